@@ -9,6 +9,7 @@ import (
 	"bankgraph/core/banks"
 	"bankgraph/core/changes"
 	"bankgraph/core/clients"
+	"bankgraph/core/clock"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/events"
@@ -32,7 +33,7 @@ import (
 type Options struct {
 	DB   *db.DB
 	Keys *seal.Keys
-	Now  func() time.Time // the bank's one clock; nil means the machine's
+	Now  func() time.Time // the machine's clock; nil means the real one
 
 	PublicURL string // the program's public address, with which the names of its issuers begin
 
@@ -50,6 +51,7 @@ type Core struct {
 
 	Audit       *audit.Service
 	Events      *events.Service
+	Clock       *clock.Service
 	Changes     *changes.Service
 	Customers   *customers.Service
 	Roles       *roles.Service
@@ -65,6 +67,7 @@ type Core struct {
 	Limits      *limits.Service
 	Ledger      *ledger.Service
 	Payments    *payments.Service
+	Sandbox     *sandbox.Service
 	Webhooks    *webhooks.Service
 	Keysets     *keysets.Service
 }
@@ -77,7 +80,8 @@ func New(o Options) *Core {
 	c := &Core{DB: o.DB, Keys: o.Keys, Now: o.Now}
 	c.Audit = audit.New(o.DB, o.Now)
 	c.Events = events.New(o.DB)
-	c.Changes = changes.New(o.DB, o.Keys, c.Audit, o.Now)
+	c.Clock = clock.New(o.DB, o.Now)
+	c.Changes = changes.New(o.DB, o.Keys, c.Audit, c.Clock.Now)
 	c.Customers = customers.New(o.DB, o.Keys, c.Changes, o.Now)
 	c.Roles = roles.New(o.DB, c.Customers, c.Changes)
 	c.Users = users.New(o.DB, c.Customers, c.Roles, c.Changes, o.Granted)
@@ -86,13 +90,13 @@ func New(o Options) *Core {
 	c.Clients = clients.New(o.DB, o.Keys, o.Now, o.PublicURL, c.Users, c.Issuers)
 	c.Banks = banks.New(o.DB, o.Now)
 	c.Contacts = contacts.New(o.DB, o.Keys, c.Customers, c.Changes, o.Now)
-	c.Ledger = ledger.New(o.DB, o.Now)
+	c.Ledger = ledger.New(o.DB, c.Clock.Now)
 	c.Accounts = accounts.New(o.DB, o.Keys, c.Customers, c.Changes, c.Ledger.KeepTx, o.Now)
 	c.Signatories = signatories.New(o.DB, c.Customers, c.Changes)
 	c.Fees = fees.New(o.DB, c.Customers, c.Accounts, c.Changes)
-	c.Limits = limits.New(o.DB, c.Customers, c.Changes, o.Now)
-	c.Payments = payments.New(o.DB, o.Keys, c.Customers, c.Ledger, c.Changes, o.Now,
-		sandbox.New(o.DB, o.Keys, o.Now))
+	c.Limits = limits.New(o.DB, c.Customers, c.Changes, c.Clock.Now)
+	c.Sandbox = sandbox.New(o.DB, o.Keys, c.Changes, c.Clock)
+	c.Payments = payments.New(o.DB, o.Keys, c.Customers, c.Ledger, c.Changes, c.Clock.Now, c.Sandbox)
 	c.Webhooks = webhooks.New(o.DB, o.Keys, c.Customers, c.Payments, c.Changes, o.Now, o.Webhooks)
 	c.Keysets = keysets.New(o.DB, o.Keys, o.Now)
 	c.Ledger.ProveToo(payments.Invariants...)

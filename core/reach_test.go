@@ -79,6 +79,7 @@ var theBanks = map[string]error{
 	"openAccount": access.ErrDenied, "closeAccount": access.ErrDenied, "activateAccount": access.ErrDenied,
 	"deleteAccount": access.ErrDenied,
 	"changeAccount": accounts.ErrArranged, // for its number
+	"moveClock":     access.ErrDenied,
 	"linkSubject":   users.ErrBankLinks, "unlinkSubject": users.ErrBankLinks,
 }
 
@@ -145,7 +146,7 @@ func TestNothingOfACustomerChangesWhileItIsNotActive(t *testing.T) {
 				switch {
 				case takesAway[operation], operation == "createCustomer" && who == p.own:
 					want = nil
-				case operation == "suspendCustomer", operation == "activateCustomer":
+				case operation == "suspendCustomer", operation == "activateCustomer", operation == "moveClock":
 					want = access.ErrDenied
 				case operation == "linkSubject", operation == "unlinkSubject":
 					want = users.ErrBankLinks

@@ -71,6 +71,8 @@ func newStocked(t *testing.T) *stocked {
 	s.Exec(`UPDATE payments SET receiver_account = ? WHERE tenant = ? AND uid = ?`, s.account.UID, s.Tenant, s.payment)
 	s.Exec(`INSERT INTO payment_details (tenant, payment, number_sealed, number_hash, number_last4, bank_id, uetr)
 		VALUES (?, ?, '', '', '', '', '')`, s.Tenant, s.payment)
+	s.Exec(`INSERT INTO ach_entries (tenant, payment, origin, class, company_id, company_name, description, account, same_day)
+		VALUES (?, ?, '', '', '', '', '', '', false)`, s.Tenant, s.payment)
 	s.Exec(`INSERT INTO network_messages (tenant, rail, direction, kind, message_id, payment, body, at)
 		VALUES (?, 'FEDNOW', 'OUT', 'pacs.008', '1', ?, '', now())`, s.Tenant, s.payment)
 	s.webhook = webhook(s.Bank, s.own)

@@ -19,10 +19,11 @@ var made = map[string]bool{
 	"createWebhook": true,
 }
 
-// prompt lists the operations that never wait: suspensions, those that take away access or a payment, and decisions.
+// prompt lists the operations that never wait: suspensions, those that take away access or a payment, decisions, and
+// what a sandbox plays.
 var prompt = map[string]bool{
 	"suspendCustomer": true, "suspendUser": true, "unlinkSubject": true, "approveChange": true,
-	"refuseChange": true, "cancelPayment": true, "disableWebhook": true, "deleteWebhook": true,
+	"refuseChange": true, "cancelPayment": true, "moveClock": true, "disableWebhook": true, "deleteWebhook": true,
 	// these change nothing of where a webhook leads, and of what it is told
 	"enableWebhook": true, "rotateWebhookSecret": true, "replayWebhook": true, "testWebhook": true,
 	"resendWebhookDelivery": true,

@@ -69,6 +69,7 @@ var writes = []struct {
 		name: "removeSignatory",
 		on:   func(b *coretest.Bank) write { return removeSignatory(b, b.Signatory(b.Customer()).UID) },
 	},
+	{name: "moveClock", on: moveClock},
 	{name: "addContact", on: func(b *coretest.Bank) write { return addContact(b, b.Customer()) }},
 	{
 		name: "addContact, to be approved",

@@ -365,6 +365,11 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		   ?3 || ' from ' || uid, ?3 || ' to ' || uid, 'SHA', ?3 || ' center ' || uid, ?3 || ' method ' || uid, ?3 || ' note ' || uid,
 		   ?3 || ' route ' || uid, 'uetr ' || uid, 'AC03'
 		 FROM payments WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
+		`INSERT INTO ach_entries (tenant, payment, origin, class, company_id, company_name, description, account, same_day, trace)
+		 SELECT tenant, uid, '611090001', 'CCD', ?3 || ' company ' || uid, ?3 || ' name ' || uid, ?3 || ' batch ' || uid, 'SAVINGS', false,
+		   ?3 || ' trace ' || uid
+		 FROM payments WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
+		`UPDATE payments SET settles_at = created_at WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO network_messages (tenant, rail, direction, kind, message_id, payment, code, body, at, handed_at)
 		 SELECT tenant, rail, d, 'pacs.008', ?3 || d || uid, uid, ?3 || ' code ' || uid, '', created_at, updated_at
 		 FROM payments, (VALUES ('OUT'), ('IN')) AS w(d) WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2 ORDER BY uid, d`,

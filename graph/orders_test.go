@@ -1,10 +1,12 @@
 package graph_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"bankgraph/core/access"
 	"bankgraph/core/contacts"
@@ -74,6 +76,41 @@ func TestAPaymentOverANetworkIsFollowed(t *testing.T) {
 	follows("REJECTED", `"AC03: the receiver's account is not known"`, `"AC03"`,
 		out+`,{"direction":"IN","kind":"pacs.002","code":"RJCT AC03"}`,
 		ready+`,{"status":"TRANSMITTED"},{"status":"REJECTED"}`)
+}
+
+// Who pays sees what a payment says as an entry of ACH, and the file that it went out in.
+func TestAnEntryOfACHIsShown(t *testing.T) {
+	t.Parallel()
+	p, contact := newSender(t)
+	if data, errors := p.asks(t, p.Partner(p.payer), p.sends(`contact: "`+contact+`"`, "10.01", "1",
+		`currency: "USD", speed: ECONOMY, secCode: CCD, notes: "Rent of May"`)); errors != nil {
+		t.Fatal(data, errors)
+	}
+	document := `{ payments(filter: {rail: [ACH], speed: [ECONOMY]}) { nodes { status rail speed paymentDate settlesAt
+		achEntry { secCode companyId description accountType traceNumber } messages { direction kind handedAt } } } }`
+	follows := func(status, settles, trace, messages string) {
+		t.Helper()
+		want := fmt.Sprintf(`{"payments":{"nodes":[{"status":%q,"rail":"ACH","speed":"ECONOMY","paymentDate":"2026-11-19",`+
+			`"settlesAt":%s,"achEntry":{"secCode":"CCD","companyId":"1234567890","description":"Rent of Ma",`+
+			`"accountType":"CHECKING","traceNumber":%s},"messages":[%s]}]}}`, status, settles, trace, messages)
+		if data, errors := p.asks(t, p.Partner(p.payer), document); data != want || errors != nil {
+			t.Errorf("%s %v\nwant %s", data, errors, want)
+		}
+	}
+	follows("READY_TO_TRANSMIT", "null", "null", "")
+	p.Clock.Advance(4 * time.Hour)
+	operator := access.Operator(t.Context(), p.Tenant, p.Code, coretest.Zone())
+	for _, work := range []func(context.Context) (int, error){p.Payments.SendQueued, p.Payments.SealFiles} {
+		if n, err := work(operator); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	follows("TRANSMITTED", `"2026-11-19T13:30:00Z"`, `"611090000000001"`,
+		`{"direction":"OUT","kind":"nacha","handedAt":null}`)
+	refused := p.sends(`contact: "`+contact+`"`, "10.01", "2", `currency: "USD", speed: ECONOMY_PLUS`)
+	if _, errors := p.asks(t, p.Partner(p.payer), refused); !strings.Contains(fmt.Sprint(errors), "secCode") {
+		t.Error(errors)
+	}
 }
 
 // What is wrong with a payment is told with its published code, under the names of the schema.

@@ -24,6 +24,7 @@ var paymentKind = numbered("Payment", kind[payments.UID, payments.Payment]{
 	columns: columns{
 		"status": {"State"}, "amount": {"Minor", "Currency"}, "fee": {"FeeMinor", "Currency"},
 		"senderNumber": {"Sender.Last4"}, "receiverNumber": {"Receiver.Last4"}, "details": {"UID"},
+		"achEntry": {"UID"},
 	},
 })
 
@@ -46,6 +47,7 @@ func init() {
 	hasAll(paymentKind, "timeline", service, (*payments.Service).StepsOf)
 	hasAll(paymentKind, "messages", service, (*payments.Service).MessagesOf)
 	hasPart(paymentKind, "details", service, (*payments.Service).DetailsOf)
+	hasPart(paymentKind, "achEntry", service, (*payments.Service).EntriesOf)
 	prices["PaymentConnection.totalCount"] = countMany
 	prices["PaymentConnection.totalCountIsExact"] = countMany
 	prices["PaymentFilter.account"], prices["PaymentFilter.contact"] = sorted, sorted
@@ -74,6 +76,7 @@ func init() {
 			"additionalInfo.referenceForBeneficiary": "referenceForBeneficiary",
 			"additionalInfo.originatorToBeneficiary": "originatorToBeneficiary",
 			"additionalInfo.senderToReceiverNotes":   "senderToReceiver",
+			"additionalInfo.secCode":                 "secCode",
 			"additionalInfo.detailsOfCharges":        "detailsOfCharges",
 		},
 	}

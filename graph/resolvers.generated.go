@@ -204,6 +204,10 @@ func (paymentResolver) Details(ctx context.Context, obj *payments.Payment) (*pay
 	return related[*payments.Details](ctx, obj)
 }
 
+func (paymentResolver) AchEntry(ctx context.Context, obj *payments.Payment) (*payments.Entry, error) {
+	return related[*payments.Entry](ctx, obj)
+}
+
 func (paymentResolver) Messages(ctx context.Context, obj *payments.Payment) ([]*payments.Message, error) {
 	return related[[]*payments.Message](ctx, obj)
 }

@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/ledger"
 	"bankgraph/core/payments"
 	"bankgraph/core/postal"
+	"bankgraph/core/rails"
 )
 
 var (
@@ -33,6 +34,8 @@ var (
 			because(payments.ErrLimit, "CREDIT_AMOUNT_LIMIT").exactly(),
 			because(payments.ErrOwnLimit, "CREDIT_AMOUNT_LIMIT").exactly(),
 			because(payments.ErrDay, "CREDIT_DATE_INVALID").exactly(),
+			because(payments.ErrClass, "ADDITIONALINFO_SECCODE_NOTALLOWED").exactly(),
+			because(payments.ErrNoCompany, "SENDER_ACHCOMPANYID_REQUIRED").exactly(),
 			because(ledger.ErrUncovered, "SENDER_ACCOUNT_INSUFFICIENTFUNDS").exactly(),
 			because(errNoUUID, "CREDIT_IDEMPOTENTKEY_INVALID").exactly(),
 			line{is: changes.ErrKeyReused, status: http.StatusConflict, code: "CREDIT_IDEMPOTENTKEY_CONFLICT", exact: true}),
@@ -125,9 +128,9 @@ func orderDraft(body fields, contact string) payments.Order {
 	body.none("payments cannot be repeated yet: send one payment", "recurrence")
 	body.none("a payment costs what the customer's fee tier says", "fee")
 	sender, receiver, info := body.object("sender"), body.object("receiver"), body.object("additionalInfo")
-	receiver.none("Instant and Express pay without one", "intermediaryBank")
-	info.none("belongs to ACH and international payments, which are not offered", "benefitReceiver", "fxContractNumber",
-		"transactionTypeCode")
+	receiver.none("these speeds pay without one", "intermediaryBank")
+	info.none("belongs to enrolments and international payments, which are not offered", "benefitReceiver",
+		"fxContractNumber", "transactionTypeCode")
 	bank := receiver.object("bank")
 	return payments.Order{
 		Sender: payments.Party{
@@ -157,6 +160,8 @@ func orderDraft(body fields, contact string) payments.Order {
 		Charges:        info.text("detailsOfCharges").Value,
 		OriginatorInfo: info.text("originatorToBeneficiary", "originatortoBeneficiary").Value,
 		BankInfo:       info.text("senderToReceiverNotes").Value,
+		SECCode:        rails.SECCode(info.text("secCode").Value),
+		CompanyID:      sender.text("achCompanyID").Value,
 	}
 }
 

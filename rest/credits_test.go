@@ -71,6 +71,29 @@ func TestACreditIsFollowedToItsEnd(t *testing.T) {
 	}
 }
 
+// entry is a credit over ACH of a class.
+func entry(b *bank, class string) string {
+	return strings.Replace(credit(b, `, "additionalInfo": {"secCode": "`+class+`"}`), `"Instant"`, `"economy"`, 1)
+}
+
+// An entry of ACH waits for its window, which the answers tell.
+func TestAnEntryOfACHIsTaken(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", entry(b, "ccd"))
+	if said.status != http.StatusOK || !strings.Contains(said.body, `"paymentStatus":"INITIATED"`) {
+		t.Fatal(said.status, said.body)
+	}
+	got := b.call(b.program(), http.MethodPost, "/v3/payments/search", `{"deliveryMethod": "ACH", "page": 1, "limit": 5}`)
+	for _, text := range []string{
+		`"deliveryMethod":"ACH"`, `"status":"READY_TO_TRANSMIT"`, `"paymentDate":"2026-11-19"`, `"totalRecords":1`,
+	} {
+		if !strings.Contains(got.body, text) {
+			t.Errorf("%s is missing in %s", text, got.body)
+		}
+	}
+}
+
 // Each mistake has its own code in v4, and all are told at once; v3 tells them in one message.
 func TestACreditNamesEveryMistake(t *testing.T) {
 	t.Parallel()
@@ -80,20 +103,23 @@ func TestACreditNamesEveryMistake(t *testing.T) {
 			"CREDIT_EXTERNALREF_REQUIRED", "CREDIT_AMOUNT_REQUIRED", "CREDIT_CURRENCY_REQUIRED", "CREDIT_SPEED_REQUIRED",
 			"SENDER_ACCOUNT_REQUIRED", "BENEFICIARY_ID_REQUIRED",
 		},
-		strings.Replace(credit(b, ""), `"R"`, `"a/b"`, 1):                                                         {"CREDIT_EXTERNALREF_INVALID"},
-		strings.Replace(credit(b, ""), `"R"`, `"`+strings.Repeat("x", 51)+`"`, 1):                                 {"CREDIT_EXTERNALREF_MAX"},
-		strings.Replace(credit(b, ""), `t": 1,`, `t": 0,`, 1):                                                     {"CREDIT_AMOUNT_MIN"},
-		strings.Replace(credit(b, ""), `t": 1,`, `t": 1.001,`, 1):                                                 {"CREDIT_AMOUNT_INVALID"},
-		strings.Replace(credit(b, ""), `t": 1,`, `t": 501,`, 1):                                                   {"SENDER_ACCOUNT_INSUFFICIENTFUNDS"},
-		strings.Replace(credit(b, ""), `t": 1,`, `t": 1000001,`, 1):                                               {"CREDIT_AMOUNT_LIMIT"},
-		strings.Replace(credit(b, ""), `"USD"`, `"XXQ"`, 1):                                                       {"CREDIT_CURRENCY_INVALID"},
-		strings.Replace(credit(b, ""), `"USD"`, `"EUR"`, 1):                                                       {"CREDIT_CURRENCY_NOMATCH"},
-		strings.Replace(credit(b, ""), `"Instant"`, `"Soon"`, 1):                                                  {"CREDIT_SPEED_INVALID"},
-		strings.Replace(credit(b, ""), `"Instant"`, `"Economy"`, 1):                                               {"CREDIT_SPEED_NOTALLOWED"},
-		strings.Replace(credit(b, ""), b.purse.UID.String(), b.hidden.UID.String(), 1):                            {"SENDER_ACCOUNT_NOTFOUND"},
-		strings.Replace(credit(b, ""), b.purse.UID.String(), "4711", 1):                                           {"SENDER_ACCOUNT_NOTFOUND"},
-		strings.Replace(credit(b, ""), b.purse.UID.String(), b.pseudo.UID.String(), 1):                            {"BENEFICIARY_ID_NOTFOUND"},
-		strings.Replace(credit(b, ""), `"beneficiaryId": "`, `"beneficiaryId": "4711`, 1):                         {"BENEFICIARY_ID_NOTFOUND"},
+		strings.Replace(credit(b, ""), `"R"`, `"a/b"`, 1):                                 {"CREDIT_EXTERNALREF_INVALID"},
+		strings.Replace(credit(b, ""), `"R"`, `"`+strings.Repeat("x", 51)+`"`, 1):         {"CREDIT_EXTERNALREF_MAX"},
+		strings.Replace(credit(b, ""), `t": 1,`, `t": 0,`, 1):                             {"CREDIT_AMOUNT_MIN"},
+		strings.Replace(credit(b, ""), `t": 1,`, `t": 1.001,`, 1):                         {"CREDIT_AMOUNT_INVALID"},
+		strings.Replace(credit(b, ""), `t": 1,`, `t": 501,`, 1):                           {"SENDER_ACCOUNT_INSUFFICIENTFUNDS"},
+		strings.Replace(credit(b, ""), `t": 1,`, `t": 1000001,`, 1):                       {"CREDIT_AMOUNT_LIMIT"},
+		strings.Replace(credit(b, ""), `"USD"`, `"XXQ"`, 1):                               {"CREDIT_CURRENCY_INVALID"},
+		strings.Replace(credit(b, ""), `"USD"`, `"EUR"`, 1):                               {"CREDIT_CURRENCY_NOMATCH"},
+		strings.Replace(credit(b, ""), `"Instant"`, `"Soon"`, 1):                          {"CREDIT_SPEED_INVALID"},
+		strings.Replace(credit(b, ""), `"Instant"`, `"SPOT"`, 1):                          {"CREDIT_SPEED_NOTALLOWED"},
+		strings.Replace(credit(b, ""), b.purse.UID.String(), b.hidden.UID.String(), 1):    {"SENDER_ACCOUNT_NOTFOUND"},
+		strings.Replace(credit(b, ""), b.purse.UID.String(), "4711", 1):                   {"SENDER_ACCOUNT_NOTFOUND"},
+		strings.Replace(credit(b, ""), b.purse.UID.String(), b.pseudo.UID.String(), 1):    {"BENEFICIARY_ID_NOTFOUND"},
+		strings.Replace(credit(b, ""), `"beneficiaryId": "`, `"beneficiaryId": "4711`, 1): {"BENEFICIARY_ID_NOTFOUND"},
+		strings.Replace(credit(b, ""), `"Instant"`, `"Economy"`, 1):                       {"ADDITIONALINFO_SECCODE_REQUIRED"},
+		entry(b, "POP"): {"ADDITIONALINFO_SECCODE_INVALID"},
+		entry(b, "CTX"): {"ADDITIONALINFO_SECCODE_NOTALLOWED"},
 		credit(b, `, "paymentDate": "11-17-2026"`):                                                                {"CREDIT_DATE_MIN"},
 		strings.Replace(credit(b, `, "paymentDate": "11-26-2026"`), `"Instant"`, `"Express"`, 1):                  {"CREDIT_DATE_INVALID"},
 		credit(b, `, "recurrence": {"frequency": "Daily"}`):                                                       {"CREDIT_RECURRENCE_NOTALLOWED"},

@@ -108,7 +108,7 @@ type paymentFields struct {
 	EntryType             rails.EntryType   `json:"entryType"`
 	Status                payments.Status   `json:"status"`
 	DeliveryMethod        rails.Rail        `json:"deliveryMethod,omitempty"`
-	WireType              string            `json:"wireType,omitempty"`
+	WireType              payments.WireType `json:"wireType,omitempty"`
 	MemoPostStatus        payments.MemoPost `json:"memoPostStatus"`
 	MemoPostFailureReason string            `json:"memoPostFailureReason"`
 	senderFields
@@ -220,11 +220,8 @@ func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
 		SenderCurrency: p.Currency, ReceiverAmount: p.Amount(), ReceiverCurrency: p.Currency, PaymentNotes: p.Notes,
 		DeliveryAgentType: p.Sender.Type, CreatedBy: p.CreatedBy(),
 		CreationDateTime: p.CreatedAt.In(zone).Format("2006-01-02T15:04:05"), EntryType: p.EntryType(),
-		Status: p.Status(), MemoPostStatus: p.State.MemoPost(), senderFields: senderFieldsOf(p.Sends()),
+		DeliveryMethod: p.DeliveryMethod(), WireType: p.WireType(), Status: p.Status(), MemoPostStatus: p.State.MemoPost(), senderFields: senderFieldsOf(p.Sends()),
 		receiverFields: receiverFieldsOf(p.Receives()),
-	}
-	if view.DeliveryMethod = p.DeliveryMethod(); view.DeliveryMethod != "" {
-		view.WireType = outgoing
 	}
 	if p.State.Failed() {
 		view.MemoPostFailureReason = p.Reason

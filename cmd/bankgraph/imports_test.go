@@ -41,7 +41,7 @@ const bun = "github.com/uptrace/bun"
 // core, come last.
 var domains = []string{
 	"fault", "ident", "money", "page", "postal", "given", "check", "states", "outside", "access", "seal", "rails",
-	"audit", "events", "changes", "customers", "roles", "users", "tenants", "issuers", "clients", "banks",
+	"audit", "events", "clock", "changes", "customers", "roles", "users", "tenants", "issuers", "clients", "banks",
 	"contacts", "accounts", "signatories", "positivepay",
 	"fees", "limits", "ledger", "fx", "payments", "sandbox", "files", "webhooks", "keysets",
 }

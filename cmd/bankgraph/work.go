@@ -197,7 +197,10 @@ func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logge
 		{"move to new keys", time.Second, 10 * time.Millisecond, b.moveKeys(meters, log)},
 		{"carry out due payments", 10 * time.Second, 10 * time.Millisecond, each(b.Payments.CarryOutDue)},
 		{"send payments", time.Second, 10 * time.Millisecond, each(b.Payments.SendQueued, b.Payments.HandOver)},
+		{"seal files of ACH", time.Second, 10 * time.Millisecond, each(b.Payments.SealFiles)},
 		{"receive from networks", time.Second, 10 * time.Millisecond, each(b.Payments.Receive)},
+		{"settle entries of ACH", 10 * time.Second, 10 * time.Millisecond, each(b.Payments.SettleEntries)},
+		{"move sandbox clocks", time.Second, 10 * time.Millisecond, b.AdvanceClock},
 		{"make deliveries of events", time.Second, 20 * time.Millisecond, each(b.Webhooks.Spread)},
 		newPosting(meters).job(b, log),
 		{"remove old deliveries", time.Hour, time.Second, func(ctx context.Context) (bool, error) {

@@ -37,11 +37,14 @@ const (
 	ViewPayments     Permission = "View_Payments"
 	InitiatePayments Permission = "Initiate_Payments"
 	CancelPayments   Permission = "Cancel_Payments"
-	ApprovePayments  Permission = "Approve_Payments" // decide on payments that wait for a second person
+	ReturnPayments   Permission = "Return_Payments"   // give back what came in
+	ReversePayments  Permission = "Reversal_Payments" // ask for what went out
+	ApprovePayments  Permission = "Approve_Payments"  // decide on payments that wait for a second person
 	ViewWebhooks     Permission = "View_Webhooks"
 	ManageWebhooks   Permission = "Manage_Webhooks"  // where events of payments are posted to
 	LookUpCustomers  Permission = "Lookup_Customers" // find a customer by any account number
 	ExploreGraphQL   Permission = "Explore_GraphQL"  // introspection and free documents
+	MoveClock        Permission = "Move_Clock"       // of a sandbox bank
 	ManageClients    Permission = "Manage_Clients"   // API keys and signing keys
 	ManageTenants    Permission = "Manage_Tenants"   // banks: for operators only, so no API key can have it
 )
@@ -57,6 +60,8 @@ var implied = map[Permission][]Permission{
 	ManageRoles:      {ViewUsers},
 	InitiatePayments: {ViewPayments},
 	CancelPayments:   {ViewPayments},
+	ReturnPayments:   {ViewPayments},
+	ReversePayments:  {ViewPayments},
 	ApprovePayments:  {ViewPayments},
 	ManageWebhooks:   {ViewWebhooks, ViewPayments}, // what is posted are payments
 }
@@ -64,9 +69,9 @@ var implied = map[Permission][]Permission{
 // All lists the permissions that an API key can have, in the order in which they are shown.
 var All = []Permission{
 	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
-	ViewSignatories, ViewPayments, InitiatePayments, CancelPayments, ApprovePayments, ViewUsers, ManageUsers,
-	ActivateUsers, SuspendUsers, ManageRoles, ViewWebhooks, ManageWebhooks, ViewAudit, LookUpCustomers, ExploreGraphQL,
-	ManageClients,
+	ViewSignatories, ViewPayments, InitiatePayments, CancelPayments, ReturnPayments, ReversePayments,
+	ApprovePayments, ViewUsers, ManageUsers, ActivateUsers, SuspendUsers,
+	ManageRoles, ViewWebhooks, ManageWebhooks, ViewAudit, LookUpCustomers, ExploreGraphQL, ManageClients, MoveClock,
 }
 
 // Partners lists the permissions of a partner's programs. ViewAudit is not among them, because the record
@@ -74,8 +79,9 @@ var All = []Permission{
 // customers, since they came to it.
 var Partners = []Permission{
 	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
-	ViewSignatories, ViewPayments, InitiatePayments, CancelPayments, ApprovePayments, ViewUsers, ManageUsers,
-	ActivateUsers, SuspendUsers, ManageRoles, ViewWebhooks, ManageWebhooks, LookUpCustomers,
+	ViewSignatories, ViewPayments, InitiatePayments, CancelPayments, ReturnPayments, ReversePayments,
+	ApprovePayments, ViewUsers, ManageUsers, ActivateUsers, SuspendUsers, ManageRoles, ViewWebhooks,
+	ManageWebhooks, LookUpCustomers,
 }
 
 // Readers lists the permissions that read everything and change nothing.

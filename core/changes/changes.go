@@ -15,6 +15,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
+	"bankgraph/core/clock"
 	"bankgraph/core/events"
 	"bankgraph/core/fault"
 	"bankgraph/core/seal"
@@ -36,7 +37,7 @@ type Service struct {
 	db    *db.DB
 	keys  *seal.Keys
 	audit *audit.Service
-	now   func() time.Time
+	now   clock.Now
 	known map[string]operation // by name
 	gate  gate
 
@@ -44,7 +45,7 @@ type Service struct {
 }
 
 // New makes the service.
-func New(d *db.DB, keys *seal.Keys, record *audit.Service, now func() time.Time) *Service {
+func New(d *db.DB, keys *seal.Keys, record *audit.Service, now clock.Now) *Service {
 	s := &Service{db: d, keys: keys, audit: record, now: now, known: map[string]operation{}}
 	s.declare()
 	return s
@@ -131,11 +132,14 @@ func (o *Operation[D, R]) Settle(
 }
 
 // Partly sets what happens to an object that needs two people (Proposal.Approvers), once the first of them has
-// agreed: partly returns the object's version from then on. It follows Settle.
+// agreed: partly returns the object's version from then on. It follows Settle, if the operation has one.
 func (o *Operation[D, R]) Partly(
 	partly func(ctx context.Context, tx *Tx, at Target) (version int32, err error),
 ) *Operation[D, R] {
-	made := o.service.known[o.name].(making[D, R])
+	made, is := o.service.known[o.name].(making[D, R])
+	if !is {
+		made = making[D, R]{changing[D, R]{o}, changing[D, R]{o}.settled, nil}
+	}
 	made.agree = partly
 	o.service.known[o.name] = made
 	return o

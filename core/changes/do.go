@@ -109,6 +109,10 @@ func (o *Operation[D, R]) try(ctx context.Context, r request[D]) (said reply[R],
 	if o.lane != nil {
 		return o.lane.join(ctx, r)
 	}
+	now, err := o.service.now(ctx, r.caller.Tenant)
+	if err != nil {
+		return said, err
+	}
 	err = o.service.db.InTx(ctx, int64(r.caller.Tenant), func(ctx context.Context, inner bun.Tx) error {
 		said = reply[R]{}
 		earlier, err := r.once.claim(ctx, inner)
@@ -123,7 +127,7 @@ func (o *Operation[D, R]) try(ctx context.Context, r request[D]) (said reply[R],
 			return err
 		}
 		tx := &Tx{
-			Tx: inner, Caller: r.caller, Now: o.service.now(), Options: r.options, service: o.service,
+			Tx: inner, Caller: r.caller, Now: now, Options: r.options, service: o.service,
 			name: o.operationName, at: r.at, draft: r.text,
 		}
 		result, err := o.work(ctx, tx, r.at, r.draft)

@@ -200,8 +200,12 @@ func (l *lane[D, R]) together(tenant access.Tenant, seats []*seat[D, R]) (err er
 		}
 	}()
 	service := l.operation.service
+	now, err := service.now(ctx, tenant)
+	if err != nil {
+		return err
+	}
 	return service.db.InTx(ctx, int64(tenant), func(ctx context.Context, inner bun.Tx) error {
-		tx := &LaneTx{Tx: inner, Tenant: tenant, Now: service.now()}
+		tx := &LaneTx{Tx: inner, Tenant: tenant, Now: now}
 		ids, err := l.admit(ctx, tx, seats)
 		if err != nil {
 			return err

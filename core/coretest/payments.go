@@ -46,6 +46,7 @@ func (b *Bank) Directory() {
 func Sends(a *accounts.Account) {
 	a.EnableFedNow, a.FedNowSend, a.EnableRTP, a.RTPSend = true, true, true, true
 	a.EnableWires, a.EnableDomesticWires = true, true
+	a.EnableACH, a.ACHCompanyID = true, "1234567890"
 }
 
 // Payment creates a settled payment between two accounts of the bank's own books, without booking it in them.
@@ -60,7 +61,7 @@ func (b *Bank) payment(from, to *accounts.Account, edits ...func(*payments.Payme
 	b.t.Helper()
 	b.numbers.payments++
 	p := &payments.Payment{
-		Tenant: b.Tenant, UID: payments.UID(b.numbers.payments), Customer: from.Customer, Rail: rails.Book,
+		Tenant: b.Tenant, UID: payments.UID(b.numbers.payments), Customer: from.Customer, Direction: payments.Out, Rail: rails.Book,
 		State: payments.Settled, Minor: 30_25, Currency: from.Currency, Date: ledger.Day(b.Now().In(Zone())),
 		ExternalReferenceID: "INV-7", Notes: "Rent", Channel: "API", SenderAccount: from.UID, SenderName: "Payer",
 		ReceiverAccount: to.UID, ReceiverCustomer: to.Customer, ReceiverName: "Payee", MakerClient: "partner",

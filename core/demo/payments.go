@@ -89,7 +89,7 @@ func pays(a *opened, minor int64) bool {
 func (b *bank) transfer(n int64, k int, to *opened, plan planned) *payments.Payment {
 	at := b.start.AddDate(0, 0, min(plan.days, -1)).UTC()
 	p := &payments.Payment{
-		Tenant: b.tenant, UID: Payment(n, k), Customer: Customer(n), Rail: rails.Book, State: payments.Scheduled,
+		Tenant: b.tenant, UID: Payment(n, k), Customer: Customer(n), Direction: payments.Out, Rail: rails.Book, State: payments.Scheduled,
 		Minor: plan.minor, Currency: to.Currency, Date: ledger.Day(b.start.AddDate(0, 0, plan.days)),
 		ExternalReferenceID: fmt.Sprintf("PAY-%d", Payment(n, k)), Notes: plan.notes, Channel: "API",
 		SenderAccount: Account(n, 0), SenderName: legalName(n), ReceiverAccount: to.UID,

@@ -42,15 +42,17 @@ var (
 	// Every lock of several accounts is in ascending order.
 	locking = db.NewQuery[Balance](`SELECT tenant, account, house, shard, currency, ledger, held, overdraft, forced, version,
 		booked_at FROM balances WHERE tenant = $1 AND account = ANY($2::bigint[]) ORDER BY account FOR NO KEY UPDATE`)
-	// The clock is read under the locks, so that an account's booking times never decrease.
-	reading = db.NewQuery[instant](`SELECT clock_timestamp() AS at`)
-	taking  = db.NewQuery[journalID](`SELECT nextval('journal_ids') AS id FROM generate_series(1, $1::bigint)`)
+	// The clock is read under the locks, so that an account's booking times never decrease. That of a sandbox bank
+	// may be ahead.
+	reading = db.NewQuery[instant](`SELECT clock_timestamp() + coalesce((SELECT ahead FROM sandbox_clocks WHERE tenant = $1), 0)
+		* interval '1 microsecond' AS at`)
+	taking = db.NewQuery[journalID](`SELECT nextval('journal_ids') AS id FROM generate_series(1, $1::bigint)`)
 )
 
 // Lock locks accounts for at most so many journals and holds, when the batch is sent.
 func Lock(b *db.Batch, tenant access.Tenant, of []accounts.UID, journals int) *Books {
 	return &Books{
-		tenant: tenant, rows: db.Queue(b, locking, tenant, of), clock: db.Queue(b, reading),
+		tenant: tenant, rows: db.Queue(b, locking, tenant, of), clock: db.Queue(b, reading, tenant),
 		ids: db.Queue(b, taking, journals), moved: map[accounts.UID]bool{},
 	}
 }

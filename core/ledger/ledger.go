@@ -9,6 +9,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/clock"
 	"bankgraph/core/money"
 	"bankgraph/db"
 )
@@ -17,20 +18,21 @@ import (
 var Tables = db.Tables{
 	Own: []string{"balances", "holds", "journals", "postings", "proofs"},
 	Reads: map[string]string{
-		"accounts": "the proof compares the books with the accounts; and whose an account is decides who sees its history",
+		"accounts":       "the proof compares the books with the accounts; and whose an account is decides who sees its history",
+		"sandbox_clocks": "the clock that bookings go by is read under their locks, in the statement that reads the database's",
 	},
 }
 
 // Service books journals.
 type Service struct {
 	db     *db.DB
-	now    func() time.Time
+	now    clock.Now
 	others []Invariant // of domains that come later
 	proofs proofs
 }
 
 // New makes the service.
-func New(d *db.DB, now func() time.Time) *Service { return &Service{db: d, now: now} }
+func New(d *db.DB, now clock.Now) *Service { return &Service{db: d, now: now} }
 
 // Account is an account that is to be opened in the books.
 type Account struct {

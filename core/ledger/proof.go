@@ -184,13 +184,13 @@ func (s *Service) carryOutProof(ctx context.Context, tenant access.Tenant) (foun
 			return err
 		}
 		proof := &Proof{Tenant: tenant}
-		if proof.StartedAt, err = clock(ctx, tx); err != nil {
+		if proof.StartedAt, err = databaseTime(ctx, tx); err != nil {
 			return err
 		}
 		if proof.Invariants, err = s.proveTx(ctx, tx, tenant); err != nil {
 			return err
 		}
-		if proof.FinishedAt, err = clock(ctx, tx); err != nil {
+		if proof.FinishedAt, err = databaseTime(ctx, tx); err != nil {
 			return err
 		}
 		found = proof
@@ -206,8 +206,8 @@ func (s *Service) carryOutProof(ctx context.Context, tenant access.Tenant) (foun
 	return found, nil
 }
 
-// clock reads the database's clock.
-func clock(ctx context.Context, tx bun.IDB) (at time.Time, err error) {
+// databaseTime reads the database's clock.
+func databaseTime(ctx context.Context, tx bun.IDB) (at time.Time, err error) {
 	err = tx.NewRaw(`SELECT clock_timestamp()`).Scan(ctx, &at)
 	return at, err
 }

@@ -91,8 +91,12 @@ func (s *Service) Statements(
 	ctx context.Context, b *db.Batch, of []accounts.UID, days Days, want db.Columns,
 ) *db.Many[accounts.UID, Statement] {
 	caller, err := access.Require(ctx, access.ViewAccounts)
+	var now time.Time
 	if err == nil {
-		err = days.fill(Day(s.now().In(caller.Location())))
+		now, err = s.now(ctx, caller.Tenant)
+	}
+	if err == nil {
+		err = days.fill(Day(now.In(caller.Location())))
 	}
 	if err != nil {
 		return db.Refuse[accounts.UID, Statement](err)

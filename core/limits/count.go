@@ -2,6 +2,7 @@ package limits
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"bankgraph/core/access"
@@ -25,22 +26,33 @@ type Counter struct {
 type usageKey struct {
 	customer customers.UID
 	rail     Family
+	entry    rails.EntryType
 	day      time.Time
+}
+
+// Planned is a payment as limits see it: EntryType and SECCode are of ACH alone.
+type Planned struct {
+	Customer  customers.UID // who pays
+	Rail      rails.Rail
+	EntryType rails.EntryType
+	SECCode   rails.SECCode
+	Day       time.Time // of delivery
+	Amount    money.Amount
 }
 
 var (
 	lockingLimits = db.NewQuery[Limit](`SELECT l.customer, l.code, l.ceiling, l.currency FROM limits AS l
 		WHERE l.tenant = $1 AND l.customer IN (SELECT customer FROM accounts WHERE tenant = $1 AND uid = ANY($2::bigint[]))
 		  AND l.code = ANY($3::text[]) ORDER BY l.customer, l.code FOR NO KEY UPDATE OF l`)
-	readingUsage = db.NewQuery[Usage](`SELECT u.customer, u.rail, u.day, sum(u.amount)::bigint AS amount FROM limit_usage AS u
+	readingUsage = db.NewQuery[Usage](`SELECT u.customer, u.rail, u.day, u.entry_type, sum(u.amount)::bigint AS amount FROM limit_usage AS u
 		WHERE u.tenant = $1 AND u.customer IN (SELECT customer FROM accounts WHERE tenant = $1 AND uid = ANY($2::bigint[]))
-		  AND u.day BETWEEN $3::date AND $4::date GROUP BY u.customer, u.rail, u.day`)
+		  AND u.day BETWEEN $3::date AND $4::date GROUP BY u.customer, u.rail, u.day, u.entry_type`)
 )
 
 // counted lists the limits that payments one by one are counted against.
 func counted() (codes []string) {
 	for _, code := range order {
-		if k := kinds[code]; k.Checked && k.SECCode == "" {
+		if kinds[code].Checked {
 			codes = append(codes, code)
 		}
 	}
@@ -64,14 +76,14 @@ func Counting(tenant access.Tenant) *Counter {
 
 // Exceeds returns the first limit that a payment would exceed; nil if it fits all. A limit binds the payments in
 // its own currency.
-func (c *Counter) Exceeds(of customers.UID, by rails.Rail, day time.Time, amount money.Amount) *Limit {
-	for _, limit := range c.limits.Of[of] {
+func (c *Counter) Exceeds(p Planned) *Limit {
+	asked := Asked{Rail: p.Rail, EntryType: p.EntryType, SECCode: p.SECCode}.codes()
+	for _, limit := range c.limits.Of[p.Customer] {
 		l := *limit
-		k := l.Kind()
-		if k.Family != FamilyOf(by) || l.Currency != amount.Currency {
+		if l.Currency != p.Amount.Currency || !slices.Contains(asked, l.Code) {
 			continue
 		}
-		l.tested, l.UsedMinor = amount.Minor, c.used(of, k, day)
+		l.tested, l.UsedMinor = p.Amount.Minor, c.used(p, l.Kind())
 		if l.ExceededBy() != nil {
 			return &l
 		}
@@ -80,16 +92,19 @@ func (c *Counter) Exceeds(of customers.UID, by rails.Rail, day time.Time, amount
 }
 
 // used returns what payments have used of a limit in the period of a day.
-func (c *Counter) used(of customers.UID, k Kind, day time.Time) (sum int64) {
-	from, to := k.Period.Around(day)
-	within := func(d time.Time) bool { return !d.Before(from) && !d.After(to) }
-	for _, u := range c.rows.Of[of] {
-		if u.Rail == k.Family && within(u.Day) {
+func (c *Counter) used(p Planned, k Kind) (sum int64) {
+	from, to := k.Period.Around(p.Day)
+	counts := func(u *Usage) bool {
+		return u.Customer == p.Customer && u.Rail == k.Family && !u.Day.Before(from) && !u.Day.After(to) &&
+			(p.EntryType == "" || u.EntryType == p.EntryType)
+	}
+	for _, u := range c.rows.Of[p.Customer] {
+		if counts(u) {
 			sum += u.Amount
 		}
 	}
-	for key, u := range c.taken {
-		if key.customer == of && key.rail == k.Family && within(key.day) {
+	for _, u := range c.taken {
+		if counts(u) {
 			sum += u.Amount
 		}
 	}
@@ -113,15 +128,15 @@ func (p Period) Around(day time.Time) (first, last time.Time) {
 }
 
 // Take counts a payment, or with a negative amount one that is not made after all.
-func (c *Counter) Take(of customers.UID, by rails.Rail, day time.Time, amount money.Amount) {
-	key := usageKey{of, FamilyOf(by), day}
+func (c *Counter) Take(p Planned) {
+	key := usageKey{p.Customer, FamilyOf(p.Rail), p.EntryType, p.Day}
 	u := c.taken[key]
 	if u == nil {
-		u = &Usage{Tenant: c.tenant, Customer: of, Rail: key.rail, Day: day}
+		u = &Usage{Tenant: c.tenant, Customer: p.Customer, Rail: key.rail, EntryType: p.EntryType, Day: p.Day}
 		c.taken[key] = u
 	}
-	u.Amount += amount.Minor
-	if u.Payments++; amount.Minor < 0 {
+	u.Amount += p.Amount.Minor
+	if u.Payments++; p.Amount.Minor < 0 {
 		u.Payments -= 2
 	}
 }
@@ -133,30 +148,33 @@ func (c *Counter) WriteTx(ctx context.Context) error {
 		text string
 	}{
 		{true, `INSERT INTO limit_usage AS u (payments, tenant, customer, rail, day, entry_type, sec_code, amount)
-			SELECT n.number, $1, n.customer, n.rail, n.day::date, '', '', n.amount FROM ` + taken + `
-			ORDER BY n.customer, n.rail, n.day ON CONFLICT (tenant, customer, rail, day, entry_type, sec_code) DO UPDATE
+			SELECT n.number, $1, n.customer, n.rail, n.day::date, n.entry, '', n.amount FROM ` + taken + `
+			ORDER BY n.customer, n.rail, n.day, n.entry ON CONFLICT (tenant, customer, rail, day, entry_type, sec_code) DO UPDATE
 			SET payments = u.payments + excluded.payments, amount = u.amount + excluded.amount`},
 		{false, `UPDATE limit_usage AS u SET payments = u.payments + n.number, amount = u.amount + n.amount FROM ` + taken + `
-			WHERE u.tenant = $1 AND u.customer = n.customer AND u.rail = n.rail AND u.day = n.day::date AND u.entry_type = ''`},
+			WHERE u.tenant = $1 AND u.customer = n.customer AND u.rail = n.rail AND u.day = n.day::date
+			  AND u.entry_type = n.entry AND u.sec_code = ''`},
 	} {
 		var of, amounts, payments []int64
-		var families, days []string
+		var families, days, entries []string
 		for key, u := range c.taken {
 			if u.Amount >= 0 != write.more {
 				continue
 			}
 			of, families, days = append(of, int64(key.customer)), append(families, string(key.rail)),
 				append(days, key.day.Format(time.DateOnly))
+			entries = append(entries, string(key.entry))
 			amounts, payments = append(amounts, u.Amount), append(payments, int64(u.Payments))
 		}
 		if len(of) == 0 {
 			continue
 		}
-		if err := db.ExecAtCommit(ctx, write.text, c.tenant, of, families, days, amounts, payments); err != nil {
+		if err := db.ExecAtCommit(ctx, write.text, c.tenant, of, families, days, amounts, payments, entries); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-const taken = `unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[]) AS n(customer, rail, day, amount, number)`
+const taken = `unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[])
+	AS n(customer, rail, day, amount, number, entry)`

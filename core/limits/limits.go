@@ -8,6 +8,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
+	"bankgraph/core/clock"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/money"
@@ -27,12 +28,12 @@ var Tables = db.Tables{
 type Service struct {
 	db        *db.DB
 	customers *customers.Service
-	now       func() time.Time
+	now       clock.Now
 	change    *changes.Operation[[]Draft, Saved]
 }
 
 // New makes the service.
-func New(d *db.DB, c *customers.Service, all *changes.Service, now func() time.Time) *Service {
+func New(d *db.DB, c *customers.Service, all *changes.Service, now clock.Now) *Service {
 	s := &Service{db: d, customers: c, now: now}
 	s.change = changes.Declare(all, "changeLimits", "limits", access.ManageCustomers, s.changeTx)
 	return s
@@ -72,7 +73,11 @@ func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.U
 	}
 	on := asked.On
 	if on.IsZero() {
-		on = s.now().In(caller.Location())
+		now, err := s.now(ctx, caller.Tenant)
+		if err != nil {
+			return &Answers{many: db.Refuse[customers.UID, Limit](err)}
+		}
+		on = now.In(caller.Location())
 	}
 	day := time.Date(on.Year(), on.Month(), on.Day(), 0, 0, 0, 0, time.UTC)
 	entry := ""

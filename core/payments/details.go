@@ -12,8 +12,9 @@ import (
 	"bankgraph/db"
 )
 
-// Details are what a payment over a network says beside what every payment says: who is paid, where, and what is
-// told to the other side (rest/CONTRACT.md, credit requests).
+// Details are what a payment over a network says beside what every payment says: who is on its other side, at which
+// bank, and what the two tell each other (rest/CONTRACT.md, credit requests). The other side is who is paid, or who
+// pays one that came in.
 type Details struct {
 	bun.BaseModel `bun:"table:payment_details,alias:pd" json:"-"`
 
@@ -45,7 +46,7 @@ type Details struct {
 
 var detailing db.QueryCache[Details]
 
-// DetailsOf reads what payments over networks say beside what every payment says, for callers who see who pays.
+// DetailsOf reads what payments over networks say beside what every payment says, for callers who see whose they are.
 func (s *Service) DetailsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Details] {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err != nil {
@@ -79,7 +80,7 @@ func giveBackTx(ctx context.Context, tenant access.Tenant, why map[UID]string) e
 		FROM unnest($2::bigint[], $3::text[]) AS n(uid, code) WHERE d.tenant = $1 AND d.payment = n.uid`, tenant, uids, codes)
 }
 
-// NumberColumn names the column for which the account numbers of who is paid are sealed (seal.Place).
+// NumberColumn names the column for which the account numbers at other banks are sealed (seal.Place).
 const NumberColumn = "payment_details.number"
 
 // place is where the number of a payment is sealed.

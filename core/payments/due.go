@@ -26,18 +26,18 @@ const dueAtATime = 250
 // that cannot be carried out becomes Invalid, with the reason. One that fails for a reason of ours is left as it
 // is and told as an error, when the others are carried out. It is for workers: any number may call it at a time.
 func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
-	caller, err := access.Require(ctx, access.ManageTenants)
+	caller, now, err := s.worker(ctx)
 	if err != nil {
 		return 0, err
 	}
 	var failed error
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		taken, failed = 0, nil // of a try that was rolled back
-		now := s.now()
 		var due []*Payment
 		err := tx.NewSelect().Model(&due).Where("pay.tenant = ?", caller.Tenant).Where("pay.state = ?", Scheduled).
-			Where("pay.payment_date <= CASE pay.rail WHEN ? THEN ?::date ELSE ?::date END", rails.Book,
-				ledger.Day(now.In(caller.Location())), calendar.Today(now)).
+			Where("pay.payment_date <= CASE WHEN pay.rail = ? THEN ?::date WHEN pay.speed = ? THEN ?::date ELSE ?::date END",
+				rails.Book, ledger.Day(now.In(caller.Location())), Economy,
+				calendar.Default().SettledIf(calendar.ACH, calendar.Today(now)), calendar.Today(now)).
 			OrderExpr("pay.payment_date, pay.uid").Limit(dueAtATime).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		if err != nil || len(due) == 0 {
 			return err
@@ -80,7 +80,7 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 func (f *facts) carryOutDue(p *Payment, by access.Caller, now time.Time) (to State, reason string, err error) {
 	was := *p
 	p.plan(now)
-	if p.recount(f.limits, &was); p.Date.After(p.today(by, now)) {
+	if p.recount(f.limits, &was); p.starts().After(p.today(by, now)) {
 		return Scheduled, "the network settles no more on " + was.Date.Format(time.DateOnly), nil
 	}
 	to, err = f.carryOut(p, now)

@@ -45,20 +45,20 @@ var (
 // SendQueued takes the money of queued payments of the caller's bank and writes their messages, and returns of how
 // many. The money of a customer that is suspended, or whose partner is, stands still: its payments wait.
 func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
-	caller, err := access.Require(ctx, access.ManageTenants)
+	caller, now, err := s.worker(ctx)
 	if err != nil {
 		return 0, err
 	}
 	var queued []UID
 	err = s.db.NewSelect().Model((*Payment)(nil)).Column("uid").Where("pay.tenant = ?", caller.Tenant).
-		Where("pay.state = ?", Queued).Where("pay.send_at <= ?", s.now()).
+		Where("pay.state = ?", Queued).Where("pay.send_at <= ?", now).
 		Where(movableNow, caller.Tenant, bun.List(customers.Working)).
 		OrderExpr("pay.send_at, pay.uid").Limit(atATime).Scan(ctx, &queued)
 	if err == nil {
 		sent, err = together(queued, func(uids []UID) (n int, err error) {
 			var failed error
 			err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-				n, failed, err = s.sendAllTx(ctx, tx, caller, uids)
+				n, failed, err = s.sendAllTx(ctx, tx, caller, now, uids)
 				return err
 			})
 			if err != nil {
@@ -71,6 +71,14 @@ func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 		return sent, fmt.Errorf("send payments: %w", err)
 	}
 	return sent, nil
+}
+
+// worker returns the caller of work that the bank does by itself, and what time it is for the bank.
+func (s *Service) worker(ctx context.Context) (caller access.Caller, now time.Time, err error) {
+	if caller, err = access.Require(ctx, access.ManageTenants); err == nil {
+		now, err = s.now(ctx, caller.Tenant)
+	}
+	return caller, now, err
 }
 
 // together does work on many things at a time. If that fails, it does each alone, so that one that cannot be done
@@ -101,7 +109,7 @@ const movableNow = `EXISTS (SELECT FROM accounts AS a JOIN customers AS c ON c.t
 // sendAllTx sends payments, but for those that another worker has in hand. failed says which could not be sent for a
 // reason of ours: they stay as they are.
 func (s *Service) sendAllTx(
-	ctx context.Context, tx bun.Tx, caller access.Caller, of []UID,
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, of []UID,
 ) (sent int, failed, err error) {
 	var queued []*Payment
 	err = tx.NewSelect().Model(&queued).Where("pay.tenant = ?", caller.Tenant).Where("pay.state = ?", Queued).
@@ -125,31 +133,68 @@ func (s *Service) sendAllTx(
 	if err != nil {
 		return 0, nil, err
 	}
-	now := s.now()
+	f.limits = limits.Counting(caller.Tenant)
 	var moved []*Payment
 	var steps []*Step
 	var messages []*Message
+	var entries []*Payment
 	var record []events.Recorded
 	for i, p := range queued {
 		if f.movable(p) != nil {
 			continue // since it was read
 		}
-		p.details = details.Of[p.UID][0]
-		message, err := s.compose(p, f.parties[p.SenderAccount], ids.Items[i].ID, now)
-		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("payment %s: %w", p.UID, err))
+		was := *p
+		if p.Rail == rails.ACH && p.late(now) {
+			f.postpone(p, now)
+			moved = append(moved, p)
+			steps = append(steps, p.enter(Queued, caller, now, "no file left in time for "+was.Date.Format(time.DateOnly)))
+			record = append(record, recorded("postponePayment", &was, p, caller))
 			continue
+		}
+		if p.Rail == rails.ACH {
+			settles := calendar.SettlesAt(service(p.Speed, p.Rail), p.Date, now)
+			p.SettlesAt, entries = &settles, append(entries, p)
+		} else {
+			p.details = details.Of[p.UID][0]
+			message, err := s.compose(p, f.parties[p.SenderAccount], ids.Items[i].ID, now)
+			if err != nil {
+				failed = errors.Join(failed, fmt.Errorf("payment %s: %w", p.UID, err))
+				continue
+			}
+			messages = append(messages, message)
 		}
 		if err := f.send(p); err != nil {
 			return 0, nil, fmt.Errorf("payment %s: %w", p.UID, err)
 		}
-		was := *p
-		moved, messages = append(moved, p), append(messages, message)
+		moved = append(moved, p)
 		steps = append(steps, p.enter(Sent, caller, now, ""))
 		record = append(record, recorded("transmitPayment", &was, p, caller))
 	}
-	return len(moved), failed, errors.Join(writeTx(ctx, moved, steps), db.InsertAtCommit(ctx, messages), f.writeTx(ctx),
-		recordTx(ctx, tx, record))
+	return len(moved), failed, errors.Join(writeTx(ctx, moved, steps), db.InsertAtCommit(ctx, messages),
+		takeEntriesTx(ctx, caller.Tenant, entries, now), f.writeTx(ctx), recordTx(ctx, tx, record))
+}
+
+// postpone plans an entry anew that has missed its file; its money stays held.
+func (f *facts) postpone(p *Payment, now time.Time) {
+	was := *p
+	send := p.plan(now)
+	p.SendAt = &send
+	p.recount(f.limits, &was)
+}
+
+// takeEntriesTx lets entries, whose money is taken, wait for the next file.
+func takeEntriesTx(ctx context.Context, tenant access.Tenant, entries []*Payment, now time.Time) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	var uids []int64
+	var days []string
+	for _, p := range entries {
+		uids, days = append(uids, int64(p.UID)), append(days, p.Date.Format(time.DateOnly))
+	}
+	return db.ExecAtCommit(ctx, `UPDATE ach_entries AS e SET taken_at = $4, settles_on = n.day::date
+		FROM unnest($2::bigint[], $3::text[]) AS n(payment, day) WHERE e.tenant = $1 AND e.payment = n.payment`,
+		tenant, uids, days, now)
 }
 
 // send takes the money that was held for a payment into the clearing account of its network.
@@ -169,20 +214,42 @@ func recorded(action string, was, now *Payment, by access.Caller) events.Recorde
 }
 
 // HandOver hands messages of the caller's bank to their networks, the oldest first, and returns how many were
-// taken.
+// taken. Those that no network takes keep none of the later ones from it.
 func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
-	caller, err := access.Require(ctx, access.ManageTenants)
+	caller, now, err := s.worker(ctx)
 	if err != nil {
 		return 0, err
 	}
-	var waiting []*Message
-	err = s.db.NewSelect().Model(&waiting).Where("nm.tenant = ?", caller.Tenant).Where("nm.direction = ?", Out).
-		Where("nm.handed_at IS NULL").OrderExpr("nm.id").Limit(atATime).Scan(ctx)
-	if err != nil || len(waiting) == 0 {
-		return 0, err
+	for _, few := range []struct {
+		which string
+		most  int64
+	}{{"nm.rail <> ?", atATime}, {"nm.rail = ?", 1}} { // files of ACH are large
+		after, taken := MessageID(0), []MessageID{}
+		for range mostPasses {
+			var waiting []*Message
+			failed := s.db.NewSelect().Model(&waiting).Where("nm.tenant = ?", caller.Tenant).
+				Where("nm.direction = ?", Out).Where("nm.handed_at IS NULL").Where(few.which, rails.ACH).
+				Where("nm.id > ?", after).OrderExpr("nm.id").Limit(few.most).Scan(ctx)
+			if failed == nil && len(waiting) > 0 {
+				after = waiting[len(waiting)-1].ID
+				taken, failed = s.handOver(ctx, caller, waiting)
+			}
+			err = errors.Join(err, failed, s.markHanded(ctx, caller, now, taken))
+			if handed += len(taken); len(taken) > 0 || len(waiting) == 0 {
+				break
+			}
+		}
 	}
-	var taken []MessageID
-	var failed error
+	return handed, err
+}
+
+// mostPasses bounds how many times as many messages that no network takes are passed over for one that it does.
+const mostPasses = 40
+
+// handOver hands messages over, and returns those that were taken.
+func (s *Service) handOver(
+	ctx context.Context, caller access.Caller, waiting []*Message,
+) (taken []MessageID, failed error) {
 	for _, m := range waiting {
 		body, err := s.keys.Open(seal.Value{Sealed: m.Body}, m.place())
 		if err == nil {
@@ -194,197 +261,17 @@ func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
 		}
 		taken = append(taken, m.ID)
 	}
+	return taken, failed
+}
+
+func (s *Service) markHanded(ctx context.Context, caller access.Caller, now time.Time, taken []MessageID) error {
 	if len(taken) == 0 {
-		return 0, failed
-	}
-	marked := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewUpdate().Model((*Message)(nil)).Set("handed_at = ?", s.now()).Where("nm.tenant = ?", caller.Tenant).
-			Where("nm.id IN (?)", bun.List(taken)).Where("nm.handed_at IS NULL").Exec(ctx)
-		return err
-	})
-	return len(taken), errors.Join(failed, marked)
-}
-
-// Receive takes in what has arrived from the networks for the caller's bank, and returns how much. A message that
-// came before changes nothing.
-func (s *Service) Receive(ctx context.Context) (taken int, err error) {
-	caller, err := access.Require(ctx, access.ManageTenants)
-	if err != nil {
-		return 0, err
-	}
-	arrived, err := s.network.Receive(ctx, caller.Tenant, atATime)
-	if err != nil || len(arrived) == 0 {
-		return 0, err
-	}
-	taken, err = together(arrived, func(some []Arrived) (int, error) {
-		answers, ids := make([]*answer, len(some)), make([]int64, len(some))
-		for i, a := range some {
-			answers[i], ids[i] = read(a), a.ID
-		}
-		err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-			return s.takeInTx(ctx, tx, caller, answers)
-		})
-		if err == nil {
-			err = s.network.Done(ctx, caller.Tenant, ids)
-		}
-		if err != nil {
-			return 0, err
-		}
-		return len(some), nil
-	})
-	if err != nil {
-		return taken, fmt.Errorf("receive from networks: %w", err)
-	}
-	return taken, nil
-}
-
-// known is a message that is on record.
-type known struct {
-	Rail      rails.Rail `bun:"rail"`
-	Direction Direction  `bun:"direction"`
-	MessageID string     `bun:"message_id"`
-	Payment   UID        `bun:"payment"`
-}
-
-var readingKnown = db.NewQuery[known](`SELECT rail, direction, message_id, coalesce(payment, 0) AS payment
-	FROM network_messages WHERE tenant = $1 AND message_id = ANY($2::text[])`)
-
-// takeInTx records answers, and does what they say to the payments that they answer.
-func (s *Service) takeInTx(ctx context.Context, tx bun.Tx, caller access.Caller, answers []*answer) error {
-	names := make([]string, 0, 2*len(answers))
-	for _, a := range answers {
-		names = append(names, a.id, a.of)
-	}
-	b := db.TxBatch(tx)
-	onRecord, ids := db.Queue(b, readingKnown, caller.Tenant, names), db.Queue(b, takingMessageIDs, len(answers))
-	if err := b.Send(ctx); err != nil {
-		return err
-	}
-	seen, of := map[known]bool{}, map[known]UID{}
-	for _, k := range onRecord.Items {
-		of[known{k.Rail, k.Direction, k.MessageID, 0}] = k.Payment
-	}
-	var fresh []*answer
-	for i, a := range answers {
-		key := known{a.over, In, a.id, 0}
-		if _, before := of[key]; before || seen[key] {
-			continue
-		}
-		seen[key] = true
-		a.payment, a.number = of[known{a.over, Out, a.of, 0}], ids.Items[i].ID
-		fresh = append(fresh, a)
-	}
-	return s.answerAllTx(ctx, tx, caller, fresh)
-}
-
-// answerAllTx does what answers say.
-func (s *Service) answerAllTx(ctx context.Context, tx bun.Tx, caller access.Caller, answers []*answer) error {
-	uids := []UID{}
-	for _, a := range answers {
-		uids = append(uids, a.payment)
-	}
-	var locked []*Payment
-	if err := tx.NewSelect().Model(&locked).Where("pay.tenant = ?", caller.Tenant).Where("pay.uid IN (?)", bun.List(uids)).
-		OrderExpr("pay.uid").For("NO KEY UPDATE").Scan(ctx); err != nil {
-		return err
-	}
-	w, by := wanted(locked...), map[UID]*Payment{}
-	for _, p := range locked {
-		by[p.UID] = p
-		w.houses = append(w.houses, house{ledger.Clearing(p.Rail), p.Currency}, house{ledger.Settled(p.Rail), p.Currency},
-			house{ledger.HouseFees, p.Currency})
-	}
-	f, err := s.gatherTx(ctx, tx, caller.Tenant, w)
-	if err != nil {
-		return err
-	}
-	now := s.now()
-	f.limits = limits.Counting(caller.Tenant)
-	var messages []*Message
-	var record []events.Recorded
-	var moved []*Payment
-	var steps []*Step
-	why := map[UID]string{}
-	for _, a := range answers {
-		messages = append(messages, a.message(s.keys, caller.Tenant, now))
-		p := by[a.payment]
-		if p == nil {
-			continue
-		}
-		was := *p
-		to, err := f.answer(p, a, now)
-		switch {
-		case isFault(err) || err == nil && to == p.State:
-			continue // it is on record, and changes nothing
-		case err != nil:
-			return fmt.Errorf("payment %s: %w", p.UID, err)
-		}
-		moved, steps = append(moved, p), append(steps, p.enter(to, caller, now, a.reason()))
-		record = append(record, recorded(actions[to], &was, p, caller))
-		if to != Settled {
-			why[p.UID] = a.reasonCode()
-		}
-	}
-	return errors.Join(writeTx(ctx, last(moved), steps), giveBackTx(ctx, caller.Tenant, why),
-		db.InsertAtCommit(ctx, messages), f.writeTx(ctx), recordTx(ctx, tx, record))
-}
-
-// actions are what happens to payments, as the record names it.
-var actions = map[State]string{Settled: "settlePayment", Rejected: "rejectPayment", Returned: "returnPayment"}
-
-// last returns each payment once.
-func last(moved []*Payment) (each []*Payment) {
-	seen := map[UID]bool{}
-	for _, p := range moved {
-		if !seen[p.UID] {
-			seen[p.UID], each = true, append(each, p)
-		}
-	}
-	return each
-}
-
-// answer does to a payment what its network says, and returns the state that it reaches.
-func (f *facts) answer(p *Payment, a *answer, now time.Time) (State, error) {
-	on := calendar.Today(now)
-	clearing, settled := f.houses[house{ledger.Clearing(p.Rail), p.Currency}], f.houses[house{ledger.Settled(p.Rail), p.Currency}]
-	switch a.says {
-	case accepted:
-		to, err := settling.Take(p.State)
-		if err != nil {
-			return p.State, err
-		}
-		return to, f.book(p, ledger.Settlement, on, "Settled over "+string(p.Rail), clearing, settled, p.Minor)
-	case refused:
-		to, err := rejecting.Take(p.State)
-		if err != nil {
-			return p.State, err
-		}
-		err = f.book(p, ledger.Return, on, "Rejected by "+string(p.Rail), clearing, p.SenderAccount, p.Minor)
-		if err != nil {
-			return p.State, err
-		}
-		p.uncount(f.limits)
-		return to, f.refund(p, on)
-	case returned:
-		to, err := returning.Take(p.State)
-		if err != nil {
-			return p.State, err
-		}
-		if a.amount.Currency != p.Currency || a.amount.Minor <= 0 || a.amount.Minor > p.Minor {
-			return p.State, nil // it is not the return of this payment; people see the message
-		}
-		return to, f.book(p, ledger.Return, on, "Returned over "+string(p.Rail), settled, p.SenderAccount, a.amount.Minor)
-	}
-	return p.State, nil
-}
-
-// refund gives back what a payment cost that was rejected.
-func (f *facts) refund(p *Payment, on time.Time) error {
-	if p.FeeMinor == 0 {
 		return nil
 	}
-	fee := p.FeeMinor
-	why := "Fee given back: " + p.FeeName
-	p.free()
-	return f.book(p, ledger.Fee, on, why, f.houses[house{ledger.HouseFees, p.Currency}], p.SenderAccount, fee)
+	return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewUpdate().Model((*Message)(nil)).Set("handed_at = ?", now).
+			Where("nm.tenant = ?", caller.Tenant).Where("nm.id IN (?)", bun.List(taken)).
+			Where("nm.handed_at IS NULL").Exec(ctx)
+		return err
+	})
 }

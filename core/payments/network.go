@@ -2,11 +2,14 @@ package payments
 
 import (
 	"context"
+	"maps"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/money"
 	"bankgraph/core/rails"
 	"bankgraph/core/seal"
 	"bankgraph/db"
@@ -36,8 +39,8 @@ const (
 	In  Direction = "IN"
 )
 
-// Message is a message of a payment, to or from its network. Its text is sealed and not shown: it has the account
-// numbers.
+// Message is a message to a network or from it, mostly of a payment. Its text is sealed and not shown: it has the
+// account numbers.
 type Message struct {
 	bun.BaseModel `bun:"table:network_messages,alias:nm" json:"-"`
 
@@ -53,10 +56,44 @@ type Message struct {
 	Body     []byte     `bun:"body,type:bytea" json:"-"`
 	At       time.Time  `bun:"at" json:"at"`
 	HandedAt *time.Time `bun:"handed_at" json:"handedAt"` // when the network took it; nil for one that has come
+
+	// of a credit that has come: its amount, the routing number of the bank that sent it, and the account it names
+	Minor    int64          `bun:"amount,nullzero" json:"-"`
+	Currency money.Currency `bun:"currency" json:"-"`
+	Bank     string         `bun:"bank" json:"-"`
+	Last4    string         `bun:"number_last4" json:"-"`
+	// by what that bank knows the credit; "" for another message about it
+	Transaction string `bun:"transaction" json:"-"`
+}
+
+// Amount returns what a credit that has come is of; nil for other messages.
+func (m *Message) Amount() *money.Amount {
+	if m.Minor == 0 {
+		return nil
+	}
+	amount := money.Of(m.Minor, m.Currency)
+	return &amount
+}
+
+// Number returns the account that a credit names, masked.
+func (m *Message) Number() *seal.Value { return &seal.Value{Last4: m.Last4} }
+
+// Reason returns in plain words why a message says no; "" if it does not, or in words of its own.
+func (m *Message) Reason() string {
+	for _, word := range strings.Fields(m.Code) {
+		if meaning := meanings[word]; meaning != "" {
+			return meaning
+		}
+	}
+	return ""
 }
 
 // withoutBody are the columns of messages that are shown.
-var withoutBody = db.ColumnsOf[Message]("ID", "Rail", "Direction", "Kind", "MessageID", "Payment", "Code", "At", "HandedAt")
+var withoutBody = db.ColumnsOf[Message]("ID", "Rail", "Direction", "Kind", "MessageID", "Payment", "Code", "At", "HandedAt",
+	"Minor", "Currency", "Bank", "Last4")
+
+// inMessages is where columns of messages are that may be absent.
+var inMessages = map[string]string{"payment": "coalesce(nm.payment, 0)", "amount": "coalesce(nm.amount, 0)"}
 
 var messaging db.QueryCache[Message]
 
@@ -71,12 +108,26 @@ func (s *Service) MessagesOf(ctx context.Context, b *db.Batch, of []UID) *db.Man
 
 func (s *Service) messagesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, Message] {
 	text := messaging.Get(reader.Reach, func() string {
-		return db.Select[Message](withoutBody, nil).
-			Join("JOIN payments AS pay ON pay.tenant = nm.tenant AND pay.uid = nm.payment").Where("nm.tenant = $1").
-			Where("pay.tenant = $1").Where(reader.Reach.Scope("pay.customer")).Where("nm.payment = ANY($3)").
-			OrderExpr("nm.payment, nm.id").String()
+		return messagesAbout(reader.Reach, "nm", nil) +
+			" UNION ALL " + messagesAbout(reader.Reach, "ae", map[string]string{"payment": "ae.payment", "code": "''"},
+			"JOIN ach_entries AS ae ON ae.tenant = nm.tenant AND ae.file = nm.id") +
+			" UNION ALL " + messagesAbout(reader.Reach, "aa", map[string]string{"payment": "aa.payment", "code": "aa.code"},
+			"JOIN ach_answers AS aa ON aa.tenant = nm.tenant AND aa.message = nm.id") + " ORDER BY payment, id"
 	})
 	return db.QueueMany(b, text, func(m *Message) UID { return m.Payment }, reader.Tenant, reader.ScopeCustomer(), of)
+}
+
+// messagesAbout is the part of MessagesOf whose payments a table names. Files of ACH are about many payments.
+func messagesAbout(reach access.Reach, table string, from map[string]string, through ...string) string {
+	all := maps.Clone(inMessages)
+	maps.Copy(all, from)
+	q := db.Select[Message](withoutBody, all)
+	for _, join := range through {
+		q = q.Join(join)
+	}
+	return q.Join("JOIN payments AS pay ON pay.tenant = nm.tenant AND pay.uid = " + table + ".payment").
+		Where("nm.tenant = $1").Where("pay.tenant = $1").Where(table + ".tenant = $1").
+		Where(reach.Scope("pay.customer")).Where(table + ".payment = ANY($3)").String()
 }
 
 // MessageID is a message's number.

@@ -14,23 +14,25 @@ import (
 
 // Order is what a request says about a credit to somebody at another bank (rest/CONTRACT.md, credit requests).
 type Order struct {
-	Sender              Party     `json:"sender"`
-	Receiver            Receiver  `json:"receiver"`
-	Amount              string    `json:"paymentAmount"` // decimal, in Currency
-	Currency            string    `json:"paymentCurrency"`
-	Date                time.Time `json:"paymentDate,omitzero"` // of settlement; midnight UTC; zero for the first possible one
-	Speed               string    `json:"speed"`
-	ExternalReferenceID string    `json:"externalReferenceId"`
-	Notes               string    `json:"paymentNotes,omitempty"`
-	Channel             string    `json:"channel,omitempty"` // "" for API
-	CostCenter          string    `json:"costCenter,omitempty"`
-	RequestMethod       string    `json:"requestMethod,omitempty"`
-	OperationNote       string    `json:"operationNote,omitempty"`
-	Remittance          string    `json:"paymentRemittanceNotes,omitempty"`
-	Reference           string    `json:"referenceForBeneficiary,omitempty"`
-	Charges             string    `json:"detailsOfCharges,omitempty"` // OUR, BEN, SHA
-	OriginatorInfo      string    `json:"originatorToBeneficiary,omitempty"`
-	BankInfo            string    `json:"senderToReceiverNotes,omitempty"`
+	Sender              Party         `json:"sender"`
+	Receiver            Receiver      `json:"receiver"`
+	Amount              string        `json:"paymentAmount"` // decimal, in Currency
+	Currency            string        `json:"paymentCurrency"`
+	Date                time.Time     `json:"paymentDate,omitzero"` // of settlement; midnight UTC; zero for the first possible one
+	Speed               string        `json:"speed"`
+	ExternalReferenceID string        `json:"externalReferenceId"`
+	Notes               string        `json:"paymentNotes,omitempty"`
+	Channel             string        `json:"channel,omitempty"` // "" for API
+	CostCenter          string        `json:"costCenter,omitempty"`
+	RequestMethod       string        `json:"requestMethod,omitempty"`
+	OperationNote       string        `json:"operationNote,omitempty"`
+	Remittance          string        `json:"paymentRemittanceNotes,omitempty"`
+	Reference           string        `json:"referenceForBeneficiary,omitempty"`
+	Charges             string        `json:"detailsOfCharges,omitempty"` // OUR, BEN, SHA
+	OriginatorInfo      string        `json:"originatorToBeneficiary,omitempty"`
+	BankInfo            string        `json:"senderToReceiverNotes,omitempty"`
+	SECCode             rails.SECCode `json:"secCode,omitempty"`      // of ACH alone
+	CompanyID           string        `json:"achCompanyID,omitempty"` // of ACH; where given that of the account
 	// what is said of who pays beside its account: checked, and not used, as messages say what the bank knows
 	SenderEntity  string         `json:"entityType,omitempty"` // Consumer, Corporate, Processing Org
 	SenderAddress postal.Address `json:"senderAddress"`
@@ -67,18 +69,25 @@ type ReceiverBank struct {
 type Speed string
 
 const (
-	Instant Speed = "Instant" // an instant network, which the smart routing picks
-	Express Speed = "Express" // a wire
+	Economy     Speed = "Economy"      // ACH, which settles on the next banking day
+	EconomyPlus Speed = "Economy Plus" // ACH on the same day
+	Instant     Speed = "Instant"      // an instant network, which the smart routing picks
+	Express     Speed = "Express"      // a wire
 )
 
 // Speeds lists the speeds that the bank offers.
-var Speeds = []Speed{Instant, Express}
+var Speeds = []Speed{Economy, EconomyPlus, Instant, Express}
 
 // networks lists for each speed the networks that can take the payment, the preferred one first.
-var networks = map[Speed][]rails.Rail{Instant: {rails.FedNow, rails.RTP}, Express: {rails.Fedwire}}
+var networks = map[Speed][]rails.Rail{
+	Economy: {rails.ACH}, EconomyPlus: {rails.ACH}, Instant: {rails.FedNow, rails.RTP}, Express: {rails.Fedwire},
+}
+
+// overACH reports whether payments of the speed are entries of ACH.
+func (s Speed) overACH() bool { return s == Economy || s == EconomyPlus }
 
 // published lists all speeds that the interface knows.
-var published = []Speed{"Economy", "Economy Plus", Express, Instant, "SPOT", "ON", "TN"}
+var published = []Speed{Economy, EconomyPlus, Express, Instant, "SPOT", "ON", "TN"}
 
 // ParseSpeed reads a speed without regard to letter case.
 func ParseSpeed(field, text string) (Speed, error) {
@@ -101,6 +110,7 @@ const (
 	longestToReceiver  = 140
 	longestToBank      = 105
 	longestBeneficiary = 16
+	longestAddenda     = 80 // of ACH
 )
 
 // check validates the form of an order. What accounts and banks it names is checked where it is carried out.
@@ -124,6 +134,7 @@ func (o *Order) check() error {
 	}
 	o.checkSender(c.In("sender"))
 	o.Receiver.check(c.In("receiver"), o)
+	o.checkEntry(c)
 	o.checkTexts(c)
 	return c.Err()
 }
@@ -148,6 +159,35 @@ func (o *Order) checkSender(c *check.Fields) {
 		c.Required("accountName", o.Sender.Name)
 		c.Required("entityType", o.SenderEntity)
 		c.Required("routingNumber", o.Sender.RoutingNumber)
+	}
+}
+
+// classes are the entry classes of credits that are sent one by one.
+var classes = []rails.SECCode{rails.PPD, rails.CCD, rails.CTX}
+
+// checkEntry checks what ACH alone asks for (rest/CONTRACT.md, payments over ACH).
+func (o *Order) checkEntry(c *check.Fields) {
+	info := c.In("additionalInfo")
+	if o.Speed == "" || !Speed(o.Speed).overACH() {
+		if o.SECCode != "" {
+			info.Fail("secCode", fault.Forbidden, "belongs to the speeds Economy and Economy Plus")
+		}
+		return
+	}
+	info.Required("secCode", string(o.SECCode))
+	o.SECCode = check.OneOf(info, "secCode", string(o.SECCode), classes...)
+	c.In("sender").AtMost("achCompanyID", o.CompanyID, 10)
+	if o.Strict && o.Sender.UID == 0 && o.Sender.Number != "" {
+		c.In("sender").Required("achCompanyID", o.CompanyID)
+	}
+	info.AtMost("paymentRemittanceNotes", o.Remittance, longestAddenda)
+	if o.Receiver.Contact == 0 && o.Receiver.Number != "" {
+		to := c.In("receiver")
+		to.Required("accountType", o.Receiver.Type)
+		if o.Receiver.Type != general {
+			to.Required("subAccountType", o.Receiver.SubType)
+		}
+		to.AtMost("accountNumber", o.Receiver.Number, 17)
 	}
 }
 
@@ -201,14 +241,14 @@ func (r *Receiver) check(c *check.Fields, o *Order) {
 func (b *ReceiverBank) check(c *check.Fields) {
 	b.IDType = check.OneOf(c, "bankIdType", b.IDType, "NID", "SWIFT")
 	if b.IDType == "SWIFT" {
-		c.Fail("bankIdType", fault.Malformed, "must be NID: Instant and Express pay banks in the United States")
+		c.Fail("bankIdType", fault.Malformed, "must be NID: these speeds pay banks in the United States")
 		return
 	}
 	c.Required("bankId", b.ID)
 	c.Routing("bankId", b.ID)
 	b.Country = c.Country("countryCode", b.Country)
 	if b.Country != "" && b.Country != "US" {
-		c.Fail("countryCode", fault.NoMatch, "must be US, where Instant and Express pay")
+		c.Fail("countryCode", fault.NoMatch, "must be US, where these speeds pay")
 	}
 	c.AtMost("name", b.Name, 255)
 }

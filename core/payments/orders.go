@@ -15,6 +15,7 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/fault"
 	"bankgraph/core/money"
+	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 	"bankgraph/core/seal"
 )
@@ -39,7 +40,7 @@ func (s *Service) Send(
 // calledInOrders are the fields that orders name in other words than book transfers.
 var calledInOrders = map[string]string{
 	"sender.accountSubType": "sender.subAccountType", "sender.routingNumber": "sender.bankId",
-	"sender.accountName": "sender.name",
+	"sender.accountName": "sender.name", "senderAccount.achCompanyID": "sender.achCompanyID",
 }
 
 // sendTx begins the orders of a lane.
@@ -93,8 +94,8 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 		return nil, err
 	}
 	p := &Payment{
-		Tenant: f.tenant, UID: f.uids[0], Customer: sender.Customer, Speed: Speed(o.Speed), Minor: amount.Minor,
-		Currency: amount.Currency, Date: o.Date, ExternalReferenceID: o.ExternalReferenceID, Notes: o.Notes,
+		Tenant: f.tenant, UID: f.uids[0], Customer: sender.Customer, Direction: Out, Speed: Speed(o.Speed),
+		Minor: amount.Minor, Currency: amount.Currency, Date: o.Date, ExternalReferenceID: o.ExternalReferenceID, Notes: o.Notes,
 		Channel: cmp.Or(o.Channel, "API"), SenderAccount: sender.Account, SenderName: sender.Name,
 		ReceiverName: to.Name, MakerClient: by.Client, MakerLogin: by.LoginID, CreatedAt: now, UpdatedAt: now,
 	}
@@ -106,11 +107,17 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 		return nil, err
 	}
 	p.details = f.detail(s, p, o, &to, bank, why)
-	if err := f.carriable(s, p, sender, to.Number); err != nil {
+	if p.Rail == rails.ACH {
+		p.entry, err = entryOf(p, o, sender, &to)
+	}
+	if err == nil {
+		err = f.carriable(s, p, sender, to.Number)
+	}
+	if err != nil {
 		return nil, err
 	}
 	f.uids = f.uids[1:]
-	if over := f.limits.Exceeds(p.Customer, p.Rail, p.Date, amount); over != nil {
+	if over := f.limits.Exceeds(p.planned()); over != nil {
 		return nil, ErrLimit.Saying(over.Message() + ": " + over.Remaining().String() + " is left").With(over.Code)
 	}
 	return p, f.movable(p)
@@ -121,7 +128,7 @@ func orderAmount(o *Order, sender *party) (money.Amount, error) {
 	switch {
 	case in != "USD":
 		return money.Amount{}, fault.Field("payment", "paymentCurrency", fault.NoMatch,
-			"must be USD, in which Instant and Express pay")
+			"must be USD, in which these speeds pay")
 	case in != sender.Currency:
 		return money.Amount{}, fault.Field("payment", "paymentCurrency", fault.NoMatch,
 			"must be the currency of the account that is debited, "+string(sender.Currency))
@@ -178,6 +185,9 @@ func (f *facts) carriable(s *Service, p *Payment, from *party, to string) error 
 	number, err := s.keys.Open(seal.Value{Sealed: from.Sealed}, senderPlace(p))
 	if err != nil {
 		return fmt.Errorf("open the number of account %s: %w", from.Account, err)
+	}
+	if p.Rail == rails.ACH {
+		return p.entered(to)
 	}
 	return p.carried(from, number, to)
 }

@@ -64,8 +64,10 @@ func (s *sender) run(t *testing.T) {
 	for _, work := range []func() (int, error){
 		func() (int, error) { return s.Payments.CarryOutDue(operator) },
 		func() (int, error) { return s.Payments.SendQueued(operator) },
+		func() (int, error) { return s.Payments.SealFiles(operator) },
 		func() (int, error) { return s.Payments.HandOver(operator) },
 		func() (int, error) { return s.Payments.Receive(operator) },
+		func() (int, error) { return s.Payments.SettleEntries(operator) },
 	} {
 		if _, err := work(); err != nil {
 			t.Fatal(err)
@@ -148,7 +150,7 @@ func TestWhatTheNetworksAnswerDecidesWhereTheMoneyIs(t *testing.T) {
 		"10.23": {"QUEUED SENT SETTLED", time.Minute, 99_989_77, ""},
 		"10.24": {"QUEUED SENT SETTLED", time.Minute, 99_989_76, ""},
 	} {
-		for _, speed := range payments.Speeds {
+		for _, speed := range []payments.Speed{payments.Instant, payments.Express} {
 			t.Run(amount+" "+string(speed), func(t *testing.T) {
 				t.Parallel()
 				s := newSender(t)
@@ -224,7 +226,7 @@ func TestWhatCannotBeSentIsRefusedAndHoldsNothing(t *testing.T) {
 		"too many decimals":   {func(_ *sender, o *payments.Order) { o.Amount = "1.001" }, nil, "paymentAmount"},
 		"nothing":             {func(_ *sender, o *payments.Order) { o.Amount = "0" }, nil, "paymentAmount"},
 		"an unknown speed":    {func(_ *sender, o *payments.Order) { o.Speed = "Soon" }, nil, "speed"},
-		"a speed not offered": {func(_ *sender, o *payments.Order) { o.Speed = "Economy" }, nil, "speed"},
+		"a speed not offered": {func(_ *sender, o *payments.Order) { o.Speed = "SPOT" }, nil, "speed"},
 		"a day that is over":  {func(s *sender, o *payments.Order) { o.Date = day(-1) }, nil, "paymentDate"},
 		"a wire on a Sunday": {func(_ *sender, o *payments.Order) {
 			o.Speed, o.Date = "Express", day((7-int(coretest.Start.In(coretest.Zone()).Weekday()))%7)
@@ -466,7 +468,7 @@ func TestManyOrdersAndWorkersAtATime(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 48 {
 		group.Go(func() {
-			o := s.order(amounts[i%len(amounts)], func(o *payments.Order) { o.Speed = string(payments.Speeds[i%2]) })
+			o := s.order(amounts[i%len(amounts)], []func(*payments.Order){instantly, byWire}[i%2])
 			if _, err := s.Payments.Send(s.Staff(), o, changes.RequestOptions{}); err != nil {
 				t.Error(err)
 			}

@@ -1,6 +1,6 @@
 // Package payments moves money: every payment, whoever asks for it and on whatever rail, goes through here. There
-// are book transfers, between two accounts in the bank's own books, and credits over instant networks and
-// Fedwire to accounts at other banks.
+// are book transfers, between two accounts in the bank's own books, and credits over ACH, instant networks and
+// Fedwire, to accounts at other banks and from them. What has settled may be given back, or asked back.
 package payments
 
 import (
@@ -39,30 +39,36 @@ func ParseUID(field, text string) (UID, error) {
 type Payment struct {
 	bun.BaseModel `bun:"table:payments,alias:pay" json:"-"`
 
-	Tenant   access.Tenant  `bun:"tenant,pk" json:"-"`
-	UID      UID            `bun:"uid,pk" json:"-"`
-	Customer customers.UID  `bun:"customer" json:"-"` // who pays
-	Rail     rails.Rail     `bun:"rail" json:"rail"`
-	Speed    Speed          `bun:"speed" json:"speed,omitempty"` // "" for book transfers
-	State    State          `bun:"state" json:"state"`
-	Minor    int64          `bun:"amount" json:"-"`
-	Currency money.Currency `bun:"currency" json:"currency"`
+	Tenant   access.Tenant `bun:"tenant,pk" json:"-"`
+	UID      UID           `bun:"uid,pk" json:"-"`
+	Customer customers.UID `bun:"customer" json:"-"` // whose payment it is: who pays, or is credited if it came in
+	// In for one that came in over a network
+	Direction Direction  `bun:"direction" json:"direction"`
+	Rail      rails.Rail `bun:"rail" json:"rail"`
+	Speed     Speed      `bun:"speed" json:"speed,omitempty"` // "" for book transfers
+	State     State      `bun:"state" json:"state"`
+	Minor     int64      `bun:"amount" json:"-"`
+	// of the amount, what is given back
+	ReturnedMinor int64          `bun:"returned" json:"-"`
+	Currency      money.Currency `bun:"currency" json:"currency"`
 	// the day on which the money moves, in the zone of the bank or the network; midnight UTC
-	Date                time.Time    `bun:"payment_date,type:date" json:"paymentDate"`
-	FeeMinor            int64        `bun:"fee" json:"-"`
-	FeeName             string       `bun:"fee_name" json:"feeName"`
-	FeeTier             string       `bun:"fee_tier" json:"feeTier"`
-	ExternalReferenceID string       `bun:"external_reference_id" json:"externalReferenceId"`
-	Notes               string       `bun:"notes" json:"notes"`
-	Channel             string       `bun:"channel" json:"channel"`
-	SenderAccount       accounts.UID `bun:"sender_account" json:"senderAccount"`
-	SenderName          string       `bun:"sender_name" json:"senderName"`
+	Date                time.Time `bun:"payment_date,type:date" json:"paymentDate"`
+	FeeMinor            int64     `bun:"fee" json:"-"`
+	FeeName             string    `bun:"fee_name" json:"feeName"`
+	FeeTier             string    `bun:"fee_tier" json:"feeTier"`
+	ExternalReferenceID string    `bun:"external_reference_id" json:"externalReferenceId"`
+	Notes               string    `bun:"notes" json:"notes"`
+	Channel             string    `bun:"channel" json:"channel"`
+	// 0 if who pays has its account at another bank
+	SenderAccount accounts.UID `bun:"sender_account,nullzero" json:"senderAccount,omitzero"`
+	SenderName    string       `bun:"sender_name" json:"senderName"`
 	// 0 if who is paid has its account at another bank
 	ReceiverAccount  accounts.UID  `bun:"receiver_account,nullzero" json:"receiverAccount,omitzero"`
 	ReceiverCustomer customers.UID `bun:"receiver_customer,nullzero" json:"-"`
 	ReceiverName     string        `bun:"receiver_name" json:"receiverName"`
-	// when it may be sent to its network; nil for book transfers
-	SendAt *time.Time `bun:"send_at" json:"-"`
+	// when it may be sent to its network, and when it settles there without an answer; nil for book transfers
+	SendAt    *time.Time `bun:"send_at" json:"-"`
+	SettlesAt *time.Time `bun:"settles_at" json:"-"`
 	// why it was cancelled, rejected or returned, or why it could not be carried out
 	Reason      string    `bun:"reason" json:"reason"`
 	MakerClient string    `bun:"maker_client" json:"-"`
@@ -76,6 +82,7 @@ type Payment struct {
 	// the contact that was named; 0 for none
 	Contact contacts.UID `bun:"contact,scanonly" json:"-"`
 	details *Details     // of a new payment over a network
+	entry   *Entry       // of a new one over ACH
 	// the account in whose list it stands, one of the two; 0 outside such a list
 	Listed accounts.UID `bun:"listed,scanonly" json:"-"`
 }
@@ -115,14 +122,79 @@ func (p *Payment) Fee() *money.Amount {
 // Status returns the state as partners read it.
 func (p *Payment) Status() Status { return p.State.Status() }
 
+// MemoPost returns whether the payment is in the books.
+func (p *Payment) MemoPost() MemoPost { return p.State.MemoPost() }
+
+// ReturnStatus returns what became of asking for the money back; "" if nobody has asked.
+func (p *Payment) ReturnStatus() ReturnStatus { return p.State.ReturnStatus() }
+
+// Returned returns what is given back of the amount; nil if nothing is.
+func (p *Payment) Returned() *money.Amount {
+	if p.ReturnedMinor == 0 {
+		return nil
+	}
+	amount := money.Of(p.ReturnedMinor, p.Currency)
+	return &amount
+}
+
+// Incoming reports whether who pays has its account at another bank.
+func (p *Payment) Incoming() bool { return p.Direction == In }
+
+// WireType is the published word for the direction of a payment over a network.
+type WireType string
+
+const (
+	OutgoingPayment WireType = "OUTGOING_PAYMENT"
+	IncomingPayment WireType = "INCOMING_PAYMENT"
+)
+
+// WireType returns the direction as it is published; "" for a book transfer.
+func (p *Payment) WireType() WireType {
+	switch {
+	case p.Rail == rails.Book:
+		return ""
+	case p.Incoming():
+		return IncomingPayment
+	}
+	return OutgoingPayment
+}
+
+// EntryType returns who starts the payment: who pays, of every payment there is.
+func (*Payment) EntryType() rails.EntryType { return rails.Credit }
+
+// Own returns the account here that the payment is of: that of its customer.
+func (p *Payment) Own() accounts.UID {
+	if p.Incoming() {
+		return p.ReceiverAccount
+	}
+	return p.SenderAccount
+}
+
+// OwnerName returns the name of the customer whose payment it is.
+func (p *Payment) OwnerName() string {
+	if p.Incoming() {
+		return p.ReceiverName
+	}
+	return p.SenderName
+}
+
+// Failed reports whether the reason of the payment says what went wrong.
+func (s State) Failed() bool {
+	return s == Invalid || s == Rejected || s == Returned || s == ReversalRejected
+}
+
 // Recorded returns the amounts as the audit record shows them.
 func (p *Payment) Recorded() map[string]audit.Field {
 	fee := audit.Field{Name: "fee"}
 	if amount := p.Fee(); amount != nil {
 		fee.Value = amount.String()
 	}
+	returned := audit.Field{Name: "returnedAmount"}
+	if amount := p.Returned(); amount != nil {
+		returned.Value = amount.String()
+	}
 	return map[string]audit.Field{
-		"Minor": {Name: "amount", Value: p.Amount().String()}, "FeeMinor": fee,
+		"Minor": {Name: "amount", Value: p.Amount().String()}, "FeeMinor": fee, "ReturnedMinor": returned,
 		"State": {Name: "status", Value: string(p.Status())},
 		"Date":  {Name: "paymentDate", Value: p.Date.Format(time.DateOnly)},
 	}
@@ -191,10 +263,31 @@ var (
 	ErrNoAccount = fault.New(fault.State, "payment.contact_incomplete",
 		"the contact needs an account number and a bank in the United States with its routing number").
 		On("receiver.accountUID")
+	// ErrNoCompany is returned for an account without an ACH company id, of its own or its customer's.
+	ErrNoCompany = fault.New(fault.State, "payment.no_company",
+		"neither the account nor its customer has an ACH company id").On("sender.achCompanyID")
+	// ErrClass is returned for an entry class that neither the account nor its customer may send.
+	ErrClass = fault.New(fault.State, "payment.class", "the account may not send entries of this class").
+			On("additionalInfo.secCode")
 	ErrBank = fault.New(fault.NotFound, "payment.bank", "must be a bank of the directory").On("receiver.bank.bankId")
 	ErrDay  = fault.New(fault.Invalid, "payment.day", "the network does not settle on this day, or no more today").
 		On("paymentDate")
 	ErrOver = fault.New(fault.State, "payment.over", "the payment can no longer be cancelled")
 	// ErrDecided is returned for a payment that no longer waits for a second person.
 	ErrDecided = fault.New(fault.State, "payment.decided", "the payment no longer waits for approval")
+	// ErrNotIncoming is returned when a payment is to be given back that did not come in.
+	ErrNotIncoming = fault.New(fault.State, "payment.not_incoming",
+		"only a payment that came in over a network can be returned")
+	// ErrNotOutgoing is returned when a payment is to be reversed that came in.
+	ErrNotOutgoing = fault.New(fault.State, "payment.not_outgoing",
+		"the payment came in: it can be returned, and not be reversed")
+	// ErrNoReversal is returned for a network over which nothing is asked back.
+	ErrNoReversal = fault.New(fault.State, "payment.no_reversal",
+		"payments over this network cannot be reversed yet")
+	// ErrNotProcessed is returned for a payment that has not settled, or is given back or asked back already.
+	ErrNotProcessed = fault.New(fault.State, "payment.not_processed",
+		"only a payment that is PROCESSED can be given back or reversed, and once")
+	// ErrNotRecalled is returned when a request is to be refused that nobody has made.
+	ErrNotRecalled = fault.New(fault.State, "payment.not_recalled",
+		"the other bank has not asked for the money, or has its answer")
 )

@@ -3,12 +3,12 @@ package payments
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
+	"bankgraph/core/clock"
 	"bankgraph/core/customers"
 	"bankgraph/core/ledger"
 	"bankgraph/core/page"
@@ -18,7 +18,7 @@ import (
 
 // Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
-	Own: []string{"network_messages", "payment_details", "payment_steps", "payments"},
+	Own: []string{"ach_answers", "ach_entries", "ach_origins", "network_messages", "payment_details", "payment_steps", "payments"},
 	Reads: map[string]string{
 		"accounts":  "all accounts of a transaction's payments are read in one statement, after they are locked in the books",
 		"contacts":  "whom payments name, all of a transaction in one statement",
@@ -37,18 +37,20 @@ type Service struct {
 	keys      *seal.Keys
 	customers *customers.Service
 	ledger    *ledger.Service
-	now       func() time.Time
+	now       clock.Now
 	network   Network
 
 	transfer *changes.Operation[Draft, Saved]
 	send     *changes.Operation[Order, Saved]
 	cancel   *changes.Operation[struct{}, Saved]
+	giveBack *changes.Operation[Return, Saved]
+	reverse  *changes.Operation[Reversal, Saved]
 }
 
 // New makes the service.
 func New(
 	d *db.DB, keys *seal.Keys, c *customers.Service, books *ledger.Service, all *changes.Service,
-	now func() time.Time, network Network,
+	now clock.Now, network Network,
 ) *Service {
 	s := &Service{db: d, keys: keys, customers: c, ledger: books, now: now, network: network}
 	s.transfer = changes.DeclareLane(all, "transferFunds", "payment", access.InitiatePayments, s.transferTx).
@@ -56,6 +58,10 @@ func New(
 	s.send = changes.DeclareLane(all, "sendPayment", "payment", access.InitiatePayments, s.sendTx).
 		DecidedWith(access.ApprovePayments).Settle(s.settleTx).Partly(s.agreeTx)
 	s.cancel = changes.Declare(all, "cancelPayment", "payment", access.CancelPayments, s.cancelTx)
+	s.giveBack = changes.Declare(all, "returnPayment", "payment", access.ReturnPayments, s.returnTx).
+		DecidedWith(access.ApprovePayments).Partly(s.mayGoOnTx)
+	s.reverse = changes.Declare(all, "reversePayment", "payment", access.ReversePayments, s.reverseTx).
+		DecidedWith(access.ApprovePayments).Partly(s.mayGoOnTx)
 	return s
 }
 
@@ -89,35 +95,45 @@ func (s *Service) Cancel(
 
 var identity = db.ColumnsOf[Payment]("UID", "Customer", "Currency")
 
-// sides tells for each side of a payment where its columns are, and how they are joined.
+// sides tells where the columns of the sides of a payment are, and how they are joined. The side at another bank is
+// in the payment's details.
 var sides = []struct {
 	columns db.Columns
 	join    string
 }{
-	{db.ColumnsOf[Payment]("Sender"), "JOIN accounts AS sa ON sa.tenant = pay.tenant AND sa.uid = pay.sender_account"},
 	{
-		db.ColumnsOf[Payment]("Receiver", "Contact"), "LEFT JOIN accounts AS ra ON ra.tenant = pay.tenant AND ra.uid = pay.receiver_account " +
-			"LEFT JOIN payment_details AS pd ON pd.tenant = pay.tenant AND pd.payment = pay.uid",
+		db.ColumnsOf[Payment]("Sender"),
+		"LEFT JOIN accounts AS sa ON sa.tenant = pay.tenant AND sa.uid = pay.sender_account",
+	},
+	{
+		db.ColumnsOf[Payment]("Receiver"),
+		"LEFT JOIN accounts AS ra ON ra.tenant = pay.tenant AND ra.uid = pay.receiver_account",
+	},
+	{
+		db.ColumnsOf[Payment]("Sender", "Receiver", "Contact"),
+		"LEFT JOIN payment_details AS pd ON pd.tenant = pay.tenant AND pd.payment = pay.uid",
 	},
 }
 
 var inAccounts = func() map[string]string {
 	from := map[string]string{
-		"listed": "0::bigint", "contact": "coalesce(pd.contact, 0)", "receiver_account": "coalesce(pay.receiver_account, 0)",
+		"listed": "0::bigint", "contact": "coalesce(pd.contact, 0)", "sender_account": "coalesce(pay.sender_account, 0)",
+		"receiver_account":  "coalesce(pay.receiver_account, 0)",
 		"receiver_customer": "coalesce(pay.receiver_customer, 0)",
 	}
-	for _, column := range []string{"name", "type", "sub_type", "bank_id", "bank_id_type", "bank_name", "number_last4"} {
-		from["sender_side_"+strings.TrimPrefix(column, "number_")] = "sa." + column
+	for _, side := range []struct{ prefix, account string }{{"sender_side_", "sa."}, {"receiver_side_", "ra."}} {
+		for _, column := range []string{"type", "sub_type", "bank_id", "bank_name", "number_last4"} {
+			from[side.prefix+strings.TrimPrefix(column, "number_")] =
+				"coalesce(" + side.account + column + ", pd." + column + ", '')"
+		}
+		from[side.prefix+"name"] = "coalesce(" + side.account + "name, '')"
+		from[side.prefix+"bank_id_type"] = "coalesce(" + side.account + "bank_id_type, 'NID')"
 	}
-	for _, column := range []string{"type", "sub_type", "bank_id", "bank_name", "number_last4"} {
-		from["receiver_side_"+strings.TrimPrefix(column, "number_")] = "coalesce(ra." + column + ", pd." + column + ", '')"
-	}
-	from["receiver_side_name"], from["receiver_side_bank_id_type"] = "coalesce(ra.name, '')", "coalesce(ra.bank_id_type, 'NID')"
 	return from
 }()
 
-// selecting starts a query of payments, joined with the accounts whose columns are wanted. Who is paid does not
-// read what is the payer's alone.
+// selecting starts a query of payments, joined with the accounts whose columns are wanted. Who sees a payment that is
+// another's does not read what is its owner's alone.
 func selecting(reach access.Reach, want db.Columns, from map[string]string) *bun.SelectQuery {
 	want = db.Or[Payment](want).And(identity)
 	hides := reach != access.OfBank && want.Overlaps(ofPayer)
@@ -136,7 +152,7 @@ func selecting(reach access.Reach, want db.Columns, from map[string]string) *bun
 	return q
 }
 
-// seen is the condition that the caller sees a payment: who pays or who is paid is within its reach.
+// seen is the condition that the caller sees a payment: whose it is or who is paid is within its reach.
 func seen(reach access.Reach) string {
 	if reach == access.OfBank {
 		return reach.Scope("pay.customer")
@@ -213,7 +229,8 @@ var ofCustomers = customers.Children[Payment]{
 	Customer: func(p *Payment) customers.UID { return p.Customer },
 }
 
-// OfCustomers reads a window of the payments that each customer makes, newest first.
+// OfCustomers reads a window of the payments that each customer makes, and of those that came in for it, newest
+// first.
 func (s *Service) OfCustomers(
 	ctx context.Context, b *db.Batch, of []customers.UID, by Search, want db.Columns, w page.Window,
 ) *db.Many[customers.UID, Payment] {

@@ -21,7 +21,7 @@ var Invariants = []ledger.Invariant{
 		  JOIN balances AS b ON b.tenant = ?0 AND b.account = d.account
 		  WHERE j.tenant = ?0 AND j.kind IN ('payment', 'settlement', 'return') GROUP BY j.payment, b.house, d.account
 		), place AS (
-		  SELECT p.uid, p.state, p.rail, p.amount, p.fee,
+		  SELECT p.uid, p.state, p.rail, p.direction, p.amount, p.returned, p.fee,
 		    coalesce((SELECT sum(sum) FROM moved AS m WHERE m.payment = p.uid AND m.account = p.sender_account), 0) AS payer,
 		    coalesce((SELECT sum(sum) FROM moved AS m WHERE m.payment = p.uid AND m.account = p.receiver_account), 0) AS payee,
 		    coalesce((SELECT sum(sum) FROM moved AS m WHERE m.payment = p.uid AND m.house = 'clearing ' || p.rail), 0) AS clearing,
@@ -29,16 +29,26 @@ var Invariants = []ledger.Invariant{
 		    coalesce((SELECT sum(amount) FROM holds AS h WHERE h.tenant = ?0 AND h.payment = p.uid AND h.state = 'OPEN'), 0) AS held
 		  FROM payments AS p WHERE p.tenant = ?0
 		)
-		SELECT ?0::bigint AS tenant, 'payment ' || uid AS subject, 'is ' || state || ' on ' || rail || ', of ' || amount || '; who pays has ' ||
-		  payer || ', who is paid ' || payee || ', clearing ' || clearing || ', settled ' || settled || ', held ' || held AS what
+		SELECT ?0::bigint AS tenant, 'payment ' || uid AS subject, 'is ' || state || ' ' || direction || ' on ' || rail || ', of ' ||
+		  amount || ', ' || returned || ' given back; who pays has ' || payer || ', who is paid ' || payee || ', clearing ' || clearing ||
+		  ', settled ' || settled || ', held ' || held AS what
 		FROM place WHERE NOT CASE
-		  WHEN state = 'QUEUED' THEN payer = 0 AND payee = 0 AND clearing = 0 AND settled = 0 AND held = amount + fee
-		  WHEN held <> 0 THEN false
-		  WHEN state = 'SENT' THEN payer = -amount AND payee = 0 AND clearing = amount AND settled = 0
-		  WHEN state = 'SETTLED' AND rail = 'BOOK' THEN payer = -amount AND payee = amount
-		  WHEN state = 'SETTLED' THEN payer = -amount AND payee = 0 AND clearing = 0 AND settled = amount
-		  WHEN state = 'RETURNED' THEN payer > -amount AND payer <= 0 AND clearing = 0 AND settled = -payer
-		  ELSE payer = 0 AND payee = 0 AND clearing = 0 AND settled = 0 END
+		  WHEN direction = 'IN' THEN payer = 0 AND payee = amount - returned AND held = 0 AND CASE
+		    WHEN state IN ('SETTLED', 'RECALLED') THEN returned = 0 AND clearing = 0 AND settled = -amount
+		    WHEN state = 'RETURNING' THEN returned > 0 AND clearing = returned AND settled = -amount
+		    WHEN state = 'RETURNED' THEN returned > 0 AND clearing = 0 AND settled = returned - amount
+		    ELSE false END
+		  WHEN state = 'QUEUED' THEN payer = 0 AND payee = 0 AND clearing = 0 AND settled = 0 AND held = amount + fee AND returned = 0
+		  WHEN held <> 0 OR clearing <> CASE state WHEN 'SENT' THEN amount ELSE 0 END THEN false
+		  WHEN returned <> 0 AND state NOT IN ('RETURNED', 'REVERSAL_ACCEPTED', 'REVERSAL_PARTIALLY_ACCEPTED') THEN false
+		  WHEN rail = 'BOOK' AND state IN ('SETTLED', 'REVERSAL_ACCEPTED') THEN payer = returned - amount AND payee = amount - returned
+		    AND returned = CASE state WHEN 'SETTLED' THEN 0 ELSE amount END
+		  WHEN state = 'SENT' THEN payer = -amount AND payee = 0 AND settled = 0
+		  WHEN state IN ('SETTLED', 'RECALLING', 'REVERSAL_REJECTED') THEN payer = -amount AND payee = 0 AND settled = amount
+		  WHEN state IN ('RETURNED', 'REVERSAL_ACCEPTED', 'REVERSAL_PARTIALLY_ACCEPTED') THEN payer = returned - amount AND payee = 0
+		    AND settled = amount - returned AND returned > 0 AND (returned = amount) >= (state = 'REVERSAL_ACCEPTED')
+		    AND (returned < amount) >= (state = 'REVERSAL_PARTIALLY_ACCEPTED')
+		  ELSE payer = 0 AND payee = 0 AND settled = 0 END
 		UNION ALL
 		SELECT j.tenant, 'journal ' || j.id, 'is of payment ' || coalesce(j.payment::text, 'nothing') || ', which is not there'
 		FROM journals AS j LEFT JOIN payments AS p ON p.tenant = ?0 AND p.uid = j.payment
@@ -50,8 +60,8 @@ var Invariants = []ledger.Invariant{
 		  'is ' || coalesce(b.sum, 0) || ', on their way are ' || coalesce(p.sum, 0) AS what
 		FROM (SELECT house, currency, sum(ledger) FROM balances WHERE tenant = ?0 AND starts_with(house, 'clearing ')
 		      GROUP BY house, currency) AS b
-		FULL JOIN (SELECT 'clearing ' || rail AS house, currency, sum(amount) FROM payments WHERE tenant = ?0 AND state = 'SENT'
-		      GROUP BY rail, currency) AS p ON p.house = b.house AND p.currency = b.currency
+		FULL JOIN (SELECT 'clearing ' || rail AS house, currency, sum(CASE state WHEN 'SENT' THEN amount ELSE returned END)
+		      FROM payments WHERE tenant = ?0 AND state IN ('SENT', 'RETURNING') GROUP BY rail, currency) AS p ON p.house = b.house AND p.currency = b.currency
 		WHERE coalesce(b.sum, 0) <> coalesce(p.sum, 0)`,
 	},
 	{
@@ -60,8 +70,9 @@ var Invariants = []ledger.Invariant{
 		FROM payments AS p LEFT JOIN (
 		  SELECT j.payment, d.account, d.amount FROM journals AS j JOIN postings AS d ON d.tenant = ?0 AND d.journal = j.id
 		  WHERE j.tenant = ?0 AND j.kind = 'fee') AS q ON q.payment = p.uid AND q.account = p.sender_account
-		WHERE p.tenant = ?0 GROUP BY p.tenant, p.uid, p.fee, p.state
-		HAVING coalesce(-sum(q.amount), 0) <> CASE WHEN p.state IN ('SENT', 'SETTLED', 'RETURNED') THEN p.fee ELSE 0 END
-		  OR p.fee > 0 AND p.state NOT IN ('QUEUED', 'SENT', 'SETTLED', 'RETURNED')`,
+		WHERE p.tenant = ?0 GROUP BY p.tenant, p.uid, p.fee, p.state, p.direction
+		HAVING coalesce(-sum(q.amount), 0) <> CASE WHEN p.state NOT IN ('QUEUED') THEN p.fee ELSE 0 END
+		  OR p.fee > 0 AND p.state IN ('PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'SCHEDULED', 'REJECTED', 'INVALID', 'CANCELLED')
+		  OR p.fee > 0 AND p.direction = 'IN'`,
 	},
 }

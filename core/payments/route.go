@@ -8,14 +8,31 @@ import (
 	"bankgraph/core/fault"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
+	"bankgraph/core/rails/nacha"
 )
 
 // most is what each network carries in one payment, in cents (rest/CONTRACT.md, speeds).
-var most = map[rails.Rail]int64{rails.FedNow: 500_000_00, rails.RTP: 1_000_000_00, rails.Fedwire: 9_999_999_999_99}
+var most = map[calendar.Service]int64{
+	calendar.ACH: nacha.MostCents, calendar.SameDayACH: nacha.MostSameDayCents, calendar.FedNow: 500_000_00,
+	calendar.RTP: 1_000_000_00, calendar.Wire: 9_999_999_999_99,
+}
 
-// services are the networks in the words of the calendar.
-var services = map[rails.Rail]calendar.Service{
-	rails.FedNow: calendar.FedNow, rails.RTP: calendar.RTP, rails.Fedwire: calendar.Wire,
+// service is what a network does with a payment of a speed, in the words of the calendar.
+func service(speed Speed, over rails.Rail) calendar.Service {
+	switch over {
+	case rails.ACH:
+		if speed == EconomyPlus {
+			return calendar.SameDayACH
+		}
+		return calendar.ACH
+	case rails.FedNow:
+		return calendar.FedNow
+	case rails.RTP:
+		return calendar.RTP
+	case rails.Fedwire:
+		return calendar.Wire
+	}
+	return calendar.Book
 }
 
 // reached are the columns that tell which networks reach a bank.
@@ -24,6 +41,8 @@ var reached = banks.Reaching
 // sends reports whether an account may send over a network.
 func (a *party) sends(over rails.Rail) bool {
 	switch over {
+	case rails.ACH:
+		return a.ACH
 	case rails.FedNow:
 		return a.FedNow
 	case rails.RTP:
@@ -46,7 +65,7 @@ func route(speed Speed, from *party, to *banks.Bank, minor int64) (over rails.Ra
 			passed = append(passed, string(rail)+" is off for the account")
 		case !to.Reached(rail):
 			passed, met = append(passed, string(rail)+" does not reach the bank"), max(met, 1)
-		case minor > most[rail]:
+		case minor > most[service(speed, rail)]:
 			passed, met = append(passed, string(rail)+" carries less"), 2
 		default:
 			return rail, strings.Join(passed, "; "), nil
@@ -57,9 +76,28 @@ func route(speed Speed, from *party, to *banks.Bank, minor int64) (over rails.Ra
 }
 
 // plan sets the day on which a payment over a network settles: that which it has, or the next one on which the
-// network settles what is ready now. A book transfer keeps its day.
-func (p *Payment) plan(ready time.Time) {
-	if service, is := services[p.Rail]; is {
-		p.Date = calendar.Default().Plan(service, ready, p.Date).Settles
+// network settles what is ready now. It returns when the payment is sent for that. A book transfer keeps its day.
+func (p *Payment) plan(ready time.Time) (send time.Time) {
+	if p.Rail == rails.Book {
+		return ready
 	}
+	slot := calendar.Default().Plan(service(p.Speed, p.Rail), ready, p.Date)
+	p.Date = slot.Settles
+	return slot.Sent
+}
+
+// starts is the day on which a payment leaves the account to move on its date: a regular entry of ACH leaves a
+// banking day before.
+func (p *Payment) starts() time.Time {
+	return calendar.Default().Starts(service(p.Speed, p.Rail), p.Date)
+}
+
+// grace is how long after the end of its window an entry still goes out in a file of that window.
+const grace = 30 * time.Minute
+
+// late reports whether a file of now is too late for an entry to settle on its day.
+func (p *Payment) late(now time.Time) bool {
+	last := *p
+	last.plan(now.Add(-grace))
+	return !last.Date.Equal(p.Date)
 }

@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +18,8 @@ import (
 // Search narrows a list of payments. All fields that are not empty must match.
 type Search struct {
 	UID                 UID
-	Customer            customers.UID // who pays
+	Customer            customers.UID // whose payments: who pays, or is credited by another bank
+	Direction           Direction     // "" for both
 	SenderAccount       accounts.UID
 	ReceiverAccount     accounts.UID
 	Account             accounts.UID // either
@@ -29,6 +31,7 @@ type Search struct {
 	ExternalReferenceID string // exact
 	Notes               string // part of it, without regard to letter case
 	States              []State
+	EntryTypes          []rails.EntryType
 	Rails               []rails.Rail
 	Speeds              []Speed
 	Currency            string
@@ -108,9 +111,13 @@ func (by Search) named(s *Service, caller access.Caller, p *db.Params) *access.N
 	default:
 		return nil
 	}
-	account := "EXISTS (SELECT FROM accounts AS named WHERE named.tenant = $1 AND " + which + " AND "
-	own := caller.Reach.Scope("named.customer")
-	return &access.Named{Own: account + own + ")", Others: account + "NOT " + own + ")", By: sides}
+	account := "EXISTS (SELECT FROM accounts AS named WHERE named.tenant = $1 AND " + which
+	reach := caller.Reach.Scope("named.customer")
+	own := account + " AND " + reach + ")"
+	if by.SenderNumber != "" { // it may be at another bank, of which the caller's customers have the payments
+		own = "(" + own + " OR NOT " + account + "))"
+	}
+	return &access.Named{Own: own, Others: account + " AND NOT " + reach + ")", By: sides}
 }
 
 // numbered returns the condition that an account has a number.
@@ -138,15 +145,13 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 		at := p.Add(by.Account)
 		all = append(all, "(pay.sender_account = "+at+" OR pay.receiver_account = "+at+")")
 	}
-	if by.SenderNumber != "" {
-		all = append(all, "pay.sender_account IN (SELECT a.uid FROM accounts AS a WHERE "+
-			s.numbered("a", tenant, by.SenderNumber, p)+")")
-	}
-	if by.ReceiverNumber != "" { // one list of payments, so that both indexes are used
-		all = append(all, "pay.uid IN (SELECT r.uid FROM payments AS r WHERE r.tenant = $1 AND r.receiver_account IN "+
-			"(SELECT a.uid FROM accounts AS a WHERE "+s.numbered("a", tenant, by.ReceiverNumber, p)+") UNION ALL "+
-			"SELECT payment FROM payment_details WHERE tenant = $1 AND number_hash = ANY("+
-			p.Add(s.keys.Hashes(int64(tenant), NumberColumn, by.ReceiverNumber))+"))")
+	for _, side := range []struct {
+		column, number string
+		outside        Direction // of payments with this side at another bank
+	}{{"sender_account", by.SenderNumber, In}, {"receiver_account", by.ReceiverNumber, Out}} {
+		if side.number != "" {
+			all = append(all, s.sideNumbered(side.column, side.outside, tenant, side.number, p))
+		}
 	}
 	if by.Contact != 0 {
 		all = append(all, "pay.uid IN (SELECT payment FROM payment_details WHERE tenant = $1 AND contact = "+
@@ -188,7 +193,10 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 			all = append(all, "pay.amount"+bound.compare+p.Add(bound.value)+"::text::numeric * "+minorUnits)
 		}
 	}
-	if by.None {
+	if by.Direction != "" {
+		all = append(all, "pay.direction = "+p.Add(by.Direction)+"::text")
+	}
+	if by.None || by.EntryTypes != nil && !slices.Contains(by.EntryTypes, rails.Credit) { // there are no others
 		all = append(all, "false")
 	}
 	if !by.From.IsZero() {
@@ -198,6 +206,17 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 		all = append(all, "pay.payment_date <= "+p.Add(by.To)+"::date")
 	}
 	return all
+}
+
+// sideNumbered returns the condition that one side of a payment has an account number, here or at another bank. It is
+// one list of payments, so that both indexes are used.
+func (s *Service) sideNumbered(column string, outside Direction, tenant access.Tenant, clear string, p *db.Params) string {
+	here := s.numbered("a", tenant, clear, p)
+	there := p.Add(s.keys.Hashes(int64(tenant), NumberColumn, clear))
+	return "pay.uid IN (SELECT r.uid FROM payments AS r WHERE r.tenant = $1 AND r." + column + " IN " +
+		"(SELECT a.uid FROM accounts AS a WHERE " + here + ") UNION ALL " +
+		"SELECT d.payment FROM payment_details AS d JOIN payments AS o ON o.tenant = d.tenant AND o.uid = d.payment " +
+		"WHERE d.tenant = $1 AND o.tenant = $1 AND o.direction = '" + string(outside) + "' AND d.number_hash = ANY(" + there + "))"
 }
 
 // words returns the texts of a list; nil of nil.

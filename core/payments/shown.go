@@ -17,13 +17,14 @@ import (
 type Shown struct {
 	Payment `bun:",extend"`
 
+	// Payer is who owns the payment: of one that came in, who is credited
 	Payer Holder `bun:"embed:payer_" json:"-"`
 	Payee Holder `bun:"embed:payee_" json:"-"`
 	Bank  Bank   `bun:"embed:bank_" json:"-"`
 	To    To     `bun:"embed:to_" json:"-"`
 }
 
-// To is what a payment over a network says of who is paid.
+// To is what a payment over a network says of the side at the other bank: who is paid, or who pays one that came in.
 type To struct {
 	Email       string `bun:"email_address,scanonly"`
 	Phone       string `bun:"phone_number,scanonly"`
@@ -69,7 +70,7 @@ func (p *Shown) CreatedBy() string { return cmp.Or(p.MakerLogin, p.MakerClient) 
 // wrong.
 var ofPayer = db.ColumnsOf[Payment]("FeeMinor", "FeeName", "FeeTier", "Channel", "Reason")
 
-// payerSeen joins who pays, if the caller sees that customer.
+// payerSeen joins whose payment it is, if the caller sees that customer.
 func payerSeen(reach access.Reach) string {
 	return "LEFT JOIN customers AS payer ON payer.tenant = pay.tenant AND payer.uid = pay.customer AND " +
 		reach.ScopeOfCustomers("payer")
@@ -103,7 +104,8 @@ func ofPeople(reach access.Reach, column, whose string) string {
 var inRecords = func() map[string]string {
 	from := maps.Clone(inAccounts)
 	from["bank_uid"], from["bank_name"] = "coalesce(bank.uid, 0)", "coalesce(bank.legal_name, '')"
-	from["payer_account_country"], from["payee_account_country"] = "sa.country", "coalesce(ra.country, '')"
+	from["payer_account_country"] = "coalesce(sa.country, '')"
+	from["payee_account_country"] = "coalesce(ra.country, '')"
 	for _, column := range []string{
 		"email_address", "phone_number", "address_line1", "address_line2", "address_city", "address_state",
 		"address_postal_code", "address_country_code", "originator_information",

@@ -16,10 +16,18 @@ const (
 	Queued         State = "QUEUED"    // waits for its network; the money is held
 	Sent           State = "SENT"      // on its way; the money has left the account, and is in clearing
 	Settled        State = "SETTLED"   // the money has moved
-	Returned       State = "RETURNED"  // the other bank has sent it back; the money is on the account again
-	Rejected       State = "REJECTED"  // the network or the other bank refused it; the money is on the account again
-	Invalid        State = "INVALID"   // could not be carried out on its day; no money has moved
-	Cancelled      State = "CANCELLED" // stopped before any money moved
+	Recalling      State = "RECALLING" // settled; the bank that was paid is asked for the money, and has not answered
+	Recalled       State = "RECALLED"  // came in and settled; the bank that paid asks for the money, and has no answer
+	// came in, and goes back: what is given back has left the account, and is in clearing
+	Returning State = "RETURNING"
+	// given back after it had settled: to the account, by the other bank; or by us, of what came in
+	Returned         State = "RETURNED"
+	ReversalAccepted State = "REVERSAL_ACCEPTED"           // was asked back; the money is on the account again
+	ReversalPartly   State = "REVERSAL_PARTIALLY_ACCEPTED" // was asked back; a part is on the account again
+	ReversalRejected State = "REVERSAL_REJECTED"           // was asked back in vain; the money stays where it is
+	Rejected         State = "REJECTED"                    // the network or the other bank refused it; the money is on the account again
+	Invalid          State = "INVALID"                     // could not be carried out on its day; no money has moved
+	Cancelled        State = "CANCELLED"                   // stopped before any money moved
 )
 
 // Status is a state as partners read it (rest/CONTRACT.md, payment states).
@@ -32,20 +40,63 @@ const (
 	StatusReadyToTransmit   Status = "READY_TO_TRANSMIT"
 	StatusTransmitted       Status = "TRANSMITTED"
 	StatusProcessed         Status = "PROCESSED"
+	StatusReturnInitiated   Status = "RETURN_INITIATED"
+	StatusReversalAccepted  Status = "REVERSAL_ACCEPTED"
+	StatusReversalPartly    Status = "REVERSAL_PARTIALLY_ACCEPTED"
+	StatusReversalRejected  Status = "REVERSAL_REJECTED"
 	StatusValidationFailure Status = "VALIDATION_FAILURE"
 	StatusReturned          Status = "RETURNED"
 	StatusRejected          Status = "REJECTED"
 	StatusCancelled         Status = "CANCELLED"
 )
 
-var statuses = map[State]Status{
-	PendingApproval: StatusPendingApproval, PartlyApproved: StatusPartlyApproved, Scheduled: StatusFutureDated,
-	Queued: StatusReadyToTransmit, Sent: StatusTransmitted, Settled: StatusProcessed, Returned: StatusReturned,
-	Rejected: StatusRejected, Invalid: StatusValidationFailure, Cancelled: StatusCancelled,
+// wording is how partners read a state.
+type wording struct {
+	status Status
+	memo   MemoPost
+	asked  ReturnStatus
+}
+
+// MemoPost says whether a payment is in the books (rest/CONTRACT.md, payment states).
+type MemoPost string
+
+const (
+	NotPosted        MemoPost = "NOT_POSTED"
+	Posted           MemoPost = "POSTED"
+	MemoFailure      MemoPost = "FAILURE"
+	ReturnInitiated  MemoPost = "NA_RETURN_INITIATED"
+	ReceivedReversal MemoPost = "NA_RECEIVED_REVERSAL"
+)
+
+// ReturnStatus says what became of asking for a payment's money back; "" if nobody has asked.
+type ReturnStatus string
+
+const (
+	RequestSent     ReturnStatus = "RETURN_REQUEST_SENT"
+	RequestReceived ReturnStatus = "RETURN_REQUEST_RECEIVED"
+)
+
+var wordings = map[State]wording{
+	PendingApproval: {StatusPendingApproval, NotPosted, ""}, PartlyApproved: {StatusPartlyApproved, NotPosted, ""},
+	Scheduled: {StatusFutureDated, NotPosted, ""}, Queued: {StatusReadyToTransmit, NotPosted, ""},
+	Sent: {StatusTransmitted, Posted, ""}, Settled: {StatusProcessed, Posted, ""},
+	Recalling: {StatusProcessed, Posted, RequestSent}, Recalled: {StatusProcessed, Posted, RequestReceived},
+	Returning: {StatusReturnInitiated, ReturnInitiated, ""}, Returned: {StatusReturned, ReturnInitiated, ""},
+	ReversalAccepted: {StatusReversalAccepted, ReceivedReversal, ReturnStatus(StatusReversalAccepted)},
+	ReversalPartly:   {StatusReversalPartly, ReceivedReversal, ReturnStatus(StatusReversalPartly)},
+	ReversalRejected: {StatusReversalRejected, Posted, ReturnStatus(StatusReversalRejected)},
+	Rejected:         {StatusRejected, MemoFailure, ""}, Invalid: {StatusValidationFailure, MemoFailure, ""},
+	Cancelled: {StatusCancelled, NotPosted, ""},
 }
 
 // Status returns the published word for the state.
-func (s State) Status() Status { return statuses[s] }
+func (s State) Status() Status { return wordings[s].status }
+
+// MemoPost returns whether the payment is in the books.
+func (s State) MemoPost() MemoPost { return wordings[s].memo }
+
+// ReturnStatus returns what became of asking for the money back.
+func (s State) ReturnStatus() ReturnStatus { return wordings[s].asked }
 
 // StatesOf returns the states that partners read as this word. They are none, and not nil, if there is no such
 // word.
@@ -61,7 +112,8 @@ func StatesOf(status Status) []State {
 
 // States lists all states, in the order of a payment's life.
 var States = []State{
-	PendingApproval, PartlyApproved, Scheduled, Queued, Sent, Settled, Returned, Rejected, Invalid, Cancelled,
+	PendingApproval, PartlyApproved, Scheduled, Queued, Sent, Settled, Recalling, Recalled, Returning, Returned,
+	ReversalAccepted, ReversalPartly, ReversalRejected, Rejected, Invalid, Cancelled,
 }
 
 // The steps that a payment can take.
@@ -75,7 +127,20 @@ var (
 	}
 	settling  = states.Step[State]{From: []State{Sent}, To: Settled, Else: ErrLate}
 	rejecting = states.Step[State]{From: []State{Sent}, To: Rejected, Else: ErrLate}
-	returning = states.Step[State]{From: []State{Settled}, To: Returned, Else: ErrLate}
+	// what the other bank gives back of its own accord, be it after it had refused to
+	returning = states.Step[State]{From: []State{Settled, ReversalRejected}, To: Returned, Else: ErrLate}
+
+	// of a payment that is to be taken back
+	recalling   = states.Step[State]{From: []State{Settled}, To: Recalling, Else: ErrNotProcessed}
+	undoing     = states.Step[State]{From: []State{Settled}, To: ReversalAccepted, Else: ErrNotProcessed}
+	reversing   = states.Step[State]{From: []State{Recalling}, To: ReversalAccepted, Else: ErrLate}
+	partly      = states.Step[State]{From: []State{Recalling}, To: ReversalPartly, Else: ErrLate}
+	notGiving   = states.Step[State]{From: []State{Recalling}, To: ReversalRejected, Else: ErrLate}
+	askingBack  = states.Step[State]{From: []State{Settled}, To: Recalled, Else: ErrLate}
+	givingBack  = states.Step[State]{From: []State{Settled, Recalled}, To: Returning, Else: ErrNotProcessed}
+	keeping     = states.Step[State]{From: []State{Recalled}, To: Settled, Else: ErrNotRecalled}
+	givenBack   = states.Step[State]{From: []State{Returning}, To: Returned, Else: ErrLate}
+	notGoneBack = states.Step[State]{From: []State{Returning}, To: Settled, Else: ErrLate}
 )
 
 // ErrLate is what an answer of a network meets that no longer fits the payment. It is recorded, and nothing else

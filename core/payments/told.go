@@ -19,6 +19,7 @@ type Told struct {
 	*Shown
 
 	Details *Details // nil for a book transfer, and for readers who do not see who pays
+	Entry   *Entry   // of ACH; nil for others
 	Message string   // the id of the message that carried it; '' as long as there is none
 }
 
@@ -60,6 +61,7 @@ func (s *Service) tell(
 	})
 	found := db.QueueMany(b, text, func(p *Shown) UID { return p.UID }, reader.Tenant, reader.ScopeCustomer(), uids)
 	steps, details, messages := s.stepsOf(b, reader, uids), s.detailsOf(b, reader, uids), s.messagesOf(b, reader, uids)
+	entries := s.entriesOf(b, reader, uids)
 	if err := b.Send(ctx); err != nil {
 		return nil, err
 	}
@@ -67,26 +69,34 @@ func (s *Service) tell(
 	for _, mark := range of {
 		for _, step := range steps.Of[mark.Payment] {
 			if step.Number == mark.Number && len(found.Of[mark.Payment]) > 0 {
-				all[mark] = step.told(*found.Of[mark.Payment][0], details.Of[mark.Payment], messages.Of[mark.Payment])
+				told := step.told(*found.Of[mark.Payment][0], messages.Of[mark.Payment])
+				told.Details, told.Entry = only(details.Of[mark.Payment]), only(entries.Of[mark.Payment])
+				all[mark] = told
 			}
 		}
 	}
 	return all, nil
 }
 
-// told makes of a payment what it was at a step.
-func (s *Step) told(p Shown, details []*Details, messages []*Message) *Told {
+// only returns the one row that there may be.
+func only[T any](rows []*T) *T {
+	if len(rows) == 0 {
+		return nil
+	}
+	return rows[0]
+}
+
+// told makes of a payment what it was at a step. Its first message in its own direction carried it.
+func (s *Step) told(p Shown, messages []*Message) *Told {
 	p.State, p.Reason, p.UpdatedAt, p.Version = s.State, s.Reason, s.At, s.Number
-	if post := s.State.MemoPost(); post != Posted && post != ReturnInitiated {
+	if post := s.State.MemoPost(); post == NotPosted || post == MemoFailure {
 		p.free()
 	}
 	told := &Told{Shown: &p}
-	if len(details) > 0 {
-		told.Details = details[0]
-	}
 	for _, m := range messages {
-		if m.Direction == Out && !m.At.After(s.At) {
+		if m.Direction == p.Direction && !m.At.After(s.At) {
 			told.Message = m.MessageID
+			break
 		}
 	}
 	return told
@@ -97,7 +107,5 @@ func (t *Told) EndToEnd() string {
 	if t.Details == nil {
 		return ""
 	}
-	p := t.Payment
-	p.details = t.Details
-	return p.endToEnd()
+	return endToEnd(t.Details, &t.Payment)
 }

@@ -53,6 +53,7 @@ func beginAllTx[D any](
 ) error {
 	var payments []*Payment
 	var details []*Details
+	var entries []*Entry
 	var steps []*Step
 	for _, m := range members {
 		p, err := draw(m)
@@ -66,6 +67,9 @@ func beginAllTx[D any](
 			if p.details != nil {
 				details = append(details, p.details)
 			}
+			if p.entry != nil {
+				entries = append(entries, p.entry)
+			}
 		case isFault(err):
 			m.Refuse(err)
 		default:
@@ -76,6 +80,9 @@ func beginAllTx[D any](
 		return err
 	}
 	if err := db.InsertAtCommit(ctx, details); err != nil {
+		return err
+	}
+	if err := db.InsertAtCommit(ctx, entries); err != nil {
 		return err
 	}
 	if err := db.InsertAtCommit(ctx, steps); err != nil {
@@ -107,13 +114,13 @@ func begin[D any](
 	switch {
 	case waits:
 		to = PendingApproval
-	case !p.Date.After(p.today(m.Caller, m.Now)):
+	case !p.starts().After(p.today(m.Caller, m.Now)):
 		if to, err = f.carryOut(p, m.Now); err != nil {
 			return nil, err
 		}
 	}
 	if f.limits != nil {
-		f.limits.Take(p.Customer, p.Rail, p.Date, p.Amount())
+		f.limits.Take(p.planned())
 	}
 	step = p.enter(to, m.Caller, m.Now, "")
 	m.Result = saved(p)
@@ -156,9 +163,11 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 }
 
 // mayApprove returns ErrApproveLimit for a payment above the person's own bound.
-func mayApprove(by access.Caller, p *Payment) error {
+func mayApprove(by access.Caller, p *Payment) error { return mayApproveAmount(by, p.Amount()) }
+
+func mayApproveAmount(by access.Caller, amount money.Amount) error {
 	if most := by.Limit("Payments", "Per_Transaction_Payment_Approve_Limits"); most != nil &&
-		most.Currency == p.Currency && p.Minor > most.Minor {
+		most.Currency == amount.Currency && amount.Minor > most.Minor {
 		return ErrApproveLimit.With(most.Value().String())
 	}
 	return nil
@@ -196,7 +205,7 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err := c.WriteTx(ctx); err != nil {
 		return err
 	}
-	if p.Date.After(p.today(tx.Caller, tx.Now)) {
+	if p.starts().After(p.today(tx.Caller, tx.Now)) {
 		return s.enterTx(ctx, tx, &was, p, Scheduled, "")
 	}
 	f, err := s.gatherTx(ctx, tx.Tx, p.Tenant, wanted(p))
@@ -216,8 +225,12 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 // wanted returns what payments that exist need facts about.
 func wanted(all ...*Payment) (w want) {
 	for _, p := range all {
-		w.payers = append(w.payers, Party{UID: p.SenderAccount})
-		if p.Rail == rails.Book {
+		if p.Incoming() {
+			w.journals += journalsEach
+		} else {
+			w.payers = append(w.payers, Party{UID: p.SenderAccount})
+		}
+		if p.ReceiverAccount != 0 {
 			w.payees = append(w.payees, Party{UID: p.ReceiverAccount})
 		}
 	}
@@ -240,22 +253,24 @@ func writeTx(ctx context.Context, payments []*Payment, steps []*Step) error {
 	if len(payments) == 0 {
 		return nil
 	}
-	var uids, fees, versions []int64
+	var uids, fees, versions, returned []int64
 	var states, names, tiers, reasons, days []string
-	var sends []*time.Time
+	var sends, settles []*time.Time
 	for _, p := range payments {
 		uids, fees, versions = append(uids, int64(p.UID)), append(fees, p.FeeMinor), append(versions, int64(p.Version))
 		states, names, tiers = append(states, string(p.State)), append(names, p.FeeName), append(tiers, p.FeeTier)
 		reasons, days = append(reasons, p.Reason), append(days, p.Date.Format(time.DateOnly))
-		sends = append(sends, p.SendAt)
+		sends, settles = append(sends, p.SendAt), append(settles, p.SettlesAt)
+		returned = append(returned, p.ReturnedMinor)
 	}
 	err := db.ExecAtCommit(ctx, `UPDATE payments AS p SET state = n.state, fee = n.fee, version = n.version,
 		fee_name = n.fee_name, fee_tier = n.fee_tier, reason = n.reason, payment_date = n.day::date, send_at = n.send_at,
-		updated_at = $11::timestamptz
+		settles_at = n.settles_at, returned = n.returned, updated_at = $12::timestamptz
 		FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[],
-		  $10::timestamptz[]) AS n(uid, state, fee, version, fee_name, fee_tier, reason, day, send_at)
+		  $10::timestamptz[], $11::timestamptz[], $13::bigint[])
+		  AS n(uid, state, fee, version, fee_name, fee_tier, reason, day, send_at, settles_at, returned)
 		WHERE p.tenant = $1 AND p.uid = n.uid`, payments[0].Tenant, uids, states, fees, versions, names, tiers, reasons,
-		days, sends, payments[0].UpdatedAt)
+		days, sends, settles, payments[0].UpdatedAt, returned)
 	if err != nil {
 		return err
 	}
@@ -320,15 +335,29 @@ func (p *Payment) uncountTx(ctx context.Context) error {
 
 func (p *Payment) uncount(c *limits.Counter) {
 	if p.Rail != rails.Book {
-		c.Take(p.Customer, p.Rail, p.Date, money.Of(-p.Minor, p.Currency))
+		back := p.planned()
+		back.Amount.Minor = -p.Minor
+		c.Take(back)
 	}
+}
+
+// planned is the payment as limits count it.
+func (p *Payment) planned() limits.Planned {
+	planned := limits.Planned{Customer: p.Customer, Rail: p.Rail, Day: p.Date, Amount: p.Amount()}
+	if p.Rail == rails.ACH {
+		planned.EntryType = rails.Credit
+	}
+	if p.entry != nil {
+		planned.SECCode = p.entry.Class
+	}
+	return planned
 }
 
 // recount moves a payment from the day on which it was to settle to its present one.
 func (p *Payment) recount(c *limits.Counter, was *Payment) {
 	if p.Rail != rails.Book && !p.Date.Equal(was.Date) {
 		was.uncount(c)
-		c.Take(p.Customer, p.Rail, p.Date, p.Amount())
+		c.Take(p.planned())
 	}
 }
 

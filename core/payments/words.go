@@ -1,35 +1,12 @@
 package payments
 
 import (
-	"slices"
-
 	"bankgraph/core/accounts"
 	"bankgraph/core/customers"
 	"bankgraph/core/rails"
 )
 
 // What is said here of a payment is said the same everywhere: in the answers of REST and in what webhooks deliver.
-
-// MemoPost says whether a payment is in the books (rest/CONTRACT.md, payment states).
-type MemoPost string
-
-const (
-	NotPosted       MemoPost = "NOT_POSTED"
-	Posted          MemoPost = "POSTED"
-	PostFailed      MemoPost = "FAILURE"
-	ReturnInitiated MemoPost = "NA_RETURN_INITIATED"
-)
-
-var memoPosts = map[State]MemoPost{
-	PendingApproval: NotPosted, PartlyApproved: NotPosted, Scheduled: NotPosted, Queued: NotPosted, Sent: Posted,
-	Settled: Posted, Returned: ReturnInitiated, Rejected: PostFailed, Invalid: PostFailed, Cancelled: NotPosted,
-}
-
-// MemoPost says whether a payment in this state is in the books.
-func (s State) MemoPost() MemoPost { return memoPosts[s] }
-
-// Failed reports whether a payment in this state has not reached who was to be paid, for a reason that it gives.
-func (s State) Failed() bool { return slices.Contains([]State{Invalid, Rejected, Returned}, s) }
 
 // Kind is the kind of a payment, by its network and speed (rest/CONTRACT.md, webhook bodies).
 type Kind string
@@ -53,9 +30,6 @@ func (p *Payment) Kind() Kind {
 	return of[""]
 }
 
-// EntryType says who starts the payment: who pays (CREDIT), or who is paid (DEBIT).
-func (p *Payment) EntryType() rails.EntryType { return rails.Credit }
-
 // DeliveryMethod returns the network that carries the payment; "" for a transfer in the bank's own books.
 func (p *Payment) DeliveryMethod() rails.Rail {
 	if p.Rail == rails.Book {
@@ -64,16 +38,17 @@ func (p *Payment) DeliveryMethod() rails.Rail {
 	return p.Rail
 }
 
-// Way says which way the money goes for who reads of the payment.
+// Way says which way the money goes for who reads of the payment. One that came in over a network, nobody else
+// sees than who is paid.
 func (p *Shown) Way() Direction {
-	if p.Payer.UID != 0 {
+	if !p.Incoming() && p.Payer.UID != 0 {
 		return Out
 	}
 	return In
 }
 
-// Own returns the customer on the reader's side of the payment: who pays, or else who is paid.
-func (p *Shown) Own() Holder {
+// OwnSide returns the customer on the reader's side of the payment: who pays, or else who is paid.
+func (p *Shown) OwnSide() Holder {
 	if p.Way() == Out {
 		return p.Payer
 	}
@@ -96,19 +71,27 @@ type Person struct {
 }
 
 // Sends describes who pays.
-func (p *Shown) Sends() Person { return p.Payer.person(p.SenderName, p.Sender) }
+func (p *Shown) Sends() Person {
+	if p.Incoming() {
+		return p.To.holder().person(p.SenderName, p.Sender)
+	}
+	return p.Payer.person(p.SenderName, p.Sender)
+}
 
-// Receives describes who is paid: by the records of the bank, or as the payment describes somebody who has an
-// account at another bank.
+// Receives describes who is paid.
 func (p *Shown) Receives() Person {
-	if p.ReceiverAccount != 0 {
-		return p.Payee.person(p.ReceiverName, p.Receiver)
+	if p.ReceiverAccount == 0 {
+		return p.To.holder().person(p.ReceiverName, p.Receiver)
 	}
-	outside := Holder{
-		Email: p.To.Email, Phone: p.To.Phone, Line1: p.To.Line1, Line2: p.To.Line2, City: p.To.City, State: p.To.State,
-		PostalCode: p.To.PostalCode, CountryCode: p.To.CountryCode, Country: p.To.CountryCode, AccountCountry: "US",
+	return p.Payee.person(p.ReceiverName, p.Receiver)
+}
+
+// holder describes the side at another bank as the payment does: the bank has no record of it.
+func (t To) holder() Holder {
+	return Holder{
+		Email: t.Email, Phone: t.Phone, Line1: t.Line1, Line2: t.Line2, City: t.City, State: t.State,
+		PostalCode: t.PostalCode, CountryCode: t.CountryCode, Country: t.CountryCode, AccountCountry: "US",
 	}
-	return outside.person(p.ReceiverName, p.Receiver)
 }
 
 func (h Holder) person(name string, with Side) Person {

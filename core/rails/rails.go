@@ -36,6 +36,16 @@ func ParseEntryType(text string) (EntryType, bool) {
 	return ident.Word(text, Credit, Debit)
 }
 
+// AccountType is what an account is, in ACH.
+type AccountType string
+
+const (
+	Checking AccountType = "CHECKING"
+	Savings  AccountType = "SAVINGS"
+	GL       AccountType = "GL"
+	Loan     AccountType = "LOAN" // can only be debited to reverse a credit
+)
+
 // SECCode is a standard entry class of ACH, three upper-case letters.
 type SECCode string
 

@@ -1,6 +1,7 @@
 // Package sandbox plays the payment networks that sandbox banks are connected to: it answers their messages as the
 // networks and the other banks would, with messages that the networks write. What becomes of a payment follows
-// from its cents alone (Script), so that a partner can test each outcome.
+// from its cents alone (Script), so that a partner can test each outcome. Asked to, it also begins: a customer of
+// another bank pays, or wants its money back.
 package sandbox
 
 import (
@@ -12,6 +13,8 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/clock"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/iso20022"
@@ -20,28 +23,45 @@ import (
 )
 
 // Tables lists this domain's tables (core/README.md, Tables).
-var Tables = db.Tables{Own: []string{"sandbox_messages"}}
+var Tables = db.Tables{
+	Own: []string{"sandbox_messages"},
+	Reads: map[string]string{
+		"accounts":         "the account that another bank's customer pays, with its sealed number",
+		"customers":        "in that statement, too: whether the caller sees whose account it is",
+		"network_messages": "the credit that is asked back, as it came, for a payment that the caller sees",
+		"payments":         "in that statement, too",
+		"tenants":          "in these statements, too: whether the bank is connected to simulated networks",
+	},
+}
 
 // Service plays the networks. It is a payments.Network.
 type Service struct {
-	db   *db.DB
-	keys *seal.Keys
-	now  func() time.Time
+	db    *db.DB
+	keys  *seal.Keys
+	clock *clock.Service
+
+	pay    *changes.Operation[Credit, Played]
+	recall *changes.Operation[Recall, Played]
+	move   *changes.Operation[Move, clock.Reading]
 }
 
 // New makes the service.
-func New(d *db.DB, keys *seal.Keys, now func() time.Time) *Service {
-	return &Service{db: d, keys: keys, now: now}
+func New(d *db.DB, keys *seal.Keys, all *changes.Service, c *clock.Service) *Service {
+	s := &Service{db: d, keys: keys, clock: c}
+	s.move = changes.Declare(all, "moveClock", "clock", access.MoveClock, s.moveTx)
+	s.pay = changes.Declare(all, "playIncomingCredit", "play", access.InitiatePayments, s.payTx)
+	s.recall = changes.Declare(all, "playRecall", "play", access.InitiatePayments, s.recallTx)
+	return s
 }
 
-// message is an answer that a bank gets, or has got.
+// message is a message that a bank gets, or has got.
 type message struct {
 	bun.BaseModel `bun:"table:sandbox_messages,alias:sm"`
 
 	Tenant  access.Tenant `bun:"tenant,pk"`
 	ID      int64         `bun:"id,pk"`
 	Rail    rails.Rail    `bun:"rail"`
-	Asked   string        `bun:"asked"`  // the message that it answers
+	Asked   string        `bun:"asked"`  // the message that it answers, or its own name
 	Answer  int32         `bun:"answer"` // 1, 2, 3 … of that message; 0 marks one that is never answered
 	DueAt   time.Time     `bun:"due_at"`
 	Body    []byte        `bun:"body,type:bytea"`
@@ -57,30 +77,51 @@ func (m *message) place() seal.Place {
 
 // Send takes a message of a bank and decides what is answered to it. It implements payments.Network.
 func (s *Service) Send(ctx context.Context, tenant access.Tenant, over rails.Rail, id string, body []byte) error {
-	if _, err := access.Require(ctx, access.ManageTenants); err != nil {
+	now, err := s.worker(ctx, tenant)
+	if err != nil {
 		return err
+	}
+	if over == rails.ACH {
+		return once(s.takeFile(ctx, tenant, now, id, body))
 	}
 	read, err := iso20022.Read(bytes.NewReader(body), payments.Profiles[over])
 	if err != nil {
 		return fmt.Errorf("the sandbox cannot read message %s: %w", id, err)
 	}
-	transfer, is := read.(*iso20022.CreditTransfer)
-	if !is {
-		return fmt.Errorf("the sandbox plays no answer to message %s, a %s", id, read.Type())
+	played, err := played(read)
+	if err != nil {
+		return fmt.Errorf("message %s: %w", id, err)
 	}
-	err = s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
-		return s.answerTx(ctx, tx, &message{Tenant: tenant, Rail: over, Asked: id}, transfer)
-	})
+	return once(s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
+		return s.answerTx(ctx, tx, now, &message{Tenant: tenant, Rail: over, Asked: id}, played)
+	}))
+}
+
+// worker tells what time it is for a bank, for work that the bank does by itself.
+func (s *Service) worker(ctx context.Context, tenant access.Tenant) (time.Time, error) {
+	if _, err := access.Require(ctx, access.ManageTenants); err != nil {
+		return time.Time{}, err
+	}
+	return s.clock.Now(ctx, tenant)
+}
+
+// once passes over what says that a message was handed over before.
+func once(err error) error {
 	if _, again := db.UniqueViolation(err); again {
-		return nil // it was handed over before
+		return nil
 	}
 	return err
 }
 
-// answerTx writes the answers to a transfer. like is what they have in common.
-func (s *Service) answerTx(ctx context.Context, tx bun.Tx, like *message, to *iso20022.CreditTransfer) error {
-	now := s.now()
-	played := Script(to.Amount.Minor)
+// reply is a message that a bank gets, some time after its own.
+type reply struct {
+	after time.Duration
+	again bool // it is the first reply once more, with the same id
+	write func(over rails.Rail, number int64, at time.Time) iso20022.Message
+}
+
+// answerTx writes the replies to a message. like is what they have in common.
+func (s *Service) answerTx(ctx context.Context, tx bun.Tx, now time.Time, like *message, played []reply) error {
 	var ids []int64
 	if err := tx.NewRaw(`SELECT nextval('sandbox_messages_ids') FROM generate_series(1, ?)`, len(played)+1).
 		Scan(ctx, &ids); err != nil {
@@ -89,52 +130,68 @@ func (s *Service) answerTx(ctx context.Context, tx bun.Tx, like *message, to *is
 	mark := *like
 	mark.ID, mark.DueAt, mark.TakenAt, mark.Body = ids[0], now, &now, []byte{}
 	rows := []*message{&mark}
-	for i, act := range played {
+	for i, reply := range played {
 		row := *like
-		row.ID, row.Answer, row.DueAt = ids[i+1], int32(i+1), now.Add(act.After)
+		row.ID, row.Answer, row.DueAt = ids[i+1], int32(i+1), now.Add(reply.after)
 		name := row.ID
-		if act.Again {
+		if reply.again {
 			name = ids[1]
 		}
-		var body bytes.Buffer
-		if err := iso20022.Write(&body, payments.Profiles[like.Rail], act.message(like.Rail, to, name, row.DueAt)); err != nil {
+		if err := s.write(&row, reply.write(like.Rail, name, row.DueAt)); err != nil {
 			return fmt.Errorf("answer message %s: %w", like.Asked, err)
 		}
-		row.Body = s.keys.Seal(body.String(), row.place()).Sealed
 		rows = append(rows, &row)
 	}
 	return db.InsertAtCommit(ctx, rows)
 }
 
+// write seals a message as its network writes it.
+func (s *Service) write(row *message, m iso20022.Message) error {
+	var body bytes.Buffer
+	if err := iso20022.Write(&body, payments.Profiles[row.Rail], m); err != nil {
+		return err
+	}
+	row.Body = s.keys.Seal(body.String(), row.place()).Sealed
+	return nil
+}
+
 // Receive returns the answers that are due. It implements payments.Network.
 func (s *Service) Receive(ctx context.Context, tenant access.Tenant, most int64) ([]payments.Arrived, error) {
-	if _, err := access.Require(ctx, access.ManageTenants); err != nil {
-		return nil, err
-	}
-	var due []*message
-	err := s.db.NewSelect().Model(&due).Where("sm.tenant = ?", tenant).Where("sm.taken_at IS NULL").
-		Where("sm.due_at <= ?", s.now()).OrderExpr("sm.due_at, sm.id").Limit(most).Scan(ctx)
+	now, err := s.worker(ctx, tenant)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]payments.Arrived, len(due))
-	for i, m := range due {
+	var due []*message
+	err = s.db.NewSelect().Model(&due).Where("sm.tenant = ?", tenant).Where("sm.taken_at IS NULL").
+		Where("sm.due_at <= ?", now).OrderExpr("sm.due_at, sm.id").Limit(most).Scan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]payments.Arrived, 0, len(due))
+	files := 0
+	for _, m := range due {
+		if m.Rail == rails.ACH {
+			if files++; files > 1 {
+				continue // they are large
+			}
+		}
 		body, err := s.keys.Open(seal.Value{Sealed: m.Body}, m.place())
 		if err != nil {
 			return nil, fmt.Errorf("open message %d of the sandbox: %w", m.ID, err)
 		}
-		all[i] = payments.Arrived{ID: m.ID, Over: m.Rail, Body: []byte(body)}
+		all = append(all, payments.Arrived{ID: m.ID, Over: m.Rail, Body: []byte(body)})
 	}
 	return all, nil
 }
 
 // Done marks answers as taken. It implements payments.Network.
 func (s *Service) Done(ctx context.Context, tenant access.Tenant, ids []int64) error {
-	if _, err := access.Require(ctx, access.ManageTenants); err != nil {
+	now, err := s.worker(ctx, tenant)
+	if err != nil {
 		return err
 	}
 	return s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewUpdate().Model((*message)(nil)).Set("taken_at = ?", s.now()).Where("sm.tenant = ?", tenant).
+		_, err := tx.NewUpdate().Model((*message)(nil)).Set("taken_at = ?", now).Where("sm.tenant = ?", tenant).
 			Where("sm.id IN (?)", bun.List(ids)).Where("sm.taken_at IS NULL").Exec(ctx)
 		return err
 	})

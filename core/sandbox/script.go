@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"time"
 
 	"bankgraph/core/payments"
@@ -69,38 +70,131 @@ func Script(minor int64) []Act {
 	return []Act{{Says: iso20022.Settled}}
 }
 
+// Recalls lists what other banks answer to being asked for money back, by the cents of the payment (rest/CONTRACT.md,
+// sandbox networks). All others give all of it back.
+var Recalls = []struct {
+	Cents int64
+	Code  iso20022.RecallCode // "" if they never answer
+	Says  string
+}{
+	{31, iso20022.RecallRefused, "is not given back: CUST"},
+	{32, iso20022.ReturnedInPart, "is given back by half"},
+	{33, "", "is never answered when it is asked back"},
+}
+
+// ReturnRefused are the cents of a return that its network refuses.
+const ReturnRefused = 34
+
+// played returns what is replied to a message of a bank.
+func played(m iso20022.Message) (all []reply, err error) {
+	switch m := m.(type) {
+	case *iso20022.CreditTransfer:
+		for _, act := range Script(m.Amount.Minor) {
+			all = append(all, reply{act.After, act.Again, func(over rails.Rail, number int64, at time.Time) iso20022.Message {
+				return act.message(over, m, number, at)
+			}})
+		}
+	case *iso20022.Return:
+		says, reason := iso20022.Settled, ""
+		if m.Amount.Minor%100 == ReturnRefused {
+			says, reason = iso20022.Rejected, "AC04"
+		}
+		all = append(all, reply{write: func(over rails.Rail, number int64, at time.Time) iso20022.Message {
+			return status(over, original(m, m.Original), m.Sender, says, reason, number, at)
+		}})
+	case *iso20022.Recall:
+		return answersTo(m), nil
+	case *iso20022.Status, *iso20022.RecallAnswer: // the other bank has its answer
+	default:
+		return nil, fmt.Errorf("the sandbox plays no answer to a %s", m.Type())
+	}
+	return all, nil
+}
+
+// answersTo is what another bank answers to being asked for money back: that it pays, and the money.
+func answersTo(m *iso20022.Recall) []reply {
+	code, amount := iso20022.ReturnInitiated, m.OriginalAmount
+	for _, r := range Recalls {
+		if amount.Minor%100 == r.Cents {
+			code = r.Code
+		}
+	}
+	switch code {
+	case "":
+		return nil
+	case iso20022.ReturnedInPart:
+		amount.Minor /= 2
+	}
+	answer := reply{write: func(over rails.Rail, number int64, at time.Time) iso20022.Message {
+		a := &iso20022.RecallAnswer{
+			Group: group(over, m.Receiver, m.Sender, number, at), CaseID: m.CaseID, CaseCreator: m.CaseCreator, Code: code,
+			Original: m.Original, Sender: m.Receiver, Receiver: m.Sender,
+		}
+		if code == iso20022.RecallRefused {
+			a.Reasons = []iso20022.Reason{{Code: "CUST"}}
+		}
+		return a
+	}}
+	if code == iso20022.RecallRefused {
+		return []reply{answer}
+	}
+	return []reply{answer, {after: time.Second, write: func(over rails.Rail, number int64, at time.Time) iso20022.Message {
+		return &iso20022.Return{
+			Group: group(over, m.Receiver, m.Sender, number, at), Original: m.Original, OriginalAmount: m.OriginalAmount,
+			OriginalDate: m.OriginalDate, Amount: amount, SettlementDate: calendar.Next(calendar.Today(at), 0),
+			Reason: iso20022.Reason{Code: "FOCR"}, Sender: m.Receiver, Receiver: m.Sender,
+			Debtor: iso20022.Party{Name: "Customer of " + m.Receiver}, Creditor: iso20022.Party{Name: "Customer of " + m.Sender},
+		}
+	}}}
+}
+
+// group begins a message of another bank, or of the network, to a bank.
+func group(over rails.Rail, from, to string, number int64, at time.Time) iso20022.Group {
+	profile := payments.Profiles[over]
+	if over == rails.Fedwire {
+		from = from[:8]
+	}
+	return iso20022.Group{
+		ID: profile.MessageID(calendar.Today(at), from, int(number%999_999)+1), CreatedAt: at, From: profile.Operator, To: to,
+	}
+}
+
 // message is the act as the network, or the other bank, writes it.
 func (a Act) message(over rails.Rail, to *iso20022.CreditTransfer, number int64, at time.Time) iso20022.Message {
-	profile := payments.Profiles[over]
-	group := func(sender string) iso20022.Group {
-		if over == rails.Fedwire {
-			sender = sender[:8]
-		}
-		return iso20022.Group{
-			ID: profile.MessageID(calendar.Today(at), sender, int(number%999_999)+1), CreatedAt: at,
-			From: profile.Operator, To: to.Sender,
-		}
-	}
-	of := iso20022.Original{
-		MessageID: to.ID, Type: to.Type(), CreatedAt: to.CreatedAt, InstructionID: to.InstructionID,
-		EndToEndID: to.EndToEndID, TransactionID: to.TransactionID, UETR: to.UETR,
-	}
+	of := original(to, iso20022.Original{
+		InstructionID: to.InstructionID, EndToEndID: to.EndToEndID, TransactionID: to.TransactionID, UETR: to.UETR,
+	})
 	if a.Says == "" {
 		return &iso20022.Return{
-			Group: group(to.Receiver), Original: of, OriginalAmount: to.Amount, OriginalDate: to.SettlementDate,
-			Amount: to.Amount, SettlementDate: calendar.Next(calendar.Today(at), 0), Reason: iso20022.Reason{Code: a.Reason},
-			Sender: to.Receiver, Receiver: to.Sender, Debtor: to.Creditor, Creditor: to.Debtor,
+			Group: group(over, to.Receiver, to.Sender, number, at), Original: of, OriginalAmount: to.Amount,
+			OriginalDate: to.SettlementDate, Amount: to.Amount, SettlementDate: calendar.Next(calendar.Today(at), 0),
+			Reason: iso20022.Reason{Code: a.Reason}, Sender: to.Receiver, Receiver: to.Sender, Debtor: to.Creditor,
+			Creditor: to.Debtor,
 		}
 	}
-	status := &iso20022.Status{
-		Group: group(profile.Operator), Original: of, Code: a.Says, Sender: profile.Operator, Receiver: to.Sender,
+	return status(over, of, to.Sender, a.Says, a.Reason, number, at)
+}
+
+// original names a message of a bank, in which a payment has these ids.
+func original(m iso20022.Message, ids iso20022.Original) iso20022.Original {
+	ids.MessageID, ids.Type, ids.CreatedAt = m.Head().ID, m.Type(), m.Head().CreatedAt
+	return ids
+}
+
+// status is what a network says of a message of a bank.
+func status(
+	over rails.Rail, of iso20022.Original, to string, says iso20022.Code, reason string, number int64, at time.Time,
+) iso20022.Message {
+	operator := payments.Profiles[over].Operator
+	s := &iso20022.Status{
+		Group: group(over, operator, to, number, at), Original: of, Code: says, Sender: operator, Receiver: to,
 	}
 	switch {
-	case a.Reason == "":
+	case reason == "":
 	case over == rails.Fedwire: // it rejects in words of its own
-		status.Reasons = []iso20022.Reason{{Code: a.Reason, Proprietary: true, Text: []string{"Rejected by the sandbox"}}}
+		s.Reasons = []iso20022.Reason{{Code: reason, Proprietary: true, Text: []string{"Rejected by the sandbox"}}}
 	default:
-		status.Reasons = []iso20022.Reason{{Code: a.Reason}}
+		s.Reasons = []iso20022.Reason{{Code: reason}}
 	}
-	return status
+	return s
 }

@@ -96,7 +96,7 @@ func (s *Service) testTx(ctx context.Context, tx *changes.Tx, at changes.Target,
 		return Asked{}, ErrStatus.With(string(w.Status))
 	}
 	d := &Delivery{
-		Tenant: w.Tenant, Webhook: w.UID, Customer: w.Customer, State: Waiting, DueAt: tx.Now, CreatedAt: tx.Now,
+		Tenant: w.Tenant, Webhook: w.UID, Customer: w.Customer, State: Waiting, DueAt: s.now(), CreatedAt: s.now(),
 	}
 	if _, err := tx.NewInsert().Model(d).Returning("uid").Exec(ctx); err != nil {
 		return Asked{}, err
@@ -125,11 +125,11 @@ func (s *Service) resendTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		return Asked{}, ErrDelivery
 	case status != Active:
 		return Asked{}, ErrStatus.With(string(status))
-	case d.LeasedUntil != nil && d.LeasedUntil.After(tx.Now):
+	case d.LeasedUntil != nil && d.LeasedUntil.After(s.now()):
 		return Asked{}, ErrLeased
 	}
 	_, err = tx.NewRaw(`UPDATE webhook_deliveries SET state = ?, due_at = ?, tries = 0, tried_at = NULL, done_at = NULL
-		WHERE tenant = ? AND uid = ?`, Waiting, tx.Now, d.Tenant, d.UID).Exec(ctx)
+		WHERE tenant = ? AND uid = ?`, Waiting, s.now(), d.Tenant, d.UID).Exec(ctx)
 	if err != nil {
 		return Asked{}, err
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"bankgraph/core/accounts"
 	"bankgraph/core/customers"
@@ -30,6 +29,7 @@ type Payload struct {
 	PaymentIOType             payments.Direction  `json:"paymentIOType"`
 	PaymentNote1              string              `json:"paymentNote1,omitzero"`
 	PaymentNote2              string              `json:"paymentNote2,omitzero"`
+	PaymentRemittanceInfo     string              `json:"paymentRemittanceInfo,omitzero"`
 	PaymentType               payments.Kind       `json:"paymentType"`
 	FeeName                   string              `json:"feeName,omitzero"`
 	MemoPostStatus            payments.MemoPost   `json:"memoPostStatus"`
@@ -43,6 +43,7 @@ type Payload struct {
 	RTPDetails           *InstantDetails `json:"rtpDetails,omitzero"`
 	FedNowDetails        *InstantDetails `json:"fedNowDetails,omitzero"`
 	PaymentReturnDetails []ReturnDetails `json:"paymentReturnDetails,omitzero"`
+	ACHDetails           *ACHDetails     `json:"achDetails,omitzero"`
 	CreationDateTime     time.Time       `json:"creationDateTime"`
 	LastUpdatedTime      time.Time       `json:"lastUpdatedTime"`
 }
@@ -56,9 +57,16 @@ type ValidationFailure struct {
 // InstantDetails are the references of a payment over an instant network.
 type InstantDetails struct {
 	MessageID     string `json:"messageId,omitzero"`
-	InstructionID string `json:"instructionId"`
+	InstructionID string `json:"instructionId,omitzero"`
 	EndToEndID    string `json:"endToEndId"`
-	TransactionID string `json:"transactionId"`
+	TransactionID string `json:"transactionId,omitzero"`
+}
+
+// ACHDetails are the references of an entry of ACH.
+type ACHDetails struct {
+	SECCode       rails.SECCode `json:"achSecCode"`
+	TraceID       string        `json:"achTraceId,omitzero"`
+	OriginationID string        `json:"achOriginationId,omitzero"`
 }
 
 // ReturnDetails say why a payment came back.
@@ -127,10 +135,10 @@ func body(of *payments.Told, zone *time.Location) ([]byte, error) {
 
 func payloadOf(p *payments.Told, zone *time.Location) Payload {
 	view := Payload{
-		PaymentID: p.UID, ExternalReferenceID: p.ExternalReferenceID, CounterParty: p.Own().ShortName, Channel: p.Channel,
+		PaymentID: p.UID, ExternalReferenceID: p.ExternalReferenceID, CounterParty: p.OwnSide().ShortName, Channel: p.Channel,
 		PaymentStatus: p.Status(), DeliveryMethod: p.DeliveryMethod(), FeeAmount: p.Fee(),
 		PaymentDate: p.Date.Format(time.DateOnly), PaymentIOType: p.Way(), PaymentType: p.Kind(), FeeName: p.FeeName,
-		MemoPostStatus: p.State.MemoPost(), CostCenter: p.Own().CostCenter, ReceiverPart: receiverPart(p),
+		MemoPostStatus: p.State.MemoPost(), CostCenter: p.OwnSide().CostCenter, ReceiverPart: receiverPart(p),
 		EntryType: p.EntryType(), SenderPart: senderPart(p), CreationDateTime: p.CreatedAt.UTC(),
 		LastUpdatedTime: p.UpdatedAt.UTC(),
 	}
@@ -144,7 +152,7 @@ func payloadOf(p *payments.Told, zone *time.Location) Payload {
 	if view.DeliveryMethod != "" {
 		view.DeliveryDate = view.PaymentDate
 	}
-	if p.State == payments.Returned {
+	if p.State == payments.Returned || p.State == payments.Returning {
 		view.PaymentReturnDetails = []ReturnDetails{returnOf(p, zone)}
 	}
 	if p.Details != nil {
@@ -164,8 +172,13 @@ func (v *Payload) overNetwork(p *payments.Told) {
 		OriginatorToBeneficiary: d.OriginatorInfo, SenderToReceiver: d.BankInfo, ReferenceForBeneficiary: d.Reference,
 		RequestMethod: d.RequestMethod,
 	}
-	instant := &InstantDetails{
-		MessageID: p.Message, InstructionID: p.UID.String(), EndToEndID: p.EndToEnd(), TransactionID: p.UID.String(),
+	instant := &InstantDetails{MessageID: p.Message, EndToEndID: p.EndToEnd()}
+	if !p.Incoming() { // the other bank's own are not known
+		instant.InstructionID, instant.TransactionID = p.UID.String(), p.UID.String()
+	}
+	if p.Entry != nil {
+		v.ACHDetails = &ACHDetails{SECCode: p.Entry.Class, TraceID: p.Entry.Trace, OriginationID: p.Entry.CompanyID}
+		v.PaymentRemittanceInfo = cut(d.Remittance, longestAddenda)
 	}
 	switch p.Rail {
 	case rails.RTP:
@@ -188,16 +201,17 @@ const longestNote = 35
 
 // notes returns the first and the second note of a payment: the notes are cut.
 func notes(text string) (first, second string) {
-	cut := func(text string) (head, rest string) {
-		if utf8.RuneCountInString(text) <= longestNote {
-			return text, ""
-		}
-		runes := []rune(text)
-		return strings.TrimSpace(string(runes[:longestNote])), strings.TrimSpace(string(runes[longestNote:]))
-	}
-	first, rest := cut(text)
-	second, _ = cut(rest)
-	return first, second
+	first = cut(text, longestNote)
+	return first, cut(strings.TrimSpace(text[len(first):]), longestNote)
+}
+
+// longestAddenda bounds what an entry of ACH carries for who is paid, in characters.
+const longestAddenda = 80
+
+// cut returns the beginning of a text.
+func cut(text string, most int) string {
+	runes := []rune(text)
+	return strings.TrimRight(string(runes[:min(most, len(runes))]), " ")
 }
 
 func receiverPart(p *payments.Told) ReceiverPart {

@@ -137,10 +137,10 @@ func (s *Service) replaceTx(
 		return err
 	}
 	if _, err := tx.NewRaw(`DELETE FROM webhook_secrets WHERE tenant = ? AND webhook = ? AND ends_at <= ?`, w.Tenant, w.UID,
-		tx.Now).Exec(ctx); err != nil || id == 0 {
+		s.now()).Exec(ctx); err != nil || id == 0 {
 		return err
 	}
-	row := &secret{Tenant: w.Tenant, ID: id, Webhook: w.UID, Kind: kind, MadeAt: tx.Now}
+	row := &secret{Tenant: w.Tenant, ID: id, Webhook: w.UID, Kind: kind, MadeAt: s.now()}
 	row.Secret = s.keys.Seal(clear, row.place()).Sealed
 	_, err := tx.NewInsert().Model(row).Exec(ctx)
 	return err

@@ -193,10 +193,10 @@ func (s *Service) createTx(
 ) (Saved, error) {
 	clear := newSecret()
 	write := func(ctx context.Context, tx *changes.Tx, _, w *Webhook) error {
-		if err := s.replaceTx(ctx, tx, w, w.SigningSecret, signing, clear, tx.Now); err != nil {
+		if err := s.replaceTx(ctx, tx, w, w.SigningSecret, signing, clear, s.now()); err != nil {
 			return err
 		}
-		return s.replaceTx(ctx, tx, w, w.BasicPassword, password, draft.BasicPassword.Value, tx.Now)
+		return s.replaceTx(ctx, tx, w, w.BasicPassword, password, draft.BasicPassword.Value, s.now())
 	}
 	l := s.asking(write)
 	w, err := l.Add(ctx, tx, at, func(held *customers.Held) (*Webhook, error) {
@@ -259,7 +259,7 @@ func (s *Service) changeTx(
 		if was.BasicPassword == now.BasicPassword {
 			return nil
 		}
-		return s.replaceTx(ctx, tx, now, now.BasicPassword, password, draft.BasicPassword.Value, tx.Now)
+		return s.replaceTx(ctx, tx, now, now.BasicPassword, password, draft.BasicPassword.Value, s.now())
 	}
 	l := s.asking(write)
 	return saved(l.Modify(ctx, tx, at, func(was, now *Webhook) error {
@@ -291,7 +291,7 @@ func (s *Service) rotateTx(
 ) (Saved, error) {
 	clear := newSecret()
 	write := func(ctx context.Context, tx *changes.Tx, _, now *Webhook) error {
-		return s.replaceTx(ctx, tx, now, now.SigningSecret, signing, clear, tx.Now.Add(by.Overlap))
+		return s.replaceTx(ctx, tx, now, now.SigningSecret, signing, clear, s.now().Add(by.Overlap))
 	}
 	w, err := s.lifecycle(s.customers.HoldTx, write).Modify(ctx, tx, at, func(_, now *Webhook) (err error) {
 		now.SigningSecret, err = nextSecretTx(ctx, tx.Tx)
@@ -336,7 +336,7 @@ func (s *Service) removeTx(
 			return err
 		}
 		_, err = tx.NewRaw(`UPDATE webhook_deliveries SET state = ?, done_at = ?, leased_until = NULL
-			WHERE tenant = ? AND webhook = ? AND state = ?`, Parked, tx.Now, now.Tenant, now.UID, Waiting).Exec(ctx)
+			WHERE tenant = ? AND webhook = ? AND state = ?`, Parked, s.now(), now.Tenant, now.UID, Waiting).Exec(ctx)
 		return err
 	}
 	return saved(s.lifecycle(s.customers.HoldAnyTx, write).Modify(ctx, tx, at, func(_, now *Webhook) (err error) {

@@ -474,7 +474,15 @@ func startProgram(t *testing.T, data string, as *syscall.Credential) *program {
 	if err := p.command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = p.command.Process.Kill(); _ = p.command.Wait() })
+	t.Cleanup(func() {
+		_ = p.command.Process.Kill()
+		_ = p.command.Wait()
+		// the server stops by itself then, and writes until it has: its folder is removed next
+		eventually(t, "the server stops", func() bool {
+			_, err := os.Stat(filepath.Join(data, "postgresql", "pgdata", "postmaster.pid"))
+			return os.IsNotExist(err)
+		})
+	})
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if p.url = strings.TrimSpace(line); err != nil || strings.HasPrefix(line, "error") {
 		t.Fatalf("the other program says %q (%v)", line, err)

@@ -712,6 +712,40 @@ var (
 	}
 )
 
+func unmarshalNSecCode2bankgraphᚋcoreᚋrailsᚐSECCode(ctx context.Context, ec *executionContext, v any) (rails.SECCode, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalNSecCode2bankgraphᚋcoreᚋrailsᚐSECCodeF[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNSecCode2bankgraphᚋcoreᚋrailsᚐSECCode(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v rails.SECCode) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalString(marshalNSecCode2bankgraphᚋcoreᚋrailsᚐSECCodeF[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNSecCode2bankgraphᚋcoreᚋrailsᚐSECCodeF = map[string]rails.SECCode{
+		"POP": rails.POP,
+		"CCD": rails.CCD,
+		"PPD": rails.PPD,
+		"WEB": rails.WEB,
+		"CTX": rails.CTX,
+	}
+	marshalNSecCode2bankgraphᚋcoreᚋrailsᚐSECCodeF = map[rails.SECCode]string{
+		rails.POP: "POP",
+		rails.CCD: "CCD",
+		rails.PPD: "PPD",
+		rails.WEB: "WEB",
+		rails.CTX: "CTX",
+	}
+)
+
 func unmarshalOCeilingInput2ᚕbankgraphᚋcoreᚋcustomersᚐCeilingᚄ(ctx context.Context, ec *executionContext, v any) ([]customers.Ceiling, error) {
 	if v == nil {
 		return nil, nil
@@ -784,6 +818,36 @@ func marshalOLimit2ᚕᚖbankgraphᚋcoreᚋlimitsᚐLimitᚄ(ctx context.Contex
 
 	return ret
 }
+
+func unmarshalOSecCode2bankgraphᚋcoreᚋrailsᚐSECCode(ctx context.Context, ec *executionContext, v any) (rails.SECCode, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalOSecCode2bankgraphᚋcoreᚋrailsᚐSECCodeF[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOSecCode2bankgraphᚋcoreᚋrailsᚐSECCode(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v rails.SECCode) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalString(marshalOSecCode2bankgraphᚋcoreᚋrailsᚐSECCodeF[v])
+	return res
+}
+
+var (
+	unmarshalOSecCode2bankgraphᚋcoreᚋrailsᚐSECCodeF = map[string]rails.SECCode{
+		"POP": rails.POP,
+		"CCD": rails.CCD,
+		"PPD": rails.PPD,
+		"WEB": rails.WEB,
+		"CTX": rails.CTX,
+	}
+	marshalOSecCode2bankgraphᚋcoreᚋrailsᚐSECCodeF = map[rails.SECCode]string{
+		rails.POP: "POP",
+		rails.CCD: "CCD",
+		rails.PPD: "PPD",
+		rails.WEB: "WEB",
+		rails.CTX: "CTX",
+	}
+)
 
 func unmarshalOSecCode2ᚖbankgraphᚋcoreᚋrailsᚐSECCode(ctx context.Context, ec *executionContext, v any) (*rails.SECCode, error) {
 	if v == nil {

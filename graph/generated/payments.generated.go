@@ -36,6 +36,8 @@ type PaymentResolver interface {
 	Customer(ctx context.Context, obj *payments.Payment) (*customers.Customer, error)
 
 	Details(ctx context.Context, obj *payments.Payment) (*payments.Details, error)
+	AchEntry(ctx context.Context, obj *payments.Payment) (*payments.Entry, error)
+
 	Messages(ctx context.Context, obj *payments.Payment) ([]*payments.Message, error)
 	Timeline(ctx context.Context, obj *payments.Payment) ([]*payments.Step, error)
 
@@ -134,6 +136,144 @@ func field_Payment_webhookDeliveries_args(ctx context.Context, ec *executionCont
 // endregion ***************************** args.gotpl *****************************
 
 // region    **************************** field.gotpl *****************************
+
+func _ACHEntry_secCode(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Entry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ACHEntry_secCode(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Class, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v rails.SECCode) graphql.Marshaler {
+			return marshalNSecCode2bankgraphᚋcoreᚋrailsᚐSECCode(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_ACHEntry_secCode(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ACHEntry", field, false, false, errors.New("field of type SecCode does not have child fields"))
+}
+
+func _ACHEntry_companyId(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Entry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ACHEntry_companyId(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CompanyID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_ACHEntry_companyId(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ACHEntry", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _ACHEntry_companyName(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Entry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ACHEntry_companyName(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CompanyName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_ACHEntry_companyName(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ACHEntry", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _ACHEntry_description(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Entry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ACHEntry_description(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_ACHEntry_description(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ACHEntry", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _ACHEntry_accountType(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Entry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ACHEntry_accountType(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Account, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v rails.AccountType) graphql.Marshaler {
+			return marshalNACHAccountType2bankgraphᚋcoreᚋrailsᚐAccountType(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_ACHEntry_accountType(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ACHEntry", field, false, false, errors.New("field of type ACHAccountType does not have child fields"))
+}
+
+func _ACHEntry_traceNumber(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Entry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ACHEntry_traceNumber(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Trace, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ACHEntry_traceNumber(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ACHEntry", field, false, false, errors.New("field of type String does not have child fields"))
+}
 
 func _CancelPaymentPayload_payment(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[payments.Payment]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -789,6 +929,61 @@ func fieldContext_Payment_details(_ context.Context, ec *executionContext, field
 		},
 	}
 	return fc, nil
+}
+
+func _Payment_achEntry(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Payment_achEntry(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Payment().AchEntry(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *payments.Entry) graphql.Marshaler {
+			return marshalOACHEntry2ᚖbankgraphᚋcoreᚋpaymentsᚐEntry(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Payment_achEntry(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Payment",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ACHEntry(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _Payment_settlesAt(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Payment_settlesAt(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SettlesAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return marshalODateTime2ᚖtimeᚐTime(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Payment_settlesAt(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Payment", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
 func _Payment_messages(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
@@ -2383,7 +2578,7 @@ func unmarshalInputSendPaymentInput(ctx context.Context, ec *executionContext, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"senderAccount", "receiver", "amount", "currency", "speed", "paymentDate", "externalReferenceId", "notes", "remittance", "referenceForBeneficiary", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "channel", "costCenter", "requestMethod", "operationNote", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"senderAccount", "receiver", "amount", "currency", "speed", "paymentDate", "externalReferenceId", "notes", "secCode", "remittance", "referenceForBeneficiary", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "channel", "costCenter", "requestMethod", "operationNote", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2446,6 +2641,13 @@ func unmarshalInputSendPaymentInput(ctx context.Context, ec *executionContext, o
 				return it, err
 			}
 			it.Notes = data
+		case "secCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("secCode"))
+			data, err := unmarshalOSecCode2bankgraphᚋcoreᚋrailsᚐSECCode(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SECCode = data
 		case "remittance":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("remittance"))
 			data, err := unmarshalOString2string(ctx, ec, v)
@@ -2628,6 +2830,69 @@ func unmarshalInputTransferFundsInput(ctx context.Context, ec *executionContext,
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
+
+var aCHEntryImplementors = []string{"ACHEntry"}
+
+func _ACHEntry(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *payments.Entry) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, aCHEntryImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ACHEntry")
+		case "secCode":
+			out.Values[i] = _ACHEntry_secCode(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "companyId":
+			out.Values[i] = _ACHEntry_companyId(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "companyName":
+			out.Values[i] = _ACHEntry_companyName(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = _ACHEntry_description(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "accountType":
+			out.Values[i] = _ACHEntry_accountType(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "traceNumber":
+			out.Values[i] = _ACHEntry_traceNumber(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
 
 var cancelPaymentPayloadImplementors = []string{"CancelPaymentPayload"}
 
@@ -2964,6 +3229,49 @@ func _Payment(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "achEntry":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Payment_achEntry(ctx, ec, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "settlesAt":
+			out.Values[i] = _Payment_settlesAt(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "messages":
 			field := field
 
@@ -3668,6 +3976,38 @@ func _TransferFundsPayload(ctx context.Context, ec *executionContext, sel ast.Se
 
 // region    ***************************** type.gotpl *****************************
 
+func unmarshalNACHAccountType2bankgraphᚋcoreᚋrailsᚐAccountType(ctx context.Context, ec *executionContext, v any) (rails.AccountType, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalNACHAccountType2bankgraphᚋcoreᚋrailsᚐAccountTypeF[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNACHAccountType2bankgraphᚋcoreᚋrailsᚐAccountType(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v rails.AccountType) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalString(marshalNACHAccountType2bankgraphᚋcoreᚋrailsᚐAccountTypeF[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNACHAccountType2bankgraphᚋcoreᚋrailsᚐAccountTypeF = map[string]rails.AccountType{
+		"CHECKING": rails.Checking,
+		"SAVINGS":  rails.Savings,
+		"GL":       rails.GL,
+		"LOAN":     rails.Loan,
+	}
+	marshalNACHAccountType2bankgraphᚋcoreᚋrailsᚐAccountTypeF = map[rails.AccountType]string{
+		rails.Checking: "CHECKING",
+		rails.Savings:  "SAVINGS",
+		rails.GL:       "GL",
+		rails.Loan:     "LOAN",
+	}
+)
+
 func unmarshalNCancelPaymentInput2bankgraphᚋgraphᚋmodelᚐPaymentDraft(ctx context.Context, ec *executionContext, v any) (model.PaymentDraft, error) {
 	res, err := unmarshalInputCancelPaymentInput(ctx, ec, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -3799,12 +4139,14 @@ func marshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRail(ctx context.Context, ec
 var (
 	unmarshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRailF = map[string]rails.Rail{
 		"BOOK":    rails.Book,
+		"ACH":     rails.ACH,
 		"FEDNOW":  rails.FedNow,
 		"RTP":     rails.RTP,
 		"FEDWIRE": rails.Fedwire,
 	}
 	marshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRailF = map[rails.Rail]string{
 		rails.Book:    "BOOK",
+		rails.ACH:     "ACH",
 		rails.FedNow:  "FEDNOW",
 		rails.RTP:     "RTP",
 		rails.Fedwire: "FEDWIRE",
@@ -3865,12 +4207,16 @@ func marshalNPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeed(ctx context.Contex
 
 var (
 	unmarshalNPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeedF = map[string]payments.Speed{
-		"INSTANT": payments.Instant,
-		"EXPRESS": payments.Express,
+		"INSTANT":      payments.Instant,
+		"EXPRESS":      payments.Express,
+		"ECONOMY":      payments.Economy,
+		"ECONOMY_PLUS": payments.EconomyPlus,
 	}
 	marshalNPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeedF = map[payments.Speed]string{
-		payments.Instant: "INSTANT",
-		payments.Express: "EXPRESS",
+		payments.Instant:     "INSTANT",
+		payments.Express:     "EXPRESS",
+		payments.Economy:     "ECONOMY",
+		payments.EconomyPlus: "ECONOMY_PLUS",
 	}
 )
 
@@ -3984,6 +4330,13 @@ func unmarshalNTransferFundsInput2bankgraphᚋgraphᚋmodelᚐFundsDraft(ctx con
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func marshalOACHEntry2ᚖbankgraphᚋcoreᚋpaymentsᚐEntry(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *payments.Entry) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _ACHEntry(ctx, ec, sel, v)
+}
+
 func marshalOCancelPaymentPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[payments.Payment]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -4071,12 +4424,16 @@ func marshalOPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeed(ctx context.Contex
 
 var (
 	unmarshalOPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeedF = map[string]payments.Speed{
-		"INSTANT": payments.Instant,
-		"EXPRESS": payments.Express,
+		"INSTANT":      payments.Instant,
+		"EXPRESS":      payments.Express,
+		"ECONOMY":      payments.Economy,
+		"ECONOMY_PLUS": payments.EconomyPlus,
 	}
 	marshalOPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeedF = map[payments.Speed]string{
-		payments.Instant: "INSTANT",
-		payments.Express: "EXPRESS",
+		payments.Instant:     "INSTANT",
+		payments.Express:     "EXPRESS",
+		payments.Economy:     "ECONOMY",
+		payments.EconomyPlus: "ECONOMY_PLUS",
 	}
 )
 

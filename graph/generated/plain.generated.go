@@ -29,6 +29,38 @@ import (
 
 // Plain holds every field that follows from its object alone, by object type and field.
 var Plain = map[string]map[string]direct.Field{
+	"ACHEntry": {
+		"secCode": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNSecCode2bankgraphᚋcoreᚋrailsᚐSECCodeF[o.(*payments.Entry).Class])
+			},
+		},
+		"companyId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Entry).CompanyID)
+			},
+		},
+		"companyName": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Entry).CompanyName)
+			},
+		},
+		"description": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Entry).Description)
+			},
+		},
+		"accountType": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNACHAccountType2bankgraphᚋcoreᚋrailsᚐAccountTypeF[o.(*payments.Entry).Account])
+			},
+		},
+		"traceNumber": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Entry).Trace)
+			},
+		},
+	},
 	"AccessSettings": {
 		"allowOnlineAccess": {
 			Leaf: func(b []byte, o any) []byte {
@@ -2029,6 +2061,15 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendString(b, o.(*payments.Payment).Reason)
 			},
 		},
+		"settlesAt": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*payments.Payment).SettlesAt
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
+			},
+		},
 		"createdAt": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendDateTime(b, o.(*payments.Payment).CreatedAt)
@@ -3328,6 +3369,7 @@ var Plain = map[string]map[string]direct.Field{
 
 // Types names the object type of each Go type.
 var Types = map[reflect.Type]string{
+	reflect.TypeFor[*payments.Entry]():                          "ACHEntry",
 	reflect.TypeFor[*customers.AccessSettings]():                "AccessSettings",
 	reflect.TypeFor[*accounts.Account]():                        "Account",
 	reflect.TypeFor[*model.Connection[accounts.Account]]():      "AccountConnection",
@@ -3405,6 +3447,11 @@ var Types = map[reflect.Type]string{
 
 // GoFields names the Go fields that fields are bound to and that are called otherwise.
 var GoFields = map[string]map[string]string{
+	"ACHEntry": {
+		"secCode":     "Class",
+		"accountType": "Account",
+		"traceNumber": "Trace",
+	},
 	"Account": {
 		"id": "UID",
 	},

@@ -2651,6 +2651,8 @@ enum PaymentStatus {
 enum PaymentRail {
   "Within the bank's own books, from one account to another."
   BOOK
+  "ACH, whose entries go out in files."
+  ACH
   "FedNow, the instant network of the Federal Reserve."
   FEDNOW
   "RTP, the instant network of The Clearing House."
@@ -2665,6 +2667,10 @@ enum PaymentSpeed {
   INSTANT
   "A wire, on business days: over Fedwire."
   EXPRESS
+  "On the next banking day: in a file of ACH, which leaves at 10:00, 14:00, 16:00, 19:30 or 22:30 in New York."
+  ECONOMY
+  "On the same day: in a file of ACH, which leaves at 10:00, 14:00 or 16:00 in New York."
+  ECONOMY_PLUS
 }
 
 "A payment: money that goes from one account to another, here or at another bank."
@@ -2713,6 +2719,10 @@ type Payment implements Node {
   reason: String
   "What it says over its network; null for one within the bank's own books, and for callers that do not see who pays."
   details: PaymentDetails
+  "What it says as an entry of ACH; null over other networks, and for callers that do not see who pays."
+  achEntry: ACHEntry
+  "When it settles, as far as its network says nothing; null for one over another network than ACH, and until it is sent."
+  settlesAt: DateTime
   "Its messages to and from its network, from the first on; none for callers that do not see who pays."
   messages: [PaymentMessage!]!
   "Every state that it has reached, from the first on."
@@ -2777,19 +2787,47 @@ type PaymentDetails {
   route: String
   "The UUID by which every bank on the way knows it."
   uetr: String!
-  "Why it was rejected or returned, as a reason of ISO 20022 such as AC03."
+  "Why it was rejected or returned, as a reason of ISO 20022 such as AC03, or of ACH such as R03."
   returnCode: String
+}
+
+"What a payment over ACH says beside what every payment over a network says."
+type ACHEntry {
+  "Its class (REST: secCode), such as PPD or CCD."
+  secCode: SecCode!
+  "The id of the company that pays, with its bank."
+  companyId: String!
+  "The name of that company, as ACH carries it."
+  companyName: String!
+  "The description of its batch."
+  description: String!
+  "What is credited."
+  accountType: ACHAccountType!
+  "Its number in the file that it went out in; null before."
+  traceNumber: String
+}
+
+"An account, as ACH has it."
+enum ACHAccountType {
+  "A checking account."
+  CHECKING
+  "A savings account."
+  SAVINGS
+  "An account of the bank's general ledger."
+  GL
+  "A loan."
+  LOAN
 }
 
 "A message of a payment. Its text is not shown: it has the account numbers."
 type PaymentMessage {
   "To the network or from it."
   direction: PaymentMessageDirection!
-  "What it is, such as pacs.008 for a transfer, pacs.002 for an answer and pacs.004 for a return."
+  "What it is, such as pacs.008 for a transfer, pacs.002 for an answer and pacs.004 for a return; nacha for a file of ACH, which is about other payments, too."
   kind: String!
   "Its number, by who wrote it."
   messageId: String!
-  "Of an answer: the network's word, and its reason if it has one, as in RJCT AC03."
+  "Of an answer: the network's word, and its reason if it has one, as in RJCT AC03; of ACH R03 for a return, C01 for a notice of change."
   code: String
   "When it was written, or came."
   at: DateTime!
@@ -2866,6 +2904,8 @@ input SendPaymentInput {
   externalReferenceId: String!
   "Notes for both sides (REST: paymentNotes)."
   notes: String
+  "The class of an entry of ACH, which ECONOMY and ECONOMY_PLUS require: PPD, CCD or CTX, and one that the account may send (REST: secCode)."
+  secCode: SecCode
   "What it is for, for who is paid (REST: paymentRemittanceNotes)."
   remittance: String
   "A reference for who is paid; the external reference if absent."
@@ -2898,7 +2938,7 @@ input PaymentReceiverInput {
   accountNumber: String
   "Deposit, Loan or GL."
   accountType: String
-  "Its product."
+  "Its product, such as Checking. ECONOMY and ECONOMY_PLUS require it."
   accountSubType: String
   "The name of who is paid."
   name: String
@@ -4511,6 +4551,24 @@ var parsedSchema = gqlparser.MustLoadSchema(sources...)
 // Each function is generated once per unique object type, deduplicating the
 // switch statements that were previously inlined in every fieldContext_* function.
 
+func childFields_ACHEntry(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "secCode":
+		return fieldContext_ACHEntry_secCode(ctx, ec, field)
+	case "companyId":
+		return fieldContext_ACHEntry_companyId(ctx, ec, field)
+	case "companyName":
+		return fieldContext_ACHEntry_companyName(ctx, ec, field)
+	case "description":
+		return fieldContext_ACHEntry_description(ctx, ec, field)
+	case "accountType":
+		return fieldContext_ACHEntry_accountType(ctx, ec, field)
+	case "traceNumber":
+		return fieldContext_ACHEntry_traceNumber(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ACHEntry", field.Name)
+}
+
 func childFields_AccessSettings(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "allowOnlineAccess":
@@ -5835,6 +5893,10 @@ func childFields_Payment(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Payment_reason(ctx, ec, field)
 	case "details":
 		return fieldContext_Payment_details(ctx, ec, field)
+	case "achEntry":
+		return fieldContext_Payment_achEntry(ctx, ec, field)
+	case "settlesAt":
+		return fieldContext_Payment_settlesAt(ctx, ec, field)
 	case "messages":
 		return fieldContext_Payment_messages(ctx, ec, field)
 	case "timeline":

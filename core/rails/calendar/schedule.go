@@ -36,8 +36,8 @@ func at(hour, minute int) Clock { return Clock(60*hour + minute) }
 // String returns the time as in 18:00.
 func (c Clock) String() string { return fmt.Sprintf("%02d:%02d", int(c)/60, int(c)%60) }
 
-// on returns the instant at which clocks in New York show the time on a day.
-func (c Clock) on(day time.Time) time.Time {
+// On returns the instant at which clocks in New York show the time on a day.
+func (c Clock) On(day time.Time) time.Time {
 	return time.Date(day.Year(), day.Month(), day.Day(), 0, int(c), 0, 0, zone)
 }
 
@@ -66,6 +66,40 @@ var (
 	sameDayEnds = at(16, 45)
 	wireEnds    = at(18, 45)
 )
+
+// settlements are when same-day ACH settles, by the end of the window in which the network took the file.
+var settlements = []struct{ taken, settles Clock }{{at(10, 30), at(13, 0)}, {at(14, 45), at(17, 0)}, {sameDayEnds, at(18, 0)}}
+
+// SettlesAt returns the instant at which entries of ACH settle on a day, if the network has taken their file at
+// another one: those of the same day some hours after, all others at 08:30 in New York.
+func SettlesAt(service Service, day, taken time.Time) time.Time {
+	if service != SameDayACH {
+		return at(8, 30).On(day)
+	}
+	for _, window := range settlements {
+		if taken.Before(window.taken.On(day)) {
+			return window.settles.On(day)
+		}
+	}
+	return settlements[len(settlements)-1].settles.On(day)
+}
+
+// Starts returns the day on which a payment has to be sent to settle on a day: for regular ACH ACHDays banking
+// days before.
+func (s Schedule) Starts(service Service, day time.Time) time.Time {
+	if service == ACH {
+		return Next(day, -s.ACHDays)
+	}
+	return day
+}
+
+// SettledIf returns the last day on which a payment settles that is sent on a day.
+func (s Schedule) SettledIf(service Service, sent time.Time) time.Time {
+	if service == ACH {
+		return Next(sent, s.ACHDays)
+	}
+	return sent
+}
 
 // Check returns an error that says what of a schedule no network would do.
 func (s Schedule) Check() error {
@@ -120,7 +154,7 @@ func (s Schedule) Plan(service Service, ready, wanted time.Time) Slot {
 	}
 	slot := Slot{Sent: ready, Settles: Today(ready)}
 	if wanted = dayOf(wanted); wanted.After(slot.Settles) {
-		slot.Sent, slot.Settles = Clock(0).on(wanted), wanted
+		slot.Sent, slot.Settles = Clock(0).On(wanted), wanted
 	}
 	return slot
 }
@@ -136,7 +170,7 @@ func files(sent []Clock, days int, ready, wanted time.Time) Slot {
 	}
 	for day = Next(day, 0); ; day = Next(day, 1) {
 		for _, clock := range sent {
-			if cutOff := clock.on(day); ready.Before(cutOff) {
+			if cutOff := clock.On(day); ready.Before(cutOff) {
 				return Slot{CutOff: cutOff, Sent: cutOff, Settles: Next(day, days)}
 			}
 		}
@@ -146,8 +180,8 @@ func files(sent []Clock, days int, ready, wanted time.Time) Slot {
 func (s Schedule) wire(ready, wanted time.Time) Slot {
 	day := later(Today(ready), dayOf(wanted))
 	for day = Next(day, 0); ; day = Next(day, 1) {
-		if cutOff := s.WireCutOff.on(day); ready.Before(cutOff) {
-			opens := s.WireOpens.on(day.AddDate(0, 0, -1))
+		if cutOff := s.WireCutOff.On(day); ready.Before(cutOff) {
+			opens := s.WireOpens.On(day.AddDate(0, 0, -1))
 			return Slot{CutOff: cutOff, Sent: later(ready, opens), Settles: day}
 		}
 	}

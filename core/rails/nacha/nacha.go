@@ -68,21 +68,11 @@ type Batch struct {
 
 // Offset is the account of the originator with its own bank, on which the totals of a batch are booked.
 type Offset struct {
-	Account AccountType
+	Account rails.AccountType
 	Routing string
 	Number  string
 	Name    string
 }
-
-// AccountType is what an account is, in ACH.
-type AccountType string
-
-const (
-	Checking AccountType = "CHECKING"
-	Savings  AccountType = "SAVINGS"
-	GL       AccountType = "GL"
-	Loan     AccountType = "LOAN" // can only be debited to reverse a credit
-)
 
 // Kind is what an entry is for.
 type Kind string
@@ -95,7 +85,7 @@ const (
 
 // Entry moves money to or from an account of another bank, or says something of an entry that did.
 type Entry struct {
-	Account   AccountType
+	Account   rails.AccountType
 	Direction rails.EntryType
 	Kind      Kind         // Live, if empty
 	Amount    money.Amount // of US dollars
@@ -160,7 +150,7 @@ type Change struct {
 	Routing     string
 	Name        string
 	ID          string
-	AccountType AccountType
+	AccountType rails.AccountType
 	Direction   rails.EntryType
 }
 
@@ -204,7 +194,7 @@ func (f Faults) Error() string {
 	return fmt.Sprintf("%s, and %d more faults", f[0].Error(), len(f)-1)
 }
 
-var tens = map[AccountType]int{Checking: 2, Savings: 3, GL: 4, Loan: 5}
+var tens = map[rails.AccountType]int{rails.Checking: 2, rails.Savings: 3, rails.GL: 4, rails.Loan: 5}
 
 // code is the transaction code of an entry; 0 if there is none.
 func (e Entry) code(reversal bool) int {
@@ -219,7 +209,7 @@ func (e Entry) code(reversal bool) int {
 	if e.Direction == rails.Debit {
 		unit += 5
 	}
-	if e.Account == Loan && unit > 6 {
+	if e.Account == rails.Loan && unit > 6 {
 		if unit != 7 || !reversal {
 			return 0
 		}
@@ -239,7 +229,7 @@ func (e *Entry) decode(code int) bool {
 	e.Direction = rails.Credit
 	if unit > 4 {
 		e.Direction, unit = rails.Debit, unit-5
-		if e.Account == Loan && unit == 0 {
+		if e.Account == rails.Loan && unit == 0 {
 			unit = 2
 		}
 	}

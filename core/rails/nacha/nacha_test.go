@@ -38,7 +38,7 @@ func payroll() nacha.Batch {
 
 func wage() nacha.Entry {
 	return nacha.Entry{
-		Account: nacha.Checking, Direction: rails.Credit, Kind: nacha.Live, Amount: money.Of(1_234_56, "USD"),
+		Account: rails.Checking, Direction: rails.Credit, Kind: nacha.Live, Amount: money.Of(1_234_56, "USD"),
 		Routing: "121182904", Number: "9876543210", Name: "Jane Doe", ID: "E-17",
 	}
 }
@@ -122,11 +122,11 @@ func TestAFileOfEachClassIsReadAgainAndByOthers(t *testing.T) {
 		"PPD": {class: rails.PPD, entries: []nacha.Entry{
 			wage(), debit(wage()), with(wage(), func(e *nacha.Entry) { e.Remittance = "Wages of November" }),
 			with(wage(), func(e *nacha.Entry) { e.Kind, e.Amount.Minor = nacha.Prenote, 0 }),
-			with(debit(wage()), func(e *nacha.Entry) { e.Account = nacha.Savings }),
-			with(wage(), func(e *nacha.Entry) { e.Account = nacha.Loan }),
+			with(debit(wage()), func(e *nacha.Entry) { e.Account = rails.Savings }),
+			with(wage(), func(e *nacha.Entry) { e.Account = rails.Loan }),
 		}},
 		"CCD": {class: rails.CCD, entries: []nacha.Entry{
-			with(wage(), func(e *nacha.Entry) { e.Account = nacha.GL }),
+			with(wage(), func(e *nacha.Entry) { e.Account = rails.GL }),
 			with(wage(), func(e *nacha.Entry) {
 				e.Kind, e.Amount.Minor, e.Remittance = nacha.ZeroDollar, 0, "ISA*00*..."
 			}),
@@ -150,7 +150,7 @@ func TestAFileOfEachClassIsReadAgainAndByOthers(t *testing.T) {
 			}),
 		}},
 		"reversal": {class: rails.PPD, description: nacha.Reversal, entries: []nacha.Entry{
-			wage().Reversed(), with(wage(), func(e *nacha.Entry) { e.Account = nacha.Loan }).Reversed(),
+			wage().Reversed(), with(wage(), func(e *nacha.Entry) { e.Account = rails.Loan }).Reversed(),
 		}},
 	} {
 		b := payroll()
@@ -219,7 +219,7 @@ func TestReturnsDishonoursAndNoticesOfChange(t *testing.T) {
 		}
 		if name == "changes" {
 			right := got.entries[0].Change
-			if right.Account != "123456789" || right.AccountType != nacha.Savings || right.Direction != rails.Debit {
+			if right.Account != "123456789" || right.AccountType != rails.Savings || right.Direction != rails.Debit {
 				t.Errorf("the change is read as %+v", right)
 			}
 			right.Account, right.AccountType, right.Direction = "", "", ""
@@ -237,7 +237,7 @@ func draw(t *rapid.T, class rails.SECCode) nacha.Entry {
 		return strings.TrimSpace("x" + rapid.StringOfN(letters, 0, most-1, -1).Draw(t, name))
 	}
 	bank := rapid.StringMatching(`[0-9]{8}`).Draw(t, "bank")
-	accounts := rapid.SampledFrom([]nacha.AccountType{nacha.Checking, nacha.Savings, nacha.GL})
+	accounts := rapid.SampledFrom([]rails.AccountType{rails.Checking, rails.Savings, rails.GL})
 	e := nacha.Entry{
 		Account:   accounts.Draw(t, "account"),
 		Direction: rapid.SampledFrom([]rails.EntryType{rails.Credit, rails.Debit}).Draw(t, "direction"),
@@ -270,7 +270,7 @@ func TestTheControlsOfAFileAreItsSums(t *testing.T) {
 		}
 		var want []nacha.Entry
 		var traces []string
-		offset := &nacha.Offset{Account: nacha.Checking, Routing: "021040078", Number: "100", Name: "Northwind"}
+		offset := &nacha.Offset{Account: rails.Checking, Routing: "021040078", Number: "100", Name: "Northwind"}
 		var credits, debits, hash, offsets int64
 		for range rapid.IntRange(1, 4).Draw(t, "batches") {
 			b := payroll()
@@ -352,7 +352,7 @@ func TestWhatACHWouldRefuseIsNotWrittenAndTheNextEntryIs(t *testing.T) {
 		"Remittance":      func(_ *nacha.Batch, e *nacha.Entry) { e.Kind, e.Amount.Minor = nacha.ZeroDollar, 0 },
 		"Direction":       func(b *nacha.Batch, _ *nacha.Entry) { b.Only = rails.Debit },
 		"TransactionCode": func(_ *nacha.Batch, e *nacha.Entry) {
-			e.Account, e.Direction = nacha.Loan, rails.Debit
+			e.Account, e.Direction = rails.Loan, rails.Debit
 		},
 		"TransactionCode2": func(_ *nacha.Batch, e *nacha.Entry) { e.Account = "HELOC" },
 		"Routing":          func(_ *nacha.Batch, e *nacha.Entry) { e.Routing = "12118290" },
@@ -433,11 +433,11 @@ func TestBatchesAndFilesThatACHWouldRefuseAreNotBegun(t *testing.T) {
 		"Bank":                    func(b *nacha.Batch) { b.Bank = "02104007" },
 		"Effective":               func(b *nacha.Batch) { b.Effective = time.Time{} },
 		"DFIAccountNumber": func(b *nacha.Batch) {
-			b.Offset = &nacha.Offset{Account: nacha.GL, Routing: "021040078"}
+			b.Offset = &nacha.Offset{Account: rails.GL, Routing: "021040078"}
 		},
 		"TransactionCode": func(b *nacha.Batch) {
 			b.Class = nacha.TEL // has no credits
-			b.Offset = &nacha.Offset{Account: nacha.GL, Routing: "021040078", Number: "1", Name: "x"}
+			b.Offset = &nacha.Offset{Account: rails.GL, Routing: "021040078", Number: "1", Name: "x"}
 		},
 	} {
 		w, err := nacha.NewWriter(io.Discard, header())
@@ -512,7 +512,7 @@ func TestATotalHasRoomForItsOffset(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := payroll()
-	b.Offset = &nacha.Offset{Account: nacha.Checking, Routing: "021040078", Number: "100", Name: "Northwind"}
+	b.Offset = &nacha.Offset{Account: rails.Checking, Routing: "021040078", Number: "100", Name: "Northwind"}
 	if err := w.Batch(b); err != nil {
 		t.Fatal(err)
 	}

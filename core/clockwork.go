@@ -1,0 +1,82 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// work lists what the bank does by itself with payments, in the order in which one thing leads to another. Each does
+// some, and says how much.
+func (c *Core) work() []func(context.Context) (int, error) {
+	p := c.Payments
+	return []func(context.Context) (int, error){
+		p.CarryOutDue, p.SendQueued, p.SealFiles, p.HandOver, p.Receive, p.SettleEntries,
+	}
+}
+
+// Work does all that is due by the clock of the caller's bank, and returns how much that was.
+func (c *Core) Work(ctx context.Context) (done int, err error) {
+	for again := true; again; {
+		again = false
+		for _, do := range c.work() {
+			n, failed := do(ctx)
+			done, again = done+n, again || n > 0
+			err = errors.Join(err, failed)
+		}
+		if err != nil || ctx.Err() != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+// mostMoving bounds how long one call of AdvanceClock works.
+const mostMoving = 6 * time.Second
+
+// AdvanceClock moves the clock of the caller's bank on if it was asked to: from one time at which something is due to the
+// next, and does at each what is due. It reports whether it moved. It is for workers: of many at a time one moves it,
+// and another goes on where that one stopped.
+func (c *Core) AdvanceClock(ctx context.Context) (moved bool, err error) {
+	to, err := c.Clock.Lease(ctx)
+	if err != nil || to == nil {
+		return false, err
+	}
+	var arrived *time.Time
+	var failed error
+	_, failed = c.Work(ctx)
+	for began := time.Now(); arrived == nil && time.Since(began) < mostMoving; {
+		var next time.Time
+		if next, err = c.nextEvent(ctx, *to); err == nil {
+			err = c.Clock.Set(ctx, next)
+		}
+		if err != nil {
+			return true, errors.Join(err, c.Clock.Release(ctx, nil))
+		}
+		if _, err = c.Work(ctx); err != nil { // what cannot be done now stops no clock
+			failed = errors.Join(failed, err)
+		}
+		if !next.Before(*to) {
+			arrived = to
+		}
+	}
+	return true, errors.Join(failed, c.Clock.Release(ctx, arrived))
+}
+
+// nextEvent returns when the next thing is due for the caller's bank, at most until a time.
+func (c *Core) nextEvent(ctx context.Context, until time.Time) (time.Time, error) {
+	reading, err := c.Clock.Read(ctx)
+	if err != nil {
+		return until, err
+	}
+	for _, ask := range []func(context.Context, time.Time) (*time.Time, error){c.Payments.Next, c.Sandbox.Next} {
+		next, err := ask(ctx, reading.Now)
+		if err != nil {
+			return until, err
+		}
+		if next != nil && next.Before(until) {
+			until = *next
+		}
+	}
+	return until, nil
+}

@@ -1,0 +1,154 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/clock"
+	"bankgraph/core/coretest"
+	"bankgraph/core/fault"
+	"bankgraph/core/payments"
+	"bankgraph/core/sandbox"
+)
+
+// moveClock moves the bank's clock on by an hour.
+func moveClock(b *coretest.Bank) write {
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Sandbox.MoveClock(ctx, sandbox.Move{Minutes: 60}, with(key)))
+	}
+}
+
+// A file leaves, settles and comes back, and a dated payment follows, each at its time, while the clock passes over
+// a week in one move; and the books of each day are as they would have been.
+func TestAWeekPassesInOneMoveOfTheClock(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	b.Directory()
+	c := b.Customer()
+	from, to := b.Account(c, coretest.Holding(1000_00, 0), coretest.Sends), b.Contact(c)
+	sends := func(amount, speed string, on time.Time) payments.UID {
+		t.Helper()
+		o := payments.Order{
+			Sender: payments.Party{UID: from.UID}, Receiver: payments.Receiver{Contact: to.UID}, Amount: amount,
+			Currency: "USD", Speed: speed, ExternalReferenceID: "W", Date: on,
+		}
+		if strings.HasPrefix(speed, "Economy") {
+			o.SECCode = "CCD"
+		}
+		out, err := b.Payments.Send(b.Staff(), o, changes.RequestOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Result.UID
+	}
+	monday := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
+	all := map[payments.UID]string{
+		sends("10.01", "Economy", time.Time{}): "QUEUED 18 10:00, SENT 18 14:00, SETTLED 19 08:30, RETURNED 20 08:30",
+		sends("20.00", "Economy Plus", monday): "SCHEDULED 18 10:00, QUEUED 23 00:00, SENT 23 10:00, SETTLED 23 13:00",
+		sends("30.00", "Express", monday):      "SCHEDULED 18 10:00, QUEUED 23 00:00, SENT 23 00:00, SETTLED 23 00:00",
+		sends("40.11", "Instant", time.Time{}): "QUEUED 18 10:00, SENT 18 10:00, SETTLED 18 10:00, RETURNED 18 10:01",
+	}
+	if _, err := b.Sandbox.MoveClock(b.Staff(), sandbox.Move{Minutes: 7 * 24 * 60}, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	operator := access.Operator(t.Context(), b.Tenant, b.Code, coretest.Zone())
+	var workers sync.WaitGroup
+	for range 3 { // one of them moves it at a time
+		workers.Go(func() {
+			for {
+				reading, err := b.Core.Clock.Read(b.Staff())
+				if err != nil || reading.Target == nil {
+					return
+				}
+				if _, err := b.AdvanceClock(operator); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	workers.Wait()
+	reading, err := b.Core.Clock.Read(b.Staff())
+	if err != nil || !reading.Now.Equal(coretest.Start.AddDate(0, 0, 7)) || !reading.Moved {
+		t.Errorf("%+v %v", reading, err)
+	}
+	for uid, want := range all {
+		_, steps, err := b.Payments.Find(b.Staff(), uid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var life []string
+		for _, step := range steps {
+			life = append(life, string(step.State)+step.At.In(coretest.Zone()).Format(" 02 15:04"))
+		}
+		if got := strings.Join(life, ", "); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	b.Prove()
+}
+
+func TestAClockMovesOnOnlyAndNotTooFarAndNotOfARealBank(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	for _, c := range []struct {
+		move  sandbox.Move
+		want  error
+		field string
+	}{
+		{sandbox.Move{}, nil, "to"},
+		{sandbox.Move{To: coretest.Start.Add(time.Hour), Minutes: 1}, nil, "to"},
+		{sandbox.Move{Minutes: -1}, nil, "minutes"},
+		{sandbox.Move{Minutes: 1 << 40}, nil, "minutes"},
+		{sandbox.Move{To: coretest.Start}, clock.ErrBack, "to"},
+		{sandbox.Move{To: coretest.Start.AddDate(1, 0, 1)}, clock.ErrFar, "to"},
+	} {
+		_, err := b.Sandbox.MoveClock(b.Staff(), c.move, changes.RequestOptions{})
+		if f, is := fault.Of(err); !is || f.Field != c.field || c.want != nil && !errors.Is(err, c.want) {
+			t.Errorf("%+v: %v", c.move, err)
+		}
+	}
+	if _, err := b.Sandbox.MoveClock(b.Partner(b.DownstreamPartner()), sandbox.Move{Minutes: 1}, changes.RequestOptions{}); !errors.Is(
+		err, access.ErrDenied) {
+		t.Error("a partner:", err)
+	}
+	if _, err := b.Owner().ExecContext(t.Context(), `UPDATE tenants SET sandbox = false WHERE id = ?`, b.Tenant); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Sandbox.MoveClock(b.Staff(), sandbox.Move{Minutes: 1}, changes.RequestOptions{}); !errors.Is(
+		err, clock.ErrNoSandbox) {
+		t.Error("a real bank:", err)
+	}
+}
+
+// What another process has moved, this one follows within a second.
+func TestAClockMovedElsewhereIsFollowed(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	here := clock.New(b.DB, b.Clock.Now)
+	operator := access.Operator(t.Context(), b.Tenant, b.Code, coretest.Zone())
+	if now, err := here.Now(t.Context(), b.Tenant); err != nil || !now.Equal(coretest.Start) {
+		t.Fatal(now, err)
+	}
+	if _, err := b.Sandbox.MoveClock(b.Staff(), sandbox.Move{Minutes: 60}, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.AdvanceClock(operator); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		now, err := here.Now(t.Context(), b.Tenant)
+		if err == nil && now.Equal(coretest.Start.Add(time.Hour)) {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("it is not followed:", now, err)
+		}
+	}
+}

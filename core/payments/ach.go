@@ -1,0 +1,170 @@
+package payments
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/fault"
+	"bankgraph/core/money"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/nacha"
+	"bankgraph/db"
+)
+
+// Entry is what a payment over ACH says beside what every payment over a network says (rest/CONTRACT.md, payments
+// over ACH). Its money is taken first; then it goes out in a file.
+type Entry struct {
+	bun.BaseModel `bun:"table:ach_entries,alias:ae" json:"-"`
+
+	Tenant      access.Tenant     `bun:"tenant,pk" json:"-"`
+	Payment     UID               `bun:"payment,pk" json:"-"`
+	Origin      string            `bun:"origin" json:"-"`                // the routing number of the bank that sends it
+	Class       rails.SECCode     `bun:"class" json:"secCode"`           // PPD, CCD …
+	CompanyID   string            `bun:"company_id" json:"achCompanyID"` // of who pays
+	CompanyName string            `bun:"company_name" json:"-"`
+	Description string            `bun:"description" json:"-"` // of the batch, at most ten characters
+	Account     rails.AccountType `bun:"account" json:"-"`     // what is credited
+	SameDay     bool              `bun:"same_day" json:"-"`
+	SettlesOn   time.Time         `bun:"settles_on,type:date,nullzero" json:"-"` // set with TakenAt
+	TakenAt     *time.Time        `bun:"taken_at" json:"-"`                      // when its money was taken; nil before
+	File        MessageID         `bun:"file,nullzero" json:"-"`
+	Trace       string            `bun:"trace" json:"traceNumber"` // its number in the file; '' before
+}
+
+// accountTypes are the accounts that ACH credits, by the sub-types of accounts.
+var accountTypes = map[string]rails.AccountType{
+	general: rails.GL, string(accounts.Checking): rails.Checking, string(accounts.Savings): rails.Savings,
+	string(accounts.CD): rails.Savings, string(accounts.HealthSavings): rails.Savings,
+	string(accounts.MoneyMarket): rails.Savings, string(accounts.Pseudo): rails.Checking,
+	string(accounts.LineOfCredit): rails.Loan,
+	string(accounts.CreditCard):   rails.Loan, string(accounts.Heloc): rails.Loan,
+}
+
+// entryOf makes the entry of a payment. The company is that of the account, or else of its customer.
+func entryOf(p *Payment, o *Order, from *party, to *Receiver) (*Entry, error) {
+	class := o.SECCode
+	switch {
+	case from.CompanyID == "":
+		return nil, ErrNoCompany
+	case o.CompanyID != "" && o.CompanyID != from.CompanyID:
+		return nil, fault.Field("payment", "sender.achCompanyID", fault.NoMatch,
+			"must be the account's ACH company id "+from.CompanyID)
+	case !slices.Contains(from.Classes, string(class)):
+		return nil, ErrClass.Saying("the account may not send entries of class " + string(class)).With(string(class))
+	}
+	account := accountTypes[cmp.Or(to.SubType, to.Type)]
+	if account == "" || len(to.Number) > mostNumber {
+		return nil, ErrNoAccount.Saying("ACH needs the type of the receiver's account, and at most 17 characters of its number")
+	}
+	return &Entry{
+		Tenant: p.Tenant, Payment: p.UID, Origin: from.BankID, Class: class, CompanyID: from.CompanyID,
+		CompanyName: cut(p.SenderName, 16), Description: describe(p.Notes), Account: account,
+		SameDay: p.Speed == EconomyPlus, SettlesOn: p.Date,
+	}, nil
+}
+
+// mostNumber is how long an account number is in ACH.
+const mostNumber = 17
+
+// describe makes the description of a batch from the notes of a payment. A description that ACH has reserved would
+// make something else of the batch.
+func describe(notes string) string {
+	text := strings.TrimSpace(cut(notes, 10))
+	if text == "" || slices.Contains(reserved, strings.ToUpper(text)) {
+		return "PAYMENT"
+	}
+	return text
+}
+
+var reserved = []string{nacha.Reversal, nacha.AutoEnroll, "RECLAIM", "NONSETTLED", "RETRY PYMT", "RETURN FEE"}
+
+// batch is the batch that the entry belongs to.
+func (e *Entry) batch() nacha.Batch {
+	return nacha.Batch{
+		Class: e.Class, CompanyID: e.CompanyID, CompanyName: e.CompanyName, Description: e.Description,
+		Effective: e.SettlesOn, SameDay: e.SameDay, Only: rails.Credit, Bank: e.Origin,
+	}
+}
+
+// line is the entry as ACH has it, for an account with this number.
+func (e *Entry) line(p *Payment, d *Details, number string) nacha.Entry {
+	return nacha.Entry{
+		Account: e.Account, Direction: rails.Credit, Amount: money.Of(p.Minor, p.Currency), Routing: d.BankID,
+		Number: number, Name: p.ReceiverName, ID: endToEnd(d, p),
+		Remittance: cut(cmp.Or(d.Remittance, d.OriginatorInfo), longestAddenda),
+	}
+}
+
+// header begins a file of a bank's entries.
+func header(origin, name string, now time.Time, numbered *numbers) nacha.Header {
+	return nacha.Header{
+		Origin: origin, Destination: FedACH, OriginName: name, DestinationName: "FEDERAL RESERVE BANK", CreatedAt: now,
+		Modifier: modifiers[numbered.Files%len(modifiers)], FirstTrace: numbered.Trace + 1,
+	}
+}
+
+// FedACH is the routing number of the Federal Reserve Bank that takes and sends files of ACH.
+const FedACH = "061000146"
+
+// modifiers tell the files of a day apart.
+const modifiers = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+// entered returns a fault if ACH would refuse what the payment's entry says. to is the receiver's account number.
+func (p *Payment) entered(to string) error {
+	w, err := nacha.NewWriter(io.Discard, header(p.entry.Origin, "", p.CreatedAt, new(numbers)))
+	if err == nil {
+		err = w.Batch(p.entry.batch())
+	}
+	if err == nil {
+		_, err = w.Entry(p.entry.line(p, p.details, to))
+	}
+	var wrong nacha.Fault
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	field := cmp.Or(entryFields[wrong.Field], "payment")
+	return fault.Field("payment", field, fault.Malformed, "cannot be sent over ACH: "+wrong.Reason)
+}
+
+// entryFields are the fields of a request by what ACH calls them.
+var entryFields = map[string]string{
+	"Amount": "paymentAmount", "Number": "receiver.accountNumber", "DFIAccountNumber": "receiver.accountNumber",
+	"Routing": "receiver.bank.bankId", "Name": "receiver.name", "IndividualName": "receiver.name",
+	"TransactionCode": "receiver.subAccountType", "CompanyID": "sender.achCompanyID",
+	"CompanyIdentification": "sender.achCompanyID", "Description": "paymentNotes", "CompanyEntryDescription": "paymentNotes",
+	"CompanyName": "sender.accountUID", "Effective": "paymentDate", "Bank": "sender.accountUID",
+	"PaymentRelatedInformation": "additionalInfo.paymentRemittanceNotes", "Class": "additionalInfo.secCode",
+	"StandardEntryClassCode": "additionalInfo.secCode", "IdentificationNumber": "externalReferenceId",
+}
+
+var entering db.QueryCache[Entry]
+
+// EntriesOf reads what payments over ACH say beside what every payment over a network says, for callers who see who
+// pays.
+func (s *Service) EntriesOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Entry] {
+	caller, err := access.Require(ctx, access.ViewPayments)
+	if err != nil {
+		return db.Refuse[UID, Entry](err)
+	}
+	return s.entriesOf(b, caller, of)
+}
+
+func (s *Service) entriesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, Entry] {
+	text := entering.Get(reader.Reach, func() string {
+		return db.Select[Entry](shownOfEntries, nil).
+			Join("JOIN payments AS pay ON pay.tenant = ae.tenant AND pay.uid = ae.payment").Where("ae.tenant = $1").
+			Where("pay.tenant = $1").Where(reader.Reach.Scope("pay.customer")).Where("ae.payment = ANY($3)").String()
+	})
+	return db.QueueMany(b, text, func(e *Entry) UID { return e.Payment }, reader.Tenant, reader.ScopeCustomer(), of)
+}
+
+var shownOfEntries = db.ColumnsOf[Entry]("Payment", "Class", "CompanyID", "CompanyName", "Description", "Account", "Trace")

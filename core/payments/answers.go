@@ -1,0 +1,158 @@
+package payments
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/money"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/iso20022"
+	"bankgraph/core/seal"
+)
+
+// outcome is what a message of a network means for a payment of ours.
+type outcome int
+
+const (
+	noted    outcome = iota // nothing yet
+	accepted                // the network, or the other bank, takes our message
+	refused                 // it does not
+	returned                // the other bank gives money back
+	kept                    // the other bank gives no money back
+	credited                // somebody at another bank pays a customer
+	recalled                // the other bank asks for money back
+)
+
+// answer is a message of a network.
+type answer struct {
+	over rails.Rail
+	id   string // of the message
+	of   string // of the message that it answers
+	kind string
+	code string
+	why  string
+	says outcome
+	// of a return
+	amount   money.Amount
+	transfer *iso20022.CreditTransfer // of a credit
+	recall   *iso20022.Recall
+	body     []byte
+	line     int // of a file
+
+	payment UID       // that it is about; 0 if it is not known
+	number  MessageID // of the message here
+}
+
+// read reads a message that has arrived. One that cannot be read is kept for people.
+func read(from Arrived) *answer {
+	a := &answer{over: from.Over, body: from.Body, kind: unreadable, id: fmt.Sprintf("unreadable-%d", from.ID)}
+	m, err := iso20022.Read(bytes.NewReader(from.Body), Profiles[from.Over])
+	if err != nil {
+		a.code = cut(err.Error(), 200)
+		return a
+	}
+	a.kind, a.id = kindOf(m.Type()), m.Head().ID
+	switch m := m.(type) {
+	case *iso20022.Status:
+		a.of, a.code = m.Original.MessageID, string(m.Code)
+		switch m.Code.Outcome() {
+		case iso20022.Accepted:
+			a.says = accepted
+		case iso20022.Refused:
+			a.says = refused
+		}
+		a.because(m.Reasons...)
+	case *iso20022.Return:
+		a.of, a.says, a.amount = m.Original.MessageID, returned, m.Amount
+		a.because(m.Reason)
+	case *iso20022.CreditTransfer:
+		a.says, a.transfer = credited, m
+	case *iso20022.Recall:
+		a.of, a.says, a.recall = m.Original.MessageID, recalled, m
+		a.because(m.Reason)
+	case *iso20022.RecallAnswer:
+		a.of, a.code = m.Original.MessageID, string(m.Code)
+		if m.Code.Outcome() == iso20022.Refused {
+			a.says = kept
+		}
+		a.because(m.Reasons...)
+	}
+	return a
+}
+
+// unreadable is the kind of a message that is none.
+const unreadable = "unreadable"
+
+// The kinds of messages that answers are about.
+var (
+	creditKind = kindOf(iso20022.TypeCreditTransfer)
+	returnKind = kindOf(iso20022.TypeReturn)
+	recallKind = kindOf(iso20022.TypeRecall)
+)
+
+// because adds why to an answer.
+func (a *answer) because(reasons ...iso20022.Reason) {
+	for _, r := range reasons[:min(1, len(reasons))] {
+		a.code = strings.TrimSpace(a.code + " " + r.Code)
+		a.why = strings.Join(r.Text, " ")
+	}
+}
+
+// reason is what a payment says of why it was rejected, returned or asked back.
+func (a *answer) reason() string {
+	if a.says == accepted {
+		return ""
+	}
+	return because(a.reasonCode(), a.why)
+}
+
+// because is a reason of ISO 20022 with what somebody says of it, or else its meaning.
+func because(code, why string) string {
+	return strings.TrimSuffix(code+": "+cmp.Or(why, meanings[code]), ": ")
+}
+
+// reasonCode is the reason of a rejection or a return, such as AC03.
+func (a *answer) reasonCode() string { return reasonIn(a.code) }
+
+// reasonIn returns the reason in the code of an answer, such as AC03 of RJCT AC03.
+func reasonIn(code string) string { return code[strings.LastIndexByte(code, ' ')+1:] }
+
+// meanings are reasons of ISO 20022 in plain words (rest/CONTRACT.md, sandbox networks).
+var meanings = map[string]string{
+	"R02": "the account is closed", "R03": "the receiver has no such account", "R04": "the account number is wrong",
+	"R16": "the account is blocked", "R17": "the entry looks wrong or is suspicious", "R20": "no account of this kind takes it",
+	"R23": "the receiver does not want it", "R29": "the company does not allow it",
+	"AC01": "the account number is wrong", "AC03": "the receiver's account is not known",
+	"AC04": "the account is closed", "AC06": "the account is blocked", "AC14": "the account has the wrong type",
+	"AG01": "the account does not take such payments", "AGNT": "a bank on the way asks for it",
+	"AM02": "the amount is above what is accepted", "AM03": "the account has another currency",
+	"AM04": "there is not enough money", "AM05": "it came before, and was another payment",
+	"AM06": "the amount is too low", "AM09": "the amount is wrong", "ARDT": "it was returned already",
+	"BE05": "who asked is not known", "BE06": "the receiver is not known", "CUST": "the customer asked for it",
+	"CUTA": "it cannot be applied", "DUPL": "it is a duplicate", "FOCR": "it was asked for",
+	"FR01": "fraud is suspected", "FRAD": "fraud is suspected", "LEGL": "the law does not let it",
+	"MS02": "the customer gives no reason", "MS03": "the bank gives no reason",
+	"NOAS": "the customer does not answer", "NOOR": "the payment never came",
+	"RR01": "the payer's account is missing", "RR02": "the payer's name or address is missing",
+	"RR03": "the receiver's name or address is missing", "RR04": "for a regulatory reason",
+	"RUTA": "it could not be applied", "TECH": "a technical problem", "TM01": "it came after the cut-off",
+	"UPAY": "it was not due",
+}
+
+// message is the answer as it is kept.
+func (a *answer) message(keys *seal.Keys, tenant access.Tenant, now time.Time) *Message {
+	m := &Message{
+		Tenant: tenant, ID: a.number, Rail: a.over, Direction: In, Kind: a.kind, MessageID: a.id, Payment: a.payment,
+		Code: a.code, At: now,
+	}
+	if t := a.transfer; t != nil {
+		m.Minor, m.Currency, m.Bank = t.Amount.Minor, t.Amount.Currency, t.Sender
+		m.Last4 = keys.Seal(cmp.Or(t.Creditor.Account, t.Creditor.IBAN), m.place()).Last4
+	}
+	m.Body = keys.Seal(string(a.body), m.place()).Sealed
+	return m
+}

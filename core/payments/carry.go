@@ -1,0 +1,136 @@
+package payments
+
+import (
+	"cmp"
+	"time"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/customers"
+	"bankgraph/core/fees"
+	"bankgraph/core/ident"
+	"bankgraph/core/ledger"
+	"bankgraph/core/money"
+	"bankgraph/core/rails"
+)
+
+// movable reports why the accounts of a payment do not let its money move. The money of a customer that is
+// suspended, or whose partner is, stands still, whoever asks.
+func (f *facts) movable(p *Payment) error {
+	sides := []struct {
+		field string
+		uid   accounts.UID
+	}{{"senderAccount", p.SenderAccount}, {"receiverAccount", p.ReceiverAccount}}
+	if p.Rail != rails.Book {
+		sides = sides[:1]
+		sides[0].field = "sender.accountUID"
+	}
+	for _, side := range sides {
+		if err := f.moves(side.uid, side.field); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moves reports why an account, which a field names, does not let its money move.
+func (f *facts) moves(uid accounts.UID, field string) error {
+	a := f.parties[uid]
+	switch {
+	case a == nil:
+		return ErrAccount.On(field)
+	case a.SystemOfRecord != accounts.InternalCore || f.books.Of(uid) == nil:
+		return ErrElsewhere.On(field)
+	case a.Status != accounts.Active:
+		return ErrAccountState.On(field).With(string(a.Status))
+	case !customers.InBusiness(a.CustomerStatus):
+		return customers.ErrInactive.On(field).With(string(a.CustomerStatus))
+	case a.PartnerStatus != "" && !customers.InBusiness(a.PartnerStatus):
+		return customers.ErrInactive.On(field).With(string(a.PartnerStatus))
+	}
+	return nil
+}
+
+// carryOut does what a payment is for, all of it or nothing and the reason why: it moves the money of a book
+// transfer in the books, and holds that of a payment over a network, which is then sent.
+func (f *facts) carryOut(p *Payment, now time.Time) (State, error) {
+	if err := f.movable(p); err != nil {
+		return p.State, err
+	}
+	if c := f.charge(p); c != nil {
+		p.FeeMinor, p.FeeName, p.FeeTier = c.Price, c.FeeName, c.FeeTier
+	}
+	if p.Rail != rails.Book {
+		send := p.plan(now)
+		p.SendAt = &send
+		return Queued, f.books.Hold(p.SenderAccount, p.held(), int64(p.UID))
+	}
+	return Settled, f.take(p, p.ReceiverAccount, "Book transfer")
+}
+
+// take books the money of a payment from who pays to an account, with its fee.
+func (f *facts) take(p *Payment, to accounts.UID, why string) error {
+	journal, err := p.journal(ledger.Payment, p.Date, why, p.SenderAccount, to, p.Minor)
+	if err != nil {
+		return err
+	}
+	if p.FeeMinor == 0 {
+		return f.books.Book(journal)
+	}
+	fee, err := p.journal(ledger.Fee, p.Date, "Fee: "+p.FeeName, p.SenderAccount,
+		f.houses[house{ledger.HouseFees, p.Currency}], p.FeeMinor)
+	if err != nil {
+		return err
+	}
+	return f.books.Book(journal, fee)
+}
+
+// book books an amount of a payment from one account to another.
+func (f *facts) book(
+	p *Payment, kind ledger.Kind, on time.Time, why string, from, to accounts.UID, minor int64,
+) error {
+	journal, err := p.journal(kind, on, why, from, to, minor)
+	if err != nil {
+		return err
+	}
+	return f.books.Book(journal)
+}
+
+// journal makes a journal of the payment, which moves an amount from one account to another.
+func (p *Payment) journal(
+	kind ledger.Kind, on time.Time, why string, from, to accounts.UID, minor int64,
+) (*ledger.Journal, error) {
+	journal, err := ledger.NewJournal(kind, on, why, ledger.Entry{Account: from, Amount: money.Of(-minor, p.Currency)},
+		ledger.Entry{Account: to, Amount: money.Of(minor, p.Currency)})
+	if err != nil {
+		return nil, err
+	}
+	uid := int64(p.UID)
+	journal.Payment = &uid
+	return journal, nil
+}
+
+// held is what is held for a payment until it is sent: its amount and its fee.
+func (p *Payment) held() money.Amount { return money.Of(p.Minor+p.FeeMinor, p.Currency) }
+
+// feeNames are the fees of payments, in the catalogue and in customers' tiers: a payment over a network has that
+// of its speed.
+var feeNames = []string{bookFee, string(Economy), string(EconomyPlus), string(Instant), string(Express)}
+
+const bookFee = "Book Transfer"
+
+// charge returns what a payment costs; nil for nothing.
+func (f *facts) charge(p *Payment) *fees.Charge {
+	name := cmp.Or(string(p.Speed), bookFee)
+	for _, c := range f.charges[p.SenderAccount] {
+		if ident.Same(c.FeeName, name) && c.Currency == p.Currency {
+			if c.Price > 0 {
+				return c
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// journalsEach is how many journals one payment books at most: its own and its fee's.
+const journalsEach = 2

@@ -1,0 +1,176 @@
+package payments
+
+import (
+	"cmp"
+	"fmt"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/ledger"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
+	"bankgraph/core/rails/iso20022"
+)
+
+// transaction is by what the bank that pays knows a credit: the same in whatever message it tells of it. It is "" for
+// other messages, and where that bank says nothing.
+func (a *answer) transaction() string {
+	if a.transfer == nil {
+		return ""
+	}
+	own := cmp.Or(a.transfer.UETR, a.transfer.TransactionID, a.transfer.InstructionID)
+	if own == "" {
+		return ""
+	}
+	return a.transfer.Sender + " " + own
+}
+
+// credit takes in a credit of another bank: it is booked, or refused with the reason. Its network hears which.
+func (in *intake) credit(a *answer) error {
+	row := a.message(in.s.keys, in.caller.Tenant, in.now)
+	in.messages = append(in.messages, row)
+	at := place{a.over, In, a.transaction()}
+	first := in.firsts[at]
+	if at.id == "" {
+		first = nil
+	}
+	var why string
+	switch {
+	case first != nil && (first.Minor != row.Minor || first.Last4 != row.Last4):
+		why = "AM05"
+	case first != nil: // it counts once, and is answered alike
+		row.Payment, row.Code = first.Payment, first.Code
+		if why = reasonIn(first.Code); first.Payment != 0 {
+			why = ""
+		}
+	default:
+		row.Transaction = at.id
+		if why = in.f.refusal(in.s, a); why == "" {
+			p, err := in.book(a)
+			if err != nil {
+				return err
+			}
+			row.Payment, row.Code = p.UID, string(creditCodes[a.over])
+		}
+	}
+	if why != "" {
+		row.Code = string(iso20022.Rejected) + " " + why
+	}
+	again := first != nil && first.Minor == row.Minor && first.Last4 == row.Last4
+	if a.over != rails.Fedwire || why != "" && !again {
+		in.reply(row, a.transfer.Receiver, a.verdict(why))
+	}
+	k := &known{a.over, In, a.id, row.Payment, row.Kind, row.Code, row.Transaction, row.Minor, row.Last4, row.Bank}
+	in.onRecord[place{a.over, In, a.id}] = k
+	if row.Transaction != "" {
+		in.firsts[at] = k
+	}
+	return nil
+}
+
+// creditCodes are what the record says of a credit that was booked. An instant network is told so.
+var creditCodes = map[rails.Rail]iso20022.Code{
+	rails.FedNow: iso20022.AcceptedTechnical, rails.RTP: iso20022.AcceptedTechnical, rails.Fedwire: iso20022.Credited,
+}
+
+// refusal returns why a credit cannot be booked, as a reason of ISO 20022; "" if it can (rest/CONTRACT.md, incoming
+// credits).
+func (f *facts) refusal(s *Service, a *answer) string {
+	t := a.transfer
+	to := f.parties[f.numbered(s, t.Creditor.Account)]
+	switch {
+	case t.Amount.Minor > most[service("", a.over)]:
+		return "AM02"
+	case to == nil || t.CreditorAgent.Routing != to.BankID || to.SystemOfRecord != accounts.InternalCore ||
+		f.books.Of(to.Account) == nil:
+		return "AC03"
+	case to.Status == accounts.Closed:
+		return "AC04"
+	case to.Status != accounts.Active, !customers.InBusiness(to.CustomerStatus),
+		to.PartnerStatus != "" && !customers.InBusiness(to.PartnerStatus):
+		return "AC06"
+	case to.Currency != t.Amount.Currency:
+		return "AM03"
+	case !to.receives(a.over):
+		return "AG01"
+	}
+	return ""
+}
+
+// receives reports whether an account takes credits over a network.
+func (a *party) receives(over rails.Rail) bool {
+	switch over {
+	case rails.FedNow:
+		return a.FedNowIn
+	case rails.RTP:
+		return a.RTPIn
+	case rails.Fedwire:
+		return a.WiresIn
+	}
+	return false
+}
+
+// book makes a payment of a credit, and books it.
+func (in *intake) book(a *answer) (*Payment, error) {
+	t, f := a.transfer, in.f
+	to := f.parties[f.numbered(in.s, t.Creditor.Account)]
+	p := &Payment{
+		Tenant: f.tenant, UID: f.uids[0], Customer: to.Customer, Direction: In, Rail: a.over, Minor: t.Amount.Minor,
+		Currency: t.Amount.Currency, Date: calendar.Today(in.now), ExternalReferenceID: t.EndToEndID, Notes: t.Remittance,
+		Channel: string(a.over), SenderName: cmp.Or(t.Debtor.Name, t.DebtorAgent.Name, t.Sender),
+		ReceiverAccount: to.Account, ReceiverCustomer: to.Customer, ReceiverName: to.Name,
+		MakerClient: in.caller.Client, MakerLogin: in.caller.LoginID, CreatedAt: in.now, UpdatedAt: in.now,
+	}
+	err := f.book(p, ledger.Payment, p.Date, "Credit over "+string(p.Rail), f.settled(p), p.ReceiverAccount, p.Minor)
+	if err != nil {
+		return nil, fmt.Errorf("credit %s: %w", a.id, err)
+	}
+	f.uids = f.uids[1:]
+	d := &Details{
+		Tenant: p.Tenant, Payment: p.UID, Address: t.Debtor.Address, BankID: cmp.Or(t.DebtorAgent.Routing, t.Sender),
+		BankName: t.DebtorAgent.Name, Remittance: t.Remittance, Reference: cut(t.EndToEndID, 35), UETR: t.UETR,
+	}
+	d.Number = in.s.keys.Seal(cmp.Or(t.Debtor.Account, t.Debtor.IBAN), d.place()) // NULL: who pays need have no account
+	step := p.enter(Settled, in.caller, in.now, "")
+	in.by[p.UID] = p
+	in.created, in.details, in.steps = append(in.created, p), append(in.details, d), append(in.steps, step)
+	in.record = append(in.record, changes.Change{
+		Action: "receivePayment", Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version, After: p,
+	}.Recorded(in.caller, ""))
+	return p, nil
+}
+
+// verdict is the answer to a credit: that it is taken, or why it is not. A wire is final when it comes, so what cannot
+// be credited goes back.
+func (a *answer) verdict(why string) func(iso20022.Group) iso20022.Message {
+	t := a.transfer
+	reason := iso20022.Reason{Code: why}
+	return func(g iso20022.Group) iso20022.Message {
+		if a.over == rails.Fedwire {
+			return giveBack(g, a.over, t, t.Amount, reason)
+		}
+		status := &iso20022.Status{
+			Group: g, Original: original(t), Code: iso20022.AcceptedTechnical, Sender: t.Receiver, Receiver: t.Sender,
+		}
+		if why != "" {
+			status.Code, status.Reasons = iso20022.Rejected, []iso20022.Reason{reason}
+		}
+		return status
+	}
+}
+
+// reply answers a message with one of ours, from a routing number of ours. Where what has come says too little to be
+// answered, its code tells people so.
+func (in *intake) reply(to *Message, from string, compose func(iso20022.Group) iso20022.Message) {
+	id := in.ids[0]
+	in.ids = in.ids[1:]
+	row, err := in.s.write(&Message{
+		Tenant: to.Tenant, ID: id, Rail: to.Rail, Payment: to.Payment, Code: to.Code, At: in.now,
+	}, compose(group(to.Rail, from, id, in.now)))
+	if err != nil {
+		to.Code += " unanswered"
+		return
+	}
+	in.messages = append(in.messages, row)
+}

@@ -1,0 +1,162 @@
+package payments
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/ledger"
+	"bankgraph/core/money"
+	"bankgraph/core/rails"
+)
+
+// party returns the account that a request names, if the caller sees it.
+func (f *facts) party(s *Service, by access.Caller, field string, named Party) (*party, error) {
+	uid, at := named.UID, field+".accountUID"
+	numbered := f.numbered(s, named.Number)
+	if uid == 0 {
+		uid, at = numbered, field+".accountNumber"
+	}
+	p := f.parties[uid]
+	switch {
+	case p == nil || !by.Sees(int64(p.Customer), int64(p.Owner)):
+		return nil, ErrAccount.On(at)
+	case named.Number != "" && numbered != uid:
+		return nil, fault.Field("payment", field+".accountNumber", fault.NoMatch, "must be the account's number")
+	}
+	return p, p.fits(field, named)
+}
+
+// numbered returns the account with a number; 0 if there is none.
+func (f *facts) numbered(s *Service, number string) accounts.UID {
+	if number == "" {
+		return 0
+	}
+	for _, hash := range s.keys.Hashes(int64(f.tenant), accounts.NumberColumn, number) {
+		if uid := f.numbers[string(hash)]; uid != 0 {
+			return uid
+		}
+	}
+	return 0
+}
+
+// fits returns the first detail of a request that is not the account's (rest/CONTRACT.md, book transfers).
+func (a *party) fits(field string, named Party) error {
+	for _, detail := range []struct{ field, given, is, what string }{
+		{"currency", named.Currency, string(a.Currency), "currency"},
+		{"accountType", named.Type, string(a.Type), "type"},
+		{"accountSubType", named.SubType, string(a.SubType), "sub-type"},
+		{"routingNumber", named.RoutingNumber, a.BankID, "bank, with the routing number"},
+	} {
+		if detail.given != "" && detail.given != detail.is {
+			return fault.Field("payment", field+"."+detail.field, fault.NoMatch,
+				"must be the account's "+detail.what+" "+detail.is)
+		}
+	}
+	return nil
+}
+
+// draw makes a payment from a request. It is refused if it can never be carried out; whether it can be now is
+// for movable and carryOut.
+func (f *facts) draw(s *Service, by access.Caller, d *Draft, now time.Time) (*Payment, error) {
+	sender, err := f.party(s, by, "senderAccount", d.Sender)
+	if err != nil {
+		return nil, err
+	}
+	receiver, err := f.party(s, by, "receiverAccount", d.Receiver)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case sender.Account == receiver.Account:
+		return nil, ErrSame
+	case sender.Currency != receiver.Currency:
+		return nil, ErrCurrencies
+	}
+	amount, err := money.Parse(d.Amount, sender.Currency)
+	if err != nil {
+		return nil, fault.Field("payment", "paymentAmount", fault.Malformed,
+			fmt.Sprintf("must be an amount of %s with at most %d decimals", sender.Currency, sender.Currency.Digits()))
+	}
+	if err := mayPay(by, amount); err != nil {
+		return nil, err
+	}
+	today := ledger.Day(now.In(by.Location()))
+	on := d.Date
+	if on.IsZero() {
+		on = today
+	}
+	switch {
+	case on.Before(today):
+		return nil, fault.Field("payment", "paymentDate", fault.Min, "must be today or later")
+	case on.After(today.AddDate(1, 0, 0)):
+		return nil, fault.Field("payment", "paymentDate", fault.Max, "must be at most a year from today")
+	}
+	p := &Payment{
+		Tenant: f.tenant, UID: f.uids[0], Customer: sender.Customer, Rail: rails.Book, Minor: amount.Minor,
+		Currency: amount.Currency, Date: on, ExternalReferenceID: d.ExternalReferenceID, Notes: d.Notes,
+		Channel: cmp.Or(d.Channel, "API"), SenderAccount: sender.Account, SenderName: sender.Name,
+		Direction: Out, ReceiverAccount: receiver.Account, ReceiverCustomer: receiver.Customer, ReceiverName: receiver.Name,
+		MakerClient: by.Client, MakerLogin: by.LoginID, CreatedAt: now, UpdatedAt: now,
+	}
+	f.uids = f.uids[1:]
+	return p, f.movable(p)
+}
+
+// mayPay returns ErrOwnLimit for an amount above the person's own bound.
+func mayPay(by access.Caller, amount money.Amount) error {
+	if own := by.Limit("Payments", "Per_Transaction_Payment_Limits"); own != nil && own.Currency == amount.Currency &&
+		amount.Minor > own.Minor {
+		return ErrOwnLimit.With(own.Value().String())
+	}
+	return nil
+}
+
+// asks reports whether a payment needs a second person.
+func (f *facts) asks(p *Payment) bool {
+	return f.asksOf(p.SenderAccount) || f.callback(p)
+}
+
+// asksOf reports whether it takes a second person to take money from an account.
+func (f *facts) asksOf(account accounts.UID) bool { return f.bank.Dual || f.parties[account].Dual }
+
+// callback reports whether a wire is above the amount from which the bank's own people confirm it.
+func (f *facts) callback(p *Payment) bool {
+	most := f.parties[p.SenderAccount].CallbackLimit
+	return p.Rail == rails.Fedwire && most != nil && p.Minor > *most
+}
+
+// approvers returns how many people a payment needs beside the maker, and how far they must see at least.
+func (f *facts) approvers(p *Payment) (people int32, by access.Reach) {
+	people, by = f.approversOf(p.SenderAccount, p.Amount())
+	if f.callback(p) {
+		by = access.OfBank
+	}
+	return people, by
+}
+
+// approversOf returns how many people it needs beside the maker to take an amount from an account, and how far they
+// must see at least (rest/CONTRACT.md, approval of payments). Bounds that are set in the bank's currency do not ease
+// payments in another one.
+func (f *facts) approversOf(account accounts.UID, amount money.Amount) (people int32, by access.Reach) {
+	people = 1
+	for _, asks := range []approval{f.bank.approval, f.parties[account].approval} {
+		if !asks.Dual {
+			continue
+		}
+		within := func(most customers.Cents) bool {
+			return amount.Currency == f.bank.Currency && money.AtMost(amount, most.Amount())
+		}
+		if asks.People > 1 && (asks.First == 0 || !within(asks.First)) {
+			people = 2
+		}
+		if asks.Second > 0 && !within(asks.Second) {
+			by = access.OfBank
+		}
+	}
+	return people, by
+}

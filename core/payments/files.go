@@ -1,0 +1,239 @@
+package payments
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/money"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
+	"bankgraph/core/rails/nacha"
+	"bankgraph/core/seal"
+	"bankgraph/db"
+)
+
+// The bounds of a file of ACH, and of what of it is in memory at a time beside its text.
+const (
+	mostEntries    = 20_000
+	entriesAtATime = 500
+)
+
+// numbers are how far a routing number has come in numbering its files and entries.
+type numbers struct {
+	Day   time.Time `bun:"day,type:date"` // of the last file, in New York
+	Files int       `bun:"files"`         // of that day
+	Trace int       `bun:"trace"`         // of the last entry
+}
+
+// waitingEntry is an entry that goes out in the next file, with what it says.
+type waitingEntry struct {
+	Entry    `bun:",extend"`
+	Pay      Payment `bun:"embed:pay_"`
+	Details  Details `bun:"embed:pd_"`
+	BankName string  `bun:"bank_name"`
+}
+
+var (
+	// a file is made when no more entries are about to come into it, and a minute after the first one at the latest
+	findingOrigin = db.NewQuery[Entry](`SELECT origin FROM ach_entries WHERE tenant = $1 AND taken_at IS NOT NULL
+		AND file IS NULL AND (taken_at <= $2::timestamptz - interval '1 minute' OR NOT EXISTS (SELECT FROM payments
+		  WHERE tenant = $1 AND state = 'QUEUED' AND rail = 'ACH' AND send_at <= $2)) ORDER BY origin LIMIT 1`)
+	lockingNumbers = db.NewQuery[numbers](`SELECT day, files, trace FROM ach_origins WHERE tenant = $1 AND origin = $2
+		FOR UPDATE`)
+)
+
+// SealFiles puts the entries of ACH whose money was taken into a file, from which on it waits to be handed to the
+// network, and returns how many. Each of the bank's routing numbers has files of its own; one call makes one file.
+func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
+	caller, now, err := s.worker(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var failed error
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		sealed, failed = 0, nil // of a try that was rolled back
+		b := db.TxBatch(tx)
+		waiting, ids := db.Queue(b, findingOrigin, caller.Tenant, now), db.Queue(b, takingMessageIDs, 1)
+		if err := b.Send(ctx); err != nil || len(waiting.Items) == 0 {
+			return err
+		}
+		f := &file{
+			tenant: caller.Tenant, origin: waiting.Items[0].Origin, id: ids.Items[0].ID, now: now,
+			traces: map[UID]string{},
+		}
+		if err := f.numberTx(ctx, tx); err != nil || f.numbers.Files >= len(modifiers) {
+			return err // the others wait for the next day
+		}
+		failed, err = f.fillTx(ctx, s, tx)
+		if err != nil || len(f.traces) == 0 {
+			return err
+		}
+		sealed = len(f.traces)
+		return f.writeTx(ctx, s)
+	})
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		return sealed, fmt.Errorf("seal a file of ACH: %w", err)
+	}
+	return sealed, nil
+}
+
+// file is one that is being made.
+type file struct {
+	tenant  access.Tenant
+	origin  string
+	id      MessageID
+	now     time.Time
+	numbers numbers
+	body    bytes.Buffer
+	writer  *nacha.Writer
+	batch   nacha.Batch
+	usable  bool // the batch
+	traces  map[UID]string
+}
+
+// numberTx locks the numbers of the origin, so that files are made one after the other.
+func (f *file) numberTx(ctx context.Context, tx bun.Tx) error {
+	today := calendar.Today(f.now)
+	if _, err := tx.NewRaw(`INSERT INTO ach_origins (tenant, origin, day, files, trace) VALUES (?, ?, ?, 0, 0)
+		ON CONFLICT (tenant, origin) DO NOTHING`, f.tenant, f.origin, today).Exec(ctx); err != nil {
+		return err
+	}
+	b := db.TxBatch(tx)
+	locked := db.Queue(b, lockingNumbers, f.tenant, f.origin)
+	if err := b.Send(ctx); err != nil {
+		return err
+	}
+	f.numbers = *locked.Items[0]
+	if !f.numbers.Day.Equal(today) {
+		f.numbers.Day, f.numbers.Files = today, 0
+	}
+	if f.numbers.Trace+mostEntries > 9_999_999 {
+		f.numbers.Trace = 0
+	}
+	return nil
+}
+
+// fillTx writes the waiting entries into the file, some at a time, in the order of their batches. failed says which
+// cannot be written: they go on waiting.
+func (f *file) fillTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err error) {
+	var last *waitingEntry
+	for len(f.traces) < mostEntries {
+		rows, err := f.nextTx(ctx, tx, last)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			if err := f.add(s, row); err != nil {
+				failed = errors.Join(failed, fmt.Errorf("payment %s: %w", row.Payment, err))
+			}
+		}
+		if len(rows) < entriesAtATime {
+			break
+		}
+		last = rows[len(rows)-1]
+	}
+	return failed, nil
+}
+
+// inBatches is the order of entries in a file.
+const inBatches = "ae.company_id, ae.company_name, ae.class, ae.description, ae.same_day, ae.settles_on, ae.payment"
+
+// nextTx reads the waiting entries that come after another one.
+func (f *file) nextTx(ctx context.Context, tx bun.Tx, last *waitingEntry) (rows []*waitingEntry, err error) {
+	q := tx.NewSelect().Model(&rows).
+		ColumnExpr("ae.*, sa.bank_name").
+		ColumnExpr("pay.uid AS pay_uid, pay.amount AS pay_amount, pay.currency AS pay_currency").
+		ColumnExpr("pay.receiver_name AS pay_receiver_name, pay.notes AS pay_notes").
+		ColumnExpr("pay.external_reference_id AS pay_external_reference_id").
+		ColumnExpr("pd.number_sealed AS pd_number_sealed, pd.bank_id AS pd_bank_id, pd.remittance AS pd_remittance").
+		ColumnExpr("pd.reference AS pd_reference, pd.originator_information AS pd_originator_information").
+		Join("JOIN payments AS pay ON pay.tenant = ae.tenant AND pay.uid = ae.payment").
+		Join("JOIN payment_details AS pd ON pd.tenant = ae.tenant AND pd.payment = ae.payment").
+		Join("JOIN accounts AS sa ON sa.tenant = pay.tenant AND sa.uid = pay.sender_account").
+		Where("ae.tenant = ? AND pay.tenant = ae.tenant AND pd.tenant = ae.tenant AND sa.tenant = ae.tenant", f.tenant).
+		Where("ae.origin = ? AND ae.taken_at IS NOT NULL AND ae.file IS NULL", f.origin)
+	if last != nil {
+		q.Where("("+inBatches+") > (?, ?, ?, ?, ?, ?, ?)", last.CompanyID, last.CompanyName, last.Class,
+			last.Description, last.SameDay, last.SettlesOn, last.Payment)
+	}
+	err = q.OrderExpr(inBatches).Limit(int64(min(entriesAtATime, mostEntries-len(f.traces)))).Scan(ctx)
+	return rows, err
+}
+
+// add writes an entry, in the batch that it belongs to.
+func (f *file) add(s *Service, row *waitingEntry) (err error) {
+	if f.writer == nil {
+		if f.writer, err = nacha.NewWriter(&f.body, header(f.origin, row.BankName, f.now, &f.numbers)); err != nil {
+			return err
+		}
+	}
+	if batch := row.batch(); batch != f.batch {
+		err := f.writer.Batch(batch)
+		if f.batch, f.usable = batch, err == nil; err != nil {
+			return err
+		}
+	}
+	if !f.usable {
+		return errors.New("its batch cannot be written")
+	}
+	row.Details.Tenant, row.Details.Payment = f.tenant, row.Payment
+	number, err := s.keys.Open(seal.Value{Sealed: row.Details.Number.Sealed}, row.Details.place())
+	if err != nil {
+		return fmt.Errorf("open the number of who is paid: %w", err)
+	}
+	trace, err := f.writer.Entry(row.line(&row.Pay, &row.Details, number))
+	if err == nil {
+		f.traces[row.Payment] = trace
+	}
+	return err
+}
+
+// writeTx ends the file, and writes it with what it did to its entries at the end of the transaction.
+func (f *file) writeTx(ctx context.Context, s *Service) error {
+	totals, err := f.writer.Close()
+	if err != nil {
+		return err
+	}
+	h := header(f.origin, "", f.now, &f.numbers)
+	m := &Message{
+		Tenant: f.tenant, ID: f.id, Rail: rails.ACH, Direction: Out, Kind: kindOfFile, At: f.now,
+		MessageID: fileID(&h), Code: fmt.Sprintf("%d entries, %s", totals.Entries, shownTotal(totals.Credits)),
+	}
+	m.Body = s.keys.Seal(f.body.String(), m.place()).Sealed
+	if err := db.InsertAtCommit(ctx, []*Message{m}); err != nil {
+		return err
+	}
+	var uids []int64
+	var traces []string
+	for uid, trace := range f.traces {
+		uids, traces = append(uids, int64(uid)), append(traces, trace)
+	}
+	err = db.ExecAtCommit(ctx, `UPDATE ach_entries AS e SET file = $2, trace = n.trace
+		FROM unnest($3::bigint[], $4::text[]) AS n(payment, trace) WHERE e.tenant = $1 AND e.payment = n.payment`,
+		f.tenant, f.id, uids, traces)
+	if err != nil {
+		return err
+	}
+	return db.ExecAtCommit(ctx, `UPDATE ach_origins SET day = $3::date, files = $4, trace = $5
+		WHERE tenant = $1 AND origin = $2`, f.tenant, f.origin, f.numbers.Day.Format(time.DateOnly), f.numbers.Files+1,
+		f.numbers.Trace+len(f.traces))
+}
+
+// kindOfFile is the kind of message that a file of ACH is.
+const kindOfFile = "nacha"
+
+// fileID tells files of ACH apart: by origin, day, time and modifier.
+func fileID(h *nacha.Header) string {
+	return h.Origin + "-" + h.CreatedAt.In(calendar.Zone()).Format("20060102-1504") + "-" + string(rune(h.Modifier))
+}
+
+func shownTotal(amount money.Amount) string { return amount.String() + " " + string(amount.Currency) }

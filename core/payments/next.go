@@ -1,0 +1,66 @@
+package payments
+
+import (
+	"context"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/ledger"
+	"bankgraph/core/rails/calendar"
+	"bankgraph/db"
+)
+
+type upcoming struct {
+	SendAt    *time.Time `bun:"send_at"`
+	SettlesAt *time.Time `bun:"settles_at"`
+	Book      *time.Time `bun:"book"`    // payment dates of those that wait for their day
+	Economy   *time.Time `bun:"economy"` // which leave before it
+	Others    *time.Time `bun:"others"`
+}
+
+var findingUpcoming = db.NewQuery[upcoming](`SELECT
+	(SELECT min(send_at) FROM payments WHERE tenant = $1 AND state = 'QUEUED' AND send_at > $2) AS send_at,
+	(SELECT min(settles_at) FROM payments WHERE tenant = $1 AND state = 'SENT' AND settles_at > $2) AS settles_at,
+	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED' AND rail = 'BOOK'
+	  AND payment_date > $3::date) AS book,
+	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED' AND speed = 'Economy'
+	  AND payment_date > $4::date) AS economy,
+	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED' AND rail <> 'BOOK'
+	  AND speed <> 'Economy' AND payment_date > $5::date) AS others`)
+
+// Next returns when the next thing happens by itself to a payment of the caller's bank, after a time: it is carried
+// out on its day, sent, or settles. It is nil if nothing is going to happen.
+func (s *Service) Next(ctx context.Context, after time.Time) (next *time.Time, err error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return nil, err
+	}
+	today, plan := calendar.Today(after), calendar.Default()
+	b := s.db.PrimaryBatch()
+	found := db.Queue(b, findingUpcoming, caller.Tenant, after, ledger.Day(after.In(caller.Location())),
+		plan.SettledIf(calendar.ACH, today), today)
+	if err := b.Send(ctx); err != nil {
+		return nil, err
+	}
+	u := found.Items[0]
+	times := []*time.Time{u.SendAt, u.SettlesAt, beginOf(u.Book, caller.Location()), beginOf(u.Others, calendar.Zone())}
+	if u.Economy != nil {
+		starts := plan.Starts(calendar.ACH, *u.Economy)
+		times = append(times, beginOf(&starts, calendar.Zone()))
+	}
+	for _, at := range times {
+		if at != nil && (next == nil || at.Before(*next)) {
+			next = at
+		}
+	}
+	return next, found.Err
+}
+
+// beginOf returns when a day begins in a zone; nil of nil.
+func beginOf(day *time.Time, zone *time.Location) *time.Time {
+	if day == nil {
+		return nil
+	}
+	at := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, zone)
+	return &at
+}

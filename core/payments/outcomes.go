@@ -1,0 +1,121 @@
+package payments
+
+import (
+	"time"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/ledger"
+	"bankgraph/core/rails/calendar"
+)
+
+// answer does to a payment what its network says of a message of ours, and returns the state that it reaches. kind is
+// that of the message.
+func (f *facts) answer(p *Payment, a *answer, kind string, now time.Time) (State, error) {
+	on := calendar.Today(now)
+	switch {
+	case a.says == accepted && kind == creditKind:
+		return f.settle(p, on)
+	case a.says == refused && kind == creditKind:
+		return f.reject(p, on)
+	case a.says == accepted && kind == returnKind:
+		return f.settleReturn(p, on)
+	case a.says == refused && kind == returnKind:
+		return f.rejectReturn(p, on)
+	case a.says == returned && kind == creditKind:
+		return f.takeBack(p, a, on)
+	case a.says == kept && kind == creditKind:
+		return notGiving.Take(p.State)
+	}
+	return p.State, nil
+}
+
+// settle settles a payment that is on its way.
+func (f *facts) settle(p *Payment, on time.Time) (State, error) {
+	to, err := settling.Take(p.State)
+	if err != nil {
+		return p.State, err
+	}
+	return to, f.book(p, ledger.Settlement, on, "Settled over "+string(p.Rail), f.clearing(p), f.settled(p), p.Minor)
+}
+
+// reject gives a payment back that its network, or the other bank, has refused.
+func (f *facts) reject(p *Payment, on time.Time) (State, error) {
+	to, err := rejecting.Take(p.State)
+	if err != nil {
+		return p.State, err
+	}
+	err = f.book(p, ledger.Return, on, "Rejected by "+string(p.Rail), f.clearing(p), p.SenderAccount, p.Minor)
+	if err != nil {
+		return p.State, err
+	}
+	p.uncount(f.limits)
+	return to, f.refund(p, on)
+}
+
+// takeBack gives the customer what the other bank has given back, be it asked for or not. Something else than the
+// return of this payment is left to people.
+func (f *facts) takeBack(p *Payment, a *answer, on time.Time) (State, error) {
+	if a.amount.Currency != p.Currency || a.amount.Minor <= 0 || a.amount.Minor > p.Minor {
+		return p.State, nil
+	}
+	step := returning
+	switch {
+	case p.State == Recalling && a.amount.Minor == p.Minor:
+		step = reversing
+	case p.State == Recalling:
+		step = partly
+	}
+	to, err := step.Take(p.State)
+	if err != nil {
+		return p.State, err
+	}
+	err = f.book(p, ledger.Return, on, "Returned over "+string(p.Rail), f.settled(p), p.SenderAccount, a.amount.Minor)
+	if err == nil {
+		p.ReturnedMinor = a.amount.Minor
+	}
+	return to, err
+}
+
+// settleReturn settles what we give back of a payment that came in.
+func (f *facts) settleReturn(p *Payment, on time.Time) (State, error) {
+	to, err := givenBack.Take(p.State)
+	if err != nil {
+		return p.State, err
+	}
+	return to, f.book(p, ledger.Settlement, on, "Return settled over "+string(p.Rail), f.clearing(p), f.settled(p),
+		p.ReturnedMinor)
+}
+
+// rejectReturn leaves the customer a payment that came in and whose return the network has refused.
+func (f *facts) rejectReturn(p *Payment, on time.Time) (State, error) {
+	to, err := notGoneBack.Take(p.State)
+	if err != nil {
+		return p.State, err
+	}
+	err = f.book(p, ledger.Return, on, "Return rejected by "+string(p.Rail), f.clearing(p), p.ReceiverAccount,
+		p.ReturnedMinor)
+	if err == nil {
+		p.ReturnedMinor = 0
+	}
+	return to, err
+}
+
+// clearing and settled are the bank's own accounts for the network of a payment.
+func (f *facts) clearing(p *Payment) accounts.UID {
+	return f.houses[house{ledger.Clearing(p.Rail), p.Currency}]
+}
+
+func (f *facts) settled(p *Payment) accounts.UID {
+	return f.houses[house{ledger.Settled(p.Rail), p.Currency}]
+}
+
+// refund gives back what a payment cost that was rejected.
+func (f *facts) refund(p *Payment, on time.Time) error {
+	if p.FeeMinor == 0 {
+		return nil
+	}
+	fee := p.FeeMinor
+	why := "Fee given back: " + p.FeeName
+	p.free()
+	return f.book(p, ledger.Fee, on, why, f.houses[house{ledger.HouseFees, p.Currency}], p.SenderAccount, fee)
+}

@@ -1,0 +1,155 @@
+package payments
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/money"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
+	"bankgraph/core/rails/iso20022"
+	"bankgraph/core/seal"
+	"bankgraph/db"
+)
+
+// recall takes in that another bank asks for the money of a credit. The bank's people, or the customer, answer it; for
+// a credit that never came, or is given back already, the answer is no.
+func (in *intake) recall(a *answer) error {
+	var p *Payment
+	if k := in.onRecord[a.about()]; k != nil && k.Kind == creditKind {
+		p = in.by[k.Payment]
+	}
+	if p != nil && !in.sentBy(p, a) {
+		p = nil
+	}
+	if p != nil {
+		a.payment = p.UID
+	}
+	row := a.message(in.s.keys, in.caller.Tenant, in.now)
+	in.messages = append(in.messages, row)
+	if p == nil {
+		in.reply(row, a.recall.Receiver, declined(a.recall, iso20022.Reason{Code: "NOOR"}))
+		return nil
+	}
+	was := *p
+	to, err := askingBack.Take(p.State)
+	switch {
+	case err == nil:
+		in.enter(&was, p, to, actions[to], a.reason())
+	case p.State == Returning || p.State == Returned:
+		in.reply(row, a.recall.Receiver, declined(a.recall, iso20022.Reason{Code: "ARDT"}))
+	}
+	return nil // another request waits for its answer
+}
+
+// sentBy reports whether who asks for a payment's money is the bank that sent it.
+func (in *intake) sentBy(p *Payment, a *answer) bool {
+	k := in.onRecord[a.about()]
+	return k != nil && k.Payment == p.UID && k.Bank == a.recall.Sender
+}
+
+// original names a credit in a message about it.
+func original(t *iso20022.CreditTransfer) iso20022.Original {
+	return iso20022.Original{
+		MessageID: t.ID, Type: t.Type(), CreatedAt: t.CreatedAt, InstructionID: t.InstructionID,
+		EndToEndID: t.EndToEndID, TransactionID: t.TransactionID, UETR: t.UETR,
+	}
+}
+
+// giveBack is the message that pays a credit back, in whole or in part.
+func giveBack(
+	g iso20022.Group, over rails.Rail, t *iso20022.CreditTransfer, amount money.Amount, why iso20022.Reason,
+) *iso20022.Return {
+	from, to := t.Creditor, t.Debtor
+	from.Name, to.Name = cmp.Or(from.Name, t.CreditorAgent.Name, t.Receiver), cmp.Or(to.Name, t.DebtorAgent.Name, t.Sender)
+	today := calendar.Today(g.CreatedAt)
+	return &iso20022.Return{
+		Group: g, Original: original(t), OriginalAmount: t.Amount, OriginalDate: t.SettlementDate, Amount: amount,
+		SettlementDate: calendar.Default().Plan(service("", over), g.CreatedAt, today).Settles, Reason: why,
+		Sender: t.Receiver, Receiver: t.Sender, Debtor: from, Creditor: to,
+	}
+}
+
+// declined is the answer that a recalled credit is not given back.
+func declined(r *iso20022.Recall, why iso20022.Reason) func(iso20022.Group) iso20022.Message {
+	return answered(r, iso20022.RecallRefused, why)
+}
+
+// answered is the answer to a recall.
+func answered(
+	r *iso20022.Recall, code iso20022.RecallCode, why iso20022.Reason,
+) func(iso20022.Group) iso20022.Message {
+	return func(g iso20022.Group) iso20022.Message {
+		a := &iso20022.RecallAnswer{
+			Group: g, CaseID: r.CaseID, CaseCreator: r.CaseCreator, Code: code, Original: r.Original,
+			Sender: r.Receiver, Receiver: r.Sender,
+		}
+		if code == iso20022.RecallRefused {
+			a.Reasons = []iso20022.Reason{why}
+		}
+		return a
+	}
+}
+
+// readTx reads the message of a kind that a payment has, to its network or from it: the first one of a credit, the
+// last one of other kinds. It is nil if there is none.
+func (s *Service) readTx(
+	ctx context.Context, tx bun.Tx, p *Payment, kind string, direction Direction,
+) (iso20022.Message, error) {
+	var found []*Message
+	order := "nm.id DESC"
+	if kind == creditKind {
+		order = "nm.id"
+	}
+	err := tx.NewSelect().Model(&found).Where("nm.tenant = ?", p.Tenant).Where("nm.payment = ?", p.UID).
+		Where("nm.kind = ?", kind).Where("nm.direction = ?", direction).OrderExpr(order).Limit(1).Scan(ctx)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	body, err := s.keys.Open(seal.Value{Sealed: found[0].Body}, found[0].place())
+	if err == nil {
+		return iso20022.Read(bytes.NewReader([]byte(body)), Profiles[p.Rail])
+	}
+	return nil, fmt.Errorf("open message %s: %w", found[0].MessageID, err)
+}
+
+// creditTx reads the credit transfer of a payment as it was sent, or came.
+func (s *Service) creditTx(ctx context.Context, tx bun.Tx, p *Payment) (*iso20022.CreditTransfer, error) {
+	m, err := s.readTx(ctx, tx, p, creditKind, p.Direction)
+	if err != nil {
+		return nil, err
+	}
+	t, is := m.(*iso20022.CreditTransfer)
+	if !is {
+		return nil, fmt.Errorf("payment %s has no message", p.UID)
+	}
+	return t, nil
+}
+
+// tellTx writes messages about a payment into the outbox, each from a routing number of ours.
+func (s *Service) tellTx(
+	ctx context.Context, tx bun.Tx, p *Payment, from string, now time.Time,
+	compose ...func(iso20022.Group) iso20022.Message,
+) error {
+	b := db.TxBatch(tx)
+	ids := db.Queue(b, takingMessageIDs, len(compose))
+	if err := b.Send(ctx); err != nil {
+		return err
+	}
+	var rows []*Message
+	for i, make := range compose {
+		id := ids.Items[i].ID
+		row, err := s.write(&Message{Tenant: p.Tenant, ID: id, Rail: p.Rail, Payment: p.UID, At: now},
+			make(group(p.Rail, from, id, now)))
+		if err != nil {
+			return fmt.Errorf("payment %s: %w", p.UID, err)
+		}
+		rows = append(rows, row)
+	}
+	return db.InsertAtCommit(ctx, rows)
+}

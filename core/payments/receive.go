@@ -1,0 +1,325 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/events"
+	"bankgraph/core/ledger"
+	"bankgraph/core/limits"
+	"bankgraph/core/rails"
+	"bankgraph/db"
+)
+
+// Receive takes in what has arrived from the networks for the caller's bank, and returns how much. A message that
+// came before changes nothing.
+func (s *Service) Receive(ctx context.Context) (taken int, err error) {
+	caller, now, err := s.worker(ctx)
+	if err != nil {
+		return 0, err
+	}
+	arrived, err := s.network.Receive(ctx, caller.Tenant, atATime)
+	if err != nil || len(arrived) == 0 {
+		return 0, err
+	}
+	var files, others []Arrived
+	for _, a := range arrived {
+		if a.Over == rails.ACH {
+			files = append(files, a)
+		} else {
+			others = append(others, a)
+		}
+	}
+	taken, err = together(others, func(some []Arrived) (int, error) {
+		answers, ids := make([]*answer, len(some)), make([]int64, len(some))
+		for i, a := range some {
+			answers[i], ids[i] = read(a), a.ID
+		}
+		err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+			return s.takeInTx(ctx, tx, caller, now, answers)
+		})
+		if err == nil {
+			err = s.network.Done(ctx, caller.Tenant, ids)
+		}
+		if err != nil {
+			return 0, err
+		}
+		return len(some), nil
+	})
+	for _, a := range files {
+		failed := s.takeFile(ctx, caller, now, a)
+		if failed == nil {
+			failed = s.network.Done(ctx, caller.Tenant, []int64{a.ID})
+		}
+		if failed == nil {
+			taken++
+		}
+		err = errors.Join(err, failed)
+	}
+	if err != nil {
+		return taken, fmt.Errorf("receive from networks: %w", err)
+	}
+	return taken, nil
+}
+
+// place names a message: nobody writes two of one id to one side of a network.
+type place struct {
+	over      rails.Rail
+	direction Direction
+	id        string
+}
+
+// known is a message that is on record.
+type known struct {
+	Rail        rails.Rail `bun:"rail"`
+	Direction   Direction  `bun:"direction"`
+	MessageID   string     `bun:"message_id"`
+	Payment     UID        `bun:"payment"`
+	Kind        string     `bun:"kind"`
+	Code        string     `bun:"code"`
+	Transaction string     `bun:"transaction"`
+	Minor       int64      `bun:"amount"`
+	Last4       string     `bun:"number_last4"`
+	Bank        string     `bun:"bank"`
+}
+
+var readingKnown = db.NewQuery[known](`SELECT rail, direction, message_id, coalesce(payment, 0) AS payment, kind, code,
+	transaction, coalesce(amount, 0) AS amount, number_last4, bank FROM network_messages WHERE tenant = $1 AND message_id = ANY($2::text[])
+	UNION
+	SELECT rail, direction, message_id, coalesce(payment, 0) AS payment, kind, code,
+	transaction, coalesce(amount, 0) AS amount, number_last4, bank FROM network_messages WHERE tenant = $1 AND transaction = ANY($3::text[])`)
+
+// intake takes in what has arrived, within one transaction.
+type intake struct {
+	s        *Service
+	caller   access.Caller
+	now      time.Time
+	f        *facts
+	onRecord map[place]*known
+	firsts   map[place]*known // credits, by what the bank that pays knows them by
+	by       map[UID]*Payment // that messages are about
+	ids      []MessageID      // for messages of ours
+	created  []*Payment       // that have come in
+	details  []*Details       // of these
+	moved    []*Payment
+	steps    []*Step
+	messages []*Message
+	record   []events.Recorded
+	why      map[UID]string // payments were given back
+}
+
+func (s *Service) intake(caller access.Caller, now time.Time) *intake {
+	return &intake{
+		s: s, caller: caller, now: now, onRecord: map[place]*known{}, firsts: map[place]*known{},
+		by: map[UID]*Payment{}, why: map[UID]string{},
+	}
+}
+
+// takeInTx records what has arrived, and does what it says.
+func (s *Service) takeInTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, arrived []*answer,
+) error {
+	names, transactions := make([]string, 0, 2*len(arrived)), []string{}
+	for _, a := range arrived {
+		names = append(names, a.id, a.of)
+		if key := a.transaction(); key != "" {
+			transactions = append(transactions, key)
+		}
+	}
+	b := db.TxBatch(tx)
+	onRecord := db.Queue(b, readingKnown, caller.Tenant, names, transactions)
+	ids := db.Queue(b, takingMessageIDs, 2*len(arrived)) // each may be answered
+	if err := b.Send(ctx); err != nil {
+		return err
+	}
+	in := s.intake(caller, now)
+	for _, k := range onRecord.Items {
+		in.onRecord[place{k.Rail, k.Direction, k.MessageID}] = k
+		if k.Transaction != "" {
+			in.firsts[place{k.Rail, In, k.Transaction}] = k
+		}
+	}
+	for _, id := range ids.Items[len(arrived):] {
+		in.ids = append(in.ids, id.ID)
+	}
+	var fresh []*answer
+	seen := map[place]bool{}
+	for i, a := range arrived {
+		at := place{a.over, In, a.id}
+		if in.onRecord[at] == nil && !seen[at] {
+			seen[at], a.number = true, ids.Items[i].ID
+			fresh = append(fresh, a)
+		}
+	}
+	if err := in.gatherTx(ctx, tx, fresh); err != nil {
+		return err
+	}
+	for _, a := range fresh {
+		if err := in.take(a); err != nil {
+			return err
+		}
+	}
+	return in.writeTx(ctx, tx)
+}
+
+// gatherTx locks the payments that messages are about, and reads and locks what these and new credits are decided by.
+func (in *intake) gatherTx(ctx context.Context, tx bun.Tx, arrived []*answer) error {
+	var uids []UID
+	w := want{}
+	for _, a := range arrived {
+		if k := in.onRecord[a.about()]; k != nil {
+			uids = append(uids, k.Payment)
+		}
+		if t := a.transfer; t != nil {
+			w.payees = append(w.payees, Party{Number: t.Creditor.Account})
+			w.houses = append(w.houses, house{ledger.Settled(a.over), t.Amount.Currency})
+			w.created, w.journals = w.created+1, w.journals+1
+		}
+	}
+	return in.lockTx(ctx, tx, uids, w)
+}
+
+// lockTx locks payments, and reads and locks what they, and what else is wanted, are decided by.
+func (in *intake) lockTx(ctx context.Context, tx bun.Tx, uids []UID, w want) error {
+	var locked []*Payment
+	if err := tx.NewSelect().Model(&locked).Where("pay.tenant = ?", in.caller.Tenant).Where("pay.uid IN (?)", bun.List(uids)).
+		OrderExpr("pay.uid").For("NO KEY UPDATE").Scan(ctx); err != nil {
+		return err
+	}
+	of := wanted(locked...)
+	w.payers, w.payees, w.journals = of.payers, append(w.payees, of.payees...), w.journals+of.journals
+	for _, p := range locked {
+		in.by[p.UID] = p
+		w.houses = append(w.houses, house{ledger.Clearing(p.Rail), p.Currency}, house{ledger.Settled(p.Rail), p.Currency},
+			house{ledger.HouseFees, p.Currency})
+	}
+	f, err := in.s.gatherTx(ctx, tx, in.caller.Tenant, w)
+	if err != nil {
+		return err
+	}
+	f.limits = limits.Counting(in.caller.Tenant)
+	in.f = f
+	return nil
+}
+
+// about is the message that a message answers: one of ours, or the credit that is asked back.
+func (a *answer) about() place {
+	if a.says == recalled {
+		return place{a.over, In, a.of}
+	}
+	return place{a.over, Out, a.of}
+}
+
+// take does what one message says.
+func (in *intake) take(a *answer) error {
+	switch a.says {
+	case credited:
+		return in.credit(a)
+	case recalled:
+		return in.recall(a)
+	}
+	kind := ""
+	if k := in.onRecord[a.about()]; k != nil {
+		a.payment, kind = k.Payment, k.Kind
+	}
+	in.messages = append(in.messages, a.message(in.s.keys, in.caller.Tenant, in.now))
+	return in.answer(a, kind)
+}
+
+// answer does what an answer says to the payment that it is about; kind is that of the message that it answers. One
+// that no longer fits the payment changes nothing.
+func (in *intake) answer(a *answer, kind string) error {
+	p := in.by[a.payment]
+	if p == nil {
+		return nil
+	}
+	if a.says == returned && p.State == Sent { // what comes back has settled, though nobody has said so yet
+		if err := in.answer(&answer{over: a.over, says: accepted, payment: a.payment}, kind); err != nil {
+			return err
+		}
+	}
+	was := *p
+	to, err := in.f.answer(p, a, kind, in.now)
+	switch {
+	case isFault(err) || err == nil && to == p.State:
+		return nil // it is on record, and changes nothing
+	case err != nil:
+		return fmt.Errorf("payment %s: %w", p.UID, err)
+	}
+	action, reason := actions[to], a.reason()
+	switch {
+	case kind == returnKind && a.says == accepted:
+		reason = p.Reason // of the return
+	case kind == returnKind:
+		action = "rejectReturn"
+	case a.says != accepted:
+		in.why[p.UID] = a.reasonCode()
+	}
+	in.enter(&was, p, to, action, reason)
+	return nil
+}
+
+// answerAllTx does what answers say to their payments, which it locks: what ACH says of entries.
+func (s *Service) answerAllTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, answers []*answer,
+) error {
+	in := s.intake(caller, now)
+	var uids []UID
+	for _, a := range answers {
+		uids = append(uids, a.payment)
+	}
+	if err := in.lockTx(ctx, tx, uids, want{}); err != nil {
+		return err
+	}
+	for _, a := range answers {
+		if err := in.answer(a, creditKind); err != nil {
+			return err
+		}
+	}
+	return in.writeTx(ctx, tx)
+}
+
+// enter takes a payment, which was this before, to its next state, by an action that the record names.
+func (in *intake) enter(was, p *Payment, to State, action, reason string) {
+	in.steps = append(in.steps, p.enter(to, in.caller, in.now, reason))
+	in.moved, in.record = append(in.moved, p), append(in.record, recorded(action, was, p, in.caller))
+}
+
+// actions are what happens to payments, as the record names it.
+var actions = map[State]string{
+	Settled: "settlePayment", Rejected: "rejectPayment", Returned: "returnPayment", Recalled: "recallPayment",
+	ReversalAccepted: "returnPayment", ReversalPartly: "returnPayment", ReversalRejected: "refuseRecall",
+}
+
+// writeTx writes what has come of it, at the end of the transaction.
+func (in *intake) writeTx(ctx context.Context, tx bun.Tx) error {
+	isNew := map[UID]bool{}
+	for _, p := range in.created {
+		isNew[p.UID] = true
+	}
+	var moved []*Payment
+	for _, p := range last(in.moved) {
+		if !isNew[p.UID] {
+			moved = append(moved, p)
+		}
+	}
+	return errors.Join(db.InsertAtCommit(ctx, in.created), db.InsertAtCommit(ctx, in.details),
+		writeTx(ctx, moved, nil), db.InsertAtCommit(ctx, in.steps), giveBackTx(ctx, in.caller.Tenant, in.why),
+		db.InsertAtCommit(ctx, in.messages), in.f.writeTx(ctx), recordTx(ctx, tx, in.record))
+}
+
+// last returns each payment once.
+func last(moved []*Payment) (each []*Payment) {
+	seen := map[UID]bool{}
+	for _, p := range moved {
+		if !seen[p.UID] {
+			seen[p.UID], each = true, append(each, p)
+		}
+	}
+	return each
+}

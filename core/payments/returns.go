@@ -1,0 +1,336 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/changes"
+	"bankgraph/core/check"
+	"bankgraph/core/fault"
+	"bankgraph/core/ledger"
+	"bankgraph/core/money"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
+	"bankgraph/core/rails/iso20022"
+)
+
+// Return is what a request says about giving back a payment that came in (rest/CONTRACT.md, returns and reversals).
+type Return struct {
+	Code   string `json:"returnCode,omitempty"`
+	Notes  string `json:"returnNotes,omitempty"`
+	Type   string `json:"returnType,omitempty"` // IPAY all of it, PECR a part, RJCR nothing
+	Amount string `json:"settlementAmount,omitempty"`
+	Reject string `json:"rejectReasonCode,omitempty"` // why nothing is given back
+}
+
+// The types of returns.
+const (
+	inFull    = string(iso20022.ReturnInitiated)
+	inPart    = string(iso20022.ReturnedInPart)
+	declining = string(iso20022.RecallRefused)
+)
+
+// ReturnCodes lists why a payment may be given back, RejectCodes why it may not be although it was asked for.
+var (
+	ReturnCodes = []string{
+		"AC01", "AC03", "AC04", "AC06", "AC14", "AM06", "AM09", "BE05", "BE06", "CUST", "DUPL", "FR01", "MS02", "MS03",
+		"NARR", "RR01", "RR02", "RR03", "RR04", "RUTA", "UPAY", "FOCR",
+	}
+	RejectCodes = []string{"AC04", "AM04", "ARDT", "CUST", "LEGL", "NOAS", "NOOR"}
+)
+
+// customerInitiated is the note of a return or a reversal for which nobody gives one.
+const customerInitiated = "Customer Initiated"
+
+// longestNote is what messages carry of why: two lines.
+const longestNote = 2 * noteLine
+
+const noteLine = 105
+
+// Return gives back a payment that came in over a network, in whole or in part, or refuses to where the other bank
+// asks for it. The money leaves the account at once; whether the return settles, the network says later. If the
+// settings of the customer ask for dual approval, it waits for a second person first.
+func (s *Service) Return(
+	ctx context.Context, uid UID, draft Return, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	caller, err := s.giveBack.Require(ctx, uid.String())
+	if err == nil {
+		err = draft.check()
+	}
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.giveBack.Do(ctx, caller, changes.Target{UID: uid.String()}, draft, options)
+}
+
+// check checks the form of a request. What it must say beside depends on the network of the payment.
+func (d *Return) check() error {
+	c := check.Of("payment")
+	d.Code = check.OneOf(c, "returnCode", d.Code, ReturnCodes...)
+	d.Reject = check.OneOf(c, "rejectReasonCode", d.Reject, RejectCodes...)
+	d.Type = check.OneOf(c, "returnType", d.Type, inFull, inPart, declining)
+	c.AtMost("returnNotes", d.Notes, longestNote)
+	asASCII(c, "returnNotes", d.Notes)
+	if d.Amount != "" {
+		c.BankAmount("settlementAmount", d.Amount, 15)
+	}
+	return c.Err()
+}
+
+// plan returns how much a request gives back of a payment: 0 if it refuses to. It completes the request by what the
+// network of the payment takes for granted.
+func (d *Return) plan(p *Payment) (money.Amount, error) {
+	c := check.Of("payment")
+	recalled := p.State == Recalled
+	switch {
+	case p.Rail == rails.Fedwire:
+		if d.Type != declining {
+			c.Required("returnCode", d.Code)
+			c.Required("returnNotes", d.Notes)
+		}
+		if d.Type == inPart {
+			c.Fail("returnType", fault.NoMatch, "a wire is given back in full")
+		}
+	case p.Rail == rails.RTP:
+		c.Required("returnType", d.Type)
+	case d.Type != declining:
+		c.Required("returnCode", d.Code)
+	}
+	if d.Type == "" {
+		d.Type = inFull
+	}
+	if d.Type == declining {
+		c.Required("rejectReasonCode", d.Reject)
+	}
+	if d.Code == "" {
+		d.Code = "CUST"
+		if recalled {
+			d.Code = "FOCR"
+		}
+	}
+	if d.Notes == "" && d.Type != declining {
+		d.Notes = customerInitiated
+	}
+	amount := p.Amount()
+	switch d.Type {
+	case declining:
+		amount.Minor = 0
+	case inPart:
+		amount = d.part(c, p)
+	}
+	return amount, c.Err()
+}
+
+// part reads how much of a payment is given back.
+func (d *Return) part(c *check.Fields, p *Payment) money.Amount {
+	c.Required("settlementAmount", d.Amount)
+	if d.Amount == "" {
+		return money.Amount{}
+	}
+	amount, err := money.Parse(d.Amount, p.Currency)
+	switch {
+	case err != nil:
+		c.Fail("settlementAmount", fault.Malformed,
+			fmt.Sprintf("must be an amount of %s with at most %d decimals", p.Currency, p.Currency.Digits()))
+	case amount.Minor <= 0:
+		c.Fail("settlementAmount", fault.Min, "must be greater than 0")
+	case amount.Minor >= p.Minor:
+		c.Fail("settlementAmount", fault.Max, "must be less than the payment: "+p.Amount().String())
+	}
+	return amount
+}
+
+// asASCII demands what networks carry: ASCII.
+func asASCII(c *check.Fields, field, text string) {
+	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
+		c.Fail(field, fault.Malformed, "must be letters, digits and signs of ASCII")
+	}
+}
+
+// noteLines are a note as messages have it.
+func noteLines(text string) (lines []string) {
+	for line := range slices.Chunk([]byte(text), noteLine) {
+		lines = append(lines, string(line))
+	}
+	return lines
+}
+
+// returnTx gives back a payment, refuses to, or proposes to give it back.
+func (s *Service) returnTx(ctx context.Context, tx *changes.Tx, at changes.Target, d Return) (Saved, error) {
+	p, err := s.lockTx(ctx, tx, at)
+	if err == nil {
+		err = tx.CheckVersion(p.Version)
+	}
+	if err != nil {
+		return Saved{}, err
+	}
+	if !p.Incoming() {
+		return Saved{}, ErrNotIncoming
+	}
+	amount, err := d.plan(p)
+	switch {
+	case err != nil:
+		return Saved{}, err
+	case d.Type == declining:
+		return s.declineTx(ctx, tx, p, d)
+	}
+	was := *p
+	to, err := givingBack.Take(p.State)
+	if err != nil {
+		return Saved{}, overOf(p, err)
+	}
+	f, err := s.lockOwnTx(ctx, tx.Tx, p)
+	if err == nil {
+		err = f.moves(p.ReceiverAccount, "receiverAccount")
+	}
+	if err != nil {
+		return Saved{}, err
+	}
+	p.ReturnedMinor = amount.Minor
+	err = f.book(p, ledger.Return, calendar.Today(tx.Now), "Return over "+string(p.Rail), p.ReceiverAccount,
+		f.clearing(p), amount.Minor)
+	if err != nil {
+		return Saved{}, err
+	}
+	return s.agreedTx(ctx, tx, &was, p, to, because(d.Code, d.Notes), f, amount, func() error {
+		t, err := s.creditTx(ctx, tx.Tx, p)
+		if err != nil {
+			return err
+		}
+		replies, err := s.returnMessagesTx(ctx, tx.Tx, &was, t, d, amount)
+		if err != nil {
+			return err
+		}
+		if err := giveBackTx(ctx, p.Tenant, map[UID]string{p.UID: d.Code}); err != nil {
+			return err
+		}
+		return s.tellTx(ctx, tx.Tx, p, t.Receiver, tx.Now, replies...)
+	})
+}
+
+// returnMessagesTx composes what the other bank is told: the return and, if it has asked for one, that it comes.
+func (s *Service) returnMessagesTx(
+	ctx context.Context, tx bun.Tx, was *Payment, t *iso20022.CreditTransfer, d Return, amount money.Amount,
+) (all []func(iso20022.Group) iso20022.Message, err error) {
+	if was.State == Recalled {
+		asked, err := s.recallTx(ctx, tx, was)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, answered(asked, iso20022.RecallCode(d.Type), iso20022.Reason{}))
+	}
+	why := iso20022.Reason{Code: d.Code, Text: noteLines(d.Notes)}
+	return append(all, func(g iso20022.Group) iso20022.Message { return giveBack(g, was.Rail, t, amount, why) }), nil
+}
+
+// recallTx reads by what another bank asks for a payment's money.
+func (s *Service) recallTx(ctx context.Context, tx bun.Tx, p *Payment) (*iso20022.Recall, error) {
+	m, err := s.readTx(ctx, tx, p, recallKind, In)
+	if err != nil {
+		return nil, err
+	}
+	asked, is := m.(*iso20022.Recall)
+	if !is {
+		return nil, fmt.Errorf("payment %s has no recall", p.UID)
+	}
+	return asked, nil
+}
+
+// declineTx tells the bank that asks for the money of a payment that it gets none. No money moves.
+func (s *Service) declineTx(ctx context.Context, tx *changes.Tx, p *Payment, d Return) (Saved, error) {
+	was := *p
+	to, err := keeping.Take(p.State)
+	if err == nil {
+		err = tx.RequireNoOpenApproval(ctx, p.UID)
+	}
+	if err != nil {
+		return Saved{}, err
+	}
+	asked, err := s.recallTx(ctx, tx.Tx, p)
+	if err != nil {
+		return Saved{}, err
+	}
+	why := iso20022.Reason{Code: d.Reject, Text: noteLines(d.Notes)}
+	err = s.tellTx(ctx, tx.Tx, p, asked.Receiver, tx.Now, declined(asked, why))
+	if err == nil {
+		err = s.enterTx(ctx, tx, &was, p, to, because(d.Reject, d.Notes))
+	}
+	return saved(p), err
+}
+
+// lockOwnTx reads and locks what giving a payment back, or reversing it, is decided by.
+func (s *Service) lockOwnTx(ctx context.Context, tx bun.Tx, p *Payment) (*facts, error) {
+	w := wanted(p)
+	for _, of := range []ledger.House{ledger.Clearing(p.Rail), ledger.Settled(p.Rail)} {
+		if p.Rail != rails.Book {
+			w.houses = append(w.houses, house{of, p.Currency})
+		}
+	}
+	return s.gatherTx(ctx, tx, p.Tenant, w)
+}
+
+// agreedTx takes a payment, which was this before and whose booking is in the books, to a state that takes money from
+// an account: at once, with what else write writes, or after a second person has agreed, when the books stay as they
+// are.
+func (s *Service) agreedTx(
+	ctx context.Context, tx *changes.Tx, was, p *Payment, to State, reason string, f *facts, amount money.Amount,
+	write func() error,
+) (Saved, error) {
+	from := p.ReceiverAccount
+	asks := f.asksOf(from)
+	if tx.NeedsApproval(asks) {
+		after := *p
+		after.State, after.Reason = to, reason
+		proposal := changes.Proposal{Customer: int64(p.Customer), UID: p.UID, Version: was.Version, Before: was, After: &after}
+		proposal.Approvers, proposal.By = f.approversOf(from, amount)
+		return saved(was), tx.Propose(ctx, proposal)
+	}
+	if asks { // and somebody has agreed
+		if err := mayApproveAmount(tx.Caller, amount); err != nil {
+			return Saved{}, err
+		}
+	} else if err := tx.RequireNoOpenApproval(ctx, p.UID); err != nil {
+		return Saved{}, err
+	}
+	if err := write(); err != nil {
+		return Saved{}, err
+	}
+	if err := f.writeTx(ctx); err != nil {
+		return Saved{}, err
+	}
+	err := s.enterTx(ctx, tx, was, p, to, reason)
+	return saved(p), err
+}
+
+// mayGoOnTx is for the first of two people who agree to a return or a reversal: the payment stays as it is.
+func (s *Service) mayGoOnTx(ctx context.Context, tx *changes.Tx, at changes.Target) (int32, error) {
+	p, err := s.lockTx(ctx, tx, at)
+	if err == nil {
+		err = tx.CheckVersion(p.Version)
+	}
+	if err == nil {
+		err = mayApprove(tx.Caller, p)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return p.Version, nil
+}
+
+// overOf says in which state a payment is that can no longer be given back or reversed.
+func overOf(p *Payment, err error) error {
+	f, is := fault.Of(err)
+	if !is || !ErrNotProcessed.Is(f) {
+		return err
+	}
+	said := string(p.Status())
+	if p.ReturnStatus() != "" {
+		said += ", " + string(p.ReturnStatus())
+	}
+	return ErrNotProcessed.Saying("the payment is " + said + ": only one that is PROCESSED can be given back or reversed, and once").
+		With(string(p.State))
+}

@@ -1,0 +1,180 @@
+package payments
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/nacha"
+	"bankgraph/db"
+)
+
+// SettleEntries settles the entries of ACH whose time has come: ACH says nothing of those that nobody sends back.
+// It returns how many. Those whose file the network has not taken yet do not settle.
+func (s *Service) SettleEntries(ctx context.Context) (settled int, err error) {
+	caller, now, err := s.worker(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var due []UID
+	err = s.db.NewSelect().Model((*Payment)(nil)).Column("uid").Where("pay.tenant = ?", caller.Tenant).
+		Where("pay.state = ?", Sent).Where("pay.settles_at <= ?", now).
+		Where(`EXISTS (SELECT FROM ach_entries AS e JOIN network_messages AS nm ON nm.tenant = e.tenant AND nm.id = e.file
+			WHERE e.tenant = ?0 AND nm.tenant = ?0 AND e.payment = pay.uid AND nm.handed_at IS NOT NULL)`, caller.Tenant).
+		OrderExpr("pay.settles_at, pay.uid").Limit(atATime).Scan(ctx, &due)
+	if err == nil {
+		settled, err = together(due, func(uids []UID) (int, error) {
+			answers := make([]*answer, len(uids))
+			for i, uid := range uids {
+				answers[i] = &answer{over: rails.ACH, says: accepted, payment: uid}
+			}
+			err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+				return s.answerAllTx(ctx, tx, caller, now, answers)
+			})
+			return len(uids), err
+		})
+	}
+	if err != nil {
+		return settled, fmt.Errorf("settle entries of ACH: %w", err)
+	}
+	return settled, nil
+}
+
+// Answered is what came back about an entry of ACH: a return, or a notice of change.
+type Answered struct {
+	bun.BaseModel `bun:"table:ach_answers,alias:aa" json:"-"`
+
+	Tenant  access.Tenant `bun:"tenant,pk" json:"-"`
+	Message MessageID     `bun:"message,pk" json:"-"` // the file
+	Line    int           `bun:"line,pk" json:"-"`
+	Trace   string        `bun:"trace" json:"-"` // of the entry
+	Payment UID           `bun:"payment,nullzero" json:"-"`
+	Code    string        `bun:"code" json:"code"` // R03, C01 …
+}
+
+type (
+	answeredLine struct {
+		Line int `bun:"line"`
+	}
+	traced struct {
+		Trace   string `bun:"trace"`
+		Payment UID    `bun:"payment"`
+	}
+)
+
+var (
+	readingAnswered = db.NewQuery[answeredLine](`SELECT line FROM ach_answers WHERE tenant = $1 AND message = $2
+		AND line = ANY($3::int[])`)
+	// the newest of a trace: after ten million entries the numbers begin anew
+	readingTraces = db.NewQuery[traced](`SELECT DISTINCT ON (trace) trace, payment FROM ach_entries
+		WHERE tenant = $1 AND trace = ANY($2::text[]) ORDER BY trace, file DESC`)
+)
+
+// takeFile takes in a file of ACH: the returns and notices of change in it, some at a time, each once. A file with
+// anything wrong in it is kept for people, and does nothing.
+func (s *Service) takeFile(ctx context.Context, caller access.Caller, now time.Time, from Arrived) error {
+	file, answers := readFile(from)
+	if err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		b := db.TxBatch(tx)
+		onRecord, ids := db.Queue(b, readingFile, caller.Tenant, file.id), db.Queue(b, takingMessageIDs, 1)
+		if err := b.Send(ctx); err != nil {
+			return err
+		}
+		if len(onRecord.Items) > 0 { // an earlier try has begun with it
+			file.number = onRecord.Items[0].ID
+			return nil
+		}
+		file.number = ids.Items[0].ID
+		return db.InsertAtCommit(ctx, []*Message{file.message(s.keys, caller.Tenant, now)})
+	}); err != nil {
+		return fmt.Errorf("file %s: %w", file.id, err)
+	}
+	for len(answers) > 0 {
+		some := answers[:min(atATime, len(answers))]
+		answers = answers[len(some):]
+		if _, err := together(some, func(some []*answer) (int, error) {
+			err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+				return s.takeLinesTx(ctx, tx, caller, now, file.number, some)
+			})
+			return len(some), err
+		}); err != nil {
+			return fmt.Errorf("file %s: %w", file.id, err)
+		}
+	}
+	return nil
+}
+
+var readingFile = db.NewQuery[messageID](`SELECT id FROM network_messages
+	WHERE tenant = $1 AND rail = 'ACH' AND direction = 'IN' AND message_id = $2`)
+
+// takeLinesTx does what lines of a file say that are not on record.
+func (s *Service) takeLinesTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in MessageID, lines []*answer,
+) error {
+	var numbers []int32
+	var traces []string
+	for _, a := range lines {
+		numbers, traces = append(numbers, int32(a.line)), append(traces, a.of)
+	}
+	b := db.TxBatch(tx)
+	done := db.Queue(b, readingAnswered, caller.Tenant, in, numbers)
+	found := db.Queue(b, readingTraces, caller.Tenant, traces)
+	if err := b.Send(ctx); err != nil {
+		return err
+	}
+	before, of := map[int]bool{}, map[string]UID{}
+	for _, d := range done.Items {
+		before[d.Line] = true
+	}
+	for _, t := range found.Items {
+		of[t.Trace] = t.Payment
+	}
+	var fresh []*answer
+	var rows []*Answered
+	for _, a := range lines {
+		if before[a.line] {
+			continue
+		}
+		a.payment = of[a.of]
+		fresh = append(fresh, a)
+		rows = append(rows, &Answered{
+			Tenant: caller.Tenant, Message: in, Line: a.line, Trace: a.of, Payment: a.payment, Code: a.code,
+		})
+	}
+	if err := db.InsertAtCommit(ctx, rows); err != nil {
+		return err
+	}
+	return s.answerAllTx(ctx, tx, caller, now, fresh)
+}
+
+// readFile reads a file of ACH that has arrived, and what it says of entries.
+func readFile(from Arrived) (file *answer, lines []*answer) {
+	sum := sha256.Sum256(from.Body)
+	file = &answer{over: rails.ACH, body: from.Body, kind: kindOfFile, id: fmt.Sprintf("%x", sum[:8])}
+	head, totals, err := nacha.Read(bytes.NewReader(from.Body), func(_ nacha.Batch, e nacha.Entry) error {
+		a := &answer{over: rails.ACH, line: e.Line, amount: e.Amount}
+		switch {
+		case e.Return != nil:
+			a.of, a.code, a.why, a.says = e.Return.OriginalTrace, e.Return.Code, e.Return.Information, returned
+		case e.Change != nil:
+			a.of, a.code = e.Change.OriginalTrace, e.Change.Code
+		default: // an entry of another bank: nothing here takes it yet, and people see the file
+			a.of, a.code = e.Trace, "entry"
+		}
+		lines = append(lines, a)
+		return nil
+	})
+	if err != nil {
+		file.kind, file.code = "unreadable", cut(err.Error(), 200)
+		return file, nil
+	}
+	file.id = fileID(&head) + "-" + file.id
+	file.code = fmt.Sprintf("%d entries", totals.Entries)
+	return file, lines
+}

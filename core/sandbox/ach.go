@@ -1,0 +1,154 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
+	"bankgraph/core/rails/nacha"
+	"bankgraph/db"
+)
+
+// Sequel is what comes of an entry of ACH beside that it settles.
+type Sequel struct {
+	Code string // of a return, or C01 for a notice of change
+	// how many banking days after the settlement it comes; less than 0 for an hour after the file was taken
+	Days  int
+	Times int // in how many files; 0 is one
+}
+
+// Sequels lists the amounts of which ACH says more than nothing, by their cents (rest/CONTRACT.md, sandbox
+// networks).
+var Sequels = map[int64]Sequel{
+	1:  {Code: "R03", Days: 1},
+	2:  {Code: "R02", Days: 1},
+	3:  {Code: "R16", Days: 1},
+	11: {Code: "R02", Days: 2},
+	12: {Code: "R23", Days: 2},
+	13: {Code: "R17", Days: -1},
+	23: {Code: "R03", Days: 1, Times: 2},
+	25: {Code: "C01", Days: 1},
+}
+
+// back is an entry that is answered, with the batch that it came in.
+type back struct {
+	batch nacha.Batch
+	entry nacha.Entry
+}
+
+// takeFile takes a file of ACH of a bank, and decides what comes back of it and when: a file for each time.
+func (s *Service) takeFile(ctx context.Context, tenant access.Tenant, now time.Time, id string, body []byte) error {
+	due := map[time.Time][]back{}
+	file, _, err := nacha.Read(bytes.NewReader(body), func(b nacha.Batch, e nacha.Entry) error {
+		sequel, is := Sequels[e.Amount.Minor%100]
+		if !is || e.Return != nil || e.Change != nil {
+			return nil
+		}
+		for again := range max(1, sequel.Times) {
+			at := sequel.at(b, now).Add(time.Duration(again) * time.Minute)
+			due[at] = append(due[at], back{b, answered(sequel, b, e)})
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("the sandbox cannot read file %s: %w", id, err)
+	}
+	return s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
+		like := message{Tenant: tenant, Rail: rails.ACH, Asked: id}
+		var ids []int64
+		if err := tx.NewRaw(`SELECT nextval('sandbox_messages_ids') FROM generate_series(1, ?)`, len(due)+1).
+			Scan(ctx, &ids); err != nil {
+			return err
+		}
+		mark := like
+		mark.ID, mark.DueAt, mark.TakenAt, mark.Body = ids[0], now, &now, []byte{}
+		rows := []*message{&mark}
+		for i, at := range slices.SortedFunc(maps.Keys(due), time.Time.Compare) {
+			row := like
+			row.ID, row.Answer, row.DueAt = ids[i+1], int32(i+1), at
+			var text bytes.Buffer
+			if err := writeFile(&text, file, due[at], row.ID, at); err != nil {
+				return fmt.Errorf("answer file %s: %w", id, err)
+			}
+			row.Body = s.keys.Seal(text.String(), row.place()).Sealed
+			rows = append(rows, &row)
+		}
+		return db.InsertAtCommit(ctx, rows)
+	})
+}
+
+// at is when the answer to an entry comes, whose file is taken now.
+func (q Sequel) at(b nacha.Batch, now time.Time) time.Time {
+	if q.Days < 0 {
+		return now.Add(time.Hour).Truncate(time.Minute)
+	}
+	return calendar.SettlesAt(calendar.ACH, calendar.Next(b.Effective, q.Days), now)
+}
+
+// answered is the entry by which the receiving bank answers another one.
+func answered(q Sequel, b nacha.Batch, e nacha.Entry) nacha.Entry {
+	original := e.Trace
+	e.Trace, e.Remittance, e.Line = "", "", 0
+	bank := e.Routing[:8]
+	e.Routing = b.Bank + checkDigit(b.Bank)
+	if q.Code[0] == 'C' {
+		e.Amount.Minor = 0
+		e.Change = &nacha.Change{Code: q.Code, OriginalTrace: original, OriginalBank: bank, Data: "1" + e.Number}
+		return e
+	}
+	e.Return = &nacha.Return{Code: q.Code, OriginalTrace: original, OriginalBank: bank}
+	return e
+}
+
+// writeFile writes a file of answers, in batches of the banks that answer.
+func writeFile(to *bytes.Buffer, of nacha.Header, all []back, number int64, at time.Time) error {
+	w, err := nacha.NewWriter(to, nacha.Header{
+		Origin: payments.FedACH, Destination: of.Origin, OriginName: of.DestinationName, DestinationName: of.OriginName,
+		CreatedAt: at, Reference: fmt.Sprintf("%08d", number%100_000_000),
+	})
+	if err != nil {
+		return err
+	}
+	var open nacha.Batch
+	for _, b := range all {
+		batch := b.batch
+		about := b.entry.Return
+		original := ""
+		if about != nil {
+			original = about.OriginalBank
+		} else {
+			batch.Class, original = nacha.COR, b.entry.Change.OriginalBank
+		}
+		batch.Bank, batch.Number, batch.SameDay, batch.Only = original+checkDigit(original), 0, false, rails.Credit
+		batch.Effective = calendar.Today(at)
+		if batch != open {
+			if err := w.Batch(batch); err != nil {
+				return err
+			}
+			open = batch
+		}
+		if _, err := w.Entry(b.entry); err != nil {
+			return err
+		}
+	}
+	_, err = w.Close()
+	return err
+}
+
+// checkDigit completes a routing number of eight digits.
+func checkDigit(eight string) string {
+	sum := 0
+	for i, digit := range []byte(eight) {
+		sum += int(digit-'0') * [...]int{3, 7, 1}[i%3]
+	}
+	return fmt.Sprint((10 - sum%10) % 10)
+}

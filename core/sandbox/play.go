@@ -1,0 +1,274 @@
+package sandbox
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
+	"bankgraph/core/check"
+	"bankgraph/core/fault"
+	"bankgraph/core/money"
+	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
+	"bankgraph/core/rails/iso20022"
+	"bankgraph/core/seal"
+)
+
+// Credit is what a request says about a payment that a customer of another bank makes (rest/CONTRACT.md, sandbox plays).
+type Credit struct {
+	Account      accounts.UID `json:"accountUID"` // that is credited
+	Amount       string       `json:"paymentAmount"`
+	Currency     string       `json:"paymentCurrency"`
+	Rail         string       `json:"deliveryMethod"`
+	SenderName   string       `json:"senderName,omitempty"`
+	SenderNumber string       `json:"senderAccountNumber,omitempty"`
+	SenderBank   string       `json:"senderBankId,omitempty"` // a routing number
+	Reference    string       `json:"externalReferenceId,omitempty"`
+	Notes        string       `json:"paymentNotes,omitempty"`
+}
+
+// Recall is what a request says about another bank that asks for its money back.
+type Recall struct {
+	Payment payments.UID `json:"-"` // the target of the change
+	Code    string       `json:"reversalCode,omitempty"`
+	Notes   string       `json:"reversalNotes,omitempty"`
+}
+
+// Played is the answer to a play: the message that is on its way to the bank.
+type Played struct {
+	MessageID string     `json:"messageId"`
+	Rail      rails.Rail `json:"deliveryMethod"`
+}
+
+// The faults of plays.
+var (
+	ErrNoSandbox = fault.New(fault.State, "sandbox.not_sandbox", "the bank is not connected to simulated networks")
+	ErrNoCredit  = fault.New(fault.State, "sandbox.not_incoming",
+		"only a payment that came in over a network is asked back by another bank")
+)
+
+// who plays the other bank where a request does not say.
+const (
+	playedBank   = "021000021"
+	playedName   = "Customer of another bank"
+	playedNumber = "8800112233"
+)
+
+// PlayCredit lets a customer of another bank pay an account that the caller sees. What the bank makes of it shows in a
+// second or two.
+func (s *Service) PlayCredit(
+	ctx context.Context, draft Credit, options changes.RequestOptions,
+) (changes.Outcome[Played], error) {
+	caller, err := s.pay.Require(ctx, "")
+	if err == nil {
+		err = draft.check()
+	}
+	if err != nil {
+		return changes.Outcome[Played]{}, err
+	}
+	return s.pay.Do(ctx, caller, changes.Target{}, draft, options)
+}
+
+// PlayRecall lets the bank that sent a payment ask for its money back.
+func (s *Service) PlayRecall(
+	ctx context.Context, of payments.UID, draft Recall, options changes.RequestOptions,
+) (changes.Outcome[Played], error) {
+	caller, err := s.recall.Require(ctx, of.String())
+	if err == nil {
+		err = draft.check()
+	}
+	if err != nil {
+		return changes.Outcome[Played]{}, err
+	}
+	return s.recall.Do(ctx, caller, changes.Target{UID: of.String()}, draft, options)
+}
+
+func (d *Credit) check() error {
+	c := check.Of("payment")
+	if d.Account == 0 {
+		c.Required("accountUID", "")
+	}
+	c.Required("paymentAmount", d.Amount)
+	c.BankAmount("paymentAmount", d.Amount, 13)
+	d.Currency = string(c.Currency("paymentCurrency", cmp.Or(d.Currency, "USD")))
+	c.Required("deliveryMethod", d.Rail)
+	if d.Rail != "" {
+		d.Rail = check.OneOf(c, "deliveryMethod", d.Rail, string(rails.FedNow), string(rails.RTP), string(rails.Fedwire))
+	}
+	d.SenderName, d.SenderBank = cmp.Or(d.SenderName, playedName), cmp.Or(d.SenderBank, playedBank)
+	d.SenderNumber = cmp.Or(d.SenderNumber, playedNumber)
+	c.AtMost("senderName", d.SenderName, 140)
+	c.AccountNumber("senderAccountNumber", d.SenderNumber)
+	c.Routing("senderBankId", d.SenderBank)
+	c.AtMost("externalReferenceId", d.Reference, 35)
+	c.AtMost("paymentNotes", d.Notes, 140)
+	for _, text := range []struct{ field, is string }{
+		{"senderName", d.SenderName}, {"externalReferenceId", d.Reference}, {"paymentNotes", d.Notes},
+	} {
+		ascii(c, text.field, text.is)
+	}
+	return c.Err()
+}
+
+func (d *Recall) check() error {
+	c := check.Of("payment")
+	d.Code = cmp.Or(check.OneOf(c, "reversalCode", d.Code, payments.ReversalCodes...), "DUPL")
+	c.AtMost("reversalNotes", d.Notes, 105)
+	ascii(c, "reversalNotes", d.Notes)
+	return c.Err()
+}
+
+// ascii demands what networks carry.
+func ascii(c *check.Fields, field, text string) {
+	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
+		c.Fail(field, fault.Malformed, "must be letters, digits and signs of ASCII")
+	}
+}
+
+// paid is the account that is credited.
+type paid struct {
+	Sealed   []byte `bun:"number_sealed"`
+	BankID   string `bun:"bank_id"`
+	BankName string `bun:"bank_name"`
+	Customer int64  `bun:"customer"`
+	Owner    int64  `bun:"owner"`
+	Name     string `bun:"legal_name"`
+	Sandbox  bool   `bun:"sandbox"`
+}
+
+// payTx writes the credit of another bank.
+func (s *Service) payTx(ctx context.Context, tx *changes.Tx, _ changes.Target, d Credit) (Played, error) {
+	var to paid
+	err := tx.NewRaw(`SELECT a.number_sealed, a.bank_id, a.bank_name, a.customer, c.owner, c.legal_name, t.sandbox
+		FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer JOIN tenants AS t ON t.id = a.tenant
+		WHERE a.tenant = ? AND c.tenant = ? AND t.id = ? AND a.uid = ? AND a.deleted_at IS NULL`,
+		tx.Caller.Tenant, tx.Caller.Tenant, tx.Caller.Tenant, d.Account).Scan(ctx, &to)
+	switch {
+	case errors.Is(err, sql.ErrNoRows) || err == nil && !tx.Caller.Sees(to.Customer, to.Owner):
+		return Played{}, payments.ErrAccount.On("accountUID")
+	case err != nil:
+		return Played{}, err
+	case !to.Sandbox:
+		return Played{}, ErrNoSandbox
+	}
+	number, err := s.keys.Open(seal.Value{Sealed: to.Sealed},
+		seal.Place{Tenant: int64(tx.Caller.Tenant), Column: accounts.NumberColumn, Row: int64(d.Account)})
+	if err != nil {
+		return Played{}, fmt.Errorf("open the number of account %s: %w", d.Account, err)
+	}
+	amount, err := money.Parse(d.Amount, money.Currency(d.Currency))
+	if err != nil || amount.Minor <= 0 || amount.Currency != "USD" {
+		return Played{}, fault.Field("payment", "paymentAmount", fault.Malformed,
+			"must be an amount of USD, more than 0, with at most 2 decimals")
+	}
+	over := rails.Rail(d.Rail)
+	return s.beginTx(ctx, tx, over, to.Customer, func(g iso20022.Group, id int64) iso20022.Message {
+		own := strconv.FormatInt(id, 10)
+		return &iso20022.CreditTransfer{
+			Group: g, InstructionID: own, TransactionID: own, EndToEndID: cmp.Or(d.Reference, own), UETR: uuid.NewString(),
+			Amount: amount, SettlementDate: calendar.Next(calendar.Today(tx.Now), 0), AcceptedAt: tx.Now, ChargeBearer: "SLEV",
+			Sender: d.SenderBank, Receiver: to.BankID, DebtorAgent: iso20022.Agent{Routing: d.SenderBank},
+			CreditorAgent: iso20022.Agent{Routing: to.BankID, Name: to.BankName},
+			Debtor:        iso20022.Party{Name: d.SenderName, Account: d.SenderNumber},
+			Creditor:      iso20022.Party{Name: to.Name, Account: number}, Remittance: d.Notes,
+		}
+	}, d.SenderBank, to.BankID)
+}
+
+// came is a credit as it came.
+type came struct {
+	ID       int64        `bun:"id"`
+	Rail     rails.Rail   `bun:"rail"`
+	Body     []byte       `bun:"body"`
+	Customer int64        `bun:"customer"`
+	Sandbox  bool         `bun:"sandbox"`
+	Payment  payments.UID `bun:"uid"`
+	In       bool         `bun:"incoming"`
+}
+
+// recallTx writes that the bank that sent a payment asks for it back.
+func (s *Service) recallTx(ctx context.Context, tx *changes.Tx, at changes.Target, d Recall) (Played, error) {
+	var of came
+	caller := tx.Caller
+	err := tx.NewRaw(`SELECT coalesce(m.id, 0) AS id, pay.rail, m.body, pay.customer, t.sandbox, pay.uid,
+		pay.direction = 'IN' AS incoming FROM payments AS pay
+		JOIN tenants AS t ON t.id = pay.tenant LEFT JOIN network_messages AS m ON m.tenant = ?0 AND m.payment = pay.uid
+		  AND m.kind = 'pacs.008' AND m.direction = 'IN'
+		WHERE pay.tenant = ?0 AND t.id = ?0 AND pay.uid = ?2 AND `+caller.Reach.ScopeTx("pay.customer")+`
+		ORDER BY m.id LIMIT 1`, caller.Tenant, caller.ScopeCustomer(), at.UID).Scan(ctx, &of)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return Played{}, payments.ErrNotFound
+	case err != nil:
+		return Played{}, err
+	case !of.Sandbox:
+		return Played{}, ErrNoSandbox
+	case !of.In || of.ID == 0:
+		return Played{}, ErrNoCredit
+	}
+	body, err := s.keys.Open(seal.Value{Sealed: of.Body},
+		seal.Place{Tenant: int64(caller.Tenant), Column: payments.BodyColumn, Row: of.ID})
+	if err != nil {
+		return Played{}, fmt.Errorf("open the message of payment %s: %w", of.Payment, err)
+	}
+	read, err := iso20022.Read(bytes.NewReader([]byte(body)), payments.Profiles[of.Rail])
+	if err != nil {
+		return Played{}, fmt.Errorf("read the message of payment %s: %w", of.Payment, err)
+	}
+	t, is := read.(*iso20022.CreditTransfer)
+	if !is {
+		return Played{}, ErrNoCredit
+	}
+	why := iso20022.Reason{Code: d.Code}
+	if d.Notes != "" {
+		why.Text = []string{d.Notes}
+	}
+	return s.beginTx(ctx, tx, of.Rail, of.Customer, func(g iso20022.Group, _ int64) iso20022.Message {
+		return &iso20022.Recall{
+			Group: g, CaseID: g.ID, OriginalAmount: t.Amount, OriginalDate: t.SettlementDate, Reason: why,
+			Original: original(t, iso20022.Original{
+				InstructionID: t.InstructionID, EndToEndID: t.EndToEndID, TransactionID: t.TransactionID, UETR: t.UETR,
+			}),
+			Sender: t.Sender, Receiver: t.Receiver,
+		}
+	}, t.Sender, t.Receiver)
+}
+
+// beginTx writes a message that another bank begins, and records whose play it is.
+func (s *Service) beginTx(
+	ctx context.Context, tx *changes.Tx, over rails.Rail, customer int64,
+	compose func(iso20022.Group, int64) iso20022.Message, from, to string,
+) (Played, error) {
+	row := &message{Tenant: tx.Caller.Tenant, Rail: over, Answer: 1, DueAt: tx.Now}
+	if err := tx.NewRaw(`SELECT nextval('sandbox_messages_ids')`).Scan(ctx, &row.ID); err != nil {
+		return Played{}, err
+	}
+	g := group(over, from, to, row.ID, tx.Now)
+	row.Asked = g.ID
+	if err := s.write(row, compose(g, row.ID)); err != nil {
+		var wrong *iso20022.FieldError
+		if errors.As(err, &wrong) {
+			return Played{}, fault.Field("payment", "payment", fault.Malformed, "cannot be sent over "+string(over)+": "+wrong.Reason)
+		}
+		return Played{}, err
+	}
+	if _, err := tx.NewInsert().Model(row).Exec(ctx); err != nil {
+		return Played{}, err
+	}
+	done := Played{MessageID: g.ID, Rail: over}
+	return done, tx.Record(ctx, changes.Change{UID: messageName(g.ID), Customer: customer, Version: 1, After: &done})
+}
+
+type messageName string
+
+func (n messageName) String() string { return string(n) }
