@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -14,7 +15,10 @@ import (
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/given"
+	"bankgraph/core/page"
 	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+	"bankgraph/core/sandbox"
 	"bankgraph/core/webhooks"
 	"bankgraph/db"
 )
@@ -127,7 +131,12 @@ func (h *house) transfer(amount string, days int) payments.UID {
 func (h *house) send(amount string, speed payments.Speed) payments.UID {
 	h.Helper()
 	h.Directory()
+	class := rails.SECCode("")
+	if strings.HasPrefix(string(speed), "Economy") {
+		class = rails.CCD
+	}
 	done, err := h.Payments.Send(h.Staff(), payments.Order{
+		SECCode:  class,
 		Sender:   payments.Party{UID: h.Account(h.payer, coretest.Holding(10_000_00, 0), coretest.Sends).UID},
 		Receiver: payments.Receiver{Contact: h.Contact(h.payer).UID}, Amount: amount, Currency: "USD",
 		Speed: string(speed), ExternalReferenceID: "INV-7", Reference: "REF-1",
@@ -135,6 +144,25 @@ func (h *house) send(amount string, speed payments.Speed) payments.UID {
 	}, changes.RequestOptions{})
 	h.must(err)
 	return done.Result.UID
+}
+
+// credited lets somebody of another bank pay the customer, and returns the payment that came in.
+func (h *house) credited(amount string) payments.UID {
+	h.Helper()
+	h.Directory()
+	_, err := h.Sandbox.PlayCredit(h.Staff(), sandbox.Credit{
+		Account: h.Account(h.payer, coretest.Sends).UID, Amount: amount, Rail: string(rails.FedNow),
+		SenderName: "Ada Byron", SenderBank: "611590103", SenderNumber: "5550001234", Reference: "THEIRS-1",
+		Notes: "Invoice 7",
+	}, changes.RequestOptions{})
+	h.must(err)
+	h.exchange()
+	found, err := h.Payments.Page(h.Staff(), payments.Search{Direction: payments.In}, page.First(1))
+	h.must(err)
+	if len(found.Items) == 0 {
+		h.Fatal("nothing came in")
+	}
+	return found.Items[0].UID
 }
 
 // exchange lets the networks do their part.

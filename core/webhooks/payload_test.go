@@ -69,6 +69,9 @@ func TestBodiesAreThePublishedOnes(t *testing.T) {
 		"fednow_settled":  {over(payments.Instant, "30.25", 1), payer},
 		"fednow_rejected": {over(payments.Instant, "30.01", 1), payer},
 		"fednow_returned": {over(payments.Instant, "30.11", 2), payer},
+		"fednow_in":       {func(h *house) payments.UID { return h.credited("30.25") }, payer},
+		"ach_queued":      {over("Economy", "30.25", 0), payer},
+		"ach_same_day":    {over("Economy Plus", "30.25", 0), payer},
 		"fedwire_settled": {over(payments.Express, "30.25", 1), payer},
 	} {
 		t.Run(name, func(t *testing.T) {
