@@ -34,8 +34,8 @@ func (c *Core) Work(ctx context.Context) (done int, err error) {
 // mostMoving bounds how long one call of AdvanceClock works.
 const mostMoving = 6 * time.Second
 
-// AdvanceClock moves the clock of the caller's bank on if it was asked to: from one time at which something is due to the
-// next, and does at each what is due. It reports whether it moved. It is for workers: of many at a time one moves it,
+// AdvanceClock moves the clock of the caller's bank on if it was asked to: from one time at which something is due to
+// the next, and does at each what is due. It reports whether it moved. It is for workers: of many at a time one moves it,
 // and another goes on where that one stopped.
 func (c *Core) AdvanceClock(ctx context.Context) (moved bool, err error) {
 	to, err := c.Clock.Lease(ctx)

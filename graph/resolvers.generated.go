@@ -8,6 +8,7 @@ import (
 	"bankgraph/core/audit"
 	"bankgraph/core/banks"
 	"bankgraph/core/changes"
+	"bankgraph/core/clock"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
@@ -258,6 +259,10 @@ func (queryResolver) Bank(ctx context.Context, by model.BankBy) (*banks.Bank, er
 
 func (queryResolver) Banks(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *banks.Search) (*model.Connection[banks.Bank], error) {
 	return resolved[*model.Connection[banks.Bank]](ctx)
+}
+
+func (queryResolver) Clock(ctx context.Context) (*clock.Reading, error) {
+	return resolved[*clock.Reading](ctx)
 }
 
 func (queryResolver) Customer(ctx context.Context, by model.CustomerBy) (*customers.Customer, error) {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -50,6 +51,29 @@ func TestBankAndItsKeysAreMadeOnTheCommandLine(t *testing.T) {
 	if _, errs, status := p.run("token", "portal"); status != 1 ||
 		!strings.Contains(errs, "the API key is disabled") {
 		t.Errorf("token of a disabled key: %d, %s", status, errs)
+	}
+}
+
+func TestAClockIsMovedOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	p, d := audited(t)
+	if _, errs, status := p.run("clock", "--by", "48h"); status != 1 || !strings.Contains(errs, "a real bank") {
+		t.Errorf("the clock of a real bank: %d, %s", status, errs)
+	}
+	if _, err := d.ExecContext(t.Context(), `UPDATE tenants SET sandbox = true`); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	at, err := time.Parse(time.RFC3339, strings.TrimSpace(p.ok("clock", "--by", "48h")))
+	if err != nil || at.Before(began.Add(48*time.Hour).Truncate(time.Second)) || at.After(time.Now().Add(48*time.Hour)) {
+		t.Errorf("it shows %s (%v)", at, err)
+	}
+	later := at.AddDate(0, 1, 0).Format(time.RFC3339)
+	if out := p.ok("clock", "--to", later); strings.TrimSpace(out) < later {
+		t.Errorf("it shows %s, want %s", out, later)
+	}
+	if _, errs, status := p.run("clock", "--to", "2026-01-01T00:00:00Z"); status != 1 || !strings.Contains(errs, "must be later") {
+		t.Errorf("back: %d, %s", status, errs)
 	}
 }
 
@@ -236,7 +260,7 @@ func TestPresetsGiveAPartnersKeyNoRecord(t *testing.T) {
 		has                              bool
 	}{
 		{"own", "all", "", "", true},
-		{"all", "all", "7000001", kept + ", Manage_Clients: those have to be named.", false},
+		{"all", "all", "7000001", kept + ", Manage_Clients, Move_Clock: those have to be named.", false},
 		{"readers", "readers", "7000001", kept + ": those have to be named.", false},
 		{"named", "readers,View_Audit", "7000001", "so it was not given Explore_GraphQL:", true},
 		{"partners", "partners", "7000001", "", false},

@@ -126,8 +126,8 @@ func (s *Service) Read(ctx context.Context) (Reading, error) {
 // The faults of clocks.
 var (
 	ErrNoSandbox = fault.New(fault.State, "clock.no_sandbox", "the clock of a real bank cannot be moved")
-	ErrBack      = fault.New(fault.Invalid, "clock.back", "must be later than the bank's clock, and than where it is moving to").
-			On("to")
+	ErrBack      = fault.New(fault.Invalid, "clock.back",
+		"must be later than the bank's clock, and than where it is moving to").On("to")
 	ErrFar = fault.New(fault.Invalid, "clock.far", "must be at most a year ahead of the bank's clock").On("to")
 )
 

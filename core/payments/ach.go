@@ -27,7 +27,7 @@ type Entry struct {
 
 	Tenant      access.Tenant     `bun:"tenant,pk" json:"-"`
 	Payment     UID               `bun:"payment,pk" json:"-"`
-	Origin      string            `bun:"origin" json:"-"`                // the routing number of the bank that sends it
+	Origin      string            `bun:"origin" json:"-"`                // routing number of the bank that sends it
 	Class       rails.SECCode     `bun:"class" json:"secCode"`           // PPD, CCD …
 	CompanyID   string            `bun:"company_id" json:"achCompanyID"` // of who pays
 	CompanyName string            `bun:"company_name" json:"-"`
@@ -35,7 +35,7 @@ type Entry struct {
 	Account     rails.AccountType `bun:"account" json:"-"`     // what is credited
 	SameDay     bool              `bun:"same_day" json:"-"`
 	SettlesOn   time.Time         `bun:"settles_on,type:date,nullzero" json:"-"` // set with TakenAt
-	TakenAt     *time.Time        `bun:"taken_at" json:"-"`                      // when its money was taken; nil before
+	TakenAt     *time.Time        `bun:"taken_at" json:"-"`                      // when its money was taken, or nil
 	File        MessageID         `bun:"file,nullzero" json:"-"`
 	Trace       string            `bun:"trace" json:"traceNumber"` // its number in the file; '' before
 }
@@ -63,7 +63,8 @@ func entryOf(p *Payment, o *Order, from *party, to *Receiver) (*Entry, error) {
 	}
 	account := accountTypes[cmp.Or(to.SubType, to.Type)]
 	if account == "" || len(to.Number) > mostNumber {
-		return nil, ErrNoAccount.Saying("ACH needs the type of the receiver's account, and at most 17 characters of its number")
+		return nil, ErrNoAccount.Saying(
+			"ACH needs the type of the receiver's account, and at most 17 characters of its number")
 	}
 	return &Entry{
 		Tenant: p.Tenant, Payment: p.UID, Origin: from.BankID, Class: class, CompanyID: from.CompanyID,
@@ -107,8 +108,8 @@ func (e *Entry) line(p *Payment, d *Details, number string) nacha.Entry {
 // header begins a file of a bank's entries.
 func header(origin, name string, now time.Time, numbered *numbers) nacha.Header {
 	return nacha.Header{
-		Origin: origin, Destination: FedACH, OriginName: name, DestinationName: "FEDERAL RESERVE BANK", CreatedAt: now,
-		Modifier: modifiers[numbered.Files%len(modifiers)], FirstTrace: numbered.Trace + 1,
+		Origin: origin, OriginName: name, Destination: FedACH, DestinationName: "FEDERAL RESERVE BANK",
+		CreatedAt: now, Modifier: modifiers[numbered.Files%len(modifiers)], FirstTrace: numbered.Trace + 1,
 	}
 }
 
@@ -140,8 +141,9 @@ var entryFields = map[string]string{
 	"Amount": "paymentAmount", "Number": "receiver.accountNumber", "DFIAccountNumber": "receiver.accountNumber",
 	"Routing": "receiver.bank.bankId", "Name": "receiver.name", "IndividualName": "receiver.name",
 	"TransactionCode": "receiver.subAccountType", "CompanyID": "sender.achCompanyID",
-	"CompanyIdentification": "sender.achCompanyID", "Description": "paymentNotes", "CompanyEntryDescription": "paymentNotes",
-	"CompanyName": "sender.accountUID", "Effective": "paymentDate", "Bank": "sender.accountUID",
+	"CompanyIdentification": "sender.achCompanyID", "Description": "paymentNotes",
+	"CompanyEntryDescription": "paymentNotes",
+	"CompanyName":             "sender.accountUID", "Effective": "paymentDate", "Bank": "sender.accountUID",
 	"PaymentRelatedInformation": "additionalInfo.paymentRemittanceNotes", "Class": "additionalInfo.secCode",
 	"StandardEntryClassCode": "additionalInfo.secCode", "IdentificationNumber": "externalReferenceId",
 }
@@ -167,4 +169,5 @@ func (s *Service) entriesOf(b *db.Batch, reader access.Caller, of []UID) *db.Man
 	return db.QueueMany(b, text, func(e *Entry) UID { return e.Payment }, reader.Tenant, reader.ScopeCustomer(), of)
 }
 
-var shownOfEntries = db.ColumnsOf[Entry]("Payment", "Class", "CompanyID", "CompanyName", "Description", "Account", "Trace")
+var shownOfEntries = db.ColumnsOf[Entry](
+	"Payment", "Class", "CompanyID", "CompanyName", "Description", "Account", "Trace")

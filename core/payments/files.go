@@ -159,7 +159,7 @@ func (f *file) nextTx(ctx context.Context, tx bun.Tx, last *waitingEntry) (rows 
 		Join("JOIN payments AS pay ON pay.tenant = ae.tenant AND pay.uid = ae.payment").
 		Join("JOIN payment_details AS pd ON pd.tenant = ae.tenant AND pd.payment = ae.payment").
 		Join("JOIN accounts AS sa ON sa.tenant = pay.tenant AND sa.uid = pay.sender_account").
-		Where("ae.tenant = ? AND pay.tenant = ae.tenant AND pd.tenant = ae.tenant AND sa.tenant = ae.tenant", f.tenant).
+		Where("ae.tenant = ?0 AND pay.tenant = ?0 AND pd.tenant = ?0 AND sa.tenant = ?0", f.tenant).
 		Where("ae.origin = ? AND ae.taken_at IS NOT NULL AND ae.file IS NULL", f.origin)
 	if last != nil {
 		q.Where("("+inBatches+") > (?, ?, ?, ?, ?, ?, ?)", last.CompanyID, last.CompanyName, last.Class,

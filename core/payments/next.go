@@ -43,7 +43,9 @@ func (s *Service) Next(ctx context.Context, after time.Time) (next *time.Time, e
 		return nil, err
 	}
 	u := found.Items[0]
-	times := []*time.Time{u.SendAt, u.SettlesAt, beginOf(u.Book, caller.Location()), beginOf(u.Others, calendar.Zone())}
+	times := []*time.Time{
+		u.SendAt, u.SettlesAt, beginOf(u.Book, caller.Location()), beginOf(u.Others, calendar.Zone()),
+	}
 	if u.Economy != nil {
 		starts := plan.Starts(calendar.ACH, *u.Economy)
 		times = append(times, beginOf(&starts, calendar.Zone()))

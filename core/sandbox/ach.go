@@ -112,7 +112,7 @@ func answered(q Sequel, b nacha.Batch, e nacha.Entry) nacha.Entry {
 // writeFile writes a file of answers, in batches of the banks that answer.
 func writeFile(to *bytes.Buffer, of nacha.Header, all []back, number int64, at time.Time) error {
 	w, err := nacha.NewWriter(to, nacha.Header{
-		Origin: payments.FedACH, Destination: of.Origin, OriginName: of.DestinationName, DestinationName: of.OriginName,
+		Origin: payments.FedACH, OriginName: of.DestinationName, Destination: of.Origin, DestinationName: of.OriginName,
 		CreatedAt: at, Reference: fmt.Sprintf("%08d", number%100_000_000),
 	})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // Move is what a request says of where a sandbox bank's clock is to move: to a time, or on by some minutes.
 type Move struct {
 	To      time.Time `json:"to,omitzero"`
-	Minutes int64     `json:"minutes,omitempty"`
+	Minutes int32     `json:"minutes,omitempty"`
 }
 
 // mostMinutes is a year.

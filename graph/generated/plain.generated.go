@@ -8,6 +8,7 @@ import (
 	"bankgraph/core/audit"
 	"bankgraph/core/banks"
 	"bankgraph/core/changes"
+	"bankgraph/core/clock"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
@@ -1154,6 +1155,27 @@ var Plain = map[string]map[string]direct.Field{
 					return v
 				}
 				return nil
+			},
+		},
+	},
+	"Clock": {
+		"now": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*clock.Reading).Now)
+			},
+		},
+		"target": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*clock.Reading).Target
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
+			},
+		},
+		"moved": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*clock.Reading).Moved)
 			},
 		},
 	},
@@ -3392,6 +3414,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*ledger.BookEntry]():                        "BookEntry",
 	reflect.TypeFor[*model.Connection[ledger.BookEntry]]():      "BookEntryConnection",
 	reflect.TypeFor[*model.Edge[ledger.BookEntry]]():            "BookEntryEdge",
+	reflect.TypeFor[*clock.Reading]():                           "Clock",
 	reflect.TypeFor[*contacts.Contact]():                        "Contact",
 	reflect.TypeFor[*contacts.Bank]():                           "ContactBank",
 	reflect.TypeFor[*model.Connection[contacts.Contact]]():      "ContactConnection",

@@ -114,6 +114,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputExternalAccountInput,
 		unmarshalInputIntermediaryBankInput,
 		unmarshalInputLinkSubjectInput,
+		unmarshalInputMoveClockInput,
 		unmarshalInputNationalIdInput,
 		unmarshalInputOpenAccountInput,
 		unmarshalInputPaymentFilter,
@@ -1217,6 +1218,46 @@ type BankEdge {
   cursor: String!
   "The bank."
   node: Bank!
+}
+`, BuiltIn: false},
+	{Name: "../schema/clock.graphqls", Input: `extend type Query {
+  "What time it is for the bank: that of the machine or, in a sandbox bank, one that was moved on. Payments, their days, cut-offs and limits go by it."
+  clock: Clock
+}
+
+"The clock of the bank."
+type Clock {
+  "What it shows."
+  now: DateTime!
+  "Where it is moving to, stopping at each time at which something is due; null once it is there."
+  target: DateTime
+  "Whether it is ahead of the machine's clock."
+  moved: Boolean!
+}
+
+extend type Mutation {
+  "Moves the clock of a sandbox bank on. It stops at each time at which something is due until that is done: files of ACH leave, entries settle, networks answer, dated payments are carried out. The answer comes at once; ask for the clock until target is null. It never moves back."
+  moveClock("Where to." input: MoveClockInput!): MoveClockPayload
+}
+
+"Where to move the clock: exactly one of to and minutes is given."
+input MoveClockInput {
+  "A time, later than the bank's, at most a year ahead of it."
+  to: DateTime
+  "By how many minutes it moves on, at most 527040, a year."
+  minutes: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to moveClock."
+type MoveClockPayload {
+  "The clock, before it moves, and where it is moving to."
+  clock: Clock
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
 }
 `, BuiltIn: false},
 	{Name: "../schema/contacts.graphqls", Input: `extend type Customer {
@@ -5293,6 +5334,18 @@ func childFields_ChangeWebhookPayload(ctx context.Context, ec *executionContext,
 	return nil, fmt.Errorf("no field named %q was found under type ChangeWebhookPayload", field.Name)
 }
 
+func childFields_Clock(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "now":
+		return fieldContext_Clock_now(ctx, ec, field)
+	case "target":
+		return fieldContext_Clock_target(ctx, ec, field)
+	case "moved":
+		return fieldContext_Clock_moved(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Clock", field.Name)
+}
+
 func childFields_CloseAccountPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "account":
@@ -5809,6 +5862,16 @@ func childFields_MaskedString(ctx context.Context, ec *executionContext, field g
 		return fieldContext_MaskedString_masked(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type MaskedString", field.Name)
+}
+
+func childFields_MoveClockPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "clock":
+		return fieldContext_MoveClockPayload_clock(ctx, ec, field)
+	case "replayed":
+		return fieldContext_MoveClockPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type MoveClockPayload", field.Name)
 }
 
 func childFields_OpenAccountPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -8,6 +8,7 @@ import (
 	"bankgraph/core/audit"
 	"bankgraph/core/banks"
 	"bankgraph/core/changes"
+	"bankgraph/core/clock"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
@@ -46,6 +47,7 @@ type MutationResolver interface {
 	CloseAccount(ctx context.Context, input model.AccountDraft) (*model.Payload[accounts.Account], error)
 	ActivateAccount(ctx context.Context, input model.AccountDraft) (*model.Payload[accounts.Account], error)
 	DeleteAccount(ctx context.Context, input model.AccountDraft) (*model.DeleteAccountPayload, error)
+	MoveClock(ctx context.Context, input model.ClockMove) (*model.MoveClockPayload, error)
 	AddContact(ctx context.Context, input model.ContactDraft) (*model.Payload[contacts.Contact], error)
 	ChangeContact(ctx context.Context, input model.ContactDraft) (*model.Payload[contacts.Contact], error)
 	CreateCustomer(ctx context.Context, input model.CustomerDraft) (*model.Payload[customers.Customer], error)
@@ -91,6 +93,7 @@ type QueryResolver interface {
 	Audit(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *audit.Search) (*model.Connection[audit.Entry], error)
 	Bank(ctx context.Context, by model.BankBy) (*banks.Bank, error)
 	Banks(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *banks.Search) (*model.Connection[banks.Bank], error)
+	Clock(ctx context.Context) (*clock.Reading, error)
 	Customer(ctx context.Context, by model.CustomerBy) (*customers.Customer, error)
 	Customers(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *customers.Search, orderBy *customers.Order) (*model.Connection[customers.Customer], error)
 	FeeCatalogue(ctx context.Context) ([]*fees.Fee, error)
@@ -489,6 +492,20 @@ func field_Mutation_linkSubject_args(ctx context.Context, ec *executionContext, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.SubjectDraft, error) {
 			return unmarshalNLinkSubjectInput2bankgraphᚋgraphᚋmodelᚐSubjectDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_moveClock_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.ClockMove, error) {
+			return unmarshalNMoveClockInput2bankgraphᚋgraphᚋmodelᚐClockMove(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -1647,6 +1664,50 @@ func fieldContext_Mutation_deleteAccount(ctx context.Context, ec *executionConte
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = field_Mutation_deleteAccount_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_moveClock(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_moveClock(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().MoveClock(ctx, fc.Args["input"].(model.ClockMove))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.MoveClockPayload) graphql.Marshaler {
+			return marshalOMoveClockPayload2ᚖbankgraphᚋgraphᚋmodelᚐMoveClockPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_moveClock(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_MoveClockPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_moveClock_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -3625,6 +3686,38 @@ func fieldContext_Query_banks(ctx context.Context, ec *executionContext, field g
 	return fc, nil
 }
 
+func _Query_clock(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Query_clock(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Clock(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *clock.Reading) graphql.Marshaler {
+			return marshalOClock2ᚖbankgraphᚋcoreᚋclockᚐReading(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Query_clock(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Clock(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
 func _Query_customer(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -4633,6 +4726,13 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "moveClock":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_moveClock(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "addContact":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_addContact(ctx, ec, field)
@@ -5136,6 +5236,28 @@ func _Query(ctx context.Context, ec *executionContext, sel ast.SelectionSet) gra
 					}
 				}()
 				res = _Query_banks(ctx, ec, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "clock":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Query_clock(ctx, ec, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -5993,6 +6115,18 @@ func marshalODate2ᚖtimeᚐTime(ctx context.Context, ec *executionContext, sel 
 	_ = sel
 	_ = ctx
 	res := scalar.MarshalDate(*v)
+	return res
+}
+
+func unmarshalODateTime2timeᚐTime(ctx context.Context, ec *executionContext, v any) (time.Time, error) {
+	res, err := scalar.UnmarshalDateTime(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalODateTime2timeᚐTime(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v time.Time) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalDateTime(v)
 	return res
 }
 

@@ -5,6 +5,7 @@ package model
 import (
 	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
+	"bankgraph/core/clock"
 )
 
 // The answer to approveChange.
@@ -21,6 +22,14 @@ type DeleteAccountPayload struct {
 	UID int64 `json:"uid"`
 	// The approval that the change waits for; null if it does not wait.
 	Approval *changes.Approval `json:"approval,omitempty"`
+	// Whether the idempotency key was used before, and nothing changed now.
+	Replayed bool `json:"replayed"`
+}
+
+// The answer to moveClock.
+type MoveClockPayload struct {
+	// The clock, before it moves, and where it is moving to.
+	Clock *clock.Reading `json:"clock,omitempty"`
 	// Whether the idempotency key was used before, and nothing changed now.
 	Replayed bool `json:"replayed"`
 }

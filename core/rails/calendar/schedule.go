@@ -68,7 +68,9 @@ var (
 )
 
 // settlements are when same-day ACH settles, by the end of the window in which the network took the file.
-var settlements = []struct{ taken, settles Clock }{{at(10, 30), at(13, 0)}, {at(14, 45), at(17, 0)}, {sameDayEnds, at(18, 0)}}
+var settlements = []struct{ taken, settles Clock }{
+	{at(10, 30), at(13, 0)}, {at(14, 45), at(17, 0)}, {sameDayEnds, at(18, 0)},
+}
 
 // SettlesAt returns the instant at which entries of ACH settle on a day, if the network has taken their file at
 // another one: those of the same day some hours after, all others at 08:30 in New York.
