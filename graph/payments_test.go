@@ -91,7 +91,7 @@ func paymentRows(b *bank, of []customers.UID) any {
 			p := payments.Payment{UID: paymentOf(c, n), Customer: c}
 			b.fill(&p, int64(p.UID))
 			p.Tenant, p.State, p.Rail, p.Speed, p.Version = b.tenant, payments.Scheduled, rails.Book, payments.Instant, 2
-			p.Direction = payments.Out
+			p.Direction, p.ReturnedMinor = payments.Out, 0
 			p.SenderAccount, p.ReceiverAccount, p.ReceiverCustomer = accountOf(c, 0), accountOf(c, 1+n%2), c
 			p.Date = now.AddDate(0, 0, 7+n)
 			all = append(all, p)
