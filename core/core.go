@@ -95,7 +95,7 @@ func New(o Options) *Core {
 	c.Signatories = signatories.New(o.DB, c.Customers, c.Changes)
 	c.Fees = fees.New(o.DB, c.Customers, c.Accounts, c.Changes)
 	c.Limits = limits.New(o.DB, c.Customers, c.Changes, c.Clock.Now)
-	c.Sandbox = sandbox.New(o.DB, o.Keys, c.Changes, c.Clock)
+	c.Sandbox = sandbox.New(o.DB, o.Keys, c.Customers, c.Changes, c.Clock)
 	c.Payments = payments.New(o.DB, o.Keys, c.Customers, c.Ledger, c.Changes, c.Clock.Now, c.Sandbox)
 	c.Webhooks = webhooks.New(o.DB, o.Keys, c.Customers, c.Payments, c.Changes, o.Now, o.Webhooks)
 	c.Keysets = keysets.New(o.DB, o.Keys, o.Now)

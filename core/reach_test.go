@@ -122,7 +122,9 @@ func TestSomebodyOfACustomerChangesNothingOfAnother(t *testing.T) {
 // movesMoney reports whether the write of a test moves money when it is carried out.
 func movesMoney(test string) bool {
 	return strings.HasSuffix(test, "/transferFunds") || strings.HasSuffix(test, "/approveChange,_of_a_transfer") ||
-		strings.HasSuffix(test, "/sendPayment") || strings.HasSuffix(test, "/approveChange,_of_a_payment_over_a_network")
+		strings.HasSuffix(test, "/sendPayment") || strings.HasSuffix(test, "/approveChange,_of_a_payment_over_a_network") ||
+		strings.HasSuffix(test, "/returnPayment") || strings.HasSuffix(test, "/reversePayment") ||
+		strings.HasSuffix(test, "/approveChange,_of_a_return")
 }
 
 // takesAway lists the operations that take something away, which is never refused.

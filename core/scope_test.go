@@ -145,7 +145,8 @@ func (s *stocked) reads(t *testing.T, parents []customers.UID) map[string]read {
 			method, queue := name+"."+service.Type().Method(m).Name, service.Method(m)
 			// everybody may know the institution, and the directory of banks
 			if !takes(queue.Type(), reflect.TypeFor[*db.Batch]()) || method == "Customers.Institution" || name == "Banks" ||
-				method == "Ledger.FindJournals" || method == "Ledger.PostingsOf" { // for the bank alone, see ledger's tests
+				method == "Ledger.FindJournals" || method == "Ledger.PostingsOf" || // for the bank alone, see ledger's tests
+				method == "Payments.Refused" || method == "Payments.CountRefused" { // and those of payments
 				continue
 			}
 			all[method] = func(ctx context.Context, b *db.Batch) func() (int, error) {

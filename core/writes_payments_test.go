@@ -4,10 +4,13 @@ import (
 	"context"
 	"time"
 
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
 	"bankgraph/core/payments"
+	"bankgraph/core/sandbox"
 )
 
 // transferFunds pays from an account of this customer, with a fee, some days from now.
@@ -50,5 +53,60 @@ func cancelPayment(b *coretest.Bank, what write) write {
 	uid := made.Result.(payments.Saved).UID
 	return func(ctx context.Context, key string) (said, error) {
 		return heard(b.Payments.Cancel(ctx, uid, with(key)))
+	}
+}
+
+// came plays a credit of another bank to an account of this customer, and takes it in.
+func came(b *coretest.Bank, to *customers.Customer) payments.UID {
+	account := b.Account(to, coretest.Holding(1000_00, 0), coretest.Sends)
+	if _, err := playIncomingCredit(b, account.UID)(b.Staff(), ""); err != nil {
+		panic(err)
+	}
+	work(b)
+	var uid payments.UID
+	err := b.DB.NewRaw(`SELECT max(uid) FROM payments WHERE tenant = ?`, b.Tenant).Scan(context.Background(), &uid)
+	if err != nil {
+		panic(err)
+	}
+	return uid
+}
+
+// work does the bank's own work once.
+func work(b *coretest.Bank) {
+	operator := access.Operator(context.Background(), b.Tenant, b.Code, coretest.Zone())
+	for _, do := range []func(context.Context) (int, error){b.Payments.SendQueued, b.Payments.HandOver, b.Payments.Receive} {
+		if _, err := do(operator); err != nil {
+			panic(err)
+		}
+	}
+}
+
+func playIncomingCredit(b *coretest.Bank, to accounts.UID) write {
+	draft := sandbox.Credit{Account: to, Amount: "25", Rail: "FEDNOW"}
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Sandbox.PlayCredit(ctx, draft, with(key)))
+	}
+}
+
+func playRecall(b *coretest.Bank, of payments.UID) write {
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Sandbox.PlayRecall(ctx, of, sandbox.Recall{}, with(key)))
+	}
+}
+
+func returnPayment(b *coretest.Bank, uid payments.UID) write {
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Payments.Return(ctx, uid, payments.Return{Code: "CUST"}, with(key)))
+	}
+}
+
+func reversePayment(b *coretest.Bank, what write) write {
+	made, err := what(b.Staff(), "")
+	if err != nil {
+		panic(err)
+	}
+	work(b)
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Payments.Reverse(ctx, made.Result.(payments.Saved).UID, payments.Reversal{Code: "DUPL"}, with(key)))
 	}
 }

@@ -253,6 +253,33 @@ var writes = []struct {
 	{name: "cancelPayment, which is over", refused: payments.ErrOver, on: func(b *coretest.Bank) write {
 		return cancelPayment(b, transferFunds(b, b.Customer(), "10", 0))
 	}},
+	{name: "playIncomingCredit", on: func(b *coretest.Bank) write {
+		return playIncomingCredit(b, b.Account(b.Customer(), coretest.Sends).UID)
+	}},
+	{name: "playRecall", on: func(b *coretest.Bank) write { return playRecall(b, came(b, b.Customer())) }},
+	{name: "returnPayment", on: func(b *coretest.Bank) write { return returnPayment(b, came(b, b.Customer())) }},
+	{name: "returnPayment, to be approved", on: func(b *coretest.Bank) write {
+		return returnPayment(b, came(b, b.Customer(dual)))
+	}},
+	{name: "returnPayment, which went out", refused: payments.ErrNotIncoming, on: func(b *coretest.Bank) write {
+		made, err := sendPayment(b, b.Customer(), "10", 0)(b.Staff(), "")
+		if err != nil {
+			panic(err)
+		}
+		return returnPayment(b, made.Result.(payments.Saved).UID)
+	}},
+	{name: "approveChange, of a return", as: checker, on: func(b *coretest.Bank) write {
+		return approve(b, returnPayment(b, came(b, b.Customer(dual))))
+	}},
+	{name: "reversePayment", on: func(b *coretest.Bank) write {
+		return reversePayment(b, transferFunds(b, b.Customer(), "10", 0))
+	}},
+	{name: "reversePayment, over a network", on: func(b *coretest.Bank) write {
+		return reversePayment(b, sendPayment(b, b.Customer(), "10", 0))
+	}},
+	{name: "reversePayment, which is not over", refused: payments.ErrNotProcessed, on: func(b *coretest.Bank) write {
+		return reversePayment(b, transferFunds(b, b.Customer(), "10", 1))
+	}},
 	{
 		name: "approveChange, of a new account", as: checker,
 		on: func(b *coretest.Bank) write { return approve(b, openAccount(b, b.Customer(dual))) },

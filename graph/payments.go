@@ -11,6 +11,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/ledger"
+	"bankgraph/core/page"
 	"bankgraph/core/payments"
 	"bankgraph/db"
 	"bankgraph/graph/model"
@@ -22,7 +23,8 @@ var paymentKind = numbered("Payment", kind[payments.UID, payments.Payment]{
 	find:   func(c *core.Core) finder[payments.UID, payments.Payment] { return c.Payments.FindMany },
 	key:    func(p *payments.Payment) payments.UID { return p.UID },
 	columns: columns{
-		"status": {"State"}, "amount": {"Minor", "Currency"}, "fee": {"FeeMinor", "Currency"},
+		"status": {"State"}, "returnStatus": {"State"}, "returned": {"ReturnedMinor", "Currency"},
+		"amount": {"Minor", "Currency"}, "fee": {"FeeMinor", "Currency"},
 		"senderNumber": {"Sender.Last4"}, "receiverNumber": {"Receiver.Last4"}, "details": {"UID"},
 		"achEntry": {"UID"},
 	},
@@ -30,6 +32,7 @@ var paymentKind = numbered("Payment", kind[payments.UID, payments.Payment]{
 
 func init() {
 	query("payment", (*operation).payment)
+	query("refusedCredits", (*operation).refusedCredits)
 	queryList("payments", paymentKind, func(c *core.Core) *payments.Service { return c.Payments }, listPayments,
 		countPayments, nil)
 	hasMany(customerKind, "payments", paymentKind,
@@ -38,7 +41,7 @@ func init() {
 		paymentsOf((*payments.Service).OfAccounts, (*payments.Service).CountOfAccounts))
 	hasCustomer(paymentKind, "customer", func(p *payments.Payment) *customers.UID { return &p.Customer })
 	hasOne(paymentKind, "senderAccount", accountKind,
-		func(p *payments.Payment) *accounts.UID { return &p.SenderAccount })
+		func(p *payments.Payment) *accounts.UID { return named(&p.SenderAccount) })
 	hasOne(paymentKind, "receiverAccount", accountKind,
 		func(p *payments.Payment) *accounts.UID { return named(&p.ReceiverAccount) })
 	hasOne(paymentKind, "contact", contactKind,
@@ -52,8 +55,8 @@ func init() {
 	prices["PaymentConnection.totalCountIsExact"] = countMany
 	prices["PaymentFilter.account"], prices["PaymentFilter.contact"] = sorted, sorted
 	for _, field := range []string{
-		"status", "rail", "speed", "senderName", "receiverName", "externalReferenceId", "notes", "currency", "amount", "amountAtLeast",
-		"amountAtMost", "paymentDateFrom", "paymentDateTo",
+		"status", "rail", "direction", "speed", "senderName", "receiverName", "externalReferenceId", "notes", "currency",
+		"amount", "amountAtLeast", "amountAtMost", "paymentDateFrom", "paymentDateTo",
 	} {
 		prices["PaymentFilter."+field] = scan
 	}
@@ -84,6 +87,15 @@ func init() {
 		codes:  codes{fault.NotFound: "PAYMENT001", fault.State: "PAYMENT001"},
 		fields: subjects["payment"].fields,
 	}
+	subjects[returned] = subject{
+		codes: codes{fault.NotFound: "API900", fault.State: "PAYMENT003"},
+		fields: map[string]string{"returnCode": "code", "returnNotes": "notes", "returnType": "type",
+			"settlementAmount": "amount", "rejectReasonCode": "rejectCode"},
+	}
+	subjects[reversed] = subject{
+		codes:  codes{fault.NotFound: "API900", fault.State: "PAYMENT004"},
+		fields: map[string]string{"reversalCode": "code", "reversalNotes": "notes"},
+	}
 	precise = append(precise,
 		preciseCode{is: payments.ErrAccount, code: bookFailed}, preciseCode{is: ledger.ErrUncovered, code: bookFailed},
 		preciseCode{is: payments.ErrOver, code: "PAYMENT001"})
@@ -99,6 +111,23 @@ func (o *operation) payment(ctx context.Context, f graphql.CollectedField) (*pay
 		return nil, on("uid", err)
 	}
 	return paymentKind.one(ctx, payments.UID(uid), f)
+}
+
+// refusedCredits answers Query.refusedCredits.
+func (o *operation) refusedCredits(ctx context.Context, f graphql.CollectedField) ([]*payments.Message, error) {
+	first, err := scalar.UnmarshalInt(argumentsOf(ctx, f)["first"])
+	if err == nil && (first < 1 || first > 200) {
+		err = fault.Field("list", "first", fault.Max, "must be from 1 to 200")
+	}
+	if err != nil {
+		return nil, on("first", err)
+	}
+	b := o.core.Batch()
+	rows := o.core.Payments.Refused(ctx, b, page.First(int(first)))
+	if err := b.Send(ctx); err != nil {
+		return nil, err
+	}
+	return rows.Items[:min(len(rows.Items), int(first))], rows.Err
 }
 
 func listPayments(
@@ -187,4 +216,43 @@ func failed(err error, subject string) error {
 func (m mutations) CancelPayment(ctx context.Context, in model.PaymentDraft) (*model.PaymentPayload, error) {
 	done, err := m.core.Payments.Cancel(ctx, in.UID, in.RequestOptions)
 	return paymentKind.payload(ctx, done.Result.UID, done.Receipt, err)
+}
+
+// returned and reversed are the subjects of faults that stop a return, or a reversal.
+const (
+	returned = "return"
+	reversed = "reversal"
+)
+
+func (m mutations) ReturnPayment(ctx context.Context, in model.ReturnDraft) (*model.PaymentPayload, error) {
+	if err := model.Keyed(in.RequestOptions); err != nil {
+		return nil, err
+	}
+	done, err := m.core.Payments.Return(ctx, in.UID, in.Return, in.RequestOptions)
+	return paymentKind.payload(ctx, done.Result.UID, done.Receipt, failed(err, returned))
+}
+
+func (m mutations) ReversePayment(ctx context.Context, in model.ReversalDraft) (*model.PaymentPayload, error) {
+	if err := model.Keyed(in.RequestOptions); err != nil {
+		return nil, err
+	}
+	done, err := m.core.Payments.Reverse(ctx, in.UID, in.Reversal, in.RequestOptions)
+	return paymentKind.payload(ctx, done.Result.UID, done.Receipt, failed(err, reversed))
+}
+
+func (m mutations) PlayIncomingCredit(ctx context.Context, in model.PlayedCredit) (*model.PlayedPayload, error) {
+	in.Credit.Account, in.Credit.Rail = in.Account, string(in.Rail)
+	done, err := m.core.Sandbox.PlayCredit(ctx, in.Credit, in.RequestOptions)
+	if err != nil {
+		return nil, err
+	}
+	return &model.PlayedPayload{MessageID: done.Result.MessageID, Replayed: done.Replayed}, nil
+}
+
+func (m mutations) PlayRecall(ctx context.Context, in model.PlayedRecall) (*model.PlayedPayload, error) {
+	done, err := m.core.Sandbox.PlayRecall(ctx, in.UID, in.Recall, in.RequestOptions)
+	if err != nil {
+		return nil, err
+	}
+	return &model.PlayedPayload{MessageID: done.Result.MessageID, Replayed: done.Replayed}, nil
 }

@@ -75,6 +75,12 @@ func init() {
 	mutations["cancelPayment"] = tried{access.CancelPayments, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", reason: "Paid twice"`, paymentOf(activeOf(c), 0))
 	}, `payment { uid status reason timeline { number status reason } version } approval { uid }`}
+	mutations["returnPayment"] = tried{access.ReturnPayments, func(c customers.UID) string {
+		return fmt.Sprintf(`uid: "%s", code: "CUST", notes: "Not ours"`, paymentOf(activeOf(c), 0))
+	}, `payment { uid } approval { uid }`}
+	mutations["reversePayment"] = tried{access.ReversePayments, func(c customers.UID) string {
+		return fmt.Sprintf(`uid: "%s", code: "DUPL", notes: "Paid twice"`, paymentOf(activeOf(c), 0))
+	}, `payment { uid } approval { uid }`}
 	staffOnly["transferFunds"], staffOnly["sendPayment"], staffOnly["cancelPayment"] = true, true, true // as changeLimits
 }
 

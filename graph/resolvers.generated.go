@@ -289,6 +289,10 @@ func (queryResolver) Payments(ctx context.Context, first *int32, after *string, 
 	return resolved[*model.Connection[payments.Payment]](ctx)
 }
 
+func (queryResolver) RefusedCredits(ctx context.Context, first *int32) ([]*payments.Message, error) {
+	return resolved[[]*payments.Message](ctx)
+}
+
 func (queryResolver) Webhooks(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *webhooks.Search) (*model.Connection[webhooks.Webhook], error) {
 	return resolved[*model.Connection[webhooks.Webhook]](ctx)
 }

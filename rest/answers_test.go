@@ -32,7 +32,7 @@ type area struct {
 	name   string
 	does   string    // the name of an operation of the area that succeeds
 	wrong  operation // a request that answers 400
-	absent string    // the path of an absent thing, if it answers 404
+	absent string    // the path of an absent thing, if it answers 404; with its method, if that is not GET
 }
 
 const nobody = "/00000000-0000-4000-8000-000000000000"
@@ -67,6 +67,18 @@ var areas = []area{
 	{"banks", "banks_lookup", operation{"", http.MethodGet, "/v1/banks?bankId=THGTGB20&bankIdType=IBAN", ""}, ""},
 	{"routing", "banks_find", operation{"", http.MethodGet, "/v1/banks/123456789", ""}, ""},
 	{"payments", "payments_cancel", operation{"", http.MethodPut, "/v3/payments/{P}/cancel", ""}, "/v3/payments/4711"},
+	{
+		"returns", "payments_return", operation{"", http.MethodPut, "/v3/payments/{P}/return", `{"returnCode": "CUST"}`},
+		"PUT /v3/payments/4711/return",
+	},
+	{
+		"reversals", "payments_reverse", operation{"", http.MethodPut, "/v3/payments/{F}/reverse", `{"reversalCode": "CUST"}`},
+		"PUT /v3/payments/4711/reverse",
+	},
+	{
+		"plays", "plays_credit", operation{"", http.MethodPost, "/sandbox/incomingcredits", `{"paymentAmount": 1}`},
+		"POST /sandbox/payments/4711/recall",
+	},
 	{
 		"credit_requests", "payments_credit_v3",
 		operation{"", http.MethodPost, "/v3/payments/creditrequest", `{"paymentAmount": 0, "speed": "Soon", "sender": {"accountUID": "{A}"}}`},
@@ -136,6 +148,12 @@ func areaOf(method, path string) string {
 		return "credit_requests"
 	case path == "/v4/payments/credit":
 		return "credits_v4"
+	case strings.HasSuffix(path, "/return"):
+		return "returns"
+	case strings.HasSuffix(path, "/reverse"):
+		return "reversals"
+	case strings.HasPrefix(path, "/sandbox/"):
+		return "plays"
 	case strings.HasSuffix(path, "/booktransfer"):
 		return "book_transfers"
 	case strings.HasSuffix(path, "/limits"):
@@ -184,7 +202,12 @@ func (b *bank) refusals(a area) map[int]string {
 		http.StatusConflict:     b.send(b.program(), b.keyed(reused, "k")).body,
 	}
 	if a.absent != "" {
-		all[http.StatusNotFound] = b.ask(b.program(), operation{"", http.MethodGet, a.absent, ""}).body
+		method, path, changes := strings.Cut(a.absent, " ")
+		gone := operation{"", method, path, "{}"}
+		if !changes {
+			gone = operation{"", http.MethodGet, a.absent, ""}
+		}
+		all[http.StatusNotFound] = b.ask(b.program(), gone).body
 	}
 	if o.body != "" {
 		all[http.StatusRequestEntityTooLarge] = b.send(b.program(), large).body

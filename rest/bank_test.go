@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -51,6 +52,10 @@ type bank struct {
 	purse     *accounts.Account // the partner's
 	paid      *payments.Payment // from acme's operating to the purse, with a fee
 	scheduled *payments.Payment // back
+	making    sync.Mutex        // of these two
+	came      payments.UID      // from another bank, to the purse; see receives
+	transfer  payments.UID      // from the purse to the partner's other account
+	desk      *accounts.Account // that one
 	private   *payments.Payment // between accounts of direct
 
 	treasurer *signatories.Signatory // acme's
@@ -99,6 +104,7 @@ func fill(t testing.TB, made *coretest.Bank) *bank {
 	b.Limit(b.direct, "ACH_PAYMENT_LIMIT_PER_DAY", 42_42)
 	b.purse = b.Account(b.partner, coretest.Holding(500_00, 0), coretest.Sends,
 		func(a *accounts.Account) { a.Name = "Purse" })
+	b.desk = b.Account(b.partner, coretest.Holding(0, 0), func(a *accounts.Account) { a.Name = "Desk" })
 	b.paid = b.Payment(b.operating, b.purse, func(p *payments.Payment) {
 		p.FeeMinor, p.FeeName, p.FeeTier, p.Notes = 25, "Book Transfer", "Gold", b.mark(p.Tenant)+"Rent of October"
 	})

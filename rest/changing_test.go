@@ -87,6 +87,17 @@ var changing = []operation{
 	{"payments_book_g1", http.MethodPost, "/payments/booktransfer", sent("payments_book_g1")},
 	{"payments_cancel", http.MethodPut, "/v3/payments/{F}/cancel", `{"notes": "Paid in cash"}`},
 	{"payments_cancel_g1", http.MethodPut, "/payments/{F}/cancel", `{"notes": "Paid in cash"}`},
+	{
+		"payments_return", http.MethodPut, "/v3/payments/{I}/return", `{"returnNotes": "Not ours", "returnCode": "CUST", "returnType": "IPAY"}`,
+	},
+	{"payments_return_g1", http.MethodPut, "/payments/{I}/return", `{"returnNotes": "Not ours", "returnCode": "CUST"}`},
+	{
+		"payments_reverse", http.MethodPut, "/v3/payments/{T}/reverse",
+		`{"reversalNotes": "Paid twice", "reversalCode": "DUPL", "initiatingParty": "API"}`,
+	},
+	{"payments_reverse_g1", http.MethodPut, "/payments/{T}/reverse", `{"reversalNotes": "Paid twice", "reversalCode": "DUPL"}`},
+	{"plays_credit", http.MethodPost, "/sandbox/incomingcredits", sent("plays_credit")},
+	{"plays_recall", http.MethodPost, "/sandbox/payments/{I}/recall", `{"reversalNotes": "Paid twice", "reversalCode": "DUPL"}`},
 }
 
 // everything returns all operations.
@@ -94,7 +105,7 @@ func everything() []operation { return slices.Concat(operations, changing) }
 
 // assigned matches numbers that the bank gives to new things, which differ from run to run.
 var assigned = regexp.MustCompile(
-	`\b(20\d{5}|20\d{7}|10\d{5}|[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})\b`)
+	`\b(20\d{21}|20\d{5}|20\d{7}|10\d{5}|[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})\b`)
 
 // changed finds the first text of a body. Bodies without one begin with a number.
 var changed = regexp.MustCompile(`^(\[?\s*\{\s*"\w+": ")(.)`)
@@ -148,6 +159,12 @@ func entries(o operation) int {
 	if o.name == "customers_change_v2" || o.name == "payments_book_g1" {
 		return 2
 	}
+	switch {
+	case strings.Contains(o.path, "{I}"): // the play and the payment that came of it
+		return 3
+	case strings.Contains(o.path, "{T}"): // the transfer
+		return 2
+	}
 	return 1
 }
 
@@ -166,6 +183,7 @@ func (b *bank) recorded() int {
 
 // keyed makes a request of an operation about acme, with an idempotency key.
 func (b *bank) keyed(o operation, key string) *http.Request {
+	b.receives(o)
 	fill := b.names(b.acme.UID, b.operating.UID, b.supplier.UID, number(b.operating))
 	r := request(o.method, fill.Replace(o.path), fill.Replace(o.body))
 	r.Header.Set("Idempotency-Key", asUUID(key))

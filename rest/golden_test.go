@@ -73,6 +73,7 @@ func (o operation) forAll() bool { return strings.HasPrefix(o.name, "banks_") }
 // at calls an operation about a customer and its things.
 func (b *bank) at(ctx context.Context, o operation, customer, account, contact any, number string) said {
 	b.t.Helper()
+	b.receives(o)
 	fill := b.names(customer, account, contact, number)
 	r := request(o.method, fill.Replace(o.path), fill.Replace(o.body))
 	r.Header.Set(asDocumented, "yes")
@@ -81,18 +82,20 @@ func (b *bank) at(ctx context.Context, o operation, customer, account, contact a
 
 // names replaces the placeholders of an operation.
 func (b *bank) names(customer, account, contact any, number string) *strings.Replacer {
-	paid, scheduled := b.paid.UID, b.scheduled.UID
+	paid, scheduled, came, transfer := b.paid.UID, b.scheduled.UID, b.came, b.transfer
 	switch customer {
 	case b.acme.UID, b.bare.UID:
 	case b.direct.UID:
-		paid, scheduled = b.private.UID, b.private.UID
+		paid, scheduled, came, transfer = b.private.UID, b.private.UID, b.private.UID, b.private.UID
 	default: // no payment of this bank
 		paid, scheduled = b.private.UID+1, b.private.UID+1
+		came, transfer = paid, paid
 	}
 	return strings.NewReplacer("{C}", fmt.Sprint(customer), "{A}", fmt.Sprint(account), "{K}",
 		fmt.Sprint(contact), "{N}", number,
 		"{S}", b.treasurer.UID.String(), "{U}", b.ruth.UID.String(), "{R}", b.clerk.UID.String(), "{L}",
-		b.locked.UID.String(), "{X}", b.loan.UID.String(), "{P}", paid.String(), "{F}", scheduled.String(), "{B}", b.purse.UID.String(),
+		b.locked.UID.String(), "{X}", b.loan.UID.String(), "{P}", paid.String(), "{F}", scheduled.String(), "{I}", came.String(),
+		"{T}", transfer.String(), "{B}", b.purse.UID.String(),
 		"{in}", "in", "{out}", "out")
 }
 

@@ -19,6 +19,16 @@ var (
 			line{is: payments.ErrNotFound, status: http.StatusNotFound, code: serverFailure}),
 	}
 
+	returnsV3 = dialect{
+		success: successC1, failure: failureC1, lines: table("PAYMENT003", notAuthorized,
+			line{is: payments.ErrNotFound, status: http.StatusNotFound, code: serverFailure}), phrase: "Payment return failed",
+	}
+
+	reversalsV3 = dialect{
+		success: successC1, failure: failureC1, lines: table("PAYMENT004", notAuthorized,
+			line{is: payments.ErrNotFound, status: http.StatusNotFound, code: serverFailure}), phrase: "Payment reversal failed",
+	}
+
 	bookTransfersV3 = dialect{success: successC1, failure: failureC1, lines: table("BOOKTRF001", notAuthorized)}
 )
 
@@ -78,6 +88,35 @@ func (a *api) cancelPayment(r *http.Request) (answer, error) {
 	return done(http.StatusOK, out.Receipt, paymentCancelled{out.Result.UID.String()}), err
 }
 
+// returnPayment gives back what came in. The deprecated achReturnCode is no code of these networks.
+func (a *api) returnPayment(r *http.Request) (answer, error) {
+	q := readBody(r)
+	uid, options, f := inPath(q, "paymentUID", payments.ParseUID), q.options(), q.fields()
+	f.none("returns over ACH are not offered", "achReturnCode")
+	draft := payments.Return{
+		Code: f.text("returnCode").Value, Notes: f.text("returnNotes").Value, Type: f.text("returnType").Value,
+		Amount: f.number("settlementAmount").Value, Reject: f.text("rejectReasonCode").Value,
+	}
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Payments.Return(r.Context(), uid, draft, options)
+	return done(http.StatusOK, out.Receipt, paymentCancelled{out.Result.UID.String()}), err
+}
+
+func (a *api) reversePayment(r *http.Request) (answer, error) {
+	q := readBody(r)
+	uid, options, f := inPath(q, "paymentUID", payments.ParseUID), q.options(), q.fields()
+	draft := payments.Reversal{
+		Code: f.text("reversalCode").Value, Notes: f.text("reversalNotes").Value, Party: f.text("initiatingParty").Value,
+	}
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Payments.Reverse(r.Context(), uid, draft, options)
+	return done(http.StatusOK, out.Receipt, paymentCancelled{out.Result.UID.String()}), err
+}
+
 // paymentSearch reads what to search for (rest/CONTRACT.md, payment search).
 func paymentSearch(f fields) payments.Search {
 	by := payments.Search{
@@ -103,7 +142,8 @@ func paymentSearch(f fields) payments.Search {
 	}
 	by.Contact = sought(f, &by, contacts.ParseUID, "receiverId")
 	if way := f.text("wireType").Value; way != "" {
-		by.Rails, by.None = rails.All, by.None || !strings.EqualFold(way, outgoing)
+		direction, known := wireTypes[strings.ToUpper(way)]
+		by.Rails, by.Direction, by.None = rails.All, direction, by.None || !known
 	}
 	if method := f.text("deliveryMethod").Value; method != "" {
 		rail, known := rails.ParseRail(method)
@@ -115,8 +155,10 @@ func paymentSearch(f fields) payments.Search {
 	return by
 }
 
-// outgoing is the wireType of payments over a network: there are none that come in.
-const outgoing = "OUTGOING_PAYMENT"
+// wireTypes are the directions of payments over a network, as they are published.
+var wireTypes = map[string]payments.Direction{
+	string(payments.OutgoingPayment): payments.Out, string(payments.IncomingPayment): payments.In,
+}
 
 // unmet are the conditions that no payment meets yet: they are of international payments, of series, of files
 // and of virtual accounts.

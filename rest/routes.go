@@ -121,5 +121,9 @@ func (a *api) routes(r chi.Router) {
 			a.answer(paymentsV3.says("Payment retrieval failed"), a.findPayment))
 		r.Put(generation+"/payments/{paymentUID}/cancel",
 			a.answer(paymentsV3.says("Payment cancellation failed"), a.cancelPayment))
+		r.Put(generation+"/payments/{paymentUID}/return", a.answer(returnsV3, a.returnPayment))
+		r.Put(generation+"/payments/{paymentUID}/reverse", a.answer(reversalsV3, a.reversePayment))
 	}
+	r.Post("/sandbox/incomingcredits", a.answer(playsV1, a.playIncomingCredit))
+	r.Post("/sandbox/payments/{paymentUID}/recall", a.answer(playsV1, a.playRecall))
 }

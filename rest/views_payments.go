@@ -83,34 +83,36 @@ func paymentItemOf(p *payments.Shown, zone *time.Location) paymentItem {
 
 // paymentFields are what get and search have in common.
 type paymentFields struct {
-	PaymentUID            payments.UID      `json:"paymentUID"`
-	ExternalReferenceID   string            `json:"externalReferenceId"`
-	SourceReferenceID     string            `json:"sourceReferenceId"`
-	CounterParty          string            `json:"counterParty"`
-	CounterPartyID        string            `json:"counterPartyId"`
-	CustomerType          customers.Type    `json:"customerType,omitzero"`
-	BusinessUnit          string            `json:"businessUnit"`
-	BusinessUnitID        string            `json:"businessUnitId"`
-	Channel               string            `json:"channel"`
-	CostCenter            string            `json:"costCenter"`
-	Book                  string            `json:"book"`
-	PaymentDate           string            `json:"paymentDate"`
-	SenderAccountUID      string            `json:"senderAccountUID"`
-	SenderCurrency        money.Currency    `json:"senderCurrency"`
-	ReceiverAmount        money.Amount      `json:"receiverAmount"`
-	ReceiverCurrency      money.Currency    `json:"receiverCurrency"`
-	PaymentNotes          string            `json:"paymentNotes"`
-	DeliveryAgentType     accounts.Type     `json:"deliveryAgentType"`
-	QuoteID               string            `json:"quoteId"`
-	ForexContract         string            `json:"forexContract"`
-	CreatedBy             string            `json:"createdBy"`
-	CreationDateTime      string            `json:"creationDateTime"`
-	EntryType             rails.EntryType   `json:"entryType"`
-	Status                payments.Status   `json:"status"`
-	DeliveryMethod        rails.Rail        `json:"deliveryMethod,omitempty"`
-	WireType              payments.WireType `json:"wireType,omitempty"`
-	MemoPostStatus        payments.MemoPost `json:"memoPostStatus"`
-	MemoPostFailureReason string            `json:"memoPostFailureReason"`
+	PaymentUID          payments.UID      `json:"paymentUID"`
+	ExternalReferenceID string            `json:"externalReferenceId"`
+	SourceReferenceID   string            `json:"sourceReferenceId"`
+	CounterParty        string            `json:"counterParty"`
+	CounterPartyID      string            `json:"counterPartyId"`
+	CustomerType        customers.Type    `json:"customerType,omitzero"`
+	BusinessUnit        string            `json:"businessUnit"`
+	BusinessUnitID      string            `json:"businessUnitId"`
+	Channel             string            `json:"channel"`
+	CostCenter          string            `json:"costCenter"`
+	Book                string            `json:"book"`
+	PaymentDate         string            `json:"paymentDate"`
+	SenderAccountUID    string            `json:"senderAccountUID"`
+	SenderCurrency      money.Currency    `json:"senderCurrency"`
+	ReceiverAmount      money.Amount      `json:"receiverAmount"`
+	ReceiverCurrency    money.Currency    `json:"receiverCurrency"`
+	PaymentNotes        string            `json:"paymentNotes"`
+	DeliveryAgentType   accounts.Type     `json:"deliveryAgentType"`
+	QuoteID             string            `json:"quoteId"`
+	ForexContract       string            `json:"forexContract"`
+	CreatedBy           string            `json:"createdBy"`
+	CreationDateTime    string            `json:"creationDateTime"`
+	EntryType           rails.EntryType   `json:"entryType"`
+	Status              payments.Status   `json:"status"`
+	DeliveryMethod      rails.Rail        `json:"deliveryMethod,omitempty"`
+	WireType            payments.WireType `json:"wireType,omitempty"`
+	// what became of asking for the money back; left out if nobody has
+	ReturnStatus          payments.ReturnStatus `json:"returnStatus,omitempty"`
+	MemoPostStatus        payments.MemoPost     `json:"memoPostStatus"`
+	MemoPostFailureReason string                `json:"memoPostFailureReason"`
 	senderFields
 	receiverFields
 	otherParties
@@ -128,8 +130,8 @@ type senderFields struct {
 	SenderCountryCode    string           `json:"senderCountryCode"`
 	SenderCountry        string           `json:"senderCountry"`
 	SenderEmail          string           `json:"senderEmail"`
-	SenderAccountType    accounts.Type    `json:"senderAccountType"`
-	SenderAccountSubType accounts.SubType `json:"senderAccountSubType"`
+	SenderAccountType    accounts.Type    `json:"senderAccountType,omitzero"`
+	SenderAccountSubType accounts.SubType `json:"senderAccountSubType,omitzero"`
 	SenderBankIDType     string           `json:"senderBankIdType"`
 	SenderBankID         string           `json:"senderBankId"`
 	SenderBankName       string           `json:"senderBankName"`
@@ -213,20 +215,37 @@ type otherParties struct {
 
 func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
 	view := paymentFields{
-		PaymentUID: p.UID, ExternalReferenceID: p.ExternalReferenceID, CounterParty: p.SenderName,
+		PaymentUID: p.UID, ExternalReferenceID: p.ExternalReferenceID, CounterParty: p.OwnerName(),
 		CounterPartyID: p.Customer.String(), CustomerType: p.Payer.Type, BusinessUnit: p.Bank.Name,
 		BusinessUnitID: p.Bank.UID.String(), Channel: p.Channel, CostCenter: p.Payer.CostCenter,
-		PaymentDate: p.Date.Format(time.DateOnly), SenderAccountUID: p.SenderAccount.String(),
+		PaymentDate: p.Date.Format(time.DateOnly), SenderAccountUID: shownAccount(p.SenderAccount),
 		SenderCurrency: p.Currency, ReceiverAmount: p.Amount(), ReceiverCurrency: p.Currency, PaymentNotes: p.Notes,
-		DeliveryAgentType: p.Sender.Type, CreatedBy: p.CreatedBy(),
+		DeliveryAgentType: ownType(p), CreatedBy: p.CreatedBy(),
 		CreationDateTime: p.CreatedAt.In(zone).Format("2006-01-02T15:04:05"), EntryType: p.EntryType(),
-		DeliveryMethod: p.DeliveryMethod(), WireType: p.WireType(), Status: p.Status(), MemoPostStatus: p.State.MemoPost(), senderFields: senderFieldsOf(p.Sends()),
+		Status: p.Status(), MemoPostStatus: p.MemoPost(), ReturnStatus: p.ReturnStatus(), senderFields: senderFieldsOf(p.Sends()),
 		receiverFields: receiverFieldsOf(p.Receives()),
 	}
+	view.DeliveryMethod, view.WireType = p.DeliveryMethod(), p.WireType()
 	if p.State.Failed() {
 		view.MemoPostFailureReason = p.Reason
 	}
 	return view
+}
+
+// shownAccount is the number of an account here; "" for one at another bank.
+func shownAccount(uid accounts.UID) string {
+	if uid == 0 {
+		return ""
+	}
+	return uid.String()
+}
+
+// ownType is the type of the account that is the bank's customer's, of the two.
+func ownType(p *payments.Shown) accounts.Type {
+	if p.Incoming() {
+		return p.Receiver.Type
+	}
+	return p.Sender.Type
 }
 
 func senderFieldsOf(p payments.Person) senderFields {

@@ -74,6 +74,9 @@ type ReturnStatus string
 const (
 	RequestSent     ReturnStatus = "RETURN_REQUEST_SENT"
 	RequestReceived ReturnStatus = "RETURN_REQUEST_RECEIVED"
+	RequestAccepted ReturnStatus = "REVERSAL_ACCEPTED"
+	RequestPartly   ReturnStatus = "REVERSAL_PARTIALLY_ACCEPTED"
+	RequestRejected ReturnStatus = "REVERSAL_REJECTED"
 )
 
 var wordings = map[State]wording{
@@ -82,9 +85,9 @@ var wordings = map[State]wording{
 	Sent: {StatusTransmitted, Posted, ""}, Settled: {StatusProcessed, Posted, ""},
 	Recalling: {StatusProcessed, Posted, RequestSent}, Recalled: {StatusProcessed, Posted, RequestReceived},
 	Returning: {StatusReturnInitiated, ReturnInitiated, ""}, Returned: {StatusReturned, ReturnInitiated, ""},
-	ReversalAccepted: {StatusReversalAccepted, ReceivedReversal, ReturnStatus(StatusReversalAccepted)},
-	ReversalPartly:   {StatusReversalPartly, ReceivedReversal, ReturnStatus(StatusReversalPartly)},
-	ReversalRejected: {StatusReversalRejected, Posted, ReturnStatus(StatusReversalRejected)},
+	ReversalAccepted: {StatusReversalAccepted, ReceivedReversal, RequestAccepted},
+	ReversalPartly:   {StatusReversalPartly, ReceivedReversal, RequestPartly},
+	ReversalRejected: {StatusReversalRejected, Posted, RequestRejected},
 	Rejected:         {StatusRejected, MemoFailure, ""}, Invalid: {StatusValidationFailure, MemoFailure, ""},
 	Cancelled: {StatusCancelled, NotPosted, ""},
 }

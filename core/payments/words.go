@@ -73,7 +73,9 @@ type Person struct {
 // Sends describes who pays.
 func (p *Shown) Sends() Person {
 	if p.Incoming() {
-		return p.To.holder().person(p.SenderName, p.Sender)
+		from := p.To.holder()
+		from.Country = "" // the payment has its code alone
+		return from.person(p.SenderName, p.Sender)
 	}
 	return p.Payer.person(p.SenderName, p.Sender)
 }

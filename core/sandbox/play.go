@@ -15,6 +15,7 @@ import (
 	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/check"
+	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/money"
 	"bankgraph/core/payments"
@@ -249,6 +250,9 @@ func (s *Service) beginTx(
 	ctx context.Context, tx *changes.Tx, over rails.Rail, customer int64,
 	compose func(iso20022.Group, int64) iso20022.Message, from, to string,
 ) (Played, error) {
+	if _, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(customer)); err != nil {
+		return Played{}, err
+	}
 	row := &message{Tenant: tx.Caller.Tenant, Rail: over, Answer: 1, DueAt: tx.Now}
 	if err := tx.NewRaw(`SELECT nextval('sandbox_messages_ids')`).Scan(ctx, &row.ID); err != nil {
 		return Played{}, err

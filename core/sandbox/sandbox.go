@@ -15,6 +15,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/clock"
+	"bankgraph/core/customers"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/iso20022"
@@ -36,9 +37,10 @@ var Tables = db.Tables{
 
 // Service plays the networks. It is a payments.Network.
 type Service struct {
-	db    *db.DB
-	keys  *seal.Keys
-	clock *clock.Service
+	db        *db.DB
+	keys      *seal.Keys
+	customers *customers.Service
+	clock     *clock.Service
 
 	pay    *changes.Operation[Credit, Played]
 	recall *changes.Operation[Recall, Played]
@@ -46,8 +48,8 @@ type Service struct {
 }
 
 // New makes the service.
-func New(d *db.DB, keys *seal.Keys, all *changes.Service, c *clock.Service) *Service {
-	s := &Service{db: d, keys: keys, clock: c}
+func New(d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service, at *clock.Service) *Service {
+	s := &Service{db: d, keys: keys, customers: c, clock: at}
 	s.move = changes.Declare(all, "moveClock", "clock", access.MoveClock, s.moveTx)
 	s.pay = changes.Declare(all, "playIncomingCredit", "play", access.InitiatePayments, s.payTx)
 	s.recall = changes.Declare(all, "playRecall", "play", access.InitiatePayments, s.recallTx)

@@ -74,8 +74,12 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputOpenAccountInput(ctx, nil, v) },
 	reflect.TypeFor[model.PaymentFilter]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentFilter(ctx, nil, v) },
 	reflect.TypeFor[model.PaymentReceiver]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentReceiverInput(ctx, nil, v) },
-	reflect.TypeFor[customers.ProfileDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
-	reflect.TypeFor[model.Decision]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
+	reflect.TypeFor[model.PlayedCredit](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputPlayIncomingCreditInput(ctx, nil, v)
+	},
+	reflect.TypeFor[model.PlayedRecall]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputPlayRecallInput(ctx, nil, v) },
+	reflect.TypeFor[customers.ProfileDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
+	reflect.TypeFor[model.Decision]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.ReportingDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputRegulatoryReportingInput(ctx, nil, v)
 	},
@@ -85,8 +89,10 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.WebhookDeliveryDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputResendWebhookDeliveryInput(ctx, nil, v)
 	},
-	reflect.TypeFor[roles.GrantDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleApplicationInput(ctx, nil, v) },
-	reflect.TypeFor[roles.Search]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleFilter(ctx, nil, v) },
+	reflect.TypeFor[model.ReturnDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputReturnPaymentInput(ctx, nil, v) },
+	reflect.TypeFor[model.ReversalDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputReversePaymentInput(ctx, nil, v) },
+	reflect.TypeFor[roles.GrantDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleApplicationInput(ctx, nil, v) },
+	reflect.TypeFor[roles.Search]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleFilter(ctx, nil, v) },
 	reflect.TypeFor[model.WebhookDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputRotateWebhookSecretInput(ctx, nil, v)
 	},
@@ -158,8 +164,12 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"OpenAccountInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputOpenAccountInput(ctx, nil, v) },
 	"PaymentFilter":         func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentFilter(ctx, nil, v) },
 	"PaymentReceiverInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentReceiverInput(ctx, nil, v) },
-	"ProfileInput":          func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
-	"RefuseChangeInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
+	"PlayIncomingCreditInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputPlayIncomingCreditInput(ctx, nil, v)
+	},
+	"PlayRecallInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputPlayRecallInput(ctx, nil, v) },
+	"ProfileInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
+	"RefuseChangeInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
 	"RegulatoryReportingInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputRegulatoryReportingInput(ctx, nil, v)
 	},
@@ -169,6 +179,8 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"ResendWebhookDeliveryInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputResendWebhookDeliveryInput(ctx, nil, v)
 	},
+	"ReturnPaymentInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputReturnPaymentInput(ctx, nil, v) },
+	"ReversePaymentInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputReversePaymentInput(ctx, nil, v) },
 	"RoleApplicationInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleApplicationInput(ctx, nil, v) },
 	"RoleFilter":           func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleFilter(ctx, nil, v) },
 	"RotateWebhookSecretInput": func(ctx context.Context, v any) (any, error) {

@@ -477,6 +477,52 @@ func fieldContext_Payment_speed(_ context.Context, ec *executionContext, field g
 	return graphql.NewScalarFieldContext("Payment", field, false, false, errors.New("field of type PaymentSpeed does not have child fields"))
 }
 
+func _Payment_direction(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Payment_direction(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Direction, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v payments.Direction) graphql.Marshaler {
+			return marshalNPaymentMessageDirection2bankgraphᚋcoreᚋpaymentsᚐDirection(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_Payment_direction(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Payment", field, false, false, errors.New("field of type PaymentMessageDirection does not have child fields"))
+}
+
+func _Payment_returnStatus(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Payment_returnStatus(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ReturnStatus(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v payments.ReturnStatus) graphql.Marshaler {
+			return marshalOReturnStatus2bankgraphᚋcoreᚋpaymentsᚐReturnStatus(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Payment_returnStatus(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Payment", field, true, false, errors.New("field of type ReturnStatus does not have child fields"))
+}
+
 func _Payment_amount(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -497,6 +543,29 @@ func _Payment_amount(ctx context.Context, ec *executionContext, field graphql.Co
 	)
 }
 func fieldContext_Payment_amount(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Payment", field, true, false, errors.New("field of type Amount does not have child fields"))
+}
+
+func _Payment_returned(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Payment_returned(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Returned(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *money.Amount) graphql.Marshaler {
+			return marshalOAmount2ᚖbankgraphᚋcoreᚋmoneyᚐAmount(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Payment_returned(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Payment", field, true, false, errors.New("field of type Amount does not have child fields"))
 }
 
@@ -2103,6 +2172,488 @@ func fieldContext_PaymentStep_reason(_ context.Context, ec *executionContext, fi
 	return graphql.NewScalarFieldContext("PaymentStep", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func _PlayIncomingCreditPayload_messageId(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.PlayedPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PlayIncomingCreditPayload_messageId(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MessageID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PlayIncomingCreditPayload_messageId(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PlayIncomingCreditPayload", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PlayIncomingCreditPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.PlayedPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PlayIncomingCreditPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PlayIncomingCreditPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PlayIncomingCreditPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func _PlayRecallPayload_messageId(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.PlayedPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PlayRecallPayload_messageId(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MessageID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PlayRecallPayload_messageId(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PlayRecallPayload", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PlayRecallPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.PlayedPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PlayRecallPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PlayRecallPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PlayRecallPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func _RefusedCredit_rail(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_RefusedCredit_rail(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Rail, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v rails.Rail) graphql.Marshaler {
+			return marshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRail(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_RefusedCredit_rail(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RefusedCredit", field, false, false, errors.New("field of type PaymentRail does not have child fields"))
+}
+
+func _RefusedCredit_kind(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_RefusedCredit_kind(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_RefusedCredit_kind(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RefusedCredit", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _RefusedCredit_messageId(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_RefusedCredit_messageId(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MessageID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_RefusedCredit_messageId(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RefusedCredit", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _RefusedCredit_code(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_RefusedCredit_code(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Code, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_RefusedCredit_code(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RefusedCredit", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _RefusedCredit_reason(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_RefusedCredit_reason(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reason(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_RefusedCredit_reason(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RefusedCredit", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func _RefusedCredit_amount(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_RefusedCredit_amount(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Amount(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *money.Amount) graphql.Marshaler {
+			return marshalOAmount2ᚖbankgraphᚋcoreᚋmoneyᚐAmount(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_RefusedCredit_amount(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RefusedCredit", field, true, false, errors.New("field of type Amount does not have child fields"))
+}
+
+func _RefusedCredit_bank(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_RefusedCredit_bank(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Bank, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_RefusedCredit_bank(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RefusedCredit", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _RefusedCredit_number(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_RefusedCredit_number(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Number(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *seal.Value) graphql.Marshaler {
+			return marshalNMaskedString2ᚖbankgraphᚋcoreᚋsealᚐValue(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_RefusedCredit_number(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RefusedCredit",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_MaskedString(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _RefusedCredit_at(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_RefusedCredit_at(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.At, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return marshalNDateTime2timeᚐTime(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_RefusedCredit_at(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RefusedCredit", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func _ReturnPaymentPayload_payment(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[payments.Payment]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ReturnPaymentPayload_payment(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Object, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *payments.Payment) graphql.Marshaler {
+			return marshalOPayment2ᚖbankgraphᚋcoreᚋpaymentsᚐPayment(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ReturnPaymentPayload_payment(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ReturnPaymentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Payment(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ReturnPaymentPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[payments.Payment]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ReturnPaymentPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ReturnPaymentPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ReturnPaymentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ReturnPaymentPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[payments.Payment]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ReturnPaymentPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_ReturnPaymentPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ReturnPaymentPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func _ReversePaymentPayload_payment(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[payments.Payment]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ReversePaymentPayload_payment(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Object, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *payments.Payment) graphql.Marshaler {
+			return marshalOPayment2ᚖbankgraphᚋcoreᚋpaymentsᚐPayment(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ReversePaymentPayload_payment(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ReversePaymentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Payment(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ReversePaymentPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[payments.Payment]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ReversePaymentPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ReversePaymentPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ReversePaymentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ReversePaymentPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[payments.Payment]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ReversePaymentPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_ReversePaymentPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ReversePaymentPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func _SendPaymentPayload_payment(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[payments.Payment]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2343,7 +2894,7 @@ func unmarshalInputPaymentFilter(ctx context.Context, ec *executionContext, obj 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"uid", "status", "rail", "speed", "customer", "contact", "account", "senderName", "receiverName", "externalReferenceId", "notes", "currency", "amount", "amountAtLeast", "amountAtMost", "paymentDateFrom", "paymentDateTo"}
+	fieldsInOrder := [...]string{"uid", "status", "rail", "direction", "speed", "customer", "contact", "account", "senderName", "receiverName", "externalReferenceId", "notes", "currency", "amount", "amountAtLeast", "amountAtMost", "paymentDateFrom", "paymentDateTo"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2371,6 +2922,13 @@ func unmarshalInputPaymentFilter(ctx context.Context, ec *executionContext, obj 
 				return it, err
 			}
 			it.Rail = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := unmarshalOPaymentMessageDirection2bankgraphᚋcoreᚋpaymentsᚐDirection(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
 		case "speed":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("speed"))
 			data, err := unmarshalOPaymentSpeed2ᚕbankgraphᚋcoreᚋpaymentsᚐSpeedᚄ(ctx, ec, v)
@@ -2562,6 +3120,308 @@ func unmarshalInputPaymentReceiverInput(ctx context.Context, ec *executionContex
 				return it, err
 			}
 			it.BankName = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputPlayIncomingCreditInput(ctx context.Context, ec *executionContext, obj any) (model.PlayedCredit, error) {
+	var it model.PlayedCredit
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"account", "amount", "rail", "senderName", "senderNumber", "senderBank", "externalReferenceId", "notes", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "account":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("account"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋaccountsᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Account = data
+		case "amount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amount"))
+			data, err := unmarshalNAmount2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Amount = data
+		case "rail":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rail"))
+			data, err := unmarshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRail(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Rail = data
+		case "senderName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("senderName"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SenderName = data
+		case "senderNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("senderNumber"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SenderNumber = data
+		case "senderBank":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("senderBank"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SenderBank = data
+		case "externalReferenceId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("externalReferenceId"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reference = data
+		case "notes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notes"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Notes = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputPlayRecallInput(ctx context.Context, ec *executionContext, obj any) (model.PlayedRecall, error) {
+	var it model.PlayedRecall
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uid", "code", "notes", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		case "code":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("code"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Code = data
+		case "notes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notes"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Notes = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputReturnPaymentInput(ctx context.Context, ec *executionContext, obj any) (model.ReturnDraft, error) {
+	var it model.ReturnDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uid", "code", "notes", "type", "amount", "rejectCode", "version", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		case "code":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("code"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Code = data
+		case "notes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notes"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Notes = data
+		case "type":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("type"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Type = data
+		case "amount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amount"))
+			data, err := unmarshalOAmount2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Amount = data
+		case "rejectCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rejectCode"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reject = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := unmarshalOInt2int32(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalNString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputReversePaymentInput(ctx context.Context, ec *executionContext, obj any) (model.ReversalDraft, error) {
+	var it model.ReversalDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uid", "code", "notes", "version", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		case "code":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("code"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Code = data
+		case "notes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notes"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Notes = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := unmarshalOInt2int32(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalNString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -2979,9 +3839,24 @@ func _Payment(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "direction":
+			out.Values[i] = _Payment_direction(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "returnStatus":
+			out.Values[i] = _Payment_returnStatus(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "amount":
 			out.Values[i] = _Payment_amount(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "returned":
+			out.Values[i] = _Payment_returned(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "fee":
@@ -3876,6 +4751,266 @@ func _PaymentStep(ctx context.Context, ec *executionContext, sel ast.SelectionSe
 	return out
 }
 
+var playIncomingCreditPayloadImplementors = []string{"PlayIncomingCreditPayload"}
+
+func _PlayIncomingCreditPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.PlayedPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, playIncomingCreditPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PlayIncomingCreditPayload")
+		case "messageId":
+			out.Values[i] = _PlayIncomingCreditPayload_messageId(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _PlayIncomingCreditPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var playRecallPayloadImplementors = []string{"PlayRecallPayload"}
+
+func _PlayRecallPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.PlayedPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, playRecallPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PlayRecallPayload")
+		case "messageId":
+			out.Values[i] = _PlayRecallPayload_messageId(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _PlayRecallPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var refusedCreditImplementors = []string{"RefusedCredit"}
+
+func _RefusedCredit(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *payments.Message) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, refusedCreditImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RefusedCredit")
+		case "rail":
+			out.Values[i] = _RefusedCredit_rail(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "kind":
+			out.Values[i] = _RefusedCredit_kind(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "messageId":
+			out.Values[i] = _RefusedCredit_messageId(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "code":
+			out.Values[i] = _RefusedCredit_code(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "reason":
+			out.Values[i] = _RefusedCredit_reason(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "amount":
+			out.Values[i] = _RefusedCredit_amount(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "bank":
+			out.Values[i] = _RefusedCredit_bank(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "number":
+			out.Values[i] = _RefusedCredit_number(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "at":
+			out.Values[i] = _RefusedCredit_at(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var returnPaymentPayloadImplementors = []string{"ReturnPaymentPayload"}
+
+func _ReturnPaymentPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[payments.Payment]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, returnPaymentPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ReturnPaymentPayload")
+		case "payment":
+			out.Values[i] = _ReturnPaymentPayload_payment(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _ReturnPaymentPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _ReturnPaymentPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var reversePaymentPayloadImplementors = []string{"ReversePaymentPayload"}
+
+func _ReversePaymentPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[payments.Payment]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, reversePaymentPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ReversePaymentPayload")
+		case "payment":
+			out.Values[i] = _ReversePaymentPayload_payment(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _ReversePaymentPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _ReversePaymentPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var sendPaymentPayloadImplementors = []string{"SendPaymentPayload"}
 
 func _SendPaymentPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[payments.Payment]) graphql.Marshaler {
@@ -4239,16 +5374,20 @@ func marshalNPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatus(ctx context.Cont
 
 var (
 	unmarshalNPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatusF = map[string]payments.Status{
-		"PENDING_APPROVAL":   payments.StatusPendingApproval,
-		"PARTIALLY_APPROVED": payments.StatusPartlyApproved,
-		"FUTURE_DATED":       payments.StatusFutureDated,
-		"READY_TO_TRANSMIT":  payments.StatusReadyToTransmit,
-		"TRANSMITTED":        payments.StatusTransmitted,
-		"PROCESSED":          payments.StatusProcessed,
-		"REJECTED":           payments.StatusRejected,
-		"RETURNED":           payments.StatusReturned,
-		"VALIDATION_FAILURE": payments.StatusValidationFailure,
-		"CANCELLED":          payments.StatusCancelled,
+		"PENDING_APPROVAL":            payments.StatusPendingApproval,
+		"PARTIALLY_APPROVED":          payments.StatusPartlyApproved,
+		"FUTURE_DATED":                payments.StatusFutureDated,
+		"READY_TO_TRANSMIT":           payments.StatusReadyToTransmit,
+		"TRANSMITTED":                 payments.StatusTransmitted,
+		"PROCESSED":                   payments.StatusProcessed,
+		"RETURN_INITIATED":            payments.StatusReturnInitiated,
+		"REVERSAL_ACCEPTED":           payments.StatusReversalAccepted,
+		"REVERSAL_PARTIALLY_ACCEPTED": payments.StatusReversalPartly,
+		"REVERSAL_REJECTED":           payments.StatusReversalRejected,
+		"REJECTED":                    payments.StatusRejected,
+		"RETURNED":                    payments.StatusReturned,
+		"VALIDATION_FAILURE":          payments.StatusValidationFailure,
+		"CANCELLED":                   payments.StatusCancelled,
 	}
 	marshalNPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatusF = map[payments.Status]string{
 		payments.StatusPendingApproval:   "PENDING_APPROVAL",
@@ -4257,6 +5396,10 @@ var (
 		payments.StatusReadyToTransmit:   "READY_TO_TRANSMIT",
 		payments.StatusTransmitted:       "TRANSMITTED",
 		payments.StatusProcessed:         "PROCESSED",
+		payments.StatusReturnInitiated:   "RETURN_INITIATED",
+		payments.StatusReversalAccepted:  "REVERSAL_ACCEPTED",
+		payments.StatusReversalPartly:    "REVERSAL_PARTIALLY_ACCEPTED",
+		payments.StatusReversalRejected:  "REVERSAL_REJECTED",
 		payments.StatusRejected:          "REJECTED",
 		payments.StatusReturned:          "RETURNED",
 		payments.StatusValidationFailure: "VALIDATION_FAILURE",
@@ -4320,6 +5463,36 @@ func marshalNPaymentStep2ᚖbankgraphᚋcoreᚋpaymentsᚐStep(ctx context.Conte
 	return _PaymentStep(ctx, ec, sel, v)
 }
 
+func unmarshalNPlayIncomingCreditInput2bankgraphᚋgraphᚋmodelᚐPlayedCredit(ctx context.Context, ec *executionContext, v any) (model.PlayedCredit, error) {
+	res, err := unmarshalInputPlayIncomingCreditInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func unmarshalNPlayRecallInput2bankgraphᚋgraphᚋmodelᚐPlayedRecall(ctx context.Context, ec *executionContext, v any) (model.PlayedRecall, error) {
+	res, err := unmarshalInputPlayRecallInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNRefusedCredit2ᚖbankgraphᚋcoreᚋpaymentsᚐMessage(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *payments.Message) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return _RefusedCredit(ctx, ec, sel, v)
+}
+
+func unmarshalNReturnPaymentInput2bankgraphᚋgraphᚋmodelᚐReturnDraft(ctx context.Context, ec *executionContext, v any) (model.ReturnDraft, error) {
+	res, err := unmarshalInputReturnPaymentInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func unmarshalNReversePaymentInput2bankgraphᚋgraphᚋmodelᚐReversalDraft(ctx context.Context, ec *executionContext, v any) (model.ReversalDraft, error) {
+	res, err := unmarshalInputReversePaymentInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func unmarshalNSendPaymentInput2bankgraphᚋgraphᚋmodelᚐOrderDraft(ctx context.Context, ec *executionContext, v any) (model.OrderDraft, error) {
 	res, err := unmarshalInputSendPaymentInput(ctx, ec, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -4372,6 +5545,30 @@ func unmarshalOPaymentFilter2ᚖbankgraphᚋgraphᚋmodelᚐPaymentFilter(ctx co
 	res, err := unmarshalInputPaymentFilter(ctx, ec, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
+
+func unmarshalOPaymentMessageDirection2bankgraphᚋcoreᚋpaymentsᚐDirection(ctx context.Context, ec *executionContext, v any) (payments.Direction, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalOPaymentMessageDirection2bankgraphᚋcoreᚋpaymentsᚐDirectionF[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOPaymentMessageDirection2bankgraphᚋcoreᚋpaymentsᚐDirection(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v payments.Direction) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalString(marshalOPaymentMessageDirection2bankgraphᚋcoreᚋpaymentsᚐDirectionF[v])
+	return res
+}
+
+var (
+	unmarshalOPaymentMessageDirection2bankgraphᚋcoreᚋpaymentsᚐDirectionF = map[string]payments.Direction{
+		"OUT": payments.Out,
+		"IN":  payments.In,
+	}
+	marshalOPaymentMessageDirection2bankgraphᚋcoreᚋpaymentsᚐDirectionF = map[payments.Direction]string{
+		payments.Out: "OUT",
+		payments.In:  "IN",
+	}
+)
 
 func unmarshalOPaymentRail2ᚕbankgraphᚋcoreᚋrailsᚐRailᚄ(ctx context.Context, ec *executionContext, v any) ([]rails.Rail, error) {
 	if v == nil {
@@ -4488,16 +5685,20 @@ func marshalOPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatus(ctx context.Cont
 
 var (
 	unmarshalOPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatusF = map[string]payments.Status{
-		"PENDING_APPROVAL":   payments.StatusPendingApproval,
-		"PARTIALLY_APPROVED": payments.StatusPartlyApproved,
-		"FUTURE_DATED":       payments.StatusFutureDated,
-		"READY_TO_TRANSMIT":  payments.StatusReadyToTransmit,
-		"TRANSMITTED":        payments.StatusTransmitted,
-		"PROCESSED":          payments.StatusProcessed,
-		"REJECTED":           payments.StatusRejected,
-		"RETURNED":           payments.StatusReturned,
-		"VALIDATION_FAILURE": payments.StatusValidationFailure,
-		"CANCELLED":          payments.StatusCancelled,
+		"PENDING_APPROVAL":            payments.StatusPendingApproval,
+		"PARTIALLY_APPROVED":          payments.StatusPartlyApproved,
+		"FUTURE_DATED":                payments.StatusFutureDated,
+		"READY_TO_TRANSMIT":           payments.StatusReadyToTransmit,
+		"TRANSMITTED":                 payments.StatusTransmitted,
+		"PROCESSED":                   payments.StatusProcessed,
+		"RETURN_INITIATED":            payments.StatusReturnInitiated,
+		"REVERSAL_ACCEPTED":           payments.StatusReversalAccepted,
+		"REVERSAL_PARTIALLY_ACCEPTED": payments.StatusReversalPartly,
+		"REVERSAL_REJECTED":           payments.StatusReversalRejected,
+		"REJECTED":                    payments.StatusRejected,
+		"RETURNED":                    payments.StatusReturned,
+		"VALIDATION_FAILURE":          payments.StatusValidationFailure,
+		"CANCELLED":                   payments.StatusCancelled,
 	}
 	marshalOPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatusF = map[payments.Status]string{
 		payments.StatusPendingApproval:   "PENDING_APPROVAL",
@@ -4506,6 +5707,10 @@ var (
 		payments.StatusReadyToTransmit:   "READY_TO_TRANSMIT",
 		payments.StatusTransmitted:       "TRANSMITTED",
 		payments.StatusProcessed:         "PROCESSED",
+		payments.StatusReturnInitiated:   "RETURN_INITIATED",
+		payments.StatusReversalAccepted:  "REVERSAL_ACCEPTED",
+		payments.StatusReversalPartly:    "REVERSAL_PARTIALLY_ACCEPTED",
+		payments.StatusReversalRejected:  "REVERSAL_REJECTED",
 		payments.StatusRejected:          "REJECTED",
 		payments.StatusReturned:          "RETURNED",
 		payments.StatusValidationFailure: "VALIDATION_FAILURE",
@@ -4547,6 +5752,83 @@ func marshalOPaymentStatus2ᚕbankgraphᚋcoreᚋpaymentsᚐStatusᚄ(ctx contex
 	}
 
 	return ret
+}
+
+func marshalOPlayIncomingCreditPayload2ᚖbankgraphᚋgraphᚋmodelᚐPlayedPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.PlayedPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _PlayIncomingCreditPayload(ctx, ec, sel, v)
+}
+
+func marshalOPlayRecallPayload2ᚖbankgraphᚋgraphᚋmodelᚐPlayedPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.PlayedPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _PlayRecallPayload(ctx, ec, sel, v)
+}
+
+func marshalORefusedCredit2ᚕᚖbankgraphᚋcoreᚋpaymentsᚐMessageᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []*payments.Message) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return marshalNRefusedCredit2ᚖbankgraphᚋcoreᚋpaymentsᚐMessage(ctx, ec, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func marshalOReturnPaymentPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[payments.Payment]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _ReturnPaymentPayload(ctx, ec, sel, v)
+}
+
+func unmarshalOReturnStatus2bankgraphᚋcoreᚋpaymentsᚐReturnStatus(ctx context.Context, ec *executionContext, v any) (payments.ReturnStatus, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalOReturnStatus2bankgraphᚋcoreᚋpaymentsᚐReturnStatusF[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOReturnStatus2bankgraphᚋcoreᚋpaymentsᚐReturnStatus(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v payments.ReturnStatus) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalString(marshalOReturnStatus2bankgraphᚋcoreᚋpaymentsᚐReturnStatusF[v])
+	return res
+}
+
+var (
+	unmarshalOReturnStatus2bankgraphᚋcoreᚋpaymentsᚐReturnStatusF = map[string]payments.ReturnStatus{
+		"RETURN_REQUEST_SENT":         payments.RequestSent,
+		"RETURN_REQUEST_RECEIVED":     payments.RequestReceived,
+		"REVERSAL_ACCEPTED":           payments.RequestAccepted,
+		"REVERSAL_PARTIALLY_ACCEPTED": payments.RequestPartly,
+		"REVERSAL_REJECTED":           payments.RequestRejected,
+	}
+	marshalOReturnStatus2bankgraphᚋcoreᚋpaymentsᚐReturnStatusF = map[payments.ReturnStatus]string{
+		payments.RequestSent:     "RETURN_REQUEST_SENT",
+		payments.RequestReceived: "RETURN_REQUEST_RECEIVED",
+		payments.RequestAccepted: "REVERSAL_ACCEPTED",
+		payments.RequestPartly:   "REVERSAL_PARTIALLY_ACCEPTED",
+		payments.RequestRejected: "REVERSAL_REJECTED",
+	}
+)
+
+func marshalOReversePaymentPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[payments.Payment]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _ReversePaymentPayload(ctx, ec, sel, v)
 }
 
 func marshalOSendPaymentPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[payments.Payment]) graphql.Marshaler {

@@ -2013,9 +2013,28 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendString(b, marshalOPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeedF[o.(*payments.Payment).Speed])
 			},
 		},
+		"direction": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNPaymentMessageDirection2bankgraphᚋcoreᚋpaymentsᚐDirectionF[o.(*payments.Payment).Direction])
+			},
+		},
+		"returnStatus": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalOReturnStatus2bankgraphᚋcoreᚋpaymentsᚐReturnStatusF[o.(*payments.Payment).ReturnStatus()])
+			},
+		},
 		"amount": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendAmount(b, o.(*payments.Payment).Amount())
+			},
+		},
+		"returned": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*payments.Payment).Returned()
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendAmount(b, *v)
 			},
 		},
 		"fee": {
@@ -2468,6 +2487,60 @@ var Plain = map[string]map[string]direct.Field{
 				for i := range v {
 					yield(&v[i])
 				}
+			},
+		},
+	},
+	"RefusedCredit": {
+		"rail": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRailF[o.(*payments.Message).Rail])
+			},
+		},
+		"kind": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Message).Kind)
+			},
+		},
+		"messageId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Message).MessageID)
+			},
+		},
+		"code": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Message).Code)
+			},
+		},
+		"reason": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Message).Reason())
+			},
+		},
+		"amount": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*payments.Message).Amount()
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendAmount(b, *v)
+			},
+		},
+		"bank": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Message).Bank)
+			},
+		},
+		"number": {
+			One: func(o any) any {
+				if v := o.(*payments.Message).Number(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"at": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*payments.Message).At)
 			},
 		},
 	},
@@ -3444,6 +3517,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*payments.Step]():                           "PaymentStep",
 	reflect.TypeFor[*customers.Profile]():                       "Profile",
 	reflect.TypeFor[*ledger.Proof]():                            "Proof",
+	reflect.TypeFor[*payments.Message]():                        "RefusedCredit",
 	reflect.TypeFor[*contacts.Reporting]():                      "RegulatoryReporting",
 	reflect.TypeFor[*roles.Role]():                              "Role",
 	reflect.TypeFor[*roles.Grant]():                             "RoleApplication",

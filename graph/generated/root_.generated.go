@@ -119,6 +119,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputOpenAccountInput,
 		unmarshalInputPaymentFilter,
 		unmarshalInputPaymentReceiverInput,
+		unmarshalInputPlayIncomingCreditInput,
+		unmarshalInputPlayRecallInput,
 		unmarshalInputProfileInput,
 		unmarshalInputRefuseChangeInput,
 		unmarshalInputRegulatoryReportingInput,
@@ -126,6 +128,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputRemoveSweepInput,
 		unmarshalInputReplayWebhookInput,
 		unmarshalInputResendWebhookDeliveryInput,
+		unmarshalInputReturnPaymentInput,
+		unmarshalInputReversePaymentInput,
 		unmarshalInputRoleApplicationInput,
 		unmarshalInputRoleFilter,
 		unmarshalInputRotateWebhookSecretInput,
@@ -2595,7 +2599,7 @@ type ChangeLimitsPayload {
 }
 
 extend type Customer {
-  "The payments that the customer makes, newest first."
+  "The payments that the customer makes, and those that came in for it over a network, newest first."
   payments(
     "How many of the first rows, 1 to 200."
     first: Int = 20
@@ -2634,9 +2638,11 @@ input PaymentFilter {
   status: [PaymentStatus!]
   "Only payments that travel in one of these ways (REST: deliveryMethod)."
   rail: [PaymentRail!]
+  "Only payments of this direction: IN for those that came in over a network."
+  direction: PaymentMessageDirection
   "Only payments that were asked to be as fast as one of these."
   speed: [PaymentSpeed!]
-  "Only payments that this customer makes."
+  "Only payments that this customer makes, or that came in for it over a network."
   customer: UID
   "Only payments to this contact, by its number (REST: receiverId)."
   contact: UID
@@ -2678,14 +2684,36 @@ enum PaymentStatus {
   TRANSMITTED
   "Its money has moved."
   PROCESSED
+  "Came in, and is on its way back. What is given back has left the account."
+  RETURN_INITIATED
+  "Was asked back: the other bank has given all of it."
+  REVERSAL_ACCEPTED
+  "Was asked back: the other bank has given a part of it."
+  REVERSAL_PARTIALLY_ACCEPTED
+  "Was asked back in vain."
+  REVERSAL_REJECTED
   "The network or the other bank refused it. The money is on the account again, with the fee."
   REJECTED
-  "The other bank sent it back after it had settled. The money is on the account again."
+  "Given back after it had settled: by the other bank, or to it if it came in."
   RETURNED
   "Could not be carried out on its day. No money has moved."
   VALIDATION_FAILURE
   "Stopped before any money moved."
   CANCELLED
+}
+
+"What became of asking for a payment's money back."
+enum ReturnStatus {
+  "The bank that was paid is asked, and has not answered."
+  RETURN_REQUEST_SENT
+  "The bank that paid asks, and has no answer."
+  RETURN_REQUEST_RECEIVED
+  "All of it is given back."
+  REVERSAL_ACCEPTED
+  "A part of it is given back."
+  REVERSAL_PARTIALLY_ACCEPTED
+  "Nothing is given back."
+  REVERSAL_REJECTED
 }
 
 "How a payment travels."
@@ -2726,8 +2754,14 @@ type Payment implements Node {
   rail: PaymentRail!
   "How fast it was asked to be; null for one within the bank's own books."
   speed: PaymentSpeed
+  "Whether who pays or who is paid is at another bank: IN for one that came in; OUT for all others."
+  direction: PaymentMessageDirection!
+  "What became of asking for the money back; null if nobody has asked."
+  returnStatus: ReturnStatus
   "What is paid."
   amount: Amount!
+  "What is given back of it; null if nothing is."
+  returned: Amount
   "What the payment costs who pays, in the same currency; null if nothing, and for callers that see only who is paid. It is known when the money moves."
   fee: Amount
   "The currency of amount and fee."
@@ -2748,13 +2782,13 @@ type Payment implements Node {
   senderNumber: MaskedString!
   "The number of the account that is credited."
   receiverNumber: MaskedString!
-  "The account that is debited; null if the caller may not see it."
+  "The account that is debited; null if it is at another bank, or if the caller may not see it."
   senderAccount: Account
   "The account that is credited; null if it is at another bank, or if the caller may not see it."
   receiverAccount: Account
   "The contact that was named; null if none was, or if the caller may not see it."
   contact: Contact
-  "The customer that pays; null if the caller may not see it."
+  "The customer whose payment it is: that pays or, of one that came in, is credited. Null if the caller may not see it."
   customer: Customer
   "Why it was cancelled, rejected or returned, or could not be carried out; null for callers that see only who is paid."
   reason: String
@@ -2798,15 +2832,15 @@ type PaymentDetails {
   accountType: String
   "Its product, if somebody said."
   accountSubType: String
-  "The address of who is paid."
+  "The address of who is paid or, of one that came in, pays: of the side at the other bank, as are the following."
   address: Address
   "The e-mail address of who is paid."
   emailAddress: String
   "The telephone number of who is paid."
   phoneNumber: String
-  "The routing number of the bank that is paid."
+  "The routing number of the other bank."
   bankId: String!
-  "The name of the bank that is paid."
+  "The name of the other bank."
   bankName: String
   "What it is for, for who is paid (REST: paymentRemittanceNotes)."
   remittance: String
@@ -2884,6 +2918,36 @@ enum PaymentMessageDirection {
   IN
 }
 
+extend type Query {
+  "The credits of other banks that could not be booked, or could not be read, newest first; for callers that see the whole bank."
+  refusedCredits(
+    "How many, 1 to 200."
+    first: Int = 20
+  ): [RefusedCredit!]
+}
+
+"A credit of another bank that could not be booked. The bank that sent it was told, or has its money back."
+type RefusedCredit {
+  "Its network."
+  rail: PaymentRail!
+  "What it is: pacs.008, or unreadable."
+  kind: String!
+  "Its number, by who wrote it."
+  messageId: String!
+  "What its network was told, with the reason of ISO 20022, as in RJCT AC03; of one that could not be read, why."
+  code: String
+  "The reason in plain words."
+  reason: String
+  "How much; null if it could not be read."
+  amount: Amount
+  "The routing number of the bank that sent it."
+  bank: String
+  "The account that was to be credited."
+  number: MaskedString!
+  "When it came."
+  at: DateTime!
+}
+
 extend type Mutation {
   "Moves money from one account in the bank's own books to another: at once, or on its day if that is later. If the settings of the customer that pays ask for dual approval, it is PENDING_APPROVAL until a second person has approved."
   transferFunds("The transfer." input: TransferFundsInput!): TransferFundsPayload
@@ -2891,6 +2955,14 @@ extend type Mutation {
   sendPayment("The payment." input: SendPaymentInput!): SendPaymentPayload
   "Cancels a payment that waits for its day, for a second person or for its network."
   cancelPayment("The payment to cancel." input: CancelPaymentInput!): CancelPaymentPayload
+  "Gives back a payment that came in over a network, in whole or in part, or tells the bank that asks for it that it gets nothing. The money leaves the account at once; whether the return settles, the network says later. It waits for as many people as a payment would."
+  returnPayment("The payment to give back." input: ReturnPaymentInput!): ReturnPaymentPayload
+  "Asks the bank that was paid for the money back, or undoes a book transfer, for callers that see both customers."
+  reversePayment("The payment to reverse." input: ReversePaymentInput!): ReversePaymentPayload
+  "In a sandbox, lets a customer of another bank pay an account."
+  playIncomingCredit("What is paid." input: PlayIncomingCreditInput!): PlayIncomingCreditPayload
+  "In a sandbox, lets the bank that sent a payment ask for its money."
+  playRecall("Which payment." input: PlayRecallInput!): PlayRecallPayload
 }
 
 "A transfer between two accounts in the bank's own books, which have the same currency."
@@ -3001,6 +3073,118 @@ type SendPaymentPayload {
   payment: Payment
   "The approval that the payment waits for; null if it does not wait."
   approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which payment to give back, and why."
+input ReturnPaymentInput {
+  "The payment's number."
+  uid: UID!
+  "Why, as a reason of ISO 20022 such as CUST. Required over FedNow and Fedwire, unless nothing is given back."
+  code: String
+  "A note, in ASCII. Required over Fedwire."
+  notes: String
+  "IPAY gives all of it back, PECR a part, RJCR nothing although it was asked for. Required over RTP."
+  type: String
+  "How much, with PECR."
+  amount: Amount
+  "Why nothing is given back, with RJCR."
+  rejectCode: String
+  "The version that was read. If the payment has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice, required since money moves. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String!
+}
+
+"The answer to returnPayment."
+type ReturnPaymentPayload {
+  "The payment; unchanged while it waits for approval."
+  payment: Payment
+  "The approval that the return waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which payment to take back, and why."
+input ReversePaymentInput {
+  "The payment's number."
+  uid: UID!
+  "Why, as a reason of ISO 20022 such as DUPL. Required over a network."
+  code: String
+  "A note, in ASCII."
+  notes: String
+  "The version that was read. If the payment has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice, required since money moves. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String!
+}
+
+"The answer to reversePayment."
+type ReversePaymentPayload {
+  "The payment; unchanged while it waits for approval."
+  payment: Payment
+  "The approval that the reversal waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"A payment that a customer of another bank makes."
+input PlayIncomingCreditInput {
+  "The account that is credited."
+  account: UID!
+  "How much, in USD."
+  amount: Amount!
+  "The network: FEDNOW, RTP or FEDWIRE."
+  rail: PaymentRail!
+  "Who pays."
+  senderName: String
+  "Its account."
+  senderNumber: String
+  "The routing number of its bank."
+  senderBank: String
+  "Its reference."
+  externalReferenceId: String
+  "What it is for."
+  notes: String
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to playIncomingCredit."
+type PlayIncomingCreditPayload {
+  "The number of the message that is on its way to the bank."
+  messageId: String!
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which payment another bank asks for, and why."
+input PlayRecallInput {
+  "The payment's number."
+  uid: UID!
+  "Why, as a reason of ISO 20022; DUPL if absent."
+  code: String
+  "A note."
+  notes: String
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to playRecall."
+type PlayRecallPayload {
+  "The number of the message that is on its way to the bank."
+  messageId: String!
   "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
@@ -5922,8 +6106,14 @@ func childFields_Payment(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Payment_rail(ctx, ec, field)
 	case "speed":
 		return fieldContext_Payment_speed(ctx, ec, field)
+	case "direction":
+		return fieldContext_Payment_direction(ctx, ec, field)
+	case "returnStatus":
+		return fieldContext_Payment_returnStatus(ctx, ec, field)
 	case "amount":
 		return fieldContext_Payment_amount(ctx, ec, field)
+	case "returned":
+		return fieldContext_Payment_returned(ctx, ec, field)
 	case "fee":
 		return fieldContext_Payment_fee(ctx, ec, field)
 	case "currency":
@@ -6110,6 +6300,26 @@ func childFields_PaymentStep(ctx context.Context, ec *executionContext, field gr
 	return nil, fmt.Errorf("no field named %q was found under type PaymentStep", field.Name)
 }
 
+func childFields_PlayIncomingCreditPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "messageId":
+		return fieldContext_PlayIncomingCreditPayload_messageId(ctx, ec, field)
+	case "replayed":
+		return fieldContext_PlayIncomingCreditPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PlayIncomingCreditPayload", field.Name)
+}
+
+func childFields_PlayRecallPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "messageId":
+		return fieldContext_PlayRecallPayload_messageId(ctx, ec, field)
+	case "replayed":
+		return fieldContext_PlayRecallPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PlayRecallPayload", field.Name)
+}
+
 func childFields_Profile(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "creditClient":
@@ -6166,6 +6376,30 @@ func childFields_RefuseChangePayload(ctx context.Context, ec *executionContext, 
 		return fieldContext_RefuseChangePayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RefuseChangePayload", field.Name)
+}
+
+func childFields_RefusedCredit(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "rail":
+		return fieldContext_RefusedCredit_rail(ctx, ec, field)
+	case "kind":
+		return fieldContext_RefusedCredit_kind(ctx, ec, field)
+	case "messageId":
+		return fieldContext_RefusedCredit_messageId(ctx, ec, field)
+	case "code":
+		return fieldContext_RefusedCredit_code(ctx, ec, field)
+	case "reason":
+		return fieldContext_RefusedCredit_reason(ctx, ec, field)
+	case "amount":
+		return fieldContext_RefusedCredit_amount(ctx, ec, field)
+	case "bank":
+		return fieldContext_RefusedCredit_bank(ctx, ec, field)
+	case "number":
+		return fieldContext_RefusedCredit_number(ctx, ec, field)
+	case "at":
+		return fieldContext_RefusedCredit_at(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RefusedCredit", field.Name)
 }
 
 func childFields_RegulatoryReporting(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6226,6 +6460,30 @@ func childFields_ResendWebhookDeliveryPayload(ctx context.Context, ec *execution
 		return fieldContext_ResendWebhookDeliveryPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ResendWebhookDeliveryPayload", field.Name)
+}
+
+func childFields_ReturnPaymentPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "payment":
+		return fieldContext_ReturnPaymentPayload_payment(ctx, ec, field)
+	case "approval":
+		return fieldContext_ReturnPaymentPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ReturnPaymentPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReturnPaymentPayload", field.Name)
+}
+
+func childFields_ReversePaymentPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "payment":
+		return fieldContext_ReversePaymentPayload_payment(ctx, ec, field)
+	case "approval":
+		return fieldContext_ReversePaymentPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ReversePaymentPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReversePaymentPayload", field.Name)
 }
 
 func childFields_Role(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

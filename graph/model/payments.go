@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/money"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
+	"bankgraph/core/sandbox"
 )
 
 type (
@@ -27,6 +28,7 @@ type PaymentFilter struct {
 	UID                                 payments.UID
 	Status                              []payments.Status // nil for any, as the others
 	Rail                                []rails.Rail
+	Direction                           payments.Direction // "" for both
 	Speed                               []payments.Speed
 	Contact                             contacts.UID
 	Customer                            customers.UID
@@ -44,6 +46,7 @@ func (f PaymentFilter) Search() (payments.Search, error) {
 		UID: f.UID, Customer: f.Customer, Account: f.Account, SenderName: f.SenderName, ReceiverName: f.ReceiverName,
 		ExternalReferenceID: f.ExternalReferenceID, Notes: f.Notes, Currency: string(f.Currency),
 		From: f.PaymentDateFrom, To: f.PaymentDateTo, Rails: f.Rail, Speeds: f.Speed, Contact: f.Contact,
+		Direction: f.Direction,
 	}
 	if f.Status != nil {
 		by.States = []payments.State{}
@@ -151,4 +154,46 @@ func (d OrderDraft) Whole() (payments.Order, error) {
 type PaymentDraft struct {
 	UID payments.UID
 	changes.RequestOptions
+}
+
+// ReturnDraft is what returnPayment says.
+type ReturnDraft struct {
+	UID payments.UID
+	payments.Return
+	changes.RequestOptions
+}
+
+// ReversalDraft is what reversePayment says.
+type ReversalDraft struct {
+	UID payments.UID
+	payments.Reversal
+	changes.RequestOptions
+}
+
+// Keyed demands a key: money moves only under one, so that a lost answer is no reason to move it twice.
+func Keyed(options changes.RequestOptions) error {
+	c := check.Of("payment")
+	c.Required("idempotencyKey", options.IdempotencyKey)
+	return c.Err()
+}
+
+// PlayedCredit is what playIncomingCredit says.
+type PlayedCredit struct {
+	Account accounts.UID
+	Rail    rails.Rail
+	sandbox.Credit
+	changes.RequestOptions
+}
+
+// PlayedRecall is what playRecall says.
+type PlayedRecall struct {
+	UID payments.UID
+	sandbox.Recall
+	changes.RequestOptions
+}
+
+// PlayedPayload answers plays.
+type PlayedPayload struct {
+	MessageID string
+	Replayed  bool
 }
