@@ -25,6 +25,7 @@ import (
 	"bankgraph/core/signatories"
 	"bankgraph/core/tenants"
 	"bankgraph/core/users"
+	"bankgraph/core/webhooks"
 	"bankgraph/db"
 )
 
@@ -38,6 +39,8 @@ type Options struct {
 
 	Fetch   issuers.Fetch // reads the keys of other issuers; without it their tokens cannot be verified
 	Granted users.Granted // what a user may do; nil means the database
+
+	Webhooks webhooks.Options
 }
 
 // Core holds every service. Each comes after those that it calls.
@@ -65,6 +68,7 @@ type Core struct {
 	Ledger      *ledger.Service
 	Payments    *payments.Service
 	Sandbox     *sandbox.Service
+	Webhooks    *webhooks.Service
 	Keysets     *keysets.Service
 }
 
@@ -93,6 +97,7 @@ func New(o Options) *Core {
 	c.Limits = limits.New(o.DB, c.Customers, c.Changes, o.Now)
 	c.Sandbox = sandbox.New(o.DB, o.Keys, c.Customers, c.Changes, c.Clock)
 	c.Payments = payments.New(o.DB, o.Keys, c.Customers, c.Ledger, c.Changes, c.Clock.Now, c.Sandbox)
+	c.Webhooks = webhooks.New(o.DB, o.Keys, c.Customers, c.Payments, c.Changes, o.Now, o.Webhooks)
 	c.Keysets = keysets.New(o.DB, o.Keys, o.Now)
 	c.Ledger.ProveToo(payments.Invariants...)
 	c.Customers.PlanLimits(c.Limits.PlanOf)

@@ -28,6 +28,7 @@ import (
 	"bankgraph/core/signatories"
 	"bankgraph/core/tenants"
 	"bankgraph/core/users"
+	"bankgraph/core/webhooks"
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
 )
@@ -135,6 +136,7 @@ var models = []any{
 	(*accounts.Account)(nil), (*accounts.Sweep)(nil), (*signatories.Signatory)(nil), (*fees.Tier)(nil),
 	(*limits.Limit)(nil), (*banks.Bank)(nil), (*banks.Report)(nil),
 	(*ledger.Balance)(nil), (*ledger.Journal)(nil), (*ledger.Posting)(nil),
+	(*webhooks.Webhook)(nil), (*webhooks.Delivery)(nil), (*webhooks.Attempt)(nil),
 }
 
 func TestEveryColumnExists(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/uptrace/bun"
 
 	"bankgraph/core"
 	"bankgraph/core/accounts"
@@ -24,6 +25,7 @@ import (
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
+	"bankgraph/core/webhooks"
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
 )
@@ -40,6 +42,8 @@ type stocked struct {
 	approval     changes.UID
 	payment      payments.UID
 	entry        audit.ID
+	webhook      webhooks.UID
+	delivery     webhooks.DeliveryUID
 }
 
 func newStocked(t *testing.T) *stocked {
@@ -71,6 +75,16 @@ func newStocked(t *testing.T) *stocked {
 		VALUES (?, ?, '', '', '', '', '', '', false)`, s.Tenant, s.payment)
 	s.Exec(`INSERT INTO network_messages (tenant, rail, direction, kind, message_id, payment, body, at)
 		VALUES (?, 'FEDNOW', 'OUT', 'pacs.008', '1', ?, '', now())`, s.Tenant, s.payment)
+	s.webhook = webhook(s.Bank, s.own)
+	err = s.DB.InTx(t.Context(), int64(s.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		return tx.NewRaw(`INSERT INTO webhook_deliveries (tenant, webhook, customer, payment, number, state, due_at, created_at)
+			VALUES (?, ?, ?, ?, 1, 'WAITING', now(), now()) RETURNING uid`, s.Tenant, s.webhook, s.own.UID, s.payment).
+			Scan(ctx, &s.delivery)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Exec(`INSERT INTO webhook_attempts (tenant, delivery, number, at) VALUES (?, ?, 1, now())`, s.Tenant, s.delivery)
 	err = s.DB.NewRaw(`SELECT id FROM audit_entries WHERE tenant = ? AND customer = ? LIMIT 1`, s.Tenant,
 		s.own.UID).Scan(t.Context(), &s.entry)
 	if err != nil {
@@ -94,6 +108,10 @@ func (s *stocked) asked(parents []customers.UID) map[reflect.Type]reflect.Value 
 		[]uuid.UUID{s.user.UID.UUID},
 		[]changes.UID{s.approval},
 		[]audit.ID{s.entry},
+		[]webhooks.UID{s.webhook},
+		[]webhooks.DeliveryUID{s.delivery},
+		webhooks.Search{},
+		webhooks.DeliverySearch{},
 		customers.Search{UID: s.own.UID},
 		audit.Search{Customer: int64(s.own.UID)},
 		changes.Search{Customer: int64(s.own.UID)},

@@ -16,13 +16,17 @@ import (
 var made = map[string]bool{
 	"createCustomer": true, "createUser": true, "createRole": true, "openAccount": true, "addSignatory": true,
 	"addContact": true, "addFeeTier": true, "transferFunds": true, "sendPayment": true,
+	"createWebhook": true,
 }
 
 // prompt lists the operations that never wait: suspensions, those that take away access or a payment, decisions, and
 // what is only played.
 var prompt = map[string]bool{
 	"suspendCustomer": true, "suspendUser": true, "unlinkSubject": true, "approveChange": true,
-	"refuseChange": true, "cancelPayment": true, "playIncomingCredit": true, "playRecall": true, "moveClock": true,
+	"refuseChange": true, "cancelPayment": true, "moveClock": true, "disableWebhook": true, "deleteWebhook": true,
+	// these change nothing of where a webhook leads, and of what it is told
+	"enableWebhook": true, "rotateWebhookSecret": true, "replayWebhook": true, "testWebhook": true,
+	"resendWebhookDelivery": true, "playIncomingCredit": true, "playRecall": true,
 }
 
 // asking sets whether all customers of a bank, and the bank itself, ask for a second person everywhere or

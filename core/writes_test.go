@@ -20,6 +20,7 @@ import (
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
+	"bankgraph/core/webhooks"
 )
 
 // said is the answer of an operation.
@@ -300,6 +301,82 @@ var writes = []struct {
 	{
 		name: "refuseChange", as: checker,
 		on: func(b *coretest.Bank) write { return refuse(b, addSignatory(b, b.Customer(dual))) },
+	},
+	{
+		name: "createWebhook",
+		on:   func(b *coretest.Bank) write { return createWebhook(b, b.Customer(), "https://hooks.partner.example") },
+	},
+	{
+		name: "createWebhook, to be approved",
+		on: func(b *coretest.Bank) write {
+			return createWebhook(b, b.Customer(dual), "https://hooks.partner.example")
+		},
+	},
+	{
+		name: "createWebhook, that leads inside", refused: webhooks.ErrTarget,
+		on: func(b *coretest.Bank) write { return createWebhook(b, b.Customer(), "https://10.0.0.1") },
+	},
+	{
+		name: "approveChange, of a new webhook", as: checker,
+		on: func(b *coretest.Bank) write {
+			return approve(b, createWebhook(b, b.Customer(dual), "https://hooks.partner.example"))
+		},
+	},
+	{
+		name: "refuseChange, of a new webhook", as: checker,
+		on: func(b *coretest.Bank) write {
+			return refuse(b, createWebhook(b, b.Customer(dual), "https://hooks.partner.example"))
+		},
+	},
+	{
+		name: "changeWebhook",
+		on:   func(b *coretest.Bank) write { return changeWebhook(b, webhook(b, b.Customer())) },
+	},
+	{
+		name: "changeWebhook, to be approved",
+		on:   func(b *coretest.Bank) write { return changeWebhook(b, webhook(b, b.Customer(dual))) },
+	},
+	{
+		name: "changeWebhook, which is absent", refused: webhooks.ErrNotFound,
+		on: func(b *coretest.Bank) write { return changeWebhook(b, 4711) },
+	},
+	{
+		name: "rotateWebhookSecret",
+		on:   func(b *coretest.Bank) write { return rotateWebhookSecret(b, webhook(b, b.Customer(dual))) },
+	},
+	{
+		name: "disableWebhook",
+		on: func(b *coretest.Bank) write {
+			return onWebhook(webhook(b, b.Customer(dual)), b.Webhooks.Disable)
+		},
+	},
+	{
+		name: "enableWebhook",
+		on: func(b *coretest.Bank) write {
+			uid := webhook(b, b.Customer())
+			b.Exec(`UPDATE webhooks SET status = 'Disabled' WHERE tenant = ?`, b.Tenant)
+			return onWebhook(uid, b.Webhooks.Enable)
+		},
+	},
+	{
+		name: "enableWebhook, which is", refused: webhooks.ErrStatus,
+		on: func(b *coretest.Bank) write { return onWebhook(webhook(b, b.Customer()), b.Webhooks.Enable) },
+	},
+	{
+		name: "deleteWebhook",
+		on:   func(b *coretest.Bank) write { return onWebhook(webhook(b, b.Customer(dual)), b.Webhooks.Delete) },
+	},
+	{
+		name: "replayWebhook",
+		on:   func(b *coretest.Bank) write { return replayWebhook(b, webhook(b, b.Customer())) },
+	},
+	{
+		name: "testWebhook",
+		on:   func(b *coretest.Bank) write { return testWebhook(b, webhook(b, b.Customer())) },
+	},
+	{
+		name: "resendWebhookDelivery",
+		on:   func(b *coretest.Bank) write { return resendWebhookDelivery(b, webhook(b, b.Customer())) },
 	},
 	{name: "createUser", on: func(b *coretest.Bank) write { return createUser(b, b.Customer()) }},
 	{

@@ -349,7 +349,8 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		   ?3 || ' client ' || o.uid, ?3 || ' login ' || o.uid, 1000000, ?3 || ' did ' || o.uid, 'done', o.object, o.uid, o.customer,
 		   json_build_object('title', ?3 || o.uid), json_build_object('title', 'B'), ?3 || ' reason ' || o.uid, 'request ' || o.uid
 		 FROM (SELECT tenant, customer, 'user' AS object, uid::text FROM users UNION ALL SELECT tenant, customer, 'role', uid::text FROM roles
-		   UNION ALL SELECT tenant, customer, 'payment', uid::text FROM payments) AS o
+		   UNION ALL SELECT tenant, customer, 'payment', uid::text FROM payments
+		   UNION ALL SELECT tenant, customer, 'webhook', uid::text FROM webhooks) AS o
 		 JOIN customers AS c ON c.tenant = o.tenant AND c.uid = o.customer, generate_series(0, 1) AS twice
 		 WHERE o.tenant = ?0 AND o.customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO payment_steps (tenant, payment, number, state, at, client, login_id, reason)
@@ -372,6 +373,11 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		`INSERT INTO network_messages (tenant, rail, direction, kind, message_id, payment, code, body, at, handed_at)
 		 SELECT tenant, rail, d, 'pacs.008', ?3 || d || uid, uid, ?3 || ' code ' || uid, '', created_at, updated_at
 		 FROM payments, (VALUES ('OUT'), ('IN')) AS w(d) WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2 ORDER BY uid, d`,
+		`INSERT INTO webhook_deliveries (tenant, uid, webhook, customer, payment, number, state, due_at, attempts, created_at, done_at)
+		 SELECT tenant, uid + 200000000 + 10 * (n - 1), (customer - 1000000) * 100 + 600000000, customer, uid, n, 'WAITING', created_at, 1, created_at, updated_at
+		 FROM payments, generate_series(1, 2) AS n WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2 ORDER BY uid, n`,
+		`INSERT INTO webhook_attempts (tenant, delivery, number, at, status, error, took)
+		 SELECT tenant, uid, 1, created_at, 500, ?3 || ' error ' || uid, 17 FROM webhook_deliveries WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, draft, version, before, after, reason, status,
 		   maker_client, maker_login, made_at, checker_client, checker_login, decided_at, decision_reason,
 		   approvers, first_client, first_login, first_at)

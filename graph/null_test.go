@@ -38,6 +38,9 @@ func TestNullInAFilterNarrowsNothing(t *testing.T) {
 			try(filter, `query($f: `+filter+`) { `+list+` }`)
 		}
 	}
+	tried["WebhookDeliveryFilter"] = true
+	try("WebhookDeliveryFilter", `query($f: WebhookDeliveryFilter) { webhooks(first: 3) { nodes {
+		deliveries(first: 3, filter: $f) { totalCount nodes { uid } } } } }`)
 	for _, def := range schema.Types {
 		if def.Kind == gql.InputObject && strings.HasSuffix(def.Name, "Filter") && !tried[def.Name] {
 			t.Errorf("%s is not tried here", def.Name)

@@ -49,7 +49,7 @@ func init() {
 			"notes": func(c customers.UID) string { return fmt.Sprint("NOTES ", paymentOf(c, 0)) },
 		} {
 			lookups[list+".filter."+field] = lookup{strings.ReplaceAll(way, "%s",
-				`payments(first: 3, filter: {`+field+`: "%s"}) { totalCount nodes { ALL(Payment) } }`), value}
+				`payments(first: 2, filter: {`+field+`: "%s"}) { totalCount nodes { ALL(Payment) } }`), value}
 		}
 	}
 	mutations["transferFunds"] = tried{access.InitiatePayments, func(c customers.UID) string {

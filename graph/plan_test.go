@@ -170,6 +170,17 @@ func ways() map[string][]string {
 		fmt.Sprintf(`{ account(by: {uid: "%d"}) { history { nodes { %%s } } } }`, accountOf(star, 1)),
 		fmt.Sprintf(`{ node(id: "con_%d") { ... on Contact { history { nodes { %%s } } } } }`, contactOf(star, 1)),
 	}
+	ways["Webhook"] = []string{
+		fmt.Sprintf(`{ node(id: "whk_%d") { ... on Webhook { %%s } } }`, webhookOf(star, 0)),
+		fmt.Sprintf(`{ nodes(ids: ["cus_%d", "whk_%d"]) { ... on Webhook { %%s } } }`, star, webhookOf(star, 0)),
+		fmt.Sprintf(`{ webhooks(last: 3, filter: {customer: "%d", status: ACTIVE}) { edges { node { %%s } } } }`, star),
+		fmt.Sprintf(`{ node(id: "whd_%d") { ... on WebhookDelivery { webhook { %%s } } } }`, deliveryOf(star, 0)),
+	}
+	ways["WebhookDelivery"] = []string{
+		fmt.Sprintf(`{ node(id: "whd_%d") { ... on WebhookDelivery { %%s } } }`, deliveryOf(star, 0)),
+		`{ webhooks(first: 3, filter: {status: ACTIVE}) { nodes { deliveries(first: 2, filter: {state: WAITING}) { nodes { %s } } } } }`,
+		fmt.Sprintf(`{ payment(uid: "%d") { webhookDeliveries(last: 1) { edges { node { %%s } } } } }`, paymentOf(star, 0)),
+	}
 	ways["Approval"] = []string{
 		fmt.Sprintf(`{ node(id: "apr_%d") { ... on Approval { %%s } } }`, approvalOf(star)),
 		fmt.Sprintf(`{ nodes(ids: ["cus_%d", "apr_%d"]) { ... on Approval { %%s } } }`, star, approvalOf(star)),

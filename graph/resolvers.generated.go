@@ -19,6 +19,7 @@ import (
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
+	"bankgraph/core/webhooks"
 	"bankgraph/graph/generated"
 	"bankgraph/graph/model"
 	"bankgraph/graph/scalar"
@@ -220,6 +221,10 @@ func (paymentResolver) History(ctx context.Context, obj *payments.Payment, first
 	return related[*model.Connection[audit.Entry]](ctx, obj)
 }
 
+func (paymentResolver) WebhookDeliveries(ctx context.Context, obj *payments.Payment, first *int32, after *string, last *int32, before *string, filter *webhooks.DeliverySearch) (*model.Connection[webhooks.Delivery], error) {
+	return related[*model.Connection[webhooks.Delivery]](ctx, obj)
+}
+
 func (r *Resolver) Query() generated.QueryResolver { return queryResolver{} }
 
 type queryResolver struct{}
@@ -288,6 +293,14 @@ func (queryResolver) RefusedCredits(ctx context.Context, first *int32) ([]*model
 	return resolved[[]*model.RefusedCredit](ctx)
 }
 
+func (queryResolver) Webhooks(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *webhooks.Search) (*model.Connection[webhooks.Webhook], error) {
+	return resolved[*model.Connection[webhooks.Webhook]](ctx)
+}
+
+func (queryResolver) PaymentEvents(ctx context.Context, first *int32, after *string) (*webhooks.Feed, error) {
+	return resolved[*webhooks.Feed](ctx)
+}
+
 func (r *Resolver) Role() generated.RoleResolver { return roleResolver{} }
 
 type roleResolver struct{}
@@ -338,4 +351,38 @@ func (userResolver) Customer(ctx context.Context, obj *users.User) (*customers.C
 
 func (userResolver) History(ctx context.Context, obj *users.User, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error) {
 	return related[*model.Connection[audit.Entry]](ctx, obj)
+}
+
+func (r *Resolver) Webhook() generated.WebhookResolver { return webhookResolver{} }
+
+type webhookResolver struct{}
+
+func (webhookResolver) Customer(ctx context.Context, obj *webhooks.Webhook) (*customers.Customer, error) {
+	return related[*customers.Customer](ctx, obj)
+}
+
+func (webhookResolver) Deliveries(ctx context.Context, obj *webhooks.Webhook, first *int32, after *string, last *int32, before *string, filter *webhooks.DeliverySearch) (*model.Connection[webhooks.Delivery], error) {
+	return related[*model.Connection[webhooks.Delivery]](ctx, obj)
+}
+
+func (webhookResolver) History(ctx context.Context, obj *webhooks.Webhook, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error) {
+	return related[*model.Connection[audit.Entry]](ctx, obj)
+}
+
+func (r *Resolver) WebhookDelivery() generated.WebhookDeliveryResolver {
+	return webhookDeliveryResolver{}
+}
+
+type webhookDeliveryResolver struct{}
+
+func (webhookDeliveryResolver) Webhook(ctx context.Context, obj *webhooks.Delivery) (*webhooks.Webhook, error) {
+	return related[*webhooks.Webhook](ctx, obj)
+}
+
+func (webhookDeliveryResolver) Payment(ctx context.Context, obj *webhooks.Delivery) (*payments.Payment, error) {
+	return related[*payments.Payment](ctx, obj)
+}
+
+func (webhookDeliveryResolver) Log(ctx context.Context, obj *webhooks.Delivery) ([]*webhooks.Attempt, error) {
+	return related[[]*webhooks.Attempt](ctx, obj)
 }

@@ -213,9 +213,6 @@ type otherParties struct {
 	UltimateReceiverCountry       string `json:"ultimateReceiverCountry"`
 }
 
-// paymentBankIDTypes are the kinds of bank ids in the words of payments.
-var paymentBankIDTypes = map[accounts.BankIDType]string{accounts.NID: "NID", accounts.BIC: "SWIFT"}
-
 func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
 	view := paymentFields{
 		PaymentUID: p.UID, ExternalReferenceID: p.ExternalReferenceID, CounterParty: p.OwnerName(),
@@ -225,12 +222,10 @@ func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
 		SenderCurrency: p.Currency, ReceiverAmount: p.Amount(), ReceiverCurrency: p.Currency, PaymentNotes: p.Notes,
 		DeliveryAgentType: ownType(p), CreatedBy: p.CreatedBy(),
 		CreationDateTime: p.CreatedAt.In(zone).Format("2006-01-02T15:04:05"), EntryType: p.EntryType(),
-		Status: p.Status(), MemoPostStatus: p.MemoPost(), ReturnStatus: p.ReturnStatus(), senderFields: senderFieldsOf(p),
-		receiverFields: receiverFieldsOf(p),
+		Status: p.Status(), MemoPostStatus: p.MemoPost(), ReturnStatus: p.ReturnStatus(), senderFields: senderFieldsOf(p.Sends()),
+		receiverFields: receiverFieldsOf(p.Receives()),
 	}
-	if p.Rail != rails.Book {
-		view.DeliveryMethod, view.WireType = p.Rail, p.WireType()
-	}
+	view.DeliveryMethod, view.WireType = p.DeliveryMethod(), p.WireType()
 	if p.State.Failed() {
 		view.MemoPostFailureReason = p.Reason
 	}
@@ -253,55 +248,23 @@ func ownType(p *payments.Shown) accounts.Type {
 	return p.Sender.Type
 }
 
-func senderFieldsOf(p *payments.Shown) senderFields {
-	if p.Incoming() {
-		return outsideSenderOf(p)
-	}
+func senderFieldsOf(p payments.Person) senderFields {
 	return senderFields{
-		SenderName: p.SenderName, SenderAccountNumber: p.Sender.Masked(), SenderAccountName: p.Sender.Name,
-		SenderAddress1: p.Payer.Line1, SenderAddress2: p.Payer.Line2, SenderCity: p.Payer.City,
-		SenderState: p.Payer.State, SenderZip: p.Payer.PostalCode, SenderCountryCode: p.Payer.CountryCode,
-		SenderCountry: p.Payer.Country, SenderEmail: p.Payer.Email, SenderAccountType: p.Sender.Type,
-		SenderAccountSubType: p.Sender.SubType, SenderBankIDType: paymentBankIDTypes[p.Sender.BankIDType],
-		SenderBankID: p.Sender.BankID, SenderBankName: p.Sender.BankName, SenderBankCountry: p.Payer.AccountCountry,
+		SenderName: p.Name, SenderAccountNumber: p.Number, SenderAccountName: p.AccountName,
+		SenderAddress1: p.Line1, SenderAddress2: p.Line2, SenderCity: p.City, SenderState: p.State,
+		SenderZip: p.PostalCode, SenderCountryCode: p.CountryCode, SenderCountry: p.Country, SenderEmail: p.Email,
+		SenderAccountType: p.AccountType, SenderAccountSubType: p.AccountSubType, SenderBankIDType: p.BankIDType,
+		SenderBankID: p.BankID, SenderBankName: p.BankName, SenderBankCountry: p.BankCountry,
 	}
 }
 
-func receiverFieldsOf(p *payments.Shown) receiverFields {
-	if p.ReceiverAccount == 0 {
-		return outsideOf(p)
-	}
+func receiverFieldsOf(p payments.Person) receiverFields {
 	return receiverFields{
-		ReceiverName: p.ReceiverName, ReceiverAccountNumber: p.Receiver.Masked(),
-		ReceiverAccountType: p.Receiver.Type, ReceiverAccountSubType: p.Receiver.SubType, ReceiverType: p.Payee.Type,
-		ReceiverAddress1: p.Payee.Line1, ReceiverAddress2: p.Payee.Line2, ReceiverCity: p.Payee.City,
-		ReceiverState: p.Payee.State, ReceiverZip: p.Payee.PostalCode, ReceiverCountry: p.Payee.Country,
-		ReceiverPhoneNumber: p.Payee.Phone, ReceiverEmail: p.Payee.Email,
-		ReceiverBankIDType: paymentBankIDTypes[p.Receiver.BankIDType], ReceiverBankID: p.Receiver.BankID,
-		ReceiverBankName: p.Receiver.BankName, ReceiverBankCountry: p.Payee.AccountCountry,
-	}
-}
-
-// outsideSenderOf describes who pays from another bank, as the payment does.
-func outsideSenderOf(p *payments.Shown) senderFields {
-	return senderFields{
-		SenderName: p.SenderName, SenderAccountNumber: p.Sender.Masked(), SenderAddress1: p.To.Line1,
-		SenderAddress2: p.To.Line2, SenderCity: p.To.City, SenderState: p.To.State, SenderZip: p.To.PostalCode,
-		SenderCountryCode: p.To.CountryCode, SenderEmail: p.To.Email, SenderAccountType: p.Sender.Type,
-		SenderAccountSubType: p.Sender.SubType, SenderBankIDType: paymentBankIDTypes[p.Sender.BankIDType],
-		SenderBankID: p.Sender.BankID, SenderBankName: p.Sender.BankName, SenderBankCountry: "US",
-	}
-}
-
-// outsideOf describes who is paid at another bank, as the payment does.
-func outsideOf(p *payments.Shown) receiverFields {
-	return receiverFields{
-		ReceiverName: p.ReceiverName, ReceiverAccountNumber: p.Receiver.Masked(),
-		ReceiverAccountType: p.Receiver.Type, ReceiverAccountSubType: p.Receiver.SubType,
-		ReceiverAddress1: p.To.Line1, ReceiverAddress2: p.To.Line2, ReceiverCity: p.To.City,
-		ReceiverState: p.To.State, ReceiverZip: p.To.PostalCode, ReceiverCountry: p.To.CountryCode,
-		ReceiverPhoneNumber: p.To.Phone, ReceiverEmail: p.To.Email,
-		ReceiverBankIDType: paymentBankIDTypes[p.Receiver.BankIDType], ReceiverBankID: p.Receiver.BankID,
-		ReceiverBankName: p.Receiver.BankName, ReceiverBankCountry: "US",
+		ReceiverName: p.Name, ReceiverAccountNumber: p.Number, ReceiverAccountType: p.AccountType,
+		ReceiverAccountSubType: p.AccountSubType, ReceiverType: p.Type, ReceiverAddress1: p.Line1,
+		ReceiverAddress2: p.Line2, ReceiverCity: p.City, ReceiverState: p.State, ReceiverZip: p.PostalCode,
+		ReceiverCountry: p.Country, ReceiverPhoneNumber: p.Phone, ReceiverEmail: p.Email,
+		ReceiverBankIDType: p.BankIDType, ReceiverBankID: p.BankID, ReceiverBankName: p.BankName,
+		ReceiverBankCountry: p.BankCountry,
 	}
 }

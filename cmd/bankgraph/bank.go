@@ -7,11 +7,13 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/tenants"
+	"bankgraph/core/webhooks"
 	"bankgraph/db"
 	"bankgraph/db/cluster"
 )
@@ -22,6 +24,8 @@ type bank struct {
 	at   addresses
 	as   string // who works at the command line
 	stop func() // closes the pools, then the private database where this program started it
+
+	posting sync.WaitGroup // what is being posted to webhooks, which stop waits for
 
 	keyset     string // its file
 	madeKeyset bool   // by this start
@@ -149,14 +153,18 @@ func openAt(at addresses, s *settings, public string, stop func()) (*bank, error
 	}
 	unfollow := keys.Follow(time.Second,
 		func(err error) { slog.Error("the keyset has changed and cannot be read", "error", err) })
-	return &bank{
-		Core:       core.New(core.Options{DB: pools, Keys: keys, PublicURL: public, Fetch: newFetch()}),
+	b := &bank{
+		Core: core.New(core.Options{
+			DB: pools, Keys: keys, PublicURL: public, Fetch: newFetch(),
+			Webhooks: webhooks.Options{Loopback: s.webhooksOnLoopback()},
+		}),
 		at:         at,
 		as:         s.operatorName(),
-		stop:       func() { unfollow(); _ = pools.Close(); stop() },
 		keyset:     file.Path,
 		madeKeyset: errors.Is(absent, fs.ErrNotExist),
-	}, nil
+	}
+	b.stop = func() { b.posting.Wait(); unfollow(); _ = pools.Close(); stop() }
+	return b, nil
 }
 
 // current refuses a schema older than this program. A newer one is fine: during an upgrade the old

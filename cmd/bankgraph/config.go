@@ -57,6 +57,7 @@ type settings struct {
 	Checkpoints string        `name:"audit-checkpoints" env:"BANKGRAPH_AUDIT_CHECKPOINTS" placeholder:"FILE" help:"File that every signed checkpoint of the audit chain is appended to, best on another machine's disk; under --data for the private database, and the log with a database URL, if not set."`
 	KeepEvents  time.Duration `name:"keep-events" env:"BANKGRAPH_KEEP_EVENTS" default:"2160h" placeholder:"TIME" help:"How long events stay in the feed (${default}, which is 90 days); what they tell of stays in the record."`
 	KeepKeys    time.Duration `name:"keep-keys" env:"BANKGRAPH_KEEP_KEYS" default:"168h" placeholder:"TIME" help:"How long idempotency keys stay in the database (${default}); they count for seven days."`
+	Loopback    *bool         `name:"webhooks-loopback" env:"BANKGRAPH_WEBHOOKS_LOOPBACK" negatable:"" help:"Let webhooks of sandbox banks lead to this machine, over plain http too; on with the demo bank on a loopback address, off elsewhere."`
 	ProveEvery  time.Duration `name:"prove-every" env:"BANKGRAPH_PROVE_EVERY" default:"6h" placeholder:"TIME" help:"How often the workers prove the books of each bank (${default}), which /metrics tells of; 0 for never."`
 	Addr        string        `env:"BANKGRAPH_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to serve on (${default})."`
 	As          string        `name:"as" env:"BANKGRAPH_AS" placeholder:"NAME" help:"Who works at the command line, for the record; the login of this machine if not set."`
@@ -121,6 +122,14 @@ func checkAddress(setting, addr string) error {
 		return fmt.Errorf("%s: %q is not a host and a port from 0 to 65535, such as 127.0.0.1:8080", setting, addr)
 	}
 	return nil
+}
+
+// webhooksOnLoopback reports whether webhooks of sandbox banks may lead to this machine.
+func (s *settings) webhooksOnLoopback() bool {
+	if s.Loopback != nil {
+		return *s.Loopback
+	}
+	return s.private() && loopback(s.Addr)
 }
 
 // private reports whether the program runs its own PostgreSQL.

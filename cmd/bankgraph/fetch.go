@@ -2,16 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"syscall"
 	"time"
 
 	"bankgraph/core/issuers"
+	"bankgraph/core/outside"
 )
 
 const (
@@ -22,7 +21,7 @@ const (
 // newFetch makes the issuers.Fetch that reads what identity providers publish. It uses no proxy, so that it
 // can check the address it connects to.
 func newFetch() issuers.Fetch {
-	inside, outside := fetchClient(nil), fetchClient(onlyOutside)
+	inside, outside := fetchClient(nil), fetchClient(outside.Only)
 	return func(ctx context.Context, address string, mayBeInside bool) ([]byte, error) {
 		client := outside
 		if mayBeInside {
@@ -66,34 +65,4 @@ func fetch(ctx context.Context, client *http.Client, address string) ([]byte, er
 		return nil, fmt.Errorf("%s answers with more than %d KiB", address, largestFetch>>10)
 	}
 	return text, nil
-}
-
-// insides are networks that a public name must not lead into, besides those that netip knows: shared
-// addresses of providers, and IPv6 addresses that contain IPv4 addresses (NAT64, 6to4).
-var insides = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"),
-	netip.MustParsePrefix("192.0.0.0/24"),
-	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"),
-	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"),
-	netip.MustParsePrefix("2002::/16"),
-}
-
-var errInside = errors.New("it leads into a private network")
-
-// onlyOutside refuses a resolved address that is not on the public network.
-func onlyOutside(_, address string, _ syscall.RawConn) error {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return err
-	}
-	ip := at.Addr().Unmap()
-	if !ip.IsGlobalUnicast() || ip.IsPrivate() {
-		return errInside
-	}
-	for _, inside := range insides {
-		if inside.Contains(ip) {
-			return errInside
-		}
-	}
-	return nil
 }

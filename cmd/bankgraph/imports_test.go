@@ -40,7 +40,7 @@ const bun = "github.com/uptrace/bun"
 // wrong domain. The package core, made of all domains, comes after them; demo and coretest, which fill a
 // core, come last.
 var domains = []string{
-	"fault", "ident", "money", "page", "postal", "given", "check", "states", "access", "seal", "rails",
+	"fault", "ident", "money", "page", "postal", "given", "check", "states", "outside", "access", "seal", "rails",
 	"audit", "events", "clock", "changes", "customers", "roles", "users", "tenants", "issuers", "clients", "banks",
 	"contacts", "accounts", "signatories", "positivepay",
 	"fees", "limits", "ledger", "fx", "payments", "sandbox", "files", "webhooks", "keysets",

@@ -23,6 +23,7 @@ import (
 	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/issuers"
+	"bankgraph/core/outside"
 	"bankgraph/core/users"
 )
 
@@ -305,12 +306,12 @@ func TestPublicNameThatLeadsInsideIsRefusedAtDial(t *testing.T) {
 		"0.0.0.0:443", "[::]:443", "100.64.0.1:443", "224.0.0.1:443", "255.255.255.255:443",
 		"[::ffff:10.0.0.1]:443", "[64:ff9b::a00:1]:443", "[2002:a00:1::]:443", "x",
 	} {
-		if onlyOutside("tcp", address, nil) == nil {
+		if outside.Only("tcp", address, nil) == nil {
 			t.Errorf("%s counts as outside", address)
 		}
 	}
 	for _, address := range []string{"93.184.215.14:443", "[2606:4700::1111]:443"} {
-		if err := onlyOutside("tcp", address, nil); err != nil {
+		if err := outside.Only("tcp", address, nil); err != nil {
 			t.Errorf("%s: %v", address, err)
 		}
 	}

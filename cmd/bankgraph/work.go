@@ -201,6 +201,12 @@ func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logge
 		{"receive from networks", time.Second, 10 * time.Millisecond, each(b.Payments.Receive)},
 		{"settle entries of ACH", 10 * time.Second, 10 * time.Millisecond, each(b.Payments.SettleEntries)},
 		{"move sandbox clocks", time.Second, 10 * time.Millisecond, b.AdvanceClock},
+		{"make deliveries of events", time.Second, 20 * time.Millisecond, each(b.Webhooks.Spread)},
+		newPosting(meters).job(b, log),
+		{"remove old deliveries", time.Hour, time.Second, func(ctx context.Context) (bool, error) {
+			purged, err := b.Webhooks.Purge(ctx, s.KeepEvents)
+			return purged > 0, err
+		}},
 		{"remove old events", time.Hour, time.Second, func(ctx context.Context) (bool, error) {
 			purged, err := b.Events.Purge(ctx, s.KeepEvents)
 			return purged > 0, err

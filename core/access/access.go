@@ -40,11 +40,13 @@ const (
 	ReturnPayments   Permission = "Return_Payments"   // give back what came in
 	ReversePayments  Permission = "Reversal_Payments" // ask for what went out
 	ApprovePayments  Permission = "Approve_Payments"  // decide on payments that wait for a second person
-	LookUpCustomers  Permission = "Lookup_Customers"  // find a customer by any account number
-	ExploreGraphQL   Permission = "Explore_GraphQL"   // introspection and free documents
-	MoveClock        Permission = "Move_Clock"        // of a sandbox bank
-	ManageClients    Permission = "Manage_Clients"    // API keys and signing keys
-	ManageTenants    Permission = "Manage_Tenants"    // banks: for operators only, so no API key can have it
+	ViewWebhooks     Permission = "View_Webhooks"
+	ManageWebhooks   Permission = "Manage_Webhooks"  // where events of payments are posted to
+	LookUpCustomers  Permission = "Lookup_Customers" // find a customer by any account number
+	ExploreGraphQL   Permission = "Explore_GraphQL"  // introspection and free documents
+	MoveClock        Permission = "Move_Clock"       // of a sandbox bank
+	ManageClients    Permission = "Manage_Clients"   // API keys and signing keys
+	ManageTenants    Permission = "Manage_Tenants"   // banks: for operators only, so no API key can have it
 )
 
 // implied lists the permissions that another one includes: whoever may change a thing may see it.
@@ -61,6 +63,7 @@ var implied = map[Permission][]Permission{
 	ReturnPayments:   {ViewPayments},
 	ReversePayments:  {ViewPayments},
 	ApprovePayments:  {ViewPayments},
+	ManageWebhooks:   {ViewWebhooks, ViewPayments}, // what is posted are payments
 }
 
 // All lists the permissions that an API key can have, in the order in which they are shown.
@@ -68,7 +71,7 @@ var All = []Permission{
 	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
 	ViewSignatories, ViewPayments, InitiatePayments, CancelPayments, ReturnPayments, ReversePayments,
 	ApprovePayments, ViewUsers, ManageUsers, ActivateUsers, SuspendUsers,
-	ManageRoles, ViewAudit, LookUpCustomers, ExploreGraphQL, ManageClients, MoveClock,
+	ManageRoles, ViewWebhooks, ManageWebhooks, ViewAudit, LookUpCustomers, ExploreGraphQL, ManageClients, MoveClock,
 }
 
 // Partners lists the permissions of a partner's programs. ViewAudit is not among them, because the record
@@ -77,12 +80,13 @@ var All = []Permission{
 var Partners = []Permission{
 	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
 	ViewSignatories, ViewPayments, InitiatePayments, CancelPayments, ReturnPayments, ReversePayments,
-	ApprovePayments, ViewUsers, ManageUsers, ActivateUsers, SuspendUsers, ManageRoles, LookUpCustomers,
+	ApprovePayments, ViewUsers, ManageUsers, ActivateUsers, SuspendUsers, ManageRoles, ViewWebhooks,
+	ManageWebhooks, LookUpCustomers,
 }
 
 // Readers lists the permissions that read everything and change nothing.
 var Readers = []Permission{
-	ViewCustomers, ViewAccounts, ViewContacts, ViewSignatories, ViewPayments, ViewUsers, ViewAudit,
+	ViewCustomers, ViewAccounts, ViewContacts, ViewSignatories, ViewPayments, ViewUsers, ViewWebhooks, ViewAudit,
 	LookUpCustomers, ExploreGraphQL,
 }
 

@@ -19,6 +19,7 @@ import (
 	"bankgraph/core/roles"
 	"bankgraph/core/seal"
 	"bankgraph/core/users"
+	"bankgraph/core/webhooks"
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
 	"bankgraph/db/dbtest/faults"
@@ -160,7 +161,9 @@ func found(t testing.TB, d *opened, keys *seal.Keys) *Bank {
 	dbtest.Watch(t)
 	b := &Bank{t: t, opened: d, Clock: &Clock{at: Start}, Code: "bank-" + rand.Text()}
 	b.someones.there = map[string]bool{}
-	b.Core = core.New(core.Options{DB: d.DB, Keys: keys, Now: b.Clock.Now})
+	b.Core = core.New(core.Options{
+		DB: d.DB, Keys: keys, Now: b.Clock.Now, Webhooks: webhooks.Options{Loopback: true},
+	})
 	b.must(b.DB.InTx(context.Background(), 0, func(ctx context.Context, tx bun.Tx) error {
 		return tx.NewRaw(
 			`INSERT INTO tenants (code, name, zone, currency, sandbox) VALUES (?, 'Test Bank', ?, 'USD', true) RETURNING id`,

@@ -118,8 +118,55 @@ func (s *Service) After(ctx context.Context, cursor Cursor, limit int) ([]Placed
 	return events, nil
 }
 
+// window is how many entries of the record one call of KindTx looks at, whether they are of the kind or not.
+const window = 5000
+
+// KindTx returns the next events of one kind of object after a place in a bank's feed, as After does, and the
+// place that was looked up to: further than the last event where others follow it. more reports whether the feed
+// goes on there. It joins a transaction, whose owner decides who may see which event.
+func KindTx(
+	ctx context.Context, tx bun.IDB, tenant access.Tenant, object string, after Cursor, most int,
+) (found []Placed, end Cursor, more bool, err error) {
+	at, err := resume(ctx, tx, tenant, after)
+	if err != nil {
+		return nil, after, false, err
+	}
+	var last struct {
+		Seq  int64 `bun:"seq"`
+		Ends int64 `bun:"ends"`
+	}
+	err = db.Raw(tx, `SELECT coalesce((SELECT max(seq) FROM (SELECT seq FROM audit_seals WHERE tenant = ?0 AND seq > ?1
+			ORDER BY seq LIMIT ?2) AS w), ?1) AS seq,
+		coalesce((SELECT max(seq) FROM audit_seals WHERE tenant = ?0), 0) AS ends`, tenant, at.Seq, window).Scan(ctx, &last)
+	if err != nil || last.Seq == at.Seq {
+		return nil, at, false, err
+	}
+	err = db.Raw(tx, `SELECT v.tenant, v.id, v.at, v.kind, v.object, v.uid, v.customer, v.version, s.seq
+		FROM audit_seals AS s JOIN events AS v ON v.tenant = s.tenant AND v.entry = s.entry
+		WHERE s.tenant = ?0 AND v.tenant = ?0 AND s.seq > ?1 AND s.seq <= ?2 AND v.object = ?3 ORDER BY s.seq LIMIT ?4`,
+		tenant, at.Seq, last.Seq, object, most).Scan(ctx, &found)
+	if len(found) == most {
+		last.Seq = found[most-1].Seq
+	}
+	for i := range found {
+		found[i].Cursor = Cursor{Epoch: at.Epoch, Seq: found[i].Seq}
+	}
+	return found, Cursor{Epoch: at.Epoch, Seq: last.Seq}, last.Seq < last.Ends, err
+}
+
+// PlaceTx returns a place in a bank's feed as one of the present epoch.
+func PlaceTx(ctx context.Context, tx bun.IDB, tenant access.Tenant, cursor Cursor) (Cursor, error) {
+	return resume(ctx, tx, tenant, cursor)
+}
+
+// LastTx returns the last number of a bank's record.
+func LastTx(ctx context.Context, tx bun.IDB, tenant access.Tenant) (seq int64, err error) {
+	err = db.Raw(tx, `SELECT coalesce(max(seq), 0) FROM audit_seals WHERE tenant = ?`, tenant).Scan(ctx, &seq)
+	return seq, err
+}
+
 // resume returns where the feed continues after a cursor, in the present epoch.
-func resume(ctx context.Context, tx bun.Tx, tenant access.Tenant, cursor Cursor) (Cursor, error) {
+func resume(ctx context.Context, tx bun.IDB, tenant access.Tenant, cursor Cursor) (Cursor, error) {
 	var now struct {
 		Epoch  int64 `bun:"epoch"`
 		Last   int64 `bun:"last"`   // the last number of the record

@@ -20,6 +20,7 @@ import (
 	"bankgraph/core/payments"
 	"bankgraph/core/sandbox"
 	"bankgraph/core/seal"
+	"bankgraph/core/webhooks"
 	"bankgraph/db"
 )
 
@@ -35,6 +36,7 @@ var Tables = db.Tables{
 		"payment_details":  "its sealed columns are written anew",
 		"sandbox_messages": "its sealed columns are written anew",
 		"signing_keys":     "its sealed columns are written anew",
+		"webhook_secrets":  "its sealed columns are written anew",
 	},
 }
 
@@ -108,6 +110,7 @@ var tables = []table{
 	{name: "payment_details", key: "payment", columns: []column{in(payments.NumberColumn, "number")}},
 	{name: "network_messages", key: "id", columns: []column{{sealed: "body", place: row(payments.BodyColumn)}}},
 	{name: "sandbox_messages", key: "id", columns: []column{{sealed: "body", place: row(sandbox.BodyColumn)}}},
+	{name: "webhook_secrets", key: "id", columns: []column{{sealed: "secret", place: row(webhooks.SecretColumn)}}},
 	{name: "approvals", key: "uid", columns: []column{{sealed: "draft", place: row(changes.DraftColumn)}}},
 	{
 		name: "signing_keys", key: "kid", text: true,

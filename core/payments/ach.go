@@ -157,12 +157,16 @@ func (s *Service) EntriesOf(ctx context.Context, b *db.Batch, of []UID) *db.Many
 	if err != nil {
 		return db.Refuse[UID, Entry](err)
 	}
-	text := entering.Get(caller.Reach, func() string {
+	return s.entriesOf(b, caller, of)
+}
+
+func (s *Service) entriesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, Entry] {
+	text := entering.Get(reader.Reach, func() string {
 		return db.Select[Entry](shownOfEntries, nil).
 			Join("JOIN payments AS pay ON pay.tenant = ae.tenant AND pay.uid = ae.payment").Where("ae.tenant = $1").
-			Where("pay.tenant = $1").Where(caller.Reach.Scope("pay.customer")).Where("ae.payment = ANY($3)").String()
+			Where("pay.tenant = $1").Where(reader.Reach.Scope("pay.customer")).Where("ae.payment = ANY($3)").String()
 	})
-	return db.QueueMany(b, text, func(e *Entry) UID { return e.Payment }, caller.Tenant, caller.ScopeCustomer(), of)
+	return db.QueueMany(b, text, func(e *Entry) UID { return e.Payment }, reader.Tenant, reader.ScopeCustomer(), of)
 }
 
 var shownOfEntries = db.ColumnsOf[Entry](

@@ -52,12 +52,16 @@ func (s *Service) DetailsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many
 	if err != nil {
 		return db.Refuse[UID, Details](err)
 	}
-	text := detailing.Get(caller.Reach, func() string {
+	return s.detailsOf(b, caller, of)
+}
+
+func (s *Service) detailsOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, Details] {
+	text := detailing.Get(reader.Reach, func() string {
 		return db.Select[Details](db.Columns{}, withContact).
 			Join("JOIN payments AS pay ON pay.tenant = pd.tenant AND pay.uid = pd.payment").Where("pd.tenant = $1").
-			Where("pay.tenant = $1").Where(caller.Reach.Scope("pay.customer")).Where("pd.payment = ANY($3)").String()
+			Where("pay.tenant = $1").Where(reader.Reach.Scope("pay.customer")).Where("pd.payment = ANY($3)").String()
 	})
-	return db.QueueMany(b, text, func(d *Details) UID { return d.Payment }, caller.Tenant, caller.ScopeCustomer(), of)
+	return db.QueueMany(b, text, func(d *Details) UID { return d.Payment }, reader.Tenant, reader.ScopeCustomer(), of)
 }
 
 var withContact = map[string]string{"contact": "coalesce(pd.contact, 0)"}

@@ -103,14 +103,18 @@ func (s *Service) MessagesOf(ctx context.Context, b *db.Batch, of []UID) *db.Man
 	if err != nil {
 		return db.Refuse[UID, Message](err)
 	}
-	text := messaging.Get(caller.Reach, func() string {
-		return messagesAbout(caller.Reach, "nm", nil) +
-			" UNION ALL " + messagesAbout(caller.Reach, "ae", map[string]string{"payment": "ae.payment", "code": "''"},
+	return s.messagesOf(b, caller, of)
+}
+
+func (s *Service) messagesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, Message] {
+	text := messaging.Get(reader.Reach, func() string {
+		return messagesAbout(reader.Reach, "nm", nil) +
+			" UNION ALL " + messagesAbout(reader.Reach, "ae", map[string]string{"payment": "ae.payment", "code": "''"},
 			"JOIN ach_entries AS ae ON ae.tenant = nm.tenant AND ae.file = nm.id") +
-			" UNION ALL " + messagesAbout(caller.Reach, "aa", map[string]string{"payment": "aa.payment", "code": "aa.code"},
+			" UNION ALL " + messagesAbout(reader.Reach, "aa", map[string]string{"payment": "aa.payment", "code": "aa.code"},
 			"JOIN ach_answers AS aa ON aa.tenant = nm.tenant AND aa.message = nm.id") + " ORDER BY payment, id"
 	})
-	return db.QueueMany(b, text, func(m *Message) UID { return m.Payment }, caller.Tenant, caller.ScopeCustomer(), of)
+	return db.QueueMany(b, text, func(m *Message) UID { return m.Payment }, reader.Tenant, reader.ScopeCustomer(), of)
 }
 
 // messagesAbout is the part of MessagesOf whose payments a table names. Files of ACH are about many payments.

@@ -207,14 +207,18 @@ func (s *Service) StepsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[U
 	if err != nil {
 		return db.Refuse[UID, Step](err)
 	}
-	text := stepping.Get(caller.Reach, func() string {
-		return db.Select[Step](db.Columns{}, inSteps(caller.Reach)).
+	return s.stepsOf(b, caller, of)
+}
+
+func (s *Service) stepsOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, Step] {
+	text := stepping.Get(reader.Reach, func() string {
+		return db.Select[Step](db.Columns{}, inSteps(reader.Reach)).
 			Join("JOIN payments AS pay ON pay.tenant = ps.tenant AND pay.uid = ps.payment").
-			Join(payerSeen(caller.Reach)).Where("ps.tenant = $1").
-			Where("pay.tenant = $1").Where(seen(caller.Reach)).Where("ps.payment = ANY($3)").
+			Join(payerSeen(reader.Reach)).Where("ps.tenant = $1").
+			Where("pay.tenant = $1").Where(seen(reader.Reach)).Where("ps.payment = ANY($3)").
 			OrderExpr("ps.payment, ps.number").String()
 	})
-	return db.QueueMany(b, text, func(step *Step) UID { return step.Payment }, caller.Tenant, caller.ScopeCustomer(), of)
+	return db.QueueMany(b, text, func(step *Step) UID { return step.Payment }, reader.Tenant, reader.ScopeCustomer(), of)
 }
 
 var ofCustomers = customers.Children[Payment]{

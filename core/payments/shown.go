@@ -40,6 +40,8 @@ type To struct {
 // Holder is what the record of the customer says who pays or is paid. All but the country of the account is empty
 // for callers who do not see that customer: of a payment they see names and accounts.
 type Holder struct {
+	UID            customers.UID  `bun:"uid,scanonly"` // 0 if the caller does not see the customer
+	ShortName      string         `bun:"short_name,scanonly"`
 	Type           customers.Type `bun:"type,scanonly"`
 	CostCenter     string         `bun:"cost_center,scanonly"`
 	Email          string         `bun:"email_address,scanonly"`
@@ -111,7 +113,8 @@ var inRecords = func() map[string]string {
 		from["to_"+column] = "coalesce(pd." + column + ", '')"
 	}
 	for _, alias := range []string{"payer", "payee"} {
-		for _, column := range []string{"type", "cost_center", "email_address", "phone_number"} {
+		from[alias+"_uid"] = "coalesce(" + alias + ".uid, 0)"
+		for _, column := range []string{"short_name", "type", "cost_center", "email_address", "phone_number"} {
 			from[alias+"_"+column] = "coalesce(" + alias + "." + column + ", '')"
 		}
 		for _, column := range []string{"line1", "line2", "city", "state", "postal_code", "country_code", "country"} {

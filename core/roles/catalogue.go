@@ -16,7 +16,7 @@ type Application struct {
 	Bank         bool // for roles of the bank's own people only
 }
 
-// Applications lists all applications: the published ones (rest/CONTRACT.md, applications), and two of our
+// Applications lists all applications: the published ones (rest/CONTRACT.md, applications), and three of our
 // own for permissions that no published application has.
 var Applications = []Application{
 	{Name: "Accounts", Entitlements: words("Manage_Account View_Account")},
@@ -50,6 +50,7 @@ var Applications = []Application{
 			"View_Roles_And_Users Manage_Roles Manage_Users Activate_Users View_Category Add_Update_Delete_Category Suspend_Users"),
 	},
 	{Name: "Customers", Entitlements: words("vCust mCust View_Signatories Lookup_Customers")},
+	{Name: "Webhooks", Entitlements: words("View_Webhooks Manage_Webhooks")},
 	{Name: "Bank_Administration", Entitlements: words("View_Audit Explore_GraphQL Manage_Clients Move_Clock"), Bank: true},
 }
 

@@ -12,6 +12,7 @@ import (
 	"bankgraph/core/given"
 	"bankgraph/core/roles"
 	"bankgraph/core/users"
+	"bankgraph/core/webhooks"
 	"bankgraph/graph/model"
 	"context"
 	"reflect"
@@ -51,15 +52,20 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.SignatoryDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSignatoryInput(ctx, nil, v) },
 	reflect.TypeFor[model.SweepDraft]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSweepInput(ctx, nil, v) },
 	reflect.TypeFor[model.UserDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeUserInput(ctx, nil, v) },
+	reflect.TypeFor[model.WebhookDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeWebhookInput(ctx, nil, v) },
 	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputCloseAccountInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.BankDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.Search]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
 	reflect.TypeFor[model.CustomerDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateCustomerInput(ctx, nil, v) },
 	reflect.TypeFor[model.RoleDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateRoleInput(ctx, nil, v) },
 	reflect.TypeFor[model.UserDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateUserInput(ctx, nil, v) },
+	reflect.TypeFor[model.WebhookDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateWebhookInput(ctx, nil, v) },
 	reflect.TypeFor[model.CustomerBy]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerBy(ctx, nil, v) },
 	reflect.TypeFor[customers.Search]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerFilter(ctx, nil, v) },
 	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputDeleteAccountInput(ctx, nil, v) },
+	reflect.TypeFor[model.WebhookDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputDeleteWebhookInput(ctx, nil, v) },
+	reflect.TypeFor[model.WebhookDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputDisableWebhookInput(ctx, nil, v) },
+	reflect.TypeFor[model.WebhookDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputEnableWebhookInput(ctx, nil, v) },
 	reflect.TypeFor[accounts.ExternalDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputExternalAccountInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.IntermediaryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputIntermediaryBankInput(ctx, nil, v) },
 	reflect.TypeFor[model.SubjectDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputLinkSubjectInput(ctx, nil, v) },
@@ -75,17 +81,27 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	},
 	reflect.TypeFor[model.SignatoryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSignatoryInput(ctx, nil, v) },
 	reflect.TypeFor[model.SweepDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSweepInput(ctx, nil, v) },
-	reflect.TypeFor[model.ReturnDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputReturnPaymentInput(ctx, nil, v) },
-	reflect.TypeFor[model.ReversalDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputReversePaymentInput(ctx, nil, v) },
-	reflect.TypeFor[roles.GrantDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleApplicationInput(ctx, nil, v) },
-	reflect.TypeFor[roles.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleFilter(ctx, nil, v) },
-	reflect.TypeFor[model.OrderDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputSendPaymentInput(ctx, nil, v) },
-	reflect.TypeFor[model.SweepDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
-	reflect.TypeFor[model.CustomerDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
-	reflect.TypeFor[model.UserDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendUserInput(ctx, nil, v) },
-	reflect.TypeFor[model.FundsDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputTransferFundsInput(ctx, nil, v) },
-	reflect.TypeFor[model.SubjectDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputUnlinkSubjectInput(ctx, nil, v) },
-	reflect.TypeFor[users.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputUserFilter(ctx, nil, v) },
+	reflect.TypeFor[model.WebhookDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputReplayWebhookInput(ctx, nil, v) },
+	reflect.TypeFor[model.WebhookDeliveryDraft](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputResendWebhookDeliveryInput(ctx, nil, v)
+	},
+	reflect.TypeFor[model.ReturnDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputReturnPaymentInput(ctx, nil, v) },
+	reflect.TypeFor[model.ReversalDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputReversePaymentInput(ctx, nil, v) },
+	reflect.TypeFor[roles.GrantDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleApplicationInput(ctx, nil, v) },
+	reflect.TypeFor[roles.Search]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleFilter(ctx, nil, v) },
+	reflect.TypeFor[model.WebhookDraft](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputRotateWebhookSecretInput(ctx, nil, v)
+	},
+	reflect.TypeFor[model.OrderDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputSendPaymentInput(ctx, nil, v) },
+	reflect.TypeFor[model.SweepDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
+	reflect.TypeFor[model.CustomerDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
+	reflect.TypeFor[model.UserDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendUserInput(ctx, nil, v) },
+	reflect.TypeFor[model.WebhookDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputTestWebhookInput(ctx, nil, v) },
+	reflect.TypeFor[model.FundsDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputTransferFundsInput(ctx, nil, v) },
+	reflect.TypeFor[model.SubjectDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputUnlinkSubjectInput(ctx, nil, v) },
+	reflect.TypeFor[users.Search]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputUserFilter(ctx, nil, v) },
+	reflect.TypeFor[webhooks.DeliverySearch](): func(ctx context.Context, v any) (any, error) { return unmarshalInputWebhookDeliveryFilter(ctx, nil, v) },
+	reflect.TypeFor[webhooks.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputWebhookFilter(ctx, nil, v) },
 }
 
 // InputsByName is Inputs by the name of the input object: several of them may be read into one Go type.
@@ -122,15 +138,20 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"ChangeSignatoryInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSignatoryInput(ctx, nil, v) },
 	"ChangeSweepInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSweepInput(ctx, nil, v) },
 	"ChangeUserInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeUserInput(ctx, nil, v) },
+	"ChangeWebhookInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeWebhookInput(ctx, nil, v) },
 	"CloseAccountInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputCloseAccountInput(ctx, nil, v) },
 	"ContactBankInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
 	"ContactFilter":         func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
 	"CreateCustomerInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateCustomerInput(ctx, nil, v) },
 	"CreateRoleInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateRoleInput(ctx, nil, v) },
 	"CreateUserInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateUserInput(ctx, nil, v) },
+	"CreateWebhookInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateWebhookInput(ctx, nil, v) },
 	"CustomerBy":            func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerBy(ctx, nil, v) },
 	"CustomerFilter":        func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerFilter(ctx, nil, v) },
 	"DeleteAccountInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputDeleteAccountInput(ctx, nil, v) },
+	"DeleteWebhookInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputDeleteWebhookInput(ctx, nil, v) },
+	"DisableWebhookInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputDisableWebhookInput(ctx, nil, v) },
+	"EnableWebhookInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputEnableWebhookInput(ctx, nil, v) },
 	"ExternalAccountInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputExternalAccountInput(ctx, nil, v) },
 	"IntermediaryBankInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputIntermediaryBankInput(ctx, nil, v) },
 	"LinkSubjectInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputLinkSubjectInput(ctx, nil, v) },
@@ -146,15 +167,25 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	},
 	"RemoveSignatoryInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSignatoryInput(ctx, nil, v) },
 	"RemoveSweepInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSweepInput(ctx, nil, v) },
+	"ReplayWebhookInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputReplayWebhookInput(ctx, nil, v) },
+	"ResendWebhookDeliveryInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputResendWebhookDeliveryInput(ctx, nil, v)
+	},
 	"ReturnPaymentInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputReturnPaymentInput(ctx, nil, v) },
 	"ReversePaymentInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputReversePaymentInput(ctx, nil, v) },
 	"RoleApplicationInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleApplicationInput(ctx, nil, v) },
 	"RoleFilter":           func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleFilter(ctx, nil, v) },
-	"SendPaymentInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputSendPaymentInput(ctx, nil, v) },
-	"SetSweepInput":        func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
-	"SuspendCustomerInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
-	"SuspendUserInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendUserInput(ctx, nil, v) },
-	"TransferFundsInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputTransferFundsInput(ctx, nil, v) },
-	"UnlinkSubjectInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputUnlinkSubjectInput(ctx, nil, v) },
-	"UserFilter":           func(ctx context.Context, v any) (any, error) { return unmarshalInputUserFilter(ctx, nil, v) },
+	"RotateWebhookSecretInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputRotateWebhookSecretInput(ctx, nil, v)
+	},
+	"SendPaymentInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputSendPaymentInput(ctx, nil, v) },
+	"SetSweepInput":         func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
+	"SuspendCustomerInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
+	"SuspendUserInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendUserInput(ctx, nil, v) },
+	"TestWebhookInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputTestWebhookInput(ctx, nil, v) },
+	"TransferFundsInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputTransferFundsInput(ctx, nil, v) },
+	"UnlinkSubjectInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputUnlinkSubjectInput(ctx, nil, v) },
+	"UserFilter":            func(ctx context.Context, v any) (any, error) { return unmarshalInputUserFilter(ctx, nil, v) },
+	"WebhookDeliveryFilter": func(ctx context.Context, v any) (any, error) { return unmarshalInputWebhookDeliveryFilter(ctx, nil, v) },
+	"WebhookFilter":         func(ctx context.Context, v any) (any, error) { return unmarshalInputWebhookFilter(ctx, nil, v) },
 }

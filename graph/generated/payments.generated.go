@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/postal"
 	"bankgraph/core/rails"
 	"bankgraph/core/seal"
+	"bankgraph/core/webhooks"
 	"bankgraph/graph/model"
 	"bankgraph/graph/scalar"
 	"context"
@@ -41,6 +42,7 @@ type PaymentResolver interface {
 	Timeline(ctx context.Context, obj *payments.Payment) ([]*payments.Step, error)
 
 	History(ctx context.Context, obj *payments.Payment, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error)
+	WebhookDeliveries(ctx context.Context, obj *payments.Payment, first *int32, after *string, last *int32, before *string, filter *webhooks.DeliverySearch) (*model.Connection[webhooks.Delivery], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -82,6 +84,52 @@ func field_Payment_history_args(ctx context.Context, ec *executionContext, rawAr
 		return nil, err
 	}
 	args["before"] = arg3
+	return args, nil
+}
+
+func field_Payment_webhookDeliveries_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*webhooks.DeliverySearch, error) {
+			return unmarshalOWebhookDeliveryFilter2ᚖbankgraphᚋcoreᚋwebhooksᚐDeliverySearch(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
 	return args, nil
 }
 
@@ -1178,6 +1226,50 @@ func fieldContext_Payment_history(ctx context.Context, ec *executionContext, fie
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = field_Payment_history_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Payment_webhookDeliveries(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Payment_webhookDeliveries(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Payment().WebhookDeliveries(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(*webhooks.DeliverySearch))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[webhooks.Delivery]) graphql.Marshaler {
+			return marshalOWebhookDeliveryConnection2ᚖbankgraphᚋgraphᚋmodelᚐConnection(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Payment_webhookDeliveries(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Payment",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_WebhookDeliveryConnection(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Payment_webhookDeliveries_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -3941,6 +4033,44 @@ func _Payment(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "webhookDeliveries":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Payment_webhookDeliveries(ctx, ec, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -4829,6 +4959,36 @@ var (
 	}
 )
 
+func unmarshalNPaymentRail2ᚕbankgraphᚋcoreᚋrailsᚐRailᚄ(ctx context.Context, ec *executionContext, v any) ([]rails.Rail, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]rails.Rail, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = unmarshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRail(ctx, ec, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func marshalNPaymentRail2ᚕbankgraphᚋcoreᚋrailsᚐRailᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []rails.Rail) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return marshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRail(ctx, ec, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func unmarshalNPaymentReceiverInput2bankgraphᚋgraphᚋmodelᚐPaymentReceiver(ctx context.Context, ec *executionContext, v any) (model.PaymentReceiver, error) {
 	res, err := unmarshalInputPaymentReceiverInput(ctx, ec, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -4917,6 +5077,36 @@ var (
 		payments.StatusCancelled:         "CANCELLED",
 	}
 )
+
+func unmarshalNPaymentStatus2ᚕbankgraphᚋcoreᚋpaymentsᚐStatusᚄ(ctx context.Context, ec *executionContext, v any) ([]payments.Status, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]payments.Status, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = unmarshalNPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatus(ctx, ec, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func marshalNPaymentStatus2ᚕbankgraphᚋcoreᚋpaymentsᚐStatusᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []payments.Status) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return marshalNPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatus(ctx, ec, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
 
 func marshalNPaymentStep2ᚕᚖbankgraphᚋcoreᚋpaymentsᚐStepᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []*payments.Step) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
@@ -5140,6 +5330,54 @@ func marshalOPaymentSpeed2ᚕbankgraphᚋcoreᚋpaymentsᚐSpeedᚄ(ctx context.
 
 	return ret
 }
+
+func unmarshalOPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatus(ctx context.Context, ec *executionContext, v any) (payments.Status, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalOPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatusF[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatus(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v payments.Status) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalString(marshalOPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatusF[v])
+	return res
+}
+
+var (
+	unmarshalOPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatusF = map[string]payments.Status{
+		"PENDING_APPROVAL":            payments.StatusPendingApproval,
+		"PARTIALLY_APPROVED":          payments.StatusPartlyApproved,
+		"FUTURE_DATED":                payments.StatusFutureDated,
+		"READY_TO_TRANSMIT":           payments.StatusReadyToTransmit,
+		"TRANSMITTED":                 payments.StatusTransmitted,
+		"PROCESSED":                   payments.StatusProcessed,
+		"RETURN_INITIATED":            payments.StatusReturnInitiated,
+		"REVERSAL_ACCEPTED":           payments.StatusReversalAccepted,
+		"REVERSAL_PARTIALLY_ACCEPTED": payments.StatusReversalPartly,
+		"REVERSAL_REJECTED":           payments.StatusReversalRejected,
+		"REJECTED":                    payments.StatusRejected,
+		"RETURNED":                    payments.StatusReturned,
+		"VALIDATION_FAILURE":          payments.StatusValidationFailure,
+		"CANCELLED":                   payments.StatusCancelled,
+	}
+	marshalOPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatusF = map[payments.Status]string{
+		payments.StatusPendingApproval:   "PENDING_APPROVAL",
+		payments.StatusPartlyApproved:    "PARTIALLY_APPROVED",
+		payments.StatusFutureDated:       "FUTURE_DATED",
+		payments.StatusReadyToTransmit:   "READY_TO_TRANSMIT",
+		payments.StatusTransmitted:       "TRANSMITTED",
+		payments.StatusProcessed:         "PROCESSED",
+		payments.StatusReturnInitiated:   "RETURN_INITIATED",
+		payments.StatusReversalAccepted:  "REVERSAL_ACCEPTED",
+		payments.StatusReversalPartly:    "REVERSAL_PARTIALLY_ACCEPTED",
+		payments.StatusReversalRejected:  "REVERSAL_REJECTED",
+		payments.StatusRejected:          "REJECTED",
+		payments.StatusReturned:          "RETURNED",
+		payments.StatusValidationFailure: "VALIDATION_FAILURE",
+		payments.StatusCancelled:         "CANCELLED",
+	}
+)
 
 func unmarshalOPaymentStatus2ᚕbankgraphᚋcoreᚋpaymentsᚐStatusᚄ(ctx context.Context, ec *executionContext, v any) ([]payments.Status, error) {
 	if v == nil {

@@ -20,6 +20,7 @@ import (
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
+	"bankgraph/core/webhooks"
 	"bankgraph/graph/direct"
 	"bankgraph/graph/model"
 	"bankgraph/graph/scalar"
@@ -2277,6 +2278,53 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"PaymentEvent": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*webhooks.PaymentEvent).Cursor)
+			},
+		},
+		"at": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*webhooks.PaymentEvent).At)
+			},
+		},
+		"payment": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendPaymentUID(b, o.(*webhooks.PaymentEvent).Payment)
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatusF[o.(*webhooks.PaymentEvent).Status])
+			},
+		},
+		"body": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*webhooks.PaymentEvent).Body)
+			},
+		},
+	},
+	"PaymentEventFeed": {
+		"events": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*webhooks.Feed).Events
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*webhooks.Feed).Cursor)
+			},
+		},
+		"more": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*webhooks.Feed).More)
+			},
+		},
+	},
 	"PaymentMessage": {
 		"direction": {
 			Leaf: func(b []byte, o any) []byte {
@@ -3104,6 +3152,314 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"Webhook": {
+		"id": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendWebhookID(b, o.(*webhooks.Webhook).UID)
+			},
+		},
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDeleteWebhookPayloadUID(b, o.(*webhooks.Webhook).UID)
+			},
+		},
+		"reach": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNReach2bankgraphᚋcoreᚋaccessᚐReachF[o.(*webhooks.Webhook).Reach])
+			},
+		},
+		"name": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*webhooks.Webhook).Name)
+			},
+		},
+		"target": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*webhooks.Webhook).Target)
+			},
+		},
+		"statuses": {
+			Leaf: func(b []byte, o any) []byte {
+				b = append(b, '[')
+				for i, v := range o.(*webhooks.Webhook).Statuses {
+					if i > 0 {
+						b = append(b, ',')
+					}
+					b = scalar.AppendString(b, marshalNPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatusF[v])
+				}
+				return append(b, ']')
+			},
+		},
+		"rails": {
+			Leaf: func(b []byte, o any) []byte {
+				b = append(b, '[')
+				for i, v := range o.(*webhooks.Webhook).Rails {
+					if i > 0 {
+						b = append(b, ',')
+					}
+					b = scalar.AppendString(b, marshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRailF[v])
+				}
+				return append(b, ']')
+			},
+		},
+		"basicUser": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*webhooks.Webhook).BasicUser)
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNWebhookStatus2bankgraphᚋcoreᚋwebhooksᚐStatusF[o.(*webhooks.Webhook).Status])
+			},
+		},
+		"reason": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*webhooks.Webhook).Reason)
+			},
+		},
+		"replays": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*webhooks.Webhook).Replays())
+			},
+		},
+		"failingSince": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*webhooks.Webhook).FailingSince
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
+			},
+		},
+		"failures": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*webhooks.Webhook).Failures)
+			},
+		},
+		"createdAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*webhooks.Webhook).CreatedAt)
+			},
+		},
+		"updatedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*webhooks.Webhook).UpdatedAt)
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*webhooks.Webhook).Version)
+			},
+		},
+	},
+	"WebhookAttempt": {
+		"number": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*webhooks.Attempt).Number)
+			},
+		},
+		"at": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*webhooks.Attempt).At)
+			},
+		},
+		"httpStatus": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*webhooks.Attempt).HTTPStatus()
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendInt(b, *v)
+			},
+		},
+		"error": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*webhooks.Attempt).Error)
+			},
+		},
+		"milliseconds": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*webhooks.Attempt).Took
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendInt(b, *v)
+			},
+		},
+	},
+	"WebhookConnection": {
+		"edges": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[webhooks.Webhook]).Edges()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"nodes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[webhooks.Webhook]).Nodes()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"pageInfo": {
+			One: func(o any) any {
+				if v := o.(*model.Connection[webhooks.Webhook]).PageInfo(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"totalCount": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[webhooks.Webhook]).TotalCount(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendInt(b, v), nil
+			},
+		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[webhooks.Webhook]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
+	},
+	"WebhookDelivery": {
+		"id": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendWebhookDeliveryID(b, o.(*webhooks.Delivery).UID)
+			},
+		},
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendWebhookDeliveryUID(b, o.(*webhooks.Delivery).UID)
+			},
+		},
+		"messageId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*webhooks.Delivery).MessageID())
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalOPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatusF[o.(*webhooks.Delivery).Status()])
+			},
+		},
+		"state": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNWebhookDeliveryState2bankgraphᚋcoreᚋwebhooksᚐDeliveryStateF[o.(*webhooks.Delivery).State])
+			},
+		},
+		"nextAt": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*webhooks.Delivery).NextAt()
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
+			},
+		},
+		"attempts": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*webhooks.Delivery).Attempts)
+			},
+		},
+		"createdAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*webhooks.Delivery).CreatedAt)
+			},
+		},
+		"doneAt": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*webhooks.Delivery).DoneAt
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
+			},
+		},
+	},
+	"WebhookDeliveryConnection": {
+		"edges": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[webhooks.Delivery]).Edges()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"nodes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[webhooks.Delivery]).Nodes()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"pageInfo": {
+			One: func(o any) any {
+				if v := o.(*model.Connection[webhooks.Delivery]).PageInfo(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"totalCount": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[webhooks.Delivery]).TotalCount(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendInt(b, v), nil
+			},
+		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[webhooks.Delivery]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
+	},
+	"WebhookDeliveryEdge": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[webhooks.Delivery]).Cursor())
+			},
+		},
+		"node": {
+			One: func(o any) any {
+				if v := o.(*model.Edge[webhooks.Delivery]).Node; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+	},
+	"WebhookEdge": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[webhooks.Webhook]).Cursor())
+			},
+		},
+		"node": {
+			One: func(o any) any {
+				if v := o.(*model.Edge[webhooks.Webhook]).Node; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+	},
 }
 
 // Types names the object type of each Go type.
@@ -3155,6 +3511,8 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.Connection[payments.Payment]]():      "PaymentConnection",
 	reflect.TypeFor[*payments.Details]():                        "PaymentDetails",
 	reflect.TypeFor[*model.Edge[payments.Payment]]():            "PaymentEdge",
+	reflect.TypeFor[*webhooks.PaymentEvent]():                   "PaymentEvent",
+	reflect.TypeFor[*webhooks.Feed]():                           "PaymentEventFeed",
 	reflect.TypeFor[*payments.Message]():                        "PaymentMessage",
 	reflect.TypeFor[*payments.Step]():                           "PaymentStep",
 	reflect.TypeFor[*customers.Profile]():                       "Profile",
@@ -3175,6 +3533,13 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.Edge[users.User]]():                  "UserEdge",
 	reflect.TypeFor[*access.Caller]():                           "Viewer",
 	reflect.TypeFor[*ledger.Violation]():                        "Violation",
+	reflect.TypeFor[*webhooks.Webhook]():                        "Webhook",
+	reflect.TypeFor[*webhooks.Attempt]():                        "WebhookAttempt",
+	reflect.TypeFor[*model.Connection[webhooks.Webhook]]():      "WebhookConnection",
+	reflect.TypeFor[*webhooks.Delivery]():                       "WebhookDelivery",
+	reflect.TypeFor[*model.Connection[webhooks.Delivery]]():     "WebhookDeliveryConnection",
+	reflect.TypeFor[*model.Edge[webhooks.Delivery]]():           "WebhookDeliveryEdge",
+	reflect.TypeFor[*model.Edge[webhooks.Webhook]]():            "WebhookEdge",
 }
 
 // GoFields names the Go fields that fields are bound to and that are called otherwise.
@@ -3262,5 +3627,14 @@ var GoFields = map[string]map[string]string{
 		"tenant":      "TenantCode",
 		"login":       "LoginID",
 		"legalEntity": "Entity",
+	},
+	"Webhook": {
+		"id": "UID",
+	},
+	"WebhookAttempt": {
+		"milliseconds": "Took",
+	},
+	"WebhookDelivery": {
+		"id": "UID",
 	},
 }

@@ -14,6 +14,7 @@ import (
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
+	"bankgraph/core/webhooks"
 	"bankgraph/graph/scalar"
 	"context"
 	"errors"
@@ -1757,6 +1758,38 @@ func unmarshalNID2bankgraphᚋcoreᚋusersᚐUID(ctx context.Context, ec *execut
 func marshalNID2bankgraphᚋcoreᚋusersᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v users.UID) graphql.Marshaler {
 	_ = sel
 	res := scalar.MarshalUserID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNID2bankgraphᚋcoreᚋwebhooksᚐDeliveryUID(ctx context.Context, ec *executionContext, v any) (webhooks.DeliveryUID, error) {
+	res, err := scalar.UnmarshalWebhookDeliveryID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNID2bankgraphᚋcoreᚋwebhooksᚐDeliveryUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v webhooks.DeliveryUID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalWebhookDeliveryID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNID2bankgraphᚋcoreᚋwebhooksᚐUID(ctx context.Context, ec *executionContext, v any) (webhooks.UID, error) {
+	res, err := scalar.UnmarshalWebhookID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNID2bankgraphᚋcoreᚋwebhooksᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v webhooks.UID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalWebhookID(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")

@@ -38,6 +38,8 @@ type ResolverRoot interface {
 	Signatory() SignatoryResolver
 	Statement() StatementResolver
 	User() UserResolver
+	Webhook() WebhookResolver
+	WebhookDelivery() WebhookDeliveryResolver
 }
 
 type DirectiveRoot struct {
@@ -95,15 +97,20 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputChangeSignatoryInput,
 		unmarshalInputChangeSweepInput,
 		unmarshalInputChangeUserInput,
+		unmarshalInputChangeWebhookInput,
 		unmarshalInputCloseAccountInput,
 		unmarshalInputContactBankInput,
 		unmarshalInputContactFilter,
 		unmarshalInputCreateCustomerInput,
 		unmarshalInputCreateRoleInput,
 		unmarshalInputCreateUserInput,
+		unmarshalInputCreateWebhookInput,
 		unmarshalInputCustomerBy,
 		unmarshalInputCustomerFilter,
 		unmarshalInputDeleteAccountInput,
+		unmarshalInputDeleteWebhookInput,
+		unmarshalInputDisableWebhookInput,
+		unmarshalInputEnableWebhookInput,
 		unmarshalInputExternalAccountInput,
 		unmarshalInputIntermediaryBankInput,
 		unmarshalInputLinkSubjectInput,
@@ -117,17 +124,23 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputRegulatoryReportingInput,
 		unmarshalInputRemoveSignatoryInput,
 		unmarshalInputRemoveSweepInput,
+		unmarshalInputReplayWebhookInput,
+		unmarshalInputResendWebhookDeliveryInput,
 		unmarshalInputReturnPaymentInput,
 		unmarshalInputReversePaymentInput,
 		unmarshalInputRoleApplicationInput,
 		unmarshalInputRoleFilter,
+		unmarshalInputRotateWebhookSecretInput,
 		unmarshalInputSendPaymentInput,
 		unmarshalInputSetSweepInput,
 		unmarshalInputSuspendCustomerInput,
 		unmarshalInputSuspendUserInput,
+		unmarshalInputTestWebhookInput,
 		unmarshalInputTransferFundsInput,
 		unmarshalInputUnlinkSubjectInput,
 		unmarshalInputUserFilter,
+		unmarshalInputWebhookDeliveryFilter,
+		unmarshalInputWebhookFilter,
 	)
 	first := true
 
@@ -4197,6 +4210,505 @@ type UserEdge {
   node: User!
 }
 `, BuiltIn: false},
+	{Name: "../schema/webhooks.graphqls", Input: `extend type Query {
+  "The webhooks that the caller may see, by number: where events of payments are posted to."
+  webhooks(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list; all given fields must hold."
+    filter: WebhookFilter
+  ): WebhookConnection
+  "The events of the payments that the caller sees, in the order of the bank's record, as webhooks post them. None is left out: a reader that keeps the cursor together with its own work misses nothing. Asks for the same as payments."
+  paymentEvents(
+    "How many events at most, 1 to 200."
+    first: Int = 50
+    "Only events after this cursor; from the oldest that is kept if there is none."
+    after: String
+  ): PaymentEventFeed
+}
+
+extend type Payment {
+  "What webhooks were told of the payment, newest first, as far as the caller sees the webhooks."
+  webhookDeliveries(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list."
+    filter: WebhookDeliveryFilter
+  ): WebhookDeliveryConnection
+}
+
+extend type Webhook {
+  "Who did what to the webhook, newest first."
+  history(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+  ): AuditEntryConnection
+}
+
+"Narrows a list of webhooks. All given fields must hold."
+input WebhookFilter {
+  "Only webhooks of this customer."
+  customer: UID
+  "Only webhooks with one of these statuses."
+  status: [WebhookStatus!]
+}
+
+"Narrows a list of deliveries."
+input WebhookDeliveryFilter {
+  "Only deliveries in one of these states."
+  state: [WebhookDeliveryState!]
+}
+
+"The status of a webhook."
+enum WebhookStatus {
+  "Waits for an approval; nothing is posted."
+  PENDING
+  "Is told of events."
+  ACTIVE
+  "Nothing is posted; events of this time can be replayed."
+  DISABLED
+  "Deleted."
+  DELETED
+}
+
+"Where events of payments are posted to, signed by the Standard Webhooks specification. No more is told than the webhook's customer may see."
+type Webhook implements Node {
+  "The global id."
+  id: ID!
+  "The webhook's number."
+  uid: UID!
+  "Whose it is; null if the caller may not see customers."
+  customer: Customer
+  "Whose payments it is told of: the customer's own, those of a partner's customers, or all of the bank."
+  reach: Reach!
+  "What people call it."
+  name: String!
+  "Its address. Events are posted to the path payments below it."
+  target: String!
+  "Which statuses of payments it is told of; empty for all."
+  statuses: [PaymentStatus!]!
+  "Which networks it is told of; empty for all."
+  rails: [PaymentRail!]!
+  "The user of basic authentication; null if there is none."
+  basicUser: String
+  "The webhook's status."
+  status: WebhookStatus!
+  "Why it is disabled, if it did that by itself."
+  reason: String
+  "Whether events are still to be posted again."
+  replays: Boolean!
+  "Since when nothing has arrived; null while all is well."
+  failingSince: DateTime
+  "How many attempts have failed since then."
+  failures: Int!
+  "What it was told, newest first."
+  deliveries(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list."
+    filter: WebhookDeliveryFilter
+  ): WebhookDeliveryConnection
+  "When the webhook was created."
+  createdAt: DateTime!
+  "When the webhook was last changed."
+  updatedAt: DateTime!
+  "Counts the changes, from 1. A mutation that gives another version is refused."
+  version: Int!
+}
+
+"What has become of a delivery."
+enum WebhookDeliveryState {
+  "To be posted, for the first time or again."
+  WAITING
+  "The receiver has answered with a status of 200 to 299."
+  DELIVERED
+  "Given up: refused by the receiver, or tried for a day. It can be sent again."
+  PARKED
+}
+
+"One event for one webhook. It is posted at least once, under the same id each time."
+type WebhookDelivery implements Node {
+  "The global id."
+  id: ID!
+  "The delivery's number."
+  uid: UID!
+  "The header webhook-id, by which receivers know it again."
+  messageId: String!
+  "The webhook; null if it is deleted."
+  webhook: Webhook
+  "The payment; null for a test, and if the caller may not see payments."
+  payment: Payment
+  "The status of the payment that the event tells of; null for a test."
+  status: PaymentStatus
+  "What has become of it."
+  state: WebhookDeliveryState!
+  "When it is posted next; null if it is not."
+  nextAt: DateTime
+  "How often it was posted."
+  attempts: Int!
+  "Each time that it was posted, and what came of it."
+  log: [WebhookAttempt!]
+  "When it was made of the event."
+  createdAt: DateTime!
+  "When it arrived, or was given up."
+  doneAt: DateTime
+}
+
+"One time that a delivery was posted."
+type WebhookAttempt {
+  "Counts the attempts of the delivery, from 1."
+  number: Int!
+  "When it was posted."
+  at: DateTime!
+  "The status that the receiver answered; null if there was no answer."
+  httpStatus: Int
+  "Why there was no answer."
+  error: String
+  "How long it took; null if a worker stopped before it was known."
+  milliseconds: Int
+}
+
+"A page of the feed of events."
+type PaymentEventFeed {
+  "The events, oldest first."
+  events: [PaymentEvent!]!
+  "Where the next page begins, also if this one has no events."
+  cursor: String!
+  "Whether the feed goes on there; if not, ask again later."
+  more: Boolean!
+}
+
+"An event of a payment."
+type PaymentEvent {
+  "The event's place in the feed."
+  cursor: String!
+  "When it happened."
+  at: DateTime!
+  "The number of the payment."
+  payment: UID!
+  "The status that the payment reached."
+  status: PaymentStatus!
+  "The JSON that webhooks post of it. Its status, reason and time are those of the event; all else is as it is now."
+  body: String!
+}
+
+extend type Mutation {
+  "Registers an address that events are posted to from now on, and shows the secret that it is to verify signatures with. If the customer's settings ask for dual approval, it is PENDING until a second person has approved."
+  createWebhook("The webhook." input: CreateWebhookInput!): CreateWebhookPayload
+  "Changes a webhook. If the customer's settings ask for dual approval, the change waits for a second person."
+  changeWebhook("What to change." input: ChangeWebhookInput!): ChangeWebhookPayload
+  "Draws another secret, and shows it. For a while what is posted has a signature of the former one too."
+  rotateWebhookSecret("Of which webhook." input: RotateWebhookSecretInput!): RotateWebhookSecretPayload
+  "Lets events be posted again, from now on."
+  enableWebhook("Which webhook." input: EnableWebhookInput!): EnableWebhookPayload
+  "Stops the posting of events, at once."
+  disableWebhook("Which webhook." input: DisableWebhookInput!): DisableWebhookPayload
+  "Deletes a webhook, with its secrets."
+  deleteWebhook("Which webhook." input: DeleteWebhookInput!): DeleteWebhookPayload
+  "Posts events again that lie behind, up to now. Those that were posted before keep their ids."
+  replayWebhook("Which events." input: ReplayWebhookInput!): ReplayWebhookPayload
+  "Posts a message that tells of no payment: its paymentId is 0."
+  testWebhook("Which webhook." input: TestWebhookInput!): TestWebhookPayload
+  "Posts a delivery again, under the same id."
+  resendWebhookDelivery("Which delivery." input: ResendWebhookDeliveryInput!): ResendWebhookDeliveryPayload
+}
+
+"A webhook to be created."
+input CreateWebhookInput {
+  "Whose it is: a customer, a partner or the bank itself."
+  customer: UID!
+  "Whose payments it is told of; as many as the customer and the caller may see if not given."
+  reach: Reach
+  "What people call it."
+  name: String!
+  "Its address, which begins with https:// and is on the public network. Events are posted to the path payments below it."
+  target: String!
+  "Which statuses of payments it is told of; all if not given."
+  statuses: [PaymentStatus!]
+  "Which networks it is told of; all if not given."
+  rails: [PaymentRail!]
+  "The user of basic authentication."
+  basicUser: String
+  "The password of basic authentication."
+  basicPassword: String
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to createWebhook."
+type CreateWebhookPayload {
+  "The webhook; PENDING while it waits for approval."
+  webhook: Webhook
+  "What receivers verify signatures with, as Standard Webhooks write it. It is shown only here; null if another one was made since."
+  secret: String
+  "The approval that the change waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"A change of a webhook. Absent fields stay as they are."
+input ChangeWebhookInput {
+  "The webhook's number."
+  uid: UID!
+  "What people call it."
+  name: String
+  "Its address."
+  target: String
+  "Which statuses of payments it is told of; an empty list for all."
+  statuses: [PaymentStatus!]
+  "Which networks it is told of; an empty list for all."
+  rails: [PaymentRail!]
+  "The user of basic authentication; null for none."
+  basicUser: String
+  "The password of basic authentication, together with the user."
+  basicPassword: String
+  "The version that was read. If the webhook has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"Of which webhook another secret is drawn."
+input RotateWebhookSecretInput {
+  "The webhook's number."
+  uid: UID!
+  "For how many hours the former secret still counts, 0 to 168."
+  overlapHours: Int = 24
+  "The version that was read. If the webhook has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to rotateWebhookSecret."
+type RotateWebhookSecretPayload {
+  "The webhook."
+  webhook: Webhook
+  "The new secret. It is shown only here; null if another one was made since."
+  secret: String
+  "Null: a rotation never waits."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which events are posted again: give exactly one of after and since."
+input ReplayWebhookInput {
+  "The webhook's number."
+  uid: UID!
+  "Events after this cursor of paymentEvents; 0.0 is the beginning."
+  after: String
+  "Events since this time."
+  since: DateTime
+  "The version that was read. If the webhook has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to changeWebhook."
+type ChangeWebhookPayload {
+  "The webhook; unchanged while the change waits for approval."
+  webhook: Webhook
+  "The approval that the change waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which webhook to enable."
+input EnableWebhookInput {
+  "The webhook's number."
+  uid: UID!
+  "The version that was read. If the webhook has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to enableWebhook."
+type EnableWebhookPayload {
+  "The webhook."
+  webhook: Webhook
+  "Null: this never waits."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which webhook to disable."
+input DisableWebhookInput {
+  "The webhook's number."
+  uid: UID!
+  "The version that was read. If the webhook has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to disableWebhook."
+type DisableWebhookPayload {
+  "The webhook."
+  webhook: Webhook
+  "Null: this never waits."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which webhook to delete."
+input DeleteWebhookInput {
+  "The webhook's number."
+  uid: UID!
+  "The version that was read. If the webhook has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to deleteWebhook."
+type DeleteWebhookPayload {
+  "The number of the webhook."
+  uid: UID!
+  "Null: this never waits."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"The answer to replayWebhook."
+type ReplayWebhookPayload {
+  "The webhook."
+  webhook: Webhook
+  "Null: this never waits."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which webhook to test."
+input TestWebhookInput {
+  "The webhook's number."
+  uid: UID!
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to testWebhook."
+type TestWebhookPayload {
+  "What is posted."
+  webhookDelivery: WebhookDelivery
+  "Null: this never waits."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which delivery to post again."
+input ResendWebhookDeliveryInput {
+  "The delivery's number."
+  uid: UID!
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to resendWebhookDelivery."
+type ResendWebhookDeliveryPayload {
+  "The delivery."
+  webhookDelivery: WebhookDelivery
+  "Null: this never waits."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"A page of webhooks."
+type WebhookConnection {
+  "The rows with their cursors."
+  edges: [WebhookEdge!]!
+  "The rows."
+  nodes: [Webhook!]!
+  "The page's position in the list."
+  pageInfo: PageInfo!
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
+  totalCount: Int!
+  "Whether totalCount is exact."
+  totalCountIsExact: Boolean!
+}
+
+"A webhook in a list."
+type WebhookEdge {
+  "The row's cursor, for after and before."
+  cursor: String!
+  "The webhook."
+  node: Webhook!
+}
+
+"A page of deliveries."
+type WebhookDeliveryConnection {
+  "The rows with their cursors."
+  edges: [WebhookDeliveryEdge!]!
+  "The rows."
+  nodes: [WebhookDelivery!]!
+  "The page's position in the list."
+  pageInfo: PageInfo!
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
+  totalCount: Int!
+  "Whether totalCount is exact."
+  totalCountIsExact: Boolean!
+}
+
+"A delivery in a list."
+type WebhookDeliveryEdge {
+  "The row's cursor, for after and before."
+  cursor: String!
+  "The delivery."
+  node: WebhookDelivery!
+}
+`, BuiltIn: false},
 }
 var parsedSchema = gqlparser.MustLoadSchema(sources...)
 
@@ -4934,6 +5446,18 @@ func childFields_ChangeUserPayload(ctx context.Context, ec *executionContext, fi
 	return nil, fmt.Errorf("no field named %q was found under type ChangeUserPayload", field.Name)
 }
 
+func childFields_ChangeWebhookPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "webhook":
+		return fieldContext_ChangeWebhookPayload_webhook(ctx, ec, field)
+	case "approval":
+		return fieldContext_ChangeWebhookPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ChangeWebhookPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChangeWebhookPayload", field.Name)
+}
+
 func childFields_Clock(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "now":
@@ -5090,6 +5614,20 @@ func childFields_CreateUserPayload(ctx context.Context, ec *executionContext, fi
 	return nil, fmt.Errorf("no field named %q was found under type CreateUserPayload", field.Name)
 }
 
+func childFields_CreateWebhookPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "webhook":
+		return fieldContext_CreateWebhookPayload_webhook(ctx, ec, field)
+	case "secret":
+		return fieldContext_CreateWebhookPayload_secret(ctx, ec, field)
+	case "approval":
+		return fieldContext_CreateWebhookPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_CreateWebhookPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateWebhookPayload", field.Name)
+}
+
 func childFields_Customer(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -5228,6 +5766,42 @@ func childFields_DeleteAccountPayload(ctx context.Context, ec *executionContext,
 		return fieldContext_DeleteAccountPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteAccountPayload", field.Name)
+}
+
+func childFields_DeleteWebhookPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uid":
+		return fieldContext_DeleteWebhookPayload_uid(ctx, ec, field)
+	case "approval":
+		return fieldContext_DeleteWebhookPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_DeleteWebhookPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteWebhookPayload", field.Name)
+}
+
+func childFields_DisableWebhookPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "webhook":
+		return fieldContext_DisableWebhookPayload_webhook(ctx, ec, field)
+	case "approval":
+		return fieldContext_DisableWebhookPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_DisableWebhookPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DisableWebhookPayload", field.Name)
+}
+
+func childFields_EnableWebhookPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "webhook":
+		return fieldContext_EnableWebhookPayload_webhook(ctx, ec, field)
+	case "approval":
+		return fieldContext_EnableWebhookPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_EnableWebhookPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EnableWebhookPayload", field.Name)
 }
 
 func childFields_ExternalAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5528,6 +6102,8 @@ func childFields_Payment(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Payment_version(ctx, ec, field)
 	case "history":
 		return fieldContext_Payment_history(ctx, ec, field)
+	case "webhookDeliveries":
+		return fieldContext_Payment_webhookDeliveries(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Payment", field.Name)
 }
@@ -5598,6 +6174,34 @@ func childFields_PaymentEdge(ctx context.Context, ec *executionContext, field gr
 		return fieldContext_PaymentEdge_node(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PaymentEdge", field.Name)
+}
+
+func childFields_PaymentEvent(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_PaymentEvent_cursor(ctx, ec, field)
+	case "at":
+		return fieldContext_PaymentEvent_at(ctx, ec, field)
+	case "payment":
+		return fieldContext_PaymentEvent_payment(ctx, ec, field)
+	case "status":
+		return fieldContext_PaymentEvent_status(ctx, ec, field)
+	case "body":
+		return fieldContext_PaymentEvent_body(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PaymentEvent", field.Name)
+}
+
+func childFields_PaymentEventFeed(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "events":
+		return fieldContext_PaymentEventFeed_events(ctx, ec, field)
+	case "cursor":
+		return fieldContext_PaymentEventFeed_cursor(ctx, ec, field)
+	case "more":
+		return fieldContext_PaymentEventFeed_more(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PaymentEventFeed", field.Name)
 }
 
 func childFields_PaymentMessage(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5754,6 +6358,30 @@ func childFields_RemoveSweepPayload(ctx context.Context, ec *executionContext, f
 	return nil, fmt.Errorf("no field named %q was found under type RemoveSweepPayload", field.Name)
 }
 
+func childFields_ReplayWebhookPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "webhook":
+		return fieldContext_ReplayWebhookPayload_webhook(ctx, ec, field)
+	case "approval":
+		return fieldContext_ReplayWebhookPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ReplayWebhookPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReplayWebhookPayload", field.Name)
+}
+
+func childFields_ResendWebhookDeliveryPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "webhookDelivery":
+		return fieldContext_ResendWebhookDeliveryPayload_webhookDelivery(ctx, ec, field)
+	case "approval":
+		return fieldContext_ResendWebhookDeliveryPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ResendWebhookDeliveryPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ResendWebhookDeliveryPayload", field.Name)
+}
+
 func childFields_ReturnPaymentPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "payment":
@@ -5846,6 +6474,20 @@ func childFields_RoleEdge(ctx context.Context, ec *executionContext, field graph
 		return fieldContext_RoleEdge_node(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RoleEdge", field.Name)
+}
+
+func childFields_RotateWebhookSecretPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "webhook":
+		return fieldContext_RotateWebhookSecretPayload_webhook(ctx, ec, field)
+	case "secret":
+		return fieldContext_RotateWebhookSecretPayload_secret(ctx, ec, field)
+	case "approval":
+		return fieldContext_RotateWebhookSecretPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_RotateWebhookSecretPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RotateWebhookSecretPayload", field.Name)
 }
 
 func childFields_SendPaymentPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6014,6 +6656,18 @@ func childFields_Sweep(ctx context.Context, ec *executionContext, field graphql.
 	return nil, fmt.Errorf("no field named %q was found under type Sweep", field.Name)
 }
 
+func childFields_TestWebhookPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "webhookDelivery":
+		return fieldContext_TestWebhookPayload_webhookDelivery(ctx, ec, field)
+	case "approval":
+		return fieldContext_TestWebhookPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_TestWebhookPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TestWebhookPayload", field.Name)
+}
+
 func childFields_TransferFundsPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "payment":
@@ -6138,6 +6792,148 @@ func childFields_Violation(ctx context.Context, ec *executionContext, field grap
 		return fieldContext_Violation_what(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Violation", field.Name)
+}
+
+func childFields_Webhook(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return fieldContext_Webhook_id(ctx, ec, field)
+	case "uid":
+		return fieldContext_Webhook_uid(ctx, ec, field)
+	case "customer":
+		return fieldContext_Webhook_customer(ctx, ec, field)
+	case "reach":
+		return fieldContext_Webhook_reach(ctx, ec, field)
+	case "name":
+		return fieldContext_Webhook_name(ctx, ec, field)
+	case "target":
+		return fieldContext_Webhook_target(ctx, ec, field)
+	case "statuses":
+		return fieldContext_Webhook_statuses(ctx, ec, field)
+	case "rails":
+		return fieldContext_Webhook_rails(ctx, ec, field)
+	case "basicUser":
+		return fieldContext_Webhook_basicUser(ctx, ec, field)
+	case "status":
+		return fieldContext_Webhook_status(ctx, ec, field)
+	case "reason":
+		return fieldContext_Webhook_reason(ctx, ec, field)
+	case "replays":
+		return fieldContext_Webhook_replays(ctx, ec, field)
+	case "failingSince":
+		return fieldContext_Webhook_failingSince(ctx, ec, field)
+	case "failures":
+		return fieldContext_Webhook_failures(ctx, ec, field)
+	case "deliveries":
+		return fieldContext_Webhook_deliveries(ctx, ec, field)
+	case "createdAt":
+		return fieldContext_Webhook_createdAt(ctx, ec, field)
+	case "updatedAt":
+		return fieldContext_Webhook_updatedAt(ctx, ec, field)
+	case "version":
+		return fieldContext_Webhook_version(ctx, ec, field)
+	case "history":
+		return fieldContext_Webhook_history(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Webhook", field.Name)
+}
+
+func childFields_WebhookAttempt(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "number":
+		return fieldContext_WebhookAttempt_number(ctx, ec, field)
+	case "at":
+		return fieldContext_WebhookAttempt_at(ctx, ec, field)
+	case "httpStatus":
+		return fieldContext_WebhookAttempt_httpStatus(ctx, ec, field)
+	case "error":
+		return fieldContext_WebhookAttempt_error(ctx, ec, field)
+	case "milliseconds":
+		return fieldContext_WebhookAttempt_milliseconds(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookAttempt", field.Name)
+}
+
+func childFields_WebhookConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return fieldContext_WebhookConnection_edges(ctx, ec, field)
+	case "nodes":
+		return fieldContext_WebhookConnection_nodes(ctx, ec, field)
+	case "pageInfo":
+		return fieldContext_WebhookConnection_pageInfo(ctx, ec, field)
+	case "totalCount":
+		return fieldContext_WebhookConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_WebhookConnection_totalCountIsExact(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookConnection", field.Name)
+}
+
+func childFields_WebhookDelivery(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return fieldContext_WebhookDelivery_id(ctx, ec, field)
+	case "uid":
+		return fieldContext_WebhookDelivery_uid(ctx, ec, field)
+	case "messageId":
+		return fieldContext_WebhookDelivery_messageId(ctx, ec, field)
+	case "webhook":
+		return fieldContext_WebhookDelivery_webhook(ctx, ec, field)
+	case "payment":
+		return fieldContext_WebhookDelivery_payment(ctx, ec, field)
+	case "status":
+		return fieldContext_WebhookDelivery_status(ctx, ec, field)
+	case "state":
+		return fieldContext_WebhookDelivery_state(ctx, ec, field)
+	case "nextAt":
+		return fieldContext_WebhookDelivery_nextAt(ctx, ec, field)
+	case "attempts":
+		return fieldContext_WebhookDelivery_attempts(ctx, ec, field)
+	case "log":
+		return fieldContext_WebhookDelivery_log(ctx, ec, field)
+	case "createdAt":
+		return fieldContext_WebhookDelivery_createdAt(ctx, ec, field)
+	case "doneAt":
+		return fieldContext_WebhookDelivery_doneAt(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookDelivery", field.Name)
+}
+
+func childFields_WebhookDeliveryConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return fieldContext_WebhookDeliveryConnection_edges(ctx, ec, field)
+	case "nodes":
+		return fieldContext_WebhookDeliveryConnection_nodes(ctx, ec, field)
+	case "pageInfo":
+		return fieldContext_WebhookDeliveryConnection_pageInfo(ctx, ec, field)
+	case "totalCount":
+		return fieldContext_WebhookDeliveryConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_WebhookDeliveryConnection_totalCountIsExact(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookDeliveryConnection", field.Name)
+}
+
+func childFields_WebhookDeliveryEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_WebhookDeliveryEdge_cursor(ctx, ec, field)
+	case "node":
+		return fieldContext_WebhookDeliveryEdge_node(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookDeliveryEdge", field.Name)
+}
+
+func childFields_WebhookEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_WebhookEdge_cursor(ctx, ec, field)
+	case "node":
+		return fieldContext_WebhookEdge_node(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookEdge", field.Name)
 }
 
 func childFields___Directive(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

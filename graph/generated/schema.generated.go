@@ -21,6 +21,7 @@ import (
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
+	"bankgraph/core/webhooks"
 	"bankgraph/graph/model"
 	"bankgraph/graph/scalar"
 	"context"
@@ -75,6 +76,15 @@ type MutationResolver interface {
 	ActivateUser(ctx context.Context, input model.UserDraft) (*model.Payload[users.User], error)
 	LinkSubject(ctx context.Context, input model.SubjectDraft) (*model.Payload[users.User], error)
 	UnlinkSubject(ctx context.Context, input model.SubjectDraft) (*model.Payload[users.User], error)
+	CreateWebhook(ctx context.Context, input model.WebhookDraft) (*model.WebhookSecretPayload, error)
+	ChangeWebhook(ctx context.Context, input model.WebhookDraft) (*model.Payload[webhooks.Webhook], error)
+	RotateWebhookSecret(ctx context.Context, input model.WebhookDraft) (*model.WebhookSecretPayload, error)
+	EnableWebhook(ctx context.Context, input model.WebhookDraft) (*model.Payload[webhooks.Webhook], error)
+	DisableWebhook(ctx context.Context, input model.WebhookDraft) (*model.Payload[webhooks.Webhook], error)
+	DeleteWebhook(ctx context.Context, input model.WebhookDraft) (*model.DeleteWebhookPayload, error)
+	ReplayWebhook(ctx context.Context, input model.WebhookDraft) (*model.Payload[webhooks.Webhook], error)
+	TestWebhook(ctx context.Context, input model.WebhookDraft) (*model.Payload[webhooks.Delivery], error)
+	ResendWebhookDelivery(ctx context.Context, input model.WebhookDeliveryDraft) (*model.Payload[webhooks.Delivery], error)
 }
 type QueryResolver interface {
 	Viewer(ctx context.Context) (*access.Caller, error)
@@ -93,6 +103,8 @@ type QueryResolver interface {
 	Payment(ctx context.Context, uid int64) (*payments.Payment, error)
 	Payments(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *model.PaymentFilter) (*model.Connection[payments.Payment], error)
 	RefusedCredits(ctx context.Context, first *int32) ([]*model.RefusedCredit, error)
+	Webhooks(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *webhooks.Search) (*model.Connection[webhooks.Webhook], error)
+	PaymentEvents(ctx context.Context, first *int32, after *string) (*webhooks.Feed, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -337,6 +349,20 @@ func field_Mutation_changeUser_args(ctx context.Context, ec *executionContext, r
 	return args, nil
 }
 
+func field_Mutation_changeWebhook_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.WebhookDraft, error) {
+			return unmarshalNChangeWebhookInput2bankgraphᚋgraphᚋmodelᚐWebhookDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func field_Mutation_closeAccount_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -393,12 +419,68 @@ func field_Mutation_createUser_args(ctx context.Context, ec *executionContext, r
 	return args, nil
 }
 
+func field_Mutation_createWebhook_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.WebhookDraft, error) {
+			return unmarshalNCreateWebhookInput2bankgraphᚋgraphᚋmodelᚐWebhookDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func field_Mutation_deleteAccount_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.AccountDraft, error) {
 			return unmarshalNDeleteAccountInput2bankgraphᚋgraphᚋmodelᚐAccountDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_deleteWebhook_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.WebhookDraft, error) {
+			return unmarshalNDeleteWebhookInput2bankgraphᚋgraphᚋmodelᚐWebhookDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_disableWebhook_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.WebhookDraft, error) {
+			return unmarshalNDisableWebhookInput2bankgraphᚋgraphᚋmodelᚐWebhookDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_enableWebhook_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.WebhookDraft, error) {
+			return unmarshalNEnableWebhookInput2bankgraphᚋgraphᚋmodelᚐWebhookDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -491,6 +573,34 @@ func field_Mutation_removeSweep_args(ctx context.Context, ec *executionContext, 
 	return args, nil
 }
 
+func field_Mutation_replayWebhook_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.WebhookDraft, error) {
+			return unmarshalNReplayWebhookInput2bankgraphᚋgraphᚋmodelᚐWebhookDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_resendWebhookDelivery_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.WebhookDeliveryDraft, error) {
+			return unmarshalNResendWebhookDeliveryInput2bankgraphᚋgraphᚋmodelᚐWebhookDeliveryDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func field_Mutation_returnPayment_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -511,6 +621,20 @@ func field_Mutation_reversePayment_args(ctx context.Context, ec *executionContex
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.ReversalDraft, error) {
 			return unmarshalNReversePaymentInput2bankgraphᚋgraphᚋmodelᚐReversalDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_rotateWebhookSecret_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.WebhookDraft, error) {
+			return unmarshalNRotateWebhookSecretInput2bankgraphᚋgraphᚋmodelᚐWebhookDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -567,6 +691,20 @@ func field_Mutation_suspendUser_args(ctx context.Context, ec *executionContext, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.UserDraft, error) {
 			return unmarshalNSuspendUserInput2bankgraphᚋgraphᚋmodelᚐUserDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_testWebhook_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.WebhookDraft, error) {
+			return unmarshalNTestWebhookInput2bankgraphᚋgraphᚋmodelᚐWebhookDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -879,6 +1017,28 @@ func field_Query_nodes_args(ctx context.Context, ec *executionContext, rawArgs m
 	return args, nil
 }
 
+func field_Query_paymentEvents_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
 func field_Query_payment_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -964,6 +1124,52 @@ func field_Query_refusedCredits_args(ctx context.Context, ec *executionContext, 
 		return nil, err
 	}
 	args["first"] = arg0
+	return args, nil
+}
+
+func field_Query_webhooks_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*webhooks.Search, error) {
+			return unmarshalOWebhookFilter2ᚖbankgraphᚋcoreᚋwebhooksᚐSearch(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
 	return args, nil
 }
 
@@ -2785,6 +2991,402 @@ func fieldContext_Mutation_unlinkSubject(ctx context.Context, ec *executionConte
 	return fc, nil
 }
 
+func _Mutation_createWebhook(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_createWebhook(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreateWebhook(ctx, fc.Args["input"].(model.WebhookDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.WebhookSecretPayload) graphql.Marshaler {
+			return marshalOCreateWebhookPayload2ᚖbankgraphᚋgraphᚋmodelᚐWebhookSecretPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_createWebhook(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_CreateWebhookPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_createWebhook_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_changeWebhook(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_changeWebhook(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ChangeWebhook(ctx, fc.Args["input"].(model.WebhookDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[webhooks.Webhook]) graphql.Marshaler {
+			return marshalOChangeWebhookPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_changeWebhook(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ChangeWebhookPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_changeWebhook_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_rotateWebhookSecret(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_rotateWebhookSecret(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RotateWebhookSecret(ctx, fc.Args["input"].(model.WebhookDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.WebhookSecretPayload) graphql.Marshaler {
+			return marshalORotateWebhookSecretPayload2ᚖbankgraphᚋgraphᚋmodelᚐWebhookSecretPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_rotateWebhookSecret(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_RotateWebhookSecretPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_rotateWebhookSecret_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_enableWebhook(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_enableWebhook(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().EnableWebhook(ctx, fc.Args["input"].(model.WebhookDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[webhooks.Webhook]) graphql.Marshaler {
+			return marshalOEnableWebhookPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_enableWebhook(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_EnableWebhookPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_enableWebhook_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_disableWebhook(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_disableWebhook(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DisableWebhook(ctx, fc.Args["input"].(model.WebhookDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[webhooks.Webhook]) graphql.Marshaler {
+			return marshalODisableWebhookPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_disableWebhook(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_DisableWebhookPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_disableWebhook_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_deleteWebhook(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_deleteWebhook(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteWebhook(ctx, fc.Args["input"].(model.WebhookDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.DeleteWebhookPayload) graphql.Marshaler {
+			return marshalODeleteWebhookPayload2ᚖbankgraphᚋgraphᚋmodelᚐDeleteWebhookPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_deleteWebhook(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_DeleteWebhookPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_deleteWebhook_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_replayWebhook(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_replayWebhook(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ReplayWebhook(ctx, fc.Args["input"].(model.WebhookDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[webhooks.Webhook]) graphql.Marshaler {
+			return marshalOReplayWebhookPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_replayWebhook(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ReplayWebhookPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_replayWebhook_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_testWebhook(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_testWebhook(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().TestWebhook(ctx, fc.Args["input"].(model.WebhookDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[webhooks.Delivery]) graphql.Marshaler {
+			return marshalOTestWebhookPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_testWebhook(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_TestWebhookPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_testWebhook_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_resendWebhookDelivery(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_resendWebhookDelivery(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ResendWebhookDelivery(ctx, fc.Args["input"].(model.WebhookDeliveryDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[webhooks.Delivery]) graphql.Marshaler {
+			return marshalOResendWebhookDeliveryPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_resendWebhookDelivery(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ResendWebhookDeliveryPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_resendWebhookDelivery_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func _PageInfo_hasNextPage(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.PageInfo) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3545,6 +4147,94 @@ func fieldContext_Query_refusedCredits(ctx context.Context, ec *executionContext
 	return fc, nil
 }
 
+func _Query_webhooks(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Query_webhooks(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Webhooks(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(*webhooks.Search))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[webhooks.Webhook]) graphql.Marshaler {
+			return marshalOWebhookConnection2ᚖbankgraphᚋgraphᚋmodelᚐConnection(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Query_webhooks(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_WebhookConnection(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Query_webhooks_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Query_paymentEvents(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Query_paymentEvents(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().PaymentEvents(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *webhooks.Feed) graphql.Marshaler {
+			return marshalOPaymentEventFeed2ᚖbankgraphᚋcoreᚋwebhooksᚐFeed(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Query_paymentEvents(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_PaymentEventFeed(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Query_paymentEvents_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func _Query___type(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3898,6 +4588,20 @@ func _Node(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj 
 	switch obj := (obj).(type) {
 	case nil:
 		return graphql.Null
+	case webhooks.Delivery:
+		return _WebhookDelivery(ctx, ec, sel, &obj)
+	case *webhooks.Delivery:
+		if obj == nil {
+			return graphql.Null
+		}
+		return _WebhookDelivery(ctx, ec, sel, obj)
+	case webhooks.Webhook:
+		return _Webhook(ctx, ec, sel, &obj)
+	case *webhooks.Webhook:
+		if obj == nil {
+			return graphql.Null
+		}
+		return _Webhook(ctx, ec, sel, obj)
 	case users.User:
 		return _User(ctx, ec, sel, &obj)
 	case *users.User:
@@ -4402,6 +5106,69 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "createWebhook":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_createWebhook(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "changeWebhook":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_changeWebhook(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "rotateWebhookSecret":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_rotateWebhookSecret(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "enableWebhook":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_enableWebhook(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "disableWebhook":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_disableWebhook(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteWebhook":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_deleteWebhook(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayWebhook":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_replayWebhook(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "testWebhook":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_testWebhook(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "resendWebhookDelivery":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_resendWebhookDelivery(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -4836,6 +5603,50 @@ func _Query(ctx context.Context, ec *executionContext, sel ast.SelectionSet) gra
 					}
 				}()
 				res = _Query_refusedCredits(ctx, ec, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "webhooks":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Query_webhooks(ctx, ec, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "paymentEvents":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Query_paymentEvents(ctx, ec, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -5333,6 +6144,38 @@ func marshalNUID2bankgraphᚋcoreᚋusersᚐUID(ctx context.Context, ec *executi
 	return res
 }
 
+func unmarshalNUID2bankgraphᚋcoreᚋwebhooksᚐDeliveryUID(ctx context.Context, ec *executionContext, v any) (webhooks.DeliveryUID, error) {
+	res, err := scalar.UnmarshalWebhookDeliveryUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNUID2bankgraphᚋcoreᚋwebhooksᚐDeliveryUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v webhooks.DeliveryUID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalWebhookDeliveryUID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNUID2bankgraphᚋcoreᚋwebhooksᚐUID(ctx context.Context, ec *executionContext, v any) (webhooks.UID, error) {
+	res, err := scalar.UnmarshalDeleteWebhookPayloadUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNUID2bankgraphᚋcoreᚋwebhooksᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v webhooks.UID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalDeleteWebhookPayloadUID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func unmarshalNUID2int64(ctx context.Context, ec *executionContext, v any) (int64, error) {
 	res, err := scalar.UnmarshalUID(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -5544,6 +6387,32 @@ func marshalONode2ᚕbankgraphᚋgraphᚋmodelᚐNode(ctx context.Context, ec *e
 
 	return ret
 }
+
+func unmarshalOReach2bankgraphᚋcoreᚋaccessᚐReach(ctx context.Context, ec *executionContext, v any) (access.Reach, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalOReach2bankgraphᚋcoreᚋaccessᚐReachF[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOReach2bankgraphᚋcoreᚋaccessᚐReach(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v access.Reach) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalString(marshalOReach2bankgraphᚋcoreᚋaccessᚐReachF[v])
+	return res
+}
+
+var (
+	unmarshalOReach2bankgraphᚋcoreᚋaccessᚐReachF = map[string]access.Reach{
+		"BANK":     access.OfBank,
+		"PARTNER":  access.OfPartner,
+		"CUSTOMER": access.OfCustomer,
+	}
+	marshalOReach2bankgraphᚋcoreᚋaccessᚐReachF = map[access.Reach]string{
+		access.OfBank:     "BANK",
+		access.OfPartner:  "PARTNER",
+		access.OfCustomer: "CUSTOMER",
+	}
+)
 
 func unmarshalOUID2bankgraphᚋcoreᚋaccountsᚐUID(ctx context.Context, ec *executionContext, v any) (accounts.UID, error) {
 	res, err := scalar.UnmarshalAccountUID(v)

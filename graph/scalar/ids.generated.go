@@ -14,6 +14,7 @@ import (
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
+	"bankgraph/core/webhooks"
 
 	"github.com/99designs/gqlgen/graphql"
 )
@@ -98,6 +99,16 @@ func UnmarshalCustomerUID(v any) (customers.UID, error) {
 	return parse[customers.UID](v)
 }
 
+func AppendDeleteWebhookPayloadUID(b []byte, key webhooks.UID) []byte {
+	return appendNumber(b, "", int64(key))
+}
+func MarshalDeleteWebhookPayloadUID(key webhooks.UID) graphql.Marshaler {
+	return written(AppendDeleteWebhookPayloadUID(nil, key))
+}
+func UnmarshalDeleteWebhookPayloadUID(v any) (webhooks.UID, error) {
+	return parse[webhooks.UID](v)
+}
+
 func AppendFeeTierUID(b []byte, key fees.ID) []byte   { return appendNumber(b, "", int64(key)) }
 func MarshalFeeTierUID(key fees.ID) graphql.Marshaler { return written(AppendFeeTierUID(nil, key)) }
 func UnmarshalFeeTierUID(v any) (fees.ID, error) {
@@ -150,4 +161,36 @@ func MarshalUserUID(key users.UID) graphql.Marshaler { return written(AppendUser
 func UnmarshalUserUID(v any) (users.UID, error) {
 	uid, err := ParseUUID(v)
 	return users.UID{UUID: uid}, err
+}
+
+func AppendWebhookID(b []byte, key webhooks.UID) []byte {
+	return appendNumber(b, WebhookPrefix, int64(key))
+}
+func MarshalWebhookID(key webhooks.UID) graphql.Marshaler { return written(AppendWebhookID(nil, key)) }
+func UnmarshalWebhookID(v any) (webhooks.UID, error)      { return noID[webhooks.UID](v) }
+func AppendWebhookUID(b []byte, key webhooks.UID) []byte  { return appendNumber(b, "", int64(key)) }
+func MarshalWebhookUID(key webhooks.UID) graphql.Marshaler {
+	return written(AppendWebhookUID(nil, key))
+}
+func UnmarshalWebhookUID(v any) (webhooks.UID, error) {
+	return parse[webhooks.UID](v)
+}
+
+func AppendWebhookDeliveryID(b []byte, key webhooks.DeliveryUID) []byte {
+	return appendNumber(b, WebhookDeliveryPrefix, int64(key))
+}
+func MarshalWebhookDeliveryID(key webhooks.DeliveryUID) graphql.Marshaler {
+	return written(AppendWebhookDeliveryID(nil, key))
+}
+func UnmarshalWebhookDeliveryID(v any) (webhooks.DeliveryUID, error) {
+	return noID[webhooks.DeliveryUID](v)
+}
+func AppendWebhookDeliveryUID(b []byte, key webhooks.DeliveryUID) []byte {
+	return appendNumber(b, "", int64(key))
+}
+func MarshalWebhookDeliveryUID(key webhooks.DeliveryUID) graphql.Marshaler {
+	return written(AppendWebhookDeliveryUID(nil, key))
+}
+func UnmarshalWebhookDeliveryUID(v any) (webhooks.DeliveryUID, error) {
+	return parse[webhooks.DeliveryUID](v)
 }

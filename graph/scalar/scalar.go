@@ -115,6 +115,9 @@ const (
 	RolePrefix       = "rol_"
 	BankPrefix       = "bnk_"
 	PaymentPrefix    = "pay_"
+	WebhookPrefix    = "whk_"
+
+	WebhookDeliveryPrefix = "whd_"
 )
 
 func appendNumber(b []byte, prefix string, uid int64) []byte {

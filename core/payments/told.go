@@ -1,0 +1,111 @@
+package payments
+
+import (
+	"context"
+
+	"bankgraph/core/access"
+	"bankgraph/db"
+)
+
+// Mark names a step of a payment, of which an event tells.
+type Mark struct {
+	Payment UID
+	Number  int32
+}
+
+// Told is a payment as an event of one of its steps tells of it: its state, reason and time are those of the step.
+// All else is as it is when it is told.
+type Told struct {
+	*Shown
+
+	Details *Details // nil for a book transfer, and for readers who do not see who pays
+	Entry   *Entry   // of ACH; nil for others
+	Message string   // the id of the message that carried it; '' as long as there is none
+}
+
+// Tell reads steps of payments as the caller sees them. Those of payments that it does not see are absent.
+func (s *Service) Tell(ctx context.Context, of []Mark) (map[Mark]*Told, error) {
+	caller, err := access.Require(ctx, access.ViewPayments)
+	if err != nil {
+		return nil, err
+	}
+	return s.tell(ctx, s.db.Batch(), caller, of)
+}
+
+// TellTo is Tell for whoever has the reach of a customer: workers deliver only what it may see.
+func (s *Service) TellTo(
+	ctx context.Context, reach access.Reach, customer int64, of []Mark,
+) (map[Mark]*Told, error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return nil, err
+	}
+	reader := access.Caller{Tenant: caller.Tenant, Entity: customer, Reach: reach}
+	return s.tell(ctx, s.db.PrimaryBatch(), reader, of)
+}
+
+var telling db.QueryCache[Shown]
+
+func (s *Service) tell(
+	ctx context.Context, b *db.Batch, reader access.Caller, of []Mark,
+) (map[Mark]*Told, error) {
+	if len(of) == 0 {
+		return nil, nil
+	}
+	uids := make([]UID, 0, len(of))
+	for _, mark := range of {
+		uids = append(uids, mark.Payment)
+	}
+	text := telling.Get(reader.Reach, func() string {
+		return showing(reader.Reach).Where(seen(reader.Reach)).Where("pay.uid = ANY($3)").String()
+	})
+	found := db.QueueMany(b, text, func(p *Shown) UID { return p.UID }, reader.Tenant, reader.ScopeCustomer(), uids)
+	steps, details, messages := s.stepsOf(b, reader, uids), s.detailsOf(b, reader, uids), s.messagesOf(b, reader, uids)
+	entries := s.entriesOf(b, reader, uids)
+	if err := b.Send(ctx); err != nil {
+		return nil, err
+	}
+	all := map[Mark]*Told{}
+	for _, mark := range of {
+		for _, step := range steps.Of[mark.Payment] {
+			if step.Number == mark.Number && len(found.Of[mark.Payment]) > 0 {
+				told := step.told(*found.Of[mark.Payment][0], messages.Of[mark.Payment])
+				told.Details, told.Entry = only(details.Of[mark.Payment]), only(entries.Of[mark.Payment])
+				all[mark] = told
+			}
+		}
+	}
+	return all, nil
+}
+
+// only returns the one row that there may be.
+func only[T any](rows []*T) *T {
+	if len(rows) == 0 {
+		return nil
+	}
+	return rows[0]
+}
+
+// told makes of a payment what it was at a step. Its first message in its own direction carried it.
+func (s *Step) told(p Shown, messages []*Message) *Told {
+	p.State, p.Reason, p.UpdatedAt, p.Version = s.State, s.Reason, s.At, s.Number
+	if post := s.State.MemoPost(); post == NotPosted || post == MemoFailure {
+		p.free()
+	}
+	told := &Told{Shown: &p}
+	for _, m := range messages {
+		if m.Direction == p.Direction && !m.At.After(s.At) {
+			told.Message = m.MessageID
+			break
+		}
+	}
+	return told
+}
+
+// EndToEnd returns the reference that is carried to who is paid; ” for a book transfer.
+func (t *Told) EndToEnd() string {
+	if t.Details == nil {
+		return ""
+	}
+	return endToEnd(t.Details, &t.Payment)
+}

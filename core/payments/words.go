@@ -1,0 +1,117 @@
+package payments
+
+import (
+	"bankgraph/core/accounts"
+	"bankgraph/core/customers"
+	"bankgraph/core/rails"
+)
+
+// What is said here of a payment is said the same everywhere: in the answers of REST and in what webhooks deliver.
+
+// Kind is the kind of a payment, by its network and speed (rest/CONTRACT.md, webhook bodies).
+type Kind string
+
+// kinds are the published words. Those of a network that has several go by the speed.
+var kinds = map[rails.Rail]map[Speed]Kind{
+	rails.Book:    {"": "BOOK_TRANSFER"},
+	rails.FedNow:  {"": "REALTIME_FEDNOW"},
+	rails.RTP:     {"": "REALTIME_RTP"},
+	rails.Fedwire: {"": "WIRE"},
+	rails.ACH:     {"": "REGULAR_ACH", "Economy Plus": "SAME_DAY_ACH"},
+	"SWIFT":       {"SPOT": "SPOT_SWIFT", "ON": "SAME_DAY_SWIFT", "TN": "NEXT_DAY_SWIFT"},
+}
+
+// Kind returns the kind of the payment.
+func (p *Payment) Kind() Kind {
+	of := kinds[p.Rail]
+	if kind, faster := of[p.Speed]; faster {
+		return kind
+	}
+	return of[""]
+}
+
+// DeliveryMethod returns the network that carries the payment; "" for a transfer in the bank's own books.
+func (p *Payment) DeliveryMethod() rails.Rail {
+	if p.Rail == rails.Book {
+		return ""
+	}
+	return p.Rail
+}
+
+// Way says which way the money goes for who reads of the payment. One that came in over a network, nobody else
+// sees than who is paid.
+func (p *Shown) Way() Direction {
+	if !p.Incoming() && p.Payer.UID != 0 {
+		return Out
+	}
+	return In
+}
+
+// OwnSide returns the customer on the reader's side of the payment: who pays, or else who is paid.
+func (p *Shown) OwnSide() Holder {
+	if p.Way() == Out {
+		return p.Payer
+	}
+	return p.Payee
+}
+
+// Person is who pays or is paid, as far as the reader sees it.
+type Person struct {
+	Name           string
+	Number         string // of the account, masked
+	AccountName    string
+	AccountType    accounts.Type
+	AccountSubType accounts.SubType
+	Type           customers.Type
+	Email, Phone   string
+
+	Line1, Line2, City, State, PostalCode, CountryCode, Country string
+
+	BankIDType, BankID, BankName, BankCountry string
+}
+
+// Sends describes who pays.
+func (p *Shown) Sends() Person {
+	if p.Incoming() {
+		from := p.To.holder()
+		from.Country = "" // the payment has its code alone
+		return from.person(p.SenderName, p.Sender)
+	}
+	return p.Payer.person(p.SenderName, p.Sender)
+}
+
+// Receives describes who is paid.
+func (p *Shown) Receives() Person {
+	if p.ReceiverAccount == 0 {
+		return p.To.holder().person(p.ReceiverName, p.Receiver)
+	}
+	return p.Payee.person(p.ReceiverName, p.Receiver)
+}
+
+// holder describes the side at another bank as the payment does: the bank has no record of it.
+func (t To) holder() Holder {
+	return Holder{
+		Email: t.Email, Phone: t.Phone, Line1: t.Line1, Line2: t.Line2, City: t.City, State: t.State,
+		PostalCode: t.PostalCode, CountryCode: t.CountryCode, Country: t.CountryCode, AccountCountry: "US",
+	}
+}
+
+func (h Holder) person(name string, with Side) Person {
+	return Person{
+		Name: name, Number: with.Masked(), AccountName: with.Name, AccountType: with.Type, AccountSubType: with.SubType,
+		Type: h.Type, Email: h.Email, Phone: h.Phone, Line1: h.Line1, Line2: h.Line2, City: h.City, State: h.State,
+		PostalCode: h.PostalCode, CountryCode: h.CountryCode, Country: h.Country, BankIDType: bankIDTypes[with.BankIDType],
+		BankID: with.BankID, BankName: with.BankName, BankCountry: h.AccountCountry,
+	}
+}
+
+// RoutingNumber returns the bank's id if it is a national one.
+func (p Person) RoutingNumber() string {
+	if p.BankIDType != bankIDTypes[accounts.NID] {
+		return ""
+	}
+	return p.BankID
+}
+
+// bankIDTypes are the kinds of bank ids in the words of payments.
+var bankIDTypes = map[accounts.BankIDType]string{accounts.NID: "NID", accounts.BIC: "SWIFT"}

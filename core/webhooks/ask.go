@@ -1,0 +1,181 @@
+package webhooks
+
+import (
+	"context"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/events"
+	"bankgraph/core/fault"
+)
+
+// Replay says which events a webhook is to get again: those after a place in the feed, or those since a time.
+type Replay struct {
+	After string     `json:"after,omitempty"` // as events.Cursor writes it
+	Since *time.Time `json:"since,omitempty"`
+}
+
+// check returns where the replay begins.
+func (r Replay) check() (events.Cursor, error) {
+	if (r.After == "") == (r.Since == nil) {
+		return events.Cursor{}, fault.Field("webhook", "after", fault.Malformed, "give exactly one of after and since")
+	}
+	if r.Since != nil {
+		return events.Cursor{}, nil
+	}
+	return events.ParseCursor(r.After)
+}
+
+// Asked is the answer to something that is to be posted.
+type Asked struct {
+	Delivery DeliveryUID `json:"delivery"`
+}
+
+// Replay posts events of the feed again, up to now: those that were posted before keep their ids, and those from
+// before the webhook was made are posted for the first time.
+func (s *Service) Replay(
+	ctx context.Context, uid UID, from Replay, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	caller, err := s.replay.Require(ctx, uid.String())
+	if err == nil {
+		_, err = from.check()
+	}
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.replay.Do(ctx, caller, changes.Target{UID: uid.String()}, from, options)
+}
+
+// Test posts a message that tells of no payment.
+func (s *Service) Test(
+	ctx context.Context, uid UID, options changes.RequestOptions,
+) (changes.Outcome[Asked], error) {
+	return simple(ctx, s.test, uid, options)
+}
+
+// Resend posts a delivery again, under the same id, whatever has become of it.
+func (s *Service) Resend(
+	ctx context.Context, uid DeliveryUID, options changes.RequestOptions,
+) (changes.Outcome[Asked], error) {
+	return simple(ctx, s.resend, uid, options)
+}
+
+func (s *Service) replayTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, from Replay,
+) (Saved, error) {
+	place, err := from.check()
+	if err != nil {
+		return Saved{}, err
+	}
+	return saved(s.lifecycle(s.customers.HoldTx, nil).Modify(ctx, tx, at, func(_, now *Webhook) error {
+		if now.Status != Active {
+			return ErrStatus.With(string(now.Status))
+		}
+		place, err := events.PlaceTx(ctx, tx.Tx, now.Tenant, place)
+		if err != nil {
+			return err
+		}
+		now.ReplayFrom, now.ReplaySince = place.Seq, from.Since
+		now.ReplayTo, err = events.LastTx(ctx, tx.Tx, now.Tenant)
+		return err
+	}))
+}
+
+func (s *Service) testTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Asked, error) {
+	held, err := customers.Hold(s.customers.HoldTx).Of("webhooks", "uid", ErrNotFound)(ctx, tx, &at)
+	if err != nil {
+		return Asked{}, err
+	}
+	w, err := lock(ctx, tx, held, at)
+	if err != nil {
+		return Asked{}, err
+	}
+	if w.Status != Active {
+		return Asked{}, ErrStatus.With(string(w.Status))
+	}
+	d := &Delivery{
+		Tenant: w.Tenant, Webhook: w.UID, Customer: w.Customer, State: Waiting, DueAt: s.now(), CreatedAt: s.now(),
+	}
+	if _, err := tx.NewInsert().Model(d).Returning("uid").Exec(ctx); err != nil {
+		return Asked{}, err
+	}
+	return Asked{d.UID}, tx.Record(ctx, changes.Change{UID: w.UID, Customer: int64(w.Customer), Version: w.Version})
+}
+
+func (s *Service) resendTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Asked, error) {
+	_, err := customers.Hold(s.customers.HoldTx).Of("webhook_deliveries", "uid", ErrDelivery)(ctx, tx, &at)
+	if err != nil {
+		return Asked{}, err
+	}
+	d := new(Delivery)
+	q := tx.NewSelect().Model(d).Where("wd.tenant = ?", tx.Caller.Tenant).
+		Where("wd.uid = ?", at.UID).Where("wd.customer = ?", at.Customer)
+	if d, err = changes.Lock(ctx, q, d, ErrDelivery); err != nil {
+		return Asked{}, err
+	}
+	var status Status
+	if err := tx.NewRaw(`SELECT status FROM webhooks WHERE tenant = ? AND uid = ?`, d.Tenant, d.Webhook).
+		Scan(ctx, &status); err != nil {
+		return Asked{}, err
+	}
+	switch {
+	case status == Deleted:
+		return Asked{}, ErrDelivery
+	case status != Active:
+		return Asked{}, ErrStatus.With(string(status))
+	case d.LeasedUntil != nil && d.LeasedUntil.After(s.now()):
+		return Asked{}, ErrLeased
+	}
+	_, err = tx.NewRaw(`UPDATE webhook_deliveries SET state = ?, due_at = ?, tries = 0, tried_at = NULL, done_at = NULL
+		WHERE tenant = ? AND uid = ?`, Waiting, s.now(), d.Tenant, d.UID).Exec(ctx)
+	if err != nil {
+		return Asked{}, err
+	}
+	return Asked{d.UID}, tx.Record(ctx, changes.Change{UID: d.UID, Customer: int64(d.Customer)})
+}
+
+// Backlog is how far a bank is behind with posting.
+type Backlog struct {
+	Waiting int64         `bun:"waiting"` // of webhooks that are active
+	Parked  int64         `bun:"parked"`
+	Age     time.Duration `bun:"-"` // of the oldest that waits
+}
+
+// Backlog reads how far the caller's bank is behind.
+func (s *Service) Backlog(ctx context.Context) (*Backlog, error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return nil, err
+	}
+	var found struct {
+		Backlog `bun:",extend"`
+		Oldest  *time.Time `bun:"oldest"`
+	}
+	err = s.db.NewRaw(`SELECT count(*) FILTER (WHERE d.state = 'WAITING') AS waiting,
+			count(*) FILTER (WHERE d.state = 'PARKED') AS parked,
+			min(d.created_at) FILTER (WHERE d.state = 'WAITING') AS oldest
+		FROM webhook_deliveries AS d JOIN webhooks AS w ON w.tenant = ?0 AND w.uid = d.webhook
+		WHERE d.tenant = ?0 AND d.state IN ('WAITING', 'PARKED') AND w.status = 'Active'`, caller.Tenant).Scan(ctx, &found)
+	if err != nil {
+		return nil, err
+	}
+	if found.Oldest != nil {
+		found.Age = max(0, s.now().Sub(*found.Oldest))
+	}
+	return &found.Backlog, nil
+}
+
+// purgedAtATime bounds the deliveries that one call of Purge removes.
+const purgedAtATime = 1000
+
+// Purge removes some deliveries, with their attempts, that arrived or were given up longer ago than the given age,
+// and returns how many.
+func (s *Service) Purge(ctx context.Context, olderThan time.Duration) (purged int, err error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return 0, err
+	}
+	return purged, s.purge(ctx, caller.Tenant, s.now().Add(-olderThan), &purged)
+}

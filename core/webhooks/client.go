@@ -1,0 +1,127 @@
+package webhooks
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"bankgraph/core/outside"
+)
+
+const (
+	defaultLimit  = 10 * time.Second
+	largestAnswer = 64 << 10 // of a body, which nobody reads: a short one lets the connection be used again
+	largestHeader = 16 << 10
+)
+
+// clients post to the addresses of strangers: they connect only to addresses of the public network, which are
+// seen as they are dialled, use no proxy and follow nothing.
+type clients struct {
+	outside, local *http.Client
+}
+
+func newClients(limit time.Duration) clients {
+	return clients{outside: newClient(limit, outside.Only), local: newClient(limit, outside.OrLoopback)}
+}
+
+func newClient(limit time.Duration, control func(network, address string, c syscall.RawConn) error) *http.Client {
+	dialer := net.Dialer{Timeout: limit, Control: control}
+	return &http.Client{
+		Timeout:       limit,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			Proxy: nil, DialContext: dialer.DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: limit,
+			MaxResponseHeaderBytes: largestHeader, MaxIdleConns: 64, MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute,
+			DisableCompression: true,
+		},
+	}
+}
+
+// message is what is posted.
+type message struct {
+	target         string
+	body           []byte
+	id, signature  string
+	at             time.Time
+	user, password string
+	local          bool // it may be an address of this machine
+}
+
+// post posts a message, and says what came of it. An answer is over with its header: a receiver that answers for
+// ever takes no longer than one that answers nothing.
+func (c clients) post(ctx context.Context, m *message) (o outcome) {
+	began := time.Now()
+	defer func() { o.took = time.Since(began) }()
+	if err := permitted(m.target, m.local); err != nil {
+		return outcome{why: "the target is no address that may be posted to", never: true}
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.target+path, bytes.NewReader(m.body))
+	if err != nil {
+		return outcome{why: "the target is no address", never: true}
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "bankgraph")
+	request.Header.Set("Webhook-Id", m.id)
+	request.Header.Set("Webhook-Timestamp", strconv.FormatInt(m.at.Unix(), 10))
+	request.Header.Set("Webhook-Signature", m.signature)
+	if m.user != "" {
+		request.SetBasicAuth(m.user, m.password)
+	}
+	client := c.outside
+	if m.local {
+		client = c.local
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		return outcome{why: whyNot(err)}
+	}
+	defer answer.Body.Close()
+	if answer.ContentLength >= 0 && answer.ContentLength <= largestAnswer {
+		_, _ = io.CopyN(io.Discard, answer.Body, largestAnswer)
+	}
+	return outcome{answer: answer.StatusCode, retryAfter: retryAfter(answer.Header.Get("Retry-After"), time.Now())}
+}
+
+// path is where events are posted to, below the target, as published.
+const path = "/payments"
+
+// whyNot says why there was no answer, without addresses: a receiver must not learn from it what is in the bank's
+// network.
+func whyNot(err error) string {
+	var name *net.DNSError
+	var timeout interface{ Timeout() bool }
+	var wrong *url.Error
+	switch {
+	case errors.Is(err, outside.ErrInside):
+		return "the target leads into a private network"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "no answer in time"
+	case errors.As(err, &name):
+		return "the target's name is not known"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "the connection was refused"
+	case errors.As(err, &wrong) && strings.Contains(wrong.Err.Error(), "tls:"),
+		errors.As(err, &wrong) && strings.Contains(wrong.Err.Error(), "x509:"):
+		return "no secure connection: the certificate or the protocol is not accepted"
+	}
+	return "the connection was lost"
+}
+
+// retryAfter reads the header Retry-After: seconds, or a date. It is 0 for what it cannot read.
+func retryAfter(text string, now time.Time) time.Duration {
+	if seconds, err := strconv.ParseInt(strings.TrimSpace(text), 10, 32); err == nil {
+		return min(max(0, time.Duration(seconds)*time.Second), longestTrying)
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return min(max(0, at.Sub(now)), longestTrying)
+	}
+	return 0
+}

@@ -1,0 +1,137 @@
+package webhooks
+
+import (
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"bankgraph/core/access"
+	"bankgraph/core/check"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/given"
+	"bankgraph/core/outside"
+	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+)
+
+// Draft is what a request says about a webhook. A change changes only the fields that are given.
+type Draft struct {
+	Name          given.Text        `json:"name,omitzero"`
+	Target        given.Text        `json:"target,omitzero"`
+	Statuses      []payments.Status `json:"statuses,omitzero"` // nil: not given; empty: all
+	Rails         []rails.Rail      `json:"rails,omitzero"`
+	BasicUser     given.Text        `json:"basicUser,omitzero"`
+	BasicPassword given.Text        `json:"basicPassword,omitzero"`
+	Reach         access.Reach      `json:"reach,omitempty"` // of a new one alone; '' for the widest
+}
+
+// check validates the draft of a new webhook (adding) or of a change, and puts it into stored form.
+func (d *Draft) check(adding bool) error {
+	c := check.Of("webhook")
+	if !adding && !d.says() {
+		c.Fail("body", fault.Required, "must name something that can be changed")
+	}
+	d.Target.Value = strings.TrimRight(strings.TrimSpace(d.Target.Value), "/")
+	c.Given("name", d.Name, adding)
+	c.Given("target", d.Target, adding)
+	c.AtMost("name", d.Name.Value, 100)
+	c.AtMost("target", d.Target.Value, 500)
+	c.AtMost("basicUser", d.BasicUser.Value, 100)
+	if strings.Contains(d.BasicUser.Value, ":") {
+		c.Fail("basicUser", fault.Malformed, "has no colon in basic authentication")
+	}
+	if utf8.RuneCountInString(d.BasicPassword.Value) > 200 {
+		c.Fail("basicPassword", fault.Max, "must have at most 200 characters")
+	}
+	if d.BasicUser.Value != "" && d.BasicPassword.Value == "" {
+		c.Fail("basicPassword", fault.Required, "is required with a user")
+	}
+	if d.BasicPassword.Value != "" && d.BasicUser.Value == "" {
+		c.Fail("basicUser", fault.Required, "is required with a password")
+	}
+	if len(d.Statuses) > 0 {
+		slices.Sort(d.Statuses)
+		d.Statuses = slices.Compact(d.Statuses)
+	}
+	if len(d.Rails) > 0 {
+		slices.Sort(d.Rails)
+		d.Rails = slices.Compact(d.Rails)
+	}
+	return c.Err()
+}
+
+// says reports whether a change changes anything.
+func (d *Draft) says() bool {
+	return d.Name.Given || d.Target.Given || d.Statuses != nil || d.Rails != nil || d.BasicUser.Given ||
+		d.BasicPassword.Given
+}
+
+// to writes the given fields into a webhook.
+func (d *Draft) to(w *Webhook) {
+	d.Name.To(&w.Name)
+	d.Target.To(&w.Target)
+	d.BasicUser.To(&w.BasicUser)
+	if d.Statuses != nil {
+		w.Statuses = d.Statuses
+	}
+	if d.Rails != nil {
+		w.Rails = d.Rails
+	}
+}
+
+// ErrTarget is returned for an address that nothing may be posted to.
+var ErrTarget = fault.New(fault.Invalid, "webhook.target",
+	"must be an address of the public network that begins with https:// and has no user, query or fragment").On("target")
+
+// permitted returns ErrTarget if nothing may be posted to a target. local says whether it may be a plain address of
+// this machine. What a name leads to is seen when it is dialled.
+func permitted(target string, local bool) error {
+	at, err := url.Parse(target)
+	if err != nil || at.Host == "" || at.Hostname() == "" || at.User != nil || at.Opaque != "" || at.RawQuery != "" ||
+		at.ForceQuery || at.Fragment != "" || strings.ContainsAny(target, " #\\") {
+		return ErrTarget
+	}
+	host := strings.TrimSuffix(strings.ToLower(at.Hostname()), ".")
+	ip, failed := netip.ParseAddr(host)
+	if host == "localhost" || failed == nil && ip.Unmap().IsLoopback() {
+		if local && (at.Scheme == "http" || at.Scheme == "https") {
+			return nil
+		}
+		return ErrTarget
+	}
+	if at.Scheme != "https" || failed == nil && !outside.Public(ip) || strings.HasSuffix(host, ".localhost") {
+		return ErrTarget
+	}
+	return nil
+}
+
+// widest returns the most that a webhook of a customer may be told.
+func widest(of *customers.Customer) access.Reach {
+	switch {
+	case of.RelationshipType == customers.RelationSelf:
+		return access.OfBank
+	case of.Type == customers.DownstreamPartner:
+		return access.OfPartner
+	}
+	return access.OfCustomer
+}
+
+// reachOf returns how far a new webhook reaches: as far as was asked for, or as its customer and the caller do.
+func reachOf(of *customers.Customer, caller access.Caller, asked access.Reach) (access.Reach, error) {
+	most := widest(of)
+	if !caller.Reach.AtLeast(most) {
+		most = caller.Reach
+	}
+	switch {
+	case asked == "":
+		return most, nil
+	case !most.AtLeast(asked):
+		return "", ErrReach
+	case most == access.OfBank && asked == access.OfPartner:
+		return "", ErrReach // the bank is nobody's partner
+	}
+	return asked, nil
+}

@@ -1,0 +1,137 @@
+package webhooks
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/events"
+	"bankgraph/core/fault"
+	"bankgraph/core/payments"
+	"bankgraph/db"
+)
+
+// Feed is a page of the events of payments, in the order of the bank's record.
+type Feed struct {
+	Events []*PaymentEvent `json:"events"`
+	Cursor string          `json:"cursor"` // where the next page begins, also where this one has no events
+	More   bool            `json:"more"`   // the feed goes on there
+}
+
+// PaymentEvent is an event as webhooks post it.
+type PaymentEvent struct {
+	Cursor  string          `json:"cursor"`
+	At      time.Time       `json:"at"`
+	Payment payments.UID    `json:"payment"`
+	Status  payments.Status `json:"status"`
+	Body    string          `json:"body"` // the JSON text
+}
+
+// MostEvents is how many events a page of the feed may have.
+const MostEvents = 200
+
+// Feed reads events of the payments that the caller sees, after a place in the feed. None is left out: a reader who
+// keeps the place together with its own work misses nothing, whatever became of deliveries.
+func (s *Service) Feed(ctx context.Context, after string, first int) (*Feed, error) {
+	caller, err := access.Require(ctx, access.ViewPayments)
+	if err != nil {
+		return nil, err
+	}
+	if first < 1 || first > MostEvents {
+		return nil, fault.Field("list", "first", fault.Malformed, fmt.Sprintf("must be 1 to %d", MostEvents))
+	}
+	at, err := events.ParseCursor(after)
+	if err != nil {
+		return nil, err
+	}
+	found, end, more, err := s.next(ctx, caller.Tenant, at)
+	if err != nil {
+		return nil, err
+	}
+	marks := make([]payments.Mark, 0, len(found))
+	uids := make([]payments.UID, 0, len(found))
+	for _, event := range found {
+		uid, _ := strconv.ParseInt(event.UID, 10, 64) // 0, which no payment has, for what is none
+		marks = append(marks, payments.Mark{Payment: payments.UID(uid), Number: event.Version})
+		uids = append(uids, payments.UID(uid))
+	}
+	b := s.db.PrimaryBatch()
+	seen := s.payments.FindMany(ctx, b, uids, db.ColumnsOf[payments.Payment]("UID"))
+	if err := b.Send(ctx); err != nil {
+		return nil, err
+	}
+	page := &Feed{Events: []*PaymentEvent{}, Cursor: end.String(), More: more}
+	for i, mark := range marks {
+		if len(seen.Of[mark.Payment]) == 0 {
+			continue
+		}
+		page.Events = append(page.Events,
+			&PaymentEvent{Cursor: found[i].Cursor.String(), At: found[i].At, Payment: mark.Payment})
+		if marks[len(page.Events)-1] = mark; len(page.Events) == first {
+			page.Cursor, page.More = found[i].Cursor.String(), more || i+1 < len(found)
+			break
+		}
+	}
+	return page, s.fill(ctx, caller, page, marks[:len(page.Events)])
+}
+
+// next reads the next events of payments of a bank.
+func (s *Service) next(
+	ctx context.Context, tenant access.Tenant, at events.Cursor,
+) (found []events.Placed, end events.Cursor, more bool, err error) {
+	err = s.db.RunInTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
+		func(ctx context.Context, tx bun.Tx) (err error) {
+			found, end, more, err = events.KindTx(ctx, tx, tenant, told, at, atATime)
+			return err
+		})
+	if err != nil {
+		err = fmt.Errorf("read the events of payments after %s: %w", at, err)
+	}
+	return found, end, more, err
+}
+
+// fill writes what the events of a page say. Those that tell of no step of a payment go.
+func (s *Service) fill(ctx context.Context, caller access.Caller, page *Feed, marks []payments.Mark) error {
+	all, err := s.payments.Tell(ctx, marks)
+	if err != nil {
+		return err
+	}
+	kept := page.Events[:0]
+	for i, event := range page.Events {
+		of := all[marks[i]]
+		if of == nil {
+			continue
+		}
+		text, err := body(of, caller.Location())
+		if err != nil {
+			return err
+		}
+		event.Status, event.Body = of.Status(), string(text)
+		kept = append(kept, event)
+	}
+	page.Events = kept
+	return nil
+}
+
+// purge removes deliveries with their attempts.
+func (s *Service) purge(ctx context.Context, tenant access.Tenant, before time.Time, purged *int) error {
+	return s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
+		var old []DeliveryUID
+		err := db.Raw(tx, `SELECT uid FROM webhook_deliveries WHERE tenant = ? AND done_at < ? ORDER BY done_at LIMIT ?`,
+			tenant, before, purgedAtATime).Scan(ctx, &old)
+		if *purged = len(old); err != nil || len(old) == 0 {
+			return err
+		}
+		if _, err := db.Raw(tx, `DELETE FROM webhook_attempts WHERE tenant = ? AND delivery IN (?)`, tenant, bun.List(old)).
+			Exec(ctx); err != nil {
+			return err
+		}
+		_, err = db.Raw(tx, `DELETE FROM webhook_deliveries WHERE tenant = ? AND uid IN (?)`, tenant, bun.List(old)).Exec(ctx)
+		return err
+	})
+}

@@ -1,0 +1,252 @@
+package webhooks
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/customers"
+	"bankgraph/core/money"
+	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+)
+
+// Payload is what an event of a payment says, with the published names (rest/CONTRACT.md, webhook bodies). What
+// does not apply is left out. Its words are those of payments: who sends, who receives and which way the money goes
+// is decided there.
+type Payload struct {
+	PaymentID                 payments.UID        `json:"paymentId"`
+	ExternalReferenceID       string              `json:"externalReferenceId,omitzero"`
+	CounterParty              string              `json:"counterParty,omitzero"`
+	Channel                   string              `json:"channel,omitzero"`
+	PaymentStatus             payments.Status     `json:"paymentStatus"`
+	ValidationFailureMessages []ValidationFailure `json:"validationFailureMessages,omitzero"`
+	DeliveryDate              string              `json:"deliveryDate,omitzero"`
+	DeliveryMethod            rails.Rail          `json:"deliveryMethod,omitzero"`
+	FeeAmount                 *money.Amount       `json:"feeAmount,omitzero"`
+	PaymentDate               string              `json:"paymentDate"`
+	PaymentIOType             payments.Direction  `json:"paymentIOType"`
+	PaymentNote1              string              `json:"paymentNote1,omitzero"`
+	PaymentNote2              string              `json:"paymentNote2,omitzero"`
+	PaymentRemittanceInfo     string              `json:"paymentRemittanceInfo,omitzero"`
+	PaymentType               payments.Kind       `json:"paymentType"`
+	FeeName                   string              `json:"feeName,omitzero"`
+	MemoPostStatus            payments.MemoPost   `json:"memoPostStatus"`
+	MemoPostFailureReason     string              `json:"memoPostFailureReason,omitzero"`
+	CostCenter                string              `json:"costCenter,omitzero"`
+	ReceiverPart
+	NetworkRefID string          `json:"networkRefId,omitzero"`
+	EntryType    rails.EntryType `json:"entryType"`
+	SenderPart
+	WirePart
+	RTPDetails           *InstantDetails `json:"rtpDetails,omitzero"`
+	FedNowDetails        *InstantDetails `json:"fedNowDetails,omitzero"`
+	PaymentReturnDetails []ReturnDetails `json:"paymentReturnDetails,omitzero"`
+	ACHDetails           *ACHDetails     `json:"achDetails,omitzero"`
+	CreationDateTime     time.Time       `json:"creationDateTime"`
+	LastUpdatedTime      time.Time       `json:"lastUpdatedTime"`
+}
+
+// ValidationFailure says why a payment could not be carried out.
+type ValidationFailure struct {
+	Code   string `json:"code"`
+	Reason string `json:"reason"`
+}
+
+// InstantDetails are the references of a payment over an instant network.
+type InstantDetails struct {
+	MessageID     string `json:"messageId,omitzero"`
+	InstructionID string `json:"instructionId,omitzero"`
+	EndToEndID    string `json:"endToEndId"`
+	TransactionID string `json:"transactionId,omitzero"`
+}
+
+// ACHDetails are the references of an entry of ACH.
+type ACHDetails struct {
+	SECCode       rails.SECCode `json:"achSecCode"`
+	TraceID       string        `json:"achTraceId,omitzero"`
+	OriginationID string        `json:"achOriginationId,omitzero"`
+}
+
+// ReturnDetails say why a payment came back.
+type ReturnDetails struct {
+	Code        string `json:"code"`
+	Description string `json:"description,omitzero"`
+	ReturnDate  string `json:"returnDate"`
+}
+
+// ReceiverPart describes who is paid.
+type ReceiverPart struct {
+	ReceiverAccountNumber string         `json:"receiverAccountNumber,omitzero"`
+	ReceiverAccountType   accounts.Type  `json:"receiverAccountType,omitzero"`
+	ReceiverAddress1      string         `json:"receiverAddress1,omitzero"`
+	ReceiverAddress2      string         `json:"receiverAddress2,omitzero"`
+	ReceiverCity          string         `json:"receiverCity,omitzero"`
+	ReceiverAmount        money.Amount   `json:"receiverAmount"`
+	ReceiverBankName      string         `json:"receiverBankName,omitzero"`
+	ReceiverName          string         `json:"receiverName,omitzero"`
+	ReceiverRoutingNumber string         `json:"receiverRoutingNumber,omitzero"`
+	ReceiverType          customers.Type `json:"receiverType,omitzero"`
+	ReceiverState         string         `json:"receiverState,omitzero"`
+	ReceiverZip           string         `json:"receiverZip,omitzero"`
+	ReceiverCountry       string         `json:"receiverCountry,omitzero"`
+	ReceiverEmail         string         `json:"receiverEmail,omitzero"`
+	ReceiverPhoneNumber   string         `json:"receiverPhoneNumber,omitzero"`
+	ReceiverBankIDType    string         `json:"receiverBankIdType,omitzero"`
+	ReceiverBankID        string         `json:"receiverBankId,omitzero"`
+	ReceiverBankCountry   string         `json:"receiverBankCountry,omitzero"`
+}
+
+// SenderPart describes who pays.
+type SenderPart struct {
+	SenderName          string         `json:"senderName,omitzero"`
+	SenderAmount        money.Amount   `json:"senderAmount"`
+	SenderAccountNumber string         `json:"senderAccountNumber,omitzero"`
+	SenderRoutingNumber string         `json:"senderRoutingNumber,omitzero"`
+	SenderAccountType   accounts.Type  `json:"senderAccountType,omitzero"`
+	SenderType          customers.Type `json:"senderType,omitzero"`
+	SenderAddress1      string         `json:"senderAddress1,omitzero"`
+	SenderAddress2      string         `json:"senderAddress2,omitzero"`
+	SenderCity          string         `json:"senderCity,omitzero"`
+	SenderState         string         `json:"senderState,omitzero"`
+	SenderZip           string         `json:"senderZip,omitzero"`
+	SenderCountry       string         `json:"senderCountry,omitzero"`
+	SenderEmail         string         `json:"senderEmail,omitzero"`
+	SenderBankIDType    string         `json:"senderBankIdType,omitzero"`
+	SenderBankID        string         `json:"senderBankId,omitzero"`
+	SenderBankName      string         `json:"senderBankName,omitzero"`
+	SenderBankCountry   string         `json:"senderBankCountry,omitzero"`
+}
+
+// WirePart is what who pays told the other side, over whichever network.
+type WirePart struct {
+	OriginatorToBeneficiary string `json:"originatorToBeneficiaryInformation,omitzero"`
+	SenderToReceiver        string `json:"senderToReceiverInfo,omitzero"`
+	ReferenceForBeneficiary string `json:"referenceForBeneficiary,omitzero"`
+	RequestMethod           string `json:"requestMethod,omitzero"`
+	DetailsOfCharge         string `json:"fedwireDetailsOfCharge,omitzero"`
+}
+
+// body returns what is posted of a payment. zone is the bank's.
+func body(of *payments.Told, zone *time.Location) ([]byte, error) {
+	return json.Marshal(payloadOf(of, zone))
+}
+
+func payloadOf(p *payments.Told, zone *time.Location) Payload {
+	view := Payload{
+		PaymentID: p.UID, ExternalReferenceID: p.ExternalReferenceID, CounterParty: p.OwnSide().ShortName, Channel: p.Channel,
+		PaymentStatus: p.Status(), DeliveryMethod: p.DeliveryMethod(), FeeAmount: p.Fee(),
+		PaymentDate: p.Date.Format(time.DateOnly), PaymentIOType: p.Way(), PaymentType: p.Kind(), FeeName: p.FeeName,
+		MemoPostStatus: p.State.MemoPost(), CostCenter: p.OwnSide().CostCenter, ReceiverPart: receiverPart(p),
+		EntryType: p.EntryType(), SenderPart: senderPart(p), CreationDateTime: p.CreatedAt.UTC(),
+		LastUpdatedTime: p.UpdatedAt.UTC(),
+	}
+	view.PaymentNote1, view.PaymentNote2 = notes(p.Notes)
+	if p.State.Failed() {
+		view.MemoPostFailureReason = p.Reason
+	}
+	if p.State == payments.Invalid && p.Reason != "" {
+		view.ValidationFailureMessages = []ValidationFailure{{Code: string(p.Status()), Reason: p.Reason}}
+	}
+	if view.DeliveryMethod != "" {
+		view.DeliveryDate = view.PaymentDate
+	}
+	if p.State == payments.Returned || p.State == payments.Returning {
+		view.PaymentReturnDetails = []ReturnDetails{returnOf(p, zone)}
+	}
+	if p.Details != nil {
+		view.overNetwork(p)
+	}
+	return view
+}
+
+// overNetwork adds what a payment over a network says to who sees who pays.
+func (v *Payload) overNetwork(p *payments.Told) {
+	d := p.Details
+	v.NetworkRefID = p.Message
+	if d.CostCenter != "" {
+		v.CostCenter = d.CostCenter
+	}
+	v.WirePart = WirePart{
+		OriginatorToBeneficiary: d.OriginatorInfo, SenderToReceiver: d.BankInfo, ReferenceForBeneficiary: d.Reference,
+		RequestMethod: d.RequestMethod,
+	}
+	instant := &InstantDetails{MessageID: p.Message, EndToEndID: p.EndToEnd()}
+	if !p.Incoming() { // the other bank's own are not known
+		instant.InstructionID, instant.TransactionID = p.UID.String(), p.UID.String()
+	}
+	if p.Entry != nil {
+		v.ACHDetails = &ACHDetails{SECCode: p.Entry.Class, TraceID: p.Entry.Trace, OriginationID: p.Entry.CompanyID}
+		v.PaymentRemittanceInfo = cut(d.Remittance, longestAddenda)
+	}
+	switch p.Rail {
+	case rails.RTP:
+		v.RTPDetails = instant
+	case rails.FedNow:
+		v.FedNowDetails = instant
+	case rails.Fedwire:
+		v.DetailsOfCharge = d.Charges
+	}
+}
+
+// returnOf says why a payment came back: the reason begins with its code.
+func returnOf(p *payments.Told, zone *time.Location) ReturnDetails {
+	code, description, _ := strings.Cut(p.Reason, ": ")
+	return ReturnDetails{Code: code, Description: description, ReturnDate: p.UpdatedAt.In(zone).Format(time.DateOnly)}
+}
+
+// longestNote bounds each of the two notes, in characters.
+const longestNote = 35
+
+// notes returns the first and the second note of a payment: the notes are cut.
+func notes(text string) (first, second string) {
+	first = cut(text, longestNote)
+	return first, cut(strings.TrimSpace(text[len(first):]), longestNote)
+}
+
+// longestAddenda bounds what an entry of ACH carries for who is paid, in characters.
+const longestAddenda = 80
+
+// cut returns the beginning of a text.
+func cut(text string, most int) string {
+	runes := []rune(text)
+	return strings.TrimRight(string(runes[:min(most, len(runes))]), " ")
+}
+
+func receiverPart(p *payments.Told) ReceiverPart {
+	to := p.Receives()
+	part := ReceiverPart{
+		ReceiverAccountNumber: to.Number, ReceiverAccountType: to.AccountType, ReceiverAddress1: to.Line1,
+		ReceiverAddress2: to.Line2, ReceiverCity: to.City, ReceiverAmount: p.Amount(), ReceiverBankName: to.BankName,
+		ReceiverName: to.Name, ReceiverType: to.Type, ReceiverState: to.State, ReceiverZip: to.PostalCode,
+		ReceiverCountry: to.Country, ReceiverEmail: to.Email, ReceiverPhoneNumber: to.Phone,
+		ReceiverBankIDType: to.BankIDType, ReceiverBankID: to.BankID, ReceiverBankCountry: to.BankCountry,
+	}
+	part.ReceiverRoutingNumber = to.RoutingNumber()
+	return part
+}
+
+func senderPart(p *payments.Told) SenderPart {
+	from := p.Sends()
+	part := SenderPart{
+		SenderName: from.Name, SenderAmount: p.Amount(), SenderAccountNumber: from.Number,
+		SenderAccountType: from.AccountType, SenderType: from.Type, SenderAddress1: from.Line1,
+		SenderAddress2: from.Line2, SenderCity: from.City, SenderState: from.State, SenderZip: from.PostalCode,
+		SenderCountry: from.Country, SenderEmail: from.Email, SenderBankIDType: from.BankIDType,
+		SenderBankID: from.BankID, SenderBankName: from.BankName, SenderBankCountry: from.BankCountry,
+	}
+	part.SenderRoutingNumber = from.RoutingNumber()
+	return part
+}
+
+// sample is the body of a test: the shape of an event, of no payment.
+func sample(now time.Time) ([]byte, error) {
+	return json.Marshal(Payload{
+		ExternalReferenceID: "TEST", PaymentStatus: payments.StatusProcessed, PaymentDate: now.UTC().Format(time.DateOnly),
+		PaymentIOType: payments.Out, PaymentType: (&payments.Payment{Rail: rails.Book}).Kind(),
+		MemoPostStatus: payments.Settled.MemoPost(), EntryType: rails.Credit, CreationDateTime: now.UTC(),
+		LastUpdatedTime: now.UTC(),
+		ReceiverPart:    ReceiverPart{ReceiverAmount: money.Of(0, "USD")}, SenderPart: SenderPart{SenderAmount: money.Of(0, "USD")},
+	})
+}

@@ -1,0 +1,147 @@
+package webhooks_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/payments"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// changing is what differs from run to run.
+var changing = regexp.MustCompile(`"(networkRefId|messageId)": "[^"]+"`)
+
+// golden compares what was posted with a file of testdata.
+func (h *house) golden(name string, got posted, uid payments.UID) {
+	h.Helper()
+	var text bytes.Buffer
+	h.must(json.Indent(&text, []byte(got.body), "", "  "))
+	said := bytes.ReplaceAll(text.Bytes(), []byte(uid.String()), []byte("4711"))
+	said = append(changing.ReplaceAll(said, []byte(`"$1": "…"`)), '\n')
+	said = bytes.ReplaceAll(said, []byte(h.Code), []byte("BANK"))
+	file := filepath.Join("testdata", name+".json")
+	if *update {
+		h.must(os.WriteFile(file, said, 0o600))
+	}
+	want, err := os.ReadFile(file)
+	h.must(err)
+	if !bytes.Equal(said, want) {
+		h.Errorf("%s says\n%s\nwant\n%s", name, said, want)
+	}
+}
+
+// Each network, and each class of states, as who pays reads it; of a transfer, as both sides do.
+func TestBodiesAreThePublishedOnes(t *testing.T) {
+	t.Parallel()
+	for name, one := range map[string]struct {
+		pay func(h *house) payments.UID
+		as  func(h *house) *customers.Customer
+	}{
+		"book_out": {func(h *house) payments.UID { return h.transfer("30.25", 0) }, payer},
+		"book_in": {func(h *house) payments.UID { return h.transfer("30.25", 0) }, func(h *house) *customers.Customer {
+			return h.payee
+		}},
+		"book_scheduled": {func(h *house) payments.UID { return h.transfer("30.25", 3) }, payer},
+		"book_cancelled": {func(h *house) payments.UID {
+			uid := h.transfer("30.25", 3)
+			_, err := h.Payments.Cancel(h.Staff(), uid, changes.RequestOptions{Reason: "no longer needed"})
+			h.must(err)
+			return uid
+		}, payer},
+		"book_invalid": {func(h *house) payments.UID {
+			uid := h.transfer("30.25", 3)
+			h.Exec(`UPDATE accounts SET status = 'Suspended' WHERE tenant = ? AND customer = ?`, h.Tenant, h.payee.UID)
+			h.Clock.Advance(4 * 24 * time.Hour)
+			_, err := h.Payments.CarryOutDue(h.operator)
+			h.must(err)
+			return uid
+		}, payer},
+		"fednow_queued":   {over(payments.Instant, "30.25", 0), payer},
+		"fednow_settled":  {over(payments.Instant, "30.25", 1), payer},
+		"fednow_rejected": {over(payments.Instant, "30.01", 1), payer},
+		"fednow_returned": {over(payments.Instant, "30.11", 2), payer},
+		"fednow_in":       {func(h *house) payments.UID { return h.credited("30.25") }, payer},
+		"ach_queued":      {over("Economy", "30.25", 0), payer},
+		"ach_same_day":    {over("Economy Plus", "30.25", 0), payer},
+		"fedwire_settled": {over(payments.Express, "30.25", 1), payer},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := build(t)
+			h.hook(one.as(h))
+			uid := one.pay(h)
+			got := h.post()
+			if len(got) == 0 {
+				t.Fatal("nothing is told")
+			}
+			h.golden(name, got[len(got)-1], uid)
+		})
+	}
+}
+
+func payer(h *house) *customers.Customer { return h.payer }
+
+// over pays another bank, and lets the networks do their part some times, a minute apart.
+func over(speed payments.Speed, amount string, times int) func(*house) payments.UID {
+	return func(h *house) payments.UID {
+		uid := h.send(amount, speed)
+		for range times {
+			h.exchange()
+			h.Clock.Advance(time.Minute)
+		}
+		return uid
+	}
+}
+
+// Each field of a body is one of the published ones.
+func TestNoBodySaysWhatIsNotPublished(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/published.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	published := map[string]bool{}
+	for _, name := range bytes.Fields(text) {
+		published[string(name)] = true
+	}
+	files, err := filepath.Glob("testdata/*.json")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	var look func(file, within string, value any)
+	look = func(file, within string, value any) {
+		switch value := value.(type) {
+		case map[string]any:
+			for name, of := range value {
+				if !published[within+name] {
+					t.Errorf("%s: %s is not published", file, within+name)
+				}
+				look(file, within+name+".", of)
+			}
+		case []any:
+			for _, of := range value {
+				look(file, within[:len(within)-1]+"[].", of)
+			}
+		}
+	}
+	for _, file := range files {
+		body, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var value any
+		if err := json.Unmarshal(body, &value); err != nil {
+			t.Fatal(err)
+		}
+		look(file, "", value)
+	}
+}

@@ -1,0 +1,285 @@
+package webhooks
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/events"
+	"bankgraph/core/payments"
+	"bankgraph/db"
+)
+
+const (
+	// lease is how much longer than an answer may take nobody else posts a delivery. It ends by itself where a worker
+	// stops in the middle, and another one posts the delivery once more, under the same id.
+	lease = 30 * time.Second
+	// mostAtOnce is how many deliveries of one webhook are posted at a time; one, while it fails.
+	mostAtOnce = 4
+	// mostWebhooks bounds the webhooks of one claim.
+	mostWebhooks = 64
+)
+
+// Due is a delivery that this worker is to post.
+type Due struct {
+	Delivery `bun:",extend"`
+
+	webhook *Webhook
+	secrets *secretsOf
+	local   bool
+}
+
+// Failing reports whether nothing has arrived at the webhook lately.
+func (d *Due) Failing() bool { return d.webhook.FailingSince != nil }
+
+// Claim takes deliveries that are due for this worker, at most as many as it has room for; of webhooks that fail, at
+// most as many as there is room for those. Each webhook has few of them in work, wherever that is, so that one that
+// answers slowly keeps none of the others from theirs. A payment's events are posted in their order.
+func (s *Service) Claim(ctx context.Context, room, failing int) (due []*Due, err error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil || room <= 0 {
+		return nil, err
+	}
+	var secrets []*secret
+	var local bool
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		due, secrets = nil, nil
+		hooks, err := s.claimHooksTx(ctx, tx, caller.Tenant)
+		if err != nil || len(hooks) == 0 {
+			return err
+		}
+		if due, err = s.claimTx(ctx, tx, caller.Tenant, hooks, room, failing); err != nil || len(due) == 0 {
+			return err
+		}
+		b := db.TxBatch(tx)
+		uids := make([]UID, 0, len(hooks))
+		for _, w := range hooks {
+			uids = append(uids, w.UID)
+		}
+		found, sandbox := db.Queue(b, readingSecrets, caller.Tenant, uids), db.Queue(b, readingSandbox, caller.Tenant)
+		if err := b.Send(ctx); err != nil {
+			return err
+		}
+		secrets, local = found.Items, s.options.Loopback && sandbox.Items[0].N > 0
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claim deliveries: %w", err)
+	}
+	opened, err := s.openSecrets(secrets, s.now())
+	for _, d := range due {
+		d.secrets, d.local = opened[d.webhook.UID], local
+	}
+	return due, err
+}
+
+var (
+	readingSecrets = db.NewQuery[secret](db.Select[secret](db.Columns{}, nil).Where("ws.tenant = $1").
+			Where("ws.webhook = ANY($2::bigint[])").OrderExpr("ws.id DESC").String())
+	readingSandbox = db.NewQuery[db.Count](`SELECT count(*) AS n FROM tenants WHERE id = $1 AND sandbox`)
+)
+
+// claimHooksTx locks webhooks that have something to post, those first that have waited longest: no two workers take
+// deliveries of one at the same time. Those of customers who are not active, or whose partner is not, wait.
+func (s *Service) claimHooksTx(ctx context.Context, tx bun.Tx, tenant access.Tenant) (hooks []*Webhook, err error) {
+	err = tx.NewSelect().Model(&hooks).Where("w.tenant = ?", tenant).Where("w.status = ?", Active).
+		Where(`EXISTS (SELECT FROM webhook_deliveries AS d WHERE d.tenant = ?0 AND d.webhook = w.uid AND d.state = 'WAITING'
+			AND d.due_at <= ?1 AND (d.leased_until IS NULL OR d.leased_until <= ?1))`, tenant, s.now()).
+		Where(`EXISTS (SELECT FROM customers AS c LEFT JOIN customers AS o ON o.tenant = ?0 AND o.uid = c.owner AND o.uid <> c.uid
+			WHERE c.tenant = ?0 AND c.uid = w.customer AND c.status IN (?1) AND (o.status IS NULL OR o.status IN (?1)))`,
+			tenant, bun.List(customers.Working)).
+		OrderExpr("w.claimed_at NULLS FIRST, w.uid").Limit(mostWebhooks).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+	return hooks, err
+}
+
+var claiming = db.NewQuery[Due](`WITH next AS (
+		SELECT d.uid FROM unnest($2::bigint[], $3::int[]) WITH ORDINALITY AS h(webhook, most, place) CROSS JOIN LATERAL (
+			SELECT d.uid FROM webhook_deliveries AS d WHERE d.tenant = $1 AND d.webhook = h.webhook AND d.state = 'WAITING'
+			AND d.due_at <= $4 AND (d.leased_until IS NULL OR d.leased_until <= $4)
+			AND NOT EXISTS (SELECT FROM webhook_deliveries AS e WHERE e.tenant = $1 AND e.webhook = d.webhook
+				AND e.payment = d.payment AND e.number < d.number AND e.state = 'WAITING')
+			ORDER BY d.due_at, d.uid LIMIT greatest(0, h.most - (SELECT count(*) FROM webhook_deliveries AS l
+				WHERE l.tenant = $1 AND l.webhook = h.webhook AND l.leased_until > $4))) AS d
+		ORDER BY h.place LIMIT $5::bigint),
+	taken AS (UPDATE webhook_deliveries AS wd SET attempts = wd.attempts + 1, tries = wd.tries + 1, leased_until = $6,
+			tried_at = coalesce(wd.tried_at, $4)
+		FROM next WHERE wd.tenant = $1 AND wd.uid = next.uid
+		RETURNING wd.tenant, wd.uid, wd.webhook, wd.customer, coalesce(wd.payment, 0) AS payment, wd.number, wd.attempts,
+			wd.tries, wd.tried_at),
+	noted AS (INSERT INTO webhook_attempts (tenant, delivery, number, at)
+		SELECT tenant, uid, attempts, $4 FROM taken),
+	turned AS (UPDATE webhooks AS w SET claimed_at = $4 FROM (SELECT DISTINCT webhook FROM taken) AS t
+		WHERE w.tenant = $1 AND w.uid = t.webhook)
+	SELECT * FROM taken ORDER BY uid`)
+
+// claimTx takes deliveries of webhooks, which are locked: first of those that do not fail.
+func (s *Service) claimTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, hooks []*Webhook, room, failing int,
+) (due []*Due, err error) {
+	by := map[UID]*Webhook{}
+	for _, fails := range []bool{false, true} {
+		var uids []UID
+		var most []int32
+		for _, w := range hooks {
+			if by[w.UID] = w; (w.FailingSince != nil) != fails {
+				continue
+			}
+			uids, most = append(uids, w.UID), append(most, mostAtOnce)
+			if fails {
+				most[len(most)-1] = 1
+			}
+		}
+		left := room - len(due)
+		if fails {
+			left = min(left, failing)
+		}
+		if len(uids) == 0 || left <= 0 {
+			continue
+		}
+		b := db.TxBatch(tx)
+		now := s.now()
+		taken := db.Queue(b, claiming, tenant, uids, most, now, left, now.Add(s.options.Limit+lease))
+		if err := b.Send(ctx); err != nil {
+			return nil, err
+		}
+		due = append(due, taken.Items...)
+	}
+	for _, d := range due {
+		d.webhook = by[d.Webhook]
+	}
+	return due, nil
+}
+
+// Post posts a delivery that was claimed, and writes what came of it.
+func (s *Service) Post(ctx context.Context, due *Due) error {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return err
+	}
+	o, err := s.post(ctx, caller, due)
+	if err != nil {
+		return fmt.Errorf("post delivery %s: %w", due.UID, err)
+	}
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		return s.finishTx(ctx, tx, caller, due, o)
+	})
+	if err != nil {
+		return fmt.Errorf("write what came of delivery %s: %w", due.UID, err)
+	}
+	return nil
+}
+
+// post makes the message of a delivery and posts it.
+func (s *Service) post(ctx context.Context, caller access.Caller, due *Due) (o outcome, err error) {
+	if due.secrets == nil || len(due.secrets.signing) == 0 {
+		return outcome{why: "the webhook has no secret", never: true}, nil
+	}
+	now := s.now()
+	m := &message{
+		target: due.webhook.Target, id: due.MessageID(), at: now, user: due.webhook.BasicUser,
+		password: due.secrets.password, local: due.local,
+	}
+	if m.body, err = s.bodyOf(ctx, caller, due, now); err != nil {
+		return o, err
+	}
+	if m.body == nil {
+		return outcome{why: "the customer no longer sees the payment", never: true}, nil
+	}
+	if m.signature, err = Sign(due.secrets.signing, m.id, now, m.body); err != nil {
+		return o, err
+	}
+	return s.clients.post(ctx, m), nil
+}
+
+// bodyOf returns what a delivery says; nil if the webhook's customer no longer sees the payment.
+func (s *Service) bodyOf(ctx context.Context, caller access.Caller, due *Due, now time.Time) (json.RawMessage, error) {
+	if due.Payment == 0 {
+		return sample(now)
+	}
+	mark := payments.Mark{Payment: due.Payment, Number: due.Number}
+	told, err := s.payments.TellTo(ctx, due.webhook.Reach, int64(due.webhook.Customer), []payments.Mark{mark})
+	if err != nil || told[mark] == nil {
+		return nil, err
+	}
+	return body(told[mark], caller.Location())
+}
+
+// finishTx writes what came of an attempt. If its lease has ended meanwhile and another worker has taken the
+// delivery, only the attempt is written.
+func (s *Service) finishTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, due *Due, o outcome,
+) error {
+	now := s.now()
+	_, err := db.Raw(tx, `UPDATE webhook_attempts SET status = ?, error = ?, took = ? WHERE tenant = ? AND delivery = ?
+		AND number = ?`, o.answer, o.why, o.took.Milliseconds(), due.Tenant, due.UID, due.Attempts).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	// the webhook is locked before its deliveries, as in Claim
+	w := new(Webhook)
+	if err := tx.NewSelect().Model(w).Where("w.tenant = ?", due.Tenant).Where("w.uid = ?", due.Webhook).
+		For("NO KEY UPDATE").Scan(ctx); err != nil {
+		return err
+	}
+	state, next := o.after(due.Tries, *due.TriedAt, now)
+	var done *time.Time
+	if state != Waiting {
+		done = &now
+	}
+	written, err := db.Raw(tx, `UPDATE webhook_deliveries SET state = ?, due_at = ?, done_at = ?, leased_until = NULL
+		WHERE tenant = ? AND uid = ? AND attempts = ? AND state = 'WAITING'`, state, next, done, due.Tenant, due.UID,
+		due.Attempts).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	if n, err := written.RowsAffected(); err != nil || n == 0 {
+		return err
+	}
+	if state == Waiting && due.Payment != 0 { // what follows of the payment need not be looked at before
+		if _, err := db.Raw(tx, `UPDATE webhook_deliveries SET due_at = greatest(due_at, ?) WHERE tenant = ? AND webhook = ?
+			AND payment = ? AND number > ? AND state = 'WAITING'`, next, due.Tenant, due.Webhook, due.Payment, due.Number).
+			Exec(ctx); err != nil {
+			return err
+		}
+	}
+	return s.healthTx(ctx, tx, caller, w, o, now)
+}
+
+// healthTx writes whether a webhook fails, and disables one that has failed for long.
+func (s *Service) healthTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, w *Webhook, o outcome, now time.Time,
+) error {
+	was := *w
+	switch {
+	case o.arrived() && w.FailingSince == nil:
+		return nil
+	case o.arrived():
+		w.FailingSince, w.Failures = nil, 0
+	case w.FailingSince == nil:
+		w.FailingSince, w.Failures = &now, 1
+	default:
+		w.Failures++
+	}
+	off := w.Status == Active && w.FailingSince != nil && w.Failures >= fewestFailures &&
+		now.Sub(*w.FailingSince) >= longestFailing
+	if off {
+		w.Status, w.Reason = Disabled, "nothing has arrived since "+w.FailingSince.UTC().Format(time.RFC3339)
+		w.Version, w.UpdatedAt = w.Version+1, now
+	}
+	_, err := tx.NewUpdate().Model(w).Column("failing_since", "failures", "status", "reason", "version", "updated_at").
+		WherePK().Exec(ctx)
+	if err != nil || !off {
+		return err
+	}
+	done := changes.Change{
+		Action: "disableWebhook", Object: "webhook", UID: w.UID, Customer: int64(w.Customer), Version: w.Version,
+		Before: &was, After: w,
+	}.Recorded(caller, "")
+	return events.RecordTx(ctx, tx, done.Entry, *done.Event)
+}

@@ -1,0 +1,300 @@
+package webhooks_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/given"
+	"bankgraph/core/page"
+	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+	"bankgraph/core/webhooks"
+)
+
+var first = page.First(100)
+
+// The vector of the Standard Webhooks specification's own tests.
+func TestSignaturesAreThoseOfTheSpecification(t *testing.T) {
+	t.Parallel()
+	const secret, id, body = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", `{"test": 2432232314}`
+	const want = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+	at := time.Unix(1614265330, 0)
+	if got, err := webhooks.Sign([]string{secret}, id, at, []byte(body)); err != nil || got != want {
+		t.Errorf("signature %s, %v", got, err)
+	}
+	other := "whsec_" + base64.StdEncoding.EncodeToString([]byte("another secret of some length"))
+	both, err := webhooks.Sign([]string{other, secret}, id, at, []byte(body))
+	if parts := strings.Split(both, " "); err != nil || len(parts) != 2 || parts[1] != want || parts[0] == want {
+		t.Errorf("with two secrets: %s, %v", both, err)
+	}
+	if _, err := webhooks.Sign([]string{"whsec_!"}, id, at, nil); err == nil || strings.Contains(err.Error(), "!") {
+		t.Errorf("a secret that is none: %v", err)
+	}
+}
+
+// signedBy fails unless a request has the signature of each of the secrets, and no other.
+func signedBy(t *testing.T, got posted, at time.Time, secrets ...string) {
+	t.Helper()
+	want, err := webhooks.Sign(secrets, got.Get("Webhook-Id"), at, []byte(got.body))
+	if err != nil || got.Get("Webhook-Signature") != want || got.Get("Webhook-Timestamp") != fmt.Sprint(at.Unix()) {
+		t.Errorf("signature %q at %s, want %q at %d", got.Get("Webhook-Signature"), got.Get("Webhook-Timestamp"), want,
+			at.Unix())
+	}
+}
+
+func statuses(t *testing.T, got []posted) (all []string) {
+	t.Helper()
+	for _, request := range got {
+		var said struct{ PaymentStatus, PaymentIOType string }
+		if err := json.Unmarshal([]byte(request.body), &said); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, said.PaymentStatus+" "+said.PaymentIOType)
+	}
+	return all
+}
+
+// A payment over the sandbox's network, from the request to the receiver, which verifies what it gets.
+func TestAPaymentIsToldFromItsBeginningToItsEnd(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, secret := h.hook(h.payer)
+	uid := h.send("30.25", payments.Instant)
+	h.exchange()
+	got := h.post()
+	if all := statuses(t, got); !slices.Equal(all, []string{"READY_TO_TRANSMIT OUT", "TRANSMITTED OUT", "PROCESSED OUT"}) {
+		t.Fatalf("told: %v", all)
+	}
+	for i, request := range got {
+		signedBy(t, request, h.Now(), secret)
+		delivery := h.deliveries(hook)[len(got)-1-i]
+		if request.path != "POST /payments" || request.Get("Content-Type") != "application/json" ||
+			request.Get("Webhook-Id") != delivery.MessageID() || request.Get("Authorization") != "" ||
+			delivery.Payment != uid || delivery.State != webhooks.Delivered {
+			t.Errorf("request %+v of delivery %+v", request, delivery)
+		}
+		if made := h.attempts(delivery.UID); len(made) != 1 || made[0].Answer != 200 || made[0].Took == nil {
+			t.Errorf("attempts %+v", made)
+		}
+	}
+	if again := h.post(); len(again) != 0 {
+		t.Errorf("told again: %v", again)
+	}
+}
+
+func TestBothSidesOfATransferAreToldAndNobodyElse(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	for of, want := range map[*customers.Customer][]string{
+		h.payer: {"PROCESSED OUT"}, h.payee: {"PROCESSED IN"}, h.partner: {"PROCESSED OUT"}, h.Self: {"PROCESSED OUT"},
+		h.stranger: nil, h.DownstreamPartner(): nil,
+	} {
+		hook, _ := h.hook(of)
+		h.transfer("30.25", 0)
+		got := h.post()
+		if all := statuses(t, got); !slices.Equal(all, want) {
+			t.Errorf("customer %s is told %v, want %v", of.UID, all, want)
+		}
+		for _, request := range got {
+			if fee := strings.Contains(request.body, `"channel"`); fee == (of == h.payee) {
+				t.Errorf("customer %s reads what is the payer's alone: %s", of.UID, request.body)
+			}
+		}
+		_, err := h.Webhooks.Delete(h.Staff(), hook, changes.RequestOptions{})
+		h.must(err)
+	}
+}
+
+func TestAWebhookIsToldOnlyOfWhatItAsksFor(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.hook(h.payer, func(d *webhooks.Draft) { d.Statuses = []payments.Status{payments.StatusProcessed} })
+	h.send("30.25", payments.Instant)
+	h.transfer("1", 0)
+	h.exchange()
+	if all := statuses(t, h.post()); !slices.Equal(all, []string{"PROCESSED OUT", "PROCESSED OUT"}) {
+		t.Errorf("of those processed: %v", all)
+	}
+	h = build(t)
+	h.hook(h.payer, func(d *webhooks.Draft) { d.Rails = []rails.Rail{rails.Book} })
+	h.transfer("1", 0)
+	h.send("30.25", payments.Instant)
+	if all := statuses(t, h.post()); !slices.Equal(all, []string{"PROCESSED OUT"}) {
+		t.Errorf("of transfers: %v", all)
+	}
+}
+
+func TestEventsFromBeforeAWebhookAreNotTold(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.transfer("1", 0)
+	h.spread()
+	h.hook(h.payer)
+	if got := h.post(); len(got) != 0 {
+		t.Errorf("told: %v", got)
+	}
+	h.transfer("2", 0)
+	if got := h.post(); len(got) != 1 {
+		t.Errorf("of what came later: %v", got)
+	}
+}
+
+func TestBasicAuthenticationIsSentAsItIsSet(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, _ := h.hook(h.payer, func(d *webhooks.Draft) {
+		d.BasicUser, d.BasicPassword = given.Of("bank"), given.Of("first secret")
+	})
+	as := func(user, password string) string {
+		return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
+	}
+	for _, step := range []struct{ user, password, want string }{
+		{"", "", as("bank", "first secret")}, {"other", "second secret", as("other", "second secret")}, {"-", "", ""},
+	} {
+		draft := webhooks.Draft{BasicUser: given.Of(strings.Trim(step.user, "-")), BasicPassword: given.Of(step.password)}
+		if step.user != "" {
+			_, err := h.Webhooks.Change(h.Staff(), hook, draft, changes.RequestOptions{})
+			h.must(err)
+		}
+		h.transfer("1", 0)
+		if got := h.post(); len(got) != 1 || got[0].Get("Authorization") != step.want {
+			t.Errorf("%+v: %v", step, got)
+		}
+	}
+}
+
+func TestUntilTheOverlapEndsBothSecretsSign(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, former := h.hook(h.payer)
+	options := changes.RequestOptions{IdempotencyKey: "rotate"}
+	_, secret, err := h.Webhooks.RotateSecret(h.Staff(), hook, time.Hour, options)
+	h.must(err)
+	again, same, err := h.Webhooks.RotateSecret(h.Staff(), hook, time.Hour, options)
+	if err != nil || same != secret || !again.Replayed || secret == former || !strings.HasPrefix(secret, "whsec_") {
+		t.Fatalf("repeated: %q, %v, %v", same, again, err)
+	}
+	h.transfer("1", 0)
+	signedBy(t, h.post()[0], h.Now(), secret, former)
+	h.Clock.Advance(time.Hour)
+	h.transfer("2", 0)
+	signedBy(t, h.post()[0], h.Now(), secret)
+	_, last, err := h.Webhooks.RotateSecret(h.Staff(), hook, 0, changes.RequestOptions{})
+	h.must(err)
+	h.transfer("3", 0)
+	signedBy(t, h.post()[0], h.Now(), last)
+	if _, gone, err := h.Webhooks.RotateSecret(h.Staff(), hook, time.Hour, options); err != nil || gone != "" {
+		t.Errorf("a secret that was replaced is shown: %q, %v", gone, err)
+	}
+}
+
+// The table of retries, each with the time of the next try.
+func TestAFailedDeliveryIsTriedAgainAsTheTableSays(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, _ := h.hook(h.payer)
+	h.receiver.says(status(http.StatusServiceUnavailable))
+	h.transfer("1", 0)
+	id := ""
+	pauses := []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute}
+	for range 24 {
+		pauses = append(pauses, time.Hour)
+	}
+	for n, pause := range pauses {
+		got := h.post()
+		if len(got) != 1 || id != "" && got[0].Get("Webhook-Id") != id {
+			t.Fatalf("try %d: %v", n+1, got)
+		}
+		id = got[0].Get("Webhook-Id")
+		delivery := h.deliveries(hook)[0]
+		if n == len(pauses)-1 {
+			if delivery.State != webhooks.Parked || delivery.NextAt() != nil || len(h.attempts(delivery.UID)) != len(pauses) {
+				t.Fatalf("after 24 hours: %+v", delivery)
+			}
+			return
+		}
+		if next := delivery.NextAt(); next == nil || !next.Equal(h.Now().Add(pause)) {
+			t.Fatalf("after try %d the next is at %v", n+1, next)
+		}
+		h.Clock.Advance(pause - time.Second)
+		if early := h.post(); len(early) != 0 {
+			t.Fatalf("tried again too early: %v", early)
+		}
+		h.Clock.Advance(time.Second)
+	}
+}
+
+func TestWhatIsTriedAgainAndWhatIsParked(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, _ := h.hook(h.payer)
+	for code, want := range map[int]webhooks.DeliveryState{
+		200: webhooks.Delivered, 204: webhooks.Delivered, 400: webhooks.Parked, 401: webhooks.Parked, 403: webhooks.Parked,
+		404: webhooks.Parked, 409: webhooks.Parked, 410: webhooks.Parked, 302: webhooks.Parked, 408: webhooks.Waiting,
+		429: webhooks.Waiting, 500: webhooks.Waiting, 502: webhooks.Waiting, 503: webhooks.Waiting, 504: webhooks.Waiting,
+	} {
+		h.receiver.says(status(code))
+		h.transfer("1", 0)
+		h.post()
+		delivery := h.deliveries(hook)[0]
+		if made := h.attempts(delivery.UID); delivery.State != want || len(made) != 1 || int(made[0].Answer) != code {
+			t.Errorf("answered %d it is %s, attempts %+v", code, delivery.State, made)
+		}
+	}
+}
+
+func TestTheReceiverSaysWhenToTryAgain(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, _ := h.hook(h.payer)
+	for asked, want := range map[string]time.Duration{"120": 2 * time.Minute, "1": time.Minute, "soon": time.Minute} {
+		h.receiver.says(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", asked)
+			w.WriteHeader(http.StatusTooManyRequests)
+		})
+		h.transfer("1", 0)
+		h.post()
+		if next := h.deliveries(hook)[0].NextAt(); next == nil || !next.Equal(h.Now().Add(want)) {
+			t.Errorf("asked for %s, the next try is at %v", asked, next)
+		}
+	}
+}
+
+func TestALaterEventOfAPaymentWaitsForTheEarlierOneAndOtherPaymentsDoNot(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, _ := h.hook(h.payer)
+	h.receiver.says(status(http.StatusInternalServerError))
+	h.send("30.25", payments.Instant)
+	if all := statuses(t, h.post()); !slices.Equal(all, []string{"READY_TO_TRANSMIT OUT"}) {
+		t.Fatalf("first %v", all)
+	}
+	h.receiver.says(nil)
+	h.exchange()
+	h.transfer("1", 0)
+	if all := statuses(t, h.post()); !slices.Equal(all, []string{"PROCESSED OUT"}) {
+		t.Fatalf("the other payment: %v", all)
+	}
+	h.Clock.Advance(time.Minute)
+	if all := statuses(t, h.post()); !slices.Equal(all, []string{"READY_TO_TRANSMIT OUT", "TRANSMITTED OUT", "PROCESSED OUT"}) {
+		t.Errorf("then %v", all)
+	}
+	// one that is given up keeps the later ones no longer
+	h.receiver.says(status(http.StatusBadRequest))
+	h.send("31.25", payments.Instant)
+	h.exchange()
+	if got := h.post(); len(got) != 3 {
+		t.Errorf("those of a payment whose first event is parked: %v", got)
+	}
+	if h.deliveries(hook)[0].State != webhooks.Parked {
+		t.Error("the last is not parked")
+	}
+}

@@ -1,0 +1,230 @@
+package webhooks_test
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"bankgraph/core"
+	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+	"bankgraph/core/webhooks"
+)
+
+// hurried is the bank in a process that waits for answers only a short time.
+func hurried(b *coretest.Bank, limit time.Duration) *core.Core {
+	return core.New(core.Options{
+		DB: b.DB, Keys: b.Keys, Now: b.Now, Webhooks: webhooks.Options{Loopback: true, Limit: limit},
+	})
+}
+
+func TestAReceiverThatMisbehavesCostsNoMoreThanItsTime(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	elsewhere := newReceiver(t)
+	hook, _ := h.hook(h.payer)
+	inHurry := hurried(h.Bank, 300*time.Millisecond)
+	endless := func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			if _, err := w.Write(make([]byte, 64<<10)); err != nil {
+				return
+			}
+		}
+	}
+	for name, one := range map[string]struct {
+		answers func(http.ResponseWriter, *http.Request)
+		want    webhooks.DeliveryState
+		why     string
+	}{
+		"it hangs": {
+			func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, webhooks.Waiting, "no answer in time",
+		},
+		"it answers without end": {endless, webhooks.Delivered, ""},
+		"it closes the connection": {
+			func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, webhooks.Waiting,
+			"the connection was lost",
+		},
+		"it sends headers without end": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X", strings.Repeat("x", 100<<10))
+		}, webhooks.Waiting, "the connection was lost"},
+		"it leads to this machine": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL+"/payments", http.StatusTemporaryRedirect)
+		}, webhooks.Parked, ""},
+	} {
+		h.receiver.says(one.answers)
+		h.transfer("1", 0)
+		h.spread()
+		due, err := inHurry.Webhooks.Claim(h.operator, 10, 10)
+		if err != nil || len(due) != 1 {
+			t.Fatalf("%s: %d due, %v", name, len(due), err)
+		}
+		began := time.Now()
+		h.must(inHurry.Webhooks.Post(h.operator, due[0]))
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("%s: %s", name, took)
+		}
+		delivery := h.deliveries(hook)[0]
+		made := h.attempts(delivery.UID)
+		if delivery.State != one.want || len(made) != 1 || made[0].Error != one.why {
+			t.Errorf("%s: %s, %+v", name, delivery.State, made[0])
+		}
+	}
+	if got := elsewhere.all(); len(got) != 0 {
+		t.Errorf("it was led elsewhere: %v", got)
+	}
+}
+
+func TestWhatAWorkerLeftIsPostedByAnotherUnderTheSameID(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, _ := h.hook(h.payer)
+	h.transfer("1", 0)
+	h.spread()
+	killed, err := h.Webhooks.Claim(h.operator, 10, 10)
+	if err != nil || len(killed) != 1 {
+		t.Fatalf("%v, %v", killed, err)
+	}
+	if got := h.post(); len(got) != 0 {
+		t.Fatalf("two workers have it: %v", got)
+	}
+	h.Clock.Advance(time.Minute)
+	got := h.post()
+	if len(got) != 1 || got[0].Get("Webhook-Id") != killed[0].MessageID() {
+		t.Fatalf("posted %v", got)
+	}
+	delivery := h.deliveries(hook)[0]
+	made := h.attempts(delivery.UID)
+	if len(made) != 2 || made[0].Took != nil || made[1].Answer != 200 {
+		t.Errorf("attempts %+v", made)
+	}
+	// the first one was only slow: it posts too, at least once, and changes nothing of the outcome
+	h.receiver.says(status(http.StatusBadRequest))
+	h.must(h.Webhooks.Post(h.operator, killed[0]))
+	if late := h.deliveries(hook)[0]; late.State != webhooks.Delivered || len(h.attempts(delivery.UID)) != 2 {
+		t.Errorf("afterwards %+v", late)
+	}
+}
+
+func TestAnyNumberOfWorkersTakeEachDeliveryOnce(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	for _, of := range []*customers.Customer{h.payer, h.payee, h.partner, h.Self} {
+		h.hook(of)
+	}
+	for range 3 {
+		h.transfer("1", 0)
+	}
+	h.spread()
+	type claimed struct {
+		due []*webhooks.Due
+		err error
+	}
+	all := make(chan claimed)
+	for range 6 {
+		go func() {
+			due, err := h.Webhooks.Claim(h.operator, 100, 100)
+			all <- claimed{due, err}
+		}()
+	}
+	seen := map[webhooks.DeliveryUID]bool{}
+	for range 6 {
+		c := <-all
+		h.must(c.err)
+		for _, d := range c.due {
+			if seen[d.UID] {
+				t.Errorf("delivery %s was taken twice", d.UID)
+			}
+			seen[d.UID] = true
+		}
+	}
+	if len(seen) == 0 || len(seen) > 12 {
+		t.Errorf("%d were taken", len(seen))
+	}
+}
+
+func TestOneWebhookTakesNoMoreThanItsShare(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	many, _ := h.hook(h.payer)
+	for range 9 {
+		h.transfer("1", 0)
+	}
+	few, _ := h.hook(h.payee)
+	h.transfer("1", 0)
+	h.spread()
+	taken := map[webhooks.UID]int{}
+	for range 3 {
+		due, err := h.Webhooks.Claim(h.operator, 100, 100)
+		h.must(err)
+		for _, d := range due {
+			taken[d.Webhook]++
+		}
+	}
+	if taken[many] != 4 || taken[few] == 0 {
+		t.Errorf("taken: %v", taken)
+	}
+	h.Exec(`UPDATE webhooks SET failing_since = ? WHERE tenant = ? AND uid = ?`, h.Now(), h.Tenant, many)
+	h.Clock.Advance(time.Hour)
+	if due, err := h.Webhooks.Claim(h.operator, 100, 0); err != nil || slices.ContainsFunc(due, (*webhooks.Due).Failing) {
+		t.Errorf("without room for those that fail: %v, %v", due, err)
+	}
+	due, err := h.Webhooks.Claim(h.operator, 100, 100)
+	if n := len(due); err != nil || n != 1 || !due[0].Failing() {
+		t.Errorf("of one that fails %d are taken at once, %v", n, err)
+	}
+}
+
+func TestAWebhookThatFailsForLongIsDisabled(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, _ := h.hook(h.payer)
+	h.receiver.says(status(http.StatusBadRequest))
+	for day := range 7 {
+		for range 3 {
+			h.transfer("1", 0)
+		}
+		h.post()
+		w := h.find(hook)
+		if disabled := day == 6; (w.Status == webhooks.Disabled) != disabled || (w.Reason != "") != disabled {
+			t.Errorf("on day %d: %s, %q after %d failures", day, w.Status, w.Reason, w.Failures)
+		}
+		h.Clock.Advance(24 * time.Hour)
+	}
+	h.transfer("1", 0)
+	h.receiver.says(nil)
+	if got := h.post(); len(got) != 0 {
+		t.Errorf("disabled, it is told %v", got)
+	}
+	_, err := h.Webhooks.Enable(h.Staff(), hook, changes.RequestOptions{})
+	h.must(err)
+	h.transfer("1", 0)
+	got := h.post() // that one too which waited when it was disabled
+	if w := h.find(hook); len(got) != 2 || w.Status != webhooks.Active || w.Reason != "" || w.FailingSince != nil {
+		t.Errorf("enabled again: %+v, told %v", w, got)
+	}
+	if _, err := h.Webhooks.Enable(h.Staff(), hook, changes.RequestOptions{}); !errors.Is(err, webhooks.ErrStatus) {
+		t.Errorf("enabled twice: %v", err)
+	}
+}
+
+func TestWhileACustomerIsSuspendedNothingIsPosted(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.hook(h.payer)
+	h.transfer("1", 0)
+	set := func(to customers.Status) {
+		h.Exec(`UPDATE customers SET status = ? WHERE tenant = ? AND uid = ?`, to, h.Tenant, h.partner.UID)
+	}
+	set(customers.Suspended)
+	if got := h.post(); len(got) != 0 {
+		t.Errorf("its partner is suspended: %v", got)
+	}
+	set(customers.Active)
+	if got := h.post(); len(got) != 1 {
+		t.Errorf("it is active again: %v", got)
+	}
+}

@@ -1,0 +1,153 @@
+package webhooks
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/seal"
+	"bankgraph/db"
+)
+
+// SecretID numbers the secrets of webhooks.
+type SecretID int64
+
+// secretKind says what a secret is for.
+type secretKind string
+
+const (
+	signing  secretKind = "SIGNING"
+	password secretKind = "PASSWORD"
+)
+
+// secret is what a webhook signs with, or a password of it.
+type secret struct {
+	bun.BaseModel `bun:"table:webhook_secrets,alias:ws"`
+
+	Tenant  access.Tenant `bun:"tenant,pk"`
+	ID      SecretID      `bun:"id,pk"`
+	Webhook UID           `bun:"webhook"`
+	Kind    secretKind    `bun:"kind"`
+	Secret  []byte        `bun:"secret,type:bytea"`
+	MadeAt  time.Time     `bun:"made_at"`
+	EndsAt  *time.Time    `bun:"ends_at"` // nil for the present one
+}
+
+// SecretColumn names the column for which the secrets of webhooks are sealed (seal.Place).
+const SecretColumn = "webhook_secrets.secret"
+
+func (s *secret) place() seal.Place {
+	return seal.Place{Tenant: int64(s.Tenant), Column: SecretColumn, Row: int64(s.ID)}
+}
+
+// prefix marks a secret of Standard Webhooks.
+const prefix = "whsec_"
+
+// secretBytes is the length of a secret, before its text.
+const secretBytes = 32
+
+// newSecret draws a secret to sign with.
+func newSecret() string {
+	var bits [secretBytes]byte
+	_, _ = rand.Read(bits[:]) // never fails
+	return prefix + base64.StdEncoding.EncodeToString(bits[:])
+}
+
+// Sign returns the header webhook-signature of a message, by the Standard Webhooks specification: a signature for
+// each secret, separated by spaces.
+func Sign(secrets []string, id string, at time.Time, body []byte) (string, error) {
+	var all []string
+	for _, text := range secrets {
+		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(text, prefix))
+		if err != nil {
+			return "", fmt.Errorf("a webhook's secret is not base64 (%d characters)", len(text))
+		}
+		sum := hmac.New(sha256.New, key)
+		sum.Write([]byte(id + "." + strconv.FormatInt(at.Unix(), 10) + "."))
+		sum.Write(body)
+		all = append(all, "v1,"+base64.StdEncoding.EncodeToString(sum.Sum(nil)))
+	}
+	return strings.Join(all, " "), nil
+}
+
+// secretsOf are the clear secrets of one webhook.
+type secretsOf struct {
+	signing  []string // the present one, then former ones that still count
+	password string
+}
+
+// openSecrets opens secrets, the newest first, by the webhooks that they belong to.
+func (s *Service) openSecrets(rows []*secret, now time.Time) (map[UID]*secretsOf, error) {
+	all := map[UID]*secretsOf{}
+	for _, row := range rows {
+		if row.EndsAt != nil && !row.EndsAt.After(now) {
+			continue
+		}
+		clear, err := s.keys.Open(seal.Value{Sealed: row.Secret}, row.place())
+		if err != nil {
+			return nil, fmt.Errorf("open a secret of webhook %s: %w", row.Webhook, err)
+		}
+		of := all[row.Webhook]
+		if of == nil {
+			of = new(secretsOf)
+			all[row.Webhook] = of
+		}
+		if row.Kind == signing {
+			of.signing = append(of.signing, clear)
+		} else if row.EndsAt == nil {
+			of.password = clear
+		}
+	}
+	return all, nil
+}
+
+// present returns the secret that a webhook signs with, if it is still this one.
+func (s *Service) present(ctx context.Context, tenant access.Tenant, of UID, id SecretID) (string, error) {
+	if id == 0 {
+		return "", nil
+	}
+	row := &secret{Tenant: tenant, ID: id}
+	err := s.db.NewSelect().Model(row).Where("ws.tenant = ?", tenant).Where("ws.id = ?", id).
+		Where("ws.webhook = ?", of).Where("ws.kind = ?", signing).Where("ws.ends_at IS NULL").Scan(ctx)
+	if noRows(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return s.keys.Open(seal.Value{Sealed: row.Secret}, row.place())
+}
+
+// replaceTx writes a secret of a webhook in place of the one before, which still counts until the given time.
+func (s *Service) replaceTx(
+	ctx context.Context, tx *changes.Tx, w *Webhook, id SecretID, kind secretKind, clear string, until time.Time,
+) error {
+	if _, err := tx.NewRaw(`UPDATE webhook_secrets SET ends_at = ? WHERE tenant = ? AND webhook = ? AND kind = ?
+		AND ends_at IS NULL`, until, w.Tenant, w.UID, kind).Exec(ctx); err != nil {
+		return err
+	}
+	if _, err := tx.NewRaw(`DELETE FROM webhook_secrets WHERE tenant = ? AND webhook = ? AND ends_at <= ?`, w.Tenant, w.UID,
+		s.now()).Exec(ctx); err != nil || id == 0 {
+		return err
+	}
+	row := &secret{Tenant: w.Tenant, ID: id, Webhook: w.UID, Kind: kind, MadeAt: s.now()}
+	row.Secret = s.keys.Seal(clear, row.place()).Sealed
+	_, err := tx.NewInsert().Model(row).Exec(ctx)
+	return err
+}
+
+// nextSecretTx takes the number of a new secret.
+func nextSecretTx(ctx context.Context, tx bun.IDB) (id SecretID, err error) {
+	err = db.Raw(tx, `SELECT nextval('webhook_secret_ids')`).Scan(ctx, &id)
+	return id, err
+}

@@ -1,0 +1,198 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/events"
+	"bankgraph/core/payments"
+	"bankgraph/db"
+)
+
+// told is the kind of object whose events are posted.
+const told = "payment"
+
+// atATime bounds the events of one transaction that makes deliveries.
+const atATime = 500
+
+// cursor is how far the events of a bank have been made into deliveries.
+type cursor struct {
+	bun.BaseModel `bun:"table:webhook_cursors,alias:wc"`
+
+	Tenant access.Tenant `bun:"tenant,pk"`
+	Epoch  int64         `bun:"epoch"`
+	Seq    int64         `bun:"seq"`
+}
+
+// Spread makes deliveries of the next events of the caller's bank, for each webhook that is to be told, and of
+// events that are to be posted again. The place in the feed moves in the same transaction: no event is left out,
+// and none is made into two deliveries. It returns how many events it has gone through.
+func (s *Service) Spread(ctx context.Context) (spread int, err error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return 0, err
+	}
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		at, err := s.beginTx(ctx, tx, caller.Tenant)
+		if err != nil || at == nil {
+			return err
+		}
+		next, err := s.spreadTx(ctx, tx, caller.Tenant, *at)
+		if err != nil {
+			return err
+		}
+		replayed, err := s.replayOneTx(ctx, tx, caller.Tenant, next)
+		spread = int(next.Seq-at.Seq) + replayed
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("make deliveries of events: %w", err)
+	}
+	return spread, nil
+}
+
+// beginTx locks the bank's place in the feed. It is nil where nothing is to be told, or another worker is at it.
+// What came before the oldest webhook is passed over.
+func (s *Service) beginTx(ctx context.Context, tx bun.Tx, tenant access.Tenant) (*events.Cursor, error) {
+	var from struct {
+		Least *int64 `bun:"least"`
+	}
+	err := db.Raw(tx, `SELECT min(since_seq) AS least FROM webhooks WHERE tenant = ? AND status = ?`, tenant, Active).
+		Scan(ctx, &from)
+	if err != nil || from.Least == nil {
+		return nil, err
+	}
+	if _, err := db.Raw(tx, `INSERT INTO webhook_cursors (tenant, epoch, seq) VALUES (?, 0, 0) ON CONFLICT DO NOTHING`,
+		tenant).Exec(ctx); err != nil {
+		return nil, err
+	}
+	at := new(cursor)
+	err = tx.NewSelect().Model(at).Where("wc.tenant = ?", tenant).For("UPDATE SKIP LOCKED").Scan(ctx)
+	if noRows(err) {
+		return nil, nil
+	}
+	return &events.Cursor{Epoch: at.Epoch, Seq: max(at.Seq, *from.Least)}, err
+}
+
+// kindTx is events.KindTx for places that are kept in the bank's own database: where the events after one have been
+// removed, it goes on with those that are left.
+func kindTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, at events.Cursor,
+) ([]events.Placed, events.Cursor, error) {
+	found, end, _, err := events.KindTx(ctx, tx, tenant, told, at, atATime)
+	if errors.Is(err, events.ErrPurged) {
+		found, end, _, err = events.KindTx(ctx, tx, tenant, told, events.Cursor{}, atATime)
+	}
+	return found, end, err
+}
+
+// spreadTx makes deliveries of the next events, and returns the place that it has come to.
+func (s *Service) spreadTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, at events.Cursor,
+) (events.Cursor, error) {
+	found, end, err := kindTx(ctx, tx, tenant, at)
+	if err != nil || end == at {
+		return at, err
+	}
+	if err := s.deliverTx(ctx, tenant, found, deliverNew, 0); err != nil {
+		return at, err
+	}
+	_, err = db.Raw(tx, `UPDATE webhook_cursors SET epoch = ?, seq = ? WHERE tenant = ?`, end.Epoch, end.Seq, tenant).
+		Exec(ctx)
+	return end, err
+}
+
+// replayOneTx goes on with the webhook whose events are to be posted again, one of them; it returns how many
+// entries of the record it has gone through.
+func (s *Service) replayOneTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, now events.Cursor,
+) (int, error) {
+	var w Webhook
+	err := tx.NewSelect().Model(&w).Column("uid", "replay_from", "replay_to").Where("w.tenant = ?", tenant).
+		Where("w.status = ?", Active).Where("w.replay_from < w.replay_to").OrderExpr("w.uid").Limit(1).
+		For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+	if noRows(err) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	found, end, err := kindTx(ctx, tx, tenant, events.Cursor{Epoch: now.Epoch, Seq: w.ReplayFrom})
+	if err != nil {
+		return 0, err
+	}
+	if err := s.deliverTx(ctx, tenant, found, deliverAgain, w.UID); err != nil {
+		return 0, err
+	}
+	to := end.Seq
+	if to <= w.ReplayFrom { // the feed ends here
+		to = w.ReplayTo
+	}
+	_, err = db.Raw(tx, `UPDATE webhooks SET replay_from = ? WHERE tenant = ? AND uid = ?`, to, tenant, w.UID).Exec(ctx)
+	return int(to - w.ReplayFrom), err
+}
+
+// deliverTx makes deliveries of events at the end of the transaction, for each of the webhooks, or only one, that sees
+// the payment and asks for its state and network. Events that tell of no step of a payment are not posted.
+func (s *Service) deliverTx(
+	ctx context.Context, tenant access.Tenant, of []events.Placed, text string, only UID,
+) error {
+	var uids, seqs []int64
+	var numbers []int32
+	var times []time.Time
+	for _, event := range of {
+		uid, err := strconv.ParseInt(event.UID, 10, 64)
+		if err != nil {
+			continue
+		}
+		uids, numbers, seqs = append(uids, uid), append(numbers, event.Version), append(seqs, event.Seq)
+		times = append(times, event.At)
+	}
+	if len(uids) == 0 {
+		return nil
+	}
+	return db.ExecAtCommit(ctx, text, tenant, uids, numbers, seqs, times, s.now(), stateWords, statusWords, only)
+}
+
+// deliverText is a statement that makes deliveries, for webhooks of which a condition holds; again says what becomes
+// of one that is there already.
+func deliverText(which, again string) string {
+	return `INSERT INTO webhook_deliveries (tenant, webhook, customer, payment, number, seq, state, due_at, created_at)
+	SELECT w.tenant, w.uid, w.customer, pay.uid, e.number, min(e.seq), 'WAITING', $6::timestamptz, $6::timestamptz
+	FROM unnest($2::bigint[], $3::int[], $4::bigint[], $5::timestamptz[]) AS e(uid, number, seq, at)
+	JOIN payments AS pay ON pay.tenant = $1 AND pay.uid = e.uid
+	JOIN payment_steps AS st ON st.tenant = $1 AND st.payment = e.uid AND st.number = e.number
+	LEFT JOIN customers AS payer ON payer.tenant = $1 AND payer.uid = pay.customer
+	LEFT JOIN customers AS payee ON payee.tenant = $1 AND payee.uid = pay.receiver_customer
+	JOIN webhooks AS w ON w.tenant = $1 AND (w.reach = 'Bank'
+		OR w.reach = 'Partner' AND w.customer IN (payer.owner, payee.owner)
+		OR w.reach = 'Customer' AND w.customer IN (payer.uid, payee.uid))
+	WHERE ` + which + ` AND (w.rails = '{}' OR pay.rail = ANY(w.rails))
+		AND (w.statuses = '{}' OR EXISTS (SELECT FROM unnest($7::text[], $8::text[]) AS s(state, word)
+			WHERE s.state = st.state AND s.word = ANY(w.statuses)))
+	GROUP BY w.tenant, w.uid, w.customer, pay.uid, e.number ORDER BY min(e.seq), w.uid
+	ON CONFLICT ` + again
+}
+
+var (
+	deliverNew = deliverText("$9::bigint = 0 AND w.status = 'Active' AND e.seq > w.since_seq", "DO NOTHING")
+	// one that is there already is posted again
+	deliverAgain = deliverText(`w.uid = $9::bigint AND e.seq <= w.replay_to
+		AND (w.replay_since IS NULL OR e.at >= w.replay_since)`,
+		`(tenant, webhook, payment, number) DO UPDATE SET state = 'WAITING', due_at = excluded.due_at, tries = 0,
+		tried_at = NULL, done_at = NULL WHERE webhook_deliveries.state <> 'WAITING'`)
+)
+
+// stateWords and statusWords are the states of payments with the words for them.
+var stateWords, statusWords = func() (states, words []string) {
+	for _, state := range payments.States {
+		states, words = append(states, string(state)), append(words, string(state.Status()))
+	}
+	return states, words
+}()

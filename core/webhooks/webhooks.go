@@ -1,0 +1,168 @@
+package webhooks
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/page"
+	"bankgraph/core/payments"
+	"bankgraph/core/seal"
+	"bankgraph/db"
+)
+
+// Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
+var Tables = db.Tables{
+	Own: []string{"webhook_attempts", "webhook_cursors", "webhook_deliveries", "webhook_secrets", "webhooks"},
+	Reads: map[string]string{
+		"audit_seals":   "a new webhook is told what comes after the record's last number, in the statement that takes its own",
+		"customers":     "who is told of a payment follows from whose it is, for all events and webhooks in one statement",
+		"payment_steps": "an event tells of a step of a payment, and only of one; deliveries are shown with its state",
+		"payments":      "who pays and who is paid, in the statement that makes the deliveries",
+		"tenants":       "whether the bank is a sandbox, whose webhooks may lead to this machine",
+	},
+}
+
+// Options are what the process says of webhooks.
+type Options struct {
+	Loopback bool          // webhooks of sandbox banks may lead to this machine
+	Limit    time.Duration // of an answer; 0 for 10 seconds
+}
+
+// Service keeps the webhooks of every bank, and posts to them.
+type Service struct {
+	db        *db.DB
+	keys      *seal.Keys
+	customers *customers.Service
+	payments  *payments.Service
+	now       func() time.Time
+	options   Options
+	clients   clients
+	operations
+}
+
+// New makes the service.
+func New(
+	d *db.DB, keys *seal.Keys, c *customers.Service, p *payments.Service, all *changes.Service, now func() time.Time,
+	options Options,
+) *Service {
+	if options.Limit == 0 {
+		options.Limit = defaultLimit
+	}
+	s := &Service{
+		db: d, keys: keys, customers: c, payments: p, now: now, options: options, clients: newClients(options.Limit),
+	}
+	s.declare(all)
+	return s
+}
+
+func noRows(err error) bool { return errors.Is(err, sql.ErrNoRows) }
+
+var identity = db.ColumnsOf[Webhook]("UID", "Customer")
+
+func selecting(want db.Columns) *bun.SelectQuery {
+	return db.Select[Webhook](db.Or[Webhook](want).And(identity), nil)
+}
+
+// queryKey is what the SQL of a read depends on.
+type queryKey struct {
+	want         db.Columns
+	reach        access.Reach
+	where, order string
+}
+
+// Search narrows a list of webhooks.
+type Search struct {
+	Customer customers.UID
+	Status   []Status // nil for any
+}
+
+var (
+	finding, listing db.QueryCache[Webhook]
+	counting         db.QueryCache[db.Count]
+)
+
+// FindMany reads webhooks by UID. Those of customers that the caller may not see, and deleted ones, are absent.
+func (s *Service) FindMany(
+	ctx context.Context, b *db.Batch, uids []UID, want db.Columns,
+) *db.Many[UID, Webhook] {
+	caller, err := access.Require(ctx, access.ViewWebhooks)
+	if err != nil {
+		return db.Refuse[UID, Webhook](err)
+	}
+	text := finding.Get(queryKey{want: want, reach: caller.Reach}, func() string {
+		return selecting(want).Where("w.tenant = $1").Where("w.uid = ANY($3)").Where(shown).
+			Where(caller.Reach.Scope("w.customer")).String()
+	})
+	return db.QueueMany(b, text, func(w *Webhook) UID { return w.UID }, caller.Tenant, caller.ScopeCustomer(), uids)
+}
+
+// shown is the condition that a webhook is not deleted.
+const shown = "w.status <> 'Deleted'"
+
+func (by Search) list(caller access.Caller, p *db.Params) access.List {
+	l := access.List{
+		Table: "webhooks", Alias: "w", Key: "uid", Of: []string{"w.customer = seen.uid"},
+		Seen: caller.Reach.Scope("w.customer"), Where: db.Conditions{shown},
+	}
+	if by.Status != nil {
+		words := []string{}
+		for _, word := range by.Status {
+			words = append(words, string(word))
+		}
+		l.Where = append(l.Where, "w.status = ANY("+p.Add(words)+"::text[])")
+	}
+	if by.Customer != 0 {
+		of := p.Add(by.Customer) + "::bigint"
+		l.Where = append(l.Where, "w.customer = "+of)
+		if caller.Reach != access.OfBank {
+			l.Named = &access.Named{Own: caller.Reach.Scope(of)}
+		}
+	}
+	return l
+}
+
+// List reads a window of the webhooks that the caller may see, in order of UID.
+func (s *Service) List(
+	ctx context.Context, b *db.Batch, by Search, want db.Columns, w page.Window,
+) *db.Rows[Webhook] {
+	caller, err := access.Require(ctx, access.ViewWebhooks)
+	if err != nil {
+		return db.RefuseRows[Webhook](err)
+	}
+	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
+	list := by.list(caller, &p)
+	list.Most, list.Newest = "$3::bigint + $4::bigint", w.Backward
+	order, compare := "w.uid", " > "
+	if w.Backward {
+		order, compare = "w.uid DESC", " < "
+	}
+	if w.Cursor.UID != 0 {
+		list.After = "w.uid" + compare + p.Add(w.Cursor.UID)
+	}
+	where := list.Conditions(caller.Reach)
+	text := listing.Get(queryKey{want, caller.Reach, where.Key(), order}, func() string {
+		return where.On(selecting(want).Where("w.tenant = $1")).OrderExpr(order).String() +
+			" LIMIT $3::bigint OFFSET $4::bigint"
+	})
+	return db.Queue(b, text, p...)
+}
+
+// CountUpTo counts the webhooks that a search finds, up to most; 0 means no bound.
+func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most int64) *db.Rows[db.Count] {
+	caller, err := access.Require(ctx, access.ViewWebhooks)
+	if err != nil {
+		return db.RefuseRows[db.Count](err)
+	}
+	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
+	list := by.list(caller, &p)
+	list.Most = p.Up(most)
+	text := list.Count(caller.Reach)
+	return db.Queue(b, counting.Get(text, func() string { return text }), p...)
+}

@@ -1,0 +1,414 @@
+package webhooks_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"bankgraph/core"
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+	"bankgraph/core/events"
+	"bankgraph/core/fault"
+	"bankgraph/core/given"
+	"bankgraph/core/payments"
+	"bankgraph/core/webhooks"
+	"bankgraph/db"
+)
+
+// in returns the bank in a process that allows no webhook of this machine.
+func public(b *coretest.Bank) *core.Core {
+	return core.New(core.Options{DB: b.DB, Keys: b.Keys, Now: b.Now})
+}
+
+func TestAWebhookLeadsOnlyToThePublicNetwork(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	real := public(h.Bank)
+	create := func(c *core.Core, target string) error {
+		_, _, err := c.Webhooks.Create(h.Staff(), h.payer.UID,
+			webhooks.Draft{Name: given.Of("Ledger"), Target: given.Of(target)}, changes.RequestOptions{})
+		return err
+	}
+	for _, good := range []string{
+		"https://hooks.partner.example/bank", "https://hooks.partner.example:8443", "https://8.8.8.8/x/",
+	} {
+		if err := create(real, good); err != nil {
+			t.Errorf("%s: %v", good, err)
+		}
+	}
+	for _, bad := range []string{
+		"http://hooks.partner.example", "https://127.0.0.1", "https://localhost", "https://me.localhost", "https://[::1]",
+		"https://10.0.0.1", "https://169.254.169.254/latest", "https://[::ffff:10.0.0.1]", "https://[64:ff9b::a00:1]",
+		"https://100.64.0.1", "https://224.0.0.1", "https://user:word@hooks.partner.example", "https://x.example/?a=b",
+		"https://x.example/#top", "ftp://x.example", "x.example", "https://", "https:x.example", "https://x.example/a b",
+		"http://127.0.0.1:8080", "http://localhost:8080",
+	} {
+		if err := create(real, bad); !errors.Is(err, webhooks.ErrTarget) {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	// where the process allows it, sandbox banks may try things out on this machine
+	for target, good := range map[string]bool{
+		"http://127.0.0.1:8080": true, "http://localhost:8080/x": true, "http://[::1]:80": true, "http://10.0.0.1": false,
+		"http://x.example": false, "http://169.254.169.254": false,
+	} {
+		if err := create(h.Core, target); (err == nil) != good {
+			t.Errorf("in a sandbox %s: %v", target, err)
+		}
+	}
+	h.Exec(`UPDATE tenants SET sandbox = false WHERE id = ?`, h.Tenant)
+	if err := create(h.Core, "http://127.0.0.1:8080"); !errors.Is(err, webhooks.ErrTarget) {
+		t.Errorf("of a bank that is no sandbox: %v", err)
+	}
+}
+
+// A name may lead elsewhere than when the webhook was made, and a bank may cease to be a sandbox: what counts is
+// where it is dialled.
+func TestWhatLeadsInsideIsNotDialled(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, _ := h.hook(h.payer)
+	for target, why := range map[string]string{
+		h.receiver.URL:                          "the target is no address that may be posted to",
+		"https://127.0.0.1:1":                   "the target is no address that may be posted to",
+		"https://localhost.localdomain.invalid": "the target's name is not known",
+	} {
+		h.Exec(`UPDATE webhooks SET target = ? WHERE tenant = ? AND uid = ?`, target, h.Tenant, hook)
+		h.transfer("1", 0)
+		h.spread()
+		due, err := public(h.Bank).Webhooks.Claim(h.operator, 10, 10)
+		h.must(err)
+		for _, d := range due {
+			h.must(public(h.Bank).Webhooks.Post(h.operator, d))
+		}
+		made := h.attempts(h.deliveries(hook)[0].UID)
+		if len(made) != 1 || made[0].Answer != 0 || made[0].Error != why {
+			t.Errorf("%s: %+v", target, made)
+		}
+		h.Exec(`UPDATE webhook_deliveries SET state = 'PARKED' WHERE tenant = ?`, h.Tenant)
+	}
+	if got := h.receiver.all(); len(got) != 0 {
+		t.Errorf("posted: %v", got)
+	}
+}
+
+func TestADraftIsCheckedFieldByField(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	for field, draft := range map[string]webhooks.Draft{
+		"name":          {Target: given.Of("https://x.example")},
+		"target":        {Name: given.Of("Ledger")},
+		"basicPassword": {Name: given.Of("L"), Target: given.Of("https://x.example"), BasicUser: given.Of("u")},
+		"basicUser":     {Name: given.Of("L"), Target: given.Of("https://x.example"), BasicPassword: given.Of("p")},
+		"reach":         {Name: given.Of("L"), Target: given.Of("https://x.example"), Reach: access.OfBank},
+	} {
+		_, _, err := h.Webhooks.Create(h.Staff(), h.payer.UID, draft, changes.RequestOptions{})
+		if f, is := fault.Of(err); !is || f.Kind != fault.Invalid || f.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	hook, _ := h.hook(h.payer)
+	if _, err := h.Webhooks.Change(h.Staff(), hook, webhooks.Draft{}, changes.RequestOptions{}); err == nil {
+		t.Error("a change of nothing is accepted")
+	}
+	for range 19 {
+		h.hook(h.payer)
+	}
+	_, _, err := h.Webhooks.Create(h.Staff(), h.payer.UID,
+		webhooks.Draft{Name: given.Of("L"), Target: given.Of(h.receiver.URL)}, changes.RequestOptions{})
+	if !errors.Is(err, webhooks.ErrMany) {
+		t.Errorf("the 21st: %v", err)
+	}
+}
+
+// A webhook reaches no further than who makes it.
+func TestAWebhookReachesAsFarAsItsCustomerAndWhoMadeIt(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	person := h.PersonOf(h.partner, h.User(h.partner, nil))
+	for name, one := range map[string]struct {
+		by    context.Context
+		of    *customers.Customer
+		asked access.Reach
+		want  access.Reach
+	}{
+		"the bank's own, by staff":               {h.Staff(), h.Self, "", access.OfBank},
+		"a partner's, by staff":                  {h.Staff(), h.partner, "", access.OfPartner},
+		"a partner's, by its program":            {h.Partner(h.partner), h.partner, "", access.OfPartner},
+		"a partner's own, as it asks":            {h.Partner(h.partner), h.partner, access.OfCustomer, access.OfCustomer},
+		"a partner's, by a person who sees less": {person, h.partner, "", access.OfCustomer},
+		"a customer's, by its partner":           {h.Partner(h.partner), h.payer, "", access.OfCustomer},
+	} {
+		done, _, err := h.Webhooks.Create(one.by, one.of.UID, webhooks.Draft{
+			Name: given.Of("L"), Target: given.Of(h.receiver.URL), Reach: one.asked,
+		}, changes.RequestOptions{})
+		if err != nil || h.find(done.Result.UID).Reach != one.want {
+			t.Errorf("%s: %v, %+v", name, err, done)
+		}
+	}
+	_, _, err := h.Webhooks.Create(person, h.partner.UID, webhooks.Draft{
+		Name: given.Of("L"), Target: given.Of(h.receiver.URL), Reach: access.OfPartner,
+	}, changes.RequestOptions{})
+	if !errors.Is(err, webhooks.ErrReach) {
+		t.Errorf("wider than who asks: %v", err)
+	}
+}
+
+func TestAPartnerSeesAndChangesOnlyItsOwnWebhooks(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	own, _ := h.hook(h.payer)
+	others, _ := h.hook(h.stranger)
+	banks, _ := h.hook(h.Self)
+	h.transfer("1", 0)
+	h.post()
+	rival := h.DownstreamPartner()
+	other := h.Other()
+	for name, one := range map[string]struct {
+		as   context.Context
+		sees []webhooks.UID
+	}{
+		"staff":           {h.Staff(), []webhooks.UID{own, others, banks}},
+		"its partner":     {h.Partner(h.partner), []webhooks.UID{own}},
+		"another partner": {h.Partner(rival), nil},
+		"another bank":    {other.Staff(), nil},
+	} {
+		found, err := coretest.Rows(h.Bank, one.as, func(b *db.Batch) *db.Rows[webhooks.Webhook] {
+			return h.Webhooks.List(one.as, b, webhooks.Search{}, db.Columns{}, first)
+		})
+		h.must(err)
+		var uids []webhooks.UID
+		for _, w := range found {
+			uids = append(uids, w.UID)
+		}
+		if !slices.Equal(uids, one.sees) {
+			t.Errorf("%s sees %v, want %v", name, uids, one.sees)
+		}
+		for _, uid := range []webhooks.UID{own, others, banks} {
+			if slices.Contains(one.sees, uid) {
+				continue
+			}
+			if _, err := h.Webhooks.Disable(one.as, uid, changes.RequestOptions{}); !errors.Is(err, webhooks.ErrNotFound) {
+				t.Errorf("%s disables %s: %v", name, uid, err)
+			}
+			if _, _, err := h.Webhooks.RotateSecret(one.as, uid, 0, changes.RequestOptions{}); !errors.Is(err, webhooks.ErrNotFound) {
+				t.Errorf("%s rotates the secret of %s: %v", name, uid, err)
+			}
+			if _, err := h.Webhooks.Test(one.as, uid, changes.RequestOptions{}); !errors.Is(err, webhooks.ErrNotFound) {
+				t.Errorf("%s tests %s: %v", name, uid, err)
+			}
+		}
+	}
+	mine := h.deliveries(banks)[0].UID
+	if _, err := h.Webhooks.Resend(h.Partner(h.partner), mine, changes.RequestOptions{}); !errors.Is(err, webhooks.ErrDelivery) {
+		t.Errorf("a delivery of the bank's: %v", err)
+	}
+	_, _, err := h.Webhooks.Create(h.Partner(h.partner), h.stranger.UID,
+		webhooks.Draft{Name: given.Of("L"), Target: given.Of(h.receiver.URL)}, changes.RequestOptions{})
+	if !errors.Is(err, customers.ErrOutOfScope) {
+		t.Errorf("of another's customer: %v", err)
+	}
+}
+
+func TestNoColumnShowsASecret(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	_, secret := h.hook(h.payer, func(d *webhooks.Draft) {
+		d.BasicUser, d.BasicPassword = given.Of("bank"), given.Of("hunter2-hunter2")
+	})
+	for _, table := range []string{"webhooks", "webhook_secrets", "audit_entries", "events", "idempotency_keys"} {
+		var rows []string
+		h.must(h.DB.NewRaw(`SELECT t::text FROM `+table+` AS t WHERE t.tenant = ?`, h.Tenant).Scan(t.Context(), &rows))
+		if text := strings.Join(rows, "\n"); strings.Contains(text, secret) || strings.Contains(text, secret[6:]) ||
+			strings.Contains(text, "hunter2") || strings.Contains(text, fmt.Sprintf("%x", "hunter2")) {
+			t.Errorf("%s: %s", table, text)
+		}
+	}
+}
+
+func TestADeliveryIsPostedAgainUnderItsID(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, secret := h.hook(h.payer)
+	h.receiver.says(status(400))
+	h.transfer("1", 0)
+	before := h.post()[0]
+	h.receiver.says(nil)
+	delivery := h.deliveries(hook)[0]
+	h.Clock.Advance(time.Hour)
+	_, err := h.Webhooks.Resend(h.Staff(), delivery.UID, changes.RequestOptions{})
+	h.must(err)
+	got := h.post()
+	if len(got) != 1 || got[0].Get("Webhook-Id") != before.Get("Webhook-Id") || got[0].body != before.body {
+		t.Fatalf("posted again: %v, before %v", got, before)
+	}
+	signedBy(t, got[0], h.Now(), secret)
+	if again := h.deliveries(hook)[0]; again.State != webhooks.Delivered || len(h.attempts(again.UID)) != 2 {
+		t.Errorf("then %+v", again)
+	}
+	_, err = h.Webhooks.Disable(h.Staff(), hook, changes.RequestOptions{})
+	h.must(err)
+	if _, err := h.Webhooks.Resend(h.Staff(), delivery.UID, changes.RequestOptions{}); !errors.Is(err, webhooks.ErrStatus) {
+		t.Errorf("of a disabled webhook: %v", err)
+	}
+}
+
+func TestAReplayPostsEventsAgainAndThoseFromBefore(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.transfer("1", 0)
+	h.spread()
+	feed, err := h.Webhooks.Feed(h.Staff(), "", 10)
+	h.must(err)
+	hook, _ := h.hook(h.payer)
+	h.transfer("2", 0)
+	second := h.post()
+	if len(second) != 1 {
+		t.Fatalf("told: %v", second)
+	}
+	for name, one := range map[string]struct {
+		from webhooks.Replay
+		want int
+	}{
+		"from the beginning": {webhooks.Replay{After: "0.0"}, 2},
+		"after the first":    {webhooks.Replay{After: feed.Events[0].Cursor}, 1},
+		"since then":         {webhooks.Replay{Since: new(time.Now().Add(-time.Hour))}, 2},
+		"since later":        {webhooks.Replay{Since: new(time.Now().Add(time.Hour))}, 0},
+	} {
+		_, err := h.Webhooks.Replay(h.Staff(), hook, one.from, changes.RequestOptions{})
+		h.must(err)
+		got := h.post()
+		again := slices.ContainsFunc(got, func(p posted) bool { return p.Get("Webhook-Id") == second[0].Get("Webhook-Id") })
+		if len(got) != one.want || again != (one.want > 0) {
+			t.Errorf("%s: %v", name, got)
+		}
+		if h.find(hook).Replays() {
+			t.Errorf("%s: it goes on", name)
+		}
+	}
+	for _, bad := range []webhooks.Replay{{}, {After: "x"}, {After: "0.0", Since: new(time.Now())}, {After: "1.999999"}} {
+		if _, err := h.Webhooks.Replay(h.Staff(), hook, bad, changes.RequestOptions{}); err == nil {
+			t.Errorf("%+v is accepted", bad)
+		}
+	}
+	_, err = h.Webhooks.Replay(h.Staff(), hook, webhooks.Replay{After: "1.999999"}, changes.RequestOptions{})
+	if !errors.Is(err, events.ErrAhead) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+func TestATestTellsOfNoPayment(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, secret := h.hook(h.payer)
+	done, err := h.Webhooks.Test(h.Staff(), hook, changes.RequestOptions{IdempotencyKey: "t"})
+	h.must(err)
+	again, err := h.Webhooks.Test(h.Staff(), hook, changes.RequestOptions{IdempotencyKey: "t"})
+	if err != nil || again.Result != done.Result || !again.Replayed {
+		t.Errorf("repeated: %+v, %v", again, err)
+	}
+	got := h.post()
+	if len(got) != 1 || !strings.Contains(got[0].body, `"paymentId":0,"externalReferenceId":"TEST"`) {
+		t.Fatalf("told: %v", got)
+	}
+	signedBy(t, got[0], h.Now(), secret)
+	if d := h.deliveries(hook)[0]; d.UID != done.Result.Delivery || d.State != webhooks.Delivered || d.Status() != "" {
+		t.Errorf("delivery %+v", d)
+	}
+}
+
+func TestTheFeedHasTheSameEventsWithoutAGap(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.hook(h.payer)
+	h.send("30.25", payments.Instant)
+	h.exchange()
+	h.transfer("1", 0)
+	got := h.post()
+	var bodies []string
+	for cursor := ""; ; {
+		page, err := h.Webhooks.Feed(h.PersonOf(h.payer, h.User(h.payer, nil)), cursor, 3)
+		h.must(err)
+		for _, event := range page.Events {
+			if bodies = append(bodies, event.Body); event.Status == "" || event.At.IsZero() || event.Cursor == "" {
+				t.Errorf("event %+v", event)
+			}
+		}
+		if cursor = page.Cursor; !page.More {
+			break
+		}
+	}
+	if len(bodies) != len(got) || len(got) != 4 {
+		t.Fatalf("%d events in the feed, %d posted", len(bodies), len(got))
+	}
+	for _, request := range got {
+		if !slices.Contains(bodies, request.body) {
+			t.Errorf("the feed has %s, and lacks %s", bodies, request.body)
+		}
+	}
+	for i, word := range []string{"READY_TO_TRANSMIT", "TRANSMITTED", "PROCESSED", "PROCESSED"} {
+		if !strings.Contains(bodies[i], `"paymentStatus":"`+word+`"`) {
+			t.Errorf("event %d is %s, want %s", i, bodies[i], word)
+		}
+	}
+	for name, one := range map[string]struct {
+		as   context.Context
+		want int
+		in   string
+	}{
+		"who is paid by a transfer": {h.PersonOf(h.payee, h.User(h.payee, nil)), 1, "IN"},
+		"a stranger":                {h.PersonOf(h.stranger, h.User(h.stranger, nil)), 0, ""},
+		"another partner":           {h.Partner(h.DownstreamPartner()), 0, ""},
+		"another bank":              {h.Other().Staff(), 0, ""},
+	} {
+		page, err := h.Webhooks.Feed(one.as, "", 100)
+		if err != nil || len(page.Events) != one.want || page.More {
+			t.Errorf("%s: %+v, %v", name, page, err)
+			continue
+		}
+		for _, event := range page.Events {
+			var said struct{ PaymentIOType, Channel string }
+			h.must(json.Unmarshal([]byte(event.Body), &said))
+			if said.PaymentIOType != one.in || said.Channel != "" {
+				t.Errorf("%s reads %s", name, event.Body)
+			}
+		}
+	}
+	for _, bad := range []int{0, 201} {
+		if _, err := h.Webhooks.Feed(h.Staff(), "", bad); err == nil {
+			t.Errorf("a page of %d is read", bad)
+		}
+	}
+}
+
+func TestTheBacklogTellsWhatWaitsAndWhatIsParked(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.hook(h.payer)
+	h.receiver.says(status(400))
+	h.transfer("1", 0)
+	h.post()
+	h.transfer("2", 0)
+	h.spread()
+	h.Clock.Advance(time.Hour)
+	if b, err := h.Webhooks.Backlog(h.operator); err != nil || *b != (webhooks.Backlog{Waiting: 1, Parked: 1, Age: time.Hour}) {
+		t.Errorf("backlog %+v, %v", b, err)
+	}
+	if n, err := h.Webhooks.Purge(h.operator, 2*time.Hour); n != 0 || err != nil {
+		t.Errorf("%d were removed too early, %v", n, err)
+	}
+	if n, err := h.Webhooks.Purge(h.operator, time.Minute); n != 1 || err != nil {
+		t.Errorf("%d were removed, %v", n, err)
+	}
+	if b, err := h.Webhooks.Backlog(h.operator); err != nil || b.Waiting != 1 || b.Parked != 0 {
+		t.Errorf("then %+v, %v", b, err)
+	}
+}

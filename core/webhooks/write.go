@@ -1,0 +1,353 @@
+package webhooks
+
+import (
+	"context"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/events"
+	"bankgraph/core/fault"
+	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+)
+
+// Saved is the answer to a change of a webhook.
+type Saved struct {
+	UID    UID    `json:"uid"`
+	Status Status `json:"status"`
+	// of a new secret: an answer that is kept has no secret in it, and this one is read for its repetition
+	Secret SecretID `json:"secret,omitempty"`
+	clear  string
+}
+
+// Rotation says for how long the former secret still counts.
+type Rotation struct {
+	Overlap time.Duration `json:"overlap"`
+}
+
+// mostOverlap bounds for how long two secrets count.
+const mostOverlap = 7 * 24 * time.Hour
+
+type operations struct {
+	create, change          *changes.Operation[Draft, Saved]
+	rotate                  *changes.Operation[Rotation, Saved]
+	enable, disable, remove *changes.Operation[struct{}, Saved]
+	replay                  *changes.Operation[Replay, Saved]
+	test, resend            *changes.Operation[struct{}, Asked]
+}
+
+func (s *Service) declare(all *changes.Service) {
+	const object = "webhook"
+	s.create = changes.Declare(all, "createWebhook", object, access.ManageWebhooks, s.createTx).Settle(s.settleTx)
+	s.change = changes.Declare(all, "changeWebhook", object, access.ManageWebhooks, s.changeTx)
+	s.rotate = changes.Declare(all, "rotateWebhookSecret", object, access.ManageWebhooks, s.rotateTx)
+	s.enable = changes.Declare(all, "enableWebhook", object, access.ManageWebhooks, s.enableTx)
+	s.disable = changes.Declare(all, "disableWebhook", object, access.ManageWebhooks, s.disableTx)
+	s.remove = changes.Declare(all, "deleteWebhook", object, access.ManageWebhooks, s.removeTx)
+	s.replay = changes.Declare(all, "replayWebhook", object, access.ManageWebhooks, s.replayTx)
+	s.test = changes.Declare(all, "testWebhook", object, access.ManageWebhooks, s.testTx)
+	s.resend = changes.Declare(all, "resendWebhookDelivery", "webhookDelivery", access.ManageWebhooks, s.resendTx)
+}
+
+// Create registers an address, and returns the secret that it is to verify signatures with. If the customer's
+// settings ask for dual approval (customerDualApproval), nothing is posted until a second person approves.
+func (s *Service) Create(
+	ctx context.Context, of customers.UID, draft Draft, options changes.RequestOptions,
+) (changes.Outcome[Saved], string, error) {
+	caller, err := s.create.Require(ctx, "")
+	if err == nil {
+		err = s.customers.PreferCustomerFault(ctx, of, draft.check(true))
+	}
+	if err != nil {
+		return changes.Outcome[Saved]{}, "", err
+	}
+	return s.withSecret(ctx, caller.Tenant)(
+		s.create.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, options))
+}
+
+// withSecret adds the secret to the answer of a change that made it; ” if another one was made since.
+func (s *Service) withSecret(
+	ctx context.Context, tenant access.Tenant,
+) func(changes.Outcome[Saved], error) (changes.Outcome[Saved], string, error) {
+	return func(done changes.Outcome[Saved], err error) (changes.Outcome[Saved], string, error) {
+		if err != nil {
+			return done, "", err
+		}
+		clear := done.Result.clear
+		done.Result.clear = ""
+		if !done.Replayed {
+			return done, clear, nil
+		}
+		clear, err = s.present(ctx, tenant, done.Result.UID, done.Result.Secret)
+		return done, clear, err
+	}
+}
+
+// Change changes the fields in the draft. It waits for a second person as Create does.
+func (s *Service) Change(
+	ctx context.Context, uid UID, draft Draft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	caller, err := s.change.Require(ctx, uid.String())
+	if err == nil {
+		err = draft.check(false)
+	}
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.change.Do(ctx, caller, changes.Target{UID: uid.String()}, draft, options)
+}
+
+// RotateSecret draws another secret, and returns it. Until the overlap ends, what is posted has a signature of the
+// former one too.
+func (s *Service) RotateSecret(
+	ctx context.Context, uid UID, overlap time.Duration, options changes.RequestOptions,
+) (changes.Outcome[Saved], string, error) {
+	caller, err := s.rotate.Require(ctx, uid.String())
+	if err == nil && (overlap < 0 || overlap > mostOverlap) {
+		err = fault.Field("webhook", "overlapHours", fault.Malformed, "must be 0 to 168")
+	}
+	if err != nil {
+		return changes.Outcome[Saved]{}, "", err
+	}
+	return s.withSecret(ctx, caller.Tenant)(
+		s.rotate.Do(ctx, caller, changes.Target{UID: uid.String()}, Rotation{overlap}, options))
+}
+
+// Enable lets events be posted again, from now on. What happened meanwhile is posted by Replay.
+func (s *Service) Enable(
+	ctx context.Context, uid UID, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	return simple(ctx, s.enable, uid, options)
+}
+
+// Disable stops the posting of events, at once.
+func (s *Service) Disable(
+	ctx context.Context, uid UID, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	return simple(ctx, s.disable, uid, options)
+}
+
+// Delete removes a webhook, with its secrets. The row stays for the record, but no answer shows it.
+func (s *Service) Delete(
+	ctx context.Context, uid UID, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	return simple(ctx, s.remove, uid, options)
+}
+
+func simple[R any](
+	ctx context.Context, o *changes.Operation[struct{}, R], uid interface{ String() string },
+	options changes.RequestOptions,
+) (changes.Outcome[R], error) {
+	caller, err := o.Require(ctx, uid.String())
+	if err != nil {
+		return changes.Outcome[R]{}, err
+	}
+	return o.Do(ctx, caller, changes.Target{UID: uid.String()}, struct{}{}, options)
+}
+
+type lifecycle = changes.Lifecycle[*customers.Held, Webhook]
+
+// lifecycle is how webhooks are changed. write writes what belongs to one beside its row; nil for nothing.
+func (s *Service) lifecycle(
+	hold customers.Hold, write func(ctx context.Context, tx *changes.Tx, was, now *Webhook) error,
+) *lifecycle {
+	return &lifecycle{
+		Name: "webhook", Hold: hold.Of("webhooks", "uid", ErrNotFound), Lock: lock, Write: write,
+		Row: func(w *Webhook) changes.Row {
+			return changes.Row{
+				Model: w, UID: w.UID, Customer: int64(w.Customer), Version: &w.Version, UpdatedAt: &w.UpdatedAt,
+				Gone: w.Status == Deleted,
+			}
+		},
+	}
+}
+
+// asking is lifecycle for what a second person has to see where the settings say so.
+func (s *Service) asking(write func(ctx context.Context, tx *changes.Tx, was, now *Webhook) error) *lifecycle {
+	l := s.lifecycle(s.customers.HoldTx, write)
+	l.Asks = customers.Asking[Webhook](customers.AccessSettings.DualForCustomers)
+	l.Wait = func(w *Webhook) { w.Status = Pending }
+	return l
+}
+
+func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*Webhook, error) {
+	w := new(Webhook)
+	q := tx.NewSelect().Model(w).Where("w.tenant = ?", tx.Caller.Tenant).Where("w.uid = ?", at.UID).
+		Where("w.customer = ?", at.Customer).Where("w.status <> ?", Deleted)
+	return changes.Lock(ctx, q, w, ErrNotFound)
+}
+
+// localTx reports whether a webhook of the bank may lead to this machine: in a sandbox, where the process allows it.
+func (s *Service) localTx(ctx context.Context, tx *changes.Tx) (sandbox bool, err error) {
+	if !s.options.Loopback {
+		return false, nil
+	}
+	err = tx.NewRaw(`SELECT sandbox FROM tenants WHERE id = ?`, tx.Caller.Tenant).Scan(ctx, &sandbox)
+	return sandbox, err
+}
+
+func (s *Service) createTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
+) (Saved, error) {
+	clear := newSecret()
+	write := func(ctx context.Context, tx *changes.Tx, _, w *Webhook) error {
+		if err := s.replaceTx(ctx, tx, w, w.SigningSecret, signing, clear, s.now()); err != nil {
+			return err
+		}
+		return s.replaceTx(ctx, tx, w, w.BasicPassword, password, draft.BasicPassword.Value, s.now())
+	}
+	l := s.asking(write)
+	w, err := l.Add(ctx, tx, at, func(held *customers.Held) (*Webhook, error) {
+		return s.newTx(ctx, tx, held, draft)
+	})
+	if err != nil {
+		return Saved{}, err
+	}
+	return Saved{w.UID, w.Status, w.SigningSecret, clear}, nil
+}
+
+// newTx makes the row of a new webhook.
+func (s *Service) newTx(
+	ctx context.Context, tx *changes.Tx, held *customers.Held, draft Draft,
+) (*Webhook, error) {
+	local, err := s.localTx(ctx, tx)
+	if err == nil {
+		err = permitted(draft.Target.Value, local)
+	}
+	if err != nil {
+		return nil, err
+	}
+	w := &Webhook{
+		Tenant: tx.Caller.Tenant, Customer: held.UID, Status: Active, CreatedAt: tx.Now,
+		Statuses: []payments.Status{}, Rails: []rails.Rail{},
+	}
+	if w.Reach, err = reachOf(&held.Customer, tx.Caller, draft.Reach); err != nil {
+		return nil, err
+	}
+	draft.to(w)
+	var there int
+	err = tx.NewRaw(`SELECT nextval('webhook_uids'), nextval('webhook_secret_ids'),
+		CASE WHEN ?3 THEN nextval('webhook_secret_ids') ELSE 0 END,
+		(SELECT count(*) FROM webhooks WHERE tenant = ?0 AND customer = ?1 AND status <> ?2),
+		(SELECT coalesce(max(seq), 0) FROM audit_seals WHERE tenant = ?0)`,
+		w.Tenant, w.Customer, Deleted, w.BasicUser != "").
+		Scan(ctx, &w.UID, &w.SigningSecret, &w.BasicPassword, &there, &w.SinceSeq)
+	if err == nil && there >= mostOfCustomer {
+		err = ErrMany
+	}
+	return w, err
+}
+
+// settleTx lets a webhook begin that waited for a second person, or removes a refused one.
+func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
+	return s.lifecycle(s.customers.HoldTx, nil).Settle(ctx, tx, at, func(w *Webhook) (_ changes.Settlement, err error) {
+		w.Status = Deleted
+		if approved {
+			w.Status = Active
+			w.SinceSeq, err = events.LastTx(ctx, tx.Tx, w.Tenant)
+		}
+		return changes.Changes, err
+	})
+}
+
+func (s *Service) changeTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
+) (Saved, error) {
+	write := func(ctx context.Context, tx *changes.Tx, was, now *Webhook) error {
+		if was.BasicPassword == now.BasicPassword {
+			return nil
+		}
+		return s.replaceTx(ctx, tx, now, now.BasicPassword, password, draft.BasicPassword.Value, s.now())
+	}
+	l := s.asking(write)
+	return saved(l.Modify(ctx, tx, at, func(was, now *Webhook) error {
+		draft.to(now)
+		if draft.Target.Given {
+			local, err := s.localTx(ctx, tx)
+			if err == nil {
+				err = permitted(now.Target, local)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if !draft.BasicUser.Given {
+			return nil
+		}
+		now.BasicPassword = 0
+		if now.BasicUser == "" {
+			return nil
+		}
+		id, err := nextSecretTx(ctx, tx.Tx)
+		now.BasicPassword = id
+		return err
+	}))
+}
+
+func (s *Service) rotateTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, by Rotation,
+) (Saved, error) {
+	clear := newSecret()
+	write := func(ctx context.Context, tx *changes.Tx, _, now *Webhook) error {
+		return s.replaceTx(ctx, tx, now, now.SigningSecret, signing, clear, s.now().Add(by.Overlap))
+	}
+	w, err := s.lifecycle(s.customers.HoldTx, write).Modify(ctx, tx, at, func(_, now *Webhook) (err error) {
+		now.SigningSecret, err = nextSecretTx(ctx, tx.Tx)
+		return err
+	})
+	if err != nil {
+		return Saved{}, err
+	}
+	return Saved{w.UID, w.Status, w.SigningSecret, clear}, nil
+}
+
+func (s *Service) enableTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (Saved, error) {
+	return saved(s.lifecycle(s.customers.HoldTx, nil).Modify(ctx, tx, at, func(_, now *Webhook) (err error) {
+		if now.Status, err = enabling.Take(now.Status); err != nil {
+			return err
+		}
+		now.Reason, now.FailingSince, now.Failures = "", nil, 0
+		now.SinceSeq, err = events.LastTx(ctx, tx.Tx, now.Tenant)
+		return err
+	}))
+}
+
+// disableTx stops a webhook, also that of a customer who is not active: it takes something away.
+func (s *Service) disableTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (Saved, error) {
+	return saved(s.lifecycle(s.customers.HoldAnyTx, nil).Modify(ctx, tx, at, func(_, now *Webhook) (err error) {
+		now.Status, err = disabling.Take(now.Status)
+		return err
+	}))
+}
+
+// removeTx removes a webhook, as disableTx.
+func (s *Service) removeTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (Saved, error) {
+	write := func(ctx context.Context, tx *changes.Tx, _, now *Webhook) error {
+		_, err := tx.NewRaw(`DELETE FROM webhook_secrets WHERE tenant = ? AND webhook = ?`, now.Tenant, now.UID).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = tx.NewRaw(`UPDATE webhook_deliveries SET state = ?, done_at = ?, leased_until = NULL
+			WHERE tenant = ? AND webhook = ? AND state = ?`, Parked, s.now(), now.Tenant, now.UID, Waiting).Exec(ctx)
+		return err
+	}
+	return saved(s.lifecycle(s.customers.HoldAnyTx, write).Modify(ctx, tx, at, func(_, now *Webhook) (err error) {
+		now.Status, err = deleting.Take(now.Status)
+		return err
+	}))
+}
+
+func saved(w *Webhook, err error) (Saved, error) {
+	if err != nil {
+		return Saved{}, err
+	}
+	return Saved{UID: w.UID, Status: w.Status}, nil
+}
