@@ -163,7 +163,7 @@ func TestEveryAmountIsReadInItsCurrency(t *testing.T) {
 				},
 				"changeUser": {
 					fmt.Sprintf(
-						`uid: "%s", applicationLimits: [{name: "Payments", limits: [{name: "Daily_Payment_Limits", value: "%%s"}]}]`,
+						`uid: "%s", applicationLimits: [{name: "Foreign_Exchange", limits: [{name: "Daily_Payment_Limits", value: "%%s"}]}]`,
 						userOf(star, 0)), `user { applicationLimits { limits { value } } }`,
 					"applicationLimits[0].limits[0].value",
 				},

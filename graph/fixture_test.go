@@ -85,6 +85,7 @@ type bank struct {
 	url       string // of the database
 	server    http.Handler
 	resolving http.Handler // answers through gqlgen's execution, for comparison; nil for none
+	over      *networked
 }
 
 const requestID = "request-1"
@@ -113,7 +114,7 @@ func newBankMarked(t testing.TB, mark string) *bank {
 		t.Fatal("the shared database could not be opened")
 	}
 	b := *bench
-	b.mark = mark
+	b.mark, b.over = mark, new(networked)
 	b.furnish(t)
 	return &b
 }
@@ -139,7 +140,7 @@ func bankOn(t testing.TB, url string, o db.Options) *bank {
 	if err := coretest.Ahead(dbtest.Owner(url)); err == nil { // some tests have no database
 		listBank(t, c)
 	}
-	return &bank{core: c, url: url, server: graph.New(c, options), resolving: graph.Resolving(c, options)}
+	return &bank{core: c, url: url, over: new(networked), server: graph.New(c, options), resolving: graph.Resolving(c, options)}
 }
 
 // The callers.
@@ -271,7 +272,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 			u.PhoneNumber = fmt.Sprint("+1614", number)
 			u.Limits = []access.ApplicationLimits{
 				{
-					Name:   "Payments",
+					Name:   "Foreign_Exchange",
 					Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: int64(u.Number), Currency: "USD"}},
 				},
 			}
@@ -496,7 +497,7 @@ type shown struct {
 // ask sends a document as a caller; nil is a stranger.
 func (b *bank) ask(t testing.TB, caller *access.Caller, query string, variables ...any) answer {
 	t.Helper()
-	request := map[string]any{"query": query}
+	request := map[string]any{"query": b.over.named(t, b, query)}
 	if len(variables) > 0 {
 		given := map[string]any{}
 		for i := 0; i < len(variables); i += 2 {

@@ -5,14 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
+	"bankgraph/core/sandbox"
 	"bankgraph/graph"
 )
 
@@ -76,12 +80,73 @@ func init() {
 		return fmt.Sprintf(`uid: "%s", reason: "Paid twice"`, paymentOf(activeOf(c), 0))
 	}, `payment { uid status reason timeline { number status reason } version } approval { uid }`}
 	mutations["returnPayment"] = tried{access.ReturnPayments, func(c customers.UID) string {
-		return fmt.Sprintf(`uid: "%s", code: "CUST", notes: "Not ours"`, paymentOf(activeOf(c), 0))
-	}, `payment { uid } approval { uid }`}
+		return fmt.Sprintf(`uid: "%s", code: "CUST", notes: "Not ours"`, overNetwork(c, cameIn))
+	}, `payment { uid status returnStatus returned } approval { uid }`}
 	mutations["reversePayment"] = tried{access.ReversePayments, func(c customers.UID) string {
-		return fmt.Sprintf(`uid: "%s", code: "DUPL", notes: "Paid twice"`, paymentOf(activeOf(c), 0))
-	}, `payment { uid } approval { uid }`}
+		return fmt.Sprintf(`uid: "%s", code: "DUPL", notes: "Paid twice"`, overNetwork(c, wentOut))
+	}, `payment { uid status returnStatus } approval { uid }`}
 	staffOnly["transferFunds"], staffOnly["sendPayment"], staffOnly["cancelPayment"] = true, true, true // as changeLimits
+}
+
+// The places of the numbers of payments that came in and went out over a network: they are made when they are needed.
+const (
+	cameIn  = "%CAME-IN"
+	wentOut = "%WENT-OUT"
+)
+
+// overNetwork is the place of such a payment of the star's customer, and any payment of others.
+func overNetwork(c customers.UID, place string) string {
+	if c == star {
+		return place
+	}
+	return paymentOf(c, 0).String()
+}
+
+// networked are the payments over a network of a bank.
+type networked struct {
+	once     sync.Once
+	names    *strings.Replacer
+	recorded int // entries that making them has left in the record
+}
+
+// named puts the numbers of payments over a network into their places.
+func (n *networked) named(t testing.TB, b *bank, document string) string {
+	t.Helper()
+	if !strings.Contains(document, cameIn) && !strings.Contains(document, wentOut) {
+		return document
+	}
+	n.once.Do(func() {
+		staff, account := access.With(t.Context(), *b.staff()), accountOf(activeOf(star), 0)
+		_, failed := b.core.Sandbox.PlayCredit(staff, sandbox.Credit{Account: account, Amount: "25", Rail: "FEDNOW"},
+			changes.RequestOptions{})
+		out, err := b.core.Payments.Send(staff, payments.Order{
+			Sender: payments.Party{UID: account}, Amount: "12.50", Currency: "USD", Speed: "Instant",
+			ExternalReferenceID: "INV-1", Receiver: payments.Receiver{
+				Number: "440055551", Name: "Ada Byron", Bank: payments.ReceiverBank{ID: listedBank.number},
+			},
+		}, changes.RequestOptions{})
+		if failed != nil || err != nil {
+			t.Fatal(failed, err)
+		}
+		operator := access.Operator(t.Context(), b.tenant, "", time.UTC)
+		for range 3 {
+			for _, work := range []func(context.Context) (int, error){
+				b.core.Payments.SendQueued, b.core.Payments.HandOver, b.core.Payments.Receive,
+			} {
+				if _, err := work(operator); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		var in payments.UID
+		if err := b.core.DB.NewRaw(`SELECT uid FROM payments WHERE tenant = ? AND direction = 'IN'`, b.tenant).
+			Scan(t.Context(), &in); err != nil {
+			t.Fatal(err)
+		}
+		n.names = strings.NewReplacer(cameIn, in.String(), wentOut, out.Result.UID.String())
+		n.recorded = b.recorded(t, "done")
+	})
+	return n.names.Replace(document)
 }
 
 func paymentOf(c customers.UID, n int) payments.UID {
