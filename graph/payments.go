@@ -89,8 +89,10 @@ func init() {
 	}
 	subjects[returned] = subject{
 		codes: codes{fault.NotFound: "API900", fault.State: "PAYMENT003"},
-		fields: map[string]string{"returnCode": "code", "returnNotes": "notes", "returnType": "type",
-			"settlementAmount": "amount", "rejectReasonCode": "rejectCode"},
+		fields: map[string]string{
+			"returnCode": "code", "returnNotes": "notes", "returnType": "type",
+			"settlementAmount": "amount", "rejectReasonCode": "rejectCode",
+		},
 	}
 	subjects[reversed] = subject{
 		codes:  codes{fault.NotFound: "API900", fault.State: "PAYMENT004"},

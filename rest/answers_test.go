@@ -68,15 +68,18 @@ var areas = []area{
 	{"routing", "banks_find", operation{"", http.MethodGet, "/v1/banks/123456789", ""}, ""},
 	{"payments", "payments_cancel", operation{"", http.MethodPut, "/v3/payments/{P}/cancel", ""}, "/v3/payments/4711"},
 	{
-		"returns", "payments_return", operation{"", http.MethodPut, "/v3/payments/{P}/return", `{"returnCode": "CUST"}`},
+		"returns", "payments_return",
+		operation{"", http.MethodPut, "/v3/payments/{P}/return", `{"returnCode": "CUST"}`},
 		"PUT /v3/payments/4711/return",
 	},
 	{
-		"reversals", "payments_reverse", operation{"", http.MethodPut, "/v3/payments/{F}/reverse", `{"reversalCode": "CUST"}`},
+		"reversals", "payments_reverse",
+		operation{"", http.MethodPut, "/v3/payments/{F}/reverse", `{"reversalCode": "CUST"}`},
 		"PUT /v3/payments/4711/reverse",
 	},
 	{
-		"plays", "plays_credit", operation{"", http.MethodPost, "/sandbox/incomingcredits", `{"paymentAmount": 1}`},
+		"plays", "plays_credit",
+		operation{"", http.MethodPost, "/sandbox/incomingcredits", `{"paymentAmount": 1}`},
 		"POST /sandbox/payments/4711/recall",
 	},
 	{

@@ -318,7 +318,7 @@ func TestHostileMessagesChangeNothing(t *testing.T) {
 	for _, bad := range []string{
 		"<", strings.Replace(good, "25.00", "0.00", 1), strings.Replace(good, "25.00", "-5.00", 1),
 		strings.Replace(good, `Ccy="USD"`, `Ccy="EUR"`, 1), strings.Replace(good, "25.00", "25.001", 1),
-		strings.Replace(good, "25.00", strings.Repeat("9", 40), 1), strings.Replace(good, ours, "000000000", -1),
+		strings.Replace(good, "25.00", strings.Repeat("9", 40), 1), strings.ReplaceAll(good, ours, "000000000"),
 	} {
 		s.arrive(t, rails.FedNow, bad)
 	}

@@ -176,11 +176,13 @@ func TestAnotherBankAsksForItsMoneyBack(t *testing.T) {
 			payments.Return{Type: "IPAY"}, "SETTLED RECALLED RETURNING RETURNED", "camt.029 IPAY, pacs.004 40.00 FOCR", 100_000_00,
 		},
 		"and gets a part": {
-			payments.Return{Type: "PECR", Amount: "15"}, "SETTLED RECALLED RETURNING RETURNED",
+			payments.Return{Type: "PECR", Amount: "15"},
+			"SETTLED RECALLED RETURNING RETURNED",
 			"camt.029 PECR, pacs.004 15.00 FOCR", 100_025_00,
 		},
 		"and gets nothing": {
-			payments.Return{Type: "RJCR", Reject: "CUST", Notes: "We keep it"}, "SETTLED RECALLED SETTLED", "camt.029 RJCR CUST",
+			payments.Return{Type: "RJCR", Reject: "CUST", Notes: "We keep it"},
+			"SETTLED RECALLED SETTLED", "camt.029 RJCR CUST",
 			100_040_00,
 		},
 	} {

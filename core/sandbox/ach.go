@@ -121,10 +121,9 @@ func writeFile(to *bytes.Buffer, of nacha.Header, all []back, number int64, at t
 	var open nacha.Batch
 	for _, b := range all {
 		batch := b.batch
-		about := b.entry.Return
-		original := ""
-		if about != nil {
-			original = about.OriginalBank
+		var original string // the bank that answers
+		if r := b.entry.Return; r != nil {
+			original = r.OriginalBank
 		} else {
 			batch.Class, original = nacha.COR, b.entry.Change.OriginalBank
 		}
