@@ -298,8 +298,8 @@ func (t *transfer) recorded(caller access.Caller) map[string]any {
 	after := map[string]any{
 		"uid": t.uid, "version": 1, "customer": from.customer, "rail": "BOOK", "status": "PROCESSED", "amount": t.amount.String(),
 		"currency": from.currency, "paymentDate": t.on.Format(time.DateOnly), "senderAccount": from.account,
-		"senderName": from.name, "receiverAccount": to.account, "receiverCustomer": to.customer, "receiverName": to.name,
-		"makerClient": caller.Client,
+		"direction": "OUT", "senderName": from.name, "receiverAccount": to.account,
+		"receiverCustomer": to.customer, "receiverName": to.name, "makerClient": caller.Client,
 	}
 	for name, value := range map[string]string{
 		"externalReferenceId": t.Reference, "notes": t.Notes, "channel": t.Channel, "makerLogin": caller.LoginID,
