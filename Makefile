@@ -15,11 +15,11 @@ run: postgresql .cache/bin/bankgraph ## build and start the bank with its own Po
 
 .PHONY: test
 test: postgresql pooler ## run all tests (flags through T, e.g. T='-run Close ./core/accounts')
-	go test $(or $(T),./...)
+	go test -timeout 20m $(or $(T),./...)
 
 .PHONY: race
 race: postgresql pooler ## run the tests with the race detector, fewer faults (needs a C compiler)
-	go test -race -short $(or $(T),./core/... ./db/...)
+	go test -race -short -timeout 20m $(or $(T),./core/... ./db/...)
 
 .PHONY: check
 check: ## generated code is up to date, the linters are content
