@@ -161,7 +161,7 @@ func (s *Service) MoveTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, t
 		return Reading{}, ErrFar
 	}
 	_, err := tx.NewUpdate().Model((*row)(nil)).Set("target = ?", to).Where("sc.tenant = ?", tenant).Exec(ctx)
-	return Reading{Now: now, Target: &to, Moved: true}, err
+	return Reading{Now: now, Target: &to, Moved: clock.Ahead > 0}, err
 }
 
 // leased is for how long one worker alone moves a clock, unless it dies: longer than a tick of its work.

@@ -20,12 +20,14 @@ import (
 	"bankgraph/db"
 )
 
-// A payment over a network goes through three steps of work, each of which any worker may do at any time, and
-// which go on where another one stopped:
+// A payment over a network goes through steps of work, each of which any worker may do at any time, and which go on
+// where another one stopped:
 //
-//	SendQueued  takes the money and writes the message, in one transaction: from here it is on its way
-//	HandOver    hands messages to the network; after a stop the same message is handed over again
-//	Receive     takes the network's answers in, each once
+//	SendQueued     takes the money and writes the message, in one transaction: from here it is on its way
+//	SealFiles      puts entries of ACH, which have no message of their own, into one file
+//	HandOver       hands messages to the network; after a stop the same message is handed over again
+//	Receive        takes in what the network says, each message once
+//	SettleEntries  settles entries of ACH, of which the network says nothing
 
 // atATime bounds the payments and messages of one transaction.
 const atATime = 250

@@ -55,7 +55,7 @@ func (f *facts) reject(p *Payment, on time.Time) (State, error) {
 // takeBack gives the customer what the other bank has given back, be it asked for or not. Something else than the
 // return of this payment is left to people.
 func (f *facts) takeBack(p *Payment, a *answer, on time.Time) (State, error) {
-	if a.amount.Currency != p.Currency || a.amount.Minor <= 0 || a.amount.Minor > p.Minor {
+	if !a.givesBack(p) {
 		return p.State, nil
 	}
 	step := returning
@@ -74,6 +74,11 @@ func (f *facts) takeBack(p *Payment, a *answer, on time.Time) (State, error) {
 		p.ReturnedMinor = a.amount.Minor
 	}
 	return to, err
+}
+
+// givesBack reports whether an answer can be the return of a payment, whole or in part.
+func (a *answer) givesBack(p *Payment) bool {
+	return a.amount.Currency == p.Currency && a.amount.Minor > 0 && a.amount.Minor <= p.Minor
 }
 
 // settleReturn settles what we give back of a payment that came in.

@@ -238,7 +238,8 @@ func (in *intake) answer(a *answer, kind string) error {
 	if p == nil {
 		return nil
 	}
-	if a.says == returned && p.State == Sent { // what comes back has settled, though nobody has said so yet
+	// what comes back has settled, though nobody has said so yet
+	if a.says == returned && p.State == Sent && a.givesBack(p) {
 		if err := in.answer(&answer{over: a.over, says: accepted, payment: a.payment}, kind); err != nil {
 			return err
 		}

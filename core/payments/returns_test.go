@@ -16,8 +16,10 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/ledger"
+	"bankgraph/core/money"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
+	"bankgraph/core/rails/iso20022"
 	"bankgraph/core/sandbox"
 )
 
@@ -236,6 +238,41 @@ func TestAStrangerAsksInVain(t *testing.T) {
 	if got, life := s.sent(t), s.life(t, uid); got != "pacs.002 ACTC, camt.029 RJCR NOOR" || life != "SETTLED" {
 		t.Error(got, life)
 	}
+}
+
+// A return that overtakes the settlement settles the payment first; what cannot be its return does not.
+func TestAReturnBeforeTheSettlementMustFitThePayment(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	p := s.send(t, s.order("10.22")) // which the network never answers
+	s.run(t)
+	b := s.Batch()
+	messages := s.Payments.MessagesOf(s.Staff(), b, []payments.UID{p.UID})
+	if err := b.Send(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	returns := func(number int, amount int64) {
+		t.Helper()
+		s.deliver(t, rails.FedNow, &iso20022.Return{
+			Group: s.group(rails.FedNow, number), Amount: money.Of(amount, "USD"), SettlementDate: coretest.Start,
+			Original: iso20022.Original{
+				MessageID: messages.Of[p.UID][0].MessageID, Type: iso20022.TypeCreditTransfer, CreatedAt: s.Now(),
+				EndToEndID: "E", TransactionID: p.UID.String(), UETR: "00000000-0000-4000-8000-000000004711",
+			},
+			Reason: iso20022.Reason{Code: "AC04"}, Sender: theirs, Receiver: ours, Debtor: iso20022.Party{Name: "A"},
+			Creditor: iso20022.Party{Name: "B"},
+		})
+	}
+	returns(31, 10_23)
+	if got := s.life(t, p.UID); got != "QUEUED SENT" {
+		t.Errorf("more than was paid came back: %s", got)
+	}
+	returns(32, 10_22)
+	if got := s.life(t, p.UID); got != "QUEUED SENT SETTLED RETURNED" {
+		t.Error(got)
+	}
+	s.has(t, 100_000_00, 0)
+	s.Prove()
 }
 
 func TestANetworkThatRefusesAReturnLeavesTheMoneyWhereItWas(t *testing.T) {

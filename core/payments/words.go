@@ -4,31 +4,13 @@ import (
 	"bankgraph/core/accounts"
 	"bankgraph/core/customers"
 	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
 )
 
 // What is said here of a payment is said the same everywhere: in the answers of REST and in what webhooks deliver.
 
-// Kind is the kind of a payment, by its network and speed (rest/CONTRACT.md, webhook bodies).
-type Kind string
-
-// kinds are the published words. Those of a network that has several go by the speed.
-var kinds = map[rails.Rail]map[Speed]Kind{
-	rails.Book:    {"": "BOOK_TRANSFER"},
-	rails.FedNow:  {"": "REALTIME_FEDNOW"},
-	rails.RTP:     {"": "REALTIME_RTP"},
-	rails.Fedwire: {"": "WIRE"},
-	rails.ACH:     {"": "REGULAR_ACH", "Economy Plus": "SAME_DAY_ACH"},
-	"SWIFT":       {"SPOT": "SPOT_SWIFT", "ON": "SAME_DAY_SWIFT", "TN": "NEXT_DAY_SWIFT"},
-}
-
-// Kind returns the kind of the payment.
-func (p *Payment) Kind() Kind {
-	of := kinds[p.Rail]
-	if kind, faster := of[p.Speed]; faster {
-		return kind
-	}
-	return of[""]
-}
+// Kind returns the kind of the payment, by its network and speed (rest/CONTRACT.md, webhook bodies).
+func (p *Payment) Kind() calendar.Service { return service(p.Speed, p.Rail) }
 
 // DeliveryMethod returns the network that carries the payment; "" for a transfer in the bank's own books.
 func (p *Payment) DeliveryMethod() rails.Rail {

@@ -10,6 +10,7 @@ import (
 	"bankgraph/core/money"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
 )
 
 // Payload is what an event of a payment says, with the published names (rest/CONTRACT.md, webhook bodies). What
@@ -30,7 +31,7 @@ type Payload struct {
 	PaymentNote1              string              `json:"paymentNote1,omitzero"`
 	PaymentNote2              string              `json:"paymentNote2,omitzero"`
 	PaymentRemittanceInfo     string              `json:"paymentRemittanceInfo,omitzero"`
-	PaymentType               payments.Kind       `json:"paymentType"`
+	PaymentType               calendar.Service    `json:"paymentType"`
 	FeeName                   string              `json:"feeName,omitzero"`
 	MemoPostStatus            payments.MemoPost   `json:"memoPostStatus"`
 	MemoPostFailureReason     string              `json:"memoPostFailureReason,omitzero"`
