@@ -39,7 +39,7 @@ format: ## format the Go code
 	$(tool) golangci-lint fmt
 
 .PHONY: bench
-bench: postgresql ## measure the bank beside handlers written by hand (flags through T, e.g. T='-customers 10000 -only a,b'; with -keys 1000 -copies 50: many copies of a change have one effect)
+bench: postgresql ## measure the bank beside handlers written by hand (flags through T, e.g. T='-customers 10000 -only a,b'; with -keys 1000 -copies 50: many copies of a change have one effect; with -lines 100000: a bulk file)
 	go run ./cmd/bench $(T)
 
 .PHONY: test-clients

@@ -6,12 +6,15 @@ import (
 	"time"
 )
 
-// work lists what the bank does by itself with payments, in the order in which one thing leads to another. Each does
+// work lists what the bank does by itself with holds, files, trades and payments, in the order in which one thing leads to
+// another. Each does
 // some, and says how much.
 func (c *Core) work() []func(context.Context) (int, error) {
 	p := c.Payments
 	return []func(context.Context) (int, error){
-		p.CarryOutDue, p.SendQueued, p.SealFiles, p.HandOver, p.Receive, p.SettleEntries,
+		c.Holds.Expire, c.FX.Expire, c.FX.CoverDue, c.Files.Check, c.Files.Pay, p.RunRecurrences, p.CarryOutDue, p.SendQueued,
+		p.SealFiles, p.HandOver, p.Receive, p.SettleEntries, p.ExpireExceptions, p.PostDebits,
+		p.ExpireRequests,
 	}
 }
 
@@ -69,7 +72,9 @@ func (c *Core) nextEvent(ctx context.Context, until time.Time) (time.Time, error
 	if err != nil {
 		return until, err
 	}
-	for _, ask := range []func(context.Context, time.Time) (*time.Time, error){c.Payments.Next, c.Sandbox.Next} {
+	for _, ask := range []func(context.Context, time.Time) (*time.Time, error){
+		c.Payments.Next, c.PositivePay.Next, c.Holds.Next, c.FX.Next, c.Sandbox.Next,
+	} {
 		next, err := ask(ctx, reading.Now)
 		if err != nil {
 			return until, err

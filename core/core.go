@@ -14,11 +14,15 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/events"
 	"bankgraph/core/fees"
+	"bankgraph/core/files"
+	"bankgraph/core/fx"
+	"bankgraph/core/holds"
 	"bankgraph/core/issuers"
 	"bankgraph/core/keysets"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
 	"bankgraph/core/payments"
+	"bankgraph/core/positivepay"
 	"bankgraph/core/roles"
 	"bankgraph/core/sandbox"
 	"bankgraph/core/seal"
@@ -39,6 +43,8 @@ type Options struct {
 
 	Fetch   issuers.Fetch // reads the keys of other issuers; without it their tokens cannot be verified
 	Granted users.Granted // what a user may do; nil means the database
+
+	Market fx.Market // where prices of foreign exchange come from; nil means the sandbox's, for sandbox banks alone
 
 	Webhooks webhooks.Options
 }
@@ -63,11 +69,15 @@ type Core struct {
 	Contacts    *contacts.Service
 	Accounts    *accounts.Service
 	Signatories *signatories.Service
+	PositivePay *positivepay.Service
 	Fees        *fees.Service
 	Limits      *limits.Service
 	Ledger      *ledger.Service
+	Holds       *holds.Service
+	FX          *fx.Service
 	Payments    *payments.Service
 	Sandbox     *sandbox.Service
+	Files       *files.Service
 	Webhooks    *webhooks.Service
 	Keysets     *keysets.Service
 }
@@ -93,10 +103,17 @@ func New(o Options) *Core {
 	c.Ledger = ledger.New(o.DB, c.Clock.Now)
 	c.Accounts = accounts.New(o.DB, o.Keys, c.Customers, c.Changes, c.Ledger.KeepTx, o.Now)
 	c.Signatories = signatories.New(o.DB, c.Customers, c.Changes)
+	c.PositivePay = positivepay.New(o.DB, o.Keys, c.Customers, c.Changes, c.Clock.Now)
 	c.Fees = fees.New(o.DB, c.Customers, c.Accounts, c.Changes)
 	c.Limits = limits.New(o.DB, c.Customers, c.Changes, o.Now)
+	c.Holds = holds.New(o.DB, c.Customers, c.Changes, c.Clock.Now)
+	if o.Market == nil {
+		o.Market = sandbox.Market{}
+	}
+	c.FX = fx.New(o.DB, o.Keys, c.Customers, c.Limits, c.Changes, c.Clock.Now, o.Market)
 	c.Sandbox = sandbox.New(o.DB, o.Keys, c.Customers, c.Changes, c.Clock)
-	c.Payments = payments.New(o.DB, o.Keys, c.Customers, c.Ledger, c.Changes, c.Clock.Now, c.Sandbox)
+	c.Payments = payments.New(o.DB, o.Keys, c.Customers, c.Ledger, c.Changes, c.Clock.Now, c.Sandbox, c.PositivePay)
+	c.Files = files.New(o.DB, o.Keys, c.Customers, c.Payments, c.Changes, c.Clock.Now)
 	c.Webhooks = webhooks.New(o.DB, o.Keys, c.Customers, c.Payments, c.Changes, o.Now, o.Webhooks)
 	c.Keysets = keysets.New(o.DB, o.Keys, o.Now)
 	c.Ledger.ProveToo(payments.Invariants...)

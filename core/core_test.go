@@ -20,9 +20,12 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/events"
 	"bankgraph/core/fees"
+	"bankgraph/core/fx"
+	"bankgraph/core/holds"
 	"bankgraph/core/issuers"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
+	"bankgraph/core/positivepay"
 	"bankgraph/core/roles"
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
@@ -137,7 +140,8 @@ var models = []any{
 	(*accounts.Account)(nil), (*accounts.Sweep)(nil), (*signatories.Signatory)(nil), (*fees.Tier)(nil),
 	(*limits.Limit)(nil), (*banks.Bank)(nil), (*banks.Report)(nil),
 	(*ledger.Balance)(nil), (*ledger.Journal)(nil), (*ledger.Posting)(nil),
-	(*webhooks.Webhook)(nil), (*webhooks.Delivery)(nil), (*webhooks.Attempt)(nil),
+	(*holds.Hold)(nil), (*positivepay.Rule)(nil), (*fx.Quote)(nil), (*fx.Trade)(nil), (*webhooks.Webhook)(nil),
+	(*webhooks.Delivery)(nil), (*webhooks.Attempt)(nil),
 }
 
 func TestEveryColumnExists(t *testing.T) {

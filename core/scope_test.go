@@ -17,10 +17,13 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
+	"bankgraph/core/files"
+	"bankgraph/core/fx"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
 	"bankgraph/core/page"
 	"bankgraph/core/payments"
+	"bankgraph/core/positivepay"
 	"bankgraph/core/rails"
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
@@ -41,9 +44,14 @@ type stocked struct {
 	user         *users.User
 	approval     changes.UID
 	payment      payments.UID
+	recurrence   payments.RecurrenceUID
+	file         files.FileUID
+	rule         positivepay.UID
 	entry        audit.ID
 	webhook      webhooks.UID
 	delivery     webhooks.DeliveryUID
+	trade        fx.TradeUID
+	quote        fx.QuoteUID
 }
 
 func newStocked(t *testing.T) *stocked {
@@ -63,19 +71,35 @@ func newStocked(t *testing.T) *stocked {
 		t.Fatal(err)
 	}
 	s.approval = changes.UID(done.Approval)
-	paid, err := transferFunds(s.Bank, s.own, "10", 0)(s.Staff(), "")
+	paid, err := repeatTransfer(s.Bank, s.own, 0)(s.Staff(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.payment = paid.Result.(payments.Saved).UID
+	s.payment, s.recurrence = paid.Result.(payments.Saved).UID, paid.Result.(payments.Saved).Recurrence
 	s.Exec(`UPDATE payments SET receiver_account = ? WHERE tenant = ? AND uid = ?`, s.account.UID, s.Tenant, s.payment)
 	s.Exec(`INSERT INTO payment_details (tenant, payment, number_sealed, number_hash, number_last4, bank_id, uetr)
 		VALUES (?, ?, '', '', '', '', '')`, s.Tenant, s.payment)
 	s.Exec(`INSERT INTO ach_entries (tenant, payment, origin, class, company_id, company_name, description, account, same_day)
 		VALUES (?, ?, '', '', '', '', '', '', false)`, s.Tenant, s.payment)
+	s.Exec(`INSERT INTO payment_requests (tenant, payment, execution_date, expiry_date, amount_modifiable, early, guaranteed)
+		VALUES (?, ?, now(), now(), false, false, false)`, s.Tenant, s.payment)
 	s.Exec(`INSERT INTO network_messages (tenant, rail, direction, kind, message_id, payment, body, at)
 		VALUES (?, 'FEDNOW', 'OUT', 'pacs.008', '1', ?, '', now())`, s.Tenant, s.payment)
+	s.Exec(`INSERT INTO holds (tenant, id, account, amount, currency, payment, state, placed_at)
+		VALUES (?, 1, ?, 1, 'USD', 1, 'OPEN', now())`, s.Tenant, s.account.UID)
+	s.rule = s.PositivePayRule(s.account).UID
+	s.trade, s.quote = traded(s.Bank, s.own), quoted(s.Bank, s.own)
 	s.webhook = webhook(s.Bank, s.own)
+	filed, err := uploadFile(s.Bank, s.own)(s.Staff(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.file = filed.Result.(files.Saved).UID
+	s.Exec(`INSERT INTO bulk_file_lines (tenant, id, file, number, status, entry_type, rail, amount, currency)
+		VALUES (?, 1, ?, 2, 'VALID', 'CREDIT', '', 1, 'USD')`, s.Tenant, s.file)
+	s.Exec(`INSERT INTO bulk_file_batches (tenant, file, number, id, batch_number, service_class, originator, company_name, company_id, class,
+		description, entry_hash, entries, credits, debits, balanced) VALUES (?, ?, 1, '', 1, '', '', '', '', '', '', 1, 1, 1, 1, false)`,
+		s.Tenant, s.file)
 	err = s.DB.InTx(t.Context(), int64(s.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		return tx.NewRaw(`INSERT INTO webhook_deliveries (tenant, webhook, customer, payment, number, state, due_at, created_at)
 			VALUES (?, ?, ?, ?, 1, 'WAITING', now(), now()) RETURNING uid`, s.Tenant, s.webhook, s.own.UID, s.payment).
@@ -103,6 +127,8 @@ func (s *stocked) asked(parents []customers.UID) map[reflect.Type]reflect.Value 
 		[]contacts.UID{s.contact.UID},
 		[]signatories.UID{s.signatory.UID},
 		[]payments.UID{s.payment},
+		[]payments.RecurrenceUID{s.recurrence},
+		payments.RecurrenceSearch{},
 		[]roles.UID{s.role.UID},
 		[]users.UID{s.user.UID},
 		[]uuid.UUID{s.user.UID.UUID},
@@ -110,7 +136,17 @@ func (s *stocked) asked(parents []customers.UID) map[reflect.Type]reflect.Value 
 		[]audit.ID{s.entry},
 		[]webhooks.UID{s.webhook},
 		[]webhooks.DeliveryUID{s.delivery},
+		[]files.FileUID{s.file},
+		[]files.LineID{1},
+		files.FileSearch{},
+		files.FileLineSearch{},
+		[]fx.TradeUID{s.trade},
+		[]fx.QuoteUID{s.quote},
+		fx.Search{},
 		webhooks.Search{},
+		[]positivepay.UID{s.rule},
+		s.rule,
+		positivepay.Search{},
 		webhooks.DeliverySearch{},
 		customers.Search{UID: s.own.UID},
 		audit.Search{Customer: int64(s.own.UID)},

@@ -16,17 +16,21 @@ import (
 var made = map[string]bool{
 	"createCustomer": true, "createUser": true, "createRole": true, "openAccount": true, "addSignatory": true,
 	"addContact": true, "addFeeTier": true, "transferFunds": true, "sendPayment": true,
-	"createWebhook": true,
+	"requestDebit": true, "createWebhook": true, "placeHold": true, "createPositivePayRule": true,
 }
 
-// prompt lists the operations that never wait: suspensions, those that take away access or a payment, decisions, and
-// what is only played.
+// prompt lists the operations that never wait: suspensions, those that take away access or a payment, decisions, what
+// is only played, and trades, as a quote holds for seconds, and debits, whose time is short.
 var prompt = map[string]bool{
 	"suspendCustomer": true, "suspendUser": true, "unlinkSubject": true, "approveChange": true,
-	"refuseChange": true, "cancelPayment": true, "moveClock": true, "disableWebhook": true, "deleteWebhook": true,
+	"refuseChange": true, "cancelPayment": true, "skipRecurrence": true, "cancelRecurrence": true,
+	"uploadFile": true, "cancelFile": true, "moveClock": true, "disableWebhook": true, "deleteWebhook": true,
+	"suspendPositivePayRule": true, "deletePositivePayRule": true,
 	// these change nothing of where a webhook leads, and of what it is told
 	"enableWebhook": true, "rotateWebhookSecret": true, "replayWebhook": true, "testWebhook": true,
-	"resendWebhookDelivery": true, "playIncomingCredit": true, "playRecall": true,
+	"resendWebhookDelivery": true, "playIncomingCredit": true, "playIncomingDebit": true, "playRecall": true,
+	"approveException": true, "rejectException": true, "decideExceptions": true,
+	"quoteExchange": true, "acceptQuote": true, "rejectQuote": true, "coverTrade": true, "cancelTrade": true,
 }
 
 // asking sets whether all customers of a bank, and the bank itself, ask for a second person everywhere or

@@ -45,6 +45,33 @@ func sendPayment(b *coretest.Bank, from *customers.Customer, amount string, days
 	}
 }
 
+// requestDebit collects from a contact of this customer over ACH, some days from now.
+func requestDebit(b *coretest.Bank, from *customers.Customer, amount string, days int) write {
+	b.Directory()
+	b.Limit(from, "ACH_CCD_DEBIT_TRANSACTION_LIMIT", 900_00)
+	order := payments.Order{
+		Sender:   payments.Party{UID: b.Account(from, coretest.Holding(1000_00, 0), coretest.Sends).UID},
+		Receiver: payments.Receiver{Contact: b.Contact(from).UID}, Amount: amount, Currency: "USD", Speed: "Economy",
+		SECCode: "CCD", Date: time.Date(2026, 11, 18+days, 0, 0, 0, 0, time.UTC), ExternalReferenceID: "INV-7",
+	}
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Payments.RequestDebit(ctx, order, with(key)))
+	}
+}
+
+// requestPayment asks a contact of this customer to pay.
+func requestPayment(b *coretest.Bank, to *customers.Customer) write {
+	b.Directory()
+	order := payments.Order{
+		Sender:   payments.Party{UID: b.Account(to, coretest.Holding(1000_00, 0), coretest.Sends).UID},
+		Receiver: payments.Receiver{Contact: b.Contact(to).UID}, Amount: "10", Currency: "USD", Speed: "Instant",
+		Ask: payments.Ask{On: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)}, ExternalReferenceID: "INV-7",
+	}
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Payments.RequestDebit(ctx, order, with(key)))
+	}
+}
+
 func cancelPayment(b *coretest.Bank, what write) write {
 	made, err := what(b.Staff(), "")
 	if err != nil {

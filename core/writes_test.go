@@ -13,10 +13,12 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/fees"
+	"bankgraph/core/fx"
 	"bankgraph/core/given"
 	"bankgraph/core/ledger"
 	"bankgraph/core/money"
 	"bankgraph/core/payments"
+	"bankgraph/core/positivepay"
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
@@ -69,7 +71,106 @@ var writes = []struct {
 		name: "removeSignatory",
 		on:   func(b *coretest.Bank) write { return removeSignatory(b, b.Signatory(b.Customer()).UID) },
 	},
+	{
+		name: "createPositivePayRule",
+		on:   func(b *coretest.Bank) write { return createPositivePayRule(b, b.Customer()) },
+	},
+	{
+		name: "createPositivePayRule, to be approved",
+		on:   func(b *coretest.Bank) write { return createPositivePayRule(b, b.Customer(dual)) },
+	},
+	{
+		name: "createPositivePayRule, for an account that is closed", refused: positivepay.ErrAccountState,
+		on: func(b *coretest.Bank) write {
+			return createPositivePayRule(b, b.Customer(), func(a *accounts.Account) { a.Status = accounts.Closed })
+		},
+	},
+	{
+		name: "approveChange, of a rule of positive pay",
+		on:   func(b *coretest.Bank) write { return approve(b, createPositivePayRule(b, b.Customer(dual))) },
+		as:   (*coretest.Bank).Checker,
+	},
+	{
+		name: "refuseChange, of a rule of positive pay",
+		on:   func(b *coretest.Bank) write { return refuse(b, createPositivePayRule(b, b.Customer(dual))) },
+		as:   (*coretest.Bank).Checker,
+	},
+	{
+		name: "changePositivePayRule",
+		on:   func(b *coretest.Bank) write { return changePositivePayRule(b, b.Customer()) },
+	},
+	{
+		name: "changePositivePayRule, to be approved",
+		on:   func(b *coretest.Bank) write { return changePositivePayRule(b, b.Customer(dual)) },
+	},
+	{
+		name: "activatePositivePayRule",
+		on: func(b *coretest.Bank) write {
+			return onRule(b, b.Customer(), positivepay.Suspended, b.PositivePay.Activate)
+		},
+	},
+	{
+		name: "activatePositivePayRule, which is", refused: positivepay.ErrStatus,
+		on: func(b *coretest.Bank) write {
+			return onRule(b, b.Customer(), positivepay.Active, b.PositivePay.Activate)
+		},
+	},
+	{
+		name: "suspendPositivePayRule",
+		on: func(b *coretest.Bank) write {
+			return onRule(b, b.Customer(dual), positivepay.Active, b.PositivePay.Suspend)
+		},
+	},
+	{
+		name: "deletePositivePayRule",
+		on: func(b *coretest.Bank) write {
+			return onRule(b, b.Customer(dual), positivepay.Active, b.PositivePay.Delete)
+		},
+	},
 	{name: "moveClock", on: moveClock},
+	{name: "uploadFile", on: func(b *coretest.Bank) write { return uploadFile(b, b.Customer()) }},
+	{name: "cancelFile", on: func(b *coretest.Bank) write { return cancelFile(b, b.Customer()) }},
+	{name: "placeHold", on: func(b *coretest.Bank) write { return placeHold(b, b.Customer(), "100.50") }},
+	{
+		name: "placeHold, to be approved",
+		on:   func(b *coretest.Bank) write { return placeHold(b, b.Customer(dual), "100.50") },
+	},
+	{
+		name: "placeHold, of more than there is", refused: ledger.ErrUncovered,
+		on: func(b *coretest.Bank) write { return placeHold(b, b.Customer(), "1000.01") },
+	},
+	{name: "releaseHold", on: func(b *coretest.Bank) write { return releaseHold(b, b.Customer()) }},
+	{
+		name: "releaseHold, to be approved",
+		on:   func(b *coretest.Bank) write { return releaseHold(b, b.Customer(dual)) },
+	},
+	{name: "quoteExchange", on: func(b *coretest.Bank) write { return quoteExchange(b, b.Customer(), "1000") }},
+	{
+		name: "quoteExchange, above a limit", refused: fx.ErrLimit,
+		on: func(b *coretest.Bank) write {
+			c := b.Customer()
+			b.Limit(c, "FX_DAILY_SETTLEMENT_LIMIT", 999_99)
+			return quoteExchange(b, c, "1000")
+		},
+	},
+	{name: "acceptQuote", on: func(b *coretest.Bank) write { return acceptQuote(b, quoted(b, b.Customer())) }},
+	{name: "acceptQuote, which was rejected", refused: fx.ErrDecided, on: func(b *coretest.Bank) write {
+		uid := quoted(b, b.Customer())
+		if _, err := rejectQuote(b, uid)(b.Staff(), ""); err != nil {
+			panic(err)
+		}
+		return acceptQuote(b, uid)
+	}},
+	{name: "rejectQuote", on: func(b *coretest.Bank) write { return rejectQuote(b, quoted(b, b.Customer())) }},
+	{name: "coverTrade", on: func(b *coretest.Bank) write { return coverTrade(b, traded(b, b.Customer())) }},
+	{name: "cancelTrade", on: func(b *coretest.Bank) write { return cancelTrade(b, traded(b, b.Customer())) }},
+	{name: "cancelTrade, which is covered", refused: fx.ErrCovered, on: func(b *coretest.Bank) write {
+		uid := traded(b, b.Customer())
+		if _, err := coverTrade(b, uid)(b.Staff(), ""); err != nil {
+			panic(err)
+		}
+		return cancelTrade(b, uid)
+	}},
 	{name: "addContact", on: func(b *coretest.Bank) write { return addContact(b, b.Customer()) }},
 	{
 		name: "addContact, to be approved",
@@ -244,6 +345,60 @@ var writes = []struct {
 		name: "refuseChange, of a payment over a network", as: checker,
 		on: func(b *coretest.Bank) write { return refuse(b, sendPayment(b, b.Customer(dual), "10", 0)) },
 	},
+	{name: "transferFunds, again and again", on: func(b *coretest.Bank) write {
+		return repeatTransfer(b, b.Customer(), 0)
+	}},
+	{name: "skipRecurrence", on: func(b *coretest.Bank) write { return skipRecurrence(b, repeatTransfer(b, b.Customer(), 0)) }},
+	{name: "skipRecurrence, with a payment that waits", on: func(b *coretest.Bank) write {
+		return skipRecurrence(b, repeatTransfer(b, b.Customer(), 1))
+	}},
+	{name: "changeRecurrence", on: func(b *coretest.Bank) write {
+		return changeRecurrence(b, repeatTransfer(b, b.Customer(), 1))
+	}},
+	{name: "changeRecurrence, to be approved", on: func(b *coretest.Bank) write {
+		c := b.Customer()
+		what := changeRecurrence(b, repeatTransfer(b, c, 1))
+		b.Exec(`UPDATE customers SET access_payment_dual_approval = true WHERE tenant = ? AND uid = ?`, b.Tenant, c.UID)
+		return what
+	}},
+	{name: "cancelRecurrence", on: func(b *coretest.Bank) write {
+		return cancelRecurrence(b, repeatTransfer(b, b.Customer(), 1))
+	}},
+	{name: "cancelRecurrence, to be approved", on: func(b *coretest.Bank) write {
+		return cancelRecurrence(b, repeatTransfer(b, b.Customer(dual), 1))
+	}},
+	{name: "cancelRecurrence, which is over", refused: payments.ErrRecurrenceOver, on: func(b *coretest.Bank) write {
+		what := cancelRecurrence(b, repeatTransfer(b, b.Customer(), 1))
+		if _, err := what(b.Staff(), ""); err != nil {
+			panic(err)
+		}
+		return what
+	}},
+	{
+		name: "approveChange, of a transfer that begins a series", as: checker,
+		on: func(b *coretest.Bank) write { return approve(b, repeatTransfer(b, b.Customer(dual), 0)) },
+	},
+	{name: "requestDebit", on: func(b *coretest.Bank) write { return requestDebit(b, b.Customer(), "10", 0) }},
+	{name: "requestDebit, which asks", on: func(b *coretest.Bank) write { return requestPayment(b, b.Customer()) }},
+	{
+		name: "requestDebit, on another day",
+		on:   func(b *coretest.Bank) write { return requestDebit(b, b.Customer(), "10", 5) },
+	},
+	{
+		name: "requestDebit, to be approved",
+		on:   func(b *coretest.Bank) write { return requestDebit(b, b.Customer(dual), "10", 0) },
+	},
+	{
+		name: "requestDebit, above a limit", refused: payments.ErrLimit,
+		on: func(b *coretest.Bank) write { return requestDebit(b, b.Customer(), "900.01", 0) },
+	},
+	{
+		name: "approveChange, of a debit", as: checker,
+		on: func(b *coretest.Bank) write { return approve(b, requestDebit(b, b.Customer(dual), "10", 0)) },
+	},
+	{name: "cancelPayment, of a debit", on: func(b *coretest.Bank) write {
+		return cancelPayment(b, requestDebit(b, b.Customer(), "10", 0))
+	}},
 	{name: "cancelPayment, which is queued", on: func(b *coretest.Bank) write {
 		return cancelPayment(b, sendPayment(b, b.Customer(), "10", 0))
 	}},
@@ -255,6 +410,17 @@ var writes = []struct {
 	}},
 	{name: "playIncomingCredit", on: func(b *coretest.Bank) write {
 		return playIncomingCredit(b, b.Account(b.Customer(), coretest.Sends).UID)
+	}},
+	{name: "playIncomingDebit", on: func(b *coretest.Bank) write {
+		return playIncomingDebit(b, b.Account(b.Customer(), coretest.Sends).UID)
+	}},
+	{name: "approveException", on: func(b *coretest.Bank) write { return approveException(b, debited(b, b.Customer())) }},
+	{name: "rejectException", on: func(b *coretest.Bank) write { return rejectException(b, debited(b, b.Customer())) }},
+	{name: "rejectException, of nothing", refused: positivepay.ErrNoException, on: func(b *coretest.Bank) write {
+		return rejectException(b, came(b, b.Customer()))
+	}},
+	{name: "decideExceptions", on: func(b *coretest.Bank) write {
+		return decideExceptions(b, debited(b, b.Customer()))
 	}},
 	{name: "playRecall", on: func(b *coretest.Bank) write { return playRecall(b, came(b, b.Customer())) }},
 	{name: "returnPayment", on: func(b *coretest.Bank) write { return returnPayment(b, came(b, b.Customer())) }},

@@ -340,6 +340,18 @@ func (p *Params) Add(value any) string {
 	return "$" + strconv.Itoa(len(*p))
 }
 
+// Texts returns the values of an enum as an array of text that Add takes; none as NULL.
+func Texts[T ~string](list []T) []string {
+	if list == nil {
+		return nil
+	}
+	all := make([]string, len(list))
+	for i, word := range list {
+		all[i] = string(word)
+	}
+	return all
+}
+
 // Conditions narrow a query, which must meet all of them.
 type Conditions []string
 

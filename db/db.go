@@ -3,6 +3,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -27,7 +28,8 @@ type DB struct {
 	replica *replica      // nil: none
 	short   shortage
 
-	readers, writers *places // for batches and for transactions: see share.go
+	readers, writers *places       // for batches and for transactions: see share.go
+	patience         time.Duration // see Options
 
 	reports *bun.DB         // see Report
 	open    context.Context // ends when this is closed
@@ -40,6 +42,8 @@ func PoolSize() int { return max(8, 4*runtime.GOMAXPROCS(0)) }
 // Options configure the pools. The zero value is right for a single server.
 type Options struct {
 	Connections int // of each pool; 0 means four for each processor, at least eight
+	// how long a transaction waits for a connection; 0 means a second
+	Patience time.Duration
 	// batches are sent unprepared, as a pooler in transaction mode may need; nil: only behind a pooler
 	Unprepared *bool
 	ReadURL    string // a streaming replica for batches of known callers; empty: the primary
@@ -93,6 +97,7 @@ func Open(url string, options Options) (*DB, error) {
 	d := &DB{
 		DB: bun.NewDB(pool, newBinding()).WithQueryHook(meterHook{}).WithQueryHook(writesHook{}), fresh: fresh,
 		readers: newPlaces(size), writers: newPlaces(max(1, size-1)), // one is left for other reads
+		patience: cmp.Or(options.Patience, patience),
 	}
 	reports := sql.OpenDB(connector)
 	reports.SetMaxOpenConns(1)

@@ -28,7 +28,7 @@ var ErrNested = errors.New("db: InTx inside InTx")
 // ErrBusy is returned when no connection became free in time. Nothing was done. It counts as a timeout.
 var ErrBusy = fmt.Errorf("db: no connection became free: %w", context.DeadlineExceeded)
 
-// patience is how long a transaction waits for a connection.
+// patience is how long a transaction waits for a connection, unless Options say otherwise.
 const patience = time.Second
 
 // InTx runs fn in a transaction of one bank and commits it. It is the only way to write: outside it the
@@ -80,7 +80,7 @@ func (d *DB) once(
 			end(context.Cause(caller))
 		}
 	})
-	waiting := time.AfterFunc(patience, func() { end(ErrBusy) })
+	waiting := time.AfterFunc(d.patience, func() { end(ErrBusy) })
 	leave, err := d.writers.enter(ctx, shareOf(ctx, tenant))
 	if err != nil {
 		return false, err

@@ -82,6 +82,10 @@ func TestBothWaysOfExecutionAnswerAlike(t *testing.T) {
 		"UserFilter":     {"null", "{status: ACTIVE}", `{lastName: "k"}`}, "RoleFilter": {"null", `{name: "role"}`},
 		"ContactFilter": {"null", `{name: "a"}`},
 		"PaymentFilter": {"null", "{status: [PROCESSED]}", `{amountAtLeast: "1"}`},
+		"SendPaymentInput": {fmt.Sprintf(`{senderAccount: {uid: %q}, receiver: {contact: %q}, amount: "1", currency: "USD",
+			speed: INSTANT, externalReferenceId: "1", idempotencyKey: "1"}`, account.UID, contact.UID)},
+		"TransferFundsInput": {fmt.Sprintf(`{senderAccount: {uid: %q}, receiverAccount: {uid: %q}, amount: "1",
+			idempotencyKey: "1"}`, account.UID, other.UID)},
 	}}
 	answered, failed := 0, 0
 	for seed := range uint64(600) {

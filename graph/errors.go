@@ -172,23 +172,32 @@ func unfold(errs gqlerror.List) (all gqlerror.List) {
 }
 
 func (h handlerOptions) error(ctx context.Context, path ast.Path, f *fault.Fault) *gqlerror.Error {
+	message, state := told(f)
 	shown := &gqlerror.Error{
-		Message: f.Told(), Path: path, Extensions: map[string]any{"kind": f.Kind, "code": codeOf(f)},
+		Message: message, Path: path, Extensions: map[string]any{"kind": f.Kind, "code": codeOf(f)},
 	}
 	if f.Field != "" {
 		shown.Extensions["field"] = f.Field
 	}
-	switch {
-	case f.Detail == "":
-	case f.Kind == fault.Denied:
+	if f.Detail != "" && f.Kind == fault.Denied {
 		shown.Extensions["permissions"] = f.Needs()
-	case f.Kind == fault.State:
-		if !strings.Contains(shown.Message, ident.Fold(f.Detail)) { // as "is suspended already" does
-			shown.Message += ": it is " + f.Detail
-		}
-		shown.Extensions["state"] = f.Detail
+	}
+	if state != "" {
+		shown.Extensions["state"] = state
 	}
 	return h.tagged(ctx, shown, f)
+}
+
+// told returns what callers read of a fault, and the state that is in the way; "" if none is.
+func told(f *fault.Fault) (message, state string) {
+	message = f.Told()
+	if f.Kind != fault.State || f.Detail == "" {
+		return message, ""
+	}
+	if !strings.Contains(message, ident.Fold(f.Detail)) { // as "is suspended already" does
+		message += ": it is " + f.Detail
+	}
+	return message, f.Detail
 }
 
 func (h handlerOptions) tagged(ctx context.Context, shown *gqlerror.Error, f *fault.Fault) *gqlerror.Error {

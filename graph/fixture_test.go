@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -304,9 +305,9 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 	}
 	b.write(t, func(ctx context.Context, tx bun.Tx) error {
 		all := []any{&legal, &held, &paid, &ceilings, &people, &offered, &given}
-		for _, n := range nodes {
-			if n.rows != nil {
-				all = append(all, n.rows(b, uids))
+		for _, name := range slices.Sorted(maps.Keys(nodes)) { // quotes before their trades
+			if rows := nodes[name].rows; rows != nil {
+				all = append(all, rows(b, uids))
 			}
 		}
 		for _, rows := range all {
@@ -316,7 +317,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		}
 		return nil
 	})
-	for _, statement := range []string{
+	for _, statement := range append([]string{
 		`INSERT INTO balances (tenant, account, currency, ledger, held, version, booked_at)
 		 SELECT tenant, uid, currency, 100000 + uid % 1000, 500 + uid % 100, 4, '2026-11-20 14:00Z' FROM accounts WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO journals (tenant, id, kind, value_date, booked_at, description, payment)
@@ -351,7 +352,8 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		   json_build_object('title', ?3 || o.uid), json_build_object('title', 'B'), ?3 || ' reason ' || o.uid, 'request ' || o.uid
 		 FROM (SELECT tenant, customer, 'user' AS object, uid::text FROM users UNION ALL SELECT tenant, customer, 'role', uid::text FROM roles
 		   UNION ALL SELECT tenant, customer, 'payment', uid::text FROM payments
-		   UNION ALL SELECT tenant, customer, 'webhook', uid::text FROM webhooks) AS o
+		   UNION ALL SELECT tenant, customer, 'webhook', uid::text FROM webhooks
+		   UNION ALL SELECT tenant, customer, 'positivePayRule', uid::text FROM positive_pay_rules) AS o
 		 JOIN customers AS c ON c.tenant = o.tenant AND c.uid = o.customer, generate_series(0, 1) AS twice
 		 WHERE o.tenant = ?0 AND o.customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO payment_steps (tenant, payment, number, state, at, client, login_id, reason)
@@ -385,7 +387,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		 SELECT tenant, uid - 999999, uid, 'changeSignatory ' || ?3, 'signatory', uid || '1', true, '', 1, json_build_object('title', ?3 || uid),
 		   json_build_object('title', 'B'), ?3 || ' reason ' || uid, 'Refused', 'maker ' || uid, 'login ' || uid, created_at, 'checker ' || uid,
 		   'checking ' || uid, updated_at, 'no ' || uid, 2, 'first ' || uid, 'agreeing ' || uid, updated_at FROM customers WHERE tenant = ?0 AND uid BETWEEN ?1 AND ?2`,
-	} {
+	}, furnishFiles...) {
 		b.exec(t, statement, b.tenant, legal[0].UID, legal[len(legal)-1].UID, b.mark)
 	}
 	b.exec(t, `INSERT INTO customer_counts (tenant, owner, shard, customers)

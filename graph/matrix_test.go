@@ -96,35 +96,35 @@ var lookups = map[string]lookup{
 		func(c customers.UID) string { return numberOf(c, 0) },
 	},
 	"Query.customers.filter.text": {
-		`{ customers(filter: {text: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
+		`{ customers(first: 15, filter: {text: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
 		func(c customers.UID) string { return c.String() },
 	},
 	"Query.customers.filter.namePrefix": {
-		`{ customers(filter: {namePrefix: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
+		`{ customers(first: 15, filter: {namePrefix: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
 		func(c customers.UID) string { return "alpha legalname " + c.String() },
 	},
 	"Query.customers.filter.shortName": {
-		`{ customers(filter: {shortName: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
+		`{ customers(first: 15, filter: {shortName: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
 		func(c customers.UID) string { return "short-" + c.String() },
 	},
 	"Query.customers.filter.customerId": {
-		`{ customers(filter: {customerId: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
+		`{ customers(first: 15, filter: {customerId: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
 		func(c customers.UID) string { return "cif-" + c.String() },
 	},
 	"Query.customers.filter.taxId": {
-		`{ customers(filter: {taxId: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
+		`{ customers(first: 15, filter: {taxId: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
 		func(c customers.UID) string { return "99" + c.String() },
 	},
 	"Query.customers.filter.lei": {
-		`{ customers(filter: {lei: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
+		`{ customers(first: 15, filter: {lei: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
 		func(c customers.UID) string { return "LEI" + c.String() },
 	},
 	"Query.customers.filter.achCompanyId": {
-		`{ customers(filter: {achCompanyId: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
+		`{ customers(first: 15, filter: {achCompanyId: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
 		func(c customers.UID) string { return "ACH" + c.String() },
 	},
 	"Query.customers.filter.parent": {
-		`{ customers(filter: {parent: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
+		`{ customers(first: 15, filter: {parent: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
 		func(c customers.UID) string { return parentOf(c).String() },
 	},
 	"Customer.accounts.filter.number": {
@@ -163,6 +163,16 @@ var lookups = map[string]lookup{
 // TestEverybodyReadsTheSameDirectory.
 const reference = "Query.bank"
 
+// planned begins the places of arguments that describe a payment. Few of them find something.
+const planned = "Query.preview"
+
+var finding = map[string]bool{
+	planned + "Payment.input.senderAccount.uid": true, planned + "Payment.input.senderAccount.number": true,
+	planned + "Payment.input.receiver.contact":   true,
+	planned + "Transfer.input.senderAccount.uid": true, planned + "Transfer.input.senderAccount.number": true,
+	planned + "Transfer.input.receiverAccount.uid": true, planned + "Transfer.input.receiverAccount.number": true,
+}
+
 // narrowing are arguments that find nothing by themselves.
 var narrowing = map[string]bool{"first": true, "after": true, "last": true, "before": true}
 
@@ -197,7 +207,7 @@ func TestEveryArgumentThatFindsSomethingIsInTheMatrix(t *testing.T) {
 			narrowing[place[strings.LastIndex(place, ".")+1:]] {
 			return
 		}
-		if strings.HasPrefix(place, reference) {
+		if strings.HasPrefix(place, reference) || strings.HasPrefix(place, planned) && !finding[place] {
 			return
 		}
 		for known := range lookups {

@@ -301,6 +301,9 @@ func (b *bank) recorded(t testing.TB, decision string) (n int) {
 	return n
 }
 
+// grantsTrades lists the mutations whose role holds View_Trades.
+var grantsTrades = map[string]bool{"createUser": true, "createRole": true, "linkSubject": true, "changeRole": true}
+
 func TestAMutationNeedsItsPermission(t *testing.T) {
 	t.Parallel()
 	for name, m := range mutations {
@@ -309,6 +312,9 @@ func TestAMutationNeedsItsPermission(t *testing.T) {
 			// where it is allowed, what an earlier try has changed makes no difference to that
 			denying, allowing := settled(t), settled(t)
 			for _, lost := range access.All {
+				if lost == access.ViewTrades && grantsTrades[name] { // nobody grants what they do not have
+					continue
+				}
 				b := allowing
 				if !without(b.staff(), lost).May(m.needs) {
 					b = denying

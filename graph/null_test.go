@@ -41,6 +41,9 @@ func TestNullInAFilterNarrowsNothing(t *testing.T) {
 	tried["WebhookDeliveryFilter"] = true
 	try("WebhookDeliveryFilter", `query($f: WebhookDeliveryFilter) { webhooks(first: 3) { nodes {
 		deliveries(first: 3, filter: $f) { totalCount nodes { uid } } } } }`)
+	tried["BulkFileLineFilter"] = true
+	try("BulkFileLineFilter", `query($f: BulkFileLineFilter) { bulkFiles(first: 3) { nodes {
+		lines(first: 3, filter: $f) { totalCount nodes { number } } } } }`)
 	for _, def := range schema.Types {
 		if def.Kind == gql.InputObject && strings.HasSuffix(def.Name, "Filter") && !tried[def.Name] {
 			t.Errorf("%s is not tried here", def.Name)

@@ -26,7 +26,7 @@ var paymentKind = numbered("Payment", kind[payments.UID, payments.Payment]{
 		"status": {"State"}, "returnStatus": {"State"}, "returned": {"ReturnedMinor", "Currency"},
 		"amount": {"Minor", "Currency"}, "fee": {"FeeMinor", "Currency"},
 		"senderNumber": {"Sender.Last4"}, "receiverNumber": {"Receiver.Last4"}, "details": {"UID"},
-		"achEntry": {"UID"},
+		"achEntry": {"UID"}, "request": {"UID"},
 	},
 })
 
@@ -51,11 +51,13 @@ func init() {
 	hasAll(paymentKind, "messages", service, (*payments.Service).MessagesOf)
 	hasPart(paymentKind, "details", service, (*payments.Service).DetailsOf)
 	hasPart(paymentKind, "achEntry", service, (*payments.Service).EntriesOf)
+	hasPart(paymentKind, "request", service, (*payments.Service).RequestsOf)
 	prices["PaymentConnection.totalCount"] = countMany
 	prices["PaymentConnection.totalCountIsExact"] = countMany
 	prices["PaymentFilter.account"], prices["PaymentFilter.contact"] = sorted, sorted
+	prices["PaymentFilter.recurrence"] = sorted
 	for _, field := range []string{
-		"status", "rail", "direction", "speed", "senderName", "receiverName", "externalReferenceId", "notes", "currency",
+		"status", "rail", "direction", "entryType", "speed", "senderName", "receiverName", "externalReferenceId", "notes", "currency",
 		"amount", "amountAtLeast", "amountAtMost", "paymentDateFrom", "paymentDateTo",
 	} {
 		prices["PaymentFilter."+field] = scan
@@ -73,6 +75,12 @@ func init() {
 			"receiver.address.addressLine1": "receiver.address.line1",
 			"receiver.address.addressLine2": "receiver.address.line2", "receiver.bank": "receiver.bankId",
 			"receiver.bank.bankId": "receiver.bankId", "receiver.bank.name": "receiver.bankName",
+			"creditor.accountUID": "creditorAccount.uid", "creditor.accountNumber": "creditorAccount.number",
+			"creditor": "creditorAccount", "debtor.accountUID": "debtor.contact",
+			"debtor.subAccountType": "debtor.accountSubType", "debtor.email": "debtor.emailAddress",
+			"debtor.phone": "debtor.phoneNumber", "debtor.address.addressLine1": "debtor.address.line1",
+			"debtor.address.addressLine2": "debtor.address.line2", "debtor.bank": "debtor.bankId",
+			"debtor.bank.bankId": "debtor.bankId", "debtor.bank.name": "debtor.bankName",
 			"additionalInfo.channel": "channel", "additionalInfo.costCenter": "costCenter",
 			"additionalInfo.requestMethod": "requestMethod", "additionalInfo.operationNote": "operationNote",
 			"additionalInfo.paymentRemittanceNotes":  "remittance",
@@ -80,6 +88,8 @@ func init() {
 			"additionalInfo.originatorToBeneficiary": "originatorToBeneficiary",
 			"additionalInfo.senderToReceiverNotes":   "senderToReceiver",
 			"additionalInfo.secCode":                 "secCode",
+			"additionalInfo.requestedExecutionDate":  "requestedExecutionDate",
+			"additionalInfo.expiryDate":              "expiryDate",
 			"additionalInfo.detailsOfCharges":        "detailsOfCharges",
 		},
 	}
@@ -202,7 +212,7 @@ func (m mutations) SendPayment(ctx context.Context, in model.OrderDraft) (*model
 	return paymentKind.payload(ctx, done.Result.UID, done.Receipt, failed(err, credit))
 }
 
-// credit is the subject of faults that stop a payment over a network.
+// credit is the subject of faults that stop a payment over a network, or a debit.
 const credit = "credit"
 
 // failed gives what stops a payment, such as the state of an account, the code of a failed one of its kind.
@@ -217,6 +227,15 @@ func failed(err error, subject string) error {
 		failed.Detail = f.Detail
 	}
 	return failed
+}
+
+func (m mutations) RequestDebit(ctx context.Context, in model.DebitDraft) (*model.PaymentPayload, error) {
+	order, err := in.Whole()
+	if err != nil {
+		return nil, err
+	}
+	done, err := m.core.Payments.RequestDebit(ctx, order, in.RequestOptions)
+	return paymentKind.payload(ctx, done.Result.UID, done.Receipt, failed(err, credit))
 }
 
 func (m mutations) CancelPayment(ctx context.Context, in model.PaymentDraft) (*model.PaymentPayload, error) {

@@ -14,6 +14,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
+	"bankgraph/core/holds"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
 	"bankgraph/core/sandbox"
@@ -76,6 +77,21 @@ func init() {
 		details { accountType accountSubType address { line1 city countryCode } emailAddress phoneNumber bankId bankName remittance
 		referenceForBeneficiary originatorToBeneficiary senderToReceiver detailsOfCharges costCenter requestMethod operationNote
 		route returnCode } messages { kind } timeline { number status client } version } approval { uid }`}
+	mutations["requestDebit"] = tried{access.InitiatePayments, func(c customers.UID) string {
+		return fmt.Sprintf(`creditorAccount: {uid: "%s"}, debtor: {accountNumber: "440055551", accountType: "Deposit",
+			accountSubType: "Checking", name: "Ada Byron", address: {line1: "1 Lake Rd", city: "Erie", countryCode: "US"},
+			emailAddress: "ada@mail.example", phoneNumber: "+1 614 555 0123", bankId: "611090001", bankName: "Listed Bank"},
+			amount: "12.50", currency: "USD", speed: INSTANT, requestedExecutionDate: "2026-11-23", expiryDate: "2026-11-30",
+			amountModificationAllowed: true, earlyPayment: true, guaranteedPayment: true, externalReferenceId: "INV-7", notes: "Rent",
+			remittance: "Rent of May", detailsOfCharges: "SHA", originatorToBeneficiary: "x", senderToReceiver: "y",
+			channel: "Portal", costCenter: "CC1", requestMethod: "PHONE-IN", operationNote: "z", paymentDate: "2026-11-20"`,
+			accountOf(activeOf(c), 0))
+	}, `payment { id status rail speed entryType direction amount fee currency paymentDate externalReferenceId notes channel
+		senderName senderNumber { masked } senderAccount { uid } receiverAccount { uid balances { held } } contact { uid }
+		customer { uid } details { accountType accountSubType address { line1 city countryCode } emailAddress phoneNumber bankId
+		bankName remittance originatorToBeneficiary senderToReceiver detailsOfCharges costCenter requestMethod operationNote }
+		achEntry { secCode } messages { kind } request { requestedExecutionDate expiryDate amountModificationAllowed earlyPayment
+		guaranteedPayment paidBy } timeline { number status client } version } approval { uid }`}
 	mutations["cancelPayment"] = tried{access.CancelPayments, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", reason: "Paid twice"`, paymentOf(activeOf(c), 0))
 	}, `payment { uid status reason timeline { number status reason } version } approval { uid }`}
@@ -85,7 +101,9 @@ func init() {
 	mutations["reversePayment"] = tried{access.ReversePayments, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", code: "DUPL", notes: "Paid twice"`, overNetwork(c, wentOut))
 	}, `payment { uid status returnStatus } approval { uid }`}
-	staffOnly["transferFunds"], staffOnly["sendPayment"], staffOnly["cancelPayment"] = true, true, true // as changeLimits
+	for _, name := range []string{"transferFunds", "sendPayment", "requestDebit", "cancelPayment"} {
+		staffOnly[name] = true // as changeLimits
+	}
 }
 
 // The places of the numbers of payments that came in and went out over a network: they are made when they are needed.
@@ -112,7 +130,7 @@ type networked struct {
 // named puts the numbers of payments over a network into their places.
 func (n *networked) named(t testing.TB, b *bank, document string) string {
 	t.Helper()
-	if !strings.Contains(document, cameIn) && !strings.Contains(document, wentOut) {
+	if !strings.Contains(document, cameIn) && !strings.Contains(document, wentOut) && !strings.Contains(document, placed) {
 		return document
 	}
 	n.once.Do(func() {
@@ -143,7 +161,11 @@ func (n *networked) named(t testing.TB, b *bank, document string) string {
 			Scan(t.Context(), &in); err != nil {
 			t.Fatal(err)
 		}
-		n.names = strings.NewReplacer(cameIn, in.String(), wentOut, out.Result.UID.String())
+		hold, err := b.core.Holds.Place(staff, holds.Draft{Account: account, Amount: "1"}, changes.RequestOptions{Reason: "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.names = strings.NewReplacer(cameIn, in.String(), wentOut, out.Result.UID.String(), placed, hold.Result.UID.String())
 		n.recorded = b.recorded(t, "done")
 	})
 	return n.names.Replace(document)
@@ -162,9 +184,9 @@ func paymentRows(b *bank, of []customers.UID) any {
 			p := payments.Payment{UID: paymentOf(c, n), Customer: c}
 			b.fill(&p, int64(p.UID))
 			p.Tenant, p.State, p.Rail, p.Speed, p.Version = b.tenant, payments.Scheduled, rails.Book, payments.Instant, 2
-			p.Direction, p.ReturnedMinor = payments.Out, p.Minor
+			p.Direction, p.EntryType, p.ReturnedMinor = payments.Out, rails.Credit, p.Minor
 			p.SenderAccount, p.ReceiverAccount, p.ReceiverCustomer = accountOf(c, 0), accountOf(c, 1+n%2), c
-			p.Date = now.AddDate(0, 0, 7+n)
+			p.Date, p.Recurrence = now.AddDate(0, 0, 7+n), recurrenceOf(c, 1)
 			all = append(all, p)
 		}
 	}

@@ -81,6 +81,11 @@ func TestNoDocumentReadsMoreThanItsPrice(t *testing.T) {
 			"BankBy":     {`{routingNumber: "611090001"}`, `{nationalId: {countryCode: "US", id: "1"}}`},
 			"BankFilter": {"null", `{text: "b"}`}, "UserFilter": {"null"}, "RoleFilter": {"null"}, "ContactFilter": {"null"},
 			"PaymentFilter": {"null"},
+			"SendPaymentInput": {fmt.Sprintf(`{senderAccount: {uid: %q}, receiver: {accountNumber: "1", name: "A",
+				bankId: "611090001"}, amount: "1", currency: "USD", speed: INSTANT, externalReferenceId: "1", idempotencyKey: "1"}`,
+				from.UID)},
+			"TransferFundsInput": {fmt.Sprintf(`{senderAccount: {uid: %q}, receiverAccount: {uid: %q}, amount: "1",
+				idempotencyKey: "1"}`, from.UID, to.UID)},
 		},
 	}
 	answered, most := 0, int64(0)

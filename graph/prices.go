@@ -16,6 +16,7 @@ const (
 	history   = 5    // a look into the bank's longest table
 	bisected  = 5    // some twenty looks into an index, from one end of an account's postings to the other
 	sorted    = 20   // an index finds the rows, but not in the order of the list
+	tried     = 100  // a payment that is tried some fifty times in memory
 	search    = 450  // every word of a name with this beginning
 	proven    = 2500 // all postings of the bank, though at most once a minute
 	scan      = 500  // no index: the list is walked until a page is full

@@ -12,9 +12,13 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
+	"bankgraph/core/files"
+	"bankgraph/core/fx"
+	"bankgraph/core/holds"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
 	"bankgraph/core/payments"
+	"bankgraph/core/positivepay"
 	"bankgraph/core/rails"
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
@@ -49,6 +53,10 @@ func (accountResolver) Sweeps(ctx context.Context, obj *accounts.Account) ([]*ac
 
 func (accountResolver) History(ctx context.Context, obj *accounts.Account, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error) {
 	return related[*model.Connection[audit.Entry]](ctx, obj)
+}
+
+func (accountResolver) Holds(ctx context.Context, obj *accounts.Account) ([]*holds.Held, error) {
+	return related[[]*holds.Held](ctx, obj)
 }
 
 func (accountResolver) Statement(ctx context.Context, obj *accounts.Account, from *time.Time, to *time.Time) (*ledger.Statement, error) {
@@ -89,6 +97,34 @@ func (bookEntryResolver) Payment(ctx context.Context, obj *ledger.BookEntry) (*p
 
 func (bookEntryResolver) Journal(ctx context.Context, obj *ledger.BookEntry) (*ledger.Journal, error) {
 	return related[*ledger.Journal](ctx, obj)
+}
+
+func (r *Resolver) BulkFile() generated.BulkFileResolver { return bulkFileResolver{} }
+
+type bulkFileResolver struct{}
+
+func (bulkFileResolver) Customer(ctx context.Context, obj *files.BulkFile) (*customers.Customer, error) {
+	return related[*customers.Customer](ctx, obj)
+}
+
+func (bulkFileResolver) OffsetAccount(ctx context.Context, obj *files.BulkFile) (*accounts.Account, error) {
+	return related[*accounts.Account](ctx, obj)
+}
+
+func (bulkFileResolver) Batches(ctx context.Context, obj *files.BulkFile) ([]*files.FileBatch, error) {
+	return related[[]*files.FileBatch](ctx, obj)
+}
+
+func (bulkFileResolver) Lines(ctx context.Context, obj *files.BulkFile, first *int32, after *string, last *int32, before *string, filter *files.FileLineSearch) (*model.Connection[files.FileLine], error) {
+	return related[*model.Connection[files.FileLine]](ctx, obj)
+}
+
+func (r *Resolver) BulkFileLine() generated.BulkFileLineResolver { return bulkFileLineResolver{} }
+
+type bulkFileLineResolver struct{}
+
+func (bulkFileLineResolver) Payment(ctx context.Context, obj *files.FileLine) (*payments.Payment, error) {
+	return related[*payments.Payment](ctx, obj)
 }
 
 func (r *Resolver) Contact() generated.ContactResolver { return contactResolver{} }
@@ -135,12 +171,28 @@ func (customerResolver) Fees(ctx context.Context, obj *customers.Customer) ([]*f
 	return related[[]*fees.Tier](ctx, obj)
 }
 
+func (customerResolver) BulkFiles(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string, filter *files.FileSearch) (*model.Connection[files.BulkFile], error) {
+	return related[*model.Connection[files.BulkFile]](ctx, obj)
+}
+
+func (customerResolver) Trades(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string, filter *fx.Search) (*model.Connection[fx.Trade], error) {
+	return related[*model.Connection[fx.Trade]](ctx, obj)
+}
+
 func (customerResolver) Limits(ctx context.Context, obj *customers.Customer, rail rails.Rail, entryType *rails.EntryType, secCode *rails.SECCode, amount *scalar.AmountText, date *time.Time) ([]*limits.Limit, error) {
 	return related[[]*limits.Limit](ctx, obj)
 }
 
 func (customerResolver) Payments(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string, filter *model.PaymentFilter) (*model.Connection[payments.Payment], error) {
 	return related[*model.Connection[payments.Payment]](ctx, obj)
+}
+
+func (customerResolver) PositivePayRules(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string, filter *positivepay.Search) (*model.Connection[positivepay.Rule], error) {
+	return related[*model.Connection[positivepay.Rule]](ctx, obj)
+}
+
+func (customerResolver) Recurrences(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string, filter *payments.RecurrenceSearch) (*model.Connection[payments.Recurrence], error) {
+	return related[*model.Connection[payments.Recurrence]](ctx, obj)
 }
 
 func (customerResolver) Roles(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string, filter *roles.Search) (*model.Connection[roles.Role], error) {
@@ -153,6 +205,14 @@ func (customerResolver) Signatories(ctx context.Context, obj *customers.Customer
 
 func (customerResolver) Users(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string, filter *users.Search) (*model.Connection[users.User], error) {
 	return related[*model.Connection[users.User]](ctx, obj)
+}
+
+func (r *Resolver) Hold() generated.HoldResolver { return holdResolver{} }
+
+type holdResolver struct{}
+
+func (holdResolver) Payment(ctx context.Context, obj *holds.Held) (*payments.Payment, error) {
+	return related[*payments.Payment](ctx, obj)
 }
 
 func (r *Resolver) IntermediaryBank() generated.IntermediaryBankResolver {
@@ -209,6 +269,10 @@ func (paymentResolver) AchEntry(ctx context.Context, obj *payments.Payment) (*pa
 	return related[*payments.Entry](ctx, obj)
 }
 
+func (paymentResolver) Request(ctx context.Context, obj *payments.Payment) (*payments.Request, error) {
+	return related[*payments.Request](ctx, obj)
+}
+
 func (paymentResolver) Messages(ctx context.Context, obj *payments.Payment) ([]*payments.Message, error) {
 	return related[[]*payments.Message](ctx, obj)
 }
@@ -221,8 +285,30 @@ func (paymentResolver) History(ctx context.Context, obj *payments.Payment, first
 	return related[*model.Connection[audit.Entry]](ctx, obj)
 }
 
+func (paymentResolver) Recurrence(ctx context.Context, obj *payments.Payment) (*payments.Recurrence, error) {
+	return related[*payments.Recurrence](ctx, obj)
+}
+
 func (paymentResolver) WebhookDeliveries(ctx context.Context, obj *payments.Payment, first *int32, after *string, last *int32, before *string, filter *webhooks.DeliverySearch) (*model.Connection[webhooks.Delivery], error) {
 	return related[*model.Connection[webhooks.Delivery]](ctx, obj)
+}
+
+func (r *Resolver) PositivePayRule() generated.PositivePayRuleResolver {
+	return positivePayRuleResolver{}
+}
+
+type positivePayRuleResolver struct{}
+
+func (positivePayRuleResolver) Customer(ctx context.Context, obj *positivepay.Rule) (*customers.Customer, error) {
+	return related[*customers.Customer](ctx, obj)
+}
+
+func (positivePayRuleResolver) Account(ctx context.Context, obj *positivepay.Rule) (*accounts.Account, error) {
+	return related[*accounts.Account](ctx, obj)
+}
+
+func (positivePayRuleResolver) History(ctx context.Context, obj *positivepay.Rule, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error) {
+	return related[*model.Connection[audit.Entry]](ctx, obj)
 }
 
 func (r *Resolver) Query() generated.QueryResolver { return queryResolver{} }
@@ -277,6 +363,14 @@ func (queryResolver) FeeCatalogue(ctx context.Context) ([]*fees.Fee, error) {
 	return resolved[[]*fees.Fee](ctx)
 }
 
+func (queryResolver) BulkFiles(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *files.FileSearch) (*model.Connection[files.BulkFile], error) {
+	return resolved[*model.Connection[files.BulkFile]](ctx)
+}
+
+func (queryResolver) Trades(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *fx.Search) (*model.Connection[fx.Trade], error) {
+	return resolved[*model.Connection[fx.Trade]](ctx)
+}
+
 func (queryResolver) Proof(ctx context.Context, maxAge *int32) (*ledger.Proof, error) {
 	return resolved[*ledger.Proof](ctx)
 }
@@ -293,12 +387,52 @@ func (queryResolver) RefusedCredits(ctx context.Context, first *int32) ([]*model
 	return resolved[[]*model.RefusedCredit](ctx)
 }
 
+func (queryResolver) PositivePayRules(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *positivepay.Search) (*model.Connection[positivepay.Rule], error) {
+	return resolved[*model.Connection[positivepay.Rule]](ctx)
+}
+
+func (queryResolver) PreviewPayment(ctx context.Context, input model.OrderDraft) (*model.PaymentPreview, error) {
+	return resolved[*model.PaymentPreview](ctx)
+}
+
+func (queryResolver) PreviewTransfer(ctx context.Context, input model.FundsDraft) (*model.PaymentPreview, error) {
+	return resolved[*model.PaymentPreview](ctx)
+}
+
+func (queryResolver) Recurrences(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *payments.RecurrenceSearch) (*model.Connection[payments.Recurrence], error) {
+	return resolved[*model.Connection[payments.Recurrence]](ctx)
+}
+
 func (queryResolver) Webhooks(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *webhooks.Search) (*model.Connection[webhooks.Webhook], error) {
 	return resolved[*model.Connection[webhooks.Webhook]](ctx)
 }
 
 func (queryResolver) PaymentEvents(ctx context.Context, first *int32, after *string) (*webhooks.Feed, error) {
 	return resolved[*webhooks.Feed](ctx)
+}
+
+func (r *Resolver) Quote() generated.QuoteResolver { return quoteResolver{} }
+
+type quoteResolver struct{}
+
+func (quoteResolver) Customer(ctx context.Context, obj *fx.Quote) (*customers.Customer, error) {
+	return related[*customers.Customer](ctx, obj)
+}
+
+func (r *Resolver) Recurrence() generated.RecurrenceResolver { return recurrenceResolver{} }
+
+type recurrenceResolver struct{}
+
+func (recurrenceResolver) Customer(ctx context.Context, obj *payments.Recurrence) (*customers.Customer, error) {
+	return related[*customers.Customer](ctx, obj)
+}
+
+func (recurrenceResolver) Account(ctx context.Context, obj *payments.Recurrence) (*accounts.Account, error) {
+	return related[*accounts.Account](ctx, obj)
+}
+
+func (recurrenceResolver) LastPayment(ctx context.Context, obj *payments.Recurrence) (*payments.Payment, error) {
+	return related[*payments.Payment](ctx, obj)
 }
 
 func (r *Resolver) Role() generated.RoleResolver { return roleResolver{} }
@@ -331,6 +465,18 @@ type statementResolver struct{}
 
 func (statementResolver) Entries(ctx context.Context, obj *ledger.Statement, first *int32, after *string, last *int32, before *string, orderBy *model.BookEntryOrder) (*model.Connection[ledger.BookEntry], error) {
 	return related[*model.Connection[ledger.BookEntry]](ctx, obj)
+}
+
+func (r *Resolver) Trade() generated.TradeResolver { return tradeResolver{} }
+
+type tradeResolver struct{}
+
+func (tradeResolver) Customer(ctx context.Context, obj *fx.Trade) (*customers.Customer, error) {
+	return related[*customers.Customer](ctx, obj)
+}
+
+func (tradeResolver) Quote(ctx context.Context, obj *fx.Trade) (*fx.Quote, error) {
+	return related[*fx.Quote](ctx, obj)
 }
 
 func (r *Resolver) User() generated.UserResolver { return userResolver{} }

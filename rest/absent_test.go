@@ -24,7 +24,8 @@ import (
 // out).
 var nullable = []string{
 	"reason", "externalAccount", "balanceType", "achCompanyId", "code", "message", "data", "streetAddress2", "bic",
-	"branchBic",
+	"branchBic", "memoPostFailureReason", "memoPostRetryCount", "notificationRefNumber", "authenticationRetryCounter",
+	"customerAccountingDate", "fedSettlementId", "rejectReason", "paymentNotes", "senderAddress2", "receiverAddress2",
 }
 
 func TestOnlyWhatIsPublishedSoIsNull(t *testing.T) {

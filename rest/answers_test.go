@@ -78,6 +78,57 @@ var areas = []area{
 		"PUT /v3/payments/4711/reverse",
 	},
 	{
+		"recurrences", "recurrences_change",
+		operation{"", http.MethodPatch, "/v1/recurrences/{Q}", `{"endDate": "11-01-2026", "numberOfPayments": 0, "frequency": "Often"}`},
+		"",
+	},
+	{
+		"uploads", "files_upload",
+		operation{"", http.MethodPost, "/v1/payments/customers/{C}/files/csv", form("invoices.xlsx", "PK")},
+		"",
+	},
+	{
+		"file_search", "files_search",
+		operation{"", http.MethodPost, "/v2/files/search", `{"fileNumber": "seven"}`},
+		"",
+	},
+	{"file_payments", "files_payments", operation{"", http.MethodGet, "/v1/files/4711/payments", ""}, ""},
+	{
+		"positive_search", "positive_rules_search",
+		operation{"", http.MethodPost, "/v2/positivepay/rules/search?page=0&records=10", "{}"},
+		"",
+	},
+	{
+		"positive_rules", "positive_rules_create_v2",
+		operation{"", http.MethodPost, "/v2/positivepay/rules", `{"paymentRuleType": "CHECK", "customerAccountNumber": "{N}"}`},
+		"",
+	},
+	{
+		"positive_rules_v3", "positive_rules_create",
+		operation{"", http.MethodPost, "/v3/positivepay/rules", `{"paymentRuleType": "CHECK", "customerAccountNumber": "{N}"}`},
+		"",
+	},
+	{
+		"exception_search", "exceptions_search",
+		operation{"", http.MethodPost, "/v2/positivepay/exception/search?page=1&records=101", "{}"},
+		"",
+	},
+	{
+		"exceptions", "exceptions_approve",
+		operation{"", http.MethodPut, "/v2/positivepay/exception/4711/approve", ""},
+		"",
+	},
+	{
+		"decisions", "exceptions_decide_many",
+		operation{"", http.MethodPatch, "/v1/positivepay/payments/decisions/approve", `{"ids": ["4711"]}`},
+		"",
+	},
+	{
+		"one_decision", "exceptions_decide",
+		operation{"", http.MethodPut, "/v1/positivepay/payments/4711/decisions/Approve", ""},
+		"",
+	},
+	{
 		"plays", "plays_credit",
 		operation{"", http.MethodPost, "/sandbox/incomingcredits", `{"paymentAmount": 1}`},
 		"POST /sandbox/payments/4711/recall",
@@ -93,10 +144,31 @@ var areas = []area{
 		"",
 	},
 	{
+		"debit_requests", "payments_debit",
+		operation{"", http.MethodPost, "/v3/payments/debitrequest", `{"paymentAmount": 0, "speed": "Soon", "creditor": {"accountUID": "{A}"}}`},
+		"",
+	},
+	{
 		"book_transfers", "payments_book",
 		operation{"", http.MethodPost, "/v3/payments/booktransfer", `{"paymentAmount": 0, "senderAccount": {"accountUID": "{A}"}}`},
 		"",
 	},
+	{
+		"fx_quotes", "fx_quote_v3",
+		operation{"", http.MethodPost, "/v3/fx/quote", `{"customerIdType": "CustomerUID", "sellCurrency": "USD", "buyCurrency": "USD", "productType": "SPOT"}`},
+		"",
+	},
+	{
+		"fx_acceptances", "fx_accept",
+		operation{"", http.MethodPut, "/v2/fx/accept", `{"quoteUUID": "00000000-0000-4000-8000-000000000000"}`},
+		"",
+	},
+	{
+		"fx_rejections", "fx_reject",
+		operation{"", http.MethodPut, "/fx/00000000-0000-4000-8000-000000000000/reject", ""},
+		"",
+	},
+	{"fx_trades", "fx_cover", operation{"", http.MethodGet, "/fx/4711/cover", ""}, ""},
 	{
 		"limit_check", "limits_check",
 		operation{"", http.MethodPost, "/v1/customers/{C}/limits", `{"paymentAmount": 1}`},
@@ -149,12 +221,44 @@ func areaOf(method, path string) string {
 		return "routing"
 	case strings.HasSuffix(path, "/creditrequest"):
 		return "credit_requests"
+	case strings.HasSuffix(path, "/debitrequest"):
+		return "debit_requests"
 	case path == "/v4/payments/credit":
 		return "credits_v4"
 	case strings.HasSuffix(path, "/return"):
 		return "returns"
 	case strings.HasSuffix(path, "/reverse"):
 		return "reversals"
+	case strings.HasPrefix(path, "/v1/recurrences/"):
+		return "recurrences"
+	case strings.HasPrefix(path, "/v1/payments/customers/"):
+		return "uploads"
+	case strings.HasSuffix(path, "/files/search"):
+		return "file_search"
+	case strings.HasPrefix(path, "/v1/files/"):
+		return "file_payments"
+	case path == "/v2/positivepay/exception/search":
+		return "exception_search"
+	case strings.HasPrefix(path, "/v2/positivepay/exception/"):
+		return "exceptions"
+	case strings.HasPrefix(path, "/v1/positivepay/payments/decisions/"):
+		return "decisions"
+	case strings.HasPrefix(path, "/v1/positivepay/"):
+		return "one_decision"
+	case path == "/v2/positivepay/rules/search":
+		return "positive_search"
+	case strings.HasPrefix(path, "/v2/positivepay/"):
+		return "positive_rules"
+	case strings.HasPrefix(path, "/v3/positivepay/"):
+		return "positive_rules_v3"
+	case strings.HasSuffix(path, "/fx/quote"):
+		return "fx_quotes"
+	case strings.HasSuffix(path, "/fx/accept"):
+		return "fx_acceptances"
+	case strings.HasSuffix(path, "/reject"):
+		return "fx_rejections"
+	case strings.Contains(path, "/fx/"):
+		return "fx_trades"
 	case strings.HasPrefix(path, "/sandbox/"):
 		return "plays"
 	case strings.HasSuffix(path, "/booktransfer"):
@@ -193,16 +297,24 @@ func (b *bank) refusals(a area) map[int]string {
 	b.t.Helper()
 	o := everything()[slices.IndexFunc(everything(), func(o operation) bool { return o.name == a.does })]
 	reused := o
-	reused.body = changed.ReplaceAllString(o.body, "${1}X${2}")
+	if reused.body = another(o.body); a.name == "recurrences" { // which has no text
+		reused.body = `{"amount": 13}`
+	} else if a.name == "fx_acceptances" {
+		reused.body = strings.Replace(o.body, "20", "21", 1)
+	}
 	large, media := b.keyed(o, "l"), b.keyed(o, "m")
 	large.ContentLength = 1 << 20
 	media.Header.Set("Content-Type", "text/plain")
 	b.send(b.program(), b.keyed(o, "k"))
+	otherwise := b.keyed(reused, "k")
+	if o.body == "" {
+		otherwise.Header.Set("If-Match", `"9"`)
+	}
 	all := map[int]string{
 		http.StatusBadRequest:   b.send(b.program(), b.keyed(a.wrong, "w")).body,
 		http.StatusUnauthorized: b.ask(b.Nobody(), o).body,
 		http.StatusForbidden:    b.denied(o),
-		http.StatusConflict:     b.send(b.program(), b.keyed(reused, "k")).body,
+		http.StatusConflict:     b.send(b.program(), otherwise).body,
 	}
 	if a.absent != "" {
 		method, path, changes := strings.Cut(a.absent, " ")

@@ -18,8 +18,11 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/demo"
 	"bankgraph/core/fees"
+	"bankgraph/core/files"
+	"bankgraph/core/fx"
 	"bankgraph/core/limits"
 	"bankgraph/core/payments"
+	"bankgraph/core/positivepay"
 	"bankgraph/core/postal"
 	"bankgraph/core/rails"
 	"bankgraph/core/roles"
@@ -54,10 +57,20 @@ type bank struct {
 	scheduled *payments.Payment // back
 	making    sync.Mutex        // of these two
 	came      payments.UID      // from another bank, to the purse; see receives
+	held      payments.UID      // a debit of another bank, of the purse
 	transfer  payments.UID      // from the purse to the partner's other account
+	series    payments.Saved    // the first of a series of those
 	desk      *accounts.Account // that one
-	private   *payments.Payment // between accounts of direct
+	file      files.FileUID     // of the partner's
 
+	offer, privateOffer fx.QuoteUID // to acme and to direct; see receives
+	deal, privateDeal   fx.TradeUID
+
+	private *payments.Payment // between accounts of direct
+
+	rule      *positivepay.Rule      // of acme's operating
+	stopped   *positivepay.Rule      // of acme's operating, suspended
+	foreign   *positivepay.Rule      // of hidden
 	treasurer *signatories.Signatory // acme's
 	clerk     *roles.Role            // acme's
 	ruth      *users.User            // acme's, a clerk
@@ -104,6 +117,12 @@ func fill(t testing.TB, made *coretest.Bank) *bank {
 	b.Limit(b.direct, "ACH_PAYMENT_LIMIT_PER_DAY", 42_42)
 	b.purse = b.Account(b.partner, coretest.Holding(500_00, 0), coretest.Sends,
 		func(a *accounts.Account) { a.Name = "Purse" })
+	b.rule = b.PositivePayRule(b.operating, func(r *positivepay.Rule) {
+		r.BeneficiaryName, r.SECCode, r.IndividualID = b.mark(r.Tenant)+"Lakefront Utilities Inc", "CCD", "METER-7"
+		r.ExpiryDate, r.NumberOfPayments = new(r.EffectiveDate.AddDate(1, 0, 0)), new(int32(12))
+	})
+	b.stopped = b.PositivePayRule(b.operating, func(r *positivepay.Rule) { r.State = positivepay.Suspended })
+	b.foreign = b.PositivePayRule(b.hidden, func(r *positivepay.Rule) { r.BeneficiaryName = canary })
 	b.desk = b.Account(b.partner, coretest.Holding(0, 0), func(a *accounts.Account) { a.Name = "Desk" })
 	b.paid = b.Payment(b.operating, b.purse, func(p *payments.Payment) {
 		p.FeeMinor, p.FeeName, p.FeeTier, p.Notes = 25, "Book Transfer", "Gold", b.mark(p.Tenant)+"Rent of October"

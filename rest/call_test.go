@@ -36,10 +36,21 @@ func (b *bank) call(ctx context.Context, method, path, body string) said {
 
 func request(method, path, body string) *http.Request {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
-	if body != "" {
+	switch {
+	case strings.HasPrefix(body, "--"+boundary):
+		r.Header.Set("Content-Type", "multipart/form-data; boundary="+boundary)
+	case body != "":
 		r.Header.Set("Content-Type", "application/json")
 	}
 	return r
+}
+
+const boundary = "between-parts"
+
+// form is a body with a file.
+func form(name, text string) string {
+	return "--" + boundary + "\r\nContent-Disposition: form-data; name=\"file\"; filename=\"" + name +
+		"\"\r\nContent-Type: text/plain\r\n\r\n" + text + "\r\n--" + boundary + "--\r\n"
 }
 
 func (b *bank) get(ctx context.Context, path string) said {
@@ -102,8 +113,10 @@ func (s said) failure(t *testing.T) (code, message string) {
 	return body.Code, body.Message
 }
 
-// messageOnly reports whether a failure has no code: users and roles have none (envelope C3).
-func (s said) messageOnly() bool { return strings.HasPrefix(s.body, `{"message":`) }
+// messageOnly reports whether a failure has no code: users and roles have none (envelope C3), series have (C12).
+func (s said) messageOnly() bool {
+	return strings.HasPrefix(s.body, `{"message":`) && !strings.Contains(s.body, `"errors":`)
+}
 
 func (s said) refused(t *testing.T, what string, status int, code, message string) {
 	t.Helper()

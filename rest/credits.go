@@ -75,6 +75,10 @@ func creditCode(t reported) string {
 	if t.field == "" || t.status != http.StatusBadRequest {
 		return t.code
 	}
+	if field, is := strings.CutPrefix(t.field, "recurrence."); is {
+		t.field = field
+		return recurrenceCode(t)
+	}
 	for _, a := range creditAreas {
 		if rest, is := strings.CutPrefix(t.field, a.field); is {
 			rest = strings.ReplaceAll(places.ReplaceAllString(rest, ""), ".", "_")
@@ -107,25 +111,23 @@ func (a *api) sendPayment(r *http.Request, q *reader, order payments.Order) (ans
 		return answer{}, q.err
 	}
 	out, err := a.core.Payments.Send(r.Context(), order, options)
-	saved := paymentSavedOf(out.Result)
-	if out.Result.Status == payments.StatusReadyToTransmit {
-		saved.PaymentStatus = "INITIATED" // accepted, as this operation publishes it
-	}
+	saved := initiatedOf(out.Result)
 	if order.Strict {
-		return done(http.StatusOK, out.Receipt, paymentInitiated{saved.PaymentUID, saved.PaymentStatus}), err
+		return done(http.StatusOK, out.Receipt,
+			paymentInitiated{saved.PaymentUID, saved.PaymentStatus, saved.RecurrenceID}), err
 	}
 	return done(http.StatusOK, out.Receipt, saved), err
 }
 
 // paymentInitiated answers a credit of v4.
 type paymentInitiated struct {
-	PaymentUID    string          `json:"paymentUID"`
-	PaymentStatus payments.Status `json:"paymentStatus"`
+	PaymentUID    string                 `json:"paymentUID"`
+	PaymentStatus payments.Status        `json:"paymentStatus"`
+	RecurrenceID  payments.RecurrenceUID `json:"recurrenceId,omitzero"` // of the series that it begins
 }
 
 // orderDraft reads the body of a credit request; contact is the member of the receiver that names a contact.
 func orderDraft(body fields, contact string) payments.Order {
-	body.none("payments cannot be repeated yet: send one payment", "recurrence")
 	body.none("a payment costs what the customer's fee tier says", "fee")
 	sender, receiver, info := body.object("sender"), body.object("receiver"), body.object("additionalInfo")
 	receiver.none("these speeds pay without one", "intermediaryBank")
@@ -162,6 +164,7 @@ func orderDraft(body fields, contact string) payments.Order {
 		BankInfo:       info.text("senderToReceiverNotes").Value,
 		SECCode:        rails.SECCode(info.text("secCode").Value),
 		CompanyID:      sender.text("achCompanyID").Value,
+		Repeat:         repetition(body),
 	}
 }
 

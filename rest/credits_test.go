@@ -120,12 +120,17 @@ func TestACreditNamesEveryMistake(t *testing.T) {
 		strings.Replace(credit(b, ""), `"Instant"`, `"Economy"`, 1):                       {"ADDITIONALINFO_SECCODE_REQUIRED"},
 		entry(b, "POP"): {"ADDITIONALINFO_SECCODE_INVALID"},
 		entry(b, "CTX"): {"ADDITIONALINFO_SECCODE_NOTALLOWED"},
-		credit(b, `, "paymentDate": "11-17-2026"`):                                                                {"CREDIT_DATE_MIN"},
-		strings.Replace(credit(b, `, "paymentDate": "11-26-2026"`), `"Instant"`, `"Express"`, 1):                  {"CREDIT_DATE_INVALID"},
-		credit(b, `, "recurrence": {"frequency": "Daily"}`):                                                       {"CREDIT_RECURRENCE_NOTALLOWED"},
-		credit(b, `, "additionalInfo": {"detailsOfCharges": "ALL"}`):                                              {"ADDITIONALINFO_DETAILSOFCHARGES_INVALID"},
-		credit(b, `, "additionalInfo": {"paymentRemittanceNotes": "`+strings.Repeat("x", 141)+`"}`):               {"CREDIT_REMITTANCE_MAX"},
-		strings.Replace(credit(b, ""), `"sender"`, `"paymentNotes": "`+strings.Repeat("x", 216)+`", "sender"`, 1): {"CREDIT_NOTES_MAX"},
+		credit(b, `, "paymentDate": "11-17-2026"`):                                                                 {"CREDIT_DATE_MIN"},
+		strings.Replace(credit(b, `, "paymentDate": "11-26-2026"`), `"Instant"`, `"Express"`, 1):                   {"CREDIT_DATE_INVALID"},
+		credit(b, `, "recurrence": {"frequency": "Daily"}`):                                                        {"RECURRENCE_PAYUNTIL_REQUIRED"},
+		credit(b, `, "recurrence": {"frequency": "Daily", "payUntil": "EndDate"}`):                                 {"RECURRENCE_ENDDATE_REQUIRED"},
+		credit(b, `, "recurrence": {"frequency": "Daily", "payUntil": "EndDate", "endDate": "11-01-2026"}`):        {"RECURRENCE_ENDDATE_INVALID"},
+		credit(b, `, "recurrence": {"frequency": "Daily", "payUntil": "EndDate", "endDate": "soon"}`):              {"RECURRENCE_ENDDATE_INVALID"},
+		credit(b, `, "recurrence": {"frequency": "Daily", "payUntil": "NumberOfPayments"}`):                        {"RECURRENCE_COUNT_REQUIRED"},
+		credit(b, `, "recurrence": {"frequency": "Often", "payUntil": "NumberOfPayments", "numberOfPayments": 0}`): {"RECURRENCE_FREQUENCY_INVALID", "RECURRENCE_COUNT_INVALID"},
+		credit(b, `, "additionalInfo": {"detailsOfCharges": "ALL"}`):                                               {"ADDITIONALINFO_DETAILSOFCHARGES_INVALID"},
+		credit(b, `, "additionalInfo": {"paymentRemittanceNotes": "`+strings.Repeat("x", 141)+`"}`):                {"CREDIT_REMITTANCE_MAX"},
+		strings.Replace(credit(b, ""), `"sender"`, `"paymentNotes": "`+strings.Repeat("x", 216)+`", "sender"`, 1):  {"CREDIT_NOTES_MAX"},
 	} {
 		said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", body)
 		if said.status != http.StatusBadRequest || strings.Count(said.body, `"code"`) != len(codes) {

@@ -12,7 +12,7 @@ import (
 
 // dialect is how one family of operations answers: its envelope, and status and code by fault. The same
 // missing customer is CUST001 in one dialect and SIG_CUSTOMER_NOTFOUND in another. Each dialect is in the
-// file of its handlers. Envelopes have names, C1 to C10 (rest/CONTRACT.md, envelopes). A denied permission
+// file of its handlers. Envelopes have names, C1 to C13 (rest/CONTRACT.md, envelopes). A denied permission
 // has a code of its own only at the lookup; elsewhere it is API901, not authorized.
 type dialect struct {
 	success func(answer) any

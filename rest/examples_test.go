@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -48,6 +50,15 @@ func demoBank(t *testing.T) *bank {
 	if err := demo.Directory(access.Operator(t.Context(), 0, "", nil), made.Core); err != nil {
 		t.Fatal(err)
 	}
+	operator := access.Operator(t.Context(), made.Tenant, "sandbox", coretest.Zone())
+	if err := demo.Ask(operator, made.Core, "demo-staff"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := made.Files.Check(operator); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return &bank{Bank: made, t: t, handler: checked(t, rest.New(made.Core, rest.Options{}))}
 }
 
@@ -58,7 +69,7 @@ func TestExamplesAreTheDemoBanks(t *testing.T) {
 	b, doc := demoBank(t), readDocument(t)
 	ctx := access.With(t.Context(), access.Caller{
 		Tenant: b.Tenant, Zone: coretest.Zone(), Entity: int64(demo.Institution), Partner: int64(demo.Institution),
-		Reach: access.OfBank, Permissions: access.Readers,
+		Reach: access.OfBank, Permissions: append(slices.Clone(access.Readers), access.UploadFiles, access.ManageExceptions),
 	})
 	seen := map[string]bool{}
 	for path, item := range doc.Paths.Map() {
@@ -119,7 +130,16 @@ func TestExamplesOfChangesWork(t *testing.T) {
 				if strings.HasSuffix(path, "/return") || strings.HasSuffix(path, "/recall") { // the demo has no such payment
 					of = strings.ReplaceAll(path, "{paymentUID}", b.credited(ctx, demo.Account(1, 0)).String())
 				}
+				held := ""
+				if strings.Contains(path, "{paymentId}") || strings.Contains(path, "/decisions/") { // nor a debit that is held
+					held = b.debited(demo.Account(1, 0)).String()
+					of = strings.ReplaceAll(of, "{paymentId}", held)
+				}
 				r := exampleOf(t, method, of, operation)
+				if strings.HasPrefix(path, "/v1/positivepay/payments/decisions/") {
+					text := `{"ids": ["` + held + `"]}`
+					r.Body, r.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
+				}
 				r.Header.Set(asDocumented, "yes")
 				if answer := b.send(ctx, r); answer.status >= 300 {
 					t.Errorf("%s %s: %d %s", method, r.URL, answer.status, answer.body)
@@ -144,6 +164,9 @@ func exampleOf(t *testing.T, method, path string, operation *openapi3.Operation)
 	body := ""
 	if operation.RequestBody != nil {
 		media, fields := operation.RequestBody.Value.Content.Get("application/json"), map[string]any{}
+		if media == nil { // a form with a file
+			return request(method, path, form("payroll.csv", demo.Payroll(demo.First)+"\n"))
+		}
 		for name, field := range media.Schema.Value.Properties {
 			if field.Value.Example != nil {
 				fields[name] = field.Value.Example

@@ -1,20 +1,31 @@
 package rest_test
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	did "bankgraph/core/changes"
 	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+	"bankgraph/core/files"
+	"bankgraph/core/fx"
+	"bankgraph/core/money"
 	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/nacha"
 	"bankgraph/core/sandbox"
 )
 
-// receives makes what operations are about that take a payment which is in the books: {I} came in, {T} is a transfer.
+// receives makes what operations are about that take a payment which is in the books: {I} came in, {T} is a transfer,
+// {M} one of the series {Q}, {G} a file.
 func (b *bank) receives(o operation) {
 	b.t.Helper()
 	b.making.Lock()
@@ -23,6 +34,21 @@ func (b *bank) receives(o operation) {
 	switch {
 	case strings.Contains(o.path, "{I}") && b.came == 0:
 		b.came = b.credited(b.Staff(), b.purse.UID)
+	case strings.Contains(o.path+o.body, "{E}") && b.held == 0:
+		b.held = b.debited(b.purse.UID)
+	case (strings.Contains(o.path, "{Q}") || strings.Contains(o.path, "{M}")) && b.series.UID == 0:
+		var made did.Outcome[payments.Saved]
+		made, err = b.Payments.Transfer(b.Staff(), payments.Draft{
+			Sender: payments.Party{UID: b.purse.UID}, Receiver: payments.Party{UID: b.desk.UID}, Amount: "25",
+			Repeat: &payments.Repetition{Frequency: "Monthly", Until: "Cancelled"},
+		}, did.RequestOptions{})
+		b.series = made.Result
+	case strings.Contains(o.path+o.body, "{G}") && b.file == 0:
+		b.file = b.filed()
+	case strings.Contains(o.path+o.body, "{V}") && b.offer == (fx.QuoteUID{}):
+		b.offer, b.privateOffer = b.offers(b.acme), b.offers(b.direct)
+	case strings.Contains(o.path, "{Z}") && b.deal == 0:
+		b.deal, b.privateDeal = b.deals(b.acme), b.deals(b.direct)
 	case strings.Contains(o.path, "{T}") && b.transfer == 0:
 		var made did.Outcome[payments.Saved]
 		made, err = b.Payments.Transfer(b.Staff(), payments.Draft{
@@ -35,6 +61,97 @@ func (b *bank) receives(o operation) {
 	}
 }
 
+// debited lets a company at another bank debit an account, which positive pay holds, and returns the payment.
+func (b *bank) debited(of accounts.UID) (uid payments.UID) {
+	b.t.Helper()
+	staff := access.With(b.t.Context(), access.Caller{
+		Tenant: b.Tenant, Zone: coretest.Zone(), Client: "staff", Reach: access.OfBank, Permissions: access.All,
+	})
+	err := b.DB.InTx(b.t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewRaw(`UPDATE accounts SET enable_positive_pay = true WHERE tenant = ? AND uid = ?`, b.Tenant, of).Exec(ctx)
+		return err
+	})
+	if err == nil {
+		_, err = b.Sandbox.PlayDebit(staff, sandbox.Debit{Account: of, Amount: "25", CompanyBank: "611590103"}, did.RequestOptions{})
+	}
+	if err == nil {
+		_, err = b.Payments.Receive(access.Operator(b.t.Context(), b.Tenant, b.Code, coretest.Zone()))
+	}
+	if err == nil {
+		err = b.DB.NewRaw(`SELECT max(uid) FROM payments WHERE tenant = ? AND entry_type = 'DEBIT' AND direction = 'IN'`, b.Tenant).
+			Scan(b.t.Context(), &uid)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return uid
+}
+
+// filed has a file of the partner's checked and paid: a batch of ACH, of whose two entries one has a fault.
+func (b *bank) filed() files.FileUID {
+	b.t.Helper()
+	var text bytes.Buffer
+	w, err := nacha.NewWriter(&text, nacha.Header{
+		Origin: "611090001", Destination: "611090001", OriginName: "Partner", DestinationName: "Bank", CreatedAt: coretest.Start,
+	})
+	if err == nil {
+		err = w.Batch(nacha.Batch{
+			Class: rails.CCD, CompanyID: "1234567890", CompanyName: "Partner", Description: "INVOICES",
+			Effective: coretest.Start.Truncate(24*time.Hour).AddDate(0, 0, 1), Bank: "611090001",
+		})
+	}
+	for _, bank := range []string{"611590103", "011000028"} {
+		if err == nil {
+			_, err = w.Entry(nacha.Entry{
+				Account: rails.Checking, Direction: rails.Credit, Amount: money.Of(12_50, "USD"), Routing: bank,
+				Number: "440055551", Name: "Old Mill Ltd", ID: "INV-7",
+			})
+		}
+	}
+	if err == nil {
+		_, err = w.Close()
+	}
+	var made did.Outcome[files.Saved]
+	if err == nil {
+		made, err = b.Files.Upload(b.Staff(), files.Upload{
+			Customer: b.partner.UID, Type: files.NACHA, Name: "invoices.txt", Content: &text,
+		}, did.RequestOptions{})
+	}
+	worker := access.Operator(b.t.Context(), b.Tenant, b.Code, coretest.Zone())
+	if err == nil {
+		_, err = b.Files.Check(worker)
+	}
+	if err == nil {
+		_, err = b.Files.Pay(worker)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return made.Result.UID
+}
+
+// offers asks for a quote for a customer.
+func (b *bank) offers(to *customers.Customer) fx.QuoteUID {
+	b.t.Helper()
+	made, err := b.FX.Quote(b.Staff(), fx.Draft{
+		IDType: "CustomerUID", UID: to.UID, Sell: "USD", Buy: "EUR", Funding: "2500", Product: "SPOT", Tenor: "SPOT",
+	}, did.RequestOptions{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return made.Result.UID
+}
+
+// deals books a trade with a customer.
+func (b *bank) deals(with *customers.Customer) fx.TradeUID {
+	b.t.Helper()
+	made, err := b.FX.Accept(b.Staff(), b.offers(with), fx.Acceptance{}, did.RequestOptions{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return made.Result.UID
+}
+
 // credited lets a customer of another bank pay an account, and returns the payment.
 func (b *bank) credited(ctx context.Context, to accounts.UID) (uid payments.UID) {
 	b.t.Helper()
@@ -43,7 +160,8 @@ func (b *bank) credited(ctx context.Context, to accounts.UID) (uid payments.UID)
 		_, err = b.Payments.Receive(access.Operator(b.t.Context(), b.Tenant, b.Code, coretest.Zone()))
 	}
 	if err == nil {
-		err = b.DB.NewRaw(`SELECT max(uid) FROM payments WHERE tenant = ?`, b.Tenant).Scan(b.t.Context(), &uid)
+		err = b.DB.NewRaw(`SELECT max(uid) FROM payments WHERE tenant = ? AND entry_type = 'CREDIT'`, b.Tenant).
+			Scan(b.t.Context(), &uid)
 	}
 	if err != nil {
 		b.t.Fatal(err)

@@ -140,6 +140,7 @@ func paymentSearch(f fields) payments.Search {
 	if status := f.text("status").Value; status != "" {
 		by.States = payments.StatesOf(payments.Status(strings.ToUpper(status)))
 	}
+	by.Recurrence = sought(f, &by, payments.ParseRecurrenceUID, "recurrenceId")
 	by.Contact = sought(f, &by, contacts.ParseUID, "receiverId")
 	if way := f.text("wireType").Value; way != "" {
 		direction, known := wireTypes[strings.ToUpper(way)]
@@ -160,10 +161,10 @@ var wireTypes = map[string]payments.Direction{
 	string(payments.OutgoingPayment): payments.Out, string(payments.IncomingPayment): payments.In,
 }
 
-// unmet are the conditions that no payment meets yet: they are of international payments, of series, of files
+// unmet are the conditions that no payment meets yet: they are of international payments, of files
 // and of virtual accounts.
 var unmet = []string{
-	"forexContractNo", "sourceRefNo", "senderAccountTokenId", "receiverAccountTokenId", "recurrenceId",
+	"forexContractNo", "sourceRefNo", "senderAccountTokenId", "receiverAccountTokenId",
 	"ultimateSenderName", "ultimateSenderAccountNo", "ultimateReceiverName", "ultimateReceiverAccountNo",
 }
 

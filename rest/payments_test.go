@@ -18,8 +18,9 @@ func TestABookTransferNamesWhatItCannotDo(t *testing.T) {
 			"senderAccount": {"accountUID": %q}, "receiverAccount": {"accountUID": %q}%s}`, b.purse.UID, b.operating.UID, more)
 	}
 	for body, message := range map[string]string{
-		body(`, "recurrence": {"frequency": "Daily", "payUntil": "Cancelled"}`):       "recurrence: payments cannot be repeated yet",
-		body(`, "recurrence": "Daily"`):                                               "recurrence: payments cannot be repeated yet",
+		body(`, "recurrence": {"frequency": "Daily", "payUntil": "EndDate"}`): "recurrence.endDate: is required where payUntil is EndDate",
+		body(`, "recurrence": {}`):                                                    "recurrence.frequency: is required; recurrence.payUntil: is required",
+		body(`, "recurrence": "Daily"`):                                               "recurrence: must be an object",
 		body(`, "additionalInfo": {"senderAccountTokenId": "a:1"}`):                   "additionalInfo.senderAccountTokenId: accounts have no tokens",
 		body(`, "additionalInfo": {"receiverAccountTokenId": "a:1"}`):                 "additionalInfo.receiverAccountTokenId: accounts have no tokens",
 		strings.ReplaceAll(body(""), "11-18-2026", "2026-11-18"):                      "paymentDate: must be a date in the form MM-DD-YYYY",

@@ -36,6 +36,23 @@ func (a *api) playIncomingCredit(r *http.Request) (answer, error) {
 	return done(http.StatusOK, out.Receipt, playedOf(out.Result)), err
 }
 
+func (a *api) playIncomingDebit(r *http.Request) (answer, error) {
+	q := readBody(r)
+	f, options := q.fields(), q.options()
+	draft := sandbox.Debit{
+		Account: orZero(idIn(f, accounts.ParseUID, "accountUID")), Amount: f.number("paymentAmount").Value,
+		Number: f.number("accountNumber").Value, CompanyID: f.number("achCompanyID").Value,
+		CompanyName: f.text("companyName").Value, CompanyBank: f.number("companyBankId").Value,
+		SECCode: f.text("secCode").Value, IndividualID: f.text("transactionIdNumber").Value,
+		Description: f.text("description").Value, Date: orZero(wordIn(f, date, "paymentDate")),
+	}
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Sandbox.PlayDebit(r.Context(), draft, options)
+	return done(http.StatusOK, out.Receipt, playedOf(out.Result)), err
+}
+
 func (a *api) playRecall(r *http.Request) (answer, error) {
 	q := readBody(r)
 	uid, options, f := inPath(q, "paymentUID", payments.ParseUID), q.options(), q.fields()

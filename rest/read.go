@@ -272,6 +272,15 @@ var (
 	paymentPages = numbering{
 		page: []string{"page"}, size: []string{"limit"}, first: 1, last: math.MaxInt32, most: 100,
 	}
+	filePages = numbering{
+		page: []string{"page"}, size: []string{"limit"}, first: 1, last: math.MaxInt32, most: 1000, usual: 10,
+	}
+	rulePages = numbering{
+		page: []string{"page"}, size: []string{"records"}, first: 1, last: math.MaxInt32, most: 1000,
+	}
+	exceptionPages = numbering{
+		page: []string{"page"}, size: []string{"records"}, first: 1, last: math.MaxInt32, most: 100,
+	}
 	signatoryPages = numbering{
 		page: []string{"page"}, size: []string{"size"}, first: 0, last: 9999, most: 500, usual: 10,
 	}

@@ -114,6 +114,7 @@ func (a *api) routes(r chi.Router) {
 	r.With(deprecated(creditInV4)).Post("/v3/payments/creditrequest", a.answer(creditsV3, a.creditRequest))
 	r.Post("/v4/payments/credit", a.answer(creditsV4, a.creditV4))
 	for _, generation := range []string{"/v3", ""} { // the same, under two paths
+		r.Post(generation+"/payments/debitrequest", a.answer(debitsV3, a.debitRequest))
 		r.Post(generation+"/payments/booktransfer",
 			a.answer(bookTransfersV3.says("Book transfer failed"), a.bookTransfer))
 		r.Post(generation+"/payments/search", a.answer(paymentsV3.says("Payment search failed"), a.searchPayments))
@@ -124,7 +125,48 @@ func (a *api) routes(r chi.Router) {
 		r.Put(generation+"/payments/{paymentUID}/return", a.answer(returnsV3, a.returnPayment))
 		r.Put(generation+"/payments/{paymentUID}/reverse", a.answer(reversalsV3, a.reversePayment))
 	}
+	r.With(patient).Post("/v1/payments/customers/{customerUID}/files/{fileType}", a.answer(uploadsV1, a.uploadFile))
+	r.With(removed(removalOfFileSearch, fileSearchInV2)).Post("/v1/files/search", a.answer(fileSearch, a.searchFilesV1))
+	r.Post("/v2/files/search", a.answer(fileSearch, a.searchFilesV2))
+	r.Get("/v1/files/{fileNumber}/payments", a.answer(filePaymentsV1, a.listFilePayments))
+	r.Put("/v1/recurrences/{recurrenceId}", a.answer(recurrencesV1, a.skipRecurrence))
+	r.Patch("/v1/recurrences/{recurrenceId}", a.answer(recurrencesV1, a.changeRecurrence))
+	r.Delete("/v1/recurrences/{recurrenceId}", a.answer(recurrencesV1, a.cancelRecurrence))
+	r.Post("/v2/positivepay/rules/search", a.answer(positiveRuleSearch, a.searchPositiveRules))
+	r.With(deprecated(inV3(""))).Post("/v2/positivepay/rules",
+		a.answer(positiveRulesSavedV2.says("Positive pay rule creation failed"), a.createPositiveRuleV2))
+	r.With(deprecated(inV3(""))).Put("/v2/positivepay/rules",
+		a.answer(positiveRulesSavedV2.says("Positive pay rule update failed"), a.changePositiveRuleV2))
+	r.With(a.unlessVerb).Get("/v2/positivepay/rules/{ruleUID}",
+		a.answer(positiveRulesV2.says("Positive pay rule retrieval failed"), a.findPositiveRule))
+	r.With(a.unlessVerb).Delete("/v2/positivepay/rules/{ruleUID}",
+		a.answer(positiveRulesSavedV2.says("Positive pay rule deletion failed"), a.deletePositiveRule))
+	r.Put("/v2/positivepay/rules/{ruleUID}/activate",
+		a.answer(positiveRulesSavedV2.says("Positive pay rule activation failed"), a.activatePositiveRule))
+	r.Put("/v2/positivepay/rules/{ruleUID}/suspend",
+		a.answer(positiveRulesSavedV2.says("Positive pay rule suspension failed"), a.suspendPositiveRule))
+	r.Post("/v3/positivepay/rules", a.answer(positiveRulesV3, a.createPositiveRuleV3))
+	r.Patch("/v3/positivepay/rules/{ruleUID}", a.answer(positiveRulesV3, a.changePositiveRuleV3))
+	r.Post("/v2/positivepay/exception/search", a.answer(exceptionSearchV2, a.searchExceptions))
+	r.Put("/v2/positivepay/exception/{paymentId}/approve",
+		a.answer(exceptionsV2.says("Exception approval failed"), a.approveException))
+	r.Put("/v2/positivepay/exception/{paymentId}/reject",
+		a.answer(exceptionsV2.says("Exception rejection failed"), a.rejectException))
+	r.Patch("/v1/positivepay/payments/decisions/{decisionType}", a.answer(decisionsV1, a.decideExceptions))
+	r.With(deprecated(manyDecisions)).Put("/v1/positivepay/payments/{paymentId}/decisions/{decisionType}",
+		a.answer(oneDecisionV1, a.decideException))
+	r.With(deprecated(quoteInV3)).Post("/v2/fx/quote", a.answer(quotesV2, a.quoteV2))
+	r.Post("/v3/fx/quote", a.answer(quotesV3, a.quoteV3))
+	r.Put("/v2/fx/accept", a.answer(acceptancesV2, a.acceptQuote))
+	for _, generation := range []string{"/v2", ""} { // the same, under two paths
+		r.Put(generation+"/fx/{quoteUUID}/reject", a.answer(rejectionsV2, a.rejectQuote))
+		r.Get(generation+"/fx/{forexContractNo}/cover", a.answer(tradesV2.says("Trade cover failed"), a.coverTrade))
+	}
+	r.Post("/v2/fx/{forexContractNo}/cover", a.answer(tradesV2.says("Trade cover failed"), a.coverTrade))
+	r.Get("/v2/fx/{forexContractNo}", a.answer(tradesV2.says("Trade retrieval failed"), a.findTrade))
+	r.Delete("/v2/fx/{forexContractNo}/cancel", a.answer(tradesV2.says("Trade cancellation failed"), a.cancelTrade))
 	r.Post("/sandbox/incomingcredits", a.answer(playsV1, a.playIncomingCredit))
+	r.Post("/sandbox/incomingdebits", a.answer(playsV1, a.playIncomingDebit))
 	r.Post("/sandbox/payments/{paymentUID}/recall", a.answer(playsV1, a.playRecall))
 	r.Get("/sandbox/clock", a.answer(playsV1, a.readClock))
 	r.Put("/sandbox/clock", a.answer(playsV1, a.moveClock))

@@ -12,14 +12,13 @@ import (
 
 // transferDraft reads the body of a book transfer (rest/CONTRACT.md, book transfers).
 func transferDraft(body fields) payments.Draft {
-	body.none("payments cannot be repeated yet: send one payment", "recurrence")
 	info := body.object("additionalInfo")
 	info.none("accounts have no tokens here: name the account", "senderAccountTokenId", "receiverAccountTokenId")
 	return payments.Draft{
 		Sender: partyDraft(body.object("senderAccount")), Receiver: partyDraft(body.object("receiverAccount")),
 		Amount: body.number("paymentAmount").Value, Date: orZero(wordIn(body, date, "paymentDate")),
 		ExternalReferenceID: body.text("externalReferenceId").Value, Notes: body.text("paymentNotes").Value,
-		Channel: body.text("channel").Value, Documented: true,
+		Channel: body.text("channel").Value, Repeat: repetition(body), Documented: true,
 	}
 }
 
@@ -37,10 +36,12 @@ type paymentSaved struct {
 	PaymentUID          string          `json:"paymentUID"`
 	PaymentStatus       payments.Status `json:"paymentStatus"`
 	ExternalReferenceID string          `json:"externalReferenceId"`
+	// of the series that it begins; left out for a single payment
+	RecurrenceID payments.RecurrenceUID `json:"recurrenceId,omitzero"`
 }
 
 func paymentSavedOf(p payments.Saved) paymentSaved {
-	return paymentSaved{p.UID.String(), p.Status, p.ExternalReferenceID}
+	return paymentSaved{p.UID.String(), p.Status, p.ExternalReferenceID, p.Recurrence}
 }
 
 type paymentCancelled struct {
@@ -113,6 +114,7 @@ type paymentFields struct {
 	ReturnStatus          payments.ReturnStatus `json:"returnStatus,omitempty"`
 	MemoPostStatus        payments.MemoPost     `json:"memoPostStatus"`
 	MemoPostFailureReason string                `json:"memoPostFailureReason"`
+	Recurrence            *recurrence           `json:"recurrence,omitzero"` // left out for a single payment
 	senderFields
 	receiverFields
 	otherParties
@@ -221,9 +223,9 @@ func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
 		PaymentDate: p.Date.Format(time.DateOnly), SenderAccountUID: shownAccount(p.SenderAccount),
 		SenderCurrency: p.Currency, ReceiverAmount: p.Amount(), ReceiverCurrency: p.Currency, PaymentNotes: p.Notes,
 		DeliveryAgentType: ownType(p), CreatedBy: p.CreatedBy(),
-		CreationDateTime: p.CreatedAt.In(zone).Format("2006-01-02T15:04:05"), EntryType: p.EntryType(),
+		CreationDateTime: p.CreatedAt.In(zone).Format("2006-01-02T15:04:05"), EntryType: p.EntryType,
 		Status: p.Status(), MemoPostStatus: p.MemoPost(), ReturnStatus: p.ReturnStatus(), senderFields: senderFieldsOf(p.Sends()),
-		receiverFields: receiverFieldsOf(p.Receives()),
+		receiverFields: receiverFieldsOf(p.Receives()), Recurrence: recurrenceOf(&p.Series),
 	}
 	view.DeliveryMethod, view.WireType = p.DeliveryMethod(), p.WireType()
 	if p.State.Failed() {
@@ -242,7 +244,7 @@ func shownAccount(uid accounts.UID) string {
 
 // ownType is the type of the account that is the bank's customer's, of the two.
 func ownType(p *payments.Shown) accounts.Type {
-	if p.Incoming() {
+	if p.OwnerPaid() {
 		return p.Receiver.Type
 	}
 	return p.Sender.Type

@@ -223,8 +223,8 @@ func path(r *http.Request) string {
 	return r.URL.Path
 }
 
-// deprecatedSince is the day from which operations are deprecated (rest/CONTRACT.md, deprecated operations). No
-// day of removal is given.
+// deprecatedSince is the day from which operations are deprecated (rest/CONTRACT.md, deprecated operations). A
+// day of removal is given for one alone.
 var deprecatedSince = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // deprecated says in headers that an operation has a successor (RFC 9745, RFC 8594).
@@ -237,6 +237,24 @@ func deprecated(successor func(*http.Request) string) func(http.Handler) http.Ha
 		})
 	}
 }
+
+// removalOfFileSearch is the day on which the file search of v1 goes (rest/CONTRACT.md, deprecated operations).
+var removalOfFileSearch = time.Date(2027, time.July, 7, 0, 0, 0, 0, time.UTC)
+
+// removed is deprecated for an operation that will be gone on a day.
+func removed(on time.Time, successor func(*http.Request) string) func(http.Handler) http.Handler {
+	tell := deprecated(successor)
+	return func(next http.Handler) http.Handler {
+		next = tell(next)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Sunset", on.Format(http.TimeFormat))
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// fileSearchInV2 is the successor of the file search of v1.
+func fileSearchInV2(*http.Request) string { return "/v2/files/search" }
 
 // inV3 is the successor of an operation of v2: the same path in v3, with an addition.
 func inV3(addition string) func(*http.Request) string {

@@ -109,6 +109,11 @@ func (a *answer) eachPiece(do func([]byte) error) error {
 	return nil
 }
 
+// SetReadDeadline gives the rest of a request's body time; http.ResponseController calls it.
+func (a *answer) SetReadDeadline(until time.Time) error {
+	return http.NewResponseController(a.to).SetReadDeadline(until)
+}
+
 // answerOf returns the answer that w writes, or nil if w writes to the caller directly.
 func answerOf(w http.ResponseWriter) *answer {
 	a, _ := w.(*answer)

@@ -199,15 +199,15 @@ func TestFailingTicksAreTriedAgain(t *testing.T) {
 	sealed(t, d, 2)
 }
 
-// The record of the demo bank begins with the bank, its five keys, and the waiting changes with the role that
-// they concern.
+// The record of the demo bank begins with the bank, its five keys, the waiting changes with the role that they
+// concern, and two files of payments that are uploaded and checked.
 func TestCheckpointsOfThePrivateDatabaseAreKeptBesideIt(t *testing.T) {
 	t.Parallel()
 	p := onData(t)
 	s := p.serve()
 	kept := filepath.Join(strings.TrimPrefix(p.settings[0], "BANKGRAPH_DATA="), "audit-checkpoints.jsonl")
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if text, _ := os.ReadFile(kept); strings.Contains(string(text), `"seq":9`) {
+		if text, _ := os.ReadFile(kept); strings.Contains(string(text), `"seq":17`) {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -217,7 +217,7 @@ func TestCheckpointsOfThePrivateDatabaseAreKeptBesideIt(t *testing.T) {
 	s.signal(syscall.SIGKILL)
 	_ = s.end()
 	if out := p.ok("audit",
-		"verify"); !strings.Contains(out, "bank sandbox: entries 1 to 9 hold; signed up to entry 9") {
+		"verify"); !strings.Contains(out, "bank sandbox: entries 1 to 17 hold; signed up to entry 17") {
 		t.Errorf("after a kill: %s", out)
 	}
 }

@@ -57,7 +57,7 @@ func (c *demoCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 	if err := b.fill(operator, c.Customers, t); err != nil {
 		return err
 	}
-	if err := demo.Directory(operator, b.Core); err != nil {
+	if err := b.directory(operator); err != nil {
 		return err
 	}
 	return b.demoClients(operator, s)
@@ -97,10 +97,22 @@ func (b *bank) openDemo(ctx context.Context, s *settings, customers int, t *term
 	if err := b.fill(operator, customers, t); err != nil && !errors.Is(err, demo.ErrFilled) {
 		return err
 	}
-	if err := demo.Directory(operator, b.Core); err != nil {
+	if err := b.directory(operator); err != nil {
 		return err
 	}
 	return b.demoClients(operator, s)
+}
+
+// directory fills the directory of banks, by which the demo bank's files of payments are checked then.
+func (b *bank) directory(operator context.Context) error {
+	if err := demo.Directory(operator, b.Core); err != nil {
+		return err
+	}
+	for {
+		if checked, err := b.Files.Check(operator); err != nil || checked == 0 {
+			return err
+		}
+	}
 }
 
 // demoTenant finds or adds the demo bank, and returns the context of its operator.

@@ -36,14 +36,17 @@ var partnersOwn = [][2]string{
 	{"1000001", "1000013"}, {"1000002", "1000023"}, {"404521680718", "406162467398"},
 }
 
-// referenceOwn turns the examples of the reference, which name a user, a role, a signatory, a fee tier and payments
-// too.
+// referenceOwn turns the examples of the reference, which name a user, a role, a signatory, a fee tier, payments, a
+// trade, a rule and a file too.
 var referenceOwn = append(slices.Clone(partnersOwn),
 	[2]string{"11b1c69a-ea02-5c20-b76a-0db46c0d3d7b", "690e620b-2e9e-5767-92fe-7d547ae6f5fd"},
 	[2]string{"c4d02a42-a3bc-54ba-9fc8-e261494eb2e7", "690e620b-2e9e-5767-92fe-7d547ae6f5fd"},
 	[2]string{"eaa0c139-d648-5895-b2b4-0b22208db533", "9d383788-cc05-5155-86ba-3551dc403f47"},
 	[2]string{`"example":8}`, `"example":104}`}, [2]string{`"example":"10"}`, `"example":"130"}`},
-	[2]string{`"example":"12"}`, `"example":"132"}`}, [2]string{`"example":"13"}`, `"example":"133"}`})
+	[2]string{`"example":"12"}`, `"example":"132"}`}, [2]string{`"example":"13"}`, `"example":"133"}`},
+	// a trade, a rule of positive pay and a file
+	[2]string{`"example":"1"}`, `"example":"2"}`}, [2]string{`"example":"4"}`, `"example":"52"}`},
+	[2]string{`"example":"6000001"}`, `"example":"6000002"}`})
 
 // offered are the keys with which the reference offers to sign in: the public ones of the demo bank.
 func offered(demo bool) (keys []docs.Key) {

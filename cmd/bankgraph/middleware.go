@@ -18,7 +18,9 @@ import (
 	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/fault"
+	"bankgraph/core/files"
 	"bankgraph/db"
+	"bankgraph/rest"
 )
 
 // refusal answers a request that is turned away, in the form of the face that it was sent to.
@@ -61,7 +63,8 @@ func idOf(ctx context.Context) string {
 	return id
 }
 
-// guard turns a panic into the face's 500, and limits the time of a request and the size of its body.
+// guard turns a panic into the face's 500, and limits the time of a request and the size of its body. A file may be
+// larger, and take longer.
 func guard(refuse refusal, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -79,10 +82,14 @@ func guard(refuse refusal, next http.Handler) http.Handler {
 			}
 			refuse(w, r, errors.New("panic"))
 		}()
-		ctx, cancel := context.WithTimeout(r.Context(), deadline)
+		within, most := deadline, int64(largestBody)
+		if rest.IsUpload(r) {
+			within, most = rest.UploadTimeout, files.MostBytes+largestBody
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), within)
 		defer cancel()
 		r = r.WithContext(ctx)
-		r.Body = http.MaxBytesReader(w, r.Body, largestBody)
+		r.Body = http.MaxBytesReader(w, r.Body, most)
 		next.ServeHTTP(w, r)
 	})
 }

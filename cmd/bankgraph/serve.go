@@ -25,7 +25,7 @@ const (
 	headerTimeout = 5 * time.Second
 	readTimeout   = 10 * time.Second
 	deadline      = 10 * time.Second
-	writeTimeout  = 75 * time.Second // longer than the longest deadline, 60 s for an upload
+	writeTimeout  = 75 * time.Second // longer than the longest deadline, that of an upload
 	idleTimeout   = 120 * time.Second
 	largestHeader = 16 << 10
 	mostStreams   = 32 // of an HTTP/2 connection; a stranger can begin as many at once

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"text/tabwriter"
 
@@ -64,9 +65,13 @@ func (c *tenantList) Run(ctx context.Context, s *settings, t *terminal) error {
 type tenantSet struct {
 	Code         string `arg:"" help:"The bank's code."`
 	PeopleDecide *bool  `negatable:"" help:"Only people approve or refuse changes that wait for a second person; --no-people-decide lets programs too."`
+	QuoteSeconds *int32 `help:"For how many seconds a quote of foreign exchange holds, 1 to 3600."`
 }
 
 func (c *tenantSet) Run(ctx context.Context, s *settings, t *terminal) error {
+	if c.QuoteSeconds != nil && (*c.QuoteSeconds < 1 || *c.QuoteSeconds > 3600) {
+		return errors.New("--quote-seconds must be 1 to 3600")
+	}
 	b, err := open(ctx, s)
 	if err != nil {
 		return err
@@ -80,11 +85,14 @@ func (c *tenantSet) Run(ctx context.Context, s *settings, t *terminal) error {
 		if c.PeopleDecide != nil {
 			settings.PeopleDecide = *c.PeopleDecide
 		}
+		if c.QuoteSeconds != nil {
+			settings.QuoteSeconds = *c.QuoteSeconds
+		}
 	})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(t.out, "people-decide  %t\n", is.PeopleDecide)
+	fmt.Fprintf(t.out, "people-decide  %t\nquote-seconds  %d\n", is.PeopleDecide, is.QuoteSeconds)
 	return nil
 }
 

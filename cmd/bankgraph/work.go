@@ -195,11 +195,18 @@ func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logge
 		{"find audit entries that nobody seals", 10 * time.Minute, time.Second, b.sweepAudit(kept)},
 		{"seal regulatory entries", 10 * time.Second, 50 * time.Millisecond, b.sealReporting},
 		{"move to new keys", time.Second, 10 * time.Millisecond, b.moveKeys(meters, log)},
+		{"expire holds", 10 * time.Second, 10 * time.Millisecond, each(b.Holds.Expire)},
+		{"check files", time.Second, 10 * time.Millisecond, each(b.Files.Check)},
+		{"make payments of files", time.Second, 10 * time.Millisecond, each(b.Files.Pay)},
+		{"expire quotes", 5 * time.Second, 10 * time.Millisecond, each(b.FX.Expire)},
+		{"cover trades", 5 * time.Second, 10 * time.Millisecond, each(b.FX.CoverDue)},
+		{"make payments of series", 10 * time.Second, 10 * time.Millisecond, each(b.Payments.RunRecurrences)},
 		{"carry out due payments", 10 * time.Second, 10 * time.Millisecond, each(b.Payments.CarryOutDue)},
 		{"send payments", time.Second, 10 * time.Millisecond, each(b.Payments.SendQueued, b.Payments.HandOver)},
 		{"seal files of ACH", time.Second, 10 * time.Millisecond, each(b.Payments.SealFiles)},
 		{"receive from networks", time.Second, 10 * time.Millisecond, each(b.Payments.Receive)},
 		{"settle entries of ACH", 10 * time.Second, 10 * time.Millisecond, each(b.Payments.SettleEntries)},
+		{"expire requests for payment", time.Minute, 10 * time.Millisecond, each(b.Payments.ExpireRequests)},
 		{"move sandbox clocks", time.Second, 10 * time.Millisecond, b.AdvanceClock},
 		{"make deliveries of events", time.Second, 20 * time.Millisecond, each(b.Webhooks.Spread)},
 		newPosting(meters).job(b, log),
@@ -207,6 +214,7 @@ func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logge
 			purged, err := b.Webhooks.Purge(ctx, s.KeepEvents)
 			return purged > 0, err
 		}},
+		{"remove text of files that never came to be", 10 * time.Minute, time.Second, each(b.Files.RemoveStray)},
 		{"remove old events", time.Hour, time.Second, func(ctx context.Context) (bool, error) {
 			purged, err := b.Events.Purge(ctx, s.KeepEvents)
 			return purged > 0, err

@@ -298,7 +298,7 @@ func (t *transfer) recorded(caller access.Caller) map[string]any {
 	after := map[string]any{
 		"uid": t.uid, "version": 1, "customer": from.customer, "rail": "BOOK", "status": "PROCESSED", "amount": t.amount.String(),
 		"currency": from.currency, "paymentDate": t.on.Format(time.DateOnly), "senderAccount": from.account,
-		"direction": "OUT", "senderName": from.name, "receiverAccount": to.account,
+		"direction": "OUT", "entryType": "CREDIT", "senderName": from.name, "receiverAccount": to.account,
 		"receiverCustomer": to.customer, "receiverName": to.name, "makerClient": caller.Client,
 	}
 	for name, value := range map[string]string{

@@ -13,6 +13,11 @@
 //
 //	go run ./cmd/bench -customers 1000 -attack slow-readers
 //
+// With -lines it uploads a file of payments, and tells how long it takes until all are made, how much memory that costs,
+// and how much faster it would be just to parse the file and copy its rows into a table:
+//
+//	go run ./cmd/bench -customers 250 -lines 100000
+//
 // It starts a PostgreSQL of its own (fsync on), fills a demo bank, and runs each server in a process of its
 // own: "bankgraph serve" from the working tree, and plain net/http with pgx, structs and encoding/json that
 // answers the same bytes (hand.go). Rounds of the two alternate, so that other load on the machine affects
@@ -47,6 +52,7 @@ type options struct {
 	keys        int
 	copies      int
 	attack      string
+	lines       int
 }
 
 func main() {
@@ -78,6 +84,8 @@ func main() {
 	flag.IntVar(&o.copies, "copies", 50, "how many times each of the keys is sent at once")
 	flag.StringVar(&o.attack, "attack", "",
 		"instead of measuring: attack with one key, and tell what bystanders notice; all, or one of "+attackNames())
+	flag.IntVar(&o.lines, "lines", 0,
+		"instead of measuring: upload a file of so many payments, and tell how long they take, and how much memory")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -88,8 +96,8 @@ func main() {
 }
 
 func run(ctx context.Context, o options) (err error) {
-	if o.keys < 0 || o.copies < 1 {
-		return errors.New("-keys must not be below zero, and -copies must be above")
+	if o.keys < 0 || o.lines < 0 || o.copies < 1 {
+		return errors.New("-keys and -lines must not be below zero, and -copies must be above")
 	}
 	if o.customers < 1 || o.rounds < 1 || o.connections < 0 || o.seconds <= 0 {
 		return errors.New("-customers, -rounds, -connections and -seconds must be above zero")
@@ -104,6 +112,9 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	if o.attack != "" {
 		return withstand(ctx, o, b)
+	}
+	if o.lines > 0 {
+		return takeFile(ctx, o, b)
 	}
 	chosen, err := choose(ctx, b, o.only)
 	if err != nil {

@@ -1,6 +1,8 @@
 package main_test
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -21,12 +23,24 @@ func TestCopiesOfARequestHaveOneEffectAndOneAnswer(t *testing.T) {
 
 func bench(t *testing.T, flags ...string) {
 	t.Helper()
-	bench := filepath.Join(t.TempDir(), "bench")
-	for _, command := range []*exec.Cmd{
-		exec.Command("go", "build", "-o", bench, "."), exec.Command(bench, flags...),
-	} {
-		if out, err := command.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", command, err, out)
-		}
+	if out, err := exec.Command(program, flags...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", flags, err, out)
 	}
+}
+
+// program is the bench, built once for all tests.
+var program string
+
+func TestMain(m *testing.M) {
+	folder, err := os.MkdirTemp("", "bench-")
+	if err != nil {
+		panic(err)
+	}
+	program = filepath.Join(folder, "bench")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("go build: %s\n%s", err, out))
+	}
+	status := m.Run()
+	_ = os.RemoveAll(folder)
+	os.Exit(status)
 }

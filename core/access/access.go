@@ -21,57 +21,75 @@ type Permission string
 
 // The permissions. Any other name grants nothing.
 const (
-	ViewCustomers    Permission = "vCust"
-	ManageCustomers  Permission = "mCust"
-	ViewAccounts     Permission = "View_Account"
-	ManageAccounts   Permission = "Manage_Account"
-	ViewContacts     Permission = "View_Contacts"
-	ManageContacts   Permission = "Manage_Contacts"
-	ViewSignatories  Permission = "View_Signatories"
-	ViewUsers        Permission = "View_Roles_And_Users"
-	ViewAudit        Permission = "View_Audit" // the audit record
-	ManageUsers      Permission = "Manage_Users"
-	ActivateUsers    Permission = "Activate_Users"
-	SuspendUsers     Permission = "Suspend_Users"
-	ManageRoles      Permission = "Manage_Roles"
-	ViewPayments     Permission = "View_Payments"
-	InitiatePayments Permission = "Initiate_Payments"
-	CancelPayments   Permission = "Cancel_Payments"
-	ReturnPayments   Permission = "Return_Payments"   // give back what came in
-	ReversePayments  Permission = "Reversal_Payments" // ask for what went out
-	ApprovePayments  Permission = "Approve_Payments"  // decide on payments that wait for a second person
-	ViewWebhooks     Permission = "View_Webhooks"
-	ManageWebhooks   Permission = "Manage_Webhooks"  // where events of payments are posted to
-	LookUpCustomers  Permission = "Lookup_Customers" // find a customer by any account number
-	ExploreGraphQL   Permission = "Explore_GraphQL"  // introspection and free documents
-	MoveClock        Permission = "Move_Clock"       // of a sandbox bank
-	ManageClients    Permission = "Manage_Clients"   // API keys and signing keys
-	ManageTenants    Permission = "Manage_Tenants"   // banks: for operators only, so no API key can have it
+	ViewCustomers       Permission = "vCust"
+	ManageCustomers     Permission = "mCust"
+	ViewAccounts        Permission = "View_Account"
+	ManageAccounts      Permission = "Manage_Account"
+	ViewContacts        Permission = "View_Contacts"
+	ManageContacts      Permission = "Manage_Contacts"
+	ViewSignatories     Permission = "View_Signatories"
+	ViewUsers           Permission = "View_Roles_And_Users"
+	ViewAudit           Permission = "View_Audit" // the audit record
+	ManageUsers         Permission = "Manage_Users"
+	ActivateUsers       Permission = "Activate_Users"
+	SuspendUsers        Permission = "Suspend_Users"
+	ManageRoles         Permission = "Manage_Roles"
+	ViewPayments        Permission = "View_Payments"
+	InitiatePayments    Permission = "Initiate_Payments"
+	CancelPayments      Permission = "Cancel_Payments"
+	ReturnPayments      Permission = "Return_Payments"   // give back what came in
+	ReversePayments     Permission = "Reversal_Payments" // ask for what went out
+	ApprovePayments     Permission = "Approve_Payments"  // decide on payments that wait for a second person
+	ViewFiles           Permission = "View_bulk_payments"
+	UploadFiles         Permission = "Upload_Bulk_Payment_File" // and cancel them
+	ApproveFiles        Permission = "Approve_bulk_payments"
+	ViewTrades          Permission = "View_Trades"
+	SpotTrade           Permission = "Spot_Trade"             // quotes and trades of foreign exchange for the spot date
+	InstructTrades      Permission = "Create_Instruct_Trades" // those for later, and covers
+	CancelTrades        Permission = "Cancel_Trades"
+	ViewWebhooks        Permission = "View_Webhooks"
+	ManageWebhooks      Permission = "Manage_Webhooks" // where events of payments are posted to
+	ViewPositiveRules   Permission = "View_Positive_Rules"
+	ManagePositiveRules Permission = "Manage_Positive_Rules" // which debits of other banks may be paid
+	ManageExceptions    Permission = "Manage_Exception"      // see and decide debits that no rule allows
+	LookUpCustomers     Permission = "Lookup_Customers"      // find a customer by any account number
+	ExploreGraphQL      Permission = "Explore_GraphQL"       // introspection and free documents
+	MoveClock           Permission = "Move_Clock"            // of a sandbox bank
+	ManageClients       Permission = "Manage_Clients"        // API keys and signing keys
+	ManageTenants       Permission = "Manage_Tenants"        // banks: for operators only, so no API key can have it
 )
 
 // implied lists the permissions that another one includes: whoever may change a thing may see it.
 var implied = map[Permission][]Permission{
-	ManageCustomers:  {ViewCustomers, ViewSignatories},
-	ManageAccounts:   {ViewAccounts},
-	ManageContacts:   {ViewContacts},
-	ManageUsers:      {ViewUsers},
-	ActivateUsers:    {ViewUsers},
-	SuspendUsers:     {ViewUsers},
-	ManageRoles:      {ViewUsers},
-	InitiatePayments: {ViewPayments},
-	CancelPayments:   {ViewPayments},
-	ReturnPayments:   {ViewPayments},
-	ReversePayments:  {ViewPayments},
-	ApprovePayments:  {ViewPayments},
-	ManageWebhooks:   {ViewWebhooks, ViewPayments}, // what is posted are payments
+	ManageCustomers:     {ViewCustomers, ViewSignatories},
+	ManageAccounts:      {ViewAccounts},
+	ManageContacts:      {ViewContacts},
+	ManageUsers:         {ViewUsers},
+	ActivateUsers:       {ViewUsers},
+	SuspendUsers:        {ViewUsers},
+	ManageRoles:         {ViewUsers},
+	InitiatePayments:    {ViewPayments},
+	CancelPayments:      {ViewPayments},
+	ReturnPayments:      {ViewPayments},
+	ReversePayments:     {ViewPayments},
+	ApprovePayments:     {ViewPayments},
+	UploadFiles:         {ViewFiles},
+	ApproveFiles:        {ViewFiles},
+	SpotTrade:           {ViewTrades},
+	InstructTrades:      {ViewTrades},
+	CancelTrades:        {ViewTrades},
+	ManageWebhooks:      {ViewWebhooks, ViewPayments}, // what is posted are payments
+	ManagePositiveRules: {ViewPositiveRules},
 }
 
 // All lists the permissions that an API key can have, in the order in which they are shown.
 var All = []Permission{
 	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
 	ViewSignatories, ViewPayments, InitiatePayments, CancelPayments, ReturnPayments, ReversePayments,
-	ApprovePayments, ViewUsers, ManageUsers, ActivateUsers, SuspendUsers,
-	ManageRoles, ViewWebhooks, ManageWebhooks, ViewAudit, LookUpCustomers, ExploreGraphQL, ManageClients, MoveClock,
+	ApprovePayments, ViewFiles, UploadFiles, ApproveFiles, ViewTrades, SpotTrade, InstructTrades, CancelTrades,
+	ViewUsers, ManageUsers, ActivateUsers, SuspendUsers,
+	ManageRoles, ViewWebhooks, ManageWebhooks, ViewPositiveRules, ManagePositiveRules, ManageExceptions, ViewAudit,
+	LookUpCustomers, ExploreGraphQL, ManageClients, MoveClock,
 }
 
 // Partners lists the permissions of a partner's programs. ViewAudit is not among them, because the record
@@ -80,14 +98,15 @@ var All = []Permission{
 var Partners = []Permission{
 	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
 	ViewSignatories, ViewPayments, InitiatePayments, CancelPayments, ReturnPayments, ReversePayments,
-	ApprovePayments, ViewUsers, ManageUsers, ActivateUsers, SuspendUsers, ManageRoles, ViewWebhooks,
-	ManageWebhooks, LookUpCustomers,
+	ApprovePayments, ViewFiles, UploadFiles, ApproveFiles, ViewTrades, SpotTrade, InstructTrades, CancelTrades,
+	ViewUsers, ManageUsers, ActivateUsers, SuspendUsers, ManageRoles, ViewWebhooks,
+	ManageWebhooks, ViewPositiveRules, ManagePositiveRules, ManageExceptions, LookUpCustomers,
 }
 
 // Readers lists the permissions that read everything and change nothing.
 var Readers = []Permission{
-	ViewCustomers, ViewAccounts, ViewContacts, ViewSignatories, ViewPayments, ViewUsers, ViewWebhooks, ViewAudit,
-	LookUpCustomers, ExploreGraphQL,
+	ViewCustomers, ViewAccounts, ViewContacts, ViewSignatories, ViewPayments, ViewFiles, ViewTrades, ViewUsers,
+	ViewWebhooks, ViewPositiveRules, ViewAudit, LookUpCustomers, ExploreGraphQL,
 }
 
 // Reach is how much of the bank a caller sees and changes; the kind of its legal entity decides. Every read

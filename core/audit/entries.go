@@ -126,7 +126,7 @@ func (s *Service) List(
 }
 
 // newestFirst returns the order of every list of entries, and the condition that continues from the window's
-// cursor; ” if it has none.
+// cursor; empty if it has none.
 func newestFirst(w page.Window, p *db.Params) (order, after string) {
 	order, compare := "e.id DESC", " < "
 	if w.Backward {

@@ -251,9 +251,6 @@ func TestWaitingCopiesLeaveTheDatabaseToOthers(t *testing.T) {
 	for range 50 {
 		go func() {
 			_, err := d.ask("k")
-			for errors.Is(err, db.ErrBusy) { // possible on a slow machine, where they may wait more than a second
-				_, err = d.ask("k")
-			}
 			answers <- err
 		}()
 	}
@@ -264,7 +261,7 @@ func TestWaitingCopiesLeaveTheDatabaseToOthers(t *testing.T) {
 		_, err := other.ask("another key")
 		free <- err
 	}()
-	d.must(wait(t, "another request", free)) // it would wait for a connection in vain, and hear db.ErrBusy
+	d.must(wait(t, "another request", free)) // it would wait for a connection in vain
 	close(release)
 	for range 50 {
 		d.must(wait(t, "a copy", answers))
@@ -338,12 +335,12 @@ func TestALostCommitIsLookedForUntilTheDeadline(t *testing.T) {
 	line := coretest.NewLine(t)
 	d := deskAt(t, line.Bank())
 	line.Break(3, faults.Fault{Cut: true, Ran: true, Stays: true}) // COMMIT, and the database stays away
-	ctx, cancel := context.WithTimeout(d.Staff(), 400*time.Millisecond)
+	ctx, cancel := context.WithTimeout(d.Staff(), 2*time.Second)
 	defer cancel()
 	began := time.Now()
 	_, err := d.askAs(ctx, "k")
 	is(t, "while the database is away", err, changes.ErrRepeat)
-	if took := time.Since(began); took < 300*time.Millisecond || took > 5*time.Second {
+	if took := time.Since(began); took < 1500*time.Millisecond || took > 8*time.Second {
 		t.Errorf("it answers after %s", took)
 	}
 	if s := line.Statements(); len(s) < 4 || !faults.Commits(s[2]) {

@@ -34,7 +34,7 @@ const (
 	laneBytes      = 1 << 20         // and their drafts
 	laneCommitters = 2               // transactions of one bank and operation at a time
 	longestLane    = 8 * time.Second // less than a request has
-	entriesEach    = 2               // audit entries of one request, at most
+	entriesEach    = 3               // audit entries of one request, at most
 )
 
 // LaneTx is the transaction of one lane.
@@ -179,10 +179,20 @@ func (l *lane[D, R]) carryOut(tenant access.Tenant, seats []*seat[D, R]) {
 		errors.Is(err, db.ErrUnknownOutcome)
 	for _, s := range seats {
 		s.said, s.err = reply[R]{}, err
-		if len(seats) > 1 && !passing {
+		for try := 0; try < mostCopies && !passing && (try == 0 && len(seats) > 1 || copied(s.err)); try++ {
 			s.err = l.together(tenant, []*seat[D, R]{s})
 		}
 	}
+}
+
+// mostCopies bounds how often a request is tried that a copy of it overtakes.
+const mostCopies = 3
+
+// copied reports whether a copy of a request was quicker, in another process or in a transaction whose end was lost: the
+// next try finds its answer.
+func copied(err error) bool {
+	constraint, _ := db.UniqueViolation(err)
+	return constraint == "idempotency_keys_pkey"
 }
 
 // together answers requests of one bank in one transaction.

@@ -38,7 +38,7 @@ type queryKey struct {
 var sees = map[string]access.Permission{
 	"account": access.ViewAccounts, "sweep": access.ViewAccounts, "contact": access.ViewContacts,
 	"signatory": access.ViewSignatories, "user": access.ViewUsers, "role": access.ViewUsers,
-	"payment": access.ViewPayments,
+	"payment": access.ViewPayments, "positivePayRule": access.ViewPositiveRules,
 }
 
 // reading starts a query of approvals. It blanks the changed fields of objects that the caller may not see,

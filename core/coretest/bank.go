@@ -131,7 +131,9 @@ func Ahead(ownerURL string) error {
 	return owner.InTx(context.Background(), 0, func(ctx context.Context, tx bun.Tx) error {
 		for sequence, ahead := range map[string]int64{
 			"customer_uids": 2_000_000, "account_uids": 200_000_000, "signatory_uids": 1_000_000, "fee_tier_ids": 1_000_000,
-			"approval_uids": 1_000_000, "payment_uids": 2_000_000, "role_numbers": 1_000_000, "user_numbers": 1_000_000,
+			"approval_uids": 1_000_000, "payment_uids": 2_000_000, "recurrence_uids": 1_000_000, "positive_pay_rule_uids": 1_000_000,
+			"positive_pay_exception_uids": 1_000_000,
+			"trade_uids":                  2_000_000, "cover_uids": 2_000_000, "role_numbers": 1_000_000, "user_numbers": 1_000_000,
 		} {
 			_, err := tx.NewRaw(`SELECT setval(?0, ?1) FROM ?2 WHERE last_value < ?1`, sequence, ahead,
 				bun.Ident(sequence)).Exec(ctx)
@@ -146,7 +148,7 @@ func Ahead(ownerURL string) error {
 // open opens a database whose sequences begin far above the makers' numbers.
 func open(t testing.TB, url string) *opened {
 	t.Helper()
-	d, err := db.Open(url, db.Options{Tracer: dbtest.Watch(t)})
+	d, err := db.Open(url, db.Options{Tracer: dbtest.Watch(t), Patience: time.Minute}) // machines may be busy
 	if err == nil {
 		err = Ahead(dbtest.Owner(url))
 	}
@@ -312,7 +314,7 @@ func NewLine(t testing.TB) *Line {
 	t.Helper()
 	l := &Line{t: t}
 	url := dbtest.Shared(t)
-	d, err := db.Open(url, db.Options{Connections: 1, Connector: l.Connector, Tracer: dbtest.Watch(t)})
+	d, err := db.Open(url, db.Options{Connections: 1, Patience: time.Minute, Connector: l.Connector, Tracer: dbtest.Watch(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

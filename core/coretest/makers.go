@@ -16,6 +16,7 @@ import (
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
 	"bankgraph/core/money"
+	"bankgraph/core/positivepay"
 	"bankgraph/core/postal"
 	"bankgraph/core/rails"
 	"bankgraph/core/roles"
@@ -26,7 +27,7 @@ import (
 )
 
 // numbers counts what the bank has of each kind.
-type numbers struct{ customers, accounts, signatories, tiers, roles, users, payments int64 }
+type numbers struct{ customers, accounts, signatories, tiers, roles, users, payments, rules int64 }
 
 // A maker fills in a plausible row, applies the test's edits, and writes it with everything that belongs to
 // it. Numbers count up from the same start in every bank, so the makers of two banks give twins.
@@ -220,6 +221,38 @@ func (b *Bank) signatory(
 	b.insert(g)
 	return g
 }
+
+// PositivePayRule makes an active rule for debits of ACH from an account.
+func (b *Bank) PositivePayRule(
+	of *accounts.Account, edits ...func(*positivepay.Rule),
+) *positivepay.Rule {
+	b.t.Helper()
+	b.remember(func(o *Bank) { o.positivePayRule(of, edits...) })
+	return b.positivePayRule(of, edits...)
+}
+
+func (b *Bank) positivePayRule(
+	of *accounts.Account, edits ...func(*positivepay.Rule),
+) *positivepay.Rule {
+	b.t.Helper()
+	b.numbers.rules++
+	uid := positivepay.UID(b.numbers.rules)
+	r := &positivepay.Rule{
+		Tenant: b.Tenant, UID: uid, Customer: of.Customer, Account: of.UID, Type: positivepay.ACH,
+		ACHCompanyID: "9100011223", BeneficiaryName: "Lakefront Utilities Inc", BeneficiaryBankID: "611590103",
+		BeneficiaryBankName: "Old Mill Bank", Minor: 1_500_00, Currency: "USD", AmountType: positivepay.Maximum,
+		BeneficiaryNumber: b.Keys.Seal(BeneficiaryNumber(uid),
+			seal.Place{Tenant: int64(b.Tenant), Column: positivepay.NumberColumn, Row: int64(uid)}),
+		Frequency: positivepay.Monthly, SECCode: positivepay.AllClasses, State: positivepay.Active,
+		EffectiveDate: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+	}
+	change(r, edits)
+	b.insert(r)
+	return r
+}
+
+// BeneficiaryNumber returns the account number of who is paid that the makers seal, in the clear.
+func BeneficiaryNumber(of positivepay.UID) string { return fmt.Sprintf("44%07d", of) }
 
 // Role makes an active role that views accounts and users.
 func (b *Bank) Role(of *customers.Customer, edits ...func(*roles.Role)) *roles.Role {

@@ -47,6 +47,7 @@ func Sends(a *accounts.Account) {
 	a.EnableFedNow, a.FedNowSend, a.EnableRTP, a.RTPSend = true, true, true, true
 	a.EnableWires, a.EnableDomesticWires = true, true
 	a.EnableACH, a.ACHCompanyID = true, "1234567890"
+	a.FedNowRFPSend, a.RTPRFPSend = true, true
 }
 
 // Payment creates a settled payment between two accounts of the bank's own books, without booking it in them.
@@ -62,7 +63,7 @@ func (b *Bank) payment(from, to *accounts.Account, edits ...func(*payments.Payme
 	b.numbers.payments++
 	p := &payments.Payment{
 		Tenant: b.Tenant, UID: payments.UID(b.numbers.payments), Customer: from.Customer, Direction: payments.Out, Rail: rails.Book,
-		State: payments.Settled, Minor: 30_25, Currency: from.Currency, Date: ledger.Day(b.Now().In(Zone())),
+		EntryType: rails.Credit, State: payments.Settled, Minor: 30_25, Currency: from.Currency, Date: ledger.Day(b.Now().In(Zone())),
 		ExternalReferenceID: "INV-7", Notes: "Rent", Channel: "API", SenderAccount: from.UID, SenderName: "Payer",
 		ReceiverAccount: to.UID, ReceiverCustomer: to.Customer, ReceiverName: "Payee", MakerClient: "partner",
 		CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,

@@ -44,6 +44,7 @@ const (
 	topicFee
 	topicSweep
 	topicPayment
+	topicRule
 )
 
 var statusOf = map[int64]customers.Status{

@@ -105,6 +105,13 @@ func fill(ctx context.Context, load *db.Load, c *core.Core, tenant access.Tenant
 	if err := b.copyPeople(ctx, load); err != nil {
 		return err
 	}
+	offered, traded := b.deals()
+	if err := copyEach(ctx, load, slices.Values(offered)); err != nil {
+		return err
+	}
+	if err := copyEach(ctx, load, slices.Values(traded)); err != nil {
+		return err
+	}
 	if err := copyEach(ctx, load, slices.Values(b.attributes())); err != nil {
 		return err
 	}
@@ -174,6 +181,10 @@ func advanceSequences(ctx context.Context, tx bun.Tx, n int64) error {
 		{"fee_tier_ids", (n + 1) * 8},
 		{"journal_ids", journalID(n+1, 0)},
 		{"payment_uids", int64(Payment(n+1, 0))},
+		{"recurrence_uids", n + 1},
+		{"positive_pay_rule_uids", int64(Rule(n+1, 0))},
+		{"trade_uids", Trades},
+		{"cover_uids", 1},
 		{"role_numbers", mostPeople},
 		{"user_numbers", mostPeople},
 	} {
@@ -191,15 +202,21 @@ func advanceSequences(ctx context.Context, tx bun.Tx, n int64) error {
 func (b *bank) copyBatch(ctx context.Context, load *db.Load, books *books, from, to int64) error {
 	opened := slices.Collect(each(from, to, accountsOf, b.account))
 	paid := b.transfers(opened)
+	series, err := b.series(paid)
+	if err != nil {
+		return err
+	}
 	for _, write := range []func() error{
 		func() error { return copyEach(ctx, load, each(from, to, once, b.nth)) },
 		func() error { return copyEach(ctx, load, bare(opened)) },
 		func() error { return copyEach(ctx, load, each(from, to, contactsOf, b.contact)) },
 		func() error { return copyEach(ctx, load, each(from, to, signatoriesOf, b.signatory)) },
 		func() error { return copyEach(ctx, load, listed(from, to, b.sweepsOf)) },
+		func() error { return copyEach(ctx, load, listed(from, to, b.rulesOf)) },
 		func() error { return copyEach(ctx, load, listed(from, to, b.limitsOf)) },
 		func() error { return copyEach(ctx, load, listed(from, to, b.usageOf)) },
 		func() error { return copyEach(ctx, load, listed(from, to, b.tiersOf)) },
+		func() error { return copyEach(ctx, load, slices.Values(series)) },
 		func() error { return copyEach(ctx, load, slices.Values(paid)) },
 		func() error { return copyEach(ctx, load, steps(paid)) },
 		func() error { return books.write(ctx, load, opened, paid) },

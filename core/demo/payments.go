@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -11,6 +12,7 @@ import (
 	"bankgraph/core/ledger"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
+	"bankgraph/core/seal"
 )
 
 // Payment returns the UID of the n-th customer's k-th payment, k from 0.
@@ -25,6 +27,7 @@ type planned struct {
 	minor int64
 	notes string
 	days  int
+	again bool // every month
 }
 
 // plans lists the payments of a customer from its first account. The first customer and the partner's first one
@@ -46,7 +49,7 @@ func plans(n int64) []planned {
 	}
 	return []planned{
 		{to: other, minor: 2_500_00, notes: "Management fee of the third quarter", days: -9},
-		{to: reserve, minor: 1_000_00, notes: "To the reserve", days: -2},
+		{to: reserve, minor: 1_000_00, notes: "To the reserve", days: -2, again: true},
 		{to: reserve, minor: 750_00, notes: "To the reserve", days: 7},
 		{to: other, minor: 1_200_50, notes: "Management fee of the fourth quarter", days: 14},
 	}
@@ -89,12 +92,16 @@ func pays(a *opened, minor int64) bool {
 func (b *bank) transfer(n int64, k int, to *opened, plan planned) *payments.Payment {
 	at := b.start.AddDate(0, 0, min(plan.days, -1)).UTC()
 	p := &payments.Payment{
-		Tenant: b.tenant, UID: Payment(n, k), Customer: Customer(n), Direction: payments.Out, Rail: rails.Book, State: payments.Scheduled,
+		Tenant: b.tenant, UID: Payment(n, k), Customer: Customer(n), Direction: payments.Out, Rail: rails.Book,
+		EntryType: rails.Credit, State: payments.Scheduled,
 		Minor: plan.minor, Currency: to.Currency, Date: ledger.Day(b.start.AddDate(0, 0, plan.days)),
 		ExternalReferenceID: fmt.Sprintf("PAY-%d", Payment(n, k)), Notes: plan.notes, Channel: "API",
 		SenderAccount: Account(n, 0), SenderName: legalName(n), ReceiverAccount: to.UID,
 		ReceiverCustomer: to.Customer, ReceiverName: legalName(int64(to.Customer - Institution)),
 		MakerClient: "demo-staff", CreatedAt: at, UpdatedAt: at, Version: 1,
+	}
+	if plan.again {
+		p.Recurrence = payments.RecurrenceUID(n)
 	}
 	if plan.days > 0 {
 		return p
@@ -105,6 +112,33 @@ func (b *bank) transfer(n int64, k int, to *opened, plan planned) *payments.Paym
 		p.FeeMinor, p.FeeName, p.FeeTier = fee.PriceMinor, fee.FeeName, fee.FeeTier
 	}
 	return p
+}
+
+// series returns the series that payments began.
+func (b *bank) series(paid []*payments.Payment) (all []*payments.Recurrence, err error) {
+	for _, p := range paid {
+		if p.Recurrence == 0 {
+			continue
+		}
+		draft, err := json.Marshal(payments.Draft{
+			Sender: payments.Party{UID: p.SenderAccount}, Receiver: payments.Party{UID: p.ReceiverAccount},
+			Amount: p.Amount().String(), ExternalReferenceID: p.ExternalReferenceID, Notes: p.Notes,
+		})
+		if err != nil {
+			return nil, err
+		}
+		r := &payments.Recurrence{
+			Tenant: b.tenant, UID: p.Recurrence, Customer: p.Customer, Account: p.SenderAccount, Rail: p.Rail, Minor: p.Minor,
+			Currency: p.Currency, Frequency: payments.Monthly, Until: payments.UntilCancelled, Start: p.Date, CountsFrom: p.Date,
+			Made: 1, Last: p.UID, Status: payments.RecurrenceActive, MakerClient: p.MakerClient, CreatedAt: p.CreatedAt,
+			UpdatedAt: p.UpdatedAt, Version: 1,
+		}
+		r.Draft = b.keys.Seal(string(draft),
+			seal.Place{Tenant: int64(b.tenant), Column: payments.DraftColumn, Row: int64(r.UID)}).Sealed
+		r.Advance()
+		all = append(all, r)
+	}
+	return all, nil
 }
 
 func stepOf(p *payments.Payment) *payments.Step {

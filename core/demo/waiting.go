@@ -3,10 +3,13 @@ package demo
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/files"
 	"bankgraph/core/given"
 	"bankgraph/core/roles"
 )
@@ -22,6 +25,9 @@ func Ask(ctx context.Context, c *core.Core, key string) error {
 	caller.Entity, caller.Permissions = int64(Institution), access.All
 	ctx = access.With(ctx, caller)
 
+	if err := upload(ctx, c); err != nil {
+		return err
+	}
 	accounts := roles.GrantDraft{Name: "Accounts", Entitlements: []string{"View_Account"}}
 	contacts := roles.GrantDraft{Name: "Contacts", Entitlements: []string{"Manage_Contacts", "View_Contacts"}}
 	_, err = c.Roles.Create(ctx, First, roles.Draft{
@@ -36,6 +42,28 @@ func Ask(ctx context.Context, c *core.Core, key string) error {
 	}
 	if err != nil {
 		return fmt.Errorf("ask for changes of the demo bank: %w", err)
+	}
+	return nil
+}
+
+// Payroll is the file of payments that a customer has uploaded: of its three lines the last one has a fault. Once it is
+// checked, it waits for a second person where the customer's settings ask for one.
+func Payroll(of customers.UID) string {
+	from := AccountNumber(int64(of-Institution), 0)
+	return "externalReferenceId,paymentAmount,speed,senderAccountNumber,receiverName,receiverAccountNumber,receiverSubAccountType,receiverBankId,paymentNotes\n" +
+		"PAY-2026-11-01,2450.00,Instant," + from + ",Ada Byron,4400123401,Checking,611090001,Salary of November\n" +
+		"PAY-2026-11-02,1980.50,Instant," + from + ",Grace Brewster,4400123402,Savings,611090001,Salary of November\n" +
+		"PAY-2026-11-03,2100,Instant," + from + ",Alan Mathison,4400123403,Checking,611090002,Salary of November\n"
+}
+
+func upload(ctx context.Context, c *core.Core) error {
+	for _, of := range []customers.UID{First, PartnersFirst} {
+		_, err := c.Files.Upload(ctx, files.Upload{
+			Customer: of, Type: files.CSV, Name: "payroll.csv", Content: strings.NewReader(Payroll(of)),
+		}, changes.RequestOptions{Reason: "Salaries of November"})
+		if err != nil {
+			return fmt.Errorf("upload a file to the demo bank: %w", err)
+		}
 	}
 	return nil
 }

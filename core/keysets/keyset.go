@@ -17,7 +17,9 @@ import (
 	"bankgraph/core/clients"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
+	"bankgraph/core/files"
 	"bankgraph/core/payments"
+	"bankgraph/core/positivepay"
 	"bankgraph/core/sandbox"
 	"bankgraph/core/seal"
 	"bankgraph/core/webhooks"
@@ -28,15 +30,20 @@ import (
 var Tables = db.Tables{
 	Own: []string{"keyset_rotations"},
 	Reads: map[string]string{
-		"accounts":         "its sealed columns are written anew",
-		"approvals":        "its sealed columns are written anew",
-		"contacts":         "its sealed columns are written anew",
-		"customers":        "its sealed columns are written anew",
-		"network_messages": "its sealed columns are written anew",
-		"payment_details":  "its sealed columns are written anew",
-		"sandbox_messages": "its sealed columns are written anew",
-		"signing_keys":     "its sealed columns are written anew",
-		"webhook_secrets":  "its sealed columns are written anew",
+		"accounts":           "its sealed columns are written anew",
+		"ach_debits":         "its sealed columns are written anew",
+		"approvals":          "its sealed columns are written anew",
+		"bulk_file_lines":    "its sealed columns are written anew",
+		"bulk_file_parts":    "its sealed columns are written anew",
+		"contacts":           "its sealed columns are written anew",
+		"customers":          "its sealed columns are written anew",
+		"network_messages":   "its sealed columns are written anew",
+		"payment_details":    "its sealed columns are written anew",
+		"positive_pay_rules": "its sealed columns are written anew",
+		"recurrences":        "its sealed columns are written anew",
+		"sandbox_messages":   "its sealed columns are written anew",
+		"signing_keys":       "its sealed columns are written anew",
+		"webhook_secrets":    "its sealed columns are written anew",
 	},
 }
 
@@ -108,6 +115,11 @@ var tables = []table{
 		in(contacts.NumberColumn, "bank_account_number"), {sealed: "regulatory_reporting", report: true},
 	}},
 	{name: "payment_details", key: "payment", columns: []column{in(payments.NumberColumn, "number")}},
+	{name: "ach_debits", key: "id", columns: []column{in(payments.DebitedColumn, "number")}},
+	{name: "recurrences", key: "uid", columns: []column{{sealed: "draft_sealed", place: row(payments.DraftColumn)}}},
+	{name: "bulk_file_lines", key: "id", columns: []column{{sealed: "draft_sealed", place: row(files.DraftColumn)}}},
+	{name: "bulk_file_parts", key: "id", columns: []column{{sealed: "content", place: row(files.PartColumn)}}},
+	{name: "positive_pay_rules", key: "uid", columns: []column{in(positivepay.NumberColumn, "beneficiary_number")}},
 	{name: "network_messages", key: "id", columns: []column{{sealed: "body", place: row(payments.BodyColumn)}}},
 	{name: "sandbox_messages", key: "id", columns: []column{{sealed: "body", place: row(sandbox.BodyColumn)}}},
 	{name: "webhook_secrets", key: "id", columns: []column{{sealed: "secret", place: row(webhooks.SecretColumn)}}},

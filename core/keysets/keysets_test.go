@@ -293,7 +293,7 @@ func TestEverySealedColumnIsInTheList(t *testing.T) {
 	// secret.
 	others := []string{
 		"clients.secret", "clients.former", "refresh_tokens.token", "idempotency_keys.request",
-		"last_writes.caller",
+		"last_writes.caller", "bulk_files.content_hash", // which counts for a day
 	}
 	columns = slices.DeleteFunc(columns,
 		func(c string) bool { return slices.Contains(others, c) || strings.HasPrefix(c, "audit_") })

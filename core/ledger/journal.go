@@ -136,7 +136,7 @@ type Balance struct {
 	Ledger    int64          `bun:"ledger" json:"-"`    // minor units, as every amount here
 	Held      int64          `bun:"held" json:"-"`      // reserved for payments; available is ledger less held
 	Overdraft int64          `bun:"overdraft" json:"-"` // how far available may be below zero
-	Forced    bool           `bun:"forced" json:"-"`    // a return or correction exceeded the overdraft
+	Forced    bool           `bun:"forced" json:"-"`    // a return took it below its overdraft, and it is still
 	Version   int64          `bun:"version" json:"-"`   // the number of the last posting
 	BookedAt  *time.Time     `bun:"booked_at" json:"-"` // of the last posting; nil if there is none
 }
@@ -144,11 +144,8 @@ type Balance struct {
 // Available returns what is left to spend without the overdraft: ledger less held.
 func (b *Balance) Available() money.Amount { return money.Of(b.Ledger-b.Held, b.Currency) }
 
-// covers reports whether the account can have this ledger balance: what is available then is not below its
-// overdraft. House accounts and forced ones may have any.
-func (b *Balance) covers(ledger int64) bool {
-	return b.House != "" || b.Forced || ledger-b.Held >= -b.Overdraft
-}
+// covered reports whether what is available is not below the overdraft. House accounts may have any balance.
+func (b *Balance) covered() bool { return b.House != "" || b.Ledger-b.Held >= -b.Overdraft }
 
 // Posting is an entry of a journal as it was booked.
 type Posting struct {

@@ -94,6 +94,9 @@ const most = 100
 // bank is built.
 func (s *Service) ProveToo(more ...Invariant) { s.others = append(s.others, more...) }
 
+// Invariants lists what the books must satisfy, with what other domains added.
+func (s *Service) Invariants() []Invariant { return slices.Concat(invariants, s.others) }
+
 // Prove checks the books of the caller's bank in one snapshot, and returns what is wrong; empty if nothing
 // is. It takes seconds for millions of postings, and locks nothing.
 func (s *Service) Prove(ctx context.Context) (all []Violation, err error) {
@@ -125,7 +128,7 @@ type breaking struct {
 // proveTx checks one bank.
 func (s *Service) proveTx(ctx context.Context, tx bun.IDB, tenant access.Tenant) ([]InvariantProof, error) {
 	var all []InvariantProof
-	for _, invariant := range slices.Concat(invariants, s.others) {
+	for _, invariant := range s.Invariants() {
 		var rows []breaking
 		// MATERIALIZED: all of it is read, so the plan must not be one that is quick to begin.
 		err := tx.NewRaw("WITH v AS MATERIALIZED ("+invariant.Query+

@@ -2,6 +2,7 @@ package limits
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"time"
 
@@ -41,13 +42,16 @@ type Planned struct {
 }
 
 var (
-	lockingLimits = db.NewQuery[Limit](`SELECT l.customer, l.code, l.ceiling, l.currency FROM limits AS l
-		WHERE l.tenant = $1 AND l.customer IN (SELECT customer FROM accounts WHERE tenant = $1 AND uid = ANY($2::bigint[]))
-		  AND l.code = ANY($3::text[]) ORDER BY l.customer, l.code FOR NO KEY UPDATE OF l`)
-	readingUsage = db.NewQuery[Usage](`SELECT u.customer, u.rail, u.day, u.entry_type, sum(u.amount)::bigint AS amount FROM limit_usage AS u
+	lockingLimits = db.NewQuery[Limit](limitsOf + ` FOR NO KEY UPDATE OF l`)
+	lookingLimits = db.NewQuery[Limit](limitsOf)
+	readingUsage  = db.NewQuery[Usage](`SELECT u.customer, u.rail, u.day, u.entry_type, sum(u.amount)::bigint AS amount FROM limit_usage AS u
 		WHERE u.tenant = $1 AND u.customer IN (SELECT customer FROM accounts WHERE tenant = $1 AND uid = ANY($2::bigint[]))
 		  AND u.day BETWEEN $3::date AND $4::date GROUP BY u.customer, u.rail, u.day, u.entry_type`)
 )
+
+const limitsOf = `SELECT l.customer, l.code, l.ceiling, l.currency FROM limits AS l
+	WHERE l.tenant = $1 AND l.customer IN (SELECT customer FROM accounts WHERE tenant = $1 AND uid = ANY($2::bigint[]))
+	  AND l.code = ANY($3::text[]) ORDER BY l.customer, l.code`
 
 // counted lists the limits that payments one by one are counted against.
 func counted() (codes []string) {
@@ -62,8 +66,19 @@ func counted() (codes []string) {
 // Count locks the limits of the customers that have these accounts, and reads what is used of them for payments
 // on days of a range, when the batch is sent.
 func Count(b *db.Batch, tenant access.Tenant, payers []accounts.UID, from, to time.Time) *Counter {
+	return count(b, lockingLimits, tenant, payers, from, to)
+}
+
+// Look is Count without locks, for payments that are never made.
+func Look(b *db.Batch, tenant access.Tenant, payers []accounts.UID, from, to time.Time) *Counter {
+	return count(b, lookingLimits, tenant, payers, from, to)
+}
+
+func count(
+	b *db.Batch, reading *db.Query[Limit], tenant access.Tenant, payers []accounts.UID, from, to time.Time,
+) *Counter {
 	c := &Counter{tenant: tenant, taken: map[usageKey]*Usage{}}
-	c.limits = db.QueueMany(b, lockingLimits, func(l *Limit) customers.UID { return l.Customer }, tenant, payers, counted())
+	c.limits = db.QueueMany(b, reading, func(l *Limit) customers.UID { return l.Customer }, tenant, payers, counted())
 	least, most := from.AddDate(0, 0, -31), to.AddDate(0, 0, 31)
 	c.rows = db.QueueMany(b, readingUsage, func(u *Usage) customers.UID { return u.Customer }, tenant, payers, least, most)
 	return c
@@ -74,21 +89,32 @@ func Counting(tenant access.Tenant) *Counter {
 	return &Counter{tenant: tenant, taken: map[usageKey]*Usage{}}
 }
 
-// Exceeds returns the first limit that a payment would exceed; nil if it fits all. A limit binds the payments in
-// its own currency.
+// Exceeds returns the first limit that a payment would exceed; nil if it fits all.
 func (c *Counter) Exceeds(p Planned) *Limit {
-	asked := Asked{Rail: p.Rail, EntryType: p.EntryType, SECCode: p.SECCode}.codes()
-	for _, limit := range c.limits.Of[p.Customer] {
-		l := *limit
-		if l.Currency != p.Amount.Currency || !slices.Contains(asked, l.Code) {
-			continue
-		}
-		l.tested, l.UsedMinor = p.Amount.Minor, c.used(p, l.Kind())
+	for l := range c.Testing(p) {
 		if l.ExceededBy() != nil {
-			return &l
+			return l
 		}
 	}
 	return nil
+}
+
+// Testing returns the limits that a payment is tested against, each with what is used of it in the payment's period.
+// A limit binds the payments in its own currency.
+func (c *Counter) Testing(p Planned) iter.Seq[*Limit] {
+	return func(yield func(*Limit) bool) {
+		asked := Asked{Rail: p.Rail, EntryType: p.EntryType, SECCode: p.SECCode}.codes()
+		for _, limit := range c.limits.Of[p.Customer] {
+			l := *limit
+			if l.Currency != p.Amount.Currency || !slices.Contains(asked, l.Code) {
+				continue
+			}
+			l.tested, l.UsedMinor = p.Amount.Minor, c.used(p, l.Kind())
+			if !yield(&l) {
+				return
+			}
+		}
+	}
 }
 
 // used returns what payments have used of a limit in the period of a day.

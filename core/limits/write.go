@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/uptrace/bun"
+
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/check"
@@ -199,6 +201,23 @@ func (s *Service) ownTx(
 		}
 	}
 	return own, bank, err
+}
+
+// CeilingsTx reads the ceilings of some limits of a customer by code. Those that it does not have are absent.
+func (s *Service) CeilingsTx(
+	ctx context.Context, tx bun.IDB, tenant access.Tenant, of customers.UID, codes ...string,
+) (map[string]money.Amount, error) {
+	var all []*Limit
+	err := tx.NewSelect().Model(&all).Column("code", "ceiling", "currency").Where("l.tenant = ?", tenant).
+		Where("l.customer = ?", of).Where("l.code IN (?)", bun.List(codes)).Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the limits of customer %s: %w", of, err)
+	}
+	found := map[string]money.Amount{}
+	for _, l := range all {
+		found[l.Code] = money.Of(l.Ceiling, l.Currency)
+	}
+	return found, nil
 }
 
 // take adds one draft to the plan; l is the limit that it names, nil if the customer does not have it.

@@ -42,7 +42,7 @@ func (s *Service) OfAccounts(
 		return db.Refuse[accounts.UID, Payment](err)
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), of, w.Limit(), w.Offset}
-	where := by.where(s, caller.Tenant, &p)
+	where := by.within(caller.Reach).where(s, caller.Tenant, &p)
 	order, after := newestFirst(w, &p)
 	if after != "" {
 		where = append(where, after)
@@ -70,7 +70,7 @@ func (s *Service) CountOfAccounts(
 		return db.Refuse[accounts.UID, db.Count](err)
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), of}
-	where := by.where(s, caller.Tenant, &p)
+	where := by.within(caller.Reach).where(s, caller.Tenant, &p)
 	limit := p.Up(most)
 	text := countingOfAccounts.Get(queryKey{reach: caller.Reach, where: where.Key(), order: limit}, func() string {
 		sides := sided(caller.Reach)

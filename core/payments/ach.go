@@ -28,11 +28,12 @@ type Entry struct {
 	Tenant      access.Tenant     `bun:"tenant,pk" json:"-"`
 	Payment     UID               `bun:"payment,pk" json:"-"`
 	Origin      string            `bun:"origin" json:"-"`                // routing number of the bank that sends it
+	EntryType   rails.EntryType   `bun:"entry_type" json:"-"`            // that of its payment
 	Class       rails.SECCode     `bun:"class" json:"secCode"`           // PPD, CCD …
-	CompanyID   string            `bun:"company_id" json:"achCompanyID"` // of who pays
+	CompanyID   string            `bun:"company_id" json:"achCompanyID"` // of whose payment it is
 	CompanyName string            `bun:"company_name" json:"-"`
 	Description string            `bun:"description" json:"-"` // of the batch, at most ten characters
-	Account     rails.AccountType `bun:"account" json:"-"`     // what is credited
+	Account     rails.AccountType `bun:"account" json:"-"`     // what is credited or debited
 	SameDay     bool              `bun:"same_day" json:"-"`
 	SettlesOn   time.Time         `bun:"settles_on,type:date,nullzero" json:"-"` // set with TakenAt
 	TakenAt     *time.Time        `bun:"taken_at" json:"-"`                      // when its money was taken, or nil
@@ -40,7 +41,7 @@ type Entry struct {
 	Trace       string            `bun:"trace" json:"traceNumber"` // its number in the file; '' before
 }
 
-// accountTypes are the accounts that ACH credits, by the sub-types of accounts.
+// accountTypes are the accounts that ACH credits and debits, by the sub-types of accounts.
 var accountTypes = map[string]rails.AccountType{
 	general: rails.GL, string(accounts.Checking): rails.Checking, string(accounts.Savings): rails.Savings,
 	string(accounts.CD): rails.Savings, string(accounts.HealthSavings): rails.Savings,
@@ -64,11 +65,11 @@ func entryOf(p *Payment, o *Order, from *party, to *Receiver) (*Entry, error) {
 	account := accountTypes[cmp.Or(to.SubType, to.Type)]
 	if account == "" || len(to.Number) > mostNumber {
 		return nil, ErrNoAccount.Saying(
-			"ACH needs the type of the receiver's account, and at most 17 characters of its number")
+			"ACH needs the type of the other account, and at most 17 characters of its number")
 	}
 	return &Entry{
-		Tenant: p.Tenant, Payment: p.UID, Origin: from.BankID, Class: class, CompanyID: from.CompanyID,
-		CompanyName: cut(p.SenderName, 16), Description: describe(p.Notes), Account: account,
+		Tenant: p.Tenant, Payment: p.UID, Origin: from.BankID, EntryType: p.EntryType, Class: class,
+		CompanyID: from.CompanyID, CompanyName: cut(p.OwnerName(), 16), Description: describe(p.Notes), Account: account,
 		SameDay: p.Speed == EconomyPlus, SettlesOn: p.Date,
 	}, nil
 }
@@ -92,18 +93,21 @@ var reserved = []string{nacha.Reversal, nacha.AutoEnroll, "RECLAIM", "NONSETTLED
 func (e *Entry) batch() nacha.Batch {
 	return nacha.Batch{
 		Class: e.Class, CompanyID: e.CompanyID, CompanyName: e.CompanyName, Description: e.Description,
-		Effective: e.SettlesOn, SameDay: e.SameDay, Only: rails.Credit, Bank: e.Origin,
+		Effective: e.SettlesOn, SameDay: e.SameDay, Only: e.EntryType, Bank: e.Origin,
 	}
 }
 
 // line is the entry as ACH has it, for an account with this number.
 func (e *Entry) line(p *Payment, d *Details, number string) nacha.Entry {
 	return nacha.Entry{
-		Account: e.Account, Direction: rails.Credit, Amount: money.Of(p.Minor, p.Currency), Routing: d.BankID,
-		Number: number, Name: p.ReceiverName, ID: endToEnd(d, p),
+		Account: e.Account, Direction: e.EntryType, Amount: money.Of(p.Minor, p.Currency), Routing: d.BankID,
+		Number: number, Name: p.otherName(), Data: single[e.Class], ID: endToEnd(d, p),
 		Remittance: cut(cmp.Or(d.Remittance, d.OriginatorInfo), longestAddenda),
 	}
 }
+
+// single says of the classes that ask for it that the debtor agreed to one entry, not to a series.
+var single = map[rails.SECCode]string{rails.WEB: "S", rails.TEL: "S"}
 
 // header begins a file of a bank's entries.
 func header(origin, name string, now time.Time, numbered *numbers) nacha.Header {
@@ -119,7 +123,7 @@ const FedACH = "061000146"
 // modifiers tell the files of a day apart.
 const modifiers = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-// entered returns a fault if ACH would refuse what the payment's entry says. to is the receiver's account number.
+// entered returns a fault if ACH would refuse what the payment's entry says. to is the account number of the other side.
 func (p *Payment) entered(to string) error {
 	w, err := nacha.NewWriter(io.Discard, header(p.entry.Origin, "", p.CreatedAt, new(numbers)))
 	if err == nil {

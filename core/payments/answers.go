@@ -11,6 +11,7 @@ import (
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/iso20022"
+	"bankgraph/core/rails/nacha"
 	"bankgraph/core/seal"
 )
 
@@ -40,6 +41,8 @@ type answer struct {
 	amount   money.Amount
 	transfer *iso20022.CreditTransfer // of a credit
 	recall   *iso20022.Recall
+	debit    *nacha.Entry // by which another bank debits an account here
+	batch    nacha.Batch  // in which that came
 	body     []byte
 	line     int // of a file
 
@@ -63,6 +66,12 @@ func read(from Arrived) *answer {
 		case iso20022.Accepted:
 			a.says = accepted
 		case iso20022.Refused:
+			a.says = refused
+		}
+		a.because(m.Reasons...)
+	case *iso20022.PaymentAnswer:
+		a.of, a.code = m.Original.MessageID, string(m.Code)
+		if m.Code.Outcome() == iso20022.Refused {
 			a.says = refused
 		}
 		a.because(m.Reasons...)
@@ -123,7 +132,10 @@ func reasonIn(code string) string { return code[strings.LastIndexByte(code, ' ')
 
 // meanings are reasons of ISO 20022 in plain words (rest/CONTRACT.md, sandbox networks).
 var meanings = map[string]string{
-	"R02": "the account is closed", "R03": "the receiver has no such account", "R04": "the account number is wrong",
+	"R01": "there is not enough money", "R05": "the consumer has not agreed to a corporate entry",
+	"R07": "the debtor has withdrawn the authorization", "R08": "the debtor has stopped it",
+	"R09": "the money on the account is not collected yet", "R10": "the debtor says that it was not authorized",
+	"R11": "it does not fit the authorization", "R02": "the account is closed", "R03": "the receiver has no such account", "R04": "the account number is wrong",
 	"R16": "the account is blocked", "R17": "the entry looks wrong or is suspicious", "R20": "no account of this kind takes it",
 	"R23": "the receiver does not want it", "R29": "the company does not allow it",
 	"AC01": "the account number is wrong", "AC03": "the receiver's account is not known",

@@ -16,20 +16,13 @@ import (
 // movable reports why the accounts of a payment do not let its money move. The money of a customer that is
 // suspended, or whose partner is, stands still, whoever asks.
 func (f *facts) movable(p *Payment) error {
-	sides := []struct {
-		field string
-		uid   accounts.UID
-	}{{"senderAccount", p.SenderAccount}, {"receiverAccount", p.ReceiverAccount}}
 	if p.Rail != rails.Book {
-		sides = sides[:1]
-		sides[0].field = "sender.accountUID"
+		return f.moves(p.Own(), "sender.accountUID")
 	}
-	for _, side := range sides {
-		if err := f.moves(side.uid, side.field); err != nil {
-			return err
-		}
+	if err := f.moves(p.SenderAccount, "senderAccount"); err != nil {
+		return err
 	}
-	return nil
+	return f.moves(p.ReceiverAccount, "receiverAccount")
 }
 
 // moves reports why an account, which a field names, does not let its money move.
@@ -51,37 +44,53 @@ func (f *facts) moves(uid accounts.UID, field string) error {
 }
 
 // carryOut does what a payment is for, all of it or nothing and the reason why: it moves the money of a book
-// transfer in the books, and holds that of a payment over a network, which is then sent.
+// transfer in the books, and holds that of a payment over a network, which is then sent. Of a debit there is nothing
+// to hold.
 func (f *facts) carryOut(p *Payment, now time.Time) (State, error) {
 	if err := f.movable(p); err != nil {
 		return p.State, err
+	}
+	if p.Rail != rails.Book {
+		send := p.plan(now)
+		p.SendAt = &send
+	}
+	if p.Collects() {
+		return Queued, nil
 	}
 	if c := f.charge(p); c != nil {
 		p.FeeMinor, p.FeeName, p.FeeTier = c.Price, c.FeeName, c.FeeTier
 	}
 	if p.Rail != rails.Book {
-		send := p.plan(now)
-		p.SendAt = &send
 		return Queued, f.books.Hold(p.SenderAccount, p.held(), int64(p.UID))
 	}
 	return Settled, f.take(p, p.ReceiverAccount, "Book transfer")
 }
 
-// take books the money of a payment from who pays to an account, with its fee.
+// take books the money of a payment from who pays to an account, with its fee. What was held for it is there, whatever
+// has come back of others since.
 func (f *facts) take(p *Payment, to accounts.UID, why string) error {
 	journal, err := p.journal(ledger.Payment, p.Date, why, p.SenderAccount, to, p.Minor)
 	if err != nil {
 		return err
 	}
-	if p.FeeMinor == 0 {
-		return f.books.Book(journal)
+	journals := []*ledger.Journal{journal}
+	if p.FeeMinor > 0 {
+		fee, err := f.feeOf(p)
+		if err != nil {
+			return err
+		}
+		journals = append(journals, fee)
 	}
-	fee, err := p.journal(ledger.Fee, p.Date, "Fee: "+p.FeeName, p.SenderAccount,
-		f.houses[house{ledger.HouseFees, p.Currency}], p.FeeMinor)
-	if err != nil {
-		return err
+	if p.Rail == rails.Book {
+		return f.books.Book(journals...)
 	}
-	return f.books.Book(journal, fee)
+	return f.books.Force(journals...)
+}
+
+// feeOf makes the journal of what a payment costs.
+func (f *facts) feeOf(p *Payment) (*ledger.Journal, error) {
+	return p.journal(ledger.Fee, p.Date, "Fee: "+p.FeeName, p.Own(), f.houses[house{ledger.HouseFees, p.Currency}],
+		p.FeeMinor)
 }
 
 // book books an amount of a payment from one account to another.
@@ -121,7 +130,7 @@ const bookFee = "Book Transfer"
 // charge returns what a payment costs; nil for nothing.
 func (f *facts) charge(p *Payment) *fees.Charge {
 	name := cmp.Or(string(p.Speed), bookFee)
-	for _, c := range f.charges[p.SenderAccount] {
+	for _, c := range f.charges[p.Own()] {
 		if ident.Same(c.FeeName, name) && c.Currency == p.Currency {
 			if c.Price > 0 {
 				return c

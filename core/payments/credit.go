@@ -52,6 +52,7 @@ func (in *intake) credit(a *answer) error {
 				return err
 			}
 			row.Payment, row.Code = p.UID, string(creditCodes[a.over])
+			in.complete(p, a)
 		}
 	}
 	if why != "" {
@@ -116,7 +117,8 @@ func (in *intake) book(a *answer) (*Payment, error) {
 	t, f := a.transfer, in.f
 	to := f.parties[f.numbered(in.s, t.Creditor.Account)]
 	p := &Payment{
-		Tenant: f.tenant, UID: f.uids[0], Customer: to.Customer, Direction: In, Rail: a.over, Minor: t.Amount.Minor,
+		Tenant: f.tenant, UID: f.uids[0], Customer: to.Customer, Direction: In, Rail: a.over, EntryType: rails.Credit,
+		Minor:    t.Amount.Minor,
 		Currency: t.Amount.Currency, Date: calendar.Today(in.now), ExternalReferenceID: t.EndToEndID, Notes: t.Remittance,
 		Channel: string(a.over), SenderName: cmp.Or(t.Debtor.Name, t.DebtorAgent.Name, t.Sender),
 		ReceiverAccount: to.Account, ReceiverCustomer: to.Customer, ReceiverName: to.Name,

@@ -18,6 +18,8 @@ type Draft struct {
 	ExternalReferenceID string    `json:"externalReferenceId,omitempty"`
 	Notes               string    `json:"paymentNotes,omitempty"`
 	Channel             string    `json:"channel,omitempty"` // "" for API
+	// how it is to be repeated; nil for a single payment
+	Repeat *Repetition `json:"recurrence,omitempty"`
 	// Documented requires all that the published form of a transfer does: a reference, a date, and the type of an
 	// account that is named by its number
 	Documented bool `json:"documented,omitempty"`
@@ -49,7 +51,7 @@ func (d *Draft) check() error {
 	d.Sender.check(c.In("senderAccount"), d.Documented)
 	d.Receiver.check(c.In("receiverAccount"), d.Documented)
 	c.Required("paymentAmount", d.Amount)
-	c.BankAmount("paymentAmount", d.Amount, 15)
+	c.BankAmount("paymentAmount", d.Amount, mostDigits)
 	if d.Amount != "" && (d.Amount[0] == '-' || strings.Trim(d.Amount, "0.") == "") {
 		c.Fail("paymentAmount", fault.Min, "must be greater than 0")
 	}
@@ -59,6 +61,7 @@ func (d *Draft) check() error {
 			c.Fail("paymentDate", fault.Required, "is required")
 		}
 	}
+	d.Repeat.check(c.In("recurrence"), d.Date, mostPayments)
 	c.AtMost("externalReferenceId", d.ExternalReferenceID, 200)
 	c.AtMost("paymentNotes", d.Notes, 250)
 	c.AtMost("channel", d.Channel, 50)

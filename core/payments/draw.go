@@ -97,14 +97,17 @@ func (f *facts) draw(s *Service, by access.Caller, d *Draft, now time.Time) (*Pa
 		return nil, fault.Field("payment", "paymentDate", fault.Max, "must be at most a year from today")
 	}
 	p := &Payment{
-		Tenant: f.tenant, UID: f.uids[0], Customer: sender.Customer, Rail: rails.Book, Minor: amount.Minor,
+		Tenant: f.tenant, UID: f.uids[0], Customer: sender.Customer, Rail: rails.Book, EntryType: rails.Credit, Minor: amount.Minor,
 		Currency: amount.Currency, Date: on, ExternalReferenceID: d.ExternalReferenceID, Notes: d.Notes,
 		Channel: cmp.Or(d.Channel, "API"), SenderAccount: sender.Account, SenderName: sender.Name,
 		Direction: Out, ReceiverAccount: receiver.Account, ReceiverCustomer: receiver.Customer, ReceiverName: receiver.Name,
 		MakerClient: by.Client, MakerLogin: by.LoginID, CreatedAt: now, UpdatedAt: now,
 	}
+	if err := f.movable(p); err != nil {
+		return nil, err
+	}
 	f.uids = f.uids[1:]
-	return p, f.movable(p)
+	return p, f.repeat(s, p, d.Repeat, d.repeated(p))
 }
 
 // mayPay returns ErrOwnLimit for an amount above the person's own bound.
@@ -118,7 +121,7 @@ func mayPay(by access.Caller, amount money.Amount) error {
 
 // asks reports whether a payment needs a second person.
 func (f *facts) asks(p *Payment) bool {
-	return f.asksOf(p.SenderAccount) || f.callback(p)
+	return f.asksOf(p.Own()) || f.callback(p)
 }
 
 // asksOf reports whether it takes a second person to take money from an account.
@@ -126,13 +129,13 @@ func (f *facts) asksOf(account accounts.UID) bool { return f.bank.Dual || f.part
 
 // callback reports whether a wire is above the amount from which the bank's own people confirm it.
 func (f *facts) callback(p *Payment) bool {
-	most := f.parties[p.SenderAccount].CallbackLimit
+	most := f.parties[p.Own()].CallbackLimit
 	return p.Rail == rails.Fedwire && most != nil && p.Minor > *most
 }
 
 // approvers returns how many people a payment needs beside the maker, and how far they must see at least.
 func (f *facts) approvers(p *Payment) (people int32, by access.Reach) {
-	people, by = f.approversOf(p.SenderAccount, p.Amount())
+	people, by = f.approversOf(p.Own(), p.Amount())
 	if f.callback(p) {
 		by = access.OfBank
 	}

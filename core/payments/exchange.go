@@ -28,6 +28,7 @@ import (
 //	HandOver       hands messages to the network; after a stop the same message is handed over again
 //	Receive        takes in what the network says, each message once
 //	SettleEntries  settles entries of ACH, of which the network says nothing
+//	ExpireRequests ends requests for payment that nobody has paid
 
 // atATime bounds the payments and messages of one transaction.
 const atATime = 250
@@ -105,7 +106,7 @@ func together[T any](all []T, do func([]T) (int, error)) (done int, err error) {
 // movableNow is facts.movable for payments over a network, so that those that wait keep none from being sent.
 const movableNow = `EXISTS (SELECT FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
 	LEFT JOIN customers AS o ON o.tenant = ?0 AND o.uid = c.owner AND o.uid <> c.uid
-	WHERE a.tenant = ?0 AND c.tenant = ?0 AND a.uid = pay.sender_account AND a.status = 'Active' AND c.status IN (?1)
+	WHERE a.tenant = ?0 AND c.tenant = ?0 AND a.uid = coalesce(pay.sender_account, pay.receiver_account) AND a.status = 'Active' AND c.status IN (?1)
 	  AND (o.status IS NULL OR o.status IN (?1)))`
 
 // sendAllTx sends payments, but for those that another worker has in hand. failed says which could not be sent for a
@@ -127,6 +128,7 @@ func (s *Service) sendAllTx(
 	}
 	b := db.TxBatch(tx)
 	details := db.QueueMany(b, readingDetails, func(d *Details) UID { return d.Payment }, caller.Tenant, uids)
+	asks := db.Queue(b, readingRequests, caller.Tenant, uids)
 	ids := db.Queue(b, takingMessageIDs, len(queued))
 	if err := b.Send(ctx); err != nil {
 		return 0, nil, err
@@ -136,6 +138,10 @@ func (s *Service) sendAllTx(
 		return 0, nil, err
 	}
 	f.limits = limits.Counting(caller.Tenant)
+	requests := map[UID]*Request{}
+	for _, r := range asks.Items {
+		requests[r.Payment] = r
+	}
 	var moved []*Payment
 	var steps []*Step
 	var messages []*Message
@@ -158,12 +164,22 @@ func (s *Service) sendAllTx(
 			p.SettlesAt, entries = &settles, append(entries, p)
 		} else {
 			p.details = details.Of[p.UID][0]
-			message, err := s.compose(p, f.parties[p.SenderAccount], ids.Items[i].ID, now)
+			if p.asks = requests[p.UID]; p.asks != nil {
+				until := p.asks.over()
+				p.SettlesAt = &until
+			}
+			message, err := s.compose(p, f.parties[p.Own()], ids.Items[i].ID, now)
 			if err != nil {
 				failed = errors.Join(failed, fmt.Errorf("payment %s: %w", p.UID, err))
 				continue
 			}
 			messages = append(messages, message)
+		}
+		if p.Collects() { // its money comes when it settles, or by a credit
+			moved = append(moved, p)
+			steps = append(steps, p.enter(Sent, caller, now, ""))
+			record = append(record, recorded("transmitPayment", &was, p, caller))
+			continue
 		}
 		if err := f.send(p); err != nil {
 			return 0, nil, fmt.Errorf("payment %s: %w", p.UID, err)

@@ -25,17 +25,18 @@ import (
 // facts are what payments are decided by: read once for all payments of a transaction, with the accounts
 // locked in the books, and up to date with the payments that were decided before.
 type facts struct {
-	tenant  access.Tenant
-	numbers map[string]accounts.UID // by hash
-	parties map[accounts.UID]*party
-	charges map[accounts.UID][]*fees.Charge
-	known   map[contacts.UID]*contact // by UID
-	banks   *db.Many[banks.Ref, banks.Bank]
-	limits  *limits.Counter
-	houses  map[house]accounts.UID // the bank's own accounts
-	books   *ledger.Books
-	uids    []UID        // for new payments
-	bank    bankApproval // the bank's own settings, which count for every customer
+	tenant      access.Tenant
+	numbers     map[string]accounts.UID // by hash
+	parties     map[accounts.UID]*party
+	charges     map[accounts.UID][]*fees.Charge
+	known       map[contacts.UID]*contact // by UID
+	banks       *db.Many[banks.Ref, banks.Bank]
+	limits      *limits.Counter
+	houses      map[house]accounts.UID // the bank's own accounts
+	books       *ledger.Books
+	uids        []UID           // for new payments
+	recurrences []RecurrenceUID // for new series
+	bank        bankApproval    // the bank's own settings, which count for every customer
 }
 
 type bankApproval struct {
@@ -95,6 +96,9 @@ type Switches struct {
 	FedNowIn      bool   `bun:"fednow_in"`
 	RTPIn         bool   `bun:"rtp_in"`
 	WiresIn       bool   `bun:"wires_in"`
+	FedNowAsks    bool   `bun:"fednow_asks"` // it may ask for payments
+	RTPAsks       bool   `bun:"rtp_asks"`
+	PositivePay   bool   `bun:"positive_pay"`   // debits of other banks are paid that its rules allow
 	CallbackLimit *int64 `bun:"callback_limit"` // minor units: a wire above it is confirmed by a person; nil for none
 }
 
@@ -116,6 +120,10 @@ type taken struct {
 	UID UID `bun:"uid"`
 }
 
+type takenRecurrence struct {
+	UID RecurrenceUID `bun:"uid"`
+}
+
 var (
 	findingNumbers = db.NewQuery[numbered](`SELECT uid, number_hash FROM accounts
 		WHERE tenant = $1 AND number_hash = ANY($2::bytea[]) AND deleted_at IS NULL`)
@@ -129,7 +137,8 @@ var (
 		c.access_number_of_approvers AS people, c.access_first_approver_limit AS first, c.access_second_approver_limit AS second,
 		a.enable_fednow AND a.fednow_send AS fednow, a.enable_rtp AND a.rtp_send AS rtp, a.enable_wires AND a.enable_domestic_wires AS wires,
 		a.enable_fednow AS fednow_in, a.enable_rtp AS rtp_in, a.enable_wires AS wires_in,
-		a.enable_ach AS ach, coalesce(nullif(a.ach_company_id, ''), c.ach_company_id) AS company_id,
+		a.enable_fednow AND a.fednow_rfp_send AS fednow_asks, a.enable_rtp AND a.rtp_rfp_send AS rtp_asks,
+		a.enable_ach AS ach, a.enable_positive_pay AS positive_pay, coalesce(nullif(a.ach_company_id, ''), c.ach_company_id) AS company_id,
 		CASE WHEN cardinality(a.sec_codes) > 0 THEN a.sec_codes ELSE c.sec_codes END AS classes,
 		a.number_sealed AS sealed, c.legal_line1 AS address_line1, c.legal_line2 AS address_line2, c.legal_city AS address_city,
 		c.legal_state AS address_state, c.legal_postal_code AS address_postal_code, c.legal_country_code AS address_country_code,
@@ -143,17 +152,20 @@ var (
 		k.address_postal_code, k.address_country_code, k.address_country, k.bank_national_code AS routing,
 		k.bank_country AS country, k.bank_name
 		FROM contacts AS k WHERE k.tenant = $1 AND k.uid = ANY($2::bigint[])`)
-	takingUIDs = db.NewQuery[taken](`SELECT nextval('payment_uids') AS uid FROM generate_series(1, $1::bigint)`)
+	takingUIDs           = db.NewQuery[taken](`SELECT nextval('payment_uids') AS uid FROM generate_series(1, $1::bigint)`)
+	takingRecurrenceUIDs = db.NewQuery[takenRecurrence](
+		`SELECT nextval('recurrence_uids') AS uid FROM generate_series(1, $1::bigint)`)
 )
 
 // want is what payments need facts about.
 type want struct {
-	payers, payees []Party
+	payers, payees []Party // payers own the payments: they bear fees and limits, also of what they collect
 	contacts       []contacts.UID
 	routing        []string  // numbers of banks
 	from, to       time.Time // the days on which limits count; zero if none does
 	houses         []house   // that take part
 	created        int       // of the payments, at most
+	recurrences    int       // series that begin, at most
 	journals       int       // at most, beside those of the payers
 }
 
@@ -179,13 +191,38 @@ func (s *Service) named(tenant access.Tenant, all []Party) (uids []accounts.UID,
 // gatherTx reads and locks what the payments of a transaction are decided by, in two round trips. Whether an
 // account is active is read after it was locked: an account is closed under the same lock.
 func (s *Service) gatherTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, w want) (*facts, error) {
+	return s.gather(ctx, &reading{
+		batch: func() *db.Batch { return db.TxBatch(tx) }, books: ledger.Lock, limits: limits.Count,
+		house: func(ctx context.Context, h house, shard int16) (accounts.UID, error) {
+			return s.ledger.HouseTx(ctx, tx, tenant, h.of, h.in, shard)
+		},
+		uids: func(b *db.Batch, n int) *db.Rows[taken] { return db.Queue(b, takingUIDs, n) },
+		recurrences: func(b *db.Batch, n int) *db.Rows[takenRecurrence] {
+			return db.Queue(b, takingRecurrenceUIDs, n)
+		},
+	}, tenant, w)
+}
+
+// reading is how facts are read: locked, to be changed, or as they are.
+type reading struct {
+	batch  func() *db.Batch
+	house  func(ctx context.Context, h house, shard int16) (accounts.UID, error)
+	books  func(b *db.Batch, tenant access.Tenant, of []accounts.UID, journals int) *ledger.Books
+	limits func(b *db.Batch, tenant access.Tenant, payers []accounts.UID, from, to time.Time) *limits.Counter
+	uids   func(b *db.Batch, n int) *db.Rows[taken]
+	// numbers for new series
+	recurrences func(b *db.Batch, n int) *db.Rows[takenRecurrence]
+}
+
+// gather reads what payments are decided by.
+func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, w want) (*facts, error) {
 	f := &facts{
 		tenant: tenant, numbers: map[string]accounts.UID{}, parties: map[accounts.UID]*party{},
 		houses: map[house]accounts.UID{}, known: map[contacts.UID]*contact{},
 	}
 	payers, payerHashes := s.named(tenant, w.payers)
 	payees, payeeHashes := s.named(tenant, w.payees)
-	b := db.TxBatch(tx)
+	b := r.batch()
 	named := new(db.Rows[numbered])
 	if hashes := slices.Concat(payerHashes, payeeHashes); len(hashes) > 0 {
 		named = db.Queue(b, findingNumbers, tenant, hashes)
@@ -221,7 +258,7 @@ func (s *Service) gatherTx(ctx context.Context, tx bun.Tx, tenant access.Tenant,
 		if _, found := f.houses[h]; found {
 			continue
 		}
-		uid, err := s.ledger.HouseTx(ctx, tx, tenant, h.of, h.in, shard)
+		uid, err := r.house(ctx, h, shard)
 		if err != nil {
 			return nil, err
 		}
@@ -235,16 +272,19 @@ func (s *Service) gatherTx(ctx context.Context, tx bun.Tx, tenant access.Tenant,
 		f.known[k.UID] = k
 		refs = append(refs, banks.Routing(k.Routing))
 	}
-	b = db.TxBatch(tx)
+	b = r.batch()
 	if len(refs) > 0 {
 		f.banks = banks.Known(b, refs, reached)
 	}
 	if !w.from.IsZero() {
-		f.limits = limits.Count(b, tenant, slices.Concat(payers, numberedPayers), w.from, w.to)
+		f.limits = r.limits(b, tenant, slices.Concat(payers, numberedPayers), w.from, w.to)
 	}
-	f.books = ledger.Lock(b, tenant, all, journalsEach*len(w.payers)+w.journals)
+	f.books = r.books(b, tenant, all, journalsEach*len(w.payers)+w.journals)
 	parties := db.Queue(b, readingParties, tenant, all)
-	uids := db.Queue(b, takingUIDs, w.created)
+	uids, recurrences := r.uids(b, w.created), new(db.Rows[takenRecurrence])
+	if w.recurrences > 0 {
+		recurrences = r.recurrences(b, w.recurrences)
+	}
 	if err := b.Send(ctx); err != nil {
 		return nil, fmt.Errorf("lock the accounts of payments: %w", err)
 	}
@@ -253,6 +293,9 @@ func (s *Service) gatherTx(ctx context.Context, tx bun.Tx, tenant access.Tenant,
 	}
 	for _, t := range uids.Items {
 		f.uids = append(f.uids, t.UID)
+	}
+	for _, t := range recurrences.Items {
+		f.recurrences = append(f.recurrences, t.UID)
 	}
 	return f, nil
 }

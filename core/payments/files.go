@@ -41,9 +41,11 @@ type waitingEntry struct {
 
 var (
 	// a file is made when no more entries are about to come into it, and a minute after the first one at the latest
-	findingOrigin = db.NewQuery[Entry](`SELECT origin FROM ach_entries WHERE tenant = $1 AND taken_at IS NOT NULL
-		AND file IS NULL AND (taken_at <= $2::timestamptz - interval '1 minute' OR NOT EXISTS (SELECT FROM payments
-		  WHERE tenant = $1 AND state = 'QUEUED' AND rail = 'ACH' AND send_at <= $2)) ORDER BY origin LIMIT 1`)
+	findingOrigin = db.NewQuery[Entry](`SELECT origin FROM (
+		  SELECT origin, taken_at FROM ach_entries WHERE tenant = $1 AND taken_at IS NOT NULL AND file IS NULL
+		  UNION ALL SELECT origin, returned_at FROM ach_debits WHERE tenant = $1 AND returned_at IS NOT NULL AND file IS NULL
+		) AS w WHERE taken_at <= $2::timestamptz - interval '1 minute' OR NOT EXISTS (SELECT FROM payments
+		  WHERE tenant = $1 AND state = 'QUEUED' AND rail = 'ACH' AND send_at <= $2) ORDER BY origin LIMIT 1`)
 	lockingNumbers = db.NewQuery[numbers](`SELECT day, files, trace FROM ach_origins WHERE tenant = $1 AND origin = $2
 		FOR UPDATE`)
 )
@@ -65,16 +67,20 @@ func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
 		}
 		f := &file{
 			tenant: caller.Tenant, origin: waiting.Items[0].Origin, id: ids.Items[0].ID, now: now,
-			traces: map[UID]string{},
+			traces: map[UID]string{}, backs: map[int64]string{},
 		}
 		if err := f.numberTx(ctx, tx); err != nil || f.numbers.Files >= len(modifiers) {
 			return err // the others wait for the next day
 		}
 		failed, err = f.fillTx(ctx, s, tx)
-		if err != nil || len(f.traces) == 0 {
+		if err == nil {
+			var alsoFailed error
+			alsoFailed, err = f.returnTx(ctx, s, tx)
+			failed = errors.Join(failed, alsoFailed)
+		}
+		if sealed = f.entries(); err != nil || sealed == 0 {
 			return err
 		}
-		sealed = len(f.traces)
 		return f.writeTx(ctx, s)
 	})
 	if err == nil {
@@ -98,7 +104,11 @@ type file struct {
 	batch   nacha.Batch
 	usable  bool // the batch
 	traces  map[UID]string
+	backs   map[int64]string // of debits of other banks that go back
 }
+
+// entries is how many are in the file.
+func (f *file) entries() int { return len(f.traces) + len(f.backs) }
 
 // numberTx locks the numbers of the origin, so that files are made one after the other.
 func (f *file) numberTx(ctx context.Context, tx bun.Tx) error {
@@ -145,7 +155,7 @@ func (f *file) fillTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err e
 }
 
 // inBatches is the order of entries in a file.
-const inBatches = "ae.company_id, ae.company_name, ae.class, ae.description, ae.same_day, ae.settles_on, ae.payment"
+const inBatches = "ae.company_id, ae.company_name, ae.class, ae.description, ae.same_day, ae.settles_on, ae.entry_type, ae.payment"
 
 // nextTx reads the waiting entries that come after another one.
 func (f *file) nextTx(ctx context.Context, tx bun.Tx, last *waitingEntry) (rows []*waitingEntry, err error) {
@@ -153,17 +163,18 @@ func (f *file) nextTx(ctx context.Context, tx bun.Tx, last *waitingEntry) (rows 
 		ColumnExpr("ae.*, sa.bank_name").
 		ColumnExpr("pay.uid AS pay_uid, pay.amount AS pay_amount, pay.currency AS pay_currency").
 		ColumnExpr("pay.receiver_name AS pay_receiver_name, pay.notes AS pay_notes").
+		ColumnExpr("pay.sender_name AS pay_sender_name, pay.entry_type AS pay_entry_type, pay.direction AS pay_direction").
 		ColumnExpr("pay.external_reference_id AS pay_external_reference_id").
 		ColumnExpr("pd.number_sealed AS pd_number_sealed, pd.bank_id AS pd_bank_id, pd.remittance AS pd_remittance").
 		ColumnExpr("pd.reference AS pd_reference, pd.originator_information AS pd_originator_information").
 		Join("JOIN payments AS pay ON pay.tenant = ae.tenant AND pay.uid = ae.payment").
 		Join("JOIN payment_details AS pd ON pd.tenant = ae.tenant AND pd.payment = ae.payment").
-		Join("JOIN accounts AS sa ON sa.tenant = pay.tenant AND sa.uid = pay.sender_account").
+		Join("JOIN accounts AS sa ON sa.tenant = pay.tenant AND sa.uid = coalesce(pay.sender_account, pay.receiver_account)").
 		Where("ae.tenant = ?0 AND pay.tenant = ?0 AND pd.tenant = ?0 AND sa.tenant = ?0", f.tenant).
 		Where("ae.origin = ? AND ae.taken_at IS NOT NULL AND ae.file IS NULL", f.origin)
 	if last != nil {
-		q.Where("("+inBatches+") > (?, ?, ?, ?, ?, ?, ?)", last.CompanyID, last.CompanyName, last.Class,
-			last.Description, last.SameDay, last.SettlesOn, last.Payment)
+		q.Where("("+inBatches+") > (?, ?, ?, ?, ?, ?, ?, ?)", last.CompanyID, last.CompanyName, last.Class,
+			last.Description, last.SameDay, last.SettlesOn, last.EntryType, last.Payment)
 	}
 	err = q.OrderExpr(inBatches).Limit(int64(min(entriesAtATime, mostEntries-len(f.traces)))).Scan(ctx)
 	return rows, err
@@ -171,12 +182,29 @@ func (f *file) nextTx(ctx context.Context, tx bun.Tx, last *waitingEntry) (rows 
 
 // add writes an entry, in the batch that it belongs to.
 func (f *file) add(s *Service, row *waitingEntry) (err error) {
+	if err := f.begin(row.BankName, row.batch()); err != nil {
+		return err
+	}
+	row.Details.Tenant, row.Details.Payment = f.tenant, row.Payment
+	number, err := s.keys.Open(seal.Value{Sealed: row.Details.Number.Sealed}, row.Details.place())
+	if err != nil {
+		return fmt.Errorf("open the number of the other side: %w", err)
+	}
+	trace, err := f.writer.Entry(row.line(&row.Pay, &row.Details, number))
+	if err == nil {
+		f.traces[row.Payment] = trace
+	}
+	return err
+}
+
+// begin begins the file, and the batch that the next entry belongs to, unless it is the one before.
+func (f *file) begin(bankName string, batch nacha.Batch) (err error) {
 	if f.writer == nil {
-		if f.writer, err = nacha.NewWriter(&f.body, header(f.origin, row.BankName, f.now, &f.numbers)); err != nil {
+		if f.writer, err = nacha.NewWriter(&f.body, header(f.origin, bankName, f.now, &f.numbers)); err != nil {
 			return err
 		}
 	}
-	if batch := row.batch(); batch != f.batch {
+	if batch != f.batch {
 		err := f.writer.Batch(batch)
 		if f.batch, f.usable = batch, err == nil; err != nil {
 			return err
@@ -185,16 +213,7 @@ func (f *file) add(s *Service, row *waitingEntry) (err error) {
 	if !f.usable {
 		return errors.New("its batch cannot be written")
 	}
-	row.Details.Tenant, row.Details.Payment = f.tenant, row.Payment
-	number, err := s.keys.Open(seal.Value{Sealed: row.Details.Number.Sealed}, row.Details.place())
-	if err != nil {
-		return fmt.Errorf("open the number of who is paid: %w", err)
-	}
-	trace, err := f.writer.Entry(row.line(&row.Pay, &row.Details, number))
-	if err == nil {
-		f.traces[row.Payment] = trace
-	}
-	return err
+	return nil
 }
 
 // writeTx ends the file, and writes it with what it did to its entries at the end of the transaction.
@@ -206,7 +225,7 @@ func (f *file) writeTx(ctx context.Context, s *Service) error {
 	h := header(f.origin, "", f.now, &f.numbers)
 	m := &Message{
 		Tenant: f.tenant, ID: f.id, Rail: rails.ACH, Direction: Out, Kind: kindOfFile, At: f.now,
-		MessageID: fileID(&h), Code: fmt.Sprintf("%d entries, %s", totals.Entries, shownTotal(totals.Credits)),
+		MessageID: fileID(&h), Code: shownTotals(totals),
 	}
 	m.Body = s.keys.Seal(f.body.String(), m.place()).Sealed
 	if err := db.InsertAtCommit(ctx, []*Message{m}); err != nil {
@@ -223,9 +242,12 @@ func (f *file) writeTx(ctx context.Context, s *Service) error {
 	if err != nil {
 		return err
 	}
+	if err := f.returnedTx(ctx); err != nil {
+		return err
+	}
 	return db.ExecAtCommit(ctx, `UPDATE ach_origins SET day = $3::date, files = $4, trace = $5
 		WHERE tenant = $1 AND origin = $2`, f.tenant, f.origin, f.numbers.Day.Format(time.DateOnly), f.numbers.Files+1,
-		f.numbers.Trace+len(f.traces))
+		f.numbers.Trace+f.entries())
 }
 
 // kindOfFile is the kind of message that a file of ACH is.
@@ -236,4 +258,16 @@ func fileID(h *nacha.Header) string {
 	return h.Origin + "-" + h.CreatedAt.In(calendar.Zone()).Format("20060102-1504") + "-" + string(rune(h.Modifier))
 }
 
-func shownTotal(amount money.Amount) string { return amount.String() + " " + string(amount.Currency) }
+// shownTotals tells what is in a file.
+func shownTotals(t nacha.Totals) string {
+	text := fmt.Sprintf("%d entries", t.Entries)
+	for _, of := range []struct {
+		word string
+		sum  money.Amount
+	}{{"", t.Credits}, {" debited", t.Debits}} {
+		if of.sum.Minor > 0 {
+			text += ", " + of.sum.String() + " " + string(of.sum.Currency) + of.word
+		}
+	}
+	return text
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"bankgraph/core"
 	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
@@ -69,22 +70,24 @@ func TestPaymentsThatWaitShareATransaction(t *testing.T) {
 	p.Prove()
 }
 
-// Copies of each request come at once, mixed with those of others and with refused ones.
+// Copies of each request come at once, to two processes, mixed with those of others and with refused ones.
 func TestEachKeyOfALaneHasOneEffectAndOneAnswer(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
+	other := core.New(core.Options{DB: p.DB, Keys: p.Keys, Now: p.Clock.Now})
 	const keys, copies = 24, 12
 	var mu sync.Mutex
 	told := map[int][]any{}
 	var payers sync.WaitGroup
 	for n := range keys * copies {
 		key := n % keys
+		process := []*payments.Service{p.Payments, other.Payments}[n/keys%2]
 		payers.Go(func() {
 			amount := "1"
 			if key%3 == 0 {
 				amount = "5000" // more than there is
 			}
-			out, err := p.Payments.Transfer(p.Staff(), p.draft(amount),
+			out, err := process.Transfer(p.Staff(), p.draft(amount),
 				changes.RequestOptions{IdempotencyKey: fmt.Sprint("key ", key)})
 			out.Replayed = false
 			var said any = out

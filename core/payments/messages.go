@@ -26,19 +26,27 @@ const mostMessages = 999_999
 
 // compose makes the message of a payment, for its network, and seals it.
 func (s *Service) compose(p *Payment, from *party, id MessageID, now time.Time) (*Message, error) {
-	number, err := s.keys.Open(seal.Value{Sealed: from.Sealed}, senderPlace(p))
+	number, err := s.keys.Open(seal.Value{Sealed: from.Sealed}, ownPlace(p))
 	if err != nil {
 		return nil, fmt.Errorf("open the number of account %s: %w", p.SenderAccount, err)
 	}
 	to, err := s.keys.Open(p.details.Number, p.details.place())
 	if err != nil {
-		return nil, fmt.Errorf("open the number of who is paid: %w", err)
+		return nil, fmt.Errorf("open the number of the other side: %w", err)
 	}
 	if number == "" || to == "" {
 		return nil, errors.New("a payment needs two account numbers")
 	}
 	return s.write(&Message{Tenant: p.Tenant, ID: id, Rail: p.Rail, Payment: p.UID, At: now},
-		p.message(from, number, to, id, now))
+		p.composed(from, number, to, id, now))
+}
+
+// composed is the message of a payment: its credit transfer, or the request for one.
+func (p *Payment) composed(from *party, number, to string, id MessageID, now time.Time) iso20022.Message {
+	if p.Asks() {
+		return p.asking(from, number, to, id, now)
+	}
+	return p.message(from, number, to, id, now)
 }
 
 // write completes a row of the outbox with its message, as its network writes it, and seals that.
@@ -78,15 +86,24 @@ func (p *Payment) message(from *party, number, to string, id MessageID, now time
 		CreditorAgent: iso20022.Agent{Routing: d.BankID, Name: d.BankName},
 		Debtor:        iso20022.Party{Name: p.SenderName, Account: number, Address: from.Address},
 		Creditor:      iso20022.Party{Name: p.ReceiverName, Account: to, Address: d.Address},
-		Remittance:    cut(cmp.Or(d.Remittance, d.OriginatorInfo, p.Notes), longestRemittance),
+		Remittance:    p.remitted(),
 	}
+}
+
+// remitted is what a payment is for, in the words for the other side.
+func (p *Payment) remitted() string {
+	return cut(cmp.Or(p.details.Remittance, p.details.OriginatorInfo, p.Notes), longestRemittance)
 }
 
 // bearers are who pays the charges, in the words of the networks.
 var bearers = map[string]string{"OUR": "DEBT", "BEN": "CRED", "SHA": "SHAR"}
 
-// endToEnd is the reference that is carried to who is paid: the one that was given for it, or the caller's own.
+// endToEnd is the reference that is carried to who is paid: the one that was given for it, or the caller's own. That of
+// a request names it alone.
 func endToEnd(d *Details, p *Payment) string {
+	if p.Asks() {
+		return askedAs + p.UID.String()
+	}
 	text := strings.TrimSpace(plain.Text(cmp.Or(d.Reference, p.ExternalReferenceID)))
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
 		text = ""
@@ -112,7 +129,7 @@ var named = []struct{ element, field string }{
 
 // carried returns a fault if the network would refuse what the payment's message says.
 func (p *Payment) carried(from *party, number, to string) error {
-	err := iso20022.Write(new(bytes.Buffer), Profiles[p.Rail], p.message(from, number, to, 1, p.CreatedAt))
+	err := iso20022.Write(new(bytes.Buffer), Profiles[p.Rail], p.composed(from, number, to, 1, p.CreatedAt))
 	var wrong *iso20022.FieldError
 	if !errors.As(err, &wrong) {
 		return err

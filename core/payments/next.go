@@ -13,20 +13,32 @@ import (
 type upcoming struct {
 	SendAt    *time.Time `bun:"send_at"`
 	SettlesAt *time.Time `bun:"settles_at"`
-	Book      *time.Time `bun:"book"`    // payment dates of those that wait for their day
-	Economy   *time.Time `bun:"economy"` // which leave before it
+	PostsAt   *time.Time `bun:"posts_at"` // debits of other banks
+	Book      *time.Time `bun:"book"`     // payment dates of those that wait for their day
+	Economy   *time.Time `bun:"economy"`  // which leave before it
 	Others    *time.Time `bun:"others"`
+	// the next dates of series, which leave as single payments do
+	SeriesHere    *time.Time `bun:"series_here"`
+	SeriesEconomy *time.Time `bun:"series_economy"`
+	SeriesOthers  *time.Time `bun:"series_others"`
 }
 
 var findingUpcoming = db.NewQuery[upcoming](`SELECT
 	(SELECT min(send_at) FROM payments WHERE tenant = $1 AND state = 'QUEUED' AND send_at > $2) AS send_at,
 	(SELECT min(settles_at) FROM payments WHERE tenant = $1 AND state = 'SENT' AND settles_at > $2) AS settles_at,
+	(SELECT min(settles_at) FROM payments WHERE tenant = $1 AND state = 'VALIDATED' AND settles_at > $2) AS posts_at,
 	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED' AND rail = 'BOOK'
 	  AND payment_date > $3::date) AS book,
 	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED' AND speed = 'Economy'
 	  AND payment_date > $4::date) AS economy,
 	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED' AND rail <> 'BOOK'
-	  AND speed <> 'Economy' AND payment_date > $5::date) AS others`)
+	  AND speed <> 'Economy' AND payment_date > $5::date) AS others,
+	(SELECT min(next_date) FROM recurrences WHERE tenant = $1 AND status = 'Active' AND speed = ''
+	  AND next_date > $3::date) AS series_here,
+	(SELECT min(next_date) FROM recurrences WHERE tenant = $1 AND status = 'Active' AND speed = 'Economy'
+	  AND next_date > $4::date) AS series_economy,
+	(SELECT min(next_date) FROM recurrences WHERE tenant = $1 AND status = 'Active' AND speed NOT IN ('', 'Economy')
+	  AND next_date > $5::date) AS series_others`)
 
 // Next returns when the next thing happens by itself to a payment of the caller's bank, after a time: it is carried
 // out on its day, sent, or settles. It is nil if nothing is going to happen.
@@ -44,11 +56,14 @@ func (s *Service) Next(ctx context.Context, after time.Time) (next *time.Time, e
 	}
 	u := found.Items[0]
 	times := []*time.Time{
-		u.SendAt, u.SettlesAt, beginOf(u.Book, caller.Location()), beginOf(u.Others, calendar.Zone()),
+		u.SendAt, u.SettlesAt, u.PostsAt, beginOf(u.Book, caller.Location()), beginOf(u.Others, calendar.Zone()),
+		beginOf(u.SeriesHere, caller.Location()), beginOf(u.SeriesOthers, calendar.Zone()),
 	}
-	if u.Economy != nil {
-		starts := plan.Starts(calendar.ACH, *u.Economy)
-		times = append(times, beginOf(&starts, calendar.Zone()))
+	for _, settles := range []*time.Time{u.Economy, u.SeriesEconomy} {
+		if settles != nil {
+			starts := plan.Starts(calendar.ACH, *settles)
+			times = append(times, beginOf(&starts, calendar.Zone()))
+		}
 	}
 	for _, at := range times {
 		if at != nil && (next == nil || at.Before(*next)) {

@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -14,25 +15,30 @@ import (
 
 // Order is what a request says about a credit to somebody at another bank (rest/CONTRACT.md, credit requests).
 type Order struct {
-	Sender              Party         `json:"sender"`
-	Receiver            Receiver      `json:"receiver"`
-	Amount              string        `json:"paymentAmount"` // decimal, in Currency
-	Currency            string        `json:"paymentCurrency"`
-	Date                time.Time     `json:"paymentDate,omitzero"` // of settlement; midnight UTC; zero for the first possible one
-	Speed               string        `json:"speed"`
-	ExternalReferenceID string        `json:"externalReferenceId"`
-	Notes               string        `json:"paymentNotes,omitempty"`
-	Channel             string        `json:"channel,omitempty"` // "" for API
-	CostCenter          string        `json:"costCenter,omitempty"`
-	RequestMethod       string        `json:"requestMethod,omitempty"`
-	OperationNote       string        `json:"operationNote,omitempty"`
-	Remittance          string        `json:"paymentRemittanceNotes,omitempty"`
-	Reference           string        `json:"referenceForBeneficiary,omitempty"`
-	Charges             string        `json:"detailsOfCharges,omitempty"` // OUR, BEN, SHA
-	OriginatorInfo      string        `json:"originatorToBeneficiary,omitempty"`
-	BankInfo            string        `json:"senderToReceiverNotes,omitempty"`
-	SECCode             rails.SECCode `json:"secCode,omitempty"`      // of ACH alone
-	CompanyID           string        `json:"achCompanyID,omitempty"` // of ACH; where given that of the account
+	Sender              Party     `json:"sender"`
+	Receiver            Receiver  `json:"receiver"`
+	Amount              string    `json:"paymentAmount"` // decimal, in Currency
+	Currency            string    `json:"paymentCurrency"`
+	Date                time.Time `json:"paymentDate,omitzero"` // of settlement; midnight UTC; zero for the first possible one
+	Speed               string    `json:"speed"`
+	ExternalReferenceID string    `json:"externalReferenceId"`
+	Notes               string    `json:"paymentNotes,omitempty"`
+	Channel             string    `json:"channel,omitempty"` // "" for API
+	CostCenter          string    `json:"costCenter,omitempty"`
+	RequestMethod       string    `json:"requestMethod,omitempty"`
+	OperationNote       string    `json:"operationNote,omitempty"`
+	Remittance          string    `json:"paymentRemittanceNotes,omitempty"`
+	Reference           string    `json:"referenceForBeneficiary,omitempty"`
+	Charges             string    `json:"detailsOfCharges,omitempty"` // OUR, BEN, SHA
+	OriginatorInfo      string    `json:"originatorToBeneficiary,omitempty"`
+	BankInfo            string    `json:"senderToReceiverNotes,omitempty"`
+	// Debit of a debit: who is paid asks for it. It is the order the other way round: Sender, whose account is here,
+	// is credited, and Receiver pays
+	EntryType rails.EntryType `json:"entryType,omitempty"`
+	Ask       Ask             `json:"ask,omitzero"`           // of a request for payment, which is a debit of the speed Instant
+	Repeat    *Repetition     `json:"recurrence,omitempty"`   // nil for a single payment
+	SECCode   rails.SECCode   `json:"secCode,omitempty"`      // of ACH alone
+	CompanyID string          `json:"achCompanyID,omitempty"` // of ACH; where given that of the account
 	// what is said of who pays beside its account: checked, and not used, as messages say what the bank knows
 	SenderEntity  string         `json:"entityType,omitempty"` // Consumer, Corporate, Processing Org
 	SenderAddress postal.Address `json:"senderAddress"`
@@ -40,6 +46,8 @@ type Order struct {
 	SenderPhone   string         `json:"phone,omitempty"`
 	// Strict requires all that the current published form does (rest/CONTRACT.md, credit requests)
 	Strict bool `json:"strict,omitempty"`
+	// where its network rests on its date, it settles on the next day on which that does not; of series
+	moves bool
 }
 
 // Receiver is who is paid: a contact of the customer that pays, or somebody described in full.
@@ -108,10 +116,15 @@ const (
 	longestNotes       = 215
 	longestRemittance  = 140
 	longestToReceiver  = 140
-	longestToBank      = 105
 	longestBeneficiary = 16
 	longestAddenda     = 80 // of ACH
 )
+
+// longestToBank is what is published of either kind.
+var longestToBank = map[rails.EntryType]int{rails.Credit: 105, rails.Debit: 210}
+
+// entryType returns who starts the payment: who pays, unless it is said.
+func (o *Order) entryType() rails.EntryType { return cmp.Or(o.EntryType, rails.Credit) }
 
 // check validates the form of an order. What accounts and banks it names is checked where it is carried out.
 func (o *Order) check() error {
@@ -122,7 +135,7 @@ func (o *Order) check() error {
 		c.Fail("externalReferenceId", fault.Malformed, "must not contain ! < > /")
 	}
 	c.Required("paymentAmount", o.Amount)
-	c.BankAmount("paymentAmount", o.Amount, 15)
+	c.BankAmount("paymentAmount", o.Amount, mostDigits)
 	if o.Amount != "" && (o.Amount[0] == '-' || strings.Trim(o.Amount, "0.") == "") {
 		c.Fail("paymentAmount", fault.Min, "must be greater than 0")
 	}
@@ -131,11 +144,22 @@ func (o *Order) check() error {
 	c.Required("speed", o.Speed)
 	if o.Speed != "" {
 		o.Speed = string(check.Parsed(c, "speed", o.Speed, ParseSpeed))
+		if speed := Speed(o.Speed); speed != "" && o.EntryType == rails.Debit && !collecting[speed] {
+			c.Fail("speed", fault.Forbidden, "debits of this speed are not offered")
+		}
 	}
 	o.checkSender(c.In("sender"))
 	o.Receiver.check(c.In("receiver"), o)
 	o.checkEntry(c)
+	if o.EntryType == rails.Debit {
+		o.Ask.check(c.In("additionalInfo"), Speed(o.Speed))
+	}
 	o.checkTexts(c)
+	longest := int32(mostPayments)
+	if o.Strict {
+		longest = mostPaymentsStrict
+	}
+	o.Repeat.check(c.In("recurrence"), o.Date, longest)
 	return c.Err()
 }
 
@@ -162,8 +186,11 @@ func (o *Order) checkSender(c *check.Fields) {
 	}
 }
 
-// classes are the entry classes of credits that are sent one by one.
-var classes = []rails.SECCode{rails.PPD, rails.CCD, rails.CTX}
+// classes are the entry classes of credits and debits that are sent one by one.
+var classes = map[rails.EntryType][]rails.SECCode{
+	rails.Credit: {rails.PPD, rails.CCD, rails.CTX},
+	rails.Debit:  {rails.PPD, rails.CCD, rails.CTX, rails.WEB, rails.TEL},
+}
 
 // checkEntry checks what ACH alone asks for (rest/CONTRACT.md, payments over ACH).
 func (o *Order) checkEntry(c *check.Fields) {
@@ -175,7 +202,7 @@ func (o *Order) checkEntry(c *check.Fields) {
 		return
 	}
 	info.Required("secCode", string(o.SECCode))
-	o.SECCode = check.OneOf(info, "secCode", string(o.SECCode), classes...)
+	o.SECCode = check.OneOf(info, "secCode", string(o.SECCode), classes[o.entryType()]...)
 	c.In("sender").AtMost("achCompanyID", o.CompanyID, 10)
 	if o.Strict && o.Sender.UID == 0 && o.Sender.Number != "" {
 		c.In("sender").Required("achCompanyID", o.CompanyID)
@@ -201,7 +228,7 @@ func (o *Order) checkTexts(c *check.Fields) {
 	info.AtMost("paymentRemittanceNotes", o.Remittance, longestRemittance)
 	info.AtMost("referenceForBeneficiary", o.Reference, longestBeneficiary)
 	info.AtMost("originatorToBeneficiary", o.OriginatorInfo, longestToReceiver)
-	info.AtMost("senderToReceiverNotes", o.BankInfo, longestToBank)
+	info.AtMost("senderToReceiverNotes", o.BankInfo, longestToBank[o.entryType()])
 	o.Charges = check.OneOf(info, "detailsOfCharges", o.Charges, "OUR", "BEN", "SHA")
 }
 

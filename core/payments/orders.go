@@ -45,20 +45,11 @@ var calledInOrders = map[string]string{
 
 // sendTx begins the orders of a lane.
 func (s *Service) sendTx(ctx context.Context, tx *changes.LaneTx, members []*changes.Member[Order, Saved]) error {
-	today := calendar.Today(tx.Now)
-	w := want{created: len(members), from: today, to: today.AddDate(0, 0, 14)} // no network rests for so long
-	for _, m := range members {
-		o := &m.Draft
-		w.payers = append(w.payers, o.Sender)
-		if o.Receiver.Contact != 0 {
-			w.contacts = append(w.contacts, o.Receiver.Contact)
-		} else {
-			w.routing = append(w.routing, o.Receiver.Bank.ID)
-		}
-		if o.Date.After(w.to) {
-			w.to = o.Date
-		}
+	orders := make([]*Order, len(members))
+	for i, m := range members {
+		orders[i] = &m.Draft
 	}
+	w := wantedBy(orders, tx.Now)
 	f, err := s.gatherTx(ctx, tx.Tx, tx.Tenant, w)
 	if err != nil {
 		return err
@@ -68,11 +59,23 @@ func (s *Service) sendTx(ctx context.Context, tx *changes.LaneTx, members []*cha
 	})
 }
 
+// wantedBy returns what orders need facts about.
+func wantedBy(orders []*Order, now time.Time) want {
+	w := want{created: len(orders)}
+	for _, o := range orders {
+		w.orders(o, now)
+	}
+	return w
+}
+
 // drawOrder makes a payment from an order. It is refused if it can never be carried out; whether it can be now is
-// for movable and carryOut.
+// for movable and carryOut. With a fault comes what is known of the payment by then, nil if nothing.
 func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time) (*Payment, error) {
-	if !f.bank.Sandbox {
+	switch {
+	case !f.bank.Sandbox:
 		return nil, ErrNoNetwork
+	case o.EntryType == rails.Debit:
+		return f.drawDebit(s, by, o, now)
 	}
 	sender, err := f.party(s, by, "sender", o.Sender)
 	if err != nil {
@@ -85,26 +88,27 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 	if err != nil {
 		return nil, err
 	}
+	p := &Payment{
+		Tenant: f.tenant, UID: f.uids[0], Customer: sender.Customer, Direction: Out, Speed: Speed(o.Speed),
+		EntryType: rails.Credit, Minor: amount.Minor, Currency: amount.Currency, Date: o.Date, ExternalReferenceID: o.ExternalReferenceID, Notes: o.Notes,
+		Channel: cmp.Or(o.Channel, "API"), SenderAccount: sender.Account, SenderName: sender.Name,
+		MakerClient: by.Client, MakerLogin: by.LoginID, CreatedAt: now, UpdatedAt: now,
+	}
 	to, err := f.receiver(s, sender, &o.Receiver)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	bank, err := f.bankOf(&to)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
-	p := &Payment{
-		Tenant: f.tenant, UID: f.uids[0], Customer: sender.Customer, Direction: Out, Speed: Speed(o.Speed),
-		Minor: amount.Minor, Currency: amount.Currency, Date: o.Date, ExternalReferenceID: o.ExternalReferenceID, Notes: o.Notes,
-		Channel: cmp.Or(o.Channel, "API"), SenderAccount: sender.Account, SenderName: sender.Name,
-		ReceiverName: to.Name, MakerClient: by.Client, MakerLogin: by.LoginID, CreatedAt: now, UpdatedAt: now,
-	}
+	p.ReceiverName = to.Name
 	var why string
-	if p.Rail, why, err = route(p.Speed, sender, bank, p.Minor); err != nil {
-		return nil, err
+	if p.Rail, why, err = route(p.Speed, sender.sends, bank, p.Minor); err != nil {
+		return p, err
 	}
-	if err := p.settleOn(o.Date, now); err != nil {
-		return nil, err
+	if err := p.settleOn(o.Date, now, o.moves); err != nil {
+		return p, err
 	}
 	p.details = f.detail(s, p, o, &to, bank, why)
 	if p.Rail == rails.ACH {
@@ -114,13 +118,24 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 		err = f.carriable(s, p, sender, to.Number)
 	}
 	if err != nil {
-		return nil, err
+		return p, err
+	}
+	if err := f.fitting(p); err != nil {
+		return p, err
 	}
 	f.uids = f.uids[1:]
-	if over := f.limits.Exceeds(p.planned()); over != nil {
-		return nil, ErrLimit.Saying(over.Message() + ": " + over.Remaining().String() + " is left").With(over.Code)
+	return p, f.repeat(s, p, o.Repeat, o.repeated(p))
+}
+
+// fitting returns a fault for a payment that a limit of the customer keeps from being made, or the account.
+func (f *facts) fitting(p *Payment) error {
+	if !p.counts() {
+		return f.movable(p)
 	}
-	return p, f.movable(p)
+	if over := f.limits.Exceeds(p.planned()); over != nil {
+		return ErrLimit.Saying(over.Message() + ": " + over.Remaining().String() + " is left").With(over.Code)
+	}
+	return f.movable(p)
 }
 
 func orderAmount(o *Order, sender *party) (money.Amount, error) {
@@ -131,7 +146,7 @@ func orderAmount(o *Order, sender *party) (money.Amount, error) {
 			"must be USD, in which these speeds pay")
 	case in != sender.Currency:
 		return money.Amount{}, fault.Field("payment", "paymentCurrency", fault.NoMatch,
-			"must be the currency of the account that is debited, "+string(sender.Currency))
+			"must be the currency of the account, "+string(sender.Currency))
 	}
 	amount, err := money.Parse(o.Amount, in)
 	if err != nil {
@@ -141,8 +156,9 @@ func orderAmount(o *Order, sender *party) (money.Amount, error) {
 	return amount, nil
 }
 
-// settleOn sets the day of settlement: the one that was asked for, or the first possible one.
-func (p *Payment) settleOn(wanted, now time.Time) error {
+// settleOn sets the day of settlement: the one that was asked for, or the first possible one, or the first after the
+// one that was asked for where that moves.
+func (p *Payment) settleOn(wanted, now time.Time, moves bool) error {
 	today := calendar.Today(now)
 	switch {
 	case !wanted.IsZero() && wanted.Before(today):
@@ -150,7 +166,7 @@ func (p *Payment) settleOn(wanted, now time.Time) error {
 	case wanted.After(today.AddDate(1, 0, 0)):
 		return fault.Field("payment", "paymentDate", fault.Max, "must be at most a year from today")
 	}
-	if p.plan(now); !wanted.IsZero() && !p.Date.Equal(wanted) {
+	if p.plan(now); !wanted.IsZero() && !moves && !p.Date.Equal(wanted) {
 		return ErrDay.Saying("the network does not settle on this day, or no more today: the next day is " +
 			p.Date.Format(time.DateOnly)).With(p.Date.Format(time.DateOnly))
 	}
@@ -182,7 +198,7 @@ func (f *facts) receiver(s *Service, from *party, named *Receiver) (Receiver, er
 
 // carriable returns a fault if the payment's message cannot be sent over its network.
 func (f *facts) carriable(s *Service, p *Payment, from *party, to string) error {
-	number, err := s.keys.Open(seal.Value{Sealed: from.Sealed}, senderPlace(p))
+	number, err := s.keys.Open(seal.Value{Sealed: from.Sealed}, ownPlace(p))
 	if err != nil {
 		return fmt.Errorf("open the number of account %s: %w", from.Account, err)
 	}
@@ -192,9 +208,9 @@ func (f *facts) carriable(s *Service, p *Payment, from *party, to string) error 
 	return p.carried(from, number, to)
 }
 
-// senderPlace is where the number of the account that is debited is sealed.
-func senderPlace(p *Payment) seal.Place {
-	return seal.Place{Tenant: int64(p.Tenant), Column: accounts.NumberColumn, Row: int64(p.SenderAccount)}
+// ownPlace is where the number of the account that is here is sealed.
+func ownPlace(p *Payment) seal.Place {
+	return seal.Place{Tenant: int64(p.Tenant), Column: accounts.NumberColumn, Row: int64(p.Own())}
 }
 
 // bankOf returns the bank of who is paid, from the directory.

@@ -62,12 +62,15 @@ func (s *sender) run(t *testing.T) {
 	t.Helper()
 	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
 	for _, work := range []func() (int, error){
+		func() (int, error) { return s.Payments.RunRecurrences(operator) },
 		func() (int, error) { return s.Payments.CarryOutDue(operator) },
 		func() (int, error) { return s.Payments.SendQueued(operator) },
 		func() (int, error) { return s.Payments.SealFiles(operator) },
 		func() (int, error) { return s.Payments.HandOver(operator) },
 		func() (int, error) { return s.Payments.Receive(operator) },
 		func() (int, error) { return s.Payments.SettleEntries(operator) },
+		func() (int, error) { return s.Payments.ExpireExceptions(operator) },
+		func() (int, error) { return s.Payments.PostDebits(operator) },
 	} {
 		if _, err := work(); err != nil {
 			t.Fatal(err)

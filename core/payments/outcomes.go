@@ -5,6 +5,7 @@ import (
 
 	"bankgraph/core/accounts"
 	"bankgraph/core/ledger"
+	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 )
 
@@ -13,6 +14,10 @@ import (
 func (f *facts) answer(p *Payment, a *answer, kind string, now time.Time) (State, error) {
 	on := calendar.Today(now)
 	switch {
+	case p.Incoming() && p.EntryType == rails.Debit:
+		return p.State, nil // what other banks debit is theirs to answer for
+	case p.Collects():
+		return f.answerDebit(p, a, kind, on)
 	case a.says == accepted && kind == creditKind:
 		return f.settle(p, on)
 	case a.says == refused && kind == creditKind:

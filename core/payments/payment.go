@@ -1,6 +1,7 @@
 // Package payments moves money: every payment, whoever asks for it and on whatever rail, goes through here. There
-// are book transfers, between two accounts in the bank's own books, and credits over ACH, instant networks and
-// Fedwire, to accounts at other banks and from them. What has settled may be given back, or asked back.
+// are book transfers, between two accounts in the bank's own books, credits over ACH, instant networks and
+// Fedwire, to accounts at other banks and from them, and debits over ACH, which collect from such accounts. What has
+// settled may be given back, or asked back.
 package payments
 
 import (
@@ -41,13 +42,15 @@ type Payment struct {
 
 	Tenant   access.Tenant `bun:"tenant,pk" json:"-"`
 	UID      UID           `bun:"uid,pk" json:"-"`
-	Customer customers.UID `bun:"customer" json:"-"` // whose payment it is: who pays, or is credited if it came in
-	// In for one that came in over a network
-	Direction Direction  `bun:"direction" json:"direction"`
-	Rail      rails.Rail `bun:"rail" json:"rail"`
-	Speed     Speed      `bun:"speed" json:"speed,omitempty"` // "" for book transfers
-	State     State      `bun:"state" json:"state"`
-	Minor     int64      `bun:"amount" json:"-"`
+	Customer customers.UID `bun:"customer" json:"-"` // whose payment it is: the bank's customer, or who pays another one
+	// In for one that another bank's message began
+	Direction Direction `bun:"direction" json:"direction"`
+	// who starts it: Debit for one that who is paid asks for, and owns
+	EntryType rails.EntryType `bun:"entry_type" json:"entryType"`
+	Rail      rails.Rail      `bun:"rail" json:"rail"`
+	Speed     Speed           `bun:"speed" json:"speed,omitempty"` // "" for book transfers
+	State     State           `bun:"state" json:"state"`
+	Minor     int64           `bun:"amount" json:"-"`
 	// of the amount, what is given back
 	ReturnedMinor int64          `bun:"returned" json:"-"`
 	Currency      money.Currency `bun:"currency" json:"currency"`
@@ -66,16 +69,19 @@ type Payment struct {
 	ReceiverAccount  accounts.UID  `bun:"receiver_account,nullzero" json:"receiverAccount,omitzero"`
 	ReceiverCustomer customers.UID `bun:"receiver_customer,nullzero" json:"-"`
 	ReceiverName     string        `bun:"receiver_name" json:"receiverName"`
-	// when it may be sent to its network, and when it settles there without an answer; nil for book transfers
+	// when it may be sent to its network, and when it settles there without an answer, or a request for payment
+	// expires; nil for book transfers
 	SendAt    *time.Time `bun:"send_at" json:"-"`
 	SettlesAt *time.Time `bun:"settles_at" json:"-"`
 	// why it was cancelled, rejected or returned, or why it could not be carried out
-	Reason      string    `bun:"reason" json:"reason"`
-	MakerClient string    `bun:"maker_client" json:"-"`
-	MakerLogin  string    `bun:"maker_login" json:"-"`
-	CreatedAt   time.Time `bun:"created_at" json:"-"`
-	UpdatedAt   time.Time `bun:"updated_at" json:"-"`
-	Version     int32     `bun:"version" json:"-"`
+	Reason string `bun:"reason" json:"reason"`
+	// the series that it was made of; 0 for a single payment
+	Recurrence  RecurrenceUID `bun:"recurrence,nullzero" json:"recurrenceId,omitzero"`
+	MakerClient string        `bun:"maker_client" json:"-"`
+	MakerLogin  string        `bun:"maker_login" json:"-"`
+	CreatedAt   time.Time     `bun:"created_at" json:"-"`
+	UpdatedAt   time.Time     `bun:"updated_at" json:"-"`
+	Version     int32         `bun:"version" json:"-"`
 
 	Sender   Side `bun:"embed:sender_side_" json:"-"`
 	Receiver Side `bun:"embed:receiver_side_" json:"-"`
@@ -83,6 +89,8 @@ type Payment struct {
 	Contact contacts.UID `bun:"contact,scanonly" json:"-"`
 	details *Details     // of a new payment over a network
 	entry   *Entry       // of a new one over ACH
+	series  *Recurrence  // that a new one begins
+	asks    *Request     // of a new one that asks for payment, and of one that is sent
 	// the account in whose list it stands, one of the two; 0 outside such a list
 	Listed accounts.UID `bun:"listed,scanonly" json:"-"`
 }
@@ -123,7 +131,15 @@ func (p *Payment) Fee() *money.Amount {
 func (p *Payment) Status() Status { return p.State.Status() }
 
 // MemoPost returns whether the payment is in the books.
-func (p *Payment) MemoPost() MemoPost { return p.State.MemoPost() }
+func (p *Payment) MemoPost() MemoPost {
+	if p.Asks() {
+		return NotApplicable
+	}
+	if p.Collects() && p.State == Sent {
+		return NotPosted // its money comes when it settles
+	}
+	return p.State.MemoPost()
+}
 
 // ReturnStatus returns what became of asking for the money back; "" if nobody has asked.
 func (p *Payment) ReturnStatus() ReturnStatus { return p.State.ReturnStatus() }
@@ -137,8 +153,14 @@ func (p *Payment) Returned() *money.Amount {
 	return &amount
 }
 
-// Incoming reports whether who pays has its account at another bank.
+// Incoming reports whether the payment came in over a network.
 func (p *Payment) Incoming() bool { return p.Direction == In }
+
+// OwnerPaid reports whether whose payment it is, is credited by it: who pays has its account at another bank.
+func (p *Payment) OwnerPaid() bool { return p.Incoming() == (p.EntryType == rails.Credit) }
+
+// Collects reports whether the payment takes money from an account at another bank, on behalf of its owner.
+func (p *Payment) Collects() bool { return !p.Incoming() && p.EntryType == rails.Debit }
 
 // WireType is the published word for the direction of a payment over a network.
 type WireType string
@@ -159,12 +181,9 @@ func (p *Payment) WireType() WireType {
 	return OutgoingPayment
 }
 
-// EntryType returns who starts the payment: who pays, of every payment there is.
-func (*Payment) EntryType() rails.EntryType { return rails.Credit }
-
 // Own returns the account here that the payment is of: that of its customer.
 func (p *Payment) Own() accounts.UID {
-	if p.Incoming() {
+	if p.OwnerPaid() {
 		return p.ReceiverAccount
 	}
 	return p.SenderAccount
@@ -172,15 +191,23 @@ func (p *Payment) Own() accounts.UID {
 
 // OwnerName returns the name of the customer whose payment it is.
 func (p *Payment) OwnerName() string {
-	if p.Incoming() {
+	if p.OwnerPaid() {
 		return p.ReceiverName
 	}
 	return p.SenderName
 }
 
+// otherName returns the name of who is on the other side.
+func (p *Payment) otherName() string {
+	if p.OwnerPaid() {
+		return p.SenderName
+	}
+	return p.ReceiverName
+}
+
 // Failed reports whether the reason of the payment says what went wrong.
 func (s State) Failed() bool {
-	return s == Invalid || s == Rejected || s == Returned || s == ReversalRejected
+	return s == Invalid || s == Rejected || s == Expired || s == Returned || s == ReversalRejected
 }
 
 // Recorded returns the amounts as the audit record shows them.
@@ -251,13 +278,13 @@ var (
 		"the account may not send payments of this speed").On("speed")
 	// ErrRoute is returned when the bank that is paid is not reached.
 	ErrRoute = fault.New(fault.State, "payment.route",
-		"no network of this speed reaches the receiver's bank").On("speed")
+		"no network of this speed reaches the other bank").On("speed")
 	// ErrNetworkLimit is returned for an amount above what every network of the speed carries.
 	ErrNetworkLimit = fault.New(fault.State, "payment.network_limit",
 		"is above what the network carries in one payment").On("paymentAmount")
 	// ErrLimit is returned for a payment that would exceed a limit of the customer.
 	ErrLimit   = fault.New(fault.State, "payment.limit", "exceeds a limit of the customer").On("paymentAmount")
-	ErrContact = fault.New(fault.NotFound, "payment.contact", "must be an active contact of the customer that pays").
+	ErrContact = fault.New(fault.NotFound, "payment.contact", "must be an active contact of the customer").
 			On("receiver.accountUID")
 	// ErrNoAccount is returned for a contact that says too little to be paid.
 	ErrNoAccount = fault.New(fault.State, "payment.contact_incomplete",
@@ -277,7 +304,7 @@ var (
 	ErrDecided = fault.New(fault.State, "payment.decided", "the payment no longer waits for approval")
 	// ErrNotIncoming is returned when a payment is to be given back that did not come in.
 	ErrNotIncoming = fault.New(fault.State, "payment.not_incoming",
-		"only a payment that came in over a network can be returned")
+		"only a credit that came in over a network can be returned")
 	// ErrNotOutgoing is returned when a payment is to be reversed that came in.
 	ErrNotOutgoing = fault.New(fault.State, "payment.not_outgoing",
 		"the payment came in: it can be returned, and not be reversed")

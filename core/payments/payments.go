@@ -12,22 +12,28 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/ledger"
 	"bankgraph/core/page"
+	"bankgraph/core/positivepay"
 	"bankgraph/core/seal"
 	"bankgraph/db"
 )
 
 // Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
-	Own: []string{"ach_answers", "ach_entries", "ach_origins", "network_messages", "payment_details", "payment_steps", "payments"},
+	Own: []string{
+		"ach_answers", "ach_debits", "ach_entries", "ach_origins", "network_messages", "payment_details", "payment_requests",
+		"payment_steps", "payments", "recurrences",
+	},
 	Reads: map[string]string{
-		"accounts":  "all accounts of a transaction's payments are read in one statement, after they are locked in the books",
-		"contacts":  "whom payments name, all of a transaction in one statement",
-		"customers": "in that statement, too; and payments are shown with who pays and who is paid",
-		"balances":  "in the proof, too",
-		"holds":     "in the proof, too",
-		"journals":  "the proof compares each payment with what was booked for it",
-		"postings":  "in the proof, too",
-		"tenants":   "the bank's currency, in the statement that reads its settings",
+		"bulk_file_lines": "which file a payment is of, in the statements that tell of payments",
+		"bulk_files":      "the number and name of that file",
+		"accounts":        "all accounts of a transaction's payments are read in one statement, after they are locked in the books",
+		"contacts":        "whom payments name, all of a transaction in one statement",
+		"customers":       "in that statement, too; and payments are shown with who pays and who is paid",
+		"balances":        "in the proof, too",
+		"holds":           "in the proof, too",
+		"journals":        "the proof compares each payment with what was booked for it",
+		"postings":        "in the proof, too",
+		"tenants":         "the bank's currency, in the statement that reads its settings",
 	},
 }
 
@@ -40,28 +46,37 @@ type Service struct {
 	now       clock.Now
 	network   Network
 
+	positivePay *positivepay.Service
+
 	transfer *changes.Operation[Draft, Saved]
 	send     *changes.Operation[Order, Saved]
+	collect  *changes.Operation[Order, Saved]
 	cancel   *changes.Operation[struct{}, Saved]
 	giveBack *changes.Operation[Return, Saved]
 	reverse  *changes.Operation[Reversal, Saved]
+	recurrenceOperations
+	decisionOperations
 }
 
 // New makes the service.
 func New(
 	d *db.DB, keys *seal.Keys, c *customers.Service, books *ledger.Service, all *changes.Service,
-	now clock.Now, network Network,
+	now clock.Now, network Network, rules *positivepay.Service,
 ) *Service {
-	s := &Service{db: d, keys: keys, customers: c, ledger: books, now: now, network: network}
+	s := &Service{db: d, keys: keys, customers: c, ledger: books, now: now, network: network, positivePay: rules}
 	s.transfer = changes.DeclareLane(all, "transferFunds", "payment", access.InitiatePayments, s.transferTx).
 		DecidedWith(access.ApprovePayments).Settle(s.settleTx).Partly(s.agreeTx)
 	s.send = changes.DeclareLane(all, "sendPayment", "payment", access.InitiatePayments, s.sendTx).
+		DecidedWith(access.ApprovePayments).Settle(s.settleTx).Partly(s.agreeTx)
+	s.collect = changes.DeclareLane(all, "requestDebit", "payment", access.InitiatePayments, s.sendTx).
 		DecidedWith(access.ApprovePayments).Settle(s.settleTx).Partly(s.agreeTx)
 	s.cancel = changes.Declare(all, "cancelPayment", "payment", access.CancelPayments, s.cancelTx)
 	s.giveBack = changes.Declare(all, "returnPayment", "payment", access.ReturnPayments, s.returnTx).
 		DecidedWith(access.ApprovePayments).Partly(s.mayGoOnTx)
 	s.reverse = changes.Declare(all, "reversePayment", "payment", access.ReversePayments, s.reverseTx).
 		DecidedWith(access.ApprovePayments).Partly(s.mayGoOnTx)
+	s.declareRecurrences(all)
+	s.declareDecisions(all)
 	return s
 }
 
@@ -120,6 +135,7 @@ var inAccounts = func() map[string]string {
 		"listed": "0::bigint", "contact": "coalesce(pd.contact, 0)", "sender_account": "coalesce(pay.sender_account, 0)",
 		"receiver_account":  "coalesce(pay.receiver_account, 0)",
 		"receiver_customer": "coalesce(pay.receiver_customer, 0)",
+		"recurrence":        "coalesce(pay.recurrence, 0)",
 	}
 	for _, side := range []struct{ prefix, account string }{{"sender_side_", "sa."}, {"receiver_side_", "ra."}} {
 		for _, column := range []string{"type", "sub_type", "bank_id", "bank_name", "number_last4"} {
@@ -274,7 +290,7 @@ func (s *Service) List(
 	return db.Queue(b, text, p...)
 }
 
-// newestFirst returns the order of a list, and the condition that continues from the window's cursor; ” if it
+// newestFirst returns the order of a list, and the condition that continues from the window's cursor; empty if it
 // has none.
 func newestFirst(w page.Window, p *db.Params) (order, after string) {
 	order, compare := "pay.uid DESC", " < "

@@ -21,7 +21,7 @@ var Invariants = []ledger.Invariant{
 		  JOIN balances AS b ON b.tenant = ?0 AND b.account = d.account
 		  WHERE j.tenant = ?0 AND j.kind IN ('payment', 'settlement', 'return') GROUP BY j.payment, b.house, d.account
 		), place AS (
-		  SELECT p.uid, p.state, p.rail, p.direction, p.amount, p.returned, p.fee,
+		  SELECT p.uid, p.state, p.rail, p.direction, p.entry_type, p.amount, p.returned, p.fee,
 		    coalesce((SELECT sum(sum) FROM moved AS m WHERE m.payment = p.uid AND m.account = p.sender_account), 0) AS payer,
 		    coalesce((SELECT sum(sum) FROM moved AS m WHERE m.payment = p.uid AND m.account = p.receiver_account), 0) AS payee,
 		    coalesce((SELECT sum(sum) FROM moved AS m WHERE m.payment = p.uid AND m.house = 'clearing ' || p.rail), 0) AS clearing,
@@ -29,10 +29,16 @@ var Invariants = []ledger.Invariant{
 		    coalesce((SELECT sum(amount) FROM holds AS h WHERE h.tenant = ?0 AND h.payment = p.uid AND h.state = 'OPEN'), 0) AS held
 		  FROM payments AS p WHERE p.tenant = ?0
 		)
-		SELECT ?0::bigint AS tenant, 'payment ' || uid AS subject, 'is ' || state || ' ' || direction || ' on ' || rail || ', of ' ||
+		SELECT ?0::bigint AS tenant, 'payment ' || uid AS subject, 'is ' || state || ' ' || direction || ' ' || entry_type || ' on ' || rail || ', of ' ||
 		  amount || ', ' || returned || ' given back; who pays has ' || payer || ', who is paid ' || payee || ', clearing ' || clearing ||
 		  ', settled ' || settled || ', held ' || held AS what
 		FROM place WHERE NOT CASE
+		  WHEN direction = 'OUT' AND entry_type = 'DEBIT' THEN payer = 0 AND clearing = 0 AND held = 0 AND CASE
+		    WHEN rail = 'ACH' AND state = 'SETTLED' THEN payee = amount AND settled = -amount AND returned = 0
+		    ELSE payee = 0 AND settled = 0 AND returned = CASE state WHEN 'RETURNED' THEN amount ELSE 0 END END
+		  WHEN direction = 'IN' AND entry_type = 'DEBIT' THEN payee = 0 AND clearing = 0 AND held = 0 AND CASE
+		    WHEN state = 'SETTLED' THEN payer = -amount AND settled = amount AND returned = 0
+		    ELSE payer = 0 AND settled = 0 AND returned = CASE state WHEN 'RETURNED' THEN amount ELSE 0 END END
 		  WHEN direction = 'IN' THEN payer = 0 AND payee = amount - returned AND held = 0 AND CASE
 		    WHEN state IN ('SETTLED', 'RECALLED') THEN returned = 0 AND clearing = 0 AND settled = -amount
 		    WHEN state = 'RETURNING' THEN returned > 0 AND clearing = returned AND settled = -amount
@@ -61,7 +67,8 @@ var Invariants = []ledger.Invariant{
 		FROM (SELECT house, currency, sum(ledger) FROM balances WHERE tenant = ?0 AND starts_with(house, 'clearing ')
 		      GROUP BY house, currency) AS b
 		FULL JOIN (SELECT 'clearing ' || rail AS house, currency, sum(CASE state WHEN 'SENT' THEN amount ELSE returned END)
-		      FROM payments WHERE tenant = ?0 AND state IN ('SENT', 'RETURNING') GROUP BY rail, currency) AS p ON p.house = b.house AND p.currency = b.currency
+		      FROM payments WHERE tenant = ?0 AND state IN ('SENT', 'RETURNING')
+		        AND NOT (state = 'SENT' AND entry_type = 'DEBIT') GROUP BY rail, currency) AS p ON p.house = b.house AND p.currency = b.currency
 		WHERE coalesce(b.sum, 0) <> coalesce(p.sum, 0)`,
 	},
 	{
@@ -69,7 +76,7 @@ var Invariants = []ledger.Invariant{
 		SELECT p.tenant, 'payment ' || p.uid AS subject, 'costs ' || p.fee || ', booked ' || coalesce(-sum(q.amount), 0) AS what
 		FROM payments AS p LEFT JOIN (
 		  SELECT j.payment, d.account, d.amount FROM journals AS j JOIN postings AS d ON d.tenant = ?0 AND d.journal = j.id
-		  WHERE j.tenant = ?0 AND j.kind = 'fee') AS q ON q.payment = p.uid AND q.account = p.sender_account
+		  WHERE j.tenant = ?0 AND j.kind = 'fee') AS q ON q.payment = p.uid AND q.account = coalesce(p.sender_account, p.receiver_account)
 		WHERE p.tenant = ?0 GROUP BY p.tenant, p.uid, p.fee, p.state, p.direction
 		HAVING coalesce(-sum(q.amount), 0) <> CASE WHEN p.state NOT IN ('QUEUED') THEN p.fee ELSE 0 END
 		  OR p.fee > 0 AND p.state IN ('PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'SCHEDULED', 'REJECTED', 'INVALID', 'CANCELLED')

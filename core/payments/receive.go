@@ -110,13 +110,15 @@ type intake struct {
 	steps    []*Step
 	messages []*Message
 	record   []events.Recorded
-	why      map[UID]string // payments were given back
+	why      map[UID]string     // payments were given back
+	requests map[UID]*requested // for payment, which credits may pay
+	paid     [][2]UID           // requests with the credits that paid them
 }
 
 func (s *Service) intake(caller access.Caller, now time.Time) *intake {
 	return &intake{
 		s: s, caller: caller, now: now, onRecord: map[place]*known{}, firsts: map[place]*known{},
-		by: map[UID]*Payment{}, why: map[UID]string{},
+		by: map[UID]*Payment{}, why: map[UID]string{}, requests: map[UID]*requested{},
 	}
 }
 
@@ -169,16 +171,30 @@ func (s *Service) takeInTx(
 
 // gatherTx locks the payments that messages are about, and reads and locks what these and new credits are decided by.
 func (in *intake) gatherTx(ctx context.Context, tx bun.Tx, arrived []*answer) error {
-	var uids []UID
+	var uids, requests []UID
 	w := want{}
 	for _, a := range arrived {
 		if k := in.onRecord[a.about()]; k != nil {
 			uids = append(uids, k.Payment)
 		}
 		if t := a.transfer; t != nil {
+			if of := asked(t); of != 0 {
+				requests = append(requests, of)
+			}
 			w.payees = append(w.payees, Party{Number: t.Creditor.Account})
 			w.houses = append(w.houses, house{ledger.Settled(a.over), t.Amount.Currency})
 			w.created, w.journals = w.created+1, w.journals+1
+		}
+	}
+	if len(requests) > 0 {
+		b := db.TxBatch(tx)
+		found := db.Queue(b, readingRequested, in.caller.Tenant, requests)
+		if err := b.Send(ctx); err != nil {
+			return err
+		}
+		for _, r := range found.Items {
+			in.requests[r.Payment] = r
+			uids = append(uids, r.Payment)
 		}
 	}
 	return in.lockTx(ctx, tx, uids, w)
@@ -238,8 +254,9 @@ func (in *intake) answer(a *answer, kind string) error {
 	if p == nil {
 		return nil
 	}
-	// what comes back has settled, though nobody has said so yet
-	if a.says == returned && p.State == Sent && a.givesBack(p) {
+	// what comes back has settled, though nobody has said so yet; of a debit only if it is time
+	early := p.Collects() && (p.SettlesAt == nil || p.SettlesAt.After(in.now))
+	if a.says == returned && p.State == Sent && !early && a.givesBack(p) {
 		if err := in.answer(&answer{over: a.over, says: accepted, payment: a.payment}, kind); err != nil {
 			return err
 		}
@@ -310,7 +327,7 @@ func (in *intake) writeTx(ctx context.Context, tx bun.Tx) error {
 		}
 	}
 	return errors.Join(db.InsertAtCommit(ctx, in.created), db.InsertAtCommit(ctx, in.details),
-		writeTx(ctx, moved, nil), db.InsertAtCommit(ctx, in.steps), giveBackTx(ctx, in.caller.Tenant, in.why),
+		writeTx(ctx, moved, nil), in.completeTx(ctx), db.InsertAtCommit(ctx, in.steps), giveBackTx(ctx, in.caller.Tenant, in.why),
 		db.InsertAtCommit(ctx, in.messages), in.f.writeTx(ctx), recordTx(ctx, tx, in.record))
 }
 

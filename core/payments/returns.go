@@ -168,7 +168,7 @@ func (s *Service) returnTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err != nil {
 		return Saved{}, err
 	}
-	if !p.Incoming() {
+	if !p.Incoming() || p.EntryType == rails.Debit { // other debits are decided by positive pay, before they are paid
 		return Saved{}, ErrNotIncoming
 	}
 	amount, err := d.plan(p)
@@ -290,7 +290,7 @@ func (s *Service) agreedTx(
 		return saved(was), tx.Propose(ctx, proposal)
 	}
 	if asks { // and somebody has agreed
-		if err := mayApproveAmount(tx.Caller, amount); err != nil {
+		if err := MayApprove(tx.Caller, amount); err != nil {
 			return Saved{}, err
 		}
 	} else if err := tx.RequireNoOpenApproval(ctx, p.UID); err != nil {
@@ -313,7 +313,7 @@ func (s *Service) mayGoOnTx(ctx context.Context, tx *changes.Tx, at changes.Targ
 		err = tx.CheckVersion(p.Version)
 	}
 	if err == nil {
-		err = mayApprove(tx.Caller, p)
+		err = MayApprove(tx.Caller, p.Amount())
 	}
 	if err != nil {
 		return 0, err

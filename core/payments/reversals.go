@@ -62,7 +62,7 @@ func (s *Service) reverseTx(ctx context.Context, tx *changes.Tx, at changes.Targ
 		return Saved{}, ErrNotOutgoing
 	case p.Rail == rails.Book:
 		return s.undoTx(ctx, tx, p, d)
-	case p.Rail == rails.ACH:
+	case p.Rail == rails.ACH || p.Collects():
 		return Saved{}, ErrNoReversal.With(string(p.Rail))
 	}
 	c := check.Of("payment")

@@ -55,24 +55,48 @@ func (a *party) sends(over rails.Rail) bool {
 
 // route picks the network of a payment: the first one of its speed that is switched on for the account, reaches
 // the bank, and carries the amount. why says what kept the payment from those before.
-func route(speed Speed, from *party, to *banks.Bank, minor int64) (over rails.Rail, why string, err error) {
+func route(speed Speed, sends func(rails.Rail) bool, to *banks.Bank, minor int64) (over rails.Rail, why string, err error) {
 	var passed []string
-	none := []*fault.Fault{ErrRailOff, ErrRoute, ErrNetworkLimit} // the last one that was met tells the most
 	met := 0
+next:
 	for _, rail := range networks[speed] {
-		switch {
-		case !from.sends(rail):
-			passed = append(passed, string(rail)+" is off for the account")
-		case !to.Reached(rail):
-			passed, met = append(passed, string(rail)+" does not reach the bank"), max(met, 1)
-		case minor > most[service(speed, rail)]:
-			passed, met = append(passed, string(rail)+" carries less"), 2
-		default:
-			return rail, strings.Join(passed, "; "), nil
+		for i, c := range checks {
+			if !c.passes(speed, rail, sends, to, minor) {
+				passed, met = append(passed, string(rail)+" "+c.against), max(met, i)
+				continue next
+			}
 		}
+		return rail, strings.Join(passed, "; "), nil
 	}
-	refused := none[met]
+	refused := checks[met].refused
 	return "", "", refused.Saying(refused.Message + ": " + strings.Join(passed, "; "))
+}
+
+// checks are what a payment needs of a network, in the order in which it is looked at. Of those that no network
+// passes, the last one that was met tells the most.
+var checks = []struct {
+	refused      *fault.Fault
+	pro, against string
+	passes       func(speed Speed, over rails.Rail, sends func(rails.Rail) bool, to *banks.Bank, minor int64) bool
+}{
+	{
+		ErrRailOff, "is on for the account", "is off for the account",
+		func(_ Speed, over rails.Rail, sends func(rails.Rail) bool, _ *banks.Bank, _ int64) bool {
+			return sends(over)
+		},
+	},
+	{
+		ErrRoute, "reaches the bank", "does not reach the bank",
+		func(_ Speed, over rails.Rail, _ func(rails.Rail) bool, to *banks.Bank, _ int64) bool {
+			return to.Reached(over)
+		},
+	},
+	{
+		ErrNetworkLimit, "carries the amount", "carries less",
+		func(speed Speed, over rails.Rail, _ func(rails.Rail) bool, _ *banks.Bank, minor int64) bool {
+			return minor <= most[service(speed, over)]
+		},
+	},
 }
 
 // plan sets the day on which a payment over a network settles: that which it has, or the next one on which the
@@ -81,9 +105,15 @@ func (p *Payment) plan(ready time.Time) (send time.Time) {
 	if p.Rail == rails.Book {
 		return ready
 	}
-	slot := calendar.Default().Plan(service(p.Speed, p.Rail), ready, p.Date)
+	slot := slotOf(p.Speed, p.Rail, ready, p.Date)
 	p.Date = slot.Settles
 	return slot.Sent
+}
+
+// slotOf is when a network takes a payment that is ready at an instant, and when it settles: on the wanted day or the
+// next possible one.
+func slotOf(speed Speed, over rails.Rail, ready, wanted time.Time) calendar.Slot {
+	return calendar.Default().Plan(service(speed, over), ready, wanted)
 }
 
 // starts is the day on which a payment leaves the account to move on its date: a regular entry of ACH leaves a

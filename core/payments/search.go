@@ -1,7 +1,6 @@
 package payments
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -22,11 +21,12 @@ type Search struct {
 	Direction           Direction     // "" for both
 	SenderAccount       accounts.UID
 	ReceiverAccount     accounts.UID
-	Account             accounts.UID // either
-	SenderNumber        string       // account number, exact
-	ReceiverNumber      string       // here or at another bank
-	Contact             contacts.UID // that was named
-	SenderName          string       // part of it, without regard to letter case
+	Account             accounts.UID  // either
+	SenderNumber        string        // account number, exact
+	ReceiverNumber      string        // here or at another bank
+	Contact             contacts.UID  // that was named
+	Recurrence          RecurrenceUID // the series that it was made of, for who sees who pays
+	SenderName          string        // part of it, without regard to letter case
 	ReceiverName        string
 	ExternalReferenceID string // exact
 	Notes               string // part of it, without regard to letter case
@@ -41,6 +41,16 @@ type Search struct {
 	Decimal, LeastDecimal, MostDecimal string
 	None                               bool // finds nothing: for a condition that no payment can meet yet
 	MostRecent                         bool // only the newest that is found; of Page alone
+
+	own string // the condition that the caller sees who pays, where only such payments are found
+}
+
+// within bounds a search by what only callers know who see who pays.
+func (by Search) within(reach access.Reach) Search {
+	if by.Recurrence != 0 {
+		by.own = reach.Scope("pay.customer")
+	}
+	return by
 }
 
 // ParseDecimal reads the text of an amount whose currency is not known.
@@ -68,7 +78,7 @@ func (by Search) list(s *Service, caller access.Caller, p *db.Params) access.Lis
 		Of: []string{ // the index of the receivers leaves out who pays themselves
 			"pay.customer = seen.uid", "pay.receiver_customer = seen.uid AND pay.receiver_customer <> pay.customer",
 		},
-		Where: by.where(s, caller.Tenant, p),
+		Where: by.within(caller.Reach).where(s, caller.Tenant, p),
 	}
 	if caller.Reach != access.OfBank {
 		l.Named = by.named(s, caller, p)
@@ -147,11 +157,16 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 	}
 	for _, side := range []struct {
 		column, number string
-		outside        Direction // of payments with this side at another bank
-	}{{"sender_account", by.SenderNumber, In}, {"receiver_account", by.ReceiverNumber, Out}} {
+	}{{"sender_account", by.SenderNumber}, {"receiver_account", by.ReceiverNumber}} {
 		if side.number != "" {
-			all = append(all, s.sideNumbered(side.column, side.outside, tenant, side.number, p))
+			all = append(all, s.sideNumbered(side.column, tenant, side.number, p))
 		}
+	}
+	if by.Recurrence != 0 {
+		all = append(all, "pay.recurrence = "+p.Add(by.Recurrence))
+	}
+	if by.own != "" {
+		all = append(all, by.own)
 	}
 	if by.Contact != 0 {
 		all = append(all, "pay.uid IN (SELECT payment FROM payment_details WHERE tenant = $1 AND contact = "+
@@ -173,7 +188,12 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 	for _, list := range []struct {
 		column string
 		words  []string
-	}{{"pay.state", words(by.States)}, {"pay.rail", words(by.Rails)}, {"pay.speed", words(by.Speeds)}} {
+	}{
+		{"pay.state", db.Texts(by.States)},
+		{"pay.entry_type", db.Texts(by.EntryTypes)},
+		{"pay.rail", db.Texts(by.Rails)},
+		{"pay.speed", db.Texts(by.Speeds)},
+	} {
 		if list.words != nil {
 			all = append(all, list.column+" = ANY("+p.Add(list.words)+"::text[])")
 		}
@@ -196,7 +216,7 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 	if by.Direction != "" {
 		all = append(all, "pay.direction = "+p.Add(by.Direction)+"::text")
 	}
-	if by.None || by.EntryTypes != nil && !slices.Contains(by.EntryTypes, rails.Credit) { // there are no others
+	if by.None {
 		all = append(all, "false")
 	}
 	if !by.From.IsZero() {
@@ -210,23 +230,11 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 
 // sideNumbered returns the condition that one side of a payment has an account number, here or at another bank. It is
 // one list of payments, so that both indexes are used.
-func (s *Service) sideNumbered(column string, outside Direction, tenant access.Tenant, clear string, p *db.Params) string {
+func (s *Service) sideNumbered(column string, tenant access.Tenant, clear string, p *db.Params) string {
 	here := s.numbered("a", tenant, clear, p)
 	there := p.Add(s.keys.Hashes(int64(tenant), NumberColumn, clear))
 	return "pay.uid IN (SELECT r.uid FROM payments AS r WHERE r.tenant = $1 AND r." + column + " IN " +
 		"(SELECT a.uid FROM accounts AS a WHERE " + here + ") UNION ALL " +
 		"SELECT d.payment FROM payment_details AS d JOIN payments AS o ON o.tenant = d.tenant AND o.uid = d.payment " +
-		"WHERE d.tenant = $1 AND o.tenant = $1 AND o.direction = '" + string(outside) + "' AND d.number_hash = ANY(" + there + "))"
-}
-
-// words returns the texts of a list; nil of nil.
-func words[T ~string](list []T) (all []string) {
-	if list == nil {
-		return nil
-	}
-	all = make([]string, len(list))
-	for i, word := range list {
-		all[i] = string(word)
-	}
-	return all
+		"WHERE d.tenant = $1 AND o.tenant = $1 AND o." + column + " IS NULL AND d.number_hash = ANY(" + there + "))"
 }

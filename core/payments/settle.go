@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -73,11 +74,11 @@ var (
 		AND line = ANY($3::int[])`)
 	// the newest of a trace: after ten million entries the numbers begin anew
 	readingTraces = db.NewQuery[traced](`SELECT DISTINCT ON (trace) trace, payment FROM ach_entries
-		WHERE tenant = $1 AND trace = ANY($2::text[]) ORDER BY trace, file DESC`)
+		WHERE tenant = $1 AND trace = ANY($2::text[]) AND file IS NOT NULL ORDER BY trace, file DESC`)
 )
 
-// takeFile takes in a file of ACH: the returns and notices of change in it, some at a time, each once. A file with
-// anything wrong in it is kept for people, and does nothing.
+// takeFile takes in a file of ACH: the returns, notices of change and debits in it, some at a time, each once. A file
+// with anything wrong in it is kept for people, and does nothing.
 func (s *Service) takeFile(ctx context.Context, caller access.Caller, now time.Time, from Arrived) error {
 	file, answers := readFile(from)
 	if err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
@@ -95,20 +96,29 @@ func (s *Service) takeFile(ctx context.Context, caller access.Caller, now time.T
 	}); err != nil {
 		return fmt.Errorf("file %s: %w", file.id, err)
 	}
-	for len(answers) > 0 {
-		some := answers[:min(atATime, len(answers))]
-		answers = answers[len(some):]
-		if _, err := together(some, func(some []*answer) (int, error) {
-			err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-				return s.takeLinesTx(ctx, tx, caller, now, file.number, some)
-			})
-			return len(some), err
-		}); err != nil {
-			return fmt.Errorf("file %s: %w", file.id, err)
+	debits := slices.DeleteFunc(slices.Clone(answers), func(a *answer) bool { return a.debit == nil })
+	answers = slices.DeleteFunc(answers, func(a *answer) bool { return a.debit != nil })
+	for _, kind := range []struct {
+		lines []*answer
+		take  takingLines
+	}{{answers, s.takeLinesTx}, {debits, s.takeDebitsTx}} {
+		for some := range slices.Chunk(kind.lines, atATime) {
+			if _, err := together(some, func(some []*answer) (int, error) {
+				err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+					return kind.take(ctx, tx, caller, now, file.number, some)
+				})
+				return len(some), err
+			}); err != nil {
+				return fmt.Errorf("file %s: %w", file.id, err)
+			}
 		}
 	}
 	return nil
 }
+
+// takingLines does what lines of a file say.
+type takingLines func(
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in MessageID, lines []*answer) error
 
 var readingFile = db.NewQuery[messageID](`SELECT id FROM network_messages
 	WHERE tenant = $1 AND rail = 'ACH' AND direction = 'IN' AND message_id = $2`)
@@ -157,14 +167,16 @@ func (s *Service) takeLinesTx(
 func readFile(from Arrived) (file *answer, lines []*answer) {
 	sum := sha256.Sum256(from.Body)
 	file = &answer{over: rails.ACH, body: from.Body, kind: kindOfFile, id: fmt.Sprintf("%x", sum[:8])}
-	head, totals, err := nacha.Read(bytes.NewReader(from.Body), func(_ nacha.Batch, e nacha.Entry) error {
+	head, totals, err := nacha.Read(bytes.NewReader(from.Body), func(b nacha.Batch, e nacha.Entry) error {
 		a := &answer{over: rails.ACH, line: e.Line, amount: e.Amount}
 		switch {
 		case e.Return != nil:
 			a.of, a.code, a.why, a.says = e.Return.OriginalTrace, e.Return.Code, e.Return.Information, returned
 		case e.Change != nil:
 			a.of, a.code = e.Change.OriginalTrace, e.Change.Code
-		default: // an entry of another bank: nothing here takes it yet, and people see the file
+		case isDebit(&e):
+			a.debit, a.batch = &e, b
+		default: // a credit of another bank, or one without money: nothing here takes it yet, and people see the file
 			a.of, a.code = e.Trace, "entry"
 		}
 		lines = append(lines, a)

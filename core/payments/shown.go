@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"time"
 
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 	"bankgraph/core/customers"
+	"bankgraph/core/money"
 	"bankgraph/core/page"
 	"bankgraph/db"
 )
@@ -22,7 +24,27 @@ type Shown struct {
 	Payee Holder `bun:"embed:payee_" json:"-"`
 	Bank  Bank   `bun:"embed:bank_" json:"-"`
 	To    To     `bun:"embed:to_" json:"-"`
+	// Series is the series that it was made of; its UID is 0 for a single payment, and for callers who do not see who pays
+	Series Series `bun:"embed:series_" json:"-"`
 }
+
+// Series is what a payment shows of the series that it was made of.
+type Series struct {
+	UID       RecurrenceUID    `bun:"uid,scanonly"`
+	Frequency Frequency        `bun:"frequency,scanonly"`
+	Until     PayUntil         `bun:"pay_until,scanonly"`
+	Minor     int64            `bun:"amount,scanonly"`
+	Currency  money.Currency   `bun:"currency,scanonly"`
+	Start     *time.Time       `bun:"start_date,scanonly"`
+	End       *time.Time       `bun:"end_date,scanonly"`
+	Number    int32            `bun:"number_of_payments,scanonly"`
+	Status    RecurrenceStatus `bun:"status,scanonly"`
+	Next      *time.Time       `bun:"next_date,scanonly"`
+	Last      UID              `bun:"last_payment,scanonly"`
+}
+
+// Amount returns what the payments to come are of.
+func (s *Series) Amount() money.Amount { return money.Of(s.Minor, s.Currency) }
 
 // To is what a payment over a network says of the side at the other bank: who is paid, or who pays one that came in.
 type To struct {
@@ -68,7 +90,7 @@ func (p *Shown) CreatedBy() string { return cmp.Or(p.MakerLogin, p.MakerClient) 
 
 // ofPayer are the columns that are the payer's alone: what it pays for the payment, from where, and what went
 // wrong.
-var ofPayer = db.ColumnsOf[Payment]("FeeMinor", "FeeName", "FeeTier", "Channel", "Reason")
+var ofPayer = db.ColumnsOf[Payment]("FeeMinor", "FeeName", "FeeTier", "Channel", "Reason", "Recurrence")
 
 // payerSeen joins whose payment it is, if the caller sees that customer.
 func payerSeen(reach access.Reach) string {
@@ -80,10 +102,11 @@ func payerSeen(reach access.Reach) string {
 func hidden(from map[string]string) map[string]string {
 	from = maps.Clone(from)
 	for column, empty := range map[string]string{
-		"fee": "0", "fee_name": "''", "fee_tier": "''", "channel": "''", "reason": "''",
+		"fee": "0", "fee_name": "''", "fee_tier": "''", "channel": "''", "reason": "''", "recurrence": "0",
 	} {
 		from[column] = "CASE WHEN payer.uid IS NULL THEN " + empty + " ELSE pay." + column + " END"
 	}
+	from["recurrence"] = "coalesce(" + from["recurrence"] + ", 0)"
 	return from
 }
 
@@ -111,6 +134,15 @@ var inRecords = func() map[string]string {
 		"address_postal_code", "address_country_code", "originator_information",
 	} {
 		from["to_"+column] = "coalesce(pd." + column + ", '')"
+	}
+	for column, absent := range map[string]string{
+		"uid": "0", "frequency": "''", "pay_until": "''", "amount": "0", "currency": "''", "start_date": "", "end_date": "",
+		"number_of_payments": "0", "status": "''", "next_date": "", "last_payment": "0",
+	} {
+		from["series_"+column] = "series." + column
+		if absent != "" {
+			from["series_"+column] = "coalesce(series." + column + ", " + absent + ")"
+		}
 	}
 	for _, alias := range []string{"payer", "payee"} {
 		from[alias+"_uid"] = "coalesce(" + alias + ".uid, 0)"
@@ -140,6 +172,8 @@ func showing(reach access.Reach) *bun.SelectQuery {
 			" AND asked.number = 1").
 		Join("LEFT JOIN customers AS payee ON payee.tenant = pay.tenant AND payee.uid = pay.receiver_customer AND " +
 			reach.ScopeOfCustomers("payee")).
+		Join("LEFT JOIN recurrences AS series ON series.tenant = pay.tenant AND series.uid = pay.recurrence" +
+			" AND series.customer = payer.uid").
 		Join("LEFT JOIN customers AS bank ON bank.tenant = pay.tenant AND bank.relationship_type = 'Self'")
 }
 

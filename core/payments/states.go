@@ -13,6 +13,8 @@ const (
 	// one of two people has agreed; no money has moved
 	PartlyApproved State = "PARTIALLY_APPROVED"
 	Scheduled      State = "SCHEDULED" // waits for its day; no money has moved
+	OnHold         State = "HOLD"      // a debit of another bank that no rule allows; people decide, no money has moved
+	Validated      State = "VALIDATED" // a debit of another bank that is paid when it settles; no money has moved
 	Queued         State = "QUEUED"    // waits for its network; the money is held
 	Sent           State = "SENT"      // on its way; the money has left the account, and is in clearing
 	Settled        State = "SETTLED"   // the money has moved
@@ -26,6 +28,7 @@ const (
 	ReversalPartly   State = "REVERSAL_PARTIALLY_ACCEPTED" // was asked back; a part is on the account again
 	ReversalRejected State = "REVERSAL_REJECTED"           // was asked back in vain; the money stays where it is
 	Rejected         State = "REJECTED"                    // the network or the other bank refused it; the money is on the account again
+	Expired          State = "EXPIRED"                     // a request for payment that nobody has paid in time
 	Invalid          State = "INVALID"                     // could not be carried out on its day; no money has moved
 	Cancelled        State = "CANCELLED"                   // stopped before any money moved
 )
@@ -37,6 +40,8 @@ const (
 	StatusPendingApproval   Status = "PENDING_APPROVAL"
 	StatusPartlyApproved    Status = "PARTIALLY_APPROVED"
 	StatusFutureDated       Status = "FUTURE_DATED"
+	StatusHold              Status = "HOLD"
+	StatusValidated         Status = "VALIDATED"
 	StatusReadyToTransmit   Status = "READY_TO_TRANSMIT"
 	StatusTransmitted       Status = "TRANSMITTED"
 	StatusProcessed         Status = "PROCESSED"
@@ -47,6 +52,7 @@ const (
 	StatusValidationFailure Status = "VALIDATION_FAILURE"
 	StatusReturned          Status = "RETURNED"
 	StatusRejected          Status = "REJECTED"
+	StatusExpired           Status = "EXPIRED"
 	StatusCancelled         Status = "CANCELLED"
 )
 
@@ -66,6 +72,7 @@ const (
 	MemoFailure      MemoPost = "FAILURE"
 	ReturnInitiated  MemoPost = "NA_RETURN_INITIATED"
 	ReceivedReversal MemoPost = "NA_RECEIVED_REVERSAL"
+	NotApplicable    MemoPost = "NOT_APPLICABLE" // no money moves by it
 )
 
 // ReturnStatus says what became of asking for a payment's money back; "" if nobody has asked.
@@ -81,13 +88,15 @@ const (
 
 var wordings = map[State]wording{
 	PendingApproval: {StatusPendingApproval, NotPosted, ""}, PartlyApproved: {StatusPartlyApproved, NotPosted, ""},
-	Scheduled: {StatusFutureDated, NotPosted, ""}, Queued: {StatusReadyToTransmit, NotPosted, ""},
+	Scheduled: {StatusFutureDated, NotPosted, ""}, OnHold: {StatusHold, NotPosted, ""},
+	Validated: {StatusValidated, NotPosted, ""}, Queued: {StatusReadyToTransmit, NotPosted, ""},
 	Sent: {StatusTransmitted, Posted, ""}, Settled: {StatusProcessed, Posted, ""},
 	Recalling: {StatusProcessed, Posted, RequestSent}, Recalled: {StatusProcessed, Posted, RequestReceived},
 	Returning: {StatusReturnInitiated, ReturnInitiated, ""}, Returned: {StatusReturned, ReturnInitiated, ""},
 	ReversalAccepted: {StatusReversalAccepted, ReceivedReversal, RequestAccepted},
 	ReversalPartly:   {StatusReversalPartly, ReceivedReversal, RequestPartly},
 	ReversalRejected: {StatusReversalRejected, Posted, RequestRejected},
+	Expired:          {StatusExpired, NotApplicable, ""},
 	Rejected:         {StatusRejected, MemoFailure, ""}, Invalid: {StatusValidationFailure, MemoFailure, ""},
 	Cancelled: {StatusCancelled, NotPosted, ""},
 }
@@ -115,8 +124,8 @@ func StatesOf(status Status) []State {
 
 // States lists all states, in the order of a payment's life.
 var States = []State{
-	PendingApproval, PartlyApproved, Scheduled, Queued, Sent, Settled, Recalling, Recalled, Returning, Returned,
-	ReversalAccepted, ReversalPartly, ReversalRejected, Rejected, Invalid, Cancelled,
+	PendingApproval, PartlyApproved, Scheduled, OnHold, Validated, Queued, Sent, Settled, Recalling, Recalled, Returning, Returned,
+	ReversalAccepted, ReversalPartly, ReversalRejected, Rejected, Expired, Invalid, Cancelled,
 }
 
 // The steps that a payment can take.
@@ -130,6 +139,13 @@ var (
 	}
 	settling  = states.Step[State]{From: []State{Sent}, To: Settled, Else: ErrLate}
 	rejecting = states.Step[State]{From: []State{Sent}, To: Rejected, Else: ErrLate}
+	expiring  = states.Step[State]{From: []State{Sent}, To: Expired, Else: ErrLate}
+	// of debits of other banks
+	admitting   = states.Step[State]{From: []State{OnHold}, To: Validated, Else: ErrLate}
+	paying      = states.Step[State]{From: []State{OnHold, Validated}, To: Settled, Else: ErrLate}
+	sendingBack = states.Step[State]{From: []State{OnHold, Validated}, To: Returned, Else: ErrLate}
+	// what the debtor's bank does not pay, or takes back after it had
+	uncollected = states.Step[State]{From: []State{Sent, Settled}, To: Returned, Else: ErrLate}
 	// what the other bank gives back of its own accord, be it after it had refused to
 	returning = states.Step[State]{From: []State{Settled, ReversalRejected}, To: Returned, Else: ErrLate}
 

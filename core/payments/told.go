@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"bankgraph/core/access"
+	"bankgraph/core/positivepay"
 	"bankgraph/db"
 )
 
@@ -20,7 +21,17 @@ type Told struct {
 
 	Details *Details // nil for a book transfer, and for readers who do not see who pays
 	Entry   *Entry   // of ACH; nil for others
-	Message string   // the id of the message that carried it; '' as long as there is none
+	// what positive pay says of a debit of another bank; nil for others
+	Decision *positivepay.ToldException
+	File     *OfFile // the bulk file that it is of; nil for others, and for readers who do not see who uploaded it
+	Message  string  // the id of the message that carried it; '' as long as there is none
+}
+
+// OfFile is the bulk file that a payment was made of.
+type OfFile struct {
+	Payment UID    `bun:"payment"`
+	Number  int64  `bun:"number"`
+	Name    string `bun:"name"`
 }
 
 // Tell reads steps of payments as the caller sees them. Those of payments that it does not see are absent.
@@ -44,7 +55,20 @@ func (s *Service) TellTo(
 	return s.tell(ctx, s.db.PrimaryBatch(), reader, of)
 }
 
-var telling db.QueryCache[Shown]
+var (
+	telling      db.QueryCache[Shown]
+	tellingFiles db.QueryCache[OfFile]
+)
+
+// filesOf reads the bulk files that payments are of.
+func filesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, OfFile] {
+	text := tellingFiles.Get(reader.Reach, func() string {
+		return "SELECT bl.payment, bf.uid AS number, bf.name FROM bulk_file_lines AS bl " +
+			"JOIN bulk_files AS bf ON bf.tenant = bl.tenant AND bf.uid = bl.file " +
+			"WHERE bl.tenant = $1 AND bf.tenant = $1 AND bl.payment = ANY($3) AND " + reader.Reach.Scope("bf.customer")
+	})
+	return db.QueueMany(b, text, func(f *OfFile) UID { return f.Payment }, reader.Tenant, reader.ScopeCustomer(), of)
+}
 
 func (s *Service) tell(
 	ctx context.Context, b *db.Batch, reader access.Caller, of []Mark,
@@ -62,6 +86,7 @@ func (s *Service) tell(
 	found := db.QueueMany(b, text, func(p *Shown) UID { return p.UID }, reader.Tenant, reader.ScopeCustomer(), uids)
 	steps, details, messages := s.stepsOf(b, reader, uids), s.detailsOf(b, reader, uids), s.messagesOf(b, reader, uids)
 	entries := s.entriesOf(b, reader, uids)
+	decisions, files := positivepay.Tell(b, reader, uids64(uids)), filesOf(b, reader, uids)
 	if err := b.Send(ctx); err != nil {
 		return nil, err
 	}
@@ -71,11 +96,21 @@ func (s *Service) tell(
 			if step.Number == mark.Number && len(found.Of[mark.Payment]) > 0 {
 				told := step.told(*found.Of[mark.Payment][0], messages.Of[mark.Payment])
 				told.Details, told.Entry = only(details.Of[mark.Payment]), only(entries.Of[mark.Payment])
+				told.Decision = only(decisions.Of[int64(mark.Payment)])
+				told.File = only(files.Of[mark.Payment])
 				all[mark] = told
 			}
 		}
 	}
 	return all, nil
+}
+
+func uids64(uids []UID) []int64 {
+	all := make([]int64, len(uids))
+	for i, uid := range uids {
+		all[i] = int64(uid)
+	}
+	return all
 }
 
 // only returns the one row that there may be.
@@ -89,7 +124,7 @@ func only[T any](rows []*T) *T {
 // told makes of a payment what it was at a step. Its first message in its own direction carried it.
 func (s *Step) told(p Shown, messages []*Message) *Told {
 	p.State, p.Reason, p.UpdatedAt, p.Version = s.State, s.Reason, s.At, s.Number
-	if post := s.State.MemoPost(); post == NotPosted || post == MemoFailure {
+	if post := p.MemoPost(); post == NotPosted || post == MemoFailure {
 		p.free()
 	}
 	told := &Told{Shown: &p}
@@ -102,7 +137,7 @@ func (s *Step) told(p Shown, messages []*Message) *Told {
 	return told
 }
 
-// EndToEnd returns the reference that is carried to who is paid; ” for a book transfer.
+// EndToEnd returns the reference that is carried to who is paid; empty for a book transfer.
 func (t *Told) EndToEnd() string {
 	if t.Details == nil {
 		return ""

@@ -24,9 +24,17 @@ type Saved struct {
 	UID                 UID    `json:"uid"`
 	Status              Status `json:"status"`
 	ExternalReferenceID string `json:"externalReferenceId"`
+	// of the series that it begins; 0 for a single payment
+	Recurrence RecurrenceUID `json:"recurrenceId,omitzero"`
 }
 
-func saved(p *Payment) Saved { return Saved{p.UID, p.Status(), p.ExternalReferenceID} }
+func saved(p *Payment) Saved {
+	s := Saved{UID: p.UID, Status: p.Status(), ExternalReferenceID: p.ExternalReferenceID}
+	if p.series != nil {
+		s.Recurrence = p.series.UID
+	}
+	return s
+}
 
 // transferTx carries out the transfers of a lane, each on its own: a refused one leaves no trace in what the
 // others see.
@@ -36,6 +44,9 @@ func (s *Service) transferTx(
 	w := want{created: len(members)}
 	for _, m := range members {
 		w.payers, w.payees = append(w.payers, m.Draft.Sender), append(w.payees, m.Draft.Receiver)
+		if m.Draft.Repeat != nil {
+			w.recurrences++
+		}
 	}
 	f, err := s.gatherTx(ctx, tx.Tx, tx.Tenant, w)
 	if err != nil {
@@ -51,10 +62,7 @@ func beginAllTx[D any](
 	ctx context.Context, f *facts, members []*changes.Member[D, Saved],
 	draw func(*changes.Member[D, Saved]) (*Payment, error),
 ) error {
-	var payments []*Payment
-	var details []*Details
-	var entries []*Entry
-	var steps []*Step
+	var rows rows
 	for _, m := range members {
 		p, err := draw(m)
 		var step *Step
@@ -63,29 +71,14 @@ func beginAllTx[D any](
 		}
 		switch {
 		case err == nil:
-			payments, steps = append(payments, p), append(steps, step)
-			if p.details != nil {
-				details = append(details, p.details)
-			}
-			if p.entry != nil {
-				entries = append(entries, p.entry)
-			}
+			rows.add(p, step)
 		case isFault(err):
 			m.Refuse(err)
 		default:
 			return err
 		}
 	}
-	if err := db.InsertAtCommit(ctx, payments); err != nil {
-		return err
-	}
-	if err := db.InsertAtCommit(ctx, details); err != nil {
-		return err
-	}
-	if err := db.InsertAtCommit(ctx, entries); err != nil {
-		return err
-	}
-	if err := db.InsertAtCommit(ctx, steps); err != nil {
+	if err := rows.writeTx(ctx); err != nil {
 		return err
 	}
 	return f.writeTx(ctx)
@@ -110,20 +103,27 @@ func isFault(err error) bool {
 func begin[D any](
 	ctx context.Context, f *facts, m *changes.Member[D, Saved], p *Payment,
 ) (step *Step, err error) {
-	to, waits := Scheduled, m.NeedsApproval(f.asks(p))
-	switch {
-	case waits:
-		to = PendingApproval
-	case !p.starts().After(p.today(m.Caller, m.Now)):
-		if to, err = f.carryOut(p, m.Now); err != nil {
-			return nil, err
-		}
+	waits := m.NeedsApproval(f.asks(p))
+	to, err := f.start(p, m.Caller, m.Now, waits)
+	if err != nil {
+		return nil, err
 	}
-	if f.limits != nil {
+	if f.limits != nil && p.counts() {
 		f.limits.Take(p.planned())
 	}
 	step = p.enter(to, m.Caller, m.Now, "")
 	m.Result = saved(p)
+	if r := p.series; r != nil {
+		if waits {
+			r.Status = RecurrencePending
+		}
+		if err := m.Record(ctx, changes.Change{
+			Action: "startRecurrence", Object: recurrenceObject, UID: r.UID, Customer: int64(r.Customer), Version: r.Version,
+			After: r,
+		}); err != nil {
+			return step, err
+		}
+	}
 	if err := m.Record(ctx, changes.Change{
 		UID: p.UID, Customer: int64(p.Customer), Version: p.Version, After: p,
 	}); err != nil || !waits {
@@ -132,6 +132,17 @@ func begin[D any](
 	proposal := changes.Proposal{Customer: int64(p.Customer), UID: p.UID, Version: p.Version, After: p}
 	proposal.Approvers, proposal.By = f.approvers(p)
 	return step, m.Propose(ctx, proposal)
+}
+
+// start decides what a new payment begins with: it waits for a second person or for its day, or is carried out.
+func (f *facts) start(p *Payment, by access.Caller, now time.Time, waits bool) (State, error) {
+	switch {
+	case waits:
+		return PendingApproval, nil
+	case p.starts().After(p.today(by, now)):
+		return Scheduled, nil
+	}
+	return f.carryOut(p, now)
 }
 
 // today is the day that it is for a payment: in the bank's zone, or in that of its network.
@@ -154,7 +165,7 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 		err = tx.CheckVersion(p.Version)
 	}
 	if err == nil {
-		err = mayApprove(tx.Caller, p)
+		err = MayApprove(tx.Caller, p.Amount())
 	}
 	if err == nil {
 		err = s.enterTx(ctx, tx, &was, p, to, "")
@@ -162,10 +173,8 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 	return p.Version, err
 }
 
-// mayApprove returns ErrApproveLimit for a payment above the person's own bound.
-func mayApprove(by access.Caller, p *Payment) error { return mayApproveAmount(by, p.Amount()) }
-
-func mayApproveAmount(by access.Caller, amount money.Amount) error {
+// MayApprove returns ErrApproveLimit for an amount above what the person's own roles let them approve.
+func MayApprove(by access.Caller, amount money.Amount) error {
 	if most := by.Limit("Payments", "Per_Transaction_Payment_Approve_Limits"); most != nil &&
 		most.Currency == amount.Currency && amount.Minor > most.Minor {
 		return ErrApproveLimit.With(most.Value().String())
@@ -191,9 +200,15 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		if err := p.uncountTx(ctx); err != nil {
 			return err
 		}
+		if err := s.followsTx(ctx, tx, p, false); err != nil {
+			return err
+		}
 		return s.enterTx(ctx, tx, &was, p, Cancelled, tx.Options.Reason)
 	}
-	if err := mayApprove(tx.Caller, p); err != nil {
+	if err := MayApprove(tx.Caller, p.Amount()); err != nil {
+		return err
+	}
+	if err := s.followsTx(ctx, tx, p, true); err != nil {
 		return err
 	}
 	if today := p.today(tx.Caller, tx.Now); p.Date.Before(today) {
@@ -225,10 +240,14 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 // wanted returns what payments that exist need facts about.
 func wanted(all ...*Payment) (w want) {
 	for _, p := range all {
-		if p.Incoming() {
+		if p.Incoming() || p.Collects() {
 			w.journals += journalsEach
-		} else {
-			w.payers = append(w.payers, Party{UID: p.SenderAccount})
+		}
+		if !p.Incoming() {
+			w.payers = append(w.payers, Party{UID: p.Own()})
+		}
+		if p.Incoming() && p.SenderAccount != 0 {
+			w.payees = append(w.payees, Party{UID: p.SenderAccount})
 		}
 		if p.ReceiverAccount != 0 {
 			w.payees = append(w.payees, Party{UID: p.ReceiverAccount})
@@ -294,11 +313,17 @@ func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	switch p.State {
 	case Scheduled:
 	case Queued:
+		if p.Collects() {
+			break // nothing is held
+		}
 		if err := s.releaseTx(ctx, tx.Tx, p); err != nil {
 			return Saved{}, err
 		}
 	default:
 		if err := tx.Withdraw(ctx, p.UID); err != nil {
+			return Saved{}, err
+		}
+		if err := s.followsTx(ctx, tx, p, false); err != nil {
 			return Saved{}, err
 		}
 	}
@@ -334,7 +359,7 @@ func (p *Payment) uncountTx(ctx context.Context) error {
 }
 
 func (p *Payment) uncount(c *limits.Counter) {
-	if p.Rail != rails.Book {
+	if p.counts() {
 		back := p.planned()
 		back.Amount.Minor = -p.Minor
 		c.Take(back)
@@ -345,7 +370,7 @@ func (p *Payment) uncount(c *limits.Counter) {
 func (p *Payment) planned() limits.Planned {
 	planned := limits.Planned{Customer: p.Customer, Rail: p.Rail, Day: p.Date, Amount: p.Amount()}
 	if p.Rail == rails.ACH {
-		planned.EntryType = rails.Credit
+		planned.EntryType = p.EntryType
 	}
 	if p.entry != nil {
 		planned.SECCode = p.entry.Class
@@ -355,7 +380,7 @@ func (p *Payment) planned() limits.Planned {
 
 // recount moves a payment from the day on which it was to settle to its present one.
 func (p *Payment) recount(c *limits.Counter, was *Payment) {
-	if p.Rail != rails.Book && !p.Date.Equal(was.Date) {
+	if p.counts() && !p.Date.Equal(was.Date) {
 		was.uncount(c)
 		c.Take(p.planned())
 	}

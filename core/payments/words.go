@@ -21,9 +21,9 @@ func (p *Payment) DeliveryMethod() rails.Rail {
 }
 
 // Way says which way the money goes for who reads of the payment. One that came in over a network, nobody else
-// sees than who is paid.
+// sees than who is credited, or debited.
 func (p *Shown) Way() Direction {
-	if !p.Incoming() && p.Payer.UID != 0 {
+	if (!p.Incoming() || p.EntryType == rails.Debit) && p.Payer.UID != 0 {
 		return Out
 	}
 	return In
@@ -54,7 +54,7 @@ type Person struct {
 
 // Sends describes who pays.
 func (p *Shown) Sends() Person {
-	if p.Incoming() {
+	if p.SenderAccount == 0 {
 		from := p.To.holder()
 		from.Country = "" // the payment has its code alone
 		return from.person(p.SenderName, p.Sender)

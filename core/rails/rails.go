@@ -58,6 +58,9 @@ const (
 	CTX SECCode = "CTX" // corporate trade exchange
 )
 
+// TEL is for debits that were authorised by telephone. It has no limits of its own.
+const TEL SECCode = "TEL"
+
 // SECCodes lists the classes that the limit check accepts (rest/CONTRACT.md, limit check).
 var SECCodes = []SECCode{POP, CCD, PPD, WEB, CTX}
 

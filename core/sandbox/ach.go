@@ -26,7 +26,7 @@ type Sequel struct {
 	Times int // in how many files; 0 is one
 }
 
-// Sequels lists the amounts of which ACH says more than nothing, by their cents (rest/CONTRACT.md, sandbox
+// Sequels lists the amounts of credits of which ACH says more than nothing, by their cents (rest/CONTRACT.md, sandbox
 // networks).
 var Sequels = map[int64]Sequel{
 	1:  {Code: "R03", Days: 1},
@@ -39,6 +39,28 @@ var Sequels = map[int64]Sequel{
 	25: {Code: "C01", Days: 1},
 }
 
+// DebitSequels lists the amounts of debits of which ACH says more than nothing, by their cents.
+var DebitSequels = map[int64]Sequel{
+	1:  {Code: "R01", Days: 1},
+	2:  {Code: "R02", Days: 1},
+	3:  {Code: "R03", Days: 1},
+	11: {Code: "R10", Days: 2},
+	12: {Code: "R29", Days: 2},
+	13: {Code: "R08", Days: -1},
+	23: {Code: "R01", Days: 1, Times: 2},
+	25: {Code: "C01", Days: 1},
+}
+
+// sequel returns what comes of an entry.
+func sequel(e nacha.Entry) (of Sequel, is bool) {
+	if e.Direction == rails.Debit {
+		of, is = DebitSequels[e.Amount.Minor%100]
+	} else {
+		of, is = Sequels[e.Amount.Minor%100]
+	}
+	return of, is
+}
+
 // back is an entry that is answered, with the batch that it came in.
 type back struct {
 	batch nacha.Batch
@@ -49,7 +71,7 @@ type back struct {
 func (s *Service) takeFile(ctx context.Context, tenant access.Tenant, now time.Time, id string, body []byte) error {
 	due := map[time.Time][]back{}
 	file, _, err := nacha.Read(bytes.NewReader(body), func(b nacha.Batch, e nacha.Entry) error {
-		sequel, is := Sequels[e.Amount.Minor%100]
+		sequel, is := sequel(e)
 		if !is || e.Return != nil || e.Change != nil {
 			return nil
 		}
@@ -99,7 +121,7 @@ func answered(q Sequel, b nacha.Batch, e nacha.Entry) nacha.Entry {
 	original := e.Trace
 	e.Trace, e.Remittance, e.Line = "", "", 0
 	bank := e.Routing[:8]
-	e.Routing = b.Bank + checkDigit(b.Bank)
+	e.Routing = nacha.Routing(b.Bank)
 	if q.Code[0] == 'C' {
 		e.Amount.Minor = 0
 		e.Change = &nacha.Change{Code: q.Code, OriginalTrace: original, OriginalBank: bank, Data: "1" + e.Number}
@@ -127,7 +149,7 @@ func writeFile(to *bytes.Buffer, of nacha.Header, all []back, number int64, at t
 		} else {
 			batch.Class, original = nacha.COR, b.entry.Change.OriginalBank
 		}
-		batch.Bank, batch.Number, batch.SameDay, batch.Only = original+checkDigit(original), 0, false, rails.Credit
+		batch.Bank, batch.Number, batch.SameDay, batch.Only = nacha.Routing(original), 0, false, b.entry.Direction
 		batch.Effective = calendar.Today(at)
 		if batch != open {
 			if err := w.Batch(batch); err != nil {
@@ -141,13 +163,4 @@ func writeFile(to *bytes.Buffer, of nacha.Header, all []back, number int64, at t
 	}
 	_, err = w.Close()
 	return err
-}
-
-// checkDigit completes a routing number of eight digits.
-func checkDigit(eight string) string {
-	sum := 0
-	for i, digit := range []byte(eight) {
-		sum += int(digit-'0') * [...]int{3, 7, 1}[i%3]
-	}
-	return fmt.Sprint((10 - sum%10) % 10)
 }

@@ -136,36 +136,25 @@ func ascii(c *check.Fields, field, text string) {
 	}
 }
 
-// paid is the account that is credited.
+// paid is the account that is credited, or debited.
 type paid struct {
-	Sealed   []byte `bun:"number_sealed"`
-	BankID   string `bun:"bank_id"`
-	BankName string `bun:"bank_name"`
-	Customer int64  `bun:"customer"`
-	Owner    int64  `bun:"owner"`
-	Name     string `bun:"legal_name"`
-	Sandbox  bool   `bun:"sandbox"`
+	Sealed   []byte           `bun:"number_sealed"`
+	BankID   string           `bun:"bank_id"`
+	BankName string           `bun:"bank_name"`
+	SubType  accounts.SubType `bun:"sub_type"`
+	Customer int64            `bun:"customer"`
+	Owner    int64            `bun:"owner"`
+	Name     string           `bun:"legal_name"`
+	Sandbox  bool             `bun:"sandbox"`
+
+	number string
 }
 
 // payTx writes the credit of another bank.
 func (s *Service) payTx(ctx context.Context, tx *changes.Tx, _ changes.Target, d Credit) (Played, error) {
-	var to paid
-	err := tx.NewRaw(`SELECT a.number_sealed, a.bank_id, a.bank_name, a.customer, c.owner, c.legal_name, t.sandbox
-		FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer JOIN tenants AS t ON t.id = a.tenant
-		WHERE a.tenant = ? AND c.tenant = ? AND t.id = ? AND a.uid = ? AND a.deleted_at IS NULL`,
-		tx.Caller.Tenant, tx.Caller.Tenant, tx.Caller.Tenant, d.Account).Scan(ctx, &to)
-	switch {
-	case errors.Is(err, sql.ErrNoRows) || err == nil && !tx.Caller.Sees(to.Customer, to.Owner):
-		return Played{}, payments.ErrAccount.On("accountUID")
-	case err != nil:
-		return Played{}, err
-	case !to.Sandbox:
-		return Played{}, ErrNoSandbox
-	}
-	number, err := s.keys.Open(seal.Value{Sealed: to.Sealed},
-		seal.Place{Tenant: int64(tx.Caller.Tenant), Column: accounts.NumberColumn, Row: int64(d.Account)})
+	to, err := s.paidTx(ctx, tx, d.Account)
 	if err != nil {
-		return Played{}, fmt.Errorf("open the number of account %s: %w", d.Account, err)
+		return Played{}, err
 	}
 	amount, err := money.Parse(d.Amount, money.Currency(d.Currency))
 	if err != nil || amount.Minor <= 0 || amount.Currency != "USD" {
@@ -181,7 +170,7 @@ func (s *Service) payTx(ctx context.Context, tx *changes.Tx, _ changes.Target, d
 			Sender: d.SenderBank, Receiver: to.BankID, DebtorAgent: iso20022.Agent{Routing: d.SenderBank},
 			CreditorAgent: iso20022.Agent{Routing: to.BankID, Name: to.BankName},
 			Debtor:        iso20022.Party{Name: d.SenderName, Account: d.SenderNumber},
-			Creditor:      iso20022.Party{Name: to.Name, Account: number}, Remittance: d.Notes,
+			Creditor:      iso20022.Party{Name: to.Name, Account: to.number}, Remittance: d.Notes,
 		}
 	}, d.SenderBank, to.BankID)
 }

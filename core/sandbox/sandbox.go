@@ -43,6 +43,7 @@ type Service struct {
 	clock     *clock.Service
 
 	pay    *changes.Operation[Credit, Played]
+	debit  *changes.Operation[Debit, Played]
 	recall *changes.Operation[Recall, Played]
 	move   *changes.Operation[Move, clock.Reading]
 }
@@ -52,6 +53,7 @@ func New(d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service, 
 	s := &Service{db: d, keys: keys, customers: c, clock: at}
 	s.move = changes.Declare(all, "moveClock", "clock", access.MoveClock, s.moveTx)
 	s.pay = changes.Declare(all, "playIncomingCredit", "play", access.InitiatePayments, s.payTx)
+	s.debit = changes.Declare(all, "playIncomingDebit", "play", access.InitiatePayments, s.debitTx)
 	s.recall = changes.Declare(all, "playRecall", "play", access.InitiatePayments, s.recallTx)
 	return s
 }

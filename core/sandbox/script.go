@@ -104,6 +104,8 @@ func played(m iso20022.Message) (all []reply, err error) {
 		}})
 	case *iso20022.Recall:
 		return answersTo(m), nil
+	case *iso20022.PaymentRequest:
+		return asked(m), nil
 	case *iso20022.Status, *iso20022.RecallAnswer: // the other bank has its answer
 	default:
 		return nil, fmt.Errorf("the sandbox plays no answer to a %s", m.Type())

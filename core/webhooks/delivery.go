@@ -62,7 +62,7 @@ type Delivery struct {
 // MessageID is the header webhook-id.
 func (d *Delivery) MessageID() string { return "msg_" + d.UID.String() }
 
-// Status returns the payment's state as the event tells it; ” for a test.
+// Status returns the payment's state as the event tells it; empty for a test.
 func (d *Delivery) Status() payments.Status { return d.StepState.Status() }
 
 // NextAt returns when it is posted next; nil if it is not.

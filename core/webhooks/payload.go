@@ -9,6 +9,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/money"
 	"bankgraph/core/payments"
+	"bankgraph/core/positivepay"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 )
@@ -41,18 +42,102 @@ type Payload struct {
 	EntryType    rails.EntryType `json:"entryType"`
 	SenderPart
 	WirePart
-	RTPDetails           *InstantDetails `json:"rtpDetails,omitzero"`
-	FedNowDetails        *InstantDetails `json:"fedNowDetails,omitzero"`
-	PaymentReturnDetails []ReturnDetails `json:"paymentReturnDetails,omitzero"`
-	ACHDetails           *ACHDetails     `json:"achDetails,omitzero"`
-	CreationDateTime     time.Time       `json:"creationDateTime"`
-	LastUpdatedTime      time.Time       `json:"lastUpdatedTime"`
+	RTPDetails           *InstantDetails    `json:"rtpDetails,omitzero"`
+	FedNowDetails        *InstantDetails    `json:"fedNowDetails,omitzero"`
+	PaymentReturnDetails []ReturnDetails    `json:"paymentReturnDetails,omitzero"`
+	ACHDetails           *ACHDetails        `json:"achDetails,omitzero"`
+	Recurrence           *RecurrenceDetails `json:"recurrence,omitzero"`
+	PositivePayDecision  *DecisionDetails   `json:"positivePayDecision,omitzero"`
+	BulkFileName         string             `json:"bulkFileName,omitzero"`
+	BulkFileNumber       int64              `json:"bulkFileNumber,omitzero"`
+	CreationDateTime     time.Time          `json:"creationDateTime"`
+	LastUpdatedTime      time.Time          `json:"lastUpdatedTime"`
 }
 
 // ValidationFailure says why a payment could not be carried out.
 type ValidationFailure struct {
 	Code   string `json:"code"`
 	Reason string `json:"reason"`
+}
+
+// RecurrenceDetails are the series that a payment was made of, as it is now.
+type RecurrenceDetails struct {
+	ID               payments.RecurrenceUID `json:"recurrenceId"`
+	Frequency        payments.Frequency     `json:"frequency"`
+	PayUntil         payments.PayUntil      `json:"payUntil"`
+	EndDate          string                 `json:"endDate,omitzero"`
+	NumberOfPayments int32                  `json:"numberOfPayments,omitzero"`
+	LastPayment      payments.UID           `json:"lastPaymentRefId"`
+	NextPaymentDate  string                 `json:"nextPaymentDate,omitzero"`
+}
+
+// recurrenceOf is nil for a single payment, and for who does not see who pays.
+func recurrenceOf(s *payments.Series) *RecurrenceDetails {
+	if s.UID == 0 {
+		return nil
+	}
+	return &RecurrenceDetails{
+		ID: s.UID, Frequency: s.Frequency, PayUntil: s.Until, EndDate: dayOrNone(s.End), NumberOfPayments: s.Number,
+		LastPayment: s.Last, NextPaymentDate: dayOrNone(s.Next),
+	}
+}
+
+// DecisionDetails say what positive pay says of a debit of another bank.
+type DecisionDetails struct {
+	ExceptionID               string                     `json:"exceptionId"`
+	ExceptionReason           positivepay.Mismatch       `json:"exceptionReason,omitzero"`
+	ExceptionDateTime         time.Time                  `json:"exceptionDateTime"`
+	PositivePayDecisionStatus positivepay.DecisionStatus `json:"positivePayDecisionStatus"`
+	ApprovedBy                string                     `json:"approvedBy,omitzero"`
+	ApprovedDate              *time.Time                 `json:"approvedDate,omitzero"`
+	PositivePayRule           *RuleDetails               `json:"positivePayRule,omitzero"`
+}
+
+// RuleDetails describe the rule that allows a debit.
+type RuleDetails struct {
+	ID             positivepay.UID        `json:"ruleId"`
+	Currency       money.Currency         `json:"currency"`
+	DeliveryMethod positivepay.Type       `json:"deliveryMethod"`
+	CompanyID      string                 `json:"companyId,omitzero"`
+	BeneName       string                 `json:"beneName,omitzero"`
+	BeneBankID     string                 `json:"beneBankId,omitzero"`
+	Amount         money.Amount           `json:"amount"`
+	AmountType     positivepay.AmountType `json:"amountType"`
+	Frequency      positivepay.Frequency  `json:"frequency"`
+	SECCode        string                 `json:"secCode"`
+	EffectiveDate  string                 `json:"effectiveDate"`
+	ExpiryDate     string                 `json:"expiryDate,omitzero"`
+}
+
+// decisionOf is nil for a payment that positive pay was not asked about.
+func decisionOf(e *positivepay.ToldException) *DecisionDetails {
+	if e == nil {
+		return nil
+	}
+	said := &DecisionDetails{
+		ExceptionID: e.UID.String(), ExceptionReason: e.Reason, ExceptionDateTime: e.CreatedAt.UTC(),
+		PositivePayDecisionStatus: e.Status, ApprovedBy: e.DecidedBy(),
+	}
+	if e.DecidedAt != nil {
+		at := e.DecidedAt.UTC()
+		said.ApprovedDate = &at
+	}
+	if r := &e.Allowing; r.UID != 0 {
+		said.PositivePayRule = &RuleDetails{
+			ID: r.UID, Currency: r.Currency, DeliveryMethod: r.Type, CompanyID: r.ACHCompanyID, BeneName: r.BeneficiaryName,
+			BeneBankID: r.BeneficiaryBankID, Amount: r.Amount(), AmountType: r.AmountType, Frequency: r.Frequency,
+			SECCode: r.SECCode, EffectiveDate: dayOrNone(r.EffectiveDate), ExpiryDate: dayOrNone(r.ExpiryDate),
+		}
+	}
+	return said
+}
+
+// dayOrNone writes a day; empty for none.
+func dayOrNone(day *time.Time) string {
+	if day == nil {
+		return ""
+	}
+	return day.Format(time.DateOnly)
 }
 
 // InstantDetails are the references of a payment over an instant network.
@@ -139,9 +224,13 @@ func payloadOf(p *payments.Told, zone *time.Location) Payload {
 		PaymentID: p.UID, ExternalReferenceID: p.ExternalReferenceID, CounterParty: p.OwnSide().ShortName, Channel: p.Channel,
 		PaymentStatus: p.Status(), DeliveryMethod: p.DeliveryMethod(), FeeAmount: p.Fee(),
 		PaymentDate: p.Date.Format(time.DateOnly), PaymentIOType: p.Way(), PaymentType: p.Kind(), FeeName: p.FeeName,
-		MemoPostStatus: p.State.MemoPost(), CostCenter: p.OwnSide().CostCenter, ReceiverPart: receiverPart(p),
-		EntryType: p.EntryType(), SenderPart: senderPart(p), CreationDateTime: p.CreatedAt.UTC(),
-		LastUpdatedTime: p.UpdatedAt.UTC(),
+		MemoPostStatus: p.MemoPost(), CostCenter: p.OwnSide().CostCenter, ReceiverPart: receiverPart(p),
+		EntryType: p.EntryType, SenderPart: senderPart(p), CreationDateTime: p.CreatedAt.UTC(),
+		LastUpdatedTime: p.UpdatedAt.UTC(), Recurrence: recurrenceOf(&p.Series),
+		PositivePayDecision: decisionOf(p.Decision),
+	}
+	if p.File != nil {
+		view.BulkFileName, view.BulkFileNumber = p.File.Name, p.File.Number
 	}
 	view.PaymentNote1, view.PaymentNote2 = notes(p.Notes)
 	if p.State.Failed() {

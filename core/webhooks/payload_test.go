@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
 	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/payments"
 )
@@ -143,5 +146,35 @@ func TestNoBodySaysWhatIsNotPublished(t *testing.T) {
 			t.Fatal(err)
 		}
 		look(file, "", value)
+	}
+}
+
+// A payment of a series says so to who pays, and to nobody else.
+func TestABodyNamesTheSeriesToWhoPays(t *testing.T) {
+	t.Parallel()
+	for _, paid := range []bool{false, true} {
+		h := build(t)
+		reader := h.payer
+		if paid {
+			reader = h.payee
+		}
+		h.hook(reader)
+		number := int32(3)
+		done, err := h.Payments.Transfer(h.Staff(), payments.Draft{
+			Sender:   payments.Party{UID: h.Account(h.payer, coretest.Holding(1000_00, 0)).UID},
+			Receiver: payments.Party{UID: h.Account(h.payee).UID}, Amount: "5",
+			Repeat: &payments.Repetition{Frequency: "Monthly", Until: "NumberOfPayments", Number: &number},
+		}, changes.RequestOptions{})
+		h.must(err)
+		got := h.post()
+		if len(got) == 0 {
+			t.Fatal("nothing is told")
+		}
+		want := fmt.Sprintf(`"recurrence":{"recurrenceId":%s,"frequency":"Monthly","payUntil":"NumberOfPayments",`+
+			`"numberOfPayments":3,"lastPaymentRefId":%s,"nextPaymentDate":"2026-12-18"}`, done.Result.Recurrence, done.Result.UID)
+		body := got[len(got)-1].body
+		if strings.Contains(body, want) == paid || paid && strings.Contains(body, "recurrence") {
+			t.Errorf("paid %v: %s", paid, body)
+		}
 	}
 }

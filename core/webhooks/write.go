@@ -67,7 +67,7 @@ func (s *Service) Create(
 		s.create.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, options))
 }
 
-// withSecret adds the secret to the answer of a change that made it; ” if another one was made since.
+// withSecret adds the secret to the answer of a change that made it; empty if another one was made since.
 func (s *Service) withSecret(
 	ctx context.Context, tenant access.Tenant,
 ) func(changes.Outcome[Saved], error) (changes.Outcome[Saved], string, error) {

@@ -8,6 +8,7 @@ import (
 	"bankgraph/core/banks"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
+	"bankgraph/core/holds"
 	"bankgraph/core/ledger"
 	"bankgraph/core/money"
 	"bankgraph/core/payments"
@@ -35,6 +36,7 @@ type AccountResolver interface {
 	Sweeps(ctx context.Context, obj *accounts.Account) ([]*accounts.Sweep, error)
 
 	History(ctx context.Context, obj *accounts.Account, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error)
+	Holds(ctx context.Context, obj *accounts.Account) ([]*holds.Held, error)
 	Statement(ctx context.Context, obj *accounts.Account, from *time.Time, to *time.Time) (*ledger.Statement, error)
 	BalanceAt(ctx context.Context, obj *accounts.Account, bookedAt *time.Time, valueDate *time.Time) (*ledger.PastBalance, error)
 	Payments(ctx context.Context, obj *accounts.Account, first *int32, after *string, last *int32, before *string, filter *model.PaymentFilter) (*model.Connection[payments.Payment], error)
@@ -987,6 +989,38 @@ func fieldContext_Account_history(ctx context.Context, ec *executionContext, fie
 	if fc.Args, err = field_Account_history_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
+	}
+	return fc, nil
+}
+
+func _Account_holds(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *accounts.Account) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Account_holds(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Account().Holds(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*holds.Held) graphql.Marshaler {
+			return marshalOHold2ᚕᚖbankgraphᚋcoreᚋholdsᚐHeldᚄ(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Account_holds(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Account",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Hold(ctx, ec, field)
+		},
 	}
 	return fc, nil
 }
@@ -3660,6 +3694,44 @@ func _Account(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 					}
 				}()
 				res = _Account_history(ctx, ec, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "holds":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Account_holds(ctx, ec, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

@@ -9,7 +9,11 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
+	"bankgraph/core/files"
+	"bankgraph/core/fx"
 	"bankgraph/core/given"
+	"bankgraph/core/payments"
+	"bankgraph/core/positivepay"
 	"bankgraph/core/roles"
 	"bankgraph/core/users"
 	"bankgraph/core/webhooks"
@@ -20,49 +24,69 @@ import (
 
 // Inputs reads an input object into its Go type, as gqlgen does for resolvers.
 var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
+	reflect.TypeFor[model.QuoteDecision]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputAcceptQuoteInput(ctx, nil, v) },
 	reflect.TypeFor[customers.AccessDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputAccessSettingsInput(ctx, nil, v) },
 	reflect.TypeFor[model.AccountBy]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountBy(ctx, nil, v) },
 	reflect.TypeFor[accounts.FeaturesDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountFeaturesInput(ctx, nil, v) },
 	reflect.TypeFor[accounts.Search]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountFilter(ctx, nil, v) },
 	reflect.TypeFor[model.AccountDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateAccountInput(ctx, nil, v) },
 	reflect.TypeFor[model.CustomerDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateCustomerInput(ctx, nil, v) },
-	reflect.TypeFor[model.UserDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateUserInput(ctx, nil, v) },
-	reflect.TypeFor[model.ContactDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputAddContactInput(ctx, nil, v) },
-	reflect.TypeFor[model.FeeTierDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputAddFeeTierInput(ctx, nil, v) },
-	reflect.TypeFor[model.SignatoryDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputAddSignatoryInput(ctx, nil, v) },
-	reflect.TypeFor[given.Address]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputAddressInput(ctx, nil, v) },
-	reflect.TypeFor[roles.LimitDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputAmountLimitInput(ctx, nil, v) },
+	reflect.TypeFor[model.PositivePayRuleDraft](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputActivatePositivePayRuleInput(ctx, nil, v)
+	},
+	reflect.TypeFor[model.UserDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateUserInput(ctx, nil, v) },
+	reflect.TypeFor[model.ContactDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputAddContactInput(ctx, nil, v) },
+	reflect.TypeFor[model.FeeTierDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputAddFeeTierInput(ctx, nil, v) },
+	reflect.TypeFor[model.SignatoryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputAddSignatoryInput(ctx, nil, v) },
+	reflect.TypeFor[given.Address]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputAddressInput(ctx, nil, v) },
+	reflect.TypeFor[roles.LimitDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputAmountLimitInput(ctx, nil, v) },
 	reflect.TypeFor[users.LimitsDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputApplicationLimitsInput(ctx, nil, v)
 	},
-	reflect.TypeFor[changes.Search]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputApprovalFilter(ctx, nil, v) },
-	reflect.TypeFor[model.Decision]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputApproveChangeInput(ctx, nil, v) },
-	reflect.TypeFor[customers.Attribute]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
-	reflect.TypeFor[audit.Search]():               func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
-	reflect.TypeFor[model.BankBy]():               func(ctx context.Context, v any) (any, error) { return unmarshalInputBankBy(ctx, nil, v) },
-	reflect.TypeFor[banks.Search]():               func(ctx context.Context, v any) (any, error) { return unmarshalInputBankFilter(ctx, nil, v) },
-	reflect.TypeFor[model.PaymentDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputCancelPaymentInput(ctx, nil, v) },
-	reflect.TypeFor[customers.Ceiling]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputCeilingInput(ctx, nil, v) },
-	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeAccountInput(ctx, nil, v) },
-	reflect.TypeFor[model.ContactDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
-	reflect.TypeFor[model.CustomerDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeCustomerInput(ctx, nil, v) },
-	reflect.TypeFor[model.FeeTierDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeFeeTierInput(ctx, nil, v) },
-	reflect.TypeFor[model.LimitsDraft]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeLimitsInput(ctx, nil, v) },
-	reflect.TypeFor[model.RoleDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeRoleInput(ctx, nil, v) },
-	reflect.TypeFor[model.SignatoryDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSignatoryInput(ctx, nil, v) },
-	reflect.TypeFor[model.SweepDraft]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSweepInput(ctx, nil, v) },
-	reflect.TypeFor[model.UserDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeUserInput(ctx, nil, v) },
-	reflect.TypeFor[model.WebhookDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeWebhookInput(ctx, nil, v) },
-	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputCloseAccountInput(ctx, nil, v) },
-	reflect.TypeFor[contacts.BankDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
-	reflect.TypeFor[contacts.Search]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
-	reflect.TypeFor[model.CustomerDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateCustomerInput(ctx, nil, v) },
-	reflect.TypeFor[model.RoleDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateRoleInput(ctx, nil, v) },
-	reflect.TypeFor[model.UserDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateUserInput(ctx, nil, v) },
-	reflect.TypeFor[model.WebhookDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateWebhookInput(ctx, nil, v) },
-	reflect.TypeFor[model.CustomerBy]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerBy(ctx, nil, v) },
-	reflect.TypeFor[customers.Search]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerFilter(ctx, nil, v) },
-	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputDeleteAccountInput(ctx, nil, v) },
+	reflect.TypeFor[changes.Search]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputApprovalFilter(ctx, nil, v) },
+	reflect.TypeFor[model.Decision]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputApproveChangeInput(ctx, nil, v) },
+	reflect.TypeFor[customers.Attribute]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
+	reflect.TypeFor[audit.Search]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
+	reflect.TypeFor[model.BankBy]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputBankBy(ctx, nil, v) },
+	reflect.TypeFor[banks.Search]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputBankFilter(ctx, nil, v) },
+	reflect.TypeFor[files.FileSearch]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputBulkFileFilter(ctx, nil, v) },
+	reflect.TypeFor[files.FileLineSearch]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputBulkFileLineFilter(ctx, nil, v) },
+	reflect.TypeFor[model.FileDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputCancelFileInput(ctx, nil, v) },
+	reflect.TypeFor[model.PaymentDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputCancelPaymentInput(ctx, nil, v) },
+	reflect.TypeFor[model.RecurrenceDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputCancelRecurrenceInput(ctx, nil, v) },
+	reflect.TypeFor[model.TradeDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputCancelTradeInput(ctx, nil, v) },
+	reflect.TypeFor[customers.Ceiling]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputCeilingInput(ctx, nil, v) },
+	reflect.TypeFor[model.AccountDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeAccountInput(ctx, nil, v) },
+	reflect.TypeFor[model.ContactDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
+	reflect.TypeFor[model.CustomerDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeCustomerInput(ctx, nil, v) },
+	reflect.TypeFor[model.FeeTierDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeFeeTierInput(ctx, nil, v) },
+	reflect.TypeFor[model.LimitsDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeLimitsInput(ctx, nil, v) },
+	reflect.TypeFor[model.PositivePayRuleDraft](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputChangePositivePayRuleInput(ctx, nil, v)
+	},
+	reflect.TypeFor[model.RecurrenceDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeRecurrenceInput(ctx, nil, v) },
+	reflect.TypeFor[model.RoleDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeRoleInput(ctx, nil, v) },
+	reflect.TypeFor[model.SignatoryDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSignatoryInput(ctx, nil, v) },
+	reflect.TypeFor[model.SweepDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSweepInput(ctx, nil, v) },
+	reflect.TypeFor[model.UserDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeUserInput(ctx, nil, v) },
+	reflect.TypeFor[model.WebhookDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeWebhookInput(ctx, nil, v) },
+	reflect.TypeFor[model.AccountDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputCloseAccountInput(ctx, nil, v) },
+	reflect.TypeFor[contacts.BankDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
+	reflect.TypeFor[contacts.Search]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
+	reflect.TypeFor[model.TradeDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputCoverTradeInput(ctx, nil, v) },
+	reflect.TypeFor[model.CustomerDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateCustomerInput(ctx, nil, v) },
+	reflect.TypeFor[model.PositivePayRuleDraft](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputCreatePositivePayRuleInput(ctx, nil, v)
+	},
+	reflect.TypeFor[model.RoleDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateRoleInput(ctx, nil, v) },
+	reflect.TypeFor[model.UserDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateUserInput(ctx, nil, v) },
+	reflect.TypeFor[model.WebhookDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateWebhookInput(ctx, nil, v) },
+	reflect.TypeFor[model.CustomerBy]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerBy(ctx, nil, v) },
+	reflect.TypeFor[customers.Search]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerFilter(ctx, nil, v) },
+	reflect.TypeFor[model.AccountDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputDeleteAccountInput(ctx, nil, v) },
+	reflect.TypeFor[model.PositivePayRuleDraft](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputDeletePositivePayRuleInput(ctx, nil, v)
+	},
 	reflect.TypeFor[model.WebhookDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputDeleteWebhookInput(ctx, nil, v) },
 	reflect.TypeFor[model.WebhookDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputDisableWebhookInput(ctx, nil, v) },
 	reflect.TypeFor[model.WebhookDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputEnableWebhookInput(ctx, nil, v) },
@@ -72,16 +96,25 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.ClockMove]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputMoveClockInput(ctx, nil, v) },
 	reflect.TypeFor[banks.NationalID]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputNationalIdInput(ctx, nil, v) },
 	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputOpenAccountInput(ctx, nil, v) },
+	reflect.TypeFor[model.PaymentReceiver]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentDebtorInput(ctx, nil, v) },
 	reflect.TypeFor[model.PaymentFilter]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentFilter(ctx, nil, v) },
 	reflect.TypeFor[model.PaymentReceiver]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentReceiverInput(ctx, nil, v) },
+	reflect.TypeFor[model.HoldDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputPlaceHoldInput(ctx, nil, v) },
+	reflect.TypeFor[positivepay.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputPositivePayRuleFilter(ctx, nil, v) },
 	reflect.TypeFor[customers.ProfileDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
+	reflect.TypeFor[model.QuoteDraft]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputQuoteExchangeInput(ctx, nil, v) },
+	reflect.TypeFor[payments.RecurrenceSearch]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputRecurrenceFilter(ctx, nil, v) },
+	reflect.TypeFor[model.Repetition]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputRecurrenceInput(ctx, nil, v) },
 	reflect.TypeFor[model.Decision]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.ReportingDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputRegulatoryReportingInput(ctx, nil, v)
 	},
+	reflect.TypeFor[model.QuoteDecision]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputRejectQuoteInput(ctx, nil, v) },
+	reflect.TypeFor[model.HoldDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputReleaseHoldInput(ctx, nil, v) },
 	reflect.TypeFor[model.SignatoryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSignatoryInput(ctx, nil, v) },
 	reflect.TypeFor[model.SweepDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSweepInput(ctx, nil, v) },
 	reflect.TypeFor[model.WebhookDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputReplayWebhookInput(ctx, nil, v) },
+	reflect.TypeFor[model.DebitDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputRequestDebitInput(ctx, nil, v) },
 	reflect.TypeFor[model.WebhookDeliveryDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputResendWebhookDeliveryInput(ctx, nil, v)
 	},
@@ -92,11 +125,16 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.WebhookDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputRotateWebhookSecretInput(ctx, nil, v)
 	},
-	reflect.TypeFor[model.OrderDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputSendPaymentInput(ctx, nil, v) },
-	reflect.TypeFor[model.SweepDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
-	reflect.TypeFor[model.CustomerDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
+	reflect.TypeFor[model.OrderDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputSendPaymentInput(ctx, nil, v) },
+	reflect.TypeFor[model.SweepDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
+	reflect.TypeFor[model.RecurrenceDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputSkipRecurrenceInput(ctx, nil, v) },
+	reflect.TypeFor[model.CustomerDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
+	reflect.TypeFor[model.PositivePayRuleDraft](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputSuspendPositivePayRuleInput(ctx, nil, v)
+	},
 	reflect.TypeFor[model.UserDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendUserInput(ctx, nil, v) },
 	reflect.TypeFor[model.WebhookDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputTestWebhookInput(ctx, nil, v) },
+	reflect.TypeFor[fx.Search]():               func(ctx context.Context, v any) (any, error) { return unmarshalInputTradeFilter(ctx, nil, v) },
 	reflect.TypeFor[model.FundsDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputTransferFundsInput(ctx, nil, v) },
 	reflect.TypeFor[model.SubjectDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputUnlinkSubjectInput(ctx, nil, v) },
 	reflect.TypeFor[users.Search]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputUserFilter(ctx, nil, v) },
@@ -106,18 +144,22 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 
 // InputsByName is Inputs by the name of the input object: several of them may be read into one Go type.
 var InputsByName = map[string]func(context.Context, any) (any, error){
+	"AcceptQuoteInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputAcceptQuoteInput(ctx, nil, v) },
 	"AccessSettingsInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputAccessSettingsInput(ctx, nil, v) },
 	"AccountBy":             func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountBy(ctx, nil, v) },
 	"AccountFeaturesInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountFeaturesInput(ctx, nil, v) },
 	"AccountFilter":         func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountFilter(ctx, nil, v) },
 	"ActivateAccountInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateAccountInput(ctx, nil, v) },
 	"ActivateCustomerInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateCustomerInput(ctx, nil, v) },
-	"ActivateUserInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateUserInput(ctx, nil, v) },
-	"AddContactInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputAddContactInput(ctx, nil, v) },
-	"AddFeeTierInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputAddFeeTierInput(ctx, nil, v) },
-	"AddSignatoryInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputAddSignatoryInput(ctx, nil, v) },
-	"AddressInput":          func(ctx context.Context, v any) (any, error) { return unmarshalInputAddressInput(ctx, nil, v) },
-	"AmountLimitInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputAmountLimitInput(ctx, nil, v) },
+	"ActivatePositivePayRuleInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputActivatePositivePayRuleInput(ctx, nil, v)
+	},
+	"ActivateUserInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateUserInput(ctx, nil, v) },
+	"AddContactInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputAddContactInput(ctx, nil, v) },
+	"AddFeeTierInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputAddFeeTierInput(ctx, nil, v) },
+	"AddSignatoryInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputAddSignatoryInput(ctx, nil, v) },
+	"AddressInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputAddressInput(ctx, nil, v) },
+	"AmountLimitInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputAmountLimitInput(ctx, nil, v) },
 	"ApplicationLimitsInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputApplicationLimitsInput(ctx, nil, v)
 	},
@@ -127,13 +169,22 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"AuditFilter":           func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
 	"BankBy":                func(ctx context.Context, v any) (any, error) { return unmarshalInputBankBy(ctx, nil, v) },
 	"BankFilter":            func(ctx context.Context, v any) (any, error) { return unmarshalInputBankFilter(ctx, nil, v) },
+	"BulkFileFilter":        func(ctx context.Context, v any) (any, error) { return unmarshalInputBulkFileFilter(ctx, nil, v) },
+	"BulkFileLineFilter":    func(ctx context.Context, v any) (any, error) { return unmarshalInputBulkFileLineFilter(ctx, nil, v) },
+	"CancelFileInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputCancelFileInput(ctx, nil, v) },
 	"CancelPaymentInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputCancelPaymentInput(ctx, nil, v) },
+	"CancelRecurrenceInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputCancelRecurrenceInput(ctx, nil, v) },
+	"CancelTradeInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputCancelTradeInput(ctx, nil, v) },
 	"CeilingInput":          func(ctx context.Context, v any) (any, error) { return unmarshalInputCeilingInput(ctx, nil, v) },
 	"ChangeAccountInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeAccountInput(ctx, nil, v) },
 	"ChangeContactInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
 	"ChangeCustomerInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeCustomerInput(ctx, nil, v) },
 	"ChangeFeeTierInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeFeeTierInput(ctx, nil, v) },
 	"ChangeLimitsInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeLimitsInput(ctx, nil, v) },
+	"ChangePositivePayRuleInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputChangePositivePayRuleInput(ctx, nil, v)
+	},
+	"ChangeRecurrenceInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeRecurrenceInput(ctx, nil, v) },
 	"ChangeRoleInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeRoleInput(ctx, nil, v) },
 	"ChangeSignatoryInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSignatoryInput(ctx, nil, v) },
 	"ChangeSweepInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSweepInput(ctx, nil, v) },
@@ -142,13 +193,20 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"CloseAccountInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputCloseAccountInput(ctx, nil, v) },
 	"ContactBankInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
 	"ContactFilter":         func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
+	"CoverTradeInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputCoverTradeInput(ctx, nil, v) },
 	"CreateCustomerInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateCustomerInput(ctx, nil, v) },
-	"CreateRoleInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateRoleInput(ctx, nil, v) },
-	"CreateUserInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateUserInput(ctx, nil, v) },
-	"CreateWebhookInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateWebhookInput(ctx, nil, v) },
-	"CustomerBy":            func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerBy(ctx, nil, v) },
-	"CustomerFilter":        func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerFilter(ctx, nil, v) },
-	"DeleteAccountInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputDeleteAccountInput(ctx, nil, v) },
+	"CreatePositivePayRuleInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputCreatePositivePayRuleInput(ctx, nil, v)
+	},
+	"CreateRoleInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateRoleInput(ctx, nil, v) },
+	"CreateUserInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateUserInput(ctx, nil, v) },
+	"CreateWebhookInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateWebhookInput(ctx, nil, v) },
+	"CustomerBy":         func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerBy(ctx, nil, v) },
+	"CustomerFilter":     func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerFilter(ctx, nil, v) },
+	"DeleteAccountInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputDeleteAccountInput(ctx, nil, v) },
+	"DeletePositivePayRuleInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputDeletePositivePayRuleInput(ctx, nil, v)
+	},
 	"DeleteWebhookInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputDeleteWebhookInput(ctx, nil, v) },
 	"DisableWebhookInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputDisableWebhookInput(ctx, nil, v) },
 	"EnableWebhookInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputEnableWebhookInput(ctx, nil, v) },
@@ -158,16 +216,25 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"MoveClockInput":        func(ctx context.Context, v any) (any, error) { return unmarshalInputMoveClockInput(ctx, nil, v) },
 	"NationalIdInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputNationalIdInput(ctx, nil, v) },
 	"OpenAccountInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputOpenAccountInput(ctx, nil, v) },
+	"PaymentDebtorInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentDebtorInput(ctx, nil, v) },
 	"PaymentFilter":         func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentFilter(ctx, nil, v) },
 	"PaymentReceiverInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentReceiverInput(ctx, nil, v) },
+	"PlaceHoldInput":        func(ctx context.Context, v any) (any, error) { return unmarshalInputPlaceHoldInput(ctx, nil, v) },
+	"PositivePayRuleFilter": func(ctx context.Context, v any) (any, error) { return unmarshalInputPositivePayRuleFilter(ctx, nil, v) },
 	"ProfileInput":          func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
+	"QuoteExchangeInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputQuoteExchangeInput(ctx, nil, v) },
+	"RecurrenceFilter":      func(ctx context.Context, v any) (any, error) { return unmarshalInputRecurrenceFilter(ctx, nil, v) },
+	"RecurrenceInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputRecurrenceInput(ctx, nil, v) },
 	"RefuseChangeInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
 	"RegulatoryReportingInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputRegulatoryReportingInput(ctx, nil, v)
 	},
+	"RejectQuoteInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputRejectQuoteInput(ctx, nil, v) },
+	"ReleaseHoldInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputReleaseHoldInput(ctx, nil, v) },
 	"RemoveSignatoryInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSignatoryInput(ctx, nil, v) },
 	"RemoveSweepInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSweepInput(ctx, nil, v) },
 	"ReplayWebhookInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputReplayWebhookInput(ctx, nil, v) },
+	"RequestDebitInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputRequestDebitInput(ctx, nil, v) },
 	"ResendWebhookDeliveryInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputResendWebhookDeliveryInput(ctx, nil, v)
 	},
@@ -178,11 +245,16 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"RotateWebhookSecretInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputRotateWebhookSecretInput(ctx, nil, v)
 	},
-	"SendPaymentInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputSendPaymentInput(ctx, nil, v) },
-	"SetSweepInput":         func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
-	"SuspendCustomerInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
+	"SendPaymentInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputSendPaymentInput(ctx, nil, v) },
+	"SetSweepInput":        func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
+	"SkipRecurrenceInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputSkipRecurrenceInput(ctx, nil, v) },
+	"SuspendCustomerInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
+	"SuspendPositivePayRuleInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputSuspendPositivePayRuleInput(ctx, nil, v)
+	},
 	"SuspendUserInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendUserInput(ctx, nil, v) },
 	"TestWebhookInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputTestWebhookInput(ctx, nil, v) },
+	"TradeFilter":           func(ctx context.Context, v any) (any, error) { return unmarshalInputTradeFilter(ctx, nil, v) },
 	"TransferFundsInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputTransferFundsInput(ctx, nil, v) },
 	"UnlinkSubjectInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputUnlinkSubjectInput(ctx, nil, v) },
 	"UserFilter":            func(ctx context.Context, v any) (any, error) { return unmarshalInputUserFilter(ctx, nil, v) },

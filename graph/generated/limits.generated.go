@@ -634,6 +634,34 @@ func unmarshalNChangeLimitsInput2bankgraphᚋgraphᚋmodelᚐLimitsDraft(ctx con
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func unmarshalNEntryType2bankgraphᚋcoreᚋrailsᚐEntryType(ctx context.Context, ec *executionContext, v any) (rails.EntryType, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalNEntryType2bankgraphᚋcoreᚋrailsᚐEntryTypeF[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNEntryType2bankgraphᚋcoreᚋrailsᚐEntryType(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v rails.EntryType) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalString(marshalNEntryType2bankgraphᚋcoreᚋrailsᚐEntryTypeF[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNEntryType2bankgraphᚋcoreᚋrailsᚐEntryTypeF = map[string]rails.EntryType{
+		"CREDIT": rails.Credit,
+		"DEBIT":  rails.Debit,
+	}
+	marshalNEntryType2bankgraphᚋcoreᚋrailsᚐEntryTypeF = map[rails.EntryType]string{
+		rails.Credit: "CREDIT",
+		rails.Debit:  "DEBIT",
+	}
+)
+
 func marshalNLimit2ᚖbankgraphᚋcoreᚋlimitsᚐLimit(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *limits.Limit) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -736,6 +764,7 @@ var (
 		"PPD": rails.PPD,
 		"WEB": rails.WEB,
 		"CTX": rails.CTX,
+		"TEL": rails.TEL,
 	}
 	marshalNSecCode2bankgraphᚋcoreᚋrailsᚐSECCodeF = map[rails.SECCode]string{
 		rails.POP: "POP",
@@ -743,6 +772,7 @@ var (
 		rails.PPD: "PPD",
 		rails.WEB: "WEB",
 		rails.CTX: "CTX",
+		rails.TEL: "TEL",
 	}
 )
 
@@ -768,6 +798,42 @@ func marshalOChangeLimitsPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx cont
 		return graphql.Null
 	}
 	return _ChangeLimitsPayload(ctx, ec, sel, v)
+}
+
+func unmarshalOEntryType2ᚕbankgraphᚋcoreᚋrailsᚐEntryTypeᚄ(ctx context.Context, ec *executionContext, v any) ([]rails.EntryType, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]rails.EntryType, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = unmarshalNEntryType2bankgraphᚋcoreᚋrailsᚐEntryType(ctx, ec, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func marshalOEntryType2ᚕbankgraphᚋcoreᚋrailsᚐEntryTypeᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []rails.EntryType) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return marshalNEntryType2bankgraphᚋcoreᚋrailsᚐEntryType(ctx, ec, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func unmarshalOEntryType2ᚖbankgraphᚋcoreᚋrailsᚐEntryType(ctx context.Context, ec *executionContext, v any) (*rails.EntryType, error) {
@@ -839,6 +905,7 @@ var (
 		"PPD": rails.PPD,
 		"WEB": rails.WEB,
 		"CTX": rails.CTX,
+		"TEL": rails.TEL,
 	}
 	marshalOSecCode2bankgraphᚋcoreᚋrailsᚐSECCodeF = map[rails.SECCode]string{
 		rails.POP: "POP",
@@ -846,6 +913,7 @@ var (
 		rails.PPD: "PPD",
 		rails.WEB: "WEB",
 		rails.CTX: "CTX",
+		rails.TEL: "TEL",
 	}
 )
 
@@ -875,6 +943,7 @@ var (
 		"PPD": rails.PPD,
 		"WEB": rails.WEB,
 		"CTX": rails.CTX,
+		"TEL": rails.TEL,
 	}
 	marshalOSecCode2ᚖbankgraphᚋcoreᚋrailsᚐSECCodeF = map[rails.SECCode]string{
 		rails.POP: "POP",
@@ -882,6 +951,7 @@ var (
 		rails.PPD: "PPD",
 		rails.WEB: "WEB",
 		rails.CTX: "CTX",
+		rails.TEL: "TEL",
 	}
 )
 

@@ -37,11 +37,13 @@ type PaymentResolver interface {
 
 	Details(ctx context.Context, obj *payments.Payment) (*payments.Details, error)
 	AchEntry(ctx context.Context, obj *payments.Payment) (*payments.Entry, error)
+	Request(ctx context.Context, obj *payments.Payment) (*payments.Request, error)
 
 	Messages(ctx context.Context, obj *payments.Payment) ([]*payments.Message, error)
 	Timeline(ctx context.Context, obj *payments.Payment) ([]*payments.Step, error)
 
 	History(ctx context.Context, obj *payments.Payment, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error)
+	Recurrence(ctx context.Context, obj *payments.Payment) (*payments.Recurrence, error)
 	WebhookDeliveries(ctx context.Context, obj *payments.Payment, first *int32, after *string, last *int32, before *string, filter *webhooks.DeliverySearch) (*model.Connection[webhooks.Delivery], error)
 }
 
@@ -498,6 +500,29 @@ func _Payment_direction(ctx context.Context, ec *executionContext, field graphql
 }
 func fieldContext_Payment_direction(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Payment", field, false, false, errors.New("field of type PaymentMessageDirection does not have child fields"))
+}
+
+func _Payment_entryType(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Payment_entryType(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.EntryType, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v rails.EntryType) graphql.Marshaler {
+			return marshalNEntryType2bankgraphᚋcoreᚋrailsᚐEntryType(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_Payment_entryType(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Payment", field, false, false, errors.New("field of type EntryType does not have child fields"))
 }
 
 func _Payment_returnStatus(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
@@ -1032,6 +1057,38 @@ func fieldContext_Payment_achEntry(_ context.Context, ec *executionContext, fiel
 	return fc, nil
 }
 
+func _Payment_request(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Payment_request(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Payment().Request(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *payments.Request) graphql.Marshaler {
+			return marshalOPaymentRequest2ᚖbankgraphᚋcoreᚋpaymentsᚐRequest(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Payment_request(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Payment",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_PaymentRequest(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
 func _Payment_settlesAt(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1228,6 +1285,38 @@ func fieldContext_Payment_history(ctx context.Context, ec *executionContext, fie
 	if fc.Args, err = field_Payment_history_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
+	}
+	return fc, nil
+}
+
+func _Payment_recurrence(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Payment_recurrence(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Payment().Recurrence(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *payments.Recurrence) graphql.Marshaler {
+			return marshalORecurrence2ᚖbankgraphᚋcoreᚋpaymentsᚐRecurrence(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Payment_recurrence(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Payment",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Recurrence(ctx, ec, field)
+		},
 	}
 	return fc, nil
 }
@@ -2034,6 +2123,144 @@ func fieldContext_PaymentMessage_handedAt(_ context.Context, ec *executionContex
 	return graphql.NewScalarFieldContext("PaymentMessage", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func _PaymentRequest_requestedExecutionDate(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Request) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentRequest_requestedExecutionDate(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.On, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return marshalNDate2timeᚐTime(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PaymentRequest_requestedExecutionDate(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentRequest", field, false, false, errors.New("field of type Date does not have child fields"))
+}
+
+func _PaymentRequest_expiryDate(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Request) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentRequest_expiryDate(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Expires, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return marshalNDate2timeᚐTime(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PaymentRequest_expiryDate(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentRequest", field, false, false, errors.New("field of type Date does not have child fields"))
+}
+
+func _PaymentRequest_amountModificationAllowed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Request) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentRequest_amountModificationAllowed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Modifiable, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PaymentRequest_amountModificationAllowed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentRequest", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func _PaymentRequest_earlyPayment(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Request) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentRequest_earlyPayment(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Early, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PaymentRequest_earlyPayment(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentRequest", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func _PaymentRequest_guaranteedPayment(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Request) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentRequest_guaranteedPayment(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Guaranteed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PaymentRequest_guaranteedPayment(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentRequest", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func _PaymentRequest_paidBy(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Request) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentRequest_paidBy(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PaidBy(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *payments.UID) graphql.Marshaler {
+			return marshalOUID2ᚖbankgraphᚋcoreᚋpaymentsᚐUID(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentRequest_paidBy(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentRequest", field, true, false, errors.New("field of type UID does not have child fields"))
+}
+
 func _PaymentStep_number(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Step) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2386,6 +2613,93 @@ func _RefusedCredit_at(ctx context.Context, ec *executionContext, field graphql.
 }
 func fieldContext_RefusedCredit_at(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("RefusedCredit", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func _RequestDebitPayload_payment(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[payments.Payment]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_RequestDebitPayload_payment(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Object, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *payments.Payment) graphql.Marshaler {
+			return marshalOPayment2ᚖbankgraphᚋcoreᚋpaymentsᚐPayment(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_RequestDebitPayload_payment(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RequestDebitPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Payment(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _RequestDebitPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[payments.Payment]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_RequestDebitPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_RequestDebitPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RequestDebitPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _RequestDebitPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[payments.Payment]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_RequestDebitPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_RequestDebitPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RequestDebitPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func _ReturnPaymentPayload_payment(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[payments.Payment]) (ret graphql.Marshaler) {
@@ -2791,6 +3105,99 @@ func unmarshalInputCancelPaymentInput(ctx context.Context, ec *executionContext,
 	return it, nil
 }
 
+func unmarshalInputPaymentDebtorInput(ctx context.Context, ec *executionContext, obj any) (model.PaymentReceiver, error) {
+	var it model.PaymentReceiver
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"contact", "accountNumber", "accountType", "accountSubType", "name", "address", "emailAddress", "phoneNumber", "bankId", "bankName"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "contact":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contact"))
+			data, err := unmarshalOUID2ᚖbankgraphᚋcoreᚋcontactsᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Contact = data
+		case "accountNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountNumber"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountNumber = data
+		case "accountType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountType"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountType = data
+		case "accountSubType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountSubType"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountSubType = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "address":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("address"))
+			data, err := unmarshalOAddressInput2bankgraphᚋcoreᚋgivenᚐAddress(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Address = data
+		case "emailAddress":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("emailAddress"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.EmailAddress = data
+		case "phoneNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("phoneNumber"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.PhoneNumber = data
+		case "bankId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bankId"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.BankID = data
+		case "bankName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bankName"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.BankName = data
+		}
+	}
+	return it, nil
+}
+
 func unmarshalInputPaymentFilter(ctx context.Context, ec *executionContext, obj any) (model.PaymentFilter, error) {
 	var it model.PaymentFilter
 	if obj == nil {
@@ -2802,7 +3209,7 @@ func unmarshalInputPaymentFilter(ctx context.Context, ec *executionContext, obj 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"uid", "status", "rail", "direction", "speed", "customer", "contact", "account", "senderName", "receiverName", "externalReferenceId", "notes", "currency", "amount", "amountAtLeast", "amountAtMost", "paymentDateFrom", "paymentDateTo"}
+	fieldsInOrder := [...]string{"uid", "status", "rail", "direction", "entryType", "speed", "customer", "contact", "recurrence", "account", "senderName", "receiverName", "externalReferenceId", "notes", "currency", "amount", "amountAtLeast", "amountAtMost", "paymentDateFrom", "paymentDateTo"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2837,6 +3244,13 @@ func unmarshalInputPaymentFilter(ctx context.Context, ec *executionContext, obj 
 				return it, err
 			}
 			it.Direction = data
+		case "entryType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("entryType"))
+			data, err := unmarshalOEntryType2ᚕbankgraphᚋcoreᚋrailsᚐEntryTypeᚄ(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.EntryType = data
 		case "speed":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("speed"))
 			data, err := unmarshalOPaymentSpeed2ᚕbankgraphᚋcoreᚋpaymentsᚐSpeedᚄ(ctx, ec, v)
@@ -2858,6 +3272,13 @@ func unmarshalInputPaymentFilter(ctx context.Context, ec *executionContext, obj 
 				return it, err
 			}
 			it.Contact = data
+		case "recurrence":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recurrence"))
+			data, err := unmarshalOUID2bankgraphᚋcoreᚋpaymentsᚐRecurrenceUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Recurrence = data
 		case "account":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("account"))
 			data, err := unmarshalOUID2bankgraphᚋcoreᚋaccountsᚐUID(ctx, ec, v)
@@ -3033,6 +3454,197 @@ func unmarshalInputPaymentReceiverInput(ctx context.Context, ec *executionContex
 	return it, nil
 }
 
+func unmarshalInputRequestDebitInput(ctx context.Context, ec *executionContext, obj any) (model.DebitDraft, error) {
+	var it model.DebitDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"creditorAccount", "debtor", "amount", "currency", "speed", "paymentDate", "externalReferenceId", "notes", "secCode", "requestedExecutionDate", "expiryDate", "amountModificationAllowed", "earlyPayment", "guaranteedPayment", "remittance", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "channel", "costCenter", "requestMethod", "operationNote", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "creditorAccount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("creditorAccount"))
+			data, err := unmarshalNAccountBy2bankgraphᚋgraphᚋmodelᚐAccountBy(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreditorAccount = data
+		case "debtor":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("debtor"))
+			data, err := unmarshalNPaymentDebtorInput2bankgraphᚋgraphᚋmodelᚐPaymentReceiver(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Debtor = data
+		case "amount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amount"))
+			data, err := unmarshalNAmount2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Amount = data
+		case "currency":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currency"))
+			data, err := unmarshalNCurrency2bankgraphᚋcoreᚋmoneyᚐCurrency(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Currency = data
+		case "speed":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("speed"))
+			data, err := unmarshalNPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeed(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Speed = data
+		case "paymentDate":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("paymentDate"))
+			data, err := unmarshalODate2timeᚐTime(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Date = data
+		case "externalReferenceId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("externalReferenceId"))
+			data, err := unmarshalNString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExternalReferenceID = data
+		case "notes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notes"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Notes = data
+		case "secCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("secCode"))
+			data, err := unmarshalOSecCode2bankgraphᚋcoreᚋrailsᚐSECCode(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SECCode = data
+		case "requestedExecutionDate":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("requestedExecutionDate"))
+			data, err := unmarshalODate2timeᚐTime(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.RequestedExecutionDate = data
+		case "expiryDate":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiryDate"))
+			data, err := unmarshalODate2timeᚐTime(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiryDate = data
+		case "amountModificationAllowed":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountModificationAllowed"))
+			data, err := unmarshalOBoolean2bool(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountModificationAllowed = data
+		case "earlyPayment":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("earlyPayment"))
+			data, err := unmarshalOBoolean2bool(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.EarlyPayment = data
+		case "guaranteedPayment":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("guaranteedPayment"))
+			data, err := unmarshalOBoolean2bool(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.GuaranteedPayment = data
+		case "remittance":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("remittance"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Remittance = data
+		case "detailsOfCharges":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("detailsOfCharges"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Charges = data
+		case "originatorToBeneficiary":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("originatorToBeneficiary"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.OriginatorInfo = data
+		case "senderToReceiver":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("senderToReceiver"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.BankInfo = data
+		case "channel":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("channel"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Channel = data
+		case "costCenter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("costCenter"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CostCenter = data
+		case "requestMethod":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("requestMethod"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.RequestMethod = data
+		case "operationNote":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operationNote"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.OperationNote = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalNString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func unmarshalInputReturnPaymentInput(ctx context.Context, ec *executionContext, obj any) (model.ReturnDraft, error) {
 	var it model.ReturnDraft
 	if obj == nil {
@@ -3195,7 +3807,7 @@ func unmarshalInputSendPaymentInput(ctx context.Context, ec *executionContext, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"senderAccount", "receiver", "amount", "currency", "speed", "paymentDate", "externalReferenceId", "notes", "secCode", "remittance", "referenceForBeneficiary", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "channel", "costCenter", "requestMethod", "operationNote", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"senderAccount", "receiver", "amount", "currency", "speed", "paymentDate", "recurrence", "externalReferenceId", "notes", "secCode", "remittance", "referenceForBeneficiary", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "channel", "costCenter", "requestMethod", "operationNote", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -3244,6 +3856,13 @@ func unmarshalInputSendPaymentInput(ctx context.Context, ec *executionContext, o
 				return it, err
 			}
 			it.Date = data
+		case "recurrence":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recurrence"))
+			data, err := unmarshalORecurrenceInput2ᚖbankgraphᚋgraphᚋmodelᚐRepetition(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Recurrence = data
 		case "externalReferenceId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("externalReferenceId"))
 			data, err := unmarshalNString2string(ctx, ec, v)
@@ -3358,7 +3977,7 @@ func unmarshalInputTransferFundsInput(ctx context.Context, ec *executionContext,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"senderAccount", "receiverAccount", "amount", "currency", "paymentDate", "externalReferenceId", "notes", "channel", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"senderAccount", "receiverAccount", "amount", "currency", "paymentDate", "recurrence", "externalReferenceId", "notes", "channel", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -3400,6 +4019,13 @@ func unmarshalInputTransferFundsInput(ctx context.Context, ec *executionContext,
 				return it, err
 			}
 			it.Date = data
+		case "recurrence":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recurrence"))
+			data, err := unmarshalORecurrenceInput2ᚖbankgraphᚋgraphᚋmodelᚐRepetition(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Recurrence = data
 		case "externalReferenceId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("externalReferenceId"))
 			data, err := unmarshalOString2string(ctx, ec, v)
@@ -3598,6 +4224,11 @@ func _Payment(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 			}
 		case "direction":
 			out.Values[i] = _Payment_direction(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "entryType":
+			out.Values[i] = _Payment_entryType(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -3899,6 +4530,44 @@ func _Payment(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "request":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Payment_request(ctx, ec, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "settlesAt":
 			out.Values[i] = _Payment_settlesAt(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -4005,6 +4674,44 @@ func _Payment(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 					}
 				}()
 				res = _Payment_history(ctx, ec, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "recurrence":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Payment_recurrence(ctx, ec, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -4445,6 +5152,69 @@ func _PaymentMessage(ctx context.Context, ec *executionContext, sel ast.Selectio
 	return out
 }
 
+var paymentRequestImplementors = []string{"PaymentRequest"}
+
+func _PaymentRequest(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *payments.Request) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, paymentRequestImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PaymentRequest")
+		case "requestedExecutionDate":
+			out.Values[i] = _PaymentRequest_requestedExecutionDate(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "expiryDate":
+			out.Values[i] = _PaymentRequest_expiryDate(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "amountModificationAllowed":
+			out.Values[i] = _PaymentRequest_amountModificationAllowed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "earlyPayment":
+			out.Values[i] = _PaymentRequest_earlyPayment(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "guaranteedPayment":
+			out.Values[i] = _PaymentRequest_guaranteedPayment(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "paidBy":
+			out.Values[i] = _PaymentRequest_paidBy(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var paymentStepImplementors = []string{"PaymentStep"}
 
 func _PaymentStep(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *payments.Step) graphql.Marshaler {
@@ -4562,6 +5332,54 @@ func _RefusedCredit(ctx context.Context, ec *executionContext, sel ast.Selection
 			}
 		case "at":
 			out.Values[i] = _RefusedCredit_at(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var requestDebitPayloadImplementors = []string{"RequestDebitPayload"}
+
+func _RequestDebitPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[payments.Payment]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, requestDebitPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RequestDebitPayload")
+		case "payment":
+			out.Values[i] = _RequestDebitPayload_payment(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _RequestDebitPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _RequestDebitPayload_replayed(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -4845,6 +5663,11 @@ func marshalNPayment2ᚖbankgraphᚋcoreᚋpaymentsᚐPayment(ctx context.Contex
 	return _Payment(ctx, ec, sel, v)
 }
 
+func unmarshalNPaymentDebtorInput2bankgraphᚋgraphᚋmodelᚐPaymentReceiver(ctx context.Context, ec *executionContext, v any) (model.PaymentReceiver, error) {
+	res, err := unmarshalInputPaymentDebtorInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func marshalNPaymentEdge2ᚕᚖbankgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []*model.Edge[payments.Payment]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -5048,6 +5871,8 @@ var (
 		"PENDING_APPROVAL":            payments.StatusPendingApproval,
 		"PARTIALLY_APPROVED":          payments.StatusPartlyApproved,
 		"FUTURE_DATED":                payments.StatusFutureDated,
+		"HOLD":                        payments.StatusHold,
+		"VALIDATED":                   payments.StatusValidated,
 		"READY_TO_TRANSMIT":           payments.StatusReadyToTransmit,
 		"TRANSMITTED":                 payments.StatusTransmitted,
 		"PROCESSED":                   payments.StatusProcessed,
@@ -5056,6 +5881,7 @@ var (
 		"REVERSAL_PARTIALLY_ACCEPTED": payments.StatusReversalPartly,
 		"REVERSAL_REJECTED":           payments.StatusReversalRejected,
 		"REJECTED":                    payments.StatusRejected,
+		"EXPIRED":                     payments.StatusExpired,
 		"RETURNED":                    payments.StatusReturned,
 		"VALIDATION_FAILURE":          payments.StatusValidationFailure,
 		"CANCELLED":                   payments.StatusCancelled,
@@ -5064,6 +5890,8 @@ var (
 		payments.StatusPendingApproval:   "PENDING_APPROVAL",
 		payments.StatusPartlyApproved:    "PARTIALLY_APPROVED",
 		payments.StatusFutureDated:       "FUTURE_DATED",
+		payments.StatusHold:              "HOLD",
+		payments.StatusValidated:         "VALIDATED",
 		payments.StatusReadyToTransmit:   "READY_TO_TRANSMIT",
 		payments.StatusTransmitted:       "TRANSMITTED",
 		payments.StatusProcessed:         "PROCESSED",
@@ -5072,6 +5900,7 @@ var (
 		payments.StatusReversalPartly:    "REVERSAL_PARTIALLY_ACCEPTED",
 		payments.StatusReversalRejected:  "REVERSAL_REJECTED",
 		payments.StatusRejected:          "REJECTED",
+		payments.StatusExpired:           "EXPIRED",
 		payments.StatusReturned:          "RETURNED",
 		payments.StatusValidationFailure: "VALIDATION_FAILURE",
 		payments.StatusCancelled:         "CANCELLED",
@@ -5142,6 +5971,11 @@ func marshalNRefusedCredit2ᚖbankgraphᚋgraphᚋmodelᚐRefusedCredit(ctx cont
 		return graphql.Null
 	}
 	return _RefusedCredit(ctx, ec, sel, v)
+}
+
+func unmarshalNRequestDebitInput2bankgraphᚋgraphᚋmodelᚐDebitDraft(ctx context.Context, ec *executionContext, v any) (model.DebitDraft, error) {
+	res, err := unmarshalInputRequestDebitInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func unmarshalNReturnPaymentInput2bankgraphᚋgraphᚋmodelᚐReturnDraft(ctx context.Context, ec *executionContext, v any) (model.ReturnDraft, error) {
@@ -5231,6 +6065,36 @@ var (
 	}
 )
 
+func unmarshalOPaymentRail2bankgraphᚋcoreᚋrailsᚐRail(ctx context.Context, ec *executionContext, v any) (rails.Rail, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalOPaymentRail2bankgraphᚋcoreᚋrailsᚐRailF[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOPaymentRail2bankgraphᚋcoreᚋrailsᚐRail(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v rails.Rail) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalString(marshalOPaymentRail2bankgraphᚋcoreᚋrailsᚐRailF[v])
+	return res
+}
+
+var (
+	unmarshalOPaymentRail2bankgraphᚋcoreᚋrailsᚐRailF = map[string]rails.Rail{
+		"BOOK":    rails.Book,
+		"ACH":     rails.ACH,
+		"FEDNOW":  rails.FedNow,
+		"RTP":     rails.RTP,
+		"FEDWIRE": rails.Fedwire,
+	}
+	marshalOPaymentRail2bankgraphᚋcoreᚋrailsᚐRailF = map[rails.Rail]string{
+		rails.Book:    "BOOK",
+		rails.ACH:     "ACH",
+		rails.FedNow:  "FEDNOW",
+		rails.RTP:     "RTP",
+		rails.Fedwire: "FEDWIRE",
+	}
+)
+
 func unmarshalOPaymentRail2ᚕbankgraphᚋcoreᚋrailsᚐRailᚄ(ctx context.Context, ec *executionContext, v any) ([]rails.Rail, error) {
 	if v == nil {
 		return nil, nil
@@ -5265,6 +6129,13 @@ func marshalOPaymentRail2ᚕbankgraphᚋcoreᚋrailsᚐRailᚄ(ctx context.Conte
 	}
 
 	return ret
+}
+
+func marshalOPaymentRequest2ᚖbankgraphᚋcoreᚋpaymentsᚐRequest(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *payments.Request) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _PaymentRequest(ctx, ec, sel, v)
 }
 
 func unmarshalOPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeed(ctx context.Context, ec *executionContext, v any) (payments.Speed, error) {
@@ -5349,6 +6220,8 @@ var (
 		"PENDING_APPROVAL":            payments.StatusPendingApproval,
 		"PARTIALLY_APPROVED":          payments.StatusPartlyApproved,
 		"FUTURE_DATED":                payments.StatusFutureDated,
+		"HOLD":                        payments.StatusHold,
+		"VALIDATED":                   payments.StatusValidated,
 		"READY_TO_TRANSMIT":           payments.StatusReadyToTransmit,
 		"TRANSMITTED":                 payments.StatusTransmitted,
 		"PROCESSED":                   payments.StatusProcessed,
@@ -5357,6 +6230,7 @@ var (
 		"REVERSAL_PARTIALLY_ACCEPTED": payments.StatusReversalPartly,
 		"REVERSAL_REJECTED":           payments.StatusReversalRejected,
 		"REJECTED":                    payments.StatusRejected,
+		"EXPIRED":                     payments.StatusExpired,
 		"RETURNED":                    payments.StatusReturned,
 		"VALIDATION_FAILURE":          payments.StatusValidationFailure,
 		"CANCELLED":                   payments.StatusCancelled,
@@ -5365,6 +6239,8 @@ var (
 		payments.StatusPendingApproval:   "PENDING_APPROVAL",
 		payments.StatusPartlyApproved:    "PARTIALLY_APPROVED",
 		payments.StatusFutureDated:       "FUTURE_DATED",
+		payments.StatusHold:              "HOLD",
+		payments.StatusValidated:         "VALIDATED",
 		payments.StatusReadyToTransmit:   "READY_TO_TRANSMIT",
 		payments.StatusTransmitted:       "TRANSMITTED",
 		payments.StatusProcessed:         "PROCESSED",
@@ -5373,6 +6249,7 @@ var (
 		payments.StatusReversalPartly:    "REVERSAL_PARTIALLY_ACCEPTED",
 		payments.StatusReversalRejected:  "REVERSAL_REJECTED",
 		payments.StatusRejected:          "REJECTED",
+		payments.StatusExpired:           "EXPIRED",
 		payments.StatusReturned:          "RETURNED",
 		payments.StatusValidationFailure: "VALIDATION_FAILURE",
 		payments.StatusCancelled:         "CANCELLED",
@@ -5432,6 +6309,13 @@ func marshalORefusedCredit2ᚕᚖbankgraphᚋgraphᚋmodelᚐRefusedCreditᚄ(ct
 	}
 
 	return ret
+}
+
+func marshalORequestDebitPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[payments.Payment]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _RequestDebitPayload(ctx, ec, sel, v)
 }
 
 func marshalOReturnPaymentPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[payments.Payment]) graphql.Marshaler {

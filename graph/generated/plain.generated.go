@@ -12,9 +12,13 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
+	"bankgraph/core/files"
+	"bankgraph/core/fx"
+	"bankgraph/core/holds"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
 	"bankgraph/core/payments"
+	"bankgraph/core/positivepay"
 	"bankgraph/core/postal"
 	"bankgraph/core/roles"
 	"bankgraph/core/seal"
@@ -1158,6 +1162,351 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"BulkFile": {
+		"id": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBulkFileID(b, o.(*files.BulkFile).UID)
+			},
+		},
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBulkFileUID(b, o.(*files.BulkFile).UID)
+			},
+		},
+		"name": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*files.BulkFile).Name)
+			},
+		},
+		"type": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNBulkFileType2bankgraphᚋcoreᚋfilesᚐFileTypeF[o.(*files.BulkFile).Type])
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNBulkFileStatus2bankgraphᚋcoreᚋfilesᚐFileStatusF[o.(*files.BulkFile).Status])
+			},
+		},
+		"size": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*files.BulkFile).Bytes())
+			},
+		},
+		"progress": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*files.BulkFile).Progress())
+			},
+		},
+		"validPayments": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*files.BulkFile).Valid)
+			},
+		},
+		"errorPayments": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*files.BulkFile).Failed)
+			},
+		},
+		"madePayments": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*files.BulkFile).Made)
+			},
+		},
+		"totalCredits": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*files.BulkFile).TotalCredits())
+			},
+		},
+		"totalDebits": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*files.BulkFile).TotalDebits())
+			},
+		},
+		"paymentDate": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*files.BulkFile).PaymentDate
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDate(b, *v)
+			},
+		},
+		"faults": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*files.BulkFile).Faults
+				for i := range v {
+					yield(&v[i])
+				}
+			},
+		},
+		"rejectReason": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*files.BulkFile).RejectReason)
+			},
+		},
+		"createdAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*files.BulkFile).CreatedAt)
+			},
+		},
+		"updatedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*files.BulkFile).UpdatedAt)
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*files.BulkFile).Version)
+			},
+		},
+	},
+	"BulkFileBatch": {
+		"number": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*files.FileBatch).Number)
+			},
+		},
+		"batchNumber": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*files.FileBatch).BatchNumber)
+			},
+		},
+		"serviceClass": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*files.FileBatch).ServiceClass)
+			},
+		},
+		"companyName": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*files.FileBatch).CompanyName)
+			},
+		},
+		"companyId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*files.FileBatch).CompanyID)
+			},
+		},
+		"class": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*files.FileBatch).SECClass())
+			},
+		},
+		"description": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*files.FileBatch).Description)
+			},
+		},
+		"effective": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*files.FileBatch).Effective
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDate(b, *v)
+			},
+		},
+		"entries": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*files.FileBatch).Entries)
+			},
+		},
+		"totalCredits": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*files.FileBatch).TotalCredits())
+			},
+		},
+		"totalDebits": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*files.FileBatch).TotalDebits())
+			},
+		},
+		"balanced": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*files.FileBatch).Balanced)
+			},
+		},
+		"fault": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*files.FileBatch).Fault)
+			},
+		},
+	},
+	"BulkFileConnection": {
+		"edges": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[files.BulkFile]).Edges()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"nodes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[files.BulkFile]).Nodes()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"pageInfo": {
+			One: func(o any) any {
+				if v := o.(*model.Connection[files.BulkFile]).PageInfo(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"totalCount": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[files.BulkFile]).TotalCount(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendInt(b, v), nil
+			},
+		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[files.BulkFile]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
+	},
+	"BulkFileEdge": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[files.BulkFile]).Cursor())
+			},
+		},
+		"node": {
+			One: func(o any) any {
+				if v := o.(*model.Edge[files.BulkFile]).Node; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+	},
+	"BulkFileFault": {
+		"line": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*files.FileFault).Line)
+			},
+		},
+		"field": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*files.FileFault).Field)
+			},
+		},
+		"code": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*files.FileFault).Code)
+			},
+		},
+		"message": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*files.FileFault).Message)
+			},
+		},
+	},
+	"BulkFileLine": {
+		"number": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*files.FileLine).Number)
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNBulkFileLineStatus2bankgraphᚋcoreᚋfilesᚐLineStatusF[o.(*files.FileLine).Status])
+			},
+		},
+		"entryType": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNEntryType2bankgraphᚋcoreᚋrailsᚐEntryTypeF[o.(*files.FileLine).EntryType])
+			},
+		},
+		"amount": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*files.FileLine).Amount())
+			},
+		},
+		"currency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*files.FileLine).Currency)
+			},
+		},
+		"faults": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*files.FileLine).Faults()
+				for i := range v {
+					yield(&v[i])
+				}
+			},
+		},
+	},
+	"BulkFileLineConnection": {
+		"edges": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[files.FileLine]).Edges()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"nodes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[files.FileLine]).Nodes()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"pageInfo": {
+			One: func(o any) any {
+				if v := o.(*model.Connection[files.FileLine]).PageInfo(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"totalCount": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[files.FileLine]).TotalCount(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendInt(b, v), nil
+			},
+		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[files.FileLine]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
+	},
+	"BulkFileLineEdge": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[files.FileLine]).Cursor())
+			},
+		},
+		"node": {
+			One: func(o any) any {
+				if v := o.(*model.Edge[files.FileLine]).Node; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+	},
 	"Clock": {
 		"now": {
 			Leaf: func(b []byte, o any) []byte {
@@ -1756,6 +2105,56 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"Hold": {
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*holds.Held).Number()
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendUID(b, *v)
+			},
+		},
+		"amount": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*holds.Held).Amount())
+			},
+		},
+		"currency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*holds.Held).Currency)
+			},
+		},
+		"reason": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*holds.Held).Reason)
+			},
+		},
+		"placedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*holds.Held).PlacedAt)
+			},
+		},
+		"expiresAt": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*holds.Held).ExpiresAt
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
+			},
+		},
+		"login": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*holds.Held).MakerLogin)
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*holds.Held).Version)
+			},
+		},
+	},
 	"IntermediaryBank": {
 		"country": {
 			Leaf: func(b []byte, o any) []byte {
@@ -2016,6 +2415,11 @@ var Plain = map[string]map[string]direct.Field{
 		"direction": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendString(b, marshalNPaymentMessageDirection2bankgraphᚋcoreᚋpaymentsᚐDirectionF[o.(*payments.Payment).Direction])
+			},
+		},
+		"entryType": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNEntryType2bankgraphᚋcoreᚋrailsᚐEntryTypeF[o.(*payments.Payment).EntryType])
 			},
 		},
 		"returnStatus": {
@@ -2325,6 +2729,62 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"PaymentFault": {
+		"kind": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.PaymentFault).Kind)
+			},
+		},
+		"code": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.PaymentFault).Code)
+			},
+		},
+		"field": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.PaymentFault).Field)
+			},
+		},
+		"message": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.PaymentFault).Message)
+			},
+		},
+		"state": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.PaymentFault).State)
+			},
+		},
+	},
+	"PaymentLimit": {
+		"limit": {
+			One: func(o any) any {
+				if v := o.(*payments.PlannedLimit).Limit; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"remainingAfter": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*payments.PlannedLimit).After)
+			},
+		},
+		"resetsOn": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*payments.PlannedLimit).Resets
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDate(b, *v)
+			},
+		},
+		"binds": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*payments.PlannedLimit).Binds)
+			},
+		},
+	},
 	"PaymentMessage": {
 		"direction": {
 			Leaf: func(b []byte, o any) []byte {
@@ -2361,6 +2821,243 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"PaymentPreview": {
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalOPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatusF[o.(*model.PaymentPreview).Status()])
+			},
+		},
+		"faults": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.PaymentPreview).Faults
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"warnings": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.PaymentPreview).Warnings
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"rails": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.PaymentPreview).Rails()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"rail": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalOPaymentRail2bankgraphᚋcoreᚋrailsᚐRailF[o.(*model.PaymentPreview).Rail()])
+			},
+		},
+		"senderName": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.PaymentPreview).SenderName())
+			},
+		},
+		"receiverName": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.PaymentPreview).ReceiverName())
+			},
+		},
+		"amount": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*model.PaymentPreview).Amount()
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendAmount(b, *v)
+			},
+		},
+		"currency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*model.PaymentPreview).Currency())
+			},
+		},
+		"fee": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*model.PaymentPreview).Charge
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendAmount(b, *v)
+			},
+		},
+		"paymentDate": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*model.PaymentPreview).Date()
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDate(b, *v)
+			},
+		},
+		"cutOff": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*model.PaymentPreview).CutOff
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
+			},
+		},
+		"sendAt": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*model.PaymentPreview).SendAt
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
+			},
+		},
+		"approvers": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*model.PaymentPreview).Approvers)
+			},
+		},
+		"approvedByBank": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.PaymentPreview).ByBank)
+			},
+		},
+		"limits": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.PaymentPreview).Limits()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"largestAmount": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*model.PaymentPreview).Most
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendAmount(b, *v)
+			},
+		},
+		"available": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*model.PaymentPreview).Available
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendAmount(b, *v)
+			},
+		},
+		"availableAfter": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*model.PaymentPreview).After
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendAmount(b, *v)
+			},
+		},
+	},
+	"PaymentRailChoice": {
+		"rail": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRailF[o.(*payments.RailChoice).Rail])
+			},
+		},
+		"chosen": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*payments.RailChoice).Chosen)
+			},
+		},
+		"reasonsFor": {
+			Leaf: func(b []byte, o any) []byte {
+				b = append(b, '[')
+				for i, v := range o.(*payments.RailChoice).For {
+					if i > 0 {
+						b = append(b, ',')
+					}
+					b = scalar.AppendString(b, v)
+				}
+				return append(b, ']')
+			},
+		},
+		"reasonsAgainst": {
+			Leaf: func(b []byte, o any) []byte {
+				b = append(b, '[')
+				for i, v := range o.(*payments.RailChoice).Against {
+					if i > 0 {
+						b = append(b, ',')
+					}
+					b = scalar.AppendString(b, v)
+				}
+				return append(b, ']')
+			},
+		},
+		"carries": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*payments.RailChoice).Most)
+			},
+		},
+		"cutOff": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*payments.RailChoice).CutOff
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
+			},
+		},
+		"sendAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*payments.RailChoice).SendAt)
+			},
+		},
+		"settlesOn": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDate(b, o.(*payments.RailChoice).Settles)
+			},
+		},
+	},
+	"PaymentRequest": {
+		"requestedExecutionDate": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDate(b, o.(*payments.Request).On)
+			},
+		},
+		"expiryDate": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDate(b, o.(*payments.Request).Expires)
+			},
+		},
+		"amountModificationAllowed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*payments.Request).Modifiable)
+			},
+		},
+		"earlyPayment": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*payments.Request).Early)
+			},
+		},
+		"guaranteedPayment": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*payments.Request).Guaranteed)
+			},
+		},
+		"paidBy": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*payments.Request).PaidBy()
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendPaymentUID(b, *v)
+			},
+		},
+	},
 	"PaymentStep": {
 		"number": {
 			Leaf: func(b []byte, o any) []byte {
@@ -2390,6 +3087,183 @@ var Plain = map[string]map[string]direct.Field{
 		"reason": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendString(b, o.(*payments.Step).Reason)
+			},
+		},
+	},
+	"PositivePayRule": {
+		"id": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendPositivePayRuleID(b, o.(*positivepay.Rule).UID)
+			},
+		},
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDeletePositivePayRulePayloadUID(b, o.(*positivepay.Rule).UID)
+			},
+		},
+		"type": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNPositivePayRuleType2bankgraphᚋcoreᚋpositivepayᚐTypeF[o.(*positivepay.Rule).Type])
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNPositivePayRuleStatus2bankgraphᚋcoreᚋpositivepayᚐStatusF[o.(*positivepay.Rule).Status()])
+			},
+		},
+		"achCompanyId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*positivepay.Rule).ACHCompanyID)
+			},
+		},
+		"beneficiaryName": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*positivepay.Rule).BeneficiaryName)
+			},
+		},
+		"beneficiaryBankId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*positivepay.Rule).BeneficiaryBankID)
+			},
+		},
+		"beneficiaryBankName": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*positivepay.Rule).BeneficiaryBankName)
+			},
+		},
+		"beneficiaryAccountNumber": {
+			One: func(o any) any {
+				if v := o.(*positivepay.Rule).BeneficiaryAccountNumber(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"amount": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*positivepay.Rule).Amount())
+			},
+		},
+		"currency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*positivepay.Rule).Currency)
+			},
+		},
+		"amountType": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNPositivePayAmountType2bankgraphᚋcoreᚋpositivepayᚐAmountTypeF[o.(*positivepay.Rule).AmountType])
+			},
+		},
+		"frequency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNPositivePayFrequency2bankgraphᚋcoreᚋpositivepayᚐFrequencyF[o.(*positivepay.Rule).Frequency])
+			},
+		},
+		"secCode": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*positivepay.Rule).SECCode)
+			},
+		},
+		"individualId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*positivepay.Rule).IndividualID)
+			},
+		},
+		"effectiveDate": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDate(b, o.(*positivepay.Rule).EffectiveDate)
+			},
+		},
+		"expiryDate": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*positivepay.Rule).ExpiryDate
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDate(b, *v)
+			},
+		},
+		"numberOfPayments": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*positivepay.Rule).NumberOfPayments
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendInt(b, *v)
+			},
+		},
+		"createdAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*positivepay.Rule).CreatedAt)
+			},
+		},
+		"updatedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*positivepay.Rule).UpdatedAt)
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*positivepay.Rule).Version)
+			},
+		},
+	},
+	"PositivePayRuleConnection": {
+		"edges": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[positivepay.Rule]).Edges()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"nodes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[positivepay.Rule]).Nodes()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"pageInfo": {
+			One: func(o any) any {
+				if v := o.(*model.Connection[positivepay.Rule]).PageInfo(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"totalCount": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[positivepay.Rule]).TotalCount(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendInt(b, v), nil
+			},
+		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[positivepay.Rule]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
+	},
+	"PositivePayRuleEdge": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[positivepay.Rule]).Cursor())
+			},
+		},
+		"node": {
+			One: func(o any) any {
+				if v := o.(*model.Edge[positivepay.Rule]).Node; v != nil {
+					return v
+				}
+				return nil
 			},
 		},
 	},
@@ -2487,6 +3361,283 @@ var Plain = map[string]map[string]direct.Field{
 				for i := range v {
 					yield(&v[i])
 				}
+			},
+		},
+	},
+	"Quote": {
+		"id": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendQuoteID(b, o.(*fx.Quote).UID)
+			},
+		},
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendQuoteUID(b, o.(*fx.Quote).UID)
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNQuoteStatus2bankgraphᚋcoreᚋfxᚐQuoteStatusF[o.(*fx.Quote).Status])
+			},
+		},
+		"product": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNTradeProduct2bankgraphᚋcoreᚋfxᚐProductF[o.(*fx.Quote).Product])
+			},
+		},
+		"sellAmount": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*fx.Quote).SellAmount())
+			},
+		},
+		"sellCurrency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*fx.Quote).Sell)
+			},
+		},
+		"buyAmount": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*fx.Quote).BuyAmount())
+			},
+		},
+		"buyCurrency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*fx.Quote).Buy)
+			},
+		},
+		"spotRate": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendRate(b, o.(*fx.Quote).SpotRate)
+			},
+		},
+		"forwardPoints": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendRate(b, o.(*fx.Quote).ForwardPoints)
+			},
+		},
+		"allInRate": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendRate(b, o.(*fx.Quote).AllInRate)
+			},
+		},
+		"invertedRate": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendRate(b, o.(*fx.Quote).InvertedRate)
+			},
+		},
+		"tenor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*fx.Quote).Term())
+			},
+		},
+		"tradeDate": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDate(b, o.(*fx.Quote).TradeDate)
+			},
+		},
+		"valueDate": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDate(b, o.(*fx.Quote).ValueDate)
+			},
+		},
+		"reference": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*fx.Quote).Reference)
+			},
+		},
+		"expiresAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*fx.Quote).ExpiresAt)
+			},
+		},
+		"createdAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*fx.Quote).CreatedAt)
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*fx.Quote).Version)
+			},
+		},
+	},
+	"Recurrence": {
+		"id": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendRecurrenceID(b, o.(*payments.Recurrence).UID)
+			},
+		},
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendRecurrenceUID(b, o.(*payments.Recurrence).UID)
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNRecurrenceStatus2bankgraphᚋcoreᚋpaymentsᚐRecurrenceStatusF[o.(*payments.Recurrence).Status])
+			},
+		},
+		"rail": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRailF[o.(*payments.Recurrence).Rail])
+			},
+		},
+		"speed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalOPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeedF[o.(*payments.Recurrence).Speed])
+			},
+		},
+		"amount": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*payments.Recurrence).Amount())
+			},
+		},
+		"currency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*payments.Recurrence).Currency)
+			},
+		},
+		"frequency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNRecurrenceFrequency2bankgraphᚋcoreᚋpaymentsᚐFrequencyF[o.(*payments.Recurrence).Frequency])
+			},
+		},
+		"payUntil": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNPayUntil2bankgraphᚋcoreᚋpaymentsᚐPayUntilF[o.(*payments.Recurrence).Until])
+			},
+		},
+		"startDate": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDate(b, o.(*payments.Recurrence).Start)
+			},
+		},
+		"endDate": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*payments.Recurrence).End
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDate(b, *v)
+			},
+		},
+		"numberOfPayments": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*payments.Recurrence).Number
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendInt(b, *v)
+			},
+		},
+		"paymentsMade": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*payments.Recurrence).Made)
+			},
+		},
+		"nextPaymentDate": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*payments.Recurrence).Next
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDate(b, *v)
+			},
+		},
+		"upcomingDates": {
+			Leaf: func(b []byte, o any) []byte {
+				b = append(b, '[')
+				for i, v := range o.(*payments.Recurrence).UpcomingDates() {
+					if i > 0 {
+						b = append(b, ',')
+					}
+					b = scalar.AppendDate(b, v)
+				}
+				return append(b, ']')
+			},
+		},
+		"reason": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Recurrence).Reason)
+			},
+		},
+		"cancellationSource": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Recurrence).Source)
+			},
+		},
+		"createdAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*payments.Recurrence).CreatedAt)
+			},
+		},
+		"updatedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*payments.Recurrence).UpdatedAt)
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*payments.Recurrence).Version)
+			},
+		},
+	},
+	"RecurrenceConnection": {
+		"edges": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[payments.Recurrence]).Edges()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"nodes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[payments.Recurrence]).Nodes()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"pageInfo": {
+			One: func(o any) any {
+				if v := o.(*model.Connection[payments.Recurrence]).PageInfo(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"totalCount": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[payments.Recurrence]).TotalCount(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendInt(b, v), nil
+			},
+		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[payments.Recurrence]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
+	},
+	"RecurrenceEdge": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[payments.Recurrence]).Cursor())
+			},
+		},
+		"node": {
+			One: func(o any) any {
+				if v := o.(*model.Edge[payments.Recurrence]).Node; v != nil {
+					return v
+				}
+				return nil
 			},
 		},
 	},
@@ -2950,6 +4101,198 @@ var Plain = map[string]map[string]direct.Field{
 		"version": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendInt(b, o.(*accounts.Sweep).Version)
+			},
+		},
+	},
+	"Trade": {
+		"id": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendTradeID(b, o.(*fx.Trade).UID)
+			},
+		},
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendTradeUID(b, o.(*fx.Trade).UID)
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNTradeStatus2bankgraphᚋcoreᚋfxᚐTradeStatusF[o.(*fx.Trade).Status])
+			},
+		},
+		"product": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNTradeProduct2bankgraphᚋcoreᚋfxᚐProductF[o.(*fx.Trade).Product])
+			},
+		},
+		"sellAmount": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*fx.Trade).SellAmount())
+			},
+		},
+		"sellCurrency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*fx.Trade).Sell)
+			},
+		},
+		"buyAmount": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*fx.Trade).BuyAmount())
+			},
+		},
+		"buyCurrency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*fx.Trade).Buy)
+			},
+		},
+		"spotRate": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendRate(b, o.(*fx.Trade).SpotRate)
+			},
+		},
+		"forwardPoints": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendRate(b, o.(*fx.Trade).ForwardPoints)
+			},
+		},
+		"allInRate": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendRate(b, o.(*fx.Trade).AllInRate)
+			},
+		},
+		"tenor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*fx.Trade).Term())
+			},
+		},
+		"tradeDate": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDate(b, o.(*fx.Trade).TradeDate)
+			},
+		},
+		"valueDate": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDate(b, o.(*fx.Trade).ValueDate)
+			},
+		},
+		"reference": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*fx.Trade).Reference)
+			},
+		},
+		"coverAt": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*fx.Trade).CoverAt
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
+			},
+		},
+		"cover": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*fx.Trade).CoverNumber()
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendUID(b, *v)
+			},
+		},
+		"coveredAt": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*fx.Trade).CoveredAt
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
+			},
+		},
+		"coverRate": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*fx.Trade).CoverRate
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendRate(b, *v)
+			},
+		},
+		"coverReference": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*fx.Trade).CoverReference)
+			},
+		},
+		"createdAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*fx.Trade).CreatedAt)
+			},
+		},
+		"updatedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*fx.Trade).UpdatedAt)
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*fx.Trade).Version)
+			},
+		},
+	},
+	"TradeConnection": {
+		"edges": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[fx.Trade]).Edges()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"nodes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[fx.Trade]).Nodes()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"pageInfo": {
+			One: func(o any) any {
+				if v := o.(*model.Connection[fx.Trade]).PageInfo(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"totalCount": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[fx.Trade]).TotalCount(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendInt(b, v), nil
+			},
+		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[fx.Trade]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
+	},
+	"TradeEdge": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[fx.Trade]).Cursor())
+			},
+		},
+		"node": {
+			One: func(o any) any {
+				if v := o.(*model.Edge[fx.Trade]).Node; v != nil {
+					return v
+				}
+				return nil
 			},
 		},
 	},
@@ -3487,6 +4830,14 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*ledger.BookEntry]():                        "BookEntry",
 	reflect.TypeFor[*model.Connection[ledger.BookEntry]]():      "BookEntryConnection",
 	reflect.TypeFor[*model.Edge[ledger.BookEntry]]():            "BookEntryEdge",
+	reflect.TypeFor[*files.BulkFile]():                          "BulkFile",
+	reflect.TypeFor[*files.FileBatch]():                         "BulkFileBatch",
+	reflect.TypeFor[*model.Connection[files.BulkFile]]():        "BulkFileConnection",
+	reflect.TypeFor[*model.Edge[files.BulkFile]]():              "BulkFileEdge",
+	reflect.TypeFor[*files.FileFault]():                         "BulkFileFault",
+	reflect.TypeFor[*files.FileLine]():                          "BulkFileLine",
+	reflect.TypeFor[*model.Connection[files.FileLine]]():        "BulkFileLineConnection",
+	reflect.TypeFor[*model.Edge[files.FileLine]]():              "BulkFileLineEdge",
 	reflect.TypeFor[*clock.Reading]():                           "Clock",
 	reflect.TypeFor[*contacts.Contact]():                        "Contact",
 	reflect.TypeFor[*contacts.Bank]():                           "ContactBank",
@@ -3499,6 +4850,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*fees.Fee]():                                "Fee",
 	reflect.TypeFor[*fees.Tier]():                               "FeeTier",
 	reflect.TypeFor[*audit.Change]():                            "FieldChange",
+	reflect.TypeFor[*holds.Held]():                              "Hold",
 	reflect.TypeFor[*contacts.IntermediaryBank]():               "IntermediaryBank",
 	reflect.TypeFor[*ledger.InvariantProof]():                   "InvariantProof",
 	reflect.TypeFor[*ledger.Journal]():                          "Journal",
@@ -3513,10 +4865,22 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.Edge[payments.Payment]]():            "PaymentEdge",
 	reflect.TypeFor[*webhooks.PaymentEvent]():                   "PaymentEvent",
 	reflect.TypeFor[*webhooks.Feed]():                           "PaymentEventFeed",
+	reflect.TypeFor[*model.PaymentFault]():                      "PaymentFault",
+	reflect.TypeFor[*payments.PlannedLimit]():                   "PaymentLimit",
 	reflect.TypeFor[*payments.Message]():                        "PaymentMessage",
+	reflect.TypeFor[*model.PaymentPreview]():                    "PaymentPreview",
+	reflect.TypeFor[*payments.RailChoice]():                     "PaymentRailChoice",
+	reflect.TypeFor[*payments.Request]():                        "PaymentRequest",
 	reflect.TypeFor[*payments.Step]():                           "PaymentStep",
+	reflect.TypeFor[*positivepay.Rule]():                        "PositivePayRule",
+	reflect.TypeFor[*model.Connection[positivepay.Rule]]():      "PositivePayRuleConnection",
+	reflect.TypeFor[*model.Edge[positivepay.Rule]]():            "PositivePayRuleEdge",
 	reflect.TypeFor[*customers.Profile]():                       "Profile",
 	reflect.TypeFor[*ledger.Proof]():                            "Proof",
+	reflect.TypeFor[*fx.Quote]():                                "Quote",
+	reflect.TypeFor[*payments.Recurrence]():                     "Recurrence",
+	reflect.TypeFor[*model.Connection[payments.Recurrence]]():   "RecurrenceConnection",
+	reflect.TypeFor[*model.Edge[payments.Recurrence]]():         "RecurrenceEdge",
 	reflect.TypeFor[*model.RefusedCredit]():                     "RefusedCredit",
 	reflect.TypeFor[*contacts.Reporting]():                      "RegulatoryReporting",
 	reflect.TypeFor[*roles.Role]():                              "Role",
@@ -3528,6 +4892,9 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.Edge[signatories.Signatory]]():       "SignatoryEdge",
 	reflect.TypeFor[*ledger.Statement]():                        "Statement",
 	reflect.TypeFor[*accounts.Sweep]():                          "Sweep",
+	reflect.TypeFor[*fx.Trade]():                                "Trade",
+	reflect.TypeFor[*model.Connection[fx.Trade]]():              "TradeConnection",
+	reflect.TypeFor[*model.Edge[fx.Trade]]():                    "TradeEdge",
 	reflect.TypeFor[*users.User]():                              "User",
 	reflect.TypeFor[*model.Connection[users.User]]():            "UserConnection",
 	reflect.TypeFor[*model.Edge[users.User]]():                  "UserEdge",
@@ -3576,6 +4943,12 @@ var GoFields = map[string]map[string]string{
 		"id":          "UID",
 		"countryCode": "Country",
 	},
+	"BulkFile": {
+		"id":            "UID",
+		"validPayments": "Valid",
+		"errorPayments": "Failed",
+		"madePayments":  "Made",
+	},
 	"Contact": {
 		"id":               "UID",
 		"intermediaryBank": "Intermediary",
@@ -3591,6 +4964,9 @@ var GoFields = map[string]map[string]string{
 		"uid":  "ID",
 		"tier": "FeeTier",
 		"name": "FeeName",
+	},
+	"Hold": {
+		"login": "MakerLogin",
 	},
 	"Journal": {
 		"uid": "ID",
@@ -3609,14 +4985,60 @@ var GoFields = map[string]map[string]string{
 		"senderToReceiver":        "BankInfo",
 		"detailsOfCharges":        "Charges",
 	},
+	"PaymentLimit": {
+		"remainingAfter": "After",
+		"resetsOn":       "Resets",
+	},
+	"PaymentPreview": {
+		"fee":            "Charge",
+		"approvedByBank": "ByBank",
+		"largestAmount":  "Most",
+		"availableAfter": "After",
+	},
+	"PaymentRailChoice": {
+		"reasonsFor":     "For",
+		"reasonsAgainst": "Against",
+		"carries":        "Most",
+		"settlesOn":      "Settles",
+	},
+	"PaymentRequest": {
+		"requestedExecutionDate":    "On",
+		"expiryDate":                "Expires",
+		"amountModificationAllowed": "Modifiable",
+		"earlyPayment":              "Early",
+		"guaranteedPayment":         "Guaranteed",
+	},
 	"PaymentStep": {
 		"login": "LoginID",
+	},
+	"PositivePayRule": {
+		"id": "UID",
+	},
+	"Quote": {
+		"id":           "UID",
+		"sellCurrency": "Sell",
+		"buyCurrency":  "Buy",
+	},
+	"Recurrence": {
+		"id":                 "UID",
+		"payUntil":           "Until",
+		"startDate":          "Start",
+		"endDate":            "End",
+		"numberOfPayments":   "Number",
+		"paymentsMade":       "Made",
+		"nextPaymentDate":    "Next",
+		"cancellationSource": "Source",
 	},
 	"Role": {
 		"id": "UID",
 	},
 	"Signatory": {
 		"id": "UID",
+	},
+	"Trade": {
+		"id":           "UID",
+		"sellCurrency": "Sell",
+		"buyCurrency":  "Buy",
 	},
 	"User": {
 		"id":                "UID",

@@ -9,8 +9,11 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
+	"bankgraph/core/files"
+	"bankgraph/core/fx"
 	"bankgraph/core/given"
 	"bankgraph/core/payments"
+	"bankgraph/core/positivepay"
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
@@ -1702,6 +1705,70 @@ func marshalNID2bankgraphᚋcoreᚋcustomersᚐUID(ctx context.Context, ec *exec
 	return res
 }
 
+func unmarshalNID2bankgraphᚋcoreᚋfilesᚐFileUID(ctx context.Context, ec *executionContext, v any) (files.FileUID, error) {
+	res, err := scalar.UnmarshalBulkFileID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNID2bankgraphᚋcoreᚋfilesᚐFileUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v files.FileUID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalBulkFileID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNID2bankgraphᚋcoreᚋfxᚐQuoteUID(ctx context.Context, ec *executionContext, v any) (fx.QuoteUID, error) {
+	res, err := scalar.UnmarshalQuoteID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNID2bankgraphᚋcoreᚋfxᚐQuoteUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v fx.QuoteUID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalQuoteID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNID2bankgraphᚋcoreᚋfxᚐTradeUID(ctx context.Context, ec *executionContext, v any) (fx.TradeUID, error) {
+	res, err := scalar.UnmarshalTradeID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNID2bankgraphᚋcoreᚋfxᚐTradeUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v fx.TradeUID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalTradeID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNID2bankgraphᚋcoreᚋpaymentsᚐRecurrenceUID(ctx context.Context, ec *executionContext, v any) (payments.RecurrenceUID, error) {
+	res, err := scalar.UnmarshalRecurrenceID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNID2bankgraphᚋcoreᚋpaymentsᚐRecurrenceUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v payments.RecurrenceUID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalRecurrenceID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func unmarshalNID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx context.Context, ec *executionContext, v any) (payments.UID, error) {
 	res, err := scalar.UnmarshalPaymentID(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -1710,6 +1777,22 @@ func unmarshalNID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx context.Context, ec *exe
 func marshalNID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v payments.UID) graphql.Marshaler {
 	_ = sel
 	res := scalar.MarshalPaymentID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNID2bankgraphᚋcoreᚋpositivepayᚐUID(ctx context.Context, ec *executionContext, v any) (positivepay.UID, error) {
+	res, err := scalar.UnmarshalPositivePayRuleID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNID2bankgraphᚋcoreᚋpositivepayᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v positivepay.UID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalPositivePayRuleID(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")

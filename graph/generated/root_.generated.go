@@ -25,18 +25,25 @@ type ResolverRoot interface {
 	Approval() ApprovalResolver
 	AuditEntry() AuditEntryResolver
 	BookEntry() BookEntryResolver
+	BulkFile() BulkFileResolver
+	BulkFileLine() BulkFileLineResolver
 	Contact() ContactResolver
 	ContactBank() ContactBankResolver
 	Customer() CustomerResolver
+	Hold() HoldResolver
 	IntermediaryBank() IntermediaryBankResolver
 	Journal() JournalResolver
 	JournalPosting() JournalPostingResolver
 	Mutation() MutationResolver
 	Payment() PaymentResolver
+	PositivePayRule() PositivePayRuleResolver
 	Query() QueryResolver
+	Quote() QuoteResolver
+	Recurrence() RecurrenceResolver
 	Role() RoleResolver
 	Signatory() SignatoryResolver
 	Statement() StatementResolver
+	Trade() TradeResolver
 	User() UserResolver
 	Webhook() WebhookResolver
 	WebhookDelivery() WebhookDeliveryResolver
@@ -67,12 +74,14 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		unmarshalInputAcceptQuoteInput,
 		unmarshalInputAccessSettingsInput,
 		unmarshalInputAccountBy,
 		unmarshalInputAccountFeaturesInput,
 		unmarshalInputAccountFilter,
 		unmarshalInputActivateAccountInput,
 		unmarshalInputActivateCustomerInput,
+		unmarshalInputActivatePositivePayRuleInput,
 		unmarshalInputActivateUserInput,
 		unmarshalInputAddContactInput,
 		unmarshalInputAddFeeTierInput,
@@ -86,13 +95,20 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputAuditFilter,
 		unmarshalInputBankBy,
 		unmarshalInputBankFilter,
+		unmarshalInputBulkFileFilter,
+		unmarshalInputBulkFileLineFilter,
+		unmarshalInputCancelFileInput,
 		unmarshalInputCancelPaymentInput,
+		unmarshalInputCancelRecurrenceInput,
+		unmarshalInputCancelTradeInput,
 		unmarshalInputCeilingInput,
 		unmarshalInputChangeAccountInput,
 		unmarshalInputChangeContactInput,
 		unmarshalInputChangeCustomerInput,
 		unmarshalInputChangeFeeTierInput,
 		unmarshalInputChangeLimitsInput,
+		unmarshalInputChangePositivePayRuleInput,
+		unmarshalInputChangeRecurrenceInput,
 		unmarshalInputChangeRoleInput,
 		unmarshalInputChangeSignatoryInput,
 		unmarshalInputChangeSweepInput,
@@ -101,13 +117,16 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputCloseAccountInput,
 		unmarshalInputContactBankInput,
 		unmarshalInputContactFilter,
+		unmarshalInputCoverTradeInput,
 		unmarshalInputCreateCustomerInput,
+		unmarshalInputCreatePositivePayRuleInput,
 		unmarshalInputCreateRoleInput,
 		unmarshalInputCreateUserInput,
 		unmarshalInputCreateWebhookInput,
 		unmarshalInputCustomerBy,
 		unmarshalInputCustomerFilter,
 		unmarshalInputDeleteAccountInput,
+		unmarshalInputDeletePositivePayRuleInput,
 		unmarshalInputDeleteWebhookInput,
 		unmarshalInputDisableWebhookInput,
 		unmarshalInputEnableWebhookInput,
@@ -117,14 +136,23 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputMoveClockInput,
 		unmarshalInputNationalIdInput,
 		unmarshalInputOpenAccountInput,
+		unmarshalInputPaymentDebtorInput,
 		unmarshalInputPaymentFilter,
 		unmarshalInputPaymentReceiverInput,
+		unmarshalInputPlaceHoldInput,
+		unmarshalInputPositivePayRuleFilter,
 		unmarshalInputProfileInput,
+		unmarshalInputQuoteExchangeInput,
+		unmarshalInputRecurrenceFilter,
+		unmarshalInputRecurrenceInput,
 		unmarshalInputRefuseChangeInput,
 		unmarshalInputRegulatoryReportingInput,
+		unmarshalInputRejectQuoteInput,
+		unmarshalInputReleaseHoldInput,
 		unmarshalInputRemoveSignatoryInput,
 		unmarshalInputRemoveSweepInput,
 		unmarshalInputReplayWebhookInput,
+		unmarshalInputRequestDebitInput,
 		unmarshalInputResendWebhookDeliveryInput,
 		unmarshalInputReturnPaymentInput,
 		unmarshalInputReversePaymentInput,
@@ -133,9 +161,12 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputRotateWebhookSecretInput,
 		unmarshalInputSendPaymentInput,
 		unmarshalInputSetSweepInput,
+		unmarshalInputSkipRecurrenceInput,
 		unmarshalInputSuspendCustomerInput,
+		unmarshalInputSuspendPositivePayRuleInput,
 		unmarshalInputSuspendUserInput,
 		unmarshalInputTestWebhookInput,
+		unmarshalInputTradeFilter,
 		unmarshalInputTransferFundsInput,
 		unmarshalInputUnlinkSubjectInput,
 		unmarshalInputUserFilter,
@@ -2251,6 +2282,716 @@ type ChangeFeeTierPayload {
   replayed: Boolean!
 }
 `, BuiltIn: false},
+	{Name: "../schema/files.graphqls", Input: `extend type Query {
+  "The files of payments that were uploaded for the caller's customers, newest first."
+  bulkFiles(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list; all given fields must hold."
+    filter: BulkFileFilter
+  ): BulkFileConnection
+}
+
+extend type Customer {
+  "The files of payments that were uploaded for the customer, newest first."
+  bulkFiles(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list; all given fields must hold."
+    filter: BulkFileFilter
+  ): BulkFileConnection
+}
+
+"Narrows a list of files. All given fields must hold."
+input BulkFileFilter {
+  "Only files of this customer."
+  customer: UID
+  "Only files with this in their names, in any letter case."
+  name: String
+  "Only files in one of these states."
+  status: [BulkFileStatus!]
+  "Only files of one of these formats."
+  type: [BulkFileType!]
+}
+
+"The format of a file."
+enum BulkFileType {
+  "Entries of ACH, in the format of Nacha."
+  NACHA
+  "Wires, as tagged messages."
+  FEDWIRE
+  "Instant payments, as lines."
+  RTP
+  "Payments of any speed, as lines."
+  CSV
+}
+
+"How far a file has come."
+enum BulkFileStatus {
+  "It is stored; nothing is read of it yet."
+  RECEIVED
+  "Its lines are being checked."
+  VALIDATING
+  "Nothing can be paid by it."
+  FAILED
+  "It is checked, and waits for a second person."
+  PENDING_APPROVAL
+  "One of two people has agreed."
+  PARTIALLY_APPROVED
+  "Its payments are made next."
+  APPROVED
+  "The second person said no."
+  REJECTED
+  "It was ended before any payment was made."
+  CANCELLED
+  "Its payments are being made."
+  PROCESSING
+  "All payments that could be made are; some lines have faults."
+  PARTIALLY_PROCESSED
+  "All its payments are made."
+  PROCESSED
+}
+
+"A file of payments. Each line without faults becomes one payment; lines with faults stop none of the others. Files are uploaded over REST (POST /v1/payments/customers/{customerUID}/files/{fileType})."
+type BulkFile implements Node {
+  "The global id."
+  id: ID!
+  "The file's number (REST: fileNumber)."
+  uid: UID!
+  "Its name, without a path."
+  name: String!
+  "Its format."
+  type: BulkFileType!
+  "How far it has come."
+  status: BulkFileStatus!
+  "The customer whose accounts pay and collect; null if the caller may not see it."
+  customer: Customer
+  "Its length in bytes."
+  size: Int!
+  "How much of the present step is done, in percent: of reading and checking while it is VALIDATING, of making payments while it is PROCESSING; else 0 before a step and 100 after it."
+  progress: Int!
+  "Lines of which payments can be made, or were."
+  validPayments: Int!
+  "Lines with faults."
+  errorPayments: Int!
+  "Payments that are made."
+  madePayments: Int!
+  "What the lines without faults pay, in US dollars."
+  totalCredits: Amount!
+  "What they collect."
+  totalDebits: Amount!
+  "The day of the first payment; null while none is known."
+  paymentDate: Date
+  "The account that the first batch is paid from; null if there is none, or the caller may not see it."
+  offsetAccount: Account
+  "What is wrong with the file as a whole."
+  faults: [BulkFileFault!]!
+  "Why nothing can be paid by it, or why people refused or cancelled it; null otherwise."
+  rejectReason: String
+  "The batches of a NACHA file, in their order, the first hundred; empty for other files."
+  batches: [BulkFileBatch!]
+  "Its lines, in their order."
+  lines(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list; all given fields must hold."
+    filter: BulkFileLineFilter
+  ): BulkFileLineConnection
+  "When it came."
+  createdAt: DateTime!
+  "When it was last changed."
+  updatedAt: DateTime!
+  "Counts the changes, from 1. A mutation that gives another version is refused."
+  version: Int!
+}
+
+"What is wrong with a file, or with a line."
+type BulkFileFault {
+  "The number of the line, from 1; 0 for the file as a whole."
+  line: Int!
+  "The column, the tag, or the record and its field; null for the whole line."
+  field: String
+  "Such as REQUIRED, INVALID, NOTFOUND."
+  code: String!
+  "In plain words."
+  message: String!
+}
+
+"A batch of a NACHA file."
+type BulkFileBatch {
+  "Its place in the file, from 1."
+  number: Int!
+  "The number that the file gives it."
+  batchNumber: Int!
+  "Which entries it may have: 200 credits and debits, 220 credits, 225 debits."
+  serviceClass: String!
+  "The name of the company that pays or collects; null if the file has none."
+  companyName: String
+  "The company's id; null if the file has none."
+  companyId: String
+  "The SEC class of its entries, such as PPD."
+  class: String!
+  "What the company says that it is for; null if the file does not say it."
+  description: String
+  "The day that the file asks for; null if it names none."
+  effective: Date
+  "How many entries it has."
+  entries: Int!
+  "What its credits pay, in US dollars."
+  totalCredits: Amount!
+  "What its debits collect."
+  totalDebits: Amount!
+  "Whether the file itself says which account balances it."
+  balanced: Boolean!
+  "Why none of its entries can be paid; null where they can."
+  fault: String
+}
+
+"Narrows the lines of a file. All given fields must hold."
+input BulkFileLineFilter {
+  "Only lines in one of these states."
+  status: [BulkFileLineStatus!]
+  "Only lines of the batch with this place in the file, from 1."
+  batch: Int
+}
+
+"What became of a line."
+enum BulkFileLineStatus {
+  "A payment can be made of it."
+  VALID
+  "It has faults; no payment is made."
+  FAILED
+  "A payment was made of it."
+  MADE
+}
+
+"One payment of a file, and what became of it."
+type BulkFileLine {
+  "The number of the line in the file, from 1."
+  number: Int!
+  "What became of it."
+  status: BulkFileLineStatus!
+  "Who starts the payment."
+  entryType: EntryType!
+  "What it pays or collects."
+  amount: Amount!
+  "The currency."
+  currency: Currency!
+  "What is wrong with it."
+  faults: [BulkFileFault!]!
+  "The payment that was made of it; null while none was, and for callers that may not see payments."
+  payment: Payment
+}
+
+extend type Mutation {
+  "Ends a file before any payment was made of it."
+  cancelFile("The file." input: CancelFileInput!): CancelFilePayload
+}
+
+"Which file to end."
+input CancelFileInput {
+  "The file's number."
+  uid: UID!
+  "The version that was read. If the file has another one now, the change is refused."
+  version: Int
+  "The reason, which the file shows."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to cancelFile."
+type CancelFilePayload {
+  "The file."
+  bulkFile: BulkFile
+  "The approval that the change waits for; null, as it never waits."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"A page of files."
+type BulkFileConnection {
+  "The rows with their cursors."
+  edges: [BulkFileEdge!]!
+  "The rows."
+  nodes: [BulkFile!]!
+  "The page's position in the list."
+  pageInfo: PageInfo!
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
+  totalCount: Int!
+  "Whether totalCount is exact."
+  totalCountIsExact: Boolean!
+}
+
+"A file in a list."
+type BulkFileEdge {
+  "The row's cursor, for after and before."
+  cursor: String!
+  "The file."
+  node: BulkFile!
+}
+
+"A page of lines."
+type BulkFileLineConnection {
+  "The rows with their cursors."
+  edges: [BulkFileLineEdge!]!
+  "The rows."
+  nodes: [BulkFileLine!]!
+  "The page's position in the list."
+  pageInfo: PageInfo!
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
+  totalCount: Int!
+  "Whether totalCount is exact."
+  totalCountIsExact: Boolean!
+}
+
+"A line in a list."
+type BulkFileLineEdge {
+  "The row's cursor, for after and before."
+  cursor: String!
+  "The line."
+  node: BulkFileLine!
+}
+`, BuiltIn: false},
+	{Name: "../schema/fx.graphqls", Input: `extend type Query {
+  "The trades of foreign exchange of the caller's customers, newest first."
+  trades(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list; all given fields must hold."
+    filter: TradeFilter
+  ): TradeConnection
+}
+
+extend type Customer {
+  "The customer's trades of foreign exchange, newest first."
+  trades(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list; all given fields must hold."
+    filter: TradeFilter
+  ): TradeConnection
+}
+
+"Narrows a list of trades. All given fields must hold."
+input TradeFilter {
+  "Only trades of this customer."
+  customer: UID
+  "Only trades in one of these states."
+  status: [TradeStatus!]
+  "Only trades of these products."
+  product: [TradeProduct!]
+}
+
+"An exchange rate, or a part of one, as an exact decimal: 0.8519."
+scalar Rate
+
+"When a trade is settled."
+enum TradeProduct {
+  "On the spot date, or before."
+  SPOT
+  "After the spot date."
+  FORWARD
+}
+
+"The state of a quote."
+enum QuoteStatus {
+  "It can be accepted until it expires."
+  OPEN
+  "A trade was booked of it."
+  ACCEPTED
+  "It was not wanted."
+  REJECTED
+  "Its time has passed."
+  EXPIRED
+}
+
+"The state of a trade."
+enum TradeStatus {
+  "It binds the bank and the customer."
+  BOOKED
+  "The bank has made the same trade in the market."
+  COVERED
+  "It binds nobody any more."
+  CANCELLED
+}
+
+"A rate at which the bank is ready to trade with a customer for some seconds: the customer sells one currency and buys another."
+type Quote implements Node {
+  "The global id."
+  id: ID!
+  "The quote's UUID (REST: quoteUUID)."
+  uid: UID!
+  "Whether it can be accepted. One whose time has passed shows that some seconds later."
+  status: QuoteStatus!
+  "The customer; null if the caller may not see it."
+  customer: Customer
+  "When it is settled."
+  product: TradeProduct!
+  "How much the customer sells."
+  sellAmount: Amount!
+  "The currency that it sells."
+  sellCurrency: Currency!
+  "How much the customer buys."
+  buyAmount: Amount!
+  "The currency that it buys."
+  buyCurrency: Currency!
+  "The market's spot rate: what one unit of the currency that is sold brings."
+  spotRate: Rate!
+  "What the value date adds to it."
+  forwardPoints: Rate!
+  "What the customer gets: spot rate and points, less the bank's margin."
+  allInRate: Rate!
+  "1 / allInRate."
+  invertedRate: Rate!
+  "SPOT, ON, TN, or so many weeks, months or years, as in 3M; null for a date to which none of the first three leads."
+  tenor: String
+  "The day of the trade, in the bank's zone."
+  tradeDate: Date!
+  "The day on which the amounts are exchanged."
+  valueDate: Date!
+  "The price, as its source calls it."
+  reference: String!
+  "Until when it can be accepted, by the bank's clock."
+  expiresAt: DateTime!
+  "When it was asked for."
+  createdAt: DateTime!
+  "Counts the changes, from 1. A mutation that gives another version is refused."
+  version: Int!
+}
+
+"A contract of the bank and a customer to exchange two amounts on a day: the customer sells one currency and buys another."
+type Trade implements Node {
+  "The global id."
+  id: ID!
+  "The trade's number (REST: forexContractNo)."
+  uid: UID!
+  "What has become of it."
+  status: TradeStatus!
+  "The customer; null if the caller may not see it."
+  customer: Customer
+  "The quote that it was booked of."
+  quote: Quote
+  "When it is settled."
+  product: TradeProduct!
+  "How much the customer sells."
+  sellAmount: Amount!
+  "The currency that it sells."
+  sellCurrency: Currency!
+  "How much the customer buys."
+  buyAmount: Amount!
+  "The currency that it buys."
+  buyCurrency: Currency!
+  "The market's spot rate when it was quoted."
+  spotRate: Rate!
+  "What the value date adds to it."
+  forwardPoints: Rate!
+  "What the customer gets for one unit of the currency that it sells."
+  allInRate: Rate!
+  "SPOT, ON, TN, or so many weeks, months or years, as in 3M; null for a date to which none of the first three leads."
+  tenor: String
+  "The day of the trade, in the bank's zone."
+  tradeDate: Date!
+  "The day on which the amounts are exchanged."
+  valueDate: Date!
+  "The price, as its source calls it."
+  reference: String!
+  "When the bank covers it by itself, by the bank's clock; null if it does not, or has."
+  coverAt: DateTime
+  "The number of the trade in the market that covers it (REST: coverTradeNo)."
+  cover: UID
+  "When it was covered."
+  coveredAt: DateTime
+  "What the market gave for the cover."
+  coverRate: Rate
+  "The price of the cover, as its source calls it."
+  coverReference: String
+  "When it was booked."
+  createdAt: DateTime!
+  "When it was last changed."
+  updatedAt: DateTime!
+  "Counts the changes, from 1. A mutation that gives another version is refused."
+  version: Int!
+}
+
+extend type Mutation {
+  "Asks for a rate at which a customer can exchange currencies. It holds for some seconds, 30 if the bank has set nothing else. It needs Spot_Trade, or Create_Instruct_Trades for a FORWARD."
+  quoteExchange("What to exchange." input: QuoteExchangeInput!): QuoteExchangePayload
+  "Books a trade at the rate of a quote, of which there is one trade at most. It needs the permission of the quote's product."
+  acceptQuote("The quote." input: AcceptQuoteInput!): AcceptQuotePayload
+  "Ends a quote that is not wanted. It needs the permission of the quote's product."
+  rejectQuote("The quote." input: RejectQuoteInput!): RejectQuotePayload
+  "Makes the same trade in the market, so that the bank bears no risk of it. A trade that is covered stays as it is."
+  coverTrade("The trade." input: CoverTradeInput!): CoverTradePayload
+  "Ends a trade that is not covered."
+  cancelTrade("The trade." input: CancelTradeInput!): CancelTradePayload
+}
+
+"What a customer wants to exchange, and when."
+input QuoteExchangeInput {
+  "The customer."
+  customer: UID!
+  "The currency that it sells."
+  sellCurrency: Currency!
+  "The currency that it buys."
+  buyCurrency: Currency!
+  "How much it sells; this or buyAmount."
+  sellAmount: Amount
+  "How much it buys; this or sellAmount."
+  buyAmount: Amount
+  "When it is settled."
+  product: TradeProduct!
+  "SPOT, ON or TN; of a FORWARD so many weeks, months or years after the spot date, as in 1W, 3M, 1Y. This or valueDate."
+  tenor: String
+  "The day on which the amounts are exchanged, a business day of both currencies. This or tenor."
+  valueDate: Date
+  "From where it is asked, up to 35 characters; API if absent."
+  channel: String
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to quoteExchange."
+type QuoteExchangePayload {
+  "The quote."
+  quote: Quote
+  "The approval that the change waits for: always null, as a quote holds for seconds."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which quote to accept."
+input AcceptQuoteInput {
+  "The quote's UUID."
+  uid: UID!
+  "Whether the bank covers the trade by itself."
+  autoCover: Boolean
+  "With autoCover, and required there: after how many minutes. 30 to 120 for a consumer, 0 to 120 for others."
+  autoCoverDelay: Int
+  "The version that was read. If the quote has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to acceptQuote."
+type AcceptQuotePayload {
+  "The trade that is booked."
+  trade: Trade
+  "The approval that the change waits for: always null, as a quote holds for seconds."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which quote to reject."
+input RejectQuoteInput {
+  "The quote's UUID."
+  uid: UID!
+  "The version that was read. If the quote has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to rejectQuote."
+type RejectQuotePayload {
+  "The quote."
+  quote: Quote
+  "The approval that the change waits for: always null."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which trade to cover."
+input CoverTradeInput {
+  "The trade's number."
+  uid: UID!
+  "The version that was read. If the trade has another one now and is not covered, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to coverTrade."
+type CoverTradePayload {
+  "The trade."
+  trade: Trade
+  "The approval that the change waits for: always null."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which trade to cancel."
+input CancelTradeInput {
+  "The trade's number."
+  uid: UID!
+  "The version that was read. If the trade has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to cancelTrade."
+type CancelTradePayload {
+  "The trade."
+  trade: Trade
+  "The approval that the change waits for: always null."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"A page of trades."
+type TradeConnection {
+  "The rows with their cursors."
+  edges: [TradeEdge!]!
+  "The rows."
+  nodes: [Trade!]!
+  "The page's position in the list."
+  pageInfo: PageInfo!
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
+  totalCount: Int!
+  "Whether totalCount is exact."
+  totalCountIsExact: Boolean!
+}
+
+"A trade in a list."
+type TradeEdge {
+  "The row's cursor, for after and before."
+  cursor: String!
+  "The trade."
+  node: Trade!
+}
+`, BuiltIn: false},
+	{Name: "../schema/holds.graphqls", Input: `extend type Account {
+  "What is held on the account, newest first, 200 at most: for payments that wait for their network, and what people have placed. Together they are the ledger balance less what is available."
+  holds: [Hold!]
+}
+
+"An amount that is held on an account: it stays there, and nobody can spend it."
+type Hold {
+  "The hold's number; null if it is a payment's, which ends with the payment."
+  uid: UID
+  "How much is held."
+  amount: Amount!
+  "The currency of the account."
+  currency: Currency!
+  "Why people have placed it; null for a payment's."
+  reason: String
+  "The payment that it is for, with its fee; null if people have placed it, or if the caller may not see payments."
+  payment: Payment
+  "Since when it is held."
+  placedAt: DateTime!
+  "When it ends by itself, by the bank's clock; null if it does not."
+  expiresAt: DateTime
+  "The login id of the person who placed it, if known."
+  login: String
+  "Counts the changes of what people have placed, from 1; 0 for a payment's."
+  version: Int!
+}
+
+extend type Mutation {
+  "Holds an amount of an account, as much as is available at most, until it is released or expires. If the customer's settings ask for dual approval, nothing is held until a second person has approved."
+  placeHold("What to hold." input: PlaceHoldInput!): PlaceHoldPayload
+  "Ends a hold that people have placed, so that the amount is available again."
+  releaseHold("The hold to end." input: ReleaseHoldInput!): ReleaseHoldPayload
+}
+
+"What to hold, and why."
+input PlaceHoldInput {
+  "The account's number in the bank's books."
+  account: UID!
+  "How much, in the account's currency."
+  amount: Amount!
+  "Why, which the account and the record show."
+  reason: String!
+  "When it ends by itself, later than now by the bank's clock; not at all if absent."
+  expiresAt: DateTime
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to placeHold."
+type PlaceHoldPayload {
+  "The hold's number."
+  uid: UID!
+  "The account; unchanged while the hold waits for approval."
+  account: Account
+  "The approval that the hold waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which hold to end."
+input ReleaseHoldInput {
+  "The hold's number."
+  uid: UID!
+  "The version that was read. If the hold has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to releaseHold."
+type ReleaseHoldPayload {
+  "The hold's number."
+  uid: UID!
+  "The account; unchanged while the release waits for approval."
+  account: Account
+  "The approval that the release waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+`, BuiltIn: false},
 	{Name: "../schema/ledger.graphqls", Input: `extend type Query {
   "What must hold of the bank's books, and whether it does: each invariant with the rows that break it. For the bank's own callers. One proof of a bank runs at a time, and all who ask share it; where it takes longer than a request can wait, the answer is UNAVAILABLE, and the proof is there when asked for again."
   proof(
@@ -2499,6 +3240,8 @@ enum SecCode {
   WEB
   "Corporate trade exchange."
   CTX
+  "Telephone-initiated entry: a debit, which has no limits of its own."
+  TEL
 }
 
 "The time over which a limit counts."
@@ -2638,12 +3381,16 @@ input PaymentFilter {
   rail: [PaymentRail!]
   "Only payments of this direction: IN for those that came in over a network."
   direction: PaymentMessageDirection
+  "Only payments that were started so: DEBIT for those that who is paid asked for."
+  entryType: [EntryType!]
   "Only payments that were asked to be as fast as one of these."
   speed: [PaymentSpeed!]
   "Only payments that this customer makes, or that came in for it over a network."
   customer: UID
   "Only payments to this contact, by its number (REST: receiverId)."
   contact: UID
+  "Only payments of this series (REST: recurrenceId), for callers that see who pays."
+  recurrence: UID
   "Only payments from or to this account, by its number in the bank's books."
   account: UID
   "A part of the name of who pays, in any letter case."
@@ -2676,9 +3423,13 @@ enum PaymentStatus {
   PARTIALLY_APPROVED
   "Waits for its day. No money has moved."
   FUTURE_DATED
-  "Waits for its network. The money is held."
+  "A debit of another bank that no rule of positive pay allows: people decide. No money has moved."
+  HOLD
+  "A debit of another bank that is paid when it settles. No money has moved."
+  VALIDATED
+  "Waits for its network. The money is held, but of a debit there is none yet."
   READY_TO_TRANSMIT
-  "On its way: the network has not said yet whether it settles. The money has left the account."
+  "On its way: the network has not said yet whether it settles. The money has left the account; of a debit it is still to come."
   TRANSMITTED
   "Its money has moved."
   PROCESSED
@@ -2690,9 +3441,11 @@ enum PaymentStatus {
   REVERSAL_PARTIALLY_ACCEPTED
   "Was asked back in vain."
   REVERSAL_REJECTED
-  "The network or the other bank refused it. The money is on the account again, with the fee."
+  "The network or the other bank refused it. The money is on the account again, with the fee. Of a request for payment: the debtor will not pay."
   REJECTED
-  "Given back after it had settled: by the other bank, or to it if it came in."
+  "A request for payment that the debtor has not paid in time."
+  EXPIRED
+  "Given back after it had settled: by the other bank, or to it if it came in. Of a debit: not paid by the debtor's bank, or taken back."
   RETURNED
   "Could not be carried out on its day. No money has moved."
   VALIDATION_FAILURE
@@ -2754,6 +3507,8 @@ type Payment implements Node {
   speed: PaymentSpeed
   "Whether who pays or who is paid is at another bank: IN for one that came in; OUT for all others."
   direction: PaymentMessageDirection!
+  "Who started it: CREDIT if who pays did; DEBIT if who is paid did, who collects from an account at another bank."
+  entryType: EntryType!
   "What became of asking for the money back; null if nobody has asked."
   returnStatus: ReturnStatus
   "What is paid."
@@ -2786,7 +3541,7 @@ type Payment implements Node {
   receiverAccount: Account
   "The contact that was named; null if none was, or if the caller may not see it."
   contact: Contact
-  "The customer whose payment it is: that pays or, of one that came in, is credited. Null if the caller may not see it."
+  "The customer whose payment it is: that pays or, of a debit and of one that came in, is credited. Null if the caller may not see it."
   customer: Customer
   "Why it was cancelled, rejected or returned, or could not be carried out; null for callers that see only who is paid."
   reason: String
@@ -2794,7 +3549,9 @@ type Payment implements Node {
   details: PaymentDetails
   "What it says as an entry of ACH; null over other networks, and for callers that do not see who pays."
   achEntry: ACHEntry
-  "When it settles, as far as its network says nothing; null for one over another network than ACH, and until it is sent."
+  "What it says as a request for payment; null for others, and for callers that do not see whose it is."
+  request: PaymentRequest
+  "When it settles, as far as its network says nothing: over ACH; or when a request for payment expires. Null for others, and until it is sent."
   settlesAt: DateTime
   "Its messages to and from its network, from the first on; none for callers that do not see who pays."
   messages: [PaymentMessage!]!
@@ -2826,15 +3583,15 @@ type PaymentStep {
 
 "What a payment over a network says beside what every payment says."
 type PaymentDetails {
-  "Deposit, Loan or GL: the account that is credited, if somebody said."
+  "Deposit, Loan or GL: the account at the other bank, if somebody said."
   accountType: String
   "Its product, if somebody said."
   accountSubType: String
-  "The address of who is paid or, of one that came in, pays: of the side at the other bank, as are the following."
+  "The address of who is paid or, of a debit and of one that came in, pays: of the side at the other bank, as are the following."
   address: Address
-  "The e-mail address of who is paid."
+  "The e-mail address."
   emailAddress: String
-  "The telephone number of who is paid."
+  "The telephone number."
   phoneNumber: String
   "The routing number of the other bank."
   bankId: String!
@@ -2868,16 +3625,32 @@ type PaymentDetails {
 type ACHEntry {
   "Its class (REST: secCode), such as PPD or CCD."
   secCode: SecCode!
-  "The id of the company that pays, with its bank."
+  "The id of the company whose payment it is, with its bank."
   companyId: String!
   "The name of that company, as ACH carries it."
   companyName: String!
   "The description of its batch."
   description: String!
-  "What is credited."
+  "What is credited or debited at the other bank."
   accountType: ACHAccountType!
   "Its number in the file that it went out in; null before."
   traceNumber: String
+}
+
+"What a request for payment says beside what every payment over a network says. No money moves by it: the debtor pays by a credit."
+type PaymentRequest {
+  "The day on which the debtor is asked to pay."
+  requestedExecutionDate: Date!
+  "The last day on which it may pay, in New York."
+  expiryDate: Date!
+  "Whether it may pay another amount."
+  amountModificationAllowed: Boolean!
+  "Whether it may pay before that day."
+  earlyPayment: Boolean!
+  "Whether its bank is asked to guarantee a payment that it schedules."
+  guaranteedPayment: Boolean!
+  "The number of the payment by which it has paid; null before."
+  paidBy: UID
 }
 
 "An account, as ACH has it."
@@ -2951,6 +3724,8 @@ extend type Mutation {
   transferFunds("The transfer." input: TransferFundsInput!): TransferFundsPayload
   "Pays somebody at another bank, over the network that the speed picks. The money is held at once and taken when the payment is sent; whether it settles, the network says later. If the settings of the customer that pays ask for dual approval, or the account's for a callback, it is PENDING_APPROVAL until a second person has approved."
   sendPayment("The payment." input: SendPaymentInput!): SendPaymentPayload
+  "Collects from somebody's account at another bank, who has agreed to it, by an entry of ACH. Nothing is held: the account is credited when the entry settles, and debited again if it comes back after that, although it may be overdrawn by that. With the speed INSTANT it asks for a payment, which the debtor makes or not. If the settings of the customer that collects ask for dual approval, it is PENDING_APPROVAL until a second person has approved."
+  requestDebit("The debit." input: RequestDebitInput!): RequestDebitPayload
   "Cancels a payment that waits for its day, for a second person or for its network."
   cancelPayment("The payment to cancel." input: CancelPaymentInput!): CancelPaymentPayload
   "Gives back a payment that came in over a network, in whole or in part, or tells the bank that asks for it that it gets nothing. The money leaves the account at once; whether the return settles, the network says later. It waits for as many people as a payment would."
@@ -2971,6 +3746,8 @@ input TransferFundsInput {
   currency: Currency
   "The day on which the money moves, at most a year ahead; today, in the bank's time zone, if absent."
   paymentDate: Date
+  "How it is repeated; a single payment if absent."
+  recurrence: RecurrenceInput
   "A reference of the caller's. It may repeat."
   externalReferenceId: String
   "Notes for both sides (REST: paymentNotes)."
@@ -3007,6 +3784,8 @@ input SendPaymentInput {
   speed: PaymentSpeed!
   "The day on which it settles, at most a year ahead; the first possible one if absent. It is refused if the network does not settle then."
   paymentDate: Date
+  "How it is repeated; a single payment if absent."
+  recurrence: RecurrenceInput
   "A reference of the caller's. It may repeat."
   externalReferenceId: String!
   "Notes for both sides (REST: paymentNotes)."
@@ -3063,6 +3842,92 @@ input PaymentReceiverInput {
 
 "The answer to sendPayment."
 type SendPaymentPayload {
+  "The payment; PENDING_APPROVAL while it waits for approval."
+  payment: Payment
+  "The approval that the payment waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"A debit of somebody's account at another bank in the United States."
+input RequestDebitInput {
+  "The account that is credited."
+  creditorAccount: AccountBy!
+  "Who pays."
+  debtor: PaymentDebtorInput!
+  "How much (REST: paymentAmount)."
+  amount: Amount!
+  "The currency of the amount: USD, in which these networks pay."
+  currency: Currency!
+  "How fast: ECONOMY or ECONOMY_PLUS; INSTANT for a request for payment over FedNow or RTP."
+  speed: PaymentSpeed!
+  "The day on which it is sent, at most a year ahead; today if absent. Where no file leaves on it, or no more, that is the next banking day."
+  paymentDate: Date
+  "A reference of the caller's. It may repeat."
+  externalReferenceId: String!
+  "Notes for both sides (REST: paymentNotes)."
+  notes: String
+  "The class of an entry of ACH, which ECONOMY and ECONOMY_PLUS require: PPD, CCD, CTX, WEB or TEL, and one that the account may send (REST: secCode)."
+  secCode: SecCode
+  "Of a request for payment, which requires it: the day on which the debtor is asked to pay."
+  requestedExecutionDate: Date
+  "Of a request for payment: the last day on which the debtor may pay. By default 30 days from today over RTP, a year over FedNow."
+  expiryDate: Date
+  "Of a request for payment: the debtor may pay another amount."
+  amountModificationAllowed: Boolean
+  "Of a request for payment: the debtor may pay before that day."
+  earlyPayment: Boolean
+  "Of a request for payment: the debtor's bank is asked to guarantee a payment that it schedules."
+  guaranteedPayment: Boolean
+  "What it is for, for who pays (REST: paymentRemittanceNotes)."
+  remittance: String
+  "Who bears the charges: OUR, BEN or SHA."
+  detailsOfCharges: String
+  "Information from who asks, for who pays."
+  originatorToBeneficiary: String
+  "Information from bank to bank (REST: senderToReceiverNotes)."
+  senderToReceiver: String
+  "Where it was asked for; API if absent."
+  channel: String
+  "The cost center of who is paid."
+  costCenter: String
+  "How it was asked for, such as PHONE-IN."
+  requestMethod: String
+  "A remark of the bank's people."
+  operationNote: String
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice, required since money moves. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String!
+}
+
+"Who pays: a contact of the customer that collects, or somebody described in full, for which accountNumber, name and bankId are required."
+input PaymentDebtorInput {
+  "An active contact, which describes itself: all other fields must be absent."
+  contact: UID
+  "The number of the account that is debited."
+  accountNumber: String
+  "Deposit, Loan or GL."
+  accountType: String
+  "Its product, such as Checking. ECONOMY and ECONOMY_PLUS require it."
+  accountSubType: String
+  "The name of who pays."
+  name: String
+  "The address of who pays."
+  address: AddressInput
+  "The e-mail address of who pays."
+  emailAddress: String
+  "The telephone number of who pays."
+  phoneNumber: String
+  "The routing number of the bank of who pays."
+  bankId: String
+  "The name of that bank; as in the directory if absent."
+  bankName: String
+}
+
+"The answer to requestDebit."
+type RequestDebitPayload {
   "The payment; PENDING_APPROVAL while it waits for approval."
   payment: Payment
   "The approval that the payment waits for; null if it does not wait."
@@ -3171,6 +4036,724 @@ type PaymentEdge {
   cursor: String!
   "The payment."
   node: Payment!
+}
+`, BuiltIn: false},
+	{Name: "../schema/positivepay.graphqls", Input: `extend type Query {
+  "The rules of positive pay of the caller's customers, by number: which debits of other banks may be paid."
+  positivePayRules(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list; all given fields must hold."
+    filter: PositivePayRuleFilter
+  ): PositivePayRuleConnection
+}
+
+extend type Customer {
+  "Which debits of other banks may be paid from the customer's accounts, by number."
+  positivePayRules(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list; all given fields must hold."
+    filter: PositivePayRuleFilter
+  ): PositivePayRuleConnection
+}
+
+extend type PositivePayRule {
+  "Who did what to the rule, newest first."
+  history(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+  ): AuditEntryConnection
+}
+
+"Narrows a list of rules of positive pay. All given fields must hold."
+input PositivePayRuleFilter {
+  "Only rules of this customer."
+  customer: UID
+  "Only rules for this account, by its number in the bank's books."
+  account: UID
+  "Only rules with one of these statuses."
+  status: [PositivePayRuleStatus!]
+  "Only rules of one of these types."
+  type: [PositivePayRuleType!]
+  "Only rules for this originator of ACH."
+  achCompanyId: String
+  "Only rules whose beneficiary's name contains this text, without regard to letter case."
+  beneficiaryName: String
+}
+
+"Over which networks the debits of a rule come."
+enum PositivePayRuleType {
+  "Debits of ACH."
+  ACH
+  "Drawdown requests over Fedwire."
+  FEDWIRE
+  "Requests for payment over RTP and FedNow."
+  INSTANT
+}
+
+"How the amount of a debit compares with that of the rule."
+enum PositivePayAmountType {
+  "It equals the rule's."
+  EXACT
+  "It is not above the rule's."
+  MAXIMUM
+}
+
+"How often a debit of a rule may come."
+enum PositivePayFrequency {
+  "At any time."
+  ON_GOING
+  "Once."
+  ONE_TIME
+  "Every day."
+  DAILY
+  "Every week."
+  WEEKLY
+  "Every second week."
+  BI_WEEKLY
+  "Every month."
+  MONTHLY
+  "Every third month."
+  QUARTERLY
+  "Every sixth month."
+  SEMI_ANNUAL
+  "Every year."
+  ANNUAL
+}
+
+"The state of a rule, by the bank's clock. Only an ACTIVE one counts."
+enum PositivePayRuleStatus {
+  "Waits for a second person."
+  PENDING_APPROVAL
+  "Its first day is still to come."
+  PENDING
+  "Debits that fit it may be paid."
+  ACTIVE
+  "Somebody stopped it; it can be activated again."
+  SUSPENDED
+  "Its last day has passed. A change that gives it a later one revives it."
+  EXPIRED
+}
+
+"A rule of positive pay: debits of other banks that fit it may be paid from the account. Where it leaves something open, that may be anything."
+type PositivePayRule implements Node {
+  "The global id."
+  id: ID!
+  "The rule's number (REST: ruleUID)."
+  uid: UID!
+  "Whose account it is; null if the caller may not see customers."
+  customer: Customer
+  "The account that may be debited; null if the caller may not see accounts."
+  account: Account
+  "Over which networks the debits come (REST: paymentRuleType)."
+  type: PositivePayRuleType!
+  "The state of the rule."
+  status: PositivePayRuleStatus!
+  "The originator of ACH that may debit."
+  achCompanyId: String
+  "Who is paid."
+  beneficiaryName: String
+  "The routing number of the bank of who is paid."
+  beneficiaryBankId: String
+  "The name of that bank."
+  beneficiaryBankName: String
+  "The account of who is paid."
+  beneficiaryAccountNumber: MaskedString
+  "What the amount of a debit is compared with."
+  amount: Amount!
+  "The currency: these networks pay in US dollars."
+  currency: Currency!
+  "How the amounts compare."
+  amountType: PositivePayAmountType!
+  "How often a debit may come."
+  frequency: PositivePayFrequency!
+  "The entry class of ACH, or ALL."
+  secCode: String!
+  "The individual id that the entry of ACH has to have (REST: transactionIdNumber)."
+  individualId: String
+  "The first day on which the rule counts."
+  effectiveDate: Date!
+  "The last one; null if the rule counts until somebody ends it."
+  expiryDate: Date
+  "After how many debits the rule ends; null if it does not."
+  numberOfPayments: Int
+  "When the rule was made."
+  createdAt: DateTime!
+  "When it was last changed."
+  updatedAt: DateTime!
+  "Counts the changes, from 1. A mutation that gives another version is refused."
+  version: Int!
+}
+
+extend type Mutation {
+  "Makes a rule of positive pay. If the customer's settings ask for dual approval, it is PENDING_APPROVAL until a second person has approved."
+  createPositivePayRule("The rule." input: CreatePositivePayRuleInput!): CreatePositivePayRulePayload
+  "Changes a rule; its type and its customer stay. If the customer's settings ask for dual approval, the change waits for a second person."
+  changePositivePayRule("What to change." input: ChangePositivePayRuleInput!): ChangePositivePayRulePayload
+  "Lets a suspended rule count again. If the customer's settings ask for dual approval, that waits for a second person."
+  activatePositivePayRule("Which rule." input: ActivatePositivePayRuleInput!): ActivatePositivePayRulePayload
+  "Stops a rule, at once."
+  suspendPositivePayRule("Which rule." input: SuspendPositivePayRuleInput!): SuspendPositivePayRulePayload
+  "Deletes a rule, at once and for good. What waits for approval of it is refused."
+  deletePositivePayRule("Which rule." input: DeletePositivePayRuleInput!): DeletePositivePayRulePayload
+}
+
+"A rule to be made."
+input CreatePositivePayRuleInput {
+  "The account that may be debited, by its number in the bank's books. It is in USD."
+  account: UID!
+  "Over which networks the debits come."
+  type: PositivePayRuleType!
+  "The originator of ACH that may debit: 10 digits. Required for ACH."
+  achCompanyId: String
+  "Who is paid. Required, but for FEDWIRE if the customer is a Processing Org."
+  beneficiaryName: String
+  "The routing number of the bank of who is paid. Required for FEDWIRE and INSTANT."
+  beneficiaryBankId: String
+  "The name of that bank."
+  beneficiaryBankName: String
+  "The account of who is paid. Required unless the customer is a Processing Org."
+  beneficiaryAccountNumber: String
+  "What the amount of a debit is compared with, in USD."
+  amount: Amount!
+  "How the amounts compare."
+  amountType: PositivePayAmountType!
+  "How often a debit may come."
+  frequency: PositivePayFrequency!
+  "The entry class of ACH; ALL if not given."
+  secCode: String
+  "The individual id that the entry of ACH has to have; any if not given."
+  individualId: String
+  "The first day on which the rule counts, today or later."
+  effectiveDate: Date!
+  "The last one, after effectiveDate; none if not given."
+  expiryDate: Date
+  "After how many debits the rule ends, 1 to 9999; it does not if not given."
+  numberOfPayments: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to createPositivePayRule."
+type CreatePositivePayRulePayload {
+  "The rule; PENDING_APPROVAL while it waits for approval."
+  positivePayRule: PositivePayRule
+  "The approval that the change waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"A change of a rule. Absent fields stay as they are."
+input ChangePositivePayRuleInput {
+  "The rule's number."
+  uid: UID!
+  "Another account of the same customer."
+  account: UID
+  "The originator of ACH that may debit: 10 digits."
+  achCompanyId: String
+  "Who is paid."
+  beneficiaryName: String
+  "The routing number of the bank of who is paid."
+  beneficiaryBankId: String
+  "The name of that bank; null for none."
+  beneficiaryBankName: String
+  "The account of who is paid."
+  beneficiaryAccountNumber: String
+  "What the amount of a debit is compared with, in USD."
+  amount: Amount
+  "How the amounts compare."
+  amountType: PositivePayAmountType
+  "How often a debit may come."
+  frequency: PositivePayFrequency
+  "The entry class of ACH; null for ALL."
+  secCode: String
+  "The individual id that the entry of ACH has to have; null for any."
+  individualId: String
+  "The first day on which the rule counts, today or later."
+  effectiveDate: Date
+  "The last one, today or later and after effectiveDate; null for none. An expired rule needs it."
+  expiryDate: Date
+  "After how many debits the rule ends, 1 to 9999; 0 for no bound."
+  numberOfPayments: Int
+  "The version that was read. If the rule has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to changePositivePayRule."
+type ChangePositivePayRulePayload {
+  "The rule; unchanged while the change waits for approval."
+  positivePayRule: PositivePayRule
+  "The approval that the change waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which rule to activate."
+input ActivatePositivePayRuleInput {
+  "The rule's number."
+  uid: UID!
+  "The version that was read. If the rule has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to activatePositivePayRule."
+type ActivatePositivePayRulePayload {
+  "The rule; unchanged while the change waits for approval."
+  positivePayRule: PositivePayRule
+  "The approval that the change waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which rule to suspend."
+input SuspendPositivePayRuleInput {
+  "The rule's number."
+  uid: UID!
+  "The version that was read. If the rule has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to suspendPositivePayRule."
+type SuspendPositivePayRulePayload {
+  "The rule."
+  positivePayRule: PositivePayRule
+  "Null: this never waits."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which rule to delete."
+input DeletePositivePayRuleInput {
+  "The rule's number."
+  uid: UID!
+  "The version that was read. If the rule has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to deletePositivePayRule."
+type DeletePositivePayRulePayload {
+  "The number of the rule."
+  uid: UID!
+  "Null: this never waits."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"A page of rules of positive pay."
+type PositivePayRuleConnection {
+  "The rows with their cursors."
+  edges: [PositivePayRuleEdge!]!
+  "The rows."
+  nodes: [PositivePayRule!]!
+  "The page's position in the list."
+  pageInfo: PageInfo!
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
+  totalCount: Int!
+  "Whether totalCount is exact."
+  totalCountIsExact: Boolean!
+}
+
+"A rule of positive pay in a list."
+type PositivePayRuleEdge {
+  "The row's cursor, for after and before."
+  cursor: String!
+  "The rule."
+  node: PositivePayRule!
+}
+`, BuiltIn: false},
+	{Name: "../schema/previews.graphqls", Input: `extend type Query {
+  "What sendPayment would do now with the same input, decided by the code that carries it out. Nothing is written, and the idempotency key is not used. It needs the permission to initiate payments."
+  previewPayment("The payment, as sendPayment takes it." input: SendPaymentInput!): PaymentPreview
+  "What transferFunds would do now with the same input, as previewPayment."
+  previewTransfer("The transfer, as transferFunds takes it." input: TransferFundsInput!): PaymentPreview
+}
+
+"What would become of a payment if it were asked for now."
+type PaymentPreview {
+  "The state that it would begin with; null if it would be refused."
+  status: PaymentStatus
+  "Why it would be refused: the errors that the mutation would answer. None if it would be accepted."
+  faults: [PaymentFault!]!
+  "Of a payment that waits for its day or for a second person: what would stop it if it were carried out now. None if nothing would."
+  warnings: [PaymentFault!]!
+  "The networks of its speed, the preferred one first, with what speaks for and against each. None for a transfer, and while who pays, how much or the bank that is paid cannot be told."
+  rails: [PaymentRailChoice!]!
+  "How it would travel; null if no network can take it."
+  rail: PaymentRail
+  "The name of who would pay; null if that cannot be told."
+  senderName: String
+  "The name of who would be paid; null if that cannot be told."
+  receiverName: String
+  "What would be paid; null if that cannot be told."
+  amount: Amount
+  "The currency of all amounts here; null if that cannot be told."
+  currency: Currency
+  "What it would cost who pays, if it were carried out now; null if nothing."
+  fee: Amount
+  "The day on which the money would move; over a network, that on which it would settle, in New York. Null if that cannot be told."
+  paymentDate: Date
+  "When it has to be asked for to move on that day: the end of its network's window. Null if it has none."
+  cutOff: DateTime
+  "When it would be sent to its network; null for a transfer."
+  sendAt: DateTime
+  "How many people beside the maker would have to approve it: 0, 1 or 2."
+  approvers: Int!
+  "Whether these must be the bank's own people."
+  approvedByBank: Boolean!
+  "The customer's limits that it would be tested against; none for a transfer, and for callers that may not see customers."
+  limits: [PaymentLimit!]!
+  "The most that could be paid in the same way now, bounded by the networks, the limits, what is available, and what the caller may pay: one cent more would be refused, or stopped. Null if something other than the amount stands in the way."
+  largestAmount: Amount
+  "What is available on the account that is debited. Null, as availableAfter, for callers that may not see accounts."
+  available: Amount
+  "What is available there once the money is held or has moved; null if it cannot be carried out."
+  availableAfter: Amount
+}
+
+"Why a payment would be refused, as the extensions of an error say it."
+type PaymentFault {
+  "The kind of fault, such as INVALID or STATE."
+  kind: String!
+  "The published code."
+  code: String!
+  "The field of the input that is at fault; null if none is."
+  field: String
+  "What is wrong, in plain words."
+  message: String!
+  "The state that is in the way; null if none is."
+  state: String
+}
+
+"Whether a network could take a payment."
+type PaymentRailChoice {
+  "The network."
+  rail: PaymentRail!
+  "Whether the payment would go over it."
+  chosen: Boolean!
+  "What speaks for it."
+  reasonsFor: [String!]!
+  "What keeps the payment from it. None if nothing does: the first such network is chosen."
+  reasonsAgainst: [String!]!
+  "The most that it carries in one payment of this speed."
+  carries: Amount!
+  "The end of its window; null if it has none."
+  cutOff: DateTime
+  "When the payment would be sent to it."
+  sendAt: DateTime!
+  "The day on which it would settle there, in New York."
+  settlesOn: Date!
+}
+
+"A limit that a payment would be tested against."
+type PaymentLimit {
+  "The limit, with what is used of it in the period of the payment's day, and by how much the payment would exceed it."
+  limit: Limit!
+  "What would be left; negative if the payment exceeds it."
+  remainingAfter: Amount!
+  "The first day of settlement from which it counts anew; null for a limit of one payment."
+  resetsOn: Date
+  "Whether it leaves the least of all."
+  binds: Boolean!
+}
+`, BuiltIn: false},
+	{Name: "../schema/recurrences.graphqls", Input: `extend type Query {
+  "The series of payments of the caller's customers, newest first."
+  recurrences(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list; all given fields must hold."
+    filter: RecurrenceFilter
+  ): RecurrenceConnection
+}
+
+extend type Customer {
+  "The series of payments that the customer makes, newest first."
+  recurrences(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list; all given fields must hold."
+    filter: RecurrenceFilter
+  ): RecurrenceConnection
+}
+
+extend type Payment {
+  "The series that it was made of; null for a single payment, and for callers that do not see who pays."
+  recurrence: Recurrence
+}
+
+"Narrows a list of series. All given fields must hold."
+input RecurrenceFilter {
+  "Only series of this customer."
+  customer: UID
+  "Only series that are paid from this account, by its number in the bank's books."
+  account: UID
+  "Only series in one of these states."
+  status: [RecurrenceStatus!]
+}
+
+"How often a payment repeats, counted from the first one. A month that is too short has it on its last day."
+enum RecurrenceFrequency {
+  "Every day; over ACH and Fedwire every banking day."
+  DAILY
+  "Every week."
+  WEEKLY
+  "Every second week."
+  BI_WEEKLY
+  "Every month."
+  MONTHLY
+  "Every third month."
+  QUARTERLY
+  "Every sixth month."
+  SEMI_ANNUALLY
+  "Every year."
+  YEARLY
+}
+
+"What ends a series."
+enum PayUntil {
+  "Nothing, until somebody cancels it."
+  CANCELLED
+  "A date: no payment is later."
+  END_DATE
+  "A number of payments. One that is left out does not count."
+  NUMBER_OF_PAYMENTS
+}
+
+"Whether a series goes on."
+enum RecurrenceStatus {
+  "Its first payment waits for a second person."
+  PENDING
+  "It goes on."
+  ACTIVE
+  "All its payments are made."
+  COMPLETED
+  "Somebody ended it, or its first payment was never approved."
+  CANCELLED
+}
+
+"A series: payments alike, each made on its own day from what the first one said. One that can no longer be made, such as to a contact that is gone, is VALIDATION_FAILURE, and the series goes on. Its payments: payments(filter: {recurrence})."
+type Recurrence implements Node {
+  "The global id."
+  id: ID!
+  "The series' number (REST: recurrenceId)."
+  uid: UID!
+  "Whether it goes on."
+  status: RecurrenceStatus!
+  "How its newest payment travels."
+  rail: PaymentRail!
+  "How fast its payments are asked to be; null for those within the bank's own books."
+  speed: PaymentSpeed
+  "What each payment to come is of."
+  amount: Amount!
+  "The currency."
+  currency: Currency!
+  "How often it is paid."
+  frequency: RecurrenceFrequency!
+  "What ends it."
+  payUntil: PayUntil!
+  "The day of the first payment."
+  startDate: Date!
+  "The last day; null if it does not end by date."
+  endDate: Date
+  "How many payments there are to be; null if it does not end by number."
+  numberOfPayments: Int
+  "How many payments are made, without those that were left out."
+  paymentsMade: Int!
+  "The day of the next payment that is not made yet; null if none is. Where its network rests then, it settles on the next day."
+  nextPaymentDate: Date
+  "The days of the next payments, at most six."
+  upcomingDates: [Date!]!
+  "The customer that pays; null if the caller may not see it."
+  customer: Customer
+  "The account that is debited; null if the caller may not see it."
+  account: Account
+  "The newest payment."
+  lastPayment: Payment
+  "Why it was cancelled."
+  reason: String
+  "Where it was cancelled."
+  cancellationSource: String
+  "When it was asked for."
+  createdAt: DateTime!
+  "When it was last changed."
+  updatedAt: DateTime!
+  "Counts the changes, from 1. A mutation that gives another version is refused."
+  version: Int!
+}
+
+extend type Mutation {
+  "Leaves out the next payment of a series. One that waits for its day is cancelled."
+  skipRecurrence("The series." input: SkipRecurrenceInput!): SkipRecurrencePayload
+  "Changes the payments of a series that are still to come, and when it ends. A payment that waits for its day and would be another one is cancelled, and made anew on its day. If the settings of the customer that pays ask for dual approval, it waits for a second person."
+  changeRecurrence("The series, and what changes." input: ChangeRecurrenceInput!): ChangeRecurrencePayload
+  "Ends a series. Its payment that waits for its day or for approval is cancelled; what is on its way stays."
+  cancelRecurrence("The series." input: CancelRecurrenceInput!): CancelRecurrencePayload
+}
+
+"How a payment is repeated."
+input RecurrenceInput {
+  "How often."
+  frequency: RecurrenceFrequency!
+  "What ends it."
+  payUntil: PayUntil!
+  "With END_DATE, and required there: the last day, after that of the first payment."
+  endDate: Date
+  "With NUMBER_OF_PAYMENTS, and required there: how many, 1 to 1000, the first one with them."
+  numberOfPayments: Int
+}
+
+"Which series to leave the next payment out of."
+input SkipRecurrenceInput {
+  "The series' number."
+  uid: UID!
+  "The version that was read. If the series has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice, required since money moves. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String!
+}
+
+"The answer to skipRecurrence."
+type SkipRecurrencePayload {
+  "The series."
+  recurrence: Recurrence
+  "The approval that the change waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"What changes of a series. What is left out stays."
+input ChangeRecurrenceInput {
+  "The series' number."
+  uid: UID!
+  "What the payments to come are of."
+  amount: Amount
+  "How often; with nextPaymentDate."
+  frequency: RecurrenceFrequency
+  "The next day, from which the others are counted. Required with frequency; without it, nothing is read from it."
+  nextPaymentDate: Date
+  "Of a series that ends by date: the last day, today or later."
+  endDate: Date
+  "Of a series that ends by number: how many, those that are made with them."
+  numberOfPayments: Int
+  "The version that was read. If the series has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice, required since money moves. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String!
+}
+
+"The answer to changeRecurrence."
+type ChangeRecurrencePayload {
+  "The series; unchanged while the change waits for approval."
+  recurrence: Recurrence
+  "The approval that the change waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which series to end."
+input CancelRecurrenceInput {
+  "The series' number."
+  uid: UID!
+  "Where it is asked for, up to 50 characters."
+  cancellationSource: String
+  "The version that was read. If the series has another one now, the change is refused."
+  version: Int
+  "The reason, which the series shows, up to 100 characters."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to cancelRecurrence."
+type CancelRecurrencePayload {
+  "The series."
+  recurrence: Recurrence
+  "The approval that the change waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"A page of series."
+type RecurrenceConnection {
+  "The rows with their cursors."
+  edges: [RecurrenceEdge!]!
+  "The rows."
+  nodes: [Recurrence!]!
+  "The page's position in the list."
+  pageInfo: PageInfo!
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
+  totalCount: Int!
+  "Whether totalCount is exact."
+  totalCountIsExact: Boolean!
+}
+
+"A series in a list."
+type RecurrenceEdge {
+  "The row's cursor, for after and before."
+  cursor: String!
+  "The series."
+  node: Recurrence!
 }
 `, BuiltIn: false},
 	{Name: "../schema/roles.graphqls", Input: `extend type Customer {
@@ -4734,6 +6317,18 @@ func childFields_ACHEntry(ctx context.Context, ec *executionContext, field graph
 	return nil, fmt.Errorf("no field named %q was found under type ACHEntry", field.Name)
 }
 
+func childFields_AcceptQuotePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "trade":
+		return fieldContext_AcceptQuotePayload_trade(ctx, ec, field)
+	case "approval":
+		return fieldContext_AcceptQuotePayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_AcceptQuotePayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AcceptQuotePayload", field.Name)
+}
+
 func childFields_AccessSettings(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "allowOnlineAccess":
@@ -4840,6 +6435,8 @@ func childFields_Account(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Account_version(ctx, ec, field)
 	case "history":
 		return fieldContext_Account_history(ctx, ec, field)
+	case "holds":
+		return fieldContext_Account_holds(ctx, ec, field)
 	case "statement":
 		return fieldContext_Account_statement(ctx, ec, field)
 	case "balanceAt":
@@ -4958,6 +6555,18 @@ func childFields_ActivateCustomerPayload(ctx context.Context, ec *executionConte
 		return fieldContext_ActivateCustomerPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ActivateCustomerPayload", field.Name)
+}
+
+func childFields_ActivatePositivePayRulePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "positivePayRule":
+		return fieldContext_ActivatePositivePayRulePayload_positivePayRule(ctx, ec, field)
+	case "approval":
+		return fieldContext_ActivatePositivePayRulePayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ActivatePositivePayRulePayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ActivatePositivePayRulePayload", field.Name)
 }
 
 func childFields_ActivateUserPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5326,6 +6935,186 @@ func childFields_BookEntryEdge(ctx context.Context, ec *executionContext, field 
 	return nil, fmt.Errorf("no field named %q was found under type BookEntryEdge", field.Name)
 }
 
+func childFields_BulkFile(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return fieldContext_BulkFile_id(ctx, ec, field)
+	case "uid":
+		return fieldContext_BulkFile_uid(ctx, ec, field)
+	case "name":
+		return fieldContext_BulkFile_name(ctx, ec, field)
+	case "type":
+		return fieldContext_BulkFile_type(ctx, ec, field)
+	case "status":
+		return fieldContext_BulkFile_status(ctx, ec, field)
+	case "customer":
+		return fieldContext_BulkFile_customer(ctx, ec, field)
+	case "size":
+		return fieldContext_BulkFile_size(ctx, ec, field)
+	case "progress":
+		return fieldContext_BulkFile_progress(ctx, ec, field)
+	case "validPayments":
+		return fieldContext_BulkFile_validPayments(ctx, ec, field)
+	case "errorPayments":
+		return fieldContext_BulkFile_errorPayments(ctx, ec, field)
+	case "madePayments":
+		return fieldContext_BulkFile_madePayments(ctx, ec, field)
+	case "totalCredits":
+		return fieldContext_BulkFile_totalCredits(ctx, ec, field)
+	case "totalDebits":
+		return fieldContext_BulkFile_totalDebits(ctx, ec, field)
+	case "paymentDate":
+		return fieldContext_BulkFile_paymentDate(ctx, ec, field)
+	case "offsetAccount":
+		return fieldContext_BulkFile_offsetAccount(ctx, ec, field)
+	case "faults":
+		return fieldContext_BulkFile_faults(ctx, ec, field)
+	case "rejectReason":
+		return fieldContext_BulkFile_rejectReason(ctx, ec, field)
+	case "batches":
+		return fieldContext_BulkFile_batches(ctx, ec, field)
+	case "lines":
+		return fieldContext_BulkFile_lines(ctx, ec, field)
+	case "createdAt":
+		return fieldContext_BulkFile_createdAt(ctx, ec, field)
+	case "updatedAt":
+		return fieldContext_BulkFile_updatedAt(ctx, ec, field)
+	case "version":
+		return fieldContext_BulkFile_version(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BulkFile", field.Name)
+}
+
+func childFields_BulkFileBatch(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "number":
+		return fieldContext_BulkFileBatch_number(ctx, ec, field)
+	case "batchNumber":
+		return fieldContext_BulkFileBatch_batchNumber(ctx, ec, field)
+	case "serviceClass":
+		return fieldContext_BulkFileBatch_serviceClass(ctx, ec, field)
+	case "companyName":
+		return fieldContext_BulkFileBatch_companyName(ctx, ec, field)
+	case "companyId":
+		return fieldContext_BulkFileBatch_companyId(ctx, ec, field)
+	case "class":
+		return fieldContext_BulkFileBatch_class(ctx, ec, field)
+	case "description":
+		return fieldContext_BulkFileBatch_description(ctx, ec, field)
+	case "effective":
+		return fieldContext_BulkFileBatch_effective(ctx, ec, field)
+	case "entries":
+		return fieldContext_BulkFileBatch_entries(ctx, ec, field)
+	case "totalCredits":
+		return fieldContext_BulkFileBatch_totalCredits(ctx, ec, field)
+	case "totalDebits":
+		return fieldContext_BulkFileBatch_totalDebits(ctx, ec, field)
+	case "balanced":
+		return fieldContext_BulkFileBatch_balanced(ctx, ec, field)
+	case "fault":
+		return fieldContext_BulkFileBatch_fault(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BulkFileBatch", field.Name)
+}
+
+func childFields_BulkFileConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return fieldContext_BulkFileConnection_edges(ctx, ec, field)
+	case "nodes":
+		return fieldContext_BulkFileConnection_nodes(ctx, ec, field)
+	case "pageInfo":
+		return fieldContext_BulkFileConnection_pageInfo(ctx, ec, field)
+	case "totalCount":
+		return fieldContext_BulkFileConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_BulkFileConnection_totalCountIsExact(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BulkFileConnection", field.Name)
+}
+
+func childFields_BulkFileEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_BulkFileEdge_cursor(ctx, ec, field)
+	case "node":
+		return fieldContext_BulkFileEdge_node(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BulkFileEdge", field.Name)
+}
+
+func childFields_BulkFileFault(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "line":
+		return fieldContext_BulkFileFault_line(ctx, ec, field)
+	case "field":
+		return fieldContext_BulkFileFault_field(ctx, ec, field)
+	case "code":
+		return fieldContext_BulkFileFault_code(ctx, ec, field)
+	case "message":
+		return fieldContext_BulkFileFault_message(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BulkFileFault", field.Name)
+}
+
+func childFields_BulkFileLine(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "number":
+		return fieldContext_BulkFileLine_number(ctx, ec, field)
+	case "status":
+		return fieldContext_BulkFileLine_status(ctx, ec, field)
+	case "entryType":
+		return fieldContext_BulkFileLine_entryType(ctx, ec, field)
+	case "amount":
+		return fieldContext_BulkFileLine_amount(ctx, ec, field)
+	case "currency":
+		return fieldContext_BulkFileLine_currency(ctx, ec, field)
+	case "faults":
+		return fieldContext_BulkFileLine_faults(ctx, ec, field)
+	case "payment":
+		return fieldContext_BulkFileLine_payment(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BulkFileLine", field.Name)
+}
+
+func childFields_BulkFileLineConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return fieldContext_BulkFileLineConnection_edges(ctx, ec, field)
+	case "nodes":
+		return fieldContext_BulkFileLineConnection_nodes(ctx, ec, field)
+	case "pageInfo":
+		return fieldContext_BulkFileLineConnection_pageInfo(ctx, ec, field)
+	case "totalCount":
+		return fieldContext_BulkFileLineConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_BulkFileLineConnection_totalCountIsExact(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BulkFileLineConnection", field.Name)
+}
+
+func childFields_BulkFileLineEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_BulkFileLineEdge_cursor(ctx, ec, field)
+	case "node":
+		return fieldContext_BulkFileLineEdge_node(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BulkFileLineEdge", field.Name)
+}
+
+func childFields_CancelFilePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "bulkFile":
+		return fieldContext_CancelFilePayload_bulkFile(ctx, ec, field)
+	case "approval":
+		return fieldContext_CancelFilePayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_CancelFilePayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CancelFilePayload", field.Name)
+}
+
 func childFields_CancelPaymentPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "payment":
@@ -5336,6 +7125,30 @@ func childFields_CancelPaymentPayload(ctx context.Context, ec *executionContext,
 		return fieldContext_CancelPaymentPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CancelPaymentPayload", field.Name)
+}
+
+func childFields_CancelRecurrencePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "recurrence":
+		return fieldContext_CancelRecurrencePayload_recurrence(ctx, ec, field)
+	case "approval":
+		return fieldContext_CancelRecurrencePayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_CancelRecurrencePayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CancelRecurrencePayload", field.Name)
+}
+
+func childFields_CancelTradePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "trade":
+		return fieldContext_CancelTradePayload_trade(ctx, ec, field)
+	case "approval":
+		return fieldContext_CancelTradePayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_CancelTradePayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CancelTradePayload", field.Name)
 }
 
 func childFields_ChangeAccountPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5396,6 +7209,30 @@ func childFields_ChangeLimitsPayload(ctx context.Context, ec *executionContext, 
 		return fieldContext_ChangeLimitsPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ChangeLimitsPayload", field.Name)
+}
+
+func childFields_ChangePositivePayRulePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "positivePayRule":
+		return fieldContext_ChangePositivePayRulePayload_positivePayRule(ctx, ec, field)
+	case "approval":
+		return fieldContext_ChangePositivePayRulePayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ChangePositivePayRulePayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChangePositivePayRulePayload", field.Name)
+}
+
+func childFields_ChangeRecurrencePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "recurrence":
+		return fieldContext_ChangeRecurrencePayload_recurrence(ctx, ec, field)
+	case "approval":
+		return fieldContext_ChangeRecurrencePayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ChangeRecurrencePayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChangeRecurrencePayload", field.Name)
 }
 
 func childFields_ChangeRolePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5578,6 +7415,18 @@ func childFields_ContactEdge(ctx context.Context, ec *executionContext, field gr
 	return nil, fmt.Errorf("no field named %q was found under type ContactEdge", field.Name)
 }
 
+func childFields_CoverTradePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "trade":
+		return fieldContext_CoverTradePayload_trade(ctx, ec, field)
+	case "approval":
+		return fieldContext_CoverTradePayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_CoverTradePayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CoverTradePayload", field.Name)
+}
+
 func childFields_CreateCustomerPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "customer":
@@ -5588,6 +7437,18 @@ func childFields_CreateCustomerPayload(ctx context.Context, ec *executionContext
 		return fieldContext_CreateCustomerPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CreateCustomerPayload", field.Name)
+}
+
+func childFields_CreatePositivePayRulePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "positivePayRule":
+		return fieldContext_CreatePositivePayRulePayload_positivePayRule(ctx, ec, field)
+	case "approval":
+		return fieldContext_CreatePositivePayRulePayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_CreatePositivePayRulePayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreatePositivePayRulePayload", field.Name)
 }
 
 func childFields_CreateRolePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5716,10 +7577,18 @@ func childFields_Customer(ctx context.Context, ec *executionContext, field graph
 		return fieldContext_Customer_contacts(ctx, ec, field)
 	case "fees":
 		return fieldContext_Customer_fees(ctx, ec, field)
+	case "bulkFiles":
+		return fieldContext_Customer_bulkFiles(ctx, ec, field)
+	case "trades":
+		return fieldContext_Customer_trades(ctx, ec, field)
 	case "limits":
 		return fieldContext_Customer_limits(ctx, ec, field)
 	case "payments":
 		return fieldContext_Customer_payments(ctx, ec, field)
+	case "positivePayRules":
+		return fieldContext_Customer_positivePayRules(ctx, ec, field)
+	case "recurrences":
+		return fieldContext_Customer_recurrences(ctx, ec, field)
 	case "roles":
 		return fieldContext_Customer_roles(ctx, ec, field)
 	case "signatories":
@@ -5766,6 +7635,18 @@ func childFields_DeleteAccountPayload(ctx context.Context, ec *executionContext,
 		return fieldContext_DeleteAccountPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteAccountPayload", field.Name)
+}
+
+func childFields_DeletePositivePayRulePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uid":
+		return fieldContext_DeletePositivePayRulePayload_uid(ctx, ec, field)
+	case "approval":
+		return fieldContext_DeletePositivePayRulePayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_DeletePositivePayRulePayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeletePositivePayRulePayload", field.Name)
 }
 
 func childFields_DeleteWebhookPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5864,6 +7745,30 @@ func childFields_FieldChange(ctx context.Context, ec *executionContext, field gr
 		return fieldContext_FieldChange_after(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type FieldChange", field.Name)
+}
+
+func childFields_Hold(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uid":
+		return fieldContext_Hold_uid(ctx, ec, field)
+	case "amount":
+		return fieldContext_Hold_amount(ctx, ec, field)
+	case "currency":
+		return fieldContext_Hold_currency(ctx, ec, field)
+	case "reason":
+		return fieldContext_Hold_reason(ctx, ec, field)
+	case "payment":
+		return fieldContext_Hold_payment(ctx, ec, field)
+	case "placedAt":
+		return fieldContext_Hold_placedAt(ctx, ec, field)
+	case "expiresAt":
+		return fieldContext_Hold_expiresAt(ctx, ec, field)
+	case "login":
+		return fieldContext_Hold_login(ctx, ec, field)
+	case "version":
+		return fieldContext_Hold_version(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Hold", field.Name)
 }
 
 func childFields_IntermediaryBank(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6048,6 +7953,8 @@ func childFields_Payment(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Payment_speed(ctx, ec, field)
 	case "direction":
 		return fieldContext_Payment_direction(ctx, ec, field)
+	case "entryType":
+		return fieldContext_Payment_entryType(ctx, ec, field)
 	case "returnStatus":
 		return fieldContext_Payment_returnStatus(ctx, ec, field)
 	case "amount":
@@ -6088,6 +7995,8 @@ func childFields_Payment(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Payment_details(ctx, ec, field)
 	case "achEntry":
 		return fieldContext_Payment_achEntry(ctx, ec, field)
+	case "request":
+		return fieldContext_Payment_request(ctx, ec, field)
 	case "settlesAt":
 		return fieldContext_Payment_settlesAt(ctx, ec, field)
 	case "messages":
@@ -6102,6 +8011,8 @@ func childFields_Payment(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Payment_version(ctx, ec, field)
 	case "history":
 		return fieldContext_Payment_history(ctx, ec, field)
+	case "recurrence":
+		return fieldContext_Payment_recurrence(ctx, ec, field)
 	case "webhookDeliveries":
 		return fieldContext_Payment_webhookDeliveries(ctx, ec, field)
 	}
@@ -6204,6 +8115,36 @@ func childFields_PaymentEventFeed(ctx context.Context, ec *executionContext, fie
 	return nil, fmt.Errorf("no field named %q was found under type PaymentEventFeed", field.Name)
 }
 
+func childFields_PaymentFault(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return fieldContext_PaymentFault_kind(ctx, ec, field)
+	case "code":
+		return fieldContext_PaymentFault_code(ctx, ec, field)
+	case "field":
+		return fieldContext_PaymentFault_field(ctx, ec, field)
+	case "message":
+		return fieldContext_PaymentFault_message(ctx, ec, field)
+	case "state":
+		return fieldContext_PaymentFault_state(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PaymentFault", field.Name)
+}
+
+func childFields_PaymentLimit(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "limit":
+		return fieldContext_PaymentLimit_limit(ctx, ec, field)
+	case "remainingAfter":
+		return fieldContext_PaymentLimit_remainingAfter(ctx, ec, field)
+	case "resetsOn":
+		return fieldContext_PaymentLimit_resetsOn(ctx, ec, field)
+	case "binds":
+		return fieldContext_PaymentLimit_binds(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PaymentLimit", field.Name)
+}
+
 func childFields_PaymentMessage(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "direction":
@@ -6222,6 +8163,90 @@ func childFields_PaymentMessage(ctx context.Context, ec *executionContext, field
 	return nil, fmt.Errorf("no field named %q was found under type PaymentMessage", field.Name)
 }
 
+func childFields_PaymentPreview(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "status":
+		return fieldContext_PaymentPreview_status(ctx, ec, field)
+	case "faults":
+		return fieldContext_PaymentPreview_faults(ctx, ec, field)
+	case "warnings":
+		return fieldContext_PaymentPreview_warnings(ctx, ec, field)
+	case "rails":
+		return fieldContext_PaymentPreview_rails(ctx, ec, field)
+	case "rail":
+		return fieldContext_PaymentPreview_rail(ctx, ec, field)
+	case "senderName":
+		return fieldContext_PaymentPreview_senderName(ctx, ec, field)
+	case "receiverName":
+		return fieldContext_PaymentPreview_receiverName(ctx, ec, field)
+	case "amount":
+		return fieldContext_PaymentPreview_amount(ctx, ec, field)
+	case "currency":
+		return fieldContext_PaymentPreview_currency(ctx, ec, field)
+	case "fee":
+		return fieldContext_PaymentPreview_fee(ctx, ec, field)
+	case "paymentDate":
+		return fieldContext_PaymentPreview_paymentDate(ctx, ec, field)
+	case "cutOff":
+		return fieldContext_PaymentPreview_cutOff(ctx, ec, field)
+	case "sendAt":
+		return fieldContext_PaymentPreview_sendAt(ctx, ec, field)
+	case "approvers":
+		return fieldContext_PaymentPreview_approvers(ctx, ec, field)
+	case "approvedByBank":
+		return fieldContext_PaymentPreview_approvedByBank(ctx, ec, field)
+	case "limits":
+		return fieldContext_PaymentPreview_limits(ctx, ec, field)
+	case "largestAmount":
+		return fieldContext_PaymentPreview_largestAmount(ctx, ec, field)
+	case "available":
+		return fieldContext_PaymentPreview_available(ctx, ec, field)
+	case "availableAfter":
+		return fieldContext_PaymentPreview_availableAfter(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PaymentPreview", field.Name)
+}
+
+func childFields_PaymentRailChoice(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "rail":
+		return fieldContext_PaymentRailChoice_rail(ctx, ec, field)
+	case "chosen":
+		return fieldContext_PaymentRailChoice_chosen(ctx, ec, field)
+	case "reasonsFor":
+		return fieldContext_PaymentRailChoice_reasonsFor(ctx, ec, field)
+	case "reasonsAgainst":
+		return fieldContext_PaymentRailChoice_reasonsAgainst(ctx, ec, field)
+	case "carries":
+		return fieldContext_PaymentRailChoice_carries(ctx, ec, field)
+	case "cutOff":
+		return fieldContext_PaymentRailChoice_cutOff(ctx, ec, field)
+	case "sendAt":
+		return fieldContext_PaymentRailChoice_sendAt(ctx, ec, field)
+	case "settlesOn":
+		return fieldContext_PaymentRailChoice_settlesOn(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PaymentRailChoice", field.Name)
+}
+
+func childFields_PaymentRequest(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "requestedExecutionDate":
+		return fieldContext_PaymentRequest_requestedExecutionDate(ctx, ec, field)
+	case "expiryDate":
+		return fieldContext_PaymentRequest_expiryDate(ctx, ec, field)
+	case "amountModificationAllowed":
+		return fieldContext_PaymentRequest_amountModificationAllowed(ctx, ec, field)
+	case "earlyPayment":
+		return fieldContext_PaymentRequest_earlyPayment(ctx, ec, field)
+	case "guaranteedPayment":
+		return fieldContext_PaymentRequest_guaranteedPayment(ctx, ec, field)
+	case "paidBy":
+		return fieldContext_PaymentRequest_paidBy(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PaymentRequest", field.Name)
+}
+
 func childFields_PaymentStep(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "number":
@@ -6238,6 +8263,100 @@ func childFields_PaymentStep(ctx context.Context, ec *executionContext, field gr
 		return fieldContext_PaymentStep_reason(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PaymentStep", field.Name)
+}
+
+func childFields_PlaceHoldPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uid":
+		return fieldContext_PlaceHoldPayload_uid(ctx, ec, field)
+	case "account":
+		return fieldContext_PlaceHoldPayload_account(ctx, ec, field)
+	case "approval":
+		return fieldContext_PlaceHoldPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_PlaceHoldPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PlaceHoldPayload", field.Name)
+}
+
+func childFields_PositivePayRule(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return fieldContext_PositivePayRule_id(ctx, ec, field)
+	case "uid":
+		return fieldContext_PositivePayRule_uid(ctx, ec, field)
+	case "customer":
+		return fieldContext_PositivePayRule_customer(ctx, ec, field)
+	case "account":
+		return fieldContext_PositivePayRule_account(ctx, ec, field)
+	case "type":
+		return fieldContext_PositivePayRule_type(ctx, ec, field)
+	case "status":
+		return fieldContext_PositivePayRule_status(ctx, ec, field)
+	case "achCompanyId":
+		return fieldContext_PositivePayRule_achCompanyId(ctx, ec, field)
+	case "beneficiaryName":
+		return fieldContext_PositivePayRule_beneficiaryName(ctx, ec, field)
+	case "beneficiaryBankId":
+		return fieldContext_PositivePayRule_beneficiaryBankId(ctx, ec, field)
+	case "beneficiaryBankName":
+		return fieldContext_PositivePayRule_beneficiaryBankName(ctx, ec, field)
+	case "beneficiaryAccountNumber":
+		return fieldContext_PositivePayRule_beneficiaryAccountNumber(ctx, ec, field)
+	case "amount":
+		return fieldContext_PositivePayRule_amount(ctx, ec, field)
+	case "currency":
+		return fieldContext_PositivePayRule_currency(ctx, ec, field)
+	case "amountType":
+		return fieldContext_PositivePayRule_amountType(ctx, ec, field)
+	case "frequency":
+		return fieldContext_PositivePayRule_frequency(ctx, ec, field)
+	case "secCode":
+		return fieldContext_PositivePayRule_secCode(ctx, ec, field)
+	case "individualId":
+		return fieldContext_PositivePayRule_individualId(ctx, ec, field)
+	case "effectiveDate":
+		return fieldContext_PositivePayRule_effectiveDate(ctx, ec, field)
+	case "expiryDate":
+		return fieldContext_PositivePayRule_expiryDate(ctx, ec, field)
+	case "numberOfPayments":
+		return fieldContext_PositivePayRule_numberOfPayments(ctx, ec, field)
+	case "createdAt":
+		return fieldContext_PositivePayRule_createdAt(ctx, ec, field)
+	case "updatedAt":
+		return fieldContext_PositivePayRule_updatedAt(ctx, ec, field)
+	case "version":
+		return fieldContext_PositivePayRule_version(ctx, ec, field)
+	case "history":
+		return fieldContext_PositivePayRule_history(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PositivePayRule", field.Name)
+}
+
+func childFields_PositivePayRuleConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return fieldContext_PositivePayRuleConnection_edges(ctx, ec, field)
+	case "nodes":
+		return fieldContext_PositivePayRuleConnection_nodes(ctx, ec, field)
+	case "pageInfo":
+		return fieldContext_PositivePayRuleConnection_pageInfo(ctx, ec, field)
+	case "totalCount":
+		return fieldContext_PositivePayRuleConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_PositivePayRuleConnection_totalCountIsExact(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PositivePayRuleConnection", field.Name)
+}
+
+func childFields_PositivePayRuleEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_PositivePayRuleEdge_cursor(ctx, ec, field)
+	case "node":
+		return fieldContext_PositivePayRuleEdge_node(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PositivePayRuleEdge", field.Name)
 }
 
 func childFields_Profile(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6288,6 +8407,142 @@ func childFields_Proof(ctx context.Context, ec *executionContext, field graphql.
 	return nil, fmt.Errorf("no field named %q was found under type Proof", field.Name)
 }
 
+func childFields_Quote(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return fieldContext_Quote_id(ctx, ec, field)
+	case "uid":
+		return fieldContext_Quote_uid(ctx, ec, field)
+	case "status":
+		return fieldContext_Quote_status(ctx, ec, field)
+	case "customer":
+		return fieldContext_Quote_customer(ctx, ec, field)
+	case "product":
+		return fieldContext_Quote_product(ctx, ec, field)
+	case "sellAmount":
+		return fieldContext_Quote_sellAmount(ctx, ec, field)
+	case "sellCurrency":
+		return fieldContext_Quote_sellCurrency(ctx, ec, field)
+	case "buyAmount":
+		return fieldContext_Quote_buyAmount(ctx, ec, field)
+	case "buyCurrency":
+		return fieldContext_Quote_buyCurrency(ctx, ec, field)
+	case "spotRate":
+		return fieldContext_Quote_spotRate(ctx, ec, field)
+	case "forwardPoints":
+		return fieldContext_Quote_forwardPoints(ctx, ec, field)
+	case "allInRate":
+		return fieldContext_Quote_allInRate(ctx, ec, field)
+	case "invertedRate":
+		return fieldContext_Quote_invertedRate(ctx, ec, field)
+	case "tenor":
+		return fieldContext_Quote_tenor(ctx, ec, field)
+	case "tradeDate":
+		return fieldContext_Quote_tradeDate(ctx, ec, field)
+	case "valueDate":
+		return fieldContext_Quote_valueDate(ctx, ec, field)
+	case "reference":
+		return fieldContext_Quote_reference(ctx, ec, field)
+	case "expiresAt":
+		return fieldContext_Quote_expiresAt(ctx, ec, field)
+	case "createdAt":
+		return fieldContext_Quote_createdAt(ctx, ec, field)
+	case "version":
+		return fieldContext_Quote_version(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Quote", field.Name)
+}
+
+func childFields_QuoteExchangePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "quote":
+		return fieldContext_QuoteExchangePayload_quote(ctx, ec, field)
+	case "approval":
+		return fieldContext_QuoteExchangePayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_QuoteExchangePayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type QuoteExchangePayload", field.Name)
+}
+
+func childFields_Recurrence(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return fieldContext_Recurrence_id(ctx, ec, field)
+	case "uid":
+		return fieldContext_Recurrence_uid(ctx, ec, field)
+	case "status":
+		return fieldContext_Recurrence_status(ctx, ec, field)
+	case "rail":
+		return fieldContext_Recurrence_rail(ctx, ec, field)
+	case "speed":
+		return fieldContext_Recurrence_speed(ctx, ec, field)
+	case "amount":
+		return fieldContext_Recurrence_amount(ctx, ec, field)
+	case "currency":
+		return fieldContext_Recurrence_currency(ctx, ec, field)
+	case "frequency":
+		return fieldContext_Recurrence_frequency(ctx, ec, field)
+	case "payUntil":
+		return fieldContext_Recurrence_payUntil(ctx, ec, field)
+	case "startDate":
+		return fieldContext_Recurrence_startDate(ctx, ec, field)
+	case "endDate":
+		return fieldContext_Recurrence_endDate(ctx, ec, field)
+	case "numberOfPayments":
+		return fieldContext_Recurrence_numberOfPayments(ctx, ec, field)
+	case "paymentsMade":
+		return fieldContext_Recurrence_paymentsMade(ctx, ec, field)
+	case "nextPaymentDate":
+		return fieldContext_Recurrence_nextPaymentDate(ctx, ec, field)
+	case "upcomingDates":
+		return fieldContext_Recurrence_upcomingDates(ctx, ec, field)
+	case "customer":
+		return fieldContext_Recurrence_customer(ctx, ec, field)
+	case "account":
+		return fieldContext_Recurrence_account(ctx, ec, field)
+	case "lastPayment":
+		return fieldContext_Recurrence_lastPayment(ctx, ec, field)
+	case "reason":
+		return fieldContext_Recurrence_reason(ctx, ec, field)
+	case "cancellationSource":
+		return fieldContext_Recurrence_cancellationSource(ctx, ec, field)
+	case "createdAt":
+		return fieldContext_Recurrence_createdAt(ctx, ec, field)
+	case "updatedAt":
+		return fieldContext_Recurrence_updatedAt(ctx, ec, field)
+	case "version":
+		return fieldContext_Recurrence_version(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Recurrence", field.Name)
+}
+
+func childFields_RecurrenceConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return fieldContext_RecurrenceConnection_edges(ctx, ec, field)
+	case "nodes":
+		return fieldContext_RecurrenceConnection_nodes(ctx, ec, field)
+	case "pageInfo":
+		return fieldContext_RecurrenceConnection_pageInfo(ctx, ec, field)
+	case "totalCount":
+		return fieldContext_RecurrenceConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_RecurrenceConnection_totalCountIsExact(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RecurrenceConnection", field.Name)
+}
+
+func childFields_RecurrenceEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_RecurrenceEdge_cursor(ctx, ec, field)
+	case "node":
+		return fieldContext_RecurrenceEdge_node(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RecurrenceEdge", field.Name)
+}
+
 func childFields_RefuseChangePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "approval":
@@ -6332,6 +8587,32 @@ func childFields_RegulatoryReporting(ctx context.Context, ec *executionContext, 
 	return nil, fmt.Errorf("no field named %q was found under type RegulatoryReporting", field.Name)
 }
 
+func childFields_RejectQuotePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "quote":
+		return fieldContext_RejectQuotePayload_quote(ctx, ec, field)
+	case "approval":
+		return fieldContext_RejectQuotePayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_RejectQuotePayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RejectQuotePayload", field.Name)
+}
+
+func childFields_ReleaseHoldPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uid":
+		return fieldContext_ReleaseHoldPayload_uid(ctx, ec, field)
+	case "account":
+		return fieldContext_ReleaseHoldPayload_account(ctx, ec, field)
+	case "approval":
+		return fieldContext_ReleaseHoldPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ReleaseHoldPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReleaseHoldPayload", field.Name)
+}
+
 func childFields_RemoveSignatoryPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "uid":
@@ -6368,6 +8649,18 @@ func childFields_ReplayWebhookPayload(ctx context.Context, ec *executionContext,
 		return fieldContext_ReplayWebhookPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ReplayWebhookPayload", field.Name)
+}
+
+func childFields_RequestDebitPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "payment":
+		return fieldContext_RequestDebitPayload_payment(ctx, ec, field)
+	case "approval":
+		return fieldContext_RequestDebitPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_RequestDebitPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RequestDebitPayload", field.Name)
 }
 
 func childFields_ResendWebhookDeliveryPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6570,6 +8863,18 @@ func childFields_SignatoryEdge(ctx context.Context, ec *executionContext, field 
 	return nil, fmt.Errorf("no field named %q was found under type SignatoryEdge", field.Name)
 }
 
+func childFields_SkipRecurrencePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "recurrence":
+		return fieldContext_SkipRecurrencePayload_recurrence(ctx, ec, field)
+	case "approval":
+		return fieldContext_SkipRecurrencePayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_SkipRecurrencePayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SkipRecurrencePayload", field.Name)
+}
+
 func childFields_Statement(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "from":
@@ -6602,6 +8907,18 @@ func childFields_SuspendCustomerPayload(ctx context.Context, ec *executionContex
 		return fieldContext_SuspendCustomerPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SuspendCustomerPayload", field.Name)
+}
+
+func childFields_SuspendPositivePayRulePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "positivePayRule":
+		return fieldContext_SuspendPositivePayRulePayload_positivePayRule(ctx, ec, field)
+	case "approval":
+		return fieldContext_SuspendPositivePayRulePayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_SuspendPositivePayRulePayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SuspendPositivePayRulePayload", field.Name)
 }
 
 func childFields_SuspendUserPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6666,6 +8983,88 @@ func childFields_TestWebhookPayload(ctx context.Context, ec *executionContext, f
 		return fieldContext_TestWebhookPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TestWebhookPayload", field.Name)
+}
+
+func childFields_Trade(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return fieldContext_Trade_id(ctx, ec, field)
+	case "uid":
+		return fieldContext_Trade_uid(ctx, ec, field)
+	case "status":
+		return fieldContext_Trade_status(ctx, ec, field)
+	case "customer":
+		return fieldContext_Trade_customer(ctx, ec, field)
+	case "quote":
+		return fieldContext_Trade_quote(ctx, ec, field)
+	case "product":
+		return fieldContext_Trade_product(ctx, ec, field)
+	case "sellAmount":
+		return fieldContext_Trade_sellAmount(ctx, ec, field)
+	case "sellCurrency":
+		return fieldContext_Trade_sellCurrency(ctx, ec, field)
+	case "buyAmount":
+		return fieldContext_Trade_buyAmount(ctx, ec, field)
+	case "buyCurrency":
+		return fieldContext_Trade_buyCurrency(ctx, ec, field)
+	case "spotRate":
+		return fieldContext_Trade_spotRate(ctx, ec, field)
+	case "forwardPoints":
+		return fieldContext_Trade_forwardPoints(ctx, ec, field)
+	case "allInRate":
+		return fieldContext_Trade_allInRate(ctx, ec, field)
+	case "tenor":
+		return fieldContext_Trade_tenor(ctx, ec, field)
+	case "tradeDate":
+		return fieldContext_Trade_tradeDate(ctx, ec, field)
+	case "valueDate":
+		return fieldContext_Trade_valueDate(ctx, ec, field)
+	case "reference":
+		return fieldContext_Trade_reference(ctx, ec, field)
+	case "coverAt":
+		return fieldContext_Trade_coverAt(ctx, ec, field)
+	case "cover":
+		return fieldContext_Trade_cover(ctx, ec, field)
+	case "coveredAt":
+		return fieldContext_Trade_coveredAt(ctx, ec, field)
+	case "coverRate":
+		return fieldContext_Trade_coverRate(ctx, ec, field)
+	case "coverReference":
+		return fieldContext_Trade_coverReference(ctx, ec, field)
+	case "createdAt":
+		return fieldContext_Trade_createdAt(ctx, ec, field)
+	case "updatedAt":
+		return fieldContext_Trade_updatedAt(ctx, ec, field)
+	case "version":
+		return fieldContext_Trade_version(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Trade", field.Name)
+}
+
+func childFields_TradeConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return fieldContext_TradeConnection_edges(ctx, ec, field)
+	case "nodes":
+		return fieldContext_TradeConnection_nodes(ctx, ec, field)
+	case "pageInfo":
+		return fieldContext_TradeConnection_pageInfo(ctx, ec, field)
+	case "totalCount":
+		return fieldContext_TradeConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_TradeConnection_totalCountIsExact(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TradeConnection", field.Name)
+}
+
+func childFields_TradeEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_TradeEdge_cursor(ctx, ec, field)
+	case "node":
+		return fieldContext_TradeEdge_node(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TradeEdge", field.Name)
 }
 
 func childFields_TransferFundsPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -12,10 +12,13 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
+	"bankgraph/core/files"
+	"bankgraph/core/fx"
 	"bankgraph/core/given"
 	"bankgraph/core/ledger"
 	"bankgraph/core/money"
 	"bankgraph/core/payments"
+	"bankgraph/core/positivepay"
 	"bankgraph/core/postal"
 	"bankgraph/core/roles"
 	"bankgraph/core/seal"
@@ -56,12 +59,29 @@ type MutationResolver interface {
 	ActivateCustomer(ctx context.Context, input model.CustomerDraft) (*model.Payload[customers.Customer], error)
 	AddFeeTier(ctx context.Context, input model.FeeTierDraft) (*model.Payload[fees.Tier], error)
 	ChangeFeeTier(ctx context.Context, input model.FeeTierDraft) (*model.Payload[fees.Tier], error)
+	CancelFile(ctx context.Context, input model.FileDraft) (*model.Payload[files.BulkFile], error)
+	QuoteExchange(ctx context.Context, input model.QuoteDraft) (*model.Payload[fx.Quote], error)
+	AcceptQuote(ctx context.Context, input model.QuoteDecision) (*model.Payload[fx.Trade], error)
+	RejectQuote(ctx context.Context, input model.QuoteDecision) (*model.Payload[fx.Quote], error)
+	CoverTrade(ctx context.Context, input model.TradeDraft) (*model.Payload[fx.Trade], error)
+	CancelTrade(ctx context.Context, input model.TradeDraft) (*model.Payload[fx.Trade], error)
+	PlaceHold(ctx context.Context, input model.HoldDraft) (*model.PlaceHoldPayload, error)
+	ReleaseHold(ctx context.Context, input model.HoldDraft) (*model.ReleaseHoldPayload, error)
 	ChangeLimits(ctx context.Context, input model.LimitsDraft) (*model.Payload[customers.Customer], error)
 	TransferFunds(ctx context.Context, input model.FundsDraft) (*model.Payload[payments.Payment], error)
 	SendPayment(ctx context.Context, input model.OrderDraft) (*model.Payload[payments.Payment], error)
+	RequestDebit(ctx context.Context, input model.DebitDraft) (*model.Payload[payments.Payment], error)
 	CancelPayment(ctx context.Context, input model.PaymentDraft) (*model.Payload[payments.Payment], error)
 	ReturnPayment(ctx context.Context, input model.ReturnDraft) (*model.Payload[payments.Payment], error)
 	ReversePayment(ctx context.Context, input model.ReversalDraft) (*model.Payload[payments.Payment], error)
+	CreatePositivePayRule(ctx context.Context, input model.PositivePayRuleDraft) (*model.Payload[positivepay.Rule], error)
+	ChangePositivePayRule(ctx context.Context, input model.PositivePayRuleDraft) (*model.Payload[positivepay.Rule], error)
+	ActivatePositivePayRule(ctx context.Context, input model.PositivePayRuleDraft) (*model.Payload[positivepay.Rule], error)
+	SuspendPositivePayRule(ctx context.Context, input model.PositivePayRuleDraft) (*model.Payload[positivepay.Rule], error)
+	DeletePositivePayRule(ctx context.Context, input model.PositivePayRuleDraft) (*model.DeletePositivePayRulePayload, error)
+	SkipRecurrence(ctx context.Context, input model.RecurrenceDraft) (*model.Payload[payments.Recurrence], error)
+	ChangeRecurrence(ctx context.Context, input model.RecurrenceDraft) (*model.Payload[payments.Recurrence], error)
+	CancelRecurrence(ctx context.Context, input model.RecurrenceDraft) (*model.Payload[payments.Recurrence], error)
 	CreateRole(ctx context.Context, input model.RoleDraft) (*model.Payload[roles.Role], error)
 	ChangeRole(ctx context.Context, input model.RoleDraft) (*model.Payload[roles.Role], error)
 	AddSignatory(ctx context.Context, input model.SignatoryDraft) (*model.Payload[signatories.Signatory], error)
@@ -99,10 +119,16 @@ type QueryResolver interface {
 	Customer(ctx context.Context, by model.CustomerBy) (*customers.Customer, error)
 	Customers(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *customers.Search, orderBy *customers.Order) (*model.Connection[customers.Customer], error)
 	FeeCatalogue(ctx context.Context) ([]*fees.Fee, error)
+	BulkFiles(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *files.FileSearch) (*model.Connection[files.BulkFile], error)
+	Trades(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *fx.Search) (*model.Connection[fx.Trade], error)
 	Proof(ctx context.Context, maxAge *int32) (*ledger.Proof, error)
 	Payment(ctx context.Context, uid int64) (*payments.Payment, error)
 	Payments(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *model.PaymentFilter) (*model.Connection[payments.Payment], error)
 	RefusedCredits(ctx context.Context, first *int32) ([]*model.RefusedCredit, error)
+	PositivePayRules(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *positivepay.Search) (*model.Connection[positivepay.Rule], error)
+	PreviewPayment(ctx context.Context, input model.OrderDraft) (*model.PaymentPreview, error)
+	PreviewTransfer(ctx context.Context, input model.FundsDraft) (*model.PaymentPreview, error)
+	Recurrences(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *payments.RecurrenceSearch) (*model.Connection[payments.Recurrence], error)
 	Webhooks(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *webhooks.Search) (*model.Connection[webhooks.Webhook], error)
 	PaymentEvents(ctx context.Context, first *int32, after *string) (*webhooks.Feed, error)
 }
@@ -110,6 +136,20 @@ type QueryResolver interface {
 // endregion ************************** generated!.gotpl **************************
 
 // region    ***************************** args.gotpl *****************************
+
+func field_Mutation_acceptQuote_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.QuoteDecision, error) {
+			return unmarshalNAcceptQuoteInput2bankgraphᚋgraphᚋmodelᚐQuoteDecision(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
 
 func field_Mutation_activateAccount_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
@@ -131,6 +171,20 @@ func field_Mutation_activateCustomer_args(ctx context.Context, ec *executionCont
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.CustomerDraft, error) {
 			return unmarshalNActivateCustomerInput2bankgraphᚋgraphᚋmodelᚐCustomerDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_activatePositivePayRule_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.PositivePayRuleDraft, error) {
+			return unmarshalNActivatePositivePayRuleInput2bankgraphᚋgraphᚋmodelᚐPositivePayRuleDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -209,12 +263,54 @@ func field_Mutation_approveChange_args(ctx context.Context, ec *executionContext
 	return args, nil
 }
 
+func field_Mutation_cancelFile_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.FileDraft, error) {
+			return unmarshalNCancelFileInput2bankgraphᚋgraphᚋmodelᚐFileDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func field_Mutation_cancelPayment_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.PaymentDraft, error) {
 			return unmarshalNCancelPaymentInput2bankgraphᚋgraphᚋmodelᚐPaymentDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_cancelRecurrence_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.RecurrenceDraft, error) {
+			return unmarshalNCancelRecurrenceInput2bankgraphᚋgraphᚋmodelᚐRecurrenceDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_cancelTrade_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.TradeDraft, error) {
+			return unmarshalNCancelTradeInput2bankgraphᚋgraphᚋmodelᚐTradeDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -285,6 +381,34 @@ func field_Mutation_changeLimits_args(ctx context.Context, ec *executionContext,
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.LimitsDraft, error) {
 			return unmarshalNChangeLimitsInput2bankgraphᚋgraphᚋmodelᚐLimitsDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_changePositivePayRule_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.PositivePayRuleDraft, error) {
+			return unmarshalNChangePositivePayRuleInput2bankgraphᚋgraphᚋmodelᚐPositivePayRuleDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_changeRecurrence_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.RecurrenceDraft, error) {
+			return unmarshalNChangeRecurrenceInput2bankgraphᚋgraphᚋmodelᚐRecurrenceDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -377,12 +501,40 @@ func field_Mutation_closeAccount_args(ctx context.Context, ec *executionContext,
 	return args, nil
 }
 
+func field_Mutation_coverTrade_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.TradeDraft, error) {
+			return unmarshalNCoverTradeInput2bankgraphᚋgraphᚋmodelᚐTradeDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func field_Mutation_createCustomer_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.CustomerDraft, error) {
 			return unmarshalNCreateCustomerInput2bankgraphᚋgraphᚋmodelᚐCustomerDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_createPositivePayRule_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.PositivePayRuleDraft, error) {
+			return unmarshalNCreatePositivePayRuleInput2bankgraphᚋgraphᚋmodelᚐPositivePayRuleDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -439,6 +591,20 @@ func field_Mutation_deleteAccount_args(ctx context.Context, ec *executionContext
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.AccountDraft, error) {
 			return unmarshalNDeleteAccountInput2bankgraphᚋgraphᚋmodelᚐAccountDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_deletePositivePayRule_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.PositivePayRuleDraft, error) {
+			return unmarshalNDeletePositivePayRuleInput2bankgraphᚋgraphᚋmodelᚐPositivePayRuleDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -531,12 +697,68 @@ func field_Mutation_openAccount_args(ctx context.Context, ec *executionContext, 
 	return args, nil
 }
 
+func field_Mutation_placeHold_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.HoldDraft, error) {
+			return unmarshalNPlaceHoldInput2bankgraphᚋgraphᚋmodelᚐHoldDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_quoteExchange_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.QuoteDraft, error) {
+			return unmarshalNQuoteExchangeInput2bankgraphᚋgraphᚋmodelᚐQuoteDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func field_Mutation_refuseChange_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.Decision, error) {
 			return unmarshalNRefuseChangeInput2bankgraphᚋgraphᚋmodelᚐDecision(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_rejectQuote_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.QuoteDecision, error) {
+			return unmarshalNRejectQuoteInput2bankgraphᚋgraphᚋmodelᚐQuoteDecision(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_releaseHold_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.HoldDraft, error) {
+			return unmarshalNReleaseHoldInput2bankgraphᚋgraphᚋmodelᚐHoldDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -579,6 +801,20 @@ func field_Mutation_replayWebhook_args(ctx context.Context, ec *executionContext
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.WebhookDraft, error) {
 			return unmarshalNReplayWebhookInput2bankgraphᚋgraphᚋmodelᚐWebhookDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_requestDebit_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.DebitDraft, error) {
+			return unmarshalNRequestDebitInput2bankgraphᚋgraphᚋmodelᚐDebitDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -671,12 +907,40 @@ func field_Mutation_setSweep_args(ctx context.Context, ec *executionContext, raw
 	return args, nil
 }
 
+func field_Mutation_skipRecurrence_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.RecurrenceDraft, error) {
+			return unmarshalNSkipRecurrenceInput2bankgraphᚋgraphᚋmodelᚐRecurrenceDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func field_Mutation_suspendCustomer_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.CustomerDraft, error) {
 			return unmarshalNSuspendCustomerInput2bankgraphᚋgraphᚋmodelᚐCustomerDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_suspendPositivePayRule_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.PositivePayRuleDraft, error) {
+			return unmarshalNSuspendPositivePayRuleInput2bankgraphᚋgraphᚋmodelᚐPositivePayRuleDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -921,6 +1185,52 @@ func field_Query_banks_args(ctx context.Context, ec *executionContext, rawArgs m
 	return args, nil
 }
 
+func field_Query_bulkFiles_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*files.FileSearch, error) {
+			return unmarshalOBulkFileFilter2ᚖbankgraphᚋcoreᚋfilesᚐFileSearch(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
+	return args, nil
+}
+
 func field_Query_customer_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -1099,6 +1409,80 @@ func field_Query_payments_args(ctx context.Context, ec *executionContext, rawArg
 	return args, nil
 }
 
+func field_Query_positivePayRules_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*positivepay.Search, error) {
+			return unmarshalOPositivePayRuleFilter2ᚖbankgraphᚋcoreᚋpositivepayᚐSearch(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
+	return args, nil
+}
+
+func field_Query_previewPayment_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.OrderDraft, error) {
+			return unmarshalNSendPaymentInput2bankgraphᚋgraphᚋmodelᚐOrderDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Query_previewTransfer_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.FundsDraft, error) {
+			return unmarshalNTransferFundsInput2bankgraphᚋgraphᚋmodelᚐFundsDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func field_Query_proof_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -1113,6 +1497,52 @@ func field_Query_proof_args(ctx context.Context, ec *executionContext, rawArgs m
 	return args, nil
 }
 
+func field_Query_recurrences_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*payments.RecurrenceSearch, error) {
+			return unmarshalORecurrenceFilter2ᚖbankgraphᚋcoreᚋpaymentsᚐRecurrenceSearch(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
+	return args, nil
+}
+
 func field_Query_refusedCredits_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -1124,6 +1554,52 @@ func field_Query_refusedCredits_args(ctx context.Context, ec *executionContext, 
 		return nil, err
 	}
 	args["first"] = arg0
+	return args, nil
+}
+
+func field_Query_trades_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*fx.Search, error) {
+			return unmarshalOTradeFilter2ᚖbankgraphᚋcoreᚋfxᚐSearch(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
 	return args, nil
 }
 
@@ -2111,6 +2587,358 @@ func fieldContext_Mutation_changeFeeTier(ctx context.Context, ec *executionConte
 	return fc, nil
 }
 
+func _Mutation_cancelFile(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_cancelFile(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CancelFile(ctx, fc.Args["input"].(model.FileDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[files.BulkFile]) graphql.Marshaler {
+			return marshalOCancelFilePayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_cancelFile(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_CancelFilePayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_cancelFile_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_quoteExchange(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_quoteExchange(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().QuoteExchange(ctx, fc.Args["input"].(model.QuoteDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[fx.Quote]) graphql.Marshaler {
+			return marshalOQuoteExchangePayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_quoteExchange(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_QuoteExchangePayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_quoteExchange_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_acceptQuote(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_acceptQuote(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().AcceptQuote(ctx, fc.Args["input"].(model.QuoteDecision))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[fx.Trade]) graphql.Marshaler {
+			return marshalOAcceptQuotePayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_acceptQuote(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_AcceptQuotePayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_acceptQuote_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_rejectQuote(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_rejectQuote(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RejectQuote(ctx, fc.Args["input"].(model.QuoteDecision))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[fx.Quote]) graphql.Marshaler {
+			return marshalORejectQuotePayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_rejectQuote(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_RejectQuotePayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_rejectQuote_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_coverTrade(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_coverTrade(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CoverTrade(ctx, fc.Args["input"].(model.TradeDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[fx.Trade]) graphql.Marshaler {
+			return marshalOCoverTradePayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_coverTrade(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_CoverTradePayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_coverTrade_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_cancelTrade(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_cancelTrade(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CancelTrade(ctx, fc.Args["input"].(model.TradeDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[fx.Trade]) graphql.Marshaler {
+			return marshalOCancelTradePayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_cancelTrade(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_CancelTradePayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_cancelTrade_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_placeHold(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_placeHold(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PlaceHold(ctx, fc.Args["input"].(model.HoldDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.PlaceHoldPayload) graphql.Marshaler {
+			return marshalOPlaceHoldPayload2ᚖbankgraphᚋgraphᚋmodelᚐPlaceHoldPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_placeHold(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_PlaceHoldPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_placeHold_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_releaseHold(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_releaseHold(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ReleaseHold(ctx, fc.Args["input"].(model.HoldDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ReleaseHoldPayload) graphql.Marshaler {
+			return marshalOReleaseHoldPayload2ᚖbankgraphᚋgraphᚋmodelᚐReleaseHoldPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_releaseHold(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ReleaseHoldPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_releaseHold_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func _Mutation_changeLimits(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2243,6 +3071,50 @@ func fieldContext_Mutation_sendPayment(ctx context.Context, ec *executionContext
 	return fc, nil
 }
 
+func _Mutation_requestDebit(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_requestDebit(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RequestDebit(ctx, fc.Args["input"].(model.DebitDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[payments.Payment]) graphql.Marshaler {
+			return marshalORequestDebitPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_requestDebit(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_RequestDebitPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_requestDebit_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func _Mutation_cancelPayment(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2369,6 +3241,358 @@ func fieldContext_Mutation_reversePayment(ctx context.Context, ec *executionCont
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = field_Mutation_reversePayment_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_createPositivePayRule(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_createPositivePayRule(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreatePositivePayRule(ctx, fc.Args["input"].(model.PositivePayRuleDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[positivepay.Rule]) graphql.Marshaler {
+			return marshalOCreatePositivePayRulePayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_createPositivePayRule(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_CreatePositivePayRulePayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_createPositivePayRule_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_changePositivePayRule(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_changePositivePayRule(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ChangePositivePayRule(ctx, fc.Args["input"].(model.PositivePayRuleDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[positivepay.Rule]) graphql.Marshaler {
+			return marshalOChangePositivePayRulePayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_changePositivePayRule(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ChangePositivePayRulePayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_changePositivePayRule_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_activatePositivePayRule(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_activatePositivePayRule(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ActivatePositivePayRule(ctx, fc.Args["input"].(model.PositivePayRuleDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[positivepay.Rule]) graphql.Marshaler {
+			return marshalOActivatePositivePayRulePayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_activatePositivePayRule(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ActivatePositivePayRulePayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_activatePositivePayRule_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_suspendPositivePayRule(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_suspendPositivePayRule(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SuspendPositivePayRule(ctx, fc.Args["input"].(model.PositivePayRuleDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[positivepay.Rule]) graphql.Marshaler {
+			return marshalOSuspendPositivePayRulePayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_suspendPositivePayRule(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_SuspendPositivePayRulePayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_suspendPositivePayRule_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_deletePositivePayRule(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_deletePositivePayRule(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeletePositivePayRule(ctx, fc.Args["input"].(model.PositivePayRuleDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.DeletePositivePayRulePayload) graphql.Marshaler {
+			return marshalODeletePositivePayRulePayload2ᚖbankgraphᚋgraphᚋmodelᚐDeletePositivePayRulePayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_deletePositivePayRule(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_DeletePositivePayRulePayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_deletePositivePayRule_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_skipRecurrence(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_skipRecurrence(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SkipRecurrence(ctx, fc.Args["input"].(model.RecurrenceDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[payments.Recurrence]) graphql.Marshaler {
+			return marshalOSkipRecurrencePayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_skipRecurrence(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_SkipRecurrencePayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_skipRecurrence_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_changeRecurrence(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_changeRecurrence(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ChangeRecurrence(ctx, fc.Args["input"].(model.RecurrenceDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[payments.Recurrence]) graphql.Marshaler {
+			return marshalOChangeRecurrencePayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_changeRecurrence(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ChangeRecurrencePayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_changeRecurrence_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_cancelRecurrence(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_cancelRecurrence(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CancelRecurrence(ctx, fc.Args["input"].(model.RecurrenceDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[payments.Recurrence]) graphql.Marshaler {
+			return marshalOCancelRecurrencePayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_cancelRecurrence(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_CancelRecurrencePayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_cancelRecurrence_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -3971,6 +5195,94 @@ func fieldContext_Query_feeCatalogue(_ context.Context, ec *executionContext, fi
 	return fc, nil
 }
 
+func _Query_bulkFiles(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Query_bulkFiles(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().BulkFiles(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(*files.FileSearch))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[files.BulkFile]) graphql.Marshaler {
+			return marshalOBulkFileConnection2ᚖbankgraphᚋgraphᚋmodelᚐConnection(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Query_bulkFiles(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_BulkFileConnection(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Query_bulkFiles_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Query_trades(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Query_trades(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Trades(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(*fx.Search))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[fx.Trade]) graphql.Marshaler {
+			return marshalOTradeConnection2ᚖbankgraphᚋgraphᚋmodelᚐConnection(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Query_trades(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_TradeConnection(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Query_trades_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func _Query_proof(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -4141,6 +5453,182 @@ func fieldContext_Query_refusedCredits(ctx context.Context, ec *executionContext
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = field_Query_refusedCredits_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Query_positivePayRules(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Query_positivePayRules(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().PositivePayRules(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(*positivepay.Search))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[positivepay.Rule]) graphql.Marshaler {
+			return marshalOPositivePayRuleConnection2ᚖbankgraphᚋgraphᚋmodelᚐConnection(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Query_positivePayRules(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_PositivePayRuleConnection(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Query_positivePayRules_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Query_previewPayment(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Query_previewPayment(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().PreviewPayment(ctx, fc.Args["input"].(model.OrderDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.PaymentPreview) graphql.Marshaler {
+			return marshalOPaymentPreview2ᚖbankgraphᚋgraphᚋmodelᚐPaymentPreview(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Query_previewPayment(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_PaymentPreview(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Query_previewPayment_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Query_previewTransfer(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Query_previewTransfer(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().PreviewTransfer(ctx, fc.Args["input"].(model.FundsDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.PaymentPreview) graphql.Marshaler {
+			return marshalOPaymentPreview2ᚖbankgraphᚋgraphᚋmodelᚐPaymentPreview(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Query_previewTransfer(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_PaymentPreview(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Query_previewTransfer_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Query_recurrences(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Query_recurrences(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Recurrences(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(*payments.RecurrenceSearch))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[payments.Recurrence]) graphql.Marshaler {
+			return marshalORecurrenceConnection2ᚖbankgraphᚋgraphᚋmodelᚐConnection(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Query_recurrences(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_RecurrenceConnection(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Query_recurrences_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -4609,6 +6097,13 @@ func _Node(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj 
 			return graphql.Null
 		}
 		return _User(ctx, ec, sel, obj)
+	case fx.Trade:
+		return _Trade(ctx, ec, sel, &obj)
+	case *fx.Trade:
+		if obj == nil {
+			return graphql.Null
+		}
+		return _Trade(ctx, ec, sel, obj)
 	case signatories.Signatory:
 		return _Signatory(ctx, ec, sel, &obj)
 	case *signatories.Signatory:
@@ -4623,6 +6118,27 @@ func _Node(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj 
 			return graphql.Null
 		}
 		return _Role(ctx, ec, sel, obj)
+	case payments.Recurrence:
+		return _Recurrence(ctx, ec, sel, &obj)
+	case *payments.Recurrence:
+		if obj == nil {
+			return graphql.Null
+		}
+		return _Recurrence(ctx, ec, sel, obj)
+	case fx.Quote:
+		return _Quote(ctx, ec, sel, &obj)
+	case *fx.Quote:
+		if obj == nil {
+			return graphql.Null
+		}
+		return _Quote(ctx, ec, sel, obj)
+	case positivepay.Rule:
+		return _PositivePayRule(ctx, ec, sel, &obj)
+	case *positivepay.Rule:
+		if obj == nil {
+			return graphql.Null
+		}
+		return _PositivePayRule(ctx, ec, sel, obj)
 	case payments.Payment:
 		return _Payment(ctx, ec, sel, &obj)
 	case *payments.Payment:
@@ -4644,6 +6160,13 @@ func _Node(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj 
 			return graphql.Null
 		}
 		return _Contact(ctx, ec, sel, obj)
+	case files.BulkFile:
+		return _BulkFile(ctx, ec, sel, &obj)
+	case *files.BulkFile:
+		if obj == nil {
+			return graphql.Null
+		}
+		return _BulkFile(ctx, ec, sel, obj)
 	case banks.Bank:
 		return _Bank(ctx, ec, sel, &obj)
 	case *banks.Bank:
@@ -4966,6 +6489,62 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "cancelFile":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_cancelFile(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "quoteExchange":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_quoteExchange(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "acceptQuote":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_acceptQuote(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "rejectQuote":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_rejectQuote(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "coverTrade":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_coverTrade(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "cancelTrade":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_cancelTrade(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "placeHold":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_placeHold(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "releaseHold":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_releaseHold(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "changeLimits":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_changeLimits(ctx, ec, field)
@@ -4987,6 +6566,13 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "requestDebit":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_requestDebit(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "cancelPayment":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_cancelPayment(ctx, ec, field)
@@ -5004,6 +6590,62 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 		case "reversePayment":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_reversePayment(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createPositivePayRule":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_createPositivePayRule(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "changePositivePayRule":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_changePositivePayRule(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "activatePositivePayRule":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_activatePositivePayRule(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "suspendPositivePayRule":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_suspendPositivePayRule(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deletePositivePayRule":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_deletePositivePayRule(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "skipRecurrence":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_skipRecurrence(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "changeRecurrence":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_changeRecurrence(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "cancelRecurrence":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_cancelRecurrence(ctx, ec, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -5527,6 +7169,50 @@ func _Query(ctx context.Context, ec *executionContext, sel ast.SelectionSet) gra
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "bulkFiles":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Query_bulkFiles(ctx, ec, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "trades":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Query_trades(ctx, ec, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "proof":
 			field := field
 
@@ -5603,6 +7289,94 @@ func _Query(ctx context.Context, ec *executionContext, sel ast.SelectionSet) gra
 					}
 				}()
 				res = _Query_refusedCredits(ctx, ec, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "positivePayRules":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Query_positivePayRules(ctx, ec, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "previewPayment":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Query_previewPayment(ctx, ec, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "previewTransfer":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Query_previewTransfer(ctx, ec, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "recurrences":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Query_recurrences(ctx, ec, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -5792,6 +7566,22 @@ func marshalNAmount2bankgraphᚋcoreᚋcustomersᚐCents(ctx context.Context, ec
 	return res
 }
 
+func unmarshalNAmount2bankgraphᚋcoreᚋgivenᚐValue(ctx context.Context, ec *executionContext, v any) (given.Value[string], error) {
+	res, err := scalar.UnmarshalGivenAmount(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNAmount2bankgraphᚋcoreᚋgivenᚐValue(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v given.Value[string]) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalGivenAmount(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func unmarshalNAmount2bankgraphᚋcoreᚋmoneyᚐAmount(ctx context.Context, ec *executionContext, v any) (money.Amount, error) {
 	res, err := scalar.UnmarshalAmount(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -5896,6 +7686,35 @@ func marshalNDate2timeᚐTime(ctx context.Context, ec *executionContext, sel ast
 		}
 	}
 	return res
+}
+
+func unmarshalNDate2ᚕtimeᚐTimeᚄ(ctx context.Context, ec *executionContext, v any) ([]time.Time, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]time.Time, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = unmarshalNDate2timeᚐTime(ctx, ec, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func marshalNDate2ᚕtimeᚐTimeᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []time.Time) graphql.Marshaler {
+	ret := make(graphql.Array, len(v))
+	for i := range v {
+		ret[i] = marshalNDate2timeᚐTime(ctx, ec, sel, v[i])
+	}
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func unmarshalNDateTime2timeᚐTime(ctx context.Context, ec *executionContext, v any) (time.Time, error) {
@@ -6080,6 +7899,70 @@ func marshalNUID2bankgraphᚋcoreᚋfeesᚐID(ctx context.Context, ec *execution
 	return res
 }
 
+func unmarshalNUID2bankgraphᚋcoreᚋfilesᚐFileUID(ctx context.Context, ec *executionContext, v any) (files.FileUID, error) {
+	res, err := scalar.UnmarshalBulkFileUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNUID2bankgraphᚋcoreᚋfilesᚐFileUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v files.FileUID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalBulkFileUID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNUID2bankgraphᚋcoreᚋfxᚐQuoteUID(ctx context.Context, ec *executionContext, v any) (fx.QuoteUID, error) {
+	res, err := scalar.UnmarshalQuoteUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNUID2bankgraphᚋcoreᚋfxᚐQuoteUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v fx.QuoteUID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalQuoteUID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNUID2bankgraphᚋcoreᚋfxᚐTradeUID(ctx context.Context, ec *executionContext, v any) (fx.TradeUID, error) {
+	res, err := scalar.UnmarshalTradeUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNUID2bankgraphᚋcoreᚋfxᚐTradeUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v fx.TradeUID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalTradeUID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNUID2bankgraphᚋcoreᚋpaymentsᚐRecurrenceUID(ctx context.Context, ec *executionContext, v any) (payments.RecurrenceUID, error) {
+	res, err := scalar.UnmarshalRecurrenceUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNUID2bankgraphᚋcoreᚋpaymentsᚐRecurrenceUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v payments.RecurrenceUID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalRecurrenceUID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func unmarshalNUID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx context.Context, ec *executionContext, v any) (payments.UID, error) {
 	res, err := scalar.UnmarshalPaymentUID(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -6088,6 +7971,22 @@ func unmarshalNUID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx context.Context, ec *ex
 func marshalNUID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v payments.UID) graphql.Marshaler {
 	_ = sel
 	res := scalar.MarshalPaymentUID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNUID2bankgraphᚋcoreᚋpositivepayᚐUID(ctx context.Context, ec *executionContext, v any) (positivepay.UID, error) {
+	res, err := scalar.UnmarshalDeletePositivePayRulePayloadUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNUID2bankgraphᚋcoreᚋpositivepayᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v positivepay.UID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalDeletePositivePayRulePayloadUID(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -6301,6 +8200,18 @@ func marshalOCurrency2ᚖbankgraphᚋcoreᚋmoneyᚐCurrency(ctx context.Context
 	return res
 }
 
+func unmarshalODate2bankgraphᚋcoreᚋgivenᚐValue(ctx context.Context, ec *executionContext, v any) (given.Value[time.Time], error) {
+	res, err := scalar.UnmarshalGivenDate(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalODate2bankgraphᚋcoreᚋgivenᚐValue(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v given.Value[time.Time]) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalGivenDate(v)
+	return res
+}
+
 func unmarshalODate2timeᚐTime(ctx context.Context, ec *executionContext, v any) (time.Time, error) {
 	res, err := scalar.UnmarshalDate(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -6450,6 +8361,18 @@ func marshalOUID2bankgraphᚋcoreᚋcustomersᚐUID(ctx context.Context, ec *exe
 	return res
 }
 
+func unmarshalOUID2bankgraphᚋcoreᚋpaymentsᚐRecurrenceUID(ctx context.Context, ec *executionContext, v any) (payments.RecurrenceUID, error) {
+	res, err := scalar.UnmarshalRecurrenceUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOUID2bankgraphᚋcoreᚋpaymentsᚐRecurrenceUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v payments.RecurrenceUID) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalRecurrenceUID(v)
+	return res
+}
+
 func unmarshalOUID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx context.Context, ec *executionContext, v any) (payments.UID, error) {
 	res, err := scalar.UnmarshalPaymentUID(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -6525,6 +8448,24 @@ func marshalOUID2ᚖbankgraphᚋcoreᚋcustomersᚐUID(ctx context.Context, ec *
 	_ = sel
 	_ = ctx
 	res := scalar.MarshalCustomerUID(*v)
+	return res
+}
+
+func unmarshalOUID2ᚖbankgraphᚋcoreᚋpaymentsᚐUID(ctx context.Context, ec *executionContext, v any) (*payments.UID, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := scalar.UnmarshalPaymentUID(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOUID2ᚖbankgraphᚋcoreᚋpaymentsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *payments.UID) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalPaymentUID(*v)
 	return res
 }
 

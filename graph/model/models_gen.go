@@ -38,6 +38,18 @@ type MoveClockPayload struct {
 type Mutation struct {
 }
 
+// The answer to placeHold.
+type PlaceHoldPayload struct {
+	// The hold's number.
+	UID int64 `json:"uid"`
+	// The account; unchanged while the hold waits for approval.
+	Account *accounts.Account `json:"account,omitempty"`
+	// The approval that the hold waits for; null if it does not wait.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// Whether the idempotency key was used before, and nothing changed now.
+	Replayed bool `json:"replayed"`
+}
+
 // What can be read. Every answer is limited to the caller's bank, and within it to what the caller may see.
 type Query struct {
 }
@@ -45,6 +57,18 @@ type Query struct {
 // The answer to refuseChange.
 type RefuseChangePayload struct {
 	// The approval.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// Whether the idempotency key was used before, and nothing changed now.
+	Replayed bool `json:"replayed"`
+}
+
+// The answer to releaseHold.
+type ReleaseHoldPayload struct {
+	// The hold's number.
+	UID int64 `json:"uid"`
+	// The account; unchanged while the release waits for approval.
+	Account *accounts.Account `json:"account,omitempty"`
+	// The approval that the release waits for; null if it does not wait.
 	Approval *changes.Approval `json:"approval,omitempty"`
 	// Whether the idempotency key was used before, and nothing changed now.
 	Replayed bool `json:"replayed"`

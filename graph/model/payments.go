@@ -21,6 +21,7 @@ type (
 	PaymentEdge       = Edge[payments.Payment]
 	PaymentPayload    = Payload[payments.Payment]
 	FundsPayload      = Payload[payments.Payment]
+	DebitPayload      = Payload[payments.Payment]
 )
 
 // PaymentFilter narrows a list of payments. Its amounts are decimals of its currency.
@@ -29,8 +30,10 @@ type PaymentFilter struct {
 	Status                              []payments.Status // nil for any, as the others
 	Rail                                []rails.Rail
 	Direction                           payments.Direction // "" for both
+	EntryType                           []rails.EntryType
 	Speed                               []payments.Speed
 	Contact                             contacts.UID
+	Recurrence                          payments.RecurrenceUID
 	Customer                            customers.UID
 	Account                             accounts.UID
 	SenderName, ReceiverName            string
@@ -46,7 +49,7 @@ func (f PaymentFilter) Search() (payments.Search, error) {
 		UID: f.UID, Customer: f.Customer, Account: f.Account, SenderName: f.SenderName, ReceiverName: f.ReceiverName,
 		ExternalReferenceID: f.ExternalReferenceID, Notes: f.Notes, Currency: string(f.Currency),
 		From: f.PaymentDateFrom, To: f.PaymentDateTo, Rails: f.Rail, Speeds: f.Speed, Contact: f.Contact,
-		Direction: f.Direction,
+		Direction: f.Direction, EntryTypes: f.EntryType, Recurrence: f.Recurrence,
 	}
 	if f.Status != nil {
 		by.States = []payments.State{}
@@ -81,6 +84,7 @@ func (f PaymentFilter) Search() (payments.Search, error) {
 type FundsDraft struct {
 	SenderAccount, ReceiverAccount AccountBy
 	Currency                       money.Currency // "" for that of the accounts
+	Recurrence                     *Repetition
 	payments.Draft
 	changes.RequestOptions
 }
@@ -92,6 +96,7 @@ func (d FundsDraft) Whole() (payments.Draft, error) {
 	c.Required("idempotencyKey", d.IdempotencyKey)
 	d.Draft.Sender = d.SenderAccount.party(c, "senderAccount", d.Currency)
 	d.Draft.Receiver = d.ReceiverAccount.party(c, "receiverAccount", d.Currency)
+	d.Draft.Repeat = d.Recurrence.whole()
 	return d.Draft, c.Err()
 }
 
@@ -115,6 +120,7 @@ type OrderDraft struct {
 	Receiver      PaymentReceiver
 	Currency      money.Currency
 	Speed         payments.Speed
+	Recurrence    *Repetition
 	payments.Order
 	changes.RequestOptions
 }
@@ -135,6 +141,7 @@ func (d OrderDraft) Whole() (payments.Order, error) {
 	o, to := d.Order, d.Receiver
 	o.Currency, o.Speed = string(d.Currency), string(d.Speed)
 	o.Sender = d.SenderAccount.party(c, "senderAccount", "")
+	o.Repeat = d.Recurrence.whole()
 	if to.Contact != nil {
 		o.Receiver.Contact, to.Contact = *to.Contact, nil
 		if to != (PaymentReceiver{}) {
@@ -148,6 +155,29 @@ func (d OrderDraft) Whole() (payments.Order, error) {
 	}
 	to.Address.To(&o.Receiver.Address)
 	return o, c.Err()
+}
+
+// DebitDraft is what requestDebit says.
+type DebitDraft struct {
+	CreditorAccount AccountBy
+	Debtor          PaymentReceiver
+	Currency        money.Currency
+	Speed           payments.Speed
+	// of a request for payment
+	RequestedExecutionDate, ExpiryDate                         time.Time
+	AmountModificationAllowed, EarlyPayment, GuaranteedPayment bool
+	payments.Order
+	changes.RequestOptions
+}
+
+// Whole is the order with its parties, as of OrderDraft.
+func (d DebitDraft) Whole() (payments.Order, error) {
+	d.Ask = payments.Ask{
+		On: d.RequestedExecutionDate, Expires: d.ExpiryDate, Modifiable: d.AmountModificationAllowed,
+		Early: d.EarlyPayment, Guaranteed: d.GuaranteedPayment,
+	}
+	o, err := OrderDraft{d.CreditorAccount, d.Debtor, d.Currency, d.Speed, nil, d.Order, d.RequestOptions}.Whole()
+	return o, fault.Called(err, map[string]string{"senderAccount": "creditorAccount", "receiver": "debtor"})
 }
 
 // PaymentDraft is what other mutations say about a payment.

@@ -10,7 +10,10 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
+	"bankgraph/core/files"
+	"bankgraph/core/fx"
 	"bankgraph/core/payments"
+	"bankgraph/core/positivepay"
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
@@ -71,6 +74,21 @@ func UnmarshalBankUID(v any) (banks.UID, error) {
 	return parse[banks.UID](v)
 }
 
+func AppendBulkFileID(b []byte, key files.FileUID) []byte {
+	return appendNumber(b, BulkFilePrefix, int64(key))
+}
+func MarshalBulkFileID(key files.FileUID) graphql.Marshaler {
+	return written(AppendBulkFileID(nil, key))
+}
+func UnmarshalBulkFileID(v any) (files.FileUID, error)     { return noID[files.FileUID](v) }
+func AppendBulkFileUID(b []byte, key files.FileUID) []byte { return appendNumber(b, "", int64(key)) }
+func MarshalBulkFileUID(key files.FileUID) graphql.Marshaler {
+	return written(AppendBulkFileUID(nil, key))
+}
+func UnmarshalBulkFileUID(v any) (files.FileUID, error) {
+	return parse[files.FileUID](v)
+}
+
 func AppendContactID(b []byte, key contacts.UID) []byte {
 	return appendNumber(b, ContactPrefix, int64(key))
 }
@@ -97,6 +115,16 @@ func MarshalCustomerUID(key customers.UID) graphql.Marshaler {
 }
 func UnmarshalCustomerUID(v any) (customers.UID, error) {
 	return parse[customers.UID](v)
+}
+
+func AppendDeletePositivePayRulePayloadUID(b []byte, key positivepay.UID) []byte {
+	return appendNumber(b, "", int64(key))
+}
+func MarshalDeletePositivePayRulePayloadUID(key positivepay.UID) graphql.Marshaler {
+	return written(AppendDeletePositivePayRulePayloadUID(nil, key))
+}
+func UnmarshalDeletePositivePayRulePayloadUID(v any) (positivepay.UID, error) {
+	return parse[positivepay.UID](v)
 }
 
 func AppendDeleteWebhookPayloadUID(b []byte, key webhooks.UID) []byte {
@@ -128,6 +156,52 @@ func UnmarshalPaymentUID(v any) (payments.UID, error) {
 	return parse[payments.UID](v)
 }
 
+func AppendPositivePayRuleID(b []byte, key positivepay.UID) []byte {
+	return appendNumber(b, PositivePayRulePrefix, int64(key))
+}
+func MarshalPositivePayRuleID(key positivepay.UID) graphql.Marshaler {
+	return written(AppendPositivePayRuleID(nil, key))
+}
+func UnmarshalPositivePayRuleID(v any) (positivepay.UID, error) { return noID[positivepay.UID](v) }
+func AppendPositivePayRuleUID(b []byte, key positivepay.UID) []byte {
+	return appendNumber(b, "", int64(key))
+}
+func MarshalPositivePayRuleUID(key positivepay.UID) graphql.Marshaler {
+	return written(AppendPositivePayRuleUID(nil, key))
+}
+func UnmarshalPositivePayRuleUID(v any) (positivepay.UID, error) {
+	return parse[positivepay.UID](v)
+}
+
+func AppendQuoteID(b []byte, key fx.QuoteUID) []byte    { return appendUUID(b, QuotePrefix, key.UUID) }
+func MarshalQuoteID(key fx.QuoteUID) graphql.Marshaler  { return written(AppendQuoteID(nil, key)) }
+func UnmarshalQuoteID(v any) (fx.QuoteUID, error)       { return noID[fx.QuoteUID](v) }
+func AppendQuoteUID(b []byte, key fx.QuoteUID) []byte   { return appendUUID(b, "", key.UUID) }
+func MarshalQuoteUID(key fx.QuoteUID) graphql.Marshaler { return written(AppendQuoteUID(nil, key)) }
+func UnmarshalQuoteUID(v any) (fx.QuoteUID, error) {
+	uid, err := ParseUUID(v)
+	return fx.QuoteUID{UUID: uid}, err
+}
+
+func AppendRecurrenceID(b []byte, key payments.RecurrenceUID) []byte {
+	return appendNumber(b, RecurrencePrefix, int64(key))
+}
+func MarshalRecurrenceID(key payments.RecurrenceUID) graphql.Marshaler {
+	return written(AppendRecurrenceID(nil, key))
+}
+func UnmarshalRecurrenceID(v any) (payments.RecurrenceUID, error) {
+	return noID[payments.RecurrenceUID](v)
+}
+func AppendRecurrenceUID(b []byte, key payments.RecurrenceUID) []byte {
+	return appendNumber(b, "", int64(key))
+}
+func MarshalRecurrenceUID(key payments.RecurrenceUID) graphql.Marshaler {
+	return written(AppendRecurrenceUID(nil, key))
+}
+func UnmarshalRecurrenceUID(v any) (payments.RecurrenceUID, error) {
+	return parse[payments.RecurrenceUID](v)
+}
+
 func AppendRoleID(b []byte, key roles.UID) []byte    { return appendUUID(b, RolePrefix, key.UUID) }
 func MarshalRoleID(key roles.UID) graphql.Marshaler  { return written(AppendRoleID(nil, key)) }
 func UnmarshalRoleID(v any) (roles.UID, error)       { return noID[roles.UID](v) }
@@ -151,6 +225,15 @@ func MarshalSignatoryUID(key signatories.UID) graphql.Marshaler {
 }
 func UnmarshalSignatoryUID(v any) (signatories.UID, error) {
 	return parse[signatories.UID](v)
+}
+
+func AppendTradeID(b []byte, key fx.TradeUID) []byte    { return appendNumber(b, TradePrefix, int64(key)) }
+func MarshalTradeID(key fx.TradeUID) graphql.Marshaler  { return written(AppendTradeID(nil, key)) }
+func UnmarshalTradeID(v any) (fx.TradeUID, error)       { return noID[fx.TradeUID](v) }
+func AppendTradeUID(b []byte, key fx.TradeUID) []byte   { return appendNumber(b, "", int64(key)) }
+func MarshalTradeUID(key fx.TradeUID) graphql.Marshaler { return written(AppendTradeUID(nil, key)) }
+func UnmarshalTradeUID(v any) (fx.TradeUID, error) {
+	return parse[fx.TradeUID](v)
 }
 
 func AppendUserID(b []byte, key users.UID) []byte    { return appendUUID(b, UserPrefix, key.UUID) }

@@ -15,6 +15,7 @@ import (
 
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
+	"bankgraph/core/fx"
 	"bankgraph/core/given"
 	"bankgraph/core/money"
 )
@@ -115,7 +116,13 @@ const (
 	RolePrefix       = "rol_"
 	BankPrefix       = "bnk_"
 	PaymentPrefix    = "pay_"
+	RecurrencePrefix = "rec_"
+	BulkFilePrefix   = "fil_"
 	WebhookPrefix    = "whk_"
+	QuotePrefix      = "fxq_"
+	TradePrefix      = "fxt_"
+
+	PositivePayRulePrefix = "ppr_"
 
 	WebhookDeliveryPrefix = "whd_"
 )
@@ -254,6 +261,12 @@ func UnmarshalCents(v any) (customers.Cents, error) {
 	return customers.Cents(amount.Minor), nil
 }
 
+func AppendRate(b []byte, r fx.Rate) []byte {
+	return append(append(append(b, '"'), r.String()...), '"')
+}
+func MarshalRate(r fx.Rate) graphql.Marshaler { return written(AppendRate(nil, r)) }
+func UnmarshalRate(any) (fx.Rate, error)      { return 0, invalid("a rate is not read") }
+
 // AppendCurrency writes null where no currency is known.
 func AppendCurrency(b []byte, c money.Currency) []byte   { return AppendString(b, string(c)) }
 func MarshalCurrency(c money.Currency) graphql.Marshaler { return MarshalString(string(c)) }
@@ -288,6 +301,20 @@ func UnmarshalDate(v any) (time.Time, error) {
 		return time.Time{}, invalid("must be a day as YYYY-MM-DD")
 	}
 	return day, nil
+}
+
+// MarshalGivenDate writes a day that a request gives, or null where it clears one.
+func MarshalGivenDate(day given.Value[time.Time]) graphql.Marshaler {
+	if day.Value.IsZero() {
+		return graphql.Null
+	}
+	return MarshalDate(day.Value)
+}
+
+// UnmarshalGivenDate reads null as given: it clears.
+func UnmarshalGivenDate(v any) (given.Value[time.Time], error) {
+	day, err := UnmarshalDate(v)
+	return given.Of(day), err
 }
 
 func AppendDateTime(b []byte, t time.Time) []byte {

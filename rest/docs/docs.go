@@ -30,6 +30,9 @@ var dist embed.FS
 //go:embed src
 var src embed.FS
 
+//go:embed samples
+var samples embed.FS
+
 // file is what one path answers. A file that lies gzipped stays so unless a client cannot take it.
 type file struct {
 	contentType string
@@ -60,6 +63,9 @@ type Key struct {
 // /openapi.yaml. All of it is public: the page holds no data, and a try-out asks for a key.
 func Handler(spec []byte, o Options) http.Handler {
 	files := load()
+	for name, sample := range Samples() {
+		files["/docs/samples/"+name] = plain(contentType(name), sample)
+	}
 	files["/docs/index.html"] = plain("text/html; charset=utf-8", page(o))
 	files["/openapi.yaml"] = plain("application/yaml; charset=utf-8", spec)
 	files["/docs"] = files["/docs/index.html"]
@@ -101,6 +107,22 @@ func page(o Options) []byte {
 
 // playground is the line of index.html that leads there.
 var playground = regexp.MustCompile(`\n *<a href="/playground">.*</a>`)
+
+// Samples are files of payments of each format, and the header of a csv file with all its columns, by their names. They are
+// of the demo bank's first customer.
+func Samples() map[string][]byte {
+	entries, err := samples.ReadDir("samples")
+	all := map[string][]byte{}
+	for _, entry := range entries {
+		if err == nil {
+			all[entry.Name()], err = samples.ReadFile("samples/" + entry.Name())
+		}
+	}
+	if err != nil {
+		panic(err) // embedded
+	}
+	return all
+}
 
 func load() map[string]file {
 	files := map[string]file{}
@@ -167,6 +189,8 @@ func contentType(name string) string {
 	switch path.Ext(name) {
 	case ".html":
 		return "text/html; charset=utf-8"
+	case ".csv":
+		return "text/csv; charset=utf-8"
 	case ".js":
 		return "text/javascript; charset=utf-8"
 	case ".css":

@@ -36,6 +36,20 @@ func TestDocumentIsServedAsItIs(t *testing.T) {
 	}
 }
 
+func TestSamplesOfFilesAreServed(t *testing.T) {
+	t.Parallel()
+	all := docs.Samples()
+	if len(all) < 5 {
+		t.Errorf("only %d samples", len(all))
+	}
+	for name, sample := range all {
+		answer := ask(docs.Handler(nil, docs.Options{}), http.MethodGet, "/docs/samples/"+name, nil)
+		if got := read(t, answer); got != string(sample) || !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/") {
+			t.Errorf("%s: %s, %q as %s", name, answer.Status, got, answer.Header.Get("Content-Type"))
+		}
+	}
+}
+
 func TestPageLoadsOnlyItsOwnFiles(t *testing.T) {
 	t.Parallel()
 	handler := docs.Handler(nil, docs.Options{})

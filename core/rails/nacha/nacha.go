@@ -34,7 +34,6 @@ const (
 
 // Classes of entries, beside those of rails.
 const (
-	TEL rails.SECCode = "TEL" // authorised by telephone; debits only
 	BOC rails.SECCode = "BOC" // a cheque, turned into a debit in the back office
 	CIE rails.SECCode = "CIE" // a consumer pays a bill; credits only
 	ENR rails.SECCode = "ENR" // enrolment for benefits; no money

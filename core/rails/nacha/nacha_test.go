@@ -134,7 +134,7 @@ func TestAFileOfEachClassIsReadAgainAndByOthers(t *testing.T) {
 		"WEB": {class: rails.WEB, entries: []nacha.Entry{
 			with(debit(wage()), func(e *nacha.Entry) { e.Data = "S" }),
 		}},
-		"TEL": {class: nacha.TEL, entries: []nacha.Entry{debit(wage())}},
+		"TEL": {class: rails.TEL, entries: []nacha.Entry{debit(wage())}},
 		"BOC": {class: nacha.BOC, entries: []nacha.Entry{debit(wage())}},
 		"CIE": {class: nacha.CIE, entries: []nacha.Entry{wage()}},
 		"POP": {class: rails.POP, entries: []nacha.Entry{with(debit(wage()), func(e *nacha.Entry) {
@@ -378,7 +378,7 @@ func TestWhatACHWouldRefuseIsNotWrittenAndTheNextEntryIs(t *testing.T) {
 			}
 		},
 		"Addenda05": func(b *nacha.Batch, e *nacha.Entry) {
-			b.Class, e.Direction, e.Remittance = nacha.TEL, rails.Debit, "x"
+			b.Class, e.Direction, e.Remittance = rails.TEL, rails.Debit, "x"
 		},
 	} {
 		b, e := payroll(), wage()
@@ -393,7 +393,7 @@ func TestWhatACHWouldRefuseIsNotWrittenAndTheNextEntryIs(t *testing.T) {
 			continue
 		}
 		good := wage()
-		if b.Only == rails.Debit || b.Class == nacha.TEL {
+		if b.Only == rails.Debit || b.Class == rails.TEL {
 			good.Direction = rails.Debit
 		}
 		if _, err := w.Entry(good); err != nil {
@@ -436,7 +436,7 @@ func TestBatchesAndFilesThatACHWouldRefuseAreNotBegun(t *testing.T) {
 			b.Offset = &nacha.Offset{Account: rails.GL, Routing: "021040078"}
 		},
 		"TransactionCode": func(b *nacha.Batch) {
-			b.Class = nacha.TEL // has no credits
+			b.Class = rails.TEL // has no credits
 			b.Offset = &nacha.Offset{Account: rails.GL, Routing: "021040078", Number: "1", Name: "x"}
 		},
 	} {

@@ -14,10 +14,10 @@ import (
 	"bankgraph/core/rails/calendar"
 )
 
-// What Read takes at most of a file.
+// What Read takes at most of a file, and how many faults it finds.
 const (
 	MostBytes  = 50 << 20
-	mostFaults = 1000
+	MostFaults = 1000
 )
 
 // Read reads a file and hands out its entries, each with its batch, in their order. It goes on after a
@@ -83,7 +83,7 @@ const (
 )
 
 func (r *reader) fault(record, field, reason string) {
-	if len(r.faults) < mostFaults {
+	if len(r.faults) < MostFaults {
 		r.faults = append(r.faults, Fault{Line: r.line, Record: record, Field: field, Reason: reason})
 	}
 }

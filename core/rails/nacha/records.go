@@ -290,3 +290,6 @@ func change(a *ach.Addenda98) *Change {
 	}
 	return c
 }
+
+// Routing completes a routing number of which files of ACH have eight digits.
+func Routing(eight string) string { return eight + strconv.Itoa(ach.CalculateCheckDigit(eight)) }

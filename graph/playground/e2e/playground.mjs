@@ -15,7 +15,7 @@ const browser = await chromium.launch({
 // The examples that change something: each is run by whom it is for.
 const writes = [
   'Ask for a change', 'Decide as the second person', 'Move money', 'Pay somebody at another bank', 'Pay over ACH', 'Move the clock',
-  'Be told of payments',
+  'Be told of payments', 'Hold money on an account', 'Say who may debit an account', 'Ask for a rate',
 ];
 
 const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, deviceScaleFactor: 2 });

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"bankgraph/core"
+	"bankgraph/core/access"
+	"bankgraph/core/demo"
+	"bankgraph/core/seal"
+	"bankgraph/db"
+)
+
+// The account of the demo bank that pays the lines, and the bank that all are paid to.
+var payer = demo.AccountNumber(1, 0)
+
+// takeFile uploads a file of many instant payments, and tells how long it takes until all of them are made, and how
+// much memory that costs, beside the bare work: the file is parsed, and its rows are copied into a table.
+func takeFile(ctx context.Context, o options, b *bank) error {
+	path := filepath.Join(b.work, "lines.csv")
+	if err := writeLines(path, o.lines); err != nil {
+		return err
+	}
+	bare, err := copyBare(ctx, b.owner, path)
+	if err != nil {
+		return fmt.Errorf("copy: %w", err)
+	}
+	if err := b.letPay(ctx); err != nil {
+		return err
+	}
+	program, err := build(ctx, b.work)
+	if err != nil {
+		return err
+	}
+	server, err := serve(program, b.work, append(b.settings(), "BANKGRAPH_RATE=0", "BANKGRAPH_TENANT_RATE=0")...)
+	if err != nil {
+		return err
+	}
+	defer server.stop()
+	idle, err := peakOf(server.command.Process.Pid)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	if err := upload(ctx, "http://"+server.address, b.writer, path); err != nil {
+		return err
+	}
+	arrived := time.Since(began)
+	checked, made, err := b.follow(ctx, began, o.lines)
+	if err != nil {
+		return err
+	}
+	peak, err := peakOf(server.command.Process.Pid)
+	if err != nil {
+		return err
+	}
+	rate := func(d time.Duration) float64 { return float64(o.lines) / d.Seconds() }
+	fmt.Printf("%d lines: arrived after %.1f s, checked after %.1f s, all payments made after %.1f s\n",
+		o.lines, arrived.Seconds(), checked.Seconds(), made.Seconds())
+	fmt.Printf("upload to payments made: %.0f lines/s; parsing and COPY alone: %.0f lines/s; ratio %.3f\n",
+		rate(made), rate(bare), bare.Seconds()/made.Seconds())
+	fmt.Printf("peak memory of the program: %d MiB, %d MiB before the upload\n", peak>>20, idle>>20)
+	return nil
+}
+
+// writeLines writes a csv file of so many payments.
+func writeLines(path string, lines int) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	w := csv.NewWriter(file)
+	_ = w.Write([]string{
+		"externalReferenceId", "paymentAmount", "speed", "senderAccountNumber", "receiverName", "receiverAccountNumber",
+		"receiverSubAccountType", "receiverBankId", "paymentNotes",
+	})
+	for n := range lines {
+		_ = w.Write([]string{
+			"BENCH-" + strconv.Itoa(n), "0.01", "Instant", payer, "Ada Byron", strconv.Itoa(4400000000 + n), "Checking",
+			"611090001", "Line " + strconv.Itoa(n),
+		})
+	}
+	w.Flush()
+	return errors.Join(w.Error(), file.Close())
+}
+
+// copyBare is the least that any bank would have to do: it parses the file, and copies its rows into a table.
+func copyBare(ctx context.Context, url, path string) (time.Duration, error) {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	_, err = conn.Exec(ctx, `CREATE UNLOGGED TABLE IF NOT EXISTS bench_lines (a text, b text, c text, d text, e text, f text,
+		g text, h text, i text); TRUNCATE bench_lines`)
+	if err != nil {
+		return 0, err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	began := time.Now()
+	from := csv.NewReader(file)
+	from.ReuseRecord = true
+	if _, err := from.Read(); err != nil {
+		return 0, err
+	}
+	_, err = conn.CopyFrom(ctx, pgx.Identifier{"bench_lines"}, []string{"a", "b", "c", "d", "e", "f", "g", "h", "i"},
+		pgx.CopyFromFunc(func() ([]any, error) {
+			fields, err := from.Read()
+			if errors.Is(err, io.EOF) {
+				return nil, nil
+			}
+			row := make([]any, len(fields))
+			for i, field := range fields {
+				row[i] = field
+			}
+			return row, err
+		}))
+	took := time.Since(began)
+	_, dropped := conn.Exec(ctx, "DROP TABLE bench_lines")
+	return took, errors.Join(err, dropped)
+}
+
+// letPay reads in the directory of the bank that is paid to, and takes away what keeps one account from so many
+// payments: limits, and that a second person is asked.
+func (b *bank) letPay(ctx context.Context) error {
+	pools, err := db.Open(b.owner, db.Options{})
+	if err != nil {
+		return err
+	}
+	defer pools.Close()
+	operator := access.Operator(ctx, 0, "", nil)
+	if err := demo.Directory(operator, core.New(core.Options{DB: pools, Keys: seal.New(), PublicURL: publicURL})); err != nil {
+		return err
+	}
+	var tenant int64
+	if err := pools.NewRaw("SELECT id FROM tenants WHERE code = 'sandbox'").Scan(ctx, &tenant); err != nil {
+		return err
+	}
+	return pools.InTx(ctx, tenant, func(ctx context.Context, tx db.Tx) error {
+		_, err := tx.NewRaw("DELETE FROM limits WHERE tenant = ? AND customer = ?", tenant, demo.First).Exec(ctx)
+		if err == nil {
+			_, err = tx.NewRaw("UPDATE customers SET access_payment_dual_approval = false WHERE tenant = ? AND uid = ?",
+				tenant, demo.First).Exec(ctx)
+		}
+		return err
+	})
+}
+
+// follow waits until the payments of the file are made. It returns since when the file was checked, and they were made.
+func (b *bank) follow(ctx context.Context, began time.Time, lines int) (checked, made time.Duration, err error) {
+	conn, err := pgx.Connect(ctx, b.owner)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	for {
+		var status, reason, fault string
+		var valid, failed int
+		err := conn.QueryRow(ctx,
+			`SELECT status, reject_reason, valid, failed, coalesce((SELECT l.faults::text FROM bulk_file_lines AS l
+			   WHERE l.tenant = f.tenant AND l.file = f.uid AND l.status = 'FAILED' LIMIT 1), '')
+			 FROM bulk_files AS f WHERE name = 'lines.csv' ORDER BY uid DESC LIMIT 1`).
+			Scan(&status, &reason, &valid, &failed, &fault)
+		switch {
+		case err != nil:
+			return 0, 0, err
+		case failed > 0 || status == "FAILED" || status == "PENDING_APPROVAL":
+			return 0, 0, fmt.Errorf("the file is %s: %d lines have faults, such as %s; %s", status, failed, fault, reason)
+		case checked == 0 && valid == lines && status != "VALIDATING":
+			checked = time.Since(began)
+		case status == "PROCESSED":
+			return checked, time.Since(began), nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// peakOf is the most memory that a process has had, in bytes.
+func peakOf(pid int) (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if kilobytes, is := strings.CutPrefix(line, "VmHWM:"); is {
+			n, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(kilobytes), " kB"), 10, 64)
+			return n << 10, err
+		}
+	}
+	return 0, fmt.Errorf("the kernel says nothing of the memory of process %d", pid)
+}
+
+// upload sends the file as a form, from the disk.
+func upload(ctx context.Context, address, token, path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	var head bytes.Buffer
+	form := multipart.NewWriter(&head)
+	if _, err := form.CreateFormFile("file", filepath.Base(path)); err != nil {
+		return err
+	}
+	body := io.MultiReader(&head, file, strings.NewReader("\r\n--"+form.Boundary()+"--\r\n"))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost,
+		address+"/v1/payments/customers/"+demo.First.String()+"/files/csv", body)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", form.FormDataContentType())
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if said, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("the upload is answered %s %.500s (%w)", answer.Status, said, err)
+	}
+	return nil
+}

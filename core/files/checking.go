@@ -1,0 +1,408 @@
+package files
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/events"
+	"bankgraph/core/fault"
+	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+	"bankgraph/db"
+)
+
+const (
+	checkedTogether = 250              // lines that are checked, and written, at a time
+	longestStep     = 5 * time.Second  // of one call of Check or Pay
+	leaseFor        = 15 * time.Second // how long nobody else works on the file
+	mostAttempts    = 1000             // calls that work on a file, of which one checks tens of thousands of lines
+)
+
+// Check reads files of the caller's bank that have come in, and says of each line what would become of it. It works on one
+// file for some seconds, and returns how many lines it has checked; what is left, the next call does, in any process. It is
+// for workers.
+func (s *Service) Check(ctx context.Context) (checked int, err error) {
+	caller, now, err := s.worker(ctx)
+	if err != nil {
+		return 0, err
+	}
+	f, err := s.lease(ctx, caller, now)
+	if err != nil || f == nil {
+		return 0, err
+	}
+	if f.Attempt > mostAttempts {
+		return 1, (&checking{s: s, f: f, worker: caller, now: now}).finish(ctx,
+			Faults{{0, "", string(fault.Internal), "the bank could not read the file"}})
+	}
+	c := &checking{s: s, f: f, by: f.Maker.caller(caller), worker: caller, now: now, until: time.Now().Add(longestStep)}
+	err = c.read(ctx)
+	var wrong errBroken
+	switch {
+	case errors.As(err, &wrong):
+		err = c.finish(ctx, Faults{wrong.FileFault})
+	case errors.Is(err, errEnough):
+		err = s.leave(ctx, f)
+	case errors.Is(err, errLost):
+		err = nil
+	}
+	if err != nil {
+		return c.lines, fmt.Errorf("check file %s: %w", f.UID, err)
+	}
+	return c.lines + 1, nil
+}
+
+var (
+	// errEnough ends the reading where a call has worked long enough.
+	errEnough = errors.New("the rest of the file is checked later")
+	// errLost ends it where somebody else works on the file, or it is cancelled.
+	errLost = errors.New("somebody else has the file")
+)
+
+// lease takes the oldest file that waits to be checked, for some seconds; nil if there is none.
+func (s *Service) lease(ctx context.Context, caller access.Caller, now time.Time) (*BulkFile, error) {
+	f := new(BulkFile)
+	err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		err := tx.NewSelect().Model(f).Where("bf.tenant = ?", caller.Tenant).
+			Where("bf.status IN (?)", bun.List([]FileStatus{Received, Validating})).
+			Where("coalesce(bf.leased_until, '-infinity') < clock_timestamp()").
+			OrderExpr("bf.leased_until NULLS FIRST, bf.uid").Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+		if err != nil {
+			return err
+		}
+		was := *f
+		f.Attempt++
+		_, err = db.Raw(tx, `UPDATE bulk_files SET attempt = ?, leased_until = clock_timestamp() + ?::interval
+			WHERE tenant = ? AND uid = ?`, f.Attempt, leaseFor.String(), f.Tenant, f.UID).Exec(ctx)
+		if err != nil || f.Status == Validating {
+			return err
+		}
+		return s.enterTx(ctx, tx, caller, &was, f, Validating, now)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // there is no file to check
+	}
+	if err != nil {
+		return nil, fmt.Errorf("take a file to check: %w", err)
+	}
+	return f, nil
+}
+
+// leave lets others go on with a file.
+func (s *Service) leave(ctx context.Context, f *BulkFile) error {
+	return s.db.InTx(ctx, int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := db.Raw(tx, `UPDATE bulk_files SET leased_until = NULL WHERE tenant = ? AND uid = ? AND attempt = ?`,
+			f.Tenant, f.UID, f.Attempt).Exec(ctx)
+		return err
+	})
+}
+
+// checking is the checking of one file.
+type checking struct {
+	s      *Service
+	f      *BulkFile
+	by     access.Caller // in whose name payments are made
+	worker access.Caller
+	now    time.Time
+	until  time.Time
+	lines  int // that this call has checked
+
+	waiting []*said
+	column  func(string) string
+	batches batches // that are not written yet
+}
+
+// read reads the file from where its checking stands.
+func (c *checking) read(ctx context.Context) error {
+	c.column = columnIn
+	switch c.f.Type {
+	case NACHA:
+		c.column = inEntry
+		return c.readNACHA(ctx)
+	case Fedwire:
+		c.column = inWire
+		text, err := c.s.text(ctx, c.f, 0)
+		if err == nil {
+			err = readWires(text, c.f.Checked, func(one *said) error { return c.take(ctx, one) })
+		}
+		return c.done(ctx, err, nil)
+	}
+	r := &reader{kind: c.f.Type}
+	head, err := c.s.text(ctx, c.f, 0)
+	if err != nil {
+		return err
+	}
+	begins, err := r.readHeader(head)
+	if err != nil {
+		return err
+	}
+	at, before := begins, int32(1)
+	if c.f.Position > 0 {
+		at, before = c.f.Position, c.f.Checked
+	}
+	text, err := c.s.text(ctx, c.f, at)
+	if err == nil {
+		err = r.readLines(text, at, before, func(one *said) error { return c.take(ctx, one) })
+	}
+	return c.done(ctx, err, nil)
+}
+
+func (c *checking) readNACHA(ctx context.Context) error {
+	if c.f.Size > nachaMost {
+		return broken(0, "", fault.Max, "files of ACH must not be larger than 50 MiB")
+	}
+	first, err := c.s.text(ctx, c.f, 0)
+	if err != nil {
+		return err
+	}
+	all, whole, faulty, err := readBatches(first, c.f)
+	if err != nil {
+		return err
+	}
+	if err := c.s.payFrom(ctx, c.f, all); err != nil {
+		return err
+	}
+	if c.batches = all; len(whole) > 0 {
+		return c.done(ctx, nil, whole)
+	}
+	again, err := c.s.text(ctx, c.f, 0)
+	if err == nil {
+		err = readEntries(again, all, faulty, c.f.Checked, func(one *said) error { return c.take(ctx, one) })
+	}
+	return c.done(ctx, err, nil)
+}
+
+// done checks the last lines, and settles what becomes of the file.
+func (c *checking) done(ctx context.Context, err error, whole Faults) error {
+	if err == nil {
+		err = c.flush(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return c.finish(ctx, whole)
+}
+
+// take checks a line together with those that follow.
+func (c *checking) take(ctx context.Context, one *said) error {
+	if one.last >= 1<<lineBits { // numbers beyond would be those of another file
+		return broken(0, "", fault.Max, fmt.Sprintf("the file has more than %d lines, empty ones counted", 1<<lineBits-1))
+	}
+	if c.f.Valid+c.f.Failed+int32(len(c.waiting)) >= mostLines { //nolint:gosec // a few hundred
+		return broken(one.line, "", fault.Max, fmt.Sprintf("the file has more than %d payments", mostLines))
+	}
+	c.waiting = append(c.waiting, one)
+	if len(c.waiting) < checkedTogether {
+		return nil
+	}
+	if err := c.flush(ctx); err != nil {
+		return err
+	}
+	if time.Now().After(c.until) {
+		return errEnough
+	}
+	return nil
+}
+
+// flush says of the lines that wait what would become of them, and writes that with how far the file has come.
+func (c *checking) flush(ctx context.Context) error {
+	if len(c.waiting) == 0 && len(c.batches) == 0 {
+		return nil
+	}
+	var orders []*payments.Order
+	var of []int
+	for i, one := range c.waiting {
+		if one.order != nil && len(one.faults) == 0 {
+			orders, of = append(orders, one.order), append(of, i)
+		}
+	}
+	planned, err := c.s.payments.Plan(ctx, c.by, c.f.Customer, orders, c.now)
+	if err != nil {
+		return err
+	}
+	lines := make([]*FileLine, len(c.waiting))
+	for i, one := range c.waiting {
+		if lines[i], err = c.line(one); err != nil {
+			return err
+		}
+	}
+	was := *c.f
+	for k, i := range of {
+		c.plan(lines[i], c.waiting[i], planned[k])
+	}
+	for i, l := range lines {
+		if l.Status == LineFailed {
+			c.f.Failed++
+		}
+		c.f.Checked, c.f.Position = max(c.f.Checked, c.waiting[i].last), max(c.f.Position, c.waiting[i].end)
+	}
+	if err := c.write(ctx, lines); err != nil {
+		*c.f = was
+		return err
+	}
+	c.lines, c.waiting, c.batches = c.lines+len(lines), c.waiting[:0], nil
+	return nil
+}
+
+// line makes the row of a line, which has faults as long as nothing else is known.
+func (c *checking) line(one *said) (*FileLine, error) {
+	l := &FileLine{
+		Tenant: c.f.Tenant, ID: lineID(c.f.UID, one.line), File: c.f.UID, Number: one.line, Batch: one.batch,
+		EntryType: rails.Credit, Currency: inCents,
+	}
+	l.fails(one.faults)
+	if one.order == nil {
+		return l, nil
+	}
+	if one.order.EntryType != "" {
+		l.EntryType = one.order.EntryType
+	}
+	if amount, err := parseAmount(one.order.Amount); err == nil {
+		l.Minor = amount
+	}
+	return l, l.seals(c.s.keys, one.order)
+}
+
+// plan says what would become of a line without faults of its own.
+func (c *checking) plan(l *FileLine, one *said, is payments.Planned) {
+	if is.Payment != nil {
+		l.Rail, l.Minor, l.SenderName = is.Payment.Rail, is.Payment.Minor, is.Payment.OwnerName()
+	}
+	if is.Why != nil {
+		l.fails(faultsOf(one.line, is.Why, c.column))
+		return
+	}
+	f, p := c.f, is.Payment
+	l.Status = LineValid
+	f.Valid++
+	f.Largest = max(f.Largest, p.Minor)
+	if l.EntryType == rails.Debit {
+		f.Debits += p.Minor
+	} else {
+		f.Credits += p.Minor
+	}
+	if f.PaymentDate == nil || p.Date.Before(*f.PaymentDate) {
+		on := p.Date
+		f.PaymentDate = &on
+	}
+	f.Approvers = max(f.Approvers, is.Approvers)
+	f.ByBank = f.ByBank || is.By == access.OfBank
+}
+
+// write writes lines, and how far the file has come, if nobody else has taken it.
+func (c *checking) write(ctx context.Context, lines []*FileLine) error {
+	f := c.f
+	return c.s.db.InTx(ctx, int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		done, err := db.Raw(tx, `UPDATE bulk_files SET checked = ?, position = ?, valid = ?, failed = ?, credits = ?, debits = ?,
+			largest = ?, payment_date = ?, offset_account = ?, approvers = ?, by_bank = ?,
+			leased_until = clock_timestamp() + ?::interval
+			WHERE tenant = ? AND uid = ? AND attempt = ? AND status = 'VALIDATING'`, f.Checked, f.Position, f.Valid, f.Failed,
+			f.Credits, f.Debits, f.Largest, f.PaymentDate, named(f.OffsetAccount), f.Approvers, f.ByBank,
+			leaseFor.String(), f.Tenant, f.UID, f.Attempt).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(errLost, err)
+		}
+		if err := c.writeBatchesTx(ctx, tx); err != nil {
+			return err
+		}
+		return db.InsertAtCommit(ctx, lines)
+	})
+}
+
+func (c *checking) writeBatchesTx(ctx context.Context, tx bun.Tx) error {
+	if len(c.batches) == 0 {
+		return nil
+	}
+	var there bool
+	err := db.Raw(tx, `SELECT EXISTS (SELECT FROM bulk_file_batches WHERE tenant = ? AND file = ?)`, c.f.Tenant,
+		c.f.UID).Scan(ctx, &there)
+	if err != nil || there {
+		return err
+	}
+	rows := make([]*FileBatch, len(c.batches))
+	for i, b := range c.batches {
+		rows[i] = &b.FileBatch
+	}
+	return db.InsertAtCommit(ctx, rows)
+}
+
+// finish settles what becomes of a file that has been read: it is paid, waits for people, or can pay nothing.
+func (c *checking) finish(ctx context.Context, whole Faults) error {
+	f := c.f
+	was := *f
+	f.Faults = append(Faults{}, whole...)
+	to := Approved
+	switch {
+	case len(whole) > 0:
+		to, f.RejectReason = Failed, whole[0].Message
+	case f.Valid == 0 && f.Failed == 0:
+		to, f.RejectReason = Failed, "the file has no payment"
+	case f.Valid == 0:
+		to, f.RejectReason = Failed, "every line has faults"
+	case f.Approvers > 0:
+		to = PendingApproval
+	}
+	return c.s.db.InTx(ctx, int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		locked := new(BulkFile)
+		err := tx.NewSelect().Model(locked).Where("bf.tenant = ?", f.Tenant).Where("bf.uid = ?", f.UID).
+			Where("bf.attempt = ?", f.Attempt).Where("bf.status = ?", Validating).For("NO KEY UPDATE").Scan(ctx)
+		if errors.Is(err, sql.ErrNoRows) {
+			return errLost
+		}
+		if err != nil {
+			return err
+		}
+		if len(whole) > 0 { // the batches that were read say why
+			if err := c.writeBatchesTx(ctx, tx); err != nil {
+				return err
+			}
+		}
+		now := *f
+		now.LeasedUntil = nil
+		was.Version = locked.Version
+		now.Version = locked.Version
+		if err := c.s.enterTx(ctx, tx, c.worker, &was, &now, to, c.now); err != nil || to != PendingApproval {
+			return err
+		}
+		p := changes.Proposal{Customer: int64(f.Customer), UID: f.UID, Version: now.Version, After: &now, Approvers: f.Approvers}
+		if f.ByBank {
+			p.By = access.OfBank
+		}
+		_, err = c.s.upload.ProposeTx(ctx, tx, c.by, c.now, uploaded{Type: f.Type, Name: f.Name}, p)
+		return err
+	})
+}
+
+// enterTx writes that a file, which is locked and was this before, has another status.
+func (s *Service) enterTx(
+	ctx context.Context, tx bun.Tx, by access.Caller, was, f *BulkFile, to FileStatus, now time.Time,
+) error {
+	f.Status, f.UpdatedAt, f.Version = to, now, f.Version+1
+	if by.LoginID != "" || by.Client != access.OperatorClient {
+		f.UpdatedBy = by.LoginID
+		if f.UpdatedBy == "" {
+			f.UpdatedBy = by.Client
+		}
+	}
+	if _, err := tx.NewUpdate().Model(f).WherePK().Exec(ctx); err != nil {
+		return fmt.Errorf("write file %s: %w", f.UID, err)
+	}
+	done := changes.Change{
+		Action: "checkFile", Object: fileObject, UID: f.UID, Customer: int64(f.Customer), Version: f.Version, Before: was,
+		After: f,
+	}
+	if to == Processing || to == Processed || to == PartiallyProcessed {
+		done.Action = "processFile"
+	}
+	recorded := done.Recorded(by, "")
+	return events.RecordTx(ctx, tx, recorded.Entry, *recorded.Event)
+}

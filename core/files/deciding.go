@@ -1,0 +1,115 @@
+package files
+
+import (
+	"context"
+	"fmt"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/money"
+	"bankgraph/core/payments"
+)
+
+// Cancel ends a file before any payment was made of it.
+func (s *Service) Cancel(
+	ctx context.Context, uid FileUID, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	caller, err := s.cancel.Require(ctx, uid.String())
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.cancel.Do(ctx, caller, changes.Target{UID: uid.String()}, struct{}{}, options)
+}
+
+func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
+	f, err := s.lockTx(ctx, tx, &at)
+	if err == nil {
+		err = tx.CheckVersion(f.Version)
+	}
+	if err != nil {
+		return Saved{}, err
+	}
+	switch f.Status {
+	case Received, Validating, Approved:
+	case PendingApproval, PartlyApproved:
+		if err := tx.Withdraw(ctx, f.UID); err != nil {
+			return Saved{}, err
+		}
+	default:
+		return Saved{}, ErrOver.With(string(f.Status))
+	}
+	was := *f
+	f.RejectReason = tx.Options.Reason
+	return saved(f), s.decideTx(ctx, tx, &was, f, Cancelled)
+}
+
+// lockTx holds the customer of a file, and locks the file.
+func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, at *changes.Target) (*BulkFile, error) {
+	if _, err := customers.Hold(s.customers.HoldTx).Of("bulk_files", "uid", ErrNotFound)(ctx, tx, at); err != nil {
+		return nil, err
+	}
+	f := new(BulkFile)
+	q := tx.NewSelect().Model(f).Where("bf.tenant = ?", tx.Caller.Tenant).Where("bf.uid = ?", at.UID).
+		Where("bf.customer = ?", at.Customer)
+	return changes.Lock(ctx, q, f, ErrNotFound)
+}
+
+// settleTx lets the payments of a file be made that waited for a second person, or refuses them all.
+func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
+	f, was, err := s.decidingTx(ctx, tx, at)
+	if err != nil {
+		return err
+	}
+	if !approved {
+		f.RejectReason = tx.Options.Reason
+		return s.decideTx(ctx, tx, was, f, Rejected)
+	}
+	if err := payments.MayApprove(tx.Caller, money.Of(f.Largest, inCents)); err != nil {
+		return err
+	}
+	f.ApprovedBy, f.ApprovedAt = nameOf(tx.Caller), &tx.Now
+	return s.decideTx(ctx, tx, was, f, Approved)
+}
+
+// agreeTx is settleTx for the first of two people, who agrees.
+func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target) (int32, error) {
+	f, was, err := s.decidingTx(ctx, tx, at)
+	if err == nil {
+		err = payments.MayApprove(tx.Caller, money.Of(f.Largest, inCents))
+	}
+	if err != nil {
+		return 0, err
+	}
+	return f.Version + 1, s.decideTx(ctx, tx, was, f, PartlyApproved)
+}
+
+// decidingTx locks a file that people decide on.
+func (s *Service) decidingTx(ctx context.Context, tx *changes.Tx, at changes.Target) (f, was *BulkFile, err error) {
+	if f, err = s.lockTx(ctx, tx, &at); err != nil {
+		return nil, nil, err
+	}
+	if f.Status != PendingApproval && f.Status != PartlyApproved {
+		return nil, nil, ErrOver.With(string(f.Status))
+	}
+	before := *f
+	return f, &before, tx.CheckVersion(f.Version)
+}
+
+// decideTx writes what people have decided on a file.
+func (s *Service) decideTx(ctx context.Context, tx *changes.Tx, was, f *BulkFile, to FileStatus) error {
+	f.Status, f.UpdatedAt, f.UpdatedBy, f.Version = to, tx.Now, nameOf(tx.Caller), f.Version+1
+	if _, err := tx.NewUpdate().Model(f).WherePK().Exec(ctx); err != nil {
+		return fmt.Errorf("write file %s: %w", f.UID, err)
+	}
+	return tx.Record(ctx, changes.Change{
+		UID: f.UID, Customer: int64(f.Customer), Version: f.Version, Before: was, After: f,
+	})
+}
+
+func nameOf(c access.Caller) string {
+	if c.LoginID != "" {
+		return c.LoginID
+	}
+	return c.Client
+}

@@ -1,0 +1,335 @@
+// Package files takes in files of payments: it stores them sealed, finds every fault before anything is paid, waits for
+// approval where that is needed, and then makes one payment of each line that has none.
+package files
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/ident"
+	"bankgraph/core/money"
+	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+	"bankgraph/core/seal"
+)
+
+// FileUID is a file's number.
+type FileUID int64
+
+func (u FileUID) String() string { return strconv.FormatInt(int64(u), 10) }
+
+// ParseFileUID reads a file's number from decimal digits.
+func ParseFileUID(field, text string) (FileUID, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if text == "" || strings.Trim(text, "0123456789") != "" || err != nil {
+		return 0, fault.Field("file", field, fault.Number, "must be the digits of a file number")
+	}
+	return FileUID(n), nil
+}
+
+// FileType is the format of a file (rest/CONTRACT.md, formats of bulk files).
+type FileType string
+
+const (
+	NACHA   FileType = "NACHA"   // entries of ACH
+	Fedwire FileType = "FEDWIRE" // wires
+	RTP     FileType = "RTP"     // instant payments, over RTP or FedNow
+	CSV     FileType = "CSV"     // payments of any speed
+)
+
+// inPath are the types as paths name them.
+var inPath = map[string]FileType{"ach": NACHA, "fedwire": Fedwire, "rtp": RTP, "csv": CSV}
+
+// ParseFileType reads a type as paths name it, in any letter case.
+func ParseFileType(field, text string) (FileType, error) {
+	for name, is := range inPath {
+		if ident.Same(name, text) {
+			return is, nil
+		}
+	}
+	return "", fault.Field("file", field, fault.Malformed, "must be csv, fedwire, rtp or ach")
+}
+
+// FileStatus says how far a file has come (rest/CONTRACT.md, bulk file states).
+type FileStatus string
+
+const (
+	Received           FileStatus = "RECEIVED"            // stored; nothing is read of it yet
+	Validating         FileStatus = "VALIDATING"          // its lines are checked
+	Failed             FileStatus = "FAILED"              // nothing can be paid by it
+	PendingApproval    FileStatus = "PENDING_APPROVAL"    // checked; waits for a second person
+	PartlyApproved     FileStatus = "PARTIALLY_APPROVED"  // one of two people has agreed
+	Approved           FileStatus = "APPROVED"            // its payments are made next
+	Rejected           FileStatus = "REJECTED"            // the second person said no
+	Cancelled          FileStatus = "CANCELLED"           // before any payment was made
+	Processing         FileStatus = "PROCESSING"          // its payments are being made
+	PartiallyProcessed FileStatus = "PARTIALLY_PROCESSED" // all that could be made are; some lines had faults
+	Processed          FileStatus = "PROCESSED"           // all are made
+)
+
+// BulkFile is a file of payments.
+type BulkFile struct {
+	bun.BaseModel `bun:"table:bulk_files,alias:bf" json:"-"`
+
+	Tenant        access.Tenant `bun:"tenant,pk" json:"-"`
+	UID           FileUID       `bun:"uid,pk" json:"uid"`
+	Customer      customers.UID `bun:"customer" json:"-"`
+	Name          string        `bun:"name" json:"fileName"`
+	Type          FileType      `bun:"type" json:"fileType"`
+	Status        FileStatus    `bun:"status" json:"fileStatus"`
+	Channel       string        `bun:"channel" json:"channel"`
+	Size          int64         `bun:"size" json:"size"` // bytes
+	Hash          []byte        `bun:"content_hash,type:bytea" json:"-"`
+	Checked       int32         `bun:"checked" json:"-"`  // lines up to this one are checked
+	Position      int64         `bun:"position" json:"-"` // bytes that were read for that
+	Valid         int32         `bun:"valid" json:"validPayments"`
+	Failed        int32         `bun:"failed" json:"errorPayments"`
+	Made          int32         `bun:"made" json:"madePayments"`
+	Credits       int64         `bun:"credits" json:"-"` // cents, of what can be paid
+	Debits        int64         `bun:"debits" json:"-"`
+	Largest       int64         `bun:"largest" json:"-"`
+	PaymentDate   *time.Time    `bun:"payment_date,type:date" json:"-"` // of the first payment
+	OffsetAccount accounts.UID  `bun:"offset_account,nullzero" json:"-"`
+	Faults        Faults        `bun:"faults,type:jsonb" json:"-"`
+	RejectReason  string        `bun:"reject_reason" json:"rejectReason"`
+	Approvers     int32         `bun:"approvers" json:"-"`
+	ByBank        bool          `bun:"by_bank" json:"-"`
+	Maker         maker         `bun:"maker,type:jsonb" json:"-"`
+	MakerClient   string        `bun:"maker_client" json:"-"`
+	MakerLogin    string        `bun:"maker_login" json:"-"`
+	ApprovedBy    string        `bun:"approved_by" json:"-"`
+	ApprovedAt    *time.Time    `bun:"approved_at" json:"-"`
+	UpdatedBy     string        `bun:"updated_by" json:"-"`
+	Attempt       int32         `bun:"attempt" json:"-"`
+	LeasedUntil   *time.Time    `bun:"leased_until" json:"-"`
+	CreatedAt     time.Time     `bun:"created_at" json:"-"`
+	UpdatedAt     time.Time     `bun:"updated_at" json:"-"`
+	Version       int32         `bun:"version" json:"-"`
+}
+
+// inCents is the currency of totals: all formats pay in US dollars.
+const inCents = money.Currency("USD")
+
+// Bytes is the length of the file, which is at most MostBytes.
+func (f *BulkFile) Bytes() int32 { return int32(f.Size) }
+
+// Progress is how much of the present step is done, in percent.
+func (f *BulkFile) Progress() int32 {
+	done, of := int64(1), int64(1)
+	switch f.Status {
+	case Received:
+		done = 0
+	case Validating:
+		done, of = f.Position, f.Size
+	case Processing:
+		done, of = int64(f.Made), int64(f.Valid)
+	}
+	return int32(done * 100 / max(of, 1))
+}
+
+// TotalCredits is what the lines without faults pay.
+func (f *BulkFile) TotalCredits() money.Amount { return money.Of(f.Credits, inCents) }
+
+// TotalDebits is what they collect.
+func (f *BulkFile) TotalDebits() money.Amount { return money.Of(f.Debits, inCents) }
+
+// CreatedBy is the login of who uploaded the file, or else the API key.
+func (f *BulkFile) CreatedBy() string {
+	if f.MakerLogin != "" {
+		return f.MakerLogin
+	}
+	return f.MakerClient
+}
+
+// FileFault is what is wrong with a file or with a line of it. It has no account number.
+type FileFault struct {
+	Line    int32  `json:"line"`    // from 1; 0 for the file as a whole
+	Field   string `json:"field"`   // the column, or the record and its field; '' for the whole line
+	Code    string `json:"code"`    // such as REQUIRED, INVALID, NOTFOUND
+	Message string `json:"message"` // in plain words
+}
+
+// Faults are what is wrong, in the order in which it was found.
+type Faults = []FileFault
+
+// LineStatus says what became of a line.
+type LineStatus string
+
+const (
+	LineValid  LineStatus = "VALID"  // a payment can be made of it
+	LineFailed LineStatus = "FAILED" // it has faults; no payment is made
+	LineMade   LineStatus = "MADE"   // a payment was made of it
+)
+
+// FileLine is one payment of a file, as the file says it, and what became of it.
+type FileLine struct {
+	bun.BaseModel `bun:"table:bulk_file_lines,alias:bl" json:"-"`
+
+	Tenant     access.Tenant   `bun:"tenant,pk"`
+	ID         LineID          `bun:"id,pk"`
+	File       FileUID         `bun:"file"`
+	Number     int32           `bun:"number"` // of the line in the file, from 1
+	Batch      int32           `bun:"batch"`  // in the order of the file, from 1; 0 for none
+	Status     LineStatus      `bun:"status"`
+	EntryType  rails.EntryType `bun:"entry_type"`
+	Rail       rails.Rail      `bun:"rail"` // '' where none was found
+	Minor      int64           `bun:"amount"`
+	Currency   money.Currency  `bun:"currency"`
+	SenderName string          `bun:"sender_name"`      // whose account it is
+	Found      json.RawMessage `bun:"faults,type:json"` // Faults
+	Draft      []byte          `bun:"draft_sealed,type:bytea"`
+	Payment    payments.UID    `bun:"payment,nullzero"`
+
+	Said *payments.Order `bun:"-"` // what the line says, opened; nil where it could not be read
+}
+
+// Faults are what is wrong with the line; none while a payment can be made of it, or was.
+func (l *FileLine) Faults() (all Faults) {
+	_ = json.Unmarshal(l.Found, &all) // written by this package
+	return all
+}
+
+// fails keeps what is wrong with the line.
+func (l *FileLine) fails(all Faults) { l.Status, l.Found = LineFailed, textOf(all) }
+
+// Amount is what the line pays or collects.
+func (l *FileLine) Amount() money.Amount { return money.Of(l.Minor, l.Currency) }
+
+// LineID is the number of a line among those of all files.
+type LineID int64
+
+func (id LineID) String() string { return strconv.FormatInt(int64(id), 10) }
+
+// lineBits is how many bits of a LineID are the line's own: files have fewer than 2^24 lines.
+const lineBits = 24
+
+func lineID(of FileUID, line int32) LineID { return LineID(int64(of)<<lineBits | int64(line)) }
+
+// DraftColumn names the column for which lines are sealed (seal.Place).
+const DraftColumn = "bulk_file_lines.draft"
+
+func (l *FileLine) place() seal.Place {
+	return seal.Place{Tenant: int64(l.Tenant), Column: DraftColumn, Row: int64(l.ID)}
+}
+
+// seals keeps what the line says.
+func (l *FileLine) seals(keys *seal.Keys, o *payments.Order) error {
+	text, err := json.Marshal(o)
+	if err == nil {
+		l.Draft = keys.Seal(string(text), l.place()).Sealed
+	}
+	return err
+}
+
+// open reads what the line says.
+func (l *FileLine) open(keys *seal.Keys) error {
+	if l.Draft == nil {
+		return nil
+	}
+	text, err := keys.Open(seal.Value{Sealed: l.Draft}, l.place())
+	if err != nil {
+		return err
+	}
+	l.Said = new(payments.Order)
+	return json.Unmarshal([]byte(text), l.Said)
+}
+
+// FileBatch is a batch of a NACHA file.
+type FileBatch struct {
+	bun.BaseModel `bun:"table:bulk_file_batches,alias:bb" json:"-"`
+
+	Tenant        access.Tenant `bun:"tenant,pk"`
+	File          FileUID       `bun:"file,pk"`
+	Number        int32         `bun:"number,pk"`    // in the order of the file, from 1
+	ID            string        `bun:"id"`           // a UUID
+	BatchNumber   int32         `bun:"batch_number"` // as the file says it
+	ServiceClass  string        `bun:"service_class"`
+	Originator    string        `bun:"originator"` // routing number of its bank, eight digits
+	CompanyName   string        `bun:"company_name"`
+	CompanyID     string        `bun:"company_id"`
+	Class         rails.SECCode `bun:"class"`
+	Description   string        `bun:"description"`
+	Effective     *time.Time    `bun:"effective_on,type:date"`
+	EntryHash     int64         `bun:"entry_hash"`
+	Entries       int32         `bun:"entries"`
+	Credits       int64         `bun:"credits"` // cents
+	Debits        int64         `bun:"debits"`
+	OffsetAccount accounts.UID  `bun:"offset_account,nullzero"`
+	Balanced      bool          `bun:"balanced"`
+	Fault         string        `bun:"fault"` // why none of its entries can be paid; '' where they can
+}
+
+// SECClass is the class of the batch's entries, such as PPD.
+func (b *FileBatch) SECClass() string { return string(b.Class) }
+
+// TotalCredits is the sum of the batch's credits.
+func (b *FileBatch) TotalCredits() money.Amount { return money.Of(b.Credits, inCents) }
+
+// TotalDebits is the sum of the batch's debits.
+func (b *FileBatch) TotalDebits() money.Amount { return money.Of(b.Debits, inCents) }
+
+// maker is who has uploaded a file, as far as its payments are decided by that.
+type maker struct {
+	Client      string        `json:"client"`
+	Login       string        `json:"login,omitempty"`
+	User        uuid.UUID     `json:"user,omitzero"`
+	Responsible uuid.UUID     `json:"responsible,omitzero"`
+	Entity      int64         `json:"entity"`
+	Reach       access.Reach  `json:"reach"`
+	Limit       *access.Limit `json:"limit,omitempty"` // of one payment, the person's own
+}
+
+func makerOf(c access.Caller) maker {
+	return maker{
+		c.Client, c.LoginID, c.User, c.Responsible, c.Entity, c.Reach, c.Limit("Payments", perPayment),
+	}
+}
+
+// caller is the maker as a caller in whose name payments are made; worker is who makes them.
+func (m maker) caller(worker access.Caller) access.Caller {
+	c := access.Caller{
+		Tenant: worker.Tenant, TenantCode: worker.TenantCode, Zone: worker.Zone, Client: m.Client, LoginID: m.Login,
+		User: m.User, Responsible: m.Responsible, Entity: m.Entity, Reach: m.Reach,
+		Permissions: []access.Permission{access.InitiatePayments},
+	}
+	if m.Limit != nil {
+		c.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{*m.Limit}}}
+	}
+	return c
+}
+
+const perPayment = "Per_Transaction_Payment_Limits"
+
+// The faults of files.
+var (
+	ErrNotFound = fault.New(fault.NotFound, "file.not_found", "no such file")
+	// ErrSame is returned for a file that the customer has uploaded within a day, whatever its name.
+	ErrSame = fault.New(fault.Conflict, "file.same",
+		"the same file has been uploaded in the last 24 hours").On("file")
+	// ErrMismatch is returned where the file with a number has another name.
+	ErrMismatch = fault.New(fault.Conflict, "file.mismatch",
+		"the file with this number has another name").On("fileName")
+	// ErrOver is returned for a file that cannot be cancelled any more.
+	ErrOver = fault.New(fault.State, "file.over",
+		"its payments are made already, or it has ended: payments that wait can be cancelled one by one")
+	// ErrUploads is returned when too many files of a caller come in at a time.
+	ErrUploads = fault.New(fault.TooMany, "file.uploads",
+		"too many files of this caller come in at a time, try again when one has arrived")
+	// ErrUnfinished is returned when too many files of a customer are being worked on.
+	ErrUnfinished = fault.New(fault.TooMany, "file.unfinished",
+		"too many files of the customer are unfinished: approve or cancel some, or wait until they are processed")
+	// ErrNothing is returned for a search that says neither a name nor a number.
+	ErrNothing = fault.New(fault.Invalid, "file.nothing", "fileName or fileNumber is required")
+	// ErrNoEntity is returned to callers whose token names no legal entity.
+	ErrNoEntity = fault.New(fault.Invalid, "file.no_entity", "the access token names no legal entity")
+	ErrTooLarge = fault.New(fault.Invalid, "file.too_large", "must not be larger than 200 MiB").On("file")
+)

@@ -1,0 +1,637 @@
+package files_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/files"
+	"bankgraph/core/money"
+	"bankgraph/core/page"
+	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/nacha"
+	"bankgraph/db"
+)
+
+// filed is a bank with a customer that has an account with 10,000.00, and may send.
+type filed struct {
+	*coretest.Bank
+	t       *testing.T
+	of      *customers.Customer
+	account *accounts.Account
+}
+
+func newFiled(t *testing.T, edits ...func(*customers.Customer)) *filed {
+	t.Helper()
+	b := coretest.New(t)
+	b.Directory()
+	c := b.Customer(edits...)
+	return &filed{b, t, c, b.Account(c, coretest.Holding(10_000_00, 0), coretest.Sends)}
+}
+
+func dual(c *customers.Customer) { c.Access.PaymentDualApproval = true }
+
+func (f *filed) try(kind files.FileType, name, text string) (changes.Outcome[files.Saved], error) {
+	return f.Files.Upload(f.Staff(), files.Upload{
+		Customer: f.of.UID, Type: kind, Name: name, Content: strings.NewReader(text),
+	}, changes.RequestOptions{})
+}
+
+func (f *filed) upload(kind files.FileType, text string) files.FileUID {
+	f.t.Helper()
+	done, err := f.try(kind, "payments.txt", text)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return done.Result.UID
+}
+
+// work does all that waits.
+func (f *filed) work() {
+	f.t.Helper()
+	if _, err := f.Work(f.worker()); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *filed) worker() context.Context {
+	return access.Operator(f.t.Context(), f.Tenant, "test", coretest.Zone())
+}
+
+func (f *filed) find(uid files.FileUID) *files.BulkFile {
+	f.t.Helper()
+	found, err := coretest.Many(f.Bank, f.Staff(), func(b *db.Batch) *db.Many[files.FileUID, files.BulkFile] {
+		return f.Files.FindMany(f.Staff(), b, []files.FileUID{uid}, db.Columns{})
+	})
+	if err != nil || len(found[uid]) != 1 {
+		f.t.Fatal(found, err)
+	}
+	return found[uid][0]
+}
+
+func (f *filed) lines(uid files.FileUID) []*files.FileLine {
+	f.t.Helper()
+	found, err := coretest.Many(f.Bank, f.Staff(), func(b *db.Batch) *db.Many[files.FileUID, files.FileLine] {
+		return f.Files.LinesOf(f.Staff(), b, []files.FileUID{uid}, files.FileLineSearch{}, db.Columns{}, page.Window{Size: 1000})
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return found[uid]
+}
+
+// is fails the test unless a file has come so far.
+func (f *filed) is(uid files.FileUID, want files.FileStatus, made, failed int32) *files.BulkFile {
+	f.t.Helper()
+	is := f.find(uid)
+	if is.Status != want || is.Made != made || is.Failed != failed {
+		f.t.Errorf("%s %q, %d made, %d failed; want %s, %d and %d: %v", is.Status, is.RejectReason, is.Made, is.Failed, want,
+			made, failed, f.faults(uid))
+	}
+	return is
+}
+
+// faults are those of all lines of a file, each as line, field and code.
+func (f *filed) faults(uid files.FileUID) (all []string) {
+	for _, l := range f.lines(uid) {
+		for _, one := range l.Faults() {
+			all = append(all, fmt.Sprint(one.Line, " ", one.Field, " ", one.Code))
+		}
+	}
+	for _, one := range f.find(uid).Faults {
+		all = append(all, fmt.Sprint(one.Line, " ", one.Field, " ", one.Code))
+	}
+	return all
+}
+
+// free ends the lease of a worker that has stopped, unless its last statement still runs.
+func (f *filed) free() {
+	_ = f.DB.InTx(f.t.Context(), int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := db.Raw(tx, "UPDATE bulk_files SET leased_until = NULL WHERE tenant = ?", int64(f.Tenant)).Exec(ctx)
+		return err
+	})
+}
+
+// payments are those of a customer, oldest first.
+func (f *filed) payments() []*payments.Payment {
+	f.t.Helper()
+	found, err := coretest.Rows(f.Bank, f.Staff(), func(b *db.Batch) *db.Rows[payments.Payment] {
+		return f.Payments.List(f.Staff(), b, payments.Search{Customer: f.of.UID}, db.Columns{}, page.Window{Size: 1000})
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	slices.Reverse(found)
+	return found
+}
+
+const header = "externalReferenceId,paymentAmount,speed,secCode,senderAccountNumber,receiverName,receiverAccountNumber," +
+	"receiverSubAccountType,receiverBankId,paymentNotes,paymentDate,receiverAddressLine1,receiverCity,receiverCountryCode\n"
+
+// row is a line of a csv file, which pays over an instant network.
+func (f *filed) row(reference, amount string) string {
+	return fmt.Sprintf("%s,%s,Instant,,%s,Ada Byron,440055551,Checking,611590103,Rent,,,,\n", reference, amount,
+		coretest.AccountNumber(f.account.UID))
+}
+
+func TestEachLineOfAFileBecomesOnePayment(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	var text strings.Builder
+	text.WriteString("\ufeff" + header)
+	for i := range 600 {
+		text.WriteString(f.row(fmt.Sprint("INV-", i), "1.25"))
+	}
+	uid := f.upload(files.CSV, text.String())
+	f.is(uid, files.Received, 0, 0)
+	f.work()
+	is := f.is(uid, files.Processed, 600, 0)
+	if is.TotalCredits().String() != "750" && is.TotalCredits().String() != "750.00" || is.Debits != 0 {
+		t.Errorf("credits %s, debits %s", is.TotalCredits(), is.TotalDebits())
+	}
+	seen := map[string]bool{}
+	for _, p := range f.payments() {
+		seen[p.ExternalReferenceID] = true
+		if p.Minor != 1_25 || p.Channel != "FILE" || p.MakerClient == access.OperatorClient {
+			t.Errorf("%+v", p)
+		}
+	}
+	if len(seen) != 600 {
+		t.Errorf("%d payments", len(seen))
+	}
+	f.Prove()
+	f.work()
+	if again := len(f.payments()); again != 600 {
+		t.Errorf("%d payments", again)
+	}
+}
+
+func TestALineWithFaultsStopsNoOther(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	other := f.Account(f.Customer(), coretest.Holding(1_000_00, 0), coretest.Sends)
+	own := coretest.AccountNumber(f.account.UID)
+	text := header +
+		f.row("A", "10") + // 2
+		f.row("B", "ten") +
+		f.row("", "10") + // 4
+		fmt.Sprintf("D,10,Slow,,%s,Ada,440055551,Checking,611590103,,,,,\n", own) +
+		fmt.Sprintf("E,10,Instant,,%s,Ada,440055551,Checking,611590103,,,,,\n", coretest.AccountNumber(other.UID)) +
+		fmt.Sprintf("F,10,Instant,,%s,Ada,440055551,Checking,111111111,,,,,\n", own) + // 7
+		"G,10\n" +
+		`H,1"0` + strings.Repeat(",", 12) + "\n" +
+		fmt.Sprintf("I,10,Economy,,%s,Ada,440055551,Checking,611590103,,02-30-2026,,,\n", own) + // 10
+		fmt.Sprintf("J,10,Express,,%s,Ada,440055551,Checking,611590103,,,,,\n", own) +
+		f.row("K", "99999") + // 12: more than the account has
+		"\n" + f.row("L", "20.50") // 14
+	uid := f.upload(files.CSV, text)
+	f.work()
+	f.is(uid, files.PartiallyProcessed, 2, 10)
+	want := []string{
+		"3 paymentAmount INVALID", "4 externalReferenceId REQUIRED", "5 speed INVALID", "6 senderAccountNumber NOTFOUND",
+		"7 receiverBankId INVALID", "8  INVALID", "9  INVALID", "10 paymentDate INVALID",
+		"11 receiverAddressLine1 REQUIRED", "11 receiverCity REQUIRED", "11 receiverCountryCode REQUIRED",
+		"12  STATUS",
+	}
+	got := f.faults(uid)
+	for i := range want {
+		if i >= len(got) || got[i] != want[i] {
+			t.Errorf("faults %q\nwant %q", got, want)
+			break
+		}
+	}
+	var paid []string
+	for _, p := range f.payments() {
+		paid = append(paid, p.ExternalReferenceID)
+	}
+	if !slices.Equal(paid, []string{"A", "L"}) {
+		t.Errorf("paid %q", paid)
+	}
+	f.Prove()
+}
+
+func TestFilesOfWhichNothingCanBePaidFailWithTheReason(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	for name, c := range map[string]struct {
+		kind files.FileType
+		text string
+		want string
+	}{
+		"no known column":   {files.CSV, "amount,who\n1,2\n", "1  INVALID"},
+		"a column missing":  {files.CSV, "externalReferenceId,paymentAmount\nA,1\n", "1 senderAccountNumber REQUIRED"},
+		"a column twice":    {files.CSV, "paymentAmount,paymentAmount\n1,2\n", "1 paymentAmount INVALID"},
+		"no line":           {files.CSV, header, ""},
+		"speed in rtp":      {files.RTP, header + f.row("A", "1"), "1  INVALID"},
+		"an endless quote":  {files.CSV, header + `"` + strings.Repeat("x,\n", 100_000), "2  MAX"},
+		"no file of ACH":    {files.NACHA, "hello\n", "1 record INVALID"},
+		"no wire":           {files.Fedwire, "hello\n", "1  INVALID"},
+		"an endless wire":   {files.Fedwire, "{1500}" + strings.Repeat("x", 100_000), "1  MAX"},
+		"no line of names":  {files.CSV, "A,1,Instant,4400123401\n", "1  INVALID"},
+		"an endless header": {files.CSV, strings.Repeat("x", 300_000), "1  MAX"},
+	} {
+		uid := f.upload(c.kind, c.text)
+		f.work()
+		is := f.is(uid, files.Failed, 0, f.find(uid).Failed)
+		if strings.Contains(is.RejectReason, "4400123401") {
+			t.Errorf("%s: the reason has an account number: %s", name, is.RejectReason)
+		}
+		if got := append(f.faults(uid), ""); got[0] != c.want || is.RejectReason == "" {
+			t.Errorf("%s: %q %q, want %q", name, got, is.RejectReason, c.want)
+		}
+	}
+	if paid := f.payments(); len(paid) > 0 {
+		t.Errorf("%d payments", len(paid))
+	}
+}
+
+// Lines are numbered beside those of all other files: one number too many would be a line of the next file.
+func TestAFileEndsWhereItsNumbersOfLinesDo(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	uid := f.upload(files.CSV, header+strings.Repeat(strings.Repeat("\n", 60_000)+"A\n", 280))
+	f.work()
+	f.is(uid, files.Failed, 0, f.find(uid).Failed)
+	all := f.faults(uid)
+	if last := all[len(all)-1]; last != "0  MAX" {
+		t.Errorf("the last fault is %q", last)
+	}
+	for _, one := range all {
+		if line, _, _ := strings.Cut(one, " "); len(line) > 8 || len(line) == 8 && line > "16777215" {
+			t.Errorf("there is a line %s", line)
+		}
+	}
+}
+
+func TestWhatIsNoTextIsRefusedAndNothingOfItIsKept(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	for name, c := range map[string]struct{ name, text string }{
+		"a spreadsheet":    {"a.csv", "PK\x03\x04 and so on"},
+		"UTF-16":           {"a.txt", "\xff\xfea\x00b\x00"},
+		"Latin 1":          {"a.txt", "Caf\xe9\n"},
+		"a cut character":  {"a.txt", "Caf\xc3"},
+		"nothing":          {"a.txt", ""},
+		"another ending":   {"a.exe", "text"},
+		"no ending":        {"csv", "text"},
+		"no name":          {"", "text"},
+		"a very long name": {strings.Repeat("a", 200) + ".csv", "text"},
+		"a strange name":   {"a\x1b[31m.csv", "text"},
+	} {
+		if _, err := f.try(files.CSV, c.name, c.text); err == nil {
+			t.Errorf("%s is taken", name)
+		} else if wrong, is := fault.Of(err); !is || wrong.Field != "file" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// the character that a piece ends in the middle of
+	whole := strings.Repeat("x", 256<<10-1) + "é" + strings.Repeat("x", 100)
+	uid := f.upload(files.CSV, whole)
+	var parts int
+	if err := f.DB.NewRaw("SELECT count(*) FROM bulk_file_parts WHERE tenant = ? AND file <> ?", int64(f.Tenant), int64(uid)).
+		Scan(t.Context(), &parts); err != nil || parts != 0 {
+		t.Errorf("%d parts are left: %v", parts, err)
+	}
+	if got := f.find(uid).Name; got != "payments.txt" {
+		t.Errorf("%q", got)
+	}
+	done, err := f.try(files.CSV, `C:\bank\..\..\etc\pay.CSV`, header+f.row("A", "1"))
+	if err != nil || done.Result.Name != "pay.CSV" {
+		t.Errorf("%+v %v", done.Result, err)
+	}
+}
+
+func TestTheSameFileIsNotPaidTwiceInADay(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	text := header + f.row("A", "1")
+	f.upload(files.CSV, text)
+	if _, err := f.try(files.CSV, "another-name.csv", text); !errors.Is(err, files.ErrSame) {
+		t.Errorf("%v", err)
+	}
+	f.Clock.Advance(25 * time.Hour)
+	f.upload(files.CSV, text)
+	wrong := f.upload(files.CSV, header+f.row("B", "x"))
+	f.work()
+	f.is(wrong, files.Failed, 0, 1)
+	f.upload(files.CSV, header+f.row("B", "x")) // it failed: it may come again
+}
+
+func TestAFileWaitsForASecondPerson(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t, dual)
+	uid := f.upload(files.CSV, header+f.row("A", "1")+f.row("B", "x")+f.row("C", "2"))
+	f.work()
+	f.is(uid, files.PendingApproval, 0, 1)
+	if paid := f.payments(); len(paid) > 0 {
+		t.Errorf("%d payments", len(paid))
+	}
+	approve := func(ctx context.Context) error {
+		var open int64
+		if err := f.DB.NewRaw("SELECT uid FROM approvals WHERE tenant = ? AND object = 'file' AND status = 'Open'",
+			int64(f.Tenant)).Scan(t.Context(), &open); err != nil {
+			t.Fatal(err)
+		}
+		_, err := f.Changes.Approve(ctx, changes.UID(open), changes.RequestOptions{})
+		return err
+	}
+	if err := approve(f.Staff()); !errors.Is(err, changes.ErrOwn) {
+		t.Errorf("the maker approves: %v", err)
+	}
+	if err := approve(f.Checker()); err != nil {
+		t.Fatal(err)
+	}
+	if is := f.is(uid, files.Approved, 0, 1); is.ApprovedBy == "" || is.ApprovedAt == nil {
+		t.Errorf("%+v", is)
+	}
+	f.work()
+	f.is(uid, files.PartiallyProcessed, 2, 1)
+	for _, p := range f.payments() {
+		if p.State == payments.PendingApproval {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+func TestACancelledFilePaysNothing(t *testing.T) {
+	t.Parallel()
+	for _, when := range []files.FileStatus{files.Received, files.PendingApproval} {
+		f := newFiled(t, dual)
+		uid := f.upload(files.CSV, header+f.row("A", "1"))
+		if when == files.PendingApproval {
+			f.work()
+		}
+		f.is(uid, when, 0, 0)
+		if _, err := f.Files.Cancel(f.Staff(), uid, changes.RequestOptions{Reason: "Wrong month"}); err != nil {
+			t.Fatal(err)
+		}
+		f.work()
+		if is := f.is(uid, files.Cancelled, 0, 0); is.RejectReason != "Wrong month" {
+			t.Errorf("%+v", is)
+		}
+		if _, err := f.Files.Cancel(f.Staff(), uid, changes.RequestOptions{}); !errors.Is(err, files.ErrOver) {
+			t.Errorf("%v", err)
+		}
+		if paid := f.payments(); len(paid) > 0 {
+			t.Errorf("%d payments", len(paid))
+		}
+	}
+}
+
+// A worker that ends in the middle of a file leaves it to the next one: no payment is lost, and none is made twice.
+func TestAFileGoesOnWhereAnotherWorkerStopped(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	var text strings.Builder
+	text.WriteString(header)
+	for i := range 900 {
+		text.WriteString(f.row(fmt.Sprint("INV-", i), "1"))
+	}
+	uid := f.upload(files.CSV, text.String())
+	end := time.Now().Add(time.Minute)
+	for i := range 40 {
+		ctx, cancel := context.WithTimeout(f.worker(), time.Duration(5+7*i)*time.Millisecond)
+		_, _ = f.Files.Check(ctx)
+		_, _ = f.Files.Pay(ctx)
+		cancel()
+		f.free()
+	}
+	for f.find(uid).Status != files.Processed && time.Now().Before(end) { // a lease may have been left
+		f.free()
+		f.work()
+	}
+	f.is(uid, files.Processed, 900, 0)
+	seen := map[string]int{}
+	for _, l := range f.lines(uid) {
+		said, err := f.Files.Said(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[said.ExternalReferenceID]++
+	}
+	if paid := f.payments(); len(paid) != 900 || len(seen) != 900 {
+		t.Errorf("%d payments, %d references", len(paid), len(seen))
+	}
+	f.Prove()
+}
+
+// nachaFile writes a file of ACH.
+func nachaFile(t *testing.T, entries ...nacha.Entry) string {
+	t.Helper()
+	var text bytes.Buffer
+	w, err := nacha.NewWriter(&text, nacha.Header{
+		Origin: "611590103", Destination: "611590103", OriginName: "Acme", DestinationName: "Bank", CreatedAt: coretest.Start,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = w.Batch(nacha.Batch{
+		Class: rails.PPD, CompanyID: "1234567890", CompanyName: "Acme", Description: "PAYROLL",
+		Effective: coretest.Start.Truncate(24*time.Hour).AddDate(0, 0, 1), Bank: "611590103",
+	})
+	for _, e := range entries {
+		if err == nil {
+			_, err = w.Entry(e)
+		}
+	}
+	if err == nil {
+		_, err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+func credit(minor int64, name string) nacha.Entry {
+	return nacha.Entry{
+		Account: rails.Checking, Direction: rails.Credit, Amount: money.Of(minor, "USD"), Routing: "611590103",
+		Number: "440055551", Name: name, ID: "EMP-" + name,
+	}
+}
+
+func TestAFileOfACHIsPaidFromTheDefaultOffsetAccountOrFromTheAccountThatBalancesIt(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	f.Exec("UPDATE accounts SET enable_offset = true, default_offset = true WHERE tenant = ? AND uid = ?", int64(f.Tenant),
+		int64(f.account.UID))
+	another := f.Account(f.of, coretest.Holding(5_000_00, 0), coretest.Sends)
+	unbalanced := f.upload(files.NACHA, nachaFile(t, credit(100_00, "Ada"), credit(50_25, "Bob")))
+	own := nacha.Entry{
+		Account: rails.Checking, Direction: rails.Debit, Amount: money.Of(30_00, "USD"), Routing: "611090001",
+		Number: coretest.AccountNumber(another.UID), Name: "Offset", ID: "OFFSET",
+	}
+	balanced := f.upload(files.NACHA, nachaFile(t, credit(10_00, "Cy"), credit(20_00, "Di"), own))
+	f.work()
+	is := f.is(unbalanced, files.Processed, 2, 0)
+	if is.Credits != 150_25 || is.OffsetAccount != f.account.UID {
+		t.Errorf("%+v", is)
+	}
+	f.is(balanced, files.Processed, 2, 0)
+	want := map[string]accounts.UID{
+		"EMP-Ada": f.account.UID, "EMP-Bob": f.account.UID, "EMP-Cy": another.UID, "EMP-Di": another.UID,
+	}
+	for _, p := range f.payments() {
+		if p.SenderAccount != want[p.ExternalReferenceID] || p.Rail != rails.ACH || p.EntryType != rails.Credit {
+			t.Errorf("%+v", p)
+		}
+	}
+	batches, err := coretest.Many(f.Bank, f.Staff(), func(b *db.Batch) *db.Many[files.FileUID, files.FileBatch] {
+		return f.Files.BatchesOf(f.Staff(), b, []files.FileUID{balanced})
+	})
+	if err != nil || len(batches[balanced]) != 1 {
+		t.Fatal(batches, err)
+	}
+	b := batches[balanced][0]
+	if !b.Balanced || b.Credits != 30_00 || b.Debits != 30_00 || b.ServiceClass != "200" || b.Entries != 3 ||
+		b.EntryHash != 61159010+61159010+61109000 || b.OffsetAccount != another.UID {
+		t.Errorf("%+v", b)
+	}
+	f.Prove()
+}
+
+func TestAFileOfACHWhoseTotalsAreWrongPaysNothing(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	f.Exec("UPDATE accounts SET enable_offset = true, default_offset = true WHERE tenant = ? AND uid = ?", int64(f.Tenant),
+		int64(f.account.UID))
+	text := nachaFile(t, credit(100_00, "Ada"), credit(50_25, "Bob"))
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "8") {
+			lines[i] = line[:20] + "000000009999" + line[32:] // the total of debits
+		}
+	}
+	uid := f.upload(files.NACHA, strings.Join(lines, "\n"))
+	f.work()
+	is := f.is(uid, files.Failed, 0, 0)
+	if got := f.faults(uid); len(got) == 0 || !strings.Contains(got[0], "batch control TotalDebitEntryDollarAmount") {
+		t.Errorf("%q", got)
+	}
+	if len(f.payments()) > 0 || is.RejectReason == "" {
+		t.Errorf("%+v", is)
+	}
+	// one entry with a wrong check digit stops only itself; totals are those of all entries
+	wrong := strings.Replace(text, "Ada", "Ad\x01", 1)
+	if _, err := f.try(files.NACHA, "a.txt", wrong); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWiresAreReadFromTaggedMessages(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	wire := func(reference, amount, function string) string {
+		return "{1500}30        P \n{1510}1000\n{2000}" + amount + "\n{3100}611090001TEST BANK*\n{3320}" + reference +
+			"*\n{3400}611590103OLD MILL BANK*\n{3600}" + function + "\n{4200}D440055551*Ada Byron*1 Lake Rd*Erie, PA 16501*\n" +
+			"{5000}D" + coretest.AccountNumber(f.account.UID) + "*Acme*\n{6000}Invoice 7*second line*\n"
+	}
+	uid := f.upload(files.Fedwire, wire("W1", "000000012345", "CTR")+wire("W2", "000000000100", "DRC")+wire("W3", "12", "CTR")+
+		wire("W4", "000000000200", "CTR")+strings.Replace(wire("W5", "000000000300", "CTR"), "{1510}1000", "{1510}1600", 1)+
+		strings.Replace(wire("W6", "000000000300", "CTR"), "{6000}", "{7050}", 1))
+	f.work()
+	f.is(uid, files.PartiallyProcessed, 2, 4)
+	want := []string{"11 {3600} INVALID", "21 {2000} INVALID", "41 {1510} INVALID", "51 {7050} NOTALLOWED"}
+	if got := f.faults(uid); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	paid := f.payments()
+	if len(paid) != 2 || paid[0].Minor != 123_45 || paid[0].Rail != rails.Fedwire || paid[0].ReceiverName != "Ada Byron" ||
+		paid[1].ExternalReferenceID != "W4" {
+		t.Errorf("%+v", paid)
+	}
+	f.Prove()
+}
+
+func TestFilesAreSeenAndUploadedWithinTheCallersReach(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	uid := f.upload(files.CSV, header+f.row("A", "1"))
+	stranger := f.Partner(f.DownstreamPartner())
+	_, err := f.Files.Upload(stranger, files.Upload{
+		Customer: f.of.UID, Type: files.CSV, Name: "a.csv", Content: strings.NewReader(header),
+	}, changes.RequestOptions{})
+	if !errors.Is(err, customers.ErrOutOfScope) {
+		t.Errorf("%v", err)
+	}
+	if _, err := f.Files.Cancel(stranger, uid, changes.RequestOptions{}); !errors.Is(err, files.ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+	found, err := coretest.Many(f.Bank, stranger, func(b *db.Batch) *db.Many[files.FileUID, files.FileLine] {
+		return f.Files.LinesOf(stranger, b, []files.FileUID{uid}, files.FileLineSearch{}, db.Columns{}, page.Window{Size: 10})
+	})
+	if err != nil || len(found[uid]) != 0 {
+		t.Errorf("%v %v", found, err)
+	}
+	if _, err := f.Files.Upload(f.Reader(), files.Upload{}, changes.RequestOptions{}); !errors.Is(err, access.ErrDenied) {
+		t.Errorf("%v", err)
+	}
+}
+
+// One caller cannot hold the memory and the connections of all.
+func TestACallerUploadsAFewFilesAtATime(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	stop := make(chan struct{})
+	results := make(chan error, 17)
+	for range 17 {
+		go func() {
+			_, err := f.Files.Upload(f.Staff(), files.Upload{
+				Customer: f.of.UID, Type: files.CSV, Name: "a.csv", Content: slow(stop),
+			}, changes.RequestOptions{})
+			results <- err
+		}()
+	}
+	if err := <-results; !errors.Is(err, files.ErrUploads) {
+		t.Errorf("%v", err)
+	}
+	close(stop)
+	for range 16 {
+		if err := <-results; errors.Is(err, files.ErrUploads) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// slow ends when it is told to.
+type slow chan struct{}
+
+func (s slow) Read(into []byte) (int, error) {
+	<-s
+	return 0, errors.New("cut")
+}
+
+// Who is told of a payment learns which file it is of, if it sees whose file that is.
+func TestPaymentsAreToldWithTheirFile(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	uid := f.upload(files.CSV, header+f.row("A", "1")+f.row("B", "2"))
+	f.work()
+	paid := f.payments()
+	if len(paid) != 2 {
+		t.Fatal(paid)
+	}
+	told, err := f.Payments.Tell(f.Staff(), []payments.Mark{{Payment: paid[0].UID, Number: 1}, {Payment: paid[1].UID, Number: 1}})
+	if err != nil || len(told) != 2 {
+		t.Fatal(told, err)
+	}
+	for mark, p := range told {
+		if p.File == nil || p.File.Number != int64(uid) || p.File.Name != "payments.txt" {
+			t.Errorf("payment %s is told to be of %+v", mark.Payment, p.File)
+		}
+	}
+}

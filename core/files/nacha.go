@@ -1,0 +1,282 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/fault"
+	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/nacha"
+	"bankgraph/db"
+)
+
+// A NACHA file is read twice: first its totals and the accounts that its batches are paid from, of which the last entry
+// may tell; then its entries.
+
+// mostBatches is how many batches a file has at most.
+const mostBatches = 10_000
+
+// batch is a batch of a file as it was read first.
+type batch struct {
+	FileBatch
+	head nacha.Batch
+	// its last entry, which may be the other side of all others: of the account that they are paid from
+	trace, number string
+	minor         int64
+	direction     rails.EntryType
+}
+
+// batches are those of a file, in its order.
+type batches []*batch
+
+// readBatches reads a NACHA file for the first time: its batches, the faults of the file as a whole, and those of entries.
+func readBatches(from io.Reader, f *BulkFile) (all batches, whole, entries Faults, err error) {
+	_, _, err = nacha.Read(from, func(head nacha.Batch, e nacha.Entry) error {
+		if len(all) == 0 || all[len(all)-1].head != head {
+			if len(all) == mostBatches {
+				return broken(int32(e.Line), "", fault.Max, fmt.Sprintf("the file has more than %d batches", mostBatches)) //nolint:gosec // bounded by the size
+			}
+			all = append(all, newBatch(f, head, int32(len(all)+1))) //nolint:gosec // bounded
+		}
+		all[len(all)-1].add(e)
+		return nil
+	})
+	var faults nacha.Faults
+	switch {
+	case errors.As(err, &faults):
+		for _, one := range faults {
+			to := &whole
+			if one.Record == "entry" || one.Record == "addenda" {
+				to = &entries
+			}
+			*to = append(*to, FileFault{
+				int32(one.Line), strings.TrimSpace(one.Record + " " + one.Field), string(fault.Malformed), one.Reason, //nolint:gosec // bounded
+			})
+		}
+		if len(faults) >= nacha.MostFaults { // what is wrong beyond that is not known
+			whole = append(whole, FileFault{0, "", string(fault.Max), fmt.Sprintf("the file has %d faults or more", nacha.MostFaults)})
+		}
+		slices.SortStableFunc(entries, func(a, b FileFault) int { return cmp.Compare(a.Line, b.Line) })
+		return all, whole[:min(len(whole), MostFaults)], entries, nil
+	case err != nil:
+		return nil, nil, nil, err
+	}
+	return all, nil, nil, nil
+}
+
+func newBatch(f *BulkFile, head nacha.Batch, number int32) *batch {
+	b := &batch{head: head, FileBatch: FileBatch{
+		Tenant: f.Tenant, File: f.UID, Number: number, ID: uuid.NewString(), BatchNumber: int32(head.Number), //nolint:gosec // seven digits
+		ServiceClass: serviceClasses[head.Only], Originator: head.Bank, CompanyName: head.CompanyName,
+		CompanyID: head.CompanyID, Class: head.Class, Description: head.Description,
+	}}
+	if !head.Effective.IsZero() {
+		b.Effective = &head.Effective
+	}
+	return b
+}
+
+// serviceClasses are the kinds of batches, by the direction that all entries have.
+var serviceClasses = map[rails.EntryType]string{"": "200", rails.Credit: "220", rails.Debit: "225"}
+
+// add counts an entry.
+func (b *batch) add(e nacha.Entry) {
+	b.trace, b.number, b.minor, b.direction = e.Trace, e.Number, e.Amount.Minor, e.Direction
+	var hash int64
+	_, _ = fmt.Sscan(strings.TrimLeft(e.Routing[:min(8, len(e.Routing))], "0"), &hash)
+	b.EntryHash = (b.EntryHash + hash) % 10_000_000_000
+	if b.Entries++; e.Remittance != "" {
+		b.Entries++
+	}
+	if e.Direction == rails.Credit {
+		b.Credits += e.Amount.Minor
+	} else {
+		b.Debits += e.Amount.Minor
+	}
+}
+
+// mayBalance reports whether the last entry may be the other side of all others.
+func (b *batch) mayBalance() bool {
+	return b.Entries > 1 && b.Credits == b.Debits && b.minor > 0 &&
+		(b.direction == rails.Debit && b.minor == b.Debits || b.direction == rails.Credit && b.minor == b.Credits)
+}
+
+// payer is an account of the customer that a batch may be paid from.
+type payer struct {
+	UID       accounts.UID `bun:"uid"`
+	Hash      []byte       `bun:"number_hash"`
+	CompanyID string       `bun:"company_id"`
+	Default   bool         `bun:"default_offset"`
+}
+
+// OFFSET has each hash looked up by itself.
+var findingPayers = db.NewQuery[payer](`SELECT a.uid, a.number_hash, coalesce(nullif(a.ach_company_id, ''), c.ach_company_id) AS company_id,
+	a.default_offset FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
+	WHERE a.tenant = $1 AND c.tenant = $1 AND a.customer = $2 AND a.deleted_at IS NULL AND a.status <> 'Closed'
+	  AND (a.number_hash = ANY($3::bytea[])
+	    OR a.enable_ach AND coalesce(nullif(a.ach_company_id, ''), c.ach_company_id) = ANY($4::text[]))
+	ORDER BY a.default_offset DESC, a.uid LIMIT 1000`)
+
+// payFrom finds the accounts that batches are paid from: that of the last entry if it balances the others, else the default
+// offset account of the company id, else the only account that has the id.
+func (s *Service) payFrom(ctx context.Context, f *BulkFile, all batches) error {
+	var hashes [][]byte
+	var ids []string
+	ofNumber := map[*batch][][]byte{}
+	for _, b := range all {
+		if b.mayBalance() {
+			ofNumber[b] = s.keys.Hashes(int64(f.Tenant), accounts.NumberColumn, b.number)
+			hashes = append(hashes, ofNumber[b]...)
+		}
+		ids = append(ids, b.CompanyID)
+	}
+	slices.Sort(ids)
+	reads := s.db.PrimaryBatch()
+	found := db.Queue(reads, findingPayers, f.Tenant, f.Customer, hashes, slices.Compact(ids))
+	if err := reads.Send(ctx); err != nil {
+		return err
+	}
+	for _, b := range all {
+		b.payFrom(found.Items, ofNumber[b])
+		if f.OffsetAccount == 0 {
+			f.OffsetAccount = b.OffsetAccount
+		}
+	}
+	return nil
+}
+
+func (b *batch) payFrom(known []*payer, numbers [][]byte) {
+	var withID []*payer
+	for _, p := range known {
+		if slices.ContainsFunc(numbers, func(hash []byte) bool { return string(hash) == string(p.Hash) }) {
+			b.OffsetAccount, b.Balanced = p.UID, true
+			return
+		}
+		if p.CompanyID == b.CompanyID {
+			withID = append(withID, p)
+		}
+	}
+	if len(withID) > 0 && (withID[0].Default || len(withID) == 1) {
+		b.OffsetAccount = withID[0].UID
+		return
+	}
+	b.Fault = "no account of the customer is the default offset account of company id " + b.CompanyID +
+		", and the batch does not balance itself"
+}
+
+// readEntries reads a NACHA file again, and hands out its entries after a line. Those that had faults are handed out as
+// such, in their order.
+func readEntries(from io.Reader, all batches, faulty Faults, after int32, each func(*said) error) error {
+	at := -1
+	// hand hands out the entries with faults before a line, too
+	hand := func(before int32, s *said) error {
+		for len(faulty) > 0 && faulty[0].Line < before {
+			wrong := &said{line: faulty[0].Line, last: faulty[0].Line}
+			for len(faulty) > 0 && faulty[0].Line == wrong.line {
+				wrong.faults, faulty = append(wrong.faults, faulty[0]), faulty[1:]
+			}
+			if wrong.line > after {
+				if err := each(wrong); err != nil {
+					return err
+				}
+			}
+		}
+		if s == nil || s.line <= after {
+			return nil
+		}
+		return each(s)
+	}
+	_, _, err := nacha.Read(from, func(head nacha.Batch, e nacha.Entry) error {
+		if at < 0 || all[at].head != head {
+			at++
+		}
+		b := all[at]
+		if b.Balanced && e.Trace == b.trace {
+			return nil // the other side, which each payment has of its own
+		}
+		return hand(int32(e.Line), b.entry(e)) //nolint:gosec // bounded by the size
+	})
+	var faults nacha.Faults
+	if err != nil && !errors.As(err, &faults) {
+		return err
+	}
+	return hand(1<<30, nil)
+}
+
+// entry makes an order of an entry.
+func (b *batch) entry(e nacha.Entry) *said {
+	s := &said{line: int32(e.Line), last: int32(e.Line), batch: b.Number} //nolint:gosec // bounded by the size
+	refuse := func(field, why string) {
+		s.faults = append(s.faults, FileFault{s.line, field, string(fault.Forbidden), why})
+	}
+	switch {
+	case e.Return != nil || e.Dishonour != nil || e.Contest != nil || e.Change != nil:
+		refuse("entry TransactionCode", "returns and notices of change are no payments")
+	case e.Kind == nacha.Prenote || e.Kind == nacha.ZeroDollar:
+		refuse("entry TransactionCode", "entries that move no money are not sent")
+	case b.Description == nacha.Reversal:
+		refuse("batch header CompanyEntryDescription", "payments are reversed one by one, by their payment UID")
+	case e.Data != "" && e.Data != "S" && (b.Class == rails.WEB || b.Class == rails.TEL):
+		refuse("entry PaymentTypeCode", "entries of a series are not sent")
+	case b.Fault != "":
+		s.faults = Faults{{s.line, "batch header CompanyIdentification", string(fault.Unknown), b.Fault}}
+	}
+	o := &payments.Order{
+		Sender: payments.Party{UID: b.OffsetAccount}, EntryType: e.Direction, Amount: e.Amount.String(),
+		Currency: string(inCents), Date: b.head.Effective, Speed: string(payments.Economy),
+		ExternalReferenceID: strings.TrimSpace(e.ID), Notes: b.Description, Channel: "FILE", SECCode: b.Class,
+		CompanyID: b.CompanyID, Remittance: e.Remittance,
+		Receiver: payments.Receiver{
+			Number: strings.TrimSpace(e.Number), Name: strings.TrimSpace(e.Name), Bank: payments.ReceiverBank{ID: e.Routing},
+		},
+	}
+	if o.ExternalReferenceID == "" {
+		o.ExternalReferenceID = e.Trace
+	}
+	if b.head.SameDay {
+		o.Speed = string(payments.EconomyPlus)
+	}
+	o.Receiver.Type, o.Receiver.SubType = "Deposit", string(accounts.Checking)
+	switch e.Account {
+	case rails.Savings:
+		o.Receiver.SubType = string(accounts.Savings)
+	case rails.Loan:
+		o.Receiver.Type, o.Receiver.SubType = "Loan", string(accounts.LineOfCredit)
+	case rails.GL:
+		o.Receiver.Type, o.Receiver.SubType = "GL", "GL"
+	}
+	s.order = o
+	return s
+}
+
+// inEntry names the fields of an order by those of an entry.
+func inEntry(field string) string {
+	if known := entryFields[field]; known != "" {
+		return known
+	}
+	return "entry " + columnIn(field)
+}
+
+var entryFields = map[string]string{
+	"receiver.accountNumber": "entry DFIAccountNumber", "receiver.bank.bankId": "entry RDFIIdentification",
+	"receiver.name": "entry IndividualName", "paymentAmount": "entry Amount",
+	"externalReferenceId":                   "entry IdentificationNumber",
+	"additionalInfo.secCode":                "batch header StandardEntryClassCode",
+	"additionalInfo.paymentRemittanceNotes": "addenda PaymentRelatedInformation",
+	"paymentDate":                           "batch header EffectiveEntryDate",
+	"paymentNotes":                          "batch header CompanyEntryDescription",
+	"sender.achCompanyID":                   "batch header CompanyIdentification",
+	"sender.accountUID":                     "batch header CompanyIdentification",
+	"debtor.accountNumber":                  "entry DFIAccountNumber", "debtor.bank.bankId": "entry RDFIIdentification",
+	"debtor.name": "entry IndividualName", "creditor.accountUID": "batch header CompanyIdentification",
+	"creditor.achCompanyID": "batch header CompanyIdentification",
+}

@@ -1,0 +1,217 @@
+package files
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/page"
+	"bankgraph/core/payments"
+	"bankgraph/core/seal"
+	"bankgraph/db"
+)
+
+// ShownFile is a file with whose it is, the account that its batches are paid from, and its batches.
+type ShownFile struct {
+	BulkFile `bun:",extend"`
+
+	CounterParty string `bun:"counter_party,scanonly"` // the short name of the customer
+	Offset       Offset `bun:"embed:offset_"`
+
+	Batches []*ShownBatch `bun:"-"` // the first hundred
+}
+
+// Offset is the account that the batches of a file, or one of them, are paid from; empty if there is none.
+type Offset struct {
+	Name   string     `bun:"name,scanonly"`
+	Type   string     `bun:"type,scanonly"`
+	BankID string     `bun:"bank_id,scanonly"`
+	Number seal.Value `bun:"embed:number_"`
+}
+
+// ShownBatch is a batch with the account that it is paid from.
+type ShownBatch struct {
+	FileBatch `bun:",extend"`
+	Offset    Offset `bun:"embed:offset_"`
+}
+
+// ShownLine is a line with the payment that was made of it, and what the file says where none was.
+type ShownLine struct {
+	FileLine `bun:",extend"`
+
+	State       payments.State `bun:"state,scanonly"` // of the payment; '' where none was made
+	PaymentDate *time.Time     `bun:"payment_date,scanonly"`
+	CreatedAt   time.Time      `bun:"created_at,scanonly"` // of the payment, or else of the file
+	Account     Offset         `bun:"embed:offset_"`       // here, that is debited, or credited by a debit
+
+	Of *BulkFile `bun:"-"` // whose line it is
+}
+
+var (
+	listingShown    db.QueryCache[ShownFile]
+	listingBatches  db.QueryCache[ShownBatch]
+	listingPayments db.QueryCache[ShownLine]
+)
+
+// inShown are the columns that ShownFile, ShownBatch and ShownLine have beside their tables'.
+func inShown(alias, account string) map[string]string {
+	return map[string]string{
+		"offset_account": "coalesce(" + alias + ".offset_account, 0)",
+		"offset_name":    "coalesce(" + account + ".name, '')", "offset_type": "coalesce(" + account + ".type, '')",
+		"offset_bank_id":      "coalesce(" + account + ".bank_id, '')",
+		"offset_number_last4": "coalesce(" + account + ".number_last4, '')",
+	}
+}
+
+// Page reads a page of the files that the caller may see and a search finds, newest first, with all that is shown of
+// them, and how many there are. Callers need one of the permissions.
+func (s *Service) Page(
+	ctx context.Context, by FileSearch, w page.Window, oneOf ...access.Permission,
+) (found page.Counted[*ShownFile], err error) {
+	caller, err := access.Require(ctx, oneOf...)
+	if err != nil {
+		return found, err
+	}
+	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
+	list := by.list(caller, &p)
+	list.Most, list.Newest = "$3::bigint + $4::bigint", true
+	where := list.Conditions(caller.Reach)
+	const window = " ORDER BY bf.uid DESC LIMIT $3::bigint OFFSET $4::bigint"
+	key := queryKey{reach: caller.Reach, where: where.Key()}
+	text := listingShown.Get(key, func() string {
+		from := inShown("bf", "oa")
+		from["counter_party"] = "c.short_name"
+		return where.On(db.Select[ShownFile](db.Or[ShownFile](db.Columns{}), from).
+			Join("JOIN customers AS c ON c.tenant = bf.tenant AND c.uid = bf.customer").
+			Join("LEFT JOIN accounts AS oa ON oa.tenant = bf.tenant AND oa.uid = bf.offset_account").
+			Where("bf.tenant = $1").Where("c.tenant = $1")).String() + window
+	})
+	batchText := listingBatches.Get(key, func() string {
+		of := where.On(db.Select0[BulkFile]("bf.uid").Where("bf.tenant = $1")).String() + window
+		return db.Select[ShownBatch](db.Or[ShownBatch](db.Columns{}), inShown("bb", "oa")).
+			Join("LEFT JOIN accounts AS oa ON oa.tenant = bb.tenant AND oa.uid = bb.offset_account").
+			Where("bb.tenant = $1").Where("bb.number <= " + strconv.Itoa(MostBatches)).Where("bb.file IN (" + of + ")").OrderExpr("bb.file, bb.number").String()
+	})
+	count := db.Params{caller.Tenant, caller.ScopeCustomer()}
+	counted := by.list(caller, &count)
+	counted.Most = count.Up(0)
+	b := s.db.Batch()
+	rows, batches := db.Queue(b, text, p...), db.Queue(b, batchText, p...)
+	countText := counted.Count(caller.Reach)
+	total := db.Queue(b, counting.Get(countText, func() string { return countText }), count...)
+	if err := b.Send(ctx); err != nil {
+		return found, err
+	}
+	of := map[FileUID][]*ShownBatch{}
+	for _, one := range batches.Items {
+		of[one.File] = append(of[one.File], one)
+	}
+	found.Items = page.Cut(rows.Items, w).Items
+	for _, f := range found.Items {
+		f.Batches = of[f.UID]
+	}
+	found.Total = total.Items[0].N
+	return found, nil
+}
+
+// PaymentsOf reads a page of the payments of a file, in the order of its lines, and how many there are. It returns
+// ErrNotFound for a file that is absent, or that the caller may not see.
+func (s *Service) PaymentsOf(
+	ctx context.Context, uid FileUID, w page.Window,
+) (found page.Counted[*ShownLine], err error) {
+	caller, err := access.Require(ctx, access.ViewFiles)
+	if err != nil {
+		return found, err
+	}
+	b := s.db.Batch()
+	file := s.FindMany(ctx, b, []FileUID{uid}, db.Columns{})
+	text := listingPayments.Get(caller.Reach, func() string {
+		from := inShown("bl", "oa")
+		delete(from, "offset_account")
+		from["payment"], from["state"] = "coalesce(bl.payment, 0)", "coalesce(pay.state, '')"
+		from["payment_date"] = "coalesce(pay.payment_date, bf.payment_date)"
+		from["created_at"] = "coalesce(pay.created_at, bf.created_at)"
+		return db.Select[ShownLine](db.Or[ShownLine](db.Columns{}), from).
+			Join("JOIN bulk_files AS bf ON bf.tenant = bl.tenant AND bf.uid = bl.file").
+			Join("LEFT JOIN payments AS pay ON pay.tenant = bl.tenant AND pay.uid = bl.payment").
+			Join("LEFT JOIN accounts AS oa ON oa.tenant = bl.tenant AND oa.uid = CASE pay.entry_type WHEN 'DEBIT' "+
+				"THEN pay.receiver_account ELSE pay.sender_account END").
+			Where("bl.tenant = $1").Where("bf.tenant = $1").Where(caller.Reach.Scope("bf.customer")).
+			Where("bl.id >= $3::bigint").Where("bl.id < $4::bigint").OrderExpr("bl.id").String() +
+			" LIMIT $5::bigint OFFSET $6::bigint"
+	})
+	rows := db.Queue(b, text, caller.Tenant, caller.ScopeCustomer(), lineID(uid, 0), lineID(uid+1, 0), w.Limit(), w.Offset)
+	total := s.CountLinesOf(ctx, b, []FileUID{uid}, FileLineSearch{}, 0)
+	if err := b.Send(ctx); err != nil {
+		return found, err
+	}
+	if len(file.Of[uid]) == 0 {
+		return found, ErrNotFound
+	}
+	found.Items, found.Total = page.Cut(rows.Items, w).Items, db.CountOf(total, uid)
+	for _, l := range found.Items {
+		l.Of = file.Of[uid][0]
+		if _, err := s.Said(&l.FileLine); err != nil {
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+// Look finds files as partners ask for them: by number, whose name is compared if one is given too (ErrMismatch), or else
+// by a part of the name among those of the last six months (rest/CONTRACT.md, bulk file search).
+func (s *Service) Look(
+	ctx context.Context, name string, number *FileUID, w page.Window,
+) (found page.Counted[*ShownFile], err error) {
+	by, err := s.looking(ctx, name, number)
+	if err != nil {
+		return found, err
+	}
+	if number == nil {
+		return s.Page(ctx, by, w, access.ViewFiles)
+	}
+	by.Name, by.Since, w = "", time.Time{}, page.First(1)
+	found, err = s.Page(ctx, by, w, access.ViewFiles)
+	if err == nil && name != "" && len(found.Items) > 0 && !sameName(found.Items[0].Name, name) {
+		return page.Counted[*ShownFile]{}, ErrMismatch
+	}
+	return found, err
+}
+
+// LookAnd is Look as it was before: name and number must both be the file's, and whoever asks must be one who manages files.
+func (s *Service) LookAnd(
+	ctx context.Context, name string, number *FileUID, w page.Window,
+) (found page.Counted[*ShownFile], err error) {
+	by, err := s.looking(ctx, name, number)
+	if err != nil {
+		return found, err
+	}
+	return s.Page(ctx, by, w, access.UploadFiles, access.ApproveFiles)
+}
+
+// searchedMonths is how far back a search by name looks.
+const searchedMonths = 6
+
+func (s *Service) looking(ctx context.Context, name string, number *FileUID) (by FileSearch, err error) {
+	caller, err := access.Require(ctx)
+	if err != nil {
+		return by, err
+	}
+	switch {
+	case caller.Entity == 0:
+		return by, ErrNoEntity
+	case strings.TrimSpace(name) == "" && number == nil:
+		return by, ErrNothing
+	}
+	now, err := s.now(ctx, caller.Tenant)
+	by = FileSearch{Name: strings.TrimSpace(name), Since: now.AddDate(0, -searchedMonths, 0)}
+	if number != nil {
+		by.UID, by.Since = *number, time.Time{}
+		if *number == 0 { // no file has it, and here it stands for any
+			by.UID = -1
+		}
+	}
+	return by, err
+}

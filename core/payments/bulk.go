@@ -1,0 +1,154 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/events"
+	"bankgraph/core/fault"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
+)
+
+// The payments of bulk files: many orders of one customer that are decided and made together, by the code that decides
+// each order that comes alone.
+
+// Planned is what would become of an order.
+type Planned struct {
+	Payment   *Payment     // nil where the order says too little
+	Approvers int32        // people beside the maker who have to approve it; 0 for none
+	By        access.Reach // and how far they must see at least
+	Why       error        // the faults with which it is refused; nil if it can be made
+}
+
+// Plan tells what would become of orders of a customer if each were made now, in the name of by. Nothing is held or written,
+// and none counts for another. It is for workers.
+func (s *Service) Plan(
+	ctx context.Context, by access.Caller, of customers.UID, orders []*Order, now time.Time,
+) ([]Planned, error) {
+	if _, err := access.Require(ctx, access.ManageTenants); err != nil {
+		return nil, err
+	}
+	all := make([]Planned, len(orders))
+	var formed []*Order
+	for i, o := range orders {
+		o.moves = true
+		if all[i].Why = o.form(); all[i].Why == nil {
+			formed = append(formed, o)
+		}
+	}
+	if len(formed) == 0 {
+		return all, nil
+	}
+	f, err := s.lookAt(ctx, by.Tenant, wantedBy(formed, now))
+	if err != nil {
+		return nil, err
+	}
+	for i, o := range orders {
+		if all[i].Why != nil {
+			continue
+		}
+		p, why := f.drawOf(s, by, of, o, now)
+		all[i].Payment = p
+		switch {
+		case isFault(why):
+			all[i].Why = o.called(why)
+		case why != nil:
+			return nil, why
+		case f.asks(p):
+			all[i].Approvers, all[i].By = f.approvers(p)
+		}
+	}
+	return all, nil
+}
+
+// Made is what became of an order.
+type Made struct {
+	Payment UID   // 0 if it was refused
+	Why     error // the fault with which it was refused
+}
+
+// MakeAllTx makes the payments of orders of a customer, which have been approved where that is needed. Each is decided
+// after those before it; one that is refused hurts none of the others. What is due is carried out.
+func (s *Service) MakeAllTx(
+	ctx context.Context, tx bun.Tx, by access.Caller, of customers.UID, orders []*Order, now time.Time,
+) ([]Made, error) {
+	for _, o := range orders {
+		o.moves = true
+		if today := calendar.Today(now); o.Date.Before(today) {
+			o.Date = time.Time{} // its day has passed while it waited
+		}
+	}
+	f, err := s.gatherTx(ctx, tx, by.Tenant, wantedBy(orders, now))
+	if err != nil {
+		return nil, err
+	}
+	var rows rows
+	var record []events.Recorded
+	all := make([]Made, len(orders))
+	for i, o := range orders {
+		p, why := f.drawOf(s, by, of, o, now)
+		var to State
+		if why == nil {
+			to, why = f.start(p, by, now, false)
+		}
+		switch {
+		case isFault(why):
+			all[i].Why = o.called(why)
+			continue
+		case why != nil:
+			return nil, why
+		}
+		if f.limits != nil && p.counts() {
+			f.limits.Take(p.planned())
+		}
+		rows.add(p, p.enter(to, by, now, ""))
+		all[i].Payment = p.UID
+		record = append(record, changes.Change{
+			Action: makes[p.EntryType], Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version,
+			After: p,
+		}.Recorded(by, ""))
+	}
+	if len(record) == 0 {
+		return all, nil
+	}
+	if err := rows.writeTx(ctx); err != nil {
+		return nil, err
+	}
+	if err := f.writeTx(ctx); err != nil {
+		return nil, err
+	}
+	return all, recordTx(ctx, tx, record)
+}
+
+// makes is what the record calls the making of a payment.
+var makes = map[rails.EntryType]string{rails.Credit: "sendPayment", rails.Debit: "requestDebit"}
+
+// form validates the form of an order.
+func (o *Order) form() error { return o.called(o.check()) }
+
+// called names fields as orders of its kind do.
+func (o *Order) called(why error) error {
+	if o.entryType() == rails.Debit {
+		return fault.Called(why, calledInDebits)
+	}
+	return fault.Called(why, calledInOrders)
+}
+
+// drawOf is drawOrder for an order that must be of a customer.
+func (f *facts) drawOf(
+	s *Service, by access.Caller, of customers.UID, o *Order, now time.Time,
+) (*Payment, error) {
+	p, err := f.drawOrder(s, by, o, now)
+	if p != nil && p.Customer != of {
+		return nil, ErrAccount.On("sender.accountNumber").Saying(
+			fmt.Sprintf("must be an account of customer %s, whose file it is", of))
+	}
+	return p, err
+}

@@ -1,0 +1,263 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/fault"
+	"bankgraph/core/ledger"
+	"bankgraph/core/positivepay"
+)
+
+// DecisionDraft is what a request says beside what it decides.
+type DecisionDraft struct {
+	// another amount that is paid: only requests for payment can have one
+	AcceptedAmount string `json:"acceptedAmount,omitempty"`
+}
+
+// ManyDecisions is a request that decides on many exceptions alike.
+type ManyDecisions struct {
+	Payments []UID `json:"ids"`
+	Approve  bool  `json:"approve"`
+}
+
+// MostDecisions is how many exceptions one request decides on.
+const MostDecisions = 100
+
+// DecidedException is the answer to a decision on an exception, which its payment names.
+type DecidedException struct {
+	Payment UID                        `json:"payment"`
+	UID     positivepay.ExceptionUID   `json:"uid"`
+	Status  positivepay.DecisionStatus `json:"status"`
+	Message string                     `json:"message"`
+	Refused bool                       `json:"refused,omitempty"` // the message says why
+}
+
+type decisionOperations struct {
+	approveException, rejectException *changes.Operation[DecisionDraft, DecidedException]
+	decideExceptions                  *changes.Operation[ManyDecisions, []DecidedException]
+}
+
+func (s *Service) declareDecisions(all *changes.Service) {
+	const object, needs = positivepay.ExceptionObject, access.ManageExceptions
+	s.approveException = changes.Declare(all, "approveException", object, needs,
+		func(ctx context.Context, tx *changes.Tx, at changes.Target, d DecisionDraft) (DecidedException, error) {
+			return s.decideTx(ctx, tx, at, true)
+		})
+	s.rejectException = changes.Declare(all, "rejectException", object, needs,
+		func(ctx context.Context, tx *changes.Tx, at changes.Target, d DecisionDraft) (DecidedException, error) {
+			return s.decideTx(ctx, tx, at, false)
+		})
+	s.decideExceptions = changes.Declare(all, "decideExceptions", object, needs, s.decideManyTx)
+}
+
+// ApproveException pays a debit that no rule allows, at once or when it settles (rest/CONTRACT.md, exceptions). It
+// returns positivepay.ErrExceptionDecided if somebody has decided, positivepay.ErrExceptionLate after the deadline,
+// ErrApproveLimit above the person's own bound, and ledger.ErrUncovered if the money is not there: then it still waits.
+func (s *Service) ApproveException(
+	ctx context.Context, of UID, draft DecisionDraft, options changes.RequestOptions,
+) (changes.Outcome[DecidedException], error) {
+	caller, err := s.approveException.Require(ctx, of.String())
+	if err == nil && draft.AcceptedAmount != "" {
+		err = fault.Field(positivepay.ExceptionObject, "acceptedAmount", fault.Forbidden,
+			"a debit of ACH is paid whole: only a request for payment that allows it is paid by another amount")
+	}
+	if err != nil {
+		return changes.Outcome[DecidedException]{}, err
+	}
+	return s.approveException.Do(ctx, caller, changes.Target{UID: of.String()}, draft, options)
+}
+
+// RejectException sends back a debit that no rule allows. It returns the faults of ApproveException.
+func (s *Service) RejectException(
+	ctx context.Context, of UID, options changes.RequestOptions,
+) (changes.Outcome[DecidedException], error) {
+	caller, err := s.rejectException.Require(ctx, of.String())
+	if err != nil {
+		return changes.Outcome[DecidedException]{}, err
+	}
+	return s.rejectException.Do(ctx, caller, changes.Target{UID: of.String()}, DecisionDraft{}, options)
+}
+
+// DecideExceptions decides on many debits alike, each on its own: the answer says of each, in the order of the request,
+// what became of it. If nothing came of any, it returns the fault of the first.
+func (s *Service) DecideExceptions(
+	ctx context.Context, draft ManyDecisions, options changes.RequestOptions,
+) (changes.Outcome[[]DecidedException], error) {
+	caller, err := s.decideExceptions.Require(ctx, "")
+	if err == nil {
+		err = draft.check()
+	}
+	if err != nil {
+		return changes.Outcome[[]DecidedException]{}, err
+	}
+	return s.decideExceptions.Do(ctx, caller, changes.Target{}, draft, options)
+}
+
+func (d *ManyDecisions) check() error {
+	switch {
+	case len(d.Payments) == 0:
+		return fault.Field(positivepay.ExceptionObject, "ids", fault.Required, "must name a payment at least")
+	case len(d.Payments) > MostDecisions:
+		return fault.Field(positivepay.ExceptionObject, "ids", fault.Max,
+			fmt.Sprintf("must name %d payments at most", MostDecisions))
+	}
+	return nil
+}
+
+// ErrUnpayable is returned for the approval of a debit that cannot be paid from its account.
+var ErrUnpayable = fault.New(fault.State, "payment.unpayable", "the account cannot be debited")
+
+// decideTx decides on one exception.
+func (s *Service) decideTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, approve bool,
+) (DecidedException, error) {
+	uid, err := ParseUID("paymentId", at.UID)
+	if err != nil {
+		return DecidedException{}, positivepay.ErrNoException
+	}
+	done, faults, err := s.decideAllTx(ctx, tx, []UID{uid}, approve)
+	if err == nil {
+		err = faults[uid]
+	}
+	if err != nil {
+		return DecidedException{}, err
+	}
+	return *done[uid], nil
+}
+
+// decideManyTx decides on many exceptions, each on its own.
+func (s *Service) decideManyTx(
+	ctx context.Context, tx *changes.Tx, _ changes.Target, d ManyDecisions,
+) (all []DecidedException, err error) {
+	uids := slices.Compact(slices.Sorted(slices.Values(d.Payments)))
+	done, faults, err := s.decideAllTx(ctx, tx, uids, d.Approve)
+	if err != nil {
+		return nil, err
+	}
+	if len(done) == 0 {
+		return nil, faults[d.Payments[0]]
+	}
+	for _, uid := range d.Payments {
+		if failed := faults[uid]; failed != nil {
+			all = append(all, DecidedException{Payment: uid, Message: failed.Error(), Refused: true})
+		} else {
+			all = append(all, *done[uid])
+		}
+	}
+	return all, nil
+}
+
+// decideAllTx decides on the exceptions of payments, which are in ascending order: a fault of one hurts none of the
+// others.
+func (s *Service) decideAllTx(
+	ctx context.Context, tx *changes.Tx, of []UID, approve bool,
+) (done map[UID]*DecidedException, faults map[UID]error, err error) {
+	done, faults = map[UID]*DecidedException{}, map[UID]error{}
+	var locked []*Payment
+	var uids []int64
+	for _, uid := range of {
+		p, err := s.lockTx(ctx, tx, changes.Target{UID: uid.String()})
+		switch {
+		case errors.Is(err, ErrNotFound):
+			faults[uid] = positivepay.ErrNoException
+		case isFault(err):
+			faults[uid] = err
+		case err != nil:
+			return nil, nil, err
+		default:
+			locked, uids = append(locked, p), append(uids, int64(uid))
+		}
+	}
+	if len(locked) == 0 {
+		return done, faults, nil
+	}
+	exceptions, err := positivepay.LockTx(ctx, tx.Tx, tx.Caller.Tenant, uids)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := &debitWork{intake: s.intake(tx.Caller, tx.Now)}
+	if w.f, err = s.gatherTx(ctx, tx.Tx, tx.Caller.Tenant, wantedOfDebits(locked)); err != nil {
+		return nil, nil, err
+	}
+	for _, p := range locked {
+		e := exceptions[int64(p.UID)]
+		if e == nil {
+			faults[p.UID] = positivepay.ErrNoException
+			continue
+		}
+		err := tx.CheckVersion(e.Version)
+		if err == nil {
+			err = w.settle(p, e, approve)
+		}
+		switch {
+		case isFault(err):
+			faults[p.UID] = err
+		case err != nil:
+			return nil, nil, fmt.Errorf("payment %s: %w", p.UID, err)
+		default:
+			done[p.UID] = &DecidedException{Payment: p.UID, UID: e.UID, Status: e.Status, Message: decisionMessages[e.Status]}
+		}
+	}
+	slices.SortStableFunc(w.told, func(a, b changes.Change) int { return strings.Compare(a.Object, b.Object) }) // payments first
+	for _, change := range w.told {
+		if err := tx.Record(ctx, change); err != nil {
+			return nil, nil, err
+		}
+	}
+	return done, faults, w.writeRowsTx(ctx, tx.Tx)
+}
+
+// settle does what somebody decides on a debit: all of it, or nothing and the reason why.
+func (w *debitWork) settle(p *Payment, e *positivepay.Exception, approve bool) error {
+	if !approve {
+		if err := w.decide(e, positivepay.Declined, "rejectException"); err != nil {
+			return err
+		}
+		return w.sendBack(p, notWanted(e.SECCode))
+	}
+	if err := MayApprove(w.caller, p.Amount()); err != nil {
+		return err
+	}
+	was, told := *e, len(w.told)
+	if err := w.decide(e, positivepay.Approved, "approveException"); err != nil {
+		return err
+	}
+	err := w.goOn(p)
+	if err != nil { // the exception goes on waiting
+		*e, w.told, w.decided = was, w.told[:told], w.decided[:len(w.decided)-1]
+	}
+	return err
+}
+
+// goOn pays a debit that was approved, at once or when it settles.
+func (w *debitWork) goOn(p *Payment) error {
+	if err := w.f.moves(p.SenderAccount, "customerAccountNumber"); err != nil {
+		return err
+	}
+	if p.SettlesAt.After(w.now) {
+		was := *p
+		to, err := admitting.Take(p.State)
+		if err == nil {
+			w.enter(&was, p, to, "approveException", "")
+		}
+		return err
+	}
+	switch code, err := w.pay(p, "settlePayment"); {
+	case code == noFunds:
+		return ledger.ErrUncovered
+	case code != "":
+		return ErrUnpayable.Saying("the account cannot be debited: " + because(code, "")).With(code)
+	default:
+		return err
+	}
+}
+
+var decisionMessages = map[positivepay.DecisionStatus]string{
+	positivepay.Approved: "Payment approved", positivepay.Declined: "Payment rejected",
+}

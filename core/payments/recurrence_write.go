@@ -1,0 +1,422 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/check"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/ledger"
+	"bankgraph/core/limits"
+	"bankgraph/core/money"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
+)
+
+// RecurrenceDraft is what a request says about changing a series (rest/CONTRACT.md, recurrences). What is absent stays.
+type RecurrenceDraft struct {
+	End       time.Time `json:"endDate,omitzero"` // midnight UTC
+	Number    *int32    `json:"numberOfPayments,omitempty"`
+	Frequency string    `json:"frequency,omitempty"`
+	Amount    string    `json:"amount,omitempty"`         // decimal, in the currency of the series
+	Next      time.Time `json:"nextPaymentDate,omitzero"` // goes with Frequency, else nothing is read from it
+}
+
+// Cancellation is what a request says about ending a series.
+type Cancellation struct {
+	Source string `json:"cancellationSource,omitempty"` // where it is asked for
+}
+
+// RecurrenceSaved is the answer to a change of a series.
+type RecurrenceSaved struct {
+	UID    RecurrenceUID    `json:"uid"`
+	Status RecurrenceStatus `json:"status"`
+}
+
+// recurrenceOperations are the changes of series.
+type recurrenceOperations struct {
+	skip         *changes.Operation[struct{}, RecurrenceSaved]
+	change       *changes.Operation[RecurrenceDraft, RecurrenceSaved]
+	cancelSeries *changes.Operation[Cancellation, RecurrenceSaved]
+}
+
+func (s *Service) declareRecurrences(all *changes.Service) {
+	s.skip = changes.Declare(all, "skipRecurrence", recurrenceObject, access.CancelPayments, s.skipTx)
+	s.change = changes.Declare(all, "changeRecurrence", recurrenceObject, access.InitiatePayments, s.changeTx).
+		DecidedWith(access.ApprovePayments)
+	s.cancelSeries = changes.Declare(all, "cancelRecurrence", recurrenceObject, access.CancelPayments, s.cancelSeriesTx)
+}
+
+// SkipRecurrence leaves out the next payment of a series. One that waits for its day is cancelled.
+func (s *Service) SkipRecurrence(
+	ctx context.Context, uid RecurrenceUID, options changes.RequestOptions,
+) (changes.Outcome[RecurrenceSaved], error) {
+	caller, err := s.skip.Require(ctx, uid.String())
+	if err != nil {
+		return changes.Outcome[RecurrenceSaved]{}, err
+	}
+	return s.skip.Do(ctx, caller, changes.Target{UID: uid.String()}, struct{}{}, options)
+}
+
+// ChangeRecurrence changes the payments of a series that are still to come, and when it ends. If the settings of the
+// customer that pays ask for dual approval, it waits for a second person.
+func (s *Service) ChangeRecurrence(
+	ctx context.Context, uid RecurrenceUID, draft RecurrenceDraft, options changes.RequestOptions,
+) (changes.Outcome[RecurrenceSaved], error) {
+	caller, err := s.change.Require(ctx, uid.String())
+	if err == nil {
+		err = draft.check()
+	}
+	if err != nil {
+		return changes.Outcome[RecurrenceSaved]{}, err
+	}
+	return s.change.Do(ctx, caller, changes.Target{UID: uid.String()}, draft, options)
+}
+
+// CancelRecurrence ends a series. Its payment that waits for its day or for approval is cancelled; what is on its way
+// stays.
+func (s *Service) CancelRecurrence(
+	ctx context.Context, uid RecurrenceUID, draft Cancellation, options changes.RequestOptions,
+) (changes.Outcome[RecurrenceSaved], error) {
+	caller, err := s.cancelSeries.Require(ctx, uid.String())
+	if err == nil {
+		c := check.Of(recurrenceObject)
+		c.AtMost("cancellationSource", draft.Source, 50)
+		c.AtMost("cancelReason", options.Reason, 100)
+		err = c.Err()
+	}
+	if err != nil {
+		return changes.Outcome[RecurrenceSaved]{}, err
+	}
+	return s.cancelSeries.Do(ctx, caller, changes.Target{UID: uid.String()}, draft, options)
+}
+
+func (d *RecurrenceDraft) check() error {
+	c := check.Of(recurrenceObject)
+	if *d == (RecurrenceDraft{Next: d.Next}) {
+		c.Fail("amount", fault.Required, "give at least one of amount, frequency, endDate and numberOfPayments")
+	}
+	if d.Number != nil && *d.Number < 1 {
+		c.Fail("numberOfPayments", fault.Min, "must be at least 1")
+	}
+	if d.Number != nil && *d.Number > mostPaymentsStrict {
+		c.Fail("numberOfPayments", fault.Max, fmt.Sprintf("must be at most %d", mostPaymentsStrict))
+	}
+	if d.Frequency != "" {
+		d.Frequency = string(check.OneOf(c, "frequency", d.Frequency, Frequencies...))
+		if d.Next.IsZero() {
+			c.Fail("nextPaymentDate", fault.Required, "is required with frequency")
+		}
+	}
+	if d.Amount != "" {
+		c.BankAmount("amount", d.Amount, 15)
+		if d.Amount[0] == '-' || strings.Trim(d.Amount, "0.") == "" {
+			c.Fail("amount", fault.Min, "must be greater than 0")
+		}
+	}
+	return c.Err()
+}
+
+// series is a series that is being changed, with its payments that no money has moved for.
+type series struct {
+	changes.Lifecycle[*customers.Held, Recurrence]
+	waiting []*Payment
+}
+
+// changing is how series are changed. asks says whether a second person has to agree; nil for never.
+func (s *Service) changing(asks func(*customers.Held, *Recurrence, *Recurrence) bool) *series {
+	l := new(series)
+	l.Lifecycle = changes.Lifecycle[*customers.Held, Recurrence]{
+		Name: recurrenceObject, Asks: asks,
+		Hold: customers.Hold(s.customers.HoldTx).Of("recurrences", "uid", ErrNoRecurrence),
+		Lock: func(
+			ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target,
+		) (*Recurrence, error) { // the payment first, as who cancels it does
+			err := tx.NewSelect().Model(&l.waiting).Where("pay.tenant = ?", tx.Caller.Tenant).
+				Where("pay.recurrence = ?", at.UID).Where("pay.customer = ?", at.Customer).
+				Where("pay.state IN (?)", bun.List([]State{PendingApproval, PartlyApproved, Scheduled})).
+				OrderExpr("pay.uid").For("NO KEY UPDATE").Scan(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return lockRecurrenceTx(ctx, tx, at.UID, at.Customer)
+		},
+		Row: func(r *Recurrence) changes.Row {
+			return changes.Row{
+				Model: r, UID: r.UID, Customer: int64(r.Customer), Version: &r.Version, UpdatedAt: &r.UpdatedAt,
+			}
+		},
+	}
+	return l
+}
+
+func lockRecurrenceTx(
+	ctx context.Context, tx *changes.Tx, uid any, customer int64,
+) (*Recurrence, error) {
+	r := new(Recurrence)
+	q := tx.NewSelect().Model(r).Where("rec.tenant = ?", tx.Caller.Tenant).Where("rec.uid = ?", uid).
+		Where("rec.customer = ?", customer)
+	return changes.Lock(ctx, q, r, ErrNoRecurrence)
+}
+
+// drops has the payments that wait cancelled with the change.
+func (l *series) drops(s *Service, reason string) {
+	dropped := l.waiting
+	l.Write = func(ctx context.Context, tx *changes.Tx, _, _ *Recurrence) error {
+		for _, p := range dropped {
+			if err := s.dropTx(ctx, tx, p, reason); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// dropTx cancels a payment of a series before any money has moved.
+func (s *Service) dropTx(ctx context.Context, tx *changes.Tx, p *Payment, reason string) error {
+	was := *p
+	if p.State != Scheduled {
+		if err := tx.Withdraw(ctx, p.UID); err != nil {
+			return err
+		}
+	}
+	if err := p.uncountTx(ctx); err != nil {
+		return err
+	}
+	step := p.enter(Cancelled, tx.Caller, tx.Now, reason)
+	if err := writeTx(ctx, []*Payment{p}, []*Step{step}); err != nil {
+		return err
+	}
+	return tx.Record(ctx, changes.Change{
+		Action: "cancelPayment", Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version,
+		Before: &was, After: p,
+	})
+}
+
+// goesOn returns ErrRecurrenceOver for a series that has no payments to come, neither made nor to be made.
+func (l *series) goesOn(r *Recurrence) error {
+	if r.Status == RecurrenceActive || r.Status == RecurrenceCompleted && len(l.waiting) > 0 {
+		return nil
+	}
+	why := "the series is " + strings.ToLower(string(r.Status))
+	if r.Status == RecurrencePending {
+		why = "the first payment of the series waits for approval"
+	}
+	return ErrRecurrenceOver.Saying(why).With(string(r.Status))
+}
+
+// without takes the payments that wait out of those that are made, and returns the date of the first; nil for none.
+func (l *series) without(r *Recurrence) *time.Time {
+	if len(l.waiting) == 0 {
+		return nil
+	}
+	r.Status, r.Made = RecurrenceActive, r.Made-int32(len(l.waiting)) //nolint:gosec // one, mostly
+	return &l.waiting[0].Date
+}
+
+func (s *Service) skipTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (RecurrenceSaved, error) {
+	l := s.changing(nil)
+	r, err := l.Modify(ctx, tx, at, func(_, r *Recurrence) error {
+		if err := l.goesOn(r); err != nil {
+			return err
+		}
+		switch day := l.without(r); {
+		case day == nil:
+			r.advance(*r.Next)
+		case r.Next == nil:
+			r.advance(*day)
+		}
+		l.drops(s, "left out of the series")
+		return nil
+	})
+	return savedRecurrence(r), err
+}
+
+func (s *Service) cancelSeriesTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, d Cancellation,
+) (RecurrenceSaved, error) {
+	l := s.changing(nil)
+	r, err := l.Modify(ctx, tx, at, func(_, r *Recurrence) error {
+		if err := l.goesOn(r); err != nil && r.Status != RecurrencePending {
+			return err
+		}
+		l.without(r)
+		r.Status, r.Next, r.Reason, r.Source = RecurrenceCancelled, nil, tx.Options.Reason, d.Source
+		l.drops(s, "the series is cancelled")
+		return nil
+	})
+	return savedRecurrence(r), err
+}
+
+func (s *Service) changeTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, d RecurrenceDraft,
+) (RecurrenceSaved, error) {
+	l := s.changing(customers.Asking[Recurrence](customers.AccessSettings.DualForPayments))
+	r, err := l.Modify(ctx, tx, at, func(_, r *Recurrence) error {
+		if err := l.goesOn(r); err != nil {
+			return err
+		}
+		return s.modifyTx(ctx, tx, l, r, d)
+	})
+	return savedRecurrence(r), err
+}
+
+// modifyTx changes a series. A payment that waits for its day and would be another one is cancelled, and made anew on its
+// day.
+func (s *Service) modifyTx(
+	ctx context.Context, tx *changes.Tx, l *series, r *Recurrence, d RecurrenceDraft,
+) error {
+	today := r.today(tx.Caller, tx.Now)
+	last := r.Next
+	if len(l.waiting) > 0 {
+		last = &l.waiting[0].Date
+	}
+	if d.Amount != "" || d.Frequency != "" {
+		if day := l.without(r); day != nil {
+			r.Next = day
+		}
+		l.drops(s, "the series is changed")
+	}
+	c := check.Of(recurrenceObject)
+	switch {
+	case d.End.IsZero():
+	case r.Until != UntilEndDate:
+		c.Fail("endDate", fault.Forbidden, "is for a series that ends by date")
+	case d.End.Before(today):
+		c.Fail("endDate", fault.Min, "must be today or later")
+	default:
+		r.End = &d.End
+	}
+	switch {
+	case d.Number == nil:
+	case r.Until != UntilNumber:
+		c.Fail("numberOfPayments", fault.Forbidden, "is for a series that ends by number")
+	case *d.Number < r.Made:
+		c.Fail("numberOfPayments", fault.Min, fmt.Sprintf("must be at least %d: so many are made", r.Made))
+	default:
+		r.Number = d.Number
+	}
+	switch {
+	case d.Frequency == "":
+	case d.Next.Before(today):
+		c.Fail("nextPaymentDate", fault.Min, "must be today or later")
+	case d.Next.After(today.AddDate(1, 0, 0)):
+		c.Fail("nextPaymentDate", fault.Max, "must be at most a year from today")
+	default:
+		r.Frequency, r.CountsFrom, r.Next = Frequency(d.Frequency), d.Next, &d.Next
+	}
+	if err := c.Err(); err != nil {
+		return err
+	}
+	if r.Status = RecurrenceActive; r.Next == nil {
+		r.advance(*last)
+	} else if r.over() {
+		r.Status, r.Next = RecurrenceCompleted, nil
+	}
+	if d.Amount == "" {
+		return nil
+	}
+	return s.payMoreTx(ctx, tx, r, d.Amount)
+}
+
+// today is the day that it is for the payments of a series.
+func (r *Recurrence) today(by access.Caller, now time.Time) time.Time {
+	if r.Speed == "" {
+		return ledger.Day(now.In(by.Location()))
+	}
+	return calendar.Today(now)
+}
+
+// payMoreTx sets the amount of the payments to come, if limits allow the next one.
+func (s *Service) payMoreTx(ctx context.Context, tx *changes.Tx, r *Recurrence, text string) error {
+	amount, err := money.Parse(text, r.Currency)
+	if err != nil {
+		return fault.Field(recurrenceObject, "amount", fault.Malformed,
+			fmt.Sprintf("must be an amount of %s with at most %d decimals", r.Currency, r.Currency.Digits()))
+	}
+	if err := fault.Called(mayPay(tx.Caller, amount), calledInSeries); err != nil {
+		return err
+	}
+	if r.Minor = amount.Minor; r.Speed == "" || r.Next == nil {
+		return nil
+	}
+	carried := int64(0)
+	for _, rail := range networks[r.Speed] {
+		carried = max(carried, most[service(r.Speed, rail)])
+	}
+	if amount.Minor > carried {
+		return fault.Called(ErrNetworkLimit, calledInSeries)
+	}
+	next := &run{Recurrence: r}
+	if err := s.readDraft(next); err != nil {
+		return err
+	}
+	today := calendar.Today(tx.Now)
+	f, err := s.gatherTx(ctx, tx.Tx, r.Tenant, want{
+		payers: []Party{{UID: r.Account}}, from: today, to: later(*r.Next, today),
+	})
+	if err != nil {
+		return err
+	}
+	over := f.limits.Exceeds(limits.Planned{
+		Customer: r.Customer, Rail: r.Rail, Day: *r.Next, Amount: amount, EntryType: entryTypeOver(r.Rail),
+		SECCode: next.order.SECCode,
+	})
+	if over != nil {
+		return fault.Called(ErrLimit.Saying(over.Message()+": "+over.Remaining().String()+" is left").With(over.Code),
+			calledInSeries)
+	}
+	return nil
+}
+
+// entryTypeOver is the kind of entry by which limits of a network count.
+func entryTypeOver(over rails.Rail) rails.EntryType {
+	if over == rails.ACH {
+		return rails.Credit
+	}
+	return ""
+}
+
+// calledInSeries are the fields that changes of series name in other words than payments.
+var calledInSeries = map[string]string{"paymentAmount": "amount"}
+
+func savedRecurrence(r *Recurrence) RecurrenceSaved {
+	if r == nil {
+		return RecurrenceSaved{}
+	}
+	return RecurrenceSaved{r.UID, r.Status}
+}
+
+// followsTx lets the series that a payment begins go on once that is approved, and ends it if it never was.
+func (s *Service) followsTx(ctx context.Context, tx *changes.Tx, p *Payment, approved bool) error {
+	if p.Recurrence == 0 {
+		return nil
+	}
+	r, err := lockRecurrenceTx(ctx, tx, p.Recurrence, int64(p.Customer))
+	if err != nil || r.Status != RecurrencePending {
+		return err
+	}
+	was := *r
+	r.Version, r.UpdatedAt, r.Status = r.Version+1, tx.Now, RecurrenceActive
+	if !approved {
+		r.Status, r.Next, r.Reason = RecurrenceCancelled, nil, tx.Options.Reason
+	} else if r.Next == nil {
+		r.Status = RecurrenceCompleted
+	}
+	if _, err := tx.NewUpdate().Model(r).WherePK().Exec(ctx); err != nil {
+		return fmt.Errorf("write a series: %w", err)
+	}
+	return tx.Record(ctx, changes.Change{
+		Action: "startRecurrence", Object: recurrenceObject, UID: r.UID, Customer: int64(r.Customer), Version: r.Version,
+		Before: &was, After: r,
+	})
+}

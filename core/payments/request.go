@@ -1,0 +1,265 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/check"
+	"bankgraph/core/events"
+	"bankgraph/core/fault"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
+	"bankgraph/core/rails/iso20022"
+	"bankgraph/db"
+)
+
+// Ask is what the order of a request for payment says beside that of a debit (rest/CONTRACT.md, requests for payment).
+type Ask struct {
+	On      time.Time `json:"requestedExecutionDate,omitzero"` // on which the debtor is asked to pay; midnight UTC
+	Expires time.Time `json:"expiryDate,omitzero"`             // the last day on which it may; zero for the network's default
+	// what the debtor may do, and is asked for
+	Modifiable bool `json:"amountModificationAllowed,omitempty"`
+	Early      bool `json:"earlyPayment,omitempty"`
+	Guaranteed bool `json:"guaranteedPayment,omitempty"`
+}
+
+// Request is what a request for payment says beside what every payment over a network says. No money moves by it: the
+// debtor pays by a credit of its own.
+type Request struct {
+	bun.BaseModel `bun:"table:payment_requests,alias:pr" json:"-"`
+
+	Tenant     access.Tenant `bun:"tenant,pk" json:"-"`
+	Payment    UID           `bun:"payment,pk" json:"-"`
+	On         time.Time     `bun:"execution_date,type:date" json:"requestedExecutionDate"`
+	Expires    time.Time     `bun:"expiry_date,type:date" json:"expiryDate"`
+	Modifiable bool          `bun:"amount_modifiable" json:"amountModificationAllowed"`
+	Early      bool          `bun:"early" json:"earlyPayment"`
+	Guaranteed bool          `bun:"guaranteed" json:"guaranteedPayment"`
+	Credit     UID           `bun:"credit,nullzero" json:"-"` // the payment by which the debtor paid; 0 before
+}
+
+// PaidBy returns the payment by which the debtor paid; nil before.
+func (r *Request) PaidBy() *UID {
+	if r.Credit == 0 {
+		return nil
+	}
+	return &r.Credit
+}
+
+// Asks reports whether the payment is a request for payment, which moves no money itself.
+func (p *Payment) Asks() bool { return p.Collects() && (p.Rail == rails.FedNow || p.Rail == rails.RTP) }
+
+// counts reports whether the payment counts against the limits of its customer.
+func (p *Payment) counts() bool { return p.Rail != rails.Book && !p.Asks() }
+
+// check checks what a request for payment says. Over ACH nobody is asked.
+func (d *Ask) check(c *check.Fields, speed Speed) {
+	if speed != Instant {
+		if speed != "" && *d != (Ask{}) {
+			c.Fail("requestedExecutionDate", fault.Forbidden, "requests for payment have the speed Instant")
+		}
+		return
+	}
+	if d.On.IsZero() {
+		c.Required("requestedExecutionDate", "")
+	}
+	if !d.Expires.IsZero() && d.Expires.Before(d.On) {
+		c.Fail("expiryDate", fault.Min, "must not be before requestedExecutionDate")
+	}
+}
+
+// collects reports whether an account may ask for payments over a network, or debit over it.
+func (a *party) collects(over rails.Rail) bool {
+	switch over {
+	case rails.FedNow:
+		return a.FedNowAsks
+	case rails.RTP:
+		return a.RTPAsks
+	}
+	return a.sends(over)
+}
+
+// request makes the request of a payment that asks for another one.
+func (p *Payment) request(o *Order, now time.Time) (*Request, error) {
+	today := calendar.Today(now)
+	expires := o.Ask.Expires
+	if expires.IsZero() {
+		expires = today.AddDate(0, 0, 30)
+		if p.Rail == rails.FedNow {
+			expires = today.AddDate(1, 0, 0)
+		}
+	}
+	for _, day := range []struct {
+		field string
+		is    time.Time
+	}{{"requestedExecutionDate", o.Ask.On}, {"expiryDate", expires}} {
+		switch {
+		case day.is.Before(p.Date):
+			return nil, fault.Field("payment", "additionalInfo."+day.field, fault.Min,
+				"must not be before the day on which the request is sent, "+p.Date.Format(time.DateOnly))
+		case day.is.After(today.AddDate(1, 0, 0)):
+			return nil, fault.Field("payment", "additionalInfo."+day.field, fault.Max, "must be at most a year from today")
+		}
+	}
+	if expires.Before(o.Ask.On) {
+		return nil, fault.Field("payment", "additionalInfo.expiryDate", fault.Required,
+			"is required if the debtor is asked to pay after "+expires.Format(time.DateOnly))
+	}
+	return &Request{
+		Tenant: p.Tenant, Payment: p.UID, On: o.Ask.On, Expires: expires, Modifiable: o.Ask.Modifiable,
+		Early: o.Ask.Early, Guaranteed: o.Ask.Guaranteed,
+	}, nil
+}
+
+// over returns when the debtor can no longer pay: when the last day ends in New York.
+func (r *Request) over() time.Time {
+	after := r.Expires.AddDate(0, 0, 1)
+	return *beginOf(&after, calendar.Zone())
+}
+
+// askedAs begins the end-to-end id of a request, by which the credit names it that pays it.
+const askedAs = "RFP-"
+
+// asked returns the request that a credit says it pays; 0 for none.
+func asked(t *iso20022.CreditTransfer) UID {
+	digits, is := strings.CutPrefix(t.EndToEndID, askedAs)
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if !is || err != nil {
+		return 0
+	}
+	return UID(n)
+}
+
+// asking is the message of a request for payment.
+func (p *Payment) asking(from *party, number, debtor string, id MessageID, now time.Time) *iso20022.PaymentRequest {
+	d := p.details
+	return &iso20022.PaymentRequest{
+		Group: group(p.Rail, from.BankID, id, now), RequestID: p.UID.String(), ExecutionDate: p.asks.On,
+		ExpiresAt: p.asks.over().Add(-time.Second), InstructionID: p.UID.String(), EndToEndID: endToEnd(d, p), UETR: d.UETR,
+		Amount: p.Amount(), ChargeBearer: "SLEV",
+		Debtor:      iso20022.Party{Name: p.SenderName, Account: debtor, Address: d.Address},
+		Creditor:    iso20022.Party{Name: p.ReceiverName, Account: number, Address: from.Address},
+		DebtorAgent: d.BankID, CreditorAgent: from.BankID,
+		Remittance: p.remitted(),
+	}
+}
+
+// requestKind is the kind of the message of a request.
+var requestKind = kindOf(iso20022.TypePaymentRequest)
+
+// answerRequest does to a request what the network, or the debtor, says of it: that it is taken changes nothing, as the
+// debtor pays by a credit.
+func (f *facts) answerRequest(p *Payment, a *answer, kind string) (State, error) {
+	if a.says == refused && kind == requestKind {
+		return rejecting.Take(p.State)
+	}
+	return p.State, nil
+}
+
+// requested is a request that a credit may pay, with the debtor's bank.
+type requested struct {
+	Payment    UID    `bun:"payment"`
+	Modifiable bool   `bun:"amount_modifiable"`
+	Bank       string `bun:"bank_id"`
+}
+
+var (
+	readingRequested = db.NewQuery[requested](`SELECT r.payment, r.amount_modifiable, d.bank_id
+		FROM payment_requests AS r JOIN payment_details AS d ON d.tenant = r.tenant AND d.payment = r.payment
+		WHERE r.tenant = $1 AND d.tenant = $1 AND r.payment = ANY($2::bigint[])`)
+	readingRequests = db.NewQuery[Request](db.Select[Request](db.Columns{}, withCredit).Where("pr.tenant = $1").
+			Where("pr.payment = ANY($2::bigint[])").String())
+	withCredit = map[string]string{"credit": "coalesce(pr.credit, 0)"}
+)
+
+// complete settles the request that a credit pays, which is booked as this payment: one of the same account over the
+// same network, from the debtor's bank, of the amount unless another one is allowed. Whoever else names a request pays,
+// and completes none.
+func (in *intake) complete(by *Payment, a *answer) {
+	p := in.by[asked(a.transfer)]
+	r := in.requests[asked(a.transfer)]
+	if p == nil || r == nil || !p.Asks() || p.Rail != by.Rail || p.ReceiverAccount != by.ReceiverAccount ||
+		r.Bank != a.transfer.Sender || p.Minor != by.Minor && !r.Modifiable {
+		return
+	}
+	was := *p
+	to, err := settling.Take(p.State)
+	if err != nil {
+		return
+	}
+	in.enter(&was, p, to, "completeRequest", "")
+	in.paid = append(in.paid, [2]UID{p.UID, by.UID})
+}
+
+// completeTx writes by which credits requests were paid, at the end of the transaction.
+func (in *intake) completeTx(ctx context.Context) error {
+	if len(in.paid) == 0 {
+		return nil
+	}
+	var requests, credits []int64
+	for _, pair := range in.paid {
+		requests, credits = append(requests, int64(pair[0])), append(credits, int64(pair[1]))
+	}
+	return db.ExecAtCommit(ctx, `UPDATE payment_requests AS r SET credit = n.credit
+		FROM unnest($2::bigint[], $3::bigint[]) AS n(payment, credit) WHERE r.tenant = $1 AND r.payment = n.payment`,
+		in.caller.Tenant, requests, credits)
+}
+
+// ExpireRequests ends the requests for payment of the caller's bank that nobody has paid in time, and returns how many.
+func (s *Service) ExpireRequests(ctx context.Context) (expired int, err error) {
+	caller, now, err := s.worker(ctx)
+	if err != nil {
+		return 0, err
+	}
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		var due []*Payment
+		err := tx.NewSelect().Model(&due).Where("pay.tenant = ?", caller.Tenant).Where("pay.state = ?", Sent).
+			Where("pay.settles_at <= ?", now).Where("pay.entry_type = ?", rails.Debit).
+			Where("pay.rail IN (?)", bun.List([]rails.Rail{rails.FedNow, rails.RTP})).
+			OrderExpr("pay.settles_at, pay.uid").Limit(atATime).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+		expired = len(due)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		var steps []*Step
+		var record []events.Recorded
+		for _, p := range due {
+			was := *p
+			to, err := expiring.Take(p.State)
+			if err != nil {
+				return err
+			}
+			steps = append(steps, p.enter(to, caller, now, "the debtor has not paid in time"))
+			record = append(record, recorded("expireRequest", &was, p, caller))
+		}
+		return errors.Join(writeTx(ctx, due, steps), recordTx(ctx, tx, record))
+	})
+	if err != nil {
+		return 0, fmt.Errorf("expire requests for payment: %w", err)
+	}
+	return expired, nil
+}
+
+var requesting db.QueryCache[Request]
+
+// RequestsOf reads what requests for payment say beside what every payment over a network says, for callers who see
+// whose they are.
+func (s *Service) RequestsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Request] {
+	caller, err := access.Require(ctx, access.ViewPayments)
+	if err != nil {
+		return db.Refuse[UID, Request](err)
+	}
+	text := requesting.Get(caller.Reach, func() string {
+		return db.Select[Request](db.Columns{}, withCredit).
+			Join("JOIN payments AS pay ON pay.tenant = pr.tenant AND pay.uid = pr.payment").Where("pr.tenant = $1").
+			Where("pay.tenant = $1").Where(caller.Reach.Scope("pay.customer")).Where("pr.payment = ANY($3)").String()
+	})
+	return db.QueueMany(b, text, func(r *Request) UID { return r.Payment }, caller.Tenant, caller.ScopeCustomer(), of)
+}

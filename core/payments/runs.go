@@ -1,0 +1,377 @@
+package payments
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/events"
+	"bankgraph/core/fault"
+	"bankgraph/core/ledger"
+	"bankgraph/core/rails/calendar"
+	"bankgraph/core/seal"
+	"bankgraph/db"
+)
+
+// repeat makes the series of a payment that is to be repeated: draft is what each of its payments says.
+func (f *facts) repeat(s *Service, p *Payment, d *Repetition, draft any) error {
+	if d == nil {
+		return nil
+	}
+	if !d.End.IsZero() && !d.End.After(p.Date) {
+		return fault.Field("payment", "recurrence.endDate", fault.Min, "must be after the date of the first payment")
+	}
+	text, err := json.Marshal(draft)
+	if err != nil {
+		return fmt.Errorf("write the draft of a series: %w", err)
+	}
+	r := &Recurrence{
+		Tenant: p.Tenant, UID: f.recurrences[0], Customer: p.Customer, Account: p.SenderAccount, Rail: p.Rail,
+		Speed: p.Speed, Minor: p.Minor, Currency: p.Currency, Frequency: Frequency(d.Frequency),
+		Until: PayUntil(d.Until), Start: p.Date, CountsFrom: p.Date, Number: d.Number, Made: 1, Last: p.UID,
+		Status: RecurrenceActive, MakerClient: p.MakerClient, MakerLogin: p.MakerLogin, CreatedAt: p.CreatedAt,
+		UpdatedAt: p.CreatedAt, Version: 1,
+	}
+	if !d.End.IsZero() {
+		r.End = &d.End
+	}
+	f.recurrences = f.recurrences[1:]
+	r.Draft = s.keys.Seal(string(text), r.place()).Sealed
+	r.Advance()
+	p.Recurrence, p.series = r.UID, r
+	return nil
+}
+
+// repeated is what each payment of a series says: what the first one did, from the account that it was paid from.
+func (o Order) repeated(p *Payment) Order {
+	o.Sender, o.Date, o.Repeat = Party{UID: p.SenderAccount}, time.Time{}, nil
+	return o
+}
+
+func (d Draft) repeated(p *Payment) Draft {
+	d.Sender, d.Receiver = Party{UID: p.SenderAccount}, Party{UID: p.ReceiverAccount}
+	d.Date, d.Repeat = time.Time{}, nil
+	return d
+}
+
+// run is the next payment of a series that is made now.
+type run struct {
+	*Recurrence
+	order    *Order // of one over a network, or nil
+	transfer *Draft
+	payment  *Payment
+	why      error // the fault that stopped it
+}
+
+// RunRecurrences makes the payments of series of the caller's bank whose date has come, and returns how many. They
+// are carried out with all others of their day. One that can no longer be made, such as for a contact that is gone,
+// becomes Invalid, with the reason, and the series goes on. It is for workers, as CarryOutDue.
+func (s *Service) RunRecurrences(ctx context.Context) (made int, err error) {
+	caller, now, err := s.worker(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var failed error
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		var runs []*run
+		if runs, failed, err = s.dueRunsTx(ctx, tx, caller, now); err != nil || len(runs) == 0 {
+			return err
+		}
+		f, err := s.gatherTx(ctx, tx, caller.Tenant, wantedByRuns(runs, now))
+		if err != nil {
+			return err
+		}
+		var stopped []*run
+		for _, r := range runs {
+			if err := f.draws(s, r, caller, now); !isFault(r.why) && err != nil {
+				return fmt.Errorf("recurrence %s: %w", r.UID, err)
+			}
+			if r.why != nil {
+				stopped = append(stopped, r)
+			}
+		}
+		if err := s.invalidTx(ctx, tx, f, stopped, caller, now); err != nil {
+			return err
+		}
+		made = len(runs)
+		return errors.Join(writeRunsTx(ctx, tx, runs, caller, now), f.writeTx(ctx))
+	})
+	if err != nil {
+		return 0, fmt.Errorf("make payments of series: %w", err)
+	}
+	if failed != nil {
+		return made, fmt.Errorf("make payments of series: %w", failed)
+	}
+	return made, nil
+}
+
+// dueRunsTx reads and locks the series whose date has come. One whose draft cannot be read is left out, and told as
+// an error.
+func (s *Service) dueRunsTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time,
+) (runs []*run, failed, err error) {
+	var due []*Recurrence
+	here, there := ledger.Day(now.In(caller.Location())), calendar.Today(now)
+	ahead := calendar.Default().SettledIf(calendar.ACH, there)
+	err = tx.NewSelect().Model(&due).Where("rec.tenant = ?", caller.Tenant).Where("rec.status = ?", RecurrenceActive).
+		Where("rec.next_date <= CASE WHEN rec.speed = '' THEN ?::date WHEN rec.speed = ? THEN ?::date ELSE ?::date END",
+			here, Economy, ahead, there).
+		OrderExpr("rec.next_date, rec.uid").Limit(dueAtATime).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, d := range due {
+		r := &run{Recurrence: d}
+		if err := s.readDraft(r); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("recurrence %s: %w", d.UID, err))
+			continue
+		}
+		runs = append(runs, r)
+	}
+	return runs, failed, nil
+}
+
+// readDraft reads what the payments of a series say, with the amount that they have now.
+func (s *Service) readDraft(r *run) error {
+	text, err := s.keys.Open(seal.Value{Sealed: r.Draft}, r.place())
+	if err != nil {
+		return err
+	}
+	amount := r.Amount().String()
+	if r.Speed == "" {
+		r.transfer = new(Draft)
+		err = json.Unmarshal([]byte(text), r.transfer)
+		r.transfer.Amount = amount
+		return err
+	}
+	r.order = new(Order)
+	err = json.Unmarshal([]byte(text), r.order)
+	r.order.Amount, r.order.moves = amount, true
+	return err
+}
+
+// wantedByRuns returns what the payments of series need facts about.
+func wantedByRuns(runs []*run, now time.Time) want {
+	w := want{created: len(runs)}
+	for _, r := range runs {
+		if r.transfer != nil {
+			w.payers, w.payees = append(w.payers, r.transfer.Sender), append(w.payees, r.transfer.Receiver)
+		} else {
+			w.orders(r.order, now)
+		}
+	}
+	return w
+}
+
+// draws makes the payment of a series, or keeps the fault that stops it.
+func (f *facts) draws(s *Service, r *run, by access.Caller, now time.Time) error {
+	if r.transfer != nil {
+		r.transfer.Date = later(*r.Next, ledger.Day(now.In(by.Location())))
+		r.payment, r.why = f.draw(s, by, r.transfer, now)
+	} else {
+		r.order.Date = later(*r.Next, calendar.Today(now))
+		r.payment, r.why = f.drawOrder(s, by, r.order, now)
+	}
+	if r.why == nil && f.limits != nil {
+		f.limits.Take(r.payment.planned())
+	}
+	return r.why
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// invalidTx makes the payments that could not be drawn: like those before them, with the reason why they are not
+// carried out.
+func (s *Service) invalidTx(
+	ctx context.Context, tx bun.Tx, f *facts, stopped []*run, by access.Caller, now time.Time,
+) error {
+	if len(stopped) == 0 {
+		return nil
+	}
+	before := make([]UID, 0, len(stopped))
+	for _, r := range stopped {
+		before = append(before, r.Last)
+	}
+	var payments []*Payment
+	var details []*Details
+	var entries []*Entry
+	err := errors.Join(
+		tx.NewSelect().Model(&payments).Where("pay.tenant = ?", by.Tenant).Where("pay.uid IN (?)", bun.List(before)).Scan(ctx),
+		tx.NewSelect().Model(&details).Where("pd.tenant = ?", by.Tenant).Where("pd.payment IN (?)", bun.List(before)).Scan(ctx),
+		tx.NewSelect().Model(&entries).Where("ae.tenant = ?", by.Tenant).Where("ae.payment IN (?)", bun.List(before)).Scan(ctx))
+	if err != nil {
+		return err
+	}
+	like := map[UID]*Payment{}
+	for _, p := range payments {
+		like[p.UID] = p
+	}
+	for _, d := range details {
+		like[d.Payment].details = d
+	}
+	for _, e := range entries {
+		like[e.Payment].entry = e
+	}
+	for _, r := range stopped {
+		if r.payment, err = s.alike(like[r.Last], r, f.uids[0], now); err != nil {
+			return fmt.Errorf("recurrence %s: %w", r.UID, err)
+		}
+		f.uids = f.uids[1:]
+	}
+	return nil
+}
+
+// alike makes a payment like another one of its series, which is not carried out.
+func (s *Service) alike(p *Payment, r *run, uid UID, now time.Time) (*Payment, error) {
+	another := &Payment{
+		Tenant: p.Tenant, UID: uid, Customer: p.Customer, Direction: p.Direction, EntryType: p.EntryType, Rail: p.Rail,
+		Speed: p.Speed,
+		Minor: r.Minor, Currency: p.Currency, Date: *r.Next, ExternalReferenceID: p.ExternalReferenceID, Notes: p.Notes,
+		Channel: p.Channel, SenderAccount: p.SenderAccount, SenderName: p.SenderName, ReceiverAccount: p.ReceiverAccount,
+		ReceiverCustomer: p.ReceiverCustomer, ReceiverName: p.ReceiverName, CreatedAt: now, UpdatedAt: now,
+	}
+	if p.details != nil {
+		number, err := s.keys.Open(p.details.Number, p.details.place())
+		if err != nil {
+			return nil, err
+		}
+		d := *p.details
+		d.Payment, d.UETR, d.ReturnCode = uid, uuid.NewString(), ""
+		d.Number = s.keys.Seal(number, d.place())
+		another.details = &d
+	}
+	if p.entry != nil {
+		e := *p.entry
+		e.Payment, e.SettlesOn, e.TakenAt, e.File, e.Trace = uid, time.Time{}, nil, 0, ""
+		another.entry = &e
+	}
+	return another, nil
+}
+
+// writeRunsTx writes the payments of series, and that the series have come further.
+func writeRunsTx(ctx context.Context, tx bun.Tx, runs []*run, by access.Caller, now time.Time) error {
+	var rows rows
+	var record []events.Recorded
+	series := make([]*Recurrence, 0, len(runs))
+	for _, r := range runs {
+		p := r.payment
+		p.Recurrence, p.MakerClient, p.MakerLogin = r.UID, r.MakerClient, r.MakerLogin
+		to, why := Scheduled, ""
+		if r.why != nil {
+			to, why = Invalid, r.why.Error()
+		}
+		rows.add(p, p.enter(to, by, now, why))
+		was := *r.Recurrence
+		r.Made, r.Last, r.Rail, r.UpdatedAt, r.Version = r.Made+1, p.UID, p.Rail, now, r.Version+1
+		r.advance(*r.Next)
+		series = append(series, r.Recurrence)
+		record = append(record,
+			changes.Change{
+				Action: "runRecurrence", Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version, After: p,
+			}.Recorded(by, ""),
+			changes.Change{
+				Action: "runRecurrence", Object: recurrenceObject, UID: r.UID, Customer: int64(r.Customer), Version: r.Version,
+				Before: &was, After: r.Recurrence,
+			}.Recorded(by, ""))
+	}
+	return errors.Join(rows.writeTx(ctx), writeSeriesTx(ctx, series), recordTx(ctx, tx, record))
+}
+
+const recurrenceObject = "recurrence"
+
+// writeSeriesTx writes how far series have come, which are locked, at the end of the transaction.
+func writeSeriesTx(ctx context.Context, series []*Recurrence) error {
+	var uids, lasts []int64
+	var made, versions []int32
+	var statuses, over []string
+	var next []*time.Time
+	for _, r := range series {
+		uids, lasts, made = append(uids, int64(r.UID)), append(lasts, int64(r.Last)), append(made, r.Made)
+		versions, statuses, over = append(versions, r.Version), append(statuses, string(r.Status)), append(over, string(r.Rail))
+		next = append(next, r.Next)
+	}
+	return db.ExecAtCommit(ctx, `UPDATE recurrences AS r SET last_payment = n.last, made = n.made, version = n.version,
+		status = n.status, rail = n.rail, next_date = n.next, updated_at = $9::timestamptz
+		FROM unnest($2::bigint[], $3::bigint[], $4::int[], $5::int[], $6::text[], $7::text[], $8::date[])
+		  AS n(uid, last, made, version, status, rail, next)
+		WHERE r.tenant = $1 AND r.uid = n.uid`, series[0].Tenant, uids, lasts, made, versions, statuses, over, next,
+		series[0].UpdatedAt)
+}
+
+// rows are the rows of new payments.
+type rows struct {
+	series   []*Recurrence
+	payments []*Payment
+	details  []*Details
+	entries  []*Entry
+	requests []*Request
+	steps    []*Step
+}
+
+func (r *rows) add(p *Payment, step *Step) {
+	r.payments, r.steps = append(r.payments, p), append(r.steps, step)
+	if p.series != nil {
+		r.series = append(r.series, p.series)
+	}
+	if p.details != nil {
+		r.details = append(r.details, p.details)
+	}
+	if p.entry != nil {
+		r.entries = append(r.entries, p.entry)
+	}
+	if p.asks != nil {
+		r.requests = append(r.requests, p.asks)
+	}
+}
+
+// writeTx writes the rows at the end of the transaction.
+func (r *rows) writeTx(ctx context.Context) error {
+	if err := db.InsertAtCommit(ctx, r.series); err != nil {
+		return err
+	}
+	if err := db.InsertAtCommit(ctx, r.payments); err != nil {
+		return err
+	}
+	if err := db.InsertAtCommit(ctx, r.details); err != nil {
+		return err
+	}
+	if err := db.InsertAtCommit(ctx, r.entries); err != nil {
+		return err
+	}
+	if err := db.InsertAtCommit(ctx, r.requests); err != nil {
+		return err
+	}
+	return db.InsertAtCommit(ctx, r.steps)
+}
+
+// orders adds what an order needs facts about. The days on which limits count reach as far as no network rests.
+func (w *want) orders(o *Order, now time.Time) {
+	if w.from.IsZero() {
+		w.from = calendar.Today(now)
+		w.to = w.from.AddDate(0, 0, 14)
+	}
+	w.payers = append(w.payers, o.Sender)
+	if o.Receiver.Contact != 0 {
+		w.contacts = append(w.contacts, o.Receiver.Contact)
+	} else {
+		w.routing = append(w.routing, o.Receiver.Bank.ID)
+	}
+	if o.Date.After(w.to) {
+		w.to = o.Date.AddDate(0, 0, 14)
+	}
+	if o.Repeat != nil {
+		w.recurrences++
+	}
+}

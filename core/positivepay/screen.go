@@ -1,0 +1,194 @@
+package positivepay
+
+import (
+	"context"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/customers"
+	"bankgraph/core/ident"
+	"bankgraph/core/money"
+	"bankgraph/db"
+)
+
+// Screened is a debit of another bank that rules are asked about.
+type Screened struct {
+	Payment      int64 // its number
+	Customer     customers.UID
+	Account      accounts.UID
+	Type         Type
+	CompanyID    string
+	Name         string // of who debits
+	BankID       string
+	BankName     string
+	Class        string
+	IndividualID string
+	Amount       money.Amount
+	DebitDate    time.Time // on which it settles; midnight UTC
+}
+
+// Mismatch is the first test of positive pay that a debit fails (rest/CONTRACT.md, exceptions).
+type Mismatch string
+
+// The mismatches, in the order of the tests.
+const (
+	NoRule            Mismatch = "no rule"
+	CompanyMismatch   Mismatch = "company id mismatch"
+	ClassMismatch     Mismatch = "SEC code mismatch"
+	IDMismatch        Mismatch = "individual id mismatch"
+	NotActive         Mismatch = "rule not active"
+	AmountMismatch    Mismatch = "amount mismatch"
+	FrequencyExceeded Mismatch = "frequency exceeded"
+)
+
+// NotApplicable is what a rule says of the entry class where it means any.
+const NotApplicable = "NA"
+
+// test returns how many tests a debit passes on a day, and which it fails; "" if none.
+func (r *Rule) test(d *Screened, day time.Time) (passed int, fails Mismatch) {
+	tests := []struct {
+		passes bool
+		fails  Mismatch
+	}{
+		{r.Account == d.Account && r.Type == d.Type && r.Currency == d.Amount.Currency, NoRule},
+		{r.ACHCompanyID == "" || r.ACHCompanyID == d.CompanyID, CompanyMismatch},
+		{r.SECCode == AllClasses || r.SECCode == NotApplicable || ident.Same(r.SECCode, d.Class), ClassMismatch},
+		{r.IndividualID == "" || ident.Same(r.IndividualID, d.IndividualID), IDMismatch},
+		{r.statedOn(day) == Active, NotActive},
+		{d.Amount.Minor == r.Minor || r.AmountType == Maximum && d.Amount.Minor < r.Minor, AmountMismatch},
+		{!r.UsedUp() && !r.usedIn(day), FrequencyExceeded},
+	}
+	for i, test := range tests {
+		if !test.passes {
+			return i, test.fails
+		}
+	}
+	return len(tests), ""
+}
+
+// UsedUp reports whether the rule has allowed all debits that it may.
+func (r *Rule) UsedUp() bool {
+	return r.Frequency == OneTime && r.Used > 0 || r.NumberOfPayments != nil && r.Used >= *r.NumberOfPayments
+}
+
+// usedUp is UsedUp in SQL.
+const usedUp = "(pp.frequency = 'ONE_TIME' AND pp.used > 0 OR pp.used >= coalesce(pp.number_of_payments, 2147483647))"
+
+// usedIn reports whether the rule has allowed a debit in the period that a day is in.
+func (r *Rule) usedIn(day time.Time) bool {
+	if r.LastUsed == nil || r.Frequency == OnGoing || r.Frequency == OneTime {
+		return false
+	}
+	return r.period(*r.LastUsed) == r.period(day)
+}
+
+// period numbers the periods in each of which the rule allows one debit: days, weeks from Monday, every second week from
+// that of its first day, and months, quarters, halves and years of the calendar.
+func (r *Rule) period(day time.Time) int {
+	week := func(day time.Time) int { return (int(day.Unix()/(24*60*60)) + 3) / 7 } // 1970 began on a Thursday
+	month := 12*day.Year() + int(day.Month()) - 1
+	switch r.Frequency {
+	case Daily:
+		return int(day.Unix() / (24 * 60 * 60))
+	case Weekly:
+		return week(day)
+	case BiWeekly:
+		return (week(day) - week(r.EffectiveDate)) / 2
+	case Monthly:
+		return month
+	case Quarterly:
+		return month / 3
+	case SemiAnnual:
+		return month / 6
+	case Annual:
+		return month / 12
+	}
+	return 0
+}
+
+// screen asks rules about a debit on a day: the oldest one that allows it is used. Otherwise the mismatch is that of the
+// rule which came nearest.
+func screen(rules []*Rule, d *Screened, day time.Time) (*Rule, Mismatch) {
+	most, fails := 0, NoRule
+	for _, r := range rules {
+		passed, why := r.test(d, day)
+		if why == "" {
+			r.Used++
+			r.LastUsed = &day
+			return r, ""
+		}
+		if passed > most {
+			most, fails = passed, why
+		}
+	}
+	return nil, fails
+}
+
+type exceptionUID struct {
+	UID ExceptionUID `bun:"uid"`
+}
+
+var takingExceptions = db.NewQuery[exceptionUID](
+	`SELECT nextval('positive_pay_exception_uids') AS uid FROM generate_series(1, $1::bigint)`)
+
+// ScreenTx asks the rules of their accounts about debits that have come at a time, in their order, and says of each what
+// became of it: a rule allows it, which it counts, or it waits for people. How long, until says.
+func ScreenTx(
+	ctx context.Context, tx bun.Tx, by access.Caller, now time.Time, debits []*Screened, until func(*Screened) time.Time,
+) ([]*Exception, error) {
+	if len(debits) == 0 {
+		return nil, nil
+	}
+	var of []accounts.UID
+	for _, d := range debits {
+		of = append(of, d.Account)
+	}
+	var rules []*Rule
+	if err := tx.NewSelect().Model(&rules).Where("pp.tenant = ?", by.Tenant).
+		Where("pp.account IN (?)", bun.List(of)).Where("pp.state IN (?, ?)", Active, Suspended).
+		OrderExpr("pp.uid").For("NO KEY UPDATE").Scan(ctx); err != nil {
+		return nil, err
+	}
+	b := db.TxBatch(tx)
+	ids := db.Queue(b, takingExceptions, len(debits))
+	if err := b.Send(ctx); err != nil {
+		return nil, err
+	}
+	all := make([]*Exception, len(debits))
+	used := map[*Rule]bool{}
+	for i, d := range debits {
+		e := newException(ids.Items[i].UID, by.Tenant, d, now)
+		rule, why := screen(rules, d, dayOf(now, by.Location()))
+		if e.ExpiresAt = until(d); rule != nil {
+			used[rule] = true
+			e.Rule, e.Status, e.DecidedAt = rule.UID, AutoMatched, &now
+		}
+		e.Reason, all[i] = why, e
+	}
+	return all, countTx(ctx, by.Tenant, used)
+}
+
+// countTx writes which rules were used, at the end of the transaction.
+func countTx(ctx context.Context, tenant access.Tenant, used map[*Rule]bool) error {
+	if len(used) == 0 {
+		return nil
+	}
+	var uids, times []int64
+	var days []string
+	for r := range used {
+		uids, times = append(uids, int64(r.UID)), append(times, int64(r.Used))
+		days = append(days, r.LastUsed.Format(time.DateOnly))
+	}
+	return db.ExecAtCommit(ctx, `UPDATE positive_pay_rules AS r SET used = n.used, last_used = n.day::date
+		FROM unnest($2::bigint[], $3::bigint[], $4::text[]) AS n(uid, used, day) WHERE r.tenant = $1 AND r.uid = n.uid`,
+		tenant, uids, times, days)
+}
+
+// dayOf returns the day that it is somewhere; midnight UTC.
+func dayOf(at time.Time, zone *time.Location) time.Time {
+	year, month, day := at.In(zone).Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+}

@@ -1,0 +1,331 @@
+package positivepay
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
+	"bankgraph/core/check"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/ident"
+	"bankgraph/core/money"
+	"bankgraph/core/seal"
+)
+
+// Saved is the answer to a change of a rule.
+type Saved struct {
+	UID UID `json:"uid"`
+}
+
+type operations struct {
+	create, change            *changes.Operation[Draft, Saved]
+	activate, suspend, remove *changes.Operation[struct{}, Saved]
+}
+
+func (s *Service) declare(all *changes.Service) {
+	const manage = access.ManagePositiveRules
+	s.create = changes.Declare(all, "createPositivePayRule", object, manage, s.createTx).Settle(s.settleTx)
+	s.change = changes.Declare(all, "changePositivePayRule", object, manage, s.changeTx)
+	s.activate = changes.Declare(all, "activatePositivePayRule", object, manage, s.activateTx)
+	s.suspend = changes.Declare(all, "suspendPositivePayRule", object, manage, s.suspendTx)
+	s.remove = changes.Declare(all, "deletePositivePayRule", object, manage, s.removeTx)
+}
+
+// Create makes a rule for an account. If the settings of its customer ask for dual approval (customerDualApproval), the
+// rule does not count until a second person approves.
+func (s *Service) Create(
+	ctx context.Context, draft Draft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	caller, err := s.create.Require(ctx, "")
+	if err == nil {
+		err = draft.check(true)
+	}
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.create.Do(ctx, caller, changes.Target{}, draft, options)
+}
+
+// Change changes what the draft gives; the type stays. It waits for a second person as Create does.
+func (s *Service) Change(
+	ctx context.Context, uid UID, draft Draft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	caller, err := s.change.Require(ctx, uid.String())
+	if err == nil {
+		err = draft.check(false)
+	}
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.change.Do(ctx, caller, changes.Target{UID: uid.String()}, draft, options)
+}
+
+// Activate lets a suspended rule count again. It waits for a second person as Create does.
+func (s *Service) Activate(
+	ctx context.Context, uid UID, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	return simple(ctx, s.activate, uid, options)
+}
+
+// Suspend stops a rule at once, until it is activated.
+func (s *Service) Suspend(
+	ctx context.Context, uid UID, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	return simple(ctx, s.suspend, uid, options)
+}
+
+// Delete ends a rule, at once and for good. The row stays for the record, but no answer shows it.
+func (s *Service) Delete(
+	ctx context.Context, uid UID, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	return simple(ctx, s.remove, uid, options)
+}
+
+func simple(
+	ctx context.Context, o *changes.Operation[struct{}, Saved], uid UID, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	caller, err := o.Require(ctx, uid.String())
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return o.Do(ctx, caller, changes.Target{UID: uid.String()}, struct{}{}, options)
+}
+
+type lifecycle = changes.Lifecycle[*customers.Held, Rule]
+
+// lifecycle is how rules are changed.
+func (s *Service) lifecycle(hold customers.Hold) *lifecycle {
+	return &lifecycle{
+		Name: object, Hold: hold.Of("positive_pay_rules", "uid", ErrNotFound), Lock: lock,
+		Row: func(r *Rule) changes.Row {
+			return changes.Row{
+				Model: r, UID: r.UID, Customer: int64(r.Customer), Version: &r.Version, UpdatedAt: &r.UpdatedAt,
+				Gone: r.State == Deleted,
+			}
+		},
+	}
+}
+
+// asking is lifecycle for what a second person has to see where the settings say so.
+func (s *Service) asking() *lifecycle {
+	l := s.lifecycle(s.customers.HoldTx)
+	l.Asks = customers.Asking[Rule](customers.AccessSettings.DualForCustomers)
+	l.Wait = func(r *Rule) { r.State = PendingApproval }
+	return l
+}
+
+func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*Rule, error) {
+	r := new(Rule)
+	q := tx.NewSelect().Model(r).Where("pp.tenant = ?", tx.Caller.Tenant).Where("pp.uid = ?", at.UID).
+		Where("pp.customer = ?", at.Customer).Where("pp.state <> ?", Deleted)
+	return changes.Lock(ctx, q, r, ErrNotFound)
+}
+
+// account is what a rule needs to know of the account that it names.
+type account struct {
+	bun.BaseModel `bun:"table:accounts,alias:a"`
+
+	UID      accounts.UID    `bun:"uid"`
+	Customer customers.UID   `bun:"customer"`
+	Currency money.Currency  `bun:"currency"`
+	Status   accounts.Status `bun:"status"`
+}
+
+// accountTx reads the account that a draft names, whosever it is.
+func (s *Service) accountTx(ctx context.Context, tx *changes.Tx, d Draft) (*account, error) {
+	a := new(account)
+	q := tx.NewSelect().Model(a).Where("a.tenant = ?", tx.Caller.Tenant).Where("a.deleted_at IS NULL")
+	if d.Account != 0 {
+		q = q.Where("a.uid = ?", d.Account)
+	} else {
+		hashes := s.keys.Hashes(int64(tx.Caller.Tenant), accounts.NumberColumn, d.AccountNumber.Value)
+		q = q.Where("a.number_hash IN ?", bun.Tuple(hashes))
+	}
+	if err := q.Scan(ctx); errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrAccount
+	} else if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func (s *Service) createTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
+) (Saved, error) {
+	l := s.asking()
+	var a *account
+	l.Hold = func(ctx context.Context, tx *changes.Tx, at *changes.Target) (held *customers.Held, err error) {
+		if a, err = s.accountTx(ctx, tx, draft); err != nil {
+			return nil, err
+		}
+		at.Customer = int64(a.Customer)
+		held, err = s.customers.HoldTx(ctx, tx, tx.Caller, a.Customer)
+		if errors.Is(err, customers.ErrOutOfScope) {
+			return nil, ErrAccount
+		}
+		return held, err
+	}
+	return saved(l.Add(ctx, tx, at, func(held *customers.Held) (*Rule, error) {
+		r := &Rule{
+			Tenant: tx.Caller.Tenant, Customer: held.UID, Type: draft.Type, Currency: currency, SECCode: AllClasses,
+			State: Active, CreatedAt: tx.Now,
+		}
+		if err := tx.NewRaw(`SELECT nextval('positive_pay_rule_uids')`).Scan(ctx, &r.UID); err != nil {
+			return nil, err
+		}
+		return r, s.fill(tx, &held.Customer, new(Rule), r, a, draft)
+	}))
+}
+
+// settleTx lets a rule count that waited for a second person, or removes a refused one.
+func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
+	return s.lifecycle(s.customers.HoldTx).Settle(ctx, tx, at, func(r *Rule) (changes.Settlement, error) {
+		r.State = Deleted
+		if approved {
+			r.State = Active
+		}
+		return changes.Changes, nil
+	})
+}
+
+func (s *Service) changeTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
+) (Saved, error) {
+	l := s.asking()
+	hold, of := l.Hold, new(customers.Customer)
+	l.Hold = func(ctx context.Context, tx *changes.Tx, at *changes.Target) (*customers.Held, error) {
+		held, err := hold(ctx, tx, at)
+		if err == nil {
+			of = &held.Customer
+		}
+		return held, err
+	}
+	return saved(l.Modify(ctx, tx, at, func(was, r *Rule) error {
+		var a *account
+		if draft.Account != 0 || draft.AccountNumber.Given {
+			var err error
+			if a, err = s.accountTx(ctx, tx, draft); err != nil {
+				return err
+			}
+			if a.Customer != r.Customer { // a rule stays with its customer
+				return ErrAccount
+			}
+		}
+		return s.fill(tx, of, was, r, a, draft)
+	}))
+}
+
+// fill writes a draft into a rule of a customer, if it fits. The account is nil if it stays; was is the zero Rule for a
+// new one.
+func (s *Service) fill(
+	tx *changes.Tx, of *customers.Customer, was, r *Rule, a *account, draft Draft,
+) error {
+	c := check.Of(object)
+	adding := was.UID == 0
+	if draft.Type != "" && draft.Type != r.Type {
+		c.Fail("paymentRuleType", fault.Forbidden, "cannot be changed: make another rule")
+	}
+	if name := draft.CustomerName.Value; name != "" && !ident.Same(name, of.ShortName) {
+		c.Fail("customerName", fault.NoMatch, "must be the short name of the customer whose account it is")
+	}
+	draft.BeneficiaryAccountNumber = was.BeneficiaryNumber.Kept(c, "beneAccountNumber", draft.BeneficiaryAccountNumber)
+	c.AccountNumber("beneAccountNumber", draft.BeneficiaryAccountNumber.Value)
+	draft.demandOf(c, r.Type, of, adding)
+	draft.to(r)
+	expired := draft.dates(c, was, r, today(tx))
+	if err := c.Err(); err != nil {
+		return err
+	}
+	if expired != nil {
+		return expired
+	}
+	if a != nil {
+		if a.Currency != currency || a.Status == accounts.Closed {
+			return ErrAccountState
+		}
+		r.Account = a.UID
+	}
+	if draft.Amount.Value != "" {
+		amount, err := money.Parse(draft.Amount.Value, currency)
+		if err != nil {
+			return fault.Field(object, "amount", fault.Malformed, "must have at most 2 decimals")
+		}
+		r.Minor = amount.Minor
+	}
+	s.number(r, draft)
+	return nil
+}
+
+// number seals the number of the account that is paid, unless it is the one that is known.
+func (s *Service) number(r *Rule, draft Draft) {
+	switch number := draft.BeneficiaryAccountNumber; {
+	case !number.Given:
+	case number.Value == "":
+		r.BeneficiaryNumber = seal.Value{}
+	case !s.keys.Same(r.BeneficiaryNumber, number.Value, r.place()):
+		r.BeneficiaryNumber = s.keys.Seal(number.Value, r.place())
+	}
+}
+
+// today is the day of the bank in which a change is made; midnight UTC.
+func today(tx *changes.Tx) time.Time {
+	year, month, day := tx.Now.In(tx.Caller.Location()).Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+}
+
+func (s *Service) activateTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (Saved, error) {
+	return saved(s.asking().Modify(ctx, tx, at, func(_, r *Rule) error {
+		switch status := r.StatusOn(today(tx)); {
+		case status == Expired:
+			return ErrExpired.With(string(status))
+		case r.State == Active:
+			return ErrStatus.Saying("the rule is active already").With(string(status))
+		case status != Suspended:
+			return ErrStatus.Saying("the rule waits for approval").With(string(status))
+		}
+		r.State = Active
+		return nil
+	}))
+}
+
+func (s *Service) suspendTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (Saved, error) {
+	return saved(s.lifecycle(s.customers.HoldAnyTx).Modify(ctx, tx, at, func(_, r *Rule) error {
+		switch status := r.StatusOn(today(tx)); status {
+		case Expired:
+			return ErrExpired.With(string(status))
+		case Suspended:
+			return ErrStatus.Saying("the rule is suspended already").With(string(status))
+		case PendingApproval:
+			return ErrStatus.Saying("the rule waits for approval").With(string(status))
+		}
+		r.State = Suspended
+		return nil
+	}))
+}
+
+func (s *Service) removeTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (Saved, error) {
+	return saved(s.lifecycle(s.customers.HoldAnyTx).Modify(ctx, tx, at, func(_, r *Rule) error {
+		r.State = Deleted
+		return tx.Withdraw(ctx, r.UID) // what waits for a second person
+	}))
+}
+
+func saved(r *Rule, err error) (Saved, error) {
+	if err != nil {
+		return Saved{}, err
+	}
+	return Saved{r.UID}, nil
+}

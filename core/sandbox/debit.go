@@ -1,0 +1,198 @@
+package sandbox
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
+	"bankgraph/core/check"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/ident"
+	"bankgraph/core/money"
+	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
+	"bankgraph/core/rails/nacha"
+	"bankgraph/core/seal"
+)
+
+// Debit is what a request says about an entry of ACH by which a company at another bank debits an account
+// (rest/CONTRACT.md, sandbox plays).
+type Debit struct {
+	Account      accounts.UID `json:"accountUID"` // that is debited
+	Number       string       `json:"accountNumber,omitempty"`
+	Amount       string       `json:"paymentAmount"`
+	CompanyID    string       `json:"achCompanyID,omitempty"`
+	CompanyName  string       `json:"companyName,omitempty"`
+	CompanyBank  string       `json:"companyBankId,omitempty"` // a routing number
+	SECCode      string       `json:"secCode,omitempty"`
+	IndividualID string       `json:"transactionIdNumber,omitempty"`
+	Description  string       `json:"description,omitempty"` // of the batch
+	Date         time.Time    `json:"paymentDate,omitzero"`  // on which it settles; midnight UTC
+}
+
+// The company that debits where a request does not say, and the classes of debits that a play takes.
+const (
+	playedCompany     = "9100011223"
+	playedCompanyName = "Other bank's co"
+)
+
+var playedClasses = []string{string(rails.CCD), string(rails.CTX), string(rails.PPD), string(rails.WEB), string(rails.TEL)}
+
+// PlayDebit lets a company at another bank debit an account that the caller sees, over ACH. What the bank makes of it
+// shows in a second or two.
+func (s *Service) PlayDebit(
+	ctx context.Context, draft Debit, options changes.RequestOptions,
+) (changes.Outcome[Played], error) {
+	caller, err := s.debit.Require(ctx, "")
+	if err == nil {
+		err = draft.check()
+	}
+	if err != nil {
+		return changes.Outcome[Played]{}, err
+	}
+	return s.debit.Do(ctx, caller, changes.Target{}, draft, options)
+}
+
+func (d *Debit) check() error {
+	c := check.Of("payment")
+	if d.Account == 0 {
+		c.Required("accountUID", "")
+	}
+	c.Required("paymentAmount", d.Amount)
+	c.BankAmount("paymentAmount", d.Amount, 8)
+	d.CompanyID, d.CompanyName = cmp.Or(d.CompanyID, playedCompany), cmp.Or(d.CompanyName, playedCompanyName)
+	d.CompanyBank, d.Description = cmp.Or(d.CompanyBank, playedBank), cmp.Or(d.Description, "PAYMENT")
+	c.ACHCompanyID("achCompanyID", d.CompanyID)
+	c.Routing("companyBankId", d.CompanyBank)
+	d.SECCode = check.OneOf(c, "secCode", ident.Upper(cmp.Or(d.SECCode, string(rails.CCD))), playedClasses...)
+	c.AccountNumber("accountNumber", d.Number)
+	for _, text := range []struct {
+		field, is string
+		most      int
+	}{
+		{"accountNumber", d.Number, 17},
+		{"companyName", d.CompanyName, 16},
+		{"description", d.Description, 10},
+		{"transactionIdNumber", d.IndividualID, 15},
+	} {
+		c.AtMost(text.field, text.is, text.most)
+		ascii(c, text.field, text.is)
+	}
+	return c.Err()
+}
+
+// debitTx writes the file of ACH with the entry of another bank.
+func (s *Service) debitTx(ctx context.Context, tx *changes.Tx, _ changes.Target, d Debit) (Played, error) {
+	of, err := s.paidTx(ctx, tx, d.Account)
+	if err != nil {
+		return Played{}, err
+	}
+	amount, err := money.Parse(d.Amount, "USD")
+	if err != nil || amount.Minor <= 0 {
+		return Played{}, fault.Field("payment", "paymentAmount", fault.Malformed,
+			"must be an amount of USD, more than 0, with at most 2 decimals")
+	}
+	today := calendar.Next(calendar.Today(tx.Now), 0)
+	switch {
+	case d.Date.IsZero():
+		d.Date = today
+	case d.Date.Before(calendar.Today(tx.Now)) || d.Date.After(today.AddDate(1, 0, 0)):
+		return Played{}, fault.Field("payment", "paymentDate", fault.Max, "must be from today to a year ahead, in New York")
+	}
+	if d.Number != "" {
+		of.number = d.Number
+	}
+	if _, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(of.Customer)); err != nil {
+		return Played{}, err
+	}
+	row := &message{Tenant: tx.Caller.Tenant, Rail: rails.ACH, Answer: 1, DueAt: tx.Now}
+	if err := tx.NewRaw(`SELECT nextval('sandbox_messages_ids')`).Scan(ctx, &row.ID); err != nil {
+		return Played{}, err
+	}
+	row.Asked = calendar.Today(tx.Now).Format("20060102") + fmt.Sprintf("%015d", row.ID)
+	body, err := d.file(of, amount, row.ID, tx.Now)
+	if err != nil {
+		return Played{}, err
+	}
+	row.Body = s.keys.Seal(body, row.place()).Sealed
+	if _, err := tx.NewInsert().Model(row).Exec(ctx); err != nil {
+		return Played{}, err
+	}
+	done := Played{MessageID: row.Asked, Rail: rails.ACH}
+	return done, tx.Record(ctx, changes.Change{
+		UID: messageName(row.Asked), Customer: of.Customer, Version: 1, After: &done,
+	})
+}
+
+// file is the file of ACH with the entry.
+func (d *Debit) file(of *paid, amount money.Amount, number int64, now time.Time) (string, error) {
+	var body bytes.Buffer
+	w, err := nacha.NewWriter(&body, nacha.Header{
+		Origin: payments.FedACH, OriginName: "FEDERAL RESERVE BANK", Destination: of.BankID, DestinationName: of.BankName,
+		CreatedAt: now, Reference: fmt.Sprintf("%08d", number%100_000_000), FirstTrace: int(number%9_999_999) + 1,
+	})
+	if err == nil {
+		err = w.Batch(nacha.Batch{
+			Class: rails.SECCode(d.SECCode), CompanyID: d.CompanyID, CompanyName: d.CompanyName, Description: d.Description,
+			Effective: d.Date, Only: rails.Debit, Bank: d.CompanyBank,
+		})
+	}
+	if err == nil {
+		data := ""
+		if d.SECCode == string(rails.WEB) || d.SECCode == string(rails.TEL) {
+			data = "S"
+		}
+		_, err = w.Entry(nacha.Entry{
+			Account: of.accountType(), Direction: rails.Debit, Amount: amount, Routing: of.BankID, Number: of.number,
+			Name: of.Name, ID: d.IndividualID, Data: data,
+		})
+	}
+	if err == nil {
+		_, err = w.Close()
+	}
+	var wrong nacha.Fault
+	if errors.As(err, &wrong) {
+		return "", fault.Field("payment", "payment", fault.Malformed, "cannot be sent over ACH: "+wrong.Reason)
+	}
+	return body.String(), err
+}
+
+// accountType is what ACH takes the account for.
+func (p *paid) accountType() rails.AccountType {
+	switch p.SubType {
+	case accounts.Savings, accounts.CD, accounts.MoneyMarket, accounts.HealthSavings:
+		return rails.Savings
+	}
+	return rails.Checking
+}
+
+// paidTx reads the account of a play, which the caller sees, with its number.
+func (s *Service) paidTx(ctx context.Context, tx *changes.Tx, account accounts.UID) (*paid, error) {
+	of := new(paid)
+	err := tx.NewRaw(`SELECT a.number_sealed, a.bank_id, a.bank_name, a.sub_type, a.customer, c.owner, c.legal_name, t.sandbox
+		FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer JOIN tenants AS t ON t.id = a.tenant
+		WHERE a.tenant = ? AND c.tenant = ? AND t.id = ? AND a.uid = ? AND a.deleted_at IS NULL`,
+		tx.Caller.Tenant, tx.Caller.Tenant, tx.Caller.Tenant, account).Scan(ctx, of)
+	switch {
+	case errors.Is(err, sql.ErrNoRows) || err == nil && !tx.Caller.Sees(of.Customer, of.Owner):
+		return nil, payments.ErrAccount.On("accountUID")
+	case err != nil:
+		return nil, err
+	case !of.Sandbox:
+		return nil, ErrNoSandbox
+	}
+	of.number, err = s.keys.Open(seal.Value{Sealed: of.Sealed},
+		seal.Place{Tenant: int64(tx.Caller.Tenant), Column: accounts.NumberColumn, Row: int64(account)})
+	if err != nil {
+		return nil, fmt.Errorf("open the number of account %s: %w", account, err)
+	}
+	return of, nil
+}

@@ -1,0 +1,81 @@
+package rest
+
+import (
+	"net/http"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/contacts"
+	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+)
+
+// debitsV3 answers debit requests, of v3 and without a version (rest/CONTRACT.md, debit requests).
+var debitsV3 = dialect{
+	success: successC1, failure: failureC1, lines: table("PAYMENT001", notAuthorized), phrase: "Debit request failed",
+}
+
+func (a *api) debitRequest(r *http.Request) (answer, error) {
+	q := readBody(r)
+	draft, options := debitDraft(q.fields()), q.options()
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Payments.RequestDebit(r.Context(), draft, options)
+	return done(http.StatusOK, out.Receipt, initiatedOf(out.Result)), err
+}
+
+// initiatedOf shows what a request for a payment over a network made. Accepted is published as INITIATED there.
+func initiatedOf(p payments.Saved) paymentSaved {
+	saved := paymentSavedOf(p)
+	if p.Status == payments.StatusReadyToTransmit {
+		saved.PaymentStatus = "INITIATED"
+	}
+	return saved
+}
+
+// debitDraft reads the body of a debit request: the creditor has its account here, the debtor at another bank.
+func debitDraft(body fields) payments.Order {
+	body.none("debits are not repeated: ask for one payment", "recurrence")
+	body.none("a payment costs what the customer's fee tier says", "fee")
+	creditor, debtor, info := body.object("creditor"), body.object("debtor"), body.object("additionalInfo")
+	debtor.none("these speeds pay without one", "intermediaryBank")
+	info.none("belongs to international payments, which are not offered", "fxContractNumber", "transactionTypeCode",
+		"receiverIdentificationNumber")
+	bank := debtor.object("bank")
+	return payments.Order{
+		Sender: payments.Party{
+			UID: orZero(idIn(creditor, accounts.ParseUID, "accountUID")), Number: creditor.text("accountNumber").Value,
+			Type: creditor.text("accountType").Value, SubType: creditor.text("subAccountType").Value,
+			RoutingNumber: creditor.text("bankId").Value, Name: creditor.text("name").Value,
+		},
+		SenderEntity: creditor.text("entityType").Value, SenderAddress: paymentAddress(creditor.object("address")),
+		SenderEmail: creditor.text("email").Value, SenderPhone: creditor.text("phone").Value,
+		CompanyID: creditor.text("achCompanyID").Value,
+		Receiver: payments.Receiver{
+			Contact: orZero(idIn(debtor, contacts.ParseUID, "accountUID")), Number: debtor.text("accountNumber").Value,
+			Type: debtor.text("accountType").Value, SubType: debtor.text("subAccountType").Value,
+			Currency: debtor.text("accountCurrency").Value, Name: debtor.text("name").Value,
+			Phone: debtor.text("phone").Value, Email: debtor.text("email").Value,
+			Address: paymentAddress(debtor.object("address")),
+			Bank: payments.ReceiverBank{
+				IDType: bank.text("bankIdType").Value, ID: bank.text("bankId").Value, Name: bank.text("name").Value,
+				Country: bank.text("countryCode").Value, Address: paymentAddress(bank.object("address")),
+			},
+		},
+		Amount: body.number("paymentAmount").Value, Currency: body.text("paymentCurrency").Value,
+		Date: orZero(wordIn(body, date, "paymentDate")), Speed: body.text("speed").Value,
+		ExternalReferenceID: body.text("externalReferenceId").Value, Notes: body.text("paymentNotes").Value,
+		Channel: info.text("channel").Value, CostCenter: info.text("costCenter").Value,
+		RequestMethod: info.text("requestMethod").Value, OperationNote: info.text("operationNote").Value,
+		Remittance: info.text("paymentRemittanceNotes").Value, Charges: info.text("detailsOfCharges").Value,
+		OriginatorInfo: info.text("originatorToBeneficiary", "originatortoBeneficiary").Value,
+		BankInfo:       info.text("senderToReceiverNotes").Value,
+		SECCode:        rails.SECCode(info.text("secCode").Value),
+		Ask: payments.Ask{
+			On:         orZero(wordIn(info, date, "requestedExecutionDate")),
+			Expires:    orZero(wordIn(info, date, "expiryDate")),
+			Modifiable: info.flag("amountModificationAllowed").Value, Early: info.flag("earlyPayment").Value,
+			Guaranteed: info.flag("guaranteedPayment").Value,
+		},
+	}
+}

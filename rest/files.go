@@ -1,0 +1,193 @@
+package rest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"strings"
+	"time"
+
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/files"
+	"bankgraph/core/page"
+)
+
+var (
+	uploadsV1 = dialect{
+		success: bare, failure: failureC11, lines: table("BULKFILE_REQUEST_INVALID", "BULKFILE_ACCESS_DENIED",
+			line{is: files.ErrSame, status: http.StatusConflict, code: "BULKFILE_DUPLICATE"},
+			line{is: files.ErrTooLarge, status: http.StatusRequestEntityTooLarge, code: "BULKFILE_REQUEST_INVALID"},
+			line{is: errMultipart, status: http.StatusUnsupportedMediaType, code: "BULKFILE_REQUEST_INVALID"},
+			wrong("fileType", fault.Malformed, "UnsupportedFileTypeException"),
+			line{kind: fault.Internal, status: http.StatusInternalServerError, code: "BULKFILE_INTERNAL_ERROR"}),
+	}
+
+	fileSearch = dialect{
+		success: successV3, failure: failureC11, lines: table("BULKFILE_SEARCH_ERROR", "BULKFILE_ACCESS_DENIED",
+			because(files.ErrNothing, "BULKFILE_REQUEST_INVALID"),
+			because(files.ErrNoEntity, "BULKFILE_TOKENLE_NOTFOUND"),
+			line{is: files.ErrMismatch, status: http.StatusConflict, code: "BULKFILE_DATA_MISMATCH"},
+			wrong("fileNumber", "", "FILENUMBER_NUMBER"),
+			wrong("page", "", "VALIDATION_ERROR"), wrong("limit", "", "VALIDATION_ERROR"),
+			line{kind: fault.Internal, status: http.StatusInternalServerError, code: "BULKFILE_INTERNAL_ERROR"}),
+	}
+
+	filePaymentsV1 = dialect{
+		success: successV3, failure: failureC11, lines: table("VALIDATION_ERROR", "BULKFILE_ACCESS_DENIED",
+			because(files.ErrNotFound, "BulkFileNotFoundException"),
+			wrong("fileNumber", "", "FILENUMBER_NUMBER"),
+			line{kind: fault.Internal, status: http.StatusInternalServerError, code: "BULKFILE_INTERNAL_ERROR"}),
+	}
+)
+
+var (
+	errMultipart = fault.New(fault.Invalid, "request.multipart",
+		"the content type must be multipart/form-data, with the file in the part file")
+	errCut = fault.Field("file", "file", fault.Malformed, "did not arrive whole")
+)
+
+const uploadPath = "/v1/payments/customers/"
+
+// IsUpload reports whether a request brings a file: its body may be as large as a file, and may take its time.
+func IsUpload(r *http.Request) bool {
+	path, is := strings.CutPrefix(r.URL.Path, uploadPath)
+	parts := strings.Split(path, "/")
+	return is && r.Method == http.MethodPost && len(parts) == 3 && parts[1] == "files"
+}
+
+// UploadTimeout is how long a file may take until it has arrived and is stored.
+const UploadTimeout = time.Minute
+
+// patient gives a file the time that it may take, now that it is known who brings it.
+func patient(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(UploadTimeout)) // not every connection has one
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (a *api) uploadFile(r *http.Request) (answer, error) {
+	q := read(r)
+	in := files.Upload{
+		Customer: inPath(q, "customerUID", customers.ParseUID), Type: inPath(q, "fileType", files.ParseFileType),
+	}
+	options := q.options()
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return answer{}, errMultipart
+	}
+	file, err := filePart(parts)
+	if err != nil {
+		return answer{}, err
+	}
+	in.Name, in.Content = file.FileName(), &onlyFile{file, parts}
+	out, err := a.core.Files.Upload(r.Context(), in, options)
+	return done(http.StatusOK, out.Receipt, uploadTaken{fmt.Sprintf(
+		"File %s has arrived with the file number %s, and is checked now", out.Result.Name, out.Result.UID)}), err
+}
+
+// uploadTaken answers an upload.
+type uploadTaken struct {
+	Message string `json:"message"`
+}
+
+// filePart finds the part file of a form.
+func filePart(parts *multipart.Reader) (*multipart.Part, error) {
+	for {
+		part, err := parts.NextPart()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil, fault.Field("file", "file", fault.Required, "is required: the part file of the form")
+		case err != nil:
+			return nil, notWhole(err)
+		case part.FormName() == "file":
+			return part, nil
+		}
+	}
+}
+
+// onlyFile is the text of a part, which must be the last one with a file.
+type onlyFile struct {
+	*multipart.Part
+	parts *multipart.Reader
+}
+
+func (f *onlyFile) Read(into []byte) (int, error) {
+	n, err := f.Part.Read(into)
+	if err == nil || n > 0 && errors.Is(err, io.EOF) {
+		return n, nil
+	}
+	if !errors.Is(err, io.EOF) {
+		return n, notWhole(err)
+	}
+	for {
+		part, after := f.parts.NextPart()
+		switch {
+		case errors.Is(after, io.EOF):
+			return 0, io.EOF
+		case after != nil:
+			return 0, notWhole(after)
+		case part.FormName() == "file":
+			return 0, fault.Field("file", "file", fault.Malformed, "must be given once: one request brings one file")
+		}
+	}
+}
+
+// notWhole tells a body that did not arrive whole from one that is too large.
+func notWhole(err error) error {
+	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+		return files.ErrTooLarge
+	}
+	return errCut
+}
+
+func (a *api) searchFilesV1(r *http.Request) (answer, error) {
+	name, number, sheet, err := fileSearchOf(r)
+	if err != nil {
+		return answer{}, err
+	}
+	found, err := a.core.Files.LookAnd(r.Context(), name, number, sheet.window())
+	return a.filesOf(r, found, sheet), err
+}
+
+// searchFilesV2 ignores the page where a number is given, which one file has at most.
+func (a *api) searchFilesV2(r *http.Request) (answer, error) {
+	name, number, sheet, err := fileSearchOf(r)
+	if err != nil {
+		return answer{}, err
+	}
+	if number != nil {
+		sheet.number = sheet.first
+	}
+	found, err := a.core.Files.Look(r.Context(), name, number, sheet.window())
+	return a.filesOf(r, found, sheet), err
+}
+
+func fileSearchOf(r *http.Request) (name string, number *files.FileUID, sheet pageRequest, err error) {
+	q := readBody(r)
+	f := q.fields()
+	name, number, sheet = f.text("fileName").Value, idIn(f, files.ParseFileUID, "fileNumber"), q.sheet(filePages)
+	return name, number, sheet, q.err
+}
+
+func (a *api) filesOf(r *http.Request, found page.Counted[*files.ShownFile], sheet pageRequest) answer {
+	zone := zoneOf(r)
+	return list(found.Items, found.Total, sheet, func(f *files.ShownFile) fileRecord { return fileRecordOf(f, zone) })
+}
+
+func (a *api) listFilePayments(r *http.Request) (answer, error) {
+	q := read(r)
+	uid, sheet := inPath(q, "fileNumber", files.ParseFileUID), q.sheet(filePages)
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	found, err := a.core.Files.PaymentsOf(r.Context(), uid, sheet.window())
+	zone := zoneOf(r)
+	return list(found.Items, found.Total, sheet, func(l *files.ShownLine) filePayment { return filePaymentOf(l, zone) }), err
+}
