@@ -65,7 +65,7 @@ func (tx *Tx) Propose(ctx context.Context, p Proposal) error {
 		before, after = audit.Together(before, b), audit.Together(after, a)
 	}
 	w := &waiting{Version: p.Version, Approval: Approval{
-		Tenant: tx.Caller.Tenant, Customer: p.Customer, Operation: tx.name.name, Object: tx.name.object,
+		Tenant: tx.Caller.Tenant, Customer: p.Customer, Operation: tx.operation.name, Object: tx.operation.object,
 		ObjectUID: p.UID.String(), Creation: p.Before == nil, Before: before, After: after,
 		Reason: tx.Options.Reason, Status: Open, MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID,
 		MakerReach: tx.Caller.Reach, Decides: tx.Caller.Reach, Approvers: max(1, p.Approvers),
@@ -80,13 +80,13 @@ func (tx *Tx) Propose(ctx context.Context, p Proposal) error {
 	if err := tx.NewRaw(`SELECT nextval('approval_uids')`).Scan(ctx, &w.UID); err != nil {
 		return err
 	}
-	w.Draft = tx.service.keys.Seal(string(tx.draft), w.place()).Sealed
+	w.Draft = tx.operation.service.keys.Seal(string(tx.draft), w.place()).Sealed
 	if _, err := tx.NewInsert().Model(w).Returning("NULL").Exec(ctx); err != nil {
-		return fmt.Errorf("keep %s for approval: %w", tx.name.name, err)
+		return fmt.Errorf("keep %s for approval: %w", tx.operation.name, err)
 	}
 	tx.receipt.Approval, tx.receipt.Version = int64(w.UID), p.Version
 	entry := audit.Entry{
-		Action: tx.name.name, Decision: audit.Proposed, Object: tx.name.object, UID: w.ObjectUID,
+		Action: tx.operation.name, Decision: audit.Proposed, Object: tx.operation.object, UID: w.ObjectUID,
 		Customer: &p.Customer, Before: before, After: after, Reason: tx.Options.Reason,
 	}.By(tx.Caller)
 	return tx.tell(ctx, entry, "proposeChange", w)
@@ -102,8 +102,8 @@ func (tx *Tx) Keep(draft any) (err error) {
 // RequireNoOpenApproval returns ErrWaiting while a change of the object waits for a second person. A change
 // of a customer may change its limits too, so customer and limits block each other.
 func (tx *Tx) RequireNoOpenApproval(ctx context.Context, object fmt.Stringer) error {
-	kinds := []string{tx.name.object}
-	if tx.name.object == "customer" || tx.name.object == "limits" {
+	kinds := []string{tx.operation.object}
+	if tx.operation.object == "customer" || tx.operation.object == "limits" {
 		kinds = []string{"customer", "limits"}
 	}
 	var open UID // 0 where nothing waits
@@ -123,7 +123,7 @@ func (tx *Tx) Withdraw(ctx context.Context, object fmt.Stringer) error {
 		`UPDATE approvals SET status = ?, checker_client = ?, checker_login = ?, checker_reach = ?, decided_at = ?, decision_reason = ?
 		WHERE tenant = ? AND object = ? AND object_uid = ? AND status = 'Open'`,
 		Refused, tx.Caller.Client, tx.Caller.LoginID, tx.Caller.Reach, tx.Now, tx.Options.Reason, tx.Caller.Tenant,
-		tx.name.object, object.String()).Exec(ctx)
+		tx.operation.object, object.String()).Exec(ctx)
 	return err
 }
 
@@ -190,8 +190,8 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 		return 0, err
 	case !known:
 		return 0, fmt.Errorf("approval %s is of operation %q, which this program does not have", w.UID, w.Operation)
-	case !tx.Caller.May(op.named().decides):
-		return 0, access.ErrDenied.With(string(op.named().decides))
+	case !tx.Caller.May(op.decides):
+		return 0, access.ErrDenied.With(string(op.decides))
 	case w.Status != Open:
 		return 0, ErrDecided.With(string(w.Status))
 	case d.Approve && caller.Same(maker):
@@ -220,7 +220,7 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 	if err != nil {
 		return 0, err
 	}
-	if err := tx.tell(ctx, s.decided(tx, w, said), tx.name.name, w); err != nil {
+	if err := tx.tell(ctx, s.decided(tx, w, said), tx.operation.name, w); err != nil {
 		return 0, err
 	}
 	return w.UID, s.carryOutTx(ctx, tx, w, op, d.Approve)
@@ -228,9 +228,9 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 
 // agreeTx keeps the first of two who agree. The object becomes what it is until the second decides.
 func (s *Service) agreeTx(
-	ctx context.Context, tx *Tx, w *waiting, op operation, caller access.Accountable,
+	ctx context.Context, tx *Tx, w *waiting, op *operation, caller access.Accountable,
 ) error {
-	inner := s.innerTx(tx, w, op)
+	inner := tx.inner(w, op)
 	inner.Options.Version = w.Version
 	version, err := op.partly(ctx, inner, inner.at)
 	if err != nil {
@@ -246,7 +246,7 @@ func (s *Service) agreeTx(
 	if err != nil {
 		return err
 	}
-	return tx.tell(ctx, s.decided(tx, w, audit.Approved), tx.name.name, w)
+	return tx.tell(ctx, s.decided(tx, w, audit.Approved), tx.operation.name, w)
 }
 
 // decided is the audit entry of a decision.
@@ -257,11 +257,11 @@ func (s *Service) decided(tx *Tx, w *waiting, said audit.Decision) audit.Entry {
 	}.By(tx.Caller)
 }
 
-// innerTx is the transaction as the operation that waited sees it.
-func (s *Service) innerTx(tx *Tx, w *waiting, op operation) *Tx {
+// inner is the transaction as the operation that waited sees it.
+func (tx *Tx) inner(w *waiting, op *operation) *Tx {
 	return &Tx{
-		Tx: tx.Tx, Caller: tx.Caller, Now: tx.Now, Options: RequestOptions{Reason: tx.Options.Reason}, service: s,
-		name: op.named(), at: Target{Customer: w.Customer, UID: w.ObjectUID}, approved: true,
+		Tx: tx.Tx, Caller: tx.Caller, Now: tx.Now, Options: RequestOptions{Reason: tx.Options.Reason},
+		operation: op, at: Target{Customer: w.Customer, UID: w.ObjectUID}, approved: true,
 	}
 }
 
@@ -294,8 +294,8 @@ func (w *waiting) endedTx(ctx context.Context, tx *Tx) error {
 
 // carryOutTx makes the approved change of an existing object. An object that was created as Pending it
 // settles, approved or refused.
-func (s *Service) carryOutTx(ctx context.Context, tx *Tx, w *waiting, op operation, approve bool) error {
-	inner := s.innerTx(tx, w, op)
+func (s *Service) carryOutTx(ctx context.Context, tx *Tx, w *waiting, op *operation, approve bool) error {
+	inner := tx.inner(w, op)
 	if approve { // the checker approved this version; a refusal fits any
 		inner.Options.Version = w.Version
 	}

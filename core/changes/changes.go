@@ -5,7 +5,6 @@ package changes
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -38,7 +37,7 @@ type Service struct {
 	keys  *seal.Keys
 	audit *audit.Service
 	now   clock.Now
-	known map[string]operation // by name
+	known map[string]*operation // by name
 	gate  gate
 
 	approving, refusing *Operation[decision, UID]
@@ -46,7 +45,7 @@ type Service struct {
 
 // New makes the service.
 func New(d *db.DB, keys *seal.Keys, record *audit.Service, now clock.Now) *Service {
-	s := &Service{db: d, keys: keys, audit: record, now: now, known: map[string]operation{}}
+	s := &Service{db: d, keys: keys, audit: record, now: now, known: map[string]*operation{}}
 	s.declare()
 	return s
 }
@@ -80,113 +79,6 @@ type Outcome[R any] struct {
 	Receipt
 }
 
-// Operation is one kind of change, which its domain declares once. D is the draft, R the result; both are
-// kept as JSON, D sealed.
-type Operation[D, R any] struct {
-	operationName
-	service *Service
-	work    func(ctx context.Context, tx *Tx, at Target, draft D) (R, error)
-	lane    *lane[D, R] // nil: each request has a transaction of its own
-}
-
-type operationName struct {
-	name    string // its GraphQL name: addSignatory
-	object  string // the kind of thing: signatory
-	needs   access.Permission
-	decides access.Permission // what the checker needs
-}
-
-// operation is what an approval needs of an Operation, whatever its draft and result.
-type operation interface {
-	named() operationName
-	again(ctx context.Context, tx *Tx, at Target, draft []byte) error
-	settled(ctx context.Context, tx *Tx, at Target, approved bool) error
-	partly(ctx context.Context, tx *Tx, at Target) (version int32, err error)
-}
-
-// Declare registers an operation: its GraphQL name, the kind of object that it changes, the permission that
-// maker and checker need, and the work. The work may run several times, and once more when a second person
-// approves it.
-func Declare[D, R any](s *Service, name, object string, needs access.Permission,
-	work func(ctx context.Context, tx *Tx, at Target, draft D) (R, error),
-) *Operation[D, R] {
-	o := &Operation[D, R]{operationName: operationName{name, object, needs, needs}, service: s, work: work}
-	s.known[name] = changing[D, R]{o}
-	return o
-}
-
-// Require returns the caller if it has the operation's permission; every method of a service calls it first.
-// of is the UID of the object to be changed, empty for one that is yet to be created.
-func (o *Operation[D, R]) Require(ctx context.Context, of string) (access.Caller, error) {
-	return access.RequireTo(ctx, access.Attempt{Action: o.name, Object: o.object, UID: of}, o.needs)
-}
-
-// Settle sets what happens to an object that the operation created, once a second person has decided; the
-// work is not run again. An approval holds only for the version that the checker saw, so settle must call
-// Tx.CheckVersion.
-func (o *Operation[D, R]) Settle(
-	settle func(ctx context.Context, tx *Tx, at Target, approved bool) error,
-) *Operation[D, R] {
-	o.service.known[o.name] = making[D, R]{changing[D, R]{o}, settle, nil}
-	return o
-}
-
-// Partly sets what happens to an object that needs two people (Proposal.Approvers), once the first of them has
-// agreed: partly returns the object's version from then on. It follows Settle, if the operation has one.
-func (o *Operation[D, R]) Partly(
-	partly func(ctx context.Context, tx *Tx, at Target) (version int32, err error),
-) *Operation[D, R] {
-	made, is := o.service.known[o.name].(making[D, R])
-	if !is {
-		made = making[D, R]{changing[D, R]{o}, changing[D, R]{o}.settled, nil}
-	}
-	made.agree = partly
-	o.service.known[o.name] = made
-	return o
-}
-
-// DecidedWith sets the permission that the checker needs, if it is another than the maker's.
-func (o *Operation[D, R]) DecidedWith(decides access.Permission) *Operation[D, R] {
-	o.decides = decides
-	return o
-}
-
-type changing[D, R any] struct{ *Operation[D, R] }
-
-func (o changing[D, R]) named() operationName { return o.operationName }
-
-func (o changing[D, R]) again(ctx context.Context, tx *Tx, at Target, text []byte) error {
-	var draft D
-	if err := json.Unmarshal(text, &draft); err != nil {
-		return fmt.Errorf("read the draft of %s: %w", o.name, err)
-	}
-	_, err := o.work(ctx, tx, at, draft)
-	return err
-}
-
-func (o changing[D, R]) settled(context.Context, *Tx, Target, bool) error { return nil }
-
-func (o changing[D, R]) partly(context.Context, *Tx, Target) (int32, error) {
-	return 0, fmt.Errorf("%s does not need two people", o.name)
-}
-
-type making[D, R any] struct {
-	changing[D, R]
-	settle func(ctx context.Context, tx *Tx, at Target, approved bool) error
-	agree  func(ctx context.Context, tx *Tx, at Target) (version int32, err error)
-}
-
-func (o making[D, R]) partly(ctx context.Context, tx *Tx, at Target) (int32, error) {
-	if o.agree == nil {
-		return o.changing.partly(ctx, tx, at)
-	}
-	return o.agree(ctx, tx, at)
-}
-
-func (o making[D, R]) settled(ctx context.Context, tx *Tx, at Target, approved bool) error {
-	return o.settle(ctx, tx, at, approved)
-}
-
 // Tx is the transaction of one change.
 type Tx struct {
 	bun.Tx
@@ -194,13 +86,12 @@ type Tx struct {
 	Now     time.Time // the bank's clock
 	Options RequestOptions
 
-	service  *Service
-	name     operationName
-	at       Target
-	draft    []byte
-	approved bool // a second person has approved the change
-	receipt  Receipt
-	record   func(context.Context, audit.Entry, events.Event) error // nil: events.RecordTx
+	operation *operation
+	at        Target
+	draft     []byte
+	approved  bool // a second person has approved the change
+	receipt   Receipt
+	record    func(context.Context, audit.Entry, events.Event) error // nil: events.RecordTx
 }
 
 // NewRaw makes a statement whose values are all bound, numbers too (db.Raw).
@@ -233,7 +124,7 @@ func (done Change) Recorded(by access.Caller, reason string) events.Recorded {
 // Record writes the audit entry of a change and its event.
 func (tx *Tx) Record(ctx context.Context, done Change) error {
 	tx.receipt.Version = done.Version
-	done.Action, done.Object = cmp.Or(done.Action, tx.name.name), cmp.Or(done.Object, tx.name.object)
+	done.Action, done.Object = cmp.Or(done.Action, tx.operation.name), cmp.Or(done.Object, tx.operation.object)
 	recorded := done.Recorded(tx.Caller, tx.Options.Reason)
 	return tx.enter(ctx, recorded.Entry, *recorded.Event)
 }

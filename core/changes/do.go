@@ -16,45 +16,40 @@ import (
 	"bankgraph/db"
 )
 
-// request is one call of Do.
-type request[D any] struct {
+// request is one call of Operation.Do.
+type request struct {
 	caller  access.Caller
 	at      Target
-	draft   D
+	draft   any
 	text    []byte // the draft as JSON
 	options RequestOptions
 	once    once
 }
 
-// Do carries out a change. The permission and the form of the draft have been checked.
-//
-// If the work returns a fault, its transaction is rolled back, and the refusal is recorded and kept as the
-// answer for the idempotency key. If the connection is lost at COMMIT, Do finds the outcome by the key;
-// without a key it returns ErrUnknown.
-func (o *Operation[D, R]) Do(
-	ctx context.Context, caller access.Caller, at Target, draft D, options RequestOptions,
-) (Outcome[R], error) {
-	var none Outcome[R]
+// do is Operation.Do.
+func (o *operation) do(
+	ctx context.Context, caller access.Caller, at Target, draft any, options RequestOptions,
+) (result any, receipt Receipt, err error) {
 	if err := options.check(); err != nil {
-		return none, err
+		return nil, receipt, err
 	}
 	text, err := json.Marshal(draft)
 	if err != nil {
-		return none, fmt.Errorf("write the draft of %s: %w", o.name, err)
+		return nil, receipt, fmt.Errorf("write the draft of %s: %w", o.name, err)
 	}
-	r := request[D]{caller, at, draft, text, options, o.service.once(o.name, caller, at, text, options)}
+	r := request{caller, at, draft, text, options, o.service.once(o.name, caller, at, text, options)}
 	leave, err := o.service.gate.enter(ctx, r.once)
 	if err != nil {
-		return none, err
+		return nil, receipt, err
 	}
 	answered := false
 	defer func() { leave(answered) }()
 	said, err := o.answer(ctx, r)
 	if err != nil {
-		return none, err
+		return nil, receipt, err
 	}
 	answered = true
-	return said.outcome, said.refusal
+	return said.result, said.receipt, said.refusal
 }
 
 // longestLook bounds the search for the outcome of a lost COMMIT.
@@ -62,7 +57,7 @@ const longestLook = 10 * time.Second
 
 // answer tries until the outcome is known. After a lost COMMIT it reads the row of the key on a fresh
 // connection, once the lost transaction has ended. If that was rolled back, the work is done again.
-func (o *Operation[D, R]) answer(ctx context.Context, r request[D]) (reply[R], error) {
+func (o *operation) answer(ctx context.Context, r request) (reply, error) {
 	said, unsure, err := o.attempt(ctx, r)
 	if !unsure {
 		return said, err
@@ -75,7 +70,7 @@ func (o *Operation[D, R]) answer(ctx context.Context, r request[D]) (reply[R], e
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
 		select {
 		case <-ctx.Done():
-			return reply[R]{}, errors.Join(ErrRepeat, err)
+			return reply{}, errors.Join(ErrRepeat, err)
 		case <-time.After(pause):
 		}
 		said, unsure, err = o.attempt(ctx, r)
@@ -88,7 +83,7 @@ func (o *Operation[D, R]) answer(ctx context.Context, r request[D]) (reply[R], e
 }
 
 // attempt makes the change or refuses it. unsure means that a COMMIT was lost: nobody knows what was written.
-func (o *Operation[D, R]) attempt(ctx context.Context, r request[D]) (said reply[R], unsure bool, err error) {
+func (o *operation) attempt(ctx context.Context, r request) (said reply, unsure bool, err error) {
 	said, err = o.try(ctx, r)
 	doubt := true
 	if f, refused := fault.Of(err); refused && f.Kind != fault.Internal && !ofTheKey(err) {
@@ -105,7 +100,7 @@ func (o *Operation[D, R]) attempt(ctx context.Context, r request[D]) (said reply
 func ofTheKey(err error) bool { return errors.Is(err, ErrKeyReused) || errors.Is(err, ErrInFlight) }
 
 // try makes the change in one transaction, or in that of a lane.
-func (o *Operation[D, R]) try(ctx context.Context, r request[D]) (said reply[R], err error) {
+func (o *operation) try(ctx context.Context, r request) (said reply, err error) {
 	if o.lane != nil {
 		return o.lane.join(ctx, r)
 	}
@@ -114,28 +109,27 @@ func (o *Operation[D, R]) try(ctx context.Context, r request[D]) (said reply[R],
 		return said, err
 	}
 	err = o.service.db.InTx(ctx, int64(r.caller.Tenant), func(ctx context.Context, inner bun.Tx) error {
-		said = reply[R]{}
+		said = reply{}
 		earlier, err := r.once.claim(ctx, inner)
 		if err != nil {
 			return err
 		}
 		if earlier != nil {
-			said, err = replay[R](earlier)
+			said, err = o.replay(earlier)
 			return err
 		}
 		if err := active(ctx, inner, r.caller); err != nil {
 			return err
 		}
 		tx := &Tx{
-			Tx: inner, Caller: r.caller, Now: now, Options: r.options, service: o.service,
-			name: o.operationName, at: r.at, draft: r.text,
+			Tx: inner, Caller: r.caller, Now: now, Options: r.options, operation: o, at: r.at, draft: r.text,
 		}
 		result, err := o.work(ctx, tx, r.at, r.draft)
 		if err != nil {
 			return err
 		}
-		said.outcome = Outcome[R]{result, tx.receipt}
-		return r.once.keep(ctx, inner, answer[R]{Result: &result, Mark: tx.receipt})
+		said.result, said.receipt = result, tx.receipt
+		return r.once.keep(ctx, inner, answer{Result: result, Mark: tx.receipt})
 	})
 	return said, err
 }
@@ -158,25 +152,25 @@ func active(ctx context.Context, tx bun.Tx, caller access.Caller) error {
 // refuse records a refusal of the work and keeps it for the key, in a transaction of its own. If a copy of
 // the request was quicker, its answer counts. A refusal that would flood the record is only counted
 // (audit.Service.Refuse); one that would flood the keys too becomes ErrRefusals.
-func (o *Operation[D, R]) refuse(
-	ctx context.Context, r request[D], kind fault.Kind, refusal error,
-) (said reply[R], err error) {
+func (o *operation) refuse(
+	ctx context.Context, r request, kind fault.Kind, refusal error,
+) (said reply, err error) {
 	counted, keep := o.service.audit.Refuse(r.caller), lasting[kind] && r.once.key != ""
 	switch {
 	case keep && !counted.Keep:
-		return reply[R]{refusal: ErrRefusals}, nil
+		return reply{refusal: ErrRefusals}, nil
 	case !keep && !counted.Record:
-		return reply[R]{refusal: refusal}, nil
+		return reply{refusal: refusal}, nil
 	}
 	err = o.service.db.InTx(ctx, int64(r.caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		said = reply[R]{refusal: refusal}
+		said = reply{refusal: refusal}
 		if keep {
 			earlier, err := r.once.claim(ctx, tx)
 			if err != nil {
 				return err
 			}
 			if earlier != nil {
-				said, err = replay[R](earlier)
+				said, err = o.replay(earlier)
 				return err
 			}
 		}
@@ -188,13 +182,13 @@ func (o *Operation[D, R]) refuse(
 		if !keep {
 			return nil
 		}
-		return r.once.keep(ctx, tx, answer[R]{Refusal: words(refusal)})
+		return r.once.keep(ctx, tx, answer{Refusal: words(refusal)})
 	})
 	return said, err
 }
 
 // refusal makes the audit entry of a refusal.
-func (o *Operation[D, R]) refusal(r request[D], kind fault.Kind, why error) audit.Entry {
+func (o *operation) refusal(r request, kind fault.Kind, why error) audit.Entry {
 	entry := audit.Entry{
 		Action: o.name, Decision: audit.Refused, Object: o.object, UID: r.at.UID, Reason: why.Error(),
 	}.By(r.caller)

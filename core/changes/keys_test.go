@@ -214,7 +214,7 @@ func TestACopyOfARequestInFlightIsToldToComeBack(t *testing.T) {
 	wait(t, "the first", begun)
 
 	// a second server on the same database
-	server := core.New(core.Options{DB: d.DB, Keys: d.Keys, Now: d.Clock.Now})
+	server := core.New(core.Options{DB: d.InService(), Keys: d.Keys, Now: d.Clock.Now})
 	elsewhere := d.declare(server, "takeNote")
 	var copies sync.WaitGroup
 	for name, ask := range map[string]func() (changes.Outcome[string], error){

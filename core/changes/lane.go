@@ -47,69 +47,81 @@ type LaneTx struct {
 // Member is one request of a lane. The work sets its Result, or refuses it; a request that is refused must
 // have written nothing.
 type Member[D, R any] struct {
-	Tx
-	At     Target
+	Tx     *Tx
 	Draft  D
 	Result R
 
-	refusal  error
-	recorded []events.Recorded
+	refusal error
 }
 
 // Refuse answers the request with a fault.
 func (m *Member[D, R]) Refuse(why error) { m.refusal = why }
 
-// Refused reports whether the request was refused.
-func (m *Member[D, R]) Refused() bool { return m.refusal != nil }
-
-// work of a lane carries out the requests that are not refused. If it returns an error, each is tried alone.
-type laneWork[D, R any] func(ctx context.Context, tx *LaneTx, members []*Member[D, R]) error
-
 // DeclareLane is Declare for an operation whose requests are carried out many at a time. It creates things;
-// what waits for a second person is settled alone (Settle).
+// what waits for a second person is settled alone (Settle). The work carries out the requests of a lane. If it
+// returns an error, each is tried alone.
 func DeclareLane[D, R any](
-	s *Service, name, object string, needs access.Permission, work laneWork[D, R],
+	s *Service, name, object string, needs access.Permission,
+	work func(ctx context.Context, tx *LaneTx, members []*Member[D, R]) error,
 ) *Operation[D, R] {
 	o := Declare[D, R](s, name, object, needs, func(context.Context, *Tx, Target, D) (R, error) {
 		var none R
 		return none, fmt.Errorf("%s is carried out in a lane", name)
 	})
-	o.lane = &lane[D, R]{operation: o, work: work, banks: map[access.Tenant]*laneQueue[D, R]{}}
+	o.is.lane = &lane{
+		operation: o.is, banks: map[access.Tenant]*laneQueue{},
+		work: func(ctx context.Context, tx *LaneTx, seats []*seat) error {
+			members := make([]*Member[D, R], len(seats))
+			for i, s := range seats {
+				members[i] = &Member[D, R]{Tx: s.tx, Draft: s.r.draft.(D)}
+			}
+			err := work(ctx, tx, members)
+			for i, m := range members {
+				seats[i].result, seats[i].refusal = m.Result, m.refusal
+			}
+			return err
+		},
+	}
 	return o
 }
 
 // lane holds the requests of all banks that wait for their turn.
-type lane[D, R any] struct {
-	operation *Operation[D, R]
-	work      laneWork[D, R]
+type lane struct {
+	operation *operation
+	work      func(ctx context.Context, tx *LaneTx, seats []*seat) error
 
 	mu    sync.Mutex
-	banks map[access.Tenant]*laneQueue[D, R]
+	banks map[access.Tenant]*laneQueue
 }
 
-type laneQueue[D, R any] struct {
-	waiting    []*seat[D, R]
+type laneQueue struct {
+	waiting    []*seat
 	committers int
 }
 
 // seat is one request in a lane.
-type seat[D, R any] struct {
-	ctx    context.Context //nolint:containedctx // whose writes the lane's are
-	r      request[D]
-	member *Member[D, R] // nil: the key had an answer already
-	said   reply[R]
-	err    error
-	done   chan struct{}
+type seat struct {
+	ctx  context.Context //nolint:containedctx // whose writes the lane's are
+	r    request
+	said reply
+	err  error
+	done chan struct{}
+
+	// of the present try
+	tx       *Tx // nil: the key had an answer already
+	result   any
+	refusal  error
+	recorded []events.Recorded
 }
 
 // join has a request carried out. A caller that gives up while the request waits takes it back; one that is
 // being carried out is waited for.
-func (l *lane[D, R]) join(ctx context.Context, r request[D]) (reply[R], error) {
-	mine := &seat[D, R]{ctx: ctx, r: r, done: make(chan struct{})}
+func (l *lane) join(ctx context.Context, r request) (reply, error) {
+	mine := &seat{ctx: ctx, r: r, done: make(chan struct{})}
 	l.mu.Lock()
 	queue := l.banks[r.caller.Tenant]
 	if queue == nil {
-		queue = &laneQueue[D, R]{}
+		queue = &laneQueue{}
 		l.banks[r.caller.Tenant] = queue
 	}
 	queue.waiting = append(queue.waiting, mine)
@@ -137,7 +149,7 @@ func (l *lane[D, R]) join(ctx context.Context, r request[D]) (reply[R], error) {
 }
 
 // commit carries out what waits for one bank until nothing does.
-func (l *lane[D, R]) commit(tenant access.Tenant, queue *laneQueue[D, R]) {
+func (l *lane) commit(tenant access.Tenant, queue *laneQueue) {
 	for {
 		l.mu.Lock()
 		seats := queue.next()
@@ -157,7 +169,7 @@ func (l *lane[D, R]) commit(tenant access.Tenant, queue *laneQueue[D, R]) {
 }
 
 // next takes the requests of the next transaction.
-func (q *laneQueue[D, R]) next() []*seat[D, R] {
+func (q *laneQueue) next() []*seat {
 	n, bytes := 0, 0
 	for n < len(q.waiting) && n < laneMembers && (n == 0 || bytes+len(q.waiting[n].r.text) <= laneBytes) {
 		bytes += len(q.waiting[n].r.text)
@@ -170,7 +182,7 @@ func (q *laneQueue[D, R]) next() []*seat[D, R] {
 
 // carryOut answers the requests in one transaction. If that fails and it is not known to be the database's
 // fault, each is carried out alone, so that a request that cannot be done hurts none of the others.
-func (l *lane[D, R]) carryOut(tenant access.Tenant, seats []*seat[D, R]) {
+func (l *lane) carryOut(tenant access.Tenant, seats []*seat) {
 	err := l.together(tenant, seats)
 	if err == nil {
 		return
@@ -178,9 +190,9 @@ func (l *lane[D, R]) carryOut(tenant access.Tenant, seats []*seat[D, R]) {
 	passing := db.IsUnavailable(err) || db.IsTimeout(err) || db.IsLockTimeout(err) ||
 		errors.Is(err, db.ErrUnknownOutcome)
 	for _, s := range seats {
-		s.said, s.err = reply[R]{}, err
+		s.said, s.err = reply{}, err
 		for try := 0; try < mostCopies && !passing && (try == 0 && len(seats) > 1 || copied(s.err)); try++ {
-			s.err = l.together(tenant, []*seat[D, R]{s})
+			s.err = l.together(tenant, []*seat{s})
 		}
 	}
 }
@@ -196,7 +208,7 @@ func copied(err error) bool {
 }
 
 // together answers requests of one bank in one transaction.
-func (l *lane[D, R]) together(tenant access.Tenant, seats []*seat[D, R]) (err error) {
+func (l *lane) together(tenant access.Tenant, seats []*seat) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
@@ -228,13 +240,13 @@ func (l *lane[D, R]) together(tenant access.Tenant, seats []*seat[D, R]) (err er
 }
 
 // working returns the requests that are not answered or refused yet.
-func working[D, R any](seats []*seat[D, R]) (members []*Member[D, R]) {
+func working(seats []*seat) (all []*seat) {
 	for _, s := range seats {
-		if s.member != nil && !s.member.Refused() {
-			members = append(members, s.member)
+		if s.tx != nil && s.refusal == nil {
+			all = append(all, s)
 		}
 	}
-	return members
+	return all
 }
 
 // usedKey is an idempotency key that has been used.
@@ -262,11 +274,11 @@ var (
 
 // admit answers the requests whose keys have been used, and refuses those of people who are no longer active.
 // It returns numbers for the audit entries of the others.
-func (l *lane[D, R]) admit(ctx context.Context, tx *LaneTx, seats []*seat[D, R]) (ids []audit.ID, err error) {
+func (l *lane) admit(ctx context.Context, tx *LaneTx, seats []*seat) (ids []audit.ID, err error) {
 	var places []int64
 	var clients, keys, people []string
 	for i, s := range seats {
-		s.said, s.err, s.member = reply[R]{}, nil, l.member(tx, s.r)
+		s.sit(l.operation, tx)
 		db.WriteFor(ctx, s.ctx)
 		if s.r.once.key != "" {
 			places, clients, keys = append(places, int64(i)), append(clients, s.r.once.client), append(keys, s.r.once.key)
@@ -288,14 +300,14 @@ func (l *lane[D, R]) admit(ctx context.Context, tx *LaneTx, seats []*seat[D, R])
 		return nil, err
 	}
 	for _, key := range used.Items {
-		if err := seats[key.Place].replay(ctx, tx, key); err != nil {
+		if err := seats[key.Place].replay(ctx, l.operation, tx, key); err != nil {
 			return nil, err
 		}
 	}
-	for _, m := range working(seats) {
-		is := func(u *activeUser) bool { return u.UID == m.Caller.User.String() }
-		if m.Caller.User != uuid.Nil && !slices.ContainsFunc(there.Items, is) {
-			m.Refuse(access.ErrDenied)
+	for _, s := range working(seats) {
+		is := func(u *activeUser) bool { return u.UID == s.r.caller.User.String() }
+		if s.r.caller.User != uuid.Nil && !slices.ContainsFunc(there.Items, is) {
+			s.refusal = access.ErrDenied
 		}
 	}
 	for _, id := range taken.Items {
@@ -304,33 +316,32 @@ func (l *lane[D, R]) admit(ctx context.Context, tx *LaneTx, seats []*seat[D, R])
 	return ids, nil
 }
 
-func (l *lane[D, R]) member(tx *LaneTx, r request[D]) *Member[D, R] {
-	m := &Member[D, R]{At: r.at, Draft: r.draft}
-	m.Tx = Tx{
-		Tx: tx.Tx, Caller: r.caller, Now: tx.Now, Options: r.options, service: l.operation.service,
-		name: l.operation.operationName, at: r.at, draft: r.text,
+// sit begins a try of the request in the transaction of a lane.
+func (s *seat) sit(o *operation, tx *LaneTx) {
+	s.said, s.err, s.result, s.refusal, s.recorded = reply{}, nil, nil, nil, nil
+	s.tx = &Tx{
+		Tx: tx.Tx, Caller: s.r.caller, Now: tx.Now, Options: s.r.options, operation: o, at: s.r.at, draft: s.r.text,
 		record: func(_ context.Context, entry audit.Entry, event events.Event) error {
-			m.recorded = append(m.recorded, events.Recorded{Entry: entry, Event: &event})
+			s.recorded = append(s.recorded, events.Recorded{Entry: entry, Event: &event})
 			return nil
 		},
 	}
-	return m
 }
 
 // replay answers a request with what is kept for its key, unless that has expired.
-func (s *seat[D, R]) replay(ctx context.Context, tx *LaneTx, key *usedKey) (err error) {
+func (s *seat) replay(ctx context.Context, o *operation, tx *LaneTx, key *usedKey) (err error) {
 	if key.Old {
 		_, err = db.Raw(tx.Tx,
 			`DELETE FROM idempotency_keys WHERE tenant = ? AND client = ? AND operation = ? AND key = ?`, tx.Tenant,
 			s.r.once.client, s.r.once.operation, s.r.once.key).Exec(ctx)
 		return err
 	}
-	s.member = nil
+	s.tx = nil
 	if !seal.SameSecret(key.Request, s.r.once.request) {
 		s.said.refusal = ErrKeyReused
 		return nil
 	}
-	s.said, err = replay[R](key.Outcome)
+	s.said, err = o.replay(key.Outcome)
 	return err
 }
 
@@ -348,20 +359,19 @@ type idempotencyKey struct {
 
 // keep records what was done and refused, and keeps the answers for their keys. A copy of a request in another
 // process may have the same key in work: the key's row, which is written last, lets only one of them commit.
-func (l *lane[D, R]) keep(ctx context.Context, seats []*seat[D, R], ids []audit.ID) error {
+func (l *lane) keep(ctx context.Context, seats []*seat, ids []audit.ID) error {
 	var record []events.Recorded
 	var keys []*idempotencyKey
 	for _, s := range seats {
-		m := s.member
-		if m == nil {
+		if s.tx == nil {
 			continue
 		}
-		kept, keeps := answer[R]{Result: &m.Result, Mark: m.receipt}, true
-		if s.said.outcome = (Outcome[R]{m.Result, m.receipt}); m.Refused() {
-			s.said, keeps = reply[R]{refusal: m.refusal}, l.refuse(s)
-			kept = answer[R]{Refusal: words(m.refusal)}
+		kept, keeps := answer{Result: s.result, Mark: s.tx.receipt}, true
+		if s.said.result, s.said.receipt = s.result, s.tx.receipt; s.refusal != nil {
+			s.said, keeps = reply{refusal: s.refusal}, l.refuse(s)
+			kept = answer{Refusal: words(s.refusal)}
 		}
-		record = append(record, m.recorded...)
+		record = append(record, s.recorded...)
 		if o := s.r.once; keeps && o.key != "" {
 			text, err := json.Marshal(kept)
 			if err != nil {
@@ -385,22 +395,21 @@ func (l *lane[D, R]) keep(ctx context.Context, seats []*seat[D, R], ids []audit.
 }
 
 // refuse records a refusal, as Operation.refuse does, and reports whether the key keeps it.
-func (l *lane[D, R]) refuse(s *seat[D, R]) (keeps bool) {
-	m := s.member
-	f, is := fault.Of(m.refusal)
+func (l *lane) refuse(s *seat) (keeps bool) {
+	f, is := fault.Of(s.refusal)
 	if !is || f.Kind == fault.Internal {
-		s.said, s.err, m.recorded = reply[R]{}, m.refusal, nil
+		s.said, s.err, s.recorded = reply{}, s.refusal, nil
 		return false
 	}
-	counted := l.operation.service.audit.Refuse(m.Caller)
-	m.recorded = nil
+	counted := l.operation.service.audit.Refuse(s.r.caller)
+	s.recorded = nil
 	keeps = lasting[f.Kind] && s.r.once.key != ""
 	if keeps && !counted.Keep {
 		s.said.refusal = ErrRefusals
 		return false
 	}
 	if counted.Record {
-		m.recorded = []events.Recorded{{Entry: l.operation.refusal(s.r, f.Kind, m.refusal)}}
+		s.recorded = []events.Recorded{{Entry: l.operation.refusal(s.r, f.Kind, s.refusal)}}
 	}
 	return keeps
 }

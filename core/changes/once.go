@@ -147,30 +147,32 @@ func (o once) keep(ctx context.Context, tx bun.Tx, answer any) error {
 }
 
 // answer is what is kept for a key: a result or a refusal.
-type answer[R any] struct {
-	Result  *R           `json:"result,omitempty"`
+type answer struct {
+	Result  any          `json:"result,omitempty"`
 	Mark    Receipt      `json:"mark"`
 	Refusal []fault.Kept `json:"refusal,omitempty"` // one fault or several
 }
 
 // reply is what the caller is told: a result or a refusal.
-type reply[R any] struct {
-	outcome Outcome[R]
+type reply struct {
+	result  any
+	receipt Receipt
 	refusal error
 }
 
 // replay reads the answer that was kept for a key.
-func replay[R any](text []byte) (reply[R], error) {
-	var kept answer[R]
-	if err := json.Unmarshal(text, &kept); err != nil {
-		return reply[R]{}, fmt.Errorf("read the answer of an idempotency key: %w", err)
+func (o *operation) replay(text []byte) (said reply, err error) {
+	var result json.RawMessage
+	kept := answer{Result: &result}
+	if err = json.Unmarshal(text, &kept); err == nil && result != nil {
+		said.result, err = o.result(result)
 	}
-	out := reply[R]{refusal: again(kept.Refusal), outcome: Outcome[R]{Receipt: kept.Mark}}
-	out.outcome.Replayed = true
-	if kept.Result != nil {
-		out.outcome.Result = *kept.Result
+	if err != nil {
+		return reply{}, fmt.Errorf("read the answer of an idempotency key: %w", err)
 	}
-	return out, nil
+	said.receipt, said.refusal = kept.Mark, again(kept.Refusal)
+	said.receipt.Replayed = true
+	return said, nil
 }
 
 // lasting lists the kinds of refusals that are kept as the answer of a key. Others may differ next time.

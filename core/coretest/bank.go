@@ -148,7 +148,7 @@ func Ahead(ownerURL string) error {
 // open opens a database whose sequences begin far above the makers' numbers.
 func open(t testing.TB, url string) *opened {
 	t.Helper()
-	d, err := db.Open(url, db.Options{Tracer: dbtest.Watch(t), Patience: time.Minute}) // machines may be busy
+	d, err := db.Open(dbtest.Unhurried(url), db.Options{Tracer: dbtest.Watch(t), Patience: time.Minute})
 	if err == nil {
 		err = Ahead(dbtest.Owner(url))
 	}
@@ -314,7 +314,9 @@ func NewLine(t testing.TB) *Line {
 	t.Helper()
 	l := &Line{t: t}
 	url := dbtest.Shared(t)
-	d, err := db.Open(url, db.Options{Connections: 1, Patience: time.Minute, Connector: l.Connector, Tracer: dbtest.Watch(t)})
+	d, err := db.Open(dbtest.Unhurried(url), db.Options{
+		Connections: 1, Patience: time.Minute, Connector: l.Connector, Tracer: dbtest.Watch(t),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func (s *Service) sendTx(ctx context.Context, tx *changes.LaneTx, members []*cha
 		return err
 	}
 	return beginAllTx(ctx, f, members, func(m *changes.Member[Order, Saved]) (*Payment, error) {
-		return f.drawOrder(s, m.Caller, &m.Draft, m.Now)
+		return f.drawOrder(s, m.Tx.Caller, &m.Draft, m.Tx.Now)
 	})
 }
 

@@ -53,7 +53,7 @@ func (s *Service) transferTx(
 		return err
 	}
 	return beginAllTx(ctx, f, members, func(m *changes.Member[Draft, Saved]) (*Payment, error) {
-		return f.draw(s, m.Caller, &m.Draft, m.Now)
+		return f.draw(s, m.Tx.Caller, &m.Draft, m.Tx.Now)
 	})
 }
 
@@ -67,11 +67,12 @@ func beginAllTx[D any](
 		p, err := draw(m)
 		var step *Step
 		if err == nil {
-			step, err = begin(ctx, f, m, p)
+			step, err = begin(ctx, f, m.Tx, p)
 		}
 		switch {
 		case err == nil:
 			rows.add(p, step)
+			m.Result = saved(p)
 		case isFault(err):
 			m.Refuse(err)
 		default:
@@ -100,38 +101,35 @@ func isFault(err error) bool {
 }
 
 // begin begins one payment: it is carried out at once, or waits for its day or for a second person.
-func begin[D any](
-	ctx context.Context, f *facts, m *changes.Member[D, Saved], p *Payment,
-) (step *Step, err error) {
-	waits := m.NeedsApproval(f.asks(p))
-	to, err := f.start(p, m.Caller, m.Now, waits)
+func begin(ctx context.Context, f *facts, tx *changes.Tx, p *Payment) (step *Step, err error) {
+	waits := tx.NeedsApproval(f.asks(p))
+	to, err := f.start(p, tx.Caller, tx.Now, waits)
 	if err != nil {
 		return nil, err
 	}
 	if f.limits != nil && p.counts() {
 		f.limits.Take(p.planned())
 	}
-	step = p.enter(to, m.Caller, m.Now, "")
-	m.Result = saved(p)
+	step = p.enter(to, tx.Caller, tx.Now, "")
 	if r := p.series; r != nil {
 		if waits {
 			r.Status = RecurrencePending
 		}
-		if err := m.Record(ctx, changes.Change{
+		if err := tx.Record(ctx, changes.Change{
 			Action: "startRecurrence", Object: recurrenceObject, UID: r.UID, Customer: int64(r.Customer), Version: r.Version,
 			After: r,
 		}); err != nil {
 			return step, err
 		}
 	}
-	if err := m.Record(ctx, changes.Change{
+	if err := tx.Record(ctx, changes.Change{
 		UID: p.UID, Customer: int64(p.Customer), Version: p.Version, After: p,
 	}); err != nil || !waits {
 		return step, err
 	}
 	proposal := changes.Proposal{Customer: int64(p.Customer), UID: p.UID, Version: p.Version, After: p}
 	proposal.Approvers, proposal.By = f.approvers(p)
-	return step, m.Propose(ctx, proposal)
+	return step, tx.Propose(ctx, proposal)
 }
 
 // start decides what a new payment begins with: it waits for a second person or for its day, or is carried out.

@@ -202,6 +202,12 @@ func in(t testing.TB, admin, name string) string {
 	return url
 }
 
+// Unhurried returns the URL with longer bounds of locks and statements than in service, for tests that are not about
+// them: the machine may be busy.
+func Unhurried(url string) string {
+	return url + "&lock_timeout=30s&statement_timeout=60s&idle_in_transaction_session_timeout=90s"
+}
+
 // withDatabase returns the URL with another database name, for the service's role.
 func withDatabase(admin, name string) (string, error) {
 	scheme, rest, found := strings.Cut(admin, "://")
