@@ -318,6 +318,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		return nil
 	})
 	for _, statement := range append([]string{
+		insertExceptions,
 		`INSERT INTO balances (tenant, account, currency, ledger, held, version, booked_at)
 		 SELECT tenant, uid, currency, 100000 + uid % 1000, 500 + uid % 100, 4, '2026-11-20 14:00Z' FROM accounts WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO journals (tenant, id, kind, value_date, booked_at, description, payment)
@@ -353,7 +354,8 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		 FROM (SELECT tenant, customer, 'user' AS object, uid::text FROM users UNION ALL SELECT tenant, customer, 'role', uid::text FROM roles
 		   UNION ALL SELECT tenant, customer, 'payment', uid::text FROM payments
 		   UNION ALL SELECT tenant, customer, 'webhook', uid::text FROM webhooks
-		   UNION ALL SELECT tenant, customer, 'positivePayRule', uid::text FROM positive_pay_rules) AS o
+		   UNION ALL SELECT tenant, customer, 'positivePayRule', uid::text FROM positive_pay_rules
+		   UNION ALL SELECT tenant, customer, 'positivePayException', uid::text FROM positive_pay_exceptions) AS o
 		 JOIN customers AS c ON c.tenant = o.tenant AND c.uid = o.customer, generate_series(0, 1) AS twice
 		 WHERE o.tenant = ?0 AND o.customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO payment_steps (tenant, payment, number, state, at, client, login_id, reason)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -110,6 +111,7 @@ func init() {
 const (
 	cameIn  = "%CAME-IN"
 	wentOut = "%WENT-OUT"
+	debited = "%DEBITED" // a debit that waits for people
 )
 
 // overNetwork is the place of such a payment of the star's customer, and any payment of others.
@@ -130,12 +132,16 @@ type networked struct {
 // named puts the numbers of payments over a network into their places.
 func (n *networked) named(t testing.TB, b *bank, document string) string {
 	t.Helper()
-	if !strings.Contains(document, cameIn) && !strings.Contains(document, wentOut) && !strings.Contains(document, placed) {
+	if !slices.ContainsFunc([]string{cameIn, wentOut, debited, placed}, func(place string) bool {
+		return strings.Contains(document, place)
+	}) {
 		return document
 	}
 	n.once.Do(func() {
 		staff, account := access.With(t.Context(), *b.staff()), accountOf(activeOf(star), 0)
 		_, failed := b.core.Sandbox.PlayCredit(staff, sandbox.Credit{Account: account, Amount: "25", Rail: "FEDNOW"},
+			changes.RequestOptions{})
+		_, bad := b.core.Sandbox.PlayDebit(staff, sandbox.Debit{Account: account, Amount: "25", CompanyBank: listedBank.number},
 			changes.RequestOptions{})
 		out, err := b.core.Payments.Send(staff, payments.Order{
 			Sender: payments.Party{UID: account}, Amount: "12.50", Currency: "USD", Speed: "Instant",
@@ -143,8 +149,8 @@ func (n *networked) named(t testing.TB, b *bank, document string) string {
 				Number: "440055551", Name: "Ada Byron", Bank: payments.ReceiverBank{ID: listedBank.number},
 			},
 		}, changes.RequestOptions{})
-		if failed != nil || err != nil {
-			t.Fatal(failed, err)
+		if failed != nil || bad != nil || err != nil {
+			t.Fatal(failed, bad, err)
 		}
 		operator := access.Operator(t.Context(), b.tenant, "", time.UTC)
 		for range 3 {
@@ -156,16 +162,17 @@ func (n *networked) named(t testing.TB, b *bank, document string) string {
 				}
 			}
 		}
-		var in payments.UID
-		if err := b.core.DB.NewRaw(`SELECT uid FROM payments WHERE tenant = ? AND direction = 'IN'`, b.tenant).
-			Scan(t.Context(), &in); err != nil {
+		var in, debit payments.UID
+		if err := b.core.DB.NewRaw(`SELECT max(uid) FILTER (WHERE entry_type = 'CREDIT'), max(uid) FILTER (WHERE state = 'HOLD')
+			FROM payments WHERE tenant = ? AND direction = 'IN'`, b.tenant).Scan(t.Context(), &in, &debit); err != nil {
 			t.Fatal(err)
 		}
 		hold, err := b.core.Holds.Place(staff, holds.Draft{Account: account, Amount: "1"}, changes.RequestOptions{Reason: "x"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		n.names = strings.NewReplacer(cameIn, in.String(), wentOut, out.Result.UID.String(), placed, hold.Result.UID.String())
+		n.names = strings.NewReplacer(cameIn, in.String(), wentOut, out.Result.UID.String(),
+			debited, debit.String(), placed, hold.Result.UID.String())
 		n.recorded = b.recorded(t, "done")
 	})
 	return n.names.Replace(document)

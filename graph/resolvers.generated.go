@@ -167,6 +167,10 @@ func (customerResolver) Contacts(ctx context.Context, obj *customers.Customer, f
 	return related[*model.Connection[contacts.Contact]](ctx, obj)
 }
 
+func (customerResolver) PositivePayExceptions(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string, filter *positivepay.ExceptionSearch) (*model.Connection[positivepay.Exception], error) {
+	return related[*model.Connection[positivepay.Exception]](ctx, obj)
+}
+
 func (customerResolver) Fees(ctx context.Context, obj *customers.Customer) ([]*fees.Tier, error) {
 	return related[[]*fees.Tier](ctx, obj)
 }
@@ -285,12 +289,42 @@ func (paymentResolver) History(ctx context.Context, obj *payments.Payment, first
 	return related[*model.Connection[audit.Entry]](ctx, obj)
 }
 
+func (paymentResolver) PositivePayException(ctx context.Context, obj *payments.Payment) (*positivepay.Exception, error) {
+	return related[*positivepay.Exception](ctx, obj)
+}
+
 func (paymentResolver) Recurrence(ctx context.Context, obj *payments.Payment) (*payments.Recurrence, error) {
 	return related[*payments.Recurrence](ctx, obj)
 }
 
 func (paymentResolver) WebhookDeliveries(ctx context.Context, obj *payments.Payment, first *int32, after *string, last *int32, before *string, filter *webhooks.DeliverySearch) (*model.Connection[webhooks.Delivery], error) {
 	return related[*model.Connection[webhooks.Delivery]](ctx, obj)
+}
+
+func (r *Resolver) PositivePayException() generated.PositivePayExceptionResolver {
+	return positivePayExceptionResolver{}
+}
+
+type positivePayExceptionResolver struct{}
+
+func (positivePayExceptionResolver) Payment(ctx context.Context, obj *positivepay.Exception) (*payments.Payment, error) {
+	return related[*payments.Payment](ctx, obj)
+}
+
+func (positivePayExceptionResolver) Customer(ctx context.Context, obj *positivepay.Exception) (*customers.Customer, error) {
+	return related[*customers.Customer](ctx, obj)
+}
+
+func (positivePayExceptionResolver) Account(ctx context.Context, obj *positivepay.Exception) (*accounts.Account, error) {
+	return related[*accounts.Account](ctx, obj)
+}
+
+func (positivePayExceptionResolver) Rule(ctx context.Context, obj *positivepay.Exception) (*positivepay.Rule, error) {
+	return related[*positivepay.Rule](ctx, obj)
+}
+
+func (positivePayExceptionResolver) History(ctx context.Context, obj *positivepay.Exception, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error) {
+	return related[*model.Connection[audit.Entry]](ctx, obj)
 }
 
 func (r *Resolver) PositivePayRule() generated.PositivePayRuleResolver {
@@ -357,6 +391,10 @@ func (queryResolver) Customer(ctx context.Context, by model.CustomerBy) (*custom
 
 func (queryResolver) Customers(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *customers.Search, orderBy *customers.Order) (*model.Connection[customers.Customer], error) {
 	return resolved[*model.Connection[customers.Customer]](ctx)
+}
+
+func (queryResolver) PositivePayExceptions(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *positivepay.ExceptionSearch) (*model.Connection[positivepay.Exception], error) {
+	return resolved[*model.Connection[positivepay.Exception]](ctx)
 }
 
 func (queryResolver) FeeCatalogue(ctx context.Context) ([]*fees.Fee, error) {

@@ -18,6 +18,7 @@ import (
 type ExceptionSearch struct {
 	Payment       int64
 	Customer      customers.UID
+	Account       accounts.UID
 	CustomerName  string           // short name, without regard to letter case
 	AccountNumber string           // exact
 	Status        []DecisionStatus // nil for any
@@ -32,11 +33,13 @@ type ExceptionSearch struct {
 
 // where returns the conditions that narrow a query; p collects their values.
 func (by ExceptionSearch) where(s *Service, caller access.Caller, p *db.Params) (all db.Conditions) {
-	if by.Payment != 0 {
-		all = append(all, "ppe.payment = "+p.Add(by.Payment)+"::bigint")
-	}
-	if by.Customer != 0 {
-		all = append(all, "ppe.customer = "+p.Add(by.Customer)+"::bigint")
+	for _, exact := range []struct {
+		column string
+		value  int64
+	}{{"payment", by.Payment}, {"customer", int64(by.Customer)}, {"account", int64(by.Account)}} {
+		if exact.value != 0 {
+			all = append(all, "ppe."+exact.column+" = "+p.Add(exact.value)+"::bigint")
+		}
 	}
 	if by.CustomerName != "" {
 		all = append(all, "ppe.customer IN (SELECT c.uid FROM customers AS c WHERE c.tenant = $1 AND lower(c.short_name) = lower("+
@@ -103,10 +106,7 @@ func inExceptions(reach access.Reach) map[string]string {
 	return from
 }
 
-var (
-	showingExceptions  db.QueryCache[ShownException]
-	countingExceptions db.QueryCache[db.Count]
-)
+var showingExceptions db.QueryCache[ShownException]
 
 // Exceptions reads a page of the exceptions that a search finds, newest first, and how many it finds, in one round
 // trip.
@@ -128,13 +128,8 @@ func (s *Service) Exceptions(
 			Where("ppe.tenant = $1").Where("a.tenant = $1")
 		return where.On(q).OrderExpr("ppe.uid DESC").String() + " LIMIT $3::bigint OFFSET $4::bigint"
 	})
-	counted := db.Params{caller.Tenant, caller.ScopeCustomer()}
-	all := by.list(s, caller, &counted)
-	all.Most = counted.Up(0)
-	counting := all.Count(caller.Reach)
 	b := s.db.Batch()
-	rows := db.Queue(b, text, p...)
-	count := db.Queue(b, countingExceptions.Get(counting, func() string { return counting }), counted...)
+	rows, count := db.Queue(b, text, p...), s.CountExceptions(ctx, b, by, 0)
 	if err := b.Send(ctx); err != nil {
 		return found, err
 	}

@@ -41,6 +41,7 @@ type CustomerResolver interface {
 	Accounts(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string, filter *accounts.Search) (*model.Connection[accounts.Account], error)
 	History(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error)
 	Contacts(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string, filter *contacts.Search) (*model.Connection[contacts.Contact], error)
+	PositivePayExceptions(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string, filter *positivepay.ExceptionSearch) (*model.Connection[positivepay.Exception], error)
 	Fees(ctx context.Context, obj *customers.Customer) ([]*fees.Tier, error)
 	BulkFiles(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string, filter *files.FileSearch) (*model.Connection[files.BulkFile], error)
 	Trades(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string, filter *fx.Search) (*model.Connection[fx.Trade], error)
@@ -317,6 +318,52 @@ func field_Customer_payments_args(ctx context.Context, ec *executionContext, raw
 	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
 		func(ctx context.Context, v any) (*model.PaymentFilter, error) {
 			return unmarshalOPaymentFilter2ᚖbankgraphᚋgraphᚋmodelᚐPaymentFilter(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
+	return args, nil
+}
+
+func field_Customer_positivePayExceptions_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*positivepay.ExceptionSearch, error) {
+			return unmarshalOPositivePayExceptionFilter2ᚖbankgraphᚋcoreᚋpositivepayᚐExceptionSearch(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -2358,6 +2405,50 @@ func fieldContext_Customer_contacts(ctx context.Context, ec *executionContext, f
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = field_Customer_contacts_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Customer_positivePayExceptions(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *customers.Customer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Customer_positivePayExceptions(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Customer().PositivePayExceptions(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(*positivepay.ExceptionSearch))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[positivepay.Exception]) graphql.Marshaler {
+			return marshalOPositivePayExceptionConnection2ᚖbankgraphᚋgraphᚋmodelᚐConnection(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Customer_positivePayExceptions(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Customer",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_PositivePayExceptionConnection(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Customer_positivePayExceptions_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -5055,6 +5146,44 @@ func _Customer(ctx context.Context, ec *executionContext, sel ast.SelectionSet, 
 					}
 				}()
 				res = _Customer_contacts(ctx, ec, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "positivePayExceptions":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Customer_positivePayExceptions(ctx, ec, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

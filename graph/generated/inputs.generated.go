@@ -43,8 +43,11 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[users.LimitsDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputApplicationLimitsInput(ctx, nil, v)
 	},
-	reflect.TypeFor[changes.Search]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputApprovalFilter(ctx, nil, v) },
-	reflect.TypeFor[model.Decision]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputApproveChangeInput(ctx, nil, v) },
+	reflect.TypeFor[changes.Search](): func(ctx context.Context, v any) (any, error) { return unmarshalInputApprovalFilter(ctx, nil, v) },
+	reflect.TypeFor[model.Decision](): func(ctx context.Context, v any) (any, error) { return unmarshalInputApproveChangeInput(ctx, nil, v) },
+	reflect.TypeFor[model.ExceptionDecision](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputApprovePositivePayExceptionInput(ctx, nil, v)
+	},
 	reflect.TypeFor[customers.Attribute]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
 	reflect.TypeFor[audit.Search]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
 	reflect.TypeFor[model.BankBy]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputBankBy(ctx, nil, v) },
@@ -83,6 +86,9 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.WebhookDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateWebhookInput(ctx, nil, v) },
 	reflect.TypeFor[model.CustomerBy]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerBy(ctx, nil, v) },
 	reflect.TypeFor[customers.Search]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerFilter(ctx, nil, v) },
+	reflect.TypeFor[model.ExceptionDecisions](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputDecidePositivePayExceptionsInput(ctx, nil, v)
+	},
 	reflect.TypeFor[model.AccountDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputDeleteAccountInput(ctx, nil, v) },
 	reflect.TypeFor[model.PositivePayRuleDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputDeletePositivePayRuleInput(ctx, nil, v)
@@ -100,14 +106,20 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.PaymentFilter]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentFilter(ctx, nil, v) },
 	reflect.TypeFor[model.PaymentReceiver]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentReceiverInput(ctx, nil, v) },
 	reflect.TypeFor[model.HoldDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputPlaceHoldInput(ctx, nil, v) },
-	reflect.TypeFor[positivepay.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputPositivePayRuleFilter(ctx, nil, v) },
-	reflect.TypeFor[customers.ProfileDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
-	reflect.TypeFor[model.QuoteDraft]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputQuoteExchangeInput(ctx, nil, v) },
-	reflect.TypeFor[payments.RecurrenceSearch]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputRecurrenceFilter(ctx, nil, v) },
-	reflect.TypeFor[model.Repetition]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputRecurrenceInput(ctx, nil, v) },
-	reflect.TypeFor[model.Decision]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
+	reflect.TypeFor[positivepay.ExceptionSearch](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputPositivePayExceptionFilter(ctx, nil, v)
+	},
+	reflect.TypeFor[positivepay.Search]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputPositivePayRuleFilter(ctx, nil, v) },
+	reflect.TypeFor[customers.ProfileDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
+	reflect.TypeFor[model.QuoteDraft]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputQuoteExchangeInput(ctx, nil, v) },
+	reflect.TypeFor[payments.RecurrenceSearch](): func(ctx context.Context, v any) (any, error) { return unmarshalInputRecurrenceFilter(ctx, nil, v) },
+	reflect.TypeFor[model.Repetition]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputRecurrenceInput(ctx, nil, v) },
+	reflect.TypeFor[model.Decision]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.ReportingDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputRegulatoryReportingInput(ctx, nil, v)
+	},
+	reflect.TypeFor[model.ExceptionDecision](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputRejectPositivePayExceptionInput(ctx, nil, v)
 	},
 	reflect.TypeFor[model.QuoteDecision]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputRejectQuoteInput(ctx, nil, v) },
 	reflect.TypeFor[model.HoldDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputReleaseHoldInput(ctx, nil, v) },
@@ -163,8 +175,11 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"ApplicationLimitsInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputApplicationLimitsInput(ctx, nil, v)
 	},
-	"ApprovalFilter":        func(ctx context.Context, v any) (any, error) { return unmarshalInputApprovalFilter(ctx, nil, v) },
-	"ApproveChangeInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputApproveChangeInput(ctx, nil, v) },
+	"ApprovalFilter":     func(ctx context.Context, v any) (any, error) { return unmarshalInputApprovalFilter(ctx, nil, v) },
+	"ApproveChangeInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputApproveChangeInput(ctx, nil, v) },
+	"ApprovePositivePayExceptionInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputApprovePositivePayExceptionInput(ctx, nil, v)
+	},
 	"AttributeInput":        func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
 	"AuditFilter":           func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
 	"BankBy":                func(ctx context.Context, v any) (any, error) { return unmarshalInputBankBy(ctx, nil, v) },
@@ -203,6 +218,9 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"CreateWebhookInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateWebhookInput(ctx, nil, v) },
 	"CustomerBy":         func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerBy(ctx, nil, v) },
 	"CustomerFilter":     func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerFilter(ctx, nil, v) },
+	"DecidePositivePayExceptionsInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputDecidePositivePayExceptionsInput(ctx, nil, v)
+	},
 	"DeleteAccountInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputDeleteAccountInput(ctx, nil, v) },
 	"DeletePositivePayRuleInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputDeletePositivePayRuleInput(ctx, nil, v)
@@ -220,6 +238,9 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"PaymentFilter":         func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentFilter(ctx, nil, v) },
 	"PaymentReceiverInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentReceiverInput(ctx, nil, v) },
 	"PlaceHoldInput":        func(ctx context.Context, v any) (any, error) { return unmarshalInputPlaceHoldInput(ctx, nil, v) },
+	"PositivePayExceptionFilter": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputPositivePayExceptionFilter(ctx, nil, v)
+	},
 	"PositivePayRuleFilter": func(ctx context.Context, v any) (any, error) { return unmarshalInputPositivePayRuleFilter(ctx, nil, v) },
 	"ProfileInput":          func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
 	"QuoteExchangeInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputQuoteExchangeInput(ctx, nil, v) },
@@ -228,6 +249,9 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"RefuseChangeInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
 	"RegulatoryReportingInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputRegulatoryReportingInput(ctx, nil, v)
+	},
+	"RejectPositivePayExceptionInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputRejectPositivePayExceptionInput(ctx, nil, v)
 	},
 	"RejectQuoteInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputRejectQuoteInput(ctx, nil, v) },
 	"ReleaseHoldInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputReleaseHoldInput(ctx, nil, v) },

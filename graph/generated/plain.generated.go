@@ -3090,6 +3090,193 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"PositivePayDecision": {
+		"payment": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendPaymentUID(b, o.(*payments.DecidedException).Payment)
+			},
+		},
+		"refused": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*payments.DecidedException).Refused)
+			},
+		},
+		"message": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.DecidedException).Message)
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalOPositivePayExceptionStatus2bankgraphᚋcoreᚋpositivepayᚐDecisionStatusF[o.(*payments.DecidedException).Status])
+			},
+		},
+	},
+	"PositivePayException": {
+		"id": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendPositivePayExceptionID(b, o.(*positivepay.Exception).UID)
+			},
+		},
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendPositivePayExceptionUID(b, o.(*positivepay.Exception).UID)
+			},
+		},
+		"type": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNPositivePayRuleType2bankgraphᚋcoreᚋpositivepayᚐTypeF[o.(*positivepay.Exception).Type])
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNPositivePayExceptionStatus2bankgraphᚋcoreᚋpositivepayᚐDecisionStatusF[o.(*positivepay.Exception).Status])
+			},
+		},
+		"reason": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalOPositivePayMismatch2bankgraphᚋcoreᚋpositivepayᚐMismatchF[o.(*positivepay.Exception).Reason])
+			},
+		},
+		"amount": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*positivepay.Exception).Amount())
+			},
+		},
+		"currency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*positivepay.Exception).Currency)
+			},
+		},
+		"achCompanyId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*positivepay.Exception).ACHCompanyID)
+			},
+		},
+		"beneficiaryName": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*positivepay.Exception).BeneficiaryName)
+			},
+		},
+		"beneficiaryBankId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*positivepay.Exception).BeneficiaryBankID)
+			},
+		},
+		"beneficiaryBankName": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*positivepay.Exception).BeneficiaryBankName)
+			},
+		},
+		"secCode": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*positivepay.Exception).SECCode)
+			},
+		},
+		"individualId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*positivepay.Exception).IndividualID)
+			},
+		},
+		"debitDate": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDate(b, o.(*positivepay.Exception).DebitDate)
+			},
+		},
+		"createdAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*positivepay.Exception).CreatedAt)
+			},
+		},
+		"expiresAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*positivepay.Exception).ExpiresAt)
+			},
+		},
+		"decidedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*positivepay.Exception).DecidedAt
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
+			},
+		},
+		"decidedBy": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*positivepay.Exception).DecidedBy())
+			},
+		},
+		"updatedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*positivepay.Exception).UpdatedAt)
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*positivepay.Exception).Version)
+			},
+		},
+	},
+	"PositivePayExceptionConnection": {
+		"edges": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[positivepay.Exception]).Edges()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"nodes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[positivepay.Exception]).Nodes()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"pageInfo": {
+			One: func(o any) any {
+				if v := o.(*model.Connection[positivepay.Exception]).PageInfo(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"totalCount": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[positivepay.Exception]).TotalCount(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendInt(b, v), nil
+			},
+		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[positivepay.Exception]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
+	},
+	"PositivePayExceptionEdge": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[positivepay.Exception]).Cursor())
+			},
+		},
+		"node": {
+			One: func(o any) any {
+				if v := o.(*model.Edge[positivepay.Exception]).Node; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+	},
 	"PositivePayRule": {
 		"id": {
 			Leaf: func(b []byte, o any) []byte {
@@ -4872,6 +5059,10 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*payments.RailChoice]():                     "PaymentRailChoice",
 	reflect.TypeFor[*payments.Request]():                        "PaymentRequest",
 	reflect.TypeFor[*payments.Step]():                           "PaymentStep",
+	reflect.TypeFor[*payments.DecidedException]():               "PositivePayDecision",
+	reflect.TypeFor[*positivepay.Exception]():                   "PositivePayException",
+	reflect.TypeFor[*model.Connection[positivepay.Exception]](): "PositivePayExceptionConnection",
+	reflect.TypeFor[*model.Edge[positivepay.Exception]]():       "PositivePayExceptionEdge",
 	reflect.TypeFor[*positivepay.Rule]():                        "PositivePayRule",
 	reflect.TypeFor[*model.Connection[positivepay.Rule]]():      "PositivePayRuleConnection",
 	reflect.TypeFor[*model.Edge[positivepay.Rule]]():            "PositivePayRuleEdge",
@@ -5010,6 +5201,9 @@ var GoFields = map[string]map[string]string{
 	},
 	"PaymentStep": {
 		"login": "LoginID",
+	},
+	"PositivePayException": {
+		"id": "UID",
 	},
 	"PositivePayRule": {
 		"id": "UID",

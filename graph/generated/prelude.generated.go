@@ -1785,6 +1785,22 @@ func marshalNID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx context.Context, ec *execu
 	return res
 }
 
+func unmarshalNID2bankgraphᚋcoreᚋpositivepayᚐExceptionUID(ctx context.Context, ec *executionContext, v any) (positivepay.ExceptionUID, error) {
+	res, err := scalar.UnmarshalPositivePayExceptionID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNID2bankgraphᚋcoreᚋpositivepayᚐExceptionUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v positivepay.ExceptionUID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalPositivePayExceptionID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func unmarshalNID2bankgraphᚋcoreᚋpositivepayᚐUID(ctx context.Context, ec *executionContext, v any) (positivepay.UID, error) {
 	res, err := scalar.UnmarshalPositivePayRuleID(v)
 	return res, graphql.ErrorOnPath(ctx, err)

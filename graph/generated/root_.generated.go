@@ -36,6 +36,7 @@ type ResolverRoot interface {
 	JournalPosting() JournalPostingResolver
 	Mutation() MutationResolver
 	Payment() PaymentResolver
+	PositivePayException() PositivePayExceptionResolver
 	PositivePayRule() PositivePayRuleResolver
 	Query() QueryResolver
 	Quote() QuoteResolver
@@ -91,6 +92,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputApplicationLimitsInput,
 		unmarshalInputApprovalFilter,
 		unmarshalInputApproveChangeInput,
+		unmarshalInputApprovePositivePayExceptionInput,
 		unmarshalInputAttributeInput,
 		unmarshalInputAuditFilter,
 		unmarshalInputBankBy,
@@ -125,6 +127,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputCreateWebhookInput,
 		unmarshalInputCustomerBy,
 		unmarshalInputCustomerFilter,
+		unmarshalInputDecidePositivePayExceptionsInput,
 		unmarshalInputDeleteAccountInput,
 		unmarshalInputDeletePositivePayRuleInput,
 		unmarshalInputDeleteWebhookInput,
@@ -140,6 +143,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputPaymentFilter,
 		unmarshalInputPaymentReceiverInput,
 		unmarshalInputPlaceHoldInput,
+		unmarshalInputPositivePayExceptionFilter,
 		unmarshalInputPositivePayRuleFilter,
 		unmarshalInputProfileInput,
 		unmarshalInputQuoteExchangeInput,
@@ -147,6 +151,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputRecurrenceInput,
 		unmarshalInputRefuseChangeInput,
 		unmarshalInputRegulatoryReportingInput,
+		unmarshalInputRejectPositivePayExceptionInput,
 		unmarshalInputRejectQuoteInput,
 		unmarshalInputReleaseHoldInput,
 		unmarshalInputRemoveSignatoryInput,
@@ -2155,6 +2160,266 @@ type ActivateCustomerPayload {
   approval: Approval
   "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
+}
+`, BuiltIn: false},
+	{Name: "../schema/exceptions.graphqls", Input: `extend type Query {
+  "The debits of other banks that positive pay was asked about, newest first. With filter: {status: [PENDING]} those that wait for people."
+  positivePayExceptions(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list; all given fields must hold."
+    filter: PositivePayExceptionFilter
+  ): PositivePayExceptionConnection
+}
+
+extend type Customer {
+  "The debits from the customer's accounts that positive pay was asked about, newest first."
+  positivePayExceptions(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list; all given fields must hold."
+    filter: PositivePayExceptionFilter
+  ): PositivePayExceptionConnection
+}
+
+extend type Payment {
+  "What positive pay says of the debit of another bank that the payment is; null if it was not asked."
+  positivePayException: PositivePayException
+}
+
+extend type PositivePayException {
+  "Who did what to the exception, newest first."
+  history(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+  ): AuditEntryConnection
+}
+
+"Narrows a list of exceptions. All given fields must hold."
+input PositivePayExceptionFilter {
+  "Only exceptions of this customer."
+  customer: UID
+  "Only debits from this account, by its number in the bank's books."
+  account: UID
+  "Only exceptions with one of these statuses."
+  status: [PositivePayExceptionStatus!]
+  "Only debits of this entry class of ACH, in any letter case."
+  secCode: String
+  "Only debits that settle on or after this day."
+  debitDateFrom: Date
+  "Only debits that settle on or before this day."
+  debitDateTo: Date
+}
+
+"What became of a debit that positive pay was asked about (REST: positivePayDecisionStatus)."
+enum PositivePayExceptionStatus {
+  "It waits for people until expiresAt; no money has moved."
+  PENDING
+  "A rule allows it."
+  AUTO_MATCHED
+  "A person has it paid."
+  APPROVED
+  "A person has it sent back."
+  REJECTED
+  "Nobody decided in time: it goes back."
+  DEFAULT_DECISION
+}
+
+"The first test of positive pay that a debit fails, of the rule that comes nearest."
+enum PositivePayMismatch {
+  "There is no rule for the account, the network and the currency."
+  NO_RULE
+  "The rules are for other originators of ACH."
+  COMPANY_MISMATCH
+  "The rule is for another entry class."
+  CLASS_MISMATCH
+  "The rule asks for another individual id."
+  ID_MISMATCH
+  "The rule does not count on this day."
+  NOT_ACTIVE
+  "The amount is not the rule's, or is above it."
+  AMOUNT_MISMATCH
+  "The rule has allowed all that it may, in its period or in all."
+  FREQUENCY_EXCEEDED
+}
+
+"A debit of another bank that positive pay was asked about."
+type PositivePayException implements Node {
+  "The global id."
+  id: ID!
+  "The exception's number (REST: exceptionUID)."
+  uid: UID!
+  "The debit as a payment; null if the caller may not see payments."
+  payment: Payment
+  "Whose account it is; null if the caller may not see customers."
+  customer: Customer
+  "The account that is debited; null if the caller may not see accounts."
+  account: Account
+  "The rule that allows the debit; null if none does, if it was deleted since, or if the caller may not see rules."
+  rule: PositivePayRule
+  "Over which network the debit came (REST: paymentRuleType)."
+  type: PositivePayRuleType!
+  "What became of it (REST: positivePayDecisionStatus)."
+  status: PositivePayExceptionStatus!
+  "The first test that it fails (REST: exceptionReason); null where a rule allows it."
+  reason: PositivePayMismatch
+  "What is debited."
+  amount: Amount!
+  "The currency of the amount."
+  currency: Currency!
+  "The originator of ACH that debits."
+  achCompanyId: String
+  "Who debits (REST: beneName)."
+  beneficiaryName: String
+  "The routing number of the bank that the debit came from."
+  beneficiaryBankId: String
+  "The name of that bank (REST: beneBankName)."
+  beneficiaryBankName: String
+  "The entry class of ACH."
+  secCode: String
+  "The individual id in the entry of ACH."
+  individualId: String
+  "The day on which the debit settles."
+  debitDate: Date!
+  "When it came (REST: exceptionDateTime)."
+  createdAt: DateTime!
+  "Until when people may decide (REST: expiryDateTime). After that a debit that waits goes back."
+  expiresAt: DateTime!
+  "When it was decided (REST: approvedDate); null while it waits."
+  decidedAt: DateTime
+  "Who decided: a login, or else the API key. Null if nobody did, and for callers outside the bank where it was one of the bank's own people."
+  decidedBy: String
+  "When it last changed."
+  updatedAt: DateTime!
+  "Counts the changes, from 1. A mutation that gives another version is refused."
+  version: Int!
+}
+
+extend type Mutation {
+  "Pays a debit that no rule allows, at once or when it settles. It is refused above the caller's approve limit; if the money is not there, it is refused, too, and the exception goes on waiting."
+  approvePositivePayException("Which debit." input: ApprovePositivePayExceptionInput!): ApprovePositivePayExceptionPayload
+  "Sends back a debit that no rule allows."
+  rejectPositivePayException("Which debit." input: RejectPositivePayExceptionInput!): RejectPositivePayExceptionPayload
+  "Approves or rejects many debits alike, each on its own: the answer says of each what became of it. If nothing came of any, it is refused with the fault of the first."
+  decidePositivePayExceptions("Which debits." input: DecidePositivePayExceptionsInput!): DecidePositivePayExceptionsPayload
+}
+
+"Which debit to pay."
+input ApprovePositivePayExceptionInput {
+  "The number of the payment that the debit is (REST: paymentId)."
+  payment: UID!
+  "The exception's version that was read. If it has another one now, the decision is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to approvePositivePayException."
+type ApprovePositivePayExceptionPayload {
+  "The exception."
+  positivePayException: PositivePayException
+  "Null: this never waits."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which debit to send back."
+input RejectPositivePayExceptionInput {
+  "The number of the payment that the debit is (REST: paymentId)."
+  payment: UID!
+  "The exception's version that was read. If it has another one now, the decision is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to rejectPositivePayException."
+type RejectPositivePayExceptionPayload {
+  "The exception."
+  positivePayException: PositivePayException
+  "Null: this never waits."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which debits to decide on, and how."
+input DecidePositivePayExceptionsInput {
+  "The numbers of the payments that the debits are, 1 to 100 (REST: ids)."
+  payments: [UID!]!
+  "true pays the debits, false sends them back."
+  approve: Boolean!
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to decidePositivePayExceptions."
+type DecidePositivePayExceptionsPayload {
+  "What became of each debit, in the order of the request."
+  decisions: [PositivePayDecision!]!
+  "Null: this never waits."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"What became of one debit of many."
+type PositivePayDecision {
+  "The number of the payment that the debit is."
+  payment: UID!
+  "Whether it was refused: then the exception is as it was, and the message says why."
+  refused: Boolean!
+  "What was done, or why nothing was."
+  message: String!
+  "The exception's status now; null if it was refused."
+  status: PositivePayExceptionStatus
+}
+
+"A page of exceptions of positive pay."
+type PositivePayExceptionConnection {
+  "The rows with their cursors."
+  edges: [PositivePayExceptionEdge!]!
+  "The rows."
+  nodes: [PositivePayException!]!
+  "The page's position in the list."
+  pageInfo: PageInfo!
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
+  totalCount: Int!
+  "Whether totalCount is exact."
+  totalCountIsExact: Boolean!
+}
+
+"An exception of positive pay in a list."
+type PositivePayExceptionEdge {
+  "The row's cursor, for after and before."
+  cursor: String!
+  "The exception."
+  node: PositivePayException!
 }
 `, BuiltIn: false},
 	{Name: "../schema/fees.graphqls", Input: `extend type Customer {
@@ -6743,6 +7008,18 @@ func childFields_ApproveChangePayload(ctx context.Context, ec *executionContext,
 	return nil, fmt.Errorf("no field named %q was found under type ApproveChangePayload", field.Name)
 }
 
+func childFields_ApprovePositivePayExceptionPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "positivePayException":
+		return fieldContext_ApprovePositivePayExceptionPayload_positivePayException(ctx, ec, field)
+	case "approval":
+		return fieldContext_ApprovePositivePayExceptionPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ApprovePositivePayExceptionPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ApprovePositivePayExceptionPayload", field.Name)
+}
+
 func childFields_Attribute(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "name":
@@ -7575,6 +7852,8 @@ func childFields_Customer(ctx context.Context, ec *executionContext, field graph
 		return fieldContext_Customer_history(ctx, ec, field)
 	case "contacts":
 		return fieldContext_Customer_contacts(ctx, ec, field)
+	case "positivePayExceptions":
+		return fieldContext_Customer_positivePayExceptions(ctx, ec, field)
 	case "fees":
 		return fieldContext_Customer_fees(ctx, ec, field)
 	case "bulkFiles":
@@ -7623,6 +7902,18 @@ func childFields_CustomerEdge(ctx context.Context, ec *executionContext, field g
 		return fieldContext_CustomerEdge_node(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CustomerEdge", field.Name)
+}
+
+func childFields_DecidePositivePayExceptionsPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "decisions":
+		return fieldContext_DecidePositivePayExceptionsPayload_decisions(ctx, ec, field)
+	case "approval":
+		return fieldContext_DecidePositivePayExceptionsPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_DecidePositivePayExceptionsPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DecidePositivePayExceptionsPayload", field.Name)
 }
 
 func childFields_DeleteAccountPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8011,6 +8302,8 @@ func childFields_Payment(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Payment_version(ctx, ec, field)
 	case "history":
 		return fieldContext_Payment_history(ctx, ec, field)
+	case "positivePayException":
+		return fieldContext_Payment_positivePayException(ctx, ec, field)
 	case "recurrence":
 		return fieldContext_Payment_recurrence(ctx, ec, field)
 	case "webhookDeliveries":
@@ -8277,6 +8570,102 @@ func childFields_PlaceHoldPayload(ctx context.Context, ec *executionContext, fie
 		return fieldContext_PlaceHoldPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PlaceHoldPayload", field.Name)
+}
+
+func childFields_PositivePayDecision(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "payment":
+		return fieldContext_PositivePayDecision_payment(ctx, ec, field)
+	case "refused":
+		return fieldContext_PositivePayDecision_refused(ctx, ec, field)
+	case "message":
+		return fieldContext_PositivePayDecision_message(ctx, ec, field)
+	case "status":
+		return fieldContext_PositivePayDecision_status(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PositivePayDecision", field.Name)
+}
+
+func childFields_PositivePayException(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return fieldContext_PositivePayException_id(ctx, ec, field)
+	case "uid":
+		return fieldContext_PositivePayException_uid(ctx, ec, field)
+	case "payment":
+		return fieldContext_PositivePayException_payment(ctx, ec, field)
+	case "customer":
+		return fieldContext_PositivePayException_customer(ctx, ec, field)
+	case "account":
+		return fieldContext_PositivePayException_account(ctx, ec, field)
+	case "rule":
+		return fieldContext_PositivePayException_rule(ctx, ec, field)
+	case "type":
+		return fieldContext_PositivePayException_type(ctx, ec, field)
+	case "status":
+		return fieldContext_PositivePayException_status(ctx, ec, field)
+	case "reason":
+		return fieldContext_PositivePayException_reason(ctx, ec, field)
+	case "amount":
+		return fieldContext_PositivePayException_amount(ctx, ec, field)
+	case "currency":
+		return fieldContext_PositivePayException_currency(ctx, ec, field)
+	case "achCompanyId":
+		return fieldContext_PositivePayException_achCompanyId(ctx, ec, field)
+	case "beneficiaryName":
+		return fieldContext_PositivePayException_beneficiaryName(ctx, ec, field)
+	case "beneficiaryBankId":
+		return fieldContext_PositivePayException_beneficiaryBankId(ctx, ec, field)
+	case "beneficiaryBankName":
+		return fieldContext_PositivePayException_beneficiaryBankName(ctx, ec, field)
+	case "secCode":
+		return fieldContext_PositivePayException_secCode(ctx, ec, field)
+	case "individualId":
+		return fieldContext_PositivePayException_individualId(ctx, ec, field)
+	case "debitDate":
+		return fieldContext_PositivePayException_debitDate(ctx, ec, field)
+	case "createdAt":
+		return fieldContext_PositivePayException_createdAt(ctx, ec, field)
+	case "expiresAt":
+		return fieldContext_PositivePayException_expiresAt(ctx, ec, field)
+	case "decidedAt":
+		return fieldContext_PositivePayException_decidedAt(ctx, ec, field)
+	case "decidedBy":
+		return fieldContext_PositivePayException_decidedBy(ctx, ec, field)
+	case "updatedAt":
+		return fieldContext_PositivePayException_updatedAt(ctx, ec, field)
+	case "version":
+		return fieldContext_PositivePayException_version(ctx, ec, field)
+	case "history":
+		return fieldContext_PositivePayException_history(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PositivePayException", field.Name)
+}
+
+func childFields_PositivePayExceptionConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return fieldContext_PositivePayExceptionConnection_edges(ctx, ec, field)
+	case "nodes":
+		return fieldContext_PositivePayExceptionConnection_nodes(ctx, ec, field)
+	case "pageInfo":
+		return fieldContext_PositivePayExceptionConnection_pageInfo(ctx, ec, field)
+	case "totalCount":
+		return fieldContext_PositivePayExceptionConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_PositivePayExceptionConnection_totalCountIsExact(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PositivePayExceptionConnection", field.Name)
+}
+
+func childFields_PositivePayExceptionEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_PositivePayExceptionEdge_cursor(ctx, ec, field)
+	case "node":
+		return fieldContext_PositivePayExceptionEdge_node(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PositivePayExceptionEdge", field.Name)
 }
 
 func childFields_PositivePayRule(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8585,6 +8974,18 @@ func childFields_RegulatoryReporting(ctx context.Context, ec *executionContext, 
 		return fieldContext_RegulatoryReporting_value(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RegulatoryReporting", field.Name)
+}
+
+func childFields_RejectPositivePayExceptionPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "positivePayException":
+		return fieldContext_RejectPositivePayExceptionPayload_positivePayException(ctx, ec, field)
+	case "approval":
+		return fieldContext_RejectPositivePayExceptionPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_RejectPositivePayExceptionPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RejectPositivePayExceptionPayload", field.Name)
 }
 
 func childFields_RejectQuotePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -57,6 +57,9 @@ type MutationResolver interface {
 	ChangeCustomer(ctx context.Context, input model.CustomerDraft) (*model.Payload[customers.Customer], error)
 	SuspendCustomer(ctx context.Context, input model.CustomerDraft) (*model.Payload[customers.Customer], error)
 	ActivateCustomer(ctx context.Context, input model.CustomerDraft) (*model.Payload[customers.Customer], error)
+	ApprovePositivePayException(ctx context.Context, input model.ExceptionDecision) (*model.Payload[positivepay.Exception], error)
+	RejectPositivePayException(ctx context.Context, input model.ExceptionDecision) (*model.Payload[positivepay.Exception], error)
+	DecidePositivePayExceptions(ctx context.Context, input model.ExceptionDecisions) (*model.ExceptionDecisionsPayload, error)
 	AddFeeTier(ctx context.Context, input model.FeeTierDraft) (*model.Payload[fees.Tier], error)
 	ChangeFeeTier(ctx context.Context, input model.FeeTierDraft) (*model.Payload[fees.Tier], error)
 	CancelFile(ctx context.Context, input model.FileDraft) (*model.Payload[files.BulkFile], error)
@@ -118,6 +121,7 @@ type QueryResolver interface {
 	Clock(ctx context.Context) (*clock.Reading, error)
 	Customer(ctx context.Context, by model.CustomerBy) (*customers.Customer, error)
 	Customers(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *customers.Search, orderBy *customers.Order) (*model.Connection[customers.Customer], error)
+	PositivePayExceptions(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *positivepay.ExceptionSearch) (*model.Connection[positivepay.Exception], error)
 	FeeCatalogue(ctx context.Context) ([]*fees.Fee, error)
 	BulkFiles(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *files.FileSearch) (*model.Connection[files.BulkFile], error)
 	Trades(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *fx.Search) (*model.Connection[fx.Trade], error)
@@ -255,6 +259,20 @@ func field_Mutation_approveChange_args(ctx context.Context, ec *executionContext
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.Decision, error) {
 			return unmarshalNApproveChangeInput2bankgraphᚋgraphᚋmodelᚐDecision(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_approvePositivePayException_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.ExceptionDecision, error) {
+			return unmarshalNApprovePositivePayExceptionInput2bankgraphᚋgraphᚋmodelᚐExceptionDecision(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -585,6 +603,20 @@ func field_Mutation_createWebhook_args(ctx context.Context, ec *executionContext
 	return args, nil
 }
 
+func field_Mutation_decidePositivePayExceptions_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.ExceptionDecisions, error) {
+			return unmarshalNDecidePositivePayExceptionsInput2bankgraphᚋgraphᚋmodelᚐExceptionDecisions(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func field_Mutation_deleteAccount_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -731,6 +763,20 @@ func field_Mutation_refuseChange_args(ctx context.Context, ec *executionContext,
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.Decision, error) {
 			return unmarshalNRefuseChangeInput2bankgraphᚋgraphᚋmodelᚐDecision(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_rejectPositivePayException_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.ExceptionDecision, error) {
+			return unmarshalNRejectPositivePayExceptionInput2bankgraphᚋgraphᚋmodelᚐExceptionDecision(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -1401,6 +1447,52 @@ func field_Query_payments_args(ctx context.Context, ec *executionContext, rawArg
 	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
 		func(ctx context.Context, v any) (*model.PaymentFilter, error) {
 			return unmarshalOPaymentFilter2ᚖbankgraphᚋgraphᚋmodelᚐPaymentFilter(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
+	return args, nil
+}
+
+func field_Query_positivePayExceptions_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*positivepay.ExceptionSearch, error) {
+			return unmarshalOPositivePayExceptionFilter2ᚖbankgraphᚋcoreᚋpositivepayᚐExceptionSearch(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -2493,6 +2585,138 @@ func fieldContext_Mutation_activateCustomer(ctx context.Context, ec *executionCo
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = field_Mutation_activateCustomer_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_approvePositivePayException(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_approvePositivePayException(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ApprovePositivePayException(ctx, fc.Args["input"].(model.ExceptionDecision))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[positivepay.Exception]) graphql.Marshaler {
+			return marshalOApprovePositivePayExceptionPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_approvePositivePayException(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ApprovePositivePayExceptionPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_approvePositivePayException_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_rejectPositivePayException(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_rejectPositivePayException(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RejectPositivePayException(ctx, fc.Args["input"].(model.ExceptionDecision))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[positivepay.Exception]) graphql.Marshaler {
+			return marshalORejectPositivePayExceptionPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_rejectPositivePayException(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_RejectPositivePayExceptionPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_rejectPositivePayException_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_decidePositivePayExceptions(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_decidePositivePayExceptions(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DecidePositivePayExceptions(ctx, fc.Args["input"].(model.ExceptionDecisions))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ExceptionDecisionsPayload) graphql.Marshaler {
+			return marshalODecidePositivePayExceptionsPayload2ᚖbankgraphᚋgraphᚋmodelᚐExceptionDecisionsPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_decidePositivePayExceptions(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_DecidePositivePayExceptionsPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_decidePositivePayExceptions_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -5163,6 +5387,50 @@ func fieldContext_Query_customers(ctx context.Context, ec *executionContext, fie
 	return fc, nil
 }
 
+func _Query_positivePayExceptions(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Query_positivePayExceptions(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().PositivePayExceptions(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(*positivepay.ExceptionSearch))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[positivepay.Exception]) graphql.Marshaler {
+			return marshalOPositivePayExceptionConnection2ᚖbankgraphᚋgraphᚋmodelᚐConnection(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Query_positivePayExceptions(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_PositivePayExceptionConnection(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Query_positivePayExceptions_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func _Query_feeCatalogue(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -6139,6 +6407,13 @@ func _Node(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj 
 			return graphql.Null
 		}
 		return _PositivePayRule(ctx, ec, sel, obj)
+	case positivepay.Exception:
+		return _PositivePayException(ctx, ec, sel, &obj)
+	case *positivepay.Exception:
+		if obj == nil {
+			return graphql.Null
+		}
+		return _PositivePayException(ctx, ec, sel, obj)
 	case payments.Payment:
 		return _Payment(ctx, ec, sel, &obj)
 	case *payments.Payment:
@@ -6471,6 +6746,27 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 		case "activateCustomer":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_activateCustomer(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approvePositivePayException":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_approvePositivePayException(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "rejectPositivePayException":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_rejectPositivePayException(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "decidePositivePayExceptions":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_decidePositivePayExceptions(ctx, ec, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -7135,6 +7431,28 @@ func _Query(ctx context.Context, ec *executionContext, sel ast.SelectionSet) gra
 					}
 				}()
 				res = _Query_customers(ctx, ec, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "positivePayExceptions":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Query_positivePayExceptions(ctx, ec, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -7979,6 +8297,22 @@ func marshalNUID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx context.Context, ec *exec
 	return res
 }
 
+func unmarshalNUID2bankgraphᚋcoreᚋpositivepayᚐExceptionUID(ctx context.Context, ec *executionContext, v any) (positivepay.ExceptionUID, error) {
+	res, err := scalar.UnmarshalPositivePayExceptionUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNUID2bankgraphᚋcoreᚋpositivepayᚐExceptionUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v positivepay.ExceptionUID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalPositivePayExceptionUID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func unmarshalNUID2bankgraphᚋcoreᚋpositivepayᚐUID(ctx context.Context, ec *executionContext, v any) (positivepay.UID, error) {
 	res, err := scalar.UnmarshalDeletePositivePayRulePayloadUID(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -8089,6 +8423,35 @@ func marshalNUID2int64(ctx context.Context, ec *executionContext, sel ast.Select
 		}
 	}
 	return res
+}
+
+func unmarshalNUID2ᚕbankgraphᚋcoreᚋpaymentsᚐUIDᚄ(ctx context.Context, ec *executionContext, v any) ([]payments.UID, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]payments.UID, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = unmarshalNUID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx, ec, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func marshalNUID2ᚕbankgraphᚋcoreᚋpaymentsᚐUIDᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []payments.UID) graphql.Marshaler {
+	ret := make(graphql.Array, len(v))
+	for i := range v {
+		ret[i] = marshalNUID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx, ec, sel, v[i])
+	}
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func marshalNViewer2ᚖbankgraphᚋcoreᚋaccessᚐCaller(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *access.Caller) graphql.Marshaler {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bankgraph/core/changes"
+	"bankgraph/core/payments"
 	"bankgraph/core/positivepay"
 )
 
@@ -9,6 +10,10 @@ type (
 	PositivePayRuleConnection = Connection[positivepay.Rule]
 	PositivePayRuleEdge       = Edge[positivepay.Rule]
 	PositivePayRulePayload    = Payload[positivepay.Rule]
+
+	PositivePayExceptionConnection = Connection[positivepay.Exception]
+	PositivePayExceptionEdge       = Edge[positivepay.Exception]
+	PositivePayExceptionPayload    = Payload[positivepay.Exception]
 )
 
 // DeletePositivePayRulePayload is the answer of deletePositivePayRule.
@@ -23,4 +28,23 @@ type PositivePayRuleDraft struct {
 	UID positivepay.UID
 	positivepay.Draft
 	changes.RequestOptions
+}
+
+// ExceptionDecision is what a mutation says that decides on a debit.
+type ExceptionDecision struct {
+	Payment payments.UID
+	changes.RequestOptions
+}
+
+// ExceptionDecisions is what a mutation says that decides on many debits.
+type ExceptionDecisions struct {
+	payments.ManyDecisions
+	changes.RequestOptions
+}
+
+// ExceptionDecisionsPayload is the answer of decidePositivePayExceptions.
+type ExceptionDecisionsPayload struct {
+	Decisions []*payments.DecidedException
+	Approval  *changes.Approval
+	Replayed  bool
 }

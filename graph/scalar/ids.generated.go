@@ -156,6 +156,25 @@ func UnmarshalPaymentUID(v any) (payments.UID, error) {
 	return parse[payments.UID](v)
 }
 
+func AppendPositivePayExceptionID(b []byte, key positivepay.ExceptionUID) []byte {
+	return appendNumber(b, PositivePayExceptionPrefix, int64(key))
+}
+func MarshalPositivePayExceptionID(key positivepay.ExceptionUID) graphql.Marshaler {
+	return written(AppendPositivePayExceptionID(nil, key))
+}
+func UnmarshalPositivePayExceptionID(v any) (positivepay.ExceptionUID, error) {
+	return noID[positivepay.ExceptionUID](v)
+}
+func AppendPositivePayExceptionUID(b []byte, key positivepay.ExceptionUID) []byte {
+	return appendNumber(b, "", int64(key))
+}
+func MarshalPositivePayExceptionUID(key positivepay.ExceptionUID) graphql.Marshaler {
+	return written(AppendPositivePayExceptionUID(nil, key))
+}
+func UnmarshalPositivePayExceptionUID(v any) (positivepay.ExceptionUID, error) {
+	return parse[positivepay.ExceptionUID](v)
+}
+
 func AppendPositivePayRuleID(b []byte, key positivepay.UID) []byte {
 	return appendNumber(b, PositivePayRulePrefix, int64(key))
 }

@@ -122,7 +122,8 @@ const (
 	QuotePrefix      = "fxq_"
 	TradePrefix      = "fxt_"
 
-	PositivePayRulePrefix = "ppr_"
+	PositivePayRulePrefix      = "ppr_"
+	PositivePayExceptionPrefix = "ppe_"
 
 	WebhookDeliveryPrefix = "whd_"
 )
