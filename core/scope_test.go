@@ -88,6 +88,11 @@ func newStocked(t *testing.T) *stocked {
 	s.Exec(`INSERT INTO holds (tenant, id, account, amount, currency, payment, state, placed_at)
 		VALUES (?, 1, ?, 1, 'USD', 1, 'OPEN', now())`, s.Tenant, s.account.UID)
 	s.rule = s.PositivePayRule(s.account).UID
+	s.Exec(`INSERT INTO positive_pay_exceptions (tenant, uid, payment, customer, account, type, rule, amount, currency,
+		ach_company_id, beneficiary_name, beneficiary_bank_id, beneficiary_bank_name, sec_code, individual_id, debit_date, reason,
+		status, created_at, expires_at, updated_at, version)
+		VALUES (?, 1, ?, ?, ?, 'ACH', ?, 1, 'USD', '', '', '', '', '', '', now(), '', 'PENDING', now(), now(), now(), 1)`,
+		s.Tenant, s.payment, s.own.UID, s.account.UID, s.rule)
 	s.trade, s.quote = traded(s.Bank, s.own), quoted(s.Bank, s.own)
 	s.webhook = webhook(s.Bank, s.own)
 	filed, err := uploadFile(s.Bank, s.own)(s.Staff(), "")
@@ -145,6 +150,8 @@ func (s *stocked) asked(parents []customers.UID) map[reflect.Type]reflect.Value 
 		fx.Search{},
 		webhooks.Search{},
 		[]positivepay.UID{s.rule},
+		[]positivepay.ExceptionUID{1},
+		positivepay.ExceptionSearch{},
 		s.rule,
 		positivepay.Search{},
 		webhooks.DeliverySearch{},

@@ -56,7 +56,7 @@ func queueExceptions(
 ) (func(payments.UID) (*positivepay.Exception, error), step) {
 	keys := s.keys.([]payments.UID)
 	want, relations := exceptionKind.wants(ctx, f.Selections)
-	found := positivepay.ExceptionsOfPayments(ctx, b, keys, want)
+	found := o.core.Payments.ExceptionsOf(ctx, b, keys, want)
 	of := func(key payments.UID) (*positivepay.Exception, error) { return oneOf(found, key) }
 	if len(relations) == 0 {
 		return of, nil

@@ -217,3 +217,27 @@ func TestReturnsAndReversalsAreRefusedWithTheirCodes(t *testing.T) {
 		}
 	}
 }
+
+// A debit that was paid is given back by its code of ACH, under either name; the newer one counts.
+func TestADebitIsGivenBackByEitherNameOfItsCode(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, body := range []string{
+		`{"achReturnCode":"R29"}`, `{"returnCode":"R29", "achReturnCode":"R99"}`,
+	} {
+		uid := b.debited(b.purse.UID).String()
+		if got := b.call(b.program(), http.MethodPut, "/v2/positivepay/exception/"+uid+"/approve", ""); got.status != http.StatusOK {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+		late := b.call(b.program(), http.MethodPut, "/v3/payments/"+uid+"/return", `{"returnCode":"R10"}`)
+		if late.status != http.StatusBadRequest || !strings.Contains(late.body, "PAYMENT003") {
+			t.Errorf("%d %s", late.status, late.body)
+		}
+		if got := b.call(b.program(), http.MethodPut, "/v3/payments/"+uid+"/return", body); got.status != http.StatusOK {
+			t.Errorf("%s: %d %s", body, got.status, got.body)
+		}
+		if got := b.call(b.program(), http.MethodGet, "/v3/payments/"+uid, ""); !strings.Contains(got.body, `"status":"RETURNED"`) {
+			t.Error(got.body)
+		}
+	}
+}

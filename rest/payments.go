@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"time"
@@ -88,13 +89,12 @@ func (a *api) cancelPayment(r *http.Request) (answer, error) {
 	return done(http.StatusOK, out.Receipt, paymentCancelled{out.Result.UID.String()}), err
 }
 
-// returnPayment gives back what came in. The deprecated achReturnCode is no code of these networks.
+// returnPayment gives back what came in. achReturnCode is the deprecated name of returnCode, which counts if both are given.
 func (a *api) returnPayment(r *http.Request) (answer, error) {
 	q := readBody(r)
 	uid, options, f := inPath(q, "paymentUID", payments.ParseUID), q.options(), q.fields()
-	f.none("returns over ACH are not offered", "achReturnCode")
 	draft := payments.Return{
-		Code: f.text("returnCode").Value, Notes: f.text("returnNotes").Value, Type: f.text("returnType").Value,
+		Code: cmp.Or(f.text("returnCode").Value, f.text("achReturnCode").Value), Notes: f.text("returnNotes").Value, Type: f.text("returnType").Value,
 		Amount: f.number("settlementAmount").Value, Reject: f.text("rejectReasonCode").Value,
 	}
 	if q.err != nil {

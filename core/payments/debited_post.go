@@ -140,9 +140,17 @@ func (s *Service) lockDebitsTx(
 	if err != nil {
 		return nil, nil, err
 	}
-	w := &debitWork{intake: s.intake(caller, now)}
-	w.f, err = s.gatherTx(ctx, tx, caller.Tenant, wantedOfDebits(locked))
+	w, err := s.debitsTx(ctx, tx, caller, now, locked)
 	return w, locked, err
+}
+
+// debitsTx reads and locks what debits are decided by that are locked.
+func (s *Service) debitsTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, locked []*Payment,
+) (w *debitWork, err error) {
+	w = &debitWork{intake: s.intake(caller, now)}
+	w.f, err = s.gatherTx(ctx, tx, caller.Tenant, wantedOfDebits(locked))
+	return w, err
 }
 
 // wantedOfDebits is what debits need that may be booked.

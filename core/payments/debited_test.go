@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -151,9 +152,110 @@ func TestADebitOfAnotherBankIsTakenWhenItSettles(t *testing.T) {
 	if _, err := s.Payments.Cancel(s.Staff(), uid, changes.RequestOptions{}); !errors.Is(err, payments.ErrOver) {
 		t.Error(err)
 	}
-	if _, err := s.Payments.Return(s.Staff(), uid, payments.Return{Code: "CUST"}, changes.RequestOptions{}); !errors.Is(err, payments.ErrNotIncoming) {
+}
+
+func classed(class string) func(*sandbox.Debit) {
+	return func(d *sandbox.Debit) { d.SECCode = class }
+}
+
+func (s *sender) sendBack(uid payments.UID, code string) error {
+	_, err := s.Payments.Return(s.Staff(), uid, payments.Return{Code: code, Notes: "said so"}, changes.RequestOptions{})
+	return err
+}
+
+// A debit that was paid goes back as long as the other bank takes it: until the second banking day opens, and for sixty
+// days where a consumer has not agreed, of which the last may be a holiday.
+func TestADebitThatWasPaidGoesBackInTime(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t)
+	day := settling(19)
+	soon, late := s.debit(t, day, classed("CCD")), s.debit(t, day, classed("CCD"))
+	first, second, third := s.debit(t, day, classed("PPD")), s.debit(t, day, classed("WEB")), s.debit(t, day, classed("TEL"))
+	if err := s.sendBack(soon, "R29"); !errors.Is(err, payments.ErrNotProcessed) {
 		t.Error(err)
 	}
+	s.until(t, "2026-11-20 21:59")
+	s.has(t, 100_000_00-5*25_00, 0)
+	for uid, codes := range map[payments.UID][]string{
+		soon: {"", "CUST", "R10", "R07", "R11", "R99"}, first: {"R29", "R05", "AC04"},
+	} {
+		for _, code := range codes {
+			if f, is := fault.Of(s.sendBack(uid, code)); !is || f.Field != "returnCode" {
+				t.Errorf("%s: %v", code, f)
+			}
+		}
+	}
+	for _, d := range []payments.Return{
+		{Code: "R29", Type: "PECR"}, {Code: "R29", Amount: "1"}, {Code: "R29", Reject: "CUST"},
+	} {
+		_, err := s.Payments.Return(s.Staff(), soon, d, changes.RequestOptions{})
+		if f, is := fault.Of(err); !is || f.Problem != fault.Forbidden {
+			t.Errorf("%+v: %v", d, err)
+		}
+	}
+	if err := s.sendBack(soon, "R29"); err != nil {
+		t.Fatal(err)
+	}
+	s.has(t, 100_000_00-4*25_00, 0)
+	s.Prove()
+	if err := s.sendBack(soon, "R29"); !errors.Is(err, payments.ErrNotProcessed) {
+		t.Error(err)
+	}
+	s.until(t, "2026-11-20 22:00")
+	for code, uid := range map[string]payments.UID{"R29": late, "R01": first} {
+		if err := s.sendBack(uid, code); !errors.Is(err, payments.ErrReturnLate) {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+	if err := s.sendBack(first, "R10"); err != nil {
+		t.Fatal(err)
+	}
+	s.until(t, "2027-01-15 21:59") // the sixtieth day, a Monday, is a holiday
+	if err := s.sendBack(second, "R07"); err != nil {
+		t.Fatal(err)
+	}
+	s.until(t, "2027-01-15 22:00")
+	if err := s.sendBack(third, "R11"); !errors.Is(err, payments.ErrReturnLate) {
+		t.Error(err)
+	}
+	s.until(t, "2027-01-20 12:00")
+	s.has(t, 100_000_00-2*25_00, 0)
+	s.Prove()
+	var codes []string
+	for _, one := range s.wentBack(t) {
+		codes = append(codes, one[:3])
+	}
+	if slices.Sort(codes); !slices.Equal(codes, []string{"R07", "R10", "R29"}) {
+		t.Error(codes)
+	}
+	if got := s.life(t, second); got != "VALIDATED SETTLED RETURNED" {
+		t.Error(got)
+	}
+}
+
+// Two people who give the same debit back at once give its money back once.
+func TestADebitGoesBackOnce(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t)
+	uid := s.debit(t)
+	var done atomic.Int32
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			switch err := s.sendBack(uid, "R29"); {
+			case err == nil:
+				done.Add(1)
+			case !errors.Is(err, payments.ErrNotProcessed):
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if s.run(t); done.Load() != 1 {
+		t.Errorf("%d gave it back", done.Load())
+	}
+	s.has(t, 100_000_00, 0)
+	s.Prove()
 }
 
 func TestADebitThatCannotBePaidGoesBackWithTheReason(t *testing.T) {

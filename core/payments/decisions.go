@@ -12,6 +12,7 @@ import (
 	"bankgraph/core/fault"
 	"bankgraph/core/ledger"
 	"bankgraph/core/positivepay"
+	"bankgraph/db"
 )
 
 // DecisionDraft is what a request says beside what it decides.
@@ -36,6 +37,13 @@ type DecidedException struct {
 	Status  positivepay.DecisionStatus `json:"status"`
 	Message string                     `json:"message"`
 	Refused bool                       `json:"refused,omitempty"` // the message says why
+}
+
+// ExceptionsOf reads what positive pay says of payments: of each one exception at most.
+func (s *Service) ExceptionsOf(
+	ctx context.Context, b *db.Batch, of []UID, want db.Columns,
+) *db.Many[UID, positivepay.Exception] {
+	return positivepay.ExceptionsOfPayments(ctx, b, of, want)
 }
 
 type decisionOperations struct {
@@ -181,8 +189,8 @@ func (s *Service) decideAllTx(
 	if err != nil {
 		return nil, nil, err
 	}
-	w := &debitWork{intake: s.intake(tx.Caller, tx.Now)}
-	if w.f, err = s.gatherTx(ctx, tx.Tx, tx.Caller.Tenant, wantedOfDebits(locked)); err != nil {
+	w, err := s.debitsTx(ctx, tx.Tx, tx.Caller, tx.Now, locked)
+	if err != nil {
 		return nil, nil, err
 	}
 	for _, p := range locked {

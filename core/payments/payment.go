@@ -304,7 +304,7 @@ var (
 	ErrDecided = fault.New(fault.State, "payment.decided", "the payment no longer waits for approval")
 	// ErrNotIncoming is returned when a payment is to be given back that did not come in.
 	ErrNotIncoming = fault.New(fault.State, "payment.not_incoming",
-		"only a credit that came in over a network can be returned")
+		"only what came in over a network can be returned")
 	// ErrNotOutgoing is returned when a payment is to be reversed that came in.
 	ErrNotOutgoing = fault.New(fault.State, "payment.not_outgoing",
 		"the payment came in: it can be returned, and not be reversed")

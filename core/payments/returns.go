@@ -34,7 +34,7 @@ const (
 	declining = string(iso20022.RecallRefused)
 )
 
-// ReturnCodes lists why a payment may be given back, RejectCodes why it may not be although it was asked for.
+// ReturnCodes lists why a credit may be given back, RejectCodes why it may not be although it was asked for.
 var (
 	ReturnCodes = []string{
 		"AC01", "AC03", "AC04", "AC06", "AC14", "AM06", "AM09", "BE05", "BE06", "CUST", "DUPL", "FR01", "MS02", "MS03",
@@ -70,7 +70,7 @@ func (s *Service) Return(
 // check checks the form of a request. What it must say beside depends on the network of the payment.
 func (d *Return) check() error {
 	c := check.Of("payment")
-	d.Code = check.OneOf(c, "returnCode", d.Code, ReturnCodes...)
+	d.Code = check.OneOf(c, "returnCode", d.Code, slices.Concat(ReturnCodes, DebitReturnCodes)...)
 	d.Reject = check.OneOf(c, "rejectReasonCode", d.Reject, RejectCodes...)
 	d.Type = check.OneOf(c, "returnType", d.Type, inFull, inPart, declining)
 	c.AtMost("returnNotes", d.Notes, longestNote)
@@ -85,6 +85,9 @@ func (d *Return) check() error {
 // network of the payment takes for granted.
 func (d *Return) plan(p *Payment) (money.Amount, error) {
 	c := check.Of("payment")
+	if slices.Contains(DebitReturnCodes, d.Code) {
+		c.Fail("returnCode", fault.NoMatch, "is a reason of ACH")
+	}
 	recalled := p.State == Recalled
 	switch {
 	case p.Rail == rails.Fedwire:
@@ -168,8 +171,11 @@ func (s *Service) returnTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err != nil {
 		return Saved{}, err
 	}
-	if !p.Incoming() || p.EntryType == rails.Debit { // other debits are decided by positive pay, before they are paid
+	switch {
+	case !p.Incoming():
 		return Saved{}, ErrNotIncoming
+	case p.EntryType == rails.Debit:
+		return s.returnDebitTx(ctx, tx, p, d)
 	}
 	amount, err := d.plan(p)
 	switch {

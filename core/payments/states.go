@@ -144,6 +144,7 @@ var (
 	admitting   = states.Step[State]{From: []State{OnHold}, To: Validated, Else: ErrLate}
 	paying      = states.Step[State]{From: []State{OnHold, Validated}, To: Settled, Else: ErrLate}
 	sendingBack = states.Step[State]{From: []State{OnHold, Validated}, To: Returned, Else: ErrLate}
+	takingBack  = states.Step[State]{From: []State{Settled}, To: Returned, Else: ErrNotProcessed}
 	// what the debtor's bank does not pay, or takes back after it had
 	uncollected = states.Step[State]{From: []State{Sent, Settled}, To: Returned, Else: ErrLate}
 	// what the other bank gives back of its own accord, be it after it had refused to

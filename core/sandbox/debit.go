@@ -62,7 +62,7 @@ func (s *Service) PlayDebit(
 }
 
 func (d *Debit) check() error {
-	c := check.Of("payment")
+	c := check.Of(play)
 	if d.Account == 0 {
 		c.Required("accountUID", "")
 	}
@@ -97,7 +97,7 @@ func (s *Service) debitTx(ctx context.Context, tx *changes.Tx, _ changes.Target,
 	}
 	amount, err := money.Parse(d.Amount, "USD")
 	if err != nil || amount.Minor <= 0 {
-		return Played{}, fault.Field("payment", "paymentAmount", fault.Malformed,
+		return Played{}, fault.Field(play, "paymentAmount", fault.Malformed,
 			"must be an amount of USD, more than 0, with at most 2 decimals")
 	}
 	today := calendar.Next(calendar.Today(tx.Now), 0)
@@ -105,7 +105,7 @@ func (s *Service) debitTx(ctx context.Context, tx *changes.Tx, _ changes.Target,
 	case d.Date.IsZero():
 		d.Date = today
 	case d.Date.Before(calendar.Today(tx.Now)) || d.Date.After(today.AddDate(1, 0, 0)):
-		return Played{}, fault.Field("payment", "paymentDate", fault.Max, "must be from today to a year ahead, in New York")
+		return Played{}, fault.Field(play, "paymentDate", fault.Max, "must be from today to a year ahead, in New York")
 	}
 	if d.Number != "" {
 		of.number = d.Number
@@ -160,7 +160,7 @@ func (d *Debit) file(of *paid, amount money.Amount, number int64, now time.Time)
 	}
 	var wrong nacha.Fault
 	if errors.As(err, &wrong) {
-		return "", fault.Field("payment", "payment", fault.Malformed, "cannot be sent over ACH: "+wrong.Reason)
+		return "", fault.Field(play, "payment", fault.Malformed, "cannot be sent over ACH: "+wrong.Reason)
 	}
 	return body.String(), err
 }

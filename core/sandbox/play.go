@@ -51,6 +51,9 @@ type Played struct {
 	Rail      rails.Rail `json:"deliveryMethod"`
 }
 
+// play is the name of plays in the record and in faults.
+const play = "play"
+
 // The faults of plays.
 var (
 	ErrNoSandbox = fault.New(fault.State, "sandbox.not_sandbox", "the bank is not connected to simulated networks")
@@ -95,7 +98,7 @@ func (s *Service) PlayRecall(
 }
 
 func (d *Credit) check() error {
-	c := check.Of("payment")
+	c := check.Of(play)
 	if d.Account == 0 {
 		c.Required("accountUID", "")
 	}
@@ -122,7 +125,7 @@ func (d *Credit) check() error {
 }
 
 func (d *Recall) check() error {
-	c := check.Of("payment")
+	c := check.Of(play)
 	d.Code = cmp.Or(check.OneOf(c, "reversalCode", d.Code, payments.ReversalCodes...), "DUPL")
 	c.AtMost("reversalNotes", d.Notes, 105)
 	ascii(c, "reversalNotes", d.Notes)
@@ -158,7 +161,7 @@ func (s *Service) payTx(ctx context.Context, tx *changes.Tx, _ changes.Target, d
 	}
 	amount, err := money.Parse(d.Amount, money.Currency(d.Currency))
 	if err != nil || amount.Minor <= 0 || amount.Currency != "USD" {
-		return Played{}, fault.Field("payment", "paymentAmount", fault.Malformed,
+		return Played{}, fault.Field(play, "paymentAmount", fault.Malformed,
 			"must be an amount of USD, more than 0, with at most 2 decimals")
 	}
 	over := rails.Rail(d.Rail)
@@ -251,7 +254,7 @@ func (s *Service) beginTx(
 	if err := s.write(row, compose(g, row.ID)); err != nil {
 		var wrong *iso20022.FieldError
 		if errors.As(err, &wrong) {
-			return Played{}, fault.Field("payment", "payment", fault.Malformed, "cannot be sent over "+string(over)+": "+wrong.Reason)
+			return Played{}, fault.Field(play, "payment", fault.Malformed, "cannot be sent over "+string(over)+": "+wrong.Reason)
 		}
 		return Played{}, err
 	}

@@ -52,9 +52,9 @@ type Service struct {
 func New(d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service, at *clock.Service) *Service {
 	s := &Service{db: d, keys: keys, customers: c, clock: at}
 	s.move = changes.Declare(all, "moveClock", "clock", access.MoveClock, s.moveTx)
-	s.pay = changes.Declare(all, "playIncomingCredit", "play", access.InitiatePayments, s.payTx)
-	s.debit = changes.Declare(all, "playIncomingDebit", "play", access.InitiatePayments, s.debitTx)
-	s.recall = changes.Declare(all, "playRecall", "play", access.InitiatePayments, s.recallTx)
+	s.pay = changes.Declare(all, "playIncomingCredit", play, access.InitiatePayments, s.payTx)
+	s.debit = changes.Declare(all, "playIncomingDebit", play, access.InitiatePayments, s.debitTx)
+	s.recall = changes.Declare(all, "playRecall", play, access.InitiatePayments, s.recallTx)
 	return s
 }
 

@@ -106,6 +106,13 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.PaymentFilter]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentFilter(ctx, nil, v) },
 	reflect.TypeFor[model.PaymentReceiver]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentReceiverInput(ctx, nil, v) },
 	reflect.TypeFor[model.HoldDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputPlaceHoldInput(ctx, nil, v) },
+	reflect.TypeFor[model.IncomingCredit](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputPlayIncomingCreditInput(ctx, nil, v)
+	},
+	reflect.TypeFor[model.IncomingDebit](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputPlayIncomingDebitInput(ctx, nil, v)
+	},
+	reflect.TypeFor[model.IncomingRecall](): func(ctx context.Context, v any) (any, error) { return unmarshalInputPlayRecallInput(ctx, nil, v) },
 	reflect.TypeFor[positivepay.ExceptionSearch](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputPositivePayExceptionFilter(ctx, nil, v)
 	},
@@ -238,6 +245,13 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"PaymentFilter":         func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentFilter(ctx, nil, v) },
 	"PaymentReceiverInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentReceiverInput(ctx, nil, v) },
 	"PlaceHoldInput":        func(ctx context.Context, v any) (any, error) { return unmarshalInputPlaceHoldInput(ctx, nil, v) },
+	"PlayIncomingCreditInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputPlayIncomingCreditInput(ctx, nil, v)
+	},
+	"PlayIncomingDebitInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputPlayIncomingDebitInput(ctx, nil, v)
+	},
+	"PlayRecallInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputPlayRecallInput(ctx, nil, v) },
 	"PositivePayExceptionFilter": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputPositivePayExceptionFilter(ctx, nil, v)
 	},

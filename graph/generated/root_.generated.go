@@ -143,6 +143,9 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputPaymentFilter,
 		unmarshalInputPaymentReceiverInput,
 		unmarshalInputPlaceHoldInput,
+		unmarshalInputPlayIncomingCreditInput,
+		unmarshalInputPlayIncomingDebitInput,
+		unmarshalInputPlayRecallInput,
 		unmarshalInputPositivePayExceptionFilter,
 		unmarshalInputPositivePayRuleFilter,
 		unmarshalInputProfileInput,
@@ -3993,7 +3996,7 @@ extend type Mutation {
   requestDebit("The debit." input: RequestDebitInput!): RequestDebitPayload
   "Cancels a payment that waits for its day, for a second person or for its network."
   cancelPayment("The payment to cancel." input: CancelPaymentInput!): CancelPaymentPayload
-  "Gives back a payment that came in over a network, in whole or in part, or tells the bank that asks for it that it gets nothing. The money leaves the account at once; whether the return settles, the network says later. It waits for as many people as a payment would."
+  "Gives back a payment that came in over a network, in whole or in part, or tells the bank that asks for it that it gets nothing. The money leaves the account at once; whether the return settles, the network says later. It waits for as many people as a payment would. A debit of ACH goes back whole, and its money is on the account again at once: until 22:00 in New York of the next banking day, for sixty days where a consumer has not agreed."
   returnPayment("The payment to give back." input: ReturnPaymentInput!): ReturnPaymentPayload
   "Asks the bank that was paid for the money back, or undoes a book transfer, for callers that see both customers."
   reversePayment("The payment to reverse." input: ReversePaymentInput!): ReversePaymentPayload
@@ -4205,7 +4208,7 @@ type RequestDebitPayload {
 input ReturnPaymentInput {
   "The payment's number."
   uid: UID!
-  "Why, as a reason of ISO 20022 such as CUST. Required over FedNow and Fedwire, unless nothing is given back."
+  "Why, as a reason of ISO 20022 such as CUST, of a debit as one of ACH such as R10. Required over ACH, and over FedNow and Fedwire unless nothing is given back."
   code: String
   "A note, in ASCII. Required over Fedwire."
   notes: String
@@ -4301,6 +4304,113 @@ type PaymentEdge {
   cursor: String!
   "The payment."
   node: Payment!
+}
+`, BuiltIn: false},
+	{Name: "../schema/plays.graphqls", Input: `extend type Mutation {
+  "Lets a customer of another bank pay an account, in a sandbox bank. What comes of it shows within a second or two."
+  playIncomingCredit("What is paid." input: PlayIncomingCreditInput!): PlayIncomingCreditPayload
+  "Lets a company at another bank debit an account over ACH, in a sandbox bank. What comes of it shows within a second or two: positive pay may hold it, and it may go back."
+  playIncomingDebit("What is debited." input: PlayIncomingDebitInput!): PlayIncomingDebitPayload
+  "Lets the bank that sent a payment ask for its money back, in a sandbox bank."
+  playRecall("Which payment." input: PlayRecallInput!): PlayRecallPayload
+}
+
+"A payment that a customer of another bank makes."
+input PlayIncomingCreditInput {
+  "The account that is credited, by its number in the bank's books."
+  account: UID!
+  "How much."
+  amount: Amount!
+  "The currency; USD if absent."
+  currency: Currency
+  "The network: FEDNOW, RTP or FEDWIRE."
+  rail: PaymentRail!
+  "Who pays."
+  senderName: String
+  "The account that pays, at the other bank."
+  senderNumber: String
+  "The routing number of the other bank."
+  senderBankId: String
+  "The sender's reference, up to 35 characters of ASCII."
+  externalReferenceId: String
+  "A note, up to 140 characters of ASCII."
+  notes: String
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to playIncomingCredit."
+type PlayIncomingCreditPayload {
+  "The message that is on its way to the bank, as the messages of the payment name it."
+  messageId: String!
+  "The network that it takes."
+  rail: PaymentRail!
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"An entry of ACH by which a company at another bank debits an account."
+input PlayIncomingDebitInput {
+  "The account that is debited, by its number in the bank's books."
+  account: UID!
+  "How much, in USD."
+  amount: Amount!
+  "The company's number in ACH, 10 digits."
+  achCompanyId: String
+  "The company's name, up to 16 characters."
+  companyName: String
+  "The routing number of the company's bank."
+  companyBankId: String
+  "The entry class: CCD if absent; CTX, PPD, WEB or TEL."
+  secCode: String
+  "How the company knows who is debited, up to 15 characters."
+  individualId: String
+  "What the batch is for, up to 10 characters."
+  description: String
+  "The day on which the entry settles, today or later; today if absent."
+  paymentDate: Date
+  "Another account number than the account's in the entry, to see it go back with R03."
+  accountNumber: String
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to playIncomingDebit."
+type PlayIncomingDebitPayload {
+  "The message that is on its way to the bank, as the messages of the payment name it."
+  messageId: String!
+  "The network that it takes."
+  rail: PaymentRail!
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which payment another bank asks back."
+input PlayRecallInput {
+  "The payment that came in over a network."
+  payment: UID!
+  "Why, as a reason of ISO 20022; DUPL if absent."
+  code: String
+  "A note, up to 105 characters of ASCII."
+  notes: String
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to playRecall."
+type PlayRecallPayload {
+  "The message that is on its way to the bank, as the messages of the payment name it."
+  messageId: String!
+  "The network that it takes."
+  rail: PaymentRail!
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
 }
 `, BuiltIn: false},
 	{Name: "../schema/positivepay.graphqls", Input: `extend type Query {
@@ -8570,6 +8680,42 @@ func childFields_PlaceHoldPayload(ctx context.Context, ec *executionContext, fie
 		return fieldContext_PlaceHoldPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PlaceHoldPayload", field.Name)
+}
+
+func childFields_PlayIncomingCreditPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "messageId":
+		return fieldContext_PlayIncomingCreditPayload_messageId(ctx, ec, field)
+	case "rail":
+		return fieldContext_PlayIncomingCreditPayload_rail(ctx, ec, field)
+	case "replayed":
+		return fieldContext_PlayIncomingCreditPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PlayIncomingCreditPayload", field.Name)
+}
+
+func childFields_PlayIncomingDebitPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "messageId":
+		return fieldContext_PlayIncomingDebitPayload_messageId(ctx, ec, field)
+	case "rail":
+		return fieldContext_PlayIncomingDebitPayload_rail(ctx, ec, field)
+	case "replayed":
+		return fieldContext_PlayIncomingDebitPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PlayIncomingDebitPayload", field.Name)
+}
+
+func childFields_PlayRecallPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "messageId":
+		return fieldContext_PlayRecallPayload_messageId(ctx, ec, field)
+	case "rail":
+		return fieldContext_PlayRecallPayload_rail(ctx, ec, field)
+	case "replayed":
+		return fieldContext_PlayRecallPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PlayRecallPayload", field.Name)
 }
 
 func childFields_PositivePayDecision(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

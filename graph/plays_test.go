@@ -1,0 +1,93 @@
+package graph_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+)
+
+func init() {
+	const said = `messageId rail`
+	mutations["playIncomingCredit"] = tried{access.InitiatePayments, func(c customers.UID) string {
+		return fmt.Sprintf(`account: "%s", amount: "12.50", currency: "USD", rail: RTP, senderName: "Ada Byron",
+			senderNumber: "440055551", senderBankId: "611090001", externalReferenceId: "INV-7", notes: "Rent"`,
+			accountOf(activeOf(c), 0))
+	}, said}
+	mutations["playIncomingDebit"] = tried{access.InitiatePayments, func(c customers.UID) string {
+		return fmt.Sprintf(`account: "%s", amount: "12.50", achCompanyId: "9100011223", companyName: "Lakefront Util",
+			companyBankId: "611090001", secCode: "PPD", individualId: "METER-7", description: "WATER", paymentDate: "2026-11-23",
+			accountNumber: "440055551"`, accountOf(activeOf(c), 0))
+	}, said}
+	mutations["playRecall"] = tried{access.InitiatePayments, func(c customers.UID) string {
+		return fmt.Sprintf(`payment: "%s", code: "DUPL", notes: "Paid twice"`, overNetwork(c, cameIn))
+	}, said}
+}
+
+// A developer lets other banks pay, debit and ask back, and sees in the same place what comes of it.
+func TestOtherBanksArePlayed(t *testing.T) {
+	t.Parallel()
+	p, _ := newSender(t)
+	p.from = p.Account(p.Customer(coretest.OwnedBy(p.payer)), coretest.Holding(100_00, 0), coretest.Sends,
+		func(a *accounts.Account) { a.EnablePositivePay = true })
+	staff := p.Staff()
+	for _, play := range []string{
+		`playIncomingCredit(input: {account: "%s", amount: "7.25", rail: RTP, notes: "Rent"}) { messageId rail replayed }`,
+		`playIncomingDebit(input: {account: "%s", amount: "8.50", companyBankId: "` + listedBank.number +
+			`", companyName: "Lakefront Util"}) { messageId rail replayed }`,
+	} {
+		if data, errors := p.asks(t, staff, "mutation { "+fmt.Sprintf(play, p.from.UID)+" }"); errors != nil {
+			t.Fatal(data, errors)
+		}
+	}
+	receive := func() {
+		if _, err := p.Payments.Receive(access.Operator(t.Context(), p.Tenant, "test", coretest.Zone())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	receive()
+	data, errors := p.asks(t, staff, fmt.Sprintf(
+		`{ account(by: {uid: "%s"}) { payments(first: 5) { nodes { uid amount rail direction status notes } } } }`, p.from.UID))
+	var seen struct {
+		Account struct {
+			Payments struct {
+				Nodes []struct{ UID, Amount, Rail, Direction, Status, Notes string }
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(data), &seen); err != nil || errors != nil || len(seen.Account.Payments.Nodes) != 2 {
+		t.Fatal(data, errors, err)
+	}
+	debit, credit := seen.Account.Payments.Nodes[0], seen.Account.Payments.Nodes[1]
+	if debit.Rail == "RTP" {
+		debit, credit = credit, debit
+	}
+	if credit.Amount != "7.25" || credit.Rail != "RTP" || credit.Direction != "IN" || credit.Status != "PROCESSED" ||
+		credit.Notes != "Rent" {
+		t.Errorf("%+v", credit)
+	}
+	if debit.Amount != "8.50" || debit.Rail != "ACH" || debit.Direction != "IN" || debit.Status != "HOLD" {
+		t.Errorf("%+v", debit)
+	}
+
+	recall := fmt.Sprintf(`mutation { playRecall(input: {payment: "%s"}) { rail } }`, credit.UID)
+	if data, errors := p.asks(t, staff, recall); data != `{"playRecall":{"rail":"RTP"}}` || errors != nil {
+		t.Errorf("%s %v", data, errors)
+	}
+	for document, want := range map[string]string{
+		fmt.Sprintf(`mutation { playRecall(input: {payment: "%s"}) { rail } }`, debit.UID): "STATE SANDBOX001",
+		fmt.Sprintf(`mutation { playIncomingCredit(input: {account: "%s", amount: "7", rail: ACH}) { rail } }`,
+			p.from.UID): "INVALID VALIDATION_ERROR rail",
+		fmt.Sprintf(`mutation { playIncomingDebit(input: {account: "%s", amount: "7", companyName: "A name that is too long"}) { rail } }`,
+			p.from.UID): "INVALID VALIDATION_ERROR companyName",
+		`mutation { playIncomingDebit(input: {account: "7", amount: "7"}) { rail } }`: "NOT_FOUND SANDBOX001",
+	} {
+		if data, errors := p.asks(t, staff, document); len(errors) != 1 || errors[0] != want {
+			t.Errorf("%s\n%s %v, want %s", document, data, errors, want)
+		}
+	}
+}
