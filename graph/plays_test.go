@@ -84,7 +84,7 @@ func TestOtherBanksArePlayed(t *testing.T) {
 			p.from.UID): "INVALID VALIDATION_ERROR rail",
 		fmt.Sprintf(`mutation { playIncomingDebit(input: {account: "%s", amount: "7", companyName: "A name that is too long"}) { rail } }`,
 			p.from.UID): "INVALID VALIDATION_ERROR companyName",
-		`mutation { playIncomingDebit(input: {account: "7", amount: "7"}) { rail } }`: "NOT_FOUND SANDBOX001",
+		`mutation { playIncomingDebit(input: {account: "7", amount: "7"}) { rail } }`: "NOT_FOUND SANDBOX001 account",
 	} {
 		if data, errors := p.asks(t, staff, document); len(errors) != 1 || errors[0] != want {
 			t.Errorf("%s\n%s %v, want %s", document, data, errors, want)

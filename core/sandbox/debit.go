@@ -183,7 +183,7 @@ func (s *Service) paidTx(ctx context.Context, tx *changes.Tx, account accounts.U
 		tx.Caller.Tenant, tx.Caller.Tenant, tx.Caller.Tenant, account).Scan(ctx, of)
 	switch {
 	case errors.Is(err, sql.ErrNoRows) || err == nil && !tx.Caller.Sees(of.Customer, of.Owner):
-		return nil, payments.ErrAccount.On("accountUID")
+		return nil, ErrNoAccount.On("accountUID")
 	case err != nil:
 		return nil, err
 	case !of.Sandbox:

@@ -57,6 +57,7 @@ const play = "play"
 // The faults of plays.
 var (
 	ErrNoSandbox = fault.New(fault.State, "sandbox.not_sandbox", "the bank is not connected to simulated networks")
+	ErrNoAccount = fault.New(fault.NotFound, "play.account", "must be an account of the bank that the caller sees")
 	ErrNoCredit  = fault.New(fault.State, "sandbox.not_incoming",
 		"only a payment that came in over a network is asked back by another bank")
 )
