@@ -74,6 +74,12 @@ func TestOtherBanksArePlayed(t *testing.T) {
 		t.Errorf("%+v", debit)
 	}
 
+	for _, uid := range []string{credit.UID, debit.UID} { // nothing that another bank leaves out is an error
+		document := filled(fmt.Sprintf(`{ payment(uid: "%s") { %%s } }`, uid), joined(everything(schema.Types["Payment"])))
+		if data, errors := p.asks(t, staff, document); errors != nil {
+			t.Errorf("%s %v", data, errors)
+		}
+	}
 	recall := fmt.Sprintf(`mutation { playRecall(input: {payment: "%s"}) { rail } }`, credit.UID)
 	if data, errors := p.asks(t, staff, recall); data != `{"playRecall":{"rail":"RTP"}}` || errors != nil {
 		t.Errorf("%s %v", data, errors)

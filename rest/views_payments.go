@@ -148,8 +148,8 @@ type senderFields struct {
 type receiverFields struct {
 	ReceiverName           string           `json:"receiverName"`
 	ReceiverAccountNumber  string           `json:"receiverAccountNumber"`
-	ReceiverAccountType    accounts.Type    `json:"receiverAccountType"`
-	ReceiverAccountSubType accounts.SubType `json:"receiverAccountSubType"`
+	ReceiverAccountType    accounts.Type    `json:"receiverAccountType,omitzero"`
+	ReceiverAccountSubType accounts.SubType `json:"receiverAccountSubType,omitzero"`
 	ReceiverType           customers.Type   `json:"receiverType,omitzero"`
 	ReceiverAddress1       string           `json:"receiverAddress1"`
 	ReceiverAddress2       string           `json:"receiverAddress2"`

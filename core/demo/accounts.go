@@ -216,7 +216,7 @@ func setFeatures(a *accounts.Account, d *dice, n int64, k int) {
 	}
 	a.AccountAnalysis = company && d.chance(50)
 	a.FeeAccount, a.ReturnAccount = k == 0, k == 0
-	a.EnablePositivePay = company && a.SubType == accounts.Checking && d.chance(50)
+	a.EnablePositivePay = company && a.SubType == accounts.Checking && d.chance(50) || n == 1 && k == 0
 	if company && a.Currency == "USD" && (k == 0 || d.chance(70)) {
 		setACH(a, d, n, k)
 	}

@@ -109,11 +109,11 @@ type Side struct {
 // Masked returns the account's number as callers read it.
 func (s Side) Masked() string { return seal.Value{Last4: s.Last4}.Masked() }
 
-// SenderNumber returns the number of the account that is debited, masked.
-func (p *Payment) SenderNumber() *seal.Value { return &seal.Value{Last4: p.Sender.Last4} }
+// SenderNumber returns the number of the account that is debited, masked; nil if it is not known.
+func (p *Payment) SenderNumber() *seal.Value { return seal.Value{Last4: p.Sender.Last4}.Shown() }
 
-// ReceiverNumber returns the number of the account that is credited, masked.
-func (p *Payment) ReceiverNumber() *seal.Value { return &seal.Value{Last4: p.Receiver.Last4} }
+// ReceiverNumber returns the number of the account that is credited, masked; nil if it is not known.
+func (p *Payment) ReceiverNumber() *seal.Value { return seal.Value{Last4: p.Receiver.Last4}.Shown() }
 
 // Amount returns what is paid.
 func (p *Payment) Amount() money.Amount { return money.Of(p.Minor, p.Currency) }

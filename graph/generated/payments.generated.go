@@ -793,10 +793,10 @@ func _Payment_senderNumber(ctx context.Context, ec *executionContext, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *seal.Value) graphql.Marshaler {
-			return marshalNMaskedString2ᚖbankgraphᚋcoreᚋsealᚐValue(ctx, ec, selections, v)
+			return marshalOMaskedString2ᚖbankgraphᚋcoreᚋsealᚐValue(ctx, ec, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func fieldContext_Payment_senderNumber(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -825,10 +825,10 @@ func _Payment_receiverNumber(ctx context.Context, ec *executionContext, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *seal.Value) graphql.Marshaler {
-			return marshalNMaskedString2ᚖbankgraphᚋcoreᚋsealᚐValue(ctx, ec, selections, v)
+			return marshalOMaskedString2ᚖbankgraphᚋcoreᚋsealᚐValue(ctx, ec, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func fieldContext_Payment_receiverNumber(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1931,10 +1931,10 @@ func _PaymentDetails_uetr(ctx context.Context, ec *executionContext, field graph
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return marshalNString2string(ctx, ec, selections, v)
+			return marshalOString2string(ctx, ec, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func fieldContext_PaymentDetails_uetr(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -4323,12 +4323,12 @@ func _Payment(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 			}
 		case "senderNumber":
 			out.Values[i] = _Payment_senderNumber(ctx, ec, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "receiverNumber":
 			out.Values[i] = _Payment_receiverNumber(ctx, ec, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "senderAccount":
@@ -5089,7 +5089,7 @@ func _PaymentDetails(ctx context.Context, ec *executionContext, sel ast.Selectio
 			}
 		case "uetr":
 			out.Values[i] = _PaymentDetails_uetr(ctx, ec, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "returnCode":

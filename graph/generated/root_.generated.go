@@ -3799,10 +3799,10 @@ type Payment implements Node {
   senderName: String!
   "The name of who is paid."
   receiverName: String!
-  "The number of the account that is debited."
-  senderNumber: MaskedString!
-  "The number of the account that is credited."
-  receiverNumber: MaskedString!
+  "The number of the account that is debited; null if it is at another bank, which does not say it."
+  senderNumber: MaskedString
+  "The number of the account that is credited; null if it is at another bank, which does not say it, as that of a debit of ACH."
+  receiverNumber: MaskedString
   "The account that is debited; null if it is at another bank, or if the caller may not see it."
   senderAccount: Account
   "The account that is credited; null if it is at another bank, or if the caller may not see it."
@@ -3883,8 +3883,8 @@ type PaymentDetails {
   operationNote: String
   "Why this network: what kept the payment from those before. Null for the first choice."
   route: String
-  "The UUID by which every bank on the way knows it."
-  uetr: String!
+  "The UUID by which every bank on the way knows it; null over ACH."
+  uetr: String
   "Why it was rejected or returned, as a reason of ISO 20022 such as AC03, or of ACH such as R03."
   returnCode: String
 }
