@@ -16,6 +16,7 @@ const browser = await chromium.launch({
 const writes = [
   'Ask for a change', 'Decide as the second person', 'Move money', 'Pay somebody at another bank', 'Pay over ACH', 'Move the clock',
   'Be told of payments', 'Hold money on an account', 'Say who may debit an account', 'Ask for a rate',
+  'Let another bank debit an account',
 ];
 
 const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, deviceScaleFactor: 2 });
