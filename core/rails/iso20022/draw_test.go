@@ -33,7 +33,14 @@ func (d draw) maybe(name string, most int) string {
 	return ""
 }
 
-func (d draw) number() string { return rapid.StringMatching(`[0-9]{9}`).Draw(d.t, "number") }
+func (d draw) number() string {
+	if d.p == iso20022.SWIFT {
+		return rapid.StringMatching(`[A-Z]{4}DE[0-9A-Z]{2}([0-9A-Z]{3})?`).Draw(d.t, "bic")
+	}
+	return d.routing()
+}
+
+func (d draw) routing() string { return rapid.StringMatching(`[0-9]{9}`).Draw(d.t, "number") }
 
 func (d draw) uetr() string {
 	form := `[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}`
@@ -47,13 +54,17 @@ func (d draw) instant() time.Time {
 func (d draw) day() time.Time { return d.instant().Truncate(24 * time.Hour) }
 
 func (d draw) dollars() money.Amount {
+	if d.p == iso20022.SWIFT {
+		return money.Of(rapid.Int64Range(1, 99_999_999_999_999).Draw(d.t, "minor"),
+			rapid.SampledFrom([]money.Currency{"USD", "EUR", "JPY", "KWD"}).Draw(d.t, "currency"))
+	}
 	return money.Of(rapid.Int64Range(1, 99_999_999_999_999).Draw(d.t, "cents"), "USD")
 }
 
 func (d draw) id() string {
 	sender := "20240115"
 	if d.p != iso20022.Fedwire {
-		sender = d.number()
+		sender = d.p.Sender(d.number())
 	}
 	return d.p.MessageID(d.day(), sender, rapid.IntRange(1, 999_999).Draw(d.t, "n"))
 }
@@ -97,7 +108,7 @@ func (d draw) agent() iso20022.Agent {
 	a := iso20022.Agent{Name: d.maybe("bank", 140)}
 	switch rapid.IntRange(0, 2).Draw(d.t, "bank by") {
 	case 0:
-		a.Routing = d.number()
+		a.Routing = d.routing()
 	case 1:
 		a.BIC = "DEUTDEFF500"
 	case 2:
@@ -235,7 +246,7 @@ func (d draw) resolved() iso20022.Message {
 	return m
 }
 
-var profiles = []*iso20022.Profile{iso20022.Fedwire, iso20022.FedNow, iso20022.RTP}
+var profiles = []*iso20022.Profile{iso20022.Fedwire, iso20022.FedNow, iso20022.RTP, iso20022.SWIFT}
 
 var makers = map[string]func(draw) iso20022.Message{
 	iso20022.TypeCreditTransfer: draw.transfer,

@@ -14,11 +14,17 @@ var (
 
 const namespace = "urn:iso:std:iso:20022:tech:xsd:"
 
-// typed returns an empty message of the type that a document says it is.
-func typed(document *node) (Message, error) {
+// typed returns an empty message of the type that a document says it is, as a network names it.
+func typed(document *node, p *Profile) (Message, error) {
 	name, is := strings.CutPrefix(document.space, namespace)
 	if document.name != "Document" || !is {
 		return nil, fmt.Errorf("%w: AppHdr must be followed by a Document of ISO 20022", ErrMalformed)
+	}
+	for own, theirs := range p.types {
+		if name == theirs {
+			name = own
+			break
+		}
 	}
 	if m, known := empty[name]; known {
 		return m(), nil
@@ -31,7 +37,7 @@ func typed(document *node) (Message, error) {
 
 // header is the business application header, head.001.
 func header(c *codec) {
-	g, of := c.message.Head(), c.message.Type()
+	g, of := c.message.Head(), c.profile.typeOf(c.message)
 	c.in("Fr", func() { c.participant(&g.From) })
 	c.in("To", func() { c.participant(&g.To) })
 	c.text("BizMsgIdr", &g.ID, id35)
@@ -55,6 +61,10 @@ func header(c *codec) {
 func (c *codec) participant(number *string) {
 	c.in("FIId", func() {
 		c.in("FinInstnId", func() {
+			if c.profile.swift {
+				c.text("BICFI", number, bic)
+				return
+			}
 			c.in("ClrSysMmbId", func() { c.text("MmbId", number, member) })
 		})
 	})

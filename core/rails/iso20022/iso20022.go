@@ -1,4 +1,4 @@
-// Package iso20022 writes and reads the messages of Fedwire, FedNow and RTP: ISO 20022 in XML.
+// Package iso20022 writes and reads the messages of Fedwire, FedNow, RTP and SWIFT: ISO 20022 in XML.
 //
 //	head.001  business application header, before every message
 //	pacs.008  CreditTransfer    pacs.002  Status         pacs.004  Return      pacs.028  StatusRequest
@@ -21,7 +21,7 @@
 // structured remittance, regulatory reporting, identifications of parties but for their accounts, agents
 // beyond one intermediary, and the conditions of a request for payment. Read passes over elements that it
 // does not know, and names them in Group.Unread. The elements of Fedwire are held against its schemas in
-// tests; for FedNow and RTP, whose schemas cannot be had, they are those of the same base messages.
+// tests; for FedNow, RTP and SWIFT, whose schemas cannot be had, they are those of the same base messages.
 package iso20022
 
 import (
@@ -45,7 +45,7 @@ type Message interface {
 type Group struct {
 	ID        string // of the message, in the form of its network; it is never used for another one
 	CreatedAt time.Time
-	// participants of the network, by routing number: who sends it and who gets it, of which one may be the
+	// participants of the network, by routing number or BIC: who sends it and who gets it, of which one may be the
 	// network's operator
 	From, To  string
 	Duplicate bool // it may have been sent before, with the same ID
@@ -94,6 +94,9 @@ type Profile struct {
 	level       string         // service level
 	id          *regexp.Regexp // form of a message's ID
 	fedwire     bool           // see the uses
+	swift       bool           // participants are named by BIC, and each settles with the next, in any currency
+	// types of messages, where the network uses another generation than the others
+	types map[string]string
 	uetr        bool           // a payment must have one
 	utc         bool           // the header's time is in UTC
 }
@@ -105,6 +108,7 @@ const registry = "www2.swift.com/mystandards/#/group/Federal_Reserve_Financial_S
 //	Fedwire  the day, eight letters and digits of the sender's endpoint, a number of six digits
 //	FedNow   the day, the sender's routing number, up to 18 letters and digits
 //	RTP      M, the day, up to 26 letters and digits that begin with the sender's routing number
+//	SWIFT    the day, the first eight characters of the sender's BIC, a number of six digits
 var (
 	Fedwire = &Profile{
 		Name: "Fedwire", Operator: "021151080", header: "head.001.001.03", service: "PROD",
@@ -127,10 +131,32 @@ var (
 		level:       "SDVA", utc: true,
 		id: regexp.MustCompile(`^M[0-9]{17}[A-Za-z0-9]{1,17}$`),
 	}
+	// SWIFT's operator is its tracker, which tells what became of payments. Participants are BICs.
+	SWIFT = &Profile{
+		Name: "SWIFT", Operator: "TRCKCHZZXXX", header: "head.001.001.02", service: "swift.cbprplus.02",
+		level: "G001", swift: true, uetr: true, types: map[string]string{TypeReturn: "pacs.004.001.09"},
+		id: regexp.MustCompile(`^[0-9]{8}[A-Z0-9]{8}[0-9]{6}$`),
+	}
 )
 
+// typeOf returns the type of a message in the generation that the network uses.
+func (p *Profile) typeOf(m Message) string {
+	if named := p.types[m.Type()]; named != "" {
+		return named
+	}
+	return m.Type()
+}
+
+// Sender returns a participant as the IDs of its messages begin with it.
+func (p *Profile) Sender(participant string) string {
+	if p.fedwire || p.swift {
+		return participant[:min(8, len(participant))]
+	}
+	return participant
+}
+
 // MessageID returns the ID of the nth message of a sender on a day; n is from 1 to 999999. The sender is its
-// routing number, on Fedwire the eight characters of its endpoint.
+// routing number, on Fedwire the eight characters of its endpoint, on SWIFT those of its BIC.
 func (p *Profile) MessageID(day time.Time, sender string, n int) string {
 	text := fmt.Sprintf("%s%s%06d", day.Format("20060102"), sender, n)
 	if p == RTP {
@@ -155,7 +181,7 @@ func Write(w io.Writer, p *Profile, m Message) error {
 	out.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n<Message>")
 	c := &codec{profile: p, message: m, out: &out}
 	c.part("AppHdr", p.header, func() { header(c) })
-	c.part("Document", m.Type(), func() { m.fields(c) })
+	c.part("Document", p.typeOf(m), func() { m.fields(c) })
 	out.WriteString("</Message>\n")
 	if c.err != nil {
 		return c.err
@@ -176,13 +202,13 @@ func Read(r io.Reader, p *Profile) (Message, error) {
 	if root.name != "Message" || root.space != "" || len(root.kids) != 2 || root.currency != "" {
 		return nil, fmt.Errorf("%w: the root must be Message, with AppHdr and Document in it", ErrMalformed)
 	}
-	m, err := typed(root.kids[1])
+	m, err := typed(root.kids[1], p)
 	if err != nil {
 		return nil, err
 	}
 	c := &codec{profile: p, message: m, at: root}
 	c.part("AppHdr", p.header, func() { header(c) })
-	c.part("Document", m.Type(), func() { m.fields(c) })
+	c.part("Document", p.typeOf(m), func() { m.fields(c) })
 	if c.err != nil {
 		return nil, c.err
 	}

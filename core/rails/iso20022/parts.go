@@ -141,10 +141,14 @@ func (c *codec) member(a *Agent) {
 // usaba is the clearing system of routing numbers.
 const usaba = "USABA"
 
-// routed is a participant by its routing number alone.
+// routed is a participant by its routing number alone, on SWIFT by its BIC.
 func (c *codec) routed(name string, number *string) {
 	c.in(name, func() {
 		c.in("FinInstnId", func() {
+			if c.profile.swift {
+				c.text("BICFI", number, bic)
+				return
+			}
 			c.in("ClrSysMmbId", func() {
 				c.in("ClrSysId", func() { c.fixed("Cd", usaba) })
 				c.text("MmbId", number, routing)
@@ -224,17 +228,17 @@ func (c *codec) isoReason(r *Reason) {
 // kindOfPayment is how the network carries a payment, and what it is for.
 func (c *codec) kindOfPayment(instrument, category *string, allowed ...string) {
 	local := *instrument
-	if !c.reading() && local == "" {
+	if !c.reading() && local == "" && len(allowed) > 0 {
 		local = allowed[0]
 	}
-	if !c.reading() && !slices.Contains(allowed, local) {
+	if !c.reading() && local != "" && !slices.Contains(allowed, local) {
 		c.failAt("LclInstrm", "must be "+strings.Join(allowed, " or "))
 	}
 	c.maybe("SvcLvl", c.profile.level != "", func() {
 		level := c.profile.level
 		c.option("Cd", &level, code4)
 	})
-	c.in("LclInstrm", func() { c.text("Prtry", &local, id35) })
+	c.maybe("LclInstrm", len(allowed) > 0, func() { c.text("Prtry", &local, id35) })
 	c.maybe("CtgyPurp", *category != "", func() {
 		c.option("Cd", ifReading(c, category), code4)
 		c.option("Prtry", category, id35)

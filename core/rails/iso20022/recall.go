@@ -52,7 +52,9 @@ func (c *codec) assignment(id kind, from, to *string) {
 // recalled is the case; a party may stand in the place of the bank that opened it, and is not read.
 func (c *codec) recalled(id *string, creator *Agent, other string) {
 	if !c.reading() && *creator == (Agent{}) {
-		creator = &Agent{Routing: other}
+		if creator = (&Agent{Routing: other}); c.profile.swift {
+			creator = &Agent{BIC: other}
+		}
 	}
 	c.text("Id", id, id35)
 	c.in("Cretr", func() { c.maybe("Agt", true, func() { c.bank(creator) }) })

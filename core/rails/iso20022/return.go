@@ -55,7 +55,7 @@ func (r *Return) fields(c *codec) {
 }
 
 func (r *Return) money(c *codec) {
-	c.amount("OrgnlIntrBkSttlmAmt", &r.OriginalAmount, false, true, mostDigits)
+	c.amount("OrgnlIntrBkSttlmAmt", &r.OriginalAmount, false, !c.profile.swift, mostDigits)
 	c.date("OrgnlIntrBkSttlmDt", &r.OriginalDate, false)
 	c.settled("RtrdIntrBkSttlmAmt", &r.Amount)
 	c.day("IntrBkSttlmDt", &r.SettlementDate)

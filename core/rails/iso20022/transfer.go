@@ -21,9 +21,9 @@ type CreditTransfer struct {
 	SettlementDate  time.Time
 	AcceptedAt      time.Time    // when the debtor's bank took it
 	Instructed      money.Amount // Fedwire: what the debtor asked to pay, Amount if zero
-	ChargeBearer    string       // SLEV if empty; CRED, DEBT, SHAR
+	ChargeBearer    string       // SLEV if empty, on SWIFT SHAR; CRED, DEBT, SHAR
 
-	Sender, Receiver                 string // routing numbers
+	Sender, Receiver                 string // routing numbers, on SWIFT BICs
 	Intermediary                     Agent
 	Debtor, Creditor                 Party
 	DebtorAgent, CreditorAgent       Agent
@@ -59,10 +59,15 @@ func (t *CreditTransfer) fields(c *codec) {
 	})
 }
 
-// settlement says that the network settles, one payment.
+// settlement says that the network settles, one payment; on SWIFT the bank that gets the message, over an account that
+// the sender has with it.
 func (c *codec) settlement() {
 	c.fixed("NbOfTxs", "1")
 	c.in("SttlmInf", func() {
+		if c.profile.swift {
+			c.oneOf("SttlmMtd", "INDA", "INGA", "COVE")
+			return
+		}
 		c.fixed("SttlmMtd", "CLRG")
 		c.in("ClrSys", func() { c.fixed("Cd", c.profile.clearing) })
 	})
@@ -91,9 +96,9 @@ func (t *CreditTransfer) parties(c *codec) {
 // mostDigits is how many an amount that is settled may have: one cent under ten billions has twelve.
 const mostDigits = 14
 
-// settled is an amount that the networks settle, dollars.
+// settled is an amount that the networks settle: dollars, on SWIFT any currency.
 func (c *codec) settled(name string, value *money.Amount) {
-	c.amount(name, value, true, true, mostDigits)
+	c.amount(name, value, true, !c.profile.swift, mostDigits)
 }
 
 // instructed is an amount in any currency, which Fedwire wants to know.
@@ -111,6 +116,9 @@ func (c *codec) bearer(value *string) {
 	text := *value
 	if !c.reading() && text == "" {
 		text = "SLEV"
+		if c.profile.swift { // which knows no other service level
+			text = "SHAR"
+		}
 	}
 	c.text("ChrgBr", &text, chargeBearer)
 	if c.reading() {
