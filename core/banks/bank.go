@@ -139,6 +139,8 @@ func (e *Entry) Reached(by rails.Rail) bool {
 		return takesCredits(e.FedNow.Status, e.FedNow.Services)
 	case rails.RTP:
 		return takesCredits(e.RTP.Status, e.RTP.Services)
+	case rails.SWIFT:
+		return len(e.Code) >= 8 && e.Code[7] != '1'
 	}
 	return false
 }
@@ -160,7 +162,7 @@ func (e *Entry) DeliveryMethods() []DeliveryMethod {
 		{ByFedwire, e.Reached(rails.Fedwire)},
 		{ByFedNow, e.Reached(rails.FedNow)},
 		{ByRTP, e.Reached(rails.RTP)},
-		{BySWIFT, len(e.Code) >= 8 && e.Code[7] != '1'},
+		{BySWIFT, e.Reached(rails.SWIFT)},
 	} {
 		if m.reaches {
 			methods = append(methods, m.method)

@@ -35,7 +35,7 @@ var all = func() db.Columns {
 }()
 
 // Reaching lists the columns that tell a bank's name and which rails reach it.
-var Reaching = identity.And(db.ColumnsOf[Bank]("Name", "Country", "ACH", "Fedwire", "RTP", "FedNow"))
+var Reaching = identity.And(db.ColumnsOf[Bank]("Name", "Country", "Code", "ACH", "Fedwire", "RTP", "FedNow"))
 
 func or(want db.Columns) db.Columns {
 	if want == (db.Columns{}) {

@@ -174,6 +174,7 @@ func found(t testing.TB, d *opened, keys *seal.Keys) *Bank {
 	b.Self = b.customer(func(c *customers.Customer) {
 		c.LegalName, c.ShortName, c.Type, c.RelationshipType = "Test Bank", b.Code, customers.ProcessingOrg,
 			customers.RelationSelf
+		c.SWIFTCode = "TSTBUS33"
 	})
 	return b
 }

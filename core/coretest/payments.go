@@ -16,12 +16,13 @@ import (
 	"bankgraph/db"
 )
 
-// directory lists the banks that payments reach: all rails, RTP alone, ACH alone; and the test bank itself.
-const directory = `countryCode,nationalIdType,nationalId,name,ach,fedwireTransfer,rtpServices,rtpStatus,fedNowServices,fedNowStatus
-US,ABA,611090001,Test Bank,true,true,CRDT,Active,CRDT,Active
-US,ABA,611590103,Old Mill Bank,true,true,CRDT,Active,CRDT,Active
-US,ABA,021000021,Real Time Bank,true,false,CRDT,Active,,
-US,ABA,011000015,Paper Bank,true,false,,,,
+// directory lists the banks that payments reach: all rails, RTP alone, ACH alone; the test bank itself; and one abroad.
+const directory = `countryCode,nationalIdType,nationalId,bic,name,ach,fedwireTransfer,rtpServices,rtpStatus,fedNowServices,fedNowStatus
+US,ABA,611090001,,Test Bank,true,true,CRDT,Active,CRDT,Active
+US,ABA,611590103,,Old Mill Bank,true,true,CRDT,Active,CRDT,Active
+US,ABA,021000021,,Real Time Bank,true,false,CRDT,Active,,
+US,ABA,011000015,,Paper Bank,true,false,,,,
+DE,BLZ,50070010,MUSTDEFF,Musterbank,false,false,,,,
 `
 
 // directories are filled once in each database, by its address.
@@ -42,7 +43,7 @@ func (b *Bank) Directory() {
 	})
 }
 
-// Sends lets an account send payments of every speed.
+// Sends lets an account send payments of every speed within the country.
 func Sends(a *accounts.Account) {
 	a.EnableFedNow, a.FedNowSend, a.EnableRTP, a.RTPSend = true, true, true, true
 	a.EnableWires, a.EnableDomesticWires = true, true

@@ -110,6 +110,22 @@ func (p pair) months(spot time.Time, n int) time.Time {
 	return end
 }
 
+// ValueDate returns the day on which two currencies are exchanged that were traded on a day.
+func ValueDate(sell, buy money.Currency, traded time.Time, t Tenor) time.Time {
+	return pair{sell, buy}.valueDate(traded, t)
+}
+
+// NextDay returns the first business day of two currencies from a day on.
+func NextDay(sell, buy money.Currency, day time.Time) time.Time { return pair{sell, buy}.after(day, 0) }
+
+// TradedBy returns the last day on which a trade of a tenor is settled by a value date.
+func TradedBy(sell, buy money.Currency, value time.Time, t Tenor) time.Time {
+	day := value
+	for p := (pair{sell, buy}); p.valueDate(day, t).After(value) || !p.open(day); day = day.AddDate(0, 0, -1) {
+	}
+	return day
+}
+
 // tenorOf returns the short tenor that leads to a day; "" if none does.
 func (p pair) tenorOf(today, day time.Time) Tenor {
 	for _, t := range []Tenor{Spot, Overnight, TomorrowNext} {

@@ -114,6 +114,8 @@ var (
 	ErrNotFound = fault.New(fault.NotFound, "trade.not_found", "no such trade")
 	// ErrCancelled is returned for a trade that was cancelled.
 	ErrCancelled = fault.New(fault.State, "trade.cancelled", "the trade is cancelled")
+	// ErrUsed is returned for a trade that a payment uses.
+	ErrUsed = fault.New(fault.State, "trade.used", "a payment uses the trade")
 	// ErrCovered is returned to who wants to cancel a trade that the bank has covered.
 	ErrCovered = fault.New(fault.State, "trade.covered", "the trade is covered in the market: it cannot be cancelled any more")
 )

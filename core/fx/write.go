@@ -344,6 +344,15 @@ func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		case Cancelled:
 			return ErrCancelled.With(string(t.Status))
 		}
+		// the trade is locked, and who begins a payment with it locks it, too
+		var used bool
+		if err := tx.NewRaw(`SELECT EXISTS (`+usedBy+`) FROM fx_trades AS ft WHERE ft.tenant = ?0 AND ft.uid = ?1`,
+			t.Tenant, t.UID).Scan(ctx, &used); err != nil {
+			return err
+		}
+		if used {
+			return ErrUsed
+		}
 		t.Status, t.CoverAt = Cancelled, nil
 		return nil
 	})

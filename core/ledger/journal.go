@@ -35,6 +35,8 @@ type House string
 const (
 	HouseOpening House = "opening" // the other side of opening balances
 	HouseFees    House = "fees"    // what customers have paid for payments
+	// what the bank has bought of a currency from customers who pay in another one, less what it has sold
+	HousePosition House = "fx position"
 )
 
 // Clearing is the house account of payments that are on their way over a network: their money has left the payer

@@ -29,6 +29,7 @@ type usageKey struct {
 	rail     Family
 	entry    rails.EntryType
 	day      time.Time
+	currency money.Currency
 }
 
 // Planned is a payment as limits see it: EntryType and SECCode are of ACH alone.
@@ -129,8 +130,8 @@ func (c *Counter) used(p Planned, k Kind) (sum int64) {
 			sum += u.Amount
 		}
 	}
-	for _, u := range c.taken {
-		if counts(u) {
+	for key, u := range c.taken {
+		if counts(u) && key.currency == p.Amount.Currency {
 			sum += u.Amount
 		}
 	}
@@ -155,7 +156,7 @@ func (p Period) Around(day time.Time) (first, last time.Time) {
 
 // Take counts a payment, or with a negative amount one that is not made after all.
 func (c *Counter) Take(p Planned) {
-	key := usageKey{p.Customer, FamilyOf(p.Rail), p.EntryType, p.Day}
+	key := usageKey{p.Customer, FamilyOf(p.Rail), p.EntryType, p.Day, p.Amount.Currency}
 	u := c.taken[key]
 	if u == nil {
 		u = &Usage{Tenant: c.tenant, Customer: p.Customer, Rail: key.rail, EntryType: p.EntryType, Day: p.Day}
@@ -167,7 +168,7 @@ func (c *Counter) Take(p Planned) {
 	}
 }
 
-// WriteTx writes what was counted, at the end of the transaction.
+// WriteTx writes what was counted, at the end of the transaction: payments in the bank's currency, as limits bind no others.
 func (c *Counter) WriteTx(ctx context.Context) error {
 	for _, write := range []struct {
 		more bool
@@ -175,32 +176,33 @@ func (c *Counter) WriteTx(ctx context.Context) error {
 	}{
 		{true, `INSERT INTO limit_usage AS u (payments, tenant, customer, rail, day, entry_type, sec_code, amount)
 			SELECT n.number, $1, n.customer, n.rail, n.day::date, n.entry, '', n.amount FROM ` + taken + `
+			WHERE n.currency = (SELECT currency FROM tenants WHERE id = $1)
 			ORDER BY n.customer, n.rail, n.day, n.entry ON CONFLICT (tenant, customer, rail, day, entry_type, sec_code) DO UPDATE
 			SET payments = u.payments + excluded.payments, amount = u.amount + excluded.amount`},
 		{false, `UPDATE limit_usage AS u SET payments = u.payments + n.number, amount = u.amount + n.amount FROM ` + taken + `
 			WHERE u.tenant = $1 AND u.customer = n.customer AND u.rail = n.rail AND u.day = n.day::date
-			  AND u.entry_type = n.entry AND u.sec_code = ''`},
+			  AND u.entry_type = n.entry AND u.sec_code = '' AND n.currency = (SELECT currency FROM tenants WHERE id = $1)`},
 	} {
 		var of, amounts, payments []int64
-		var families, days, entries []string
+		var families, days, entries, currencies []string
 		for key, u := range c.taken {
 			if u.Amount >= 0 != write.more {
 				continue
 			}
 			of, families, days = append(of, int64(key.customer)), append(families, string(key.rail)),
 				append(days, key.day.Format(time.DateOnly))
-			entries = append(entries, string(key.entry))
+			entries, currencies = append(entries, string(key.entry)), append(currencies, string(key.currency))
 			amounts, payments = append(amounts, u.Amount), append(payments, int64(u.Payments))
 		}
 		if len(of) == 0 {
 			continue
 		}
-		if err := db.ExecAtCommit(ctx, write.text, c.tenant, of, families, days, amounts, payments, entries); err != nil {
+		if err := db.ExecAtCommit(ctx, write.text, c.tenant, of, families, days, amounts, payments, entries, currencies); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-const taken = `unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[])
-	AS n(customer, rail, day, amount, number, entry)`
+const taken = `unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[],
+	$8::text[]) AS n(customer, rail, day, amount, number, entry, currency)`

@@ -45,6 +45,8 @@ func FamilyOf(rail rails.Rail) Family {
 		return Instant
 	case rails.Fedwire:
 		return Fedwire
+	case rails.SWIFT:
+		return SWIFT
 	default:
 		return ACH
 	}

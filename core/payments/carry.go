@@ -69,7 +69,7 @@ func (f *facts) carryOut(p *Payment, now time.Time) (State, error) {
 // take books the money of a payment from who pays to an account, with its fee. What was held for it is there, whatever
 // has come back of others since.
 func (f *facts) take(p *Payment, to accounts.UID, why string) error {
-	journal, err := p.journal(ledger.Payment, p.Date, why, p.SenderAccount, to, p.Minor)
+	journal, err := f.paying(p, ledger.Payment, p.Date, why, to, p.Minor, p.SoldMinor)
 	if err != nil {
 		return err
 	}
@@ -89,8 +89,7 @@ func (f *facts) take(p *Payment, to accounts.UID, why string) error {
 
 // feeOf makes the journal of what a payment costs.
 func (f *facts) feeOf(p *Payment) (*ledger.Journal, error) {
-	return p.journal(ledger.Fee, p.Date, "Fee: "+p.FeeName, p.Own(), f.houses[house{ledger.HouseFees, p.Currency}],
-		p.FeeMinor)
+	return p.feeJournal(p.Date, "Fee: "+p.FeeName, p.Own(), f.houses[house{ledger.HouseFees, p.DebitedCurrency()}])
 }
 
 // book books an amount of a payment from one account to another.
@@ -108,8 +107,20 @@ func (f *facts) book(
 func (p *Payment) journal(
 	kind ledger.Kind, on time.Time, why string, from, to accounts.UID, minor int64,
 ) (*ledger.Journal, error) {
-	journal, err := ledger.NewJournal(kind, on, why, ledger.Entry{Account: from, Amount: money.Of(-minor, p.Currency)},
-		ledger.Entry{Account: to, Amount: money.Of(minor, p.Currency)})
+	return p.journalOf(kind, on, why, from, to, money.Of(minor, p.Currency))
+}
+
+// feeJournal makes the journal by which what a payment costs goes from one account to another.
+func (p *Payment) feeJournal(on time.Time, why string, from, to accounts.UID) (*ledger.Journal, error) {
+	return p.journalOf(ledger.Fee, on, why, from, to, money.Of(p.FeeMinor, p.DebitedCurrency()))
+}
+
+func (p *Payment) journalOf(
+	kind ledger.Kind, on time.Time, why string, from, to accounts.UID, amount money.Amount,
+) (*ledger.Journal, error) {
+	journal, err := ledger.NewJournal(kind, on, why,
+		ledger.Entry{Account: from, Amount: money.Of(-amount.Minor, amount.Currency)},
+		ledger.Entry{Account: to, Amount: amount})
 	if err != nil {
 		return nil, err
 	}
@@ -119,11 +130,15 @@ func (p *Payment) journal(
 }
 
 // held is what is held for a payment until it is sent: its amount and its fee.
-func (p *Payment) held() money.Amount { return money.Of(p.Minor+p.FeeMinor, p.Currency) }
+func (p *Payment) held() money.Amount {
+	debited := p.Debited()
+	return money.Of(debited.Minor+p.FeeMinor, debited.Currency)
+}
 
 // feeNames are the fees of payments, in the catalogue and in customers' tiers: a payment over a network has that
 // of its speed.
-var feeNames = []string{bookFee, string(Economy), string(EconomyPlus), string(Instant), string(Express)}
+var feeNames = []string{bookFee, string(Economy), string(EconomyPlus), string(Instant), string(Express),
+	string(Spot), string(SameDay), string(NextDay)}
 
 const bookFee = "Book Transfer"
 
@@ -131,7 +146,7 @@ const bookFee = "Book Transfer"
 func (f *facts) charge(p *Payment) *fees.Charge {
 	name := cmp.Or(string(p.Speed), bookFee)
 	for _, c := range f.charges[p.Own()] {
-		if ident.Same(c.FeeName, name) && c.Currency == p.Currency {
+		if ident.Same(c.FeeName, name) && c.Currency == p.DebitedCurrency() {
 			if c.Price > 0 {
 				return c
 			}

@@ -56,7 +56,7 @@ func (f *facts) drawDebit(s *Service, by access.Caller, o *Order, now time.Time)
 	if err != nil {
 		return nil, err
 	}
-	debtor, err := f.receiver(s, creditor, &o.Receiver)
+	debtor, err := f.receiver(s, creditor, &o.Receiver, false)
 	if err != nil {
 		return nil, err
 	}

@@ -134,7 +134,7 @@ func (s *Service) takeDebitsTx(
 	w := want{created: len(fresh)}
 	for _, e := range fresh {
 		w.payees = append(w.payees, Party{Number: e.number})
-		w.routing = append(w.routing, e.Bank)
+		w.banks = append(w.banks, banks.Routing(e.Bank))
 	}
 	work := &debitWork{intake: s.intake(caller, now)}
 	if work.f, err = s.gatherTx(ctx, tx, caller.Tenant, w); err != nil {

@@ -21,25 +21,29 @@ type Details struct {
 	Tenant  access.Tenant `bun:"tenant,pk" json:"-"`
 	Payment UID           `bun:"payment,pk" json:"-"`
 	// the contact that was named; 0 for somebody described in full
-	Contact        contacts.UID   `bun:"contact,nullzero" json:"receiver,omitzero"`
-	Number         seal.Value     `bun:"embed:number_" json:"receiverAccountNumber"`
-	Type           string         `bun:"type" json:"-"` // Deposit, Loan or GL; '' if nobody said
-	SubType        string         `bun:"sub_type" json:"-"`
-	Address        postal.Address `bun:"embed:address_" json:"-"`
-	Email          string         `bun:"email_address" json:"-"`
-	Phone          string         `bun:"phone_number" json:"-"`
-	BankID         string         `bun:"bank_id" json:"receiverBankId"` // routing number
-	BankName       string         `bun:"bank_name" json:"-"`
-	Remittance     string         `bun:"remittance" json:"-"`
-	Reference      string         `bun:"reference" json:"-"` // for who is paid
-	OriginatorInfo string         `bun:"originator_information" json:"-"`
-	BankInfo       string         `bun:"bank_information" json:"-"`
-	Charges        string         `bun:"charges" json:"-"`
-	CostCenter     string         `bun:"cost_center" json:"-"`
-	RequestMethod  string         `bun:"request_method" json:"-"`
-	OperationNote  string         `bun:"operation_note" json:"-"`
-	Route          string         `bun:"route" json:"-"` // why this network
-	UETR           string         `bun:"uetr" json:"-"`  // the UUID by which every bank on the way knows it
+	Contact contacts.UID   `bun:"contact,nullzero" json:"receiver,omitzero"`
+	Number  seal.Value     `bun:"embed:number_" json:"receiverAccountNumber"`
+	Type    string         `bun:"type" json:"-"` // Deposit, Loan or GL; '' if nobody said
+	SubType string         `bun:"sub_type" json:"-"`
+	Address postal.Address `bun:"embed:address_" json:"-"`
+	Email   string         `bun:"email_address" json:"-"`
+	Phone   string         `bun:"phone_number" json:"-"`
+	// routing number, of an international payment the BIC
+	BankID string `bun:"bank_id" json:"receiverBankId"`
+	// of the bank over which an international payment goes, if over any: its BIC, and its name
+	IntermediaryID   string `bun:"intermediary_id" json:"-"`
+	IntermediaryName string `bun:"intermediary_name" json:"-"`
+	BankName         string `bun:"bank_name" json:"-"`
+	Remittance       string `bun:"remittance" json:"-"`
+	Reference        string `bun:"reference" json:"-"` // for who is paid
+	OriginatorInfo   string `bun:"originator_information" json:"-"`
+	BankInfo         string `bun:"bank_information" json:"-"`
+	Charges          string `bun:"charges" json:"-"`
+	CostCenter       string `bun:"cost_center" json:"-"`
+	RequestMethod    string `bun:"request_method" json:"-"`
+	OperationNote    string `bun:"operation_note" json:"-"`
+	Route            string `bun:"route" json:"-"` // why this network
+	UETR             string `bun:"uetr" json:"-"`  // the UUID by which every bank on the way knows it
 	// why the network or the other bank gave it back, as a reason of ISO 20022
 	ReturnCode string `bun:"return_code" json:"-"`
 }

@@ -130,12 +130,12 @@ func (f *facts) asksOf(account accounts.UID) bool { return f.bank.Dual || f.part
 // callback reports whether a wire is above the amount from which the bank's own people confirm it.
 func (f *facts) callback(p *Payment) bool {
 	most := f.parties[p.Own()].CallbackLimit
-	return p.Rail == rails.Fedwire && most != nil && p.Minor > *most
+	return (p.Rail == rails.Fedwire || p.Rail == rails.SWIFT) && most != nil && p.Debited().Minor > *most
 }
 
 // approvers returns how many people a payment needs beside the maker, and how far they must see at least.
 func (f *facts) approvers(p *Payment) (people int32, by access.Reach) {
-	people, by = f.approversOf(p.Own(), p.Amount())
+	people, by = f.approversOf(p.Own(), p.Debited())
 	if f.callback(p) {
 		by = access.OfBank
 	}

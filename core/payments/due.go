@@ -35,8 +35,8 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 		taken, failed = 0, nil // of a try that was rolled back
 		var due []*Payment
 		err := tx.NewSelect().Model(&due).Where("pay.tenant = ?", caller.Tenant).Where("pay.state = ?", Scheduled).
-			Where("pay.payment_date <= CASE WHEN pay.rail = ? THEN ?::date WHEN pay.speed = ? THEN ?::date ELSE ?::date END",
-				rails.Book, ledger.Day(now.In(caller.Location())), Economy,
+			Where("CASE WHEN pay.rail = ? THEN pay.send_at <= ? ELSE pay.payment_date <= CASE WHEN pay.rail = ? THEN ?::date "+
+				"WHEN pay.speed = ? THEN ?::date ELSE ?::date END END", rails.SWIFT, now, rails.Book, ledger.Day(now.In(caller.Location())), Economy,
 				calendar.Default().SettledIf(calendar.ACH, calendar.Today(now)), calendar.Today(now)).
 			OrderExpr("pay.payment_date, pay.uid").Limit(dueAtATime).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		if err != nil || len(due) == 0 {
@@ -81,6 +81,7 @@ func (f *facts) carryOutDue(p *Payment, by access.Caller, now time.Time) (to Sta
 	was := *p
 	p.plan(now)
 	if p.recount(f.limits, &was); p.starts().After(p.today(by, now)) {
+		p.leaves()
 		return Scheduled, "the network settles no more on " + was.Date.Format(time.DateOnly), nil
 	}
 	to, err = f.carryOut(p, now)

@@ -124,7 +124,8 @@ func (s *Service) sendAllTx(
 	uids := make([]UID, len(queued))
 	for i, p := range queued {
 		uids[i] = p.UID
-		w.houses = append(w.houses, house{ledger.Clearing(p.Rail), p.Currency}, house{ledger.HouseFees, p.Currency})
+		w.houses = append(w.houses, house{ledger.Clearing(p.Rail), p.Currency}, house{ledger.HouseFees, p.DebitedCurrency()})
+		w.houses = append(w.houses, p.positions()...)
 	}
 	b := db.TxBatch(tx)
 	details := db.QueueMany(b, readingDetails, func(d *Details) UID { return d.Payment }, caller.Tenant, uids)

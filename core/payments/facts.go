@@ -15,6 +15,7 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
+	"bankgraph/core/fx"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
 	"bankgraph/core/money"
@@ -36,12 +37,15 @@ type facts struct {
 	books       *ledger.Books
 	uids        []UID           // for new payments
 	recurrences []RecurrenceUID // for new series
-	bank        bankApproval    // the bank's own settings, which count for every customer
+	trades      map[fx.TradeUID]*fx.Trade
+	used        map[fx.TradeUID]bool // trades that payments use
+	bank        bankApproval         // the bank's own settings, which count for every customer
 }
 
 type bankApproval struct {
 	approval
 	Currency money.Currency `bun:"currency"` // the bank's
+	BIC      string         `bun:"bic"`      // the bank's, by which SWIFT knows it; empty for none
 	Sandbox  bool           `bun:"sandbox"`  // it is connected to simulated networks
 }
 
@@ -58,9 +62,13 @@ type contact struct {
 	Phone    string          `bun:"phone"`
 	Email    string          `bun:"email"`
 	Address  postal.Address  `bun:"embed:address_"`
-	Routing  string          `bun:"routing"` // national code of the bank
-	Country  string          `bun:"country"` // of the bank: its name
-	BankName string          `bun:"bank_name"`
+	BIC      string          `bun:"bic"` // of the bank
+	// of the bank in between
+	BetweenBIC  string `bun:"between_bic"`
+	BetweenName string `bun:"between_name"`
+	Routing     string `bun:"routing"` // national code of the bank
+	Country     string `bun:"country"` // of the bank: its name
+	BankName    string `bun:"bank_name"`
 }
 
 // party is an account with what matters of its customer.
@@ -84,6 +92,7 @@ type party struct {
 	Classes        []string                `bun:"classes,array"`  // that it may send
 	Switches
 	approval
+	bic string // of the bank itself
 }
 
 // Switches are the features of an account that let payments out (rest/CONTRACT.md, speeds), and in (rest/CONTRACT.md,
@@ -93,6 +102,7 @@ type Switches struct {
 	ACH           bool   `bun:"ach"`
 	RTP           bool   `bun:"rtp"`
 	Wires         bool   `bun:"wires"` // domestic
+	WiresAbroad   bool   `bun:"wires_abroad"`
 	FedNowIn      bool   `bun:"fednow_in"`
 	RTPIn         bool   `bun:"rtp_in"`
 	WiresIn       bool   `bun:"wires_in"`
@@ -128,7 +138,7 @@ var (
 	findingNumbers = db.NewQuery[numbered](`SELECT uid, number_hash FROM accounts
 		WHERE tenant = $1 AND number_hash = ANY($2::bytea[]) AND deleted_at IS NULL`)
 	readingBank = db.NewQuery[bankApproval](`SELECT c.access_payment_dual_approval AS dual, c.access_number_of_approvers AS people,
-		c.access_first_approver_limit AS first, c.access_second_approver_limit AS second, t.currency, t.sandbox
+		c.access_first_approver_limit AS first, c.access_second_approver_limit AS second, t.currency, t.sandbox, c.swift_code AS bic
 		FROM tenants AS t JOIN customers AS c ON c.tenant = t.id AND c.relationship_type = 'Self'
 		WHERE t.id = $1 AND c.tenant = $1`)
 	readingParties = db.NewQuery[party](`SELECT a.uid, a.status, a.currency, a.type, a.sub_type, a.bank_id, a.bank_name,
@@ -136,6 +146,7 @@ var (
 		c.status AS customer_status, c.owner, coalesce(o.status, '') AS partner_status, c.access_payment_dual_approval AS dual,
 		c.access_number_of_approvers AS people, c.access_first_approver_limit AS first, c.access_second_approver_limit AS second,
 		a.enable_fednow AND a.fednow_send AS fednow, a.enable_rtp AND a.rtp_send AS rtp, a.enable_wires AND a.enable_domestic_wires AS wires,
+		a.enable_wires AND a.enable_international_wires AS wires_abroad,
 		a.enable_fednow AS fednow_in, a.enable_rtp AS rtp_in, a.enable_wires AS wires_in,
 		a.enable_fednow AND a.fednow_rfp_send AS fednow_asks, a.enable_rtp AND a.rtp_rfp_send AS rtp_asks,
 		a.enable_ach AS ach, a.enable_positive_pay AS positive_pay, coalesce(nullif(a.ach_company_id, ''), c.ach_company_id) AS company_id,
@@ -150,18 +161,25 @@ var (
 		k.name, k.bank_account_type AS type, k.bank_account_sub_type AS sub_type, k.bank_account_currency AS currency,
 		k.phone_number AS phone, k.email_address AS email, k.address_line1, k.address_line2, k.address_city, k.address_state,
 		k.address_postal_code, k.address_country_code, k.address_country, k.bank_national_code AS routing,
-		k.bank_country AS country, k.bank_name
+		k.bank_country AS country, k.bank_name, k.bank_swift_code AS bic, k.intermediary_swift_code AS between_bic,
+		k.intermediary_name AS between_name
 		FROM contacts AS k WHERE k.tenant = $1 AND k.uid = ANY($2::bigint[])`)
 	takingUIDs           = db.NewQuery[taken](`SELECT nextval('payment_uids') AS uid FROM generate_series(1, $1::bigint)`)
 	takingRecurrenceUIDs = db.NewQuery[takenRecurrence](
 		`SELECT nextval('recurrence_uids') AS uid FROM generate_series(1, $1::bigint)`)
 )
 
+// headAndBranch are the refs by which the directory may have a bank: the branch, and its head office.
+func headAndBranch(bic string) []banks.Ref {
+	return []banks.Ref{banks.Coded(bic), banks.Coded(bic[:min(len(bic), 8)])}
+}
+
 // want is what payments need facts about.
 type want struct {
 	payers, payees []Party // payers own the payments: they bear fees and limits, also of what they collect
 	contacts       []contacts.UID
-	routing        []string  // numbers of banks
+	banks          []banks.Ref
+	trades         []fx.TradeUID
 	from, to       time.Time // the days on which limits count; zero if none does
 	houses         []house   // that take part
 	created        int       // of the payments, at most
@@ -192,7 +210,7 @@ func (s *Service) named(tenant access.Tenant, all []Party) (uids []accounts.UID,
 // account is active is read after it was locked: an account is closed under the same lock.
 func (s *Service) gatherTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, w want) (*facts, error) {
 	return s.gather(ctx, &reading{
-		batch: func() *db.Batch { return db.TxBatch(tx) }, books: ledger.Lock, limits: limits.Count,
+		batch: func() *db.Batch { return db.TxBatch(tx) }, books: ledger.Lock, limits: limits.Count, trades: fx.Lock,
 		house: func(ctx context.Context, h house, shard int16) (accounts.UID, error) {
 			return s.ledger.HouseTx(ctx, tx, tenant, h.of, h.in, shard)
 		},
@@ -210,6 +228,7 @@ type reading struct {
 	books  func(b *db.Batch, tenant access.Tenant, of []accounts.UID, journals int) *ledger.Books
 	limits func(b *db.Batch, tenant access.Tenant, payers []accounts.UID, from, to time.Time) *limits.Counter
 	uids   func(b *db.Batch, n int) *db.Rows[taken]
+	trades func(b *db.Batch, tenant access.Tenant, of []fx.TradeUID) *db.Rows[fx.Trade]
 	// numbers for new series
 	recurrences func(b *db.Batch, n int) *db.Rows[takenRecurrence]
 }
@@ -219,6 +238,7 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 	f := &facts{
 		tenant: tenant, numbers: map[string]accounts.UID{}, parties: map[accounts.UID]*party{},
 		houses: map[house]accounts.UID{}, known: map[contacts.UID]*contact{},
+		trades: map[fx.TradeUID]*fx.Trade{}, used: map[fx.TradeUID]bool{},
 	}
 	payers, payerHashes := s.named(tenant, w.payers)
 	payees, payeeHashes := s.named(tenant, w.payees)
@@ -232,7 +252,10 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 	if len(w.contacts) > 0 {
 		known = db.Queue(b, readingContacts, tenant, w.contacts)
 	}
-	bank := db.Queue(b, readingBank, tenant)
+	bank, trades := db.Queue(b, readingBank, tenant), new(db.Rows[fx.Trade])
+	if len(w.trades) > 0 {
+		trades = r.trades(b, tenant, w.trades)
+	}
 	if err := b.Send(ctx); err != nil {
 		return nil, fmt.Errorf("read what payments cost: %w", err)
 	}
@@ -241,6 +264,10 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 	for _, n := range named.Items {
 		f.numbers[string(n.Hash)] = n.Account
 		all, numberedPayers = append(all, n.Account), append(numberedPayers, n.Account)
+	}
+	for _, t := range trades.Items {
+		f.trades[t.UID] = t
+		w.houses = append(w.houses, house{ledger.HousePosition, t.Buy}, house{ledger.HousePosition, t.Sell})
 	}
 	f.charges = charges.Of
 	if len(bank.Items) > 0 {
@@ -264,13 +291,13 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 		}
 		f.houses[h], all = uid, append(all, uid)
 	}
-	refs := make([]banks.Ref, 0, len(w.routing))
-	for _, number := range w.routing {
-		refs = append(refs, banks.Routing(number))
-	}
+	refs := w.banks
 	for _, k := range known.Items {
 		f.known[k.UID] = k
 		refs = append(refs, banks.Routing(k.Routing))
+		if k.BIC != "" {
+			refs = append(refs, headAndBranch(k.BIC)...)
+		}
 	}
 	b = r.batch()
 	if len(refs) > 0 {
@@ -281,6 +308,10 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 	}
 	f.books = r.books(b, tenant, all, journalsEach*len(w.payers)+w.journals)
 	parties := db.Queue(b, readingParties, tenant, all)
+	used := new(db.Rows[fx.Used])
+	if len(w.trades) > 0 { // after they were locked
+		used = fx.UsedOf(b, tenant, w.trades)
+	}
 	uids, recurrences := r.uids(b, w.created), new(db.Rows[takenRecurrence])
 	if w.recurrences > 0 {
 		recurrences = r.recurrences(b, w.recurrences)
@@ -289,7 +320,10 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 		return nil, fmt.Errorf("lock the accounts of payments: %w", err)
 	}
 	for _, p := range parties.Items {
-		f.parties[p.Account] = p
+		p.bic, f.parties[p.Account] = f.bank.BIC, p
+	}
+	for _, t := range used.Items {
+		f.used[t.UID] = true
 	}
 	for _, t := range uids.Items {
 		f.uids = append(f.uids, t.UID)

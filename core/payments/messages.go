@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"bankgraph/core/check"
 	"bankgraph/core/fault"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
@@ -19,6 +20,7 @@ import (
 // Profiles are how each network writes its messages.
 var Profiles = map[rails.Rail]*iso20022.Profile{
 	rails.FedNow: iso20022.FedNow, rails.RTP: iso20022.RTP, rails.Fedwire: iso20022.Fedwire,
+	rails.SWIFT: iso20022.SWIFT,
 }
 
 // mostMessages is how many messages have different ids on one day.
@@ -51,6 +53,7 @@ func (p *Payment) composed(from *party, number, to string, id MessageID, now tim
 
 // write completes a row of the outbox with its message, as its network writes it, and seals that.
 func (s *Service) write(row *Message, m iso20022.Message) (*Message, error) {
+	Addressed(row.Rail, m)
 	var body bytes.Buffer
 	if err := iso20022.Write(&body, Profiles[row.Rail], m); err != nil {
 		return nil, err
@@ -60,14 +63,19 @@ func (s *Service) write(row *Message, m iso20022.Message) (*Message, error) {
 	return row, nil
 }
 
+// Addressed lets a message over SWIFT go from its sender to its receiver; over other networks it goes to the operator, or
+// comes from there.
+func Addressed(over rails.Rail, m iso20022.Message) {
+	if over == rails.SWIFT {
+		m.Head().From, m.Head().To = iso20022.Between(m)
+	}
+}
+
 // group begins a message of ours to a network: who it is from is a routing number of ours.
 func group(over rails.Rail, from string, id MessageID, now time.Time) iso20022.Group {
-	profile, sender := Profiles[over], from
-	if over == rails.Fedwire {
-		sender = sender[:min(8, len(sender))]
-	}
+	profile := Profiles[over]
 	return iso20022.Group{
-		ID: profile.MessageID(calendar.Today(now), sender, int(id%mostMessages)+1), CreatedAt: now, From: from,
+		ID: profile.MessageID(calendar.Today(now), profile.Sender(from), int(id%mostMessages)+1), CreatedAt: now, From: from,
 		To: profile.Operator,
 	}
 }
@@ -77,6 +85,9 @@ func kindOf(name string) string { return strings.Join(strings.SplitN(name, ".", 
 
 // message is the credit transfer of a payment. Texts that the network does not carry whole are cut.
 func (p *Payment) message(from *party, number, to string, id MessageID, now time.Time) *iso20022.CreditTransfer {
+	if p.Rail == rails.SWIFT {
+		return p.international(from, number, to, id, now)
+	}
 	d := p.details
 	return &iso20022.CreditTransfer{
 		Group:         group(p.Rail, from.BankID, id, now),
@@ -88,6 +99,26 @@ func (p *Payment) message(from *party, number, to string, id MessageID, now time
 		Creditor:      iso20022.Party{Name: p.ReceiverName, Account: to, Address: d.Address},
 		Remittance:    p.remitted(),
 	}
+}
+
+// international is the credit transfer of a payment over SWIFT, to the bank that is paid or the one in between.
+func (p *Payment) international(from *party, number, to string, id MessageID, now time.Time) *iso20022.CreditTransfer {
+	d := p.details
+	t := &iso20022.CreditTransfer{
+		Group:         group(p.Rail, from.bic, id, now),
+		InstructionID: p.UID.String(), EndToEndID: endToEnd(d, p), UETR: d.UETR,
+		Amount: p.Amount(), SettlementDate: p.Date, ChargeBearer: bearers[d.Charges],
+		Sender: from.bic, Receiver: cmp.Or(d.IntermediaryID, d.BankID),
+		DebtorAgent:   iso20022.Agent{BIC: from.bic, Name: from.BankName},
+		CreditorAgent: iso20022.Agent{BIC: d.BankID, Name: d.BankName},
+		Debtor:        iso20022.Party{Name: p.SenderName, Account: number, Address: from.Address},
+		Creditor:      iso20022.Party{Name: p.ReceiverName, Account: to, Address: d.Address},
+		Remittance:    p.remitted(),
+	}
+	if _, _, is := check.BankOfIBAN(to); is {
+		t.Creditor.IBAN, t.Creditor.Account = to, ""
+	}
+	return t
 }
 
 // remitted is what a payment is for, in the words for the other side.
@@ -129,7 +160,9 @@ var named = []struct{ element, field string }{
 
 // carried returns a fault if the network would refuse what the payment's message says.
 func (p *Payment) carried(from *party, number, to string) error {
-	err := iso20022.Write(new(bytes.Buffer), Profiles[p.Rail], p.composed(from, number, to, 1, p.CreatedAt))
+	m := p.composed(from, number, to, 1, p.CreatedAt)
+	Addressed(p.Rail, m)
+	err := iso20022.Write(new(bytes.Buffer), Profiles[p.Rail], m)
 	var wrong *iso20022.FieldError
 	if !errors.As(err, &wrong) {
 		return err

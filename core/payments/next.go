@@ -12,6 +12,7 @@ import (
 
 type upcoming struct {
 	SendAt    *time.Time `bun:"send_at"`
+	LeavesAt  *time.Time `bun:"leaves_at"` // international ones that wait for their day
 	SettlesAt *time.Time `bun:"settles_at"`
 	PostsAt   *time.Time `bun:"posts_at"` // debits of other banks
 	Book      *time.Time `bun:"book"`     // payment dates of those that wait for their day
@@ -25,13 +26,14 @@ type upcoming struct {
 
 var findingUpcoming = db.NewQuery[upcoming](`SELECT
 	(SELECT min(send_at) FROM payments WHERE tenant = $1 AND state = 'QUEUED' AND send_at > $2) AS send_at,
+	(SELECT min(send_at) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED' AND send_at > $2) AS leaves_at,
 	(SELECT min(settles_at) FROM payments WHERE tenant = $1 AND state = 'SENT' AND settles_at > $2) AS settles_at,
 	(SELECT min(settles_at) FROM payments WHERE tenant = $1 AND state = 'VALIDATED' AND settles_at > $2) AS posts_at,
 	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED' AND rail = 'BOOK'
 	  AND payment_date > $3::date) AS book,
 	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED' AND speed = 'Economy'
 	  AND payment_date > $4::date) AS economy,
-	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED' AND rail <> 'BOOK'
+	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED' AND rail NOT IN ('BOOK', 'SWIFT')
 	  AND speed <> 'Economy' AND payment_date > $5::date) AS others,
 	(SELECT min(next_date) FROM recurrences WHERE tenant = $1 AND status = 'Active' AND speed = ''
 	  AND next_date > $3::date) AS series_here,
@@ -56,7 +58,7 @@ func (s *Service) Next(ctx context.Context, after time.Time) (next *time.Time, e
 	}
 	u := found.Items[0]
 	times := []*time.Time{
-		u.SendAt, u.SettlesAt, u.PostsAt, beginOf(u.Book, caller.Location()), beginOf(u.Others, calendar.Zone()),
+		u.SendAt, u.LeavesAt, u.SettlesAt, u.PostsAt, beginOf(u.Book, caller.Location()), beginOf(u.Others, calendar.Zone()),
 		beginOf(u.SeriesHere, caller.Location()), beginOf(u.SeriesOthers, calendar.Zone()),
 	}
 	for _, settles := range []*time.Time{u.Economy, u.SeriesEconomy} {

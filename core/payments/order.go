@@ -5,9 +5,11 @@ import (
 	"strings"
 	"time"
 
+	"bankgraph/core/banks"
 	"bankgraph/core/check"
 	"bankgraph/core/contacts"
 	"bankgraph/core/fault"
+	"bankgraph/core/fx"
 	"bankgraph/core/ident"
 	"bankgraph/core/postal"
 	"bankgraph/core/rails"
@@ -30,8 +32,10 @@ type Order struct {
 	Remittance          string    `json:"paymentRemittanceNotes,omitempty"`
 	Reference           string    `json:"referenceForBeneficiary,omitempty"`
 	Charges             string    `json:"detailsOfCharges,omitempty"` // OUR, BEN, SHA
-	OriginatorInfo      string    `json:"originatorToBeneficiary,omitempty"`
-	BankInfo            string    `json:"senderToReceiverNotes,omitempty"`
+	// of an international payment in another currency than the account's: the trade that buys the amount
+	Contract       fx.TradeUID `json:"fxContractNumber,omitempty"`
+	OriginatorInfo string      `json:"originatorToBeneficiary,omitempty"`
+	BankInfo       string      `json:"senderToReceiverNotes,omitempty"`
 	// Debit of a debit: who is paid asks for it. It is the order the other way round: Sender, whose account is here,
 	// is credited, and Receiver pays
 	EntryType rails.EntryType `json:"entryType,omitempty"`
@@ -62,12 +66,14 @@ type Receiver struct {
 	Email    string         `json:"email,omitempty"`
 	Address  postal.Address `json:"address"`
 	Bank     ReceiverBank   `json:"bank"`
+	Between  ReceiverBank   `json:"intermediaryBank,omitzero"` // over which an international payment goes, if over any
 }
 
-// ReceiverBank is the bank of who is paid, in the United States.
+// ReceiverBank is the bank of who is paid: in the United States, but for international payments.
 type ReceiverBank struct {
-	IDType  string         `json:"bankIdType,omitempty"` // NID
+	IDType  string         `json:"bankIdType,omitempty"` // NID or SWIFT
 	ID      string         `json:"bankId,omitempty"`     // an ABA routing number
+	BIC     string         `json:"swiftCode,omitempty"`
 	Name    string         `json:"name,omitempty"`
 	Country string         `json:"countryCode,omitempty"`
 	Address postal.Address `json:"address"`
@@ -81,30 +87,28 @@ const (
 	EconomyPlus Speed = "Economy Plus" // ACH on the same day
 	Instant     Speed = "Instant"      // an instant network, which the smart routing picks
 	Express     Speed = "Express"      // a wire
+	// international payments over SWIFT, which settle on the spot date, on the same day and on the next one
+	Spot    Speed = "SPOT"
+	SameDay Speed = "ON"
+	NextDay Speed = "TN"
 )
 
 // Speeds lists the speeds that the bank offers.
-var Speeds = []Speed{Economy, EconomyPlus, Instant, Express}
+var Speeds = []Speed{Economy, EconomyPlus, Instant, Express, Spot, SameDay, NextDay}
 
 // networks lists for each speed the networks that can take the payment, the preferred one first.
 var networks = map[Speed][]rails.Rail{
 	Economy: {rails.ACH}, EconomyPlus: {rails.ACH}, Instant: {rails.FedNow, rails.RTP}, Express: {rails.Fedwire},
+	Spot: {rails.SWIFT}, SameDay: {rails.SWIFT}, NextDay: {rails.SWIFT},
 }
 
 // overACH reports whether payments of the speed are entries of ACH.
 func (s Speed) overACH() bool { return s == Economy || s == EconomyPlus }
 
-// published lists all speeds that the interface knows.
-var published = []Speed{Economy, EconomyPlus, Express, Instant, "SPOT", "ON", "TN"}
-
 // ParseSpeed reads a speed without regard to letter case.
 func ParseSpeed(field, text string) (Speed, error) {
 	if speed, ok := ident.Word(text, Speeds...); ok {
 		return speed, nil
-	}
-	if speed, ok := ident.Word(text, published...); ok {
-		return "", fault.Field("payment", field, fault.Forbidden,
-			"speed "+string(speed)+" is not offered: the bank is not connected to its network")
 	}
 	return "", fault.Field("payment", field, fault.Malformed,
 		"must be one of the speeds Economy, Economy Plus, Express, Instant, SPOT, ON, TN")
@@ -151,6 +155,7 @@ func (o *Order) check() error {
 	o.checkSender(c.In("sender"))
 	o.Receiver.check(c.In("receiver"), o)
 	o.checkEntry(c)
+	o.checkExchange(c)
 	if o.EntryType == rails.Debit {
 		o.Ask.check(c.In("additionalInfo"), Speed(o.Speed))
 	}
@@ -220,6 +225,9 @@ func (o *Order) checkEntry(c *check.Fields) {
 
 func (o *Order) checkTexts(c *check.Fields) {
 	c.AtMost("paymentNotes", o.Notes, longestNotes)
+	if Speed(o.Speed).International() {
+		c.Required("paymentNotes", o.Notes)
+	}
 	info := c.In("additionalInfo")
 	info.AtMost("channel", o.Channel, 50)
 	info.AtMost("costCenter", o.CostCenter, 25)
@@ -241,7 +249,10 @@ func (r *Receiver) check(c *check.Fields, o *Order) {
 		c.Fail("accountUID", fault.Required, "is required, or an accountNumber instead")
 		return
 	}
-	c.AccountNumber("accountNumber", r.Number)
+	abroad := Speed(o.Speed).International()
+	if !abroad { // the form of one abroad is that of its country
+		c.AccountNumber("accountNumber", r.Number)
+	}
 	c.Required("name", r.Name)
 	c.AtMost("name", r.Name, 140)
 	r.Type = check.OneOf(c, "accountType", r.Type, types...)
@@ -262,12 +273,68 @@ func (r *Receiver) check(c *check.Fields, o *Order) {
 		required = []string{"addressLine1", "city", "countryCode"}
 	}
 	r.Address = c.Address("address", r.Address, required...)
-	r.Bank.check(c.In("bank"))
+	r.Bank.check(c.In("bank"), abroad)
+	if r.Between != (ReceiverBank{}) {
+		if !abroad {
+			c.Fail("intermediaryBank", fault.Forbidden, "belongs to the speeds SPOT, ON and TN")
+			return
+		}
+		r.Between.check(c.In("intermediaryBank"), true)
+	}
+	if abroad {
+		country := ""
+		if r.Bank.BIC != "" && !c.In("bank").Failed("swiftCode") {
+			country = r.Bank.BIC[4:6]
+		}
+		r.Number = c.AccountNumberAt(country, "accountNumber", r.Number)
+	}
 }
 
-func (b *ReceiverBank) check(c *check.Fields) {
+// checkExchange checks what international payments alone ask for (rest/CONTRACT.md, international payments).
+func (o *Order) checkExchange(c *check.Fields) {
+	info := c.In("additionalInfo")
+	switch abroad := o.Speed == "" || Speed(o.Speed).International(); {
+	case !abroad && o.Contract != 0:
+		info.Fail("fxContractNumber", fault.Forbidden, "belongs to the speeds SPOT, ON and TN")
+	case o.Speed == "" || !abroad:
+	case o.Date.IsZero() && o.Contract == 0:
+		info.Fail("fxContractNumber", fault.Required, "is required without a paymentDate")
+	case o.Repeat != nil:
+		c.Fail("recurrence", fault.Forbidden, "does not belong to the speeds SPOT, ON and TN")
+	}
+}
+
+// refs are by what the directory knows the bank.
+func (b *ReceiverBank) refs() []banks.Ref {
+	if b.BIC != "" {
+		return headAndBranch(b.BIC)
+	}
+	return []banks.Ref{banks.Routing(b.ID)}
+}
+
+// checkAbroad checks a bank that SWIFT reaches.
+func (b *ReceiverBank) checkAbroad(c *check.Fields) {
+	if b.IDType == "NID" || b.ID != "" {
+		c.Fail("bankIdType", fault.Malformed, "must be SWIFT: these speeds pay banks by their swiftCode")
+		return
+	}
+	c.Required("swiftCode", b.BIC)
+	b.BIC = c.BIC("swiftCode", b.BIC)
+	b.Country = c.Country("countryCode", b.Country)
+	if b.Country != "" && b.BIC != "" && !c.Failed("swiftCode") && b.Country != b.BIC[4:6] {
+		c.Fail("countryCode", fault.NoMatch, "must be the country of the swiftCode, "+b.BIC[4:6])
+	}
+	c.AtMost("name", b.Name, 140)
+	b.Address = c.Address("address", b.Address)
+}
+
+func (b *ReceiverBank) check(c *check.Fields, abroad bool) {
 	b.IDType = check.OneOf(c, "bankIdType", b.IDType, "NID", "SWIFT")
-	if b.IDType == "SWIFT" {
+	if abroad {
+		b.checkAbroad(c)
+		return
+	}
+	if b.IDType == "SWIFT" || b.BIC != "" {
 		c.Fail("bankIdType", fault.Malformed, "must be NID: these speeds pay banks in the United States")
 		return
 	}

@@ -82,19 +82,24 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 		return nil, err
 	}
 	amount, err := orderAmount(o, sender)
-	if err == nil {
-		err = mayPay(by, amount)
+	if err != nil {
+		return nil, err
 	}
+	exchange, err := f.exchanged(o, sender, amount)
 	if err != nil {
 		return nil, err
 	}
 	p := &Payment{
 		Tenant: f.tenant, UID: f.uids[0], Customer: sender.Customer, Direction: Out, Speed: Speed(o.Speed),
-		EntryType: rails.Credit, Minor: amount.Minor, Currency: amount.Currency, Date: o.Date, ExternalReferenceID: o.ExternalReferenceID, Notes: o.Notes,
+		EntryType: rails.Credit, Minor: amount.Minor, Currency: amount.Currency, Exchange: exchange, Date: o.Date,
+		ExternalReferenceID: o.ExternalReferenceID, Notes: o.Notes,
 		Channel: cmp.Or(o.Channel, "API"), SenderAccount: sender.Account, SenderName: sender.Name,
 		MakerClient: by.Client, MakerLogin: by.LoginID, CreatedAt: now, UpdatedAt: now,
 	}
-	to, err := f.receiver(s, sender, &o.Receiver)
+	if err := mayPay(by, p.Debited()); err != nil {
+		return nil, err
+	}
+	to, err := f.receiver(s, sender, &o.Receiver, p.Speed.International())
 	if err != nil {
 		return p, err
 	}
@@ -107,7 +112,14 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 	if p.Rail, why, err = route(p.Speed, sender.sends, bank, p.Minor); err != nil {
 		return p, err
 	}
-	if err := p.settleOn(o.Date, now, o.moves); err != nil {
+	if p.Rail == rails.SWIFT && f.bank.BIC == "" {
+		return p, ErrNoBIC
+	}
+	wanted := o.Date
+	if t := f.trades[p.Trade]; t != nil {
+		p.Date, wanted = t.ValueDate, t.ValueDate
+	}
+	if err := p.settleOn(wanted, now, o.moves); err != nil {
 		return p, err
 	}
 	p.details = f.detail(s, p, o, &to, bank, why)
@@ -139,6 +151,9 @@ func (f *facts) fitting(p *Payment) error {
 }
 
 func orderAmount(o *Order, sender *party) (money.Amount, error) {
+	if Speed(o.Speed).International() {
+		return internationalAmount(o, sender)
+	}
 	in := money.Currency(o.Currency)
 	switch {
 	case in != "USD":
@@ -173,8 +188,8 @@ func (p *Payment) settleOn(wanted, now time.Time, moves bool) error {
 	return nil
 }
 
-// receiver returns who is paid: the contact that is named, as it is described otherwise.
-func (f *facts) receiver(s *Service, from *party, named *Receiver) (Receiver, error) {
+// receiver returns who is paid: the contact that is named, as it is described otherwise. Abroad its bank has a BIC.
+func (f *facts) receiver(s *Service, from *party, named *Receiver, abroad bool) (Receiver, error) {
 	if named.Contact == 0 {
 		return *named, nil
 	}
@@ -187,13 +202,22 @@ func (f *facts) receiver(s *Service, from *party, named *Receiver) (Receiver, er
 	if err != nil {
 		return Receiver{}, fmt.Errorf("open the account number of contact %s: %w", k.UID, err)
 	}
+	to := Receiver{
+		Contact: k.UID, Number: number, Type: k.Type, SubType: k.SubType, Currency: k.Currency, Name: k.Name,
+		Phone: k.Phone, Email: k.Email, Address: k.Address, Bank: ReceiverBank{ID: k.Routing, Name: k.BankName},
+	}
+	if abroad {
+		to.Bank.ID, to.Bank.BIC = "", k.BIC
+		to.Between = ReceiverBank{BIC: k.BetweenBIC, Name: k.BetweenName}
+		if number == "" || k.BIC == "" {
+			return Receiver{}, ErrNoAccountAbroad
+		}
+		return to, nil
+	}
 	if number == "" || k.Routing == "" || k.Country != "" && k.Country != "United States" {
 		return Receiver{}, ErrNoAccount
 	}
-	return Receiver{
-		Contact: k.UID, Number: number, Type: k.Type, SubType: k.SubType, Currency: k.Currency, Name: k.Name,
-		Phone: k.Phone, Email: k.Email, Address: k.Address, Bank: ReceiverBank{ID: k.Routing, Name: k.BankName},
-	}, nil
+	return to, nil
 }
 
 // carriable returns a fault if the payment's message cannot be sent over its network.
@@ -215,9 +239,12 @@ func ownPlace(p *Payment) seal.Place {
 
 // bankOf returns the bank of who is paid, from the directory.
 func (f *facts) bankOf(to *Receiver) (*banks.Bank, error) {
-	bank, err := banks.First(f.banks, banks.Routing(to.Bank.ID))
+	bank, err := banks.First(f.banks, to.Bank.refs()...)
 	if err == nil && bank == nil {
 		err = ErrBank
+		if to.Bank.BIC != "" {
+			err = ErrBank.On("receiver.bank.swiftCode")
+		}
 		if to.Contact != 0 {
 			err = ErrBank.On("receiver.accountUID")
 		}
@@ -233,6 +260,9 @@ func (f *facts) detail(s *Service, p *Payment, o *Order, to *Receiver, bank *ban
 		Remittance: o.Remittance, Reference: o.Reference, OriginatorInfo: o.OriginatorInfo, BankInfo: o.BankInfo,
 		Charges: o.Charges, CostCenter: o.CostCenter, RequestMethod: o.RequestMethod, OperationNote: o.OperationNote,
 		Route: why, UETR: uuid.NewString(),
+	}
+	if to.Bank.BIC != "" {
+		d.BankID, d.IntermediaryID, d.IntermediaryName = to.Bank.BIC, to.Between.BIC, to.Between.Name
 	}
 	d.Number = s.keys.Seal(to.Number, d.place())
 	return d

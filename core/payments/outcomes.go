@@ -49,7 +49,7 @@ func (f *facts) reject(p *Payment, on time.Time) (State, error) {
 	if err != nil {
 		return p.State, err
 	}
-	err = f.book(p, ledger.Return, on, "Rejected by "+string(p.Rail), f.clearing(p), p.SenderAccount, p.Minor)
+	err = f.returns(p, on, "Rejected by "+string(p.Rail), f.clearing(p), p.Minor)
 	if err != nil {
 		return p.State, err
 	}
@@ -74,11 +74,21 @@ func (f *facts) takeBack(p *Payment, a *answer, on time.Time) (State, error) {
 	if err != nil {
 		return p.State, err
 	}
-	err = f.book(p, ledger.Return, on, "Returned over "+string(p.Rail), f.settled(p), p.SenderAccount, a.amount.Minor)
+	err = f.returns(p, on, "Returned over "+string(p.Rail), f.settled(p), a.amount.Minor)
 	if err == nil {
-		p.ReturnedMinor = a.amount.Minor
+		p.ReturnedMinor, p.SoldReturned = a.amount.Minor, p.soldFor(a.amount.Minor)
 	}
 	return to, err
+}
+
+// returns books an amount of a payment, or what it was bought for, from an account of the bank's own back to who has
+// paid.
+func (f *facts) returns(p *Payment, on time.Time, why string, from accounts.UID, minor int64) error {
+	journal, err := f.paying(p, ledger.Return, on, why, from, -minor, -p.soldFor(minor))
+	if err != nil {
+		return err
+	}
+	return f.books.Book(journal)
 }
 
 // givesBack reports whether an answer can be the return of a payment, whole or in part.
@@ -124,8 +134,11 @@ func (f *facts) refund(p *Payment, on time.Time) error {
 	if p.FeeMinor == 0 {
 		return nil
 	}
-	fee := p.FeeMinor
-	why := "Fee given back: " + p.FeeName
+	fee, err := p.feeJournal(on, "Fee given back: "+p.FeeName, f.houses[house{ledger.HouseFees, p.DebitedCurrency()}],
+		p.SenderAccount)
+	if err != nil {
+		return err
+	}
 	p.free()
-	return f.book(p, ledger.Fee, on, why, f.houses[house{ledger.HouseFees, p.Currency}], p.SenderAccount, fee)
+	return f.books.Book(fee)
 }

@@ -54,6 +54,7 @@ type Payment struct {
 	// of the amount, what is given back
 	ReturnedMinor int64          `bun:"returned" json:"-"`
 	Currency      money.Currency `bun:"currency" json:"currency"`
+	Exchange
 	// the day on which the money moves, in the zone of the bank or the network; midnight UTC
 	Date                time.Time `bun:"payment_date,type:date" json:"paymentDate"`
 	FeeMinor            int64     `bun:"fee" json:"-"`
@@ -123,7 +124,7 @@ func (p *Payment) Fee() *money.Amount {
 	if p.FeeMinor == 0 {
 		return nil
 	}
-	amount := money.Of(p.FeeMinor, p.Currency)
+	amount := money.Of(p.FeeMinor, p.Debited().Currency)
 	return &amount
 }
 
@@ -220,8 +221,13 @@ func (p *Payment) Recorded() map[string]audit.Field {
 	if amount := p.Returned(); amount != nil {
 		returned.Value = amount.String()
 	}
+	sold := audit.Field{Name: "senderAmount"}
+	if p.Trade != 0 {
+		sold.Value = p.Debited().String()
+	}
 	return map[string]audit.Field{
-		"Minor": {Name: "amount", Value: p.Amount().String()}, "FeeMinor": fee, "ReturnedMinor": returned,
+		"SoldMinor": sold,
+		"Minor":     {Name: "amount", Value: p.Amount().String()}, "FeeMinor": fee, "ReturnedMinor": returned,
 		"State": {Name: "status", Value: string(p.Status())},
 		"Date":  {Name: "paymentDate", Value: p.Date.Format(time.DateOnly)},
 	}
@@ -290,6 +296,9 @@ var (
 	ErrNoAccount = fault.New(fault.State, "payment.contact_incomplete",
 		"the contact needs an account number and a bank in the United States with its routing number").
 		On("receiver.accountUID")
+	// ErrNoAccountAbroad is returned for a contact that says too little to be paid abroad.
+	ErrNoAccountAbroad = fault.New(fault.State, "payment.contact_abroad_incomplete",
+		"the contact needs an account number and a bank with its swiftCode").On("receiver.accountUID")
 	// ErrNoCompany is returned for an account without an ACH company id, of its own or its customer's.
 	ErrNoCompany = fault.New(fault.State, "payment.no_company",
 		"neither the account nor its customer has an ACH company id").On("sender.achCompanyID")
@@ -297,8 +306,19 @@ var (
 	ErrClass = fault.New(fault.State, "payment.class", "the account may not send entries of this class").
 			On("additionalInfo.secCode")
 	ErrBank = fault.New(fault.NotFound, "payment.bank", "must be a bank of the directory").On("receiver.bank.bankId")
-	ErrDay  = fault.New(fault.Invalid, "payment.day", "the network does not settle on this day, or no more today").
-		On("paymentDate")
+	// ErrContract is returned for a trade that does not exist, or is another customer's.
+	ErrContract = fault.New(fault.NotFound, "payment.contract", "must be a trade of the customer").
+			On("additionalInfo.fxContractNumber")
+	// ErrContractOver is returned for a trade that is cancelled, or pays another payment.
+	ErrContractOver = fault.New(fault.State, "payment.contract_over", "the trade is cancelled, or pays another payment").
+			On("additionalInfo.fxContractNumber")
+	// ErrContractAmount is returned for an amount that is not the one that a trade buys.
+	ErrContractAmount = fault.New(fault.Invalid, "payment.contract_amount", "must be the amount that the trade buys").
+				On("paymentAmount")
+	// ErrNoBIC is returned for a bank that has no BIC, by which SWIFT knows banks.
+	ErrNoBIC = fault.New(fault.State, "payment.no_bic", "the bank has no BIC, which its own customer record tells").On("speed")
+	ErrDay   = fault.New(fault.Invalid, "payment.day", "the network does not settle on this day, or no more today").
+			On("paymentDate")
 	ErrOver = fault.New(fault.State, "payment.over", "the payment can no longer be cancelled")
 	// ErrDecided is returned for a payment that no longer waits for a second person.
 	ErrDecided = fault.New(fault.State, "payment.decided", "the payment no longer waits for approval")

@@ -108,7 +108,7 @@ func (s *Service) Cancel(
 	return s.cancel.Do(ctx, caller, changes.Target{UID: uid.String()}, struct{}{}, options)
 }
 
-var identity = db.ColumnsOf[Payment]("UID", "Customer", "Currency")
+var identity = db.ColumnsOf[Payment]("UID", "Customer", "Currency", "SoldMinor", "SoldCurrency")
 
 // sides tells where the columns of the sides of a payment are, and how they are joined. The side at another bank is
 // in the payment's details.
@@ -136,6 +136,7 @@ var inAccounts = func() map[string]string {
 		"receiver_account":  "coalesce(pay.receiver_account, 0)",
 		"receiver_customer": "coalesce(pay.receiver_customer, 0)",
 		"recurrence":        "coalesce(pay.recurrence, 0)",
+		"trade":             "coalesce(pay.trade, 0)",
 	}
 	for _, side := range []struct{ prefix, account string }{{"sender_side_", "sa."}, {"receiver_side_", "ra."}} {
 		for _, column := range []string{"type", "sub_type", "bank_id", "bank_name", "number_last4"} {
@@ -143,7 +144,7 @@ var inAccounts = func() map[string]string {
 				"coalesce(" + side.account + column + ", pd." + column + ", '')"
 		}
 		from[side.prefix+"name"] = "coalesce(" + side.account + "name, '')"
-		from[side.prefix+"bank_id_type"] = "coalesce(" + side.account + "bank_id_type, 'NID')"
+		from[side.prefix+"bank_id_type"] = "coalesce(" + side.account + "bank_id_type, CASE pay.rail WHEN 'SWIFT' THEN 'BIC' ELSE 'NID' END)"
 	}
 	return from
 }()

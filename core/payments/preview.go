@@ -10,6 +10,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/fault"
+	"bankgraph/core/fx"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
 	"bankgraph/core/money"
@@ -189,7 +190,7 @@ func faultsIn(err error) ([]*fault.Fault, error) {
 func (s *Service) lookAt(ctx context.Context, tenant access.Tenant, w want) (*facts, error) {
 	supposed := map[accounts.UID]house{}
 	f, err := s.gather(ctx, &reading{
-		batch: s.db.PrimaryBatch, books: ledger.Look, limits: limits.Look,
+		batch: s.db.PrimaryBatch, books: ledger.Look, limits: limits.Look, trades: fx.Look,
 		house: func(_ context.Context, h house, _ int16) (accounts.UID, error) {
 			uid := accounts.UID(-1 - len(supposed))
 			supposed[uid] = h
@@ -285,14 +286,14 @@ func (f *facts) preview(v *Preview, by access.Caller, now time.Time, draw drawin
 		return nil
 	}
 	if c := f.charge(p); c != nil {
-		v.Charge = amountOf(c.Price, p.Currency)
+		v.Charge = amountOf(c.Price, p.DebitedCurrency())
 	}
 	sees := by.May(access.ViewAccounts)
 	if balance := f.books.Of(p.SenderAccount); balance != nil && sees {
-		v.Available = amountOf(balance.Available().Minor, p.Currency)
+		v.Available = amountOf(balance.Available().Minor, p.DebitedCurrency())
 	}
 	if t.carried != nil && sees {
-		v.After = amountOf(t.facts.books.Of(p.SenderAccount).Available().Minor, p.Currency)
+		v.After = amountOf(t.facts.books.Of(p.SenderAccount).Available().Minor, p.DebitedCurrency())
 	}
 	if v.Date() == nil {
 		return nil
@@ -302,7 +303,7 @@ func (f *facts) preview(v *Preview, by access.Caller, now time.Time, draw drawin
 		v.Approvers, v.ByBank = people, reach == access.OfBank || by.Reach == access.OfBank
 	}
 	if p.Rail != rails.Book {
-		slot := slotOf(p.Speed, p.Rail, now, p.Date)
+		slot := slotOf(p.Speed, p.Rail, p.pair(), now, p.Date, p.Trade != 0)
 		v.SendAt = &slot.Sent
 		if !slot.CutOff.IsZero() {
 			v.CutOff = &slot.CutOff
@@ -324,7 +325,7 @@ func amountOf(minor int64, in money.Currency) *money.Amount {
 func (f *facts) limitsOf(p *Payment) (all []PlannedLimit) {
 	least := 0
 	for l := range f.limits.Testing(p.planned()) {
-		planned := PlannedLimit{Limit: l, After: money.Of(l.Remaining().Minor-p.Minor, p.Currency)}
+		planned := PlannedLimit{Limit: l, After: money.Of(l.Remaining().Minor-p.Debited().Minor, p.DebitedCurrency())}
 		if first, last := l.Period().Around(p.Date); !last.Before(first) {
 			anew := last.AddDate(0, 0, 1)
 			planned.Resets = &anew
@@ -380,7 +381,11 @@ func (f *facts) choices(s *Service, by access.Caller, o *Order, now time.Time, c
 	if err != nil {
 		return nil
 	}
-	to, err := f.receiver(s, from, &o.Receiver)
+	wanted := o.Date
+	if t := f.trades[o.Contract]; t != nil {
+		wanted = t.ValueDate
+	}
+	to, err := f.receiver(s, from, &o.Receiver, Speed(o.Speed).International())
 	if err != nil {
 		return nil
 	}
@@ -390,7 +395,7 @@ func (f *facts) choices(s *Service, by access.Caller, o *Order, now time.Time, c
 	}
 	speed := Speed(o.Speed)
 	for _, over := range networks[speed] {
-		slot := slotOf(speed, over, now, o.Date)
+		slot := slotOf(speed, over, pair{from.Currency, amount.Currency}, now, wanted, o.Contract != 0)
 		choice := RailChoice{
 			Rail: over, Chosen: over == chosen, Most: money.Of(most[service(speed, over)], amount.Currency),
 			SendAt: slot.Sent, Settles: slot.Settles,
@@ -405,7 +410,7 @@ func (f *facts) choices(s *Service, by access.Caller, o *Order, now time.Time, c
 				choice.Against = append(choice.Against, c.against)
 			}
 		}
-		if !o.Date.IsZero() && !slot.Settles.Equal(o.Date) {
+		if !wanted.IsZero() && !slot.Settles.Equal(wanted) {
 			choice.Against = append(choice.Against, "does not settle on the day")
 		}
 		all = append(all, choice)

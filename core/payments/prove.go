@@ -16,12 +16,18 @@ var Invariants = []ledger.Invariant{
 	{
 		Name: "I12", Says: "a payment's state fixes where its money is: nowhere yet, held, in clearing, settled, or back", Query: `
 		WITH moved AS (
-		  SELECT j.payment, b.house, d.account, sum(d.amount) AS sum
+		  SELECT j.payment, b.house, d.account, d.currency, sum(d.amount) AS sum
 		  FROM journals AS j JOIN postings AS d ON d.tenant = ?0 AND d.journal = j.id
 		  JOIN balances AS b ON b.tenant = ?0 AND b.account = d.account
-		  WHERE j.tenant = ?0 AND j.kind IN ('payment', 'settlement', 'return') GROUP BY j.payment, b.house, d.account
+		  WHERE j.tenant = ?0 AND j.kind IN ('payment', 'settlement', 'return') GROUP BY j.payment, b.house, d.account, d.currency
 		), place AS (
-		  SELECT p.uid, p.state, p.rail, p.direction, p.entry_type, p.amount, p.returned, p.fee,
+		  SELECT p.uid, p.state, p.rail, p.direction, p.entry_type, p.amount, p.returned, p.fee, p.trade,
+		    CASE WHEN p.trade IS NULL THEN p.amount ELSE p.sold END AS pays,
+		    CASE WHEN p.trade IS NULL THEN p.returned ELSE p.sold_returned END AS gets_back,
+		    coalesce((SELECT sum(sum) FROM moved AS m WHERE m.payment = p.uid AND m.house = 'fx position' AND m.currency = p.currency), 0)
+		      AS bought,
+		    coalesce((SELECT sum(sum) FROM moved AS m WHERE m.payment = p.uid AND m.house = 'fx position' AND m.currency = p.sold_currency), 0)
+		      AS sold,
 		    coalesce((SELECT sum(sum) FROM moved AS m WHERE m.payment = p.uid AND m.account = p.sender_account), 0) AS payer,
 		    coalesce((SELECT sum(sum) FROM moved AS m WHERE m.payment = p.uid AND m.account = p.receiver_account), 0) AS payee,
 		    coalesce((SELECT sum(sum) FROM moved AS m WHERE m.payment = p.uid AND m.house = 'clearing ' || p.rail), 0) AS clearing,
@@ -31,8 +37,8 @@ var Invariants = []ledger.Invariant{
 		)
 		SELECT ?0::bigint AS tenant, 'payment ' || uid AS subject, 'is ' || state || ' ' || direction || ' ' || entry_type || ' on ' || rail || ', of ' ||
 		  amount || ', ' || returned || ' given back; who pays has ' || payer || ', who is paid ' || payee || ', clearing ' || clearing ||
-		  ', settled ' || settled || ', held ' || held AS what
-		FROM place WHERE NOT CASE
+		  ', settled ' || settled || ', held ' || held || ', exchanged ' || sold || ' for ' || bought AS what
+		FROM place WHERE trade IS NOT NULL AND (sold <> -payer OR bought <> -clearing - settled) OR NOT CASE
 		  WHEN direction = 'OUT' AND entry_type = 'DEBIT' THEN payer = 0 AND clearing = 0 AND held = 0 AND CASE
 		    WHEN rail = 'ACH' AND state = 'SETTLED' THEN payee = amount AND settled = -amount AND returned = 0
 		    ELSE payee = 0 AND settled = 0 AND returned = CASE state WHEN 'RETURNED' THEN amount ELSE 0 END END
@@ -44,14 +50,14 @@ var Invariants = []ledger.Invariant{
 		    WHEN state = 'RETURNING' THEN returned > 0 AND clearing = returned AND settled = -amount
 		    WHEN state = 'RETURNED' THEN returned > 0 AND clearing = 0 AND settled = returned - amount
 		    ELSE false END
-		  WHEN state = 'QUEUED' THEN payer = 0 AND payee = 0 AND clearing = 0 AND settled = 0 AND held = amount + fee AND returned = 0
+		  WHEN state = 'QUEUED' THEN payer = 0 AND payee = 0 AND clearing = 0 AND settled = 0 AND held = pays + fee AND returned = 0
 		  WHEN held <> 0 OR clearing <> CASE state WHEN 'SENT' THEN amount ELSE 0 END THEN false
 		  WHEN returned <> 0 AND state NOT IN ('RETURNED', 'REVERSAL_ACCEPTED', 'REVERSAL_PARTIALLY_ACCEPTED') THEN false
 		  WHEN rail = 'BOOK' AND state IN ('SETTLED', 'REVERSAL_ACCEPTED') THEN payer = returned - amount AND payee = amount - returned
 		    AND returned = CASE state WHEN 'SETTLED' THEN 0 ELSE amount END
-		  WHEN state = 'SENT' THEN payer = -amount AND payee = 0 AND settled = 0
-		  WHEN state IN ('SETTLED', 'RECALLING', 'REVERSAL_REJECTED') THEN payer = -amount AND payee = 0 AND settled = amount
-		  WHEN state IN ('RETURNED', 'REVERSAL_ACCEPTED', 'REVERSAL_PARTIALLY_ACCEPTED') THEN payer = returned - amount AND payee = 0
+		  WHEN state = 'SENT' THEN payer = -pays AND payee = 0 AND settled = 0
+		  WHEN state IN ('SETTLED', 'RECALLING', 'REVERSAL_REJECTED') THEN payer = -pays AND payee = 0 AND settled = amount
+		  WHEN state IN ('RETURNED', 'REVERSAL_ACCEPTED', 'REVERSAL_PARTIALLY_ACCEPTED') THEN payer = gets_back - pays AND payee = 0
 		    AND settled = amount - returned AND returned > 0 AND (returned = amount) >= (state = 'REVERSAL_ACCEPTED')
 		    AND (returned < amount) >= (state = 'REVERSAL_PARTIALLY_ACCEPTED')
 		  ELSE payer = 0 AND payee = 0 AND settled = 0 END

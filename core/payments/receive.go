@@ -212,7 +212,8 @@ func (in *intake) lockTx(ctx context.Context, tx bun.Tx, uids []UID, w want) err
 	for _, p := range locked {
 		in.by[p.UID] = p
 		w.houses = append(w.houses, house{ledger.Clearing(p.Rail), p.Currency}, house{ledger.Settled(p.Rail), p.Currency},
-			house{ledger.HouseFees, p.Currency})
+			house{ledger.HouseFees, p.DebitedCurrency()})
+		w.houses = append(w.houses, p.positions()...)
 	}
 	f, err := in.s.gatherTx(ctx, tx, in.caller.Tenant, w)
 	if err != nil {

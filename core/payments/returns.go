@@ -319,7 +319,7 @@ func (s *Service) mayGoOnTx(ctx context.Context, tx *changes.Tx, at changes.Targ
 		err = tx.CheckVersion(p.Version)
 	}
 	if err == nil {
-		err = MayApprove(tx.Caller, p.Amount())
+		err = MayApprove(tx.Caller, p.Debited())
 	}
 	if err != nil {
 		return 0, err

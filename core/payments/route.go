@@ -6,6 +6,7 @@ import (
 
 	"bankgraph/core/banks"
 	"bankgraph/core/fault"
+	"bankgraph/core/fx"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 	"bankgraph/core/rails/nacha"
@@ -15,7 +16,11 @@ import (
 var most = map[calendar.Service]int64{
 	calendar.ACH: nacha.MostCents, calendar.SameDayACH: nacha.MostSameDayCents, calendar.FedNow: 500_000_00,
 	calendar.RTP: 1_000_000_00, calendar.Wire: 9_999_999_999_99,
+	calendar.SpotSWIFT: mostAbroad, calendar.SameDaySWIFT: mostAbroad, calendar.NextDaySWIFT: mostAbroad,
 }
+
+// mostAbroad is what a message of SWIFT has room for, in minor units.
+const mostAbroad = 99_999_999_999_999
 
 // service is what a network does with a payment of a speed, in the words of the calendar.
 func service(speed Speed, over rails.Rail) calendar.Service {
@@ -31,8 +36,14 @@ func service(speed Speed, over rails.Rail) calendar.Service {
 		return calendar.RTP
 	case rails.Fedwire:
 		return calendar.Wire
+	case rails.SWIFT:
+		return internationally[speed]
 	}
 	return calendar.Book
+}
+
+var internationally = map[Speed]calendar.Service{
+	Spot: calendar.SpotSWIFT, SameDay: calendar.SameDaySWIFT, NextDay: calendar.NextDaySWIFT,
 }
 
 // reached are the columns that tell which networks reach a bank.
@@ -49,6 +60,8 @@ func (a *party) sends(over rails.Rail) bool {
 		return a.RTP
 	case rails.Fedwire:
 		return a.Wires
+	case rails.SWIFT:
+		return a.WiresAbroad
 	}
 	return false
 }
@@ -105,20 +118,26 @@ func (p *Payment) plan(ready time.Time) (send time.Time) {
 	if p.Rail == rails.Book {
 		return ready
 	}
-	slot := slotOf(p.Speed, p.Rail, ready, p.Date)
+	slot := slotOf(p.Speed, p.Rail, p.pair(), ready, p.Date, p.Trade != 0)
 	p.Date = slot.Settles
 	return slot.Sent
 }
 
 // slotOf is when a network takes a payment that is ready at an instant, and when it settles: on the wanted day or the
-// next possible one.
-func slotOf(speed Speed, over rails.Rail, ready, wanted time.Time) calendar.Slot {
+// next possible one. The currencies, and whether a trade fixes the day, count over SWIFT alone.
+func slotOf(speed Speed, over rails.Rail, in pair, ready, wanted time.Time, fixed bool) calendar.Slot {
+	if over == rails.SWIFT {
+		return in.overSWIFT(speed, ready, wanted, fixed)
+	}
 	return calendar.Default().Plan(service(speed, over), ready, wanted)
 }
 
 // starts is the day on which a payment leaves the account to move on its date: a regular entry of ACH leaves a
-// banking day before.
+// banking day before, an international payment as long before as its speed says.
 func (p *Payment) starts() time.Time {
+	if p.Rail == rails.SWIFT {
+		return fx.TradedBy(p.DebitedCurrency(), p.Currency, p.Date, tenors[p.Speed])
+	}
 	return calendar.Default().Starts(service(p.Speed, p.Rail), p.Date)
 }
 

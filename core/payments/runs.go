@@ -366,10 +366,13 @@ func (w *want) orders(o *Order, now time.Time) {
 	if o.Receiver.Contact != 0 {
 		w.contacts = append(w.contacts, o.Receiver.Contact)
 	} else {
-		w.routing = append(w.routing, o.Receiver.Bank.ID)
+		w.banks = append(w.banks, o.Receiver.Bank.refs()...)
 	}
 	if o.Date.After(w.to) {
 		w.to = o.Date.AddDate(0, 0, 14)
+	}
+	if o.Contract != 0 {
+		w.trades = append(w.trades, o.Contract)
 	}
 	if o.Repeat != nil {
 		w.recurrences++

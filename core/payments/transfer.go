@@ -72,6 +72,7 @@ func beginAllTx[D any](
 		switch {
 		case err == nil:
 			rows.add(p, step)
+			f.use(p)
 			m.Result = saved(p)
 		case isFault(err):
 			m.Refuse(err)
@@ -138,6 +139,7 @@ func (f *facts) start(p *Payment, by access.Caller, now time.Time, waits bool) (
 	case waits:
 		return PendingApproval, nil
 	case p.starts().After(p.today(by, now)):
+		p.leaves()
 		return Scheduled, nil
 	}
 	return f.carryOut(p, now)
@@ -163,7 +165,7 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 		err = tx.CheckVersion(p.Version)
 	}
 	if err == nil {
-		err = MayApprove(tx.Caller, p.Amount())
+		err = MayApprove(tx.Caller, p.Debited())
 	}
 	if err == nil {
 		err = s.enterTx(ctx, tx, &was, p, to, "")
@@ -203,7 +205,7 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		}
 		return s.enterTx(ctx, tx, &was, p, Cancelled, tx.Options.Reason)
 	}
-	if err := MayApprove(tx.Caller, p.Amount()); err != nil {
+	if err := MayApprove(tx.Caller, p.Debited()); err != nil {
 		return err
 	}
 	if err := s.followsTx(ctx, tx, p, true); err != nil {
@@ -219,6 +221,7 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		return err
 	}
 	if p.starts().After(p.today(tx.Caller, tx.Now)) {
+		p.leaves()
 		return s.enterTx(ctx, tx, &was, p, Scheduled, "")
 	}
 	f, err := s.gatherTx(ctx, tx.Tx, p.Tenant, wanted(p))
@@ -270,7 +273,7 @@ func writeTx(ctx context.Context, payments []*Payment, steps []*Step) error {
 	if len(payments) == 0 {
 		return nil
 	}
-	var uids, fees, versions, returned []int64
+	var uids, fees, versions, returned, sold []int64
 	var states, names, tiers, reasons, days []string
 	var sends, settles []*time.Time
 	for _, p := range payments {
@@ -278,16 +281,16 @@ func writeTx(ctx context.Context, payments []*Payment, steps []*Step) error {
 		states, names, tiers = append(states, string(p.State)), append(names, p.FeeName), append(tiers, p.FeeTier)
 		reasons, days = append(reasons, p.Reason), append(days, p.Date.Format(time.DateOnly))
 		sends, settles = append(sends, p.SendAt), append(settles, p.SettlesAt)
-		returned = append(returned, p.ReturnedMinor)
+		returned, sold = append(returned, p.ReturnedMinor), append(sold, p.SoldReturned)
 	}
 	err := db.ExecAtCommit(ctx, `UPDATE payments AS p SET state = n.state, fee = n.fee, version = n.version,
 		fee_name = n.fee_name, fee_tier = n.fee_tier, reason = n.reason, payment_date = n.day::date, send_at = n.send_at,
-		settles_at = n.settles_at, returned = n.returned, updated_at = $12::timestamptz
+		settles_at = n.settles_at, returned = n.returned, sold_returned = n.sold, updated_at = $12::timestamptz
 		FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[],
-		  $10::timestamptz[], $11::timestamptz[], $13::bigint[])
-		  AS n(uid, state, fee, version, fee_name, fee_tier, reason, day, send_at, settles_at, returned)
+		  $10::timestamptz[], $11::timestamptz[], $13::bigint[], $14::bigint[])
+		  AS n(uid, state, fee, version, fee_name, fee_tier, reason, day, send_at, settles_at, returned, sold)
 		WHERE p.tenant = $1 AND p.uid = n.uid`, payments[0].Tenant, uids, states, fees, versions, names, tiers, reasons,
-		days, sends, settles, payments[0].UpdatedAt, returned)
+		days, sends, settles, payments[0].UpdatedAt, returned, sold)
 	if err != nil {
 		return err
 	}
@@ -359,14 +362,14 @@ func (p *Payment) uncountTx(ctx context.Context) error {
 func (p *Payment) uncount(c *limits.Counter) {
 	if p.counts() {
 		back := p.planned()
-		back.Amount.Minor = -p.Minor
+		back.Amount.Minor = -back.Amount.Minor
 		c.Take(back)
 	}
 }
 
 // planned is the payment as limits count it.
 func (p *Payment) planned() limits.Planned {
-	planned := limits.Planned{Customer: p.Customer, Rail: p.Rail, Day: p.Date, Amount: p.Amount()}
+	planned := limits.Planned{Customer: p.Customer, Rail: p.Rail, Day: p.Date, Amount: p.Debited()}
 	if p.Rail == rails.ACH {
 		planned.EntryType = p.EntryType
 	}

@@ -65,7 +65,11 @@ func (p *Shown) Sends() Person {
 // Receives describes who is paid.
 func (p *Shown) Receives() Person {
 	if p.ReceiverAccount == 0 {
-		return p.To.holder().person(p.ReceiverName, p.Receiver)
+		to := p.To.holder()
+		if p.Rail == rails.SWIFT && len(p.Receiver.BankID) > 5 {
+			to.AccountCountry = p.Receiver.BankID[4:6]
+		}
+		return to.person(p.ReceiverName, p.Receiver)
 	}
 	return p.Payee.person(p.ReceiverName, p.Receiver)
 }

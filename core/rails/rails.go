@@ -11,10 +11,11 @@ const (
 	Fedwire Rail = "FEDWIRE"
 	FedNow  Rail = "FEDNOW"
 	RTP     Rail = "RTP"
+	SWIFT   Rail = "SWIFT"
 	Book    Rail = "BOOK" // none: from one account in the bank's books to another
 )
 
-// All lists the rails that have limits.
+// All lists the rails that the limit check knows.
 var All = []Rail{ACH, Fedwire, FedNow, RTP}
 
 // ParseRail reads a rail in any letter case.

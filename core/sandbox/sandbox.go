@@ -92,7 +92,7 @@ func (s *Service) Send(ctx context.Context, tenant access.Tenant, over rails.Rai
 	if err != nil {
 		return fmt.Errorf("the sandbox cannot read message %s: %w", id, err)
 	}
-	played, err := played(read)
+	played, err := played(over, read, now)
 	if err != nil {
 		return fmt.Errorf("message %s: %w", id, err)
 	}
@@ -151,6 +151,7 @@ func (s *Service) answerTx(ctx context.Context, tx bun.Tx, now time.Time, like *
 
 // write seals a message as its network writes it.
 func (s *Service) write(row *message, m iso20022.Message) error {
+	payments.Addressed(row.Rail, m)
 	var body bytes.Buffer
 	if err := iso20022.Write(&body, payments.Profiles[row.Rail], m); err != nil {
 		return err

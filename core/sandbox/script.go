@@ -85,12 +85,16 @@ var Recalls = []struct {
 // ReturnRefused are the cents of a return that its network refuses.
 const ReturnRefused = 34
 
-// played returns what is replied to a message of a bank.
-func played(m iso20022.Message) (all []reply, err error) {
+// played returns what is replied to a message of a bank. What settles over SWIFT does so on the morning of its value date.
+func played(over rails.Rail, m iso20022.Message, now time.Time) (all []reply, err error) {
 	switch m := m.(type) {
 	case *iso20022.CreditTransfer:
 		for _, act := range Script(m.Amount.Minor) {
-			all = append(all, reply{act.After, act.Again, func(over rails.Rail, number int64, at time.Time) iso20022.Message {
+			after := act.After
+			if opens := valued.On(m.SettlementDate); over == rails.SWIFT && act.Says != iso20022.Rejected && opens.After(now) {
+				after += opens.Sub(now)
+			}
+			all = append(all, reply{after, act.Again, func(over rails.Rail, number int64, at time.Time) iso20022.Message {
 				return act.message(over, m, number, at)
 			}})
 		}
@@ -112,6 +116,9 @@ func played(m iso20022.Message) (all []reply, err error) {
 	}
 	return all, nil
 }
+
+// valued is when accounts at other banks are credited on a value date.
+var valued = calendar.Clock(9 * 60)
 
 // answersTo is what another bank answers to being asked for money back: that it pays, and the money.
 func answersTo(m *iso20022.Recall) []reply {
@@ -153,11 +160,8 @@ func answersTo(m *iso20022.Recall) []reply {
 // group begins a message of another bank, or of the network, to a bank.
 func group(over rails.Rail, from, to string, number int64, at time.Time) iso20022.Group {
 	profile := payments.Profiles[over]
-	if over == rails.Fedwire {
-		from = from[:8]
-	}
 	return iso20022.Group{
-		ID: profile.MessageID(calendar.Today(at), from, int(number%999_999)+1), CreatedAt: at, From: profile.Operator, To: to,
+		ID: profile.MessageID(calendar.Today(at), profile.Sender(from), int(number%999_999)+1), CreatedAt: at, From: profile.Operator, To: to,
 	}
 }
 

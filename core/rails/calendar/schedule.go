@@ -17,6 +17,10 @@ const (
 	RTP        Service = "REALTIME_RTP"
 	FedNow     Service = "REALTIME_FEDNOW"
 	Book       Service = "BOOK_TRANSFER"
+
+	SpotSWIFT    Service = "SPOT_SWIFT"
+	SameDaySWIFT Service = "SAME_DAY_SWIFT"
+	NextDaySWIFT Service = "NEXT_DAY_SWIFT"
 )
 
 // Clock is a time of the day in New York, in minutes after midnight.
@@ -50,6 +54,8 @@ type Schedule struct {
 	ACHDays int
 	// WireOpens is in the evening before the banking day; WireCutOff, on the day, is that of customers.
 	WireOpens, WireCutOff Clock
+	// SWIFTCutOff is when the bank sends the last international payments of a day.
+	SWIFTCutOff Clock
 }
 
 // Default returns the schedule of a bank that has set none.
@@ -57,7 +63,7 @@ func Default() Schedule {
 	sameDay := []Clock{at(10, 0), at(14, 0), at(16, 0)}
 	return Schedule{
 		SameDayACH: sameDay, ACH: append(slices.Clone(sameDay), at(19, 30), at(22, 30)), ACHDays: 1,
-		WireOpens: at(21, 0), WireCutOff: at(18, 0),
+		WireOpens: at(21, 0), WireCutOff: at(18, 0), SWIFTCutOff: at(17, 0),
 	}
 }
 

@@ -97,8 +97,8 @@ type Profile struct {
 	swift       bool           // participants are named by BIC, and each settles with the next, in any currency
 	// types of messages, where the network uses another generation than the others
 	types map[string]string
-	uetr        bool           // a payment must have one
-	utc         bool           // the header's time is in UTC
+	uetr  bool // a payment must have one
+	utc   bool // the header's time is in UTC
 }
 
 const registry = "www2.swift.com/mystandards/#/group/Federal_Reserve_Financial_Services/"
@@ -138,6 +138,29 @@ var (
 		id: regexp.MustCompile(`^[0-9]{8}[A-Z0-9]{8}[0-9]{6}$`),
 	}
 )
+
+// Between returns which bank sends a message, and which one gets it.
+func Between(m Message) (sender, receiver string) {
+	switch m := m.(type) {
+	case *CreditTransfer:
+		return m.Sender, m.Receiver
+	case *Status:
+		return m.Sender, m.Receiver
+	case *Return:
+		return m.Sender, m.Receiver
+	case *StatusRequest:
+		return m.Sender, m.Receiver
+	case *PaymentRequest:
+		return m.CreditorAgent, m.DebtorAgent
+	case *PaymentAnswer:
+		return m.DebtorAgent, m.CreditorAgent
+	case *Recall:
+		return m.Sender, m.Receiver
+	case *RecallAnswer:
+		return m.Sender, m.Receiver
+	}
+	return "", ""
+}
 
 // typeOf returns the type of a message in the generation that the network uses.
 func (p *Profile) typeOf(m Message) string {
