@@ -24,7 +24,8 @@ var paymentKind = numbered("Payment", kind[payments.UID, payments.Payment]{
 	key:    func(p *payments.Payment) payments.UID { return p.UID },
 	columns: columns{
 		"status": {"State"}, "returnStatus": {"State"}, "returned": {"ReturnedMinor", "Currency"},
-		"amount": {"Minor", "Currency"}, "fee": {"FeeMinor", "Currency"},
+		"amount": {"Minor", "Currency"}, "fee": {"FeeMinor", "Currency", "SoldMinor", "SoldCurrency"},
+		"senderAmount": {"Minor", "Currency", "SoldMinor", "SoldCurrency"}, "senderCurrency": {"Currency", "SoldMinor", "SoldCurrency"},
 		"senderNumber": {"Sender.Last4"}, "receiverNumber": {"Receiver.Last4"}, "details": {"UID"},
 		"achEntry": {"UID"}, "request": {"UID"},
 	},
@@ -44,6 +45,7 @@ func init() {
 		func(p *payments.Payment) *accounts.UID { return named(&p.SenderAccount) })
 	hasOne(paymentKind, "receiverAccount", accountKind,
 		func(p *payments.Payment) *accounts.UID { return named(&p.ReceiverAccount) })
+	hasOne(paymentKind, "trade", tradeKind, (*payments.Payment).TradeNumber)
 	hasOne(paymentKind, "contact", contactKind,
 		func(p *payments.Payment) *contacts.UID { return named(&p.Contact) })
 	service := func(c *core.Core) *payments.Service { return c.Payments }
@@ -74,7 +76,10 @@ func init() {
 			"receiver.email": "receiver.emailAddress", "receiver.phone": "receiver.phoneNumber",
 			"receiver.address.addressLine1": "receiver.address.line1",
 			"receiver.address.addressLine2": "receiver.address.line2", "receiver.bank": "receiver.bankId",
-			"receiver.bank.bankId": "receiver.bankId", "receiver.bank.name": "receiver.bankName",
+			"receiver.bank.swiftCode": "receiver.bankBic", "receiver.bank.bankIdType": "receiver.bankId",
+			"receiver.intermediaryBank": "receiver.intermediaryBic", "receiver.intermediaryBank.swiftCode": "receiver.intermediaryBic",
+			"additionalInfo.fxContractNumber": "trade",
+			"receiver.bank.bankId":            "receiver.bankId", "receiver.bank.name": "receiver.bankName",
 			"creditor.accountUID": "creditorAccount.uid", "creditor.accountNumber": "creditorAccount.number",
 			"creditor": "creditorAccount", "debtor.accountUID": "debtor.contact",
 			"debtor.subAccountType": "debtor.accountSubType", "debtor.email": "debtor.emailAddress",

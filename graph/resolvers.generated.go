@@ -249,6 +249,10 @@ func (r *Resolver) Payment() generated.PaymentResolver { return paymentResolver{
 
 type paymentResolver struct{}
 
+func (paymentResolver) Trade(ctx context.Context, obj *payments.Payment) (*fx.Trade, error) {
+	return related[*fx.Trade](ctx, obj)
+}
+
 func (paymentResolver) SenderAccount(ctx context.Context, obj *payments.Payment) (*accounts.Account, error) {
 	return related[*accounts.Account](ctx, obj)
 }

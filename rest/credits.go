@@ -10,6 +10,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/fault"
+	"bankgraph/core/fx"
 	"bankgraph/core/ledger"
 	"bankgraph/core/payments"
 	"bankgraph/core/postal"
@@ -29,6 +30,9 @@ var (
 		lines: table("CREDIT_REQUEST_INVALID", notAuthorized,
 			because(payments.ErrNoNetwork, "CREDIT_SPEED_NOTENABLED").exactly(),
 			because(payments.ErrRailOff, "CREDIT_SPEED_NOTENABLED").exactly(),
+			because(payments.ErrNoBIC, "CREDIT_SPEED_NOTENABLED").exactly(),
+			because(payments.ErrContractAmount, "CREDIT_AMOUNT_NOFXMATCH").exactly(),
+			because(payments.ErrContractOver, "ADDITIONALINFO_FXCONTRACTNUMBER_STATUS").exactly(),
 			because(payments.ErrRoute, "CREDIT_ROUTE_NOTFOUND").exactly(),
 			because(payments.ErrNetworkLimit, "CREDIT_AMOUNT_LIMIT").exactly(),
 			because(payments.ErrLimit, "CREDIT_AMOUNT_LIMIT").exactly(),
@@ -58,7 +62,9 @@ var creditAreas = []struct{ field, area string }{
 	{"sender.accountNumber", "SENDER_ACCOUNT"},
 	{"receiver.beneficiaryId", "BENEFICIARY_ID"},
 	{"receiver.accountNumber", "BENEFICIARY_ACCTNUM"},
+	{"receiver.bank.swiftCode", "RECEIVERBANK_SWIFT"},
 	{"receiver.bank.", "RECEIVERBANK_"},
+	{"receiver.intermediaryBank.swiftCode", "INTERMEDIARYBANK_SWIFT"},
 	{"receiver.intermediaryBank", "INTERMEDIARYBANK"},
 	{"receiver.", "BENEFICIARY_"},
 	{"sender.", "SENDER_"},
@@ -130,10 +136,7 @@ type paymentInitiated struct {
 func orderDraft(body fields, contact string) payments.Order {
 	body.none("a payment costs what the customer's fee tier says", "fee")
 	sender, receiver, info := body.object("sender"), body.object("receiver"), body.object("additionalInfo")
-	receiver.none("these speeds pay without one", "intermediaryBank")
-	info.none("belongs to enrolments and international payments, which are not offered", "benefitReceiver",
-		"fxContractNumber", "transactionTypeCode")
-	bank := receiver.object("bank")
+	info.none("belongs to enrolments and entries of IAT, which are not offered", "benefitReceiver", "transactionTypeCode")
 	return payments.Order{
 		Sender: payments.Party{
 			UID: orZero(idIn(sender, accounts.ParseUID, "accountUID")), Number: sender.text("accountNumber").Value,
@@ -148,10 +151,7 @@ func orderDraft(body fields, contact string) payments.Order {
 			Currency: receiver.text("accountCurrency").Value, Name: receiver.text("name").Value,
 			Phone: receiver.text("phone").Value, Email: receiver.text("email").Value,
 			Address: paymentAddress(receiver.object("address")),
-			Bank: payments.ReceiverBank{
-				IDType: bank.text("bankIdType").Value, ID: bank.text("bankId").Value, Name: bank.text("name").Value,
-				Country: bank.text("countryCode").Value, Address: paymentAddress(bank.object("address")),
-			},
+			Bank:    bankOfReceiver(receiver.object("bank")), Between: bankOfReceiver(receiver.object("intermediaryBank")),
 		},
 		Amount: body.number("paymentAmount").Value, Currency: body.text("paymentCurrency").Value,
 		Date: orZero(wordIn(body, date, "paymentDate")), Speed: body.text("speed").Value,
@@ -160,11 +160,19 @@ func orderDraft(body fields, contact string) payments.Order {
 		RequestMethod: info.text("requestMethod").Value, OperationNote: info.text("operationNote").Value,
 		Remittance: info.text("paymentRemittanceNotes").Value, Reference: info.text("referenceForBeneficiary").Value,
 		Charges:        info.text("detailsOfCharges").Value,
+		Contract:       orZero(idIn(info, fx.ParseTradeUID, "fxContractNumber")),
 		OriginatorInfo: info.text("originatorToBeneficiary", "originatortoBeneficiary").Value,
 		BankInfo:       info.text("senderToReceiverNotes").Value,
 		SECCode:        rails.SECCode(info.text("secCode").Value),
 		CompanyID:      sender.text("achCompanyID").Value,
 		Repeat:         repetition(body),
+	}
+}
+
+func bankOfReceiver(f fields) payments.ReceiverBank {
+	return payments.ReceiverBank{
+		IDType: f.text("bankIdType").Value, ID: f.text("bankId").Value, BIC: f.text("swiftCode").Value,
+		Name: f.text("name").Value, Country: f.text("countryCode").Value, Address: paymentAddress(f.object("address")),
 	}
 }
 

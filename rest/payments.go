@@ -10,6 +10,7 @@ import (
 	"bankgraph/core/accounts"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
+	"bankgraph/core/fx"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
 )
@@ -142,12 +143,13 @@ func paymentSearch(f fields) payments.Search {
 	}
 	by.Recurrence = sought(f, &by, payments.ParseRecurrenceUID, "recurrenceId")
 	by.Contact = sought(f, &by, contacts.ParseUID, "receiverId")
+	by.Trade = sought(f, &by, fx.ParseTradeUID, "forexContractNo")
 	if way := f.text("wireType").Value; way != "" {
 		direction, known := wireTypes[strings.ToUpper(way)]
-		by.Rails, by.Direction, by.None = rails.All, direction, by.None || !known
+		by.Rails, by.Direction, by.None = rails.Networks, direction, by.None || !known
 	}
 	if method := f.text("deliveryMethod").Value; method != "" {
-		rail, known := rails.ParseRail(method)
+		rail, known := rails.ParseNetwork(method)
 		by.Rails, by.None = []rails.Rail{rail}, by.None || !known
 	}
 	for _, name := range unmet {
@@ -161,10 +163,9 @@ var wireTypes = map[string]payments.Direction{
 	string(payments.OutgoingPayment): payments.Out, string(payments.IncomingPayment): payments.In,
 }
 
-// unmet are the conditions that no payment meets yet: they are of international payments, of files
-// and of virtual accounts.
+// unmet are the conditions that no payment meets yet: they are of files and of virtual accounts.
 var unmet = []string{
-	"forexContractNo", "sourceRefNo", "senderAccountTokenId", "receiverAccountTokenId",
+	"sourceRefNo", "senderAccountTokenId", "receiverAccountTokenId",
 	"ultimateSenderName", "ultimateSenderAccountNo", "ultimateReceiverName", "ultimateReceiverAccountNo",
 }
 

@@ -63,7 +63,7 @@ type paymentFee struct {
 }
 
 func paymentOf(p *payments.Shown, zone *time.Location) payment {
-	view := payment{paymentFields: paymentFieldsOf(p, zone), SenderAmount: p.Amount().String(), Fee: []paymentFee{}}
+	view := payment{paymentFields: paymentFieldsOf(p, zone), SenderAmount: p.Debited().String(), Fee: []paymentFee{}}
 	if fee := p.Fee(); fee != nil {
 		view.Fee = append(view.Fee, paymentFee{p.FeeName, fee.Currency, *fee})
 	}
@@ -79,7 +79,7 @@ type paymentItem struct {
 }
 
 func paymentItemOf(p *payments.Shown, zone *time.Location) paymentItem {
-	return paymentItem{paymentFields: paymentFieldsOf(p, zone), SenderAmount: p.Amount()}
+	return paymentItem{paymentFields: paymentFieldsOf(p, zone), SenderAmount: p.Debited()}
 }
 
 // paymentFields are what get and search have in common.
@@ -221,11 +221,18 @@ func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
 		CounterPartyID: p.Customer.String(), CustomerType: p.Payer.Type, BusinessUnit: p.Bank.Name,
 		BusinessUnitID: p.Bank.UID.String(), Channel: p.Channel, CostCenter: p.Payer.CostCenter,
 		PaymentDate: p.Date.Format(time.DateOnly), SenderAccountUID: shownAccount(p.SenderAccount),
-		SenderCurrency: p.Currency, ReceiverAmount: p.Amount(), ReceiverCurrency: p.Currency, PaymentNotes: p.Notes,
+		SenderCurrency: p.DebitedCurrency(), ReceiverAmount: p.Amount(), ReceiverCurrency: p.Currency, PaymentNotes: p.Notes,
 		DeliveryAgentType: ownType(p), CreatedBy: p.CreatedBy(),
 		CreationDateTime: p.CreatedAt.In(zone).Format("2006-01-02T15:04:05"), EntryType: p.EntryType,
 		Status: p.Status(), MemoPostStatus: p.MemoPost(), ReturnStatus: p.ReturnStatus(), senderFields: senderFieldsOf(p.Sends()),
 		receiverFields: receiverFieldsOf(p.Receives()), Recurrence: recurrenceOf(&p.Series),
+	}
+	if p.Trade != 0 {
+		view.ForexContract = p.Trade.String()
+	}
+	if p.To.BetweenID != "" {
+		view.IntermediaryReceiver, view.IntermediaryReceiverName = true, p.To.BetweenName
+		view.IntermediaryReceiverID, view.IntermediaryReceiverIDType = p.To.BetweenID, "SWIFT"
 	}
 	view.DeliveryMethod, view.WireType = p.DeliveryMethod(), p.WireType()
 	if p.State.Failed() {

@@ -9,6 +9,7 @@ import (
 	"bankgraph/core/check"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
+	"bankgraph/core/fx"
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
 	"bankgraph/db"
@@ -25,6 +26,7 @@ type Search struct {
 	SenderNumber        string        // account number, exact
 	ReceiverNumber      string        // here or at another bank
 	Contact             contacts.UID  // that was named
+	Trade               fx.TradeUID   // by which the payment was exchanged, for who sees who pays
 	Recurrence          RecurrenceUID // the series that it was made of, for who sees who pays
 	SenderName          string        // part of it, without regard to letter case
 	ReceiverName        string
@@ -47,7 +49,7 @@ type Search struct {
 
 // within bounds a search by what only callers know who see who pays.
 func (by Search) within(reach access.Reach) Search {
-	if by.Recurrence != 0 {
+	if by.Recurrence != 0 || by.Trade != 0 {
 		by.own = reach.Scope("pay.customer")
 	}
 	return by
@@ -164,6 +166,9 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 	}
 	if by.Recurrence != 0 {
 		all = append(all, "pay.recurrence = "+p.Add(by.Recurrence))
+	}
+	if by.Trade != 0 {
+		all = append(all, "pay.trade = "+p.Add(by.Trade))
 	}
 	if by.own != "" {
 		all = append(all, by.own)

@@ -57,6 +57,8 @@ type To struct {
 	PostalCode  string `bun:"address_postal_code,scanonly"`
 	CountryCode string `bun:"address_country_code,scanonly"`
 	Originator  string `bun:"originator_information,scanonly"` // information from who pays
+	BetweenID   string `bun:"intermediary_id,scanonly"`        // the BIC of the bank in between; empty for none
+	BetweenName string `bun:"intermediary_name,scanonly"`
 }
 
 // Holder is what the record of the customer says who pays or is paid. All but the country of the account is empty
@@ -131,7 +133,7 @@ var inRecords = func() map[string]string {
 	from["payee_account_country"] = "coalesce(ra.country, '')"
 	for _, column := range []string{
 		"email_address", "phone_number", "address_line1", "address_line2", "address_city", "address_state",
-		"address_postal_code", "address_country_code", "originator_information",
+		"address_postal_code", "address_country_code", "originator_information", "intermediary_id", "intermediary_name",
 	} {
 		from["to_"+column] = "coalesce(pd." + column + ", '')"
 	}

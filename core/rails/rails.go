@@ -18,7 +18,13 @@ const (
 // All lists the rails that the limit check knows.
 var All = []Rail{ACH, Fedwire, FedNow, RTP}
 
-// ParseRail reads a rail in any letter case.
+// Networks lists all rails but the bank's own books.
+var Networks = []Rail{ACH, Fedwire, FedNow, RTP, SWIFT}
+
+// ParseNetwork reads one of Networks in any letter case.
+func ParseNetwork(text string) (Rail, bool) { return ident.Word(text, Networks...) }
+
+// ParseRail reads one of All in any letter case.
 func ParseRail(text string) (Rail, bool) {
 	return ident.Word(text, All...)
 }

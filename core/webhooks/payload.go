@@ -275,7 +275,7 @@ func (v *Payload) overNetwork(p *payments.Told) {
 		v.RTPDetails = instant
 	case rails.FedNow:
 		v.FedNowDetails = instant
-	case rails.Fedwire:
+	case rails.Fedwire, rails.SWIFT:
 		v.DetailsOfCharge = d.Charges
 	}
 }
@@ -320,7 +320,7 @@ func receiverPart(p *payments.Told) ReceiverPart {
 func senderPart(p *payments.Told) SenderPart {
 	from := p.Sends()
 	part := SenderPart{
-		SenderName: from.Name, SenderAmount: p.Amount(), SenderAccountNumber: from.Number,
+		SenderName: from.Name, SenderAmount: p.Debited(), SenderAccountNumber: from.Number,
 		SenderAccountType: from.AccountType, SenderType: from.Type, SenderAddress1: from.Line1,
 		SenderAddress2: from.Line2, SenderCity: from.City, SenderState: from.State, SenderZip: from.PostalCode,
 		SenderCountry: from.Country, SenderEmail: from.Email, SenderBankIDType: from.BankIDType,

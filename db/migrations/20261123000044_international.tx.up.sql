@@ -20,6 +20,8 @@ ALTER TABLE payments ADD CONSTRAINT payments_of_trade FOREIGN KEY (tenant, trade
 CREATE UNIQUE INDEX payments_one_of_trade ON payments (tenant, trade)
   WHERE trade IS NOT NULL AND state NOT IN ('REJECTED', 'INVALID', 'CANCELLED');
 --bun:split
+CREATE INDEX payments_of_trade ON payments (tenant, trade, uid) WHERE trade IS NOT NULL;
+--bun:split
 -- Payments that leave before their day.
 CREATE INDEX payments_leaving ON payments (tenant, send_at, uid) WHERE state = 'SCHEDULED' AND send_at IS NOT NULL;
 --bun:split

@@ -8,6 +8,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
+	"bankgraph/core/fx"
 	"bankgraph/core/money"
 	"bankgraph/core/payments"
 	"bankgraph/core/positivepay"
@@ -31,6 +32,8 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type PaymentResolver interface {
+	Trade(ctx context.Context, obj *payments.Payment) (*fx.Trade, error)
+
 	SenderAccount(ctx context.Context, obj *payments.Payment) (*accounts.Account, error)
 	ReceiverAccount(ctx context.Context, obj *payments.Payment) (*accounts.Account, error)
 	Contact(ctx context.Context, obj *payments.Payment) (*contacts.Contact, error)
@@ -640,6 +643,84 @@ func _Payment_currency(ctx context.Context, ec *executionContext, field graphql.
 }
 func fieldContext_Payment_currency(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Payment", field, false, false, errors.New("field of type Currency does not have child fields"))
+}
+
+func _Payment_senderAmount(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Payment_senderAmount(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Debited(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v money.Amount) graphql.Marshaler {
+			return marshalNAmount2bankgraphᚋcoreᚋmoneyᚐAmount(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_Payment_senderAmount(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Payment", field, true, false, errors.New("field of type Amount does not have child fields"))
+}
+
+func _Payment_senderCurrency(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Payment_senderCurrency(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DebitedCurrency(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v money.Currency) graphql.Marshaler {
+			return marshalNCurrency2bankgraphᚋcoreᚋmoneyᚐCurrency(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_Payment_senderCurrency(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Payment", field, true, false, errors.New("field of type Currency does not have child fields"))
+}
+
+func _Payment_trade(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Payment_trade(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Payment().Trade(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *fx.Trade) graphql.Marshaler {
+			return marshalOTrade2ᚖbankgraphᚋcoreᚋfxᚐTrade(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Payment_trade(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Payment",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Trade(ctx, ec, field)
+		},
+	}
+	return fc, nil
 }
 
 func _Payment_paymentDate(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
@@ -1685,6 +1766,52 @@ func _PaymentDetails_bankId(ctx context.Context, ec *executionContext, field gra
 	)
 }
 func fieldContext_PaymentDetails_bankId(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentDetails_intermediaryBic(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_intermediaryBic(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IntermediaryID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_intermediaryBic(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentDetails_intermediaryName(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_intermediaryName(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IntermediaryName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_intermediaryName(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -3406,7 +3533,7 @@ func unmarshalInputPaymentReceiverInput(ctx context.Context, ec *executionContex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"contact", "accountNumber", "accountType", "accountSubType", "name", "address", "emailAddress", "phoneNumber", "bankId", "bankName"}
+	fieldsInOrder := [...]string{"contact", "accountNumber", "accountType", "accountSubType", "name", "address", "emailAddress", "phoneNumber", "bankId", "bankBic", "bankName", "intermediaryBic"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -3476,6 +3603,13 @@ func unmarshalInputPaymentReceiverInput(ctx context.Context, ec *executionContex
 				return it, err
 			}
 			it.BankID = data
+		case "bankBic":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bankBic"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.BankBic = data
 		case "bankName":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bankName"))
 			data, err := unmarshalOString2string(ctx, ec, v)
@@ -3483,6 +3617,13 @@ func unmarshalInputPaymentReceiverInput(ctx context.Context, ec *executionContex
 				return it, err
 			}
 			it.BankName = data
+		case "intermediaryBic":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("intermediaryBic"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IntermediaryBic = data
 		}
 	}
 	return it, nil
@@ -3841,7 +3982,7 @@ func unmarshalInputSendPaymentInput(ctx context.Context, ec *executionContext, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"senderAccount", "receiver", "amount", "currency", "speed", "paymentDate", "recurrence", "externalReferenceId", "notes", "secCode", "remittance", "referenceForBeneficiary", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "channel", "costCenter", "requestMethod", "operationNote", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"senderAccount", "receiver", "amount", "currency", "speed", "trade", "paymentDate", "recurrence", "externalReferenceId", "notes", "secCode", "remittance", "referenceForBeneficiary", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "channel", "costCenter", "requestMethod", "operationNote", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -3883,6 +4024,13 @@ func unmarshalInputSendPaymentInput(ctx context.Context, ec *executionContext, o
 				return it, err
 			}
 			it.Speed = data
+		case "trade":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("trade"))
+			data, err := unmarshalOUID2bankgraphᚋcoreᚋfxᚐTradeUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Contract = data
 		case "paymentDate":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("paymentDate"))
 			data, err := unmarshalODate2timeᚐTime(ctx, ec, v)
@@ -4291,6 +4439,54 @@ func _Payment(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "senderAmount":
+			out.Values[i] = _Payment_senderAmount(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "senderCurrency":
+			out.Values[i] = _Payment_senderCurrency(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "trade":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Payment_trade(ctx, ec, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "paymentDate":
 			out.Values[i] = _Payment_paymentDate(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -5035,6 +5231,16 @@ func _PaymentDetails(ctx context.Context, ec *executionContext, sel ast.Selectio
 		case "bankId":
 			out.Values[i] = _PaymentDetails_bankId(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "intermediaryBic":
+			out.Values[i] = _PaymentDetails_intermediaryBic(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "intermediaryName":
+			out.Values[i] = _PaymentDetails_intermediaryName(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "bankName":
@@ -5844,6 +6050,7 @@ var (
 		"FEDNOW":  rails.FedNow,
 		"RTP":     rails.RTP,
 		"FEDWIRE": rails.Fedwire,
+		"SWIFT":   rails.SWIFT,
 	}
 	marshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRailF = map[rails.Rail]string{
 		rails.Book:    "BOOK",
@@ -5851,6 +6058,7 @@ var (
 		rails.FedNow:  "FEDNOW",
 		rails.RTP:     "RTP",
 		rails.Fedwire: "FEDWIRE",
+		rails.SWIFT:   "SWIFT",
 	}
 )
 
@@ -5912,12 +6120,18 @@ var (
 		"EXPRESS":      payments.Express,
 		"ECONOMY":      payments.Economy,
 		"ECONOMY_PLUS": payments.EconomyPlus,
+		"SPOT":         payments.Spot,
+		"ON":           payments.SameDay,
+		"TN":           payments.NextDay,
 	}
 	marshalNPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeedF = map[payments.Speed]string{
 		payments.Instant:     "INSTANT",
 		payments.Express:     "EXPRESS",
 		payments.Economy:     "ECONOMY",
 		payments.EconomyPlus: "ECONOMY_PLUS",
+		payments.Spot:        "SPOT",
+		payments.SameDay:     "ON",
+		payments.NextDay:     "TN",
 	}
 )
 
@@ -6157,6 +6371,7 @@ var (
 		"FEDNOW":  rails.FedNow,
 		"RTP":     rails.RTP,
 		"FEDWIRE": rails.Fedwire,
+		"SWIFT":   rails.SWIFT,
 	}
 	marshalOPaymentRail2bankgraphᚋcoreᚋrailsᚐRailF = map[rails.Rail]string{
 		rails.Book:    "BOOK",
@@ -6164,6 +6379,7 @@ var (
 		rails.FedNow:  "FEDNOW",
 		rails.RTP:     "RTP",
 		rails.Fedwire: "FEDWIRE",
+		rails.SWIFT:   "SWIFT",
 	}
 )
 
@@ -6229,12 +6445,18 @@ var (
 		"EXPRESS":      payments.Express,
 		"ECONOMY":      payments.Economy,
 		"ECONOMY_PLUS": payments.EconomyPlus,
+		"SPOT":         payments.Spot,
+		"ON":           payments.SameDay,
+		"TN":           payments.NextDay,
 	}
 	marshalOPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeedF = map[payments.Speed]string{
 		payments.Instant:     "INSTANT",
 		payments.Express:     "EXPRESS",
 		payments.Economy:     "ECONOMY",
 		payments.EconomyPlus: "ECONOMY_PLUS",
+		payments.Spot:        "SPOT",
+		payments.SameDay:     "ON",
+		payments.NextDay:     "TN",
 	}
 )
 

@@ -2455,6 +2455,16 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendCurrency(b, o.(*payments.Payment).Currency)
 			},
 		},
+		"senderAmount": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*payments.Payment).Debited())
+			},
+		},
+		"senderCurrency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*payments.Payment).DebitedCurrency())
+			},
+		},
 		"paymentDate": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendDate(b, o.(*payments.Payment).Date)
@@ -2604,6 +2614,16 @@ var Plain = map[string]map[string]direct.Field{
 		"bankId": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendString(b, o.(*payments.Details).BankID)
+			},
+		},
+		"intermediaryBic": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).IntermediaryID)
+			},
+		},
+		"intermediaryName": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).IntermediaryName)
 			},
 		},
 		"bankName": {
@@ -5171,6 +5191,7 @@ var GoFields = map[string]map[string]string{
 		"accountSubType":          "SubType",
 		"emailAddress":            "Email",
 		"phoneNumber":             "Phone",
+		"intermediaryBic":         "IntermediaryID",
 		"referenceForBeneficiary": "Reference",
 		"originatorToBeneficiary": "OriginatorInfo",
 		"senderToReceiver":        "BankInfo",

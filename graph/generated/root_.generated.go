@@ -3747,6 +3747,8 @@ enum PaymentRail {
   RTP
   "Fedwire, the wires of the Federal Reserve."
   FEDWIRE
+  "SWIFT, over which banks pay each other abroad."
+  SWIFT
 }
 
 "How fast a payment to another bank shall be, which picks its network."
@@ -3759,6 +3761,12 @@ enum PaymentSpeed {
   ECONOMY
   "On the same day: in a file of ACH, which leaves at 10:00, 14:00 or 16:00 in New York."
   ECONOMY_PLUS
+  "Abroad, over SWIFT: it settles on the spot date of its currencies."
+  SPOT
+  "Abroad, over SWIFT: it settles on the day on which it is sent."
+  ON
+  "Abroad, over SWIFT: it settles on the day after it is sent."
+  TN
 }
 
 "A payment: money that goes from one account to another, here or at another bank."
@@ -3783,10 +3791,16 @@ type Payment implements Node {
   amount: Amount!
   "What is given back of it; null if nothing is."
   returned: Amount
-  "What the payment costs who pays, in the same currency; null if nothing, and for callers that see only who is paid. It is known when the money moves."
+  "What the payment costs who pays, in senderCurrency; null if nothing, and for callers that see only who is paid. It is known when the money moves."
   fee: Amount
-  "The currency of amount and fee."
+  "The currency of the amount, and of what is given back."
   currency: Currency!
+  "What who pays is debited, without the fee, in senderCurrency: the amount, or what a trade sells for it."
+  senderAmount: Amount!
+  "The currency of the account that is debited."
+  senderCurrency: Currency!
+  "The trade by which it was exchanged (REST: forexContract); null if it was not, or if the caller may not see it."
+  trade: Trade
   "The day on which the money moves, in the bank's time zone; over a network, that on which it settles, in New York."
   paymentDate: Date!
   "The reference that the caller gave it. It may repeat."
@@ -3861,8 +3875,12 @@ type PaymentDetails {
   emailAddress: String
   "The telephone number."
   phoneNumber: String
-  "The routing number of the other bank."
+  "The routing number of the other bank; of an international payment its BIC."
   bankId: String!
+  "The BIC of the bank over which an international payment goes; null if over none."
+  intermediaryBic: String
+  "The name of that bank."
+  intermediaryName: String
   "The name of the other bank."
   bankName: String
   "What it is for, for who is paid (REST: paymentRemittanceNotes)."
@@ -4046,10 +4064,12 @@ input SendPaymentInput {
   receiver: PaymentReceiverInput!
   "How much (REST: paymentAmount)."
   amount: Amount!
-  "The currency of the amount: USD, in which these networks pay."
+  "The currency of the amount: USD; abroad another one, that of the account or what a trade buys."
   currency: Currency!
   "How fast."
   speed: PaymentSpeed!
+  "Abroad: the trade that buys the amount, exactly (REST: fxContractNumber). Required where the account has another currency, and without a paymentDate."
+  trade: UID
   "The day on which it settles, at most a year ahead; the first possible one if absent. It is refused if the network does not settle then."
   paymentDate: Date
   "How it is repeated; a single payment if absent."
@@ -4084,7 +4104,7 @@ input SendPaymentInput {
   idempotencyKey: String!
 }
 
-"Who is paid: a contact of the customer that pays, or somebody described in full, for which accountNumber, name and bankId are required."
+"Who is paid: a contact of the customer that pays, or somebody described in full, for which accountNumber, name and bankId, abroad bankBic, are required."
 input PaymentReceiverInput {
   "An active contact, which describes itself: all other fields must be absent."
   contact: UID
@@ -4104,8 +4124,12 @@ input PaymentReceiverInput {
   phoneNumber: String
   "The routing number of the bank that is paid."
   bankId: String
+  "Abroad: the BIC of that bank (REST: swiftCode)."
+  bankBic: String
   "The name of that bank; as in the directory if absent."
   bankName: String
+  "Abroad: the BIC of a bank over which it goes, if over one."
+  intermediaryBic: String
 }
 
 "The answer to sendPayment."
@@ -8366,6 +8390,12 @@ func childFields_Payment(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Payment_fee(ctx, ec, field)
 	case "currency":
 		return fieldContext_Payment_currency(ctx, ec, field)
+	case "senderAmount":
+		return fieldContext_Payment_senderAmount(ctx, ec, field)
+	case "senderCurrency":
+		return fieldContext_Payment_senderCurrency(ctx, ec, field)
+	case "trade":
+		return fieldContext_Payment_trade(ctx, ec, field)
 	case "paymentDate":
 		return fieldContext_Payment_paymentDate(ctx, ec, field)
 	case "externalReferenceId":
@@ -8452,6 +8482,10 @@ func childFields_PaymentDetails(ctx context.Context, ec *executionContext, field
 		return fieldContext_PaymentDetails_phoneNumber(ctx, ec, field)
 	case "bankId":
 		return fieldContext_PaymentDetails_bankId(ctx, ec, field)
+	case "intermediaryBic":
+		return fieldContext_PaymentDetails_intermediaryBic(ctx, ec, field)
+	case "intermediaryName":
+		return fieldContext_PaymentDetails_intermediaryName(ctx, ec, field)
 	case "bankName":
 		return fieldContext_PaymentDetails_bankName(ctx, ec, field)
 	case "remittance":

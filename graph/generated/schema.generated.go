@@ -8922,6 +8922,18 @@ func marshalOUID2bankgraphᚋcoreᚋcustomersᚐUID(ctx context.Context, ec *exe
 	return res
 }
 
+func unmarshalOUID2bankgraphᚋcoreᚋfxᚐTradeUID(ctx context.Context, ec *executionContext, v any) (fx.TradeUID, error) {
+	res, err := scalar.UnmarshalTradeUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOUID2bankgraphᚋcoreᚋfxᚐTradeUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v fx.TradeUID) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalTradeUID(v)
+	return res
+}
+
 func unmarshalOUID2bankgraphᚋcoreᚋpaymentsᚐRecurrenceUID(ctx context.Context, ec *executionContext, v any) (payments.RecurrenceUID, error) {
 	res, err := scalar.UnmarshalRecurrenceUID(v)
 	return res, graphql.ErrorOnPath(ctx, err)

@@ -132,6 +132,7 @@ type PaymentReceiver struct {
 	AccountSubType, Name                        string
 	Address                                     given.Address
 	EmailAddress, PhoneNumber, BankID, BankName string
+	BankBic, IntermediaryBic                    string // abroad
 }
 
 // Whole is the order with its parties. Money moves only under a key, as with FundsDraft.
@@ -151,7 +152,8 @@ func (d OrderDraft) Whole() (payments.Order, error) {
 	}
 	o.Receiver = payments.Receiver{
 		Number: to.AccountNumber, Type: to.AccountType, SubType: to.AccountSubType, Name: to.Name, Phone: to.PhoneNumber,
-		Email: to.EmailAddress, Bank: payments.ReceiverBank{ID: to.BankID, Name: to.BankName},
+		Email: to.EmailAddress, Bank: payments.ReceiverBank{ID: to.BankID, BIC: to.BankBic, Name: to.BankName},
+		Between: payments.ReceiverBank{BIC: to.IntermediaryBic},
 	}
 	to.Address.To(&o.Receiver.Address)
 	return o, c.Err()
