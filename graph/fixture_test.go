@@ -363,17 +363,23 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		   ?3 || ' step ' || uid FROM payments, generate_series(1, 2) AS n WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO payment_details (tenant, payment, contact, number_sealed, number_hash, number_last4, type, sub_type, address_line1,
 		   address_line2, address_city, address_state, address_postal_code, address_country_code, address_country, email_address, phone_number, bank_id, bank_name, remittance, reference,
-		   originator_information, bank_information, charges, cost_center, request_method, operation_note, route, uetr, return_code)
+		   originator_information, bank_information, charges, cost_center, request_method, operation_note, route, uetr, return_code, intermediary_id,
+		   intermediary_name)
 		 SELECT tenant, uid, sender_account + 50, '', '', '0042', 'Deposit', 'Checking', ?3 || ' line1 ' || uid,
 		   ?3 || ' line2 ' || uid, ?3 || ' city ' || uid, 'OH', '43215', 'US', 'United States',
 		   ?3 || ' email ' || uid, ?3 || ' phone ' || uid, '611090001', ?3 || ' bank ' || uid, ?3 || ' remittance ' || uid, ?3 || ' reference ' || uid,
 		   ?3 || ' from ' || uid, ?3 || ' to ' || uid, 'SHA', ?3 || ' center ' || uid, ?3 || ' method ' || uid, ?3 || ' note ' || uid,
-		   ?3 || ' route ' || uid, 'uetr ' || uid, 'AC03'
+		   ?3 || ' route ' || uid, 'uetr ' || uid, 'AC03',
+		   ?3 || ' between ' || uid, ?3 || ' name between ' || uid
 		 FROM payments WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO ach_entries (tenant, payment, origin, class, company_id, company_name, description, account, same_day, trace)
 		 SELECT tenant, uid, '611090001', 'CCD', ?3 || ' company ' || uid, ?3 || ' name ' || uid, ?3 || ' batch ' || uid, 'SAVINGS', false,
 		   ?3 || ' trace ' || uid
 		 FROM payments WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
+		`UPDATE payments AS p SET trade = t.uid, sold = p.uid + 7, sold_currency = 'EUR'
+		 FROM (SELECT uid, customer, row_number() OVER (PARTITION BY customer ORDER BY uid) AS n FROM fx_trades WHERE tenant = ?0) AS t,
+		   (SELECT uid, customer, row_number() OVER (PARTITION BY customer ORDER BY uid) AS n FROM payments WHERE tenant = ?0) AS o
+		 WHERE p.tenant = ?0 AND o.uid = p.uid AND t.customer = o.customer AND t.n = o.n AND p.customer BETWEEN ?1 AND ?2`,
 		`UPDATE payments SET settles_at = created_at WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO network_messages (tenant, rail, direction, kind, message_id, payment, code, body, at, handed_at)
 		 SELECT tenant, rail, d, 'pacs.008', ?3 || d || uid, uid, ?3 || ' code ' || uid, '', created_at, updated_at

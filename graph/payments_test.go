@@ -194,6 +194,7 @@ func paymentRows(b *bank, of []customers.UID) any {
 			p.Direction, p.EntryType, p.ReturnedMinor = payments.Out, rails.Credit, p.Minor
 			p.SenderAccount, p.ReceiverAccount, p.ReceiverCustomer = accountOf(c, 0), accountOf(c, 1+n%2), c
 			p.Date, p.Recurrence = now.AddDate(0, 0, 7+n), recurrenceOf(c, 1)
+			p.Exchange = payments.Exchange{} // the trade comes with the trades
 			all = append(all, p)
 		}
 	}
