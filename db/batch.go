@@ -195,6 +195,7 @@ func (c PerParentWindow) Text(
 type target struct {
 	offset uintptr
 	as     reflect.Type
+	none   bool // a zero value is written as NULL
 }
 
 // in returns a pointer to the field, into which the driver can scan. It uses unsafe for speed: a row of 20

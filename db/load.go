@@ -110,9 +110,12 @@ func (l *Load) stage(ctx context.Context, table string, columns []string) (name 
 func listed(columns []string) string { return `"` + strings.Join(columns, `", "`) + `"` }
 
 // out returns the field's value for COPY: typed ids and enums as plain values, a nil list as an empty one,
-// nil bytes as NULL.
+// nil bytes as NULL, and so a zero value of a column that has no other word for none.
 func (to target) out(row unsafe.Pointer) any {
 	field := reflect.NewAt(to.as, unsafe.Add(row, to.offset)).Elem()
+	if to.none && field.IsZero() {
+		return nil
+	}
 	if field.Kind() == reflect.Slice && field.IsNil() {
 		if field.Type().Elem().Kind() == reflect.Uint8 {
 			return nil
@@ -124,7 +127,7 @@ func (to target) out(row unsafe.Pointer) any {
 
 // targetOf returns the target of a column.
 func targetOf(model reflect.Type, field *bunschema.Field) target {
-	to := target{as: model}
+	to := target{as: model, none: field.NullZero && !field.IsPK && field.SQLDefault == ""}
 	for _, index := range field.Index { // groups of columns are structs, never pointers
 		step := to.as.Field(index)
 		to.offset, to.as = to.offset+step.Offset, step.Type

@@ -51,7 +51,10 @@ func TestFirstRequestsOfTheReadmeWorkAsPasted(t *testing.T) {
 		Status string
 		Data   []struct{ LegalName string }
 	}
-	if answers.Decode(&byGraph) != nil || answers.Decode(&byREST) != nil {
+	var abroad struct{ Data struct{ PaymentStatus string } }
+	var covered struct{ Data struct{ CoverTradeNo string } }
+	if answers.Decode(&byGraph) != nil || answers.Decode(&byREST) != nil || answers.Decode(&abroad) != nil ||
+		answers.Decode(&covered) != nil {
 		t.Fatalf("the answers are\n%s", out)
 	}
 	first := byGraph.Data.Customer
@@ -61,6 +64,9 @@ func TestFirstRequestsOfTheReadmeWorkAsPasted(t *testing.T) {
 	}
 	if byREST.Status != "Success" || len(byREST.Data) != 2 {
 		t.Errorf("REST: %+v", byREST)
+	}
+	if abroad.Data.PaymentStatus != "PENDING_APPROVAL" || covered.Data.CoverTradeNo == "" {
+		t.Errorf("the payment abroad: %s", out)
 	}
 	var keys []string
 	for _, demo := range demoKeys {
@@ -84,7 +90,7 @@ func TestFirstRequestsOfTheReadmeWorkAsPasted(t *testing.T) {
 }
 
 // writer is the key that runs an example of a change. A change is made only once.
-var writer = map[string]string{"11-ask": "demo-staff", "13-approve": "demo-linda", "16-transfer": "demo-staff", "20-send": "demo-staff"}
+var writer = map[string]string{"11-ask": "demo-staff", "13-approve": "demo-linda", "16-transfer": "demo-staff", "20-send": "demo-staff", "57-abroad": "demo-staff"}
 
 // examples runs the playground's examples with a key. The page says beforehand which ones the key cannot run.
 func (s *testServer) examples(t *testing.T, key string) {
