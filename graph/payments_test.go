@@ -31,6 +31,7 @@ func init() {
 	needs["Query.payment"], needs["Query.payments"], needs["Account.payments"] = view, view, view
 	needs["Payment.senderAccount"], needs["Payment.receiverAccount"] = accounts, accounts
 	needs["Payment.contact"] = []access.Permission{access.ViewContacts}
+	needs["Payment.trade"] = []access.Permission{access.ViewTrades}
 	required["Account.payments"] = "(first: 2)"
 	lookups["Query.payment.uid"] = lookup{
 		`{ payment(uid: "%s") { ALL(Payment) } }`, func(c customers.UID) string { return paymentOf(c, 0).String() },

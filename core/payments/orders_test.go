@@ -223,14 +223,13 @@ func TestWhatCannotBeSentIsRefusedAndHoldsNothing(t *testing.T) {
 		want  error
 		field string
 	}{
-		"more than there is":  {func(_ *sender, o *payments.Order) { o.Amount = "100000.01" }, ledger.ErrUncovered, ""},
-		"above the network":   {func(_ *sender, o *payments.Order) { o.Amount = "1000000.01" }, payments.ErrNetworkLimit, "paymentAmount"},
-		"another currency":    {func(_ *sender, o *payments.Order) { o.Currency = "EUR" }, nil, "paymentCurrency"},
-		"too many decimals":   {func(_ *sender, o *payments.Order) { o.Amount = "1.001" }, nil, "paymentAmount"},
-		"nothing":             {func(_ *sender, o *payments.Order) { o.Amount = "0" }, nil, "paymentAmount"},
-		"an unknown speed":    {func(_ *sender, o *payments.Order) { o.Speed = "Soon" }, nil, "speed"},
-		"a speed not offered": {func(_ *sender, o *payments.Order) { o.Speed = "SPOT" }, nil, "speed"},
-		"a day that is over":  {func(s *sender, o *payments.Order) { o.Date = day(-1) }, nil, "paymentDate"},
+		"more than there is": {func(_ *sender, o *payments.Order) { o.Amount = "100000.01" }, ledger.ErrUncovered, ""},
+		"above the network":  {func(_ *sender, o *payments.Order) { o.Amount = "1000000.01" }, payments.ErrNetworkLimit, "paymentAmount"},
+		"another currency":   {func(_ *sender, o *payments.Order) { o.Currency = "EUR" }, nil, "paymentCurrency"},
+		"too many decimals":  {func(_ *sender, o *payments.Order) { o.Amount = "1.001" }, nil, "paymentAmount"},
+		"nothing":            {func(_ *sender, o *payments.Order) { o.Amount = "0" }, nil, "paymentAmount"},
+		"an unknown speed":   {func(_ *sender, o *payments.Order) { o.Speed = "Soon" }, nil, "speed"},
+		"a day that is over": {func(s *sender, o *payments.Order) { o.Date = day(-1) }, nil, "paymentDate"},
 		"a wire on a Sunday": {func(_ *sender, o *payments.Order) {
 			o.Speed, o.Date = "Express", day((7-int(coretest.Start.In(coretest.Zone()).Weekday()))%7)
 		}, payments.ErrDay, "paymentDate"},
