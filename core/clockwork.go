@@ -20,18 +20,28 @@ func (c *Core) work() []func(context.Context) (int, error) {
 
 // Work does all that is due by the clock of the caller's bank, and returns how much that was.
 func (c *Core) Work(ctx context.Context) (done int, err error) {
+	done, _, err = c.workUntil(ctx, time.Now().Add(time.Hour))
+	return done, err
+}
+
+// workUntil does what is due by the clock of the caller's bank, until nothing is or it has worked long enough: then it has
+// not finished.
+func (c *Core) workUntil(ctx context.Context, end time.Time) (done int, finished bool, err error) {
 	for again := true; again; {
 		again = false
 		for _, do := range c.work() {
+			if time.Now().After(end) || ctx.Err() != nil {
+				return done, false, err
+			}
 			n, failed := do(ctx)
 			done, again = done+n, again || n > 0
 			err = errors.Join(err, failed)
 		}
-		if err != nil || ctx.Err() != nil {
-			return done, err
+		if err != nil {
+			return done, true, err
 		}
 	}
-	return done, nil
+	return done, true, nil
 }
 
 // mostMoving bounds how long one call of AdvanceClock works.
@@ -46,24 +56,24 @@ func (c *Core) AdvanceClock(ctx context.Context) (moved bool, err error) {
 		return false, err
 	}
 	var arrived *time.Time
-	var failed error
-	_, failed = c.Work(ctx)
-	for began := time.Now(); arrived == nil && time.Since(began) < mostMoving; {
+	end := time.Now().Add(mostMoving)
+	release := func(arrived *time.Time) error { return c.Clock.Release(context.WithoutCancel(ctx), arrived) }
+	_, finished, failed := c.workUntil(ctx, end)
+	for finished && arrived == nil && time.Now().Before(end) {
 		var next time.Time
 		if next, err = c.nextEvent(ctx, *to); err == nil {
 			err = c.Clock.Set(ctx, next)
 		}
 		if err != nil {
-			return true, errors.Join(err, c.Clock.Release(ctx, nil))
+			return true, errors.Join(err, release(nil))
 		}
-		if _, err = c.Work(ctx); err != nil { // what cannot be done now stops no clock
-			failed = errors.Join(failed, err)
-		}
-		if !next.Before(*to) {
+		_, finished, err = c.workUntil(ctx, end)
+		failed = errors.Join(failed, err) // what cannot be done now stops no clock
+		if finished && !next.Before(*to) {
 			arrived = to
 		}
 	}
-	return true, errors.Join(failed, c.Clock.Release(ctx, arrived))
+	return true, errors.Join(failed, release(arrived))
 }
 
 // nextEvent returns when the next thing is due for the caller's bank, at most until a time.

@@ -51,7 +51,9 @@ func TestFirstRequestsOfTheReadmeWorkAsPasted(t *testing.T) {
 		Status string
 		Data   []struct{ LegalName string }
 	}
-	var abroad struct{ Data struct{ PaymentStatus string } }
+	var abroad struct {
+		Data struct{ PaymentStatus string }
+	}
 	var covered struct{ Data struct{ CoverTradeNo string } }
 	if answers.Decode(&byGraph) != nil || answers.Decode(&byREST) != nil || answers.Decode(&abroad) != nil ||
 		answers.Decode(&covered) != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -70,22 +71,28 @@ type job struct {
 	tick  func(context.Context) (busy bool, err error)
 }
 
+// longJobs are those whose ticks are long: they take no turn of the others.
+var longJobs = []string{"check files", "make payments of files"}
+
 // longestTick limits the time of a tick, and so the time that a stop waits for one.
 const longestTick = 10 * time.Second
 
 const (
 	banksEvery  = time.Second // how often new banks are looked for
 	ticksAtOnce = 4           // of all banks together, so that requests find connections
+
+	longTicksAtOnce = 2 // beside them
 )
 
-// worker does the jobs of every bank. One tick of a bank runs at a time, so that a bank whose ticks hang
-// takes only one of the slots.
+// worker does the jobs of every bank. One tick of a bank runs at a time, and one long tick beside, so that a bank whose ticks
+// hang takes only one of the slots of either kind.
 type worker struct {
 	log     *slog.Logger
 	banks   func(context.Context) ([]*tenants.Tenant, error)
 	jobs    []job
 	running sync.WaitGroup
 	slots   chan struct{}
+	aside   chan struct{} // slots of long ticks
 	known   map[access.Tenant]bool
 }
 
@@ -96,7 +103,7 @@ func work(
 ) (finish func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &worker{
-		log: log, banks: banks, jobs: jobs, slots: make(chan struct{}, ticksAtOnce),
+		log: log, banks: banks, jobs: jobs, slots: make(chan struct{}, ticksAtOnce), aside: make(chan struct{}, longTicksAtOnce),
 		known: map[access.Tenant]bool{},
 	}
 	w.running.Go(func() { w.each(ctx) })
@@ -115,9 +122,13 @@ func (w *worker) each(ctx context.Context) {
 				continue
 			}
 			w.known[bank.ID] = true
-			turn := make(chan struct{}, 1)
+			turn, aside := make(chan struct{}, 1), make(chan struct{}, 1)
 			for _, j := range w.jobs {
-				w.running.Go(func() { w.repeat(ctx, bank, j, turn) })
+				places := []chan struct{}{turn, w.slots}
+				if slices.Contains(longJobs, j.name) {
+					places = []chan struct{}{aside, w.aside}
+				}
+				w.running.Go(func() { w.repeat(ctx, bank, j, places) })
 			}
 		}
 		if !pause(ctx, banksEvery) {
@@ -128,9 +139,9 @@ func (w *worker) each(ctx context.Context) {
 
 // repeat does a job of one bank until the context ends. While there is something to do it pauses for as long
 // as the last tick took; otherwise its pauses grow up to j.every.
-func (w *worker) repeat(ctx context.Context, bank *tenants.Tenant, j job, turn chan struct{}) {
+func (w *worker) repeat(ctx context.Context, bank *tenants.Tenant, j job, places []chan struct{}) {
 	for wait := j.busy; ; {
-		for _, place := range []chan struct{}{turn, w.slots} {
+		for _, place := range places {
 			select {
 			case place <- struct{}{}:
 			case <-ctx.Done():
@@ -139,8 +150,9 @@ func (w *worker) repeat(ctx context.Context, bank *tenants.Tenant, j job, turn c
 		}
 		began := time.Now()
 		busy, err := w.once(ctx, bank, j)
-		<-w.slots
-		<-turn
+		for _, place := range places {
+			<-place
+		}
 		switch {
 		case err != nil:
 			wait = j.every
@@ -214,7 +226,7 @@ func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logge
 			purged, err := b.Webhooks.Purge(ctx, s.KeepEvents)
 			return purged > 0, err
 		}},
-		{"remove text of files that never came to be", 10 * time.Minute, time.Second, each(b.Files.RemoveStray)},
+		{"remove text of files that nobody reads any more", 10 * time.Second, 50 * time.Millisecond, each(b.Files.RemoveStray)},
 		{"remove old events", time.Hour, time.Second, func(ctx context.Context) (bool, error) {
 			purged, err := b.Events.Purge(ctx, s.KeepEvents)
 			return purged > 0, err

@@ -22,7 +22,7 @@ const (
 	checkedTogether = 250              // lines that are checked, and written, at a time
 	longestStep     = 5 * time.Second  // of one call of Check or Pay
 	leaseFor        = 15 * time.Second // how long nobody else works on the file
-	mostAttempts    = 1000             // calls that work on a file, of which one checks tens of thousands of lines
+	mostStalled     = 20               // calls that work on a file and do not come on with it
 )
 
 // Check reads files of the caller's bank that have come in, and says of each line what would become of it. It works on one
@@ -37,7 +37,7 @@ func (s *Service) Check(ctx context.Context) (checked int, err error) {
 	if err != nil || f == nil {
 		return 0, err
 	}
-	if f.Attempt > mostAttempts {
+	if f.Stalled > mostStalled {
 		return 1, (&checking{s: s, f: f, worker: caller, now: now}).finish(ctx,
 			Faults{{0, "", string(fault.Internal), "the bank could not read the file"}})
 	}
@@ -65,25 +65,28 @@ var (
 	errLost = errors.New("somebody else has the file")
 )
 
-// lease takes the oldest file that waits to be checked, for some seconds; nil if there is none.
+// lease takes the file that waits to be checked and was worked on least often, for some seconds; nil if there is none. So
+// large files and small ones take turns.
 func (s *Service) lease(ctx context.Context, caller access.Caller, now time.Time) (*BulkFile, error) {
 	f := new(BulkFile)
 	err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		err := tx.NewSelect().Model(f).Where("bf.tenant = ?", caller.Tenant).
 			Where("bf.status IN (?)", bun.List([]FileStatus{Received, Validating})).
 			Where("coalesce(bf.leased_until, '-infinity') < clock_timestamp()").
-			OrderExpr("bf.leased_until NULLS FIRST, bf.uid").Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+			OrderExpr("bf.attempt, bf.uid").Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		if err != nil {
 			return err
 		}
 		was := *f
-		f.Attempt++
-		_, err = db.Raw(tx, `UPDATE bulk_files SET attempt = ?, leased_until = clock_timestamp() + ?::interval
-			WHERE tenant = ? AND uid = ?`, f.Attempt, leaseFor.String(), f.Tenant, f.UID).Exec(ctx)
-		if err != nil || f.Status == Validating {
-			return err
+		f.Attempt, f.Stalled = f.Attempt+1, f.Stalled+1
+		if f.Status == Received {
+			if err := s.enterTx(ctx, tx, caller, &was, f, Validating, now); err != nil {
+				return err
+			}
 		}
-		return s.enterTx(ctx, tx, caller, &was, f, Validating, now)
+		_, err = db.Raw(tx, `UPDATE bulk_files SET attempt = ?, stalled = ?, leased_until = clock_timestamp() + ?::interval
+			WHERE tenant = ? AND uid = ?`, f.Attempt, f.Stalled, leaseFor.String(), f.Tenant, f.UID).Exec(ctx)
+		return err
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // there is no file to check
@@ -97,7 +100,7 @@ func (s *Service) lease(ctx context.Context, caller access.Caller, now time.Time
 // leave lets others go on with a file.
 func (s *Service) leave(ctx context.Context, f *BulkFile) error {
 	return s.db.InTx(ctx, int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		_, err := db.Raw(tx, `UPDATE bulk_files SET leased_until = NULL WHERE tenant = ? AND uid = ? AND attempt = ?`,
+		_, err := db.Raw(tx, `UPDATE bulk_files SET leased_until = NULL, stalled = 0 WHERE tenant = ? AND uid = ? AND attempt = ?`,
 			f.Tenant, f.UID, f.Attempt).Exec(ctx)
 		return err
 	})
@@ -300,7 +303,7 @@ func (c *checking) write(ctx context.Context, lines []*FileLine) error {
 	f := c.f
 	return c.s.db.InTx(ctx, int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		done, err := db.Raw(tx, `UPDATE bulk_files SET checked = ?, position = ?, valid = ?, failed = ?, credits = ?, debits = ?,
-			largest = ?, payment_date = ?, offset_account = ?, approvers = ?, by_bank = ?,
+			largest = ?, payment_date = ?, offset_account = ?, approvers = ?, by_bank = ?, stalled = 0,
 			leased_until = clock_timestamp() + ?::interval
 			WHERE tenant = ? AND uid = ? AND attempt = ? AND status = 'VALIDATING'`, f.Checked, f.Position, f.Valid, f.Failed,
 			f.Credits, f.Debits, f.Largest, f.PaymentDate, named(f.OffsetAccount), f.Approvers, f.ByBank,

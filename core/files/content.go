@@ -132,7 +132,8 @@ func (s *Service) discard(ctx context.Context, tenant access.Tenant, of FileUID)
 // strayAfter is how long the text of a file may wait for its file: longer than any upload takes.
 const strayAfter = time.Hour
 
-// RemoveStray removes text of files that did not come to be, as the process ended, of the caller's bank. It is for workers.
+// RemoveStray removes text of files of the caller's bank that nobody reads any more: they are checked, and each line is kept
+// by itself; or they did not come to be, as the process ended. It is for workers.
 func (s *Service) RemoveStray(ctx context.Context) (removed int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -140,9 +141,10 @@ func (s *Service) RemoveStray(ctx context.Context) (removed int, err error) {
 	}
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		done, err := db.Raw(tx, `DELETE FROM bulk_file_parts WHERE tenant = ? AND id IN (
-			SELECT p.id FROM bulk_file_parts AS p WHERE p.tenant = ? AND p.created_at < clock_timestamp() - ?::interval
-			AND NOT EXISTS (SELECT FROM bulk_files AS f WHERE f.tenant = ? AND f.uid = p.file) LIMIT 100)`, caller.Tenant,
-			caller.Tenant, strayAfter.String(), caller.Tenant).Exec(ctx)
+			SELECT p.id FROM bulk_file_parts AS p LEFT JOIN bulk_files AS f ON f.tenant = ? AND f.uid = p.file WHERE p.tenant = ?
+			  AND CASE WHEN f.uid IS NULL THEN p.created_at < clock_timestamp() - ?::interval
+			      ELSE f.status NOT IN (?) END LIMIT 100)`, caller.Tenant, caller.Tenant, caller.Tenant, strayAfter.String(),
+			bun.List([]FileStatus{Received, Validating})).Exec(ctx)
 		if err != nil {
 			return err
 		}

@@ -128,11 +128,11 @@ func (r *reader) fill(s *said, row []string) {
 			continue
 		}
 		if !check.IsPlain(text) {
-			s.faults = append(s.faults, FileFault{s.line, c.name, string(fault.Malformed), "must be plain text"})
+			s.fail(FileFault{s.line, c.name, string(fault.Malformed), "must be plain text"})
 			continue
 		}
 		if err := c.fill(o, strings.Clone(text)); err != nil {
-			s.faults = append(s.faults, faultsOf(s.line, err, columnIn)...)
+			s.fail(faultsOf(s.line, err, columnIn)...)
 		}
 	}
 	if o.Receiver.Number != "" && o.Receiver.Type == "" {

@@ -34,7 +34,7 @@ func readWires(from io.Reader, after int32, each func(*said) error) error {
 	in := bufio.NewScanner(from)
 	in.Buffer(make([]byte, 0, 4<<10), mostRecord)
 	in.Split(splitWires)
-	line := int32(1)
+	line, before := int32(1), int32(0)
 	for in.Scan() {
 		text := in.Text()
 		blank := int32(len(text) - len(strings.TrimLeft(text, " \r\n")))  //nolint:gosec // bounded
@@ -44,6 +44,10 @@ func readWires(from io.Reader, after int32, each func(*said) error) error {
 		if text = strings.TrimSpace(text); text == "" || text == "\ufeff" {
 			continue
 		}
+		if s.line == before { // by its line a message is known
+			return broken(s.line, "", fault.Malformed, "a message must begin on a line of its own")
+		}
+		before = s.line
 		readWire(s, strings.TrimPrefix(text, "\ufeff"))
 		if s.line <= after {
 			continue
@@ -75,7 +79,7 @@ func splitWires(data []byte, atEOF bool) (advance int, token []byte, err error) 
 // readWire makes an order of a message.
 func readWire(s *said, text string) {
 	fail := func(tag string, problem fault.Problem, message string) {
-		s.faults = append(s.faults, FileFault{s.line, tag, string(problem), message})
+		s.fail(FileFault{s.line, tag, string(problem), message})
 	}
 	said := map[string]string{}
 	for rest := text; rest != ""; {

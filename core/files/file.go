@@ -111,6 +111,8 @@ type BulkFile struct {
 	UpdatedBy     string        `bun:"updated_by" json:"-"`
 	Attempt       int32         `bun:"attempt" json:"-"`
 	LeasedUntil   *time.Time    `bun:"leased_until" json:"-"`
+	Stalled       int32         `bun:"stalled" json:"-"`   // attempts since the checking came on
+	WorkedAt      *time.Time    `bun:"worked_at" json:"-"` // when its lines were last paid
 	CreatedAt     time.Time     `bun:"created_at" json:"-"`
 	UpdatedAt     time.Time     `bun:"updated_at" json:"-"`
 	Version       int32         `bun:"version" json:"-"`

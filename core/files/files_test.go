@@ -635,3 +635,88 @@ func TestPaymentsAreToldWithTheirFile(t *testing.T) {
 		}
 	}
 }
+
+func TestAMessageWithManyFaultsKeepsTheFirst(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	uid := f.upload(files.Fedwire, "{1500}"+strings.Repeat("{9999}", 10_000)+"\n{1500}"+strings.Repeat("{9998}", 10_000)+"\n")
+	f.work()
+	f.is(uid, files.Failed, 0, 2)
+	for _, l := range f.lines(uid) {
+		if n := len(l.Faults()); n != files.MostLineFaults {
+			t.Errorf("line %d keeps %d faults", l.Number, n)
+		}
+	}
+}
+
+func TestMessagesBeginOnLinesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	uid := f.upload(files.Fedwire, "{1500}01{1510}1000{1500}01{1510}1000\n")
+	f.work()
+	if is := f.is(uid, files.Failed, 0, 0); is.RejectReason != "a message must begin on a line of its own" {
+		t.Error(is.RejectReason)
+	}
+}
+
+func TestTheTextOfAFileIsRemovedWhenItIsChecked(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	done, failed := f.upload(files.CSV, header+f.row("A", "1")), f.upload(files.CSV, "no,header\n")
+	f.work()
+	waits := f.upload(files.CSV, header+f.row("B", "2"))
+	for range 3 {
+		if _, err := f.Files.RemoveStray(f.worker()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for uid, parts := range map[files.FileUID]int{done: 0, failed: 0, waits: 1} {
+		var n int
+		if err := f.DB.NewRaw("SELECT count(*) FROM bulk_file_parts WHERE tenant = ? AND file = ?", f.Tenant, uid).
+			Scan(t.Context(), &n); err != nil || n != parts {
+			t.Errorf("file %d has %d parts, want %d (%v)", uid, n, parts, err)
+		}
+	}
+	f.work()
+	f.is(waits, files.Processed, 1, 0)
+}
+
+func TestFilesTakeTurns(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	var rows strings.Builder
+	for n := range 600 {
+		rows.WriteString(f.row(fmt.Sprint("A-", n), "1"))
+	}
+	large, small := f.upload(files.CSV, header+rows.String()), f.upload(files.CSV, header+f.row("B", "2"))
+	for range 2 { // both are checked
+		if _, err := f.Files.Check(f.worker()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // and each has its turn
+		if _, err := f.Files.Pay(f.worker()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.is(small, files.Processed, 1, 0)
+	if is := f.find(large); is.Status != files.Processing && is.Status != files.Processed {
+		t.Error(is.Status)
+	}
+}
+
+func TestAFileThatCannotBeCheckedIsGivenUp(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	uid, other := f.upload(files.CSV, header+f.row("A", "1")), f.upload(files.CSV, header+f.row("B", "2"))
+	f.Exec("UPDATE bulk_file_parts SET content = 'garbage'::bytea WHERE tenant = ? AND file = ?", f.Tenant, uid)
+	for range 30 {
+		_, _ = f.Files.Check(f.worker())
+		f.free()
+	}
+	if is := f.is(uid, files.Failed, 0, 0); is.RejectReason != "the bank could not read the file" {
+		t.Error(is.RejectReason)
+	}
+	f.work()
+	f.is(other, files.Processed, 1, 0)
+}

@@ -216,7 +216,7 @@ func readEntries(from io.Reader, all batches, faulty Faults, after int32, each f
 func (b *batch) entry(e nacha.Entry) *said {
 	s := &said{line: int32(e.Line), last: int32(e.Line), batch: b.Number} //nolint:gosec // bounded by the size
 	refuse := func(field, why string) {
-		s.faults = append(s.faults, FileFault{s.line, field, string(fault.Forbidden), why})
+		s.fail(FileFault{s.line, field, string(fault.Forbidden), why})
 	}
 	switch {
 	case e.Return != nil || e.Dishonour != nil || e.Contest != nil || e.Change != nil:

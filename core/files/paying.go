@@ -107,12 +107,13 @@ func (s *Service) dealing(
 	err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		f := new(BulkFile)
 		err := tx.NewSelect().Model(f).Where("bf.tenant = ?", caller.Tenant).
-			Where("bf.status IN (?)", bun.List([]FileStatus{Approved, Processing})).OrderExpr("bf.uid").Limit(1).
+			Where("bf.status IN (?)", bun.List([]FileStatus{Approved, Processing})).OrderExpr("bf.worked_at NULLS FIRST, bf.uid").Limit(1).
 			For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		if err != nil {
 			return err
 		}
 		was := *f
+		f.WorkedAt = new(time.Now()) // files take turns
 		var lines []*FileLine
 		err = tx.NewSelect().Model(&lines).Where("bl.tenant = ?", f.Tenant).Where("bl.file = ?", f.UID).Where("bl.id >= ?", lineID(f.UID, 0)).
 			Where("bl.id < ?", lineID(f.UID+1, 0)).Where("bl.status = ?", LineValid).OrderExpr("bl.id").Limit(most).Scan(ctx)
@@ -148,8 +149,8 @@ func (s *Service) dealing(
 			to = Processed
 		}
 		if to == was.Status {
-			return db.ExecAtCommit(ctx, `UPDATE bulk_files SET made = $3::int, failed = $4::int, valid = $5::int
-				WHERE tenant = $1 AND uid = $2`, f.Tenant, f.UID, f.Made, f.Failed, f.Valid)
+			return db.ExecAtCommit(ctx, `UPDATE bulk_files SET made = $3::int, failed = $4::int, valid = $5::int,
+				worked_at = $6::timestamptz WHERE tenant = $1 AND uid = $2`, f.Tenant, f.UID, f.Made, f.Failed, f.Valid, f.WorkedAt)
 		}
 		return s.enterTx(ctx, tx, caller, &was, f, to, now)
 	})

@@ -20,6 +20,11 @@ type said struct {
 	end    int64 // where the file goes on after it, in bytes; 0 where only a whole file can be read
 }
 
+// fail keeps what is wrong with the line: the first faults, as many as are kept.
+func (s *said) fail(all ...FileFault) {
+	s.faults = append(s.faults, all[:min(len(all), MostLineFaults-min(len(s.faults), MostLineFaults))]...)
+}
+
 // mostLines is how many payments a file has at most.
 const mostLines = 1_000_000
 

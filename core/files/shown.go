@@ -143,16 +143,16 @@ func (s *Service) PaymentsOf(
 			" LIMIT $5::bigint OFFSET $6::bigint"
 	})
 	rows := db.Queue(b, text, caller.Tenant, caller.ScopeCustomer(), lineID(uid, 0), lineID(uid+1, 0), w.Limit(), w.Offset)
-	total := s.CountLinesOf(ctx, b, []FileUID{uid}, FileLineSearch{}, 0)
 	if err := b.Send(ctx); err != nil {
 		return found, err
 	}
 	if len(file.Of[uid]) == 0 {
 		return found, ErrNotFound
 	}
-	found.Items, found.Total = page.Cut(rows.Items, w).Items, db.CountOf(total, uid)
+	of := file.Of[uid][0]
+	found.Items, found.Total = page.Cut(rows.Items, w).Items, int64(of.Valid)+int64(of.Failed)
 	for _, l := range found.Items {
-		l.Of = file.Of[uid][0]
+		l.Of = of
 		if _, err := s.Said(&l.FileLine); err != nil {
 			return found, err
 		}

@@ -491,6 +491,21 @@ func TestOnlyWhoSeesTheCustomerTradesForIt(t *testing.T) {
 			t.Errorf("another partner by %s: %v", name, err)
 		}
 	}
+	absent := map[string]fx.Draft{
+		"number": {Account: coretest.AccountNumber(4711)}, "uid": {UID: 999}, "short name": {ShortName: "nobody"}, "id": {ID: "nothing"},
+		"number alone": {Account: coretest.AccountNumber(4711)},
+	}
+	for name, none := range absent { // nothing tells what is another's from what is not there
+		said := func(n fx.Draft) string {
+			draft := d.draft()
+			draft.IDType, draft.UID, draft.ShortName, draft.ID, draft.Account = names[name].IDType, n.UID, n.ShortName, n.ID, n.Account
+			_, err := d.FX.Quote(d.Partner(rival), draft, changes.RequestOptions{})
+			return fmt.Sprint(err)
+		}
+		if got, want := said(names[name]), said(none); got != want {
+			t.Errorf("by %s: another's is %q, none %q", name, got, want)
+		}
+	}
 	stranger := d.Partner(rival)
 	if _, err := d.accept(stranger, open.UID, fx.Acceptance{}, ""); !errors.Is(err, fx.ErrNoQuote) {
 		t.Errorf("accepted by another partner: %v", err)
@@ -623,7 +638,7 @@ func TestADraftIsToldWhatIsWrongWithIt(t *testing.T) {
 		"before spot": {func(q *fx.Draft) { q.Tenor, q.ValueDate, q.Product = "", day("2026-11-20"), "FORWARD" }, "valueDate", fault.NoMatch},
 		"too far":     {func(q *fx.Draft) { q.Tenor, q.Product = "11Y", "FORWARD" }, "tenor", fault.Max},
 		"no price":    {func(q *fx.Draft) { q.Buy = "XPF" }, "", ""},
-		"nobody":      {func(q *fx.Draft) { q.UID = 1_999_999 }, "", ""},
+		"nobody":      {func(q *fx.Draft) { q.UID = 1_999_999 }, "customerUID", ""},
 	} {
 		draft := d.draft()
 		c.edit(&draft)
@@ -639,4 +654,17 @@ func TestADraftIsToldWhatIsWrongWithIt(t *testing.T) {
 			t.Errorf("%s: %v, want %s %s", name, err, c.field, c.problem)
 		}
 	}
+}
+
+func TestOpenQuotesOfACustomerAreBounded(t *testing.T) {
+	t.Parallel()
+	d := newTrader(t)
+	for range 100 {
+		d.ask(t, d.draft())
+	}
+	if _, err := d.FX.Quote(d.Staff(), d.draft(), changes.RequestOptions{}); !fx.ErrManyQuotes.Is(err) {
+		t.Errorf("one more: %v", err)
+	}
+	d.Clock.Advance(31 * time.Second)
+	d.ask(t, d.draft()) // the others have expired
 }

@@ -26,6 +26,7 @@ type named struct {
 	customer customers.UID
 	id       string // as quotes keep it
 	other    bool   // the account number is not the customer's
+	field    string // of the request that names it
 }
 
 // namedTx finds the customer that a draft names.
@@ -60,7 +61,22 @@ func (s *Service) namedTx(ctx context.Context, tx *changes.Tx, d Draft, by IDTyp
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrCustomer.On(field)
 	}
+	n.field = field
 	return n, err
+}
+
+// mostOpen is how many quotes of a customer are open at a time.
+const mostOpen = 100
+
+// fewTx returns ErrManyQuotes for a customer that has as many open quotes as there may be.
+func fewTx(ctx context.Context, tx *changes.Tx, of customers.UID) error {
+	var open int
+	err := tx.NewRaw(`SELECT count(*) FROM (SELECT FROM fx_quotes WHERE tenant = ? AND customer = ? AND status = 'Open'
+		AND expires_at > ? LIMIT ?) AS q`, tx.Caller.Tenant, of, tx.Now, mostOpen).Scan(ctx, &open)
+	if err == nil && open >= mostOpen {
+		err = ErrManyQuotes
+	}
+	return err
 }
 
 // bank is what a quote has to know of its bank.
@@ -94,13 +110,16 @@ func (s *Service) quoteTx(ctx context.Context, tx *changes.Tx, at changes.Target
 		held, err := s.customers.HoldTx(ctx, tx, tx.Caller, n.customer)
 		held, err = inBusinessTx(ctx, tx, held, err)
 		if errors.Is(err, customers.ErrNotFound) || errors.Is(err, customers.ErrOutOfScope) {
-			err = ErrCustomer
+			err = ErrCustomer.On(n.field)
 		}
 		return held, err
 	}
 	q, err := l.Add(ctx, tx, at, func(held *customers.Held) (*Quote, error) {
 		if n.other {
 			return nil, fault.Field("quote", "accountNumber", fault.NoMatch, "must be an account of the customer")
+		}
+		if err := fewTx(ctx, tx, held.UID); err != nil {
+			return nil, err
 		}
 		q := &Quote{
 			Tenant: tx.Caller.Tenant, UID: QuoteUID{uuid.New()}, Customer: held.UID, IDType: w.by, CustomerID: n.id,

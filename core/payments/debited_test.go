@@ -696,3 +696,26 @@ func TestNobodyApprovesADebitAboveItsOwnLimit(t *testing.T) {
 		t.Errorf("rejecting is not bounded: %v", err)
 	}
 }
+
+func TestADebitThatIsPlayedReachesNoAccountThatTheCallerDoesNotSee(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	other := &sender{s.Bank, s.Account(s.Customer(), coretest.Holding(100_000_00, 0), coretest.Sends), s.to}
+	partner := s.DownstreamPartner()
+	own := s.Customer(coretest.OwnedBy(partner))
+	account := s.Account(own, coretest.Holding(100_00, 0), coretest.Sends)
+	for _, number := range []string{coretest.AccountNumber(other.from.UID), coretest.AccountNumber(4711)} {
+		draft := sandbox.Debit{Account: account.UID, Number: number, Amount: "25.00", CompanyID: "9100011223", SECCode: "CCD"}
+		if _, err := s.Sandbox.PlayDebit(s.Partner(partner), draft, changes.RequestOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.through(t, "2026-11-19 12:00")
+	other.has(t, 100_000_00, 0)
+	if uid := s.newest(t); uid != 0 {
+		t.Errorf("payment %s came of it", uid)
+	}
+	if got := s.wentBack(t); len(got) != 2 || !strings.Contains(got[0], "R0") || got[0][:3] != got[1][:3] {
+		t.Errorf("another's account is answered otherwise than none: %q", got)
+	}
+}

@@ -1,11 +1,14 @@
 package payments_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
@@ -514,4 +517,37 @@ func TestManyOrdersAndWorkersAtATime(t *testing.T) {
 func late(err error) bool {
 	_, again := db.UniqueViolation(err)
 	return again
+}
+
+func TestNobodyWaitsBehindThePaymentsOfAnother(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	other := &sender{s.Bank, s.Account(s.Customer(), coretest.Holding(100_00, 0), coretest.Sends), s.to}
+	var orders []*payments.Order
+	for range 300 {
+		orders = append(orders, new(s.order("1.00")))
+	}
+	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+	by, err := access.Require(s.Staff())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DB.InTx(t.Context(), int64(s.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := s.Payments.MakeAllTx(ctx, tx, by, s.from.Customer, orders, s.Now())
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	last := other.send(t, other.order("5.00", func(o *payments.Order) {
+		o.Receiver = payments.Receiver{Number: "440055551", Name: "Ada Byron", Bank: payments.ReceiverBank{ID: "611590103"}}
+	}))
+	if n, err := s.Payments.SendQueued(operator); n != 250 || err != nil {
+		t.Fatal(n, err)
+	}
+	if got := s.life(t, last.UID); got != "QUEUED SENT" {
+		t.Errorf("behind 300 of another customer: %s", got)
+	}
+	if n, err := s.Payments.SendQueued(operator); n != 51 || err != nil {
+		t.Error(n, err)
+	}
 }

@@ -7,7 +7,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+
+	"github.com/uptrace/bun"
 
 	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
@@ -108,7 +111,9 @@ func (s *Service) debitTx(ctx context.Context, tx *changes.Tx, _ changes.Target,
 		return Played{}, fault.Field(play, "paymentDate", fault.Max, "must be from today to a year ahead, in New York")
 	}
 	if d.Number != "" {
-		of.number = d.Number
+		if of.number, err = s.numberTx(ctx, tx, d.Number); err != nil {
+			return Played{}, err
+		}
 	}
 	if _, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(of.Customer)); err != nil {
 		return Played{}, err
@@ -163,6 +168,21 @@ func (d *Debit) file(of *paid, amount money.Amount, number int64, now time.Time)
 		return "", fault.Field(play, "payment", fault.Malformed, "cannot be sent over ACH: "+wrong.Reason)
 	}
 	return body.String(), err
+}
+
+// numberTx returns the account number that an entry names. That of an account which the caller does not see is not there:
+// the entry has a number that no account has.
+func (s *Service) numberTx(ctx context.Context, tx *changes.Tx, number string) (string, error) {
+	var of []struct{ Customer, Owner int64 }
+	err := tx.NewRaw(`SELECT a.customer, c.owner FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
+		WHERE a.tenant = ?0 AND c.tenant = ?0 AND a.number_hash IN (?1) AND a.deleted_at IS NULL`, tx.Caller.Tenant,
+		bun.List(s.keys.Hashes(int64(tx.Caller.Tenant), accounts.NumberColumn, number))).Scan(ctx, &of)
+	for _, a := range of {
+		if !tx.Caller.Sees(a.Customer, a.Owner) {
+			return strings.Repeat("0", len(number)), err
+		}
+	}
+	return number, err
 }
 
 // accountType is what ACH takes the account for.
