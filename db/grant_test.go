@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -95,8 +96,11 @@ func TestTheOnlyRoleIsBoundToo(t *testing.T) {
 	if err != nil || len(ways) != 1 || !strings.Contains(ways[0], "_only owns the tables: it is bound") {
 		t.Errorf("%v %v", ways, err)
 	}
-	for range tables { // and everything can be undone by it
+	for range 1000 { // and everything can be undone by it
 		if _, err := db.MigrateDown(t.Context(), only); err != nil {
+			if !errors.Is(err, db.ErrNothingToUndo) {
+				t.Error(err)
+			}
 			break
 		}
 	}

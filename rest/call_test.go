@@ -64,6 +64,7 @@ func (b *bank) send(ctx context.Context, r *http.Request) said {
 	w := httptest.NewRecorder()
 	b.handler.ServeHTTP(w, r.WithContext(db.WithMeter(ctx, answer.cost)))
 	answer.status, answer.header, answer.body = w.Code, w.Header(), w.Body.String()
+	saw(b.t, answer.body)
 	return answer
 }
 

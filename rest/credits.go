@@ -32,7 +32,8 @@ var (
 			because(payments.ErrRailOff, "CREDIT_SPEED_NOTENABLED").exactly(),
 			because(payments.ErrNoBIC, "CREDIT_SPEED_NOTENABLED").exactly(),
 			because(payments.ErrContractAmount, "CREDIT_AMOUNT_NOFXMATCH").exactly(),
-			because(payments.ErrContractOver, "ADDITIONALINFO_FXCONTRACTNUMBER_STATUS").exactly(),
+			because(payments.ErrContractOver, "ADDITIONALINFO_FXCONTRACT_STATUS").exactly(),
+			because(payments.ErrContractUsed, "ADDITIONALINFO_FXCONTRACT_DUPLICATE").exactly(),
 			because(payments.ErrRoute, "CREDIT_ROUTE_NOTFOUND").exactly(),
 			because(payments.ErrNetworkLimit, "CREDIT_AMOUNT_LIMIT").exactly(),
 			because(payments.ErrLimit, "CREDIT_AMOUNT_LIMIT").exactly(),
@@ -68,6 +69,7 @@ var creditAreas = []struct{ field, area string }{
 	{"receiver.intermediaryBank", "INTERMEDIARYBANK"},
 	{"receiver.", "BENEFICIARY_"},
 	{"sender.", "SENDER_"},
+	{"additionalInfo.fxContractNumber", "ADDITIONALINFO_FXCONTRACT"},
 	{"additionalInfo.", "ADDITIONALINFO_"},
 	{"", "CREDIT_"},
 }

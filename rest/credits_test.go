@@ -112,7 +112,7 @@ func TestACreditNamesEveryMistake(t *testing.T) {
 		strings.Replace(credit(b, ""), `"USD"`, `"XXQ"`, 1):                               {"CREDIT_CURRENCY_INVALID"},
 		strings.Replace(credit(b, ""), `"USD"`, `"EUR"`, 1):                               {"CREDIT_CURRENCY_NOMATCH"},
 		strings.Replace(credit(b, ""), `"Instant"`, `"Soon"`, 1):                          {"CREDIT_SPEED_INVALID"},
-		strings.Replace(credit(b, ""), `"Instant"`, `"SPOT"`, 1):                          {"ADDITIONALINFO_FXCONTRACTNUMBER_REQUIRED", "CREDIT_NOTES_REQUIRED"},
+		strings.Replace(credit(b, ""), `"Instant"`, `"SPOT"`, 1):                          {"ADDITIONALINFO_FXCONTRACT_REQUIRED", "CREDIT_NOTES_REQUIRED"},
 		strings.Replace(credit(b, ""), b.purse.UID.String(), b.hidden.UID.String(), 1):    {"SENDER_ACCOUNT_NOTFOUND"},
 		strings.Replace(credit(b, ""), b.purse.UID.String(), "4711", 1):                   {"SENDER_ACCOUNT_NOTFOUND"},
 		strings.Replace(credit(b, ""), b.purse.UID.String(), b.pseudo.UID.String(), 1):    {"BENEFICIARY_ID_NOTFOUND"},

@@ -45,8 +45,8 @@ func TestACreditAbroadIsPaidByATrade(t *testing.T) {
 	contract := `"fxContractNumber": "` + number + `"`
 	for body, codes := range map[string][]string{
 		abroad(b, "100.01", contract):                  {"CREDIT_AMOUNT_NOFXMATCH"},
-		abroad(b, "100", `"fxContractNumber": "9999"`): {"ADDITIONALINFO_FXCONTRACTNUMBER_NOTFOUND"},
-		abroad(b, "100", ""):                           {"ADDITIONALINFO_FXCONTRACTNUMBER_REQUIRED"},
+		abroad(b, "100", `"fxContractNumber": "9999"`): {"ADDITIONALINFO_FXCONTRACT_NOTFOUND"},
+		abroad(b, "100", ""):                           {"ADDITIONALINFO_FXCONTRACT_REQUIRED"},
 		strings.Replace(abroad(b, "100", contract), `"swiftCode": "MUSTDEFF"`, `"name": "M"`, 1): {"RECEIVERBANK_SWIFT_REQUIRED"},
 		strings.Replace(abroad(b, "100", contract), "MUSTDEFF", "MUST", 1):                       {"RECEIVERBANK_SWIFT_INVALID"},
 		strings.Replace(abroad(b, "100", contract), "MUSTDEFF", "NONEDEFF", 1):                   {"RECEIVERBANK_SWIFT_NOTFOUND"},
@@ -66,7 +66,7 @@ func TestACreditAbroadIsPaidByATrade(t *testing.T) {
 	}
 	uid := member(said.body, "paymentUID")
 	again := b.call(b.program(), http.MethodPost, "/v4/payments/credit", abroad(b, "100", contract))
-	if again.status != http.StatusBadRequest || !strings.Contains(again.body, `"ADDITIONALINFO_FXCONTRACTNUMBER_STATUS"`) {
+	if again.status != http.StatusBadRequest || !strings.Contains(again.body, `"ADDITIONALINFO_FXCONTRACT_DUPLICATE"`) {
 		t.Errorf("the trade pays twice: %d %s", again.status, again.body)
 	}
 	b.call(b.program(), http.MethodDelete, "/v2/fx/"+number+"/cancel", "").refused(t, "cancel", http.StatusBadRequest, "FX001",

@@ -117,6 +117,9 @@ type seat struct {
 // join has a request carried out. A caller that gives up while the request waits takes it back; one that is
 // being carried out is waited for.
 func (l *lane) join(ctx context.Context, r request) (reply, error) {
+	if err := ctx.Err(); err != nil { // whoever has gone takes no seat
+		return reply{}, err
+	}
 	mine := &seat{ctx: ctx, r: r, done: make(chan struct{})}
 	l.mu.Lock()
 	queue := l.banks[r.caller.Tenant]

@@ -85,8 +85,10 @@ func (f *facts) exchanged(o *Order, from *party, amount money.Amount) (x Exchang
 	switch {
 	case t == nil || t.Customer != from.Customer:
 		return x, ErrContract
-	case t.Status == fx.Cancelled || f.used[t.UID]:
+	case t.Status == fx.Cancelled:
 		return x, ErrContractOver
+	case f.used[t.UID]:
+		return x, ErrContractUsed
 	case t.Buy != amount.Currency:
 		return x, wrong("paymentCurrency", "must be the currency that the trade buys, "+string(t.Buy))
 	case t.Sell != from.Currency:

@@ -1,6 +1,6 @@
 // Package payments moves money: every payment, whoever asks for it and on whatever rail, goes through here. There
-// are book transfers, between two accounts in the bank's own books, credits over ACH, instant networks and
-// Fedwire, to accounts at other banks and from them, and debits over ACH, which collect from such accounts. What has
+// are book transfers, between two accounts in the bank's own books, credits over ACH, instant networks,
+// Fedwire and, abroad, SWIFT, to accounts at other banks and from them, and debits over ACH, which collect from such accounts. What has
 // settled may be given back, or asked back.
 package payments
 
@@ -309,8 +309,11 @@ var (
 	// ErrContract is returned for a trade that does not exist, or is another customer's.
 	ErrContract = fault.New(fault.NotFound, "payment.contract", "must be a trade of the customer").
 			On("additionalInfo.fxContractNumber")
-	// ErrContractOver is returned for a trade that is cancelled, or pays another payment.
-	ErrContractOver = fault.New(fault.State, "payment.contract_over", "the trade is cancelled, or pays another payment").
+	// ErrContractOver is returned for a trade that is cancelled.
+	ErrContractOver = fault.New(fault.State, "payment.contract_over", "the trade is cancelled").
+			On("additionalInfo.fxContractNumber")
+	// ErrContractUsed is returned for a trade that pays another payment.
+	ErrContractUsed = fault.New(fault.State, "payment.contract_used", "the trade pays another payment").
 			On("additionalInfo.fxContractNumber")
 	// ErrContractAmount is returned for an amount that is not the one that a trade buys.
 	ErrContractAmount = fault.New(fault.Invalid, "payment.contract_amount", "must be the amount that the trade buys").

@@ -12,6 +12,6 @@ ALTER TABLE payments DROP COLUMN sold_currency;
 --bun:split
 ALTER TABLE payments DROP COLUMN sold_returned;
 --bun:split
-ALTER TABLE payments DROP CONSTRAINT payments_rail;
+ALTER TABLE payments DROP CONSTRAINT IF EXISTS payments_rail;
 --bun:split
 ALTER TABLE payments ADD CONSTRAINT payments_rail CHECK (rail IN ('BOOK', 'ACH', 'FEDNOW', 'RTP', 'FEDWIRE')) NOT VALID;
