@@ -19,6 +19,7 @@ import (
 	"bankgraph/core/limits"
 	"bankgraph/core/money"
 	"bankgraph/core/postal"
+	"bankgraph/core/virtualaccounts"
 	"bankgraph/db"
 )
 
@@ -37,6 +38,11 @@ type facts struct {
 	uids        []UID           // for new payments
 	recurrences []RecurrenceUID // for new series
 	bank        bankApproval    // the bank's own settings, which count for every customer
+
+	virtual         map[virtualaccounts.UID]*virtualaccounts.Creditable
+	virtualNumbers  map[string]virtualaccounts.UID    // by hash
+	virtualPostings []*virtualaccounts.VirtualPosting // of what was booked so far
+	by              access.Caller                     // who brings these about
 }
 
 type bankApproval struct {
@@ -159,7 +165,8 @@ var (
 
 // want is what payments need facts about.
 type want struct {
-	payers, payees []Party // payers own the payments: they bear fees and limits, also of what they collect
+	payers, payees []Party  // payers own the payments: they bear fees and limits, also of what they collect
+	virtual        []string // numbers that may be those of virtual accounts
 	contacts       []contacts.UID
 	routing        []string  // numbers of banks
 	from, to       time.Time // the days on which limits count; zero if none does
@@ -219,6 +226,7 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 	f := &facts{
 		tenant: tenant, numbers: map[string]accounts.UID{}, parties: map[accounts.UID]*party{},
 		houses: map[house]accounts.UID{}, known: map[contacts.UID]*contact{},
+		virtual: map[virtualaccounts.UID]*virtualaccounts.Creditable{}, virtualNumbers: map[string]virtualaccounts.UID{},
 	}
 	payers, payerHashes := s.named(tenant, w.payers)
 	payees, payeeHashes := s.named(tenant, w.payees)
@@ -226,6 +234,14 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 	named := new(db.Rows[numbered])
 	if hashes := slices.Concat(payerHashes, payeeHashes); len(hashes) > 0 {
 		named = db.Queue(b, findingNumbers, tenant, hashes)
+	}
+	var virtualHashes [][]byte
+	for _, number := range w.virtual {
+		virtualHashes = append(virtualHashes, s.keys.Hashes(int64(tenant), virtualaccounts.NumberColumn, number)...)
+	}
+	virtual := new(db.Rows[virtualaccounts.Creditable])
+	if len(virtualHashes) > 0 {
+		virtual = virtualaccounts.Numbered(b, tenant, virtualHashes)
 	}
 	charges := fees.ChargesOf(b, tenant, payers, payerHashes, feeNames...)
 	known := new(db.Rows[contact])
@@ -241,6 +257,11 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 	for _, n := range named.Items {
 		f.numbers[string(n.Hash)] = n.Account
 		all, numberedPayers = append(all, n.Account), append(numberedPayers, n.Account)
+	}
+	var virtualUIDs []virtualaccounts.UID
+	for _, v := range virtual.Items {
+		f.virtualNumbers[string(v.Hash)] = v.UID
+		all, virtualUIDs = append(all, v.Account), append(virtualUIDs, v.UID)
 	}
 	f.charges = charges.Of
 	if len(bank.Items) > 0 {
@@ -281,6 +302,9 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 	}
 	f.books = r.books(b, tenant, all, journalsEach*len(w.payers)+w.journals)
 	parties := db.Queue(b, readingParties, tenant, all)
+	if len(virtualUIDs) > 0 {
+		virtual = virtualaccounts.Again(b, tenant, virtualUIDs)
+	}
 	uids, recurrences := r.uids(b, w.created), new(db.Rows[takenRecurrence])
 	if w.recurrences > 0 {
 		recurrences = r.recurrences(b, w.recurrences)
@@ -290,6 +314,9 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 	}
 	for _, p := range parties.Items {
 		f.parties[p.Account] = p
+	}
+	for _, v := range virtual.Items {
+		f.virtual[v.UID] = v
 	}
 	for _, t := range uids.Items {
 		f.uids = append(f.uids, t.UID)
