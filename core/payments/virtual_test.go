@@ -2,6 +2,7 @@ package payments_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"bankgraph/core/accounts"
@@ -11,6 +12,7 @@ import (
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/iso20022"
+	"bankgraph/core/sandbox"
 	"bankgraph/core/virtualaccounts"
 )
 
@@ -109,14 +111,44 @@ func TestAReturnThatIsRejectedComesBackToTheVirtualAccount(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	v := s.VirtualAccount(s.from)
-	s.deliver(t, rails.FedNow, s.credit(rails.FedNow, 1, naming(coretest.VirtualNumber(v.UID)), func(m *iso20022.CreditTransfer) {
-		m.Amount.Minor = 11_00
-	}))
-	uid := s.newest(t)
-	if _, err := s.back(uid, payments.Return{Code: "CUST", Notes: "Not ours", Type: "PECR", Amount: "1.00"}); err != nil {
+	_, err := s.Sandbox.PlayCredit(s.Staff(), sandbox.Credit{
+		Account: s.from.UID, Virtual: coretest.VirtualNumber(v.UID), Amount: "40.34", Rail: "FEDNOW", Reference: "E1",
+	}, changes.RequestOptions{})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.part(t, v).Balance().String(); got != "10.00" {
+	s.run(t)
+	uid := s.newest(t)
+	if _, err := s.back(uid, wholly(rails.FedNow)); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.part(t, v); got.BalanceMinor != 0 {
+		t.Error(got.Balance())
+	}
+	s.run(t)
+	s.run(t)
+	if life := s.life(t, uid); life != "SETTLED RETURNING SETTLED" {
+		t.Error(life)
+	}
+	if got := s.part(t, v).Balance().String(); got != "40.34" {
+		t.Error(got)
+	}
+	if got := strings.Join(s.moved(t, v), ", "); got != "40.34 FEDNOW E1, -40.34 FEDNOW E1, 40.34 FEDNOW E1" {
+		t.Error(got)
+	}
+	s.Prove()
+}
+
+// A part of a payment that is given back is taken from the virtual account, too.
+func TestAVirtualAccountGivesBackAPart(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	v := s.VirtualAccount(s.from)
+	s.deliver(t, rails.RTP, s.credit(rails.RTP, 1, naming(coretest.VirtualNumber(v.UID))))
+	if _, err := s.back(s.newest(t), payments.Return{Type: "PECR", Amount: "1.00"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.part(t, v).Balance().String(); got != "24.00" {
 		t.Error(got)
 	}
 	s.Prove()
