@@ -228,6 +228,7 @@ func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
 		receiverFields: receiverFieldsOf(p.Receives()), Recurrence: recurrenceOf(&p.Series),
 	}
 	view.DeliveryMethod, view.WireType = p.DeliveryMethod(), p.WireType()
+	view.UltimateReceiverName, view.UltimateReceiverAccountNumber = p.Ultimate.Name, p.Ultimate.Masked()
 	if p.State.Failed() {
 		view.MemoPostFailureReason = p.Reason
 	}

@@ -3,6 +3,7 @@ package virtualaccounts
 import (
 	"cmp"
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -49,6 +50,15 @@ func ParsePostingStatus(field, text string) (PostingStatus, error) {
 		return s, nil
 	}
 	return "", fault.Field(object, field, fault.Malformed, "must be one of Pending, Submitted, Processed, Failed")
+}
+
+// ParsePayment reads the number of a payment. Payments come after virtual accounts.
+func ParsePayment(field, text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n <= 0 {
+		return 0, fault.Field(object, field, fault.Number, "must be the digits of a payment UID")
+	}
+	return n, nil
 }
 
 // PostingSearch narrows a list of postings. All fields that are not empty must match.
@@ -121,7 +131,8 @@ type ShownPosting struct {
 	ExternalReferenceID string     `bun:"external_reference_id,scanonly" json:"-"`
 	Description         string     `bun:"description,scanonly" json:"-"`
 	Rail                rails.Rail `bun:"rail,scanonly" json:"-"`
-	Clear               Number     `bun:"-" json:"-"` // the number of the virtual account
+	Date                time.Time  `bun:"date,scanonly" json:"-"` // of the payment
+	Clear               Number     `bun:"-" json:"-"`             // the number of the virtual account
 }
 
 // PostedBy returns the login of who brought the posting about, or else the API key; "" where the caller may not know.
@@ -224,6 +235,7 @@ func (s *Service) PostingsPage(
 		from := people(caller.Reach)
 		from["name"], from["whole"] = "va.name", "va.number_sealed"
 		from["external_reference_id"], from["description"], from["rail"] = "pay.external_reference_id", "pay.notes", "pay.rail"
+		from["date"] = "pay.payment_date"
 		q := db.Select[ShownPosting](db.Columns{}, from).
 			Join("JOIN virtual_accounts AS va ON va.tenant = vp.tenant AND va.uid = vp.virtual_account").
 			Join("JOIN payments AS pay ON pay.tenant = vp.tenant AND pay.uid = vp.payment").

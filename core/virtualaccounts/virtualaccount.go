@@ -137,6 +137,12 @@ func ParseNumber(field, text string) (Number, error) {
 	return Number(strings.TrimSpace(text)), nil
 }
 
+// Whole returns the number as a whole number: all have fewer digits than a double is exact to.
+func (n Number) Whole() int64 {
+	whole, _ := strconv.ParseInt(string(n), 10, 64)
+	return whole
+}
+
 // The faults of virtual accounts.
 var (
 	ErrNotFound = fault.New(fault.NotFound, "virtualAccount.not_found", "no such virtual account of this customer").

@@ -252,6 +252,38 @@ func (s *Service) Show(ctx context.Context, of customers.UID, uid UID) (*Shown, 
 	return s.one(ctx, of, Search{Customer: of, UID: uid})
 }
 
+var naming db.QueryCache[VirtualAccount]
+
+// UIDOf returns the UID of the virtual account of a customer that has this number. It returns ErrNotFound if there is
+// none.
+func (s *Service) UIDOf(ctx context.Context, of customers.UID, number Number) (UID, error) {
+	caller, err := access.Require(ctx, access.ViewAccounts)
+	if err != nil {
+		return 0, err
+	}
+	text := naming.Get(caller.Reach, func() string {
+		return db.Select[VirtualAccount](identity, nil).Where("va.tenant = $1").Where("va.number_hash = ANY($3)").
+			Where("va.customer = $4::bigint").Where(caller.Reach.Scope("va.customer")).String()
+	})
+	b := s.db.PrimaryBatch()
+	scope := s.customers.Scoped(ctx, b, of)
+	found := db.Queue(b, text, caller.Tenant, caller.ScopeCustomer(),
+		s.keys.Hashes(int64(caller.Tenant), NumberColumn, string(number)), of)
+	if err := b.Send(ctx); err != nil {
+		return 0, err
+	}
+	if _, err := scope.Check(); err != nil {
+		return 0, err
+	}
+	if found.Err != nil {
+		return 0, found.Err
+	}
+	if len(found.Items) == 0 {
+		return 0, ErrNotFound
+	}
+	return found.Items[0].UID, nil
+}
+
 func (s *Service) one(ctx context.Context, of customers.UID, by Search) (*Shown, error) {
 	if _, err := access.Require(ctx, access.ViewAccounts); err != nil {
 		return nil, err
