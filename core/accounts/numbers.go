@@ -37,12 +37,15 @@ func (s *Service) NumberedTx(
 // after this one.
 const VirtualNumberColumn = "virtual_accounts.number"
 
-// VirtualDigits is how many digits the numbers of virtual accounts have. The first is no zero.
-const VirtualDigits = 14
+// The numbers of virtual accounts are a range: so many digits, of which the first is this.
+const (
+	VirtualDigits = 14
+	VirtualFirst  = '8'
+)
 
 // mayBeVirtual reports whether a number has the form of those of virtual accounts.
 func mayBeVirtual(number string) bool {
-	return len(number) == VirtualDigits && number[0] != '0' && strings.Trim(number, "0123456789") == ""
+	return len(number) == VirtualDigits && number[0] == VirtualFirst && strings.Trim(number, "0123456789") == ""
 }
 
 // NumberTakenTx reports whether an account or a virtual account has this number. Nobody gives it to one until the

@@ -280,7 +280,7 @@ func (b *Bank) virtualAccount(
 }
 
 // VirtualNumber returns the number of a virtual account that the makers seal, in the clear.
-func VirtualNumber(of virtualaccounts.UID) string { return fmt.Sprintf("9%013d", of) }
+func VirtualNumber(of virtualaccounts.UID) string { return fmt.Sprintf("8%013d", of) }
 
 // BeneficiaryNumber returns the account number of who is paid that the makers seal, in the clear.
 func BeneficiaryNumber(of positivepay.UID) string { return fmt.Sprintf("44%07d", of) }

@@ -185,12 +185,12 @@ func (s *Service) numberTx(ctx context.Context, tx *changes.Tx, v *VirtualAccoun
 
 // draw draws a number that nobody can guess, nor tell from it when or for whom it was given.
 func draw() (string, error) {
-	least := new(big.Int).Exp(big.NewInt(10), big.NewInt(accounts.VirtualDigits-1), nil)
-	n, err := rand.Int(rand.Reader, new(big.Int).Mul(least, big.NewInt(9)))
+	const digits = accounts.VirtualDigits - 1
+	n, err := rand.Int(rand.Reader, new(big.Int).Exp(big.NewInt(10), big.NewInt(digits), nil))
 	if err != nil {
 		return "", fmt.Errorf("draw a number: %w", err)
 	}
-	return n.Add(n, least).String(), nil
+	return fmt.Sprintf("%c%0*d", accounts.VirtualFirst, digits, n), nil
 }
 
 // settleTx lets a virtual account be used that waited for a second person, or closes a refused one.
