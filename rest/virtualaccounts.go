@@ -94,11 +94,7 @@ func (a *api) changeVirtualAccount(r *http.Request) (answer, error) {
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	uid, err := a.core.VirtualAccounts.UIDOf(r.Context(), customer, number)
-	if err != nil {
-		return answer{}, err
-	}
-	out, err := a.core.VirtualAccounts.Change(r.Context(), customer, uid, draft, options)
+	out, err := a.core.VirtualAccounts.ChangeNumbered(r.Context(), customer, number, draft, options)
 	return a.virtualSaved(r.Context(), customer, out, err)
 }
 
@@ -111,11 +107,7 @@ func (a *api) closeVirtualAccount(r *http.Request) (answer, error) {
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	uid, err := a.core.VirtualAccounts.UIDOf(r.Context(), customer, number)
-	if err != nil {
-		return answer{}, err
-	}
-	out, err := a.core.VirtualAccounts.Close(r.Context(), customer, uid, options)
+	out, err := a.core.VirtualAccounts.CloseNumbered(r.Context(), customer, number, options)
 	return done(http.StatusOK, out.Receipt, nil), err
 }
 

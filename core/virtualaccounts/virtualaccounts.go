@@ -254,13 +254,9 @@ func (s *Service) Show(ctx context.Context, of customers.UID, uid UID) (*Shown, 
 
 var naming db.QueryCache[VirtualAccount]
 
-// UIDOf returns the UID of the virtual account of a customer that has this number. It returns ErrNotFound if there is
-// none.
-func (s *Service) UIDOf(ctx context.Context, of customers.UID, number Number) (UID, error) {
-	caller, err := access.Require(ctx, access.ViewAccounts)
-	if err != nil {
-		return 0, err
-	}
+// uidOf returns the UID of the virtual account of a customer that has this number, which never changes. It returns
+// ErrNotFound if there is none.
+func (s *Service) uidOf(ctx context.Context, caller access.Caller, of customers.UID, number Number) (UID, error) {
 	text := naming.Get(caller.Reach, func() string {
 		return db.Select[VirtualAccount](identity, nil).Where("va.tenant = $1").Where("va.number_hash = ANY($3)").
 			Where("va.customer = $4::bigint").Where(caller.Reach.Scope("va.customer")).String()

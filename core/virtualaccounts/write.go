@@ -76,6 +76,36 @@ func (s *Service) Close(
 	return s.close.Do(ctx, caller, target(of, uid), struct{}{}, options)
 }
 
+// ChangeNumbered is Change of the virtual account of a customer that has this number.
+func (s *Service) ChangeNumbered(
+	ctx context.Context, of customers.UID, number Number, draft Draft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	caller, err := s.change.Require(ctx, "")
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	uid, err := s.uidOf(ctx, caller, of, number)
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.Change(ctx, of, uid, draft, options)
+}
+
+// CloseNumbered is Close of the virtual account of a customer that has this number.
+func (s *Service) CloseNumbered(
+	ctx context.Context, of customers.UID, number Number, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	caller, err := s.close.Require(ctx, "")
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	uid, err := s.uidOf(ctx, caller, of, number)
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.Close(ctx, of, uid, options)
+}
+
 func target(of customers.UID, uid UID) changes.Target {
 	return changes.Target{Customer: int64(of), UID: uid.String()}
 }
