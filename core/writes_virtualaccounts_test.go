@@ -14,7 +14,7 @@ func openVirtualAccount(b *coretest.Bank, of *customers.Customer) write {
 	master := b.Account(of)
 	draft := virtualaccounts.Draft{
 		Name: given.Of("Flat 7"), ProductCode: given.Of("RENT"), MasterNumber: given.Of(coretest.AccountNumber(master.UID)),
-		Purpose: given.Of("Rent"), LimitPeriod: given.Of("monthly"), LimitAmount: given.Of("1500.00"),
+		Purpose: given.Of("Rent"), LimitPeriod: virtualaccounts.Monthly, LimitAmount: given.Of("1500.00"),
 	}
 	return func(ctx context.Context, key string) (said, error) {
 		return heard(b.VirtualAccounts.Open(ctx, of.UID, draft, with(key)))

@@ -19,7 +19,7 @@ type Draft struct {
 	Purpose                  given.Text   `json:"purpose,omitzero"`
 	ExternalAccountReference given.Text   `json:"externalAccountReference,omitzero"`
 	SubmittedBy              given.Text   `json:"submittedBy,omitzero"`
-	LimitPeriod              given.Text   `json:"limit,omitzero"`       // with the amount; empty for none
+	LimitPeriod              LimitPeriod  `json:"limit,omitzero"`       // "" if not given
 	LimitAmount              given.Text   `json:"limitAmount,omitzero"` // decimal; empty for none
 
 	// Whole says that a change names all that a new virtual account needs, as partners do.
@@ -45,10 +45,7 @@ func (d *Draft) check(opening bool) error {
 	c.AtMost("purpose", d.Purpose.Value, 255)
 	c.AtMost("externalAccountReference", d.ExternalAccountReference.Value, 255)
 	c.AtMost("submittedBy", d.SubmittedBy.Value, 255)
-	if d.LimitPeriod.Given != d.LimitAmount.Given || (d.LimitPeriod.Value == "") != (d.LimitAmount.Value == "") {
-		c.Fail("limit", fault.NoMatch, "is given together with limitAmount")
-	}
-	d.LimitPeriod.Value = string(check.OneOf(c, "limit", d.LimitPeriod.Value, LimitPeriods...))
+	d.LimitPeriod = check.OneOf(c, "limit", string(d.LimitPeriod), LimitPeriods...)
 	c.Decimal("limitAmount", d.LimitAmount.Value, 13, money.FinestDigits)
 	c.Between("limitAmount", d.LimitAmount.Value, "0", "")
 	return c.Err()
@@ -61,21 +58,28 @@ func (d *Draft) to(v *VirtualAccount) error {
 	d.Purpose.To(&v.Purpose)
 	d.ExternalAccountReference.To(&v.ExternalAccountReference)
 	d.SubmittedBy.To(&v.SubmittedBy)
-	if !d.LimitPeriod.Given {
-		return nil
-	}
-	v.LimitPeriod, v.LimitMinor = LimitPeriod(d.LimitPeriod.Value), nil
-	if d.LimitAmount.Value == "" {
-		return nil
-	}
+	return d.limitTo(v)
+}
+
+// limitTo writes the limit: an amount within a period, both or neither.
+func (d *Draft) limitTo(v *VirtualAccount) error {
 	c := check.Of(object)
-	limit := c.Amount("limitAmount", d.LimitAmount.Value, v.Currency)
-	if limit != nil && limit.Minor <= 0 {
-		c.Fail("limitAmount", fault.Min, "must be greater than 0")
+	if d.LimitPeriod != "" {
+		v.LimitPeriod = d.LimitPeriod
 	}
-	if err := c.Err(); err != nil {
-		return err
+	if d.LimitAmount.Given {
+		v.LimitMinor = nil
+		if limit := c.Amount("limitAmount", d.LimitAmount.Value, v.Currency); limit != nil {
+			v.LimitMinor = &limit.Minor
+			if limit.Minor <= 0 {
+				c.Fail("limitAmount", fault.Min, "must be greater than 0")
+			}
+		} else if d.LimitPeriod == "" {
+			v.LimitPeriod = ""
+		}
 	}
-	v.LimitMinor = &limit.Minor
-	return nil
+	if (v.LimitPeriod == "") != (v.LimitMinor == nil) {
+		c.Fail("limit", fault.NoMatch, "is given together with limitAmount")
+	}
+	return c.Err()
 }

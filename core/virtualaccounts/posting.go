@@ -2,6 +2,7 @@ package virtualaccounts
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -85,3 +86,5 @@ func PostTx(ctx context.Context, tenant access.Tenant, all []*VirtualPosting) er
 		FROM (SELECT uid, sum(amount)::bigint AS amount FROM unnest($2::bigint[], $3::bigint[]) AS n(uid, amount) GROUP BY uid) AS n
 		WHERE va.tenant = $1 AND va.uid = n.uid`, tenant, uids, amounts)
 }
+
+func (id PostingID) String() string { return strconv.FormatInt(int64(id), 10) }
