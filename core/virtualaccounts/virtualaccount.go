@@ -137,6 +137,9 @@ func ParseNumber(field, text string) (Number, error) {
 	return Number(strings.TrimSpace(text)), nil
 }
 
+// FullNumber is the number of a virtual account for those who may see it in full.
+type FullNumber struct{ Digits string }
+
 // Whole returns the number as a whole number: all have fewer digits than a double is exact to.
 func (n Number) Whole() int64 {
 	whole, _ := strconv.ParseInt(string(n), 10, 64)
