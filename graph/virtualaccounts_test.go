@@ -78,15 +78,15 @@ func virtualOf(c customers.UID, n int) virtualaccounts.UID {
 
 func virtualNumber(of virtualaccounts.UID) string { return fmt.Sprintf("8%013d", of) }
 
-// virtualAccountRows are virtual accounts on the first account of each customer.
+// virtualAccountRows are three virtual accounts on each account of each customer.
 func virtualAccountRows(b *bank, of []customers.UID) any {
 	var all []virtualaccounts.VirtualAccount
 	for _, c := range of {
-		for n := range each {
+		for n := range 3 * each {
 			v := virtualaccounts.VirtualAccount{UID: virtualOf(c, n), Customer: c}
 			b.fill(&v, int64(v.UID))
 			limit := int64(v.UID)
-			v.Tenant, v.Account, v.Status, v.Currency, v.Version = b.tenant, accountOf(c, 0), virtualaccounts.Active, "USD", 2
+			v.Tenant, v.Account, v.Status, v.Currency, v.Version = b.tenant, accountOf(c, n%each), virtualaccounts.Active, "USD", 2
 			v.LimitPeriod, v.LimitMinor = virtualaccounts.Monthly, &limit
 			v.Number = keyset.Seal(virtualNumber(v.UID), seal.Place{
 				Tenant: int64(b.tenant), Column: virtualaccounts.NumberColumn, Row: int64(v.UID),
