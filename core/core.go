@@ -29,6 +29,7 @@ import (
 	"bankgraph/core/signatories"
 	"bankgraph/core/tenants"
 	"bankgraph/core/users"
+	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/webhooks"
 	"bankgraph/db"
 )
@@ -55,31 +56,32 @@ type Core struct {
 	Keys *seal.Keys
 	Now  func() time.Time
 
-	Audit       *audit.Service
-	Events      *events.Service
-	Clock       *clock.Service
-	Changes     *changes.Service
-	Customers   *customers.Service
-	Roles       *roles.Service
-	Users       *users.Service
-	Tenants     *tenants.Service
-	Issuers     *issuers.Service
-	Clients     *clients.Service
-	Banks       *banks.Service
-	Contacts    *contacts.Service
-	Accounts    *accounts.Service
-	Signatories *signatories.Service
-	PositivePay *positivepay.Service
-	Fees        *fees.Service
-	Limits      *limits.Service
-	Ledger      *ledger.Service
-	Holds       *holds.Service
-	FX          *fx.Service
-	Payments    *payments.Service
-	Sandbox     *sandbox.Service
-	Files       *files.Service
-	Webhooks    *webhooks.Service
-	Keysets     *keysets.Service
+	Audit           *audit.Service
+	Events          *events.Service
+	Clock           *clock.Service
+	Changes         *changes.Service
+	Customers       *customers.Service
+	Roles           *roles.Service
+	Users           *users.Service
+	Tenants         *tenants.Service
+	Issuers         *issuers.Service
+	Clients         *clients.Service
+	Banks           *banks.Service
+	Contacts        *contacts.Service
+	Accounts        *accounts.Service
+	Signatories     *signatories.Service
+	PositivePay     *positivepay.Service
+	Fees            *fees.Service
+	Limits          *limits.Service
+	Ledger          *ledger.Service
+	Holds           *holds.Service
+	VirtualAccounts *virtualaccounts.Service
+	FX              *fx.Service
+	Payments        *payments.Service
+	Sandbox         *sandbox.Service
+	Files           *files.Service
+	Webhooks        *webhooks.Service
+	Keysets         *keysets.Service
 }
 
 // New builds the services in order.
@@ -107,6 +109,7 @@ func New(o Options) *Core {
 	c.Fees = fees.New(o.DB, c.Customers, c.Accounts, c.Changes)
 	c.Limits = limits.New(o.DB, c.Customers, c.Changes, o.Now)
 	c.Holds = holds.New(o.DB, c.Customers, c.Changes, c.Clock.Now)
+	c.VirtualAccounts = virtualaccounts.New(o.DB, o.Keys, c.Customers, c.Changes)
 	if o.Market == nil {
 		o.Market = sandbox.Market{}
 	}
@@ -117,6 +120,7 @@ func New(o Options) *Core {
 	c.Webhooks = webhooks.New(o.DB, o.Keys, c.Customers, c.Payments, c.Changes, o.Now, o.Webhooks)
 	c.Keysets = keysets.New(o.DB, o.Keys, o.Now)
 	c.Ledger.ProveToo(payments.Invariants...)
+	c.Ledger.ProveToo(virtualaccounts.Invariants...)
 	c.Customers.PlanLimits(c.Limits.PlanOf)
 	return c
 }

@@ -31,6 +31,7 @@ import (
 	"bankgraph/core/signatories"
 	"bankgraph/core/tenants"
 	"bankgraph/core/users"
+	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/webhooks"
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
@@ -140,7 +141,7 @@ var models = []any{
 	(*accounts.Account)(nil), (*accounts.Sweep)(nil), (*signatories.Signatory)(nil), (*fees.Tier)(nil),
 	(*limits.Limit)(nil), (*banks.Bank)(nil), (*banks.Report)(nil),
 	(*ledger.Balance)(nil), (*ledger.Journal)(nil), (*ledger.Posting)(nil),
-	(*holds.Hold)(nil), (*positivepay.Rule)(nil), (*fx.Quote)(nil), (*fx.Trade)(nil), (*webhooks.Webhook)(nil),
+	(*holds.Hold)(nil), (*virtualaccounts.VirtualAccount)(nil), (*virtualaccounts.VirtualPosting)(nil), (*positivepay.Rule)(nil), (*fx.Quote)(nil), (*fx.Trade)(nil), (*webhooks.Webhook)(nil),
 	(*webhooks.Delivery)(nil), (*webhooks.Attempt)(nil),
 }
 

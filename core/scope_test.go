@@ -28,6 +28,7 @@ import (
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
+	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/webhooks"
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
@@ -52,6 +53,7 @@ type stocked struct {
 	delivery     webhooks.DeliveryUID
 	trade        fx.TradeUID
 	quote        fx.QuoteUID
+	virtual      virtualaccounts.UID
 }
 
 func newStocked(t *testing.T) *stocked {
@@ -93,6 +95,10 @@ func newStocked(t *testing.T) *stocked {
 		status, created_at, expires_at, updated_at, version)
 		VALUES (?, 1, ?, ?, ?, 'ACH', ?, 1, 'USD', '', '', '', '', '', '', now(), '', 'PENDING', now(), now(), now(), 1)`,
 		s.Tenant, s.payment, s.own.UID, s.account.UID, s.rule)
+	s.virtual = s.VirtualAccount(s.account).UID
+	s.Exec(`INSERT INTO virtual_postings (tenant, id, virtual_account, customer, account, payment, journal, amount, currency, at)
+		SELECT ?, 1, ?, ?, ?, ?, min(id), 1, 'USD', now() FROM journals WHERE tenant = ?`, s.Tenant, s.virtual, s.own.UID,
+		s.account.UID, s.payment, s.Tenant)
 	s.trade, s.quote = traded(s.Bank, s.own), quoted(s.Bank, s.own)
 	s.webhook = webhook(s.Bank, s.own)
 	filed, err := uploadFile(s.Bank, s.own)(s.Staff(), "")
@@ -154,6 +160,10 @@ func (s *stocked) asked(parents []customers.UID) map[reflect.Type]reflect.Value 
 		positivepay.ExceptionSearch{},
 		s.rule,
 		positivepay.Search{},
+		[]virtualaccounts.UID{s.virtual},
+		[]virtualaccounts.PostingID{1},
+		virtualaccounts.Search{},
+		virtualaccounts.PostingSearch{},
 		webhooks.DeliverySearch{},
 		customers.Search{UID: s.own.UID},
 		audit.Search{Customer: int64(s.own.UID)},

@@ -22,6 +22,7 @@ import (
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
+	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/webhooks"
 )
 
@@ -70,6 +71,37 @@ var writes = []struct {
 	{
 		name: "removeSignatory",
 		on:   func(b *coretest.Bank) write { return removeSignatory(b, b.Signatory(b.Customer()).UID) },
+	},
+	{name: "openVirtualAccount", on: func(b *coretest.Bank) write { return openVirtualAccount(b, b.Customer()) }},
+	{
+		name: "openVirtualAccount, to be approved",
+		on:   func(b *coretest.Bank) write { return openVirtualAccount(b, b.Customer(dual)) },
+	},
+	{
+		name: "approveChange, of a new virtual account", as: checker,
+		on: func(b *coretest.Bank) write { return approve(b, openVirtualAccount(b, b.Customer(dual))) },
+	},
+	{
+		name: "refuseChange, of a new virtual account", as: checker,
+		on: func(b *coretest.Bank) write { return refuse(b, openVirtualAccount(b, b.Customer(dual))) },
+	},
+	{name: "changeVirtualAccount", on: func(b *coretest.Bank) write { return changeVirtualAccount(b, b.Customer()) }},
+	{
+		name: "changeVirtualAccount, to be approved",
+		on:   func(b *coretest.Bank) write { return changeVirtualAccount(b, b.Customer(dual)) },
+	},
+	{
+		name: "changeVirtualAccount, which is closed", refused: virtualaccounts.ErrClosed,
+		on: func(b *coretest.Bank) write { return changeVirtualAccount(b, b.Customer(), isClosed) },
+	},
+	{name: "closeVirtualAccount", on: func(b *coretest.Bank) write { return closeVirtualAccount(b, b.Customer()) }},
+	{
+		name: "closeVirtualAccount, to be approved",
+		on:   func(b *coretest.Bank) write { return closeVirtualAccount(b, b.Customer(dual)) },
+	},
+	{
+		name: "closeVirtualAccount, which is", refused: virtualaccounts.ErrClosed,
+		on: func(b *coretest.Bank) write { return closeVirtualAccount(b, b.Customer(), isClosed) },
 	},
 	{
 		name: "createPositivePayRule",

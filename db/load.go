@@ -69,7 +69,9 @@ func CopyTo[T any](ctx context.Context, load *Load, models iter.Seq[*T]) (copied
 			return nil, false, nil
 		}
 		for i, to := range targets {
-			row[i] = to.out(unsafe.Pointer(item))
+			if row[i] = nil; !table.Fields[i].NullZero || !table.Fields[i].HasZeroValue(reflect.ValueOf(item).Elem()) {
+				row[i] = to.out(unsafe.Pointer(item))
+			}
 		}
 		return row, true, nil
 	}}

@@ -329,6 +329,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		 SELECT tenant, uid, n + 1, 4 * uid + n, CASE n WHEN 0 THEN 100400 + uid % 1000 WHEN 3 THEN 100 ELSE -250 END, currency,
 		   100000 + uid % 1000 + CASE n WHEN 0 THEN 400 WHEN 1 THEN 150 WHEN 2 THEN -100 ELSE 0 END
 		 FROM accounts, generate_series(0, 3) AS n WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
+		insertVirtualTransactions,
 		`INSERT INTO sweeps (tenant, account, direction, balance_type, currency, range_from, range_to, from_contact, from_method, to_contact, to_method,
 		   frequency, day_of_week, day_of_month, created_at, updated_at)
 		 SELECT tenant, uid, 'both', 'Range', currency, 4000 + uid % 1000, 9000 + uid % 1000, uid + 50, 'AchDebit', uid + 50, 'AchCredit',
@@ -355,6 +356,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		   UNION ALL SELECT tenant, customer, 'payment', uid::text FROM payments
 		   UNION ALL SELECT tenant, customer, 'webhook', uid::text FROM webhooks
 		   UNION ALL SELECT tenant, customer, 'positivePayRule', uid::text FROM positive_pay_rules
+		   UNION ALL SELECT tenant, customer, 'virtualAccount', uid::text FROM virtual_accounts
 		   UNION ALL SELECT tenant, customer, 'positivePayException', uid::text FROM positive_pay_exceptions) AS o
 		 JOIN customers AS c ON c.tenant = o.tenant AND c.uid = o.customer, generate_series(0, 1) AS twice
 		 WHERE o.tenant = ?0 AND o.customer BETWEEN ?1 AND ?2`,

@@ -194,7 +194,7 @@ func paymentRows(b *bank, of []customers.UID) any {
 			p.Tenant, p.State, p.Rail, p.Speed, p.Version = b.tenant, payments.Scheduled, rails.Book, payments.Instant, 2
 			p.Direction, p.EntryType, p.ReturnedMinor = payments.Out, rails.Credit, p.Minor
 			p.SenderAccount, p.ReceiverAccount, p.ReceiverCustomer = accountOf(c, 0), accountOf(c, 1+n%2), c
-			p.Date, p.Recurrence = now.AddDate(0, 0, 7+n), recurrenceOf(c, 1)
+			p.Date, p.Recurrence, p.Virtual = now.AddDate(0, 0, 7+n), recurrenceOf(c, 1), 0
 			p.Exchange = payments.Exchange{} // the trade comes with the trades
 			all = append(all, p)
 		}

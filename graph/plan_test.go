@@ -146,6 +146,10 @@ func ways() map[string][]string {
 	ways["Quote"] = []string{
 		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { trades(first: 2) { nodes { quote { %%s } } } } }`, star),
 	}
+	ways["VirtualTransaction"] = []string{
+		fmt.Sprintf(`{ virtualAccount(by: {uid: "%s"}) { transactions(first: 2) { nodes { %%s } } } }`, virtualOf(star, 0)),
+		fmt.Sprintf(`{ node(id: "%s") { ... on VirtualTransaction { %%s } } }`, nodes["VirtualTransaction"].id(star, 1)),
+	}
 	for name, n := range nodes {
 		if n.list == "" {
 			continue
@@ -266,6 +270,7 @@ func TestAFieldAskedAloneSaysTheSameAsWithItsSiblings(t *testing.T) {
 		FROM accounts AS a JOIN balances AS b ON b.tenant = a.tenant AND b.account = a.uid WHERE a.tenant = ?`, b.tenant)
 	b.exec(t, `INSERT INTO holds (tenant, id, account, amount, currency, placed, state, placed_at)
 		SELECT tenant, uid, account, amount, currency, uid, 'OPEN', now() FROM account_holds WHERE tenant = ?`, b.tenant)
+	b.exec(t, `UPDATE virtual_accounts SET balance = 1000 + uid % 1000 WHERE tenant = ?`, b.tenant)
 	for name, ways := range ways() {
 		for i, way := range ways {
 			t.Run(fmt.Sprintf("%s %d", name, i), func(t *testing.T) {

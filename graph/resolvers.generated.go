@@ -23,6 +23,7 @@ import (
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
+	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/webhooks"
 	"bankgraph/graph/generated"
 	"bankgraph/graph/model"
@@ -69,6 +70,10 @@ func (accountResolver) BalanceAt(ctx context.Context, obj *accounts.Account, boo
 
 func (accountResolver) Payments(ctx context.Context, obj *accounts.Account, first *int32, after *string, last *int32, before *string, filter *model.PaymentFilter) (*model.Connection[payments.Payment], error) {
 	return related[*model.Connection[payments.Payment]](ctx, obj)
+}
+
+func (accountResolver) VirtualAccounts(ctx context.Context, obj *accounts.Account, first *int32, after *string, last *int32, before *string, filter *virtualaccounts.Search) (*model.Connection[virtualaccounts.VirtualAccount], error) {
+	return related[*model.Connection[virtualaccounts.VirtualAccount]](ctx, obj)
 }
 
 func (r *Resolver) Approval() generated.ApprovalResolver { return approvalResolver{} }
@@ -209,6 +214,10 @@ func (customerResolver) Signatories(ctx context.Context, obj *customers.Customer
 
 func (customerResolver) Users(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string, filter *users.Search) (*model.Connection[users.User], error) {
 	return related[*model.Connection[users.User]](ctx, obj)
+}
+
+func (customerResolver) VirtualAccounts(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string, filter *virtualaccounts.Search) (*model.Connection[virtualaccounts.VirtualAccount], error) {
+	return related[*model.Connection[virtualaccounts.VirtualAccount]](ctx, obj)
 }
 
 func (r *Resolver) Hold() generated.HoldResolver { return holdResolver{} }
@@ -445,6 +454,14 @@ func (queryResolver) Recurrences(ctx context.Context, first *int32, after *strin
 	return resolved[*model.Connection[payments.Recurrence]](ctx)
 }
 
+func (queryResolver) VirtualAccount(ctx context.Context, by model.VirtualAccountBy) (*virtualaccounts.VirtualAccount, error) {
+	return resolved[*virtualaccounts.VirtualAccount](ctx)
+}
+
+func (queryResolver) VirtualAccounts(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *virtualaccounts.Search) (*model.Connection[virtualaccounts.VirtualAccount], error) {
+	return resolved[*model.Connection[virtualaccounts.VirtualAccount]](ctx)
+}
+
 func (queryResolver) Webhooks(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *webhooks.Search) (*model.Connection[webhooks.Webhook], error) {
 	return resolved[*model.Connection[webhooks.Webhook]](ctx)
 }
@@ -539,6 +556,44 @@ func (userResolver) Customer(ctx context.Context, obj *users.User) (*customers.C
 
 func (userResolver) History(ctx context.Context, obj *users.User, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error) {
 	return related[*model.Connection[audit.Entry]](ctx, obj)
+}
+
+func (r *Resolver) VirtualAccount() generated.VirtualAccountResolver { return virtualAccountResolver{} }
+
+type virtualAccountResolver struct{}
+
+func (virtualAccountResolver) Customer(ctx context.Context, obj *virtualaccounts.VirtualAccount) (*customers.Customer, error) {
+	return related[*customers.Customer](ctx, obj)
+}
+
+func (virtualAccountResolver) Account(ctx context.Context, obj *virtualaccounts.VirtualAccount) (*accounts.Account, error) {
+	return related[*accounts.Account](ctx, obj)
+}
+
+func (virtualAccountResolver) FullNumber(ctx context.Context, obj *virtualaccounts.VirtualAccount) (*virtualaccounts.FullNumber, error) {
+	return related[*virtualaccounts.FullNumber](ctx, obj)
+}
+
+func (virtualAccountResolver) Transactions(ctx context.Context, obj *virtualaccounts.VirtualAccount, first *int32, after *string, last *int32, before *string) (*model.Connection[virtualaccounts.VirtualPosting], error) {
+	return related[*model.Connection[virtualaccounts.VirtualPosting]](ctx, obj)
+}
+
+func (virtualAccountResolver) History(ctx context.Context, obj *virtualaccounts.VirtualAccount, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error) {
+	return related[*model.Connection[audit.Entry]](ctx, obj)
+}
+
+func (r *Resolver) VirtualTransaction() generated.VirtualTransactionResolver {
+	return virtualTransactionResolver{}
+}
+
+type virtualTransactionResolver struct{}
+
+func (virtualTransactionResolver) VirtualAccount(ctx context.Context, obj *virtualaccounts.VirtualPosting) (*virtualaccounts.VirtualAccount, error) {
+	return related[*virtualaccounts.VirtualAccount](ctx, obj)
+}
+
+func (virtualTransactionResolver) Payment(ctx context.Context, obj *virtualaccounts.VirtualPosting) (*payments.Payment, error) {
+	return related[*payments.Payment](ctx, obj)
 }
 
 func (r *Resolver) Webhook() generated.WebhookResolver { return webhookResolver{} }

@@ -227,7 +227,7 @@ func TestLoadersAnswerEveryWay(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s %d", name, i), func(t *testing.T) {
 				t.Parallel()
-				for some := range slices.Chunk(every, (len(every)+2)/3) { // all at once take more than 60, too
+				for some := range slices.Chunk(every, (len(every)+3)/4) { // all at once take more than 60, too
 					document := filled(way, joined(some))
 					planned, loaded := b.ask(t, b.staff(), document).fine(t), loading.ask(t, b.staff(), document).fine(t)
 					if planned.body != loaded.body {

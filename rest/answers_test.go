@@ -94,6 +94,11 @@ var areas = []area{
 	},
 	{"file_payments", "files_payments", operation{"", http.MethodGet, "/v1/files/4711/payments", ""}, ""},
 	{
+		"virtual_accounts", "virtual_accounts_change",
+		operation{"", http.MethodPost, "/v2/{C}/virtual-accounts", `{"accountName": "Suite #300", "masterAccountNumber": "{N}"}`},
+		"",
+	},
+	{
 		"positive_search", "positive_rules_search",
 		operation{"", http.MethodPost, "/v2/positivepay/rules/search?page=0&records=10", "{}"},
 		"",
@@ -237,6 +242,8 @@ func areaOf(method, path string) string {
 		return "file_search"
 	case strings.HasPrefix(path, "/v1/files/"):
 		return "file_payments"
+	case strings.Contains(path, "/virtual-accounts"):
+		return "virtual_accounts"
 	case path == "/v2/positivepay/exception/search":
 		return "exception_search"
 	case strings.HasPrefix(path, "/v2/positivepay/exception/"):

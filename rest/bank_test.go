@@ -29,6 +29,7 @@ import (
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
+	"bankgraph/core/virtualaccounts"
 	"bankgraph/rest"
 )
 
@@ -72,9 +73,14 @@ type bank struct {
 	stopped   *positivepay.Rule      // of acme's operating, suspended
 	foreign   *positivepay.Rule      // of hidden
 	treasurer *signatories.Signatory // acme's
-	clerk     *roles.Role            // acme's
-	ruth      *users.User            // acme's, a clerk
-	locked    *users.User            // acme's
+
+	virtual        *virtualaccounts.VirtualAccount // on acme's operating
+	foreignVirtual *virtualaccounts.VirtualAccount // on hidden
+	rent           *payments.Payment               // to virtual; see receives
+
+	clerk  *roles.Role // acme's
+	ruth   *users.User // acme's, a clerk
+	locked *users.User // acme's
 }
 
 // canary is in every text that a partner of the bank must not see: the texts of the bank's own customer, and
@@ -121,6 +127,10 @@ func fill(t testing.TB, made *coretest.Bank) *bank {
 		r.BeneficiaryName, r.SECCode, r.IndividualID = b.mark(r.Tenant)+"Lakefront Utilities Inc", "CCD", "METER-7"
 		r.ExpiryDate, r.NumberOfPayments = new(r.EffectiveDate.AddDate(1, 0, 0)), new(int32(12))
 	})
+	b.virtual = b.VirtualAccount(b.operating, func(v *virtualaccounts.VirtualAccount) {
+		v.Name, v.LimitPeriod, v.LimitMinor = b.mark(v.Tenant)+"Suite 100", virtualaccounts.Monthly, new(int64(10_000_00))
+	})
+	b.foreignVirtual = b.VirtualAccount(b.hidden, func(v *virtualaccounts.VirtualAccount) { v.Name = canary })
 	b.stopped = b.PositivePayRule(b.operating, func(r *positivepay.Rule) { r.State = positivepay.Suspended })
 	b.foreign = b.PositivePayRule(b.hidden, func(r *positivepay.Rule) { r.BeneficiaryName = canary })
 	b.desk = b.Account(b.partner, coretest.Holding(0, 0), func(a *accounts.Account) { a.Name = "Desk" })

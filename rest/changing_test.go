@@ -102,6 +102,9 @@ var changing = []operation{
 	{"recurrences_change", http.MethodPatch, "/v1/recurrences/{Q}", `{"amount": 12.50}`},
 	{"recurrences_cancel", http.MethodDelete, "/v1/recurrences/{Q}?cancelReason=Contract+ended&cancellationSource=PORTAL", ""},
 	{"files_upload", http.MethodPost, "/v1/payments/customers/{C}/files/csv", sent("files_upload")},
+	{"virtual_accounts_open", http.MethodPost, "/v2/{C}/virtual-accounts", sent("virtual_accounts_open")},
+	{"virtual_accounts_change", http.MethodPut, "/v2/{C}/virtual-accounts/{D}", sent("virtual_accounts_change")},
+	{"virtual_accounts_close", http.MethodDelete, "/v2/{C}/virtual-accounts/{D}?comments=Moved+out", ""},
 	{"positive_rules_create", http.MethodPost, "/v3/positivepay/rules", sent("positive_rules_create")},
 	{"positive_rules_change", http.MethodPatch, "/v3/positivepay/rules/{Y}", `{"beneName": "Lakefront Power Inc", "amount": 12.50}`},
 	{"positive_rules_create_v2", http.MethodPost, "/v2/positivepay/rules", sent("positive_rules_create_v2")},
@@ -141,7 +144,7 @@ func everything() []operation { return slices.Concat(operations, changing) }
 
 // assigned matches numbers that the bank gives to new things, which differ from run to run.
 var assigned = regexp.MustCompile(
-	`\b(20\d{21}|60\d{5}|20\d{5}|20\d{7}|10\d{5}|[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})\b`)
+	`\b(8\d{13}|20\d{21}|60\d{5}|20\d{5}|20\d{7}|10\d{5}|[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})\b`)
 
 // changed finds the first text of a body. Bodies without one begin with a number.
 var changed = regexp.MustCompile(`^(\[?\s*\{\s*"\w+": ")(.)`)

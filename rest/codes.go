@@ -37,6 +37,7 @@ var families = []struct {
 	{"Positive pay search", positiveRuleSearch},
 	{"Positive pay rules, v2", positiveRulesV2},
 	{"Positive pay rules, v3", positiveRulesV3},
+	{"Virtual accounts", virtualAccountsV2},
 	{"Quotes", quotesV3},
 	{"Quote acceptances", acceptancesV2},
 	{"Quote rejections", rejectionsV2},

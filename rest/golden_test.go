@@ -15,7 +15,8 @@ import (
 // customer, one of its accounts, one of its contacts, and the account's number; {S}, {U} and {R} for one of
 // acme's signatories, users and roles, {L} for a locked user, {X} for its loan; {P} and {F} for a payment of the past and
 // one of the future, {B} for the partner's own account, {G} for a file, {Y} for a rule of positive pay, {W} for a suspended
-// one, {H} for the short name of acme, {V} for a quote and {Z} for a trade, {E} for a debit that positive pay holds.
+// one, {H} for the short name of acme, {V} for a quote and {Z} for a trade, {E} for a debit that positive pay holds,
+// {D} for the number of a virtual account.
 type operation struct {
 	name, method, path, body string
 }
@@ -79,6 +80,15 @@ var operations = []operation{
 		"exceptions_search", http.MethodPost, "/v2/positivepay/exception/search?page=1&records=10",
 		`{"paymentUID": "{E}", "status": "pending, APPROVED", "secCode": "CCD", "amountFrom": 25, "amountTo": 25.00}`,
 	},
+	{"virtual_accounts_get", http.MethodGet, "/v2/{C}/virtual-accounts/{D}", ""},
+	{
+		"virtual_accounts_search", http.MethodPost, "/v2/virtual-accounts/search?page=0&size=10",
+		`{"customerUID": {C}, "accountName": "suite", "status": ["Active"]}`,
+	},
+	{
+		"virtual_transactions_search", http.MethodPost, "/v2/virtual-accounts/transactions/search?page=0&size=10",
+		`{"customerUID": {C}, "accountNumber": {D}, "creditDebitType": "Credit"}`,
+	},
 	{"positive_rules_get", http.MethodGet, "/v2/positivepay/rules/{Y}", ""},
 	{"fx_get", http.MethodGet, "/v2/fx/{Z}", ""},
 	{"clock_read", http.MethodGet, "/sandbox/clock", ""},
@@ -102,17 +112,20 @@ func (b *bank) names(customer, account, contact any, number string) *strings.Rep
 	paid, scheduled, came, transfer := b.paid.UID, b.scheduled.UID, b.came, b.transfer
 	first, series, file := b.series.UID, b.series.Recurrence, b.file
 	rule, stopped, offer, deal, held := b.rule.UID, b.stopped.UID, b.offer, b.deal, b.held
+	virtual := b.virtual.UID
 	switch customer {
 	case b.acme.UID, b.bare.UID:
 	case b.direct.UID:
 		paid, scheduled, came, transfer = b.private.UID, b.private.UID, b.private.UID, b.private.UID
 		first, series, file = b.private.UID, b.series.Recurrence+1, b.file+1
 		rule, stopped, offer, deal, held = b.foreign.UID, b.foreign.UID, b.privateOffer, b.privateDeal, b.private.UID
+		virtual = b.foreignVirtual.UID
 	default: // no payment of this bank
 		paid, scheduled = b.private.UID+1, b.private.UID+1
 		came, transfer = paid, paid
 		first, series, file = paid, b.series.Recurrence+1, b.file+1
 		rule, stopped, offer, deal, held = b.foreign.UID+1, b.foreign.UID+1, fx.QuoteUID{}, b.privateDeal+1, paid
+		virtual = b.foreignVirtual.UID + 1
 	}
 	return strings.NewReplacer("{C}", fmt.Sprint(customer), "{A}", fmt.Sprint(account), "{K}",
 		fmt.Sprint(contact), "{N}", number,
@@ -120,7 +133,7 @@ func (b *bank) names(customer, account, contact any, number string) *strings.Rep
 		b.locked.UID.String(), "{X}", b.loan.UID.String(), "{P}", paid.String(), "{F}", scheduled.String(), "{I}", came.String(),
 		"{T}", transfer.String(), "{M}", first.String(), "{Q}", series.String(), "{Y}", rule.String(), "{W}", stopped.String(),
 		"{H}", b.acme.ShortName, "{B}", b.purse.UID.String(), "{G}", file.String(), "{V}", offer.String(), "{Z}", deal.String(),
-		"{E}", held.String(), "{in}", "in", "{out}", "out")
+		"{E}", held.String(), "{D}", coretest.VirtualNumber(virtual), "{in}", "in", "{out}", "out")
 }
 
 // ask calls an operation about acme.

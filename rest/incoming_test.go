@@ -43,6 +43,8 @@ func (b *bank) receives(o operation) {
 			Repeat: &payments.Repetition{Frequency: "Monthly", Until: "Cancelled"},
 		}, did.RequestOptions{})
 		b.series = made.Result
+	case strings.Contains(o.path, "/virtual-accounts/transactions/") && b.rent == nil:
+		b.rent = b.rents()
 	case strings.Contains(o.path+o.body, "{G}") && b.file == 0:
 		b.file = b.filed()
 	case strings.Contains(o.path+o.body, "{V}") && b.offer == (fx.QuoteUID{}):
@@ -59,6 +61,29 @@ func (b *bank) receives(o operation) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
+}
+
+// rents makes a payment of another bank's customer to acme's virtual account, without booking it.
+func (b *bank) rents() *payments.Payment {
+	b.t.Helper()
+	p := *b.paid
+	p.UID, p.Direction, p.Rail, p.Notes = 9_001, payments.In, rails.FedNow, "Rent of November"
+	p.Customer, p.ReceiverCustomer = b.direct.UID, b.direct.UID // it stands in no list of acme's
+	p.SenderAccount, p.SenderName, p.ReceiverAccount = 0, "Ada Byron", b.operating.UID
+	p.FeeMinor, p.FeeName, p.FeeTier, p.Virtual, p.ExternalReferenceID = 0, "", "", b.virtual.UID, "RENT-11"
+	err := b.DB.InTx(b.t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewInsert().Model(&p).Exec(ctx)
+		if err == nil {
+			_, err = tx.NewRaw(`INSERT INTO virtual_postings (tenant, id, virtual_account, customer, account, payment, journal, amount,
+				currency, at, client, reach) SELECT ?0, 7, ?1, ?2, ?3, ?4, min(id), ?5, 'USD', ?6, 'operator', 'Bank' FROM journals
+				WHERE tenant = ?0`, b.Tenant, p.Virtual, b.acme.UID, p.ReceiverAccount, p.UID, p.Minor, coretest.Start).Exec(ctx)
+		}
+		return err
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return &p
 }
 
 // debited lets a company at another bank debit an account, which positive pay holds, and returns the payment.

@@ -134,6 +134,9 @@ func paymentSearch(f fields) payments.Search {
 		From:                orZero(wordIn(f, date, "fromDate")),
 		To:                  orZero(wordIn(f, date, "toDate")),
 		MostRecent:          f.flag("mostRecent").Value,
+
+		UltimateReceiverName:   f.text("ultimateReceiverName").Value,
+		UltimateReceiverNumber: orZero(wordIn(f, accounts.ParseNumber, "ultimateReceiverAccountNo")),
 	}
 	by.UID = sought(f, &by, payments.ParseUID, "paymentUID")
 	by.Customer = sought(f, &by, customers.ParseUID, "customerUID")
@@ -163,10 +166,10 @@ var wireTypes = map[string]payments.Direction{
 	string(payments.OutgoingPayment): payments.Out, string(payments.IncomingPayment): payments.In,
 }
 
-// unmet are the conditions that no payment meets yet: they are of files and of virtual accounts.
+// unmet are the conditions that no payment meets yet: they are of files and of virtual accounts that pay.
 var unmet = []string{
 	"sourceRefNo", "senderAccountTokenId", "receiverAccountTokenId",
-	"ultimateSenderName", "ultimateSenderAccountNo", "ultimateReceiverName", "ultimateReceiverAccountNo",
+	"ultimateSenderName", "ultimateSenderAccountNo",
 }
 
 // sought reads the number of a thing to search for. No thing has the number 0, which core takes for absent.

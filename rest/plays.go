@@ -27,7 +27,7 @@ func (a *api) playIncomingCredit(r *http.Request) (answer, error) {
 		Currency: f.text("paymentCurrency").Value, Rail: f.text("deliveryMethod").Value,
 		SenderName: f.text("senderName").Value, SenderNumber: f.text("senderAccountNumber").Value,
 		SenderBank: f.text("senderBankId").Value, Reference: f.text("externalReferenceId").Value,
-		Notes: f.text("paymentNotes").Value,
+		Notes: f.text("paymentNotes").Value, Virtual: f.number("virtualAccountNumber").Value,
 	}
 	if q.err != nil {
 		return answer{}, q.err

@@ -284,6 +284,9 @@ var (
 	signatoryPages = numbering{
 		page: []string{"page"}, size: []string{"size"}, first: 0, last: 9999, most: 500, usual: 10,
 	}
+	virtualPaging = numbering{
+		page: []string{"page"}, size: []string{"size"}, first: 0, last: math.MaxInt32 - 1, most: 1000, usual: 10,
+	}
 	// No largest size is published for users and roles.
 	peoplePages = numbering{
 		page: []string{"page"}, size: []string{"size"}, first: 1, last: math.MaxInt32, most: 1000, usual: 10,

@@ -357,8 +357,9 @@ func TestDefectsAreLoggedAndHidden(t *testing.T) {
 	b.receives(operation{path: "{Z}"})
 	b.receives(operation{path: "{G}"})
 	b.receives(operation{path: "{E}"})
+	b.receives(operation{path: "/v2/virtual-accounts/transactions/search"})
 	if _, err := b.Owner().
-		Exec(`DROP TABLE banks, fee_tiers, limit_usage, signatories, balances, accounts, contacts, users, roles, sandbox_clocks, fx_trades CASCADE`); err != nil {
+		Exec(`DROP TABLE banks, fee_tiers, limit_usage, signatories, balances, accounts, contacts, users, roles, sandbox_clocks, fx_trades, virtual_accounts CASCADE`); err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range operations[3:] { // all except those that read only customers

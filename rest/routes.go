@@ -107,6 +107,16 @@ func (a *api) routes(r chi.Router) {
 	r.Delete("/v1/customers/{customerUID}/accounts/{accountUID}/sweeps/{direction}",
 		a.answer(sweepsV1, a.removeSweep))
 
+	r.Post("/v2/{customerUID}/virtual-accounts", a.answer(virtualAccountsV2, a.openVirtualAccount))
+	r.With(a.unlessVerb).Get("/v2/{customerUID}/virtual-accounts/{accountNumber}",
+		a.answer(virtualAccountsV2, a.findVirtualAccount))
+	r.With(a.unlessVerb).Put("/v2/{customerUID}/virtual-accounts/{accountNumber}",
+		a.answer(virtualAccountsV2, a.changeVirtualAccount))
+	r.With(a.unlessVerb).Delete("/v2/{customerUID}/virtual-accounts/{accountNumber}",
+		a.answer(virtualAccountsV2, a.closeVirtualAccount))
+	r.Post("/v2/virtual-accounts/search", a.answer(virtualAccountsV2, a.searchVirtualAccounts))
+	r.Post("/v2/virtual-accounts/transactions/search", a.answer(virtualAccountsV2, a.searchVirtualTransactions))
+
 	r.With(deprecated(bankLookup)).Get("/v1/banks/{routingNumber}", a.answer(routingV1, a.findRoutedBank))
 	r.Get("/v1/banks/search/{routingNumber}", a.answer(routingV1, a.searchBanks))
 	r.Get("/v1/banks", a.answer(banksV1, a.lookUpBank))

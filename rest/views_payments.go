@@ -235,6 +235,7 @@ func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
 		view.IntermediaryReceiverID, view.IntermediaryReceiverIDType = p.To.BetweenID, "SWIFT"
 	}
 	view.DeliveryMethod, view.WireType = p.DeliveryMethod(), p.WireType()
+	view.UltimateReceiverName, view.UltimateReceiverAccountNumber = p.Ultimate.Name, p.Ultimate.Masked()
 	if p.State.Failed() {
 		view.MemoPostFailureReason = p.Reason
 	}

@@ -20,10 +20,11 @@ import (
 var Tables = db.Tables{
 	Own: []string{"accounts", "sweeps"},
 	Reads: map[string]string{
-		"balances":  "an account is read with what is in it; with money in the books it neither ends nor changes its currency",
-		"contacts":  "Lookup reads whom an account is swept to by the number of the account",
-		"customers": "FindWith and Lookup read an account and its customer in one statement",
-		"fee_tiers": "an account that fees are charged to does not end: fees come after accounts",
+		"balances":         "an account is read with what is in it; with money in the books it neither ends nor changes its currency",
+		"contacts":         "Lookup reads whom an account is swept to by the number of the account",
+		"customers":        "FindWith and Lookup read an account and its customer in one statement",
+		"fee_tiers":        "an account that fees are charged to does not end: fees come after accounts",
+		"virtual_accounts": "no account has the number of a virtual account: these come after accounts",
 	},
 }
 

@@ -23,11 +23,12 @@ import (
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
+	"bankgraph/core/virtualaccounts"
 	"bankgraph/db"
 )
 
 // numbers counts what the bank has of each kind.
-type numbers struct{ customers, accounts, signatories, tiers, roles, users, payments, rules int64 }
+type numbers struct{ customers, accounts, signatories, tiers, roles, users, payments, rules, virtual int64 }
 
 // A maker fills in a plausible row, applies the test's edits, and writes it with everything that belongs to
 // it. Numbers count up from the same start in every bank, so the makers of two banks give twins.
@@ -250,6 +251,36 @@ func (b *Bank) positivePayRule(
 	b.insert(r)
 	return r
 }
+
+// VirtualAccount makes an active virtual account without a balance on an account.
+func (b *Bank) VirtualAccount(
+	on *accounts.Account, edits ...func(*virtualaccounts.VirtualAccount),
+) *virtualaccounts.VirtualAccount {
+	b.t.Helper()
+	b.remember(func(o *Bank) { o.virtualAccount(on, edits...) })
+	return b.virtualAccount(on, edits...)
+}
+
+func (b *Bank) virtualAccount(
+	on *accounts.Account, edits ...func(*virtualaccounts.VirtualAccount),
+) *virtualaccounts.VirtualAccount {
+	b.t.Helper()
+	b.numbers.virtual++
+	uid := virtualaccounts.UID(b.numbers.virtual)
+	v := &virtualaccounts.VirtualAccount{
+		Tenant: b.Tenant, UID: uid, Customer: on.Customer, Account: on.UID, Name: fmt.Sprintf("Tenant %d", uid),
+		ProductCode: "RENT", Purpose: "Rent", ExternalAccountReference: fmt.Sprintf("FLAT-%d", uid), SubmittedBy: "ada",
+		Number: b.Keys.Seal(VirtualNumber(uid),
+			seal.Place{Tenant: int64(b.Tenant), Column: virtualaccounts.NumberColumn, Row: int64(uid)}),
+		Status: virtualaccounts.Active, Currency: on.Currency, CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+	}
+	change(v, edits)
+	b.insert(v)
+	return v
+}
+
+// VirtualNumber returns the number of a virtual account that the makers seal, in the clear.
+func VirtualNumber(of virtualaccounts.UID) string { return fmt.Sprintf("8%013d", of) }
 
 // BeneficiaryNumber returns the account number of who is paid that the makers seal, in the clear.
 func BeneficiaryNumber(of positivepay.UID) string { return fmt.Sprintf("44%07d", of) }

@@ -22,6 +22,7 @@ import (
 	"bankgraph/core/positivepay"
 	"bankgraph/core/sandbox"
 	"bankgraph/core/seal"
+	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/webhooks"
 	"bankgraph/db"
 )
@@ -43,6 +44,7 @@ var Tables = db.Tables{
 		"recurrences":        "its sealed columns are written anew",
 		"sandbox_messages":   "its sealed columns are written anew",
 		"signing_keys":       "its sealed columns are written anew",
+		"virtual_accounts":   "its sealed columns are written anew",
 		"webhook_secrets":    "its sealed columns are written anew",
 	},
 }
@@ -120,6 +122,7 @@ var tables = []table{
 	{name: "bulk_file_lines", key: "id", columns: []column{{sealed: "draft_sealed", place: row(files.DraftColumn)}}},
 	{name: "bulk_file_parts", key: "id", columns: []column{{sealed: "content", place: row(files.PartColumn)}}},
 	{name: "positive_pay_rules", key: "uid", columns: []column{in(positivepay.NumberColumn, "beneficiary_number")}},
+	{name: "virtual_accounts", key: "uid", columns: []column{in(virtualaccounts.NumberColumn, "number")}},
 	{name: "network_messages", key: "id", columns: []column{{sealed: "body", place: row(payments.BodyColumn)}}},
 	{name: "sandbox_messages", key: "id", columns: []column{{sealed: "body", place: row(sandbox.BodyColumn)}}},
 	{name: "webhook_secrets", key: "id", columns: []column{{sealed: "secret", place: row(webhooks.SecretColumn)}}},

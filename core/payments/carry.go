@@ -11,6 +11,7 @@ import (
 	"bankgraph/core/ledger"
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
+	"bankgraph/core/virtualaccounts"
 )
 
 // movable reports why the accounts of a payment do not let its money move. The money of a customer that is
@@ -100,7 +101,25 @@ func (f *facts) book(
 	if err != nil {
 		return err
 	}
-	return f.books.Book(journal)
+	if err := f.books.Book(journal); err != nil || p.Virtual == 0 {
+		return err
+	}
+	f.postVirtual(p, journal)
+	return nil
+}
+
+// postVirtual keeps what a journal of a payment for a virtual account has moved of its master account.
+func (f *facts) postVirtual(p *Payment, journal *ledger.Journal) {
+	for _, entry := range journal.Entries {
+		if entry.Account != p.ReceiverAccount {
+			continue
+		}
+		f.virtualPostings = append(f.virtualPostings, &virtualaccounts.VirtualPosting{
+			Tenant: p.Tenant, VirtualAccount: p.Virtual, Customer: p.ReceiverCustomer, Account: p.ReceiverAccount,
+			Payment: int64(p.UID), Journal: journal.ID, Minor: entry.Amount.Minor, Currency: p.Currency, At: journal.BookedAt,
+			Client: f.by.Client, LoginID: f.by.LoginID, Reach: f.by.Reach,
+		})
+	}
 }
 
 // journal makes a journal of the payment, which moves an amount from one account to another.

@@ -11,6 +11,7 @@ import (
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 	"bankgraph/core/rails/iso20022"
+	"bankgraph/core/virtualaccounts"
 )
 
 // transaction is by what the bank that pays knows a credit: the same in whatever message it tells of it. It is "" for
@@ -79,16 +80,16 @@ var creditCodes = map[rails.Rail]iso20022.Code{
 // credits).
 func (f *facts) refusal(s *Service, a *answer) string {
 	t := a.transfer
-	to := f.parties[f.numbered(s, t.Creditor.Account)]
+	to, virtual := f.creditor(s, t.Creditor.Account)
 	switch {
 	case t.Amount.Minor > most[service("", a.over)]:
 		return "AM02"
 	case to == nil || t.CreditorAgent.Routing != to.BankID || to.SystemOfRecord != accounts.InternalCore ||
 		f.books.Of(to.Account) == nil:
 		return "AC03"
-	case to.Status == accounts.Closed:
+	case to.Status == accounts.Closed, virtual != nil && virtual.Status == virtualaccounts.Closed:
 		return "AC04"
-	case to.Status != accounts.Active, !customers.InBusiness(to.CustomerStatus),
+	case to.Status != accounts.Active, virtual != nil && virtual.Status != virtualaccounts.Active, !customers.InBusiness(to.CustomerStatus),
 		to.PartnerStatus != "" && !customers.InBusiness(to.PartnerStatus):
 		return "AC06"
 	case to.Currency != t.Amount.Currency:
@@ -97,6 +98,20 @@ func (f *facts) refusal(s *Service, a *answer) string {
 		return "AG01"
 	}
 	return ""
+}
+
+// creditor returns the account that a number leads to, and the virtual account on it that has the number; nil if there is
+// none.
+func (f *facts) creditor(s *Service, number string) (to *party, virtual *virtualaccounts.Creditable) {
+	if to = f.parties[f.numbered(s, number)]; to != nil || number == "" {
+		return to, nil
+	}
+	for _, hash := range s.keys.Hashes(int64(f.tenant), virtualaccounts.NumberColumn, number) {
+		if virtual = f.virtual[f.virtualNumbers[string(hash)]]; virtual != nil {
+			return f.parties[virtual.Account], virtual
+		}
+	}
+	return nil, nil
 }
 
 // receives reports whether an account takes credits over a network.
@@ -115,7 +130,7 @@ func (a *party) receives(over rails.Rail) bool {
 // book makes a payment of a credit, and books it.
 func (in *intake) book(a *answer) (*Payment, error) {
 	t, f := a.transfer, in.f
-	to := f.parties[f.numbered(in.s, t.Creditor.Account)]
+	to, virtual := f.creditor(in.s, t.Creditor.Account)
 	p := &Payment{
 		Tenant: f.tenant, UID: f.uids[0], Customer: to.Customer, Direction: In, Rail: a.over, EntryType: rails.Credit,
 		Minor:    t.Amount.Minor,
@@ -123,6 +138,9 @@ func (in *intake) book(a *answer) (*Payment, error) {
 		Channel: string(a.over), SenderName: cmp.Or(t.Debtor.Name, t.DebtorAgent.Name, t.Sender),
 		ReceiverAccount: to.Account, ReceiverCustomer: to.Customer, ReceiverName: to.Name,
 		MakerClient: in.caller.Client, MakerLogin: in.caller.LoginID, CreatedAt: in.now, UpdatedAt: in.now,
+	}
+	if virtual != nil {
+		p.Virtual = virtual.UID
 	}
 	err := f.book(p, ledger.Payment, p.Date, "Credit over "+string(p.Rail), f.settled(p), p.ReceiverAccount, p.Minor)
 	if err != nil {

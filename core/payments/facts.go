@@ -20,26 +20,31 @@ import (
 	"bankgraph/core/limits"
 	"bankgraph/core/money"
 	"bankgraph/core/postal"
+	"bankgraph/core/virtualaccounts"
 	"bankgraph/db"
 )
 
 // facts are what payments are decided by: read once for all payments of a transaction, with the accounts
 // locked in the books, and up to date with the payments that were decided before.
 type facts struct {
-	tenant      access.Tenant
-	numbers     map[string]accounts.UID // by hash
-	parties     map[accounts.UID]*party
-	charges     map[accounts.UID][]*fees.Charge
-	known       map[contacts.UID]*contact // by UID
-	banks       *db.Many[banks.Ref, banks.Bank]
-	limits      *limits.Counter
-	houses      map[house]accounts.UID // the bank's own accounts
-	books       *ledger.Books
-	uids        []UID           // for new payments
-	recurrences []RecurrenceUID // for new series
-	trades      map[fx.TradeUID]*fx.Trade
-	used        map[fx.TradeUID]bool // trades that payments use
-	bank        bankApproval         // the bank's own settings, which count for every customer
+	tenant          access.Tenant
+	numbers         map[string]accounts.UID // by hash
+	parties         map[accounts.UID]*party
+	charges         map[accounts.UID][]*fees.Charge
+	known           map[contacts.UID]*contact // by UID
+	banks           *db.Many[banks.Ref, banks.Bank]
+	limits          *limits.Counter
+	houses          map[house]accounts.UID // the bank's own accounts
+	books           *ledger.Books
+	uids            []UID           // for new payments
+	recurrences     []RecurrenceUID // for new series
+	trades          map[fx.TradeUID]*fx.Trade
+	used            map[fx.TradeUID]bool // trades that payments use
+	bank            bankApproval         // the bank's own settings, which count for every customer
+	virtual         map[virtualaccounts.UID]*virtualaccounts.Creditable
+	virtualNumbers  map[string]virtualaccounts.UID    // by hash
+	virtualPostings []*virtualaccounts.VirtualPosting // of what was booked so far
+	by              access.Caller                     // who brings these about
 }
 
 type bankApproval struct {
@@ -176,7 +181,8 @@ func headAndBranch(bic string) []banks.Ref {
 
 // want is what payments need facts about.
 type want struct {
-	payers, payees []Party // payers own the payments: they bear fees and limits, also of what they collect
+	payers, payees []Party  // payers own the payments: they bear fees and limits, also of what they collect
+	virtual        []string // numbers that may be those of virtual accounts
 	contacts       []contacts.UID
 	banks          []banks.Ref
 	trades         []fx.TradeUID
@@ -239,6 +245,7 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 		tenant: tenant, numbers: map[string]accounts.UID{}, parties: map[accounts.UID]*party{},
 		houses: map[house]accounts.UID{}, known: map[contacts.UID]*contact{},
 		trades: map[fx.TradeUID]*fx.Trade{}, used: map[fx.TradeUID]bool{},
+		virtual: map[virtualaccounts.UID]*virtualaccounts.Creditable{}, virtualNumbers: map[string]virtualaccounts.UID{},
 	}
 	payers, payerHashes := s.named(tenant, w.payers)
 	payees, payeeHashes := s.named(tenant, w.payees)
@@ -246,6 +253,14 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 	named := new(db.Rows[numbered])
 	if hashes := slices.Concat(payerHashes, payeeHashes); len(hashes) > 0 {
 		named = db.Queue(b, findingNumbers, tenant, hashes)
+	}
+	var virtualHashes [][]byte
+	for _, number := range w.virtual {
+		virtualHashes = append(virtualHashes, s.keys.Hashes(int64(tenant), virtualaccounts.NumberColumn, number)...)
+	}
+	virtual := new(db.Rows[virtualaccounts.Creditable])
+	if len(virtualHashes) > 0 {
+		virtual = virtualaccounts.Numbered(b, tenant, virtualHashes)
 	}
 	charges := fees.ChargesOf(b, tenant, payers, payerHashes, feeNames...)
 	known := new(db.Rows[contact])
@@ -268,6 +283,11 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 	for _, t := range trades.Items {
 		f.trades[t.UID] = t
 		w.houses = append(w.houses, house{ledger.HousePosition, t.Buy}, house{ledger.HousePosition, t.Sell})
+	}
+	var virtualUIDs []virtualaccounts.UID
+	for _, v := range virtual.Items {
+		f.virtualNumbers[string(v.Hash)] = v.UID
+		all, virtualUIDs = append(all, v.Account), append(virtualUIDs, v.UID)
 	}
 	f.charges = charges.Of
 	if len(bank.Items) > 0 {
@@ -312,6 +332,9 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 	if len(w.trades) > 0 { // after they were locked
 		used = fx.UsedOf(b, tenant, w.trades)
 	}
+	if len(virtualUIDs) > 0 {
+		virtual = virtualaccounts.Again(b, tenant, virtualUIDs)
+	}
 	uids, recurrences := r.uids(b, w.created), new(db.Rows[takenRecurrence])
 	if w.recurrences > 0 {
 		recurrences = r.recurrences(b, w.recurrences)
@@ -324,6 +347,9 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 	}
 	for _, t := range used.Items {
 		f.used[t.UID] = true
+	}
+	for _, v := range virtual.Items {
+		f.virtual[v.UID] = v
 	}
 	for _, t := range uids.Items {
 		f.uids = append(f.uids, t.UID)

@@ -20,6 +20,7 @@ import (
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
 	"bankgraph/core/seal"
+	"bankgraph/core/virtualaccounts"
 )
 
 // UID is a payment's number; partners know it as paymentUID.
@@ -70,6 +71,8 @@ type Payment struct {
 	ReceiverAccount  accounts.UID  `bun:"receiver_account,nullzero" json:"receiverAccount,omitzero"`
 	ReceiverCustomer customers.UID `bun:"receiver_customer,nullzero" json:"-"`
 	ReceiverName     string        `bun:"receiver_name" json:"receiverName"`
+	// the virtual account that a credit of another bank names; 0 for others
+	Virtual virtualaccounts.UID `bun:"virtual_account,nullzero" json:"virtualAccount,omitzero"`
 	// when it may be sent to its network, and when it settles there without an answer, or a request for payment
 	// expires; nil for book transfers
 	SendAt    *time.Time `bun:"send_at" json:"-"`

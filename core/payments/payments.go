@@ -24,16 +24,17 @@ var Tables = db.Tables{
 		"payment_steps", "payments", "recurrences",
 	},
 	Reads: map[string]string{
-		"bulk_file_lines": "which file a payment is of, in the statements that tell of payments",
-		"bulk_files":      "the number and name of that file",
-		"accounts":        "all accounts of a transaction's payments are read in one statement, after they are locked in the books",
-		"contacts":        "whom payments name, all of a transaction in one statement",
-		"customers":       "in that statement, too; and payments are shown with who pays and who is paid",
-		"balances":        "in the proof, too",
-		"holds":           "in the proof, too",
-		"journals":        "the proof compares each payment with what was booked for it",
-		"postings":        "in the proof, too",
-		"tenants":         "the bank's currency, in the statement that reads its settings",
+		"bulk_file_lines":  "which file a payment is of, in the statements that tell of payments",
+		"bulk_files":       "the number and name of that file",
+		"accounts":         "all accounts of a transaction's payments are read in one statement, after they are locked in the books",
+		"contacts":         "whom payments name, all of a transaction in one statement",
+		"customers":        "in that statement, too; and payments are shown with who pays and who is paid",
+		"balances":         "in the proof, too",
+		"holds":            "in the proof, too",
+		"journals":         "the proof compares each payment with what was booked for it",
+		"postings":         "in the proof, too",
+		"tenants":          "the bank's currency, in the statement that reads its settings",
+		"virtual_accounts": "payments are shown with the virtual account that they name",
 	},
 }
 
@@ -137,6 +138,7 @@ var inAccounts = func() map[string]string {
 		"receiver_customer": "coalesce(pay.receiver_customer, 0)",
 		"recurrence":        "coalesce(pay.recurrence, 0)",
 		"trade":             "coalesce(pay.trade, 0)",
+		"virtual_account":   "coalesce(pay.virtual_account, 0)",
 	}
 	for _, side := range []struct{ prefix, account string }{{"sender_side_", "sa."}, {"receiver_side_", "ra."}} {
 		for _, column := range []string{"type", "sub_type", "bank_id", "bank_name", "number_last4"} {

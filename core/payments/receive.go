@@ -182,6 +182,7 @@ func (in *intake) gatherTx(ctx context.Context, tx bun.Tx, arrived []*answer) er
 				requests = append(requests, of)
 			}
 			w.payees = append(w.payees, Party{Number: t.Creditor.Account})
+			w.virtual = append(w.virtual, t.Creditor.Account)
 			w.houses = append(w.houses, house{ledger.Settled(a.over), t.Amount.Currency})
 			w.created, w.journals = w.created+1, w.journals+1
 		}
@@ -219,7 +220,7 @@ func (in *intake) lockTx(ctx context.Context, tx bun.Tx, uids []UID, w want) err
 	if err != nil {
 		return err
 	}
-	f.limits = limits.Counting(in.caller.Tenant)
+	f.limits, f.by = limits.Counting(in.caller.Tenant), in.caller
 	in.f = f
 	return nil
 }

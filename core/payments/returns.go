@@ -196,7 +196,7 @@ func (s *Service) returnTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err != nil {
 		return Saved{}, err
 	}
-	p.ReturnedMinor = amount.Minor
+	p.ReturnedMinor, f.by = amount.Minor, tx.Caller
 	err = f.book(p, ledger.Return, calendar.Today(tx.Now), "Return over "+string(p.Rail), p.ReceiverAccount,
 		f.clearing(p), amount.Minor)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"bankgraph/core/fx"
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
+	"bankgraph/core/virtualaccounts"
 	"bankgraph/db"
 )
 
@@ -41,8 +42,10 @@ type Search struct {
 	From, To            time.Time // payment dates, both included; midnight UTC
 	// the amount, and bounds of it, as decimal text in whatever currency each payment is
 	Decimal, LeastDecimal, MostDecimal string
-	None                               bool // finds nothing: for a condition that no payment can meet yet
-	MostRecent                         bool // only the newest that is found; of Page alone
+	None                               bool   // finds nothing: for a condition that no payment can meet yet
+	UltimateReceiverName               string // of the virtual account: part of it, without regard to letter case
+	UltimateReceiverNumber             string // its number, exact
+	MostRecent                         bool   // only the newest that is found; of Page alone
 
 	own string // the condition that the caller sees who pays, where only such payments are found
 }
@@ -217,6 +220,15 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 		if bound.value != "" {
 			all = append(all, "pay.amount"+bound.compare+p.Add(bound.value)+"::text::numeric * "+minorUnits)
 		}
+	}
+	if by.UltimateReceiverName != "" {
+		all = append(all, "pay.virtual_account IN (SELECT va.uid FROM virtual_accounts AS va WHERE va.tenant = $1 AND strpos(lower(va.name), lower("+
+			p.Add(by.UltimateReceiverName)+"::text)) > 0)")
+	}
+	if by.UltimateReceiverNumber != "" {
+		hashes := p.Add(s.keys.Hashes(int64(tenant), virtualaccounts.NumberColumn, by.UltimateReceiverNumber))
+		all = append(all, "pay.virtual_account IN (SELECT va.uid FROM virtual_accounts AS va WHERE va.tenant = $1 AND va.number_hash = ANY("+
+			hashes+"))")
 	}
 	if by.Direction != "" {
 		all = append(all, "pay.direction = "+p.Add(by.Direction)+"::text")

@@ -12,6 +12,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/money"
 	"bankgraph/core/page"
+	"bankgraph/core/seal"
 	"bankgraph/db"
 )
 
@@ -24,9 +25,20 @@ type Shown struct {
 	Payee Holder `bun:"embed:payee_" json:"-"`
 	Bank  Bank   `bun:"embed:bank_" json:"-"`
 	To    To     `bun:"embed:to_" json:"-"`
+	// Ultimate is the virtual account that it names; its fields are empty for other payments
+	Ultimate Ultimate `bun:"embed:ultimate_" json:"-"`
 	// Series is the series that it was made of; its UID is 0 for a single payment, and for callers who do not see who pays
 	Series Series `bun:"embed:series_" json:"-"`
 }
+
+// Ultimate is what a payment shows of the virtual account that it names.
+type Ultimate struct {
+	Name  string `bun:"name,scanonly"`
+	Last4 string `bun:"last4,scanonly"` // of its number
+}
+
+// Masked returns the number of the virtual account as callers read it.
+func (u *Ultimate) Masked() string { return seal.Value{Last4: u.Last4}.Masked() }
 
 // Series is what a payment shows of the series that it was made of.
 type Series struct {
@@ -131,6 +143,7 @@ var inRecords = func() map[string]string {
 	from["bank_uid"], from["bank_name"] = "coalesce(bank.uid, 0)", "coalesce(bank.legal_name, '')"
 	from["payer_account_country"] = "coalesce(sa.country, '')"
 	from["payee_account_country"] = "coalesce(ra.country, '')"
+	from["ultimate_name"], from["ultimate_last4"] = "coalesce(ultimate.name, '')", "coalesce(ultimate.number_last4, '')"
 	for _, column := range []string{
 		"email_address", "phone_number", "address_line1", "address_line2", "address_city", "address_state",
 		"address_postal_code", "address_country_code", "originator_information", "intermediary_id", "intermediary_name",
@@ -176,6 +189,8 @@ func showing(reach access.Reach) *bun.SelectQuery {
 			reach.ScopeOfCustomers("payee")).
 		Join("LEFT JOIN recurrences AS series ON series.tenant = pay.tenant AND series.uid = pay.recurrence" +
 			" AND series.customer = payer.uid").
+		Join("LEFT JOIN virtual_accounts AS ultimate ON ultimate.tenant = pay.tenant AND ultimate.uid = pay.virtual_account" +
+			" AND ultimate.customer = payer.uid").
 		Join("LEFT JOIN customers AS bank ON bank.tenant = pay.tenant AND bank.relationship_type = 'Self'")
 }
 

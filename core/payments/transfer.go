@@ -16,6 +16,7 @@ import (
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
+	"bankgraph/core/virtualaccounts"
 	"bankgraph/db"
 )
 
@@ -93,7 +94,10 @@ func (f *facts) writeTx(ctx context.Context) error {
 			return err
 		}
 	}
-	return f.books.WriteTx(ctx)
+	if err := f.books.WriteTx(ctx); err != nil {
+		return err
+	}
+	return virtualaccounts.PostTx(ctx, f.tenant, f.virtualPostings)
 }
 
 func isFault(err error) bool {

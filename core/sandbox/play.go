@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/uptrace/bun"
 
 	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
@@ -23,19 +24,22 @@ import (
 	"bankgraph/core/rails/calendar"
 	"bankgraph/core/rails/iso20022"
 	"bankgraph/core/seal"
+	"bankgraph/core/virtualaccounts"
 )
 
 // Credit is what a request says about a payment that a customer of another bank makes (rest/CONTRACT.md, sandbox plays).
 type Credit struct {
-	Account      accounts.UID `json:"accountUID"` // that is credited
-	Amount       string       `json:"paymentAmount"`
-	Currency     string       `json:"paymentCurrency"`
-	Rail         string       `json:"deliveryMethod"`
-	SenderName   string       `json:"senderName,omitempty"`
-	SenderNumber string       `json:"senderAccountNumber,omitempty"`
-	SenderBank   string       `json:"senderBankId,omitempty"` // a routing number
-	Reference    string       `json:"externalReferenceId,omitempty"`
-	Notes        string       `json:"paymentNotes,omitempty"`
+	Account accounts.UID `json:"accountUID"` // that is credited
+	// a virtual account on it, under whose number it is credited
+	Virtual      string `json:"virtualAccountNumber,omitempty"`
+	Amount       string `json:"paymentAmount"`
+	Currency     string `json:"paymentCurrency"`
+	Rail         string `json:"deliveryMethod"`
+	SenderName   string `json:"senderName,omitempty"`
+	SenderNumber string `json:"senderAccountNumber,omitempty"`
+	SenderBank   string `json:"senderBankId,omitempty"` // a routing number
+	Reference    string `json:"externalReferenceId,omitempty"`
+	Notes        string `json:"paymentNotes,omitempty"`
 }
 
 // Recall is what a request says about another bank that asks for its money back.
@@ -58,7 +62,9 @@ const play = "play"
 var (
 	ErrNoSandbox = fault.New(fault.State, "sandbox.not_sandbox", "the bank is not connected to simulated networks")
 	ErrNoAccount = fault.New(fault.NotFound, "play.account", "must be an account of the bank that the caller sees")
-	ErrNoCredit  = fault.New(fault.State, "sandbox.not_incoming",
+	ErrNoVirtual = fault.New(fault.NotFound, "play.virtual_account", "must be the number of a virtual account on the account").
+			On("virtualAccountNumber")
+	ErrNoCredit = fault.New(fault.State, "sandbox.not_incoming",
 		"only a payment that came in over a network is asked back by another bank")
 )
 
@@ -114,6 +120,7 @@ func (d *Credit) check() error {
 	d.SenderNumber = cmp.Or(d.SenderNumber, playedNumber)
 	c.AtMost("senderName", d.SenderName, 140)
 	c.AccountNumber("senderAccountNumber", d.SenderNumber)
+	c.AccountNumber("virtualAccountNumber", d.Virtual)
 	c.Routing("senderBankId", d.SenderBank)
 	c.AtMost("externalReferenceId", d.Reference, 35)
 	c.AtMost("paymentNotes", d.Notes, 140)
@@ -165,6 +172,12 @@ func (s *Service) payTx(ctx context.Context, tx *changes.Tx, _ changes.Target, d
 		return Played{}, fault.Field(play, "paymentAmount", fault.Malformed,
 			"must be an amount of USD, more than 0, with at most 2 decimals")
 	}
+	if d.Virtual != "" {
+		if err := s.virtualTx(ctx, tx, d); err != nil {
+			return Played{}, err
+		}
+		to.number = d.Virtual
+	}
 	over := rails.Rail(d.Rail)
 	return s.beginTx(ctx, tx, over, to.Customer, func(g iso20022.Group, id int64) iso20022.Message {
 		own := strconv.FormatInt(id, 10)
@@ -177,6 +190,18 @@ func (s *Service) payTx(ctx context.Context, tx *changes.Tx, _ changes.Target, d
 			Creditor:      iso20022.Party{Name: to.Name, Account: to.number}, Remittance: d.Notes,
 		}
 	}, d.SenderBank, to.BankID)
+}
+
+// virtualTx returns ErrNoVirtual if no virtual account on the account has the number of a credit.
+func (s *Service) virtualTx(ctx context.Context, tx *changes.Tx, d Credit) error {
+	var there bool
+	hashes := s.keys.Hashes(int64(tx.Caller.Tenant), virtualaccounts.NumberColumn, d.Virtual)
+	err := tx.NewRaw(`SELECT EXISTS (SELECT FROM virtual_accounts WHERE tenant = ? AND account = ? AND number_hash IN ?)`,
+		tx.Caller.Tenant, d.Account, bun.Tuple(hashes)).Scan(ctx, &there)
+	if err == nil && !there {
+		err = ErrNoVirtual
+	}
+	return err
 }
 
 // came is a credit as it came.

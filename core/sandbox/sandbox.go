@@ -32,6 +32,7 @@ var Tables = db.Tables{
 		"network_messages": "the credit that is asked back, as it came, for a payment that the caller sees",
 		"payments":         "in that statement, too",
 		"tenants":          "in these statements, too: whether the bank is connected to simulated networks",
+		"virtual_accounts": "the virtual account that another bank's customer names",
 	},
 }
 

@@ -16,6 +16,7 @@ import (
 	"bankgraph/core/positivepay"
 	"bankgraph/core/roles"
 	"bankgraph/core/users"
+	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/webhooks"
 	"bankgraph/graph/model"
 	"context"
@@ -72,12 +73,18 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.SignatoryDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSignatoryInput(ctx, nil, v) },
 	reflect.TypeFor[model.SweepDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSweepInput(ctx, nil, v) },
 	reflect.TypeFor[model.UserDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeUserInput(ctx, nil, v) },
-	reflect.TypeFor[model.WebhookDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeWebhookInput(ctx, nil, v) },
-	reflect.TypeFor[model.AccountDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputCloseAccountInput(ctx, nil, v) },
-	reflect.TypeFor[contacts.BankDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
-	reflect.TypeFor[contacts.Search]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
-	reflect.TypeFor[model.TradeDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputCoverTradeInput(ctx, nil, v) },
-	reflect.TypeFor[model.CustomerDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateCustomerInput(ctx, nil, v) },
+	reflect.TypeFor[model.VirtualAccountDraft](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputChangeVirtualAccountInput(ctx, nil, v)
+	},
+	reflect.TypeFor[model.WebhookDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeWebhookInput(ctx, nil, v) },
+	reflect.TypeFor[model.AccountDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputCloseAccountInput(ctx, nil, v) },
+	reflect.TypeFor[model.VirtualAccountDraft](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputCloseVirtualAccountInput(ctx, nil, v)
+	},
+	reflect.TypeFor[contacts.BankDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
+	reflect.TypeFor[contacts.Search]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
+	reflect.TypeFor[model.TradeDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputCoverTradeInput(ctx, nil, v) },
+	reflect.TypeFor[model.CustomerDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateCustomerInput(ctx, nil, v) },
 	reflect.TypeFor[model.PositivePayRuleDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputCreatePositivePayRuleInput(ctx, nil, v)
 	},
@@ -102,10 +109,13 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.ClockMove]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputMoveClockInput(ctx, nil, v) },
 	reflect.TypeFor[banks.NationalID]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputNationalIdInput(ctx, nil, v) },
 	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputOpenAccountInput(ctx, nil, v) },
-	reflect.TypeFor[model.PaymentReceiver]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentDebtorInput(ctx, nil, v) },
-	reflect.TypeFor[model.PaymentFilter]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentFilter(ctx, nil, v) },
-	reflect.TypeFor[model.PaymentReceiver]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentReceiverInput(ctx, nil, v) },
-	reflect.TypeFor[model.HoldDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputPlaceHoldInput(ctx, nil, v) },
+	reflect.TypeFor[model.VirtualAccountDraft](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputOpenVirtualAccountInput(ctx, nil, v)
+	},
+	reflect.TypeFor[model.PaymentReceiver](): func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentDebtorInput(ctx, nil, v) },
+	reflect.TypeFor[model.PaymentFilter]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentFilter(ctx, nil, v) },
+	reflect.TypeFor[model.PaymentReceiver](): func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentReceiverInput(ctx, nil, v) },
+	reflect.TypeFor[model.HoldDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputPlaceHoldInput(ctx, nil, v) },
 	reflect.TypeFor[model.IncomingCredit](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputPlayIncomingCreditInput(ctx, nil, v)
 	},
@@ -157,6 +167,8 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.FundsDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputTransferFundsInput(ctx, nil, v) },
 	reflect.TypeFor[model.SubjectDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputUnlinkSubjectInput(ctx, nil, v) },
 	reflect.TypeFor[users.Search]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputUserFilter(ctx, nil, v) },
+	reflect.TypeFor[model.VirtualAccountBy]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputVirtualAccountBy(ctx, nil, v) },
+	reflect.TypeFor[virtualaccounts.Search]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputVirtualAccountFilter(ctx, nil, v) },
 	reflect.TypeFor[webhooks.DeliverySearch](): func(ctx context.Context, v any) (any, error) { return unmarshalInputWebhookDeliveryFilter(ctx, nil, v) },
 	reflect.TypeFor[webhooks.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputWebhookFilter(ctx, nil, v) },
 }
@@ -211,12 +223,18 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"ChangeSignatoryInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSignatoryInput(ctx, nil, v) },
 	"ChangeSweepInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSweepInput(ctx, nil, v) },
 	"ChangeUserInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeUserInput(ctx, nil, v) },
-	"ChangeWebhookInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeWebhookInput(ctx, nil, v) },
-	"CloseAccountInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputCloseAccountInput(ctx, nil, v) },
-	"ContactBankInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
-	"ContactFilter":         func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
-	"CoverTradeInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputCoverTradeInput(ctx, nil, v) },
-	"CreateCustomerInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateCustomerInput(ctx, nil, v) },
+	"ChangeVirtualAccountInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputChangeVirtualAccountInput(ctx, nil, v)
+	},
+	"ChangeWebhookInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeWebhookInput(ctx, nil, v) },
+	"CloseAccountInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputCloseAccountInput(ctx, nil, v) },
+	"CloseVirtualAccountInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputCloseVirtualAccountInput(ctx, nil, v)
+	},
+	"ContactBankInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
+	"ContactFilter":       func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
+	"CoverTradeInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputCoverTradeInput(ctx, nil, v) },
+	"CreateCustomerInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateCustomerInput(ctx, nil, v) },
 	"CreatePositivePayRuleInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputCreatePositivePayRuleInput(ctx, nil, v)
 	},
@@ -241,10 +259,13 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"MoveClockInput":        func(ctx context.Context, v any) (any, error) { return unmarshalInputMoveClockInput(ctx, nil, v) },
 	"NationalIdInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputNationalIdInput(ctx, nil, v) },
 	"OpenAccountInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputOpenAccountInput(ctx, nil, v) },
-	"PaymentDebtorInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentDebtorInput(ctx, nil, v) },
-	"PaymentFilter":         func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentFilter(ctx, nil, v) },
-	"PaymentReceiverInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentReceiverInput(ctx, nil, v) },
-	"PlaceHoldInput":        func(ctx context.Context, v any) (any, error) { return unmarshalInputPlaceHoldInput(ctx, nil, v) },
+	"OpenVirtualAccountInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputOpenVirtualAccountInput(ctx, nil, v)
+	},
+	"PaymentDebtorInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentDebtorInput(ctx, nil, v) },
+	"PaymentFilter":        func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentFilter(ctx, nil, v) },
+	"PaymentReceiverInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentReceiverInput(ctx, nil, v) },
+	"PlaceHoldInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputPlaceHoldInput(ctx, nil, v) },
 	"PlayIncomingCreditInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputPlayIncomingCreditInput(ctx, nil, v)
 	},
@@ -296,6 +317,8 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"TransferFundsInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputTransferFundsInput(ctx, nil, v) },
 	"UnlinkSubjectInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputUnlinkSubjectInput(ctx, nil, v) },
 	"UserFilter":            func(ctx context.Context, v any) (any, error) { return unmarshalInputUserFilter(ctx, nil, v) },
+	"VirtualAccountBy":      func(ctx context.Context, v any) (any, error) { return unmarshalInputVirtualAccountBy(ctx, nil, v) },
+	"VirtualAccountFilter":  func(ctx context.Context, v any) (any, error) { return unmarshalInputVirtualAccountFilter(ctx, nil, v) },
 	"WebhookDeliveryFilter": func(ctx context.Context, v any) (any, error) { return unmarshalInputWebhookDeliveryFilter(ctx, nil, v) },
 	"WebhookFilter":         func(ctx context.Context, v any) (any, error) { return unmarshalInputWebhookFilter(ctx, nil, v) },
 }

@@ -24,6 +24,7 @@ import (
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
+	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/webhooks"
 	"bankgraph/graph/direct"
 	"bankgraph/graph/model"
@@ -4702,6 +4703,254 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"VirtualAccount": {
+		"id": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendVirtualAccountID(b, o.(*virtualaccounts.VirtualAccount).UID)
+			},
+		},
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendVirtualAccountUID(b, o.(*virtualaccounts.VirtualAccount).UID)
+			},
+		},
+		"number": {
+			One: func(o any) any {
+				return &o.(*virtualaccounts.VirtualAccount).Number
+			},
+		},
+		"name": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*virtualaccounts.VirtualAccount).Name)
+			},
+		},
+		"productCode": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*virtualaccounts.VirtualAccount).ProductCode)
+			},
+		},
+		"purpose": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*virtualaccounts.VirtualAccount).Purpose)
+			},
+		},
+		"externalAccountReference": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*virtualaccounts.VirtualAccount).ExternalAccountReference)
+			},
+		},
+		"submittedBy": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*virtualaccounts.VirtualAccount).SubmittedBy)
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNVirtualAccountStatus2bankgraphᚋcoreᚋvirtualaccountsᚐStatusF[o.(*virtualaccounts.VirtualAccount).Status])
+			},
+		},
+		"currency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*virtualaccounts.VirtualAccount).Currency)
+			},
+		},
+		"balance": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*virtualaccounts.VirtualAccount).Balance())
+			},
+		},
+		"limit": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*virtualaccounts.VirtualAccount).Limit()
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendAmount(b, *v)
+			},
+		},
+		"limitPeriod": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalOVirtualAccountLimitPeriod2bankgraphᚋcoreᚋvirtualaccountsᚐLimitPeriodF[o.(*virtualaccounts.VirtualAccount).LimitPeriod])
+			},
+		},
+		"createdAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*virtualaccounts.VirtualAccount).CreatedAt)
+			},
+		},
+		"updatedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*virtualaccounts.VirtualAccount).UpdatedAt)
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*virtualaccounts.VirtualAccount).Version)
+			},
+		},
+	},
+	"VirtualAccountConnection": {
+		"edges": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[virtualaccounts.VirtualAccount]).Edges()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"nodes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[virtualaccounts.VirtualAccount]).Nodes()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"pageInfo": {
+			One: func(o any) any {
+				if v := o.(*model.Connection[virtualaccounts.VirtualAccount]).PageInfo(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"totalCount": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[virtualaccounts.VirtualAccount]).TotalCount(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendInt(b, v), nil
+			},
+		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[virtualaccounts.VirtualAccount]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
+	},
+	"VirtualAccountEdge": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[virtualaccounts.VirtualAccount]).Cursor())
+			},
+		},
+		"node": {
+			One: func(o any) any {
+				if v := o.(*model.Edge[virtualaccounts.VirtualAccount]).Node; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+	},
+	"VirtualAccountNumber": {
+		"digits": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*virtualaccounts.FullNumber).Digits)
+			},
+		},
+	},
+	"VirtualTransaction": {
+		"id": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendVirtualTransactionID(b, o.(*virtualaccounts.VirtualPosting).ID)
+			},
+		},
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendVirtualTransactionUID(b, o.(*virtualaccounts.VirtualPosting).ID)
+			},
+		},
+		"amount": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*virtualaccounts.VirtualPosting).Amount())
+			},
+		},
+		"fee": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*virtualaccounts.VirtualPosting).Fee())
+			},
+		},
+		"currency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*virtualaccounts.VirtualPosting).Currency)
+			},
+		},
+		"postedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*virtualaccounts.VirtualPosting).At)
+			},
+		},
+		"postedBy": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*virtualaccounts.VirtualPosting).PostedBy())
+			},
+		},
+	},
+	"VirtualTransactionConnection": {
+		"edges": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[virtualaccounts.VirtualPosting]).Edges()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"nodes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[virtualaccounts.VirtualPosting]).Nodes()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"pageInfo": {
+			One: func(o any) any {
+				if v := o.(*model.Connection[virtualaccounts.VirtualPosting]).PageInfo(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"totalCount": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[virtualaccounts.VirtualPosting]).TotalCount(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendInt(b, v), nil
+			},
+		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[virtualaccounts.VirtualPosting]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
+	},
+	"VirtualTransactionEdge": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[virtualaccounts.VirtualPosting]).Cursor())
+			},
+		},
+		"node": {
+			One: func(o any) any {
+				if v := o.(*model.Edge[virtualaccounts.VirtualPosting]).Node; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+	},
 	"Webhook": {
 		"id": {
 			Leaf: func(b []byte, o any) []byte {
@@ -5014,110 +5263,117 @@ var Plain = map[string]map[string]direct.Field{
 
 // Types names the object type of each Go type.
 var Types = map[reflect.Type]string{
-	reflect.TypeFor[*payments.Entry]():                          "ACHEntry",
-	reflect.TypeFor[*customers.AccessSettings]():                "AccessSettings",
-	reflect.TypeFor[*accounts.Account]():                        "Account",
-	reflect.TypeFor[*model.Connection[accounts.Account]]():      "AccountConnection",
-	reflect.TypeFor[*model.Edge[accounts.Account]]():            "AccountEdge",
-	reflect.TypeFor[*accounts.Features]():                       "AccountFeatures",
-	reflect.TypeFor[*postal.Address]():                          "Address",
-	reflect.TypeFor[*access.Limit]():                            "AmountLimit",
-	reflect.TypeFor[*access.ApplicationLimits]():                "ApplicationLimits",
-	reflect.TypeFor[*changes.Approval]():                        "Approval",
-	reflect.TypeFor[*model.Connection[changes.Approval]]():      "ApprovalConnection",
-	reflect.TypeFor[*model.Edge[changes.Approval]]():            "ApprovalEdge",
-	reflect.TypeFor[*customers.Attribute]():                     "Attribute",
-	reflect.TypeFor[*audit.Entry]():                             "AuditEntry",
-	reflect.TypeFor[*model.Connection[audit.Entry]]():           "AuditEntryConnection",
-	reflect.TypeFor[*model.Edge[audit.Entry]]():                 "AuditEntryEdge",
-	reflect.TypeFor[*accounts.Balances]():                       "Balances",
-	reflect.TypeFor[*banks.Bank]():                              "Bank",
-	reflect.TypeFor[*model.Connection[banks.Bank]]():            "BankConnection",
-	reflect.TypeFor[*model.Edge[banks.Bank]]():                  "BankEdge",
-	reflect.TypeFor[*ledger.BookEntry]():                        "BookEntry",
-	reflect.TypeFor[*model.Connection[ledger.BookEntry]]():      "BookEntryConnection",
-	reflect.TypeFor[*model.Edge[ledger.BookEntry]]():            "BookEntryEdge",
-	reflect.TypeFor[*files.BulkFile]():                          "BulkFile",
-	reflect.TypeFor[*files.FileBatch]():                         "BulkFileBatch",
-	reflect.TypeFor[*model.Connection[files.BulkFile]]():        "BulkFileConnection",
-	reflect.TypeFor[*model.Edge[files.BulkFile]]():              "BulkFileEdge",
-	reflect.TypeFor[*files.FileFault]():                         "BulkFileFault",
-	reflect.TypeFor[*files.FileLine]():                          "BulkFileLine",
-	reflect.TypeFor[*model.Connection[files.FileLine]]():        "BulkFileLineConnection",
-	reflect.TypeFor[*model.Edge[files.FileLine]]():              "BulkFileLineEdge",
-	reflect.TypeFor[*clock.Reading]():                           "Clock",
-	reflect.TypeFor[*contacts.Contact]():                        "Contact",
-	reflect.TypeFor[*contacts.Bank]():                           "ContactBank",
-	reflect.TypeFor[*model.Connection[contacts.Contact]]():      "ContactConnection",
-	reflect.TypeFor[*model.Edge[contacts.Contact]]():            "ContactEdge",
-	reflect.TypeFor[*customers.Customer]():                      "Customer",
-	reflect.TypeFor[*model.Connection[customers.Customer]]():    "CustomerConnection",
-	reflect.TypeFor[*model.Edge[customers.Customer]]():          "CustomerEdge",
-	reflect.TypeFor[*accounts.ExternalAccount]():                "ExternalAccount",
-	reflect.TypeFor[*fees.Fee]():                                "Fee",
-	reflect.TypeFor[*fees.Tier]():                               "FeeTier",
-	reflect.TypeFor[*audit.Change]():                            "FieldChange",
-	reflect.TypeFor[*holds.Held]():                              "Hold",
-	reflect.TypeFor[*contacts.IntermediaryBank]():               "IntermediaryBank",
-	reflect.TypeFor[*ledger.InvariantProof]():                   "InvariantProof",
-	reflect.TypeFor[*ledger.Journal]():                          "Journal",
-	reflect.TypeFor[*ledger.JournalPosting]():                   "JournalPosting",
-	reflect.TypeFor[*limits.Limit]():                            "Limit",
-	reflect.TypeFor[*seal.Value]():                              "MaskedString",
-	reflect.TypeFor[*model.PageInfo]():                          "PageInfo",
-	reflect.TypeFor[*ledger.PastBalance]():                      "PastBalance",
-	reflect.TypeFor[*payments.Payment]():                        "Payment",
-	reflect.TypeFor[*model.Connection[payments.Payment]]():      "PaymentConnection",
-	reflect.TypeFor[*payments.Details]():                        "PaymentDetails",
-	reflect.TypeFor[*model.Edge[payments.Payment]]():            "PaymentEdge",
-	reflect.TypeFor[*webhooks.PaymentEvent]():                   "PaymentEvent",
-	reflect.TypeFor[*webhooks.Feed]():                           "PaymentEventFeed",
-	reflect.TypeFor[*model.PaymentFault]():                      "PaymentFault",
-	reflect.TypeFor[*payments.PlannedLimit]():                   "PaymentLimit",
-	reflect.TypeFor[*payments.Message]():                        "PaymentMessage",
-	reflect.TypeFor[*model.PaymentPreview]():                    "PaymentPreview",
-	reflect.TypeFor[*payments.RailChoice]():                     "PaymentRailChoice",
-	reflect.TypeFor[*payments.Request]():                        "PaymentRequest",
-	reflect.TypeFor[*payments.Step]():                           "PaymentStep",
-	reflect.TypeFor[*payments.DecidedException]():               "PositivePayDecision",
-	reflect.TypeFor[*positivepay.Exception]():                   "PositivePayException",
-	reflect.TypeFor[*model.Connection[positivepay.Exception]](): "PositivePayExceptionConnection",
-	reflect.TypeFor[*model.Edge[positivepay.Exception]]():       "PositivePayExceptionEdge",
-	reflect.TypeFor[*positivepay.Rule]():                        "PositivePayRule",
-	reflect.TypeFor[*model.Connection[positivepay.Rule]]():      "PositivePayRuleConnection",
-	reflect.TypeFor[*model.Edge[positivepay.Rule]]():            "PositivePayRuleEdge",
-	reflect.TypeFor[*customers.Profile]():                       "Profile",
-	reflect.TypeFor[*ledger.Proof]():                            "Proof",
-	reflect.TypeFor[*fx.Quote]():                                "Quote",
-	reflect.TypeFor[*payments.Recurrence]():                     "Recurrence",
-	reflect.TypeFor[*model.Connection[payments.Recurrence]]():   "RecurrenceConnection",
-	reflect.TypeFor[*model.Edge[payments.Recurrence]]():         "RecurrenceEdge",
-	reflect.TypeFor[*model.RefusedCredit]():                     "RefusedCredit",
-	reflect.TypeFor[*contacts.Reporting]():                      "RegulatoryReporting",
-	reflect.TypeFor[*roles.Role]():                              "Role",
-	reflect.TypeFor[*roles.Grant]():                             "RoleApplication",
-	reflect.TypeFor[*model.Connection[roles.Role]]():            "RoleConnection",
-	reflect.TypeFor[*model.Edge[roles.Role]]():                  "RoleEdge",
-	reflect.TypeFor[*signatories.Signatory]():                   "Signatory",
-	reflect.TypeFor[*model.Connection[signatories.Signatory]](): "SignatoryConnection",
-	reflect.TypeFor[*model.Edge[signatories.Signatory]]():       "SignatoryEdge",
-	reflect.TypeFor[*ledger.Statement]():                        "Statement",
-	reflect.TypeFor[*accounts.Sweep]():                          "Sweep",
-	reflect.TypeFor[*fx.Trade]():                                "Trade",
-	reflect.TypeFor[*model.Connection[fx.Trade]]():              "TradeConnection",
-	reflect.TypeFor[*model.Edge[fx.Trade]]():                    "TradeEdge",
-	reflect.TypeFor[*users.User]():                              "User",
-	reflect.TypeFor[*model.Connection[users.User]]():            "UserConnection",
-	reflect.TypeFor[*model.Edge[users.User]]():                  "UserEdge",
-	reflect.TypeFor[*access.Caller]():                           "Viewer",
-	reflect.TypeFor[*ledger.Violation]():                        "Violation",
-	reflect.TypeFor[*webhooks.Webhook]():                        "Webhook",
-	reflect.TypeFor[*webhooks.Attempt]():                        "WebhookAttempt",
-	reflect.TypeFor[*model.Connection[webhooks.Webhook]]():      "WebhookConnection",
-	reflect.TypeFor[*webhooks.Delivery]():                       "WebhookDelivery",
-	reflect.TypeFor[*model.Connection[webhooks.Delivery]]():     "WebhookDeliveryConnection",
-	reflect.TypeFor[*model.Edge[webhooks.Delivery]]():           "WebhookDeliveryEdge",
-	reflect.TypeFor[*model.Edge[webhooks.Webhook]]():            "WebhookEdge",
+	reflect.TypeFor[*payments.Entry]():                                   "ACHEntry",
+	reflect.TypeFor[*customers.AccessSettings]():                         "AccessSettings",
+	reflect.TypeFor[*accounts.Account]():                                 "Account",
+	reflect.TypeFor[*model.Connection[accounts.Account]]():               "AccountConnection",
+	reflect.TypeFor[*model.Edge[accounts.Account]]():                     "AccountEdge",
+	reflect.TypeFor[*accounts.Features]():                                "AccountFeatures",
+	reflect.TypeFor[*postal.Address]():                                   "Address",
+	reflect.TypeFor[*access.Limit]():                                     "AmountLimit",
+	reflect.TypeFor[*access.ApplicationLimits]():                         "ApplicationLimits",
+	reflect.TypeFor[*changes.Approval]():                                 "Approval",
+	reflect.TypeFor[*model.Connection[changes.Approval]]():               "ApprovalConnection",
+	reflect.TypeFor[*model.Edge[changes.Approval]]():                     "ApprovalEdge",
+	reflect.TypeFor[*customers.Attribute]():                              "Attribute",
+	reflect.TypeFor[*audit.Entry]():                                      "AuditEntry",
+	reflect.TypeFor[*model.Connection[audit.Entry]]():                    "AuditEntryConnection",
+	reflect.TypeFor[*model.Edge[audit.Entry]]():                          "AuditEntryEdge",
+	reflect.TypeFor[*accounts.Balances]():                                "Balances",
+	reflect.TypeFor[*banks.Bank]():                                       "Bank",
+	reflect.TypeFor[*model.Connection[banks.Bank]]():                     "BankConnection",
+	reflect.TypeFor[*model.Edge[banks.Bank]]():                           "BankEdge",
+	reflect.TypeFor[*ledger.BookEntry]():                                 "BookEntry",
+	reflect.TypeFor[*model.Connection[ledger.BookEntry]]():               "BookEntryConnection",
+	reflect.TypeFor[*model.Edge[ledger.BookEntry]]():                     "BookEntryEdge",
+	reflect.TypeFor[*files.BulkFile]():                                   "BulkFile",
+	reflect.TypeFor[*files.FileBatch]():                                  "BulkFileBatch",
+	reflect.TypeFor[*model.Connection[files.BulkFile]]():                 "BulkFileConnection",
+	reflect.TypeFor[*model.Edge[files.BulkFile]]():                       "BulkFileEdge",
+	reflect.TypeFor[*files.FileFault]():                                  "BulkFileFault",
+	reflect.TypeFor[*files.FileLine]():                                   "BulkFileLine",
+	reflect.TypeFor[*model.Connection[files.FileLine]]():                 "BulkFileLineConnection",
+	reflect.TypeFor[*model.Edge[files.FileLine]]():                       "BulkFileLineEdge",
+	reflect.TypeFor[*clock.Reading]():                                    "Clock",
+	reflect.TypeFor[*contacts.Contact]():                                 "Contact",
+	reflect.TypeFor[*contacts.Bank]():                                    "ContactBank",
+	reflect.TypeFor[*model.Connection[contacts.Contact]]():               "ContactConnection",
+	reflect.TypeFor[*model.Edge[contacts.Contact]]():                     "ContactEdge",
+	reflect.TypeFor[*customers.Customer]():                               "Customer",
+	reflect.TypeFor[*model.Connection[customers.Customer]]():             "CustomerConnection",
+	reflect.TypeFor[*model.Edge[customers.Customer]]():                   "CustomerEdge",
+	reflect.TypeFor[*accounts.ExternalAccount]():                         "ExternalAccount",
+	reflect.TypeFor[*fees.Fee]():                                         "Fee",
+	reflect.TypeFor[*fees.Tier]():                                        "FeeTier",
+	reflect.TypeFor[*audit.Change]():                                     "FieldChange",
+	reflect.TypeFor[*holds.Held]():                                       "Hold",
+	reflect.TypeFor[*contacts.IntermediaryBank]():                        "IntermediaryBank",
+	reflect.TypeFor[*ledger.InvariantProof]():                            "InvariantProof",
+	reflect.TypeFor[*ledger.Journal]():                                   "Journal",
+	reflect.TypeFor[*ledger.JournalPosting]():                            "JournalPosting",
+	reflect.TypeFor[*limits.Limit]():                                     "Limit",
+	reflect.TypeFor[*seal.Value]():                                       "MaskedString",
+	reflect.TypeFor[*model.PageInfo]():                                   "PageInfo",
+	reflect.TypeFor[*ledger.PastBalance]():                               "PastBalance",
+	reflect.TypeFor[*payments.Payment]():                                 "Payment",
+	reflect.TypeFor[*model.Connection[payments.Payment]]():               "PaymentConnection",
+	reflect.TypeFor[*payments.Details]():                                 "PaymentDetails",
+	reflect.TypeFor[*model.Edge[payments.Payment]]():                     "PaymentEdge",
+	reflect.TypeFor[*webhooks.PaymentEvent]():                            "PaymentEvent",
+	reflect.TypeFor[*webhooks.Feed]():                                    "PaymentEventFeed",
+	reflect.TypeFor[*model.PaymentFault]():                               "PaymentFault",
+	reflect.TypeFor[*payments.PlannedLimit]():                            "PaymentLimit",
+	reflect.TypeFor[*payments.Message]():                                 "PaymentMessage",
+	reflect.TypeFor[*model.PaymentPreview]():                             "PaymentPreview",
+	reflect.TypeFor[*payments.RailChoice]():                              "PaymentRailChoice",
+	reflect.TypeFor[*payments.Request]():                                 "PaymentRequest",
+	reflect.TypeFor[*payments.Step]():                                    "PaymentStep",
+	reflect.TypeFor[*payments.DecidedException]():                        "PositivePayDecision",
+	reflect.TypeFor[*positivepay.Exception]():                            "PositivePayException",
+	reflect.TypeFor[*model.Connection[positivepay.Exception]]():          "PositivePayExceptionConnection",
+	reflect.TypeFor[*model.Edge[positivepay.Exception]]():                "PositivePayExceptionEdge",
+	reflect.TypeFor[*positivepay.Rule]():                                 "PositivePayRule",
+	reflect.TypeFor[*model.Connection[positivepay.Rule]]():               "PositivePayRuleConnection",
+	reflect.TypeFor[*model.Edge[positivepay.Rule]]():                     "PositivePayRuleEdge",
+	reflect.TypeFor[*customers.Profile]():                                "Profile",
+	reflect.TypeFor[*ledger.Proof]():                                     "Proof",
+	reflect.TypeFor[*fx.Quote]():                                         "Quote",
+	reflect.TypeFor[*payments.Recurrence]():                              "Recurrence",
+	reflect.TypeFor[*model.Connection[payments.Recurrence]]():            "RecurrenceConnection",
+	reflect.TypeFor[*model.Edge[payments.Recurrence]]():                  "RecurrenceEdge",
+	reflect.TypeFor[*model.RefusedCredit]():                              "RefusedCredit",
+	reflect.TypeFor[*contacts.Reporting]():                               "RegulatoryReporting",
+	reflect.TypeFor[*roles.Role]():                                       "Role",
+	reflect.TypeFor[*roles.Grant]():                                      "RoleApplication",
+	reflect.TypeFor[*model.Connection[roles.Role]]():                     "RoleConnection",
+	reflect.TypeFor[*model.Edge[roles.Role]]():                           "RoleEdge",
+	reflect.TypeFor[*signatories.Signatory]():                            "Signatory",
+	reflect.TypeFor[*model.Connection[signatories.Signatory]]():          "SignatoryConnection",
+	reflect.TypeFor[*model.Edge[signatories.Signatory]]():                "SignatoryEdge",
+	reflect.TypeFor[*ledger.Statement]():                                 "Statement",
+	reflect.TypeFor[*accounts.Sweep]():                                   "Sweep",
+	reflect.TypeFor[*fx.Trade]():                                         "Trade",
+	reflect.TypeFor[*model.Connection[fx.Trade]]():                       "TradeConnection",
+	reflect.TypeFor[*model.Edge[fx.Trade]]():                             "TradeEdge",
+	reflect.TypeFor[*users.User]():                                       "User",
+	reflect.TypeFor[*model.Connection[users.User]]():                     "UserConnection",
+	reflect.TypeFor[*model.Edge[users.User]]():                           "UserEdge",
+	reflect.TypeFor[*access.Caller]():                                    "Viewer",
+	reflect.TypeFor[*ledger.Violation]():                                 "Violation",
+	reflect.TypeFor[*virtualaccounts.VirtualAccount]():                   "VirtualAccount",
+	reflect.TypeFor[*model.Connection[virtualaccounts.VirtualAccount]](): "VirtualAccountConnection",
+	reflect.TypeFor[*model.Edge[virtualaccounts.VirtualAccount]]():       "VirtualAccountEdge",
+	reflect.TypeFor[*virtualaccounts.FullNumber]():                       "VirtualAccountNumber",
+	reflect.TypeFor[*virtualaccounts.VirtualPosting]():                   "VirtualTransaction",
+	reflect.TypeFor[*model.Connection[virtualaccounts.VirtualPosting]](): "VirtualTransactionConnection",
+	reflect.TypeFor[*model.Edge[virtualaccounts.VirtualPosting]]():       "VirtualTransactionEdge",
+	reflect.TypeFor[*webhooks.Webhook]():                                 "Webhook",
+	reflect.TypeFor[*webhooks.Attempt]():                                 "WebhookAttempt",
+	reflect.TypeFor[*model.Connection[webhooks.Webhook]]():               "WebhookConnection",
+	reflect.TypeFor[*webhooks.Delivery]():                                "WebhookDelivery",
+	reflect.TypeFor[*model.Connection[webhooks.Delivery]]():              "WebhookDeliveryConnection",
+	reflect.TypeFor[*model.Edge[webhooks.Delivery]]():                    "WebhookDeliveryEdge",
+	reflect.TypeFor[*model.Edge[webhooks.Webhook]]():                     "WebhookEdge",
 }
 
 // GoFields names the Go fields that fields are bound to and that are called otherwise.
@@ -5264,6 +5520,13 @@ var GoFields = map[string]map[string]string{
 		"tenant":      "TenantCode",
 		"login":       "LoginID",
 		"legalEntity": "Entity",
+	},
+	"VirtualAccount": {
+		"id": "UID",
+	},
+	"VirtualTransaction": {
+		"uid":      "ID",
+		"postedAt": "At",
 	},
 	"Webhook": {
 		"id": "UID",

@@ -17,6 +17,7 @@ import (
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
+	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/webhooks"
 	"bankgraph/graph/scalar"
 	"context"
@@ -1857,6 +1858,38 @@ func unmarshalNID2bankgraphᚋcoreᚋusersᚐUID(ctx context.Context, ec *execut
 func marshalNID2bankgraphᚋcoreᚋusersᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v users.UID) graphql.Marshaler {
 	_ = sel
 	res := scalar.MarshalUserID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNID2bankgraphᚋcoreᚋvirtualaccountsᚐPostingID(ctx context.Context, ec *executionContext, v any) (virtualaccounts.PostingID, error) {
+	res, err := scalar.UnmarshalVirtualTransactionID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNID2bankgraphᚋcoreᚋvirtualaccountsᚐPostingID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v virtualaccounts.PostingID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalVirtualTransactionID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNID2bankgraphᚋcoreᚋvirtualaccountsᚐUID(ctx context.Context, ec *executionContext, v any) (virtualaccounts.UID, error) {
+	res, err := scalar.UnmarshalVirtualAccountID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNID2bankgraphᚋcoreᚋvirtualaccountsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v virtualaccounts.UID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalVirtualAccountID(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")

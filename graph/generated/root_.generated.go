@@ -46,6 +46,8 @@ type ResolverRoot interface {
 	Statement() StatementResolver
 	Trade() TradeResolver
 	User() UserResolver
+	VirtualAccount() VirtualAccountResolver
+	VirtualTransaction() VirtualTransactionResolver
 	Webhook() WebhookResolver
 	WebhookDelivery() WebhookDeliveryResolver
 }
@@ -115,8 +117,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputChangeSignatoryInput,
 		unmarshalInputChangeSweepInput,
 		unmarshalInputChangeUserInput,
+		unmarshalInputChangeVirtualAccountInput,
 		unmarshalInputChangeWebhookInput,
 		unmarshalInputCloseAccountInput,
+		unmarshalInputCloseVirtualAccountInput,
 		unmarshalInputContactBankInput,
 		unmarshalInputContactFilter,
 		unmarshalInputCoverTradeInput,
@@ -139,6 +143,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputMoveClockInput,
 		unmarshalInputNationalIdInput,
 		unmarshalInputOpenAccountInput,
+		unmarshalInputOpenVirtualAccountInput,
 		unmarshalInputPaymentDebtorInput,
 		unmarshalInputPaymentFilter,
 		unmarshalInputPaymentReceiverInput,
@@ -178,6 +183,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputTransferFundsInput,
 		unmarshalInputUnlinkSubjectInput,
 		unmarshalInputUserFilter,
+		unmarshalInputVirtualAccountBy,
+		unmarshalInputVirtualAccountFilter,
 		unmarshalInputWebhookDeliveryFilter,
 		unmarshalInputWebhookFilter,
 	)
@@ -6192,6 +6199,341 @@ type UserEdge {
   node: User!
 }
 `, BuiltIn: false},
+	{Name: "../schema/virtualaccounts.graphqls", Input: `extend type Query {
+  "One virtual account; null if there is none, or if the caller may not see it."
+  virtualAccount("Which one: give exactly one of the fields." by: VirtualAccountBy!): VirtualAccount
+  "The virtual accounts of the caller's customers, in the order in which they were opened."
+  virtualAccounts(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list; all given fields must hold."
+    filter: VirtualAccountFilter
+  ): VirtualAccountConnection
+}
+
+"Names one virtual account. Exactly one field must be given."
+input VirtualAccountBy @oneOf {
+  "Its number in the bank."
+  uid: UID
+  "Its account number, in full."
+  number: String
+}
+
+extend type Customer {
+  "The customer's virtual accounts, in the order in which they were opened."
+  virtualAccounts(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list; all given fields must hold."
+    filter: VirtualAccountFilter
+  ): VirtualAccountConnection
+}
+
+extend type Account {
+  "The virtual accounts that have parts of the money in the account, in the order in which they were opened."
+  virtualAccounts(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list; all given fields must hold."
+    filter: VirtualAccountFilter
+  ): VirtualAccountConnection
+}
+
+"Narrows a list of virtual accounts. All given fields must hold."
+input VirtualAccountFilter {
+  "Only virtual accounts of this customer."
+  customer: UID
+  "Only virtual accounts on this account, by its number in the bank's books."
+  account: UID
+  "Only those whose name contains this text, without regard to letter case."
+  name: String
+  "Only those whose purpose contains this text, without regard to letter case."
+  purpose: String
+  "Only those with this reference, as a whole."
+  externalAccountReference: String
+  "Only those with one of these statuses."
+  status: [VirtualAccountStatus!]
+}
+
+"The state of a virtual account. Only an ACTIVE one takes what comes in."
+enum VirtualAccountStatus {
+  "Takes what comes in under its number."
+  ACTIVE
+  "Waits for a second person."
+  SUSPENDED
+  "Closed for good."
+  CLOSED
+}
+
+"For which time a limit counts."
+enum VirtualAccountLimitPeriod {
+  "A month."
+  MONTHLY
+  "A quarter of a year."
+  QUARTERLY
+  "Half a year."
+  HALF_YEARLY
+  "A year."
+  ANNUALLY
+}
+
+"A number of its own for a part of the money in an account, its master account: what comes in under it is booked there, and told here."
+type VirtualAccount implements Node {
+  "The global id."
+  id: ID!
+  "The virtual account's number in the bank."
+  uid: UID!
+  "Whose it is; null if the caller may not see customers."
+  customer: Customer
+  "The master account, which has the money (REST: masterAccountNumber)."
+  account: Account
+  "Its account number, masked."
+  number: MaskedString!
+  "Its account number, in full: who pays names it (REST: accountNumber)."
+  fullNumber: VirtualAccountNumber
+  "Its name (REST: accountName)."
+  name: String!
+  "The product."
+  productCode: String!
+  "What it is for."
+  purpose: String
+  "The reference of who opened it."
+  externalAccountReference: String
+  "Who asked for it, as the request says."
+  submittedBy: String
+  "Its state (REST: accountStatus)."
+  status: VirtualAccountStatus!
+  "The currency of the master account."
+  currency: Currency!
+  "What came in under the number and has not gone back (REST: accountBalance)."
+  balance: Amount!
+  "How much may come in within limitPeriod; null where nothing is said. It is noted, and stops nothing yet (REST: limitAmount)."
+  limit: Amount
+  "The time for which the limit counts (REST: limit)."
+  limitPeriod: VirtualAccountLimitPeriod
+  "What came in, and what of it went back, newest first."
+  transactions(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+  ): VirtualTransactionConnection
+  "Who did what to the virtual account, newest first."
+  history(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+  ): AuditEntryConnection
+  "When it was opened."
+  createdAt: DateTime!
+  "When it was last changed."
+  updatedAt: DateTime!
+  "Counts the changes, from 1. A mutation that gives another version is refused."
+  version: Int!
+}
+
+"The account number of a virtual account, in full."
+type VirtualAccountNumber {
+  "All of its digits."
+  digits: String!
+}
+
+"What came in for a virtual account, or went back. It is on the master account, too."
+type VirtualTransaction implements Node {
+  "The global id."
+  id: ID!
+  "The number of the transaction (REST: transactionId)."
+  uid: UID!
+  "The virtual account."
+  virtualAccount: VirtualAccount
+  "The payment that brought it about; null if the caller may not see payments."
+  payment: Payment
+  "How it changes the balance: below 0 for what went back."
+  amount: Amount!
+  "What it cost."
+  fee: Amount!
+  "The currency."
+  currency: Currency!
+  "When it was booked."
+  postedAt: DateTime!
+  "The login of who brought it about, or else the API key; null outside the bank if it was one of the bank's own."
+  postedBy: String
+}
+
+extend type Mutation {
+  "Opens a virtual account on an account of the customer; the bank gives the number. If the customer's settings ask for dual approval, it is SUSPENDED until a second person has approved."
+  openVirtualAccount("The virtual account." input: OpenVirtualAccountInput!): OpenVirtualAccountPayload
+  "Changes a virtual account; its master account stays. If the customer's settings ask for dual approval, the change waits for a second person."
+  changeVirtualAccount("What to change." input: ChangeVirtualAccountInput!): ChangeVirtualAccountPayload
+  "Closes a virtual account for good. One with a balance is not closed."
+  closeVirtualAccount("Which one." input: CloseVirtualAccountInput!): CloseVirtualAccountPayload
+}
+
+"A virtual account to be opened."
+input OpenVirtualAccountInput {
+  "The customer."
+  customer: UID!
+  "The master account, by its number in the bank's books: active, and in the bank's own core."
+  account: UID!
+  "Its name: letters, digits and single spaces."
+  name: String!
+  "The product."
+  productCode: String!
+  "What it is for."
+  purpose: String
+  "The caller's own reference."
+  externalAccountReference: String
+  "Who asks for it."
+  submittedBy: String
+  "How much may come in within limitPeriod. It is noted, and stops nothing yet."
+  limit: Amount
+  "The time for which the limit counts; given with it."
+  limitPeriod: VirtualAccountLimitPeriod
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to openVirtualAccount."
+type OpenVirtualAccountPayload {
+  "The virtual account; SUSPENDED while it waits for approval."
+  virtualAccount: VirtualAccount
+  "The approval that the change waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"A change of a virtual account. Absent fields stay as they are."
+input ChangeVirtualAccountInput {
+  "The virtual account's number in the bank."
+  uid: UID!
+  "Its name: letters, digits and single spaces."
+  name: String
+  "The product."
+  productCode: String
+  "What it is for; null for nothing."
+  purpose: String
+  "The caller's own reference; null for none."
+  externalAccountReference: String
+  "Who asks for the change; null for nobody."
+  submittedBy: String
+  "How much may come in within limitPeriod; null for no limit."
+  limit: Amount
+  "The time for which the limit counts."
+  limitPeriod: VirtualAccountLimitPeriod
+  "The version that was read. If the virtual account has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to changeVirtualAccount."
+type ChangeVirtualAccountPayload {
+  "The virtual account; unchanged while the change waits for approval."
+  virtualAccount: VirtualAccount
+  "The approval that the change waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which virtual account to close."
+input CloseVirtualAccountInput {
+  "The virtual account's number in the bank."
+  uid: UID!
+  "The version that was read. If the virtual account has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to closeVirtualAccount."
+type CloseVirtualAccountPayload {
+  "The virtual account; unchanged while the change waits for approval."
+  virtualAccount: VirtualAccount
+  "The approval that the change waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"A page of virtual accounts."
+type VirtualAccountConnection {
+  "The rows with their cursors."
+  edges: [VirtualAccountEdge!]!
+  "The rows."
+  nodes: [VirtualAccount!]!
+  "The page's position in the list."
+  pageInfo: PageInfo!
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
+  totalCount: Int!
+  "Whether totalCount is exact."
+  totalCountIsExact: Boolean!
+}
+
+"A virtual account in a list."
+type VirtualAccountEdge {
+  "The row's cursor, for after and before."
+  cursor: String!
+  "The virtual account."
+  node: VirtualAccount!
+}
+
+"A page of transactions of a virtual account."
+type VirtualTransactionConnection {
+  "The rows with their cursors."
+  edges: [VirtualTransactionEdge!]!
+  "The rows."
+  nodes: [VirtualTransaction!]!
+  "The page's position in the list."
+  pageInfo: PageInfo!
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
+  totalCount: Int!
+  "Whether totalCount is exact."
+  totalCountIsExact: Boolean!
+}
+
+"A transaction in a list."
+type VirtualTransactionEdge {
+  "The row's cursor, for after and before."
+  cursor: String!
+  "The transaction."
+  node: VirtualTransaction!
+}
+`, BuiltIn: false},
 	{Name: "../schema/webhooks.graphqls", Input: `extend type Query {
   "The webhooks that the caller may see, by number: where events of payments are posted to."
   webhooks(
@@ -6842,6 +7184,8 @@ func childFields_Account(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Account_balanceAt(ctx, ec, field)
 	case "payments":
 		return fieldContext_Account_payments(ctx, ec, field)
+	case "virtualAccounts":
+		return fieldContext_Account_virtualAccounts(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Account", field.Name)
 }
@@ -7694,6 +8038,18 @@ func childFields_ChangeUserPayload(ctx context.Context, ec *executionContext, fi
 	return nil, fmt.Errorf("no field named %q was found under type ChangeUserPayload", field.Name)
 }
 
+func childFields_ChangeVirtualAccountPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "virtualAccount":
+		return fieldContext_ChangeVirtualAccountPayload_virtualAccount(ctx, ec, field)
+	case "approval":
+		return fieldContext_ChangeVirtualAccountPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ChangeVirtualAccountPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChangeVirtualAccountPayload", field.Name)
+}
+
 func childFields_ChangeWebhookPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "webhook":
@@ -7728,6 +8084,18 @@ func childFields_CloseAccountPayload(ctx context.Context, ec *executionContext, 
 		return fieldContext_CloseAccountPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CloseAccountPayload", field.Name)
+}
+
+func childFields_CloseVirtualAccountPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "virtualAccount":
+		return fieldContext_CloseVirtualAccountPayload_virtualAccount(ctx, ec, field)
+	case "approval":
+		return fieldContext_CloseVirtualAccountPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_CloseVirtualAccountPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CloseVirtualAccountPayload", field.Name)
 }
 
 func childFields_Contact(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8008,6 +8376,8 @@ func childFields_Customer(ctx context.Context, ec *executionContext, field graph
 		return fieldContext_Customer_signatories(ctx, ec, field)
 	case "users":
 		return fieldContext_Customer_users(ctx, ec, field)
+	case "virtualAccounts":
+		return fieldContext_Customer_virtualAccounts(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Customer", field.Name)
 }
@@ -8338,6 +8708,18 @@ func childFields_OpenAccountPayload(ctx context.Context, ec *executionContext, f
 		return fieldContext_OpenAccountPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type OpenAccountPayload", field.Name)
+}
+
+func childFields_OpenVirtualAccountPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "virtualAccount":
+		return fieldContext_OpenVirtualAccountPayload_virtualAccount(ctx, ec, field)
+	case "approval":
+		return fieldContext_OpenVirtualAccountPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_OpenVirtualAccountPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OpenVirtualAccountPayload", field.Name)
 }
 
 func childFields_PageInfo(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9772,6 +10154,138 @@ func childFields_Violation(ctx context.Context, ec *executionContext, field grap
 		return fieldContext_Violation_what(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Violation", field.Name)
+}
+
+func childFields_VirtualAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return fieldContext_VirtualAccount_id(ctx, ec, field)
+	case "uid":
+		return fieldContext_VirtualAccount_uid(ctx, ec, field)
+	case "customer":
+		return fieldContext_VirtualAccount_customer(ctx, ec, field)
+	case "account":
+		return fieldContext_VirtualAccount_account(ctx, ec, field)
+	case "number":
+		return fieldContext_VirtualAccount_number(ctx, ec, field)
+	case "fullNumber":
+		return fieldContext_VirtualAccount_fullNumber(ctx, ec, field)
+	case "name":
+		return fieldContext_VirtualAccount_name(ctx, ec, field)
+	case "productCode":
+		return fieldContext_VirtualAccount_productCode(ctx, ec, field)
+	case "purpose":
+		return fieldContext_VirtualAccount_purpose(ctx, ec, field)
+	case "externalAccountReference":
+		return fieldContext_VirtualAccount_externalAccountReference(ctx, ec, field)
+	case "submittedBy":
+		return fieldContext_VirtualAccount_submittedBy(ctx, ec, field)
+	case "status":
+		return fieldContext_VirtualAccount_status(ctx, ec, field)
+	case "currency":
+		return fieldContext_VirtualAccount_currency(ctx, ec, field)
+	case "balance":
+		return fieldContext_VirtualAccount_balance(ctx, ec, field)
+	case "limit":
+		return fieldContext_VirtualAccount_limit(ctx, ec, field)
+	case "limitPeriod":
+		return fieldContext_VirtualAccount_limitPeriod(ctx, ec, field)
+	case "transactions":
+		return fieldContext_VirtualAccount_transactions(ctx, ec, field)
+	case "history":
+		return fieldContext_VirtualAccount_history(ctx, ec, field)
+	case "createdAt":
+		return fieldContext_VirtualAccount_createdAt(ctx, ec, field)
+	case "updatedAt":
+		return fieldContext_VirtualAccount_updatedAt(ctx, ec, field)
+	case "version":
+		return fieldContext_VirtualAccount_version(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type VirtualAccount", field.Name)
+}
+
+func childFields_VirtualAccountConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return fieldContext_VirtualAccountConnection_edges(ctx, ec, field)
+	case "nodes":
+		return fieldContext_VirtualAccountConnection_nodes(ctx, ec, field)
+	case "pageInfo":
+		return fieldContext_VirtualAccountConnection_pageInfo(ctx, ec, field)
+	case "totalCount":
+		return fieldContext_VirtualAccountConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_VirtualAccountConnection_totalCountIsExact(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type VirtualAccountConnection", field.Name)
+}
+
+func childFields_VirtualAccountEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_VirtualAccountEdge_cursor(ctx, ec, field)
+	case "node":
+		return fieldContext_VirtualAccountEdge_node(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type VirtualAccountEdge", field.Name)
+}
+
+func childFields_VirtualAccountNumber(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "digits":
+		return fieldContext_VirtualAccountNumber_digits(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type VirtualAccountNumber", field.Name)
+}
+
+func childFields_VirtualTransaction(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return fieldContext_VirtualTransaction_id(ctx, ec, field)
+	case "uid":
+		return fieldContext_VirtualTransaction_uid(ctx, ec, field)
+	case "virtualAccount":
+		return fieldContext_VirtualTransaction_virtualAccount(ctx, ec, field)
+	case "payment":
+		return fieldContext_VirtualTransaction_payment(ctx, ec, field)
+	case "amount":
+		return fieldContext_VirtualTransaction_amount(ctx, ec, field)
+	case "fee":
+		return fieldContext_VirtualTransaction_fee(ctx, ec, field)
+	case "currency":
+		return fieldContext_VirtualTransaction_currency(ctx, ec, field)
+	case "postedAt":
+		return fieldContext_VirtualTransaction_postedAt(ctx, ec, field)
+	case "postedBy":
+		return fieldContext_VirtualTransaction_postedBy(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type VirtualTransaction", field.Name)
+}
+
+func childFields_VirtualTransactionConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return fieldContext_VirtualTransactionConnection_edges(ctx, ec, field)
+	case "nodes":
+		return fieldContext_VirtualTransactionConnection_nodes(ctx, ec, field)
+	case "pageInfo":
+		return fieldContext_VirtualTransactionConnection_pageInfo(ctx, ec, field)
+	case "totalCount":
+		return fieldContext_VirtualTransactionConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_VirtualTransactionConnection_totalCountIsExact(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type VirtualTransactionConnection", field.Name)
+}
+
+func childFields_VirtualTransactionEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_VirtualTransactionEdge_cursor(ctx, ec, field)
+	case "node":
+		return fieldContext_VirtualTransactionEdge_node(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type VirtualTransactionEdge", field.Name)
 }
 
 func childFields_Webhook(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -24,6 +24,7 @@ import (
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
+	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/webhooks"
 	"bankgraph/graph/model"
 	"bankgraph/graph/scalar"
@@ -102,6 +103,9 @@ type MutationResolver interface {
 	ActivateUser(ctx context.Context, input model.UserDraft) (*model.Payload[users.User], error)
 	LinkSubject(ctx context.Context, input model.SubjectDraft) (*model.Payload[users.User], error)
 	UnlinkSubject(ctx context.Context, input model.SubjectDraft) (*model.Payload[users.User], error)
+	OpenVirtualAccount(ctx context.Context, input model.VirtualAccountDraft) (*model.Payload[virtualaccounts.VirtualAccount], error)
+	ChangeVirtualAccount(ctx context.Context, input model.VirtualAccountDraft) (*model.Payload[virtualaccounts.VirtualAccount], error)
+	CloseVirtualAccount(ctx context.Context, input model.VirtualAccountDraft) (*model.Payload[virtualaccounts.VirtualAccount], error)
 	CreateWebhook(ctx context.Context, input model.WebhookDraft) (*model.WebhookSecretPayload, error)
 	ChangeWebhook(ctx context.Context, input model.WebhookDraft) (*model.Payload[webhooks.Webhook], error)
 	RotateWebhookSecret(ctx context.Context, input model.WebhookDraft) (*model.WebhookSecretPayload, error)
@@ -136,6 +140,8 @@ type QueryResolver interface {
 	PreviewPayment(ctx context.Context, input model.OrderDraft) (*model.PaymentPreview, error)
 	PreviewTransfer(ctx context.Context, input model.FundsDraft) (*model.PaymentPreview, error)
 	Recurrences(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *payments.RecurrenceSearch) (*model.Connection[payments.Recurrence], error)
+	VirtualAccount(ctx context.Context, by model.VirtualAccountBy) (*virtualaccounts.VirtualAccount, error)
+	VirtualAccounts(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *virtualaccounts.Search) (*model.Connection[virtualaccounts.VirtualAccount], error)
 	Webhooks(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *webhooks.Search) (*model.Connection[webhooks.Webhook], error)
 	PaymentEvents(ctx context.Context, first *int32, after *string) (*webhooks.Feed, error)
 }
@@ -494,6 +500,20 @@ func field_Mutation_changeUser_args(ctx context.Context, ec *executionContext, r
 	return args, nil
 }
 
+func field_Mutation_changeVirtualAccount_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.VirtualAccountDraft, error) {
+			return unmarshalNChangeVirtualAccountInput2bankgraphᚋgraphᚋmodelᚐVirtualAccountDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func field_Mutation_changeWebhook_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -514,6 +534,20 @@ func field_Mutation_closeAccount_args(ctx context.Context, ec *executionContext,
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.AccountDraft, error) {
 			return unmarshalNCloseAccountInput2bankgraphᚋgraphᚋmodelᚐAccountDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_closeVirtualAccount_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.VirtualAccountDraft, error) {
+			return unmarshalNCloseVirtualAccountInput2bankgraphᚋgraphᚋmodelᚐVirtualAccountDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -724,6 +758,20 @@ func field_Mutation_openAccount_args(ctx context.Context, ec *executionContext, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.AccountDraft, error) {
 			return unmarshalNOpenAccountInput2bankgraphᚋgraphᚋmodelᚐAccountDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_openVirtualAccount_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.VirtualAccountDraft, error) {
+			return unmarshalNOpenVirtualAccountInput2bankgraphᚋgraphᚋmodelᚐVirtualAccountDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -1732,6 +1780,66 @@ func field_Query_trades_args(ctx context.Context, ec *executionContext, rawArgs 
 	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
 		func(ctx context.Context, v any) (*fx.Search, error) {
 			return unmarshalOTradeFilter2ᚖbankgraphᚋcoreᚋfxᚐSearch(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
+	return args, nil
+}
+
+func field_Query_virtualAccount_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "by",
+		func(ctx context.Context, v any) (model.VirtualAccountBy, error) {
+			return unmarshalNVirtualAccountBy2bankgraphᚋgraphᚋmodelᚐVirtualAccountBy(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["by"] = arg0
+	return args, nil
+}
+
+func field_Query_virtualAccounts_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*virtualaccounts.Search, error) {
+			return unmarshalOVirtualAccountFilter2ᚖbankgraphᚋcoreᚋvirtualaccountsᚐSearch(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -4616,6 +4724,138 @@ func fieldContext_Mutation_unlinkSubject(ctx context.Context, ec *executionConte
 	return fc, nil
 }
 
+func _Mutation_openVirtualAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_openVirtualAccount(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().OpenVirtualAccount(ctx, fc.Args["input"].(model.VirtualAccountDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[virtualaccounts.VirtualAccount]) graphql.Marshaler {
+			return marshalOOpenVirtualAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_openVirtualAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_OpenVirtualAccountPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_openVirtualAccount_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_changeVirtualAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_changeVirtualAccount(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ChangeVirtualAccount(ctx, fc.Args["input"].(model.VirtualAccountDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[virtualaccounts.VirtualAccount]) graphql.Marshaler {
+			return marshalOChangeVirtualAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_changeVirtualAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ChangeVirtualAccountPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_changeVirtualAccount_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_closeVirtualAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_closeVirtualAccount(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CloseVirtualAccount(ctx, fc.Args["input"].(model.VirtualAccountDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[virtualaccounts.VirtualAccount]) graphql.Marshaler {
+			return marshalOCloseVirtualAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_closeVirtualAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_CloseVirtualAccountPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_closeVirtualAccount_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func _Mutation_createWebhook(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -6080,6 +6320,94 @@ func fieldContext_Query_recurrences(ctx context.Context, ec *executionContext, f
 	return fc, nil
 }
 
+func _Query_virtualAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Query_virtualAccount(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().VirtualAccount(ctx, fc.Args["by"].(model.VirtualAccountBy))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *virtualaccounts.VirtualAccount) graphql.Marshaler {
+			return marshalOVirtualAccount2ᚖbankgraphᚋcoreᚋvirtualaccountsᚐVirtualAccount(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Query_virtualAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_VirtualAccount(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Query_virtualAccount_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Query_virtualAccounts(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Query_virtualAccounts(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().VirtualAccounts(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(*virtualaccounts.Search))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[virtualaccounts.VirtualAccount]) graphql.Marshaler {
+			return marshalOVirtualAccountConnection2ᚖbankgraphᚋgraphᚋmodelᚐConnection(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Query_virtualAccounts(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_VirtualAccountConnection(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Query_virtualAccounts_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func _Query_webhooks(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -6535,6 +6863,20 @@ func _Node(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj 
 			return graphql.Null
 		}
 		return _Webhook(ctx, ec, sel, obj)
+	case virtualaccounts.VirtualPosting:
+		return _VirtualTransaction(ctx, ec, sel, &obj)
+	case *virtualaccounts.VirtualPosting:
+		if obj == nil {
+			return graphql.Null
+		}
+		return _VirtualTransaction(ctx, ec, sel, obj)
+	case virtualaccounts.VirtualAccount:
+		return _VirtualAccount(ctx, ec, sel, &obj)
+	case *virtualaccounts.VirtualAccount:
+		if obj == nil {
+			return graphql.Null
+		}
+		return _VirtualAccount(ctx, ec, sel, obj)
 	case users.User:
 		return _User(ctx, ec, sel, &obj)
 	case *users.User:
@@ -7242,6 +7584,27 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "openVirtualAccount":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_openVirtualAccount(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "changeVirtualAccount":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_changeVirtualAccount(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "closeVirtualAccount":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_closeVirtualAccount(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "createWebhook":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_createWebhook(ctx, ec, field)
@@ -7893,6 +8256,50 @@ func _Query(ctx context.Context, ec *executionContext, sel ast.SelectionSet) gra
 					}
 				}()
 				res = _Query_recurrences(ctx, ec, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "virtualAccount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Query_virtualAccount(ctx, ec, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "virtualAccounts":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Query_virtualAccounts(ctx, ec, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -8575,6 +8982,38 @@ func marshalNUID2bankgraphᚋcoreᚋusersᚐUID(ctx context.Context, ec *executi
 	return res
 }
 
+func unmarshalNUID2bankgraphᚋcoreᚋvirtualaccountsᚐPostingID(ctx context.Context, ec *executionContext, v any) (virtualaccounts.PostingID, error) {
+	res, err := scalar.UnmarshalVirtualTransactionUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNUID2bankgraphᚋcoreᚋvirtualaccountsᚐPostingID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v virtualaccounts.PostingID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalVirtualTransactionUID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNUID2bankgraphᚋcoreᚋvirtualaccountsᚐUID(ctx context.Context, ec *executionContext, v any) (virtualaccounts.UID, error) {
+	res, err := scalar.UnmarshalVirtualAccountUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNUID2bankgraphᚋcoreᚋvirtualaccountsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v virtualaccounts.UID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalVirtualAccountUID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func unmarshalNUID2bankgraphᚋcoreᚋwebhooksᚐDeliveryUID(ctx context.Context, ec *executionContext, v any) (webhooks.DeliveryUID, error) {
 	res, err := scalar.UnmarshalWebhookDeliveryUID(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -9039,6 +9478,24 @@ func marshalOUID2ᚖbankgraphᚋcoreᚋpaymentsᚐUID(ctx context.Context, ec *e
 	_ = sel
 	_ = ctx
 	res := scalar.MarshalPaymentUID(*v)
+	return res
+}
+
+func unmarshalOUID2ᚖbankgraphᚋcoreᚋvirtualaccountsᚐUID(ctx context.Context, ec *executionContext, v any) (*virtualaccounts.UID, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := scalar.UnmarshalVirtualAccountUID(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOUID2ᚖbankgraphᚋcoreᚋvirtualaccountsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *virtualaccounts.UID) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalVirtualAccountUID(*v)
 	return res
 }
 

@@ -17,6 +17,7 @@ import (
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
+	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/webhooks"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -263,6 +264,44 @@ func MarshalUserUID(key users.UID) graphql.Marshaler { return written(AppendUser
 func UnmarshalUserUID(v any) (users.UID, error) {
 	uid, err := ParseUUID(v)
 	return users.UID{UUID: uid}, err
+}
+
+func AppendVirtualAccountID(b []byte, key virtualaccounts.UID) []byte {
+	return appendNumber(b, VirtualAccountPrefix, int64(key))
+}
+func MarshalVirtualAccountID(key virtualaccounts.UID) graphql.Marshaler {
+	return written(AppendVirtualAccountID(nil, key))
+}
+func UnmarshalVirtualAccountID(v any) (virtualaccounts.UID, error) {
+	return noID[virtualaccounts.UID](v)
+}
+func AppendVirtualAccountUID(b []byte, key virtualaccounts.UID) []byte {
+	return appendNumber(b, "", int64(key))
+}
+func MarshalVirtualAccountUID(key virtualaccounts.UID) graphql.Marshaler {
+	return written(AppendVirtualAccountUID(nil, key))
+}
+func UnmarshalVirtualAccountUID(v any) (virtualaccounts.UID, error) {
+	return parse[virtualaccounts.UID](v)
+}
+
+func AppendVirtualTransactionID(b []byte, key virtualaccounts.PostingID) []byte {
+	return appendNumber(b, VirtualTransactionPrefix, int64(key))
+}
+func MarshalVirtualTransactionID(key virtualaccounts.PostingID) graphql.Marshaler {
+	return written(AppendVirtualTransactionID(nil, key))
+}
+func UnmarshalVirtualTransactionID(v any) (virtualaccounts.PostingID, error) {
+	return noID[virtualaccounts.PostingID](v)
+}
+func AppendVirtualTransactionUID(b []byte, key virtualaccounts.PostingID) []byte {
+	return appendNumber(b, "", int64(key))
+}
+func MarshalVirtualTransactionUID(key virtualaccounts.PostingID) graphql.Marshaler {
+	return written(AppendVirtualTransactionUID(nil, key))
+}
+func UnmarshalVirtualTransactionUID(v any) (virtualaccounts.PostingID, error) {
+	return parse[virtualaccounts.PostingID](v)
 }
 
 func AppendWebhookID(b []byte, key webhooks.UID) []byte {

@@ -125,6 +125,9 @@ const (
 	PositivePayRulePrefix      = "ppr_"
 	PositivePayExceptionPrefix = "ppe_"
 
+	VirtualAccountPrefix     = "vac_"
+	VirtualTransactionPrefix = "vtx_"
+
 	WebhookDeliveryPrefix = "whd_"
 )
 
