@@ -69,9 +69,7 @@ func CopyTo[T any](ctx context.Context, load *Load, models iter.Seq[*T]) (copied
 			return nil, false, nil
 		}
 		for i, to := range targets {
-			if row[i] = nil; !table.Fields[i].NullZero || !table.Fields[i].HasZeroValue(reflect.ValueOf(item).Elem()) {
-				row[i] = to.out(unsafe.Pointer(item))
-			}
+			row[i] = to.out(unsafe.Pointer(item))
 		}
 		return row, true, nil
 	}}
