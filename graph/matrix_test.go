@@ -96,7 +96,7 @@ var lookups = map[string]lookup{
 		func(c customers.UID) string { return numberOf(c, 0) },
 	},
 	"Query.customers.filter.text": {
-		`{ customers(first: 15, filter: {text: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
+		`{ customers(first: 12, filter: {text: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
 		func(c customers.UID) string { return c.String() },
 	},
 	"Query.customers.filter.namePrefix": {
