@@ -27,7 +27,6 @@ var virtualAccountsV2 = dialect{
 		because(virtualaccounts.ErrMaster, "VIRTUALACCOUNT_MASTERACCOUNTNUMBER_NOTFOUND").exactly(),
 		because(virtualaccounts.ErrMasterState, "VIRTUALACCOUNT_MASTERACCOUNTNUMBER_STATUS").exactly(),
 		because(virtualaccounts.ErrMasterStays, "VIRTUALACCOUNT_MASTERACCOUNTNUMBER_NOMATCH").exactly(),
-		because(virtualaccounts.ErrBalance, "VIRTUALACCOUNT_BALANCE_NOTZERO").exactly(),
 		because(virtualaccounts.ErrClosed, "VIRTUALACCOUNT_STATUS_CLOSED").exactly()),
 }
 

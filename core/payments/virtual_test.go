@@ -1,7 +1,6 @@
 package payments_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -82,9 +81,10 @@ func TestAVirtualAccountGivesBackWhatIsGivenBack(t *testing.T) {
 			s := newSender(t)
 			v := s.VirtualAccount(s.from)
 			s.deliver(t, over, s.credit(over, 1, naming(coretest.VirtualNumber(v.UID))))
-			if _, err := s.VirtualAccounts.Close(s.Staff(), v.Customer, v.UID, changes.RequestOptions{}); !errors.Is(err, virtualaccounts.ErrBalance) {
-				t.Error("closed with money:", err)
+			if _, err := s.VirtualAccounts.Close(s.Staff(), v.Customer, v.UID, changes.RequestOptions{}); err != nil {
+				t.Error("with what came in:", err)
 			}
+			s.Prove()
 			if _, err := s.back(s.newest(t), wholly(over)); err != nil {
 				t.Fatal(err)
 			}
@@ -99,9 +99,6 @@ func TestAVirtualAccountGivesBackWhatIsGivenBack(t *testing.T) {
 				t.Error(got.Balance())
 			}
 			s.Prove()
-			if _, err := s.VirtualAccounts.Close(s.Staff(), v.Customer, v.UID, changes.RequestOptions{}); err != nil {
-				t.Error(err)
-			}
 		})
 	}
 }

@@ -161,7 +161,4 @@ var (
 		"a virtual account stays with its master account: open another one there").On("masterAccountNumber")
 	ErrClosed = fault.New(fault.State, "virtualAccount.closed",
 		"the virtual account is closed for good: it cannot be changed any more")
-	// ErrBalance is returned when a virtual account is to be closed that has money.
-	ErrBalance = fault.New(fault.State, "virtualAccount.balance",
-		"the balance of the virtual account is not zero: give back what came in first")
 )

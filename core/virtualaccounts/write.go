@@ -65,7 +65,8 @@ func (s *Service) Change(
 	return s.change.Do(ctx, caller, target(of, uid), draft, options)
 }
 
-// Close closes a virtual account without a balance for good.
+// Close closes a virtual account for good: it takes no more credits. What came in for it stays on its master account, and its
+// balance goes on telling how much that is.
 func (s *Service) Close(
 	ctx context.Context, of customers.UID, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -271,18 +272,8 @@ func (s *Service) staysTx(ctx context.Context, tx *changes.Tx, v *VirtualAccount
 
 func (s *Service) closeTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
 	return saved(s.lifecycle().Modify(ctx, tx, at, func(_, v *VirtualAccount) (err error) {
-		if v.Status, err = closing.Take(v.Status); err != nil {
-			return err
-		}
-		var balance int64
-		if err := tx.NewRaw(`SELECT balance FROM virtual_accounts WHERE tenant = ? AND uid = ?`, v.Tenant, v.UID).
-			Scan(ctx, &balance); err != nil {
-			return fmt.Errorf("read the balance of virtual account %s: %w", v.UID, err)
-		}
-		if balance != 0 {
-			return ErrBalance
-		}
-		return nil
+		v.Status, err = closing.Take(v.Status)
+		return err
 	}))
 }
 

@@ -6392,7 +6392,7 @@ extend type Mutation {
   openVirtualAccount("The virtual account." input: OpenVirtualAccountInput!): OpenVirtualAccountPayload
   "Changes a virtual account; its master account stays. If the customer's settings ask for dual approval, the change waits for a second person."
   changeVirtualAccount("What to change." input: ChangeVirtualAccountInput!): ChangeVirtualAccountPayload
-  "Closes a virtual account for good. One with a balance is not closed."
+  "Closes a virtual account for good: it takes no more credits, and what came in stays on its master account."
   closeVirtualAccount("Which one." input: CloseVirtualAccountInput!): CloseVirtualAccountPayload
 }
 
