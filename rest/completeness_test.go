@@ -31,6 +31,7 @@ var codeInAnswer = regexp.MustCompile(`"(?:code|errorCode)": ?"([A-Za-z0-9_]+)"`
 
 // saw keeps the codes of an answer for the table of codes.
 func saw(t testing.TB, body string) {
+	t.Helper()
 	for _, found := range codeInAnswer.FindAllStringSubmatch(body, -1) {
 		name, _, _ := strings.Cut(t.Name(), "/")
 		produced.Lock()

@@ -156,8 +156,10 @@ func (p *Payment) held() money.Amount {
 
 // feeNames are the fees of payments, in the catalogue and in customers' tiers: a payment over a network has that
 // of its speed.
-var feeNames = []string{bookFee, string(Economy), string(EconomyPlus), string(Instant), string(Express),
-	string(Spot), string(SameDay), string(NextDay)}
+var feeNames = []string{
+	bookFee, string(Economy), string(EconomyPlus), string(Instant), string(Express),
+	string(Spot), string(SameDay), string(NextDay),
+}
 
 const bookFee = "Book Transfer"
 

@@ -339,8 +339,10 @@ func TestAForwardLeavesAsLongBeforeItsDayAsTheSpeedSays(t *testing.T) {
 	}
 	s.has(t, 100_000_00, 0)
 	for _, c := range []struct{ when, life string }{
-		{"2026-12-16 23:59", "SCHEDULED"}, {"2026-12-17 00:00", "SCHEDULED QUEUED SENT"},
-		{"2026-12-21 08:59", "SCHEDULED QUEUED SENT"}, {"2026-12-21 09:00", "SCHEDULED QUEUED SENT SETTLED"},
+		{"2026-12-16 23:59", "SCHEDULED"},
+		{"2026-12-17 00:00", "SCHEDULED QUEUED SENT"},
+		{"2026-12-21 08:59", "SCHEDULED QUEUED SENT"},
+		{"2026-12-21 09:00", "SCHEDULED QUEUED SENT SETTLED"},
 	} {
 		s.until(t, c.when)
 		s.run(t)
