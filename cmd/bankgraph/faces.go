@@ -44,6 +44,7 @@ var referenceOwn = append(slices.Clone(partnersOwn),
 	[2]string{"eaa0c139-d648-5895-b2b4-0b22208db533", "9d383788-cc05-5155-86ba-3551dc403f47"},
 	[2]string{`"example":8}`, `"example":104}`}, [2]string{`"example":"10"}`, `"example":"130"}`},
 	[2]string{`"example":"12"}`, `"example":"132"}`}, [2]string{`"example":"13"}`, `"example":"133"}`},
+	[2]string{"86420975310011", "86420975310035"}, // a virtual account
 	// a trade, a rule of positive pay and a file
 	[2]string{`"example":"1"}`, `"example":"2"}`}, [2]string{`"example":"4"}`, `"example":"52"}`},
 	[2]string{`"example":"6000001"}`, `"example":"6000002"}`})

@@ -162,7 +162,7 @@ func TestAnInternationalPaymentFitsItsTrade(t *testing.T) {
 		"another amount":     {traded.UID, func(o *payments.Order) { o.Amount = "100.01" }, "paymentAmount: must be the amount that the trade buys, 100.00"},
 		"another customer's": {foreign.UID, nil, "additionalInfo.fxContractNumber: must be a trade of the customer"},
 		"unknown":            {99_999, nil, "additionalInfo.fxContractNumber: must be a trade of the customer"},
-		"used":               {used.UID, nil, "additionalInfo.fxContractNumber: the trade is cancelled"},
+		"used":               {used.UID, nil, "additionalInfo.fxContractNumber: the trade pays another payment"},
 		"cancelled":          {over.UID, nil, "additionalInfo.fxContractNumber: the trade is cancelled"},
 		"another currency":   {yen.UID, nil, "paymentCurrency: must be the currency that the trade buys, JPY"},
 		"another day":        {traded.UID, func(o *payments.Order) { o.Date = later }, "paymentDate: must be the value date of the trade, 2026-11-20"},
