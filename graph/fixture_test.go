@@ -379,8 +379,8 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		   ?3 || ' trace ' || uid
 		 FROM payments WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`UPDATE payments AS p SET trade = t.uid, sold = p.uid + 7, sold_currency = 'EUR'
-		 FROM (SELECT uid, customer, status, row_number() OVER (PARTITION BY customer ORDER BY uid DESC) AS n FROM fx_trades WHERE tenant = ?0 AND status = 'Covered') AS t,
-		   (SELECT uid, customer, row_number() OVER (PARTITION BY customer ORDER BY uid DESC) AS n FROM payments WHERE tenant = ?0) AS o
+		 FROM (SELECT uid, customer, status, row_number() OVER (PARTITION BY customer ORDER BY uid) AS n FROM fx_trades WHERE tenant = ?0 AND status = 'Covered') AS t,
+		   (SELECT uid, customer, row_number() OVER (PARTITION BY customer ORDER BY uid) AS n FROM payments WHERE tenant = ?0) AS o
 		 WHERE p.tenant = ?0 AND o.uid = p.uid AND t.customer = o.customer AND t.n = o.n AND t.status = 'Covered' AND p.customer BETWEEN ?1 AND ?2`,
 		`UPDATE payments SET settles_at = created_at WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO network_messages (tenant, rail, direction, kind, message_id, payment, code, body, at, handed_at)

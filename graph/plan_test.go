@@ -271,6 +271,8 @@ func TestAFieldAskedAloneSaysTheSameAsWithItsSiblings(t *testing.T) {
 	b.exec(t, `INSERT INTO holds (tenant, id, account, amount, currency, placed, state, placed_at)
 		SELECT tenant, uid, account, amount, currency, uid, 'OPEN', now() FROM account_holds WHERE tenant = ?`, b.tenant)
 	b.exec(t, `UPDATE virtual_accounts SET balance = 1000 + uid % 1000 WHERE tenant = ?`, b.tenant)
+	b.exec(t, `UPDATE payments AS p SET trade = t.uid, sold = p.uid + 7, sold_currency = 'EUR' FROM fx_trades AS t
+		WHERE p.tenant = ? AND t.tenant = p.tenant AND t.customer = p.customer AND p.trade IS NULL AND t.status = 'Booked'`, b.tenant)
 	for name, ways := range ways() {
 		for i, way := range ways {
 			t.Run(fmt.Sprintf("%s %d", name, i), func(t *testing.T) {

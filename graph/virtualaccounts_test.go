@@ -138,7 +138,7 @@ func TestAVirtualAccountIsOpenedPaidAndShown(t *testing.T) {
 		t.Errorf("%s %v\nwant %s", data, errors, want)
 	}
 	closed, errors := p.asks(t, staff, fmt.Sprintf(`mutation { closeVirtualAccount(input: {uid: "%s"}) { virtualAccount { status } } }`, v.UID))
-	if closed != `{"closeVirtualAccount":null}` || errors == nil {
+	if closed != `{"closeVirtualAccount":{"virtualAccount":{"status":"CLOSED"}}}` || errors != nil {
 		t.Error(closed, errors)
 	}
 }
