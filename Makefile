@@ -3,6 +3,8 @@
 
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
+# With it the build cache serves every checkout on a machine: paths on disk are no part of what is compiled.
+export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
 tool := go tool -modfile=.tools/go.mod
 
 .PHONY: help

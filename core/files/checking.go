@@ -22,7 +22,7 @@ const (
 	checkedTogether = 250              // lines that are checked, and written, at a time
 	longestStep     = 5 * time.Second  // of one call of Check or Pay
 	leaseFor        = 15 * time.Second // how long nobody else works on the file
-	mostStalled     = 20               // calls that work on a file and do not come on with it
+	mostStalled     = 20               // calls that end with the process, or by an error, and did not come on with the file
 )
 
 // Check reads files of the caller's bank that have come in, and says of each line what would become of it. It works on one
@@ -51,6 +51,8 @@ func (s *Service) Check(ctx context.Context) (checked int, err error) {
 		err = s.leave(ctx, f)
 	case errors.Is(err, errLost):
 		err = nil
+	case errors.Is(ctx.Err(), context.Canceled), db.IsUnavailable(err):
+		s.giveBack(ctx, f)
 	}
 	if err != nil {
 		return c.lines, fmt.Errorf("check file %s: %w", f.UID, err)
@@ -102,6 +104,18 @@ func (s *Service) leave(ctx context.Context, f *BulkFile) error {
 	return s.db.InTx(ctx, int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := db.Raw(tx, `UPDATE bulk_files SET leased_until = NULL, stalled = 0 WHERE tenant = ? AND uid = ? AND attempt = ?`,
 			f.Tenant, f.UID, f.Attempt).Exec(ctx)
+		return err
+	})
+}
+
+// giveBack lets others go on at once with a file whose worker was told to stop, or found the database away: neither is the
+// file's fault, and counts against it. Where this fails too, the lease ends by itself.
+func (s *Service) giveBack(ctx context.Context, f *BulkFile) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = s.db.InTx(ctx, int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := db.Raw(tx, `UPDATE bulk_files SET leased_until = NULL, stalled = ? WHERE tenant = ? AND uid = ? AND attempt = ?`,
+			f.Stalled-1, f.Tenant, f.UID, f.Attempt).Exec(ctx)
 		return err
 	})
 }

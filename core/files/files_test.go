@@ -404,10 +404,12 @@ func TestAFileGoesOnWhereAnotherWorkerStopped(t *testing.T) {
 	uid := f.upload(files.CSV, text.String())
 	end := time.Now().Add(time.Minute)
 	for i := range 40 {
-		ctx, cancel := context.WithTimeout(f.worker(), time.Duration(5+7*i)*time.Millisecond)
+		ctx, stop := context.WithCancel(f.worker())
+		told := time.AfterFunc(time.Duration(5+7*i)*time.Millisecond, stop)
 		_, _ = f.Files.Check(ctx)
 		_, _ = f.Files.Pay(ctx)
-		cancel()
+		told.Stop()
+		stop()
 		f.free()
 	}
 	for f.find(uid).Status != files.Processed && time.Now().Before(end) { // a lease may have been left
