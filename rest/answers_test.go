@@ -83,6 +83,11 @@ var areas = []area{
 		"",
 	},
 	{
+		"recurrences_v4", "recurrences_change_v4",
+		operation{"", http.MethodPut, "/v4/payments/{M}/recurring/{Q}", `{"endDate": "11-01-2026", "noOfPayments": 0, "frequency": "Often"}`},
+		"",
+	},
+	{
 		"uploads", "files_upload",
 		operation{"", http.MethodPost, "/v1/payments/customers/{C}/files/csv", form("invoices.xlsx", "PK")},
 		"",
@@ -151,6 +156,11 @@ var areas = []area{
 	{
 		"debit_requests", "payments_debit",
 		operation{"", http.MethodPost, "/v3/payments/debitrequest", `{"paymentAmount": 0, "speed": "Soon", "creditor": {"accountUID": "{A}"}}`},
+		"",
+	},
+	{
+		"debits_v4", "payments_debit_v4",
+		operation{"", http.MethodPost, "/v4/payments/debit", `{"paymentAmount": 0, "speed": "Soon", "creditor": {"accountUID": "{A}"}}`},
 		"",
 	},
 	{
@@ -230,6 +240,10 @@ func areaOf(method, path string) string {
 		return "debit_requests"
 	case path == "/v4/payments/credit":
 		return "credits_v4"
+	case path == "/v4/payments/debit":
+		return "debits_v4"
+	case strings.Contains(path, "/recurring/"):
+		return "recurrences_v4"
 	case strings.HasSuffix(path, "/return"):
 		return "returns"
 	case strings.HasSuffix(path, "/reverse"):

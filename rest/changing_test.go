@@ -84,6 +84,7 @@ var changing = []operation{
 	{"payments_credit_v3", http.MethodPost, "/v3/payments/creditrequest", sent("payments_credit_v3")},
 	{"payments_credit_v4", http.MethodPost, "/v4/payments/credit", sent("payments_credit_v4")},
 	{"payments_debit", http.MethodPost, "/v3/payments/debitrequest", sent("payments_debit")},
+	{"payments_debit_v4", http.MethodPost, "/v4/payments/debit", sent("payments_debit")},
 	{"payments_debit_g1", http.MethodPost, "/payments/debitrequest", sent("payments_debit_g1")},
 	{"payments_book", http.MethodPost, "/v3/payments/booktransfer", sent("payments_book")},
 	{"payments_book_g1", http.MethodPost, "/payments/booktransfer", sent("payments_book_g1")},
@@ -100,6 +101,7 @@ var changing = []operation{
 	{"payments_reverse_g1", http.MethodPut, "/payments/{T}/reverse", `{"reversalNotes": "Paid twice", "reversalCode": "DUPL"}`},
 	{"recurrences_skip", http.MethodPut, "/v1/recurrences/{Q}", ""},
 	{"recurrences_change", http.MethodPatch, "/v1/recurrences/{Q}", `{"amount": 12.50}`},
+	{"recurrences_change_v4", http.MethodPut, "/v4/payments/{M}/recurring/{Q}", `{"amount": 12.75}`},
 	{"recurrences_cancel", http.MethodDelete, "/v1/recurrences/{Q}?cancelReason=Contract+ended&cancellationSource=PORTAL", ""},
 	{"files_upload", http.MethodPost, "/v1/payments/customers/{C}/files/csv", sent("files_upload")},
 	{"virtual_accounts_open", http.MethodPost, "/v2/{C}/virtual-accounts", sent("virtual_accounts_open")},
@@ -125,6 +127,7 @@ var changing = []operation{
 	{"exceptions_approve", http.MethodPut, "/v2/positivepay/exception/{E}/approve", ""},
 	{"exceptions_reject", http.MethodPut, "/v2/positivepay/exception/{E}/reject", ""},
 	{"exceptions_decide_many", http.MethodPatch, "/v1/positivepay/payments/decisions/approve", `{"ids": ["{E}", "4711"]}`},
+	{"exceptions_approve_all", http.MethodPut, "/v2/positivepay/exception/approveall", `{"paymentUID": ["{E}", "4711"]}`},
 	{"exceptions_decide", http.MethodPut, "/v1/positivepay/payments/{E}/decisions/Reject", ""},
 	{"fx_accept", http.MethodPut, "/v2/fx/accept", `{"autoCoverDelay": 20, "autoCover": true, "quoteUUID": "{V}"}`},
 	{"fx_reject", http.MethodPut, "/fx/{V}/reject", ""},
@@ -151,7 +154,7 @@ var changed = regexp.MustCompile(`^(\[?\s*\{\s*"\w+": ")(.)`)
 
 // another is a body with another text, of a form in its file.
 func another(body string) string {
-	if strings.HasPrefix(body, `{"ids": `) {
+	if strings.HasPrefix(body, `{"ids": `) || strings.HasPrefix(body, `{"paymentUID": `) {
 		return strings.Replace(body, "4711", "4712", 1)
 	}
 	if strings.HasPrefix(body, "--"+boundary) {
@@ -291,8 +294,11 @@ func TestARepeatedKeyHasOneEffectAndOneAnswer(t *testing.T) {
 			}
 			again := b.send(b.program(), b.keyed(other, "key-1"))
 			code := "IDEMPOTENCY_KEY_REUSED"
-			if o.name == "payments_credit_v4" {
+			switch o.name {
+			case "payments_credit_v4":
 				code = "CREDIT_IDEMPOTENTKEY_CONFLICT"
+			case "payments_debit_v4":
+				code = "DEBIT_IDEMPOTENTKEY_CONFLICT"
 			}
 			again.refused(t, "another body", http.StatusConflict, code, "used for another request")
 		})

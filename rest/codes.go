@@ -29,6 +29,7 @@ var families = []struct {
 	{"Payments", paymentsV3},
 	{"Credit requests", creditsV3},
 	{"Credits, v4", creditsV4},
+	{"Debits, v4", debitsV4},
 	{"Book transfers", bookTransfersV3},
 	{"Recurrences", recurrencesV1},
 	{"File uploads", uploadsV1},

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -27,38 +28,39 @@ var (
 	creditsV4 = dialect{
 		success: successV3, failure: failureCredit,
 		spelled: map[string]string{"receiver.accountUID": "receiver.beneficiaryId"},
-		lines: table("CREDIT_REQUEST_INVALID", notAuthorized,
+		lines: orderLines("CREDIT",
 			because(payments.ErrNoNetwork, "CREDIT_SPEED_NOTENABLED").exactly(),
-			because(payments.ErrRailOff, "CREDIT_SPEED_NOTENABLED").exactly(),
 			because(payments.ErrNoBIC, "CREDIT_SPEED_NOTENABLED").exactly(),
 			because(payments.ErrContractAmount, "CREDIT_AMOUNT_NOFXMATCH").exactly(),
 			because(payments.ErrContractOver, "ADDITIONALINFO_FXCONTRACT_STATUS").exactly(),
 			because(payments.ErrContractUsed, "ADDITIONALINFO_FXCONTRACT_DUPLICATE").exactly(),
-			because(payments.ErrRoute, "CREDIT_ROUTE_NOTFOUND").exactly(),
-			because(payments.ErrNetworkLimit, "CREDIT_AMOUNT_LIMIT").exactly(),
-			because(payments.ErrLimit, "CREDIT_AMOUNT_LIMIT").exactly(),
-			because(payments.ErrOwnLimit, "CREDIT_AMOUNT_LIMIT").exactly(),
-			because(payments.ErrDay, "CREDIT_DATE_INVALID").exactly(),
-			because(payments.ErrClass, "ADDITIONALINFO_SECCODE_NOTALLOWED").exactly(),
 			because(payments.ErrNoCompany, "SENDER_ACHCOMPANYID_REQUIRED").exactly(),
-			because(ledger.ErrUncovered, "SENDER_ACCOUNT_INSUFFICIENTFUNDS").exactly(),
-			because(errNoUUID, "CREDIT_IDEMPOTENTKEY_INVALID").exactly(),
-			line{is: changes.ErrKeyReused, status: http.StatusConflict, code: "CREDIT_IDEMPOTENTKEY_CONFLICT", exact: true}),
+			because(ledger.ErrUncovered, "SENDER_ACCOUNT_INSUFFICIENTFUNDS").exactly()),
 	}
 )
+
+// orderLines are the lines of the generation that tells all mistakes at once, for credits or debits.
+func orderLines(area string, particular ...line) []line {
+	return table(area+"_REQUEST_INVALID", notAuthorized, append(particular,
+		because(payments.ErrRailOff, area+"_SPEED_NOTENABLED").exactly(),
+		because(payments.ErrRoute, area+"_ROUTE_NOTFOUND").exactly(),
+		because(payments.ErrNetworkLimit, area+"_AMOUNT_LIMIT").exactly(),
+		because(payments.ErrLimit, area+"_AMOUNT_LIMIT").exactly(),
+		because(payments.ErrOwnLimit, area+"_AMOUNT_LIMIT").exactly(),
+		because(payments.ErrDay, area+"_DATE_INVALID").exactly(),
+		because(payments.ErrClass, "ADDITIONALINFO_SECCODE_NOTALLOWED").exactly(),
+		because(errNoUUID, area+"_IDEMPOTENTKEY_INVALID").exactly(),
+		line{is: changes.ErrKeyReused, status: http.StatusConflict, code: area + "_IDEMPOTENTKEY_CONFLICT", exact: true})...)
+}
 
 // errNoUUID is of the generation that asks for keys that are UUIDs (rest/CONTRACT.md, idempotency).
 var errNoUUID = fault.New(fault.Invalid, "request.key_uuid", "must be a UUID").On("Idempotent-Key")
 
-// creditAreas are the beginnings of the codes of fields, the first that fits (rest/CONTRACT.md, credit requests).
-var creditAreas = []struct{ field, area string }{
-	{"externalReferenceId", "CREDIT_EXTERNALREF"},
-	{"paymentAmount", "CREDIT_AMOUNT"},
-	{"paymentCurrency", "CREDIT_CURRENCY"},
-	{"paymentDate", "CREDIT_DATE"},
-	{"speed", "CREDIT_SPEED"},
-	{"paymentNotes", "CREDIT_NOTES"},
-	{"additionalInfo.paymentRemittanceNotes", "CREDIT_REMITTANCE"},
+// area begins the codes of the fields whose names begin alike.
+type area struct{ field, code string }
+
+// creditAreas are the areas of credits; the first that fits counts (rest/CONTRACT.md, credit requests).
+var creditAreas = append(orderAreas("CREDIT"), []area{
 	{"sender.accountUID", "SENDER_ACCOUNT"},
 	{"sender.accountNumber", "SENDER_ACCOUNT"},
 	{"receiver.beneficiaryId", "BENEFICIARY_ID"},
@@ -72,14 +74,36 @@ var creditAreas = []struct{ field, area string }{
 	{"additionalInfo.fxContractNumber", "ADDITIONALINFO_FXCONTRACT"},
 	{"additionalInfo.", "ADDITIONALINFO_"},
 	{"", "CREDIT_"},
+}...)
+
+// orderAreas are those of what credits and debits say alike.
+func orderAreas(kind string) []area {
+	return []area{
+		{"externalReferenceId", kind + "_EXTERNALREF"},
+		{"paymentAmount", kind + "_AMOUNT"},
+		{"paymentCurrency", kind + "_CURRENCY"},
+		{"paymentDate", kind + "_DATE"},
+		{"speed", kind + "_SPEED"},
+		{"paymentNotes", kind + "_NOTES"},
+		{"additionalInfo.paymentRemittanceNotes", kind + "_REMITTANCE"},
+	}
 }
 
 // failureCredit is C4 with a code for each field, such as CREDIT_AMOUNT_MIN.
-func failureCredit(_ string, all []reported) any {
-	return envelopeC4{Errors: each(all, func(t reported) codeAndMessage { return codeAndMessage{creditCode(t), t.message} })}
+func failureCredit(_ string, all []reported) any { return failureOrder(creditAreas, all) }
+
+func failureOrder(areas []area, all []reported) any {
+	return envelopeC4{Errors: each(all, func(t reported) codeAndMessage {
+		return codeAndMessage{orderCode(areas, t), t.message}
+	})}
 }
 
-func creditCode(t reported) string {
+// patterned are the fields whose form has a code of its own.
+var patterned = []string{
+	"externalReferenceId", "sender.accountNumber", "receiver.accountNumber", "creditor.accountNumber", "debtor.accountNumber",
+}
+
+func orderCode(areas []area, t reported) string {
 	if t.field == "" || t.status != http.StatusBadRequest {
 		return t.code
 	}
@@ -87,10 +111,19 @@ func creditCode(t reported) string {
 		t.field = field
 		return recurrenceCode(t)
 	}
-	for _, a := range creditAreas {
+	problem := string(t.problem)
+	switch address, _, in := strings.Cut(t.field, ".address."); {
+	case t.problem == fault.Malformed && slices.Contains(patterned, t.field):
+		problem = "PATTERN"
+	case t.problem == fault.Required && in: // the message says which line
+		t.field = address + ".address"
+	case t.problem == fault.Required && t.field == "receiver.beneficiaryId":
+		return "BENEFICIARY_REQUIRED"
+	}
+	for _, a := range areas {
 		if rest, is := strings.CutPrefix(t.field, a.field); is {
 			rest = strings.ReplaceAll(places.ReplaceAllString(rest, ""), ".", "_")
-			return a.area + strings.ToUpper(rest) + "_" + string(t.problem)
+			return a.code + strings.ToUpper(rest) + "_" + problem
 		}
 	}
 	return t.code
@@ -107,10 +140,15 @@ func (a *api) creditV4(r *http.Request) (answer, error) {
 	q := readBody(r)
 	order := orderDraft(q.fields(), "beneficiaryId")
 	order.Strict = true
+	q.keyUUID()
+	return a.sendPayment(r, q, order)
+}
+
+// keyUUID fails unless the idempotency key, where there is one, is a UUID.
+func (q *reader) keyUUID() {
 	if key := q.key(); key != "" && uuid.Validate(key) != nil {
 		q.fail(errNoUUID)
 	}
-	return a.sendPayment(r, q, order)
 }
 
 func (a *api) sendPayment(r *http.Request, q *reader, order payments.Order) (answer, error) {

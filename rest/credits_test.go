@@ -1,6 +1,8 @@
 package rest_test
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -101,9 +103,9 @@ func TestACreditNamesEveryMistake(t *testing.T) {
 	for body, codes := range map[string][]string{
 		`{}`: {
 			"CREDIT_EXTERNALREF_REQUIRED", "CREDIT_AMOUNT_REQUIRED", "CREDIT_CURRENCY_REQUIRED", "CREDIT_SPEED_REQUIRED",
-			"SENDER_ACCOUNT_REQUIRED", "BENEFICIARY_ID_REQUIRED",
+			"SENDER_ACCOUNT_REQUIRED", "BENEFICIARY_REQUIRED",
 		},
-		strings.Replace(credit(b, ""), `"R"`, `"a/b"`, 1):                                 {"CREDIT_EXTERNALREF_INVALID"},
+		strings.Replace(credit(b, ""), `"R"`, `"a/b"`, 1):                                 {"CREDIT_EXTERNALREF_PATTERN"},
 		strings.Replace(credit(b, ""), `"R"`, `"`+strings.Repeat("x", 51)+`"`, 1):         {"CREDIT_EXTERNALREF_MAX"},
 		strings.Replace(credit(b, ""), `t": 1,`, `t": 0,`, 1):                             {"CREDIT_AMOUNT_MIN"},
 		strings.Replace(credit(b, ""), `t": 1,`, `t": 1.001,`, 1):                         {"CREDIT_AMOUNT_INVALID"},
@@ -147,6 +149,122 @@ func TestACreditNamesEveryMistake(t *testing.T) {
 	old := b.call(b.program(), http.MethodPost, "/v3/payments/creditrequest", strings.Replace(credit(b, ""), "beneficiaryId", "accountUID", 1))
 	if old.status != http.StatusOK || old.header.Get("Deprecation") == "" || !strings.Contains(old.header.Get("Link"), "/v4/payments/credit") {
 		t.Errorf("%d %v %s", old.status, old.header, old.body)
+	}
+}
+
+// ourRouting is the routing number of the tests' bank.
+const ourRouting = "611090001"
+
+// inFull is a credit of v4 between parties that are described in full, with some texts replaced.
+func inFull(b *bank, replaced ...string) string {
+	b.Directory()
+	return strings.NewReplacer(replaced...).Replace(fmt.Sprintf(`{"externalReferenceId": "R", "paymentAmount": 1,
+		"paymentCurrency": "USD", "speed": "Instant", "sender": {"accountNumber": %q, "accountType": "Deposit", "name": "Acme",
+		"entityType": "Corporate", "bankIdType": "NID", "bankId": %q,
+		"address": {"addressLine1": "1 Main St", "city": "Columbus", "countryCode": "US"}},
+		"receiver": {"accountNumber": "440055551", "name": "Rosa", "accountCurrency": "USD",
+		"bank": {"bankIdType": "NID", "bankId": "611590103"}}}`, coretest.AccountNumber(b.purse.UID), ourRouting))
+}
+
+func TestACreditBetweenDescribedPartiesNamesEveryMistake(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	silent := b.Account(b.partner, coretest.Holding(500_00, 0)) // sends over no network
+	if said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", inFull(b)); said.status != http.StatusOK {
+		t.Fatal(said.status, said.body)
+	}
+	for _, c := range []struct{ was, is, code string }{
+		{`"440055551"`, `"4400#5551"`, "BENEFICIARY_ACCTNUM_PATTERN"},
+		{`"accountNumber": "440055551", `, ``, "BENEFICIARY_REQUIRED"},
+		{`"bankId": "611590103"`, `"name": "Old Mill Bank"`, "RECEIVERBANK_BANKID_REQUIRED"},
+		{`"611590103"`, `"611590104"`, "RECEIVERBANK_BANKID_INVALID"},
+		{`"611590103"`, `"026009593"`, "RECEIVERBANK_BANKID_NOTFOUND"},
+		{coretest.AccountNumber(b.purse.UID), "12#4", "SENDER_ACCOUNT_PATTERN"},
+		{`"bankId": "` + ourRouting + `",`, ``, "SENDER_BANKID_REQUIRED"},
+		{ourRouting, "026009593", "SENDER_BANKID_NOMATCH"},
+		{`"addressLine1": "1 Main St", `, ``, "SENDER_ADDRESS_REQUIRED"},
+		{`"611590103"`, `"011000015"`, "CREDIT_ROUTE_NOTFOUND"},
+		{coretest.AccountNumber(b.purse.UID), coretest.AccountNumber(silent.UID), "CREDIT_SPEED_NOTENABLED"},
+	} {
+		said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", inFull(b, c.was, c.is))
+		if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"code":"`+c.code+`"`) {
+			t.Errorf("%s for %s: %d %s", c.is, c.was, said.status, said.body)
+		}
+	}
+}
+
+func TestADebitOfV4NamesEveryMistake(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	collect := fmt.Sprintf(`{"externalReferenceId": "R", "paymentAmount": 1, "paymentCurrency": "USD", "speed": "Economy",
+		"creditor": {"accountUID": %q}, "debtor": {"accountUID": %q}, "additionalInfo": {"secCode": "CCD"}}`, b.purse.UID, b.payee())
+	for body, codes := range map[string][]string{
+		`{}`: {
+			"DEBIT_EXTERNALREF_REQUIRED", "DEBIT_AMOUNT_REQUIRED", "DEBIT_CURRENCY_REQUIRED", "DEBIT_SPEED_REQUIRED",
+			"CREDITOR_ACCOUNT_REQUIRED", "DEBTOR_ID_REQUIRED",
+		},
+		strings.Replace(collect, `t": 1,`, `t": 0,`, 1):                          {"DEBIT_AMOUNT_MIN"},
+		strings.Replace(collect, `"Economy"`, `"SPOT"`, 1):                       {"DEBIT_SPEED_NOTALLOWED", "ADDITIONALINFO_SECCODE_NOTALLOWED"},
+		strings.Replace(collect, b.purse.UID.String(), "4711", 1):                {"CREDITOR_ACCOUNT_NOTFOUND"},
+		strings.Replace(collect, `"debtor": {"accountUID"`, `"debtor": {"x"`, 1): {"DEBTOR_ID_REQUIRED"},
+		strings.Replace(collect, `"CCD"`, `"TEL"`, 1):                            {"ADDITIONALINFO_SECCODE_NOTALLOWED"},
+		strings.Replace(collect, `"speed"`, `"paymentDate": "1", "speed"`, 1):    {"DEBIT_DATE_INVALID"},
+	} {
+		said := b.call(b.program(), http.MethodPost, "/v4/payments/debit", body)
+		if said.status != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", body, said.status, said.body)
+		}
+		for _, code := range codes {
+			if !strings.Contains(said.body, `"code":"`+code+`"`) {
+				t.Errorf("%s: %s is missing in %s", body, code, said.body)
+			}
+		}
+	}
+	r := request(http.MethodPost, "/v4/payments/debit", collect)
+	r.Header.Set("Idempotent-Key", "seven")
+	if said := b.send(b.program(), r); !strings.Contains(said.body, "DEBIT_IDEMPOTENTKEY_INVALID") {
+		t.Errorf("%d %s", said.status, said.body)
+	}
+	if said := b.call(b.program(), http.MethodPost, "/v4/payments/debit", collect); said.status != http.StatusOK {
+		t.Errorf("%d %s", said.status, said.body)
+	}
+}
+
+func TestTheOlderChangeOfASeriesNamesOneOfItsPayments(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	first := b.call(b.program(), http.MethodPost, "/v4/payments/credit", credit(b,
+		`, "recurrence": {"frequency": "Monthly", "payUntil": "NumberOfPayments", "numberOfPayments": 3}`))
+	other := b.call(b.program(), http.MethodPost, "/v4/payments/credit", credit(b, ""))
+	var made, apart struct {
+		Data struct {
+			Payment string `json:"paymentUID"`
+			Series  int    `json:"recurrenceId"`
+		} `json:"data"`
+	}
+	if err := errors.Join(json.Unmarshal([]byte(first.body), &made), json.Unmarshal([]byte(other.body), &apart)); err != nil {
+		t.Fatal(err, first.body, other.body)
+	}
+	change := func(payment, body string) said {
+		return b.call(b.program(), http.MethodPut, fmt.Sprintf("/v4/payments/%s/recurring/%d", payment, made.Data.Series), body)
+	}
+	if said := change(apart.Data.Payment, `{"noOfPayments": 5}`); said.status != http.StatusBadRequest {
+		t.Errorf("of another payment: %d %s", said.status, said.body)
+	}
+	if said := change(made.Data.Payment, `{"endDate": "12-31-2026"}`); said.status != http.StatusBadRequest ||
+		!strings.Contains(said.body, "MM/DD/YYYY") {
+		t.Errorf("with dashes: %d %s", said.status, said.body)
+	}
+	if said := change(made.Data.Payment, `{"noOfPayments": 0}`); !strings.Contains(said.body, "noOfPayments") {
+		t.Errorf("none: %d %s", said.status, said.body)
+	}
+	if said := change(made.Data.Payment, `{"noOfPayments": 5}`); said.status != http.StatusOK ||
+		said.body != `{"message":"Recurrence updated"}` {
+		t.Errorf("%d %s", said.status, said.body)
+	}
+	shown := b.call(b.program(), http.MethodGet, "/v3/payments/"+made.Data.Payment, "")
+	if !strings.Contains(shown.body, `"endNumberPayments":5`) {
+		t.Error(shown.body)
 	}
 }
 

@@ -14,6 +14,44 @@ var debitsV3 = dialect{
 	success: successC1, failure: failureC1, lines: table("PAYMENT001", notAuthorized), phrase: "Debit request failed",
 }
 
+// debitsV4 tells all mistakes at once, with codes such as DEBIT_AMOUNT_MIN and CREDITOR_ACCOUNT_NOTFOUND.
+var debitsV4 = dialect{
+	success: successV3, failure: failureDebit,
+	lines: orderLines("DEBIT",
+		because(payments.ErrNoNetwork, "DEBIT_SPEED_NOTENABLED").exactly(),
+		because(payments.ErrNoCompany, "CREDITOR_ACHCOMPANYID_REQUIRED").exactly()),
+}
+
+// debitAreas are the areas of debits; the first that fits counts (rest/CONTRACT.md, debit requests).
+var debitAreas = append(orderAreas("DEBIT"), []area{
+	{"creditor.accountUID", "CREDITOR_ACCOUNT"},
+	{"creditor.accountNumber", "CREDITOR_ACCOUNT"},
+	{"creditor.", "CREDITOR_"},
+	{"debtor.accountUID", "DEBTOR_ID"},
+	{"debtor.accountNumber", "DEBTOR_ACCTNUM"},
+	{"debtor.bank.", "DEBTORBANK_"},
+	{"debtor.", "DEBTOR_"},
+	{"additionalInfo.", "ADDITIONALINFO_"},
+	{"", "DEBIT_"},
+}...)
+
+func failureDebit(_ string, all []reported) any { return failureOrder(debitAreas, all) }
+
+// debitV4 is as strict as credits of v4.
+func (a *api) debitV4(r *http.Request) (answer, error) {
+	q := readBody(r)
+	draft := debitDraft(q.fields())
+	draft.Strict = true
+	q.keyUUID()
+	options := q.options()
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Payments.RequestDebit(r.Context(), draft, options)
+	saved := initiatedOf(out.Result)
+	return done(http.StatusOK, out.Receipt, paymentInitiated{saved.PaymentUID, saved.PaymentStatus, saved.RecurrenceID}), err
+}
+
 func (a *api) debitRequest(r *http.Request) (answer, error) {
 	q := readBody(r)
 	draft, options := debitDraft(q.fields()), q.options()

@@ -19,6 +19,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/coretest"
 	"bankgraph/core/demo"
+	"bankgraph/core/payments"
 	"bankgraph/core/seal"
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
@@ -130,12 +131,19 @@ func TestExamplesOfChangesWork(t *testing.T) {
 				if strings.HasSuffix(path, "/return") || strings.HasSuffix(path, "/recall") { // the demo has no such payment
 					of = strings.ReplaceAll(path, "{paymentUID}", b.credited(ctx, demo.Account(1, 0)).String())
 				}
+				if strings.Contains(path, "/recurring/") {
+					of = b.ofAnotherSeries(ctx, path) // as a change of the first one waits by now
+				}
 				held := ""
-				if strings.Contains(path, "{paymentId}") || strings.Contains(path, "/decisions/") { // nor a debit that is held
+				if strings.Contains(path, "{paymentId}") || strings.Contains(path, "/decisions/") || strings.HasSuffix(path, "/approveall") { // nor a debit that is held
 					held = b.debited(demo.Account(1, 0)).String()
 					of = strings.ReplaceAll(of, "{paymentId}", held)
 				}
 				r := exampleOf(t, method, of, operation)
+				if strings.HasSuffix(path, "/approveall") {
+					text := `{"paymentUID": ["` + held + `"]}`
+					r.Body, r.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
+				}
 				if strings.HasPrefix(path, "/v1/positivepay/payments/decisions/") {
 					text := `{"ids": ["` + held + `"]}`
 					r.Body, r.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
@@ -246,4 +254,17 @@ func plainJSON(value any) (plain any) {
 	text, _ := json.Marshal(value)
 	_ = json.Unmarshal(text, &plain)
 	return plain
+}
+
+// ofAnotherSeries names a payment, and its series, other than the first one, in a path.
+func (b *bank) ofAnotherSeries(ctx context.Context, path string) string {
+	b.t.Helper()
+	var payment payments.UID
+	var series payments.RecurrenceUID
+	err := db.Raw(b.DB, "SELECT uid, recurrence FROM payments WHERE tenant = ? AND recurrence > 1 ORDER BY recurrence LIMIT 1",
+		int64(b.Tenant)).Scan(ctx, &payment, &series)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return strings.NewReplacer("{paymentUID}", payment.String(), "{recurrenceId}", series.String()).Replace(path)
 }

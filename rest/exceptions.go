@@ -147,19 +147,32 @@ type decided struct {
 
 func (a *api) decideExceptions(r *http.Request) (answer, error) {
 	q := readBody(r)
-	draft, options := payments.ManyDecisions{Approve: inPath(q, "decisionType", decision)}, q.options()
-	for _, text := range q.fields().texts("ids").Value {
-		uid, err := payments.ParseUID("ids", text)
+	receipt, all, err := a.decideMany(r, q, inPath(q, "decisionType", decision), "ids")
+	return done(http.StatusOK, receipt, all), err
+}
+
+// approveExceptions is the older form, whose ids have another name and whose answer an envelope.
+func (a *api) approveExceptions(r *http.Request) (answer, error) {
+	q := readBody(r)
+	receipt, all, err := a.decideMany(r, q, true, "paymentUID")
+	return done(http.StatusOK, receipt, envelopeC1{Status: "Success", Data: all}), err
+}
+
+// decideMany decides on the exceptions whose payments a member of the body lists.
+func (a *api) decideMany(r *http.Request, q *reader, approve bool, member string) (changes.Receipt, []decided, error) {
+	draft, options := payments.ManyDecisions{Approve: approve}, q.options()
+	for _, text := range q.fields().texts(member).Value {
+		uid, err := payments.ParseUID(member, text)
 		q.fail(err)
 		draft.Payments = append(draft.Payments, uid)
 	}
 	if q.err != nil {
-		return answer{}, q.err
+		return changes.Receipt{}, nil, q.err
 	}
 	out, err := a.core.Payments.DecideExceptions(r.Context(), draft, options)
-	return done(http.StatusOK, out.Receipt, each(out.Result, func(d payments.DecidedException) decided {
+	return out.Receipt, each(out.Result, func(d payments.DecidedException) decided {
 		return decided{d.Payment.String(), d.Message}
-	})), err
+	}), err
 }
 
 func (a *api) decideException(r *http.Request) (answer, error) {
@@ -177,6 +190,9 @@ func (a *api) decideException(r *http.Request) (answer, error) {
 	}
 	return done(http.StatusOK, out.Receipt, envelopeC3{out.Result.Message}), err
 }
+
+// manyApprovals names the operation that approves many exceptions.
+func manyApprovals(*http.Request) string { return "/v1/positivepay/payments/decisions/approve" }
 
 // manyDecisions names the operation that decides on many exceptions.
 func manyDecisions(r *http.Request) string {

@@ -52,7 +52,7 @@ func TestACreditAbroadIsPaidByATrade(t *testing.T) {
 		strings.Replace(abroad(b, "100", contract), "MUSTDEFF", "NONEDEFF", 1):                   {"RECEIVERBANK_SWIFT_NOTFOUND"},
 		strings.Replace(abroad(b, "100", contract), "GOBEUS33", "?", 1):                          {"INTERMEDIARYBANK_SWIFT_INVALID"},
 		strings.Replace(abroad(b, "100", contract), "Machines", "", 1):                           {"CREDIT_NOTES_REQUIRED"},
-		strings.Replace(abroad(b, "100", contract), "DE89", "DE88", 1):                           {"BENEFICIARY_ACCTNUM_INVALID"},
+		strings.Replace(abroad(b, "100", contract), "DE89", "DE88", 1):                           {"BENEFICIARY_ACCTNUM_PATTERN"},
 	} {
 		said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", body)
 		if said.status != http.StatusBadRequest || strings.Count(said.body, `"code"`) != len(codes) ||

@@ -241,6 +241,15 @@ func date(field, text string) (time.Time, error) {
 	return day, nil
 }
 
+// dateWithSlashes reads a day as the older form of series writes it.
+func dateWithSlashes(field, text string) (time.Time, error) {
+	day, err := time.Parse("01/02/2006", text)
+	if err != nil || day.Year() < 1900 {
+		return time.Time{}, fault.Field("request", field, fault.Malformed, "must be a date in the form MM/DD/YYYY")
+	}
+	return day, nil
+}
+
 // numbering is how an operation numbers pages (rest/CONTRACT.md, pages).
 type numbering struct {
 	page, size  []string // names of the parameters: the documented one, then others accepted

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-chi/chi/v5"
+
 	"bankgraph/core/fault"
 	"bankgraph/core/money"
 	"bankgraph/core/payments"
@@ -18,6 +20,12 @@ var recurrencesV1 = dialect{
 		because(payments.ErrLimit, "RECURRENCE_AMOUNT_LIMIT").exactly(),
 		because(payments.ErrOwnLimit, "RECURRENCE_AMOUNT_LIMIT").exactly(),
 		because(payments.ErrNetworkLimit, "RECURRENCE_AMOUNT_LIMIT").exactly()),
+}
+
+// recurrencesV4 is the older form, which answers a message alone.
+var recurrencesV4 = dialect{
+	success: bare, failure: failureC3, lines: recurrencesV1.lines,
+	spelled: map[string]string{"numberOfPayments": "noOfPayments"},
 }
 
 // envelopeC12 answers changes of series; of one that is done, errors is empty.
@@ -70,6 +78,28 @@ func (a *api) changeRecurrence(r *http.Request) (answer, error) {
 	}
 	out, err := a.core.Payments.ChangeRecurrence(r.Context(), uid, draft, options)
 	return done(http.StatusOK, out.Receipt, envelopeC12{says(out.Receipt, "Recurrence updated"), []codeAndMessage{}}), err
+}
+
+// changeRecurrenceV4 names a payment of the series beside it, and writes days with slashes.
+func (a *api) changeRecurrenceV4(r *http.Request) (answer, error) {
+	q := readBody(r)
+	uid, options, f := inPath(q, "recurrenceId", payments.ParseRecurrenceUID), q.options(), q.fields()
+	draft := payments.RecurrenceDraft{
+		Payment: inPath(q, "paymentUID", payments.ParseUID),
+		End:     orZero(wordIn(f, dateWithSlashes, "endDate")), Number: f.whole("noOfPayments"),
+		Frequency: f.text("frequency").Value, Amount: f.number("amount").Value,
+		Next: orZero(wordIn(f, dateWithSlashes, "nextPaymentDate")),
+	}
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Payments.ChangeRecurrence(r.Context(), uid, draft, options)
+	return done(http.StatusOK, out.Receipt, envelopeC3{says(out.Receipt, "Recurrence updated")}), err
+}
+
+// recurrenceInV1 is the successor of the older form.
+func recurrenceInV1(r *http.Request) string {
+	return "/v1/recurrences/" + chi.URLParam(r, "recurrenceId")
 }
 
 func (a *api) cancelRecurrence(r *http.Request) (answer, error) {

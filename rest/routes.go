@@ -123,6 +123,7 @@ func (a *api) routes(r chi.Router) {
 	r.Post("/payments/creditrequest", a.answer(creditsV3, a.creditRequest))
 	r.With(deprecated(creditInV4)).Post("/v3/payments/creditrequest", a.answer(creditsV3, a.creditRequest))
 	r.Post("/v4/payments/credit", a.answer(creditsV4, a.creditV4))
+	r.Post("/v4/payments/debit", a.answer(debitsV4, a.debitV4))
 	for _, generation := range []string{"/v3", ""} { // the same, under two paths
 		r.Post(generation+"/payments/debitrequest", a.answer(debitsV3, a.debitRequest))
 		r.Post(generation+"/payments/booktransfer",
@@ -142,6 +143,8 @@ func (a *api) routes(r chi.Router) {
 	r.Put("/v1/recurrences/{recurrenceId}", a.answer(recurrencesV1, a.skipRecurrence))
 	r.Patch("/v1/recurrences/{recurrenceId}", a.answer(recurrencesV1, a.changeRecurrence))
 	r.Delete("/v1/recurrences/{recurrenceId}", a.answer(recurrencesV1, a.cancelRecurrence))
+	r.With(deprecated(recurrenceInV1)).Put("/v4/payments/{paymentUID}/recurring/{recurrenceId}",
+		a.answer(recurrencesV4, a.changeRecurrenceV4))
 	r.Post("/v2/positivepay/rules/search", a.answer(positiveRuleSearch, a.searchPositiveRules))
 	r.With(deprecated(inV3(""))).Post("/v2/positivepay/rules",
 		a.answer(positiveRulesSavedV2.says("Positive pay rule creation failed"), a.createPositiveRuleV2))
@@ -162,6 +165,8 @@ func (a *api) routes(r chi.Router) {
 		a.answer(exceptionsV2.says("Exception approval failed"), a.approveException))
 	r.Put("/v2/positivepay/exception/{paymentId}/reject",
 		a.answer(exceptionsV2.says("Exception rejection failed"), a.rejectException))
+	r.With(deprecated(manyApprovals)).Put("/v2/positivepay/exception/approveall",
+		a.answer(exceptionsV2.says("Exception approval failed"), a.approveExceptions))
 	r.Patch("/v1/positivepay/payments/decisions/{decisionType}", a.answer(decisionsV1, a.decideExceptions))
 	r.With(deprecated(manyDecisions)).Put("/v1/positivepay/payments/{paymentId}/decisions/{decisionType}",
 		a.answer(oneDecisionV1, a.decideException))

@@ -22,7 +22,8 @@ import (
 
 // RecurrenceDraft is what a request says about changing a series (rest/CONTRACT.md, recurrences). What is absent stays.
 type RecurrenceDraft struct {
-	End       time.Time `json:"endDate,omitzero"` // midnight UTC
+	Payment   UID       `json:"paymentUID,omitempty"` // one of the series, where the request names one
+	End       time.Time `json:"endDate,omitzero"`     // midnight UTC
 	Number    *int32    `json:"numberOfPayments,omitempty"`
 	Frequency string    `json:"frequency,omitempty"`
 	Amount    string    `json:"amount,omitempty"`         // decimal, in the currency of the series
@@ -100,7 +101,7 @@ func (s *Service) CancelRecurrence(
 
 func (d *RecurrenceDraft) check() error {
 	c := check.Of(recurrenceObject)
-	if *d == (RecurrenceDraft{Next: d.Next}) {
+	if *d == (RecurrenceDraft{Payment: d.Payment, Next: d.Next}) {
 		c.Fail("amount", fault.Required, "give at least one of amount, frequency, endDate and numberOfPayments")
 	}
 	if d.Number != nil && *d.Number < 1 {
@@ -262,12 +263,28 @@ func (s *Service) changeTx(
 ) (RecurrenceSaved, error) {
 	l := s.changing(customers.Asking[Recurrence](customers.AccessSettings.DualForPayments))
 	r, err := l.Modify(ctx, tx, at, func(_, r *Recurrence) error {
+		if err := d.Payment.ofTx(ctx, tx, r); err != nil {
+			return err
+		}
 		if err := l.goesOn(r); err != nil {
 			return err
 		}
 		return s.modifyTx(ctx, tx, l, r, d)
 	})
 	return savedRecurrence(r), err
+}
+
+// ofTx returns ErrNoRecurrence unless the payment is one of the series; 0 is one of every series.
+func (uid UID) ofTx(ctx context.Context, tx *changes.Tx, r *Recurrence) error {
+	if uid == 0 {
+		return nil
+	}
+	there, err := tx.NewSelect().Model((*Payment)(nil)).Where("pay.tenant = ?", tx.Caller.Tenant).Where("pay.uid = ?", uid).
+		Where("pay.recurrence = ?", r.UID).Exists(ctx)
+	if err == nil && !there {
+		err = ErrNoRecurrence
+	}
+	return err
 }
 
 // modifyTx changes a series. A payment that waits for its day and would be another one is cancelled, and made anew on its
