@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"bankgraph/core/accounts"
+	"bankgraph/core/attention"
 	"bankgraph/core/audit"
 	"bankgraph/core/banks"
 	"bankgraph/core/changes"
@@ -81,6 +82,7 @@ type Core struct {
 	Sandbox         *sandbox.Service
 	Files           *files.Service
 	Webhooks        *webhooks.Service
+	Attention       *attention.Service
 	Keysets         *keysets.Service
 }
 
@@ -118,6 +120,7 @@ func New(o Options) *Core {
 	c.Payments = payments.New(o.DB, o.Keys, c.Customers, c.Ledger, c.Changes, c.Clock.Now, c.Sandbox, c.PositivePay)
 	c.Files = files.New(o.DB, o.Keys, c.Customers, c.Payments, c.Changes, c.Clock.Now)
 	c.Webhooks = webhooks.New(o.DB, o.Keys, c.Customers, c.Payments, c.Changes, o.Now, o.Webhooks)
+	c.Attention = attention.New(o.DB, c.Clock.Now)
 	c.Keysets = keysets.New(o.DB, o.Keys, o.Now)
 	c.Ledger.ProveToo(payments.Invariants...)
 	c.Ledger.ProveToo(virtualaccounts.Invariants...)

@@ -5,6 +5,7 @@ package graph
 import (
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/attention"
 	"bankgraph/core/audit"
 	"bankgraph/core/banks"
 	"bankgraph/core/changes"
@@ -380,6 +381,10 @@ func (queryResolver) Account(ctx context.Context, by model.AccountBy) (*accounts
 
 func (queryResolver) Approvals(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *changes.Search) (*model.Connection[changes.Approval], error) {
 	return resolved[*model.Connection[changes.Approval]](ctx)
+}
+
+func (queryResolver) Attention(ctx context.Context, first *int32, filter *attention.Search) (*model.Attention, error) {
+	return resolved[*model.Attention](ctx)
 }
 
 func (queryResolver) Audit(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *audit.Search) (*model.Connection[audit.Entry], error) {

@@ -4,6 +4,7 @@ package generated
 
 import (
 	"bankgraph/core/accounts"
+	"bankgraph/core/attention"
 	"bankgraph/core/audit"
 	"bankgraph/core/banks"
 	"bankgraph/core/changes"
@@ -49,6 +50,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.ExceptionDecision](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputApprovePositivePayExceptionInput(ctx, nil, v)
 	},
+	reflect.TypeFor[attention.Search]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputAttentionFilter(ctx, nil, v) },
 	reflect.TypeFor[customers.Attribute]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
 	reflect.TypeFor[audit.Search]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
 	reflect.TypeFor[model.BankBy]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputBankBy(ctx, nil, v) },
@@ -199,6 +201,7 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"ApprovePositivePayExceptionInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputApprovePositivePayExceptionInput(ctx, nil, v)
 	},
+	"AttentionFilter":       func(ctx context.Context, v any) (any, error) { return unmarshalInputAttentionFilter(ctx, nil, v) },
 	"AttributeInput":        func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
 	"AuditFilter":           func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
 	"BankBy":                func(ctx context.Context, v any) (any, error) { return unmarshalInputBankBy(ctx, nil, v) },

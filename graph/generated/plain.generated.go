@@ -767,6 +767,77 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"Attention": {
+		"items": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Attention).Items
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"waiting": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Attention).Waiting
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+	},
+	"AttentionCount": {
+		"kind": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNAttentionKind2bankgraphᚋcoreᚋattentionᚐKindF[o.(*model.AttentionCount).Kind])
+			},
+		},
+		"count": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*model.AttentionCount).Count)
+			},
+		},
+		"oldest": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*model.AttentionCount).Oldest)
+			},
+		},
+	},
+	"AttentionItem": {
+		"kind": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNAttentionKind2bankgraphᚋcoreᚋattentionᚐKindF[o.(*model.AttentionItem).Kind])
+			},
+		},
+		"subject": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendID(b, o.(*model.AttentionItem).Subject)
+			},
+		},
+		"customer": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCustomerUID(b, o.(*model.AttentionItem).Customer)
+			},
+		},
+		"since": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*model.AttentionItem).Since)
+			},
+		},
+		"dueAt": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*model.AttentionItem).DueAt
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
+			},
+		},
+		"reason": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.AttentionItem).Reason)
+			},
+		},
+	},
 	"Attribute": {
 		"name": {
 			Leaf: func(b []byte, o any) []byte {
@@ -5275,6 +5346,9 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*changes.Approval]():                                 "Approval",
 	reflect.TypeFor[*model.Connection[changes.Approval]]():               "ApprovalConnection",
 	reflect.TypeFor[*model.Edge[changes.Approval]]():                     "ApprovalEdge",
+	reflect.TypeFor[*model.Attention]():                                  "Attention",
+	reflect.TypeFor[*model.AttentionCount]():                             "AttentionCount",
+	reflect.TypeFor[*model.AttentionItem]():                              "AttentionItem",
 	reflect.TypeFor[*customers.Attribute]():                              "Attribute",
 	reflect.TypeFor[*audit.Entry]():                                      "AuditEntry",
 	reflect.TypeFor[*model.Connection[audit.Entry]]():                    "AuditEntryConnection",

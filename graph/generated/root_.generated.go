@@ -95,6 +95,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputApprovalFilter,
 		unmarshalInputApproveChangeInput,
 		unmarshalInputApprovePositivePayExceptionInput,
+		unmarshalInputAttentionFilter,
 		unmarshalInputAttributeInput,
 		unmarshalInputAuditFilter,
 		unmarshalInputBankBy,
@@ -948,6 +949,76 @@ type RefuseChangePayload {
   approval: Approval
   "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
+}
+`, BuiltIn: false},
+	{Name: "../schema/attention.graphqls", Input: `extend type Query {
+  "What waits for a person, the longest first, and how much of each kind there is; for callers that see the whole bank. It is in the list as long as it waits: nobody has to take it off."
+  attention(
+    "How many things at most, 1 to 200."
+    first: Int = 50
+    "Narrows the list."
+    filter: AttentionFilter
+  ): Attention
+}
+
+"Narrows the list of what waits for a person."
+input AttentionFilter {
+  "Only these kinds."
+  kind: [AttentionKind!]
+}
+
+"What waits for a person."
+type Attention {
+  "What waits, the longest first."
+  items: [AttentionItem!]!
+  "How much waits of each kind of which something does, the longest first."
+  waiting: [AttentionCount!]!
+}
+
+"One thing that waits for a person."
+type AttentionItem {
+  "Why it waits."
+  kind: AttentionKind!
+  "What waits, for Query.node: an approval, a payment, an account or a webhook, by the kind."
+  subject: ID!
+  "The customer that it is about."
+  customer: UID!
+  "Since when it waits, by the bank's clock."
+  since: DateTime!
+  "When it is decided without a person; null if never."
+  dueAt: DateTime
+  "What is known about it: what was asked for, by the name of the mutation; why a payment could not be carried out; why a webhook disabled itself."
+  reason: String
+}
+
+"How much of a kind waits for a person."
+type AttentionCount {
+  "Why it waits."
+  kind: AttentionKind!
+  "How much there is, counted up to 1000."
+  count: Int!
+  "Since when the longest waits."
+  oldest: DateTime!
+}
+
+"Why something waits for a person."
+enum AttentionKind {
+  "A debit of another bank that no rule of positive pay allows: approve or reject it in time. The subject is the payment."
+  EXCEPTION
+  "A payment that the bank which sent it asks for: return it, or answer."
+  RECALL
+  "A payment that its network has not answered: an instant network for a minute, Fedwire or SWIFT for an hour."
+  UNANSWERED
+  "A payment that did not take its next step when that was due, half an hour ago or more: look at the bank's workers."
+  LATE
+  "An account that a return took below its overdraft."
+  OVERDRAWN
+  "A payment that could not be carried out on its day, in the last seven days."
+  FAILED
+  "A change that waits for a second person."
+  APPROVAL
+  "A webhook that disabled itself, as nothing arrived."
+  WEBHOOK
 }
 `, BuiltIn: false},
 	{Name: "../schema/audit.graphqls", Input: `extend type Query {
@@ -7496,6 +7567,46 @@ func childFields_ApprovePositivePayExceptionPayload(ctx context.Context, ec *exe
 		return fieldContext_ApprovePositivePayExceptionPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ApprovePositivePayExceptionPayload", field.Name)
+}
+
+func childFields_Attention(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return fieldContext_Attention_items(ctx, ec, field)
+	case "waiting":
+		return fieldContext_Attention_waiting(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Attention", field.Name)
+}
+
+func childFields_AttentionCount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return fieldContext_AttentionCount_kind(ctx, ec, field)
+	case "count":
+		return fieldContext_AttentionCount_count(ctx, ec, field)
+	case "oldest":
+		return fieldContext_AttentionCount_oldest(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AttentionCount", field.Name)
+}
+
+func childFields_AttentionItem(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return fieldContext_AttentionItem_kind(ctx, ec, field)
+	case "subject":
+		return fieldContext_AttentionItem_subject(ctx, ec, field)
+	case "customer":
+		return fieldContext_AttentionItem_customer(ctx, ec, field)
+	case "since":
+		return fieldContext_AttentionItem_since(ctx, ec, field)
+	case "dueAt":
+		return fieldContext_AttentionItem_dueAt(ctx, ec, field)
+	case "reason":
+		return fieldContext_AttentionItem_reason(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AttentionItem", field.Name)
 }
 
 func childFields_Attribute(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -5,6 +5,7 @@ package generated
 import (
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/attention"
 	"bankgraph/core/audit"
 	"bankgraph/core/banks"
 	"bankgraph/core/changes"
@@ -122,6 +123,7 @@ type QueryResolver interface {
 	Nodes(ctx context.Context, ids []string) ([]model.Node, error)
 	Account(ctx context.Context, by model.AccountBy) (*accounts.Account, error)
 	Approvals(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *changes.Search) (*model.Connection[changes.Approval], error)
+	Attention(ctx context.Context, first *int32, filter *attention.Search) (*model.Attention, error)
 	Audit(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *audit.Search) (*model.Connection[audit.Entry], error)
 	Bank(ctx context.Context, by model.BankBy) (*banks.Bank, error)
 	Banks(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *banks.Search) (*model.Connection[banks.Bank], error)
@@ -1215,6 +1217,28 @@ func field_Query_approvals_args(ctx context.Context, ec *executionContext, rawAr
 		return nil, err
 	}
 	args["filter"] = arg4
+	return args, nil
+}
+
+func field_Query_attention_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*attention.Search, error) {
+			return unmarshalOAttentionFilter2ᚖbankgraphᚋcoreᚋattentionᚐSearch(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg1
 	return args, nil
 }
 
@@ -5552,6 +5576,50 @@ func fieldContext_Query_approvals(ctx context.Context, ec *executionContext, fie
 	return fc, nil
 }
 
+func _Query_attention(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Query_attention(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Attention(ctx, fc.Args["first"].(*int32), fc.Args["filter"].(*attention.Search))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Attention) graphql.Marshaler {
+			return marshalOAttention2ᚖbankgraphᚋgraphᚋmodelᚐAttention(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Query_attention(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Attention(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Query_attention_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func _Query_audit(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -7860,6 +7928,28 @@ func _Query(ctx context.Context, ec *executionContext, sel ast.SelectionSet) gra
 					}
 				}()
 				res = _Query_approvals(ctx, ec, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "attention":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Query_attention(ctx, ec, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

@@ -75,6 +75,9 @@ func UnmarshalString(v any) (string, error) {
 	return text, nil
 }
 
+// AppendID writes a global id that is text already.
+func AppendID(b []byte, id string) []byte { return appendQuoted(b, id) }
+
 // AppendInt writes a 32-bit integer.
 func AppendInt(b []byte, n int32) []byte   { return strconv.AppendInt(b, int64(n), 10) }
 func MarshalInt(n int32) graphql.Marshaler { return written(AppendInt(nil, n)) }

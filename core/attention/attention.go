@@ -1,0 +1,95 @@
+// Package attention lists what waits for a person: it stands in the list as long as it waits, and nobody has to take it off.
+package attention
+
+import "time"
+
+// Kind is why something waits for a person.
+type Kind string
+
+const (
+	Approval   Kind = "APPROVAL"   // a change that a second person decides on
+	Exception  Kind = "EXCEPTION"  // a debit of another bank that no rule of positive pay allows
+	Recall     Kind = "RECALL"     // a payment that the bank which sent it asks for
+	Unanswered Kind = "UNANSWERED" // a payment that its network has not answered in time
+	Late       Kind = "LATE"       // a payment that did not take its next step when that was due
+	Failed     Kind = "FAILED"     // a payment that could not be carried out on its day, in the last week
+	Overdrawn  Kind = "OVERDRAWN"  // an account that a return took below its overdraft
+	Webhook    Kind = "WEBHOOK"    // a webhook that disabled itself, as nothing arrived
+)
+
+// Kinds lists all kinds, the ones that cost most to leave alone first.
+var Kinds = []Kind{Exception, Recall, Unanswered, Late, Overdrawn, Failed, Approval, Webhook}
+
+// Search narrows the list.
+type Search struct {
+	Kind []Kind // empty for all
+}
+
+// Item is one thing that waits for a person.
+type Item struct {
+	Kind     Kind       `bun:"kind" json:"kind"`
+	UID      int64      `bun:"uid" json:"uid"` // of the approval, the payment, the account or the webhook, by the kind
+	Customer int64      `bun:"customer" json:"customer"`
+	Since    time.Time  `bun:"since" json:"since"`
+	DueAt    *time.Time `bun:"due_at" json:"dueAt"` // when it is decided without a person; nil if never
+	Reason   string     `bun:"reason" json:"reason"`
+}
+
+// Waiting is how much of a kind waits.
+type Waiting struct {
+	Kind   Kind      `bun:"kind" json:"kind"`
+	Count  int64     `bun:"n" json:"count"` // MostCounted at most
+	Oldest time.Time `bun:"oldest" json:"oldest"`
+}
+
+// List is what waits, the longest first, and how much of each kind there is.
+type List struct {
+	Items   []*Item    `json:"items"`
+	Waiting []*Waiting `json:"waiting"`
+}
+
+const (
+	// MostItems bounds a list.
+	MostItems = 200
+	// MostCounted bounds how many of a kind are counted.
+	MostCounted = 1000
+)
+
+// How long what is done without people may take until people are told.
+const (
+	answering = time.Minute      // an instant network, which answers within seconds
+	settling  = time.Hour        // Fedwire and SWIFT
+	working   = 30 * time.Minute // the bank's own work, and entries that settle by themselves
+	failing   = 7 * 24 * time.Hour
+)
+
+// waits says what of a kind waits. In the texts $1 is the tenant, $2 the time of the bank's clock before which an instant
+// network should have answered, $3 that of the other networks, $4 that of the bank's own work, and $5 since when failed
+// payments count. Each has an index of what waits alone.
+var waits = map[Kind]string{
+	Exception: `SELECT e.payment AS uid, e.customer, e.created_at AS since, e.expires_at AS due_at, e.reason
+		FROM positive_pay_exceptions AS e WHERE e.tenant = $1 AND e.status = 'PENDING'`,
+	Recall: `SELECT pay.uid, pay.customer, pay.updated_at AS since, NULL::timestamptz AS due_at, '' AS reason
+		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'RECALLED'`,
+	Unanswered: `SELECT pay.uid, pay.customer, pay.updated_at AS since, NULL::timestamptz AS due_at, '' AS reason
+		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'SENT' AND pay.direction = 'OUT' AND pay.entry_type = 'CREDIT'
+		  AND pay.settles_at IS NULL AND pay.updated_at < $2::timestamptz
+		  AND (pay.rail IN ('FEDNOW', 'RTP') OR pay.updated_at < $3::timestamptz)`,
+	Late: `SELECT pay.uid, pay.customer, pay.send_at AS since, NULL::timestamptz AS due_at, '' AS reason
+		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'QUEUED' AND pay.send_at < $4::timestamptz
+		UNION ALL SELECT pay.uid, pay.customer, pay.settles_at, NULL, '' FROM payments AS pay
+		WHERE pay.tenant = $1 AND pay.state = 'SENT' AND pay.settles_at IS NOT NULL AND pay.settles_at < $4::timestamptz
+		UNION ALL SELECT pay.uid, pay.customer, pay.settles_at, NULL, '' FROM payments AS pay
+		WHERE pay.tenant = $1 AND pay.state = 'VALIDATED' AND pay.settles_at < $4::timestamptz`,
+	Overdrawn: `SELECT b.account AS uid, a.customer, j.booked_at AS since, NULL::timestamptz AS due_at, '' AS reason
+		FROM balances AS b JOIN accounts AS a ON a.tenant = b.tenant AND a.uid = b.account
+		JOIN postings AS p ON p.tenant = b.tenant AND p.account = b.account AND p.version = b.version
+		JOIN journals AS j ON j.tenant = p.tenant AND j.id = p.journal
+		WHERE b.tenant = $1 AND a.tenant = $1 AND p.tenant = $1 AND j.tenant = $1 AND b.forced AND b.ledger - b.held < -b.overdraft`,
+	Failed: `SELECT pay.uid, pay.customer, pay.updated_at AS since, NULL::timestamptz AS due_at, pay.reason
+		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'INVALID' AND pay.updated_at > $5::timestamptz`,
+	Approval: `SELECT q.uid, q.customer, q.made_at AS since, NULL::timestamptz AS due_at, q.operation AS reason
+		FROM approvals AS q WHERE q.tenant = $1 AND q.status = 'Open'`,
+	Webhook: `SELECT w.uid, w.customer, w.updated_at AS since, NULL::timestamptz AS due_at, w.reason
+		FROM webhooks AS w WHERE w.tenant = $1 AND w.status = 'Disabled' AND w.reason <> ''`,
+}

@@ -1,0 +1,151 @@
+package attention_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/attention"
+	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+)
+
+// waiting is a bank in which one thing of each kind waits, and one that looks alike does not.
+func waiting(t *testing.T) (b *coretest.Bank, want []string) {
+	t.Helper()
+	b = coretest.New(t)
+	payer, payee := b.Customer(), b.Customer()
+	from := b.Account(payer, coretest.Holding(500_00, 0))
+	to := b.Account(payee, coretest.Holding(500_00, 0))
+	ago := func(d time.Duration) time.Time { return b.Now().Add(-d) }
+	of := func(kind attention.Kind, uid any) { want = append(want, fmt.Sprintf("%s %v", kind, uid)) }
+	state := func(s payments.State, rail rails.Rail, more string, at ...any) payments.UID {
+		p := b.Payment(from, to)
+		way := "receiver_account = NULL, receiver_customer = NULL, "
+		switch {
+		case s == payments.Recalled:
+			way = "direction = 'IN', sender_account = NULL, "
+		case strings.Contains(more, "DEBIT"):
+			way = "sender_account = NULL, "
+		}
+		b.Exec(`UPDATE payments SET state = ?, rail = ?, `+way+more+` WHERE tenant = ? AND uid = ?`,
+			append(append([]any{s, rail}, at...), b.Tenant, p.UID)...)
+		return p.UID
+	}
+
+	of(attention.Recall, state(payments.Recalled, rails.FedNow, "updated_at = ?", ago(9*time.Hour)))
+	of(attention.Unanswered, state(payments.Sent, rails.Fedwire, "updated_at = ?", ago(8*time.Hour)))
+	of(attention.Late, state(payments.Queued, rails.Fedwire, "send_at = ?", ago(7*time.Hour)))
+	of(attention.Late, state(payments.Sent, rails.ACH, "settles_at = ?, updated_at = ?", ago(6*time.Hour), ago(20*time.Hour)))
+	of(attention.Failed, state(payments.Invalid, rails.FedNow, "updated_at = ?, reason = 'No funds'", ago(5*time.Hour)))
+	of(attention.Unanswered, state(payments.Sent, rails.RTP, "updated_at = ?", ago(2*time.Minute)))
+
+	state(payments.Sent, rails.RTP, "updated_at = ?", ago(30*time.Second))                                                                                  // has time
+	state(payments.Sent, rails.Fedwire, "updated_at = ?", ago(30*time.Minute))                                                                              // likewise
+	state(payments.Queued, rails.Fedwire, "send_at = ?", ago(time.Minute))                                                                                  // likewise
+	state(payments.Invalid, rails.FedNow, "updated_at = ?", ago(8*24*time.Hour))                                                                            // long ago
+	state(payments.Sent, rails.FedNow, "entry_type = 'DEBIT', updated_at = ?", ago(24*time.Hour)) // asks, and may wait
+	state(payments.Settled, rails.FedNow, "updated_at = ?", ago(24*time.Hour))
+	return b, want
+}
+
+func TestWhatWaitsForPeopleIsListedLongestFirst(t *testing.T) {
+	t.Parallel()
+	b, want := waiting(t)
+	found, err := b.Attention.List(b.Staff(), attention.Search{}, attention.MostItems)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, one := range found.Items {
+		got = append(got, fmt.Sprintf("%s %d", one.Kind, one.UID))
+		if one.Kind == attention.Failed && one.Reason != "No funds" {
+			t.Errorf("%+v", one)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v\nwant %v", got, want)
+	}
+	counts := map[attention.Kind]int64{}
+	for _, w := range found.Waiting {
+		counts[w.Kind] = w.Count
+	}
+	if len(counts) != 4 || counts[attention.Late] != 2 || counts[attention.Unanswered] != 2 || counts[attention.Recall] != 1 {
+		t.Errorf("%v", counts)
+	}
+	few, err := b.Attention.List(b.Staff(), attention.Search{Kind: []attention.Kind{attention.Late}}, 1)
+	if err != nil || len(few.Items) != 1 || few.Items[0].Kind != attention.Late || few.Waiting[0].Count != 2 {
+		t.Errorf("%+v %v", few, err)
+	}
+}
+
+func TestAnApprovalWaitsUntilItIsDecided(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	c := b.Customer(func(c *customers.Customer) { c.Access.PaymentDualApproval = true })
+	from, to := b.Account(c, coretest.Holding(500_00, 0)), b.Account(c, coretest.Holding(0, 0))
+	made, err := b.Payments.Transfer(b.Staff(), payments.Draft{
+		Sender: payments.Party{UID: from.UID}, Receiver: payments.Party{UID: to.UID}, Amount: "5",
+	}, changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := func() []*attention.Item {
+		found, err := b.Attention.List(b.Staff(), attention.Search{}, 50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found.Items
+	}
+	got := listed()
+	if len(got) != 1 || got[0].Kind != attention.Approval || got[0].Customer != int64(c.UID) || got[0].Reason != "transferFunds" {
+		t.Fatalf("%+v of %+v", got, made)
+	}
+	if _, err := b.Changes.Approve(b.Checker(), changes.UID(got[0].UID), changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := listed(); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAnAccountWaitsThatAReturnTookTooLow(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	c := b.Customer()
+	low, covered := b.Account(c, coretest.Holding(5_00, 0)), b.Account(c, coretest.Holding(5_00, 0))
+	b.Exec(`UPDATE balances SET forced = true, ledger = -1 WHERE tenant = ? AND account = ?`, b.Tenant, low.UID)
+	b.Exec(`UPDATE balances SET forced = true WHERE tenant = ? AND account = ?`, b.Tenant, covered.UID)
+	found, err := b.Attention.List(b.Staff(), attention.Search{}, 50)
+	if err != nil || len(found.Items) != 1 || found.Items[0].Kind != attention.Overdrawn || found.Items[0].UID != int64(low.UID) ||
+		found.Items[0].Since.IsZero() {
+		t.Errorf("%+v %v", found, err)
+	}
+}
+
+func TestOnlyTheBankSeesWhatWaits(t *testing.T) {
+	t.Parallel()
+	b, _ := waiting(t)
+	other := coretest.New(t)
+	if found, err := other.Attention.List(other.Staff(), attention.Search{}, 50); err != nil || len(found.Items) != 0 {
+		t.Errorf("another bank: %+v %v", found, err)
+	}
+	partner := b.DownstreamPartner()
+	if _, err := b.Attention.List(b.Partner(partner), attention.Search{}, 50); !errors.Is(err, access.ErrDenied) {
+		t.Errorf("a partner: %v", err)
+	}
+	for _, first := range []int{0, -1, attention.MostItems + 1} {
+		_, err := b.Attention.List(b.Staff(), attention.Search{}, first)
+		if wrong, is := fault.Of(err); !is || wrong.Field != "first" {
+			t.Errorf("%d: %v", first, err)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package attention
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"bankgraph/core/access"
+	"bankgraph/core/clock"
+	"bankgraph/core/fault"
+	"bankgraph/db"
+)
+
+// Tables lists the tables of other domains that are read here (core/README.md, Tables).
+var Tables = db.Tables{
+	Reads: map[string]string{
+		"approvals":               "what waits of all kinds is one statement",
+		"positive_pay_exceptions": "likewise",
+		"payments":                "likewise",
+		"balances":                "likewise",
+		"accounts":                "whose an account is that is overdrawn",
+		"postings":                "since when it is overdrawn",
+		"journals":                "likewise",
+		"webhooks":                "what waits of all kinds is one statement",
+	},
+}
+
+// Service lists what waits for people.
+type Service struct {
+	db  *db.DB
+	now clock.Now
+}
+
+// New makes the service.
+func New(d *db.DB, now clock.Now) *Service { return &Service{d, now} }
+
+var (
+	listing  db.QueryCache[Item]
+	counting db.QueryCache[Waiting]
+)
+
+// List reads the first things that wait, those that wait longest first, and how much waits of each kind. It is for the bank's own callers who may see payments; what the approvals among them are
+// about, each caller reads with its own permissions. A fault names the field first.
+func (s *Service) List(ctx context.Context, by Search, first int) (*List, error) {
+	caller, err := access.Require(ctx, access.ViewPayments)
+	if err == nil && caller.Reach != access.OfBank {
+		err = access.ErrDenied
+	}
+	if err != nil {
+		return nil, err
+	}
+	if first < 1 || first > MostItems {
+		return nil, fault.Field("list", "first", fault.Malformed, fmt.Sprintf("must be 1 to %d", MostItems))
+	}
+	now, err := s.now(ctx, caller.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	var kinds []string
+	for _, kind := range Kinds {
+		if len(by.Kind) == 0 || slices.Contains(by.Kind, kind) {
+			kinds = append(kinds, string(kind))
+		}
+	}
+	key := strings.Join(kinds, ",")
+	p := db.Params{caller.Tenant, now.Add(-answering), now.Add(-settling), now.Add(-working), now.Add(-failing)}
+	b := s.db.Batch()
+	items := db.Queue(b, listing.Get(key, func() string { return listed(kinds) }), append(slices.Clone(p), first)...)
+	counted := db.Queue(b, counting.Get(key, func() string { return counted(kinds) }), append(p, MostCounted)...)
+	if err := b.Send(ctx); err != nil {
+		return nil, err
+	}
+	return &List{Items: items.Items, Waiting: counted.Items}, items.Err
+}
+
+// listed is the text of the first things that wait, $6 at most. Every text uses every value.
+func listed(kinds []string) string {
+	var all []string
+	for _, kind := range kinds {
+		all = append(all, "(SELECT '"+kind+"' AS kind, w.* FROM ("+waits[Kind(kind)]+") AS w ORDER BY w.since, w.uid LIMIT $6::bigint)")
+	}
+	return "SELECT r.* FROM (" + strings.Join(all, " UNION ALL ") + ") AS r WHERE " + used + " ORDER BY r.since, r.kind, r.uid LIMIT $6::bigint"
+}
+
+// counted is the text of how much of each kind waits, $6 at most.
+func counted(kinds []string) string {
+	var all []string
+	for _, kind := range kinds {
+		all = append(all, "(SELECT '"+kind+"' AS kind, w.since FROM ("+waits[Kind(kind)]+") AS w LIMIT $6::bigint)")
+	}
+	return "SELECT r.kind, count(*) AS n, min(r.since) AS oldest FROM (" + strings.Join(all, " UNION ALL ") + ") AS r WHERE " + used +
+		" GROUP BY r.kind ORDER BY min(r.since)"
+}
+
+// used names the values that the texts of some kinds do not, so that all have the same.
+const used = "($2::timestamptz, $3::timestamptz, $4::timestamptz, $5::timestamptz) IS NOT NULL"
