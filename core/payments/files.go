@@ -43,7 +43,7 @@ var (
 	// a file is made when no more entries are about to come into it, and a minute after the first one at the latest
 	findingOrigin = db.NewQuery[Entry](`SELECT origin FROM (
 		  SELECT origin, taken_at FROM ach_entries WHERE tenant = $1 AND taken_at IS NOT NULL AND file IS NULL
-		  UNION ALL SELECT origin, returned_at FROM ach_debits WHERE tenant = $1 AND returned_at IS NOT NULL AND file IS NULL
+		  UNION ALL SELECT origin, returned_at FROM ach_received WHERE tenant = $1 AND returned_at IS NOT NULL AND file IS NULL
 		) AS w WHERE taken_at <= $2::timestamptz - interval '1 minute' OR NOT EXISTS (SELECT FROM payments
 		  WHERE tenant = $1 AND state = 'QUEUED' AND rail = 'ACH' AND send_at <= $2) ORDER BY origin LIMIT 1`)
 	lockingNumbers = db.NewQuery[numbers](`SELECT day, files, trace FROM ach_origins WHERE tenant = $1 AND origin = $2
@@ -104,7 +104,7 @@ type file struct {
 	batch   nacha.Batch
 	usable  bool // the batch
 	traces  map[UID]string
-	backs   map[int64]string // of debits of other banks that go back
+	backs   map[int64]string // of entries of other banks that go back
 }
 
 // entries is how many are in the file.

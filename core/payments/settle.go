@@ -77,7 +77,7 @@ var (
 		WHERE tenant = $1 AND trace = ANY($2::text[]) AND file IS NOT NULL ORDER BY trace, file DESC`)
 )
 
-// takeFile takes in a file of ACH: the returns, notices of change and debits in it, some at a time, each once. A file
+// takeFile takes in a file of ACH: the returns, notices of change and entries for accounts in it, some at a time, each once. A file
 // with anything wrong in it is kept for people, and does nothing.
 func (s *Service) takeFile(ctx context.Context, caller access.Caller, now time.Time, from Arrived) error {
 	file, answers := readFile(from)
@@ -96,12 +96,12 @@ func (s *Service) takeFile(ctx context.Context, caller access.Caller, now time.T
 	}); err != nil {
 		return fmt.Errorf("file %s: %w", file.id, err)
 	}
-	debits := slices.DeleteFunc(slices.Clone(answers), func(a *answer) bool { return a.debit == nil })
-	answers = slices.DeleteFunc(answers, func(a *answer) bool { return a.debit != nil })
+	entries := slices.DeleteFunc(slices.Clone(answers), func(a *answer) bool { return a.entry == nil })
+	answers = slices.DeleteFunc(answers, func(a *answer) bool { return a.entry != nil })
 	for _, kind := range []struct {
 		lines []*answer
 		take  takingLines
-	}{{answers, s.takeLinesTx}, {debits, s.takeDebitsTx}} {
+	}{{answers, s.takeLinesTx}, {entries, s.takeEntriesTx}} {
 		for some := range slices.Chunk(kind.lines, atATime) {
 			if _, err := together(some, func(some []*answer) (int, error) {
 				err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
@@ -174,9 +174,9 @@ func readFile(from Arrived) (file *answer, lines []*answer) {
 			a.of, a.code, a.why, a.says = e.Return.OriginalTrace, e.Return.Code, e.Return.Information, returned
 		case e.Change != nil:
 			a.of, a.code = e.Change.OriginalTrace, e.Change.Code
-		case isDebit(&e):
-			a.debit, a.batch = &e, b
-		default: // a credit of another bank, or one without money: nothing here takes it yet, and people see the file
+		case isReceived(&b, &e):
+			a.entry, a.batch = &e, b
+		default: // what is said of a return of ours, or for nobody here: people see the file
 			a.of, a.code = e.Trace, "entry"
 		}
 		lines = append(lines, a)
