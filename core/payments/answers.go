@@ -46,8 +46,10 @@ type answer struct {
 	body     []byte
 	line     int // of a file
 
-	payment UID       // that it is about; 0 if it is not known
-	number  MessageID // of the message here
+	payment UID // that it is about; 0 if it is not known
+	// it is about the entry that takes the payment back, whose money may have been booked
+	reversal, booked bool
+	number           MessageID // of the message here
 }
 
 // read reads a message that has arrived. One that cannot be read is kept for people.

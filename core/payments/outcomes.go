@@ -16,6 +16,8 @@ func (f *facts) answer(p *Payment, a *answer, kind string, now time.Time) (State
 	switch {
 	case p.Incoming() && p.Rail == rails.ACH:
 		return p.State, nil // entries of other banks are theirs to answer for
+	case kind == reversalKind:
+		return f.answerReversal(p, a, on)
 	case p.Collects():
 		return f.answerDebit(p, a, kind, on)
 	case a.says == accepted && kind == creditKind:

@@ -486,7 +486,8 @@ func TestACreditOverACHIsFoundByWhoIsCredited(t *testing.T) {
 	t.Parallel()
 	b := coretest.New(t)
 	b.Directory()
-	c := b.Customer()
+	partner, stranger := b.DownstreamPartner(), b.DownstreamPartner()
+	c := b.Customer(coretest.OwnedBy(partner))
 	s := &sender{b, b.Account(c, coretest.Holding(100_000_00, 0), coretest.Sends), b.Contact(c)}
 	uid := s.paidOver(t, creditedOn(19))
 	for name, by := range map[string]payments.Search{
@@ -498,13 +499,13 @@ func TestACreditOverACHIsFoundByWhoIsCredited(t *testing.T) {
 		"its notes":        {Notes: "payroll"},
 		"whose it is":      {Customer: c.UID},
 	} {
-		found, err := s.Payments.Page(s.Partner(c), by, page.First(2))
+		found, err := s.Payments.Page(s.Partner(partner), by, page.First(2))
 		if err != nil || len(found.Items) != 1 || found.Items[0].UID != uid {
 			t.Errorf("%s: %v %v", name, found.Items, err)
 		}
-		found, err = s.Payments.Page(s.Partner(s.Customer()), by, page.First(2))
+		found, err = s.Payments.Page(s.Partner(stranger), by, page.First(2))
 		if err != nil || len(found.Items) != 0 {
-			t.Errorf("%s finds it for another customer: %v %v", name, found.Items, err)
+			t.Errorf("%s finds it for another partner: %v %v", name, found.Items, err)
 		}
 	}
 }

@@ -1,3 +1,5 @@
+DROP TABLE ach_reversals;
+--bun:split
 DROP VIEW ach_debits;
 --bun:split
 DO $$ DECLARE bank bigint; BEGIN

@@ -29,3 +29,29 @@ CREATE VIEW ach_debits WITH (security_invoker = true) AS
   SELECT tenant, id, message, line, trace, settles_on, payment, bank, origin, class, company_id, company_name, description, account,
     name, individual_id, data, amount, number_sealed, number_hash, number_last4, return_code, returned_at, file, return_trace
   FROM ach_received WHERE direction = 'DEBIT';
+--bun:split
+-- Entries of ACH that take back credits which went out.
+CREATE TABLE ach_reversals (
+  tenant      bigint NOT NULL,
+  payment     bigint NOT NULL,
+  origin      text NOT NULL,                     -- routing number of the bank that sends it
+  asked_at    timestamptz NOT NULL,              -- from then on it waits for a file
+  file        bigint,                            -- the message in which it went out
+  trace       text NOT NULL DEFAULT '',          -- its number in that file
+  settles_at  timestamptz,
+  answered_at timestamptz,                       -- when it settled or came back
+  booked      boolean NOT NULL DEFAULT false,    -- its money is on the account, or was
+  return_code text NOT NULL DEFAULT '',          -- why it came back, such as R01; '' if it did not
+  PRIMARY KEY (tenant, payment),
+  CONSTRAINT ach_reversals_payment FOREIGN KEY (tenant, payment) REFERENCES payments (tenant, uid),
+  CONSTRAINT ach_reversals_file FOREIGN KEY (tenant, file) REFERENCES network_messages (tenant, id),
+  CONSTRAINT ach_reversals_sent CHECK ((file IS NULL) = (settles_at IS NULL))
+);
+--bun:split
+CREATE INDEX ach_reversals_waiting ON ach_reversals (tenant, origin, payment) WHERE file IS NULL;
+--bun:split
+CREATE INDEX ach_reversals_due ON ach_reversals (tenant, settles_at, payment) WHERE answered_at IS NULL;
+--bun:split
+CREATE INDEX ach_reversals_trace ON ach_reversals (tenant, trace) WHERE file IS NOT NULL;
+--bun:split
+SELECT row_security('ach_reversals');
