@@ -509,3 +509,40 @@ func TestACreditOverACHIsFoundByWhoIsCredited(t *testing.T) {
 		}
 	}
 }
+
+func TestAPlayOverACHSaysWhatACHCarriesAndOthersDoNot(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t)
+	play := func(edit func(*sandbox.Credit)) error {
+		c := sandbox.Credit{Account: s.from.UID, Amount: "25.00", Rail: "ACH"}
+		edit(&c)
+		_, err := s.Sandbox.PlayCredit(s.Staff(), c, changes.RequestOptions{})
+		return err
+	}
+	day := time.Date(2026, 11, 19, 0, 0, 0, 0, time.UTC)
+	for field, edit := range map[string]func(*sandbox.Credit){
+		"secCode":             func(c *sandbox.Credit) { c.SECCode = "TEL" },
+		"companyName":         func(c *sandbox.Credit) { c.CompanyName = "A name that is long" },
+		"transactionIdNumber": func(c *sandbox.Credit) { c.IndividualID = "1234567890123456" },
+		"description":         func(c *sandbox.Credit) { c.CreditEntry.Description = "ELEVENCHARS" },
+		"paymentNotes":        func(c *sandbox.Credit) { c.Notes = strings.Repeat("x", 81) },
+		"paymentDate":         func(c *sandbox.Credit) { c.CreditEntry.Date = day.AddDate(0, 0, -2) },
+		"achCompanyID":        func(c *sandbox.Credit) { c.Rail, c.CompanyID = "FEDNOW", "9100011223" },
+		"paymentDate ":        func(c *sandbox.Credit) { c.Rail, c.CreditEntry.Date = "RTP", day },
+	} {
+		if f, is := fault.Of(play(edit)); !is || f.Field != strings.TrimSpace(field) {
+			t.Errorf("%s: %v", field, f)
+		}
+	}
+	// what other networks say stands for what ACH says in other words
+	if err := play(func(c *sandbox.Credit) {
+		c.SenderName, c.Reference = "A company with a long name", "A reference that is long"
+	}); err != nil {
+		t.Fatal(err)
+	}
+	s.run(t)
+	p, err := s.Payments.Show(s.Staff(), s.newest(t))
+	if err != nil || p.SenderName != "A company with a" || p.ExternalReferenceID != "A reference tha" || p.Notes != "PAYROLL" {
+		t.Errorf("%q %q %q %v", p.SenderName, p.ExternalReferenceID, p.Notes, err)
+	}
+}

@@ -4023,7 +4023,7 @@ extend type Mutation {
   cancelPayment("The payment to cancel." input: CancelPaymentInput!): CancelPaymentPayload
   "Gives back a payment that came in over a network, in whole or in part, or tells the bank that asks for it that it gets nothing. The money leaves the account at once; whether the return settles, the network says later. It waits for as many people as a payment would. An entry of ACH goes back whole, until 22:00 in New York of the next banking day: a debit, whose money is on the account again at once, for sixty days where a consumer has not agreed; a credit at any time where it is refused or its bank asks for it."
   returnPayment("The payment to give back." input: ReturnPaymentInput!): ReturnPaymentPayload
-  "Asks the bank that was paid for the money back, or undoes a book transfer, for callers that see both customers."
+  "Asks the bank that was paid for the money back, or undoes a book transfer, for callers that see both customers. A credit over ACH is taken back by an entry in the next file, until 22:00 in New York of the fifth banking day after it settled: the money is on the account when that settles, and leaves it again if the other bank sends it back."
   reversePayment("The payment to reverse." input: ReversePaymentInput!): ReversePaymentPayload
 }
 
@@ -4271,7 +4271,7 @@ type ReturnPaymentPayload {
 input ReversePaymentInput {
   "The payment's number."
   uid: UID!
-  "Why, as a reason of ISO 20022 such as DUPL. Required over a network."
+  "Why, as a reason of ISO 20022 such as DUPL. Required over a network; ACH has no use for it, nor for notes."
   code: String
   "A note, in ASCII."
   notes: String
