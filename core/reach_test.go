@@ -128,6 +128,7 @@ func movesMoney(test string) bool {
 		strings.HasSuffix(test, "/approveChange,_of_a_debit") || strings.HasSuffix(test, "/approveChange,_of_a_payment_over_a_network") ||
 		strings.HasSuffix(test, "/returnPayment") || strings.HasSuffix(test, "/reversePayment") ||
 		strings.HasSuffix(test, "/approveChange,_of_a_return") ||
+		strings.HasSuffix(test, "/approveChange,_of_a_return_over_ACH") ||
 		strings.HasSuffix(test, "/approveException") || strings.HasSuffix(test, "/decideExceptions") ||
 		strings.HasSuffix(test, "/quoteExchange") || strings.HasSuffix(test, "/acceptQuote")
 }

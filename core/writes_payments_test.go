@@ -98,10 +98,53 @@ func came(b *coretest.Bank, to *customers.Customer) payments.UID {
 	return uid
 }
 
+// cameOverACH plays a credit of another bank over ACH to an account of this customer, which settles at once.
+func cameOverACH(b *coretest.Bank, to *customers.Customer) payments.UID {
+	account := b.Account(to, coretest.Holding(1000_00, 0), coretest.Sends)
+	if _, err := playCreditOverACH(b, account.UID)(b.Staff(), ""); err != nil {
+		panic(err)
+	}
+	work(b)
+	var uid payments.UID
+	err := b.DB.NewRaw(`SELECT max(uid) FROM payments WHERE tenant = ?`, b.Tenant).Scan(context.Background(), &uid)
+	if err != nil {
+		panic(err)
+	}
+	return uid
+}
+
+func playCreditOverACH(b *coretest.Bank, to accounts.UID) write {
+	draft := sandbox.Credit{Account: to, Amount: "25", Rail: "ACH"}
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Sandbox.PlayCredit(ctx, draft, with(key)))
+	}
+}
+
+// paidOverACH pays a contact of this customer over ACH, and lets that settle.
+func paidOverACH(b *coretest.Bank, from *customers.Customer) payments.UID {
+	b.Directory()
+	made, err := b.Payments.Send(b.Staff(), payments.Order{
+		Sender:   payments.Party{UID: b.Account(from, coretest.Holding(1000_00, 0), coretest.Sends).UID},
+		Receiver: payments.Receiver{Contact: b.Contact(from).UID}, Amount: "10", Currency: "USD", Speed: "Economy",
+		SECCode: "CCD", ExternalReferenceID: "INV-7",
+	}, with(""))
+	if err != nil {
+		panic(err)
+	}
+	b.Clock.Set(coretest.Start.Add(5 * time.Hour))
+	work(b)
+	b.Clock.Set(coretest.Start.Add(24 * time.Hour))
+	work(b)
+	return made.Result.UID
+}
+
 // work does the bank's own work once.
 func work(b *coretest.Bank) {
 	operator := access.Operator(context.Background(), b.Tenant, b.Code, coretest.Zone())
-	for _, do := range []func(context.Context) (int, error){b.Payments.SendQueued, b.Payments.HandOver, b.Payments.Receive} {
+	for _, do := range []func(context.Context) (int, error){
+		b.Payments.SendQueued, b.Payments.SealFiles, b.Payments.HandOver, b.Payments.Receive, b.Payments.SettleEntries,
+		b.Payments.PostEntries,
+	} {
 		if _, err := do(operator); err != nil {
 			panic(err)
 		}
@@ -124,6 +167,18 @@ func playRecall(b *coretest.Bank, of payments.UID) write {
 func returnPayment(b *coretest.Bank, uid payments.UID) write {
 	return func(ctx context.Context, key string) (said, error) {
 		return heard(b.Payments.Return(ctx, uid, payments.Return{Code: "CUST"}, with(key)))
+	}
+}
+
+func refuseEntry(b *coretest.Bank, uid payments.UID) write {
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Payments.Return(ctx, uid, payments.Return{Code: "R23"}, with(key)))
+	}
+}
+
+func reverseEntry(b *coretest.Bank, uid payments.UID) write {
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Payments.Reverse(ctx, uid, payments.Reversal{}, with(key)))
 	}
 }
 

@@ -459,6 +459,17 @@ var writes = []struct {
 	{name: "returnPayment, to be approved", on: func(b *coretest.Bank) write {
 		return returnPayment(b, came(b, b.Customer(dual)))
 	}},
+	{name: "returnPayment, over ACH", on: func(b *coretest.Bank) write { return refuseEntry(b, cameOverACH(b, b.Customer())) }},
+	{name: "returnPayment, over ACH, to be approved", on: func(b *coretest.Bank) write {
+		return refuseEntry(b, cameOverACH(b, b.Customer(dual)))
+	}},
+	{name: "approveChange, of a return over ACH", as: checker, on: func(b *coretest.Bank) write {
+		return approve(b, refuseEntry(b, cameOverACH(b, b.Customer(dual))))
+	}},
+	{name: "reversePayment, over ACH", on: func(b *coretest.Bank) write { return reverseEntry(b, paidOverACH(b, b.Customer())) }},
+	{name: "playIncomingCredit, over ACH", on: func(b *coretest.Bank) write {
+		return playCreditOverACH(b, b.Account(b.Customer(), coretest.Sends).UID)
+	}},
 	{name: "returnPayment, which went out", refused: payments.ErrNotIncoming, on: func(b *coretest.Bank) write {
 		made, err := sendPayment(b, b.Customer(), "10", 0)(b.Staff(), "")
 		if err != nil {

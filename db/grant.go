@@ -91,7 +91,7 @@ const Grants = `
 	       ELSE 'SELECT, INSERT, UPDATE, DELETE' END,
 	  CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.oid::regclass, $1::text)
 	FROM pg_class AS c
-	WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'S') AND c.relname <> 'bun_migration_locks'
+	WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'v', 'S') AND c.relname <> 'bun_migration_locks'
 	UNION ALL
 	SELECT format('GRANT EXECUTE ON FUNCTION %s TO %I', p.oid::regprocedure, $1::text)
 	FROM pg_proc AS p

@@ -86,7 +86,7 @@ func TestOtherBanksArePlayed(t *testing.T) {
 	}
 	for document, want := range map[string]string{
 		fmt.Sprintf(`mutation { playRecall(input: {payment: "%s"}) { rail } }`, debit.UID): "STATE SANDBOX001",
-		fmt.Sprintf(`mutation { playIncomingCredit(input: {account: "%s", amount: "7", rail: ACH}) { rail } }`,
+		fmt.Sprintf(`mutation { playIncomingCredit(input: {account: "%s", amount: "7", rail: SWIFT}) { rail } }`,
 			p.from.UID): "INVALID VALIDATION_ERROR rail",
 		fmt.Sprintf(`mutation { playIncomingDebit(input: {account: "%s", amount: "7", companyName: "A name that is too long"}) { rail } }`,
 			p.from.UID): "INVALID VALIDATION_ERROR companyName",

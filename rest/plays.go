@@ -28,6 +28,11 @@ func (a *api) playIncomingCredit(r *http.Request) (answer, error) {
 		SenderName: f.text("senderName").Value, SenderNumber: f.text("senderAccountNumber").Value,
 		SenderBank: f.text("senderBankId").Value, Reference: f.text("externalReferenceId").Value,
 		Notes: f.text("paymentNotes").Value, Virtual: f.number("virtualAccountNumber").Value,
+		CreditEntry: sandbox.CreditEntry{
+			CompanyID: f.number("achCompanyID").Value, CompanyName: f.text("companyName").Value, SECCode: f.text("secCode").Value,
+			IndividualID: f.text("transactionIdNumber").Value, Description: f.text("description").Value,
+			Date: orZero(wordIn(f, date, "paymentDate")),
+		},
 	}
 	if q.err != nil {
 		return answer{}, q.err

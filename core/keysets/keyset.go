@@ -32,7 +32,7 @@ var Tables = db.Tables{
 	Own: []string{"keyset_rotations"},
 	Reads: map[string]string{
 		"accounts":           "its sealed columns are written anew",
-		"ach_debits":         "its sealed columns are written anew",
+		"ach_received":       "its sealed columns are written anew",
 		"approvals":          "its sealed columns are written anew",
 		"bulk_file_lines":    "its sealed columns are written anew",
 		"bulk_file_parts":    "its sealed columns are written anew",
@@ -117,7 +117,7 @@ var tables = []table{
 		in(contacts.NumberColumn, "bank_account_number"), {sealed: "regulatory_reporting", report: true},
 	}},
 	{name: "payment_details", key: "payment", columns: []column{in(payments.NumberColumn, "number")}},
-	{name: "ach_debits", key: "id", columns: []column{in(payments.DebitedColumn, "number")}},
+	{name: "ach_received", key: "id", columns: []column{in(payments.ReceivedColumn, "number")}},
 	{name: "recurrences", key: "uid", columns: []column{{sealed: "draft_sealed", place: row(payments.DraftColumn)}}},
 	{name: "bulk_file_lines", key: "id", columns: []column{{sealed: "draft_sealed", place: row(files.DraftColumn)}}},
 	{name: "bulk_file_parts", key: "id", columns: []column{{sealed: "content", place: row(files.PartColumn)}}},

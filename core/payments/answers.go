@@ -41,13 +41,15 @@ type answer struct {
 	amount   money.Amount
 	transfer *iso20022.CreditTransfer // of a credit
 	recall   *iso20022.Recall
-	debit    *nacha.Entry // by which another bank debits an account here
+	entry    *nacha.Entry // of another bank, for an account here
 	batch    nacha.Batch  // in which that came
 	body     []byte
 	line     int // of a file
 
-	payment UID       // that it is about; 0 if it is not known
-	number  MessageID // of the message here
+	payment UID // that it is about; 0 if it is not known
+	// it is about the entry that takes the payment back, whose money may have been booked
+	reversal, booked bool
+	number           MessageID // of the message here
 }
 
 // read reads a message that has arrived. One that cannot be read is kept for people.
@@ -136,6 +138,7 @@ var meanings = map[string]string{
 	"R07": "the debtor has withdrawn the authorization", "R08": "the debtor has stopped it",
 	"R09": "the money on the account is not collected yet", "R10": "the debtor says that it was not authorized",
 	"R11": "it does not fit the authorization", "R02": "the account is closed", "R03": "the receiver has no such account", "R04": "the account number is wrong",
+	"R06": "the bank that sent it asks for it", "R24": "it is a duplicate",
 	"R16": "the account is blocked", "R17": "the entry looks wrong or is suspicious", "R20": "no account of this kind takes it",
 	"R23": "the receiver does not want it", "R29": "the company does not allow it",
 	"AC01": "the account number is wrong", "AC03": "the receiver's account is not known",

@@ -360,7 +360,7 @@ func TestWorkersAtOnceTakeAndBookEachDebitOnce(t *testing.T) {
 		all.Go(func() {
 			for range 3 {
 				_, _ = s.Payments.Receive(operator) // who comes second may fail, and tries again
-				_, _ = s.Payments.PostDebits(operator)
+				_, _ = s.Payments.PostEntries(operator)
 			}
 		})
 	}

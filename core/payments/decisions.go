@@ -189,7 +189,7 @@ func (s *Service) decideAllTx(
 	if err != nil {
 		return nil, nil, err
 	}
-	w, err := s.debitsTx(ctx, tx.Tx, tx.Caller, tx.Now, locked)
+	w, err := s.entriesTx(ctx, tx.Tx, tx.Caller, tx.Now, locked)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -222,7 +222,7 @@ func (s *Service) decideAllTx(
 }
 
 // settle does what somebody decides on a debit: all of it, or nothing and the reason why.
-func (w *debitWork) settle(p *Payment, e *positivepay.Exception, approve bool) error {
+func (w *entryWork) settle(p *Payment, e *positivepay.Exception, approve bool) error {
 	if !approve {
 		if err := w.decide(e, positivepay.Declined, "rejectException"); err != nil {
 			return err
@@ -244,7 +244,7 @@ func (w *debitWork) settle(p *Payment, e *positivepay.Exception, approve bool) e
 }
 
 // goOn pays a debit that was approved, at once or when it settles.
-func (w *debitWork) goOn(p *Payment) error {
+func (w *entryWork) goOn(p *Payment) error {
 	if err := w.f.moves(p.SenderAccount, "customerAccountNumber"); err != nil {
 		return err
 	}

@@ -183,6 +183,7 @@ func headAndBranch(bic string) []banks.Ref {
 type want struct {
 	payers, payees []Party  // payers own the payments: they bear fees and limits, also of what they collect
 	virtual        []string // numbers that may be those of virtual accounts
+	virtualUIDs    []virtualaccounts.UID
 	contacts       []contacts.UID
 	banks          []banks.Ref
 	trades         []fx.TradeUID
@@ -284,7 +285,7 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 		f.trades[t.UID] = t
 		w.houses = append(w.houses, house{ledger.HousePosition, t.Buy}, house{ledger.HousePosition, t.Sell})
 	}
-	var virtualUIDs []virtualaccounts.UID
+	virtualUIDs := slices.Clone(w.virtualUIDs)
 	for _, v := range virtual.Items {
 		f.virtualNumbers[string(v.Hash)] = v.UID
 		all, virtualUIDs = append(all, v.Account), append(virtualUIDs, v.UID)

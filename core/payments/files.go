@@ -43,7 +43,8 @@ var (
 	// a file is made when no more entries are about to come into it, and a minute after the first one at the latest
 	findingOrigin = db.NewQuery[Entry](`SELECT origin FROM (
 		  SELECT origin, taken_at FROM ach_entries WHERE tenant = $1 AND taken_at IS NOT NULL AND file IS NULL
-		  UNION ALL SELECT origin, returned_at FROM ach_debits WHERE tenant = $1 AND returned_at IS NOT NULL AND file IS NULL
+		  UNION ALL SELECT origin, returned_at FROM ach_received WHERE tenant = $1 AND returned_at IS NOT NULL AND file IS NULL
+		  UNION ALL SELECT origin, asked_at FROM ach_reversals WHERE tenant = $1 AND file IS NULL
 		) AS w WHERE taken_at <= $2::timestamptz - interval '1 minute' OR NOT EXISTS (SELECT FROM payments
 		  WHERE tenant = $1 AND state = 'QUEUED' AND rail = 'ACH' AND send_at <= $2) ORDER BY origin LIMIT 1`)
 	lockingNumbers = db.NewQuery[numbers](`SELECT day, files, trace FROM ach_origins WHERE tenant = $1 AND origin = $2
@@ -67,19 +68,19 @@ func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
 		}
 		f := &file{
 			tenant: caller.Tenant, origin: waiting.Items[0].Origin, id: ids.Items[0].ID, now: now,
-			traces: map[UID]string{}, backs: map[int64]string{},
+			traces: map[UID]string{}, backs: map[int64]string{}, reversals: map[UID]string{},
 		}
 		if err := f.numberTx(ctx, tx); err != nil || f.numbers.Files >= len(modifiers) {
 			return err // the others wait for the next day
 		}
-		failed, err = f.fillTx(ctx, s, tx)
-		if err == nil {
-			var alsoFailed error
-			alsoFailed, err = f.returnTx(ctx, s, tx)
-			failed = errors.Join(failed, alsoFailed)
+		for _, fill := range []func(context.Context, *Service, bun.Tx) (error, error){f.fillTx, f.returnTx, f.reverseTx} {
+			some, err := fill(ctx, s, tx)
+			if failed = errors.Join(failed, some); err != nil {
+				return err
+			}
 		}
-		if sealed = f.entries(); err != nil || sealed == 0 {
-			return err
+		if sealed = f.entries(); sealed == 0 {
+			return nil
 		}
 		return f.writeTx(ctx, s)
 	})
@@ -104,11 +105,13 @@ type file struct {
 	batch   nacha.Batch
 	usable  bool // the batch
 	traces  map[UID]string
-	backs   map[int64]string // of debits of other banks that go back
+	backs   map[int64]string // of entries of other banks that go back
+	// of those that take credits back
+	reversals map[UID]string
 }
 
 // entries is how many are in the file.
-func (f *file) entries() int { return len(f.traces) + len(f.backs) }
+func (f *file) entries() int { return len(f.traces) + len(f.backs) + len(f.reversals) }
 
 // numberTx locks the numbers of the origin, so that files are made one after the other.
 func (f *file) numberTx(ctx context.Context, tx bun.Tx) error {
@@ -135,14 +138,30 @@ func (f *file) numberTx(ctx context.Context, tx bun.Tx) error {
 // fillTx writes the waiting entries into the file, some at a time, in the order of their batches. failed says which
 // cannot be written: they go on waiting.
 func (f *file) fillTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err error) {
+	return f.eachTx(ctx, tx, func(q *bun.SelectQuery) *bun.SelectQuery {
+		return q.Where("ae.taken_at IS NOT NULL AND ae.file IS NULL")
+	}, func(row *waitingEntry) error {
+		trace, err := f.add(s, row, row.batch(), func(e nacha.Entry) nacha.Entry { return e })
+		if err == nil {
+			f.traces[row.Payment] = trace
+		}
+		return err
+	})
+}
+
+// eachTx does something with each entry of the file's origin that which picks, in the order of their batches. failed says
+// with which it could not.
+func (f *file) eachTx(
+	ctx context.Context, tx bun.Tx, which func(*bun.SelectQuery) *bun.SelectQuery, do func(*waitingEntry) error,
+) (failed, err error) {
 	var last *waitingEntry
-	for len(f.traces) < mostEntries {
-		rows, err := f.nextTx(ctx, tx, last)
+	for f.entries() < mostEntries {
+		rows, err := f.nextTx(ctx, tx, which, last)
 		if err != nil {
 			return nil, err
 		}
 		for _, row := range rows {
-			if err := f.add(s, row); err != nil {
+			if err := do(row); err != nil {
 				failed = errors.Join(failed, fmt.Errorf("payment %s: %w", row.Payment, err))
 			}
 		}
@@ -157,8 +176,10 @@ func (f *file) fillTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err e
 // inBatches is the order of entries in a file.
 const inBatches = "ae.company_id, ae.company_name, ae.class, ae.description, ae.same_day, ae.settles_on, ae.entry_type, ae.payment"
 
-// nextTx reads the waiting entries that come after another one.
-func (f *file) nextTx(ctx context.Context, tx bun.Tx, last *waitingEntry) (rows []*waitingEntry, err error) {
+// nextTx reads the entries that which picks and that come after another one.
+func (f *file) nextTx(
+	ctx context.Context, tx bun.Tx, which func(*bun.SelectQuery) *bun.SelectQuery, last *waitingEntry,
+) (rows []*waitingEntry, err error) {
 	q := tx.NewSelect().Model(&rows).
 		ColumnExpr("ae.*, sa.bank_name").
 		ColumnExpr("pay.uid AS pay_uid, pay.amount AS pay_amount, pay.currency AS pay_currency").
@@ -171,30 +192,28 @@ func (f *file) nextTx(ctx context.Context, tx bun.Tx, last *waitingEntry) (rows 
 		Join("JOIN payment_details AS pd ON pd.tenant = ae.tenant AND pd.payment = ae.payment").
 		Join("JOIN accounts AS sa ON sa.tenant = pay.tenant AND sa.uid = coalesce(pay.sender_account, pay.receiver_account)").
 		Where("ae.tenant = ?0 AND pay.tenant = ?0 AND pd.tenant = ?0 AND sa.tenant = ?0", f.tenant).
-		Where("ae.origin = ? AND ae.taken_at IS NOT NULL AND ae.file IS NULL", f.origin)
+		Where("ae.origin = ?", f.origin).Apply(which)
 	if last != nil {
 		q.Where("("+inBatches+") > (?, ?, ?, ?, ?, ?, ?, ?)", last.CompanyID, last.CompanyName, last.Class,
 			last.Description, last.SameDay, last.SettlesOn, last.EntryType, last.Payment)
 	}
-	err = q.OrderExpr(inBatches).Limit(int64(min(entriesAtATime, mostEntries-len(f.traces)))).Scan(ctx)
+	err = q.OrderExpr(inBatches).Limit(int64(min(entriesAtATime, mostEntries-f.entries()))).Scan(ctx)
 	return rows, err
 }
 
-// add writes an entry, in the batch that it belongs to.
-func (f *file) add(s *Service, row *waitingEntry) (err error) {
-	if err := f.begin(row.BankName, row.batch()); err != nil {
-		return err
+// add writes an entry, or what is made of it, in its batch, and returns its number.
+func (f *file) add(
+	s *Service, row *waitingEntry, batch nacha.Batch, made func(nacha.Entry) nacha.Entry,
+) (trace string, err error) {
+	if err := f.begin(row.BankName, batch); err != nil {
+		return "", err
 	}
 	row.Details.Tenant, row.Details.Payment = f.tenant, row.Payment
 	number, err := s.keys.Open(seal.Value{Sealed: row.Details.Number.Sealed}, row.Details.place())
 	if err != nil {
-		return fmt.Errorf("open the number of the other side: %w", err)
+		return "", fmt.Errorf("open the number of the other side: %w", err)
 	}
-	trace, err := f.writer.Entry(row.line(&row.Pay, &row.Details, number))
-	if err == nil {
-		f.traces[row.Payment] = trace
-	}
-	return err
+	return f.writer.Entry(made(row.line(&row.Pay, &row.Details, number)))
 }
 
 // begin begins the file, and the batch that the next entry belongs to, unless it is the one before.
@@ -242,7 +261,7 @@ func (f *file) writeTx(ctx context.Context, s *Service) error {
 	if err != nil {
 		return err
 	}
-	if err := f.returnedTx(ctx); err != nil {
+	if err := errors.Join(f.returnedTx(ctx), f.reversedTx(ctx)); err != nil {
 		return err
 	}
 	return db.ExecAtCommit(ctx, `UPDATE ach_origins SET day = $3::date, files = $4, trace = $5

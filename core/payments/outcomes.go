@@ -14,8 +14,10 @@ import (
 func (f *facts) answer(p *Payment, a *answer, kind string, now time.Time) (State, error) {
 	on := calendar.Today(now)
 	switch {
-	case p.Incoming() && p.EntryType == rails.Debit:
-		return p.State, nil // what other banks debit is theirs to answer for
+	case p.Incoming() && p.Rail == rails.ACH:
+		return p.State, nil // entries of other banks are theirs to answer for
+	case kind == reversalKind:
+		return f.answerReversal(p, a, on)
 	case p.Collects():
 		return f.answerDebit(p, a, kind, on)
 	case a.says == accepted && kind == creditKind:

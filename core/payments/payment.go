@@ -334,9 +334,9 @@ var (
 	// ErrNotOutgoing is returned when a payment is to be reversed that came in.
 	ErrNotOutgoing = fault.New(fault.State, "payment.not_outgoing",
 		"the payment came in: it can be returned, and not be reversed")
-	// ErrNoReversal is returned for a network over which nothing is asked back.
+	// ErrNoReversal is returned for a debit that went out, of which nothing is asked back.
 	ErrNoReversal = fault.New(fault.State, "payment.no_reversal",
-		"payments over this network cannot be reversed yet")
+		"what debits have collected cannot be reversed")
 	// ErrNotProcessed is returned for a payment that has not settled, or is given back or asked back already.
 	ErrNotProcessed = fault.New(fault.State, "payment.not_processed",
 		"only a payment that is PROCESSED can be given back or reversed, and once")

@@ -20,7 +20,7 @@ import (
 // Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
 	Own: []string{
-		"ach_answers", "ach_debits", "ach_entries", "ach_origins", "network_messages", "payment_details", "payment_requests",
+		"ach_answers", "ach_received", "ach_entries", "ach_origins", "ach_reversals", "network_messages", "payment_details", "payment_requests",
 		"payment_steps", "payments", "recurrences",
 	},
 	Reads: map[string]string{

@@ -45,6 +45,8 @@ var Invariants = []ledger.Invariant{
 		  WHEN direction = 'IN' AND entry_type = 'DEBIT' THEN payee = 0 AND clearing = 0 AND held = 0 AND CASE
 		    WHEN state = 'SETTLED' THEN payer = -amount AND settled = amount AND returned = 0
 		    ELSE payer = 0 AND settled = 0 AND returned = CASE state WHEN 'RETURNED' THEN amount ELSE 0 END END
+		  WHEN direction = 'IN' AND state = 'VALIDATED' THEN rail = 'ACH' AND payer = 0 AND payee = 0 AND clearing = 0 AND settled = 0
+		    AND held = 0 AND returned = 0
 		  WHEN direction = 'IN' THEN payer = 0 AND payee = amount - returned AND held = 0 AND CASE
 		    WHEN state IN ('SETTLED', 'RECALLED') THEN returned = 0 AND clearing = 0 AND settled = -amount
 		    WHEN state = 'RETURNING' THEN returned > 0 AND clearing = returned AND settled = -amount

@@ -113,12 +113,15 @@ type intake struct {
 	why      map[UID]string     // payments were given back
 	requests map[UID]*requested // for payment, which credits may pay
 	paid     [][2]UID           // requests with the credits that paid them
+
+	reversals reversals
 }
 
 func (s *Service) intake(caller access.Caller, now time.Time) *intake {
 	return &intake{
 		s: s, caller: caller, now: now, onRecord: map[place]*known{}, firsts: map[place]*known{},
 		by: map[UID]*Payment{}, why: map[UID]string{}, requests: map[UID]*requested{},
+		reversals: reversals{},
 	}
 }
 
@@ -297,9 +300,18 @@ func (s *Service) answerAllTx(
 		return err
 	}
 	for _, a := range answers {
-		if err := in.answer(a, creditKind); err != nil {
+		p := in.by[a.payment]
+		if !a.reversal || p == nil {
+			if err := in.answer(a, creditKind); err != nil {
+				return err
+			}
+			continue
+		}
+		was := p.State
+		if err := in.answer(a, reversalKind); err != nil {
 			return err
 		}
+		in.reversals.answered(a, was, p)
 	}
 	return in.writeTx(ctx, tx)
 }
@@ -330,7 +342,8 @@ func (in *intake) writeTx(ctx context.Context, tx bun.Tx) error {
 	}
 	return errors.Join(db.InsertAtCommit(ctx, in.created), db.InsertAtCommit(ctx, in.details),
 		writeTx(ctx, moved, nil), in.completeTx(ctx), db.InsertAtCommit(ctx, in.steps), giveBackTx(ctx, in.caller.Tenant, in.why),
-		db.InsertAtCommit(ctx, in.messages), in.f.writeTx(ctx), recordTx(ctx, tx, in.record))
+		db.InsertAtCommit(ctx, in.messages), in.f.writeTx(ctx), in.reversals.writeTx(ctx, in.caller.Tenant, in.now),
+		recordTx(ctx, tx, in.record))
 }
 
 // last returns each payment once.

@@ -70,7 +70,7 @@ func (s *Service) Return(
 // check checks the form of a request. What it must say beside depends on the network of the payment.
 func (d *Return) check() error {
 	c := check.Of("payment")
-	d.Code = check.OneOf(c, "returnCode", d.Code, slices.Concat(ReturnCodes, DebitReturnCodes)...)
+	d.Code = check.OneOf(c, "returnCode", d.Code, slices.Concat(ReturnCodes, DebitReturnCodes, CreditReturnCodes)...)
 	d.Reject = check.OneOf(c, "rejectReasonCode", d.Reject, RejectCodes...)
 	d.Type = check.OneOf(c, "returnType", d.Type, inFull, inPart, declining)
 	c.AtMost("returnNotes", d.Notes, longestNote)
@@ -85,7 +85,7 @@ func (d *Return) check() error {
 // network of the payment takes for granted.
 func (d *Return) plan(p *Payment) (money.Amount, error) {
 	c := check.Of("payment")
-	if slices.Contains(DebitReturnCodes, d.Code) {
+	if isOfACH(d.Code) {
 		c.Fail("returnCode", fault.NoMatch, "is a reason of ACH")
 	}
 	recalled := p.State == Recalled
@@ -174,8 +174,8 @@ func (s *Service) returnTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	switch {
 	case !p.Incoming():
 		return Saved{}, ErrNotIncoming
-	case p.EntryType == rails.Debit:
-		return s.returnDebitTx(ctx, tx, p, d)
+	case p.Rail == rails.ACH:
+		return s.returnEntryTx(ctx, tx, p, d)
 	}
 	amount, err := d.plan(p)
 	switch {

@@ -20,7 +20,8 @@ type Reversal struct {
 // ReversalCodes lists why a payment may be taken back.
 var ReversalCodes = []string{"AC03", "AGNT", "AM09", "CUST", "CUTA", "DUPL", "FRAD", "NARR", "TECH", "UPAY"}
 
-// Reverse asks the bank that was paid for the money back, which it may give, in whole or in part, or not. A book
+// Reverse asks the bank that was paid for the money back, which it may give, in whole or in part, or not. A credit over ACH
+// is taken back by an entry of ACH, which that bank may send back. A book
 // transfer is undone at once, by who may act for both sides: if the settings of the customer that was paid ask for dual
 // approval, a second person agrees first.
 func (s *Service) Reverse(
@@ -62,8 +63,10 @@ func (s *Service) reverseTx(ctx context.Context, tx *changes.Tx, at changes.Targ
 		return Saved{}, ErrNotOutgoing
 	case p.Rail == rails.Book:
 		return s.undoTx(ctx, tx, p, d)
-	case p.Rail == rails.ACH || p.Collects():
+	case p.Collects():
 		return Saved{}, ErrNoReversal.With(string(p.Rail))
+	case p.Rail == rails.ACH:
+		return s.reverseEntryTx(ctx, tx, p)
 	}
 	c := check.Of("payment")
 	if c.Required("reversalCode", d.Code); c.Err() != nil {

@@ -8,28 +8,28 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/money"
-	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 	"bankgraph/core/rails/nacha"
 	"bankgraph/core/seal"
 	"bankgraph/db"
 )
 
-// debitsBack is the order of returns in a file.
-const debitsBack = "ad.company_id, ad.company_name, ad.class, ad.description, ad.id"
+// entriesBack is the order of returns in a file.
+const entriesBack = "ar.company_id, ar.company_name, ar.class, ar.description, ar.direction, ar.id"
 
-// returnTx writes the debits of other banks that go back into the file, some at a time. failed says which cannot be
+// returnTx writes the entries of other banks that go back into the file, some at a time. failed says which cannot be
 // written: they go on waiting.
 func (f *file) returnTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err error) {
-	var last *Debited
+	var last *Received
 	for f.entries() < mostEntries {
-		var rows []*Debited
-		q := tx.NewSelect().Model(&rows).Where("ad.tenant = ?", f.tenant).Where("ad.origin = ?", f.origin).
-			Where("ad.returned_at IS NOT NULL AND ad.file IS NULL")
+		var rows []*Received
+		q := tx.NewSelect().Model(&rows).Where("ar.tenant = ?", f.tenant).Where("ar.origin = ?", f.origin).
+			Where("ar.returned_at IS NOT NULL AND ar.file IS NULL")
 		if last != nil {
-			q.Where("("+debitsBack+") > (?, ?, ?, ?, ?)", last.CompanyID, last.CompanyName, last.Class, last.Description, last.ID)
+			q.Where("("+entriesBack+") > (?, ?, ?, ?, ?, ?)", last.CompanyID, last.CompanyName, last.Class, last.Description,
+				last.Direction, last.ID)
 		}
-		err := q.OrderExpr(debitsBack).Limit(int64(min(entriesAtATime, mostEntries-f.entries()))).Scan(ctx)
+		err := q.OrderExpr(entriesBack).Limit(int64(min(entriesAtATime, mostEntries-f.entries()))).Scan(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -47,29 +47,29 @@ func (f *file) returnTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err
 }
 
 // addReturn writes the return of an entry: to the bank that sent it, from the one that it was sent to.
-func (f *file) addReturn(s *Service, d *Debited) error {
+func (f *file) addReturn(s *Service, r *Received) error {
 	if err := f.begin("", nacha.Batch{
-		Class: d.Class, CompanyID: d.CompanyID, CompanyName: d.CompanyName, Description: d.Description,
-		Effective: calendar.Today(f.now), Only: rails.Debit, Bank: d.Origin,
+		Class: r.Class, CompanyID: r.CompanyID, CompanyName: r.CompanyName, Description: r.Description,
+		Effective: calendar.Today(f.now), Only: r.Direction, Bank: r.Origin,
 	}); err != nil {
 		return err
 	}
-	number, err := s.keys.Open(seal.Value{Sealed: d.Number.Sealed}, d.place())
+	number, err := s.keys.Open(seal.Value{Sealed: r.Number.Sealed}, r.place())
 	if err != nil {
 		return fmt.Errorf("open the number of the account: %w", err)
 	}
 	trace, err := f.writer.Entry(nacha.Entry{
-		Account: d.Account, Direction: rails.Debit, Amount: money.Of(d.Minor, usDollar), Routing: d.Bank, Number: number,
-		Name: d.Name, ID: d.IndividualID, Data: d.Data,
-		Return: &nacha.Return{Code: d.ReturnCode, OriginalTrace: d.Trace, OriginalBank: d.Origin[:8]},
+		Account: r.Account, Direction: r.Direction, Amount: money.Of(r.Minor, usDollar), Routing: r.Bank, Number: number,
+		Name: r.Name, ID: r.IndividualID, Data: r.Data,
+		Return: &nacha.Return{Code: r.ReturnCode, OriginalTrace: r.Trace, OriginalBank: r.Origin[:8]},
 	})
 	if err == nil {
-		f.backs[d.ID] = trace
+		f.backs[r.ID] = trace
 	}
 	return err
 }
 
-// returnedTx writes which debits went back in the file, at the end of the transaction.
+// returnedTx writes which entries went back in the file, at the end of the transaction.
 func (f *file) returnedTx(ctx context.Context) error {
 	if len(f.backs) == 0 {
 		return nil
@@ -79,6 +79,6 @@ func (f *file) returnedTx(ctx context.Context) error {
 	for id, trace := range f.backs {
 		ids, traces = append(ids, id), append(traces, trace)
 	}
-	return db.ExecAtCommit(ctx, `UPDATE ach_debits AS d SET file = $2, return_trace = n.trace
-		FROM unnest($3::bigint[], $4::text[]) AS n(id, trace) WHERE d.tenant = $1 AND d.id = n.id`, f.tenant, f.id, ids, traces)
+	return db.ExecAtCommit(ctx, `UPDATE ach_received AS r SET file = $2, return_trace = n.trace
+		FROM unnest($3::bigint[], $4::text[]) AS n(id, trace) WHERE r.tenant = $1 AND r.id = n.id`, f.tenant, f.id, ids, traces)
 }

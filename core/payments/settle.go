@@ -17,7 +17,7 @@ import (
 )
 
 // SettleEntries settles the entries of ACH whose time has come: ACH says nothing of those that nobody sends back.
-// It returns how many. Those whose file the network has not taken yet do not settle.
+// So do those that take credits back. It returns how many. Those whose file the network has not taken yet do not settle.
 func (s *Service) SettleEntries(ctx context.Context) (settled int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -29,22 +29,41 @@ func (s *Service) SettleEntries(ctx context.Context) (settled int, err error) {
 		Where(`EXISTS (SELECT FROM ach_entries AS e JOIN network_messages AS nm ON nm.tenant = e.tenant AND nm.id = e.file
 			WHERE e.tenant = ?0 AND nm.tenant = ?0 AND e.payment = pay.uid AND nm.handed_at IS NOT NULL)`, caller.Tenant).
 		OrderExpr("pay.settles_at, pay.uid").Limit(atATime).Scan(ctx, &due)
+	var back []UID
 	if err == nil {
-		settled, err = together(due, func(uids []UID) (int, error) {
-			answers := make([]*answer, len(uids))
-			for i, uid := range uids {
-				answers[i] = &answer{over: rails.ACH, says: accepted, payment: uid}
-			}
-			err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-				return s.answerAllTx(ctx, tx, caller, now, answers)
-			})
-			return len(uids), err
-		})
+		err = s.db.NewRaw(dueReversals, caller.Tenant, now, atATime).Scan(ctx, &back)
+	}
+	for _, some := range []struct {
+		due      []UID
+		reversal bool
+	}{{due, false}, {back, true}} {
+		if err != nil {
+			break
+		}
+		var n int
+		n, err = s.settleAll(ctx, caller, now, some.due, some.reversal)
+		settled += n
 	}
 	if err != nil {
 		return settled, fmt.Errorf("settle entries of ACH: %w", err)
 	}
 	return settled, nil
+}
+
+// settleAll settles entries of payments, or those that take them back.
+func (s *Service) settleAll(
+	ctx context.Context, caller access.Caller, now time.Time, due []UID, reversal bool,
+) (int, error) {
+	return together(due, func(uids []UID) (int, error) {
+		answers := make([]*answer, len(uids))
+		for i, uid := range uids {
+			answers[i] = &answer{over: rails.ACH, says: accepted, payment: uid, reversal: reversal}
+		}
+		err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+			return s.answerAllTx(ctx, tx, caller, now, answers)
+		})
+		return len(uids), err
+	})
 }
 
 // Answered is what came back about an entry of ACH: a return, or a notice of change.
@@ -64,8 +83,10 @@ type (
 		Line int `bun:"line"`
 	}
 	traced struct {
-		Trace   string `bun:"trace"`
-		Payment UID    `bun:"payment"`
+		Trace    string `bun:"trace"`
+		Payment  UID    `bun:"payment"`
+		Reversal bool   `bun:"reversal"`
+		Booked   bool   `bun:"booked"`
 	}
 )
 
@@ -73,11 +94,15 @@ var (
 	readingAnswered = db.NewQuery[answeredLine](`SELECT line FROM ach_answers WHERE tenant = $1 AND message = $2
 		AND line = ANY($3::int[])`)
 	// the newest of a trace: after ten million entries the numbers begin anew
-	readingTraces = db.NewQuery[traced](`SELECT DISTINCT ON (trace) trace, payment FROM ach_entries
-		WHERE tenant = $1 AND trace = ANY($2::text[]) AND file IS NOT NULL ORDER BY trace, file DESC`)
+	readingTraces = db.NewQuery[traced](`SELECT DISTINCT ON (trace) trace, payment, reversal, booked FROM (
+		  SELECT trace, payment, file, false AS reversal, false AS booked FROM ach_entries
+		  WHERE tenant = $1 AND trace = ANY($2::text[]) AND file IS NOT NULL
+		  UNION ALL SELECT trace, payment, file, true, booked FROM ach_reversals
+		  WHERE tenant = $1 AND trace = ANY($2::text[]) AND file IS NOT NULL
+		) AS sent ORDER BY trace, file DESC`)
 )
 
-// takeFile takes in a file of ACH: the returns, notices of change and debits in it, some at a time, each once. A file
+// takeFile takes in a file of ACH: the returns, notices of change and entries for accounts in it, some at a time, each once. A file
 // with anything wrong in it is kept for people, and does nothing.
 func (s *Service) takeFile(ctx context.Context, caller access.Caller, now time.Time, from Arrived) error {
 	file, answers := readFile(from)
@@ -96,12 +121,12 @@ func (s *Service) takeFile(ctx context.Context, caller access.Caller, now time.T
 	}); err != nil {
 		return fmt.Errorf("file %s: %w", file.id, err)
 	}
-	debits := slices.DeleteFunc(slices.Clone(answers), func(a *answer) bool { return a.debit == nil })
-	answers = slices.DeleteFunc(answers, func(a *answer) bool { return a.debit != nil })
+	entries := slices.DeleteFunc(slices.Clone(answers), func(a *answer) bool { return a.entry == nil })
+	answers = slices.DeleteFunc(answers, func(a *answer) bool { return a.entry != nil })
 	for _, kind := range []struct {
 		lines []*answer
 		take  takingLines
-	}{{answers, s.takeLinesTx}, {debits, s.takeDebitsTx}} {
+	}{{answers, s.takeLinesTx}, {entries, s.takeEntriesTx}} {
 		for some := range slices.Chunk(kind.lines, atATime) {
 			if _, err := together(some, func(some []*answer) (int, error) {
 				err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
@@ -138,12 +163,12 @@ func (s *Service) takeLinesTx(
 	if err := b.Send(ctx); err != nil {
 		return err
 	}
-	before, of := map[int]bool{}, map[string]UID{}
+	before, of := map[int]bool{}, map[string]*traced{}
 	for _, d := range done.Items {
 		before[d.Line] = true
 	}
 	for _, t := range found.Items {
-		of[t.Trace] = t.Payment
+		of[t.Trace] = t
 	}
 	var fresh []*answer
 	var rows []*Answered
@@ -151,7 +176,9 @@ func (s *Service) takeLinesTx(
 		if before[a.line] {
 			continue
 		}
-		a.payment = of[a.of]
+		if t := of[a.of]; t != nil {
+			a.payment, a.reversal, a.booked = t.Payment, t.Reversal && a.says == returned, t.Booked
+		}
 		fresh = append(fresh, a)
 		rows = append(rows, &Answered{
 			Tenant: caller.Tenant, Message: in, Line: a.line, Trace: a.of, Payment: a.payment, Code: a.code,
@@ -174,9 +201,9 @@ func readFile(from Arrived) (file *answer, lines []*answer) {
 			a.of, a.code, a.why, a.says = e.Return.OriginalTrace, e.Return.Code, e.Return.Information, returned
 		case e.Change != nil:
 			a.of, a.code = e.Change.OriginalTrace, e.Change.Code
-		case isDebit(&e):
-			a.debit, a.batch = &e, b
-		default: // a credit of another bank, or one without money: nothing here takes it yet, and people see the file
+		case isReceived(&b, &e):
+			a.entry, a.batch = &e, b
+		default: // what is said of a return of ours, or for nobody here: people see the file
 			a.of, a.code = e.Trace, "entry"
 		}
 		lines = append(lines, a)

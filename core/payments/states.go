@@ -14,7 +14,7 @@ const (
 	PartlyApproved State = "PARTIALLY_APPROVED"
 	Scheduled      State = "SCHEDULED" // waits for its day; no money has moved
 	OnHold         State = "HOLD"      // a debit of another bank that no rule allows; people decide, no money has moved
-	Validated      State = "VALIDATED" // a debit of another bank that is paid when it settles; no money has moved
+	Validated      State = "VALIDATED" // an entry of another bank over ACH that is booked when it settles; no money has moved
 	Queued         State = "QUEUED"    // waits for its network; the money is held
 	Sent           State = "SENT"      // on its way; the money has left the account, and is in clearing
 	Settled        State = "SETTLED"   // the money has moved
@@ -140,7 +140,8 @@ var (
 	settling  = states.Step[State]{From: []State{Sent}, To: Settled, Else: ErrLate}
 	rejecting = states.Step[State]{From: []State{Sent}, To: Rejected, Else: ErrLate}
 	expiring  = states.Step[State]{From: []State{Sent}, To: Expired, Else: ErrLate}
-	// of debits of other banks
+	// of entries of other banks over ACH
+	crediting   = states.Step[State]{From: []State{Validated}, To: Settled, Else: ErrLate}
 	admitting   = states.Step[State]{From: []State{OnHold}, To: Validated, Else: ErrLate}
 	paying      = states.Step[State]{From: []State{OnHold, Validated}, To: Settled, Else: ErrLate}
 	sendingBack = states.Step[State]{From: []State{OnHold, Validated}, To: Returned, Else: ErrLate}

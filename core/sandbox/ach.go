@@ -51,12 +51,22 @@ var DebitSequels = map[int64]Sequel{
 	25: {Code: "C01", Days: 1},
 }
 
+// ReversalSequels lists the amounts of credits whose reversal comes back, by their cents.
+var ReversalSequels = map[int64]Sequel{
+	31: {Code: "R01", Days: 1},
+	32: {Code: "R17", Days: -1},
+}
+
 // sequel returns what comes of an entry.
-func sequel(e nacha.Entry) (of Sequel, is bool) {
-	if e.Direction == rails.Debit {
-		of, is = DebitSequels[e.Amount.Minor%100]
-	} else {
-		of, is = Sequels[e.Amount.Minor%100]
+func sequel(b nacha.Batch, e nacha.Entry) (of Sequel, is bool) {
+	cents := e.Amount.Minor % 100
+	switch {
+	case b.Description == nacha.Reversal:
+		of, is = ReversalSequels[cents]
+	case e.Direction == rails.Debit:
+		of, is = DebitSequels[cents]
+	default:
+		of, is = Sequels[cents]
 	}
 	return of, is
 }
@@ -71,7 +81,7 @@ type back struct {
 func (s *Service) takeFile(ctx context.Context, tenant access.Tenant, now time.Time, id string, body []byte) error {
 	due := map[time.Time][]back{}
 	file, _, err := nacha.Read(bytes.NewReader(body), func(b nacha.Batch, e nacha.Entry) error {
-		sequel, is := sequel(e)
+		sequel, is := sequel(b, e)
 		if !is || e.Return != nil || e.Change != nil {
 			return nil
 		}

@@ -77,18 +77,8 @@ func (d *Debit) check() error {
 	c.Routing("companyBankId", d.CompanyBank)
 	d.SECCode = check.OneOf(c, "secCode", ident.Upper(cmp.Or(d.SECCode, string(rails.CCD))), playedClasses...)
 	c.AccountNumber("accountNumber", d.Number)
-	for _, text := range []struct {
-		field, is string
-		most      int
-	}{
-		{"accountNumber", d.Number, 17},
-		{"companyName", d.CompanyName, 16},
-		{"description", d.Description, 10},
-		{"transactionIdNumber", d.IndividualID, 15},
-	} {
-		c.AtMost(text.field, text.is, text.most)
-		ascii(c, text.field, text.is)
-	}
+	c.AtMost("accountNumber", d.Number, 17)
+	asEntry(c, d.CompanyName, d.Description, d.IndividualID)
 	return c.Err()
 }
 
@@ -98,22 +88,39 @@ func (s *Service) debitTx(ctx context.Context, tx *changes.Tx, _ changes.Target,
 	if err != nil {
 		return Played{}, err
 	}
-	amount, err := money.Parse(d.Amount, "USD")
+	if d.Number != "" {
+		if of.number, err = s.numberTx(ctx, tx, d.Number); err != nil {
+			return Played{}, err
+		}
+	}
+	return s.entryTx(ctx, tx, of, d.Amount, &entry{
+		direction: rails.Debit, class: rails.SECCode(d.SECCode), companyID: d.CompanyID, companyName: d.CompanyName,
+		description: d.Description, bank: d.CompanyBank, individualID: d.IndividualID, date: d.Date,
+	})
+}
+
+// entry is an entry of ACH by which another bank credits or debits an account.
+type entry struct {
+	direction                           rails.EntryType
+	class                               rails.SECCode
+	companyID, companyName, description string
+	bank, individualID, remittance      string
+	date                                time.Time // on which it settles; today if zero
+}
+
+// entryTx writes the file of ACH with an entry of another bank for an account.
+func (s *Service) entryTx(ctx context.Context, tx *changes.Tx, of *paid, said string, e *entry) (Played, error) {
+	amount, err := money.Parse(said, "USD")
 	if err != nil || amount.Minor <= 0 {
 		return Played{}, fault.Field(play, "paymentAmount", fault.Malformed,
 			"must be an amount of USD, more than 0, with at most 2 decimals")
 	}
 	today := calendar.Next(calendar.Today(tx.Now), 0)
 	switch {
-	case d.Date.IsZero():
-		d.Date = today
-	case d.Date.Before(calendar.Today(tx.Now)) || d.Date.After(today.AddDate(1, 0, 0)):
+	case e.date.IsZero():
+		e.date = today
+	case e.date.Before(calendar.Today(tx.Now)) || e.date.After(today.AddDate(1, 0, 0)):
 		return Played{}, fault.Field(play, "paymentDate", fault.Max, "must be from today to a year ahead, in New York")
-	}
-	if d.Number != "" {
-		if of.number, err = s.numberTx(ctx, tx, d.Number); err != nil {
-			return Played{}, err
-		}
 	}
 	if _, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(of.Customer)); err != nil {
 		return Played{}, err
@@ -123,7 +130,7 @@ func (s *Service) debitTx(ctx context.Context, tx *changes.Tx, _ changes.Target,
 		return Played{}, err
 	}
 	row.Asked = calendar.Today(tx.Now).Format("20060102") + fmt.Sprintf("%015d", row.ID)
-	body, err := d.file(of, amount, row.ID, tx.Now)
+	body, err := e.file(of, amount, row.ID, tx.Now)
 	if err != nil {
 		return Played{}, err
 	}
@@ -138,7 +145,7 @@ func (s *Service) debitTx(ctx context.Context, tx *changes.Tx, _ changes.Target,
 }
 
 // file is the file of ACH with the entry.
-func (d *Debit) file(of *paid, amount money.Amount, number int64, now time.Time) (string, error) {
+func (e *entry) file(of *paid, amount money.Amount, number int64, now time.Time) (string, error) {
 	var body bytes.Buffer
 	w, err := nacha.NewWriter(&body, nacha.Header{
 		Origin: payments.FedACH, OriginName: "FEDERAL RESERVE BANK", Destination: of.BankID, DestinationName: of.BankName,
@@ -146,18 +153,18 @@ func (d *Debit) file(of *paid, amount money.Amount, number int64, now time.Time)
 	})
 	if err == nil {
 		err = w.Batch(nacha.Batch{
-			Class: rails.SECCode(d.SECCode), CompanyID: d.CompanyID, CompanyName: d.CompanyName, Description: d.Description,
-			Effective: d.Date, Only: rails.Debit, Bank: d.CompanyBank,
+			Class: e.class, CompanyID: e.companyID, CompanyName: e.companyName, Description: e.description,
+			Effective: e.date, Only: e.direction, Bank: e.bank,
 		})
 	}
 	if err == nil {
 		data := ""
-		if d.SECCode == string(rails.WEB) || d.SECCode == string(rails.TEL) {
+		if e.class == rails.WEB || e.class == rails.TEL {
 			data = "S"
 		}
 		_, err = w.Entry(nacha.Entry{
-			Account: of.accountType(), Direction: rails.Debit, Amount: amount, Routing: of.BankID, Number: of.number,
-			Name: of.Name, ID: d.IndividualID, Data: data,
+			Account: of.accountType(), Direction: e.direction, Amount: amount, Routing: of.BankID, Number: of.number,
+			Name: of.Name, ID: e.individualID, Data: data, Remittance: e.remittance,
 		})
 	}
 	if err == nil {

@@ -40,6 +40,7 @@ type Credit struct {
 	SenderBank   string `json:"senderBankId,omitempty"` // a routing number
 	Reference    string `json:"externalReferenceId,omitempty"`
 	Notes        string `json:"paymentNotes,omitempty"`
+	CreditEntry
 }
 
 // Recall is what a request says about another bank that asks for its money back.
@@ -114,7 +115,18 @@ func (d *Credit) check() error {
 	d.Currency = string(c.Currency("paymentCurrency", cmp.Or(d.Currency, "USD")))
 	c.Required("deliveryMethod", d.Rail)
 	if d.Rail != "" {
-		d.Rail = check.OneOf(c, "deliveryMethod", d.Rail, string(rails.FedNow), string(rails.RTP), string(rails.Fedwire))
+		d.Rail = check.OneOf(c, "deliveryMethod", d.Rail, string(rails.FedNow), string(rails.RTP), string(rails.Fedwire),
+			string(rails.ACH))
+	}
+	for _, text := range []struct{ field, is string }{
+		{"senderName", d.SenderName}, {"externalReferenceId", d.Reference}, {"paymentNotes", d.Notes},
+	} {
+		ascii(c, text.field, text.is)
+	}
+	if d.Rail == string(rails.ACH) {
+		d.checkEntry(c)
+	} else {
+		d.noEntry(c)
 	}
 	d.SenderName, d.SenderBank = cmp.Or(d.SenderName, playedName), cmp.Or(d.SenderBank, playedBank)
 	d.SenderNumber = cmp.Or(d.SenderNumber, playedNumber)
@@ -124,11 +136,6 @@ func (d *Credit) check() error {
 	c.Routing("senderBankId", d.SenderBank)
 	c.AtMost("externalReferenceId", d.Reference, 35)
 	c.AtMost("paymentNotes", d.Notes, 140)
-	for _, text := range []struct{ field, is string }{
-		{"senderName", d.SenderName}, {"externalReferenceId", d.Reference}, {"paymentNotes", d.Notes},
-	} {
-		ascii(c, text.field, text.is)
-	}
 	return c.Err()
 }
 
@@ -167,18 +174,21 @@ func (s *Service) payTx(ctx context.Context, tx *changes.Tx, _ changes.Target, d
 	if err != nil {
 		return Played{}, err
 	}
-	amount, err := money.Parse(d.Amount, money.Currency(d.Currency))
-	if err != nil || amount.Minor <= 0 || amount.Currency != "USD" {
-		return Played{}, fault.Field(play, "paymentAmount", fault.Malformed,
-			"must be an amount of USD, more than 0, with at most 2 decimals")
-	}
 	if d.Virtual != "" {
 		if err := s.virtualTx(ctx, tx, d); err != nil {
 			return Played{}, err
 		}
 		to.number = d.Virtual
 	}
+	amount, err := money.Parse(d.Amount, money.Currency(d.Currency))
+	if err != nil || amount.Minor <= 0 || amount.Currency != "USD" {
+		return Played{}, fault.Field(play, "paymentAmount", fault.Malformed,
+			"must be an amount of USD, more than 0, with at most 2 decimals")
+	}
 	over := rails.Rail(d.Rail)
+	if over == rails.ACH {
+		return s.entryTx(ctx, tx, to, d.Amount, d.entry())
+	}
 	return s.beginTx(ctx, tx, over, to.Customer, func(g iso20022.Group, id int64) iso20022.Message {
 		own := strconv.FormatInt(id, 10)
 		return &iso20022.CreditTransfer{

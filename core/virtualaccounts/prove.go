@@ -20,11 +20,11 @@ var Invariants = []ledger.Invariant{
 		WHERE vp.tenant = ?0 GROUP BY vp.tenant, vp.id, vp.amount, vp.currency, vp.journal, vp.account, va.account, va.currency
 		HAVING vp.amount <> coalesce(sum(d.amount), 0) OR va.account <> vp.account OR va.currency <> vp.currency
 		UNION ALL
-		SELECT p.tenant, 'payment ' || p.uid, 'of virtual account ' || p.virtual_account || ' has left ' || (p.amount - p.returned) ||
-		  ' there, its postings sum to ' || coalesce(sum(vp.amount), 0)
+		SELECT p.tenant, 'payment ' || p.uid, 'of virtual account ' || p.virtual_account || ' is ' || p.state || ' and has left ' ||
+		  (p.amount - p.returned) || ' there, its postings sum to ' || coalesce(sum(vp.amount), 0)
 		FROM payments AS p LEFT JOIN virtual_postings AS vp ON vp.tenant = ?0 AND vp.payment = p.uid
 		  AND vp.virtual_account = p.virtual_account
-		WHERE p.tenant = ?0 AND p.virtual_account IS NOT NULL GROUP BY p.tenant, p.uid, p.virtual_account, p.amount, p.returned
-		HAVING p.amount - p.returned <> coalesce(sum(vp.amount), 0)`,
+		WHERE p.tenant = ?0 AND p.virtual_account IS NOT NULL GROUP BY p.tenant, p.uid, p.virtual_account, p.state, p.amount, p.returned
+		HAVING CASE p.state WHEN 'VALIDATED' THEN 0 ELSE p.amount - p.returned END <> coalesce(sum(vp.amount), 0)`,
 	},
 }

@@ -247,7 +247,7 @@ func unmarshalInputPlayIncomingCreditInput(ctx context.Context, ec *executionCon
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"account", "amount", "currency", "rail", "senderName", "senderNumber", "senderBankId", "externalReferenceId", "notes", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"account", "amount", "currency", "rail", "senderName", "senderNumber", "senderBankId", "externalReferenceId", "notes", "virtualAccountNumber", "achCompanyId", "companyName", "secCode", "individualId", "description", "paymentDate", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -317,6 +317,55 @@ func unmarshalInputPlayIncomingCreditInput(ctx context.Context, ec *executionCon
 				return it, err
 			}
 			it.Notes = data
+		case "virtualAccountNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("virtualAccountNumber"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Virtual = data
+		case "achCompanyId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("achCompanyId"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CompanyID = data
+		case "companyName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("companyName"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CompanyName = data
+		case "secCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("secCode"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SECCode = data
+		case "individualId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("individualId"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IndividualID = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		case "paymentDate":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("paymentDate"))
+			data, err := unmarshalODate2timeᚐTime(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Date = data
 		case "reason":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
 			data, err := unmarshalOString2string(ctx, ec, v)

@@ -3771,7 +3771,7 @@ enum PaymentStatus {
   FUTURE_DATED
   "A debit of another bank that no rule of positive pay allows: people decide. No money has moved."
   HOLD
-  "A debit of another bank that is paid when it settles. No money has moved."
+  "An entry of another bank over ACH that is booked when it settles. No money has moved."
   VALIDATED
   "Waits for its network. The money is held, but of a debit there is none yet."
   READY_TO_TRANSMIT
@@ -4092,9 +4092,9 @@ extend type Mutation {
   requestDebit("The debit." input: RequestDebitInput!): RequestDebitPayload
   "Cancels a payment that waits for its day, for a second person or for its network."
   cancelPayment("The payment to cancel." input: CancelPaymentInput!): CancelPaymentPayload
-  "Gives back a payment that came in over a network, in whole or in part, or tells the bank that asks for it that it gets nothing. The money leaves the account at once; whether the return settles, the network says later. It waits for as many people as a payment would. A debit of ACH goes back whole, and its money is on the account again at once: until 22:00 in New York of the next banking day, for sixty days where a consumer has not agreed."
+  "Gives back a payment that came in over a network, in whole or in part, or tells the bank that asks for it that it gets nothing. The money leaves the account at once; whether the return settles, the network says later. It waits for as many people as a payment would. An entry of ACH goes back whole, until 22:00 in New York of the next banking day: a debit, whose money is on the account again at once, for sixty days where a consumer has not agreed; a credit at any time where it is refused or its bank asks for it."
   returnPayment("The payment to give back." input: ReturnPaymentInput!): ReturnPaymentPayload
-  "Asks the bank that was paid for the money back, or undoes a book transfer, for callers that see both customers."
+  "Asks the bank that was paid for the money back, or undoes a book transfer, for callers that see both customers. A credit over ACH is taken back by an entry in the next file, until 22:00 in New York of the fifth banking day after it settled: the money is on the account when that settles, and leaves it again if the other bank sends it back."
   reversePayment("The payment to reverse." input: ReversePaymentInput!): ReversePaymentPayload
 }
 
@@ -4310,7 +4310,7 @@ type RequestDebitPayload {
 input ReturnPaymentInput {
   "The payment's number."
   uid: UID!
-  "Why, as a reason of ISO 20022 such as CUST, of a debit as one of ACH such as R10. Required over ACH, and over FedNow and Fedwire unless nothing is given back."
+  "Why, as a reason of ISO 20022 such as CUST, over ACH as one of ACH such as R10. Required over ACH, and over FedNow and Fedwire unless nothing is given back."
   code: String
   "A note, in ASCII. Required over Fedwire."
   notes: String
@@ -4342,7 +4342,7 @@ type ReturnPaymentPayload {
 input ReversePaymentInput {
   "The payment's number."
   uid: UID!
-  "Why, as a reason of ISO 20022 such as DUPL. Required over a network."
+  "Why, as a reason of ISO 20022 such as DUPL. Required over a network; ACH has no use for it, nor for notes."
   code: String
   "A note, in ASCII."
   notes: String
@@ -4425,18 +4425,32 @@ input PlayIncomingCreditInput {
   amount: Amount!
   "The currency; USD if absent."
   currency: Currency
-  "The network: FEDNOW, RTP or FEDWIRE."
+  "The network: FEDNOW, RTP, FEDWIRE or ACH."
   rail: PaymentRail!
-  "Who pays."
+  "Who pays; over ACH companyName says it."
   senderName: String
-  "The account that pays, at the other bank."
+  "The account that pays, at the other bank, which ACH does not say."
   senderNumber: String
   "The routing number of the other bank."
   senderBankId: String
   "The sender's reference, up to 35 characters of ASCII."
   externalReferenceId: String
-  "A note, up to 140 characters of ASCII."
+  "A note, up to 140 characters of ASCII; 80 over ACH."
   notes: String
+  "A virtual account on the account, under whose number it is credited."
+  virtualAccountNumber: String
+  "Over ACH: the number of the company that pays, 10 digits."
+  achCompanyId: String
+  "Over ACH: the company's name, up to 16 characters."
+  companyName: String
+  "Over ACH: the entry class: PPD if absent; CCD, CTX, WEB or CIE."
+  secCode: String
+  "Over ACH: how the company knows who is credited, up to 15 characters."
+  individualId: String
+  "Over ACH: what the batch is for, up to 10 characters; PAYROLL if absent."
+  description: String
+  "Over ACH: the day on which the entry settles, today or later; today if absent."
+  paymentDate: Date
   "The reason, for the record."
   reason: String
   "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."

@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -19,20 +20,23 @@ import (
 	"bankgraph/core/rails/calendar"
 	"bankgraph/core/rails/nacha"
 	"bankgraph/core/seal"
+	"bankgraph/core/virtualaccounts"
 	"bankgraph/db"
 )
 
-// Debited is an entry of ACH by which another bank debits an account here (rest/CONTRACT.md, incoming debits). It is a
-// payment unless no account has its number. What is not paid goes back with a reason.
-type Debited struct {
-	bun.BaseModel `bun:"table:ach_debits,alias:ad" json:"-"`
+// Received is an entry of ACH by which another bank credits or debits an account here (rest/CONTRACT.md, incoming credits
+// over ACH) (rest/CONTRACT.md, incoming debits). It is a payment if it moves money, unless no account has its number. What
+// is not taken goes back with a reason.
+type Received struct {
+	bun.BaseModel `bun:"table:ach_received,alias:ar" json:"-"`
 
 	Tenant       access.Tenant     `bun:"tenant,pk" json:"-"`
 	ID           int64             `bun:"id,pk" json:"-"`
-	Message      MessageID         `bun:"message" json:"-"` // the file in which it came
+	Direction    rails.EntryType   `bun:"direction" json:"-"` // what it does to the account here
+	Message      MessageID         `bun:"message" json:"-"`   // the file in which it came
 	Line         int               `bun:"line" json:"-"`
-	Trace        string            `bun:"trace" json:"-"` // its number, by which the bank that sent it knows it
-	SettlesOn    time.Time         `bun:"settles_on,type:date" json:"-"`
+	Trace        string            `bun:"trace" json:"-"`                // its number, by which the bank that sent it knows it
+	SettlesOn    time.Time         `bun:"settles_on,type:date" json:"-"` // the day that its bank asks for, though it may have passed
 	Payment      UID               `bun:"payment,nullzero" json:"-"`
 	Bank         string            `bun:"bank" json:"-"`   // that sent it
 	Origin       string            `bun:"origin" json:"-"` // to which it was sent: where its return comes from
@@ -44,7 +48,7 @@ type Debited struct {
 	Name         string            `bun:"name" json:"-"`
 	IndividualID string            `bun:"individual_id" json:"-"`
 	Data         string            `bun:"data" json:"-"`
-	Minor        int64             `bun:"amount" json:"-"`
+	Minor        int64             `bun:"amount" json:"-"` // 0 of one that asks or tells something
 	Number       seal.Value        `bun:"embed:number_" json:"-"`
 	ReturnCode   string            `bun:"return_code" json:"-"` // '' if it does not go back
 	ReturnedAt   *time.Time        `bun:"returned_at" json:"-"` // when that was decided
@@ -52,11 +56,12 @@ type Debited struct {
 	ReturnTrace  string            `bun:"return_trace" json:"-"`
 }
 
-// DebitedColumn names the column for which the account numbers of entries that came in are sealed (seal.Place).
-const DebitedColumn = "ach_debits.number"
+// ReceivedColumn names the column for which the account numbers of entries that came in are sealed (seal.Place). It keeps
+// the first name of the table, to which what was sealed is bound.
+const ReceivedColumn = "ach_debits.number"
 
-func (d *Debited) place() seal.Place {
-	return seal.Place{Tenant: int64(d.Tenant), Column: DebitedColumn, Row: d.ID}
+func (d *Received) place() seal.Place {
+	return seal.Place{Tenant: int64(d.Tenant), Column: ReceivedColumn, Row: d.ID}
 }
 
 // The reasons of ACH for which entries go back.
@@ -66,7 +71,8 @@ const (
 	unknown       = "R03"
 	unauthorized  = "R10" // by a consumer
 	blocked       = "R16"
-	notDebitable  = "R20"
+	notTaken      = "R20"
+	notWantedHere = "R23"
 	notAuthorized = "R29" // by a company
 )
 
@@ -81,10 +87,10 @@ func notWanted(class string) string {
 	return unauthorized
 }
 
-// isDebit reports whether an entry of another bank debits an account.
-func isDebit(e *nacha.Entry) bool {
-	return e.Direction == rails.Debit && e.Kind == nacha.Live && e.Dishonour == nil && e.Contest == nil &&
-		e.Amount.Minor > 0 && e.Number != ""
+// isReceived reports whether an entry of another bank is for an account: it moves money, asks whether the account is there,
+// or tells its holder something.
+func isReceived(b *nacha.Batch, e *nacha.Entry) bool {
+	return e.Dishonour == nil && e.Contest == nil && e.Number != "" && b.Class != nacha.ENR
 }
 
 // The last times at which people may decide on a debit: at the end of the banking day after it came, and before its
@@ -104,30 +110,31 @@ func decideUntil(came, settlesOn time.Time, zone *time.Location) time.Time {
 	return until
 }
 
-type knownDebit struct {
+type knownEntry struct {
 	Trace     string    `bun:"trace"`
 	SettlesOn time.Time `bun:"settles_on,type:date"`
 	Payment   UID       `bun:"payment"`
 }
 
-type debitID struct {
+type receivedID struct {
 	ID int64 `bun:"id"`
 }
 
 var (
 	// two workers who have the same file take its entries one after the other
-	lockingFile   = db.NewQuery[messageID](`SELECT id FROM network_messages WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE`)
-	readingDebits = db.NewQuery[knownDebit](`SELECT trace, settles_on, coalesce(payment, 0) AS payment FROM ach_debits
+	lockingFile     = db.NewQuery[messageID](`SELECT id FROM network_messages WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE`)
+	readingReceived = db.NewQuery[knownEntry](`SELECT trace, settles_on, coalesce(payment, 0) AS payment FROM ach_received
 		WHERE tenant = $1 AND trace = ANY($2::text[])`)
-	takingDebitIDs = db.NewQuery[debitID](`SELECT nextval('ach_debit_ids') AS id FROM generate_series(1, $1::bigint)`)
+	takingReceivedIDs = db.NewQuery[receivedID](`SELECT nextval('ach_debit_ids') AS id FROM generate_series(1, $1::bigint)`)
 )
 
-// takeDebitsTx takes in entries of a file that debit accounts here and are not on record: each becomes a payment, which
-// waits for its settlement or for people, or goes back. An entry that comes again, in whatever file, counts once.
-func (s *Service) takeDebitsTx(
+// takeEntriesTx takes in entries of a file that are for accounts here and not on record: each that moves money becomes a
+// payment, which waits for its settlement or for people, or goes back. An entry that comes again, in whatever file, counts
+// once.
+func (s *Service) takeEntriesTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in MessageID, lines []*answer,
 ) error {
-	fresh, rows, err := s.freshTx(ctx, tx, caller.Tenant, in, now, lines)
+	fresh, rows, err := s.freshTx(ctx, tx, caller.Tenant, in, lines)
 	if err != nil {
 		return err
 	}
@@ -135,30 +142,36 @@ func (s *Service) takeDebitsTx(
 	for _, e := range fresh {
 		w.payees = append(w.payees, Party{Number: e.number})
 		w.banks = append(w.banks, banks.Routing(e.Bank))
+		if e.Direction == rails.Credit {
+			w.virtual = append(w.virtual, e.number)
+		}
 	}
-	work := &debitWork{intake: s.intake(caller, now)}
+	work := &entryWork{intake: s.intake(caller, now)}
 	if work.f, err = s.gatherTx(ctx, tx, caller.Tenant, w); err != nil {
 		return err
 	}
 	var entries []*Entry
-	var debits []*Debited
+	var received []*Received
 	var waiting []*Payment
 	var screened []*positivepay.Screened
 	for _, e := range fresh {
-		debits = append(debits, &e.Debited)
-		to := work.f.parties[work.f.numbered(s, e.number)]
-		if to == nil || to.BankID != e.Origin || to.SystemOfRecord != accounts.InternalCore || work.f.books.Of(to.Account) == nil {
+		received = append(received, &e.Received)
+		to, virtual := work.f.holder(s, e)
+		if to == nil {
 			e.ReturnCode, e.ReturnedAt = unknown, &now
 			e.row.Code = e.ReturnCode
 			continue
 		}
-		p := work.receive(e, to)
+		if e.Minor == 0 { // it is on record, and asks for nothing more
+			continue
+		}
+		p := work.receive(e, to, virtual)
 		e.Payment, e.row.Payment, entries = p.UID, p.UID, append(entries, e.entry(p))
-		switch code := to.undebitable(); {
+		switch code := cmp.Or(to.untaken(), notCreditable(virtual)); {
 		case code != "":
 			e.ReturnCode, e.ReturnedAt, e.row.Code = code, &now, code
 			work.refuse(p, code)
-		case to.PositivePay:
+		case e.Direction == rails.Debit && to.PositivePay:
 			waiting, screened = append(waiting, p), append(screened, work.f.screened(e, p))
 		default:
 			work.begin(p, Validated, "")
@@ -181,13 +194,27 @@ func (s *Service) takeDebitsTx(
 			Version: e.Version, After: e,
 		})
 	}
-	return errors.Join(work.writeTx(ctx, tx), db.InsertAtCommit(ctx, entries), db.InsertAtCommit(ctx, debits),
+	return errors.Join(work.writeTx(ctx, tx), db.InsertAtCommit(ctx, entries), db.InsertAtCommit(ctx, received),
 		db.InsertAtCommit(ctx, exceptions), db.InsertAtCommit(ctx, rows))
 }
 
-// arrivedDebit is an entry that debits an account here, as it is taken in.
-type arrivedDebit struct {
-	Debited
+// holder returns the account that an entry is for, and the virtual account on it that a credit names; nil if no account
+// kept here has its number at its routing number.
+func (f *facts) holder(s *Service, e *arrivedEntry) (to *party, virtual *virtualaccounts.Creditable) {
+	if e.Direction == rails.Credit {
+		to, virtual = f.creditor(s, e.number)
+	} else {
+		to = f.parties[f.numbered(s, e.number)]
+	}
+	if to == nil || to.BankID != e.Origin || to.SystemOfRecord != accounts.InternalCore || f.books.Of(to.Account) == nil {
+		return nil, nil
+	}
+	return to, virtual
+}
+
+// arrivedEntry is an entry for an account here, as it is taken in.
+type arrivedEntry struct {
+	Received
 
 	number     string // of the account
 	remittance string
@@ -197,17 +224,17 @@ type arrivedDebit struct {
 
 // freshTx returns the entries of lines that are not on record, and the rows of all lines that are not.
 func (s *Service) freshTx(
-	ctx context.Context, tx bun.Tx, tenant access.Tenant, in MessageID, now time.Time, lines []*answer,
-) (fresh []*arrivedDebit, rows []*Answered, err error) {
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, in MessageID, lines []*answer,
+) (fresh []*arrivedEntry, rows []*Answered, err error) {
 	var numbers []int32
 	var traces []string
 	for _, a := range lines {
-		numbers, traces = append(numbers, int32(a.line)), append(traces, a.debit.Trace)
+		numbers, traces = append(numbers, int32(a.line)), append(traces, a.entry.Trace)
 	}
 	b := db.TxBatch(tx)
 	locked := db.Queue(b, lockingFile, tenant, in)
 	done := db.Queue(b, readingAnswered, tenant, in, numbers)
-	found, ids := db.Queue(b, readingDebits, tenant, traces), db.Queue(b, takingDebitIDs, len(lines))
+	found, ids := db.Queue(b, readingReceived, tenant, traces), db.Queue(b, takingReceivedIDs, len(lines))
 	if err := errors.Join(b.Send(ctx), locked.Err); err != nil {
 		return nil, nil, err
 	}
@@ -223,7 +250,7 @@ func (s *Service) freshTx(
 		if before[a.line] {
 			continue
 		}
-		e := s.debited(a, tenant, ids.Items[i].ID, in, now)
+		e := s.received(a, tenant, ids.Items[i].ID, in)
 		e.row = &Answered{Tenant: tenant, Message: in, Line: a.line, Trace: e.Trace, Code: "entry"}
 		rows = append(rows, e.row)
 		if of, again := known[key(e.Trace, e.SettlesOn)]; again {
@@ -236,37 +263,46 @@ func (s *Service) freshTx(
 	return fresh, rows, nil
 }
 
-// debited is the entry of a line.
-func (s *Service) debited(a *answer, tenant access.Tenant, id int64, in MessageID, now time.Time) *arrivedDebit {
-	e, batch := a.debit, a.batch
-	d := &arrivedDebit{
-		Debited: Debited{
-			Tenant: tenant, ID: id, Message: in, Line: a.line, Trace: e.Trace, SettlesOn: calendar.Next(batch.Effective, 0),
-			Bank: nacha.Routing(batch.Bank), Origin: e.Routing, Class: batch.Class, CompanyID: batch.CompanyID,
-			CompanyName: batch.CompanyName, Description: batch.Description, Account: e.Account, Name: e.Name,
-			IndividualID: e.ID, Data: e.Data, Minor: e.Amount.Minor,
+// received is the entry of a line.
+func (s *Service) received(a *answer, tenant access.Tenant, id int64, in MessageID) *arrivedEntry {
+	e, batch := a.entry, a.batch
+	r := &arrivedEntry{
+		Received: Received{
+			Tenant: tenant, ID: id, Direction: e.Direction, Message: in, Line: a.line, Trace: e.Trace,
+			SettlesOn: calendar.Next(batch.Effective, 0), Bank: nacha.Routing(batch.Bank), Origin: e.Routing, Class: batch.Class,
+			CompanyID: batch.CompanyID, CompanyName: batch.CompanyName, Description: batch.Description, Account: e.Account,
+			Name: e.Name, IndividualID: e.ID, Data: e.Data, Minor: e.Amount.Minor,
 		},
 		number: e.Number, remittance: e.Remittance, sameDay: batch.SameDay,
 	}
-	if today := calendar.Next(calendar.Today(now), 0); d.SettlesOn.Before(today) {
-		d.SettlesOn = today // a file that came late
-	}
-	d.Number = s.keys.Seal(d.number, d.place())
-	return d
+	r.Number = s.keys.Seal(r.number, r.place())
+	return r
 }
 
-// receive makes a payment of an entry. It has no state yet.
-func (w *debitWork) receive(e *arrivedDebit, from *party) *Payment {
+// receive makes a payment of an entry for an account, and for a virtual account on it or nil. It has no state yet.
+func (w *entryWork) receive(e *arrivedEntry, of *party, virtual *virtualaccounts.Creditable) *Payment {
 	service := calendar.ACH
 	if e.sameDay {
 		service = calendar.SameDayACH
 	}
-	settles := calendar.SettlesAt(service, e.SettlesOn, w.now)
+	on := e.SettlesOn
+	if today := calendar.Next(calendar.Today(w.now), 0); on.Before(today) {
+		on = today // the file came late
+	}
+	settles := calendar.SettlesAt(service, on, w.now)
 	p := &Payment{
-		Tenant: e.Tenant, UID: w.f.uids[0], Customer: from.Customer, Direction: In, EntryType: rails.Debit, Rail: rails.ACH,
-		Minor: e.Minor, Currency: usDollar, Date: e.SettlesOn, ExternalReferenceID: e.IndividualID, Notes: e.Description,
-		Channel: string(rails.ACH), SenderAccount: from.Account, SenderName: from.Name, ReceiverName: e.CompanyName,
-		SettlesAt: &settles, MakerClient: w.caller.Client, MakerLogin: w.caller.LoginID, CreatedAt: w.now, UpdatedAt: w.now,
+		Tenant: e.Tenant, UID: w.f.uids[0], Customer: of.Customer, Direction: In, EntryType: e.Direction, Rail: rails.ACH,
+		Minor: e.Minor, Currency: usDollar, Date: on, ExternalReferenceID: e.IndividualID, Notes: e.Description,
+		Channel: string(rails.ACH), SettlesAt: &settles, MakerClient: w.caller.Client, MakerLogin: w.caller.LoginID,
+		CreatedAt: w.now, UpdatedAt: w.now,
+	}
+	if e.Direction == rails.Debit {
+		p.SenderAccount, p.SenderName, p.ReceiverName = of.Account, of.Name, e.CompanyName
+	} else {
+		p.ReceiverAccount, p.ReceiverCustomer, p.ReceiverName, p.SenderName = of.Account, of.Customer, of.Name, e.CompanyName
+	}
+	if virtual != nil {
+		p.Virtual = virtual.UID
 	}
 	w.f.uids = w.f.uids[1:]
 	w.by[p.UID] = p
@@ -288,25 +324,25 @@ func (f *facts) bankName(number string) string {
 }
 
 // entry is what ACH says of the payment.
-func (e *arrivedDebit) entry(p *Payment) *Entry {
+func (e *arrivedEntry) entry(p *Payment) *Entry {
 	return &Entry{
-		Tenant: p.Tenant, Payment: p.UID, Origin: e.Origin, EntryType: rails.Debit, Class: e.Class, CompanyID: e.CompanyID,
-		CompanyName: e.CompanyName, Description: e.Description, Account: e.Account, SameDay: e.sameDay, SettlesOn: e.SettlesOn,
+		Tenant: p.Tenant, Payment: p.UID, Origin: e.Origin, EntryType: e.Direction, Class: e.Class, CompanyID: e.CompanyID,
+		CompanyName: e.CompanyName, Description: e.Description, Account: e.Account, SameDay: e.sameDay, SettlesOn: p.Date,
 		Trace: e.Trace,
 	}
 }
 
 // screened is what positive pay asks of an entry.
-func (f *facts) screened(e *arrivedDebit, p *Payment) *positivepay.Screened {
+func (f *facts) screened(e *arrivedEntry, p *Payment) *positivepay.Screened {
 	return &positivepay.Screened{
 		Payment: int64(p.UID), Customer: p.Customer, Account: p.SenderAccount, Type: positivepay.ACH, CompanyID: e.CompanyID,
 		Name: e.CompanyName, BankID: e.Bank, BankName: p.details.BankName, Class: string(e.Class),
-		IndividualID: e.IndividualID, Amount: p.Amount(), DebitDate: e.SettlesOn,
+		IndividualID: e.IndividualID, Amount: p.Amount(), DebitDate: p.Date,
 	}
 }
 
-// undebitable returns why ACH does not debit an account, as a reason of ACH; "" if it does.
-func (a *party) undebitable() string {
+// untaken returns why an account takes no entry of ACH, as a reason of ACH; "" if it does.
+func (a *party) untaken() string {
 	switch {
 	case a.Status == accounts.Closed:
 		return closed
@@ -314,7 +350,18 @@ func (a *party) undebitable() string {
 		a.PartnerStatus != "" && !customers.InBusiness(a.PartnerStatus):
 		return blocked
 	case a.Currency != usDollar, !a.ACH, accountTypes[string(a.SubType)] == rails.Loan:
-		return notDebitable
+		return notTaken
 	}
 	return ""
+}
+
+// notCreditable returns why a virtual account takes no credit, as a reason of ACH; "" if it does, and without one.
+func notCreditable(virtual *virtualaccounts.Creditable) string {
+	switch {
+	case virtual == nil || virtual.Status == virtualaccounts.Active:
+		return ""
+	case virtual.Status == virtualaccounts.Closed:
+		return closed
+	}
+	return blocked
 }

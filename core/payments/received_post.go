@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,12 +13,13 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/ledger"
 	"bankgraph/core/positivepay"
+	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 	"bankgraph/db"
 )
 
-// debitWork is what a transaction does with debits of other banks.
-type debitWork struct {
+// entryWork is what a transaction does with entries of ACH that came in.
+type entryWork struct {
 	*intake
 
 	told    []changes.Change
@@ -25,7 +27,7 @@ type debitWork struct {
 }
 
 // begin lets a payment that has come begin its life in a state.
-func (w *debitWork) begin(p *Payment, in State, reason string) {
+func (w *entryWork) begin(p *Payment, in State, reason string) {
 	w.created, w.details = append(w.created, p), append(w.details, p.details)
 	w.steps = append(w.steps, p.enter(in, w.caller, w.now, reason))
 	w.told = append(w.told, changes.Change{
@@ -34,21 +36,21 @@ func (w *debitWork) begin(p *Payment, in State, reason string) {
 }
 
 // refuse sends a payment back that has just come.
-func (w *debitWork) refuse(p *Payment, code string) {
+func (w *entryWork) refuse(p *Payment, code string) {
 	p.ReturnedMinor, p.details.ReturnCode = p.Minor, code
 	w.begin(p, Returned, because(code, ""))
 }
 
 // enter takes a payment, which was this before, to its next state.
-func (w *debitWork) enter(was, p *Payment, to State, action, reason string) {
+func (w *entryWork) enter(was, p *Payment, to State, action, reason string) {
 	w.steps, w.moved = append(w.steps, p.enter(to, w.caller, w.now, reason)), append(w.moved, p)
 	w.told = append(w.told, changes.Change{
 		Action: action, Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version, Before: was, After: p,
 	})
 }
 
-// sendBack returns a debit of which nothing was booked, by a reason of ACH.
-func (w *debitWork) sendBack(p *Payment, code string) error {
+// sendBack returns an entry of which nothing was booked, by a reason of ACH.
+func (w *entryWork) sendBack(p *Payment, code string) error {
 	was := *p
 	to, err := sendingBack.Take(p.State)
 	if err != nil {
@@ -59,15 +61,48 @@ func (w *debitWork) sendBack(p *Payment, code string) error {
 	return nil
 }
 
+// settleEntry books a credit or a debit. Otherwise it returns why not, as a reason of ACH.
+func (w *entryWork) settleEntry(p *Payment, action string) (code string, err error) {
+	if p.EntryType == rails.Credit {
+		return w.credit(p, action)
+	}
+	return w.pay(p, action)
+}
+
+// credit books a credit: the money comes into its network's clearing account, and from there to the account. Otherwise it
+// returns why not, as a reason of ACH.
+func (w *entryWork) credit(p *Payment, action string) (code string, err error) {
+	f, was, on := w.f, *p, calendar.Today(w.now)
+	to := f.parties[p.ReceiverAccount]
+	if to == nil || f.books.Of(p.ReceiverAccount) == nil {
+		return unknown, nil
+	}
+	if code = cmp.Or(to.untaken(), notCreditable(f.virtual[p.Virtual])); code != "" {
+		return code, nil
+	}
+	next, err := crediting.Take(p.State)
+	if err != nil {
+		return "", err
+	}
+	err = f.book(p, ledger.Settlement, on, "Settled over "+string(p.Rail), f.settled(p), f.clearing(p), p.Minor)
+	if err == nil {
+		err = f.book(p, ledger.Payment, on, "Credit over "+string(p.Rail), f.clearing(p), p.ReceiverAccount, p.Minor)
+	}
+	if err == nil {
+		w.enter(&was, p, next, action, "")
+	}
+	return "", err
+}
+
 // pay books a debit: the money leaves the account for its network's clearing account, and settles. Otherwise it returns
 // why not, as a reason of ACH.
-func (w *debitWork) pay(p *Payment, action string) (code string, err error) {
+func (w *entryWork) pay(p *Payment, action string) (code string, err error) {
 	f, was, on := w.f, *p, calendar.Today(w.now)
 	from := f.parties[p.SenderAccount]
 	if from == nil || f.books.Of(p.SenderAccount) == nil {
 		return unknown, nil
 	}
-	if code = from.undebitable(); code != "" {
+	if code = from.untaken(); code != "" {
 		return code, nil
 	}
 	to, err := paying.Take(p.State)
@@ -93,7 +128,7 @@ func (w *debitWork) pay(p *Payment, action string) (code string, err error) {
 }
 
 // decide decides on the exception of a debit.
-func (w *debitWork) decide(e *positivepay.Exception, to positivepay.DecisionStatus, action string) error {
+func (w *entryWork) decide(e *positivepay.Exception, to positivepay.DecisionStatus, action string) error {
 	was := *e
 	if err := e.Decide(to, w.caller, w.now); err != nil {
 		return err
@@ -107,14 +142,14 @@ func (w *debitWork) decide(e *positivepay.Exception, to positivepay.DecisionStat
 }
 
 // writeTx writes what has come of it, and records it as the bank's own work, at the end of the transaction.
-func (w *debitWork) writeTx(ctx context.Context, tx bun.Tx) error {
+func (w *entryWork) writeTx(ctx context.Context, tx bun.Tx) error {
 	for _, done := range w.told {
 		w.record = append(w.record, done.Recorded(w.caller, ""))
 	}
 	return w.writeRowsTx(ctx, tx)
 }
 
-func (w *debitWork) writeRowsTx(ctx context.Context, tx bun.Tx) error {
+func (w *entryWork) writeRowsTx(ctx context.Context, tx bun.Tx) error {
 	var uids []int64
 	var codes []string
 	for uid, code := range w.why {
@@ -124,47 +159,58 @@ func (w *debitWork) writeRowsTx(ctx context.Context, tx bun.Tx) error {
 	if err != nil || len(uids) == 0 {
 		return err
 	}
-	return db.ExecAtCommit(ctx, `UPDATE ach_debits AS d SET return_code = n.code, returned_at = $4::timestamptz
-		FROM unnest($2::bigint[], $3::text[]) AS n(payment, code)
-		WHERE d.tenant = $1 AND d.payment = n.payment AND d.return_code = ''`, w.caller.Tenant, uids, codes, w.now)
+	return returnReceivedTx(ctx, w.caller.Tenant, w.now, uids, codes)
 }
 
-// lockDebitsTx locks debits that are in one of these states, and reads and locks what they are decided by. Those that
+// returnReceivedTx lets the entries of payments go back in the next file, each with its reason, at the end of the
+// transaction.
+func returnReceivedTx(ctx context.Context, tenant access.Tenant, now time.Time, of []int64, codes []string) error {
+	return db.ExecAtCommit(ctx, `UPDATE ach_received AS r SET return_code = n.code, returned_at = $4::timestamptz
+		FROM unnest($2::bigint[], $3::text[]) AS n(payment, code)
+		WHERE r.tenant = $1 AND r.payment = n.payment AND r.return_code = ''`, tenant, of, codes, now)
+}
+
+// lockEntriesTx locks entries that are in one of these states, and reads and locks what they are decided by. Those that
 // another worker has in hand are left to it.
-func (s *Service) lockDebitsTx(
+func (s *Service) lockEntriesTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, of []UID, in State,
-) (*debitWork, []*Payment, error) {
+) (*entryWork, []*Payment, error) {
 	var locked []*Payment
 	err := tx.NewSelect().Model(&locked).Where("pay.tenant = ?", caller.Tenant).Where("pay.uid IN (?)", bun.List(of)).
 		Where("pay.state = ?", in).OrderExpr("pay.uid").For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	w, err := s.debitsTx(ctx, tx, caller, now, locked)
+	w, err := s.entriesTx(ctx, tx, caller, now, locked)
 	return w, locked, err
 }
 
-// debitsTx reads and locks what debits are decided by that are locked.
-func (s *Service) debitsTx(
+// entriesTx reads and locks what entries are decided by that are locked.
+func (s *Service) entriesTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, locked []*Payment,
-) (w *debitWork, err error) {
-	w = &debitWork{intake: s.intake(caller, now)}
-	w.f, err = s.gatherTx(ctx, tx, caller.Tenant, wantedOfDebits(locked))
+) (w *entryWork, err error) {
+	w = &entryWork{intake: s.intake(caller, now)}
+	if w.f, err = s.gatherTx(ctx, tx, caller.Tenant, wantedOfEntries(locked)); err == nil {
+		w.f.by = caller
+	}
 	return w, err
 }
 
-// wantedOfDebits is what debits need that may be booked.
-func wantedOfDebits(all []*Payment) want {
+// wantedOfEntries is what entries need that may be booked.
+func wantedOfEntries(all []*Payment) want {
 	w := wanted(all...)
 	for _, p := range all {
 		w.houses = append(w.houses, house{ledger.Clearing(p.Rail), p.Currency}, house{ledger.Settled(p.Rail), p.Currency})
+		if p.Virtual != 0 {
+			w.virtualUIDs = append(w.virtualUIDs, p.Virtual)
+		}
 	}
 	return w
 }
 
-// PostDebits books the debits of other banks that settle now, and returns how many it took. One that cannot be paid goes
-// back with the reason. It is for workers: any number may call it at a time.
-func (s *Service) PostDebits(ctx context.Context) (taken int, err error) {
+// PostEntries books the credits and debits of other banks over ACH that settle now, and returns how many it took. One that
+// cannot be booked goes back with the reason. It is for workers: any number may call it at a time.
+func (s *Service) PostEntries(ctx context.Context) (taken int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
 		return 0, err
@@ -176,12 +222,12 @@ func (s *Service) PostDebits(ctx context.Context) (taken int, err error) {
 	if err == nil {
 		taken, err = together(due, func(uids []UID) (n int, err error) {
 			err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-				w, locked, err := s.lockDebitsTx(ctx, tx, caller, now, uids, Validated)
+				w, locked, err := s.lockEntriesTx(ctx, tx, caller, now, uids, Validated)
 				if n = len(locked); err != nil || n == 0 {
 					return err
 				}
 				for _, p := range locked {
-					code, err := w.pay(p, "settlePayment")
+					code, err := w.settleEntry(p, "settlePayment")
 					if err == nil && code != "" {
 						err = w.sendBack(p, code)
 					}
@@ -195,13 +241,13 @@ func (s *Service) PostDebits(ctx context.Context) (taken int, err error) {
 		})
 	}
 	if err != nil {
-		return taken, fmt.Errorf("book debits of other banks: %w", err)
+		return taken, fmt.Errorf("book entries of other banks: %w", err)
 	}
 	return taken, nil
 }
 
 // ExpireExceptions sends back the debits on which nobody has decided in time, and returns how many. It is for workers,
-// as PostDebits is.
+// as PostEntries is.
 func (s *Service) ExpireExceptions(ctx context.Context) (taken int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -230,7 +276,7 @@ func (s *Service) expireTx(
 	for _, uid := range of {
 		uids = append(uids, UID(uid))
 	}
-	w, locked, err := s.lockDebitsTx(ctx, tx, caller, now, uids, OnHold)
+	w, locked, err := s.lockEntriesTx(ctx, tx, caller, now, uids, OnHold)
 	if err != nil || len(locked) == 0 {
 		return 0, err
 	}
