@@ -21,6 +21,7 @@ import (
 	"bankgraph/core/keysets"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
+	"bankgraph/core/live"
 	"bankgraph/core/payments"
 	"bankgraph/core/positivepay"
 	"bankgraph/core/roles"
@@ -81,6 +82,7 @@ type Core struct {
 	Sandbox         *sandbox.Service
 	Files           *files.Service
 	Webhooks        *webhooks.Service
+	Live            *live.Service
 	Keysets         *keysets.Service
 }
 
@@ -118,6 +120,7 @@ func New(o Options) *Core {
 	c.Payments = payments.New(o.DB, o.Keys, c.Customers, c.Ledger, c.Changes, c.Clock.Now, c.Sandbox, c.PositivePay)
 	c.Files = files.New(o.DB, o.Keys, c.Customers, c.Payments, c.Changes, c.Clock.Now)
 	c.Webhooks = webhooks.New(o.DB, o.Keys, c.Customers, c.Payments, c.Changes, o.Now, o.Webhooks)
+	c.Live = live.New(o.DB)
 	c.Keysets = keysets.New(o.DB, o.Keys, o.Now)
 	c.Ledger.ProveToo(payments.Invariants...)
 	c.Ledger.ProveToo(virtualaccounts.Invariants...)
