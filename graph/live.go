@@ -88,8 +88,8 @@ func (a arguments) heard(object string) (customer, uid int64, since string, err 
 	return customer, uid, since, nil
 }
 
-// told reads the object of a change with all that is asked of it. It is nil if the caller does not see it, also where
-// nothing is asked of it.
+// told reads the object of a change with all that is asked of it. It is nil if the caller does not see it,
+// also where nothing is asked of it.
 func (k *kind[K, T]) told(ctx context.Context, key K, f graphql.CollectedField, name string) (*T, error) {
 	var asked []graphql.CollectedField
 	answer := []string{f.Definition.Type.Name()}
@@ -162,9 +162,9 @@ func (s answering) subscribe(ctx context.Context) graphql.ResponseHandler {
 	}
 }
 
-// next waits for a change and writes the answer to it, which is nil if the caller does not see it. Only what comes
-// after the wait costs anything: the caller is asked for again, takes its place among all that is worked on, and has
-// the limits of a query.
+// next waits for a change and writes the answer to it, which is nil if the caller does not see it. Only what
+// comes after the wait costs anything: the caller is asked for again, takes its place among all that is
+// worked on, and has the limits of a query.
 func (s answering) next(
 	ctx context.Context, listener *live.Listener, known subscription, f graphql.CollectedField,
 ) ([]byte, error) {

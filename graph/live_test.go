@@ -59,9 +59,9 @@ func (d *door) Open(context.Context, transport.Kind) (func(), error) {
 	return sync.OnceFunc(func() { d.mu.Lock(); defer d.mu.Unlock(); d.open-- }), nil
 }
 func (d *door) Allows(_ *http.Request, origin string) bool { return origin == "https://portal.example" }
-func (d *door) Serving() context.Context                  { return d.serving }
-func (d *door) Sent()                                     { d.mu.Lock(); defer d.mu.Unlock(); d.sent++ }
-func (d *door) Ended(why string)                          { d.mu.Lock(); defer d.mu.Unlock(); d.ended = append(d.ended, why) }
+func (d *door) Serving() context.Context                   { return d.serving }
+func (d *door) Sent()                                      { d.mu.Lock(); defer d.mu.Unlock(); d.sent++ }
+func (d *door) Ended(why string)                           { d.mu.Lock(); defer d.mu.Unlock(); d.ended = append(d.ended, why) }
 
 // is makes a token that of a caller; nil ends it.
 func (d *door) is(token string, caller *access.Caller) {
@@ -273,12 +273,12 @@ func TestOnlySubscriptionsAreStreams(t *testing.T) {
 	l := newLively(t)
 	for document, want := range map[string]string{
 		`{ viewer { tenant } }`: transport.StreamForSubscriptions,
-		`mutation { moveClock(input: {to: "2027-01-01T00:00:00Z"}) { moved } }`:                           "",
-		`subscription { paymentChanged { cursor } fileChanged { cursor } }`:                               "GRAPHQL_VALIDATION_FAILED",
-		`subscription { __typename }`:                                                                     "GRAPHQL_VALIDATION_FAILED",
-		`subscription { paymentChanged @skip(if: true) { cursor } }`:                                      "INVALID_REQUEST",
-		`subscription { paymentChanged(since: "x") { cursor } }`:                                          `"field":"since"`,
-		`subscription { paymentChanged(customer: "x") { cursor } }`:                                       `"field":"customer"`,
+		`mutation { moveClock(input: {to: "2027-01-01T00:00:00Z"}) { moved } }`: "",
+		`subscription { paymentChanged { cursor } fileChanged { cursor } }`:     "GRAPHQL_VALIDATION_FAILED",
+		`subscription { __typename }`:                                           "GRAPHQL_VALIDATION_FAILED",
+		`subscription { paymentChanged @skip(if: true) { cursor } }`:            "INVALID_REQUEST",
+		`subscription { paymentChanged(since: "x") { cursor } }`:                `"field":"since"`,
+		`subscription { paymentChanged(customer: "x") { cursor } }`:             `"field":"customer"`,
 		`subscription { paymentChanged { payment { customer { customers: payments(first: 200) { nodes { customer { payments(first: 200) { nodes { uid } } } } } } } } }`: "PRICE_LIMIT",
 	} {
 		h := l.listens(t, "staff", document)

@@ -26,12 +26,12 @@ var (
 		"too many subscriptions of this bank are open, try again later")
 )
 
-// mostStreamsOfCaller is how many streams of events one caller has open, and how many WebSockets beside them. Each of
-// these has some subscriptions.
+// mostStreamsOfCaller is how many streams of events one caller has open, and how many WebSockets beside them.
+// Each of these has some subscriptions.
 const mostStreamsOfCaller = 6
 
-// streams are the subscriptions that are open. While nothing happens they have no place in the room, no connection to
-// the database and no deadline; they are bounded by themselves.
+// streams are the subscriptions that are open. While nothing happens they have no place in the room, no
+// connection to the database and no deadline; they are bounded by themselves.
 type streams struct {
 	core    *core.Core
 	room    *room
@@ -151,7 +151,8 @@ func (s *streams) count(of party, what transport.Kind) (closed func(), err error
 	}), nil
 }
 
-// Allows implements transport.Door: pages of this host, and of the origins that CORS has, may open WebSockets.
+// Allows implements transport.Door: pages of this host, and of the origins that CORS has, may open
+// WebSockets.
 func (s *streams) Allows(r *http.Request, origin string) bool {
 	at, err := url.Parse(origin)
 	return err == nil && (strings.EqualFold(at.Host, r.Host) || slices.Contains(s.origins, origin))
@@ -177,8 +178,8 @@ func (s *streams) counted(next http.Handler) http.Handler {
 	})
 }
 
-// released gives up the place of a request whose caller is known by now: from here on it is a stream, which takes one
-// whenever it has something to do. What it sends is read without a place, as all bodies are.
+// released gives up the place of a request whose caller is known by now: from here on it is a stream, which
+// takes one whenever it has something to do. What it sends is read without a place, as all bodies are.
 func (s *streams) released(refuse refusal, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mine, ok := r.Context().Value(placeKey{}).(*place)

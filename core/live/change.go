@@ -28,8 +28,8 @@ var (
 		"the bank's database was restored or moved: subscribe again, since the last cursor")
 )
 
-// row is an entry of the bank's record with its event. The first row of a read has no entry, and tells where the
-// record ends.
+// row is an entry of the bank's record with its event. The first row of a read has no entry, and tells where
+// the record ends.
 type row struct {
 	Seq     int64     `bun:"seq"`
 	Epoch   int64     `bun:"epoch"`
@@ -51,8 +51,8 @@ type row struct {
 // of reports whether the row is of a customer: whose the object is, or who is paid.
 func (r *row) of(customer int64) bool { return r.Customer == customer || r.Payee == customer }
 
-// seenBy reports whether a caller sees one of the row's customers. It saves reads of what the caller does not see;
-// who reads the object asks again.
+// seenBy reports whether a caller sees one of the row's customers. It saves reads of what the caller does not
+// see; who reads the object asks again.
 func (r *row) seenBy(caller access.Caller) bool {
 	return caller.Sees(r.Customer, r.Owner) || r.Payee != 0 && caller.Sees(r.Payee, r.PayeeOwner)
 }

@@ -16,8 +16,8 @@ import (
 	"bankgraph/core/events"
 )
 
-// How long a change takes from its commit to a listener at 100 changes a second, with a sealer that runs as often as
-// a worker does while somebody listens.
+// How long a change takes from its commit to a listener at 100 changes a second, with a sealer that runs as
+// often as a worker does while somebody listens.
 func BenchmarkDelayToAListener(b *testing.B) {
 	bank := coretest.Alone(b)
 	operator := access.Operator(context.Background(), bank.Tenant, bank.Code, nil)

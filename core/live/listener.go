@@ -97,8 +97,8 @@ type Listener struct {
 	ended error
 }
 
-// Next waits for the next change. It returns ErrSlow if too many wait already, ErrMoved if the feed does not go on,
-// and the cause of the context's end.
+// Next waits for the next change. It returns ErrSlow if too many wait already, ErrMoved if the feed does not
+// go on, and the cause of the context's end.
 func (l *Listener) Next(ctx context.Context) (*Change, error) {
 	for {
 		if len(l.page) > 0 {
@@ -146,7 +146,8 @@ func (l *Listener) take() error {
 	return nil
 }
 
-// catchUp reads the next page of what came since the listener's cursor. At its end the listener is handed the rest.
+// catchUp reads the next page of what came since the listener's cursor. At its end the listener is handed the
+// rest.
 func (l *Listener) catchUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()

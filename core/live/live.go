@@ -45,8 +45,8 @@ const (
 	file    = "file"
 )
 
-// Payments listens to changes of payments that the caller sees: of one customer, as who pays or is paid, or of one
-// payment, unless these are 0. It begins after a cursor of the feed, or now if there is none.
+// Payments listens to changes of payments that the caller sees: of one customer, as who pays or is paid, or
+// of one payment, unless these are 0. It begins after a cursor of the feed, or now if there is none.
 func (s *Service) Payments(
 	ctx context.Context, customer customers.UID, uid payments.UID, since string,
 ) (*Listener, error) {
@@ -120,7 +120,9 @@ func (s *Service) join(l *Listener) *feed {
 	defer s.mu.Unlock()
 	f := s.feeds[l.caller.Tenant]
 	if f == nil {
-		f = &feed{tenant: l.caller.Tenant, service: s, begun: make(chan struct{}), listeners: map[*Listener]bool{}}
+		f = &feed{
+			tenant: l.caller.Tenant, service: s, begun: make(chan struct{}), listeners: map[*Listener]bool{},
+		}
 		s.feeds[f.tenant] = f
 		go f.watch()
 	}
@@ -152,11 +154,12 @@ const (
 	mostLate = 256                    // changes that wait for one listener
 )
 
-// reading is the one statement that reads the record of a bank: the first row tells where it ends, the others are the
-// next entries after a number.
+// reading is the one statement that reads the record of a bank: the first row tells where it ends, the others
+// are the next entries after a number.
 var reading = db.NewQuery[row](`SELECT * FROM (
 	SELECT 0::bigint AS seq, coalesce((SELECT max(epoch) FROM audit_restores WHERE tenant = $1), 1) AS epoch,
-		coalesce((SELECT max(seq) FROM audit_seals WHERE tenant = $1), 0) AS last, 'epoch'::timestamptz AS at, '' AS kind,
+		coalesce((SELECT max(seq) FROM audit_seals WHERE tenant = $1), 0) AS last,
+		'epoch'::timestamptz AS at, '' AS kind,
 		'' AS object, 0::bigint AS uid, 0 AS version, 0::bigint AS customer, 0::bigint AS owner, 0::bigint AS payee,
 		0::bigint AS payee_owner
 	UNION ALL
@@ -165,7 +168,8 @@ var reading = db.NewQuery[row](`SELECT * FROM (
 		coalesce((SELECT c.owner FROM customers AS c WHERE c.tenant = $1 AND c.uid = e.payee), 0)
 	FROM (SELECT n.*, coalesce((SELECT p.receiver_customer FROM payments AS p
 			WHERE p.tenant = $1 AND p.uid = n.number AND n.object = 'payment'), 0) AS payee
-		FROM (SELECT s.seq, coalesce(v.at, 'epoch') AS at, coalesce(v.kind, '') AS kind, coalesce(v.object, '') AS object,
+		FROM (SELECT s.seq, coalesce(v.at, 'epoch') AS at, coalesce(v.kind, '') AS kind,
+				coalesce(v.object, '') AS object,
 				coalesce(CASE WHEN v.uid ~ '^[0-9]{1,18}$' THEN v.uid::bigint END, 0) AS number,
 				coalesce(v.version, 0) AS version, coalesce(v.customer, 0) AS customer
 			FROM audit_seals AS s LEFT JOIN events AS v ON v.tenant = $1 AND v.entry = s.entry

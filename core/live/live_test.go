@@ -226,4 +226,3 @@ func TestManyListenersShareOneStatement(t *testing.T) {
 		t.Errorf("200 listeners cost %d reads, one costs %d", together, alone)
 	}
 }
-

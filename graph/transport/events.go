@@ -10,9 +10,9 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// serveEvents answers a subscription as Server-Sent Events, by the distinct connections mode of graphql-sse: an event
-// next for each answer, and an event complete at the end. What is refused before the stream begins is answered as
-// JSON, with a status.
+// serveEvents answers a subscription as Server-Sent Events, by the distinct connections mode of graphql-sse:
+// an event next for each answer, and an event complete at the end. What is refused before the stream begins
+// is answered as JSON, with a status.
 func (s Streams) serveEvents(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
 	header := w.Header()
 	header.Set("Content-Type", plainJSON.contentType())

@@ -17,8 +17,8 @@ import (
 	"bankgraph/core/fault"
 )
 
-// subprotocol is the one that is spoken: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md. The legacy
-// one, graphql-ws, is refused.
+// subprotocol is the one that is spoken: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md. The
+// legacy one, graphql-ws, is refused.
 const subprotocol = "graphql-transport-ws"
 
 // The codes with which WebSockets are closed, beyond those of RFC 6455.
@@ -101,8 +101,8 @@ type socket struct {
 	running    sync.WaitGroup
 }
 
-// serve reads what the client says, until one side ends it. It returns how the WebSocket is to be closed; code 0 if it
-// is closed already.
+// serve reads what the client says, until one side ends it. It returns how the WebSocket is to be closed;
+// code 0 if it is closed already.
 func (k *socket) serve() (code websocket.StatusCode, reason string) {
 	// To end the context of a read would cut the connection, without a code.
 	late := time.AfterFunc(k.InitTimeout, func() { k.close(initTooLate, "Connection initialisation timeout") })
@@ -142,7 +142,8 @@ func (k *socket) serve() (code websocket.StatusCode, reason string) {
 	return code, reason
 }
 
-// begin lets the caller in that connection_init names: by the token in its payload, or in the header of the request.
+// begin lets the caller in that connection_init names: by the token in its payload, or in the header of the
+// request.
 func (k *socket) begin(payload any) (websocket.StatusCode, string) {
 	token := tokenOf(k.request)
 	given, _ := payload.(map[string]any)
@@ -347,8 +348,8 @@ func (k *socket) refuse(id string, response *graphql.Response) {
 	k.send("error", id, marshal(response.Errors))
 }
 
-// send writes a message, whose payload is JSON. A client that does not read ends the WebSocket. It reports whether
-// there is still one.
+// send writes a message, whose payload is JSON. A client that does not read ends the WebSocket. It reports
+// whether there is still one.
 func (k *socket) send(kind, id string, payload ...[]byte) bool {
 	text := []byte(`{"type":"` + kind + `"`)
 	if id != "" {

@@ -17,12 +17,14 @@ import (
 
 // Door is what the program knows of the callers of streams. Whatever it refuses, it refuses with a fault.
 type Door interface {
-	// Verify returns the context in which the bearer of a token asks, and for how long that may be taken for granted.
+	// Verify returns the context in which the bearer of a token asks, and for how long that may be taken for
+	// granted.
 	Verify(ctx context.Context, token string) (context.Context, time.Duration, error)
-	// Work takes a place among all that is worked on for the caller of the context, while a stream has something to
-	// do; leave gives it back.
+	// Work takes a place among all that is worked on for the caller of the context, while a stream has
+	// something to do; leave gives it back.
 	Work(ctx context.Context) (leave func(), err error)
-	// Open counts a stream, or a WebSocket, of the caller of the context until it is closed. It refuses the surplus.
+	// Open counts a stream, or a WebSocket, of the caller of the context until it is closed. It refuses the
+	// surplus.
 	Open(ctx context.Context, what Kind) (closed func(), err error)
 	// Allows reports whether a page of an origin may open a WebSocket.
 	Allows(r *http.Request, origin string) bool
@@ -43,7 +45,8 @@ const (
 	Operation Kind = "operation"
 )
 
-// Streams is the transport of subscriptions. Mount it before HTTP, with which it shares how requests are read.
+// Streams is the transport of subscriptions. Mount it before HTTP, with which it shares how requests are
+// read.
 type Streams struct {
 	HTTP
 	Door   Door
@@ -59,7 +62,8 @@ var _ graphql.Transport = Streams{}
 // longestSend is how long a caller may take for one answer, beyond what its side and the kernel take at once.
 const longestSend = 5 * time.Second
 
-// WantsStream reports whether a request is to be answered as a stream: by text/event-stream, or over a WebSocket.
+// WantsStream reports whether a request is to be answered as a stream: by text/event-stream, or over a
+// WebSocket.
 func WantsStream(r *http.Request) bool {
 	return Upgrades(r) || prefersStream(r.Header.Values("Accept"))
 }
@@ -100,7 +104,8 @@ type session struct {
 	mu sync.Mutex
 }
 
-// begin lets a caller in. The session's context ends with the given one, when the token does, or the server stops.
+// begin lets a caller in. The session's context ends with the given one, when the token does, or the server
+// stops.
 func begin(ctx context.Context, door Door, token string) (*session, error) {
 	s := &session{door: door, token: token}
 	ctx, holds, err := door.Verify(ctx, token)
@@ -155,8 +160,8 @@ func (s *session) enter(ctx context.Context) (context.Context, func(), error) {
 // sessionKey is the key of the session among the extensions of gqlgen's operation context.
 const sessionKey = "bankgraph.session"
 
-// Enter takes a place for what an operation of a stream has to do: see session.enter. An operation that is no stream's
-// has its place already.
+// Enter takes a place for what an operation of a stream has to do: see session.enter. An operation that is no
+// stream's has its place already.
 func Enter(ctx context.Context, op *graphql.OperationContext) (context.Context, func(), error) {
 	s, ok := op.Stats.GetExtension(sessionKey).(*session)
 	if !ok {
@@ -165,8 +170,8 @@ func Enter(ctx context.Context, op *graphql.OperationContext) (context.Context, 
 	return s.enter(ctx)
 }
 
-// subscribe opens a subscription in the context of a stream, which ends it. It returns what waits for the next answer;
-// nil and the refusal if there is none.
+// subscribe opens a subscription in the context of a stream, which ends it. It returns what waits for the
+// next answer; nil and the refusal if there is none.
 func (s *session) subscribe(
 	ctx context.Context, exec graphql.GraphExecutor, params *graphql.RawParams,
 ) (next graphql.ResponseHandler, at context.Context, refused *graphql.Response) {
@@ -193,7 +198,8 @@ func (s *session) subscribe(
 	return next, at, nil
 }
 
-// listeningKey is the key of the mark that a subscription is open, among the extensions of the operation context.
+// listeningKey is the key of the mark that a subscription is open, among the extensions of the operation
+// context.
 const listeningKey = "bankgraph.listening"
 
 // Listening marks a subscription as open. One that its field has refused is not: it has no stream.
