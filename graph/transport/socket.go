@@ -17,8 +17,8 @@ import (
 	"bankgraph/core/fault"
 )
 
-// subprotocol is the one that is spoken: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md. The
-// legacy one, graphql-ws, is refused.
+// subprotocol is the one that is spoken, that of the package graphql-ws. The legacy one, whose name is graphql-ws, is
+// refused.
 const subprotocol = "graphql-transport-ws"
 
 // The codes with which WebSockets are closed, beyond those of RFC 6455.
