@@ -22,6 +22,7 @@ import (
 	"bankgraph/core/keysets"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
+	"bankgraph/core/live"
 	"bankgraph/core/payments"
 	"bankgraph/core/positivepay"
 	"bankgraph/core/roles"
@@ -83,6 +84,7 @@ type Core struct {
 	Files           *files.Service
 	Webhooks        *webhooks.Service
 	Attention       *attention.Service
+	Live            *live.Service
 	Keysets         *keysets.Service
 }
 
@@ -121,6 +123,7 @@ func New(o Options) *Core {
 	c.Files = files.New(o.DB, o.Keys, c.Customers, c.Payments, c.Changes, c.Clock.Now)
 	c.Webhooks = webhooks.New(o.DB, o.Keys, c.Customers, c.Payments, c.Changes, o.Now, o.Webhooks)
 	c.Attention = attention.New(o.DB, c.Clock.Now)
+	c.Live = live.New(o.DB)
 	c.Keysets = keysets.New(o.DB, o.Keys, o.Now)
 	c.Ledger.ProveToo(payments.Invariants...)
 	c.Ledger.ProveToo(virtualaccounts.Invariants...)

@@ -52,7 +52,7 @@ func open(t *testing.T) *core.Core {
 // beforeCallers are open to everybody: they issue and verify what identifies a caller, or tell what time it is, to
 // transactions that many callers share.
 var beforeCallers = map[string]bool{
-	"Tenants.Find": true, "Clients.Issue": true, "Clients.Refresh": true, "Clients.Verify": true,
+	"Tenants.Find": true, "Clients.Issue": true, "Clients.Refresh": true, "Clients.Verify": true, "Clients.VerifyFor": true,
 	"Clients.PublicKeys": true, "Clients.Issuer": true,
 	"Issuers.Verify": true, "Users.Actor": true, "Users.ActorLinked": true, "Users.ActorNamed": true,
 	"Roles.ActiveOf": true, "Users.Granted": true, "Clock.Now": true,

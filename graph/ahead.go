@@ -27,7 +27,8 @@ type operation struct {
 	families map[any]*siblings // by pointer to a row, or by what was copied from one
 }
 
-// batch starts a round trip. A mutation reads from the primary: a replica may not have its change yet.
+// batch starts a round trip. A mutation reads from the primary, and so does a subscription: a replica may not have
+// the change yet.
 func (o *operation) batch() *db.Batch {
 	if o.fresh {
 		return o.core.PrimaryBatch()
@@ -46,7 +47,7 @@ func operationOf(ctx context.Context) *operation {
 func begin(ctx context.Context, c *core.Core, memory *documents.Memory) {
 	op := graphql.GetOperationContext(ctx)
 	op.Stats.SetExtension(operationKey, &operation{
-		core: c, fresh: op.Operation.Operation == ast.Mutation, document: memory.Of(op),
+		core: c, fresh: op.Operation.Operation != ast.Query, document: memory.Of(op),
 		families: map[any]*siblings{},
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/handler"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"bankgraph/core"
 	"bankgraph/core/access"
@@ -27,6 +28,8 @@ type Options struct {
 	RequestID   func(context.Context) string // the id under which the request is logged
 	Unavailable func(error) bool             // reports whether an error means: the database is away
 	Deadline    time.Duration                // of one operation; 10 s if 0
+	// Door lets subscriptions in; without it there are none.
+	Door transport.Door
 	// Draft answers with the status codes of the 2026 draft of GraphQL over HTTP.
 	Draft bool
 }
@@ -49,9 +52,9 @@ const mostErrors = 100
 // New makes the handler of /graphql. It needs the caller in the request's context.
 func New(c *core.Core, options Options) http.Handler { return serving(c, options, queries, memory) }
 
-// serving is New with the given queries and memory of documents.
+// serving is New with another way to answer queries, and another memory of documents.
 func serving(
-	c *core.Core, options Options, queries *direct.Schema, memory *documents.Memory,
+	c *core.Core, options Options, written *direct.Schema, memory *documents.Memory,
 ) *handler.Server {
 	if missing := undeclared(); missing != nil {
 		panic("graph: nothing answers " + strings.Join(missing, ", "))
@@ -64,7 +67,8 @@ func serving(
 	}
 	h := handlerOptions{options}
 	server := handler.New(executable{
-		generated.NewExecutableSchema(generated.Config{Resolvers: &Resolver{core: c}}), queries,
+		generated.NewExecutableSchema(generated.Config{Resolvers: &Resolver{core: c}}), written,
+		answering{c, queries, options.Deadline},
 	})
 	server.SetErrorPresenter(h.present)
 	server.SetRecoverFunc(h.recovered)
@@ -72,7 +76,11 @@ func serving(
 	if options.Draft {
 		profile = transport.Draft
 	}
-	server.AddTransport(transport.HTTP{Profile: profile})
+	plain := transport.HTTP{Profile: profile}
+	if options.Door != nil {
+		server.AddTransport(transport.Streams{HTTP: plain, Door: options.Door, Refuse: Refuse})
+	}
+	server.AddTransport(plain)
 	guard.Use(server, guard.Options{
 		MayIntrospect: func(ctx context.Context) bool {
 			_, err := access.Require(ctx, access.ExploreGraphQL)
@@ -87,14 +95,27 @@ func serving(
 		return next(ctx)
 	})
 	server.AroundResponses(func(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
+		if streams(ctx) {
+			return cut(next(ctx)) // which bounds what it does after it has waited
+		}
 		ctx, cancel := context.WithTimeout(ctx, options.Deadline)
 		defer cancel()
-		response := next(db.WithMeter(ctx, db.MeterUnder(ctx, mostStatements)))
-		if response != nil && len(response.Errors) > 0 {
-			errs := unfold(response.Errors)
-			response.Errors = errs[:min(len(errs), mostErrors)] // one denied field gives an error in every row
-		}
-		return response
+		return cut(next(db.WithMeter(ctx, db.MeterUnder(ctx, mostStatements))))
 	})
 	return server
+}
+
+// streams reports whether a context is that of a subscription.
+func streams(ctx context.Context) bool {
+	op := graphql.GetOperationContext(ctx).Operation
+	return op != nil && op.Operation == ast.Subscription
+}
+
+// cut leaves at most mostErrors errors in a response: one denied field gives an error in every row.
+func cut(response *graphql.Response) *graphql.Response {
+	if response != nil && len(response.Errors) > 0 {
+		errs := unfold(response.Errors)
+		response.Errors = errs[:min(len(errs), mostErrors)]
+	}
+	return response
 }

@@ -98,9 +98,14 @@ func undeclared() (missing []string) {
 			missing = append(missing, "Query."+f.Name)
 		}
 	}
+	for _, f := range schema.Subscription.Fields {
+		if subscriptions[f.Name].open == nil {
+			missing = append(missing, "Subscription."+f.Name)
+		}
+	}
 	for name, t := range schema.Types {
 		if t.Kind != ast.Object || t.BuiltIn || t == schema.Query || t == schema.Mutation ||
-			strings.HasSuffix(name, "Payload") { // gqlgen answers mutations
+			t == schema.Subscription || strings.HasSuffix(name, "Payload") { // gqlgen answers mutations
 			continue
 		}
 		for _, f := range t.Fields {

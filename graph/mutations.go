@@ -35,15 +35,21 @@ func (k *kind[K, T]) changed(ctx context.Context, key K) *T {
 	if len(asked) == 0 {
 		return nil
 	}
-	f := asked[0]
-	for _, again := range asked[1:] { // the same row under other aliases
-		f.Selections = append(f.Selections[:len(f.Selections):len(f.Selections)], again.Selections...)
-	}
+	f := together(asked)
 	row, err := k.one(ctx, key, f)
 	if err != nil {
 		graphql.AddError(graphql.WithPathContext(ctx, graphql.NewPathWithField(f.Alias)), err)
 	}
 	return row
+}
+
+// together makes one field of several for the same row under other aliases.
+func together(asked []graphql.CollectedField) graphql.CollectedField {
+	f := asked[0]
+	for _, again := range asked[1:] {
+		f.Selections = append(f.Selections[:len(f.Selections):len(f.Selections)], again.Selections...)
+	}
+	return f
 }
 
 // payloadFields returns the fields of this name that the current mutation's payload was asked for.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"bankgraph/core/access"
 	"bankgraph/graph/direct"
@@ -11,14 +12,18 @@ import (
 	"bankgraph/graph/generated"
 )
 
-// executable writes queries directly (package direct). gqlgen executes everything else through the resolvers,
-// such as introspection and mutations.
+// executable writes queries and the answers of subscriptions directly (package direct). gqlgen executes everything
+// else through the resolvers, such as introspection and mutations.
 type executable struct {
 	graphql.ExecutableSchema
 	queries *direct.Schema
+	streams answering
 }
 
 func (e executable) Exec(ctx context.Context) graphql.ResponseHandler {
+	if graphql.GetOperationContext(ctx).Operation.Operation == ast.Subscription {
+		return e.streams.subscribe(ctx)
+	}
 	if !e.queries.Covers(graphql.GetOperationContext(ctx)) {
 		return e.ExecutableSchema.Exec(ctx)
 	}

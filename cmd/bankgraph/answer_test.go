@@ -292,7 +292,7 @@ func TestMutationsTellTheirAnswerThatItMustBeKept(t *testing.T) {
 		request := httptest.NewRequestWithContext(access.With(ctx, caller), http.MethodPost, "/graphql",
 			strings.NewReader(`{"query":"`+query+`"}`))
 		request.Header.Set("Content-Type", "application/json")
-		graphFace(s.bank).ServeHTTP(a, request)
+		graphFace(s.bank, nil).ServeHTTP(a, request)
 		if a.kept != want {
 			t.Errorf("%s: kept %v", query, a.kept)
 		}

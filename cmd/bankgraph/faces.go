@@ -7,6 +7,7 @@ import (
 	"bankgraph/db"
 	"bankgraph/graph"
 	"bankgraph/graph/playground"
+	"bankgraph/graph/transport"
 	"bankgraph/rest"
 	"bankgraph/rest/docs"
 )
@@ -22,8 +23,10 @@ func cannotAnswer(err error) bool {
 	return db.IsUnavailable(err) || db.IsTimeout(err) || db.IsRetryable(err)
 }
 
-func graphFace(b *bank) http.Handler {
+// graphFace answers GraphQL; with a door it answers subscriptions, as streams.
+func graphFace(b *bank, door transport.Door) http.Handler {
 	return graph.New(b.Core, graph.Options{
+		Door:        door,
 		RequestID:   idOf,
 		Unavailable: cannotAnswer,
 		Deadline:    deadline,

@@ -16,7 +16,8 @@ import (
 // front is everything that is served on the service's address.
 type front struct {
 	http.Handler
-	knows func(r *http.Request) bool // reports whether a request is probably not a stranger's
+	knows   func(r *http.Request) bool // reports whether a request is probably not a stranger's
+	streams *streams
 }
 
 // handler makes the front. A request passes, from the outside in: request id, log and metrics, CORS, routing
@@ -34,11 +35,17 @@ func (c *serveCommand) handler(
 		return unsent.deliver(refuse, mayChange, guard(refuse, room.admit(refuse, "", handler)))
 	}
 
+	streams := newStreams(b.Core, c.Streams, c.Origins, room, pace, meters)
+	graphQL := graphFace(b, streams)
+
 	partners, tokens := restFace(b), rest.Tokens(b.Core, rest.TokenLimits{})
 	site := &site{
 		refuse:   partners.Refuse,
 		partners: face(partners.Refuse, writes, partners),
-		graph:    face(graph.Refuse, never, graphFace(b)), // it calls Keep itself
+		graph:    face(graph.Refuse, never, graphQL), // it calls Keep itself
+		events: streams.counted(room.admit(graph.Refuse, "", authenticate(b.Core, graph.Refuse,
+			pace.keep(graph.Refuse, streams.released(graph.Refuse, graphQL))))),
+		sockets: streams.counted(graphQL),
 		tokens: unsent.deliver(rest.RefuseToken, writes,
 			guard(rest.RefuseToken, room.admit(rest.RefuseToken, signingIn, tokens))),
 		pages: pages(c.plays(demo), demo),
@@ -53,7 +60,7 @@ func (c *serveCommand) handler(
 		// A token counts only on paths where it is checked.
 		return known && site.asksWho(r) || probes(r.URL.Path)
 	}
-	return &front{identify(meters.observe(site, c.cors(site))), knows}
+	return &front{identify(meters.observe(site, c.cors(site))), knows, streams}
 }
 
 // writes reports whether a request's method may change something.

@@ -23,6 +23,7 @@ var folders = map[string]struct{ ours, alone []string }{
 		ours: []string{"graph", "core"},
 		alone: []string{
 			"github.com/99designs/gqlgen", "github.com/vektah/gqlparser", "github.com/graph-gophers/dataloader",
+			"github.com/coder/websocket",
 		},
 	},
 	"rest": {ours: []string{"rest", "core"}, alone: []string{"github.com/go-chi/chi"}},
@@ -43,7 +44,8 @@ var domains = []string{
 	"fault", "ident", "money", "page", "postal", "given", "check", "states", "outside", "access", "seal", "rails",
 	"audit", "events", "clock", "changes", "customers", "roles", "users", "tenants", "issuers", "clients", "banks",
 	"contacts", "accounts", "signatories", "positivepay",
-	"fees", "limits", "ledger", "holds", "virtualaccounts", "fx", "payments", "sandbox", "files", "webhooks", "attention", "keysets",
+	"fees", "limits", "ledger", "holds", "virtualaccounts", "fx", "payments", "sandbox", "files", "webhooks", "attention",
+	"live", "keysets",
 }
 
 const module = "bankgraph/"

@@ -177,18 +177,28 @@ func (p pace) keep(refuse refusal, next http.Handler) http.Handler {
 			refuse(w, r, err)
 			return
 		}
-		bank := strconv.FormatInt(int64(caller.Tenant), 10)
-		switch {
-		case p.caller != nil && p.caller.OnLimit(w, r, bank+"/"+caller.Party()):
-			err = errTooFast
-		case p.bank != nil && p.bank.OnLimit(w, r, bank):
-			err = errBankTooFast
-		}
-		if err != nil {
+		if err := p.counts(w, r, caller); err != nil {
 			p.meters.refuse(err)
 			refuse(w, r, err)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// counts counts a request of a caller. Its error says of whom there were too many.
+func (p pace) counts(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
+	bank := strconv.FormatInt(int64(caller.Tenant), 10)
+	switch {
+	case p.caller != nil && p.caller.OnLimit(w, r, bank+"/"+caller.Party()):
+		return errTooFast
+	case p.bank != nil && p.bank.OnLimit(w, r, bank):
+		return errBankTooFast
+	}
+	return nil
+}
+
+// over counts what a caller asks for over a WebSocket like a request.
+func (p pace) over(caller access.Caller) error {
+	return p.counts(&answer{header: http.Header{}}, new(http.Request), caller)
 }

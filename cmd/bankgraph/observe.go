@@ -30,7 +30,7 @@ type recorder struct {
 }
 
 func (r *recorder) WriteHeader(status int) {
-	if r.status == 0 && status >= 200 {
+	if r.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
 		r.status = status
 	}
 	r.ResponseWriter.WriteHeader(status)
@@ -45,7 +45,7 @@ func (r *recorder) Write(body []byte) (int, error) {
 	return written, err
 }
 
-// Unwrap lets http.ResponseController set deadlines.
+// Unwrap lets http.ResponseController set deadlines and flush, and WebSockets take over the connection.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 func recorderOf(w http.ResponseWriter) *recorder {
@@ -64,7 +64,11 @@ type meters struct {
 	refused  *prometheus.CounterVec
 	cut      prometheus.Counter
 	untold   prometheus.Counter
-	surplus  *httprate.RateLimiter // log lines, by caller
+	told     prometheus.Counter // answers of subscriptions
+
+	streamsEnded *prometheus.CounterVec
+
+	surplus *httprate.RateLimiter // log lines, by caller
 }
 
 // mostSurplusTold is how many refused requests of a caller are logged a second. Nothing else limits these
@@ -93,9 +97,17 @@ func newMeters(pools *db.DB) *meters {
 			Name: "bankgraph_requests_untold_total",
 			Help: "Requests that were turned away as surplus, and are not in the log.",
 		}),
+		told: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "bankgraph_stream_answers_total", Help: "Answers that subscriptions have sent.",
+		}),
+		streamsEnded: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "bankgraph_streams_ended_total",
+			Help: "Subscriptions that the server ended: slow readers, stops, callers whose token or right has ended, failures.",
+		}, []string{"why"}),
 		surplus: perSecond(mostSurplusTold, httprate.ResponseHeaders{}),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.refused, m.cut, m.untold, collectors.NewGoCollector(),
+	m.registry.MustRegister(m.requests, m.seconds, m.refused, m.cut, m.untold, m.told, m.streamsEnded,
+		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if pools != nil {
 		m.pools(pools)
@@ -198,6 +210,8 @@ var refusals = []struct {
 	{errBankTooFast, "bank", "rate"},
 	{errNoDoor, "network", "connections"},
 	{errNetTooFast, "network", "rate"},
+	{errStreams, "caller", "streams"},
+	{errBankStreams, "bank", "streams"},
 }
 
 // handler serves /metrics and, if ready is given, what keeps each bank from being ready. Only operators can

@@ -44,6 +44,7 @@ type serveCommand struct {
 	Rate         int           `env:"BANKGRAPH_RATE" default:"250" help:"Requests that one API key, or one person, may send in a second, and one network whose callers are not known; the surplus is answered 429; 0: as many as they like (${default})."`
 	NoWork       bool          `env:"BANKGRAPH_NO_WORK" help:"Leave the background work to bankgraph work."`
 	InFlight     int           `env:"BANKGRAPH_IN_FLIGHT" default:"0" help:"Requests that are worked on at a time; 0: 8 for each processor. One caller has a quarter of them, and one bank half, while others want some."`
+	Streams      int           `env:"BANKGRAPH_STREAMS" default:"1024" help:"Subscriptions that are open at a time; one caller has a quarter of them, and one bank half (${default})."`
 	Drain        time.Duration `env:"BANKGRAPH_DRAIN" default:"0s" help:"How long to stay open but not ready after a signal, for the balancer to notice."`
 
 	exposure
@@ -62,8 +63,8 @@ func (c *serveCommand) Validate() error {
 				origin)
 		}
 	}
-	if c.Rate < 0 || c.InFlight < 0 || c.Drain < 0 || c.Customers < 0 {
-		return errors.New("--rate, --in-flight, --drain and --customers cannot be below zero")
+	if c.Rate < 0 || c.InFlight < 0 || c.Drain < 0 || c.Customers < 0 || c.Streams < 0 {
+		return errors.New("--rate, --in-flight, --streams, --drain and --customers cannot be below zero")
 	}
 	return c.exposure.check()
 }
@@ -134,7 +135,8 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	lines.counted(meters)
 	health := newHealth(meters)
 	doors := openDoors(listener, c, secure, meters)
-	server := newServer(doors.count(c.handler(b, meters, health, demo, stopping.Load)), log)
+	front := c.handler(b, meters, health, demo, stopping.Load)
+	server := newServer(doors.count(front), log)
 	server.TLSConfig, server.ConnState, server.ConnContext = secure, doors.state, doors.context
 	metrics := newServer(meters.handler(readiness(b.Core, health, stopping.Load, true)), log)
 	failed := make(chan error, 2)
@@ -165,7 +167,7 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	if err == nil {
 		time.Sleep(c.Drain)
 	}
-	return errors.Join(err, finish(server, metrics, log))
+	return errors.Join(err, finish(server, metrics, front.streams, log))
 }
 
 // open starts the private database, or connects to the configured one, brings its schema up to date and opens
@@ -276,11 +278,12 @@ func newServer(handler http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-// finish stops accepting connections, waits for running requests, and cuts those that take too long.
-func finish(server, metrics *http.Server, log *slog.Logger) error {
+// finish stops accepting connections, ends streams, waits for running requests, and cuts those that take too long.
+func finish(server, metrics *http.Server, streams *streams, log *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(context.Background(), finishTimeout)
 	defer cancel()
-	err := server.Shutdown(ctx)
+	streams.stop()
+	err := errors.Join(server.Shutdown(ctx), streams.wait(ctx)) // Shutdown knows nothing of WebSockets
 	if err != nil {
 		log.Warn("requests were still running and are cut", "error", err)
 		err = server.Close()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"bankgraph/graph"
+	"bankgraph/graph/transport"
 	"bankgraph/rest"
 )
 
@@ -13,6 +14,7 @@ import (
 // face's envelope. Here paths are taken as they are, and rest answers unknown ones.
 type site struct {
 	graph, tokens, partners http.Handler
+	events, sockets         http.Handler            // subscriptions
 	refuse                  refusal                 // in the envelope for partners
 	pages                   map[string]http.Handler // by path, or by prefix if it ends in /
 }
@@ -44,6 +46,10 @@ func probes(path string) bool { return path == "/healthz" || path == "/readyz" }
 func (s *site) find(r *http.Request) (route string, handler http.Handler) {
 	path := r.URL.Path
 	switch {
+	case path == graphPath && transport.Upgrades(r):
+		return path, s.sockets
+	case path == graphPath && transport.WantsStream(r):
+		return path, s.events
 	case path == graphPath:
 		return path, s.graph
 	case isTokens(path):

@@ -257,9 +257,13 @@ func each(work ...func(context.Context) (int, error)) func(context.Context) (boo
 // another one than at the last signature, that is noted first. If it lacks what was kept, nothing is done:
 // see health.
 func (b *bank) sealAudit(ctx context.Context, kept *keptFile) (busy bool, err error) {
+	caller, err := access.Require(ctx)
+	if err != nil {
+		return false, err
+	}
 	tail, err := b.Audit.Tail(ctx)
 	if err != nil || tail.Unsealed == 0 && !tail.Unsigned {
-		return false, err
+		return b.Live.Listened(caller.Tenant), err // who listens waits for what comes next
 	}
 	mark, err := b.behind(ctx, kept)
 	if errors.Is(err, audit.ErrBehind) {

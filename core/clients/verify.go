@@ -40,12 +40,19 @@ const (
 // A verified token is remembered by its hash for ten seconds, or until its API key is changed by this
 // process.
 func (s *Service) Verify(ctx context.Context, token string) (access.Caller, error) {
+	caller, _, err := s.VerifyFor(ctx, token)
+	return caller, err
+}
+
+// VerifyFor is Verify for those who go on after it, such as streams: they have to ask again after the time that it
+// returns, when the token may have ended.
+func (s *Service) VerifyFor(ctx context.Context, token string) (access.Caller, time.Duration, error) {
 	if token == "" {
-		return access.Caller{}, access.ErrUnauthenticated
+		return access.Caller{}, 0, access.ErrUnauthenticated
 	}
 	hash, now := sha256.Sum256([]byte(token)), s.now()
-	if caller, ok := s.verified.get(hash, now); ok {
-		return caller, nil
+	if known, ok := s.verified.get(hash, now); ok {
+		return known.caller, known.till.Sub(now), nil
 	}
 	lasting, cancel := db.Lasting(ctx)
 	defer cancel()
@@ -53,13 +60,12 @@ func (s *Service) Verify(ctx context.Context, token string) (access.Caller, erro
 	if refused, is := errors.AsType[access.TokenRefusal](err); is {
 		s.verified.tokens.Remove(hash)
 		refused.Issuer = shortened(issuerOf(token))
-		return access.Caller{}, refused
+		return access.Caller{}, 0, refused
 	}
 	if err != nil {
-		return access.Caller{}, unanswered(err)
+		return access.Caller{}, 0, unanswered(err)
 	}
-	s.verified.put(hash, caller, now, expires)
-	return caller, nil
+	return caller, s.verified.put(hash, caller, now, expires).Sub(now), nil
 }
 
 // Remembered returns the caller of a token that was valid when it was last verified, however long ago. It
@@ -312,20 +318,19 @@ func newVerified() *verified {
 	return &verified{tokens: tokens}
 }
 
-func (v *verified) get(hash [sha256.Size]byte, now time.Time) (access.Caller, bool) {
+func (v *verified) get(hash [sha256.Size]byte, now time.Time) (verdict, bool) {
 	known, ok := v.tokens.Get(hash)
-	if !ok || !now.Before(known.till) || now.Before(known.since) {
-		return access.Caller{}, false
-	}
-	return known.caller, true
+	return known, ok && now.Before(known.till) && !now.Before(known.since)
 }
 
-func (v *verified) put(hash [sha256.Size]byte, caller access.Caller, now, expires time.Time) {
-	till := now.Add(remembered)
+// put remembers a verdict, and returns until when.
+func (v *verified) put(hash [sha256.Size]byte, caller access.Caller, now, expires time.Time) (till time.Time) {
+	till = now.Add(remembered)
 	if expires.Before(till) {
 		till = expires
 	}
 	v.tokens.Add(hash, verdict{caller: caller, since: now, till: till})
+	return till
 }
 
 // forget drops the tokens of an API key that has changed.

@@ -64,7 +64,25 @@ func (s *Schema) Covers(op *graphql.OperationContext) bool {
 }
 
 // Execute answers a query for which Covers is true. It adds errors to the response in the context.
-func (s *Schema) Execute(ctx context.Context) (data []byte) {
+func (s *Schema) Execute(ctx context.Context) []byte {
+	return s.write(ctx, "Query", func(w *writer, query *selection) []answer { return w.roots(ctx, query) })
+}
+
+// Event answers a subscription to one event; payload is the value of its one field.
+func (s *Schema) Event(ctx context.Context, payload any) []byte {
+	return s.write(ctx, "Subscription", func(_ *writer, asked *selection) []answer {
+		values := make([]answer, len(asked.fields))
+		for i := range values {
+			values[i].value = payload
+		}
+		return values
+	})
+}
+
+// write answers an operation on the values of its root fields.
+func (s *Schema) write(
+	ctx context.Context, root string, read func(*writer, *selection) []answer,
+) (data []byte) {
 	w := &writer{Schema: s, op: graphql.GetOperationContext(ctx)}
 	if s.Memory != nil {
 		w.memory = s.Memory(ctx)
@@ -75,12 +93,12 @@ func (s *Schema) Execute(ctx context.Context) (data []byte) {
 			data = []byte("null")
 		}
 	}()
-	query := w.selection("Query", w.op.Operation.SelectionSet)
+	query := w.selection(root, w.op.Operation.SelectionSet)
 	w.out = make([]byte, 0, max(1<<10, query.size.Load()*5/4))
-	values := w.roots(ctx, query)
+	values := read(w, query)
 	if !w.object(ctx, query, func(i int, f *field) bool {
 		if f.Name == "__typename" {
-			return w.typename("Query")
+			return w.typename(root)
 		}
 		return w.checked(ctx, f, values[i].value, values[i].err)
 	}) {

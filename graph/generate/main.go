@@ -117,10 +117,11 @@ func plainObjects(data *codegen.Data) (all []object) {
 }
 
 // resolving returns the fields of objects and of Query for which gqlgen wants resolvers. Those of Mutation
-// are written by hand.
+// are written by hand; subscriptions gqlgen does not execute.
 func resolving(data *codegen.Data) (all []object) {
 	for _, o := range data.Objects {
-		if o.IsReserved() || !o.HasResolvers() || o == data.MutationRoot {
+		if o.IsReserved() || !o.HasResolvers() || o == data.MutationRoot ||
+			o == data.SubscriptionRoot {
 			continue
 		}
 		wanted := object{Object: o}

@@ -2177,6 +2177,36 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"FileChange": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.FileChange).Cursor)
+			},
+		},
+		"at": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*model.FileChange).At)
+			},
+		},
+		"action": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.FileChange).Action)
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*model.FileChange).Version)
+			},
+		},
+		"file": {
+			One: func(o any) any {
+				if v := o.(*model.FileChange).File; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+	},
 	"Hold": {
 		"uid": {
 			Leaf: func(b []byte, o any) []byte {
@@ -2610,6 +2640,36 @@ var Plain = map[string]map[string]direct.Field{
 		"version": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendInt(b, o.(*payments.Payment).Version)
+			},
+		},
+	},
+	"PaymentChange": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.PaymentChange).Cursor)
+			},
+		},
+		"at": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*model.PaymentChange).At)
+			},
+		},
+		"action": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.PaymentChange).Action)
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*model.PaymentChange).Version)
+			},
+		},
+		"payment": {
+			One: func(o any) any {
+				if v := o.(*model.PaymentChange).Payment; v != nil {
+					return v
+				}
+				return nil
 			},
 		},
 	},
@@ -5380,6 +5440,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*fees.Fee]():                                         "Fee",
 	reflect.TypeFor[*fees.Tier]():                                        "FeeTier",
 	reflect.TypeFor[*audit.Change]():                                     "FieldChange",
+	reflect.TypeFor[*model.FileChange]():                                 "FileChange",
 	reflect.TypeFor[*holds.Held]():                                       "Hold",
 	reflect.TypeFor[*contacts.IntermediaryBank]():                        "IntermediaryBank",
 	reflect.TypeFor[*ledger.InvariantProof]():                            "InvariantProof",
@@ -5390,6 +5451,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.PageInfo]():                                   "PageInfo",
 	reflect.TypeFor[*ledger.PastBalance]():                               "PastBalance",
 	reflect.TypeFor[*payments.Payment]():                                 "Payment",
+	reflect.TypeFor[*model.PaymentChange]():                              "PaymentChange",
 	reflect.TypeFor[*model.Connection[payments.Payment]]():               "PaymentConnection",
 	reflect.TypeFor[*payments.Details]():                                 "PaymentDetails",
 	reflect.TypeFor[*model.Edge[payments.Payment]]():                     "PaymentEdge",

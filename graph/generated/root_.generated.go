@@ -44,6 +44,7 @@ type ResolverRoot interface {
 	Role() RoleResolver
 	Signatory() SignatoryResolver
 	Statement() StatementResolver
+	Subscription() SubscriptionResolver
 	Trade() TradeResolver
 	User() UserResolver
 	VirtualAccount() VirtualAccountResolver
@@ -231,6 +232,23 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 			ctx = graphql.WithUnmarshalerMap(ctx, inputUnmarshalMap)
 			data := _Mutation(ctx, ec, opCtx.Operation.SelectionSet)
 			var buf bytes.Buffer
+			data.MarshalGQL(&buf)
+
+			return &graphql.Response{
+				Data: buf.Bytes(),
+			}
+		}
+	case ast.Subscription:
+		next := _Subscription(ctx, ec, opCtx.Operation.SelectionSet)
+
+		var buf bytes.Buffer
+		return func(ctx context.Context) *graphql.Response {
+			buf.Reset()
+			data := next(ctx)
+
+			if data == nil {
+				return nil
+			}
 			data.MarshalGQL(&buf)
 
 			return &graphql.Response{
@@ -3665,6 +3683,56 @@ type ChangeLimitsPayload {
   approval: Approval
   "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
+}
+`, BuiltIn: false},
+	{Name: "../schema/live.graphqls", Input: `"What can be listened to, over Server-Sent Events or a WebSocket. One answer comes for each change that the caller sees, in the order of the bank's record; what the caller may not see does not come. The document's price and limits hold for each answer. Whether the caller's token still counts, and what it may see, is asked again for each."
+type Subscription {
+  "Tells of each change of payments. Asks for the same as payments."
+  paymentChanged(
+    "Only payments of this customer: those that it makes, and those that it is paid."
+    customer: UID
+    "Only this payment."
+    payment: UID
+    "First what came after this cursor, of an earlier answer or of paymentEvents; from now on if there is none. A client that goes on at its last cursor misses nothing and has nothing twice."
+    since: String
+  ): PaymentChange!
+  "Tells of each change of bulk files: that they were uploaded, checked, approved, paid or cancelled. Asks for the same as bulkFiles."
+  fileChanged(
+    "Only files of this customer."
+    customer: UID
+    "Only this file."
+    file: UID
+    "First what came after this cursor, of an earlier answer; from now on if there is none."
+    since: String
+  ): FileChange!
+}
+
+"One change of a payment."
+type PaymentChange {
+  "The change's place in the feed of the bank's events, for since."
+  cursor: String!
+  "When it happened."
+  at: DateTime!
+  "What happened, by the name of the operation in the record, such as sendPayment or carryOutPayment."
+  action: String!
+  "The version of the payment after the change."
+  version: Int!
+  "The payment as it is now; where changes come fast, it may be further than this one."
+  payment: Payment!
+}
+
+"One change of a bulk file."
+type FileChange {
+  "The change's place in the feed of the bank's events, for since."
+  cursor: String!
+  "When it happened."
+  at: DateTime!
+  "What happened, by the name of the operation in the record, such as checkFile or processFile."
+  action: String!
+  "The version of the file after the change."
+  version: Int!
+  "The file as it is now; where changes come fast, it may be further than this one."
+  file: BulkFile!
 }
 `, BuiltIn: false},
 	{Name: "../schema/payments.graphqls", Input: `extend type Query {
@@ -8667,6 +8735,22 @@ func childFields_FieldChange(ctx context.Context, ec *executionContext, field gr
 	return nil, fmt.Errorf("no field named %q was found under type FieldChange", field.Name)
 }
 
+func childFields_FileChange(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_FileChange_cursor(ctx, ec, field)
+	case "at":
+		return fieldContext_FileChange_at(ctx, ec, field)
+	case "action":
+		return fieldContext_FileChange_action(ctx, ec, field)
+	case "version":
+		return fieldContext_FileChange_version(ctx, ec, field)
+	case "file":
+		return fieldContext_FileChange_file(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FileChange", field.Name)
+}
+
 func childFields_Hold(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "uid":
@@ -8957,6 +9041,22 @@ func childFields_Payment(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Payment_webhookDeliveries(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Payment", field.Name)
+}
+
+func childFields_PaymentChange(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_PaymentChange_cursor(ctx, ec, field)
+	case "at":
+		return fieldContext_PaymentChange_at(ctx, ec, field)
+	case "action":
+		return fieldContext_PaymentChange_action(ctx, ec, field)
+	case "version":
+		return fieldContext_PaymentChange_version(ctx, ec, field)
+	case "payment":
+		return fieldContext_PaymentChange_payment(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PaymentChange", field.Name)
 }
 
 func childFields_PaymentConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -35,7 +35,6 @@ const (
 	InvalidText                = "INVALID_TEXT"
 	PersistedQueryNotSupported = "PERSISTED_QUERY_NOT_SUPPORTED"
 	PersistedDocumentNotFound  = "PERSISTED_DOCUMENT_NOT_FOUND"
-	SubscriptionsNotSupported  = "SUBSCRIPTIONS_NOT_SUPPORTED"
 )
 
 // Limits are what one document may ask. A limit of zero means that of DefaultLimits.
@@ -295,12 +294,6 @@ func (g *Guard) document(query string) (*document, gqlerror.List) {
 	}
 	if len(parsed.Operations) == 0 {
 		return nil, gqlerror.List{refused(errcode.ValidationFailed, "no operation provided")}
-	}
-	for _, operation := range parsed.Operations {
-		if operation.Operation == ast.Subscription && g.schema.Subscription == nil {
-			return nil, gqlerror.List{refused(SubscriptionsNotSupported,
-				"there are no subscriptions: ask a query again; the version of an object tells whether it has changed")}
-		}
 	}
 	if err := checkShape(parsed, g.limits); err != nil {
 		return nil, gqlerror.List{err}

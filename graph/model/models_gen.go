@@ -95,3 +95,7 @@ type RemoveSweepPayload struct {
 	// Whether the idempotency key was used before, and nothing changed now.
 	Replayed bool `json:"replayed"`
 }
+
+// What can be listened to, over Server-Sent Events or a WebSocket. One answer comes for each change that the caller sees, in the order of the bank's record; what the caller may not see does not come. The document's price and limits hold for each answer. Whether the caller's token still counts, and what it may see, is asked again for each.
+type Subscription struct {
+}

@@ -28,8 +28,8 @@ func (h HTTP) read(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, 
 		}
 	}
 	media, ok := negotiate(r.Header.Values("Accept"))
-	if !ok && streams(r.Header) || strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
-		return nil, media, &refusal{http.StatusNotAcceptable, SubscriptionsNotSupported, noSubscriptions, nil}
+	if !ok && multipart(r.Header) {
+		return nil, media, &refusal{http.StatusNotAcceptable, SubscriptionNeedsStream, needsStream, nil}
 	}
 	if !ok {
 		return nil, media, &refusal{
@@ -37,20 +37,21 @@ func (h HTTP) read(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, 
 			"the answer comes as application/graphql-response+json or application/json", nil,
 		}
 	}
-	var params *graphql.RawParams
-	var refused *refusal
-	if r.Method == http.MethodGet {
-		params, refused = h.readQuery(r.URL.RawQuery)
-	} else {
-		params, refused = h.readBody(w, r)
-	}
+	params, refused := h.readParams(w, r)
 	return params, media, refused
 }
 
-// streams reports whether the caller accepts a stream, as clients that subscribe do.
-func streams(header http.Header) bool {
+func (h HTTP) readParams(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, *refusal) {
+	if r.Method == http.MethodGet {
+		return h.readQuery(r.URL.RawQuery)
+	}
+	return h.readBody(w, r)
+}
+
+// multipart reports whether the caller accepts only a kind of stream that is not served here.
+func multipart(header http.Header) bool {
 	accept := strings.ToLower(strings.Join(header.Values("Accept"), ","))
-	return strings.Contains(accept, "text/event-stream") || strings.Contains(accept, "multipart/mixed")
+	return strings.Contains(accept, "multipart/mixed")
 }
 
 func (h HTTP) readBody(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, *refusal) {

@@ -1,5 +1,5 @@
-// Package transport answers GraphQL over plain HTTP: GET and POST, one
-// operation, one JSON answer.
+// Package transport answers GraphQL over plain HTTP: GET and POST, one operation, one JSON answer; and subscriptions
+// as streams, over Server-Sent Events and WebSockets.
 //
 // gqlgen's own transports pass 55 of the 61 checks of the graphql-http audit, ignore quality values in
 // Accept, and repeat the body in their errors. This one follows the GraphQL-over-HTTP specification (see
@@ -43,16 +43,23 @@ const (
 	InvalidText          = "INVALID_TEXT"
 	TimedOut             = "TIMED_OUT"
 
-	BatchingNotSupported      = "BATCHING_NOT_SUPPORTED"
-	SubscriptionsNotSupported = "SUBSCRIPTIONS_NOT_SUPPORTED"
+	BatchingNotSupported = "BATCHING_NOT_SUPPORTED"
+
+	SubscriptionNeedsStream = "SUBSCRIPTION_NEEDS_STREAM" // a subscription that is to be answered as JSON
+	StreamForSubscriptions  = "STREAM_FOR_SUBSCRIPTIONS"  // a query or mutation that is to be answered as a stream
+	SubprotocolNotSupported = "SUBPROTOCOL_NOT_SUPPORTED"
+	OriginDenied            = "ORIGIN_DENIED"
+	TooManyOperations       = "TOO_MANY_OPERATIONS" // of one WebSocket
 )
 
 // Messages for features of other servers that this one does not have.
 const (
 	noBatches = "batches are not taken: send each operation as a request of its own (in Apollo, HttpLink for BatchHttpLink), " +
 		"or ask for several root fields in one operation"
-	noSubscriptions = "there are no subscriptions: ask a query again, with Accept: application/json; " +
-		"the version of an object tells whether it has changed"
+	needsStream = "a subscription is answered as a stream: send Accept: text/event-stream, " +
+		"or open a WebSocket with the subprotocol graphql-transport-ws"
+	onlySubscriptions = "only subscriptions are answered as a stream: send queries and mutations by POST, " +
+		"with Accept: application/json"
 )
 
 // HTTP is the transport. Mount it last: it takes every request that no other transport takes, so that no
@@ -136,7 +143,7 @@ func refusedOperation(method string, operation ast.Operation) *refusal {
 	switch {
 	case operation == ast.Subscription:
 		return &refusal{
-			http.StatusBadRequest, SubscriptionsNotSupported, noSubscriptions, nil,
+			http.StatusBadRequest, SubscriptionNeedsStream, needsStream, nil,
 		}
 	case operation == ast.Mutation && method == http.MethodGet:
 		return &refusal{
@@ -219,7 +226,17 @@ func firstCode(errs gqlerror.List) string {
 // would check and copy it once more. Without data there is no data key, as the specification demands of
 // refused requests.
 func encode(w http.ResponseWriter, status int, response *graphql.Response) {
-	var before, after []byte
+	before, after := around(response)
+	w.Header().Set("Content-Length", strconv.Itoa(len(before)+len(response.Data)+len(after)))
+	w.WriteHeader(status)
+	// A failed write means that the client has gone.
+	_, _ = w.Write(before)
+	_, _ = w.Write(response.Data)
+	_, _ = w.Write(after)
+}
+
+// around returns what stands before the data of a response, and after it.
+func around(response *graphql.Response) (before, after []byte) {
 	before = append(before, '{')
 	if len(response.Errors) > 0 {
 		before = append(before, `"errors":`...)
@@ -238,14 +255,7 @@ func encode(w http.ResponseWriter, status int, response *graphql.Response) {
 		after = append(after, `"extensions":`...)
 		after = append(after, marshal(response.Extensions)...)
 	}
-	after = append(after, '}')
-
-	w.Header().Set("Content-Length", strconv.Itoa(len(before)+len(response.Data)+len(after)))
-	w.WriteHeader(status)
-	// A failed write means that the client has gone.
-	_, _ = w.Write(before)
-	_, _ = w.Write(response.Data)
-	_, _ = w.Write(after)
+	return before, append(after, '}')
 }
 
 // marshal encodes errors and extensions, which are the server's own. A value without a JSON form is a bug,

@@ -130,11 +130,7 @@ func TestAcceptIsNegotiatedByQuality(t *testing.T) {
 		w := send(t, h, sent{accept: accept, body: document("{ __typename }")})
 		answer(t, w)
 		if want == "" {
-			refused := transport.NotAcceptable
-			if strings.Contains(accept, "event-stream") {
-				refused = transport.SubscriptionsNotSupported
-			}
-			if w.Code != http.StatusNotAcceptable || code(t, w) != refused {
+			if w.Code != http.StatusNotAcceptable || code(t, w) != transport.NotAcceptable {
 				t.Errorf("Accept %q: %d %s", accept, w.Code, w.Body)
 			}
 			continue
@@ -442,8 +438,8 @@ func TestASubscriptionIsToldHowToConnect(t *testing.T) {
 		{method: "GET", url: "?query=subscription+%7B+paid+%7D", accept: gqlJSON},
 	} {
 		w := send(t, h, s)
-		if w.Code != 400 || code(t, w) != transport.SubscriptionsNotSupported ||
-			!strings.Contains(w.Body.String(), "ask a query again") {
+		if w.Code != 400 || code(t, w) != transport.SubscriptionNeedsStream ||
+			!strings.Contains(w.Body.String(), "text/event-stream") {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
 	}
@@ -629,16 +625,16 @@ func TestWhatIsNotHereSaysWhatToDo(t *testing.T) {
 			transport.BatchingNotSupported, "send each operation as a request of its own",
 		},
 		{
-			sent{accept: "text/event-stream", body: document("subscription { paid }")},
-			transport.SubscriptionsNotSupported, "ask a query again",
+			sent{accept: "application/json, text/event-stream", body: document("subscription { paid }")},
+			transport.SubscriptionNeedsStream, "graphql-transport-ws",
 		},
 		{
 			sent{
 				accept: `multipart/mixed;boundary="graphql";subscriptionSpec=1.0`,
 				body:   document("subscription { paid }"),
-			}, transport.SubscriptionsNotSupported, "ask a query again",
+			}, transport.SubscriptionNeedsStream, "text/event-stream",
 		},
-		{sent{body: document("subscription { paid }")}, transport.SubscriptionsNotSupported, "ask a query again"},
+		{sent{body: document("subscription { paid }")}, transport.SubscriptionNeedsStream, "text/event-stream"},
 	} {
 		w := send(t, h, one.sent)
 		if w.Code < 400 || w.Code > 499 || code(t, w) != one.code || !strings.Contains(w.Body.String(), one.says) {

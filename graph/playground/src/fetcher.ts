@@ -1,11 +1,11 @@
-// GraphQL over HTTP by the specification: one POST. There are no subscriptions.
+// GraphQL over HTTP by the specification: one POST. Subscriptions are answered to it as Server-Sent Events.
 
 import type { Fetcher, FetcherParams } from '@graphiql/toolkit';
 import { type ExecutionResult, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { lastAnswer, showAnswer } from './answer';
 import { askBeforeMutation } from './confirm';
 import { currentToken, session, signOut } from './session';
-import { ended, noSubscriptions, notGraphQL, signedOut, Told, unreachable, unsure } from './words';
+import { ended, interrupted, notGraphQL, signedOut, Told, unreachable, unsure } from './words';
 
 const accepted = 'application/graphql-response+json, application/json;q=0.9';
 
@@ -18,11 +18,56 @@ export const fetcher: Fetcher = (params, options) => {
     latest++;
     lastAnswer.set(null);
   }
-  if (operation?.operation === 'subscription') return Promise.resolve(failure(noSubscriptions));
+  if (operation?.operation === 'subscription') return listen(asked, options?.headers);
   const answer = answerOnce(asked, operation, options?.headers);
   if (asked.operationName !== 'IntrospectionQuery') void answer.then(() => requestAnimationFrame(showAnswer));
   return answer;
 };
+
+// The answers of a subscription, until GraphiQL wants no more. To want no more ends the request at once, not only when
+// the next answer comes.
+function listen(asked: FetcherParams, headers?: Record<string, string>): AsyncIterableIterator<ExecutionResult> {
+  const gone = new AbortController();
+  const answers = streamed(asked, headers, gone.signal);
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: () => answers.next(),
+    return: () => {
+      gone.abort();
+      return answers.return(undefined);
+    },
+  };
+}
+
+async function* streamed(
+  asked: FetcherParams,
+  headers: Record<string, string> | undefined,
+  gone: AbortSignal,
+): AsyncGenerator<ExecutionResult, undefined> {
+  try {
+    const response = await send(asked, 'text/event-stream', headers, gone);
+    if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream')) {
+      yield read(await response.text(), response);
+      return;
+    }
+    const pieces = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let text = ''; ; ) {
+      const { done, value } = await pieces.read();
+      if (done) return;
+      const events = (text + value).split('\n\n');
+      text = events.pop()!;
+      for (const event of events) {
+        if (event.startsWith('event: complete')) return;
+        const data = /^data: (.*)$/m.exec(event)?.[1];
+        if (data) yield read(data, response);
+      }
+    }
+  } catch (problem) {
+    if (!gone.aborted) yield failure(problem instanceof Told ? problem.message : interrupted);
+  }
+}
 
 async function answerOnce(
   asked: FetcherParams,
@@ -66,6 +111,7 @@ async function send(
   asked: FetcherParams,
   accept: string,
   headers: Record<string, string> = {},
+  gone?: AbortSignal,
 ): Promise<Response> {
   const caller = session.value;
   let token = await currentToken();
@@ -96,6 +142,7 @@ async function send(
           'graphql-client-name': 'bankgraph-playground',
         },
         body: JSON.stringify(asked),
+        signal: gone,
       });
     } catch {
       throw new Told(unreachable);

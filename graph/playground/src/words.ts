@@ -11,8 +11,8 @@ export const unsure = 'Whether the mutation arrived is not known: look at the da
 export const ended =
   'Your session has ended: the token has expired and the key no longer gets a new one. Sign in again; your documents are still here.';
 
-export const noSubscriptions =
-  'Not sent: bankgraph has no subscriptions. Run a query again to see what has changed; the version of an object tells whether it has.';
+export const interrupted =
+  'The subscription was interrupted. Run it again; give the last cursor as since, and nothing is missed.';
 
 export const schemaClosed =
   'This key may run these documents, but not read the schema: its permissions lack Explore_GraphQL, which partners do not get. ' +

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"bankgraph/core"
+	"bankgraph/core/access"
+	"bankgraph/core/fault"
+	"bankgraph/db"
+	"bankgraph/graph/transport"
+)
+
+var (
+	errStreams = fault.New(fault.TooMany, "caller.streams",
+		"too many subscriptions of this caller are open, end some first")
+	errBankStreams = fault.New(fault.TooMany, "bank.streams",
+		"too many subscriptions of this bank are open, try again later")
+)
+
+// mostStreamsOfCaller is how many streams of events one caller has open, and how many WebSockets beside them.
+// Each of these has some subscriptions.
+const mostStreamsOfCaller = 6
+
+// streams are the subscriptions that are open. While nothing happens they have no place in the room, no
+// connection to the database and no deadline; they are bounded by themselves.
+type streams struct {
+	core    *core.Core
+	room    *room
+	pace    pace
+	meters  *meters
+	origins []string
+
+	serving context.Context
+	stop    context.CancelFunc
+	running sync.WaitGroup // requests that are streams
+
+	mu   sync.Mutex
+	own  map[transport.Kind]map[party]int // streams of events and WebSockets, by caller
+	subs shares                           // subscriptions
+}
+
+var _ transport.Door = (*streams)(nil)
+
+func newStreams(c *core.Core, most int, origins []string, room *room, pace pace, m *meters) *streams {
+	s := &streams{
+		core: c, room: room, pace: pace, meters: m, origins: origins, subs: newShares(int64(most)),
+		own: map[transport.Kind]map[party]int{transport.Events: {}, transport.Socket: {}},
+	}
+	s.serving, s.stop = context.WithCancel(context.Background())
+	m.gauge("bankgraph_streams", "Subscriptions that are open.", nil, func() float64 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return float64(s.subs.taken)
+	})
+	return s
+}
+
+// Verify implements transport.Door.
+func (s *streams) Verify(ctx context.Context, token string) (context.Context, time.Duration, error) {
+	caller, holds, err := s.core.Clients.VerifyFor(ctx, token)
+	if refused, is := errors.AsType[access.TokenRefusal](err); is {
+		err = refused.Of
+	}
+	if err != nil {
+		if why, known := fault.Of(err); !known || why.Kind == fault.Unavailable {
+			slog.ErrorContext(ctx, "token of a stream could not be checked", "error", err)
+			err = errBusy
+		}
+		return ctx, 0, err
+	}
+	caller.Request = idOf(ctx)
+	return db.WithShare(access.With(ctx, caller), int64(caller.Tenant), caller.Party()), holds, nil
+}
+
+// Work implements transport.Door.
+func (s *streams) Work(ctx context.Context) (leave func(), err error) {
+	caller, err := access.Require(ctx)
+	if err != nil {
+		return nil, err
+	}
+	of := partyOf(caller)
+	waiting, cancel := context.WithTimeout(ctx, deadline)
+	defer cancel()
+	if err := s.room.enterAgain(waiting, of); err != nil {
+		return nil, errBusy
+	}
+	return func() {
+		s.room.leave(of)
+		recordRefusals(ctx, s.core)
+	}, nil
+}
+
+// Open implements transport.Door.
+func (s *streams) Open(ctx context.Context, what transport.Kind) (closed func(), err error) {
+	caller, err := access.Require(ctx)
+	if err == nil && what != transport.Events { // a request for events was counted when it came
+		err = s.pace.over(caller)
+	}
+	if err == nil {
+		closed, err = s.count(partyOf(caller), what)
+	}
+	if err != nil {
+		s.meters.refuse(err)
+		return nil, err
+	}
+	if seen, ok := ctx.Value(seenKey{}).(*recorder); ok && what != transport.Operation {
+		seen.tenant, seen.client, seen.answered = caller.TenantCode, caller.Client, time.Now()
+		welcome(ctx, partyOf(caller))
+	}
+	return closed, nil
+}
+
+func (s *streams) count(of party, what transport.Kind) (closed func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own, many := s.own[what]
+	subscribes := what != transport.Socket // whose operations are counted one by one
+	switch {
+	case many && own[of] == mostStreamsOfCaller, subscribes && s.subs.callers[of] >= s.subs.caller():
+		return nil, errStreams
+	case subscribes && s.subs.banks[of.bank] >= s.subs.bank():
+		return nil, errBankStreams
+	case subscribes && s.subs.taken >= s.subs.all:
+		return nil, errBusy
+	}
+	move := func(by int) {
+		if subscribes {
+			s.subs.add(of, int64(by))
+		}
+		if !many {
+			return
+		}
+		if own[of] += by; own[of] == 0 {
+			delete(own, of)
+		}
+	}
+	move(1)
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		move(-1)
+	}), nil
+}
+
+// Allows implements transport.Door: pages of this host, and of the origins that CORS has, may open
+// WebSockets.
+func (s *streams) Allows(r *http.Request, origin string) bool {
+	at, err := url.Parse(origin)
+	return err == nil && (strings.EqualFold(at.Host, r.Host) || slices.Contains(s.origins, origin))
+}
+
+// Serving implements transport.Door.
+func (s *streams) Serving() context.Context { return s.serving }
+
+// Sent implements transport.Door.
+func (s *streams) Sent() { s.meters.told.Inc() }
+
+// Ended implements transport.Door.
+func (s *streams) Ended(why string) { s.meters.streamsEnded.WithLabelValues(why).Inc() }
+
+type seenKey struct{}
+
+// counted lets the door write into the log line of a request that becomes a stream.
+func (s *streams) counted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.running.Add(1)
+		defer s.running.Done()
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), seenKey{}, recorderOf(w))))
+	})
+}
+
+// released gives up the place of a request whose caller is known by now: from here on it is a stream, which
+// takes one whenever it has something to do. What it sends is read without a place, as all bodies are.
+func (s *streams) released(refuse refusal, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mine, ok := r.Context().Value(placeKey{}).(*place)
+		caller, err := access.Require(r.Context())
+		if err != nil || !ok {
+			refuse(w, r, err)
+			return
+		}
+		mine.leave()
+		if r.ContentLength != 0 {
+			of := partyOf(caller)
+			if err := s.room.carry(of); err != nil {
+				s.room.refuse(w, r, refuse, err)
+				return
+			}
+			read := sync.OnceFunc(func() { s.room.carried(of) })
+			defer read()
+			r.Body = &body{mine.ReadCloser, read}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// body tells when it has been read, or could not be.
+type body struct {
+	io.ReadCloser
+	read func()
+}
+
+func (b *body) Read(into []byte) (int, error) {
+	n, err := b.ReadCloser.Read(into)
+	if err != nil {
+		b.read()
+	}
+	return n, err
+}
+
+// wait waits until all streams have ended.
+func (s *streams) wait(ctx context.Context) error {
+	ended := make(chan struct{})
+	go func() { s.running.Wait(); close(ended) }()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return errors.New("streams were still open")
+	}
+}

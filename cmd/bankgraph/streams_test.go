@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"bankgraph/graph/playground"
+)
+
+const subscription = `subscription { paymentChanged { cursor action payment { uid } } }`
+
+// subscribe opens a stream of events of a program that serves.
+func (s *testServer) subscribe(t *testing.T, token string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/graphql",
+		strings.NewReader(fmt.Sprintf(`{"query":%q}`, subscription)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"Accept": "text/event-stream", "Content-Type": "application/json", "Authorization": "Bearer " + token,
+	} {
+		r.Header.Set(name, value)
+	}
+	response, err := (&http.Client{Transport: &http.Transport{}}).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = response.Body.Close() })
+	return response
+}
+
+// lineWith reads a stream up to a line with the text.
+func lineWith(t *testing.T, lines *bufio.Scanner, text string) string {
+	t.Helper()
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), text) {
+			return lines.Text()
+		}
+	}
+	t.Fatalf("the stream ends before %s: %v", text, lines.Err())
+	return ""
+}
+
+// A stream outlives the deadline and the timeouts of requests, and its caller has six.
+func TestStreamsStayOpenAndEndWithTheirKeyOrTheServer(t *testing.T) {
+	t.Parallel()
+	p := onData(t)
+	s := p.serve()
+	staff := s.token(sandbox, "demo-staff", "demo-staff-secret")
+	first := s.subscribe(t, staff)
+	if first.StatusCode != http.StatusOK {
+		t.Fatalf("status %d", first.StatusCode)
+	}
+	for range mostStreamsOfCaller - 1 {
+		if more := s.subscribe(t, staff); more.StatusCode != http.StatusOK {
+			t.Fatalf("status %d", more.StatusCode)
+		}
+	}
+	if over := s.subscribe(t, staff); over.StatusCode != http.StatusTooManyRequests || over.Header.Get("Retry-After") == "" {
+		t.Errorf("one stream too many: %d", over.StatusCode)
+	}
+	if stranger := s.subscribe(t, "nobody"); stranger.StatusCode != http.StatusUnauthorized {
+		t.Errorf("a stranger: %d", stranger.StatusCode)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	conn, _, err := websocket.Dial(ctx, s.url+"/graphql", &websocket.DialOptions{ //nolint:bodyclose // the package does
+		Subprotocols: []string{"graphql-transport-ws"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.CloseNow() }()
+	say := func(text string) {
+		if err := conn.Write(ctx, websocket.MessageText, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hear := func() (string, error) { _, text, err := conn.Read(ctx); return string(text), err }
+	say(`{"type":"connection_init","payload":{"authorization":"Bearer ` + staff + `"}}`)
+	if text, err := hear(); err != nil || text != `{"type":"connection_ack"}` {
+		t.Fatalf("%s, %v", text, err)
+	}
+	say(fmt.Sprintf(`{"type":"subscribe","id":"1","payload":{"query":%q}}`, subscription))
+	time.Sleep(readTimeout + 2*time.Second) // longer than a request may take to arrive, or to be answered
+
+	if _, metrics := s.get(s.metrics, ""); !strings.Contains(metrics, "bankgraph_streams 7") ||
+		!strings.Contains(metrics, "bankgraph_requests_running 0") {
+		t.Error("seven streams are not counted, or have places in the room")
+	}
+	lines := bufio.NewScanner(first.Body)
+	for _, example := range playground.Examples() {
+		if strings.HasPrefix(example.Query, "mutation Transfer(") {
+			s.runs(t, example, staff)
+		}
+	}
+	if text, err := hear(); err != nil || !strings.Contains(text, `"type":"next"`) {
+		t.Errorf("%s, %v", text, err)
+	}
+	lineWith(t, lines, "event: next")
+	lineWith(t, lines, `"paymentChanged":{"cursor":"1.`)
+
+	partner := s.token(sandbox, "demo-partner", "demo-partner-secret")
+	theirs := bufio.NewScanner(s.subscribe(t, partner).Body)
+	lineWith(t, theirs, ":")
+	began := time.Now()
+	p.ok("client", "disable", "demo-partner") // by another process
+	lineWith(t, theirs, "UNAUTHENTICATED")
+	lineWith(t, theirs, "event: complete")
+	if took := time.Since(began); took > 12*time.Second {
+		t.Errorf("a key that has ended is cut after %s", took)
+	}
+
+	began = time.Now()
+	s.signal(syscall.SIGTERM)
+	lineWith(t, lines, "STREAM_ENDED")
+	lineWith(t, lines, "event: complete")
+	for err == nil {
+		_, err = hear()
+	}
+	if websocket.CloseStatus(err) != websocket.StatusGoingAway {
+		t.Errorf("the WebSocket is closed by %v", err)
+	}
+	if err := s.end(); err != nil || time.Since(began) > finishTimeout {
+		t.Errorf("stopped after %s: %v", time.Since(began), err)
+	}
+	if log := s.log.String(); strings.Contains(log, staff) || strings.Contains(log, partner) {
+		t.Error("the log has a token")
+	}
+}
