@@ -31,6 +31,7 @@ var families = []struct {
 	{"Credits, v4", creditsV4},
 	{"Book transfers", bookTransfersV3},
 	{"Recurrences", recurrencesV1},
+	{"Requests for information", rfiV1},
 	{"File uploads", uploadsV1},
 	{"File search", fileSearch},
 	{"File payments", filePaymentsV1},
