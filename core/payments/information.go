@@ -43,6 +43,15 @@ type InformationRequest struct {
 	Heard []string         `bun:"-" json:"-"` // what was answered, opened
 }
 
+// InitiatingParty returns who asks; the request must be open.
+func (r *InformationRequest) InitiatingParty() string { return r.Said.Party }
+
+// Missing returns what is missing; the request must be open.
+func (r *InformationRequest) Missing() []*InformationItem { return r.Said.Missing }
+
+// Incorrect returns what is wrong; the request must be open.
+func (r *InformationRequest) Incorrect() []*InformationItem { return r.Said.Incorrect }
+
 // InformationDraft is what a request for information says.
 type InformationDraft struct {
 	Missing   []*InformationItem `json:"missingInformation,omitempty"`
