@@ -25,6 +25,7 @@ import (
 	"bankgraph/core/issuers"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
+	"bankgraph/core/payments"
 	"bankgraph/core/positivepay"
 	"bankgraph/core/roles"
 	"bankgraph/core/seal"

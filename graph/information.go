@@ -7,15 +7,18 @@ import (
 
 	"bankgraph/core/fault"
 	"bankgraph/core/payments"
-	"bankgraph/core/rails/iso20022"
 	"bankgraph/db"
 	"bankgraph/graph/model"
 )
 
 func init() {
 	has(paymentKind, "informationRequests", queueInformation)
-	listSizes["PaymentInformationRequest.missingInformation"] = iso20022.MostLacks
-	listSizes["PaymentInformationRequest.incorrectInformation"] = iso20022.MostLacks
+	for _, list := range []string{
+		"Payment.informationRequests", "PaymentInformationRequest.missingInformation",
+		"PaymentInformationRequest.incorrectInformation", "PaymentInformationRequest.answer",
+	} {
+		listSizes[list] = 2 // of a payment little is asked
+	}
 	subjects["rfi"] = subject{
 		codes:  codes{fault.NotFound: "RFI_PAYMENT_NOTFOUND", fault.State: "RFI_VALIDATION_ERROR"},
 		fields: map[string]string{"paymentId": "uid"},
