@@ -225,7 +225,9 @@ func TestWhatCannotBeAskedIsRefused(t *testing.T) {
 	in, wire := s.play(t, rails.RTP, "250.00"), s.play(t, rails.Fedwire, "250.00")
 	queued := s.send(t, s.order("250.00", instantly)).UID
 	request := s.collect(t, s.order("250.00", asking)).UID
-	item := func(code, info string) []*payments.InformationItem { return []*payments.InformationItem{{Code: code, Info: info}} }
+	item := func(code, info string) []*payments.InformationItem {
+		return []*payments.InformationItem{{Code: code, Info: info}}
+	}
 	for name, c := range map[string]struct {
 		of    payments.UID
 		edit  func(*payments.InformationDraft)
