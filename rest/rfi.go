@@ -52,7 +52,7 @@ func rfiCode(t reported) string {
 	switch {
 	case rfiItem.MatchString(t.field) && t.problem == fault.Required:
 		return "RFI_STATUSREASONINFO_NULL"
-	case code != nil && t.problem == fault.NoMatch && t.code == "RFI_VALIDATION_ERROR":
+	case code != nil && t.problem != fault.Required && t.code == "RFI_VALIDATION_ERROR":
 		return "RFI_" + strings.ToUpper(code[1]) + "INFOCODE_INVALID"
 	}
 	return t.code

@@ -15,7 +15,9 @@ func TestRequestsForInformationAreRefusedWithTheirCodes(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	b.receives(operation{path: "{I}"})
-	b.Exec(`UPDATE payments SET rail = 'FEDNOW', state = 'SENT' WHERE tenant = ? AND uid = ?`, b.Tenant, b.scheduled.UID)
+	b.Exec(`UPDATE payments SET rail = 'FEDNOW', state = 'SENT', receiver_account = NULL, receiver_customer = NULL
+		WHERE tenant = ? AND uid = ?`, b.Tenant, b.scheduled.UID)
+	fill := strings.NewReplacer("{I}", b.came.String(), "{P}", b.paid.UID.String(), "{F}", b.scheduled.UID.String())
 	const good = `{"initiatingPartyName": "Ada Byron", "missingInformation": [{"code": "MS01"}]}`
 	said := func(lists string) string { return `{"initiatingPartyName": "Ada Byron", ` + lists + `}` }
 	for _, c := range []struct{ of, body, code string }{
@@ -38,13 +40,14 @@ func TestRequestsForInformationAreRefusedWithTheirCodes(t *testing.T) {
 		{"{P}", good, "RFI_PAYMENTDELIVERYMETHOD_INVALID"},
 		{"{F}", good, "RFI_OUTPAYMENTSTATUS_INVALID"},
 	} {
-		answer := b.ask(b.program(), operation{"", http.MethodPost, "/v1/rfi/" + c.of, c.body})
+		answer := b.call(b.program(), http.MethodPost, fill.Replace("/v1/rfi/"+c.of), c.body)
 		if answer.status != http.StatusBadRequest || !strings.Contains(answer.body, `{"errors":[{"code":"`+c.code+`"`) {
 			t.Errorf("%s %s: %d %s, want %s", c.of, c.body, answer.status, answer.body, c.code)
 		}
 	}
-	b.Exec(`UPDATE payments SET entry_type = 'DEBIT' WHERE tenant = ? AND uid = ?`, b.Tenant, b.scheduled.UID)
-	answer := b.ask(b.program(), operation{"", http.MethodPost, "/v1/rfi/{F}", good})
+	b.Exec(`UPDATE payments SET entry_type = 'DEBIT', receiver_account = sender_account, sender_account = NULL
+		WHERE tenant = ? AND uid = ?`, b.Tenant, b.scheduled.UID)
+	answer := b.call(b.program(), http.MethodPost, fill.Replace("/v1/rfi/{F}"), good)
 	if answer.status != http.StatusBadRequest || !strings.Contains(answer.body, "RFI_DIRECTION_INVALID") {
 		t.Errorf("our own request: %d %s", answer.status, answer.body)
 	}
@@ -52,7 +55,7 @@ func TestRequestsForInformationAreRefusedWithTheirCodes(t *testing.T) {
 		"%20": "RFI_PAYMENTID_REQUIRED", "seven": "RFI_PAYMENTID_INVALID", "4711": "RFI_PAYMENT_NOTFOUND",
 		"{P}": "RFI_PAYMENTDELIVERYMETHOD_INVALID",
 	} {
-		answer := b.ask(b.program(), operation{"", http.MethodGet, "/v1/rfi/" + of, ""})
+		answer := b.call(b.program(), http.MethodGet, fill.Replace("/v1/rfi/"+of), "")
 		if answer.status != http.StatusBadRequest || !strings.Contains(answer.body, code) {
 			t.Errorf("the history of %s: %d %s, want %s", of, answer.status, answer.body, code)
 		}

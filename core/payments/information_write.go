@@ -53,11 +53,18 @@ func (d *InformationDraft) check() error {
 		c.Fail("missingInformation", fault.Required, "is required, or incorrectInformation instead")
 	}
 	checkItems(c, "missingInformation", d.Missing, MissingCodes)
-	checkItems(c, "incorrectInformation", d.Incorrect, slices.Concat(IncorrectCodes[rails.RTP], IncorrectCodes[rails.FedNow]))
+	checkItems(c, "incorrectInformation", d.Incorrect, knownCodes())
 	c.Required("initiatingPartyName", d.Party)
 	c.AtMost("initiatingPartyName", d.Party, 100)
 	asASCII(c, "initiatingPartyName", d.Party)
 	return c.Err()
+}
+
+// knownCodes are the codes of what is wrong, whatever the network.
+func knownCodes() []string {
+	all := slices.Concat(IncorrectCodes[rails.RTP], IncorrectCodes[rails.FedNow])
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 func checkItems(c *check.Fields, list string, all []*InformationItem, codes []string) {
