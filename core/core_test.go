@@ -25,6 +25,7 @@ import (
 	"bankgraph/core/issuers"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
+	"bankgraph/core/payments"
 	"bankgraph/core/positivepay"
 	"bankgraph/core/roles"
 	"bankgraph/core/seal"
@@ -141,7 +142,7 @@ var models = []any{
 	(*accounts.Account)(nil), (*accounts.Sweep)(nil), (*signatories.Signatory)(nil), (*fees.Tier)(nil),
 	(*limits.Limit)(nil), (*banks.Bank)(nil), (*banks.Report)(nil),
 	(*ledger.Balance)(nil), (*ledger.Journal)(nil), (*ledger.Posting)(nil),
-	(*holds.Hold)(nil), (*virtualaccounts.VirtualAccount)(nil), (*virtualaccounts.VirtualPosting)(nil), (*positivepay.Rule)(nil), (*fx.Quote)(nil), (*fx.Trade)(nil), (*webhooks.Webhook)(nil),
+	(*holds.Hold)(nil), (*payments.InformationRequest)(nil), (*virtualaccounts.VirtualAccount)(nil), (*virtualaccounts.VirtualPosting)(nil), (*positivepay.Rule)(nil), (*fx.Quote)(nil), (*fx.Trade)(nil), (*webhooks.Webhook)(nil),
 	(*webhooks.Delivery)(nil), (*webhooks.Attempt)(nil),
 }
 

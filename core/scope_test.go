@@ -87,6 +87,8 @@ func newStocked(t *testing.T) *stocked {
 		VALUES (?, ?, now(), now(), false, false, false)`, s.Tenant, s.payment)
 	s.Exec(`INSERT INTO network_messages (tenant, rail, direction, kind, message_id, payment, body, at)
 		VALUES (?, 'FEDNOW', 'OUT', 'pacs.008', '1', ?, '', now())`, s.Tenant, s.payment)
+	s.Exec(`INSERT INTO information_requests (tenant, id, payment, rail, direction, bank, message_id, codes, asked_sealed, at)
+		SELECT tenant, id, payment, 'FEDNOW', 'OUT', '', message_id, '', '', now() FROM network_messages WHERE tenant = ?`, s.Tenant)
 	s.Exec(`INSERT INTO holds (tenant, id, account, amount, currency, payment, state, placed_at)
 		VALUES (?, 1, ?, 1, 'USD', 1, 'OPEN', now())`, s.Tenant, s.account.UID)
 	s.rule = s.PositivePayRule(s.account).UID

@@ -164,6 +164,19 @@ func playRecall(b *coretest.Bank, of payments.UID) write {
 	}
 }
 
+func playInformationRequest(b *coretest.Bank, of payments.UID) write {
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Sandbox.PlayInformationRequest(ctx, of, sandbox.Inquiry{}, with(key)))
+	}
+}
+
+func requestInformation(b *coretest.Bank, of payments.UID) write {
+	return func(ctx context.Context, key string) (said, error) {
+		draft := payments.InformationDraft{Missing: []*payments.InformationItem{{Code: "MS01"}}, Party: "Ada Byron"}
+		return heard(b.Payments.RequestInformation(ctx, of, draft, with(key)))
+	}
+}
+
 func returnPayment(b *coretest.Bank, uid payments.UID) write {
 	return func(ctx context.Context, key string) (said, error) {
 		return heard(b.Payments.Return(ctx, uid, payments.Return{Code: "CUST"}, with(key)))

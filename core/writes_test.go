@@ -454,6 +454,19 @@ var writes = []struct {
 	{name: "decideExceptions", on: func(b *coretest.Bank) write {
 		return decideExceptions(b, debited(b, b.Customer()))
 	}},
+	{name: "playInformationRequest", on: func(b *coretest.Bank) write {
+		return playInformationRequest(b, came(b, b.Customer()))
+	}},
+	{name: "requestInformation", on: func(b *coretest.Bank) write {
+		return requestInformation(b, came(b, b.Customer()))
+	}},
+	{name: "requestInformation, about a transfer", refused: payments.ErrNoInformation, on: func(b *coretest.Bank) write {
+		made, err := transferFunds(b, b.Customer(), "10", 0)(b.Staff(), "")
+		if err != nil {
+			panic(err)
+		}
+		return requestInformation(b, made.Result.(payments.Saved).UID)
+	}},
 	{name: "playRecall", on: func(b *coretest.Bank) write { return playRecall(b, came(b, b.Customer())) }},
 	{name: "returnPayment", on: func(b *coretest.Bank) write { return returnPayment(b, came(b, b.Customer())) }},
 	{name: "returnPayment, to be approved", on: func(b *coretest.Bank) write {

@@ -224,6 +224,18 @@ func ways() map[string][]string {
 		fmt.Sprintf(`{ account(by: {uid: "%d"}) { payments(last: 2) { nodes { timeline { %%s } } } } }`, accountOf(star, 2)),
 		`{ payments(first: 3) { edges { node { timeline { %s } } } } }`,
 	}
+	for name, place := range map[string]string{
+		"PaymentInformationRequest": "informationRequests { %s }",
+		"PaymentInformationItem":    "informationRequests { missingInformation { %s } }",
+	} {
+		for _, way := range []string{
+			fmt.Sprintf(`{ payment(uid: "%d") { %%s } }`, paymentOf(star, 1)),
+			fmt.Sprintf(`{ account(by: {uid: "%d"}) { payments(last: 2) { nodes { %%s } } } }`, accountOf(star, 2)),
+			`{ payments(first: 3) { edges { node { %s } } } }`,
+		} {
+			ways[name] = append(ways[name], strings.Replace(way, "%s", place, 1))
+		}
+	}
 	statement := "statement" + required["Account.statement"]
 	for name, place := range map[string]string{
 		"Statement": "%s", "BookEntry": "entries(last: 2) { edges { node { %s } } }",

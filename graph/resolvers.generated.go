@@ -307,6 +307,10 @@ func (paymentResolver) PositivePayException(ctx context.Context, obj *payments.P
 	return related[*positivepay.Exception](ctx, obj)
 }
 
+func (paymentResolver) InformationRequests(ctx context.Context, obj *payments.Payment) ([]*payments.InformationRequest, error) {
+	return related[[]*payments.InformationRequest](ctx, obj)
+}
+
 func (paymentResolver) Recurrence(ctx context.Context, obj *payments.Payment) (*payments.Recurrence, error) {
 	return related[*payments.Recurrence](ctx, obj)
 }

@@ -78,6 +78,11 @@ var areas = []area{
 		"PUT /v3/payments/4711/reverse",
 	},
 	{
+		"rfi", "rfi_send",
+		operation{"", http.MethodPost, "/v1/rfi/{I}", `{"initiatingPartyName": "", "missingInformation": [null, {"code": "NARR"}]}`},
+		"",
+	},
+	{
 		"recurrences", "recurrences_change",
 		operation{"", http.MethodPatch, "/v1/recurrences/{Q}", `{"endDate": "11-01-2026", "numberOfPayments": 0, "frequency": "Often"}`},
 		"",
@@ -248,6 +253,8 @@ func areaOf(method, path string) string {
 		return "returns"
 	case strings.HasSuffix(path, "/reverse"):
 		return "reversals"
+	case strings.HasPrefix(path, "/v1/rfi/"):
+		return "rfi"
 	case strings.HasPrefix(path, "/v1/recurrences/"):
 		return "recurrences"
 	case strings.HasPrefix(path, "/v1/payments/customers/"):

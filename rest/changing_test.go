@@ -99,6 +99,7 @@ var changing = []operation{
 		`{"reversalNotes": "Paid twice", "reversalCode": "DUPL", "initiatingParty": "API"}`,
 	},
 	{"payments_reverse_g1", http.MethodPut, "/payments/{T}/reverse", `{"reversalNotes": "Paid twice", "reversalCode": "DUPL"}`},
+	{"rfi_send", http.MethodPost, "/v1/rfi/{I}", sent("rfi_send")},
 	{"recurrences_skip", http.MethodPut, "/v1/recurrences/{Q}", ""},
 	{"recurrences_change", http.MethodPatch, "/v1/recurrences/{Q}", `{"amount": 12.50}`},
 	{"recurrences_change_v4", http.MethodPut, "/v4/payments/{M}/recurring/{Q}", `{"amount": 12.75}`},
@@ -139,6 +140,7 @@ var changing = []operation{
 	{"plays_credit", http.MethodPost, "/sandbox/incomingcredits", sent("plays_credit")},
 	{"plays_debit", http.MethodPost, "/sandbox/incomingdebits", `{"companyName": "Lakefront Util", "accountUID": "{B}", "paymentAmount": 25.00,
 		"achCompanyID": "9100011223", "secCode": "CCD"}`},
+	{"plays_rfi", http.MethodPost, "/sandbox/payments/{I}/rfi", `{"initiatingPartyName": "Bea", "code": "IN06"}`},
 	{"plays_recall", http.MethodPost, "/sandbox/payments/{I}/recall", `{"reversalNotes": "Paid twice", "reversalCode": "DUPL"}`},
 }
 

@@ -32,6 +32,7 @@ var families = []struct {
 	{"Debits, v4", debitsV4},
 	{"Book transfers", bookTransfersV3},
 	{"Recurrences", recurrencesV1},
+	{"Requests for information", rfiV1},
 	{"File uploads", uploadsV1},
 	{"File search", fileSearch},
 	{"File payments", filePaymentsV1},

@@ -77,6 +77,9 @@ func TestEveryAmountHasTheDecimalsOfItsCurrency(t *testing.T) {
 		b := newBank(t)
 		b.in(currency)
 		for _, o := range operations {
+			if o.name == "rfi_history" { // instant networks have dollars alone
+				continue
+			}
 			o.body = strings.ReplaceAll(o.body, "600.10", "600")
 			want := amountsIn(t, dollars.ask(dollars.program(), o).body)
 			got := amountsIn(t, b.ask(b.program(), o).body)

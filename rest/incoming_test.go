@@ -34,6 +34,9 @@ func (b *bank) receives(o operation) {
 	switch {
 	case strings.Contains(o.path, "{I}") && b.came == 0:
 		b.came = b.credited(b.Staff(), b.purse.UID)
+		if o.name == "rfi_history" {
+			b.asks(b.Staff(), b.came)
+		}
 	case strings.Contains(o.path+o.body, "{E}") && b.held == 0:
 		b.held = b.debited(b.purse.UID)
 	case (strings.Contains(o.path, "{Q}") || strings.Contains(o.path, "{M}")) && b.series.UID == 0:
@@ -57,6 +60,31 @@ func (b *bank) receives(o operation) {
 			Sender: payments.Party{UID: b.purse.UID}, Receiver: payments.Party{UID: b.desk.UID}, Amount: "25",
 		}, did.RequestOptions{})
 		b.transfer = made.Result.UID
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// asks asks for information about a payment, lets the other bank ask, too, and waits for its answer.
+func (b *bank) asks(ctx context.Context, about payments.UID) {
+	b.t.Helper()
+	_, err := b.Payments.RequestInformation(ctx, about, payments.InformationDraft{
+		Missing: []*payments.InformationItem{{Code: "NARR", Info: "Which invoice does it pay?"}}, Party: "Ada Byron",
+	}, did.RequestOptions{})
+	if err == nil {
+		_, err = b.Sandbox.PlayInformationRequest(ctx, about, sandbox.Inquiry{Code: "IN06"}, did.RequestOptions{})
+	}
+	operator := access.Operator(b.t.Context(), b.Tenant, b.Code, coretest.Zone())
+	for _, work := range []func(context.Context) (int, error){b.Payments.HandOver, b.Payments.Receive} {
+		if err == nil {
+			_, err = work(operator)
+		}
+	}
+	if err == nil && b.Clock != nil {
+		b.Clock.Advance(5 * time.Second)
+		_, err = b.Payments.Receive(operator)
+		b.Clock.Advance(-5 * time.Second)
 	}
 	if err != nil {
 		b.t.Fatal(err)

@@ -69,6 +69,19 @@ func (a *api) playRecall(r *http.Request) (answer, error) {
 	return done(http.StatusOK, out.Receipt, playedOf(out.Result)), err
 }
 
+func (a *api) playInformationRequest(r *http.Request) (answer, error) {
+	q := readBody(r)
+	uid, options, f := inPath(q, "paymentUID", payments.ParseUID), q.options(), q.fields()
+	draft := sandbox.Inquiry{
+		Code: f.text("code").Value, Info: f.text("additionalInfo").Value, Party: f.text("initiatingPartyName").Value,
+	}
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Sandbox.PlayInformationRequest(r.Context(), uid, draft, options)
+	return done(http.StatusOK, out.Receipt, playedOf(out.Result)), err
+}
+
 // played answers a play: the message that is on its way to the bank.
 type played struct {
 	MessageID      string     `json:"messageId"`

@@ -140,6 +140,8 @@ func (a *api) routes(r chi.Router) {
 	r.With(removed(removalOfFileSearch, fileSearchInV2)).Post("/v1/files/search", a.answer(fileSearch, a.searchFilesV1))
 	r.Post("/v2/files/search", a.answer(fileSearch, a.searchFilesV2))
 	r.Get("/v1/files/{fileNumber}/payments", a.answer(filePaymentsV1, a.listFilePayments))
+	r.Post("/v1/rfi/{paymentId}", a.answer(rfiV1, a.requestInformation))
+	r.Get("/v1/rfi/{paymentId}", a.answer(rfiV1, a.listInformation))
 	r.Put("/v1/recurrences/{recurrenceId}", a.answer(recurrencesV1, a.skipRecurrence))
 	r.Patch("/v1/recurrences/{recurrenceId}", a.answer(recurrencesV1, a.changeRecurrence))
 	r.Delete("/v1/recurrences/{recurrenceId}", a.answer(recurrencesV1, a.cancelRecurrence))
@@ -183,6 +185,7 @@ func (a *api) routes(r chi.Router) {
 	r.Post("/sandbox/incomingcredits", a.answer(playsV1, a.playIncomingCredit))
 	r.Post("/sandbox/incomingdebits", a.answer(playsV1, a.playIncomingDebit))
 	r.Post("/sandbox/payments/{paymentUID}/recall", a.answer(playsV1, a.playRecall))
+	r.Post("/sandbox/payments/{paymentUID}/rfi", a.answer(playsV1, a.playInformationRequest))
 	r.Get("/sandbox/clock", a.answer(playsV1, a.readClock))
 	r.Put("/sandbox/clock", a.answer(playsV1, a.moveClock))
 }

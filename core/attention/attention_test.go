@@ -48,10 +48,10 @@ func waiting(t *testing.T) (b *coretest.Bank, want []string) {
 	of(attention.Failed, state(payments.Invalid, rails.FedNow, "updated_at = ?, reason = 'No funds'", ago(5*time.Hour)))
 	of(attention.Unanswered, state(payments.Sent, rails.RTP, "updated_at = ?", ago(2*time.Minute)))
 
-	state(payments.Sent, rails.RTP, "updated_at = ?", ago(30*time.Second))                                                                                  // has time
-	state(payments.Sent, rails.Fedwire, "updated_at = ?", ago(30*time.Minute))                                                                              // likewise
-	state(payments.Queued, rails.Fedwire, "send_at = ?", ago(time.Minute))                                                                                  // likewise
-	state(payments.Invalid, rails.FedNow, "updated_at = ?", ago(8*24*time.Hour))                                                                            // long ago
+	state(payments.Sent, rails.RTP, "updated_at = ?", ago(30*time.Second))                        // has time
+	state(payments.Sent, rails.Fedwire, "updated_at = ?", ago(30*time.Minute))                    // likewise
+	state(payments.Queued, rails.Fedwire, "send_at = ?", ago(time.Minute))                        // likewise
+	state(payments.Invalid, rails.FedNow, "updated_at = ?", ago(8*24*time.Hour))                  // long ago
 	state(payments.Sent, rails.FedNow, "entry_type = 'DEBIT', updated_at = ?", ago(24*time.Hour)) // asks, and may wait
 	state(payments.Settled, rails.FedNow, "updated_at = ?", ago(24*time.Hour))
 	return b, want

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,8 @@ const (
 	kept                    // the other bank gives no money back
 	credited                // somebody at another bank pays a customer
 	recalled                // the other bank asks for money back
+	inquired                // the other bank asks about a payment
+	informed                // the other bank answers what was asked
 )
 
 // answer is a message of a network.
@@ -41,10 +44,13 @@ type answer struct {
 	amount   money.Amount
 	transfer *iso20022.CreditTransfer // of a credit
 	recall   *iso20022.Recall
-	entry    *nacha.Entry // of another bank, for an account here
-	batch    nacha.Batch  // in which that came
-	body     []byte
-	line     int // of a file
+
+	inquiry     *iso20022.InformationRequest
+	information *iso20022.Information
+	entry       *nacha.Entry // of another bank, for an account here
+	batch       nacha.Batch  // in which that came
+	body        []byte
+	line        int // of a file
 
 	payment UID // that it is about; 0 if it is not known
 	// it is about the entry that takes the payment back, whose money may have been booked
@@ -91,6 +97,13 @@ func read(from Arrived) *answer {
 			a.says = kept
 		}
 		a.because(m.Reasons...)
+	case *iso20022.InformationRequest:
+		a.of, a.says, a.inquiry = m.Original.MessageID, inquired, m
+		for _, lack := range slices.Concat(m.Missing, m.Incorrect) {
+			a.code = strings.TrimSpace(a.code + " " + lack.Code)
+		}
+	case *iso20022.Information: // the case has the name of the message that opened it
+		a.of, a.says, a.information = m.CaseID, informed, m
 	}
 	return a
 }

@@ -20,8 +20,8 @@ import (
 // Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
 	Own: []string{
-		"ach_answers", "ach_received", "ach_entries", "ach_origins", "ach_reversals", "network_messages", "payment_details", "payment_requests",
-		"payment_steps", "payments", "recurrences",
+		"ach_answers", "ach_received", "ach_entries", "ach_origins", "ach_reversals", "information_requests", "network_messages",
+		"payment_details", "payment_requests", "payment_steps", "payments", "recurrences",
 	},
 	Reads: map[string]string{
 		"bulk_file_lines":  "which file a payment is of, in the statements that tell of payments",
@@ -55,6 +55,7 @@ type Service struct {
 	cancel   *changes.Operation[struct{}, Saved]
 	giveBack *changes.Operation[Return, Saved]
 	reverse  *changes.Operation[Reversal, Saved]
+	inform   *changes.Operation[InformationDraft, SavedInformation]
 	recurrenceOperations
 	decisionOperations
 }
@@ -76,6 +77,7 @@ func New(
 		DecidedWith(access.ApprovePayments).Partly(s.mayGoOnTx)
 	s.reverse = changes.Declare(all, "reversePayment", "payment", access.ReversePayments, s.reverseTx).
 		DecidedWith(access.ApprovePayments).Partly(s.mayGoOnTx)
+	s.inform = changes.Declare(all, "requestInformation", "payment", access.InitiatePayments, s.requestInformationTx)
 	s.declareRecurrences(all)
 	s.declareDecisions(all)
 	return s

@@ -136,20 +136,31 @@ func (s *Service) tellTx(
 	ctx context.Context, tx bun.Tx, p *Payment, from string, now time.Time,
 	compose ...func(iso20022.Group) iso20022.Message,
 ) error {
+	rows, err := s.composeTx(ctx, tx, p, from, now, compose...)
+	if err != nil {
+		return err
+	}
+	return db.InsertAtCommit(ctx, rows)
+}
+
+// composeTx makes messages about a payment for the outbox, each from a routing number of ours.
+func (s *Service) composeTx(
+	ctx context.Context, tx bun.Tx, p *Payment, from string, now time.Time,
+	compose ...func(iso20022.Group) iso20022.Message,
+) (rows []*Message, err error) {
 	b := db.TxBatch(tx)
 	ids := db.Queue(b, takingMessageIDs, len(compose))
 	if err := b.Send(ctx); err != nil {
-		return err
+		return nil, err
 	}
-	var rows []*Message
 	for i, make := range compose {
 		id := ids.Items[i].ID
 		row, err := s.write(&Message{Tenant: p.Tenant, ID: id, Rail: p.Rail, Payment: p.UID, At: now},
 			make(group(p.Rail, from, id, now)))
 		if err != nil {
-			return fmt.Errorf("payment %s: %w", p.UID, err)
+			return nil, fmt.Errorf("payment %s: %w", p.UID, err)
 		}
 		rows = append(rows, row)
 	}
-	return db.InsertAtCommit(ctx, rows)
+	return rows, nil
 }

@@ -114,7 +114,11 @@ type intake struct {
 	requests map[UID]*requested // for payment, which credits may pay
 	paid     [][2]UID           // requests with the credits that paid them
 
-	reversals reversals
+	reversals  reversals
+	clarified  map[UID]*clarified            // payments about which other banks ask
+	unanswered map[place]*InformationRequest // of ours, by their messages
+	inquiries  []*InformationRequest         // of other banks
+	informed   []*InformationRequest         // of ours, which are answered
 }
 
 func (s *Service) intake(caller access.Caller, now time.Time) *intake {
@@ -122,6 +126,7 @@ func (s *Service) intake(caller access.Caller, now time.Time) *intake {
 		s: s, caller: caller, now: now, onRecord: map[place]*known{}, firsts: map[place]*known{},
 		by: map[UID]*Payment{}, why: map[UID]string{}, requests: map[UID]*requested{},
 		reversals: reversals{},
+		clarified: map[UID]*clarified{}, unanswered: map[place]*InformationRequest{},
 	}
 }
 
@@ -177,7 +182,7 @@ func (in *intake) gatherTx(ctx context.Context, tx bun.Tx, arrived []*answer) er
 	var uids, requests []UID
 	w := want{}
 	for _, a := range arrived {
-		if k := in.onRecord[a.about()]; k != nil {
+		if k := in.original(a); k != nil {
 			uids = append(uids, k.Payment)
 		}
 		if t := a.transfer; t != nil {
@@ -201,7 +206,10 @@ func (in *intake) gatherTx(ctx context.Context, tx bun.Tx, arrived []*answer) er
 			uids = append(uids, r.Payment)
 		}
 	}
-	return in.lockTx(ctx, tx, uids, w)
+	if err := in.lockTx(ctx, tx, uids, w); err != nil {
+		return err
+	}
+	return in.clarifyTx(ctx, tx, arrived)
 }
 
 // lockTx locks payments, and reads and locks what they, and what else is wanted, are decided by.
@@ -236,6 +244,15 @@ func (a *answer) about() place {
 	return place{a.over, Out, a.of}
 }
 
+// original is the message that a message is about; nil if it is not on record. Another bank may ask about what it has
+// got, and about what it has sent.
+func (in *intake) original(a *answer) *known {
+	if k := in.onRecord[a.about()]; k != nil || a.says != inquired {
+		return k
+	}
+	return in.onRecord[place{a.over, In, a.of}]
+}
+
 // take does what one message says.
 func (in *intake) take(a *answer) error {
 	switch a.says {
@@ -243,6 +260,10 @@ func (in *intake) take(a *answer) error {
 		return in.credit(a)
 	case recalled:
 		return in.recall(a)
+	case inquired:
+		return in.inquire(a)
+	case informed:
+		return in.inform(a)
 	}
 	kind := ""
 	if k := in.onRecord[a.about()]; k != nil {
@@ -342,8 +363,8 @@ func (in *intake) writeTx(ctx context.Context, tx bun.Tx) error {
 	}
 	return errors.Join(db.InsertAtCommit(ctx, in.created), db.InsertAtCommit(ctx, in.details),
 		writeTx(ctx, moved, nil), in.completeTx(ctx), db.InsertAtCommit(ctx, in.steps), giveBackTx(ctx, in.caller.Tenant, in.why),
-		db.InsertAtCommit(ctx, in.messages), in.f.writeTx(ctx), in.reversals.writeTx(ctx, in.caller.Tenant, in.now),
-		recordTx(ctx, tx, in.record))
+		db.InsertAtCommit(ctx, in.messages), in.clarifiedTx(ctx), in.f.writeTx(ctx),
+		in.reversals.writeTx(ctx, in.caller.Tenant, in.now), recordTx(ctx, tx, in.record))
 }
 
 // last returns each payment once.

@@ -1,12 +1,10 @@
 package sandbox
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -245,14 +243,9 @@ func (s *Service) recallTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	case !of.In || of.ID == 0:
 		return Played{}, ErrNoCredit
 	}
-	body, err := s.keys.Open(seal.Value{Sealed: of.Body},
-		seal.Place{Tenant: int64(caller.Tenant), Column: payments.BodyColumn, Row: of.ID})
+	read, err := s.readMessage(&of, seal.Place{Tenant: int64(caller.Tenant), Column: payments.BodyColumn, Row: of.ID})
 	if err != nil {
-		return Played{}, fmt.Errorf("open the message of payment %s: %w", of.Payment, err)
-	}
-	read, err := iso20022.Read(bytes.NewReader([]byte(body)), payments.Profiles[of.Rail])
-	if err != nil {
-		return Played{}, fmt.Errorf("read the message of payment %s: %w", of.Payment, err)
+		return Played{}, err
 	}
 	t, is := read.(*iso20022.CreditTransfer)
 	if !is {

@@ -29,7 +29,7 @@ var Tables = db.Tables{
 	Reads: map[string]string{
 		"accounts":         "the account that another bank's customer pays, with its sealed number",
 		"customers":        "in that statement, too: whether the caller sees whose account it is",
-		"network_messages": "the credit that is asked back, as it came, for a payment that the caller sees",
+		"network_messages": "the message that is asked back or asked about, for a payment that the caller sees",
 		"payments":         "in that statement, too",
 		"tenants":          "in these statements, too: whether the bank is connected to simulated networks",
 		"virtual_accounts": "the virtual account that another bank's customer names",
@@ -46,6 +46,7 @@ type Service struct {
 	pay    *changes.Operation[Credit, Played]
 	debit  *changes.Operation[Debit, Played]
 	recall *changes.Operation[Recall, Played]
+	ask    *changes.Operation[Inquiry, Played]
 	move   *changes.Operation[Move, clock.Reading]
 }
 
@@ -56,6 +57,7 @@ func New(d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service, 
 	s.pay = changes.Declare(all, "playIncomingCredit", play, access.InitiatePayments, s.payTx)
 	s.debit = changes.Declare(all, "playIncomingDebit", play, access.InitiatePayments, s.debitTx)
 	s.recall = changes.Declare(all, "playRecall", play, access.InitiatePayments, s.recallTx)
+	s.ask = changes.Declare(all, "playInformationRequest", play, access.InitiatePayments, s.askTx)
 	return s
 }
 

@@ -116,6 +116,9 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	},
 	reflect.TypeFor[model.PaymentReceiver](): func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentDebtorInput(ctx, nil, v) },
 	reflect.TypeFor[model.PaymentFilter]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentFilter(ctx, nil, v) },
+	reflect.TypeFor[payments.InformationItem](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputPaymentInformationItemInput(ctx, nil, v)
+	},
 	reflect.TypeFor[model.PaymentReceiver](): func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentReceiverInput(ctx, nil, v) },
 	reflect.TypeFor[model.HoldDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputPlaceHoldInput(ctx, nil, v) },
 	reflect.TypeFor[model.IncomingCredit](): func(ctx context.Context, v any) (any, error) {
@@ -123,6 +126,9 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	},
 	reflect.TypeFor[model.IncomingDebit](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputPlayIncomingDebitInput(ctx, nil, v)
+	},
+	reflect.TypeFor[model.IncomingInquiry](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputPlayInformationRequestInput(ctx, nil, v)
 	},
 	reflect.TypeFor[model.IncomingRecall](): func(ctx context.Context, v any) (any, error) { return unmarshalInputPlayRecallInput(ctx, nil, v) },
 	reflect.TypeFor[positivepay.ExceptionSearch](): func(ctx context.Context, v any) (any, error) {
@@ -146,6 +152,9 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.SweepDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSweepInput(ctx, nil, v) },
 	reflect.TypeFor[model.WebhookDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputReplayWebhookInput(ctx, nil, v) },
 	reflect.TypeFor[model.DebitDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputRequestDebitInput(ctx, nil, v) },
+	reflect.TypeFor[model.InformationDraft](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputRequestInformationInput(ctx, nil, v)
+	},
 	reflect.TypeFor[model.WebhookDeliveryDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputResendWebhookDeliveryInput(ctx, nil, v)
 	},
@@ -265,8 +274,11 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"OpenVirtualAccountInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputOpenVirtualAccountInput(ctx, nil, v)
 	},
-	"PaymentDebtorInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentDebtorInput(ctx, nil, v) },
-	"PaymentFilter":        func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentFilter(ctx, nil, v) },
+	"PaymentDebtorInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentDebtorInput(ctx, nil, v) },
+	"PaymentFilter":      func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentFilter(ctx, nil, v) },
+	"PaymentInformationItemInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputPaymentInformationItemInput(ctx, nil, v)
+	},
 	"PaymentReceiverInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentReceiverInput(ctx, nil, v) },
 	"PlaceHoldInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputPlaceHoldInput(ctx, nil, v) },
 	"PlayIncomingCreditInput": func(ctx context.Context, v any) (any, error) {
@@ -274,6 +286,9 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	},
 	"PlayIncomingDebitInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputPlayIncomingDebitInput(ctx, nil, v)
+	},
+	"PlayInformationRequestInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputPlayInformationRequestInput(ctx, nil, v)
 	},
 	"PlayRecallInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputPlayRecallInput(ctx, nil, v) },
 	"PositivePayExceptionFilter": func(ctx context.Context, v any) (any, error) {
@@ -297,6 +312,9 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"RemoveSweepInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSweepInput(ctx, nil, v) },
 	"ReplayWebhookInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputReplayWebhookInput(ctx, nil, v) },
 	"RequestDebitInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputRequestDebitInput(ctx, nil, v) },
+	"RequestInformationInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputRequestInformationInput(ctx, nil, v)
+	},
 	"ResendWebhookDeliveryInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputResendWebhookDeliveryInput(ctx, nil, v)
 	},

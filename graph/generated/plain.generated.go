@@ -2908,6 +2908,82 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"PaymentInformationItem": {
+		"code": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.InformationItem).Code)
+			},
+		},
+		"additionalInfo": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.InformationItem).Info)
+			},
+		},
+	},
+	"PaymentInformationRequest": {
+		"direction": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNPaymentMessageDirection2bankgraphᚋcoreᚋpaymentsᚐDirectionF[o.(*payments.InformationRequest).Direction])
+			},
+		},
+		"messageId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.InformationRequest).MessageID)
+			},
+		},
+		"at": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*payments.InformationRequest).At)
+			},
+		},
+		"bank": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.InformationRequest).Bank)
+			},
+		},
+		"initiatingPartyName": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.InformationRequest).InitiatingParty())
+			},
+		},
+		"missingInformation": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*payments.InformationRequest).Missing()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"incorrectInformation": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*payments.InformationRequest).Incorrect()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"answeredAt": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*payments.InformationRequest).AnsweredAt
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
+			},
+		},
+		"answer": {
+			Leaf: func(b []byte, o any) []byte {
+				b = append(b, '[')
+				for i, v := range o.(*payments.InformationRequest).Heard {
+					if i > 0 {
+						b = append(b, ',')
+					}
+					b = scalar.AppendString(b, v)
+				}
+				return append(b, ']')
+			},
+		},
+	},
 	"PaymentLimit": {
 		"limit": {
 			One: func(o any) any {
@@ -5458,6 +5534,8 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*webhooks.PaymentEvent]():                            "PaymentEvent",
 	reflect.TypeFor[*webhooks.Feed]():                                    "PaymentEventFeed",
 	reflect.TypeFor[*model.PaymentFault]():                               "PaymentFault",
+	reflect.TypeFor[*payments.InformationItem]():                         "PaymentInformationItem",
+	reflect.TypeFor[*payments.InformationRequest]():                      "PaymentInformationRequest",
 	reflect.TypeFor[*payments.PlannedLimit]():                            "PaymentLimit",
 	reflect.TypeFor[*payments.Message]():                                 "PaymentMessage",
 	reflect.TypeFor[*model.PaymentPreview]():                             "PaymentPreview",
@@ -5588,6 +5666,12 @@ var GoFields = map[string]map[string]string{
 		"originatorToBeneficiary": "OriginatorInfo",
 		"senderToReceiver":        "BankInfo",
 		"detailsOfCharges":        "Charges",
+	},
+	"PaymentInformationItem": {
+		"additionalInfo": "Info",
+	},
+	"PaymentInformationRequest": {
+		"answer": "Heard",
 	},
 	"PaymentLimit": {
 		"remainingAfter": "After",

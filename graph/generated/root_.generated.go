@@ -148,10 +148,12 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputOpenVirtualAccountInput,
 		unmarshalInputPaymentDebtorInput,
 		unmarshalInputPaymentFilter,
+		unmarshalInputPaymentInformationItemInput,
 		unmarshalInputPaymentReceiverInput,
 		unmarshalInputPlaceHoldInput,
 		unmarshalInputPlayIncomingCreditInput,
 		unmarshalInputPlayIncomingDebitInput,
+		unmarshalInputPlayInformationRequestInput,
 		unmarshalInputPlayRecallInput,
 		unmarshalInputPositivePayExceptionFilter,
 		unmarshalInputPositivePayRuleFilter,
@@ -168,6 +170,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputRemoveSweepInput,
 		unmarshalInputReplayWebhookInput,
 		unmarshalInputRequestDebitInput,
+		unmarshalInputRequestInformationInput,
 		unmarshalInputResendWebhookDeliveryInput,
 		unmarshalInputReturnPaymentInput,
 		unmarshalInputReversePaymentInput,
@@ -3352,6 +3355,108 @@ type ReleaseHoldPayload {
   account: Account
   "The approval that the release waits for; null if it does not wait."
   approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+`, BuiltIn: false},
+	{Name: "../schema/information.graphqls", Input: `extend type Payment {
+  "What was asked about the payment, by either bank, from the first request on; nothing for callers that do not see whose it is."
+  informationRequests: [PaymentInformationRequest!]!
+}
+
+"What one bank asks another about a payment over FedNow or RTP (REST: rfi)."
+type PaymentInformationRequest {
+  "OUT for one that was sent, IN for one of the other bank."
+  direction: PaymentMessageDirection!
+  "The number of its message."
+  messageId: String!
+  "When it was sent, or came."
+  at: DateTime!
+  "The routing number of the other bank."
+  bank: String!
+  "Who asks; null where the other bank names nobody."
+  initiatingPartyName: String
+  "What is missing."
+  missingInformation: [PaymentInformationItem!]!
+  "What is wrong."
+  incorrectInformation: [PaymentInformationItem!]!
+  "When the other bank has answered; null before, and of a request of that bank."
+  answeredAt: DateTime
+  "What it has answered, a text for each thing."
+  answer: [String!]!
+}
+
+"One thing that is missing or wrong."
+type PaymentInformationItem {
+  "A code of ISO 20022, such as MS01; NARR where the words say it."
+  code: String!
+  "In words."
+  additionalInfo: String
+}
+
+extend type Mutation {
+  "Asks the bank on the other side of a payment over FedNow or RTP for what of it is missing, or says what is wrong. The payment stays as it is; the answer of that bank, if there is one, is in its informationRequests."
+  requestInformation("What is asked." input: RequestInformationInput!): RequestInformationPayload
+  "Lets the bank on the other side of a payment over FedNow or RTP ask for information, in a sandbox bank."
+  playInformationRequest("What it asks." input: PlayInformationRequestInput!): PlayInformationRequestPayload
+}
+
+"What is asked about a payment: one of the two lists is required."
+input RequestInformationInput {
+  "The payment's number."
+  uid: UID!
+  "What is missing: MS01 or NARR."
+  missingInformation: [PaymentInformationItemInput!]
+  "What is wrong, by a code of the payment's network."
+  incorrectInformation: [PaymentInformationItemInput!]
+  "Who asks, up to 100 characters of ASCII."
+  initiatingPartyName: String!
+  "The version that was read. If the payment has another one now, the request is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"One thing that is missing or wrong."
+input PaymentInformationItemInput {
+  "A code of ISO 20022."
+  code: String!
+  "In words, up to 500 characters of ASCII; required with NARR."
+  additionalInfo: String
+}
+
+"The answer to requestInformation."
+type RequestInformationPayload {
+  "The payment, as it was."
+  payment: Payment
+  "Whether the idempotency key was used before, and nothing was asked now."
+  replayed: Boolean!
+}
+
+"What another bank asks about a payment."
+input PlayInformationRequestInput {
+  "The payment's number."
+  payment: UID!
+  "What is missing or wrong, as a code of ISO 20022; MS01 if absent."
+  code: String
+  "In words, up to 140 characters of ASCII; required with NARR."
+  additionalInfo: String
+  "Who asks, up to 100 characters of ASCII."
+  initiatingPartyName: String
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to playInformationRequest."
+type PlayInformationRequestPayload {
+  "The message that is on its way to the bank, as the messages of the payment name it."
+  messageId: String!
+  "The network that it takes."
+  rail: PaymentRail!
   "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
@@ -9035,6 +9140,8 @@ func childFields_Payment(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Payment_history(ctx, ec, field)
 	case "positivePayException":
 		return fieldContext_Payment_positivePayException(ctx, ec, field)
+	case "informationRequests":
+		return fieldContext_Payment_informationRequests(ctx, ec, field)
 	case "recurrence":
 		return fieldContext_Payment_recurrence(ctx, ec, field)
 	case "webhookDeliveries":
@@ -9173,6 +9280,40 @@ func childFields_PaymentFault(ctx context.Context, ec *executionContext, field g
 		return fieldContext_PaymentFault_state(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PaymentFault", field.Name)
+}
+
+func childFields_PaymentInformationItem(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "code":
+		return fieldContext_PaymentInformationItem_code(ctx, ec, field)
+	case "additionalInfo":
+		return fieldContext_PaymentInformationItem_additionalInfo(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PaymentInformationItem", field.Name)
+}
+
+func childFields_PaymentInformationRequest(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "direction":
+		return fieldContext_PaymentInformationRequest_direction(ctx, ec, field)
+	case "messageId":
+		return fieldContext_PaymentInformationRequest_messageId(ctx, ec, field)
+	case "at":
+		return fieldContext_PaymentInformationRequest_at(ctx, ec, field)
+	case "bank":
+		return fieldContext_PaymentInformationRequest_bank(ctx, ec, field)
+	case "initiatingPartyName":
+		return fieldContext_PaymentInformationRequest_initiatingPartyName(ctx, ec, field)
+	case "missingInformation":
+		return fieldContext_PaymentInformationRequest_missingInformation(ctx, ec, field)
+	case "incorrectInformation":
+		return fieldContext_PaymentInformationRequest_incorrectInformation(ctx, ec, field)
+	case "answeredAt":
+		return fieldContext_PaymentInformationRequest_answeredAt(ctx, ec, field)
+	case "answer":
+		return fieldContext_PaymentInformationRequest_answer(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PaymentInformationRequest", field.Name)
 }
 
 func childFields_PaymentLimit(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9345,6 +9486,18 @@ func childFields_PlayIncomingDebitPayload(ctx context.Context, ec *executionCont
 		return fieldContext_PlayIncomingDebitPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PlayIncomingDebitPayload", field.Name)
+}
+
+func childFields_PlayInformationRequestPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "messageId":
+		return fieldContext_PlayInformationRequestPayload_messageId(ctx, ec, field)
+	case "rail":
+		return fieldContext_PlayInformationRequestPayload_rail(ctx, ec, field)
+	case "replayed":
+		return fieldContext_PlayInformationRequestPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PlayInformationRequestPayload", field.Name)
 }
 
 func childFields_PlayRecallPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9849,6 +10002,16 @@ func childFields_RequestDebitPayload(ctx context.Context, ec *executionContext, 
 		return fieldContext_RequestDebitPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RequestDebitPayload", field.Name)
+}
+
+func childFields_RequestInformationPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "payment":
+		return fieldContext_RequestInformationPayload_payment(ctx, ec, field)
+	case "replayed":
+		return fieldContext_RequestInformationPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RequestInformationPayload", field.Name)
 }
 
 func childFields_ResendWebhookDeliveryPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

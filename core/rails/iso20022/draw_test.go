@@ -246,6 +246,42 @@ func (d draw) resolved() iso20022.Message {
 	return m
 }
 
+func (d draw) underlying() (o iso20022.Original, amount money.Amount, on time.Time) {
+	o = d.original()
+	if rapid.Bool().Draw(d.t, "a request for payment") {
+		o.Type, o.TransactionID = iso20022.TypePaymentRequest, ""
+	}
+	return o, d.dollars(), d.day()
+}
+
+func (d draw) lacks(name string, least int) (all []iso20022.Lack) {
+	for range rapid.IntRange(least, 10).Draw(d.t, name) {
+		all = append(all, iso20022.Lack{Code: "NARR", Text: d.maybe("lack", 140)})
+	}
+	return all
+}
+
+func (d draw) unclear() iso20022.Message {
+	m := &iso20022.InformationRequest{
+		Group: d.group(), CaseID: d.text("case", 35), Creator: d.maybe("creator", 140), Missing: d.lacks("missing", 1),
+		Incorrect: d.lacks("incorrect", 0), Sender: d.number(), Receiver: d.number(),
+	}
+	m.Original, m.OriginalAmount, m.OriginalDate = d.underlying()
+	return m
+}
+
+func (d draw) informed() iso20022.Message {
+	m := &iso20022.Information{
+		Group: d.group(), CaseID: d.text("case", 35), Creator: d.maybe("creator", 140), Debtor: d.ultimate(),
+		Creditor: d.ultimate(), Sender: d.number(), Receiver: d.number(),
+	}
+	for range rapid.IntRange(0, 10).Draw(d.t, "texts") {
+		m.Text = append(m.Text, d.text("text", 140))
+	}
+	m.Original, m.OriginalAmount, m.OriginalDate = d.underlying()
+	return m
+}
+
 var profiles = []*iso20022.Profile{iso20022.Fedwire, iso20022.FedNow, iso20022.RTP, iso20022.SWIFT}
 
 var makers = map[string]func(draw) iso20022.Message{
@@ -257,4 +293,10 @@ var makers = map[string]func(draw) iso20022.Message{
 	iso20022.TypePaymentAnswer:  draw.answered,
 	iso20022.TypeRecall:         draw.recalled,
 	iso20022.TypeRecallAnswer:   draw.resolved,
+
+	iso20022.TypeInformationRequest: draw.unclear,
+	iso20022.TypeInformation:        draw.informed,
 }
+
+// instant are the types that instant networks alone have.
+var instant = []string{iso20022.TypeInformationRequest, iso20022.TypeInformation}

@@ -3,6 +3,7 @@
 //	head.001  business application header, before every message
 //	pacs.008  CreditTransfer    pacs.002  Status         pacs.004  Return      pacs.028  StatusRequest
 //	pain.013  PaymentRequest    pain.014  PaymentAnswer  camt.056  Recall      camt.029  RecallAnswer
+//	camt.026  InformationRequest    camt.028  Information
 //
 // A message is a struct of what the bank means by it; what its network always says in the same way is in
 // the Profile. Each message carries one payment. Its elements are listed once, in the order of the schema,
@@ -66,6 +67,9 @@ const (
 	TypePaymentAnswer  = "pain.014.001.07"
 	TypeRecall         = "camt.056.001.08"
 	TypeRecallAnswer   = "camt.029.001.09"
+
+	TypeInformationRequest = "camt.026.001.07"
+	TypeInformation        = "camt.028.001.09"
 )
 
 var empty = map[string]func() Message{
@@ -77,6 +81,9 @@ var empty = map[string]func() Message{
 	TypePaymentAnswer:  func() Message { return new(PaymentAnswer) },
 	TypeRecall:         func() Message { return new(Recall) },
 	TypeRecallAnswer:   func() Message { return new(RecallAnswer) },
+
+	TypeInformationRequest: func() Message { return new(InformationRequest) },
+	TypeInformation:        func() Message { return new(Information) },
 }
 
 // Profile is what a network always says in the same way.
@@ -157,6 +164,10 @@ func Between(m Message) (sender, receiver string) {
 	case *Recall:
 		return m.Sender, m.Receiver
 	case *RecallAnswer:
+		return m.Sender, m.Receiver
+	case *InformationRequest:
+		return m.Sender, m.Receiver
+	case *Information:
 		return m.Sender, m.Receiver
 	}
 	return "", ""
