@@ -268,6 +268,32 @@ func TestWhoseRightsEndHearsNoMore(t *testing.T) {
 	}
 }
 
+// subscribing are the permissions that subscriptions need.
+var subscribing = map[string]access.Permission{
+	"paymentChanged": access.ViewPayments, "fileChanged": access.ViewFiles,
+}
+
+func TestSubscriptionsNeedTheirPermission(t *testing.T) {
+	t.Parallel()
+	l := newLively(t)
+	for _, field := range fieldsOf(schema.Subscription) {
+		needed := subscribing[field.Name]
+		if needed == "" {
+			t.Errorf("Subscription.%s declares no permission", field.Name)
+		}
+		l.is("less", without(l.staff(), needed))
+		only := *l.staff()
+		only.Permissions = []access.Permission{needed}
+		l.is("only", &only)
+		for token, status := range map[string]int{"less": 400, "only": 200} {
+			h := l.listens(t, token, "subscription { "+field.Name+" { cursor } }")
+			if h.response.StatusCode != status {
+				t.Errorf("%s, %s the permission: %d", field.Name, token, h.response.StatusCode)
+			}
+		}
+	}
+}
+
 func TestOnlySubscriptionsAreStreams(t *testing.T) {
 	t.Parallel()
 	l := newLively(t)
