@@ -337,8 +337,8 @@ func TestStreamsEndWhenTheServerStops(t *testing.T) {
 }
 
 // A client that goes away leaves nothing running.
-func TestClientsThatGoAwayLeaveNothing(t *testing.T) {
-	l := newLively(t) //nolint:paralleltest // it counts goroutines
+func TestClientsThatGoAwayLeaveNothing(t *testing.T) { //nolint:paralleltest // it counts goroutines
+	l := newLively(t)
 	begun := runtime.NumGoroutine()
 	var all []*heard
 	for range 20 {
@@ -575,8 +575,8 @@ func TestAReaderThatIsTooSlowIsEndedAloneAndOthersAreServed(t *testing.T) {
 }
 
 // How much an idle subscriber takes, with its connection on both sides.
-func TestIdleSubscribersAreCheap(t *testing.T) {
-	l := newLively(t) //nolint:paralleltest // it measures memory
+func TestIdleSubscribersAreCheap(t *testing.T) { //nolint:paralleltest // it measures memory
+	l := newLively(t)
 	const many = 200
 	size := func() int64 {
 		runtime.GC()
