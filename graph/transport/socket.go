@@ -306,7 +306,9 @@ func (k *socket) run(ctx context.Context, id string, params *graphql.RawParams) 
 	next, at, refusal := k.caller.subscribe(ctx, k.exec, params)
 	if refusal != nil {
 		free()
-		k.refuse(id, refusal)
+		if ctx.Err() == nil { // else the client has ended it meanwhile, and knows
+			k.refuse(id, refusal)
+		}
 		return
 	}
 	for {
