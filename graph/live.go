@@ -136,7 +136,9 @@ func (s answering) subscribe(ctx context.Context) graphql.ResponseHandler {
 		if wrong, is := fault.Of(err); is && wrong.Subject == "feed" {
 			err = on("since", err)
 		}
-		graphql.AddError(at, err)
+		if ctx.Err() == nil { // otherwise nobody is there to be told
+			graphql.AddError(at, err)
+		}
 		return nil
 	}
 	context.AfterFunc(ctx, listener.Close)
