@@ -58,10 +58,12 @@ func (d *door) Open(context.Context, transport.Kind) (func(), error) {
 	d.open++
 	return sync.OnceFunc(func() { d.mu.Lock(); defer d.mu.Unlock(); d.open-- }), nil
 }
+
 func (d *door) Allows(_ *http.Request, origin string) bool { return origin == "https://portal.example" }
 func (d *door) Serving() context.Context                   { return d.serving }
 func (d *door) Sent()                                      { d.mu.Lock(); defer d.mu.Unlock(); d.sent++ }
-func (d *door) Ended(why string)                           { d.mu.Lock(); defer d.mu.Unlock(); d.ended = append(d.ended, why) }
+
+func (d *door) Ended(why string) { d.mu.Lock(); defer d.mu.Unlock(); d.ended = append(d.ended, why) }
 
 // is makes a token that of a caller; nil ends it.
 func (d *door) is(token string, caller *access.Caller) {
@@ -100,7 +102,7 @@ func newLively(t testing.TB) *lively {
 // paymentOf is the number of a customer's first payment.
 func (l *lively) paymentOf(t testing.TB, c customers.UID) payments.UID {
 	t.Helper()
-	return payments.UID((int(c-theBank))*100 + 500_000_000)
+	return payments.UID(int(c-theBank)*100 + 500_000_000)
 }
 
 // happens records a change of a customer's first payment, and seals it.
@@ -218,7 +220,7 @@ func TestChangesComeToThoseWhoSeeThem(t *testing.T) {
 	foreign := newLively(t)
 	all, partners := l.listens(t, "staff", changed), l.listens(t, "partner", changed)
 	abroad := foreign.listens(t, "staff", changed)
-	if got := all.response.Header.Get("Content-Type"); all.response.StatusCode != 200 ||
+	if got := all.response.Header.Get("Content-Type"); all.response.StatusCode != http.StatusOK ||
 		!strings.HasPrefix(got, "text/event-stream") {
 		t.Fatalf("%d %s", all.response.StatusCode, got)
 	}
@@ -254,7 +256,7 @@ func TestWhoseRightsEndHearsNoMore(t *testing.T) {
 	h.completes()
 	refused := l.listens(t, "staff", changed)
 	body, _ := io.ReadAll(refused.response.Body)
-	if refused.response.StatusCode != 400 || !strings.Contains(string(body), `"kind":"DENIED"`) ||
+	if refused.response.StatusCode != http.StatusBadRequest || !strings.Contains(string(body), `"kind":"DENIED"`) ||
 		!strings.HasPrefix(refused.response.Header.Get("Content-Type"), "application/json") {
 		t.Errorf("%d %s", refused.response.StatusCode, body)
 	}
@@ -263,7 +265,7 @@ func TestWhoseRightsEndHearsNoMore(t *testing.T) {
 	l.is("staff", nil) // while nothing happens
 	ends.hears(`"kind":"UNAUTHENTICATED"`)
 	ends.completes()
-	if refused := l.listens(t, "staff", changed); refused.response.StatusCode != 401 {
+	if refused := l.listens(t, "staff", changed); refused.response.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a token that has ended: %d", refused.response.StatusCode)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"syscall"
@@ -17,8 +18,15 @@ import (
 
 const subscription = `subscription { paymentChanged { cursor action payment { uid } } }`
 
+// opened is the beginning of an answer, and what follows until the test ends.
+type opened struct {
+	status int
+	header http.Header
+	text   io.Reader
+}
+
 // subscribe opens a stream of events of a program that serves.
-func (s *testServer) subscribe(t *testing.T, token string) *http.Response {
+func (s *testServer) subscribe(t *testing.T, token string) opened {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/graphql",
 		strings.NewReader(fmt.Sprintf(`{"query":%q}`, subscription)))
@@ -35,7 +43,7 @@ func (s *testServer) subscribe(t *testing.T, token string) *http.Response {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = response.Body.Close() })
-	return response
+	return opened{response.StatusCode, response.Header, response.Body}
 }
 
 // lineWith reads a stream up to a line with the text.
@@ -57,19 +65,19 @@ func TestStreamsStayOpenAndEndWithTheirKeyOrTheServer(t *testing.T) {
 	s := p.serve()
 	staff := s.token(sandbox, "demo-staff", "demo-staff-secret")
 	first := s.subscribe(t, staff)
-	if first.StatusCode != http.StatusOK {
-		t.Fatalf("status %d", first.StatusCode)
+	if first.status != http.StatusOK {
+		t.Fatalf("status %d", first.status)
 	}
 	for range mostStreamsOfCaller - 1 {
-		if more := s.subscribe(t, staff); more.StatusCode != http.StatusOK {
-			t.Fatalf("status %d", more.StatusCode)
+		if more := s.subscribe(t, staff); more.status != http.StatusOK {
+			t.Fatalf("status %d", more.status)
 		}
 	}
-	if over := s.subscribe(t, staff); over.StatusCode != http.StatusTooManyRequests || over.Header.Get("Retry-After") == "" {
-		t.Errorf("one stream too many: %d", over.StatusCode)
+	if over := s.subscribe(t, staff); over.status != http.StatusTooManyRequests || over.header.Get("Retry-After") == "" {
+		t.Errorf("one stream too many: %d", over.status)
 	}
-	if stranger := s.subscribe(t, "nobody"); stranger.StatusCode != http.StatusUnauthorized {
-		t.Errorf("a stranger: %d", stranger.StatusCode)
+	if stranger := s.subscribe(t, "nobody"); stranger.status != http.StatusUnauthorized {
+		t.Errorf("a stranger: %d", stranger.status)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -97,7 +105,7 @@ func TestStreamsStayOpenAndEndWithTheirKeyOrTheServer(t *testing.T) {
 		!strings.Contains(metrics, "bankgraph_requests_running 0") {
 		t.Error("seven streams are not counted, or have places in the room")
 	}
-	lines := bufio.NewScanner(first.Body)
+	lines := bufio.NewScanner(first.text)
 	for _, example := range playground.Examples() {
 		if strings.HasPrefix(example.Query, "mutation Transfer(") {
 			s.runs(t, example, staff)
@@ -110,7 +118,7 @@ func TestStreamsStayOpenAndEndWithTheirKeyOrTheServer(t *testing.T) {
 	lineWith(t, lines, `"paymentChanged":{"cursor":"1.`)
 
 	partner := s.token(sandbox, "demo-partner", "demo-partner-secret")
-	theirs := bufio.NewScanner(s.subscribe(t, partner).Body)
+	theirs := bufio.NewScanner(s.subscribe(t, partner).text)
 	lineWith(t, theirs, ":")
 	began := time.Now()
 	p.ok("client", "disable", "demo-partner") // by another process

@@ -263,7 +263,7 @@ func (s *Service) changeTx(
 ) (RecurrenceSaved, error) {
 	l := s.changing(customers.Asking[Recurrence](customers.AccessSettings.DualForPayments))
 	r, err := l.Modify(ctx, tx, at, func(_, r *Recurrence) error {
-		if err := d.Payment.ofTx(ctx, tx, r); err != nil {
+		if err := r.isOneTx(ctx, tx, d.Payment); err != nil {
 			return err
 		}
 		if err := l.goesOn(r); err != nil {
@@ -274,8 +274,8 @@ func (s *Service) changeTx(
 	return savedRecurrence(r), err
 }
 
-// ofTx returns ErrNoRecurrence unless the payment is one of the series; 0 is one of every series.
-func (uid UID) ofTx(ctx context.Context, tx *changes.Tx, r *Recurrence) error {
+// isOneTx returns ErrNoRecurrence unless the payment is one of the series; 0 is one of every series.
+func (r *Recurrence) isOneTx(ctx context.Context, tx *changes.Tx, uid UID) error {
 	if uid == 0 {
 		return nil
 	}

@@ -2,7 +2,6 @@ package payments_test
 
 import (
 	"errors"
-
 	"sync"
 	"sync/atomic"
 	"testing"

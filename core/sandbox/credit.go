@@ -50,8 +50,12 @@ func (d *Credit) noEntry(c *check.Fields) {
 		field string
 		given bool
 	}{
-		{"achCompanyID", e.CompanyID != ""}, {"companyName", e.CompanyName != ""}, {"secCode", e.SECCode != ""},
-		{"transactionIdNumber", e.IndividualID != ""}, {"description", e.Description != ""}, {"paymentDate", !e.Date.IsZero()},
+		{"achCompanyID", e.CompanyID != ""},
+		{"companyName", e.CompanyName != ""},
+		{"secCode", e.SECCode != ""},
+		{"transactionIdNumber", e.IndividualID != ""},
+		{"description", e.Description != ""},
+		{"paymentDate", !e.Date.IsZero()},
 	} {
 		if text.given {
 			c.Fail(text.field, fault.Forbidden, "is for deliveryMethod ACH")
