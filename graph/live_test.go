@@ -425,7 +425,7 @@ func (s *dialled) hears(want ...string) string {
 
 func (s *dialled) closed(want websocket.StatusCode) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
 	defer cancel()
 	for {
 		_, text, err := s.conn.Read(ctx)
@@ -490,16 +490,18 @@ func TestTheProtocolOfWebSocketsIsKept(t *testing.T) {
 	if !eventually(func() bool { return l.streams() == 20 }) { // 19 of them, and the WebSocket itself
 		t.Errorf("%d streams", l.streams())
 	}
-	time.Sleep(2 * time.Second) // the last ones are counted at the door, and do not listen yet
-	l.happens(t, star)
-	var ids []string
-	for range 19 {
+	for range 5 { // the last ones are counted at the door before they listen
+		time.Sleep(time.Second)
+		l.happens(t, star)
+	}
+	heard := map[string]bool{}
+	for len(heard) < 19 {
 		_, id, _ := strings.Cut(s.hears(`"type":"next"`), `"id":"`)
 		id, _, _ = strings.Cut(id, `"`)
-		ids = append(ids, id)
+		heard[id] = true
 	}
-	if slices.Contains(ids, "3") {
-		t.Errorf("an operation goes on that the client has ended: %v", ids)
+	if heard["3"] {
+		t.Errorf("an operation goes on that the client has ended: %v", heard)
 	}
 	l.is("staff", nil)
 	s.closed(4401)
@@ -540,7 +542,7 @@ func TestAWebSocketThatSaysNothingIsClosed(t *testing.T) {
 	s := l.dial(t)
 	began := time.Now()
 	s.closed(4408)
-	if took := time.Since(began); took < 4*time.Second || took > 15*time.Second {
+	if took := time.Since(began); took < 4*time.Second || took > time.Minute {
 		t.Errorf("after %s", took)
 	}
 }

@@ -28,7 +28,8 @@ func TestReadsOfTheReferenceShowSomethingOfTheDemoBank(t *testing.T) {
 		}
 		token := s.token(sandbox, key.Key, key.Secret)
 		for path, item := range spec.Paths.Map() {
-			if item.Get == nil || len(item.Get.OperationID) == 0 || strings.HasPrefix(path, "/auth/") {
+			if item.Get == nil || len(item.Get.OperationID) == 0 || strings.HasPrefix(path, "/auth/") ||
+				path == "/v1/rfi/{paymentId}" { // the demo bank's payments are within the bank: nobody asks about them
 				continue
 			}
 			call := path

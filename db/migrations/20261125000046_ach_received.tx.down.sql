@@ -2,10 +2,10 @@ DROP TABLE ach_reversals;
 --bun:split
 DROP VIEW ach_debits;
 --bun:split
-DO $$ DECLARE bank bigint; BEGIN
-  FOR bank IN SELECT id FROM tenants ORDER BY id LOOP
-    PERFORM set_config('bankgraph.tenant', bank::text, true);
-    DELETE FROM ach_received WHERE tenant = bank AND (direction = 'CREDIT' OR amount = 0);
+DO $$ DECLARE whose bigint; BEGIN
+  FOR whose IN SELECT id FROM tenants ORDER BY id LOOP
+    PERFORM set_config('bankgraph.tenant', whose::text, true);
+    DELETE FROM ach_received WHERE tenant = whose AND (direction = 'CREDIT' OR amount = 0);
   END LOOP;
 END $$;
 --bun:split
