@@ -9,23 +9,18 @@ DO $$ DECLARE whose bigint; BEGIN
   END LOOP;
 END $$;
 --bun:split
-ALTER TABLE ach_received DROP CONSTRAINT ach_received_amount;
+ALTER TABLE ach_received DROP CONSTRAINT IF EXISTS ach_received_amount;
 --bun:split
-ALTER TABLE ach_received ADD CONSTRAINT ach_debits_amount CHECK (amount > 0);
+ALTER TABLE ach_received ADD CONSTRAINT ach_debits_amount CHECK (amount > 0) NOT VALID;
 --bun:split
 ALTER TABLE ach_received DROP COLUMN direction;
 --bun:split
-ALTER TABLE ach_received RENAME CONSTRAINT ach_received_pkey TO ach_debits_pkey;
---bun:split
-ALTER TABLE ach_received RENAME CONSTRAINT ach_received_once TO ach_debits_once;
---bun:split
-ALTER TABLE ach_received RENAME CONSTRAINT ach_received_message TO ach_debits_message;
---bun:split
-ALTER TABLE ach_received RENAME CONSTRAINT ach_received_file TO ach_debits_file;
---bun:split
-ALTER TABLE ach_received RENAME CONSTRAINT ach_received_payment TO ach_debits_payment;
---bun:split
-ALTER TABLE ach_received RENAME CONSTRAINT ach_received_returned TO ach_debits_returned;
+DO $$ DECLARE named text; BEGIN
+  FOR named IN SELECT conname FROM pg_constraint
+    WHERE conrelid = 'ach_received'::regclass AND conname LIKE 'ach\_received\_%' LOOP
+    EXECUTE format('ALTER TABLE ach_received RENAME CONSTRAINT %I TO %I', named, replace(named, 'ach_received', 'ach_debits'));
+  END LOOP;
+END $$;
 --bun:split
 ALTER INDEX ach_received_of_payment RENAME TO ach_debits_of_payment;
 --bun:split
