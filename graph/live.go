@@ -136,9 +136,10 @@ func (s answering) subscribe(ctx context.Context) graphql.ResponseHandler {
 		if wrong, is := fault.Of(err); is && wrong.Subject == "feed" {
 			err = on("since", err)
 		}
-		if ctx.Err() == nil { // otherwise nobody is there to be told
-			graphql.AddError(at, err)
+		if ctx.Err() != nil { // nobody is there to be told
+			err = ctx.Err()
 		}
+		graphql.AddError(at, err)
 		return nil
 	}
 	context.AfterFunc(ctx, listener.Close)
