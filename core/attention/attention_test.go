@@ -109,6 +109,10 @@ func TestAnApprovalWaitsUntilItIsDecided(t *testing.T) {
 	if len(got) != 1 || got[0].Kind != attention.Approval || got[0].Customer != int64(c.UID) || got[0].Reason != "transferFunds" {
 		t.Fatalf("%+v of %+v", got, made)
 	}
+	found, err := b.Attention.List(b.As(access.ViewPayments), attention.Search{}, 50)
+	if err != nil || len(found.Items) > 0 || len(found.Waiting) > 0 { // who may not see approvals hears of none
+		t.Errorf("%+v %v", found, err)
+	}
 	if _, err := b.Changes.Approve(b.Checker(), changes.UID(got[0].UID), changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package attention
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,8 +41,14 @@ var (
 	counting db.QueryCache[Waiting]
 )
 
-// List reads the first things that wait, those that wait longest first, and how much waits of each kind. It is for the bank's own callers who may see payments; what the approvals among them are
-// about, each caller reads with its own permissions. A fault names the field first.
+// sees maps a kind to the permission that shows it, beside that to see payments.
+var sees = map[Kind]access.Permission{
+	Exception: access.ManageExceptions, Overdrawn: access.ViewAccounts, Approval: access.ViewCustomers,
+	Webhook: access.ViewWebhooks,
+}
+
+// List reads the first things that wait, those that wait longest first, and how much waits of each kind. It is for the
+// bank's own callers who may see payments, and leaves out the kinds that they may not see. A fault names the field first.
 func (s *Service) List(ctx context.Context, by Search, first int) (*List, error) {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err == nil && caller.Reach != access.OfBank {
@@ -59,9 +66,13 @@ func (s *Service) List(ctx context.Context, by Search, first int) (*List, error)
 	}
 	var kinds []string
 	for _, kind := range Kinds {
-		if len(by.Kind) == 0 || slices.Contains(by.Kind, kind) {
+		need, more := sees[kind]
+		if (len(by.Kind) == 0 || slices.Contains(by.Kind, kind)) && (!more || caller.May(need)) {
 			kinds = append(kinds, string(kind))
 		}
+	}
+	if len(kinds) == 0 {
+		return &List{}, nil
 	}
 	key := strings.Join(kinds, ",")
 	p := db.Params{caller.Tenant, now.Add(-answering), now.Add(-settling), now.Add(-working), now.Add(-failing)}
@@ -71,7 +82,7 @@ func (s *Service) List(ctx context.Context, by Search, first int) (*List, error)
 	if err := b.Send(ctx); err != nil {
 		return nil, err
 	}
-	return &List{Items: items.Items, Waiting: counted.Items}, items.Err
+	return &List{Items: items.Items, Waiting: counted.Items}, errors.Join(items.Err, counted.Err)
 }
 
 // listed is the text of the first things that wait, $6 at most. Every text uses every value.
