@@ -66,8 +66,10 @@ type Format struct {
 
 // formats are all of them.
 var formats = []Format{
-	{"csv", CSV, MostBytes, mostLines}, {"fedwire", Fedwire, MostBytes, mostLines},
-	{"rtp", RTP, MostBytes, mostLines}, {"ach", NACHA, nachaMost, mostLines},
+	{"csv", CSV, MostBytes, mostLines},
+	{"fedwire", Fedwire, MostBytes, mostLines},
+	{"rtp", RTP, MostBytes, mostLines},
+	{"ach", NACHA, nachaMost, mostLines},
 }
 
 // FileStatus says how far a file has come (rest/CONTRACT.md, bulk file states).
