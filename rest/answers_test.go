@@ -78,6 +78,12 @@ var areas = []area{
 		"PUT /v3/payments/4711/reverse",
 	},
 	{
+		"waterfalls", "payments_waterfall",
+		operation{"", http.MethodPost, "/api/gateway/v1/payments/waterfall", strings.ReplaceAll(
+			sent("payments_waterfall"), `"Sweep of November"`, `"`+strings.Repeat("Sweep", 41)+`"`)},
+		"",
+	},
+	{
 		"rfi", "rfi_send",
 		operation{"", http.MethodPost, "/v1/rfi/{I}", `{"initiatingPartyName": "", "missingInformation": [null, {"code": "NARR"}]}`},
 		"",
@@ -253,6 +259,8 @@ func areaOf(method, path string) string {
 		return "returns"
 	case strings.HasSuffix(path, "/reverse"):
 		return "reversals"
+	case strings.HasSuffix(path, "/waterfall"):
+		return "waterfalls"
 	case strings.HasPrefix(path, "/v1/rfi/"):
 		return "rfi"
 	case strings.HasPrefix(path, "/v1/recurrences/"):

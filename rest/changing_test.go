@@ -88,6 +88,7 @@ var changing = []operation{
 	{"payments_debit_g1", http.MethodPost, "/payments/debitrequest", sent("payments_debit_g1")},
 	{"payments_book", http.MethodPost, "/v3/payments/booktransfer", sent("payments_book")},
 	{"payments_book_g1", http.MethodPost, "/payments/booktransfer", sent("payments_book_g1")},
+	{"payments_waterfall", http.MethodPost, "/api/gateway/v1/payments/waterfall", sent("payments_waterfall")},
 	{"payments_cancel", http.MethodPut, "/v3/payments/{F}/cancel", `{"notes": "Paid in cash"}`},
 	{"payments_cancel_g1", http.MethodPut, "/payments/{F}/cancel", `{"notes": "Paid in cash"}`},
 	{

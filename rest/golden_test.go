@@ -105,6 +105,9 @@ func (b *bank) at(ctx context.Context, o operation, customer, account, contact a
 	fill := b.names(customer, account, contact, number)
 	r := request(o.method, fill.Replace(o.path), fill.Replace(o.body))
 	r.Header.Set(asDocumented, "yes")
+	if strings.HasSuffix(o.path, "/waterfall") { // it has to have one
+		r.Header.Set("Idempotency-Key", asUUID(o.name))
+	}
 	return b.send(ctx, r)
 }
 
@@ -133,7 +136,7 @@ func (b *bank) names(customer, account, contact any, number string) *strings.Rep
 		"{S}", b.treasurer.UID.String(), "{U}", b.ruth.UID.String(), "{R}", b.clerk.UID.String(), "{L}",
 		b.locked.UID.String(), "{X}", b.loan.UID.String(), "{P}", paid.String(), "{F}", scheduled.String(), "{I}", came.String(),
 		"{T}", transfer.String(), "{M}", first.String(), "{Q}", series.String(), "{Y}", rule.String(), "{W}", stopped.String(),
-		"{H}", b.acme.ShortName, "{B}", b.purse.UID.String(), "{G}", file.String(), "{V}", offer.String(), "{Z}", deal.String(),
+		"{H}", b.acme.ShortName, "{B}", b.purse.UID.String(), "{J}", coretest.AccountNumber(b.purse.UID), "{G}", file.String(), "{V}", offer.String(), "{Z}", deal.String(),
 		"{E}", held.String(), "{D}", coretest.VirtualNumber(virtual), "{in}", "in", "{out}", "out")
 }
 
