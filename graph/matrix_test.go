@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -237,7 +238,12 @@ type principal struct {
 	sees   map[customers.UID]bool
 }
 
+// fullPrincipals is how many of the principals come before those that lack one permission each.
+const fullPrincipals = 11
+
 func principals(ours, other *bank) []principal {
+	none := *ours.staff()
+	none.Permissions = nil
 	reader := *ours.staff()
 	reader.Permissions = access.Readers
 	otherPartners := *ours.partner()
@@ -262,6 +268,7 @@ func principals(ours, other *bank) []principal {
 			map[customers.UID]bool{star: true},
 		},
 		{"nobody", nil, ours, nil},
+		{"staff without any permission", &none, ours, nil},
 	}
 	for _, p := range access.All {
 		all = append(all,
@@ -274,18 +281,21 @@ func principals(ours, other *bank) []principal {
 				"partner without " + string(p), without(ours.partner(), p), ours, map[customers.UID]bool{star: true},
 			})
 	}
-	none := *ours.staff()
-	none.Permissions = nil
-	return append(all, principal{"staff without any permission", &none, ours, nil})
+	return all
 }
 
 func TestNobodySeesAnotherBankOrAnotherPartner(t *testing.T) {
 	t.Parallel()
 	ours, other := twins(t)
-	for name, lookup := range lookups {
+	for i, name := range slices.Sorted(maps.Keys(lookups)) {
+		lookup := lookups[name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, p := range principals(ours, other) {
+			for k, p := range principals(ours, other) {
+				// of those who lack one permission a fourth: the lookups beside it try the others
+				if k >= fullPrincipals && (i+k)%4 != 0 {
+					continue
+				}
 				ask := func(c customers.UID) answer {
 					return ours.ask(t, p.caller, matrixDocument(lookup.document, lookup.value(c)))
 				}

@@ -110,6 +110,11 @@ var areas = []area{
 	},
 	{"file_payments", "files_payments", operation{"", http.MethodGet, "/v1/files/4711/payments", ""}, ""},
 	{
+		"file_decisions", "files_approve",
+		operation{"", http.MethodPut, "/bulkpayment/files/4711/approve", ""},
+		"",
+	},
+	{
 		"virtual_accounts", "virtual_accounts_change",
 		operation{"", http.MethodPost, "/v2/{C}/virtual-accounts", `{"accountName": "Suite #300", "masterAccountNumber": "{N}"}`},
 		"",
@@ -267,6 +272,12 @@ func areaOf(method, path string) string {
 		return "recurrences"
 	case strings.HasPrefix(path, "/v1/payments/customers/"):
 		return "uploads"
+	case path == "/bulkpayment/files":
+		return "uploads"
+	case strings.HasPrefix(path, "/bulkpayment/files/") && method == http.MethodGet:
+		return "file_payments"
+	case strings.HasPrefix(path, "/bulkpayment/files/") && method == http.MethodPut:
+		return "file_decisions"
 	case strings.HasSuffix(path, "/files/search"):
 		return "file_search"
 	case strings.HasPrefix(path, "/v1/files/"):

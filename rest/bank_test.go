@@ -63,6 +63,7 @@ type bank struct {
 	series    payments.Saved    // the first of a series of those
 	desk      *accounts.Account // that one
 	file      files.FileUID     // of the partner's
+	waiting   files.FileUID     // of the partner's, for approval; see receives
 
 	offer, privateOffer fx.QuoteUID // to acme and to direct; see receives
 	deal, privateDeal   fx.TradeUID

@@ -106,6 +106,9 @@ var changing = []operation{
 	{"recurrences_change_v4", http.MethodPut, "/v4/payments/{M}/recurring/{Q}", `{"amount": 12.75}`},
 	{"recurrences_cancel", http.MethodDelete, "/v1/recurrences/{Q}?cancelReason=Contract+ended&cancellationSource=PORTAL", ""},
 	{"files_upload", http.MethodPost, "/v1/payments/customers/{C}/files/csv", sent("files_upload")},
+	{"files_upload_old", http.MethodPost, "/bulkpayment/files?customerUID={C}&fileType=csv", sent("files_upload")},
+	{"files_approve", http.MethodPut, "/bulkpayment/files/{J}/approve", `{"comments": "Agreed with the treasurer"}`},
+	{"files_reject", http.MethodPut, "/bulkpayment/files/{J}/reject", `{"comments": "Not ours"}`},
 	{"virtual_accounts_open", http.MethodPost, "/v2/{C}/virtual-accounts", sent("virtual_accounts_open")},
 	{"virtual_accounts_change", http.MethodPut, "/v2/{C}/virtual-accounts/{D}", sent("virtual_accounts_change")},
 	{"virtual_accounts_close", http.MethodDelete, "/v2/{C}/virtual-accounts/{D}?comments=Moved+out", ""},
@@ -218,6 +221,8 @@ func entries(o operation) int {
 	switch {
 	case strings.Contains(o.path+o.body, "{E}"): // the play, the payment and the exception that came of it, and what is decided
 		return 5
+	case strings.Contains(o.path, "{J}"): // the file, that it is checked and that it waits, what is decided, twice told, and what became of it
+		return 6
 	case strings.Contains(o.path, "{I}"): // the play and the payment that came of it
 		return 3
 	case strings.Contains(o.path, "{Q}"): // the series and its first payment
@@ -234,12 +239,14 @@ func entries(o operation) int {
 	return 1
 }
 
-// recorded counts the audit entries, each of which has its event.
+// recorded counts the audit entries, each of which has its event; that of a refused attempt has none, that of a file which
+// a second person has refused has one.
 func (b *bank) recorded() int {
 	b.t.Helper()
 	var entries, events int
 	err := b.DB.NewRaw(
-		`SELECT (SELECT count(*) FROM audit_entries WHERE tenant = ? AND decision <> 'refused'), (SELECT count(*) FROM events WHERE tenant = ?)`, b.Tenant, b.Tenant).
+		`SELECT (SELECT count(*) FROM audit_entries WHERE tenant = ? AND (decision <> 'refused' OR object = 'file' AND uid <> '')),
+			(SELECT count(*) FROM events WHERE tenant = ?)`, b.Tenant, b.Tenant).
 		Scan(b.t.Context(), &entries, &events)
 	if err != nil || entries != events {
 		b.t.Fatalf("%d audit entries, %d events: %v", entries, events, err)

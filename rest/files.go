@@ -41,6 +41,13 @@ var (
 			wrong("fileNumber", "", "FILENUMBER_NUMBER"),
 			line{kind: fault.Internal, status: http.StatusInternalServerError, code: "BULKFILE_INTERNAL_ERROR"}),
 	}
+
+	fileDecisions = dialect{
+		success: bare, failure: failureC11, lines: table("BULKFILE_REQUEST_INVALID", "BULKFILE_ACCESS_DENIED",
+			because(files.ErrNotFound, "BulkFileNotFoundException"),
+			wrong("fileNumber", "", "FILENUMBER_NUMBER"),
+			line{kind: fault.Internal, status: http.StatusInternalServerError, code: "BULKFILE_INTERNAL_ERROR"}),
+	}
 )
 
 var (
@@ -55,7 +62,7 @@ const uploadPath = "/v1/payments/customers/"
 func IsUpload(r *http.Request) bool {
 	path, is := strings.CutPrefix(r.URL.Path, uploadPath)
 	parts := strings.Split(path, "/")
-	return is && r.Method == http.MethodPost && len(parts) == 3 && parts[1] == "files"
+	return r.Method == http.MethodPost && (is && len(parts) == 3 && parts[1] == "files" || r.URL.Path == oldFilesPath)
 }
 
 // UploadTimeout is how long a file may take until it has arrived and is stored.
@@ -71,10 +78,14 @@ func patient(next http.Handler) http.Handler {
 
 func (a *api) uploadFile(r *http.Request) (answer, error) {
 	q := read(r)
-	in := files.Upload{
+	return a.takeFile(q, files.Upload{
 		Customer: inPath(q, "customerUID", customers.ParseUID), Type: inPath(q, "fileType", files.ParseFileType),
-	}
-	options := q.options()
+	})
+}
+
+// takeFile takes in the file of a form.
+func (a *api) takeFile(q *reader, in files.Upload) (answer, error) {
+	r, options := q.r, q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}

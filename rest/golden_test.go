@@ -72,6 +72,9 @@ var operations = []operation{
 	{"rfi_history", http.MethodGet, "/v1/rfi/{I}", ""},
 	{"files_search_v1", http.MethodPost, "/v1/files/search?page=1&limit=10", `{"fileName": "invoices", "fileNumber": "{G}"}`},
 	{"files_search", http.MethodPost, "/v2/files/search", `{"fileName": "INVOICES.txt ", "fileNumber": "{G}"}`},
+	{"files_search_old", http.MethodPost, "/bulkpayment/files/search?page=1&limit=10", `{"fileName": "invoices"}`},
+	{"files_find", http.MethodGet, "/bulkpayment/files/{G}", ""},
+	{"files_formats", http.MethodGet, "/bulkpayment/files/supportedFileType", ""},
 	{"files_payments", http.MethodGet, "/v1/files/{G}/payments?page=1&limit=10", ""},
 	{
 		"positive_rules_search", http.MethodPost, "/v2/positivepay/rules/search?page=1&records=10",
@@ -98,6 +101,9 @@ var operations = []operation{
 // forAll reports whether an operation asks for no permission: the directory of banks is the same for everybody.
 func (o operation) forAll() bool { return strings.HasPrefix(o.name, "banks_") }
 
+// known reports whether an operation answers without the database.
+func (o operation) known() bool { return o.name == "files_formats" }
+
 // at calls an operation about a customer and its things.
 func (b *bank) at(ctx context.Context, o operation, customer, account, contact any, number string) said {
 	b.t.Helper()
@@ -114,20 +120,20 @@ func (b *bank) at(ctx context.Context, o operation, customer, account, contact a
 // names replaces the placeholders of an operation.
 func (b *bank) names(customer, account, contact any, number string) *strings.Replacer {
 	paid, scheduled, came, transfer := b.paid.UID, b.scheduled.UID, b.came, b.transfer
-	first, series, file := b.series.UID, b.series.Recurrence, b.file
+	first, series, file, waiting := b.series.UID, b.series.Recurrence, b.file, b.waiting
 	rule, stopped, offer, deal, held := b.rule.UID, b.stopped.UID, b.offer, b.deal, b.held
 	virtual := b.virtual.UID
 	switch customer {
 	case b.acme.UID, b.bare.UID:
 	case b.direct.UID:
 		paid, scheduled, came, transfer = b.private.UID, b.private.UID, b.private.UID, b.private.UID
-		first, series, file = b.private.UID, b.series.Recurrence+1, b.file+1
+		first, series, file, waiting = b.private.UID, b.series.Recurrence+1, b.file+1, b.file+1
 		rule, stopped, offer, deal, held = b.foreign.UID, b.foreign.UID, b.privateOffer, b.privateDeal, b.private.UID
 		virtual = b.foreignVirtual.UID
 	default: // no payment of this bank
 		paid, scheduled = b.private.UID+1, b.private.UID+1
 		came, transfer = paid, paid
-		first, series, file = paid, b.series.Recurrence+1, b.file+1
+		first, series, file, waiting = paid, b.series.Recurrence+1, b.file+1, b.file+1
 		rule, stopped, offer, deal, held = b.foreign.UID+1, b.foreign.UID+1, fx.QuoteUID{}, b.privateDeal+1, paid
 		virtual = b.foreignVirtual.UID + 1
 	}
@@ -136,8 +142,9 @@ func (b *bank) names(customer, account, contact any, number string) *strings.Rep
 		"{S}", b.treasurer.UID.String(), "{U}", b.ruth.UID.String(), "{R}", b.clerk.UID.String(), "{L}",
 		b.locked.UID.String(), "{X}", b.loan.UID.String(), "{P}", paid.String(), "{F}", scheduled.String(), "{I}", came.String(),
 		"{T}", transfer.String(), "{M}", first.String(), "{Q}", series.String(), "{Y}", rule.String(), "{W}", stopped.String(),
-		"{H}", b.acme.ShortName, "{B}", b.purse.UID.String(), "{J}", coretest.AccountNumber(b.purse.UID), "{G}", file.String(), "{V}", offer.String(), "{Z}", deal.String(),
-		"{E}", held.String(), "{D}", coretest.VirtualNumber(virtual), "{in}", "in", "{out}", "out")
+		"{H}", b.acme.ShortName, "{B}", b.purse.UID.String(), "{O}", coretest.AccountNumber(b.purse.UID), "{G}", file.String(),
+		"{V}", offer.String(), "{Z}", deal.String(), "{E}", held.String(), "{J}", waiting.String(), "{D}", coretest.VirtualNumber(virtual),
+		"{in}", "in", "{out}", "out")
 }
 
 // ask calls an operation about acme.
@@ -152,7 +159,7 @@ func TestEveryOperationAnswersItsGoldenBody(t *testing.T) {
 	for _, o := range operations {
 		answer := b.ask(b.program(), o)
 		if strings.Contains(o.path, "{M}") || strings.Contains(o.path, "{Z}") ||
-			strings.HasPrefix(o.name, "rfi_") || strings.HasPrefix(o.name, "files_") || strings.HasPrefix(o.name, "exceptions_") { // made for it
+			strings.HasPrefix(o.name, "rfi_") || strings.HasPrefix(o.name, "files_") && !o.known() || strings.HasPrefix(o.name, "exceptions_") { // made for it
 			answer.body = assigned.ReplaceAllString(answer.body, "999")
 		}
 		answer.golden(t, o.name)
@@ -163,7 +170,7 @@ func TestEveryOperationIsOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	for _, o := range operations {
-		if cost := b.ask(b.program(), o).cost; cost.RoundTrips.Load() != 1 {
+		if cost := b.ask(b.program(), o).cost; cost.RoundTrips.Load() != 1 && !o.known() {
 			t.Errorf("%s takes %d round trips", o.name, cost.RoundTrips.Load())
 		}
 	}

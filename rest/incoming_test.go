@@ -25,7 +25,7 @@ import (
 )
 
 // receives makes what operations are about that take a payment which is in the books: {I} came in, {T} is a transfer,
-// {M} one of the series {Q}, {G} a file.
+// {M} one of the series {Q}, {G} a file, {J} one that waits for approval.
 func (b *bank) receives(o operation) {
 	b.t.Helper()
 	b.making.Lock()
@@ -50,6 +50,8 @@ func (b *bank) receives(o operation) {
 		b.rent = b.rents()
 	case strings.Contains(o.path+o.body, "{G}") && b.file == 0:
 		b.file = b.filed()
+	case strings.Contains(o.path, "{J}") && b.waiting == 0:
+		b.waiting = b.asked()
 	case strings.Contains(o.path+o.body, "{V}") && b.offer == (fx.QuoteUID{}):
 		b.offer, b.privateOffer = b.offers(b.acme), b.offers(b.direct)
 	case strings.Contains(o.path, "{Z}") && b.deal == 0:
@@ -140,8 +142,46 @@ func (b *bank) debited(of accounts.UID) (uid payments.UID) {
 	return uid
 }
 
-// filed has a file of the partner's checked and paid: a batch of ACH, of whose two entries one has a fault.
+// filed has a file of the partner's checked and paid.
 func (b *bank) filed() files.FileUID {
+	b.t.Helper()
+	uid := b.uploads(b.Staff(), "invoices.txt", "INV-7")
+	b.checks()
+	if _, err := b.Files.Pay(b.worker()); err != nil {
+		b.t.Fatal(err)
+	}
+	return uid
+}
+
+// asked has a file of the partner's checked that waits for a second person, and lets programs be one.
+func (b *bank) asked() files.FileUID {
+	b.t.Helper()
+	b.Exec(`INSERT INTO tenant_settings (tenant, people_decide) VALUES (?, false)
+		ON CONFLICT (tenant) DO UPDATE SET people_decide = false`, b.Tenant)
+	const dual = `UPDATE customers SET access_payment_dual_approval = ? WHERE tenant = ? AND uid = ?`
+	b.Exec(dual, true, b.Tenant, b.partner.UID)
+	uid := b.uploads(access.With(b.t.Context(), access.Caller{
+		Tenant: b.Tenant, TenantCode: b.Code, Zone: coretest.Zone(), Client: "portal", LoginID: "ada.byron",
+		Entity: int64(b.partner.UID), Partner: int64(b.partner.UID), Reach: access.OfPartner, Permissions: access.All,
+	}), "bills.txt", "BILL-7")
+	b.checks()
+	b.Exec(dual, false, b.Tenant, b.partner.UID)
+	return uid
+}
+
+func (b *bank) worker() context.Context {
+	return access.Operator(b.t.Context(), b.Tenant, b.Code, coretest.Zone())
+}
+
+func (b *bank) checks() {
+	b.t.Helper()
+	if _, err := b.Files.Check(b.worker()); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// uploads has a file of the partner's taken in: a batch of ACH, of whose two entries one has a fault.
+func (b *bank) uploads(by context.Context, name, id string) files.FileUID {
 	b.t.Helper()
 	var text bytes.Buffer
 	w, err := nacha.NewWriter(&text, nacha.Header{
@@ -157,7 +197,7 @@ func (b *bank) filed() files.FileUID {
 		if err == nil {
 			_, err = w.Entry(nacha.Entry{
 				Account: rails.Checking, Direction: rails.Credit, Amount: money.Of(12_50, "USD"), Routing: bank,
-				Number: "440055551", Name: "Old Mill Ltd", ID: "INV-7",
+				Number: "440055551", Name: "Old Mill Ltd", ID: id,
 			})
 		}
 	}
@@ -166,16 +206,9 @@ func (b *bank) filed() files.FileUID {
 	}
 	var made did.Outcome[files.Saved]
 	if err == nil {
-		made, err = b.Files.Upload(b.Staff(), files.Upload{
-			Customer: b.partner.UID, Type: files.NACHA, Name: "invoices.txt", Content: &text,
+		made, err = b.Files.Upload(by, files.Upload{
+			Customer: b.partner.UID, Type: files.NACHA, Name: name, Content: &text,
 		}, did.RequestOptions{})
-	}
-	worker := access.Operator(b.t.Context(), b.Tenant, b.Code, coretest.Zone())
-	if err == nil {
-		_, err = b.Files.Check(worker)
-	}
-	if err == nil {
-		_, err = b.Files.Pay(worker)
 	}
 	if err != nil {
 		b.t.Fatal(err)

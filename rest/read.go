@@ -98,6 +98,14 @@ func inQuery[T any](q *reader, name string, parse parser[T], also ...string) T {
 	return optional(q, used, text, parse)
 }
 
+// demanded is inQuery for a parameter without which a request cannot be understood.
+func demanded[T any](q *reader, name string, parse parser[T]) T {
+	if q.query.Get(name) == "" {
+		q.fail(fault.Field("request", name, fault.Required, "is required"))
+	}
+	return inQuery(q, name, parse)
+}
+
 // parameter is the text that was given under one of the names, and that name: errors use the name that the
 // caller used. If none was given, it is the documented name, the first.
 func (q *reader) parameter(names []string) (used, text string) {

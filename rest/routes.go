@@ -141,6 +141,15 @@ func (a *api) routes(r chi.Router) {
 	r.With(removed(removalOfFileSearch, fileSearchInV2)).Post("/v1/files/search", a.answer(fileSearch, a.searchFilesV1))
 	r.Post("/v2/files/search", a.answer(fileSearch, a.searchFilesV2))
 	r.Get("/v1/files/{fileNumber}/payments", a.answer(filePaymentsV1, a.listFilePayments))
+	// The oldest paths of files.
+	r.With(deprecated(documented)).Get(oldFilesPath+"/supportedFileType", a.answer(filePaymentsV1, a.listFileFormats))
+	r.With(deprecated(fileSearchInV2)).Get(oldFilesPath+"/{fileNumber}", a.answer(filePaymentsV1, a.findFile))
+	r.With(deprecated(uploadInV1), patient).Post(oldFilesPath, a.answer(uploadsV1, a.uploadFileOld))
+	r.With(deprecated(fileSearchInV2)).Post(oldFilesPath+"/search", a.answer(fileSearch, a.searchFilesV1))
+	r.With(deprecated(approvalInGraphQL)).Put(oldFilesPath+"/{fileNumber}/approve",
+		a.answer(fileDecisions, a.approveFile))
+	r.With(deprecated(approvalInGraphQL)).Put(oldFilesPath+"/{fileNumber}/reject",
+		a.answer(fileDecisions, a.rejectFile))
 	r.Post("/v1/rfi/{paymentId}", a.answer(rfiV1, a.requestInformation))
 	r.Get("/v1/rfi/{paymentId}", a.answer(rfiV1, a.listInformation))
 	r.Put("/v1/recurrences/{recurrenceId}", a.answer(recurrencesV1, a.skipRecurrence))

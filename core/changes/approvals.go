@@ -156,7 +156,8 @@ func (s *Service) declare() {
 
 // Approve carries out a change that waits. The caller needs the permission that the change itself needs.
 // Approve returns ErrOwn if maker and caller count as one (access.Accountable), ErrPerson if the caller is a
-// program and the bank lets only people decide, ErrMakerEnded if the maker lost access since, and ErrStale if the object has changed since the request.
+// program and the bank lets only people decide, ErrMakerEnded if the maker lost access since, and ErrStale if the
+// object has changed since the request, or is not at the version that the options name.
 func (s *Service) Approve(ctx context.Context, uid UID, options RequestOptions) (Outcome[UID], error) {
 	return s.decide(ctx, uid, options, s.approving, decision{Approve: true})
 }
@@ -164,6 +165,29 @@ func (s *Service) Approve(ctx context.Context, uid UID, options RequestOptions) 
 // Refuse ends a change that waits, without making it. The maker may withdraw the change this way.
 func (s *Service) Refuse(ctx context.Context, uid UID, options RequestOptions) (Outcome[UID], error) {
 	return s.decide(ctx, uid, options, s.refusing, decision{})
+}
+
+// LastOf returns the number of the last change of an object that waited for a second person, decided on or not. It
+// returns ErrNoApproval where none did, or the caller may not see it. What a kind of object is called, and its
+// number, are as in Approval.
+func (s *Service) LastOf(ctx context.Context, object, uid string) (last UID, err error) {
+	caller, err := access.Require(ctx)
+	if err != nil {
+		return 0, err
+	}
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		query := tx.NewSelect().Model((*Approval)(nil)).ColumnExpr("coalesce(max(p.uid), 0)").
+			Where("p.tenant = ?", caller.Tenant).Where("p.object = ?", object).Where("p.object_uid = ?", uid).
+			Where(caller.Reach.ScopeTx("p.customer"), caller.Tenant, caller.ScopeCustomer())
+		if caller.Reach != access.OfBank {
+			query.Where("NOT p.former") // see LeaveToBank
+		}
+		return query.Scan(ctx, &last)
+	})
+	if err == nil && last == 0 {
+		err = ErrNoApproval
+	}
+	return last, err
 }
 
 func (s *Service) decide(
@@ -194,6 +218,8 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 		return 0, access.ErrDenied.With(string(op.decides))
 	case w.Status != Open:
 		return 0, ErrDecided.With(string(w.Status))
+	case tx.Options.Version != 0 && tx.Options.Version != w.Version: // not what the caller has read
+		return 0, ErrStale
 	case d.Approve && caller.Same(maker):
 		return 0, ErrOwn
 	case d.Approve && w.FirstApprovedAt != nil && caller.Same(w.first()):

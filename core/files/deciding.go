@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"bankgraph/core/access"
@@ -44,6 +45,49 @@ func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	return saved(f), s.decideTx(ctx, tx, &was, f, Cancelled)
 }
 
+// Approve lets the payments of a file be made that waits for a second person; of two people, the first agrees. It
+// returns what the approval of a change returns (changes.Service.Approve), and ErrNotWaiting for a file that never
+// waited. A version in the options is the file's.
+func (s *Service) Approve(
+	ctx context.Context, uid FileUID, options changes.RequestOptions,
+) (changes.Outcome[changes.UID], error) {
+	return s.decideOn(ctx, "approveFile", uid, options, s.changes.Approve)
+}
+
+// Reject refuses all payments of a file that waits for a second person, with a reason that the file shows. It returns
+// what Approve returns.
+func (s *Service) Reject(
+	ctx context.Context, uid FileUID, options changes.RequestOptions,
+) (changes.Outcome[changes.UID], error) {
+	return s.decideOn(ctx, "rejectFile", uid, options, s.changes.Refuse)
+}
+
+func (s *Service) decideOn(
+	ctx context.Context, action string, uid FileUID, options changes.RequestOptions,
+	decide func(context.Context, changes.UID, changes.RequestOptions) (changes.Outcome[changes.UID], error),
+) (none changes.Outcome[changes.UID], err error) {
+	attempt := access.Attempt{Action: action, Object: fileObject, UID: uid.String()}
+	if _, err := access.RequireTo(ctx, attempt, access.ApproveFiles); err != nil {
+		return none, err
+	}
+	waits, err := s.changes.LastOf(ctx, fileObject, uid.String())
+	if !errors.Is(err, changes.ErrNoApproval) {
+		if err != nil {
+			return none, err
+		}
+		return decide(ctx, waits, options)
+	}
+	b := s.db.Batch()
+	found := s.FindMany(ctx, b, []FileUID{uid}, identity)
+	if err := b.Send(ctx); err != nil {
+		return none, err
+	}
+	if len(found.Of[uid]) == 0 {
+		return none, ErrNotFound
+	}
+	return none, ErrNotWaiting
+}
+
 // lockTx holds the customer of a file, and locks the file.
 func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, at *changes.Target) (*BulkFile, error) {
 	if _, err := customers.Hold(s.customers.HoldTx).Of("bulk_files", "uid", ErrNotFound)(ctx, tx, at); err != nil {
@@ -81,7 +125,8 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 	if err != nil {
 		return 0, err
 	}
-	return f.Version + 1, s.decideTx(ctx, tx, was, f, PartlyApproved)
+	err = s.decideTx(ctx, tx, was, f, PartlyApproved)
+	return f.Version, err
 }
 
 // decidingTx locks a file that people decide on.

@@ -45,17 +45,28 @@ const (
 	CSV     FileType = "CSV"     // payments of any speed
 )
 
-// inPath are the types as paths name them.
-var inPath = map[string]FileType{"ach": NACHA, "fedwire": Fedwire, "rtp": RTP, "csv": CSV}
-
 // ParseFileType reads a type as paths name it, in any letter case.
 func ParseFileType(field, text string) (FileType, error) {
-	for name, is := range inPath {
-		if ident.Same(name, text) {
-			return is, nil
+	for _, f := range formats {
+		if ident.Same(f.Word, text) {
+			return f.Type, nil
 		}
 	}
 	return "", fault.Field("file", field, fault.Malformed, "must be csv, fedwire, rtp or ach")
+}
+
+// Format is a format of files that are taken in.
+type Format struct {
+	Word     string   // as paths name it
+	Type     FileType // as files show it
+	Size     int64    // the most that a file may have, in bytes
+	Payments int      // the most of a file
+}
+
+// formats are all of them.
+var formats = []Format{
+	{"csv", CSV, MostBytes, mostLines}, {"fedwire", Fedwire, MostBytes, mostLines},
+	{"rtp", RTP, MostBytes, mostLines}, {"ach", NACHA, nachaMost, mostLines},
 }
 
 // FileStatus says how far a file has come (rest/CONTRACT.md, bulk file states).
@@ -290,6 +301,8 @@ var (
 	// ErrOver is returned for a file that cannot be cancelled any more.
 	ErrOver = fault.New(fault.State, "file.over",
 		"its payments are made already, or it has ended: payments that wait can be cancelled one by one")
+	// ErrNotWaiting is returned for a decision on a file that nobody has to decide on.
+	ErrNotWaiting = fault.New(fault.State, "file.not_waiting", "the file does not wait for approval")
 	// ErrUploads is returned when too many files of a caller come in at a time.
 	ErrUploads = fault.New(fault.TooMany, "file.uploads",
 		"too many files of this caller come in at a time, try again when one has arrived")

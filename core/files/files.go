@@ -37,6 +37,7 @@ type Service struct {
 	keys      *seal.Keys
 	customers *customers.Service
 	payments  *payments.Service
+	changes   *changes.Service
 	now       clock.Now
 	uploads   uploads
 
@@ -48,7 +49,10 @@ type Service struct {
 func New(
 	d *db.DB, keys *seal.Keys, c *customers.Service, p *payments.Service, all *changes.Service, now clock.Now,
 ) *Service {
-	s := &Service{db: d, keys: keys, customers: c, payments: p, now: now, uploads: uploads{of: map[string]int{}}}
+	s := &Service{
+		db: d, keys: keys, customers: c, payments: p, changes: all, now: now,
+		uploads: uploads{of: map[string]int{}},
+	}
 	s.upload = changes.Declare(all, "uploadFile", fileObject, access.UploadFiles, s.uploadTx).
 		DecidedWith(access.ApproveFiles).Settle(s.settleTx).Partly(s.agreeTx)
 	s.cancel = changes.Declare(all, "cancelFile", fileObject, access.UploadFiles, s.cancelTx)

@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -116,6 +117,33 @@ func (s *Service) Page(
 	return found, nil
 }
 
+// Find reads a file with all that is shown of it. It returns ErrNotFound for one that is absent, or that the caller may
+// not see.
+func (s *Service) Find(ctx context.Context, uid FileUID) (*ShownFile, error) {
+	found, err := s.Page(ctx, FileSearch{UID: only(uid)}, page.First(1), access.ViewFiles)
+	if err != nil {
+		return nil, err
+	}
+	if len(found.Items) == 0 {
+		return nil, ErrNotFound
+	}
+	return found.Items[0], nil
+}
+
+// only is a number as a search names it, in which 0 stands for any: no file has that.
+func only(uid FileUID) FileUID {
+	if uid == 0 {
+		return -1
+	}
+	return uid
+}
+
+// Formats lists the formats of files that are taken in.
+func (s *Service) Formats(ctx context.Context) ([]Format, error) {
+	_, err := access.Require(ctx, access.ViewFiles)
+	return slices.Clone(formats), err
+}
+
 // PaymentsOf reads a page of the payments of a file, in the order of its lines, and how many there are. It returns
 // ErrNotFound for a file that is absent, or that the caller may not see.
 func (s *Service) PaymentsOf(
@@ -208,10 +236,7 @@ func (s *Service) looking(ctx context.Context, name string, number *FileUID) (by
 	now, err := s.now(ctx, caller.Tenant)
 	by = FileSearch{Name: strings.TrimSpace(name), Since: now.AddDate(0, -searchedMonths, 0)}
 	if number != nil {
-		by.UID, by.Since = *number, time.Time{}
-		if *number == 0 { // no file has it, and here it stands for any
-			by.UID = -1
-		}
+		by.UID, by.Since = only(*number), time.Time{}
 	}
 	return by, err
 }

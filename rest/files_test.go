@@ -1,0 +1,112 @@
+package rest_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"bankgraph/core/access"
+	"bankgraph/core/coretest"
+	"bankgraph/rest"
+)
+
+func TestAFileSearchNamesWhatIsWrongWithItsPage(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, query := range []string{"page=0", "limit=0", "limit=1001", "page=one"} {
+		b.call(b.program(), http.MethodPost, "/v2/files/search?"+query, `{"fileName": "pay"}`).
+			refused(t, query, http.StatusBadRequest, "VALIDATION_ERROR", "")
+	}
+}
+
+func TestAFileOfAnotherKindIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	path := fmt.Sprintf("/v1/payments/customers/%s/files/swift", b.acme.UID)
+	b.call(b.program(), http.MethodPost, path, form("pay.txt", "x")).
+		refused(t, path, http.StatusBadRequest, "UnsupportedFileTypeException", "fileType")
+}
+
+// A file that waits is decided on over the older paths as over GraphQL: by people, not by who has uploaded it, once.
+func TestAFileIsDecidedOnOverTheOlderPaths(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	b.receives(operation{path: "{J}"})
+	path := fmt.Sprintf("/bulkpayment/files/%s", b.waiting)
+	decide := func(by context.Context, verb, version string) said {
+		r := request(http.MethodPut, path+verb, `{"comments": "Not ours"}`)
+		if version != "" {
+			r.Header.Set("If-Match", version)
+		}
+		return b.send(by, r)
+	}
+	shown := func() (status, reason, version string) {
+		answer := b.get(b.program(), path)
+		var is struct {
+			Data struct{ FileStatus, RejectReason string }
+		}
+		if err := json.Unmarshal([]byte(answer.body), &is); err != nil {
+			t.Fatal(err, answer.body)
+		}
+		return is.Data.FileStatus, is.Data.RejectReason, answer.header.Get("ETag")
+	}
+	status, _, version := shown()
+	if status != "PENDING_APPROVAL" || version == "" {
+		t.Fatalf("%s, version %s", status, version)
+	}
+	maker := access.With(t.Context(), access.Caller{
+		Tenant: b.Tenant, Zone: coretest.Zone(), Client: "portal", LoginID: "Ada.Byron", Entity: int64(b.partner.UID),
+		Partner: int64(b.partner.UID), Reach: access.OfPartner, Permissions: access.All,
+	})
+	decide(maker, "/approve", "").refused(t, "the maker", http.StatusBadRequest, "BULKFILE_REQUEST_INVALID", "their own change")
+	b.Exec(`UPDATE tenant_settings SET people_decide = true WHERE tenant = ?`, b.Tenant)
+	decide(b.program(), "/approve", "").refused(t, "a program", http.StatusForbidden, "BULKFILE_ACCESS_DENIED", "only a person")
+	b.Exec(`UPDATE tenant_settings SET people_decide = false WHERE tenant = ?`, b.Tenant)
+	decide(b.program(), "/approve", `"1"`).refused(t, "an older version", http.StatusConflict, "VERSION_CONFLICT", "")
+	if done := decide(b.program(), "/reject", version); done.status != http.StatusOK ||
+		!strings.Contains(done.header.Get("Link"), "/graphql") || done.header.Get("Deprecation") == "" {
+		t.Errorf("%d %v %s", done.status, done.header, done.body)
+	}
+	if status, reason, _ := shown(); status != "REJECTED" || reason != "Not ours" {
+		t.Errorf("%s because %q", status, reason)
+	}
+	decide(b.program(), "/approve", "").refused(t, "twice", http.StatusBadRequest, "BULKFILE_REQUEST_INVALID", "decided")
+	b.receives(operation{path: "{G}"})
+	b.call(b.program(), http.MethodPut, fmt.Sprintf("/bulkpayment/files/%s/approve", b.file), "").
+		refused(t, "nobody has to decide", http.StatusBadRequest, "BULKFILE_REQUEST_INVALID", "does not wait")
+	for _, absent := range []string{"0", "4711"} {
+		b.get(b.program(), "/bulkpayment/files/"+absent).
+			refused(t, absent, http.StatusBadRequest, "BulkFileNotFoundException", "no such file")
+	}
+	b.get(b.program(), "/bulkpayment/files/seven").refused(t, "seven", http.StatusBadRequest, "FILENUMBER_NUMBER", "")
+}
+
+// The oldest upload says in its query what today's says in its path, and leads there.
+func TestTheOldestUploadLeadsToTodays(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	of := b.acme.UID.String()
+	for query, want := range map[string]struct{ code, names, link string }{
+		"":                                  {"BULKFILE_REQUEST_INVALID", "customerUID", "/docs"},
+		"?customerUID=" + of:                {"BULKFILE_REQUEST_INVALID", "fileType", "/docs"},
+		"?customerUID=x&fileType=csv":       {"BULKFILE_REQUEST_INVALID", "customerUID", "/v1/payments/customers/x/files/csv"},
+		"?fileType=swift&customerUID=" + of: {"UnsupportedFileTypeException", "fileType", "/v1/payments/customers/" + of + "/files/swift"},
+	} {
+		answer := b.call(b.program(), http.MethodPost, "/bulkpayment/files"+query, form("pay.csv", "x"))
+		answer.refused(t, query, http.StatusBadRequest, want.code, want.names)
+		if link := answer.header.Get("Link"); !strings.HasPrefix(link, "<"+want.link+">") {
+			t.Errorf("%s leads to %s", query, link)
+		}
+	}
+	for _, path := range []string{"/bulkpayment/files?customerUID=" + of, "/v1/payments/customers/" + of + "/files/csv"} {
+		if !rest.IsUpload(request(http.MethodPost, path, "")) || rest.IsUpload(request(http.MethodPut, path, "")) {
+			t.Errorf("POST %s alone brings a file", path)
+		}
+	}
+	if rest.IsUpload(request(http.MethodPost, "/bulkpayment/files/search", "")) {
+		t.Error("a search brings no file")
+	}
+}
