@@ -101,6 +101,9 @@ var operations = []operation{
 // forAll reports whether an operation asks for no permission: the directory of banks is the same for everybody.
 func (o operation) forAll() bool { return strings.HasPrefix(o.name, "banks_") }
 
+// ofBank reports whether only callers of the bank itself may ask for an operation.
+func (o operation) ofBank() bool { return strings.HasSuffix(o.path, "/waterfall") }
+
 // known reports whether an operation answers without the database.
 func (o operation) known() bool { return o.name == "files_formats" }
 
@@ -111,7 +114,7 @@ func (b *bank) at(ctx context.Context, o operation, customer, account, contact a
 	fill := b.names(customer, account, contact, number)
 	r := request(o.method, fill.Replace(o.path), fill.Replace(o.body))
 	r.Header.Set(asDocumented, "yes")
-	if strings.HasSuffix(o.path, "/waterfall") { // it has to have one
+	if o.ofBank() { // it has to have one
 		r.Header.Set("Idempotency-Key", asUUID(o.name))
 	}
 	return b.send(ctx, r)

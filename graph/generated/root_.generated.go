@@ -6988,7 +6988,7 @@ extend type Mutation {
 input RunWaterfallInput {
   "A reference of the caller's: letters, digits, _ and -, at most 200. No other batch of the bank may have it."
   externalReferenceId: String!
-  "The payments, 250 at most."
+  "The payments, 100 at most."
   payments: [WaterfallPaymentInput!]!
   "The reason, for the record."
   reason: String
