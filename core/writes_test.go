@@ -173,11 +173,12 @@ var writes = []struct {
 		},
 	},
 	{
-		name: "runWaterfall, from an account that is closed", refused: payments.ErrAccountState,
+		name: "runWaterfall, to an account that is closed", refused: payments.ErrAccountState,
 		on: func(b *coretest.Bank) write {
 			c := b.Customer()
 			do := runWaterfall(b, c, "10")
-			b.Exec(`UPDATE accounts SET status = 'Closed' WHERE tenant = ? AND customer = ?`, b.Tenant, c.UID)
+			b.Exec(`UPDATE accounts SET status = 'Closed' WHERE tenant = ?0 AND uid =
+				(SELECT max(uid) FROM accounts WHERE tenant = ?0 AND customer = ?1)`, b.Tenant, c.UID)
 			return do
 		},
 	},

@@ -116,7 +116,7 @@ type Step struct {
 	Minor     int64           `bun:"amount" json:"-"`
 	Currency  money.Currency  `bun:"currency" json:"-"`
 	Notes     string          `bun:"notes" json:"-"`
-	Found     json.RawMessage `bun:"faults,type:json"` // []StepFault
+	Found     json.RawMessage `bun:"faults,type:json" json:"-"` // []StepFault
 	Draft     []byte          `bun:"draft_sealed,type:bytea" json:"-"`
 	Payment   payments.UID    `bun:"payment,nullzero" json:"-"`
 }

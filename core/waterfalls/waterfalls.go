@@ -140,8 +140,11 @@ func placed(refusals []error) error {
 			}
 		}
 	}
-	if len(all) == 0 {
+	switch len(all) {
+	case 0:
 		return nil
+	case 1:
+		return all[0]
 	}
 	return all
 }
