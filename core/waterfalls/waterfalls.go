@@ -23,8 +23,7 @@ import (
 var Tables = db.Tables{
 	Own: []string{"waterfall_steps", "waterfalls"},
 	Reads: map[string]string{
-		"payments":  "a batch goes on once the payment that it waits for is decided: found in the statement that finds batches to work on",
-		"customers": "batches are shown to whom their institution is shown, in the statement that reads them",
+		"payments": "a batch goes on once the payment that it waits for is decided: found in the statement that finds batches to work on",
 	},
 }
 
