@@ -162,14 +162,14 @@ func (r *running) writeTx(ctx context.Context, tx bun.Tx, worker access.Caller, 
 	}
 	worked := time.Now()
 	w.WorkedAt, w.WaitsFor = &worked, 0
-	switch {
-	case at.Status == StepFailed:
+	switch at.Status {
+	case StepFailed:
 		w.Status = Stopped
 		if err := db.ExecAtCommit(ctx, `UPDATE waterfall_steps SET status = 'NOT_RUN'
 			WHERE tenant = $1 AND waterfall = $2 AND status = 'WAITING'`, w.Tenant, int64(w.UID)); err != nil {
 			return err
 		}
-	case at.Status == StepPending:
+	case StepPending:
 		w.Status, w.WaitsFor = PendingApproval, at.Payment
 	default:
 		if w.Made++; w.Made == w.Payments {
