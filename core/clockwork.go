@@ -12,7 +12,7 @@ import (
 func (c *Core) work() []func(context.Context) (int, error) {
 	p := c.Payments
 	return []func(context.Context) (int, error){
-		c.Holds.Expire, c.FX.Expire, c.FX.CoverDue, c.Files.Check, c.Files.Pay, p.RunRecurrences, p.CarryOutDue, p.SendQueued,
+		c.Holds.Expire, c.FX.Expire, c.FX.CoverDue, c.Files.Check, c.Files.Pay, c.Waterfalls.Work, p.RunRecurrences, p.CarryOutDue, p.SendQueued,
 		p.SealFiles, p.HandOver, p.Receive, p.SettleEntries, p.ExpireExceptions, p.PostEntries,
 		p.ExpireRequests,
 	}

@@ -32,6 +32,7 @@ import (
 	"bankgraph/core/tenants"
 	"bankgraph/core/users"
 	"bankgraph/core/virtualaccounts"
+	"bankgraph/core/waterfalls"
 	"bankgraph/core/webhooks"
 	"bankgraph/db"
 )
@@ -82,6 +83,7 @@ type Core struct {
 	Payments        *payments.Service
 	Sandbox         *sandbox.Service
 	Files           *files.Service
+	Waterfalls      *waterfalls.Service
 	Webhooks        *webhooks.Service
 	Attention       *attention.Service
 	Live            *live.Service
@@ -121,6 +123,7 @@ func New(o Options) *Core {
 	c.Sandbox = sandbox.New(o.DB, o.Keys, c.Customers, c.Changes, c.Clock)
 	c.Payments = payments.New(o.DB, o.Keys, c.Customers, c.Ledger, c.Changes, c.Clock.Now, c.Sandbox, c.PositivePay)
 	c.Files = files.New(o.DB, o.Keys, c.Customers, c.Payments, c.Changes, c.Clock.Now)
+	c.Waterfalls = waterfalls.New(o.DB, o.Keys, c.Payments, c.Changes, c.Clock.Now)
 	c.Webhooks = webhooks.New(o.DB, o.Keys, c.Customers, c.Payments, c.Changes, o.Now, o.Webhooks)
 	c.Attention = attention.New(o.DB, c.Clock.Now)
 	c.Live = live.New(o.DB)

@@ -81,6 +81,7 @@ var theBanks = map[string]error{
 	"placeHold":     access.ErrDenied, "releaseHold": access.ErrDenied,
 	"changeAccount": accounts.ErrArranged, // for its number
 	"moveClock":     access.ErrDenied,
+	"runWaterfall":  access.ErrDenied,
 	"linkSubject":   users.ErrBankLinks, "unlinkSubject": users.ErrBankLinks,
 }
 
@@ -157,7 +158,8 @@ func TestNothingOfACustomerChangesWhileItIsNotActive(t *testing.T) {
 				switch {
 				case takesAway[operation], operation == "createCustomer" && who == p.own:
 					want = nil
-				case operation == "suspendCustomer", operation == "activateCustomer", operation == "moveClock":
+				case operation == "suspendCustomer", operation == "activateCustomer", operation == "moveClock",
+					operation == "runWaterfall":
 					want = access.ErrDenied
 				case operation == "linkSubject", operation == "unlinkSubject":
 					want = users.ErrBankLinks

@@ -29,6 +29,7 @@ import (
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
 	"bankgraph/core/virtualaccounts"
+	"bankgraph/core/waterfalls"
 	"bankgraph/core/webhooks"
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
@@ -110,6 +111,10 @@ func newStocked(t *testing.T) *stocked {
 	s.file = filed.Result.(files.Saved).UID
 	s.Exec(`INSERT INTO bulk_file_lines (tenant, id, file, number, status, entry_type, rail, amount, currency)
 		VALUES (?, 1, ?, 2, 'VALID', 'CREDIT', '', 1, 'USD')`, s.Tenant, s.file)
+	s.Exec(`INSERT INTO waterfalls (tenant, uid, waterfall_id, customer, external_reference_id, status, payments, maker, maker_client,
+		created_at, updated_at, version) VALUES (?, 7, gen_random_uuid(), ?, '', 'PROCESSED', 1, '{}', '', now(), now(), 1)`, s.Tenant, s.own.UID)
+	s.Exec(`INSERT INTO waterfall_steps (tenant, id, waterfall, payment_index, status, amount, currency, draft_sealed)
+		VALUES (?, 1, 7, 1, 'WAITING', 1, 'USD', '')`, s.Tenant)
 	s.Exec(`INSERT INTO bulk_file_batches (tenant, file, number, id, batch_number, service_class, originator, company_name, company_id, class,
 		description, entry_hash, entries, credits, debits, balanced) VALUES (?, ?, 1, '', 1, '', '', '', '', '', '', 1, 1, 1, 1, false)`,
 		s.Tenant, s.file)
@@ -153,6 +158,9 @@ func (s *stocked) asked(parents []customers.UID) map[reflect.Type]reflect.Value 
 		[]files.LineID{1},
 		files.FileSearch{},
 		files.FileLineSearch{},
+		[]waterfalls.UID{7},
+		waterfalls.Search{},
+		waterfalls.StepSearch{},
 		[]fx.TradeUID{s.trade},
 		[]fx.QuoteUID{s.quote},
 		fx.Search{},

@@ -25,7 +25,7 @@ var made = map[string]bool{
 var prompt = map[string]bool{
 	"suspendCustomer": true, "suspendUser": true, "unlinkSubject": true, "approveChange": true,
 	"refuseChange": true, "cancelPayment": true, "skipRecurrence": true, "cancelRecurrence": true,
-	"uploadFile": true, "cancelFile": true, "moveClock": true, "disableWebhook": true, "deleteWebhook": true,
+	"uploadFile": true, "cancelFile": true, "runWaterfall": true, "moveClock": true, "disableWebhook": true, "deleteWebhook": true,
 	"suspendPositivePayRule": true, "deletePositivePayRule": true,
 	// these change nothing of where a webhook leads, and of what it is told
 	"enableWebhook": true, "rotateWebhookSecret": true, "replayWebhook": true, "testWebhook": true,

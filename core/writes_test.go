@@ -23,6 +23,7 @@ import (
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
 	"bankgraph/core/virtualaccounts"
+	"bankgraph/core/waterfalls"
 	"bankgraph/core/webhooks"
 )
 
@@ -160,6 +161,27 @@ var writes = []struct {
 		},
 	},
 	{name: "moveClock", on: moveClock},
+	{name: "runWaterfall", on: func(b *coretest.Bank) write { return runWaterfall(b, b.Customer(), "10") }},
+	{
+		name: "runWaterfall, whose reference is taken", refused: waterfalls.ErrReference,
+		on: func(b *coretest.Bank) write {
+			do := runWaterfall(b, b.Customer(), "10")
+			if _, err := do(b.Staff(), ""); err != nil {
+				panic(err)
+			}
+			return do
+		},
+	},
+	{
+		name: "runWaterfall, to an account that is closed", refused: payments.ErrAccountState,
+		on: func(b *coretest.Bank) write {
+			c := b.Customer()
+			do := runWaterfall(b, c, "10")
+			b.Exec(`UPDATE accounts SET status = 'Closed' WHERE tenant = ?0 AND uid =
+				(SELECT max(uid) FROM accounts WHERE tenant = ?0 AND customer = ?1)`, b.Tenant, c.UID)
+			return do
+		},
+	},
 	{name: "uploadFile", on: func(b *coretest.Bank) write { return uploadFile(b, b.Customer()) }},
 	{name: "cancelFile", on: func(b *coretest.Bank) write { return cancelFile(b, b.Customer()) }},
 	{name: "placeHold", on: func(b *coretest.Bank) write { return placeHold(b, b.Customer(), "100.50") }},

@@ -397,7 +397,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		 SELECT tenant, uid - 999999, uid, 'changeSignatory ' || ?3, 'signatory', uid || '1', true, '', 1, json_build_object('title', ?3 || uid),
 		   json_build_object('title', 'B'), ?3 || ' reason ' || uid, 'Refused', 'maker ' || uid, 'login ' || uid, created_at, 'checker ' || uid,
 		   'checking ' || uid, updated_at, 'no ' || uid, 2, 'first ' || uid, 'agreeing ' || uid, updated_at FROM customers WHERE tenant = ?0 AND uid BETWEEN ?1 AND ?2`,
-	}, furnishFiles...) {
+	}, append(furnishFiles, furnishWaterfalls...)...) {
 		b.exec(t, statement, b.tenant, legal[0].UID, legal[len(legal)-1].UID, b.mark)
 	}
 	b.insertInformation(t, legal[0].UID, legal[len(legal)-1].UID)

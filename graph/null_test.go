@@ -47,6 +47,9 @@ func TestNullInAFilterNarrowsNothing(t *testing.T) {
 	tried["BulkFileLineFilter"] = true
 	try("BulkFileLineFilter", `query($f: BulkFileLineFilter) { bulkFiles(first: 3) { nodes {
 		lines(first: 3, filter: $f) { totalCount nodes { number } } } } }`)
+	tried["WaterfallStepFilter"] = true
+	try("WaterfallStepFilter", `query($f: WaterfallStepFilter) { waterfalls(first: 3) { nodes {
+		steps(first: 3, filter: $f) { totalCount nodes { paymentIndex } } } } }`)
 	for _, def := range schema.Types {
 		if def.Kind == gql.InputObject && strings.HasSuffix(def.Name, "Filter") && !tried[def.Name] {
 			t.Errorf("%s is not tried here", def.Name)

@@ -189,6 +189,16 @@ func ways() map[string][]string {
 		`{ webhooks(first: 3, filter: {status: ACTIVE}) { nodes { deliveries(first: 2, filter: {state: WAITING}) { nodes { %s } } } } }`,
 		fmt.Sprintf(`{ payment(uid: "%d") { webhookDeliveries(last: 1) { edges { node { %%s } } } } }`, paymentOf(star, 0)),
 	}
+	ways["Waterfall"] = []string{
+		fmt.Sprintf(`{ node(id: "wfl_%d") { ... on Waterfall { %%s } } }`, waterfallOf(star, 0)),
+		fmt.Sprintf(`{ waterfall(by: {waterfallId: "%s"}) { %%s } }`, waterfallID(star, 1)),
+		`{ waterfalls(first: 3, filter: {status: STOPPED}) { nodes { %s } } }`,
+		`{ waterfalls(last: 2) { edges { node { %s } } } }`,
+	}
+	ways["WaterfallStep"] = []string{
+		fmt.Sprintf(`{ waterfall(by: {uid: "%d"}) { steps(first: 2) { nodes { %%s } } } }`, waterfallOf(star, 0)),
+		`{ waterfalls(first: 3) { nodes { steps(last: 1, filter: {status: FAILED}) { edges { node { %s } } } } } }`,
+	}
 	ways["BulkFileLine"] = []string{
 		fmt.Sprintf(`{ node(id: "fil_%d") { ... on BulkFile { lines(first: 1) { nodes { %%s } } } } }`, fileOf(star, 0)),
 		`{ bulkFiles(first: 3) { nodes { lines(last: 1, filter: {status: MADE, batch: 1}) { edges { node { %s } } } } } }`,

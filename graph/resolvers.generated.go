@@ -25,6 +25,7 @@ import (
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
 	"bankgraph/core/virtualaccounts"
+	"bankgraph/core/waterfalls"
 	"bankgraph/core/webhooks"
 	"bankgraph/graph/generated"
 	"bankgraph/graph/model"
@@ -471,6 +472,14 @@ func (queryResolver) VirtualAccounts(ctx context.Context, first *int32, after *s
 	return resolved[*model.Connection[virtualaccounts.VirtualAccount]](ctx)
 }
 
+func (queryResolver) Waterfall(ctx context.Context, by model.WaterfallBy) (*waterfalls.Waterfall, error) {
+	return resolved[*waterfalls.Waterfall](ctx)
+}
+
+func (queryResolver) Waterfalls(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *waterfalls.Search) (*model.Connection[waterfalls.Waterfall], error) {
+	return resolved[*model.Connection[waterfalls.Waterfall]](ctx)
+}
+
 func (queryResolver) Webhooks(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *webhooks.Search) (*model.Connection[webhooks.Webhook], error) {
 	return resolved[*model.Connection[webhooks.Webhook]](ctx)
 }
@@ -602,6 +611,22 @@ func (virtualTransactionResolver) VirtualAccount(ctx context.Context, obj *virtu
 }
 
 func (virtualTransactionResolver) Payment(ctx context.Context, obj *virtualaccounts.VirtualPosting) (*payments.Payment, error) {
+	return related[*payments.Payment](ctx, obj)
+}
+
+func (r *Resolver) Waterfall() generated.WaterfallResolver { return waterfallResolver{} }
+
+type waterfallResolver struct{}
+
+func (waterfallResolver) Steps(ctx context.Context, obj *waterfalls.Waterfall, first *int32, after *string, last *int32, before *string, filter *waterfalls.StepSearch) (*model.Connection[waterfalls.Step], error) {
+	return related[*model.Connection[waterfalls.Step]](ctx, obj)
+}
+
+func (r *Resolver) WaterfallStep() generated.WaterfallStepResolver { return waterfallStepResolver{} }
+
+type waterfallStepResolver struct{}
+
+func (waterfallStepResolver) Payment(ctx context.Context, obj *waterfalls.Step) (*payments.Payment, error) {
 	return related[*payments.Payment](ctx, obj)
 }
 

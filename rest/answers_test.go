@@ -78,6 +78,12 @@ var areas = []area{
 		"PUT /v3/payments/4711/reverse",
 	},
 	{
+		"waterfalls", "payments_waterfall",
+		operation{"", http.MethodPost, "/api/gateway/v1/payments/waterfall", strings.ReplaceAll(
+			sent("payments_waterfall"), `"Sweep of November"`, `"`+strings.Repeat("Sweep", 41)+`"`)},
+		"",
+	},
+	{
 		"rfi", "rfi_send",
 		operation{"", http.MethodPost, "/v1/rfi/{I}", `{"initiatingPartyName": "", "missingInformation": [null, {"code": "NARR"}]}`},
 		"",
@@ -258,6 +264,8 @@ func areaOf(method, path string) string {
 		return "returns"
 	case strings.HasSuffix(path, "/reverse"):
 		return "reversals"
+	case strings.HasSuffix(path, "/waterfall"):
+		return "waterfalls"
 	case strings.HasPrefix(path, "/v1/rfi/"):
 		return "rfi"
 	case strings.HasPrefix(path, "/v1/recurrences/"):
@@ -344,16 +352,16 @@ func (b *bank) refusals(a area) map[int]string {
 	large, media := b.keyed(o, "l"), b.keyed(o, "m")
 	large.ContentLength = 1 << 20
 	media.Header.Set("Content-Type", "text/plain")
-	b.send(b.program(), b.keyed(o, "k"))
+	b.send(b.who(o), b.keyed(o, "k"))
 	otherwise := b.keyed(reused, "k")
 	if o.body == "" {
 		otherwise.Header.Set("If-Match", `"9"`)
 	}
 	all := map[int]string{
-		http.StatusBadRequest:   b.send(b.program(), b.keyed(a.wrong, "w")).body,
+		http.StatusBadRequest:   b.send(b.who(o), b.keyed(a.wrong, "w")).body,
 		http.StatusUnauthorized: b.ask(b.Nobody(), o).body,
 		http.StatusForbidden:    b.denied(o),
-		http.StatusConflict:     b.send(b.program(), otherwise).body,
+		http.StatusConflict:     b.send(b.who(o), otherwise).body,
 	}
 	if a.absent != "" {
 		method, path, changes := strings.Cut(a.absent, " ")
@@ -364,8 +372,8 @@ func (b *bank) refusals(a area) map[int]string {
 		all[http.StatusNotFound] = b.ask(b.program(), gone).body
 	}
 	if o.body != "" {
-		all[http.StatusRequestEntityTooLarge] = b.send(b.program(), large).body
-		all[http.StatusUnsupportedMediaType] = b.send(b.program(), media).body
+		all[http.StatusRequestEntityTooLarge] = b.send(b.who(o), large).body
+		all[http.StatusUnsupportedMediaType] = b.send(b.who(o), media).body
 	}
 	for status, err := range map[int]error{
 		http.StatusTooManyRequests: &fault.Fault{

@@ -294,6 +294,14 @@ func (b *bank) configure(level customers.Level, name string, of customers.Attrib
 // program is the context of the partner's API key.
 func (b *bank) program() context.Context { return b.Partner(b.partner) }
 
+// who is program, or a program of the bank for what only the bank itself may do.
+func (b *bank) who(o operation) context.Context {
+	if o.ofBank() {
+		return b.Staff()
+	}
+	return b.program()
+}
+
 // leaks reports whether a body contains something that its reader must not see.
 func (b *bank) leaks(body string) bool {
 	return strings.Contains(body, canary) || strings.Contains(body, b.hidden.Number.Masked()) ||

@@ -88,6 +88,7 @@ var changing = []operation{
 	{"payments_debit_g1", http.MethodPost, "/payments/debitrequest", sent("payments_debit_g1")},
 	{"payments_book", http.MethodPost, "/v3/payments/booktransfer", sent("payments_book")},
 	{"payments_book_g1", http.MethodPost, "/payments/booktransfer", sent("payments_book_g1")},
+	{"payments_waterfall", http.MethodPost, "/api/gateway/v1/payments/waterfall", sent("payments_waterfall")},
 	{"payments_cancel", http.MethodPut, "/v3/payments/{F}/cancel", `{"notes": "Paid in cash"}`},
 	{"payments_cancel_g1", http.MethodPut, "/payments/{F}/cancel", `{"notes": "Paid in cash"}`},
 	{
@@ -172,7 +173,7 @@ func TestEveryChangeAnswersItsGoldenBody(t *testing.T) {
 	t.Parallel()
 	for _, o := range changing {
 		b := newBank(t)
-		answer := b.ask(b.program(), o)
+		answer := b.ask(b.who(o), o)
 		answer.body = assigned.ReplaceAllString(answer.body, "999")
 		answer.golden(t, o.name)
 		if b.recorded() != entries(o) {
@@ -193,7 +194,7 @@ func TestNoMessageSaysDoneOfWhatWaits(t *testing.T) {
 				b := newBank(t)
 				b.Exec(`UPDATE customers SET access_customer_dual_approval = true, access_bene_dual_approval = true,
 					access_user_dual_approval = true, access_fee_tier_for_approval = true WHERE tenant = ?`, b.Tenant)
-				answer := b.ask(b.program(), o)
+				answer := b.ask(b.who(o), o)
 				approval := answer.header.Get("Approval-Request")
 				if approval == "" {
 					return
@@ -274,7 +275,7 @@ func TestARepeatedKeyHasOneEffectAndOneAnswer(t *testing.T) {
 			answers := make([]said, 10)
 			var all sync.WaitGroup
 			for i := range answers {
-				all.Go(func() { answers[i] = b.send(b.program(), b.keyed(o, "key-1")) })
+				all.Go(func() { answers[i] = b.send(b.who(o), b.keyed(o, "key-1")) })
 			}
 			all.Wait()
 			replayed := 0
@@ -289,7 +290,7 @@ func TestARepeatedKeyHasOneEffectAndOneAnswer(t *testing.T) {
 			if replayed != 9 || b.recorded() != entries(o) {
 				t.Errorf("%d of 10 were replayed, %d audit entries", replayed, b.recorded())
 			}
-			second := b.send(b.Staff(), b.keyed(o, "key-1")) // another caller's key is another key
+			second := b.send(b.Someone("second"), b.keyed(o, "key-1")) // another caller's key is another key
 			if second.header.Get("Idempotency-Replayed") != "" {
 				t.Errorf("another caller is answered with the first one's answer: %s", second.body)
 			}
@@ -301,13 +302,15 @@ func TestARepeatedKeyHasOneEffectAndOneAnswer(t *testing.T) {
 			if other.body == o.body {
 				other.body = strings.Replace(o.body, `": `, `": 1`, 1)
 			}
-			again := b.send(b.program(), b.keyed(other, "key-1"))
+			again := b.send(b.who(o), b.keyed(other, "key-1"))
 			code := "IDEMPOTENCY_KEY_REUSED"
 			switch o.name {
 			case "payments_credit_v4":
 				code = "CREDIT_IDEMPOTENTKEY_CONFLICT"
 			case "payments_debit_v4":
 				code = "DEBIT_IDEMPOTENTKEY_CONFLICT"
+			case "payments_waterfall":
+				code = "WF_IDEMPOTENT_KEY_CONFLICT"
 			}
 			again.refused(t, "another body", http.StatusConflict, code, "used for another request")
 		})

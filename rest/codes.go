@@ -31,6 +31,7 @@ var families = []struct {
 	{"Credits, v4", creditsV4},
 	{"Debits, v4", debitsV4},
 	{"Book transfers", bookTransfersV3},
+	{"Waterfalls", waterfallsV1},
 	{"Recurrences", recurrencesV1},
 	{"Requests for information", rfiV1},
 	{"File uploads", uploadsV1},

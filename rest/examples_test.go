@@ -188,6 +188,12 @@ func exampleOf(t *testing.T, method, path string, operation *openapi3.Operation)
 			query = append(query, p.Value.Name+"="+value)
 		}
 	}
+	header := http.Header{}
+	for _, p := range operation.Parameters {
+		if p.Value.In == openapi3.ParameterInHeader && p.Value.Required {
+			header.Set(p.Value.Name, plainText(p.Value.Example))
+		}
+	}
 	body := ""
 	if operation.RequestBody != nil {
 		media, fields := operation.RequestBody.Value.Content.Get("application/json"), map[string]any{}
@@ -210,7 +216,11 @@ func exampleOf(t *testing.T, method, path string, operation *openapi3.Operation)
 		}
 		body = string(text)
 	}
-	return request(method, path+"?"+strings.Join(query, "&"), body)
+	made := request(method, path+"?"+strings.Join(query, "&"), body)
+	for name := range header {
+		made.Header.Set(name, header.Get(name))
+	}
+	return made
 }
 
 // plainText returns a text, or a number without an exponent.

@@ -101,6 +101,9 @@ var operations = []operation{
 // forAll reports whether an operation asks for no permission: the directory of banks is the same for everybody.
 func (o operation) forAll() bool { return strings.HasPrefix(o.name, "banks_") }
 
+// ofBank reports whether only callers of the bank itself may ask for an operation.
+func (o operation) ofBank() bool { return strings.HasSuffix(o.path, "/waterfall") }
+
 // known reports whether an operation answers without the database.
 func (o operation) known() bool { return o.name == "files_formats" }
 
@@ -111,6 +114,9 @@ func (b *bank) at(ctx context.Context, o operation, customer, account, contact a
 	fill := b.names(customer, account, contact, number)
 	r := request(o.method, fill.Replace(o.path), fill.Replace(o.body))
 	r.Header.Set(asDocumented, "yes")
+	if o.ofBank() { // it has to have one
+		r.Header.Set("Idempotency-Key", asUUID(o.name))
+	}
 	return b.send(ctx, r)
 }
 
@@ -139,8 +145,9 @@ func (b *bank) names(customer, account, contact any, number string) *strings.Rep
 		"{S}", b.treasurer.UID.String(), "{U}", b.ruth.UID.String(), "{R}", b.clerk.UID.String(), "{L}",
 		b.locked.UID.String(), "{X}", b.loan.UID.String(), "{P}", paid.String(), "{F}", scheduled.String(), "{I}", came.String(),
 		"{T}", transfer.String(), "{M}", first.String(), "{Q}", series.String(), "{Y}", rule.String(), "{W}", stopped.String(),
-		"{H}", b.acme.ShortName, "{B}", b.purse.UID.String(), "{G}", file.String(), "{V}", offer.String(), "{Z}", deal.String(),
-		"{E}", held.String(), "{J}", waiting.String(), "{D}", coretest.VirtualNumber(virtual), "{in}", "in", "{out}", "out")
+		"{H}", b.acme.ShortName, "{B}", b.purse.UID.String(), "{O}", coretest.AccountNumber(b.purse.UID), "{G}", file.String(),
+		"{V}", offer.String(), "{Z}", deal.String(), "{E}", held.String(), "{J}", waiting.String(), "{D}", coretest.VirtualNumber(virtual),
+		"{in}", "in", "{out}", "out")
 }
 
 // ask calls an operation about acme.

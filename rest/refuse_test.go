@@ -24,7 +24,11 @@ func TestNobodyIsAnsweredByAnyOperation(t *testing.T) {
 	b := newBank(t)
 	for _, o := range everything() {
 		answer := b.ask(b.Nobody(), o)
-		answer.refused(t, o.name, http.StatusUnauthorized, "API901", "access token")
+		want := "API901"
+		if o.ofBank() {
+			want = "WF_CALLINGORG_UNAUTHORIZED"
+		}
+		answer.refused(t, o.name, http.StatusUnauthorized, want, "access token")
 		if answer.header.Get("WWW-Authenticate") == "" || answer.cost.Statements.Load() != 0 {
 			t.Errorf("%s: headers %v, %d statements", o.name, answer.header, answer.cost.Statements.Load())
 		}
@@ -103,7 +107,7 @@ func TestACallerWithoutPermissionsIsDeniedEverything(t *testing.T) {
 		}
 		code, _ := answer.failure(t)
 		if answer.status != http.StatusForbidden ||
-			code != "API901" && code != "LKUP_ACCESS_DENIED" && code != "BULKFILE_ACCESS_DENIED" && !answer.messageOnly() || b.leaks(answer.body) {
+			code != "API901" && code != "LKUP_ACCESS_DENIED" && code != "WF_ACCESS_DENIED" && code != "BULKFILE_ACCESS_DENIED" && !answer.messageOnly() || b.leaks(answer.body) {
 			t.Errorf("%s: %d %s", o.name, answer.status, answer.body)
 		}
 	}
@@ -340,13 +344,16 @@ func TestADatabaseThatDoesNotAnswerIs503(t *testing.T) {
 		if o.known() {
 			continue
 		}
-		ctx, cancel := context.WithCancel(b.program())
+		ctx, cancel := context.WithCancel(b.who(o))
 		cancel()
 		answer := b.ask(ctx, o)
 		code, _ := answer.failure(t)
 		want := "API900"
 		if strings.HasPrefix(o.name, "rfi_") { // which have a code of their own
 			want = "RFI_SERVICE_CALL_FAILED"
+		}
+		if o.ofBank() {
+			want = "WF_ERROR"
 		}
 		if answer.status != http.StatusServiceUnavailable || code != want && !answer.messageOnly() ||
 			answer.header.Get("Retry-After") == "" {

@@ -136,6 +136,7 @@ func (a *api) routes(r chi.Router) {
 		r.Put(generation+"/payments/{paymentUID}/return", a.answer(returnsV3, a.returnPayment))
 		r.Put(generation+"/payments/{paymentUID}/reverse", a.answer(reversalsV3, a.reversePayment))
 	}
+	r.Post("/api/gateway/v1/payments/waterfall", a.answer(waterfallsV1, a.runWaterfall))
 	r.With(patient).Post("/v1/payments/customers/{customerUID}/files/{fileType}", a.answer(uploadsV1, a.uploadFile))
 	r.With(removed(removalOfFileSearch, fileSearchInV2)).Post("/v1/files/search", a.answer(fileSearch, a.searchFilesV1))
 	r.Post("/v2/files/search", a.answer(fileSearch, a.searchFilesV2))

@@ -41,7 +41,7 @@ func (s *Service) Check(ctx context.Context) (checked int, err error) {
 		return 1, (&checking{s: s, f: f, worker: caller, now: now}).finish(ctx,
 			Faults{{0, "", string(fault.Internal), "the bank could not read the file"}})
 	}
-	c := &checking{s: s, f: f, by: f.Maker.caller(caller), worker: caller, now: now, until: time.Now().Add(longestStep)}
+	c := &checking{s: s, f: f, by: f.Maker.Caller(caller), worker: caller, now: now, until: time.Now().Add(longestStep)}
 	err = c.read(ctx)
 	var wrong errBroken
 	switch {

@@ -71,7 +71,7 @@ func (s *Service) pay(ctx context.Context, caller access.Caller, now time.Time, 
 		for i, l := range lines {
 			orders[i] = l.Said
 		}
-		made, err := s.payments.MakeAllTx(ctx, tx, f.Maker.caller(caller), f.Customer, orders, now)
+		made, err := s.payments.MakeAllTx(ctx, tx, f.Maker.Caller(caller), f.Customer, orders, now)
 		if err != nil {
 			return err
 		}

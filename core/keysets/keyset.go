@@ -23,6 +23,7 @@ import (
 	"bankgraph/core/sandbox"
 	"bankgraph/core/seal"
 	"bankgraph/core/virtualaccounts"
+	"bankgraph/core/waterfalls"
 	"bankgraph/core/webhooks"
 	"bankgraph/db"
 )
@@ -46,6 +47,7 @@ var Tables = db.Tables{
 		"sandbox_messages":     "its sealed columns are written anew",
 		"signing_keys":         "its sealed columns are written anew",
 		"virtual_accounts":     "its sealed columns are written anew",
+		"waterfall_steps":      "its sealed columns are written anew",
 		"webhook_secrets":      "its sealed columns are written anew",
 	},
 }
@@ -121,6 +123,7 @@ var tables = []table{
 	{name: "ach_received", key: "id", columns: []column{in(payments.ReceivedColumn, "number")}},
 	{name: "recurrences", key: "uid", columns: []column{{sealed: "draft_sealed", place: row(payments.DraftColumn)}}},
 	{name: "bulk_file_lines", key: "id", columns: []column{{sealed: "draft_sealed", place: row(files.DraftColumn)}}},
+	{name: "waterfall_steps", key: "id", columns: []column{{sealed: "draft_sealed", place: row(waterfalls.DraftColumn)}}},
 	{name: "bulk_file_parts", key: "id", columns: []column{{sealed: "content", place: row(files.PartColumn)}}},
 	{name: "positive_pay_rules", key: "uid", columns: []column{in(positivepay.NumberColumn, "beneficiary_number")}},
 	{name: "virtual_accounts", key: "uid", columns: []column{in(virtualaccounts.NumberColumn, "number")}},

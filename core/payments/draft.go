@@ -50,11 +50,7 @@ func (d *Draft) check() error {
 	c := check.Of("payment")
 	d.Sender.check(c.In("senderAccount"), d.Documented)
 	d.Receiver.check(c.In("receiverAccount"), d.Documented)
-	c.Required("paymentAmount", d.Amount)
-	c.BankAmount("paymentAmount", d.Amount, mostDigits)
-	if d.Amount != "" && (d.Amount[0] == '-' || strings.Trim(d.Amount, "0.") == "") {
-		c.Fail("paymentAmount", fault.Min, "must be greater than 0")
-	}
+	CheckAmount(c, d.Amount)
 	if d.Documented {
 		c.Required("externalReferenceId", d.ExternalReferenceID)
 		if d.Date.IsZero() {
@@ -67,6 +63,18 @@ func (d *Draft) check() error {
 	c.AtMost("channel", d.Channel, 50)
 	return c.Err()
 }
+
+// CheckAmount checks the form of what is to be paid.
+func CheckAmount(c *check.Fields, amount string) {
+	c.Required("paymentAmount", amount)
+	c.BankAmount("paymentAmount", amount, mostDigits)
+	if amount != "" && (amount[0] == '-' || strings.Trim(amount, "0.") == "") {
+		c.Fail("paymentAmount", fault.Min, "must be greater than 0")
+	}
+}
+
+// Check checks the form of what names an account, and brings its words into the form in which they are compared.
+func (p *Party) Check(c *check.Fields) { p.check(c, false) }
 
 func (p *Party) check(c *check.Fields, documented bool) {
 	switch {

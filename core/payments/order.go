@@ -138,11 +138,7 @@ func (o *Order) check() error {
 	if o.Strict && strings.ContainsAny(o.ExternalReferenceID, "!<>/") {
 		c.Fail("externalReferenceId", fault.Malformed, "must not contain ! < > /")
 	}
-	c.Required("paymentAmount", o.Amount)
-	c.BankAmount("paymentAmount", o.Amount, mostDigits)
-	if o.Amount != "" && (o.Amount[0] == '-' || strings.Trim(o.Amount, "0.") == "") {
-		c.Fail("paymentAmount", fault.Min, "must be greater than 0")
-	}
+	CheckAmount(c, o.Amount)
 	c.Required("paymentCurrency", o.Currency)
 	o.Currency = string(c.Currency("paymentCurrency", o.Currency))
 	c.Required("speed", o.Speed)

@@ -188,9 +188,16 @@ func faultsIn(err error) ([]*fault.Fault, error) {
 // lookAt reads facts as they are, on connections that cannot write. The bank's own accounts are supposed, as nothing is
 // decided by what they have.
 func (s *Service) lookAt(ctx context.Context, tenant access.Tenant, w want) (*facts, error) {
+	return s.look(ctx, s.db.PrimaryBatch, tenant, w)
+}
+
+// look is lookAt with the batches in which facts are read.
+func (s *Service) look(
+	ctx context.Context, batch func() *db.Batch, tenant access.Tenant, w want,
+) (*facts, error) {
 	supposed := map[accounts.UID]house{}
 	f, err := s.gather(ctx, &reading{
-		batch: s.db.PrimaryBatch, books: ledger.Look, limits: limits.Look, trades: fx.Look,
+		batch: batch, books: ledger.Look, limits: limits.Look, trades: fx.Look,
 		house: func(_ context.Context, h house, _ int16) (accounts.UID, error) {
 			uid := accounts.UID(-1 - len(supposed))
 			supposed[uid] = h

@@ -24,7 +24,9 @@ type Told struct {
 	// what positive pay says of a debit of another bank; nil for others
 	Decision *positivepay.ToldException
 	File     *OfFile // the bulk file that it is of; nil for others, and for readers who do not see who uploaded it
-	Message  string  // the id of the message that carried it; '' as long as there is none
+	// the batch that it is a step of; nil for others, and for readers who do not see who pays
+	Batch   *OfBatch
+	Message string // the id of the message that carried it; '' as long as there is none
 }
 
 // OfFile is the bulk file that a payment was made of.
@@ -32,6 +34,13 @@ type OfFile struct {
 	Payment UID    `bun:"payment"`
 	Number  int64  `bun:"number"`
 	Name    string `bun:"name"`
+}
+
+// OfBatch is the step of a waterfall that a payment was made of.
+type OfBatch struct {
+	Payment UID    `bun:"payment"`
+	ID      string `bun:"id"` // a UUID
+	Index   int32  `bun:"index"`
 }
 
 // Tell reads steps of payments as the caller sees them. Those of payments that it does not see are absent.
@@ -58,7 +67,20 @@ func (s *Service) TellTo(
 var (
 	telling      db.QueryCache[Shown]
 	tellingFiles db.QueryCache[OfFile]
+	tellingSteps db.QueryCache[OfBatch]
 )
+
+// batchesOf reads the steps of waterfalls that payments are of.
+func batchesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, OfBatch] {
+	text := tellingSteps.Get(reader.Reach, func() string {
+		return "SELECT ws.payment, wf.waterfall_id::text AS id, ws.payment_index AS index FROM waterfall_steps AS ws " +
+			"JOIN waterfalls AS wf ON wf.tenant = ws.tenant AND wf.uid = ws.waterfall " +
+			"JOIN payments AS pay ON pay.tenant = ws.tenant AND pay.uid = ws.payment " +
+			"WHERE ws.tenant = $1 AND wf.tenant = $1 AND pay.tenant = $1 AND ws.payment = ANY($3) AND " +
+			reader.Reach.Scope("pay.customer")
+	})
+	return db.QueueMany(b, text, func(one *OfBatch) UID { return one.Payment }, reader.Tenant, reader.ScopeCustomer(), of)
+}
 
 // filesOf reads the bulk files that payments are of.
 func filesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, OfFile] {
@@ -87,6 +109,7 @@ func (s *Service) tell(
 	steps, details, messages := s.stepsOf(b, reader, uids), s.detailsOf(b, reader, uids), s.messagesOf(b, reader, uids)
 	entries := s.entriesOf(b, reader, uids)
 	decisions, files := positivepay.Tell(b, reader, uids64(uids)), filesOf(b, reader, uids)
+	batches := batchesOf(b, reader, uids)
 	if err := b.Send(ctx); err != nil {
 		return nil, err
 	}
@@ -97,7 +120,7 @@ func (s *Service) tell(
 				told := step.told(*found.Of[mark.Payment][0], messages.Of[mark.Payment])
 				told.Details, told.Entry = only(details.Of[mark.Payment]), only(entries.Of[mark.Payment])
 				told.Decision = only(decisions.Of[int64(mark.Payment)])
-				told.File = only(files.Of[mark.Payment])
+				told.File, told.Batch = only(files.Of[mark.Payment]), only(batches.Of[mark.Payment])
 				all[mark] = told
 			}
 		}

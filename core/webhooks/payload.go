@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 
@@ -52,6 +53,13 @@ type Payload struct {
 	BulkFileNumber       int64              `json:"bulkFileNumber,omitzero"`
 	CreationDateTime     time.Time          `json:"creationDateTime"`
 	LastUpdatedTime      time.Time          `json:"lastUpdatedTime"`
+	AdditionalAttributes []Addition         `json:"additionalAttributes,omitzero"`
+}
+
+// Addition is something else that there is to say, by name.
+type Addition struct {
+	Name  string `json:"attributeName"`
+	Value string `json:"value"`
 }
 
 // ValidationFailure says why a payment could not be carried out.
@@ -231,6 +239,11 @@ func payloadOf(p *payments.Told, zone *time.Location) Payload {
 	}
 	if p.File != nil {
 		view.BulkFileName, view.BulkFileNumber = p.File.Name, p.File.Number
+	}
+	if p.Batch != nil {
+		view.AdditionalAttributes = []Addition{
+			{"waterfallId", p.Batch.ID}, {"paymentIndex", strconv.Itoa(int(p.Batch.Index))},
+		}
 	}
 	view.PaymentNote1, view.PaymentNote2 = notes(p.Notes)
 	if p.State.Failed() {

@@ -18,6 +18,7 @@ import (
 	"bankgraph/core/roles"
 	"bankgraph/core/users"
 	"bankgraph/core/virtualaccounts"
+	"bankgraph/core/waterfalls"
 	"bankgraph/core/webhooks"
 	"bankgraph/graph/model"
 	"context"
@@ -165,6 +166,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.WebhookDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputRotateWebhookSecretInput(ctx, nil, v)
 	},
+	reflect.TypeFor[model.WaterfallDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputRunWaterfallInput(ctx, nil, v) },
 	reflect.TypeFor[model.OrderDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputSendPaymentInput(ctx, nil, v) },
 	reflect.TypeFor[model.SweepDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
 	reflect.TypeFor[model.RecurrenceDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputSkipRecurrenceInput(ctx, nil, v) },
@@ -180,6 +182,11 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[users.Search]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputUserFilter(ctx, nil, v) },
 	reflect.TypeFor[model.VirtualAccountBy]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputVirtualAccountBy(ctx, nil, v) },
 	reflect.TypeFor[virtualaccounts.Search]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputVirtualAccountFilter(ctx, nil, v) },
+	reflect.TypeFor[payments.Party]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputWaterfallAccountInput(ctx, nil, v) },
+	reflect.TypeFor[model.WaterfallBy]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputWaterfallBy(ctx, nil, v) },
+	reflect.TypeFor[waterfalls.Search]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputWaterfallFilter(ctx, nil, v) },
+	reflect.TypeFor[waterfalls.Transfer]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputWaterfallPaymentInput(ctx, nil, v) },
+	reflect.TypeFor[waterfalls.StepSearch]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputWaterfallStepFilter(ctx, nil, v) },
 	reflect.TypeFor[webhooks.DeliverySearch](): func(ctx context.Context, v any) (any, error) { return unmarshalInputWebhookDeliveryFilter(ctx, nil, v) },
 	reflect.TypeFor[webhooks.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputWebhookFilter(ctx, nil, v) },
 }
@@ -325,6 +332,7 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"RotateWebhookSecretInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputRotateWebhookSecretInput(ctx, nil, v)
 	},
+	"RunWaterfallInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputRunWaterfallInput(ctx, nil, v) },
 	"SendPaymentInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputSendPaymentInput(ctx, nil, v) },
 	"SetSweepInput":        func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
 	"SkipRecurrenceInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputSkipRecurrenceInput(ctx, nil, v) },
@@ -340,6 +348,11 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"UserFilter":            func(ctx context.Context, v any) (any, error) { return unmarshalInputUserFilter(ctx, nil, v) },
 	"VirtualAccountBy":      func(ctx context.Context, v any) (any, error) { return unmarshalInputVirtualAccountBy(ctx, nil, v) },
 	"VirtualAccountFilter":  func(ctx context.Context, v any) (any, error) { return unmarshalInputVirtualAccountFilter(ctx, nil, v) },
+	"WaterfallAccountInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputWaterfallAccountInput(ctx, nil, v) },
+	"WaterfallBy":           func(ctx context.Context, v any) (any, error) { return unmarshalInputWaterfallBy(ctx, nil, v) },
+	"WaterfallFilter":       func(ctx context.Context, v any) (any, error) { return unmarshalInputWaterfallFilter(ctx, nil, v) },
+	"WaterfallPaymentInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputWaterfallPaymentInput(ctx, nil, v) },
+	"WaterfallStepFilter":   func(ctx context.Context, v any) (any, error) { return unmarshalInputWaterfallStepFilter(ctx, nil, v) },
 	"WebhookDeliveryFilter": func(ctx context.Context, v any) (any, error) { return unmarshalInputWebhookDeliveryFilter(ctx, nil, v) },
 	"WebhookFilter":         func(ctx context.Context, v any) (any, error) { return unmarshalInputWebhookFilter(ctx, nil, v) },
 }

@@ -25,6 +25,7 @@ import (
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
 	"bankgraph/core/virtualaccounts"
+	"bankgraph/core/waterfalls"
 	"bankgraph/core/webhooks"
 	"bankgraph/graph/direct"
 	"bankgraph/graph/model"
@@ -5158,6 +5159,233 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"Waterfall": {
+		"id": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendWaterfallID(b, o.(*waterfalls.Waterfall).UID)
+			},
+		},
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendWaterfallUID(b, o.(*waterfalls.Waterfall).UID)
+			},
+		},
+		"waterfallId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*waterfalls.Waterfall).WaterfallID())
+			},
+		},
+		"externalReferenceId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*waterfalls.Waterfall).ExternalReferenceID)
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNWaterfallStatus2bankgraphᚋcoreᚋwaterfallsᚐStatusF[o.(*waterfalls.Waterfall).Status])
+			},
+		},
+		"payments": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*waterfalls.Waterfall).Payments)
+			},
+		},
+		"madePayments": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*waterfalls.Waterfall).Made)
+			},
+		},
+		"createdBy": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*waterfalls.Waterfall).CreatedBy())
+			},
+		},
+		"createdAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*waterfalls.Waterfall).CreatedAt)
+			},
+		},
+		"updatedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*waterfalls.Waterfall).UpdatedAt)
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*waterfalls.Waterfall).Version)
+			},
+		},
+	},
+	"WaterfallConnection": {
+		"edges": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[waterfalls.Waterfall]).Edges()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"nodes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[waterfalls.Waterfall]).Nodes()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"pageInfo": {
+			One: func(o any) any {
+				if v := o.(*model.Connection[waterfalls.Waterfall]).PageInfo(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"totalCount": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[waterfalls.Waterfall]).TotalCount(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendInt(b, v), nil
+			},
+		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[waterfalls.Waterfall]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
+	},
+	"WaterfallEdge": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[waterfalls.Waterfall]).Cursor())
+			},
+		},
+		"node": {
+			One: func(o any) any {
+				if v := o.(*model.Edge[waterfalls.Waterfall]).Node; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+	},
+	"WaterfallStep": {
+		"paymentIndex": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*waterfalls.Step).PaymentIndex())
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNWaterfallStepStatus2bankgraphᚋcoreᚋwaterfallsᚐStepStatusF[o.(*waterfalls.Step).Status])
+			},
+		},
+		"amount": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*waterfalls.Step).Amount())
+			},
+		},
+		"currency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*waterfalls.Step).Currency)
+			},
+		},
+		"notes": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*waterfalls.Step).Notes)
+			},
+		},
+		"faults": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*waterfalls.Step).Faults()
+				for i := range v {
+					yield(&v[i])
+				}
+			},
+		},
+	},
+	"WaterfallStepConnection": {
+		"edges": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[waterfalls.Step]).Edges()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"nodes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[waterfalls.Step]).Nodes()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"pageInfo": {
+			One: func(o any) any {
+				if v := o.(*model.Connection[waterfalls.Step]).PageInfo(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"totalCount": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[waterfalls.Step]).TotalCount(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendInt(b, v), nil
+			},
+		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[waterfalls.Step]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
+	},
+	"WaterfallStepEdge": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[waterfalls.Step]).Cursor())
+			},
+		},
+		"node": {
+			One: func(o any) any {
+				if v := o.(*model.Edge[waterfalls.Step]).Node; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+	},
+	"WaterfallStepFault": {
+		"field": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*waterfalls.StepFault).Field)
+			},
+		},
+		"code": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*waterfalls.StepFault).Code)
+			},
+		},
+		"message": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*waterfalls.StepFault).Message)
+			},
+		},
+	},
 	"Webhook": {
 		"id": {
 			Leaf: func(b []byte, o any) []byte {
@@ -5581,6 +5809,13 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*virtualaccounts.VirtualPosting]():                   "VirtualTransaction",
 	reflect.TypeFor[*model.Connection[virtualaccounts.VirtualPosting]](): "VirtualTransactionConnection",
 	reflect.TypeFor[*model.Edge[virtualaccounts.VirtualPosting]]():       "VirtualTransactionEdge",
+	reflect.TypeFor[*waterfalls.Waterfall]():                             "Waterfall",
+	reflect.TypeFor[*model.Connection[waterfalls.Waterfall]]():           "WaterfallConnection",
+	reflect.TypeFor[*model.Edge[waterfalls.Waterfall]]():                 "WaterfallEdge",
+	reflect.TypeFor[*waterfalls.Step]():                                  "WaterfallStep",
+	reflect.TypeFor[*model.Connection[waterfalls.Step]]():                "WaterfallStepConnection",
+	reflect.TypeFor[*model.Edge[waterfalls.Step]]():                      "WaterfallStepEdge",
+	reflect.TypeFor[*waterfalls.StepFault]():                             "WaterfallStepFault",
 	reflect.TypeFor[*webhooks.Webhook]():                                 "Webhook",
 	reflect.TypeFor[*webhooks.Attempt]():                                 "WebhookAttempt",
 	reflect.TypeFor[*model.Connection[webhooks.Webhook]]():               "WebhookConnection",
@@ -5747,6 +5982,10 @@ var GoFields = map[string]map[string]string{
 	"VirtualTransaction": {
 		"uid":      "ID",
 		"postedAt": "At",
+	},
+	"Waterfall": {
+		"id":           "UID",
+		"madePayments": "Made",
 	},
 	"Webhook": {
 		"id": "UID",

@@ -18,6 +18,7 @@ import (
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
 	"bankgraph/core/virtualaccounts"
+	"bankgraph/core/waterfalls"
 	"bankgraph/core/webhooks"
 	"bankgraph/graph/scalar"
 	"context"
@@ -1890,6 +1891,22 @@ func unmarshalNID2bankgraphᚋcoreᚋvirtualaccountsᚐUID(ctx context.Context, 
 func marshalNID2bankgraphᚋcoreᚋvirtualaccountsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v virtualaccounts.UID) graphql.Marshaler {
 	_ = sel
 	res := scalar.MarshalVirtualAccountID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNID2bankgraphᚋcoreᚋwaterfallsᚐUID(ctx context.Context, ec *executionContext, v any) (waterfalls.UID, error) {
+	res, err := scalar.UnmarshalWaterfallID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNID2bankgraphᚋcoreᚋwaterfallsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v waterfalls.UID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalWaterfallID(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")

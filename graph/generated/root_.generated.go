@@ -49,6 +49,8 @@ type ResolverRoot interface {
 	User() UserResolver
 	VirtualAccount() VirtualAccountResolver
 	VirtualTransaction() VirtualTransactionResolver
+	Waterfall() WaterfallResolver
+	WaterfallStep() WaterfallStepResolver
 	Webhook() WebhookResolver
 	WebhookDelivery() WebhookDeliveryResolver
 }
@@ -177,6 +179,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputRoleApplicationInput,
 		unmarshalInputRoleFilter,
 		unmarshalInputRotateWebhookSecretInput,
+		unmarshalInputRunWaterfallInput,
 		unmarshalInputSendPaymentInput,
 		unmarshalInputSetSweepInput,
 		unmarshalInputSkipRecurrenceInput,
@@ -190,6 +193,11 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputUserFilter,
 		unmarshalInputVirtualAccountBy,
 		unmarshalInputVirtualAccountFilter,
+		unmarshalInputWaterfallAccountInput,
+		unmarshalInputWaterfallBy,
+		unmarshalInputWaterfallFilter,
+		unmarshalInputWaterfallPaymentInput,
+		unmarshalInputWaterfallStepFilter,
 		unmarshalInputWebhookDeliveryFilter,
 		unmarshalInputWebhookFilter,
 	)
@@ -6792,6 +6800,236 @@ type VirtualTransactionEdge {
   node: VirtualTransaction!
 }
 `, BuiltIn: false},
+	{Name: "../schema/waterfalls.graphqls", Input: `extend type Query {
+  "One batch of the bank's own book transfers."
+  waterfall("Which one." by: WaterfallBy!): Waterfall
+  "The batches of book transfers that the bank runs, newest first; empty for callers outside the bank."
+  waterfalls(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list; all given fields must hold."
+    filter: WaterfallFilter
+  ): WaterfallConnection
+}
+
+"Names a batch. Exactly one field must be given."
+input WaterfallBy @oneOf {
+  "Its number."
+  uid: UID
+  "Its UUID, as REST answers it (waterfallId)."
+  waterfallId: String
+}
+
+"Narrows a list of batches. All given fields must hold."
+input WaterfallFilter {
+  "Only the batch with this reference."
+  externalReferenceId: String
+  "Only batches in one of these states."
+  status: [WaterfallStatus!]
+}
+
+"How far a batch has come."
+enum WaterfallStatus {
+  "It is stored; no payment is made yet."
+  RECEIVED
+  "Its payments are being made."
+  PROCESSING
+  "It waits until people have decided on the payment where it stands."
+  PENDING_APPROVAL
+  "All its payments are made."
+  PROCESSED
+  "One payment could not be made, or people refused it. Those before it stand; those after it are never begun."
+  STOPPED
+}
+
+"A batch of book transfers of the bank itself, which run one after the other in the order of their indexes and stop at the first that cannot be made."
+type Waterfall implements Node {
+  "The global id."
+  id: ID!
+  "The batch's number."
+  uid: UID!
+  "The batch's UUID, as REST answers it."
+  waterfallId: String!
+  "The reference that it was given; no other batch of the bank has it."
+  externalReferenceId: String!
+  "How far it has come."
+  status: WaterfallStatus!
+  "How many payments it has."
+  payments: Int!
+  "How many of them have moved their money."
+  madePayments: Int!
+  "Its payments, in the order in which they run."
+  steps(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list; all given fields must hold."
+    filter: WaterfallStepFilter
+  ): WaterfallStepConnection
+  "The login of who asked for it, or else the API key."
+  createdBy: String!
+  "When it came."
+  createdAt: DateTime!
+  "When it was last changed."
+  updatedAt: DateTime!
+  "Counts the changes, from 1."
+  version: Int!
+}
+
+"Narrows the steps of a batch. All given fields must hold."
+input WaterfallStepFilter {
+  "Only steps in one of these states."
+  status: [WaterfallStepStatus!]
+}
+
+"What became of a step."
+enum WaterfallStepStatus {
+  "It waits for its turn."
+  WAITING
+  "Its payment waits for people, and the batch with it."
+  PENDING_APPROVAL
+  "Its payment has moved the money."
+  MADE
+  "It could not be made, or people refused its payment: the batch ended here."
+  FAILED
+  "A step before it failed; it is never begun."
+  NOT_RUN
+}
+
+"One book transfer of a batch, and what became of it."
+type WaterfallStep {
+  "Its number in the batch, from 1: steps run in the order of these."
+  paymentIndex: Int!
+  "What became of it."
+  status: WaterfallStepStatus!
+  "What it pays."
+  amount: Amount!
+  "The currency."
+  currency: Currency!
+  "The notes for both sides; null if it has none."
+  notes: String
+  "Why it could not be made; empty for others."
+  faults: [WaterfallStepFault!]!
+  "The payment that was made of it; null while none was."
+  payment: Payment
+}
+
+"Why a step could not be made."
+type WaterfallStepFault {
+  "The field; null for the whole step."
+  field: String
+  "Such as NOTFOUND, STATUS."
+  code: String!
+  "In plain words."
+  message: String!
+}
+
+"A page of batches."
+type WaterfallConnection {
+  "The rows with their cursors."
+  edges: [WaterfallEdge!]!
+  "The rows."
+  nodes: [Waterfall!]!
+  "The page's position in the list."
+  pageInfo: PageInfo!
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
+  totalCount: Int!
+  "Whether totalCount is exact."
+  totalCountIsExact: Boolean!
+}
+
+"A batch in a list."
+type WaterfallEdge {
+  "The row's cursor, for after and before."
+  cursor: String!
+  "The batch."
+  node: Waterfall!
+}
+
+"A page of steps."
+type WaterfallStepConnection {
+  "The rows with their cursors."
+  edges: [WaterfallStepEdge!]!
+  "The rows."
+  nodes: [WaterfallStep!]!
+  "The page's position in the list."
+  pageInfo: PageInfo!
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
+  totalCount: Int!
+  "Whether totalCount is exact."
+  totalCountIsExact: Boolean!
+}
+
+"A step in a list."
+type WaterfallStepEdge {
+  "The row's cursor, for after and before."
+  cursor: String!
+  "The step."
+  node: WaterfallStep!
+}
+
+extend type Mutation {
+  "Runs a batch of book transfers one after the other, for the bank itself. It is accepted at once, all of it or nothing; its payments are made in the background, and stop at the first that cannot be made. It needs Initiate_Payments."
+  runWaterfall("The batch." input: RunWaterfallInput!): RunWaterfallPayload
+}
+
+"A batch of book transfers in US dollars."
+input RunWaterfallInput {
+  "A reference of the caller's: letters, digits, _ and -, at most 200. No other batch of the bank may have it."
+  externalReferenceId: String!
+  "The payments, 100 at most."
+  payments: [WaterfallPaymentInput!]!
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice, required since money moves. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String!
+}
+
+"One payment of a batch."
+input WaterfallPaymentInput {
+  "Its place in the run, from 1; each payment has another one."
+  paymentIndex: Int!
+  "How much, in US dollars (REST: paymentAmount)."
+  amount: Amount!
+  "Notes for both sides: letters, digits and spaces, at most 200 (REST: paymentNotes)."
+  notes: String
+  "The account that is debited."
+  debtorAccount: WaterfallAccountInput!
+  "The account that is credited."
+  creditorAccount: WaterfallAccountInput!
+}
+
+"An account of the bank, by all that tells it."
+input WaterfallAccountInput {
+  "Its number."
+  number: String!
+  "Deposit, Loan or GL."
+  type: String!
+  "Its sub-type, such as Checking."
+  subType: String!
+  "The routing number of its bank."
+  routingNumber: String!
+}
+
+"The answer to runWaterfall."
+type RunWaterfallPayload {
+  "The batch."
+  waterfall: Waterfall
+  "Whether the idempotency key was used before, and nothing was done now."
+  replayed: Boolean!
+}
+`, BuiltIn: false},
 	{Name: "../schema/webhooks.graphqls", Input: `extend type Query {
   "The webhooks that the caller may see, by number: where events of payments are posted to."
   webhooks(
@@ -10134,6 +10372,16 @@ func childFields_RotateWebhookSecretPayload(ctx context.Context, ec *executionCo
 	return nil, fmt.Errorf("no field named %q was found under type RotateWebhookSecretPayload", field.Name)
 }
 
+func childFields_RunWaterfallPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "waterfall":
+		return fieldContext_RunWaterfallPayload_waterfall(ctx, ec, field)
+	case "replayed":
+		return fieldContext_RunWaterfallPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RunWaterfallPayload", field.Name)
+}
+
 func childFields_SendPaymentPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "payment":
@@ -10674,6 +10922,120 @@ func childFields_VirtualTransactionEdge(ctx context.Context, ec *executionContex
 		return fieldContext_VirtualTransactionEdge_node(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type VirtualTransactionEdge", field.Name)
+}
+
+func childFields_Waterfall(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return fieldContext_Waterfall_id(ctx, ec, field)
+	case "uid":
+		return fieldContext_Waterfall_uid(ctx, ec, field)
+	case "waterfallId":
+		return fieldContext_Waterfall_waterfallId(ctx, ec, field)
+	case "externalReferenceId":
+		return fieldContext_Waterfall_externalReferenceId(ctx, ec, field)
+	case "status":
+		return fieldContext_Waterfall_status(ctx, ec, field)
+	case "payments":
+		return fieldContext_Waterfall_payments(ctx, ec, field)
+	case "madePayments":
+		return fieldContext_Waterfall_madePayments(ctx, ec, field)
+	case "steps":
+		return fieldContext_Waterfall_steps(ctx, ec, field)
+	case "createdBy":
+		return fieldContext_Waterfall_createdBy(ctx, ec, field)
+	case "createdAt":
+		return fieldContext_Waterfall_createdAt(ctx, ec, field)
+	case "updatedAt":
+		return fieldContext_Waterfall_updatedAt(ctx, ec, field)
+	case "version":
+		return fieldContext_Waterfall_version(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Waterfall", field.Name)
+}
+
+func childFields_WaterfallConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return fieldContext_WaterfallConnection_edges(ctx, ec, field)
+	case "nodes":
+		return fieldContext_WaterfallConnection_nodes(ctx, ec, field)
+	case "pageInfo":
+		return fieldContext_WaterfallConnection_pageInfo(ctx, ec, field)
+	case "totalCount":
+		return fieldContext_WaterfallConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_WaterfallConnection_totalCountIsExact(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WaterfallConnection", field.Name)
+}
+
+func childFields_WaterfallEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_WaterfallEdge_cursor(ctx, ec, field)
+	case "node":
+		return fieldContext_WaterfallEdge_node(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WaterfallEdge", field.Name)
+}
+
+func childFields_WaterfallStep(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "paymentIndex":
+		return fieldContext_WaterfallStep_paymentIndex(ctx, ec, field)
+	case "status":
+		return fieldContext_WaterfallStep_status(ctx, ec, field)
+	case "amount":
+		return fieldContext_WaterfallStep_amount(ctx, ec, field)
+	case "currency":
+		return fieldContext_WaterfallStep_currency(ctx, ec, field)
+	case "notes":
+		return fieldContext_WaterfallStep_notes(ctx, ec, field)
+	case "faults":
+		return fieldContext_WaterfallStep_faults(ctx, ec, field)
+	case "payment":
+		return fieldContext_WaterfallStep_payment(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WaterfallStep", field.Name)
+}
+
+func childFields_WaterfallStepConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return fieldContext_WaterfallStepConnection_edges(ctx, ec, field)
+	case "nodes":
+		return fieldContext_WaterfallStepConnection_nodes(ctx, ec, field)
+	case "pageInfo":
+		return fieldContext_WaterfallStepConnection_pageInfo(ctx, ec, field)
+	case "totalCount":
+		return fieldContext_WaterfallStepConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_WaterfallStepConnection_totalCountIsExact(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WaterfallStepConnection", field.Name)
+}
+
+func childFields_WaterfallStepEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_WaterfallStepEdge_cursor(ctx, ec, field)
+	case "node":
+		return fieldContext_WaterfallStepEdge_node(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WaterfallStepEdge", field.Name)
+}
+
+func childFields_WaterfallStepFault(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "field":
+		return fieldContext_WaterfallStepFault_field(ctx, ec, field)
+	case "code":
+		return fieldContext_WaterfallStepFault_code(ctx, ec, field)
+	case "message":
+		return fieldContext_WaterfallStepFault_message(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WaterfallStepFault", field.Name)
 }
 
 func childFields_Webhook(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

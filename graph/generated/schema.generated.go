@@ -26,6 +26,7 @@ import (
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
 	"bankgraph/core/virtualaccounts"
+	"bankgraph/core/waterfalls"
 	"bankgraph/core/webhooks"
 	"bankgraph/graph/model"
 	"bankgraph/graph/scalar"
@@ -109,6 +110,7 @@ type MutationResolver interface {
 	OpenVirtualAccount(ctx context.Context, input model.VirtualAccountDraft) (*model.Payload[virtualaccounts.VirtualAccount], error)
 	ChangeVirtualAccount(ctx context.Context, input model.VirtualAccountDraft) (*model.Payload[virtualaccounts.VirtualAccount], error)
 	CloseVirtualAccount(ctx context.Context, input model.VirtualAccountDraft) (*model.Payload[virtualaccounts.VirtualAccount], error)
+	RunWaterfall(ctx context.Context, input model.WaterfallDraft) (*model.Payload[waterfalls.Waterfall], error)
 	CreateWebhook(ctx context.Context, input model.WebhookDraft) (*model.WebhookSecretPayload, error)
 	ChangeWebhook(ctx context.Context, input model.WebhookDraft) (*model.Payload[webhooks.Webhook], error)
 	RotateWebhookSecret(ctx context.Context, input model.WebhookDraft) (*model.WebhookSecretPayload, error)
@@ -146,6 +148,8 @@ type QueryResolver interface {
 	Recurrences(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *payments.RecurrenceSearch) (*model.Connection[payments.Recurrence], error)
 	VirtualAccount(ctx context.Context, by model.VirtualAccountBy) (*virtualaccounts.VirtualAccount, error)
 	VirtualAccounts(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *virtualaccounts.Search) (*model.Connection[virtualaccounts.VirtualAccount], error)
+	Waterfall(ctx context.Context, by model.WaterfallBy) (*waterfalls.Waterfall, error)
+	Waterfalls(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *waterfalls.Search) (*model.Connection[waterfalls.Waterfall], error)
 	Webhooks(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *webhooks.Search) (*model.Connection[webhooks.Webhook], error)
 	PaymentEvents(ctx context.Context, first *int32, after *string) (*webhooks.Feed, error)
 }
@@ -1050,6 +1054,20 @@ func field_Mutation_rotateWebhookSecret_args(ctx context.Context, ec *executionC
 	return args, nil
 }
 
+func field_Mutation_runWaterfall_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.WaterfallDraft, error) {
+			return unmarshalNRunWaterfallInput2bankgraphᚋgraphᚋmodelᚐWaterfallDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func field_Mutation_sendPayment_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -1894,6 +1912,66 @@ func field_Query_virtualAccounts_args(ctx context.Context, ec *executionContext,
 	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
 		func(ctx context.Context, v any) (*virtualaccounts.Search, error) {
 			return unmarshalOVirtualAccountFilter2ᚖbankgraphᚋcoreᚋvirtualaccountsᚐSearch(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
+	return args, nil
+}
+
+func field_Query_waterfall_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "by",
+		func(ctx context.Context, v any) (model.WaterfallBy, error) {
+			return unmarshalNWaterfallBy2bankgraphᚋgraphᚋmodelᚐWaterfallBy(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["by"] = arg0
+	return args, nil
+}
+
+func field_Query_waterfalls_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*waterfalls.Search, error) {
+			return unmarshalOWaterfallFilter2ᚖbankgraphᚋcoreᚋwaterfallsᚐSearch(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -4998,6 +5076,50 @@ func fieldContext_Mutation_closeVirtualAccount(ctx context.Context, ec *executio
 	return fc, nil
 }
 
+func _Mutation_runWaterfall(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_runWaterfall(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RunWaterfall(ctx, fc.Args["input"].(model.WaterfallDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[waterfalls.Waterfall]) graphql.Marshaler {
+			return marshalORunWaterfallPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_runWaterfall(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_RunWaterfallPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_runWaterfall_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func _Mutation_createWebhook(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -6594,6 +6716,94 @@ func fieldContext_Query_virtualAccounts(ctx context.Context, ec *executionContex
 	return fc, nil
 }
 
+func _Query_waterfall(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Query_waterfall(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Waterfall(ctx, fc.Args["by"].(model.WaterfallBy))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *waterfalls.Waterfall) graphql.Marshaler {
+			return marshalOWaterfall2ᚖbankgraphᚋcoreᚋwaterfallsᚐWaterfall(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Query_waterfall(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Waterfall(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Query_waterfall_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Query_waterfalls(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Query_waterfalls(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Waterfalls(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(*waterfalls.Search))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[waterfalls.Waterfall]) graphql.Marshaler {
+			return marshalOWaterfallConnection2ᚖbankgraphᚋgraphᚋmodelᚐConnection(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Query_waterfalls(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_WaterfallConnection(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Query_waterfalls_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func _Query_webhooks(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -7049,6 +7259,13 @@ func _Node(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj 
 			return graphql.Null
 		}
 		return _Webhook(ctx, ec, sel, obj)
+	case waterfalls.Waterfall:
+		return _Waterfall(ctx, ec, sel, &obj)
+	case *waterfalls.Waterfall:
+		if obj == nil {
+			return graphql.Null
+		}
+		return _Waterfall(ctx, ec, sel, obj)
 	case virtualaccounts.VirtualPosting:
 		return _VirtualTransaction(ctx, ec, sel, &obj)
 	case *virtualaccounts.VirtualPosting:
@@ -7805,6 +8022,13 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "runWaterfall":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_runWaterfall(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "createWebhook":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_createWebhook(ctx, ec, field)
@@ -8534,6 +8758,50 @@ func _Query(ctx context.Context, ec *executionContext, sel ast.SelectionSet) gra
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "waterfall":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Query_waterfall(ctx, ec, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "waterfalls":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Query_waterfalls(ctx, ec, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "webhooks":
 			field := field
 
@@ -9236,6 +9504,22 @@ func marshalNUID2bankgraphᚋcoreᚋvirtualaccountsᚐUID(ctx context.Context, e
 	return res
 }
 
+func unmarshalNUID2bankgraphᚋcoreᚋwaterfallsᚐUID(ctx context.Context, ec *executionContext, v any) (waterfalls.UID, error) {
+	res, err := scalar.UnmarshalWaterfallUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNUID2bankgraphᚋcoreᚋwaterfallsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v waterfalls.UID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalWaterfallUID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func unmarshalNUID2bankgraphᚋcoreᚋwebhooksᚐDeliveryUID(ctx context.Context, ec *executionContext, v any) (webhooks.DeliveryUID, error) {
 	res, err := scalar.UnmarshalWebhookDeliveryUID(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -9718,6 +10002,24 @@ func marshalOUID2ᚖbankgraphᚋcoreᚋvirtualaccountsᚐUID(ctx context.Context
 	_ = sel
 	_ = ctx
 	res := scalar.MarshalVirtualAccountUID(*v)
+	return res
+}
+
+func unmarshalOUID2ᚖbankgraphᚋcoreᚋwaterfallsᚐUID(ctx context.Context, ec *executionContext, v any) (*waterfalls.UID, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := scalar.UnmarshalWaterfallUID(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOUID2ᚖbankgraphᚋcoreᚋwaterfallsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *waterfalls.UID) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalWaterfallUID(*v)
 	return res
 }
 

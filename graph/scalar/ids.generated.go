@@ -18,6 +18,7 @@ import (
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
 	"bankgraph/core/virtualaccounts"
+	"bankgraph/core/waterfalls"
 	"bankgraph/core/webhooks"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -302,6 +303,21 @@ func MarshalVirtualTransactionUID(key virtualaccounts.PostingID) graphql.Marshal
 }
 func UnmarshalVirtualTransactionUID(v any) (virtualaccounts.PostingID, error) {
 	return parse[virtualaccounts.PostingID](v)
+}
+
+func AppendWaterfallID(b []byte, key waterfalls.UID) []byte {
+	return appendNumber(b, WaterfallPrefix, int64(key))
+}
+func MarshalWaterfallID(key waterfalls.UID) graphql.Marshaler {
+	return written(AppendWaterfallID(nil, key))
+}
+func UnmarshalWaterfallID(v any) (waterfalls.UID, error)     { return noID[waterfalls.UID](v) }
+func AppendWaterfallUID(b []byte, key waterfalls.UID) []byte { return appendNumber(b, "", int64(key)) }
+func MarshalWaterfallUID(key waterfalls.UID) graphql.Marshaler {
+	return written(AppendWaterfallUID(nil, key))
+}
+func UnmarshalWaterfallUID(v any) (waterfalls.UID, error) {
+	return parse[waterfalls.UID](v)
 }
 
 func AppendWebhookID(b []byte, key webhooks.UID) []byte {

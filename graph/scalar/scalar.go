@@ -121,6 +121,7 @@ const (
 	PaymentPrefix    = "pay_"
 	RecurrencePrefix = "rec_"
 	BulkFilePrefix   = "fil_"
+	WaterfallPrefix  = "wfl_"
 	WebhookPrefix    = "whk_"
 	QuotePrefix      = "fxq_"
 	TradePrefix      = "fxt_"

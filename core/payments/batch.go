@@ -1,0 +1,97 @@
+package payments
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/events"
+	"bankgraph/db"
+)
+
+// The book transfers of batches, which are made one after the other by workers, in the name of who asked for them.
+
+// transfers returns what transfers need facts about.
+func transfers(drafts []*Draft) want {
+	w := want{created: len(drafts)}
+	for _, d := range drafts {
+		w.payers, w.payees = append(w.payers, d.Sender), append(w.payees, d.Receiver)
+	}
+	return w
+}
+
+// RefusalsTx tells of each transfer why it could never be made as things are, in the name of by; nil for those that
+// could. What accounts hold is not looked at, as the transfers before may bring it. Nothing is locked or written.
+func (s *Service) RefusalsTx(
+	ctx context.Context, tx bun.Tx, by access.Caller, drafts []*Draft, now time.Time,
+) ([]error, error) {
+	f, err := s.look(ctx, func() *db.Batch { return db.TxBatch(tx) }, by.Tenant, transfers(drafts))
+	if err != nil {
+		return nil, err
+	}
+	all := make([]error, len(drafts))
+	for i, d := range drafts {
+		if _, all[i] = f.draw(s, by, d, now); all[i] != nil && !isFault(all[i]) {
+			return nil, all[i]
+		}
+	}
+	return all, nil
+}
+
+// MadeTransfer is what became of a transfer of a batch.
+type MadeTransfer struct {
+	Payment UID   // 0 if it was refused
+	State   State // that it began with: settled, or it waits for a second person
+	Why     error // the fault with which it was refused
+}
+
+// TransferTx makes a transfer in the name of by, as Transfer does: it is carried out, waits for a second person, or is
+// refused and leaves no trace.
+func (s *Service) TransferTx(
+	ctx context.Context, tx bun.Tx, by access.Caller, draft Draft, now time.Time,
+) (made MadeTransfer, err error) {
+	f, err := s.gatherTx(ctx, tx, by.Tenant, transfers([]*Draft{&draft}))
+	if err != nil {
+		return made, err
+	}
+	p, err := f.draw(s, by, &draft, now)
+	var waits bool
+	var to State
+	if err == nil {
+		waits = f.asks(p)
+		to, err = f.start(p, by, now, waits)
+	}
+	switch {
+	case isFault(err):
+		return MadeTransfer{Why: err}, nil
+	case err != nil:
+		return made, err
+	}
+	var rows rows
+	rows.add(p, p.enter(to, by, now, ""))
+	if err := rows.writeTx(ctx); err != nil {
+		return made, err
+	}
+	if err := f.writeTx(ctx); err != nil {
+		return made, err
+	}
+	err = recordTx(ctx, tx, []events.Recorded{changes.Change{
+		Action: "transferFunds", Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version, After: p,
+	}.Recorded(by, "")})
+	if err == nil && waits {
+		proposal := changes.Proposal{Customer: int64(p.Customer), UID: p.UID, Version: p.Version, After: p}
+		proposal.Approvers, proposal.By = f.approvers(p)
+		_, err = s.transfer.ProposeTx(ctx, tx, by, now, draft, proposal)
+	}
+	return MadeTransfer{Payment: p.UID, State: p.State}, err
+}
+
+// StatesThatWait are the states of a payment that waits for people, or for its day.
+var StatesThatWait = []State{PendingApproval, PartlyApproved, Scheduled}
+
+// Waits reports whether a payment in this state waits for people, or for its day.
+func (s State) Waits() bool { return slices.Contains(StatesThatWait, s) }
