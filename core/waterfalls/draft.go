@@ -40,8 +40,7 @@ var (
 	notes      = regexp.MustCompile(`^[a-zA-Z0-9 ]+$`)
 )
 
-// check validates the form of a batch, and puts its payments in the order in which they run. Faults name them by their
-// places in the request.
+// check validates the form of a batch. Faults name its payments by their places in the request.
 func (d *Draft) check() error {
 	c := check.Of("waterfall")
 	c.Required("externalReferenceId", d.ExternalReferenceID)
