@@ -81,8 +81,8 @@ var theBanks = map[string]error{
 	"placeHold":     access.ErrDenied, "releaseHold": access.ErrDenied,
 	"changeAccount": accounts.ErrArranged, // for its number
 	"moveClock":     access.ErrDenied,
-	"runWaterfall":  access.ErrDenied,
-	"linkSubject":   users.ErrBankLinks, "unlinkSubject": users.ErrBankLinks,
+	"runWaterfall":  access.ErrDenied, "repairPayment": access.ErrDenied,
+	"linkSubject": users.ErrBankLinks, "unlinkSubject": users.ErrBankLinks,
 }
 
 func TestSomebodyOfACustomerChangesWhatThatCustomerHas(t *testing.T) {

@@ -72,6 +72,37 @@ func requestPayment(b *coretest.Bank, to *customers.Customer) write {
 	}
 }
 
+// sendUnfit pays somebody at a bank that nobody knows: the payment waits for repair.
+func sendUnfit(b *coretest.Bank, from *customers.Customer) write {
+	b.Directory()
+	b.Limit(from, "INSTANT_PAYMENT_LIMIT_PER_DAY", 900_00)
+	order := payments.Order{
+		Sender: payments.Party{UID: b.Account(from, coretest.Holding(1000_00, 0), coretest.Sends).UID},
+		Receiver: payments.Receiver{
+			Number: "4417123456", Name: "Ada King", Bank: payments.ReceiverBank{IDType: "NID", ID: "011000138"},
+		},
+		Amount: "10", Currency: "USD", Speed: "Instant", ExternalReferenceID: "INV-7", Repairable: true,
+	}
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Payments.Send(ctx, order, with(key)))
+	}
+}
+
+// repairPayment repairs a payment with a fee.
+func repairPayment(b *coretest.Bank, from *customers.Customer) write {
+	b.Configured("Payments", "Outgoing Payment", "Instant", "Gold")
+	b.Exec(`UPDATE fee_catalogue SET price = 25 WHERE tenant = ? AND fee_name = 'Instant'`, b.Tenant)
+	b.Fee(from, func(f *fees.Tier) { f.FeeName = "Instant" })
+	made, err := sendUnfit(b, from)(b.Staff(), "")
+	if err != nil {
+		panic(err)
+	}
+	uid, to := made.Result.(payments.Saved).UID, payments.Receiver{Contact: b.Contact(from).UID}
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Payments.Repair(ctx, uid, payments.Repairs{Receiver: &to}, with(key)))
+	}
+}
+
 func cancelPayment(b *coretest.Bank, what write) write {
 	made, err := what(b.Staff(), "")
 	if err != nil {

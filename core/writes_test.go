@@ -391,6 +391,12 @@ var writes = []struct {
 		name: "sendPayment, above a limit", refused: payments.ErrLimit,
 		on: func(b *coretest.Bank) write { return sendPayment(b, b.Customer(), "900.01", 0) },
 	},
+	{name: "sendPayment, which waits for repair", on: func(b *coretest.Bank) write { return sendUnfit(b, b.Customer()) }},
+	{name: "repairPayment", on: func(b *coretest.Bank) write { return repairPayment(b, b.Customer()) }},
+	{
+		name: "approveChange, of a payment that is repaired", as: checker,
+		on: func(b *coretest.Bank) write { return approve(b, repairPayment(b, b.Customer())) },
+	},
 	{
 		name: "approveChange, of a payment over a network", as: checker,
 		on: func(b *coretest.Bank) write { return approve(b, sendPayment(b, b.Customer(dual), "10", 0)) },
@@ -450,6 +456,9 @@ var writes = []struct {
 		name: "approveChange, of a debit", as: checker,
 		on: func(b *coretest.Bank) write { return approve(b, requestDebit(b, b.Customer(dual), "10", 0)) },
 	},
+	{name: "cancelPayment, which waits for repair", on: func(b *coretest.Bank) write {
+		return cancelPayment(b, sendUnfit(b, b.Customer()))
+	}},
 	{name: "cancelPayment, of a debit", on: func(b *coretest.Bank) write {
 		return cancelPayment(b, requestDebit(b, b.Customer(), "10", 0))
 	}},

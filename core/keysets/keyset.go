@@ -120,6 +120,7 @@ var tables = []table{
 		in(contacts.NumberColumn, "bank_account_number"), {sealed: "regulatory_reporting", report: true},
 	}},
 	{name: "payment_details", key: "payment", columns: []column{in(payments.NumberColumn, "number")}},
+	{name: "payment_repairs", key: "payment", columns: []column{{sealed: "draft_sealed", place: row(payments.RepairColumn)}}},
 	{name: "ach_received", key: "id", columns: []column{in(payments.ReceivedColumn, "number")}},
 	{name: "recurrences", key: "uid", columns: []column{{sealed: "draft_sealed", place: row(payments.DraftColumn)}}},
 	{name: "bulk_file_lines", key: "id", columns: []column{{sealed: "draft_sealed", place: row(files.DraftColumn)}}},

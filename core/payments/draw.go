@@ -121,7 +121,7 @@ func mayPay(by access.Caller, amount money.Amount) error {
 
 // asks reports whether a payment needs a second person.
 func (f *facts) asks(p *Payment) bool {
-	return f.asksOf(p.Own()) || f.callback(p)
+	return p.altered || f.asksOf(p.Own()) || f.callback(p)
 }
 
 // asksOf reports whether it takes a second person to take money from an account.

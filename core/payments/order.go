@@ -50,6 +50,11 @@ type Order struct {
 	SenderPhone   string         `json:"phone,omitempty"`
 	// Strict requires all that the current published form does (rest/CONTRACT.md, credit requests)
 	Strict bool `json:"strict,omitempty"`
+	// Repairable keeps a credit for the bank's people to repair that would be refused otherwise, but for what nobody
+	// can repair (rest/CONTRACT.md, repair)
+	Repairable bool   `json:"repairable,omitempty"`
+	asked      []byte // of a repairable one: what was asked for, as it was
+	unfit      error  // of a repairable one: the faults of its form that can be repaired
 	// where its network rests on its date, it settles on the next day on which that does not; of series
 	moves bool
 }
@@ -135,7 +140,7 @@ func (o *Order) check() error {
 	c := check.Of("payment")
 	c.Required("externalReferenceId", o.ExternalReferenceID)
 	c.AtMost("externalReferenceId", o.ExternalReferenceID, longestReference)
-	if o.Strict && strings.ContainsAny(o.ExternalReferenceID, "!<>/") {
+	if o.Strict && !o.Repairable && strings.ContainsAny(o.ExternalReferenceID, "!<>/") {
 		c.Fail("externalReferenceId", fault.Malformed, "must not contain ! < > /")
 	}
 	CheckAmount(c, o.Amount)
@@ -175,7 +180,7 @@ func (o *Order) checkSender(c *check.Fields) {
 	}
 	full := o.Strict && o.Sender.UID == 0 && o.Sender.Number != ""
 	var required []string
-	if o.SenderAddress != (postal.Address{}) || full {
+	if o.SenderAddress != (postal.Address{}) || full && !o.Repairable {
 		required = []string{"addressLine1", "city", "countryCode"}
 	}
 	o.SenderAddress = c.Address("address", o.SenderAddress, required...)

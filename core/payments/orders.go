@@ -28,7 +28,7 @@ func (s *Service) Send(
 ) (changes.Outcome[Saved], error) {
 	caller, err := s.send.Require(ctx, "")
 	if err == nil {
-		err = fault.Called(order.check(), calledInOrders)
+		err = order.admit()
 	}
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
@@ -54,7 +54,7 @@ func (s *Service) sendTx(ctx context.Context, tx *changes.LaneTx, members []*cha
 	if err != nil {
 		return err
 	}
-	return beginAllTx(ctx, f, members, func(m *changes.Member[Order, Saved]) (*Payment, error) {
+	return beginAllTx(ctx, s, f, members, func(m *changes.Member[Order, Saved]) (*Payment, error) {
 		return f.drawOrder(s, m.Tx.Caller, &m.Draft, m.Tx.Now)
 	})
 }
@@ -85,19 +85,25 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 	if err != nil {
 		return nil, err
 	}
-	exchange, err := f.exchanged(o, sender, amount)
-	if err != nil {
-		return nil, err
-	}
 	p := &Payment{
 		Tenant: f.tenant, UID: f.uids[0], Customer: sender.Customer, Direction: Out, Speed: Speed(o.Speed),
-		EntryType: rails.Credit, Minor: amount.Minor, Currency: amount.Currency, Exchange: exchange, Date: o.Date,
+		EntryType: rails.Credit, Minor: amount.Minor, Currency: amount.Currency, Date: o.Date,
 		ExternalReferenceID: o.ExternalReferenceID, Notes: o.Notes,
 		Channel: cmp.Or(o.Channel, "API"), SenderAccount: sender.Account, SenderName: sender.Name,
 		MakerClient: by.Client, MakerLogin: by.LoginID, CreatedAt: now, UpdatedAt: now,
 	}
-	if err := mayPay(by, p.Debited()); err != nil {
-		return nil, err
+	p.Exchange, err = f.exchanged(o, sender, amount)
+	if own := mayPay(by, p.Debited()); own != nil {
+		return nil, own
+	}
+	if o.Repairable {
+		p.order = o
+	}
+	if err == nil {
+		err = o.unfit
+	}
+	if err != nil {
+		return p, err
 	}
 	to, err := f.receiver(s, sender, &o.Receiver, p.Speed.International())
 	if err != nil {

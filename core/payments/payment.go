@@ -95,6 +95,10 @@ type Payment struct {
 	entry   *Entry       // of a new one over ACH
 	series  *Recurrence  // that a new one begins
 	asks    *Request     // of a new one that asks for payment, and of one that is sent
+	order   *Order       // of a new one that waits for repair where it would be refused otherwise
+	aside   *aside       // of a new one that waits for repair
+	// it is repaired, and not carried out as it was asked for
+	altered bool
 	// the account in whose list it stands, one of the two; 0 outside such a list
 	Listed accounts.UID `bun:"listed,scanonly" json:"-"`
 }
@@ -211,7 +215,7 @@ func (p *Payment) otherName() string {
 
 // Failed reports whether the reason of the payment says what went wrong.
 func (s State) Failed() bool {
-	return s == Invalid || s == Rejected || s == Expired || s == Returned || s == ReversalRejected
+	return s == Repair || s == Invalid || s == Rejected || s == Expired || s == Returned || s == ReversalRejected
 }
 
 // Recorded returns the amounts as the audit record shows them.
@@ -325,7 +329,9 @@ var (
 	ErrNoBIC = fault.New(fault.State, "payment.no_bic", "the bank has no BIC, which its own customer record tells").On("speed")
 	ErrDay   = fault.New(fault.Invalid, "payment.day", "the network does not settle on this day, or no more today").
 			On("paymentDate")
-	ErrOver = fault.New(fault.State, "payment.over", "the payment can no longer be cancelled")
+	// ErrNotInRepair is returned when a payment is to be repaired that does not wait for it.
+	ErrNotInRepair = fault.New(fault.State, "payment.not_in_repair", "the payment does not wait for repair")
+	ErrOver        = fault.New(fault.State, "payment.over", "the payment can no longer be cancelled")
 	// ErrDecided is returned for a payment that no longer waits for a second person.
 	ErrDecided = fault.New(fault.State, "payment.decided", "the payment no longer waits for approval")
 	// ErrNotIncoming is returned when a payment is to be given back that did not come in.

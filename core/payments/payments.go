@@ -21,7 +21,7 @@ import (
 var Tables = db.Tables{
 	Own: []string{
 		"ach_answers", "ach_received", "ach_entries", "ach_origins", "ach_reversals", "information_requests", "network_messages",
-		"payment_details", "payment_requests", "payment_steps", "payments", "recurrences",
+		"payment_details", "payment_repairs", "payment_requests", "payment_steps", "payments", "recurrences",
 	},
 	Reads: map[string]string{
 		"bulk_file_lines":  "which file a payment is of, in the statements that tell of payments",
@@ -55,6 +55,7 @@ type Service struct {
 	send     *changes.Operation[Order, Saved]
 	collect  *changes.Operation[Order, Saved]
 	cancel   *changes.Operation[struct{}, Saved]
+	repair   *changes.Operation[Repairs, Saved]
 	giveBack *changes.Operation[Return, Saved]
 	reverse  *changes.Operation[Reversal, Saved]
 	inform   *changes.Operation[InformationDraft, SavedInformation]
@@ -75,6 +76,8 @@ func New(
 	s.collect = changes.DeclareLane(all, "requestDebit", "payment", access.InitiatePayments, s.sendTx).
 		DecidedWith(access.ApprovePayments).Settle(s.settleTx).Partly(s.agreeTx)
 	s.cancel = changes.Declare(all, "cancelPayment", "payment", access.CancelPayments, s.cancelTx)
+	s.repair = changes.Declare(all, "repairPayment", "payment", access.InitiatePayments, s.repairTx).
+		DecidedWith(access.ApprovePayments).Settle(s.settleTx).Partly(s.agreeTx)
 	s.giveBack = changes.Declare(all, "returnPayment", "payment", access.ReturnPayments, s.returnTx).
 		DecidedWith(access.ApprovePayments).Partly(s.mayGoOnTx)
 	s.reverse = changes.Declare(all, "reversePayment", "payment", access.ReversePayments, s.reverseTx).

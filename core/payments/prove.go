@@ -87,7 +87,7 @@ var Invariants = []ledger.Invariant{
 		  WHERE j.tenant = ?0 AND j.kind = 'fee') AS q ON q.payment = p.uid AND q.account = coalesce(p.sender_account, p.receiver_account)
 		WHERE p.tenant = ?0 GROUP BY p.tenant, p.uid, p.fee, p.state, p.direction
 		HAVING coalesce(-sum(q.amount), 0) <> CASE WHEN p.state NOT IN ('QUEUED') THEN p.fee ELSE 0 END
-		  OR p.fee > 0 AND p.state IN ('PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'SCHEDULED', 'REJECTED', 'INVALID', 'CANCELLED')
+		  OR p.fee > 0 AND p.state IN ('PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'SCHEDULED', 'REPAIR', 'REJECTED', 'INVALID', 'CANCELLED')
 		  OR p.fee > 0 AND p.direction = 'IN'`,
 	},
 }

@@ -57,7 +57,7 @@ func (r *Request) PaidBy() *UID {
 func (p *Payment) Asks() bool { return p.Collects() && (p.Rail == rails.FedNow || p.Rail == rails.RTP) }
 
 // counts reports whether the payment counts against the limits of its customer.
-func (p *Payment) counts() bool { return p.Rail != rails.Book && !p.Asks() }
+func (p *Payment) counts() bool { return p.Rail != rails.Book && !p.Asks() && p.State != Repair }
 
 // check checks what a request for payment says. Over ACH nobody is asked.
 func (d *Ask) check(c *check.Fields, speed Speed) {

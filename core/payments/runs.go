@@ -51,7 +51,7 @@ func (f *facts) repeat(s *Service, p *Payment, d *Repetition, draft any) error {
 
 // repeated is what each payment of a series says: what the first one did, from the account that it was paid from.
 func (o Order) repeated(p *Payment) Order {
-	o.Sender, o.Date, o.Repeat = Party{UID: p.SenderAccount}, time.Time{}, nil
+	o.Sender, o.Date, o.Repeat, o.Repairable = Party{UID: p.SenderAccount}, time.Time{}, nil, false
 	return o
 }
 
@@ -317,6 +317,7 @@ type rows struct {
 	details  []*Details
 	entries  []*Entry
 	requests []*Request
+	asides   []*aside
 	steps    []*Step
 }
 
@@ -333,6 +334,9 @@ func (r *rows) add(p *Payment, step *Step) {
 	}
 	if p.asks != nil {
 		r.requests = append(r.requests, p.asks)
+	}
+	if p.aside != nil {
+		r.asides = append(r.asides, p.aside)
 	}
 }
 
@@ -351,6 +355,9 @@ func (r *rows) writeTx(ctx context.Context) error {
 		return err
 	}
 	if err := db.InsertAtCommit(ctx, r.requests); err != nil {
+		return err
+	}
+	if err := db.InsertAtCommit(ctx, r.asides); err != nil {
 		return err
 	}
 	return db.InsertAtCommit(ctx, r.steps)

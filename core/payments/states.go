@@ -9,6 +9,9 @@ import (
 type State string
 
 const (
+	// Repair is that of a payment which cannot be carried out as it was asked for: the bank's people repair or
+	// cancel it; no money has moved
+	Repair          State = "REPAIR"
 	PendingApproval State = "PENDING_APPROVAL" // waits for a second person; no money has moved
 	// one of two people has agreed; no money has moved
 	PartlyApproved State = "PARTIALLY_APPROVED"
@@ -37,6 +40,7 @@ const (
 type Status string
 
 const (
+	StatusRepair            Status = "REPAIR"
 	StatusPendingApproval   Status = "PENDING_APPROVAL"
 	StatusPartlyApproved    Status = "PARTIALLY_APPROVED"
 	StatusFutureDated       Status = "FUTURE_DATED"
@@ -87,6 +91,7 @@ const (
 )
 
 var wordings = map[State]wording{
+	Repair:          {StatusRepair, NotPosted, ""},
 	PendingApproval: {StatusPendingApproval, NotPosted, ""}, PartlyApproved: {StatusPartlyApproved, NotPosted, ""},
 	Scheduled: {StatusFutureDated, NotPosted, ""}, OnHold: {StatusHold, NotPosted, ""},
 	Validated: {StatusValidated, NotPosted, ""}, Queued: {StatusReadyToTransmit, NotPosted, ""},
@@ -124,7 +129,8 @@ func StatesOf(status Status) []State {
 
 // States lists all states, in the order of a payment's life.
 var States = []State{
-	PendingApproval, PartlyApproved, Scheduled, OnHold, Validated, Queued, Sent, Settled, Recalling, Recalled, Returning, Returned,
+	Repair, PendingApproval, PartlyApproved, Scheduled, OnHold, Validated, Queued, Sent, Settled, Recalling, Recalled,
+	Returning, Returned,
 	ReversalAccepted, ReversalPartly, ReversalRejected, Rejected, Expired, Invalid, Cancelled,
 }
 
@@ -135,8 +141,9 @@ var (
 		From: []State{PendingApproval, PartlyApproved}, To: Settled, Else: ErrDecided,
 	}
 	cancelling = states.Step[State]{
-		From: []State{PendingApproval, PartlyApproved, Scheduled, Queued}, To: Cancelled, Else: ErrOver,
+		From: []State{Repair, PendingApproval, PartlyApproved, Scheduled, Queued}, To: Cancelled, Else: ErrOver,
 	}
+	repairing = states.Step[State]{From: []State{Repair}, To: Queued, Else: ErrNotInRepair}
 	settling  = states.Step[State]{From: []State{Sent}, To: Settled, Else: ErrLate}
 	rejecting = states.Step[State]{From: []State{Sent}, To: Rejected, Else: ErrLate}
 	expiring  = states.Step[State]{From: []State{Sent}, To: Expired, Else: ErrLate}

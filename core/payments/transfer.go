@@ -53,14 +53,14 @@ func (s *Service) transferTx(
 	if err != nil {
 		return err
 	}
-	return beginAllTx(ctx, f, members, func(m *changes.Member[Draft, Saved]) (*Payment, error) {
+	return beginAllTx(ctx, s, f, members, func(m *changes.Member[Draft, Saved]) (*Payment, error) {
 		return f.draw(s, m.Tx.Caller, &m.Draft, m.Tx.Now)
 	})
 }
 
 // beginAllTx begins the payments that are drawn from the requests of a lane, and writes them.
 func beginAllTx[D any](
-	ctx context.Context, f *facts, members []*changes.Member[D, Saved],
+	ctx context.Context, s *Service, f *facts, members []*changes.Member[D, Saved],
 	draw func(*changes.Member[D, Saved]) (*Payment, error),
 ) error {
 	var rows rows
@@ -68,7 +68,10 @@ func beginAllTx[D any](
 		p, err := draw(m)
 		var step *Step
 		if err == nil {
-			step, err = begin(ctx, f, m.Tx, p)
+			step, err = begin(ctx, f, m.Tx, nil, p)
+		}
+		if isFault(err) && p != nil && p.order != nil {
+			step, err = s.setAside(ctx, f, m.Tx, p, err)
 		}
 		switch {
 		case err == nil:
@@ -105,8 +108,9 @@ func isFault(err error) bool {
 	return is && f.Kind != fault.Internal
 }
 
-// begin begins one payment: it is carried out at once, or waits for its day or for a second person.
-func begin(ctx context.Context, f *facts, tx *changes.Tx, p *Payment) (step *Step, err error) {
+// begin begins one payment: it is carried out at once, or waits for its day or for a second person. was is what it
+// was, if it waited for repair.
+func begin(ctx context.Context, f *facts, tx *changes.Tx, was, p *Payment) (step *Step, err error) {
 	waits := tx.NeedsApproval(f.asks(p))
 	to, err := f.start(p, tx.Caller, tx.Now, waits)
 	if err != nil {
@@ -127,9 +131,11 @@ func begin(ctx context.Context, f *facts, tx *changes.Tx, p *Payment) (step *Ste
 			return step, err
 		}
 	}
-	if err := tx.Record(ctx, changes.Change{
-		UID: p.UID, Customer: int64(p.Customer), Version: p.Version, After: p,
-	}); err != nil || !waits {
+	change := changes.Change{UID: p.UID, Customer: int64(p.Customer), Version: p.Version, After: p}
+	if was != nil {
+		change.Before = was
+	}
+	if err := tx.Record(ctx, change); err != nil || !waits {
 		return step, err
 	}
 	proposal := changes.Proposal{Customer: int64(p.Customer), UID: p.UID, Version: p.Version, After: p}
@@ -169,12 +175,21 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 		err = tx.CheckVersion(p.Version)
 	}
 	if err == nil {
-		err = MayApprove(tx.Caller, p.Debited())
+		err = p.mayBeApproved(tx.Caller)
 	}
 	if err == nil {
 		err = s.enterTx(ctx, tx, &was, p, to, "")
 	}
 	return p.Version, err
+}
+
+// mayBeApproved reports why a person may not approve the payment. Who made it may not, be it that somebody else has
+// repaired it since.
+func (p *Payment) mayBeApproved(by access.Caller) error {
+	if by.Client == p.MakerClient && by.LoginID == p.MakerLogin {
+		return changes.ErrOwn
+	}
+	return MayApprove(by, p.Debited())
 }
 
 // MayApprove returns ErrApproveLimit for an amount above what the person's own roles let them approve.
@@ -209,7 +224,7 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		}
 		return s.enterTx(ctx, tx, &was, p, Cancelled, tx.Options.Reason)
 	}
-	if err := MayApprove(tx.Caller, p.Debited()); err != nil {
+	if err := p.mayBeApproved(tx.Caller); err != nil {
 		return err
 	}
 	if err := s.followsTx(ctx, tx, p, true); err != nil {
@@ -317,6 +332,10 @@ func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	}
 	switch p.State {
 	case Scheduled:
+	case Repair:
+		if err := s.forgetTx(ctx, p); err != nil {
+			return Saved{}, err
+		}
 	case Queued:
 		if p.Collects() {
 			break // nothing is held

@@ -1,0 +1,263 @@
+package payments
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/banks"
+	"bankgraph/core/changes"
+	"bankgraph/core/check"
+	"bankgraph/core/fault"
+	"bankgraph/core/fx"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
+	"bankgraph/core/seal"
+	"bankgraph/db"
+)
+
+// A repairable order that cannot be carried out is set aside: it becomes a payment in the state Repair, with the
+// reasons, and nothing is held or counted for it. The bank's people change what is wrong, and it goes on as a new
+// payment does, or they cancel it. Who pays, how much and under which reference stays as it was asked for.
+
+// Repairs is what a request says about repairing a payment (rest/CONTRACT.md, repair). What is absent stays as it was
+// asked for.
+type Repairs struct {
+	Receiver  *Receiver     `json:"receiver,omitempty"` // all of it
+	Speed     string        `json:"speed,omitempty"`
+	Date      time.Time     `json:"paymentDate,omitzero"`
+	Contract  fx.TradeUID   `json:"fxContractNumber,omitempty"`
+	SECCode   rails.SECCode `json:"secCode,omitempty"`
+	CompanyID string        `json:"achCompanyID,omitempty"`
+	Notes     string        `json:"paymentNotes,omitempty"`
+	Charges   string        `json:"detailsOfCharges,omitempty"`
+}
+
+// apply changes what an order says.
+func (r Repairs) apply(o *Order) {
+	if r.Receiver != nil {
+		o.Receiver = *r.Receiver
+	}
+	if !r.Date.IsZero() {
+		o.Date = r.Date
+	}
+	o.Speed, o.Contract, o.SECCode = cmp.Or(r.Speed, o.Speed), cmp.Or(r.Contract, o.Contract), cmp.Or(r.SECCode, o.SECCode)
+	o.CompanyID, o.Notes = cmp.Or(r.CompanyID, o.CompanyID), cmp.Or(r.Notes, o.Notes)
+	o.Charges = cmp.Or(r.Charges, o.Charges)
+}
+
+// repairable are the fields of an order that Repairs can change. All that begins with receiver is one of them.
+var repairable = []string{
+	"paymentDate", "paymentNotes", "sender.achCompanyID", "additionalInfo.secCode", "additionalInfo.detailsOfCharges",
+	"additionalInfo.fxContractNumber",
+}
+
+// canBeRepaired reports whether a fault of an order's form is one that Repairs can mend.
+func canBeRepaired(f *fault.Fault) bool {
+	name, _, _ := strings.Cut(f.Field, ".")
+	return f.Problem != fault.Max && (name == "receiver" || slices.Contains(repairable, f.Field))
+}
+
+// mostAsked bounds a repairable order, which is kept as it was asked for; in bytes.
+const mostAsked = 16 << 10
+
+// admit checks the form of an order. Of a repairable one it keeps the faults that can be repaired; if there is one
+// that cannot be, it returns them all.
+func (o *Order) admit() error {
+	if !o.Repairable {
+		return o.called(o.check())
+	}
+	var err error
+	if o.asked, err = json.Marshal(o); err != nil {
+		return fmt.Errorf("write an order that may wait for repair: %w", err)
+	}
+	if len(o.asked) > mostAsked {
+		return fault.Field("payment", "receiver", fault.Max, fmt.Sprintf("the request must have at most %d bytes", mostAsked))
+	}
+	err = o.called(o.check())
+	var faults fault.Faults
+	if errors.As(err, &faults) && !slices.ContainsFunc(faults, func(f *fault.Fault) bool { return !canBeRepaired(f) }) {
+		o.unfit, err = err, nil
+	}
+	return err
+}
+
+// aside is the order of a payment that waits for repair, as it was asked for.
+type aside struct {
+	bun.BaseModel `bun:"table:payment_repairs,alias:pr"`
+
+	Tenant  access.Tenant `bun:"tenant,pk"`
+	Payment UID           `bun:"payment,pk"`
+	Draft   []byte        `bun:"draft_sealed,type:bytea"`
+}
+
+// RepairColumn names the column for which the orders of payments that wait for repair are sealed (seal.Place).
+const RepairColumn = "payment_repairs.draft"
+
+func (a *aside) place() seal.Place {
+	return seal.Place{Tenant: int64(a.Tenant), Column: RepairColumn, Row: int64(a.Payment)}
+}
+
+// setAside makes a payment wait for repair that cannot be carried out. What was decided of it by then is undone.
+func (s *Service) setAside(ctx context.Context, f *facts, tx *changes.Tx, p *Payment, why error) (*Step, error) {
+	o := p.order
+	if len(f.uids) > 0 && f.uids[0] == p.UID {
+		f.uids = f.uids[1:]
+	}
+	p.Rail, p.Date = networks[p.Speed][0], o.Date
+	if p.Date.IsZero() {
+		p.Date = calendar.Today(tx.Now)
+	}
+	p.Exchange, p.Recurrence, p.SendAt, p.SettlesAt = Exchange{}, 0, nil, nil
+	p.entry, p.series, p.order = nil, nil, nil
+	p.free()
+	p.ReceiverName, p.Notes = cmp.Or(p.ReceiverName, storable(o.Receiver.Name)), storable(o.Notes)
+	p.details = f.described(s, p, o)
+	p.aside = &aside{Tenant: p.Tenant, Payment: p.UID}
+	p.aside.Draft = s.keys.Seal(string(o.asked), p.aside.place()).Sealed
+	step := p.enter(Repair, tx.Caller, tx.Now, reasons(fault.Called(why, calledInOrders)))
+	return step, tx.Record(ctx, changes.Change{
+		UID: p.UID, Customer: int64(p.Customer), Version: p.Version, After: p,
+	})
+}
+
+// described returns what an order says of who is paid, as far as it can be stored.
+func (f *facts) described(s *Service, p *Payment, o *Order) *Details {
+	to := o.Receiver
+	if k := f.known[to.Contact]; k != nil && k.Customer == p.Customer {
+		p.ReceiverName = k.Name
+		to = Receiver{Contact: k.UID, Type: k.Type, SubType: k.SubType, Bank: ReceiverBank{ID: k.Routing, Name: k.BankName}}
+	} else {
+		to.Contact = 0
+	}
+	for _, text := range []*string{
+		&to.Number, &to.Type, &to.SubType, &to.Name, &to.Phone, &to.Email, &to.Bank.ID, &to.Bank.BIC, &to.Bank.Name,
+		&to.Between.BIC, &to.Between.Name,
+	} {
+		*text = storable(*text)
+	}
+	return f.detail(s, p, o, &to, &banks.Bank{}, "")
+}
+
+// storable returns a text if it can be stored as one.
+func storable(text string) string {
+	if len(text) > longestNotes || !check.IsPlain(text) {
+		return ""
+	}
+	return text
+}
+
+// reasons tells each fault on a line of its own.
+func reasons(why error) string {
+	var faults fault.Faults
+	if !errors.As(why, &faults) {
+		return why.Error()
+	}
+	lines := make([]string, len(faults))
+	for i, f := range faults {
+		lines[i] = f.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Repair changes what is wrong with a payment that waits for repair, and carries it out as Send does. It is for the
+// bank's own people. Where another is paid than was asked for, or at another speed, it waits for a second person. It
+// returns ErrNotInRepair for other payments, and the faults of Send if the payment still cannot be carried out: then
+// it goes on waiting as it was.
+func (s *Service) Repair(
+	ctx context.Context, uid UID, repairs Repairs, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	caller, err := s.repair.Require(ctx, uid.String())
+	if err == nil && caller.Reach != access.OfBank {
+		err = access.ErrDenied
+	}
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.repair.Do(ctx, caller, changes.Target{UID: uid.String()}, repairs, options)
+}
+
+func (s *Service) repairTx(ctx context.Context, tx *changes.Tx, at changes.Target, repairs Repairs) (Saved, error) {
+	was, err := s.lockTx(ctx, tx, at)
+	if err == nil {
+		_, err = repairing.Take(was.State)
+	}
+	if err == nil {
+		err = tx.CheckVersion(was.Version)
+	}
+	if err != nil {
+		return Saved{}, err
+	}
+	o, err := s.orderTx(ctx, tx.Tx, was)
+	if err != nil {
+		return Saved{}, err
+	}
+	repairs.apply(o)
+	if err := o.called(o.check()); err != nil {
+		return Saved{}, err
+	}
+	w := wantedBy([]*Order{o}, tx.Now)
+	w.created = 0
+	f, err := s.gatherTx(ctx, tx.Tx, tx.Caller.Tenant, w)
+	if err != nil {
+		return Saved{}, err
+	}
+	f.uids = []UID{was.UID}
+	p, err := f.drawOrder(s, tx.Caller, o, tx.Now)
+	if err != nil {
+		return Saved{}, fault.Called(err, calledInOrders)
+	}
+	p.MakerClient, p.MakerLogin, p.CreatedAt, p.Version = was.MakerClient, was.MakerLogin, was.CreatedAt, was.Version
+	p.altered = repairs.Receiver != nil || Speed(o.Speed) != was.Speed
+	step, err := begin(ctx, f, tx, was, p)
+	if err != nil {
+		return Saved{}, fault.Called(err, calledInOrders)
+	}
+	return saved(p), errors.Join(s.forgetTx(ctx, p), p.replaceTx(ctx, step), f.writeTx(ctx))
+}
+
+// orderTx reads the order of a payment that waits for repair.
+func (s *Service) orderTx(ctx context.Context, tx bun.Tx, p *Payment) (*Order, error) {
+	row := aside{Tenant: p.Tenant, Payment: p.UID}
+	if err := tx.NewSelect().Model(&row).WherePK().Scan(ctx); err != nil {
+		return nil, fmt.Errorf("read the order of payment %s: %w", p.UID, err)
+	}
+	text, err := s.keys.Open(seal.Value{Sealed: row.Draft}, row.place())
+	if err != nil {
+		return nil, fmt.Errorf("open the order of payment %s: %w", p.UID, err)
+	}
+	o := new(Order)
+	if err := json.Unmarshal([]byte(text), o); err != nil {
+		return nil, fmt.Errorf("read the order of payment %s: %w", p.UID, err)
+	}
+	o.Repairable = false
+	return o, nil
+}
+
+// forgetTx deletes the order of a payment that no longer waits for repair, at the end of the transaction.
+func (s *Service) forgetTx(ctx context.Context, p *Payment) error {
+	return db.ExecAtCommit(ctx, `DELETE FROM payment_repairs WHERE tenant = $1 AND payment = $2`, p.Tenant, p.UID)
+}
+
+// replaceTx writes a payment that is repaired in place of what was known of it, at the end of the transaction.
+func (p *Payment) replaceTx(ctx context.Context, step *Step) error {
+	err := errors.Join(
+		db.ExecAtCommit(ctx, `DELETE FROM payment_details WHERE tenant = $1 AND payment = $2`, p.Tenant, p.UID),
+		db.ExecAtCommit(ctx, `UPDATE payments SET rail = $3, speed = $4, amount = $5, trade = nullif($6, 0), sold = $7,
+			sold_currency = $8, notes = $9, receiver_name = $10, recurrence = nullif($11, 0) WHERE tenant = $1 AND uid = $2`,
+			p.Tenant, p.UID, p.Rail, p.Speed, p.Minor, p.Trade, p.SoldMinor, p.SoldCurrency, p.Notes, p.ReceiverName,
+			p.Recurrence),
+		writeTx(ctx, []*Payment{p}, nil))
+	var rows rows
+	rows.add(p, step)
+	rows.payments = nil
+	return errors.Join(err, rows.writeTx(ctx))
+}
