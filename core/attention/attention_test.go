@@ -46,6 +46,7 @@ func waiting(t *testing.T) (b *coretest.Bank, want []string) {
 	of(attention.Late, state(payments.Queued, rails.Fedwire, "send_at = ?", ago(7*time.Hour)))
 	of(attention.Late, state(payments.Sent, rails.ACH, "settles_at = ?, updated_at = ?", ago(6*time.Hour), ago(20*time.Hour)))
 	of(attention.Failed, state(payments.Invalid, rails.FedNow, "updated_at = ?, reason = 'No funds'", ago(5*time.Hour)))
+	of(attention.Repair, state(payments.Repair, rails.FedNow, "updated_at = ?", ago(4*time.Hour)))
 	of(attention.Unanswered, state(payments.Sent, rails.RTP, "updated_at = ?", ago(2*time.Minute)))
 
 	state(payments.Sent, rails.RTP, "updated_at = ?", ago(30*time.Second))                        // has time
@@ -78,7 +79,7 @@ func TestWhatWaitsForPeopleIsListedLongestFirst(t *testing.T) {
 	for _, w := range found.Waiting {
 		counts[w.Kind] = w.Count
 	}
-	if len(counts) != 4 || counts[attention.Late] != 2 || counts[attention.Unanswered] != 2 || counts[attention.Recall] != 1 {
+	if len(counts) != 5 || counts[attention.Repair] != 1 || counts[attention.Late] != 2 || counts[attention.Unanswered] != 2 || counts[attention.Recall] != 1 {
 		t.Errorf("%v", counts)
 	}
 	few, err := b.Attention.List(b.Staff(), attention.Search{Kind: []attention.Kind{attention.Late}}, 1)

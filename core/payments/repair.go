@@ -140,7 +140,8 @@ func (f *facts) described(s *Service, p *Payment, o *Order) *Details {
 	}
 	for _, text := range []*string{
 		&to.Number, &to.Type, &to.SubType, &to.Name, &to.Phone, &to.Email, &to.Bank.ID, &to.Bank.BIC, &to.Bank.Name,
-		&to.Between.BIC, &to.Between.Name,
+		&to.Between.BIC, &to.Between.Name, &to.Address.Line1, &to.Address.Line2, &to.Address.City, &to.Address.State,
+		&to.Address.PostalCode, &to.Address.CountryCode, &to.Address.Country,
 	} {
 		*text = storable(*text)
 	}

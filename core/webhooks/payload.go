@@ -249,8 +249,11 @@ func payloadOf(p *payments.Told, zone *time.Location) Payload {
 	if p.State.Failed() {
 		view.MemoPostFailureReason = p.Reason
 	}
-	if p.State == payments.Invalid && p.Reason != "" {
-		view.ValidationFailureMessages = []ValidationFailure{{Code: string(p.Status()), Reason: p.Reason}}
+	if p.State == payments.Invalid || p.State == payments.Repair {
+		for reason := range strings.Lines(p.Reason) {
+			view.ValidationFailureMessages = append(view.ValidationFailureMessages,
+				ValidationFailure{Code: string(p.Status()), Reason: strings.TrimSpace(reason)})
+		}
 	}
 	if view.DeliveryMethod != "" {
 		view.DeliveryDate = view.PaymentDate
