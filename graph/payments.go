@@ -217,13 +217,22 @@ func (m mutations) SendPayment(ctx context.Context, in model.OrderDraft) (*model
 	return paymentKind.payload(ctx, done.Result.UID, done.Receipt, failed(err, credit))
 }
 
+func (m mutations) RepairPayment(ctx context.Context, in model.RepairDraft) (*model.PaymentPayload, error) {
+	repairs, err := in.Whole()
+	if err != nil {
+		return nil, err
+	}
+	done, err := m.core.Payments.Repair(ctx, in.UID, repairs, in.RequestOptions)
+	return paymentKind.payload(ctx, done.Result.UID, done.Receipt, failed(err, credit))
+}
+
 // credit is the subject of faults that stop a payment over a network, or a debit.
 const credit = "credit"
 
 // failed gives what stops a payment, such as the state of an account, the code of a failed one of its kind.
 func failed(err error, subject string) error {
 	f, ok := fault.Of(err)
-	if !ok || f.Kind != fault.State && (f.Kind != fault.NotFound || subject != credit) {
+	if !ok || f.Kind != fault.State && (f.Kind != fault.NotFound || subject != credit) || payments.ErrNotFound.Is(f) {
 		return err
 	}
 	failed := fault.New(f.Kind, subject, f.Message)

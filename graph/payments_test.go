@@ -3,6 +3,7 @@ package graph_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -94,6 +95,12 @@ func init() {
 		bankName remittance originatorToBeneficiary senderToReceiver detailsOfCharges costCenter requestMethod operationNote }
 		achEntry { secCode } messages { kind } request { requestedExecutionDate expiryDate amountModificationAllowed earlyPayment
 		guaranteedPayment paidBy } timeline { number status client } version } approval { uid }`}
+	mutations["repairPayment"] = tried{access.InitiatePayments, func(c customers.UID) string {
+		return fmt.Sprintf(`uid: "%s", speed: EXPRESS, paymentDate: "2026-11-20", notes: "Rent", detailsOfCharges: "SHA",
+			reason: "Corrected", receiver: {accountNumber: "440055551", name: "Ada Byron", bankId: "611090001",
+			address: {line1: "1 Lake Rd", city: "Erie", countryCode: "US"}}`, overNetwork(c, unfit))
+	}, `payment { uid status rail speed notes receiverName receiverNumber { masked } paymentDate details { bankId bankName
+		detailsOfCharges } timeline { number status reason } version } approval { uid }`}
 	mutations["cancelPayment"] = tried{access.CancelPayments, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", reason: "Paid twice"`, paymentOf(activeOf(c), 0))
 	}, `payment { uid status reason timeline { number status reason } version } approval { uid }`}
@@ -103,7 +110,7 @@ func init() {
 	mutations["reversePayment"] = tried{access.ReversePayments, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", code: "DUPL", notes: "Paid twice"`, overNetwork(c, wentOut))
 	}, `payment { uid status returnStatus } approval { uid }`}
-	for _, name := range []string{"transferFunds", "sendPayment", "requestDebit", "cancelPayment"} {
+	for _, name := range []string{"transferFunds", "sendPayment", "requestDebit", "repairPayment", "cancelPayment"} {
 		staffOnly[name] = true // as changeLimits
 	}
 }
@@ -113,6 +120,7 @@ const (
 	cameIn  = "%CAME-IN"
 	wentOut = "%WENT-OUT"
 	debited = "%DEBITED" // a debit that waits for people
+	unfit   = "%UNFIT"   // a payment that waits for repair
 )
 
 // overNetwork is the place of such a payment of the star's customer, and any payment of others.
@@ -133,7 +141,7 @@ type networked struct {
 // named puts the numbers of payments over a network into their places.
 func (n *networked) named(t testing.TB, b *bank, document string) string {
 	t.Helper()
-	if !slices.ContainsFunc([]string{cameIn, wentOut, debited, placed}, func(place string) bool {
+	if !slices.ContainsFunc([]string{cameIn, wentOut, debited, unfit, placed}, func(place string) bool {
 		return strings.Contains(document, place)
 	}) {
 		return document
@@ -150,8 +158,12 @@ func (n *networked) named(t testing.TB, b *bank, document string) string {
 				Number: "440055551", Name: "Ada Byron", Bank: payments.ReceiverBank{ID: listedBank.number},
 			},
 		}, changes.RequestOptions{})
-		if failed != nil || bad != nil || err != nil {
-			t.Fatal(failed, bad, err)
+		wrong, worse := b.core.Payments.Send(staff, payments.Order{
+			Sender: payments.Party{UID: account}, Amount: "12.50", Currency: "USD", Speed: "Instant",
+			ExternalReferenceID: "INV-2", Repairable: true,
+		}, changes.RequestOptions{})
+		if err := errors.Join(failed, bad, err, worse); err != nil {
+			t.Fatal(err)
 		}
 		operator := access.Operator(t.Context(), b.tenant, "", time.UTC)
 		for range 3 {
@@ -173,7 +185,7 @@ func (n *networked) named(t testing.TB, b *bank, document string) string {
 			t.Fatal(err)
 		}
 		n.names = strings.NewReplacer(cameIn, in.String(), wentOut, out.Result.UID.String(),
-			debited, debit.String(), placed, hold.Result.UID.String())
+			debited, debit.String(), unfit, wrong.Result.UID.String(), placed, hold.Result.UID.String())
 		n.recorded = b.recorded(t, "done")
 	})
 	return n.names.Replace(document)

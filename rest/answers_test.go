@@ -254,7 +254,7 @@ func areaOf(method, path string) string {
 		return "credit_requests"
 	case strings.HasSuffix(path, "/debitrequest"):
 		return "debit_requests"
-	case path == "/v4/payments/credit":
+	case path == "/v4/payments/credit", path == "/v5/payments/credit":
 		return "credits_v4"
 	case path == "/v4/payments/debit":
 		return "debits_v4"

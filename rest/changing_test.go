@@ -83,6 +83,7 @@ var changing = []operation{
 	{"payments_credit_g1", http.MethodPost, "/payments/creditrequest", sent("payments_credit_g1")},
 	{"payments_credit_v3", http.MethodPost, "/v3/payments/creditrequest", sent("payments_credit_v3")},
 	{"payments_credit_v4", http.MethodPost, "/v4/payments/credit", sent("payments_credit_v4")},
+	{"payments_credit_v5", http.MethodPost, "/v5/payments/credit", sent("payments_credit_v5")},
 	{"payments_debit", http.MethodPost, "/v3/payments/debitrequest", sent("payments_debit")},
 	{"payments_debit_v4", http.MethodPost, "/v4/payments/debit", sent("payments_debit")},
 	{"payments_debit_g1", http.MethodPost, "/payments/debitrequest", sent("payments_debit_g1")},
@@ -305,7 +306,7 @@ func TestARepeatedKeyHasOneEffectAndOneAnswer(t *testing.T) {
 			again := b.send(b.who(o), b.keyed(other, "key-1"))
 			code := "IDEMPOTENCY_KEY_REUSED"
 			switch o.name {
-			case "payments_credit_v4":
+			case "payments_credit_v4", "payments_credit_v5":
 				code = "CREDIT_IDEMPOTENTKEY_CONFLICT"
 			case "payments_debit_v4":
 				code = "DEBIT_IDEMPOTENTKEY_CONFLICT"

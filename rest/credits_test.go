@@ -319,3 +319,49 @@ func TestTheKeyOfV4IsAUUID(t *testing.T) {
 		}
 	}
 }
+
+// The fifth generation keeps what people can repair, and refuses the rest with the codes of the fourth.
+func TestV5KeepsWhatPeopleCanRepair(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	address := `"address": {"addressLine1": "1 Main St", "city": "Columbus", "countryCode": "US"}}`
+	for is, why := range map[string]string{
+		`"011000138"`: "receiver.bank.bankId: must be a bank of the directory",
+		`"611590104"`: "receiver.bank.bankId: ",
+		`"4400#5551"`: "receiver.accountNumber: ",
+	} {
+		was := `"611590103"`
+		if strings.Contains(is, "#") {
+			was = `"440055551"`
+		}
+		body := inFull(b, was, is, `, `+address, `}`, `"R"`, `"<R>"`)
+		if said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", body); said.status != http.StatusBadRequest {
+			t.Errorf("v4: %d %s", said.status, said.body)
+		}
+		kept := b.call(b.program(), http.MethodPost, "/v5/payments/credit", body)
+		_, rest, found := strings.Cut(kept.body, `"paymentUID":"`)
+		uid, _, _ := strings.Cut(rest, `"`)
+		if kept.status != http.StatusOK || !found || !strings.Contains(kept.body, `"paymentStatus":"REPAIR"`) {
+			t.Fatalf("%s: %d %s", is, kept.status, kept.body)
+		}
+		got := b.get(b.program(), "/v3/payments/"+uid)
+		if !strings.Contains(got.body, `"status":"REPAIR"`) || !strings.Contains(got.body, why) ||
+			strings.Contains(got.body, "4400#5551") {
+			t.Errorf("%s", got.body)
+		}
+		if said := b.call(b.program(), http.MethodPut, "/v3/payments/"+uid+"/cancel", `{"notes": "x"}`); said.status != http.StatusOK {
+			t.Errorf("%d %s", said.status, said.body)
+		}
+	}
+	for _, c := range []struct{ was, is, code string }{
+		{`"paymentAmount": 1`, `"paymentAmount": -1`, "CREDIT_AMOUNT_MIN"},
+		{coretest.AccountNumber(b.purse.UID), "12#4", "SENDER_ACCOUNT_PATTERN"},
+		{ourRouting, "026009593", "SENDER_BANKID_NOMATCH"},
+		{`"Instant"`, `"Soon"`, "CREDIT_SPEED_INVALID"},
+	} {
+		said := b.call(b.program(), http.MethodPost, "/v5/payments/credit", inFull(b, `"611590103"`, `"611590104"`, c.was, c.is))
+		if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"code":"`+c.code+`"`) {
+			t.Errorf("%s for %s: %d %s", c.is, c.was, said.status, said.body)
+		}
+	}
+}

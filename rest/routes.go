@@ -123,6 +123,7 @@ func (a *api) routes(r chi.Router) {
 	r.Post("/payments/creditrequest", a.answer(creditsV3, a.creditRequest))
 	r.With(deprecated(creditInV4)).Post("/v3/payments/creditrequest", a.answer(creditsV3, a.creditRequest))
 	r.Post("/v4/payments/credit", a.answer(creditsV4, a.creditV4))
+	r.Post("/v5/payments/credit", a.answer(creditsV4, a.creditV5))
 	r.Post("/v4/payments/debit", a.answer(debitsV4, a.debitV4))
 	for _, generation := range []string{"/v3", ""} { // the same, under two paths
 		r.Post(generation+"/payments/debitrequest", a.answer(debitsV3, a.debitRequest))

@@ -151,6 +151,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.HoldDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputReleaseHoldInput(ctx, nil, v) },
 	reflect.TypeFor[model.SignatoryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSignatoryInput(ctx, nil, v) },
 	reflect.TypeFor[model.SweepDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSweepInput(ctx, nil, v) },
+	reflect.TypeFor[model.RepairDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputRepairPaymentInput(ctx, nil, v) },
 	reflect.TypeFor[model.WebhookDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputReplayWebhookInput(ctx, nil, v) },
 	reflect.TypeFor[model.DebitDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputRequestDebitInput(ctx, nil, v) },
 	reflect.TypeFor[model.InformationDraft](): func(ctx context.Context, v any) (any, error) {
@@ -317,6 +318,7 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"ReleaseHoldInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputReleaseHoldInput(ctx, nil, v) },
 	"RemoveSignatoryInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSignatoryInput(ctx, nil, v) },
 	"RemoveSweepInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSweepInput(ctx, nil, v) },
+	"RepairPaymentInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputRepairPaymentInput(ctx, nil, v) },
 	"ReplayWebhookInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputReplayWebhookInput(ctx, nil, v) },
 	"RequestDebitInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputRequestDebitInput(ctx, nil, v) },
 	"RequestInformationInput": func(ctx context.Context, v any) (any, error) {

@@ -2809,6 +2809,93 @@ func fieldContext_RefusedCredit_at(_ context.Context, ec *executionContext, fiel
 	return graphql.NewScalarFieldContext("RefusedCredit", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func _RepairPaymentPayload_payment(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[payments.Payment]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_RepairPaymentPayload_payment(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Object, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *payments.Payment) graphql.Marshaler {
+			return marshalOPayment2ᚖbankgraphᚋcoreᚋpaymentsᚐPayment(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_RepairPaymentPayload_payment(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RepairPaymentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Payment(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _RepairPaymentPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[payments.Payment]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_RepairPaymentPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_RepairPaymentPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RepairPaymentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _RepairPaymentPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[payments.Payment]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_RepairPaymentPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_RepairPaymentPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RepairPaymentPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func _RequestDebitPayload_payment(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[payments.Payment]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3662,6 +3749,113 @@ func unmarshalInputPaymentReceiverInput(ctx context.Context, ec *executionContex
 	return it, nil
 }
 
+func unmarshalInputRepairPaymentInput(ctx context.Context, ec *executionContext, obj any) (model.RepairDraft, error) {
+	var it model.RepairDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uid", "version", "receiver", "speed", "paymentDate", "trade", "secCode", "achCompanyId", "notes", "detailsOfCharges", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := unmarshalOInt2int32(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
+		case "receiver":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("receiver"))
+			data, err := unmarshalOPaymentReceiverInput2ᚖbankgraphᚋgraphᚋmodelᚐPaymentReceiver(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Receiver = data
+		case "speed":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("speed"))
+			data, err := unmarshalOPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeed(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Speed = data
+		case "paymentDate":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("paymentDate"))
+			data, err := unmarshalODate2timeᚐTime(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Date = data
+		case "trade":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("trade"))
+			data, err := unmarshalOUID2bankgraphᚋcoreᚋfxᚐTradeUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Contract = data
+		case "secCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("secCode"))
+			data, err := unmarshalOSecCode2bankgraphᚋcoreᚋrailsᚐSECCode(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SECCode = data
+		case "achCompanyId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("achCompanyId"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CompanyID = data
+		case "notes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notes"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Notes = data
+		case "detailsOfCharges":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("detailsOfCharges"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Charges = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalNString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func unmarshalInputRequestDebitInput(ctx context.Context, ec *executionContext, obj any) (model.DebitDraft, error) {
 	var it model.DebitDraft
 	if obj == nil {
@@ -4015,7 +4209,7 @@ func unmarshalInputSendPaymentInput(ctx context.Context, ec *executionContext, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"senderAccount", "receiver", "amount", "currency", "speed", "trade", "paymentDate", "recurrence", "externalReferenceId", "notes", "secCode", "remittance", "referenceForBeneficiary", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "channel", "costCenter", "requestMethod", "operationNote", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"senderAccount", "receiver", "amount", "currency", "speed", "trade", "paymentDate", "recurrence", "externalReferenceId", "notes", "secCode", "remittance", "referenceForBeneficiary", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "channel", "costCenter", "requestMethod", "operationNote", "repairable", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -4162,6 +4356,13 @@ func unmarshalInputSendPaymentInput(ctx context.Context, ec *executionContext, o
 				return it, err
 			}
 			it.OperationNote = data
+		case "repairable":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("repairable"))
+			data, err := unmarshalOBoolean2bool(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Repairable = data
 		case "reason":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
 			data, err := unmarshalOString2string(ctx, ec, v)
@@ -5705,6 +5906,54 @@ func _RefusedCredit(ctx context.Context, ec *executionContext, sel ast.Selection
 	return out
 }
 
+var repairPaymentPayloadImplementors = []string{"RepairPaymentPayload"}
+
+func _RepairPaymentPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[payments.Payment]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, repairPaymentPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RepairPaymentPayload")
+		case "payment":
+			out.Values[i] = _RepairPaymentPayload_payment(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _RepairPaymentPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _RepairPaymentPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var requestDebitPayloadImplementors = []string{"RequestDebitPayload"}
 
 func _RequestDebitPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[payments.Payment]) graphql.Marshaler {
@@ -6225,6 +6474,7 @@ func marshalNPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatus(ctx context.Cont
 
 var (
 	unmarshalNPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatusF = map[string]payments.Status{
+		"REPAIR":                      payments.StatusRepair,
 		"PENDING_APPROVAL":            payments.StatusPendingApproval,
 		"PARTIALLY_APPROVED":          payments.StatusPartlyApproved,
 		"FUTURE_DATED":                payments.StatusFutureDated,
@@ -6244,6 +6494,7 @@ var (
 		"CANCELLED":                   payments.StatusCancelled,
 	}
 	marshalNPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatusF = map[payments.Status]string{
+		payments.StatusRepair:            "REPAIR",
 		payments.StatusPendingApproval:   "PENDING_APPROVAL",
 		payments.StatusPartlyApproved:    "PARTIALLY_APPROVED",
 		payments.StatusFutureDated:       "FUTURE_DATED",
@@ -6328,6 +6579,11 @@ func marshalNRefusedCredit2ᚖbankgraphᚋgraphᚋmodelᚐRefusedCredit(ctx cont
 		return graphql.Null
 	}
 	return _RefusedCredit(ctx, ec, sel, v)
+}
+
+func unmarshalNRepairPaymentInput2bankgraphᚋgraphᚋmodelᚐRepairDraft(ctx context.Context, ec *executionContext, v any) (model.RepairDraft, error) {
+	res, err := unmarshalInputRepairPaymentInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func unmarshalNRequestDebitInput2bankgraphᚋgraphᚋmodelᚐDebitDraft(ctx context.Context, ec *executionContext, v any) (model.DebitDraft, error) {
@@ -6490,6 +6746,14 @@ func marshalOPaymentRail2ᚕbankgraphᚋcoreᚋrailsᚐRailᚄ(ctx context.Conte
 	return ret
 }
 
+func unmarshalOPaymentReceiverInput2ᚖbankgraphᚋgraphᚋmodelᚐPaymentReceiver(ctx context.Context, ec *executionContext, v any) (*model.PaymentReceiver, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := unmarshalInputPaymentReceiverInput(ctx, ec, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func marshalOPaymentRequest2ᚖbankgraphᚋcoreᚋpaymentsᚐRequest(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *payments.Request) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -6582,6 +6846,7 @@ func marshalOPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatus(ctx context.Cont
 
 var (
 	unmarshalOPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatusF = map[string]payments.Status{
+		"REPAIR":                      payments.StatusRepair,
 		"PENDING_APPROVAL":            payments.StatusPendingApproval,
 		"PARTIALLY_APPROVED":          payments.StatusPartlyApproved,
 		"FUTURE_DATED":                payments.StatusFutureDated,
@@ -6601,6 +6866,7 @@ var (
 		"CANCELLED":                   payments.StatusCancelled,
 	}
 	marshalOPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatusF = map[payments.Status]string{
+		payments.StatusRepair:            "REPAIR",
 		payments.StatusPendingApproval:   "PENDING_APPROVAL",
 		payments.StatusPartlyApproved:    "PARTIALLY_APPROVED",
 		payments.StatusFutureDated:       "FUTURE_DATED",
@@ -6674,6 +6940,13 @@ func marshalORefusedCredit2ᚕᚖbankgraphᚋgraphᚋmodelᚐRefusedCreditᚄ(ct
 	}
 
 	return ret
+}
+
+func marshalORepairPaymentPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[payments.Payment]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _RepairPaymentPayload(ctx, ec, sel, v)
 }
 
 func marshalORequestDebitPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[payments.Payment]) graphql.Marshaler {

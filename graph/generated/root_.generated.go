@@ -170,6 +170,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputReleaseHoldInput,
 		unmarshalInputRemoveSignatoryInput,
 		unmarshalInputRemoveSweepInput,
+		unmarshalInputRepairPaymentInput,
 		unmarshalInputReplayWebhookInput,
 		unmarshalInputRequestDebitInput,
 		unmarshalInputRequestInformationInput,
@@ -981,7 +982,7 @@ type RefuseChangePayload {
 }
 `, BuiltIn: false},
 	{Name: "../schema/attention.graphqls", Input: `extend type Query {
-  "What waits for a person, the longest first, and how much of each kind there is; for callers that see the whole bank. It is in the list as long as it waits: nobody has to take it off."
+  "What waits for a person, the longest first, and how much of each kind there is; for callers that see the whole bank. Kinds that the caller may not see are left out. It is in the list as long as it waits: nobody has to take it off."
   attention(
     "How many things at most, 1 to 200."
     first: Int = 50
@@ -1042,6 +1043,8 @@ enum AttentionKind {
   LATE
   "An account that a return took below its overdraft."
   OVERDRAWN
+  "A payment that cannot be carried out as it was asked for: repair or cancel it."
+  REPAIR
   "A payment that could not be carried out on its day, in the last seven days."
   FAILED
   "A change that waits for a second person."
@@ -3944,6 +3947,8 @@ input PaymentFilter {
 
 "Where a payment stands."
 enum PaymentStatus {
+  "Could not be carried out as it was asked for, and waits for the bank's people to repair or cancel it; the reason says what is wrong, a fault in each line. No money has moved."
+  REPAIR
   "Waits for a second person. No money has moved."
   PENDING_APPROVAL
   "One of two people has approved it. No money has moved."
@@ -4271,7 +4276,9 @@ extend type Mutation {
   sendPayment("The payment." input: SendPaymentInput!): SendPaymentPayload
   "Collects from somebody's account at another bank, who has agreed to it, by an entry of ACH. Nothing is held: the account is credited when the entry settles, and debited again if it comes back after that, although it may be overdrawn by that. With the speed INSTANT it asks for a payment, which the debtor makes or not. If the settings of the customer that collects ask for dual approval, it is PENDING_APPROVAL until a second person has approved."
   requestDebit("The debit." input: RequestDebitInput!): RequestDebitPayload
-  "Cancels a payment that waits for its day, for a second person or for its network."
+  "Repairs a payment that waits for it, and carries it out as sendPayment does; for callers that see the whole bank. Where another is paid than was asked for, or at another speed, a second person has to agree. If it still cannot be carried out, the errors say why and it goes on waiting."
+  repairPayment("What to repair." input: RepairPaymentInput!): RepairPaymentPayload
+  "Cancels a payment that waits for its day, for repair, for a second person or for its network."
   cancelPayment("The payment to cancel." input: CancelPaymentInput!): CancelPaymentPayload
   "Gives back a payment that came in over a network, in whole or in part, or tells the bank that asks for it that it gets nothing. The money leaves the account at once; whether the return settles, the network says later. It waits for as many people as a payment would. An entry of ACH goes back whole, until 22:00 in New York of the next banking day: a debit, whose money is on the account again at once, for sixty days where a consumer has not agreed; a credit at any time where it is refused or its bank asks for it."
   returnPayment("The payment to give back." input: ReturnPaymentInput!): ReturnPaymentPayload
@@ -4357,10 +4364,50 @@ input SendPaymentInput {
   requestMethod: String
   "A remark of the bank's people."
   operationNote: String
+  "Whether it waits for repair if it cannot be carried out, where it would be refused otherwise. What nobody can repair is refused all the same: the amount, the currency, the speed, the account that is debited, the reference."
+  repairable: Boolean
   "The reason, for the record."
   reason: String
   "A key of the caller's choice, required since money moves. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String!
+}
+
+"What to repair of a payment. What is absent stays as it was asked for: with nothing given it is tried once more."
+input RepairPaymentInput {
+  "The payment's number."
+  uid: UID!
+  "The version that was read. If the payment has another one now, the change is refused."
+  version: Int
+  "Who is paid, all of it."
+  receiver: PaymentReceiverInput
+  "How fast."
+  speed: PaymentSpeed
+  "The day on which it settles."
+  paymentDate: Date
+  "Abroad: the trade that buys the amount (REST: fxContractNumber)."
+  trade: UID
+  "The class of an entry of ACH (REST: secCode)."
+  secCode: SecCode
+  "The company id of an entry of ACH, which must be that of the account."
+  achCompanyId: String
+  "Notes for both sides (REST: paymentNotes)."
+  notes: String
+  "Who bears the charges: OUR, BEN or SHA."
+  detailsOfCharges: String
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice, required since money moves. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String!
+}
+
+"The answer to repairPayment."
+type RepairPaymentPayload {
+  "The payment; PENDING_APPROVAL while it waits for approval."
+  payment: Payment
+  "The approval that the payment waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
 }
 
 "Who is paid: a contact of the customer that pays, or somebody described in full, for which accountNumber, name and bankId, abroad bankBic, are required."
@@ -10216,6 +10263,18 @@ func childFields_RemoveSweepPayload(ctx context.Context, ec *executionContext, f
 		return fieldContext_RemoveSweepPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RemoveSweepPayload", field.Name)
+}
+
+func childFields_RepairPaymentPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "payment":
+		return fieldContext_RepairPaymentPayload_payment(ctx, ec, field)
+	case "approval":
+		return fieldContext_RepairPaymentPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_RepairPaymentPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RepairPaymentPayload", field.Name)
 }
 
 func childFields_ReplayWebhookPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -79,6 +79,7 @@ type MutationResolver interface {
 	TransferFunds(ctx context.Context, input model.FundsDraft) (*model.Payload[payments.Payment], error)
 	SendPayment(ctx context.Context, input model.OrderDraft) (*model.Payload[payments.Payment], error)
 	RequestDebit(ctx context.Context, input model.DebitDraft) (*model.Payload[payments.Payment], error)
+	RepairPayment(ctx context.Context, input model.RepairDraft) (*model.Payload[payments.Payment], error)
 	CancelPayment(ctx context.Context, input model.PaymentDraft) (*model.Payload[payments.Payment], error)
 	ReturnPayment(ctx context.Context, input model.ReturnDraft) (*model.Payload[payments.Payment], error)
 	ReversePayment(ctx context.Context, input model.ReversalDraft) (*model.Payload[payments.Payment], error)
@@ -948,6 +949,20 @@ func field_Mutation_removeSweep_args(ctx context.Context, ec *executionContext, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.SweepDraft, error) {
 			return unmarshalNRemoveSweepInput2bankgraphᚋgraphᚋmodelᚐSweepDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_repairPayment_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.RepairDraft, error) {
+			return unmarshalNRepairPaymentInput2bankgraphᚋgraphᚋmodelᚐRepairDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -3706,6 +3721,50 @@ func fieldContext_Mutation_requestDebit(ctx context.Context, ec *executionContex
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = field_Mutation_requestDebit_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_repairPayment(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_repairPayment(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RepairPayment(ctx, fc.Args["input"].(model.RepairDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[payments.Payment]) graphql.Marshaler {
+			return marshalORepairPaymentPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_repairPayment(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_RepairPaymentPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_repairPayment_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -7801,6 +7860,13 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 		case "requestDebit":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_requestDebit(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "repairPayment":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_repairPayment(ctx, ec, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++

@@ -139,24 +139,52 @@ type PaymentReceiver struct {
 func (d OrderDraft) Whole() (payments.Order, error) {
 	c := check.Of("payment")
 	c.Required("idempotencyKey", d.IdempotencyKey)
-	o, to := d.Order, d.Receiver
+	o := d.Order
 	o.Currency, o.Speed = string(d.Currency), string(d.Speed)
 	o.Sender = d.SenderAccount.party(c, "senderAccount", "")
 	o.Repeat = d.Recurrence.whole()
+	o.Receiver = d.Receiver.whole(c)
+	return o, c.Err()
+}
+
+// whole is who is paid as payments name them.
+func (to PaymentReceiver) whole(c *check.Fields) payments.Receiver {
 	if to.Contact != nil {
-		o.Receiver.Contact, to.Contact = *to.Contact, nil
-		if to != (PaymentReceiver{}) {
+		contact := *to.Contact
+		if to.Contact = nil; to != (PaymentReceiver{}) {
 			c.Fail("receiver", fault.Malformed, "must be a contact alone, or somebody described in full")
 		}
-		return o, c.Err()
+		return payments.Receiver{Contact: contact}
 	}
-	o.Receiver = payments.Receiver{
+	all := payments.Receiver{
 		Number: to.AccountNumber, Type: to.AccountType, SubType: to.AccountSubType, Name: to.Name, Phone: to.PhoneNumber,
 		Email: to.EmailAddress, Bank: payments.ReceiverBank{ID: to.BankID, BIC: to.BankBic, Name: to.BankName},
 		Between: payments.ReceiverBank{BIC: to.IntermediaryBic},
 	}
-	to.Address.To(&o.Receiver.Address)
-	return o, c.Err()
+	to.Address.To(&all.Address)
+	return all
+}
+
+// RepairDraft is what repairPayment says.
+type RepairDraft struct {
+	UID      payments.UID
+	Receiver *PaymentReceiver
+	Speed    payments.Speed
+	payments.Repairs
+	changes.RequestOptions
+}
+
+// Whole is what is repaired. Money moves only under a key, as with FundsDraft.
+func (d RepairDraft) Whole() (payments.Repairs, error) {
+	c := check.Of("payment")
+	c.Required("idempotencyKey", d.IdempotencyKey)
+	repairs := d.Repairs
+	repairs.Speed = string(d.Speed)
+	if d.Receiver != nil {
+		to := d.Receiver.whole(c)
+		repairs.Receiver = &to
+	}
+	return repairs, c.Err()
 }
 
 // DebitDraft is what requestDebit says.
