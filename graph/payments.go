@@ -25,6 +25,7 @@ var paymentKind = numbered("Payment", kind[payments.UID, payments.Payment]{
 	columns: columns{
 		"status": {"State"}, "returnStatus": {"State"}, "returned": {"ReturnedMinor", "Currency"},
 		"amount": {"Minor", "Currency"}, "fee": {"FeeMinor", "Currency", "SoldMinor", "SoldCurrency"},
+		"customFee":    {"CustomFeeMinor", "Currency", "SoldMinor", "SoldCurrency"},
 		"senderAmount": {"Minor", "Currency", "SoldMinor", "SoldCurrency"}, "senderCurrency": {"Currency", "SoldMinor", "SoldCurrency"},
 		"senderNumber": {"Sender.Last4"}, "receiverNumber": {"Receiver.Last4"}, "details": {"UID"},
 		"achEntry": {"UID"}, "request": {"UID"},

@@ -71,6 +71,7 @@ var creditAreas = append(orderAreas("CREDIT"), []area{
 	{"receiver.intermediaryBank", "INTERMEDIARYBANK"},
 	{"receiver.", "BENEFICIARY_"},
 	{"sender.", "SENDER_"},
+	{"fee.", "FEE_"},
 	{"additionalInfo.fxContractNumber", "ADDITIONALINFO_FXCONTRACT"},
 	{"additionalInfo.", "ADDITIONALINFO_"},
 	{"", "CREDIT_"},
@@ -183,7 +184,6 @@ type paymentInitiated struct {
 
 // orderDraft reads the body of a credit request; contact is the member of the receiver that names a contact.
 func orderDraft(body fields, contact string) payments.Order {
-	body.none("a payment costs what the customer's fee tier says", "fee")
 	sender, receiver, info := body.object("sender"), body.object("receiver"), body.object("additionalInfo")
 	info.none("belongs to enrolments and entries of IAT, which are not offered", "benefitReceiver", "transactionTypeCode")
 	return payments.Order{
@@ -215,6 +215,18 @@ func orderDraft(body fields, contact string) payments.Order {
 		SECCode:        rails.SECCode(info.text("secCode").Value),
 		CompanyID:      sender.text("achCompanyID").Value,
 		Repeat:         repetition(body),
+		Fee:            customFee(body),
+	}
+}
+
+// customFee reads what a payment is to cost; nil for what the fee tier says.
+func customFee(body fields) *payments.CustomFee {
+	f := body.object("fee")
+	if f.members == nil {
+		return nil
+	}
+	return &payments.CustomFee{
+		Name: f.text("feeName").Value, Amount: f.number("amount").Value, Currency: f.text("currency").Value,
 	}
 }
 

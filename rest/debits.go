@@ -31,6 +31,7 @@ var debitAreas = append(orderAreas("DEBIT"), []area{
 	{"debtor.accountNumber", "DEBTOR_ACCTNUM"},
 	{"debtor.bank.", "DEBTORBANK_"},
 	{"debtor.", "DEBTOR_"},
+	{"fee.", "FEE_"},
 	{"additionalInfo.", "ADDITIONALINFO_"},
 	{"", "DEBIT_"},
 }...)
@@ -74,7 +75,6 @@ func initiatedOf(p payments.Saved) paymentSaved {
 // debitDraft reads the body of a debit request: the creditor has its account here, the debtor at another bank.
 func debitDraft(body fields) payments.Order {
 	body.none("debits are not repeated: ask for one payment", "recurrence")
-	body.none("a payment costs what the customer's fee tier says", "fee")
 	creditor, debtor, info := body.object("creditor"), body.object("debtor"), body.object("additionalInfo")
 	debtor.none("these speeds pay without one", "intermediaryBank")
 	info.none("belongs to international payments, which are not offered", "fxContractNumber", "transactionTypeCode",
@@ -109,6 +109,7 @@ func debitDraft(body fields) payments.Order {
 		OriginatorInfo: info.text("originatorToBeneficiary", "originatortoBeneficiary").Value,
 		BankInfo:       info.text("senderToReceiverNotes").Value,
 		SECCode:        rails.SECCode(info.text("secCode").Value),
+		Fee:            customFee(body),
 		Ask: payments.Ask{
 			On:         orZero(wordIn(info, date, "requestedExecutionDate")),
 			Expires:    orZero(wordIn(info, date, "expiryDate")),

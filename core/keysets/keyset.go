@@ -48,6 +48,7 @@ var Tables = db.Tables{
 		"signing_keys":         "its sealed columns are written anew",
 		"virtual_accounts":     "its sealed columns are written anew",
 		"waterfall_steps":      "its sealed columns are written anew",
+		"payment_repairs":      "its sealed columns are written anew",
 		"webhook_secrets":      "its sealed columns are written anew",
 	},
 }

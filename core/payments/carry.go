@@ -1,13 +1,10 @@
 package payments
 
 import (
-	"cmp"
 	"time"
 
 	"bankgraph/core/accounts"
 	"bankgraph/core/customers"
-	"bankgraph/core/fees"
-	"bankgraph/core/ident"
 	"bankgraph/core/ledger"
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
@@ -162,20 +159,6 @@ var feeNames = []string{
 }
 
 const bookFee = "Book Transfer"
-
-// charge returns what a payment costs; nil for nothing.
-func (f *facts) charge(p *Payment) *fees.Charge {
-	name := cmp.Or(string(p.Speed), bookFee)
-	for _, c := range f.charges[p.Own()] {
-		if ident.Same(c.FeeName, name) && c.Currency == p.DebitedCurrency() {
-			if c.Price > 0 {
-				return c
-			}
-			return nil
-		}
-	}
-	return nil
-}
 
 // journalsEach is how many journals one payment books at most: its own and its fee's.
 const journalsEach = 2

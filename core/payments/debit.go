@@ -71,6 +71,9 @@ func (f *facts) drawDebit(s *Service, by access.Caller, o *Order, now time.Time)
 		ReceiverCustomer: creditor.Customer, ReceiverName: creditor.Name, MakerClient: by.Client, MakerLogin: by.LoginID,
 		CreatedAt: now, UpdatedAt: now,
 	}
+	if err := f.price(by, p, o.Fee); err != nil {
+		return nil, err
+	}
 	var why string
 	if p.Rail, why, err = route(p.Speed, creditor.collects, bank, p.Minor); err != nil {
 		return nil, err

@@ -40,6 +40,7 @@ type Order struct {
 	// is credited, and Receiver pays
 	EntryType rails.EntryType `json:"entryType,omitempty"`
 	Ask       Ask             `json:"ask,omitzero"`           // of a request for payment, which is a debit of the speed Instant
+	Fee       *CustomFee      `json:"fee,omitempty"`          // nil for what the fee tier says
 	Repeat    *Repetition     `json:"recurrence,omitempty"`   // nil for a single payment
 	SECCode   rails.SECCode   `json:"secCode,omitempty"`      // of ACH alone
 	CompanyID string          `json:"achCompanyID,omitempty"` // of ACH; where given that of the account
@@ -161,6 +162,10 @@ func (o *Order) check() error {
 		o.Ask.check(c.In("additionalInfo"), Speed(o.Speed))
 	}
 	o.checkTexts(c)
+	o.Fee.check(c.In("fee"))
+	if o.Fee != nil && o.EntryType == rails.Debit && Speed(o.Speed) == Instant {
+		c.Fail("fee", fault.Forbidden, "a request for payment costs nothing")
+	}
 	longest := int32(mostPayments)
 	if o.Strict {
 		longest = mostPaymentsStrict

@@ -96,6 +96,9 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 	if own := mayPay(by, p.Debited()); own != nil {
 		return nil, own
 	}
+	if fee := f.price(by, p, o.Fee); fee != nil {
+		return nil, fee
+	}
 	if o.Repairable {
 		p.order = o
 	}

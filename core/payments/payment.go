@@ -57,13 +57,16 @@ type Payment struct {
 	Currency      money.Currency `bun:"currency" json:"currency"`
 	Exchange
 	// the day on which the money moves, in the zone of the bank or the network; midnight UTC
-	Date                time.Time `bun:"payment_date,type:date" json:"paymentDate"`
-	FeeMinor            int64     `bun:"fee" json:"-"`
-	FeeName             string    `bun:"fee_name" json:"feeName"`
-	FeeTier             string    `bun:"fee_tier" json:"feeTier"`
-	ExternalReferenceID string    `bun:"external_reference_id" json:"externalReferenceId"`
-	Notes               string    `bun:"notes" json:"notes"`
-	Channel             string    `bun:"channel" json:"channel"`
+	Date     time.Time `bun:"payment_date,type:date" json:"paymentDate"`
+	FeeMinor int64     `bun:"fee" json:"-"`
+	FeeName  string    `bun:"fee_name" json:"feeName"`
+	FeeTier  string    `bun:"fee_tier" json:"feeTier"`
+	// what it was asked to cost, in place of what the fee tier says; 0 for that
+	CustomFeeMinor      int64  `bun:"custom_fee" json:"-"`
+	CustomFeeName       string `bun:"custom_fee_name" json:"-"`
+	ExternalReferenceID string `bun:"external_reference_id" json:"externalReferenceId"`
+	Notes               string `bun:"notes" json:"notes"`
+	Channel             string `bun:"channel" json:"channel"`
 	// 0 if who pays has its account at another bank
 	SenderAccount accounts.UID `bun:"sender_account,nullzero" json:"senderAccount,omitzero"`
 	SenderName    string       `bun:"sender_name" json:"senderName"`
@@ -232,9 +235,13 @@ func (p *Payment) Recorded() map[string]audit.Field {
 	if p.Trade != 0 {
 		sold.Value = p.Debited().String()
 	}
+	custom := audit.Field{Name: "customFee"}
+	if amount := p.CustomFee(); amount != nil {
+		custom.Value = amount.String()
+	}
 	return map[string]audit.Field{
-		"SoldMinor": sold,
-		"Minor":     {Name: "amount", Value: p.Amount().String()}, "FeeMinor": fee, "ReturnedMinor": returned,
+		"SoldMinor": sold, "CustomFeeMinor": custom,
+		"Minor": {Name: "amount", Value: p.Amount().String()}, "FeeMinor": fee, "ReturnedMinor": returned,
 		"State": {Name: "status", Value: string(p.Status())},
 		"Date":  {Name: "paymentDate", Value: p.Date.Format(time.DateOnly)},
 	}

@@ -117,6 +117,7 @@ func (s *Service) setAside(ctx context.Context, f *facts, tx *changes.Tx, p *Pay
 		p.Date = calendar.Today(tx.Now)
 	}
 	p.Exchange, p.Recurrence, p.SendAt, p.SettlesAt = Exchange{}, 0, nil, nil
+	p.CustomFeeMinor, p.CustomFeeName = 0, ""
 	p.entry, p.series, p.order = nil, nil, nil
 	p.free()
 	p.ReceiverName, p.Notes = cmp.Or(p.ReceiverName, storable(o.Receiver.Name)), storable(o.Notes)
@@ -253,9 +254,10 @@ func (p *Payment) replaceTx(ctx context.Context, step *Step) error {
 	err := errors.Join(
 		db.ExecAtCommit(ctx, `DELETE FROM payment_details WHERE tenant = $1 AND payment = $2`, p.Tenant, p.UID),
 		db.ExecAtCommit(ctx, `UPDATE payments SET rail = $3, speed = $4, amount = $5, trade = nullif($6, 0), sold = $7,
-			sold_currency = $8, notes = $9, receiver_name = $10, recurrence = nullif($11, 0) WHERE tenant = $1 AND uid = $2`,
+			sold_currency = $8, notes = $9, receiver_name = $10, recurrence = nullif($11, 0), custom_fee = $12,
+			custom_fee_name = $13 WHERE tenant = $1 AND uid = $2`,
 			p.Tenant, p.UID, p.Rail, p.Speed, p.Minor, p.Trade, p.SoldMinor, p.SoldCurrency, p.Notes, p.ReceiverName,
-			p.Recurrence),
+			p.Recurrence, p.CustomFeeMinor, p.CustomFeeName),
 		writeTx(ctx, []*Payment{p}, nil))
 	var rows rows
 	rows.add(p, step)

@@ -15,6 +15,7 @@ import (
 	"bankgraph/core/events"
 	"bankgraph/core/fault"
 	"bankgraph/core/ledger"
+	"bankgraph/core/money"
 	"bankgraph/core/rails/calendar"
 	"bankgraph/core/seal"
 	"bankgraph/db"
@@ -370,6 +371,9 @@ func (w *want) orders(o *Order, now time.Time) {
 		w.to = w.from.AddDate(0, 0, 14)
 	}
 	w.payers = append(w.payers, o.Sender)
+	if o.Fee != nil {
+		w.houses = append(w.houses, house{ledger.HouseFees, money.Currency(o.Fee.Currency)})
+	}
 	if o.Receiver.Contact != 0 {
 		w.contacts = append(w.contacts, o.Receiver.Contact)
 	} else {

@@ -104,7 +104,9 @@ func (p *Shown) CreatedBy() string { return cmp.Or(p.MakerLogin, p.MakerClient) 
 
 // ofPayer are the columns that are the payer's alone: what it pays for the payment, from where, and what went
 // wrong.
-var ofPayer = db.ColumnsOf[Payment]("FeeMinor", "FeeName", "FeeTier", "Channel", "Reason", "Recurrence")
+var ofPayer = db.ColumnsOf[Payment](
+	"FeeMinor", "FeeName", "FeeTier", "CustomFeeMinor", "CustomFeeName", "Channel", "Reason", "Recurrence",
+)
 
 // payerSeen joins whose payment it is, if the caller sees that customer.
 func payerSeen(reach access.Reach) string {
@@ -116,7 +118,7 @@ func payerSeen(reach access.Reach) string {
 func hidden(from map[string]string) map[string]string {
 	from = maps.Clone(from)
 	for column, empty := range map[string]string{
-		"fee": "0", "fee_name": "''", "fee_tier": "''", "channel": "''", "reason": "''", "recurrence": "0",
+		"fee": "0", "fee_name": "''", "fee_tier": "''", "custom_fee": "0", "custom_fee_name": "''", "channel": "''", "reason": "''", "recurrence": "0",
 	} {
 		from[column] = "CASE WHEN payer.uid IS NULL THEN " + empty + " ELSE pay." + column + " END"
 	}

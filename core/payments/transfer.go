@@ -266,6 +266,9 @@ func wanted(all ...*Payment) (w want) {
 		if !p.Incoming() {
 			w.payers = append(w.payers, Party{UID: p.Own()})
 		}
+		if p.CustomFeeMinor > 0 {
+			w.houses = append(w.houses, house{ledger.HouseFees, p.DebitedCurrency()})
+		}
 		if p.Incoming() && p.SenderAccount != 0 {
 			w.payees = append(w.payees, Party{UID: p.SenderAccount})
 		}

@@ -94,6 +94,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.RoleDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateRoleInput(ctx, nil, v) },
 	reflect.TypeFor[model.UserDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateUserInput(ctx, nil, v) },
 	reflect.TypeFor[model.WebhookDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateWebhookInput(ctx, nil, v) },
+	reflect.TypeFor[model.CustomFee]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomFeeInput(ctx, nil, v) },
 	reflect.TypeFor[model.CustomerBy]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerBy(ctx, nil, v) },
 	reflect.TypeFor[customers.Search]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerFilter(ctx, nil, v) },
 	reflect.TypeFor[model.ExceptionDecisions](): func(ctx context.Context, v any) (any, error) {
@@ -261,6 +262,7 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"CreateRoleInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateRoleInput(ctx, nil, v) },
 	"CreateUserInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateUserInput(ctx, nil, v) },
 	"CreateWebhookInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateWebhookInput(ctx, nil, v) },
+	"CustomFeeInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomFeeInput(ctx, nil, v) },
 	"CustomerBy":         func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerBy(ctx, nil, v) },
 	"CustomerFilter":     func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerFilter(ctx, nil, v) },
 	"DecidePositivePayExceptionsInput": func(ctx context.Context, v any) (any, error) {

@@ -623,6 +623,29 @@ func fieldContext_Payment_fee(_ context.Context, ec *executionContext, field gra
 	return graphql.NewScalarFieldContext("Payment", field, true, false, errors.New("field of type Amount does not have child fields"))
 }
 
+func _Payment_customFee(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Payment_customFee(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CustomFee(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *money.Amount) graphql.Marshaler {
+			return marshalOAmount2ᚖbankgraphᚋcoreᚋmoneyᚐAmount(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Payment_customFee(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Payment", field, true, false, errors.New("field of type Amount does not have child fields"))
+}
+
 func _Payment_currency(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3386,6 +3409,50 @@ func unmarshalInputCancelPaymentInput(ctx context.Context, ec *executionContext,
 	return it, nil
 }
 
+func unmarshalInputCustomFeeInput(ctx context.Context, ec *executionContext, obj any) (model.CustomFee, error) {
+	var it model.CustomFee
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"name", "amount", "currency"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "amount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amount"))
+			data, err := unmarshalNAmount2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Amount = data
+		case "currency":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currency"))
+			data, err := unmarshalOCurrency2bankgraphᚋcoreᚋmoneyᚐCurrency(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Currency = data
+		}
+	}
+	return it, nil
+}
+
 func unmarshalInputPaymentDebtorInput(ctx context.Context, ec *executionContext, obj any) (model.PaymentReceiver, error) {
 	var it model.PaymentReceiver
 	if obj == nil {
@@ -3867,7 +3934,7 @@ func unmarshalInputRequestDebitInput(ctx context.Context, ec *executionContext, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"creditorAccount", "debtor", "amount", "currency", "speed", "paymentDate", "externalReferenceId", "notes", "secCode", "requestedExecutionDate", "expiryDate", "amountModificationAllowed", "earlyPayment", "guaranteedPayment", "remittance", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "channel", "costCenter", "requestMethod", "operationNote", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"creditorAccount", "debtor", "amount", "currency", "speed", "paymentDate", "fee", "externalReferenceId", "notes", "secCode", "requestedExecutionDate", "expiryDate", "amountModificationAllowed", "earlyPayment", "guaranteedPayment", "remittance", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "channel", "costCenter", "requestMethod", "operationNote", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -3916,6 +3983,13 @@ func unmarshalInputRequestDebitInput(ctx context.Context, ec *executionContext, 
 				return it, err
 			}
 			it.Date = data
+		case "fee":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fee"))
+			data, err := unmarshalOCustomFeeInput2ᚖbankgraphᚋgraphᚋmodelᚐCustomFee(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Fee = data
 		case "externalReferenceId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("externalReferenceId"))
 			data, err := unmarshalNString2string(ctx, ec, v)
@@ -4209,7 +4283,7 @@ func unmarshalInputSendPaymentInput(ctx context.Context, ec *executionContext, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"senderAccount", "receiver", "amount", "currency", "speed", "trade", "paymentDate", "recurrence", "externalReferenceId", "notes", "secCode", "remittance", "referenceForBeneficiary", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "channel", "costCenter", "requestMethod", "operationNote", "repairable", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"senderAccount", "receiver", "amount", "currency", "speed", "trade", "paymentDate", "recurrence", "fee", "externalReferenceId", "notes", "secCode", "remittance", "referenceForBeneficiary", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "channel", "costCenter", "requestMethod", "operationNote", "repairable", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -4272,6 +4346,13 @@ func unmarshalInputSendPaymentInput(ctx context.Context, ec *executionContext, o
 				return it, err
 			}
 			it.Recurrence = data
+		case "fee":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fee"))
+			data, err := unmarshalOCustomFeeInput2ᚖbankgraphᚋgraphᚋmodelᚐCustomFee(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Fee = data
 		case "externalReferenceId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("externalReferenceId"))
 			data, err := unmarshalNString2string(ctx, ec, v)
@@ -4665,6 +4746,11 @@ func _Payment(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 			}
 		case "fee":
 			out.Values[i] = _Payment_fee(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "customFee":
+			out.Values[i] = _Payment_customFee(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -6623,6 +6709,14 @@ func marshalOCancelPaymentPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx con
 		return graphql.Null
 	}
 	return _CancelPaymentPayload(ctx, ec, sel, v)
+}
+
+func unmarshalOCustomFeeInput2ᚖbankgraphᚋgraphᚋmodelᚐCustomFee(ctx context.Context, ec *executionContext, v any) (*model.CustomFee, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := unmarshalInputCustomFeeInput(ctx, ec, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func marshalOPayment2ᚖbankgraphᚋcoreᚋpaymentsᚐPayment(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *payments.Payment) graphql.Marshaler {

@@ -2553,6 +2553,15 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendAmount(b, *v)
 			},
 		},
+		"customFee": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*payments.Payment).CustomFee()
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendAmount(b, *v)
+			},
+		},
 		"currency": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendCurrency(b, o.(*payments.Payment).Currency)

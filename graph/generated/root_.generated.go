@@ -133,6 +133,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputCreateRoleInput,
 		unmarshalInputCreateUserInput,
 		unmarshalInputCreateWebhookInput,
+		unmarshalInputCustomFeeInput,
 		unmarshalInputCustomerBy,
 		unmarshalInputCustomerFilter,
 		unmarshalInputDecidePositivePayExceptionsInput,
@@ -4057,6 +4058,8 @@ type Payment implements Node {
   returned: Amount
   "What the payment costs who pays, in senderCurrency; null if nothing, and for callers that see only who is paid. It is known when the money moves."
   fee: Amount
+  "What the payment was asked to cost, in senderCurrency, in place of what the customer's fee tier says; null where the tier counts, and for callers that see only who is paid."
+  customFee: Amount
   "The currency of the amount, and of what is given back."
   currency: Currency!
   "What who pays is debited, without the fee, in senderCurrency: the amount, or what a trade sells for it."
@@ -4340,6 +4343,8 @@ input SendPaymentInput {
   paymentDate: Date
   "How it is repeated; a single payment if absent."
   recurrence: RecurrenceInput
+  "What it costs, in place of what the customer's fee tier says."
+  fee: CustomFeeInput
   "A reference of the caller's. It may repeat."
   externalReferenceId: String!
   "Notes for both sides (REST: paymentNotes)."
@@ -4370,6 +4375,16 @@ input SendPaymentInput {
   reason: String
   "A key of the caller's choice, required since money moves. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String!
+}
+
+"What a payment costs, in place of what the customer's fee tier says. Only callers that see the whole bank may go below the tier."
+input CustomFeeInput {
+  "Its name, which the payment shows once it is charged, at most 20 characters; Custom if absent."
+  name: String
+  "How much: above 0, at most 10000000."
+  amount: Amount!
+  "The currency, which must be that of the account; USD if absent."
+  currency: Currency
 }
 
 "What to repair of a payment. What is absent stays as it was asked for: with nothing given it is tried once more."
@@ -4462,6 +4477,8 @@ input RequestDebitInput {
   speed: PaymentSpeed!
   "The day on which it is sent, at most a year ahead; today if absent. Where no file leaves on it, or no more, that is the next banking day."
   paymentDate: Date
+  "What it costs, in place of what the customer's fee tier says."
+  fee: CustomFeeInput
   "A reference of the caller's. It may repeat."
   externalReferenceId: String!
   "Notes for both sides (REST: paymentNotes)."
@@ -9369,6 +9386,8 @@ func childFields_Payment(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Payment_returned(ctx, ec, field)
 	case "fee":
 		return fieldContext_Payment_fee(ctx, ec, field)
+	case "customFee":
+		return fieldContext_Payment_customFee(ctx, ec, field)
 	case "currency":
 		return fieldContext_Payment_currency(ctx, ec, field)
 	case "senderAmount":

@@ -121,8 +121,24 @@ type OrderDraft struct {
 	Currency      money.Currency
 	Speed         payments.Speed
 	Recurrence    *Repetition
+	Fee           *CustomFee
 	payments.Order
 	changes.RequestOptions
+}
+
+// CustomFee is what a payment is to cost.
+type CustomFee struct {
+	Name     string
+	Amount   string
+	Currency money.Currency
+}
+
+// whole is the fee as core takes it; nil for what the fee tier says.
+func (f *CustomFee) whole() *payments.CustomFee {
+	if f == nil {
+		return nil
+	}
+	return &payments.CustomFee{Name: f.Name, Amount: f.Amount, Currency: string(f.Currency)}
 }
 
 // PaymentReceiver is who is paid.
@@ -142,7 +158,7 @@ func (d OrderDraft) Whole() (payments.Order, error) {
 	o := d.Order
 	o.Currency, o.Speed = string(d.Currency), string(d.Speed)
 	o.Sender = d.SenderAccount.party(c, "senderAccount", "")
-	o.Repeat = d.Recurrence.whole()
+	o.Repeat, o.Fee = d.Recurrence.whole(), d.Fee.whole()
 	o.Receiver = d.Receiver.whole(c)
 	return o, c.Err()
 }
@@ -193,6 +209,7 @@ type DebitDraft struct {
 	Debtor          PaymentReceiver
 	Currency        money.Currency
 	Speed           payments.Speed
+	Fee             *CustomFee
 	// of a request for payment
 	RequestedExecutionDate, ExpiryDate                         time.Time
 	AmountModificationAllowed, EarlyPayment, GuaranteedPayment bool
@@ -206,7 +223,7 @@ func (d DebitDraft) Whole() (payments.Order, error) {
 		On: d.RequestedExecutionDate, Expires: d.ExpiryDate, Modifiable: d.AmountModificationAllowed,
 		Early: d.EarlyPayment, Guaranteed: d.GuaranteedPayment,
 	}
-	o, err := OrderDraft{d.CreditorAccount, d.Debtor, d.Currency, d.Speed, nil, d.Order, d.RequestOptions}.Whole()
+	o, err := OrderDraft{d.CreditorAccount, d.Debtor, d.Currency, d.Speed, nil, d.Fee, d.Order, d.RequestOptions}.Whole()
 	return o, fault.Called(err, map[string]string{"senderAccount": "creditorAccount", "receiver": "debtor"})
 }
 

@@ -1,0 +1,102 @@
+package payments
+
+import (
+	"cmp"
+
+	"bankgraph/core/access"
+	"bankgraph/core/check"
+	"bankgraph/core/fault"
+	"bankgraph/core/fees"
+	"bankgraph/core/ident"
+	"bankgraph/core/money"
+)
+
+// CustomFee is what a request wants a payment to cost, in place of what the customer's fee tier says
+// (rest/CONTRACT.md, fees of payments).
+type CustomFee struct {
+	Name     string `json:"feeName,omitempty"`  // Custom if it is empty
+	Amount   string `json:"amount"`             // decimal, in Currency
+	Currency string `json:"currency,omitempty"` // USD if it is empty; that of the account
+}
+
+const (
+	customFee     = "Custom"
+	longestFee    = 20 // of its name
+	mostCustomFee = "10000000"
+)
+
+// check checks the form of a fee.
+func (d *CustomFee) check(c *check.Fields) {
+	if d == nil {
+		return
+	}
+	c.AtMost("feeName", d.Name, longestFee)
+	d.Currency = string(c.Currency("currency", cmp.Or(d.Currency, "USD")))
+	c.Required("amount", d.Amount)
+	c.BankAmount("amount", d.Amount, mostDigits)
+	if d.Amount == "" || d.Currency == "" || c.Failed("amount") {
+		return
+	}
+	amount, err := money.Parse(d.Amount, money.Currency(d.Currency))
+	most, known := money.Parse(mostCustomFee, money.Currency(d.Currency))
+	switch {
+	case err != nil || known != nil:
+		c.Fail("amount", fault.Malformed, "must be an amount of "+d.Currency)
+	case amount.Minor <= 0:
+		c.Fail("amount", fault.Min, "must be greater than 0")
+	case amount.Minor > most.Minor:
+		c.Fail("amount", fault.Max, "must be at most "+mostCustomFee)
+	}
+}
+
+// price sets what an order wants the payment to cost. Only the bank's own callers may ask for less than the tier says.
+func (f *facts) price(by access.Caller, p *Payment, d *CustomFee) error {
+	if d == nil {
+		return nil
+	}
+	in := f.parties[p.Own()].Currency
+	if money.Currency(d.Currency) != in {
+		return fault.Field("payment", "fee.currency", fault.NoMatch, "must be the currency of the account, "+string(in))
+	}
+	amount, err := money.Parse(d.Amount, in)
+	if err != nil {
+		return fault.Field("payment", "fee.amount", fault.Malformed, "must be an amount of "+string(in))
+	}
+	if tier := f.tier(p); tier != nil && by.Reach != access.OfBank && amount.Minor < tier.Price {
+		return fault.Field("payment", "fee.amount", fault.Min,
+			"must be at least what the fee tier of the customer says, "+money.Of(tier.Price, in).String())
+	}
+	p.CustomFeeMinor, p.CustomFeeName = amount.Minor, cmp.Or(d.Name, customFee)
+	return nil
+}
+
+// CustomFee returns what the payment was asked to cost; nil if that is what the fee tier says.
+func (p *Payment) CustomFee() *money.Amount {
+	if p.CustomFeeMinor == 0 {
+		return nil
+	}
+	fee := money.Of(p.CustomFeeMinor, p.DebitedCurrency())
+	return &fee
+}
+
+// charge returns what a payment costs; nil for nothing.
+func (f *facts) charge(p *Payment) *fees.Charge {
+	if p.CustomFeeMinor > 0 {
+		return &fees.Charge{FeeName: p.CustomFeeName, Price: p.CustomFeeMinor, Currency: p.DebitedCurrency()}
+	}
+	return f.tier(p)
+}
+
+// tier returns what the fee tier of its customer says that a payment costs; nil for nothing.
+func (f *facts) tier(p *Payment) *fees.Charge {
+	name := cmp.Or(string(p.Speed), bookFee)
+	for _, c := range f.charges[p.Own()] {
+		if ident.Same(c.FeeName, name) && c.Currency == p.DebitedCurrency() {
+			if c.Price > 0 {
+				return c
+			}
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package payments_test
+
+import (
+	"testing"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/fees"
+	"bankgraph/core/payments"
+)
+
+// costing makes a payment cost this much.
+func costing(amount string) func(*payments.Order) {
+	return func(o *payments.Order) { o.Fee = &payments.CustomFee{Amount: amount} }
+}
+
+// priced gives the customer of a sender a fee tier for instant payments, of 25 cents.
+func (s *sender) priced() {
+	s.Configured("Payments", "Outgoing Payment", "Instant", "Gold")
+	s.Exec(`UPDATE fee_catalogue SET price = 25 WHERE tenant = ? AND fee_name = 'Instant'`, s.Tenant)
+	s.Fee(&customers.Customer{UID: s.from.Customer}, func(f *fees.Tier) { f.FeeName = "Instant" })
+}
+
+// A fee of its own counts in place of the tier's, whether there is one or not, and whenever the payment is carried out.
+func TestAPaymentCostsWhatItWasAskedToCost(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		tier bool
+		edit func(*payments.Order)
+	}{
+		"without a tier": {false, instantly},
+		"with a tier":    {true, instantly},
+		"on its day":     {false, func(o *payments.Order) { o.Date = day(1) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			if c.tier {
+				s.priced()
+			}
+			o := s.order("250.00", costing("7.35"), c.edit)
+			o.Fee.Name = "Courier"
+			p := s.send(t, o)
+			s.Prove()
+			if !o.Date.IsZero() {
+				s.has(t, 100_000_00, 0)
+				s.Clock.Advance(24 * time.Hour)
+				s.run(t)
+			}
+			s.run(t)
+			s.run(t)
+			s.has(t, 100_000_00-250_00-7_35, 0)
+			found, err := s.Payments.Show(s.Staff(), p.UID)
+			if err != nil || found.State != payments.Settled || found.FeeMinor != 7_35 || found.FeeName != "Courier" {
+				t.Errorf("%+v %v", found, err)
+			}
+			s.Prove()
+		})
+	}
+}
+
+// A payment that waits for a second person keeps its fee, which that person reads in the record.
+func TestACustomFeeWaitsForApprovalWithItsPayment(t *testing.T) {
+	t.Parallel()
+	s := newSender(t, func(c *customers.Customer) { c.Access.PaymentDualApproval = true })
+	out, err := s.Payments.Send(s.Staff(), s.order("250.00", costing("7.35")), changes.RequestOptions{})
+	if err != nil || out.Approval == 0 {
+		t.Fatalf("%+v %v", out, err)
+	}
+	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.has(t, 100_000_00, 257_35)
+	s.Prove()
+}
+
+// A debit pays its fee when it settles, to the same account of the bank.
+func TestADebitCostsWhatItWasAskedToCost(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	o := s.order("250.00", costing("7.35"), func(o *payments.Order) { o.Speed, o.SECCode = "Economy", "CCD" })
+	made, err := s.Payments.RequestDebit(s.Staff(), o, changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		s.Clock.Advance(24 * time.Hour)
+		s.run(t)
+	}
+	s.has(t, 100_000_00+250_00-7_35, 0)
+	if found, err := s.Payments.Show(s.Staff(), made.Result.UID); err != nil || found.FeeName != "Custom" || found.FeeMinor != 7_35 {
+		t.Errorf("%+v %v", found, err)
+	}
+	s.Prove()
+}
+
+func TestWhatAPaymentMayNotCost(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.priced()
+	try := func(fee payments.CustomFee, edits ...func(*payments.Order)) *fault.Fault {
+		t.Helper()
+		o := s.order("1", edits...)
+		o.Fee = &fee
+		_, err := s.Payments.Send(s.Staff(), o, changes.RequestOptions{})
+		wrong, _ := fault.Of(err)
+		return wrong
+	}
+	for name, c := range map[string]struct {
+		fee     payments.CustomFee
+		field   string
+		problem fault.Problem
+	}{
+		"nothing":         {payments.CustomFee{Amount: "0"}, "fee.amount", fault.Min},
+		"less":            {payments.CustomFee{Amount: "-1"}, "fee.amount", fault.Min},
+		"much":            {payments.CustomFee{Amount: "10000000.01"}, "fee.amount", fault.Max},
+		"not said":        {payments.CustomFee{}, "fee.amount", fault.Required},
+		"a part of cents": {payments.CustomFee{Amount: "0.005"}, "fee.amount", fault.Malformed},
+		"no number":       {payments.CustomFee{Amount: "1e3"}, "fee.amount", fault.Malformed},
+		"of a long name":  {payments.CustomFee{Amount: "1", Name: "A name that is too long"}, "fee.feeName", fault.Max},
+		"other money":     {payments.CustomFee{Amount: "1", Currency: "EUR"}, "fee.currency", fault.NoMatch},
+	} {
+		if wrong := try(c.fee); wrong == nil || wrong.Field != c.field || wrong.Problem != c.problem {
+			t.Errorf("%s: %v", name, wrong)
+		}
+	}
+	if wrong := try(payments.CustomFee{Amount: "1"}, func(o *payments.Order) { o.Amount = "100000.00" }); wrong == nil {
+		t.Error("what the account does not have is paid")
+	}
+	// only the bank goes below the tier
+	partner := s.Partner(s.DownstreamPartner())
+	caller, err := access.Require(partner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	caller.Entity = int64(s.from.Customer)
+	for amount, refused := range map[string]bool{"0.24": true, "0.25": false, "0.26": false} {
+		_, err := s.Payments.Send(access.With(t.Context(), caller), s.order("1", costing(amount)), changes.RequestOptions{})
+		if wrong, is := fault.Of(err); is != refused || is && (wrong.Field != "fee.amount" || wrong.Problem != fault.Min) {
+			t.Errorf("%s: %v", amount, err)
+		}
+	}
+	if wrong := try(payments.CustomFee{Amount: "0.24"}); wrong != nil {
+		t.Errorf("the bank: %v", wrong)
+	}
+	s.Prove()
+}
+
+// Each payment of a series costs what the first one did.
+func TestASeriesCostsWhatItWasAskedToCost(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	two := int32(2)
+	s.send(t, s.order("10.00", costing("1.50"), func(o *payments.Order) {
+		o.Repeat = &payments.Repetition{Frequency: "Daily", Until: "NumberOfPayments", Number: &two}
+	}))
+	for range 3 {
+		s.run(t)
+		s.Clock.Advance(24 * time.Hour)
+	}
+	s.has(t, 100_000_00-2*11_50, 0)
+	s.Prove()
+}
