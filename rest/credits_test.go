@@ -185,6 +185,10 @@ func TestACreditBetweenDescribedPartiesNamesEveryMistake(t *testing.T) {
 		{`"addressLine1": "1 Main St", `, ``, "SENDER_ADDRESS_REQUIRED"},
 		{`"611590103"`, `"011000015"`, "CREDIT_ROUTE_NOTFOUND"},
 		{coretest.AccountNumber(b.purse.UID), coretest.AccountNumber(silent.UID), "CREDIT_SPEED_NOTENABLED"},
+		{`"speed"`, `"fee": {"amount": 0}, "speed"`, "FEE_AMOUNT_MIN"},
+		{`"speed"`, `"fee": {"amount": 10000000.01}, "speed"`, "FEE_AMOUNT_MAX"},
+		{`"speed"`, `"fee": {"amount": 1, "currency": "EUR"}, "speed"`, "FEE_CURRENCY_NOMATCH"},
+		{`"speed"`, `"fee": {"feeName": "Courier"}, "speed"`, "FEE_AMOUNT_REQUIRED"},
 	} {
 		said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", inFull(b, c.was, c.is))
 		if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"code":"`+c.code+`"`) {

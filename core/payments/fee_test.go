@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
@@ -81,18 +80,12 @@ func TestACustomFeeWaitsForApprovalWithItsPayment(t *testing.T) {
 func TestADebitCostsWhatItWasAskedToCost(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	o := s.order("250.00", costing("7.35"), func(o *payments.Order) { o.Speed, o.SECCode = "Economy", "CCD" })
-	made, err := s.Payments.RequestDebit(s.Staff(), o, changes.RequestOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 3 {
-		s.Clock.Advance(24 * time.Hour)
-		s.run(t)
-	}
+	p := s.collect(t, s.order("250.00", costing("7.35"), economy))
+	s.until(t, "2026-11-18 14:00")
+	s.until(t, "2026-11-19 08:30")
 	s.has(t, 100_000_00+250_00-7_35, 0)
-	if found, err := s.Payments.Show(s.Staff(), made.Result.UID); err != nil || found.FeeName != "Custom" || found.FeeMinor != 7_35 {
-		t.Errorf("%+v %v", found, err)
+	if got := s.shows(t, p.UID); got.FeeName != "Custom" || got.FeeMinor != 7_35 {
+		t.Errorf("%+v", got)
 	}
 	s.Prove()
 }
@@ -131,14 +124,10 @@ func TestWhatAPaymentMayNotCost(t *testing.T) {
 		t.Error("what the account does not have is paid")
 	}
 	// only the bank goes below the tier
-	partner := s.Partner(s.DownstreamPartner())
-	caller, err := access.Require(partner)
-	if err != nil {
-		t.Fatal(err)
-	}
-	caller.Entity = int64(s.from.Customer)
+	of := &customers.Customer{UID: s.from.Customer}
+	somebody := s.PersonOf(of, s.User(of, nil))
 	for amount, refused := range map[string]bool{"0.24": true, "0.25": false, "0.26": false} {
-		_, err := s.Payments.Send(access.With(t.Context(), caller), s.order("1", costing(amount)), changes.RequestOptions{})
+		_, err := s.Payments.Send(somebody, s.order("1", costing(amount)), changes.RequestOptions{})
 		if wrong, is := fault.Of(err); is != refused || is && (wrong.Field != "fee.amount" || wrong.Problem != fault.Min) {
 			t.Errorf("%s: %v", amount, err)
 		}
