@@ -23,6 +23,10 @@ test: postgresql pooler ## run all tests (flags through T, e.g. T='-run Close ./
 race: postgresql pooler ## run the tests with the race detector, fewer faults (needs a C compiler)
 	go test -race -short -timeout 20m $(or $(T),./core/... ./db/...)
 
+.PHONY: fuzz
+fuzz: postgresql ## try every parser with inputs that nobody thought of (for how long each through T, e.g. T=10m)
+	.ci/fuzz $(or $(T),1m)
+
 .PHONY: check
 check: ## generated code is up to date, the linters are content
 	@before=$$($(generated)); $(MAKE) --no-print-directory generate; [ "$$before" = "$$($(generated))" ] || \
