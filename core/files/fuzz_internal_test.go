@@ -103,8 +103,10 @@ func seeds(f *testing.F, sample string, changes ...string) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, one := range append([]string{string(text), "\ufeff" + string(text), strings.ReplaceAll(string(text), "\n", "\r\n"),
-		strings.Repeat(string(text), 3), strings.ReplaceAll(string(text), "\n", "")}, hostile...) {
+	for _, one := range append([]string{
+		string(text), "\ufeff" + string(text), strings.ReplaceAll(string(text), "\n", "\r\n"),
+		strings.Repeat(string(text), 3), strings.ReplaceAll(string(text), "\n", ""),
+	}, hostile...) {
 		f.Add(one)
 	}
 	for i := 0; i < len(changes); i += 2 {

@@ -11,8 +11,12 @@ import (
 // A cursor has one text, is of one list, and names a row.
 func FuzzParseCursor(f *testing.F) {
 	for _, c := range []page.Cursor{
-		{Order: "name", Value: "Acme", UID: 7}, {Order: "name", UID: 1 << 62}, {Order: "name", Value: "\x00", UID: 1},
-		{Order: "uid", UID: 1}, {Order: "name", Value: strings.Repeat("<", 255), UID: 1}, {Order: "name", UID: -1},
+		{Order: "name", Value: "Acme", UID: 7},
+		{Order: "name", UID: 1 << 62},
+		{Order: "name", Value: "\x00", UID: 1},
+		{Order: "uid", UID: 1},
+		{Order: "name", Value: strings.Repeat("<", 255), UID: 1},
+		{Order: "name", UID: -1},
 	} {
 		f.Add(c.String())
 	}

@@ -206,9 +206,17 @@ func FuzzRead(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, change := range [][2]string{
-		{"", ""}, {"head.001.001.03", "head.001.001.02"}, {"Invoice 118", "&#0;"}, {"Invoice 118", "&a;"}, {"Invoice 118", "<![CDATA[x]]>"},
-		{"Invoice 118", strings.Repeat("x", 5000)}, {"<NbOfTxs>", strings.Repeat("<a>", 40) + "<NbOfTxs>"}, {"<Message>", "\ufeff<Message>"},
-		{"UTF-8", "UTF-16"}, {"T10:04:05", "T10:04:05.999999999"}, {"<Message>", "<!DOCTYPE x [<!ENTITY a \"b\">]><Message>"},
+		{"", ""},
+		{"head.001.001.03", "head.001.001.02"},
+		{"Invoice 118", "&#0;"},
+		{"Invoice 118", "&a;"},
+		{"Invoice 118", "<![CDATA[x]]>"},
+		{"Invoice 118", strings.Repeat("x", 5000)},
+		{"<NbOfTxs>", strings.Repeat("<a>", 40) + "<NbOfTxs>"},
+		{"<Message>", "\ufeff<Message>"},
+		{"UTF-8", "UTF-16"},
+		{"T10:04:05", "T10:04:05.999999999"},
+		{"<Message>", "<!DOCTYPE x [<!ENTITY a \"b\">]><Message>"},
 	} {
 		f.Add(bytes.Replace(out.Bytes(), []byte(change[0]), []byte(change[1]), 1))
 	}
