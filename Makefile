@@ -20,8 +20,12 @@ test: postgresql pooler ## run all tests (flags through T, e.g. T='-run Close ./
 	go test -timeout 20m $(or $(T),./...)
 
 .PHONY: race
-race: postgresql pooler ## run the tests with the race detector, fewer faults (needs a C compiler)
-	go test -race -short -timeout 20m $(or $(T),./core/... ./db/...)
+race: postgresql pooler ## run what shares memory with the race detector (needs a C compiler)
+	$(if $(T),go test -race -short -timeout 20m $(T),.ci/race)
+
+.PHONY: fuzz
+fuzz: postgresql ## try every parser with inputs that nobody thought of (for how long each through T, e.g. T=10m)
+	.ci/fuzz $(or $(T),1m)
 
 .PHONY: check
 check: ## generated code is up to date, the linters are content

@@ -132,7 +132,7 @@ func TestARefusedOrderHasItsPublishedCode(t *testing.T) {
 		p.sends(named+`, name: "Ada"`, "1", "5", instant):               "INVALID VALIDATION_ERROR receiver",
 		p.sends(`accountNumber: "440055551", name: "Ada", bankId: "021000021"`, "1", "6",
 			instant): "NOT_FOUND PAYMENT001 receiver.bankId",
-		p.sends(`name: "Ada", bankId: "611090001"`, "1", "7", instant):            "INVALID VALIDATION_ERROR receiver.contact",
+		p.sends(`name: "Ada", bankId: "611090001"`, "1", "7", instant):            "INVALID VALIDATION_ERROR receiver.accountNumber",
 		p.sends(described(`, accountSubType: "x"`), "1", "8", instant):            "INVALID VALIDATION_ERROR receiver.accountSubType",
 		p.sends(described(`, emailAddress: "x"`), "1", "9", instant):              "INVALID VALIDATION_ERROR receiver.emailAddress",
 		p.sends(described(`, address: {line1: "1 Lake Rd"}`), "1", "10", express): "INVALID VALIDATION_ERROR receiver.address.city",

@@ -175,7 +175,7 @@ func TestACreditBetweenDescribedPartiesNamesEveryMistake(t *testing.T) {
 	}
 	for _, c := range []struct{ was, is, code string }{
 		{`"440055551"`, `"4400#5551"`, "BENEFICIARY_ACCTNUM_PATTERN"},
-		{`"accountNumber": "440055551", `, ``, "BENEFICIARY_REQUIRED"},
+		{`"accountNumber": "440055551", `, ``, "BENEFICIARY_ACCTNUM_REQUIRED"},
 		{`"bankId": "611590103"`, `"name": "Old Mill Bank"`, "RECEIVERBANK_BANKID_REQUIRED"},
 		{`"611590103"`, `"611590104"`, "RECEIVERBANK_BANKID_INVALID"},
 		{`"611590103"`, `"026009593"`, "RECEIVERBANK_BANKID_NOTFOUND"},
@@ -194,6 +194,12 @@ func TestACreditBetweenDescribedPartiesNamesEveryMistake(t *testing.T) {
 		if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"code":"`+c.code+`"`) {
 			t.Errorf("%s for %s: %d %s", c.is, c.was, said.status, said.body)
 		}
+	}
+	// Entries of ACH have room for 17 characters of an account number.
+	said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", inFull(b, `"440055551"`, `"440055551123456789"`,
+		`"Instant"`, `"Economy", "additionalInfo": {"secCode": "CCD"}`, `"accountCurrency"`, `"accountType": "Loan", "accountCurrency"`))
+	if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"code":"BENEFICIARY_ACCTNUM_MAX"`) {
+		t.Errorf("%d %s", said.status, said.body)
 	}
 }
 

@@ -22,6 +22,20 @@ func TestAFileSearchNamesWhatIsWrongWithItsPage(t *testing.T) {
 	}
 }
 
+func TestAFileSearchNeedsALegalEntity(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	caller, err := access.Require(b.program())
+	if err != nil {
+		t.Fatal(err)
+	}
+	caller.Entity = 0
+	for _, path := range []string{"/v1/files/search", "/v2/files/search"} {
+		b.call(access.With(t.Context(), caller), http.MethodPost, path, `{"fileName": "pay", "fileNumber": "1"}`).
+			refused(t, path, http.StatusBadRequest, "BULKFILE_TOKENLE_NOTFOUND", "legal entity")
+	}
+}
+
 func TestAFileOfAnotherKindIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

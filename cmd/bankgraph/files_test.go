@@ -28,7 +28,7 @@ func limitFiles(text string) {
 // needs itself: operators are answered, and others are let in.
 func TestConnectionsLeaveFilesForTheBankItself(t *testing.T) {
 	t.Parallel()
-	p := onData(t)
+	p := onDemo(t)
 	own := sparedFiles + 3*db.PoolSize()
 	files := own + 2*fewestConnections
 	p.settings = append(p.settings, fmt.Sprint(mostFiles, "=", files))

@@ -28,7 +28,9 @@ func TestMain(m *testing.M) {
 		main()
 	}
 	slog.SetDefault(slog.New(slog.DiscardHandler))
-	os.Exit(m.Run())
+	status := m.Run()
+	_ = os.RemoveAll(withDemo.data)
+	os.Exit(status)
 }
 
 // testProgram is bankgraph with its settings.
@@ -59,6 +61,44 @@ func onDatabase(t *testing.T) testProgram {
 func onData(t *testing.T) testProgram {
 	t.Helper()
 	return testProgram{t, []string{"BANKGRAPH_DATA=" + folder(t)}}
+}
+
+// withDemo is the data of a demo bank after its first start. It is made once, and copied.
+var withDemo struct {
+	once sync.Once
+	data string
+	errs string
+}
+
+// onDemo makes the program with a private database that has the demo bank, for tests that are not about a first start.
+func onDemo(t *testing.T) testProgram {
+	t.Helper()
+	withDemo.once.Do(func() {
+		made, err := os.MkdirTemp("", "bankgraph-demo-")
+		if err != nil {
+			withDemo.errs = err.Error()
+			return
+		}
+		withDemo.data = made
+		if err := os.Chmod(made, 0o755); err != nil { //nolint:gosec // the server's user must enter it
+			withDemo.errs = err.Error()
+			return
+		}
+		p := testProgram{t, []string{"BANKGRAPH_DATA=" + made}}
+		if _, errs, status := p.run("demo"); status != 0 {
+			withDemo.errs = errs
+		} else if _, err := os.Stat(filepath.Join(made, "postgresql/pgdata/postmaster.pid")); err == nil {
+			withDemo.errs = "its database was not stopped"
+		}
+	})
+	if withDemo.errs != "" {
+		t.Fatalf("the demo bank could not be made: %s", withDemo.errs)
+	}
+	data := folder(t)
+	if out, err := exec.Command("cp", "-Rp", withDemo.data+"/.", data).CombinedOutput(); err != nil {
+		t.Fatalf("copy the demo bank: %v: %s", err, out)
+	}
+	return testProgram{t, []string{"BANKGRAPH_DATA=" + data}}
 }
 
 // folder makes a folder that other users can enter, as the user of a private PostgreSQL must.

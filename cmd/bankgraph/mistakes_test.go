@@ -107,7 +107,7 @@ func TestLostKeysetOfPrivateBankIsNotMadeAnew(t *testing.T) {
 // meanwhile.
 func TestSecondServeOnTheSameDataSaysWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
-	p := onData(t)
+	p := onDemo(t)
 	p.serve()
 	second := p.command("serve", "--addr", "127.0.0.1:0")
 	log := new(buffer)

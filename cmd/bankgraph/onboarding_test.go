@@ -11,7 +11,7 @@ import (
 // because of its idempotency keys.
 func TestACustomerIsTakenOnOverEachFaceAlone(t *testing.T) {
 	t.Parallel()
-	s := onData(t).serve()
+	s := onDemo(t).serve()
 	for _, script := range []string{"../../rest/examples/onboarding.sh", "../../graph/examples/onboarding.sh"} {
 		var said [2]string
 		for i := range said {

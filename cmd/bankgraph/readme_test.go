@@ -30,7 +30,7 @@ func TestFirstRequestsOfTheReadmeWorkAsPasted(t *testing.T) {
 			script.WriteString("echo\n") // separates the answers
 		}
 	}
-	s := onData(t).serve()
+	s := onDemo(t).serve()
 	out, err := exec.Command("sh", "-c", strings.ReplaceAll(script.String(), "http://127.0.0.1:8080", s.url)).
 		Output()
 	if err != nil {

@@ -21,7 +21,7 @@ func TestReadsOfTheReferenceShowSomethingOfTheDemoBank(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := onData(t).serve()
+	s := onDemo(t).serve()
 	for _, key := range offered(true) {
 		if key.Key != "demo-partner" && key.Key != "demo-staff" {
 			continue

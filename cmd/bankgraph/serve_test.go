@@ -67,7 +67,7 @@ func TestFirstStartEndsWithACallThatWorksAsPasted(t *testing.T) {
 
 func TestKilledServeComesUpAgain(t *testing.T) {
 	t.Parallel()
-	p := onData(t)
+	p := onDemo(t)
 	s := p.serve()
 	token := s.token(sandbox, "demo-staff", "demo-staff-secret")
 	s.signal(syscall.SIGKILL)
@@ -142,7 +142,7 @@ func TestServeSaysWhereTheSecondWallIsWeak(t *testing.T) {
 		settings []string
 	}{
 		"two roles":                     {program: onDatabase(t)},
-		"a private database":            {program: onData(t)},
+		"a private database":            {program: onDemo(t)},
 		"the service's role alone":      {program: onDatabase(t), settings: []string{"BANKGRAPH_MIGRATE_URL="}},
 		"the owner of the tables alone": {program: ownerAlone(onDatabase(t)), weak: true},
 	} {

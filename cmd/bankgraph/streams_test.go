@@ -61,7 +61,7 @@ func lineWith(t *testing.T, lines *bufio.Scanner, text string) string {
 // A stream outlives the deadline and the timeouts of requests, and its caller has six.
 func TestStreamsStayOpenAndEndWithTheirKeyOrTheServer(t *testing.T) {
 	t.Parallel()
-	p := onData(t)
+	p := onDemo(t)
 	s := p.serve()
 	staff := s.token(sandbox, "demo-staff", "demo-staff-secret")
 	first := s.subscribe(t, staff)

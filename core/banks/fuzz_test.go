@@ -1,34 +1,79 @@
 package banks_test
 
 import (
+	"bytes"
 	"database/sql"
+	"encoding/csv"
+	"errors"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"bankgraph/core/banks"
+	"bankgraph/core/ident"
 )
 
-// A file may hold anything: it is read to its end or refused, what is taken is complete, and lines are told in
-// their order.
+// A file may hold anything: it is read to its end or refused, what is taken is complete and has no more text than the file,
+// and lines are told in their order and are there. What is taken says the same when it is written as a file of our own.
 func fuzz(f *testing.F, format banks.Format, seeds ...string) {
 	f.Helper()
-	for _, seed := range append(seeds, "", "\n", "\ufeff", "\xff\xfe\x00", "[", "{", "\x1a", "\"") {
+	for _, seed := range append(seeds, "", "\n", "\ufeff", "\xff\xfe\x00", "[", "{", "\x1a", "\"", "\x00", strings.Repeat("x", 5<<10)) {
 		f.Add(seed)
+		f.Add("\xff\xfe" + strings.Join(strings.Split(seed, ""), "\x00") + "\x00") // UTF-16, of ASCII
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		last := int64(0)
-		err := banks.ReadForTest(format, strings.NewReader(text), func(line int64, e *banks.Entry, bad error) {
-			if line < last || line < 1 {
-				t.Errorf("line %d after %d", line, last)
+		last, lines := int64(0), int64(strings.Count(text, "\n")+1)
+		_ = banks.ReadForTest(format, strings.NewReader(text), func(line int64, e *banks.Entry, bad error) {
+			if line < last || line < 1 || line > lines {
+				t.Errorf("line %d of %d after %d", line, lines, last)
 			}
 			last = line
-			if bad == nil && e != nil && (e.Ref == "" || e.Name == "" || len(e.Country) != 2) {
+			if bad != nil || e == nil {
+				return
+			}
+			all := texts(e)
+			if e.Ref == "" || e.Name == "" || len(e.Country) != 2 || len(strings.Join(all, "")) > 2*len(text)+100 {
 				t.Errorf("line %d is taken: %+v", line, e)
 			}
+			var out bytes.Buffer
+			w := csv.NewWriter(&out)
+			if err := errors.Join(w.Write(ourColumns), w.Write(all)); err != nil {
+				t.Fatal(err)
+			}
+			w.Flush()
+			_ = banks.ReadForTest(banks.CSVFile, &out, func(_ int64, got *banks.Entry, bad error) {
+				if bad != nil || !slices.Equal(texts(got), spaced(all)) || got.Ref != e.Ref {
+					t.Errorf("%v: %+v is read of %+v", bad, got, e)
+				}
+			})
 		})
-		_ = err
 	})
+}
+
+// spaced are texts as files of our own have them.
+func spaced(all []string) []string {
+	for i, text := range all {
+		all[i] = ident.Spaced(text)
+	}
+	return all
+}
+
+var ourColumns = strings.Fields(`countryCode nationalIdType nationalId bic name recordType successor addressLine1 addressLine2
+	city state postalCode ach fedwireTransfer fedwireSettlementOnly fedwireSecurities rtpParticipant rtpServices
+	rtpReceivingConnection rtpSignOnStatus rtpActivatedOn rtpStatus rtpConnectionStatus fedNowServices fedNowStatus
+	fedNowConnectionStatus`)
+
+// texts are what a bank's line has, in the order of the columns.
+func texts(e *banks.Entry) []string {
+	a, w, r := e.Address, e.Fedwire, e.RTP
+	return []string{
+		e.Country, e.NationalIDType, e.NationalID, e.Code, e.Name, e.RecordType, e.Successor, a.Line1, a.Line2, a.City, a.State,
+		a.PostalCode, strconv.FormatBool(e.ACH), strconv.FormatBool(w.Transfer), strconv.FormatBool(w.SettlementOnly),
+		strconv.FormatBool(w.Securities), r.Participant, r.Services, r.ReceivingConnection, r.SignOnStatus, r.ActivatedOn, r.Status,
+		r.ConnectionStatus, e.FedNow.Services, e.FedNow.Status, e.FedNow.ConnectionStatus,
+	}
 }
 
 func FuzzFedACH(f *testing.F) {
@@ -45,7 +90,8 @@ func FuzzBundesbank(f *testing.F) {
 }
 
 func FuzzCSV(f *testing.F) {
-	fuzz(f, banks.CSVFile, europe, "name,nationalId,ach\nA,611090001,yes\n\"", "bic;name\nx;y")
+	fuzz(f, banks.CSVFile, europe, "name,nationalId,ach\nA,611090001,yes\n\"", "bic;name\nx;y",
+		"name,nationalId,ach,fedNowServices\n\"A \"\"B\"\"\nC\",611090001,1,CRDT  RFP\n=1+1,611090001,t,\n", "name,bic\nM\xfcnz,rhnudef0xxx\n")
 }
 
 // The searches of a directory of twenty thousand banks beside the same SQL written by hand.

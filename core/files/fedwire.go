@@ -34,20 +34,20 @@ func readWires(from io.Reader, after int32, each func(*said) error) error {
 	in := bufio.NewScanner(from)
 	in.Buffer(make([]byte, 0, 4<<10), mostRecord)
 	in.Split(splitWires)
-	line, before := int32(1), int32(0)
+	line, last := int32(1), int32(0)
 	for in.Scan() {
-		text := in.Text()
-		blank := int32(len(text) - len(strings.TrimLeft(text, " \r\n")))  //nolint:gosec // bounded
-		s := &said{line: line + int32(strings.Count(text[:blank], "\n"))} //nolint:gosec // bounded
-		line += int32(strings.Count(text, "\n"))                          //nolint:gosec // bounded
-		s.last = line
+		text := strings.TrimLeft(in.Text(), " \r\n")
+		blank := in.Text()[:len(in.Text())-len(text)]
+		s := &said{line: line + int32(strings.Count(blank, "\n"))} //nolint:gosec // bounded
+		line = s.line + int32(strings.Count(text, "\n"))           //nolint:gosec // bounded
 		if text = strings.TrimSpace(text); text == "" || text == "\ufeff" {
 			continue
 		}
-		if s.line == before { // by its line a message is known
+		if s.line == last { // by its line a message is known
 			return broken(s.line, "", fault.Malformed, "a message must begin on a line of its own")
 		}
-		before = s.line
+		last = s.line + int32(strings.Count(text, "\n")) //nolint:gosec // bounded
+		s.last = last
 		readWire(s, strings.TrimPrefix(text, "\ufeff"))
 		if s.line <= after {
 			continue

@@ -251,8 +251,12 @@ func (r *Receiver) check(c *check.Fields, o *Order) {
 	if r.Contact != 0 {
 		return
 	}
-	if r.Number == "" {
+	switch {
+	case *r == Receiver{}:
 		c.Fail("accountUID", fault.Required, "is required, or an accountNumber instead")
+		return
+	case r.Number == "":
+		c.Fail("accountNumber", fault.Required, "is required where no contact is named")
 		return
 	}
 	abroad := Speed(o.Speed).International()

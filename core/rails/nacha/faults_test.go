@@ -10,6 +10,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/moov-io/ach"
 
 	"bankgraph/core/rails"
@@ -268,47 +269,77 @@ func TestErrorsOfOthersAreReturnedAsTheyAre(t *testing.T) {
 	}
 }
 
-// Whatever a file has, entries are counted or have a fault, and are within their bounds.
+// Whatever a file has, entries are counted or have a fault, and are within their bounds; a fault names a record that is
+// there. What is read without a fault is written again, if the writer takes it, and then read as the same.
 func FuzzRead(f *testing.F) {
 	second := wage()
 	second.Remittance = "wages"
 	returned := wage()
 	returned.Return = &nacha.Return{Code: "R03", OriginalTrace: "021040070000001", OriginalBank: "12118290"}
 	for _, entries := range [][]nacha.Entry{{wage()}, {second, wage()}, {returned}} {
-		var out bytes.Buffer
-		w, err := nacha.NewWriter(&out, header())
-		if err == nil {
-			err = w.Batch(payroll())
+		text := file(f, payroll(), entries...)
+		for _, seed := range []string{
+			text, strings.ReplaceAll(text, "\n", ""), strings.ReplaceAll(text, "\n", "\r\n"), "\ufeff" + text, text[:len(text)/2],
+			strings.Replace(text, "\n6", "x\n6", 1), strings.Replace(text, "\n6", "\n4", 1), strings.Replace(text, " ", "\x00", 1),
+			strings.Repeat(text[:94], 100), "\xff\xfe1\x000\x001\x00",
+		} {
+			f.Add([]byte(seed))
 		}
-		for _, e := range entries {
-			if err == nil {
-				_, err = w.Entry(e)
-			}
-		}
-		if err == nil {
-			_, err = w.Close()
-		}
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(out.Bytes())
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		entries := 0
-		_, totals, err := nacha.Read(bytes.NewReader(text), func(_ nacha.Batch, e nacha.Entry) error {
-			entries++
-			if e.Amount.Minor < 0 || e.Amount.Minor > nacha.MostCents || e.Account == "" {
+		var found read
+		var err error
+		found.header, found.totals, err = nacha.Read(bytes.NewReader(text), func(b nacha.Batch, e nacha.Entry) error {
+			if e.Amount.Minor < 0 || e.Amount.Minor > nacha.MostCents || e.Account == "" || len(e.Remittance) > len(text) {
 				t.Fatalf("%+v", e)
 			}
+			found.batches, found.entries = append(found.batches, b), append(found.entries, e)
 			return nil
 		})
+		var faults nacha.Faults
+		if errors.As(err, &faults) {
+			for _, one := range faults {
+				if one.Line < 0 || one.Line > max(bytes.Count(text, []byte("\n")), len(text)/94)+1 {
+					t.Fatalf("%+v is in no line of %q", one, text)
+				}
+			}
+		}
 		if err != nil {
 			return
 		}
-		if totals.Entries != entries {
-			t.Fatalf("%d of %d entries without a fault", entries, totals.Entries)
+		if found.totals.Entries != len(found.entries) {
+			t.Fatalf("%d of %d entries without a fault", len(found.entries), found.totals.Entries)
 		}
+		again(t, found)
 	})
+}
+
+// again writes what was read, entry by entry, and reads it again. What the writer refuses, as other banks write what it does
+// not, is left out.
+func again(t *testing.T, found read) {
+	t.Helper()
+	for i, e := range found.entries {
+		var out bytes.Buffer
+		w, err := nacha.NewWriter(&out, header())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := found.batches[i]
+		b.Bank += "0" // the writer takes all nine digits, of which it writes eight
+		if w.Batch(b) != nil {
+			continue
+		}
+		if _, err := w.Entry(e); err != nil {
+			continue
+		}
+		if _, err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := reading(out.String())
+		if diff := cmp.Diff([]nacha.Entry{e}, got.entries, ignored); err != nil || diff != "" {
+			t.Fatalf("%v of %s: %s", err, &out, diff)
+		}
+	}
 }
 
 // write writes a file of many entries.

@@ -1,0 +1,202 @@
+package files
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"bankgraph/core/payments"
+)
+
+// reads reads a file from the place at which its checking stands, as checking.read does, but for NACHA's accounts.
+type reads func(text string, position int64, checked int32, each func(*said) error) error
+
+func readRows(kind FileType) reads {
+	return func(text string, position int64, checked int32, each func(*said) error) error {
+		r := &reader{kind: kind}
+		begins, err := r.readHeader(strings.NewReader(text))
+		if err != nil {
+			return err
+		}
+		at, before := begins, int32(1)
+		if position > 0 {
+			at, before = position, checked
+		}
+		return r.readLines(strings.NewReader(text[at:]), at, before, each)
+	}
+}
+
+func readMessages(text string, _ int64, checked int32, each func(*said) error) error {
+	return readWires(strings.NewReader(text), checked, each)
+}
+
+func readNACHA(text string, _ int64, checked int32, each func(*said) error) error {
+	all, whole, faulty, err := readBatches(strings.NewReader(text), &BulkFile{})
+	if err != nil || len(whole) > 0 {
+		return err
+	}
+	return readEntries(strings.NewReader(text), all, faulty, checked, each)
+}
+
+// A file may hold anything. It is read to its end or refused; each payment has a line of its own, which is there; none of
+// its texts has what the file has not; and wherever the reading is interrupted, it goes on with the next payment.
+func hold(t *testing.T, read reads, text string) (all []*said) {
+	t.Helper()
+	lines := int32(strings.Count(text, "\n") + 1)
+	if !strings.Contains(text, "\n") {
+		lines = int32(len(text)/94 + 1) // NACHA's records need no line ends
+	}
+	last := int32(0)
+	err := read(text, 0, 0, func(s *said) error {
+		if s.line <= last || s.last < s.line || s.last > lines {
+			t.Fatalf("lines %d to %d after line %d of %d", s.line, s.last, last, lines)
+		}
+		last = s.last
+		for _, f := range s.faults {
+			if f.Line < s.line || f.Line > lines {
+				t.Fatalf("a fault of line %d is said of line %d", s.line, f.Line)
+			}
+		}
+		if s.order != nil {
+			if n := len(fmt.Sprintf("%+v", *s.order)) - len(fmt.Sprintf("%+v", payments.Order{})); n > len(text)+200 {
+				t.Fatalf("%d characters are made of %d", n, len(text))
+			}
+		}
+		all = append(all, s)
+		return nil
+	})
+	var wrong errBroken
+	if errors.As(err, &wrong) && (wrong.Line < 0 || wrong.Line > lines) {
+		t.Fatalf("line %d of %d is broken", wrong.Line, lines)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	at := len(all) / 2
+	var rest []*said
+	_ = read(text, all[at].end, all[at].last, func(s *said) error { rest = append(rest, s); return nil })
+	if want := all[at+1:]; len(rest) != len(want) {
+		t.Fatalf("%d payments after line %d, want %d", len(rest), all[at].last, len(want))
+	}
+	for i, s := range rest {
+		if want := all[at+1+i]; !reflect.DeepEqual(s, want) {
+			t.Fatalf("after line %d: %+v, want %+v", all[at].last, s, want)
+		}
+	}
+	return all
+}
+
+// hostile are texts that every parser of files is tried with.
+var hostile = []string{
+	"", "\n", "\r\n\r\n", "\ufeff", "\xff\xfee\x00x\x00", "\x00", "\x1a", `"`, `""""`, "{", "{1500}", ",,,,", strings.Repeat("x", 5<<10),
+}
+
+func seeds(f *testing.F, sample string, changes ...string) {
+	f.Helper()
+	text, err := os.ReadFile("../../rest/docs/samples/" + sample)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, one := range append([]string{
+		string(text), "\ufeff" + string(text), strings.ReplaceAll(string(text), "\n", "\r\n"),
+		strings.Repeat(string(text), 3), strings.ReplaceAll(string(text), "\n", ""),
+	}, hostile...) {
+		f.Add(one)
+	}
+	for i := 0; i < len(changes); i += 2 {
+		f.Add(strings.Replace(string(text), changes[i], changes[i+1], 1))
+	}
+}
+
+// cells is a payment in the order of columns.
+func cells(o *payments.Order) []string {
+	day := ""
+	if !o.Date.IsZero() {
+		day = o.Date.Format("01-02-2006")
+	}
+	to := &o.Receiver
+	return []string{
+		o.ExternalReferenceID, string(o.EntryType), o.Amount, o.Currency, day, o.Speed, string(o.SECCode), o.Sender.Number,
+		o.Sender.RoutingNumber, to.Name, to.Number, to.Type, to.SubType, to.Bank.ID, to.Address.Line1, to.Address.Line2,
+		to.Address.City, to.Address.State, to.Address.PostalCode, to.Address.CountryCode, o.Notes, o.Remittance,
+		o.OriginatorInfo, o.Reference,
+	}
+}
+
+// again reads a payment that was written anew, and compares it.
+func again(t *testing.T, read reads, text string, want *payments.Order) {
+	t.Helper()
+	var got []*said
+	err := read(text, 0, 0, func(s *said) error { got = append(got, s); return nil })
+	if err != nil || len(got) != 1 || len(got[0].faults) > 0 || !reflect.DeepEqual(got[0].order, want) {
+		t.Fatalf("%v of %q: %+v, want %+v", err, text, got, want)
+	}
+}
+
+func rows(f *testing.F, kind FileType) {
+	f.Helper()
+	seeds(f, strings.ToLower(string(kind))+".csv",
+		"404521680718", `=HYPERLINK("http://x")`, "404521680718", `"4045""2168"""`, "Ada Byron", "\"Ada\r\nByron\"", "Ada Byron", "\"Ada",
+		"Ada Byron", "Ada \"Byron\" ", "Ada Byron", "Ada\x00", "Ada Byron", strings.Repeat("y", 5<<10), "paymentAmount", "paymentamount ",
+		"paymentAmount", "amount", "\n", "\n\n\n", "12.50", "1e3")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, s := range hold(t, readRows(kind), text) {
+			if s.order == nil || len(s.faults) > 0 {
+				continue
+			}
+			var out bytes.Buffer
+			w := csv.NewWriter(&out)
+			var names, row []string
+			for i, cell := range cells(s.order) {
+				if kind == CSV || !slices.Contains(notOfRTP, columns[i].name) {
+					names, row = append(names, columns[i].name), append(row, cell)
+				}
+			}
+			if err := errors.Join(w.Write(names), w.Write(row)); err != nil {
+				t.Fatal(err)
+			}
+			w.Flush()
+			again(t, readRows(kind), out.String(), s.order)
+		}
+	})
+}
+
+func FuzzCSV(f *testing.F) { rows(f, CSV) }
+
+func FuzzRTP(f *testing.F) { rows(f, RTP) }
+
+func FuzzFedwire(f *testing.F) {
+	seeds(f, "fedwire.txt", "}1000\n", "}1000", "{3600}CTR", "{3600}DRC", "{6000}", "{8200}", "{4200}D", "{4200}", "Erie, PA 16501", ",",
+		"Ada Byron", "Ada\nByron", "Ada Byron", "\x00", "{3400}611090001", "{3400}61109000é", "*\n\n", "*", "000000012345", "000000000000",
+		"Ada Byron", strings.Repeat("z", 5<<10))
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, s := range hold(t, readMessages, text) {
+			if s.order == nil || len(s.faults) > 0 {
+				continue
+			}
+			o, address := s.order, s.order.Receiver.Address
+			lines := ""
+			switch {
+			case address.CountryCode != "":
+				lines = address.Line1 + "*" + address.Line2 + "*" + address.City + "," + address.State + " " + address.PostalCode
+			case address.Line1 != "":
+				lines = address.Line1
+			}
+			cents := strings.ReplaceAll(o.Amount, ".", "")
+			again(t, readMessages, fmt.Sprintf("{1500}{1510}1000{2000}%012s{3320}%s*{3400}%s%s*{3600}CTR{4200}D%s*%s*%s*{5000}D%s*%s*{4320}%s*{6000}%s",
+				cents, o.ExternalReferenceID, o.Receiver.Bank.ID, o.Receiver.Bank.Name, o.Receiver.Number, o.Receiver.Name, lines,
+				o.Sender.Number, o.Sender.Name, o.Reference, o.OriginatorInfo), o)
+		}
+	})
+}
+
+func FuzzNACHA(f *testing.F) {
+	seeds(f, "ach.txt", "\n6", "x\n6", "\n6", "\n7", "\n5", "\n6", "\n8", "\n9", "\n", "\n\n", "PPD", "IAT", " ", "\x00", " ", "é")
+	f.Fuzz(func(t *testing.T, text string) { hold(t, readNACHA, text) })
+}
