@@ -72,10 +72,10 @@ func init() {
 			accountSubType: "Checking", name: "Ada Byron", address: {line1: "1 Lake Rd", city: "Erie", countryCode: "US"},
 			emailAddress: "ada@mail.example", phoneNumber: "+1 614 555 0123", bankId: "611090001", bankName: "Listed Bank"},
 			amount: "12.50", currency: "USD", speed: INSTANT, externalReferenceId: "INV-7", notes: "Rent", remittance: "Rent of May",
-			referenceForBeneficiary: "LEASE-44", detailsOfCharges: "SHA", originatorToBeneficiary: "x", senderToReceiver: "y",
+			fee: {name: "Courier", amount: "1.25", currency: "USD"}, referenceForBeneficiary: "LEASE-44", detailsOfCharges: "SHA", originatorToBeneficiary: "x", senderToReceiver: "y",
 			channel: "Portal", costCenter: "CC1", requestMethod: "PHONE-IN", operationNote: "z", paymentDate: "2026-11-20"`,
 			accountOf(activeOf(c), 0))
-	}, `payment { id status rail speed amount fee currency paymentDate externalReferenceId notes channel receiverName
+	}, `payment { id status rail speed amount fee customFee currency paymentDate externalReferenceId notes channel receiverName
 		receiverNumber { masked } senderAccount { uid balances { held } } receiverAccount { uid } contact { uid } customer { uid }
 		details { accountType accountSubType address { line1 city countryCode } emailAddress phoneNumber bankId bankName remittance
 		referenceForBeneficiary originatorToBeneficiary senderToReceiver detailsOfCharges costCenter requestMethod operationNote
@@ -96,7 +96,7 @@ func init() {
 		achEntry { secCode } messages { kind } request { requestedExecutionDate expiryDate amountModificationAllowed earlyPayment
 		guaranteedPayment paidBy } timeline { number status client } version } approval { uid }`}
 	mutations["repairPayment"] = tried{access.InitiatePayments, func(c customers.UID) string {
-		return fmt.Sprintf(`uid: "%s", speed: EXPRESS, paymentDate: "2026-11-20", notes: "Rent", detailsOfCharges: "SHA",
+		return fmt.Sprintf(`uid: "%s", speed: INSTANT, paymentDate: "2026-11-20", notes: "Rent", detailsOfCharges: "SHA",
 			reason: "Corrected", receiver: {accountNumber: "440055551", name: "Ada Byron", bankId: "611090001",
 			address: {line1: "1 Lake Rd", city: "Erie", countryCode: "US"}}`, overNetwork(c, unfit))
 	}, `payment { uid status rail speed notes receiverName receiverNumber { masked } paymentDate details { bankId bankName
