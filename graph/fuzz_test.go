@@ -13,7 +13,8 @@ import (
 	"bankgraph/graph"
 )
 
-// Whatever a document asks for, it is answered directly as gqlgen answers it, and nothing in it is the server's failure.
+// Whatever a document asks for, it is answered directly as gqlgen answers it, and nothing in it is the
+// server's failure.
 func FuzzAnswers(f *testing.F) {
 	bank := coretest.New(f)
 	customer := bank.Customer()

@@ -13,8 +13,8 @@ import (
 
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?$`)
 
-// A number of a body keeps its value when it is written without an exponent. A day is read of one text alone, and what is
-// numbered of its number.
+// A number of a body keeps its value when it is written without an exponent. A day is read of one text alone,
+// and what is numbered of its number.
 func FuzzValues(f *testing.F) {
 	for _, text := range []string{
 		"1.0E7", "-0", "1e-20", "1e21", "12.50", "0.000", "-1.5e2", "1E+2", "00", "11-23-2026", "02-30-2026", "11/23/2026", "1-1-2026",

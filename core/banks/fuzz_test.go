@@ -15,8 +15,9 @@ import (
 	"bankgraph/core/ident"
 )
 
-// A file may hold anything: it is read to its end or refused, what is taken is complete and has no more text than the file,
-// and lines are told in their order and are there. What is taken says the same when it is written as a file of our own.
+// A file may hold anything: it is read to its end or refused, what is taken is complete and has no more text
+// than the file, and lines are told in their order and are there. What is taken says the same when it is
+// written as a file of our own.
 func fuzz(f *testing.F, format banks.Format, seeds ...string) {
 	f.Helper()
 	for _, seed := range append(seeds, "", "\n", "\ufeff", "\xff\xfe\x00", "[", "{", "\x1a", "\"", "\x00", strings.Repeat("x", 5<<10)) {

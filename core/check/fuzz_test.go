@@ -26,8 +26,8 @@ func stable(t *testing.T, text, what, stored string, read func(c *check.Fields, 
 	}
 }
 
-// An account number has one form. An IBAN has the check digits of ISO 7064, worked out here in another way, and its
-// country and bank.
+// An account number has one form. An IBAN has the check digits of ISO 7064, worked out here in another way,
+// and its country and bank.
 func FuzzAccountNumbers(f *testing.F) {
 	for _, text := range append([]string{
 		"DE89370400440532013000", "de89 3704 0044 0532 0130 00", "DE88370400440532013000", "GB29NWBK60161331926819",

@@ -14,7 +14,8 @@ import (
 	"bankgraph/core/payments"
 )
 
-// reads reads a file from the place at which its checking stands, as checking.read does, but for NACHA's accounts.
+// reads reads a file from the place at which its checking stands, as checking.read does, but for NACHA's
+// accounts.
 type reads func(text string, position int64, checked int32, each func(*said) error) error
 
 func readRows(kind FileType) reads {
@@ -44,8 +45,9 @@ func readNACHA(text string, _ int64, checked int32, each func(*said) error) erro
 	return readEntries(strings.NewReader(text), all, faulty, checked, each)
 }
 
-// A file may hold anything. It is read to its end or refused; each payment has a line of its own, which is there; none of
-// its texts has what the file has not; and wherever the reading is interrupted, it goes on with the next payment.
+// A file may hold anything. It is read to its end or refused; each payment has a line of its own, which is
+// there; none of its texts has what the file has not; and wherever the reading is interrupted, it goes on
+// with the next payment.
 func hold(t *testing.T, read reads, text string) (all []*said) {
 	t.Helper()
 	lines := int32(strings.Count(text, "\n") + 1)

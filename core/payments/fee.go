@@ -49,7 +49,8 @@ func (d *CustomFee) check(c *check.Fields) {
 	}
 }
 
-// price sets what an order wants the payment to cost. Only the bank's own callers may ask for less than the tier says.
+// price sets what an order wants the payment to cost. Only the bank's own callers may ask for less than the
+// tier says.
 func (f *facts) price(by access.Caller, p *Payment, d *CustomFee) error {
 	if d == nil {
 		return nil

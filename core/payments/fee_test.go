@@ -23,7 +23,8 @@ func (s *sender) priced() {
 	s.Fee(&customers.Customer{UID: s.from.Customer}, func(f *fees.Tier) { f.FeeName = "Instant" })
 }
 
-// A fee of its own counts in place of the tier's, whether there is one or not, and whenever the payment is carried out.
+// A fee of its own counts in place of the tier's, whether there is one or not, and whenever the payment is
+// carried out.
 func TestAPaymentCostsWhatItWasAskedToCost(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

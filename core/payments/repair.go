@@ -24,12 +24,13 @@ import (
 	"bankgraph/db"
 )
 
-// A repairable order that cannot be carried out is set aside: it becomes a payment in the state Repair, with the
-// reasons, and nothing is held or counted for it. The bank's people change what is wrong, and it goes on as a new
-// payment does, or they cancel it. Who pays, how much and under which reference stays as it was asked for.
-
-// Repairs is what a request says about repairing a payment (rest/CONTRACT.md, repair). What is absent stays as it was
+// A repairable order that cannot be carried out is set aside: it becomes a payment in the state Repair, with
+// the reasons, and nothing is held or counted for it. The bank's people change what is wrong, and it goes on
+// as a new payment does, or they cancel it. Who pays, how much and under which reference stays as it was
 // asked for.
+
+// Repairs is what a request says about repairing a payment (rest/CONTRACT.md, repair). What is absent stays
+// as it was asked for.
 type Repairs struct {
 	Receiver  *Receiver     `json:"receiver,omitempty"` // all of it
 	Speed     string        `json:"speed,omitempty"`
@@ -49,28 +50,29 @@ func (r Repairs) apply(o *Order) {
 	if !r.Date.IsZero() {
 		o.Date = r.Date
 	}
-	o.Speed, o.Contract, o.SECCode = cmp.Or(r.Speed, o.Speed), cmp.Or(r.Contract, o.Contract), cmp.Or(r.SECCode, o.SECCode)
-	o.CompanyID, o.Notes = cmp.Or(r.CompanyID, o.CompanyID), cmp.Or(r.Notes, o.Notes)
-	o.Charges = cmp.Or(r.Charges, o.Charges)
+	o.Speed, o.Contract = cmp.Or(r.Speed, o.Speed), cmp.Or(r.Contract, o.Contract)
+	o.SECCode, o.CompanyID = cmp.Or(r.SECCode, o.SECCode), cmp.Or(r.CompanyID, o.CompanyID)
+	o.Notes, o.Charges = cmp.Or(r.Notes, o.Notes), cmp.Or(r.Charges, o.Charges)
 }
 
-// repairable are the fields of an order that Repairs can change. All that begins with receiver is one of them.
+// repairable are the fields of an order that Repairs can change. All that begins with receiver is one of
+// them.
 var repairable = []string{
 	"paymentDate", "paymentNotes", "sender.achCompanyID", "additionalInfo.secCode", "additionalInfo.detailsOfCharges",
 	"additionalInfo.fxContractNumber",
 }
 
-// canBeRepaired reports whether a fault of an order's form is one that Repairs can mend.
-func canBeRepaired(f *fault.Fault) bool {
+// final reports whether a fault of an order's form is one that Repairs cannot mend.
+func final(f *fault.Fault) bool {
 	name, _, _ := strings.Cut(f.Field, ".")
-	return f.Problem != fault.Max && (name == "receiver" || slices.Contains(repairable, f.Field))
+	return f.Problem == fault.Max || name != "receiver" && !slices.Contains(repairable, f.Field)
 }
 
 // mostAsked bounds a repairable order, which is kept as it was asked for; in bytes.
 const mostAsked = 16 << 10
 
-// admit checks the form of an order. Of a repairable one it keeps the faults that can be repaired; if there is one
-// that cannot be, it returns them all.
+// admit checks the form of an order. Of a repairable one it keeps the faults that can be repaired; if there
+// is one that cannot be, it returns them all.
 func (o *Order) admit() error {
 	if !o.Repairable {
 		return o.called(o.check())
@@ -80,11 +82,12 @@ func (o *Order) admit() error {
 		return fmt.Errorf("write an order that may wait for repair: %w", err)
 	}
 	if len(o.asked) > mostAsked {
-		return fault.Field("payment", "receiver", fault.Max, fmt.Sprintf("the request must have at most %d bytes", mostAsked))
+		return fault.Field("payment", "receiver", fault.Max,
+			fmt.Sprintf("the request must have at most %d bytes", mostAsked))
 	}
 	err = o.called(o.check())
 	var faults fault.Faults
-	if errors.As(err, &faults) && !slices.ContainsFunc(faults, func(f *fault.Fault) bool { return !canBeRepaired(f) }) {
+	if errors.As(err, &faults) && !slices.ContainsFunc(faults, final) {
 		o.unfit, err = err, nil
 	}
 	return err
@@ -99,14 +102,16 @@ type aside struct {
 	Draft   []byte        `bun:"draft_sealed,type:bytea"`
 }
 
-// RepairColumn names the column for which the orders of payments that wait for repair are sealed (seal.Place).
+// RepairColumn names the column for which the orders of payments that wait for repair are sealed
+// (seal.Place).
 const RepairColumn = "payment_repairs.draft"
 
 func (a *aside) place() seal.Place {
 	return seal.Place{Tenant: int64(a.Tenant), Column: RepairColumn, Row: int64(a.Payment)}
 }
 
-// setAside makes a payment wait for repair that cannot be carried out. What was decided of it by then is undone.
+// setAside makes a payment wait for repair that cannot be carried out. What was decided of it by then is
+// undone.
 func (s *Service) setAside(ctx context.Context, f *facts, tx *changes.Tx, p *Payment, why error) (*Step, error) {
 	o := p.order
 	if len(f.uids) > 0 && f.uids[0] == p.UID {
@@ -135,7 +140,8 @@ func (f *facts) described(s *Service, p *Payment, o *Order) *Details {
 	to := o.Receiver
 	if k := f.known[to.Contact]; k != nil && k.Customer == p.Customer {
 		p.ReceiverName = k.Name
-		to = Receiver{Contact: k.UID, Type: k.Type, SubType: k.SubType, Bank: ReceiverBank{ID: k.Routing, Name: k.BankName}}
+		to = Receiver{Contact: k.UID, Type: k.Type, SubType: k.SubType}
+		to.Bank.ID, to.Bank.Name = k.Routing, k.BankName
 	} else {
 		to.Contact = 0
 	}
@@ -170,10 +176,10 @@ func reasons(why error) string {
 	return strings.Join(lines, "\n")
 }
 
-// Repair changes what is wrong with a payment that waits for repair, and carries it out as Send does. It is for the
-// bank's own people. Where another is paid than was asked for, or at another speed, it waits for a second person. It
-// returns ErrNotInRepair for other payments, and the faults of Send if the payment still cannot be carried out: then
-// it goes on waiting as it was.
+// Repair changes what is wrong with a payment that waits for repair, and carries it out as Send does. It is
+// for the bank's own people. Where another is paid than was asked for, or at another speed, it waits for a
+// second person. It returns ErrNotInRepair for other payments, and the faults of Send if the payment still
+// cannot be carried out: then it goes on waiting as it was.
 func (s *Service) Repair(
 	ctx context.Context, uid UID, repairs Repairs, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -187,7 +193,9 @@ func (s *Service) Repair(
 	return s.repair.Do(ctx, caller, changes.Target{UID: uid.String()}, repairs, options)
 }
 
-func (s *Service) repairTx(ctx context.Context, tx *changes.Tx, at changes.Target, repairs Repairs) (Saved, error) {
+func (s *Service) repairTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, repairs Repairs,
+) (Saved, error) {
 	was, err := s.lockTx(ctx, tx, at)
 	if err == nil {
 		_, err = repairing.Take(was.State)
@@ -217,7 +225,8 @@ func (s *Service) repairTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err != nil {
 		return Saved{}, fault.Called(err, calledInOrders)
 	}
-	p.MakerClient, p.MakerLogin, p.CreatedAt, p.Version = was.MakerClient, was.MakerLogin, was.CreatedAt, was.Version
+	p.MakerClient, p.MakerLogin = was.MakerClient, was.MakerLogin
+	p.CreatedAt, p.Version = was.CreatedAt, was.Version
 	p.altered = repairs.Receiver != nil || Speed(o.Speed) != was.Speed
 	step, err := begin(ctx, f, tx, was, p)
 	if err != nil {
@@ -249,7 +258,8 @@ func (s *Service) forgetTx(ctx context.Context, p *Payment) error {
 	return db.ExecAtCommit(ctx, `DELETE FROM payment_repairs WHERE tenant = $1 AND payment = $2`, p.Tenant, p.UID)
 }
 
-// replaceTx writes a payment that is repaired in place of what was known of it, at the end of the transaction.
+// replaceTx writes a payment that is repaired in place of what was known of it, at the end of the
+// transaction.
 func (p *Payment) replaceTx(ctx context.Context, step *Step) error {
 	err := errors.Join(
 		db.ExecAtCommit(ctx, `DELETE FROM payment_details WHERE tenant = $1 AND payment = $2`, p.Tenant, p.UID),

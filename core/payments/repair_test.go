@@ -36,7 +36,8 @@ func (s *sender) inRepair(t *testing.T, o payments.Order, why string) *payments.
 	return found
 }
 
-// What can be mended is kept, with the reasons; nothing is held, charged or counted for it, and no series begins.
+// What can be mended is kept, with the reasons; nothing is held, charged or counted for it, and no series
+// begins.
 func TestACreditThatCannotBeCarriedOutWaitsForRepair(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -209,7 +210,8 @@ func TestARepairedPaymentGoesOnAsANewOne(t *testing.T) {
 	s.Prove()
 }
 
-// What was wrong outside the payment is mended there; the payment is then carried out as it was asked for, at once.
+// What was wrong outside the payment is mended there; the payment is then carried out as it was asked for, at
+// once.
 func TestAPaymentIsRepairedAsItWasAskedForOnceThatCanBe(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)

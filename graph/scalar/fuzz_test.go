@@ -10,8 +10,8 @@ import (
 	"bankgraph/graph/scalar"
 )
 
-// Each scalar that is read of a text is written as that text, but for points in time and currencies, which have several
-// texts: these are written in one form. A text is written as JSON that says the same.
+// Each scalar that is read of a text is written as that text, but for points in time and currencies, which
+// have several texts: these are written in one form. A text is written as JSON that says the same.
 func FuzzScalars(f *testing.F) {
 	for _, text := range []string{
 		"1", "7000000000000000000", "999999999999999999", "007", "-1", "+1", "1e3", "12.50", "-0.05", "00.5", "2026-11-23", "2026-02-30",
