@@ -346,6 +346,9 @@ func TestAFileWaitsForASecondPerson(t *testing.T) {
 			int64(f.Tenant)).Scan(t.Context(), &open); err != nil {
 			t.Fatal(err)
 		}
+		if found, err := f.Changes.Find(f.As(access.ApproveFiles), changes.UID(open)); err != nil || len(found.Changes()) == 0 {
+			t.Errorf("who decides on files does not see it: %v", err)
+		}
 		_, err := f.Changes.Approve(ctx, changes.UID(open), changes.RequestOptions{})
 		return err
 	}
