@@ -118,7 +118,7 @@ func TestAFormHasLittleBesideItsFile(t *testing.T) {
 	path := fmt.Sprintf("/v1/payments/customers/%s/files/csv", b.acme.UID)
 	long := "X-Long: " + strings.Repeat("x", 70<<10) + "\r\n"
 	part := "--" + boundary + "\r\n" + long + "Content-Disposition: form-data; name=\"note\"\r\n\r\nx\r\n"
-	parts := strings.Repeat("--"+boundary+"\r\nContent-Disposition: form-data; name=\"note\"\r\n\r\nx\r\n", 1000)
+	parts := strings.Repeat("--"+boundary+"\r\nContent-Disposition: form-data; name=\"note\"\r\n\r\nx\r\n", 3000)
 	file := form("pay.csv", strings.Repeat("x", 100<<10)+"\n")
 	end := strings.TrimSuffix(file, "--"+boundary+"--\r\n")
 	for name, body := range map[string]string{
@@ -129,7 +129,7 @@ func TestAFormHasLittleBesideItsFile(t *testing.T) {
 			refused(t, name, http.StatusBadRequest, "BULKFILE_REQUEST_INVALID", "64 KiB")
 	}
 	little := strings.Repeat("--"+boundary+"\r\nContent-Disposition: form-data; name=\"note\"\r\n\r\nx\r\n", 10)
-	if done := b.call(b.program(), http.MethodPost, path, little+file); done.status != http.StatusOK {
+	if done := b.call(b.program(), http.MethodPost, path, little+form("pay.csv", "y\n")); done.status != http.StatusOK {
 		t.Errorf("%d %s", done.status, done.body)
 	}
 }
