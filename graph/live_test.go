@@ -463,6 +463,7 @@ func TestTheProtocolOfWebSocketsIsKept(t *testing.T) {
 		"a bad token":               {[]string{`{"type":"connection_init","payload":{"token":"nobody"}}`}, 4401},
 		"init twice":                {[]string{init, init}, 4429},
 		"an id twice":               {[]string{init, sub("1"), sub("1")}, 4409},
+		"a large first message":     {[]string{`{"type":"connection_init","payload":{"x":"` + strings.Repeat("x", 9<<10) + `"}}`}, 1009},
 		"too large":                 {[]string{init, `{"type":"ping","payload":"` + strings.Repeat("x", 33<<10) + `"}`}, 1009},
 	} {
 		t.Run(name, func(t *testing.T) {

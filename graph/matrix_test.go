@@ -388,7 +388,7 @@ var needs = map[string][]access.Permission{
 // approvers are the permissions that show approvals of some kind.
 var approvers = []access.Permission{
 	access.ViewCustomers, access.ViewAccounts, access.ViewContacts, access.ViewSignatories, access.ViewUsers,
-	access.ViewPayments,
+	access.ViewPayments, access.ViewFiles, access.ViewWebhooks, access.ViewPositiveRules,
 }
 
 // Taking one permission away at a time must make exactly the fields null that need it, each with its own

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime/multipart"
 	"net/http"
 	"strings"
@@ -89,18 +90,46 @@ func (a *api) takeFile(q *reader, in files.Upload) (answer, error) {
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	parts, err := r.MultipartReader()
-	if err != nil {
-		return answer{}, errMultipart
-	}
-	file, err := filePart(parts)
-	if err != nil {
-		return answer{}, err
-	}
-	in.Name, in.Content = file.FileName(), &onlyFile{file, parts}
+	in.Open = func() (string, io.Reader, error) { return fileIn(r) }
 	out, err := a.core.Files.Upload(r.Context(), in, options)
 	return done(http.StatusOK, out.Receipt, uploadTaken{fmt.Sprintf(
 		"File %s has arrived with the file number %s, and is checked now", out.Result.Name, out.Result.UID)}), err
+}
+
+// mostAround bounds what a form has beside its file, before it and after it: what describes the parts is kept in memory.
+const mostAround = 64 << 10
+
+// envelope is the body of a form, of which only so much may be read.
+type envelope struct {
+	io.ReadCloser
+	left int64
+}
+
+var errAround = fault.Field("file", "file", fault.Max, "must come in a form with at most 64 KiB beside it")
+
+func (e *envelope) Read(into []byte) (int, error) {
+	if e.left <= 0 {
+		return 0, errAround
+	}
+	n, err := e.ReadCloser.Read(into[:min(int64(len(into)), e.left)])
+	e.left -= int64(n)
+	return n, err
+}
+
+// fileIn begins to read the file of a form.
+func fileIn(r *http.Request) (name string, content io.Reader, err error) {
+	body := &envelope{r.Body, mostAround}
+	r.Body = body
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return "", nil, errMultipart
+	}
+	file, err := filePart(parts)
+	if err != nil {
+		return "", nil, err
+	}
+	body.left = math.MaxInt64
+	return file.FileName(), &onlyFile{file, parts, body}, nil
 }
 
 // uploadTaken answers an upload.
@@ -127,6 +156,7 @@ func filePart(parts *multipart.Reader) (*multipart.Part, error) {
 type onlyFile struct {
 	*multipart.Part
 	parts *multipart.Reader
+	body  *envelope
 }
 
 func (f *onlyFile) Read(into []byte) (int, error) {
@@ -137,6 +167,7 @@ func (f *onlyFile) Read(into []byte) (int, error) {
 	if !errors.Is(err, io.EOF) {
 		return n, notWhole(err)
 	}
+	f.body.left = mostAround
 	for {
 		part, after := f.parts.NextPart()
 		switch {
@@ -154,6 +185,9 @@ func (f *onlyFile) Read(into []byte) (int, error) {
 func notWhole(err error) error {
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 		return files.ErrTooLarge
+	}
+	if errors.Is(err, errAround) {
+		return errAround
 	}
 	return errCut
 }

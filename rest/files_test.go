@@ -124,3 +124,26 @@ func TestTheOldestUploadLeadsToTodays(t *testing.T) {
 		t.Error("a search brings no file")
 	}
 }
+
+// What describes the parts of a form is kept in memory, and no file: it is bounded, before the file and after it.
+func TestAFormHasLittleBesideItsFile(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	path := fmt.Sprintf("/v1/payments/customers/%s/files/csv", b.acme.UID)
+	long := "X-Long: " + strings.Repeat("x", 70<<10) + "\r\n"
+	part := "--" + boundary + "\r\n" + long + "Content-Disposition: form-data; name=\"note\"\r\n\r\nx\r\n"
+	parts := strings.Repeat("--"+boundary+"\r\nContent-Disposition: form-data; name=\"note\"\r\n\r\nx\r\n", 3000)
+	file := form("pay.csv", strings.Repeat("x", 100<<10)+"\n")
+	end := strings.TrimSuffix(file, "--"+boundary+"--\r\n")
+	for name, body := range map[string]string{
+		"a long header before it": part + file, "many parts before it": parts + file,
+		"a long header after it": end + part + "--" + boundary + "--\r\n", "many parts after it": end + parts + "--" + boundary + "--\r\n",
+	} {
+		b.call(b.program(), http.MethodPost, path, body).
+			refused(t, name, http.StatusBadRequest, "BULKFILE_REQUEST_INVALID", "64 KiB")
+	}
+	little := strings.Repeat("--"+boundary+"\r\nContent-Disposition: form-data; name=\"note\"\r\n\r\nx\r\n", 10)
+	if done := b.call(b.program(), http.MethodPost, path, little+form("pay.csv", "y\n")); done.status != http.StatusOK {
+		t.Errorf("%d %s", done.status, done.body)
+	}
+}

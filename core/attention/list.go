@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"bankgraph/core/access"
+	"bankgraph/core/changes"
 	"bankgraph/core/clock"
 	"bankgraph/core/fault"
 	"bankgraph/db"
@@ -41,10 +42,10 @@ var (
 	counting db.QueryCache[Waiting]
 )
 
-// sees maps a kind to the permission that shows it, beside that to see payments.
+// sees maps a kind to the permission that shows it, beside that to see payments. Approvals are shown by what they are
+// of (changes.Listed).
 var sees = map[Kind]access.Permission{
-	Exception: access.ManageExceptions, Overdrawn: access.ViewAccounts, Approval: access.ViewCustomers,
-	Webhook: access.ViewWebhooks,
+	Exception: access.ManageExceptions, Overdrawn: access.ViewAccounts, Webhook: access.ViewWebhooks,
 }
 
 // List reads the first things that wait, those that wait longest first, and how much waits of each kind. It is for the
@@ -74,31 +75,40 @@ func (s *Service) List(ctx context.Context, by Search, first int) (*List, error)
 	if len(kinds) == 0 {
 		return &List{}, nil
 	}
-	key := strings.Join(kinds, ",")
+	approvals := changes.Listed(caller, "q")
+	key := strings.Join(kinds, ",") + " " + approvals
 	p := db.Params{caller.Tenant, now.Add(-answering), now.Add(-settling), now.Add(-working), now.Add(-failing)}
 	b := s.db.Batch()
-	items := db.Queue(b, listing.Get(key, func() string { return listed(kinds) }), append(slices.Clone(p), first)...)
-	counted := db.Queue(b, counting.Get(key, func() string { return counted(kinds) }), append(p, MostCounted)...)
+	items := db.Queue(b, listing.Get(key, func() string { return listed(kinds, approvals) }), append(slices.Clone(p), first)...)
+	counted := db.Queue(b, counting.Get(key, func() string { return counted(kinds, approvals) }), append(p, MostCounted)...)
 	if err := b.Send(ctx); err != nil {
 		return nil, err
 	}
 	return &List{Items: items.Items, Waiting: counted.Items}, errors.Join(items.Err, counted.Err)
 }
 
+// waiting is the text of what of a kind waits; of approvals, those of which a condition holds.
+func waiting(kind Kind, approvals string) string {
+	if kind == Approval && approvals != "" {
+		return waits[kind] + " AND " + approvals
+	}
+	return waits[kind]
+}
+
 // listed is the text of the first things that wait, $6 at most. Every text uses every value.
-func listed(kinds []string) string {
+func listed(kinds []string, approvals string) string {
 	var all []string
 	for _, kind := range kinds {
-		all = append(all, "(SELECT '"+kind+"' AS kind, w.* FROM ("+waits[Kind(kind)]+") AS w ORDER BY w.since, w.uid LIMIT $6::bigint)")
+		all = append(all, "(SELECT '"+kind+"' AS kind, w.* FROM ("+waiting(Kind(kind), approvals)+") AS w ORDER BY w.since, w.uid LIMIT $6::bigint)")
 	}
 	return "SELECT r.* FROM (" + strings.Join(all, " UNION ALL ") + ") AS r WHERE " + used + " ORDER BY r.since, r.kind, r.uid LIMIT $6::bigint"
 }
 
 // counted is the text of how much of each kind waits, $6 at most.
-func counted(kinds []string) string {
+func counted(kinds []string, approvals string) string {
 	var all []string
 	for _, kind := range kinds {
-		all = append(all, "(SELECT '"+kind+"' AS kind, w.since FROM ("+waits[Kind(kind)]+") AS w LIMIT $6::bigint)")
+		all = append(all, "(SELECT '"+kind+"' AS kind, w.since FROM ("+waiting(Kind(kind), approvals)+") AS w LIMIT $6::bigint)")
 	}
 	return "SELECT r.kind, count(*) AS n, min(r.since) AS oldest FROM (" + strings.Join(all, " UNION ALL ") + ") AS r WHERE " + used +
 		" GROUP BY r.kind ORDER BY min(r.since)"

@@ -26,31 +26,32 @@ var (
 )
 
 type queryKey struct {
-	want   db.Columns
-	reach  access.Reach
-	hidden string
-	where  string
-	order  string
+	want  db.Columns
+	reach access.Reach
+	shown string
+	where string
+	order string
 }
 
-// sees maps a kind of object to the permission that shows its approvals, with their fields. ViewCustomers shows
-// the approvals of all kinds, but of these kinds not the fields.
+// sees maps each kind of object to the permission that shows its approvals, with their fields. ViewCustomers shows
+// the approvals of all kinds, but not their fields. Those of a kind that is missing here nobody is shown.
 var sees = map[string]access.Permission{
-	"account": access.ViewAccounts, "sweep": access.ViewAccounts, "contact": access.ViewContacts,
+	"customer": access.ViewCustomers, "limits": access.ViewCustomers, "feeTier": access.ViewCustomers,
+	"account": access.ViewAccounts, "sweep": access.ViewAccounts, "hold": access.ViewAccounts,
+	"virtualAccount": access.ViewAccounts, "contact": access.ViewContacts,
 	"signatory": access.ViewSignatories, "user": access.ViewUsers, "role": access.ViewUsers,
-	"payment": access.ViewPayments, "positivePayRule": access.ViewPositiveRules,
+	"payment": access.ViewPayments, "recurrence": access.ViewPayments, "file": access.ViewFiles,
+	"positivePayRule": access.ViewPositiveRules, "webhook": access.ViewWebhooks,
 }
 
 // reading starts a query of approvals. It blanks the changed fields of objects that the caller may not see,
 // and, for callers outside the bank, the names and reasons of the bank's own people.
 func reading(caller access.Caller, s queryKey) (queryKey, func() *bun.SelectQuery) {
-	s.want, s.reach, s.hidden = db.Or[Approval](s.want).And(identity), caller.Reach, kinds(caller, false)
+	s.want, s.reach, s.shown = db.Or[Approval](s.want).And(identity), caller.Reach, kinds(caller)
 	return s, func() *bun.SelectQuery {
 		from := map[string]string{}
-		if s.hidden != "" {
-			for _, column := range []string{"before", "after"} {
-				from[column] = "CASE WHEN p.object IN (" + s.hidden + ") THEN '{}'::json ELSE p." + column + " END"
-			}
+		for _, column := range []string{"before", "after"} {
+			from[column] = "CASE WHEN p.object IN (" + s.shown + ") THEN p." + column + " ELSE '{}'::json END"
 		}
 		if s.reach != access.OfBank {
 			for column, whose := range map[string]string{
@@ -70,18 +71,27 @@ var seers = slices.Compact(slices.Sorted(maps.Values(sees)))
 
 // mayLook returns the caller if it may see approvals of some kind.
 func mayLook(ctx context.Context) (access.Caller, error) {
-	return access.Require(ctx, append([]access.Permission{access.ViewCustomers}, seers...)...)
+	return access.Require(ctx, seers...)
 }
 
-// kinds returns the kinds of sees whose fields the caller may see (shown), or may not, as a list in SQL.
-func kinds(caller access.Caller, shown bool) string {
+// kinds returns the kinds whose fields the caller may see, as a list in SQL. It is for callers that mayLook.
+func kinds(caller access.Caller) string {
 	var all []string
 	for _, object := range slices.Sorted(maps.Keys(sees)) {
-		if caller.May(sees[object]) == shown {
+		if caller.May(sees[object]) {
 			all = append(all, "'"+object+"'")
 		}
 	}
 	return strings.Join(all, ", ")
+}
+
+// Listed is the condition that a caller that may see some approvals sees one of the table with this alias; empty where
+// it sees those of all kinds.
+func Listed(caller access.Caller, alias string) string {
+	if caller.May(access.ViewCustomers) {
+		return ""
+	}
+	return alias + ".object IN (" + kinds(caller) + ")"
 }
 
 // list returns the list of what the caller may see and the search finds.
@@ -106,8 +116,8 @@ func where(caller access.Caller) (all db.Conditions) {
 	if caller.Reach != access.OfBank {
 		all = append(all, "NOT p.former") // see LeaveToBank
 	}
-	if !caller.May(access.ViewCustomers) {
-		all = append(all, "p.object IN ("+kinds(caller, true)+")")
+	if listed := Listed(caller, "p"); listed != "" {
+		all = append(all, listed)
 	}
 	return all
 }

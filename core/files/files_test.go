@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -47,7 +49,7 @@ func dual(c *customers.Customer) { c.Access.PaymentDualApproval = true }
 
 func (f *filed) try(kind files.FileType, name, text string) (changes.Outcome[files.Saved], error) {
 	return f.Files.Upload(f.Staff(), files.Upload{
-		Customer: f.of.UID, Type: kind, Name: name, Content: strings.NewReader(text),
+		Customer: f.of.UID, Type: kind, Open: files.Text(name, strings.NewReader(text)),
 	}, changes.RequestOptions{})
 }
 
@@ -346,6 +348,9 @@ func TestAFileWaitsForASecondPerson(t *testing.T) {
 			int64(f.Tenant)).Scan(t.Context(), &open); err != nil {
 			t.Fatal(err)
 		}
+		if found, err := f.Changes.Find(f.As(access.ApproveFiles), changes.UID(open)); err != nil || len(found.Changes()) == 0 {
+			t.Errorf("who decides on files does not see it: %v", err)
+		}
 		_, err := f.Changes.Approve(ctx, changes.UID(open), changes.RequestOptions{})
 		return err
 	}
@@ -565,7 +570,7 @@ func TestFilesAreSeenAndUploadedWithinTheCallersReach(t *testing.T) {
 	uid := f.upload(files.CSV, header+f.row("A", "1"))
 	stranger := f.Partner(f.DownstreamPartner())
 	_, err := f.Files.Upload(stranger, files.Upload{
-		Customer: f.of.UID, Type: files.CSV, Name: "a.csv", Content: strings.NewReader(header),
+		Customer: f.of.UID, Type: files.CSV, Open: files.Text("a.csv", strings.NewReader(header)),
 	}, changes.RequestOptions{})
 	if !errors.Is(err, customers.ErrOutOfScope) {
 		t.Errorf("%v", err)
@@ -593,7 +598,7 @@ func TestACallerUploadsAFewFilesAtATime(t *testing.T) {
 	for range 17 {
 		go func() {
 			_, err := f.Files.Upload(f.Staff(), files.Upload{
-				Customer: f.of.UID, Type: files.CSV, Name: "a.csv", Content: slow(stop),
+				Customer: f.of.UID, Type: files.CSV, Open: files.Text("a.csv", slow(stop)),
 			}, changes.RequestOptions{})
 			results <- err
 		}()
@@ -605,6 +610,55 @@ func TestACallerUploadsAFewFilesAtATime(t *testing.T) {
 	for range 16 {
 		if err := <-results; errors.Is(err, files.ErrUploads) {
 			t.Errorf("%v", err)
+		}
+	}
+}
+
+// Four callers of a bank cannot keep other banks from uploading.
+func TestABankUploadsNoMoreThanHalfOfAllFilesAtATime(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	stop, begun := make(chan struct{}), make(chan struct{}, 64)
+	upload := func(by context.Context, of customers.UID) error {
+		_, err := f.Files.Upload(by, files.Upload{Customer: of, Type: files.CSV, Open: func() (string, io.Reader, error) {
+			begun <- struct{}{}
+			return "a.csv", slow(stop), nil
+		}}, changes.RequestOptions{})
+		return err
+	}
+	var all sync.WaitGroup
+	for _, login := range []string{"ann", "bob"} {
+		by := f.Someone(login)
+		for range 16 {
+			all.Go(func() { _ = upload(by, f.of.UID) })
+		}
+	}
+	for range 32 {
+		<-begun
+	}
+	if err := upload(f.Someone("cid"), f.of.UID); !errors.Is(err, files.ErrUploads) {
+		t.Errorf("the 33rd of a bank: %v", err)
+	}
+	other := f.Other()
+	all.Go(func() { _ = upload(other.Staff(), other.Customer().UID) })
+	<-begun
+	close(stop)
+	all.Wait()
+}
+
+// Nothing of a file is read before it is known that the caller may upload one of the customer.
+func TestWhoMayNotUploadHasNothingRead(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	for name, by := range map[string]context.Context{
+		"without the permission": f.Reader(), "of another partner": f.Partner(f.DownstreamPartner()),
+	} {
+		_, err := f.Files.Upload(by, files.Upload{Customer: f.of.UID, Type: files.CSV, Open: func() (string, io.Reader, error) {
+			t.Errorf("%s: the file is read", name)
+			return "a.csv", strings.NewReader(header), nil
+		}}, changes.RequestOptions{})
+		if err == nil {
+			t.Errorf("%s may upload", name)
 		}
 	}
 }

@@ -21,12 +21,18 @@ import (
 	"bankgraph/db"
 )
 
-// Upload is what a request says about a file. Content is read once.
+// Upload is what a request says about a file.
 type Upload struct {
 	Customer customers.UID
 	Type     FileType
-	Name     string // with or without a path, of which only the end counts; it ends with .csv or .txt
-	Content  io.Reader
+	// Open begins to read the file. It is called once, when it is known that the caller may upload one of the customer.
+	// A name has a path or none, of which only the end counts; it ends with .csv or .txt.
+	Open func() (name string, content io.Reader, err error)
+}
+
+// Text opens a file whose name and content are at hand.
+func Text(name string, content io.Reader) func() (string, io.Reader, error) {
+	return func() (string, io.Reader, error) { return name, content, nil }
 }
 
 // uploaded is the draft of an upload: the same file again has the same one, whatever number it has.
@@ -47,34 +53,42 @@ type Saved struct {
 
 const (
 	uploadsEach    = 16 // of one caller at a time
+	uploadsBank    = 32 // of one bank
 	uploadsAll     = 64
 	mostUnfinished = 50 // files of a customer
 	sameFileWithin = 24 * time.Hour
 	fileObject     = "file"
 )
 
-// uploads counts what comes in, so that no caller takes the memory and the connections of the others.
+// uploads counts what comes in, so that no caller and no bank takes the memory and the connections of the others.
 type uploads struct {
-	mu    sync.Mutex
-	of    map[string]int // by bank and party
-	total int
+	mu sync.Mutex
+	of map[string]int // by whose they are: all, those of a bank, those of a party of it
 }
 
 func (u *uploads) enter(by access.Caller) (leave func(), err error) {
-	key := fmt.Sprint(by.Tenant, " ", by.Party())
+	bank := fmt.Sprint(by.Tenant)
+	shares := []struct {
+		of   string
+		most int
+	}{{"", uploadsAll}, {bank, uploadsBank}, {bank + " " + by.Party(), uploadsEach}}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.of[key] >= uploadsEach || u.total >= uploadsAll {
-		return nil, ErrUploads
+	for _, s := range shares {
+		if u.of[s.of] >= s.most {
+			return nil, ErrUploads
+		}
 	}
-	u.of[key]++
-	u.total++
+	for _, s := range shares {
+		u.of[s.of]++
+	}
 	return func() {
 		u.mu.Lock()
 		defer u.mu.Unlock()
-		u.total--
-		if u.of[key]--; u.of[key] == 0 {
-			delete(u.of, key)
+		for _, s := range shares {
+			if u.of[s.of]--; u.of[s.of] == 0 {
+				delete(u.of, s.of)
+			}
 		}
 	}, nil
 }
@@ -92,17 +106,7 @@ func (s *Service) Upload(
 		return out, err
 	}
 	defer leave()
-	name := path.Base(strings.ReplaceAll(in.Name, `\`, "/"))
-	c := check.Of("file")
-	checkName(c, in.Name)
-	checkName(c, name)
-	if end := strings.ToLower(path.Ext(name)); in.Name != "" && end != ".csv" && end != ".txt" {
-		c.Fail("file", fault.Malformed, "must be a .csv or a .txt file")
-	}
-	if err := c.Err(); err != nil {
-		return out, err
-	}
-	b := s.db.Batch() // whose file it is, before anything of it is stored
+	b := s.db.Batch() // whose file it is, before anything of it is read
 	scope := s.customers.Scoped(ctx, b, in.Customer)
 	if err := b.Send(ctx); err != nil {
 		return out, err
@@ -110,11 +114,25 @@ func (s *Service) Upload(
 	if _, err := scope.Check(); err != nil {
 		return out, err
 	}
+	given, text, err := in.Open()
+	if err != nil {
+		return out, err
+	}
+	name := path.Base(strings.ReplaceAll(given, `\`, "/"))
+	c := check.Of("file")
+	checkName(c, given)
+	checkName(c, name)
+	if end := strings.ToLower(path.Ext(name)); given != "" && end != ".csv" && end != ".txt" {
+		c.Fail("file", fault.Malformed, "must be a .csv or a .txt file")
+	}
+	if err := c.Err(); err != nil {
+		return out, err
+	}
 	uid, err := s.take(ctx, caller.Tenant)
 	if err != nil {
 		return out, err
 	}
-	kept, err := s.store(ctx, caller.Tenant, uid, in.Content)
+	kept, err := s.store(ctx, caller.Tenant, uid, text)
 	if err == nil {
 		out, err = s.upload.Do(ctx, caller, changes.Target{Customer: int64(in.Customer)},
 			uploaded{in.Type, name, kept.hash, kept.size, uid}, options)

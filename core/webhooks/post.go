@@ -22,7 +22,7 @@ const (
 	lease = 30 * time.Second
 	// mostAtOnce is how many deliveries of one webhook are posted at a time; one, while it fails.
 	mostAtOnce = 4
-	// mostWebhooks bounds the webhooks of one claim.
+	// mostWebhooks bounds the webhooks of one claim, and those that fail.
 	mostWebhooks = 64
 )
 
@@ -50,7 +50,12 @@ func (s *Service) Claim(ctx context.Context, room, failing int) (due []*Due, err
 	var local bool
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		due, secrets = nil, nil
-		hooks, err := s.claimHooksTx(ctx, tx, caller.Tenant)
+		hooks, err := s.claimHooksTx(ctx, tx, caller.Tenant, false)
+		if err == nil && failing > 0 {
+			var fail []*Webhook
+			fail, err = s.claimHooksTx(ctx, tx, caller.Tenant, true)
+			hooks = append(hooks, fail...)
+		}
 		if err != nil || len(hooks) == 0 {
 			return err
 		}
@@ -85,12 +90,26 @@ var (
 	readingSandbox = db.NewQuery[db.Count](`SELECT count(*) AS n FROM tenants WHERE id = $1 AND sandbox`)
 )
 
-// claimHooksTx locks webhooks that have something to post, those first that have waited longest: no two workers take
-// deliveries of one at the same time. Those of customers who are not active, or whose partner is not, wait.
-func (s *Service) claimHooksTx(ctx context.Context, tx bun.Tx, tenant access.Tenant) (hooks []*Webhook, err error) {
+// claimHooksTx locks webhooks, those that fail or the others, of which something can be posted now, those first that have
+// waited longest: no two workers take deliveries of one at the same time. One of which nothing can be posted, because
+// enough is in work or waits for something before it, takes no place. Those of customers who are not active, or whose
+// partner is not, wait.
+func (s *Service) claimHooksTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, fails bool,
+) (hooks []*Webhook, err error) {
+	most := mostAtOnce
+	if fails {
+		most = 1
+	}
+	now := s.now()
 	err = tx.NewSelect().Model(&hooks).Where("w.tenant = ?", tenant).Where("w.status = ?", Active).
+		Where("(w.failing_since IS NOT NULL) = ?", fails).
 		Where(`EXISTS (SELECT FROM webhook_deliveries AS d WHERE d.tenant = ?0 AND d.webhook = w.uid AND d.state = 'WAITING'
-			AND d.due_at <= ?1 AND (d.leased_until IS NULL OR d.leased_until <= ?1))`, tenant, s.now()).
+			AND d.due_at <= ?1 AND (d.leased_until IS NULL OR d.leased_until <= ?1)
+			AND NOT EXISTS (SELECT FROM webhook_deliveries AS e WHERE e.tenant = ?0 AND e.webhook = d.webhook
+				AND e.payment = d.payment AND e.number < d.number AND e.state = 'WAITING'))`, tenant, now).
+		Where(`(SELECT count(*) FROM webhook_deliveries AS l WHERE l.tenant = ? AND l.webhook = w.uid AND l.leased_until > ?) < ?`,
+			tenant, now, most).
 		Where(`EXISTS (SELECT FROM customers AS c LEFT JOIN customers AS o ON o.tenant = ?0 AND o.uid = c.owner AND o.uid <> c.uid
 			WHERE c.tenant = ?0 AND c.uid = w.customer AND c.status IN (?1) AND (o.status IS NULL OR o.status IN (?1)))`,
 			tenant, bun.List(customers.Working)).

@@ -228,3 +228,38 @@ func TestWhileACustomerIsSuspendedNothingIsPosted(t *testing.T) {
 		t.Errorf("it is active again: %v", got)
 	}
 }
+
+// Webhooks of which nothing can be posted now, however many, keep none of the others from theirs.
+func TestWebhooksThatCannotBePostedToKeepNoneOfTheOthersWaiting(t *testing.T) {
+	t.Parallel()
+	for name, what := range map[string]string{
+		"they fail, and there is no room for more of those": `UPDATE webhooks SET failing_since = now() WHERE tenant = ?0 AND uid > ?1`,
+		"enough of each is in work": `INSERT INTO webhook_deliveries (tenant, webhook, customer, state, due_at, leased_until, created_at)
+			SELECT tenant, webhook, customer, state, due_at, due_at + interval '1 hour', created_at
+			FROM webhook_deliveries CROSS JOIN generate_series(1, 4) WHERE tenant = ?0 AND webhook > ?1`,
+		"what is due waits for what is not": `WITH d AS (UPDATE webhook_deliveries SET number = 2, payment = (
+				SELECT min(uid) FROM payments WHERE tenant = ?0) WHERE tenant = ?0 AND webhook > ?1 RETURNING *)
+			INSERT INTO webhook_deliveries (tenant, webhook, customer, payment, number, state, due_at, created_at)
+			SELECT tenant, webhook, customer, payment, 1, state, due_at + interval '1 hour', created_at FROM d`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := build(t)
+			well, _ := h.hook(h.payee)
+			h.transfer("1", 0)
+			h.spread()
+			h.Exec(`UPDATE webhooks SET claimed_at = now() WHERE tenant = ?`, h.Tenant)
+			h.Exec(`INSERT INTO webhooks (tenant, uid, customer, reach, name, target, signing_secret, status, since_seq, created_at,
+					updated_at, version)
+				SELECT tenant, uid + n, customer, reach, name, target, signing_secret, status, since_seq, created_at, updated_at, 1
+				FROM webhooks CROSS JOIN generate_series(1, 200) AS n WHERE tenant = ? AND uid = ?`, h.Tenant, well)
+			h.Exec(`INSERT INTO webhook_deliveries (tenant, webhook, customer, state, due_at, created_at)
+				SELECT tenant, uid, customer, 'WAITING', ?, ? FROM webhooks WHERE tenant = ? AND uid > ?`, h.Now(), h.Now(), h.Tenant, well)
+			h.Exec(what, h.Tenant, well)
+			due, err := h.Webhooks.Claim(h.operator, 32, 0)
+			if err != nil || len(due) != 1 || due[0].Webhook != well {
+				t.Errorf("%d are taken, %v", len(due), err)
+			}
+		})
+	}
+}

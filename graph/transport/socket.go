@@ -31,6 +31,8 @@ const (
 	tooManyInits  websocket.StatusCode = 4429
 	mostMessage                        = DefaultBodyLimit
 	mostOperation                      = 20
+	// mostOfStranger is how long the first message is, which is read before it is known who sends it.
+	mostOfStranger = 8 << 10
 )
 
 // serveSocket serves a WebSocket until it is closed.
@@ -64,7 +66,7 @@ func (s Streams) serveSocket(w http.ResponseWriter, r *http.Request, exec graphq
 		return // Accept has answered
 	}
 	defer func() { _ = conn.CloseNow() }()
-	conn.SetReadLimit(mostMessage)
+	conn.SetReadLimit(mostOfStranger)
 	if s.InitTimeout == 0 {
 		s.InitTimeout = 5 * time.Second
 	}
@@ -96,9 +98,30 @@ type socket struct {
 	ends    func() bool // keeps the WebSocket open when the session ends
 	once    sync.Once   // it is closed once
 
+	pace       pace // of what the client says
 	mu         sync.Mutex
 	operations map[string]context.CancelFunc
 	running    sync.WaitGroup
+}
+
+// pace lets through so much in a second, and more at once after a pause. Its zero value is ready to use. One goroutine
+// uses it.
+type pace struct{ due time.Time }
+
+const (
+	// heard is how many messages, or KiB of them, a WebSocket is heard in a second: to read them is work that has no place
+	// among all that is worked on. Who says more waits.
+	heard     = 50
+	heardPast = 4 * time.Second // what was left of so long ago may be used at once
+)
+
+// take takes what a message of this many bytes costs, and returns how long to wait until that is due.
+func (p *pace) take(bytes int, now time.Time) time.Duration {
+	if long := now.Add(-heardPast); p.due.Before(long) {
+		p.due = long
+	}
+	p.due = p.due.Add(time.Duration(1+bytes>>10) * time.Second / heard)
+	return max(0, p.due.Sub(now))
 }
 
 // serve reads what the client says, until one side ends it. It returns how the WebSocket is to be closed;
@@ -126,6 +149,7 @@ func (k *socket) serve() (code websocket.StatusCode, reason string) {
 		return tooManyInits, told(err)
 	}
 	defer closed()
+	k.conn.SetReadLimit(mostMessage)
 	if !k.send("connection_ack", "") {
 		return 0, ""
 	}
@@ -210,6 +234,7 @@ func (k *socket) read() (map[string]any, websocket.StatusCode, string) {
 	if kind != websocket.MessageText {
 		return nil, badMessage, "messages are JSON texts"
 	}
+	time.Sleep(k.pace.take(len(text), time.Now()))
 	value, wrong := parseJSON(string(text), "")
 	said, ok := value.(map[string]any)
 	if wrong != nil || !ok {
