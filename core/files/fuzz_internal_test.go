@@ -50,7 +50,7 @@ func hold(t *testing.T, read reads, text string) (all []*said) {
 	t.Helper()
 	lines := int32(strings.Count(text, "\n") + 1)
 	if reflect.ValueOf(read).Pointer() == reflect.ValueOf(readNACHA).Pointer() {
-		lines += int32(len(text) / 94) // where a line has several records, each counts
+		lines += int32(len(text)/94 + strings.Count(text, "\r")) // where a line has several records, each counts
 	}
 	last := int32(0)
 	err := read(text, 0, 0, func(s *said) error {

@@ -316,7 +316,7 @@ func FuzzRead(f *testing.F) {
 
 // places is how many lines a text has, where each record counts, and the rest of a line, that has others before it.
 func places(text []byte) (n int) {
-	for line := range bytes.SplitSeq(text, []byte("\n")) {
+	for line := range bytes.SplitSeq(bytes.ReplaceAll(text, []byte("\r"), []byte("\n")), []byte("\n")) {
 		n += max(1, (len(line)+93)/94)
 	}
 	return n + 1
