@@ -51,8 +51,8 @@ func readNACHA(text string, _ int64, checked int32, each func(*said) error) erro
 func hold(t *testing.T, read reads, text string) (all []*said) {
 	t.Helper()
 	lines := int32(strings.Count(text, "\n") + 1)
-	if !strings.Contains(text, "\n") {
-		lines = int32(len(text)/94 + 1) // NACHA's records need no line ends
+	if reflect.ValueOf(read).Pointer() == reflect.ValueOf(readNACHA).Pointer() {
+		lines += int32(len(text)/94 + strings.Count(text, "\r")) // where a line has several records, each counts
 	}
 	last := int32(0)
 	err := read(text, 0, 0, func(s *said) error {
@@ -199,6 +199,6 @@ func FuzzFedwire(f *testing.F) {
 }
 
 func FuzzNACHA(f *testing.F) {
-	seeds(f, "ach.txt", "\n6", "x\n6", "\n6", "\n7", "\n5", "\n6", "\n8", "\n9", "\n", "\n\n", "PPD", "IAT", " ", "\x00", " ", "é")
+	seeds(f, "ach.txt", "\n6", "x\n6", "\n6", "\n7", "\n6", "6", "\n5", "\n6", "\n8", "\n9", "\n", "\n\n", "PPD", "IAT", " ", "\x00", " ", "é")
 	f.Fuzz(func(t *testing.T, text string) { hold(t, readNACHA, text) })
 }

@@ -173,7 +173,7 @@ func (e Entry) Reversed() Entry {
 
 // Fault is what is wrong with a record. It has no account number.
 type Fault struct {
-	Line   int    // from 1; of a file without line ends the number of the record
+	Line   int    // from 1; where lines have several records, each counts as one
 	Record string // such as entry, batch header
 	Field  string // may be empty
 	Reason string

@@ -36,7 +36,7 @@ func (r *reader) next() (string, error) {
 			continue
 		}
 		if n == 0 {
-			r.line = 1 + r.ends + r.column/len(record)
+			r.line = max(1+r.ends, r.line+1) // where a line has several records, each counts
 		}
 		record[n] = b
 		n, r.column = n+1, r.column+1
@@ -49,8 +49,8 @@ func (r *reader) next() (string, error) {
 
 // short finds a record that ends too early, after so many characters of its line.
 func (r *reader) short(n, column int) {
-	if n < column && r.ends > 0 {
-		r.line = 1 + r.ends // the line that is too long
+	if n < column && column < 2*94 {
+		r.line-- // the rest of a line that is too long
 	}
 	r.fault("record", "", fmt.Sprintf("has %d characters, no multiple of 94", column))
 }
