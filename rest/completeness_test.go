@@ -192,7 +192,11 @@ func codesTable() (string, error) {
 			here++
 			tests = tests[:1]
 		}
-		fmt.Fprintf(&rows, "| %s | %s |\n", code, cmp.Or(strings.Join(tests, ""), unserved[code], "none"))
+		seen := cmp.Or(strings.Join(tests, ""), unserved[code])
+		if seen == "" {
+			return "", fmt.Errorf("no test has seen the code %s in an answer, and unserved does not say why", code)
+		}
+		fmt.Fprintf(&rows, "| %s | %s |\n", code, seen)
 	}
 	return fmt.Sprintf("\n## Codes\n\n%d of %d are seen in answers. The test is one of those that see it.\n\n"+
 		"| code | test |\n|---|---|\n%s", here, total, rows.String()), nil

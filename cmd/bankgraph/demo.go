@@ -57,7 +57,7 @@ func (c *demoCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 	if err := b.fill(operator, c.Customers, t); err != nil {
 		return err
 	}
-	if err := b.directory(operator); err != nil {
+	if err := b.directory(operator, true); err != nil {
 		return err
 	}
 	return b.demoClients(operator, s)
@@ -94,18 +94,21 @@ func (b *bank) openDemo(ctx context.Context, s *settings, customers int, t *term
 	if err != nil {
 		return err
 	}
-	if err := b.fill(operator, customers, t); err != nil && !errors.Is(err, demo.ErrFilled) {
+	err = b.fill(operator, customers, t)
+	filled := errors.Is(err, demo.ErrFilled)
+	if err != nil && !filled {
 		return err
 	}
-	if err := b.directory(operator); err != nil {
+	if err := b.directory(operator, !filled); err != nil {
 		return err
 	}
 	return b.demoClients(operator, s)
 }
 
-// directory fills the directory of banks, by which the demo bank's files of payments are checked then.
-func (b *bank) directory(operator context.Context) error {
-	if err := demo.Directory(operator, b.Core); err != nil {
+// directory fills the directory of banks, by which the files of payments of a demo bank that is new are checked then.
+// Later files are checked by the workers: a large one must not hold up the start.
+func (b *bank) directory(operator context.Context, fresh bool) error {
+	if err := demo.Directory(operator, b.Core); err != nil || !fresh {
 		return err
 	}
 	for {

@@ -29,6 +29,9 @@ var tags = map[string]string{
 // neededTags are those without which there is no payment.
 var neededTags = []string{"1510", "2000", "3320", "3400", "3600", "4200", "5000"}
 
+// unbroken takes the ends of lines out of a text.
+var unbroken = strings.NewReplacer("\r", "", "\n", "")
+
 // readWires hands out the payments of the messages.
 func readWires(from io.Reader, after int32, each func(*said) error) error {
 	in := bufio.NewScanner(from)
@@ -48,10 +51,10 @@ func readWires(from io.Reader, after int32, each func(*said) error) error {
 		}
 		last = s.line + int32(strings.Count(text, "\n")) //nolint:gosec // bounded
 		s.last = last
-		readWire(s, strings.TrimPrefix(text, "\ufeff"))
 		if s.line <= after {
 			continue
 		}
+		readWire(s, strings.TrimPrefix(text, "\ufeff"))
 		if err := each(s); err != nil {
 			return err
 		}
@@ -96,7 +99,7 @@ func readWire(s *said, text string) {
 			fail("{"+tag+"}", fault.Forbidden, "is not read: the message would lose what it says")
 		case said[tag] != "":
 			fail("{"+tag+"}", fault.Malformed, "is there twice")
-		case !check.IsPlain(strings.NewReplacer("\r", "", "\n", "").Replace(value)):
+		case !check.IsPlain(unbroken.Replace(value)):
 			fail("{"+tag+"}", fault.Malformed, "must be plain text")
 		}
 		said[tag] = value
@@ -186,7 +189,7 @@ func partyOf(text string) (p wireParty) {
 }
 
 func partsOf(text string) []string {
-	parts := strings.Split(strings.NewReplacer("\r", "", "\n", "").Replace(text), "*")
+	parts := strings.Split(unbroken.Replace(text), "*")
 	for i := range parts {
 		parts[i] = strings.TrimSpace(parts[i])
 	}
