@@ -63,7 +63,7 @@ func (f *facts) price(by access.Caller, p *Payment, d *CustomFee) error {
 	if err != nil {
 		return fault.Field("payment", "fee.amount", fault.Malformed, "must be an amount of "+string(in))
 	}
-	if tier := f.tier(p); tier != nil && by.Reach != access.OfBank && amount.Minor < tier.Price {
+	if tier := f.tier(p, in); tier != nil && by.Reach != access.OfBank && amount.Minor < tier.Price {
 		return fault.Field("payment", "fee.amount", fault.Min,
 			"must be at least what the fee tier of the customer says, "+money.Of(tier.Price, in).String())
 	}
@@ -85,14 +85,15 @@ func (f *facts) charge(p *Payment) *fees.Charge {
 	if p.CustomFeeMinor > 0 {
 		return &fees.Charge{FeeName: p.CustomFeeName, Price: p.CustomFeeMinor, Currency: p.DebitedCurrency()}
 	}
-	return f.tier(p)
+	return f.tier(p, p.DebitedCurrency())
 }
 
-// tier returns what the fee tier of its customer says that a payment costs; nil for nothing.
-func (f *facts) tier(p *Payment) *fees.Charge {
+// tier returns what the fee tier of its customer says that a payment costs from an account in a currency; nil
+// for nothing.
+func (f *facts) tier(p *Payment, in money.Currency) *fees.Charge {
 	name := cmp.Or(string(p.Speed), bookFee)
 	for _, c := range f.charges[p.Own()] {
-		if ident.Same(c.FeeName, name) && c.Currency == p.DebitedCurrency() {
+		if ident.Same(c.FeeName, name) && c.Currency == in {
 			if c.Price > 0 {
 				return c
 			}

@@ -133,6 +133,15 @@ func TestWhatAPaymentMayNotCost(t *testing.T) {
 			t.Errorf("%s: %v", amount, err)
 		}
 	}
+	s.Configured("Payments", "Outgoing Payment", "SPOT", "Gold")
+	s.Exec(`UPDATE fee_catalogue SET price = 25 WHERE tenant = ? AND fee_name = 'SPOT'`, s.Tenant)
+	s.Fee(of, func(f *fees.Tier) { f.FeeName = "SPOT" })
+	_, err := s.Payments.Send(somebody, s.order("1", costing("0.24"), repairably, func(o *payments.Order) {
+		o.Speed, o.Currency, o.Contract = "SPOT", "EUR", 4711 // a trade that does not exist hides no tier
+	}), changes.RequestOptions{})
+	if wrong, is := fault.Of(err); !is || wrong.Field != "fee.amount" {
+		t.Errorf("abroad: %v", err)
+	}
 	if wrong := try(payments.CustomFee{Amount: "0.24"}); wrong != nil {
 		t.Errorf("the bank: %v", wrong)
 	}
