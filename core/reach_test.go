@@ -127,6 +127,7 @@ func movesMoney(test string) bool {
 		strings.HasSuffix(test, "/approveChange,_of_a_transfer_that_begins_a_series") ||
 		strings.HasSuffix(test, "/sendPayment") || strings.HasSuffix(test, "/requestDebit") ||
 		strings.HasSuffix(test, "/approveChange,_of_a_debit") || strings.HasSuffix(test, "/approveChange,_of_a_payment_over_a_network") ||
+		strings.HasSuffix(test, "/approveChange,_of_a_payment_that_is_repaired") ||
 		strings.HasSuffix(test, "/returnPayment") || strings.HasSuffix(test, "/reversePayment") ||
 		strings.HasSuffix(test, "/approveChange,_of_a_return") ||
 		strings.HasSuffix(test, "/approveChange,_of_a_return_over_ACH") ||
@@ -159,7 +160,7 @@ func TestNothingOfACustomerChangesWhileItIsNotActive(t *testing.T) {
 				case takesAway[operation], operation == "createCustomer" && who == p.own:
 					want = nil
 				case operation == "suspendCustomer", operation == "activateCustomer", operation == "moveClock",
-					operation == "runWaterfall":
+					operation == "runWaterfall", operation == "repairPayment":
 					want = access.ErrDenied
 				case operation == "linkSubject", operation == "unlinkSubject":
 					want = users.ErrBankLinks

@@ -44,14 +44,20 @@ func TestACreditThatCannotBeCarriedOutWaitsForRepair(t *testing.T) {
 		edit func(*sender, *payments.Order)
 		why  string
 	}{
-		"an unknown bank": {func(_ *sender, o *payments.Order) { described(o); o.Receiver.Bank.ID = "011000138" },
-			"receiver.bank.bankId: must be a bank of the directory"},
-		"a routing number that is none": {func(_ *sender, o *payments.Order) { described(o); o.Receiver.Bank.ID = "611590104" },
-			"receiver.bank.bankId: "},
+		"an unknown bank": {
+			func(_ *sender, o *payments.Order) { described(o); o.Receiver.Bank.ID = "011000138" },
+			"receiver.bank.bankId: must be a bank of the directory",
+		},
+		"a routing number that is none": {
+			func(_ *sender, o *payments.Order) { described(o); o.Receiver.Bank.ID = "611590104" },
+			"receiver.bank.bankId: ",
+		},
 		"nobody":             {func(_ *sender, o *payments.Order) { o.Receiver = payments.Receiver{} }, "receiver.accountUID: "},
 		"an unknown contact": {func(_ *sender, o *payments.Order) { o.Receiver.Contact = 9_999_999 }, "receiver.accountUID: "},
-		"a contact of another": {func(s *sender, o *payments.Order) { o.Receiver.Contact = s.Contact(s.Customer()).UID },
-			"receiver.accountUID: "},
+		"a contact of another": {
+			func(s *sender, o *payments.Order) { o.Receiver.Contact = s.Contact(s.Customer()).UID },
+			"receiver.accountUID: ",
+		},
 		"too little money": {func(_ *sender, o *payments.Order) { o.Amount = "100000.01" }, ""},
 		"a limit": {func(s *sender, o *payments.Order) {
 			s.Limit(&customers.Customer{UID: s.from.Customer}, "INSTANT_PAYMENT_LIMIT_PER_DAY", 1_00)
@@ -66,8 +72,10 @@ func TestACreditThatCannotBeCarriedOutWaitsForRepair(t *testing.T) {
 			byWire(o)
 		}, "speed: "},
 		"no class": {func(_ *sender, o *payments.Order) { o.Speed = "Economy" }, "additionalInfo.secCode: "},
-		"no trade": {func(_ *sender, o *payments.Order) { o.Speed, o.Currency, o.Contract = "SPOT", "EUR", 4711 },
-			"fxContractNumber: "},
+		"no trade": {
+			func(_ *sender, o *payments.Order) { o.Speed, o.Currency, o.Contract = "SPOT", "EUR", 4711 },
+			"fxContractNumber: ",
+		},
 		"a series": {func(_ *sender, o *payments.Order) {
 			described(o)
 			o.Receiver.Bank.ID = "011000138"
@@ -127,8 +135,10 @@ func TestWhatNobodyCanRepairIsRefused(t *testing.T) {
 		"a name that is long":   {func(o *payments.Order) { described(o); o.Receiver.Name = strings.Repeat("n", 141) }, "receiver.name"},
 		"a series without end":  {func(o *payments.Order) { o.Repeat = &payments.Repetition{Frequency: "Daily"} }, "recurrence.payUntil"},
 		"a body without an end": {func(o *payments.Order) { o.Receiver.Bank.ID = strings.Repeat("1", 20_000) }, "receiver"},
-		"beside what can be mended": {func(o *payments.Order) { o.Receiver = payments.Receiver{}; o.Amount = "0" },
-			"paymentAmount"},
+		"beside what can be mended": {
+			func(o *payments.Order) { o.Receiver = payments.Receiver{}; o.Amount = "0" },
+			"paymentAmount",
+		},
 	} {
 		_, err := s.Payments.Send(s.Staff(), s.order("250.00", repairably, c.edit), changes.RequestOptions{})
 		if refused, is := fault.Of(err); !is || refused.Field != c.field {

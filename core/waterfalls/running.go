@@ -146,8 +146,12 @@ func (r *running) decided(ctx context.Context, tx bun.Tx) error {
 	return nil
 }
 
-// giveUp says of a step that the bank could not make its payment.
-func giveUp(_ context.Context, _ bun.Tx, _ access.Caller, r *running) error {
+// giveUp says of a step that the bank could not make its payment. One that waited for people has a payment, and is what
+// that has become.
+func giveUp(ctx context.Context, tx bun.Tx, _ access.Caller, r *running) error {
+	if r.at.Status == StepPending {
+		return r.decided(ctx, tx)
+	}
 	r.at.fails(StepFault{"", string(fault.Internal), "the bank could not make the payment"})
 	return nil
 }
