@@ -439,7 +439,7 @@ func TestEachStateLetsOnlyItsStepsHappen(t *testing.T) {
 			{"return out", out, s.doReturn, nil, payments.ErrNotIncoming},
 			{"reverse out", out, s.doReverse, []payments.State{payments.Settled}, payments.ErrNotProcessed},
 			{"cancel out", out, s.doCancel, []payments.State{
-				payments.PendingApproval, payments.PartlyApproved, payments.Scheduled, payments.Queued,
+				payments.Repair, payments.PendingApproval, payments.PartlyApproved, payments.Scheduled, payments.Queued,
 			}, payments.ErrOver},
 		} {
 			if slices.Contains(c.from, state) {

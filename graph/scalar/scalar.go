@@ -332,7 +332,7 @@ func MarshalDateTime(t time.Time) graphql.Marshaler { return written(AppendDateT
 func UnmarshalDateTime(v any) (time.Time, error) {
 	text, _ := v.(string)
 	t, err := time.Parse(time.RFC3339, text)
-	if t = t.UTC(); err != nil || t.Year() < 1 || t.Year() > 9999 { // other years have no text by RFC 3339
+	if t = t.UTC(); err != nil || t.Year() < 0 || t.Year() > 9999 { // other years have no text by RFC 3339
 		return time.Time{}, invalid("must be a point in time by RFC 3339")
 	}
 	return t, nil
