@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"bankgraph/graph/transport"
@@ -26,18 +27,18 @@ var schema = gqlparser.MustLoadSchema(&ast.Source{Input: `
 `})
 
 // server answers through the transport and counts what reaches execution.
-func server(t testing.TB, h transport.HTTP) (http.Handler, *int) {
+func server(t testing.TB, h transport.HTTP) (http.Handler, *atomic.Int64) {
 	t.Helper()
-	ran := 0
+	ran := new(atomic.Int64)
 	s := handler.New(&graphql.ExecutableSchemaMock{
 		SchemaFunc: func() *ast.Schema { return schema },
 		ExecFunc: func(ctx context.Context) graphql.ResponseHandler {
-			ran++
+			ran.Add(1)
 			return graphql.OneShot(execute(ctx))
 		},
 	})
 	s.AddTransport(h)
-	return s, &ran
+	return s, ran
 }
 
 func execute(ctx context.Context) *graphql.Response {
