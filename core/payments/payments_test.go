@@ -525,8 +525,13 @@ func TestEachPaymentThatDoesNotFitTheBooksIsFound(t *testing.T) {
 		"a journal of no payment":  {`UPDATE journals SET payment = 4711 WHERE tenant = $t AND kind = 'payment'`, "I12"},
 		"a step that is missing":   {`DELETE FROM payment_steps WHERE tenant = $t`, "I11"},
 		"a step to somewhere else": {`UPDATE payment_steps SET state = 'INVALID' WHERE tenant = $t`, "I11"},
-		"a version too many":       {`UPDATE payments SET version = 2 WHERE tenant = $t`, "I11"},
-		"a fee that was not paid":  {`UPDATE payments SET fee = 26 WHERE tenant = $t`, "I18"},
+		"a step after the last": {`WITH
+			second AS (UPDATE payment_steps SET number = 2 WHERE tenant = $t RETURNING *),
+			also AS (UPDATE payments SET version = 2 WHERE tenant = $t)
+			INSERT INTO payment_steps (tenant, payment, number, state, at, client, login_id, reach, reason)
+			SELECT tenant, payment, 1, 'CANCELLED', at, client, login_id, reach, reason FROM second`, "I11"},
+		"a version too many":      {`UPDATE payments SET version = 2 WHERE tenant = $t`, "I11"},
+		"a fee that was not paid": {`UPDATE payments SET fee = 26 WHERE tenant = $t`, "I18"},
 		"a fee that was paid twice": {
 			`UPDATE journals SET kind = 'fee' WHERE tenant = $t AND kind = 'payment'`, "I18",
 		},

@@ -1,17 +1,30 @@
 package payments
 
-import "bankgraph/core/ledger"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"bankgraph/core/ledger"
+)
 
 // Invariants are what payments must satisfy at every commit, beside the books (core/README.md, invariants).
 var Invariants = []ledger.Invariant{
 	{
-		Name: "I11", Says: "a payment's steps are numbered without a gap, and the last one is its present state", Query: `
+		Name: "I11",
+		Says: "a payment's steps are numbered without a gap, each can follow the one before, and the last is its present state",
+		Query: `
 		SELECT p.tenant, 'payment ' || p.uid AS subject, 'is ' || p.state || ' at version ' || p.version || ', its ' || count(s.number) ||
 		  ' steps end with ' || coalesce(max(s.number), 0) AS what
 		FROM payments AS p LEFT JOIN payment_steps AS s ON s.tenant = ?0 AND s.payment = p.uid
 		WHERE p.tenant = ?0 GROUP BY p.tenant, p.uid, p.state, p.version
 		HAVING count(s.number) <> p.version OR max(s.number) <> p.version
-		  OR count(*) FILTER (WHERE s.number = p.version AND s.state = p.state) <> 1`,
+		  OR count(*) FILTER (WHERE s.number = p.version AND s.state = p.state) <> 1
+		UNION ALL
+		SELECT ?0::bigint, 'payment ' || payment, 'became ' || state || ' at step ' || number || ', and was ' || was
+		FROM (SELECT payment, number, state, lag(state, 1, '') OVER (PARTITION BY payment ORDER BY number) AS was
+		      FROM payment_steps WHERE tenant = ?0) AS s
+		WHERE (was, state) NOT IN (` + pairs() + `)`,
 	},
 	{
 		Name: "I12", Says: "a payment's state fixes where its money is: nowhere yet, held, in clearing, settled, or back", Query: `
@@ -90,4 +103,16 @@ var Invariants = []ledger.Invariant{
 		  OR p.fee > 0 AND p.state IN ('PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'SCHEDULED', 'REPAIR', 'REJECTED', 'INVALID', 'CANCELLED')
 		  OR p.fee > 0 AND p.direction = 'IN'`,
 	},
+}
+
+// pairs lists each state and one that can come after it, as rows in SQL.
+func pairs() string {
+	var rows []string
+	for was, all := range nextStates {
+		for _, state := range all {
+			rows = append(rows, fmt.Sprintf("('%s', '%s')", was, state))
+		}
+	}
+	slices.Sort(rows)
+	return strings.Join(rows, ", ")
 }

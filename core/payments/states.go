@@ -9,31 +9,26 @@ import (
 type State string
 
 const (
-	// Repair is that of a payment which cannot be carried out as it was asked for: the bank's people repair or
-	// cancel it; no money has moved
-	Repair          State = "REPAIR"
-	PendingApproval State = "PENDING_APPROVAL" // waits for a second person; no money has moved
-	// one of two people has agreed; no money has moved
-	PartlyApproved State = "PARTIALLY_APPROVED"
-	Scheduled      State = "SCHEDULED" // waits for its day; no money has moved
-	OnHold         State = "HOLD"      // a debit of another bank that no rule allows; people decide, no money has moved
-	Validated      State = "VALIDATED" // an entry of another bank over ACH that is booked when it settles; no money has moved
-	Queued         State = "QUEUED"    // waits for its network; the money is held
-	Sent           State = "SENT"      // on its way; the money has left the account, and is in clearing
-	Settled        State = "SETTLED"   // the money has moved
-	Recalling      State = "RECALLING" // settled; the bank that was paid is asked for the money, and has not answered
-	Recalled       State = "RECALLED"  // came in and settled; the bank that paid asks for the money, and has no answer
-	// came in, and goes back: what is given back has left the account, and is in clearing
-	Returning State = "RETURNING"
-	// given back after it had settled: to the account, by the other bank; or by us, of what came in
+	Repair           State = "REPAIR"
+	PendingApproval  State = "PENDING_APPROVAL"
+	PartlyApproved   State = "PARTIALLY_APPROVED"
+	Scheduled        State = "SCHEDULED"
+	OnHold           State = "HOLD"
+	Validated        State = "VALIDATED"
+	Queued           State = "QUEUED"
+	Sent             State = "SENT"
+	Settled          State = "SETTLED"
+	Recalling        State = "RECALLING"
+	Recalled         State = "RECALLED"
+	Returning        State = "RETURNING"
 	Returned         State = "RETURNED"
-	ReversalAccepted State = "REVERSAL_ACCEPTED"           // was asked back; the money is on the account again
-	ReversalPartly   State = "REVERSAL_PARTIALLY_ACCEPTED" // was asked back; a part is on the account again
-	ReversalRejected State = "REVERSAL_REJECTED"           // was asked back in vain; the money stays where it is
-	Rejected         State = "REJECTED"                    // the network or the other bank refused it; the money is on the account again
-	Expired          State = "EXPIRED"                     // a request for payment that nobody has paid in time
-	Invalid          State = "INVALID"                     // could not be carried out on its day; no money has moved
-	Cancelled        State = "CANCELLED"                   // stopped before any money moved
+	ReversalAccepted State = "REVERSAL_ACCEPTED"
+	ReversalPartly   State = "REVERSAL_PARTIALLY_ACCEPTED"
+	ReversalRejected State = "REVERSAL_REJECTED"
+	Rejected         State = "REJECTED"
+	Expired          State = "EXPIRED"
+	Invalid          State = "INVALID"
+	Cancelled        State = "CANCELLED"
 )
 
 // Status is a state as partners read it (rest/CONTRACT.md, payment states).
@@ -60,11 +55,12 @@ const (
 	StatusCancelled         Status = "CANCELLED"
 )
 
-// wording is how partners read a state.
+// wording is how partners read a state, and what they are told about it.
 type wording struct {
 	status Status
 	memo   MemoPost
 	asked  ReturnStatus
+	means  string
 }
 
 // MemoPost says whether a payment is in the books (rest/CONTRACT.md, payment states).
@@ -91,19 +87,70 @@ const (
 )
 
 var wordings = map[State]wording{
-	Repair:          {StatusRepair, NotPosted, ""},
-	PendingApproval: {StatusPendingApproval, NotPosted, ""}, PartlyApproved: {StatusPartlyApproved, NotPosted, ""},
-	Scheduled: {StatusFutureDated, NotPosted, ""}, OnHold: {StatusHold, NotPosted, ""},
-	Validated: {StatusValidated, NotPosted, ""}, Queued: {StatusReadyToTransmit, NotPosted, ""},
-	Sent: {StatusTransmitted, Posted, ""}, Settled: {StatusProcessed, Posted, ""},
-	Recalling: {StatusProcessed, Posted, RequestSent}, Recalled: {StatusProcessed, Posted, RequestReceived},
-	Returning: {StatusReturnInitiated, ReturnInitiated, ""}, Returned: {StatusReturned, ReturnInitiated, ""},
-	ReversalAccepted: {StatusReversalAccepted, ReceivedReversal, RequestAccepted},
-	ReversalPartly:   {StatusReversalPartly, ReceivedReversal, RequestPartly},
-	ReversalRejected: {StatusReversalRejected, Posted, RequestRejected},
-	Expired:          {StatusExpired, NotApplicable, ""},
-	Rejected:         {StatusRejected, MemoFailure, ""}, Invalid: {StatusValidationFailure, MemoFailure, ""},
-	Cancelled: {StatusCancelled, NotPosted, ""},
+	Repair: {
+		StatusRepair, NotPosted, "",
+		"cannot be carried out as it was asked for: the bank's people repair or cancel it; no money has moved",
+	},
+	PendingApproval: {StatusPendingApproval, NotPosted, "", "waits for a second person; no money has moved"},
+	PartlyApproved:  {StatusPartlyApproved, NotPosted, "", "one of two people has approved it; no money has moved"},
+	Scheduled:       {StatusFutureDated, NotPosted, "", "waits for its day; no money has moved"},
+	OnHold: {
+		StatusHold, NotPosted, "",
+		"a debit of another bank that no rule of positive pay allows: people decide; no money has moved",
+	},
+	Validated: {
+		StatusValidated, NotPosted, "",
+		"an entry of another bank over ACH, which is booked when it settles; no money has moved",
+	},
+	Queued: {
+		StatusReadyToTransmit, NotPosted, "",
+		"waits for its network; amount and fee are held, of a debit nothing",
+	},
+	Sent: {
+		StatusTransmitted, Posted, "",
+		"on its way; the money has left the account, of a debit it is still to come and NOT_POSTED",
+	},
+	Settled: {StatusProcessed, Posted, "", "the money has moved"},
+	Recalling: {
+		StatusProcessed, Posted, RequestSent,
+		"the bank that was paid is asked for the money, and has not answered",
+	},
+	Recalled: {
+		StatusProcessed, Posted, RequestReceived,
+		"came in; the bank that paid asks for the money, and has no answer",
+	},
+	Returning: {
+		StatusReturnInitiated, ReturnInitiated, "",
+		"came in, and is on its way back; what is given back has left the account",
+	},
+	Returned: {
+		StatusReturned, ReturnInitiated, "",
+		"given back: by the other bank, with the money on the account again; or to it, of what came in",
+	},
+	ReversalAccepted: {
+		StatusReversalAccepted, ReceivedReversal, RequestAccepted,
+		"was asked back; all of the money is on the account again",
+	},
+	ReversalPartly: {
+		StatusReversalPartly, ReceivedReversal, RequestPartly,
+		"was asked back; a part of the money is on the account again",
+	},
+	ReversalRejected: {
+		StatusReversalRejected, Posted, RequestRejected, "was asked back in vain; the money stays where it is",
+	},
+	Rejected: {
+		StatusRejected, MemoFailure, "",
+		"refused by the network or the other bank; the money is on the account again, and the fee",
+	},
+	Expired: {StatusExpired, NotApplicable, "", "a request for payment that nobody has paid in time"},
+	Invalid: {
+		StatusValidationFailure, MemoFailure, "",
+		"could not be carried out on its day, for the reason that `memoPostFailureReason` gives; no money has moved",
+	},
+	Cancelled: {
+		StatusCancelled, NotPosted, "",
+		"stopped, or refused by the second person, before any money moved",
+	},
 }
 
 // Status returns the published word for the state.
@@ -114,6 +161,12 @@ func (s State) MemoPost() MemoPost { return wordings[s].memo }
 
 // ReturnStatus returns what became of asking for the money back.
 func (s State) ReturnStatus() ReturnStatus { return wordings[s].asked }
+
+// Means returns what partners are told about the state.
+func (s State) Means() string { return wordings[s].means }
+
+// Next returns the states that can come after this one; of "", those that a payment can begin with.
+func (s State) Next() []State { return nextStates[s] }
 
 // StatesOf returns the states that partners read as this word. They are none, and not nil, if there is no such
 // word.
@@ -132,6 +185,30 @@ var States = []State{
 	Repair, PendingApproval, PartlyApproved, Scheduled, OnHold, Validated, Queued, Sent, Settled, Recalling, Recalled,
 	Returning, Returned,
 	ReversalAccepted, ReversalPartly, ReversalRejected, Rejected, Expired, Invalid, Cancelled,
+}
+
+// nextStates lists the states that can come after each; "" stands before the first. The proof of the books holds every
+// payment to it, and rest/CONTRACT.md shows it.
+var nextStates = map[State][]State{
+	"": {
+		Repair, PendingApproval, Scheduled, Queued, Settled,
+		OnHold, Validated, Returned, // what comes in
+		Invalid, // of a series, on its day
+	},
+	Repair:           {PendingApproval, Scheduled, Queued, Cancelled},
+	PendingApproval:  {PartlyApproved, Scheduled, Queued, Settled, Cancelled},
+	PartlyApproved:   {Scheduled, Queued, Settled, Cancelled},
+	Scheduled:        {Scheduled, Queued, Settled, Invalid, Cancelled}, // for a later day, where its network is closed
+	OnHold:           {Validated, Settled, Returned},
+	Validated:        {Settled, Returned},
+	Queued:           {Queued, Sent, Cancelled}, // for a later day, where it has missed its file
+	Sent:             {Settled, Rejected, Returned, Expired},
+	Settled:          {Recalling, Recalled, Returning, Returned, ReversalAccepted},
+	Recalling:        {ReversalAccepted, ReversalPartly, ReversalRejected},
+	Recalled:         {Returning, Settled},
+	Returning:        {Returned, Settled},
+	ReversalAccepted: {ReversalRejected}, // where the other bank sends the reversal back
+	ReversalRejected: {Returned},
 }
 
 // The steps that a payment can take.
