@@ -36,45 +36,67 @@ var (
 	cutAfter  = faults.Fault{Cut: true, Ran: true}
 )
 
-// everywhere lists how the statements begin that nearly every write sends. They are half of all statements.
-var everywhere = []string{
-	"BEGIN", "INSERT INTO idempotency_keys", `INSERT INTO "audit_entries"`, `SELECT "c"."tenant"`,
+// thorough asks for every fault at every statement, which takes long.
+var thorough = os.Getenv("BANKGRAPH_TEST_FAULTS") == "all"
+
+// A statement that many writes send is struck at the first few of them, and then at one of some.
+const firstFew, oneOf = 3, 8
+
+// turns chooses the statements to strike, for one write after the other.
+type turns struct {
+	over  []chan struct{} // closed when the write has had its turn
+	once  []sync.Once
+	times map[string]int // how many writes have sent a statement, by how it begins
 }
 
-// leftOut reports whether a write goes without a fault at its k-th statement: seven of eight of what is sent
-// everywhere, each at another write, and with -short, with which the race detector looks on, of all that do not
-// commit.
-func leftOut(i, k int, statement string) bool {
-	if os.Getenv("BANKGRAPH_TEST_FAULTS") == "all" || faults.Commits(statement) || (k+i)%8 == 0 {
-		return false
+func newTurns() *turns {
+	q := &turns{once: make([]sync.Once, len(writes)), times: map[string]int{}}
+	for range writes {
+		q.over = append(q.over, make(chan struct{}))
 	}
-	return testing.Short() || slices.ContainsFunc(everywhere,
-		func(begins string) bool { return strings.HasPrefix(statement, begins) })
+	return q
 }
 
-// wrongsAt chooses the faults to try at the k-th statement of a write: a few in turn, fewer the more writes
-// there are, and at COMMIT all that leave its outcome open. BANKGRAPH_TEST_FAULTS=all tries every fault at
-// every statement, which takes minutes. -short tries one at a statement.
-func wrongsAt(name string, k int, statement string) (chosen []faults.Fault) {
-	if os.Getenv("BANKGRAPH_TEST_FAULTS") == "all" {
-		return slices.DeleteFunc(slices.Clone(wrongs), func(f faults.Fault) bool { return !possible(f, statement) })
+func (q *turns) end(i int) { q.once[i].Do(func() { close(q.over[i]) }) }
+
+// choose returns which statements of a write are struck: those that commit, and what few writes before it have
+// sent.
+func (q *turns) choose(i int, statements []string) []bool {
+	for _, before := range q.over[:i] {
+		<-before
+	}
+	defer q.end(i)
+	few := firstFew
+	if testing.Short() {
+		few = 1
+	}
+	chosen := make([]bool, len(statements))
+	seen := map[string]bool{}
+	for k, statement := range statements {
+		begins := statement[:min(40, len(statement))]
+		n := q.times[begins]
+		chosen[k] = thorough || faults.Commits(statement) || !seen[begins] && (n < few || n%oneOf == 0)
+		if !seen[begins] {
+			seen[begins] = true
+			q.times[begins]++
+		}
+	}
+	return chosen
+}
+
+// wrongsAt chooses the faults to try at the k-th statement of a write: one in turn, and at COMMIT one of those that
+// leave its outcome open. BANKGRAPH_TEST_FAULTS=all tries every fault at every statement.
+func wrongsAt(name string, k int, statement string) []faults.Fault {
+	all := slices.DeleteFunc(slices.Clone(wrongs), func(f faults.Fault) bool { return !possible(f, statement) })
+	if thorough {
+		return all
 	}
 	if faults.Commits(statement) {
-		chosen = []faults.Fault{cutWhile, cutAfter, {State: "57P01", Ran: true}}
+		all = []faults.Fault{cutWhile, cutAfter, {State: "57P01", Ran: true}}
 	}
 	start := fnv.New32()
 	_, _ = start.Write([]byte(name))
-	few := max(1, 24/len(writes))
-	for i := range few {
-		f := wrongs[(int(start.Sum32()%1000)+few*k+i)%len(wrongs)]
-		if !slices.Contains(chosen, f) && possible(f, statement) {
-			chosen = append(chosen, f)
-		}
-	}
-	if testing.Short() && len(chosen) > 1 {
-		return chosen[(int(start.Sum32()%1000)+k)%len(chosen):][:1]
-	}
-	return chosen
+	return all[(int(start.Sum32()%1000)+k)%len(all):][:1]
 }
 
 // possible reports whether a fault can happen: the server does not refuse what it has committed.
@@ -84,12 +106,13 @@ func possible(f faults.Fault, statement string) bool {
 
 func TestAFaultAtAnyStatementDoesNoHarm(t *testing.T) {
 	t.Parallel()
-	left := make(chan int)
+	left, order := make(chan int), newTurns()
 	var trials sync.WaitGroup
 	for range trialsAtOnce {
 		trials.Go(func() {
 			for i := range left {
-				t.Run(writes[i].name, func(t *testing.T) { try(t, i) })
+				t.Run(writes[i].name, func(t *testing.T) { try(t, i, order) })
+				order.end(i)
 			}
 		})
 	}
@@ -103,13 +126,14 @@ func TestAFaultAtAnyStatementDoesNoHarm(t *testing.T) {
 // trialsAtOnce is more than the number of processors, as a trial mostly waits for a fault to pass.
 const trialsAtOnce = 8
 
-// try injects faults at each statement of one write.
-func try(t *testing.T, i int) {
+// try injects faults at statements of one write.
+func try(t *testing.T, i int, order *turns) {
 	t.Helper()
 	tr := &trial{t: t, line: coretest.NewLine(t), witness: newWitness(t), of: i}
 	statements, effect := tr.calm()
+	chosen := order.choose(i, statements)
 	for k, statement := range statements {
-		if leftOut(i, k, statement) {
+		if !chosen[k] {
 			continue
 		}
 		for _, f := range wrongsAt(writes[i].name, k+1, statement) {
