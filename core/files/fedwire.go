@@ -136,7 +136,7 @@ func readWire(s *said, text string) {
 	}
 	o.ExternalReferenceID = firstOf(said["3320"])
 	o.Reference = firstOf(said["4320"])
-	o.OriginatorInfo = strings.Join(partsOf(said["6000"]), " ")
+	o.OriginatorInfo = strings.TrimSpace(strings.Join(partsOf(said["6000"]), " "))
 	if to := said["3400"]; len(to) >= 9 {
 		o.Receiver.Bank.ID, o.Receiver.Bank.Name = to[:9], firstOf(to[9:])
 	}
