@@ -38,7 +38,7 @@ type Run struct {
 	Tenant    access.Tenant      `bun:"tenant,pk" json:"-"`
 	UID       RunUID             `bun:"uid,pk" json:"uid"`
 	Account   accounts.UID       `bun:"account" json:"account"`
-	Customer  customers.UID      `bun:"customer" json:"-"`         // whose account it is
+	Customer  customers.UID      `bun:"customer" json:"-"`          // whose account it is
 	Direction accounts.Direction `bun:"direction" json:"direction"` // of the sweep
 	Day       time.Time          `bun:"day,type:date" json:"-"`     // in the bank's zone; midnight UTC
 	Outcome   RunOutcome         `bun:"outcome" json:"outcome"`
