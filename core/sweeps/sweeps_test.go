@@ -289,7 +289,7 @@ func TestTheFeeOfASweepLeavesItsTarget(t *testing.T) {
 	zero := h.out("", accounts.ACHCredit)
 	zero.BalanceType, zero.TargetBalance = gives(accounts.Zero), given.Text{}
 	h.set(accounts.Out, zero)
-	h.Exec(`UPDATE balances SET held = 30_00 WHERE tenant = ? AND account = ?`, h.Tenant, h.account.UID)
+	h.Exec(`UPDATE balances SET held = 3000 WHERE tenant = ? AND account = ?`, h.Tenant, h.account.UID)
 	h.Exec(`INSERT INTO holds (tenant, id, account, amount, currency, payment, state, placed_at)
 		VALUES (?, nextval('journal_ids'), ?, 3000, 'USD', 1, 'OPEN', now())`, h.Tenant, h.account.UID)
 	h.until("2026-11-19 00:00")
@@ -521,7 +521,7 @@ func TestASweepThatIsRemovedLeavesItsPaymentAlone(t *testing.T) {
 	_, err := h.Accounts.RemoveSweep(h.Staff(), 0, h.name(accounts.Out), changes.RequestOptions{})
 	h.must(err)
 	h.set(accounts.Out, h.out("200", accounts.ACHCredit)) // on the same day: it runs on the next one
-	h.until("2026-11-20 12:00")
+	h.until("2026-11-20 09:00")
 	h.ran("19 PAID 700.00", "20 PAID 100.00")
 	h.has(300_00, 100_00)
 	h.until("2026-11-23 12:00")
