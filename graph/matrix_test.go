@@ -381,6 +381,7 @@ var needs = map[string][]access.Permission{
 	"Query.account":   {access.ViewAccounts},
 	"Query.approvals": approvers, "Query.audit": {access.ViewAudit},
 	"User.roles": {access.ViewUsers}, "User.limits": {access.ViewUsers}, "Account.sweeps": {access.ViewAccounts},
+	"Account.sweepRuns": {access.ViewAccounts}, "Payment.sweep": {access.ViewAccounts}, "SweepRun.payment": {access.ViewPayments},
 	"Customer.parent": {access.ViewCustomers}, "Customer.limits": {access.ViewCustomers},
 	"Customer.fees": {access.ViewCustomers},
 }

@@ -229,6 +229,15 @@ func ways() map[string][]string {
 		fmt.Sprintf(`{ node(id: "acc_%d") { ... on Account { sweeps { %%s } } } }`, accountOf(star, 1)),
 		`{ customers(first: 3) { nodes { accounts(first: 2) { nodes { sweeps { %s } } } } } }`,
 	}
+	ways["SweepRun"] = []string{
+		fmt.Sprintf(`{ account(by: {uid: "%d"}) { sweepRuns(first: 2) { nodes { %%s } } } }`, accountOf(star, 0)),
+		fmt.Sprintf(`{ payment(uid: "%d") { senderAccount { sweepRuns(last: 2) { nodes { %%s } } } } }`, paymentOf(star, 0)),
+		`{ customers(first: 3) { nodes { accounts(first: 2) { nodes { sweepRuns(last: 1, filter: {direction: BOTH, outcome: PAID}) { edges { node { %s } } } } } } } }`,
+	}
+	ways["PaymentSweep"] = []string{
+		fmt.Sprintf(`{ payment(uid: "%d") { sweep { %%s } } }`, paymentOf(star, 0)),
+		`{ payments(first: 3) { nodes { sweep { %s } } } }`,
+	}
 	ways["PaymentStep"] = []string{
 		fmt.Sprintf(`{ payment(uid: "%d") { timeline { %%s } } }`, paymentOf(star, 1)),
 		fmt.Sprintf(`{ account(by: {uid: "%d"}) { payments(last: 2) { nodes { timeline { %%s } } } } }`, accountOf(star, 2)),
