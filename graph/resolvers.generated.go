@@ -321,8 +321,8 @@ func (paymentResolver) Recurrence(ctx context.Context, obj *payments.Payment) (*
 	return related[*payments.Recurrence](ctx, obj)
 }
 
-func (paymentResolver) Sweep(ctx context.Context, obj *payments.Payment) (*sweeps.Run, error) {
-	return related[*sweeps.Run](ctx, obj)
+func (paymentResolver) Sweep(ctx context.Context, obj *payments.Payment) (*sweeps.OfPayment, error) {
+	return related[*sweeps.OfPayment](ctx, obj)
 }
 
 func (paymentResolver) WebhookDeliveries(ctx context.Context, obj *payments.Payment, first *int32, after *string, last *int32, before *string, filter *webhooks.DeliverySearch) (*model.Connection[webhooks.Delivery], error) {

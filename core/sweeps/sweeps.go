@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"context"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -51,9 +52,10 @@ func (by RunSearch) where(p *db.Params) (all db.Conditions) {
 }
 
 var (
-	listing, ofPayments db.QueryCache[Run]
-	counting            db.QueryCache[db.Count]
-	identity            = db.ColumnsOf[Run]("UID", "Account", "Customer", "Currency", "Payment")
+	listing    db.QueryCache[Run]
+	ofPayments db.QueryCache[OfPayment]
+	counting   db.QueryCache[db.Count]
+	identity   = db.ColumnsOf[Run]("UID", "Account", "Customer", "Currency", "Payment")
 )
 
 func selecting(want db.Columns) *bun.SelectQuery {
@@ -109,15 +111,23 @@ func (s *Service) CountRunsOf(
 	return db.QueueMany(b, text, func(n *db.Count) accounts.UID { return accounts.UID(n.Of) }, p...)
 }
 
+// OfPayment is the run of a sweep that made a payment.
+type OfPayment struct {
+	Payment   payments.UID       `bun:"payment"`
+	Account   accounts.UID       `bun:"account"`
+	Direction accounts.Direction `bun:"direction"`
+	Day       time.Time          `bun:"day"`
+}
+
 // RunOfPayments reads the run that made each payment. Those of accounts that the caller may not see are absent.
-func (s *Service) RunOfPayments(ctx context.Context, b *db.Batch, of []payments.UID) *db.Many[payments.UID, Run] {
+func (s *Service) RunOfPayments(ctx context.Context, b *db.Batch, of []payments.UID) *db.Many[payments.UID, OfPayment] {
 	caller, err := access.Require(ctx, access.ViewAccounts)
 	if err != nil {
-		return db.Refuse[payments.UID, Run](err)
+		return db.Refuse[payments.UID, OfPayment](err)
 	}
-	text := ofPayments.Get(queryKey{reach: caller.Reach}, func() string {
-		return selecting(db.Columns{}).Where("sr.tenant = $1").Where(caller.Reach.Scope("sr.customer")).
-			Where("sr.payment = ANY($3)").String()
+	text := ofPayments.Get(caller.Reach, func() string {
+		return "SELECT sr.payment, sr.account, sr.direction, sr.day FROM sweep_runs AS sr WHERE sr.tenant = $1 AND sr.payment = ANY($3) AND " +
+			caller.Reach.Scope("sr.customer")
 	})
-	return db.QueueMany(b, text, func(r *Run) payments.UID { return r.Payment }, caller.Tenant, caller.ScopeCustomer(), of)
+	return db.QueueMany(b, text, func(r *OfPayment) payments.UID { return r.Payment }, caller.Tenant, caller.ScopeCustomer(), of)
 }

@@ -51,7 +51,7 @@ type PaymentResolver interface {
 	PositivePayException(ctx context.Context, obj *payments.Payment) (*positivepay.Exception, error)
 	InformationRequests(ctx context.Context, obj *payments.Payment) ([]*payments.InformationRequest, error)
 	Recurrence(ctx context.Context, obj *payments.Payment) (*payments.Recurrence, error)
-	Sweep(ctx context.Context, obj *payments.Payment) (*sweeps.Run, error)
+	Sweep(ctx context.Context, obj *payments.Payment) (*sweeps.OfPayment, error)
 	WebhookDeliveries(ctx context.Context, obj *payments.Payment, first *int32, after *string, last *int32, before *string, filter *webhooks.DeliverySearch) (*model.Connection[webhooks.Delivery], error)
 }
 
@@ -1506,8 +1506,8 @@ func _Payment_sweep(ctx context.Context, ec *executionContext, field graphql.Col
 			return ec.Resolvers.Payment().Sweep(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *sweeps.Run) graphql.Marshaler {
-			return marshalOPaymentSweep2ᚖbankgraphᚋcoreᚋsweepsᚐRun(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *sweeps.OfPayment) graphql.Marshaler {
+			return marshalOPaymentSweep2ᚖbankgraphᚋcoreᚋsweepsᚐOfPayment(ctx, ec, selections, v)
 		},
 		true,
 		false,

@@ -3332,17 +3332,17 @@ var Plain = map[string]map[string]direct.Field{
 	"PaymentSweep": {
 		"account": {
 			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendAccountUID(b, o.(*sweeps.Run).Account)
+				return scalar.AppendAccountUID(b, o.(*sweeps.OfPayment).Account)
 			},
 		},
 		"direction": {
 			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendString(b, marshalNSweepDirection2bankgraphᚋcoreᚋaccountsᚐDirectionF[o.(*sweeps.Run).Direction])
+				return scalar.AppendString(b, marshalNSweepDirection2bankgraphᚋcoreᚋaccountsᚐDirectionF[o.(*sweeps.OfPayment).Direction])
 			},
 		},
 		"day": {
 			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendDate(b, o.(*sweeps.Run).Day)
+				return scalar.AppendDate(b, o.(*sweeps.OfPayment).Day)
 			},
 		},
 	},
@@ -5920,7 +5920,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*payments.RailChoice]():                              "PaymentRailChoice",
 	reflect.TypeFor[*payments.Request]():                                 "PaymentRequest",
 	reflect.TypeFor[*payments.Step]():                                    "PaymentStep",
-	reflect.TypeFor[*sweeps.Run]():                                       "PaymentSweep",
+	reflect.TypeFor[*sweeps.OfPayment]():                                 "PaymentSweep",
 	reflect.TypeFor[*payments.DecidedException]():                        "PositivePayDecision",
 	reflect.TypeFor[*positivepay.Exception]():                            "PositivePayException",
 	reflect.TypeFor[*model.Connection[positivepay.Exception]]():          "PositivePayExceptionConnection",

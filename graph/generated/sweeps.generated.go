@@ -123,7 +123,7 @@ func fieldContext_ChangeSweepPayload_replayed(_ context.Context, ec *executionCo
 	return graphql.NewScalarFieldContext("ChangeSweepPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func _PaymentSweep_account(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *sweeps.Run) (ret graphql.Marshaler) {
+func _PaymentSweep_account(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *sweeps.OfPayment) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -146,7 +146,7 @@ func fieldContext_PaymentSweep_account(_ context.Context, ec *executionContext, 
 	return graphql.NewScalarFieldContext("PaymentSweep", field, false, false, errors.New("field of type UID does not have child fields"))
 }
 
-func _PaymentSweep_direction(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *sweeps.Run) (ret graphql.Marshaler) {
+func _PaymentSweep_direction(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *sweeps.OfPayment) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -169,7 +169,7 @@ func fieldContext_PaymentSweep_direction(_ context.Context, ec *executionContext
 	return graphql.NewScalarFieldContext("PaymentSweep", field, false, false, errors.New("field of type SweepDirection does not have child fields"))
 }
 
-func _PaymentSweep_day(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *sweeps.Run) (ret graphql.Marshaler) {
+func _PaymentSweep_day(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *sweeps.OfPayment) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1650,7 +1650,7 @@ func _ChangeSweepPayload(ctx context.Context, ec *executionContext, sel ast.Sele
 
 var paymentSweepImplementors = []string{"PaymentSweep"}
 
-func _PaymentSweep(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *sweeps.Run) graphql.Marshaler {
+func _PaymentSweep(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *sweeps.OfPayment) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, paymentSweepImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2485,7 +2485,7 @@ func marshalOChangeSweepPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx conte
 	return _ChangeSweepPayload(ctx, ec, sel, v)
 }
 
-func marshalOPaymentSweep2ᚖbankgraphᚋcoreᚋsweepsᚐRun(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *sweeps.Run) graphql.Marshaler {
+func marshalOPaymentSweep2ᚖbankgraphᚋcoreᚋsweepsᚐOfPayment(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *sweeps.OfPayment) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
