@@ -17,15 +17,22 @@ import (
 // What package sweeps does with sweeps when it runs them.
 
 // DueSweepTx locks the sweep of a bank that has waited longest for its run, and tells whose account it is of; nil if none
-// waits, but for those that other workers have. Runs are due where open says that the bank is open today; a sweep whose next
-// day is still to be found always is.
+// waits, but for those that other workers have. Runs are due if the bank is open today. Behind them come sweeps whose next
+// day is still to be found.
 func DueSweepTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, today time.Time, open bool,
 ) (w *Sweep, of customers.UID, err error) {
-	w = new(Sweep)
-	err = tx.NewSelect().Model(w).Where("w.tenant = ?", tenant).
-		Where("(w.next_date IS NULL OR ? AND w.next_date <= ?::date)", open, today.Format(time.DateOnly)).
-		OrderExpr("w.next_date NULLS FIRST, w.account, w.direction").Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+	first := func(of string, values ...any) error { // each in the order of an index
+		w = new(Sweep)
+		return tx.NewSelect().Model(w).Where("w.tenant = ?", tenant).Where(of, values...).
+			OrderExpr("w.next_date, w.account, w.direction").Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+	}
+	if err = sql.ErrNoRows; open {
+		err = first("w.next_date <= ?::date", today.Format(time.DateOnly))
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		err = first("w.next_date IS NULL")
+	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, 0, nil
 	}

@@ -7,7 +7,7 @@ ALTER TABLE sweeps ADD COLUMN failed_at timestamptz;               -- since when
 --bun:split
 ALTER TABLE sweeps ADD COLUMN failure text NOT NULL DEFAULT '';    -- why the last one did
 --bun:split
-CREATE INDEX sweeps_next ON sweeps (tenant, next_date);
+CREATE INDEX sweeps_next ON sweeps (tenant, next_date, account, direction);
 --bun:split
 CREATE INDEX sweeps_failed ON sweeps (tenant, failed_at) WHERE failed_at IS NOT NULL;
 --bun:split
@@ -41,4 +41,4 @@ CREATE INDEX sweep_runs_of_account ON sweep_runs (tenant, account, uid);
 --bun:split
 CREATE UNIQUE INDEX sweep_runs_of_payment ON sweep_runs (tenant, payment) WHERE payment IS NOT NULL;
 --bun:split
-SELECT row_security('sweep_runs');
+SELECT row_security('sweep_runs', only_grows => true);
