@@ -706,8 +706,11 @@ func TestRunsAreSeenByWhomTheAccountIs(t *testing.T) {
 		who                context.Context
 		own, theirs, error int
 	}{
-		{h.Staff(), 1, 1, 0}, {h.Partner(partner), 0, 1, 0}, {h.Partner(h.DownstreamPartner()), 0, 0, 0},
-		{h.As(access.ViewPayments), 0, 0, 1}, {h.Nobody(), 0, 0, 1},
+		{h.Staff(), 1, 1, 0},
+		{h.Partner(partner), 0, 1, 0},
+		{h.Partner(h.DownstreamPartner()), 0, 0, 0},
+		{h.As(access.ViewPayments), 0, 0, 1},
+		{h.Nobody(), 0, 0, 1},
 	} {
 		b := h.Batch()
 		uids := []accounts.UID{h.account.UID, theirs.account.UID}
