@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/customers"
 )
@@ -20,6 +21,7 @@ func (b *bank) sweepsOf(n int64) []*accounts.Sweep {
 		Currency: "USD", TargetMinor: cents(d.in(5, 100) * 5000), ToContact: &contact,
 		ToMethod: accounts.ACHCredit, Frequency: accounts.Weekly, DayOfWeek: accounts.Monday, CreatedAt: created,
 		UpdatedAt: created, Version: 1,
+		Maker: access.Maker{Client: "demo-staff", Entity: int64(Institution), Reach: access.OfBank},
 	}
 	if has, above := b.account(n, 0).opening, d.in(5, 90)*100_00; has > above {
 		target := has - above
