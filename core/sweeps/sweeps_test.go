@@ -494,6 +494,34 @@ func TestASweepPaysNoMoreThanItsMakerMay(t *testing.T) {
 	}
 }
 
+// A partner, and a customer's own people, set up sweeps that pay in their name.
+func TestASweepPaysInTheNameOfPartnersAndCustomers(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	b.Directory()
+	partner := b.DownstreamPartner()
+	theirs := furnished(t, b, 1_000_00, coretest.OwnedBy(partner))
+	own := furnished(t, b, 1_000_00)
+	person := own.User(own.customer, nil)
+	for _, one := range []struct {
+		*house
+		who  context.Context
+		name string
+	}{{theirs, b.Partner(partner), "partner"}, {own, b.PersonOf(own.customer, person), person.LoginID}} {
+		_, err := one.Accounts.SetSweep(one.who, 0, one.house.name(accounts.Out), one.out("300", accounts.ACHCredit), changes.RequestOptions{})
+		one.must(err)
+	}
+	own.until("2026-11-19 01:00")
+	for h, name := range map[*house]string{theirs: "partner", own: person.LoginID} {
+		r := h.ran("19 PAID 700.00")[0]
+		p, err := h.Payments.Show(h.Staff(), r.Payment)
+		h.must(err)
+		if p.CreatedBy() != name {
+			t.Errorf("in the name of %s, not %s", p.CreatedBy(), name)
+		}
+	}
+}
+
 // Of a change that a second person approves, the maker is who asked.
 func TestTheMakerOfASweepIsWhoAskedForIt(t *testing.T) {
 	t.Parallel()
