@@ -29,6 +29,7 @@ import (
 	"bankgraph/core/sandbox"
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
+	"bankgraph/core/sweeps"
 	"bankgraph/core/tenants"
 	"bankgraph/core/users"
 	"bankgraph/core/virtualaccounts"
@@ -84,6 +85,7 @@ type Core struct {
 	Sandbox         *sandbox.Service
 	Files           *files.Service
 	Waterfalls      *waterfalls.Service
+	Sweeps          *sweeps.Service
 	Webhooks        *webhooks.Service
 	Attention       *attention.Service
 	Live            *live.Service
@@ -109,7 +111,7 @@ func New(o Options) *Core {
 	c.Banks = banks.New(o.DB, o.Now)
 	c.Contacts = contacts.New(o.DB, o.Keys, c.Customers, c.Changes, o.Now)
 	c.Ledger = ledger.New(o.DB, c.Clock.Now)
-	c.Accounts = accounts.New(o.DB, o.Keys, c.Customers, c.Changes, c.Ledger.KeepTx, o.Now)
+	c.Accounts = accounts.New(o.DB, o.Keys, c.Customers, c.Changes, c.Ledger.KeepTx, o.Now, c.Clock.Now)
 	c.Signatories = signatories.New(o.DB, c.Customers, c.Changes)
 	c.PositivePay = positivepay.New(o.DB, o.Keys, c.Customers, c.Changes, c.Clock.Now)
 	c.Fees = fees.New(o.DB, c.Customers, c.Accounts, c.Changes)
@@ -124,6 +126,7 @@ func New(o Options) *Core {
 	c.Payments = payments.New(o.DB, o.Keys, c.Customers, c.Ledger, c.Changes, c.Clock.Now, c.Sandbox, c.PositivePay)
 	c.Files = files.New(o.DB, o.Keys, c.Customers, c.Payments, c.Changes, c.Clock.Now)
 	c.Waterfalls = waterfalls.New(o.DB, o.Keys, c.Payments, c.Changes, c.Clock.Now)
+	c.Sweeps = sweeps.New(o.DB, c.Accounts, c.Payments, c.Clock.Now)
 	c.Webhooks = webhooks.New(o.DB, o.Keys, c.Customers, c.Payments, c.Changes, o.Now, o.Webhooks)
 	c.Attention = attention.New(o.DB, c.Clock.Now)
 	c.Live = live.New(o.DB)

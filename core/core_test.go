@@ -30,6 +30,7 @@ import (
 	"bankgraph/core/roles"
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
+	"bankgraph/core/sweeps"
 	"bankgraph/core/tenants"
 	"bankgraph/core/users"
 	"bankgraph/core/virtualaccounts"
@@ -140,7 +141,7 @@ var models = []any{
 	(*audit.Entry)(nil), (*events.Event)(nil), (*changes.Approval)(nil), (*tenants.Tenant)(nil),
 	(*roles.Role)(nil), (*users.User)(nil), (*users.RoleOf)(nil), (*issuers.Issuer)(nil), (*clients.Client)(nil),
 	(*customers.Customer)(nil), (*customers.Configured)(nil), (*contacts.Contact)(nil),
-	(*accounts.Account)(nil), (*accounts.Sweep)(nil), (*signatories.Signatory)(nil), (*fees.Tier)(nil),
+	(*accounts.Account)(nil), (*accounts.Sweep)(nil), (*sweeps.Run)(nil), (*signatories.Signatory)(nil), (*fees.Tier)(nil),
 	(*limits.Limit)(nil), (*banks.Bank)(nil), (*banks.Report)(nil),
 	(*ledger.Balance)(nil), (*ledger.Journal)(nil), (*ledger.Posting)(nil),
 	(*holds.Hold)(nil), (*payments.InformationRequest)(nil), (*virtualaccounts.VirtualAccount)(nil), (*virtualaccounts.VirtualPosting)(nil), (*positivepay.Rule)(nil), (*waterfalls.Waterfall)(nil), (*waterfalls.Step)(nil), (*fx.Quote)(nil), (*fx.Trade)(nil), (*webhooks.Webhook)(nil),

@@ -27,6 +27,7 @@ import (
 	"bankgraph/core/rails"
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
+	"bankgraph/core/sweeps"
 	"bankgraph/core/users"
 	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/waterfalls"
@@ -115,6 +116,8 @@ func newStocked(t *testing.T) *stocked {
 		created_at, updated_at, version) VALUES (?, 7, gen_random_uuid(), ?, '', 'PROCESSED', 1, '{}', '', now(), now(), 1)`, s.Tenant, s.own.UID)
 	s.Exec(`INSERT INTO waterfall_steps (tenant, id, waterfall, payment_index, status, amount, currency, draft_sealed)
 		VALUES (?, 1, 7, 1, 'WAITING', 1, 'USD', '')`, s.Tenant)
+	s.Exec(`INSERT INTO sweep_runs (tenant, uid, account, customer, direction, day, outcome, currency, payment, at)
+		SELECT tenant, 1, account, ?, direction, now(), 'PAID', currency, ?, now() FROM sweeps WHERE tenant = ?`, s.own.UID, s.payment, s.Tenant)
 	s.Exec(`INSERT INTO bulk_file_batches (tenant, file, number, id, batch_number, service_class, originator, company_name, company_id, class,
 		description, entry_hash, entries, credits, debits, balanced) VALUES (?, ?, 1, '', 1, '', '', '', '', '', '', 1, 1, 1, 1, false)`,
 		s.Tenant, s.file)
@@ -161,6 +164,7 @@ func (s *stocked) asked(parents []customers.UID) map[reflect.Type]reflect.Value 
 		[]waterfalls.UID{7},
 		waterfalls.Search{},
 		waterfalls.StepSearch{},
+		sweeps.RunSearch{},
 		[]fx.TradeUID{s.trade},
 		[]fx.QuoteUID{s.quote},
 		fx.Search{},

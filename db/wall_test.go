@@ -30,7 +30,7 @@ type walled struct {
 // onlyGrow lists the append-only tables.
 var onlyGrow = []string{
 	"journals", "postings", "payment_steps", "audit_entries", "audit_seals", "audit_checkpoints", "audit_restores",
-	"virtual_postings",
+	"virtual_postings", "sweep_runs",
 }
 
 func (w walled) onlyGrows() bool { return slices.Contains(onlyGrow, w.Name) }

@@ -331,10 +331,15 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		 FROM accounts, generate_series(0, 3) AS n WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		insertVirtualTransactions,
 		`INSERT INTO sweeps (tenant, account, direction, balance_type, currency, range_from, range_to, from_contact, from_method, to_contact, to_method,
-		   frequency, day_of_week, day_of_month, created_at, updated_at)
+		   frequency, day_of_week, day_of_month, created_at, updated_at, failed_at, failure)
 		 SELECT tenant, uid, 'both', 'Range', currency, 4000 + uid % 1000, 9000 + uid % 1000, uid + 50, 'AchDebit', uid + 50, 'AchCredit',
-		   'Weekly', 'MONDAY', 1 + uid % 28, created_at, updated_at
+		   'Weekly', 'MONDAY', 1 + uid % 28, created_at, updated_at, updated_at, ?3 || ' failure ' || uid
 		 FROM accounts WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
+		`INSERT INTO sweep_runs (tenant, uid, account, customer, direction, day, outcome, currency, balance, amount, fee, payment, reason, at)
+		 SELECT tenant, 10 * uid + n, uid, customer, 'both', DATE '2026-01-01' + (uid % 100 + n)::int, 'PAID',
+		   currency, 7000 + uid % 1000, 5000 + uid % 1000, 1, (customer - 1000000) * 100 + 500000000 + 2 * (uid % 100) + n - 1,
+		   ?3 || ' run ' || uid, updated_at
+		 FROM accounts, generate_series(1, 2) AS n WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO limit_usage (tenant, customer, rail, day, entry_type, amount, payments)
 		 SELECT tenant, uid, rail, DATE '2026-11-20', 'CREDIT', 1000 + uid % 1000, 1 FROM customers, (VALUES ('ACH'), ('FEDWIRE'), ('INSTANT')) AS r(rail)
 		 WHERE tenant = ?0 AND uid BETWEEN ?1 AND ?2`,

@@ -129,10 +129,10 @@ var lookups = map[string]lookup{
 		func(c customers.UID) string { return parentOf(c).String() },
 	},
 	"Customer.accounts.filter.number": {
-		`{ customers(first: 8) { nodes { accounts(first: 3, filter: {number: "%s"}) { totalCount nodes { ALL(Account) } } } } }`, func(c customers.UID) string { return numberOf(c, 0) },
+		`{ customers(first: 8) { nodes { accounts(first: 2, filter: {number: "%s"}) { totalCount nodes { ALL(Account) } } } } }`, func(c customers.UID) string { return numberOf(c, 0) },
 	},
 	"Customer.accounts.filter.costCenter": {
-		`{ customers(first: 8) { nodes { accounts(first: 3, filter: {costCenter: "%s"}) { totalCount nodes { ALL(Account) } } } } }`, func(c customers.UID) string { return "Alpha CostCenter " + accountOf(c, 0).String() },
+		`{ customers(first: 8) { nodes { accounts(first: 2, filter: {costCenter: "%s"}) { totalCount nodes { ALL(Account) } } } } }`, func(c customers.UID) string { return "Alpha CostCenter " + accountOf(c, 0).String() },
 	},
 	"Customer.contacts.filter.name": {
 		`{ customers(first: 8) { nodes { contacts(first: 3, filter: {name: "%s"}) { totalCount nodes { ALL(Contact) } } } } }`, func(c customers.UID) string { return "alpha name " + contactOf(c, 0).String() },
@@ -381,6 +381,7 @@ var needs = map[string][]access.Permission{
 	"Query.account":   {access.ViewAccounts},
 	"Query.approvals": approvers, "Query.audit": {access.ViewAudit},
 	"User.roles": {access.ViewUsers}, "User.limits": {access.ViewUsers}, "Account.sweeps": {access.ViewAccounts},
+	"Account.sweepRuns": {access.ViewAccounts}, "Payment.sweep": {access.ViewAccounts}, "SweepRun.payment": {access.ViewPayments},
 	"Customer.parent": {access.ViewCustomers}, "Customer.limits": {access.ViewCustomers},
 	"Customer.fees": {access.ViewCustomers},
 }

@@ -50,6 +50,9 @@ func TestNullInAFilterNarrowsNothing(t *testing.T) {
 	tried["WaterfallStepFilter"] = true
 	try("WaterfallStepFilter", `query($f: WaterfallStepFilter) { waterfalls(first: 3) { nodes {
 		steps(first: 3, filter: $f) { totalCount nodes { paymentIndex } } } } }`)
+	tried["SweepRunFilter"] = true
+	try("SweepRunFilter", `query($f: SweepRunFilter) { customers(first: 3) { nodes { accounts(first: 1) { nodes {
+		sweepRuns(first: 3, filter: $f) { totalCount nodes { day } } } } } } }`)
 	for _, def := range schema.Types {
 		if def.Kind == gql.InputObject && strings.HasSuffix(def.Name, "Filter") && !tried[def.Name] {
 			t.Errorf("%s is not tried here", def.Name)

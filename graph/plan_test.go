@@ -14,7 +14,8 @@ import (
 
 // required are the required arguments of fields.
 var required = map[string]string{
-	"Customer.limits": `(rail: ACH, entryType: CREDIT, secCode: PPD, amount: "9999999.99")`,
+	"Account.sweepRuns": `(first: 1)`,
+	"Customer.limits":   `(rail: ACH, entryType: CREDIT, secCode: PPD, amount: "9999999.99")`,
 }
 
 // mayBeEmpty are fields that may be null, false or zero in some row.
@@ -228,6 +229,16 @@ func ways() map[string][]string {
 		fmt.Sprintf(`{ account(by: {number: "%s"}) { customer { uid } sweeps { %%s } } }`, numberOf(star, 1)),
 		fmt.Sprintf(`{ node(id: "acc_%d") { ... on Account { sweeps { %%s } } } }`, accountOf(star, 1)),
 		`{ customers(first: 3) { nodes { accounts(first: 2) { nodes { sweeps { %s } } } } } }`,
+	}
+	ways["SweepRun"] = []string{
+		fmt.Sprintf(`{ account(by: {uid: "%d"}) { sweepRuns(first: 2) { nodes { %%s } } } }`, accountOf(star, 1)),
+		fmt.Sprintf(`{ payment(uid: "%d") { senderAccount { sweepRuns(last: 2) { nodes { %%s } } } } }`, paymentOf(star, 0)),
+		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 2) { nodes {
+			sweepRuns(last: 1, filter: {direction: BOTH, outcome: PAID}) { edges { node { %%s } } } } } } }`, star),
+	}
+	ways["PaymentSweep"] = []string{
+		fmt.Sprintf(`{ payment(uid: "%d") { sweep { %%s } } }`, paymentOf(star, 0)),
+		`{ payments(first: 3) { nodes { sweep { %s } } } }`,
 	}
 	ways["PaymentStep"] = []string{
 		fmt.Sprintf(`{ payment(uid: "%d") { timeline { %%s } } }`, paymentOf(star, 1)),

@@ -23,6 +23,7 @@ import (
 	"bankgraph/core/rails"
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
+	"bankgraph/core/sweeps"
 	"bankgraph/core/users"
 	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/waterfalls"
@@ -72,6 +73,10 @@ func (accountResolver) BalanceAt(ctx context.Context, obj *accounts.Account, boo
 
 func (accountResolver) Payments(ctx context.Context, obj *accounts.Account, first *int32, after *string, last *int32, before *string, filter *model.PaymentFilter) (*model.Connection[payments.Payment], error) {
 	return related[*model.Connection[payments.Payment]](ctx, obj)
+}
+
+func (accountResolver) SweepRuns(ctx context.Context, obj *accounts.Account, first *int32, after *string, last *int32, before *string, filter *sweeps.RunSearch) (*model.Connection[sweeps.Run], error) {
+	return related[*model.Connection[sweeps.Run]](ctx, obj)
 }
 
 func (accountResolver) VirtualAccounts(ctx context.Context, obj *accounts.Account, first *int32, after *string, last *int32, before *string, filter *virtualaccounts.Search) (*model.Connection[virtualaccounts.VirtualAccount], error) {
@@ -316,6 +321,10 @@ func (paymentResolver) Recurrence(ctx context.Context, obj *payments.Payment) (*
 	return related[*payments.Recurrence](ctx, obj)
 }
 
+func (paymentResolver) Sweep(ctx context.Context, obj *payments.Payment) (*sweeps.OfPayment, error) {
+	return related[*sweeps.OfPayment](ctx, obj)
+}
+
 func (paymentResolver) WebhookDeliveries(ctx context.Context, obj *payments.Payment, first *int32, after *string, last *int32, before *string, filter *webhooks.DeliverySearch) (*model.Connection[webhooks.Delivery], error) {
 	return related[*model.Connection[webhooks.Delivery]](ctx, obj)
 }
@@ -542,6 +551,14 @@ type statementResolver struct{}
 
 func (statementResolver) Entries(ctx context.Context, obj *ledger.Statement, first *int32, after *string, last *int32, before *string, orderBy *model.BookEntryOrder) (*model.Connection[ledger.BookEntry], error) {
 	return related[*model.Connection[ledger.BookEntry]](ctx, obj)
+}
+
+func (r *Resolver) SweepRun() generated.SweepRunResolver { return sweepRunResolver{} }
+
+type sweepRunResolver struct{}
+
+func (sweepRunResolver) Payment(ctx context.Context, obj *sweeps.Run) (*payments.Payment, error) {
+	return related[*payments.Payment](ctx, obj)
 }
 
 func (r *Resolver) Trade() generated.TradeResolver { return tradeResolver{} }

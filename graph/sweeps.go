@@ -9,10 +9,26 @@ import (
 	"bankgraph/core"
 	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
+	"bankgraph/core/payments"
+	"bankgraph/core/sweeps"
 	"bankgraph/graph/model"
 )
 
+var sweepRunPart = part("SweepRun", kind[sweeps.RunUID, sweeps.Run]{
+	key:   func(r *sweeps.Run) sweeps.RunUID { return r.UID },
+	place: func(r *sweeps.Run) int64 { return int64(r.UID) },
+	columns: columns{
+		"available": {"AvailableMinor", "Currency"}, "amount": {"Minor", "Currency"},
+	},
+})
+
 func init() {
+	runs := func(c *core.Core) *sweeps.Service { return c.Sweeps }
+	hasMany(accountKind, "sweepRuns", sweepRunPart, pages(runs, (*sweeps.Service).RunsOf, capped((*sweeps.Service).CountRunsOf)))
+	hasOne(sweepRunPart, "payment", paymentKind, func(r *sweeps.Run) *payments.UID { return named(&r.Payment) })
+	hasPart(paymentKind, "sweep", runs, (*sweeps.Service).RunOfPayments)
+	prices["SweepRunConnection.totalCount"], prices["SweepRunConnection.totalCountIsExact"] = countMany, countMany
+	prices["SweepRunFilter.direction"], prices["SweepRunFilter.outcome"] = scan, scan
 	hasAll(accountKind, "sweeps", func(c *core.Core) *accounts.Service { return c.Accounts },
 		(*accounts.Service).SweepsOf)
 	subjects["sweep"] = subject{fields: map[string]string{

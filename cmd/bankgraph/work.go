@@ -211,6 +211,7 @@ func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logge
 		{"check files", time.Second, 10 * time.Millisecond, each(b.Files.Check)},
 		{"make payments of files", time.Second, 10 * time.Millisecond, each(b.Files.Pay)},
 		{"run waterfalls", time.Second, 10 * time.Millisecond, each(b.Waterfalls.Work)},
+		{"run sweeps", 10 * time.Second, 10 * time.Millisecond, each(b.Sweeps.Work)},
 		{"expire quotes", 5 * time.Second, 10 * time.Millisecond, each(b.FX.Expire)},
 		{"cover trades", 5 * time.Second, 10 * time.Millisecond, each(b.FX.CoverDue)},
 		{"make payments of series", 10 * time.Second, 10 * time.Millisecond, each(b.Payments.RunRecurrences)},

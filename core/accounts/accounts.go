@@ -9,6 +9,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
+	"bankgraph/core/clock"
 	"bankgraph/core/customers"
 	"bankgraph/core/money"
 	"bankgraph/core/page"
@@ -34,7 +35,8 @@ type Service struct {
 	keys      *seal.Keys
 	customers *customers.Service
 	keep      Keep
-	now       func() time.Time
+	now       func() time.Time // the machine's
+	clock     clock.Now        // the bank's
 	probes    *probes
 
 	operations
@@ -43,8 +45,9 @@ type Service struct {
 // New makes the service.
 func New(
 	d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service, keep Keep, now func() time.Time,
+	bank clock.Now,
 ) *Service {
-	s := &Service{db: d, keys: keys, customers: c, keep: keep, now: now, probes: newProbes()}
+	s := &Service{db: d, keys: keys, customers: c, keep: keep, now: now, clock: bank, probes: newProbes()}
 	s.declare(all)
 	return s
 }

@@ -43,6 +43,10 @@ func (s *Service) Lookup(ctx context.Context, number string, of Type) (*Profile,
 	if s.probes.add(caller, 1, s.now()) {
 		return nil, ErrProbes
 	}
+	today, err := s.today(ctx, caller)
+	if err != nil {
+		return nil, err
+	}
 	want, b := WithoutBalances(), s.db.Batch()
 	hashes := s.keys.Hashes(int64(caller.Tenant), NumberColumn, number)
 	account := db.Queue(b, lookingUp.Get(queryKey{want, caller.Reach}, func() string {
@@ -58,7 +62,7 @@ func (s *Service) Lookup(ctx context.Context, number string, of Type) (*Profile,
 		q := db.Select[Sweep](db.Columns{}, map[string]string{"today": "$4::date"}).Where("w.tenant = $1").
 			Where(caller.Reach.Scope("a.customer"))
 		return ofNumber(q, "a.tenant = w.tenant AND a.uid = w.account").String()
-	}), caller.Tenant, caller.ScopeCustomer(), hashes, s.today(caller))
+	}), caller.Tenant, caller.ScopeCustomer(), hashes, today)
 	payees := db.Queue(b, sweptWith.Get(caller.Reach, func() string {
 		named := ofNumber(db.Select0[Sweep]("unnest(ARRAY[w.from_contact, w.to_contact])").Where("w.tenant = $1"),
 			"a.tenant = w.tenant AND a.uid = w.account")

@@ -7,10 +7,12 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/audit"
 	"bankgraph/core/contacts"
 	"bankgraph/core/fault"
 	"bankgraph/core/ident"
 	"bankgraph/core/money"
+	"bankgraph/core/rails/calendar"
 )
 
 // Direction says which way a sweep moves money: into the account, out of it, or both.
@@ -106,6 +108,13 @@ type Sweep struct {
 	UpdatedAt   time.Time      `bun:"updated_at" json:"-"`
 	Version     int32          `bun:"version" json:"-"`
 
+	// who last set it up, in whose name its payments are made
+	Maker access.Maker `bun:"maker,type:jsonb" json:"-"`
+	// the next day of its frequency that it has not run for; nil where that is still to be found
+	Next     *time.Time `bun:"next_date,type:date" json:"-"`
+	FailedAt *time.Time `bun:"failed_at" json:"-"` // since when its runs fail; nil if the last one did not
+	Failure  string     `bun:"failure" json:"-"`   // why the last one did
+
 	Today time.Time `bun:"today,scanonly" json:"-"` // the bank's civil day at the read; midnight UTC
 }
 
@@ -126,10 +135,24 @@ func (w *Sweep) amount(minor *int64) *money.Amount {
 	return &amount
 }
 
-// NextSweepDate returns the next day on which the sweep runs, after Today.
-func (w *Sweep) NextSweepDate() time.Time { return w.NextAfter(w.Today) }
+// NextSweepDate returns the next day on which the sweep runs: after Today, unless it has not run yet on a day
+// that has come.
+func (w *Sweep) NextSweepDate() time.Time {
+	next := w.NextAfter(w.Today)
+	if w.Next != nil {
+		next = *w.Next
+	}
+	if next.Before(w.Today) {
+		next = w.Today
+	}
+	return calendar.Next(next, 0)
+}
 
-// NextAfter returns the first day after today on which the sweep runs; both are midnights UTC. If a month has
+// RunsAfter returns the first day after today on which the sweep runs: of a day of its frequency that is no
+// banking day, the next one that is.
+func (w *Sweep) RunsAfter(today time.Time) time.Time { return calendar.Next(w.NextAfter(today), 0) }
+
+// NextAfter returns the first day of the sweep's frequency after today; both are midnights UTC. If a month has
 // no such day, its last day counts.
 func (w *Sweep) NextAfter(today time.Time) time.Time {
 	next := today.AddDate(0, 0, 1)
@@ -154,6 +177,11 @@ func (w *Sweep) NextAfter(today time.Time) time.Time {
 func inMonth(year int, month time.Month, day int) time.Time {
 	last := time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC)
 	return last.AddDate(0, 0, min(day, last.Day())-last.Day())
+}
+
+// Recorded leaves out of the record of changes what the bank keeps with the sweep to run it.
+func (w *Sweep) Recorded() map[string]audit.Field {
+	return map[string]audit.Field{"Maker": {}, "Next": {}, "FailedAt": {}, "Failure": {}}
 }
 
 var (

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 
+	"bankgraph/core/access"
 	"bankgraph/core/check"
 	"bankgraph/core/contacts"
 	"bankgraph/core/fault"
@@ -25,6 +26,8 @@ type SweepDraft struct {
 	Frequency     *FrequencyType `json:"frequency,omitzero"`
 	DayOfWeek     *Weekday       `json:"dayOfWeek,omitzero"`
 	DayOfMonth    *int32         `json:"dayOfMonth,omitzero"`
+
+	Maker *access.Maker `json:"maker,omitzero"` // who asks, be it that somebody else approves
 }
 
 // leaves lists the balance types that each direction allows.

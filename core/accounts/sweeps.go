@@ -46,6 +46,8 @@ func (s *Service) SetSweep(
 	if err := draft.check(name.Direction, true); err != nil {
 		return changes.Outcome[SweepName]{}, s.customers.PreferCustomerFault(ctx, of, err)
 	}
+	maker := access.MakerOf(caller)
+	draft.Maker = &maker
 	return s.setSweep.Do(ctx, caller, name.target(of), draft, options)
 }
 
@@ -60,6 +62,8 @@ func (s *Service) ChangeSweep(
 	if err := draft.check(name.Direction, false); err != nil {
 		return changes.Outcome[SweepName]{}, s.customers.PreferCustomerFault(ctx, of, err)
 	}
+	maker := access.MakerOf(caller)
+	draft.Maker = &maker
 	return s.changeSweep.Do(ctx, caller, name.target(of), draft, options)
 }
 
@@ -98,7 +102,12 @@ func (s *Service) setSweepTx(
 		if err := s.alongTx(ctx, tx, w); err != nil {
 			return nil, err
 		}
-		return w, s.fillTx(ctx, tx, a, w, draft)
+		if err := s.fillTx(ctx, tx, a, w, draft); err != nil {
+			return nil, err
+		}
+		next := w.NextAfter(civil(tx.Now, tx.Caller))
+		w.Next = &next
+		return w, nil
 	})
 }
 
@@ -118,7 +127,15 @@ func (s *Service) changeSweepTx(
 			return nil, ErrNoSweep
 		}
 		w.UpdatedAt, w.Version = tx.Now, was.Version+1
-		return w, s.fillTx(ctx, tx, a, w, draft)
+		w.FailedAt, w.Failure = nil, ""
+		if err := s.fillTx(ctx, tx, a, w, draft); err != nil {
+			return nil, err
+		}
+		if w.Frequency != was.Frequency || w.DayOfWeek != was.DayOfWeek || w.DayOfMonth != was.DayOfMonth {
+			next := w.NextAfter(civil(tx.Now, tx.Caller))
+			w.Next = &next
+		}
+		return w, nil
 	})
 }
 
@@ -141,6 +158,9 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, a *Account, w *Swe
 	}
 	if err := draft.to(w); err != nil {
 		return err
+	}
+	if draft.Maker != nil {
+		w.Maker = *draft.Maker
 	}
 	for _, named := range []struct {
 		field   string
@@ -245,6 +265,10 @@ func (s *Service) SweepsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[
 	if err != nil {
 		return db.Refuse[UID, Sweep](err)
 	}
+	today, err := s.today(ctx, caller)
+	if err != nil {
+		return db.Refuse[UID, Sweep](err)
+	}
 	text := ofAccounts.Get(caller.Reach, func() string {
 		return db.Select[Sweep](db.Columns{}, map[string]string{"today": "$4::date"}).
 			Join("JOIN accounts AS a ON a.tenant = w.tenant AND a.uid = w.account AND a.deleted_at IS NULL").
@@ -253,12 +277,19 @@ func (s *Service) SweepsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[
 			OrderExpr("w.account, w.direction").String()
 	})
 	return db.QueueMany(b, text, func(w *Sweep) UID { return w.Account }, caller.Tenant, caller.ScopeCustomer(),
-		of, s.today(caller))
+		of, today)
 }
 
 // today returns the bank's civil day, as YYYY-MM-DD.
-func (s *Service) today(caller access.Caller) string {
-	return s.now().In(caller.Location()).Format(time.DateOnly)
+func (s *Service) today(ctx context.Context, caller access.Caller) (string, error) {
+	now, err := s.clock(ctx, caller.Tenant)
+	return civil(now, caller).Format(time.DateOnly), err
+}
+
+// civil returns the day that it is in the caller's bank; midnight UTC.
+func civil(now time.Time, caller access.Caller) time.Time {
+	year, month, day := now.In(caller.Location()).Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
 // FindSweep reads one sweep of one account, in one round trip. If of is not 0, an account of another customer

@@ -43,6 +43,29 @@ func TestTheDayOfTheNextSweep(t *testing.T) {
 	}
 }
 
+// A sweep runs on banking days alone, and is due until it has run.
+func TestASweepIsDueOnTheNextBankingDay(t *testing.T) {
+	t.Parallel()
+	day := func(text string) time.Time { at, _ := time.Parse(time.DateOnly, text); return at }
+	next := func(text string) *time.Time { at := day(text); return &at }
+	for _, one := range []struct {
+		next        *time.Time
+		today, want string
+	}{
+		{nil, "2026-11-20", "2026-11-23"}, // a Friday
+		{nil, "2026-11-25", "2026-11-27"}, // the day before Thanksgiving
+		{next("2026-11-21"), "2026-11-20", "2026-11-23"},
+		{next("2026-11-21"), "2026-11-22", "2026-11-23"},
+		{next("2026-11-18"), "2026-11-20", "2026-11-20"}, // workers were away
+		{next("2026-11-18"), "2026-11-21", "2026-11-23"},
+	} {
+		w := accounts.Sweep{Frequency: accounts.Daily, Next: one.next, Today: day(one.today)}
+		if got := w.NextSweepDate().Format(time.DateOnly); got != one.want {
+			t.Errorf("due %v, on %s: %s, want %s", one.next, one.today, got, one.want)
+		}
+	}
+}
+
 // outward is a sweep that leaves an amount in the account every Friday.
 func outward(to *contacts.Contact, edits ...func(*accounts.SweepDraft)) accounts.SweepDraft {
 	d := accounts.SweepDraft{
@@ -90,8 +113,8 @@ func TestASweepIsSetUpChangedAndEnded(t *testing.T) {
 	}
 	bank.Clock.Set(time.Date(2026, 11, 21, 4, 30, 0, 0, time.UTC)) // still Friday in New York
 	if w, err = bank.Accounts.FindSweep(bank.Staff(), 0, name); err != nil ||
-		w.NextSweepDate().Format(time.DateOnly) != "2026-11-27" {
-		t.Errorf("in the bank's zone: %v %v", w.NextSweepDate(), err)
+		w.NextSweepDate().Format(time.DateOnly) != "2026-11-20" {
+		t.Errorf("in the bank's zone, where it has still to run: %v %v", w.NextSweepDate(), err)
 	}
 	change := func(draft accounts.SweepDraft, version int32) error {
 		_, err := bank.Accounts.ChangeSweep(bank.Staff(), a.Customer, name, draft,

@@ -14,12 +14,13 @@ const (
 	Late       Kind = "LATE"       // a payment that did not take its next step when that was due
 	Repair     Kind = "REPAIR"     // a payment that cannot be carried out as it was asked for
 	Failed     Kind = "FAILED"     // a payment that could not be carried out on its day, in the last week
+	Sweep      Kind = "SWEEP"      // a sweep whose last run could not make its payment
 	Overdrawn  Kind = "OVERDRAWN"  // an account that a return took below its overdraft
 	Webhook    Kind = "WEBHOOK"    // a webhook that disabled itself, as nothing arrived
 )
 
 // Kinds lists all kinds, the ones that cost most to leave alone first.
-var Kinds = []Kind{Exception, Recall, Unanswered, Late, Repair, Overdrawn, Failed, Approval, Webhook}
+var Kinds = []Kind{Exception, Recall, Unanswered, Late, Repair, Overdrawn, Failed, Sweep, Approval, Webhook}
 
 // Search narrows the list.
 type Search struct {
@@ -91,6 +92,9 @@ var waits = map[Kind]string{
 		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'REPAIR'`,
 	Failed: `SELECT pay.uid, pay.customer, pay.updated_at AS since, NULL::timestamptz AS due_at, pay.reason
 		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'INVALID' AND pay.updated_at > $5::timestamptz`,
+	Sweep: `SELECT w.account AS uid, a.customer, w.failed_at AS since, NULL::timestamptz AS due_at, w.failure AS reason
+		FROM sweeps AS w JOIN accounts AS a ON a.tenant = w.tenant AND a.uid = w.account
+		WHERE w.tenant = $1 AND a.tenant = $1 AND w.failed_at IS NOT NULL`,
 	Approval: `SELECT q.uid, q.customer, q.made_at AS since, NULL::timestamptz AS due_at, q.operation AS reason
 		FROM approvals AS q WHERE q.tenant = $1 AND q.status = 'Open'`,
 	Webhook: `SELECT w.uid, w.customer, w.updated_at AS since, NULL::timestamptz AS due_at, w.reason

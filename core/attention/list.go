@@ -21,7 +21,8 @@ var Tables = db.Tables{
 		"positive_pay_exceptions": "likewise",
 		"payments":                "likewise",
 		"balances":                "likewise",
-		"accounts":                "whose an account is that is overdrawn",
+		"accounts":                "whose an account is that is overdrawn, or swept in vain",
+		"sweeps":                  "what waits of all kinds is one statement",
 		"postings":                "since when it is overdrawn",
 		"journals":                "likewise",
 		"webhooks":                "what waits of all kinds is one statement",
@@ -45,7 +46,7 @@ var (
 // sees maps a kind to the permission that shows it, beside that to see payments. Approvals are shown by what they are
 // of (changes.Listed).
 var sees = map[Kind]access.Permission{
-	Exception: access.ManageExceptions, Overdrawn: access.ViewAccounts, Webhook: access.ViewWebhooks,
+	Exception: access.ManageExceptions, Overdrawn: access.ViewAccounts, Sweep: access.ViewAccounts, Webhook: access.ViewWebhooks,
 }
 
 // List reads the first things that wait, those that wait longest first, and how much waits of each kind. It is for the

@@ -17,7 +17,6 @@ import (
 	"bankgraph/core/check"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
-	"bankgraph/core/payments"
 	"bankgraph/db"
 )
 
@@ -182,7 +181,7 @@ func (s *Service) uploadTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	f := &BulkFile{
 		Tenant: tx.Caller.Tenant, UID: d.uid, Customer: held.UID, Name: d.Name, Type: d.Type, Status: Received,
 		Channel: "API", Size: d.Size, Hash: s.keys.Hash(int64(tx.Caller.Tenant), hashColumn, d.Hash), Faults: Faults{},
-		Maker: payments.MakerOf(tx.Caller), MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID, CreatedAt: tx.Now,
+		Maker: access.MakerOf(tx.Caller), MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID, CreatedAt: tx.Now,
 		UpdatedAt: tx.Now, Version: 1,
 	}
 	f.UpdatedBy = f.CreatedBy()

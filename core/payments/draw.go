@@ -112,7 +112,7 @@ func (f *facts) draw(s *Service, by access.Caller, d *Draft, now time.Time) (*Pa
 
 // mayPay returns ErrOwnLimit for an amount above the person's own bound.
 func mayPay(by access.Caller, amount money.Amount) error {
-	if own := by.Limit("Payments", perPayment); own != nil && own.Currency == amount.Currency &&
+	if own := by.PaymentLimit(); own != nil && own.Currency == amount.Currency &&
 		amount.Minor > own.Minor {
 		return ErrOwnLimit.With(own.Value().String())
 	}

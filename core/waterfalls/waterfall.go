@@ -57,22 +57,22 @@ const (
 type Waterfall struct {
 	bun.BaseModel `bun:"table:waterfalls,alias:wf" json:"-"`
 
-	Tenant              access.Tenant  `bun:"tenant,pk" json:"-"`
-	UID                 UID            `bun:"uid,pk" json:"uid"`
-	UUID                uuid.UUID      `bun:"waterfall_id,type:uuid" json:"waterfallId"`
-	Customer            customers.UID  `bun:"customer" json:"-"` // the institution that runs it
-	ExternalReferenceID string         `bun:"external_reference_id" json:"externalReferenceId"`
-	Status              Status         `bun:"status" json:"status"`
-	Payments            int32          `bun:"payments" json:"payments"`
-	Made                int32          `bun:"made" json:"madePayments"`
-	WaitsFor            payments.UID   `bun:"waits_for,nullzero" json:"-"`
-	Maker               payments.Maker `bun:"maker,type:jsonb" json:"-"`
-	MakerClient         string         `bun:"maker_client" json:"-"`
-	MakerLogin          string         `bun:"maker_login" json:"-"`
-	WorkedAt            *time.Time     `bun:"worked_at" json:"-"`
-	CreatedAt           time.Time      `bun:"created_at" json:"-"`
-	UpdatedAt           time.Time      `bun:"updated_at" json:"-"`
-	Version             int32          `bun:"version" json:"-"`
+	Tenant              access.Tenant `bun:"tenant,pk" json:"-"`
+	UID                 UID           `bun:"uid,pk" json:"uid"`
+	UUID                uuid.UUID     `bun:"waterfall_id,type:uuid" json:"waterfallId"`
+	Customer            customers.UID `bun:"customer" json:"-"` // the institution that runs it
+	ExternalReferenceID string        `bun:"external_reference_id" json:"externalReferenceId"`
+	Status              Status        `bun:"status" json:"status"`
+	Payments            int32         `bun:"payments" json:"payments"`
+	Made                int32         `bun:"made" json:"madePayments"`
+	WaitsFor            payments.UID  `bun:"waits_for,nullzero" json:"-"`
+	Maker               access.Maker  `bun:"maker,type:jsonb" json:"-"`
+	MakerClient         string        `bun:"maker_client" json:"-"`
+	MakerLogin          string        `bun:"maker_login" json:"-"`
+	WorkedAt            *time.Time    `bun:"worked_at" json:"-"`
+	CreatedAt           time.Time     `bun:"created_at" json:"-"`
+	UpdatedAt           time.Time     `bun:"updated_at" json:"-"`
+	Version             int32         `bun:"version" json:"-"`
 }
 
 // WaterfallID is the UUID by which callers know the batch.

@@ -76,7 +76,7 @@ func (s *Service) runTx(ctx context.Context, tx *changes.Tx, _ changes.Target, d
 	w := &Waterfall{
 		Tenant: tx.Caller.Tenant, UUID: uuid.New(), Customer: customers.UID(tx.Caller.Entity),
 		ExternalReferenceID: d.ExternalReferenceID, Status: Received, Payments: int32(len(d.Payments)), //nolint:gosec // 100 at most
-		Maker: payments.MakerOf(tx.Caller), MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID,
+		Maker: access.MakerOf(tx.Caller), MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID,
 		CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
 	}
 	if err := tx.NewRaw(`SELECT nextval('waterfall_numbers')`).Scan(ctx, &w.UID); err != nil {

@@ -577,6 +577,7 @@ var (
 		"OVERDRAWN":  attention.Overdrawn,
 		"REPAIR":     attention.Repair,
 		"FAILED":     attention.Failed,
+		"SWEEP":      attention.Sweep,
 		"APPROVAL":   attention.Approval,
 		"WEBHOOK":    attention.Webhook,
 	}
@@ -588,6 +589,7 @@ var (
 		attention.Overdrawn:  "OVERDRAWN",
 		attention.Repair:     "REPAIR",
 		attention.Failed:     "FAILED",
+		attention.Sweep:      "SWEEP",
 		attention.Approval:   "APPROVAL",
 		attention.Webhook:    "WEBHOOK",
 	}

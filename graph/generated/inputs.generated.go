@@ -16,6 +16,7 @@ import (
 	"bankgraph/core/payments"
 	"bankgraph/core/positivepay"
 	"bankgraph/core/roles"
+	"bankgraph/core/sweeps"
 	"bankgraph/core/users"
 	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/waterfalls"
@@ -177,6 +178,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 		return unmarshalInputSuspendPositivePayRuleInput(ctx, nil, v)
 	},
 	reflect.TypeFor[model.UserDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendUserInput(ctx, nil, v) },
+	reflect.TypeFor[sweeps.RunSearch]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputSweepRunFilter(ctx, nil, v) },
 	reflect.TypeFor[model.WebhookDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputTestWebhookInput(ctx, nil, v) },
 	reflect.TypeFor[fx.Search]():               func(ctx context.Context, v any) (any, error) { return unmarshalInputTradeFilter(ctx, nil, v) },
 	reflect.TypeFor[model.FundsDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputTransferFundsInput(ctx, nil, v) },
@@ -345,6 +347,7 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 		return unmarshalInputSuspendPositivePayRuleInput(ctx, nil, v)
 	},
 	"SuspendUserInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendUserInput(ctx, nil, v) },
+	"SweepRunFilter":        func(ctx context.Context, v any) (any, error) { return unmarshalInputSweepRunFilter(ctx, nil, v) },
 	"TestWebhookInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputTestWebhookInput(ctx, nil, v) },
 	"TradeFilter":           func(ctx context.Context, v any) (any, error) { return unmarshalInputTradeFilter(ctx, nil, v) },
 	"TransferFundsInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputTransferFundsInput(ctx, nil, v) },

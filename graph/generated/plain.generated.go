@@ -23,6 +23,7 @@ import (
 	"bankgraph/core/roles"
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
+	"bankgraph/core/sweeps"
 	"bankgraph/core/users"
 	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/waterfalls"
@@ -3328,6 +3329,23 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"PaymentSweep": {
+		"account": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAccountUID(b, o.(*sweeps.OfPayment).Account)
+			},
+		},
+		"direction": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNSweepDirection2bankgraphᚋcoreᚋaccountsᚐDirectionF[o.(*sweeps.OfPayment).Direction])
+			},
+		},
+		"day": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDate(b, o.(*sweeps.OfPayment).Day)
+			},
+		},
+	},
 	"PositivePayDecision": {
 		"payment": {
 			Leaf: func(b []byte, o any) []byte {
@@ -4513,6 +4531,20 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendDate(b, o.(*accounts.Sweep).NextSweepDate())
 			},
 		},
+		"failingSince": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*accounts.Sweep).FailedAt
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
+			},
+		},
+		"failure": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*accounts.Sweep).Failure)
+			},
+		},
 		"createdAt": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendDateTime(b, o.(*accounts.Sweep).CreatedAt)
@@ -4526,6 +4558,115 @@ var Plain = map[string]map[string]direct.Field{
 		"version": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendInt(b, o.(*accounts.Sweep).Version)
+			},
+		},
+	},
+	"SweepRun": {
+		"direction": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNSweepDirection2bankgraphᚋcoreᚋaccountsᚐDirectionF[o.(*sweeps.Run).Direction])
+			},
+		},
+		"day": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDate(b, o.(*sweeps.Run).Day)
+			},
+		},
+		"outcome": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNSweepRunOutcome2bankgraphᚋcoreᚋsweepsᚐRunOutcomeF[o.(*sweeps.Run).Outcome])
+			},
+		},
+		"currency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*sweeps.Run).Currency)
+			},
+		},
+		"available": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*sweeps.Run).Available()
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendAmount(b, *v)
+			},
+		},
+		"amount": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*sweeps.Run).Amount()
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendAmount(b, *v)
+			},
+		},
+		"reason": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*sweeps.Run).Reason)
+			},
+		},
+		"at": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*sweeps.Run).At)
+			},
+		},
+	},
+	"SweepRunConnection": {
+		"edges": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[sweeps.Run]).Edges()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"nodes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[sweeps.Run]).Nodes()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"pageInfo": {
+			One: func(o any) any {
+				if v := o.(*model.Connection[sweeps.Run]).PageInfo(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"totalCount": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[sweeps.Run]).TotalCount(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendInt(b, v), nil
+			},
+		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[sweeps.Run]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
+	},
+	"SweepRunEdge": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[sweeps.Run]).Cursor())
+			},
+		},
+		"node": {
+			One: func(o any) any {
+				if v := o.(*model.Edge[sweeps.Run]).Node; v != nil {
+					return v
+				}
+				return nil
 			},
 		},
 	},
@@ -5779,6 +5920,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*payments.RailChoice]():                              "PaymentRailChoice",
 	reflect.TypeFor[*payments.Request]():                                 "PaymentRequest",
 	reflect.TypeFor[*payments.Step]():                                    "PaymentStep",
+	reflect.TypeFor[*sweeps.OfPayment]():                                 "PaymentSweep",
 	reflect.TypeFor[*payments.DecidedException]():                        "PositivePayDecision",
 	reflect.TypeFor[*positivepay.Exception]():                            "PositivePayException",
 	reflect.TypeFor[*model.Connection[positivepay.Exception]]():          "PositivePayExceptionConnection",
@@ -5803,6 +5945,9 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.Edge[signatories.Signatory]]():                "SignatoryEdge",
 	reflect.TypeFor[*ledger.Statement]():                                 "Statement",
 	reflect.TypeFor[*accounts.Sweep]():                                   "Sweep",
+	reflect.TypeFor[*sweeps.Run]():                                       "SweepRun",
+	reflect.TypeFor[*model.Connection[sweeps.Run]]():                     "SweepRunConnection",
+	reflect.TypeFor[*model.Edge[sweeps.Run]]():                           "SweepRunEdge",
 	reflect.TypeFor[*fx.Trade]():                                         "Trade",
 	reflect.TypeFor[*model.Connection[fx.Trade]]():                       "TradeConnection",
 	reflect.TypeFor[*model.Edge[fx.Trade]]():                             "TradeEdge",
@@ -5969,6 +6114,9 @@ var GoFields = map[string]map[string]string{
 	},
 	"Signatory": {
 		"id": "UID",
+	},
+	"Sweep": {
+		"failingSince": "FailedAt",
 	},
 	"Trade": {
 		"id":           "UID",

@@ -45,6 +45,7 @@ type ResolverRoot interface {
 	Signatory() SignatoryResolver
 	Statement() StatementResolver
 	Subscription() SubscriptionResolver
+	SweepRun() SweepRunResolver
 	Trade() TradeResolver
 	User() UserResolver
 	VirtualAccount() VirtualAccountResolver
@@ -188,6 +189,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputSuspendCustomerInput,
 		unmarshalInputSuspendPositivePayRuleInput,
 		unmarshalInputSuspendUserInput,
+		unmarshalInputSweepRunFilter,
 		unmarshalInputTestWebhookInput,
 		unmarshalInputTradeFilter,
 		unmarshalInputTransferFundsInput,
@@ -1018,7 +1020,7 @@ type AttentionItem {
   since: DateTime!
   "When it is decided without a person; null if never."
   dueAt: DateTime
-  "What is known about it: what was asked for, by the name of the mutation; why a payment could not be carried out; why a webhook disabled itself."
+  "What is known about it: what was asked for, by the name of the mutation; why a payment could not be carried out, or a sweep made none; why a webhook disabled itself."
   reason: String
 }
 
@@ -1048,6 +1050,8 @@ enum AttentionKind {
   REPAIR
   "A payment that could not be carried out on its day, in the last seven days."
   FAILED
+  "A sweep whose last run could not make its payment: mend what the reason says, or change the sweep. The subject is the account."
+  SWEEP
   "A change that waits for a second person."
   APPROVAL
   "A webhook that disabled itself, as nothing arrived."
@@ -6061,14 +6065,113 @@ type Sweep {
   dayOfWeek: Weekday
   "The day of the month, if it runs monthly; the last day in months that are too short."
   dayOfMonth: Int
-  "The day on which it runs next, in the bank's time zone."
+  "The day on which it runs next, when that begins in the bank's time zone: if the bank is closed on the day of its frequency, the next banking day."
   nextSweepDate: Date!
+  "Since when its runs fail; null if the last one did not. It ends with a run that does what it should, or a change of the sweep."
+  failingSince: DateTime
+  "Why its last run failed; null if it did not."
+  failure: String
   "When the sweep was set up."
   createdAt: DateTime!
   "When the sweep was last changed."
   updatedAt: DateTime!
   "Counts the changes, from 1. A mutation that gives another version is refused."
   version: Int!
+}
+
+extend type Account {
+  "What its sweeps did, newest first, those of sweeps that are removed too: one run of each on each of its days."
+  sweepRuns(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list; all given fields must hold."
+    filter: SweepRunFilter
+  ): SweepRunConnection
+}
+
+extend type Payment {
+  "The sweep that made it; null if none did."
+  sweep: PaymentSweep
+}
+
+"The sweep that made a payment."
+type PaymentSweep {
+  "The account's number in the bank's books."
+  account: UID!
+  "The sweep's direction."
+  direction: SweepDirection!
+  "The day on which it ran, in the bank's time zone."
+  day: Date!
+}
+
+"Narrows a list of runs. All given fields must hold."
+input SweepRunFilter {
+  "Only runs of sweeps in one of these directions."
+  direction: [SweepDirection!]
+  "Only runs of which one of these came."
+  outcome: [SweepRunOutcome!]
+}
+
+"What became of a run."
+enum SweepRunOutcome {
+  "It made a payment to the contact; how far that has come, the payment says."
+  PAID
+  "It made a debit of the contact's account, or a request for payment; how far that has come, the payment says."
+  COLLECTED
+  "The balance is where it is wanted, or will be by what earlier runs have on its way; or a fee would cost all that is above."
+  NOTHING_TO_DO
+  "No payment could be made. The sweep runs again on its next day."
+  FAILED
+}
+
+"What a sweep did on one day."
+type SweepRun {
+  "The sweep's direction."
+  direction: SweepDirection!
+  "The day, in the bank's time zone."
+  day: Date!
+  "What became of it."
+  outcome: SweepRunOutcome!
+  "The currency of its amounts: the account's."
+  currency: Currency!
+  "What was available before: ledger less held; null if it failed before that was looked at."
+  available: Amount
+  "What was to be paid or collected; null for nothing."
+  amount: Amount
+  "Why it failed; null for others."
+  reason: String
+  "The payment that it made; null if it made none."
+  payment: Payment
+  "When it ran, by the bank's clock."
+  at: DateTime!
+}
+
+"A page of runs."
+type SweepRunConnection {
+  "The rows with their cursors."
+  edges: [SweepRunEdge!]!
+  "The rows."
+  nodes: [SweepRun!]!
+  "The page's position in the list."
+  pageInfo: PageInfo!
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
+  totalCount: Int!
+  "Whether totalCount is exact."
+  totalCountIsExact: Boolean!
+}
+
+"A run in a list."
+type SweepRunEdge {
+  "The cursor of the row."
+  cursor: String!
+  "The row."
+  node: SweepRun!
 }
 
 extend type Mutation {
@@ -7744,6 +7847,8 @@ func childFields_Account(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Account_balanceAt(ctx, ec, field)
 	case "payments":
 		return fieldContext_Account_payments(ctx, ec, field)
+	case "sweepRuns":
+		return fieldContext_Account_sweepRuns(ctx, ec, field)
 	case "virtualAccounts":
 		return fieldContext_Account_virtualAccounts(ctx, ec, field)
 	}
@@ -9448,6 +9553,8 @@ func childFields_Payment(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Payment_informationRequests(ctx, ec, field)
 	case "recurrence":
 		return fieldContext_Payment_recurrence(ctx, ec, field)
+	case "sweep":
+		return fieldContext_Payment_sweep(ctx, ec, field)
 	case "webhookDeliveries":
 		return fieldContext_Payment_webhookDeliveries(ctx, ec, field)
 	}
@@ -9752,6 +9859,18 @@ func childFields_PaymentStep(ctx context.Context, ec *executionContext, field gr
 		return fieldContext_PaymentStep_reason(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PaymentStep", field.Name)
+}
+
+func childFields_PaymentSweep(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "account":
+		return fieldContext_PaymentSweep_account(ctx, ec, field)
+	case "direction":
+		return fieldContext_PaymentSweep_direction(ctx, ec, field)
+	case "day":
+		return fieldContext_PaymentSweep_day(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PaymentSweep", field.Name)
 }
 
 func childFields_PlaceHoldPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -10640,6 +10759,10 @@ func childFields_Sweep(ctx context.Context, ec *executionContext, field graphql.
 		return fieldContext_Sweep_dayOfMonth(ctx, ec, field)
 	case "nextSweepDate":
 		return fieldContext_Sweep_nextSweepDate(ctx, ec, field)
+	case "failingSince":
+		return fieldContext_Sweep_failingSince(ctx, ec, field)
+	case "failure":
+		return fieldContext_Sweep_failure(ctx, ec, field)
 	case "createdAt":
 		return fieldContext_Sweep_createdAt(ctx, ec, field)
 	case "updatedAt":
@@ -10648,6 +10771,56 @@ func childFields_Sweep(ctx context.Context, ec *executionContext, field graphql.
 		return fieldContext_Sweep_version(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Sweep", field.Name)
+}
+
+func childFields_SweepRun(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "direction":
+		return fieldContext_SweepRun_direction(ctx, ec, field)
+	case "day":
+		return fieldContext_SweepRun_day(ctx, ec, field)
+	case "outcome":
+		return fieldContext_SweepRun_outcome(ctx, ec, field)
+	case "currency":
+		return fieldContext_SweepRun_currency(ctx, ec, field)
+	case "available":
+		return fieldContext_SweepRun_available(ctx, ec, field)
+	case "amount":
+		return fieldContext_SweepRun_amount(ctx, ec, field)
+	case "reason":
+		return fieldContext_SweepRun_reason(ctx, ec, field)
+	case "payment":
+		return fieldContext_SweepRun_payment(ctx, ec, field)
+	case "at":
+		return fieldContext_SweepRun_at(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SweepRun", field.Name)
+}
+
+func childFields_SweepRunConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return fieldContext_SweepRunConnection_edges(ctx, ec, field)
+	case "nodes":
+		return fieldContext_SweepRunConnection_nodes(ctx, ec, field)
+	case "pageInfo":
+		return fieldContext_SweepRunConnection_pageInfo(ctx, ec, field)
+	case "totalCount":
+		return fieldContext_SweepRunConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_SweepRunConnection_totalCountIsExact(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SweepRunConnection", field.Name)
+}
+
+func childFields_SweepRunEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_SweepRunEdge_cursor(ctx, ec, field)
+	case "node":
+		return fieldContext_SweepRunEdge_node(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SweepRunEdge", field.Name)
 }
 
 func childFields_TestWebhookPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -7,6 +7,8 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/money"
+	"bankgraph/core/payments"
+	"bankgraph/core/sweeps"
 	"bankgraph/graph/model"
 	"bankgraph/graph/scalar"
 	"context"
@@ -21,6 +23,10 @@ import (
 )
 
 // region    ************************** generated!.gotpl **************************
+
+type SweepRunResolver interface {
+	Payment(ctx context.Context, obj *sweeps.Run) (*payments.Payment, error)
+}
 
 // endregion ************************** generated!.gotpl **************************
 
@@ -115,6 +121,75 @@ func _ChangeSweepPayload_replayed(ctx context.Context, ec *executionContext, fie
 }
 func fieldContext_ChangeSweepPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ChangeSweepPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func _PaymentSweep_account(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *sweeps.OfPayment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentSweep_account(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Account, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v accounts.UID) graphql.Marshaler {
+			return marshalNUID2bankgraphᚋcoreᚋaccountsᚐUID(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PaymentSweep_account(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentSweep", field, false, false, errors.New("field of type UID does not have child fields"))
+}
+
+func _PaymentSweep_direction(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *sweeps.OfPayment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentSweep_direction(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Direction, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v accounts.Direction) graphql.Marshaler {
+			return marshalNSweepDirection2bankgraphᚋcoreᚋaccountsᚐDirection(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PaymentSweep_direction(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentSweep", field, false, false, errors.New("field of type SweepDirection does not have child fields"))
+}
+
+func _PaymentSweep_day(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *sweeps.OfPayment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentSweep_day(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Day, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return marshalNDate2timeᚐTime(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PaymentSweep_day(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentSweep", field, false, false, errors.New("field of type Date does not have child fields"))
 }
 
 func _RemoveSweepPayload_account(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.RemoveSweepPayload) (ret graphql.Marshaler) {
@@ -627,6 +702,52 @@ func fieldContext_Sweep_nextSweepDate(_ context.Context, ec *executionContext, f
 	return graphql.NewScalarFieldContext("Sweep", field, true, false, errors.New("field of type Date does not have child fields"))
 }
 
+func _Sweep_failingSince(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *accounts.Sweep) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Sweep_failingSince(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FailedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return marshalODateTime2ᚖtimeᚐTime(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Sweep_failingSince(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Sweep", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func _Sweep_failure(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *accounts.Sweep) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Sweep_failure(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Failure, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Sweep_failure(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Sweep", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func _Sweep_createdAt(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *accounts.Sweep) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -694,6 +815,419 @@ func _Sweep_version(ctx context.Context, ec *executionContext, field graphql.Col
 }
 func fieldContext_Sweep_version(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Sweep", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func _SweepRun_direction(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *sweeps.Run) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SweepRun_direction(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Direction, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v accounts.Direction) graphql.Marshaler {
+			return marshalNSweepDirection2bankgraphᚋcoreᚋaccountsᚐDirection(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_SweepRun_direction(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SweepRun", field, false, false, errors.New("field of type SweepDirection does not have child fields"))
+}
+
+func _SweepRun_day(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *sweeps.Run) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SweepRun_day(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Day, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return marshalNDate2timeᚐTime(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_SweepRun_day(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SweepRun", field, false, false, errors.New("field of type Date does not have child fields"))
+}
+
+func _SweepRun_outcome(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *sweeps.Run) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SweepRun_outcome(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Outcome, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v sweeps.RunOutcome) graphql.Marshaler {
+			return marshalNSweepRunOutcome2bankgraphᚋcoreᚋsweepsᚐRunOutcome(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_SweepRun_outcome(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SweepRun", field, false, false, errors.New("field of type SweepRunOutcome does not have child fields"))
+}
+
+func _SweepRun_currency(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *sweeps.Run) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SweepRun_currency(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Currency, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v money.Currency) graphql.Marshaler {
+			return marshalNCurrency2bankgraphᚋcoreᚋmoneyᚐCurrency(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_SweepRun_currency(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SweepRun", field, false, false, errors.New("field of type Currency does not have child fields"))
+}
+
+func _SweepRun_available(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *sweeps.Run) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SweepRun_available(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Available(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *money.Amount) graphql.Marshaler {
+			return marshalOAmount2ᚖbankgraphᚋcoreᚋmoneyᚐAmount(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_SweepRun_available(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SweepRun", field, true, false, errors.New("field of type Amount does not have child fields"))
+}
+
+func _SweepRun_amount(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *sweeps.Run) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SweepRun_amount(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Amount(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *money.Amount) graphql.Marshaler {
+			return marshalOAmount2ᚖbankgraphᚋcoreᚋmoneyᚐAmount(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_SweepRun_amount(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SweepRun", field, true, false, errors.New("field of type Amount does not have child fields"))
+}
+
+func _SweepRun_reason(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *sweeps.Run) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SweepRun_reason(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reason, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_SweepRun_reason(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SweepRun", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _SweepRun_payment(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *sweeps.Run) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SweepRun_payment(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.SweepRun().Payment(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *payments.Payment) graphql.Marshaler {
+			return marshalOPayment2ᚖbankgraphᚋcoreᚋpaymentsᚐPayment(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_SweepRun_payment(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SweepRun",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Payment(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _SweepRun_at(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *sweeps.Run) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SweepRun_at(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.At, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return marshalNDateTime2timeᚐTime(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_SweepRun_at(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SweepRun", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func _SweepRunConnection_edges(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Connection[sweeps.Run]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SweepRunConnection_edges(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Edge[sweeps.Run]) graphql.Marshaler {
+			return marshalNSweepRunEdge2ᚕᚖbankgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_SweepRunConnection_edges(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SweepRunConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_SweepRunEdge(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _SweepRunConnection_nodes(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Connection[sweeps.Run]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SweepRunConnection_nodes(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*sweeps.Run) graphql.Marshaler {
+			return marshalNSweepRun2ᚕᚖbankgraphᚋcoreᚋsweepsᚐRunᚄ(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_SweepRunConnection_nodes(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SweepRunConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_SweepRun(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _SweepRunConnection_pageInfo(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Connection[sweeps.Run]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SweepRunConnection_pageInfo(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.PageInfo) graphql.Marshaler {
+			return marshalNPageInfo2ᚖbankgraphᚋgraphᚋmodelᚐPageInfo(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_SweepRunConnection_pageInfo(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SweepRunConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_PageInfo(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _SweepRunConnection_totalCount(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Connection[sweeps.Run]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SweepRunConnection_totalCount(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int32) graphql.Marshaler {
+			return marshalNInt2int32(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_SweepRunConnection_totalCount(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SweepRunConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func _SweepRunConnection_totalCountIsExact(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Connection[sweeps.Run]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SweepRunConnection_totalCountIsExact(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCountIsExact(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_SweepRunConnection_totalCountIsExact(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SweepRunConnection", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func _SweepRunEdge_cursor(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Edge[sweeps.Run]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SweepRunEdge_cursor(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_SweepRunEdge_cursor(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SweepRunEdge", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func _SweepRunEdge_node(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Edge[sweeps.Run]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SweepRunEdge_node(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *sweeps.Run) graphql.Marshaler {
+			return marshalNSweepRun2ᚖbankgraphᚋcoreᚋsweepsᚐRun(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_SweepRunEdge_node(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SweepRunEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_SweepRun(ctx, ec, field)
+		},
+	}
+	return fc, nil
 }
 
 // endregion **************************** field.gotpl *****************************
@@ -1021,6 +1555,43 @@ func unmarshalInputSetSweepInput(ctx context.Context, ec *executionContext, obj 
 	return it, nil
 }
 
+func unmarshalInputSweepRunFilter(ctx context.Context, ec *executionContext, obj any) (sweeps.RunSearch, error) {
+	var it sweeps.RunSearch
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"direction", "outcome"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := unmarshalOSweepDirection2ᚕbankgraphᚋcoreᚋaccountsᚐDirectionᚄ(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		case "outcome":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("outcome"))
+			data, err := unmarshalOSweepRunOutcome2ᚕbankgraphᚋcoreᚋsweepsᚐRunOutcomeᚄ(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Outcome = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -1053,6 +1624,54 @@ func _ChangeSweepPayload(ctx context.Context, ec *executionContext, sel ast.Sele
 			}
 		case "replayed":
 			out.Values[i] = _ChangeSweepPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var paymentSweepImplementors = []string{"PaymentSweep"}
+
+func _PaymentSweep(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *sweeps.OfPayment) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, paymentSweepImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PaymentSweep")
+		case "account":
+			out.Values[i] = _PaymentSweep_account(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "direction":
+			out.Values[i] = _PaymentSweep_direction(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "day":
+			out.Values[i] = _PaymentSweep_day(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -1260,6 +1879,16 @@ func _Sweep(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "failingSince":
+			out.Values[i] = _Sweep_failingSince(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "failure":
+			out.Values[i] = _Sweep_failure(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "createdAt":
 			out.Values[i] = _Sweep_createdAt(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -1272,6 +1901,284 @@ func _Sweep(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj
 			}
 		case "version":
 			out.Values[i] = _Sweep_version(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var sweepRunImplementors = []string{"SweepRun"}
+
+func _SweepRun(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *sweeps.Run) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, sweepRunImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SweepRun")
+		case "direction":
+			out.Values[i] = _SweepRun_direction(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "day":
+			out.Values[i] = _SweepRun_day(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "outcome":
+			out.Values[i] = _SweepRun_outcome(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "currency":
+			out.Values[i] = _SweepRun_currency(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "available":
+			out.Values[i] = _SweepRun_available(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "amount":
+			out.Values[i] = _SweepRun_amount(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "reason":
+			out.Values[i] = _SweepRun_reason(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "payment":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _SweepRun_payment(ctx, ec, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "at":
+			out.Values[i] = _SweepRun_at(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var sweepRunConnectionImplementors = []string{"SweepRunConnection"}
+
+func _SweepRunConnection(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Connection[sweeps.Run]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, sweepRunConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SweepRunConnection")
+		case "edges":
+			out.Values[i] = _SweepRunConnection_edges(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = _SweepRunConnection_nodes(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = _SweepRunConnection_pageInfo(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _SweepRunConnection_totalCount(ctx, ec, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "totalCountIsExact":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _SweepRunConnection_totalCountIsExact(ctx, ec, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var sweepRunEdgeImplementors = []string{"SweepRunEdge"}
+
+func _SweepRunEdge(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Edge[sweeps.Run]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, sweepRunEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SweepRunEdge")
+		case "cursor":
+			out.Values[i] = _SweepRunEdge_cursor(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = _SweepRunEdge_node(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -1487,11 +2394,102 @@ var (
 	}
 )
 
+func marshalNSweepRun2ᚕᚖbankgraphᚋcoreᚋsweepsᚐRunᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []*sweeps.Run) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return marshalNSweepRun2ᚖbankgraphᚋcoreᚋsweepsᚐRun(ctx, ec, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func marshalNSweepRun2ᚖbankgraphᚋcoreᚋsweepsᚐRun(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *sweeps.Run) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return _SweepRun(ctx, ec, sel, v)
+}
+
+func marshalNSweepRunEdge2ᚕᚖbankgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []*model.Edge[sweeps.Run]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return marshalNSweepRunEdge2ᚖbankgraphᚋgraphᚋmodelᚐEdge(ctx, ec, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func marshalNSweepRunEdge2ᚖbankgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Edge[sweeps.Run]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return _SweepRunEdge(ctx, ec, sel, v)
+}
+
+func unmarshalNSweepRunOutcome2bankgraphᚋcoreᚋsweepsᚐRunOutcome(ctx context.Context, ec *executionContext, v any) (sweeps.RunOutcome, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalNSweepRunOutcome2bankgraphᚋcoreᚋsweepsᚐRunOutcomeF[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNSweepRunOutcome2bankgraphᚋcoreᚋsweepsᚐRunOutcome(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v sweeps.RunOutcome) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalString(marshalNSweepRunOutcome2bankgraphᚋcoreᚋsweepsᚐRunOutcomeF[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNSweepRunOutcome2bankgraphᚋcoreᚋsweepsᚐRunOutcomeF = map[string]sweeps.RunOutcome{
+		"PAID":          sweeps.Paid,
+		"COLLECTED":     sweeps.Collected,
+		"NOTHING_TO_DO": sweeps.NothingToDo,
+		"FAILED":        sweeps.Failed,
+	}
+	marshalNSweepRunOutcome2bankgraphᚋcoreᚋsweepsᚐRunOutcomeF = map[sweeps.RunOutcome]string{
+		sweeps.Paid:        "PAID",
+		sweeps.Collected:   "COLLECTED",
+		sweeps.NothingToDo: "NOTHING_TO_DO",
+		sweeps.Failed:      "FAILED",
+	}
+)
+
 func marshalOChangeSweepPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[accounts.Sweep]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return _ChangeSweepPayload(ctx, ec, sel, v)
+}
+
+func marshalOPaymentSweep2ᚖbankgraphᚋcoreᚋsweepsᚐOfPayment(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *sweeps.OfPayment) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _PaymentSweep(ctx, ec, sel, v)
 }
 
 func marshalORemoveSweepPayload2ᚖbankgraphᚋgraphᚋmodelᚐRemoveSweepPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.RemoveSweepPayload) graphql.Marshaler {
@@ -1565,6 +2563,42 @@ var (
 		accounts.Zero:   "ZERO",
 	}
 )
+
+func unmarshalOSweepDirection2ᚕbankgraphᚋcoreᚋaccountsᚐDirectionᚄ(ctx context.Context, ec *executionContext, v any) ([]accounts.Direction, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]accounts.Direction, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = unmarshalNSweepDirection2bankgraphᚋcoreᚋaccountsᚐDirection(ctx, ec, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func marshalOSweepDirection2ᚕbankgraphᚋcoreᚋaccountsᚐDirectionᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []accounts.Direction) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return marshalNSweepDirection2bankgraphᚋcoreᚋaccountsᚐDirection(ctx, ec, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
 
 func unmarshalOSweepFrequency2ᚖbankgraphᚋcoreᚋaccountsᚐFrequencyType(ctx context.Context, ec *executionContext, v any) (*accounts.FrequencyType, error) {
 	if v == nil {
@@ -1713,6 +2747,57 @@ var (
 		accounts.InstantPayment: "INSTANT_PAYMENT",
 	}
 )
+
+func marshalOSweepRunConnection2ᚖbankgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Connection[sweeps.Run]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _SweepRunConnection(ctx, ec, sel, v)
+}
+
+func unmarshalOSweepRunFilter2ᚖbankgraphᚋcoreᚋsweepsᚐRunSearch(ctx context.Context, ec *executionContext, v any) (*sweeps.RunSearch, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := unmarshalInputSweepRunFilter(ctx, ec, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func unmarshalOSweepRunOutcome2ᚕbankgraphᚋcoreᚋsweepsᚐRunOutcomeᚄ(ctx context.Context, ec *executionContext, v any) ([]sweeps.RunOutcome, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]sweeps.RunOutcome, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = unmarshalNSweepRunOutcome2bankgraphᚋcoreᚋsweepsᚐRunOutcome(ctx, ec, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func marshalOSweepRunOutcome2ᚕbankgraphᚋcoreᚋsweepsᚐRunOutcomeᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []sweeps.RunOutcome) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return marshalNSweepRunOutcome2bankgraphᚋcoreᚋsweepsᚐRunOutcome(ctx, ec, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
 
 func unmarshalOWeekday2bankgraphᚋcoreᚋaccountsᚐWeekday(ctx context.Context, ec *executionContext, v any) (accounts.Weekday, error) {
 	tmp, err := scalar.UnmarshalString(v)

@@ -52,7 +52,7 @@ func subjectPrefix(kind attention.Kind) string {
 	switch kind {
 	case attention.Approval:
 		return scalar.ApprovalPrefix
-	case attention.Overdrawn:
+	case attention.Overdrawn, attention.Sweep:
 		return scalar.AccountPrefix
 	case attention.Webhook:
 		return scalar.WebhookPrefix

@@ -1,0 +1,58 @@
+package sweeps_test
+
+import (
+	"testing"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/coretest"
+	"bankgraph/core/sweeps"
+	"bankgraph/db/dbtest/faults"
+)
+
+// Wherever a run is broken, it is made once in the end; and what the bank itself cannot do is a run that failed, which holds
+// up none of the others.
+func TestARunThatIsBrokenAtAnyStatementIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	line := coretest.NewLine(t)
+	run := func(k int, f faults.Fault) *house {
+		t.Helper()
+		b := line.Bank()
+		b.Directory()
+		h := furnished(t, b, 1_000_00)
+		h.set(accounts.Out, h.out("300", accounts.ACHCredit))
+		h.Clock.Set(coretest.Start.AddDate(0, 0, 1))
+		_, err := h.Core.Clock.Now(t.Context(), h.Tenant)
+		h.must(err)
+		line.Break(k, f)
+		_, err = h.Sweeps.Work(h.operator)
+		if k > 0 && f.Cut && !line.Struck() {
+			t.Fatalf("%s at %d did not happen: %v", f, k, err)
+		}
+		return h
+	}
+	run(0, faults.Fault{})
+	statements := line.Statements()
+	if len(statements) < 8 {
+		t.Fatalf("%d statements", len(statements))
+	}
+	for k := range statements {
+		for _, f := range []faults.Fault{{Cut: true, Never: true}, {Cut: true, Ran: true}, {State: "40001"}, {State: "XX000"}} {
+			h := run(k+1, f)
+			line.Break(0, faults.Fault{})
+			for range 3 {
+				_, err := h.Sweeps.Work(h.operator)
+				h.must(err)
+			}
+			all := h.runs()
+			if len(all) != 1 {
+				t.Fatalf("%s at %d: %d runs", f, k+1, len(all))
+			}
+			made := h.count(`SELECT count(*) FROM payments WHERE tenant = ?`)
+			if r := all[0]; r.Outcome == sweeps.Paid && made != 1 || r.Outcome != sweeps.Paid &&
+				(f.State != "XX000" || made != 0 || r.Reason != "the bank could not make the payment") {
+				t.Errorf("%s at %d, %.60s: %+v, %d payments", f, k+1, statements[k], all[0], made)
+			}
+			h.Prove()
+		}
+	}
+}

@@ -1,0 +1,298 @@
+package sweeps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/events"
+	"bankgraph/core/fault"
+	"bankgraph/core/ledger"
+	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
+	"bankgraph/db"
+)
+
+// longestRun is how long one call of Work works.
+const longestRun = 5 * time.Second
+
+// Work runs the sweeps of the caller's bank that are due, and returns how many. A run, its payment and when the sweep runs next
+// are one transaction: whenever a worker ends, the next goes on with what that one left, and a sweep makes one payment a day
+// at most. It is for workers: of many, each has another sweep.
+func (s *Service) Work(ctx context.Context) (ran int, err error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return 0, err
+	}
+	now, err := s.now(ctx, caller.Tenant)
+	if err != nil {
+		return 0, err
+	}
+	for until := time.Now().Add(longestRun); time.Now().Before(until); {
+		there, err := s.runNext(ctx, caller, now, s.pay)
+		if err != nil && !passing(err) { // what cannot be done ends this run, and holds up none of the others
+			why := err
+			there, err = s.runNext(ctx, caller, now, giveUp)
+			err = errors.Join(err, why)
+		}
+		if there {
+			ran++
+		}
+		if err != nil {
+			return ran, fmt.Errorf("run sweeps: %w", err)
+		}
+		if !there {
+			break
+		}
+	}
+	return ran, nil
+}
+
+// passing reports whether an error is that of the database, which works again later.
+func passing(err error) bool {
+	return db.IsUnavailable(err) || db.IsTimeout(err) || db.IsLockTimeout(err) || errors.Is(err, db.ErrUnknownOutcome) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// running is a sweep that is locked, with what becomes of its run.
+type running struct {
+	*accounts.Sweep
+	*Run
+	worker access.Caller
+	now    time.Time
+}
+
+// runNext locks a sweep that is due, has pay do what it is for, and writes the run. It reports whether there is such a sweep.
+func (s *Service) runNext(
+	ctx context.Context, worker access.Caller, now time.Time, pay func(context.Context, bun.Tx, *running) error,
+) (there bool, err error) {
+	today := ledger.Day(now.In(worker.Location()))
+	err = s.db.InTx(ctx, int64(worker.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		there = false
+		w, of, err := accounts.DueSweepTx(ctx, tx, worker.Tenant, today, calendar.IsBankingDay(today))
+		if err != nil || w == nil {
+			return err
+		}
+		there = true
+		if w.Next == nil {
+			return w.PlanTx(ctx, today)
+		}
+		r := &running{Sweep: w, worker: worker, now: now, Run: newRun(w, of, today, now)}
+		if err := pay(ctx, tx, r); err != nil {
+			return fmt.Errorf("account %s, %s: %w", w.Account, w.Direction, err)
+		}
+		return r.writeTx(ctx, tx)
+	})
+	return there && err == nil, err
+}
+
+func newRun(w *accounts.Sweep, of customers.UID, today, now time.Time) *Run {
+	return &Run{
+		Tenant: w.Tenant, Account: w.Account, Customer: of, Direction: w.Direction, Day: today, Currency: w.Currency,
+		Outcome: NothingToDo, At: now,
+	}
+}
+
+// giveUp says of a run that the bank could not make its payment.
+func giveUp(_ context.Context, _ bun.Tx, r *running) error {
+	r.Outcome, r.Reason = Failed, "the bank could not make the payment"
+	return nil
+}
+
+// writeTx writes what became of a run, and that the sweep has run.
+func (r *running) writeTx(ctx context.Context, tx bun.Tx) error {
+	failure := ""
+	if r.Outcome == Failed {
+		failure = r.Reason
+	}
+	if err := tx.NewRaw(`SELECT nextval('sweep_run_uids')`).Scan(ctx, &r.UID); err != nil {
+		return err
+	}
+	if err := db.InsertAtCommit(ctx, []*Run{r.Run}); err != nil {
+		return err
+	}
+	if err := r.RanTx(ctx, r.Day, r.now, failure); err != nil {
+		return err
+	}
+	name := accounts.SweepName{Account: r.Run.Account, Direction: r.Run.Direction}
+	recorded := changes.Change{
+		Action: "runSweep", Object: "sweep", UID: name, Customer: int64(r.Customer), Version: r.Version, After: r.Run,
+	}.Recorded(r.worker, "")
+	return events.RecordTx(ctx, tx, recorded.Entry, *recorded.Event)
+}
+
+// pay makes the payment of a run, in the name of who last set the sweep up. Where that is not known, which is so for sweeps
+// from before they ran, the bank itself asks.
+func (s *Service) pay(ctx context.Context, tx bun.Tx, r *running) error {
+	by := r.worker
+	if r.Maker.Client != "" {
+		by = r.Maker.Caller(r.worker)
+	}
+	made, err := s.payments.MakeTx(ctx, tx, by, r.orders(), r.now,
+		func(ctx context.Context, has payments.Standing) (payments.Choice, error) {
+			way, err := onItsWay(ctx, tx, r)
+			if err != nil {
+				return payments.Choice{}, err
+			}
+			return r.choose(has, way)
+		})
+	if err != nil {
+		return err
+	}
+	if made.Available != nil {
+		r.AvailableMinor = &made.Available.Minor
+	}
+	r.Minor, r.FeeMinor, r.Payment = made.Amount.Minor, made.Fee, made.Payment
+	switch {
+	case made.Why != nil:
+		r.Outcome, r.Reason = Failed, reason(made.Why)
+	case made.Payment != 0 && made.Collects:
+		r.Outcome = Collected
+	case made.Payment != 0:
+		r.Outcome = Paid
+	}
+	return nil
+}
+
+// words are how fields of payments are called in sweeps.
+var words = map[string]string{
+	"sender": "account", "creditor": "account", "receiver": "toContact", "receiver.accountUID": "toContact",
+	"debtor": "fromContact", "debtor.accountUID": "fromContact", "sender.accountUID": "account", "creditor.accountUID": "account",
+	"paymentAmount": "amount", "paymentCurrency": "currency", "speed": "method",
+}
+
+// reason tells people why a payment was refused.
+func reason(why error) string {
+	why = fault.Called(why, words)
+	var several fault.Faults
+	if !errors.As(why, &several) {
+		return why.Error()
+	}
+	all := make([]string, len(several))
+	for i, f := range several {
+		all[i] = f.Error()
+	}
+	return strings.Join(all, "; ")
+}
+
+// way is what earlier runs have on its way, in minor units: Coming to the account, less what it costs, and Going from it that
+// is not held yet, with what it costs.
+type way struct {
+	Coming int64 `bun:"coming"`
+	Going  int64 `bun:"going"`
+}
+
+// onItsWay sums up what earlier runs of the account have on its way, of sweeps that are removed too. The account is locked,
+// so that nothing is in its balance and on its way at the same time. A request for payment that has expired brings nothing.
+func onItsWay(ctx context.Context, tx bun.Tx, r *running) (w way, err error) {
+	err = db.Raw(tx, `SELECT
+		coalesce(sum(p.amount - r.fee) FILTER (WHERE p.entry_type = 'DEBIT'), 0)::bigint AS coming,
+		coalesce(sum(p.amount + r.fee) FILTER (WHERE p.entry_type = 'CREDIT' AND p.state NOT IN ('QUEUED', 'SENT')), 0)::bigint AS going
+		FROM sweep_runs AS r JOIN payments AS p ON p.tenant = r.tenant AND p.uid = r.payment
+		WHERE r.tenant = ?0 AND p.tenant = ?0 AND r.account = ?1 AND r.payment IS NOT NULL
+		AND p.state IN ('PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'SCHEDULED', 'QUEUED', 'SENT')
+		AND NOT (p.rail IN ('FEDNOW', 'RTP') AND p.entry_type = 'DEBIT' AND coalesce(p.settles_at <= ?2, false))`,
+		r.Run.Tenant, r.Run.Account, r.now).Scan(ctx, &w)
+	return w, err
+}
+
+// The orders of a sweep, by their places: that of one in both directions pays first.
+const paying, collecting = 0, 1
+
+// choose says what a run pays or collects. Money goes out that is available above the mark, less the fee and what earlier runs
+// are to take; money comes in that is missing below the mark, with the fee and without what is on its way.
+func (r *running) choose(has payments.Standing, w way) (payments.Choice, error) {
+	low, high := r.TargetMinor, r.TargetMinor
+	if r.BalanceType == accounts.Range {
+		low, high = r.LowMinor, r.HighMinor
+	}
+	place := func(order int) int { return min(order, len(has.Fees)-1) }
+	if r.Run.Direction != accounts.In {
+		at := place(paying)
+		if over := has.Available.Minor - w.Going - *high - has.Fees[at]; over > 0 {
+			return payments.Choice{Order: at, Minor: over}, nil
+		}
+	}
+	if r.Run.Direction != accounts.Out {
+		at := place(collecting)
+		if missing := *low - has.Available.Minor - w.Coming; missing > 0 {
+			choice := payments.Choice{Order: at, Minor: missing + has.Fees[at]}
+			if r.FromMethod == accounts.WireDrawdown {
+				return choice, ErrNoDrawdown
+			}
+			return choice, nil
+		}
+	}
+	return payments.Choice{}, nil
+}
+
+// ErrNoDrawdown is why a sweep fails that is to draw money down over wire.
+var ErrNoDrawdown = fault.New(fault.State, "sweep.no_drawdown", "the bank sends no drawdown requests").On("fromMethod")
+
+// speeds are how fast the payments of sweeps are (rest/CONTRACT.md, lookup).
+var (
+	outSpeeds = map[accounts.OutMethod]payments.Speed{
+		accounts.ACHCredit: payments.Economy, accounts.WirePayment: payments.Express, accounts.InstantPayment: payments.Instant,
+	}
+	inSpeeds = map[accounts.InMethod]payments.Speed{
+		accounts.ACHDebit: payments.Economy, accounts.WireDrawdown: payments.Express, accounts.InstantRFP: payments.Instant,
+	}
+)
+
+// orders are what the sweep may pay and collect.
+func (r *running) orders() (all []*payments.Order) {
+	order := func(speed payments.Speed, way string) *payments.Order {
+		return &payments.Order{
+			Sender: payments.Party{UID: r.Run.Account}, Speed: string(speed), Notes: "Sweep", Channel: "Sweep",
+			ExternalReferenceID: fmt.Sprintf("SWEEP-%s-%s-%s", r.Run.Account, r.Day.Format("20060102"), way),
+		}
+	}
+	if r.ToContact != nil {
+		o := order(outSpeeds[r.ToMethod], "OUT")
+		o.Receiver.Contact = *r.ToContact
+		all = append(all, o)
+	}
+	if r.FromContact != nil {
+		o := order(inSpeeds[r.FromMethod], "IN")
+		o.EntryType, o.Receiver.Contact = rails.Debit, *r.FromContact
+		if r.FromMethod == accounts.InstantRFP { // it may be paid until the day before the next run, which asks anew
+			o.Ask.On = calendar.Today(r.now)
+			o.Ask.Expires = r.RunsAfter(r.Day).AddDate(0, 0, -1)
+			if o.Ask.Expires.Before(o.Ask.On) {
+				o.Ask.Expires = o.Ask.On
+			}
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// Next returns when the next sweep of the caller's bank runs, after a time: when its day begins. It is nil if none is set up.
+func (s *Service) Next(ctx context.Context, after time.Time) (*time.Time, error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return nil, err
+	}
+	today := ledger.Day(after.In(caller.Location()))
+	due, ahead, err := s.accounts.NextSweeps(ctx, today)
+	switch {
+	case err != nil:
+		return nil, err
+	case due != nil && !calendar.IsBankingDay(today):
+		ahead = &today
+	case ahead == nil:
+		return nil, nil
+	}
+	day := calendar.Next(*ahead, 0)
+	begins := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, caller.Location())
+	return &begins, nil
+}
