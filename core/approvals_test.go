@@ -11,8 +11,8 @@ import (
 	"bankgraph/core/coretest"
 )
 
-// Whoever may decide on a change finds it, with its fields, whatever it is of. Who may only see customers sees that it
-// waits, but of what it changes no more than that permission shows.
+// Whoever may decide on a change finds it, with its fields, whatever it is of. Who may only see customers
+// sees that it waits, but of what it changes no more than that permission shows.
 func TestWhoDecidesSeesWhatWaits(t *testing.T) {
 	t.Parallel()
 	ofCustomers := []string{"customer", "limits", "feeTier"}

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// work lists what the bank does by itself with holds, files, trades and payments, in the order in which one thing leads to
-// another. Each does
-// some, and says how much.
+// work lists what the bank does by itself with holds, files, trades and payments, in the order in which one
+// thing leads to another. Each does some, and says how much.
 func (c *Core) work() []func(context.Context) (int, error) {
 	p := c.Payments
 	return []func(context.Context) (int, error){
@@ -24,8 +23,8 @@ func (c *Core) Work(ctx context.Context) (done int, err error) {
 	return done, err
 }
 
-// workUntil does what is due by the clock of the caller's bank, until nothing is or it has worked long enough: then it has
-// not finished.
+// workUntil does what is due by the clock of the caller's bank, until nothing is or it has worked long
+// enough: then it has not finished.
 func (c *Core) workUntil(ctx context.Context, end time.Time) (done int, finished bool, err error) {
 	for again := true; again; {
 		again = false
@@ -47,9 +46,9 @@ func (c *Core) workUntil(ctx context.Context, end time.Time) (done int, finished
 // mostMoving bounds how long one call of AdvanceClock works.
 const mostMoving = 6 * time.Second
 
-// AdvanceClock moves the clock of the caller's bank on if it was asked to: from one time at which something is due to
-// the next, and does at each what is due. It reports whether it moved. It is for workers: of many at a time one moves it,
-// and another goes on where that one stopped.
+// AdvanceClock moves the clock of the caller's bank on if it was asked to: from one time at which something
+// is due to the next, and does at each what is due. It reports whether it moved. It is for workers: of many
+// at a time one moves it, and another goes on where that one stopped.
 func (c *Core) AdvanceClock(ctx context.Context) (moved bool, err error) {
 	to, err := c.Clock.Lease(ctx)
 	if err != nil || to == nil {

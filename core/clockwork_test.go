@@ -24,8 +24,8 @@ func moveClock(b *coretest.Bank) write {
 	}
 }
 
-// A file leaves, settles and comes back, and a dated payment follows, each at its time, while the clock passes over
-// a week in one move; and the books of each day are as they would have been.
+// A file leaves, settles and comes back, and a dated payment follows, each at its time, while the clock
+// passes over a week in one move; and the books of each day are as they would have been.
 func TestAWeekPassesInOneMoveOfTheClock(t *testing.T) {
 	t.Parallel()
 	b := coretest.New(t)

@@ -52,8 +52,8 @@ func open(t *testing.T) *core.Core {
 	return core.New(core.Options{DB: pools, Keys: seal.New(), PublicURL: "http://127.0.0.1"})
 }
 
-// beforeCallers are open to everybody: they issue and verify what identifies a caller, or tell what time it is, to
-// transactions that many callers share.
+// beforeCallers are open to everybody: they issue and verify what identifies a caller, or tell what time it
+// is, to transactions that many callers share.
 var beforeCallers = map[string]bool{
 	"Tenants.Find": true, "Clients.Issue": true, "Clients.Refresh": true, "Clients.Verify": true, "Clients.VerifyFor": true,
 	"Clients.PublicKeys": true, "Clients.Issuer": true,

@@ -59,8 +59,8 @@ func newTurns() *turns {
 
 func (q *turns) end(i int) { q.once[i].Do(func() { close(q.over[i]) }) }
 
-// choose returns which statements of a write are struck: those that commit, and what few writes before it have
-// sent.
+// choose returns which statements of a write are struck: those that commit, and what few writes before it
+// have sent.
 func (q *turns) choose(i int, statements []string) []bool {
 	for _, before := range q.over[:i] {
 		<-before
@@ -84,8 +84,8 @@ func (q *turns) choose(i int, statements []string) []bool {
 	return chosen
 }
 
-// wrongsAt chooses the faults to try at the k-th statement of a write: one in turn, and at COMMIT one of those that
-// leave its outcome open. BANKGRAPH_TEST_FAULTS=all tries every fault at every statement.
+// wrongsAt chooses the faults to try at the k-th statement of a write: one in turn, and at COMMIT one of
+// those that leave its outcome open. BANKGRAPH_TEST_FAULTS=all tries every fault at every statement.
 func wrongsAt(name string, k int, statement string) []faults.Fault {
 	all := slices.DeleteFunc(slices.Clone(wrongs), func(f faults.Fault) bool { return !possible(f, statement) })
 	if thorough {

@@ -10,7 +10,8 @@ import (
 	"bankgraph/core/waterfalls"
 )
 
-// runWaterfall runs a batch that moves an amount from an account of this customer to another, and on to a third.
+// runWaterfall runs a batch that moves an amount from an account of this customer to another, and on to a
+// third.
 func runWaterfall(b *coretest.Bank, of *customers.Customer, amount string) write {
 	one, other, third := b.Account(of, coretest.Holding(1000_00, 0)), b.Account(of), b.Account(of)
 	draft := waterfalls.Draft{ExternalReferenceID: "BATCH-7", Payments: []waterfalls.Transfer{

@@ -45,8 +45,8 @@ func (l *last) add(text string) error {
 	return err
 }
 
-// WriteFor says that the transaction of ctx also writes for the caller of another context, who then reads what
-// was written even where a replica lags.
+// WriteFor says that the transaction of ctx also writes for the caller of another context, who then reads
+// what was written even where a replica lags.
 func WriteFor(ctx, of context.Context) {
 	if l, inside := ctx.Value(lastKey{}).(*last); inside {
 		l.writers = append(l.writers, of)

@@ -48,8 +48,8 @@ type Options struct {
 	Unprepared *bool
 	ReadURL    string // a streaming replica for batches of known callers; empty: the primary
 
-	// For ReadURL, and equal in every process that serves the bank (see replica): how far the replica may lag,
-	// where 0 means five seconds, and who reads and writes.
+	// For ReadURL, and equal in every process that serves the bank (see replica): how far the replica may
+	// lag, where 0 means five seconds, and who reads and writes.
 	ReadLag time.Duration
 	Caller  func(context.Context) (tenant int64, caller string, ok bool) // who reads and writes
 
@@ -64,9 +64,9 @@ const mostPrepared = 300
 
 var dialect = pgdialect.New()
 
-// Open opens the pools for a postgres:// URL or a key=value text. It does not wait for the server. Connections
-// to a server in recovery are refused: of several hosts the primary counts, and after a failover the address
-// may lead to the demoted server for a while.
+// Open opens the pools for a postgres:// URL or a key=value text. It does not wait for the server.
+// Connections to a server in recovery are refused: of several hosts the primary counts, and after a failover
+// the address may lead to the demoted server for a while.
 func Open(url string, options Options) (*DB, error) {
 	size := options.Connections
 	if size == 0 {

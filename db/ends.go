@@ -16,8 +16,8 @@ const (
 	commit = "COMMIT"
 )
 
-// refusedInRecovery is the state in which a standby refuses to begin a transaction that writes. A connection through
-// a proxy can come to lead to one.
+// refusedInRecovery is the state in which a standby refuses to begin a transaction that writes. A connection
+// through a proxy can come to lead to one.
 const refusedInRecovery = "0A000"
 
 type writingKey struct{}

@@ -9,8 +9,8 @@ import (
 
 // Grant gives the role of the service URL the rights that the service needs on the schema at the owner's URL,
 // and revokes all others: it may read everything and write rows, but not update or delete those of
-// append-only tables, such as postings and audit entries, nor change the schema or add to it. Call it after every
-// migration; it may be repeated, even while the service runs. If both URLs name the same role, there is
+// append-only tables, such as postings and audit entries, nor change the schema or add to it. Call it after
+// every migration; it may be repeated, even while the service runs. If both URLs name the same role, there is
 // nothing to grant: that role owns the tables, and only row security binds it.
 func Grant(ctx context.Context, ownerURL, serviceURL string) error {
 	service, err := roleOf(serviceURL)
@@ -63,11 +63,12 @@ func grant(ctx context.Context, conn *pgx.Conn, service string) error {
 	})
 }
 
-// Grants is the query that generates Grant's statements; dbtest hashes it. Who may create things in the schema
-// could put a function before the bank's own; PUBLIC could until PostgreSQL 15. Each CREATE is revoked only where
-// it was granted, as that takes an owner. Imports need TEMPORARY on the database, which stays. A table with row security but
-// without a policy for updates is append-only. Of who moved to another partner the last move counts: audit_former.
-// EXECUTE on functions is granted for databases that revoke it from PUBLIC.
+// Grants is the query that generates Grant's statements; dbtest hashes it. Who may create things in the
+// schema could put a function before the bank's own; PUBLIC could until PostgreSQL 15. Each CREATE is revoked
+// only where it was granted, as that takes an owner. Imports need TEMPORARY on the database, which stays. A
+// table with row security but without a policy for updates is append-only. Of who moved to another partner
+// the last move counts: audit_former. EXECUTE on functions is granted for databases that revoke it from
+// PUBLIC.
 const Grants = `
 	WITH granted (oid, name) AS (SELECT oid, quote_ident(rolname) FROM pg_roles WHERE rolname = $1::text UNION ALL SELECT 0, 'PUBLIC')
 	SELECT format('REVOKE CREATE ON SCHEMA %I FROM %s', n.nspname, who.name)

@@ -42,8 +42,8 @@ func (m *Meter) spend(statements, roundTrips int) error {
 	return nil
 }
 
-// MeterFor counts what another context has cost for this one, too, which shared in it. A cap is not for what is
-// shared.
+// MeterFor counts what another context has cost for this one, too, which shared in it. A cap is not for what
+// is shared.
 func MeterFor(ctx, shared context.Context) {
 	if mine, its := meterOf(ctx), meterOf(shared); mine != nil && its != nil && mine.Cap == 0 {
 		mine.Statements.Add(its.Statements.Load())

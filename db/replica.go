@@ -153,8 +153,8 @@ func (r *replica) look(ctx context.Context) error {
 	return nil
 }
 
-// unsaid explains an error of a server that keeps the number of its cluster from the service's role. Without it
-// nothing tells a replica of the database from one of another.
+// unsaid explains an error of a server that keeps the number of its cluster from the service's role. Without
+// it nothing tells a replica of the database from one of another.
 func unsaid(err error) error {
 	if sqlState(err) != "42501" {
 		return err

@@ -9,9 +9,10 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Report runs fn in a read-only transaction that sees one moment of the whole database. It has a connection of its
-// own, beside the pools, of which there is one in a process: requests do not wait for reports, and reports wait
-// for each other. A report that takes longer than so long is ended, and so is one that runs when d is closed.
+// Report runs fn in a read-only transaction that sees one moment of the whole database. It has a connection
+// of its own, beside the pools, of which there is one in a process: requests do not wait for reports, and
+// reports wait for each other. A report that takes longer than so long is ended, and so is one that runs when
+// d is closed.
 func (d *DB) Report(
 	ctx context.Context, longest time.Duration, fn func(ctx context.Context, tx bun.Tx) error,
 ) error {

@@ -11,8 +11,8 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Shortage is the last error of class 53 that a transaction of this process met: the server's disk is full, or
-// it lacks memory or connections. It holds until a transaction has written again.
+// Shortage is the last error of class 53 that a transaction of this process met: the server's disk is full,
+// or it lacks memory or connections. It holds until a transaction has written again.
 type Shortage struct {
 	At    time.Time
 	State string // SQLSTATE

@@ -60,8 +60,8 @@ func TestAShortageHoldsUntilAWriteSucceeds(t *testing.T) {
 	}
 }
 
-// Where the role may not ask which cluster a server is of, nothing is read from the replica, and it is said what
-// is missing.
+// Where the role may not ask which cluster a server is of, nothing is read from the replica, and it is said
+// what is missing.
 func TestAReplicaThatCannotBeKnownIsNamed(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)

@@ -27,8 +27,8 @@ type operation struct {
 	families map[any]*siblings // by pointer to a row, or by what was copied from one
 }
 
-// batch starts a round trip. A mutation reads from the primary, and so does a subscription: a replica may not have
-// the change yet.
+// batch starts a round trip. A mutation reads from the primary, and so does a subscription: a replica may not
+// have the change yet.
 func (o *operation) batch() *db.Batch {
 	if o.fresh {
 		return o.core.PrimaryBatch()

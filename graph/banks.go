@@ -77,8 +77,8 @@ func (o *operation) bank(ctx context.Context, f graphql.CollectedField) (*banks.
 	return banks.First(found, refs...)
 }
 
-// bankOf makes the relation from a row to the bank that it names; names returns the refs in the order in which
-// they count.
+// bankOf makes the relation from a row to the bank that it names; names returns the refs in the order in
+// which they count.
 func bankOf[P comparable, T any](key func(*T) P, names func(*T) banks.Refs) *relation[T, P, *banks.Bank] {
 	type of = func(P) (*banks.Bank, error)
 	return &relation[T, P, *banks.Bank]{

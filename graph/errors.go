@@ -102,7 +102,8 @@ func (h handlerOptions) present(ctx context.Context, err error) *gqlerror.Error 
 		shown.Path = path
 		if len(path) > 1 && path[0] == ast.PathName("variable") &&
 			shown.Extensions["code"] == errcode.ValidationFailed {
-			// gqlparser's path leads to the variable; a path in an answer leads into its data (specification, 7.1.2).
+			// gqlparser's path leads to the variable; a path in an answer leads into its data (specification,
+			// 7.1.2).
 			shown.Message, shown.Path = "$"+path[1:].String()+" "+shown.Message, nil
 			if field := variableField(ctx, path[1:]); field != "" {
 				shown.Extensions = map[string]any{"code": errcode.ValidationFailed, "field": field}

@@ -51,8 +51,8 @@ func exceptionOf(c customers.UID, n int) positivepay.ExceptionUID {
 	return positivepay.ExceptionUID(int(c-theBank)*100 + n + 950_000_000)
 }
 
-// insertExceptions makes exceptions of the first payments of each customer, whose rules allow them. They have a reason,
-// too, so that every field has a value.
+// insertExceptions makes exceptions of the first payments of each customer, whose rules allow them. They have
+// a reason, too, so that every field has a value.
 const insertExceptions = `INSERT INTO positive_pay_exceptions (tenant, uid, payment, customer, account, type, rule, amount, currency,
 	   ach_company_id, beneficiary_name, beneficiary_bank_id, beneficiary_bank_name, sec_code, individual_id, debit_date, reason,
 	   status, created_at, expires_at, decided_at, decided_client, decided_login, decided_reach, updated_at, version)
@@ -79,8 +79,8 @@ func (p *payers) debit(t *testing.T, amount string) (uid payments.UID) {
 	return uid
 }
 
-// A portal shows the debits that wait for people, and a person decides: one by one, or many alike, of which each has its
-// own answer.
+// A portal shows the debits that wait for people, and a person decides: one by one, or many alike, of which
+// each has its own answer.
 func TestDebitsThatNoRuleAllowsAreDecidedByPeople(t *testing.T) {
 	t.Parallel()
 	p, _ := newSender(t)

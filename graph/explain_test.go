@@ -75,7 +75,8 @@ func TestNoReadScansATable(t *testing.T) {
 		`{ customers(first: 50) { nodes { limits(rail: ACH) { used } fees { accountNumber { masked } } parent { uid } accounts { nodes { balances { ledger } customer { uid } } } } } }`,
 		customer360Of(star),
 		fmt.Sprintf(`{ customer(by: {accountNumber: "%s"}) { uid } }`, numberOf(star, 0)))
-	// A connection forgets its oldest texts, also because of EXPLAIN. Plans are therefore checked before more is asked.
+	// A connection forgets its oldest texts, also because of EXPLAIN. Plans are therefore checked before more
+	// is asked.
 	tables, texts := map[string]bool{}, map[string]bool{}
 	for _, caller := range []*access.Caller{b.staff(), b.partner()} {
 		before := len(texts)

@@ -46,8 +46,8 @@ func fileOf(c customers.UID, n int) files.FileUID {
 	return files.FileUID(int(c-theBank)*100 + n + 800_000_000)
 }
 
-// fileRows are the files of each customer. Each has a batch with two lines, which have payments and faults, too, so that
-// every field has a value.
+// fileRows are the files of each customer. Each has a batch with two lines, which have payments and faults,
+// too, so that every field has a value.
 func fileRows(b *bank, of []customers.UID) any {
 	var all []files.BulkFile
 	for _, c := range of {
@@ -83,7 +83,8 @@ var furnishFiles = []string{
 	 FROM bulk_files, generate_series(1, 2) AS n WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 }
 
-// A portal shows what would become of each line before anybody approves, and ends a file of which nothing was paid.
+// A portal shows what would become of each line before anybody approves, and ends a file of which nothing was
+// paid.
 func TestAFileIsShownLineByLineAndCancelled(t *testing.T) {
 	t.Parallel()
 	p, _ := newSender(t)

@@ -17,8 +17,8 @@ import (
 	"bankgraph/graph/scalar"
 )
 
-// What the books say of an account. None of these objects has a global id: each is a part of the account, or of
-// another one of them.
+// What the books say of an account. None of these objects has a global id: each is a part of the account, or
+// of another one of them.
 var (
 	statementPart = part("Statement", kind[accounts.UID, ledger.Statement]{
 		key: func(s *ledger.Statement) accounts.UID { return s.Account },
@@ -131,8 +131,8 @@ func queueBalanceAt(
 	return func(key accounts.UID) (*ledger.PastBalance, error) { return oneOf(found, key) }, nil
 }
 
-// queueEntries queues a page of the entries of each statement. They are those up to the last one that the statement
-// counts, whatever is booked meanwhile.
+// queueEntries queues a page of the entries of each statement. They are those up to the last one that the
+// statement counts, whatever is booked meanwhile.
 func queueEntries(
 	ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField,
 ) (func(accounts.UID) (*model.Connection[ledger.BookEntry], error), step) {
@@ -200,6 +200,6 @@ func (o *operation) proof(ctx context.Context, f graphql.CollectedField) (*ledge
 	return o.core.Ledger.Proof(ctx, time.Duration(seconds)*time.Second)
 }
 
-// leastProofAge is how young a proof callers can ask for, in seconds, so that nobody keeps the database busy with
-// them.
+// leastProofAge is how young a proof callers can ask for, in seconds, so that nobody keeps the database busy
+// with them.
 const leastProofAge = 60

@@ -24,7 +24,8 @@ func init() {
 	required["Statement.entries"] = "(first: 2)"
 }
 
-// booked is an account that pays another one several times, each on a day of its own, ahead of what the test asks.
+// booked is an account that pays another one several times, each on a day of its own, ahead of what the test
+// asks.
 func booked(t *testing.T, payments int) (*payers, []string) {
 	t.Helper()
 	p := newPayers(t)

@@ -14,8 +14,8 @@ import (
 	"bankgraph/core/customers"
 )
 
-// newSender is a bank with an account of a partner's customer that sends payments of every speed, and the number of
-// a contact of that customer.
+// newSender is a bank with an account of a partner's customer that sends payments of every speed, and the
+// number of a contact of that customer.
 func newSender(t *testing.T) (p *payers, contact string) {
 	t.Helper()
 	newBank(t) // the directory is there with the first one

@@ -67,8 +67,8 @@ func longest(name string, argument any) error {
 	return nil
 }
 
-// numbers refuses an argument whose account number is none, such as a masked one: nothing would ever be found.
-// Spaces in a number do not count.
+// numbers refuses an argument whose account number is none, such as a masked one: nothing would ever be
+// found. Spaces in a number do not count.
 func numbers(name string, argument any) error {
 	fields, _ := argument.(map[string]any)
 	c := check.Of("argument")

@@ -115,7 +115,8 @@ func init() {
 	}
 }
 
-// The places of the numbers of payments that came in and went out over a network: they are made when they are needed.
+// The places of the numbers of payments that came in and went out over a network: they are made when they are
+// needed.
 const (
 	cameIn  = "%CAME-IN"
 	wentOut = "%WENT-OUT"
@@ -195,8 +196,8 @@ func paymentOf(c customers.UID, n int) payments.UID {
 	return payments.UID(int(c-theBank)*100 + n + 500_000_000)
 }
 
-// paymentRows are payments that wait for their day, from the first account of each customer to its others. They have
-// what only payments over networks have, too, so that every field has a value.
+// paymentRows are payments that wait for their day, from the first account of each customer to its others.
+// They have what only payments over networks have, too, so that every field has a value.
 func paymentRows(b *bank, of []customers.UID) any {
 	var all []payments.Payment
 	for _, c := range of {
@@ -259,8 +260,8 @@ func (p *payers) pays(t *testing.T, amount, more string) string {
 	return made.TransferFunds.Payment.UID
 }
 
-// Each side sees the payment; the other side's account and customer are null, without an error, and for who is
-// paid what is the payer's alone, too.
+// Each side sees the payment; the other side's account and customer are null, without an error, and for who
+// is paid what is the payer's alone, too.
 func TestEachSideOfAPaymentSeesItsOwnAccountAlone(t *testing.T) {
 	t.Parallel()
 	p := newPayers(t)

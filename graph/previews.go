@@ -53,8 +53,8 @@ func drafted[D any](ctx context.Context, f graphql.CollectedField) (draft D, err
 	return read.(D), nil
 }
 
-// previewed shows a preview, whose faults read as those of the mutation for payments of a subject. An input that is
-// refused before it comes to the bank is previewed by nothing else.
+// previewed shows a preview, whose faults read as those of the mutation for payments of a subject. An input
+// that is refused before it comes to the bank is previewed by nothing else.
 func previewed(
 	subject string, refused error, preview func() (*payments.Preview, error),
 ) (*model.PaymentPreview, error) {

@@ -12,8 +12,8 @@ import (
 	"bankgraph/graph/generated"
 )
 
-// executable writes queries and the answers of subscriptions directly (package direct). gqlgen executes everything
-// else through the resolvers, such as introspection and mutations.
+// executable writes queries and the answers of subscriptions directly (package direct). gqlgen executes
+// everything else through the resolvers, such as introspection and mutations.
 type executable struct {
 	graphql.ExecutableSchema
 	queries *direct.Schema

@@ -116,8 +116,8 @@ func hasPart[P objectKey, T, V, S any](
 		})
 }
 
-// group is a field of T that shows a group of its columns as an object with relations of its own. It is planned as
-// soon as the rows of T are there; values are those of the object's relations.
+// group is a field of T that shows a group of its columns as an object with relations of its own. It is
+// planned as soon as the rows of T are there; values are those of the object's relations.
 type group[T, G any, P comparable] struct {
 	*objectType
 	of  func(*T) *G
@@ -144,8 +144,8 @@ func (g group[T, G, P]) plan(
 	}
 }
 
-// familyOf makes groups siblings, once for all fields that show them. gqlgen copies a group before it asks for the
-// group's relations; the copy is found by its key.
+// familyOf makes groups siblings, once for all fields that show them. gqlgen copies a group before it asks
+// for the group's relations; the copy is found by its key.
 func (g group[T, G, P]) familyOf(o *operation, groups []*G) *siblings {
 	o.mu.Lock()
 	known := o.families[groups[0]]

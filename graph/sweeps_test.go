@@ -12,7 +12,8 @@ import (
 	"bankgraph/core/given"
 )
 
-// Staff follow a sweep: the run that failed stands with what waits for people, the next one paid, and its payment says so.
+// Staff follow a sweep: the run that failed stands with what waits for people, the next one paid, and its
+// payment says so.
 func TestARunOfASweepIsFollowed(t *testing.T) {
 	t.Parallel()
 	p, contact := newSender(t)

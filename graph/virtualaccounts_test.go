@@ -97,8 +97,8 @@ func virtualAccountRows(b *bank, of []customers.UID) any {
 	return &all
 }
 
-// insertVirtualTransactions makes four transactions of each virtual account, one for each journal of its account. They
-// leave no balance, so that it can be closed.
+// insertVirtualTransactions makes four transactions of each virtual account, one for each journal of its
+// account. They leave no balance, so that it can be closed.
 const insertVirtualTransactions = `INSERT INTO virtual_postings (tenant, id, virtual_account, customer, account, payment, journal, amount,
 	   fee, currency, at, client, login_id, reach)
 	 SELECT va.tenant, 4 * va.uid + n, va.uid, va.customer, va.account, j.payment, j.id, (CASE n % 2 WHEN 0 THEN 1 ELSE -1 END) * (1000 + va.uid % 1000),

@@ -68,8 +68,8 @@ func waterfallRows(b *bank, of []customers.UID) any {
 	return &all
 }
 
-// furnishWaterfalls gives each batch two steps, of which the first has a payment and a fault, so that every field has a
-// value.
+// furnishWaterfalls gives each batch two steps, of which the first has a payment and a fault, so that every
+// field has a value.
 var furnishWaterfalls = []string{
 	`INSERT INTO waterfall_steps (tenant, id, waterfall, payment_index, status, amount, currency, notes, faults, draft_sealed,
 	   payment)

@@ -397,8 +397,8 @@ func (b *bank) refusals(a area) map[int]string {
 	return all
 }
 
-// denied returns the answer to a caller that may not do it. What everybody may do, only tokens without the scope may
-// not, which are refused before the operation.
+// denied returns the answer to a caller that may not do it. What everybody may do, only tokens without the
+// scope may not, which are refused before the operation.
 func (b *bank) denied(o operation) string {
 	b.t.Helper()
 	if !o.forAll() {

@@ -114,7 +114,8 @@ func (s said) failure(t *testing.T) (code, message string) {
 	return body.Code, body.Message
 }
 
-// messageOnly reports whether a failure has no code: users and roles have none (envelope C3), series have (C12).
+// messageOnly reports whether a failure has no code: users and roles have none (envelope C3), series have
+// (C12).
 func (s said) messageOnly() bool {
 	return strings.HasPrefix(s.body, `{"message":`) && !strings.Contains(s.body, `"errors":`)
 }

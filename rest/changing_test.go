@@ -240,8 +240,8 @@ func entries(o operation) int {
 	return 1
 }
 
-// recorded counts the audit entries, each of which has its event; that of a refused attempt has none, that of a file which
-// a second person has refused has one.
+// recorded counts the audit entries, each of which has its event; that of a refused attempt has none, that of
+// a file which a second person has refused has one.
 func (b *bank) recorded() int {
 	b.t.Helper()
 	var entries, events int

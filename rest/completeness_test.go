@@ -18,8 +18,8 @@ import (
 	"bankgraph/rest"
 )
 
-// COMPLETENESS.md tells of every operation and every code that the published texts name whether it is served, and which test
-// shows it. It is written by the tests, with -update, and they fail where it is not true.
+// COMPLETENESS.md tells of every operation and every code that the published texts name whether it is served,
+// and which test shows it. It is written by the tests, with -update, and they fail where it is not true.
 
 // produced is which tests have seen a code in an answer.
 var produced struct {
@@ -143,7 +143,8 @@ func operationsTable() (string, error) {
 
 var row = regexp.MustCompile("(?m)^\\| `([A-Z]+) (/[^`]*)` \\|[^|]*\\| ((?:[^|`]|`[^`]*`)*) \\|")
 
-// described reads for each operation its twin in GraphQL from README.md, and who may ask for it from permissions.txt.
+// described reads for each operation its twin in GraphQL from README.md, and who may ask for it from
+// permissions.txt.
 func described() (twins, needs map[string]string, err error) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {

@@ -145,7 +145,8 @@ func (a *api) creditV4(r *http.Request) (answer, error) {
 	return a.sendPayment(r, q, order)
 }
 
-// creditV5 is creditV4 that keeps what can be repaired, for the bank's people to repair, in place of refusing it.
+// creditV5 is creditV4 that keeps what can be repaired, for the bank's people to repair, in place of refusing
+// it.
 func (a *api) creditV5(r *http.Request) (answer, error) {
 	q := readBody(r)
 	order := orderDraft(q.fields(), "beneficiaryId")

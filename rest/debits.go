@@ -63,7 +63,8 @@ func (a *api) debitRequest(r *http.Request) (answer, error) {
 	return done(http.StatusOK, out.Receipt, initiatedOf(out.Result)), err
 }
 
-// initiatedOf shows what a request for a payment over a network made. Accepted is published as INITIATED there.
+// initiatedOf shows what a request for a payment over a network made. Accepted is published as INITIATED
+// there.
 func initiatedOf(p payments.Saved) paymentSaved {
 	saved := paymentSavedOf(p)
 	if p.Status == payments.StatusReadyToTransmit {
@@ -72,7 +73,8 @@ func initiatedOf(p payments.Saved) paymentSaved {
 	return saved
 }
 
-// debitDraft reads the body of a debit request: the creditor has its account here, the debtor at another bank.
+// debitDraft reads the body of a debit request: the creditor has its account here, the debtor at another
+// bank.
 func debitDraft(body fields) payments.Order {
 	body.none("debits are not repeated: ask for one payment", "recurrence")
 	creditor, debtor, info := body.object("creditor"), body.object("debtor"), body.object("additionalInfo")

@@ -69,7 +69,8 @@ func (a *api) searchExceptions(r *http.Request) (answer, error) {
 	return list(found.Items, found.Total, sheet, exceptionOf), err
 }
 
-// decisionStatuses reads the status, one or several. Where none is given those count that are decided, as published.
+// decisionStatuses reads the status, one or several. Where none is given those count that are decided, as
+// published.
 func decisionStatuses(f fields) []positivepay.DecisionStatus {
 	if _, several := f.members["status"].([]any); several {
 		if all := f.texts("status").Value; len(all) > 0 && f.q.err == nil {

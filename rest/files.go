@@ -59,7 +59,8 @@ var (
 
 const uploadPath = "/v1/payments/customers/"
 
-// IsUpload reports whether a request brings a file: its body may be as large as a file, and may take its time.
+// IsUpload reports whether a request brings a file: its body may be as large as a file, and may take its
+// time.
 func IsUpload(r *http.Request) bool {
 	path, is := strings.CutPrefix(r.URL.Path, uploadPath)
 	parts := strings.Split(path, "/")
@@ -96,7 +97,8 @@ func (a *api) takeFile(q *reader, in files.Upload) (answer, error) {
 		"File %s has arrived with the file number %s, and is checked now", out.Result.Name, out.Result.UID)}), err
 }
 
-// mostAround bounds what a form has beside its file, before it and after it: what describes the parts is kept in memory.
+// mostAround bounds what a form has beside its file, before it and after it: what describes the parts is kept
+// in memory.
 const mostAround = 64 << 10
 
 // envelope is the body of a form, of which only so much may be read.

@@ -10,7 +10,8 @@ import (
 	"bankgraph/core/files"
 )
 
-// The oldest paths of bulk files do what today's do, in the same words (rest/CONTRACT.md, older paths of bulk files).
+// The oldest paths of bulk files do what today's do, in the same words (rest/CONTRACT.md, older paths of bulk
+// files).
 
 const oldFilesPath = "/bulkpayment/files"
 

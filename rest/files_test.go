@@ -44,7 +44,8 @@ func TestAFileOfAnotherKindIsRefused(t *testing.T) {
 		refused(t, path, http.StatusBadRequest, "UnsupportedFileTypeException", "fileType")
 }
 
-// A file that waits is decided on over the older paths as over GraphQL: by people, not by who has uploaded it, once.
+// A file that waits is decided on over the older paths as over GraphQL: by people, not by who has uploaded
+// it, once.
 func TestAFileIsDecidedOnOverTheOlderPaths(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -125,7 +126,8 @@ func TestTheOldestUploadLeadsToTodays(t *testing.T) {
 	}
 }
 
-// What describes the parts of a form is kept in memory, and no file: it is bounded, before the file and after it.
+// What describes the parts of a form is kept in memory, and no file: it is bounded, before the file and after
+// it.
 func TestAFormHasLittleBesideItsFile(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

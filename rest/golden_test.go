@@ -13,10 +13,10 @@ import (
 
 // operation is one documented operation as a partner would call it. {C}, {A}, {K} and {N} stand for a
 // customer, one of its accounts, one of its contacts, and the account's number; {S}, {U} and {R} for one of
-// acme's signatories, users and roles, {L} for a locked user, {X} for its loan; {P} and {F} for a payment of the past and
-// one of the future, {B} for the partner's own account, {G} for a file, {Y} for a rule of positive pay, {W} for a suspended
-// one, {H} for the short name of acme, {V} for a quote and {Z} for a trade, {E} for a debit that positive pay holds,
-// {D} for the number of a virtual account.
+// acme's signatories, users and roles, {L} for a locked user, {X} for its loan; {P} and {F} for a payment of
+// the past and one of the future, {B} for the partner's own account, {G} for a file, {Y} for a rule of
+// positive pay, {W} for a suspended one, {H} for the short name of acme, {V} for a quote and {Z} for a trade,
+// {E} for a debit that positive pay holds, {D} for the number of a virtual account.
 type operation struct {
 	name, method, path, body string
 }
@@ -98,7 +98,8 @@ var operations = []operation{
 	{"clock_read", http.MethodGet, "/sandbox/clock", ""},
 }
 
-// forAll reports whether an operation asks for no permission: the directory of banks is the same for everybody.
+// forAll reports whether an operation asks for no permission: the directory of banks is the same for
+// everybody.
 func (o operation) forAll() bool { return strings.HasPrefix(o.name, "banks_") }
 
 // ofBank reports whether only callers of the bank itself may ask for an operation.

@@ -24,8 +24,8 @@ import (
 	"bankgraph/core/sandbox"
 )
 
-// receives makes what operations are about that take a payment which is in the books: {I} came in, {T} is a transfer,
-// {M} one of the series {Q}, {G} a file, {J} one that waits for approval.
+// receives makes what operations are about that take a payment which is in the books: {I} came in, {T} is a
+// transfer, {M} one of the series {Q}, {G} a file, {J} one that waits for approval.
 func (b *bank) receives(o operation) {
 	b.t.Helper()
 	b.making.Lock()

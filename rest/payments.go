@@ -90,7 +90,8 @@ func (a *api) cancelPayment(r *http.Request) (answer, error) {
 	return done(http.StatusOK, out.Receipt, paymentCancelled{out.Result.UID.String()}), err
 }
 
-// returnPayment gives back what came in. achReturnCode is the deprecated name of returnCode, which counts if both are given.
+// returnPayment gives back what came in. achReturnCode is the deprecated name of returnCode, which counts if
+// both are given.
 func (a *api) returnPayment(r *http.Request) (answer, error) {
 	q := readBody(r)
 	uid, options, f := inPath(q, "paymentUID", payments.ParseUID), q.options(), q.fields()

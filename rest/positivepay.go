@@ -162,8 +162,8 @@ func (a *api) deletePositiveRule(r *http.Request) (answer, error) {
 	return ruleDone(out, "Positive pay rule deleted", err)
 }
 
-// ruleDraft reads the body of a rule. The words are spelled without regard to letter case, and a frequency as in either
-// generation.
+// ruleDraft reads the body of a rule. The words are spelled without regard to letter case, and a frequency as
+// in either generation.
 func ruleDraft(f fields, form positivepay.Form) positivepay.Draft {
 	d := positivepay.Draft{
 		Form: form, AccountNumber: f.text("customerAccountNumber"), CustomerName: f.text("customerName"),
@@ -208,7 +208,8 @@ func ruleSearch(f fields) positivepay.Search {
 	return by
 }
 
-// positiveRule is a rule as it is shown: the union of what the texts publish (rest/CONTRACT.md, positive pay).
+// positiveRule is a rule as it is shown: the union of what the texts publish (rest/CONTRACT.md, positive
+// pay).
 type positiveRule struct {
 	PaymentRuleType        positivepay.Type       `json:"paymentRuleType"`
 	CustomerName           string                 `json:"customerName"`

@@ -41,8 +41,8 @@ func failureC12(_ string, all []reported) any {
 	})}
 }
 
-// recurrenceCode is the code of what is wrong with a series: its end and its number are REQUIRED or INVALID, whatever
-// is wrong with them (rest/CONTRACT.md, recurrences).
+// recurrenceCode is the code of what is wrong with a series: its end and its number are REQUIRED or INVALID,
+// whatever is wrong with them (rest/CONTRACT.md, recurrences).
 func recurrenceCode(t reported) string {
 	if t.status != http.StatusBadRequest {
 		return t.code

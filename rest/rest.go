@@ -18,8 +18,8 @@ import (
 //go:embed openapi.yaml
 var Spec []byte
 
-// Permissions lists the permissions that suffice for each operation that needs one. A line is the method and path, a tab,
-// and the permissions separated by bars. A test finds them out and writes them.
+// Permissions lists the permissions that suffice for each operation that needs one. A line is the method and
+// path, a tab, and the permissions separated by bars. A test finds them out and writes them.
 //
 //go:embed permissions.txt
 var Permissions string

@@ -9,8 +9,8 @@ import (
 	"bankgraph/core/payments"
 )
 
-// Every published code of requests for information is answered where its rule says, but for those of payments without a
-// direction or an entry type, which there are not.
+// Every published code of requests for information is answered where its rule says, but for those of payments
+// without a direction or an entry type, which there are not.
 func TestRequestsForInformationAreRefusedWithTheirCodes(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

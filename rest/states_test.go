@@ -10,8 +10,8 @@ import (
 	"bankgraph/core/payments"
 )
 
-// The states of payments in CONTRACT.md, and what can follow on each, are written from the code that holds payments
-// to them, with -update.
+// The states of payments in CONTRACT.md, and what can follow on each, are written from the code that holds
+// payments to them, with -update.
 func TestPaymentStatesAreThoseOfTheCode(t *testing.T) {
 	t.Parallel()
 	const file, begins, ends = "CONTRACT.md", "### Payment states\n", "`PUT …/cancel` takes"

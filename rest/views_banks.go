@@ -7,8 +7,8 @@ import (
 	"bankgraph/core/check"
 )
 
-// routedOne and routedList answer the operations with a routing number in their path (rest/CONTRACT.md, C11). The
-// message is filled in failures only.
+// routedOne and routedList answer the operations with a routing number in their path (rest/CONTRACT.md, C11).
+// The message is filled in failures only.
 type routedOne struct {
 	Message       string `json:"message"`
 	RoutingNumber routed `json:"routingNumber"`

@@ -13,8 +13,8 @@ import (
 	"bankgraph/core/virtualaccounts"
 )
 
-// virtualAccountsV2 answers without an envelope. Codes of failures are VIRTUALACCOUNT_FIELD_PROBLEM (rest/CONTRACT.md,
-// virtual accounts).
+// virtualAccountsV2 answers without an envelope. Codes of failures are VIRTUALACCOUNT_FIELD_PROBLEM
+// (rest/CONTRACT.md, virtual accounts).
 var virtualAccountsV2 = dialect{
 	success: successVirtual, failure: failureVirtual,
 	lines: table("VIRTUALACCOUNT_REQUEST_INVALID", notAuthorized,
@@ -97,7 +97,8 @@ func (a *api) changeVirtualAccount(r *http.Request) (answer, error) {
 	return a.virtualSaved(r.Context(), customer, out, err)
 }
 
-// closeVirtualAccount answers no body (rest/CONTRACT.md, envelopes: C10). The comments are the reason in the record.
+// closeVirtualAccount answers no body (rest/CONTRACT.md, envelopes: C10). The comments are the reason in the
+// record.
 func (a *api) closeVirtualAccount(r *http.Request) (answer, error) {
 	q := read(r)
 	customer, number := inPath(q, "customerUID", customers.ParseUID), inPath(q, "accountNumber", virtualaccounts.ParseNumber)

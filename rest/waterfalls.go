@@ -63,7 +63,8 @@ type waterfallFault struct {
 // inBatch is a field of a payment, by the payment's index.
 var inBatch = regexp.MustCompile(`^payments(\[(\d+)\])?\.?`)
 
-// failureWaterfall is a list of codes, with the index of the payment that each is about (rest/CONTRACT.md, waterfalls).
+// failureWaterfall is a list of codes, with the index of the payment that each is about (rest/CONTRACT.md,
+// waterfalls).
 func failureWaterfall(_ string, all []reported) any {
 	return struct {
 		Errors []waterfallFault `json:"errors"`
@@ -140,7 +141,8 @@ func paymentIndex(field, text string) (int32, error) {
 // place is a payment's place in the request.
 var place = regexp.MustCompile(`^payments\[(\d+)\]`)
 
-// byIndex names what is wrong with payments by their indexes, as answers do, and not by their places in the request.
+// byIndex names what is wrong with payments by their indexes, as answers do, and not by their places in the
+// request.
 func byIndex(err error, d waterfalls.Draft) error {
 	named := func(f *fault.Fault) *fault.Fault {
 		at := place.FindStringSubmatch(f.Field)

@@ -179,8 +179,8 @@ func (a *api) noMethod(w http.ResponseWriter, r *http.Request) {
 		[]reported{{code: "invalidMethod", message: "the path does not have this method, but " + methods}}))
 }
 
-// unlessVerb stands before operations on a thing by its id: verbs are no ids, so a path that ends with one has
-// the methods of that verb alone.
+// unlessVerb stands before operations on a thing by its id: verbs are no ids, so a path that ends with one
+// has the methods of that verb alone.
 func (a *api) unlessVerb(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if verb(path(r)) != "" {
@@ -223,8 +223,8 @@ func path(r *http.Request) string {
 	return r.URL.Path
 }
 
-// deprecatedSince is the day from which operations are deprecated (rest/CONTRACT.md, deprecated operations). A
-// day of removal is given for one alone.
+// deprecatedSince is the day from which operations are deprecated (rest/CONTRACT.md, deprecated operations).
+// A day of removal is given for one alone.
 var deprecatedSince = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // deprecated says in headers that an operation has a successor (RFC 9745, RFC 8594).
@@ -238,7 +238,8 @@ func deprecated(successor func(*http.Request) string) func(http.Handler) http.Ha
 	}
 }
 
-// removalOfFileSearch is the day on which the file search of v1 goes (rest/CONTRACT.md, deprecated operations).
+// removalOfFileSearch is the day on which the file search of v1 goes (rest/CONTRACT.md, deprecated
+// operations).
 var removalOfFileSearch = time.Date(2027, time.July, 7, 0, 0, 0, 0, time.UTC)
 
 // removed is deprecated for an operation that will be gone on a day.

@@ -199,8 +199,8 @@ func TestFailingTicksAreTriedAgain(t *testing.T) {
 	sealed(t, d, 2)
 }
 
-// The record of the demo bank begins with the bank, its five keys, the waiting changes with the role that they
-// concern, and two files of payments that are uploaded and checked.
+// The record of the demo bank begins with the bank, its five keys, the waiting changes with the role that
+// they concern, and two files of payments that are uploaded and checked.
 func TestCheckpointsOfThePrivateDatabaseAreKeptBesideIt(t *testing.T) {
 	t.Parallel()
 	p := onData(t)

@@ -105,8 +105,8 @@ func (b *bank) openDemo(ctx context.Context, s *settings, customers int, t *term
 	return b.demoClients(operator, s)
 }
 
-// directory fills the directory of banks, by which the files of payments of a demo bank that is new are checked then.
-// Later files are checked by the workers: a large one must not hold up the start.
+// directory fills the directory of banks, by which the files of payments of a demo bank that is new are
+// checked then. Later files are checked by the workers: a large one must not hold up the start.
 func (b *bank) directory(operator context.Context, fresh bool) error {
 	if err := demo.Directory(operator, b.Core); err != nil || !fresh {
 		return err

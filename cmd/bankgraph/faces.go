@@ -39,8 +39,8 @@ var partnersOwn = [][2]string{
 	{"1000001", "1000013"}, {"1000002", "1000023"}, {"404521680718", "406162467398"},
 }
 
-// referenceOwn turns the examples of the reference, which name a user, a role, a signatory, a fee tier, payments, a
-// trade, a rule and a file too.
+// referenceOwn turns the examples of the reference, which name a user, a role, a signatory, a fee tier,
+// payments, a trade, a rule and a file too.
 var referenceOwn = append(slices.Clone(partnersOwn),
 	[2]string{"11b1c69a-ea02-5c20-b76a-0db46c0d3d7b", "690e620b-2e9e-5767-92fe-7d547ae6f5fd"},
 	[2]string{"c4d02a42-a3bc-54ba-9fc8-e261494eb2e7", "690e620b-2e9e-5767-92fe-7d547ae6f5fd"},

@@ -77,8 +77,8 @@ func (c *serveCommand) plays(demo bool) bool {
 }
 
 // cors lets the configured portals call from browsers. Callers identify themselves by a header, never by a
-// cookie, so credentials are not allowed. The playground and the reference call the origin that they come from,
-// so the demo bank needs none.
+// cookie, so credentials are not allowed. The playground and the reference call the origin that they come
+// from, so the demo bank needs none.
 func (c *serveCommand) cors(next http.Handler) http.Handler {
 	if len(c.Origins) == 0 {
 		return next

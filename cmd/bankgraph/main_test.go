@@ -70,7 +70,8 @@ var withDemo struct {
 	errs string
 }
 
-// onDemo makes the program with a private database that has the demo bank, for tests that are not about a first start.
+// onDemo makes the program with a private database that has the demo bank, for tests that are not about a
+// first start.
 func onDemo(t *testing.T) testProgram {
 	t.Helper()
 	withDemo.once.Do(func() {

@@ -63,8 +63,8 @@ func idOf(ctx context.Context) string {
 	return id
 }
 
-// guard turns a panic into the face's 500, and limits the time of a request and the size of its body. A file may be
-// larger, and take longer.
+// guard turns a panic into the face's 500, and limits the time of a request and the size of its body. A file
+// may be larger, and take longer.
 func guard(refuse refusal, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {

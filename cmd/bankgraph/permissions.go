@@ -124,8 +124,9 @@ func reported(face, what, permissions string, holders []holder) []string {
 	return line
 }
 
-// holders are all who have permissions now: the API keys, the active roles and the active users of a customer;
-// of the bank itself where none is named. A key that speaks for a user has what the two have in common.
+// holders are all who have permissions now: the API keys, the active roles and the active users of a
+// customer; of the bank itself where none is named. A key that speaks for a user has what the two have in
+// common.
 func (b *bank) holders(ctx context.Context, of customers.UID) ([]holder, error) {
 	if of == 0 {
 		self, err := b.Customers.Self(ctx)

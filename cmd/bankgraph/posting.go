@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// mostPosts is how many deliveries a process posts at a time, and mostOfABank those of one bank. Receivers that
-	// fail have half of either, so that those which hang never keep the others from theirs.
+	// mostPosts is how many deliveries a process posts at a time, and mostOfABank those of one bank.
+	// Receivers that fail have half of either, so that those which hang never keep the others from theirs.
 	mostPosts   = 64
 	mostOfABank = 32
 	backlogAge  = 15 * time.Second // of what is shown of a bank's backlog
 )
 
-// posting posts to webhooks, beside the ticks of the jobs: a tick only claims what is due, as an answer may take as
-// long as a tick can.
+// posting posts to webhooks, beside the ticks of the jobs: a tick only claims what is due, as an answer may
+// take as long as a tick can.
 type posting struct {
 	mu    sync.Mutex
 	all   posts
@@ -91,7 +91,8 @@ func (p *posting) job(b *bank, log *slog.Logger) job {
 	}}
 }
 
-// post posts one delivery. It outlives the tick, and is bounded by the time that an answer and a transaction may take.
+// post posts one delivery. It outlives the tick, and is bounded by the time that an answer and a transaction
+// may take.
 func (p *posting) post(ctx context.Context, b *bank, d *webhooks.Due, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*longestTick)
 	defer cancel()

@@ -12,8 +12,8 @@ import (
 	"bankgraph/core/ledger"
 )
 
-// proving has the books of each bank proven again and again, and shows what the last proof has found, whichever
-// process carried it out.
+// proving has the books of each bank proven again and again, and shows what the last proof has found,
+// whichever process carried it out.
 type proving struct {
 	mu    sync.Mutex
 	banks map[string]knownProof // by code
@@ -40,8 +40,8 @@ func newProving(m *meters) *proving {
 	return p
 }
 
-// job begins a proof of a bank when it is time, which any worker's proof puts off. The tick does not wait for it: a
-// proof may take longer than a tick can.
+// job begins a proof of a bank when it is time, which any worker's proof puts off. The tick does not wait for
+// it: a proof may take longer than a tick can.
 func (p *proving) job(b *bank, every time.Duration) job {
 	return job{"prove the books", 20 * time.Second, time.Second, func(ctx context.Context) (bool, error) {
 		caller, err := access.Require(ctx)

@@ -91,8 +91,8 @@ func TestFirstRequestsOfTheReadmeWorkAsPasted(t *testing.T) {
 	}
 }
 
-// writer is the key that runs an example of a change. A change is made only once, and the clock moves after what has a
-// date.
+// writer is the key that runs an example of a change. A change is made only once, and the clock moves after
+// what has a date.
 var writer = map[string]string{
 	"11-ask": "demo-staff", "13-approve": "demo-linda", "16-transfer": "demo-staff", "20-send": "demo-staff",
 	"23-abroad": "demo-staff", "24-clock": "demo-staff",

@@ -278,7 +278,8 @@ func newServer(handler http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-// finish stops accepting connections, ends streams, waits for running requests, and cuts those that take too long.
+// finish stops accepting connections, ends streams, waits for running requests, and cuts those that take too
+// long.
 func finish(server, metrics *http.Server, streams *streams, log *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(context.Background(), finishTimeout)
 	defer cancel()

@@ -96,8 +96,8 @@ func (p *source) text(e ast.Expr) string {
 }
 
 // choosing are the packages whose SQL may get the name of its table at run time: customers.Hold from the
-// domains that call it (the calls are checked), access.List from those that fill it in (which is checked, too),
-// keysets from a list of names, and db from everywhere.
+// domains that call it (the calls are checked), access.List from those that fill it in (which is checked,
+// too), keysets from a list of names, and db from everywhere.
 var choosing = []string{"core/access", "core/customers", "core/keysets", "db"}
 
 var unknownTable = regexp.MustCompile(`\b(?:FROM|JOIN|INTO)\s+(?:\?|%\w|$)`)

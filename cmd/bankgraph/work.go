@@ -84,8 +84,8 @@ const (
 	longTicksAtOnce = 2 // beside them
 )
 
-// worker does the jobs of every bank. One tick of a bank runs at a time, and one long tick beside, so that a bank whose ticks
-// hang takes only one of the slots of either kind.
+// worker does the jobs of every bank. One tick of a bank runs at a time, and one long tick beside, so that a
+// bank whose ticks hang takes only one of the slots of either kind.
 type worker struct {
 	log     *slog.Logger
 	banks   func(context.Context) ([]*tenants.Tenant, error)

@@ -190,8 +190,8 @@ func (b *bank) look(ctx context.Context) error {
 		Scan(&b.version, &b.size)
 }
 
-// analyze tells the planner how large the tables have become that were empty at first, as in a bank that has run
-// for a day.
+// analyze tells the planner how large the tables have become that were empty at first, as in a bank that has
+// run for a day.
 func (b *bank) analyze(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, b.owner)
 	if err != nil {

@@ -83,8 +83,8 @@ type written struct {
 	rows string
 }
 
-// created is what a new customer leaves behind, without what is different for every customer. The counters must
-// be right.
+// created is what a new customer leaves behind, without what is different for every customer. The counters
+// must be right.
 var created = &written{
 	name: regexp.MustCompile(`"shortName": *"([a-z0-9]+)"`),
 	rows: `

@@ -27,8 +27,9 @@ import (
 // The account of the demo bank that pays the lines, and the bank that all are paid to.
 var payer = demo.AccountNumber(1, 0)
 
-// takeFile uploads a file of many instant payments, and tells how long it takes until all of them are made, and how
-// much memory that costs, beside the bare work: the file is parsed, and its rows are copied into a table.
+// takeFile uploads a file of many instant payments, and tells how long it takes until all of them are made,
+// and how much memory that costs, beside the bare work: the file is parsed, and its rows are copied into a
+// table.
 func takeFile(ctx context.Context, o options, b *bank) error {
 	path := filepath.Join(b.work, "lines.csv")
 	if err := writeLines(path, o.lines); err != nil {
@@ -137,8 +138,8 @@ func copyBare(ctx context.Context, url, path string) (time.Duration, error) {
 	return took, errors.Join(err, dropped)
 }
 
-// letPay reads in the directory of the bank that is paid to, and takes away what keeps one account from so many
-// payments: limits, and that a second person is asked.
+// letPay reads in the directory of the bank that is paid to, and takes away what keeps one account from so
+// many payments: limits, and that a second person is asked.
 func (b *bank) letPay(ctx context.Context) error {
 	pools, err := db.Open(b.owner, db.Options{})
 	if err != nil {
@@ -163,7 +164,8 @@ func (b *bank) letPay(ctx context.Context) error {
 	})
 }
 
-// follow waits until the payments of the file are made. It returns since when the file was checked, and they were made.
+// follow waits until the payments of the file are made. It returns since when the file was checked, and they
+// were made.
 func (b *bank) follow(ctx context.Context, began time.Time, lines int) (checked, made time.Duration, err error) {
 	conn, err := pgx.Connect(ctx, b.owner)
 	if err != nil {

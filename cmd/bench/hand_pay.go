@@ -36,8 +36,9 @@ import (
 //	INSERT INTO audit_entries, audit_unsealed, events, idempotency_keys
 //	COMMIT
 //
-// The bank sends the same for many payments at a time. As there, a key is looked up first and written last with
-// its answer: copies of a request wait for each other's accounts, and the key's row lets one of them commit.
+// The bank sends the same for many payments at a time. As there, a key is looked up first and written last
+// with its answer: copies of a request wait for each other's accounts, and the key's row lets one of them
+// commit.
 const (
 	readTransferKey = `SELECT request, outcome FROM idempotency_keys WHERE tenant = $1 AND client = $2 AND operation = 'transferFunds' AND key = $3`
 
@@ -204,8 +205,8 @@ func (h hand) pay(ctx context.Context, t *transfer, once onceKey) (saved savedPa
 	return saved, err
 }
 
-// read begins the transaction, looks for the key, locks the accounts and reads what decides, in one round trip.
-// It returns the answer that is kept for the key.
+// read begins the transaction, looks for the key, locks the accounts and reads what decides, in one round
+// trip. It returns the answer that is kept for the key.
 func (t *transfer) read(ctx context.Context, conn *pgxpool.Conn, once onceKey) (kept *keptPayment, err error) {
 	tenant, from, to := once.caller.Tenant, t.Sender.UID, t.Receiver.UID
 	t.balances, t.parties, t.fee = map[int64]*bookBalance{}, map[int64]*bookParty{}, bookCharge{}

@@ -29,8 +29,8 @@ const checked = 40
 type servers struct{ ours, hand, inside *child }
 
 func startServers(b *bank, program string, most int) (s servers, err error) {
-	// One key sends all requests. It may fill half of the room, which must have a place for each connection where
-	// those are more than usual.
+	// One key sends all requests. It may fill half of the room, which must have a place for each connection
+	// where those are more than usual.
 	settings := append(b.settings(), "BANKGRAPH_RATE=0", "BANKGRAPH_TENANT_RATE=0")
 	if most > usualConnections {
 		settings = append(settings, fmt.Sprintf("BANKGRAPH_IN_FLIGHT=%d", 2*most+2))

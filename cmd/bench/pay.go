@@ -22,8 +22,8 @@ import (
 
 // Workloads h and h1 move a dollar from one account to another, over and over.
 
-// payers are accounts that can pay in dollars and be paid, without a second person. The first one, which costs a
-// fee, pays everything in h1.
+// payers are accounts that can pay in dollars and be paid, without a second person. The first one, which
+// costs a fee, pays everything in h1.
 const payers = `
 SELECT a.uid FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
   JOIN tenants AS t ON t.id = a.tenant AND t.code = 'sandbox'

@@ -149,8 +149,8 @@ type Caller struct {
 	Responsible uuid.UUID
 }
 
-// Party names whom shares and idempotency keys count for: the API key or the issuer, followed by the person if
-// there is one. Neither has a space, so no two parties make the same text.
+// Party names whom shares and idempotency keys count for: the API key or the issuer, followed by the person
+// if there is one. Neither has a space, so no two parties make the same text.
 func (c Caller) Party() string {
 	if c.LoginID == "" {
 		return c.Client

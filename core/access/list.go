@@ -7,10 +7,10 @@ import (
 	"bankgraph/db"
 )
 
-// List is a list of the whole bank, such as its payments. To go through the bank's rows in their order, leaving
-// out what a caller does not see, would let one who sees little make the database read everything for an empty
-// page. So for callers outside the bank a page is made of the first rows of each customer that they see: it
-// costs no more than what they have. In the text $1 is the tenant and $2 Caller.ScopeCustomer.
+// List is a list of the whole bank, such as its payments. To go through the bank's rows in their order,
+// leaving out what a caller does not see, would let one who sees little make the database read everything for
+// an empty page. So for callers outside the bank a page is made of the first rows of each customer that they
+// see: it costs no more than what they have. In the text $1 is the tenant and $2 Caller.ScopeCustomer.
 type List struct {
 	Table, Alias string        // payments, pay
 	Key          string        // the column that the list is sorted by: uid
@@ -103,8 +103,8 @@ func (l List) direct(order string) (ways []string) {
 // looksAround reports whether the rows are looked for among the first of the bank, too.
 func (l List) looksAround(r Reach) bool { return r == OfPartner && l.Named == nil }
 
-// near returns SQL that finds rows among the first of the bank, as many as the partner has customers: one who has
-// a good part of the bank need not ask each of them, and nobody pays for it more than twice.
+// near returns SQL that finds rows among the first of the bank, as many as the partner has customers: one who
+// has a good part of the bank need not ask each of them, and nobody pays for it more than twice.
 func (l List) near(r Reach) string {
 	around := "(SELECT " + l.Alias + ".* FROM " + l.Table + " AS " + l.Alias + l.where(l.Indexed, l.After) + l.order() +
 		" LIMIT (SELECT coalesce(sum(n.customers), 0)::bigint FROM customer_counts AS n WHERE n.tenant = $1 AND " +
@@ -112,8 +112,8 @@ func (l List) near(r Reach) string {
 	return "SELECT " + l.key() + " AS key FROM " + around + l.where(l.searched()...) + l.order() + l.limit()
 }
 
-// unindexed returns Where in a form that fits no index: other indexes than that of the customer lead to the rows
-// of customers who are not seen.
+// unindexed returns Where in a form that fits no index: other indexes than that of the customer lead to the
+// rows of customers who are not seen.
 func (l List) unindexed() string {
 	if len(l.Where) == 0 {
 		return ""

@@ -46,8 +46,8 @@ func (r Reach) scopeOfCustomers(alias, tenant, within string) string {
 	return r.scope(alias+".uid", tenant, within)
 }
 
-// OfPeople returns a column that says who did something, such as a login, as the caller reads it: the bank's own
-// people and programs, as whose tells, the bank alone reads.
+// OfPeople returns a column that says who did something, such as a login, as the caller reads it: the bank's
+// own people and programs, as whose tells, the bank alone reads.
 func (r Reach) OfPeople(column, whose string) string {
 	if r == OfBank {
 		return column

@@ -33,8 +33,8 @@ func (s *Service) NumberedTx(
 	return uid, nil
 }
 
-// VirtualNumberColumn is the column for which the numbers of virtual accounts are sealed (seal.Place). Their domain comes
-// after this one.
+// VirtualNumberColumn is the column for which the numbers of virtual accounts are sealed (seal.Place). Their
+// domain comes after this one.
 const VirtualNumberColumn = "virtual_accounts.number"
 
 // The numbers of virtual accounts are a range: so many digits, of which the first is this.
@@ -48,8 +48,8 @@ func mayBeVirtual(number string) bool {
 	return len(number) == VirtualDigits && number[0] == VirtualFirst && strings.Trim(number, "0123456789") == ""
 }
 
-// NumberTakenTx reports whether an account or a virtual account has this number. Nobody gives it to one until the
-// transaction ends.
+// NumberTakenTx reports whether an account or a virtual account has this number. Nobody gives it to one until
+// the transaction ends.
 func NumberTakenTx(
 	ctx context.Context, tx bun.IDB, keys *seal.Keys, tenant access.Tenant, number string,
 ) (taken bool, err error) {
@@ -66,10 +66,10 @@ func NumberTakenTx(
 	return taken, nil
 }
 
-// freeTx returns ErrNumberTaken if another account, or a virtual account, has the number of the draft. The unique index
-// accounts_number compares hashes, so it misses equal numbers that are hashed under different keys, and those of virtual
-// accounts. While there are several keys, and for numbers of the form that virtual accounts have, writers of one number
-// therefore wait for each other.
+// freeTx returns ErrNumberTaken if another account, or a virtual account, has the number of the draft. The
+// unique index accounts_number compares hashes, so it misses equal numbers that are hashed under different
+// keys, and those of virtual accounts. While there are several keys, and for numbers of the form that virtual
+// accounts have, writers of one number therefore wait for each other.
 func (s *Service) freeTx(ctx context.Context, tx *changes.Tx, a *Account, number string) error {
 	hashes := s.keys.Hashes(int64(a.Tenant), NumberColumn, number)
 	if len(hashes) < 2 && !mayBeVirtual(number) {

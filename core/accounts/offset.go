@@ -31,8 +31,8 @@ func (s *Service) offsetTx(ctx context.Context, tx *changes.Tx, was, a *Account,
 	return err
 }
 
-// approvedOffsetTx makes an account that was Pending the default, if it was not the first of its id when it was
-// opened, and became so because the opening of those before was refused.
+// approvedOffsetTx makes an account that was Pending the default, if it was not the first of its id when it
+// was opened, and became so because the opening of those before was refused.
 func (s *Service) approvedOffsetTx(ctx context.Context, tx *changes.Tx, a *Account) error {
 	if a.ACHCompanyID == "" || !a.EnableACH || a.DefaultOffset {
 		return nil
@@ -48,8 +48,8 @@ func (s *Service) approvedOffsetTx(ctx context.Context, tx *changes.Tx, a *Accou
 	return err
 }
 
-// refusedOffsetTx hands the default on from an account whose opening was refused, to the oldest open one of its
-// id. Those that are Pending do not count: their checkers have seen them without it.
+// refusedOffsetTx hands the default on from an account whose opening was refused, to the oldest open one of
+// its id. Those that are Pending do not count: their checkers have seen them without it.
 func (s *Service) refusedOffsetTx(ctx context.Context, tx *changes.Tx, was, a *Account) error {
 	if was == nil || was.Status != Pending || !was.DefaultOffset || a.DeletedAt == nil {
 		return nil

@@ -152,8 +152,8 @@ func (w *Sweep) NextSweepDate() time.Time {
 // banking day, the next one that is.
 func (w *Sweep) RunsAfter(today time.Time) time.Time { return calendar.Next(w.NextAfter(today), 0) }
 
-// NextAfter returns the first day of the sweep's frequency after today; both are midnights UTC. If a month has
-// no such day, its last day counts.
+// NextAfter returns the first day of the sweep's frequency after today; both are midnights UTC. If a month
+// has no such day, its last day counts.
 func (w *Sweep) NextAfter(today time.Time) time.Time {
 	next := today.AddDate(0, 0, 1)
 	switch w.Frequency {

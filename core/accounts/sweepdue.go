@@ -16,9 +16,9 @@ import (
 
 // What package sweeps does with sweeps when it runs them.
 
-// DueSweepTx locks the sweep of a bank that has waited longest for its run, and tells whose account it is of; nil if none
-// waits, but for those that other workers have. Runs are due if the bank is open today. Behind them come sweeps whose next
-// day is still to be found.
+// DueSweepTx locks the sweep of a bank that has waited longest for its run, and tells whose account it is of;
+// nil if none waits, but for those that other workers have. Runs are due if the bank is open today. Behind
+// them come sweeps whose next day is still to be found.
 func DueSweepTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, today time.Time, open bool,
 ) (w *Sweep, of customers.UID, err error) {
@@ -48,8 +48,8 @@ func (w *Sweep) PlanTx(ctx context.Context, today time.Time) error {
 		w.Tenant, int64(w.Account), string(w.Direction), w.NextAfter(today).Format(time.DateOnly))
 }
 
-// RanTx writes that a sweep ran today, at the end of the transaction that has locked it. failure says why nothing came of
-// it; it is empty if the run did what it should.
+// RanTx writes that a sweep ran today, at the end of the transaction that has locked it. failure says why
+// nothing came of it; it is empty if the run did what it should.
 func (w *Sweep) RanTx(ctx context.Context, today, at time.Time, failure string) error {
 	return db.ExecAtCommit(ctx, `UPDATE sweeps SET next_date = $4::date, failure = $5,
 		failed_at = CASE WHEN $5 <> '' THEN coalesce(failed_at, $6::timestamptz) END
@@ -66,8 +66,8 @@ var findingNextSweep = db.NewQuery[upcoming](`SELECT
 	(SELECT max(next_date) FROM sweeps WHERE tenant = $1 AND next_date <= $2::date) AS due,
 	(SELECT min(next_date) FROM sweeps WHERE tenant = $1 AND next_date > $2::date) AS ahead`)
 
-// NextSweeps returns the days of frequencies after which the next sweeps of the caller's bank run: the last one until today,
-// whose runs wait for the bank to open, and the first one after it; nil where there is none.
+// NextSweeps returns the days of frequencies after which the next sweeps of the caller's bank run: the last
+// one until today, whose runs wait for the bank to open, and the first one after it; nil where there is none.
 func (s *Service) NextSweeps(ctx context.Context, today time.Time) (due, ahead *time.Time, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

@@ -43,14 +43,15 @@ var (
 	counting db.QueryCache[Waiting]
 )
 
-// sees maps a kind to the permission that shows it, beside that to see payments. Approvals are shown by what they are
-// of (changes.Listed).
+// sees maps a kind to the permission that shows it, beside that to see payments. Approvals are shown by what
+// they are of (changes.Listed).
 var sees = map[Kind]access.Permission{
 	Exception: access.ManageExceptions, Overdrawn: access.ViewAccounts, Sweep: access.ViewAccounts, Webhook: access.ViewWebhooks,
 }
 
-// List reads the first things that wait, those that wait longest first, and how much waits of each kind. It is for the
-// bank's own callers who may see payments, and leaves out the kinds that they may not see. A fault names the field first.
+// List reads the first things that wait, those that wait longest first, and how much waits of each kind. It
+// is for the bank's own callers who may see payments, and leaves out the kinds that they may not see. A fault
+// names the field first.
 func (s *Service) List(ctx context.Context, by Search, first int) (*List, error) {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err == nil && caller.Reach != access.OfBank {

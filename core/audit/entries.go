@@ -62,8 +62,9 @@ func (by Search) where(p *db.Params) (all db.Conditions) {
 	return all
 }
 
-// scope returns the conditions of what the caller may see, the reach first. Callers outside the bank read nothing from before
-// a customer moved to its present partner (LeaveToBankTx). $1 is the tenant and $2 Caller.ScopeCustomer.
+// scope returns the conditions of what the caller may see, the reach first. Callers outside the bank read
+// nothing from before a customer moved to its present partner (LeaveToBankTx). $1 is the tenant and $2
+// Caller.ScopeCustomer.
 func scope(caller access.Caller) db.Conditions {
 	all := db.Conditions{caller.Reach.Scope("e.customer")}
 	if caller.Reach != access.OfBank {

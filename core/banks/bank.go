@@ -1,6 +1,6 @@
-// Package banks is the directory of banks: who they are, and on which rails they are reached. It is the same for
-// every bank that is kept here, so its rows belong to no tenant. It grows only by directories that operators
-// import.
+// Package banks is the directory of banks: who they are, and on which rails they are reached. It is the same
+// for every bank that is kept here, so its rows belong to no tenant. It grows only by directories that
+// operators import.
 package banks
 
 import (
@@ -21,8 +21,8 @@ type UID int64
 
 func (u UID) String() string { return strconv.FormatInt(int64(u), 10) }
 
-// Ref names a bank: by country and national id, as in US:611090001, or by BIC. The first six characters of a BIC
-// name the bank that has them, for IBANs that say no more.
+// Ref names a bank: by country and national id, as in US:611090001, or by BIC. The first six characters of a
+// BIC name the bank that has them, for IBANs that say no more.
 type Ref string
 
 // National returns the ref of a national id, such as a routing number; "" if the id is empty.
@@ -116,7 +116,8 @@ func (e *Entry) BranchBIC() string {
 	return ""
 }
 
-// DeliveryMethod is a rail on which a bank is reached, as partners read it (rest/CONTRACT.md, deliveryMethods).
+// DeliveryMethod is a rail on which a bank is reached, as partners read it (rest/CONTRACT.md,
+// deliveryMethods).
 type DeliveryMethod string
 
 const (
@@ -150,8 +151,8 @@ func takesCredits(status, services string) bool {
 	return ident.Same(status, "Active") && (len(all) == 0 || slices.Contains(all, "CRDT"))
 }
 
-// DeliveryMethods returns the rails on which the bank is reached. A BIC whose eighth character is 1 belongs to a
-// bank that is not connected to SWIFT (ISO 9362).
+// DeliveryMethods returns the rails on which the bank is reached. A BIC whose eighth character is 1 belongs
+// to a bank that is not connected to SWIFT (ISO 9362).
 func (e *Entry) DeliveryMethods() []DeliveryMethod {
 	methods := []DeliveryMethod{}
 	for _, m := range []struct {

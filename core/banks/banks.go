@@ -155,8 +155,8 @@ func (by Search) where(p *db.Params) (found db.Conditions) {
 
 const city = `lower(b.address_city) COLLATE "C"`
 
-// List reads a window of the banks, in the order of their refs: by country, then by national id. The value of a
-// cursor is the ref.
+// List reads a window of the banks, in the order of their refs: by country, then by national id. The value of
+// a cursor is the ref.
 func (s *Service) List(
 	ctx context.Context, b *db.Batch, by Search, want db.Columns, w page.Window,
 ) *db.Rows[Bank] {

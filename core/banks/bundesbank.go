@@ -2,8 +2,8 @@ package banks
 
 import "bankgraph/core/postal"
 
-// parseBundesbank reads a line of the Bankleitzahlendatei. Only lines with the mark 1 are banks: the others are
-// branches under the same number. What is marked as deleted (D) is in the file for the last time.
+// parseBundesbank reads a line of the Bankleitzahlendatei. Only lines with the mark 1 are banks: the others
+// are branches under the same number. What is marked as deleted (D) is in the file for the last time.
 var parseBundesbank = parser{168, func(w wide) (*Entry, error) {
 	if w.at(9, 9) != "1" || w.at(159, 159) == "D" {
 		return nil, nil

@@ -12,8 +12,8 @@ import (
 	"bankgraph/core/ident"
 )
 
-// csvColumns are the columns that a file of our own may have, in any order and letter case, by what they fill. Only
-// name is needed in each, and nationalId or bic (README.md, the directory of banks).
+// csvColumns are the columns that a file of our own may have, in any order and letter case, by what they
+// fill. Only name is needed in each, and nationalId or bic (README.md, the directory of banks).
 var csvColumns = map[string]func(e *Entry, text string) error{
 	"countryCode":            word(func(e *Entry) *string { return &e.Country }),
 	"nationalIdType":         word(func(e *Entry) *string { return &e.NationalIDType }),
@@ -125,8 +125,8 @@ func (e *ending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// cuts reports whether the record that ends at an offset is wrong because the file was cut off in it: it is the
-// last one, lacks fields or the end of a quote, and has no line feed.
+// cuts reports whether the record that ends at an offset is wrong because the file was cut off in it: it is
+// the last one, lacks fields or the end of a quote, and has no line feed.
 func (e *ending) cuts(offset int64, err error) bool {
 	return e.all && offset == e.read && e.last != '\n' &&
 		(errors.Is(err, csv.ErrFieldCount) || errors.Is(err, csv.ErrQuote))

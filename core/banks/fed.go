@@ -10,8 +10,8 @@ import (
 	"bankgraph/core/postal"
 )
 
-// The directories of the Federal Reserve: participants of FedACH and of Fedwire, as text of fixed columns or as
-// JSON with the same fields.
+// The directories of the Federal Reserve: participants of FedACH and of Fedwire, as text of fixed columns or
+// as JSON with the same fields.
 
 // fedACH is a participant of FedACH.
 type fedACH struct {
@@ -114,8 +114,8 @@ func (row fedwire) entry() (*Entry, error) {
 
 var errNoList = errors.New("the JSON has no list of participants")
 
-// readJSON reads the first list of objects in a JSON document, object by object. Its lines are those of the file
-// at which an object ends.
+// readJSON reads the first list of objects in a JSON document, object by object. Its lines are those of the
+// file at which an object ends.
 func readJSON(parse func([]byte) (*Entry, error)) func(*input, emit) error {
 	return func(in *input, each emit) error {
 		lines := &lineCounter{from: in}
@@ -153,8 +153,8 @@ func readJSON(parse func([]byte) (*Entry, error)) func(*input, emit) error {
 	}
 }
 
-// finish reads the rest of a document with so many open lists and objects. It fails if the document ends before
-// they do: the file was cut off.
+// finish reads the rest of a document with so many open lists and objects. It fails if the document ends
+// before they do: the file was cut off.
 func finish(d *json.Decoder, open int) error {
 	for {
 		token, err := d.Token()

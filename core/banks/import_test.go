@@ -400,8 +400,8 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A hundred thousand lines are in memory a few at a time: when a line is refused or told of, the reader has made
-// at most what fits into the buffers since.
+// A hundred thousand lines are in memory a few at a time: when a line is refused or told of, the reader has
+// made at most what fits into the buffers since.
 func TestAnImportHoldsOnlyWhatIsInItsBuffers(t *testing.T) {
 	t.Parallel()
 	d := newDirectory(t)

@@ -16,8 +16,8 @@ import (
 	"bankgraph/db"
 )
 
-// Import is a directory to be read in. The file is the whole directory of its source: what it does not name any
-// more is gone.
+// Import is a directory to be read in. The file is the whole directory of its source: what it does not name
+// any more is gone.
 type Import struct {
 	Format    Format
 	Source    string // what the directory is called; "" means as its format
@@ -71,9 +71,9 @@ type arrival struct {
 
 var sourceName = regexp.MustCompile(`^[a-z0-9-]{1,40}$`)
 
-// Import reads a directory in, in one transaction: readers see all of it or nothing, and a file that fails changes
-// nothing. It is streamed to the database, so memory does not grow with the file. Imports wait for each other.
-// It is for operators.
+// Import reads a directory in, in one transaction: readers see all of it or nothing, and a file that fails
+// changes nothing. It is streamed to the database, so memory does not grow with the file. Imports wait for
+// each other. It is for operators.
 func (s *Service) Import(ctx context.Context, in Import) (*Report, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -196,7 +196,8 @@ func refuseTwins(
 	return twice, rows.Err()
 }
 
-// take makes the source's listings those that arrived, and describes the banks anew that they say something else of.
+// take makes the source's listings those that arrived, and describes the banks anew that they say something
+// else of.
 func take(ctx context.Context, tx bun.Tx, rank int, allowGone bool, done *Report) error {
 	var known int64
 	if err := tx.NewRaw(`SELECT count(*) FROM bank_listings WHERE source = ?`, done.Source).Scan(ctx, &known); err != nil {
@@ -259,8 +260,8 @@ func describe(ctx context.Context, tx bun.Tx) error {
 	return nil
 }
 
-// The columns of an entry besides its ref, by how listings are merged: of words the first that is there, of an
-// address all of the first that has a city; a rail reaches the bank if any listing says so.
+// The columns of an entry besides its ref, by how listings are merged: of words the first that is there, of
+// an address all of the first that has a city; a rail reaches the bank if any listing says so.
 var (
 	words = strings.Fields(`country national_id_type national_id bic name record_type successor rtp_participant
 		rtp_services rtp_receiving_connection rtp_sign_on_status rtp_activated_on rtp_status rtp_connection_status

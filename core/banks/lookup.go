@@ -89,8 +89,8 @@ func (t IDType) refs(id, country string) (refs []Ref, fits bool) {
 	return nil, false
 }
 
-// OfIBAN returns the names of the bank that an IBAN leads to: by the national code in it and, where that is the
-// beginning of a BIC, by this. A country, if one is given, must be the IBAN's own.
+// OfIBAN returns the names of the bank that an IBAN leads to: by the national code in it and, where that is
+// the beginning of a BIC, by this. A country, if one is given, must be the IBAN's own.
 func OfIBAN(iban, country string) (refs []Ref, valid bool) {
 	at, code, valid := check.BankOfIBAN(iban)
 	if !valid || country != "" && at != country {
@@ -133,8 +133,8 @@ func firstOf(c *check.Fields) error {
 	return nil
 }
 
-// ParseRouting reads a routing number of exactly nine digits, not all zeros. Its check digit is not asked for:
-// the directory has no number with a wrong one (rest/CONTRACT.md, bank rules).
+// ParseRouting reads a routing number of exactly nine digits, not all zeros. Its check digit is not asked
+// for: the directory has no number with a wrong one (rest/CONTRACT.md, bank rules).
 func ParseRouting(field, text string) (string, error) {
 	c := check.Of("bank")
 	c.Required(field, text)
@@ -165,11 +165,12 @@ func (s *Service) Routed(ctx context.Context, number string) (*Bank, error) {
 	return s.first(ctx, Routing(number))
 }
 
-// MostFound is how many banks a search by the beginning of a routing number finds (rest/CONTRACT.md, bank rules).
+// MostFound is how many banks a search by the beginning of a routing number finds (rest/CONTRACT.md, bank
+// rules).
 const MostFound = 100
 
-// Beginning finds the banks whose routing numbers begin so, in the order of the numbers. It returns ErrNotFound
-// if there are none.
+// Beginning finds the banks whose routing numbers begin so, in the order of the numbers. It returns
+// ErrNotFound if there are none.
 func (s *Service) Beginning(ctx context.Context, prefix string) ([]*Bank, error) {
 	b := s.db.Batch()
 	found := s.List(ctx, b, Search{RoutingNumberPrefix: prefix}, all, page.First(MostFound))

@@ -27,12 +27,12 @@ const (
 	CSVFile        Format = "csv"        // our own: a header, then a line for each bank
 )
 
-// emit is called for each record of a file, with its line: with the entry, with what is wrong with the record, or
-// with neither if it is right and names no bank. It returns false to end the reading.
+// emit is called for each record of a file, with its line: with the entry, with what is wrong with the
+// record, or with neither if it is right and names no bank. It returns false to end the reading.
 type emit = func(line int64, e *Entry, err error) bool
 
-// form is how a format is read. Where directories differ about a bank, that of the lowest rank counts: the bank's
-// own lists, then FedACH, which has addresses, then Fedwire.
+// form is how a format is read. Where directories differ about a bank, that of the lowest rank counts: the
+// bank's own lists, then FedACH, which has addresses, then Fedwire.
 type form struct {
 	rank int
 	read func(in *input, each emit) error
@@ -48,8 +48,8 @@ var formats = map[Format]form{
 // mostRecord bounds a record, so that a file without ends of lines does not fill the memory.
 const mostRecord = 1 << 20
 
-// input is a file that is being read. It has UTF-8 for files that begin with a mark of UTF-8 or UTF-16, without the
-// mark; bytes of all others are as they are.
+// input is a file that is being read. It has UTF-8 for files that begin with a mark of UTF-8 or UTF-16,
+// without the mark; bytes of all others are as they are.
 type input struct {
 	*bufio.Reader
 	file *counted

@@ -156,8 +156,8 @@ func (s *Service) declare() {
 
 // Approve carries out a change that waits. The caller needs the permission that the change itself needs.
 // Approve returns ErrOwn if maker and caller count as one (access.Accountable), ErrPerson if the caller is a
-// program and the bank lets only people decide, ErrMakerEnded if the maker lost access since, and ErrStale if the
-// object has changed since the request, or is not at the version that the options name.
+// program and the bank lets only people decide, ErrMakerEnded if the maker lost access since, and ErrStale if
+// the object has changed since the request, or is not at the version that the options name.
 func (s *Service) Approve(ctx context.Context, uid UID, options RequestOptions) (Outcome[UID], error) {
 	return s.decide(ctx, uid, options, s.approving, decision{Approve: true})
 }
@@ -167,9 +167,9 @@ func (s *Service) Refuse(ctx context.Context, uid UID, options RequestOptions) (
 	return s.decide(ctx, uid, options, s.refusing, decision{})
 }
 
-// LastOf returns the number of the last change of an object that waited for a second person, decided on or not. It
-// returns ErrNoApproval where none did, or the caller may not see it. What a kind of object is called, and its
-// number, are as in Approval.
+// LastOf returns the number of the last change of an object that waited for a second person, decided on or
+// not. It returns ErrNoApproval where none did, or the caller may not see it. What a kind of object is
+// called, and its number, are as in Approval.
 func (s *Service) LastOf(ctx context.Context, object, uid string) (last UID, err error) {
 	caller, err := access.Require(ctx)
 	if err != nil {
@@ -301,8 +301,8 @@ func (s *Service) programTx(ctx context.Context, tx *Tx) (is bool, err error) {
 	return is, err
 }
 
-// endedTx returns ErrMakerEnded if the API key that asked for a change is disabled, or the person who asked, or who
-// is responsible for the key, is not active any more.
+// endedTx returns ErrMakerEnded if the API key that asked for a change is disabled, or the person who asked,
+// or who is responsible for the key, is not active any more.
 func (w *waiting) endedTx(ctx context.Context, tx *Tx) error {
 	var person string // '' if none was kept
 	if w.MakerPerson != nil {

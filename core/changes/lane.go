@@ -58,8 +58,8 @@ type Member[D, R any] struct {
 func (m *Member[D, R]) Refuse(why error) { m.refusal = why }
 
 // DeclareLane is Declare for an operation whose requests are carried out many at a time. It creates things;
-// what waits for a second person is settled alone (Settle). The work carries out the requests of a lane. If it
-// returns an error, each is tried alone.
+// what waits for a second person is settled alone (Settle). The work carries out the requests of a lane. If
+// it returns an error, each is tried alone.
 func DeclareLane[D, R any](
 	s *Service, name, object string, needs access.Permission,
 	work func(ctx context.Context, tx *LaneTx, members []*Member[D, R]) error,
@@ -203,8 +203,8 @@ func (l *lane) carryOut(tenant access.Tenant, seats []*seat) {
 // mostCopies bounds how often a request is tried that a copy of it overtakes.
 const mostCopies = 3
 
-// copied reports whether a copy of a request was quicker, in another process or in a transaction whose end was lost: the
-// next try finds its answer.
+// copied reports whether a copy of a request was quicker, in another process or in a transaction whose end
+// was lost: the next try finds its answer.
 func copied(err error) bool {
 	constraint, _ := db.UniqueViolation(err)
 	return constraint == "idempotency_keys_pkey"
@@ -360,8 +360,9 @@ type idempotencyKey struct {
 	Outcome   json.RawMessage `bun:"outcome,type:json"`
 }
 
-// keep records what was done and refused, and keeps the answers for their keys. A copy of a request in another
-// process may have the same key in work: the key's row, which is written last, lets only one of them commit.
+// keep records what was done and refused, and keeps the answers for their keys. A copy of a request in
+// another process may have the same key in work: the key's row, which is written last, lets only one of them
+// commit.
 func (l *lane) keep(ctx context.Context, seats []*seat, ids []audit.ID) error {
 	var record []events.Recorded
 	var keys []*idempotencyKey

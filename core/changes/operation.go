@@ -14,8 +14,8 @@ import (
 // Operation is one kind of change, which its domain declares once. D is the draft, R the result; both are
 // kept as JSON, D sealed.
 //
-// It has few methods and no parts that know D or R: every package that names a service compiles the methods of all
-// its operations anew.
+// It has few methods and no parts that know D or R: every package that names a service compiles the methods
+// of all its operations anew.
 type Operation[D, R any] struct{ is *operation }
 
 // operation is an Operation whatever its draft and result: a draft is a D, a result an R.
@@ -87,8 +87,8 @@ func (o *Operation[D, R]) Settle(
 	return o
 }
 
-// Partly sets what happens to an object that needs two people (Proposal.Approvers), once the first of them has
-// agreed: partly returns the object's version from then on.
+// Partly sets what happens to an object that needs two people (Proposal.Approvers), once the first of them
+// has agreed: partly returns the object's version from then on.
 func (o *Operation[D, R]) Partly(
 	partly func(ctx context.Context, tx *Tx, at Target) (version int32, err error),
 ) *Operation[D, R] {
@@ -102,8 +102,9 @@ func (o *Operation[D, R]) DecidedWith(decides access.Permission) *Operation[D, R
 	return o
 }
 
-// ProposeTx keeps an object that the operation has created for the decision of a second person (Settle), for work that
-// finds out later than the request whether one has to agree. The maker is who made the request. It returns the approval.
+// ProposeTx keeps an object that the operation has created for the decision of a second person (Settle), for
+// work that finds out later than the request whether one has to agree. The maker is who made the request. It
+// returns the approval.
 func (o *Operation[D, R]) ProposeTx(
 	ctx context.Context, inner bun.Tx, maker access.Caller, now time.Time, draft D, p Proposal,
 ) (UID, error) {

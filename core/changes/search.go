@@ -33,8 +33,9 @@ type queryKey struct {
 	order string
 }
 
-// sees maps each kind of object to the permission that shows its approvals, with their fields. ViewCustomers shows
-// the approvals of all kinds, but not their fields. Those of a kind that is missing here nobody is shown.
+// sees maps each kind of object to the permission that shows its approvals, with their fields. ViewCustomers
+// shows the approvals of all kinds, but not their fields. Those of a kind that is missing here nobody is
+// shown.
 var sees = map[string]access.Permission{
 	"customer": access.ViewCustomers, "limits": access.ViewCustomers, "feeTier": access.ViewCustomers,
 	"account": access.ViewAccounts, "sweep": access.ViewAccounts, "hold": access.ViewAccounts,
@@ -85,8 +86,8 @@ func kinds(caller access.Caller) string {
 	return strings.Join(all, ", ")
 }
 
-// Listed is the condition that a caller that may see some approvals sees one of the table with this alias; empty where
-// it sees those of all kinds.
+// Listed is the condition that a caller that may see some approvals sees one of the table with this alias;
+// empty where it sees those of all kinds.
 func Listed(caller access.Caller, alias string) string {
 	if caller.May(access.ViewCustomers) {
 		return ""

@@ -18,8 +18,8 @@ func (c *Fields) IBAN(field, value string) string {
 	return right(c, field, number)
 }
 
-// BankOfIBAN returns the country of an IBAN and the code in it that names the bank in this country, such as the
-// sort code in the United Kingdom. ok is false where the text is no IBAN.
+// BankOfIBAN returns the country of an IBAN and the code in it that names the bank in this country, such as
+// the sort code in the United Kingdom. ok is false where the text is no IBAN.
 func BankOfIBAN(text string) (country, code string, ok bool) {
 	number := ident.Upper(strings.ReplaceAll(text, " ", ""))
 	if !IsPlain(text) || !isIBAN(number) {
@@ -155,8 +155,8 @@ const ibanTable = `11n NO
 // bankCode is where the code of the bank stands behind country and check digits.
 type bankCode struct{ from, to int }
 
-// bankCodes are the places of the bank identifiers of the registry. In the United Kingdom and Ireland it is the
-// sort code instead, which says more than the four letters before it.
+// bankCodes are the places of the bank identifiers of the registry. In the United Kingdom and Ireland it is
+// the sort code instead, which says more than the four letters before it.
 var bankCodes = func() map[string]bankCode {
 	codes := map[string]bankCode{}
 	for line := range strings.Lines(bankCodeTable) {

@@ -44,8 +44,8 @@ func (s *Service) Verify(ctx context.Context, token string) (access.Caller, erro
 	return caller, err
 }
 
-// VerifyFor is Verify for those who go on after it, such as streams: they have to ask again after the time that it
-// returns, when the token may have ended.
+// VerifyFor is Verify for those who go on after it, such as streams: they have to ask again after the time
+// that it returns, when the token may have ended.
 func (s *Service) VerifyFor(ctx context.Context, token string) (access.Caller, time.Duration, error) {
 	if token == "" {
 		return access.Caller{}, 0, access.ErrUnauthenticated

@@ -1,5 +1,5 @@
-// Package clock tells what time it is for a bank: that of the machine or, in a sandbox bank, one that its staff has
-// moved on, so that cut-offs, settlements and dated payments can be seen without waiting for them.
+// Package clock tells what time it is for a bank: that of the machine or, in a sandbox bank, one that its
+// staff has moved on, so that cut-offs, settlements and dated payments can be seen without waiting for them.
 package clock
 
 import (
@@ -41,8 +41,8 @@ type shown struct {
 	readAt time.Time
 }
 
-// fresh is for how long a process goes by what it has read of a clock: another one that moves it is followed within
-// this time.
+// fresh is for how long a process goes by what it has read of a clock: another one that moves it is followed
+// within this time.
 const fresh = time.Second
 
 // New makes the service.
@@ -110,7 +110,8 @@ type Reading struct {
 	Moved  bool       `json:"moved"`  // it is ahead of the machine's clock
 }
 
-// Read tells what time it is for the caller's bank, and where its clock is moving to. Who sees payments sees it.
+// Read tells what time it is for the caller's bank, and where its clock is moving to. Who sees payments sees
+// it.
 func (s *Service) Read(ctx context.Context) (Reading, error) {
 	caller, err := access.Require(ctx, access.ViewPayments, access.MoveClock)
 	if err != nil {
@@ -167,8 +168,8 @@ func (s *Service) MoveTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, t
 // leased is for how long one worker alone moves a clock, unless it dies: longer than a tick of its work.
 const leased = 15 * time.Second
 
-// Lease returns where the clock of the caller's bank is moving to, for one worker at a time; nil if it is not moving,
-// or another worker moves it.
+// Lease returns where the clock of the caller's bank is moving to, for one worker at a time; nil if it is not
+// moving, or another worker moves it.
 func (s *Service) Lease(ctx context.Context) (to *time.Time, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

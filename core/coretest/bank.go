@@ -120,8 +120,8 @@ var (
 	sharedKeys = seal.New()
 )
 
-// Ahead sets the sequences of a test's database far above the numbers that tests choose themselves, which takes
-// their owner. It never sets them back: others may have taken numbers since.
+// Ahead sets the sequences of a test's database far above the numbers that tests choose themselves, which
+// takes their owner. It never sets them back: others may have taken numbers since.
 func Ahead(ownerURL string) error {
 	owner, err := db.Open(ownerURL, db.Options{Connections: 1})
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"bankgraph/db"
 )
 
-// On returns a new bank in the database at this address, opened with these options; owner is its address for the
-// owner of its tables.
+// On returns a new bank in the database at this address, opened with these options; owner is its address for
+// the owner of its tables.
 func On(t testing.TB, owner, url string, options db.Options) *Bank {
 	t.Helper()
 	d, err := db.Open(url, options)

@@ -16,7 +16,8 @@ import (
 	"bankgraph/db"
 )
 
-// directory lists the banks that payments reach: all rails, RTP alone, ACH alone; the test bank itself; and one abroad.
+// directory lists the banks that payments reach: all rails, RTP alone, ACH alone; the test bank itself; and
+// one abroad.
 const directory = `countryCode,nationalIdType,nationalId,bic,name,ach,fedwireTransfer,rtpServices,rtpStatus,fedNowServices,fedNowStatus
 US,ABA,611090001,,Test Bank,true,true,CRDT,Active,CRDT,Active
 US,ABA,611590103,,Old Mill Bank,true,true,CRDT,Active,CRDT,Active
@@ -28,7 +29,8 @@ DE,BLZ,50070010,MUSTDEFF,Musterbank,false,false,,,,
 // directories are filled once in each database, by its address.
 var directories sync.Map
 
-// Directory fills the directory of banks of the database, over a connection of its own: a test may break the bank's.
+// Directory fills the directory of banks of the database, over a connection of its own: a test may break the
+// bank's.
 func (b *Bank) Directory() {
 	b.t.Helper()
 	once, _ := directories.LoadOrStore(b.opened.url, new(sync.Once))

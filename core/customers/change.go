@@ -216,8 +216,8 @@ func (s *Service) moveTx(ctx context.Context, tx *changes.Tx, r *related, was, c
 	return nil
 }
 
-// keepOfficersTx clears the officers of a customer with a new owner who belong neither to the bank nor to that
-// owner: nobody sees another partner's people.
+// keepOfficersTx clears the officers of a customer with a new owner who belong neither to the bank nor to
+// that owner: nobody sees another partner's people.
 func (s *Service) keepOfficersTx(ctx context.Context, tx *changes.Tx, c *Customer) error {
 	manager, officer := login(c.RelationshipManager), login(c.OriginatingOfficer)
 	var kept []string

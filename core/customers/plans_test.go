@@ -62,7 +62,8 @@ func TestNewCustomerLooksAtNoOtherByItsNameOrKeyByItsAge(t *testing.T) {
 	}
 }
 
-// fill gives a bank so many customers that the server, which counts them, has a reason to prefer one index to another.
+// fill gives a bank so many customers that the server, which counts them, has a reason to prefer one index to
+// another.
 func fill(t *testing.T, bank *coretest.Bank, like customers.UID) {
 	t.Helper()
 	owner := bank.Owner()

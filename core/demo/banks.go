@@ -14,8 +14,8 @@ import (
 // source is what the demo bank's directory of banks is called.
 const source = "demo"
 
-// Directory reads the demo bank's directory in: itself, the banks of its customers' contacts, and nobody else. It
-// does nothing where this was done. It is for operators.
+// Directory reads the demo bank's directory in: itself, the banks of its customers' contacts, and nobody
+// else. It does nothing where this was done. It is for operators.
 func Directory(ctx context.Context, c *core.Core) error {
 	all, err := c.Banks.Sources(ctx)
 	if err != nil {
@@ -35,8 +35,9 @@ func Directory(ctx context.Context, c *core.Core) error {
 	return nil
 }
 
-// directory is the directory as a file of our own. All banks in the United States take ACH; which other rails reach
-// them follows from their place in the list. The last one was taken over, so nothing reaches it any more.
+// directory is the directory as a file of our own. All banks in the United States take ACH; which other rails
+// reach them follows from their place in the list. The last one was taken over, so nothing reaches it any
+// more.
 func directory() string {
 	var text strings.Builder
 	w := csv.NewWriter(&text)

@@ -49,8 +49,8 @@ func (s *books) houseOf(of ledger.House, account accounts.UID, in money.Currency
 	return s.house[at]
 }
 
-// Each customer has ten journals: one for the opening of each account, and from these on its payments and their
-// fees.
+// Each customer has ten journals: one for the opening of each account, and from these on its payments and
+// their fees.
 const (
 	journalsAt     = 10
 	paymentJournal = 6

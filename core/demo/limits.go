@@ -133,8 +133,8 @@ func (b *bank) catalogue() []*fees.Fee {
 	return all
 }
 
-// tiersOf returns the fee tiers of a company. The second one is for its first account only; the first customer
-// has a third one, of book transfers.
+// tiersOf returns the fee tiers of a company. The second one is for its first account only; the first
+// customer has a third one, of book transfers.
 func (b *bank) tiersOf(n int64) []*fees.Tier {
 	if !limited(n) {
 		return nil

@@ -51,8 +51,8 @@ func scatter(n int64, digits int) string {
 	for range digits {
 		space *= 10
 	}
-	// A factor near the golden ratio of the space puts neighbours far apart. Its last digit is 9, so it has no
-	// divisor in common with a power of ten and the map is one to one.
+	// A factor near the golden ratio of the space puts neighbours far apart. Its last digit is 9, so it has
+	// no divisor in common with a power of ten and the map is one to one.
 	factor := 6_180_339_887/(10_000_000_000/space)/10*10 + 9
 	spread := new(big.Int).Mul(big.NewInt(n), big.NewInt(factor))
 	spread.Add(spread, big.NewInt(2_718_281_828%space)).Mod(spread, big.NewInt(space))
@@ -98,8 +98,8 @@ func iban(country, rest string) string {
 	return country + fmt.Sprintf("%02d", 98-mod97(rest+country+"00")) + rest
 }
 
-// foreignAccount makes an account number in the form of the bank's country: an IBAN, with the code of the bank, if
-// it has them.
+// foreignAccount makes an account number in the form of the bank's country: an IBAN, with the code of the
+// bank, if it has them.
 func foreignAccount(d *dice, bank foreignBank) string {
 	switch bank.code {
 	case "DE": // 8 digits of the bank, 10 of the account

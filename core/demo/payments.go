@@ -21,7 +21,8 @@ func Payment(n int64, k int) payments.UID { return payments.UID(n*paymentsAt + i
 // paymentsAt is how many payment numbers each customer has.
 const paymentsAt = 10
 
-// planned is a payment of a customer, so many days from the start: one in the past is settled, the others wait.
+// planned is a payment of a customer, so many days from the start: one in the past is settled, the others
+// wait.
 type planned struct {
 	to    accounts.UID
 	minor int64
@@ -30,9 +31,9 @@ type planned struct {
 	again bool // every month
 }
 
-// plans lists the payments of a customer from its first account. The first customer and the partner's first one
-// pay a reserve of their own and another customer, and will again; every fifth customer has paid into its second
-// account.
+// plans lists the payments of a customer from its first account. The first customer and the partner's first
+// one pay a reserve of their own and another customer, and will again; every fifth customer has paid into its
+// second account.
 func plans(n int64) []planned {
 	reserve, other := Account(1, 1), Account(9, 0)
 	switch d := roll(topicPayment, n); {
@@ -55,8 +56,8 @@ func plans(n int64) []planned {
 	}
 }
 
-// transfers returns the payments of the customers whose accounts these are. Their accounts have afterwards what
-// they have without them: those that are settled are taken out of the opening balances.
+// transfers returns the payments of the customers whose accounts these are. Their accounts have afterwards
+// what they have without them: those that are settled are taken out of the opening balances.
 func (b *bank) transfers(all []*opened) (made []*payments.Payment) {
 	by := map[accounts.UID]*opened{}
 	for _, a := range all {

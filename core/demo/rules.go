@@ -15,9 +15,9 @@ func Rule(n int64, k int) positivepay.UID { return positivepay.UID(n*rulesAt + i
 // rulesAt is how many numbers of rules each customer has.
 const rulesAt = 4
 
-// rulesOf returns the rules of positive pay for the first account of a customer: every active company whose account has
-// positive pay lets its utility debit it. The first customer and the partner's first one have a rule in each state that
-// there is.
+// rulesOf returns the rules of positive pay for the first account of a customer: every active company whose
+// account has positive pay lets its utility debit it. The first customer and the partner's first one have a
+// rule in each state that there is.
 func (b *bank) rulesOf(n int64) []*positivepay.Rule {
 	shown := Customer(n) == First || Customer(n) == PartnersFirst
 	if n == 0 || person(n) || status(n) != customers.Active || !shown && !b.account(n, 0).EnablePositivePay {

@@ -7,8 +7,9 @@ import (
 )
 
 // sweepsOf returns a customer's sweeps: every fifth company sweeps surplus money from its first account to
-// its first contact, the first customer every Monday. The partner's first customer does too. What is above the target at first
-// is within the limits of every customer, and no amount of which the simulated networks make something else.
+// its first contact, the first customer every Monday. The partner's first customer does too. What is above
+// the target at first is within the limits of every customer, and no amount of which the simulated networks
+// make something else.
 func (b *bank) sweepsOf(n int64) []*accounts.Sweep {
 	d := roll(topicSweep, n)
 	shown := Customer(n) == First || Customer(n) == PartnersFirst

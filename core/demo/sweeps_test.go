@@ -9,8 +9,8 @@ import (
 	networks "bankgraph/core/sandbox"
 )
 
-// When the clock of the demo bank moves over a week, the sweeps of each day and of Monday run, none of them in vain, and the books
-// are right.
+// When the clock of the demo bank moves over a week, the sweeps of each day and of Monday run, none of them
+// in vain, and the books are right.
 func TestTheSweepsOfTheDemoBankRun(t *testing.T) {
 	t.Parallel()
 	c, tenant := filled(t, demo.Options{})

@@ -23,8 +23,8 @@ var tenancies = []tenancy{
 // VirtualNumber returns the number of the first customer's k-th virtual account, k from 0.
 func VirtualNumber(k int) string { return tenancies[k].number }
 
-// virtualAccountsOf returns the virtual accounts of the first customer, and of the partner's first one, on their first
-// accounts: one for each tenant that pays rent.
+// virtualAccountsOf returns the virtual accounts of the first customer, and of the partner's first one, on
+// their first accounts: one for each tenant that pays rent.
 func (b *bank) virtualAccountsOf(n int64) (all []*virtualaccounts.VirtualAccount) {
 	let := map[customers.UID][]tenancy{First: tenancies, PartnersFirst: {{"Suite 300", "LEASE-300", "86420975310035"}}}
 	for k, t := range let[Customer(n)] {

@@ -46,8 +46,8 @@ func Ask(ctx context.Context, c *core.Core, key string) error {
 	return nil
 }
 
-// Payroll is the file of payments that a customer has uploaded: of its three lines the last one has a fault. Once it is
-// checked, it waits for a second person where the customer's settings ask for one.
+// Payroll is the file of payments that a customer has uploaded: of its three lines the last one has a fault.
+// Once it is checked, it waits for a second person where the customer's settings ask for one.
 func Payroll(of customers.UID) string {
 	from := AccountNumber(int64(of-Institution), 0)
 	return "externalReferenceId,paymentAmount,speed,senderAccountNumber,receiverName,receiverAccountNumber,receiverSubAccountType,receiverBankId,paymentNotes\n" +

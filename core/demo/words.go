@@ -136,9 +136,9 @@ Northgate Bank and Trust
 Blue Mesa Bank
 Union Street Bank`)
 
-// foreignBank is a bank abroad. A 0 as the eighth character of its BIC marks a test code (ISO 9362). Its national
-// code is the one in its customers' IBANs. In phone, each # becomes a random digit; the number must fit the
-// country's plan.
+// foreignBank is a bank abroad. A 0 as the eighth character of its BIC marks a test code (ISO 9362). Its
+// national code is the one in its customers' IBANs. In phone, each # becomes a random digit; the number must
+// fit the country's plan.
 type foreignBank struct {
 	country, code, currency, name, bic, street, city, postal, phone, nationalType, national string
 }

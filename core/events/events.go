@@ -122,8 +122,8 @@ func (s *Service) After(ctx context.Context, cursor Cursor, limit int) ([]Placed
 const window = 5000
 
 // KindTx returns the next events of one kind of object after a place in a bank's feed, as After does, and the
-// place that was looked up to: further than the last event where others follow it. more reports whether the feed
-// goes on there. It joins a transaction, whose owner decides who may see which event.
+// place that was looked up to: further than the last event where others follow it. more reports whether the
+// feed goes on there. It joins a transaction, whose owner decides who may see which event.
 func KindTx(
 	ctx context.Context, tx bun.IDB, tenant access.Tenant, object string, after Cursor, most int,
 ) (found []Placed, end Cursor, more bool, err error) {

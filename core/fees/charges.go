@@ -18,8 +18,8 @@ type Charge struct {
 	Currency money.Currency `bun:"currency"`
 }
 
-// A tier that names the account counts before one that counts for all accounts of the customer. OFFSET keeps the
-// planner from beginning with the tiers of the whole bank: those of each account are looked up.
+// A tier that names the account counts before one that counts for all accounts of the customer. OFFSET keeps
+// the planner from beginning with the tiers of the whole bank: those of each account are looked up.
 var charging = db.NewQuery[Charge](`SELECT a.uid AS account, c.fee_name, c.fee_tier, c.price, c.currency
 	FROM (
 	  SELECT uid, customer, currency FROM accounts WHERE tenant = $1 AND uid = ANY($2::bigint[]) AND deleted_at IS NULL
@@ -36,8 +36,8 @@ var charging = db.NewQuery[Charge](`SELECT a.uid AS account, c.fee_name, c.fee_t
 	) AS c
 	ORDER BY c.account NULLS LAST, c.id`)
 
-// ChargesOf reads what kinds of payments cost accounts, which are named by UID or by the hash of their number.
-// Only the first charge of an account and a fee name counts (rest/CONTRACT.md, fees of payments).
+// ChargesOf reads what kinds of payments cost accounts, which are named by UID or by the hash of their
+// number. Only the first charge of an account and a fee name counts (rest/CONTRACT.md, fees of payments).
 func ChargesOf(
 	b *db.Batch, tenant access.Tenant, of []accounts.UID, numbered [][]byte, feeNames ...string,
 ) *db.Many[accounts.UID, Charge] {

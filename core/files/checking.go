@@ -25,9 +25,9 @@ const (
 	mostStalled     = 20               // calls that end with the process, or by an error, and did not come on with the file
 )
 
-// Check reads files of the caller's bank that have come in, and says of each line what would become of it. It works on one
-// file for some seconds, and returns how many lines it has checked; what is left, the next call does, in any process. It is
-// for workers.
+// Check reads files of the caller's bank that have come in, and says of each line what would become of it. It
+// works on one file for some seconds, and returns how many lines it has checked; what is left, the next call
+// does, in any process. It is for workers.
 func (s *Service) Check(ctx context.Context) (checked int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -67,8 +67,8 @@ var (
 	errLost = errors.New("somebody else has the file")
 )
 
-// lease takes the file that waits to be checked and was worked on least often, for some seconds; nil if there is none. So
-// large files and small ones take turns.
+// lease takes the file that waits to be checked and was worked on least often, for some seconds; nil if there
+// is none. So large files and small ones take turns.
 func (s *Service) lease(ctx context.Context, caller access.Caller, now time.Time) (*BulkFile, error) {
 	f := new(BulkFile)
 	err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
@@ -108,8 +108,8 @@ func (s *Service) leave(ctx context.Context, f *BulkFile) error {
 	})
 }
 
-// giveBack lets others go on at once with a file whose worker was told to stop, or found the database away: neither is the
-// file's fault, and counts against it. Where this fails too, the lease ends by itself.
+// giveBack lets others go on at once with a file whose worker was told to stop, or found the database away:
+// neither is the file's fault, and counts against it. Where this fails too, the lease ends by itself.
 func (s *Service) giveBack(ctx context.Context, f *BulkFile) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -227,7 +227,8 @@ func (c *checking) take(ctx context.Context, one *said) error {
 	return nil
 }
 
-// flush says of the lines that wait what would become of them, and writes that with how far the file has come.
+// flush says of the lines that wait what would become of them, and writes that with how far the file has
+// come.
 func (c *checking) flush(ctx context.Context) error {
 	if len(c.waiting) == 0 && len(c.batches) == 0 {
 		return nil

@@ -84,7 +84,8 @@ func (s *Service) store(ctx context.Context, tenant access.Tenant, of FileUID, f
 	}
 }
 
-// keep writes a part. If it is not known whether that was committed, it is written again: its number is its own.
+// keep writes a part. If it is not known whether that was committed, it is written again: its number is its
+// own.
 func (s *Service) keep(ctx context.Context, p *part) (err error) {
 	for range mostTries {
 		err = s.db.InTx(ctx, int64(p.Tenant), func(ctx context.Context, _ bun.Tx) error {
@@ -103,8 +104,8 @@ func (s *Service) keep(ctx context.Context, p *part) (err error) {
 // mostTries bounds how often something is written whose commit is lost.
 const mostTries = 5
 
-// readPiece fills a piece, unless the text ends before. Text that is cut is no text that ends: io.ErrUnexpectedEOF is an
-// error here.
+// readPiece fills a piece, unless the text ends before. Text that is cut is no text that ends:
+// io.ErrUnexpectedEOF is an error here.
 func readPiece(from io.Reader, piece []byte) (n int, last bool, err error) {
 	for n < len(piece) && err == nil {
 		var more int
@@ -132,8 +133,8 @@ func (s *Service) discard(ctx context.Context, tenant access.Tenant, of FileUID)
 // strayAfter is how long the text of a file may wait for its file: longer than any upload takes.
 const strayAfter = time.Hour
 
-// RemoveStray removes text of files of the caller's bank that nobody reads any more: they are checked, and each line is kept
-// by itself; or they did not come to be, as the process ended. It is for workers.
+// RemoveStray removes text of files of the caller's bank that nobody reads any more: they are checked, and
+// each line is kept by itself; or they did not come to be, as the process ended. It is for workers.
 func (s *Service) RemoveStray(ctx context.Context) (removed int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

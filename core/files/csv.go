@@ -48,7 +48,8 @@ func (r *reader) readHeader(from io.Reader) (begins int64, err error) {
 		known, fill := columnNamed(name)
 		switch {
 		case known == "" || r.kind == RTP && slices.Contains(notOfRTP, known):
-			// without its name: where the line with the names is missing, that is an account number, or somebody's name
+			// without its name: where the line with the names is missing, that is an account number, or
+			// somebody's name
 			return 0, broken(1, "", fault.Malformed,
 				fmt.Sprintf("the name of column %d is not known in files of this type: the first line must name the columns", i+1))
 		case slices.Contains(there, known):
@@ -141,8 +142,8 @@ func (r *reader) fill(s *said, row []string) {
 	s.order = o
 }
 
-// unmarked reads the first line of a file without the mark of UTF-8 that some programs begin it with, and says how long
-// that was.
+// unmarked reads the first line of a file without the mark of UTF-8 that some programs begin it with, and
+// says how long that was.
 func unmarked(from io.Reader) (in *bufio.Reader, marked int64) {
 	bound := &bounded{from: from}
 	bound.begins()

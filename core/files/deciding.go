@@ -45,17 +45,17 @@ func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	return saved(f), s.decideTx(ctx, tx, &was, f, Cancelled)
 }
 
-// Approve lets the payments of a file be made that waits for a second person; of two people, the first agrees. It
-// returns what the approval of a change returns (changes.Service.Approve), and ErrNotWaiting for a file that never
-// waited. A version in the options is the file's.
+// Approve lets the payments of a file be made that waits for a second person; of two people, the first
+// agrees. It returns what the approval of a change returns (changes.Service.Approve), and ErrNotWaiting for a
+// file that never waited. A version in the options is the file's.
 func (s *Service) Approve(
 	ctx context.Context, uid FileUID, options changes.RequestOptions,
 ) (changes.Outcome[changes.UID], error) {
 	return s.decideOn(ctx, "approveFile", uid, options, s.changes.Approve)
 }
 
-// Reject refuses all payments of a file that waits for a second person, with a reason that the file shows. It returns
-// what Approve returns.
+// Reject refuses all payments of a file that waits for a second person, with a reason that the file shows. It
+// returns what Approve returns.
 func (s *Service) Reject(
 	ctx context.Context, uid FileUID, options changes.RequestOptions,
 ) (changes.Outcome[changes.UID], error) {

@@ -16,8 +16,8 @@ import (
 	"bankgraph/core/postal"
 )
 
-// Wires come as tagged messages, one after the other (rest/CONTRACT.md, formats of bulk files). Each begins with the
-// tag {1500}; its payment goes out as a message of ISO 20022, as all wires do.
+// Wires come as tagged messages, one after the other (rest/CONTRACT.md, formats of bulk files). Each begins
+// with the tag {1500}; its payment goes out as a message of ISO 20022, as all wires do.
 
 // tags are the tags that a message may have.
 var tags = map[string]string{
@@ -147,13 +147,15 @@ func readWire(s *said, text string) {
 	s.order = o
 }
 
-// wireParty is an originator or a beneficiary: a code, its account, its name and up to three lines of address.
+// wireParty is an originator or a beneficiary: a code, its account, its name and up to three lines of
+// address.
 type wireParty struct {
 	number, name string
 	address      postal.Address
 }
 
-// partyOf reads D123456789*NAME*LINE*CITY, ST 12345*. The last line of the address has city, state and postal code.
+// partyOf reads D123456789*NAME*LINE*CITY, ST 12345*. The last line of the address has city, state and postal
+// code.
 func partyOf(text string) (p wireParty) {
 	lines := partsOf(text)
 	if len(lines) == 0 {

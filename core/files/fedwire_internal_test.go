@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A file is read again from its beginning each time that its checking goes on: what was checked before is passed over.
+// A file is read again from its beginning each time that its checking goes on: what was checked before is
+// passed over.
 func TestWiresThatWereCheckedAreOnlyPassedOver(t *testing.T) { //nolint:paralleltest // it counts allocations
 	const wires = 1000
 	text := strings.Repeat("{1500}X{2000}000000000100\n", wires)

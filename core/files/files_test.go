@@ -397,7 +397,8 @@ func TestACancelledFilePaysNothing(t *testing.T) {
 	}
 }
 
-// A worker that ends in the middle of a file leaves it to the next one: no payment is lost, and none is made twice.
+// A worker that ends in the middle of a file leaves it to the next one: no payment is lost, and none is made
+// twice.
 func TestAFileGoesOnWhereAnotherWorkerStopped(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)

@@ -34,8 +34,8 @@ var (
 	countingLines db.QueryCache[db.Count]
 )
 
-// LinesOf reads a window of the lines of each file, in their order, with what they say. The list of a file that the caller
-// may not see is empty.
+// LinesOf reads a window of the lines of each file, in their order, with what they say. The list of a file
+// that the caller may not see is empty.
 func (s *Service) LinesOf(
 	ctx context.Context, b *db.Batch, of []FileUID, by FileLineSearch, want db.Columns, w page.Window,
 ) *db.Many[FileUID, FileLine] {
@@ -109,7 +109,8 @@ var readingBatches db.QueryCache[FileBatch]
 // MostBatches is how many batches of a file are shown.
 const MostBatches = 100
 
-// BatchesOf reads the first MostBatches batches of each file, in their order. The list of a file that the caller may not see is empty.
+// BatchesOf reads the first MostBatches batches of each file, in their order. The list of a file that the
+// caller may not see is empty.
 func (s *Service) BatchesOf(ctx context.Context, b *db.Batch, of []FileUID) *db.Many[FileUID, FileBatch] {
 	caller, err := access.Require(ctx, access.ViewFiles)
 	if err != nil {

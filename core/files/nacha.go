@@ -19,8 +19,8 @@ import (
 	"bankgraph/db"
 )
 
-// A NACHA file is read twice: first its totals and the accounts that its batches are paid from, of which the last entry
-// may tell; then its entries.
+// A NACHA file is read twice: first its totals and the accounts that its batches are paid from, of which the
+// last entry may tell; then its entries.
 
 // mostBatches is how many batches a file has at most.
 const mostBatches = 10_000
@@ -38,7 +38,8 @@ type batch struct {
 // batches are those of a file, in its order.
 type batches []*batch
 
-// readBatches reads a NACHA file for the first time: its batches, the faults of the file as a whole, and those of entries.
+// readBatches reads a NACHA file for the first time: its batches, the faults of the file as a whole, and
+// those of entries.
 func readBatches(from io.Reader, f *BulkFile) (all batches, whole, entries Faults, err error) {
 	_, _, err = nacha.Read(from, func(head nacha.Batch, e nacha.Entry) error {
 		if len(all) == 0 || all[len(all)-1].head != head {
@@ -126,8 +127,8 @@ var findingPayers = db.NewQuery[payer](`SELECT a.uid, a.number_hash, coalesce(nu
 	    OR a.enable_ach AND coalesce(nullif(a.ach_company_id, ''), c.ach_company_id) = ANY($4::text[]))
 	ORDER BY a.default_offset DESC, a.uid LIMIT 1000`)
 
-// payFrom finds the accounts that batches are paid from: that of the last entry if it balances the others, else the default
-// offset account of the company id, else the only account that has the id.
+// payFrom finds the accounts that batches are paid from: that of the last entry if it balances the others,
+// else the default offset account of the company id, else the only account that has the id.
 func (s *Service) payFrom(ctx context.Context, f *BulkFile, all batches) error {
 	var hashes [][]byte
 	var ids []string
@@ -173,8 +174,8 @@ func (b *batch) payFrom(known []*payer, numbers [][]byte) {
 		", and the batch does not balance itself"
 }
 
-// readEntries reads a NACHA file again, and hands out its entries after a line. Those that had faults are handed out as
-// such, in their order.
+// readEntries reads a NACHA file again, and hands out its entries after a line. Those that had faults are
+// handed out as such, in their order.
 func readEntries(from io.Reader, all batches, faulty Faults, after int32, each func(*said) error) error {
 	at := -1
 	// hand hands out the entries with faults before a line, too

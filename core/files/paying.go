@@ -18,9 +18,9 @@ import (
 // paidTogether is how many payments of a file are made in one transaction.
 const paidTogether = 250
 
-// Pay makes payments of files of the caller's bank that are approved, or need no approval, and returns how many lines it has
-// dealt with. Each line becomes one payment, or has the reason why it cannot be; no line stops the others. It is for
-// workers: of many, each has another file.
+// Pay makes payments of files of the caller's bank that are approved, or need no approval, and returns how
+// many lines it has dealt with. Each line becomes one payment, or has the reason why it cannot be; no line
+// stops the others. It is for workers: of many, each has another file.
 func (s *Service) Pay(ctx context.Context) (dealt int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -47,8 +47,8 @@ func passing(err error) bool {
 	return db.IsUnavailable(err) || db.IsTimeout(err) || db.IsLockTimeout(err) || errors.Is(err, context.Canceled)
 }
 
-// payAlone makes the payments of the lines that come next one by one. One that fails for a reason of the bank's own has
-// that said of it.
+// payAlone makes the payments of the lines that come next one by one. One that fails for a reason of the
+// bank's own has that said of it.
 func (s *Service) payAlone(ctx context.Context, caller access.Caller, now time.Time) (dealt int, err error) {
 	for range paidTogether {
 		n, err := s.pay(ctx, caller, now, 1)
@@ -98,8 +98,8 @@ func (s *Service) giveUp(ctx context.Context, caller access.Caller, now time.Tim
 	return dealt, errors.Join(err, why)
 }
 
-// dealing locks a file that is being processed with its next lines, has do deal with these, and writes what became of them.
-// The file ends with its last line. do is not called where no line is left.
+// dealing locks a file that is being processed with its next lines, has do deal with these, and writes what
+// became of them. The file ends with its last line. do is not called where no line is left.
 func (s *Service) dealing(
 	ctx context.Context, caller access.Caller, now time.Time, most int64,
 	do func(context.Context, bun.Tx, *BulkFile, []*FileLine) error,

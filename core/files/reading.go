@@ -43,7 +43,8 @@ func broken(line int32, field string, problem fault.Problem, message string) err
 	return errBroken{FileFault{line, field, string(problem), message}}
 }
 
-// bounded fails where a record takes too many bytes, so that a file without ends of lines does not fill the memory.
+// bounded fails where a record takes too many bytes, so that a file without ends of lines does not fill the
+// memory.
 type bounded struct {
 	from io.Reader
 	left int
@@ -66,8 +67,8 @@ func (b *bounded) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// faultsOf returns the faults of an order in the words of a file: where column names the fields of an order as the file
-// does.
+// faultsOf returns the faults of an order in the words of a file: where column names the fields of an order
+// as the file does.
 func faultsOf(line int32, why error, column func(field string) string) Faults {
 	var all Faults
 	var several fault.Faults
@@ -94,7 +95,8 @@ var problemOf = map[fault.Kind]fault.Problem{
 	fault.Invalid: fault.Malformed,
 }
 
-// columnIn names the fields of an order by the columns of our own layouts: receiver.bank.bankId is receiverBankId.
+// columnIn names the fields of an order by the columns of our own layouts: receiver.bank.bankId is
+// receiverBankId.
 func columnIn(field string) string {
 	field = strings.TrimPrefix(field, "additionalInfo.")
 	side, of, sided := strings.Cut(field, ".")
@@ -118,7 +120,8 @@ func columnIn(field string) string {
 // column fills a field of an order from a cell.
 type column func(o *payments.Order, cell string) error
 
-// columns are those of our own layouts, in the order in which a template has them (rest/CONTRACT.md, formats of bulk files).
+// columns are those of our own layouts, in the order in which a template has them (rest/CONTRACT.md, formats
+// of bulk files).
 var columns = []struct {
 	name string
 	fill column
@@ -149,7 +152,8 @@ var columns = []struct {
 	{"referenceForBeneficiary", into(func(o *payments.Order) *string { return &o.Reference })},
 }
 
-// needed are the columns without which no line can be right; notOfRTP are those that files of instant payments lack.
+// needed are the columns without which no line can be right; notOfRTP are those that files of instant
+// payments lack.
 var (
 	needed   = []string{"externalReferenceId", "paymentAmount", "senderAccountNumber", "receiverAccountNumber"}
 	notOfRTP = []string{"speed", "secCode", "entryType"}

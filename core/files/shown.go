@@ -66,8 +66,8 @@ func inShown(alias, account string) map[string]string {
 	}
 }
 
-// Page reads a page of the files that the caller may see and a search finds, newest first, with all that is shown of
-// them, and how many there are. Callers need one of the permissions.
+// Page reads a page of the files that the caller may see and a search finds, newest first, with all that is
+// shown of them, and how many there are. Callers need one of the permissions.
 func (s *Service) Page(
 	ctx context.Context, by FileSearch, w page.Window, oneOf ...access.Permission,
 ) (found page.Counted[*ShownFile], err error) {
@@ -117,8 +117,8 @@ func (s *Service) Page(
 	return found, nil
 }
 
-// Find reads a file with all that is shown of it. It returns ErrNotFound for one that is absent, or that the caller may
-// not see.
+// Find reads a file with all that is shown of it. It returns ErrNotFound for one that is absent, or that the
+// caller may not see.
 func (s *Service) Find(ctx context.Context, uid FileUID) (*ShownFile, error) {
 	found, err := s.Page(ctx, FileSearch{UID: only(uid)}, page.First(1), access.ViewFiles)
 	if err != nil {
@@ -144,8 +144,8 @@ func (s *Service) Formats(ctx context.Context) ([]Format, error) {
 	return slices.Clone(formats), err
 }
 
-// PaymentsOf reads a page of the payments of a file, in the order of its lines, and how many there are. It returns
-// ErrNotFound for a file that is absent, or that the caller may not see.
+// PaymentsOf reads a page of the payments of a file, in the order of its lines, and how many there are. It
+// returns ErrNotFound for a file that is absent, or that the caller may not see.
 func (s *Service) PaymentsOf(
 	ctx context.Context, uid FileUID, w page.Window,
 ) (found page.Counted[*ShownLine], err error) {
@@ -188,8 +188,9 @@ func (s *Service) PaymentsOf(
 	return found, nil
 }
 
-// Look finds files as partners ask for them: by number, whose name is compared if one is given too (ErrMismatch), or else
-// by a part of the name among those of the last six months (rest/CONTRACT.md, bulk file search).
+// Look finds files as partners ask for them: by number, whose name is compared if one is given too
+// (ErrMismatch), or else by a part of the name among those of the last six months (rest/CONTRACT.md, bulk
+// file search).
 func (s *Service) Look(
 	ctx context.Context, name string, number *FileUID, w page.Window,
 ) (found page.Counted[*ShownFile], err error) {
@@ -208,7 +209,8 @@ func (s *Service) Look(
 	return found, err
 }
 
-// LookAnd is Look as it was before: name and number must both be the file's, and whoever asks must be one who manages files.
+// LookAnd is Look as it was before: name and number must both be the file's, and whoever asks must be one who
+// manages files.
 func (s *Service) LookAnd(
 	ctx context.Context, name string, number *FileUID, w page.Window,
 ) (found page.Counted[*ShownFile], err error) {

@@ -24,8 +24,8 @@ import (
 type Upload struct {
 	Customer customers.UID
 	Type     FileType
-	// Open begins to read the file. It is called once, when it is known that the caller may upload one of the customer.
-	// A name has a path or none, of which only the end counts; it ends with .csv or .txt.
+	// Open begins to read the file. It is called once, when it is known that the caller may upload one of the
+	// customer. A name has a path or none, of which only the end counts; it ends with .csv or .txt.
 	Open func() (name string, content io.Reader, err error)
 }
 
@@ -59,7 +59,8 @@ const (
 	fileObject     = "file"
 )
 
-// uploads counts what comes in, so that no caller and no bank takes the memory and the connections of the others.
+// uploads counts what comes in, so that no caller and no bank takes the memory and the connections of the
+// others.
 type uploads struct {
 	mu sync.Mutex
 	of map[string]int // by whose they are: all, those of a bank, those of a party of it

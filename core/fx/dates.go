@@ -12,8 +12,8 @@ import (
 	"bankgraph/core/rails/calendar"
 )
 
-// Tenor says how far ahead a trade is settled: ON, TN, SPOT, or so many weeks, months or years after the spot date, as in
-// 1W, 3M and 1Y.
+// Tenor says how far ahead a trade is settled: ON, TN, SPOT, or so many weeks, months or years after the spot
+// date, as in 1W, 3M and 1Y.
 type Tenor string
 
 const (
@@ -51,8 +51,8 @@ func (p pair) lag() int {
 	return 2
 }
 
-// open reports whether a day is a business day of both currencies: Monday to Friday; of the US dollar, but for the
-// holidays of the Federal Reserve (rest/CONTRACT.md, value dates).
+// open reports whether a day is a business day of both currencies: Monday to Friday; of the US dollar, but
+// for the holidays of the Federal Reserve (rest/CONTRACT.md, value dates).
 func (p pair) open(day time.Time) bool {
 	if weekday := day.Weekday(); weekday == time.Saturday || weekday == time.Sunday {
 		return false
@@ -60,7 +60,8 @@ func (p pair) open(day time.Time) bool {
 	return p[0] != "USD" && p[1] != "USD" || calendar.IsBankingDay(day)
 }
 
-// after returns the nth business day after a day; with n = 0 the day itself, or the first business day after it.
+// after returns the nth business day after a day; with n = 0 the day itself, or the first business day after
+// it.
 func (p pair) after(day time.Time, n int) time.Time {
 	for ; !p.open(day); day = day.AddDate(0, 0, 1) {
 	}
@@ -95,8 +96,8 @@ func (p pair) valueDate(today time.Time, t Tenor) time.Time {
 	}
 }
 
-// months returns the business day so many months after the spot date: from the last one of a month to the last one of a
-// month, and never beyond the end of a month.
+// months returns the business day so many months after the spot date: from the last one of a month to the
+// last one of a month, and never beyond the end of a month.
 func (p pair) months(spot time.Time, n int) time.Time {
 	first := time.Date(spot.Year(), spot.Month()+time.Month(n), 1, 0, 0, 0, 0, time.UTC)
 	end := first.AddDate(0, 1, -1)

@@ -99,7 +99,8 @@ func (s *Service) FindTrades(
 	return db.QueueMany(b, text, func(t *Trade) TradeUID { return t.UID }, caller.Tenant, caller.ScopeCustomer(), uids)
 }
 
-// Find reads one trade. It returns ErrNotFound for one that is absent, or of a customer that the caller may not see.
+// Find reads one trade. It returns ErrNotFound for one that is absent, or of a customer that the caller may
+// not see.
 func (s *Service) Find(ctx context.Context, uid TradeUID) (*Trade, error) {
 	if _, err := access.Require(ctx, access.ViewTrades); err != nil {
 		return nil, err

@@ -10,7 +10,8 @@ import (
 	"bankgraph/core/money"
 )
 
-// Market is where a bank's prices come from. It is asked within a transaction, so it answers from what it has at hand.
+// Market is where a bank's prices come from. It is asked within a transaction, so it answers from what it has
+// at hand.
 type Market interface {
 	// Price returns what one unit of a currency costs in another. It returns ErrNoPrice if it knows none.
 	Price(ctx context.Context, ask Ask) (Price, error)
@@ -27,8 +28,8 @@ type Ask struct {
 	Value   time.Time // when the money is exchanged
 }
 
-// Price is how much of the currency that is bought one unit of the currency that is sold brings in the market, without
-// the bank's margin.
+// Price is how much of the currency that is bought one unit of the currency that is sold brings in the
+// market, without the bank's margin.
 type Price struct {
 	Spot      *big.Rat
 	Points    *big.Rat // what the value date adds to the spot rate
@@ -38,8 +39,8 @@ type Price struct {
 // ErrNoPrice is returned where the market has no price.
 var ErrNoPrice = fault.New(fault.State, "quote.no_price", "the bank has no price for these currencies and this date")
 
-// Margins are what the bank keeps of a rate by the customer's pricing tier, in millionths (rest/CONTRACT.md, foreign
-// exchange prices). Any other tier has the one of Standard.
+// Margins are what the bank keeps of a rate by the customer's pricing tier, in millionths (rest/CONTRACT.md,
+// foreign exchange prices). Any other tier has the one of Standard.
 var margins = map[string]int32{"standard": 10_000, "preferred": 5_000, "premier": 2_500}
 
 // marginOf returns the margin of a pricing tier.

@@ -245,8 +245,8 @@ func (q *Quote) exchange(asked money.Amount) error {
 	return nil
 }
 
-// worth returns what limits count of a quote: what is sold or bought of the bank's currency, else what is sold at the
-// market's rate.
+// worth returns what limits count of a quote: what is sold or bought of the bank's currency, else what is
+// sold at the market's rate.
 func (s *Service) worth(ctx context.Context, b bank, q *Quote, spot, now time.Time) (int64, error) {
 	switch b.Currency {
 	case q.Sell:

@@ -35,7 +35,8 @@ const (
 	Forward   Product = "FORWARD" // settled later
 )
 
-// needs is the permission for quotes and trades of a product (rest/CONTRACT.md, foreign exchange permissions).
+// needs is the permission for quotes and trades of a product (rest/CONTRACT.md, foreign exchange
+// permissions).
 func (p Product) needs() access.Permission {
 	if p == Forward {
 		return access.InstructTrades
@@ -63,8 +64,8 @@ const (
 	ByAccount   IDType = "DDA" // one of its account numbers
 )
 
-// Quote is a rate at which the bank is ready to trade with a customer for some seconds (rest/CONTRACT.md, quotes). The
-// customer sells the base currency and buys the quote currency.
+// Quote is a rate at which the bank is ready to trade with a customer for some seconds (rest/CONTRACT.md,
+// quotes). The customer sells the base currency and buys the quote currency.
 type Quote struct {
 	bun.BaseModel `bun:"table:fx_quotes,alias:q" json:"-"`
 

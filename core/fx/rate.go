@@ -7,8 +7,8 @@ import (
 	"bankgraph/core/money"
 )
 
-// Rate is an exact exchange rate, or a part of one, in units of 0.0000000001: how much of the currency that is bought
-// one unit of the currency that is sold brings.
+// Rate is an exact exchange rate, or a part of one, in units of 0.0000000001: how much of the currency that
+// is bought one unit of the currency that is sold brings.
 type Rate int64
 
 const (
@@ -48,8 +48,8 @@ type Number Rate
 // MarshalJSON writes the digits of Rate.String.
 func (n Number) MarshalJSON() ([]byte, error) { return []byte(Rate(n).String()), nil }
 
-// rounded returns the rate that is nearest to a number: of seven digits, and of ten decimals at most. ok is false for a
-// number that is too large for a rate, or too small.
+// rounded returns the rate that is nearest to a number: of seven digits, and of ten decimals at most. ok is
+// false for a number that is too large for a rate, or too small.
 func rounded(n *big.Rat) (r Rate, ok bool) {
 	decimals := 0
 	for at := new(big.Rat).Set(n); decimals < rateDecimals && at.Cmp(fullRate) < 0; decimals++ {
@@ -92,8 +92,8 @@ func halfEven(n *big.Rat) *big.Int {
 // mostMinor bounds amounts, so that sums of them stay far from overflow.
 const mostMinor = 1e17
 
-// exchanged returns the minor units that an amount is in another currency, by a rate between the two: the nearest, of two
-// that are the even one.
+// exchanged returns the minor units that an amount is in another currency, by a rate between the two: the
+// nearest, of two that are the even one.
 func exchanged(from money.Amount, rate *big.Rat, to money.Currency) *big.Int {
 	n := new(big.Rat).SetInt64(from.Minor)
 	return halfEven(n.Mul(n, rate).Mul(n, power(to.Digits()-from.Currency.Digits())))

@@ -43,8 +43,8 @@ type CoverUID int64
 
 func (u CoverUID) String() string { return strconv.FormatInt(int64(u), 10) }
 
-// Trade is a contract of the bank and a customer to exchange two amounts on a day (rest/CONTRACT.md, trades). The customer
-// sells the base currency and buys the quote currency.
+// Trade is a contract of the bank and a customer to exchange two amounts on a day (rest/CONTRACT.md, trades).
+// The customer sells the base currency and buys the quote currency.
 type Trade struct {
 	bun.BaseModel `bun:"table:fx_trades,alias:ft" json:"-"`
 

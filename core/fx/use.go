@@ -23,8 +23,8 @@ var (
 		AND state NOT IN ('REJECTED', 'INVALID', 'CANCELLED')`)
 )
 
-// Lock reads and locks trades by which payments are exchanged, when the batch is sent. Whether a payment uses them is for
-// UsedOf, in a later batch.
+// Lock reads and locks trades by which payments are exchanged, when the batch is sent. Whether a payment uses
+// them is for UsedOf, in a later batch.
 func Lock(b *db.Batch, tenant access.Tenant, uids []TradeUID) *db.Rows[Trade] {
 	return db.Queue(b, lockingTrades, tenant, uids)
 }

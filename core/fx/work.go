@@ -18,8 +18,8 @@ import (
 // atATime bounds what one call of a worker does.
 const atATime = 250
 
-// Expire ends quotes of the caller's bank whose time has passed, and returns how many. It is for workers: any number may
-// call it at a time.
+// Expire ends quotes of the caller's bank whose time has passed, and returns how many. It is for workers: any
+// number may call it at a time.
 func (s *Service) Expire(ctx context.Context) (taken int, err error) {
 	taken, err = inTurn(ctx, s, func(ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time) (int, error) {
 		var due []*Quote
@@ -49,8 +49,8 @@ func (s *Service) Expire(ctx context.Context) (taken int, err error) {
 	return taken, nil
 }
 
-// CoverDue covers trades of the caller's bank whose time for it has come, and returns how many. It is for workers: any
-// number may call it at a time. One that has no price holds up none of the others.
+// CoverDue covers trades of the caller's bank whose time for it has come, and returns how many. It is for
+// workers: any number may call it at a time. One that has no price holds up none of the others.
 func (s *Service) CoverDue(ctx context.Context) (taken int, err error) {
 	var failed error
 	taken, err = inTurn(ctx, s, func(ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time) (int, error) {
@@ -136,8 +136,8 @@ var findingNext = db.NewQuery[upcoming](`SELECT
 	(SELECT min(expires_at) FROM fx_quotes WHERE tenant = $1 AND status = 'Open' AND expires_at > $2) AS expires,
 	(SELECT min(cover_at) FROM fx_trades WHERE tenant = $1 AND status = 'Booked' AND cover_at > $2) AS covers`)
 
-// Next returns when the next quote of the caller's bank expires, or the next trade is covered by itself, after a time; nil
-// if neither will.
+// Next returns when the next quote of the caller's bank expires, or the next trade is covered by itself,
+// after a time; nil if neither will.
 func (s *Service) Next(ctx context.Context, after time.Time) (*time.Time, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

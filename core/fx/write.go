@@ -71,8 +71,8 @@ func (s *Service) Reject(
 	return s.reject.Do(ctx, caller, changes.Target{UID: uid.String()}, struct{}{}, options)
 }
 
-// deciding returns the caller if it may trade one of the products. Whether that is the quote's, is asked when it is read
-// (mayTrade).
+// deciding returns the caller if it may trade one of the products. Whether that is the quote's, is asked when
+// it is read (mayTrade).
 func deciding(ctx context.Context, action string, uid QuoteUID) (access.Caller, error) {
 	return access.RequireTo(ctx, access.Attempt{Action: action, Object: "quote", UID: uid.String()},
 		access.SpotTrade, access.InstructTrades)
@@ -86,8 +86,8 @@ func mayTrade(by access.Caller, p Product) error {
 	return nil
 }
 
-// Cover makes the same trade in the market, so that the bank bears no risk of it. Of a trade that is covered it returns
-// the same again.
+// Cover makes the same trade in the market, so that the bank bears no risk of it. Of a trade that is covered
+// it returns the same again.
 func (s *Service) Cover(
 	ctx context.Context, uid TradeUID, options changes.RequestOptions,
 ) (changes.Outcome[Trade], error) {
@@ -109,8 +109,8 @@ func (s *Service) Cancel(
 	return s.cancel.Do(ctx, caller, changes.Target{UID: uid.String()}, struct{}{}, options)
 }
 
-// inBusinessTx returns customers.ErrInactive for a customer that may not trade, or whose partner may not: its money stands
-// still, whoever asks.
+// inBusinessTx returns customers.ErrInactive for a customer that may not trade, or whose partner may not: its
+// money stands still, whoever asks.
 func inBusinessTx(ctx context.Context, tx *changes.Tx, held *customers.Held, err error) (*customers.Held, error) {
 	if err != nil {
 		return nil, err
@@ -125,7 +125,8 @@ func inBusinessTx(ctx context.Context, tx *changes.Tx, held *customers.Held, err
 	return held, err
 }
 
-// quotes is how quotes are changed. Those of one customer are accepted one after the other, as its limits count.
+// quotes is how quotes are changed. Those of one customer are accepted one after the other, as its limits
+// count.
 func (s *Service) quotes() *changes.Lifecycle[*customers.Held, Quote] {
 	return &changes.Lifecycle[*customers.Held, Quote]{
 		Name: "quote",
@@ -163,8 +164,8 @@ func (s *Service) trades() *changes.Lifecycle[*customers.Held, Trade] {
 	}
 }
 
-// limitsTx returns ErrLimit for a trade above a limit of its customer, and ErrOwnLimit for one above what the person who
-// asks may trade (rest/CONTRACT.md, limits of foreign exchange).
+// limitsTx returns ErrLimit for a trade above a limit of its customer, and ErrOwnLimit for one above what the
+// person who asks may trade (rest/CONTRACT.md, limits of foreign exchange).
 func (s *Service) limitsTx(ctx context.Context, tx *changes.Tx, b bank, q *Quote) error {
 	worth := money.Of(q.Worth, b.Currency)
 	own := tx.Caller.Limit("Foreign_Exchange", "Per_Transaction_Payment_Limits")

@@ -1,5 +1,5 @@
-// Package holds keeps the holds that people of the bank place on accounts: money that stays there, and that nobody can
-// spend until it is released, or the hold expires.
+// Package holds keeps the holds that people of the bank place on accounts: money that stays there, and that
+// nobody can spend until it is released, or the hold expires.
 package holds
 
 import (

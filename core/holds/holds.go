@@ -76,8 +76,9 @@ const MostShown = 200
 
 var reading db.QueryCache[Held]
 
-// OfAccounts reads what the books hold on each account, newest first and MostShown at most: their sum is the account's
-// ledger balance less what is available. The list of an account that the caller may not see is empty.
+// OfAccounts reads what the books hold on each account, newest first and MostShown at most: their sum is the
+// account's ledger balance less what is available. The list of an account that the caller may not see is
+// empty.
 func (s *Service) OfAccounts(ctx context.Context, b *db.Batch, of []accounts.UID) *db.Many[accounts.UID, Held] {
 	caller, err := access.Require(ctx, access.ViewAccounts)
 	if err != nil {
@@ -99,8 +100,8 @@ func (s *Service) OfAccounts(ctx context.Context, b *db.Batch, of []accounts.UID
 // expiringAtATime bounds the holds that one call of Expire ends.
 const expiringAtATime = 250
 
-// Expire ends holds of the caller's bank whose time has come, and returns how many. It is for workers: any number may
-// call it at a time.
+// Expire ends holds of the caller's bank whose time has come, and returns how many. It is for workers: any
+// number may call it at a time.
 func (s *Service) Expire(ctx context.Context) (taken int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

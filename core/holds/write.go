@@ -21,8 +21,8 @@ type Saved struct {
 	Status  Status       `json:"status"`
 }
 
-// Place holds an amount of an account, as much as is available at most. If the customer's settings ask for dual approval
-// (customerDualApproval), nothing is held until a second person approves.
+// Place holds an amount of an account, as much as is available at most. If the customer's settings ask for
+// dual approval (customerDualApproval), nothing is held until a second person approves.
 func (s *Service) Place(
 	ctx context.Context, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {

@@ -48,8 +48,8 @@ func New(d *db.DB, u *users.Service, now func() time.Time, fetch Fetch) *Service
 }
 
 // Add makes the bank accept an issuer's tokens. It returns a fault for each wrong field, ErrExists if the
-// bank accepts them already, and ErrTaken if another bank does. A disabled issuer can be added again; its links
-// to users end with that.
+// bank accepts them already, and ErrTaken if another bank does. A disabled issuer can be added again; its
+// links to users end with that.
 func (s *Service) Add(ctx context.Context, draft Draft) (*Issuer, error) {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {

@@ -44,8 +44,8 @@ var (
 	// Every lock of several accounts is in ascending order.
 	locking = db.NewQuery[Balance](balancesOf + ` ORDER BY account FOR NO KEY UPDATE`)
 	looking = db.NewQuery[Balance](balancesOf)
-	// The clock is read under the locks, so that an account's booking times never decrease. That of a sandbox bank
-	// may be ahead.
+	// The clock is read under the locks, so that an account's booking times never decrease. That of a sandbox
+	// bank may be ahead.
 	reading = db.NewQuery[instant](`SELECT clock_timestamp() + coalesce((SELECT ahead FROM sandbox_clocks WHERE tenant = $1), 0)
 		* interval '1 microsecond' AS at`)
 	taking = db.NewQuery[journalID](`SELECT nextval('journal_ids') AS id FROM generate_series(1, $1::bigint)`)
@@ -74,7 +74,8 @@ func Look(b *db.Batch, tenant access.Tenant, of []accounts.UID, journals int) *B
 	}
 }
 
-// Suppose adds a house account without a balance to books that are never written. Nothing is decided by what it has.
+// Suppose adds a house account without a balance to books that are never written. Nothing is decided by what
+// it has.
 func (k *Books) Suppose(account accounts.UID, house House, in money.Currency) {
 	if k.open(); k.supposed && k.balances != nil {
 		k.balances[account] = &Balance{Tenant: k.tenant, Account: account, House: house, Currency: in}
@@ -125,8 +126,8 @@ var (
 // it together.
 func (k *Books) Book(journals ...*Journal) error { return k.book(false, journals) }
 
-// Force is Book for what an account cannot refuse, such as what comes back of a debit: it may take one below its
-// overdraft.
+// Force is Book for what an account cannot refuse, such as what comes back of a debit: it may take one below
+// its overdraft.
 func (k *Books) Force(journals ...*Journal) error { return k.book(true, journals) }
 
 func (k *Books) book(force bool, journals []*Journal) error {

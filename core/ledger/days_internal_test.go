@@ -23,7 +23,8 @@ func TestADayBeginsWithItsFirstMoment(t *testing.T) {
 			if !Day(start.In(zone)).Equal(day) {
 				t.Errorf("%s: %s begins at %s", name, day.Format(time.DateOnly), start.In(zone))
 			}
-			// No moment of the day lies before it: none of the same date, back to more than any change of clocks.
+			// No moment of the day lies before it: none of the same date, back to more than any change of
+			// clocks.
 			for back := time.Minute; back <= 3*time.Hour; back += time.Minute {
 				if Day(start.Add(-back).In(zone)).Equal(day) {
 					t.Errorf("%s: %s begins at %s, and is there %s earlier", name, day.Format(time.DateOnly), start.In(zone), back)

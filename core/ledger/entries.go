@@ -64,8 +64,8 @@ type entriesKey struct {
 	down, from bool
 }
 
-// EntriesOf reads a window of the postings of each span, oldest or newest first. The list of an account that the
-// caller may not see is empty.
+// EntriesOf reads a window of the postings of each span, oldest or newest first. The list of an account that
+// the caller may not see is empty.
 func (s *Service) EntriesOf(
 	ctx context.Context, b *db.Batch, of []Span, newest bool, want db.Columns, w page.Window,
 ) *db.Many[accounts.UID, BookEntry] {
@@ -137,7 +137,8 @@ var (
 	ofJournal = db.ColumnsOf[Journal]("ID")
 )
 
-// FindJournals reads journals by number. For callers outside the bank there are none: a journal has both sides.
+// FindJournals reads journals by number. For callers outside the bank there are none: a journal has both
+// sides.
 func (s *Service) FindJournals(
 	ctx context.Context, b *db.Batch, ids []JournalID, want db.Columns,
 ) *db.Many[JournalID, Journal] {

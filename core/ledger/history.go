@@ -24,12 +24,13 @@ type PastBalance struct {
 // Ledger returns the amount.
 func (p *PastBalance) Ledger() money.Amount { return money.Of(p.Minor, p.Currency) }
 
-// located begins the text of a query of the books as they were. Of it, s has a row for each of the accounts $3 that
-// the caller sees and that are kept here: first and last are the versions of the last postings that were booked
-// before two bounds, 0 if there is none. bounds selects these, as place (1, 2) and at; there may be only the first.
+// located begins the text of a query of the books as they were. Of it, s has a row for each of the accounts
+// $3 that the caller sees and that are kept here: first and last are the versions of the last postings that
+// were booked before two bounds, 0 if there is none. bounds selects these, as place (1, 2) and at; there may
+// be only the first.
 //
-// As booking times never decrease along an account's postings (core/README.md, I10), they are found by bisection: by
-// two looks into an index for each doubling of the postings.
+// As booking times never decrease along an account's postings (core/README.md, I10), they are found by
+// bisection: by two looks into an index for each doubling of the postings.
 func located(reach access.Reach, bounds string) string {
 	return `WITH RECURSIVE bounds (place, at) AS (` + bounds + `), found (account, currency, place, at, low, high) AS (
 		SELECT b.account, b.currency, n.place, n.at, CASE WHEN b.booked_at < n.at THEN b.version ELSE 0 END, b.version
@@ -56,8 +57,8 @@ func afterwards(version string) string {
 
 var bookedBefore, valuedBy db.QueryCache[PastBalance]
 
-// BookedBefore reads what had been booked on each account before a time. An account that another system keeps,
-// or that the caller may not see, is absent.
+// BookedBefore reads what had been booked on each account before a time. An account that another system
+// keeps, or that the caller may not see, is absent.
 func (s *Service) BookedBefore(
 	ctx context.Context, b *db.Batch, of []accounts.UID, at time.Time,
 ) *db.Many[accounts.UID, PastBalance] {
@@ -74,7 +75,8 @@ func (s *Service) BookedBefore(
 
 func accountOf(p *PastBalance) accounts.UID { return p.Account }
 
-// shift is how many days after its booking a journal counts. The days are those of UTC, so that it has an index.
+// shift is how many days after its booking a journal counts. The days are those of UTC, so that it has an
+// index.
 const shift = "j.value_date - (j.booked_at AT TIME ZONE 'UTC')::date"
 
 // valued selects bounds for a day: what was booked before the first counts by then in any case, and what was
@@ -83,10 +85,10 @@ const valued = `SELECT n.place, ($4::date - n.shift + 1)::timestamp AT TIME ZONE
 	SELECT 1, (SELECT max(` + shift + `) FROM journals AS j WHERE j.tenant = $1)
 	UNION ALL SELECT 2, (SELECT min(` + shift + `) FROM journals AS j WHERE j.tenant = $1)) AS n(place, shift)`
 
-// ValuedBy reads the sum of the postings of each account whose value date is on or before a day, whenever they
-// were booked. Beyond the bisection, it reads the postings of the account that were booked within the spread of
-// the bank's value dates around that day. An account that another system keeps, or that the caller may not see, is
-// absent.
+// ValuedBy reads the sum of the postings of each account whose value date is on or before a day, whenever
+// they were booked. Beyond the bisection, it reads the postings of the account that were booked within the
+// spread of the bank's value dates around that day. An account that another system keeps, or that the caller
+// may not see, is absent.
 func (s *Service) ValuedBy(
 	ctx context.Context, b *db.Batch, of []accounts.UID, day time.Time,
 ) *db.Many[accounts.UID, PastBalance] {

@@ -171,8 +171,8 @@ func TestABalanceOfThePastIsWhatARecountSays(t *testing.T) {
 	})
 }
 
-// The entries of a statement sum to closing less opening, each leaves the balance that the next goes on from, and
-// one statement begins where the one before has ended.
+// The entries of a statement sum to closing less opening, each leaves the balance that the next goes on from,
+// and one statement begins where the one before has ended.
 func TestTheEntriesOfAStatementAddUp(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, 60)
@@ -296,7 +296,8 @@ func TestAStatementCoversSomeDaysAndNotTooMany(t *testing.T) {
 	}
 }
 
-// Nobody reads the books of accounts that they do not see, nor a house account's, and only the bank sees journals.
+// Nobody reads the books of accounts that they do not see, nor a house account's, and only the bank sees
+// journals.
 func TestTheBooksAreShownToWhomTheAccountsAre(t *testing.T) {
 	t.Parallel()
 	b := coretest.New(t)

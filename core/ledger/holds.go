@@ -22,8 +22,8 @@ const (
 	Expired  HoldState = "EXPIRED"  // likewise, by itself
 )
 
-// Hold is an amount of an account that is reserved, for a payment or by people of the bank. It is on the account still,
-// and not available.
+// Hold is an amount of an account that is reserved, for a payment or by people of the bank. It is on the
+// account still, and not available.
 type Hold struct {
 	bun.BaseModel `bun:"table:holds,alias:h" json:"-"`
 
@@ -78,8 +78,8 @@ func (k *Books) hold(h *Hold) error {
 	return nil
 }
 
-// Close ends the open hold of a payment: captured, if the payment now takes the money, or released. The amount is
-// what was held.
+// Close ends the open hold of a payment: captured, if the payment now takes the money, or released. The
+// amount is what was held.
 func (k *Books) Close(account accounts.UID, amount money.Amount, payment int64, as HoldState) error {
 	return k.close(account, amount, payment, closing{false, as})
 }

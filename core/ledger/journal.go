@@ -39,11 +39,12 @@ const (
 	HousePosition House = "fx position"
 )
 
-// Clearing is the house account of payments that are on their way over a network: their money has left the payer
-// and has not been settled.
+// Clearing is the house account of payments that are on their way over a network: their money has left the
+// payer and has not been settled.
 func Clearing(by rails.Rail) House { return House("clearing " + by) }
 
-// Settled is the house account of what the bank owes a network, or has there, for payments that it has settled.
+// Settled is the house account of what the bank owes a network, or has there, for payments that it has
+// settled.
 func Settled(by rails.Rail) House { return House("settled " + by) }
 
 // Shards is how many accounts each house account is split into, so that writers do not wait for each other.

@@ -79,9 +79,9 @@ type proving struct {
 	err   error
 }
 
-// Proof returns a proof of the caller's bank that is not older than so long: the last one, or else one that is
-// carried out now. Who asks while one runs shares it. It returns ErrProving if that takes longer than a request can
-// wait; the proof goes on, and is there when the caller asks again.
+// Proof returns a proof of the caller's bank that is not older than so long: the last one, or else one that
+// is carried out now. Who asks while one runs shares it. It returns ErrProving if that takes longer than a
+// request can wait; the proof goes on, and is there when the caller asks again.
 func (s *Service) Proof(ctx context.Context, oldest time.Duration) (*Proof, error) {
 	caller, err := access.Require(ctx, access.ViewAudit)
 	if err != nil {
@@ -110,8 +110,9 @@ func (s *Service) Proof(ctx context.Context, oldest time.Duration) (*Proof, erro
 	return run.found, run.err
 }
 
-// ProveAgain begins a proof of the caller's bank if the last one of any process is older than so long, and returns
-// that one; nil if there is none yet. It does not wait: begun reports whether it has begun one. It is for workers.
+// ProveAgain begins a proof of the caller's bank if the last one of any process is older than so long, and
+// returns that one; nil if there is none yet. It does not wait: begun reports whether it has begun one. It is
+// for workers.
 func (s *Service) ProveAgain(ctx context.Context, oldest time.Duration) (last *Proof, begun bool, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -145,8 +146,8 @@ func (s *Service) lastProof(ctx context.Context, tenant access.Tenant) (*Proof, 
 	return last.One()
 }
 
-// proving returns the proof of a bank that this process is carrying out, or begins one. It belongs to nobody's
-// request, and ends with the process.
+// proving returns the proof of a bank that this process is carrying out, or begins one. It belongs to
+// nobody's request, and ends with the process.
 func (s *Service) proving(tenant access.Tenant) *proving {
 	s.proofs.mu.Lock()
 	defer s.proofs.mu.Unlock()

@@ -24,7 +24,8 @@ func (v Violation) String() string {
 }
 
 // Invariant is what must hold at every commit (core/README.md, invariants), with a query for the rows of one
-// bank (?0) that break it. Sums are numeric, so that a check does not overflow on the row that it should find.
+// bank (?0) that break it. Sums are numeric, so that a check does not overflow on the row that it should
+// find.
 type Invariant struct{ Name, Says, Query string }
 
 // invariants lists what the books must satisfy.
@@ -90,8 +91,8 @@ var invariants = []Invariant{
 // most is how many rows of a bank are named for each invariant.
 const most = 100
 
-// ProveToo adds what else must hold of the money, for domains that come after the ledger. It is called when the
-// bank is built.
+// ProveToo adds what else must hold of the money, for domains that come after the ledger. It is called when
+// the bank is built.
 func (s *Service) ProveToo(more ...Invariant) { s.others = append(s.others, more...) }
 
 // Invariants lists what the books must satisfy, with what other domains added.

@@ -13,8 +13,8 @@ import (
 	"bankgraph/db"
 )
 
-// Days is a range of booking days in the bank's time zone, both included, as midnight UTC. Where To is zero it ends
-// today, and where From is, it begins usualDays before.
+// Days is a range of booking days in the bank's time zone, both included, as midnight UTC. Where To is zero
+// it ends today, and where From is, it begins usualDays before.
 type Days struct{ From, To time.Time }
 
 const (
@@ -85,8 +85,8 @@ type statementKey struct {
 	reach access.Reach
 }
 
-// Statements reads a statement of each account. An account that another system keeps, or that the caller may not
-// see, is absent. Totals cost a look at each entry; all else does not depend on how many there are.
+// Statements reads a statement of each account. An account that another system keeps, or that the caller may
+// not see, is absent. Totals cost a look at each entry; all else does not depend on how many there are.
 func (s *Service) Statements(
 	ctx context.Context, b *db.Batch, of []accounts.UID, days Days, want db.Columns,
 ) *db.Many[accounts.UID, Statement] {
@@ -130,8 +130,8 @@ func statementText(want db.Columns, reach access.Reach) string {
 	return located(reach, "VALUES (1, $4::timestamptz), (2, $5::timestamptz)") + "SELECT " + columns + " FROM s" + sums
 }
 
-// startOf returns the first moment of a day in a zone: where clocks are set back or forward over midnight, not
-// every day begins at 0:00, and some do so twice.
+// startOf returns the first moment of a day in a zone: where clocks are set back or forward over midnight,
+// not every day begins at 0:00, and some do so twice.
 func startOf(day time.Time, zone *time.Location) time.Time {
 	at := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, zone)
 	begins, ends := at.ZoneBounds()

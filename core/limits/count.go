@@ -14,9 +14,9 @@ import (
 	"bankgraph/db"
 )
 
-// Counter tests payments against the limits of the customers that pay, and counts them, within one transaction.
-// It has locked the limits, so no other transaction counts payments of the same customers meanwhile. It decides
-// as the limit check does (Check).
+// Counter tests payments against the limits of the customers that pay, and counts them, within one
+// transaction. It has locked the limits, so no other transaction counts payments of the same customers
+// meanwhile. It decides as the limit check does (Check).
 type Counter struct {
 	tenant access.Tenant
 	limits *db.Many[customers.UID, Limit]
@@ -64,8 +64,8 @@ func counted() (codes []string) {
 	return codes
 }
 
-// Count locks the limits of the customers that have these accounts, and reads what is used of them for payments
-// on days of a range, when the batch is sent.
+// Count locks the limits of the customers that have these accounts, and reads what is used of them for
+// payments on days of a range, when the batch is sent.
 func Count(b *db.Batch, tenant access.Tenant, payers []accounts.UID, from, to time.Time) *Counter {
 	return count(b, lockingLimits, tenant, payers, from, to)
 }
@@ -100,8 +100,8 @@ func (c *Counter) Exceeds(p Planned) *Limit {
 	return nil
 }
 
-// Testing returns the limits that a payment is tested against, each with what is used of it in the payment's period.
-// A limit binds the payments in its own currency.
+// Testing returns the limits that a payment is tested against, each with what is used of it in the payment's
+// period. A limit binds the payments in its own currency.
 func (c *Counter) Testing(p Planned) iter.Seq[*Limit] {
 	return func(yield func(*Limit) bool) {
 		asked := Asked{Rail: p.Rail, EntryType: p.EntryType, SECCode: p.SECCode}.codes()
@@ -138,8 +138,8 @@ func (c *Counter) used(p Planned, k Kind) (sum int64) {
 	return sum
 }
 
-// Around returns the first and the last day of the period that a day is in: the day, its week from Monday, or its
-// month. Other periods have no days, and end before they begin.
+// Around returns the first and the last day of the period that a day is in: the day, its week from Monday, or
+// its month. Other periods have no days, and end before they begin.
 func (p Period) Around(day time.Time) (first, last time.Time) {
 	switch p {
 	case PerDay:
@@ -168,7 +168,8 @@ func (c *Counter) Take(p Planned) {
 	}
 }
 
-// WriteTx writes what was counted, at the end of the transaction: payments in the bank's currency, as limits bind no others.
+// WriteTx writes what was counted, at the end of the transaction: payments in the bank's currency, as limits
+// bind no others.
 func (c *Counter) WriteTx(ctx context.Context) error {
 	for _, write := range []struct {
 		more bool

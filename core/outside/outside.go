@@ -1,5 +1,5 @@
-// Package outside tells addresses of the public network from those that a name given by a stranger must not lead
-// to: the bank's own machines and networks.
+// Package outside tells addresses of the public network from those that a name given by a stranger must not
+// lead to: the bank's own machines and networks.
 package outside
 
 import (

@@ -85,8 +85,8 @@ func TestAnAccountListsThePaymentsFromAndToIt(t *testing.T) {
 	}
 }
 
-// Who is paid reads how a payment came about, but not who at the payer's did what, and why. Nobody outside the
-// bank reads who of the bank's people did.
+// Who is paid reads how a payment came about, but not who at the payer's did what, and why. Nobody outside
+// the bank reads who of the bank's people did.
 func TestWhoIsPaidReadsNoNamesOfThePayersPeople(t *testing.T) {
 	t.Parallel()
 	b := coretest.New(t)

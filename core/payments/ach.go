@@ -20,8 +20,8 @@ import (
 	"bankgraph/db"
 )
 
-// Entry is what a payment over ACH says beside what every payment over a network says (rest/CONTRACT.md, payments
-// over ACH). Its money is taken first; then it goes out in a file.
+// Entry is what a payment over ACH says beside what every payment over a network says (rest/CONTRACT.md,
+// payments over ACH). Its money is taken first; then it goes out in a file.
 type Entry struct {
 	bun.BaseModel `bun:"table:ach_entries,alias:ae" json:"-"`
 
@@ -77,8 +77,8 @@ func entryOf(p *Payment, o *Order, from *party, to *Receiver) (*Entry, error) {
 // mostNumber is how long an account number is in ACH.
 const mostNumber = 17
 
-// describe makes the description of a batch from the notes of a payment. A description that ACH has reserved would
-// make something else of the batch.
+// describe makes the description of a batch from the notes of a payment. A description that ACH has reserved
+// would make something else of the batch.
 func describe(notes string) string {
 	text := strings.TrimSpace(cut(notes, 10))
 	if text == "" || slices.Contains(reserved, strings.ToUpper(text)) {
@@ -123,7 +123,8 @@ const FedACH = "061000146"
 // modifiers tell the files of a day apart.
 const modifiers = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-// entered returns a fault if ACH would refuse what the payment's entry says. to is the account number of the other side.
+// entered returns a fault if ACH would refuse what the payment's entry says. to is the account number of the
+// other side.
 func (p *Payment) entered(to string) error {
 	w, err := nacha.NewWriter(io.Discard, header(p.entry.Origin, "", p.CreatedAt, new(numbers)))
 	if err == nil {
@@ -154,8 +155,8 @@ var entryFields = map[string]string{
 
 var entering db.QueryCache[Entry]
 
-// EntriesOf reads what payments over ACH say beside what every payment over a network says, for callers who see who
-// pays.
+// EntriesOf reads what payments over ACH say beside what every payment over a network says, for callers who
+// see who pays.
 func (s *Service) EntriesOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Entry] {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err != nil {

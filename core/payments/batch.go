@@ -13,7 +13,8 @@ import (
 	"bankgraph/db"
 )
 
-// The book transfers of batches, which are made one after the other by workers, in the name of who asked for them.
+// The book transfers of batches, which are made one after the other by workers, in the name of who asked for
+// them.
 
 // transfers returns what transfers need facts about.
 func transfers(drafts []*Draft) want {
@@ -24,8 +25,9 @@ func transfers(drafts []*Draft) want {
 	return w
 }
 
-// RefusalsTx tells of each transfer why it could never be made as things are, in the name of by; nil for those that
-// could. What accounts hold is not looked at, as the transfers before may bring it. Nothing is locked or written.
+// RefusalsTx tells of each transfer why it could never be made as things are, in the name of by; nil for
+// those that could. What accounts hold is not looked at, as the transfers before may bring it. Nothing is
+// locked or written.
 func (s *Service) RefusalsTx(
 	ctx context.Context, tx bun.Tx, by access.Caller, drafts []*Draft, now time.Time,
 ) ([]error, error) {
@@ -49,8 +51,8 @@ type MadeTransfer struct {
 	Why     error // the fault with which it was refused
 }
 
-// TransferTx makes a transfer in the name of by, as Transfer does: it is carried out, waits for a second person, or is
-// refused and leaves no trace.
+// TransferTx makes a transfer in the name of by, as Transfer does: it is carried out, waits for a second
+// person, or is refused and leaves no trace.
 func (s *Service) TransferTx(
 	ctx context.Context, tx bun.Tx, by access.Caller, draft Draft, now time.Time,
 ) (made MadeTransfer, err error) {

@@ -16,8 +16,8 @@ import (
 	"bankgraph/core/rails/calendar"
 )
 
-// The payments of bulk files: many orders of one customer that are decided and made together, by the code that decides
-// each order that comes alone.
+// The payments of bulk files: many orders of one customer that are decided and made together, by the code
+// that decides each order that comes alone.
 
 // Planned is what would become of an order.
 type Planned struct {
@@ -27,8 +27,8 @@ type Planned struct {
 	Why       error        // the faults with which it is refused; nil if it can be made
 }
 
-// Plan tells what would become of orders of a customer if each were made now, in the name of by. Nothing is held or written,
-// and none counts for another. It is for workers.
+// Plan tells what would become of orders of a customer if each were made now, in the name of by. Nothing is
+// held or written, and none counts for another. It is for workers.
 func (s *Service) Plan(
 	ctx context.Context, by access.Caller, of customers.UID, orders []*Order, now time.Time,
 ) ([]Planned, error) {
@@ -74,8 +74,8 @@ type Made struct {
 	Why     error // the fault with which it was refused
 }
 
-// MakeAllTx makes the payments of orders of a customer, which have been approved where that is needed. Each is decided
-// after those before it; one that is refused hurts none of the others. What is due is carried out.
+// MakeAllTx makes the payments of orders of a customer, which have been approved where that is needed. Each
+// is decided after those before it; one that is refused hurts none of the others. What is due is carried out.
 func (s *Service) MakeAllTx(
 	ctx context.Context, tx bun.Tx, by access.Caller, of customers.UID, orders []*Order, now time.Time,
 ) ([]Made, error) {

@@ -42,8 +42,8 @@ func (f *facts) moves(uid accounts.UID, field string) error {
 }
 
 // carryOut does what a payment is for, all of it or nothing and the reason why: it moves the money of a book
-// transfer in the books, and holds that of a payment over a network, which is then sent. Of a debit there is nothing
-// to hold.
+// transfer in the books, and holds that of a payment over a network, which is then sent. Of a debit there is
+// nothing to hold.
 func (f *facts) carryOut(p *Payment, now time.Time) (State, error) {
 	if err := f.movable(p); err != nil {
 		return p.State, err
@@ -64,8 +64,8 @@ func (f *facts) carryOut(p *Payment, now time.Time) (State, error) {
 	return Settled, f.take(p, p.ReceiverAccount, "Book transfer")
 }
 
-// take books the money of a payment from who pays to an account, with its fee. What was held for it is there, whatever
-// has come back of others since.
+// take books the money of a payment from who pays to an account, with its fee. What was held for it is there,
+// whatever has come back of others since.
 func (f *facts) take(p *Payment, to accounts.UID, why string) error {
 	journal, err := f.paying(p, ledger.Payment, p.Date, why, to, p.Minor, p.SoldMinor)
 	if err != nil {
@@ -151,8 +151,8 @@ func (p *Payment) held() money.Amount {
 	return money.Of(debited.Minor+p.FeeMinor, debited.Currency)
 }
 
-// feeNames are the fees of payments, in the catalogue and in customers' tiers: a payment over a network has that
-// of its speed.
+// feeNames are the fees of payments, in the catalogue and in customers' tiers: a payment over a network has
+// that of its speed.
 var feeNames = []string{
 	bookFee, string(Economy), string(EconomyPlus), string(Instant), string(Express),
 	string(Spot), string(SameDay), string(NextDay),

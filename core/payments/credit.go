@@ -14,8 +14,8 @@ import (
 	"bankgraph/core/virtualaccounts"
 )
 
-// transaction is by what the bank that pays knows a credit: the same in whatever message it tells of it. It is "" for
-// other messages, and where that bank says nothing.
+// transaction is by what the bank that pays knows a credit: the same in whatever message it tells of it. It
+// is "" for other messages, and where that bank says nothing.
 func (a *answer) transaction() string {
 	if a.transfer == nil {
 		return ""
@@ -27,7 +27,8 @@ func (a *answer) transaction() string {
 	return a.transfer.Sender + " " + own
 }
 
-// credit takes in a credit of another bank: it is booked, or refused with the reason. Its network hears which.
+// credit takes in a credit of another bank: it is booked, or refused with the reason. Its network hears
+// which.
 func (in *intake) credit(a *answer) error {
 	row := a.message(in.s.keys, in.caller.Tenant, in.now)
 	in.messages = append(in.messages, row)
@@ -76,8 +77,8 @@ var creditCodes = map[rails.Rail]iso20022.Code{
 	rails.FedNow: iso20022.AcceptedTechnical, rails.RTP: iso20022.AcceptedTechnical, rails.Fedwire: iso20022.Credited,
 }
 
-// refusal returns why a credit cannot be booked, as a reason of ISO 20022; "" if it can (rest/CONTRACT.md, incoming
-// credits).
+// refusal returns why a credit cannot be booked, as a reason of ISO 20022; "" if it can (rest/CONTRACT.md,
+// incoming credits).
 func (f *facts) refusal(s *Service, a *answer) string {
 	t := a.transfer
 	to, virtual := f.creditor(s, t.Creditor.Account)
@@ -100,8 +101,8 @@ func (f *facts) refusal(s *Service, a *answer) string {
 	return ""
 }
 
-// creditor returns the account that a number leads to, and the virtual account on it that has the number; nil if there is
-// none.
+// creditor returns the account that a number leads to, and the virtual account on it that has the number; nil
+// if there is none.
 func (f *facts) creditor(s *Service, number string) (to *party, virtual *virtualaccounts.Creditable) {
 	if to = f.parties[f.numbered(s, number)]; to != nil || number == "" {
 		return to, nil
@@ -161,8 +162,8 @@ func (in *intake) book(a *answer) (*Payment, error) {
 	return p, nil
 }
 
-// verdict is the answer to a credit: that it is taken, or why it is not. A wire is final when it comes, so what cannot
-// be credited goes back.
+// verdict is the answer to a credit: that it is taken, or why it is not. A wire is final when it comes, so
+// what cannot be credited goes back.
 func (a *answer) verdict(why string) func(iso20022.Group) iso20022.Message {
 	t := a.transfer
 	reason := iso20022.Reason{Code: why}
@@ -180,8 +181,8 @@ func (a *answer) verdict(why string) func(iso20022.Group) iso20022.Message {
 	}
 }
 
-// reply answers a message with one of ours, from a routing number of ours. Where what has come says too little to be
-// answered, its code tells people so.
+// reply answers a message with one of ours, from a routing number of ours. Where what has come says too
+// little to be answered, its code tells people so.
 func (in *intake) reply(to *Message, from string, compose func(iso20022.Group) iso20022.Message) {
 	id := in.ids[0]
 	in.ids = in.ids[1:]

@@ -14,11 +14,11 @@ import (
 	"bankgraph/core/rails/calendar"
 )
 
-// RequestDebit takes money from somebody's account at another bank, who has agreed to it, for an account here (rest/CONTRACT.md,
-// debit requests). Nothing is held, as there is nothing to hold: the account is credited when the entry settles, and
-// debited again if it comes back. Of the speed Instant it is a request for payment: the debtor is asked, and pays by a
-// credit or not. If the settings of the customer that is credited ask for dual approval
-// (paymentDualApproval), it waits for a second person first.
+// RequestDebit takes money from somebody's account at another bank, who has agreed to it, for an account here
+// (rest/CONTRACT.md, debit requests). Nothing is held, as there is nothing to hold: the account is credited
+// when the entry settles, and debited again if it comes back. Of the speed Instant it is a request for
+// payment: the debtor is asked, and pays by a credit or not. If the settings of the customer that is credited
+// ask for dual approval (paymentDualApproval), it waits for a second person first.
 func (s *Service) RequestDebit(
 	ctx context.Context, order Order, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -97,8 +97,8 @@ func (f *facts) drawDebit(s *Service, by access.Caller, o *Order, now time.Time)
 	return p, f.fitting(p)
 }
 
-// pickUp sets the day on which a debit settles that the bank is to send on a day, or today: in the next file that
-// leaves on that day or after it.
+// pickUp sets the day on which a debit settles that the bank is to send on a day, or today: in the next file
+// that leaves on that day or after it.
 func (p *Payment) pickUp(wanted, now time.Time) error {
 	today := calendar.Today(now)
 	ready := now
@@ -128,8 +128,8 @@ func (f *facts) answerDebit(p *Payment, a *answer, kind string, on time.Time) (S
 	return p.State, nil
 }
 
-// collect credits what a debit has collected, when it settles, less the fee: through the clearing account of its
-// network, in which nothing of it was before.
+// collect credits what a debit has collected, when it settles, less the fee: through the clearing account of
+// its network, in which nothing of it was before.
 func (f *facts) collect(p *Payment, on time.Time) (State, error) {
 	to, err := settling.Take(p.State)
 	if err != nil {
@@ -155,8 +155,9 @@ func (f *facts) collect(p *Payment, on time.Time) (State, error) {
 	return to, f.force(p, journals...)
 }
 
-// lose takes back what a debit has collected, as the debtor's bank does not pay it. Before it settled there is nothing
-// to take. The account cannot refuse: it may go below its overdraft, and pays nothing more until it is covered again.
+// lose takes back what a debit has collected, as the debtor's bank does not pay it. Before it settled there
+// is nothing to take. The account cannot refuse: it may go below its overdraft, and pays nothing more until
+// it is covered again.
 func (f *facts) lose(p *Payment, a *answer, on time.Time) (State, error) {
 	if a.amount != p.Amount() {
 		return p.State, nil // it is no return of this entry, and left to people

@@ -47,8 +47,8 @@ func debiting(amount string) func(*sandbox.Debit) {
 	return func(d *sandbox.Debit) { d.Amount = amount }
 }
 
-// debit lets a company at another bank debit the account, and takes it in. It returns the payment that came of it; 0 if
-// none did.
+// debit lets a company at another bank debit the account, and takes it in. It returns the payment that came
+// of it; 0 if none did.
 func (s *sender) debit(t *testing.T, edits ...func(*sandbox.Debit)) payments.UID {
 	t.Helper()
 	d := sandbox.Debit{
@@ -163,8 +163,8 @@ func (s *sender) sendBack(uid payments.UID, code string) error {
 	return err
 }
 
-// A debit that was paid goes back as long as the other bank takes it: until the second banking day opens, and for sixty
-// days where a consumer has not agreed, of which the last may be a holiday.
+// A debit that was paid goes back as long as the other bank takes it: until the second banking day opens, and
+// for sixty days where a consumer has not agreed, of which the last may be a holiday.
 func TestADebitThatWasPaidGoesBackInTime(t *testing.T) {
 	t.Parallel()
 	s := newDebtor(t)

@@ -64,9 +64,10 @@ func (s *Service) declareDecisions(all *changes.Service) {
 	s.decideExceptions = changes.Declare(all, "decideExceptions", object, needs, s.decideManyTx)
 }
 
-// ApproveException pays a debit that no rule allows, at once or when it settles (rest/CONTRACT.md, exceptions). It
-// returns positivepay.ErrExceptionDecided if somebody has decided, positivepay.ErrExceptionLate after the deadline,
-// ErrApproveLimit above the person's own bound, and ledger.ErrUncovered if the money is not there: then it still waits.
+// ApproveException pays a debit that no rule allows, at once or when it settles (rest/CONTRACT.md,
+// exceptions). It returns positivepay.ErrExceptionDecided if somebody has decided,
+// positivepay.ErrExceptionLate after the deadline, ErrApproveLimit above the person's own bound, and
+// ledger.ErrUncovered if the money is not there: then it still waits.
 func (s *Service) ApproveException(
 	ctx context.Context, of UID, draft DecisionDraft, options changes.RequestOptions,
 ) (changes.Outcome[DecidedException], error) {
@@ -92,8 +93,8 @@ func (s *Service) RejectException(
 	return s.rejectException.Do(ctx, caller, changes.Target{UID: of.String()}, DecisionDraft{}, options)
 }
 
-// DecideExceptions decides on many debits alike, each on its own: the answer says of each, in the order of the request,
-// what became of it. If nothing came of any, it returns the fault of the first.
+// DecideExceptions decides on many debits alike, each on its own: the answer says of each, in the order of
+// the request, what became of it. If nothing came of any, it returns the fault of the first.
 func (s *Service) DecideExceptions(
 	ctx context.Context, draft ManyDecisions, options changes.RequestOptions,
 ) (changes.Outcome[[]DecidedException], error) {
@@ -161,8 +162,8 @@ func (s *Service) decideManyTx(
 	return all, nil
 }
 
-// decideAllTx decides on the exceptions of payments, which are in ascending order: a fault of one hurts none of the
-// others.
+// decideAllTx decides on the exceptions of payments, which are in ascending order: a fault of one hurts none
+// of the others.
 func (s *Service) decideAllTx(
 	ctx context.Context, tx *changes.Tx, of []UID, approve bool,
 ) (done map[UID]*DecidedException, faults map[UID]error, err error) {

@@ -12,9 +12,9 @@ import (
 	"bankgraph/db"
 )
 
-// Details are what a payment over a network says beside what every payment says: who is on its other side, at which
-// bank, and what the two tell each other (rest/CONTRACT.md, credit requests). The other side is who is paid, or who
-// pays one that came in.
+// Details are what a payment over a network says beside what every payment says: who is on its other side, at
+// which bank, and what the two tell each other (rest/CONTRACT.md, credit requests). The other side is who is
+// paid, or who pays one that came in.
 type Details struct {
 	bun.BaseModel `bun:"table:payment_details,alias:pd" json:"-"`
 
@@ -50,7 +50,8 @@ type Details struct {
 
 var detailing db.QueryCache[Details]
 
-// DetailsOf reads what payments over networks say beside what every payment says, for callers who see whose they are.
+// DetailsOf reads what payments over networks say beside what every payment says, for callers who see whose
+// they are.
 func (s *Service) DetailsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Details] {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err != nil {

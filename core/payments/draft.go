@@ -20,8 +20,8 @@ type Draft struct {
 	Channel             string    `json:"channel,omitempty"` // "" for API
 	// how it is to be repeated; nil for a single payment
 	Repeat *Repetition `json:"recurrence,omitempty"`
-	// Documented requires all that the published form of a transfer does: a reference, a date, and the type of an
-	// account that is named by its number
+	// Documented requires all that the published form of a transfer does: a reference, a date, and the type
+	// of an account that is named by its number
 	Documented bool `json:"documented,omitempty"`
 }
 
@@ -37,7 +37,8 @@ type Party struct {
 	Name          string       `json:"accountName,omitempty"`
 }
 
-// general is the type of the bank's general ledger accounts, which no transfer reaches: no account here has it.
+// general is the type of the bank's general ledger accounts, which no transfer reaches: no account here has
+// it.
 const general = "GL"
 
 var (
@@ -73,7 +74,8 @@ func CheckAmount(c *check.Fields, amount string) {
 	}
 }
 
-// Check checks the form of what names an account, and brings its words into the form in which they are compared.
+// Check checks the form of what names an account, and brings its words into the form in which they are
+// compared.
 func (p *Party) Check(c *check.Fields) { p.check(c, false) }
 
 func (p *Party) check(c *check.Fields, documented bool) {

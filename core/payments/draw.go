@@ -142,9 +142,9 @@ func (f *facts) approvers(p *Payment) (people int32, by access.Reach) {
 	return people, by
 }
 
-// approversOf returns how many people it needs beside the maker to take an amount from an account, and how far they
-// must see at least (rest/CONTRACT.md, approval of payments). Bounds that are set in the bank's currency do not ease
-// payments in another one.
+// approversOf returns how many people it needs beside the maker to take an amount from an account, and how
+// far they must see at least (rest/CONTRACT.md, approval of payments). Bounds that are set in the bank's
+// currency do not ease payments in another one.
 func (f *facts) approversOf(account accounts.UID, amount money.Amount) (people int32, by access.Reach) {
 	people = 1
 	for _, asks := range []approval{f.bank.approval, f.parties[account].approval} {

@@ -23,8 +23,9 @@ import (
 const dueAtATime = 250
 
 // CarryOutDue carries out payments of the caller's bank whose day has come, and returns how many it took. One
-// that cannot be carried out becomes Invalid, with the reason. One that fails for a reason of ours is left as it
-// is and told as an error, when the others are carried out. It is for workers: any number may call it at a time.
+// that cannot be carried out becomes Invalid, with the reason. One that fails for a reason of ours is left as
+// it is and told as an error, when the others are carried out. It is for workers: any number may call it at a
+// time.
 func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -75,8 +76,8 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 	return taken, nil
 }
 
-// carryOutDue carries out a payment whose day has come, if its network still settles today. Otherwise the payment
-// waits for the next day on which it does.
+// carryOutDue carries out a payment whose day has come, if its network still settles today. Otherwise the
+// payment waits for the next day on which it does.
 func (f *facts) carryOutDue(p *Payment, by access.Caller, now time.Time) (to State, reason string, err error) {
 	was := *p
 	p.plan(now)

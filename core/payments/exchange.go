@@ -45,8 +45,9 @@ var (
 	takingMessageIDs = db.NewQuery[messageID](`SELECT nextval('network_messages_ids') AS id FROM generate_series(1, $1::bigint)`)
 )
 
-// SendQueued takes the money of queued payments of the caller's bank and writes their messages, and returns of how
-// many. The money of a customer that is suspended, or whose partner is, stands still: its payments wait.
+// SendQueued takes the money of queued payments of the caller's bank and writes their messages, and returns
+// of how many. The money of a customer that is suspended, or whose partner is, stands still: its payments
+// wait.
 func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -73,8 +74,8 @@ func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 	return sent, nil
 }
 
-// nextToSend finds the payments that are sent next: of each customer the oldest one first, then of each the second, and so
-// on. A customer with a hundred thousand payments in a file keeps nobody waiting.
+// nextToSend finds the payments that are sent next: of each customer the oldest one first, then of each the
+// second, and so on. A customer with a hundred thousand payments in a file keeps nobody waiting.
 const nextToSend = `WITH RECURSIVE whose AS (
 	  SELECT (SELECT min(customer) FROM payments WHERE tenant = ?0 AND state = 'QUEUED') AS customer
 	  UNION ALL
@@ -96,8 +97,8 @@ func (s *Service) worker(ctx context.Context) (caller access.Caller, now time.Ti
 	return caller, now, err
 }
 
-// together does work on many things at a time. If that fails, it does each alone, so that one that cannot be done
-// keeps none of the others from it; unless the database is what failed. It returns how many were done.
+// together does work on many things at a time. If that fails, it does each alone, so that one that cannot be
+// done keeps none of the others from it; unless the database is what failed. It returns how many were done.
 func together[T any](all []T, do func([]T) (int, error)) (done int, err error) {
 	if len(all) == 0 {
 		return 0, nil
@@ -121,8 +122,8 @@ const movableNow = `EXISTS (SELECT FROM accounts AS a JOIN customers AS c ON c.t
 	WHERE a.tenant = ?0 AND c.tenant = ?0 AND a.uid = coalesce(pay.sender_account, pay.receiver_account) AND a.status = 'Active' AND c.status IN (?1)
 	  AND (o.status IS NULL OR o.status IN (?1)))`
 
-// sendAllTx sends payments, but for those that another worker has in hand. failed says which could not be sent for a
-// reason of ours: they stay as they are.
+// sendAllTx sends payments, but for those that another worker has in hand. failed says which could not be
+// sent for a reason of ours: they stay as they are.
 func (s *Service) sendAllTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, of []UID,
 ) (sent int, failed, err error) {
@@ -274,7 +275,8 @@ func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
 	return handed, err
 }
 
-// mostPasses bounds how many times as many messages that no network takes are passed over for one that it does.
+// mostPasses bounds how many times as many messages that no network takes are passed over for one that it
+// does.
 const mostPasses = 40
 
 // handOver hands messages over, and returns those that were taken.

@@ -100,8 +100,8 @@ type party struct {
 	bic string // of the bank itself
 }
 
-// Switches are the features of an account that let payments out (rest/CONTRACT.md, speeds), and in (rest/CONTRACT.md,
-// incoming credits).
+// Switches are the features of an account that let payments out (rest/CONTRACT.md, speeds), and in
+// (rest/CONTRACT.md, incoming credits).
 type Switches struct {
 	FedNow        bool   `bun:"fednow"`
 	ACH           bool   `bun:"ach"`
@@ -117,7 +117,8 @@ type Switches struct {
 	CallbackLimit *int64 `bun:"callback_limit"` // minor units: a wire above it is confirmed by a person; nil for none
 }
 
-// approval is what settings say of the approval of payments. Amounts are in hundredths of the bank's currency.
+// approval is what settings say of the approval of payments. Amounts are in hundredths of the bank's
+// currency.
 type approval struct {
 	Dual   bool            `bun:"dual"`   // it takes a second person
 	People int32           `bun:"people"` // 2: it takes two

@@ -40,7 +40,8 @@ type waitingEntry struct {
 }
 
 var (
-	// a file is made when no more entries are about to come into it, and a minute after the first one at the latest
+	// a file is made when no more entries are about to come into it, and a minute after the first one at the
+	// latest
 	findingOrigin = db.NewQuery[Entry](`SELECT origin FROM (
 		  SELECT origin, taken_at FROM ach_entries WHERE tenant = $1 AND taken_at IS NOT NULL AND file IS NULL
 		  UNION ALL SELECT origin, returned_at FROM ach_received WHERE tenant = $1 AND returned_at IS NOT NULL AND file IS NULL
@@ -51,8 +52,9 @@ var (
 		FOR UPDATE`)
 )
 
-// SealFiles puts the entries of ACH whose money was taken into a file, from which on it waits to be handed to the
-// network, and returns how many. Each of the bank's routing numbers has files of its own; one call makes one file.
+// SealFiles puts the entries of ACH whose money was taken into a file, from which on it waits to be handed to
+// the network, and returns how many. Each of the bank's routing numbers has files of its own; one call makes
+// one file.
 func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -135,8 +137,8 @@ func (f *file) numberTx(ctx context.Context, tx bun.Tx) error {
 	return nil
 }
 
-// fillTx writes the waiting entries into the file, some at a time, in the order of their batches. failed says which
-// cannot be written: they go on waiting.
+// fillTx writes the waiting entries into the file, some at a time, in the order of their batches. failed says
+// which cannot be written: they go on waiting.
 func (f *file) fillTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err error) {
 	return f.eachTx(ctx, tx, func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Where("ae.taken_at IS NOT NULL AND ae.file IS NULL")
@@ -149,8 +151,8 @@ func (f *file) fillTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err e
 	})
 }
 
-// eachTx does something with each entry of the file's origin that which picks, in the order of their batches. failed says
-// with which it could not.
+// eachTx does something with each entry of the file's origin that which picks, in the order of their batches.
+// failed says with which it could not.
 func (f *file) eachTx(
 	ctx context.Context, tx bun.Tx, which func(*bun.SelectQuery) *bun.SelectQuery, do func(*waitingEntry) error,
 ) (failed, err error) {

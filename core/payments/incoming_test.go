@@ -198,8 +198,8 @@ func TestACreditOfAnotherBankIsBookedAndAnswered(t *testing.T) {
 	}
 }
 
-// Whatever keeps a credit from being booked, its network hears the reason, no money moves, and the bank's people see it.
-// A wire has moved already, so it goes back.
+// Whatever keeps a credit from being booked, its network hears the reason, no money moves, and the bank's
+// people see it. A wire has moved already, so it goes back.
 func TestACreditThatCannotBeBookedIsRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
 	set := func(text string) func(*testing.T, *sender) {
@@ -273,8 +273,8 @@ func TestACreditInAnotherCurrencyThanTheAccountsIsRefused(t *testing.T) {
 	s.Prove()
 }
 
-// A credit counts once, in however many messages it comes, and is answered as it was. Another one under its name is
-// refused.
+// A credit counts once, in however many messages it comes, and is answered as it was. Another one under its
+// name is refused.
 func TestACreditThatComesAgainCountsOnce(t *testing.T) {
 	t.Parallel()
 	for _, together := range []bool{true, false} {

@@ -18,8 +18,9 @@ import (
 	"bankgraph/db"
 )
 
-// InformationRequest is what one bank asks another about a payment over an instant network: what of it is missing or
-// wrong (rest/CONTRACT.md, requests for information). It moves no money, and changes nothing of the payment.
+// InformationRequest is what one bank asks another about a payment over an instant network: what of it is
+// missing or wrong (rest/CONTRACT.md, requests for information). It moves no money, and changes nothing of
+// the payment.
 type InformationRequest struct {
 	bun.BaseModel `bun:"table:information_requests,alias:ir" json:"-"`
 
@@ -91,7 +92,8 @@ var (
 	// ErrInformationEarly is returned for a payment that the other bank has not got, or has refused.
 	ErrInformationEarly = fault.New(fault.State, "rfi.status",
 		"the payment must be PROCESSED, returned, or have been asked back")
-	// ErrOwnRequest is returned for a request for payment of ours: who is asked to pay may have questions, not who asks.
+	// ErrOwnRequest is returned for a request for payment of ours: who is asked to pay may have questions,
+	// not who asks.
 	ErrOwnRequest = fault.New(fault.State, "rfi.own_request",
 		"about a request for payment asks the bank that got it, and not the one that sent it")
 	// ErrOtherRail is returned for a code that another network has.
@@ -138,7 +140,8 @@ func (d *InformationDraft) codes() string {
 	return strings.Join(all, " ")
 }
 
-// lacks are items as a message has them: longer words than one entry carries go on in further ones of the same code.
+// lacks are items as a message has them: longer words than one entry carries go on in further ones of the
+// same code.
 func lacks(items []*InformationItem) (all []iso20022.Lack) {
 	for _, item := range items {
 		text := []rune(item.Info)
@@ -207,8 +210,8 @@ var informing db.QueryCache[InformationRequest]
 // inRequests is where columns of requests for information are that may be absent.
 var inRequests = map[string]string{"answer": "coalesce(ir.answer, 0)"}
 
-// InformationRequestsOf reads what was asked about each payment, in its order, for callers who see whose it is. Its
-// words are sealed (InformationIn).
+// InformationRequestsOf reads what was asked about each payment, in its order, for callers who see whose it
+// is. Its words are sealed (InformationIn).
 func (s *Service) InformationRequestsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, InformationRequest] {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err != nil {

@@ -27,7 +27,8 @@ var (
 				Where("ir.tenant = $1").Where("ir.direction = 'OUT'").Where("ir.message_id = ANY($2::text[])").String())
 )
 
-// clarifyTx reads what requests for information, and answers to ours, are taken in by. Their payments are locked.
+// clarifyTx reads what requests for information, and answers to ours, are taken in by. Their payments are
+// locked.
 func (in *intake) clarifyTx(ctx context.Context, tx bun.Tx, arrived []*answer) error {
 	var about []UID
 	var cases []string
@@ -57,8 +58,8 @@ func (in *intake) clarifyTx(ctx context.Context, tx bun.Tx, arrived []*answer) e
 	return nil
 }
 
-// inquire takes in what another bank asks about a payment: the one on its other side. What anybody else asks is kept
-// for people.
+// inquire takes in what another bank asks about a payment: the one on its other side. What anybody else asks
+// is kept for people.
 func (in *intake) inquire(a *answer) error {
 	p, bank := (*Payment)(nil), ""
 	if k := in.original(a); k != nil && instant(a.over) && (k.Kind == creditKind || k.Kind == requestKind) {
@@ -91,8 +92,8 @@ func (in *intake) inquire(a *answer) error {
 	return nil
 }
 
-// inform takes in what another bank answers to a request of ours. The first answer of the bank that was asked counts;
-// others are on record, and change nothing.
+// inform takes in what another bank answers to a request of ours. The first answer of the bank that was asked
+// counts; others are on record, and change nothing.
 func (in *intake) inform(a *answer) error {
 	r := in.unanswered[a.about()]
 	var p *Payment

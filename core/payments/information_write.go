@@ -29,8 +29,8 @@ type SavedInformation struct {
 	At        time.Time  `json:"timestamp"`
 }
 
-// RequestInformation asks the bank on the other side of a payment over an instant network for what is missing, or says
-// what is wrong. That bank may answer or not: its answer is on record with the request.
+// RequestInformation asks the bank on the other side of a payment over an instant network for what is
+// missing, or says what is wrong. That bank may answer or not: its answer is on record with the request.
 func (s *Service) RequestInformation(
 	ctx context.Context, uid UID, draft InformationDraft, options changes.RequestOptions,
 ) (out changes.Outcome[SavedInformation], err error) {

@@ -14,8 +14,8 @@ import (
 	"bankgraph/core/rails/calendar"
 )
 
-// Exchange is by what a payment in another currency than the account's was exchanged: a trade, which pays this payment
-// alone (rest/CONTRACT.md, international payments).
+// Exchange is by what a payment in another currency than the account's was exchanged: a trade, which pays
+// this payment alone (rest/CONTRACT.md, international payments).
 type Exchange struct {
 	Trade fx.TradeUID `bun:"trade,nullzero" json:"fxContractNumber,omitzero"`
 	// what the account pays for the amount, in its own currency; 0 without a trade
@@ -49,14 +49,15 @@ func (s Speed) International() bool { return tenors[s] != "" }
 // tenors are the terms of international payments: how long after it was sent one settles.
 var tenors = map[Speed]fx.Tenor{Spot: fx.Spot, SameDay: fx.Overnight, NextDay: fx.TomorrowNext}
 
-// pair is the two currencies of a payment, which are one if nothing is exchanged. Their calendars count together.
+// pair is the two currencies of a payment, which are one if nothing is exchanged. Their calendars count
+// together.
 type pair struct{ sold, bought money.Currency }
 
 func (p *Payment) pair() pair { return pair{p.DebitedCurrency(), p.Currency} }
 
-// overSWIFT is when an international payment that is ready at an instant is sent and settles: on the wanted day, or the
-// first one after it that its speed reaches. The day of a trade is fixed: whatever the speed, it is kept as long as a
-// payment of the same day reaches it.
+// overSWIFT is when an international payment that is ready at an instant is sent and settles: on the wanted
+// day, or the first one after it that its speed reaches. The day of a trade is fixed: whatever the speed, it
+// is kept as long as a payment of the same day reaches it.
 func (c pair) overSWIFT(speed Speed, ready, wanted time.Time, fixed bool) calendar.Slot {
 	today := calendar.Today(ready)
 	for day := fx.NextDay(c.sold, c.bought, today); ; day = fx.NextDay(c.sold, c.bought, day.AddDate(0, 0, 1)) {
@@ -117,9 +118,9 @@ func (p *Payment) positions() []house {
 	return []house{{ledger.HousePosition, p.Currency}, {ledger.HousePosition, p.SoldCurrency}}
 }
 
-// paying makes the journal by which money of a payment leaves the account of who pays for an account of the bank's own, or
-// comes back from there: an amount below zero. sold is what the account pays, or gets back, where the payment was
-// exchanged: the two sides meet in the position of each currency.
+// paying makes the journal by which money of a payment leaves the account of who pays for an account of the
+// bank's own, or comes back from there: an amount below zero. sold is what the account pays, or gets back,
+// where the payment was exchanged: the two sides meet in the position of each currency.
 func (f *facts) paying(
 	p *Payment, kind ledger.Kind, on time.Time, why string, to accounts.UID, minor, sold int64,
 ) (*ledger.Journal, error) {
@@ -140,8 +141,8 @@ func (f *facts) paying(
 	return journal, nil
 }
 
-// soldFor returns what the account is given back for a part of the amount, at the rate of the trade: rounded half to
-// even, and all of it for all.
+// soldFor returns what the account is given back for a part of the amount, at the rate of the trade: rounded
+// half to even, and all of it for all.
 func (p *Payment) soldFor(minor int64) int64 {
 	if minor == p.Minor {
 		return p.SoldMinor

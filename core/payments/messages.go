@@ -63,8 +63,8 @@ func (s *Service) write(row *Message, m iso20022.Message) (*Message, error) {
 	return row, nil
 }
 
-// Addressed lets a message over SWIFT go from its sender to its receiver; over other networks it goes to the operator, or
-// comes from there.
+// Addressed lets a message over SWIFT go from its sender to its receiver; over other networks it goes to the
+// operator, or comes from there.
 func Addressed(over rails.Rail, m iso20022.Message) {
 	if over == rails.SWIFT {
 		m.Head().From, m.Head().To = iso20022.Between(m)
@@ -101,7 +101,8 @@ func (p *Payment) message(from *party, number, to string, id MessageID, now time
 	}
 }
 
-// international is the credit transfer of a payment over SWIFT, to the bank that is paid or the one in between.
+// international is the credit transfer of a payment over SWIFT, to the bank that is paid or the one in
+// between.
 func (p *Payment) international(from *party, number, to string, id MessageID, now time.Time) *iso20022.CreditTransfer {
 	d := p.details
 	t := &iso20022.CreditTransfer{
@@ -129,8 +130,8 @@ func (p *Payment) remitted() string {
 // bearers are who pays the charges, in the words of the networks.
 var bearers = map[string]string{"OUR": "DEBT", "BEN": "CRED", "SHA": "SHAR"}
 
-// endToEnd is the reference that is carried to who is paid: the one that was given for it, or the caller's own. That of
-// a request names it alone.
+// endToEnd is the reference that is carried to who is paid: the one that was given for it, or the caller's
+// own. That of a request names it alone.
 func endToEnd(d *Details, p *Payment) string {
 	if p.Asks() {
 		return askedAs + p.UID.String()

@@ -39,8 +39,8 @@ const (
 	In  Direction = "IN"
 )
 
-// Message is a message to a network or from it, mostly of a payment. Its text is sealed and not shown: it has the
-// account numbers.
+// Message is a message to a network or from it, mostly of a payment. Its text is sealed and not shown: it has
+// the account numbers.
 type Message struct {
 	bun.BaseModel `bun:"table:network_messages,alias:nm" json:"-"`
 
@@ -57,7 +57,8 @@ type Message struct {
 	At       time.Time  `bun:"at" json:"at"`
 	HandedAt *time.Time `bun:"handed_at" json:"handedAt"` // when the network took it; nil for one that has come
 
-	// of a credit that has come: its amount, the routing number of the bank that sent it, and the account it names
+	// of a credit that has come: its amount, the routing number of the bank that sent it, and the account it
+	// names
 	Minor    int64          `bun:"amount,nullzero" json:"-"`
 	Currency money.Currency `bun:"currency" json:"-"`
 	Bank     string         `bun:"bank" json:"-"`
@@ -97,7 +98,8 @@ var inMessages = map[string]string{"payment": "coalesce(nm.payment, 0)", "amount
 
 var messaging db.QueryCache[Message]
 
-// MessagesOf reads the messages of each payment without their texts, in their order, for callers who see who pays.
+// MessagesOf reads the messages of each payment without their texts, in their order, for callers who see who
+// pays.
 func (s *Service) MessagesOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Message] {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err != nil {

@@ -44,8 +44,8 @@ var findingUpcoming = db.NewQuery[upcoming](`SELECT
 	(SELECT min(next_date) FROM recurrences WHERE tenant = $1 AND status = 'Active' AND speed NOT IN ('', 'Economy')
 	  AND next_date > $5::date) AS series_others`)
 
-// Next returns when the next thing happens by itself to a payment of the caller's bank, after a time: it is carried
-// out on its day, sent, or settles. It is nil if nothing is going to happen.
+// Next returns when the next thing happens by itself to a payment of the caller's bank, after a time: it is
+// carried out on its day, sent, or settles. It is nil if nothing is going to happen.
 func (s *Service) Next(ctx context.Context, after time.Time) (next *time.Time, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"bankgraph/core/rails"
 )
 
-// Order is what a request says about a credit to somebody at another bank (rest/CONTRACT.md, credit requests).
+// Order is what a request says about a credit to somebody at another bank (rest/CONTRACT.md, credit
+// requests).
 type Order struct {
 	Sender              Party     `json:"sender"`
 	Receiver            Receiver  `json:"receiver"`
@@ -36,8 +37,8 @@ type Order struct {
 	Contract       fx.TradeUID `json:"fxContractNumber,omitempty"`
 	OriginatorInfo string      `json:"originatorToBeneficiary,omitempty"`
 	BankInfo       string      `json:"senderToReceiverNotes,omitempty"`
-	// Debit of a debit: who is paid asks for it. It is the order the other way round: Sender, whose account is here,
-	// is credited, and Receiver pays
+	// Debit of a debit: who is paid asks for it. It is the order the other way round: Sender, whose account
+	// is here, is credited, and Receiver pays
 	EntryType rails.EntryType `json:"entryType,omitempty"`
 	Ask       Ask             `json:"ask,omitzero"`           // of a request for payment, which is a debit of the speed Instant
 	Fee       *CustomFee      `json:"fee,omitempty"`          // nil for what the fee tier says
@@ -51,8 +52,8 @@ type Order struct {
 	SenderPhone   string         `json:"phone,omitempty"`
 	// Strict requires all that the current published form does (rest/CONTRACT.md, credit requests)
 	Strict bool `json:"strict,omitempty"`
-	// Repairable keeps a credit for the bank's people to repair that would be refused otherwise, but for what nobody
-	// can repair (rest/CONTRACT.md, repair)
+	// Repairable keeps a credit for the bank's people to repair that would be refused otherwise, but for what
+	// nobody can repair (rest/CONTRACT.md, repair)
 	Repairable bool   `json:"repairable,omitempty"`
 	asked      []byte // of a repairable one: what was asked for, as it was
 	unfit      error  // of a repairable one: the faults of its form that can be repaired

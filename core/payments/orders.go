@@ -20,9 +20,10 @@ import (
 	"bankgraph/core/seal"
 )
 
-// Send pays somebody at another bank, over the network that the speed picks. The money is held at once, and taken
-// when the payment is sent; the network says later whether it has settled. If the settings of the customer that
-// pays ask for dual approval (paymentDualApproval), or the account's for a callback, it waits for a person first.
+// Send pays somebody at another bank, over the network that the speed picks. The money is held at once, and
+// taken when the payment is sent; the network says later whether it has settled. If the settings of the
+// customer that pays ask for dual approval (paymentDualApproval), or the account's for a callback, it waits
+// for a person first.
 func (s *Service) Send(
 	ctx context.Context, order Order, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -68,8 +69,8 @@ func wantedBy(orders []*Order, now time.Time) want {
 	return w
 }
 
-// drawOrder makes a payment from an order. It is refused if it can never be carried out; whether it can be now is
-// for movable and carryOut. With a fault comes what is known of the payment by then, nil if nothing.
+// drawOrder makes a payment from an order. It is refused if it can never be carried out; whether it can be
+// now is for movable and carryOut. With a fault comes what is known of the payment by then, nil if nothing.
 func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time) (*Payment, error) {
 	switch {
 	case !f.bank.Sandbox:
@@ -180,8 +181,8 @@ func orderAmount(o *Order, sender *party) (money.Amount, error) {
 	return amount, nil
 }
 
-// settleOn sets the day of settlement: the one that was asked for, or the first possible one, or the first after the
-// one that was asked for where that moves.
+// settleOn sets the day of settlement: the one that was asked for, or the first possible one, or the first
+// after the one that was asked for where that moves.
 func (p *Payment) settleOn(wanted, now time.Time, moves bool) error {
 	today := calendar.Today(now)
 	switch {
@@ -197,7 +198,8 @@ func (p *Payment) settleOn(wanted, now time.Time, moves bool) error {
 	return nil
 }
 
-// receiver returns who is paid: the contact that is named, as it is described otherwise. Abroad its bank has a BIC.
+// receiver returns who is paid: the contact that is named, as it is described otherwise. Abroad its bank has
+// a BIC.
 func (f *facts) receiver(s *Service, from *party, named *Receiver, abroad bool) (Receiver, error) {
 	if named.Contact == 0 {
 		return *named, nil

@@ -408,7 +408,8 @@ func TestACallbackAsksTheBank(t *testing.T) {
 	s.Prove()
 }
 
-// Whatever part of the work stops, and however often it is done again, each payment is sent once and settles once.
+// Whatever part of the work stops, and however often it is done again, each payment is sent once and settles
+// once.
 func TestWorkThatIsDoneAgainChangesNothing(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
@@ -464,8 +465,8 @@ func TestTheMessageOfAPaymentIsWholeAndSealed(t *testing.T) {
 	}
 }
 
-// However many pay at a time while any number of workers send and take answers in, each payment ends as its network
-// says, and the books hold.
+// However many pay at a time while any number of workers send and take answers in, each payment ends as its
+// network says, and the books hold.
 func TestManyOrdersAndWorkersAtATime(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)

@@ -9,8 +9,8 @@ import (
 	"bankgraph/core/rails/calendar"
 )
 
-// answer does to a payment what its network says of a message of ours, and returns the state that it reaches. kind is
-// that of the message.
+// answer does to a payment what its network says of a message of ours, and returns the state that it reaches.
+// kind is that of the message.
 func (f *facts) answer(p *Payment, a *answer, kind string, now time.Time) (State, error) {
 	on := calendar.Today(now)
 	switch {
@@ -59,8 +59,8 @@ func (f *facts) reject(p *Payment, on time.Time) (State, error) {
 	return to, f.refund(p, on)
 }
 
-// takeBack gives the customer what the other bank has given back, be it asked for or not. Something else than the
-// return of this payment is left to people.
+// takeBack gives the customer what the other bank has given back, be it asked for or not. Something else than
+// the return of this payment is left to people.
 func (f *facts) takeBack(p *Payment, a *answer, on time.Time) (State, error) {
 	if !a.givesBack(p) {
 		return p.State, nil
@@ -83,8 +83,8 @@ func (f *facts) takeBack(p *Payment, a *answer, on time.Time) (State, error) {
 	return to, err
 }
 
-// returns books an amount of a payment, or what it was bought for, from an account of the bank's own back to who has
-// paid.
+// returns books an amount of a payment, or what it was bought for, from an account of the bank's own back to
+// who has paid.
 func (f *facts) returns(p *Payment, on time.Time, why string, from accounts.UID, minor int64) error {
 	journal, err := f.paying(p, ledger.Return, on, why, from, -minor, -p.soldFor(minor))
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package payments moves money: every payment, whoever asks for it and on whatever rail, goes through here. There
-// are book transfers, between two accounts in the bank's own books, credits over ACH, instant networks,
-// Fedwire and, abroad, SWIFT, to accounts at other banks and from them, and debits over ACH, which collect from such accounts. What has
-// settled may be given back, or asked back.
+// Package payments moves money: every payment, whoever asks for it and on whatever rail, goes through here.
+// There are book transfers, between two accounts in the bank's own books, credits over ACH, instant networks,
+// Fedwire and, abroad, SWIFT, to accounts at other banks and from them, and debits over ACH, which collect
+// from such accounts. What has settled may be given back, or asked back.
 package payments
 
 import (
@@ -76,8 +76,8 @@ type Payment struct {
 	ReceiverName     string        `bun:"receiver_name" json:"receiverName"`
 	// the virtual account that a credit of another bank names; 0 for others
 	Virtual virtualaccounts.UID `bun:"virtual_account,nullzero" json:"virtualAccount,omitzero"`
-	// when it may be sent to its network, and when it settles there without an answer, or a request for payment
-	// expires; nil for book transfers
+	// when it may be sent to its network, and when it settles there without an answer, or a request for
+	// payment expires; nil for book transfers
 	SendAt    *time.Time `bun:"send_at" json:"-"`
 	SettlesAt *time.Time `bun:"settles_at" json:"-"`
 	// why it was cancelled, rejected or returned, or why it could not be carried out

@@ -104,8 +104,8 @@ func (s *Service) Transfer(
 	return s.transfer.Do(ctx, caller, changes.Target{}, draft, options)
 }
 
-// Cancel cancels a payment that waits for its day, for a second person or for its network. It returns ErrOver for others, with
-// their state.
+// Cancel cancels a payment that waits for its day, for a second person or for its network. It returns ErrOver
+// for others, with their state.
 func (s *Service) Cancel(
 	ctx context.Context, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -118,8 +118,8 @@ func (s *Service) Cancel(
 
 var identity = db.ColumnsOf[Payment]("UID", "Customer", "Currency", "SoldMinor", "SoldCurrency")
 
-// sides tells where the columns of the sides of a payment are, and how they are joined. The side at another bank is
-// in the payment's details.
+// sides tells where the columns of the sides of a payment are, and how they are joined. The side at another
+// bank is in the payment's details.
 var sides = []struct {
 	columns db.Columns
 	join    string
@@ -158,8 +158,8 @@ var inAccounts = func() map[string]string {
 	return from
 }()
 
-// selecting starts a query of payments, joined with the accounts whose columns are wanted. Who sees a payment that is
-// another's does not read what is its owner's alone.
+// selecting starts a query of payments, joined with the accounts whose columns are wanted. Who sees a payment
+// that is another's does not read what is its owner's alone.
 func selecting(reach access.Reach, want db.Columns, from map[string]string) *bun.SelectQuery {
 	want = db.Or[Payment](want).And(identity)
 	hides := reach != access.OfBank && want.Overlaps(ofPayer)
@@ -255,8 +255,8 @@ var ofCustomers = customers.Children[Payment]{
 	Customer: func(p *Payment) customers.UID { return p.Customer },
 }
 
-// OfCustomers reads a window of the payments that each customer makes, and of those that came in for it, newest
-// first.
+// OfCustomers reads a window of the payments that each customer makes, and of those that came in for it,
+// newest first.
 func (s *Service) OfCustomers(
 	ctx context.Context, b *db.Batch, of []customers.UID, by Search, want db.Columns, w page.Window,
 ) *db.Many[customers.UID, Payment] {
@@ -300,8 +300,8 @@ func (s *Service) List(
 	return db.Queue(b, text, p...)
 }
 
-// newestFirst returns the order of a list, and the condition that continues from the window's cursor; empty if it
-// has none.
+// newestFirst returns the order of a list, and the condition that continues from the window's cursor; empty
+// if it has none.
 func newestFirst(w page.Window, p *db.Params) (order, after string) {
 	order, compare := "pay.uid DESC", " < "
 	if w.Backward {

@@ -18,8 +18,8 @@ import (
 	"bankgraph/db"
 )
 
-// Preview is what would become of a payment if it were asked for now. It is decided by the code that decides on
-// payments, from facts that are read without locks, on books in memory that are never written.
+// Preview is what would become of a payment if it were asked for now. It is decided by the code that decides
+// on payments, from facts that are read without locks, on books in memory that are never written.
 type Preview struct {
 	// what stands in the way: the faults with which the payment would be refused
 	Faults []*fault.Fault
@@ -40,8 +40,8 @@ type Preview struct {
 	Charge *money.Amount
 	// the most that could be paid in this way now; nil if something other than the amount stands in the way
 	Most *money.Amount
-	// of the account that is debited, now and once the money is held or has moved; nil for callers that do not see it,
-	// and After if it cannot
+	// of the account that is debited, now and once the money is held or has moved; nil for callers that do
+	// not see it, and After if it cannot
 	Available, After *money.Amount
 }
 
@@ -185,8 +185,8 @@ func faultsIn(err error) ([]*fault.Fault, error) {
 	return nil, err
 }
 
-// lookAt reads facts as they are, on connections that cannot write. The bank's own accounts are supposed, as nothing is
-// decided by what they have.
+// lookAt reads facts as they are, on connections that cannot write. The bank's own accounts are supposed, as
+// nothing is decided by what they have.
 func (s *Service) lookAt(ctx context.Context, tenant access.Tenant, w want) (*facts, error) {
 	return s.look(ctx, s.db.PrimaryBatch, tenant, w)
 }
@@ -350,8 +350,8 @@ func (f *facts) limitsOf(p *Payment) (all []PlannedLimit) {
 // mostDigits is how many digits a request's amount has at most before the point.
 const mostDigits = 15
 
-// most finds the largest amount that would be accepted, and could be carried out now: one that passes while one minor
-// unit more does not. It is nil if the smallest amount does not pass either.
+// most finds the largest amount that would be accepted, and could be carried out now: one that passes while
+// one minor unit more does not. It is nil if the smallest amount does not pass either.
 func (f *facts) most(draw drawing, in money.Currency, by access.Caller, now time.Time) (*money.Amount, error) {
 	passes := func(minor int64) (bool, error) {
 		t, err := f.try(draw, money.Of(minor, in).String(), by, now)
@@ -377,8 +377,8 @@ func (f *facts) most(draw drawing, in money.Currency, by access.Caller, now time
 	return amountOf(low, in), nil
 }
 
-// choices returns what speaks for and against the networks of an order's speed. There are none if the order names an
-// account, an amount or a bank that is refused.
+// choices returns what speaks for and against the networks of an order's speed. There are none if the order
+// names an account, an amount or a bank that is refused.
 func (f *facts) choices(s *Service, by access.Caller, o *Order, now time.Time, chosen rails.Rail) (all []RailChoice) {
 	from, err := f.party(s, by, "sender", o.Sender)
 	if err != nil {

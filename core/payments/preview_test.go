@@ -226,8 +226,8 @@ func (v *varied) balance(t *rapid.T, of accounts.UID) int64 {
 	return b.Available().Minor
 }
 
-// A preview says what the same request would do a moment later: with the same faults, over the same network, at the
-// same price, on the same day, and waiting for as many people.
+// A preview says what the same request would do a moment later: with the same faults, over the same network,
+// at the same price, on the same day, and waiting for as many people.
 func TestAPreviewSaysWhatExecutionDoes(t *testing.T) {
 	t.Parallel()
 	v := newVaried(t)

@@ -17,8 +17,8 @@ import (
 	"bankgraph/db"
 )
 
-// recall takes in that another bank asks for the money of a credit. The bank's people, or the customer, answer it; for
-// a credit that never came, or is given back already, the answer is no.
+// recall takes in that another bank asks for the money of a credit. The bank's people, or the customer,
+// answer it; for a credit that never came, or is given back already, the answer is no.
 func (in *intake) recall(a *answer) error {
 	var p *Payment
 	if k := in.onRecord[a.about()]; k != nil && k.Kind == creditKind {
@@ -96,8 +96,8 @@ func answered(
 	}
 }
 
-// readTx reads the message of a kind that a payment has, to its network or from it: the first one of a credit, the
-// last one of other kinds. It is nil if there is none.
+// readTx reads the message of a kind that a payment has, to its network or from it: the first one of a
+// credit, the last one of other kinds. It is nil if there is none.
 func (s *Service) readTx(
 	ctx context.Context, tx bun.Tx, p *Payment, kind string, direction Direction,
 ) (iso20022.Message, error) {

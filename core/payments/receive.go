@@ -16,8 +16,8 @@ import (
 	"bankgraph/db"
 )
 
-// Receive takes in what has arrived from the networks for the caller's bank, and returns how much. A message that
-// came before changes nothing.
+// Receive takes in what has arrived from the networks for the caller's bank, and returns how much. A message
+// that came before changes nothing.
 func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -177,7 +177,8 @@ func (s *Service) takeInTx(
 	return in.writeTx(ctx, tx)
 }
 
-// gatherTx locks the payments that messages are about, and reads and locks what these and new credits are decided by.
+// gatherTx locks the payments that messages are about, and reads and locks what these and new credits are
+// decided by.
 func (in *intake) gatherTx(ctx context.Context, tx bun.Tx, arrived []*answer) error {
 	var uids, requests []UID
 	w := want{}
@@ -244,8 +245,8 @@ func (a *answer) about() place {
 	return place{a.over, Out, a.of}
 }
 
-// original is the message that a message is about; nil if it is not on record. Another bank may ask about what it has
-// got, and about what it has sent.
+// original is the message that a message is about; nil if it is not on record. Another bank may ask about
+// what it has got, and about what it has sent.
 func (in *intake) original(a *answer) *known {
 	if k := in.onRecord[a.about()]; k != nil || a.says != inquired {
 		return k
@@ -273,8 +274,8 @@ func (in *intake) take(a *answer) error {
 	return in.answer(a, kind)
 }
 
-// answer does what an answer says to the payment that it is about; kind is that of the message that it answers. One
-// that no longer fits the payment changes nothing.
+// answer does what an answer says to the payment that it is about; kind is that of the message that it
+// answers. One that no longer fits the payment changes nothing.
 func (in *intake) answer(a *answer, kind string) error {
 	p := in.by[a.payment]
 	if p == nil {

@@ -24,9 +24,9 @@ import (
 	"bankgraph/db"
 )
 
-// Received is an entry of ACH by which another bank credits or debits an account here (rest/CONTRACT.md, incoming credits
-// over ACH) (rest/CONTRACT.md, incoming debits). It is a payment if it moves money, unless no account has its number. What
-// is not taken goes back with a reason.
+// Received is an entry of ACH by which another bank credits or debits an account here (rest/CONTRACT.md,
+// incoming credits over ACH) (rest/CONTRACT.md, incoming debits). It is a payment if it moves money, unless
+// no account has its number. What is not taken goes back with a reason.
 type Received struct {
 	bun.BaseModel `bun:"table:ach_received,alias:ar" json:"-"`
 
@@ -56,8 +56,8 @@ type Received struct {
 	ReturnTrace  string            `bun:"return_trace" json:"-"`
 }
 
-// ReceivedColumn names the column for which the account numbers of entries that came in are sealed (seal.Place). It keeps
-// the first name of the table, to which what was sealed is bound.
+// ReceivedColumn names the column for which the account numbers of entries that came in are sealed
+// (seal.Place). It keeps the first name of the table, to which what was sealed is bound.
 const ReceivedColumn = "ach_debits.number"
 
 func (d *Received) place() seal.Place {
@@ -87,14 +87,15 @@ func notWanted(class string) string {
 	return unauthorized
 }
 
-// isReceived reports whether an entry of another bank is for an account: it moves money, asks whether the account is there,
-// or tells its holder something.
+// isReceived reports whether an entry of another bank is for an account: it moves money, asks whether the
+// account is there, or tells its holder something.
 func isReceived(b *nacha.Batch, e *nacha.Entry) bool {
 	return e.Dishonour == nil && e.Contest == nil && e.Number != "" && b.Class != nacha.ENR
 }
 
-// The last times at which people may decide on a debit: at the end of the banking day after it came, and before its
-// return would be late, which has to be with the other bank when the second banking day after settlement opens.
+// The last times at which people may decide on a debit: at the end of the banking day after it came, and
+// before its return would be late, which has to be with the other bank when the second banking day after
+// settlement opens.
 const (
 	decisionCutOff = 17 * time.Hour          // in the bank's zone
 	returnCutOff   = calendar.Clock(22 * 60) // in New York, of the day after settlement
@@ -128,9 +129,9 @@ var (
 	takingReceivedIDs = db.NewQuery[receivedID](`SELECT nextval('ach_debit_ids') AS id FROM generate_series(1, $1::bigint)`)
 )
 
-// takeEntriesTx takes in entries of a file that are for accounts here and not on record: each that moves money becomes a
-// payment, which waits for its settlement or for people, or goes back. An entry that comes again, in whatever file, counts
-// once.
+// takeEntriesTx takes in entries of a file that are for accounts here and not on record: each that moves
+// money becomes a payment, which waits for its settlement or for people, or goes back. An entry that comes
+// again, in whatever file, counts once.
 func (s *Service) takeEntriesTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in MessageID, lines []*answer,
 ) error {
@@ -198,8 +199,8 @@ func (s *Service) takeEntriesTx(
 		db.InsertAtCommit(ctx, exceptions), db.InsertAtCommit(ctx, rows))
 }
 
-// holder returns the account that an entry is for, and the virtual account on it that a credit names; nil if no account
-// kept here has its number at its routing number.
+// holder returns the account that an entry is for, and the virtual account on it that a credit names; nil if
+// no account kept here has its number at its routing number.
 func (f *facts) holder(s *Service, e *arrivedEntry) (to *party, virtual *virtualaccounts.Creditable) {
 	if e.Direction == rails.Credit {
 		to, virtual = f.creditor(s, e.number)
@@ -279,7 +280,8 @@ func (s *Service) received(a *answer, tenant access.Tenant, id int64, in Message
 	return r
 }
 
-// receive makes a payment of an entry for an account, and for a virtual account on it or nil. It has no state yet.
+// receive makes a payment of an entry for an account, and for a virtual account on it or nil. It has no state
+// yet.
 func (w *entryWork) receive(e *arrivedEntry, of *party, virtual *virtualaccounts.Creditable) *Payment {
 	service := calendar.ACH
 	if e.sameDay {
@@ -355,7 +357,8 @@ func (a *party) untaken() string {
 	return ""
 }
 
-// notCreditable returns why a virtual account takes no credit, as a reason of ACH; "" if it does, and without one.
+// notCreditable returns why a virtual account takes no credit, as a reason of ACH; "" if it does, and without
+// one.
 func notCreditable(virtual *virtualaccounts.Creditable) string {
 	switch {
 	case virtual == nil || virtual.Status == virtualaccounts.Active:

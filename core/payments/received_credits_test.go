@@ -27,8 +27,8 @@ import (
 	"bankgraph/core/virtualaccounts"
 )
 
-// paidOver lets a company at another bank credit the account over ACH, and takes it in. It returns the payment that came of
-// it; 0 if none did.
+// paidOver lets a company at another bank credit the account over ACH, and takes it in. It returns the
+// payment that came of it; 0 if none did.
 func (s *sender) paidOver(t *testing.T, edits ...func(*sandbox.Credit)) payments.UID {
 	t.Helper()
 	c := sandbox.Credit{
@@ -172,7 +172,8 @@ func TestACreditOfTheSameDayIsBookedAtItsWindowAndOneOfAPastDayAtOnce(t *testing
 	s.Prove()
 }
 
-// A bank that sends a file again a day later, with entries of a day that had passed already, is not credited twice.
+// A bank that sends a file again a day later, with entries of a day that had passed already, is not credited
+// twice.
 func TestACreditCountsOnceInWhateverFileItComes(t *testing.T) {
 	t.Parallel()
 	s := newDebtor(t)

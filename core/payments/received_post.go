@@ -69,8 +69,8 @@ func (w *entryWork) settleEntry(p *Payment, action string) (code string, err err
 	return w.pay(p, action)
 }
 
-// credit books a credit: the money comes into its network's clearing account, and from there to the account. Otherwise it
-// returns why not, as a reason of ACH.
+// credit books a credit: the money comes into its network's clearing account, and from there to the account.
+// Otherwise it returns why not, as a reason of ACH.
 func (w *entryWork) credit(p *Payment, action string) (code string, err error) {
 	f, was, on := w.f, *p, calendar.Today(w.now)
 	to := f.parties[p.ReceiverAccount]
@@ -94,8 +94,8 @@ func (w *entryWork) credit(p *Payment, action string) (code string, err error) {
 	return "", err
 }
 
-// pay books a debit: the money leaves the account for its network's clearing account, and settles. Otherwise it returns
-// why not, as a reason of ACH.
+// pay books a debit: the money leaves the account for its network's clearing account, and settles. Otherwise
+// it returns why not, as a reason of ACH.
 func (w *entryWork) pay(p *Payment, action string) (code string, err error) {
 	f, was, on := w.f, *p, calendar.Today(w.now)
 	from := f.parties[p.SenderAccount]
@@ -162,16 +162,16 @@ func (w *entryWork) writeRowsTx(ctx context.Context, tx bun.Tx) error {
 	return returnReceivedTx(ctx, w.caller.Tenant, w.now, uids, codes)
 }
 
-// returnReceivedTx lets the entries of payments go back in the next file, each with its reason, at the end of the
-// transaction.
+// returnReceivedTx lets the entries of payments go back in the next file, each with its reason, at the end of
+// the transaction.
 func returnReceivedTx(ctx context.Context, tenant access.Tenant, now time.Time, of []int64, codes []string) error {
 	return db.ExecAtCommit(ctx, `UPDATE ach_received AS r SET return_code = n.code, returned_at = $4::timestamptz
 		FROM unnest($2::bigint[], $3::text[]) AS n(payment, code)
 		WHERE r.tenant = $1 AND r.payment = n.payment AND r.return_code = ''`, tenant, of, codes, now)
 }
 
-// lockEntriesTx locks entries that are in one of these states, and reads and locks what they are decided by. Those that
-// another worker has in hand are left to it.
+// lockEntriesTx locks entries that are in one of these states, and reads and locks what they are decided by.
+// Those that another worker has in hand are left to it.
 func (s *Service) lockEntriesTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, of []UID, in State,
 ) (*entryWork, []*Payment, error) {
@@ -208,8 +208,9 @@ func wantedOfEntries(all []*Payment) want {
 	return w
 }
 
-// PostEntries books the credits and debits of other banks over ACH that settle now, and returns how many it took. One that
-// cannot be booked goes back with the reason. It is for workers: any number may call it at a time.
+// PostEntries books the credits and debits of other banks over ACH that settle now, and returns how many it
+// took. One that cannot be booked goes back with the reason. It is for workers: any number may call it at a
+// time.
 func (s *Service) PostEntries(ctx context.Context) (taken int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -246,8 +247,8 @@ func (s *Service) PostEntries(ctx context.Context) (taken int, err error) {
 	return taken, nil
 }
 
-// ExpireExceptions sends back the debits on which nobody has decided in time, and returns how many. It is for workers,
-// as PostEntries is.
+// ExpireExceptions sends back the debits on which nobody has decided in time, and returns how many. It is for
+// workers, as PostEntries is.
 func (s *Service) ExpireExceptions(ctx context.Context) (taken int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {

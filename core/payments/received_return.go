@@ -13,9 +13,10 @@ import (
 	"bankgraph/core/rails/calendar"
 )
 
-// An entry of another bank that was booked may go back: for reasons of the account until the second banking day after its
-// settlement opens, a debit to which a consumer has not agreed for sixty days (rest/CONTRACT.md, incoming debits), and a
-// credit that is refused, or that its bank asks for, at any time (rest/CONTRACT.md, incoming credits over ACH).
+// An entry of another bank that was booked may go back: for reasons of the account until the second banking
+// day after its settlement opens, a debit to which a consumer has not agreed for sixty days
+// (rest/CONTRACT.md, incoming debits), and a credit that is refused, or that its bank asks for, at any time
+// (rest/CONTRACT.md, incoming credits over ACH).
 var (
 	soonReasons      = []string{noFunds, closed, "R08", blocked, notTaken, notAuthorized}
 	lateReasons      = []string{"R05", "R07", unauthorized, "R11"}
@@ -23,8 +24,8 @@ var (
 	anyTimeOfCredits = []string{"R06", notWantedHere}
 )
 
-// DebitReturnCodes lists why a debit of another bank that was paid may be given back, CreditReturnCodes why a credit over
-// ACH may.
+// DebitReturnCodes lists why a debit of another bank that was paid may be given back, CreditReturnCodes why a
+// credit over ACH may.
 var (
 	DebitReturnCodes  = slices.Sorted(slices.Values(slices.Concat(soonReasons, lateReasons)))
 	CreditReturnCodes = slices.Sorted(slices.Values(slices.Concat(soonOfCredits, anyTimeOfCredits)))
@@ -40,8 +41,9 @@ const lateDays = 60
 // ErrReturnLate is returned for the return of an entry that the other bank would not take any more.
 var ErrReturnLate = fault.New(fault.State, "payment.return_late", "the time for this return has passed")
 
-// returnableUntil returns until when an entry that settled on a day may be given back: in time for the last file by which
-// the return comes before the other bank opens on the day after. It is the zero time for a reason that knows no end.
+// returnableUntil returns until when an entry that settled on a day may be given back: in time for the last
+// file by which the return comes before the other bank opens on the day after. It is the zero time for a
+// reason that knows no end.
 func returnableUntil(settled time.Time, code string) time.Time {
 	switch {
 	case slices.Contains(anyTimeOfCredits, code):
@@ -66,7 +68,8 @@ func inTime(p *Payment, code string, now time.Time) error {
 		until.In(calendar.Zone()).Format("2006-01-02 15:04") + " in New York").With(string(p.State))
 }
 
-// entryCode checks what a request says about giving back an entry of ACH: a reason that fits it, and nothing else.
+// entryCode checks what a request says about giving back an entry of ACH: a reason that fits it, and nothing
+// else.
 func (d *Return) entryCode(p *Payment, class rails.SECCode) error {
 	c := check.Of("payment")
 	for _, none := range []struct{ field, is string }{
@@ -94,8 +97,8 @@ func (d *Return) entryCode(p *Payment, class rails.SECCode) error {
 	return c.Err()
 }
 
-// returnEntryTx gives back an entry of another bank that was booked: a debit at once, since no money leaves the account, and
-// a credit if those agree who agree to payments.
+// returnEntryTx gives back an entry of another bank that was booked: a debit at once, since no money leaves
+// the account, and a credit if those agree who agree to payments.
 func (s *Service) returnEntryTx(ctx context.Context, tx *changes.Tx, p *Payment, d Return) (Saved, error) {
 	var of Received
 	err := tx.NewSelect().Model(&of).Where("ar.tenant = ?", p.Tenant).Where("ar.payment = ?", p.UID).Scan(ctx)
@@ -123,8 +126,8 @@ func (s *Service) returnEntryTx(ctx context.Context, tx *changes.Tx, p *Payment,
 	return saved(p), w.writeRowsTx(ctx, tx.Tx)
 }
 
-// returnCreditTx gives back a credit over ACH, or proposes to: the money leaves the account, and the entry goes back in the
-// next file.
+// returnCreditTx gives back a credit over ACH, or proposes to: the money leaves the account, and the entry
+// goes back in the next file.
 func (s *Service) returnCreditTx(ctx context.Context, tx *changes.Tx, p *Payment, d Return) (Saved, error) {
 	was := *p
 	to, err := takingBack.Take(p.State)

@@ -90,8 +90,8 @@ var apart = map[Frequency]struct{ days, months int }{
 	SemiAnnually: {months: 6}, Yearly: {months: 12},
 }
 
-// next returns the first date of a series after a day, counted from its date from: that of a month that is too short
-// is its last day.
+// next returns the first date of a series after a day, counted from its date from: that of a month that is
+// too short is its last day.
 func (f Frequency) next(from, after time.Time) time.Time {
 	step := apart[f]
 	if after.Before(from) {
@@ -151,8 +151,8 @@ func iso(day *time.Time) string {
 	return day.Format(time.DateOnly)
 }
 
-// advance sets the date of the next payment: the first one of the series after a day. If there is none, the series is
-// complete.
+// advance sets the date of the next payment: the first one of the series after a day. If there is none, the
+// series is complete.
 func (r *Recurrence) advance(after time.Time) {
 	next := r.Frequency.next(r.CountsFrom, after)
 	if r.Frequency == Daily && r.Speed != "" && r.Speed != Instant {
@@ -171,8 +171,8 @@ func (r *Recurrence) over() bool {
 	return r.Number != nil && r.Made >= *r.Number || r.End != nil && r.Next != nil && r.Next.After(*r.End)
 }
 
-// Upcoming returns the dates of the payments to come, at most n. A payment over a network that rests on its date
-// settles on the next day on which the network does not.
+// Upcoming returns the dates of the payments to come, at most n. A payment over a network that rests on its
+// date settles on the next day on which the network does not.
 func (r *Recurrence) Upcoming(n int) (days []time.Time) {
 	ahead := *r
 	for range n {
@@ -245,6 +245,7 @@ const (
 // The faults of series.
 var (
 	ErrNoRecurrence = fault.New(fault.NotFound, "recurrence.not_found", "no such series of payments")
-	// ErrRecurrenceOver is returned for a series that is complete or cancelled, and for one that waits for approval.
+	// ErrRecurrenceOver is returned for a series that is complete or cancelled, and for one that waits for
+	// approval.
 	ErrRecurrenceOver = fault.New(fault.State, "recurrence.over", "the series is not active")
 )

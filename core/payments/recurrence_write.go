@@ -20,7 +20,8 @@ import (
 	"bankgraph/core/rails/calendar"
 )
 
-// RecurrenceDraft is what a request says about changing a series (rest/CONTRACT.md, recurrences). What is absent stays.
+// RecurrenceDraft is what a request says about changing a series (rest/CONTRACT.md, recurrences). What is
+// absent stays.
 type RecurrenceDraft struct {
 	Payment   UID       `json:"paymentUID,omitempty"` // one of the series, where the request names one
 	End       time.Time `json:"endDate,omitzero"`     // midnight UTC
@@ -66,8 +67,8 @@ func (s *Service) SkipRecurrence(
 	return s.skip.Do(ctx, caller, changes.Target{UID: uid.String()}, struct{}{}, options)
 }
 
-// ChangeRecurrence changes the payments of a series that are still to come, and when it ends. If the settings of the
-// customer that pays ask for dual approval, it waits for a second person.
+// ChangeRecurrence changes the payments of a series that are still to come, and when it ends. If the settings
+// of the customer that pays ask for dual approval, it waits for a second person.
 func (s *Service) ChangeRecurrence(
 	ctx context.Context, uid RecurrenceUID, draft RecurrenceDraft, options changes.RequestOptions,
 ) (changes.Outcome[RecurrenceSaved], error) {
@@ -81,8 +82,8 @@ func (s *Service) ChangeRecurrence(
 	return s.change.Do(ctx, caller, changes.Target{UID: uid.String()}, draft, options)
 }
 
-// CancelRecurrence ends a series. Its payment that waits for its day or for approval is cancelled; what is on its way
-// stays.
+// CancelRecurrence ends a series. Its payment that waits for its day or for approval is cancelled; what is on
+// its way stays.
 func (s *Service) CancelRecurrence(
 	ctx context.Context, uid RecurrenceUID, draft Cancellation, options changes.RequestOptions,
 ) (changes.Outcome[RecurrenceSaved], error) {
@@ -213,7 +214,8 @@ func (l *series) goesOn(r *Recurrence) error {
 	return ErrRecurrenceOver.Saying(why).With(string(r.Status))
 }
 
-// without takes the payments that wait out of those that are made, and returns the date of the first; nil for none.
+// without takes the payments that wait out of those that are made, and returns the date of the first; nil for
+// none.
 func (l *series) without(r *Recurrence) *time.Time {
 	if len(l.waiting) == 0 {
 		return nil
@@ -287,8 +289,8 @@ func (r *Recurrence) isOneTx(ctx context.Context, tx *changes.Tx, uid UID) error
 	return err
 }
 
-// modifyTx changes a series. A payment that waits for its day and would be another one is cancelled, and made anew on its
-// day.
+// modifyTx changes a series. A payment that waits for its day and would be another one is cancelled, and made
+// anew on its day.
 func (s *Service) modifyTx(
 	ctx context.Context, tx *changes.Tx, l *series, r *Recurrence, d RecurrenceDraft,
 ) error {

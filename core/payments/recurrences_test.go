@@ -168,7 +168,8 @@ func TestASeriesOfTransfersIsMadeOnItsDays(t *testing.T) {
 	s.Prove()
 }
 
-// A series over a network is planned as single payments are: a date on which it rests is that of the next day.
+// A series over a network is planned as single payments are: a date on which it rests is that of the next
+// day.
 func TestASeriesOverANetworkSettlesWhenThatDoes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -196,7 +197,8 @@ func TestASeriesOverANetworkSettlesWhenThatDoes(t *testing.T) {
 	}
 }
 
-// Entries of ACH leave a banking day before; Saturday the 5th of December is paid on Monday, and leaves on Friday.
+// Entries of ACH leave a banking day before; Saturday the 5th of December is paid on Monday, and leaves on
+// Friday.
 func TestASeriesOfACHLeavesABankingDayBefore(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)

@@ -18,8 +18,8 @@ var (
 	countingRefusing db.QueryCache[db.Count]
 )
 
-// Refused reads a window of the credits of other banks that could not be booked, newest first, for the bank's own
-// people: nobody else's money came.
+// Refused reads a window of the credits of other banks that could not be booked, newest first, for the bank's
+// own people: nobody else's money came.
 func (s *Service) Refused(ctx context.Context, b *db.Batch, w page.Window) *db.Rows[Message] {
 	caller, err := ofTheBank(ctx)
 	if err != nil {

@@ -20,7 +20,8 @@ import (
 	"bankgraph/db"
 )
 
-// Ask is what the order of a request for payment says beside that of a debit (rest/CONTRACT.md, requests for payment).
+// Ask is what the order of a request for payment says beside that of a debit (rest/CONTRACT.md, requests for
+// payment).
 type Ask struct {
 	On      time.Time `json:"requestedExecutionDate,omitzero"` // on which the debtor is asked to pay; midnight UTC
 	Expires time.Time `json:"expiryDate,omitzero"`             // the last day on which it may; zero for the network's default
@@ -30,8 +31,8 @@ type Ask struct {
 	Guaranteed bool `json:"guaranteedPayment,omitempty"`
 }
 
-// Request is what a request for payment says beside what every payment over a network says. No money moves by it: the
-// debtor pays by a credit of its own.
+// Request is what a request for payment says beside what every payment over a network says. No money moves by
+// it: the debtor pays by a credit of its own.
 type Request struct {
 	bun.BaseModel `bun:"table:payment_requests,alias:pr" json:"-"`
 
@@ -154,8 +155,8 @@ func (p *Payment) asking(from *party, number, debtor string, id MessageID, now t
 // requestKind is the kind of the message of a request.
 var requestKind = kindOf(iso20022.TypePaymentRequest)
 
-// answerRequest does to a request what the network, or the debtor, says of it: that it is taken changes nothing, as the
-// debtor pays by a credit.
+// answerRequest does to a request what the network, or the debtor, says of it: that it is taken changes
+// nothing, as the debtor pays by a credit.
 func (f *facts) answerRequest(p *Payment, a *answer, kind string) (State, error) {
 	if a.says == refused && kind == requestKind {
 		return rejecting.Take(p.State)
@@ -179,9 +180,9 @@ var (
 	withCredit = map[string]string{"credit": "coalesce(pr.credit, 0)"}
 )
 
-// complete settles the request that a credit pays, which is booked as this payment: one of the same account over the
-// same network, from the debtor's bank, of the amount unless another one is allowed. Whoever else names a request pays,
-// and completes none.
+// complete settles the request that a credit pays, which is booked as this payment: one of the same account
+// over the same network, from the debtor's bank, of the amount unless another one is allowed. Whoever else
+// names a request pays, and completes none.
 func (in *intake) complete(by *Payment, a *answer) {
 	p := in.by[asked(a.transfer)]
 	r := in.requests[asked(a.transfer)]
@@ -212,7 +213,8 @@ func (in *intake) completeTx(ctx context.Context) error {
 		in.caller.Tenant, requests, credits)
 }
 
-// ExpireRequests ends the requests for payment of the caller's bank that nobody has paid in time, and returns how many.
+// ExpireRequests ends the requests for payment of the caller's bank that nobody has paid in time, and returns
+// how many.
 func (s *Service) ExpireRequests(ctx context.Context) (expired int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -249,8 +251,8 @@ func (s *Service) ExpireRequests(ctx context.Context) (expired int, err error) {
 
 var requesting db.QueryCache[Request]
 
-// RequestsOf reads what requests for payment say beside what every payment over a network says, for callers who see
-// whose they are.
+// RequestsOf reads what requests for payment say beside what every payment over a network says, for callers
+// who see whose they are.
 func (s *Service) RequestsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Request] {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 	"bankgraph/core/rails/iso20022"
 )
 
-// Return is what a request says about giving back a payment that came in (rest/CONTRACT.md, returns and reversals).
+// Return is what a request says about giving back a payment that came in (rest/CONTRACT.md, returns and
+// reversals).
 type Return struct {
 	Code   string `json:"returnCode,omitempty"`
 	Notes  string `json:"returnNotes,omitempty"`
@@ -51,9 +52,9 @@ const longestNote = 2 * noteLine
 
 const noteLine = 105
 
-// Return gives back a payment that came in over a network, in whole or in part, or refuses to where the other bank
-// asks for it. The money leaves the account at once; whether the return settles, the network says later. If the
-// settings of the customer ask for dual approval, it waits for a second person first.
+// Return gives back a payment that came in over a network, in whole or in part, or refuses to where the other
+// bank asks for it. The money leaves the account at once; whether the return settles, the network says later.
+// If the settings of the customer ask for dual approval, it waits for a second person first.
 func (s *Service) Return(
 	ctx context.Context, uid UID, draft Return, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -81,8 +82,8 @@ func (d *Return) check() error {
 	return c.Err()
 }
 
-// plan returns how much a request gives back of a payment: 0 if it refuses to. It completes the request by what the
-// network of the payment takes for granted.
+// plan returns how much a request gives back of a payment: 0 if it refuses to. It completes the request by
+// what the network of the payment takes for granted.
 func (d *Return) plan(p *Payment) (money.Amount, error) {
 	c := check.Of("payment")
 	if isOfACH(d.Code) {
@@ -218,7 +219,8 @@ func (s *Service) returnTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	})
 }
 
-// returnMessagesTx composes what the other bank is told: the return and, if it has asked for one, that it comes.
+// returnMessagesTx composes what the other bank is told: the return and, if it has asked for one, that it
+// comes.
 func (s *Service) returnMessagesTx(
 	ctx context.Context, tx bun.Tx, was *Payment, t *iso20022.CreditTransfer, d Return, amount money.Amount,
 ) (all []func(iso20022.Group) iso20022.Message, err error) {
@@ -279,9 +281,9 @@ func (s *Service) lockOwnTx(ctx context.Context, tx bun.Tx, p *Payment) (*facts,
 	return s.gatherTx(ctx, tx, p.Tenant, w)
 }
 
-// agreedTx takes a payment, which was this before and whose booking is in the books, to a state that takes money from
-// an account: at once, with what else write writes, or after a second person has agreed, when the books stay as they
-// are.
+// agreedTx takes a payment, which was this before and whose booking is in the books, to a state that takes
+// money from an account: at once, with what else write writes, or after a second person has agreed, when the
+// books stay as they are.
 func (s *Service) agreedTx(
 	ctx context.Context, tx *changes.Tx, was, p *Payment, to State, reason string, f *facts, amount money.Amount,
 	write func() error,

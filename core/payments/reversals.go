@@ -10,7 +10,8 @@ import (
 	"bankgraph/core/rails/iso20022"
 )
 
-// Reversal is what a request says about taking back a payment that went out (rest/CONTRACT.md, returns and reversals).
+// Reversal is what a request says about taking back a payment that went out (rest/CONTRACT.md, returns and
+// reversals).
 type Reversal struct {
 	Code  string `json:"reversalCode,omitempty"`
 	Notes string `json:"reversalNotes,omitempty"`
@@ -20,9 +21,9 @@ type Reversal struct {
 // ReversalCodes lists why a payment may be taken back.
 var ReversalCodes = []string{"AC03", "AGNT", "AM09", "CUST", "CUTA", "DUPL", "FRAD", "NARR", "TECH", "UPAY"}
 
-// Reverse asks the bank that was paid for the money back, which it may give, in whole or in part, or not. A credit over ACH
-// is taken back by an entry of ACH, which that bank may send back. A book
-// transfer is undone at once, by who may act for both sides: if the settings of the customer that was paid ask for dual
+// Reverse asks the bank that was paid for the money back, which it may give, in whole or in part, or not. A
+// credit over ACH is taken back by an entry of ACH, which that bank may send back. A book transfer is undone
+// at once, by who may act for both sides: if the settings of the customer that was paid ask for dual
 // approval, a second person agrees first.
 func (s *Service) Reverse(
 	ctx context.Context, uid UID, draft Reversal, options changes.RequestOptions,

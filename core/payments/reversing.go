@@ -17,8 +17,8 @@ import (
 	"bankgraph/db"
 )
 
-// Reversing is the entry of ACH that takes back a credit which went out (rest/CONTRACT.md, returns and reversals). It says
-// what the credit said, and debits what that has credited.
+// Reversing is the entry of ACH that takes back a credit which went out (rest/CONTRACT.md, returns and
+// reversals). It says what the credit said, and debits what that has credited.
 type Reversing struct {
 	bun.BaseModel `bun:"table:ach_reversals,alias:re" json:"-"`
 
@@ -40,8 +40,8 @@ const reversalDays = 5
 // ErrReversalLate is returned for the reversal of a credit over ACH that settled too long ago.
 var ErrReversalLate = fault.New(fault.State, "payment.reversal_late", "the time for a reversal has passed")
 
-// reverseEntryTx lets an entry go out in the next file that takes a credit over ACH back. Its money is on the account again
-// when that entry settles.
+// reverseEntryTx lets an entry go out in the next file that takes a credit over ACH back. Its money is on the
+// account again when that entry settles.
 func (s *Service) reverseEntryTx(ctx context.Context, tx *changes.Tx, p *Payment) (Saved, error) {
 	was := *p
 	to, err := recalling.Take(p.State)
@@ -68,8 +68,8 @@ func (s *Service) reverseEntryTx(ctx context.Context, tx *changes.Tx, p *Payment
 	return saved(p), err
 }
 
-// reverseTx writes the entries that take credits back into the file, some at a time. failed says which cannot be written:
-// they go on waiting.
+// reverseTx writes the entries that take credits back into the file, some at a time. failed says which cannot
+// be written: they go on waiting.
 func (f *file) reverseTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err error) {
 	return f.eachTx(ctx, tx, func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Join("JOIN ach_reversals AS re ON re.tenant = ae.tenant AND re.payment = ae.payment").
@@ -114,7 +114,8 @@ const dueReversals = `SELECT re.payment FROM ach_reversals AS re
 	WHERE re.tenant = ?0 AND nm.tenant = ?0 AND re.answered_at IS NULL AND re.settles_at <= ?1 AND nm.handed_at IS NOT NULL
 	ORDER BY re.settles_at, re.payment LIMIT ?2`
 
-// answerReversal does to a payment what ACH says of the entry that takes it back, and returns the state that it reaches.
+// answerReversal does to a payment what ACH says of the entry that takes it back, and returns the state that
+// it reaches.
 func (f *facts) answerReversal(p *Payment, a *answer, on time.Time) (State, error) {
 	if a.says == accepted {
 		return f.reverse(p, on)
@@ -138,8 +139,8 @@ func (f *facts) reverse(p *Payment, on time.Time) (State, error) {
 // unreversing is the step of a payment whose reversal the other bank sends back, before it settled or after.
 var unreversing = states.Step[State]{From: []State{Recalling, ReversalAccepted}, To: ReversalRejected, Else: ErrLate}
 
-// notReverse leaves the other bank the money of a credit whose reversal it sends back. What the customer has got of it is
-// taken again, and the account cannot refuse: it may go below its overdraft.
+// notReverse leaves the other bank the money of a credit whose reversal it sends back. What the customer has
+// got of it is taken again, and the account cannot refuse: it may go below its overdraft.
 func (f *facts) notReverse(p *Payment, a *answer, on time.Time) (State, error) {
 	if a.amount != p.Amount() || p.State == ReversalAccepted && !a.booked {
 		return p.State, nil // it is no return of this entry, or the money came back otherwise: people look at it
@@ -162,8 +163,8 @@ func (f *facts) notReverse(p *Payment, a *answer, on time.Time) (State, error) {
 // reversals are what ACH has said of entries that take credits back, by the credits.
 type reversals map[UID]*Reversing
 
-// answered notes what an answer did to a payment, which was in this state before, of the entry that takes it back. What
-// is no return of that entry leaves it on its way.
+// answered notes what an answer did to a payment, which was in this state before, of the entry that takes it
+// back. What is no return of that entry leaves it on its way.
 func (r reversals) answered(a *answer, was State, p *Payment) {
 	if a.says != accepted && p.State == Recalling {
 		return

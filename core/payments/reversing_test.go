@@ -206,8 +206,8 @@ func TestACreditOverACHIsTakenBackOnce(t *testing.T) {
 	s.Prove()
 }
 
-// A return of the credit itself, while it is taken back, brings its money once: the reversal brings no more, and its own
-// return takes nothing.
+// A return of the credit itself, while it is taken back, brings its money once: the reversal brings no more,
+// and its own return takes nothing.
 func TestACreditThatComesBackWhileItIsTakenBackBringsItsMoneyOnce(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)

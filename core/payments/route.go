@@ -66,8 +66,8 @@ func (a *party) sends(over rails.Rail) bool {
 	return false
 }
 
-// route picks the network of a payment: the first one of its speed that is switched on for the account, reaches
-// the bank, and carries the amount. why says what kept the payment from those before.
+// route picks the network of a payment: the first one of its speed that is switched on for the account,
+// reaches the bank, and carries the amount. why says what kept the payment from those before.
 func route(speed Speed, sends func(rails.Rail) bool, to *banks.Bank, minor int64) (over rails.Rail, why string, err error) {
 	var passed []string
 	met := 0
@@ -85,8 +85,8 @@ next:
 	return "", "", refused.Saying(refused.Message + ": " + strings.Join(passed, "; "))
 }
 
-// checks are what a payment needs of a network, in the order in which it is looked at. Of those that no network
-// passes, the last one that was met tells the most.
+// checks are what a payment needs of a network, in the order in which it is looked at. Of those that no
+// network passes, the last one that was met tells the most.
 var checks = []struct {
 	refused      *fault.Fault
 	pro, against string
@@ -112,8 +112,9 @@ var checks = []struct {
 	},
 }
 
-// plan sets the day on which a payment over a network settles: that which it has, or the next one on which the
-// network settles what is ready now. It returns when the payment is sent for that. A book transfer keeps its day.
+// plan sets the day on which a payment over a network settles: that which it has, or the next one on which
+// the network settles what is ready now. It returns when the payment is sent for that. A book transfer keeps
+// its day.
 func (p *Payment) plan(ready time.Time) (send time.Time) {
 	if p.Rail == rails.Book {
 		return ready
@@ -123,8 +124,8 @@ func (p *Payment) plan(ready time.Time) (send time.Time) {
 	return slot.Sent
 }
 
-// slotOf is when a network takes a payment that is ready at an instant, and when it settles: on the wanted day or the
-// next possible one. The currencies, and whether a trade fixes the day, count over SWIFT alone.
+// slotOf is when a network takes a payment that is ready at an instant, and when it settles: on the wanted
+// day or the next possible one. The currencies, and whether a trade fixes the day, count over SWIFT alone.
 func slotOf(speed Speed, over rails.Rail, in pair, ready, wanted time.Time, fixed bool) calendar.Slot {
 	if over == rails.SWIFT {
 		return in.overSWIFT(speed, ready, wanted, fixed)
@@ -132,8 +133,8 @@ func slotOf(speed Speed, over rails.Rail, in pair, ready, wanted time.Time, fixe
 	return calendar.Default().Plan(service(speed, over), ready, wanted)
 }
 
-// starts is the day on which a payment leaves the account to move on its date: a regular entry of ACH leaves a
-// banking day before, an international payment as long before as its speed says.
+// starts is the day on which a payment leaves the account to move on its date: a regular entry of ACH leaves
+// a banking day before, an international payment as long before as its speed says.
 func (p *Payment) starts() time.Time {
 	if p.Rail == rails.SWIFT {
 		return fx.TradedBy(p.DebitedCurrency(), p.Currency, p.Date, tenors[p.Speed])

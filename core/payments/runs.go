@@ -50,7 +50,8 @@ func (f *facts) repeat(s *Service, p *Payment, d *Repetition, draft any) error {
 	return nil
 }
 
-// repeated is what each payment of a series says: what the first one did, from the account that it was paid from.
+// repeated is what each payment of a series says: what the first one did, from the account that it was paid
+// from.
 func (o Order) repeated(p *Payment) Order {
 	o.Sender, o.Date, o.Repeat, o.Repairable = Party{UID: p.SenderAccount}, time.Time{}, nil, false
 	return o
@@ -71,9 +72,9 @@ type run struct {
 	why      error // the fault that stopped it
 }
 
-// RunRecurrences makes the payments of series of the caller's bank whose date has come, and returns how many. They
-// are carried out with all others of their day. One that can no longer be made, such as for a contact that is gone,
-// becomes Invalid, with the reason, and the series goes on. It is for workers, as CarryOutDue.
+// RunRecurrences makes the payments of series of the caller's bank whose date has come, and returns how many.
+// They are carried out with all others of their day. One that can no longer be made, such as for a contact
+// that is gone, becomes Invalid, with the reason, and the series goes on. It is for workers, as CarryOutDue.
 func (s *Service) RunRecurrences(ctx context.Context) (made int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -113,8 +114,8 @@ func (s *Service) RunRecurrences(ctx context.Context) (made int, err error) {
 	return made, nil
 }
 
-// dueRunsTx reads and locks the series whose date has come. One whose draft cannot be read is left out, and told as
-// an error.
+// dueRunsTx reads and locks the series whose date has come. One whose draft cannot be read is left out, and
+// told as an error.
 func (s *Service) dueRunsTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time,
 ) (runs []*run, failed, err error) {
@@ -193,8 +194,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// invalidTx makes the payments that could not be drawn: like those before them, with the reason why they are not
-// carried out.
+// invalidTx makes the payments that could not be drawn: like those before them, with the reason why they are
+// not carried out.
 func (s *Service) invalidTx(
 	ctx context.Context, tx bun.Tx, f *facts, stopped []*run, by access.Caller, now time.Time,
 ) error {
@@ -364,7 +365,8 @@ func (r *rows) writeTx(ctx context.Context) error {
 	return db.InsertAtCommit(ctx, r.steps)
 }
 
-// orders adds what an order needs facts about. The days on which limits count reach as far as no network rests.
+// orders adds what an order needs facts about. The days on which limits count reach as far as no network
+// rests.
 func (w *want) orders(o *Order, now time.Time) {
 	if w.from.IsZero() {
 		w.from = calendar.Today(now)

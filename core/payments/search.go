@@ -101,8 +101,8 @@ func (by Search) page(l access.List, reach access.Reach) db.Conditions {
 	return l.Conditions(reach)
 }
 
-// named returns whose payments are searched for. Where the caller does not see who is named, they are found by
-// who is on the other side.
+// named returns whose payments are searched for. Where the caller does not see who is named, they are found
+// by who is on the other side.
 func (by Search) named(s *Service, caller access.Caller, p *db.Params) *access.Named {
 	if by.UID != 0 {
 		return &access.Named{}
@@ -245,8 +245,8 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 	return all
 }
 
-// sideNumbered returns the condition that one side of a payment has an account number, here or at another bank. It is
-// one list of payments, so that both indexes are used.
+// sideNumbered returns the condition that one side of a payment has an account number, here or at another
+// bank. It is one list of payments, so that both indexes are used.
 func (s *Service) sideNumbered(column string, tenant access.Tenant, clear string, p *db.Params) string {
 	here := s.numbered("a", tenant, clear, p)
 	there := p.Add(s.keys.Hashes(int64(tenant), NumberColumn, clear))

@@ -145,8 +145,8 @@ func TestWhoIsPaidReadsNothingOfThePayersRecord(t *testing.T) {
 	}
 }
 
-// What a payment costs who pays, from where it was asked for and why it failed is the payer's alone, however the
-// payment is read.
+// What a payment costs who pays, from where it was asked for and why it failed is the payer's alone, however
+// the payment is read.
 func TestWhoIsPaidReadsNothingThatIsThePayersAlone(t *testing.T) {
 	t.Parallel()
 	b := coretest.New(t)

@@ -17,8 +17,8 @@ import (
 // entriesBack is the order of returns in a file.
 const entriesBack = "ar.company_id, ar.company_name, ar.class, ar.description, ar.direction, ar.id"
 
-// returnTx writes the entries of other banks that go back into the file, some at a time. failed says which cannot be
-// written: they go on waiting.
+// returnTx writes the entries of other banks that go back into the file, some at a time. failed says which
+// cannot be written: they go on waiting.
 func (f *file) returnTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err error) {
 	var last *Received
 	for f.entries() < mostEntries {

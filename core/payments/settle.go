@@ -16,8 +16,9 @@ import (
 	"bankgraph/db"
 )
 
-// SettleEntries settles the entries of ACH whose time has come: ACH says nothing of those that nobody sends back.
-// So do those that take credits back. It returns how many. Those whose file the network has not taken yet do not settle.
+// SettleEntries settles the entries of ACH whose time has come: ACH says nothing of those that nobody sends
+// back. So do those that take credits back. It returns how many. Those whose file the network has not taken
+// yet do not settle.
 func (s *Service) SettleEntries(ctx context.Context) (settled int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -102,8 +103,8 @@ var (
 		) AS sent ORDER BY trace, file DESC`)
 )
 
-// takeFile takes in a file of ACH: the returns, notices of change and entries for accounts in it, some at a time, each once. A file
-// with anything wrong in it is kept for people, and does nothing.
+// takeFile takes in a file of ACH: the returns, notices of change and entries for accounts in it, some at a
+// time, each once. A file with anything wrong in it is kept for people, and does nothing.
 func (s *Service) takeFile(ctx context.Context, caller access.Caller, now time.Time, from Arrived) error {
 	file, answers := readFile(from)
 	if err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {

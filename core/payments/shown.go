@@ -27,7 +27,8 @@ type Shown struct {
 	To    To     `bun:"embed:to_" json:"-"`
 	// Ultimate is the virtual account that it names; its fields are empty for other payments
 	Ultimate Ultimate `bun:"embed:ultimate_" json:"-"`
-	// Series is the series that it was made of; its UID is 0 for a single payment, and for callers who do not see who pays
+	// Series is the series that it was made of; its UID is 0 for a single payment, and for callers who do not
+	// see who pays
 	Series Series `bun:"embed:series_" json:"-"`
 }
 
@@ -58,7 +59,8 @@ type Series struct {
 // Amount returns what the payments to come are of.
 func (s *Series) Amount() money.Amount { return money.Of(s.Minor, s.Currency) }
 
-// To is what a payment over a network says of the side at the other bank: who is paid, or who pays one that came in.
+// To is what a payment over a network says of the side at the other bank: who is paid, or who pays one that
+// came in.
 type To struct {
 	Email       string `bun:"email_address,scanonly"`
 	Phone       string `bun:"phone_number,scanonly"`
@@ -73,8 +75,8 @@ type To struct {
 	BetweenName string `bun:"intermediary_name,scanonly"`
 }
 
-// Holder is what the record of the customer says who pays or is paid. All but the country of the account is empty
-// for callers who do not see that customer: of a payment they see names and accounts.
+// Holder is what the record of the customer says who pays or is paid. All but the country of the account is
+// empty for callers who do not see that customer: of a payment they see names and accounts.
 type Holder struct {
 	UID            customers.UID  `bun:"uid,scanonly"` // 0 if the caller does not see the customer
 	ShortName      string         `bun:"short_name,scanonly"`
@@ -98,8 +100,8 @@ type Bank struct {
 	Name string        `bun:"name,scanonly"`
 }
 
-// CreatedBy returns the login of who asked for the payment, or else the API key. It is empty for callers who do
-// not see the customer that pays and, outside the bank, where it was one of the bank's own.
+// CreatedBy returns the login of who asked for the payment, or else the API key. It is empty for callers who
+// do not see the customer that pays and, outside the bank, where it was one of the bank's own.
 func (p *Shown) CreatedBy() string { return cmp.Or(p.MakerLogin, p.MakerClient) }
 
 // ofPayer are the columns that are the payer's alone: what it pays for the payment, from where, and what went
@@ -173,7 +175,8 @@ var inRecords = func() map[string]string {
 	return from
 }()
 
-// showing starts a query of payments with the records of their parties, which are read within the caller's reach.
+// showing starts a query of payments with the records of their parties, which are read within the caller's
+// reach.
 func showing(reach access.Reach) *bun.SelectQuery {
 	from := hidden(inRecords)
 	for _, column := range []string{"maker_client", "maker_login"} {

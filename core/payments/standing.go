@@ -15,8 +15,8 @@ import (
 	"bankgraph/core/rails"
 )
 
-// The payments of standing instructions, such as sweeps: what one is of follows from what its account has at the moment
-// at which it is made.
+// The payments of standing instructions, such as sweeps: what one is of follows from what its account has at
+// the moment at which it is made.
 
 // Standing is what a standing instruction decides by. Its account is locked.
 type Standing struct {
@@ -41,9 +41,9 @@ type Choice struct {
 	Minor int64 // its amount; 0 for no payment
 }
 
-// MakeTx makes one payment at most for a standing instruction of an account, in the name of by, as Send and RequestDebit do:
-// it is carried out, waits for a second person, or is refused and leaves no trace. choose says which of the orders it is of,
-// and of what amount, once the account is locked, or refuses with a fault.
+// MakeTx makes one payment at most for a standing instruction of an account, in the name of by, as Send and
+// RequestDebit do: it is carried out, waits for a second person, or is refused and leaves no trace. choose
+// says which of the orders it is of, and of what amount, once the account is locked, or refuses with a fault.
 func (s *Service) MakeTx(
 	ctx context.Context, tx bun.Tx, by access.Caller, orders []*Order, now time.Time,
 	choose func(context.Context, Standing) (Choice, error),
@@ -102,8 +102,8 @@ func (s *Service) MakeTx(
 	return made, err
 }
 
-// makeTx makes the payment of an order. proposal is what a second person has to decide; nil if nobody has to. why is the
-// fault with which it is refused.
+// makeTx makes the payment of an order. proposal is what a second person has to decide; nil if nobody has to.
+// why is the fault with which it is refused.
 func (s *Service) makeTx(
 	ctx context.Context, tx bun.Tx, f *facts, by access.Caller, o *Order, now time.Time,
 ) (p *Payment, proposal *changes.Proposal, why, err error) {
@@ -159,7 +159,8 @@ func (f *facts) costs(a *party, o *Order) int64 {
 	return 0
 }
 
-// class returns the entry class in which an account sends what nobody has chosen one for: that of companies, if it may.
+// class returns the entry class in which an account sends what nobody has chosen one for: that of companies,
+// if it may.
 func (a *party) class(of rails.EntryType) rails.SECCode {
 	for _, class := range []rails.SECCode{rails.CCD, rails.PPD} {
 		if slices.Contains(a.Classes, string(class)) && slices.Contains(classes[of], class) {

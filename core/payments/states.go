@@ -168,8 +168,8 @@ func (s State) Means() string { return wordings[s].means }
 // Next returns the states that can come after this one; of "", those that a payment can begin with.
 func (s State) Next() []State { return nextStates[s] }
 
-// StatesOf returns the states that partners read as this word. They are none, and not nil, if there is no such
-// word.
+// StatesOf returns the states that partners read as this word. They are none, and not nil, if there is no
+// such word.
 func StatesOf(status Status) []State {
 	all := []State{}
 	for _, s := range States {
@@ -187,8 +187,8 @@ var States = []State{
 	ReversalAccepted, ReversalPartly, ReversalRejected, Rejected, Expired, Invalid, Cancelled,
 }
 
-// nextStates lists the states that can come after each; "" stands before the first. The proof of the books holds every
-// payment to it, and rest/CONTRACT.md shows it.
+// nextStates lists the states that can come after each; "" stands before the first. The proof of the books
+// holds every payment to it, and rest/CONTRACT.md shows it.
 var nextStates = map[State][]State{
 	"": {
 		Repair, PendingApproval, Scheduled, Queued, Settled,
@@ -248,6 +248,6 @@ var (
 	notGoneBack = states.Step[State]{From: []State{Returning}, To: Settled, Else: ErrLate}
 )
 
-// ErrLate is what an answer of a network meets that no longer fits the payment. It is recorded, and nothing else
-// happens.
+// ErrLate is what an answer of a network meets that no longer fits the payment. It is recorded, and nothing
+// else happens.
 var ErrLate = fault.New(fault.State, "payment.late", "the payment no longer waits for this")

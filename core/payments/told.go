@@ -14,8 +14,8 @@ type Mark struct {
 	Number  int32
 }
 
-// Told is a payment as an event of one of its steps tells of it: its state, reason and time are those of the step.
-// All else is as it is when it is told.
+// Told is a payment as an event of one of its steps tells of it: its state, reason and time are those of the
+// step. All else is as it is when it is told.
 type Told struct {
 	*Shown
 

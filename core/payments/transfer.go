@@ -108,8 +108,8 @@ func isFault(err error) bool {
 	return is && f.Kind != fault.Internal
 }
 
-// begin begins one payment: it is carried out at once, or waits for its day or for a second person. was is what it
-// was, if it waited for repair.
+// begin begins one payment: it is carried out at once, or waits for its day or for a second person. was is
+// what it was, if it waited for repair.
 func begin(ctx context.Context, f *facts, tx *changes.Tx, was, p *Payment) (step *Step, err error) {
 	waits := tx.NeedsApproval(f.asks(p))
 	to, err := f.start(p, tx.Caller, tx.Now, waits)
@@ -143,7 +143,8 @@ func begin(ctx context.Context, f *facts, tx *changes.Tx, was, p *Payment) (step
 	return step, tx.Propose(ctx, proposal)
 }
 
-// start decides what a new payment begins with: it waits for a second person or for its day, or is carried out.
+// start decides what a new payment begins with: it waits for a second person or for its day, or is carried
+// out.
 func (f *facts) start(p *Payment, by access.Caller, now time.Time, waits bool) (State, error) {
 	switch {
 	case waits:
@@ -183,8 +184,8 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 	return p.Version, err
 }
 
-// mayBeApproved reports why a person may not approve the payment. Who made it may not, be it that somebody else has
-// repaired it since.
+// mayBeApproved reports why a person may not approve the payment. Who made it may not, be it that somebody
+// else has repaired it since.
 func (p *Payment) mayBeApproved(by access.Caller) error {
 	if by.Client == p.MakerClient && by.LoginID == p.MakerLogin {
 		return changes.ErrOwn
@@ -413,8 +414,8 @@ func (p *Payment) recount(c *limits.Counter, was *Payment) {
 	}
 }
 
-// lockTx reads and locks a payment of a customer that the caller may change: who is paid sees it, and does not
-// change it.
+// lockTx reads and locks a payment of a customer that the caller may change: who is paid sees it, and does
+// not change it.
 func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, at changes.Target) (*Payment, error) {
 	if _, err := customers.Hold(s.customers.HoldTx).Of("payments", "uid", ErrNotFound)(ctx, tx, &at); err != nil {
 		return nil, err

@@ -7,7 +7,8 @@ import (
 	"bankgraph/core/rails/calendar"
 )
 
-// What is said here of a payment is said the same everywhere: in the answers of REST and in what webhooks deliver.
+// What is said here of a payment is said the same everywhere: in the answers of REST and in what webhooks
+// deliver.
 
 // Kind returns the kind of the payment, by its network and speed (rest/CONTRACT.md, webhook bodies).
 func (p *Payment) Kind() calendar.Service { return service(p.Speed, p.Rail) }
@@ -20,8 +21,8 @@ func (p *Payment) DeliveryMethod() rails.Rail {
 	return p.Rail
 }
 
-// Way says which way the money goes for who reads of the payment. One that came in over a network, nobody else
-// sees than who is credited, or debited.
+// Way says which way the money goes for who reads of the payment. One that came in over a network, nobody
+// else sees than who is credited, or debited.
 func (p *Shown) Way() Direction {
 	if (!p.Incoming() || p.EntryType == rails.Debit) && p.Payer.UID != 0 {
 		return Out

@@ -16,7 +16,8 @@ import (
 	"bankgraph/core/money"
 )
 
-// Draft is what a request says about a rule (rest/CONTRACT.md, positive pay). A change changes only what is given.
+// Draft is what a request says about a rule (rest/CONTRACT.md, positive pay). A change changes only what is
+// given.
 type Draft struct {
 	Form Form `json:"form,omitzero"`
 	// the account, by its UID or by its number
@@ -138,7 +139,8 @@ func (d *Draft) demand(c *check.Fields, of Type, adding bool) {
 	}
 }
 
-// demandOf fails for what a rule needs unless its customer is a processing organisation, and for what a change clears.
+// demandOf fails for what a rule needs unless its customer is a processing organisation, and for what a
+// change clears.
 func (d *Draft) demandOf(c *check.Fields, of Type, customer *customers.Customer, adding bool) {
 	if d.Form != Current {
 		return

@@ -40,8 +40,8 @@ const (
 // DecisionStatuses lists all states of exceptions.
 var DecisionStatuses = []DecisionStatus{DecisionPending, AutoMatched, Approved, Declined, DefaultDecision}
 
-// ParseDecisionStatuses reads what a search for exceptions says of the status: one word or several with commas between
-// them, without regard to letter case.
+// ParseDecisionStatuses reads what a search for exceptions says of the status: one word or several with
+// commas between them, without regard to letter case.
 func ParseDecisionStatuses(field, text string) (all []DecisionStatus, err error) {
 	for word := range strings.SplitSeq(text, ",") {
 		status, ok := ident.Word(strings.TrimSpace(word), DecisionStatuses...)
@@ -54,8 +54,8 @@ func ParseDecisionStatuses(field, text string) (all []DecisionStatus, err error)
 	return all, nil
 }
 
-// Exception is a debit that positive pay was asked about (rest/CONTRACT.md, exceptions). Amounts are minor units of
-// Currency.
+// Exception is a debit that positive pay was asked about (rest/CONTRACT.md, exceptions). Amounts are minor
+// units of Currency.
 type Exception struct {
 	bun.BaseModel `bun:"table:positive_pay_exceptions,alias:ppe" json:"-"`
 
@@ -101,8 +101,8 @@ func newException(uid ExceptionUID, tenant access.Tenant, d *Screened, now time.
 // Amount returns what the debit is of.
 func (e *Exception) Amount() money.Amount { return money.Of(e.Minor, e.Currency) }
 
-// DecidedBy returns the login of who decided, or else the API key; "" if nobody did, and for callers outside the bank
-// where it was one of the bank's own.
+// DecidedBy returns the login of who decided, or else the API key; "" if nobody did, and for callers outside
+// the bank where it was one of the bank's own.
 func (e *Exception) DecidedBy() string { return cmp.Or(e.DecidedLogin, e.DecidedClient) }
 
 // Decide lets somebody decide on an exception that waits. Callers hold its row locked.

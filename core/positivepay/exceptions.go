@@ -14,7 +14,8 @@ import (
 	"bankgraph/db"
 )
 
-// ExceptionSearch narrows a list of exceptions. All fields that are not empty must match. Days are both included.
+// ExceptionSearch narrows a list of exceptions. All fields that are not empty must match. Days are both
+// included.
 type ExceptionSearch struct {
 	Payment       int64
 	Customer      customers.UID
@@ -96,8 +97,8 @@ func (by ExceptionSearch) list(s *Service, caller access.Caller, p *db.Params) a
 	return l
 }
 
-// inExceptions is where columns of exceptions are that may be absent, and those of others. The bank's own people are
-// nobody to callers outside it.
+// inExceptions is where columns of exceptions are that may be absent, and those of others. The bank's own
+// people are nobody to callers outside it.
 func inExceptions(reach access.Reach) map[string]string {
 	from := map[string]string{"rule": "coalesce(ppe.rule, 0)", "account_last4": "a.number_last4"}
 	for _, column := range []string{"decided_client", "decided_login"} {
@@ -108,8 +109,8 @@ func inExceptions(reach access.Reach) map[string]string {
 
 var showingExceptions db.QueryCache[ShownException]
 
-// Exceptions reads a page of the exceptions that a search finds, newest first, and how many it finds, in one round
-// trip.
+// Exceptions reads a page of the exceptions that a search finds, newest first, and how many it finds, in one
+// round trip.
 func (s *Service) Exceptions(
 	ctx context.Context, by ExceptionSearch, w page.Window,
 ) (page.Counted[*ShownException], error) {
@@ -166,7 +167,8 @@ func WriteTx(ctx context.Context, tenant access.Tenant, decided []*Exception) er
 	return nil
 }
 
-// LateExceptions reads the payments whose exceptions wait for people though their time has passed, the oldest first.
+// LateExceptions reads the payments whose exceptions wait for people though their time has passed, the oldest
+// first.
 func (s *Service) LateExceptions(ctx context.Context, now time.Time, most int) (late []int64, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

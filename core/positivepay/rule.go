@@ -1,4 +1,5 @@
-// Package positivepay keeps the rules of positive pay: which debits of other banks may be paid from an account.
+// Package positivepay keeps the rules of positive pay: which debits of other banks may be paid from an
+// account.
 package positivepay
 
 import (
@@ -94,8 +95,8 @@ var Frequencies = []Frequency{
 	OnGoing, OneTime, Daily, Weekly, BiWeekly, Monthly, Quarterly, SemiAnnual, Annual,
 }
 
-// ParseFrequency reads a frequency in both published spellings, ONE_TIME and Onetime, BI_WEEKLY and Bi-weekly, without
-// regard to letter case (rest/CONTRACT.md, positive pay).
+// ParseFrequency reads a frequency in both published spellings, ONE_TIME and Onetime, BI_WEEKLY and
+// Bi-weekly, without regard to letter case (rest/CONTRACT.md, positive pay).
 func ParseFrequency(field, text string) (Frequency, error) {
 	letters := strings.NewReplacer("_", "", "-", "", " ", "")
 	for _, f := range Frequencies {
@@ -129,8 +130,8 @@ const (
 // Statuses lists the statuses that are shown.
 var Statuses = []Status{PendingApproval, Pending, Active, Suspended, Expired}
 
-// Rule says which debits may be paid from an account (rest/CONTRACT.md, positive pay). Amount is in minor units of
-// Currency.
+// Rule says which debits may be paid from an account (rest/CONTRACT.md, positive pay). Amount is in minor
+// units of Currency.
 type Rule struct {
 	bun.BaseModel `bun:"table:positive_pay_rules,alias:pp" json:"-"`
 
@@ -168,7 +169,8 @@ type Rule struct {
 // Amount returns the amount that debits are compared with.
 func (r *Rule) Amount() money.Amount { return money.Of(r.Minor, r.Currency) }
 
-// BeneficiaryAccountNumber returns the masked number of the account that is paid; nil if the rule does not say.
+// BeneficiaryAccountNumber returns the masked number of the account that is paid; nil if the rule does not
+// say.
 func (r *Rule) BeneficiaryAccountNumber() *seal.Value { return r.BeneficiaryNumber.Shown() }
 
 // Status returns the state of the rule on the day on which it was read.

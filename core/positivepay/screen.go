@@ -85,8 +85,8 @@ func (r *Rule) usedIn(day time.Time) bool {
 	return r.period(*r.LastUsed) == r.period(day)
 }
 
-// period numbers the periods in each of which the rule allows one debit: days, weeks from Monday, every second week from
-// that of its first day, and months, quarters, halves and years of the calendar.
+// period numbers the periods in each of which the rule allows one debit: days, weeks from Monday, every
+// second week from that of its first day, and months, quarters, halves and years of the calendar.
 func (r *Rule) period(day time.Time) int {
 	week := func(day time.Time) int { return (int(day.Unix()/(24*60*60)) + 3) / 7 } // 1970 began on a Thursday
 	month := 12*day.Year() + int(day.Month()) - 1
@@ -109,8 +109,8 @@ func (r *Rule) period(day time.Time) int {
 	return 0
 }
 
-// screen asks rules about a debit on a day: the oldest one that allows it is used. Otherwise the mismatch is that of the
-// rule which came nearest.
+// screen asks rules about a debit on a day: the oldest one that allows it is used. Otherwise the mismatch is
+// that of the rule which came nearest.
 func screen(rules []*Rule, d *Screened, day time.Time) (*Rule, Mismatch) {
 	most, fails := 0, NoRule
 	for _, r := range rules {
@@ -134,8 +134,8 @@ type exceptionUID struct {
 var takingExceptions = db.NewQuery[exceptionUID](
 	`SELECT nextval('positive_pay_exception_uids') AS uid FROM generate_series(1, $1::bigint)`)
 
-// ScreenTx asks the rules of their accounts about debits that have come at a time, in their order, and says of each what
-// became of it: a rule allows it, which it counts, or it waits for people. How long, until says.
+// ScreenTx asks the rules of their accounts about debits that have come at a time, in their order, and says
+// of each what became of it: a rule allows it, which it counts, or it waits for people. How long, until says.
 func ScreenTx(
 	ctx context.Context, tx bun.Tx, by access.Caller, now time.Time, debits []*Screened, until func(*Screened) time.Time,
 ) ([]*Exception, error) {

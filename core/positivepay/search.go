@@ -39,8 +39,8 @@ type Search struct {
 	ExpiryDate               time.Time
 }
 
-// ParseStatuses reads what a search says of the status, without regard to letter case: Pending is whatever does not
-// count yet, and Inactive all that is not Active.
+// ParseStatuses reads what a search says of the status, without regard to letter case: Pending is whatever
+// does not count yet, and Inactive all that is not Active.
 func ParseStatuses(field, text string) ([]Status, error) {
 	switch one, ok := ident.Word(text, Pending, Active, Suspended, Expired, "Inactive"); {
 	case !ok:
@@ -215,7 +215,8 @@ func (s *Service) Find(ctx context.Context, uid UID) (*Shown, error) {
 	return found.Items[0], nil
 }
 
-// Page reads a page of the rules that a search finds, in order of UID, and how many it finds, in one round trip.
+// Page reads a page of the rules that a search finds, in order of UID, and how many it finds, in one round
+// trip.
 func (s *Service) Page(ctx context.Context, by Search, w page.Window) (page.Counted[*Shown], error) {
 	var found page.Counted[*Shown]
 	caller, today, err := s.reader(ctx)

@@ -38,8 +38,8 @@ func (s *Service) declare(all *changes.Service) {
 	s.remove = changes.Declare(all, "deletePositivePayRule", object, manage, s.removeTx)
 }
 
-// Create makes a rule for an account. If the settings of its customer ask for dual approval (customerDualApproval), the
-// rule does not count until a second person approves.
+// Create makes a rule for an account. If the settings of its customer ask for dual approval
+// (customerDualApproval), the rule does not count until a second person approves.
 func (s *Service) Create(
 	ctx context.Context, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -222,8 +222,8 @@ func (s *Service) changeTx(
 	}))
 }
 
-// fill writes a draft into a rule of a customer, if it fits. The account is nil if it stays; was is the zero Rule for a
-// new one.
+// fill writes a draft into a rule of a customer, if it fits. The account is nil if it stays; was is the zero
+// Rule for a new one.
 func (s *Service) fill(
 	tx *changes.Tx, of *customers.Customer, was, r *Rule, a *account, draft Draft,
 ) error {

@@ -26,8 +26,8 @@ type Sequel struct {
 	Times int // in how many files; 0 is one
 }
 
-// Sequels lists the amounts of credits of which ACH says more than nothing, by their cents (rest/CONTRACT.md, sandbox
-// networks).
+// Sequels lists the amounts of credits of which ACH says more than nothing, by their cents (rest/CONTRACT.md,
+// sandbox networks).
 var Sequels = map[int64]Sequel{
 	1:  {Code: "R03", Days: 1},
 	2:  {Code: "R02", Days: 1},

@@ -33,9 +33,10 @@ func (m *Move) check() error {
 	return nil
 }
 
-// MoveClock lets the clock of a sandbox bank move on. It stops at each time at which something is due, until that is
-// done: files leave, entries settle, networks answer, dated payments are carried out. The answer comes at once, and
-// says where it moves to; the workers move it. Only the bank's own people and programs may.
+// MoveClock lets the clock of a sandbox bank move on. It stops at each time at which something is due, until
+// that is done: files leave, entries settle, networks answer, dated payments are carried out. The answer
+// comes at once, and says where it moves to; the workers move it. Only the bank's own people and programs
+// may.
 func (s *Service) MoveClock(
 	ctx context.Context, move Move, options changes.RequestOptions,
 ) (changes.Outcome[clock.Reading], error) {

@@ -30,8 +30,8 @@ var playedCredits = []string{
 // mostAddenda is how long a note is in an entry of ACH.
 const mostAddenda = 80
 
-// checkEntry checks what a request says about a credit over ACH. What it says in the words of other networks counts where
-// those of ACH are absent.
+// checkEntry checks what a request says about a credit over ACH. What it says in the words of other networks
+// counts where those of ACH are absent.
 func (d *Credit) checkEntry(c *check.Fields) {
 	e := &d.CreditEntry
 	e.CompanyID, e.Description = cmp.Or(e.CompanyID, playedCompany), cmp.Or(e.Description, "PAYROLL")

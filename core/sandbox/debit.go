@@ -49,8 +49,8 @@ const (
 
 var playedClasses = []string{string(rails.CCD), string(rails.CTX), string(rails.PPD), string(rails.WEB), string(rails.TEL)}
 
-// PlayDebit lets a company at another bank debit an account that the caller sees, over ACH. What the bank makes of it
-// shows in a second or two.
+// PlayDebit lets a company at another bank debit an account that the caller sees, over ACH. What the bank
+// makes of it shows in a second or two.
 func (s *Service) PlayDebit(
 	ctx context.Context, draft Debit, options changes.RequestOptions,
 ) (changes.Outcome[Played], error) {
@@ -177,8 +177,8 @@ func (e *entry) file(of *paid, amount money.Amount, number int64, now time.Time)
 	return body.String(), err
 }
 
-// numberTx returns the account number that an entry names. That of an account which the caller does not see is not there:
-// the entry has a number that no account has.
+// numberTx returns the account number that an entry names. That of an account which the caller does not see
+// is not there: the entry has a number that no account has.
 func (s *Service) numberTx(ctx context.Context, tx *changes.Tx, number string) (string, error) {
 	var of []struct{ Customer, Owner int64 }
 	err := tx.NewRaw(`SELECT a.customer, c.owner FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer

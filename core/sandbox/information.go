@@ -19,13 +19,15 @@ import (
 	"bankgraph/core/seal"
 )
 
-// Uninformed are the cents of a payment about which another bank never answers (rest/CONTRACT.md, sandbox networks).
+// Uninformed are the cents of a payment about which another bank never answers (rest/CONTRACT.md, sandbox
+// networks).
 const Uninformed = 35
 
 // informed is how long other banks take to answer what they are asked.
 const informed = 5 * time.Second
 
-// informs is what another bank answers to being asked about a payment: a line for each thing that was missing or wrong.
+// informs is what another bank answers to being asked about a payment: a line for each thing that was missing
+// or wrong.
 func informs(m *iso20022.InformationRequest) []reply {
 	if m.OriginalAmount.Minor%100 == Uninformed {
 		return nil

@@ -10,9 +10,9 @@ import (
 	"bankgraph/core/money"
 )
 
-// Market gives sandbox banks prices of foreign exchange. They follow from the currencies and the bank's clock alone: each
-// currency moves around its middle by a tenth of a percent at most, one step every ten seconds, and what a later value date
-// adds follows from two rates of interest that never change. It is a fx.Market.
+// Market gives sandbox banks prices of foreign exchange. They follow from the currencies and the bank's clock
+// alone: each currency moves around its middle by a tenth of a percent at most, one step every ten seconds,
+// and what a later value date adds follows from two rates of interest that never change. It is a fx.Market.
 type Market struct{}
 
 // quoted is a currency against the US dollar.

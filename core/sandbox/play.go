@@ -25,7 +25,8 @@ import (
 	"bankgraph/core/virtualaccounts"
 )
 
-// Credit is what a request says about a payment that a customer of another bank makes (rest/CONTRACT.md, sandbox plays).
+// Credit is what a request says about a payment that a customer of another bank makes (rest/CONTRACT.md,
+// sandbox plays).
 type Credit struct {
 	Account accounts.UID `json:"accountUID"` // that is credited
 	// a virtual account on it, under whose number it is credited
@@ -74,8 +75,8 @@ const (
 	playedNumber = "8800112233"
 )
 
-// PlayCredit lets a customer of another bank pay an account that the caller sees. What the bank makes of it shows in a
-// second or two.
+// PlayCredit lets a customer of another bank pay an account that the caller sees. What the bank makes of it
+// shows in a second or two.
 func (s *Service) PlayCredit(
 	ctx context.Context, draft Credit, options changes.RequestOptions,
 ) (changes.Outcome[Played], error) {

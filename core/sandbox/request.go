@@ -22,8 +22,8 @@ type Asked struct {
 	Silent bool          // nobody answers
 }
 
-// Requests lists the requests for payment that debtors answer in a way of their own, by their cents (rest/CONTRACT.md,
-// sandbox networks). All others are paid within a second or two.
+// Requests lists the requests for payment that debtors answer in a way of their own, by their cents
+// (rest/CONTRACT.md, sandbox networks). All others are paid within a second or two.
 var Requests = []Asked{
 	{Cents: 1, Reason: "AC03", Pays: never},
 	{Cents: 2, Reason: "AC04", Pays: never},
@@ -36,7 +36,8 @@ var Requests = []Asked{
 
 const never time.Duration = -1
 
-// asked is what is replied to a request for payment: the answer of the debtor's bank, and the debtor's credit.
+// asked is what is replied to a request for payment: the answer of the debtor's bank, and the debtor's
+// credit.
 func asked(m *iso20022.PaymentRequest) (all []reply) {
 	act := Asked{Pays: time.Second}
 	for _, a := range Requests {

@@ -25,8 +25,8 @@ type Outcome struct {
 	Says  string
 }
 
-// Outcomes lists the amounts that the networks answer in a way of their own, by their cents (rest/CONTRACT.md,
-// sandbox networks). All others settle within a second.
+// Outcomes lists the amounts that the networks answer in a way of their own, by their cents
+// (rest/CONTRACT.md, sandbox networks). All others settle within a second.
 var Outcomes = []Outcome{
 	{1, []Act{{Says: iso20022.Rejected, Reason: "AC03"}}, "rejected: the receiver's account is not known"},
 	{2, []Act{{Says: iso20022.Rejected, Reason: "AC04"}}, "rejected: the receiver's account is closed"},
@@ -70,8 +70,8 @@ func Script(minor int64) []Act {
 	return []Act{{Says: iso20022.Settled}}
 }
 
-// Recalls lists what other banks answer to being asked for money back, by the cents of the payment (rest/CONTRACT.md,
-// sandbox networks). All others give all of it back.
+// Recalls lists what other banks answer to being asked for money back, by the cents of the payment
+// (rest/CONTRACT.md, sandbox networks). All others give all of it back.
 var Recalls = []struct {
 	Cents int64
 	Code  iso20022.RecallCode // "" if they never answer
@@ -85,7 +85,8 @@ var Recalls = []struct {
 // ReturnRefused are the cents of a return that its network refuses.
 const ReturnRefused = 34
 
-// played returns what is replied to a message of a bank. What settles over SWIFT does so on the morning of its value date.
+// played returns what is replied to a message of a bank. What settles over SWIFT does so on the morning of
+// its value date.
 func played(over rails.Rail, m iso20022.Message, now time.Time) (all []reply, err error) {
 	switch m := m.(type) {
 	case *iso20022.CreditTransfer:

@@ -9,8 +9,8 @@ import (
 	"bankgraph/db/dbtest/faults"
 )
 
-// Wherever a run is broken, it is made once in the end; and what the bank itself cannot do is a run that failed, which holds
-// up none of the others.
+// Wherever a run is broken, it is made once in the end; and what the bank itself cannot do is a run that
+// failed, which holds up none of the others.
 func TestARunThatIsBrokenAtAnyStatementIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	line := coretest.NewLine(t)

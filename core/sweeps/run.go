@@ -1,5 +1,5 @@
-// Package sweeps runs the sweeps of accounts: on its day, each makes one payment that brings the balance where it is
-// wanted, and what became of that is kept.
+// Package sweeps runs the sweeps of accounts: on its day, each makes one payment that brings the balance
+// where it is wanted, and what became of that is kept.
 package sweeps
 
 import (

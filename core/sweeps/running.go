@@ -25,9 +25,9 @@ import (
 // longestRun is how long one call of Work works.
 const longestRun = 5 * time.Second
 
-// Work runs the sweeps of the caller's bank that are due, and returns how many. A run, its payment and when the sweep runs next
-// are one transaction: whenever a worker ends, the next goes on with what that one left, and a sweep makes one payment a day
-// at most. It is for workers: of many, each has another sweep.
+// Work runs the sweeps of the caller's bank that are due, and returns how many. A run, its payment and when
+// the sweep runs next are one transaction: whenever a worker ends, the next goes on with what that one left,
+// and a sweep makes one payment a day at most. It is for workers: of many, each has another sweep.
 func (s *Service) Work(ctx context.Context) (ran int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -71,7 +71,8 @@ type running struct {
 	now    time.Time
 }
 
-// runNext locks a sweep that is due, has pay do what it is for, and writes the run. It reports whether there is such a sweep.
+// runNext locks a sweep that is due, has pay do what it is for, and writes the run. It reports whether there
+// is such a sweep.
 func (s *Service) runNext(
 	ctx context.Context, worker access.Caller, now time.Time, pay func(context.Context, bun.Tx, *running) error,
 ) (there bool, err error) {
@@ -130,8 +131,8 @@ func (r *running) writeTx(ctx context.Context, tx bun.Tx) error {
 	return events.RecordTx(ctx, tx, recorded.Entry, *recorded.Event)
 }
 
-// pay makes the payment of a run, in the name of who last set the sweep up. Where that is not known, which is so for sweeps
-// from before they ran, the bank itself asks.
+// pay makes the payment of a run, in the name of who last set the sweep up. Where that is not known, which is
+// so for sweeps from before they ran, the bank itself asks.
 func (s *Service) pay(ctx context.Context, tx bun.Tx, r *running) error {
 	by := r.worker
 	if r.Maker.Client != "" {
@@ -184,15 +185,16 @@ func reason(why error) string {
 	return strings.Join(all, "; ")
 }
 
-// way is what earlier runs have on its way, in minor units: Coming to the account, less what it costs, and Going from it that
-// is not held yet, with what it costs.
+// way is what earlier runs have on its way, in minor units: Coming to the account, less what it costs, and
+// Going from it that is not held yet, with what it costs.
 type way struct {
 	Coming int64 `bun:"coming"`
 	Going  int64 `bun:"going"`
 }
 
-// onItsWay sums up what earlier runs of the account have on its way, of sweeps that are removed too. The account is locked,
-// so that nothing is in its balance and on its way at the same time. A request for payment that has expired brings nothing.
+// onItsWay sums up what earlier runs of the account have on its way, of sweeps that are removed too. The
+// account is locked, so that nothing is in its balance and on its way at the same time. A request for payment
+// that has expired brings nothing.
 func onItsWay(ctx context.Context, tx bun.Tx, r *running) (w way, err error) {
 	err = db.Raw(tx, `SELECT
 		coalesce(sum(p.amount - r.fee) FILTER (WHERE p.entry_type = 'DEBIT'), 0)::bigint AS coming,
@@ -208,8 +210,9 @@ func onItsWay(ctx context.Context, tx bun.Tx, r *running) (w way, err error) {
 // The orders of a sweep, by their places: that of one in both directions pays first.
 const paying, collecting = 0, 1
 
-// choose says what a run pays or collects. Money goes out that is available above the mark, less the fee and what earlier runs
-// are to take; money comes in that is missing below the mark, with the fee and without what is on its way.
+// choose says what a run pays or collects. Money goes out that is available above the mark, less the fee and
+// what earlier runs are to take; money comes in that is missing below the mark, with the fee and without what
+// is on its way.
 func (r *running) choose(has payments.Standing, w way) (payments.Choice, error) {
 	low, high := r.TargetMinor, r.TargetMinor
 	if r.BalanceType == accounts.Range {
@@ -276,7 +279,8 @@ func (r *running) orders() (all []*payments.Order) {
 	return all
 }
 
-// Next returns when the next sweep of the caller's bank runs, after a time: when its day begins. It is nil if none is set up.
+// Next returns when the next sweep of the caller's bank runs, after a time: when its day begins. It is nil if
+// none is set up.
 func (s *Service) Next(ctx context.Context, after time.Time) (*time.Time, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

@@ -71,8 +71,8 @@ type queryKey struct {
 	most   string
 }
 
-// RunsOf reads a window of the runs of each account's sweeps, newest first, those of sweeps that are removed too. The list of
-// an account that the caller may not see is empty.
+// RunsOf reads a window of the runs of each account's sweeps, newest first, those of sweeps that are removed
+// too. The list of an account that the caller may not see is empty.
 func (s *Service) RunsOf(
 	ctx context.Context, b *db.Batch, of []accounts.UID, by RunSearch, want db.Columns, w page.Window,
 ) *db.Many[accounts.UID, Run] {
@@ -119,7 +119,8 @@ type OfPayment struct {
 	Day       time.Time          `bun:"day"`
 }
 
-// RunOfPayments reads the run that made each payment. Those of accounts that the caller may not see are absent.
+// RunOfPayments reads the run that made each payment. Those of accounts that the caller may not see are
+// absent.
 func (s *Service) RunOfPayments(ctx context.Context, b *db.Batch, of []payments.UID) *db.Many[payments.UID, OfPayment] {
 	caller, err := access.Require(ctx, access.ViewAccounts)
 	if err != nil {

@@ -276,7 +276,8 @@ func TestTwoSweepsOfAnAccountLeaveEachOtherAlone(t *testing.T) {
 	h.ran("19 COLLECTED 50.00", "19 NOTHING_TO_DO", "20 NOTHING_TO_DO", "20 NOTHING_TO_DO")
 }
 
-// What a payment costs is part of what leaves the account, or what is collected is more by that: either way the target is met.
+// What a payment costs is part of what leaves the account, or what is collected is more by that: either way
+// the target is met.
 func TestTheFeeOfASweepLeavesItsTarget(t *testing.T) {
 	t.Parallel()
 	priced := func(holds int64) *house {
@@ -344,8 +345,8 @@ func TestASweepWaitsForPeopleWhereSettingsAsk(t *testing.T) {
 	in.ran("19 COLLECTED 80.00", "20 NOTHING_TO_DO", "23 COLLECTED 80.00")
 }
 
-// What keeps a sweep from its payment is kept with the run and shown to the bank's people, until a run does what it should or
-// somebody changes the sweep.
+// What keeps a sweep from its payment is kept with the run and shown to the bank's people, until a run does
+// what it should or somebody changes the sweep.
 func TestARunThatFailsIsToldAndTriedOnItsNextDay(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -655,8 +656,8 @@ func TestASweepMakesOnePaymentADayWheneverAWorkerEnds(t *testing.T) {
 	h.Prove()
 }
 
-// Whatever is in an account, whatever is to be there and whatever a payment costs: once a run's payment has settled the balance
-// is where it is wanted, nothing more moves, and no day has two payments.
+// Whatever is in an account, whatever is to be there and whatever a payment costs: once a run's payment has
+// settled the balance is where it is wanted, nothing more moves, and no day has two payments.
 func TestABalanceComesToWhereItIsWantedAndStays(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, 0)

@@ -137,7 +137,8 @@ func EndLinksTx(ctx context.Context, tx bun.Tx, caller access.Caller, issuer, au
 	return nil
 }
 
-// Subjects returns all links of the bank, by issuer and subject, also those to issuers that it accepts no more.
+// Subjects returns all links of the bank, by issuer and subject, also those to issuers that it accepts no
+// more.
 func (s *Service) Subjects(ctx context.Context) ([]*Subject, error) {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"bankgraph/core/money"
 )
 
-// Draft is what a request says about a virtual account (rest/CONTRACT.md, virtual accounts). An update changes only the
-// fields that are given.
+// Draft is what a request says about a virtual account (rest/CONTRACT.md, virtual accounts). An update
+// changes only the fields that are given.
 type Draft struct {
 	Name        given.Text `json:"accountName,omitzero"`
 	ProductCode given.Text `json:"productCode,omitzero"`

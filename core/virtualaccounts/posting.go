@@ -58,19 +58,20 @@ var (
 		WHERE tenant = $1 AND uid = ANY($2::bigint[])`)
 )
 
-// Numbered reads the virtual accounts whose numbers have these hashes. It is for payments, which nobody asks for.
+// Numbered reads the virtual accounts whose numbers have these hashes. It is for payments, which nobody asks
+// for.
 func Numbered(b *db.Batch, tenant access.Tenant, hashes [][]byte) *db.Rows[Creditable] {
 	return db.Queue(b, findingNumbers, tenant, hashes)
 }
 
-// Again reads virtual accounts once more, after their master accounts were locked in the books: a virtual account is
-// closed under the same lock.
+// Again reads virtual accounts once more, after their master accounts were locked in the books: a virtual
+// account is closed under the same lock.
 func Again(b *db.Batch, tenant access.Tenant, uids []UID) *db.Rows[Creditable] {
 	return db.Queue(b, readingStatus, tenant, uids)
 }
 
-// PostTx writes postings at the end of the transaction that books their journals, and moves the balances. The master
-// accounts are locked in the books.
+// PostTx writes postings at the end of the transaction that books their journals, and moves the balances. The
+// master accounts are locked in the books.
 func PostTx(ctx context.Context, tenant access.Tenant, all []*VirtualPosting) error {
 	if len(all) == 0 {
 		return nil

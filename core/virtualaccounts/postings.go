@@ -33,8 +33,8 @@ func ParseSide(field, text string) (Side, error) {
 	return "", fault.Field(object, field, fault.Malformed, "must be Credit or Debit")
 }
 
-// PostingStatus is the state of a posting. All that there are are Processed: a posting is made together with that on the
-// master account (rest/CONTRACT.md, virtual accounts).
+// PostingStatus is the state of a posting. All that there are are Processed: a posting is made together with
+// that on the master account (rest/CONTRACT.md, virtual accounts).
 type PostingStatus string
 
 const (
@@ -135,7 +135,8 @@ type ShownPosting struct {
 	Clear               Number     `bun:"-" json:"-"`             // the number of the virtual account
 }
 
-// PostedBy returns the login of who brought the posting about, or else the API key; "" where the caller may not know.
+// PostedBy returns the login of who brought the posting about, or else the API key; "" where the caller may
+// not know.
 func (p *VirtualPosting) PostedBy() string { return cmp.Or(p.LoginID, p.Client) }
 
 // Status returns the state of the posting.
@@ -218,7 +219,8 @@ func (s *Service) CountPostings(
 	return db.QueueMany(b, text, func(n *db.Count) UID { return UID(n.Of) }, p...)
 }
 
-// PostingsPage reads a page of the postings that a search finds, newest first, and how many it finds, in one round trip.
+// PostingsPage reads a page of the postings that a search finds, newest first, and how many it finds, in one
+// round trip.
 func (s *Service) PostingsPage(
 	ctx context.Context, by PostingSearch, w page.Window,
 ) (page.Counted[*ShownPosting], error) {

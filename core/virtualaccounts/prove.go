@@ -2,7 +2,8 @@ package virtualaccounts
 
 import "bankgraph/core/ledger"
 
-// Invariants are what virtual accounts must satisfy at every commit, beside the books (core/README.md, invariants).
+// Invariants are what virtual accounts must satisfy at every commit, beside the books (core/README.md,
+// invariants).
 var Invariants = []ledger.Invariant{
 	{
 		Name: "I24", Says: "the balance of a virtual account is the sum of its postings", Query: `

@@ -1,5 +1,6 @@
-// Package virtualaccounts keeps numbers of their own for parts of the money in an account of a customer. The money is in
-// the books of that account alone, its master account: a virtual account tells what part of it came in under its number.
+// Package virtualaccounts keeps numbers of their own for parts of the money in an account of a customer. The
+// money is in the books of that account alone, its master account: a virtual account tells what part of it
+// came in under its number.
 package virtualaccounts
 
 import (
@@ -65,8 +66,8 @@ const (
 // LimitPeriods lists them all.
 var LimitPeriods = []LimitPeriod{Monthly, Quarterly, HalfYearly, Annually}
 
-// VirtualAccount is a number for a part of the money in an account (rest/CONTRACT.md, virtual accounts). Amounts are
-// minor units of Currency.
+// VirtualAccount is a number for a part of the money in an account (rest/CONTRACT.md, virtual accounts).
+// Amounts are minor units of Currency.
 type VirtualAccount struct {
 	bun.BaseModel `bun:"table:virtual_accounts,alias:va" json:"-"`
 
@@ -122,10 +123,12 @@ func place(tenant access.Tenant, uid UID) seal.Place {
 	return seal.Place{Tenant: int64(tenant), Column: NumberColumn, Row: int64(uid)}
 }
 
-// Number is the number of a virtual account: digits without a leading zero, so that it is a number in JSON, too.
+// Number is the number of a virtual account: digits without a leading zero, so that it is a number in JSON,
+// too.
 type Number string
 
-// ParseNumber reads the number of a virtual account. Another number than the bank gives is one that nobody has.
+// ParseNumber reads the number of a virtual account. Another number than the bank gives is one that nobody
+// has.
 func ParseNumber(field, text string) (Number, error) {
 	c := check.Of(object)
 	c.Required(field, text)

@@ -43,8 +43,8 @@ func New(d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service) 
 	return s
 }
 
-// NumberOf returns the number of a virtual account that was read with Whole. The bank has given it, and nobody could pay
-// to it who does not know it.
+// NumberOf returns the number of a virtual account that was read with Whole. The bank has given it, and
+// nobody could pay to it who does not know it.
 func (s *Service) NumberOf(ctx context.Context, v *VirtualAccount) (Number, error) {
 	if _, err := access.Require(ctx, access.ViewAccounts); err != nil {
 		return "", err
@@ -241,8 +241,8 @@ var inRecords = func() map[string]string {
 	return from
 }()
 
-// Find reads the virtual account of a customer that has this number, in one round trip. It returns ErrNotFound if there
-// is none.
+// Find reads the virtual account of a customer that has this number, in one round trip. It returns
+// ErrNotFound if there is none.
 func (s *Service) Find(ctx context.Context, of customers.UID, number Number) (*Shown, error) {
 	return s.one(ctx, of, Search{Customer: of, Number: number})
 }
@@ -254,8 +254,8 @@ func (s *Service) Show(ctx context.Context, of customers.UID, uid UID) (*Shown, 
 
 var naming db.QueryCache[VirtualAccount]
 
-// uidOf returns the UID of the virtual account of a customer that has this number, which never changes. It returns
-// ErrNotFound if there is none.
+// uidOf returns the UID of the virtual account of a customer that has this number, which never changes. It
+// returns ErrNotFound if there is none.
 func (s *Service) uidOf(ctx context.Context, caller access.Caller, of customers.UID, number Number) (UID, error) {
 	text := naming.Get(caller.Reach, func() string {
 		return db.Select[VirtualAccount](identity, nil).Where("va.tenant = $1").Where("va.number_hash = ANY($3)").
@@ -331,8 +331,8 @@ func (s *Service) clear(all []*Shown) (err error) {
 	return nil
 }
 
-// Page reads a page of the virtual accounts that a search finds, in order of UID, and how many it finds, in one round
-// trip.
+// Page reads a page of the virtual accounts that a search finds, in order of UID, and how many it finds, in
+// one round trip.
 func (s *Service) Page(ctx context.Context, by Search, w page.Window) (page.Counted[*Shown], error) {
 	var found page.Counted[*Shown]
 	if _, err := access.Require(ctx, access.ViewAccounts); err != nil {

@@ -36,8 +36,8 @@ func (s *Service) declare(all *changes.Service) {
 	s.close = changes.Declare(all, "closeVirtualAccount", object, manage, s.closeTx)
 }
 
-// Open opens a virtual account on an account of a customer, with a number that the bank gives. If the settings ask for
-// dual approval (customerDualApproval), it is Suspended until a second person approves.
+// Open opens a virtual account on an account of a customer, with a number that the bank gives. If the
+// settings ask for dual approval (customerDualApproval), it is Suspended until a second person approves.
 func (s *Service) Open(
 	ctx context.Context, of customers.UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -51,7 +51,8 @@ func (s *Service) Open(
 	return s.open.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, options)
 }
 
-// Change changes the fields in the draft. If the customer is 0, the virtual account's own counts; so it does in Close.
+// Change changes the fields in the draft. If the customer is 0, the virtual account's own counts; so it does
+// in Close.
 func (s *Service) Change(
 	ctx context.Context, of customers.UID, uid UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -65,8 +66,8 @@ func (s *Service) Change(
 	return s.change.Do(ctx, caller, target(of, uid), draft, options)
 }
 
-// Close closes a virtual account for good: it takes no more credits. What came in for it stays on its master account, and its
-// balance goes on telling how much that is.
+// Close closes a virtual account for good: it takes no more credits. What came in for it stays on its master
+// account, and its balance goes on telling how much that is.
 func (s *Service) Close(
 	ctx context.Context, of customers.UID, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -126,8 +127,8 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, VirtualAccount
 	}
 }
 
-// lock locks the master account in the books before the virtual account, as payments do: what comes in meanwhile finds
-// it as it is left.
+// lock locks the master account in the books before the virtual account, as payments do: what comes in
+// meanwhile finds it as it is left.
 func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*VirtualAccount, error) {
 	if _, err := tx.NewRaw(`SELECT 1 FROM balances WHERE tenant = ?0 AND account =
 		(SELECT account FROM virtual_accounts WHERE tenant = ?0 AND uid = ?1 AND customer = ?2) FOR NO KEY UPDATE`,
@@ -247,7 +248,8 @@ func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	}))
 }
 
-// staysTx returns a fault if a draft names another master account. The masked number is the one that callers read.
+// staysTx returns a fault if a draft names another master account. The masked number is the one that callers
+// read.
 func (s *Service) staysTx(ctx context.Context, tx *changes.Tx, v *VirtualAccount, d Draft) error {
 	if d.Master == 0 && d.MasterNumber.Value == "" {
 		return nil

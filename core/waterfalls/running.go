@@ -20,9 +20,10 @@ import (
 // longestRun is how long one call of Work works.
 const longestRun = 5 * time.Second
 
-// Work makes payments of the batches of the caller's bank, and returns how many steps it has dealt with. A step, its
-// payment and how far the batch has come are one transaction: whenever a worker ends, the next goes on at the step where
-// that one stood, and each step becomes one payment at most. It is for workers: of many, each has another batch.
+// Work makes payments of the batches of the caller's bank, and returns how many steps it has dealt with. A
+// step, its payment and how far the batch has come are one transaction: whenever a worker ends, the next goes
+// on at the step where that one stood, and each step becomes one payment at most. It is for workers: of many,
+// each has another batch.
 func (s *Service) Work(ctx context.Context) (dealt int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -65,8 +66,8 @@ type running struct {
 	now time.Time
 }
 
-// step locks a batch that can go on with the step where it stands, has do deal with that, and writes what became of it. It
-// reports whether there is such a batch.
+// step locks a batch that can go on with the step where it stands, has do deal with that, and writes what
+// became of it. It reports whether there is such a batch.
 func (s *Service) step(
 	ctx context.Context, worker access.Caller, now time.Time,
 	do func(ctx context.Context, tx bun.Tx, worker access.Caller, r *running) error,
@@ -146,8 +147,8 @@ func (r *running) decided(ctx context.Context, tx bun.Tx) error {
 	return nil
 }
 
-// giveUp says of a step that the bank could not make its payment. One that waited for people has a payment, and is what
-// that has become.
+// giveUp says of a step that the bank could not make its payment. One that waited for people has a payment,
+// and is what that has become.
 func giveUp(ctx context.Context, tx bun.Tx, _ access.Caller, r *running) error {
 	if r.at.Status == StepPending {
 		return r.decided(ctx, tx)

@@ -35,8 +35,8 @@ type stepKey struct {
 	most   string
 }
 
-// StepsOf reads a window of the steps of each batch, in the order in which they run. The list of a batch that the caller
-// may not see is empty.
+// StepsOf reads a window of the steps of each batch, in the order in which they run. The list of a batch that
+// the caller may not see is empty.
 func (s *Service) StepsOf(
 	ctx context.Context, b *db.Batch, of []UID, by StepSearch, want db.Columns, w page.Window,
 ) *db.Many[UID, Step] {

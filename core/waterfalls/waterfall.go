@@ -1,5 +1,5 @@
-// Package waterfalls runs batches of book transfers of the bank itself: one after the other, in the order of their
-// indexes, until one cannot be made.
+// Package waterfalls runs batches of book transfers of the bank itself: one after the other, in the order of
+// their indexes, until one cannot be made.
 package waterfalls
 
 import (
@@ -180,7 +180,8 @@ func (s *Step) open(keys *seal.Keys) (d payments.Draft, err error) {
 // The faults of batches.
 var (
 	ErrNotFound = fault.New(fault.NotFound, "waterfall.not_found", "no such waterfall")
-	// ErrNoInstitution is returned to callers whose token names no legal entity, so that no institution runs the batch.
+	// ErrNoInstitution is returned to callers whose token names no legal entity, so that no institution runs
+	// the batch.
 	ErrNoInstitution = fault.New(fault.Unauthenticated, "waterfall.no_institution",
 		"the access token names no institution that runs the batch")
 	// ErrReference is returned for a reference that another batch of the bank has.

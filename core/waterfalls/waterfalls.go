@@ -52,8 +52,8 @@ func New(d *db.DB, keys *seal.Keys, p *payments.Service, all *changes.Service, n
 	return s
 }
 
-// Run accepts a batch of book transfers, all of it or nothing. Workers make its payments one after the other, in the
-// order of their indexes. Only the bank's own people and programs may.
+// Run accepts a batch of book transfers, all of it or nothing. Workers make its payments one after the other,
+// in the order of their indexes. Only the bank's own people and programs may.
 func (s *Service) Run(ctx context.Context, draft Draft, options changes.RequestOptions) (changes.Outcome[Saved], error) {
 	caller, err := s.run.Require(ctx, "")
 	switch {

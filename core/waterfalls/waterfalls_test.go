@@ -136,7 +136,8 @@ func TestABatchStopsAtTheFirstPaymentThatCannotBeMade(t *testing.T) {
 	h.is(other.Result.UID, "PROCESSED 1:MADE 3900 6000 100")
 }
 
-// A batch of a customer that asks for a second person waits at each of its payments, and goes on, or ends, as people say.
+// A batch of a customer that asks for a second person waits at each of its payments, and goes on, or ends, as
+// people say.
 func TestABatchWaitsWherePeopleDecide(t *testing.T) {
 	t.Parallel()
 	dual := func(c *customers.Customer) { c.Access.PaymentDualApproval = true }

@@ -33,8 +33,8 @@ type Asked struct {
 	Delivery DeliveryUID `json:"delivery"`
 }
 
-// Replay posts events of the feed again, up to now: those that were posted before keep their ids, and those from
-// before the webhook was made are posted for the first time.
+// Replay posts events of the feed again, up to now: those that were posted before keep their ids, and those
+// from before the webhook was made are posted for the first time.
 func (s *Service) Replay(
 	ctx context.Context, uid UID, from Replay, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -170,8 +170,8 @@ func (s *Service) Backlog(ctx context.Context) (*Backlog, error) {
 // purgedAtATime bounds the deliveries that one call of Purge removes.
 const purgedAtATime = 1000
 
-// Purge removes some deliveries, with their attempts, that arrived or were given up longer ago than the given age,
-// and returns how many.
+// Purge removes some deliveries, with their attempts, that arrived or were given up longer ago than the given
+// age, and returns how many.
 func (s *Service) Purge(ctx context.Context, olderThan time.Duration) (purged int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

@@ -55,8 +55,8 @@ type message struct {
 	local          bool // it may be an address of this machine
 }
 
-// post posts a message, and says what came of it. An answer is over with its header: a receiver that answers for
-// ever takes no longer than one that answers nothing.
+// post posts a message, and says what came of it. An answer is over with its header: a receiver that answers
+// for ever takes no longer than one that answers nothing.
 func (c clients) post(ctx context.Context, m *message) (o outcome) {
 	began := time.Now()
 	defer func() { o.took = time.Since(began) }()
@@ -93,8 +93,8 @@ func (c clients) post(ctx context.Context, m *message) (o outcome) {
 // path is where events are posted to, below the target, as published.
 const path = "/payments"
 
-// whyNot says why there was no answer, without addresses: a receiver must not learn from it what is in the bank's
-// network.
+// whyNot says why there was no answer, without addresses: a receiver must not learn from it what is in the
+// bank's network.
 func whyNot(err error) string {
 	var name *net.DNSError
 	var timeout interface{ Timeout() bool }

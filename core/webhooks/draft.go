@@ -86,8 +86,8 @@ func (d *Draft) to(w *Webhook) {
 var ErrTarget = fault.New(fault.Invalid, "webhook.target",
 	"must be an address of the public network that begins with https:// and has no user, query or fragment").On("target")
 
-// permitted returns ErrTarget if nothing may be posted to a target. local says whether it may be a plain address of
-// this machine. What a name leads to is seen when it is dialled.
+// permitted returns ErrTarget if nothing may be posted to a target. local says whether it may be a plain
+// address of this machine. What a name leads to is seen when it is dialled.
 func permitted(target string, local bool) error {
 	at, err := url.Parse(target)
 	if err != nil || at.Host == "" || at.Hostname() == "" || at.User != nil || at.Opaque != "" || at.RawQuery != "" ||
@@ -119,7 +119,8 @@ func widest(of *customers.Customer) access.Reach {
 	return access.OfCustomer
 }
 
-// reachOf returns how far a new webhook reaches: as far as was asked for, or as its customer and the caller do.
+// reachOf returns how far a new webhook reaches: as far as was asked for, or as its customer and the caller
+// do.
 func reachOf(of *customers.Customer, caller access.Caller, asked access.Reach) (access.Reach, error) {
 	most := widest(of)
 	if !caller.Reach.AtLeast(most) {

@@ -35,8 +35,8 @@ type PaymentEvent struct {
 // MostEvents is how many events a page of the feed may have.
 const MostEvents = 200
 
-// Feed reads events of the payments that the caller sees, after a place in the feed. None is left out: a reader who
-// keeps the place together with its own work misses nothing, whatever became of deliveries.
+// Feed reads events of the payments that the caller sees, after a place in the feed. None is left out: a
+// reader who keeps the place together with its own work misses nothing, whatever became of deliveries.
 func (s *Service) Feed(ctx context.Context, after string, first int) (*Feed, error) {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err != nil {

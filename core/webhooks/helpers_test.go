@@ -75,7 +75,8 @@ func (r *receiver) all() []posted {
 	return got
 }
 
-// house is a bank with two customers of a partner, one of which pays the other, and a customer of the bank's own.
+// house is a bank with two customers of a partner, one of which pays the other, and a customer of the bank's
+// own.
 type house struct {
 	*testing.T
 	*coretest.Bank

@@ -15,9 +15,9 @@ import (
 	"bankgraph/core/rails/calendar"
 )
 
-// Payload is what an event of a payment says, with the published names (rest/CONTRACT.md, webhook bodies). What
-// does not apply is left out. Its words are those of payments: who sends, who receives and which way the money goes
-// is decided there.
+// Payload is what an event of a payment says, with the published names (rest/CONTRACT.md, webhook bodies).
+// What does not apply is left out. Its words are those of payments: who sends, who receives and which way the
+// money goes is decided there.
 type Payload struct {
 	PaymentID                 payments.UID        `json:"paymentId"`
 	ExternalReferenceID       string              `json:"externalReferenceId,omitzero"`

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// lease is how much longer than an answer may take nobody else posts a delivery. It ends by itself where a worker
-	// stops in the middle, and another one posts the delivery once more, under the same id.
+	// lease is how much longer than an answer may take nobody else posts a delivery. It ends by itself where
+	// a worker stops in the middle, and another one posts the delivery once more, under the same id.
 	lease = 30 * time.Second
 	// mostAtOnce is how many deliveries of one webhook are posted at a time; one, while it fails.
 	mostAtOnce = 4
@@ -38,9 +38,10 @@ type Due struct {
 // Failing reports whether nothing has arrived at the webhook lately.
 func (d *Due) Failing() bool { return d.webhook.FailingSince != nil }
 
-// Claim takes deliveries that are due for this worker, at most as many as it has room for; of webhooks that fail, at
-// most as many as there is room for those. Each webhook has few of them in work, wherever that is, so that one that
-// answers slowly keeps none of the others from theirs. A payment's events are posted in their order.
+// Claim takes deliveries that are due for this worker, at most as many as it has room for; of webhooks that
+// fail, at most as many as there is room for those. Each webhook has few of them in work, wherever that is,
+// so that one that answers slowly keeps none of the others from theirs. A payment's events are posted in
+// their order.
 func (s *Service) Claim(ctx context.Context, room, failing int) (due []*Due, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil || room <= 0 {
@@ -90,10 +91,10 @@ var (
 	readingSandbox = db.NewQuery[db.Count](`SELECT count(*) AS n FROM tenants WHERE id = $1 AND sandbox`)
 )
 
-// claimHooksTx locks webhooks, those that fail or the others, of which something can be posted now, those first that have
-// waited longest: no two workers take deliveries of one at the same time. One of which nothing can be posted, because
-// enough is in work or waits for something before it, takes no place. Those of customers who are not active, or whose
-// partner is not, wait.
+// claimHooksTx locks webhooks, those that fail or the others, of which something can be posted now, those
+// first that have waited longest: no two workers take deliveries of one at the same time. One of which
+// nothing can be posted, because enough is in work or waits for something before it, takes no place. Those of
+// customers who are not active, or whose partner is not, wait.
 func (s *Service) claimHooksTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, fails bool,
 ) (hooks []*Webhook, err error) {

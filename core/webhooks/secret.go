@@ -63,8 +63,8 @@ func newSecret() string {
 	return prefix + base64.StdEncoding.EncodeToString(bits[:])
 }
 
-// Sign returns the header webhook-signature of a message, by the Standard Webhooks specification: a signature for
-// each secret, separated by spaces.
+// Sign returns the header webhook-signature of a message, by the Standard Webhooks specification: a signature
+// for each secret, separated by spaces.
 func Sign(secrets []string, id string, at time.Time, body []byte) (string, error) {
 	var all []string
 	for _, text := range secrets {

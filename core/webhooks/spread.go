@@ -30,9 +30,9 @@ type cursor struct {
 	Seq    int64         `bun:"seq"`
 }
 
-// Spread makes deliveries of the next events of the caller's bank, for each webhook that is to be told, and of
-// events that are to be posted again. The place in the feed moves in the same transaction: no event is left out,
-// and none is made into two deliveries. It returns how many events it has gone through.
+// Spread makes deliveries of the next events of the caller's bank, for each webhook that is to be told, and
+// of events that are to be posted again. The place in the feed moves in the same transaction: no event is
+// left out, and none is made into two deliveries. It returns how many events it has gone through.
 func (s *Service) Spread(ctx context.Context) (spread int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -57,8 +57,8 @@ func (s *Service) Spread(ctx context.Context) (spread int, err error) {
 	return spread, nil
 }
 
-// beginTx locks the bank's place in the feed. It is nil where nothing is to be told, or another worker is at it.
-// What came before the oldest webhook is passed over.
+// beginTx locks the bank's place in the feed. It is nil where nothing is to be told, or another worker is at
+// it. What came before the oldest webhook is passed over.
 func (s *Service) beginTx(ctx context.Context, tx bun.Tx, tenant access.Tenant) (*events.Cursor, error) {
 	var from struct {
 		Least *int64 `bun:"least"`
@@ -80,8 +80,8 @@ func (s *Service) beginTx(ctx context.Context, tx bun.Tx, tenant access.Tenant) 
 	return &events.Cursor{Epoch: at.Epoch, Seq: max(at.Seq, *from.Least)}, err
 }
 
-// kindTx is events.KindTx for places that are kept in the bank's own database: where the events after one have been
-// removed, it goes on with those that are left.
+// kindTx is events.KindTx for places that are kept in the bank's own database: where the events after one
+// have been removed, it goes on with those that are left.
 func kindTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, at events.Cursor,
 ) ([]events.Placed, events.Cursor, error) {
@@ -138,8 +138,9 @@ func (s *Service) replayOneTx(
 	return int(to - w.ReplayFrom), err
 }
 
-// deliverTx makes deliveries of events at the end of the transaction, for each of the webhooks, or only one, that sees
-// the payment and asks for its state and network. Events that tell of no step of a payment are not posted.
+// deliverTx makes deliveries of events at the end of the transaction, for each of the webhooks, or only one,
+// that sees the payment and asks for its state and network. Events that tell of no step of a payment are not
+// posted.
 func (s *Service) deliverTx(
 	ctx context.Context, tenant access.Tenant, of []events.Placed, text string, only UID,
 ) error {
@@ -160,8 +161,8 @@ func (s *Service) deliverTx(
 	return db.ExecAtCommit(ctx, text, tenant, uids, numbers, seqs, times, s.now(), stateWords, statusWords, only)
 }
 
-// deliverText is a statement that makes deliveries, for webhooks of which a condition holds; again says what becomes
-// of one that is there already.
+// deliverText is a statement that makes deliveries, for webhooks of which a condition holds; again says what
+// becomes of one that is there already.
 func deliverText(which, again string) string {
 	return `INSERT INTO webhook_deliveries (tenant, webhook, customer, payment, number, seq, state, due_at, created_at)
 	SELECT w.tenant, w.uid, w.customer, pay.uid, e.number, min(e.seq), 'WAITING', $6::timestamptz, $6::timestamptz

@@ -1,5 +1,6 @@
-// Package webhooks tells others what becomes of payments: it posts each event to the addresses that are registered
-// for it, signed, again and again until it has arrived, and lets callers read the same events from a feed.
+// Package webhooks tells others what becomes of payments: it posts each event to the addresses that are
+// registered for it, signed, again and again until it has arrived, and lets callers read the same events from
+// a feed.
 package webhooks
 
 import (

@@ -88,7 +88,8 @@ var (
 	counting         db.QueryCache[db.Count]
 )
 
-// FindMany reads webhooks by UID. Those of customers that the caller may not see, and deleted ones, are absent.
+// FindMany reads webhooks by UID. Those of customers that the caller may not see, and deleted ones, are
+// absent.
 func (s *Service) FindMany(
 	ctx context.Context, b *db.Batch, uids []UID, want db.Columns,
 ) *db.Many[UID, Webhook] {

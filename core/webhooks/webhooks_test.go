@@ -70,8 +70,8 @@ func TestAWebhookLeadsOnlyToThePublicNetwork(t *testing.T) {
 	}
 }
 
-// A name may lead elsewhere than when the webhook was made, and a bank may cease to be a sandbox: what counts is
-// where it is dialled.
+// A name may lead elsewhere than when the webhook was made, and a bank may cease to be a sandbox: what counts
+// is where it is dialled.
 func TestWhatLeadsInsideIsNotDialled(t *testing.T) {
 	t.Parallel()
 	h := build(t)

@@ -99,8 +99,8 @@ func (s *Service) Change(
 	return s.change.Do(ctx, caller, changes.Target{UID: uid.String()}, draft, options)
 }
 
-// RotateSecret draws another secret, and returns it. Until the overlap ends, what is posted has a signature of the
-// former one too.
+// RotateSecret draws another secret, and returns it. Until the overlap ends, what is posted has a signature
+// of the former one too.
 func (s *Service) RotateSecret(
 	ctx context.Context, uid UID, overlap time.Duration, options changes.RequestOptions,
 ) (changes.Outcome[Saved], string, error) {
@@ -179,7 +179,8 @@ func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Tar
 	return changes.Lock(ctx, q, w, ErrNotFound)
 }
 
-// localTx reports whether a webhook of the bank may lead to this machine: in a sandbox, where the process allows it.
+// localTx reports whether a webhook of the bank may lead to this machine: in a sandbox, where the process
+// allows it.
 func (s *Service) localTx(ctx context.Context, tx *changes.Tx) (sandbox bool, err error) {
 	if !s.options.Loopback {
 		return false, nil

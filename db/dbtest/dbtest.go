@@ -202,8 +202,8 @@ func in(t testing.TB, admin, name string) string {
 	return url
 }
 
-// Unhurried returns the URL with longer bounds of locks and statements than in service, for tests that are not about
-// them: the machine may be busy.
+// Unhurried returns the URL with longer bounds of locks and statements than in service, for tests that are
+// not about them: the machine may be busy.
 func Unhurried(url string) string {
 	return url + "&lock_timeout=30s&statement_timeout=60s&idle_in_transaction_session_timeout=90s"
 }

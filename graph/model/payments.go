@@ -89,8 +89,8 @@ type FundsDraft struct {
 	changes.RequestOptions
 }
 
-// Whole is the draft with its accounts. Money moves only under a key, so that a lost answer is no reason to pay
-// twice.
+// Whole is the draft with its accounts. Money moves only under a key, so that a lost answer is no reason to
+// pay twice.
 func (d FundsDraft) Whole() (payments.Draft, error) {
 	c := check.Of("payment")
 	c.Required("idempotencyKey", d.IdempotencyKey)

@@ -153,8 +153,8 @@ func TestNothingElseIsServed(t *testing.T) {
 	}
 }
 
-// graphOnly are the examples of what REST does not have: approvals, the record of who did what, payments with their
-// steps, and the books.
+// graphOnly are the examples of what REST does not have: approvals, the record of who did what, payments with
+// their steps, and the books.
 var graphOnly = map[string]bool{
 	"12-waiting": true, "13-approve": true, "14-history": true, "15-audit": true, "16-transfer": true,
 	"17-payments": true, "18-statement": true, "19-proof": true, "20-send": true, "21-follow": true,

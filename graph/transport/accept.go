@@ -17,8 +17,9 @@ const (
 
 func (m mediaType) contentType() string { return string(m) + "; charset=utf-8" }
 
-// prefersStream reports whether a request wants its answer as text/event-stream rather than as JSON: by quality, and
-// among equals by which is named first. Clients that name it on every request, after JSON, get JSON.
+// prefersStream reports whether a request wants its answer as text/event-stream rather than as JSON: by
+// quality, and among equals by which is named first. Clients that name it on every request, after JSON, get
+// JSON.
 func prefersStream(accept []string) bool {
 	ranges := strings.Join(accept, ",")
 	stream, named := quality(ranges, eventStream)

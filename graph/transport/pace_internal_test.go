@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Who says much over a WebSocket is heard more slowly, by messages and by their size; a pause makes good for some.
+// Who says much over a WebSocket is heard more slowly, by messages and by their size; a pause makes good for
+// some.
 func TestAWebSocketIsHeardAtAPace(t *testing.T) {
 	t.Parallel()
 	for name, one := range map[string]struct {

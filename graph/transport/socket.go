@@ -17,8 +17,8 @@ import (
 	"bankgraph/core/fault"
 )
 
-// subprotocol is the one that is spoken, that of the package graphql-ws. The legacy one, whose name is graphql-ws, is
-// refused.
+// subprotocol is the one that is spoken, that of the package graphql-ws. The legacy one, whose name is
+// graphql-ws, is refused.
 const subprotocol = "graphql-transport-ws"
 
 // The codes with which WebSockets are closed, beyond those of RFC 6455.
@@ -104,13 +104,13 @@ type socket struct {
 	running    sync.WaitGroup
 }
 
-// pace lets through so much in a second, and more at once after a pause. Its zero value is ready to use. One goroutine
-// uses it.
+// pace lets through so much in a second, and more at once after a pause. Its zero value is ready to use. One
+// goroutine uses it.
 type pace struct{ due time.Time }
 
 const (
-	// heard is how many messages, or KiB of them, a WebSocket is heard in a second: to read them is work that has no place
-	// among all that is worked on. Who says more waits.
+	// heard is how many messages, or KiB of them, a WebSocket is heard in a second: to read them is work that
+	// has no place among all that is worked on. Who says more waits.
 	heard     = 50
 	heardPast = 4 * time.Second // what was left of so long ago may be used at once
 )

@@ -1,5 +1,5 @@
-// Package transport answers GraphQL over plain HTTP: GET and POST, one operation, one JSON answer; and subscriptions
-// as streams, over Server-Sent Events and WebSockets.
+// Package transport answers GraphQL over plain HTTP: GET and POST, one operation, one JSON answer; and
+// subscriptions as streams, over Server-Sent Events and WebSockets.
 //
 // gqlgen's own transports pass 55 of the 61 checks of the graphql-http audit, ignore quality values in
 // Accept, and repeat the body in their errors. This one follows the GraphQL-over-HTTP specification (see

@@ -108,8 +108,8 @@ func page(o Options) []byte {
 // playground is the line of index.html that leads there.
 var playground = regexp.MustCompile(`\n *<a href="/playground">.*</a>`)
 
-// Samples are files of payments of each format, and the header of a csv file with all its columns, by their names. They are
-// of the demo bank's first customer.
+// Samples are files of payments of each format, and the header of a csv file with all its columns, by their
+// names. They are of the demo bank's first customer.
 func Samples() map[string][]byte {
 	entries, err := samples.ReadDir("samples")
 	all := map[string][]byte{}

@@ -78,8 +78,8 @@ var settlements = []struct{ taken, settles Clock }{
 	{at(10, 30), at(13, 0)}, {at(14, 45), at(17, 0)}, {sameDayEnds, at(18, 0)},
 }
 
-// SettlesAt returns the instant at which entries of ACH settle on a day, if the network has taken their file at
-// another one: those of the same day some hours after, all others at 08:30 in New York.
+// SettlesAt returns the instant at which entries of ACH settle on a day, if the network has taken their file
+// at another one: those of the same day some hours after, all others at 08:30 in New York.
 func SettlesAt(service Service, day, taken time.Time) time.Time {
 	if service != SameDayACH {
 		return at(8, 30).On(day)
@@ -92,8 +92,8 @@ func SettlesAt(service Service, day, taken time.Time) time.Time {
 	return settlements[len(settlements)-1].settles.On(day)
 }
 
-// Starts returns the day on which a payment has to be sent to settle on a day: for regular ACH ACHDays banking
-// days before.
+// Starts returns the day on which a payment has to be sent to settle on a day: for regular ACH ACHDays
+// banking days before.
 func (s Schedule) Starts(service Service, day time.Time) time.Time {
 	if service == ACH {
 		return Next(day, -s.ACHDays)

@@ -186,8 +186,8 @@ func TestReadTakesNoMoreThanItSays(t *testing.T) {
 	}
 }
 
-// Whatever a message has, it is refused, or no longer than what was read. What is read is written again, if it has what this
-// bank demands, and then read as the same.
+// Whatever a message has, it is refused, or no longer than what was read. What is read is written again, if
+// it has what this bank demands, and then read as the same.
 func FuzzRead(f *testing.F) {
 	for name, maker := range makers {
 		for _, p := range profiles {

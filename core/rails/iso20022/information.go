@@ -6,8 +6,8 @@ import (
 	"bankgraph/core/money"
 )
 
-// InformationRequest says of a payment what of it is missing or wrong, and asks for that (camt.026). The other bank
-// answers with an Information.
+// InformationRequest says of a payment what of it is missing or wrong, and asks for that (camt.026). The
+// other bank answers with an Information.
 type InformationRequest struct {
 	Group
 	CaseID   string // demanded
@@ -100,8 +100,8 @@ func (c *codec) lacks(name, text string, all *[]Lack) {
 	}
 }
 
-// Information is what a bank knows more of a payment (camt.028), mostly the answer to an InformationRequest, whose
-// case it names.
+// Information is what a bank knows more of a payment (camt.028), mostly the answer to an InformationRequest,
+// whose case it names.
 type Information struct {
 	Group
 	CaseID         string

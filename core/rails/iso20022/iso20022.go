@@ -46,8 +46,8 @@ type Message interface {
 type Group struct {
 	ID        string // of the message, in the form of its network; it is never used for another one
 	CreatedAt time.Time
-	// participants of the network, by routing number or BIC: who sends it and who gets it, of which one may be the
-	// network's operator
+	// participants of the network, by routing number or BIC: who sends it and who gets it, of which one may
+	// be the network's operator
 	From, To  string
 	Duplicate bool // it may have been sent before, with the same ID
 	// Unread has the elements that Read passed over, by their paths. Write does not look at it.

@@ -59,8 +59,8 @@ func (t *CreditTransfer) fields(c *codec) {
 	})
 }
 
-// settlement says that the network settles, one payment; on SWIFT the bank that gets the message, over an account that
-// the sender has with it.
+// settlement says that the network settles, one payment; on SWIFT the bank that gets the message, over an
+// account that the sender has with it.
 func (c *codec) settlement() {
 	c.fixed("NbOfTxs", "1")
 	c.in("SttlmInf", func() {

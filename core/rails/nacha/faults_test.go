@@ -269,8 +269,9 @@ func TestErrorsOfOthersAreReturnedAsTheyAre(t *testing.T) {
 	}
 }
 
-// Whatever a file has, entries are counted or have a fault, and are within their bounds; a fault names a record that is
-// there. What is read without a fault is written again, if the writer takes it, and then read as the same.
+// Whatever a file has, entries are counted or have a fault, and are within their bounds; a fault names a
+// record that is there. What is read without a fault is written again, if the writer takes it, and then read
+// as the same.
 func FuzzRead(f *testing.F) {
 	second := wage()
 	second.Remittance = "wages"
@@ -314,7 +315,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// places is how many lines a text has, where each record counts, and the rest of a line, that has others before it.
+// places is how many lines a text has, where each record counts, and the rest of a line, that has others
+// before it.
 func places(text []byte) (n int) {
 	for line := range bytes.SplitSeq(bytes.ReplaceAll(text, []byte("\r"), []byte("\n")), []byte("\n")) {
 		n += max(1, (len(line)+93)/94)
@@ -322,8 +324,8 @@ func places(text []byte) (n int) {
 	return n + 1
 }
 
-// again writes what was read, entry by entry, and reads it again. What the writer refuses, as other banks write what it does
-// not, is left out; spaces that a field begins with are not kept.
+// again writes what was read, entry by entry, and reads it again. What the writer refuses, as other banks
+// write what it does not, is left out; spaces that a field begins with are not kept.
 func again(t *testing.T, found read) {
 	t.Helper()
 	for i, e := range found.entries {
