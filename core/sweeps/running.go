@@ -186,10 +186,13 @@ func reason(why error) string {
 }
 
 // way is what earlier runs have on its way, in minor units: Coming to the account, less what it costs, and
-// Going from it that is not held yet, with what it costs.
+// Going from it that is not held yet, with what it costs. Refused is why the contact's bank gave back a debit
+// that may not be tried again, since the sweep was set up or changed; empty if it gave none back.
 type way struct {
 	Coming int64 `bun:"coming"`
 	Going  int64 `bun:"going"`
+
+	Refused string `bun:"refused"`
 }
 
 // onItsWay sums up what earlier runs of the account have on its way, of sweeps that are removed too. The
@@ -198,12 +201,16 @@ type way struct {
 func onItsWay(ctx context.Context, tx bun.Tx, r *running) (w way, err error) {
 	err = db.Raw(tx, `SELECT
 		coalesce(sum(p.amount - r.fee) FILTER (WHERE p.entry_type = 'DEBIT'), 0)::bigint AS coming,
-		coalesce(sum(p.amount + r.fee) FILTER (WHERE p.entry_type = 'CREDIT' AND p.state NOT IN ('QUEUED', 'SENT')), 0)::bigint AS going
+		coalesce(sum(p.amount + r.fee) FILTER (WHERE p.entry_type = 'CREDIT' AND p.state NOT IN ('QUEUED', 'SENT')), 0)::bigint AS going,
+		coalesce((SELECT b.reason FROM sweep_runs AS t JOIN payments AS b ON b.tenant = t.tenant AND b.uid = t.payment
+			WHERE t.tenant = ?0 AND b.tenant = ?0 AND t.account = ?1 AND t.direction = ?3 AND b.entry_type = 'DEBIT'
+			AND b.state = 'RETURNED' AND b.updated_at > ?4 AND left(b.reason, 3) NOT IN ('R01', 'R09') ORDER BY t.uid DESC LIMIT 1), '')
+			AS refused
 		FROM sweep_runs AS r JOIN payments AS p ON p.tenant = r.tenant AND p.uid = r.payment
 		WHERE r.tenant = ?0 AND p.tenant = ?0 AND r.account = ?1 AND r.payment IS NOT NULL
 		AND p.state IN ('PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'SCHEDULED', 'QUEUED', 'SENT')
 		AND NOT (p.rail IN ('FEDNOW', 'RTP') AND p.entry_type = 'DEBIT' AND coalesce(p.settles_at <= ?2, false))`,
-		r.Run.Tenant, r.Run.Account, r.now).Scan(ctx, &w)
+		r.Run.Tenant, r.Run.Account, r.now, string(r.Run.Direction), r.UpdatedAt).Scan(ctx, &w)
 	return w, err
 }
 
@@ -232,11 +239,19 @@ func (r *running) choose(has payments.Standing, w way) (payments.Choice, error) 
 			if r.FromMethod == accounts.WireDrawdown {
 				return choice, ErrNoDrawdown
 			}
+			if w.Refused != "" {
+				return choice, ErrCameBack.Saying("a debit came back, " + w.Refused + ": change the sweep to collect again")
+			}
 			return choice, nil
 		}
 	}
 	return payments.Choice{}, nil
 }
+
+// ErrCameBack is why a sweep fails whose contact's bank has given a debit back for another reason than that money was
+// missing (R01, R09). ACH lets nobody ask for it again then, unless the debtor has agreed anew.
+var ErrCameBack = fault.New(fault.State, "sweep.came_back", "a debit came back: change the sweep to collect again").
+	On("fromContact")
 
 // ErrNoDrawdown is why a sweep fails that is to draw money down over wire.
 var ErrNoDrawdown = fault.New(fault.State, "sweep.no_drawdown", "the bank sends no drawdown requests").On("fromMethod")

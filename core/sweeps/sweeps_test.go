@@ -229,6 +229,47 @@ func TestASweepCollectsWhatIsMissingOnce(t *testing.T) {
 	h.Prove()
 }
 
+// A debit that comes back for want of money is tried again; one that the debtor does not want, or cannot pay, is not
+// until people have changed the sweep.
+func TestADebitThatCameBackIsTriedAgainOnlyIfMoneyWasMissing(t *testing.T) {
+	t.Parallel()
+	for code, target := range map[string]string{"R01": "300.01", "R03": "300.03", "R10": "300.11"} {
+		h := newHouse(t, 0)
+		h.set(accounts.In, h.in(target, accounts.ACHDebit))
+		h.until("2026-11-19 01:00")
+		first := h.runs()[0].Payment
+		h.until("2026-12-01 01:00")
+		if state := h.state(first); state != payments.Returned {
+			t.Fatalf("%s: is %s", code, state)
+		}
+		all := h.runs()
+		last, collected := all[len(all)-1], 0
+		for _, r := range all {
+			if r.Outcome == sweeps.Collected {
+				collected++
+			}
+		}
+		if code == "R01" {
+			if collected < 2 {
+				t.Errorf("%s: collected %d times", code, collected)
+			}
+			continue
+		}
+		if collected != 1 || !strings.HasPrefix(line(last), "01 FAILED "+target+": fromContact: a debit came back, "+code+": ") {
+			t.Errorf("%s: collected %d times, %s", code, collected, line(last))
+		}
+		_, err := h.Accounts.ChangeSweep(h.Staff(), 0, h.name(accounts.In),
+			accounts.SweepDraft{TargetBalance: given.Of("50")}, changes.RequestOptions{})
+		h.must(err)
+		h.until("2026-12-02 01:00")
+		all = h.runs()
+		if last := all[len(all)-1]; line(last) != "02 COLLECTED 50.00" {
+			t.Errorf("%s, after the sweep was changed: %s, %s", code, line(last), last.Reason)
+		}
+		h.Prove()
+	}
+}
+
 // A request for payment may be paid until the next run, which asks anew for what nobody paid.
 func TestASweepAsksToBePaid(t *testing.T) {
 	t.Parallel()
