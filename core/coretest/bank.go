@@ -89,7 +89,7 @@ func Alone(t testing.TB) *Bank {
 // does, by DB.InTx.
 func (b *Bank) Owner() *db.DB {
 	b.t.Helper()
-	owner, err := db.Open(dbtest.Owner(b.opened.url), db.Options{Connections: 2})
+	owner, err := db.Open(dbtest.Unhurried(dbtest.Owner(b.opened.url)), db.Options{Connections: 2})
 	b.must(err)
 	b.t.Cleanup(func() { _ = owner.Close() })
 	return owner
@@ -99,7 +99,7 @@ func (b *Bank) Owner() *db.DB {
 func (b *Bank) Restored() *Bank {
 	b.t.Helper()
 	url := dbtest.Copy(b.t, b.opened.url)
-	d, err := db.Open(url, db.Options{})
+	d, err := db.Open(dbtest.Unhurried(url), db.Options{})
 	b.must(err)
 	b.t.Cleanup(func() { _ = d.Close() })
 	restored := &Bank{
@@ -123,7 +123,7 @@ var (
 // Ahead sets the sequences of a test's database far above the numbers that tests choose themselves, which
 // takes their owner. It never sets them back: others may have taken numbers since.
 func Ahead(ownerURL string) error {
-	owner, err := db.Open(ownerURL, db.Options{Connections: 1})
+	owner, err := db.Open(dbtest.Unhurried(ownerURL), db.Options{Connections: 1})
 	if err != nil {
 		return err
 	}
