@@ -28,7 +28,7 @@ func (s *Service) Pay(ctx context.Context) (dealt int, err error) {
 	}
 	for until := time.Now().Add(longestStep); time.Now().Before(until); {
 		n, err := s.pay(ctx, caller, now, paidTogether)
-		if err != nil && !passing(err) { // one line that cannot be done keeps none of the others from it
+		if err != nil && !db.IsPassing(err) { // one line that cannot be done keeps none of the others from it
 			n, err = s.payAlone(ctx, caller, now)
 		}
 		dealt += n
@@ -42,17 +42,12 @@ func (s *Service) Pay(ctx context.Context) (dealt int, err error) {
 	return dealt, nil
 }
 
-// passing reports whether an error is that of the database, which works again later.
-func passing(err error) bool {
-	return db.IsUnavailable(err) || db.IsTimeout(err) || db.IsLockTimeout(err) || errors.Is(err, context.Canceled)
-}
-
 // payAlone makes the payments of the lines that come next one by one. One that fails for a reason of the
 // bank's own has that said of it.
 func (s *Service) payAlone(ctx context.Context, caller access.Caller, now time.Time) (dealt int, err error) {
 	for range paidTogether {
 		n, err := s.pay(ctx, caller, now, 1)
-		if err != nil && !passing(err) {
+		if err != nil && !db.IsPassing(err) {
 			n, err = s.giveUp(ctx, caller, now, err)
 		}
 		dealt += n

@@ -39,7 +39,7 @@ func (s *Service) Work(ctx context.Context) (ran int, err error) {
 	}
 	for until := time.Now().Add(longestRun); time.Now().Before(until); {
 		there, err := s.runNext(ctx, caller, now, s.pay)
-		if err != nil && !passing(err) { // what cannot be done ends this run, and holds up none of the others
+		if err != nil && !db.IsPassing(err) { // what cannot be done ends this run, and holds up none of the others
 			why := err
 			there, err = s.runNext(ctx, caller, now, giveUp)
 			err = errors.Join(err, why)
@@ -55,12 +55,6 @@ func (s *Service) Work(ctx context.Context) (ran int, err error) {
 		}
 	}
 	return ran, nil
-}
-
-// passing reports whether an error is that of the database, which works again later.
-func passing(err error) bool {
-	return db.IsUnavailable(err) || db.IsTimeout(err) || db.IsLockTimeout(err) || errors.Is(err, db.ErrUnknownOutcome) ||
-		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // running is a sweep that is locked, with what becomes of its run.

@@ -35,7 +35,7 @@ func (s *Service) Work(ctx context.Context) (dealt int, err error) {
 	}
 	for until := time.Now().Add(longestRun); time.Now().Before(until); {
 		there, err := s.step(ctx, caller, now, s.deal)
-		if err != nil && !passing(err) { // what cannot be done ends its batch, and holds up none of the others
+		if err != nil && !db.IsPassing(err) { // what cannot be done ends its batch, and holds up none of the others
 			why := err
 			there, err = s.step(ctx, caller, now, giveUp)
 			err = errors.Join(err, why)
@@ -51,12 +51,6 @@ func (s *Service) Work(ctx context.Context) (dealt int, err error) {
 		}
 	}
 	return dealt, nil
-}
-
-// passing reports whether an error is that of the database, which works again later.
-func passing(err error) bool {
-	return db.IsUnavailable(err) || db.IsTimeout(err) || db.IsLockTimeout(err) || errors.Is(err, db.ErrUnknownOutcome) ||
-		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // running is a batch that is locked, with the step where it stands.
