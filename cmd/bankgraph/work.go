@@ -158,6 +158,9 @@ func (w *worker) repeat(ctx context.Context, bank *tenants.Tenant, j job, places
 			wait = j.every
 		case busy:
 			wait = max(j.busy, time.Since(began))
+			if slices.Contains(longJobs, j.name) {
+				wait = j.busy
+			}
 		default:
 			wait = min(2*wait, j.every)
 		}

@@ -173,24 +173,26 @@ func (b *bank) follow(ctx context.Context, began time.Time, lines int) (checked,
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	for {
-		var status, reason, fault string
+		var file int64
+		var status, reason string
 		var valid, failed int
-		err := conn.QueryRow(ctx,
-			`SELECT status, reject_reason, valid, failed, coalesce((SELECT l.faults::text FROM bulk_file_lines AS l
-			   WHERE l.tenant = f.tenant AND l.file = f.uid AND l.status = 'FAILED' LIMIT 1), '')
-			 FROM bulk_files AS f WHERE name = 'lines.csv' ORDER BY uid DESC LIMIT 1`).
-			Scan(&status, &reason, &valid, &failed, &fault)
+		err := conn.QueryRow(ctx, `SELECT uid, status, reject_reason, valid, failed FROM bulk_files
+			WHERE name = 'lines.csv' ORDER BY uid DESC LIMIT 1`).Scan(&file, &status, &reason, &valid, &failed)
 		switch {
 		case err != nil:
 			return 0, 0, err
 		case failed > 0 || status == "FAILED" || status == "PENDING_APPROVAL":
-			return 0, 0, fmt.Errorf("the file is %s: %d lines have faults, such as %s; %s", status, failed, fault, reason)
+			var fault string
+			err := conn.QueryRow(ctx, `SELECT coalesce(max(faults::text), '') FROM bulk_file_lines
+				WHERE file = $1 AND status = 'FAILED'`, file).Scan(&fault)
+			return 0, 0, errors.Join(err, fmt.Errorf("the file is %s: %d lines have faults, such as %s; %s", status,
+				failed, fault, reason))
 		case checked == 0 && valid == lines && status != "VALIDATING":
 			checked = time.Since(began)
 		case status == "PROCESSED":
 			return checked, time.Since(began), nil
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond)
 	}
 }
 

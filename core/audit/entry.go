@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -148,12 +149,15 @@ func fieldsOf(row any) map[string]any {
 		otherwise = r.Recorded()
 	}
 	for path, value := range db.Fields(row) {
+		if unrecorded[path] {
+			continue
+		}
 		name := named(path)
 		if field, says := otherwise[path]; says {
-			name, value = field.Name, field.Value
+			name, value = field.Name, reflect.ValueOf(field.Value)
 		}
-		if !unrecorded[path] && value != nil && !reflect.ValueOf(value).IsZero() {
-			fields[name] = shown(value)
+		if value.IsValid() && !value.IsZero() {
+			fields[name] = shown(value.Interface())
 		}
 	}
 	return fields
@@ -191,9 +195,20 @@ func object(fields any) json.RawMessage {
 	return text
 }
 
+var names sync.Map // path of a Go field -> GraphQL name
+
 // named returns the GraphQL name of a Go field: legalAddress.city for LegalAddress.City, achCompanyId for
 // ACHCompanyID.
 func named(path string) string {
+	if known, ok := names.Load(path); ok {
+		return known.(string)
+	}
+	name := nameOf(path)
+	names.Store(path, name)
+	return name
+}
+
+func nameOf(path string) string {
 	parts := strings.Split(path, ".")
 	for i, part := range parts {
 		runes := []rune(part)

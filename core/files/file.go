@@ -103,6 +103,7 @@ type BulkFile struct {
 	Hash          []byte        `bun:"content_hash,type:bytea" json:"-"`
 	Checked       int32         `bun:"checked" json:"-"`  // lines up to this one are checked
 	Position      int64         `bun:"position" json:"-"` // bytes that were read for that
+	Paid          int32         `bun:"paid" json:"-"`     // lines up to this one are dealt with
 	Valid         int32         `bun:"valid" json:"validPayments"`
 	Failed        int32         `bun:"failed" json:"errorPayments"`
 	Made          int32         `bun:"made" json:"madePayments"`

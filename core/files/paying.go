@@ -110,7 +110,7 @@ func (s *Service) dealing(
 		was := *f
 		f.WorkedAt = new(time.Now()) // files take turns
 		var lines []*FileLine
-		err = tx.NewSelect().Model(&lines).Where("bl.tenant = ?", f.Tenant).Where("bl.file = ?", f.UID).Where("bl.id >= ?", lineID(f.UID, 0)).
+		err = tx.NewSelect().Model(&lines).Where("bl.tenant = ?", f.Tenant).Where("bl.file = ?", f.UID).Where("bl.id > ?", lineID(f.UID, f.Paid)).
 			Where("bl.id < ?", lineID(f.UID+1, 0)).Where("bl.status = ?", LineValid).OrderExpr("bl.id").Limit(most).Scan(ctx)
 		if err != nil {
 			return err
@@ -126,6 +126,7 @@ func (s *Service) dealing(
 			}
 		}
 		for _, l := range lines {
+			f.Paid = l.Number
 			if l.Status == LineMade {
 				f.Made++
 				continue
@@ -145,7 +146,8 @@ func (s *Service) dealing(
 		}
 		if to == was.Status {
 			return db.ExecAtCommit(ctx, `UPDATE bulk_files SET made = $3::int, failed = $4::int, valid = $5::int,
-				worked_at = $6::timestamptz WHERE tenant = $1 AND uid = $2`, f.Tenant, f.UID, f.Made, f.Failed, f.Valid, f.WorkedAt)
+				worked_at = $6::timestamptz, paid = $7::int WHERE tenant = $1 AND uid = $2`, f.Tenant, f.UID, f.Made, f.Failed,
+				f.Valid, f.WorkedAt, f.Paid)
 		}
 		return s.enterTx(ctx, tx, caller, &was, f, to, now)
 	})
