@@ -16,6 +16,7 @@ var generator = bunschema.NewQueryGen(newBinding())
 type last struct {
 	statements []bound
 	writers    []context.Context // whose writes these are too (WriteFor)
+	ahead      chan error        // tells when the statements that were sent ahead have run; nil if none run
 	wrote      bool              // statements before the end have changed rows
 }
 
@@ -74,6 +75,44 @@ func (l *last) spend(ctx context.Context) error {
 	return meterOf(ctx).spend(len(l.statements), 1)
 }
 
+// SendAhead sends what was left to the end of the transaction of ctx so far, and does not wait for it: the
+// server writes while the caller makes more. A long transaction so takes little longer than the slower of the
+// two. A failure ends the transaction, and is told by the next SendAhead or by InTx.
+func SendAhead(ctx context.Context, tx bun.Tx) error {
+	l, inside := ctx.Value(lastKey{}).(*last)
+	if !inside {
+		return errOutside
+	}
+	if err := l.arrive(); err != nil || len(l.statements) == 0 {
+		return err
+	}
+	if err := l.spend(ctx); err != nil {
+		return err
+	}
+	batch := l.batch()
+	l.statements, l.wrote, l.ahead = nil, true, make(chan error, 1)
+	go func(told chan<- error) { told <- sendIn(ctx, tx, batch) }(l.ahead)
+	return nil
+}
+
+// arrive waits for the statements that were sent ahead.
+func (l *last) arrive() error {
+	if l.ahead == nil {
+		return nil
+	}
+	err := <-l.ahead
+	l.ahead = nil
+	return err
+}
+
+func (l *last) batch() *pgx.Batch {
+	batch := new(pgx.Batch)
+	for _, s := range l.statements {
+		batch.Queue(s.text, s.values...)
+	}
+	return batch
+}
+
 // commit sends the deferred statements and COMMIT, in one round trip; if one fails, the server skips the
 // rest. sent is false if nothing was deferred. The transaction's own Commit, which is called afterwards, then
 // does nothing.
@@ -81,10 +120,7 @@ func (l *last) commit(ctx context.Context, tx bun.Tx) (sent bool, err error) {
 	if len(l.statements) == 0 {
 		return false, nil
 	}
-	batch := new(pgx.Batch)
-	for _, s := range l.statements {
-		batch.Queue(s.text, s.values...)
-	}
+	batch := l.batch()
 	batch.Queue(commit).Exec(didCommit)
 	return true, sendIn(ctx, tx, batch)
 }

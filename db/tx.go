@@ -104,10 +104,15 @@ func (d *DB) once(
 	done := false
 	defer func() {
 		if !done { // fn failed or panicked
+			_ = ends.arrive()
 			_ = tx.Rollback()
 		}
 	}()
-	if err = fn(ctx, tx); err == nil {
+	err = fn(ctx, tx)
+	if first := ends.arrive(); first != nil {
+		err = first // what fn met afterwards follows from it
+	}
+	if err == nil {
 		ends.mark(d, ctx, tenant)
 		err = ends.spend(ctx)
 	}

@@ -8,12 +8,14 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/audit"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/events"
 	"bankgraph/core/fault"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
+	"bankgraph/db"
 )
 
 // The payments of bulk files: many orders of one customer that are decided and made together, by the code
@@ -74,8 +76,12 @@ type Made struct {
 	Why     error // the fault with which it was refused
 }
 
+// sentTogether is how many payments of a long transaction are sent to the database at a time.
+const sentTogether = 100
+
 // MakeAllTx makes the payments of orders of a customer, which have been approved where that is needed. Each
 // is decided after those before it; one that is refused hurts none of the others. What is due is carried out.
+// While the database writes some, the next ones are decided.
 func (s *Service) MakeAllTx(
 	ctx context.Context, tx bun.Tx, by access.Caller, of customers.UID, orders []*Order, now time.Time,
 ) ([]Made, error) {
@@ -89,9 +95,32 @@ func (s *Service) MakeAllTx(
 	if err != nil {
 		return nil, err
 	}
+	b := db.TxBatch(tx)
+	ids := audit.TakeIDs(b, len(orders))
+	if err := b.Send(ctx); err != nil {
+		return nil, err
+	}
+	all := make([]Made, len(orders))
+	for from := 0; from < len(orders); from += sentTogether {
+		to := min(from+sentTogether, len(orders))
+		if err := s.makeSomeTx(ctx, f, by, of, orders[from:to], all[from:to], ids.Items[from:to], now); err != nil {
+			return nil, err
+		}
+		if err := db.SendAhead(ctx, tx); err != nil {
+			return nil, err
+		}
+	}
+	return all, f.writeTx(ctx)
+}
+
+// makeSomeTx makes some of the payments. What they change in the books and in the use of limits is not
+// written yet.
+func (s *Service) makeSomeTx(
+	ctx context.Context, f *facts, by access.Caller, of customers.UID, orders []*Order, all []Made,
+	ids []*audit.TakenID, now time.Time,
+) error {
 	var rows rows
 	var record []events.Recorded
-	all := make([]Made, len(orders))
 	for i, o := range orders {
 		p, why := f.drawOf(s, by, of, o, now)
 		var to State
@@ -103,28 +132,24 @@ func (s *Service) MakeAllTx(
 			all[i].Why = o.called(why)
 			continue
 		case why != nil:
-			return nil, why
+			return why
 		}
 		if f.limits != nil && p.counts() {
 			f.limits.Take(p.planned())
 		}
 		rows.add(p, p.enter(to, by, now, ""))
 		all[i].Payment = p.UID
-		record = append(record, changes.Change{
+		made := changes.Change{
 			Action: makes[p.EntryType], Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version,
 			After: p,
-		}.Recorded(by, ""))
-	}
-	if len(record) == 0 {
-		return all, nil
+		}.Recorded(by, "")
+		made.Entry.ID = ids[i].ID
+		record = append(record, made)
 	}
 	if err := rows.writeTx(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	if err := f.writeTx(ctx); err != nil {
-		return nil, err
-	}
-	return all, recordTx(ctx, tx, record)
+	return events.RecordAllTx(ctx, record)
 }
 
 // makes is what the record calls the making of a payment.

@@ -203,11 +203,13 @@ type house struct {
 
 // named returns the accounts that parties name, by UID or by hash.
 func (s *Service) named(tenant access.Tenant, all []Party) (uids []accounts.UID, hashes [][]byte) {
+	hashed := map[string]bool{} // many payments may be from one account
 	for _, p := range all {
 		if p.UID != 0 {
 			uids = append(uids, p.UID)
 		}
-		if p.Number != "" {
+		if p.Number != "" && !hashed[p.Number] {
+			hashed[p.Number] = true
 			hashes = append(hashes, s.keys.Hashes(int64(tenant), accounts.NumberColumn, p.Number)...)
 		}
 	}
@@ -323,7 +325,8 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 	}
 	b = r.batch()
 	if len(refs) > 0 {
-		f.banks = banks.Known(b, refs, reached)
+		slices.Sort(refs)
+		f.banks = banks.Known(b, slices.Compact(refs), reached)
 	}
 	if !w.from.IsZero() {
 		f.limits = r.limits(b, tenant, slices.Concat(payers, numberedPayers), w.from, w.to)
