@@ -165,15 +165,7 @@ func (b *bank) withstandOne(
 	}
 	defer server.stop()
 	watch := func(lasts time.Duration) map[string]*noticed {
-		all := map[string]*noticed{}
-		var wait sync.WaitGroup
-		for name, token := range bystanders {
-			seen := new(noticed)
-			all[name] = seen
-			wait.Go(func() { seen.watch(ctx, server.address, token, lasts) })
-		}
-		wait.Wait()
-		return all
+		return watchAll(ctx, server.address, bystanders, lasts)
 	}
 	watch(time.Second) // to warm up
 	before := memoryOf(server, "VmRSS:")
@@ -261,6 +253,21 @@ type noticed struct {
 	first   string // the first refusal
 }
 
+// watchAll is what all bystanders see, by their names.
+func watchAll(
+	ctx context.Context, address string, bystanders map[string]string, lasts time.Duration,
+) map[string]*noticed {
+	all := map[string]*noticed{}
+	var wait sync.WaitGroup
+	for name, token := range bystanders {
+		seen := new(noticed)
+		all[name] = seen
+		wait.Go(func() { seen.watch(ctx, address, token, lasts) })
+	}
+	wait.Wait()
+	return all
+}
+
 func (s *noticed) watch(ctx context.Context, address, token string, lasts time.Duration) {
 	client := &http.Client{Timeout: 30 * time.Second, Transport: new(http.Transport)}
 	defer client.CloseIdleConnections()
@@ -270,6 +277,9 @@ func (s *noticed) watch(ctx context.Context, address, token string, lasts time.D
 		var said struct{ Data struct{ Customers any } }
 		err := ask(ctx, client, address, token, `{"query":"{ customers(first: 5) { nodes { uid legalName } } }"}`,
 			&said)
+		if ctx.Err() != nil {
+			break
+		}
 		s.latencies = append(s.latencies, time.Since(begun))
 		if err == nil && said.Data.Customers == nil {
 			err = errors.New("no customers")

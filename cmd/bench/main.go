@@ -53,6 +53,8 @@ type options struct {
 	copies      int
 	attack      string
 	lines       int
+	format      string
+	watch       bool
 }
 
 func main() {
@@ -86,6 +88,8 @@ func main() {
 		"instead of measuring: attack with one key, and tell what bystanders notice; all, or one of "+attackNames())
 	flag.IntVar(&o.lines, "lines", 0,
 		"instead of measuring: upload a file of so many payments, and tell how long they take, and how much memory")
+	flag.StringVar(&o.format, "format", "csv", "of that file: csv, of instant payments, or ach, which is NACHA")
+	flag.BoolVar(&o.watch, "watch", false, "with -lines: tell too what bystanders notice, who send requests meanwhile")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
