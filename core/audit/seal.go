@@ -55,7 +55,7 @@ type seal struct {
 	Tenant access.Tenant `bun:"tenant"`
 	Seq    int64         `bun:"seq"`
 	Entry  int64         `bun:"entry"`
-	Hash   Hash          `bun:"hash,type:bytea"`
+	Hash   []byte        `bun:"hash"`
 }
 
 // batch is how many entries are sealed in one transaction.
@@ -100,8 +100,9 @@ func (s *Service) sealSome(ctx context.Context, tenant access.Tenant) (done int,
 			return err
 		}
 		var entries []unsealedEntry
+		// Not EXISTS: for it, PostgreSQL may read the seals of all time.
 		err = tx.NewRaw(`SELECT `+texts+
-			`, EXISTS (SELECT FROM audit_seals AS s WHERE s.tenant = ?0 AND s.entry = e.id) AS sealed
+			`, (SELECT true FROM audit_seals AS s WHERE s.tenant = ?0 AND s.entry = e.id LIMIT 1) IS NOT NULL AS sealed
 			FROM audit_unsealed AS u JOIN audit_entries AS e ON e.tenant = u.tenant AND e.id = u.entry
 			WHERE u.tenant = ?0 AND e.tenant = ?0 ORDER BY u.entry LIMIT ?1`, tenant, batch).Scan(ctx, &entries)
 		if err != nil || len(entries) == 0 {
@@ -115,16 +116,14 @@ func (s *Service) sealSome(ctx context.Context, tenant access.Tenant) (done int,
 			return ErrMoved
 		}
 		done = len(entries)
-		return sealTx(ctx, tx, tenant, place, entries)
+		return sealTx(ctx, tenant, place, entries)
 	})
 	return done, err
 }
 
 // sealTx seals entries under the next numbers.
-func sealTx(
-	ctx context.Context, tx bun.Tx, tenant access.Tenant, place place, entries []unsealedEntry,
-) error {
-	seals, ids := make([]seal, 0, len(entries)), make([]int64, len(entries))
+func sealTx(ctx context.Context, tenant access.Tenant, place place, entries []unsealedEntry) error {
+	seals, ids := make([]*seal, 0, len(entries)), make([]int64, len(entries))
 	end := chain{seq: place.Seq, hash: [32]byte(place.Hash)}
 	for i := range entries {
 		ids[i] = entries[i].ID
@@ -133,16 +132,12 @@ func sealTx(
 		}
 		end.add(&entries[i].EntryText)
 		hash := end.hash
-		seals = append(seals, seal{Tenant: tenant, Seq: end.seq, Entry: entries[i].ID, Hash: hash[:]})
+		seals = append(seals, &seal{Tenant: tenant, Seq: end.seq, Entry: entries[i].ID, Hash: hash[:]})
 	}
-	if len(seals) > 0 {
-		if _, err := tx.NewInsert().Model(&seals).Returning("NULL").Exec(ctx); err != nil {
-			return err
-		}
+	if err := db.InsertAtCommit(ctx, seals); err != nil {
+		return err
 	}
-	_, err := tx.NewRaw(`DELETE FROM audit_unsealed WHERE tenant = ? AND entry IN ?`, tenant, bun.Tuple(ids)).
-		Exec(ctx)
-	return err
+	return db.ExecAtCommit(ctx, `DELETE FROM audit_unsealed WHERE tenant = $1 AND entry = ANY($2::bigint[])`, tenant, ids)
 }
 
 // Sweep finds entries of the caller's bank, written within the given time, that neither have a seal nor wait
