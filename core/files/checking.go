@@ -43,6 +43,9 @@ func (s *Service) Check(ctx context.Context) (checked int, err error) {
 	}
 	c := &checking{s: s, f: f, by: f.Maker.Caller(caller), worker: caller, now: now, until: time.Now().Add(longestStep)}
 	err = c.read(ctx)
+	if failed := c.written(); failed != nil {
+		err = failed
+	}
 	var wrong errBroken
 	switch {
 	case errors.As(err, &wrong):
@@ -132,7 +135,8 @@ type checking struct {
 
 	waiting []*said
 	column  func(string) string
-	batches batches // that are not written yet
+	batches batches    // that are not written yet
+	writing chan error // tells when the lines before are written; nil if none are being written
 }
 
 // read reads the file from where its checking stands.
@@ -200,6 +204,9 @@ func (c *checking) done(ctx context.Context, err error, whole Faults) error {
 	if err == nil {
 		err = c.flush(ctx)
 	}
+	if err == nil {
+		err = c.written()
+	}
 	if err != nil {
 		return err
 	}
@@ -228,7 +235,7 @@ func (c *checking) take(ctx context.Context, one *said) error {
 }
 
 // flush says of the lines that wait what would become of them, and writes that with how far the file has
-// come.
+// come, while the next lines are read.
 func (c *checking) flush(ctx context.Context) error {
 	if len(c.waiting) == 0 && len(c.batches) == 0 {
 		return nil
@@ -250,7 +257,6 @@ func (c *checking) flush(ctx context.Context) error {
 			return err
 		}
 	}
-	was := *c.f
 	for k, i := range of {
 		c.plan(lines[i], c.waiting[i], planned[k])
 	}
@@ -260,12 +266,25 @@ func (c *checking) flush(ctx context.Context) error {
 		}
 		c.f.Checked, c.f.Position = max(c.f.Checked, c.waiting[i].last), max(c.f.Position, c.waiting[i].end)
 	}
-	if err := c.write(ctx, lines); err != nil {
-		*c.f = was
+	if err := c.written(); err != nil {
 		return err
 	}
+	c.writing = make(chan error, 1)
+	go func(f BulkFile, batches batches, told chan<- error) {
+		told <- c.s.writeChecked(ctx, &f, batches, lines)
+	}(*c.f, c.batches, c.writing)
 	c.lines, c.waiting, c.batches = c.lines+len(lines), c.waiting[:0], nil
 	return nil
+}
+
+// written waits until the lines before are written.
+func (c *checking) written() error {
+	if c.writing == nil {
+		return nil
+	}
+	err := <-c.writing
+	c.writing = nil
+	return err
 }
 
 // line makes the row of a line, which has faults as long as nothing else is known.
@@ -313,10 +332,9 @@ func (c *checking) plan(l *FileLine, one *said, is payments.Planned) {
 	f.ByBank = f.ByBank || is.By == access.OfBank
 }
 
-// write writes lines, and how far the file has come, if nobody else has taken it.
-func (c *checking) write(ctx context.Context, lines []*FileLine) error {
-	f := c.f
-	return c.s.db.InTx(ctx, int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
+// writeChecked writes lines, and how far the file has come, if nobody else has taken it.
+func (s *Service) writeChecked(ctx context.Context, f *BulkFile, batches batches, lines []*FileLine) error {
+	return s.db.InTx(ctx, int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		done, err := db.Raw(tx, `UPDATE bulk_files SET checked = ?, position = ?, valid = ?, failed = ?, credits = ?, debits = ?,
 			largest = ?, payment_date = ?, offset_account = ?, approvers = ?, by_bank = ?, stalled = 0,
 			leased_until = clock_timestamp() + ?::interval
@@ -329,25 +347,25 @@ func (c *checking) write(ctx context.Context, lines []*FileLine) error {
 		if n, err := done.RowsAffected(); err != nil || n == 0 {
 			return errors.Join(errLost, err)
 		}
-		if err := c.writeBatchesTx(ctx, tx); err != nil {
+		if err := writeBatchesTx(ctx, tx, f, batches); err != nil {
 			return err
 		}
 		return db.InsertAtCommit(ctx, lines)
 	})
 }
 
-func (c *checking) writeBatchesTx(ctx context.Context, tx bun.Tx) error {
-	if len(c.batches) == 0 {
+func writeBatchesTx(ctx context.Context, tx bun.Tx, f *BulkFile, batches batches) error {
+	if len(batches) == 0 {
 		return nil
 	}
 	var there bool
-	err := db.Raw(tx, `SELECT EXISTS (SELECT FROM bulk_file_batches WHERE tenant = ? AND file = ?)`, c.f.Tenant,
-		c.f.UID).Scan(ctx, &there)
+	err := db.Raw(tx, `SELECT EXISTS (SELECT FROM bulk_file_batches WHERE tenant = ? AND file = ?)`, f.Tenant, f.UID).
+		Scan(ctx, &there)
 	if err != nil || there {
 		return err
 	}
-	rows := make([]*FileBatch, len(c.batches))
-	for i, b := range c.batches {
+	rows := make([]*FileBatch, len(batches))
+	for i, b := range batches {
 		rows[i] = &b.FileBatch
 	}
 	return db.InsertAtCommit(ctx, rows)
@@ -380,7 +398,7 @@ func (c *checking) finish(ctx context.Context, whole Faults) error {
 			return err
 		}
 		if len(whole) > 0 { // the batches that were read say why
-			if err := c.writeBatchesTx(ctx, tx); err != nil {
+			if err := writeBatchesTx(ctx, tx, f, c.batches); err != nil {
 				return err
 			}
 		}
