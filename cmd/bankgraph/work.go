@@ -71,8 +71,9 @@ type job struct {
 	tick  func(context.Context) (busy bool, err error)
 }
 
-// longJobs are those whose ticks are long: they take no turn of the others.
-var longJobs = []string{"check files", "make payments of files"}
+// longJobs are those whose ticks are long: they take no turn of the others, and do not pause while there is
+// something to do, as no more than longTicksAtOnce of them run.
+var longJobs = []string{"work on files"}
 
 // longestTick limits the time of a tick, and so the time that a stop waits for one.
 const longestTick = 10 * time.Second
@@ -138,8 +139,9 @@ func (w *worker) each(ctx context.Context) {
 }
 
 // repeat does a job of one bank until the context ends. While there is something to do it pauses for as long
-// as the last tick took; otherwise its pauses grow up to j.every.
+// as the last tick took, unless it is one of longJobs; otherwise its pauses grow up to j.every.
 func (w *worker) repeat(ctx context.Context, bank *tenants.Tenant, j job, places []chan struct{}) {
+	long := slices.Contains(longJobs, j.name)
 	for wait := j.busy; ; {
 		for _, place := range places {
 			select {
@@ -156,11 +158,10 @@ func (w *worker) repeat(ctx context.Context, bank *tenants.Tenant, j job, places
 		switch {
 		case err != nil:
 			wait = j.every
+		case busy && long:
+			wait = j.busy
 		case busy:
 			wait = max(j.busy, time.Since(began))
-			if slices.Contains(longJobs, j.name) {
-				wait = j.busy
-			}
 		default:
 			wait = min(2*wait, j.every)
 		}
@@ -211,8 +212,7 @@ func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logge
 		{"seal regulatory entries", 10 * time.Second, 50 * time.Millisecond, b.sealReporting},
 		{"move to new keys", time.Second, 10 * time.Millisecond, b.moveKeys(meters, log)},
 		{"expire holds", 10 * time.Second, 10 * time.Millisecond, each(b.Holds.Expire)},
-		{"check files", time.Second, 10 * time.Millisecond, each(b.Files.Check)},
-		{"make payments of files", time.Second, 10 * time.Millisecond, each(b.Files.Pay)},
+		{"work on files", time.Second, 10 * time.Millisecond, each(b.Files.Check, b.Files.Pay)},
 		{"run waterfalls", time.Second, 10 * time.Millisecond, each(b.Waterfalls.Work)},
 		{"run sweeps", 10 * time.Second, 10 * time.Millisecond, each(b.Sweeps.Work)},
 		{"expire quotes", 5 * time.Second, 10 * time.Millisecond, each(b.FX.Expire)},

@@ -20,7 +20,7 @@ import (
 
 const (
 	checkedTogether = 250              // lines that are checked, and written, at a time
-	longestStep     = 5 * time.Second  // of one call of Check or Pay
+	longestStep     = 4 * time.Second  // of one call of Check or Pay
 	leaseFor        = 15 * time.Second // how long nobody else works on the file
 	mostStalled     = 20               // calls that end with the process, or by an error, and did not come on with the file
 )

@@ -26,10 +26,11 @@ func (s *Service) Pay(ctx context.Context) (dealt int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	p := &paying{s: s, caller: caller, now: now}
 	for until := time.Now().Add(longestStep); time.Now().Before(until); {
-		n, err := s.pay(ctx, caller, now, paidTogether)
+		n, err := p.pay(ctx, paidTogether)
 		if err != nil && !db.IsPassing(err) { // one line that cannot be done keeps none of the others from it
-			n, err = s.payAlone(ctx, caller, now)
+			n, err = p.payAlone(ctx)
 		}
 		dealt += n
 		if err != nil {
@@ -42,13 +43,21 @@ func (s *Service) Pay(ctx context.Context) (dealt int, err error) {
 	return dealt, nil
 }
 
+// paying is one call of Pay.
+type paying struct {
+	s      *Service
+	caller access.Caller
+	now    time.Time
+	ahead  *ahead // nil: nothing is read ahead
+}
+
 // payAlone makes the payments of the lines that come next one by one. One that fails for a reason of the
 // bank's own has that said of it.
-func (s *Service) payAlone(ctx context.Context, caller access.Caller, now time.Time) (dealt int, err error) {
+func (p *paying) payAlone(ctx context.Context) (dealt int, err error) {
 	for range paidTogether {
-		n, err := s.pay(ctx, caller, now, 1)
+		n, err := p.pay(ctx, 1)
 		if err != nil && !db.IsPassing(err) {
-			n, err = s.giveUp(ctx, caller, now, err)
+			n, err = p.giveUp(ctx, err)
 		}
 		dealt += n
 		if err != nil || n == 0 {
@@ -59,14 +68,14 @@ func (s *Service) payAlone(ctx context.Context, caller access.Caller, now time.T
 }
 
 // pay makes the payments of the next lines of a file, and returns how many lines that were.
-func (s *Service) pay(ctx context.Context, caller access.Caller, now time.Time, most int64) (dealt int, err error) {
-	err = s.dealing(ctx, caller, now, most, func(ctx context.Context, tx bun.Tx, f *BulkFile, lines []*FileLine) error {
+func (p *paying) pay(ctx context.Context, most int) (dealt int, err error) {
+	err = p.dealing(ctx, most, func(ctx context.Context, tx bun.Tx, f *BulkFile, lines []*FileLine) error {
 		dealt = len(lines)
 		orders := make([]*payments.Order, len(lines))
 		for i, l := range lines {
 			orders[i] = l.Said
 		}
-		made, err := s.payments.MakeAllTx(ctx, tx, f.Maker.Caller(caller), f.Customer, orders, now)
+		made, err := p.s.payments.MakeAllTx(ctx, tx, f.Maker.Caller(p.caller), f.Customer, orders, p.now)
 		if err != nil {
 			return err
 		}
@@ -82,8 +91,8 @@ func (s *Service) pay(ctx context.Context, caller access.Caller, now time.Time, 
 }
 
 // giveUp says of the next line that the bank could not make its payment.
-func (s *Service) giveUp(ctx context.Context, caller access.Caller, now time.Time, why error) (dealt int, err error) {
-	err = s.dealing(ctx, caller, now, 1, func(_ context.Context, _ bun.Tx, _ *BulkFile, lines []*FileLine) error {
+func (p *paying) giveUp(ctx context.Context, why error) (dealt int, err error) {
+	err = p.dealing(ctx, 1, func(_ context.Context, _ bun.Tx, _ *BulkFile, lines []*FileLine) error {
 		for _, l := range lines {
 			dealt++
 			l.fails(Faults{{l.Number, "", string(fault.Internal), "the bank could not make the payment"}})
@@ -94,31 +103,25 @@ func (s *Service) giveUp(ctx context.Context, caller access.Caller, now time.Tim
 }
 
 // dealing locks a file that is being processed with its next lines, has do deal with these, and writes what
-// became of them. The file ends with its last line. do is not called where no line is left.
-func (s *Service) dealing(
-	ctx context.Context, caller access.Caller, now time.Time, most int64,
-	do func(context.Context, bun.Tx, *BulkFile, []*FileLine) error,
+// became of them, while the lines after them are read. The file ends with its last line. do is not called
+// where no line is left.
+func (p *paying) dealing(
+	ctx context.Context, most int, do func(context.Context, bun.Tx, *BulkFile, []*FileLine) error,
 ) error {
-	err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+	outside := ctx
+	err := p.s.db.InTx(ctx, int64(p.caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		f := new(BulkFile)
-		err := tx.NewSelect().Model(f).Where("bf.tenant = ?", caller.Tenant).
-			Where("bf.status IN (?)", bun.List([]FileStatus{Approved, Processing})).OrderExpr("bf.worked_at NULLS FIRST, bf.uid").Limit(1).
-			For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+		err := tx.NewSelect().Model(f).Where("bf.tenant = ?", p.caller.Tenant).
+			Where("bf.status IN (?)", bun.List([]FileStatus{Approved, Processing})).
+			OrderExpr("bf.worked_at NULLS FIRST, bf.uid").Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		if err != nil {
 			return err
 		}
 		was := *f
 		f.WorkedAt = new(time.Now()) // files take turns
-		var lines []*FileLine
-		err = tx.NewSelect().Model(&lines).Where("bl.tenant = ?", f.Tenant).Where("bl.file = ?", f.UID).Where("bl.id > ?", lineID(f.UID, f.Paid)).
-			Where("bl.id < ?", lineID(f.UID+1, 0)).Where("bl.status = ?", LineValid).OrderExpr("bl.id").Limit(most).Scan(ctx)
+		lines, err := p.next(ctx, tx, f, most)
 		if err != nil {
 			return err
-		}
-		for _, l := range lines {
-			if err := l.open(s.keys); err != nil {
-				return fmt.Errorf("line %d of file %s: %w", l.Number, f.UID, err)
-			}
 		}
 		if len(lines) > 0 {
 			if err := do(ctx, tx, f, lines); err != nil {
@@ -138,7 +141,8 @@ func (s *Service) dealing(
 		}
 		to := Processing
 		switch {
-		case int64(len(lines)) == most:
+		case len(lines) == most:
+			p.ahead = p.s.readAhead(outside, f, most)
 		case f.Failed > 0:
 			to = PartiallyProcessed
 		default:
@@ -149,12 +153,64 @@ func (s *Service) dealing(
 				worked_at = $6::timestamptz, paid = $7::int WHERE tenant = $1 AND uid = $2`, f.Tenant, f.UID, f.Made, f.Failed,
 				f.Valid, f.WorkedAt, f.Paid)
 		}
-		return s.enterTx(ctx, tx, caller, &was, f, to, now)
+		return p.s.enterTx(ctx, tx, p.caller, &was, f, to, p.now)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
 	return err
+}
+
+// next returns the lines of a file that come next, in a transaction that has locked it.
+func (p *paying) next(ctx context.Context, tx bun.Tx, f *BulkFile, most int) ([]*FileLine, error) {
+	ahead := p.ahead
+	p.ahead = nil
+	if ahead == nil || ahead.file != f.UID || ahead.paid != f.Paid || ahead.most != most {
+		return p.s.readLines(ctx, db.TxBatch(tx), f.Tenant, f.UID, f.Paid, most)
+	}
+	<-ahead.done
+	return ahead.lines, ahead.err
+}
+
+// ahead are lines that are read before their turn comes. They are right if the file is still paid up to the
+// line before them when it is locked: nobody writes lines that come later.
+type ahead struct {
+	file  FileUID
+	paid  int32 // they follow this line
+	most  int
+	done  chan struct{} // closed when they are read
+	lines []*FileLine
+	err   error
+}
+
+func (s *Service) readAhead(ctx context.Context, f *BulkFile, most int) *ahead {
+	a := &ahead{file: f.UID, paid: f.Paid, most: most, done: make(chan struct{})}
+	tenant := f.Tenant
+	go func() {
+		defer close(a.done)
+		a.lines, a.err = s.readLines(ctx, s.db.PrimaryBatch(), tenant, a.file, a.paid, most)
+	}()
+	return a
+}
+
+var readingLines = db.NewQuery[FileLine](selectingLines(db.ColumnsOf[FileLine]("Status", "Found", "Draft")).
+	Where("bl.tenant = $1").Where("bl.id > $2 AND bl.id < $3").Where("bl.status = '" + string(LineValid) + "'").
+	OrderExpr("bl.id").String() + " LIMIT $4")
+
+// readLines reads the lines after one of which payments can be made, with what they say.
+func (s *Service) readLines(
+	ctx context.Context, b *db.Batch, tenant access.Tenant, of FileUID, after int32, most int,
+) ([]*FileLine, error) {
+	found := db.Queue(b, readingLines, tenant, lineID(of, after), lineID(of+1, 0), most)
+	if err := b.Send(ctx); err != nil {
+		return nil, err
+	}
+	for _, l := range found.Items {
+		if err := l.open(s.keys); err != nil {
+			return nil, fmt.Errorf("line %d of file %s: %w", l.Number, of, err)
+		}
+	}
+	return found.Items, nil
 }
 
 // writeLinesTx writes what became of lines, at the end of the transaction.
