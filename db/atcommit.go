@@ -77,7 +77,8 @@ func (l *last) spend(ctx context.Context) error {
 
 // SendAhead sends what was left to the end of the transaction of ctx so far, and does not wait for it: the
 // server writes while the caller makes more. A long transaction so takes little longer than the slower of the
-// two. A failure ends the transaction, and is told by the next SendAhead or by InTx.
+// two. Nothing that the transaction asks afterwards may depend on it. A failure ends the transaction, and is
+// told by the next SendAhead or by InTx.
 func SendAhead(ctx context.Context, tx bun.Tx) error {
 	l, inside := ctx.Value(lastKey{}).(*last)
 	if !inside {

@@ -268,3 +268,88 @@ func TestWhatIsLeftToTheEndBelongsToItsRun(t *testing.T) {
 		t.Errorf("what fails at the end: %v", err)
 	}
 }
+
+// later leaves the adding of a bank to the end.
+func later(ctx context.Context, tx bun.Tx, name string) error {
+	return db.AtCommit(ctx, tx, tx.NewRaw(
+		`INSERT INTO tenants (code, name, zone, currency) VALUES (?, 'A bank', 'UTC', 'USD')`, name))
+}
+
+func TestWhatIsSentAheadCommitsWithTheRestAndInOrder(t *testing.T) {
+	t.Parallel()
+	d, _ := single(t)
+	name := rand.Text()
+	err := d.InTx(t.Context(), 0, func(ctx context.Context, tx bun.Tx) error {
+		for i := range 3 {
+			if err := later(ctx, tx, name+strconv.Itoa(i)); err != nil {
+				return err
+			}
+			if err := db.SendAhead(ctx, tx); err != nil {
+				return err
+			}
+		}
+		if there(t, open(t, dbtest.Shared(t)), name+"0") {
+			t.Error("it is seen before COMMIT")
+		}
+		return later(ctx, tx, name+"3")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var codes []string
+	if err := d.NewRaw(`SELECT right(code, 1) FROM tenants WHERE starts_with(code, ?) ORDER BY id`, name).
+		Scan(t.Context(), &codes); err != nil || !slices.Equal(codes, []string{"0", "1", "2", "3"}) {
+		t.Errorf("%q %v", codes, err)
+	}
+}
+
+func TestWhatFailsAheadFailsTheTransaction(t *testing.T) {
+	t.Parallel()
+	for name, after := range map[string]func(context.Context, bun.Tx) error{
+		"and nothing follows":         func(context.Context, bun.Tx) error { return nil },
+		"and a statement follows":     adding(rand.Text()),
+		"and the end follows":         func(ctx context.Context, tx bun.Tx) error { return later(ctx, tx, rand.Text()) },
+		"and more is sent ahead":      db.SendAhead,
+		"and the caller gives up":     func(context.Context, bun.Tx) error { return errors.New("given up") },
+		"and the caller has a defect": func(context.Context, bun.Tx) error { panic("a defect") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, _ := single(t)
+			lost := rand.Text()
+			var err error
+			func() {
+				defer func() {
+					if panicked := recover(); panicked != nil {
+						err = &pgconn.PgError{Code: "22012"}
+					}
+				}()
+				err = d.InTx(t.Context(), 0, func(ctx context.Context, tx bun.Tx) error {
+					return errors.Join(later(ctx, tx, lost), db.AtCommit(ctx, tx, tx.NewRaw(`SELECT 1 / 0`)),
+						db.SendAhead(ctx, tx), after(ctx, tx))
+				})
+			}()
+			var refused *pgconn.PgError
+			if !errors.As(err, &refused) || refused.Code != "22012" || there(t, d, lost) {
+				t.Errorf("it ends with %v", err)
+			}
+			if err := d.InTx(t.Context(), 0, adding(lost)); err != nil { // the one connection is free
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestALostRaceAheadRunsAgain(t *testing.T) {
+	t.Parallel()
+	d, line := single(t)
+	name, runs := rand.Text(), 0
+	line.Break(2, faults.Fault{State: "40001"})
+	err := d.InTx(t.Context(), 0, func(ctx context.Context, tx bun.Tx) error {
+		runs++
+		return errors.Join(later(ctx, tx, name), db.SendAhead(ctx, tx))
+	})
+	if err != nil || runs != 2 || !there(t, d, name) {
+		t.Errorf("after %d runs: %v", runs, err)
+	}
+}
