@@ -194,7 +194,7 @@ func (s *Service) readAhead(ctx context.Context, f *BulkFile, most int) *ahead {
 }
 
 var readingLines = db.NewQuery[FileLine](selectingLines(db.ColumnsOf[FileLine]("Status", "Found", "Draft")).
-	Where("bl.tenant = $1").Where("bl.id > $2 AND bl.id < $3").Where("bl.status = '" + string(LineValid) + "'").
+	Where("bl.tenant = $1").Where("bl.id > $2 AND bl.id < $3").Where("bl.status = '"+string(LineValid)+"'").
 	OrderExpr("bl.id").String() + " LIMIT $4")
 
 // readLines reads the lines after one of which payments can be made, with what they say.

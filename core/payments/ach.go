@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -126,13 +125,8 @@ const modifiers = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 // entered returns a fault if ACH would refuse what the payment's entry says. to is the account number of the
 // other side.
 func (p *Payment) entered(to string) error {
-	w, err := nacha.NewWriter(io.Discard, header(p.entry.Origin, "", p.CreatedAt, new(numbers)))
-	if err == nil {
-		err = w.Batch(p.entry.batch())
-	}
-	if err == nil {
-		_, err = w.Entry(p.entry.line(p, p.details, to))
-	}
+	err := nacha.Check(header(p.entry.Origin, "", p.CreatedAt, new(numbers)), p.entry.batch(),
+		p.entry.line(p, p.details, to))
 	var wrong nacha.Fault
 	if !errors.As(err, &wrong) {
 		return err

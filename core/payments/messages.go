@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -163,7 +164,7 @@ var named = []struct{ element, field string }{
 func (p *Payment) carried(from *party, number, to string) error {
 	m := p.composed(from, number, to, 1, p.CreatedAt)
 	Addressed(p.Rail, m)
-	err := iso20022.Write(new(bytes.Buffer), Profiles[p.Rail], m)
+	err := iso20022.Write(io.Discard, Profiles[p.Rail], m)
 	var wrong *iso20022.FieldError
 	if !errors.As(err, &wrong) {
 		return err

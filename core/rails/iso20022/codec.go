@@ -44,11 +44,11 @@ func (c *codec) failAt(name, reason string) {
 // part is the header or the document, in the namespace of its type.
 func (c *codec) part(name, of string, fields func()) {
 	if !c.reading() {
-		c.out.WriteString("<" + name + ` xmlns="` + namespace + of + `">`)
+		c.open(name, " xmlns=\"", namespace, of, "\"")
 		c.path = append(c.path, name)
 		fields()
 		c.path = c.path[:0]
-		c.out.WriteString("</" + name + ">")
+		c.close(name)
 		return
 	}
 	c.in(name, func() {
@@ -81,9 +81,9 @@ func (c *codec) enter(name string, present bool, fields func()) bool {
 	defer func() { c.path = c.path[:len(c.path)-1] }()
 	if !c.reading() {
 		if present {
-			c.out.WriteString("<" + name + ">")
+			c.open(name)
 			fields()
-			c.out.WriteString("</" + name + ">")
+			c.close(name)
 		}
 		return true
 	}
@@ -168,10 +168,26 @@ func (c *codec) leaf(name string, value *string, of kind, must bool) {
 
 func (c *codec) write(name, attribute, text string) {
 	if c.err == nil {
-		c.out.WriteString("<" + name + attribute + ">")
+		c.open(name, attribute)
 		_ = xml.EscapeText(c.out, []byte(text)) // a buffer takes everything
-		c.out.WriteString("</" + name + ">")
+		c.close(name)
 	}
+}
+
+// open writes the start tag of an element, with the text of its attribute in parts.
+func (c *codec) open(name string, attribute ...string) {
+	c.out.WriteByte('<')
+	c.out.WriteString(name)
+	for _, part := range attribute {
+		c.out.WriteString(part)
+	}
+	c.out.WriteByte('>')
+}
+
+func (c *codec) close(name string) {
+	c.out.WriteString("</")
+	c.out.WriteString(name)
+	c.out.WriteByte('>')
 }
 
 // read returns the text of the next kid of that name, and its currency where it may have one.

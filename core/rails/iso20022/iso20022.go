@@ -211,9 +211,9 @@ func (e *FieldError) Error() string { return e.Message + ": " + e.Path + " " + e
 // Write writes a message with its header. Of a message that its network would refuse nothing is written; the
 // error is a *FieldError.
 func Write(w io.Writer, p *Profile, m Message) error {
-	var out bytes.Buffer
+	out := bytes.NewBuffer(make([]byte, 0, 4<<10)) // most messages are shorter
 	out.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n<Message>")
-	c := &codec{profile: p, message: m, out: &out}
+	c := &codec{profile: p, message: m, out: out}
 	c.part("AppHdr", p.header, func() { header(c) })
 	c.part("Document", p.typeOf(m), func() { m.fields(c) })
 	out.WriteString("</Message>\n")

@@ -75,6 +75,22 @@ type Writer struct {
 
 // NewWriter begins a file.
 func NewWriter(to io.Writer, h Header) (*Writer, error) {
+	return newWriter(bufio.NewWriterSize(to, 64<<10), h)
+}
+
+// Check returns the fault for which a file with one entry could not be written.
+func Check(h Header, b Batch, e Entry) error {
+	w, err := newWriter(bufio.NewWriterSize(io.Discard, 16), h)
+	if err == nil {
+		err = w.Batch(b)
+	}
+	if err == nil {
+		_, err = w.Entry(e)
+	}
+	return err
+}
+
+func newWriter(out *bufio.Writer, h Header) (*Writer, error) {
 	header := ach.NewFileHeader()
 	header.ImmediateOrigin, header.ImmediateDestination = h.Origin, h.Destination
 	header.ImmediateOriginName = cut(h.OriginName, 23)
@@ -85,7 +101,7 @@ func NewWriter(to io.Writer, h Header) (*Writer, error) {
 	if h.Modifier != 0 {
 		header.FileIDModifier = string(rune(h.Modifier))
 	}
-	w := &Writer{out: bufio.NewWriterSize(to, 64<<10), created: created, next: max(1, h.FirstTrace)}
+	w := &Writer{out: out, created: created, next: max(1, h.FirstTrace)}
 	for field, text := range map[string]struct {
 		value string
 		most  int
