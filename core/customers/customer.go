@@ -217,9 +217,6 @@ func (a AccessSettings) DualForContacts() bool { return a.BeneDualApproval }
 // DualForUsers reports whether new and changed users and roles need a second person.
 func (a AccessSettings) DualForUsers() bool { return a.UserDualApproval }
 
-// DualForPayments reports whether payments need a second person.
-func (a AccessSettings) DualForPayments() bool { return a.PaymentDualApproval }
-
 // laxer reports whether a would need fewer approvers than was for anything, or only from a larger amount on.
 func (a AccessSettings) laxer(was AccessSettings) bool {
 	return was.CustomerDualApproval && !a.CustomerDualApproval || was.BeneDualApproval && !a.BeneDualApproval ||
