@@ -187,7 +187,7 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 // mayBeApproved reports why a person may not approve the payment. Who made it may not, be it that somebody
 // else has repaired it since.
 func (p *Payment) mayBeApproved(by access.Caller) error {
-	if by.Client == p.MakerClient && by.LoginID == p.MakerLogin {
+	if by.Accountable().Is(access.Accountable{Client: p.MakerClient, Login: p.MakerLogin}) {
 		return changes.ErrOwn
 	}
 	return MayApprove(by, p.Debited())
