@@ -1,0 +1,143 @@
+package payments_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+	"bankgraph/core/payments"
+)
+
+// A file has one of 36 names of its day. One who takes credits back one by one does not use them up.
+func TestWhoTakesCreditsBackKeepsNobodysEntriesFromTheirFile(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	var all []payments.UID
+	for range 40 {
+		all = append(all, s.send(t, s.order("0.10", economy)).UID)
+	}
+	s.until(t, "2026-11-18 14:00")
+	s.through(t, "2026-11-19 09:00")
+	for _, uid := range all {
+		if err := s.takeBack(uid); err != nil {
+			t.Fatal(err)
+		}
+		s.Clock.Advance(10 * time.Second)
+		s.run(t)
+	}
+	payroll := s.send(t, s.order("500.00", economy)).UID
+	s.until(t, "2026-11-19 10:00")
+	s.until(t, "2026-11-19 10:02")
+	files, _, _ := s.files(t)
+	if last := files[len(files)-1]; last[0].Amount.Minor != 500_00 {
+		t.Errorf("after %d files the payment of %s is in none", len(files), payroll)
+	}
+	sent := 0
+	for _, entries := range files[1:] {
+		sent += len(entries)
+	}
+	if sent != 41 {
+		t.Errorf("%d entries", sent)
+	}
+	s.Prove()
+}
+
+// The payments of a series that is changed are confirmed by the bank as one of that amount is.
+func TestACallbackAsksTheBankForAChangedSeries(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	bound := int64(50_00)
+	s.from = s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, coretest.Holding(100_000_00, 0),
+		coretest.Sends, func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound })
+	p := s.send(t, s.order("1", byWire, func(o *payments.Order) { o.Repeat = weekly() }))
+	out, err := s.Payments.ChangeRecurrence(s.Staff(), p.Recurrence, payments.RecurrenceDraft{Amount: "90000"},
+		changes.RequestOptions{})
+	if err != nil || out.Approval == 0 {
+		t.Errorf("%+v %v", out, err)
+	}
+	s.through(t, "2026-11-25 12:00")
+	if got := s.of(t, p.Recurrence); got != "18/11 1.00 PROCESSED, 25/11 1.00 PROCESSED" {
+		t.Error(got)
+	}
+}
+
+func TestAChangedSeriesAsksAsManyAsItsPayments(t *testing.T) {
+	t.Parallel()
+	s := newSender(t, func(c *customers.Customer) {
+		c.Access.PaymentDualApproval, c.Access.NumberOfApprovers = true, 2
+	})
+	order := s.order("1", byWire, func(o *payments.Order) { o.Repeat = weekly() })
+	out, err := s.Payments.Send(s.Someone("maker"), order, changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, who := range []string{"one", "two"} {
+		if _, err := s.Changes.Approve(s.Someone(who), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changed, err := s.Payments.ChangeRecurrence(s.Someone("maker"), out.Result.Recurrence, payments.RecurrenceDraft{Amount: "90000"},
+		changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	small := access.ApplicationLimits{Name: "Payments", Limits: []access.Limit{
+		{Name: "Per_Transaction_Payment_Approve_Limits", Minor: 5_00, Currency: "USD"},
+	}}
+	caller, _ := access.Require(s.Someone("one"))
+	caller.Limits = append(caller.Limits, small)
+	bounded := access.With(t.Context(), caller)
+	pays := func(want string) {
+		t.Helper()
+		if r := s.series(t, out.Result.Recurrence); r.Amount().String() != want {
+			t.Errorf("the series pays %s, want %s", r.Amount(), want)
+		}
+	}
+	approve := func(who context.Context) error {
+		_, err := s.Changes.Approve(who, changes.UID(changed.Approval), changes.RequestOptions{})
+		return err
+	}
+	if err := approve(s.Someone("two")); err != nil {
+		t.Error(err)
+	}
+	pays("1.00")
+	if err := approve(bounded); !errors.Is(err, payments.ErrApproveLimit) {
+		t.Errorf("above the own bound: %v", err)
+	}
+	pays("1.00")
+	if err := approve(s.Someone("three")); err != nil {
+		t.Error(err)
+	}
+	pays("90000.00")
+}
+
+// Who asked for a payment does not approve it when somebody else has repaired it, whatever key they use.
+func TestWhoAskedDoesNotApproveARepairThroughAnotherKey(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	linda, _ := access.Require(s.Someone("linda"))
+	linda.Client = "portal-1"
+	o := s.order("250.00", repairably)
+	described(&o)
+	o.Receiver.Bank.ID = "011000138"
+	made, err := s.Payments.Send(access.With(t.Context(), linda), o, changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := o.Receiver
+	to.Bank.ID = "611590103"
+	done, err := s.Payments.Repair(s.Someone("maria"), made.Result.UID, payments.Repairs{Receiver: &to}, changes.RequestOptions{})
+	if err != nil || done.Approval == 0 {
+		t.Fatal(done, err)
+	}
+	linda.Client = "portal-2"
+	if _, err := s.Changes.Approve(access.With(t.Context(), linda), changes.UID(done.Approval), changes.RequestOptions{}); err == nil {
+		t.Error("who asked has approved")
+	}
+}
