@@ -12,6 +12,8 @@ import (
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/iso20022"
 )
 
 // A file has one of 36 names of its day. One who takes credits back one by one does not use them up.
@@ -140,4 +142,38 @@ func TestWhoAskedDoesNotApproveARepairThroughAnotherKey(t *testing.T) {
 	if _, err := s.Changes.Approve(access.With(t.Context(), linda), changes.UID(done.Approval), changes.RequestOptions{}); err == nil {
 		t.Error("who asked has approved")
 	}
+}
+
+// Only the network and the bank that a payment went to say what became of it.
+func TestAStrangerRefusesNoPayment(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	p := s.send(t, s.order("10.22")) // which the network never answers
+	s.run(t)
+	b := s.Batch()
+	messages := s.Payments.MessagesOf(s.Staff(), b, []payments.UID{p.UID})
+	if err := b.Send(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	refuses := func(number int, by string) {
+		t.Helper()
+		s.deliver(t, rails.FedNow, &iso20022.Status{
+			Group: s.group(rails.FedNow, number), Code: iso20022.Rejected, Reasons: []iso20022.Reason{{Code: "AC03"}},
+			Original: iso20022.Original{
+				MessageID: messages.Of[p.UID][0].MessageID, Type: iso20022.TypeCreditTransfer, CreatedAt: s.Now(),
+				EndToEndID: "E", TransactionID: p.UID.String(), UETR: "00000000-0000-4000-8000-000000004711",
+			},
+			AcceptedAt: s.Now(), Sender: by, Receiver: ours,
+		})
+	}
+	refuses(31, "021000021")
+	if got := s.life(t, p.UID); got != "QUEUED SENT" {
+		t.Errorf("a stranger has refused it: %s", got)
+	}
+	refuses(32, theirs)
+	if got := s.life(t, p.UID); got != "QUEUED SENT REJECTED" {
+		t.Error(got)
+	}
+	s.has(t, 100_000_00, 0)
+	s.Prove()
 }
