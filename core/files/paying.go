@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/changes"
 	"bankgraph/core/fault"
 	"bankgraph/core/payments"
 	"bankgraph/db"
@@ -62,6 +63,18 @@ func (s *Service) payAlone(ctx context.Context, caller access.Caller, now time.T
 func (s *Service) pay(ctx context.Context, caller access.Caller, now time.Time, most int64) (dealt int, err error) {
 	err = s.dealing(ctx, caller, now, most, func(ctx context.Context, tx bun.Tx, f *BulkFile, lines []*FileLine) error {
 		dealt = len(lines)
+		if f.ApprovedAt == nil { // nobody else answers for it
+			err := changes.EndedTx(ctx, tx, f.Tenant, f.Maker.Client, f.Maker.Person())
+			if errors.Is(err, changes.ErrMakerEnded) {
+				for _, l := range lines {
+					l.fails(Faults{{l.Number, "", string(fault.Denied), "who uploaded the file has no access any more"}})
+				}
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+		}
 		orders := make([]*payments.Order, len(lines))
 		for i, l := range lines {
 			orders[i] = l.Said
