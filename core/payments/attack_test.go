@@ -177,3 +177,31 @@ func TestAStrangerRefusesNoPayment(t *testing.T) {
 	s.has(t, 100_000_00, 0)
 	s.Prove()
 }
+
+// Payments that waited for approval for different days do not all settle on one, above its limit.
+func TestWhatIsApprovedLateCountsOnItsNewDay(t *testing.T) {
+	t.Parallel()
+	s := newSender(t, func(c *customers.Customer) { c.Access.PaymentDualApproval = true })
+	s.Limit(&customers.Customer{UID: s.from.Customer}, "INSTANT_PAYMENT_LIMIT_PER_DAY", 100_00)
+	var waiting []changes.UID
+	for n := range 3 {
+		out, err := s.Payments.Send(s.Someone("maker"), s.order("100", func(o *payments.Order) { o.Date = day(n) }),
+			changes.RequestOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		waiting = append(waiting, changes.UID(out.Approval))
+	}
+	s.Clock.Advance(48 * time.Hour)
+	for i, uid := range waiting {
+		_, err := s.Changes.Approve(s.Checker(), uid, changes.RequestOptions{})
+		if late := i < 2; late != errors.Is(err, payments.ErrLimit) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	s.Clock.Advance(24 * time.Hour)
+	if _, err := s.Changes.Approve(s.Checker(), waiting[0], changes.RequestOptions{}); err != nil {
+		t.Errorf("on a day that has room: %v", err)
+	}
+	s.Prove()
+}
