@@ -227,6 +227,12 @@ func (a AccessSettings) laxer(was AccessSettings) bool {
 		looser(a.SecondApproverLimit, was.SecondApproverLimit)
 }
 
+// leavesOut reports whether payments on which the bank's own people decided are decided without them.
+func (a AccessSettings) leavesOut(was AccessSettings) bool {
+	return was.PaymentDualApproval && was.SecondApproverLimit > 0 &&
+		(!a.PaymentDualApproval || looser(a.SecondApproverLimit, was.SecondApproverLimit))
+}
+
 // looser reports whether the amount up to which an approver is enough was raised, or the bound removed (0).
 func looser(now, was Cents) bool { return was > 0 && (now > was || now == 0) }
 
