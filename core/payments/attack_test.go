@@ -205,3 +205,17 @@ func TestWhatIsApprovedLateCountsOnItsNewDay(t *testing.T) {
 	}
 	s.Prove()
 }
+
+// A bank numbers its entries within a batch: another file may have the number of the day again, for another entry.
+func TestAnEntryWithTheNumberOfAnotherIsBooked(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t)
+	e := entryOf{trace: 1, effective: "2026-11-17", minor: 10_00}
+	another := entryOf{name: " other", trace: 1, effective: "2026-11-17", minor: 2_500_00}
+	for _, body := range []string{s.file(t, e), s.file(t, another), s.file(t, another)} {
+		s.arrive(t, rails.ACH, body)
+		s.run(t)
+	}
+	s.has(t, 102_510_00, 0)
+	s.Prove()
+}
