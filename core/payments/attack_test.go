@@ -3,6 +3,8 @@ package payments_test
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -218,4 +220,29 @@ func TestAnEntryWithTheNumberOfAnotherIsBooked(t *testing.T) {
 	}
 	s.has(t, 102_510_00, 0)
 	s.Prove()
+}
+
+// Whoever asks for what cannot be paid fills nobody's list without end.
+func TestSoManyPaymentsWaitForRepair(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	o := s.order("250.00", repairably)
+	described(&o)
+	o.Receiver.Bank.ID = "011000138"
+	var all sync.WaitGroup
+	var kept atomic.Int32
+	for range 4 {
+		all.Go(func() {
+			for range 130 {
+				if _, err := s.Payments.Send(s.Staff(), o, changes.RequestOptions{}); err == nil {
+					kept.Add(1)
+				} else if !errors.Is(err, payments.ErrBank) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	if all.Wait(); kept.Load() < 500 || kept.Load() > 510 { // those of another lane at the same time do not count
+		t.Errorf("%d wait", kept.Load())
+	}
 }

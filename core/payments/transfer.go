@@ -71,7 +71,7 @@ func beginAllTx[D any](
 			step, err = begin(ctx, f, m.Tx, nil, p)
 		}
 		if isFault(err) && p != nil && p.order != nil {
-			step, err = s.setAside(ctx, f, m.Tx, p, err)
+			step, err = s.setAsideTx(ctx, f, m.Tx, p, err)
 		}
 		switch {
 		case err == nil:
