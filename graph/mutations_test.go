@@ -70,7 +70,7 @@ var mutations = map[string]tried{
 		externalAccount { provider } additionalAttributes { name value } sweeps { direction } version customer { uid } } approval { uid }`},
 	"changeAccount": {access.ManageAccounts, func(c customers.UID) string {
 		return fmt.Sprintf(
-			`uid: "%s", name: "Petty Cash", costCenter: null, features: {wires: false, feeAccount: null}`,
+			`uid: "%s", name: "Petty Cash", costCenter: null, features: {rtp: false, feeAccount: null}`,
 			accountOf(c, 0))
 	}, `account { uid name costCenter features { wires domesticWires callbacks feeAccount } version } approval { uid }`},
 	"closeAccount": {access.ManageAccounts, func(c customers.UID) string {
