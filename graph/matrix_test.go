@@ -554,7 +554,11 @@ func TestThePermissionsOfFieldsAreExported(t *testing.T) {
 	changing := map[string]bool{} // what decisions need
 	for name, m := range mutations {
 		if !deciding[name] {
-			lines = append(lines, "Mutation."+name+"\t"+enough(m.needs))
+			line := "Mutation." + name + "\t" + enough(m.needs)
+			for _, too := range needsToo[name] {
+				line += "+" + enough(too)
+			}
+			lines = append(lines, line)
 			changing[enough(m.needs)] = true
 		}
 	}

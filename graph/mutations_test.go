@@ -70,7 +70,7 @@ var mutations = map[string]tried{
 		externalAccount { provider } additionalAttributes { name value } sweeps { direction } version customer { uid } } approval { uid }`},
 	"changeAccount": {access.ManageAccounts, func(c customers.UID) string {
 		return fmt.Sprintf(
-			`uid: "%s", name: "Petty Cash", costCenter: null, features: {wires: false, feeAccount: null}`,
+			`uid: "%s", name: "Petty Cash", costCenter: null, features: {rtp: false, feeAccount: null}`,
 			accountOf(c, 0))
 	}, `account { uid name costCenter features { wires domesticWires callbacks feeAccount } version } approval { uid }`},
 	"closeAccount": {access.ManageAccounts, func(c customers.UID) string {
@@ -304,6 +304,11 @@ func (b *bank) recorded(t testing.TB, decision string) (n int) {
 // grantsTrades lists the mutations whose role holds View_Trades.
 var grantsTrades = map[string]bool{"createUser": true, "createRole": true, "linkSubject": true, "changeRole": true}
 
+// needsToo are what mutations need beside their permission.
+var needsToo = map[string][]access.Permission{
+	"setSweep": {access.InitiatePayments}, "changeSweep": {access.InitiatePayments}, // they pay
+}
+
 // Neither do all other permissions suffice, nor is another needed beside it.
 func TestAMutationNeedsItsPermission(t *testing.T) {
 	t.Parallel()
@@ -320,7 +325,7 @@ func TestAMutationNeedsItsPermission(t *testing.T) {
 				t.Errorf("without %s: %s", m.needs, body)
 			}
 			alone := b.staff()
-			alone.Permissions = []access.Permission{m.needs}
+			alone.Permissions = append([]access.Permission{m.needs}, needsToo[name]...)
 			if grantsTrades[name] { // nobody grants what they do not have
 				alone.Permissions = append(alone.Permissions, access.ViewTrades)
 			}

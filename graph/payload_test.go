@@ -21,7 +21,7 @@ func TestWhoMayMakeAChangeIsToldThatItWasMade(t *testing.T) {
 			t.Parallel()
 			b := settled(t)
 			caller := *b.staff()
-			caller.Permissions = []access.Permission{m.needs}
+			caller.Permissions = append([]access.Permission{m.needs}, needsToo[name]...)
 			if grantsTrades[name] { // nobody grants what they do not have
 				caller.Permissions = append(caller.Permissions, access.ViewTrades)
 			}

@@ -18,6 +18,14 @@ func MakerOf(c Caller) Maker {
 	return Maker{c.Client, c.LoginID, c.User, c.Responsible, c.Entity, c.Reach, c.PaymentLimit()}
 }
 
+// Person is who asked, or who is responsible for the API key that did; uuid.Nil if not known.
+func (m Maker) Person() uuid.UUID {
+	if m.User != uuid.Nil {
+		return m.User
+	}
+	return m.Responsible
+}
+
 // Caller is the maker as a caller in whose name payments are made; worker is who makes them.
 func (m Maker) Caller(worker Caller) Caller {
 	c := Caller{

@@ -83,3 +83,11 @@ func follows(was, a *Account, older bool) error {
 	}
 	return nil
 }
+
+// laxer reports whether wires go out unconfirmed of an account which, as it was, needed a call back.
+func (a *Account) laxer(was *Account) bool {
+	if !was.EnableCallbacks || was.CallbackLimit == nil {
+		return false
+	}
+	return !a.EnableCallbacks || a.CallbackLimit == nil || *a.CallbackLimit > *was.CallbackLimit
+}

@@ -34,12 +34,17 @@ func (s *Service) declareSweeps(all *changes.Service) {
 	s.removeSweep = changes.Declare(all, "removeSweep", "sweep", access.ManageAccounts, s.removeSweepTx)
 }
 
-// SetSweep sets up a sweep for an active account that has none in this direction. If the customer's settings
+// SetSweep sets up a sweep for an active account that has none in this direction. It takes somebody who may
+// pay, too, as the sweep does. If the customer's settings
 // ask for dual approval, the sweep appears once a second person has approved.
 func (s *Service) SetSweep(
 	ctx context.Context, of customers.UID, name SweepName, draft SweepDraft, options changes.RequestOptions,
 ) (changes.Outcome[SweepName], error) {
 	caller, err := s.setSweep.Require(ctx, name.String())
+	if err == nil { // it pays in the caller's name
+		attempt := access.Attempt{Action: "setSweep", Object: "sweep", UID: name.String()}
+		caller, err = access.RequireTo(ctx, attempt, access.InitiatePayments)
+	}
 	if err != nil {
 		return changes.Outcome[SweepName]{}, err
 	}
@@ -56,6 +61,10 @@ func (s *Service) ChangeSweep(
 	ctx context.Context, of customers.UID, name SweepName, draft SweepDraft, options changes.RequestOptions,
 ) (changes.Outcome[SweepName], error) {
 	caller, err := s.changeSweep.Require(ctx, name.String())
+	if err == nil { // it pays in the caller's name
+		attempt := access.Attempt{Action: "changeSweep", Object: "sweep", UID: name.String()}
+		caller, err = access.RequireTo(ctx, attempt, access.InitiatePayments)
+	}
 	if err != nil {
 		return changes.Outcome[SweepName]{}, err
 	}

@@ -214,14 +214,21 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 func (s *Service) changeTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
 ) (Saved, error) {
-	return saved(s.lifecycle().Modify(ctx, tx, at, func(was, a *Account) error {
+	l := s.lifecycle()
+	asks := l.Asks
+	l.Asks = func(held *customers.Held, was, a *Account) bool { return l.Decides != "" || asks(held, was, a) }
+	return saved(l.Modify(ctx, tx, at, func(was, a *Account) error {
 		if a.Status.final() {
 			return ErrClosed
 		}
 		if err := draft.arranged(tx.Caller); err != nil {
 			return err
 		}
-		return s.applyTx(ctx, tx, was, a, draft)
+		err := s.applyTx(ctx, tx, was, a, draft)
+		if tx.Caller.Reach != access.OfBank && a.laxer(was) { // the bank confirms wires, and decides that it does not
+			l.Decides = access.OfBank
+		}
+		return err
 	}))
 }
 

@@ -14,6 +14,7 @@ import (
 	"bankgraph/core/audit"
 	"bankgraph/core/events"
 	"bankgraph/core/seal"
+	"bankgraph/db"
 )
 
 // DraftColumn names the column for which drafts are sealed (seal.Place).
@@ -301,17 +302,26 @@ func (s *Service) programTx(ctx context.Context, tx *Tx) (is bool, err error) {
 	return is, err
 }
 
-// endedTx returns ErrMakerEnded if the API key that asked for a change is disabled, or the person who asked,
-// or who is responsible for the key, is not active any more.
+// endedTx returns ErrMakerEnded if who asked for a change has lost access (EndedTx).
 func (w *waiting) endedTx(ctx context.Context, tx *Tx) error {
-	var person string // '' if none was kept
+	var person uuid.UUID // uuid.Nil if none was kept
 	if w.MakerPerson != nil {
-		person = w.MakerPerson.String()
+		person = *w.MakerPerson
+	}
+	return EndedTx(ctx, tx.Tx, w.Tenant, w.MakerClient, person)
+}
+
+// EndedTx returns ErrMakerEnded if the API key that asked for something is disabled, or the person who asked,
+// or who is responsible for the key, is not active any more.
+func EndedTx(ctx context.Context, tx bun.IDB, tenant access.Tenant, client string, person uuid.UUID) error {
+	var of string // '' if none is known
+	if person != uuid.Nil {
+		of = person.String()
 	}
 	var ended bool
-	err := tx.NewRaw(`SELECT EXISTS (SELECT FROM clients WHERE tenant = ? AND key = ? AND disabled_at IS NOT NULL)
+	err := db.Raw(tx, `SELECT EXISTS (SELECT FROM clients WHERE tenant = ? AND key = ? AND disabled_at IS NOT NULL)
 		OR EXISTS (SELECT FROM users WHERE tenant = ? AND uid = nullif(?, '')::uuid AND status <> 'Active')`,
-		w.Tenant, w.MakerClient, w.Tenant, person).Scan(ctx, &ended)
+		tenant, client, tenant, of).Scan(ctx, &ended)
 	if err == nil && ended {
 		return ErrMakerEnded
 	}

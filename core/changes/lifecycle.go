@@ -41,6 +41,8 @@ type Lifecycle[H, T any] struct {
 	Taken map[string]error
 	// Decides is the least reach of the checker, if wider than the maker's own.
 	Decides access.Reach
+	// Approvers is how many must agree (Proposal.Approvers).
+	Approvers int32
 }
 
 // Row is where a row has what all kinds have.
@@ -116,7 +118,9 @@ func (l *Lifecycle[H, T]) Modify(
 // proposal is a change as the checker sees it; was is nil for a new thing.
 func (l *Lifecycle[H, T]) proposal(was, now *T) Proposal {
 	row := l.Row(now)
-	p := Proposal{Customer: row.Customer, UID: row.UID, Version: *row.Version, After: now, By: l.Decides}
+	p := Proposal{
+		Customer: row.Customer, UID: row.UID, Version: *row.Version, After: now, By: l.Decides, Approvers: l.Approvers,
+	}
 	if was != nil {
 		p.Before = was
 	}

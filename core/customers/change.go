@@ -64,6 +64,9 @@ func (s *Service) modifyTx(
 		if err := modify(was, c); err != nil {
 			return err
 		}
+		if tx.Caller.Reach != access.OfBank && c.Access.leavesOut(was.Access) {
+			l.Decides = access.OfBank
+		}
 		made, err := s.planTx(ctx, tx, c, ceilings)
 		if err == nil {
 			*plan = *made

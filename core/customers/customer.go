@@ -217,9 +217,6 @@ func (a AccessSettings) DualForContacts() bool { return a.BeneDualApproval }
 // DualForUsers reports whether new and changed users and roles need a second person.
 func (a AccessSettings) DualForUsers() bool { return a.UserDualApproval }
 
-// DualForPayments reports whether payments need a second person.
-func (a AccessSettings) DualForPayments() bool { return a.PaymentDualApproval }
-
 // laxer reports whether a would need fewer approvers than was for anything, or only from a larger amount on.
 func (a AccessSettings) laxer(was AccessSettings) bool {
 	return was.CustomerDualApproval && !a.CustomerDualApproval || was.BeneDualApproval && !a.BeneDualApproval ||
@@ -228,6 +225,12 @@ func (a AccessSettings) laxer(was AccessSettings) bool {
 		was.NotificationsDualApproval && !a.NotificationsDualApproval ||
 		a.NumberOfApprovers < was.NumberOfApprovers || looser(a.FirstApproverLimit, was.FirstApproverLimit) ||
 		looser(a.SecondApproverLimit, was.SecondApproverLimit)
+}
+
+// leavesOut reports whether payments on which the bank's own people decided are decided without them.
+func (a AccessSettings) leavesOut(was AccessSettings) bool {
+	return was.PaymentDualApproval && was.SecondApproverLimit > 0 &&
+		(!a.PaymentDualApproval || looser(a.SecondApproverLimit, was.SecondApproverLimit))
 }
 
 // looser reports whether the amount up to which an approver is enough was raised, or the bound removed (0).

@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/changes"
 	"bankgraph/core/fault"
 	"bankgraph/core/payments"
 	"bankgraph/db"
@@ -71,6 +72,18 @@ func (p *paying) payAlone(ctx context.Context) (dealt int, err error) {
 func (p *paying) pay(ctx context.Context, most int) (dealt int, err error) {
 	err = p.dealing(ctx, most, func(ctx context.Context, tx bun.Tx, f *BulkFile, lines []*FileLine) error {
 		dealt = len(lines)
+		if f.ApprovedAt == nil { // nobody else answers for it
+			err := changes.EndedTx(ctx, tx, f.Tenant, f.Maker.Client, f.Maker.Person())
+			if errors.Is(err, changes.ErrMakerEnded) {
+				for _, l := range lines {
+					l.fails(Faults{{l.Number, "", string(fault.Denied), "who uploaded the file has no access any more"}})
+				}
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+		}
 		orders := make([]*payments.Order, len(lines))
 		for i, l := range lines {
 			orders[i] = l.Said

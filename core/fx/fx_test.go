@@ -668,3 +668,34 @@ func TestOpenQuotesOfACustomerAreBounded(t *testing.T) {
 	d.Clock.Advance(31 * time.Second)
 	d.ask(t, d.draft()) // the others have expired
 }
+
+// What a person may trade in a day is not more for trading for several customers, or through several keys.
+func TestAPersonsOwnLimitOfADayIsThatOfThePerson(t *testing.T) {
+	t.Parallel()
+	d := newTrader(t)
+	caller, _ := access.Require(d.Someone("dealer"))
+	caller.Limits = []access.ApplicationLimits{{Name: "Foreign_Exchange", Limits: []access.Limit{
+		{Name: "Daily_Payment_Limits", Minor: 1_500_00, Currency: "USD"},
+	}}}
+	trade := func(of *customers.Customer, key string) error {
+		caller.Client = key
+		who, draft := access.With(t.Context(), caller), d.draft()
+		draft.UID = of.UID
+		quote, err := d.FX.Quote(who, draft, changes.RequestOptions{})
+		if err == nil {
+			_, err = d.FX.Accept(who, quote.Result.UID, fx.Acceptance{}, changes.RequestOptions{})
+		}
+		return err
+	}
+	if err := trade(d.of, "portal"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		of  *customers.Customer
+		key string
+	}{{d.of, "portal"}, {d.of, "portal-2"}, {d.Customer(), "portal"}} {
+		if err := trade(c.of, c.key); !errors.Is(err, fx.ErrOwnLimit) {
+			t.Errorf("another 1000.00 of 1500.00 for %s by %s: %v", c.of.UID, c.key, err)
+		}
+	}
+}

@@ -175,9 +175,10 @@ func (s *Service) limitsTx(ctx context.Context, tx *changes.Tx, b bank, q *Quote
 	own = tx.Caller.Limit("Foreign_Exchange", "Daily_Payment_Limits")
 	if own != nil && own.Currency == worth.Currency {
 		var traded int64
-		err := tx.NewRaw(`SELECT coalesce(sum(worth), 0)::bigint FROM fx_trades WHERE tenant = ? AND customer = ?
-			AND trade_date = ? AND maker_login = ? AND maker_client = ? AND status <> ?`, q.Tenant, q.Customer, q.TradeDate,
-			tx.Caller.LoginID, tx.Caller.Client, Cancelled).Scan(ctx, &traded)
+		// of all customers, whatever key the person uses
+		err := tx.NewRaw(`SELECT coalesce(sum(worth), 0)::bigint FROM fx_trades WHERE tenant = ? AND maker_login = ?
+			AND trade_date = ? AND maker_login <> '' AND status <> 'Cancelled'`, q.Tenant, tx.Caller.LoginID, q.TradeDate).
+			Scan(ctx, &traded)
 		if err != nil {
 			return err
 		}

@@ -36,6 +36,7 @@ type answer struct {
 	over rails.Rail
 	id   string // of the message
 	of   string // of the message that it answers
+	from string // the bank that sends it, or the network
 	kind string
 	code string
 	why  string
@@ -67,6 +68,7 @@ func read(from Arrived) *answer {
 		return a
 	}
 	a.kind, a.id = kindOf(m.Type()), m.Head().ID
+	a.from, _ = iso20022.Between(m)
 	switch m := m.(type) {
 	case *iso20022.Status:
 		a.of, a.code = m.Original.MessageID, string(m.Code)

@@ -64,7 +64,10 @@ func (in *intake) credit(a *answer) error {
 	if a.over != rails.Fedwire || why != "" && !again {
 		in.reply(row, a.transfer.Receiver, a.verdict(why))
 	}
-	k := &known{a.over, In, a.id, row.Payment, row.Kind, row.Code, row.Transaction, row.Minor, row.Last4, row.Bank}
+	k := &known{
+		Rail: a.over, Direction: In, MessageID: a.id, Payment: row.Payment, Kind: row.Kind, Code: row.Code,
+		Transaction: row.Transaction, Minor: row.Minor, Last4: row.Last4, Bank: row.Bank,
+	}
 	in.onRecord[place{a.over, In, a.id}] = k
 	if row.Transaction != "" {
 		in.firsts[at] = k

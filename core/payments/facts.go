@@ -45,6 +45,7 @@ type facts struct {
 	virtualNumbers  map[string]virtualaccounts.UID    // by hash
 	virtualPostings []*virtualaccounts.VirtualPosting // of what was booked so far
 	by              access.Caller                     // who brings these about
+	aside           map[customers.UID]int             // payments that wait for repair, where that was looked at
 }
 
 type bankApproval struct {
@@ -248,7 +249,7 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 	f := &facts{
 		tenant: tenant, numbers: map[string]accounts.UID{}, parties: map[accounts.UID]*party{},
 		houses: map[house]accounts.UID{}, known: map[contacts.UID]*contact{},
-		trades: map[fx.TradeUID]*fx.Trade{}, used: map[fx.TradeUID]bool{},
+		trades: map[fx.TradeUID]*fx.Trade{}, used: map[fx.TradeUID]bool{}, aside: map[customers.UID]int{},
 		virtual: map[virtualaccounts.UID]*virtualaccounts.Creditable{}, virtualNumbers: map[string]virtualaccounts.UID{},
 	}
 	payers, payerHashes := s.named(tenant, w.payers)

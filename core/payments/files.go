@@ -24,6 +24,25 @@ const (
 	entriesAtATime = 500
 )
 
+// The files that a routing number has on a day, and those of them that are kept for the windows, so that
+// whoever gives entries back one by one keeps nobody's payments from theirs.
+const (
+	mostFiles      = len(modifiers)
+	filesOfWindows = 16
+)
+
+// lastWindow returns when the last window of ACH began; midnight in New York before the first one of a day.
+func lastWindow(now time.Time) time.Time {
+	today := calendar.Today(now)
+	begun := calendar.Clock(0).On(today)
+	for _, window := range calendar.Default().ACH {
+		if at := window.On(today); calendar.IsBankingDay(today) && !at.After(now) {
+			begun = at
+		}
+	}
+	return begun
+}
+
 // numbers are how far a routing number has come in numbering its files and entries.
 type numbers struct {
 	Day   time.Time `bun:"day,type:date"` // of the last file, in New York
@@ -41,13 +60,18 @@ type waitingEntry struct {
 
 var (
 	// a file is made when no more entries are about to come into it, and a minute after the first one at the
-	// latest
-	findingOrigin = db.NewQuery[Entry](`SELECT origin FROM (
-		  SELECT origin, taken_at FROM ach_entries WHERE tenant = $1 AND taken_at IS NOT NULL AND file IS NULL
-		  UNION ALL SELECT origin, returned_at FROM ach_received WHERE tenant = $1 AND returned_at IS NOT NULL AND file IS NULL
-		  UNION ALL SELECT origin, asked_at FROM ach_reversals WHERE tenant = $1 AND file IS NULL
-		) AS w WHERE taken_at <= $2::timestamptz - interval '1 minute' OR NOT EXISTS (SELECT FROM payments
-		  WHERE tenant = $1 AND state = 'QUEUED' AND rail = 'ACH' AND send_at <= $2) ORDER BY origin LIMIT 1`)
+	// latest. What goes back on request has one of its own at once, while the day has enough of them ($4), and
+	// then waits for a window, the last of which began at $6; of an origin that has no files left today ($5)
+	// everything waits
+	findingOrigin = db.NewQuery[Entry](`SELECT w.origin FROM (
+		  SELECT origin, taken_at, true AS sent FROM ach_entries WHERE tenant = $1 AND taken_at IS NOT NULL AND file IS NULL
+		  UNION ALL SELECT origin, returned_at, false FROM ach_received WHERE tenant = $1 AND returned_at IS NOT NULL AND file IS NULL
+		  UNION ALL SELECT origin, asked_at, false FROM ach_reversals WHERE tenant = $1 AND file IS NULL
+		) AS w LEFT JOIN ach_origins AS o ON o.tenant = $1 AND o.origin = w.origin AND o.day = $3::date
+		WHERE (w.taken_at <= $2::timestamptz - interval '1 minute' OR NOT EXISTS (SELECT FROM payments
+		  WHERE tenant = $1 AND state = 'QUEUED' AND rail = 'ACH' AND send_at <= $2))
+		  AND coalesce(o.files, 0) < CASE WHEN w.sent OR w.taken_at < $6::timestamptz THEN $5::int ELSE $4::int END
+		ORDER BY w.origin LIMIT 1`)
 	lockingNumbers = db.NewQuery[numbers](`SELECT day, files, trace FROM ach_origins WHERE tenant = $1 AND origin = $2
 		FOR UPDATE`)
 )
@@ -64,7 +88,9 @@ func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		sealed, failed = 0, nil // of a try that was rolled back
 		b := db.TxBatch(tx)
-		waiting, ids := db.Queue(b, findingOrigin, caller.Tenant, now), db.Queue(b, takingMessageIDs, 1)
+		waiting := db.Queue(b, findingOrigin, caller.Tenant, now, calendar.Today(now).Format(time.DateOnly),
+			mostFiles-filesOfWindows, mostFiles, lastWindow(now))
+		ids := db.Queue(b, takingMessageIDs, 1)
 		if err := b.Send(ctx); err != nil || len(waiting.Items) == 0 {
 			return err
 		}
@@ -72,8 +98,8 @@ func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
 			tenant: caller.Tenant, origin: waiting.Items[0].Origin, id: ids.Items[0].ID, now: now,
 			traces: map[UID]string{}, backs: map[int64]string{}, reversals: map[UID]string{},
 		}
-		if err := f.numberTx(ctx, tx); err != nil || f.numbers.Files >= len(modifiers) {
-			return err // the others wait for the next day
+		if err := f.numberTx(ctx, tx); err != nil || f.numbers.Files >= mostFiles {
+			return err // somebody else has made the last one
 		}
 		for _, fill := range []func(context.Context, *Service, bun.Tx) (error, error){f.fillTx, f.returnTx, f.reverseTx} {
 			some, err := fill(ctx, s, tx)

@@ -86,13 +86,18 @@ type known struct {
 	Minor       int64      `bun:"amount"`
 	Last4       string     `bun:"number_last4"`
 	Bank        string     `bun:"bank"`
+	// of the payment: the bank on its other side, and the one in between
+	Other   string `bun:"bank_id"`
+	Between string `bun:"intermediary_id"`
 }
 
-var readingKnown = db.NewQuery[known](`SELECT rail, direction, message_id, coalesce(payment, 0) AS payment, kind, code,
-	transaction, coalesce(amount, 0) AS amount, number_last4, bank FROM network_messages WHERE tenant = $1 AND message_id = ANY($2::text[])
-	UNION
-	SELECT rail, direction, message_id, coalesce(payment, 0) AS payment, kind, code,
-	transaction, coalesce(amount, 0) AS amount, number_last4, bank FROM network_messages WHERE tenant = $1 AND transaction = ANY($3::text[])`)
+var readingKnown = db.NewQuery[known](knownOf + ` AND nm.message_id = ANY($2::text[])
+	UNION ` + knownOf + ` AND nm.transaction = ANY($3::text[])`)
+
+const knownOf = `SELECT nm.rail, nm.direction, nm.message_id, coalesce(nm.payment, 0) AS payment, nm.kind, nm.code,
+	nm.transaction, coalesce(nm.amount, 0) AS amount, nm.number_last4, nm.bank, coalesce(pd.bank_id, '') AS bank_id,
+	coalesce(pd.intermediary_id, '') AS intermediary_id FROM network_messages AS nm
+	LEFT JOIN payment_details AS pd ON pd.tenant = $1 AND pd.payment = nm.payment WHERE nm.tenant = $1`
 
 // intake takes in what has arrived, within one transaction.
 type intake struct {
@@ -267,11 +272,26 @@ func (in *intake) take(a *answer) error {
 		return in.inform(a)
 	}
 	kind := ""
-	if k := in.onRecord[a.about()]; k != nil {
+	if k := in.onRecord[a.about()]; k != nil && a.mayAnswer(k) {
 		a.payment, kind = k.Payment, k.Kind
 	}
 	in.messages = append(in.messages, a.message(in.s.keys, in.caller.Tenant, in.now))
 	return in.answer(a, kind)
+}
+
+// mayAnswer reports whether who sends an answer is who may: the network, or a bank that the message went to. What
+// anybody else says is kept, and changes nothing. Whom a return of ours went to is not looked at.
+func (a *answer) mayAnswer(k *known) bool {
+	if a.from == "" || a.from == Profiles[a.over].Operator || k.Kind == returnKind {
+		return true
+	}
+	is := func(bank string) bool { // of a BIC the bank counts, and not the branch
+		if a.over == rails.SWIFT {
+			return bank != "" && bank[:min(8, len(bank))] == a.from[:min(8, len(a.from))]
+		}
+		return bank == a.from
+	}
+	return is(k.Other) || is(k.Between)
 }
 
 // answer does what an answer says to the payment that it is about; kind is that of the message that it

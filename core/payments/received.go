@@ -111,10 +111,22 @@ func decideUntil(came, settlesOn time.Time, zone *time.Location) time.Time {
 	return until
 }
 
+// knownEntry is an entry that is on record. A bank numbers the entries of a batch, so another file of the day may have
+// the number again: the same entry comes again where its amount, account and company are the same, too.
 type knownEntry struct {
-	Trace     string    `bun:"trace"`
-	SettlesOn time.Time `bun:"settles_on,type:date"`
-	Payment   UID       `bun:"payment"`
+	Trace     string          `bun:"trace"`
+	SettlesOn time.Time       `bun:"settles_on,type:date"`
+	Direction rails.EntryType `bun:"direction"`
+	Minor     int64           `bun:"amount"`
+	Last4     string          `bun:"number_last4"`
+	CompanyID string          `bun:"company_id"`
+	Payment   UID             `bun:"payment"`
+}
+
+// key tells entries apart.
+func (k knownEntry) key() knownEntry {
+	k.SettlesOn, k.Payment = ledger.Day(k.SettlesOn.UTC()), 0
+	return k
 }
 
 type receivedID struct {
@@ -124,7 +136,8 @@ type receivedID struct {
 var (
 	// two workers who have the same file take its entries one after the other
 	lockingFile     = db.NewQuery[messageID](`SELECT id FROM network_messages WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE`)
-	readingReceived = db.NewQuery[knownEntry](`SELECT trace, settles_on, coalesce(payment, 0) AS payment FROM ach_received
+	readingReceived = db.NewQuery[knownEntry](`SELECT trace, settles_on, direction, amount, number_last4, company_id,
+		coalesce(payment, 0) AS payment FROM ach_received
 		WHERE tenant = $1 AND trace = ANY($2::text[])`)
 	takingReceivedIDs = db.NewQuery[receivedID](`SELECT nextval('ach_debit_ids') AS id FROM generate_series(1, $1::bigint)`)
 )
@@ -239,13 +252,12 @@ func (s *Service) freshTx(
 	if err := errors.Join(b.Send(ctx), locked.Err); err != nil {
 		return nil, nil, err
 	}
-	before, known := map[int]bool{}, map[string]UID{}
+	before, known := map[int]bool{}, map[knownEntry]UID{}
 	for _, d := range done.Items {
 		before[d.Line] = true
 	}
-	key := func(trace string, day time.Time) string { return trace + " " + day.Format(time.DateOnly) }
 	for _, k := range found.Items {
-		known[key(k.Trace, k.SettlesOn)] = k.Payment
+		known[k.key()] = k.Payment
 	}
 	for i, a := range lines {
 		if before[a.line] {
@@ -254,11 +266,12 @@ func (s *Service) freshTx(
 		e := s.received(a, tenant, ids.Items[i].ID, in)
 		e.row = &Answered{Tenant: tenant, Message: in, Line: a.line, Trace: e.Trace, Code: "entry"}
 		rows = append(rows, e.row)
-		if of, again := known[key(e.Trace, e.SettlesOn)]; again {
+		is := knownEntry{e.Trace, e.SettlesOn, e.Direction, e.Minor, e.Number.Last4, e.CompanyID, 0}.key()
+		if of, again := known[is]; again {
 			e.row.Payment = of
 			continue
 		}
-		known[key(e.Trace, e.SettlesOn)] = 0
+		known[is] = 0
 		fresh = append(fresh, e)
 	}
 	return fresh, rows, nil

@@ -52,7 +52,7 @@ type recurrenceOperations struct {
 func (s *Service) declareRecurrences(all *changes.Service) {
 	s.skip = changes.Declare(all, "skipRecurrence", recurrenceObject, access.CancelPayments, s.skipTx)
 	s.change = changes.Declare(all, "changeRecurrence", recurrenceObject, access.InitiatePayments, s.changeTx).
-		DecidedWith(access.ApprovePayments)
+		DecidedWith(access.ApprovePayments).Partly(s.mayChangeTx)
 	s.cancelSeries = changes.Declare(all, "cancelRecurrence", recurrenceObject, access.CancelPayments, s.cancelSeriesTx)
 }
 
@@ -263,7 +263,8 @@ func (s *Service) cancelSeriesTx(
 func (s *Service) changeTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, d RecurrenceDraft,
 ) (RecurrenceSaved, error) {
-	l := s.changing(customers.Asking[Recurrence](customers.AccessSettings.DualForPayments))
+	asks := false
+	l := s.changing(func(*customers.Held, *Recurrence, *Recurrence) bool { return asks })
 	r, err := l.Modify(ctx, tx, at, func(_, r *Recurrence) error {
 		if err := r.isOneTx(ctx, tx, d.Payment); err != nil {
 			return err
@@ -271,9 +272,52 @@ func (s *Service) changeTx(
 		if err := l.goesOn(r); err != nil {
 			return err
 		}
-		return s.modifyTx(ctx, tx, l, r, d)
+		err := s.modifyTx(ctx, tx, l, r, d)
+		if err == nil {
+			asks, err = s.asksTx(ctx, tx, l, r, d)
+		}
+		return err
 	})
 	return savedRecurrence(r), err
+}
+
+// asksTx reports whether people have to agree to a change of a series, and sets how many and whose: as for
+// one of its payments. One who has agreed may approve such a payment.
+func (s *Service) asksTx(
+	ctx context.Context, tx *changes.Tx, l *series, r *Recurrence, d RecurrenceDraft,
+) (bool, error) {
+	f, err := s.gatherTx(ctx, tx.Tx, r.Tenant, want{payers: []Party{{UID: r.Account}}})
+	if err == nil && f.parties[r.Account] == nil {
+		err = ErrAccount.On("account")
+	}
+	if err != nil {
+		return false, err
+	}
+	next := &Payment{
+		Direction: Out, EntryType: rails.Credit, Rail: r.Rail, Speed: r.Speed, Minor: r.Minor, Currency: r.Currency,
+		SenderAccount: r.Account,
+	}
+	pays := d.Amount != "" || d.Frequency != ""
+	asks := f.asksOf(r.Account) || pays && f.callback(next)
+	if asks {
+		l.Approvers, l.Decides = f.approvers(next)
+	}
+	if asks && !tx.NeedsApproval(asks) {
+		err = MayApprove(tx.Caller, r.Amount())
+	}
+	return asks, err
+}
+
+// mayChangeTx is for the first of two people who agree to a change of a series: the series stays as it is.
+func (s *Service) mayChangeTx(ctx context.Context, tx *changes.Tx, at changes.Target) (int32, error) {
+	if _, err := customers.Hold(s.customers.HoldTx).Of("recurrences", "uid", ErrNoRecurrence)(ctx, tx, &at); err != nil {
+		return 0, err
+	}
+	r, err := lockRecurrenceTx(ctx, tx, at.UID, at.Customer)
+	if err != nil {
+		return 0, err
+	}
+	return r.Version, tx.CheckVersion(r.Version)
 }
 
 // isOneTx returns ErrNoRecurrence unless the payment is one of the series; 0 is one of every series.

@@ -110,6 +110,26 @@ func (a *aside) place() seal.Place {
 	return seal.Place{Tenant: int64(a.Tenant), Column: RepairColumn, Row: int64(a.Payment)}
 }
 
+// mostAside is how many payments of a customer wait for repair at a time, so that they hide nothing from who repairs
+// them.
+const mostAside = 500
+
+// setAsideTx is setAside, unless as many payments of the customer wait as may: then the order is refused.
+func (s *Service) setAsideTx(ctx context.Context, f *facts, tx *changes.Tx, p *Payment, why error) (*Step, error) {
+	there, known := f.aside[p.Customer]
+	if !known {
+		if err := tx.NewRaw(`SELECT count(*) FROM payments WHERE tenant = ? AND customer = ? AND state = 'REPAIR'`,
+			p.Tenant, p.Customer).Scan(ctx, &there); err != nil {
+			return nil, err
+		}
+	}
+	if f.aside[p.Customer] = there; there >= mostAside {
+		return nil, why
+	}
+	f.aside[p.Customer]++
+	return s.setAside(ctx, f, tx, p, why)
+}
+
 // setAside makes a payment wait for repair that cannot be carried out. What was decided of it by then is
 // undone.
 func (s *Service) setAside(ctx context.Context, f *facts, tx *changes.Tx, p *Payment, why error) (*Step, error) {

@@ -71,7 +71,7 @@ func beginAllTx[D any](
 			step, err = begin(ctx, f, m.Tx, nil, p)
 		}
 		if isFault(err) && p != nil && p.order != nil {
-			step, err = s.setAside(ctx, f, m.Tx, p, err)
+			step, err = s.setAsideTx(ctx, f, m.Tx, p, err)
 		}
 		switch {
 		case err == nil:
@@ -187,7 +187,7 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 // mayBeApproved reports why a person may not approve the payment. Who made it may not, be it that somebody
 // else has repaired it since.
 func (p *Payment) mayBeApproved(by access.Caller) error {
-	if by.Client == p.MakerClient && by.LoginID == p.MakerLogin {
+	if by.Accountable().Is(access.Accountable{Client: p.MakerClient, Login: p.MakerLogin}) {
 		return changes.ErrOwn
 	}
 	return MayApprove(by, p.Debited())
@@ -235,9 +235,7 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		p.Date = today
 	}
 	p.plan(tx.Now)
-	c := limits.Counting(p.Tenant)
-	p.recount(c, &was)
-	if err := c.WriteTx(ctx); err != nil {
+	if err := p.movedTx(ctx, tx, &was); err != nil {
 		return err
 	}
 	if p.starts().After(p.today(tx.Caller, tx.Now)) {
@@ -404,6 +402,25 @@ func (p *Payment) planned() limits.Planned {
 		planned.SECCode = p.entry.Class
 	}
 	return planned
+}
+
+// movedTx moves a payment, which was this before, to its new day in the use of limits, if they allow it there:
+// payments that have waited for different days do not all settle on one.
+func (p *Payment) movedTx(ctx context.Context, tx *changes.Tx, was *Payment) error {
+	if !p.counts() || p.Date.Equal(was.Date) {
+		return nil
+	}
+	b := db.TxBatch(tx.Tx)
+	c := limits.Count(b, p.Tenant, []accounts.UID{p.Own()}, p.Date, p.Date)
+	if err := b.Send(ctx); err != nil {
+		return err
+	}
+	was.uncount(c)
+	if over := c.Exceeds(p.planned()); over != nil {
+		return ErrLimit.Saying(over.Message() + ": " + over.Remaining().String() + " is left").With(over.Code)
+	}
+	c.Take(p.planned())
+	return c.WriteTx(ctx)
 }
 
 // recount moves a payment from the day on which it was to settle to its present one.

@@ -101,6 +101,14 @@ func (s *Service) deal(ctx context.Context, tx bun.Tx, worker access.Caller, r *
 	if r.at.Status == StepPending {
 		return r.decided(ctx, tx)
 	}
+	err := changes.EndedTx(ctx, tx, r.Tenant, r.Maker.Client, r.Maker.Person())
+	if errors.Is(err, changes.ErrMakerEnded) {
+		r.at.fails(StepFault{"", "STATUS", "who asked for the batch has no access any more"})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
 	draft, err := r.at.open(s.keys)
 	if err != nil {
 		return err

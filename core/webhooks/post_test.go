@@ -298,3 +298,19 @@ func TestALaterEventOfAPaymentWaitsForTheEarlierOneAndOtherPaymentsDoNot(t *test
 		t.Error("the last is not parked")
 	}
 }
+
+// Who may change a webhook does not have the password that it has sent to an address of their own.
+func TestAPasswordGoesToNoOtherTarget(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, _ := h.hook(h.payer, func(d *webhooks.Draft) {
+		d.BasicUser, d.BasicPassword = given.Of("bank"), given.Of("first secret")
+	})
+	draft := webhooks.Draft{Target: given.Of("https://collector.example")}
+	if _, err := h.Webhooks.Change(h.Staff(), hook, draft, changes.RequestOptions{}); err == nil {
+		t.Error("the password would go to another target")
+	}
+	draft.BasicUser, draft.BasicPassword = given.Of("bank"), given.Of("second secret")
+	_, err := h.Webhooks.Change(h.Staff(), hook, draft, changes.RequestOptions{})
+	h.must(err)
+}

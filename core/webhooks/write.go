@@ -274,6 +274,10 @@ func (s *Service) changeTx(
 				return err
 			}
 		}
+		if now.Target != was.Target && now.BasicUser != "" && draft.BasicPassword.Value == "" {
+			return fault.Field("webhook", "basicPassword", fault.Required,
+				"is required with another target: who chose it need not know that of the former one")
+		}
 		if !draft.BasicUser.Given {
 			return nil
 		}

@@ -1,0 +1,248 @@
+package payments_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/iso20022"
+)
+
+// A file has one of 36 names of its day. One who takes credits back one by one does not use them up.
+func TestWhoTakesCreditsBackKeepsNobodysEntriesFromTheirFile(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	var all []payments.UID
+	for range 40 {
+		all = append(all, s.send(t, s.order("0.10", economy)).UID)
+	}
+	s.until(t, "2026-11-18 14:00")
+	s.through(t, "2026-11-19 09:00")
+	for _, uid := range all {
+		if err := s.takeBack(uid); err != nil {
+			t.Fatal(err)
+		}
+		s.Clock.Advance(10 * time.Second)
+		s.run(t)
+	}
+	payroll := s.send(t, s.order("500.00", economy)).UID
+	s.until(t, "2026-11-19 10:00")
+	s.until(t, "2026-11-19 10:02")
+	files, _, _ := s.files(t)
+	if last := files[len(files)-1]; last[0].Amount.Minor != 500_00 {
+		t.Errorf("after %d files the payment of %s is in none", len(files), payroll)
+	}
+	sent := 0
+	for _, entries := range files[1:] {
+		sent += len(entries)
+	}
+	if sent != 41 {
+		t.Errorf("%d entries", sent)
+	}
+	s.Prove()
+}
+
+// The payments of a series that is changed are confirmed by the bank as one of that amount is.
+func TestACallbackAsksTheBankForAChangedSeries(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	bound := int64(50_00)
+	s.from = s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, coretest.Holding(100_000_00, 0),
+		coretest.Sends, func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound })
+	p := s.send(t, s.order("1", byWire, func(o *payments.Order) { o.Repeat = weekly() }))
+	out, err := s.Payments.ChangeRecurrence(s.Staff(), p.Recurrence, payments.RecurrenceDraft{Amount: "90000"},
+		changes.RequestOptions{})
+	if err != nil || out.Approval == 0 {
+		t.Errorf("%+v %v", out, err)
+	}
+	s.through(t, "2026-11-25 12:00")
+	if got := s.of(t, p.Recurrence); got != "18/11 1.00 PROCESSED, 25/11 1.00 PROCESSED" {
+		t.Error(got)
+	}
+}
+
+func TestAChangedSeriesAsksAsManyAsItsPayments(t *testing.T) {
+	t.Parallel()
+	s := newSender(t, func(c *customers.Customer) {
+		c.Access.PaymentDualApproval, c.Access.NumberOfApprovers = true, 2
+	})
+	order := s.order("1", byWire, func(o *payments.Order) { o.Repeat = weekly() })
+	out, err := s.Payments.Send(s.Someone("maker"), order, changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, who := range []string{"one", "two"} {
+		if _, err := s.Changes.Approve(s.Someone(who), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changed, err := s.Payments.ChangeRecurrence(s.Someone("maker"), out.Result.Recurrence, payments.RecurrenceDraft{Amount: "90000"},
+		changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	small := access.ApplicationLimits{Name: "Payments", Limits: []access.Limit{
+		{Name: "Per_Transaction_Payment_Approve_Limits", Minor: 5_00, Currency: "USD"},
+	}}
+	caller, _ := access.Require(s.Someone("one"))
+	caller.Limits = append(caller.Limits, small)
+	bounded := access.With(t.Context(), caller)
+	pays := func(want string) {
+		t.Helper()
+		if r := s.series(t, out.Result.Recurrence); r.Amount().String() != want {
+			t.Errorf("the series pays %s, want %s", r.Amount(), want)
+		}
+	}
+	approve := func(who context.Context) error {
+		_, err := s.Changes.Approve(who, changes.UID(changed.Approval), changes.RequestOptions{})
+		return err
+	}
+	if err := approve(s.Someone("two")); err != nil {
+		t.Error(err)
+	}
+	pays("1.00")
+	if err := approve(bounded); !errors.Is(err, payments.ErrApproveLimit) {
+		t.Errorf("above the own bound: %v", err)
+	}
+	pays("1.00")
+	if err := approve(s.Someone("three")); err != nil {
+		t.Error(err)
+	}
+	pays("90000.00")
+}
+
+// Who asked for a payment does not approve it when somebody else has repaired it, whatever key they use.
+func TestWhoAskedDoesNotApproveARepairThroughAnotherKey(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	linda, _ := access.Require(s.Someone("linda"))
+	linda.Client = "portal-1"
+	o := s.order("250.00", repairably)
+	described(&o)
+	o.Receiver.Bank.ID = "011000138"
+	made, err := s.Payments.Send(access.With(t.Context(), linda), o, changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := o.Receiver
+	to.Bank.ID = "611590103"
+	done, err := s.Payments.Repair(s.Someone("maria"), made.Result.UID, payments.Repairs{Receiver: &to}, changes.RequestOptions{})
+	if err != nil || done.Approval == 0 {
+		t.Fatal(done, err)
+	}
+	linda.Client = "portal-2"
+	if _, err := s.Changes.Approve(access.With(t.Context(), linda), changes.UID(done.Approval), changes.RequestOptions{}); err == nil {
+		t.Error("who asked has approved")
+	}
+}
+
+// Only the network and the bank that a payment went to say what became of it.
+func TestAStrangerRefusesNoPayment(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	p := s.send(t, s.order("10.22")) // which the network never answers
+	s.run(t)
+	b := s.Batch()
+	messages := s.Payments.MessagesOf(s.Staff(), b, []payments.UID{p.UID})
+	if err := b.Send(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	refuses := func(number int, by string) {
+		t.Helper()
+		s.deliver(t, rails.FedNow, &iso20022.Status{
+			Group: s.group(rails.FedNow, number), Code: iso20022.Rejected, Reasons: []iso20022.Reason{{Code: "AC03"}},
+			Original: iso20022.Original{
+				MessageID: messages.Of[p.UID][0].MessageID, Type: iso20022.TypeCreditTransfer, CreatedAt: s.Now(),
+				EndToEndID: "E", TransactionID: p.UID.String(), UETR: "00000000-0000-4000-8000-000000004711",
+			},
+			AcceptedAt: s.Now(), Sender: by, Receiver: ours,
+		})
+	}
+	refuses(31, "021000021")
+	if got := s.life(t, p.UID); got != "QUEUED SENT" {
+		t.Errorf("a stranger has refused it: %s", got)
+	}
+	refuses(32, theirs)
+	if got := s.life(t, p.UID); got != "QUEUED SENT REJECTED" {
+		t.Error(got)
+	}
+	s.has(t, 100_000_00, 0)
+	s.Prove()
+}
+
+// Payments that waited for approval for different days do not all settle on one, above its limit.
+func TestWhatIsApprovedLateCountsOnItsNewDay(t *testing.T) {
+	t.Parallel()
+	s := newSender(t, func(c *customers.Customer) { c.Access.PaymentDualApproval = true })
+	s.Limit(&customers.Customer{UID: s.from.Customer}, "INSTANT_PAYMENT_LIMIT_PER_DAY", 100_00)
+	var waiting []changes.UID
+	for n := range 3 {
+		out, err := s.Payments.Send(s.Someone("maker"), s.order("100", func(o *payments.Order) { o.Date = day(n) }),
+			changes.RequestOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		waiting = append(waiting, changes.UID(out.Approval))
+	}
+	s.Clock.Advance(48 * time.Hour)
+	for i, uid := range waiting {
+		_, err := s.Changes.Approve(s.Checker(), uid, changes.RequestOptions{})
+		if late := i < 2; late != errors.Is(err, payments.ErrLimit) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	s.Clock.Advance(24 * time.Hour)
+	if _, err := s.Changes.Approve(s.Checker(), waiting[0], changes.RequestOptions{}); err != nil {
+		t.Errorf("on a day that has room: %v", err)
+	}
+	s.Prove()
+}
+
+// A bank numbers its entries within a batch: another file may have the number of the day again, for another entry.
+func TestAnEntryWithTheNumberOfAnotherIsBooked(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t)
+	e := entryOf{trace: 1, effective: "2026-11-17", minor: 10_00}
+	another := entryOf{name: " other", trace: 1, effective: "2026-11-17", minor: 2_500_00}
+	for _, body := range []string{s.file(t, e), s.file(t, another), s.file(t, another)} {
+		s.arrive(t, rails.ACH, body)
+		s.run(t)
+	}
+	s.has(t, 102_510_00, 0)
+	s.Prove()
+}
+
+// Whoever asks for what cannot be paid fills nobody's list without end.
+func TestSoManyPaymentsWaitForRepair(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	o := s.order("250.00", repairably)
+	described(&o)
+	o.Receiver.Bank.ID = "011000138"
+	var all sync.WaitGroup
+	var kept atomic.Int32
+	for range 4 {
+		all.Go(func() {
+			for range 130 {
+				if _, err := s.Payments.Send(s.Staff(), o, changes.RequestOptions{}); err == nil {
+					kept.Add(1)
+				} else if !errors.Is(err, payments.ErrBank) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	if all.Wait(); kept.Load() < 500 || kept.Load() > 510 { // those of another lane at the same time do not count
+		t.Errorf("%d wait", kept.Load())
+	}
+}
