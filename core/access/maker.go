@@ -1,6 +1,10 @@
 package access
 
-import "github.com/google/uuid"
+import (
+	"slices"
+
+	"github.com/google/uuid"
+)
 
 // Maker is who asked for payments that are made later, as far as they are decided by that.
 type Maker struct {
@@ -10,12 +14,19 @@ type Maker struct {
 	Responsible uuid.UUID `json:"responsible,omitzero"`
 	Entity      int64     `json:"entity"`
 	Reach       Reach     `json:"reach"`
-	Limit       *Limit    `json:"limit,omitempty"` // of one payment, the person's own
+	Limits      []Limit   `json:"limits,omitempty"` // the person's own, of payments
+	Limit       *Limit    `json:"limit,omitempty"`  // of one payment, as releases before kept it alone
 }
 
 // MakerOf keeps who asks.
 func MakerOf(c Caller) Maker {
-	return Maker{c.Client, c.LoginID, c.User, c.Responsible, c.Entity, c.Reach, c.PaymentLimit()}
+	m := Maker{Client: c.Client, Login: c.LoginID, User: c.User, Responsible: c.Responsible, Entity: c.Entity, Reach: c.Reach}
+	for _, name := range []string{PerPayment, PaidPerDay, PaidPerMonth} {
+		if own := c.Limit(OfPayments, name); own != nil {
+			m.Limits = append(m.Limits, *own)
+		}
+	}
+	return m
 }
 
 // Person is who asked, or who is responsible for the API key that did; uuid.Nil if not known.
@@ -33,16 +44,20 @@ func (m Maker) Caller(worker Caller) Caller {
 		User: m.User, Responsible: m.Responsible, Entity: m.Entity, Reach: m.Reach,
 		Permissions: []Permission{InitiatePayments},
 	}
+	own := slices.Clone(m.Limits)
 	if m.Limit != nil {
-		c.Limits = []ApplicationLimits{{Name: paymentsApplication, Limits: []Limit{*m.Limit}}}
+		own = append(own, *m.Limit)
+	}
+	if len(own) > 0 {
+		c.Limits = []ApplicationLimits{{Name: OfPayments, Limits: own}}
 	}
 	return c
 }
 
-// PaymentLimit returns the most that the person may pay in one payment; nil if nothing bounds it.
-func (c Caller) PaymentLimit() *Limit { return c.Limit(paymentsApplication, perPayment) }
-
+// The limits of what people pay, as roles name them.
 const (
-	paymentsApplication = "Payments"
-	perPayment          = "Per_Transaction_Payment_Limits"
+	OfPayments   = "Payments" // the application
+	PerPayment   = "Per_Transaction_Payment_Limits"
+	PaidPerDay   = "Daily_Payment_Limits"
+	PaidPerMonth = "Monthly_Payment_Limits"
 )

@@ -109,7 +109,7 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		f.RejectReason = tx.Options.Reason
 		return s.decideTx(ctx, tx, was, f, Rejected)
 	}
-	if err := payments.MayApprove(tx.Caller, money.Of(f.Largest, inCents)); err != nil {
+	if err := f.approveTx(ctx, tx); err != nil {
 		return err
 	}
 	f.ApprovedBy, f.ApprovedAt = nameOf(tx.Caller), &tx.Now
@@ -120,13 +120,20 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target) (int32, error) {
 	f, was, err := s.decidingTx(ctx, tx, at)
 	if err == nil {
-		err = payments.MayApprove(tx.Caller, money.Of(f.Largest, inCents))
+		err = f.approveTx(ctx, tx)
 	}
 	if err != nil {
 		return 0, err
 	}
 	err = s.decideTx(ctx, tx, was, f, PartlyApproved)
 	return f.Version, err
+}
+
+// approveTx returns payments.ErrApproveLimit for a file that is above what the person may approve: its largest
+// payment above the limit of one, or all together above what is left of the day or the month.
+func (f *BulkFile) approveTx(ctx context.Context, tx *changes.Tx) error {
+	return payments.ApproveTx(ctx, tx.Tx, tx.Caller, money.Of(f.Largest, inCents), money.Of(f.Credits+f.Debits, inCents),
+		tx.Now)
 }
 
 // decidingTx locks a file that people decide on.

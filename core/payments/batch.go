@@ -31,7 +31,7 @@ func transfers(drafts []*Draft) want {
 func (s *Service) RefusalsTx(
 	ctx context.Context, tx bun.Tx, by access.Caller, drafts []*Draft, now time.Time,
 ) ([]error, error) {
-	f, err := s.look(ctx, func() *db.Batch { return db.TxBatch(tx) }, by.Tenant, transfers(drafts))
+	f, err := s.look(ctx, func() *db.Batch { return db.TxBatch(tx) }, by.Tenant, transfers(drafts).madeBy(now, by))
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ type MadeTransfer struct {
 func (s *Service) TransferTx(
 	ctx context.Context, tx bun.Tx, by access.Caller, draft Draft, now time.Time,
 ) (made MadeTransfer, err error) {
-	f, err := s.gatherTx(ctx, tx, by.Tenant, transfers([]*Draft{&draft}))
+	f, err := s.gatherTx(ctx, tx, by.Tenant, transfers([]*Draft{&draft}).madeBy(now, by))
 	if err != nil {
 		return made, err
 	}

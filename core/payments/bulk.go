@@ -48,7 +48,7 @@ func (s *Service) Plan(
 	if len(formed) == 0 {
 		return all, nil
 	}
-	f, err := s.lookAt(ctx, by.Tenant, wantedBy(formed, now))
+	f, err := s.lookAt(ctx, by.Tenant, wantedBy(formed, now).madeBy(now, by))
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (s *Service) MakeAllTx(
 			o.Date = time.Time{} // its day has passed while it waited
 		}
 	}
-	f, err := s.gatherTx(ctx, tx, by.Tenant, wantedBy(orders, now))
+	f, err := s.gatherTx(ctx, tx, by.Tenant, wantedBy(orders, now).madeBy(now, by))
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func (f *facts) drawDebit(s *Service, by access.Caller, o *Order, now time.Time)
 	}
 	amount, err := orderAmount(o, creditor)
 	if err == nil {
-		err = mayPay(by, amount)
+		err = f.mayPay(by, amount)
 	}
 	if err != nil {
 		return nil, err

@@ -194,6 +194,11 @@ func (s *Service) decideAllTx(
 	if err != nil {
 		return nil, nil, err
 	}
+	b := db.TxBatch(tx.Tx)
+	w.own = countOwn(b, lockingOwn, tx.Caller.Tenant, approved, boundedOf(approved, tx.Now, tx.Caller))
+	if err := b.Send(ctx); err != nil {
+		return nil, nil, err
+	}
 	for _, p := range locked {
 		e := exceptions[int64(p.UID)]
 		if e == nil {
@@ -219,7 +224,7 @@ func (s *Service) decideAllTx(
 			return nil, nil, err
 		}
 	}
-	return done, faults, w.writeRowsTx(ctx, tx.Tx)
+	return done, faults, errors.Join(w.own.writeTx(ctx), w.writeRowsTx(ctx, tx.Tx))
 }
 
 // settle does what somebody decides on a debit: all of it, or nothing and the reason why.
@@ -230,7 +235,7 @@ func (w *entryWork) settle(p *Payment, e *positivepay.Exception, approve bool) e
 		}
 		return w.sendBack(p, notWanted(e.SECCode))
 	}
-	if err := MayApprove(w.caller, p.Amount()); err != nil {
+	if err := w.own.exceeded(approved, w.caller, p.Amount()); err != nil {
 		return err
 	}
 	was, told := *e, len(w.told)
@@ -240,6 +245,8 @@ func (w *entryWork) settle(p *Payment, e *positivepay.Exception, approve bool) e
 	err := w.goOn(p)
 	if err != nil { // the exception goes on waiting
 		*e, w.told, w.decided = was, w.told[:told], w.decided[:len(w.decided)-1]
+	} else {
+		w.own.take(w.caller, p.Amount())
 	}
 	return err
 }

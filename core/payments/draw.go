@@ -82,7 +82,7 @@ func (f *facts) draw(s *Service, by access.Caller, d *Draft, now time.Time) (*Pa
 		return nil, fault.Field("payment", "paymentAmount", fault.Malformed,
 			fmt.Sprintf("must be an amount of %s with at most %d decimals", sender.Currency, sender.Currency.Digits()))
 	}
-	if err := mayPay(by, amount); err != nil {
+	if err := f.mayPay(by, amount); err != nil {
 		return nil, err
 	}
 	today := ledger.Day(now.In(by.Location()))
@@ -110,13 +110,9 @@ func (f *facts) draw(s *Service, by access.Caller, d *Draft, now time.Time) (*Pa
 	return p, f.repeat(s, p, d.Repeat, d.repeated(p))
 }
 
-// mayPay returns ErrOwnLimit for an amount above the person's own bound.
-func mayPay(by access.Caller, amount money.Amount) error {
-	if own := by.PaymentLimit(); own != nil && own.Currency == amount.Currency &&
-		amount.Minor > own.Minor {
-		return ErrOwnLimit.With(own.Value().String())
-	}
-	return nil
+// mayPay returns ErrOwnLimit for an amount above the person's own limits.
+func (f *facts) mayPay(by access.Caller, amount money.Amount) error {
+	return f.own.exceeded(paid, by, amount)
 }
 
 // asks reports whether a payment needs a second person.

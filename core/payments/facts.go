@@ -45,6 +45,7 @@ type facts struct {
 	virtualNumbers  map[string]virtualaccounts.UID    // by hash
 	virtualPostings []*virtualaccounts.VirtualPosting // of what was booked so far
 	by              access.Caller                     // who brings these about
+	own             *ownUse                           // of people whose roles bound what they pay in a day or a month
 	aside           map[customers.UID]int             // payments that wait for repair, where that was looked at
 }
 
@@ -194,6 +195,13 @@ type want struct {
 	created        int       // of the payments, at most
 	recurrences    int       // series that begin, at most
 	journals       int       // at most, beside those of the payers
+	people         bounded   // who make new payments
+}
+
+// madeBy adds who makes the payments.
+func (w want) madeBy(now time.Time, callers ...access.Caller) want {
+	w.people = boundedOf(paid, now, callers...)
+	return w
 }
 
 // house is an account of the bank's own.
@@ -229,6 +237,7 @@ func (s *Service) gatherTx(ctx context.Context, tx bun.Tx, tenant access.Tenant,
 		recurrences: func(b *db.Batch, n int) *db.Rows[takenRecurrence] {
 			return db.Queue(b, takingRecurrenceUIDs, n)
 		},
+		own: lockingOwn,
 	}, tenant, w)
 }
 
@@ -242,6 +251,7 @@ type reading struct {
 	trades func(b *db.Batch, tenant access.Tenant, of []fx.TradeUID) *db.Rows[fx.Trade]
 	// numbers for new series
 	recurrences func(b *db.Batch, n int) *db.Rows[takenRecurrence]
+	own         *db.Query[personUse]
 }
 
 // gather reads what payments are decided by.
@@ -325,6 +335,7 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 		}
 	}
 	b = r.batch()
+	f.own = countOwn(b, r.own, tenant, paid, w.people)
 	if len(refs) > 0 {
 		slices.Sort(refs)
 		f.banks = banks.Known(b, slices.Compact(refs), reached)

@@ -50,7 +50,7 @@ func (s *Service) sendTx(ctx context.Context, tx *changes.LaneTx, members []*cha
 	for i, m := range members {
 		orders[i] = &m.Draft
 	}
-	w := wantedBy(orders, tx.Now)
+	w := wantedBy(orders, tx.Now).madeBy(tx.Now, callersOf(members)...)
 	f, err := s.gatherTx(ctx, tx.Tx, tx.Tenant, w)
 	if err != nil {
 		return err
@@ -58,6 +58,14 @@ func (s *Service) sendTx(ctx context.Context, tx *changes.LaneTx, members []*cha
 	return beginAllTx(ctx, s, f, members, func(m *changes.Member[Order, Saved]) (*Payment, error) {
 		return f.drawOrder(s, m.Tx.Caller, &m.Draft, m.Tx.Now)
 	})
+}
+
+// callersOf returns who makes the payments of a lane.
+func callersOf[D any](members []*changes.Member[D, Saved]) (all []access.Caller) {
+	for _, m := range members {
+		all = append(all, m.Tx.Caller)
+	}
+	return all
 }
 
 // wantedBy returns what orders need facts about.
@@ -94,7 +102,7 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 		MakerClient: by.Client, MakerLogin: by.LoginID, CreatedAt: now, UpdatedAt: now,
 	}
 	p.Exchange, err = f.exchanged(o, sender, amount)
-	if own := mayPay(by, p.Debited()); own != nil {
+	if own := f.mayPay(by, p.Debited()); own != nil {
 		return nil, own
 	}
 	if fee := f.price(by, p, o.Fee); fee != nil {

@@ -21,7 +21,7 @@ import (
 var Tables = db.Tables{
 	Own: []string{
 		"ach_answers", "ach_received", "ach_entries", "ach_origins", "ach_reversals", "information_requests", "network_messages",
-		"payment_details", "payment_repairs", "payment_requests", "payment_steps", "payments", "recurrences",
+		"payment_details", "payment_repairs", "payment_requests", "payment_steps", "payments", "person_usage", "recurrences",
 	},
 	Reads: map[string]string{
 		"bulk_file_lines":  "which file a payment is of, in the statements that tell of payments",

@@ -121,7 +121,7 @@ func (s *Service) PreviewSend(ctx context.Context, order Order) (*Preview, error
 		v.Faults, err = faultsIn(form)
 		return v, err
 	}
-	f, err := s.lookAt(ctx, caller.Tenant, wantedBy([]*Order{&order}, now))
+	f, err := s.lookAt(ctx, caller.Tenant, wantedBy([]*Order{&order}, now).madeBy(now, caller))
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (s *Service) PreviewTransfer(ctx context.Context, draft Draft) (*Preview, e
 		return v, err
 	}
 	w := want{created: 1, recurrences: 1, payers: []Party{draft.Sender}, payees: []Party{draft.Receiver}}
-	f, err := s.lookAt(ctx, caller.Tenant, w)
+	f, err := s.lookAt(ctx, caller.Tenant, w.madeBy(now, caller))
 	if err != nil {
 		return nil, err
 	}
@@ -217,6 +217,7 @@ func (s *Service) look(
 			}
 			return numbers
 		},
+		own: readingOwn,
 	}, tenant, w)
 	if err != nil {
 		return nil, err
@@ -230,7 +231,7 @@ func (s *Service) look(
 // supposed returns facts that change with a payment that is never made, while these stay.
 func (f *facts) supposed() *facts {
 	copied := *f
-	copied.books = f.books.Supposed()
+	copied.books, copied.own = f.books.Supposed(), f.own.supposed()
 	return &copied
 }
 

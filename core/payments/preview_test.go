@@ -84,12 +84,13 @@ func newVaried(t *testing.T) *varied {
 	in(plain, 0, func(a *accounts.Account) { a.SystemOfRecord = accounts.OtherCore })
 	in(b.Customer(func(c *customers.Customer) { c.Status = customers.Suspended }), 1_000_00)
 	in(b.Customer(coretest.OwnedBy(stopped)), 1_000_00)
-	bounded, _ := access.Require(b.Checker())
-	bounded.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{
-		Name: "Per_Transaction_Payment_Limits", Currency: "USD", Minor: 400_00,
-	}}}}
+	teller, _ := access.Require(b.Someone("teller"))
+	teller.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{
+		{Name: "Per_Transaction_Payment_Limits", Currency: "USD", Minor: 400_00},
+		{Name: "Daily_Payment_Limits", Currency: "USD", Minor: 700_00},
+	}}}
 	v.callers = []context.Context{
-		b.Staff(), b.Checker(), b.Partner(partner), access.With(t.Context(), bounded), b.As(access.InitiatePayments),
+		b.Staff(), b.Checker(), b.Partner(partner), access.With(t.Context(), teller), b.As(access.InitiatePayments),
 		b.Reader(),
 	}
 	return v

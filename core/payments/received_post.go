@@ -24,6 +24,7 @@ type entryWork struct {
 
 	told    []changes.Change
 	decided []*positivepay.Exception
+	own     *ownUse // of who decides
 }
 
 // begin lets a payment that has come begin its life in a state.

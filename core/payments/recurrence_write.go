@@ -303,7 +303,7 @@ func (s *Service) asksTx(
 		l.Approvers, l.Decides = f.approvers(next)
 	}
 	if asks && !tx.NeedsApproval(asks) {
-		err = MayApprove(tx.Caller, r.Amount())
+		err = ApproveTx(ctx, tx.Tx, tx.Caller, r.Amount(), r.Amount(), tx.Now)
 	}
 	return asks, err
 }
@@ -406,7 +406,7 @@ func (s *Service) payMoreTx(ctx context.Context, tx *changes.Tx, r *Recurrence, 
 		return fault.Field(recurrenceObject, "amount", fault.Malformed,
 			fmt.Sprintf("must be an amount of %s with at most %d decimals", r.Currency, r.Currency.Digits()))
 	}
-	if err := fault.Called(mayPay(tx.Caller, amount), calledInSeries); err != nil {
+	if err := fault.Called(paid.each(tx.Caller, amount), calledInSeries); err != nil {
 		return err
 	}
 	if r.Minor = amount.Minor; r.Speed == "" || r.Next == nil {

@@ -234,7 +234,7 @@ func (s *Service) repairTx(
 	if err := o.called(o.check()); err != nil {
 		return Saved{}, err
 	}
-	w := wantedBy([]*Order{o}, tx.Now)
+	w := wantedBy([]*Order{o}, tx.Now).madeBy(tx.Now, tx.Caller)
 	w.created = 0
 	f, err := s.gatherTx(ctx, tx.Tx, tx.Caller.Tenant, w)
 	if err != nil {

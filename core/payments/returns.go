@@ -298,7 +298,7 @@ func (s *Service) agreedTx(
 		return saved(was), tx.Propose(ctx, proposal)
 	}
 	if asks { // and somebody has agreed
-		if err := MayApprove(tx.Caller, amount); err != nil {
+		if err := ApproveTx(ctx, tx.Tx, tx.Caller, amount, amount, tx.Now); err != nil {
 			return Saved{}, err
 		}
 	} else if err := tx.RequireNoOpenApproval(ctx, p.UID); err != nil {
@@ -321,7 +321,7 @@ func (s *Service) mayGoOnTx(ctx context.Context, tx *changes.Tx, at changes.Targ
 		err = tx.CheckVersion(p.Version)
 	}
 	if err == nil {
-		err = MayApprove(tx.Caller, p.Debited())
+		err = ApproveTx(ctx, tx.Tx, tx.Caller, p.Debited(), p.Debited(), tx.Now)
 	}
 	if err != nil {
 		return 0, err

@@ -13,7 +13,6 @@ import (
 	"bankgraph/core/fault"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
-	"bankgraph/core/money"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 	"bankgraph/core/virtualaccounts"
@@ -49,7 +48,7 @@ func (s *Service) transferTx(
 			w.recurrences++
 		}
 	}
-	f, err := s.gatherTx(ctx, tx.Tx, tx.Tenant, w)
+	f, err := s.gatherTx(ctx, tx.Tx, tx.Tenant, w.madeBy(tx.Now, callersOf(members)...))
 	if err != nil {
 		return err
 	}
@@ -96,6 +95,9 @@ func (f *facts) writeTx(ctx context.Context) error {
 		if err := f.limits.WriteTx(ctx); err != nil {
 			return err
 		}
+	}
+	if err := f.own.writeTx(ctx); err != nil {
+		return err
 	}
 	if err := f.books.WriteTx(ctx); err != nil {
 		return err
@@ -144,8 +146,16 @@ func begin(ctx context.Context, f *facts, tx *changes.Tx, was, p *Payment) (step
 }
 
 // start decides what a new payment begins with: it waits for a second person or for its day, or is carried
-// out.
+// out. It counts for who makes it.
 func (f *facts) start(p *Payment, by access.Caller, now time.Time, waits bool) (State, error) {
+	to, err := f.begins(p, by, now, waits)
+	if err == nil {
+		f.own.take(by, p.Debited())
+	}
+	return to, err
+}
+
+func (f *facts) begins(p *Payment, by access.Caller, now time.Time, waits bool) (State, error) {
 	switch {
 	case waits:
 		return PendingApproval, nil
@@ -176,7 +186,7 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 		err = tx.CheckVersion(p.Version)
 	}
 	if err == nil {
-		err = p.mayBeApproved(tx.Caller)
+		err = p.mayBeApprovedTx(ctx, tx)
 	}
 	if err == nil {
 		err = s.enterTx(ctx, tx, &was, p, to, "")
@@ -184,22 +194,14 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 	return p.Version, err
 }
 
-// mayBeApproved reports why a person may not approve the payment. Who made it may not, be it that somebody
+// mayBeApprovedTx reports why a person may not approve the payment. Who made it may not, be it that somebody
 // else has repaired it since.
-func (p *Payment) mayBeApproved(by access.Caller) error {
+func (p *Payment) mayBeApprovedTx(ctx context.Context, tx *changes.Tx) error {
+	by := tx.Caller
 	if by.Accountable().Is(access.Accountable{Client: p.MakerClient, Login: p.MakerLogin}) {
 		return changes.ErrOwn
 	}
-	return MayApprove(by, p.Debited())
-}
-
-// MayApprove returns ErrApproveLimit for an amount above what the person's own roles let them approve.
-func MayApprove(by access.Caller, amount money.Amount) error {
-	if most := by.Limit("Payments", "Per_Transaction_Payment_Approve_Limits"); most != nil &&
-		most.Currency == amount.Currency && amount.Minor > most.Minor {
-		return ErrApproveLimit.With(most.Value().String())
-	}
-	return nil
+	return ApproveTx(ctx, tx.Tx, by, p.Debited(), p.Debited(), tx.Now)
 }
 
 // settleTx carries out a payment that waited for a second person, or cancels it if that person said no. One
@@ -225,7 +227,7 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		}
 		return s.enterTx(ctx, tx, &was, p, Cancelled, tx.Options.Reason)
 	}
-	if err := p.mayBeApproved(tx.Caller); err != nil {
+	if err := p.mayBeApprovedTx(ctx, tx); err != nil {
 		return err
 	}
 	if err := s.followsTx(ctx, tx, p, true); err != nil {

@@ -1,0 +1,245 @@
+package payments
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"bankgraph/core/access"
+	"bankgraph/core/fault"
+	"bankgraph/core/ledger"
+	"bankgraph/core/money"
+	"bankgraph/db"
+)
+
+// What a person makes, and approves, is bounded by that person's roles: each payment, and all of a day and of
+// a month in the bank's zone (rest/CONTRACT.md, a person's own limits). It counts for the person whatever key
+// and customer it was done with, and whatever becomes of it, while the roles bound it.
+
+// act is what people do with payments.
+type act string
+
+const (
+	paid     act = "PAID"
+	approved act = "APPROVED"
+)
+
+// ownLimits are the limits that roles name for an act.
+type ownLimits struct {
+	each, daily, monthly string
+	exceeded             *fault.Fault
+	verb                 string
+}
+
+var ownLimitsOf = map[act]ownLimits{
+	paid: {
+		access.PerPayment, access.PaidPerDay, access.PaidPerMonth, ErrOwnLimit, "pay",
+	},
+	approved: {
+		"Per_Transaction_Payment_Approve_Limits", "Daily_Payment_Approve_Limits", "Monthly_Payment_Approve_Limits",
+		ErrApproveLimit, "approve",
+	},
+}
+
+// each returns a fault for an amount above what the caller may pay, or approve, in one payment. A limit binds
+// amounts in its own currency, which is the bank's.
+func (a act) each(by access.Caller, amount money.Amount) error {
+	l := ownLimitsOf[a]
+	if own := by.Limit(access.OfPayments, l.each); own != nil && own.Currency == amount.Currency &&
+		amount.Minor > own.Minor {
+		return l.exceeded.With(own.Value().String())
+	}
+	return nil
+}
+
+// period is a limit of a day or a month.
+type period struct {
+	limit *access.Limit
+	in    string
+	used  func(*personUse) int64
+}
+
+func (a act) periods(by access.Caller) (all []period) {
+	if by.User == uuid.Nil {
+		return nil
+	}
+	l := ownLimitsOf[a]
+	for _, p := range []period{
+		{by.Limit(access.OfPayments, l.daily), "a day", func(u *personUse) int64 { return u.Today }},
+		{by.Limit(access.OfPayments, l.monthly), "a month", func(u *personUse) int64 { return u.Month }},
+	} {
+		if p.limit != nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// personUse is what a person has made, or approved, so far.
+type personUse struct {
+	Person string `bun:"person"` // a UUID
+	Today  int64  `bun:"today"`  // minor units
+	Month  int64  `bun:"month"`  // with today
+
+	added int64 // by this transaction
+}
+
+// ownUse counts what people do within one transaction. It knows those whose roles bound a day or a month.
+type ownUse struct {
+	tenant access.Tenant
+	act    act
+	day    time.Time
+	in     money.Currency
+	rows   *db.Rows[personUse]
+	of     map[string]*personUse
+}
+
+// bounded are the people of whom a day or a month is bounded.
+type bounded struct {
+	day    time.Time // in the bank's zone
+	people map[string]money.Currency
+}
+
+// boundedOf returns those of callers of whom a day or a month is bounded for an act.
+func boundedOf(of act, now time.Time, callers ...access.Caller) (b bounded) {
+	for _, by := range callers {
+		if periods := of.periods(by); len(periods) > 0 {
+			if b.people == nil {
+				b.people = map[string]money.Currency{}
+			}
+			b.people[by.User.String()], b.day = periods[0].limit.Currency, ledger.Day(now.In(by.Location()))
+		}
+	}
+	return b
+}
+
+const monthOf = `coalesce((SELECT sum(m.amount) FROM person_usage AS m WHERE m.tenant = $1 AND m.person = l.person
+	AND m.act = $3 AND m.currency = $4 AND m.day >= date_trunc('month', $5::date)::date AND m.day < $5::date), 0)::bigint`
+
+var (
+	// the row of the day is locked, also for who does something for the first time that day
+	lockingOwn = db.NewQuery[personUse](`WITH l AS (INSERT INTO person_usage AS u (tenant, person, act, currency, day)
+		SELECT $1, p::uuid, $3, $4, $5::date FROM unnest($2::text[]) AS p ORDER BY p
+		ON CONFLICT (tenant, person, act, currency, day) DO UPDATE SET amount = u.amount RETURNING u.person, u.amount)
+		SELECT l.person, l.amount AS today, l.amount + ` + monthOf + ` AS month FROM l`)
+	readingOwn = db.NewQuery[personUse](`SELECT l.person, coalesce(u.amount, 0) AS today,
+		coalesce(u.amount, 0) + ` + monthOf + ` AS month
+		FROM (SELECT p::uuid AS person FROM unnest($2::text[]) AS p) AS l LEFT JOIN person_usage AS u ON u.tenant = $1
+		AND u.person = l.person AND u.act = $3 AND u.currency = $4 AND u.day = $5::date`)
+)
+
+// countOwn reads what people have done, when the batch is sent; nil where nobody is bounded.
+func countOwn(b *db.Batch, query *db.Query[personUse], tenant access.Tenant, of act, who bounded) *ownUse {
+	people := slices.Sorted(maps.Keys(who.people))
+	if len(people) == 0 {
+		return nil
+	}
+	o := &ownUse{tenant: tenant, act: of, day: who.day, in: who.people[people[0]]}
+	o.rows = db.Queue(b, query, tenant, people, string(of), string(o.in), o.day.Format(time.DateOnly))
+	return o
+}
+
+// use returns what a person has done so far; nil if it is not counted.
+func (o *ownUse) use(by access.Caller, in money.Currency) *personUse {
+	if o == nil || by.User == uuid.Nil || in != o.in {
+		return nil
+	}
+	if o.of == nil {
+		o.of = map[string]*personUse{}
+		for _, u := range o.rows.Items {
+			o.of[u.Person] = u
+		}
+	}
+	return o.of[by.User.String()]
+}
+
+// exceeded returns a fault for an amount above what the person may do: in one payment, and with what was done
+// in the day and in the month.
+func (o *ownUse) exceeded(of act, by access.Caller, amount money.Amount) error {
+	if err := of.each(by, amount); err != nil {
+		return err
+	}
+	return o.periodExceeded(by, amount)
+}
+
+func (o *ownUse) periodExceeded(by access.Caller, amount money.Amount) error {
+	u := o.use(by, amount.Currency)
+	if u == nil {
+		return nil
+	}
+	for _, p := range o.act.periods(by) {
+		if left := p.limit.Minor - p.used(u) - u.added; p.limit.Currency == amount.Currency && amount.Minor > left {
+			l := ownLimitsOf[o.act]
+			return l.exceeded.Saying("is above what the caller may " + l.verb + " in " + p.in + ": " +
+				money.Of(max(0, left), p.limit.Currency).String() + " of " + p.limit.Value().String() + " is left").
+				With(p.limit.Value().String())
+		}
+	}
+	return nil
+}
+
+// take counts what a person does.
+func (o *ownUse) take(by access.Caller, amount money.Amount) {
+	if u := o.use(by, amount.Currency); u != nil {
+		u.added += amount.Minor
+	}
+}
+
+// writeTx writes what was counted, at the end of the transaction.
+func (o *ownUse) writeTx(ctx context.Context) error {
+	if o == nil {
+		return nil
+	}
+	var people []string
+	var added []int64
+	for person, u := range o.of {
+		if u.added != 0 {
+			people, added = append(people, person), append(added, u.added)
+			u.added = 0
+		}
+	}
+	if len(people) == 0 {
+		return nil
+	}
+	return db.ExecAtCommit(ctx, `UPDATE person_usage AS u SET amount = u.amount + n.added
+		FROM unnest($5::text[], $6::bigint[]) AS n(person, added)
+		WHERE u.tenant = $1 AND u.person = n.person::uuid AND u.act = $2 AND u.currency = $3 AND u.day = $4::date`, o.tenant,
+		string(o.act), string(o.in), o.day.Format(time.DateOnly), people, added)
+}
+
+// supposed returns a count that changes with payments that are never made.
+func (o *ownUse) supposed() *ownUse {
+	if o == nil {
+		return nil
+	}
+	o.use(access.Caller{User: uuid.Max}, o.in) // so that all are there
+	copied := *o
+	copied.of = map[string]*personUse{}
+	for person, u := range o.of {
+		copied.of[person] = new(*u)
+	}
+	return &copied
+}
+
+// ApproveTx returns ErrApproveLimit for amounts above what the person's own roles let them approve, and counts
+// all together for the day and the month. Of a file, largest is its largest payment.
+func ApproveTx(
+	ctx context.Context, tx db.Tx, by access.Caller, largest, all money.Amount, now time.Time,
+) error {
+	if err := approved.each(by, largest); err != nil {
+		return err
+	}
+	b := db.TxBatch(tx)
+	o := countOwn(b, lockingOwn, by.Tenant, approved, boundedOf(approved, now, by))
+	if err := b.Send(ctx); err != nil {
+		return err
+	}
+	if err := o.periodExceeded(by, all); err != nil {
+		return err
+	}
+	o.take(by, all)
+	return o.writeTx(ctx)
+}

@@ -1,0 +1,178 @@
+package payments_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/payments"
+	"bankgraph/db"
+)
+
+// bounded is somebody of the bank whose roles bound payments.
+func bounded(t *testing.T, b *coretest.Bank, login string, limits ...access.Limit) context.Context {
+	t.Helper()
+	caller, err := access.Require(b.Someone(login))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range limits {
+		limits[i].Currency = "USD"
+	}
+	caller.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: limits}}
+	return access.With(t.Context(), caller)
+}
+
+func TestAPersonPaysNoMoreInADayAndAMonthThanTheirRolesSay(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	another := s.order("1")
+	another.Sender.UID = s.Account(s.Customer(), coretest.Holding(1_000_00, 0), coretest.Sends).UID
+	another.Receiver = payments.Receiver{
+		Number: "440055551", Name: "Ada Byron", Bank: payments.ReceiverBank{ID: "611590103"},
+	}
+	who := bounded(t, s.Bank, "clerk", access.Limit{Name: "Daily_Payment_Limits", Minor: 10_00},
+		access.Limit{Name: "Monthly_Payment_Limits", Minor: 25_00})
+	caller, _ := access.Require(who)
+	caller.Client = "another-portal"
+	elsewhere := access.With(t.Context(), caller)
+	pays := func(who context.Context, o payments.Order, amount, refused string) {
+		t.Helper()
+		o.Amount = amount
+		preview, err := s.Payments.PreviewSend(who, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Payments.Send(who, o, changes.RequestOptions{})
+		switch {
+		case refused == "" && (err != nil || len(preview.Faults) > 0):
+			t.Errorf("%s: %v, the preview %v", amount, err, preview.Faults)
+		case refused == "":
+		case !errors.Is(err, payments.ErrOwnLimit) || !strings.Contains(err.Error(), refused):
+			t.Errorf("%s: %v", amount, err)
+		case len(preview.Faults) != 1 || !strings.Contains(preview.Faults[0].Error(), refused):
+			t.Errorf("%s: the preview tells %v", amount, preview.Faults)
+		}
+	}
+	order := s.order("1")
+	pays(who, order, "6", "")
+	pays(elsewhere, order, "4.01", "in a day: 4.00 of 10.00 is left")
+	pays(who, another, "4.01", "in a day: 4.00 of 10.00 is left")
+	pays(s.Someone("another"), order, "100", "") // whose roles do not bound it
+	pays(elsewhere, another, "4", "")
+	pays(who, order, "0.01", "in a day: 0.00 of 10.00 is left")
+	s.Clock.Set(s.Clock.Now().AddDate(0, 0, 1))
+	pays(who, order, "10", "")
+	s.Clock.Set(s.Clock.Now().AddDate(0, 0, 1))
+	pays(who, order, "5.01", "in a month: 5.00 of 25.00 is left")
+	s.Clock.Set(s.Clock.Now().AddDate(0, 1, 0))
+	pays(who, order, "10", "")
+}
+
+// What is refused does not count, and neither what a program pays in the same name.
+func TestOnlyWhatAPersonHasMadeCounts(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	who := bounded(t, p.Bank, "clerk", access.Limit{Name: "Daily_Payment_Limits", Minor: 1_000_000_00})
+	if _, err := p.transfer(who, p.draft("900000")); err == nil {
+		t.Fatal("the account has so much")
+	}
+	if _, err := p.transfer(p.Staff(), p.draft("1")); err != nil {
+		t.Fatal(err)
+	}
+	who = bounded(t, p.Bank, "clerk", access.Limit{Name: "Daily_Payment_Limits", Minor: 5_00})
+	if _, err := p.transfer(who, p.draft("5")); err != nil {
+		t.Error(err)
+	}
+	if _, err := p.transfer(who, p.draft("0.01")); !errors.Is(err, payments.ErrOwnLimit) {
+		t.Error(err)
+	}
+}
+
+func TestWhatAPersonPaysAtOnceStaysWithinTheDay(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	who := bounded(t, p.Bank, "clerk", access.Limit{Name: "Daily_Payment_Limits", Minor: 10_00})
+	var made atomic.Int32
+	var wait sync.WaitGroup
+	for range 12 {
+		wait.Go(func() {
+			switch _, err := p.transfer(who, p.draft("2")); {
+			case err == nil:
+				made.Add(1)
+			case !errors.Is(err, payments.ErrOwnLimit):
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if made.Load() != 5 {
+		t.Errorf("%d payments of 2.00 are within 10.00", made.Load())
+	}
+}
+
+func TestAPersonApprovesNoMoreInADayThanTheirRolesSay(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, func(c *customers.Customer) { c.Access.PaymentDualApproval = true })
+	who := bounded(t, p.Bank, "checker", access.Limit{Name: "Daily_Payment_Approve_Limits", Minor: 10_00},
+		access.Limit{Name: "Monthly_Payment_Approve_Limits", Minor: 12_00})
+	approves := func(amount, refused string) {
+		t.Helper()
+		out, err := p.transfer(p.Someone("maker"), p.draft(amount))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.Changes.Approve(who, changes.UID(out.Approval), changes.RequestOptions{})
+		if refused == "" && err != nil || refused != "" && (!errors.Is(err, payments.ErrApproveLimit) ||
+			!strings.Contains(err.Error(), refused)) {
+			t.Errorf("%s: %v", amount, err)
+		}
+	}
+	approves("6", "")
+	approves("4.01", "in a day: 4.00 of 10.00 is left")
+	approves("4", "")
+	approves("0.01", "in a day: 0.00 of 10.00 is left")
+	p.Clock.Set(p.Clock.Now().AddDate(0, 0, 1))
+	approves("2.01", "in a month: 2.00 of 12.00 is left")
+	approves("2", "")
+}
+
+// A batch is made in the name of who asked for it, and a file in that of who uploaded it.
+func TestPaymentsThatAreMadeLaterCountForWhoAskedForThem(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	who := bounded(t, s.Bank, "clerk", access.Limit{Name: "Per_Transaction_Payment_Limits", Minor: 8_00},
+		access.Limit{Name: "Daily_Payment_Limits", Minor: 10_00}, access.Limit{Name: "Monthly_Payment_Limits", Minor: 25_00})
+	caller, _ := access.Require(who)
+	later := access.MakerOf(caller).Caller(caller)
+	if got := later.Limits[0].Limits; !slices.Equal(got, caller.Limits[0].Limits) || later.User != caller.User {
+		t.Errorf("they are bounded by %+v", got)
+	}
+	var orders []*payments.Order
+	for _, amount := range []string{"6", "8.01", "5", "4"} {
+		o := s.order(amount)
+		orders = append(orders, &o)
+	}
+	var made []payments.Made
+	err := s.DB.InTx(t.Context(), int64(s.Tenant), func(ctx context.Context, tx db.Tx) (err error) {
+		made, err = s.Payments.MakeAllTx(ctx, tx, later, s.from.Customer, orders, s.Now())
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []bool{true, false, false, true} {
+		if f, is := fault.Of(made[i].Why); want != (made[i].Why == nil) || is && !payments.ErrOwnLimit.Is(f) {
+			t.Errorf("%s: %v", orders[i].Amount, made[i].Why)
+		}
+	}
+}
