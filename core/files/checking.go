@@ -22,6 +22,7 @@ const (
 	checkedTogether = 250              // lines that are checked, and written, at a time
 	longestStep     = 4 * time.Second  // of one call of Check or Pay
 	leaseFor        = 15 * time.Second // how long nobody else works on the file
+	mostJunk        = 1000             // lines with faults after which a file of little else is read no further
 	mostStalled     = 20               // calls that end with the process, or by an error, and did not come on with the file
 )
 
@@ -227,6 +228,9 @@ func (c *checking) take(ctx context.Context, one *said) error {
 	}
 	if err := c.flush(ctx); err != nil {
 		return err
+	}
+	if c.f.Failed >= mostJunk && c.f.Failed > 9*c.f.Valid {
+		return broken(one.line, "", fault.Max, "more than nine of ten lines up to this one have faults: it is read no further")
 	}
 	if time.Now().After(c.until) {
 		return errEnough
