@@ -64,7 +64,8 @@ func recurrenceRows(b *bank, of []customers.UID) any {
 			r := payments.Recurrence{UID: recurrenceOf(c, n), Customer: c}
 			b.fill(&r, int64(r.UID))
 			next, end, number := now.AddDate(0, 0, 20+n), now.AddDate(5, 0, n), int32(90)
-			r.Tenant, r.Status, r.Rail, r.Speed, r.Version = b.tenant, payments.RecurrenceActive, rails.FedNow, payments.Instant, 2
+			r.Tenant, r.EntryType = b.tenant, rails.Credit
+			r.Status, r.Rail, r.Speed, r.Version = payments.RecurrenceActive, rails.FedNow, payments.Instant, 2
 			r.Account, r.Last, r.Currency = accountOf(c, 0), paymentOf(c, 0), "USD"
 			r.Frequency, r.Until, r.Start, r.CountsFrom = payments.Monthly, payments.UntilNumber, now, now
 			r.End, r.Number, r.Made, r.Next = &end, &number, 40, &next

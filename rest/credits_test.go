@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -219,6 +220,9 @@ func TestADebitOfV4NamesEveryMistake(t *testing.T) {
 		strings.Replace(collect, `"debtor": {"accountUID"`, `"debtor": {"x"`, 1): {"DEBTOR_ID_REQUIRED"},
 		strings.Replace(collect, `"CCD"`, `"TEL"`, 1):                            {"ADDITIONALINFO_SECCODE_NOTALLOWED"},
 		strings.Replace(collect, `"speed"`, `"paymentDate": "1", "speed"`, 1):    {"DEBIT_DATE_INVALID"},
+		strings.Replace(collect, `"speed"`, `"recurrence": {"frequency": "Often"}, "speed"`, 1): {
+			"RECURRENCE_FREQUENCY_INVALID", "RECURRENCE_PAYUNTIL_REQUIRED",
+		},
 	} {
 		said := b.call(b.program(), http.MethodPost, "/v4/payments/debit", body)
 		if said.status != http.StatusBadRequest {
@@ -237,6 +241,14 @@ func TestADebitOfV4NamesEveryMistake(t *testing.T) {
 	}
 	if said := b.call(b.program(), http.MethodPost, "/v4/payments/debit", collect); said.status != http.StatusOK {
 		t.Errorf("%d %s", said.status, said.body)
+	}
+	monthly := `"recurrence": {"frequency": "Monthly", "payUntil": "NumberOfPayments", "numberOfPayments": 3}, "speed"`
+	repeated := strings.Replace(collect, `"speed"`, monthly, 1)
+	for _, path := range []string{"/v4/payments/debit", "/v3/payments/debitrequest", "/payments/debitrequest"} {
+		said := b.call(b.program(), http.MethodPost, path, repeated)
+		if said.status != http.StatusOK || !regexp.MustCompile(`"recurrenceId":[1-9]`).MatchString(said.body) {
+			t.Errorf("%s, repeated: %d %s", path, said.status, said.body)
+		}
 	}
 }
 

@@ -76,7 +76,6 @@ func initiatedOf(p payments.Saved) paymentSaved {
 // debitDraft reads the body of a debit request: the creditor has its account here, the debtor at another
 // bank.
 func debitDraft(body fields) payments.Order {
-	body.none("debits are not repeated: ask for one payment", "recurrence")
 	creditor, debtor, info := body.object("creditor"), body.object("debtor"), body.object("additionalInfo")
 	debtor.none("these speeds pay without one", "intermediaryBank")
 	info.none("belongs to international payments, which are not offered", "fxContractNumber", "transactionTypeCode",
@@ -103,7 +102,7 @@ func debitDraft(body fields) payments.Order {
 			},
 		},
 		Amount: body.number("paymentAmount").Value, Currency: body.text("paymentCurrency").Value,
-		Date: orZero(wordIn(body, date, "paymentDate")), Speed: body.text("speed").Value,
+		Date: orZero(wordIn(body, date, "paymentDate")), Repeat: repetition(body), Speed: body.text("speed").Value,
 		ExternalReferenceID: body.text("externalReferenceId").Value, Notes: body.text("paymentNotes").Value,
 		Channel: info.text("channel").Value, CostCenter: info.text("costCenter").Value,
 		RequestMethod: info.text("requestMethod").Value, OperationNote: info.text("operationNote").Value,

@@ -129,7 +129,8 @@ func (b *bank) series(paid []*payments.Payment) (all []*payments.Recurrence, err
 			return nil, err
 		}
 		r := &payments.Recurrence{
-			Tenant: b.tenant, UID: p.Recurrence, Customer: p.Customer, Account: p.SenderAccount, Rail: p.Rail, Minor: p.Minor,
+			Tenant: b.tenant, UID: p.Recurrence, Customer: p.Customer, Account: p.SenderAccount,
+			EntryType: rails.Credit, Rail: p.Rail, Minor: p.Minor,
 			Currency: p.Currency, Frequency: payments.Monthly, Until: payments.UntilCancelled, Start: p.Date, CountsFrom: p.Date,
 			Made: 1, Last: p.UID, Status: payments.RecurrenceActive, MakerClient: p.MakerClient, CreatedAt: p.CreatedAt,
 			UpdatedAt: p.UpdatedAt, Version: 1,

@@ -93,8 +93,11 @@ func (f *facts) drawDebit(s *Service, by access.Caller, o *Order, now time.Time)
 	if err != nil {
 		return nil, err
 	}
+	if err := f.fitting(p); err != nil {
+		return nil, err
+	}
 	f.uids = f.uids[1:]
-	return p, f.fitting(p)
+	return p, f.repeat(s, p, o.Repeat, o.repeated(p))
 }
 
 // pickUp sets the day on which a debit settles that the bank is to send on a day, or today: in the next file

@@ -363,3 +363,54 @@ func TestDebitsAreFoundByTheirKindAndBothSides(t *testing.T) {
 		}
 	}
 }
+
+// Each debit of a series is sent so that it settles on its day, by its network and as its account allows.
+func TestADebitIsRepeated(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		speed payments.Speed
+		want  string
+	}{
+		"Economy":      {payments.Economy, "19/11 10.00 PROCESSED, 27/11 10.00 PROCESSED, 3/12 12.00 PROCESSED"},
+		"Economy Plus": {payments.EconomyPlus, "18/11 10.00 PROCESSED, 25/11 10.00 PROCESSED, 2/12 12.00 PROCESSED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			p := s.collect(t, s.order("10", func(o *payments.Order) {
+				o.Speed, o.SECCode, o.Repeat = string(c.speed), rails.PPD, weekly()
+			}))
+			r := s.series(t, p.Recurrence)
+			if r.EntryType != rails.Debit || r.Account != s.from.UID {
+				t.Errorf("the series is of %s, of account %s", r.EntryType, r.Account)
+			}
+			s.through(t, "2026-11-28 12:00") // the 26th is Thanksgiving
+			if _, err := s.Payments.ChangeRecurrence(s.Staff(), p.Recurrence, payments.RecurrenceDraft{Amount: "12"},
+				changes.RequestOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			s.through(t, "2026-12-04 12:00")
+			if got := s.of(t, p.Recurrence); got != c.want {
+				t.Errorf("%s\nwant %s", got, c.want)
+			}
+			s.Exec("UPDATE accounts SET sec_codes = '{CCD}' WHERE tenant = ? AND uid = ?", int64(s.Tenant), int64(s.from.UID))
+			s.through(t, "2026-12-11 12:00")
+			if got := s.of(t, p.Recurrence); !strings.HasSuffix(got, "12.00 VALIDATION_FAILURE") {
+				t.Errorf("after its account may not collect any more: %s", got)
+			}
+			s.has(t, 100_032_00, 0)
+			s.Prove()
+		})
+	}
+}
+
+func TestARequestForPaymentIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	_, err := s.Payments.RequestDebit(s.Staff(), s.order("10", func(o *payments.Order) {
+		o.Speed, o.Ask.On, o.Repeat = string(payments.Instant), coretest.Start.AddDate(0, 0, 1).Truncate(24*time.Hour), weekly()
+	}), changes.RequestOptions{})
+	if err == nil || !strings.Contains(err.Error(), "recurrence: a request for payment is not repeated") {
+		t.Error(err)
+	}
+}

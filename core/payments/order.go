@@ -171,6 +171,9 @@ func (o *Order) check() error {
 	if o.Strict {
 		longest = mostPaymentsStrict
 	}
+	if o.Repeat != nil && o.EntryType == rails.Debit && Speed(o.Speed) == Instant {
+		c.Fail("recurrence", fault.Forbidden, "a request for payment is not repeated")
+	}
 	o.Repeat.check(c.In("recurrence"), o.Date, longest)
 	return c.Err()
 }

@@ -38,17 +38,19 @@ func ParseRecurrenceUID(field, text string) (RecurrenceUID, error) {
 type Recurrence struct {
 	bun.BaseModel `bun:"table:recurrences,alias:rec" json:"-"`
 
-	Tenant    access.Tenant  `bun:"tenant,pk" json:"-"`
-	UID       RecurrenceUID  `bun:"uid,pk" json:"-"`
-	Customer  customers.UID  `bun:"customer" json:"-"` // who pays
-	Account   accounts.UID   `bun:"account" json:"account"`
-	Rail      rails.Rail     `bun:"rail" json:"rail"`             // of the newest payment
-	Speed     Speed          `bun:"speed" json:"speed,omitempty"` // "" for book transfers
-	Minor     int64          `bun:"amount" json:"-"`              // of the payments to come
-	Currency  money.Currency `bun:"currency" json:"currency"`
-	Frequency Frequency      `bun:"frequency" json:"frequency"`
-	Until     PayUntil       `bun:"pay_until" json:"payUntil"`
-	Start     time.Time      `bun:"start_date,type:date" json:"startDate"` // of the first payment
+	Tenant   access.Tenant `bun:"tenant,pk" json:"-"`
+	UID      RecurrenceUID `bun:"uid,pk" json:"-"`
+	Customer customers.UID `bun:"customer" json:"-"` // who pays; of debits who is paid
+	Account  accounts.UID  `bun:"account" json:"account"`
+	// DEBIT: each payment collects from an account at another bank
+	EntryType rails.EntryType `bun:"entry_type" json:"entryType"`
+	Rail      rails.Rail      `bun:"rail" json:"rail"`             // of the newest payment
+	Speed     Speed           `bun:"speed" json:"speed,omitempty"` // "" for book transfers
+	Minor     int64           `bun:"amount" json:"-"`              // of the payments to come
+	Currency  money.Currency  `bun:"currency" json:"currency"`
+	Frequency Frequency       `bun:"frequency" json:"frequency"`
+	Until     PayUntil        `bun:"pay_until" json:"payUntil"`
+	Start     time.Time       `bun:"start_date,type:date" json:"startDate"` // of the first payment
 	// the date from which the others are counted: the first one, or that of the last change
 	CountsFrom time.Time  `bun:"counts_from,type:date" json:"-"`
 	End        *time.Time `bun:"end_date,type:date" json:"endDate"`

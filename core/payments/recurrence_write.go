@@ -294,8 +294,11 @@ func (s *Service) asksTx(
 		return false, err
 	}
 	next := &Payment{
-		Direction: Out, EntryType: rails.Credit, Rail: r.Rail, Speed: r.Speed, Minor: r.Minor, Currency: r.Currency,
+		Direction: Out, EntryType: r.EntryType, Rail: r.Rail, Speed: r.Speed, Minor: r.Minor, Currency: r.Currency,
 		SenderAccount: r.Account,
+	}
+	if next.Collects() {
+		next.SenderAccount, next.ReceiverAccount = 0, r.Account
 	}
 	pays := d.Amount != "" || d.Frequency != ""
 	asks := f.asksOf(r.Account) || pays && f.callback(next)
@@ -431,7 +434,7 @@ func (s *Service) payMoreTx(ctx context.Context, tx *changes.Tx, r *Recurrence, 
 		return err
 	}
 	over := f.limits.Exceeds(limits.Planned{
-		Customer: r.Customer, Rail: r.Rail, Day: *r.Next, Amount: amount, EntryType: entryTypeOver(r.Rail),
+		Customer: r.Customer, Rail: r.Rail, Day: *r.Next, Amount: amount, EntryType: r.entryTypeOfLimits(),
 		SECCode: next.order.SECCode,
 	})
 	if over != nil {
@@ -441,10 +444,10 @@ func (s *Service) payMoreTx(ctx context.Context, tx *changes.Tx, r *Recurrence, 
 	return nil
 }
 
-// entryTypeOver is the kind of entry by which limits of a network count.
-func entryTypeOver(over rails.Rail) rails.EntryType {
-	if over == rails.ACH {
-		return rails.Credit
+// entryTypeOfLimits is the kind of entry by which limits of the network count.
+func (r *Recurrence) entryTypeOfLimits() rails.EntryType {
+	if r.Rail == rails.ACH {
+		return r.EntryType
 	}
 	return ""
 }

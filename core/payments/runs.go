@@ -16,6 +16,7 @@ import (
 	"bankgraph/core/fault"
 	"bankgraph/core/ledger"
 	"bankgraph/core/money"
+	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 	"bankgraph/core/seal"
 	"bankgraph/db"
@@ -34,7 +35,7 @@ func (f *facts) repeat(s *Service, p *Payment, d *Repetition, draft any) error {
 		return fmt.Errorf("write the draft of a series: %w", err)
 	}
 	r := &Recurrence{
-		Tenant: p.Tenant, UID: f.recurrences[0], Customer: p.Customer, Account: p.SenderAccount, Rail: p.Rail,
+		Tenant: p.Tenant, UID: f.recurrences[0], Customer: p.Customer, Account: p.Own(), EntryType: p.EntryType, Rail: p.Rail,
 		Speed: p.Speed, Minor: p.Minor, Currency: p.Currency, Frequency: Frequency(d.Frequency),
 		Until: PayUntil(d.Until), Start: p.Date, CountsFrom: p.Date, Number: d.Number, Made: 1, Last: p.UID,
 		Status: RecurrenceActive, MakerClient: p.MakerClient, MakerLogin: p.MakerLogin, CreatedAt: p.CreatedAt,
@@ -50,10 +51,9 @@ func (f *facts) repeat(s *Service, p *Payment, d *Repetition, draft any) error {
 	return nil
 }
 
-// repeated is what each payment of a series says: what the first one did, from the account that it was paid
-// from.
+// repeated is what each payment of a series says: what the first one did, of the same account.
 func (o Order) repeated(p *Payment) Order {
-	o.Sender, o.Date, o.Repeat, o.Repairable = Party{UID: p.SenderAccount}, time.Time{}, nil, false
+	o.Sender, o.Date, o.Repeat, o.Repairable = Party{UID: p.Own()}, time.Time{}, nil, false
 	return o
 }
 
@@ -179,6 +179,9 @@ func (f *facts) draws(s *Service, r *run, by access.Caller, now time.Time) error
 		r.payment, r.why = f.draw(s, by, r.transfer, now)
 	} else {
 		r.order.Date = later(*r.Next, calendar.Today(now))
+		if r.EntryType == rails.Debit { // which name the day on which they are sent
+			r.order.Date = time.Time{}
+		}
 		r.payment, r.why = f.drawOrder(s, by, r.order, now)
 	}
 	if r.why == nil && f.limits != nil {

@@ -3968,7 +3968,7 @@ func unmarshalInputRequestDebitInput(ctx context.Context, ec *executionContext, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"creditorAccount", "debtor", "amount", "currency", "speed", "paymentDate", "fee", "externalReferenceId", "notes", "secCode", "requestedExecutionDate", "expiryDate", "amountModificationAllowed", "earlyPayment", "guaranteedPayment", "remittance", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "channel", "costCenter", "requestMethod", "operationNote", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"creditorAccount", "debtor", "amount", "currency", "speed", "paymentDate", "recurrence", "fee", "externalReferenceId", "notes", "secCode", "requestedExecutionDate", "expiryDate", "amountModificationAllowed", "earlyPayment", "guaranteedPayment", "remittance", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "channel", "costCenter", "requestMethod", "operationNote", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -4017,6 +4017,13 @@ func unmarshalInputRequestDebitInput(ctx context.Context, ec *executionContext, 
 				return it, err
 			}
 			it.Date = data
+		case "recurrence":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recurrence"))
+			data, err := unmarshalORecurrenceInput2ᚖbankgraphᚋgraphᚋmodelᚐRepetition(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Recurrence = data
 		case "fee":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fee"))
 			data, err := unmarshalOCustomFeeInput2ᚖbankgraphᚋgraphᚋmodelᚐCustomFee(ctx, ec, v)

@@ -3930,6 +3930,11 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendString(b, marshalOPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeedF[o.(*payments.Recurrence).Speed])
 			},
 		},
+		"entryType": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNEntryType2bankgraphᚋcoreᚋrailsᚐEntryTypeF[o.(*payments.Recurrence).EntryType])
+			},
+		},
 		"amount": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendAmount(b, o.(*payments.Recurrence).Amount())

@@ -327,6 +327,29 @@ func fieldContext_Recurrence_speed(_ context.Context, ec *executionContext, fiel
 	return graphql.NewScalarFieldContext("Recurrence", field, false, false, errors.New("field of type PaymentSpeed does not have child fields"))
 }
 
+func _Recurrence_entryType(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Recurrence) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Recurrence_entryType(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.EntryType, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v rails.EntryType) graphql.Marshaler {
+			return marshalNEntryType2bankgraphᚋcoreᚋrailsᚐEntryType(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_Recurrence_entryType(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Recurrence", field, false, false, errors.New("field of type EntryType does not have child fields"))
+}
+
 func _Recurrence_amount(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Recurrence) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1485,6 +1508,11 @@ func _Recurrence(ctx context.Context, ec *executionContext, sel ast.SelectionSet
 		case "speed":
 			out.Values[i] = _Recurrence_speed(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "entryType":
+			out.Values[i] = _Recurrence_entryType(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "amount":

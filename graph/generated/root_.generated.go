@@ -4481,6 +4481,8 @@ input RequestDebitInput {
   speed: PaymentSpeed!
   "The day on which it is sent, at most a year ahead; today if absent. Where no file leaves on it, or no more, that is the next banking day."
   paymentDate: Date
+  "How it is repeated, counted from the day on which it settles; a single debit if absent. A request for payment is not repeated."
+  recurrence: RecurrenceInput
   "What it costs, in place of what the customer's fee tier says."
   fee: CustomFeeInput
   "A reference of the caller's. It may repeat."
@@ -5337,6 +5339,8 @@ type Recurrence implements Node {
   rail: PaymentRail!
   "How fast its payments are asked to be; null for those within the bank's own books."
   speed: PaymentSpeed
+  "Whether its payments pay, or collect from an account at another bank."
+  entryType: EntryType!
   "What each payment to come is of."
   amount: Amount!
   "The currency."
@@ -10229,6 +10233,8 @@ func childFields_Recurrence(ctx context.Context, ec *executionContext, field gra
 		return fieldContext_Recurrence_rail(ctx, ec, field)
 	case "speed":
 		return fieldContext_Recurrence_speed(ctx, ec, field)
+	case "entryType":
+		return fieldContext_Recurrence_entryType(ctx, ec, field)
 	case "amount":
 		return fieldContext_Recurrence_amount(ctx, ec, field)
 	case "currency":

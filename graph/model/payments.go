@@ -209,6 +209,7 @@ type DebitDraft struct {
 	Debtor          PaymentReceiver
 	Currency        money.Currency
 	Speed           payments.Speed
+	Recurrence      *Repetition
 	Fee             *CustomFee
 	// of a request for payment
 	RequestedExecutionDate, ExpiryDate                         time.Time
@@ -223,7 +224,9 @@ func (d DebitDraft) Whole() (payments.Order, error) {
 		On: d.RequestedExecutionDate, Expires: d.ExpiryDate, Modifiable: d.AmountModificationAllowed,
 		Early: d.EarlyPayment, Guaranteed: d.GuaranteedPayment,
 	}
-	o, err := OrderDraft{d.CreditorAccount, d.Debtor, d.Currency, d.Speed, nil, d.Fee, d.Order, d.RequestOptions}.Whole()
+	o, err := OrderDraft{
+		d.CreditorAccount, d.Debtor, d.Currency, d.Speed, d.Recurrence, d.Fee, d.Order, d.RequestOptions,
+	}.Whole()
 	return o, fault.Called(err, map[string]string{"senderAccount": "creditorAccount", "receiver": "debtor"})
 }
 
