@@ -49,6 +49,7 @@ type Hold struct {
 	Status      Status         `bun:"status" json:"status"`
 	MakerClient string         `bun:"maker_client" json:"-"`
 	MakerLogin  string         `bun:"maker_login" json:"-"`
+	Reach       access.Reach   `bun:"reach" json:"-"` // of who placed it
 	CreatedAt   time.Time      `bun:"created_at" json:"-"`
 	UpdatedAt   time.Time      `bun:"updated_at" json:"-"`
 	Version     int32          `bun:"version" json:"-"`
@@ -92,6 +93,8 @@ var (
 	// ErrElsewhere is returned for an account that another system keeps, or that is closed.
 	ErrElsewhere = fault.New(fault.State, "hold.account_state",
 		"only an account of the bank's own books that is not closed can have a hold").On("account")
+	// ErrBanks is returned when a caller outside the bank is to release a hold that the bank placed.
+	ErrBanks = fault.New(fault.Denied, "hold.banks", "the bank placed this hold: only the bank can release it")
 	// ErrOver is returned for a hold that does not hold anything any more.
 	ErrOver = fault.New(fault.State, "hold.over", "the hold has ended already")
 )

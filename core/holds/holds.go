@@ -87,12 +87,13 @@ func (s *Service) OfAccounts(ctx context.Context, b *db.Batch, of []accounts.UID
 	text := reading.Get(caller.Reach, func() string {
 		return fmt.Sprintf(`SELECT r.* FROM unnest($3::bigint[]) AS p(account) CROSS JOIN LATERAL (
 			SELECT h.id, h.account, coalesce(h.placed, 0) AS uid, coalesce(h.payment, 0) AS payment, h.amount, h.currency,
-			  coalesce(ah.reason, '') AS reason, h.placed_at, ah.expires_at, coalesce(ah.maker_login, '') AS maker_login,
+			  coalesce(ah.reason, '') AS reason, h.placed_at, ah.expires_at, %s AS maker_login,
 			  coalesce(ah.version, 0) AS version
 			FROM holds AS h JOIN accounts AS a ON a.tenant = h.tenant AND a.uid = h.account
 			LEFT JOIN account_holds AS ah ON ah.tenant = $1 AND ah.uid = h.placed
 			WHERE h.tenant = $1 AND a.tenant = $1 AND h.account = p.account AND h.state = 'OPEN' AND %s
-			ORDER BY h.id DESC LIMIT %d) AS r`, caller.Reach.Scope("a.customer"), MostShown)
+			ORDER BY h.id DESC LIMIT %d) AS r`, caller.Reach.OfPeople("coalesce(ah.maker_login, '')", "ah.reach"),
+			caller.Reach.Scope("a.customer"), MostShown)
 	})
 	return db.QueueMany(b, text, func(h *Held) accounts.UID { return h.Account }, caller.Tenant, caller.ScopeCustomer(), of)
 }

@@ -244,3 +244,39 @@ func TestTheHoldsOfPaymentsAreListed(t *testing.T) {
 		t.Errorf("%+v", shown)
 	}
 }
+
+// A court's or the bank's own hold on what a partner has is not the partner's to lift, and who placed it is not for it to
+// read.
+func TestAPartnerReleasesItsOwnHoldsAndNoneOfTheBank(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	of := b.DownstreamPartner()
+	h := &held{b, of, b.Account(of, coretest.Holding(100_00, 0))}
+	partner := b.Partner(of)
+	banks, err := h.place("60", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Holds.Release(partner, banks.Result.UID, changes.RequestOptions{}); !errors.Is(err, holds.ErrBanks) {
+		t.Errorf("the bank's hold: %v", err)
+	}
+	h.has(t, 60_00)
+	own, err := h.Holds.Place(partner, holds.Draft{Account: h.account.UID, Amount: "5"}, changes.RequestOptions{Reason: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Holds.Release(partner, own.Result.UID, changes.RequestOptions{}); err != nil {
+		t.Errorf("its own: %v", err)
+	}
+	if _, err := h.Holds.Place(h.Checker(), holds.Draft{Account: h.account.UID, Amount: "5"},
+		changes.RequestOptions{Reason: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	seen, err := coretest.Many(h.Bank, partner, func(b *db.Batch) *db.Many[accounts.UID, holds.Held] {
+		return h.Holds.OfAccounts(partner, b, []accounts.UID{h.account.UID})
+	})
+	if err != nil || len(seen[h.account.UID]) != 2 || seen[h.account.UID][0].MakerLogin != "" {
+		t.Errorf("%+v, %v", seen, err)
+	}
+	h.has(t, 65_00)
+}

@@ -36,7 +36,8 @@ func (s *Service) Place(
 	return s.place.Do(ctx, caller, changes.Target{}, draft, options)
 }
 
-// Release ends a hold that people have placed. It waits for a second person as Place does.
+// Release ends a hold that people have placed; one that the bank placed, for the bank alone. It waits for a
+// second person as Place does.
 func (s *Service) Release(
 	ctx context.Context, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -123,7 +124,7 @@ func (s *Service) placeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 		h := &Hold{
 			Tenant: tx.Caller.Tenant, Account: d.Account, Customer: customer.UID, Reason: tx.Options.Reason,
 			ExpiresAt: d.ExpiresAt, Status: Active, MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID,
-			CreatedAt: tx.Now,
+			Reach: tx.Caller.Reach, CreatedAt: tx.Now,
 		}
 		var kept bool
 		err := tx.NewRaw(`SELECT nextval('hold_uids'), currency, system_of_record = ? AND status <> ? FROM accounts
@@ -165,6 +166,9 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 
 func (s *Service) releaseTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ Draft) (Saved, error) {
 	return saved(s.lifecycle(0).Modify(ctx, tx, at, func(_, h *Hold) error {
+		if !tx.Caller.Reach.AtLeast(h.Reach) {
+			return ErrBanks
+		}
 		if h.Status != Active && h.Status != Pending { // of one that is Pending, a change waits already
 			return ErrOver.With(string(h.Status))
 		}

@@ -1,0 +1,1 @@
+ALTER TABLE account_holds DROP COLUMN reach;
