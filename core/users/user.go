@@ -64,6 +64,9 @@ var (
 )
 
 var (
+	// ErrWider is returned to who wants to activate a user whom somebody of wider reach suspended.
+	ErrWider = fault.New(fault.Denied, "user.suspended_by_wider",
+		"whom the bank suspended the bank alone can activate, and whom a partner suspended, that partner or the bank")
 	ErrSuspended = fault.New(fault.State, "user.suspended", "the user is suspended already")
 	ErrLocked    = fault.New(fault.State, "user.locked", "the user is locked: a locked user cannot be suspended")
 	ErrActive    = fault.New(fault.State, "user.active", "the user is active already")
@@ -88,6 +91,8 @@ type User struct {
 	Department          string        `bun:"department" json:"-"`
 	Status              Status        `bun:"status" json:"status"`
 	WasActive           bool          `bun:"was_active" json:"-"` // of a Suspended user: it was Active before
+	// of who suspended a Suspended user; '' if that is not known
+	SuspendedBy access.Reach `bun:"suspended_by" json:"-"`
 	// the person's own limits; those of the roles count too
 	Limits    []access.ApplicationLimits `bun:"limits,type:jsonb" json:"-"`
 	CreatedAt time.Time                  `bun:"created_at" json:"-"`

@@ -1076,3 +1076,37 @@ func TestAChangeOfARoleIsNotOvertaken(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What the bank takes away its partner does not give back.
+func TestWhomTheBankSuspendedItsPartnerDoesNotActivate(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	partner := bank.DownstreamPartner()
+	customer := bank.Customer(coretest.OwnedBy(partner))
+	u := bank.User(customer, []*roles.Role{bank.Role(customer)})
+	admin := bank.PersonOf(customer, bank.User(customer, nil))
+	for _, by := range []struct {
+		name string
+		ctx  context.Context
+		may  bool // lift what the partner did
+	}{{"its own", admin, false}, {"its partner", bank.Partner(partner), true}, {"the bank", bank.Staff(), true}} {
+		for whose, suspending := range map[string]context.Context{
+			"the partner's": bank.Partner(partner), "the bank's": bank.Staff(),
+		} {
+			if _, err := bank.Users.Suspend(suspending, 0, u.UID, changes.RequestOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			may := by.may && (whose == "the partner's" || by.name == "the bank")
+			_, err := bank.Users.Activate(by.ctx, 0, u.UID, changes.RequestOptions{})
+			if may && err != nil || !may && !errors.Is(err, users.ErrWider) {
+				t.Errorf("%s suspension, lifted by %s: %v", whose, by.name, err)
+			}
+			if err == nil {
+				continue
+			}
+			if _, err := bank.Users.Activate(bank.Staff(), 0, u.UID, changes.RequestOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

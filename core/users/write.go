@@ -230,10 +230,13 @@ func (s *Service) activateTx(
 		switch {
 		case tx.Caller.Accountable().Person == p.UID.UUID:
 			return ErrOwnAccess
+		case p.Status == Suspended && !tx.Caller.Reach.AtLeast(p.SuspendedBy):
+			return ErrWider
 		case p.starts() && p.beyond(tx.Caller): // the first activation grants what the roles hold
 			return ErrBeyond
 		}
 		p.Status, err = activating.Take(p.Status)
+		p.SuspendedBy = ""
 		return err
 	}))
 }
@@ -246,6 +249,7 @@ func (s *Service) suspendTx(
 			return ErrSelf
 		}
 		p.WasActive = p.WasActive || p.Status == Active
+		p.SuspendedBy = tx.Caller.Reach
 		p.Status, err = suspending.Take(p.Status)
 		return err
 	}))
