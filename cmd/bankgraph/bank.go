@@ -12,6 +12,8 @@ import (
 
 	"bankgraph/core"
 	"bankgraph/core/access"
+	"bankgraph/core/audit"
+	"bankgraph/core/payments"
 	"bankgraph/core/tenants"
 	"bankgraph/core/webhooks"
 	"bankgraph/db"
@@ -65,6 +67,31 @@ func (a addresses) migrate(ctx context.Context) error {
 	} else if err != nil {
 		slog.Warn("a pooler would lose the bounds of statements", "error", err, "see", "README, poolers")
 	}
+	return nil
+}
+
+// skip leaves out numbers that others know things by, if the database was restored or moved since a bank's
+// record was signed last: those that were given after the backup are out there, and not here.
+func (a addresses) skip(ctx context.Context) error {
+	d, err := db.Open(a.owner, db.Options{Connections: 2})
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	moved, err := audit.Moved(ctx, d)
+	if err != nil || len(moved) == 0 {
+		return err
+	}
+	if err := db.SkipNumbers(ctx, a.owner); err != nil {
+		return err
+	}
+	for _, tenant := range moved {
+		if err := payments.SkipTraces(ctx, d, tenant); err != nil {
+			return fmt.Errorf("skip numbers of ACH of bank %d: %w", tenant, err)
+		}
+	}
+	slog.Warn("the database was restored or moved: numbers that were given since the backup are not given again",
+		"banks", len(moved), "skipped", db.Skipped)
 	return nil
 }
 

@@ -43,6 +43,9 @@ func (c *migrateCommand) Run(ctx context.Context, s *settings, t *terminal) erro
 	if err := at.migrate(ctx); err != nil {
 		return err
 	}
+	if err := at.skip(ctx); err != nil {
+		return err
+	}
 	fmt.Fprintln(t.out, "schema is at version", db.LatestVersion())
 	return nil
 }

@@ -16,6 +16,9 @@ var Tables = db.Tables{
 	Own: []string{
 		"audit_checkpoints", "audit_entries", "audit_former", "audit_restores", "audit_seals", "audit_unsealed",
 	},
+	Reads: map[string]string{
+		"tenants": "whether a database was restored is asked of every bank before its services are there",
+	},
 }
 
 // Service reads, seals and verifies the record.

@@ -62,6 +62,25 @@ func (r *Restore) signedBy(key *jose.JSONWebKey) bool {
 var ErrMoved = errors.New(
 	"the database is another one than the audit chain was signed in: it was restored or moved")
 
+// Moved returns the banks whose record is in another database than that of its last signature, and of which
+// Resume has not noted it yet.
+func Moved(ctx context.Context, d bun.IDB) (moved []access.Tenant, err error) {
+	var all []access.Tenant
+	if err := d.NewRaw(`SELECT id FROM tenants ORDER BY id`).Scan(ctx, &all); err != nil {
+		return nil, fmt.Errorf("list banks: %w", err)
+	}
+	for _, tenant := range all {
+		at, err := placeOf(ctx, d, tenant)
+		if err != nil {
+			return nil, fmt.Errorf("read the end of the chain of bank %d: %w", tenant, err)
+		}
+		if at.moved() {
+			moved = append(moved, tenant)
+		}
+	}
+	return moved, nil
+}
+
 // Resume begins a new epoch if the record of the caller's bank continues in another database: it signs a
 // Restore, and stores it in the record and outside. Otherwise it returns nil. An operator who restored a
 // backup into the same database must declare that by a reason, as nothing in the database shows it. The new

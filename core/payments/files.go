@@ -21,6 +21,7 @@ import (
 // The bounds of a file of ACH, and of what of it is in memory at a time beside its text.
 const (
 	mostEntries    = 20_000
+	mostTraces     = 9_999_999 // the seven digits behind the bank's
 	entriesAtATime = 500
 )
 
@@ -141,6 +142,20 @@ type file struct {
 // entries is how many are in the file.
 func (f *file) entries() int { return len(f.traces) + len(f.backs) + len(f.reversals) }
 
+// filesSkipped is how many files of a day a restore leaves out.
+const filesSkipped = 10
+
+// SkipTraces leaves out numbers of entries and files of ACH in a database that was restored from a backup. Since
+// then they may have been given to others: what comes back by its number must not be taken for a new entry, nor a
+// new file for a copy.
+func SkipTraces(ctx context.Context, d *db.DB, tenant access.Tenant) error {
+	return d.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewRaw(`UPDATE ach_origins SET trace = (trace + ?) % ?, files = least(files + ?, ?) WHERE tenant = ?`,
+			db.Skipped, mostTraces-mostEntries, filesSkipped, mostFiles, tenant).Exec(ctx)
+		return err
+	})
+}
+
 // numberTx locks the numbers of the origin, so that files are made one after the other.
 func (f *file) numberTx(ctx context.Context, tx bun.Tx) error {
 	today := calendar.Today(f.now)
@@ -157,7 +172,7 @@ func (f *file) numberTx(ctx context.Context, tx bun.Tx) error {
 	if !f.numbers.Day.Equal(today) {
 		f.numbers.Day, f.numbers.Files = today, 0
 	}
-	if f.numbers.Trace+mostEntries > 9_999_999 {
+	if f.numbers.Trace+mostEntries > mostTraces {
 		f.numbers.Trace = 0
 	}
 	return nil
