@@ -156,6 +156,12 @@ func (s *Service) PlanTx(
 	if len(own) == 0 && !setUp {
 		return nil, ErrNone
 	}
+	var most map[string]*Limit // the partner's own, above which it gives its customers none
+	if tx.Caller.Reach == access.OfPartner {
+		if most, _, err = s.ownTx(ctx, tx, customers.UID(tx.Caller.Entity)); err != nil {
+			return nil, fmt.Errorf("read the limits of partner %d: %w", tx.Caller.Entity, err)
+		}
+	}
 	plan := &Plan{customer: of, Before: &Ceilings{map[string]string{}}, After: &Ceilings{map[string]string{}}}
 	for _, l := range own {
 		plan.version += l.Version
@@ -177,7 +183,7 @@ func (s *Service) PlanTx(
 		if setUp && !known {
 			at.Fail("entityLimitId", fault.Unknown, "no limit is called so")
 		}
-		plan.take(at, l, d, tx.Now)
+		plan.take(at, l, most[kind.Code], d, tx.Now)
 	}
 	return plan, c.Err()
 }
@@ -220,8 +226,9 @@ func (s *Service) CeilingsTx(
 	return found, nil
 }
 
-// take adds one draft to the plan; l is the limit that it names, nil if the customer does not have it.
-func (p *Plan) take(c *check.Fields, l *Limit, d Draft, now time.Time) {
+// take adds one draft to the plan; l is the limit that it names, nil if the customer does not have it, and most
+// the limit above which the caller may not raise it, nil if there is none.
+func (p *Plan) take(c *check.Fields, l, most *Limit, d Draft, now time.Time) {
 	if l == nil {
 		c.Fail("entityLimitId", fault.Unknown, "is not among the limits of the customer")
 		return
@@ -232,6 +239,10 @@ func (p *Plan) take(c *check.Fields, l *Limit, d Draft, now time.Time) {
 	value, err := money.Parse(d.Value, l.unit())
 	if err != nil {
 		c.Fail("entityLimitValue", fault.Malformed, "must be "+l.measure())
+		return
+	}
+	if most != nil && value.Minor > most.Ceiling && (l.Version == 0 || value.Minor > l.Ceiling) {
+		c.Fail("entityLimitValue", fault.Max, "must not be above the partner's own limit, "+most.Value())
 		return
 	}
 	if l.Version > 0 {

@@ -174,6 +174,37 @@ func TestLimitsAreForWhoMayManageTheCustomer(t *testing.T) {
 	}
 }
 
+// What the bank lets a partner move in a day the partner cannot raise by paying through a customer of its own.
+func TestAPartnerRaisesNoLimitOfItsCustomersAboveItsOwn(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	partner := bank.DownstreamPartner()
+	theirs, lavish := bank.Customer(coretest.OwnedBy(partner)), bank.Customer(coretest.OwnedBy(partner))
+	bank.Limit(partner, wireDay, 100_00)
+	bank.Limit(theirs, wireDay, 10_00)
+	bank.Limit(lavish, wireDay, 500_00) // as the bank has set it
+	for _, c := range []struct {
+		by    context.Context
+		of    customers.UID
+		value string
+		want  string
+	}{
+		{bank.Partner(partner), theirs.UID, "100.01", "10.00"},
+		{bank.Partner(partner), theirs.UID, "100.00", "100.00"},
+		{bank.Partner(partner), lavish.UID, "500.01", "500.00"},
+		{bank.Partner(partner), lavish.UID, "499.00", "499.00"},
+		{bank.Staff(), theirs.UID, "1000.00", "1000.00"},
+	} {
+		_, err := bank.Limits.Change(c.by, c.of, []limits.Draft{{Code: wireDay, Value: c.value}}, changes.RequestOptions{})
+		if refused := c.value != c.want; refused != (err != nil) {
+			t.Errorf("%s: %v", c.value, err)
+		}
+		if got := ceilings(t, bank, c.of)[wireDay]; got != c.want {
+			t.Errorf("%s: the limit is %s, want %s", c.value, got, c.want)
+		}
+	}
+}
+
 func TestAChangeOfLimitsWaitsForASecondPerson(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
