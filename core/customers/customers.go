@@ -56,11 +56,12 @@ func (p *LimitPlan) writeTx(ctx context.Context, tx *changes.Tx) error {
 // PlanLimits sets the LimitPlanner, once, when the bank is built.
 func (s *Service) PlanLimits(planner LimitPlanner) { s.limits = planner }
 
-// planTx plans the limits that a draft gives; the plan is empty if it gives none.
+// planTx plans the limits that a draft gives; the plan is empty if it gives none. A customer that a partner
+// creates has the partner's own besides.
 func (s *Service) planTx(
 	ctx context.Context, tx *changes.Tx, of *Customer, ceilings []Ceiling,
 ) (*LimitPlan, error) {
-	if len(ceilings) == 0 {
+	if len(ceilings) == 0 && (of.Version > 1 || tx.Caller.Reach != access.OfPartner) {
 		return new(LimitPlan), nil
 	}
 	return s.limits(ctx, tx, of, ceilings)

@@ -3,6 +3,7 @@ package customers_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -970,5 +971,47 @@ func TestACustomerOfAnotherBankIsNotHeld(t *testing.T) {
 	nothing := func() error { return nil }
 	if err := lock(bank, func() error { return lock(other, nothing) }); err != nil {
 		t.Error(err)
+	}
+}
+
+// A customer without limits may pay any amount: one that a partner makes has the partner's own, whatever else it asks for.
+func TestACustomerOfAPartnerHasThePartnersLimits(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	partner := bank.DownstreamPartner()
+	const day, once = "FEDWIRE_PAYMENT_LIMIT_PER_DAY", "FEDWIRE_PAYMENT_LIMIT_PER_TRANSACTION"
+	bank.Limit(partner, day, 100_00)
+	bank.Limit(partner, once, 50_00)
+	made := func(name string, ceilings ...customers.Ceiling) (map[string]int64, error) {
+		t.Helper()
+		d := draft(name)
+		d.Limits = ceilings
+		saved, err := bank.Customers.Create(bank.Partner(partner), d, changes.RequestOptions{})
+		if err != nil {
+			return nil, err
+		}
+		var all []struct {
+			Code    string
+			Ceiling int64
+		}
+		if err := bank.DB.NewRaw(`SELECT code, ceiling FROM limits WHERE tenant = ? AND customer = ?`, bank.Tenant,
+			saved.Result.UID).Scan(t.Context(), &all); err != nil {
+			t.Fatal(err)
+		}
+		found := map[string]int64{}
+		for _, l := range all {
+			found[l.Code] = l.Ceiling
+		}
+		return found, nil
+	}
+	if got, err := made("PLAIN"); err != nil || !maps.Equal(got, map[string]int64{day: 100_00, once: 50_00}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got, err := made("TIGHT", customers.Ceiling{Code: day, Value: "9"}); err != nil ||
+		!maps.Equal(got, map[string]int64{day: 9_00, once: 50_00}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got, err := made("LOOSE", customers.Ceiling{Code: day, Value: "100.01"}); err == nil {
+		t.Errorf("above the partner's own: %v", got)
 	}
 }

@@ -3,16 +3,21 @@ package limits
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
+	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 )
 
 // PlanOf is the customers.LimitPlanner, by which a new or changed customer sets its limits in the same
 // transaction. A limit that the customer does not have yet is set up. Faults name the limit's path in the
-// request.
+// request. Of a customer that a partner creates it has each limit of the partner that the request does not
+// name: without any, a partner would pay through it whatever the bank lets it pay itself.
 func (s *Service) PlanOf(
 	ctx context.Context, tx *changes.Tx, of *customers.Customer, ceilings []customers.Ceiling,
 ) (*customers.LimitPlan, error) {
@@ -20,6 +25,15 @@ func (s *Service) PlanOf(
 	if of.Version > 1 || of.Status != customers.Pending {
 		if err := changeable(of); err != nil {
 			return nil, err
+		}
+	}
+	if of.Version <= 1 && tx.Caller.Reach == access.OfPartner {
+		inherited, err := s.inheritedTx(ctx, tx, ceilings)
+		if err != nil {
+			return nil, err
+		}
+		if ceilings = append(slices.Clone(ceilings), inherited...); len(ceilings) == 0 {
+			return new(customers.LimitPlan), nil
 		}
 	}
 	names := map[string]string{}
@@ -42,4 +56,20 @@ func (s *Service) PlanOf(
 			return s.WriteTx(ctx, tx, plan)
 		},
 	}, nil
+}
+
+// inheritedTx returns the limits of the partner that calls, but for those that are named.
+func (s *Service) inheritedTx(
+	ctx context.Context, tx *changes.Tx, named []customers.Ceiling,
+) (all []customers.Ceiling, err error) {
+	own, _, err := s.ownTx(ctx, tx, customers.UID(tx.Caller.Entity))
+	if err != nil {
+		return nil, fmt.Errorf("read the limits of partner %d: %w", tx.Caller.Entity, err)
+	}
+	for _, code := range slices.Sorted(maps.Keys(own)) {
+		if !slices.ContainsFunc(named, func(c customers.Ceiling) bool { return ident.Upper(c.Code) == code }) {
+			all = append(all, customers.Ceiling{Code: code, Value: own[code].Value()})
+		}
+	}
+	return all, nil
 }
