@@ -161,6 +161,7 @@ var staffOnly = map[string]bool{
 	"suspendCustomer": true, "activateCustomer": true, "changeLimits": true,
 	"approveChange": true, "refuseChange": true, // the bank has asked
 	"linkSubject": true, "unlinkSubject": true, "moveClock": true,
+	"releaseHold": true, // the bank has placed it
 }
 
 // allowed is a caller who may make a mutation: the partner if it may, since it has fewer rights.

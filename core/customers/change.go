@@ -67,7 +67,7 @@ func (s *Service) modifyTx(
 		if tx.Caller.Reach != access.OfBank && c.Access.leavesOut(was.Access) {
 			l.Decides = access.OfBank
 		}
-		made, err := s.planTx(ctx, tx, c, ceilings)
+		made, err := s.limits(ctx, tx, c, ceilings, false)
 		if err == nil {
 			*plan = *made
 		}

@@ -110,7 +110,7 @@ func (s *Service) createTx(
 	l.Decides = access.OfBank
 	// Write runs once it is known whether the customer waits
 	l.Write = func(ctx context.Context, tx *changes.Tx, _, c *Customer) error {
-		plan, err := s.planTx(ctx, tx, c, draft.Limits)
+		plan, err := s.limits(ctx, tx, c, draft.Limits, true)
 		if err != nil {
 			return err
 		}

@@ -33,10 +33,11 @@ type Service struct {
 	limits LimitPlanner
 }
 
-// LimitPlanner works out a customer's limits under new ceilings, before anything is written. Package limits
-// comes after customers, so it hands this function over.
-type LimitPlanner func(ctx context.Context, tx *changes.Tx, of *Customer,
-	ceilings []Ceiling) (*LimitPlan, error)
+// LimitPlanner works out a customer's limits under new ceilings, before anything is written; of one that is
+// created, those that whoever creates it hands on besides. Package limits comes after customers, so it hands
+// this function over.
+type LimitPlanner func(ctx context.Context, tx *changes.Tx, of *Customer, ceilings []Ceiling,
+	created bool) (*LimitPlan, error)
 
 // LimitPlan is the result of a LimitPlanner: what the record shows, and how to carry it out.
 type LimitPlan struct {
@@ -55,17 +56,6 @@ func (p *LimitPlan) writeTx(ctx context.Context, tx *changes.Tx) error {
 
 // PlanLimits sets the LimitPlanner, once, when the bank is built.
 func (s *Service) PlanLimits(planner LimitPlanner) { s.limits = planner }
-
-// planTx plans the limits that a draft gives; the plan is empty if it gives none. A customer that a partner
-// creates has the partner's own besides.
-func (s *Service) planTx(
-	ctx context.Context, tx *changes.Tx, of *Customer, ceilings []Ceiling,
-) (*LimitPlan, error) {
-	if len(ceilings) == 0 && (of.Version > 1 || tx.Caller.Reach != access.OfPartner) {
-		return new(LimitPlan), nil
-	}
-	return s.limits(ctx, tx, of, ceilings)
-}
 
 // New makes the service.
 func New(d *db.DB, keys *seal.Keys, all *changes.Service, now func() time.Time) *Service {

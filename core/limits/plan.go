@@ -19,21 +19,22 @@ import (
 // request. Of a customer that a partner creates it has each limit of the partner that the request does not
 // name: without any, a partner would pay through it whatever the bank lets it pay itself.
 func (s *Service) PlanOf(
-	ctx context.Context, tx *changes.Tx, of *customers.Customer, ceilings []customers.Ceiling,
+	ctx context.Context, tx *changes.Tx, of *customers.Customer, ceilings []customers.Ceiling, created bool,
 ) (*customers.LimitPlan, error) {
-	// a new customer that is Pending has its limits from the start
-	if of.Version > 1 || of.Status != customers.Pending {
-		if err := changeable(of); err != nil {
-			return nil, err
-		}
-	}
-	if of.Version <= 1 && tx.Caller.Reach == access.OfPartner {
+	if created && tx.Caller.Reach == access.OfPartner {
 		inherited, err := s.inheritedTx(ctx, tx, ceilings)
 		if err != nil {
 			return nil, err
 		}
-		if ceilings = append(slices.Clone(ceilings), inherited...); len(ceilings) == 0 {
-			return new(customers.LimitPlan), nil
+		ceilings = append(slices.Clone(ceilings), inherited...)
+	}
+	if len(ceilings) == 0 {
+		return new(customers.LimitPlan), nil
+	}
+	// a new customer that is Pending has its limits from the start
+	if !created || of.Status != customers.Pending {
+		if err := changeable(of); err != nil {
+			return nil, err
 		}
 	}
 	names := map[string]string{}
