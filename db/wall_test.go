@@ -30,7 +30,7 @@ type walled struct {
 // onlyGrow lists the append-only tables.
 var onlyGrow = []string{
 	"journals", "postings", "payment_steps", "audit_entries", "audit_seals", "audit_checkpoints", "audit_restores",
-	"virtual_postings", "sweep_runs",
+	"virtual_postings", "sweep_runs", "sending_resumptions",
 }
 
 func (w walled) onlyGrows() bool { return slices.Contains(onlyGrow, w.Name) }

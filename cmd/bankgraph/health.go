@@ -21,7 +21,7 @@ import (
 
 // health is what is known of each bank's record. Every process looks for itself, bank by bank.
 type health struct {
-	unsealed, waiting, holds *prometheus.GaugeVec
+	unsealed, waiting, holds, sends *prometheus.GaugeVec
 
 	mu    sync.Mutex
 	banks map[string]bankState // by code
@@ -33,6 +33,7 @@ type bankState struct {
 	broken error // nil while the chain ends as it was signed
 	behind error // nil while it has what was kept of it outside the database
 	unkept error // nil while checkpoints can be kept outside
+	held   bool  // nothing leaves for a network
 }
 
 // longestUnsealed is how long an entry may wait for its number before operators hear of it.
@@ -51,6 +52,8 @@ func newHealth(m *meters) *health {
 			"For how long the oldest audit entry has waited to be sealed."),
 		holds: gauge("bankgraph_audit_holds",
 			"1 while the audit chain ends as it was signed and has what was kept of it outside the database, 0 where not."),
+		sends: gauge("bankgraph_sends",
+			"1 while payments leave for the networks, 0 after a restore until an operator has resumed that."),
 		banks: map[string]bankState{},
 	}
 }
@@ -75,7 +78,11 @@ func (h *health) job(b *bank, kept *keptFile) job {
 			if behind != nil && !errors.Is(behind, audit.ErrBehind) {
 				return false, behind
 			}
-			h.set(ctx, caller.TenantCode, bankState{tail, broken, behind, kept.failed()})
+			held, err := b.Payments.SendingHeld(ctx)
+			if err != nil {
+				return false, err
+			}
+			h.set(ctx, caller.TenantCode, bankState{tail, broken, behind, kept.failed(), held})
 			return false, nil
 		},
 	}
@@ -93,6 +100,16 @@ func (h *health) set(ctx context.Context, code string, now bankState) {
 		holds = 0
 	}
 	h.holds.WithLabelValues(code).Set(holds)
+	h.sends.WithLabelValues(code).Set(1)
+	if now.held {
+		h.sends.WithLabelValues(code).Set(0)
+	}
+	switch {
+	case now.held && !before.held:
+		slog.WarnContext(ctx, heldText, "tenant", code)
+	case before.held && !now.held:
+		slog.InfoContext(ctx, "payments leave for the networks again", "tenant", code)
+	}
 	switch {
 	case before.broken == nil && now.broken != nil:
 		slog.ErrorContext(ctx, "the audit record", "tenant", code, "holds", false, "error", now.broken)
@@ -113,6 +130,9 @@ func (h *health) set(ctx context.Context, code string, now bankState) {
 	}
 }
 
+const heldText = "after a restore nothing leaves for the networks: look at \"bankgraph sending list\", " +
+	"and then run \"bankgraph sending resume\""
+
 // trouble is a line for each bank whose record is not as it should be; all reports whether no bank's chain
 // holds.
 func (h *health) trouble() (lines []string, all bool) {
@@ -127,6 +147,9 @@ func (h *health) trouble() (lines []string, all bool) {
 		if bank.unkept != nil {
 			lines = append(lines,
 				fmt.Sprintf("bank %s: nothing is signed, as checkpoints cannot be kept: %v", code, bank.unkept))
+		}
+		if bank.held {
+			lines = append(lines, fmt.Sprintf("bank %s: %s", code, heldText))
 		}
 		if bank.behind != nil {
 			lines = append(lines,

@@ -201,13 +201,26 @@ func TestRestoreDrill(t *testing.T) {
 			t.Errorf("a cursor from %s: %v", name, kinds)
 		}
 	}
+	s.shows(`bankgraph_audit_holds{tenant="FIRST"} 1`)
+	// What waits in the backup may have left since: an operator says that it may go.
+	s.shows(`bankgraph_sends{tenant="FIRST"} 0`)
+	if _, errs, _ := p.run("sending", "list"); !strings.Contains(errs, "nothing leaves it for a network") {
+		t.Errorf("sending list: %s", errs)
+	}
+	p.ok("sending", "resume", "--reason", "the networks' reports, nothing cancelled")
+	s.shows(`bankgraph_sends{tenant="FIRST"} 1`)
+}
+
+// shows waits until the metrics have a line.
+func (s *testServer) shows(line string) {
+	s.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		_, metrics := s.get(s.metrics, "")
-		if strings.Contains(metrics, `bankgraph_audit_holds{tenant="FIRST"} 1`) {
+		if strings.Contains(metrics, line+"\n") {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("metrics:\n%s", metrics)
+			s.Fatalf("no %s in the metrics:\n%s", line, metrics)
 		}
 	}
 }

@@ -203,6 +203,10 @@ func pause(ctx context.Context, wait time.Duration) bool {
 
 // jobs lists all jobs.
 func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logger) []job {
+	b.Payments.HoldSendingWhile(func(ctx context.Context) error {
+		_, err := b.behind(ctx, kept)
+		return err
+	})
 	all := []job{
 		{
 			"seal audit entries", time.Second, 50 * time.Millisecond,

@@ -62,6 +62,19 @@ func (r *Restore) signedBy(key *jose.JSONWebKey) bool {
 var ErrMoved = errors.New(
 	"the database is another one than the audit chain was signed in: it was restored or moved")
 
+// EpochOf returns the present epoch of a bank's record, which is 1 until the first restore. While the record is in
+// another database than that of its last signature, and Resume has not noted it yet, that is ErrMoved.
+func EpochOf(ctx context.Context, d bun.IDB, tenant access.Tenant) (int64, error) {
+	at, err := placeOf(ctx, d, tenant)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("read the end of the chain of bank %d: %w", tenant, err)
+	case at.moved():
+		return 0, ErrMoved
+	}
+	return at.Epoch, nil
+}
+
 // Moved returns the banks whose record is in another database than that of its last signature, and of which
 // Resume has not noted it yet.
 func Moved(ctx context.Context, d bun.IDB) (moved []access.Tenant, err error) {

@@ -47,7 +47,7 @@ var (
 
 // SendQueued takes the money of queued payments of the caller's bank and writes their messages, and returns
 // of how many. The money of a customer that is suspended, or whose partner is, stands still: its payments
-// wait.
+// wait. So do all of a bank that was restored, until ResumeSending; its files and messages too.
 func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -55,6 +55,12 @@ func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 	}
 	var queued []UID
 	err = s.db.NewRaw(nextToSend, caller.Tenant, bun.List(customers.Working), now, atATime).Scan(ctx, &queued)
+	if err == nil && len(queued) > 0 {
+		var held bool
+		if held, err = s.held(ctx, s.db, caller.Tenant); held {
+			return 0, nil
+		}
+	}
 	if err == nil {
 		sent, err = together(queued, func(uids []UID) (n int, err error) {
 			var failed error
@@ -263,6 +269,10 @@ func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
 				Where("nm.direction = ?", Out).Where("nm.handed_at IS NULL").Where(few.which, rails.ACH).
 				Where("nm.id > ?", after).OrderExpr("nm.id").Limit(few.most).Scan(ctx)
 			if failed == nil && len(waiting) > 0 {
+				var held bool
+				if held, failed = s.held(ctx, s.db, caller.Tenant); held || failed != nil {
+					return handed, errors.Join(err, failed)
+				}
 				after = waiting[len(waiting)-1].ID
 				taken, failed = s.handOver(ctx, caller, waiting)
 			}

@@ -95,6 +95,9 @@ func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
 		if err := b.Send(ctx); err != nil || len(waiting.Items) == 0 {
 			return err
 		}
+		if held, err := s.held(ctx, tx, caller.Tenant); held || err != nil {
+			return err
+		}
 		f := &file{
 			tenant: caller.Tenant, origin: waiting.Items[0].Origin, id: ids.Items[0].ID, now: now,
 			traces: map[UID]string{}, backs: map[int64]string{}, reversals: map[UID]string{},

@@ -22,6 +22,7 @@ var Tables = db.Tables{
 	Own: []string{
 		"ach_answers", "ach_received", "ach_entries", "ach_origins", "ach_reversals", "information_requests", "network_messages",
 		"payment_details", "payment_repairs", "payment_requests", "payment_steps", "payments", "person_usage", "recurrences",
+		"sending_resumptions",
 	},
 	Reads: map[string]string{
 		"bulk_file_lines":  "which file a payment is of, in the statements that tell of payments",
@@ -48,6 +49,7 @@ type Service struct {
 	ledger    *ledger.Service
 	now       clock.Now
 	network   Network
+	behind    func(context.Context) error // of HoldSendingWhile; nil if nothing is kept outside
 
 	positivePay *positivepay.Service
 

@@ -1,0 +1,116 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/audit"
+	"bankgraph/core/check"
+	"bankgraph/core/fault"
+	"bankgraph/core/rails"
+)
+
+// What a backup has as waiting may have left since it was made. So after a restore nothing leaves for a network
+// until an operator has looked at what waits, cancelled what is out there already, and said that the rest may go.
+
+// HoldSendingWhile sets, once before any work begins, how it is known that the database lacks what was kept of a
+// bank's record outside of it: look then returns audit.ErrBehind.
+func (s *Service) HoldSendingWhile(look func(ctx context.Context) error) { s.behind = look }
+
+// held reports whether nothing may leave for a network, because the bank was restored and nobody has resumed its
+// sending since.
+func (s *Service) held(ctx context.Context, d bun.IDB, tenant access.Tenant) (held bool, err error) {
+	if s.behind != nil {
+		err = s.behind(ctx)
+	}
+	epoch := int64(1)
+	if err == nil {
+		epoch, err = audit.EpochOf(ctx, d, tenant)
+	}
+	if errors.Is(err, audit.ErrMoved) || errors.Is(err, audit.ErrBehind) {
+		return true, nil
+	}
+	if err == nil && epoch > 1 {
+		err = d.NewRaw(`SELECT NOT EXISTS (SELECT FROM sending_resumptions WHERE tenant = ? AND epoch >= ?)`, tenant, epoch).
+			Scan(ctx, &held)
+	}
+	if err != nil {
+		return false, fmt.Errorf("look whether bank %d may send: %w", tenant, err)
+	}
+	return held, nil
+}
+
+// SendingHeld reports whether nothing leaves the caller's bank for a network, because it was restored and nobody
+// has resumed its sending since. It is for operators.
+func (s *Service) SendingHeld(ctx context.Context) (bool, error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return false, err
+	}
+	return s.held(ctx, s.db, caller.Tenant)
+}
+
+// ErrNotHeld is returned when the sending of a bank is resumed that sends.
+var ErrNotHeld = fault.New(fault.State, "sending.not_held", "nothing holds the sending of this bank")
+
+// ResumeSending lets payments, files and messages of the caller's bank leave for the networks again after it was
+// restored. The reason, at most 255 characters, says what was compared; it stays in the record. It is for
+// operators.
+func (s *Service) ResumeSending(ctx context.Context, reason string) error {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return err
+	}
+	reason = strings.TrimSpace(reason)
+	if reason == "" || !check.IsPlain(reason) || utf8.RuneCountInString(reason) > 255 {
+		return fault.Field("sending", "reason", fault.Malformed, "1 to 255 characters of plain text")
+	}
+	return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		epoch, err := audit.EpochOf(ctx, tx, caller.Tenant)
+		if err != nil {
+			return err
+		}
+		held, err := s.held(ctx, tx, caller.Tenant)
+		if err != nil {
+			return err
+		}
+		if !held {
+			return ErrNotHeld
+		}
+		_, err = tx.NewRaw(`INSERT INTO sending_resumptions (tenant, epoch, reason) VALUES (?, ?, ?)`, caller.Tenant, epoch,
+			reason).Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("resume the sending of bank %d: %w", caller.Tenant, err)
+		}
+		return audit.WriteTx(ctx, tx, audit.Entry{
+			Action: "resumeSending", Decision: audit.Done, Object: "tenant", UID: caller.TenantCode, Reason: reason,
+		}.By(caller))
+	})
+}
+
+// mostListed is how many payments ToLeave returns.
+const mostListed = 500
+
+// ToLeave returns payments of the caller's bank that leave it for a network if nobody cancels them, by their
+// numbers behind after: those that wait for people, for their day or for their network. It is for operators.
+func (s *Service) ToLeave(ctx context.Context, after UID) (some []*Payment, err error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return nil, err
+	}
+	err = s.db.NewSelect().Model(&some).Column("uid", "state", "rail", "amount", "currency", "payment_date", "sender_name",
+		"receiver_name", "created_at").Where("pay.tenant = ?", caller.Tenant).Where("pay.direction = ?", Out).
+		Where("pay.rail <> ?", rails.Book).
+		Where("pay.state IN (?)", bun.List([]State{Repair, PendingApproval, PartlyApproved, Scheduled, Queued})).
+		Where("pay.uid > ?", after).OrderExpr("pay.uid").Limit(mostListed).Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the payments that are to leave bank %d: %w", caller.Tenant, err)
+	}
+	return some, nil
+}
