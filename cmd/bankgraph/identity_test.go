@@ -18,14 +18,14 @@ func TestOperatorsAreNamed(t *testing.T) {
 	p.ok("token", "portal", "--as", "lou")
 	p.ok("client", "revoke-tokens", "portal", "--as", "max")
 	p.ok("client", "responsible", "portal")
-	if out := p.ok("tenant", "set", "BANK1"); !strings.Contains(out, "people-decide  true") {
+	if out := p.ok("tenant", "set", "BANK1"); !strings.Contains(out, "people-decide   true") {
 		t.Error(out)
 	}
 	if out := p.ok("tenant", "set", "BANK1", "--no-people-decide", "--as",
-		"ned"); !strings.Contains(out, "people-decide  false") {
+		"ned"); !strings.Contains(out, "people-decide   false") {
 		t.Error(out)
 	}
-	if out := p.ok("tenant", "set", "BANK1"); !strings.Contains(out, "people-decide  false") {
+	if out := p.ok("tenant", "set", "BANK1"); !strings.Contains(out, "people-decide   false") {
 		t.Error(out)
 	}
 	record := p.ok("audit", "export")

@@ -63,14 +63,18 @@ func (c *tenantList) Run(ctx context.Context, s *settings, t *terminal) error {
 }
 
 type tenantSet struct {
-	Code         string `arg:"" help:"The bank's code."`
-	PeopleDecide *bool  `negatable:"" help:"Only people approve or refuse changes that wait for a second person; --no-people-decide lets programs too."`
-	QuoteSeconds *int32 `help:"For how many seconds a quote of foreign exchange holds, 1 to 3600."`
+	Code          string `arg:"" help:"The bank's code."`
+	PeopleDecide  *bool  `negatable:"" help:"Only people approve or refuse changes that wait for a second person; --no-people-decide lets programs too."`
+	QuoteSeconds  *int32 `help:"For how many seconds a quote of foreign exchange holds, 1 to 3600."`
+	CancelMinutes *int32 `help:"For how many minutes after it was booked a trade can be cancelled from outside the bank, 0 to 1440."`
 }
 
 func (c *tenantSet) Run(ctx context.Context, s *settings, t *terminal) error {
 	if c.QuoteSeconds != nil && (*c.QuoteSeconds < 1 || *c.QuoteSeconds > 3600) {
 		return errors.New("--quote-seconds must be 1 to 3600")
+	}
+	if c.CancelMinutes != nil && (*c.CancelMinutes < 0 || *c.CancelMinutes > 1440) {
+		return errors.New("--cancel-minutes must be 0 to 1440")
 	}
 	b, err := open(ctx, s)
 	if err != nil {
@@ -88,11 +92,15 @@ func (c *tenantSet) Run(ctx context.Context, s *settings, t *terminal) error {
 		if c.QuoteSeconds != nil {
 			settings.QuoteSeconds = *c.QuoteSeconds
 		}
+		if c.CancelMinutes != nil {
+			settings.CancelMinutes = *c.CancelMinutes
+		}
 	})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(t.out, "people-decide  %t\nquote-seconds  %d\n", is.PeopleDecide, is.QuoteSeconds)
+	fmt.Fprintf(t.out, "people-decide   %t\nquote-seconds   %d\ncancel-minutes  %d\n", is.PeopleDecide, is.QuoteSeconds,
+		is.CancelMinutes)
 	return nil
 }
 

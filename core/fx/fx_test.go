@@ -339,6 +339,41 @@ func TestATradeIsCoveredOnce(t *testing.T) {
 	}
 }
 
+// Who could give a booked rate back at any time would do that when the market has become better, at the bank's cost.
+func TestOutsideTheBankATradeIsCancelledSoonOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	for name, one := range map[string]struct {
+		minutes int // of the bank's setting; -1 for none
+		after   time.Duration
+		late    bool
+	}{
+		"at once": {-1, 0, false}, "in time": {-1, 15*time.Minute - time.Microsecond, false}, "late": {-1, 15 * time.Minute, true},
+		"in a longer time": {60, 59 * time.Minute, false}, "late by the setting": {5, 5 * time.Minute, true}, "never": {0, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := coretest.New(t)
+			partner := b.DownstreamPartner()
+			d := &trader{b, b.Customer(coretest.OwnedBy(partner))}
+			if one.minutes >= 0 {
+				d.Exec(`INSERT INTO tenant_settings (tenant, people_decide, cancel_minutes) VALUES (?, true, ?)`, d.Tenant, one.minutes)
+			}
+			made := d.trade(t, fx.Acceptance{})
+			d.Clock.Set(d.Now().Add(one.after))
+			cancel := func(ctx context.Context) error {
+				_, err := d.FX.Cancel(ctx, made.UID, changes.RequestOptions{})
+				return err
+			}
+			if err := cancel(d.Partner(partner)); errors.Is(err, fx.ErrLate) != one.late || err != nil && !one.late {
+				t.Error(err)
+			}
+			if err := cancel(d.Staff()); one.late && err != nil {
+				t.Errorf("by the bank: %v", err)
+			}
+		})
+	}
+}
+
 func TestATradeCoversItselfWhenItWasAskedTo(t *testing.T) {
 	t.Parallel()
 	d := newTrader(t, func(c *customers.Customer) { c.Type = customers.Consumer })

@@ -83,12 +83,15 @@ func fewTx(ctx context.Context, tx *changes.Tx, of customers.UID) error {
 type bank struct {
 	Currency money.Currency
 	Sandbox  bool
-	Seconds  int64
+	Seconds  int64 // for which a quote holds
+	Minutes  int64 // for which a trade can be cancelled from outside the bank
 }
 
 func bankTx(ctx context.Context, tx bun.IDB, tenant access.Tenant) (b bank, err error) {
-	err = tx.NewRaw(`SELECT t.currency, t.sandbox, coalesce(s.quote_seconds, 30) AS seconds FROM tenants AS t
-		LEFT JOIN tenant_settings AS s ON s.tenant = ?0 WHERE t.id = ?0`, tenant).Scan(ctx, &b.Currency, &b.Sandbox, &b.Seconds)
+	err = tx.NewRaw(`SELECT t.currency, t.sandbox, coalesce(s.quote_seconds, 30) AS seconds,
+		coalesce(s.cancel_minutes, 15) AS minutes FROM tenants AS t
+		LEFT JOIN tenant_settings AS s ON s.tenant = ?0 WHERE t.id = ?0`, tenant).
+		Scan(ctx, &b.Currency, &b.Sandbox, &b.Seconds, &b.Minutes)
 	if err != nil {
 		return b, fmt.Errorf("read the bank of a quote: %w", err)
 	}

@@ -98,7 +98,7 @@ func (s *Service) Cover(
 	return s.cover.Do(ctx, caller, changes.Target{UID: uid.String()}, struct{}{}, options)
 }
 
-// Cancel ends a trade that the bank has not covered.
+// Cancel ends a trade that the bank has not covered. Outside the bank that is for its first minutes alone.
 func (s *Service) Cancel(
 	ctx context.Context, uid TradeUID, options changes.RequestOptions,
 ) (changes.Outcome[Trade], error) {
@@ -345,6 +345,15 @@ func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 			return ErrCovered.With(string(t.Status))
 		case Cancelled:
 			return ErrCancelled.With(string(t.Status))
+		}
+		if tx.Caller.Reach != access.OfBank {
+			b, err := bankTx(ctx, tx, t.Tenant)
+			if err != nil {
+				return err
+			}
+			if tx.Now.Sub(t.CreatedAt) >= time.Duration(b.Minutes)*time.Minute {
+				return ErrLate
+			}
 		}
 		// the trade is locked, and who begins a payment with it locks it, too
 		var used bool

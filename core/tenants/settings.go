@@ -21,6 +21,8 @@ type Settings struct {
 	PeopleDecide bool `bun:"people_decide" json:"peopleDecide"`
 	// for how many seconds a quote of foreign exchange holds, 1 to 3600
 	QuoteSeconds int32 `bun:"quote_seconds" json:"quoteSeconds"`
+	// for how many minutes callers outside the bank can cancel a trade, 0 to 1440
+	CancelMinutes int32 `bun:"cancel_minutes" json:"cancelMinutes"`
 }
 
 // Settings returns the settings of the caller's bank. It is for operators.
@@ -50,7 +52,8 @@ func (s *Service) Set(ctx context.Context, change func(*Settings)) (*Settings, e
 			return nil
 		}
 		_, err = tx.NewInsert().Model(&is).On("CONFLICT (tenant) DO UPDATE").
-			Set("people_decide = excluded.people_decide, quote_seconds = excluded.quote_seconds").Exec(ctx)
+			Set("people_decide = excluded.people_decide, quote_seconds = excluded.quote_seconds").
+			Set("cancel_minutes = excluded.cancel_minutes").Exec(ctx)
 		if err != nil {
 			return err
 		}
@@ -71,7 +74,7 @@ func settingsOf(ctx context.Context, q bun.IDB, tenant access.Tenant) (*Settings
 	found := new(Settings)
 	err := q.NewSelect().Model(found).Where("s.tenant = ?", tenant).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return &Settings{Tenant: tenant, PeopleDecide: true, QuoteSeconds: 30}, nil
+		return &Settings{Tenant: tenant, PeopleDecide: true, QuoteSeconds: 30, CancelMinutes: 15}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the settings of tenant %d: %w", tenant, err)

@@ -3137,7 +3137,7 @@ extend type Mutation {
   rejectQuote("The quote." input: RejectQuoteInput!): RejectQuotePayload
   "Makes the same trade in the market, so that the bank bears no risk of it. A trade that is covered stays as it is."
   coverTrade("The trade." input: CoverTradeInput!): CoverTradePayload
-  "Ends a trade that is not covered."
+  "Ends a trade that is not covered. Outside the bank for some minutes after it was booked alone: 15, or what the bank has set."
   cancelTrade("The trade." input: CancelTradeInput!): CancelTradePayload
 }
 
