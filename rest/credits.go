@@ -168,15 +168,20 @@ func (a *api) sendPayment(r *http.Request, q *reader, order payments.Order) (ans
 		return answer{}, q.err
 	}
 	out, err := a.core.Payments.Send(r.Context(), order, options)
-	saved := initiatedOf(out.Result)
 	if order.Strict {
-		return done(http.StatusOK, out.Receipt,
-			paymentInitiated{saved.PaymentUID, saved.PaymentStatus, saved.RecurrenceID}), err
+		return a.begun(r, out, err, inShort)
 	}
-	return done(http.StatusOK, out.Receipt, saved), err
+	return a.begun(r, out, err, inFull)
 }
 
-// paymentInitiated answers a credit of v4.
+// inFull is how the form without a version and v3 answer, inShort how later ones do.
+func inFull(p paymentSaved) any { return p }
+
+func inShort(p paymentSaved) any {
+	return paymentInitiated{p.PaymentUID, p.PaymentStatus, p.RecurrenceID}
+}
+
+// paymentInitiated answers credits and debits of v4 and later.
 type paymentInitiated struct {
 	PaymentUID    string                 `json:"paymentUID"`
 	PaymentStatus payments.Status        `json:"paymentStatus"`

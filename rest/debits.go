@@ -49,8 +49,7 @@ func (a *api) debitV4(r *http.Request) (answer, error) {
 		return answer{}, q.err
 	}
 	out, err := a.core.Payments.RequestDebit(r.Context(), draft, options)
-	saved := initiatedOf(out.Result)
-	return done(http.StatusOK, out.Receipt, paymentInitiated{saved.PaymentUID, saved.PaymentStatus, saved.RecurrenceID}), err
+	return a.begun(r, out, err, inShort)
 }
 
 func (a *api) debitRequest(r *http.Request) (answer, error) {
@@ -60,7 +59,7 @@ func (a *api) debitRequest(r *http.Request) (answer, error) {
 		return answer{}, q.err
 	}
 	out, err := a.core.Payments.RequestDebit(r.Context(), draft, options)
-	return done(http.StatusOK, out.Receipt, initiatedOf(out.Result)), err
+	return a.begun(r, out, err, inFull)
 }
 
 // initiatedOf shows what a request for a payment over a network made. Accepted is published as INITIATED

@@ -27,6 +27,7 @@ type answer struct {
 	pages  *pagination
 	status int             // 200 when 0
 	mark   changes.Receipt // of a change, or the version of what is shown
+	waited time.Duration   // for what the caller prefers to wait for, at most; 0: it did not
 }
 
 // pagination is the page object of styles PG1 and PG4 (rest/CONTRACT.md, pages).
@@ -65,6 +66,9 @@ func (a *api) answer(d dialect, h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		said, err := a.ask(r, h)
 		mark(w.Header(), said.mark)
+		if said.waited > 0 {
+			w.Header().Set("Preference-Applied", fmt.Sprintf("wait=%d", int(said.waited.Seconds())))
+		}
 		switch {
 		case err != nil:
 			a.refuse(w, r, d, err)

@@ -82,7 +82,7 @@ func guard(refuse refusal, next http.Handler) http.Handler {
 			}
 			refuse(w, r, errors.New("panic"))
 		}()
-		within, most := deadline, int64(largestBody)
+		within, most := deadline+rest.Waits(r), int64(largestBody)
 		if rest.IsUpload(r) {
 			within, most = rest.UploadTimeout, files.MostBytes+largestBody
 		}

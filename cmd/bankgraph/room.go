@@ -289,11 +289,11 @@ func (m *room) admit(refuse refusal, crowd string, next http.Handler) http.Handl
 			welcome(r.Context(), of)
 		}
 		mine := &place{ReadCloser: r.Body, room: m, of: of, ctx: r.Context(), held: true}
-		defer mine.leave()
+		defer mine.Leave()
 		if r.ContentLength != 0 {
 			r.Body = mine
 		}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), placeKey{}, mine)))
+		next.ServeHTTP(w, r.WithContext(rest.WithPlace(context.WithValue(r.Context(), placeKey{}, mine), mine)))
 	})
 }
 
@@ -352,17 +352,23 @@ type place struct {
 }
 
 func (p *place) Read(into []byte) (int, error) {
-	p.leave()
+	p.Leave()
 	read, err := p.ReadCloser.Read(into)
 	if !errors.Is(err, io.EOF) {
 		// The body goes on, or failed: it was too slow, too large or cut. A failure is only reported.
 		return read, err
 	}
-	if err := p.room.enterAgain(p.ctx, p.of); err != nil {
+	if err := p.Return(p.ctx); err != nil {
 		return read, err
 	}
-	p.held = true
 	return read, err
+}
+
+// Return takes the place again that was left.
+func (p *place) Return(ctx context.Context) error {
+	err := p.room.enterAgain(ctx, p.of)
+	p.held = err == nil
+	return err
 }
 
 func (p *place) rename(to party) error {
@@ -376,7 +382,8 @@ func (p *place) rename(to party) error {
 	return err
 }
 
-func (p *place) leave() {
+// Leave gives the place up; more than once is as good as once.
+func (p *place) Leave() {
 	if p.held {
 		p.held = false
 		p.room.leave(p.of)

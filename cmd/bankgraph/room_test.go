@@ -255,7 +255,7 @@ func TestRoomKeepsCountOfEverybody(t *testing.T) {
 						t.Errorf("%d in a room for 4", running)
 					}
 					_ = mine.rename(to)
-					mine.leave()
+					mine.Leave()
 				}
 				cancel()
 			}
@@ -300,6 +300,44 @@ func TestWhoSendsABodySlowlyHoldsUpNobodyElse(t *testing.T) {
 	_, _ = caller.Write([]byte("ow"))
 	_ = caller.Close()
 	all.Wait()
+}
+
+func TestWhoWaitsForANetworkHoldsUpNobodyElse(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(1)
+	aside, answered := make(chan struct{}), make(chan struct{})
+	handler := room.admit(graph.Refuse, "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/waits" {
+			back := rest.StepAside(r.Context())
+			close(aside)
+			<-answered
+			back()
+		}
+		if running, _ := room.full(); running != 1 {
+			t.Errorf("%s: %d requests are worked on in a room for one", r.URL.Path, running)
+		}
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	send := func(path string) int {
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, nil))
+		return answer.Code
+	}
+	var waits sync.WaitGroup
+	waits.Go(func() {
+		if code := send("/waits"); code != http.StatusNoContent {
+			t.Errorf("who waited: %d", code)
+		}
+	})
+	<-aside
+	if code := send("/passes"); code != http.StatusNoContent {
+		t.Errorf("beside: %d", code)
+	}
+	close(answered)
+	waits.Wait()
+	if running, waiting := room.full(); running != 0 || waiting != 0 {
+		t.Errorf("%d are in, %d wait", running, waiting)
+	}
 }
 
 func TestTheDeadlineEndsTheWaitForABodysWayBackIn(t *testing.T) {

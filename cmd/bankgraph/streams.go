@@ -188,7 +188,7 @@ func (s *streams) released(refuse refusal, next http.Handler) http.Handler {
 			refuse(w, r, err)
 			return
 		}
-		mine.leave()
+		mine.Leave()
 		if r.ContentLength != 0 {
 			of := partyOf(caller)
 			if err := s.room.carry(of); err != nil {

@@ -211,6 +211,22 @@ func (s *Service) FindMany(
 	return db.QueueMany(b, text, func(p *Payment) UID { return p.UID }, caller.Tenant, caller.ScopeCustomer(), uids)
 }
 
+// Now reads one payment as it is in this moment: not from a replica, which may be behind.
+func (s *Service) Now(ctx context.Context, uid UID) (*Payment, error) {
+	b := s.db.PrimaryBatch()
+	found := s.FindMany(ctx, b, []UID{uid}, db.Columns{})
+	if err := b.Send(ctx); err != nil {
+		return nil, err
+	}
+	if found.Err == nil && len(found.Of[uid]) == 0 {
+		return nil, ErrNotFound
+	}
+	if found.Err != nil {
+		return nil, found.Err
+	}
+	return found.Of[uid][0], nil
+}
+
 // Find reads one payment with the steps of its life.
 func (s *Service) Find(ctx context.Context, uid UID) (*Payment, []*Step, error) {
 	b := s.db.Batch()

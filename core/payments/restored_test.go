@@ -92,7 +92,7 @@ func TestARestoredBankSendsNothingUntilItIsResumed(t *testing.T) {
 func TestABankWhoseRecordFellBackSendsNothing(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	behind := error(audit.ErrBehind)
+	behind := audit.ErrBehind
 	s.Payments.HoldSendingWhile(func(context.Context) error { return behind })
 	p := s.send(t, s.order("250.00", instantly))
 	s.run(t)
