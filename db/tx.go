@@ -109,9 +109,7 @@ func (d *DB) once(
 		}
 	}()
 	err = fn(ctx, tx)
-	if first := ends.arrive(); first != nil {
-		err = first // what fn met afterwards follows from it
-	}
+	err = cause(ends.arrive(), err)
 	if err == nil {
 		ends.mark(d, ctx, tenant)
 		err = ends.spend(ctx)
@@ -131,6 +129,15 @@ func (d *DB) once(
 		return true, nil // the server has confirmed it, whatever has ended since
 	}
 	return true, committed(err)
+}
+
+// cause returns the one of two errors of a transaction, either of which may be nil, that the other follows from:
+// whichever statement comes after one that failed is refused for that alone.
+func cause(ahead, of error) error {
+	if ahead == nil || of != nil && sqlState(ahead) == "25P02" {
+		return of
+	}
+	return ahead
 }
 
 // committed returns the error of a COMMIT, with ErrUnknownOutcome if it leaves the outcome open.

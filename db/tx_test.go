@@ -340,6 +340,19 @@ func TestWhatFailsAheadFailsTheTransaction(t *testing.T) {
 	}
 }
 
+// What is sent ahead after a failure is refused for that alone, which is not why the transaction failed.
+func TestWhatIsSentAheadAfterAFailureHidesNothing(t *testing.T) {
+	t.Parallel()
+	d, _ := single(t)
+	err := d.InTx(t.Context(), 0, func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewRaw(`SELECT 1 / 0`).Exec(ctx)
+		return errors.Join(err, later(ctx, tx, rand.Text()), db.SendAhead(ctx, tx))
+	})
+	if refused, is := errors.AsType[*pgconn.PgError](err); !is || refused.Code != "22012" {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
 func TestALostRaceAheadRunsAgain(t *testing.T) {
 	t.Parallel()
 	d, line := single(t)

@@ -40,9 +40,15 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 		for i, a := range some {
 			answers[i], ids[i] = read(a), a.ID
 		}
-		err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-			return s.takeInTx(ctx, tx, caller, now, answers)
-		})
+		take := func() error {
+			return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+				return s.takeInTx(ctx, tx, caller, now, answers)
+			})
+		}
+		err := take()
+		if taken, _ := db.UniqueViolation(err); taken == "network_messages_once" {
+			err = take() // somebody else has taken one in meanwhile, which is known by now
+		}
 		if err == nil {
 			err = s.network.Done(ctx, caller.Tenant, ids)
 		}
