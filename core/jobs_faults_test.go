@@ -39,8 +39,8 @@ var (
 	spreadEvents     job = func(c *core.Core) func(context.Context) (int, error) { return c.Webhooks.Spread }
 )
 
-// jobs lists work with what there is to do: done is asked for, then before is done and the clock moved, step by
-// step, and then the job is struck.
+// jobs lists the jobs with what they find: asked is done first, then each step before, which may move the
+// clock, and then the job is struck.
 var jobs = []struct {
 	name   string
 	asked  func(b *coretest.Bank, of *customers.Customer)
@@ -156,15 +156,16 @@ func sealRecord(b *coretest.Bank) {
 	}
 }
 
-// The promise (core/README.md, P3) for what a bank does by itself: after any fault at any statement of a job the
-// next call goes on where it stood, and what there was to do is done once.
+// The promise (core/README.md, P3) for what a bank does by itself: after any fault at any statement of a job
+// the next call goes on where it stood, and what there was to do is done once.
 func TestAFaultAtAnyStatementOfAJobDoesNoHarm(t *testing.T) {
 	t.Parallel()
 	for _, one := range jobs {
 		t.Run(one.name, func(t *testing.T) {
 			t.Parallel()
 			line, w := coretest.NewLine(t), newWitness(t)
-			// run does the job with a fault at its k-th statement, and then until it has done all that it should
+			// run does the job with a fault at its k-th statement, and then until it has done all that it
+			// should
 			run := func(k int, f faults.Fault, want map[string]int) (statements []string, effect map[string]int) {
 				t.Helper()
 				b := line.Bank()

@@ -8,14 +8,14 @@ import (
 )
 
 // Skipped is how many numbers a restore leaves out: more than are given in a day on which a backup is made.
-// Messages of a network have six digits for those of one day, of which this is less than a third, so that three
-// restores of one day keep apart.
+// Messages of a network have six digits for those of one day, of which this is less than a third, so that
+// three restores of one day keep apart.
 const Skipped = 300_000
 
 // SkipNumbers leaves out numbers of all things that others know by them: payments, messages to networks,
-// deliveries of webhooks, files. In a database that was restored from a backup they were given before, to things
-// that are lost here and not out there; who answers, returns or drops as a copy must not mean another one. url is
-// the owner's.
+// deliveries of webhooks, files. In a database that was restored from a backup they were given before, to
+// things that are lost here and not out there; who answers, returns or drops as a copy must not mean another
+// one. url is the owner's.
 func SkipNumbers(ctx context.Context, url string) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {

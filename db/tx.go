@@ -131,8 +131,8 @@ func (d *DB) once(
 	return true, committed(err)
 }
 
-// cause returns the one of two errors of a transaction, either of which may be nil, that the other follows from:
-// whichever statement comes after one that failed is refused for that alone.
+// cause returns the one of two errors of a transaction, either of which may be nil, that the other follows
+// from: whichever statement comes after one that failed is refused for that alone.
 func cause(ahead, of error) error {
 	if ahead == nil || of != nil && sqlState(ahead) == "25P02" {
 		return of

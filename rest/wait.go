@@ -16,8 +16,9 @@ import (
 // longestWait bounds for how long an answer waits for a network.
 const longestWait = 30 * time.Second
 
-// waitsFor returns for how long a caller prefers to wait for what the network says (RFC 7240: Prefer: wait=10), at
-// most longestWait; 0 for not at all. What is not understood of a preference is ignored, as that text wants.
+// waitsFor returns for how long a caller prefers to wait for what the network says (RFC 7240: Prefer:
+// wait=10), at most longestWait; 0 for not at all. What is not understood of a preference is ignored, as that
+// text wants.
 func waitsFor(h http.Header) time.Duration {
 	for _, header := range h.Values("Prefer") {
 		for preference := range strings.SplitSeq(header, ",") {
@@ -74,8 +75,8 @@ func StepAside(ctx context.Context) (back func()) {
 	return func() { _ = place.Return(ctx) }
 }
 
-// begun answers a request for a payment over a network, as show shows it. If the caller prefers to wait, it waits
-// until the network says what becomes of the payment, and answers how that stands then.
+// begun answers a request for a payment over a network, as show shows it. If the caller prefers to wait, it
+// waits until the network says what becomes of the payment, and answers how that stands then.
 func (a *api) begun(
 	r *http.Request, out changes.Outcome[payments.Saved], err error, show func(paymentSaved) any,
 ) (answer, error) {
@@ -88,8 +89,8 @@ func (a *api) begun(
 	return said, err
 }
 
-// await returns for how long it would have waited; 0 if it does not wait: where the payment waits for people or for
-// its day, or goes over ACH, where nobody answers.
+// await returns for how long it would have waited; 0 if it does not wait: where the payment waits for people
+// or for its day, or goes over ACH, where nobody answers.
 func (a *api) await(r *http.Request, out *changes.Outcome[payments.Saved]) (most time.Duration) {
 	most = waitsFor(r.Header)
 	if most == 0 || out.Approval != 0 || !underway(out.Result.Status) {

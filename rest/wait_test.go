@@ -114,7 +114,8 @@ func TestAnAnswerDoesNotWaitInVain(t *testing.T) {
 	}
 }
 
-// Where the network says nothing, the answer comes at the end of the time, and a repeated request hears the rest.
+// Where the network says nothing, the answer comes at the end of the time, and a repeated request hears the
+// rest.
 func TestAnAnswerWaitsNoLongerThanItsCallerPrefers(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

@@ -13,8 +13,8 @@
 //
 //	go run ./cmd/bench -customers 1000 -attack slow-readers
 //
-// With -lines it uploads a file of payments, and tells how long it takes until all are made, how much memory that costs,
-// and how much faster it would be just to parse the file and copy its rows into a table:
+// With -lines it uploads a file of payments, and tells how long it takes until all are made, how much memory
+// that costs, and how much faster it would be just to parse the file and copy its rows into a table:
 //
 //	go run ./cmd/bench -customers 250 -lines 100000
 //

@@ -35,8 +35,8 @@ func (s *Service) declareSweeps(all *changes.Service) {
 }
 
 // SetSweep sets up a sweep for an active account that has none in this direction. It takes somebody who may
-// pay, too, as the sweep does. If the customer's settings
-// ask for dual approval, the sweep appears once a second person has approved.
+// pay, too, as the sweep does. If the customer's settings ask for dual approval, the sweep appears once a
+// second person has approved.
 func (s *Service) SetSweep(
 	ctx context.Context, of customers.UID, name SweepName, draft SweepDraft, options changes.RequestOptions,
 ) (changes.Outcome[SweepName], error) {

@@ -62,8 +62,8 @@ func (r *Restore) signedBy(key *jose.JSONWebKey) bool {
 var ErrMoved = errors.New(
 	"the database is another one than the audit chain was signed in: it was restored or moved")
 
-// EpochOf returns the present epoch of a bank's record, which is 1 until the first restore. While the record is in
-// another database than that of its last signature, and Resume has not noted it yet, that is ErrMoved.
+// EpochOf returns the present epoch of a bank's record, which is 1 until the first restore. While the record
+// is in another database than that of its last signature, and Resume has not noted it yet, that is ErrMoved.
 func EpochOf(ctx context.Context, d bun.IDB, tenant access.Tenant) (int64, error) {
 	at, err := placeOf(ctx, d, tenant)
 	switch {

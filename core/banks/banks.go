@@ -70,10 +70,10 @@ func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db
 	return db.QueueMany(b, text, func(b *Bank) UID { return b.UID }, uids)
 }
 
-// Named reads banks by ref, at most one for each: the bank with this national id, else the one with this BIC or,
-// if the branch is not listed, its head office, else one whose BIC begins with the six characters. Of several
-// banks with one BIC it is the one with the lowest national id. It is one statement for any number of refs, and
-// what tells which rails reach a bank:
+// Named reads banks by ref, at most one for each: the bank with this national id, else the one with this BIC
+// or, if the branch is not listed, its head office, else one whose BIC begins with the six characters. Of
+// several banks with one BIC it is the one with the lowest national id. It is one statement for any number of
+// refs, and what tells which rails reach a bank:
 //
 //	found := s.Named(ctx, b, []banks.Ref{banks.Routing("611090001")}, db.Columns{})
 func (s *Service) Named(ctx context.Context, b *db.Batch, refs []Ref, want db.Columns) *db.Many[Ref, Bank] {

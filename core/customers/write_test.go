@@ -974,7 +974,8 @@ func TestACustomerOfAnotherBankIsNotHeld(t *testing.T) {
 	}
 }
 
-// A customer without limits may pay any amount: one that a partner makes has the partner's own, whatever else it asks for.
+// A customer without limits may pay any amount: one that a partner makes has the partner's own, whatever else
+// it asks for.
 func TestACustomerOfAPartnerHasThePartnersLimits(t *testing.T) {
 	t.Parallel()
 	bank := staffed(t)

@@ -129,8 +129,8 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 	return f.Version, err
 }
 
-// approveTx returns payments.ErrApproveLimit for a file that is above what the person may approve: its largest
-// payment above the limit of one, or all together above what is left of the day or the month.
+// approveTx returns payments.ErrApproveLimit for a file that is above what the person may approve: its
+// largest payment above the limit of one, or all together above what is left of the day or the month.
 func (f *BulkFile) approveTx(ctx context.Context, tx *changes.Tx) error {
 	return payments.ApproveTx(ctx, tx.Tx, tx.Caller, money.Of(f.Largest, inCents), money.Of(f.Credits+f.Debits, inCents),
 		tx.Now)

@@ -339,7 +339,8 @@ func TestATradeIsCoveredOnce(t *testing.T) {
 	}
 }
 
-// Who could give a booked rate back at any time would do that when the market has become better, at the bank's cost.
+// Who could give a booked rate back at any time would do that when the market has become better, at the
+// bank's cost.
 func TestOutsideTheBankATradeIsCancelledSoonOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	for name, one := range map[string]struct {

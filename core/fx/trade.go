@@ -114,8 +114,8 @@ var (
 	ErrNotFound = fault.New(fault.NotFound, "trade.not_found", "no such trade")
 	// ErrCancelled is returned for a trade that was cancelled.
 	ErrCancelled = fault.New(fault.State, "trade.cancelled", "the trade is cancelled")
-	// ErrLate is returned to callers outside the bank who cancel a trade later than the bank lets them: with more
-	// time they would keep only those rates that have become good for them.
+	// ErrLate is returned to callers outside the bank who cancel a trade later than the bank lets them: with
+	// more time they would keep only those rates that have become good for them.
 	ErrLate = fault.New(fault.State, "trade.too_late",
 		"the bank alone cancels a trade so long after it was booked")
 	// ErrUsed is returned for a trade that a payment uses.

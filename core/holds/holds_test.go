@@ -245,8 +245,8 @@ func TestTheHoldsOfPaymentsAreListed(t *testing.T) {
 	}
 }
 
-// A court's or the bank's own hold on what a partner has is not the partner's to lift, and who placed it is not for it to
-// read.
+// A court's or the bank's own hold on what a partner has is not the partner's to lift, and who placed it is
+// not for it to read.
 func TestAPartnerReleasesItsOwnHoldsAndNoneOfTheBank(t *testing.T) {
 	t.Parallel()
 	b := coretest.New(t)

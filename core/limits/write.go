@@ -226,8 +226,8 @@ func (s *Service) CeilingsTx(
 	return found, nil
 }
 
-// take adds one draft to the plan; l is the limit that it names, nil if the customer does not have it, and most
-// the limit above which the caller may not raise it, nil if there is none.
+// take adds one draft to the plan; l is the limit that it names, nil if the customer does not have it, and
+// most the limit above which the caller may not raise it, nil if there is none.
 func (p *Plan) take(c *check.Fields, l, most *Limit, d Draft, now time.Time) {
 	if l == nil {
 		c.Fail("entityLimitId", fault.Unknown, "is not among the limits of the customer")

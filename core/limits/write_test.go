@@ -174,7 +174,8 @@ func TestLimitsAreForWhoMayManageTheCustomer(t *testing.T) {
 	}
 }
 
-// What the bank lets a partner move in a day the partner cannot raise by paying through a customer of its own.
+// What the bank lets a partner move in a day the partner cannot raise by paying through a customer of its
+// own.
 func TestAPartnerRaisesNoLimitOfItsCustomersAboveItsOwn(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)

@@ -208,7 +208,8 @@ func TestWhatIsApprovedLateCountsOnItsNewDay(t *testing.T) {
 	s.Prove()
 }
 
-// A bank numbers its entries within a batch: another file may have the number of the day again, for another entry.
+// A bank numbers its entries within a batch: another file may have the number of the day again, for another
+// entry.
 func TestAnEntryWithTheNumberOfAnotherIsBooked(t *testing.T) {
 	t.Parallel()
 	s := newDebtor(t)

@@ -20,8 +20,8 @@ import (
 	"bankgraph/db"
 )
 
-// A payment over a network goes through steps of work, each of which any worker may do at any time, and which go on
-// where another one stopped:
+// A payment over a network goes through steps of work, each of which any worker may do at any time, and which
+// go on where another one stopped:
 //
 //	SendQueued     takes the money and writes the message, in one transaction: from here it is on its way
 //	SealFiles      puts entries of ACH, which have no message of their own, into one file

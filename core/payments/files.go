@@ -61,9 +61,9 @@ type waitingEntry struct {
 
 var (
 	// a file is made when no more entries are about to come into it, and a minute after the first one at the
-	// latest. What goes back on request has one of its own at once, while the day has enough of them ($4), and
-	// then waits for a window, the last of which began at $6; of an origin that has no files left today ($5)
-	// everything waits
+	// latest. What goes back on request has one of its own at once, while the day has enough of them ($4),
+	// and then waits for a window, the last of which began at $6; of an origin that has no files left today
+	// ($5) everything waits
 	findingOrigin = db.NewQuery[Entry](`SELECT w.origin FROM (
 		  SELECT origin, taken_at, true AS sent FROM ach_entries WHERE tenant = $1 AND taken_at IS NOT NULL AND file IS NULL
 		  UNION ALL SELECT origin, returned_at, false FROM ach_received WHERE tenant = $1 AND returned_at IS NOT NULL AND file IS NULL
@@ -148,9 +148,9 @@ func (f *file) entries() int { return len(f.traces) + len(f.backs) + len(f.rever
 // filesSkipped is how many files of a day a restore leaves out.
 const filesSkipped = 10
 
-// SkipTraces leaves out numbers of entries and files of ACH in a database that was restored from a backup. Since
-// then they may have been given to others: what comes back by its number must not be taken for a new entry, nor a
-// new file for a copy.
+// SkipTraces leaves out numbers of entries and files of ACH in a database that was restored from a backup.
+// Since then they may have been given to others: what comes back by its number must not be taken for a new
+// entry, nor a new file for a copy.
 func SkipTraces(ctx context.Context, d *db.DB, tenant access.Tenant) error {
 	return d.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewRaw(`UPDATE ach_origins SET trace = (trace + ?) % ?, files = least(files + ?, ?) WHERE tenant = ?`,

@@ -224,8 +224,8 @@ func (o *ownUse) supposed() *ownUse {
 	return &copied
 }
 
-// ApproveTx returns ErrApproveLimit for amounts above what the person's own roles let them approve, and counts
-// all together for the day and the month. Of a file, largest is its largest payment.
+// ApproveTx returns ErrApproveLimit for amounts above what the person's own roles let them approve, and
+// counts all together for the day and the month. Of a file, largest is its largest payment.
 func ApproveTx(
 	ctx context.Context, tx db.Tx, by access.Caller, largest, all money.Amount, now time.Time,
 ) error {

@@ -285,8 +285,8 @@ func (in *intake) take(a *answer) error {
 	return in.answer(a, kind)
 }
 
-// mayAnswer reports whether who sends an answer is who may: the network, or a bank that the message went to. What
-// anybody else says is kept, and changes nothing. Whom a return of ours went to is not looked at.
+// mayAnswer reports whether who sends an answer is who may: the network, or a bank that the message went to.
+// What anybody else says is kept, and changes nothing. Whom a return of ours went to is not looked at.
 func (a *answer) mayAnswer(k *known) bool {
 	if a.from == "" || a.from == Profiles[a.over].Operator || k.Kind == returnKind {
 		return true

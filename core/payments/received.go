@@ -111,8 +111,9 @@ func decideUntil(came, settlesOn time.Time, zone *time.Location) time.Time {
 	return until
 }
 
-// knownEntry is an entry that is on record. A bank numbers the entries of a batch, so another file of the day may have
-// the number again: the same entry comes again where its amount, account and company are the same, too.
+// knownEntry is an entry that is on record. A bank numbers the entries of a batch, so another file of the day
+// may have the number again: the same entry comes again where its amount, account and company are the same,
+// too.
 type knownEntry struct {
 	Trace     string          `bun:"trace"`
 	SettlesOn time.Time       `bun:"settles_on,type:date"`

@@ -110,8 +110,8 @@ func (a *aside) place() seal.Place {
 	return seal.Place{Tenant: int64(a.Tenant), Column: RepairColumn, Row: int64(a.Payment)}
 }
 
-// mostAside is how many payments of a customer wait for repair at a time, so that they hide nothing from who repairs
-// them.
+// mostAside is how many payments of a customer wait for repair at a time, so that they hide nothing from who
+// repairs them.
 const mostAside = 500
 
 // setAsideTx is setAside, unless as many payments of the customer wait as may: then the order is refused.

@@ -16,15 +16,16 @@ import (
 	"bankgraph/core/rails"
 )
 
-// What a backup has as waiting may have left since it was made. So after a restore nothing leaves for a network
-// until an operator has looked at what waits, cancelled what is out there already, and said that the rest may go.
+// What a backup has as waiting may have left since it was made. So after a restore nothing leaves for a
+// network until an operator has looked at what waits, cancelled what is out there already, and said that the
+// rest may go.
 
-// HoldSendingWhile sets, once before any work begins, how it is known that the database lacks what was kept of a
-// bank's record outside of it: look then returns audit.ErrBehind.
+// HoldSendingWhile sets, once before any work begins, how it is known that the database lacks what was kept
+// of a bank's record outside of it: look then returns audit.ErrBehind.
 func (s *Service) HoldSendingWhile(look func(ctx context.Context) error) { s.behind = look }
 
-// held reports whether nothing may leave for a network, because the bank was restored and nobody has resumed its
-// sending since.
+// held reports whether nothing may leave for a network, because the bank was restored and nobody has resumed
+// its sending since.
 func (s *Service) held(ctx context.Context, d bun.IDB, tenant access.Tenant) (held bool, err error) {
 	if s.behind != nil {
 		err = s.behind(ctx)
@@ -46,8 +47,8 @@ func (s *Service) held(ctx context.Context, d bun.IDB, tenant access.Tenant) (he
 	return held, nil
 }
 
-// SendingHeld reports whether nothing leaves the caller's bank for a network, because it was restored and nobody
-// has resumed its sending since. It is for operators.
+// SendingHeld reports whether nothing leaves the caller's bank for a network, because it was restored and
+// nobody has resumed its sending since. It is for operators.
 func (s *Service) SendingHeld(ctx context.Context) (bool, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -59,8 +60,8 @@ func (s *Service) SendingHeld(ctx context.Context) (bool, error) {
 // ErrNotHeld is returned when the sending of a bank is resumed that sends.
 var ErrNotHeld = fault.New(fault.State, "sending.not_held", "nothing holds the sending of this bank")
 
-// ResumeSending lets payments, files and messages of the caller's bank leave for the networks again after it was
-// restored. The reason, at most 255 characters, says what was compared; it stays in the record. It is for
+// ResumeSending lets payments, files and messages of the caller's bank leave for the networks again after it
+// was restored. The reason, at most 255 characters, says what was compared; it stays in the record. It is for
 // operators.
 func (s *Service) ResumeSending(ctx context.Context, reason string) error {
 	caller, err := access.Require(ctx, access.ManageTenants)

@@ -13,8 +13,9 @@ import (
 	"bankgraph/core/payments"
 )
 
-// A bank whose database was restored may have sent since the backup what waits in it: nothing leaves for a network,
-// by message or by file, until an operator has looked. New payments are taken in meanwhile, and wait with the others.
+// A bank whose database was restored may have sent since the backup what waits in it: nothing leaves for a
+// network, by message or by file, until an operator has looked. New payments are taken in meanwhile, and wait
+// with the others.
 func TestARestoredBankSendsNothingUntilItIsResumed(t *testing.T) {
 	t.Parallel()
 	old := coretest.Alone(t)
@@ -88,7 +89,8 @@ func TestARestoredBankSendsNothingUntilItIsResumed(t *testing.T) {
 	s.Prove()
 }
 
-// Where the database lacks what was kept of the record outside of it, an older one may have been put in its place.
+// Where the database lacks what was kept of the record outside of it, an older one may have been put in its
+// place.
 func TestABankWhoseRecordFellBackSendsNothing(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)

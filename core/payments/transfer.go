@@ -406,8 +406,8 @@ func (p *Payment) planned() limits.Planned {
 	return planned
 }
 
-// movedTx moves a payment, which was this before, to its new day in the use of limits, if they allow it there:
-// payments that have waited for different days do not all settle on one.
+// movedTx moves a payment, which was this before, to its new day in the use of limits, if they allow it
+// there: payments that have waited for different days do not all settle on one.
 func (p *Payment) movedTx(ctx context.Context, tx *changes.Tx, was *Payment) error {
 	if !p.counts() || p.Date.Equal(was.Date) {
 		return nil

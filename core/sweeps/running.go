@@ -242,8 +242,8 @@ func (r *running) choose(has payments.Standing, w way) (payments.Choice, error) 
 	return payments.Choice{}, nil
 }
 
-// ErrCameBack is why a sweep fails whose contact's bank has given a debit back for another reason than that money was
-// missing (R01, R09). ACH lets nobody ask for it again then, unless the debtor has agreed anew.
+// ErrCameBack is why a sweep fails whose contact's bank has given a debit back for another reason than that
+// money was missing (R01, R09). ACH lets nobody ask for it again then, unless the debtor has agreed anew.
 var ErrCameBack = fault.New(fault.State, "sweep.came_back", "a debit came back: change the sweep to collect again").
 	On("fromContact")
 

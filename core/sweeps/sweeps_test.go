@@ -229,8 +229,8 @@ func TestASweepCollectsWhatIsMissingOnce(t *testing.T) {
 	h.Prove()
 }
 
-// A debit that comes back for want of money is tried again; one that the debtor does not want, or cannot pay, is not
-// until people have changed the sweep.
+// A debit that comes back for want of money is tried again; one that the debtor does not want, or cannot pay,
+// is not until people have changed the sweep.
 func TestADebitThatCameBackIsTriedAgainOnlyIfMoneyWasMissing(t *testing.T) {
 	t.Parallel()
 	for code, target := range map[string]string{"R01": "300.01", "R03": "300.03", "R10": "300.11"} {
