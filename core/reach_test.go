@@ -77,8 +77,9 @@ var theBanks = map[string]error{
 	"activateCustomer": access.ErrDenied,
 	"changeLimits":     access.ErrDenied, "addFeeTier": access.ErrDenied, "changeFeeTier": access.ErrDenied,
 	"openAccount": access.ErrDenied, "closeAccount": access.ErrDenied, "activateAccount": access.ErrDenied,
-	"deleteAccount": access.ErrDenied,
-	"placeHold":     access.ErrDenied, "releaseHold": access.ErrDenied,
+	"suspendAccount": accounts.ErrBankSuspends,
+	"deleteAccount":  access.ErrDenied,
+	"placeHold":      access.ErrDenied, "releaseHold": access.ErrDenied,
 	"changeAccount": accounts.ErrArranged, // for its number
 	"moveClock":     access.ErrDenied,
 	"runWaterfall":  access.ErrDenied, "repairPayment": access.ErrDenied,

@@ -23,7 +23,7 @@ var made = map[string]bool{
 // prompt lists the operations that never wait: suspensions, those that take away access or a payment,
 // decisions, what is only played, and trades, as a quote holds for seconds, and debits, whose time is short.
 var prompt = map[string]bool{
-	"suspendCustomer": true, "suspendUser": true, "unlinkSubject": true, "approveChange": true,
+	"suspendAccount": true, "suspendCustomer": true, "suspendUser": true, "unlinkSubject": true, "approveChange": true,
 	"refuseChange": true, "cancelPayment": true, "skipRecurrence": true, "cancelRecurrence": true,
 	"uploadFile": true, "cancelFile": true, "runWaterfall": true, "moveClock": true, "disableWebhook": true, "deleteWebhook": true,
 	"suspendPositivePayRule": true, "deletePositivePayRule": true,

@@ -327,6 +327,12 @@ var writes = []struct {
 			return heard(b.Accounts.Close(ctx, 0, a.UID, with(key)))
 		}
 	}},
+	{name: "suspendAccount", on: func(b *coretest.Bank) write {
+		a := b.Account(b.Customer(dual), coretest.Holding(1000_00, 0))
+		return func(ctx context.Context, key string) (said, error) {
+			return heard(b.Accounts.Suspend(ctx, 0, a.UID, with(key)))
+		}
+	}},
 	{name: "activateAccount", on: func(b *coretest.Bank) write {
 		a := b.Account(b.Customer(), func(a *accounts.Account) { a.Status = accounts.Suspended })
 		return func(ctx context.Context, key string) (said, error) {

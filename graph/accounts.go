@@ -137,6 +137,11 @@ func (m mutations) CloseAccount(ctx context.Context, in model.AccountDraft) (*mo
 	return accountKind.payload(ctx, done.Result.UID, done.Receipt, err)
 }
 
+func (m mutations) SuspendAccount(ctx context.Context, in model.AccountDraft) (*model.AccountPayload, error) {
+	done, err := m.core.Accounts.Suspend(ctx, 0, in.UID, in.RequestOptions)
+	return accountKind.payload(ctx, done.Result.UID, done.Receipt, err)
+}
+
 func (m mutations) ActivateAccount(
 	ctx context.Context, in model.AccountDraft,
 ) (*model.AccountPayload, error) {

@@ -76,6 +76,12 @@ var mutations = map[string]tried{
 	"closeAccount": {access.ManageAccounts, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", reason: "paid back"`, accountOf(c, 1))
 	}, `account { uid status reason version } approval { uid }`},
+	"suspendAccount": {
+		access.ManageAccounts, func(c customers.UID) string {
+			return fmt.Sprintf(`uid: "%s", reason: "police request 7"`, accountOf(c, 0))
+		},
+		`account { uid status reason version } approval { uid }`,
+	},
 	"activateAccount": {
 		access.ManageAccounts, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, accountOf(c, 2)) },
 		`account { uid status } approval { uid }`,
@@ -161,7 +167,9 @@ var staffOnly = map[string]bool{
 	"suspendCustomer": true, "activateCustomer": true, "changeLimits": true,
 	"approveChange": true, "refuseChange": true, // the bank has asked
 	"linkSubject": true, "unlinkSubject": true, "moveClock": true,
-	"releaseHold": true, // the bank has placed it
+	"releaseHold":    true,                          // the bank has placed it
+	"suspendAccount": true, "activateAccount": true, // a suspended one
+	"cancelTrade": true, // it was booked long ago
 }
 
 // allowed is a caller who may make a mutation: the partner if it may, since it has fewer rights.

@@ -30,6 +30,10 @@ var (
 		From: []Status{StatusNew, Pending, Inactive, Suspended}, To: Active,
 		Refused: map[Status]*fault.Fault{Active: ErrActive}, Else: ErrClosed,
 	}
+	suspending = states.Step[Status]{
+		From: []Status{Active, Inactive, StatusNew}, To: Suspended,
+		Refused: map[Status]*fault.Fault{Suspended: ErrSuspended}, Else: ErrClosed,
+	}
 	closing = states.Step[Status]{
 		From: []Status{Active, Inactive, Suspended, StatusNew, Pending}, To: Closed, Else: ErrClosed,
 	}
@@ -43,7 +47,13 @@ var (
 	ErrClosed = fault.New(fault.State, "account.closed",
 		"the account is closed for good: it cannot be changed any more")
 	ErrActive = fault.New(fault.State, "account.active", "the account is active already")
-	ErrMoney  = fault.New(fault.State, "account.money",
+	// ErrSuspended is returned when an account is to be suspended that is.
+	ErrSuspended = fault.New(fault.State, "account.suspended", "the account is suspended already")
+	// ErrBankSuspends is returned to callers outside the bank who suspend an account, or activate one that is
+	// suspended.
+	ErrBankSuspends = fault.New(fault.Denied, "account.bank_suspends",
+		"the bank alone suspends an account, and activates one that is suspended")
+	ErrMoney = fault.New(fault.State, "account.money",
 		"there is money in the account, or held for payments under way")
 	ErrBooked = fault.New(fault.State, "account.booked",
 		"there are bookings on the account: it can be closed, not deleted")

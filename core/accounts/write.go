@@ -24,8 +24,8 @@ type Saved struct {
 }
 
 type operations struct {
-	open, change            *changes.Operation[Draft, Saved]
-	close, activate, remove *changes.Operation[struct{}, Saved]
+	open, change                     *changes.Operation[Draft, Saved]
+	close, suspend, activate, remove *changes.Operation[struct{}, Saved]
 	sweeping
 }
 
@@ -33,6 +33,7 @@ func (s *Service) declare(all *changes.Service) {
 	s.open = changes.Declare(all, "openAccount", "account", access.ManageAccounts, s.openTx).Settle(s.settleTx)
 	s.change = changes.Declare(all, "changeAccount", "account", access.ManageAccounts, s.changeTx)
 	s.close = changes.Declare(all, "closeAccount", "account", access.ManageAccounts, s.becomeTx(closing))
+	s.suspend = changes.Declare(all, "suspendAccount", "account", access.ManageAccounts, s.suspendTx)
 	s.activate = changes.Declare(all, "activateAccount", "account", access.ManageAccounts, s.becomeTx(activating))
 	s.remove = changes.Declare(all, "deleteAccount", "account", access.ManageAccounts, s.removeTx)
 	s.declareSweeps(all)
@@ -79,7 +80,20 @@ func (s *Service) Close(
 	return s.close.Do(ctx, caller, target(of, uid), struct{}{}, options)
 }
 
-// Activate makes an account active, for the first time or again.
+// Suspend lets the money of an account stand still, until somebody of the bank activates it. It is for the bank
+// alone, and takes effect at once: it waits for no second person. Payments that wait for their day fail on it,
+// those that wait for their network go on waiting, and what comes in goes back.
+func (s *Service) Suspend(
+	ctx context.Context, of customers.UID, uid UID, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	caller, err := s.suspend.Require(ctx, uid.String())
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.suspend.Do(ctx, caller, target(of, uid), struct{}{}, options)
+}
+
+// Activate makes an account active, for the first time or again; one that is Suspended for the bank alone.
 func (s *Service) Activate(
 	ctx context.Context, of customers.UID, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -241,6 +255,9 @@ func (s *Service) becomeTx(
 			if err := arranges(tx.Caller); err != nil {
 				return err
 			}
+			if step.To == Active && a.Status == Suspended && tx.Caller.Reach != access.OfBank {
+				return ErrBankSuspends
+			}
 			if a.Status, err = step.Take(a.Status); err != nil {
 				return err
 			}
@@ -254,6 +271,23 @@ func (s *Service) becomeTx(
 			return s.endTx(ctx, tx, a)
 		}))
 	}
+}
+
+func (s *Service) suspendTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (Saved, error) {
+	l := s.lifecycle()
+	l.Asks = nil
+	return saved(l.Modify(ctx, tx, at, func(_, a *Account) (err error) {
+		if tx.Caller.Reach != access.OfBank {
+			return ErrBankSuspends
+		}
+		a.Status, err = suspending.Take(a.Status)
+		if tx.Options.Reason != "" {
+			a.Reason = tx.Options.Reason
+		}
+		return err
+	}))
 }
 
 func (s *Service) removeTx(

@@ -2723,6 +2723,93 @@ func fieldContext_OpenAccountPayload_replayed(_ context.Context, ec *executionCo
 	return graphql.NewScalarFieldContext("OpenAccountPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
+func _SuspendAccountPayload_account(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[accounts.Account]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SuspendAccountPayload_account(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Object, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *accounts.Account) graphql.Marshaler {
+			return marshalOAccount2ᚖbankgraphᚋcoreᚋaccountsᚐAccount(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_SuspendAccountPayload_account(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SuspendAccountPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Account(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _SuspendAccountPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[accounts.Account]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SuspendAccountPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_SuspendAccountPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SuspendAccountPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _SuspendAccountPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[accounts.Account]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SuspendAccountPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_SuspendAccountPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SuspendAccountPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
@@ -3580,6 +3667,57 @@ func unmarshalInputOpenAccountInput(ctx context.Context, ec *executionContext, o
 				return it, err
 			}
 			it.AdditionalAttributes = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputSuspendAccountInput(ctx context.Context, ec *executionContext, obj any) (model.AccountDraft, error) {
+	var it model.AccountDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uid", "version", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋaccountsᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := unmarshalOInt2int32(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
 		case "reason":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
 			data, err := unmarshalOString2string(ctx, ec, v)
@@ -4826,6 +4964,54 @@ func _OpenAccountPayload(ctx context.Context, ec *executionContext, sel ast.Sele
 	return out
 }
 
+var suspendAccountPayloadImplementors = []string{"SuspendAccountPayload"}
+
+func _SuspendAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[accounts.Account]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, suspendAccountPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SuspendAccountPayload")
+		case "account":
+			out.Values[i] = _SuspendAccountPayload_account(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _SuspendAccountPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _SuspendAccountPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 // endregion **************************** object.gotpl ****************************
 
 // region    ***************************** type.gotpl *****************************
@@ -5137,6 +5323,11 @@ func unmarshalNDeleteAccountInput2bankgraphᚋgraphᚋmodelᚐAccountDraft(ctx c
 
 func unmarshalNOpenAccountInput2bankgraphᚋgraphᚋmodelᚐAccountDraft(ctx context.Context, ec *executionContext, v any) (model.AccountDraft, error) {
 	res, err := unmarshalInputOpenAccountInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func unmarshalNSuspendAccountInput2bankgraphᚋgraphᚋmodelᚐAccountDraft(ctx context.Context, ec *executionContext, v any) (model.AccountDraft, error) {
+	res, err := unmarshalInputSuspendAccountInput(ctx, ec, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -5485,6 +5676,13 @@ func marshalOOpenAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx conte
 		return graphql.Null
 	}
 	return _OpenAccountPayload(ctx, ec, sel, v)
+}
+
+func marshalOSuspendAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[accounts.Account]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _SuspendAccountPayload(ctx, ec, sel, v)
 }
 
 func unmarshalOSystemOfRecord2ᚖbankgraphᚋcoreᚋaccountsᚐSystemOfRecord(ctx context.Context, ec *executionContext, v any) (*accounts.SystemOfRecord, error) {

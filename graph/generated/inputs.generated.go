@@ -173,6 +173,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.OrderDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputSendPaymentInput(ctx, nil, v) },
 	reflect.TypeFor[model.SweepDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
 	reflect.TypeFor[model.RecurrenceDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputSkipRecurrenceInput(ctx, nil, v) },
+	reflect.TypeFor[model.AccountDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendAccountInput(ctx, nil, v) },
 	reflect.TypeFor[model.CustomerDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
 	reflect.TypeFor[model.PositivePayRuleDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputSuspendPositivePayRuleInput(ctx, nil, v)
@@ -342,6 +343,7 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"SendPaymentInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputSendPaymentInput(ctx, nil, v) },
 	"SetSweepInput":        func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
 	"SkipRecurrenceInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputSkipRecurrenceInput(ctx, nil, v) },
+	"SuspendAccountInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendAccountInput(ctx, nil, v) },
 	"SuspendCustomerInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
 	"SuspendPositivePayRuleInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputSuspendPositivePayRuleInput(ctx, nil, v)

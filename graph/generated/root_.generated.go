@@ -186,6 +186,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputSendPaymentInput,
 		unmarshalInputSetSweepInput,
 		unmarshalInputSkipRecurrenceInput,
+		unmarshalInputSuspendAccountInput,
 		unmarshalInputSuspendCustomerInput,
 		unmarshalInputSuspendPositivePayRuleInput,
 		unmarshalInputSuspendUserInput,
@@ -588,7 +589,9 @@ extend type Mutation {
   changeAccount("What to change." input: ChangeAccountInput!): ChangeAccountPayload
   "Closes an account for good. There must be no money in it, and nothing may depend on it."
   closeAccount("The account to close." input: CloseAccountInput!): CloseAccountPayload
-  "Puts an account into use, for the first time or again."
+  "Lets the money of an account stand still, at once and until somebody of the bank activates it. For the bank's callers."
+  suspendAccount("The account to suspend." input: SuspendAccountInput!): SuspendAccountPayload
+  "Puts an account into use, for the first time or again; one that is SUSPENDED for the bank's callers."
   activateAccount("The account to activate." input: ActivateAccountInput!): ActivateAccountPayload
   "Deletes an account on which nothing was ever booked."
   deleteAccount("The account to delete." input: DeleteAccountInput!): DeleteAccountPayload
@@ -721,6 +724,28 @@ type CloseAccountPayload {
   "The account; unchanged while the change waits for approval."
   account: Account
   "The approval that the change waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which account to suspend."
+input SuspendAccountInput {
+  "The account's number in the bank's books."
+  uid: UID!
+  "The version that was read. If the account has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to suspendAccount."
+type SuspendAccountPayload {
+  "The account."
+  account: Account
+  "Null: suspending takes effect at once."
   approval: Approval
   "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
@@ -10697,6 +10722,18 @@ func childFields_Statement(ctx context.Context, ec *executionContext, field grap
 		return fieldContext_Statement_entries(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Statement", field.Name)
+}
+
+func childFields_SuspendAccountPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "account":
+		return fieldContext_SuspendAccountPayload_account(ctx, ec, field)
+	case "approval":
+		return fieldContext_SuspendAccountPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_SuspendAccountPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SuspendAccountPayload", field.Name)
 }
 
 func childFields_SuspendCustomerPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

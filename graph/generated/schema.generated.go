@@ -51,6 +51,7 @@ type MutationResolver interface {
 	OpenAccount(ctx context.Context, input model.AccountDraft) (*model.Payload[accounts.Account], error)
 	ChangeAccount(ctx context.Context, input model.AccountDraft) (*model.Payload[accounts.Account], error)
 	CloseAccount(ctx context.Context, input model.AccountDraft) (*model.Payload[accounts.Account], error)
+	SuspendAccount(ctx context.Context, input model.AccountDraft) (*model.Payload[accounts.Account], error)
 	ActivateAccount(ctx context.Context, input model.AccountDraft) (*model.Payload[accounts.Account], error)
 	DeleteAccount(ctx context.Context, input model.AccountDraft) (*model.DeleteAccountPayload, error)
 	MoveClock(ctx context.Context, input model.ClockMove) (*model.MoveClockPayload, error)
@@ -1117,6 +1118,20 @@ func field_Mutation_skipRecurrence_args(ctx context.Context, ec *executionContex
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.RecurrenceDraft, error) {
 			return unmarshalNSkipRecurrenceInput2bankgraphᚋgraphᚋmodelᚐRecurrenceDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_suspendAccount_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.AccountDraft, error) {
+			return unmarshalNSuspendAccountInput2bankgraphᚋgraphᚋmodelᚐAccountDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -2489,6 +2504,50 @@ func fieldContext_Mutation_closeAccount(ctx context.Context, ec *executionContex
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = field_Mutation_closeAccount_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_suspendAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_suspendAccount(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SuspendAccount(ctx, fc.Args["input"].(model.AccountDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[accounts.Account]) graphql.Marshaler {
+			return marshalOSuspendAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_suspendAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_SuspendAccountPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_suspendAccount_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -7664,6 +7723,13 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 		case "closeAccount":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_closeAccount(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "suspendAccount":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_suspendAccount(ctx, ec, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
