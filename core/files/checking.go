@@ -15,6 +15,7 @@ import (
 	"bankgraph/core/fault"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
 	"bankgraph/db"
 )
 
@@ -195,7 +196,13 @@ func (c *checking) readNACHA(ctx context.Context) error {
 	}
 	again, err := c.s.text(ctx, c.f, 0)
 	if err == nil {
-		err = readEntries(again, all, faulty, c.f.Checked, func(one *said) error { return c.take(ctx, one) })
+		today := calendar.Today(c.now)
+		err = readEntries(again, all, faulty, c.f.Checked, func(one *said) error {
+			if one.order != nil && one.order.Date.Before(today) {
+				one.order.Date = time.Time{} // ACH settles what names a day that has passed on the next one
+			}
+			return c.take(ctx, one)
+		})
 	}
 	return c.done(ctx, err, nil)
 }

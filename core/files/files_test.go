@@ -437,8 +437,13 @@ func TestAFileGoesOnWhereAnotherWorkerStopped(t *testing.T) {
 	f.Prove()
 }
 
-// nachaFile writes a file of ACH.
+// nachaFile writes a file of ACH, of the day after the bank's first.
 func nachaFile(t *testing.T, entries ...nacha.Entry) string {
+	t.Helper()
+	return nachaFileOf(t, coretest.Start.Truncate(24*time.Hour).AddDate(0, 0, 1), entries...)
+}
+
+func nachaFileOf(t *testing.T, effective time.Time, entries ...nacha.Entry) string {
 	t.Helper()
 	var text bytes.Buffer
 	w, err := nacha.NewWriter(&text, nacha.Header{
@@ -449,7 +454,7 @@ func nachaFile(t *testing.T, entries ...nacha.Entry) string {
 	}
 	err = w.Batch(nacha.Batch{
 		Class: rails.PPD, CompanyID: "1234567890", CompanyName: "Acme", Description: "PAYROLL",
-		Effective: coretest.Start.Truncate(24*time.Hour).AddDate(0, 0, 1), Bank: "611590103",
+		Effective: effective, Bank: "611590103",
 	})
 	for _, e := range entries {
 		if err == nil {
@@ -510,6 +515,21 @@ func TestAFileOfACHIsPaidFromTheDefaultOffsetAccountOrFromTheAccountThatBalances
 		t.Errorf("%+v", b)
 	}
 	f.Prove()
+}
+
+func TestAFileOfACHWhoseDayHasPassedSettlesOnTheNextOne(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	f.Exec("UPDATE accounts SET enable_offset = true, default_offset = true WHERE tenant = ? AND uid = ?", int64(f.Tenant),
+		int64(f.account.UID))
+	passed := f.upload(files.NACHA, nachaFileOf(t, coretest.Start.AddDate(0, -1, 0).Truncate(24*time.Hour), credit(10_00, "Ada")))
+	next := f.upload(files.NACHA, nachaFile(t, credit(20_00, "Bob")))
+	f.work()
+	f.is(passed, files.Processed, 1, 0)
+	f.is(next, files.Processed, 1, 0)
+	if paid := f.payments(); len(paid) != 2 || !paid[0].Date.Equal(paid[1].Date) {
+		t.Errorf("%+v", paid)
+	}
 }
 
 func TestAFileOfACHWhoseTotalsAreWrongPaysNothing(t *testing.T) {
