@@ -173,7 +173,7 @@ func (a *api) decideMany(r *http.Request, q *reader, approve bool, member string
 	out, err := a.core.Payments.DecideExceptions(r.Context(), draft, options)
 	return out.Receipt, each(out.Result, func(d payments.DecidedException) decided {
 		return decided{d.Payment.String(), d.Message}
-	}), err
+	}), fault.Called(err, map[string]string{"ids": member})
 }
 
 func (a *api) decideException(r *http.Request) (answer, error) {

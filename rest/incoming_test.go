@@ -327,3 +327,13 @@ func TestADebitIsGivenBackByEitherNameOfItsCode(t *testing.T) {
 		}
 	}
 }
+
+// What is wrong with a list of exceptions is told by the name that the list has in the request.
+func TestAListOfExceptionsIsCalledByItsNameInTheRequest(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	b.call(b.program(), http.MethodPut, "/v2/positivepay/exception/approveall", `{}`).
+		refused(t, "the older form", http.StatusBadRequest, "PPD001", "paymentUID: must name a payment at least")
+	b.call(b.program(), http.MethodPatch, "/v1/positivepay/payments/decisions/approve", `{}`).
+		refused(t, "today's", http.StatusBadRequest, "PPD001", "ids: must name a payment at least")
+}
