@@ -99,6 +99,36 @@ func TestAFileIsDecidedOnOverTheOlderPaths(t *testing.T) {
 	b.get(b.program(), "/bulkpayment/files/seven").refused(t, "seven", http.StatusBadRequest, "FILENUMBER_NUMBER", "")
 }
 
+// A payment of a file is cancelled as any other is, and the file's list of payments tells why.
+func TestAFileTellsWhyAPaymentOfItWasCancelled(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	b.receives(operation{path: "{G}"})
+	path := fmt.Sprintf("/v1/files/%s/payments", b.file)
+	type payment struct {
+		PaymentID                                                        int64
+		PaymentStatus, CancellationOriginationSource, CancellationReason string
+	}
+	first := func() payment {
+		var is struct{ Data []payment }
+		if said := b.get(b.program(), path); json.Unmarshal([]byte(said.body), &is) != nil || len(is.Data) == 0 {
+			t.Fatal(said.body)
+		}
+		return is.Data[0]
+	}
+	was := first()
+	if was.CancellationOriginationSource != "" || was.CancellationReason != "" {
+		t.Errorf("%+v", was)
+	}
+	cancel := fmt.Sprintf("/v3/payments/%d/cancel", was.PaymentID)
+	if done := b.call(b.program(), http.MethodPut, cancel, `{"notes": "Paid in cash"}`); done.status != http.StatusOK {
+		t.Fatal(done.body)
+	}
+	if is := first(); is != (payment{was.PaymentID, "CANCELLED", "API", "Paid in cash"}) {
+		t.Errorf("%+v", is)
+	}
+}
+
 // The oldest upload says in its query what today's says in its path, and leads there.
 func TestTheOldestUploadLeadsToTodays(t *testing.T) {
 	t.Parallel()

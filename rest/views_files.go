@@ -89,6 +89,7 @@ const (
 	offsetByBatch   = "BATCH_LEVEL"
 	accountCustomer = "CUSTOMER"
 	originated      = "Origination"
+	fromAPI         = "API" // of cancellations: no other way of cancelling one payment is there
 )
 
 func fileRecordOf(f *files.ShownFile, zone *time.Location) fileRecord {
@@ -225,6 +226,10 @@ func filePaymentOf(l *files.ShownLine, zone *time.Location) filePayment {
 	}
 	if l.Payment != 0 {
 		view.PaymentID = &l.Payment
+	}
+	if l.CancelledAs != nil {
+		source := fromAPI
+		view.CancellationOriginationSource, view.CancellationReason = &source, *l.CancelledAs
 	}
 	return view
 }

@@ -44,8 +44,9 @@ type ShownLine struct {
 
 	State       payments.State `bun:"state,scanonly"` // of the payment; '' where none was made
 	PaymentDate *time.Time     `bun:"payment_date,scanonly"`
-	CreatedAt   time.Time      `bun:"created_at,scanonly"` // of the payment, or else of the file
-	Account     Offset         `bun:"embed:offset_"`       // here, that is debited, or credited by a debit
+	CreatedAt   time.Time      `bun:"created_at,scanonly"`   // of the payment, or else of the file
+	Account     Offset         `bun:"embed:offset_"`         // here, that is debited, or credited by a debit
+	CancelledAs *string        `bun:"cancelled_as,scanonly"` // why the payment was cancelled, "" if nobody said; nil if it was not
 
 	Of *BulkFile `bun:"-"` // whose line it is
 }
@@ -161,6 +162,8 @@ func (s *Service) PaymentsOf(
 		from["payment"], from["state"] = "coalesce(bl.payment, 0)", "coalesce(pay.state, '')"
 		from["payment_date"] = "coalesce(pay.payment_date, bf.payment_date)"
 		from["created_at"] = "coalesce(pay.created_at, bf.created_at)"
+		from["cancelled_as"] = "CASE WHEN pay.state = 'CANCELLED' THEN (SELECT ps.reason FROM payment_steps AS ps " +
+			"WHERE ps.tenant = pay.tenant AND ps.payment = pay.uid AND ps.state = 'CANCELLED' AND ps.tenant = $1) END"
 		return db.Select[ShownLine](db.Or[ShownLine](db.Columns{}), from).
 			Join("JOIN bulk_files AS bf ON bf.tenant = bl.tenant AND bf.uid = bl.file").
 			Join("LEFT JOIN payments AS pay ON pay.tenant = bl.tenant AND pay.uid = bl.payment").
