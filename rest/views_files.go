@@ -205,7 +205,7 @@ func filePaymentOf(l *files.ShownLine, zone *time.Location) filePayment {
 	}
 	here := side{l.SenderName, shownNumber(l.Account.Number), l.Account.BankID, "", ""}
 	if here.number == "" {
-		here.number = shownNumber(seal.Mask(said.Sender.Number))
+		here.number, here.bank = shownNumber(seal.Mask(said.Sender.Number)), said.Sender.RoutingNumber
 	}
 	there := side{
 		said.Receiver.Name, shownNumber(seal.Mask(said.Receiver.Number)), said.Receiver.Bank.ID,

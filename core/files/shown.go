@@ -45,7 +45,7 @@ type ShownLine struct {
 	State       payments.State `bun:"state,scanonly"` // of the payment; '' where none was made
 	PaymentDate *time.Time     `bun:"payment_date,scanonly"`
 	CreatedAt   time.Time      `bun:"created_at,scanonly"`   // of the payment, or else of the file
-	Account     Offset         `bun:"embed:offset_"`         // here, that is debited, or credited by a debit
+	Account     Offset         `bun:"embed:offset_"`         // here, that is debited, or credited by a debit; before there is a payment that of the batch
 	CancelledAs *string        `bun:"cancelled_as,scanonly"` // why the payment was cancelled, "" if nobody said; nil if it was not
 
 	Of *BulkFile `bun:"-"` // whose line it is
@@ -167,8 +167,9 @@ func (s *Service) PaymentsOf(
 		return db.Select[ShownLine](db.Or[ShownLine](db.Columns{}), from).
 			Join("JOIN bulk_files AS bf ON bf.tenant = bl.tenant AND bf.uid = bl.file").
 			Join("LEFT JOIN payments AS pay ON pay.tenant = bl.tenant AND pay.uid = bl.payment").
-			Join("LEFT JOIN accounts AS oa ON oa.tenant = bl.tenant AND oa.uid = CASE pay.entry_type WHEN 'DEBIT' "+
-				"THEN pay.receiver_account ELSE pay.sender_account END").
+			Join("LEFT JOIN bulk_file_batches AS bb ON bb.tenant = bl.tenant AND bb.file = bl.file AND bb.number = bl.batch").
+			Join("LEFT JOIN accounts AS oa ON oa.tenant = bl.tenant AND oa.uid = CASE WHEN pay.uid IS NULL THEN bb.offset_account "+
+				"WHEN pay.entry_type = 'DEBIT' THEN pay.receiver_account ELSE pay.sender_account END").
 			Where("bl.tenant = $1").Where("bf.tenant = $1").Where(caller.Reach.Scope("bf.customer")).
 			Where("bl.id >= $3::bigint").Where("bl.id < $4::bigint").OrderExpr("bl.id").String() +
 			" LIMIT $5::bigint OFFSET $6::bigint"
