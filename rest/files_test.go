@@ -129,6 +129,29 @@ func TestAFileTellsWhyAPaymentOfItWasCancelled(t *testing.T) {
 	}
 }
 
+func TestALineWithoutAPaymentShowsTheDayThatItNames(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	text := "externalReferenceId,paymentAmount,paymentDate,senderAccountNumber,senderBankId,receiverAccountNumber\n" +
+		"SAL-1,10,11-24-2026,123456789,611090001,4400123401\n"
+	sent := b.call(b.program(), http.MethodPost, fmt.Sprintf("/v1/payments/customers/%s/files/csv", b.acme.UID), form("pay.csv", text))
+	var number int
+	if _, rest, _ := strings.Cut(sent.body, "file number "); sent.status != http.StatusOK {
+		t.Fatal(sent.body)
+	} else if _, err := fmt.Sscan(strings.Split(rest, ",")[0], &number); err != nil {
+		t.Fatal(err, sent.body)
+	}
+	b.checks()
+	said := b.get(b.program(), fmt.Sprintf("/v1/files/%d/payments", number)).body
+	for _, want := range []string{
+		`"paymentStatus":"VALIDATION_FAILED"`, `"paymentDate":"2026-11-24"`, `"senderAccountNumber":"****6789","senderBankId":"611090001"`,
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%s is not in %s", want, said)
+		}
+	}
+}
+
 // The oldest upload says in its query what today's says in its path, and leads there.
 func TestTheOldestUploadLeadsToTodays(t *testing.T) {
 	t.Parallel()

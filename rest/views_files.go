@@ -224,8 +224,11 @@ func filePaymentOf(l *files.ShownLine, zone *time.Location) filePayment {
 		PaymentType: cmp.Or(paymentTypes[l.Rail], string(l.Of.Type)), LineNumber: l.Number,
 		Errors: each(l.Faults(), func(f files.FileFault) lineError { return lineError(f) }),
 	}
-	if l.Payment != 0 {
+	switch {
+	case l.Payment != 0:
 		view.PaymentID = &l.Payment
+	case !said.Date.IsZero():
+		view.PaymentDate = dayOf(&said.Date)
 	}
 	if l.CancelledAs != nil {
 		source := fromAPI
