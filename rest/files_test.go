@@ -22,6 +22,19 @@ func TestAFileSearchNamesWhatIsWrongWithItsPage(t *testing.T) {
 	}
 }
 
+func TestAFileSearchTakesABlankNameAsNone(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	b.receives(operation{path: "{G}"})
+	for _, path := range []string{"/v1/files/search", "/v2/files/search"} {
+		body := fmt.Sprintf(`{"fileName": " ", "fileNumber": "%s"}`, b.file)
+		if said := b.call(b.program(), http.MethodPost, path, body); said.status != http.StatusOK ||
+			!strings.Contains(said.body, `"totalRecords":1`) {
+			t.Errorf("%s: %d %s", path, said.status, said.body)
+		}
+	}
+}
+
 func TestAFileSearchNeedsALegalEntity(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

@@ -205,7 +205,7 @@ func (s *Service) Look(
 	if number == nil {
 		return s.Page(ctx, by, w, access.ViewFiles)
 	}
-	by.Name, by.Since, w = "", time.Time{}, page.First(1)
+	name, by.Name, by.Since, w = by.Name, "", time.Time{}, page.First(1)
 	found, err = s.Page(ctx, by, w, access.ViewFiles)
 	if err == nil && name != "" && len(found.Items) > 0 && !sameName(found.Items[0].Name, name) {
 		return page.Counted[*ShownFile]{}, ErrMismatch
