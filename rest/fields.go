@@ -2,6 +2,7 @@ package rest
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
@@ -38,6 +39,14 @@ func (f fields) member(names []string) (used string, value any) {
 		used, value = name, f.members[name]
 	}
 	return used, value
+}
+
+// filled leaves out members that are empty texts: of a search they ask for nothing.
+func (f fields) filled() fields {
+	members := maps.Clone(f.members)
+	maps.DeleteFunc(members, func(_ string, value any) bool { return value == "" })
+	f.members = members
+	return f
 }
 
 // text reads a text by its documented name or by another accepted one.

@@ -337,3 +337,20 @@ func TestAListOfExceptionsIsCalledByItsNameInTheRequest(t *testing.T) {
 	b.call(b.program(), http.MethodPatch, "/v1/positivepay/payments/decisions/approve", `{}`).
 		refused(t, "today's", http.StatusBadRequest, "PPD001", "ids: must name a payment at least")
 }
+
+// A search whose members are all there, and empty, asks for nothing; the other side has two names in it.
+func TestARuleSearchTakesEmptyMembersAsAbsent(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	const path = "/v2/positivepay/rules/search?page=1&records=1"
+	for _, body := range []string{
+		`{"companyName": "", "beneName": "", "companyBankId": "", "beneBankId": "", "status": "", "amount": ""}`,
+		`{"companyName": "", "beneName": "Nobody"}`,
+	} {
+		if said := b.call(b.program(), http.MethodPost, path, body); said.status != http.StatusOK {
+			t.Errorf("%s: %s", body, said.body)
+		}
+	}
+	b.call(b.program(), http.MethodPost, path, `{"companyName": "Somebody", "beneName": "Nobody"}`).
+		refused(t, "two names", http.StatusBadRequest, "POSITIVERULE001", "must be given once")
+}
