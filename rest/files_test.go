@@ -35,6 +35,20 @@ func TestAFileSearchTakesABlankNameAsNone(t *testing.T) {
 	}
 }
 
+func TestOnlyTheNewerSearchByNameEndsAfterSixMonths(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	b.receives(operation{path: "{G}"})
+	b.Exec("UPDATE bulk_files SET created_at = created_at - interval '7 months' WHERE tenant = ?", b.Tenant)
+	for path, found := range map[string]string{
+		"/v1/files/search": `"totalRecords":1`, "/bulkpayment/files/search": `"totalRecords":1`, "/v2/files/search": `"totalRecords":0`,
+	} {
+		if said := b.call(b.program(), http.MethodPost, path, `{"fileName": "invoices"}`); !strings.Contains(said.body, found) {
+			t.Errorf("%s: %d %s", path, said.status, said.body)
+		}
+	}
+}
+
 func TestAFileSearchNeedsALegalEntity(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

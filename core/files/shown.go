@@ -213,8 +213,8 @@ func (s *Service) Look(
 	return found, err
 }
 
-// LookAnd is Look as it was before: name and number must both be the file's, and whoever asks must be one who
-// manages files.
+// LookAnd is Look as it was before: name and number must both be the file's, however old it is, and whoever
+// asks must be one who manages files.
 func (s *Service) LookAnd(
 	ctx context.Context, name string, number *FileUID, w page.Window,
 ) (found page.Counted[*ShownFile], err error) {
@@ -222,6 +222,7 @@ func (s *Service) LookAnd(
 	if err != nil {
 		return found, err
 	}
+	by.Since = time.Time{}
 	return s.Page(ctx, by, w, access.UploadFiles, access.ApproveFiles)
 }
 
