@@ -190,7 +190,7 @@ func (b *bank) fillAcme() {
 	})
 	b.loan = b.Account(b.acme, func(a *accounts.Account) {
 		a.Name, a.Type, a.SubType, a.SystemOfRecord, a.Status = b.mark(a.Tenant)+"Credit line", accounts.Loan,
-			accounts.LineOfCredit, accounts.External, accounts.Suspended
+			accounts.LineOfCredit, accounts.External, accounts.Inactive
 		a.BankID, a.BankIDType, a.Currency, a.EnableWires = "FBNKUS33", accounts.BIC, "JPY", false
 		a.ExternalProvider, a.ExternalID = "corebank", b.mark(a.Tenant)+"ext-3"
 		a.ExternalToken = b.Keys.Seal("token-of-the-provider",

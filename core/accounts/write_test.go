@@ -18,6 +18,7 @@ import (
 	"bankgraph/core/fees"
 	"bankgraph/core/given"
 	"bankgraph/core/money"
+	"bankgraph/core/payments"
 	"bankgraph/core/seal"
 	"bankgraph/db"
 )
@@ -920,5 +921,61 @@ func TestMasksThatAreSentBackLeaveNumbersAndTokenAsTheyAre(t *testing.T) {
 		if f, refused := fault.Of(err); !refused || f.Field != field || f.Problem != fault.Malformed {
 			t.Errorf("%s of a new account: %v", field, err)
 		}
+	}
+}
+
+// What the bank lets stand still stands still until the bank says otherwise, also where settings ask for a
+// second person: nobody takes the money out meanwhile.
+func TestASuspendedAccountStandsStillUntilTheBankActivatesIt(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	partner := b.DownstreamPartner()
+	a := b.Account(b.Customer(coretest.OwnedBy(partner), func(c *customers.Customer) { c.Access.CustomerDualApproval = true }),
+		coretest.Holding(100_00, 0))
+	to := b.Account(b.Customer())
+	is := func(want accounts.Status) {
+		t.Helper()
+		var got accounts.Status
+		if err := b.DB.NewRaw(`SELECT status FROM accounts WHERE tenant = ? AND uid = ?`, b.Tenant, a.UID).
+			Scan(t.Context(), &got); err != nil || got != want {
+			t.Errorf("it is %s, want %s (%v)", got, want, err)
+		}
+	}
+	pays := func() error {
+		_, err := b.Payments.Transfer(b.Staff(), payments.Draft{
+			Sender: payments.Party{UID: a.UID}, Receiver: payments.Party{UID: to.UID}, Amount: "1",
+		}, changes.RequestOptions{})
+		return err
+	}
+	if _, err := b.Accounts.Suspend(b.Partner(partner), 0, a.UID, changes.RequestOptions{}); !errors.Is(err, accounts.ErrBankSuspends) {
+		t.Errorf("suspended by a partner: %v", err)
+	}
+	is(accounts.Active)
+	done, err := b.Accounts.Suspend(b.Staff(), 0, a.UID, changes.RequestOptions{Reason: "police request 7"})
+	if err != nil || done.Approval != 0 {
+		t.Fatal(done, err)
+	}
+	is(accounts.Suspended)
+	if err := pays(); !errors.Is(err, payments.ErrAccountState) {
+		t.Errorf("it pays: %v", err)
+	}
+	if _, err := b.Accounts.Suspend(b.Staff(), 0, a.UID, changes.RequestOptions{}); !errors.Is(err, accounts.ErrSuspended) {
+		t.Errorf("suspended twice: %v", err)
+	}
+	if _, err := b.Accounts.Activate(b.Partner(partner), 0, a.UID, changes.RequestOptions{}); !errors.Is(err, accounts.ErrBankSuspends) {
+		t.Errorf("activated by a partner: %v", err)
+	}
+	is(accounts.Suspended)
+	again, err := b.Accounts.Activate(b.Staff(), 0, a.UID, changes.RequestOptions{})
+	if err != nil || again.Approval == 0 {
+		t.Fatal(again, err)
+	}
+	is(accounts.Suspended) // until a second person agrees
+	if _, err := b.Changes.Approve(b.Checker(), changes.UID(again.Approval), changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	is(accounts.Active)
+	if err := pays(); err != nil {
+		t.Error(err)
 	}
 }

@@ -44,9 +44,11 @@ type ShownLine struct {
 
 	State       payments.State `bun:"state,scanonly"` // of the payment; '' where none was made
 	PaymentDate *time.Time     `bun:"payment_date,scanonly"`
-	CreatedAt   time.Time      `bun:"created_at,scanonly"`   // of the payment, or else of the file
-	Account     Offset         `bun:"embed:offset_"`         // here, that is debited, or credited by a debit; before there is a payment that of the batch
-	CancelledAs *string        `bun:"cancelled_as,scanonly"` // why the payment was cancelled, "" if nobody said; nil if it was not
+	CreatedAt   time.Time      `bun:"created_at,scanonly"` // of the payment, or else of the file
+	// here, that is debited, or credited by a debit; before there is a payment that of the batch
+	Account Offset `bun:"embed:offset_"`
+	// why the payment was cancelled, "" if nobody said; nil if it was not
+	CancelledAs *string `bun:"cancelled_as,scanonly"`
 
 	Of *BulkFile `bun:"-"` // whose line it is
 }
