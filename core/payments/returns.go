@@ -119,6 +119,9 @@ func (d *Return) plan(p *Payment) (money.Amount, error) {
 	if d.Notes == "" && d.Type != declining {
 		d.Notes = customerInitiated
 	}
+	if d.Type != declining && d.Reject != "" {
+		c.Fail("rejectReasonCode", fault.NoMatch, "is for "+declining+": "+d.Type+" gives money back")
+	}
 	amount := p.Amount()
 	switch d.Type {
 	case declining:
@@ -126,7 +129,16 @@ func (d *Return) plan(p *Payment) (money.Amount, error) {
 	case inPart:
 		amount = d.part(c, p)
 	}
+	if d.Type != inPart && d.Amount != "" && !d.names(amount) { // who names a part wants no more to leave
+		c.Fail("settlementAmount", fault.NoMatch, d.Type+" gives "+amount.String()+" back, "+inPart+" a part")
+	}
 	return amount, c.Err()
+}
+
+// names reports whether a request names an amount as that which is given back.
+func (d *Return) names(amount money.Amount) bool {
+	named, err := money.Parse(d.Amount, amount.Currency)
+	return err == nil && named == amount
 }
 
 // part reads how much of a payment is given back.

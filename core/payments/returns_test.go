@@ -127,6 +127,12 @@ func TestAReturnSaysWhatItsNetworkNeeds(t *testing.T) {
 		{rtp, payments.Return{Type: "NONE"}, "returnType"},
 		{rtp, payments.Return{Type: "RJCR"}, "rejectReasonCode"},
 		{now, payments.Return{}, "returnCode"},
+		// part of an amount is never taken for all of it
+		{now, payments.Return{Code: "CUST", Amount: "3"}, "settlementAmount"},
+		{now, payments.Return{Code: "CUST", Type: "IPAY", Amount: "6.99"}, "settlementAmount"},
+		{wire, payments.Return{Code: "CUST", Notes: "x", Amount: "1"}, "settlementAmount"},
+		{rtp, payments.Return{Type: "RJCR", Reject: "CUST", Amount: "3"}, "settlementAmount"},
+		{now, payments.Return{Code: "CUST", Reject: "LEGL"}, "rejectReasonCode"},
 		{now, payments.Return{Code: "CUST", Notes: "caf\u00e9"}, "returnNotes"},
 		{now, payments.Return{Code: "CUST", Notes: strings.Repeat("x", 211)}, "returnNotes"},
 	} {

@@ -4592,7 +4592,7 @@ input ReturnPaymentInput {
   notes: String
   "IPAY gives all of it back, PECR a part, RJCR nothing although it was asked for. Required over RTP."
   type: String
-  "How much, with PECR."
+  "How much, with PECR; otherwise all of it, if it is given."
   amount: Amount
   "Why nothing is given back, with RJCR."
   rejectCode: String
