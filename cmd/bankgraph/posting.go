@@ -3,20 +3,24 @@ package main
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"bankgraph/core/access"
+	"bankgraph/core/customers"
 	"bankgraph/core/webhooks"
 )
 
 const (
 	// mostPosts is how many deliveries a process posts at a time, and mostOfABank those of one bank.
-	// Receivers that fail have half of either, so that those which hang never keep the others from theirs.
+	// Receivers that fail have half of either, so that those which hang never keep the others from theirs. One
+	// partner with its customers, or one customer of the bank's own, has half of its bank's.
 	mostPosts   = 64
 	mostOfABank = 32
+	mostOfParty = mostOfABank / 2
 	backlogAge  = 15 * time.Second // of what is shown of a bank's backlog
 )
 
@@ -32,13 +36,22 @@ type posting struct {
 }
 
 // posts are how many deliveries are being posted.
-type posts struct{ healthy, failing int }
+type posts struct {
+	healthy, failing int
+	by               map[customers.UID]int // of one bank: whose they are
+}
 
 func (p *posts) add(failing bool, n int) {
 	if failing {
 		p.failing += n
 	} else {
 		p.healthy += n
+	}
+}
+
+func (p *posts) addOf(party customers.UID, n int) {
+	if p.by[party] += n; p.by[party] == 0 {
+		delete(p.by, party)
 	}
 }
 
@@ -75,15 +88,14 @@ func (p *posting) job(b *bank, log *slog.Logger) job {
 		if err != nil {
 			return false, err
 		}
-		room, failing := p.roomFor(caller.TenantCode)
-		due, err := b.Webhooks.Claim(ctx, room, failing)
+		due, err := b.Webhooks.Claim(ctx, p.roomFor(caller.TenantCode))
 		if err != nil {
 			return false, err
 		}
 		for _, d := range due {
-			p.begin(caller.TenantCode, d.Failing(), 1)
+			p.begin(caller.TenantCode, d, 1)
 			b.posting.Go(func() {
-				defer p.begin(caller.TenantCode, d.Failing(), -1)
+				defer p.begin(caller.TenantCode, d, -1)
 				p.post(ctx, b, d, log)
 			})
 		}
@@ -106,25 +118,32 @@ func (p *posting) post(ctx context.Context, b *bank, d *webhooks.Due, log *slog.
 	}
 }
 
-func (p *posting) roomFor(code string) (room, failing int) {
+func (p *posting) roomFor(code string) webhooks.Room {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	room, failing = p.all.room(mostPosts)
-	if of := p.of[code]; of != nil {
-		ofBank, failingOfBank := of.room(mostOfABank)
-		return min(room, ofBank), min(failing, failingOfBank)
+	room, failing := p.all.room(mostPosts)
+	of := p.ofBank(code)
+	ofBank, failingOfBank := of.room(mostOfABank)
+	return webhooks.Room{
+		All: min(room, ofBank), Failing: min(failing, failingOfBank), Each: mostOfParty, Taken: maps.Clone(of.by),
 	}
-	return min(room, mostOfABank), min(failing, mostOfABank/2)
 }
 
-func (p *posting) begin(code string, failing bool, n int) {
+// ofBank is what is being posted of a bank. It is called with the lock.
+func (p *posting) ofBank(code string) *posts {
+	if p.of[code] == nil {
+		p.of[code] = &posts{by: map[customers.UID]int{}}
+	}
+	return p.of[code]
+}
+
+func (p *posting) begin(code string, d *webhooks.Due, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.of[code] == nil {
-		p.of[code] = new(posts)
-	}
-	p.all.add(failing, n)
-	p.of[code].add(failing, n)
+	p.all.add(d.Failing(), n)
+	of := p.ofBank(code)
+	of.add(d.Failing(), n)
+	of.addOf(d.Party(), n)
 }
 
 // look reads now and then how far a bank is behind, for the metrics.

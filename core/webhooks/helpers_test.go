@@ -195,12 +195,18 @@ func (h *house) spread() {
 	}
 }
 
+// room is that of a worker who bounds no party.
+func room(all, failing int) webhooks.Room {
+	return webhooks.Room{All: all, Failing: failing, Each: 1000}
+}
+
 // post posts all that is due, in turns, and returns what the receiver got.
+
 func (h *house) post() []posted {
 	h.Helper()
 	h.spread()
 	for {
-		due, err := h.Webhooks.Claim(h.operator, 100, 100)
+		due, err := h.Webhooks.Claim(h.operator, room(100, 100))
 		h.must(err)
 		if len(due) == 0 {
 			return h.receiver.all()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -30,7 +31,7 @@ const (
 type Due struct {
 	Delivery `bun:",extend"`
 
-	webhook *Webhook
+	webhook *turn
 	secrets *secretsOf
 	local   bool
 }
@@ -38,29 +39,66 @@ type Due struct {
 // Failing reports whether nothing has arrived at the webhook lately.
 func (d *Due) Failing() bool { return d.webhook.FailingSince != nil }
 
+// Party is whose share of the room the delivery takes.
+func (d *Due) Party() customers.UID { return d.webhook.Party }
+
+// Room is how many more deliveries a worker has room for.
+type Room struct {
+	All, Failing int // Failing of them to webhooks that fail
+	// Each bounds what a party has in work: a partner with its customers, or a customer of the bank's own. Of
+	// what fails it bounds half. One that has many webhooks that answer slowly keeps none of the others from theirs.
+	Each  int
+	Taken map[customers.UID]int // what parties have in work
+}
+
+// of is how many deliveries a party may have in work for another one to be taken.
+func (r Room) of(fails bool) int {
+	if fails {
+		return r.Each / 2
+	}
+	return r.Each
+}
+
+// full are the parties that have no room left.
+func (r Room) full(fails bool) (all []customers.UID) {
+	for party, taken := range r.Taken {
+		if taken >= r.of(fails) {
+			all = append(all, party)
+		}
+	}
+	return all
+}
+
+// turn is a webhook whose turn it is.
+type turn struct {
+	Webhook `bun:",extend"`
+
+	Party customers.UID `bun:"party,scanonly"` // whose share it takes
+}
+
 // Claim takes deliveries that are due for this worker, at most as many as it has room for; of webhooks that
-// fail, at most as many as there is room for those. Each webhook has few of them in work, wherever that is,
-// so that one that answers slowly keeps none of the others from theirs. A payment's events are posted in
-// their order.
-func (s *Service) Claim(ctx context.Context, room, failing int) (due []*Due, err error) {
+// fail, at most as many as there is room for those, and of each party no more than its share. Each webhook
+// has few of them in work, wherever that is, so that one that answers slowly keeps none of the others from
+// theirs. A payment's events are posted in their order.
+func (s *Service) Claim(ctx context.Context, room Room) (due []*Due, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
-	if err != nil || room <= 0 {
+	if err != nil || room.All <= 0 {
 		return nil, err
 	}
 	var secrets []*secret
 	var local bool
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		due, secrets = nil, nil
-		hooks, err := s.claimHooksTx(ctx, tx, caller.Tenant, false)
-		if err == nil && failing > 0 {
-			var fail []*Webhook
-			fail, err = s.claimHooksTx(ctx, tx, caller.Tenant, true)
+		hooks, err := s.claimHooksTx(ctx, tx, caller.Tenant, room.full(false), false)
+		if err == nil && room.Failing > 0 {
+			var fail []*turn
+			fail, err = s.claimHooksTx(ctx, tx, caller.Tenant, room.full(true), true)
 			hooks = append(hooks, fail...)
 		}
 		if err != nil || len(hooks) == 0 {
 			return err
 		}
-		if due, err = s.claimTx(ctx, tx, caller.Tenant, hooks, room, failing); err != nil || len(due) == 0 {
+		if due, err = s.claimTx(ctx, tx, caller.Tenant, hooks, room); err != nil || len(due) == 0 {
 			return err
 		}
 		b := db.TxBatch(tx)
@@ -93,17 +131,19 @@ var (
 
 // claimHooksTx locks webhooks, those that fail or the others, of which something can be posted now, those
 // first that have waited longest: no two workers take deliveries of one at the same time. One of which
-// nothing can be posted, because enough is in work or waits for something before it, takes no place. Those of
-// customers who are not active, or whose partner is not, wait.
+// nothing can be posted, because enough is in work or waits for something before it, takes no place, nor does
+// one of the parties that have no room left. Those of customers who are not active, or whose partner is not,
+// wait.
 func (s *Service) claimHooksTx(
-	ctx context.Context, tx bun.Tx, tenant access.Tenant, fails bool,
-) (hooks []*Webhook, err error) {
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, full []customers.UID, fails bool,
+) (hooks []*turn, err error) {
 	most := mostAtOnce
 	if fails {
 		most = 1
 	}
 	now := s.now()
-	err = tx.NewSelect().Model(&hooks).Where("w.tenant = ?", tenant).Where("w.status = ?", Active).
+	q := tx.NewSelect().Model(&hooks).ColumnExpr("?TableColumns").ColumnExpr(partyOf+" AS party", tenant).
+		Where("w.tenant = ?", tenant).Where("w.status = ?", Active).
 		Where("(w.failing_since IS NOT NULL) = ?", fails).
 		Where(`EXISTS (SELECT FROM webhook_deliveries AS d WHERE d.tenant = ?0 AND d.webhook = w.uid AND d.state = 'WAITING'
 			AND d.due_at <= ?1 AND (d.leased_until IS NULL OR d.leased_until <= ?1)
@@ -114,19 +154,27 @@ func (s *Service) claimHooksTx(
 		Where(`EXISTS (SELECT FROM customers AS c LEFT JOIN customers AS o ON o.tenant = ?0 AND o.uid = c.owner AND o.uid <> c.uid
 			WHERE c.tenant = ?0 AND c.uid = w.customer AND c.status IN (?1) AND (o.status IS NULL OR o.status IN (?1)))`,
 			tenant, bun.List(customers.Working)).
-		OrderExpr("w.claimed_at NULLS FIRST, w.uid").Limit(mostWebhooks).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
-	return hooks, err
+		OrderExpr("w.claimed_at NULLS FIRST, w.uid").Limit(mostWebhooks).For("NO KEY UPDATE SKIP LOCKED")
+	if len(full) > 0 {
+		q = q.Where(partyOf+" NOT IN (?)", tenant, bun.List(full))
+	}
+	return hooks, q.Scan(ctx)
 }
 
-var claiming = db.NewQuery[Due](`WITH next AS (
-		SELECT d.uid FROM unnest($2::bigint[], $3::int[]) WITH ORDINALITY AS h(webhook, most, place) CROSS JOIN LATERAL (
+// partyOf is whose share a webhook takes.
+const partyOf = `(SELECT coalesce(nullif(o.owner, 0), o.uid) FROM customers AS o WHERE o.tenant = ? AND o.uid = w.customer)`
+
+var claiming = db.NewQuery[Due](`WITH possible AS (
+		SELECT d.uid, h.place, h.room, row_number() OVER (PARTITION BY h.party ORDER BY h.place) AS number
+		FROM unnest($2::bigint[], $3::int[], $7::bigint[], $8::int[]) WITH ORDINALITY AS h(webhook, most, party, room, place)
+		CROSS JOIN LATERAL (
 			SELECT d.uid FROM webhook_deliveries AS d WHERE d.tenant = $1 AND d.webhook = h.webhook AND d.state = 'WAITING'
 			AND d.due_at <= $4 AND (d.leased_until IS NULL OR d.leased_until <= $4)
 			AND NOT EXISTS (SELECT FROM webhook_deliveries AS e WHERE e.tenant = $1 AND e.webhook = d.webhook
 				AND e.payment = d.payment AND e.number < d.number AND e.state = 'WAITING')
 			ORDER BY d.due_at, d.uid LIMIT greatest(0, h.most - (SELECT count(*) FROM webhook_deliveries AS l
-				WHERE l.tenant = $1 AND l.webhook = h.webhook AND l.leased_until > $4))) AS d
-		ORDER BY h.place LIMIT $5::bigint),
+				WHERE l.tenant = $1 AND l.webhook = h.webhook AND l.leased_until > $4))) AS d),
+	next AS (SELECT uid FROM possible WHERE number <= room ORDER BY place LIMIT $5::bigint),
 	taken AS (UPDATE webhook_deliveries AS wd SET attempts = wd.attempts + 1, tries = wd.tries + 1, leased_until = $6,
 			tried_at = coalesce(wd.tried_at, $4)
 		FROM next WHERE wd.tenant = $1 AND wd.uid = next.uid
@@ -140,38 +188,42 @@ var claiming = db.NewQuery[Due](`WITH next AS (
 
 // claimTx takes deliveries of webhooks, which are locked: first of those that do not fail.
 func (s *Service) claimTx(
-	ctx context.Context, tx bun.Tx, tenant access.Tenant, hooks []*Webhook, room, failing int,
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, hooks []*turn, room Room,
 ) (due []*Due, err error) {
-	by := map[UID]*Webhook{}
+	by, taken := map[UID]*turn{}, map[customers.UID]int{}
+	maps.Copy(taken, room.Taken)
 	for _, fails := range []bool{false, true} {
 		var uids []UID
-		var most []int32
+		var parties []customers.UID
+		var most, rooms []int32
 		for _, w := range hooks {
 			if by[w.UID] = w; (w.FailingSince != nil) != fails {
 				continue
 			}
-			uids, most = append(uids, w.UID), append(most, mostAtOnce)
+			uids, most, parties = append(uids, w.UID), append(most, mostAtOnce), append(parties, w.Party)
+			rooms = append(rooms, int32(max(0, room.of(fails)-taken[w.Party]))) //nolint:gosec // a few
 			if fails {
 				most[len(most)-1] = 1
 			}
 		}
-		left := room - len(due)
+		left := room.All - len(due)
 		if fails {
-			left = min(left, failing)
+			left = min(left, room.Failing)
 		}
 		if len(uids) == 0 || left <= 0 {
 			continue
 		}
 		b := db.TxBatch(tx)
 		now := s.now()
-		taken := db.Queue(b, claiming, tenant, uids, most, now, left, now.Add(s.options.Limit+lease))
+		found := db.Queue(b, claiming, tenant, uids, most, now, left, now.Add(s.options.Limit+lease), parties, rooms)
 		if err := b.Send(ctx); err != nil {
 			return nil, err
 		}
-		due = append(due, taken.Items...)
-	}
-	for _, d := range due {
-		d.webhook = by[d.Webhook]
+		for _, d := range found.Items {
+			d.webhook = by[d.Webhook]
+			taken[d.Party()]++
+		}
+		due = append(due, found.Items...)
 	}
 	return due, nil
 }

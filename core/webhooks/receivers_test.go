@@ -58,7 +58,7 @@ func TestAReceiverThatMisbehavesCostsNoMoreThanItsTime(t *testing.T) {
 		h.receiver.says(one.answers)
 		h.transfer("1", 0)
 		h.spread()
-		due, err := inHurry.Webhooks.Claim(h.operator, 10, 10)
+		due, err := inHurry.Webhooks.Claim(h.operator, room(10, 10))
 		if err != nil || len(due) != 1 {
 			t.Fatalf("%s: %d due, %v", name, len(due), err)
 		}
@@ -84,7 +84,7 @@ func TestWhatAWorkerLeftIsPostedByAnotherUnderTheSameID(t *testing.T) {
 	hook, _ := h.hook(h.payer)
 	h.transfer("1", 0)
 	h.spread()
-	killed, err := h.Webhooks.Claim(h.operator, 10, 10)
+	killed, err := h.Webhooks.Claim(h.operator, room(10, 10))
 	if err != nil || len(killed) != 1 {
 		t.Fatalf("%v, %v", killed, err)
 	}
@@ -126,7 +126,7 @@ func TestAnyNumberOfWorkersTakeEachDeliveryOnce(t *testing.T) {
 	all := make(chan claimed)
 	for range 6 {
 		go func() {
-			due, err := h.Webhooks.Claim(h.operator, 100, 100)
+			due, err := h.Webhooks.Claim(h.operator, room(100, 100))
 			all <- claimed{due, err}
 		}()
 	}
@@ -158,7 +158,7 @@ func TestOneWebhookTakesNoMoreThanItsShare(t *testing.T) {
 	h.spread()
 	taken := map[webhooks.UID]int{}
 	for range 3 {
-		due, err := h.Webhooks.Claim(h.operator, 100, 100)
+		due, err := h.Webhooks.Claim(h.operator, room(100, 100))
 		h.must(err)
 		for _, d := range due {
 			taken[d.Webhook]++
@@ -169,12 +169,51 @@ func TestOneWebhookTakesNoMoreThanItsShare(t *testing.T) {
 	}
 	h.Exec(`UPDATE webhooks SET failing_since = ? WHERE tenant = ? AND uid = ?`, h.Now(), h.Tenant, many)
 	h.Clock.Advance(time.Hour)
-	if due, err := h.Webhooks.Claim(h.operator, 100, 0); err != nil || slices.ContainsFunc(due, (*webhooks.Due).Failing) {
+	if due, err := h.Webhooks.Claim(h.operator, room(100, 0)); err != nil || slices.ContainsFunc(due, (*webhooks.Due).Failing) {
 		t.Errorf("without room for those that fail: %v, %v", due, err)
 	}
-	due, err := h.Webhooks.Claim(h.operator, 100, 100)
+	due, err := h.Webhooks.Claim(h.operator, room(100, 100))
 	if n := len(due); err != nil || n != 1 || !due[0].Failing() {
 		t.Errorf("of one that fails %d are taken at once, %v", n, err)
+	}
+}
+
+// A partner whose webhooks answer slowly, however many it and its customers have, leaves room for others.
+func TestOnePartyTakesNoMoreThanItsShare(t *testing.T) {
+	t.Parallel()
+	for name, fails := range map[string]bool{"slow ones": false, "those that fail": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := build(t)
+			other, _ := h.hook(h.payee)
+			slow, _ := h.hook(h.payer)
+			h.Exec(`INSERT INTO webhooks (tenant, uid, customer, reach, name, target, signing_secret, status, since_seq, created_at,
+					updated_at, version)
+				SELECT tenant, uid + n, CASE WHEN n < 100 THEN customer ELSE ? END, reach, name, target, signing_secret, status,
+				since_seq, created_at, updated_at, 1 FROM webhooks CROSS JOIN generate_series(1, 200) AS n
+				WHERE tenant = ? AND uid = ?`, h.partner.UID, h.Tenant, slow)
+			h.Exec(`UPDATE webhooks SET claimed_at = ? WHERE tenant = ? AND uid = ?`, h.Now(), h.Tenant, other)
+			h.Exec(`INSERT INTO webhook_deliveries (tenant, webhook, customer, state, due_at, created_at)
+				SELECT tenant, uid, customer, 'WAITING', ?, ? FROM webhooks WHERE tenant = ?`, h.Now(), h.Now(), h.Tenant)
+			share := 16
+			if fails {
+				h.Exec(`UPDATE webhooks SET failing_since = now() WHERE tenant = ?`, h.Tenant)
+				share /= 2
+			}
+			room, taken := webhooks.Room{All: 32, Failing: 32, Each: 16, Taken: map[customers.UID]int{}}, map[webhooks.UID]int{}
+			for range 4 {
+				due, err := h.Webhooks.Claim(h.operator, room)
+				h.must(err)
+				for _, d := range due {
+					taken[d.Webhook]++
+					room.Taken[d.Party()]++
+				}
+				room.All -= len(due)
+			}
+			if taken[other] != 1 || room.Taken[h.partner.UID] != share || room.Taken[h.payee.UID] != 1 {
+				t.Errorf("taken: %v", room.Taken)
+			}
+		})
 	}
 }
 
@@ -256,7 +295,7 @@ func TestWebhooksThatCannotBePostedToKeepNoneOfTheOthersWaiting(t *testing.T) {
 			h.Exec(`INSERT INTO webhook_deliveries (tenant, webhook, customer, state, due_at, created_at)
 				SELECT tenant, uid, customer, 'WAITING', ?, ? FROM webhooks WHERE tenant = ? AND uid > ?`, h.Now(), h.Now(), h.Tenant, well)
 			h.Exec(what, h.Tenant, well)
-			due, err := h.Webhooks.Claim(h.operator, 32, 0)
+			due, err := h.Webhooks.Claim(h.operator, room(32, 0))
 			if err != nil || len(due) != 1 || due[0].Webhook != well {
 				t.Errorf("%d are taken, %v", len(due), err)
 			}

@@ -84,7 +84,7 @@ func TestWhatLeadsInsideIsNotDialled(t *testing.T) {
 		h.Exec(`UPDATE webhooks SET target = ? WHERE tenant = ? AND uid = ?`, target, h.Tenant, hook)
 		h.transfer("1", 0)
 		h.spread()
-		due, err := public(h.Bank).Webhooks.Claim(h.operator, 10, 10)
+		due, err := public(h.Bank).Webhooks.Claim(h.operator, room(10, 10))
 		h.must(err)
 		for _, d := range due {
 			h.must(public(h.Bank).Webhooks.Post(h.operator, d))
