@@ -108,14 +108,14 @@ func (s *Service) spreadTx(
 	return end, err
 }
 
-// replayOneTx goes on with the webhook whose events are to be posted again, one of them; it returns how many
-// entries of the record it has gone through.
+// replayOneTx goes on with a webhook whose events are to be posted again, the one that was asked for first;
+// it returns how many entries of the record it has gone through.
 func (s *Service) replayOneTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, now events.Cursor,
 ) (int, error) {
 	var w Webhook
 	err := tx.NewSelect().Model(&w).Column("uid", "replay_from", "replay_to").Where("w.tenant = ?", tenant).
-		Where("w.status = ?", Active).Where("w.replay_from < w.replay_to").OrderExpr("w.uid").Limit(1).
+		Where("w.status = ?", Active).Where("w.replay_from < w.replay_to").OrderExpr("w.replay_to, w.uid").Limit(1).
 		For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 	if noRows(err) {
 		return 0, nil

@@ -261,6 +261,34 @@ func TestADeliveryIsPostedAgainUnderItsID(t *testing.T) {
 	}
 }
 
+// Who asks for events again and again keeps nobody else from theirs.
+func TestReplaysTakeTurns(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	busy, _ := h.hook(h.payer)
+	other, _ := h.hook(h.payee)
+	h.transfer("1", 0)
+	h.spread()
+	ask := func(uid webhooks.UID) {
+		_, err := h.Webhooks.Replay(h.Staff(), uid, webhooks.Replay{After: "0.0"}, changes.RequestOptions{})
+		h.must(err)
+		_, err = h.Audit.Seal(h.operator)
+		h.must(err)
+	}
+	ask(busy)
+	ask(other)
+	for range 2 {
+		for h.find(busy).Replays() && h.find(other).Replays() {
+			_, err := h.Webhooks.Spread(h.operator)
+			h.must(err)
+		}
+		ask(busy)
+	}
+	if h.find(other).Replays() {
+		t.Error("the other one still waits")
+	}
+}
+
 func TestAReplayPostsEventsAgainAndThoseFromBefore(t *testing.T) {
 	t.Parallel()
 	h := build(t)
