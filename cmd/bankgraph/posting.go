@@ -16,8 +16,8 @@ import (
 
 const (
 	// mostPosts is how many deliveries a process posts at a time, and mostOfABank those of one bank.
-	// Receivers that fail have half of either, so that those which hang never keep the others from theirs. One
-	// partner with its customers, or one customer of the bank's own, has half of its bank's.
+	// Receivers that fail have half of either, so that those which hang never keep the others from theirs.
+	// One partner with its customers, or one customer of the bank's own, has half of its bank's.
 	mostPosts   = 64
 	mostOfABank = 32
 	mostOfParty = mostOfABank / 2

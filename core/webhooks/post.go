@@ -46,7 +46,8 @@ func (d *Due) Party() customers.UID { return d.webhook.Party }
 type Room struct {
 	All, Failing int // Failing of them to webhooks that fail
 	// Each bounds what a party has in work: a partner with its customers, or a customer of the bank's own. Of
-	// what fails it bounds half. One that has many webhooks that answer slowly keeps none of the others from theirs.
+	// what fails it bounds half. One that has many webhooks that answer slowly keeps none of the others from
+	// theirs.
 	Each  int
 	Taken map[customers.UID]int // what parties have in work
 }
