@@ -3,6 +3,7 @@
 package rest
 
 import (
+	"context"
 	_ "embed"
 	"log/slog"
 	"net/http"
@@ -29,6 +30,8 @@ type Options struct {
 	Log *slog.Logger // logs defects; slog.Default() if nil
 	// reports whether an error means that the database cannot answer now: 503 instead of 500; may be nil
 	Unavailable func(error) bool
+	// ends when the program is to stop: nobody waits for a network any more; may be nil
+	Serving context.Context
 }
 
 // api answers the documented operations.
@@ -46,6 +49,9 @@ type Interface struct{ router *chi.Mux }
 func New(c *core.Core, o Options) *Interface {
 	if o.Log == nil {
 		o.Log = slog.Default()
+	}
+	if o.Serving == nil {
+		o.Serving = context.Background()
 	}
 	if o.Unavailable == nil {
 		o.Unavailable = func(error) bool { return false }

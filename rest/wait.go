@@ -98,6 +98,7 @@ func (a *api) await(r *http.Request, out *changes.Outcome[payments.Saved]) (most
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), most)
 	defer cancel()
+	defer context.AfterFunc(a.Serving, cancel)()
 	changed, err := a.core.Live.Payments(ctx, 0, out.Result.UID, "")
 	if err != nil {
 		return 0

@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -136,6 +137,23 @@ func TestAnAnswerWaitsNoLongerThanItsCallerPrefers(t *testing.T) {
 	if again.header.Get("Idempotency-Replayed") != "true" ||
 		again.body != strings.Replace(first.body, "INITIATED", "PROCESSED", 1) {
 		t.Errorf("again: %d %s %v", again.status, again.body, again.header)
+	}
+}
+
+// A program that stops holds nobody up: who waits is answered at once, instead of being cut off.
+func TestNobodyWaitsForANetworkOnceTheProgramStops(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	serving, stop := context.WithCancel(t.Context())
+	b.handler = rest.New(b.Core, rest.Options{Log: slog.New(slog.DiscardHandler), Serving: serving})
+	r := request(http.MethodPost, "/v4/payments/credit", credit(b, ""))
+	r.Header.Set("Prefer", "wait=30")
+	time.AfterFunc(500*time.Millisecond, stop)
+	began := time.Now()
+	said := b.send(b.program(), r)
+	if took := time.Since(began); took > 20*time.Second || said.status != http.StatusOK ||
+		!strings.Contains(said.body, `"paymentStatus":"INITIATED"`) {
+		t.Errorf("after %s: %d %s", took, said.status, said.body)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
@@ -14,8 +15,8 @@ import (
 
 // What the two faces are given by the program.
 
-func restFace(b *bank) *rest.Interface {
-	return rest.New(b.Core, rest.Options{Unavailable: cannotAnswer})
+func restFace(serving context.Context, b *bank) *rest.Interface {
+	return rest.New(b.Core, rest.Options{Unavailable: cannotAnswer, Serving: serving})
 }
 
 // cannotAnswer reports whether an error means that the database cannot answer now. Other errors are defects.

@@ -38,7 +38,7 @@ func (c *serveCommand) handler(
 	streams := newStreams(b.Core, c.Streams, c.Origins, room, pace, meters)
 	graphQL := graphFace(b, streams)
 
-	partners, tokens := restFace(b), rest.Tokens(b.Core, rest.TokenLimits{})
+	partners, tokens := restFace(streams.serving, b), rest.Tokens(b.Core, rest.TokenLimits{})
 	site := &site{
 		refuse:   partners.Refuse,
 		partners: face(partners.Refuse, writes, partners),
