@@ -325,7 +325,7 @@ func TestStreamsEndWhenTheServerStops(t *testing.T) {
 	l := newLively(t)
 	h := l.listens(t, "staff", changed)
 	s := l.dials(t, "staff")
-	s.says(`{"type":"subscribe","id":"1","payload":{"query":"` + changed + `"}}`)
+	l.subscribes(t, s, changed)
 	l.happens(t, star)
 	h.hears(uidOf(star))
 	s.hears(`"type":"next"`, `"id":"1"`, uidOf(star))
@@ -348,7 +348,7 @@ func TestClientsThatGoAwayLeaveNothing(t *testing.T) { //nolint:paralleltest // 
 	}
 	sockets := []*dialled{l.dials(t, "staff"), l.dials(t, "staff")}
 	for _, s := range sockets {
-		s.says(`{"type":"subscribe","id":"1","payload":{"query":"` + changed + `"}}`)
+		l.subscribes(t, s, changed)
 	}
 	l.happens(t, star)
 	for _, h := range all {
@@ -401,6 +401,16 @@ func (l *lively) dials(t testing.TB, token string) *dialled {
 	s.says(`{"type":"connection_init","payload":{"Authorization":"Bearer ` + token + `"}}`)
 	s.hears(`{"type":"connection_ack"}`)
 	return s
+}
+
+// subscribes begins a subscription with the id 1, and waits until it listens.
+func (l *lively) subscribes(t testing.TB, s *dialled, query string) {
+	t.Helper()
+	before := l.core.Live.Listeners(l.tenant)
+	s.says(`{"type":"subscribe","id":"1","payload":{"query":"` + query + `"}}`)
+	if !eventually(func() bool { return l.core.Live.Listeners(l.tenant) > before }) {
+		t.Fatal("the subscription does not listen")
+	}
 }
 
 func (s *dialled) says(text string) {
@@ -491,10 +501,10 @@ func TestTheProtocolOfWebSocketsIsKept(t *testing.T) {
 	if !eventually(func() bool { return l.streams() == 20 }) { // 19 of them, and the WebSocket itself
 		t.Errorf("%d streams", l.streams())
 	}
-	for range 5 { // the last ones are counted at the door before they listen
-		time.Sleep(time.Second)
-		l.happens(t, star)
+	if !eventually(func() bool { return l.core.Live.Listeners(l.tenant) == 19 }) {
+		t.Errorf("%d listen", l.core.Live.Listeners(l.tenant))
 	}
+	l.happens(t, star)
 	heard := map[string]bool{}
 	for len(heard) < 19 {
 		_, id, _ := strings.Cut(s.hears(`"type":"next"`), `"id":"`)
@@ -561,7 +571,7 @@ func TestAReaderThatIsTooSlowIsEndedAloneAndOthersAreServed(t *testing.T) {
 	}), " ") + ` } } }`
 	l.listens(t, "staff", large) // and reads nothing
 	s := l.dials(t, "staff")
-	s.says(`{"type":"subscribe","id":"1","payload":{"query":"` + large + `"}}`)
+	l.subscribes(t, s, large)
 	quick := l.listens(t, "staff", `subscription { paymentChanged { action } }`)
 	many := slices.Repeat([]customers.UID{star}, 100)
 	ended := func() bool {

@@ -272,7 +272,7 @@ func (b *bank) sealAudit(ctx context.Context, kept *keptFile) (busy bool, err er
 	}
 	tail, err := b.Audit.Tail(ctx)
 	if err != nil || tail.Unsealed == 0 && !tail.Unsigned {
-		return b.Live.Listened(caller.Tenant), err // who listens waits for what comes next
+		return b.Live.Listeners(caller.Tenant) > 0, err // who listens waits for what comes next
 	}
 	mark, err := b.behind(ctx, kept)
 	if errors.Is(err, audit.ErrBehind) {

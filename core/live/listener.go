@@ -128,13 +128,6 @@ func (l *Listener) Next(ctx context.Context) (*Change, error) {
 	}
 }
 
-// begin lets the feed hand out to the listener what comes from now on.
-func (l *Listener) begin() {
-	l.feed.mu.Lock()
-	defer l.feed.mu.Unlock()
-	l.hears, l.after = true, l.feed.at.Seq
-}
-
 // take moves what was handed out to the page.
 func (l *Listener) take() error {
 	l.feed.mu.Lock()

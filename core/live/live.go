@@ -68,28 +68,28 @@ func (s *Service) Files(
 	return s.listen(ctx, wish{caller, file, int64(uid), int64(customer)}, since)
 }
 
-// Listened reports whether anybody in this process listens to a bank.
-func (s *Service) Listened(tenant access.Tenant) bool {
+// Listeners is how many in this process listen to a bank.
+func (s *Service) Listeners(tenant access.Tenant) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.feeds[tenant] != nil
+	f := s.feeds[tenant]
+	if f == nil {
+		return 0
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.listeners)
 }
 
 func (s *Service) listen(ctx context.Context, what wish, since string) (*Listener, error) {
-	l := &Listener{wish: what, db: s.db, ready: make(chan struct{}, 1)}
-	if since != "" {
-		from, err := s.place(ctx, what.caller.Tenant, since)
-		if err != nil {
-			return nil, err
-		}
-		l.behind, l.at = true, from
+	from, err := s.place(ctx, what.caller.Tenant, since)
+	if err != nil {
+		return nil, err
 	}
+	l := &Listener{wish: what, db: s.db, ready: make(chan struct{}, 1), behind: true, at: from}
 	l.feed = s.join(l)
 	select {
 	case <-l.feed.begun:
-		if !l.behind {
-			l.begin()
-		}
 		return l, nil
 	case <-ctx.Done():
 		l.Close()
@@ -97,8 +97,16 @@ func (s *Service) listen(ctx context.Context, what wish, since string) (*Listene
 	}
 }
 
-// place reads a cursor as a place of the present epoch.
+// place reads a cursor as a place of the present epoch. Without one it is the end of the record: the feed may
+// not have handed out yet what another listener has had already.
 func (s *Service) place(ctx context.Context, tenant access.Tenant, since string) (at events.Cursor, err error) {
+	if since == "" {
+		end, _, err := read(ctx, s.db, tenant, nowhere)
+		if err != nil {
+			return at, err
+		}
+		return events.Cursor{Epoch: end.Epoch, Seq: end.Last}, nil
+	}
 	cursor, err := events.ParseCursor(since)
 	if err != nil {
 		return at, err

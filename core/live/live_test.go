@@ -157,11 +157,31 @@ func TestWhoGoesOnAtACursorMissesNothingAndHasNothingTwice(t *testing.T) {
 	}
 }
 
+func TestWhoBeginsNowHearsNothingOfBefore(t *testing.T) {
+	t.Parallel()
+	h := &happened{coretest.New(t), t}
+	customer := h.Self.UID
+	for uid := int64(1); uid < 20; uid += 2 {
+		first := h.listens(h.Staff(), customer, "")
+		h.happens(customer, uid)
+		since := h.hears(first, uid)
+		// Another listener reads further than what was handed out.
+		h.happens(customer, uid+1)
+		h.hears(h.listens(h.Staff(), customer, since), uid+1)
+		last := h.listens(h.Staff(), customer, "")
+		h.happens(customer, 100+uid)
+		h.hears(last, 100+uid)
+	}
+}
+
 func TestASlowListenerEndsAndOthersDoNot(t *testing.T) {
 	t.Parallel()
 	h := &happened{coretest.New(t), t}
 	slow, quick := h.listens(h.Staff(), 0, ""), h.listens(h.Staff(), 0, "")
-	last := int64(0)
+	last := int64(1)
+	h.happens(h.Self.UID, last)
+	h.hears(slow, last)
+	h.hears(quick, last)
 	for range 4 {
 		var some []int64
 		for range 100 {
@@ -181,15 +201,18 @@ func TestASlowListenerEndsAndOthersDoNot(t *testing.T) {
 func TestNobodyIsWatchedForWhenNobodyListens(t *testing.T) {
 	t.Parallel()
 	h := &happened{coretest.New(t), t}
-	if h.Live.Listened(h.Tenant) {
+	if h.Live.Listeners(h.Tenant) > 0 || h.Live.Watched(h.Tenant) {
 		t.Error("somebody listens")
 	}
 	l := h.listens(h.Staff(), 0, "")
-	if !h.Live.Listened(h.Tenant) {
+	if h.Live.Listeners(h.Tenant) != 1 || !h.Live.Watched(h.Tenant) {
 		t.Error("nobody listens")
 	}
 	l.Close()
-	for began := time.Now(); h.Live.Listened(h.Tenant); time.Sleep(10 * time.Millisecond) {
+	if h.Live.Listeners(h.Tenant) > 0 {
+		t.Error("who has closed is counted")
+	}
+	for began := time.Now(); h.Live.Watched(h.Tenant); time.Sleep(10 * time.Millisecond) {
 		if time.Since(began) > 10*time.Second {
 			t.Fatal("the feed is still watched")
 		}
