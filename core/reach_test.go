@@ -83,6 +83,7 @@ var theBanks = map[string]error{
 	"changeAccount": accounts.ErrArranged, // for its number
 	"moveClock":     access.ErrDenied,
 	"runWaterfall":  access.ErrDenied, "repairPayment": access.ErrDenied,
+	"releaseScreenedPayment": access.ErrDenied, "rejectScreenedPayment": access.ErrDenied,
 	"linkSubject": users.ErrBankLinks, "unlinkSubject": users.ErrBankLinks,
 }
 
@@ -161,7 +162,8 @@ func TestNothingOfACustomerChangesWhileItIsNotActive(t *testing.T) {
 				case takesAway[operation], operation == "createCustomer" && who == p.own:
 					want = nil
 				case operation == "suspendCustomer", operation == "activateCustomer", operation == "moveClock",
-					operation == "runWaterfall", operation == "repairPayment":
+					operation == "runWaterfall", operation == "repairPayment",
+					operation == "releaseScreenedPayment", operation == "rejectScreenedPayment":
 					want = access.ErrDenied
 				case operation == "linkSubject", operation == "unlinkSubject":
 					want = users.ErrBankLinks

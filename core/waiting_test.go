@@ -32,6 +32,7 @@ var prompt = map[string]bool{
 	"resendWebhookDelivery": true, "playIncomingCredit": true, "playIncomingDebit": true, "playRecall": true,
 	"playInformationRequest": true, "requestInformation": true,
 	"approveException": true, "rejectException": true, "decideExceptions": true,
+	"releaseScreenedPayment": true, "rejectScreenedPayment": true,
 	"quoteExchange": true, "acceptQuote": true, "rejectQuote": true, "coverTrade": true, "cancelTrade": true,
 }
 

@@ -2,15 +2,18 @@ package core_test
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
 	"bankgraph/core/payments"
 	"bankgraph/core/sandbox"
+	"bankgraph/core/screening"
 )
 
 // transferFunds pays from an account of this customer, with a fee, some days from now.
@@ -100,6 +103,39 @@ func repairPayment(b *coretest.Bank, from *customers.Customer) write {
 	uid, to := made.Result.(payments.Saved).UID, payments.Receiver{Contact: b.Contact(from).UID}
 	return func(ctx context.Context, key string) (said, error) {
 		return heard(b.Payments.Repair(ctx, uid, payments.Repairs{Receiver: &to}, with(key)))
+	}
+}
+
+// listed puts the names of all contacts on a list of the bank.
+func listed(b *coretest.Bank) {
+	_, err := b.Screening.Import(access.Operator(context.Background(), b.Tenant, b.Code, nil), screening.Import{
+		List: "sanctions", Format: screening.CSV, From: strings.NewReader("name\nHarbor Supply Inc\n"),
+	})
+	if err != nil {
+		panic(err)
+	}
+}
+
+// screened sends a payment to somebody on a list, in a bank where programs decide, too.
+func screened(b *coretest.Bank, from *customers.Customer) payments.UID {
+	b.Exec(`INSERT INTO tenant_settings (tenant, people_decide) VALUES (?, false)`, b.Tenant)
+	listed(b)
+	made, err := sendPayment(b, from, "10", 0)(b.Someone("maker"), "")
+	if err != nil {
+		panic(err)
+	}
+	return made.Result.(payments.Saved).UID
+}
+
+func releaseScreenedPayment(b *coretest.Bank, of payments.UID) write {
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Payments.ReleaseScreened(ctx, of, changes.RequestOptions{IdempotencyKey: key, Reason: "another"}))
+	}
+}
+
+func rejectScreenedPayment(b *coretest.Bank, of payments.UID) write {
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Payments.RejectScreened(ctx, of, changes.RequestOptions{IdempotencyKey: key, Reason: "the same"}))
 	}
 }
 

@@ -468,6 +468,19 @@ var writes = []struct {
 	{name: "cancelPayment, of a debit", on: func(b *coretest.Bank) write {
 		return cancelPayment(b, requestDebit(b, b.Customer(), "10", 0))
 	}},
+	{name: "releaseScreenedPayment", on: func(b *coretest.Bank) write {
+		return releaseScreenedPayment(b, screened(b, b.Customer()))
+	}},
+	{name: "releaseScreenedPayment, which nobody looks at", refused: payments.ErrNotScreened, on: func(b *coretest.Bank) write {
+		return releaseScreenedPayment(b, came(b, b.Customer()))
+	}},
+	{name: "rejectScreenedPayment", on: func(b *coretest.Bank) write {
+		return rejectScreenedPayment(b, screened(b, b.Customer()))
+	}},
+	{name: "sendPayment, to somebody on a list", on: func(b *coretest.Bank) write {
+		listed(b)
+		return sendPayment(b, b.Customer(), "10", 0)
+	}},
 	{name: "cancelPayment, which is queued", on: func(b *coretest.Bank) write {
 		return cancelPayment(b, sendPayment(b, b.Customer(), "10", 0))
 	}},

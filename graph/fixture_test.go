@@ -406,6 +406,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		b.exec(t, statement, b.tenant, legal[0].UID, legal[len(legal)-1].UID, b.mark)
 	}
 	b.insertInformation(t, legal[0].UID, legal[len(legal)-1].UID)
+	b.insertScreenings(t, legal[0].UID, legal[len(legal)-1].UID)
 	b.exec(t, `INSERT INTO customer_counts (tenant, owner, shard, customers)
 		SELECT tenant, owner, 0, count(*) FROM customers WHERE tenant = ? AND uid BETWEEN ? AND ? GROUP BY tenant, owner
 		ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = customer_counts.customers + EXCLUDED.customers`,

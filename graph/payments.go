@@ -27,7 +27,7 @@ var paymentKind = numbered("Payment", kind[payments.UID, payments.Payment]{
 		"amount": {"Minor", "Currency"}, "fee": {"FeeMinor", "Currency", "SoldMinor", "SoldCurrency"},
 		"customFee":    {"CustomFeeMinor", "Currency", "SoldMinor", "SoldCurrency"},
 		"senderAmount": {"Minor", "Currency", "SoldMinor", "SoldCurrency"}, "senderCurrency": {"Currency", "SoldMinor", "SoldCurrency"},
-		"senderNumber": {"Sender.Last4"}, "receiverNumber": {"Receiver.Last4"}, "details": {"UID"},
+		"senderNumber": {"Sender.Last4"}, "receiverNumber": {"Receiver.Last4"}, "details": {"UID"}, "screening": {"UID"},
 		"achEntry": {"UID"}, "request": {"UID"},
 	},
 })

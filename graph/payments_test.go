@@ -20,6 +20,7 @@ import (
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
 	"bankgraph/core/sandbox"
+	"bankgraph/core/screening"
 	"bankgraph/graph"
 )
 
@@ -33,6 +34,7 @@ func init() {
 	needs["Payment.senderAccount"], needs["Payment.receiverAccount"] = accounts, accounts
 	needs["Payment.contact"] = []access.Permission{access.ViewContacts}
 	needs["Payment.trade"] = []access.Permission{access.ViewTrades}
+	needs["Payment.screening"] = []access.Permission{access.ScreenPayments}
 	required["Account.payments"] = "(first: 2)"
 	lookups["Query.payment.uid"] = lookup{
 		`{ payment(uid: "%s") { ALL(Payment) } }`, func(c customers.UID) string { return paymentOf(c, 0).String() },
@@ -110,7 +112,17 @@ func init() {
 	mutations["reversePayment"] = tried{access.ReversePayments, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", code: "DUPL", notes: "Paid twice"`, overNetwork(c, wentOut))
 	}, `payment { uid status returnStatus } approval { uid }`}
-	for _, name := range []string{"transferFunds", "sendPayment", "requestDebit", "repairPayment", "cancelPayment"} {
+	mutations["releaseScreenedPayment"] = tried{access.ScreenPayments, func(c customers.UID) string {
+		return fmt.Sprintf(`uid: "%s", reason: "Another person"`, overNetwork(c, onList))
+	}, `payment { uid status reason screening { name matches { list name program reference } status decidedBy reason }
+		timeline { number status reason } version } approval { uid }`}
+	mutations["rejectScreenedPayment"] = tried{access.ScreenPayments, func(c customers.UID) string {
+		return fmt.Sprintf(`uid: "%s", reason: "The same person"`, overNetwork(c, onListToo))
+	}, `payment { uid status reason screening { status reason } timeline { number status reason } version } approval { uid }`}
+	for _, name := range []string{
+		"transferFunds", "sendPayment", "requestDebit", "repairPayment", "cancelPayment", "releaseScreenedPayment",
+		"rejectScreenedPayment",
+	} {
 		staffOnly[name] = true // as changeLimits
 	}
 }
@@ -122,6 +134,9 @@ const (
 	wentOut = "%WENT-OUT"
 	debited = "%DEBITED" // a debit that waits for people
 	unfit   = "%UNFIT"   // a payment that waits for repair
+	// payments that compliance looks at
+	onList    = "%LISTED"
+	onListToo = "%TOO-LISTED"
 )
 
 // overNetwork is the place of such a payment of the star's customer, and any payment of others.
@@ -142,7 +157,7 @@ type networked struct {
 // named puts the numbers of payments over a network into their places.
 func (n *networked) named(t testing.TB, b *bank, document string) string {
 	t.Helper()
-	if !slices.ContainsFunc([]string{cameIn, wentOut, debited, unfit, placed}, func(place string) bool {
+	if !slices.ContainsFunc([]string{cameIn, wentOut, debited, unfit, placed, onList, onListToo}, func(place string) bool {
 		return strings.Contains(document, place)
 	}) {
 		return document
@@ -166,6 +181,7 @@ func (n *networked) named(t testing.TB, b *bank, document string) string {
 		if err := errors.Join(failed, bad, err, worse); err != nil {
 			t.Fatal(err)
 		}
+		screened := b.screened(t, account)
 		operator := access.Operator(t.Context(), b.tenant, "", time.UTC)
 		for range 3 {
 			for _, work := range []func(context.Context) (int, error){
@@ -186,10 +202,34 @@ func (n *networked) named(t testing.TB, b *bank, document string) string {
 			t.Fatal(err)
 		}
 		n.names = strings.NewReplacer(cameIn, in.String(), wentOut, out.Result.UID.String(),
-			debited, debit.String(), unfit, wrong.Result.UID.String(), placed, hold.Result.UID.String())
+			debited, debit.String(), unfit, wrong.Result.UID.String(), placed, hold.Result.UID.String(),
+			onList, screened[0].String(), onListToo, screened[1].String())
 		n.recorded = b.recorded(t, "done")
 	})
 	return n.names.Replace(document)
+}
+
+// screened makes two payments from an account to a name on a list, which another program than staff asks for.
+func (b *bank) screened(t testing.TB, from accounts.UID) (all [2]payments.UID) {
+	t.Helper()
+	_, err := b.core.Screening.Import(access.Operator(t.Context(), b.tenant, "", time.UTC), screening.Import{
+		List: "sanctions", Format: screening.CSV, From: strings.NewReader("name,program,reference\nViktor Drazenko,TEST,7\n"),
+	})
+	maker := *b.staff()
+	maker.Client = "maker"
+	for i := range all {
+		out, failed := b.core.Payments.Send(access.With(t.Context(), maker), payments.Order{
+			Sender: payments.Party{UID: from}, Amount: "12.50", Currency: "USD", Speed: "Instant", ExternalReferenceID: "INV-3",
+			Receiver: payments.Receiver{
+				Number: "440055552", Name: "Drazenko, Viktor", Bank: payments.ReceiverBank{ID: listedBank.number},
+			},
+		}, changes.RequestOptions{})
+		all[i], err = out.Result.UID, errors.Join(err, failed)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 func paymentOf(c customers.UID, n int) payments.UID {

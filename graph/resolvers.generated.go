@@ -22,6 +22,7 @@ import (
 	"bankgraph/core/positivepay"
 	"bankgraph/core/rails"
 	"bankgraph/core/roles"
+	"bankgraph/core/screening"
 	"bankgraph/core/signatories"
 	"bankgraph/core/sweeps"
 	"bankgraph/core/users"
@@ -319,6 +320,10 @@ func (paymentResolver) InformationRequests(ctx context.Context, obj *payments.Pa
 
 func (paymentResolver) Recurrence(ctx context.Context, obj *payments.Payment) (*payments.Recurrence, error) {
 	return related[*payments.Recurrence](ctx, obj)
+}
+
+func (paymentResolver) Screening(ctx context.Context, obj *payments.Payment) (*screening.Screening, error) {
+	return related[*screening.Screening](ctx, obj)
 }
 
 func (paymentResolver) Sweep(ctx context.Context, obj *payments.Payment) (*sweeps.OfPayment, error) {

@@ -35,6 +35,7 @@ type program struct {
 	Issuer      issuerCommand      `cmd:"" help:"Identity providers whose access tokens a bank accepts."`
 	Audit       auditCommand       `cmd:"" help:"The record of who did what: take it out, and prove it."`
 	Clock       clockCommand       `cmd:"" help:"Show the clock of a sandbox bank, and move it on: what is due meanwhile happens at its time."`
+	Screening   screeningCommand   `cmd:"" help:"The lists of names that payments over the networks are compared with."`
 	Sending     sendingCommand     `cmd:"" help:"What leaves for the payment networks, which waits for an operator after a restore."`
 	Proof       proofCommand       `cmd:"" help:"Prove the books: every journal balances, every balance is what its postings say. Exit status 1 where one is not."`
 	Attribute   attributeCommand   `cmd:"" help:"Custom attributes of a bank's customers and accounts."`

@@ -66,6 +66,7 @@ type tenantSet struct {
 	Code          string `arg:"" help:"The bank's code."`
 	PeopleDecide  *bool  `negatable:"" help:"Only people approve or refuse changes that wait for a second person; --no-people-decide lets programs too."`
 	QuoteSeconds  *int32 `help:"For how many seconds a quote of foreign exchange holds, 1 to 3600."`
+	ScreenAll     *bool  `negatable:"" help:"People look at every payment over a network, not only at those to listed names."`
 	CancelMinutes *int32 `help:"For how many minutes after it was booked a trade can be cancelled from outside the bank, 0 to 1440."`
 }
 
@@ -92,6 +93,9 @@ func (c *tenantSet) Run(ctx context.Context, s *settings, t *terminal) error {
 		if c.QuoteSeconds != nil {
 			settings.QuoteSeconds = *c.QuoteSeconds
 		}
+		if c.ScreenAll != nil {
+			settings.ScreenAll = *c.ScreenAll
+		}
 		if c.CancelMinutes != nil {
 			settings.CancelMinutes = *c.CancelMinutes
 		}
@@ -99,8 +103,8 @@ func (c *tenantSet) Run(ctx context.Context, s *settings, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(t.out, "people-decide   %t\nquote-seconds   %d\ncancel-minutes  %d\n", is.PeopleDecide, is.QuoteSeconds,
-		is.CancelMinutes)
+	fmt.Fprintf(t.out, "people-decide   %t\nquote-seconds   %d\ncancel-minutes  %d\nscreen-all      %t\n", is.PeopleDecide,
+		is.QuoteSeconds, is.CancelMinutes, is.ScreenAll)
 	return nil
 }
 

@@ -40,6 +40,7 @@ const (
 	ReturnPayments      Permission = "Return_Payments"   // give back what came in
 	ReversePayments     Permission = "Reversal_Payments" // ask for what went out
 	ApprovePayments     Permission = "Approve_Payments"  // decide on payments that wait for a second person
+	ScreenPayments      Permission = "Screen_Payments"   // see which listed names payments were found with, and decide
 	ViewFiles           Permission = "View_bulk_payments"
 	UploadFiles         Permission = "Upload_Bulk_Payment_File" // and cancel them
 	ApproveFiles        Permission = "Approve_bulk_payments"
@@ -73,6 +74,7 @@ var implied = map[Permission][]Permission{
 	ReturnPayments:      {ViewPayments},
 	ReversePayments:     {ViewPayments},
 	ApprovePayments:     {ViewPayments},
+	ScreenPayments:      {ViewPayments},
 	UploadFiles:         {ViewFiles},
 	ApproveFiles:        {ViewFiles},
 	SpotTrade:           {ViewTrades},
@@ -89,7 +91,7 @@ var All = []Permission{
 	ApprovePayments, ViewFiles, UploadFiles, ApproveFiles, ViewTrades, SpotTrade, InstructTrades, CancelTrades,
 	ViewUsers, ManageUsers, ActivateUsers, SuspendUsers,
 	ManageRoles, ViewWebhooks, ManageWebhooks, ViewPositiveRules, ManagePositiveRules, ManageExceptions, ViewAudit,
-	LookUpCustomers, ExploreGraphQL, ManageClients, MoveClock,
+	LookUpCustomers, ExploreGraphQL, ManageClients, MoveClock, ScreenPayments,
 }
 
 // Partners lists the permissions of a partner's programs. ViewAudit is not among them, because the record

@@ -13,6 +13,7 @@ const (
 	Recall     Kind = "RECALL"     // a payment that the bank which sent it asks for
 	Unanswered Kind = "UNANSWERED" // a payment that its network has not answered in time
 	Late       Kind = "LATE"       // a payment that did not take its next step when that was due
+	Screening  Kind = "SCREENING"  // a payment whose other side may be on a list
 	Repair     Kind = "REPAIR"     // a payment that cannot be carried out as it was asked for
 	Failed     Kind = "FAILED"     // a payment that could not be carried out on its day, in the last week
 	Sweep      Kind = "SWEEP"      // a sweep whose last run could not make its payment
@@ -21,7 +22,7 @@ const (
 )
 
 // Kinds lists all kinds, the ones that cost most to leave alone first.
-var Kinds = []Kind{Exception, Recall, Unanswered, Late, Repair, Overdrawn, Failed, Sweep, Approval, Webhook}
+var Kinds = []Kind{Exception, Recall, Unanswered, Late, Screening, Repair, Overdrawn, Failed, Sweep, Approval, Webhook}
 
 // Search narrows the list.
 type Search struct {
@@ -89,6 +90,8 @@ var waits = map[Kind]string{
 		JOIN postings AS p ON p.tenant = b.tenant AND p.account = b.account AND p.version = b.version
 		JOIN journals AS j ON j.tenant = p.tenant AND j.id = p.journal
 		WHERE b.tenant = $1 AND a.tenant = $1 AND p.tenant = $1 AND j.tenant = $1 AND b.forced AND b.ledger - b.held < -b.overdraft`,
+	Screening: `SELECT pay.uid, pay.customer, pay.updated_at AS since, NULL::timestamptz AS due_at, '' AS reason
+		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'SCREENING'`,
 	Repair: `SELECT pay.uid, pay.customer, pay.updated_at AS since, NULL::timestamptz AS due_at, pay.reason
 		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'REPAIR'`,
 	Failed: `SELECT pay.uid, pay.customer, pay.updated_at AS since, NULL::timestamptz AS due_at, pay.reason

@@ -47,6 +47,7 @@ var (
 // they are of (changes.Listed).
 var sees = map[Kind]access.Permission{
 	Exception: access.ManageExceptions, Overdrawn: access.ViewAccounts, Sweep: access.ViewAccounts, Webhook: access.ViewWebhooks,
+	Screening: access.ScreenPayments,
 }
 
 // List reads the first things that wait, those that wait longest first, and how much waits of each kind. It

@@ -209,7 +209,7 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 	op, known := s.known[w.Operation]
 	caller, maker := tx.Caller.Accountable(), w.maker()
 	takesBack := !d.Approve && caller.Is(maker)
-	program, err := s.programTx(ctx, tx)
+	program, err := tx.program(ctx)
 	switch {
 	case err != nil:
 		return 0, err
@@ -292,8 +292,17 @@ func (tx *Tx) inner(w *waiting, op *operation) *Tx {
 	}
 }
 
-// programTx reports whether the caller is a program, and the bank lets only people decide.
-func (s *Service) programTx(ctx context.Context, tx *Tx) (is bool, err error) {
+// RequirePerson returns ErrPerson if the caller is a program, and the bank lets only people decide.
+func (tx *Tx) RequirePerson(ctx context.Context) error {
+	program, err := tx.program(ctx)
+	if err == nil && program {
+		err = ErrPerson
+	}
+	return err
+}
+
+// program reports whether the caller is a program, and the bank lets only people decide.
+func (tx *Tx) program(ctx context.Context) (is bool, err error) {
 	if tx.Caller.User != uuid.Nil {
 		return false, nil
 	}

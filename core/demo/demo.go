@@ -105,6 +105,9 @@ func fill(ctx context.Context, load *db.Load, c *core.Core, tenant access.Tenant
 	if err := b.copyPeople(ctx, load); err != nil {
 		return err
 	}
+	if err := b.copyList(ctx, load); err != nil {
+		return err
+	}
 	offered, traded := b.deals()
 	if err := copyEach(ctx, load, slices.Values(offered)); err != nil {
 		return err

@@ -42,8 +42,8 @@ func (f *facts) moves(uid accounts.UID, field string) error {
 }
 
 // carryOut does what a payment is for, all of it or nothing and the reason why: it moves the money of a book
-// transfer in the books, and holds that of a payment over a network, which is then sent. Of a debit there is
-// nothing to hold.
+// transfer in the books, and holds that of a payment over a network, which is then sent, or looked at first.
+// Of a debit there is nothing to hold.
 func (f *facts) carryOut(p *Payment, now time.Time) (State, error) {
 	if err := f.movable(p); err != nil {
 		return p.State, err
@@ -53,13 +53,16 @@ func (f *facts) carryOut(p *Payment, now time.Time) (State, error) {
 		p.SendAt = &send
 	}
 	if p.Collects() {
-		return Queued, nil
+		return f.toNetwork(p, now), nil
 	}
 	if c := f.charge(p); c != nil {
 		p.FeeMinor, p.FeeName, p.FeeTier = c.Price, c.FeeName, c.FeeTier
 	}
 	if p.Rail != rails.Book {
-		return Queued, f.books.Hold(p.SenderAccount, p.held(), int64(p.UID))
+		if err := f.books.Hold(p.SenderAccount, p.held(), int64(p.UID)); err != nil {
+			return p.State, err
+		}
+		return f.toNetwork(p, now), nil
 	}
 	return Settled, f.take(p, p.ReceiverAccount, "Book transfer")
 }

@@ -20,6 +20,7 @@ import (
 	"bankgraph/core/limits"
 	"bankgraph/core/money"
 	"bankgraph/core/postal"
+	"bankgraph/core/screening"
 	"bankgraph/core/virtualaccounts"
 	"bankgraph/db"
 )
@@ -47,6 +48,8 @@ type facts struct {
 	by              access.Caller                     // who brings these about
 	own             *ownUse                           // of people whose roles bound what they pay in a day or a month
 	aside           map[customers.UID]int             // payments that wait for repair, where that was looked at
+	screen          *screening.Screen                 // what names are compared with; nil where nothing is sent
+	screenings      []*screening.Screening            // of the payments that people look at
 }
 
 type bankApproval struct {
@@ -196,6 +199,7 @@ type want struct {
 	recurrences    int       // series that begin, at most
 	journals       int       // at most, beside those of the payers
 	people         bounded   // who make new payments
+	screened       bool      // whether names are compared with lists
 }
 
 // madeBy adds who makes the payments.
@@ -237,7 +241,7 @@ func (s *Service) gatherTx(ctx context.Context, tx bun.Tx, tenant access.Tenant,
 		recurrences: func(b *db.Batch, n int) *db.Rows[takenRecurrence] {
 			return db.Queue(b, takingRecurrenceUIDs, n)
 		},
-		own: lockingOwn,
+		own: lockingOwn, screens: w.screened,
 	}, tenant, w)
 }
 
@@ -252,6 +256,7 @@ type reading struct {
 	// numbers for new series
 	recurrences func(b *db.Batch, n int) *db.Rows[takenRecurrence]
 	own         *db.Query[personUse]
+	screens     bool // names are compared with lists
 }
 
 // gather reads what payments are decided by.
@@ -282,12 +287,22 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 	if len(w.contacts) > 0 {
 		known = db.Queue(b, readingContacts, tenant, w.contacts)
 	}
+	asked := new(db.Rows[screening.Asked])
+	if r.screens {
+		asked = screening.Ask(b, tenant)
+	}
 	bank, trades := db.Queue(b, readingBank, tenant), new(db.Rows[fx.Trade])
 	if len(w.trades) > 0 {
 		trades = r.trades(b, tenant, w.trades)
 	}
 	if err := b.Send(ctx); err != nil {
 		return nil, fmt.Errorf("read what payments cost: %w", err)
+	}
+	if r.screens {
+		var err error
+		if f.screen, err = s.screening.ScreenOf(ctx, r.batch, tenant, asked.Items[0]); err != nil {
+			return nil, err
+		}
 	}
 	all := slices.Concat(payers, payees)
 	var numberedPayers []accounts.UID

@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/ledger"
 	"bankgraph/core/page"
 	"bankgraph/core/positivepay"
+	"bankgraph/core/screening"
 	"bankgraph/core/seal"
 	"bankgraph/db"
 )
@@ -52,6 +53,7 @@ type Service struct {
 	behind    func(context.Context) error // of HoldSendingWhile; nil if nothing is kept outside
 
 	positivePay *positivepay.Service
+	screening   *screening.Service
 
 	transfer *changes.Operation[Draft, Saved]
 	send     *changes.Operation[Order, Saved]
@@ -63,14 +65,15 @@ type Service struct {
 	inform   *changes.Operation[InformationDraft, SavedInformation]
 	recurrenceOperations
 	decisionOperations
+	screeningOperations
 }
 
 // New makes the service.
 func New(
 	d *db.DB, keys *seal.Keys, c *customers.Service, books *ledger.Service, all *changes.Service,
-	now clock.Now, network Network, rules *positivepay.Service,
+	now clock.Now, network Network, rules *positivepay.Service, lists *screening.Service,
 ) *Service {
-	s := &Service{db: d, keys: keys, customers: c, ledger: books, now: now, network: network, positivePay: rules}
+	s := &Service{db: d, keys: keys, customers: c, ledger: books, now: now, network: network, positivePay: rules, screening: lists}
 	s.transfer = changes.DeclareLane(all, "transferFunds", "payment", access.InitiatePayments, s.transferTx).
 		DecidedWith(access.ApprovePayments).Settle(s.settleTx).Partly(s.agreeTx)
 	s.send = changes.DeclareLane(all, "sendPayment", "payment", access.InitiatePayments, s.sendTx).
@@ -87,6 +90,7 @@ func New(
 	s.inform = changes.Declare(all, "requestInformation", "payment", access.InitiatePayments, s.requestInformationTx)
 	s.declareRecurrences(all)
 	s.declareDecisions(all)
+	s.declareScreening(all)
 	return s
 }
 

@@ -65,7 +65,7 @@ var Invariants = []ledger.Invariant{
 		    WHEN state = 'RETURNING' THEN returned > 0 AND clearing = returned AND settled = -amount
 		    WHEN state = 'RETURNED' THEN returned > 0 AND clearing = 0 AND settled = returned - amount
 		    ELSE false END
-		  WHEN state = 'QUEUED' THEN payer = 0 AND payee = 0 AND clearing = 0 AND settled = 0 AND held = pays + fee AND returned = 0
+		  WHEN state IN ('SCREENING', 'QUEUED') THEN payer = 0 AND payee = 0 AND clearing = 0 AND settled = 0 AND held = pays + fee AND returned = 0
 		  WHEN held <> 0 OR clearing <> CASE state WHEN 'SENT' THEN amount ELSE 0 END THEN false
 		  WHEN returned <> 0 AND state NOT IN ('RETURNED', 'REVERSAL_ACCEPTED', 'REVERSAL_PARTIALLY_ACCEPTED') THEN false
 		  WHEN rail = 'BOOK' AND state IN ('SETTLED', 'REVERSAL_ACCEPTED') THEN payer = returned - amount AND payee = amount - returned
@@ -99,7 +99,7 @@ var Invariants = []ledger.Invariant{
 		  SELECT j.payment, d.account, d.amount FROM journals AS j JOIN postings AS d ON d.tenant = ?0 AND d.journal = j.id
 		  WHERE j.tenant = ?0 AND j.kind = 'fee') AS q ON q.payment = p.uid AND q.account = coalesce(p.sender_account, p.receiver_account)
 		WHERE p.tenant = ?0 GROUP BY p.tenant, p.uid, p.fee, p.state, p.direction
-		HAVING coalesce(-sum(q.amount), 0) <> CASE WHEN p.state NOT IN ('QUEUED') THEN p.fee ELSE 0 END
+		HAVING coalesce(-sum(q.amount), 0) <> CASE WHEN p.state NOT IN ('SCREENING', 'QUEUED') THEN p.fee ELSE 0 END
 		  OR p.fee > 0 AND p.state IN ('PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'SCHEDULED', 'REPAIR', 'REJECTED', 'INVALID', 'CANCELLED')
 		  OR p.fee > 0 AND p.direction = 'IN'`,
 	},

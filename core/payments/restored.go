@@ -108,7 +108,7 @@ func (s *Service) ToLeave(ctx context.Context, after UID) (some []*Payment, err 
 	err = s.db.NewSelect().Model(&some).Column("uid", "state", "rail", "amount", "currency", "payment_date", "sender_name",
 		"receiver_name", "created_at").Where("pay.tenant = ?", caller.Tenant).Where("pay.direction = ?", Out).
 		Where("pay.rail <> ?", rails.Book).
-		Where("pay.state IN (?)", bun.List([]State{Repair, PendingApproval, PartlyApproved, Scheduled, Queued})).
+		Where("pay.state IN (?)", bun.List([]State{Repair, PendingApproval, PartlyApproved, Scheduled, Screening, Queued})).
 		Where("pay.uid > ?", after).OrderExpr("pay.uid").Limit(mostListed).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list the payments that are to leave bank %d: %w", caller.Tenant, err)

@@ -375,7 +375,7 @@ func (w *want) orders(o *Order, now time.Time) {
 		w.from = calendar.Today(now)
 		w.to = w.from.AddDate(0, 0, 14)
 	}
-	w.payers = append(w.payers, o.Sender)
+	w.payers, w.screened = append(w.payers, o.Sender), true
 	if o.Fee != nil {
 		w.houses = append(w.houses, house{ledger.HouseFees, money.Currency(o.Fee.Currency)})
 	}

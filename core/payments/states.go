@@ -15,6 +15,7 @@ const (
 	Scheduled        State = "SCHEDULED"
 	OnHold           State = "HOLD"
 	Validated        State = "VALIDATED"
+	Screening        State = "SCREENING"
 	Queued           State = "QUEUED"
 	Sent             State = "SENT"
 	Settled          State = "SETTLED"
@@ -41,6 +42,7 @@ const (
 	StatusFutureDated       Status = "FUTURE_DATED"
 	StatusHold              Status = "HOLD"
 	StatusValidated         Status = "VALIDATED"
+	StatusScreening         Status = "COMPLIANCE_SUBMITTED"
 	StatusReadyToTransmit   Status = "READY_TO_TRANSMIT"
 	StatusTransmitted       Status = "TRANSMITTED"
 	StatusProcessed         Status = "PROCESSED"
@@ -101,6 +103,10 @@ var wordings = map[State]wording{
 	Validated: {
 		StatusValidated, NotPosted, "",
 		"an entry of another bank over ACH, which is booked when it settles; no money has moved",
+	},
+	Screening: {
+		StatusScreening, NotPosted, "",
+		"the bank's compliance people look at it; amount and fee are held, of a debit nothing; it cannot be cancelled",
 	},
 	Queued: {
 		StatusReadyToTransmit, NotPosted, "",
@@ -182,8 +188,8 @@ func StatesOf(status Status) []State {
 
 // States lists all states, in the order of a payment's life.
 var States = []State{
-	Repair, PendingApproval, PartlyApproved, Scheduled, OnHold, Validated, Queued, Sent, Settled, Recalling, Recalled,
-	Returning, Returned,
+	Repair, PendingApproval, PartlyApproved, Scheduled, OnHold, Validated, Screening, Queued, Sent, Settled,
+	Recalling, Recalled, Returning, Returned,
 	ReversalAccepted, ReversalPartly, ReversalRejected, Rejected, Expired, Invalid, Cancelled,
 }
 
@@ -191,14 +197,15 @@ var States = []State{
 // holds every payment to it, and rest/CONTRACT.md shows it.
 var nextStates = map[State][]State{
 	"": {
-		Repair, PendingApproval, Scheduled, Queued, Settled,
+		Repair, PendingApproval, Scheduled, Screening, Queued, Settled,
 		OnHold, Validated, Returned, // what comes in
 		Invalid, // of a series, on its day
 	},
-	Repair:           {PendingApproval, Scheduled, Queued, Cancelled},
-	PendingApproval:  {PartlyApproved, Scheduled, Queued, Settled, Cancelled},
-	PartlyApproved:   {Scheduled, Queued, Settled, Cancelled},
-	Scheduled:        {Scheduled, Queued, Settled, Invalid, Cancelled}, // for a later day, where its network is closed
+	Repair:           {PendingApproval, Scheduled, Screening, Queued, Cancelled},
+	PendingApproval:  {PartlyApproved, Scheduled, Screening, Queued, Settled, Cancelled},
+	PartlyApproved:   {Scheduled, Screening, Queued, Settled, Cancelled},
+	Scheduled:        {Scheduled, Screening, Queued, Settled, Invalid, Cancelled}, // for a later day, where its network is closed
+	Screening:        {Queued, Cancelled},
 	OnHold:           {Validated, Settled, Returned},
 	Validated:        {Settled, Returned},
 	Queued:           {Queued, Sent, Cancelled}, // for a later day, where it has missed its file

@@ -15,6 +15,7 @@ import (
 	"bankgraph/core/limits"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
+	"bankgraph/core/screening"
 	"bankgraph/core/virtualaccounts"
 	"bankgraph/db"
 )
@@ -100,6 +101,9 @@ func (f *facts) writeTx(ctx context.Context) error {
 		return err
 	}
 	if err := f.books.WriteTx(ctx); err != nil {
+		return err
+	}
+	if err := screening.WriteTx(ctx, f.tenant, f.screenings); err != nil {
 		return err
 	}
 	return virtualaccounts.PostTx(ctx, f.tenant, f.virtualPostings)
@@ -267,6 +271,7 @@ func wanted(all ...*Payment) (w want) {
 		if !p.Incoming() {
 			w.payers = append(w.payers, Party{UID: p.Own()})
 		}
+		w.screened = w.screened || p.Rail != rails.Book && p.State.Waits()
 		if p.CustomFeeMinor > 0 {
 			w.houses = append(w.houses, house{ledger.HouseFees, p.DebitedCurrency()})
 		}

@@ -51,7 +51,7 @@ var Applications = []Application{
 	},
 	{Name: "Customers", Entitlements: words("vCust mCust View_Signatories Lookup_Customers")},
 	{Name: "Webhooks", Entitlements: words("View_Webhooks Manage_Webhooks")},
-	{Name: "Bank_Administration", Entitlements: words("View_Audit Explore_GraphQL Manage_Clients Move_Clock"), Bank: true},
+	{Name: "Bank_Administration", Entitlements: words("View_Audit Explore_GraphQL Manage_Clients Move_Clock Screen_Payments"), Bank: true},
 }
 
 func words(text string) []string { return strings.Fields(text) }

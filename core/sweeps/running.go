@@ -202,7 +202,7 @@ func onItsWay(ctx context.Context, tx bun.Tx, r *running) (w way, err error) {
 			AS refused
 		FROM sweep_runs AS r JOIN payments AS p ON p.tenant = r.tenant AND p.uid = r.payment
 		WHERE r.tenant = ?0 AND p.tenant = ?0 AND r.account = ?1 AND r.payment IS NOT NULL
-		AND p.state IN ('PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'SCHEDULED', 'QUEUED', 'SENT')
+		AND p.state IN ('PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'SCHEDULED', 'SCREENING', 'QUEUED', 'SENT')
 		AND NOT (p.rail IN ('FEDNOW', 'RTP') AND p.entry_type = 'DEBIT' AND coalesce(p.settles_at <= ?2, false))`,
 		r.Run.Tenant, r.Run.Account, r.now, string(r.Run.Direction), r.UpdatedAt).Scan(ctx, &w)
 	return w, err

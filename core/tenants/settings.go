@@ -23,6 +23,8 @@ type Settings struct {
 	QuoteSeconds int32 `bun:"quote_seconds" json:"quoteSeconds"`
 	// for how many minutes callers outside the bank can cancel a trade, 0 to 1440
 	CancelMinutes int32 `bun:"cancel_minutes" json:"cancelMinutes"`
+	// people look at every payment over a network, not only at those to listed names
+	ScreenAll bool `bun:"screen_all" json:"screenAll"`
 }
 
 // Settings returns the settings of the caller's bank. It is for operators.
@@ -53,7 +55,7 @@ func (s *Service) Set(ctx context.Context, change func(*Settings)) (*Settings, e
 		}
 		_, err = tx.NewInsert().Model(&is).On("CONFLICT (tenant) DO UPDATE").
 			Set("people_decide = excluded.people_decide, quote_seconds = excluded.quote_seconds").
-			Set("cancel_minutes = excluded.cancel_minutes").Exec(ctx)
+			Set("cancel_minutes = excluded.cancel_minutes, screen_all = excluded.screen_all").Exec(ctx)
 		if err != nil {
 			return err
 		}

@@ -149,8 +149,14 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.ExceptionDecision](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputRejectPositivePayExceptionInput(ctx, nil, v)
 	},
-	reflect.TypeFor[model.QuoteDecision]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputRejectQuoteInput(ctx, nil, v) },
-	reflect.TypeFor[model.HoldDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputReleaseHoldInput(ctx, nil, v) },
+	reflect.TypeFor[model.QuoteDecision](): func(ctx context.Context, v any) (any, error) { return unmarshalInputRejectQuoteInput(ctx, nil, v) },
+	reflect.TypeFor[model.PaymentDraft](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputRejectScreenedPaymentInput(ctx, nil, v)
+	},
+	reflect.TypeFor[model.HoldDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputReleaseHoldInput(ctx, nil, v) },
+	reflect.TypeFor[model.PaymentDraft](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputReleaseScreenedPaymentInput(ctx, nil, v)
+	},
 	reflect.TypeFor[model.SignatoryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSignatoryInput(ctx, nil, v) },
 	reflect.TypeFor[model.SweepDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSweepInput(ctx, nil, v) },
 	reflect.TypeFor[model.RepairDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputRepairPaymentInput(ctx, nil, v) },
@@ -319,8 +325,14 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"RejectPositivePayExceptionInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputRejectPositivePayExceptionInput(ctx, nil, v)
 	},
-	"RejectQuoteInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputRejectQuoteInput(ctx, nil, v) },
-	"ReleaseHoldInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputReleaseHoldInput(ctx, nil, v) },
+	"RejectQuoteInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputRejectQuoteInput(ctx, nil, v) },
+	"RejectScreenedPaymentInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputRejectScreenedPaymentInput(ctx, nil, v)
+	},
+	"ReleaseHoldInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputReleaseHoldInput(ctx, nil, v) },
+	"ReleaseScreenedPaymentInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputReleaseScreenedPaymentInput(ctx, nil, v)
+	},
 	"RemoveSignatoryInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSignatoryInput(ctx, nil, v) },
 	"RemoveSweepInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSweepInput(ctx, nil, v) },
 	"RepairPaymentInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputRepairPaymentInput(ctx, nil, v) },

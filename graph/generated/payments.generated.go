@@ -14,6 +14,7 @@ import (
 	"bankgraph/core/positivepay"
 	"bankgraph/core/postal"
 	"bankgraph/core/rails"
+	"bankgraph/core/screening"
 	"bankgraph/core/seal"
 	"bankgraph/core/sweeps"
 	"bankgraph/core/webhooks"
@@ -51,6 +52,7 @@ type PaymentResolver interface {
 	PositivePayException(ctx context.Context, obj *payments.Payment) (*positivepay.Exception, error)
 	InformationRequests(ctx context.Context, obj *payments.Payment) ([]*payments.InformationRequest, error)
 	Recurrence(ctx context.Context, obj *payments.Payment) (*payments.Recurrence, error)
+	Screening(ctx context.Context, obj *payments.Payment) (*screening.Screening, error)
 	Sweep(ctx context.Context, obj *payments.Payment) (*sweeps.OfPayment, error)
 	WebhookDeliveries(ctx context.Context, obj *payments.Payment, first *int32, after *string, last *int32, before *string, filter *webhooks.DeliverySearch) (*model.Connection[webhooks.Delivery], error)
 }
@@ -1489,6 +1491,38 @@ func fieldContext_Payment_recurrence(_ context.Context, ec *executionContext, fi
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return childFields_Recurrence(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _Payment_screening(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Payment_screening(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Payment().Screening(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *screening.Screening) graphql.Marshaler {
+			return marshalOPaymentScreening2ᚖbankgraphᚋcoreᚋscreeningᚐScreening(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Payment_screening(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Payment",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_PaymentScreening(ctx, ec, field)
 		},
 	}
 	return fc, nil
@@ -5407,6 +5441,44 @@ func _Payment(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "screening":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Payment_screening(ctx, ec, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "sweep":
 			field := field
 
@@ -6645,6 +6717,7 @@ var (
 		"FUTURE_DATED":                payments.StatusFutureDated,
 		"HOLD":                        payments.StatusHold,
 		"VALIDATED":                   payments.StatusValidated,
+		"COMPLIANCE_SUBMITTED":        payments.StatusScreening,
 		"READY_TO_TRANSMIT":           payments.StatusReadyToTransmit,
 		"TRANSMITTED":                 payments.StatusTransmitted,
 		"PROCESSED":                   payments.StatusProcessed,
@@ -6665,6 +6738,7 @@ var (
 		payments.StatusFutureDated:       "FUTURE_DATED",
 		payments.StatusHold:              "HOLD",
 		payments.StatusValidated:         "VALIDATED",
+		payments.StatusScreening:         "COMPLIANCE_SUBMITTED",
 		payments.StatusReadyToTransmit:   "READY_TO_TRANSMIT",
 		payments.StatusTransmitted:       "TRANSMITTED",
 		payments.StatusProcessed:         "PROCESSED",
@@ -7025,6 +7099,7 @@ var (
 		"FUTURE_DATED":                payments.StatusFutureDated,
 		"HOLD":                        payments.StatusHold,
 		"VALIDATED":                   payments.StatusValidated,
+		"COMPLIANCE_SUBMITTED":        payments.StatusScreening,
 		"READY_TO_TRANSMIT":           payments.StatusReadyToTransmit,
 		"TRANSMITTED":                 payments.StatusTransmitted,
 		"PROCESSED":                   payments.StatusProcessed,
@@ -7045,6 +7120,7 @@ var (
 		payments.StatusFutureDated:       "FUTURE_DATED",
 		payments.StatusHold:              "HOLD",
 		payments.StatusValidated:         "VALIDATED",
+		payments.StatusScreening:         "COMPLIANCE_SUBMITTED",
 		payments.StatusReadyToTransmit:   "READY_TO_TRANSMIT",
 		payments.StatusTransmitted:       "TRANSMITTED",
 		payments.StatusProcessed:         "PROCESSED",

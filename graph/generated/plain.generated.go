@@ -21,6 +21,7 @@ import (
 	"bankgraph/core/positivepay"
 	"bankgraph/core/postal"
 	"bankgraph/core/roles"
+	"bankgraph/core/screening"
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
 	"bankgraph/core/sweeps"
@@ -3297,6 +3298,50 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"PaymentScreening": {
+		"name": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*screening.Screening).Name)
+			},
+		},
+		"matches": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*screening.Screening).Matches
+				for i := range v {
+					yield(&v[i])
+				}
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNPaymentScreeningStatus2bankgraphᚋcoreᚋscreeningᚐStatusF[o.(*screening.Screening).Status])
+			},
+		},
+		"createdAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*screening.Screening).CreatedAt)
+			},
+		},
+		"decidedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*screening.Screening).DecidedAt
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
+			},
+		},
+		"decidedBy": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*screening.Screening).DecidedBy())
+			},
+		},
+		"reason": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*screening.Screening).Reason)
+			},
+		},
+	},
 	"PaymentStep": {
 		"number": {
 			Leaf: func(b []byte, o any) []byte {
@@ -4294,6 +4339,28 @@ var Plain = map[string]map[string]direct.Field{
 					return v
 				}
 				return nil
+			},
+		},
+	},
+	"ScreeningMatch": {
+		"list": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*screening.Match).List)
+			},
+		},
+		"name": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*screening.Match).Name)
+			},
+		},
+		"program": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*screening.Match).Program)
+			},
+		},
+		"reference": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*screening.Match).Reference)
 			},
 		},
 	},
@@ -5924,6 +5991,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.PaymentPreview]():                             "PaymentPreview",
 	reflect.TypeFor[*payments.RailChoice]():                              "PaymentRailChoice",
 	reflect.TypeFor[*payments.Request]():                                 "PaymentRequest",
+	reflect.TypeFor[*screening.Screening]():                              "PaymentScreening",
 	reflect.TypeFor[*payments.Step]():                                    "PaymentStep",
 	reflect.TypeFor[*sweeps.OfPayment]():                                 "PaymentSweep",
 	reflect.TypeFor[*payments.DecidedException]():                        "PositivePayDecision",
@@ -5945,6 +6013,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*roles.Grant]():                                      "RoleApplication",
 	reflect.TypeFor[*model.Connection[roles.Role]]():                     "RoleConnection",
 	reflect.TypeFor[*model.Edge[roles.Role]]():                           "RoleEdge",
+	reflect.TypeFor[*screening.Match]():                                  "ScreeningMatch",
 	reflect.TypeFor[*signatories.Signatory]():                            "Signatory",
 	reflect.TypeFor[*model.Connection[signatories.Signatory]]():          "SignatoryConnection",
 	reflect.TypeFor[*model.Edge[signatories.Signatory]]():                "SignatoryEdge",

@@ -169,7 +169,9 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputRegulatoryReportingInput,
 		unmarshalInputRejectPositivePayExceptionInput,
 		unmarshalInputRejectQuoteInput,
+		unmarshalInputRejectScreenedPaymentInput,
 		unmarshalInputReleaseHoldInput,
+		unmarshalInputReleaseScreenedPaymentInput,
 		unmarshalInputRemoveSignatoryInput,
 		unmarshalInputRemoveSweepInput,
 		unmarshalInputRepairPaymentInput,
@@ -1071,6 +1073,8 @@ enum AttentionKind {
   LATE
   "An account that a return took below its overdraft."
   OVERDRAWN
+  "A payment whose other side may be on a list of names: release it or reject it."
+  SCREENING
   "A payment that cannot be carried out as it was asked for: repair or cancel it."
   REPAIR
   "A payment that could not be carried out on its day, in the last seven days."
@@ -3989,6 +3993,8 @@ enum PaymentStatus {
   HOLD
   "An entry of another bank over ACH that is booked when it settles. No money has moved."
   VALIDATED
+  "The bank's compliance people look at it. The money is held, but of a debit there is none yet. It cannot be cancelled."
+  COMPLIANCE_SUBMITTED
   "Waits for its network. The money is held, but of a debit there is none yet."
   READY_TO_TRANSMIT
   "On its way: the network has not said yet whether it settles. The money has left the account; of a debit it is still to come."
@@ -5831,6 +5837,102 @@ input AddressInput {
   countryCode: String
   "The name of the country; the code suffices."
   country: String
+}
+`, BuiltIn: false},
+	{Name: "../schema/screening.graphqls", Input: `extend type Payment {
+  "What the bank's lists of names had for the other side of the payment; null if people did not have to look at it, and for callers outside the bank."
+  screening: PaymentScreening
+}
+
+"What the lists had for a payment, and what people decided."
+type PaymentScreening {
+  "The name that was compared: of who is paid, or of a debit of who pays."
+  name: String!
+  "The listed names that it may be, 10 at most; none where the bank has people look at every payment."
+  matches: [ScreeningMatch!]!
+  "What became of it."
+  status: PaymentScreeningStatus!
+  "When the payment was to be carried out."
+  createdAt: DateTime!
+  "When people decided; null if nobody has."
+  decidedAt: DateTime
+  "Who decided: a login, or else the API key. Null if nobody has."
+  decidedBy: String
+  "Why it was decided so; null if it is not."
+  reason: String
+}
+
+"What became of a payment that people look at."
+enum PaymentScreeningStatus {
+  "Waits for a decision."
+  PENDING
+  "Goes on to its network."
+  RELEASED
+  "Cancelled."
+  REJECTED
+}
+
+"A listed name that somebody may be."
+type ScreeningMatch {
+  "The code of the list."
+  list: String!
+  "The name as the list has it."
+  name: String!
+  "Why it is listed, in the list's own words; null if the list does not say."
+  program: String
+  "By what the list knows it; null if by nothing."
+  reference: String
+}
+
+extend type Mutation {
+  "Lets a payment go to its network that compliance looks at; for callers that see the whole bank, other than who made it. Where the bank lets only people decide, programs may not."
+  releaseScreenedPayment("The payment." input: ReleaseScreenedPaymentInput!): ReleaseScreenedPaymentPayload
+  "Cancels a payment that compliance looks at; what is held for it is free again. Nobody outside the bank learns why."
+  rejectScreenedPayment("The payment." input: RejectScreenedPaymentInput!): RejectScreenedPaymentPayload
+}
+
+"Which payment to release."
+input ReleaseScreenedPaymentInput {
+  "The payment's number."
+  uid: UID!
+  "The version that was read. If the payment has another one now, the decision is refused."
+  version: Int
+  "Why it is another person, or may be paid all the same. The record keeps it."
+  reason: String!
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to releaseScreenedPayment."
+type ReleaseScreenedPaymentPayload {
+  "The payment."
+  payment: Payment
+  "The approval that the change waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which payment to reject."
+input RejectScreenedPaymentInput {
+  "The payment's number."
+  uid: UID!
+  "The version that was read. If the payment has another one now, the decision is refused."
+  version: Int
+  "Why it may not be paid. The record keeps it; the payment does not show it."
+  reason: String!
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to rejectScreenedPayment."
+type RejectScreenedPaymentPayload {
+  "The payment."
+  payment: Payment
+  "The approval that the change waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
 }
 `, BuiltIn: false},
 	{Name: "../schema/signatories.graphqls", Input: `extend type Customer {
@@ -9582,6 +9684,8 @@ func childFields_Payment(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Payment_informationRequests(ctx, ec, field)
 	case "recurrence":
 		return fieldContext_Payment_recurrence(ctx, ec, field)
+	case "screening":
+		return fieldContext_Payment_screening(ctx, ec, field)
 	case "sweep":
 		return fieldContext_Payment_sweep(ctx, ec, field)
 	case "webhookDeliveries":
@@ -9870,6 +9974,26 @@ func childFields_PaymentRequest(ctx context.Context, ec *executionContext, field
 		return fieldContext_PaymentRequest_paidBy(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PaymentRequest", field.Name)
+}
+
+func childFields_PaymentScreening(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return fieldContext_PaymentScreening_name(ctx, ec, field)
+	case "matches":
+		return fieldContext_PaymentScreening_matches(ctx, ec, field)
+	case "status":
+		return fieldContext_PaymentScreening_status(ctx, ec, field)
+	case "createdAt":
+		return fieldContext_PaymentScreening_createdAt(ctx, ec, field)
+	case "decidedAt":
+		return fieldContext_PaymentScreening_decidedAt(ctx, ec, field)
+	case "decidedBy":
+		return fieldContext_PaymentScreening_decidedBy(ctx, ec, field)
+	case "reason":
+		return fieldContext_PaymentScreening_reason(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PaymentScreening", field.Name)
 }
 
 func childFields_PaymentStep(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -10394,6 +10518,18 @@ func childFields_RejectQuotePayload(ctx context.Context, ec *executionContext, f
 	return nil, fmt.Errorf("no field named %q was found under type RejectQuotePayload", field.Name)
 }
 
+func childFields_RejectScreenedPaymentPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "payment":
+		return fieldContext_RejectScreenedPaymentPayload_payment(ctx, ec, field)
+	case "approval":
+		return fieldContext_RejectScreenedPaymentPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_RejectScreenedPaymentPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RejectScreenedPaymentPayload", field.Name)
+}
+
 func childFields_ReleaseHoldPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "uid":
@@ -10406,6 +10542,18 @@ func childFields_ReleaseHoldPayload(ctx context.Context, ec *executionContext, f
 		return fieldContext_ReleaseHoldPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ReleaseHoldPayload", field.Name)
+}
+
+func childFields_ReleaseScreenedPaymentPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "payment":
+		return fieldContext_ReleaseScreenedPaymentPayload_payment(ctx, ec, field)
+	case "approval":
+		return fieldContext_ReleaseScreenedPaymentPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ReleaseScreenedPaymentPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReleaseScreenedPaymentPayload", field.Name)
 }
 
 func childFields_RemoveSignatoryPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -10608,6 +10756,20 @@ func childFields_RunWaterfallPayload(ctx context.Context, ec *executionContext, 
 		return fieldContext_RunWaterfallPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RunWaterfallPayload", field.Name)
+}
+
+func childFields_ScreeningMatch(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "list":
+		return fieldContext_ScreeningMatch_list(ctx, ec, field)
+	case "name":
+		return fieldContext_ScreeningMatch_name(ctx, ec, field)
+	case "program":
+		return fieldContext_ScreeningMatch_program(ctx, ec, field)
+	case "reference":
+		return fieldContext_ScreeningMatch_reference(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ScreeningMatch", field.Name)
 }
 
 func childFields_SendPaymentPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

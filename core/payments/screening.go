@@ -1,0 +1,154 @@
+package payments
+
+import (
+	"context"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/fault"
+	"bankgraph/core/limits"
+	"bankgraph/core/screening"
+	"bankgraph/db"
+)
+
+// A payment over a network whose other side may be on a list waits in the state Screening, with its money
+// held, until people of the bank have looked at it: they release it to its network, or it is cancelled. Nobody
+// outside the bank learns why, and nobody cancels it meanwhile. A preview says nothing of it, or it would tell
+// who is on the lists. The networks carry Latin letters alone, so that no other alphabet hides a name.
+
+// toNetwork returns the state of a payment that is to be sent: people look at it first if a list may have its
+// other side.
+func (f *facts) toNetwork(p *Payment, now time.Time) State {
+	matches, look := f.screen.Find(p.otherName())
+	if !look {
+		return Queued
+	}
+	if matches == nil {
+		matches = []screening.Match{}
+	}
+	f.screenings = append(f.screenings, &screening.Screening{
+		Tenant: p.Tenant, Payment: int64(p.UID), Customer: p.Customer, Name: p.otherName(), Matches: matches,
+		Status: screening.Pending, CreatedAt: now,
+	})
+	return Screening
+}
+
+// ErrNotScreened is returned for a payment that nobody has to look at, or that somebody has decided on.
+var ErrNotScreened = fault.New(fault.State, "payment.not_in_screening",
+	"the payment does not wait for a decision of compliance")
+
+type screeningOperations struct {
+	release, stop *changes.Operation[struct{}, Saved]
+}
+
+func (s *Service) declareScreening(all *changes.Service) {
+	s.release = changes.Declare(all, "releaseScreenedPayment", "payment", access.ScreenPayments, s.releaseScreenedTx)
+	s.stop = changes.Declare(all, "rejectScreenedPayment", "payment", access.ScreenPayments, s.rejectScreenedTx)
+}
+
+// ReleaseScreened lets a payment go to its network that may be to somebody on a list, or from somebody. It is
+// for the bank's own people with Screen_Payments, other than who made it, and wants a reason. It returns
+// ErrNotScreened for other payments.
+func (s *Service) ReleaseScreened(
+	ctx context.Context, uid UID, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	return decideScreened(ctx, s.release, uid, options)
+}
+
+// RejectScreened cancels such a payment: the money that is held for it is free again. It returns the faults
+// of ReleaseScreened.
+func (s *Service) RejectScreened(
+	ctx context.Context, uid UID, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	return decideScreened(ctx, s.stop, uid, options)
+}
+
+func decideScreened(
+	ctx context.Context, operation *changes.Operation[struct{}, Saved], uid UID, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	caller, err := operation.Require(ctx, uid.String())
+	switch {
+	case err != nil:
+	case caller.Reach != access.OfBank:
+		err = access.ErrDenied
+	case options.Reason == "":
+		err = fault.Field("payment", "reason", fault.Required, "must say why")
+	}
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return operation.Do(ctx, caller, changes.Target{UID: uid.String()}, struct{}{}, options)
+}
+
+func (s *Service) releaseScreenedTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (Saved, error) {
+	p, err := s.screenedTx(ctx, tx, at, screening.Released)
+	if err != nil {
+		return Saved{}, err
+	}
+	was := *p
+	send := p.plan(tx.Now)
+	p.SendAt = &send
+	c := limits.Counting(p.Tenant)
+	p.recount(c, &was)
+	if err := c.WriteTx(ctx); err != nil {
+		return Saved{}, err
+	}
+	err = s.enterTx(ctx, tx, &was, p, Queued, "")
+	return saved(p), err
+}
+
+func (s *Service) rejectScreenedTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (Saved, error) {
+	p, err := s.screenedTx(ctx, tx, at, screening.Rejected)
+	if err != nil {
+		return Saved{}, err
+	}
+	was := *p
+	if !p.Collects() {
+		if err := s.releaseTx(ctx, tx.Tx, p); err != nil {
+			return Saved{}, err
+		}
+	}
+	if err := p.uncountTx(ctx); err != nil {
+		return Saved{}, err
+	}
+	err = s.enterTx(ctx, tx, &was, p, Cancelled, "stopped by the bank")
+	return saved(p), err
+}
+
+// screenedTx locks a payment that people look at, and writes what they decided.
+func (s *Service) screenedTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, decided screening.Status,
+) (*Payment, error) {
+	p, err := s.lockTx(ctx, tx, at)
+	if err != nil {
+		return nil, err
+	}
+	if p.State != Screening {
+		return nil, ErrNotScreened
+	}
+	if err := tx.CheckVersion(p.Version); err != nil {
+		return nil, err
+	}
+	if tx.Caller.Accountable().Is(access.Accountable{Client: p.MakerClient, Login: p.MakerLogin}) {
+		return nil, changes.ErrOwn
+	}
+	if err := tx.RequirePerson(ctx); err != nil {
+		return nil, err
+	}
+	r, err := screening.LockTx(ctx, tx.Tx, p.Tenant, int64(p.UID))
+	if err != nil {
+		return nil, err
+	}
+	return p, r.DecideTx(ctx, tx.Caller, tx.Now, decided, tx.Options.Reason)
+}
+
+// ScreeningsOf reads what the lists had for payments: of each one screening at most, and of none for callers
+// outside the bank.
+func (s *Service) ScreeningsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, screening.Screening] {
+	return screening.OfPayments(ctx, b, of)
+}

@@ -1,0 +1,288 @@
+package payments_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/payments"
+	"bankgraph/core/postal"
+	"bankgraph/core/screening"
+)
+
+// lists puts names on a list of the bank, in place of those before.
+func (s *sender) lists(t *testing.T, names ...string) {
+	t.Helper()
+	_, err := s.Screening.Import(access.Operator(t.Context(), s.Tenant, s.Code, nil), screening.Import{
+		List: "sanctions", Format: screening.CSV, From: strings.NewReader("name\n" + strings.Join(names, "\n") + "\n"), AllowGone: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// paidTo names who is paid.
+func paidTo(name string) func(*payments.Order) {
+	return func(o *payments.Order) {
+		described(o)
+		o.Receiver.Name = name
+		o.Receiver.Address = postal.Address{Line1: "1 Main St", City: "Riverton", State: "OH", PostalCode: "43215", CountryCode: "US"}
+	}
+}
+
+// inScreening fails the test unless people look at a payment, and returns what they see.
+func (s *sender) inScreening(t *testing.T, uid payments.UID) *screening.Screening {
+	t.Helper()
+	if p := s.shows(t, uid); p.State != payments.Screening || p.Status() != payments.StatusScreening {
+		t.Errorf("%+v", p.Payment)
+	}
+	b := s.Core.Batch()
+	found := s.Payments.ScreeningsOf(s.Staff(), b, []payments.UID{uid})
+	if err := b.Send(t.Context()); err != nil || found.Err != nil || len(found.Of[uid]) != 1 {
+		t.Fatal(err, found.Err, found.Of)
+	}
+	return found.Of[uid][0]
+}
+
+var because = changes.RequestOptions{Reason: "another person: born in 1815"}
+
+func TestAPaymentToAListedNameWaitsWithItsMoneyUntilPeopleReleaseIt(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.priced()
+	s.lists(t, "Ada King", "Grace Hopper")
+	begin := int64(100_000_00)
+	for _, edit := range []func(*payments.Order){instantly, byWire} {
+		made := s.send(t, s.order("250.00", paidTo("KING, Ada"), edit))
+		if made.Status != payments.StatusScreening {
+			t.Errorf("%+v", made)
+		}
+		fee := s.shows(t, made.UID).FeeMinor
+		s.has(t, begin, 250_00+fee)
+		s.run(t)
+		s.run(t)
+		r := s.inScreening(t, made.UID)
+		if r.Name != "KING, Ada" || len(r.Matches) != 1 || r.Matches[0].Name != "Ada King" || r.Status != screening.Pending {
+			t.Errorf("%+v", r)
+		}
+		s.Prove()
+		if _, err := s.Payments.Cancel(s.Staff(), made.UID, changes.RequestOptions{}); !errors.Is(err, payments.ErrOver) {
+			t.Errorf("its maker cancels it: %v", err)
+		}
+		if _, err := s.Payments.ReleaseScreened(s.Checker(), made.UID, because); err != nil {
+			t.Fatal(err)
+		}
+		s.has(t, begin, 250_00+fee)
+		s.run(t)
+		s.run(t)
+		if got := s.life(t, made.UID); got != "SCREENING QUEUED SENT SETTLED" {
+			t.Error(got)
+		}
+		begin -= 250_00 + fee
+		s.has(t, begin, 0)
+		for _, decide := range []func() error{
+			func() error { _, err := s.Payments.ReleaseScreened(s.Checker(), made.UID, because); return err },
+			func() error { _, err := s.Payments.RejectScreened(s.Checker(), made.UID, because); return err },
+		} {
+			if err := decide(); !errors.Is(err, payments.ErrNotScreened) {
+				t.Errorf("decided twice: %v", err)
+			}
+		}
+		s.Prove()
+	}
+}
+
+func TestAPaymentThatComplianceRejectsIsCancelled(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.priced()
+	s.Limit(&customers.Customer{UID: s.from.Customer}, "INSTANT_PAYMENT_LIMIT_PER_DAY", 300_00)
+	s.lists(t, "Ada King")
+	made := s.send(t, s.order("250.00", paidTo("Ada King"), instantly))
+	if _, err := s.Payments.RejectScreened(s.Checker(), made.UID, because); err != nil {
+		t.Fatal(err)
+	}
+	s.has(t, 100_000_00, 0)
+	p := s.shows(t, made.UID)
+	if p.State != payments.Cancelled || p.FeeMinor != 0 || strings.Contains(p.Reason, "1815") {
+		t.Errorf("%+v", p.Payment)
+	}
+	s.run(t)
+	s.Prove()
+	s.send(t, s.order("250.00", paidTo("Charles Babbage"), instantly)) // the limit has its room again
+	var reason, login string
+	if err := s.DB.NewRaw(`SELECT reason, decided_login FROM payment_screenings WHERE tenant = ? AND payment = ? AND status = 'REJECTED'`,
+		s.Tenant, made.UID).Scan(t.Context(), &reason, &login); err != nil || reason != because.Reason || login != "checker" {
+		t.Error(reason, login, err)
+	}
+}
+
+// Every way by which a payment comes to a network passes the lists: they are those of the moment at which it
+// is carried out.
+func TestEveryPaymentOverANetworkIsScreenedWhenItIsCarriedOut(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		edits []func(*customers.Customer)
+		make  func(*testing.T, *sender) payments.UID
+		life  string
+	}{
+		"over ACH": {nil, func(t *testing.T, s *sender) payments.UID {
+			s.lists(t, "Ada King")
+			return s.send(t, s.order("5.00", paidTo("Ada King"), func(o *payments.Order) { o.Speed, o.SECCode = "Economy", "PPD" })).UID
+		}, "SCREENING"},
+		"to a contact": {nil, func(t *testing.T, s *sender) payments.UID {
+			s.lists(t, s.to.Name)
+			return s.send(t, s.order("5.00")).UID
+		}, "SCREENING"},
+		"on a later day": {nil, func(t *testing.T, s *sender) payments.UID {
+			made := s.send(t, s.order("5.00", paidTo("Ada King"), byWire, func(o *payments.Order) { o.Date = day(1) }))
+			s.lists(t, "Ada King")
+			s.until(t, "2026-11-19 10:00")
+			return made.UID
+		}, "SCHEDULED SCREENING"},
+		"after an approval": {
+			[]func(*customers.Customer){func(c *customers.Customer) { c.Access.PaymentDualApproval = true }},
+			func(t *testing.T, s *sender) payments.UID {
+				out, err := s.Payments.Send(s.Staff(), s.order("5.00", paidTo("Ada King")), changes.RequestOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.lists(t, "Ada King")
+				if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				return out.Result.UID
+			}, "PENDING_APPROVAL SCREENING",
+		},
+		"after a repair": {nil, func(t *testing.T, s *sender) payments.UID {
+			s.lists(t, "Ada King")
+			p := s.inRepair(t, s.order("5.00", repairably, paidTo("Ada King"), func(o *payments.Order) { o.Date = day(-1) }), "paymentDate")
+			if _, err := s.Payments.Repair(s.Checker(), p.UID, payments.Repairs{Date: day(0)}, changes.RequestOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			return p.UID
+		}, "REPAIR SCREENING"},
+		"where people look at all": {nil, func(t *testing.T, s *sender) payments.UID {
+			s.Exec(`INSERT INTO tenant_settings (tenant, people_decide, screen_all) VALUES (?, true, true)`, s.Tenant)
+			return s.send(t, s.order("5.00", paidTo("Nobody Special"))).UID
+		}, "SCREENING"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t, c.edits...)
+			uid := c.make(t, s)
+			s.run(t)
+			s.inScreening(t, uid)
+			if got := s.life(t, uid); got != c.life {
+				t.Error(got)
+			}
+			s.Prove()
+			if _, err := s.Payments.ReleaseScreened(s.Someone("officer"), uid, because); err != nil {
+				t.Fatal(err)
+			}
+			s.run(t)
+			s.Prove()
+			if got := s.life(t, uid); !strings.HasPrefix(got, c.life+" QUEUED") {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// A debit is screened for who pays it, a transfer between the bank's own customers for nobody; other names
+// than those of the list pass.
+func TestOnlyTheOtherSideOfANetworkIsScreened(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.lists(t, "Ada King", "Harbor Payroll", "Viktor Drazenko")
+	if made := s.send(t, s.order("5.00", paidTo("Ada Kingsley"))); made.Status != payments.StatusReadyToTransmit {
+		t.Errorf("%+v", made)
+	}
+	payee := s.Account(s.Customer(func(c *customers.Customer) { c.LegalName = "Viktor Drazenko" }), coretest.Holding(0, 0))
+	out, err := s.Payments.Transfer(s.Staff(), payments.Draft{
+		Sender: payments.Party{UID: s.from.UID}, Receiver: payments.Party{UID: payee.UID}, Amount: "1.00",
+	}, changes.RequestOptions{})
+	if err != nil || out.Result.Status != payments.StatusProcessed {
+		t.Errorf("%+v %v", out, err)
+	}
+}
+
+func TestWhoMayDecideOnWhatComplianceLooksAt(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.lists(t, "Ada King")
+	maker := s.Someone("maker")
+	out, err := s.Payments.Send(maker, s.order("5.00", paidTo("Ada King")), changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid := out.Result.UID
+	of := s.DownstreamPartner()
+	for name, c := range map[string]struct {
+		who     func() error
+		refused error
+	}{
+		"its maker":       {func() error { _, err := s.Payments.ReleaseScreened(maker, uid, because); return err }, changes.ErrOwn},
+		"its maker, no":   {func() error { _, err := s.Payments.RejectScreened(maker, uid, because); return err }, changes.ErrOwn},
+		"a program":       {func() error { _, err := s.Payments.ReleaseScreened(s.Staff(), uid, because); return err }, changes.ErrPerson},
+		"a partner":       {func() error { _, err := s.Payments.ReleaseScreened(s.Partner(of), uid, because); return err }, access.ErrDenied},
+		"no permission":   {func() error { _, err := s.Payments.ReleaseScreened(s.As(access.ApprovePayments), uid, because); return err }, access.ErrDenied},
+		"without a reason": {func() error {
+			_, err := s.Payments.ReleaseScreened(s.Checker(), uid, changes.RequestOptions{})
+			if f, is := fault.Of(err); !is || f.Field != "reason" {
+				return errors.New("no fault of the reason")
+			}
+			return changes.ErrOwn
+		}, changes.ErrOwn},
+	} {
+		if err := c.who(); !errors.Is(err, c.refused) {
+			t.Errorf("%s: %v, want %v", name, err, c.refused)
+		}
+	}
+	b := s.Core.Batch()
+	without := s.Payments.ScreeningsOf(s.As(access.ViewPayments), b, []payments.UID{uid})
+	outside := s.Payments.ScreeningsOf(s.Partner(of), b, []payments.UID{uid})
+	if err := b.Send(t.Context()); err != nil || !errors.Is(without.Err, access.ErrDenied) || outside.Err != nil || len(outside.Of) > 0 {
+		t.Errorf("who sees the names: %v, %v; %v, %v", err, without.Err, outside.Err, outside.Of)
+	}
+	s.inScreening(t, uid)
+}
+
+// A payment that is released after its network has closed leaves on the next day, and counts there.
+func TestAPaymentThatIsReleasedLateLeavesOnTheNextDay(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.lists(t, "Ada King")
+	made := s.send(t, s.order("5.00", paidTo("Ada King"), byWire))
+	s.until(t, "2026-11-18 19:30")
+	if _, err := s.Payments.ReleaseScreened(s.Checker(), made.UID, because); err != nil {
+		t.Fatal(err)
+	}
+	s.run(t)
+	if p := s.shows(t, made.UID); p.State != payments.Queued || !p.Date.Equal(day(1)) {
+		t.Errorf("%s on %s", p.State, p.Date)
+	}
+	s.Prove()
+	s.until(t, "2026-11-19 10:00")
+	s.run(t)
+	if got := s.life(t, made.UID); got != "SCREENING QUEUED SENT SETTLED" {
+		t.Error(got)
+	}
+	s.Prove()
+}
+
+// A preview would tell who is on the lists.
+func TestAPreviewDoesNotTellWhoIsListed(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.lists(t, "Ada King")
+	p, err := s.Payments.PreviewSend(s.Staff(), s.order("5.00", paidTo("Ada King")))
+	if err != nil || p.State != payments.Queued {
+		t.Errorf("%+v %v", p, err)
+	}
+}

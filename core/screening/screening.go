@@ -1,0 +1,218 @@
+// Package screening compares the other side of a payment with lists of names, such as those of sanctions. A
+// payment that a listed name is found in waits until the bank's compliance people have looked at it.
+package screening
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/customers"
+	"bankgraph/db"
+)
+
+// Tables lists the tables of this domain (core/README.md, Tables).
+var Tables = db.Tables{
+	Own: []string{"payment_screenings", "screening_lists", "screening_names"},
+	Reads: map[string]string{
+		"tenant_settings": "whether people look at all payments, in the statement that asks for the lists",
+	},
+}
+
+// Service keeps the lists of every bank.
+type Service struct {
+	db  *db.DB
+	now func() time.Time
+
+	mu      sync.Mutex
+	indexes map[access.Tenant]*kept
+}
+
+// kept is the index of a bank's lists in memory.
+type kept struct {
+	versions int64
+	*Index
+}
+
+// New makes the service.
+func New(d *db.DB, now func() time.Time) *Service {
+	return &Service{db: d, now: now, indexes: map[access.Tenant]*kept{}}
+}
+
+// Name is a name of a list.
+type Name struct {
+	bun.BaseModel `bun:"table:screening_names,alias:sn"`
+
+	Tenant    access.Tenant `bun:"tenant,pk"`
+	List      string        `bun:"list,pk"`
+	Line      int64         `bun:"line,pk"` // of the file
+	Name      string        `bun:"name"`
+	Program   string        `bun:"program"`   // why it is listed, in the list's own words
+	Reference string        `bun:"reference"` // by what the list knows it
+}
+
+// Match is a listed name that somebody may be.
+type Match struct {
+	List      string `json:"list"`
+	Name      string `json:"name"`
+	Program   string `json:"program"`
+	Reference string `json:"reference"`
+}
+
+// Status says what became of a screening.
+type Status string
+
+const (
+	Pending  Status = "PENDING"  // people look at it
+	Released Status = "RELEASED" // the payment goes on
+	Rejected Status = "REJECTED" // the payment is cancelled
+)
+
+// Object is the name of screenings in faults.
+const Object = "screening"
+
+// Screening is what the comparison of a payment with the lists has found, and what people decided. It is for
+// the bank's own people alone.
+type Screening struct {
+	bun.BaseModel `bun:"table:payment_screenings,alias:scr" json:"-"`
+
+	Tenant        access.Tenant `bun:"tenant,pk" json:"-"`
+	Payment       int64         `bun:"payment,pk" json:"payment"`
+	Customer      customers.UID `bun:"customer" json:"-"` // whose payment it is
+	Name          string        `bun:"name" json:"name"`  // that was compared
+	Matches       []Match       `bun:"matches,type:jsonb" json:"matches"`
+	Status        Status        `bun:"status" json:"status"`
+	CreatedAt     time.Time     `bun:"created_at" json:"createdAt"`
+	DecidedAt     *time.Time    `bun:"decided_at" json:"decidedAt"`
+	DecidedClient string        `bun:"decided_client" json:"decidedClient"`
+	DecidedLogin  string        `bun:"decided_login" json:"decidedLogin"`
+	Reason        string        `bun:"reason" json:"reason"` // of the decision
+}
+
+// DecidedBy returns the login of who decided, or else the API key; "" if nobody did.
+func (s *Screening) DecidedBy() string { return cmp.Or(s.DecidedLogin, s.DecidedClient) }
+
+// Asked is how a bank screens: with which lists, and whether people look at all payments.
+type Asked struct {
+	Versions int64 `bun:"versions"` // of its lists, which grow with each import; 0 for no list
+	All      bool  `bun:"screen_all"`
+}
+
+var asking = db.NewQuery[Asked](`SELECT
+	coalesce((SELECT sum(l.version) FROM screening_lists AS l WHERE l.tenant = $1), 0)::bigint AS versions,
+	coalesce((SELECT s.screen_all FROM tenant_settings AS s WHERE s.tenant = $1), false) AS screen_all`)
+
+// Ask asks how a bank screens.
+func Ask(b *db.Batch, tenant access.Tenant) *db.Rows[Asked] { return db.Queue(b, asking, tenant) }
+
+var reading = db.NewQuery[Name](`SELECT list, line, name, program, reference FROM screening_names
+	WHERE tenant = $1 ORDER BY list, line`)
+
+// Screen is what the payments of a transaction are compared with. Nil lets all pass.
+type Screen struct {
+	all   bool
+	index *Index
+}
+
+// ScreenOf returns what payments of a bank are compared with: the lists that it had when it was asked, or
+// later ones. They are kept in memory and read anew when they have changed.
+func (s *Service) ScreenOf(
+	ctx context.Context, batch func() *db.Batch, tenant access.Tenant, asked *Asked,
+) (*Screen, error) {
+	if asked.Versions == 0 && !asked.All {
+		return nil, nil
+	}
+	screen := &Screen{all: asked.All}
+	if asked.Versions == 0 {
+		return screen, nil
+	}
+	s.mu.Lock()
+	is := s.indexes[tenant]
+	s.mu.Unlock()
+	if is == nil || is.versions != asked.Versions {
+		b := batch()
+		names := db.Queue(b, reading, tenant)
+		if err := b.Send(ctx); err != nil {
+			return nil, fmt.Errorf("read the lists that payments are screened with: %w", err)
+		}
+		is = &kept{asked.Versions, NewIndex(names.Items)}
+		s.mu.Lock()
+		s.indexes[tenant] = is
+		s.mu.Unlock()
+	}
+	screen.index = is.Index
+	return screen, nil
+}
+
+// Find returns the listed names that a name may be, and whether people look at the payment.
+func (s *Screen) Find(name string) (found []Match, look bool) {
+	if s == nil {
+		return nil, false
+	}
+	if s.index != nil {
+		found = s.index.Find(name)
+	}
+	return found, s.all || len(found) > 0
+}
+
+// WriteTx keeps what payments of a bank were found with, at the end of the transaction.
+func WriteTx(ctx context.Context, tenant access.Tenant, all []*Screening) error {
+	if len(all) == 0 {
+		return nil
+	}
+	var of, customers []int64
+	var names, matches []string
+	for _, r := range all {
+		text, err := json.Marshal(r.Matches)
+		if err != nil {
+			return fmt.Errorf("write the screening of payment %d: %w", r.Payment, err)
+		}
+		of, customers = append(of, r.Payment), append(customers, int64(r.Customer))
+		names, matches = append(names, r.Name), append(matches, string(text))
+	}
+	return db.ExecAtCommit(ctx, `INSERT INTO payment_screenings (tenant, payment, customer, name, matches, status, created_at)
+		SELECT $1, n.payment, n.customer, n.name, n.matches::jsonb, 'PENDING', $6
+		FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[]) AS n(payment, customer, name, matches)`,
+		tenant, of, customers, names, matches, all[0].CreatedAt)
+}
+
+// LockTx reads and locks what a payment, which is locked, was found with.
+func LockTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, payment int64) (*Screening, error) {
+	found := new(Screening)
+	err := tx.NewSelect().Model(found).Where("scr.tenant = ?", tenant).Where("scr.payment = ?", payment).
+		For("NO KEY UPDATE").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the screening of payment %d: %w", payment, err)
+	}
+	return found, nil
+}
+
+// DecideTx writes what people decided, at the end of the transaction.
+func (s *Screening) DecideTx(ctx context.Context, by access.Caller, now time.Time, to Status, reason string) error {
+	s.Status, s.DecidedAt, s.DecidedClient, s.DecidedLogin, s.Reason = to, &now, by.Client, by.LoginID, reason
+	return db.ExecAtCommit(ctx, `UPDATE payment_screenings SET status = $3, decided_at = $4, decided_client = $5,
+		decided_login = $6, reason = $7 WHERE tenant = $1 AND payment = $2`,
+		s.Tenant, s.Payment, s.Status, now, s.DecidedClient, s.DecidedLogin, s.Reason)
+}
+
+var showing = db.NewQuery[Screening](db.Select[Screening](db.Columns{}, nil).
+	Where("scr.tenant = $1").Where("scr.payment = ANY($2)").String())
+
+// OfPayments reads what payments were found with: of each one screening at most, and of none for callers
+// outside the bank.
+func OfPayments[P ~int64](ctx context.Context, b *db.Batch, of []P) *db.Many[P, Screening] {
+	caller, err := access.Require(ctx, access.ScreenPayments)
+	if err != nil {
+		return db.Refuse[P, Screening](err)
+	}
+	if caller.Reach != access.OfBank {
+		of = nil
+	}
+	return db.QueueMany(b, showing, func(r *Screening) P { return P(r.Payment) }, caller.Tenant, of)
+}

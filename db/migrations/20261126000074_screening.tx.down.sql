@@ -1,0 +1,16 @@
+DROP TABLE IF EXISTS payment_screenings;
+--bun:split
+DROP TABLE IF EXISTS screening_names;
+--bun:split
+DROP TABLE IF EXISTS screening_lists;
+--bun:split
+ALTER TABLE tenant_settings DROP COLUMN IF EXISTS screen_all;
+--bun:split
+DROP INDEX IF EXISTS payments_in_screening;
+--bun:split
+ALTER TABLE payments DROP CONSTRAINT IF EXISTS payments_state;
+--bun:split
+ALTER TABLE payments ADD CONSTRAINT payments_state CHECK (state IN ('REPAIR', 'PENDING_APPROVAL', 'PARTIALLY_APPROVED',
+  'SCHEDULED', 'HOLD', 'VALIDATED', 'QUEUED', 'SENT', 'SETTLED', 'RECALLING', 'RECALLED', 'RETURNING', 'RETURNED',
+  'REVERSAL_ACCEPTED', 'REVERSAL_PARTIALLY_ACCEPTED', 'REVERSAL_REJECTED', 'REJECTED', 'EXPIRED', 'INVALID', 'CANCELLED'))
+  NOT VALID;
