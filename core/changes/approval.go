@@ -67,6 +67,7 @@ type Approval struct {
 	MakerPerson *uuid.UUID `bun:"maker_person,type:uuid" json:"-"`
 	// the maker's legal entity; 0 if it was not kept
 	MakerEntity  int64        `bun:"maker_entity" json:"-"`
+	MakerParty   int64        `bun:"maker_party" json:"-"` // for whom it counts while it is open (RoomTx)
 	CheckerReach access.Reach `bun:"checker_reach" json:"-"`
 
 	Approvers int32 `bun:"approvers" json:"approvers"` // how many must agree: 1 or 2

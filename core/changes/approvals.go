@@ -55,9 +55,12 @@ func (tx *Tx) ProposeOr(ctx context.Context, asked bool, p Proposal, write func(
 
 // Propose keeps the change of this transaction for a second person instead of making it. A new object has
 // already been created, as Pending; an existing one stays as it is. Propose returns ErrWaiting if another
-// change of the object waits.
+// change of the object waits, and ErrOpen if too many changes wait.
 func (tx *Tx) Propose(ctx context.Context, p Proposal) error {
 	if err := tx.RequireNoOpenApproval(ctx, p.UID); err != nil {
+		return err
+	}
+	if err := tx.HasRoom(ctx); err != nil {
 		return err
 	}
 	before, after := audit.Diff(p.Before, p.After)
@@ -70,6 +73,7 @@ func (tx *Tx) Propose(ctx context.Context, p Proposal) error {
 		ObjectUID: p.UID.String(), Creation: p.Before == nil, Before: before, After: after,
 		Reason: tx.Options.Reason, Status: Open, MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID,
 		MakerReach: tx.Caller.Reach, Decides: tx.Caller.Reach, Approvers: max(1, p.Approvers),
+		MakerParty: tx.party,
 	}}
 	maker := tx.Caller.Accountable()
 	if w.MakerEntity = maker.Entity; maker.Person != uuid.Nil {

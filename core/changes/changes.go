@@ -25,6 +25,7 @@ import (
 var Tables = db.Tables{
 	Own: []string{"approvals", "idempotency_keys"},
 	Reads: map[string]string{
+		"customers":       "whose a customer is decides for whom its open changes count: customers come after changes",
 		"clients":         "what a disabled API key asked for is not approved: clients come after changes",
 		"tenant_settings": "who decides is a setting of the bank: tenants come after changes",
 		"users":           "a person suspended meanwhile changes nothing: users come after changes",
@@ -90,6 +91,8 @@ type Tx struct {
 	at        Target
 	draft     []byte
 	approved  bool // a second person has approved the change
+	roomy     bool // HasRoom has found room for it, of this party
+	party     int64
 	receipt   Receipt
 	record    func(context.Context, audit.Entry, events.Event) error // nil: events.RecordTx
 }

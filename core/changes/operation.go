@@ -104,7 +104,7 @@ func (o *Operation[D, R]) DecidedWith(decides access.Permission) *Operation[D, R
 
 // ProposeTx keeps an object that the operation has created for the decision of a second person (Settle), for
 // work that finds out later than the request whether one has to agree. The maker is who made the request. It
-// returns the approval.
+// returns the approval, or ErrOpen if too many wait: work that cannot take that asks RoomTx before.
 func (o *Operation[D, R]) ProposeTx(
 	ctx context.Context, inner bun.Tx, maker access.Caller, now time.Time, draft D, p Proposal,
 ) (UID, error) {

@@ -413,6 +413,15 @@ func (c *checking) finish(ctx context.Context, whole Faults) error {
 				return err
 			}
 		}
+		if to == PendingApproval {
+			_, err := changes.RoomTx(ctx, tx, c.by)
+			switch {
+			case errors.Is(err, changes.ErrOpen):
+				to, f.RejectReason = Failed, changes.ErrOpen.Message
+			case err != nil:
+				return err
+			}
+		}
 		now := *f
 		now.LeasedUntil = nil
 		was.Version = locked.Version

@@ -64,7 +64,11 @@ func (s *Service) TransferTx(
 	var waits bool
 	var to State
 	if err == nil {
-		waits = f.asks(p)
+		if waits = f.asks(p); waits {
+			_, err = changes.RoomTx(ctx, tx, by)
+		}
+	}
+	if err == nil {
 		to, err = f.start(p, by, now, waits)
 	}
 	switch {

@@ -1,6 +1,7 @@
 package payments_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -265,6 +266,24 @@ func TestADebitIsCancelledUntilItsWindowAndCountsNoMore(t *testing.T) {
 	s.until(t, "2026-11-18 14:00")
 	if files, _, _ := s.files(t); len(files) != 1 || len(files[0]) != 1 || s.life(t, p.UID) != "QUEUED CANCELLED" {
 		t.Error(files, s.life(t, p.UID))
+	}
+	s.Prove()
+}
+
+// It is not set aside for repair either: nothing is wrong with it.
+func TestAPaymentThatWouldWaitIsRefusedWhereTooManyWait(t *testing.T) {
+	t.Parallel()
+	s := newSender(t, func(c *customers.Customer) { c.Access.PaymentDualApproval = true })
+	s.Exec(`INSERT INTO approvals (tenant, customer, operation, object, object_uid, creation, draft, version, maker_client)
+		SELECT ?, ?, 'sendPayment', 'payment', 'x' || n, true, '', 1, 'staff' FROM generate_series(1, 999) AS n`, s.Tenant, s.from.Customer)
+	for i, want := range []error{nil, changes.ErrOpen} {
+		out, err := s.Payments.RequestDebit(s.Staff(), s.order("10.00", economy), changes.RequestOptions{})
+		if !errors.Is(err, want) || (out.Result.UID == 0) != (want != nil) {
+			t.Errorf("payment %d: %v %v, want %v", i, out.Result, err, want)
+		}
+	}
+	if n, err := s.DB.NewSelect().Table("payments").Where("tenant = ?", s.Tenant).Count(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d payments, %v", n, err)
 	}
 	s.Prove()
 }

@@ -116,7 +116,10 @@ func (s *Service) makeTx(
 		if f.asks(p) {
 			proposal = &changes.Proposal{Customer: int64(p.Customer), UID: p.UID, After: p}
 			proposal.Approvers, proposal.By = f.approvers(p)
+			_, err = changes.RoomTx(ctx, tx, by)
 		}
+	}
+	if err == nil {
 		to, err = f.start(p, by, now, proposal != nil)
 	}
 	if isFault(err) {

@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -70,7 +71,7 @@ func beginAllTx[D any](
 		if err == nil {
 			step, err = begin(ctx, f, m.Tx, nil, p)
 		}
-		if isFault(err) && p != nil && p.order != nil {
+		if isFault(err) && !errors.Is(err, changes.ErrOpen) && p != nil && p.order != nil {
 			step, err = s.setAsideTx(ctx, f, m.Tx, p, err)
 		}
 		switch {
@@ -118,6 +119,11 @@ func isFault(err error) bool {
 // what it was, if it waited for repair.
 func begin(ctx context.Context, f *facts, tx *changes.Tx, was, p *Payment) (step *Step, err error) {
 	waits := tx.NeedsApproval(f.asks(p))
+	if waits {
+		if err := tx.HasRoom(ctx); err != nil {
+			return nil, err
+		}
+	}
 	to, err := f.start(p, tx.Caller, tx.Now, waits)
 	if err != nil {
 		return nil, err

@@ -221,7 +221,7 @@ func problemOf(f *fault.Fault) string {
 	switch f.Kind {
 	case fault.NotFound:
 		return string(fault.Unknown)
-	case fault.State:
+	case fault.State, fault.TooMany:
 		return "STATUS"
 	}
 	return string(fault.Malformed)

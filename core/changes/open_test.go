@@ -1,0 +1,73 @@
+package changes_test
+
+import (
+	"context"
+	"testing"
+
+	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+)
+
+// leave leaves changes that nobody has decided on: of a program, for whom they count.
+func (o *office) leave(n int, client string, party customers.UID) {
+	o.byHand(`INSERT INTO approvals (tenant, customer, operation, object, object_uid, creation, draft, version, maker_client, maker_party)
+		SELECT ?, ?, 'changeSignatory', 'signatory', 'x' || n, false, '', 1, ?, ? FROM generate_series(1, ?) AS n`,
+		o.Tenant, o.customer.UID, client, party, n)
+}
+
+// asks requests a change as this caller, which is refused at once if it waits.
+func (o *office) asks(ctx context.Context) error {
+	out, err := o.ask(ctx, "CFO")
+	if err == nil {
+		o.must(o.refuse(o.Checker(), changes.UID(out.Approval)))
+	}
+	return err
+}
+
+func TestOpenChangesOfAPartnerAreBoundedWhoeverAsks(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	partner, user := o.Partner(o.partner), o.User(o.customer, nil)
+	o.leave(999, "partner", o.partner.UID)
+	o.must(o.asks(partner))
+	last := o.asked(partner)
+	second := o.Signatory(o.customer)
+	for who, ctx := range map[string]context.Context{
+		"the same key": partner, "another key of the partner": as(partner, "another", ""),
+		"a user of one of its customers": o.PersonOf(o.customer, user),
+	} {
+		o.person = second
+		is(t, who, o.asks(ctx), changes.ErrOpen)
+	}
+	o.must(o.asks(o.Staff()))
+	other := o.DownstreamPartner()
+	its := o.Customer(coretest.OwnedBy(other),
+		func(c *customers.Customer) { c.Access.CustomerDualApproval = true })
+	o.person = o.Signatory(its)
+	o.must(o.asks(o.Partner(other)))
+	o.must(o.refuse(partner, last))
+	o.person = second
+	o.must(o.asks(partner))
+}
+
+func TestOpenChangesOfAProgramOfTheBankAreBounded(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.leave(1000, "staff", 0)
+	is(t, "the program", o.asks(o.Staff()), changes.ErrOpen)
+	o.must(o.asks(as(o.Staff(), "other", "")))
+	o.must(o.asks(o.Partner(o.partner)))
+}
+
+func TestOpenChangesOfABankAreBoundedTogether(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	for party := range customers.UID(10) {
+		o.leave(1000, "key", 1+party)
+	}
+	is(t, "a partner", o.asks(o.Partner(o.partner)), changes.ErrOpen)
+	o.must(o.asks(o.Staff()))
+	o.leave(10_000, "key", 20)
+	is(t, "the bank", o.asks(o.Staff()), changes.ErrOpen)
+}

@@ -1,0 +1,3 @@
+DROP INDEX approvals_room;
+--bun:split
+ALTER TABLE approvals DROP COLUMN maker_party;
