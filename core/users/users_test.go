@@ -247,8 +247,8 @@ func TestStatusesMoveAsTheContractHasIt(t *testing.T) {
 		{from: users.Suspended, suspended: users.Suspended, activated: users.Active, noSuspend: users.ErrSuspended},
 		{from: users.Locked, suspended: users.Locked, activated: users.Active, noSuspend: users.ErrLocked},
 	} {
-		one, two := bank.User(customer, []*roles.Role{r}, in(check.from)),
-			bank.User(customer, []*roles.Role{r}, in(check.from))
+		as := func(u *users.User) { u.Status, u.SuspendedBy = check.from, access.OfBank }
+		one, two := bank.User(customer, []*roles.Role{r}, as), bank.User(customer, []*roles.Role{r}, as)
 		if _, err := bank.Users.Suspend(bank.Staff(), customer.UID, one.UID,
 			changes.RequestOptions{}); !errors.Is(err, check.noSuspend) {
 			t.Errorf("suspend %s: %v", check.from, err)
@@ -1075,6 +1075,43 @@ func TestAChangeOfARoleIsNotOvertaken(t *testing.T) {
 	if err := errors.Join(errs...); err != nil {
 		t.Error(err)
 	}
+}
+
+// Whom others have suspended already the bank can suspend all the same, and they do not activate them then.
+func TestASuspensionIsTakenOverByWiderReach(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	partner := bank.DownstreamPartner()
+	customer := bank.Customer(coretest.OwnedBy(partner))
+	u := bank.User(customer, []*roles.Role{bank.Role(customer)})
+	admin := bank.PersonOf(customer, bank.User(customer, nil))
+	theirs, ours := bank.Partner(partner), bank.Staff()
+	suspend := func(by context.Context, want error) {
+		t.Helper()
+		if _, err := bank.Users.Suspend(by, 0, u.UID, changes.RequestOptions{}); !errors.Is(err, want) {
+			t.Errorf("suspend: %v, want %v", err, want)
+		}
+	}
+	activate := func(by context.Context, want error) {
+		t.Helper()
+		if _, err := bank.Users.Activate(by, 0, u.UID, changes.RequestOptions{}); !errors.Is(err, want) {
+			t.Errorf("activate: %v, want %v", err, want)
+		}
+	}
+	suspend(admin, nil)
+	suspend(theirs, nil)
+	activate(admin, users.ErrWider)
+	suspend(ours, nil)
+	activate(theirs, users.ErrWider)
+	for _, by := range []context.Context{admin, theirs, ours} { // nobody narrower takes it back
+		suspend(by, users.ErrSuspended)
+	}
+	activate(theirs, users.ErrWider)
+	activate(ours, nil)
+	// who suspended a user of before is not known
+	bank.Exec(`UPDATE users SET status = 'Suspended' WHERE tenant = ? AND uid = ?`, bank.Tenant, u.UID.String())
+	suspend(ours, nil)
+	activate(theirs, users.ErrWider)
 }
 
 // What the bank takes away its partner does not give back.

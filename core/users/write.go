@@ -241,12 +241,17 @@ func (s *Service) activateTx(
 	}))
 }
 
+// suspendTx also takes over a suspension from somebody of narrower reach, who cannot lift it then.
 func (s *Service) suspendTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
 ) (Saved, error) {
 	return saved(s.prompt().Modify(ctx, tx, at, func(_, p *person) (err error) {
 		if tx.Caller.User == p.UID.UUID {
 			return ErrSelf
+		}
+		if p.Status == Suspended && !p.SuspendedBy.AtLeast(tx.Caller.Reach) {
+			p.SuspendedBy = tx.Caller.Reach
+			return nil
 		}
 		p.WasActive = p.WasActive || p.Status == Active
 		p.SuspendedBy = tx.Caller.Reach
