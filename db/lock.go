@@ -36,6 +36,7 @@ const (
 	// to write an account number, while there are several keys of search hashes
 	AccountNumbers Class = 1 + iota
 	CustomersTurns       // to lock a customer's row
+	PersonsTrades        // to book a trade that counts for what a person may trade in a day
 )
 
 // InTurn returns a condition for a statement that locks one row of a bank's table, whose number is in the

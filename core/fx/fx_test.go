@@ -735,3 +735,62 @@ func TestAPersonsOwnLimitOfADayIsThatOfThePerson(t *testing.T) {
 		}
 	}
 }
+
+// Trades of several customers lock nothing that they share but the person who makes them.
+func TestTradesAtOnceKeepAPersonsOwnLimitOfADay(t *testing.T) {
+	t.Parallel()
+	d := newTrader(t)
+	caller, _ := access.Require(d.Someone("dealer"))
+	caller.Limits = []access.ApplicationLimits{{Name: "Foreign_Exchange", Limits: []access.Limit{
+		{Name: "Daily_Payment_Limits", Minor: 2_500_00, Currency: "USD"},
+	}}}
+	who := access.With(t.Context(), caller)
+	booked := d.acceptedAtOnce(t, who, fx.ErrOwnLimit, func() *customers.Customer { return d.Customer() })
+	if booked != 2 {
+		t.Errorf("%d trades of 1000.00 are booked, where 2500.00 may be traded", booked)
+	}
+}
+
+func TestTradesAtOnceKeepTheLimitOfTheirCustomer(t *testing.T) {
+	t.Parallel()
+	d := newTrader(t)
+	d.Limit(d.of, "FX_DAILY_SETTLEMENT_LIMIT", 2_500_00)
+	booked := d.acceptedAtOnce(t, d.Staff(), fx.ErrLimit, func() *customers.Customer { return d.of })
+	if booked != 2 {
+		t.Errorf("%d trades of 1000.00 are booked, where 2500.00 may settle", booked)
+	}
+}
+
+// acceptedAtOnce accepts quotes of 1000.00 for some customers at the same time, and returns how many were; the
+// others must be refused with over.
+func (d *trader) acceptedAtOnce(
+	t *testing.T, by context.Context, over *fault.Fault, of func() *customers.Customer,
+) (booked int) {
+	t.Helper()
+	var quotes []fx.QuoteUID
+	for range 8 {
+		draft := d.draft()
+		draft.UID = of().UID
+		made, err := d.FX.Quote(by, draft, changes.RequestOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		quotes = append(quotes, made.Result.UID)
+	}
+	errs := make(chan error)
+	for _, quote := range quotes {
+		go func() {
+			_, err := d.accept(by, quote, fx.Acceptance{}, "")
+			errs <- err
+		}()
+	}
+	for range quotes {
+		switch err := <-errs; {
+		case err == nil:
+			booked++
+		case !errors.Is(err, over):
+			t.Error(err)
+		}
+	}
+	return booked
+}

@@ -2,6 +2,7 @@ package fx
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"math/big"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/money"
+	"bankgraph/db"
 )
 
 type operations struct {
@@ -172,7 +174,7 @@ func (s *Service) limitsTx(ctx context.Context, tx *changes.Tx, b bank, q *Quote
 	if own != nil && own.Currency == worth.Currency && worth.Minor > own.Minor {
 		return ErrOwnLimit
 	}
-	own = tx.Caller.Limit("Foreign_Exchange", "Daily_Payment_Limits")
+	own = tradedPerDay(tx.Caller)
 	if own != nil && own.Currency == worth.Currency {
 		var traded int64
 		// of all customers, whatever key the person uses
@@ -216,6 +218,21 @@ func (s *Service) limitsTx(ctx context.Context, tx *changes.Tx, b bank, q *Quote
 	return over(settlement, settled)
 }
 
+// tradedPerDay is what the caller may trade in a day; nil if nothing bounds it.
+func tradedPerDay(by access.Caller) *access.Limit {
+	return by.Limit("Foreign_Exchange", "Daily_Payment_Limits")
+}
+
+// oneByOneTx lets trades of a person of whom a day is bounded be booked one after the other. They may be of
+// several customers, so that the locks of those do not do it.
+func oneByOneTx(ctx context.Context, tx *changes.Tx) error {
+	if tradedPerDay(tx.Caller) == nil {
+		return nil
+	}
+	person := sha256.Sum256([]byte(tx.Caller.LoginID)) // by which trades are counted
+	return db.WaitTx(ctx, tx, db.PersonsTrades, [][]byte{person[:]})
+}
+
 func (s *Service) acceptTx(ctx context.Context, tx *changes.Tx, at changes.Target, d Acceptance) (Trade, error) {
 	l := s.quotes()
 	hold := l.Hold
@@ -233,6 +250,9 @@ func (s *Service) acceptTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		}
 		if held.Type == customers.Consumer && d.Delay != nil && *d.Delay < leastDelayOfConsumers {
 			return fault.Field("quote", "autoCoverDelay", fault.Min, "must be at least 30 minutes for a consumer")
+		}
+		if err := oneByOneTx(ctx, tx); err != nil {
+			return err
 		}
 		b, err := bankTx(ctx, tx, q.Tenant)
 		if err == nil {
