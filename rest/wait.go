@@ -65,10 +65,16 @@ func WithPlace(ctx context.Context, p Place) context.Context {
 	return context.WithValue(ctx, placeKey{}, p)
 }
 
+// PlaceOf returns the place of a request; nil if it has none.
+func PlaceOf(ctx context.Context) Place {
+	place, _ := ctx.Value(placeKey{}).(Place)
+	return place
+}
+
 // StepAside gives up the place of a request, if it has one, until back is called.
 func StepAside(ctx context.Context) (back func()) {
-	place, is := ctx.Value(placeKey{}).(Place)
-	if !is {
+	place := PlaceOf(ctx)
+	if place == nil {
 		return func() {}
 	}
 	place.Leave()

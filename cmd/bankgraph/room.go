@@ -293,17 +293,15 @@ func (m *room) admit(refuse refusal, crowd string, next http.Handler) http.Handl
 		if r.ContentLength != 0 {
 			r.Body = mine
 		}
-		next.ServeHTTP(w, r.WithContext(rest.WithPlace(context.WithValue(r.Context(), placeKey{}, mine), mine)))
+		next.ServeHTTP(w, r.WithContext(rest.WithPlace(r.Context(), mine)))
 	})
 }
-
-type placeKey struct{}
 
 // known makes the place that of the caller, who is known by now.
 func (m *room) known(refuse refusal, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, err := access.Require(r.Context())
-		mine, ok := r.Context().Value(placeKey{}).(*place)
+		mine, ok := rest.PlaceOf(r.Context()).(*place)
 		if err != nil || !ok {
 			refuse(w, r, err)
 			return

@@ -485,3 +485,21 @@ func TestWhoComesBackFirstIsServedFirst(t *testing.T) {
 		room.wait.Remove(want)
 	}
 }
+
+// Everybody means the same place: the room, who renames or leaves it, and who steps aside.
+func TestARequestHasOnePlace(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(1)
+	known := room.known(graph.Refuse, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	mine := &place{ReadCloser: http.NoBody, room: room, of: party{caller: "net"}, ctx: t.Context(), held: true}
+	room.places.add(mine.of, 1)
+	caller := access.Caller{Tenant: 1, TenantCode: "bank", Client: "key"}
+	answer := httptest.NewRecorder()
+	known.ServeHTTP(answer, httptest.NewRequestWithContext(rest.WithPlace(access.With(t.Context(), caller), mine),
+		http.MethodGet, "/", nil))
+	if answer.Code != http.StatusNoContent || mine.of != partyOf(caller) {
+		t.Errorf("%d, the place is that of %v", answer.Code, mine.of)
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"bankgraph/core/fault"
 	"bankgraph/db"
 	"bankgraph/graph/transport"
+	"bankgraph/rest"
 )
 
 var (
@@ -182,7 +183,7 @@ func (s *streams) counted(next http.Handler) http.Handler {
 // takes one whenever it has something to do. What it sends is read without a place, as all bodies are.
 func (s *streams) released(refuse refusal, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mine, ok := r.Context().Value(placeKey{}).(*place)
+		mine, ok := rest.PlaceOf(r.Context()).(*place)
 		caller, err := access.Require(r.Context())
 		if err != nil || !ok {
 			refuse(w, r, err)
