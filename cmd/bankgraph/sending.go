@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"text/tabwriter"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 )
 
 type sendingCommand struct {
-	List   sendingList   `cmd:"" help:"List the payments that are to leave for a network, and say whether they may."`
+	List   sendingList   `cmd:"" help:"List what is to leave for a network: payments, returns, recalls and other messages; count it by kind, and say whether it may."`
 	Resume sendingResume `cmd:"" help:"Let payments leave for the networks again after a restore, when those that had left before are cancelled."`
 }
 
@@ -23,31 +24,54 @@ func (c *sendingList) Run(ctx context.Context, s *settings, t *terminal) error {
 			return err
 		}
 		table := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "PAYMENT\tSTATUS\tRAIL\tAMOUNT\tDATE\tFROM\tTO\tMADE AT")
-		for after := payments.UID(0); ; {
-			some, err := b.Payments.ToLeave(ctx, after)
-			if err != nil {
-				return err
+		fmt.Fprintln(table, "KIND\tPAYMENT\tSTATUS\tRAIL\tAMOUNT\tFROM\tTO\tREFERENCE\tSINCE")
+		for _, from := range payments.LeavingPlaces {
+			for after := int64(0); ; {
+				some, err := b.Payments.ToLeave(ctx, from, after)
+				if err != nil {
+					return err
+				}
+				if len(some) == 0 {
+					break
+				}
+				for _, l := range some {
+					writeLeaving(table, l)
+				}
+				after = some[len(some)-1].Number
+				if err := table.Flush(); err != nil {
+					return err
+				}
 			}
-			if len(some) == 0 {
-				break
-			}
-			for _, p := range some {
-				fmt.Fprintf(table, "%s\t%s\t%s\t%s %s\t%s\t%s\t%s\t%s\n", p.UID, p.Status(), p.Rail, p.Amount(), p.Currency,
-					p.Date.Format(time.DateOnly), orDash(p.SenderName), orDash(p.ReceiverName),
-					p.CreatedAt.UTC().Format(time.RFC3339))
-				after = p.UID
-			}
-			if err := table.Flush(); err != nil {
-				return err
-			}
+		}
+		if err := table.Flush(); err != nil {
+			return err
+		}
+		counted, err := b.Payments.CountToLeave(ctx)
+		if err != nil {
+			return err
+		}
+		for _, c := range counted {
+			fmt.Fprintf(t.errs, "%s: %d\n", c.Kind, c.N)
 		}
 		if held {
-			fmt.Fprintln(t.errs, "The bank was restored, and nothing leaves it for a network. Compare these payments with what the\n"+
+			fmt.Fprintln(t.errs, "The bank was restored, and nothing leaves it for a network. Compare all of this with what the\n"+
 				"networks have, cancel those that had left before, and run: bankgraph sending resume --reason ...")
 		}
-		return table.Flush()
+		return nil
 	})
+}
+
+// writeLeaving writes a line of the list.
+func writeLeaving(to io.Writer, l *payments.Leaving) {
+	payment, amount := "-", "-"
+	if l.Payment != 0 {
+		payment = l.Payment.String()
+	}
+	if l.Minor != 0 {
+		amount = l.Amount().String() + " " + string(l.Currency)
+	}
+	fmt.Fprintf(to, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Kind, payment, orDash(string(l.Status())), l.Rail, amount,
+		orDash(l.From), orDash(l.To), orDash(l.Reference), l.Since.UTC().Format(time.RFC3339))
 }
 
 type sendingResume struct {

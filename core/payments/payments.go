@@ -30,6 +30,7 @@ var Tables = db.Tables{
 		"bulk_files":       "the number and name of that file",
 		"waterfall_steps":  "which step of a batch a payment is, in the statements that tell of payments",
 		"waterfalls":       "the id of that batch",
+		"approvals":        "what an operator keeps back after a restore may wait for a second person",
 		"accounts":         "all accounts of a transaction's payments are read in one statement, after they are locked in the books",
 		"contacts":         "whom payments name, all of a transaction in one statement",
 		"customers":        "in that statement, too; and payments are shown with who pays and who is paid",

@@ -13,7 +13,6 @@ import (
 	"bankgraph/core/audit"
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
-	"bankgraph/core/rails"
 )
 
 // What a backup has as waiting may have left since it was made. So after a restore nothing leaves for a
@@ -93,25 +92,4 @@ func (s *Service) ResumeSending(ctx context.Context, reason string) error {
 			Action: "resumeSending", Decision: audit.Done, Object: "tenant", UID: caller.TenantCode, Reason: reason,
 		}.By(caller))
 	})
-}
-
-// mostListed is how many payments ToLeave returns.
-const mostListed = 500
-
-// ToLeave returns payments of the caller's bank that leave it for a network if nobody cancels them, by their
-// numbers behind after: those that wait for people, for their day or for their network. It is for operators.
-func (s *Service) ToLeave(ctx context.Context, after UID) (some []*Payment, err error) {
-	caller, err := access.Require(ctx, access.ManageTenants)
-	if err != nil {
-		return nil, err
-	}
-	err = s.db.NewSelect().Model(&some).Column("uid", "state", "rail", "amount", "currency", "payment_date", "sender_name",
-		"receiver_name", "created_at").Where("pay.tenant = ?", caller.Tenant).Where("pay.direction = ?", Out).
-		Where("pay.rail <> ?", rails.Book).
-		Where("pay.state IN (?)", bun.List([]State{Repair, PendingApproval, PartlyApproved, Scheduled, Screening, Queued})).
-		Where("pay.uid > ?", after).OrderExpr("pay.uid").Limit(mostListed).Scan(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list the payments that are to leave bank %d: %w", caller.Tenant, err)
-	}
-	return some, nil
 }

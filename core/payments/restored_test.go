@@ -3,14 +3,18 @@ package payments_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
 	"bankgraph/core/coretest"
 	"bankgraph/core/fault"
 	"bankgraph/core/payments"
+	"bankgraph/core/rails"
 )
 
 // A bank whose database was restored may have sent since the backup what waits in it: nothing leaves for a
@@ -53,11 +57,11 @@ func TestARestoredBankSendsNothingUntilItIsResumed(t *testing.T) {
 	}
 	later := s.send(t, s.order("30.00", byWire))
 	holds("after it was noted", later.UID)
-	all, err := s.Payments.ToLeave(operator, 0)
-	if err != nil || len(all) != 3 || all[0].UID != waits.UID || all[0].ReceiverName != s.to.Name {
+	all, err := s.Payments.ToLeave(operator, "payments", 0)
+	if err != nil || len(all) != 3 || all[0].Payment != waits.UID || all[0].To != s.to.Name {
 		t.Errorf("to leave: %+v, %v", all, err)
 	}
-	if rest, err := s.Payments.ToLeave(operator, entry.UID); err != nil || len(rest) != 1 || rest[0].UID != later.UID {
+	if rest, err := s.Payments.ToLeave(operator, "payments", int64(entry.UID)); err != nil || len(rest) != 1 || rest[0].Payment != later.UID {
 		t.Errorf("behind the second: %+v, %v", rest, err)
 	}
 	for _, reason := range []string{"", " ", "line\nbreak", strings.Repeat("x", 256)} {
@@ -110,5 +114,87 @@ func TestABankWhoseRecordFellBackSendsNothing(t *testing.T) {
 	s.run(t)
 	if got := s.life(t, p.UID); got != "QUEUED SENT SETTLED" {
 		t.Error(got)
+	}
+}
+
+// What has left the one place waits in the next: nothing that leaves is in none of them, or in two.
+func TestAllThatIsToLeaveABankIsListed(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+	credited := s.play(t, rails.RTP, "40.00")
+	s.asksBack(t, credited)
+	back, kept := s.play(t, rails.FedNow, "250.00"), s.play(t, rails.RTP, "31.00")
+	paid := s.send(t, s.order("12.00", byWire)).UID
+	debited := s.debit(t)
+	given := s.send(t, s.order("20.00", economy)).UID
+	s.until(t, "2026-11-18 14:00")
+	s.through(t, "2026-11-19 09:00")
+	if n, err := s.Payments.CountToLeave(operator); err != nil || len(n) != 0 {
+		t.Fatalf("something waits: %v %v", n, err)
+	}
+	want := []string{} // kind, payment
+	waits := func(kind string, of payments.UID, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		want = append(want, fmt.Sprint(kind, " ", of))
+	}
+	_, err := s.back(back, wholly(rails.FedNow))
+	waits("return", back, err)
+	_, err = s.back(credited, payments.Return{Type: "RJCR", Reject: "CUST"})
+	waits("answer to a recall", credited, err)
+	_, err = s.reverse(paid, payments.Reversal{Code: "DUPL"})
+	waits("recall", paid, err)
+	_, err = s.ask(kept, unclear())
+	waits("request for information", kept, err)
+	waits("return of ACH", debited, s.sendBack(debited, "R29"))
+	waits("reversal of ACH", given, s.takeBack(given))
+	written := s.send(t, s.order("13.00", byWire)).UID
+	_, err = s.Payments.SendQueued(operator)
+	waits("payment that is written", written, err)
+	entry := s.send(t, s.order("21.00", economy)).UID
+	s.Clock.Advance(12 * time.Hour)
+	_, err = s.Payments.SendQueued(operator)
+	waits("entry of ACH", entry, err)
+	waits("payment", s.send(t, s.order("14.00", byWire)).UID, nil)
+	s.Exec(`UPDATE customers SET access_payment_dual_approval = true WHERE tenant = ?`, s.Tenant)
+	_, err = s.back(kept, wholly(rails.RTP))
+	waits("return to approve", kept, err)
+	counted, err := s.Payments.CountToLeave(operator)
+	if err != nil || len(counted) != len(want) {
+		t.Errorf("counted: %v %v", counted, err)
+	}
+	var got []string
+	for _, from := range payments.LeavingPlaces {
+		some, err := s.Payments.ToLeave(operator, from, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range some {
+			got = append(got, fmt.Sprint(l.Kind, " ", l.Payment))
+			if l.Since.IsZero() || l.Minor == 0 || l.Currency != "USD" || l.Rail == "" || l.Status() == "" {
+				t.Errorf("%+v", l)
+			}
+		}
+		if len(some) > 0 {
+			if rest, err := s.Payments.ToLeave(operator, from, some[0].Number); err != nil || len(rest) != len(some)-1 {
+				t.Errorf("%s behind the first: %v %v", from, rest, err)
+			}
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	for _, c := range counted {
+		if c.N != 1 {
+			t.Errorf("%s: %d", c.Kind, c.N)
+		}
+	}
+	if _, err := s.Payments.CountToLeave(s.Staff()); err == nil {
+		t.Error("the staff has counted it")
 	}
 }
