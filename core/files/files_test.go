@@ -667,6 +667,54 @@ func TestABankUploadsNoMoreThanHalfOfAllFilesAtATime(t *testing.T) {
 	all.Wait()
 }
 
+// Who begins files and does not end them takes no more of the disk than there is for a caller, and a bank.
+func TestUnfinishedUploadsAreBoundedByTheirBytes(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	f.Files.LimitUploads(1 << 20)
+	stop, read := make(chan struct{}), make(chan struct{}, 64)
+	var all sync.WaitGroup
+	upload := func(by context.Context, content io.Reader) error {
+		_, err := f.Files.Upload(by, files.Upload{Customer: f.of.UID, Type: files.CSV, Open: files.Text("a.csv", content)},
+			changes.RequestOptions{})
+		return err
+	}
+	begin := func(login string, size int) { // an upload that stops before its end
+		body := io.MultiReader(strings.NewReader(strings.Repeat("x", size)), arrived(read), slow(stop))
+		by := f.Someone(login)
+		all.Go(func() { _ = upload(by, body) })
+		<-read
+	}
+	begin("ann", 512<<10)
+	begin("ann", 400<<10)
+	more := func() io.Reader { return strings.NewReader(strings.Repeat("y", 300<<10)) }
+	if err := upload(f.Someone("ann"), more()); !errors.Is(err, files.ErrUploads) {
+		t.Errorf("beyond the caller's: %v", err)
+	}
+	begin("bob", 900<<10)
+	if err := upload(f.Someone("cid"), more()); !errors.Is(err, files.ErrUploads) {
+		t.Errorf("beyond the bank's: %v", err)
+	}
+	close(stop)
+	all.Wait()
+	if err := upload(f.Someone("ann"), more()); err != nil {
+		t.Errorf("once they are gone: %v", err)
+	}
+	var kept int
+	if err := f.DB.NewRaw(`SELECT count(DISTINCT file) FROM bulk_file_parts WHERE tenant = ?`, f.Tenant).
+		Scan(t.Context(), &kept); err != nil || kept != 1 {
+		t.Errorf("%d files are stored, %v", kept, err)
+	}
+}
+
+// arrived tells that all before it has been read.
+type arrived chan struct{}
+
+func (a arrived) Read([]byte) (int, error) {
+	a <- struct{}{}
+	return 0, io.EOF
+}
+
 // Nothing of a file is read before it is known that the caller may upload one of the customer.
 func TestWhoMayNotUploadHasNothingRead(t *testing.T) {
 	t.Parallel()

@@ -59,38 +59,90 @@ const (
 	fileObject     = "file"
 )
 
-// uploads counts what comes in, so that no caller and no bank takes the memory and the connections of the
-// others.
+// uploads counts what comes in, so that no caller and no bank takes the memory, the connections and the disk
+// of the others. What has arrived of a file counts until the file is there, or what is stored of it is removed.
 type uploads struct {
-	mu sync.Mutex
-	of map[string]int // by whose they are: all, those of a bank, those of a party of it
+	mu        sync.Mutex
+	of        map[string]upcoming // by whose they are: all, those of a bank, those of a party of it
+	mostBytes int64               // of one caller; twice as much of one bank, four times of all
 }
 
-func (u *uploads) enter(by access.Caller) (leave func(), err error) {
+type upcoming struct {
+	files int
+	bytes int64
+}
+
+// mostUpcoming is what may have arrived of the unfinished uploads of one caller.
+const mostUpcoming = 2*MostBytes + 100<<20
+
+// share is how much of something one of them may have.
+type share struct {
+	of    string
+	files int
+	bytes int64
+}
+
+// incoming is one upload.
+type incoming struct {
+	from   *uploads
+	shares []share
+	bytes  int64
+}
+
+func (u *uploads) enter(by access.Caller) (*incoming, error) {
 	bank := fmt.Sprint(by.Tenant)
-	shares := []struct {
-		of   string
-		most int
-	}{{"", uploadsAll}, {bank, uploadsBank}, {bank + " " + by.Party(), uploadsEach}}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for _, s := range shares {
-		if u.of[s.of] >= s.most {
-			return nil, ErrUploads
+	in := &incoming{from: u, shares: []share{
+		{"", uploadsAll, 4 * u.mostBytes},
+		{bank, uploadsBank, 2 * u.mostBytes},
+		{bank + " " + by.Party(), uploadsEach, u.mostBytes},
+	}}
+	return in, in.add(1, 0)
+}
+
+// add counts files and bytes of an upload, if there is room for them.
+func (in *incoming) add(files int, bytes int64) error {
+	in.from.mu.Lock()
+	defer in.from.mu.Unlock()
+	for _, s := range in.shares {
+		if now := in.from.of[s.of]; now.files+files > s.files || now.bytes+bytes > s.bytes {
+			return ErrUploads
 		}
 	}
-	for _, s := range shares {
-		u.of[s.of]++
-	}
-	return func() {
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		for _, s := range shares {
-			if u.of[s.of]--; u.of[s.of] == 0 {
-				delete(u.of, s.of)
-			}
+	in.count(files, bytes)
+	in.bytes += bytes
+	return nil
+}
+
+func (in *incoming) count(files int, bytes int64) {
+	for _, s := range in.shares {
+		now := in.from.of[s.of]
+		if now.files, now.bytes = now.files+files, now.bytes+bytes; now == (upcoming{}) {
+			delete(in.from.of, s.of)
+			continue
 		}
-	}, nil
+		in.from.of[s.of] = now
+	}
+}
+
+// leave gives back what an upload has taken.
+func (in *incoming) leave() {
+	in.from.mu.Lock()
+	defer in.from.mu.Unlock()
+	in.count(-1, -in.bytes)
+}
+
+// counted reads a file as far as there is room for it.
+type counted struct {
+	io.Reader
+	in *incoming
+}
+
+func (c counted) Read(into []byte) (int, error) {
+	n, err := c.Reader.Read(into)
+	if full := c.in.add(0, int64(n)); full != nil {
+		return 0, full
+	}
+	return n, err
 }
 
 // Upload takes in a file. It is stored at once, and checked in the background.
@@ -101,11 +153,11 @@ func (s *Service) Upload(
 	if err != nil {
 		return out, err
 	}
-	leave, err := s.uploads.enter(caller)
+	incoming, err := s.uploads.enter(caller)
 	if err != nil {
 		return out, err
 	}
-	defer leave()
+	defer incoming.leave()
 	b := s.db.Batch() // whose file it is, before anything of it is read
 	scope := s.customers.Scoped(ctx, b, in.Customer)
 	if err := b.Send(ctx); err != nil {
@@ -132,7 +184,7 @@ func (s *Service) Upload(
 	if err != nil {
 		return out, err
 	}
-	kept, err := s.store(ctx, caller.Tenant, uid, text)
+	kept, err := s.store(ctx, caller.Tenant, uid, counted{text, incoming})
 	if err == nil {
 		out, err = s.upload.Do(ctx, caller, changes.Target{Customer: int64(in.Customer)},
 			uploaded{in.Type, name, kept.hash, kept.size, uid}, options)
