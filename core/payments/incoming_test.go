@@ -81,6 +81,39 @@ func (s *sender) group(over rails.Rail, n int) iso20022.Group {
 	}
 }
 
+// Zeros in front of a number are part of it on every network (check.AccountNumber).
+func TestNumbersThatDifferByZerosInFrontLeadToTheirOwnAccounts(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	numbers := map[accounts.UID]string{s.from.UID: coretest.AccountNumber(s.from.UID)}
+	for _, zeros := range []string{"0", "00"} {
+		number := zeros + numbers[s.from.UID]
+		a := s.Account(s.Customer(), coretest.Sends, func(a *accounts.Account) {
+			a.Number = s.Keys.Seal(number, seal.Place{Tenant: int64(s.Tenant), Column: accounts.NumberColumn, Row: int64(a.UID)})
+		})
+		numbers[a.UID] = number
+	}
+	var last payments.UID
+	reached := func(over rails.Rail, of accounts.UID) {
+		t.Helper()
+		p := s.shows(t, s.newest(t))
+		if p.ReceiverAccount != of || p.UID == last {
+			t.Errorf("over %s %s leads to account %s by payment %s, want %s", over, numbers[of], p.ReceiverAccount, p.UID, of)
+		}
+		last = p.UID
+	}
+	n := 0
+	for uid, number := range numbers {
+		for _, over := range []rails.Rail{rails.FedNow, rails.RTP, rails.Fedwire} {
+			n++
+			s.deliver(t, over, s.credit(over, n, func(m *iso20022.CreditTransfer) { m.Creditor.Account = number }))
+			reached(over, uid)
+		}
+		s.paidOver(t, func(c *sandbox.Credit) { c.Account = uid })
+		reached(rails.ACH, uid)
+	}
+}
+
 // deliver puts messages of a network where the bank receives them, and lets it work.
 func (s *sender) deliver(t *testing.T, over rails.Rail, all ...iso20022.Message) {
 	t.Helper()
