@@ -80,8 +80,8 @@ func sqlState(err error) string {
 }
 
 // IsPassing reports whether work that a worker does in steps failed only for now: the database works again
-// later, or the worker is stopping.
+// later, others are in the way, or the worker is stopping.
 func IsPassing(err error) bool {
-	return IsUnavailable(err) || IsTimeout(err) || errors.Is(err, ErrUnknownOutcome) ||
+	return IsUnavailable(err) || IsTimeout(err) || IsRetryable(err) || errors.Is(err, ErrUnknownOutcome) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -18,13 +18,17 @@ import (
 
 // DueSweepTx locks the sweep of a bank that has waited longest for its run, and tells whose account it is of;
 // nil if none waits, but for those that other workers have. Runs are due if the bank is open today. Behind
-// them come sweeps whose next day is still to be found.
+// them come sweeps whose next day is still to be found. only, where it is not nil, is the one sweep that counts.
 func DueSweepTx(
-	ctx context.Context, tx bun.Tx, tenant access.Tenant, today time.Time, open bool,
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, today time.Time, open bool, only *SweepName,
 ) (w *Sweep, of customers.UID, err error) {
 	first := func(of string, values ...any) error { // each in the order of an index
 		w = new(Sweep)
-		return tx.NewSelect().Model(w).Where("w.tenant = ?", tenant).Where(of, values...).
+		due := tx.NewSelect().Model(w).Where("w.tenant = ?", tenant).Where(of, values...)
+		if only != nil {
+			due.Where("w.account = ?", only.Account).Where("w.direction = ?", only.Direction)
+		}
+		return due.
 			OrderExpr("w.next_date, w.account, w.direction").Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 	}
 	if err = sql.ErrNoRows; open {

@@ -333,3 +333,37 @@ func (l *Line) Bank() *Bank {
 	New(l.t) // the shared database is ready
 	return found(l.t, l.opened, sharedKeys)
 }
+
+// Begins returns the place, among the statements of work, where its n-th transaction begins.
+func (l *Line) Begins(n int, work func()) int {
+	l.t.Helper()
+	l.Break(0, faults.Fault{})
+	work()
+	begins := 0
+	for i, text := range l.Statements() {
+		if text == "BEGIN" {
+			begins++
+		}
+		if begins == n {
+			return i + 1
+		}
+	}
+	l.t.Fatalf("there are no %d transactions: %q", n, l.Statements())
+	return 0
+}
+
+// Elsewhere runs a statement over another connection, as another worker of a bank would, right before the
+// k-th statement from now on.
+func (l *Line) Elsewhere(k int, of *Bank, statement string, values ...any) {
+	l.t.Helper()
+	other := New(l.t).DB
+	l.Meanwhile(k, func() {
+		err := other.InTx(l.t.Context(), int64(of.Tenant), func(ctx context.Context, tx bun.Tx) error {
+			_, err := tx.ExecContext(ctx, statement, values...)
+			return err
+		})
+		if err != nil {
+			l.t.Error(err)
+		}
+	})
+}

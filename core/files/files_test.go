@@ -39,7 +39,11 @@ type filed struct {
 
 func newFiled(t *testing.T, edits ...func(*customers.Customer)) *filed {
 	t.Helper()
-	b := coretest.New(t)
+	return filedAt(t, coretest.New(t), edits...)
+}
+
+func filedAt(t *testing.T, b *coretest.Bank, edits ...func(*customers.Customer)) *filed {
+	t.Helper()
 	b.Directory()
 	c := b.Customer(edits...)
 	return &filed{b, t, c, b.Account(c, coretest.Holding(10_000_00, 0), coretest.Sends)}
@@ -844,4 +848,37 @@ func TestAFileThatCannotBeCheckedIsGivenUp(t *testing.T) {
 	}
 	f.work()
 	f.is(other, files.Processed, 1, 0)
+}
+
+// What the bank itself cannot do is said of the line that it is of, and not of the file whose turn it is by then.
+func TestALineThatCannotBePaidFailsNoOtherFile(t *testing.T) {
+	t.Parallel()
+	line := coretest.NewLine(t)
+	f := filedAt(t, line.Bank())
+	bad := *f
+	bad.account = f.Account(f.of, coretest.Holding(10_000_00, 0), coretest.Sends)
+	for _, c := range []*filed{f, &bad} {
+		c.t = t
+	}
+	upload := func(c *filed, reference string) files.FileUID {
+		uid := c.upload(files.CSV, header+c.row(reference, "1"))
+		if _, err := f.Files.Check(f.worker()); err != nil {
+			t.Fatal(err)
+		}
+		return uid
+	}
+	first := upload(&bad, "A-1")
+	f.Exec(`UPDATE accounts SET number_sealed = 'garbage'::bytea WHERE tenant = ? AND uid = ?`, f.Tenant, bad.account.UID)
+	work := func() { _, _ = f.Files.Pay(f.worker()) }
+	begins := line.Begins(3, work) // 500 lines, one line, what is said of it
+	f.is(first, files.Processing, 0, 1)
+	f.Exec(`UPDATE accounts SET number_sealed = ? WHERE tenant = ? AND uid = ?`, bad.account.Number.Sealed, f.Tenant, bad.account.UID)
+	second, good := upload(&bad, "A-2"), upload(f, "B")
+	f.Exec(`UPDATE accounts SET number_sealed = 'garbage'::bytea WHERE tenant = ? AND uid = ?`, f.Tenant, bad.account.UID)
+	line.Elsewhere(begins, f.Bank, `UPDATE bulk_files SET worked_at = clock_timestamp() WHERE tenant = ? AND uid = ?`, f.Tenant, second)
+	for range 4 {
+		work()
+	}
+	f.is(second, files.PartiallyProcessed, 0, 1)
+	f.is(good, files.Processed, 1, 0)
 }

@@ -29,7 +29,7 @@ func (s *Service) Pay(ctx context.Context) (dealt int, err error) {
 	}
 	p := &paying{s: s, caller: caller, now: now}
 	for until := time.Now().Add(longestStep); time.Now().Before(until); {
-		n, err := p.pay(ctx, paidTogether)
+		n, _, err := p.pay(ctx, paidTogether)
 		if err != nil && !db.IsPassing(err) { // one line that cannot be done keeps none of the others from it
 			n, err = p.payAlone(ctx)
 		}
@@ -56,9 +56,9 @@ type paying struct {
 // bank's own has that said of it.
 func (p *paying) payAlone(ctx context.Context) (dealt int, err error) {
 	for range paidTogether {
-		n, err := p.pay(ctx, 1)
-		if err != nil && !db.IsPassing(err) {
-			n, err = p.giveUp(ctx, err)
+		n, of, err := p.pay(ctx, 1)
+		if err != nil && of != 0 && !db.IsPassing(err) {
+			n, err = p.giveUp(ctx, of, err)
 		}
 		dealt += n
 		if err != nil || n == 0 {
@@ -68,10 +68,10 @@ func (p *paying) payAlone(ctx context.Context) (dealt int, err error) {
 	return dealt, nil
 }
 
-// pay makes the payments of the next lines of a file, and returns how many lines that were.
-func (p *paying) pay(ctx context.Context, most int) (dealt int, err error) {
-	err = p.dealing(ctx, most, func(ctx context.Context, tx bun.Tx, f *BulkFile, lines []*FileLine) error {
-		dealt = len(lines)
+// pay makes the payments of the next lines of a file, and returns how many lines that were, of which file.
+func (p *paying) pay(ctx context.Context, most int) (dealt int, of FileUID, err error) {
+	err = p.dealing(ctx, 0, most, func(ctx context.Context, tx bun.Tx, f *BulkFile, lines []*FileLine) error {
+		dealt, of = len(lines), f.UID
 		if f.ApprovedAt == nil { // nobody else answers for it
 			err := changes.EndedTx(ctx, tx, f.Tenant, f.Maker.Client, f.Maker.Person())
 			if errors.Is(err, changes.ErrMakerEnded) {
@@ -100,12 +100,12 @@ func (p *paying) pay(ctx context.Context, most int) (dealt int, err error) {
 		}
 		return nil
 	})
-	return dealt, err
+	return dealt, of, err
 }
 
-// giveUp says of the next line that the bank could not make its payment.
-func (p *paying) giveUp(ctx context.Context, why error) (dealt int, err error) {
-	err = p.dealing(ctx, 1, func(_ context.Context, _ bun.Tx, _ *BulkFile, lines []*FileLine) error {
+// giveUp says of the next line of a file that the bank could not make its payment.
+func (p *paying) giveUp(ctx context.Context, of FileUID, why error) (dealt int, err error) {
+	err = p.dealing(ctx, of, 1, func(_ context.Context, _ bun.Tx, _ *BulkFile, lines []*FileLine) error {
 		for _, l := range lines {
 			dealt++
 			l.fails(Faults{{l.Number, "", string(fault.Internal), "the bank could not make the payment"}})
@@ -117,14 +117,18 @@ func (p *paying) giveUp(ctx context.Context, why error) (dealt int, err error) {
 
 // dealing locks a file that is being processed with its next lines, has do deal with these, and writes what
 // became of them, while the lines after them are read. The file ends with its last line. do is not called
-// where no line is left.
+// where no line is left. only names the file; 0: the one whose turn it is.
 func (p *paying) dealing(
-	ctx context.Context, most int, do func(context.Context, bun.Tx, *BulkFile, []*FileLine) error,
+	ctx context.Context, only FileUID, most int, do func(context.Context, bun.Tx, *BulkFile, []*FileLine) error,
 ) error {
 	outside := ctx
 	err := p.s.db.InTx(ctx, int64(p.caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		f := new(BulkFile)
-		err := tx.NewSelect().Model(f).Where("bf.tenant = ?", p.caller.Tenant).
+		waiting := tx.NewSelect().Model(f).Where("bf.tenant = ?", p.caller.Tenant)
+		if only != 0 {
+			waiting.Where("bf.uid = ?", only)
+		}
+		err := waiting.
 			Where("bf.status IN (?)", bun.List([]FileStatus{Approved, Processing})).
 			OrderExpr("bf.worked_at NULLS FIRST, bf.uid").Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		if err != nil {

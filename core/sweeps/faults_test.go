@@ -63,3 +63,35 @@ func TestARunThatIsBrokenAtAnyStatementIsMadeOnce(t *testing.T) {
 		}
 	}
 }
+
+// What the bank itself cannot do is a run of that sweep that failed, and not of the one whose turn it is by then.
+func TestASweepThatCannotBeRunFailsNoOther(t *testing.T) {
+	t.Parallel()
+	line := coretest.NewLine(t)
+	b := line.Bank()
+	b.Directory()
+	swept := func(broken bool) *house {
+		h := furnished(t, b, 1_000_00)
+		h.set(accounts.Out, h.out("300", accounts.ACHCredit))
+		if broken {
+			b.Exec(`UPDATE contacts SET bank_account_number_sealed = 'garbage'::bytea WHERE tenant = ? AND uid = ?`, b.Tenant,
+				h.contact.UID)
+		}
+		return h
+	}
+	first, bad, good := swept(true), swept(true), swept(false)
+	b.Clock.Set(coretest.Start.AddDate(0, 0, 1))
+	_, err := b.Core.Clock.Now(t.Context(), b.Tenant)
+	good.must(err)
+	work := func() { _, _ = b.Sweeps.Work(first.operator) }
+	line.Elsewhere(line.Begins(2, work), b, `UPDATE sweeps SET next_date = next_date - 1 WHERE tenant = ? AND account = ?`,
+		b.Tenant, good.account.UID)
+	for range 4 {
+		work()
+	}
+	for h, want := range map[*house]sweeps.RunOutcome{first: sweeps.Failed, bad: sweeps.Failed, good: sweeps.Paid} {
+		if all := h.runs(); len(all) != 1 || all[0].Outcome != want {
+			t.Errorf("%+v, want %s", all, want)
+		}
+	}
+}

@@ -38,19 +38,19 @@ func (s *Service) Work(ctx context.Context) (ran int, err error) {
 		return 0, err
 	}
 	for until := time.Now().Add(longestRun); time.Now().Before(until); {
-		there, err := s.runNext(ctx, caller, now, s.pay)
-		if err != nil && !db.IsPassing(err) { // what cannot be done ends this run, and holds up none of the others
-			why := err
-			there, err = s.runNext(ctx, caller, now, giveUp)
-			err = errors.Join(err, why)
+		var why error
+		which, err := s.runNext(ctx, caller, now, nil, s.pay)
+		if err != nil && which != nil && !db.IsPassing(err) { // it ends this run, and holds up none of the others
+			why = err
+			which, err = s.runNext(ctx, caller, now, which, giveUp)
 		}
-		if there {
+		if which != nil && err == nil {
 			ran++
 		}
-		if err != nil {
+		if err = errors.Join(err, why); err != nil {
 			return ran, fmt.Errorf("run sweeps: %w", err)
 		}
-		if !there {
+		if which == nil {
 			break
 		}
 	}
@@ -65,19 +65,20 @@ type running struct {
 	now    time.Time
 }
 
-// runNext locks a sweep that is due, has pay do what it is for, and writes the run. It reports whether there
-// is such a sweep.
+// runNext locks a sweep that is due, has pay do what it is for, and writes the run. only names the sweep; nil:
+// the one whose turn it is. It returns which sweep that was, also with an error of pay; nil if there is none.
 func (s *Service) runNext(
-	ctx context.Context, worker access.Caller, now time.Time, pay func(context.Context, bun.Tx, *running) error,
-) (there bool, err error) {
+	ctx context.Context, worker access.Caller, now time.Time, only *accounts.SweepName,
+	pay func(context.Context, bun.Tx, *running) error,
+) (which *accounts.SweepName, err error) {
 	today := ledger.Day(now.In(worker.Location()))
 	err = s.db.InTx(ctx, int64(worker.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		there = false
-		w, of, err := accounts.DueSweepTx(ctx, tx, worker.Tenant, today, calendar.IsBankingDay(today))
+		which = nil
+		w, of, err := accounts.DueSweepTx(ctx, tx, worker.Tenant, today, calendar.IsBankingDay(today), only)
 		if err != nil || w == nil {
 			return err
 		}
-		there = true
+		which = &accounts.SweepName{Account: w.Account, Direction: w.Direction}
 		if w.Next == nil {
 			return w.PlanTx(ctx, today)
 		}
@@ -87,7 +88,7 @@ func (s *Service) runNext(
 		}
 		return r.writeTx(ctx, tx)
 	})
-	return there && err == nil, err
+	return which, err
 }
 
 func newRun(w *accounts.Sweep, of customers.UID, today, now time.Time) *Run {

@@ -34,19 +34,19 @@ func (s *Service) Work(ctx context.Context) (dealt int, err error) {
 		return 0, err
 	}
 	for until := time.Now().Add(longestRun); time.Now().Before(until); {
-		there, err := s.step(ctx, caller, now, s.deal)
-		if err != nil && !db.IsPassing(err) { // what cannot be done ends its batch, and holds up none of the others
-			why := err
-			there, err = s.step(ctx, caller, now, giveUp)
-			err = errors.Join(err, why)
+		var why error
+		which, err := s.step(ctx, caller, now, 0, s.deal)
+		if err != nil && which != 0 && !db.IsPassing(err) { // it ends its batch, and holds up none of the others
+			why = err
+			which, err = s.step(ctx, caller, now, which, giveUp)
 		}
-		if there {
+		if which != 0 && err == nil {
 			dealt++
 		}
-		if err != nil {
+		if err = errors.Join(err, why); err != nil {
 			return dealt, fmt.Errorf("run waterfalls: %w", err)
 		}
-		if !there {
+		if which == 0 {
 			break
 		}
 	}
@@ -61,15 +61,20 @@ type running struct {
 }
 
 // step locks a batch that can go on with the step where it stands, has do deal with that, and writes what
-// became of it. It reports whether there is such a batch.
+// became of it. only names the batch; 0: the one whose turn it is. It returns which batch that was, also with
+// an error of do; 0 if there is none.
 func (s *Service) step(
-	ctx context.Context, worker access.Caller, now time.Time,
+	ctx context.Context, worker access.Caller, now time.Time, only UID,
 	do func(ctx context.Context, tx bun.Tx, worker access.Caller, r *running) error,
-) (there bool, err error) {
+) (which UID, err error) {
 	err = s.db.InTx(ctx, int64(worker.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		there = false
+		which = 0
 		w := new(Waterfall)
-		err := tx.NewSelect().Model(w).Where("wf.tenant = ?", worker.Tenant).
+		waiting := tx.NewSelect().Model(w).Where("wf.tenant = ?", worker.Tenant)
+		if only != 0 {
+			waiting.Where("wf.uid = ?", only)
+		}
+		err := waiting.
 			Where("wf.status IN (?)", bun.List([]Status{Received, Processing, PendingApproval})).
 			Where("(wf.status <> ? OR EXISTS (SELECT FROM payments AS pay WHERE pay.tenant = ? AND pay.uid = wf.waits_for "+
 				"AND pay.state NOT IN (?)))", PendingApproval, worker.Tenant, bun.List(payments.StatesThatWait)).
@@ -77,6 +82,7 @@ func (s *Service) step(
 		if err != nil {
 			return err
 		}
+		which = w.UID
 		was := *w
 		r := &running{Waterfall: w, at: new(Step), now: now}
 		err = tx.NewSelect().Model(r.at).Where("ws.tenant = ?", w.Tenant).Where("ws.waterfall = ?", w.UID).
@@ -87,13 +93,12 @@ func (s *Service) step(
 		if err := do(ctx, tx, worker, r); err != nil {
 			return fmt.Errorf("waterfall %s: payment %d: %w", w.UID, r.at.Index, err)
 		}
-		there = true
 		return r.writeTx(ctx, tx, worker, &was)
 	})
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
+	if errors.Is(err, sql.ErrNoRows) && which == 0 {
+		return 0, nil
 	}
-	return there, err
+	return which, err
 }
 
 // deal makes the payment of a step, or looks what people have decided on it.

@@ -32,7 +32,11 @@ type house struct {
 
 func newHouse(t *testing.T, edits ...func(*customers.Customer)) *house {
 	t.Helper()
-	b := coretest.New(t)
+	return houseOf(t, coretest.New(t), edits...)
+}
+
+func houseOf(t *testing.T, b *coretest.Bank, edits ...func(*customers.Customer)) *house {
+	t.Helper()
 	payer := b.Customer(edits...)
 	return &house{
 		b, t, access.Operator(t.Context(), b.Tenant, b.Code, coretest.Zone()),
@@ -215,6 +219,34 @@ func TestEachStepIsOnePaymentWheneverAWorkerEnds(t *testing.T) {
 	if n := h.count(`SELECT count(*) FROM payments WHERE tenant = ?`); n != 10 {
 		t.Errorf("%d payments", n)
 	}
+}
+
+// What the bank itself cannot do ends the batch that it is of, and not the one whose turn it is by then.
+func TestABatchThatCannotBeRunEndsNoOther(t *testing.T) {
+	t.Parallel()
+	line := coretest.NewLine(t)
+	h := houseOf(t, line.Bank())
+	accept := func(reference string) waterfalls.UID {
+		out, err := h.run(reference, "", h.moves(1, "1", 0, 1))
+		h.must(err)
+		return out.Result.UID
+	}
+	broken := func(reference string) waterfalls.UID {
+		uid := accept(reference)
+		h.Exec(`UPDATE waterfall_steps SET draft_sealed = 'garbage'::bytea WHERE tenant = ? AND waterfall = ?`, h.Tenant, uid)
+		return uid
+	}
+	work := func() { _, _ = h.Waterfalls.Work(h.operator) }
+	broken("A-1")
+	at := line.Begins(2, work)
+	bad, good := broken("A-2"), accept("B")
+	line.Elsewhere(at, h.Bank, `UPDATE waterfalls SET worked_at = clock_timestamp()
+		WHERE tenant = ? AND external_reference_id = 'A-2'`, h.Tenant)
+	for range 3 {
+		work()
+	}
+	h.is(good, "PROCESSED 1:MADE 9900 100 0")
+	h.is(bad, "STOPPED 1:FAILED(INTERNAL ) 9900 100 0")
 }
 
 func TestABatchIsAcceptedOnceForItsKeyAndItsReference(t *testing.T) {
