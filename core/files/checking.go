@@ -72,27 +72,33 @@ var (
 	errLost = errors.New("somebody else has the file")
 )
 
-// lease takes the file that waits to be checked and was worked on least often, for some seconds; nil if there
-// is none. So large files and small ones take turns.
+// turns is the order of files of a bank by whose they are: what was uploaded with the key that has waited
+// longest comes first. However many files one caller has, those of another wait for one of them alone.
+const turns = `(SELECT max(o.worked_at) FROM bulk_files AS o WHERE o.tenant = ?
+	AND o.maker_client = bf.maker_client) NULLS FIRST`
+
+// lease takes the file that waits to be checked, for some seconds; nil if there is none. Callers take turns, and
+// of one caller the file that was worked on least often is next, so that large files and small ones take turns.
 func (s *Service) lease(ctx context.Context, caller access.Caller, now time.Time) (*BulkFile, error) {
 	f := new(BulkFile)
 	err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		err := tx.NewSelect().Model(f).Where("bf.tenant = ?", caller.Tenant).
 			Where("bf.status IN (?)", bun.List([]FileStatus{Received, Validating})).
 			Where("coalesce(bf.leased_until, '-infinity') < clock_timestamp()").
-			OrderExpr("bf.attempt, bf.uid").Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+			OrderExpr(turns+", bf.attempt, bf.uid", caller.Tenant).Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		if err != nil {
 			return err
 		}
 		was := *f
-		f.Attempt, f.Stalled = f.Attempt+1, f.Stalled+1
+		f.Attempt, f.Stalled, f.WorkedAt = f.Attempt+1, f.Stalled+1, new(time.Now())
 		if f.Status == Received {
 			if err := s.enterTx(ctx, tx, caller, &was, f, Validating, now); err != nil {
 				return err
 			}
 		}
-		_, err = db.Raw(tx, `UPDATE bulk_files SET attempt = ?, stalled = ?, leased_until = clock_timestamp() + ?::interval
-			WHERE tenant = ? AND uid = ?`, f.Attempt, f.Stalled, leaseFor.String(), f.Tenant, f.UID).Exec(ctx)
+		_, err = db.Raw(tx, `UPDATE bulk_files SET attempt = ?, stalled = ?, worked_at = ?,
+			leased_until = clock_timestamp() + ?::interval WHERE tenant = ? AND uid = ?`,
+			f.Attempt, f.Stalled, f.WorkedAt, leaseFor.String(), f.Tenant, f.UID).Exec(ctx)
 		return err
 	})
 	if errors.Is(err, sql.ErrNoRows) {

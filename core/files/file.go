@@ -125,7 +125,7 @@ type BulkFile struct {
 	Attempt       int32         `bun:"attempt" json:"-"`
 	LeasedUntil   *time.Time    `bun:"leased_until" json:"-"`
 	Stalled       int32         `bun:"stalled" json:"-"`   // attempts since the checking came on
-	WorkedAt      *time.Time    `bun:"worked_at" json:"-"` // when its lines were last paid
+	WorkedAt      *time.Time    `bun:"worked_at" json:"-"` // when its lines were last checked or paid
 	CreatedAt     time.Time     `bun:"created_at" json:"-"`
 	UpdatedAt     time.Time     `bun:"updated_at" json:"-"`
 	Version       int32         `bun:"version" json:"-"`
@@ -313,6 +313,9 @@ var (
 	// ErrUnfinished is returned when too many files of a customer are being worked on.
 	ErrUnfinished = fault.New(fault.TooMany, "file.unfinished",
 		"too many files of the customer are unfinished: approve or cancel some, or wait until they are processed")
+	// ErrUnread is returned when more text of a caller's files, or of a bank's, waits to be read than may.
+	ErrUnread = fault.New(fault.TooMany, "file.unread",
+		"too much of files that came before waits to be checked, try again when some are")
 	// ErrNothing is returned for a search that says neither a name nor a number.
 	ErrNothing = fault.New(fault.Invalid, "file.nothing", "fileName or fileNumber is required")
 	// ErrNoEntity is returned to callers whose token names no legal entity.

@@ -834,6 +834,72 @@ func TestFilesTakeTurns(t *testing.T) {
 	}
 }
 
+// Whoever has many files waits longer for each, and nobody else does.
+func TestCallersTakeTurnsWithTheirFiles(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	upload := func(by context.Context, reference string) files.FileUID {
+		done, err := f.Files.Upload(by, files.Upload{
+			Customer: f.of.UID, Type: files.CSV, Open: files.Text("a.csv", strings.NewReader(header+f.row(reference, "1"))),
+		}, changes.RequestOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return done.Result.UID
+	}
+	var many []files.FileUID
+	for n := range 6 {
+		many = append(many, upload(f.Staff(), fmt.Sprint("M-", n)))
+	}
+	// with another API key
+	caller, _ := access.Require(f.Staff())
+	caller.Client = "another"
+	other := access.With(t.Context(), caller)
+	next := func(want files.FileUID) {
+		t.Helper()
+		if _, err := f.Files.Check(f.worker()); err != nil {
+			t.Fatal(err)
+		}
+		if is := f.find(want); is.Status != files.Approved {
+			t.Errorf("file %s is %s, and it is its turn", want, is.Status)
+		}
+	}
+	next(many[0])
+	next(upload(other, "O-1"))
+	next(many[1])
+	next(upload(other, "O-2"))
+}
+
+// What has come in and is not read yet takes room on the disk, so that one caller has a bound of it.
+func TestATextThatWaitsToBeReadHasABound(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	uid := f.upload(files.CSV, header+f.row("A", "1"))
+	f.Exec(`UPDATE bulk_files SET size = ? WHERE tenant = ? AND uid = ?`, int64(20*files.MostBytes), f.Tenant, uid)
+	unread := func(by context.Context) error {
+		_, err := f.Files.Upload(by, files.Upload{Customer: f.of.UID, Type: files.CSV, Open: func() (string, io.Reader, error) {
+			return "b.csv", strings.NewReader(header + f.row("B", "1")), nil
+		}}, changes.RequestOptions{})
+		return err
+	}
+	if err := unread(f.Staff()); !errors.Is(err, files.ErrUnread) {
+		t.Error(err)
+	}
+	caller, _ := access.Require(f.Staff())
+	caller.Client = "another"
+	if err := unread(access.With(t.Context(), caller)); err != nil {
+		t.Error(err)
+	}
+	f.Exec(`UPDATE bulk_files SET size = ? WHERE tenant = ? AND uid = ?`, int64(80*files.MostBytes), f.Tenant, uid)
+	if err := unread(access.With(t.Context(), caller)); !errors.Is(err, files.ErrUnread) {
+		t.Error(err)
+	}
+	f.Exec(`UPDATE bulk_files SET status = 'FAILED' WHERE tenant = ? AND uid = ?`, f.Tenant, uid)
+	if err := unread(f.Staff()); err != nil && !errors.Is(err, files.ErrSame) {
+		t.Error(err)
+	}
+}
+
 func TestAFileThatCannotBeCheckedIsGivenUp(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)
@@ -871,7 +937,8 @@ func TestALineThatCannotBePaidFailsNoOtherFile(t *testing.T) {
 	f.Exec(`UPDATE accounts SET number_sealed = 'garbage'::bytea WHERE tenant = ? AND uid = ?`, f.Tenant, bad.account.UID)
 	work := func() { _, _ = f.Files.Pay(f.worker()) }
 	begins := line.Begins(3, work) // 500 lines, one line, what is said of it
-	f.is(first, files.Processing, 0, 1)
+	work()
+	f.is(first, files.PartiallyProcessed, 0, 1)
 	f.Exec(`UPDATE accounts SET number_sealed = ? WHERE tenant = ? AND uid = ?`, bad.account.Number.Sealed, f.Tenant, bad.account.UID)
 	second, good := upload(&bad, "A-2"), upload(f, "B")
 	f.Exec(`UPDATE accounts SET number_sealed = 'garbage'::bytea WHERE tenant = ? AND uid = ?`, f.Tenant, bad.account.UID)

@@ -130,12 +130,12 @@ func (p *paying) dealing(
 		}
 		err := waiting.
 			Where("bf.status IN (?)", bun.List([]FileStatus{Approved, Processing})).
-			OrderExpr("bf.worked_at NULLS FIRST, bf.uid").Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+			OrderExpr(turns+", bf.worked_at NULLS FIRST, bf.uid", p.caller.Tenant).Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		if err != nil {
 			return err
 		}
 		was := *f
-		f.WorkedAt = new(time.Now()) // files take turns
+		f.WorkedAt = new(time.Now()) // files take turns, and so do callers
 		lines, err := p.next(ctx, tx, f, most)
 		if err != nil {
 			return err

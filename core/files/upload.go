@@ -55,6 +55,8 @@ const (
 	uploadsBank    = 32 // of one bank
 	uploadsAll     = 64
 	mostUnfinished = 50 // files of a customer
+	mostUnread     = 20 // times MostBytes: text of one caller's files that waits to be checked
+	mostUnreadBank = 80 // the same of one bank
 	sameFileWithin = 24 * time.Hour
 	fileObject     = "file"
 )
@@ -166,6 +168,9 @@ func (s *Service) Upload(
 	if _, err := scope.Check(); err != nil {
 		return out, err
 	}
+	if err := s.room(ctx, caller, in.Customer); err != nil {
+		return out, err
+	}
 	given, text, err := in.Open()
 	if err != nil {
 		return out, err
@@ -195,6 +200,29 @@ func (s *Service) Upload(
 	return out, err
 }
 
+// room returns a fault where so much waits already that another file is not even read: text comes in faster
+// than it is checked, and is stored meanwhile.
+func (s *Service) room(ctx context.Context, caller access.Caller, of customers.UID) error {
+	var unfinished int
+	var own, all int64
+	err := s.db.NewRaw(`SELECT
+		(SELECT count(*) FROM bulk_files WHERE tenant = ?0 AND customer = ?1 AND `+isUnfinished+`),
+		coalesce(sum(size) FILTER (WHERE maker_client = ?2), 0)::bigint, coalesce(sum(size), 0)::bigint
+		FROM bulk_files WHERE tenant = ?0 AND status IN ('RECEIVED', 'VALIDATING')`, caller.Tenant, of, caller.Client).
+		Scan(ctx, &unfinished, &own, &all)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look how much of files waits: %w", err)
+	case unfinished >= mostUnfinished:
+		return ErrUnfinished
+	case own >= mostUnread*MostBytes, all >= mostUnreadBank*MostBytes:
+		return ErrUnread
+	}
+	return nil
+}
+
+const isUnfinished = `status IN ('RECEIVED', 'VALIDATING', 'PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'APPROVED', 'PROCESSING')`
+
 // take returns a number for a new file.
 func (s *Service) take(ctx context.Context, tenant access.Tenant) (uid FileUID, err error) {
 	for range mostTries {
@@ -219,8 +247,7 @@ func (s *Service) uploadTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	err = tx.NewRaw(`SELECT
 		(SELECT count(*) FROM bulk_files WHERE tenant = ? AND customer = ? AND content_hash IN ? AND created_at > ?
 		  AND status NOT IN ('FAILED', 'REJECTED', 'CANCELLED')),
-		(SELECT count(*) FROM bulk_files WHERE tenant = ? AND customer = ?
-		  AND status IN ('RECEIVED', 'VALIDATING', 'PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'APPROVED', 'PROCESSING'))`,
+		(SELECT count(*) FROM bulk_files WHERE tenant = ? AND customer = ? AND `+isUnfinished+`)`,
 		tx.Caller.Tenant, held.UID, bun.Tuple(hashes), tx.Now.Add(-sameFileWithin), tx.Caller.Tenant, held.UID).
 		Scan(ctx, &same, &unfinished)
 	switch {

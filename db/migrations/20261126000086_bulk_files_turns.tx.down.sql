@@ -1,0 +1,1 @@
+DROP INDEX IF EXISTS bulk_files_turns;
