@@ -177,7 +177,7 @@ var meanings = map[string]string{
 func (a *answer) message(keys *seal.Keys, tenant access.Tenant, now time.Time) *Message {
 	m := &Message{
 		Tenant: tenant, ID: a.number, Rail: a.over, Direction: In, Kind: a.kind, MessageID: a.id, Payment: a.payment,
-		Code: a.code, At: now,
+		Code: a.code, Bank: a.from, At: now,
 	}
 	if t := a.transfer; t != nil {
 		m.Minor, m.Currency, m.Bank = t.Amount.Minor, t.Amount.Currency, t.Sender

@@ -172,11 +172,41 @@ func TestAStrangerRefusesNoPayment(t *testing.T) {
 	if got := s.life(t, p.UID); got != "QUEUED SENT" {
 		t.Errorf("a stranger has refused it: %s", got)
 	}
-	refuses(32, theirs)
+	refuses(31, theirs) // by a message of the same id, which the stranger has used up for nobody else
 	if got := s.life(t, p.UID); got != "QUEUED SENT REJECTED" {
 		t.Error(got)
 	}
 	s.has(t, 100_000_00, 0)
+	s.Prove()
+}
+
+// What one bank calls its message keeps none of another bank from being credited, or asked back by that bank.
+func TestABankUsesUpNoMessageOfAnother(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	named := func(n int, by string) *iso20022.CreditTransfer {
+		return s.credit(rails.FedNow, n, func(m *iso20022.CreditTransfer) {
+			m.Group, m.Sender, m.DebtorAgent.Routing = s.group(rails.FedNow, 41), by, by
+		})
+	}
+	first, second := named(41, "021000021"), named(42, theirs)
+	s.deliver(t, rails.FedNow, first)
+	s.deliver(t, rails.FedNow, second, second)
+	s.deliver(t, rails.FedNow, second)
+	s.has(t, 100_000_00+2*25_00, 0)
+	uid := s.newest(t)
+	recall := &iso20022.Recall{
+		Group: s.group(rails.FedNow, 43), CaseID: "C-1", Reason: iso20022.Reason{Code: "DUPL"},
+		Original: iso20022.Original{
+			MessageID: second.ID, Type: second.Type(), CreatedAt: second.CreatedAt, EndToEndID: second.EndToEndID,
+			TransactionID: second.TransactionID, UETR: second.UETR,
+		},
+		OriginalAmount: second.Amount, OriginalDate: second.SettlementDate, Sender: theirs, Receiver: ours,
+	}
+	s.deliver(t, rails.FedNow, recall)
+	if got := s.life(t, uid); got != "SETTLED RECALLED" {
+		t.Error(got)
+	}
 	s.Prove()
 }
 

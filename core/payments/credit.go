@@ -32,7 +32,7 @@ func (a *answer) transaction() string {
 func (in *intake) credit(a *answer) error {
 	row := a.message(in.s.keys, in.caller.Tenant, in.now)
 	in.messages = append(in.messages, row)
-	at := place{a.over, In, a.transaction()}
+	at := place{a.over, In, a.transaction(), ""}
 	first := in.firsts[at]
 	if at.id == "" {
 		first = nil
@@ -68,7 +68,7 @@ func (in *intake) credit(a *answer) error {
 		Rail: a.over, Direction: In, MessageID: a.id, Payment: row.Payment, Kind: row.Kind, Code: row.Code,
 		Transaction: row.Transaction, Minor: row.Minor, Last4: row.Last4, Bank: row.Bank,
 	}
-	in.onRecord[place{a.over, In, a.id}] = k
+	in.onRecord[place{a.over, In, a.id, a.from}] = k
 	if row.Transaction != "" {
 		in.firsts[at] = k
 	}

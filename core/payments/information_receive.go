@@ -53,7 +53,7 @@ func (in *intake) clarifyTx(ctx context.Context, tx bun.Tx, arrived []*answer) e
 		in.clarified[c.Payment] = c
 	}
 	for _, r := range requests.Items {
-		in.unanswered[place{r.Rail, Out, r.MessageID}] = r
+		in.unanswered[place{r.Rail, Out, r.MessageID, ""}] = r
 	}
 	return nil
 }

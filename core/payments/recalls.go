@@ -21,7 +21,7 @@ import (
 // answer it; for a credit that never came, or is given back already, the answer is no.
 func (in *intake) recall(a *answer) error {
 	var p *Payment
-	if k := in.onRecord[a.about()]; k != nil && k.Kind == creditKind {
+	if k := in.onAbout(a); k != nil && k.Kind == creditKind {
 		p = in.by[k.Payment]
 	}
 	if p != nil && !in.sentBy(p, a) {
@@ -49,7 +49,7 @@ func (in *intake) recall(a *answer) error {
 
 // sentBy reports whether who asks for a payment's money is the bank that sent it.
 func (in *intake) sentBy(p *Payment, a *answer) bool {
-	k := in.onRecord[a.about()]
+	k := in.onAbout(a)
 	return k != nil && k.Payment == p.UID && k.Bank == a.recall.Sender
 }
 

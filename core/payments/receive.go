@@ -46,7 +46,7 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 			})
 		}
 		err := take()
-		if taken, _ := db.UniqueViolation(err); taken == "network_messages_once" {
+		if taken, _ := db.UniqueViolation(err); taken == "network_messages_once_each" {
 			err = take() // somebody else has taken one in meanwhile, which is known by now
 		}
 		if err == nil {
@@ -73,11 +73,13 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 	return taken, nil
 }
 
-// place names a message: nobody writes two of one id to one side of a network.
+// place names a message: nobody writes two of one id to one side of a network. Two banks may write one each,
+// as they do over SWIFT.
 type place struct {
 	over      rails.Rail
 	direction Direction
 	id        string
+	from      string // the bank that sent it; "" of ours, and of what came before that was kept
 }
 
 // known is a message that is on record.
@@ -160,9 +162,9 @@ func (s *Service) takeInTx(
 	}
 	in := s.intake(caller, now)
 	for _, k := range onRecord.Items {
-		in.onRecord[place{k.Rail, k.Direction, k.MessageID}] = k
+		in.onRecord[place{k.Rail, k.Direction, k.MessageID, k.from()}] = k
 		if k.Transaction != "" {
-			in.firsts[place{k.Rail, In, k.Transaction}] = k
+			in.firsts[place{k.Rail, In, k.Transaction, ""}] = k
 		}
 	}
 	for _, id := range ids.Items[len(arrived):] {
@@ -171,8 +173,8 @@ func (s *Service) takeInTx(
 	var fresh []*answer
 	seen := map[place]bool{}
 	for i, a := range arrived {
-		at := place{a.over, In, a.id}
-		if in.onRecord[at] == nil && !seen[at] {
+		at := place{a.over, In, a.id, a.from}
+		if in.received(a.over, a.id, a.from) == nil && !seen[at] {
 			seen[at], a.number = true, ids.Items[i].ID
 			fresh = append(fresh, a)
 		}
@@ -251,18 +253,42 @@ func (in *intake) lockTx(ctx context.Context, tx bun.Tx, uids []UID, w want) err
 // about is the message that a message answers: one of ours, or the credit that is asked back.
 func (a *answer) about() place {
 	if a.says == recalled {
-		return place{a.over, In, a.of}
+		return place{a.over, In, a.of, a.from}
 	}
-	return place{a.over, Out, a.of}
+	return place{a.over, Out, a.of, ""}
+}
+
+// from is who sent a message to us.
+func (k *known) from() string {
+	if k.Direction == Out {
+		return ""
+	}
+	return k.Bank
+}
+
+// received is the message that came with an id from a bank; nil if none is on record.
+func (in *intake) received(over rails.Rail, id, from string) *known {
+	if k := in.onRecord[place{over, In, id, from}]; k != nil {
+		return k
+	}
+	return in.onRecord[place{over, In, id, ""}]
+}
+
+// onAbout is the message that a message is about, if that is on record.
+func (in *intake) onAbout(a *answer) *known {
+	if at := a.about(); at.direction == In {
+		return in.received(at.over, at.id, at.from)
+	}
+	return in.onRecord[a.about()]
 }
 
 // original is the message that a message is about; nil if it is not on record. Another bank may ask about
 // what it has got, and about what it has sent.
 func (in *intake) original(a *answer) *known {
-	if k := in.onRecord[a.about()]; k != nil || a.says != inquired {
+	if k := in.onAbout(a); k != nil || a.says != inquired {
 		return k
 	}
-	return in.onRecord[place{a.over, In, a.of}]
+	return in.received(a.over, a.of, a.from)
 }
 
 // take does what one message says.
@@ -278,7 +304,7 @@ func (in *intake) take(a *answer) error {
 		return in.inform(a)
 	}
 	kind := ""
-	if k := in.onRecord[a.about()]; k != nil && a.mayAnswer(k) {
+	if k := in.onAbout(a); k != nil && a.mayAnswer(k) {
 		a.payment, kind = k.Payment, k.Kind
 	}
 	in.messages = append(in.messages, a.message(in.s.keys, in.caller.Tenant, in.now))

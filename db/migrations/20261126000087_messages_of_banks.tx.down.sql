@@ -1,0 +1,3 @@
+CREATE UNIQUE INDEX IF NOT EXISTS network_messages_once ON network_messages (tenant, rail, direction, message_id);
+--bun:split
+DROP INDEX IF EXISTS network_messages_once_each;
