@@ -195,6 +195,19 @@ func TestABankUsesUpNoMessageOfAnother(t *testing.T) {
 	s.deliver(t, rails.FedNow, second)
 	s.has(t, 100_000_00+2*25_00, 0)
 	uid := s.newest(t)
+	for _, about := range []*iso20022.CreditTransfer{first, second} { // both ask, too
+		s.deliver(t, rails.FedNow, &iso20022.InformationRequest{
+			Group: s.group(rails.FedNow, 44), CaseID: s.group(rails.FedNow, 44).ID, Original: iso20022.Original{
+				MessageID: about.ID, Type: about.Type(), CreatedAt: about.CreatedAt, UETR: about.UETR,
+			}, OriginalAmount: about.Amount, OriginalDate: about.SettlementDate, Missing: []iso20022.Lack{{Code: "MS01"}},
+			Sender: about.Sender, Receiver: ours,
+		})
+	}
+	var asked int
+	if err := s.DB.NewRaw(`SELECT count(DISTINCT payment) FROM information_requests WHERE tenant = ?`, s.Tenant).
+		Scan(t.Context(), &asked); err != nil || asked != 2 {
+		t.Errorf("%d payments are asked about: %v", asked, err)
+	}
 	recall := &iso20022.Recall{
 		Group: s.group(rails.FedNow, 43), CaseID: "C-1", Reason: iso20022.Reason{Code: "DUPL"},
 		Original: iso20022.Original{
