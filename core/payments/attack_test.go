@@ -3,6 +3,7 @@ package payments_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -288,5 +289,20 @@ func TestSoManyPaymentsWaitForRepair(t *testing.T) {
 	}
 	if all.Wait(); kept.Load() < 500 || kept.Load() > 510 { // those of another lane at the same time do not count
 		t.Errorf("%d wait", kept.Load())
+	}
+}
+
+// A proof looks nothing up payment by payment in what it has summed up, which took the square of their number.
+func TestAProofTakesNoLongerForEachPayment(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	for _, i := range payments.Invariants {
+		var plan []string
+		if err := s.DB.NewRaw("EXPLAIN "+i.Query, s.Tenant).Scan(t.Context(), &plan); err != nil {
+			t.Fatal(i.Name, err)
+		}
+		if text := strings.Join(plan, "\n"); strings.Contains(text, "(SubPlan") {
+			t.Errorf("%s:\n%s", i.Name, text)
+		}
 	}
 }

@@ -29,24 +29,28 @@ var Invariants = []ledger.Invariant{
 	{
 		Name: "I12", Says: "a payment's state fixes where its money is: nowhere yet, held, in clearing, settled, or back", Query: `
 		WITH moved AS (
-		  SELECT j.payment, b.house, d.account, d.currency, sum(d.amount) AS sum
-		  FROM journals AS j JOIN postings AS d ON d.tenant = ?0 AND d.journal = j.id
+		  SELECT q.uid,
+		    sum(d.amount) FILTER (WHERE b.house = 'fx position' AND d.currency = q.currency) AS bought,
+		    sum(d.amount) FILTER (WHERE b.house = 'fx position' AND d.currency = q.sold_currency) AS sold,
+		    sum(d.amount) FILTER (WHERE d.account = q.sender_account) AS payer,
+		    sum(d.amount) FILTER (WHERE d.account = q.receiver_account) AS payee,
+		    sum(d.amount) FILTER (WHERE b.house = 'clearing ' || q.rail) AS clearing,
+		    sum(d.amount) FILTER (WHERE b.house = 'settled ' || q.rail) AS settled
+		  FROM payments AS q JOIN journals AS j ON j.tenant = ?0 AND j.payment = q.uid
+		  JOIN postings AS d ON d.tenant = ?0 AND d.journal = j.id
 		  JOIN balances AS b ON b.tenant = ?0 AND b.account = d.account
-		  WHERE j.tenant = ?0 AND j.kind IN ('payment', 'settlement', 'return') GROUP BY j.payment, b.house, d.account, d.currency
-		), place AS (
+		  WHERE q.tenant = ?0 AND j.kind IN ('payment', 'settlement', 'return') GROUP BY q.uid
+		), held AS (
+		  SELECT payment, sum(amount) AS held FROM holds WHERE tenant = ?0 AND state = 'OPEN' GROUP BY payment
+		), place AS ( -- each joined once: looked up for each payment they would take the square of the payments' number
 		  SELECT p.uid, p.state, p.rail, p.direction, p.entry_type, p.amount, p.returned, p.fee, p.trade,
 		    CASE WHEN p.trade IS NULL THEN p.amount ELSE p.sold END AS pays,
 		    CASE WHEN p.trade IS NULL THEN p.returned ELSE p.sold_returned END AS gets_back,
-		    coalesce((SELECT sum(sum) FROM moved AS m WHERE m.payment = p.uid AND m.house = 'fx position' AND m.currency = p.currency), 0)
-		      AS bought,
-		    coalesce((SELECT sum(sum) FROM moved AS m WHERE m.payment = p.uid AND m.house = 'fx position' AND m.currency = p.sold_currency), 0)
-		      AS sold,
-		    coalesce((SELECT sum(sum) FROM moved AS m WHERE m.payment = p.uid AND m.account = p.sender_account), 0) AS payer,
-		    coalesce((SELECT sum(sum) FROM moved AS m WHERE m.payment = p.uid AND m.account = p.receiver_account), 0) AS payee,
-		    coalesce((SELECT sum(sum) FROM moved AS m WHERE m.payment = p.uid AND m.house = 'clearing ' || p.rail), 0) AS clearing,
-		    coalesce((SELECT sum(sum) FROM moved AS m WHERE m.payment = p.uid AND m.house = 'settled ' || p.rail), 0) AS settled,
-		    coalesce((SELECT sum(amount) FROM holds AS h WHERE h.tenant = ?0 AND h.payment = p.uid AND h.state = 'OPEN'), 0) AS held
-		  FROM payments AS p WHERE p.tenant = ?0
+		    coalesce(m.bought, 0) AS bought, coalesce(m.sold, 0) AS sold, coalesce(m.payer, 0) AS payer,
+		    coalesce(m.payee, 0) AS payee, coalesce(m.clearing, 0) AS clearing, coalesce(m.settled, 0) AS settled,
+		    coalesce(h.held, 0) AS held
+		  FROM payments AS p LEFT JOIN moved AS m ON m.uid = p.uid LEFT JOIN held AS h ON h.payment = p.uid
+		  WHERE p.tenant = ?0
 		)
 		SELECT ?0::bigint AS tenant, 'payment ' || uid AS subject, 'is ' || state || ' ' || direction || ' ' || entry_type || ' on ' || rail || ', of ' ||
 		  amount || ', ' || returned || ' given back; who pays has ' || payer || ', who is paid ' || payee || ', clearing ' || clearing ||
