@@ -13,7 +13,7 @@ func (c *Core) work() []func(context.Context) (int, error) {
 	return []func(context.Context) (int, error){
 		c.Holds.Expire, c.FX.Expire, c.FX.CoverDue, c.Files.Check, c.Files.Pay, c.Waterfalls.Work, c.Sweeps.Work, p.RunRecurrences, p.CarryOutDue, p.SendQueued,
 		p.SealFiles, p.HandOver, p.Receive, p.SettleEntries, p.ExpireExceptions, p.PostEntries,
-		p.ExpireRequests,
+		p.ExpireRequests, c.Alerts.Fire,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"bankgraph/core/accounts"
+	"bankgraph/core/alerts"
 	"bankgraph/core/attention"
 	"bankgraph/core/audit"
 	"bankgraph/core/banks"
@@ -80,6 +81,7 @@ type Core struct {
 	Limits          *limits.Service
 	Ledger          *ledger.Service
 	Holds           *holds.Service
+	Alerts          *alerts.Service
 	VirtualAccounts *virtualaccounts.Service
 	FX              *fx.Service
 	Screening       *screening.Service
@@ -119,6 +121,7 @@ func New(o Options) *Core {
 	c.Fees = fees.New(o.DB, c.Customers, c.Accounts, c.Changes)
 	c.Limits = limits.New(o.DB, c.Customers, c.Changes, o.Now)
 	c.Holds = holds.New(o.DB, c.Customers, c.Changes, c.Clock.Now)
+	c.Alerts = alerts.New(o.DB, c.Customers, c.Changes, c.Clock.Now)
 	c.VirtualAccounts = virtualaccounts.New(o.DB, o.Keys, c.Customers, c.Changes)
 	if o.Market == nil {
 		o.Market = sandbox.Market{}

@@ -12,6 +12,7 @@ import (
 	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/alerts"
 	"bankgraph/core/audit"
 	"bankgraph/core/banks"
 	"bankgraph/core/changes"
@@ -144,7 +145,7 @@ var models = []any{
 	(*accounts.Account)(nil), (*accounts.Sweep)(nil), (*sweeps.Run)(nil), (*signatories.Signatory)(nil), (*fees.Tier)(nil),
 	(*limits.Limit)(nil), (*banks.Bank)(nil), (*banks.Report)(nil),
 	(*ledger.Balance)(nil), (*ledger.Journal)(nil), (*ledger.Posting)(nil),
-	(*holds.Hold)(nil), (*payments.InformationRequest)(nil), (*virtualaccounts.VirtualAccount)(nil), (*virtualaccounts.VirtualPosting)(nil), (*positivepay.Rule)(nil), (*waterfalls.Waterfall)(nil), (*waterfalls.Step)(nil), (*fx.Quote)(nil), (*fx.Trade)(nil), (*webhooks.Webhook)(nil),
+	(*holds.Hold)(nil), (*alerts.Alert)(nil), (*payments.InformationRequest)(nil), (*virtualaccounts.VirtualAccount)(nil), (*virtualaccounts.VirtualPosting)(nil), (*positivepay.Rule)(nil), (*waterfalls.Waterfall)(nil), (*waterfalls.Step)(nil), (*fx.Quote)(nil), (*fx.Trade)(nil), (*webhooks.Webhook)(nil),
 	(*webhooks.Delivery)(nil), (*webhooks.Attempt)(nil),
 }
 

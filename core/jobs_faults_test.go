@@ -9,6 +9,7 @@ import (
 
 	"bankgraph/core"
 	"bankgraph/core/access"
+	"bankgraph/core/alerts"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/files"
@@ -36,6 +37,7 @@ var (
 	expireHolds      job = func(c *core.Core) func(context.Context) (int, error) { return c.Holds.Expire }
 	expireQuotes     job = func(c *core.Core) func(context.Context) (int, error) { return c.FX.Expire }
 	coverTrades      job = func(c *core.Core) func(context.Context) (int, error) { return c.FX.CoverDue }
+	fireAlerts       job = func(c *core.Core) func(context.Context) (int, error) { return c.Alerts.Fire }
 	spreadEvents     job = func(c *core.Core) func(context.Context) (int, error) { return c.Webhooks.Spread }
 )
 
@@ -98,6 +100,7 @@ var jobs = []struct {
 		[]step{{nil, 72 * time.Hour}},
 		expireExceptions,
 	},
+	{"fire a balance alert", crosses, nil, fireAlerts},
 	{"make deliveries of an event", func(b *coretest.Bank, of *customers.Customer) {
 		webhook(b, of)
 		paysInstantly(b, of)
@@ -143,6 +146,13 @@ func coversItself(b *coretest.Bank, of *customers.Customer) {
 	if err != nil {
 		panic(err)
 	}
+}
+
+// crosses leaves two alerts for the balance of an account, which has 1,000.00: one fires, and one is armed.
+func crosses(b *coretest.Bank, of *customers.Customer) {
+	account := b.Account(of)
+	b.BalanceAlert(account, func(a *alerts.Alert) { a.Minor = 1_000_01 })
+	b.BalanceAlert(account, func(a *alerts.Alert) { a.Armed = false })
 }
 
 func isDebited(b *coretest.Bank, of *customers.Customer) {

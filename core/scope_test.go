@@ -12,6 +12,7 @@ import (
 
 	"bankgraph/core"
 	"bankgraph/core/accounts"
+	"bankgraph/core/alerts"
 	"bankgraph/core/audit"
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
@@ -56,6 +57,7 @@ type stocked struct {
 	trade        fx.TradeUID
 	quote        fx.QuoteUID
 	virtual      virtualaccounts.UID
+	alert        alerts.UID
 }
 
 func newStocked(t *testing.T) *stocked {
@@ -99,7 +101,7 @@ func newStocked(t *testing.T) *stocked {
 		status, created_at, expires_at, updated_at, version)
 		VALUES (?, 1, ?, ?, ?, 'ACH', ?, 1, 'USD', '', '', '', '', '', '', now(), '', 'PENDING', now(), now(), now(), 1)`,
 		s.Tenant, s.payment, s.own.UID, s.account.UID, s.rule)
-	s.virtual = s.VirtualAccount(s.account).UID
+	s.virtual, s.alert = s.VirtualAccount(s.account).UID, s.BalanceAlert(s.account).UID
 	s.Exec(`INSERT INTO virtual_postings (tenant, id, virtual_account, customer, account, payment, journal, amount, currency, at)
 		SELECT ?, 1, ?, ?, ?, ?, min(id), 1, 'USD', now() FROM journals WHERE tenant = ?`, s.Tenant, s.virtual, s.own.UID,
 		s.account.UID, s.payment, s.Tenant)
@@ -175,6 +177,7 @@ func (s *stocked) asked(parents []customers.UID) map[reflect.Type]reflect.Value 
 		s.rule,
 		positivepay.Search{},
 		[]virtualaccounts.UID{s.virtual},
+		[]alerts.UID{s.alert},
 		[]virtualaccounts.PostingID{1},
 		virtualaccounts.Search{},
 		virtualaccounts.PostingSearch{},

@@ -17,7 +17,7 @@ var made = map[string]bool{
 	"createCustomer": true, "createUser": true, "createRole": true, "openAccount": true, "addSignatory": true,
 	"addContact": true, "addFeeTier": true, "transferFunds": true, "sendPayment": true,
 	"requestDebit": true, "createWebhook": true, "placeHold": true, "createPositivePayRule": true,
-	"openVirtualAccount": true, "repairPayment": true,
+	"openVirtualAccount": true, "repairPayment": true, "createBalanceAlert": true,
 }
 
 // prompt lists the operations that never wait: suspensions, those that take away access or a payment,

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"bankgraph/core/accounts"
+	"bankgraph/core/alerts"
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/coretest"
@@ -103,6 +104,59 @@ var writes = []struct {
 	{
 		name: "closeVirtualAccount, which is", refused: virtualaccounts.ErrClosed,
 		on: func(b *coretest.Bank) write { return closeVirtualAccount(b, b.Customer(), isClosed) },
+	},
+	{name: "createBalanceAlert", on: func(b *coretest.Bank) write { return createBalanceAlert(b, b.Customer()) }},
+	{
+		name: "createBalanceAlert, to be approved",
+		on:   func(b *coretest.Bank) write { return createBalanceAlert(b, b.Customer(dual)) },
+	},
+	{
+		name: "createBalanceAlert, for an account that is closed", refused: alerts.ErrElsewhere,
+		on: func(b *coretest.Bank) write {
+			return createBalanceAlert(b, b.Customer(), func(a *accounts.Account) { a.Status = accounts.Closed })
+		},
+	},
+	{
+		name: "createBalanceAlert, which there is", refused: alerts.ErrSame,
+		on: func(b *coretest.Bank) write {
+			account := b.Account(b.Customer())
+			b.BalanceAlert(account)
+			return alerting(b, account)
+		},
+	},
+	{
+		name: "createBalanceAlert, one too many", refused: alerts.ErrMany,
+		on: func(b *coretest.Bank) write {
+			account := b.Account(b.Customer())
+			for n := range 10 {
+				b.BalanceAlert(account, func(a *alerts.Alert) { a.Minor = int64(n) })
+			}
+			return alerting(b, account)
+		},
+	},
+	{
+		name: "approveChange, of a balance alert", as: checker,
+		on: func(b *coretest.Bank) write { return approve(b, createBalanceAlert(b, b.Customer(dual))) },
+	},
+	{
+		name: "refuseChange, of a balance alert", as: checker,
+		on: func(b *coretest.Bank) write { return refuse(b, createBalanceAlert(b, b.Customer(dual))) },
+	},
+	{name: "changeBalanceAlert", on: func(b *coretest.Bank) write { return changeBalanceAlert(b, b.Customer()) }},
+	{
+		name: "changeBalanceAlert, to be approved",
+		on:   func(b *coretest.Bank) write { return changeBalanceAlert(b, b.Customer(dual)) },
+	},
+	{
+		name: "changeBalanceAlert, which is deleted", refused: alerts.ErrNotFound,
+		on: func(b *coretest.Bank) write {
+			return changeBalanceAlert(b, b.Customer(), func(a *alerts.Alert) { a.Status = alerts.Deleted })
+		},
+	},
+	{name: "deleteBalanceAlert", on: func(b *coretest.Bank) write { return deleteBalanceAlert(b, b.Customer()) }},
+	{
+		name: "deleteBalanceAlert, to be approved",
+		on:   func(b *coretest.Bank) write { return deleteBalanceAlert(b, b.Customer(dual)) },
 	},
 	{
 		name: "createPositivePayRule",

@@ -44,7 +44,8 @@ var domains = []string{
 	"fault", "ident", "money", "page", "postal", "given", "check", "states", "outside", "access", "seal", "rails",
 	"audit", "events", "clock", "changes", "customers", "roles", "users", "tenants", "issuers", "clients", "banks",
 	"contacts", "accounts", "signatories", "positivepay",
-	"fees", "limits", "ledger", "holds", "virtualaccounts", "fx", "screening", "payments", "sandbox", "files", "waterfalls", "sweeps", "webhooks", "attention",
+	"fees", "limits", "ledger", "holds", "alerts", "virtualaccounts", "fx", "screening", "payments", "sandbox", "files",
+	"waterfalls", "sweeps", "webhooks", "attention",
 	"live", "keysets",
 }
 

@@ -39,7 +39,7 @@ type queryKey struct {
 var sees = map[string]access.Permission{
 	"customer": access.ViewCustomers, "limits": access.ViewCustomers, "feeTier": access.ViewCustomers,
 	"account": access.ViewAccounts, "sweep": access.ViewAccounts, "hold": access.ViewAccounts,
-	"virtualAccount": access.ViewAccounts, "contact": access.ViewContacts,
+	"virtualAccount": access.ViewAccounts, "balanceAlert": access.ViewAccounts, "contact": access.ViewContacts,
 	"signatory": access.ViewSignatories, "user": access.ViewUsers, "role": access.ViewUsers,
 	"payment": access.ViewPayments, "recurrence": access.ViewPayments, "file": access.ViewFiles,
 	"positivePayRule": access.ViewPositiveRules, "webhook": access.ViewWebhooks,

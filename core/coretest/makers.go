@@ -10,6 +10,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/alerts"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
@@ -28,7 +29,7 @@ import (
 )
 
 // numbers counts what the bank has of each kind.
-type numbers struct{ customers, accounts, signatories, tiers, roles, users, payments, rules, virtual int64 }
+type numbers struct{ customers, accounts, signatories, tiers, roles, users, payments, rules, virtual, alerts int64 }
 
 // A maker fills in a plausible row, applies the test's edits, and writes it with everything that belongs to
 // it. Numbers count up from the same start in every bank, so the makers of two banks give twins.
@@ -277,6 +278,26 @@ func (b *Bank) virtualAccount(
 	change(v, edits)
 	b.insert(v)
 	return v
+}
+
+// BalanceAlert makes an armed alert that fires when less than 500.00 is available on an account.
+func (b *Bank) BalanceAlert(on *accounts.Account, edits ...func(*alerts.Alert)) *alerts.Alert {
+	b.t.Helper()
+	b.remember(func(o *Bank) { o.balanceAlert(on, edits...) })
+	return b.balanceAlert(on, edits...)
+}
+
+func (b *Bank) balanceAlert(on *accounts.Account, edits ...func(*alerts.Alert)) *alerts.Alert {
+	b.t.Helper()
+	b.numbers.alerts++
+	a := &alerts.Alert{
+		Tenant: b.Tenant, UID: alerts.UID(b.numbers.alerts), Account: on.UID, Customer: on.Customer, Balance: alerts.Available,
+		Direction: alerts.Below, Minor: 500_00, Currency: on.Currency, Status: alerts.Active, Armed: true, CreatedAt: b.Now(),
+		UpdatedAt: b.Now(), Version: 1,
+	}
+	change(a, edits)
+	b.insert(a)
+	return a
 }
 
 // VirtualNumber returns the number of a virtual account that the makers seal, in the clear.
