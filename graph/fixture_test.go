@@ -362,6 +362,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		   UNION ALL SELECT tenant, customer, 'webhook', uid::text FROM webhooks
 		   UNION ALL SELECT tenant, customer, 'positivePayRule', uid::text FROM positive_pay_rules
 		   UNION ALL SELECT tenant, customer, 'virtualAccount', uid::text FROM virtual_accounts
+		   UNION ALL SELECT tenant, customer, 'balanceAlert', uid::text FROM balance_alerts
 		   UNION ALL SELECT tenant, customer, 'positivePayException', uid::text FROM positive_pay_exceptions) AS o
 		 JOIN customers AS c ON c.tenant = o.tenant AND c.uid = o.customer, generate_series(0, 1) AS twice
 		 WHERE o.tenant = ?0 AND o.customer BETWEEN ?1 AND ?2`,

@@ -7,6 +7,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"bankgraph/core"
+	"bankgraph/core/accounts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/files"
@@ -60,6 +61,22 @@ var subscriptions = map[string]subscription{
 				return nil, err
 			}
 			return &model.FileChange{Told: model.ToldOf(change), File: row}, nil
+		},
+	},
+	"balanceAlertFired": {
+		open: func(ctx context.Context, c *core.Core, a arguments) (*live.Listener, error) {
+			customer, uid, since, err := a.heard("account")
+			if err != nil {
+				return nil, err
+			}
+			return c.Live.BalanceAlerts(ctx, customers.UID(customer), accounts.UID(uid), since)
+		},
+		read: func(ctx context.Context, f graphql.CollectedField, change *live.Change) (any, error) {
+			row, err := accountKind.told(ctx, accounts.UID(change.UID), f, "account")
+			if row == nil {
+				return nil, err
+			}
+			return &model.BalanceAlertChange{Told: model.ToldOf(change), Account: row}, nil
 		},
 	},
 }
@@ -208,5 +225,11 @@ func (unlistened) PaymentChanged(
 }
 
 func (unlistened) FileChanged(context.Context, *int64, *int64, *string) (<-chan *model.FileChange, error) {
+	return nil, errOneField
+}
+
+func (unlistened) BalanceAlertFired(
+	context.Context, *int64, *int64, *string,
+) (<-chan *model.BalanceAlertChange, error) {
 	return nil, errOneField
 }

@@ -273,6 +273,7 @@ func TestWhoseRightsEndHearsNoMore(t *testing.T) {
 // subscribing are the permissions that subscriptions need.
 var subscribing = map[string]access.Permission{
 	"paymentChanged": access.ViewPayments, "fileChanged": access.ViewFiles,
+	"balanceAlertFired": access.ViewAccounts,
 }
 
 func TestSubscriptionsNeedTheirPermission(t *testing.T) {

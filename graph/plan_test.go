@@ -147,6 +147,11 @@ func ways() map[string][]string {
 	ways["Quote"] = []string{
 		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { trades(first: 2) { nodes { quote { %%s } } } } }`, star),
 	}
+	ways["BalanceAlert"] = []string{
+		fmt.Sprintf(`{ account(by: {uid: "%d"}) { balanceAlerts(first: 2) { nodes { %%s } } } }`, accountOf(star, 0)),
+		fmt.Sprintf(`{ node(id: "%s") { ... on BalanceAlert { %%s } } }`, nodes["BalanceAlert"].id(star, 1)),
+		`{ customers(first: 3) { nodes { accounts(first: 1) { nodes { balanceAlerts(last: 1) { edges { node { %s } } } } } } } }`,
+	}
 	ways["VirtualTransaction"] = []string{
 		fmt.Sprintf(`{ virtualAccount(by: {uid: "%s"}) { transactions(first: 2) { nodes { %%s } } } }`, virtualOf(star, 0)),
 		fmt.Sprintf(`{ node(id: "%s") { ... on VirtualTransaction { %%s } } }`, nodes["VirtualTransaction"].id(star, 1)),

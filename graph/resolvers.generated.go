@@ -5,6 +5,7 @@ package graph
 import (
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/alerts"
 	"bankgraph/core/attention"
 	"bankgraph/core/audit"
 	"bankgraph/core/banks"
@@ -56,6 +57,10 @@ func (accountResolver) Sweeps(ctx context.Context, obj *accounts.Account) ([]*ac
 	return related[[]*accounts.Sweep](ctx, obj)
 }
 
+func (accountResolver) BalanceAlerts(ctx context.Context, obj *accounts.Account, first *int32, after *string, last *int32, before *string) (*model.Connection[alerts.Alert], error) {
+	return related[*model.Connection[alerts.Alert]](ctx, obj)
+}
+
 func (accountResolver) History(ctx context.Context, obj *accounts.Account, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error) {
 	return related[*model.Connection[audit.Entry]](ctx, obj)
 }
@@ -98,6 +103,22 @@ type auditEntryResolver struct{}
 
 func (auditEntryResolver) Customer(ctx context.Context, obj *audit.Entry) (*customers.Customer, error) {
 	return related[*customers.Customer](ctx, obj)
+}
+
+func (r *Resolver) BalanceAlert() generated.BalanceAlertResolver { return balanceAlertResolver{} }
+
+type balanceAlertResolver struct{}
+
+func (balanceAlertResolver) Customer(ctx context.Context, obj *alerts.Alert) (*customers.Customer, error) {
+	return related[*customers.Customer](ctx, obj)
+}
+
+func (balanceAlertResolver) Account(ctx context.Context, obj *alerts.Alert) (*accounts.Account, error) {
+	return related[*accounts.Account](ctx, obj)
+}
+
+func (balanceAlertResolver) History(ctx context.Context, obj *alerts.Alert, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error) {
+	return related[*model.Connection[audit.Entry]](ctx, obj)
 }
 
 func (r *Resolver) BookEntry() generated.BookEntryResolver { return bookEntryResolver{} }

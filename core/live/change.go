@@ -1,4 +1,5 @@
-// Package live tells of changes of payments and files as they happen, to those who see them.
+// Package live tells of changes of payments and files, and of balance alerts, as they happen, to those who see
+// them.
 package live
 
 import (
@@ -10,7 +11,7 @@ import (
 	"bankgraph/core/fault"
 )
 
-// Change says that a payment or a file changed. Its reader reads the object again.
+// Change says that a payment or a file changed, or that an alert of an account has fired. Its reader reads the object again.
 type Change struct {
 	Cursor  events.Cursor
 	At      time.Time
@@ -61,12 +62,13 @@ func (r *row) seenBy(caller access.Caller) bool {
 type wish struct {
 	caller   access.Caller
 	object   string
-	uid      int64 // 0: any
-	customer int64 // 0: any
+	kind     string // of the change; "": any
+	uid      int64  // 0: any
+	customer int64  // 0: any
 }
 
 func (w *wish) fits(r *row) bool {
-	return r.Object == w.object && r.UID != 0 && (w.uid == 0 || r.UID == w.uid) &&
+	return r.Object == w.object && (w.kind == "" || r.Kind == w.kind) && r.UID != 0 && (w.uid == 0 || r.UID == w.uid) &&
 		(w.customer == 0 || r.of(w.customer)) && r.seenBy(w.caller)
 }
 

@@ -11,6 +11,8 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/alerts"
 	"bankgraph/core/customers"
 	"bankgraph/core/events"
 	"bankgraph/core/files"
@@ -43,6 +45,7 @@ func New(d *db.DB) *Service { return &Service{db: d, feeds: map[access.Tenant]*f
 const (
 	payment = "payment"
 	file    = "file"
+	account = "account"
 )
 
 // Payments listens to changes of payments that the caller sees: of one customer, as who pays or is paid, or
@@ -54,7 +57,7 @@ func (s *Service) Payments(
 	if err != nil {
 		return nil, err
 	}
-	return s.listen(ctx, wish{caller, payment, int64(uid), int64(customer)}, since)
+	return s.listen(ctx, wish{caller: caller, object: payment, uid: int64(uid), customer: int64(customer)}, since)
 }
 
 // Files listens to changes of bulk files, as Payments does.
@@ -65,7 +68,21 @@ func (s *Service) Files(
 	if err != nil {
 		return nil, err
 	}
-	return s.listen(ctx, wish{caller, file, int64(uid), int64(customer)}, since)
+	return s.listen(ctx, wish{caller: caller, object: file, uid: int64(uid), customer: int64(customer)}, since)
+}
+
+// BalanceAlerts listens to balance alerts that fire, as Payments does: of the accounts of one customer, or of
+// one account. The changes name the account.
+func (s *Service) BalanceAlerts(
+	ctx context.Context, customer customers.UID, uid accounts.UID, since string,
+) (*Listener, error) {
+	caller, err := access.Require(ctx, access.ViewAccounts)
+	if err != nil {
+		return nil, err
+	}
+	return s.listen(ctx, wish{
+		caller: caller, object: account, kind: alerts.EventKind, uid: int64(uid), customer: int64(customer),
+	}, since)
 }
 
 // Listeners is how many in this process listen to a bank.

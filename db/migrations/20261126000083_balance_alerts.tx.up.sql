@@ -18,7 +18,7 @@ CREATE TABLE balance_alerts (
   updated_at    timestamptz NOT NULL,
   version       int NOT NULL,
   PRIMARY KEY (tenant, uid),
-  CONSTRAINT balance_alerts_account FOREIGN KEY (tenant, account) REFERENCES balances (tenant, account),
+  CONSTRAINT balance_alerts_account FOREIGN KEY (tenant, account) REFERENCES accounts (tenant, uid),
   CONSTRAINT balance_alerts_customer FOREIGN KEY (tenant, customer) REFERENCES customers (tenant, uid),
   CONSTRAINT balance_alerts_fired CHECK ((fired_at IS NULL) = (fired_balance IS NULL))
 );

@@ -65,10 +65,13 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.TradeDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputCancelTradeInput(ctx, nil, v) },
 	reflect.TypeFor[customers.Ceiling]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputCeilingInput(ctx, nil, v) },
 	reflect.TypeFor[model.AccountDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeAccountInput(ctx, nil, v) },
-	reflect.TypeFor[model.ContactDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
-	reflect.TypeFor[model.CustomerDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeCustomerInput(ctx, nil, v) },
-	reflect.TypeFor[model.FeeTierDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeFeeTierInput(ctx, nil, v) },
-	reflect.TypeFor[model.LimitsDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeLimitsInput(ctx, nil, v) },
+	reflect.TypeFor[model.BalanceAlertDraft](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputChangeBalanceAlertInput(ctx, nil, v)
+	},
+	reflect.TypeFor[model.ContactDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
+	reflect.TypeFor[model.CustomerDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeCustomerInput(ctx, nil, v) },
+	reflect.TypeFor[model.FeeTierDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeFeeTierInput(ctx, nil, v) },
+	reflect.TypeFor[model.LimitsDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeLimitsInput(ctx, nil, v) },
 	reflect.TypeFor[model.PositivePayRuleDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputChangePositivePayRuleInput(ctx, nil, v)
 	},
@@ -85,9 +88,12 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.VirtualAccountDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputCloseVirtualAccountInput(ctx, nil, v)
 	},
-	reflect.TypeFor[contacts.BankDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
-	reflect.TypeFor[contacts.Search]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
-	reflect.TypeFor[model.TradeDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputCoverTradeInput(ctx, nil, v) },
+	reflect.TypeFor[contacts.BankDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
+	reflect.TypeFor[contacts.Search]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
+	reflect.TypeFor[model.TradeDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputCoverTradeInput(ctx, nil, v) },
+	reflect.TypeFor[model.BalanceAlertDraft](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputCreateBalanceAlertInput(ctx, nil, v)
+	},
 	reflect.TypeFor[model.CustomerDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateCustomerInput(ctx, nil, v) },
 	reflect.TypeFor[model.PositivePayRuleDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputCreatePositivePayRuleInput(ctx, nil, v)
@@ -102,6 +108,9 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 		return unmarshalInputDecidePositivePayExceptionsInput(ctx, nil, v)
 	},
 	reflect.TypeFor[model.AccountDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputDeleteAccountInput(ctx, nil, v) },
+	reflect.TypeFor[model.BalanceAlertDraft](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputDeleteBalanceAlertInput(ctx, nil, v)
+	},
 	reflect.TypeFor[model.PositivePayRuleDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputDeletePositivePayRuleInput(ctx, nil, v)
 	},
@@ -241,10 +250,13 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"CancelTradeInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputCancelTradeInput(ctx, nil, v) },
 	"CeilingInput":          func(ctx context.Context, v any) (any, error) { return unmarshalInputCeilingInput(ctx, nil, v) },
 	"ChangeAccountInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeAccountInput(ctx, nil, v) },
-	"ChangeContactInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
-	"ChangeCustomerInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeCustomerInput(ctx, nil, v) },
-	"ChangeFeeTierInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeFeeTierInput(ctx, nil, v) },
-	"ChangeLimitsInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeLimitsInput(ctx, nil, v) },
+	"ChangeBalanceAlertInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputChangeBalanceAlertInput(ctx, nil, v)
+	},
+	"ChangeContactInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
+	"ChangeCustomerInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeCustomerInput(ctx, nil, v) },
+	"ChangeFeeTierInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeFeeTierInput(ctx, nil, v) },
+	"ChangeLimitsInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeLimitsInput(ctx, nil, v) },
 	"ChangePositivePayRuleInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputChangePositivePayRuleInput(ctx, nil, v)
 	},
@@ -261,9 +273,12 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"CloseVirtualAccountInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputCloseVirtualAccountInput(ctx, nil, v)
 	},
-	"ContactBankInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
-	"ContactFilter":       func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
-	"CoverTradeInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputCoverTradeInput(ctx, nil, v) },
+	"ContactBankInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
+	"ContactFilter":    func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
+	"CoverTradeInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputCoverTradeInput(ctx, nil, v) },
+	"CreateBalanceAlertInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputCreateBalanceAlertInput(ctx, nil, v)
+	},
 	"CreateCustomerInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateCustomerInput(ctx, nil, v) },
 	"CreatePositivePayRuleInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputCreatePositivePayRuleInput(ctx, nil, v)
@@ -278,6 +293,9 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 		return unmarshalInputDecidePositivePayExceptionsInput(ctx, nil, v)
 	},
 	"DeleteAccountInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputDeleteAccountInput(ctx, nil, v) },
+	"DeleteBalanceAlertInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputDeleteBalanceAlertInput(ctx, nil, v)
+	},
 	"DeletePositivePayRuleInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputDeletePositivePayRuleInput(ctx, nil, v)
 	},

@@ -3,6 +3,7 @@
 package generated
 
 import (
+	"bankgraph/core/accounts"
 	"bankgraph/core/files"
 	"bankgraph/core/payments"
 	"bankgraph/graph/model"
@@ -22,11 +23,42 @@ import (
 type SubscriptionResolver interface {
 	PaymentChanged(ctx context.Context, customer *int64, payment *int64, since *string) (<-chan *model.PaymentChange, error)
 	FileChanged(ctx context.Context, customer *int64, file *int64, since *string) (<-chan *model.FileChange, error)
+	BalanceAlertFired(ctx context.Context, customer *int64, account *int64, since *string) (<-chan *model.BalanceAlertChange, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
 
 // region    ***************************** args.gotpl *****************************
+
+func field_Subscription_balanceAlertFired_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "customer",
+		func(ctx context.Context, v any) (*int64, error) {
+			return unmarshalOUID2ᚖint64(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["customer"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "account",
+		func(ctx context.Context, v any) (*int64, error) {
+			return unmarshalOUID2ᚖint64(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["account"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "since",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["since"] = arg2
+	return args, nil
+}
 
 func field_Subscription_fileChanged_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
@@ -91,6 +123,130 @@ func field_Subscription_paymentChanged_args(ctx context.Context, ec *executionCo
 // endregion ***************************** args.gotpl *****************************
 
 // region    **************************** field.gotpl *****************************
+
+func _BalanceAlertChange_cursor(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.BalanceAlertChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_BalanceAlertChange_cursor(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_BalanceAlertChange_cursor(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BalanceAlertChange", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _BalanceAlertChange_at(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.BalanceAlertChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_BalanceAlertChange_at(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.At, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return marshalNDateTime2timeᚐTime(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_BalanceAlertChange_at(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BalanceAlertChange", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func _BalanceAlertChange_action(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.BalanceAlertChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_BalanceAlertChange_action(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Action, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_BalanceAlertChange_action(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BalanceAlertChange", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _BalanceAlertChange_version(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.BalanceAlertChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_BalanceAlertChange_version(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int32) graphql.Marshaler {
+			return marshalNInt2int32(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_BalanceAlertChange_version(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BalanceAlertChange", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func _BalanceAlertChange_account(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.BalanceAlertChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_BalanceAlertChange_account(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Account, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *accounts.Account) graphql.Marshaler {
+			return marshalNAccount2ᚖbankgraphᚋcoreᚋaccountsᚐAccount(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_BalanceAlertChange_account(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "BalanceAlertChange",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Account(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
 
 func _FileChange_cursor(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.FileChange) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -428,6 +584,50 @@ func fieldContext_Subscription_fileChanged(ctx context.Context, ec *executionCon
 	return fc, nil
 }
 
+func _Subscription_balanceAlertFired(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
+	return graphql.ResolveFieldStream(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Subscription_balanceAlertFired(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Subscription().BalanceAlertFired(ctx, fc.Args["customer"].(*int64), fc.Args["account"].(*int64), fc.Args["since"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.BalanceAlertChange) graphql.Marshaler {
+			return marshalNBalanceAlertChange2ᚖbankgraphᚋgraphᚋmodelᚐBalanceAlertChange(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_Subscription_balanceAlertFired(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Subscription",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_BalanceAlertChange(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Subscription_balanceAlertFired_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
@@ -439,6 +639,64 @@ func fieldContext_Subscription_fileChanged(ctx context.Context, ec *executionCon
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
+
+var balanceAlertChangeImplementors = []string{"BalanceAlertChange"}
+
+func _BalanceAlertChange(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.BalanceAlertChange) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, balanceAlertChangeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("BalanceAlertChange")
+		case "cursor":
+			out.Values[i] = _BalanceAlertChange_cursor(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "at":
+			out.Values[i] = _BalanceAlertChange_at(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "action":
+			out.Values[i] = _BalanceAlertChange_action(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = _BalanceAlertChange_version(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "account":
+			out.Values[i] = _BalanceAlertChange_account(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
 
 var fileChangeImplementors = []string{"FileChange"}
 
@@ -573,6 +831,8 @@ func _Subscription(ctx context.Context, ec *executionContext, sel ast.SelectionS
 		return _Subscription_paymentChanged(ctx, ec, fields[0])
 	case "fileChanged":
 		return _Subscription_fileChanged(ctx, ec, fields[0])
+	case "balanceAlertFired":
+		return _Subscription_balanceAlertFired(ctx, ec, fields[0])
 	default:
 		panic("unknown field " + strconv.Quote(fields[0].Name))
 	}
@@ -581,6 +841,16 @@ func _Subscription(ctx context.Context, ec *executionContext, sel ast.SelectionS
 // endregion **************************** object.gotpl ****************************
 
 // region    ***************************** type.gotpl *****************************
+
+func marshalNBalanceAlertChange2ᚖbankgraphᚋgraphᚋmodelᚐBalanceAlertChange(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.BalanceAlertChange) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return _BalanceAlertChange(ctx, ec, sel, v)
+}
 
 func marshalNFileChange2ᚖbankgraphᚋgraphᚋmodelᚐFileChange(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.FileChange) graphql.Marshaler {
 	if v == nil {

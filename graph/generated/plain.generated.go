@@ -5,6 +5,7 @@ package generated
 import (
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/alerts"
 	"bankgraph/core/audit"
 	"bankgraph/core/banks"
 	"bankgraph/core/changes"
@@ -980,6 +981,170 @@ var Plain = map[string]map[string]direct.Field{
 		"node": {
 			One: func(o any) any {
 				if v := o.(*model.Edge[audit.Entry]).Node; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+	},
+	"BalanceAlert": {
+		"id": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBalanceAlertID(b, o.(*alerts.Alert).UID)
+			},
+		},
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBalanceAlertUID(b, o.(*alerts.Alert).UID)
+			},
+		},
+		"balance": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNBalanceAlertBalance2bankgraphᚋcoreᚋalertsᚐBalanceF[o.(*alerts.Alert).Balance])
+			},
+		},
+		"direction": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNBalanceAlertDirection2bankgraphᚋcoreᚋalertsᚐDirectionF[o.(*alerts.Alert).Direction])
+			},
+		},
+		"threshold": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*alerts.Alert).Threshold())
+			},
+		},
+		"currency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*alerts.Alert).Currency)
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNBalanceAlertStatus2bankgraphᚋcoreᚋalertsᚐStatusF[o.(*alerts.Alert).Status])
+			},
+		},
+		"armed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*alerts.Alert).Armed)
+			},
+		},
+		"firedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*alerts.Alert).FiredAt
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
+			},
+		},
+		"firedBalance": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*alerts.Alert).Fired()
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendAmount(b, *v)
+			},
+		},
+		"createdAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*alerts.Alert).CreatedAt)
+			},
+		},
+		"updatedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*alerts.Alert).UpdatedAt)
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*alerts.Alert).Version)
+			},
+		},
+	},
+	"BalanceAlertChange": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.BalanceAlertChange).Cursor)
+			},
+		},
+		"at": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*model.BalanceAlertChange).At)
+			},
+		},
+		"action": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.BalanceAlertChange).Action)
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*model.BalanceAlertChange).Version)
+			},
+		},
+		"account": {
+			One: func(o any) any {
+				if v := o.(*model.BalanceAlertChange).Account; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+	},
+	"BalanceAlertConnection": {
+		"edges": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[alerts.Alert]).Edges()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"nodes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[alerts.Alert]).Nodes()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"pageInfo": {
+			One: func(o any) any {
+				if v := o.(*model.Connection[alerts.Alert]).PageInfo(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"totalCount": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[alerts.Alert]).TotalCount(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendInt(b, v), nil
+			},
+		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[alerts.Alert]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
+	},
+	"BalanceAlertEdge": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[alerts.Alert]).Cursor())
+			},
+		},
+		"node": {
+			One: func(o any) any {
+				if v := o.(*model.Edge[alerts.Alert]).Node; v != nil {
 					return v
 				}
 				return nil
@@ -5939,6 +6104,10 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*audit.Entry]():                                      "AuditEntry",
 	reflect.TypeFor[*model.Connection[audit.Entry]]():                    "AuditEntryConnection",
 	reflect.TypeFor[*model.Edge[audit.Entry]]():                          "AuditEntryEdge",
+	reflect.TypeFor[*alerts.Alert]():                                     "BalanceAlert",
+	reflect.TypeFor[*model.BalanceAlertChange]():                         "BalanceAlertChange",
+	reflect.TypeFor[*model.Connection[alerts.Alert]]():                   "BalanceAlertConnection",
+	reflect.TypeFor[*model.Edge[alerts.Alert]]():                         "BalanceAlertEdge",
 	reflect.TypeFor[*accounts.Balances]():                                "Balances",
 	reflect.TypeFor[*banks.Bank]():                                       "Bank",
 	reflect.TypeFor[*model.Connection[banks.Bank]]():                     "BankConnection",
@@ -6082,6 +6251,9 @@ var GoFields = map[string]map[string]string{
 		"uid":       "ID",
 		"objectUid": "UID",
 		"requestId": "Request",
+	},
+	"BalanceAlert": {
+		"id": "UID",
 	},
 	"Bank": {
 		"id":          "UID",

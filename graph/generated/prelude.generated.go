@@ -4,6 +4,7 @@ package generated
 
 import (
 	"bankgraph/core/accounts"
+	"bankgraph/core/alerts"
 	"bankgraph/core/audit"
 	"bankgraph/core/banks"
 	"bankgraph/core/changes"
@@ -1619,6 +1620,22 @@ func unmarshalNID2bankgraphᚋcoreᚋaccountsᚐUID(ctx context.Context, ec *exe
 func marshalNID2bankgraphᚋcoreᚋaccountsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v accounts.UID) graphql.Marshaler {
 	_ = sel
 	res := scalar.MarshalAccountID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNID2bankgraphᚋcoreᚋalertsᚐUID(ctx context.Context, ec *executionContext, v any) (alerts.UID, error) {
+	res, err := scalar.UnmarshalBalanceAlertID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNID2bankgraphᚋcoreᚋalertsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v alerts.UID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalBalanceAlertID(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")

@@ -24,6 +24,7 @@ type ResolverRoot interface {
 	Account() AccountResolver
 	Approval() ApprovalResolver
 	AuditEntry() AuditEntryResolver
+	BalanceAlert() BalanceAlertResolver
 	BookEntry() BookEntryResolver
 	BulkFile() BulkFileResolver
 	BulkFileLine() BulkFileLineResolver
@@ -112,6 +113,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputCancelTradeInput,
 		unmarshalInputCeilingInput,
 		unmarshalInputChangeAccountInput,
+		unmarshalInputChangeBalanceAlertInput,
 		unmarshalInputChangeContactInput,
 		unmarshalInputChangeCustomerInput,
 		unmarshalInputChangeFeeTierInput,
@@ -129,6 +131,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputContactBankInput,
 		unmarshalInputContactFilter,
 		unmarshalInputCoverTradeInput,
+		unmarshalInputCreateBalanceAlertInput,
 		unmarshalInputCreateCustomerInput,
 		unmarshalInputCreatePositivePayRuleInput,
 		unmarshalInputCreateRoleInput,
@@ -139,6 +142,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputCustomerFilter,
 		unmarshalInputDecidePositivePayExceptionsInput,
 		unmarshalInputDeleteAccountInput,
+		unmarshalInputDeleteBalanceAlertInput,
 		unmarshalInputDeletePositivePayRuleInput,
 		unmarshalInputDeleteWebhookInput,
 		unmarshalInputDisableWebhookInput,
@@ -861,6 +865,196 @@ input ExternalAccountInput {
   id: String
   "The provider's token. It is kept sealed and never shown."
   token: String
+}
+`, BuiltIn: false},
+	{Name: "../schema/alerts.graphqls", Input: `extend type Account {
+  "What is to be told of the account's balance, in the order in which it was asked for: at most 10."
+  balanceAlerts(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+  ): BalanceAlertConnection
+}
+
+"Which balance of an account is watched."
+enum BalanceAlertBalance {
+  "What can be spent: ledger less what is held."
+  AVAILABLE
+  "What is booked."
+  LEDGER
+}
+
+"Which way the balance goes when an alert fires."
+enum BalanceAlertDirection {
+  "Below the threshold."
+  BELOW
+  "Above the threshold."
+  ABOVE
+}
+
+"The state of a balance alert. Only an ACTIVE one fires."
+enum BalanceAlertStatus {
+  "Waits for a second person."
+  PENDING_APPROVAL
+  "Fires when the balance crosses the threshold."
+  ACTIVE
+}
+
+"Tells when the balance of an account falls below a threshold, or rises above it. It fires once, and again only after the balance has come back: to the threshold or beyond it. The bank looks every two seconds; what goes and comes back in between is not told. It is told by the subscription balanceAlertFired, in the feed of the bank's events as balanceAlert of the account, and in the alert's history."
+type BalanceAlert implements Node {
+  "The global id."
+  id: ID!
+  "The alert's number."
+  uid: UID!
+  "Whose account it is; null if the caller may not see customers."
+  customer: Customer
+  "The account whose balance is watched."
+  account: Account
+  "Which balance."
+  balance: BalanceAlertBalance!
+  "Which way it goes when the alert fires."
+  direction: BalanceAlertDirection!
+  "What the balance is compared with. At the threshold itself it is neither below nor above."
+  threshold: Amount!
+  "The currency of the account."
+  currency: Currency!
+  "The state of the alert."
+  status: BalanceAlertStatus!
+  "Whether it fires with the next crossing; false from then until the balance has come back."
+  armed: Boolean!
+  "When it fired last, by the bank's clock; null if it never has."
+  firedAt: DateTime
+  "What the balance was then."
+  firedBalance: Amount
+  "Who did what to the alert, and when it fired, newest first."
+  history(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+  ): AuditEntryConnection
+  "When it was made."
+  createdAt: DateTime!
+  "When somebody last changed it."
+  updatedAt: DateTime!
+  "Counts the changes, from 1. A mutation that gives another version is refused."
+  version: Int!
+}
+
+extend type Mutation {
+  "Makes a balance alert for an account of the bank's own books. It is armed unless the balance is beyond the threshold already: then it is once the balance has come back. If the customer's settings ask for dual approval, it is PENDING_APPROVAL until a second person has approved."
+  createBalanceAlert("The alert." input: CreateBalanceAlertInput!): CreateBalanceAlertPayload
+  "Changes a balance alert, and arms it as createBalanceAlert does; its account stays. If the customer's settings ask for dual approval, the change waits for a second person."
+  changeBalanceAlert("What to change." input: ChangeBalanceAlertInput!): ChangeBalanceAlertPayload
+  "Deletes a balance alert for good. If the customer's settings ask for dual approval, that waits for a second person."
+  deleteBalanceAlert("Which alert." input: DeleteBalanceAlertInput!): DeleteBalanceAlertPayload
+}
+
+"A balance alert to be made."
+input CreateBalanceAlertInput {
+  "The account, by its number in the bank's books."
+  account: UID!
+  "Which balance is watched."
+  balance: BalanceAlertBalance!
+  "Which way it goes when the alert fires."
+  direction: BalanceAlertDirection!
+  "What the balance is compared with, in the account's currency; it may be below zero."
+  threshold: Amount!
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to createBalanceAlert."
+type CreateBalanceAlertPayload {
+  "The alert; PENDING_APPROVAL while it waits for approval."
+  balanceAlert: BalanceAlert
+  "The approval that the change waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"A change of a balance alert. Absent fields stay as they are."
+input ChangeBalanceAlertInput {
+  "The alert's number."
+  uid: UID!
+  "Which balance is watched."
+  balance: BalanceAlertBalance
+  "Which way it goes when the alert fires."
+  direction: BalanceAlertDirection
+  "What the balance is compared with, in the account's currency."
+  threshold: Amount
+  "The version that was read. If the alert has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to changeBalanceAlert."
+type ChangeBalanceAlertPayload {
+  "The alert; unchanged while the change waits for approval."
+  balanceAlert: BalanceAlert
+  "The approval that the change waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which balance alert to delete."
+input DeleteBalanceAlertInput {
+  "The alert's number."
+  uid: UID!
+  "The version that was read. If the alert has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to deleteBalanceAlert."
+type DeleteBalanceAlertPayload {
+  "The number of the alert."
+  uid: UID!
+  "The approval that the change waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"A page of balance alerts."
+type BalanceAlertConnection {
+  "The rows with their cursors."
+  edges: [BalanceAlertEdge!]!
+  "The rows."
+  nodes: [BalanceAlert!]!
+  "The page's position in the list."
+  pageInfo: PageInfo!
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
+  totalCount: Int!
+  "Whether totalCount is exact."
+  totalCountIsExact: Boolean!
+}
+
+"A balance alert in a list."
+type BalanceAlertEdge {
+  "The row's cursor, for after and before."
+  cursor: String!
+  "The alert."
+  node: BalanceAlert!
 }
 `, BuiltIn: false},
 	{Name: "../schema/approvals.graphqls", Input: `extend type Query {
@@ -3855,6 +4049,15 @@ type Subscription {
     "First what came after this cursor, of an earlier answer; from now on if there is none."
     since: String
   ): FileChange!
+  "Tells of each balance alert that fires. Asks for the same as accounts."
+  balanceAlertFired(
+    "Only accounts of this customer."
+    customer: UID
+    "Only this account."
+    account: UID
+    "First what came after this cursor, of an earlier answer; from now on if there is none."
+    since: String
+  ): BalanceAlertChange!
 }
 
 "One change of a payment."
@@ -3883,6 +4086,20 @@ type FileChange {
   version: Int!
   "The file as it is now; where changes come fast, it may be further than this one."
   file: BulkFile!
+}
+
+"One time that a balance alert fired."
+type BalanceAlertChange {
+  "The change's place in the feed of the bank's events, for since."
+  cursor: String!
+  "When it happened."
+  at: DateTime!
+  "The kind of the event: balanceAlert."
+  action: String!
+  "The version of the account then."
+  version: Int!
+  "The account as it is now. Which of its alerts has fired, and at what balance, their firedAt and firedBalance say."
+  account: Account!
 }
 `, BuiltIn: false},
 	{Name: "../schema/payments.graphqls", Input: `extend type Query {
@@ -7968,6 +8185,8 @@ func childFields_Account(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Account_updatedAt(ctx, ec, field)
 	case "version":
 		return fieldContext_Account_version(ctx, ec, field)
+	case "balanceAlerts":
+		return fieldContext_Account_balanceAlerts(ctx, ec, field)
 	case "history":
 		return fieldContext_Account_history(ctx, ec, field)
 	case "holds":
@@ -8404,6 +8623,86 @@ func childFields_AuditEntryEdge(ctx context.Context, ec *executionContext, field
 	return nil, fmt.Errorf("no field named %q was found under type AuditEntryEdge", field.Name)
 }
 
+func childFields_BalanceAlert(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return fieldContext_BalanceAlert_id(ctx, ec, field)
+	case "uid":
+		return fieldContext_BalanceAlert_uid(ctx, ec, field)
+	case "customer":
+		return fieldContext_BalanceAlert_customer(ctx, ec, field)
+	case "account":
+		return fieldContext_BalanceAlert_account(ctx, ec, field)
+	case "balance":
+		return fieldContext_BalanceAlert_balance(ctx, ec, field)
+	case "direction":
+		return fieldContext_BalanceAlert_direction(ctx, ec, field)
+	case "threshold":
+		return fieldContext_BalanceAlert_threshold(ctx, ec, field)
+	case "currency":
+		return fieldContext_BalanceAlert_currency(ctx, ec, field)
+	case "status":
+		return fieldContext_BalanceAlert_status(ctx, ec, field)
+	case "armed":
+		return fieldContext_BalanceAlert_armed(ctx, ec, field)
+	case "firedAt":
+		return fieldContext_BalanceAlert_firedAt(ctx, ec, field)
+	case "firedBalance":
+		return fieldContext_BalanceAlert_firedBalance(ctx, ec, field)
+	case "history":
+		return fieldContext_BalanceAlert_history(ctx, ec, field)
+	case "createdAt":
+		return fieldContext_BalanceAlert_createdAt(ctx, ec, field)
+	case "updatedAt":
+		return fieldContext_BalanceAlert_updatedAt(ctx, ec, field)
+	case "version":
+		return fieldContext_BalanceAlert_version(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BalanceAlert", field.Name)
+}
+
+func childFields_BalanceAlertChange(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_BalanceAlertChange_cursor(ctx, ec, field)
+	case "at":
+		return fieldContext_BalanceAlertChange_at(ctx, ec, field)
+	case "action":
+		return fieldContext_BalanceAlertChange_action(ctx, ec, field)
+	case "version":
+		return fieldContext_BalanceAlertChange_version(ctx, ec, field)
+	case "account":
+		return fieldContext_BalanceAlertChange_account(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BalanceAlertChange", field.Name)
+}
+
+func childFields_BalanceAlertConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return fieldContext_BalanceAlertConnection_edges(ctx, ec, field)
+	case "nodes":
+		return fieldContext_BalanceAlertConnection_nodes(ctx, ec, field)
+	case "pageInfo":
+		return fieldContext_BalanceAlertConnection_pageInfo(ctx, ec, field)
+	case "totalCount":
+		return fieldContext_BalanceAlertConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_BalanceAlertConnection_totalCountIsExact(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BalanceAlertConnection", field.Name)
+}
+
+func childFields_BalanceAlertEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_BalanceAlertEdge_cursor(ctx, ec, field)
+	case "node":
+		return fieldContext_BalanceAlertEdge_node(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BalanceAlertEdge", field.Name)
+}
+
 func childFields_Balances(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "currency":
@@ -8754,6 +9053,18 @@ func childFields_ChangeAccountPayload(ctx context.Context, ec *executionContext,
 	return nil, fmt.Errorf("no field named %q was found under type ChangeAccountPayload", field.Name)
 }
 
+func childFields_ChangeBalanceAlertPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "balanceAlert":
+		return fieldContext_ChangeBalanceAlertPayload_balanceAlert(ctx, ec, field)
+	case "approval":
+		return fieldContext_ChangeBalanceAlertPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ChangeBalanceAlertPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChangeBalanceAlertPayload", field.Name)
+}
+
 func childFields_ChangeContactPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "contact":
@@ -9042,6 +9353,18 @@ func childFields_CoverTradePayload(ctx context.Context, ec *executionContext, fi
 	return nil, fmt.Errorf("no field named %q was found under type CoverTradePayload", field.Name)
 }
 
+func childFields_CreateBalanceAlertPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "balanceAlert":
+		return fieldContext_CreateBalanceAlertPayload_balanceAlert(ctx, ec, field)
+	case "approval":
+		return fieldContext_CreateBalanceAlertPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_CreateBalanceAlertPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateBalanceAlertPayload", field.Name)
+}
+
 func childFields_CreateCustomerPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "customer":
@@ -9266,6 +9589,18 @@ func childFields_DeleteAccountPayload(ctx context.Context, ec *executionContext,
 		return fieldContext_DeleteAccountPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteAccountPayload", field.Name)
+}
+
+func childFields_DeleteBalanceAlertPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uid":
+		return fieldContext_DeleteBalanceAlertPayload_uid(ctx, ec, field)
+	case "approval":
+		return fieldContext_DeleteBalanceAlertPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_DeleteBalanceAlertPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteBalanceAlertPayload", field.Name)
 }
 
 func childFields_DeletePositivePayRulePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -5,6 +5,7 @@ package generated
 import (
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/alerts"
 	"bankgraph/core/attention"
 	"bankgraph/core/audit"
 	"bankgraph/core/banks"
@@ -54,6 +55,9 @@ type MutationResolver interface {
 	SuspendAccount(ctx context.Context, input model.AccountDraft) (*model.Payload[accounts.Account], error)
 	ActivateAccount(ctx context.Context, input model.AccountDraft) (*model.Payload[accounts.Account], error)
 	DeleteAccount(ctx context.Context, input model.AccountDraft) (*model.DeleteAccountPayload, error)
+	CreateBalanceAlert(ctx context.Context, input model.BalanceAlertDraft) (*model.Payload[alerts.Alert], error)
+	ChangeBalanceAlert(ctx context.Context, input model.BalanceAlertDraft) (*model.Payload[alerts.Alert], error)
+	DeleteBalanceAlert(ctx context.Context, input model.BalanceAlertDraft) (*model.DeleteBalanceAlertPayload, error)
 	MoveClock(ctx context.Context, input model.ClockMove) (*model.MoveClockPayload, error)
 	AddContact(ctx context.Context, input model.ContactDraft) (*model.Payload[contacts.Contact], error)
 	ChangeContact(ctx context.Context, input model.ContactDraft) (*model.Payload[contacts.Contact], error)
@@ -372,6 +376,20 @@ func field_Mutation_changeAccount_args(ctx context.Context, ec *executionContext
 	return args, nil
 }
 
+func field_Mutation_changeBalanceAlert_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.BalanceAlertDraft, error) {
+			return unmarshalNChangeBalanceAlertInput2bankgraphᚋgraphᚋmodelᚐBalanceAlertDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func field_Mutation_changeContact_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -582,6 +600,20 @@ func field_Mutation_coverTrade_args(ctx context.Context, ec *executionContext, r
 	return args, nil
 }
 
+func field_Mutation_createBalanceAlert_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.BalanceAlertDraft, error) {
+			return unmarshalNCreateBalanceAlertInput2bankgraphᚋgraphᚋmodelᚐBalanceAlertDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func field_Mutation_createCustomer_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -672,6 +704,20 @@ func field_Mutation_deleteAccount_args(ctx context.Context, ec *executionContext
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.AccountDraft, error) {
 			return unmarshalNDeleteAccountInput2bankgraphᚋgraphᚋmodelᚐAccountDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_deleteBalanceAlert_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.BalanceAlertDraft, error) {
+			return unmarshalNDeleteBalanceAlertInput2bankgraphᚋgraphᚋmodelᚐBalanceAlertDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -2666,6 +2712,138 @@ func fieldContext_Mutation_deleteAccount(ctx context.Context, ec *executionConte
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = field_Mutation_deleteAccount_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_createBalanceAlert(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_createBalanceAlert(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreateBalanceAlert(ctx, fc.Args["input"].(model.BalanceAlertDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[alerts.Alert]) graphql.Marshaler {
+			return marshalOCreateBalanceAlertPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_createBalanceAlert(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_CreateBalanceAlertPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_createBalanceAlert_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_changeBalanceAlert(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_changeBalanceAlert(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ChangeBalanceAlert(ctx, fc.Args["input"].(model.BalanceAlertDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[alerts.Alert]) graphql.Marshaler {
+			return marshalOChangeBalanceAlertPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_changeBalanceAlert(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ChangeBalanceAlertPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_changeBalanceAlert_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_deleteBalanceAlert(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_deleteBalanceAlert(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteBalanceAlert(ctx, fc.Args["input"].(model.BalanceAlertDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.DeleteBalanceAlertPayload) graphql.Marshaler {
+			return marshalODeleteBalanceAlertPayload2ᚖbankgraphᚋgraphᚋmodelᚐDeleteBalanceAlertPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_deleteBalanceAlert(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_DeleteBalanceAlertPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_deleteBalanceAlert_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -7607,6 +7785,13 @@ func _Node(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj 
 			return graphql.Null
 		}
 		return _Bank(ctx, ec, sel, obj)
+	case alerts.Alert:
+		return _BalanceAlert(ctx, ec, sel, &obj)
+	case *alerts.Alert:
+		if obj == nil {
+			return graphql.Null
+		}
+		return _BalanceAlert(ctx, ec, sel, obj)
 	case audit.Entry:
 		return _AuditEntry(ctx, ec, sel, &obj)
 	case *audit.Entry:
@@ -7862,6 +8047,27 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 		case "deleteAccount":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_deleteAccount(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createBalanceAlert":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_createBalanceAlert(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "changeBalanceAlert":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_changeBalanceAlert(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteBalanceAlert":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_deleteBalanceAlert(ctx, ec, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -9472,6 +9678,22 @@ func unmarshalNUID2bankgraphᚋcoreᚋaccountsᚐUID(ctx context.Context, ec *ex
 func marshalNUID2bankgraphᚋcoreᚋaccountsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v accounts.UID) graphql.Marshaler {
 	_ = sel
 	res := scalar.MarshalAccountUID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNUID2bankgraphᚋcoreᚋalertsᚐUID(ctx context.Context, ec *executionContext, v any) (alerts.UID, error) {
+	res, err := scalar.UnmarshalBalanceAlertUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNUID2bankgraphᚋcoreᚋalertsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v alerts.UID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalBalanceAlertUID(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")

@@ -3,6 +3,7 @@ package model
 import (
 	"time"
 
+	"bankgraph/core/accounts"
 	"bankgraph/core/files"
 	"bankgraph/core/live"
 	"bankgraph/core/payments"
@@ -25,6 +26,12 @@ func ToldOf(c *live.Change) Told {
 type PaymentChange struct {
 	Told
 	Payment *payments.Payment
+}
+
+// BalanceAlertChange is the answer of balanceAlertFired.
+type BalanceAlertChange struct {
+	Told
+	Account *accounts.Account
 }
 
 // FileChange is the answer of fileChanged.

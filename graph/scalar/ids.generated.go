@@ -4,6 +4,7 @@ package scalar
 
 import (
 	"bankgraph/core/accounts"
+	"bankgraph/core/alerts"
 	"bankgraph/core/audit"
 	"bankgraph/core/banks"
 	"bankgraph/core/changes"
@@ -67,6 +68,21 @@ func UnmarshalAuditEntryUID(v any) (audit.ID, error) {
 	return parse[audit.ID](v)
 }
 
+func AppendBalanceAlertID(b []byte, key alerts.UID) []byte {
+	return appendNumber(b, BalanceAlertPrefix, int64(key))
+}
+func MarshalBalanceAlertID(key alerts.UID) graphql.Marshaler {
+	return written(AppendBalanceAlertID(nil, key))
+}
+func UnmarshalBalanceAlertID(v any) (alerts.UID, error)     { return noID[alerts.UID](v) }
+func AppendBalanceAlertUID(b []byte, key alerts.UID) []byte { return appendNumber(b, "", int64(key)) }
+func MarshalBalanceAlertUID(key alerts.UID) graphql.Marshaler {
+	return written(AppendBalanceAlertUID(nil, key))
+}
+func UnmarshalBalanceAlertUID(v any) (alerts.UID, error) {
+	return parse[alerts.UID](v)
+}
+
 func AppendBankID(b []byte, key banks.UID) []byte    { return appendNumber(b, BankPrefix, int64(key)) }
 func MarshalBankID(key banks.UID) graphql.Marshaler  { return written(AppendBankID(nil, key)) }
 func UnmarshalBankID(v any) (banks.UID, error)       { return noID[banks.UID](v) }
@@ -117,6 +133,16 @@ func MarshalCustomerUID(key customers.UID) graphql.Marshaler {
 }
 func UnmarshalCustomerUID(v any) (customers.UID, error) {
 	return parse[customers.UID](v)
+}
+
+func AppendDeleteBalanceAlertPayloadUID(b []byte, key alerts.UID) []byte {
+	return appendNumber(b, "", int64(key))
+}
+func MarshalDeleteBalanceAlertPayloadUID(key alerts.UID) graphql.Marshaler {
+	return written(AppendDeleteBalanceAlertPayloadUID(nil, key))
+}
+func UnmarshalDeleteBalanceAlertPayloadUID(v any) (alerts.UID, error) {
+	return parse[alerts.UID](v)
 }
 
 func AppendDeletePositivePayRulePayloadUID(b []byte, key positivepay.UID) []byte {

@@ -133,6 +133,8 @@ const (
 	VirtualTransactionPrefix = "vtx_"
 
 	WebhookDeliveryPrefix = "whd_"
+
+	BalanceAlertPrefix = "bal_"
 )
 
 func appendNumber(b []byte, prefix string, uid int64) []byte {
