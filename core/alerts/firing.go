@@ -23,9 +23,9 @@ const (
 // EventKind is the kind of the event that tells of an alert that has fired. Its object is the account.
 const EventKind = "balanceAlert"
 
-// Fire compares the alerts of the caller's bank with the balances of their accounts, fires those that are armed
-// where the balance has crossed the threshold, and arms those again where it has come back. It returns how
-// many of either there were. Accounts without alerts are not read, and no balance is locked: what a payment
+// Fire compares the alerts of the caller's bank with the balances of their accounts. Those that are armed fire
+// where the balance has crossed the threshold; the others are armed again where it has come back. It returns
+// how many of either there were. Accounts without alerts are not read, and no balance is locked: what a payment
 // books is seen by the next look. It is for workers: any number may call it at a time.
 func (s *Service) Fire(ctx context.Context) (done int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
@@ -90,8 +90,8 @@ var looking = db.NewQuery[looked](fmt.Sprintf(`WITH page AS (SELECT uid, account
 		FROM balances AS b JOIN accounts AS a ON a.tenant = $1 AND a.uid = b.account
 		WHERE b.tenant = $1 AND b.account = p.account AND b.currency = p.currency AND a.status <> 'Closed') AS has ON true`, atATime))
 
-// due returns the next alerts after one that there is something to do for, and the last that it has looked at;
-// 0 if there are no more.
+// due returns the next alerts after one that there is something to do for, and the last that it has looked
+// at; 0 if there are no more.
 func (s *Service) due(ctx context.Context, tenant access.Tenant, after UID) (end UID, due []UID, err error) {
 	b := s.db.PrimaryBatch()
 	found := db.Queue(b, looking, tenant, after)

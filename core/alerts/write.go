@@ -60,8 +60,8 @@ func (s *Service) Change(
 	return s.change.Do(ctx, caller, changes.Target{UID: uid.String()}, draft, options)
 }
 
-// Delete ends an alert for good. It waits for a second person as Create does: an alert may be there to tell of
-// what somebody is about to do. The row stays for the record, but no answer shows it.
+// Delete ends an alert for good. It waits for a second person as Create does: an alert may be there to tell
+// of what somebody is about to do. The row stays for the record, but no answer shows it.
 func (s *Service) Delete(
 	ctx context.Context, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {

@@ -1,5 +1,5 @@
-// Package live tells of changes of payments and files, and of balance alerts, as they happen, to those who see
-// them.
+// Package live tells of changes of payments and files, and of balance alerts, as they happen, to those who
+// see them.
 package live
 
 import (
@@ -11,7 +11,8 @@ import (
 	"bankgraph/core/fault"
 )
 
-// Change says that a payment or a file changed, or that an alert of an account has fired. Its reader reads the object again.
+// Change says that a payment or a file changed, or that an alert of an account has fired. Its reader reads the
+// object again.
 type Change struct {
 	Cursor  events.Cursor
 	At      time.Time
