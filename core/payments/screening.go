@@ -13,9 +13,10 @@ import (
 )
 
 // A payment over a network whose other side may be on a list waits in the state Screening, with its money
-// held, until people of the bank have looked at it: they release it to its network, or it is cancelled. Nobody
-// outside the bank learns why, and nobody cancels it meanwhile. A preview says nothing of it, or it would tell
-// who is on the lists. The networks carry Latin letters alone, so that no other alphabet hides a name.
+// held, until people of the bank have looked at it: they release it to its network, or it is cancelled.
+// Nobody outside the bank learns why, and nobody cancels it meanwhile. A preview says nothing of it, or it
+// would tell who is on the lists. The networks carry Latin letters alone, so that no other alphabet hides a
+// name.
 
 // toNetwork returns the state of a payment that is to be sent: people look at it first if a list may have its
 // other side.
