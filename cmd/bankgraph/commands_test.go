@@ -260,7 +260,7 @@ func TestPresetsGiveAPartnersKeyNoRecord(t *testing.T) {
 		has                              bool
 	}{
 		{"own", "all", "", "", true},
-		{"all", "all", "7000001", kept + ", Manage_Clients, Move_Clock: those have to be named.", false},
+		{"all", "all", "7000001", kept + ", Manage_Clients, Move_Clock, Screen_Payments: those have to be named.", false},
 		{"readers", "readers", "7000001", kept + ": those have to be named.", false},
 		{"named", "readers,View_Audit", "7000001", "so it was not given Explore_GraphQL:", true},
 		{"partners", "partners", "7000001", "", false},

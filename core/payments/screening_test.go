@@ -128,18 +128,21 @@ func TestEveryPaymentOverANetworkIsScreenedWhenItIsCarriedOut(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		edits []func(*customers.Customer)
-		make  func(*sender, *testing.T) payments.UID
+		make  func(*testing.T, *sender) payments.UID
 		life  string
 	}{
-		"over ACH": {nil, func(s *sender, t *testing.T) payments.UID {
+		"over ACH": {nil, func(t *testing.T, s *sender) payments.UID {
+			t.Helper()
 			s.lists(t, "Ada King")
 			return s.send(t, s.order("5.00", paidTo("Ada King"), func(o *payments.Order) { o.Speed, o.SECCode = "Economy", "PPD" })).UID
 		}, "SCREENING"},
-		"to a contact": {nil, func(s *sender, t *testing.T) payments.UID {
+		"to a contact": {nil, func(t *testing.T, s *sender) payments.UID {
+			t.Helper()
 			s.lists(t, s.to.Name)
 			return s.send(t, s.order("5.00")).UID
 		}, "SCREENING"},
-		"on a later day": {nil, func(s *sender, t *testing.T) payments.UID {
+		"on a later day": {nil, func(t *testing.T, s *sender) payments.UID {
+			t.Helper()
 			made := s.send(t, s.order("5.00", paidTo("Ada King"), byWire, func(o *payments.Order) { o.Date = day(1) }))
 			s.lists(t, "Ada King")
 			s.until(t, "2026-11-19 10:00")
@@ -147,7 +150,8 @@ func TestEveryPaymentOverANetworkIsScreenedWhenItIsCarriedOut(t *testing.T) {
 		}, "SCHEDULED SCREENING"},
 		"after an approval": {
 			[]func(*customers.Customer){func(c *customers.Customer) { c.Access.PaymentDualApproval = true }},
-			func(s *sender, t *testing.T) payments.UID {
+			func(t *testing.T, s *sender) payments.UID {
+				t.Helper()
 				out, err := s.Payments.Send(s.Staff(), s.order("5.00", paidTo("Ada King")), changes.RequestOptions{})
 				if err != nil {
 					t.Fatal(err)
@@ -159,7 +163,8 @@ func TestEveryPaymentOverANetworkIsScreenedWhenItIsCarriedOut(t *testing.T) {
 				return out.Result.UID
 			}, "PENDING_APPROVAL SCREENING",
 		},
-		"after a repair": {nil, func(s *sender, t *testing.T) payments.UID {
+		"after a repair": {nil, func(t *testing.T, s *sender) payments.UID {
+			t.Helper()
 			s.lists(t, "Ada King")
 			p := s.inRepair(t, s.order("5.00", repairably, paidTo("Ada King"), func(o *payments.Order) { o.Date = day(-1) }), "paymentDate")
 			if _, err := s.Payments.Repair(s.Checker(), p.UID, payments.Repairs{Date: day(0)}, changes.RequestOptions{}); err != nil {
@@ -167,7 +172,8 @@ func TestEveryPaymentOverANetworkIsScreenedWhenItIsCarriedOut(t *testing.T) {
 			}
 			return p.UID
 		}, "REPAIR SCREENING"},
-		"where people look at all": {nil, func(s *sender, t *testing.T) payments.UID {
+		"where people look at all": {nil, func(t *testing.T, s *sender) payments.UID {
+			t.Helper()
 			s.Exec(`INSERT INTO tenant_settings (tenant, people_decide, screen_all) VALUES (?, true, true)`, s.Tenant)
 			return s.send(t, s.order("5.00", paidTo("Nobody Special"))).UID
 		}, "SCREENING"},
@@ -175,7 +181,7 @@ func TestEveryPaymentOverANetworkIsScreenedWhenItIsCarriedOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSender(t, c.edits...)
-			uid := c.make(s, t)
+			uid := c.make(t, s)
 			s.run(t)
 			s.inScreening(t, uid)
 			if got := s.life(t, uid); got != c.life {
