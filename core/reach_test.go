@@ -42,7 +42,7 @@ func ready(t *testing.T, on func(*coretest.Bank) write) *partnered {
 		p.partner.UID, b.Tenant)
 	b.Exec(`UPDATE roles SET owner = 'Customer' WHERE tenant = ?`, b.Tenant)
 	// the partner is a program here
-	b.Exec(`INSERT INTO tenant_settings (tenant, people_decide) VALUES (?, false)`, b.Tenant)
+	b.Exec(`INSERT INTO tenant_settings (tenant, people_decide) VALUES (?, false) ON CONFLICT DO NOTHING`, b.Tenant)
 	// as if one of the customer's own people had requested it
 	b.Exec(`UPDATE approvals SET decides = 'Customer', maker_reach = 'Customer' WHERE tenant = ?`, b.Tenant)
 	err := b.DB.NewSelect().Model(p.own).Where("c.tenant = ?", b.Tenant).Where("c.owner = ?", p.partner.UID).

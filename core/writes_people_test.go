@@ -3,6 +3,7 @@ package core_test
 import (
 	"context"
 
+	"bankgraph/core/access"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/given"
@@ -31,7 +32,11 @@ func changeUser(b *coretest.Bank, of *customers.Customer) write {
 
 // suspendUser makes a write that suspends a user with this status.
 func suspendUser(b *coretest.Bank, of *customers.Customer, status users.Status) write {
-	uid := b.User(of, nil, func(u *users.User) { u.Status = status }).UID
+	uid := b.User(of, nil, func(u *users.User) {
+		if u.Status = status; status == users.Suspended {
+			u.SuspendedBy = access.OfBank
+		}
+	}).UID
 	return func(ctx context.Context, key string) (said, error) {
 		return heard(b.Users.Suspend(ctx, 0, uid, with(key)))
 	}

@@ -162,13 +162,14 @@ func (s *Service) Upload(
 	defer incoming.leave()
 	b := s.db.Batch() // whose file it is, before anything of it is read
 	scope := s.customers.Scoped(ctx, b, in.Customer)
-	if err := b.Send(ctx); err != nil {
+	waits := db.Queue(b, waiting, caller.Tenant, in.Customer, caller.Client)
+	if err := errors.Join(b.Send(ctx), waits.Err); err != nil {
 		return out, err
 	}
 	if _, err := scope.Check(); err != nil {
 		return out, err
 	}
-	if err := s.room(ctx, caller, in.Customer); err != nil {
+	if err := waits.Items[0].full(); err != nil {
 		return out, err
 	}
 	given, text, err := in.Open()
@@ -200,22 +201,25 @@ func (s *Service) Upload(
 	return out, err
 }
 
-// room returns a fault where so much waits already that another file is not even read: text comes in faster
+// unread is how much waits of a customer's files, of its caller's and of all.
+type unread struct {
+	Unfinished int   `bun:"unfinished"`
+	Own        int64 `bun:"own"` // bytes that wait to be checked
+	All        int64 `bun:"total"`
+}
+
+var waiting = db.NewQuery[unread](`SELECT
+	(SELECT count(*) FROM bulk_files WHERE tenant = $1 AND customer = $2::bigint AND ` + isUnfinished + `) AS unfinished,
+	coalesce(sum(size) FILTER (WHERE maker_client = $3::text), 0)::bigint AS own, coalesce(sum(size), 0)::bigint AS total
+	FROM bulk_files WHERE tenant = $1 AND status IN ('RECEIVED', 'VALIDATING')`)
+
+// full returns a fault where so much waits already that another file is not even read: text comes in faster
 // than it is checked, and is stored meanwhile.
-func (s *Service) room(ctx context.Context, caller access.Caller, of customers.UID) error {
-	var unfinished int
-	var own, all int64
-	err := s.db.NewRaw(`SELECT
-		(SELECT count(*) FROM bulk_files WHERE tenant = ?0 AND customer = ?1 AND `+isUnfinished+`),
-		coalesce(sum(size) FILTER (WHERE maker_client = ?2), 0)::bigint, coalesce(sum(size), 0)::bigint
-		FROM bulk_files WHERE tenant = ?0 AND status IN ('RECEIVED', 'VALIDATING')`, caller.Tenant, of, caller.Client).
-		Scan(ctx, &unfinished, &own, &all)
+func (u *unread) full() error {
 	switch {
-	case err != nil:
-		return fmt.Errorf("look how much of files waits: %w", err)
-	case unfinished >= mostUnfinished:
+	case u.Unfinished >= mostUnfinished:
 		return ErrUnfinished
-	case own >= mostUnread*MostBytes, all >= mostUnreadBank*MostBytes:
+	case u.Own >= mostUnread*MostBytes, u.All >= mostUnreadBank*MostBytes:
 		return ErrUnread
 	}
 	return nil

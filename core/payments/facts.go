@@ -232,7 +232,7 @@ func (s *Service) named(tenant access.Tenant, all []Party) (uids []accounts.UID,
 // gatherTx reads and locks what the payments of a transaction are decided by, in two round trips. Whether an
 // account is active is read after it was locked: an account is closed under the same lock.
 func (s *Service) gatherTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, w want) (*facts, error) {
-	return s.gather(ctx, &reading{
+	r := &reading{
 		batch: func() *db.Batch { return db.TxBatch(tx) }, books: ledger.Lock, limits: limits.Count, trades: fx.Lock,
 		house: func(ctx context.Context, h house, shard int16) (accounts.UID, error) {
 			return s.ledger.HouseTx(ctx, tx, tenant, h.of, h.in, shard)
@@ -241,8 +241,14 @@ func (s *Service) gatherTx(ctx context.Context, tx bun.Tx, tenant access.Tenant,
 		recurrences: func(b *db.Batch, n int) *db.Rows[takenRecurrence] {
 			return db.Queue(b, takingRecurrenceUIDs, n)
 		},
-		own: lockingOwn, screens: w.screened,
-	}, tenant, w)
+		own: lockingOwn,
+	}
+	if w.screened {
+		r.screen = func(ctx context.Context, asked *screening.Asked) (*screening.Screen, error) {
+			return s.screening.ScreenTx(ctx, tx, tenant, asked)
+		}
+	}
+	return s.gather(ctx, r, tenant, w)
 }
 
 // reading is how facts are read: locked, to be changed, or as they are.
@@ -256,7 +262,8 @@ type reading struct {
 	// numbers for new series
 	recurrences func(b *db.Batch, n int) *db.Rows[takenRecurrence]
 	own         *db.Query[personUse]
-	screens     bool // names are compared with lists
+	// what names are compared with; nil where they are not
+	screen func(ctx context.Context, asked *screening.Asked) (*screening.Screen, error)
 }
 
 // gather reads what payments are decided by.
@@ -288,7 +295,7 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 		known = db.Queue(b, readingContacts, tenant, w.contacts)
 	}
 	asked := new(db.Rows[screening.Asked])
-	if r.screens {
+	if r.screen != nil {
 		asked = screening.Ask(b, tenant)
 	}
 	bank, trades := db.Queue(b, readingBank, tenant), new(db.Rows[fx.Trade])
@@ -298,9 +305,9 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 	if err := b.Send(ctx); err != nil {
 		return nil, fmt.Errorf("read what payments cost: %w", err)
 	}
-	if r.screens {
+	if r.screen != nil {
 		var err error
-		if f.screen, err = s.screening.ScreenOf(ctx, r.batch, tenant, asked.Items[0]); err != nil {
+		if f.screen, err = r.screen(ctx, asked.Items[0]); err != nil {
 			return nil, err
 		}
 	}

@@ -103,7 +103,7 @@ func (s *Service) Find(ctx context.Context, name string) ([]Match, error) {
 	if err := b.Send(ctx); err != nil {
 		return nil, fmt.Errorf("look for a listed name: %w", err)
 	}
-	screen, err := s.ScreenOf(ctx, s.db.Batch, caller.Tenant, asked.Items[0])
+	screen, err := s.screen(ctx, s.db.Batch, caller.Tenant, asked.Items[0])
 	found, _ := screen.Find(name)
 	return found, err
 }

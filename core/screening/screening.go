@@ -120,9 +120,15 @@ type Screen struct {
 	index *Index
 }
 
-// ScreenOf returns what payments of a bank are compared with: the lists that it had when it was asked, or
+// ScreenTx returns what payments of a bank are compared with: the lists that it had when it was asked, or
 // later ones. They are kept in memory and read anew when they have changed.
-func (s *Service) ScreenOf(
+func (s *Service) ScreenTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, asked *Asked,
+) (*Screen, error) {
+	return s.screen(ctx, func() *db.Batch { return db.TxBatch(tx) }, tenant, asked)
+}
+
+func (s *Service) screen(
 	ctx context.Context, batch func() *db.Batch, tenant access.Tenant, asked *Asked,
 ) (*Screen, error) {
 	if asked.Versions == 0 && !asked.All {

@@ -15,7 +15,7 @@ const browser = await chromium.launch({
 // The examples that change something: each is run by whom it is for.
 const writes = [
   'Ask for a change', 'Decide as the second person', 'Move money', 'Pay somebody at another bank', 'Pay over ACH', 'Pay abroad', 'Move the clock',
-  'Let the bank repair a payment',
+  'Let the bank repair a payment', 'Pay somebody who is on a list',
   'Be told of payments', 'Hold money on an account', 'Say who may debit an account', 'Ask for a rate',
   'Let another bank debit an account',
 ];
