@@ -44,7 +44,7 @@ type banksImport struct {
 const mostRefusals = 100
 
 func (c *banksImport) Run(ctx context.Context, s *settings, t *terminal) error {
-	file, size, err := c.open()
+	file, size, err := openInput(c.File)
 	if err != nil {
 		return err
 	}
@@ -79,18 +79,18 @@ func (c *banksImport) Run(ctx context.Context, s *settings, t *terminal) error {
 	})
 }
 
-// open opens the file. Its size is 0 where that is not known.
-func (c *banksImport) open() (io.ReadCloser, int, error) {
-	if c.File == "-" {
+// openInput opens the file that a command reads; - is standard input. Its size is 0 where that is not known.
+func openInput(name string) (io.ReadCloser, int, error) {
+	if name == "-" {
 		return io.NopCloser(os.Stdin), 0, nil
 	}
-	file, err := os.Open(c.File)
+	file, err := os.Open(name)
 	if err != nil {
 		return nil, 0, err
 	}
 	about, err := file.Stat()
 	if err == nil && about.IsDir() {
-		err = fmt.Errorf("%s is a folder", c.File)
+		err = fmt.Errorf("%s is a folder", name)
 	}
 	if err != nil {
 		_ = file.Close()

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"text/tabwriter"
 	"time"
@@ -28,18 +26,14 @@ type screeningImport struct {
 }
 
 func (c *screeningImport) Run(ctx context.Context, s *settings, t *terminal) error {
-	from := io.NopCloser(os.Stdin)
-	if c.File != "-" {
-		file, err := os.Open(c.File)
-		if err != nil {
-			return err
-		}
-		from = file
+	file, _, err := openInput(c.File)
+	if err != nil {
+		return err
 	}
-	defer from.Close()
+	defer file.Close()
 	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
 		done, err := b.Screening.Import(ctx, screening.Import{
-			List: c.List, Format: screening.Format(c.Format), File: filepath.Base(c.File), From: from, AllowGone: c.AllowGone,
+			List: c.List, Format: screening.Format(c.Format), File: filepath.Base(c.File), From: file, AllowGone: c.AllowGone,
 		})
 		if errors.Is(err, screening.ErrGone) {
 			return fmt.Errorf("%w: --allow-gone", err)

@@ -18,7 +18,8 @@ import (
 
 // DueSweepTx locks the sweep of a bank that has waited longest for its run, and tells whose account it is of;
 // nil if none waits, but for those that other workers have. Runs are due if the bank is open today. Behind
-// them come sweeps whose next day is still to be found. only, where it is not nil, is the one sweep that counts.
+// them come sweeps whose next day is still to be found. only, where it is not nil, is the one sweep that
+// counts.
 func DueSweepTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, today time.Time, open bool, only *SweepName,
 ) (w *Sweep, of customers.UID, err error) {

@@ -23,10 +23,10 @@ const (
 // EventKind is the kind of the event that tells of an alert that has fired. Its object is the account.
 const EventKind = "balanceAlert"
 
-// Fire compares the alerts of the caller's bank with the balances of their accounts. Those that are armed fire
-// where the balance has crossed the threshold; the others are armed again where it has come back. It returns
-// how many of either there were. Accounts without alerts are not read, and no balance is locked: what a payment
-// books is seen by the next look. It is for workers: any number may call it at a time.
+// Fire compares the alerts of the caller's bank with the balances of their accounts. Those that are armed
+// fire where the balance has crossed the threshold; the others are armed again where it has come back. It
+// returns how many of either there were. Accounts without alerts are not read, and no balance is locked: what
+// a payment books is seen by the next look. It is for workers: any number may call it at a time.
 func (s *Service) Fire(ctx context.Context) (done int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // AccountNumber demands letters and digits, at most 35, not all zeros (rest/CONTRACT.md, account numbers).
 //
 // Zeros in front are part of a number, so two accounts of a bank may differ by them alone: networks carry
-// numbers as text (NACHA's field of 17 characters, Othr/Id of ISO 20022), nothing here drops or adds zeros, and
-// a number leads to the account that has exactly it, by its hash. Whoever leaves zeros out names another
+// numbers as text (NACHA's field of 17 characters, Othr/Id of ISO 20022), nothing here drops or adds zeros,
+// and a number leads to the account that has exactly it, by its hash. Whoever leaves zeros out names another
 // account, as with any other slip. To refuse the second number would take from banks the schemes in which a
 // loan's number is a deposit's with zeros in front.
 func (c *Fields) AccountNumber(field, value string) {

@@ -77,8 +77,9 @@ var (
 const turns = `(SELECT max(o.worked_at) FROM bulk_files AS o WHERE o.tenant = ?
 	AND o.maker_client = bf.maker_client) NULLS FIRST`
 
-// lease takes the file that waits to be checked, for some seconds; nil if there is none. Callers take turns, and
-// of one caller the file that was worked on least often is next, so that large files and small ones take turns.
+// lease takes the file that waits to be checked, for some seconds; nil if there is none. Callers take turns,
+// and of one caller the file that was worked on least often is next, so that large files and small ones take
+// turns.
 func (s *Service) lease(ctx context.Context, caller access.Caller, now time.Time) (*BulkFile, error) {
 	f := new(BulkFile)
 	err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {

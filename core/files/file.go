@@ -306,8 +306,8 @@ var (
 		"its payments are made already, or it has ended: payments that wait can be cancelled one by one")
 	// ErrNotWaiting is returned for a decision on a file that nobody has to decide on.
 	ErrNotWaiting = fault.New(fault.State, "file.not_waiting", "the file does not wait for approval")
-	// ErrUploads is returned when too many files of a caller, or of its bank, come in at a time, or too much of
-	// them.
+	// ErrUploads is returned when too many files of a caller, or of its bank, come in at a time, or too much
+	// of them.
 	ErrUploads = fault.New(fault.TooMany, "file.uploads",
 		"too many or too large files of this caller come in at a time, try again when one has arrived")
 	// ErrUnfinished is returned when too many files of a customer are being worked on.

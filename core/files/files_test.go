@@ -916,7 +916,8 @@ func TestAFileThatCannotBeCheckedIsGivenUp(t *testing.T) {
 	f.is(other, files.Processed, 1, 0)
 }
 
-// What the bank itself cannot do is said of the line that it is of, and not of the file whose turn it is by then.
+// What the bank itself cannot do is said of the line that it is of, and not of the file whose turn it is by
+// then.
 func TestALineThatCannotBePaidFailsNoOtherFile(t *testing.T) {
 	t.Parallel()
 	line := coretest.NewLine(t)

@@ -62,7 +62,8 @@ const (
 )
 
 // uploads counts what comes in, so that no caller and no bank takes the memory, the connections and the disk
-// of the others. What has arrived of a file counts until the file is there, or what is stored of it is removed.
+// of the others. What has arrived of a file counts until the file is there, or what is stored of it is
+// removed.
 type uploads struct {
 	mu        sync.Mutex
 	of        map[string]upcoming // by whose they are: all, those of a bank, those of a party of it
@@ -162,7 +163,7 @@ func (s *Service) Upload(
 	defer incoming.leave()
 	b := s.db.Batch() // whose file it is, before anything of it is read
 	scope := s.customers.Scoped(ctx, b, in.Customer)
-	waits := db.Queue(b, waiting, caller.Tenant, in.Customer, caller.Client)
+	waits := db.Queue(b, countingUnread, caller.Tenant, in.Customer, caller.Client)
 	if err := errors.Join(b.Send(ctx), waits.Err); err != nil {
 		return out, err
 	}
@@ -208,7 +209,7 @@ type unread struct {
 	All        int64 `bun:"total"`
 }
 
-var waiting = db.NewQuery[unread](`SELECT
+var countingUnread = db.NewQuery[unread](`SELECT
 	(SELECT count(*) FROM bulk_files WHERE tenant = $1 AND customer = $2::bigint AND ` + isUnfinished + `) AS unfinished,
 	coalesce(sum(size) FILTER (WHERE maker_client = $3::text), 0)::bigint AS own, coalesce(sum(size), 0)::bigint AS total
 	FROM bulk_files WHERE tenant = $1 AND status IN ('RECEIVED', 'VALIDATING')`)

@@ -11,8 +11,8 @@ import (
 	"bankgraph/core/fault"
 )
 
-// Change says that a payment or a file changed, or that an alert of an account has fired. Its reader reads the
-// object again.
+// Change says that a payment or a file changed, or that an alert of an account has fired. Its reader reads
+// the object again.
 type Change struct {
 	Cursor  events.Cursor
 	At      time.Time

@@ -292,7 +292,8 @@ func TestSoManyPaymentsWaitForRepair(t *testing.T) {
 	}
 }
 
-// A proof looks nothing up payment by payment in what it has summed up, which took the square of their number.
+// A proof looks nothing up payment by payment in what it has summed up, which took the square of their
+// number.
 func TestAProofTakesNoLongerForEachPayment(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)

@@ -173,7 +173,7 @@ func (s *Service) sendAllTx(
 		}
 		was := *p
 		if p.Rail == rails.ACH && p.late(now) {
-			f.postpone(p, now)
+			p.postpone(f.limits, now)
 			moved = append(moved, p)
 			steps = append(steps, p.enter(Queued, caller, now, "no file left in time for "+was.Date.Format(time.DateOnly)))
 			record = append(record, recorded("postponePayment", &was, p, caller))
@@ -212,12 +212,12 @@ func (s *Service) sendAllTx(
 		takeEntriesTx(ctx, caller.Tenant, entries, now), f.writeTx(ctx), recordTx(ctx, tx, record))
 }
 
-// postpone plans an entry anew that has missed its file; its money stays held.
-func (f *facts) postpone(p *Payment, now time.Time) {
+// postpone plans a queued payment anew that did not leave when it was to; its money stays held.
+func (p *Payment) postpone(c *limits.Counter, now time.Time) {
 	was := *p
 	send := p.plan(now)
 	p.SendAt = &send
-	p.recount(f.limits, &was)
+	p.recount(c, &was)
 }
 
 // takeEntriesTx lets entries, whose money is taken, wait for the next file.

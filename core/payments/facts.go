@@ -49,7 +49,7 @@ type facts struct {
 	own             *ownUse                           // of people whose roles bound what they pay in a day or a month
 	aside           map[customers.UID]int             // payments that wait for repair, where that was looked at
 	screen          *screening.Screen                 // what names are compared with; nil where nothing is sent
-	screenings      []*screening.Screening            // of the payments that people look at
+	screenings      []screening.Found                 // of the payments that people look at
 }
 
 type bankApproval struct {

@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"bankgraph/core/access"
@@ -25,13 +26,7 @@ func (f *facts) toNetwork(p *Payment, now time.Time) State {
 	if !look {
 		return Queued
 	}
-	if matches == nil {
-		matches = []screening.Match{}
-	}
-	f.screenings = append(f.screenings, &screening.Screening{
-		Tenant: p.Tenant, Payment: int64(p.UID), Customer: p.Customer, Name: p.otherName(), Matches: matches,
-		Status: screening.Pending, CreatedAt: now,
-	})
+	f.screenings = append(f.screenings, screening.Found{Payment: int64(p.UID), Name: p.otherName(), Matches: matches, At: now})
 	return Screening
 }
 
@@ -39,8 +34,14 @@ func (f *facts) toNetwork(p *Payment, now time.Time) State {
 var ErrNotScreened = fault.New(fault.State, "payment.not_in_screening",
 	"the payment does not wait for a decision of compliance")
 
+// judgement is what somebody says of a payment that people look at. The reason is no reason of the request:
+// those stand in the record of the customer, which a partner may read.
+type judgement struct {
+	Reason string `json:"reason"`
+}
+
 type screeningOperations struct {
-	release, stop *changes.Operation[struct{}, Saved]
+	release, stop *changes.Operation[judgement, Saved]
 }
 
 func (s *Service) declareScreening(all *changes.Service) {
@@ -66,7 +67,7 @@ func (s *Service) RejectScreened(
 }
 
 func decideScreened(
-	ctx context.Context, operation *changes.Operation[struct{}, Saved], uid UID, options changes.RequestOptions,
+	ctx context.Context, operation *changes.Operation[judgement, Saved], uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
 	caller, err := operation.Require(ctx, uid.String())
 	switch {
@@ -79,21 +80,21 @@ func decideScreened(
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return operation.Do(ctx, caller, changes.Target{UID: uid.String()}, struct{}{}, options)
+	said := judgement{options.Reason}
+	options.Reason = ""
+	return operation.Do(ctx, caller, changes.Target{UID: uid.String()}, said, options)
 }
 
 func (s *Service) releaseScreenedTx(
-	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+	ctx context.Context, tx *changes.Tx, at changes.Target, said judgement,
 ) (Saved, error) {
-	p, err := s.screenedTx(ctx, tx, at, screening.Released)
+	p, err := s.screenedTx(ctx, tx, at, screening.Released, said.Reason)
 	if err != nil {
 		return Saved{}, err
 	}
 	was := *p
-	send := p.plan(tx.Now)
-	p.SendAt = &send
 	c := limits.Counting(p.Tenant)
-	p.recount(c, &was)
+	p.postpone(c, tx.Now)
 	if err := c.WriteTx(ctx); err != nil {
 		return Saved{}, err
 	}
@@ -102,19 +103,14 @@ func (s *Service) releaseScreenedTx(
 }
 
 func (s *Service) rejectScreenedTx(
-	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+	ctx context.Context, tx *changes.Tx, at changes.Target, said judgement,
 ) (Saved, error) {
-	p, err := s.screenedTx(ctx, tx, at, screening.Rejected)
+	p, err := s.screenedTx(ctx, tx, at, screening.Rejected, said.Reason)
 	if err != nil {
 		return Saved{}, err
 	}
 	was := *p
-	if !p.Collects() {
-		if err := s.releaseTx(ctx, tx.Tx, p); err != nil {
-			return Saved{}, err
-		}
-	}
-	if err := p.uncountTx(ctx); err != nil {
+	if err := errors.Join(s.releaseTx(ctx, tx.Tx, p), p.uncountTx(ctx)); err != nil {
 		return Saved{}, err
 	}
 	err = s.enterTx(ctx, tx, &was, p, Cancelled, "stopped by the bank")
@@ -123,7 +119,7 @@ func (s *Service) rejectScreenedTx(
 
 // screenedTx locks a payment that people look at, and writes what they decided.
 func (s *Service) screenedTx(
-	ctx context.Context, tx *changes.Tx, at changes.Target, decided screening.Status,
+	ctx context.Context, tx *changes.Tx, at changes.Target, decided screening.Status, why string,
 ) (*Payment, error) {
 	p, err := s.lockTx(ctx, tx, at)
 	if err != nil {
@@ -141,11 +137,7 @@ func (s *Service) screenedTx(
 	if err := tx.RequirePerson(ctx); err != nil {
 		return nil, err
 	}
-	r, err := screening.LockTx(ctx, tx.Tx, p.Tenant, int64(p.UID))
-	if err != nil {
-		return nil, err
-	}
-	return p, r.DecideTx(ctx, tx.Caller, tx.Now, decided, tx.Options.Reason)
+	return p, screening.DecideTx(ctx, tx.Tx, tx.Caller, tx.Now, int64(p.UID), decided, why)
 }
 
 // ScreeningsOf reads what the lists had for payments: of each one screening at most, and of none for callers

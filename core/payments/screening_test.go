@@ -120,6 +120,13 @@ func TestAPaymentThatComplianceRejectsIsCancelled(t *testing.T) {
 		s.Tenant, made.UID).Scan(t.Context(), &reason, &login); err != nil || reason != because.Reason || login != "checker" {
 		t.Error(reason, login, err)
 	}
+	// a partner that may read the record of its customers does not find it there
+	var inside, outside int
+	if err := s.DB.NewRaw(`SELECT count(*) FILTER (WHERE customer IS NULL), count(*) FILTER (WHERE customer IS NOT NULL)
+		FROM audit_entries WHERE tenant = ? AND reason = ?`, s.Tenant, because.Reason).Scan(t.Context(), &inside, &outside); err != nil ||
+		inside != 1 || outside != 0 {
+		t.Errorf("the reason is in %d entries of the bank, and %d of the customer (%v)", inside, outside, err)
+	}
 }
 
 // Every way by which a payment comes to a network passes the lists: they are those of the moment at which it

@@ -352,9 +352,6 @@ func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 			return Saved{}, err
 		}
 	case Queued:
-		if p.Collects() {
-			break // nothing is held
-		}
 		if err := s.releaseTx(ctx, tx.Tx, p); err != nil {
 			return Saved{}, err
 		}
@@ -373,8 +370,11 @@ func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	return saved(p), err
 }
 
-// releaseTx lets go of the money that is held for a payment, which then costs nothing.
+// releaseTx lets go of the money that is held for a payment, which then costs nothing. Of a debit nothing is.
 func (s *Service) releaseTx(ctx context.Context, tx bun.Tx, p *Payment) error {
+	if p.Collects() {
+		return nil
+	}
 	b := db.TxBatch(tx)
 	books := ledger.Lock(b, p.Tenant, []accounts.UID{p.SenderAccount}, 0)
 	if err := b.Send(ctx); err != nil {

@@ -7,13 +7,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
-	"bankgraph/core/customers"
+	"bankgraph/core/audit"
+	"bankgraph/core/events"
 	"bankgraph/db"
 )
 
@@ -74,7 +76,7 @@ const (
 	Rejected Status = "REJECTED" // the payment is cancelled
 )
 
-// Object is the name of screenings in faults.
+// Object is the name of screenings in the record and in faults.
 const Object = "screening"
 
 // Screening is what the comparison of a payment with the lists has found, and what people decided. It is for
@@ -84,8 +86,7 @@ type Screening struct {
 
 	Tenant        access.Tenant `bun:"tenant,pk" json:"-"`
 	Payment       int64         `bun:"payment,pk" json:"payment"`
-	Customer      customers.UID `bun:"customer" json:"-"` // whose payment it is
-	Name          string        `bun:"name" json:"name"`  // that was compared
+	Name          string        `bun:"name" json:"name"` // that was compared
 	Matches       []Match       `bun:"matches,type:jsonb" json:"matches"`
 	Status        Status        `bun:"status" json:"status"`
 	CreatedAt     time.Time     `bun:"created_at" json:"createdAt"`
@@ -167,44 +168,50 @@ func (s *Screen) Find(name string) (found []Match, look bool) {
 	return found, s.all || len(found) > 0
 }
 
+// Found is a payment that people have to look at.
+type Found struct {
+	Payment int64
+	Name    string // that was compared
+	Matches []Match
+	At      time.Time
+}
+
 // WriteTx keeps what payments of a bank were found with, at the end of the transaction.
-func WriteTx(ctx context.Context, tenant access.Tenant, all []*Screening) error {
+func WriteTx(ctx context.Context, tenant access.Tenant, all []Found) error {
 	if len(all) == 0 {
 		return nil
 	}
-	var of, customers []int64
+	var of []int64
 	var names, matches []string
-	for _, r := range all {
-		text, err := json.Marshal(r.Matches)
+	for _, one := range all {
+		text, err := json.Marshal(append([]Match{}, one.Matches...)) // [] for none
 		if err != nil {
-			return fmt.Errorf("write the screening of payment %d: %w", r.Payment, err)
+			return fmt.Errorf("write the screening of payment %d: %w", one.Payment, err)
 		}
-		of, customers = append(of, r.Payment), append(customers, int64(r.Customer))
-		names, matches = append(names, r.Name), append(matches, string(text))
+		of, names, matches = append(of, one.Payment), append(names, one.Name), append(matches, string(text))
 	}
-	return db.ExecAtCommit(ctx, `INSERT INTO payment_screenings (tenant, payment, customer, name, matches, status, created_at)
-		SELECT $1, n.payment, n.customer, n.name, n.matches::jsonb, 'PENDING', $6
-		FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[]) AS n(payment, customer, name, matches)`,
-		tenant, of, customers, names, matches, all[0].CreatedAt)
+	return db.ExecAtCommit(ctx, `INSERT INTO payment_screenings (tenant, payment, name, matches, status, created_at)
+		SELECT $1, n.payment, n.name, n.matches::jsonb, $5, $6
+		FROM unnest($2::bigint[], $3::text[], $4::text[]) AS n(payment, name, matches)`,
+		tenant, of, names, matches, Pending, all[0].At)
 }
 
-// LockTx reads and locks what a payment, which is locked, was found with.
-func LockTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, payment int64) (*Screening, error) {
-	found := new(Screening)
-	err := tx.NewSelect().Model(found).Where("scr.tenant = ?", tenant).Where("scr.payment = ?", payment).
-		For("NO KEY UPDATE").Scan(ctx)
+// DecideTx writes what people decided on a payment, which is locked, at the end of the transaction. The
+// record has the reason in an entry of no customer, which nobody outside the bank reads.
+func DecideTx(
+	ctx context.Context, tx bun.Tx, by access.Caller, now time.Time, payment int64, to Status, reason string,
+) error {
+	const action = "decideScreening"
+	uid := strconv.FormatInt(payment, 10)
+	err := events.RecordTx(ctx, tx,
+		audit.Entry{Action: action, Decision: audit.Done, Object: Object, UID: uid, Reason: reason}.By(by),
+		events.Event{Tenant: by.Tenant, Kind: action, Object: Object, UID: uid, Version: 1})
 	if err != nil {
-		return nil, fmt.Errorf("read the screening of payment %d: %w", payment, err)
+		return err
 	}
-	return found, nil
-}
-
-// DecideTx writes what people decided, at the end of the transaction.
-func (s *Screening) DecideTx(ctx context.Context, by access.Caller, now time.Time, to Status, reason string) error {
-	s.Status, s.DecidedAt, s.DecidedClient, s.DecidedLogin, s.Reason = to, &now, by.Client, by.LoginID, reason
 	return db.ExecAtCommit(ctx, `UPDATE payment_screenings SET status = $3, decided_at = $4, decided_client = $5,
 		decided_login = $6, reason = $7 WHERE tenant = $1 AND payment = $2`,
-		s.Tenant, s.Payment, s.Status, now, s.DecidedClient, s.DecidedLogin, s.Reason)
+		by.Tenant, payment, to, now, by.Client, by.LoginID, reason)
 }
 
 var showing = db.NewQuery[Screening](db.Select[Screening](db.Columns{}, nil).

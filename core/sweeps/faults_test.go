@@ -64,7 +64,8 @@ func TestARunThatIsBrokenAtAnyStatementIsMadeOnce(t *testing.T) {
 	}
 }
 
-// What the bank itself cannot do is a run of that sweep that failed, and not of the one whose turn it is by then.
+// What the bank itself cannot do is a run of that sweep that failed, and not of the one whose turn it is by
+// then.
 func TestASweepThatCannotBeRunFailsNoOther(t *testing.T) {
 	t.Parallel()
 	line := coretest.NewLine(t)

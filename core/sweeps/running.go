@@ -65,8 +65,9 @@ type running struct {
 	now    time.Time
 }
 
-// runNext locks a sweep that is due, has pay do what it is for, and writes the run. only names the sweep; nil:
-// the one whose turn it is. It returns which sweep that was, also with an error of pay; nil if there is none.
+// runNext locks a sweep that is due, has pay do what it is for, and writes the run. only names the sweep;
+// nil: the one whose turn it is. It returns which sweep that was, also with an error of pay; nil if there is
+// none.
 func (s *Service) runNext(
 	ctx context.Context, worker access.Caller, now time.Time, only *accounts.SweepName,
 	pay func(context.Context, bun.Tx, *running) error,
