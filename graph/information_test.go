@@ -53,7 +53,7 @@ func (b *bank) insertInformation(t testing.TB, first, last customers.UID) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				return keyset.Seal(string(text), seal.Place{Tenant: int64(b.tenant), Column: column, Row: int64(m.ID)}).Sealed
+				return keyset.Encrypt(string(text), seal.Place{Tenant: int64(b.tenant), Column: column, Row: int64(m.ID)})
 			}
 			item := func(what string) []*payments.InformationItem {
 				return []*payments.InformationItem{{Code: "NARR", Info: fmt.Sprintf("%s %s %s", b.mark, what, m.Payment)}}

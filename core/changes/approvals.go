@@ -85,7 +85,7 @@ func (tx *Tx) Propose(ctx context.Context, p Proposal) error {
 	if err := tx.NewRaw(`SELECT nextval('approval_uids')`).Scan(ctx, &w.UID); err != nil {
 		return err
 	}
-	w.Draft = tx.operation.service.keys.Seal(string(tx.draft), w.place()).Sealed
+	w.Draft = tx.operation.service.keys.Encrypt(string(tx.draft), w.place())
 	if _, err := tx.NewInsert().Model(w).Returning("NULL").Exec(ctx); err != nil {
 		return fmt.Errorf("keep %s for approval: %w", tx.operation.name, err)
 	}

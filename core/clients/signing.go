@@ -244,7 +244,7 @@ func (s *Service) addKeyTx(ctx context.Context, tx bun.Tx, tenant access.Tenant,
 	if key.Public, err = public.MarshalJSON(); err != nil {
 		return err
 	}
-	key.Private = s.keys.Seal(base64.StdEncoding.EncodeToString(der), privatePlace(&key)).Sealed
+	key.Private = s.keys.Encrypt(base64.StdEncoding.EncodeToString(der), privatePlace(&key))
 	_, err = tx.NewInsert().Model(&key).Exec(ctx)
 	return err
 }

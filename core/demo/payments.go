@@ -135,8 +135,8 @@ func (b *bank) series(paid []*payments.Payment) (all []*payments.Recurrence, err
 			Made: 1, Last: p.UID, Status: payments.RecurrenceActive, MakerClient: p.MakerClient, CreatedAt: p.CreatedAt,
 			UpdatedAt: p.UpdatedAt, Version: 1,
 		}
-		r.Draft = b.keys.Seal(string(draft),
-			seal.Place{Tenant: int64(b.tenant), Column: payments.DraftColumn, Row: int64(r.UID)}).Sealed
+		r.Draft = b.keys.Encrypt(string(draft),
+			seal.Place{Tenant: int64(b.tenant), Column: payments.DraftColumn, Row: int64(r.UID)})
 		r.Advance()
 		all = append(all, r)
 	}

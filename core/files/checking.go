@@ -269,11 +269,9 @@ func (c *checking) flush(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	lines := make([]*FileLine, len(c.waiting))
+	lines, drafts := make([]*FileLine, len(c.waiting)), make([]*payments.Order, len(c.waiting))
 	for i, one := range c.waiting {
-		if lines[i], err = c.line(one); err != nil {
-			return err
-		}
+		lines[i], drafts[i] = c.line(one), one.order
 	}
 	for k, i := range of {
 		c.plan(lines[i], c.waiting[i], planned[k])
@@ -289,6 +287,12 @@ func (c *checking) flush(ctx context.Context) error {
 	}
 	c.writing = make(chan error, 1)
 	go func(f BulkFile, batches batches, told chan<- error) {
+		for i, l := range lines {
+			if err := l.seals(c.s.keys, drafts[i]); err != nil {
+				told <- err
+				return
+			}
+		}
 		told <- c.s.writeChecked(ctx, &f, batches, lines)
 	}(*c.f, c.batches, c.writing)
 	c.lines, c.waiting, c.batches = c.lines+len(lines), c.waiting[:0], nil
@@ -306,14 +310,14 @@ func (c *checking) written() error {
 }
 
 // line makes the row of a line, which has faults as long as nothing else is known.
-func (c *checking) line(one *said) (*FileLine, error) {
+func (c *checking) line(one *said) *FileLine {
 	l := &FileLine{
 		Tenant: c.f.Tenant, ID: lineID(c.f.UID, one.line), File: c.f.UID, Number: one.line, Batch: one.batch,
 		EntryType: rails.Credit, Currency: inCents,
 	}
 	l.fails(one.faults)
 	if one.order == nil {
-		return l, nil
+		return l
 	}
 	if one.order.EntryType != "" {
 		l.EntryType = one.order.EntryType
@@ -321,7 +325,7 @@ func (c *checking) line(one *said) (*FileLine, error) {
 	if amount, err := parseAmount(one.order.Amount); err == nil {
 		l.Minor = amount
 	}
-	return l, l.seals(c.s.keys, one.order)
+	return l
 }
 
 // plan says what would become of a line without faults of its own.

@@ -69,7 +69,7 @@ func (s *Service) store(ctx context.Context, tenant access.Tenant, of FileUID, f
 		digest.Write(piece[:n])
 		if n > 0 {
 			p := &part{Tenant: tenant, ID: int64(of)<<partBits | number, File: of}
-			p.Content = s.keys.Seal(string(piece[:n]), p.place()).Sealed
+			p.Content = s.keys.Encrypt(string(piece[:n]), p.place())
 			if err := s.keep(ctx, p); err != nil {
 				return kept, fmt.Errorf("store a part of file %s: %w", of, err)
 			}

@@ -236,11 +236,14 @@ func (l *FileLine) place() seal.Place {
 	return seal.Place{Tenant: int64(l.Tenant), Column: DraftColumn, Row: int64(l.ID)}
 }
 
-// seals keeps what the line says.
+// seals keeps what the line says; nothing where it could not be read.
 func (l *FileLine) seals(keys *seal.Keys, o *payments.Order) error {
+	if o == nil {
+		return nil
+	}
 	text, err := json.Marshal(o)
 	if err == nil {
-		l.Draft = keys.Seal(string(text), l.place()).Sealed
+		l.Draft = keys.Encrypt(string(text), l.place())
 	}
 	return err
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // paidTogether is how many payments of a file are made in one transaction.
-const paidTogether = 500
+const paidTogether = 1000
 
 // Pay makes payments of files of the caller's bank that are approved, or need no approval, and returns how
 // many lines it has dealt with. Each line becomes one payment, or has the reason why it cannot be; no line

@@ -453,7 +453,7 @@ func TestAFileThatCannotBeReadIsKeptAndDoesNothing(t *testing.T) {
 	if broken == text {
 		t.Fatal("nothing was broken")
 	}
-	s.Exec(`UPDATE sandbox_messages SET body = ? WHERE tenant = ? AND id = ?`, s.Keys.Seal(broken, place).Sealed, s.Tenant, id)
+	s.Exec(`UPDATE sandbox_messages SET body = ? WHERE tenant = ? AND id = ?`, s.Keys.Encrypt(broken, place), s.Tenant, id)
 	s.until(t, "2026-11-20 08:31")
 	if got := s.life(t, p.UID); got != "QUEUED SENT SETTLED" {
 		t.Error(got)

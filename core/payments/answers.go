@@ -181,8 +181,8 @@ func (a *answer) message(keys *seal.Keys, tenant access.Tenant, now time.Time) *
 	}
 	if t := a.transfer; t != nil {
 		m.Minor, m.Currency, m.Bank = t.Amount.Minor, t.Amount.Currency, t.Sender
-		m.Last4 = keys.Seal(cmp.Or(t.Creditor.Account, t.Creditor.IBAN), m.place()).Last4
+		m.Last4 = seal.Mask(cmp.Or(t.Creditor.Account, t.Creditor.IBAN)).Last4
 	}
-	m.Body = keys.Seal(string(a.body), m.place()).Sealed
+	m.Body = keys.Encrypt(string(a.body), m.place())
 	return m
 }

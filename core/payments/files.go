@@ -292,7 +292,7 @@ func (f *file) writeTx(ctx context.Context, s *Service) error {
 		Tenant: f.tenant, ID: f.id, Rail: rails.ACH, Direction: Out, Kind: kindOfFile, At: f.now,
 		MessageID: fileID(&h), Code: shownTotals(totals),
 	}
-	m.Body = s.keys.Seal(f.body.String(), m.place()).Sealed
+	m.Body = s.keys.Encrypt(f.body.String(), m.place())
 	if err := db.InsertAtCommit(ctx, []*Message{m}); err != nil {
 		return err
 	}

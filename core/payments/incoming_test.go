@@ -134,7 +134,7 @@ func (s *sender) arrive(t *testing.T, over rails.Rail, body string) {
 		if err := tx.NewRaw(`SELECT nextval('sandbox_messages_ids')`).Scan(ctx, &id); err != nil {
 			return err
 		}
-		sealed := s.Keys.Seal(body, seal.Place{Tenant: int64(s.Tenant), Column: sandbox.BodyColumn, Row: id}).Sealed
+		sealed := s.Keys.Encrypt(body, seal.Place{Tenant: int64(s.Tenant), Column: sandbox.BodyColumn, Row: id})
 		_, err := tx.NewRaw(`INSERT INTO sandbox_messages (tenant, id, rail, asked, answer, due_at, body)
 			VALUES (?, ?, ?, ?, 1, ?, ?)`, s.Tenant, id, over, fmt.Sprint("test ", id), s.Now(), sealed).Exec(ctx)
 		return err

@@ -184,7 +184,7 @@ func (r *InformationRequest) sealed(keys *seal.Keys, column string, words any) (
 	if err != nil {
 		return nil, err
 	}
-	return keys.Seal(string(text), r.place(column)).Sealed, nil
+	return keys.Encrypt(string(text), r.place(column)), nil
 }
 
 // open opens the words of a request.

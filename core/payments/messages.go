@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -60,7 +59,7 @@ func (s *Service) write(row *Message, m iso20022.Message) (*Message, error) {
 		return nil, err
 	}
 	row.Direction, row.Kind, row.MessageID = Out, kindOf(m.Type()), m.Head().ID
-	row.Body = s.keys.Seal(body.String(), row.place()).Sealed
+	row.Body = s.keys.Encrypt(body.String(), row.place())
 	return row, nil
 }
 
@@ -164,7 +163,7 @@ var named = []struct{ element, field string }{
 func (p *Payment) carried(from *party, number, to string) error {
 	m := p.composed(from, number, to, 1, p.CreatedAt)
 	Addressed(p.Rail, m)
-	err := iso20022.Write(io.Discard, Profiles[p.Rail], m)
+	err := iso20022.Check(Profiles[p.Rail], m)
 	var wrong *iso20022.FieldError
 	if !errors.As(err, &wrong) {
 		return err

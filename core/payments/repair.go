@@ -148,7 +148,7 @@ func (s *Service) setAside(ctx context.Context, f *facts, tx *changes.Tx, p *Pay
 	p.ReceiverName, p.Notes = cmp.Or(p.ReceiverName, storable(o.Receiver.Name)), storable(o.Notes)
 	p.details = f.described(s, p, o)
 	p.aside = &aside{Tenant: p.Tenant, Payment: p.UID}
-	p.aside.Draft = s.keys.Seal(string(o.asked), p.aside.place()).Sealed
+	p.aside.Draft = s.keys.Encrypt(string(o.asked), p.aside.place())
 	step := p.enter(Repair, tx.Caller, tx.Now, reasons(fault.Called(why, calledInOrders)))
 	return step, tx.Record(ctx, changes.Change{
 		UID: p.UID, Customer: int64(p.Customer), Version: p.Version, After: p,

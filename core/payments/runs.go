@@ -45,7 +45,7 @@ func (f *facts) repeat(s *Service, p *Payment, d *Repetition, draft any) error {
 		r.End = &d.End
 	}
 	f.recurrences = f.recurrences[1:]
-	r.Draft = s.keys.Seal(string(text), r.place()).Sealed
+	r.Draft = s.keys.Encrypt(string(text), r.place())
 	r.Advance()
 	p.Recurrence, p.series = r.UID, r
 	return nil

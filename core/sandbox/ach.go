@@ -111,7 +111,7 @@ func (s *Service) takeFile(ctx context.Context, tenant access.Tenant, now time.T
 			if err := writeFile(&text, file, due[at], row.ID, at); err != nil {
 				return fmt.Errorf("answer file %s: %w", id, err)
 			}
-			row.Body = s.keys.Seal(text.String(), row.place()).Sealed
+			row.Body = s.keys.Encrypt(text.String(), row.place())
 			rows = append(rows, &row)
 		}
 		return db.InsertAtCommit(ctx, rows)

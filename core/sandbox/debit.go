@@ -134,7 +134,7 @@ func (s *Service) entryTx(ctx context.Context, tx *changes.Tx, of *paid, said st
 	if err != nil {
 		return Played{}, err
 	}
-	row.Body = s.keys.Seal(body, row.place()).Sealed
+	row.Body = s.keys.Encrypt(body, row.place())
 	if _, err := tx.NewInsert().Model(row).Exec(ctx); err != nil {
 		return Played{}, err
 	}

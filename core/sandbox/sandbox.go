@@ -159,7 +159,7 @@ func (s *Service) write(row *message, m iso20022.Message) error {
 	if err := iso20022.Write(&body, payments.Profiles[row.Rail], m); err != nil {
 		return err
 	}
-	row.Body = s.keys.Seal(body.String(), row.place()).Sealed
+	row.Body = s.keys.Encrypt(body.String(), row.place())
 	return nil
 }
 

@@ -101,6 +101,21 @@ func (k *Keys) Seal(clear string, at Place) Value {
 		return Value{}
 	}
 	r := k.ring.Load()
+	return Value{
+		Sealed: r.seal(clear, at), Hash: r.searching[0].hash(at.Tenant, at.Column, clear), Last4: last(clear),
+	}
+}
+
+// Encrypt only encrypts a value for a place: one that nobody searches for, such as a message. The empty text
+// gives nil.
+func (k *Keys) Encrypt(clear string, at Place) []byte {
+	if clear == "" {
+		return nil
+	}
+	return k.ring.Load().seal(clear, at)
+}
+
+func (r *ring) seal(clear string, at Place) []byte {
 	sealed, err := r.sealing.Encrypt([]byte(clear), at.bytes())
 	if err != nil {
 		panic(fmt.Errorf("seal: %w", err)) // only for a value of more than 64 GB
@@ -108,7 +123,7 @@ func (k *Keys) Seal(clear string, at Place) Value {
 	if !r.marked {
 		sealed = append(bytes.Clone(r.mark), sealed...)
 	}
-	return Value{Sealed: sealed, Hash: r.searching[0].hash(at.Tenant, at.Column, clear), Last4: last(clear)}
+	return sealed
 }
 
 // Replace seals a new value for the place of a stored one. If a search finds both alike, the stored hash

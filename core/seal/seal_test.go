@@ -71,13 +71,20 @@ func TestNoTwoSealsAreAlike(t *testing.T) {
 	if bytes.Equal(keys.Seal("same", at).Sealed, keys.Seal("same", at).Sealed) {
 		t.Error("the nonce is used twice")
 	}
+	first, second := keys.Encrypt("same", at), keys.Encrypt("same", at)
+	if bytes.Equal(first, second) {
+		t.Error("the nonce is used twice without a hash")
+	}
+	if clear, err := keys.Open(seal.Value{Sealed: first}, at); clear != "same" || err != nil {
+		t.Errorf("it opens as %q, %v", clear, err)
+	}
 }
 
 func TestNothingStaysNothing(t *testing.T) {
 	t.Parallel()
 	keys, at := seal.New(), seal.Place{Tenant: 1, Column: "c", Row: 1}
 	sealed := keys.Seal("", at)
-	if sealed.Sealed != nil || sealed.Hash != nil || sealed.Masked() != "" || sealed.Shown() != nil {
+	if keys.Encrypt("", at) != nil || sealed.Sealed != nil || sealed.Hash != nil || sealed.Masked() != "" || sealed.Shown() != nil {
 		t.Errorf("%#v", sealed)
 	}
 	if got, err := keys.Open(sealed, at); got != "" || err != nil {

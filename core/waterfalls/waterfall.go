@@ -163,7 +163,7 @@ func (s *Step) place() seal.Place {
 func (s *Step) seals(keys *seal.Keys, d *payments.Draft) error {
 	text, err := json.Marshal(d)
 	if err == nil {
-		s.Draft = keys.Seal(string(text), s.place()).Sealed
+		s.Draft = keys.Encrypt(string(text), s.place())
 	}
 	return err
 }

@@ -141,7 +141,7 @@ func (s *Service) replaceTx(
 		return err
 	}
 	row := &secret{Tenant: w.Tenant, ID: id, Webhook: w.UID, Kind: kind, MadeAt: s.now()}
-	row.Secret = s.keys.Seal(clear, row.place()).Sealed
+	row.Secret = s.keys.Encrypt(clear, row.place())
 	_, err := tx.NewInsert().Model(row).Exec(ctx)
 	return err
 }

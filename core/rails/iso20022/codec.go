@@ -13,19 +13,19 @@ import (
 	"bankgraph/core/rails/plain"
 )
 
-// codec goes through the elements of a message in their order, and either writes or reads them. It keeps the
-// first error, and does nothing after it.
+// codec goes through the elements of a message in their order, and reads, writes or only checks them. It keeps
+// the first error, and does nothing after it.
 type codec struct {
 	profile *Profile
 	message Message
-	out     *bytes.Buffer // nil while reading
-	at      *node         // the element that is read
+	out     *bytes.Buffer // what is written; nil otherwise
+	at      *node         // the element that is read; nil otherwise
 	path    []string
 	unread  []string
 	err     error
 }
 
-func (c *codec) reading() bool { return c.out == nil }
+func (c *codec) reading() bool { return c.at != nil }
 
 func (c *codec) fail(reason string) {
 	if c.err == nil {
@@ -167,7 +167,7 @@ func (c *codec) leaf(name string, value *string, of kind, must bool) {
 }
 
 func (c *codec) write(name, attribute, text string) {
-	if c.err == nil {
+	if c.err == nil && c.out != nil {
 		c.open(name, attribute)
 		_ = xml.EscapeText(c.out, []byte(text)) // a buffer takes everything
 		c.close(name)
@@ -176,6 +176,9 @@ func (c *codec) write(name, attribute, text string) {
 
 // open writes the start tag of an element, with the text of its attribute in parts.
 func (c *codec) open(name string, attribute ...string) {
+	if c.out == nil {
+		return
+	}
 	c.out.WriteByte('<')
 	c.out.WriteString(name)
 	for _, part := range attribute {
@@ -185,6 +188,9 @@ func (c *codec) open(name string, attribute ...string) {
 }
 
 func (c *codec) close(name string) {
+	if c.out == nil {
+		return
+	}
 	c.out.WriteString("</")
 	c.out.WriteString(name)
 	c.out.WriteByte('>')

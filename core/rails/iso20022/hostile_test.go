@@ -195,14 +195,14 @@ func FuzzRead(f *testing.F) {
 				continue
 			}
 			var out bytes.Buffer
-			if err := iso20022.Write(&out, p, drawn[iso20022.Message](p, maker)); err != nil {
+			if err := checked(&out, p, drawn[iso20022.Message](p, maker)); err != nil {
 				f.Fatal(err)
 			}
 			f.Add(out.Bytes())
 		}
 	}
 	var out bytes.Buffer
-	if err := iso20022.Write(&out, iso20022.Fedwire, transfer()); err != nil {
+	if err := checked(&out, iso20022.Fedwire, transfer()); err != nil {
 		f.Fatal(err)
 	}
 	for _, change := range [][2]string{
@@ -232,7 +232,7 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("%d characters are read of %d", n, len(text))
 			}
 			var again bytes.Buffer
-			if iso20022.Write(&again, p, m) != nil {
+			if checked(&again, p, m) != nil {
 				continue
 			}
 			got, err := iso20022.Read(bytes.NewReader(again.Bytes()), p)

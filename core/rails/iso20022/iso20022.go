@@ -214,14 +214,26 @@ func Write(w io.Writer, p *Profile, m Message) error {
 	out := bytes.NewBuffer(make([]byte, 0, 4<<10)) // most messages are shorter
 	out.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n<Message>")
 	c := &codec{profile: p, message: m, out: out}
-	c.part("AppHdr", p.header, func() { header(c) })
-	c.part("Document", p.typeOf(m), func() { m.fields(c) })
+	c.whole()
 	out.WriteString("</Message>\n")
 	if c.err != nil {
 		return c.err
 	}
 	_, err := w.Write(out.Bytes())
 	return err
+}
+
+// Check returns the *FieldError with which Write would refuse a message; nil if it would write it.
+func Check(p *Profile, m Message) error {
+	c := &codec{profile: p, message: m}
+	c.whole()
+	return c.err
+}
+
+// whole goes through the header and the document.
+func (c *codec) whole() {
+	c.part("AppHdr", c.profile.header, func() { header(c) })
+	c.part("Document", c.profile.typeOf(c.message), func() { c.message.fields(c) })
 }
 
 // Read reads one message with its header, and nothing after it. It reads at most MostBytes, and takes neither
@@ -241,8 +253,7 @@ func Read(r io.Reader, p *Profile) (Message, error) {
 		return nil, err
 	}
 	c := &codec{profile: p, message: m, at: root}
-	c.part("AppHdr", p.header, func() { header(c) })
-	c.part("Document", p.typeOf(m), func() { m.fields(c) })
+	c.whole()
 	if c.err != nil {
 		return nil, c.err
 	}

@@ -3,6 +3,7 @@ package iso20022_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -34,7 +35,7 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 				rapid.Check(t, func(t *rapid.T) {
 					want := maker(draw{t: t, p: p})
 					var out bytes.Buffer
-					if err := iso20022.Write(&out, p, want); err != nil {
+					if err := checked(&out, p, want); err != nil {
 						t.Fatalf("%v of %+v", err, want)
 					}
 					got, err := iso20022.Read(bytes.NewReader(out.Bytes()), p)
@@ -76,7 +77,7 @@ func transfer() *iso20022.CreditTransfer {
 func written[M iso20022.Message](t *testing.T, maker func() M) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := iso20022.Write(&out, iso20022.Fedwire, maker()); err != nil {
+	if err := checked(&out, iso20022.Fedwire, maker()); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -128,7 +129,7 @@ func TestWhatANetworkWouldRefuseIsNotWrittenAndTheFieldIsNamed(t *testing.T) {
 		m := transfer()
 		change(m)
 		var out bytes.Buffer
-		err := iso20022.Write(&out, iso20022.Fedwire, m)
+		err := checked(&out, iso20022.Fedwire, m)
 		wrong, is := err.(*iso20022.FieldError) //nolint:errorlint // that it is not wrapped is the promise
 		if !is || !strings.Contains(wrong.Path, path) || out.Len() > 0 {
 			t.Errorf("%s: %v, %d bytes", path, err, out.Len())
@@ -156,7 +157,7 @@ func TestAmountsAreExactAndBounded(t *testing.T) {
 		m := transfer()
 		m.Amount = c.amount
 		var out bytes.Buffer
-		if err := iso20022.Write(&out, iso20022.Fedwire, m); (err == nil) != c.ok {
+		if err := checked(&out, iso20022.Fedwire, m); (err == nil) != c.ok {
 			t.Errorf("%s %s: %v", c.amount, c.amount.Currency, err)
 		}
 	}
@@ -226,7 +227,7 @@ func TestAnswersThatNobodyUnderstandsAreNotWritten(t *testing.T) {
 		"RtrRsnInf": unexplained, "RtrRsnInf/AddtlInf": talkative, "XpryDt": asked, "CxlDtls": refused,
 	} {
 		wrong := (*iso20022.FieldError)(nil)
-		err := iso20022.Write(io.Discard, iso20022.Fedwire, m)
+		err := checked(io.Discard, iso20022.Fedwire, m)
 		if !errors.As(err, &wrong) || !strings.Contains(wrong.Path, path) {
 			t.Errorf("%s: %v", path, err)
 		}
@@ -239,7 +240,7 @@ func TestAskingForInformationNamesWhatIsUnclearAndOnePayment(t *testing.T) {
 	unclear.Creator, unclear.Missing = "Ada Byron", []iso20022.Lack{{Code: "NARR", Text: "Which invoice?"}}
 	unclear.Incorrect, unclear.Original.Type = nil, iso20022.TypeCreditTransfer
 	var out bytes.Buffer
-	if err := iso20022.Write(&out, iso20022.FedNow, unclear); err != nil {
+	if err := checked(&out, iso20022.FedNow, unclear); err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range []string{
@@ -260,7 +261,7 @@ func TestAskingForInformationNamesWhatIsUnclearAndOnePayment(t *testing.T) {
 	nothing.Missing, much.Missing = nil, make([]iso20022.Lack, iso20022.MostLacks+1)
 	for path, m := range map[string]*iso20022.InformationRequest{"Justfn/MssngOrIncrrctInf": &nothing, "MssngInf": &much} {
 		wrong := (*iso20022.FieldError)(nil)
-		if err := iso20022.Write(io.Discard, iso20022.FedNow, m); !errors.As(err, &wrong) || !strings.Contains(wrong.Path, path) {
+		if err := checked(io.Discard, iso20022.FedNow, m); !errors.As(err, &wrong) || !strings.Contains(wrong.Path, path) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -271,7 +272,7 @@ func TestMessagesOfSWIFTNameBanksByBIC(t *testing.T) {
 	back := drawn[*iso20022.Return](iso20022.SWIFT, draw.returned)
 	back.Sender, back.Amount = "MUSTDEFFXXX", money.Of(12_500, "JPY")
 	var out bytes.Buffer
-	if err := iso20022.Write(&out, iso20022.SWIFT, back); err != nil {
+	if err := checked(&out, iso20022.SWIFT, back); err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range []string{
@@ -287,7 +288,7 @@ func TestMessagesOfSWIFTNameBanksByBIC(t *testing.T) {
 	transfer := drawn[*iso20022.CreditTransfer](iso20022.SWIFT, draw.transfer)
 	transfer.Sender = "021040078"
 	var wrong *iso20022.FieldError
-	if err := iso20022.Write(io.Discard, iso20022.SWIFT, transfer); !errors.As(err, &wrong) || !strings.Contains(wrong.Path, "InstgAgt") {
+	if err := checked(io.Discard, iso20022.SWIFT, transfer); !errors.As(err, &wrong) || !strings.Contains(wrong.Path, "InstgAgt") {
 		t.Errorf("a routing number: %v", err)
 	}
 }
@@ -312,7 +313,7 @@ func TestWhatIsLeftOutIsTheUsual(t *testing.T) {
 		}},
 	} {
 		var out bytes.Buffer
-		if err := iso20022.Write(&out, iso20022.RTP, c.m); err != nil {
+		if err := checked(&out, iso20022.RTP, c.m); err != nil {
 			t.Fatal(err)
 		}
 		if m, err := iso20022.Read(&out, iso20022.RTP); err != nil || !c.want(m) {
@@ -334,4 +335,13 @@ func TestMessageIDsHaveTheFormOfTheirNetwork(t *testing.T) {
 			t.Errorf("%s, not %s", got, want)
 		}
 	}
+}
+
+// checked is iso20022.Write, whose verdict iso20022.Check must share.
+func checked(w io.Writer, p *iso20022.Profile, m iso20022.Message) error {
+	verdict, err := iso20022.Check(p, m), iso20022.Write(w, p, m)
+	if fmt.Sprint(verdict) != fmt.Sprint(err) {
+		panic(fmt.Sprintf("Check says %v, and Write %v", verdict, err))
+	}
+	return err
 }

@@ -45,14 +45,10 @@ func formed(most int, form, says string) kind {
 
 // wrong says what is wrong with a text; nothing if it is "".
 func (k kind) wrong(text string, reading bool) string {
-	printable := func(r rune) bool { return ' ' <= r && r <= '~' }
-	if reading {
-		printable = unicode.IsPrint
-	}
 	switch {
 	case strings.TrimSpace(text) == "":
 		return "is empty"
-	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !printable(r) }):
+	case !isASCII(text) && (!reading || !utf8.ValidString(text) || strings.ContainsFunc(text, isNotPrint)):
 		return "has characters that the network does not take"
 	case utf8.RuneCountInString(text) > k.most:
 		return fmt.Sprintf("has more than %d characters", k.most)
@@ -61,3 +57,15 @@ func (k kind) wrong(text string, reading bool) string {
 	}
 	return ""
 }
+
+// isASCII reports whether a text has only the letters and signs that every network takes.
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+func isNotPrint(r rune) bool { return !unicode.IsPrint(r) }
