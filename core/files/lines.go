@@ -51,10 +51,15 @@ func (s *Service) LinesOf(
 		q := where.On(selectingLines(want).
 			Join("JOIN bulk_files AS bf ON bf.tenant = bl.tenant AND bf.uid = bl.file").
 			Where("bl.tenant = $1").Where("bf.tenant = $1"))
-		scope := func(string) string { return caller.Reach.Scope("bf.customer") }
+		scope := func(file string) string { return linesIn(file) + " AND " + caller.Reach.Scope("bf.customer") }
 		return window.Text(q, scope, "bl.file", "bl.id")
 	})
 	return db.QueueMany(b, text, func(l *FileLine) FileUID { return l.File }, p...)
+}
+
+// linesIn bounds a statement to the ids of a file's lines, by which they are found.
+func linesIn(file string) string {
+	return fmt.Sprintf("bl.id >= (%[1]s << %[2]d) AND bl.id < ((%[1]s + 1) << %[2]d)", file, lineBits)
 }
 
 // lineKey is what the text of a list of lines depends on.
@@ -87,7 +92,7 @@ func (s *Service) CountLinesOf(
 	text := countingLines.Get(lineKey{reach: caller.Reach, where: where.Key(), most: limit}, func() string {
 		q := where.On(db.Select0[FileLine]("1").
 			Join("JOIN bulk_files AS bf ON bf.tenant = bl.tenant AND bf.uid = bl.file").
-			Where("bl.tenant = $1").Where("bf.tenant = $1").Where("bl.file = p.parent").
+			Where("bl.tenant = $1").Where("bf.tenant = $1").Where("bl.file = p.parent").Where(linesIn("p.parent")).
 			Where(caller.Reach.Scope("bf.customer")))
 		return db.CountEachText("unnest($3::bigint[]) AS p(parent)", "p.parent", q, limit)
 	})
