@@ -60,6 +60,9 @@ func (c *demoCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 	if err := b.directory(operator, true); err != nil {
 		return err
 	}
+	if err := b.live(operator, true, t); err != nil {
+		return err
+	}
 	return b.demoClients(operator, s)
 }
 
@@ -100,6 +103,9 @@ func (b *bank) openDemo(ctx context.Context, s *settings, customers int, t *term
 		return err
 	}
 	if err := b.directory(operator, !filled); err != nil {
+		return err
+	}
+	if err := b.live(operator, !filled, t); err != nil {
 		return err
 	}
 	return b.demoClients(operator, s)
@@ -146,6 +152,11 @@ func (b *bank) fill(operator context.Context, customers int, t *terminal) error 
 		return err
 	}
 	return db.Analyze(operator, b.at.owner)
+}
+
+// live lets the demo bank live through its last weeks, or go on with that.
+func (b *bank) live(operator context.Context, fresh bool, t *terminal) error {
+	return demo.Live(operator, b.Core, "demo-staff", fresh, progress(t.errs, "days in the life of the demo bank"))
 }
 
 // demoClients adds the public keys that are missing. A key that somebody has disabled stays disabled. The

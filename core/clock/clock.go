@@ -108,6 +108,7 @@ type Reading struct {
 	Now    time.Time  `json:"now"`
 	Target *time.Time `json:"target"` // to which it is moving on; nil if it is not
 	Moved  bool       `json:"moved"`  // it is ahead of the machine's clock
+	Behind bool       `json:"-"`      // it is behind: Rewind has set it back
 }
 
 // Read tells what time it is for the caller's bank, and where its clock is moving to. Who sees payments sees
@@ -122,7 +123,32 @@ func (s *Service) Read(ctx context.Context) (Reading, error) {
 		return Reading{}, fmt.Errorf("read the bank's clock: %w", err)
 	}
 	ahead := time.Duration(found.Ahead) * time.Microsecond
-	return Reading{Now: s.machine().Add(ahead), Target: found.Target, Moved: ahead > 0}, nil
+	return Reading{Now: s.machine().Add(ahead), Target: found.Target, Moved: ahead > 0, Behind: ahead < 0}, nil
+}
+
+// Rewind sets the clock of the caller's bank back, so that a new demo bank can live through its past. Nothing
+// may have happened in the bank after that time, or before it is called.
+func (s *Service) Rewind(ctx context.Context, to time.Time) error {
+	return s.put(ctx, to.Sub(s.machine()).Truncate(time.Microsecond))
+}
+
+// CatchUp ends what Rewind began: the clock of the caller's bank shows the machine's time.
+func (s *Service) CatchUp(ctx context.Context) error { return s.put(ctx, 0) }
+
+func (s *Service) put(ctx context.Context, ahead time.Duration) error {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return err
+	}
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewRaw(`INSERT INTO sandbox_clocks (tenant, ahead) SELECT id, ?1 FROM tenants WHERE id = ?0 AND sandbox
+			ON CONFLICT (tenant) DO UPDATE SET ahead = excluded.ahead`, caller.Tenant, ahead.Microseconds()).Exec(ctx)
+		return err
+	})
+	if err == nil {
+		s.show(caller.Tenant, ahead, time.Now())
+	}
+	return err
 }
 
 // The faults of clocks.

@@ -81,7 +81,7 @@ func (s *books) write(ctx context.Context, load *db.Load, all []*opened, paid []
 	return copyEach(ctx, load, slices.Values(s.postings))
 }
 
-// open opens an account a month before the start, so that its payments come after.
+// open opens an account two months before the start, so that its payments come after.
 func (s *books) open(a *opened) error {
 	if a.SystemOfRecord != accounts.InternalCore {
 		return nil
@@ -91,7 +91,7 @@ func (s *books) open(a *opened) error {
 	if a.opening == 0 {
 		return nil
 	}
-	house, on := s.houseOf(ledger.HouseOpening, a.UID, a.Currency), s.start.AddDate(0, 0, -30)
+	house, on := s.houseOf(ledger.HouseOpening, a.UID, a.Currency), s.start.AddDate(0, 0, -60)
 	journal, err := ledger.NewOpening(on, a.UID, house.Account, money.Of(a.opening, a.Currency))
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ func (b *bank) contact(n int64, k int) *contacts.Contact {
 		c.EmailAddress = strings.ReplaceAll(strings.ToLower(name), " ", ".") + "@mail.example"
 	}
 	if k%4 == 3 {
-		b.placeAbroad(c, d, foreignBanks[(int(n)+k/4)%len(foreignBanks)])
+		b.placeAbroad(c, d, bankAbroad(n, k))
 		return c
 	}
 	other := d.below(len(usBanks))
@@ -80,6 +80,9 @@ Net 30 options
 Retainer, invoice number needed
 Quarterly supply contract
 Call before changes of the account`)
+
+// bankAbroad returns the bank of the n-th customer's k-th contact, which is abroad.
+func bankAbroad(n int64, k int) foreignBank { return foreignBanks[(int(n)+k/4)%len(foreignBanks)] }
 
 func (b *bank) placeAbroad(c *contacts.Contact, d *dice, bank foreignBank) {
 	c.Address = postal.Address{

@@ -42,15 +42,15 @@ func plans(n int64) []planned {
 	case Customer(n) == First:
 	case n%5 == 0 && status(n) == customers.Active:
 		return []planned{
-			{to: Account(n, 1), minor: d.in(10_00, 500_00), notes: "Savings", days: -9},
-			{to: Account(n, 1), minor: d.in(10_00, 500_00), notes: "Savings", days: -2},
+			{to: Account(n, 1), minor: d.in(10_00, 500_00), notes: "Savings", days: -40},
+			{to: Account(n, 1), minor: d.in(10_00, 500_00), notes: "Savings", days: -33},
 		}
 	default:
 		return nil
 	}
 	return []planned{
-		{to: other, minor: 2_500_00, notes: "Management fee of the third quarter", days: -9},
-		{to: reserve, minor: 1_000_00, notes: "To the reserve", days: -2, again: true},
+		{to: other, minor: 2_500_00, notes: "Management fee of the third quarter", days: -40},
+		{to: reserve, minor: 1_000_00, notes: "To the reserve", days: -33, again: true},
 		{to: reserve, minor: 750_00, notes: "To the reserve", days: 7},
 		{to: other, minor: 1_200_50, notes: "Management fee of the fourth quarter", days: 14},
 	}
