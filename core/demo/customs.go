@@ -15,7 +15,7 @@ import (
 // custom is what a customer does every week, or every few weeks.
 type custom struct {
 	on     time.Weekday
-	every  int // weeks; 0 for each
+	every  int  // weeks; 0 for each
 	alone  bool // the First customer alone
 	what   kind
 	with   int   // the contact's place among those of the customer
@@ -114,7 +114,9 @@ func (l *life) trade(n int64, currency, amount, name string) (fx.TradeUID, error
 	return made.Result.UID, err
 }
 
-func dollars(minor int64) string { return strconv.FormatInt(minor/100, 10) + fmt.Sprintf(".%02d", minor%100) }
+func dollars(minor int64) string {
+	return strconv.FormatInt(minor/100, 10) + fmt.Sprintf(".%02d", minor%100)
+}
 
 // leave leaves payments of the First customer under way: one whose network never answers, one to a listed name,
 // on which somebody decides, and one that waits for a second person.

@@ -1,5 +1,6 @@
 // Package demo makes the demo bank: believable customers with accounts, contacts, signatories and limits,
-// each row a pure function of its number.
+// each row a pure function of its number (Fill), and the payments of their last weeks, which go through the
+// services as everybody's do (Live).
 package demo
 
 import (
