@@ -118,7 +118,7 @@ func takeFile(ctx context.Context, o options, b *bank) error {
 	for name := range others {
 		err = errors.Join(err, meanwhile[name].report(name, before[name]))
 	}
-	return err
+	return errors.Join(err, b.readAfter(ctx, server.address))
 }
 
 func writeTo(path string, write func(io.Writer) error) error {
