@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"bankgraph/core/access"
@@ -131,13 +132,37 @@ func (s *Service) screenedTx(
 	if err := tx.CheckVersion(p.Version); err != nil {
 		return nil, err
 	}
-	if tx.Caller.Accountable().Is(access.Accountable{Client: p.MakerClient, Login: p.MakerLogin}) {
-		return nil, changes.ErrOwn
+	makers, err := p.makersTx(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	for _, maker := range makers {
+		if err := tx.RequireOther(ctx, maker.Client, maker.LoginID); err != nil {
+			return nil, err
+		}
 	}
 	if err := tx.RequirePerson(ctx); err != nil {
 		return nil, err
 	}
 	return p, screening.DecideTx(ctx, tx.Tx, tx.Caller, tx.Now, int64(p.UID), decided, why)
+}
+
+// makersTx returns who made a payment what it is: its maker, and who repaired it, as they may have named
+// another who is paid.
+func (p *Payment) makersTx(ctx context.Context, tx *changes.Tx) ([]*Step, error) {
+	var steps []*Step
+	err := tx.NewSelect().Model(&steps).Where("ps.tenant = ?", p.Tenant).Where("ps.payment = ?", p.UID).
+		Order("ps.number").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read who made payment %s: %w", p.UID, err)
+	}
+	makers := []*Step{{Client: p.MakerClient, LoginID: p.MakerLogin}}
+	for i, step := range steps {
+		if i > 0 && steps[i-1].State == Repair {
+			makers = append(makers, step)
+		}
+	}
+	return makers, nil
 }
 
 // ScreeningsOf reads what the lists had for payments: of each one screening at most, and of none for callers
