@@ -315,6 +315,32 @@ func TestWhoAnswersForAPaymentDoesNotRelease(t *testing.T) {
 	}
 }
 
+// What one customer has wait for compliance hides nothing of the others, and does not end by itself.
+func TestOfACustomerFewPaymentsWaitForCompliance(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.lists(t, "Ada King")
+	uid := s.send(t, s.order("1.00", paidTo("Ada King"))).UID
+	s.Exec(`INSERT INTO payments SELECT (jsonb_populate_record(p, jsonb_build_object('uid', p.uid + n))).*
+		FROM payments AS p, generate_series(1000000, 1000498) AS n WHERE p.tenant = ? AND p.uid = ?`, s.Tenant, uid)
+	_, err := s.Payments.Send(s.Staff(), s.order("1.00", paidTo("Charles Babbage")), changes.RequestOptions{})
+	if err != nil {
+		t.Errorf("another name: %v", err)
+	}
+	for _, o := range []payments.Order{s.order("1.00", paidTo("Ada King")), s.order("1.00", paidTo("Ada King"), byWire)} {
+		if _, err := s.Payments.Send(s.Staff(), o, changes.RequestOptions{}); !errors.Is(err, payments.ErrManyInScreening) {
+			t.Errorf("one too many: %v", err)
+		}
+	}
+	s.has(t, 100_000_00, 2_00) // of those that were taken
+	if _, err := s.Payments.RejectScreened(s.Checker(), uid, because); err != nil {
+		t.Fatal(err)
+	}
+	s.send(t, s.order("1.00", paidTo("Ada King")))
+	s.Exec(`INSERT INTO tenant_settings (tenant, people_decide, screen_all) VALUES (?, true, true)`, s.Tenant)
+	s.send(t, s.order("1.00", paidTo("Nobody Special"))) // where people look at all there is no bound
+}
+
 // A payment that is released after its network has closed leaves on the next day, and counts there.
 func TestAPaymentThatIsReleasedLateLeavesOnTheNextDay(t *testing.T) {
 	t.Parallel()
