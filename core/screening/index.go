@@ -68,22 +68,24 @@ const mostMatches = 10
 // Find returns the listed names that a name may be, the first ones of the lists if they are many.
 func (x *Index) Find(name string) (found []Match) {
 	has := words(name)
-	seen := map[*indexed]bool{}
-	look := func(all []*indexed, is func(*indexed) bool) {
+	matched := map[*indexed]bool{}
+	look := func(all []*indexed, tried map[*indexed]bool, is func(*indexed) bool) {
 		for _, one := range all {
-			if !seen[one] && len(found) < mostMatches && is(one) {
-				found = append(found, one.Match)
-				seen[one] = true
+			if !tried[one] && !matched[one] && len(found) < mostMatches && is(one) {
+				found, matched[one] = append(found, one.Match), true
 			}
+			tried[one] = true
 		}
 	}
+	tried := map[*indexed]bool{}
 	for _, word := range has {
-		look(x.by[word], func(one *indexed) bool { return one.in(has) })
+		look(x.by[word], tried, func(one *indexed) bool { return one.in(has) })
 	}
 	letters := joined(has)
+	clear(tried)
 	for at := range letters.text {
 		for _, word := range x.beginning(letters.text[at:]) {
-			look(x.parted[word], letters.have)
+			look(x.parted[word], tried, letters.have)
 		}
 	}
 	return found
