@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -258,4 +259,38 @@ func (c *crowd) pages(t *testing.T, ctx context.Context, name string, by payment
 			}
 		}
 	}
+}
+
+// What is shown beside the rows of a page is not read for all the rows that come before it.
+func TestAFarPageReadsWhatItShowsAlone(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t)
+	read := func() (listed, beside int64) { // so far, as far as the database has told
+		t.Helper()
+		if err := c.DB.NewRaw(`SELECT sum(n) FILTER (WHERE relname = 'payments'), sum(n) FILTER (WHERE relname <> 'payments')
+			FROM (SELECT relname, seq_tup_read + coalesce(idx_tup_fetch, 0) AS n FROM pg_stat_user_tables
+			WHERE relname IN ('payments', 'accounts', 'customers')) AS r`).Scan(t.Context(), &listed, &beside); err != nil {
+			t.Fatal(err)
+		}
+		return listed, beside
+	}
+	listed, beside := read()
+	found, err := c.Payments.Page(c.Staff(), payments.Search{}, page.Numbered(751, 20))
+	if err != nil || len(found.Items) != 20 || found.Total != ofOthers+ofPartner {
+		t.Fatalf("%+v %v", found, err)
+	}
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		nowListed, nowBeside := read()
+		if nowListed-listed < 15_000 { // a connection tells when it is used again
+			if _, err := c.Payments.Page(c.Staff(), payments.Search{MostRecent: true}, page.First(1)); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if nowBeside -= beside; nowBeside > 10_000 { // 15,000 come before
+			t.Errorf("a page of 20 reads %d rows beside those of the list", nowBeside)
+		}
+		return
+	}
+	t.Error("the database tells nothing of what was read")
 }

@@ -43,6 +43,13 @@ func (l List) Conditions(r Reach) db.Conditions {
 	return slices.DeleteFunc(append(all, l.After), func(condition string) bool { return condition == "" })
 }
 
+// Page returns the condition that a row is on a page of those that meet conditions. Where a row is shown with
+// what is joined to it, that is then read for the rows of the page, and not for all that come before them.
+func (l List) Page(meet db.Conditions, limit, offset string) db.Conditions {
+	l.After = "" // it is one of the conditions
+	return db.Conditions{l.key() + " = ANY(ARRAY(" + l.keys(meet...) + l.order() + " LIMIT " + limit + " OFFSET " + offset + "))"}
+}
+
 // First returns the condition that a row is one of the first of the list.
 func (l List) First(r Reach) string {
 	order, with, found := l.order(), "", l.found(r, l.order())

@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
 	"bankgraph/core/events"
+	"bankgraph/core/ident"
 	"bankgraph/core/seal"
 	"bankgraph/db"
 )
@@ -303,6 +304,31 @@ func (tx *Tx) RequirePerson(ctx context.Context) error {
 		err = ErrPerson
 	}
 	return err
+}
+
+// RequireOther returns ErrOwn if the caller made a thing of which only the API key and the login of its maker
+// are kept, or if one person answers for both: who answers for a key is then asked as it is now. Two programs
+// of one legal entity do not count as one here.
+func (tx *Tx) RequireOther(ctx context.Context, client, login string) error {
+	caller := tx.Caller.Accountable()
+	if caller.Is(access.Accountable{Client: client, Login: login}) {
+		return ErrOwn
+	}
+	if caller.Person == uuid.Nil || caller.Login != "" && login != "" {
+		return nil
+	}
+	var answers uuid.NullUUID // who does for the maker's key
+	var named string          // the login of who does for the caller
+	err := tx.NewRaw(`SELECT (SELECT responsible FROM clients WHERE tenant = ?0 AND key = ?1),
+		coalesce((SELECT login_id FROM users WHERE tenant = ?0 AND uid = ?2), '')`,
+		tx.Caller.Tenant, client, caller.Person).Scan(ctx, &answers, &named)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read who answers for API key %s: %w", client, err)
+	case login == "" && answers.Valid && answers.UUID == caller.Person, login != "" && ident.Same(login, named):
+		return ErrOwn
+	}
+	return nil
 }
 
 // program reports whether the caller is a program, and the bank lets only people decide.

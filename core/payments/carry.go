@@ -8,6 +8,7 @@ import (
 	"bankgraph/core/ledger"
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
+	"bankgraph/core/screening"
 	"bankgraph/core/virtualaccounts"
 )
 
@@ -48,12 +49,17 @@ func (f *facts) carryOut(p *Payment, now time.Time) (State, error) {
 	if err := f.movable(p); err != nil {
 		return p.State, err
 	}
+	var found *screening.Found
 	if p.Rail != rails.Book {
 		send := p.plan(now)
 		p.SendAt = &send
+		var err error
+		if found, err = f.look(p, now); err != nil {
+			return p.State, err
+		}
 	}
 	if p.Collects() {
-		return f.toNetwork(p, now), nil
+		return f.toNetwork(p, found), nil
 	}
 	if c := f.charge(p); c != nil {
 		p.FeeMinor, p.FeeName, p.FeeTier = c.Price, c.FeeName, c.FeeTier
@@ -62,7 +68,7 @@ func (f *facts) carryOut(p *Payment, now time.Time) (State, error) {
 		if err := f.books.Hold(p.SenderAccount, p.held(), int64(p.UID)); err != nil {
 			return p.State, err
 		}
-		return f.toNetwork(p, now), nil
+		return f.toNetwork(p, found), nil
 	}
 	return Settled, f.take(p, p.ReceiverAccount, "Book transfer")
 }

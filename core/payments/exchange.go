@@ -186,7 +186,14 @@ func (s *Service) sendAllTx(
 			p.details = details.Of[p.UID][0]
 			if p.asks = requests[p.UID]; p.asks != nil {
 				until := p.asks.over()
-				p.SettlesAt = &until
+				if p.SettlesAt = &until; !until.After(now) { // it has waited for people for too long
+					step, entry, err := p.expire(caller, now)
+					if err != nil {
+						return 0, nil, err
+					}
+					moved, steps, record = append(moved, p), append(steps, step), append(record, entry)
+					continue
+				}
 			}
 			message, err := s.compose(p, f.parties[p.Own()], ids.Items[i].ID, now)
 			if err != nil {

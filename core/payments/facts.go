@@ -50,6 +50,8 @@ type facts struct {
 	aside           map[customers.UID]int             // payments that wait for repair, where that was looked at
 	screen          *screening.Screen                 // what names are compared with; nil where nothing is sent
 	screenings      []screening.Found                 // of the payments that people look at
+	inScreening     map[customers.UID]int             // how many they look at, of customers that were looked at
+	countScreening  func(customers.UID) (int, error)
 }
 
 type bankApproval struct {
@@ -248,7 +250,13 @@ func (s *Service) gatherTx(ctx context.Context, tx bun.Tx, tenant access.Tenant,
 			return s.screening.ScreenTx(ctx, tx, tenant, asked)
 		}
 	}
-	return s.gather(ctx, r, tenant, w)
+	f, err := s.gather(ctx, r, tenant, w)
+	if err == nil && f.screen != nil {
+		f.inScreening, f.countScreening = map[customers.UID]int{}, func(of customers.UID) (int, error) {
+			return inScreeningTx(ctx, tx, tenant, of)
+		}
+	}
+	return f, err
 }
 
 // reading is how facts are read: locked, to be changed, or as they are.

@@ -213,6 +213,17 @@ func (in *intake) completeTx(ctx context.Context) error {
 		in.caller.Tenant, requests, credits)
 }
 
+// expire ends a request for payment whose last day is over.
+func (p *Payment) expire(by access.Caller, now time.Time) (*Step, events.Recorded, error) {
+	was := *p
+	to, err := expiring.Take(p.State)
+	if err != nil {
+		return nil, events.Recorded{}, err
+	}
+	step := p.enter(to, by, now, "the debtor has not paid in time")
+	return step, recorded("expireRequest", &was, p, by), nil
+}
+
 // ExpireRequests ends the requests for payment of the caller's bank that nobody has paid in time, and returns
 // how many.
 func (s *Service) ExpireRequests(ctx context.Context) (expired int, err error) {
@@ -233,13 +244,11 @@ func (s *Service) ExpireRequests(ctx context.Context) (expired int, err error) {
 		var steps []*Step
 		var record []events.Recorded
 		for _, p := range due {
-			was := *p
-			to, err := expiring.Take(p.State)
+			step, entry, err := p.expire(caller, now)
 			if err != nil {
 				return err
 			}
-			steps = append(steps, p.enter(to, caller, now, "the debtor has not paid in time"))
-			record = append(record, recorded("expireRequest", &was, p, caller))
+			steps, record = append(steps, step), append(record, entry)
 		}
 		return errors.Join(writeTx(ctx, due, steps), recordTx(ctx, tx, record))
 	})

@@ -43,6 +43,28 @@ func (s *sender) expire(t *testing.T) {
 	}
 }
 
+// Nobody is asked to pay after the last day on which they may.
+func TestARequestThatIsReleasedTooLateIsNotSent(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.lists(t, "Ada King")
+	p := s.collect(t, s.order("250.00", paidTo("Ada King"), asking, func(o *payments.Order) { o.Ask.Expires = o.Ask.On }))
+	if p.Status != payments.StatusScreening {
+		t.Fatal(p)
+	}
+	s.until(t, "2026-11-21 00:01")
+	if _, err := s.Payments.ReleaseScreened(s.Checker(), p.UID, because); err != nil {
+		t.Fatal(err)
+	}
+	s.run(t)
+	s.Clock.Advance(2 * time.Second)
+	s.run(t)
+	if got := s.life(t, p.UID); got != "SCREENING QUEUED EXPIRED" || len(s.came(t)) != 0 {
+		t.Error(got, s.came(t))
+	}
+	s.Prove()
+}
+
 func TestARequestForPaymentIsCompletedByTheCreditThatPaysIt(t *testing.T) {
 	t.Parallel()
 	for _, over := range []rails.Rail{rails.FedNow, rails.RTP} {

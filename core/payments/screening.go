@@ -3,10 +3,14 @@ package payments
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
+
+	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
+	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/limits"
 	"bankgraph/core/screening"
@@ -19,15 +23,56 @@ import (
 // would tell who is on the lists. The networks carry Latin letters alone, so that no other alphabet hides a
 // name.
 
-// toNetwork returns the state of a payment that is to be sent: people look at it first if a list may have its
-// other side.
-func (f *facts) toNetwork(p *Payment, now time.Time) State {
+// mostInScreening is how many payments of a customer wait at a time that the lists have found, so that they
+// hide nothing from who looks at them. Where people look at all payments there is no such bound.
+const mostInScreening = 500
+
+// ErrManyInScreening is returned for one more than may wait.
+var ErrManyInScreening = fault.New(fault.TooMany, "payment.many_in_screening",
+	"the bank's compliance people look at as many payments of the customer as they do at a time: try again later")
+
+// look returns what people have to see of a payment that is to be sent; nil if nothing.
+func (f *facts) look(p *Payment, now time.Time) (*screening.Found, error) {
 	matches, look := f.screen.Find(p.otherName())
 	if !look {
+		return nil, nil
+	}
+	found := &screening.Found{Payment: int64(p.UID), Name: p.otherName(), Matches: matches, At: now}
+	if f.screen.All() {
+		return found, nil
+	}
+	n, known := f.inScreening[p.Customer]
+	if !known {
+		var err error
+		if n, err = f.countScreening(p.Customer); err != nil {
+			return nil, err
+		}
+		f.inScreening[p.Customer] = n
+	}
+	if n >= mostInScreening {
+		return nil, ErrManyInScreening
+	}
+	return found, nil
+}
+
+// toNetwork returns the state of a payment that is to be sent: people look at it first if something was found.
+func (f *facts) toNetwork(p *Payment, found *screening.Found) State {
+	if found == nil {
 		return Queued
 	}
-	f.screenings = append(f.screenings, screening.Found{Payment: int64(p.UID), Name: p.otherName(), Matches: matches, At: now})
+	f.screenings = append(f.screenings, *found)
+	f.inScreening[p.Customer]++
 	return Screening
+}
+
+// inScreeningTx counts the payments of a customer that people look at, as far as the bound.
+func inScreeningTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, of customers.UID) (n int, err error) {
+	err = tx.NewRaw(`SELECT count(*) FROM (SELECT FROM payments WHERE tenant = ?0 AND customer = ?1 AND state = ?2 LIMIT ?3) AS w`,
+		tenant, of, Screening, mostInScreening).Scan(ctx, &n)
+	if err != nil {
+		return 0, fmt.Errorf("count what people look at of customer %s: %w", of, err)
+	}
+	return n, nil
 }
 
 // ErrNotScreened is returned for a payment that nobody has to look at, or that somebody has decided on.
@@ -131,13 +176,37 @@ func (s *Service) screenedTx(
 	if err := tx.CheckVersion(p.Version); err != nil {
 		return nil, err
 	}
-	if tx.Caller.Accountable().Is(access.Accountable{Client: p.MakerClient, Login: p.MakerLogin}) {
-		return nil, changes.ErrOwn
+	makers, err := p.makersTx(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	for _, maker := range makers {
+		if err := tx.RequireOther(ctx, maker.Client, maker.LoginID); err != nil {
+			return nil, err
+		}
 	}
 	if err := tx.RequirePerson(ctx); err != nil {
 		return nil, err
 	}
 	return p, screening.DecideTx(ctx, tx.Tx, tx.Caller, tx.Now, int64(p.UID), decided, why)
+}
+
+// makersTx returns who made a payment what it is: its maker, and who repaired it, as they may have named
+// another who is paid.
+func (p *Payment) makersTx(ctx context.Context, tx *changes.Tx) ([]*Step, error) {
+	var steps []*Step
+	err := tx.NewSelect().Model(&steps).Where("ps.tenant = ?", p.Tenant).Where("ps.payment = ?", p.UID).
+		Order("ps.number").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read who made payment %s: %w", p.UID, err)
+	}
+	makers := []*Step{{Client: p.MakerClient, LoginID: p.MakerLogin}}
+	for i, step := range steps {
+		if i > 0 && steps[i-1].State == Repair {
+			makers = append(makers, step)
+		}
+	}
+	return makers, nil
 }
 
 // ScreeningsOf reads what the lists had for payments: of each one screening at most, and of none for callers

@@ -269,6 +269,78 @@ func TestWhoMayDecideOnWhatComplianceLooksAt(t *testing.T) {
 	s.inScreening(t, uid)
 }
 
+// Nobody decides on what they answer for: a program that names them, and a payment that they have repaired.
+func TestWhoAnswersForAPaymentDoesNotRelease(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.lists(t, "Ada King")
+	linda, err := access.Require(s.Someone("linda"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Exec(`INSERT INTO clients (tenant, key, name, secret, entity, permissions, responsible) VALUES (?, 'staff', 'Staff', ?, ?, '{}', ?)`,
+		s.Tenant, make([]byte, 32), s.Self.UID, linda.User)
+	programs := s.send(t, s.order("5.00", paidTo("Ada King"))).UID // of the key staff
+	o := s.order("5.00", repairably, paidTo("Charles Babbage"))
+	o.Receiver.Bank.ID = "011000138"
+	p := s.inRepair(t, o, "receiver.bank.bankId")
+	to := o.Receiver
+	to.Bank.ID, to.Name = "611590103", "Ada King"
+	done, err := s.Payments.Repair(s.Someone("maria"), p.UID, payments.Repairs{Receiver: &to}, changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// nor do they approve it as the second person
+	if _, err := s.Changes.Approve(s.Someone("linda"), changes.UID(done.Approval), changes.RequestOptions{}); !errors.Is(err, changes.ErrOwn) {
+		t.Errorf("who answers for the maker approves: %v", err)
+	}
+	if _, err := s.Changes.Approve(s.Checker(), changes.UID(done.Approval), changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		of      payments.UID
+		who     string
+		refused error
+	}{
+		{programs, "linda", changes.ErrOwn},
+		{p.UID, "linda", changes.ErrOwn},
+		{p.UID, "maria", changes.ErrOwn},
+		{programs, "maria", nil},
+		{p.UID, "checker", nil},
+	} {
+		s.inScreening(t, c.of)
+		if _, err := s.Payments.ReleaseScreened(s.Someone(c.who), c.of, because); !errors.Is(err, c.refused) {
+			t.Errorf("%s releases payment %s: %v, want %v", c.who, c.of, err, c.refused)
+		}
+	}
+}
+
+// What one customer has wait for compliance hides nothing of the others, and does not end by itself.
+func TestOfACustomerFewPaymentsWaitForCompliance(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.lists(t, "Ada King")
+	uid := s.send(t, s.order("1.00", paidTo("Ada King"))).UID
+	s.Exec(`INSERT INTO payments SELECT (jsonb_populate_record(p, jsonb_build_object('uid', p.uid + n))).*
+		FROM payments AS p, generate_series(1000000, 1000498) AS n WHERE p.tenant = ? AND p.uid = ?`, s.Tenant, uid)
+	_, err := s.Payments.Send(s.Staff(), s.order("1.00", paidTo("Charles Babbage")), changes.RequestOptions{})
+	if err != nil {
+		t.Errorf("another name: %v", err)
+	}
+	for _, o := range []payments.Order{s.order("1.00", paidTo("Ada King")), s.order("1.00", paidTo("Ada King"), byWire)} {
+		if _, err := s.Payments.Send(s.Staff(), o, changes.RequestOptions{}); !errors.Is(err, payments.ErrManyInScreening) {
+			t.Errorf("one too many: %v", err)
+		}
+	}
+	s.has(t, 100_000_00, 2_00) // of those that were taken
+	if _, err := s.Payments.RejectScreened(s.Checker(), uid, because); err != nil {
+		t.Fatal(err)
+	}
+	s.send(t, s.order("1.00", paidTo("Ada King")))
+	s.Exec(`INSERT INTO tenant_settings (tenant, people_decide, screen_all) VALUES (?, true, true)`, s.Tenant)
+	s.send(t, s.order("1.00", paidTo("Nobody Special"))) // where people look at all there is no bound
+}
+
 // A payment that is released after its network has closed leaves on the next day, and counts there.
 func TestAPaymentThatIsReleasedLateLeavesOnTheNextDay(t *testing.T) {
 	t.Parallel()

@@ -222,13 +222,11 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 		}
 	}
 	if by.UltimateReceiverName != "" {
-		all = append(all, "pay.virtual_account IN (SELECT va.uid FROM virtual_accounts AS va WHERE va.tenant = $1 AND strpos(lower(va.name), lower("+
-			p.Add(by.UltimateReceiverName)+"::text)) > 0)")
+		all = append(all, forVirtual("strpos(lower(va.name), lower("+p.Add(by.UltimateReceiverName)+"::text)) > 0"))
 	}
 	if by.UltimateReceiverNumber != "" {
 		hashes := p.Add(s.keys.Hashes(int64(tenant), virtualaccounts.NumberColumn, by.UltimateReceiverNumber))
-		all = append(all, "pay.virtual_account IN (SELECT va.uid FROM virtual_accounts AS va WHERE va.tenant = $1 AND va.number_hash = ANY("+
-			hashes+"))")
+		all = append(all, forVirtual("va.number_hash = ANY("+hashes+")"))
 	}
 	if by.Direction != "" {
 		all = append(all, "pay.direction = "+p.Add(by.Direction)+"::text")
@@ -243,6 +241,13 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 		all = append(all, "pay.payment_date <= "+p.Add(by.To)+"::date")
 	}
 	return all
+}
+
+// forVirtual returns the condition that a payment is for one of the virtual accounts that meet a condition. It
+// is a list of payments, which are few: otherwise all are looked at, until enough are found.
+func forVirtual(which string) string {
+	return "pay.uid IN (SELECT f.uid FROM payments AS f WHERE f.tenant = $1 AND f.virtual_account IN " +
+		"(SELECT va.uid FROM virtual_accounts AS va WHERE va.tenant = $1 AND " + which + "))"
 }
 
 // sideNumbered returns the condition that one side of a payment has an account number, here or at another

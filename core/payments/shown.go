@@ -221,9 +221,10 @@ func (s *Service) Page(ctx context.Context, by Search, w page.Window) (page.Coun
 		return found, err
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
-	where := by.page(by.list(s, caller, &p), caller.Reach)
+	all := by.list(s, caller, &p)
+	where := all.Page(by.page(all, caller.Reach), "$3::bigint", "$4::bigint")
 	text := shown.Get(queryKey{reach: caller.Reach, where: where.Key()}, func() string {
-		return where.On(showing(caller.Reach)).OrderExpr("pay.uid DESC").String() + " LIMIT $3::bigint OFFSET $4::bigint"
+		return where.On(showing(caller.Reach)).OrderExpr("pay.uid DESC").String()
 	})
 	b := s.db.Batch()
 	list, count := db.Queue(b, text, p...), s.CountUpTo(ctx, b, by, 0)

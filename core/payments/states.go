@@ -208,7 +208,7 @@ var nextStates = map[State][]State{
 	Screening:        {Queued, Cancelled},
 	OnHold:           {Validated, Settled, Returned},
 	Validated:        {Settled, Returned},
-	Queued:           {Queued, Sent, Cancelled}, // for a later day, where it has missed its file
+	Queued:           {Queued, Sent, Expired, Cancelled}, // for a later day, where it has missed its file
 	Sent:             {Settled, Rejected, Returned, Expired},
 	Settled:          {Recalling, Recalled, Returning, Returned, ReversalAccepted},
 	Recalling:        {ReversalAccepted, ReversalPartly, ReversalRejected},
@@ -230,7 +230,7 @@ var (
 	repairing = states.Step[State]{From: []State{Repair}, To: Queued, Else: ErrNotInRepair}
 	settling  = states.Step[State]{From: []State{Sent}, To: Settled, Else: ErrLate}
 	rejecting = states.Step[State]{From: []State{Sent}, To: Rejected, Else: ErrLate}
-	expiring  = states.Step[State]{From: []State{Sent}, To: Expired, Else: ErrLate}
+	expiring  = states.Step[State]{From: []State{Queued, Sent}, To: Expired, Else: ErrLate}
 	// of entries of other banks over ACH
 	crediting   = states.Step[State]{From: []State{Validated}, To: Settled, Else: ErrLate}
 	admitting   = states.Step[State]{From: []State{OnHold}, To: Validated, Else: ErrLate}

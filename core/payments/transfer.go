@@ -204,14 +204,13 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 	return p.Version, err
 }
 
-// mayBeApprovedTx reports why a person may not approve the payment. Who made it may not, be it that somebody
-// else has repaired it since.
+// mayBeApprovedTx reports why a person may not approve the payment. Who made it may not, nor who answers for
+// the program that did, be it that somebody else has repaired it since.
 func (p *Payment) mayBeApprovedTx(ctx context.Context, tx *changes.Tx) error {
-	by := tx.Caller
-	if by.Accountable().Is(access.Accountable{Client: p.MakerClient, Login: p.MakerLogin}) {
-		return changes.ErrOwn
+	if err := tx.RequireOther(ctx, p.MakerClient, p.MakerLogin); err != nil {
+		return err
 	}
-	return ApproveTx(ctx, tx.Tx, by, p.Debited(), p.Debited(), tx.Now)
+	return ApproveTx(ctx, tx.Tx, tx.Caller, p.Debited(), p.Debited(), tx.Now)
 }
 
 // settleTx carries out a payment that waited for a second person, or cancels it if that person said no. One

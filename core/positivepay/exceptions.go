@@ -122,12 +122,12 @@ func (s *Service) Exceptions(
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
 	list := by.list(s, caller, &p)
 	list.Most = "$3::bigint + $4::bigint"
-	where := list.Conditions(caller.Reach)
+	where := list.Page(list.Conditions(caller.Reach), "$3::bigint", "$4::bigint")
 	text := showingExceptions.Get(queryKey{reach: caller.Reach, where: where.Key()}, func() string {
 		q := db.Select[ShownException](db.Columns{}, inExceptions(caller.Reach)).
 			Join("JOIN accounts AS a ON a.tenant = ppe.tenant AND a.uid = ppe.account").
 			Where("ppe.tenant = $1").Where("a.tenant = $1")
-		return where.On(q).OrderExpr("ppe.uid DESC").String() + " LIMIT $3::bigint OFFSET $4::bigint"
+		return where.On(q).OrderExpr("ppe.uid DESC").String()
 	})
 	b := s.db.Batch()
 	rows, count := db.Queue(b, text, p...), s.CountExceptions(ctx, b, by, 0)

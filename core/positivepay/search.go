@@ -226,13 +226,13 @@ func (s *Service) Page(ctx context.Context, by Search, w page.Window) (page.Coun
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset, today}
 	list := by.list(s, caller, at("$5::date"), &p)
 	list.Most = "$3::bigint + $4::bigint"
-	where := list.Conditions(caller.Reach)
+	where := list.Page(list.Conditions(caller.Reach), "$3::bigint", "$4::bigint")
 	text := showing.Get(queryKey{reach: caller.Reach, where: where.Key()}, func() string {
 		q := db.Select[Shown](db.Columns{}, inRecords).
 			Join("JOIN accounts AS a ON a.tenant = pp.tenant AND a.uid = pp.account").
 			Join("JOIN customers AS c ON c.tenant = pp.tenant AND c.uid = pp.customer").
 			Where("pp.tenant = $1").Where("a.tenant = $1").Where("c.tenant = $1")
-		return where.On(q).OrderExpr("pp.uid").String() + " LIMIT $3::bigint OFFSET $4::bigint"
+		return where.On(q).OrderExpr("pp.uid").String()
 	})
 	b := s.db.Batch()
 	rows, count := db.Queue(b, text, p...), s.CountUpTo(ctx, b, by, 0)

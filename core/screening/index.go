@@ -1,22 +1,27 @@
 package screening
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
 
 // A listed name matches a name if the words of the listed one are among the other's, in any order and
 // whatever is written between them; letter case and accents do not count. In names of two words and more one
-// word of five letters or more may have one letter wrong, missing or too many, or two of them swapped.
+// word of five letters or more may have one letter wrong, missing or too many, or two of them swapped. Where
+// words end does not count in names of eight letters and more: Al-Rashid Trading is Alrashid Tra ding.
 
 // Index finds the listed names that a name may be.
 type Index struct {
-	names []*indexed
 	// each listed name stands under its two rarest words: whatever matches has one of them as it is
 	by map[string][]*indexed
+	// each one that may be parted in another way stands under its rarest word that is not short
+	parted map[string][]*indexed
+	sorted []string // the words of parted
 }
 
 type indexed struct {
@@ -24,24 +29,36 @@ type indexed struct {
 	Match
 }
 
+// fewestParted is how many letters a name has at least that is found however it is parted: shorter ones would
+// be found in too many words.
+const fewestParted = 8
+
 // NewIndex makes the index of listed names.
 func NewIndex(all []*Name) *Index {
-	x := &Index{by: map[string][]*indexed{}}
+	x := &Index{by: map[string][]*indexed{}, parted: map[string][]*indexed{}}
 	often := map[string]int{}
-	for _, n := range all {
-		one := &indexed{words: words(n.Name), Match: Match{n.List, n.Name, n.Program, n.Reference}}
-		x.names = append(x.names, one)
-		for _, word := range one.words {
+	names := make([]*indexed, len(all))
+	for i, n := range all {
+		names[i] = &indexed{words: words(n.Name), Match: Match{n.List, n.Name, n.Program, n.Reference}}
+		for _, word := range names[i].words {
 			often[word]++
 		}
 	}
-	for _, one := range x.names {
+	for _, one := range names {
 		rarest := slices.Clone(one.words)
 		slices.SortStableFunc(rarest, func(a, b string) int { return often[a] - often[b] })
 		for _, word := range slices.Compact(rarest[:min(2, len(rarest))]) {
 			x.by[word] = append(x.by[word], one)
 		}
+		if utf8.RuneCountInString(strings.Join(one.words, "")) >= fewestParted && len(one.words) <= mostParted {
+			rare := rarest[0]
+			if at := slices.IndexFunc(rarest, func(word string) bool { return len(word) >= shortest }); at >= 0 {
+				rare = rarest[at]
+			}
+			x.parted[rare] = append(x.parted[rare], one)
+		}
 	}
+	x.sorted = slices.Sorted(maps.Keys(x.parted))
 	return x
 }
 
@@ -51,16 +68,108 @@ const mostMatches = 10
 // Find returns the listed names that a name may be, the first ones of the lists if they are many.
 func (x *Index) Find(name string) (found []Match) {
 	has := words(name)
-	seen := map[*indexed]bool{}
-	for _, word := range has {
-		for _, one := range x.by[word] {
-			if !seen[one] && one.in(has) && len(found) < mostMatches {
-				found = append(found, one.Match)
+	matched := map[*indexed]bool{}
+	look := func(all []*indexed, tried map[*indexed]bool, is func(*indexed) bool) {
+		for _, one := range all {
+			if !tried[one] && !matched[one] && len(found) < mostMatches && is(one) {
+				found, matched[one] = append(found, one.Match), true
 			}
-			seen[one] = true
+			tried[one] = true
+		}
+	}
+	tried := map[*indexed]bool{}
+	for _, word := range has {
+		look(x.by[word], tried, func(one *indexed) bool { return one.in(has) })
+	}
+	letters := joined(has)
+	clear(tried)
+	for at := range letters.text {
+		for _, word := range x.beginning(letters.text[at:]) {
+			look(x.parted[word], tried, letters.have)
 		}
 	}
 	return found
+}
+
+// beginning returns the words of parted that a text begins with, the longest first.
+func (x *Index) beginning(text string) (all []string) {
+	for text != "" {
+		at, is := slices.BinarySearch(x.sorted, text)
+		if is {
+			at++
+		}
+		if at == 0 {
+			return all
+		}
+		word := x.sorted[at-1] // what the text begins with is not after it, and a part of it
+		n := 0
+		for n < len(word) && n < len(text) && word[n] == text[n] {
+			n++
+		}
+		if n == len(word) {
+			all = append(all, word)
+			n--
+		}
+		text = text[:n]
+	}
+	return all
+}
+
+// mostParted is how many words a listed name has at most that is found however it is parted.
+const mostParted = 32
+
+// letters are those of the words of a name, one after the other.
+type letters struct {
+	text string
+	ends map[int]bool // where words end or begin
+}
+
+func joined(words []string) letters {
+	l := letters{text: strings.Join(words, ""), ends: map[int]bool{0: true}}
+	at := 0
+	for _, word := range words {
+		at += len(word)
+		l.ends[at] = true
+	}
+	return l
+}
+
+// mostPlaces bounds how long a name is compared with one listed name: beyond it, people are asked.
+const mostPlaces = 5000
+
+// have reports whether the words of a listed name are among the letters, each of them once: one word, or
+// several that follow each other, begin where a word begins and end where a word ends.
+func (l letters) have(n *indexed) bool {
+	type place struct {
+		at   int
+		used uint32 // the listed words before it, by their bits
+	}
+	seen := map[place]bool{}
+	var from func(p place) bool
+	from = func(p place) bool {
+		switch {
+		case p.used == 1<<len(n.words)-1 && l.ends[p.at], len(seen) == mostPlaces:
+			return true
+		case p.at == len(l.text), seen[p]:
+			return false
+		}
+		seen[p] = true
+		for i, word := range n.words {
+			if bit := uint32(1) << i; p.used&bit == 0 && strings.HasPrefix(l.text[p.at:], word) &&
+				from(place{p.at + len(word), p.used | bit}) {
+				return true
+			}
+		}
+		if !l.ends[p.at] {
+			return false
+		}
+		next := p.at + 1
+		for !l.ends[next] {
+			next++
+		}
+		return from(place{next, p.used})
+	}
+	return from(place{})
 }
 
 // in reports whether the words of a listed name are among these.
@@ -114,22 +223,22 @@ func alike(a, b []rune) bool {
 		i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && slices.Equal(a[i+2:], b[i+2:])
 }
 
-// letters are written in more than one way without an accent telling so.
-var letters = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "đ", "d", "ð", "d", "þ", "th", "ł", "l",
+// spelled are letters that are written in more than one way without an accent telling so.
+var spelled = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "đ", "d", "ð", "d", "þ", "th", "ł", "l",
 	"ı", "i")
 
 // words splits a name into its words, in small letters without accents. Full stops and apostrophes join what
 // is around them, as in O'Neil and L.L.C.; whatever else is no letter or digit parts it.
 func words(name string) []string {
 	var b strings.Builder
-	for _, r := range norm.NFKD.String(name) {
+	for _, r := range norm.NFKD.String(strings.ReplaceAll(name, "´", "'")) { // else that is a blank with an accent
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r):
 			b.WriteRune(unicode.ToLower(r))
-		case unicode.Is(unicode.M, r), unicode.Is(unicode.Cf, r), strings.ContainsRune(".'’ʼ`´", r):
+		case unicode.Is(unicode.M, r), unicode.Is(unicode.Cf, r), strings.ContainsRune(".'’ʼ`", r):
 		default:
 			b.WriteByte(' ')
 		}
 	}
-	return strings.Fields(letters.Replace(b.String()))
+	return strings.Fields(spelled.Replace(b.String()))
 }

@@ -168,6 +168,9 @@ func (s *Screen) Find(name string) (found []Match, look bool) {
 	return found, s.all || len(found) > 0
 }
 
+// All reports whether people look at all payments.
+func (s *Screen) All() bool { return s != nil && s.all }
+
 // Found is a payment that people have to look at.
 type Found struct {
 	Payment int64

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"bankgraph/core/access"
 	"bankgraph/core/coretest"
@@ -45,6 +46,28 @@ func TestAListedNameIsFoundHoweverItIsWritten(t *testing.T) {
 		{"Shellcorp", "SHELLCORP LLC", true},
 		{"Shellcorp", "Shellcorq", false}, // a name of one word is written as it is
 		{"O'Neil Trading L.L.C.", "ONEIL TRADING LLC", true},
+		{"O'Neil, Ed", "Ed O´Neil", true},
+		// where words end does not count in long names
+		{"Viktor Drazenko", "ViktorDrazenko", true},
+		{"Viktor Drazenko", "Mr.DrazenkoViktor", false},
+		{"Viktor Drazenko", "Mr DrazenkoViktor Sr", true},
+		{"Viktor Drazenko", "Vik tor Draz-enko", true},
+		{"Viktor Drazenko", "V i k t o r D_r_a_z_e_n_k_o", true},
+		{"Viktor Drazenko", "Drazenko-Smith, Vik/tor", true},
+		{"Viktor Drazenko", "Viktor Drazenkova", false},
+		{"Viktor Drazenko", "Aviktor Drazenko", true}, // one letter too many, as ever
+		{"Viktor Drazenko", "Dviktordrazenko", false},
+		{"Viktor Drazenko", "Viktor Viktor", false},
+		{"Al-Rashid Trading", "ALRASHID TRADING CO", true},
+		{"Alrashid Trading", "Al Rashid Trading Co", true},
+		{"Kim Jong Un", "Kim Jongun", true},
+		{"Kim Kim Kim", "Kimkim Kim", true},
+		{"Kim Kim Kim", "Kimkim", false},
+		{"Shellcorp", "Shell Corp LLC", true},
+		{"Shellcorp", "Bombshell Corp LLC", false},
+		{"Na Li", "Lina Smith", false}, // short ones are written as they are
+		{"Na Li", "N a Li", false},
+		{"田中太郎工業会社", "田中太郎 工業会社", true},
 		{"Großmann Öl", "Grossmann Ol", true},
 		{"Łódź Æther", "LODZ AETHER", true},
 		{"Виктор Дразенко", "виктор дразенко", true},
@@ -88,6 +111,25 @@ func TestEveryNameOfALongListIsFound(t *testing.T) {
 	}
 	if found := index.Find("Mohammed"); len(found) > 0 {
 		t.Errorf("%v", found)
+	}
+}
+
+// Nobody writes a name that takes long to compare.
+func TestNoNameTakesLongToCompare(t *testing.T) {
+	t.Parallel()
+	var all []*screening.Name
+	for _, word := range []string{"a", "aa", "ab", "ba"} {
+		for n := 2; n <= 32; n++ {
+			all = append(all, &screening.Name{Name: strings.Repeat(word+" ", n) + "abcdefgh"})
+			all = append(all, &screening.Name{Name: strings.Repeat(word+" a ", n/2) + "abcdefgh"})
+		}
+	}
+	index := screening.NewIndex(all)
+	began := time.Now()
+	index.Find(strings.Repeat("a a", 40) + " abcdefgh")
+	index.Find(strings.Repeat("ab", 60) + " abcdefgh")
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("it took %s", took)
 	}
 }
 

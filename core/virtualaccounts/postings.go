@@ -232,7 +232,7 @@ func (s *Service) PostingsPage(
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
 	list := by.list(s, caller, &p)
 	list.Most = "$3::bigint + $4::bigint"
-	where := list.Conditions(caller.Reach)
+	where := list.Page(list.Conditions(caller.Reach), "$3::bigint", "$4::bigint")
 	text := shownPostings.Get(queryKey{reach: caller.Reach, where: where.Key()}, func() string {
 		from := people(caller.Reach)
 		from["name"], from["whole"] = "va.name", "va.number_sealed"
@@ -242,7 +242,7 @@ func (s *Service) PostingsPage(
 			Join("JOIN virtual_accounts AS va ON va.tenant = vp.tenant AND va.uid = vp.virtual_account").
 			Join("JOIN payments AS pay ON pay.tenant = vp.tenant AND pay.uid = vp.payment").
 			Where("vp.tenant = $1").Where("va.tenant = $1").Where("pay.tenant = $1")
-		return where.On(q).OrderExpr("vp.id DESC").String() + " LIMIT $3::bigint OFFSET $4::bigint"
+		return where.On(q).OrderExpr("vp.id DESC").String()
 	})
 	counted := db.Params{caller.Tenant, caller.ScopeCustomer()}
 	all := by.list(s, caller, &counted)

@@ -311,13 +311,13 @@ func (s *Service) shown(ctx context.Context, b *db.Batch, by Search, w page.Wind
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
 	list := by.list(s, caller, &p)
 	list.Most = "$3::bigint + $4::bigint"
-	where := list.Conditions(caller.Reach)
+	where := list.Page(list.Conditions(caller.Reach), "$3::bigint", "$4::bigint")
 	text := showing.Get(queryKey{reach: caller.Reach, where: where.Key()}, func() string {
 		q := db.Select[Shown](db.Columns{}, inRecords).
 			Join("JOIN accounts AS a ON a.tenant = va.tenant AND a.uid = va.account").
 			Join("JOIN customers AS c ON c.tenant = va.tenant AND c.uid = va.customer").
 			Where("va.tenant = $1").Where("a.tenant = $1").Where("c.tenant = $1")
-		return where.On(q).OrderExpr("va.uid").String() + " LIMIT $3::bigint OFFSET $4::bigint"
+		return where.On(q).OrderExpr("va.uid").String()
 	})
 	return db.Queue(b, text, p...)
 }
