@@ -115,7 +115,7 @@ func newStocked(t *testing.T) *stocked {
 	}
 	s.file = filed.Result.(files.Saved).UID
 	s.Exec(`INSERT INTO bulk_file_lines (tenant, id, file, number, status, entry_type, rail, amount, currency)
-		VALUES (?, 1, ?, 2, 'VALID', 'CREDIT', '', 1, 'USD')`, s.Tenant, s.file)
+		VALUES (?0, ?1::bigint << 24 | 2, ?1, 2, 'VALID', 'CREDIT', '', 1, 'USD')`, s.Tenant, s.file)
 	s.Exec(`INSERT INTO waterfalls (tenant, uid, waterfall_id, customer, external_reference_id, status, payments, maker, maker_client,
 		created_at, updated_at, version) VALUES (?, 7, gen_random_uuid(), ?, '', 'PROCESSED', 1, '{}', '', now(), now(), 1)`, s.Tenant, s.own.UID)
 	s.Exec(`INSERT INTO waterfall_steps (tenant, id, waterfall, payment_index, status, amount, currency, draft_sealed)

@@ -32,15 +32,20 @@ import (
 
 var start = time.Date(2026, 11, 18, 15, 0, 0, 0, time.UTC)
 
-// sandbox returns an empty bank in a database of its own.
+// sandbox returns an empty bank in a database of its own, at the start.
 func sandbox(t testing.TB) (*core.Core, access.Tenant) {
+	t.Helper()
+	return sandboxAt(t, start)
+}
+
+func sandboxAt(t testing.TB, now time.Time) (*core.Core, access.Tenant) {
 	t.Helper()
 	d, err := db.Open(dbtest.URL(t), db.Options{Connections: 4, Tracer: dbtest.Watch(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	c := core.New(core.Options{DB: d, Keys: seal.New(), Now: func() time.Time { return start }})
+	c := core.New(core.Options{DB: d, Keys: seal.New(), Now: func() time.Time { return now }})
 	var tenant access.Tenant
 	err = d.InTx(t.Context(), 0, func(ctx context.Context, tx bun.Tx) error {
 		return tx.NewRaw(

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/uptrace/bun"
 
+	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/demo"
 )
@@ -19,16 +20,9 @@ import (
 func TestTheDemoBankHasLived(t *testing.T) {
 	t.Parallel()
 	c, tenant := filled(t, demo.Options{Customers: demo.Fewest})
-	zone, err := time.LoadLocation("America/New_York")
-	if err != nil {
-		t.Fatal(err)
-	}
-	operator := access.Operator(t.Context(), tenant, "sandbox", zone)
-	if err := demo.Directory(operator, c); err != nil {
-		t.Fatal(err)
-	}
+	operator := inNewYork(t, c, tenant)
 	killed, kill := context.WithCancel(operator)
-	err = demo.Live(killed, c, "demo-staff", true, func(done, _ int) {
+	err := demo.Live(killed, c, "demo-staff", true, func(done, _ int) {
 		if done > 9 {
 			kill()
 		}
@@ -86,4 +80,39 @@ func TestTheDemoBankHasLived(t *testing.T) {
 	if diff := cmp.Diff(before, dump(t, c)); diff != "" {
 		t.Errorf("it lived again: %s", diff)
 	}
+}
+
+// A demo bank can be made at any time: on holidays and weekends, after nights with another time, and in a new
+// year.
+func TestADemoBankCanLiveAtAnyTime(t *testing.T) {
+	t.Parallel()
+	for _, now := range []time.Time{
+		time.Date(2026, 11, 26, 4, 59, 0, 0, time.UTC), time.Date(2027, 1, 1, 17, 0, 0, 0, time.UTC),
+		time.Date(2027, 3, 14, 7, 30, 0, 0, time.UTC), time.Date(2027, 7, 5, 22, 0, 0, 0, time.UTC),
+	} {
+		t.Run(now.Format(time.DateTime), func(t *testing.T) {
+			t.Parallel()
+			c, tenant := sandboxAt(t, now)
+			if err := demo.Fill(t.Context(), c, tenant, demo.Options{Customers: demo.Fewest}); err != nil {
+				t.Fatal(err)
+			}
+			if err := demo.Live(inNewYork(t, c, tenant), c, "demo-staff", true, func(int, int) {}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// inNewYork returns the context of the operator of a bank that knows the banks of the demo.
+func inNewYork(t *testing.T, c *core.Core, tenant access.Tenant) context.Context {
+	t.Helper()
+	zone, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	operator := access.Operator(t.Context(), tenant, "sandbox", zone)
+	if err := demo.Directory(operator, c); err != nil {
+		t.Fatal(err)
+	}
+	return operator
 }

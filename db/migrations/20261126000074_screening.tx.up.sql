@@ -42,6 +42,7 @@ SELECT row_security('screening_names');
 CREATE TABLE payment_screenings (
   tenant         bigint NOT NULL,
   payment        bigint NOT NULL,
+  customer       bigint NOT NULL,                         -- whose payment it is
   name           text NOT NULL,                           -- that was compared
   matches        jsonb NOT NULL,                          -- the listed names that it may be; none where people look at all
   status         text NOT NULL CONSTRAINT payment_screenings_status CHECK (status IN ('PENDING', 'RELEASED', 'REJECTED')),
