@@ -126,7 +126,7 @@ func effects(ctx context.Context, b *bank) (map[string]int, error) {
 	found := map[string]int{}
 	for thing, count := range map[string]string{
 		"signatories":      "SELECT count(*) FROM signatories",
-		"audit entries":    "SELECT count(*) FROM audit_entries WHERE decision = 'done'",
+		"audit entries":    "SELECT count(*) FROM audit_entries WHERE decision = 'done' AND action = 'addSignatory'",
 		"events":           "SELECT count(*) FROM events WHERE kind = 'addSignatory'",
 		"idempotency keys": "SELECT count(*) FROM idempotency_keys",
 	} {
