@@ -38,6 +38,7 @@ var (
 	expireQuotes     job = func(c *core.Core) func(context.Context) (int, error) { return c.FX.Expire }
 	coverTrades      job = func(c *core.Core) func(context.Context) (int, error) { return c.FX.CoverDue }
 	fireAlerts       job = func(c *core.Core) func(context.Context) (int, error) { return c.Alerts.Fire }
+	endVerifications job = func(c *core.Core) func(context.Context) (int, error) { return c.Verifications.Work }
 	spreadEvents     job = func(c *core.Core) func(context.Context) (int, error) { return c.Webhooks.Spread }
 )
 
@@ -99,6 +100,11 @@ var jobs = []struct {
 		"return one that nobody has decided on", func(b *coretest.Bank, of *customers.Customer) { debited(b, of) },
 		[]step{{nil, 72 * time.Hour}},
 		expireExceptions,
+	},
+	{
+		"end a verification of a contact", func(b *coretest.Bank, of *customers.Customer) {
+			b.Verification(b.Contact(of), b.Account(of))
+		}, []step{{nil, 15 * 24 * time.Hour}}, endVerifications,
 	},
 	{"fire a balance alert", crosses, nil, fireAlerts},
 	{"make deliveries of an event", func(b *coretest.Bank, of *customers.Customer) {
