@@ -320,7 +320,7 @@ func (b *Bank) verification(
 	v := &verifications.Verification{
 		Tenant: b.Tenant, UID: verifications.UID(b.numbers.verifications), Contact: of.UID, Customer: of.Customer, Account: from.UID,
 		Method: verifications.SmallDeposits, State: verifications.AwaitingAmounts, First: 1, Second: 2, ExpiresAt: &until,
-		DueAt: &until, MakerClient: "partner", CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+		DueAt: &until, MakerClient: "partner", MakerReach: access.OfPartner, CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
 	}
 	change(v, edits)
 	b.insert(v)

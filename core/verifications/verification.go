@@ -3,6 +3,7 @@
 package verifications
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -79,6 +80,7 @@ type Verification struct {
 	NoticeCode  string       `bun:"notice_code" json:"noticeCode"` // of a notice of change, such as C01
 	MakerClient string       `bun:"maker_client" json:"-"`
 	MakerLogin  string       `bun:"maker_login" json:"-"` // '' for a program
+	MakerReach  access.Reach `bun:"maker_reach" json:"-"`
 	CreatedAt   time.Time    `bun:"created_at" json:"-"`
 	UpdatedAt   time.Time    `bun:"updated_at" json:"-"`
 	Version     int32        `bun:"version" json:"-"`
@@ -89,12 +91,16 @@ func (v *Verification) Recorded() map[string]audit.Field {
 	return map[string]audit.Field{"First": {}, "Second": {}, "ExpiresAt": {}, "DueAt": {}, "VerifiedAt": {}}
 }
 
+// StartedBy is who started the verification: a login, or else the API key; ” where the reader may not know.
+func (v *Verification) StartedBy() string { return cmp.Or(v.MakerLogin, v.MakerClient) }
+
 // mostTries is how many wrong tries end a verification.
 const mostTries = 3
 
-// TriesLeft is how many wrong tries would end the verification; nil where no amounts are waited for.
+// TriesLeft is how many wrong tries would end the verification, or were left at its end; nil for one that has
+// no amounts.
 func (v *Verification) TriesLeft() *int32 {
-	if v.State != AwaitingAmounts {
+	if v.Method != SmallDeposits {
 		return nil
 	}
 	return new(mostTries - v.Tries)

@@ -58,10 +58,13 @@ var (
 	identity         = db.ColumnsOf[Verification]("UID", "Contact", "Account", "Customer")
 )
 
-func selecting(want db.Columns) *bun.SelectQuery {
-	return db.Select[Verification](db.Or[Verification](want).And(identity), map[string]string{
-		"deposit_1": "coalesce(cv.deposit_1, 0)", "deposit_2": "coalesce(cv.deposit_2, 0)",
-	}).Where("cv.tenant = $1")
+// selecting reads verifications for callers with this reach. The bank's own people are nobody to others.
+func selecting(want db.Columns, reach access.Reach) *bun.SelectQuery {
+	from := map[string]string{"deposit_1": "coalesce(cv.deposit_1, 0)", "deposit_2": "coalesce(cv.deposit_2, 0)"}
+	for _, column := range []string{"maker_client", "maker_login"} {
+		from[column] = reach.OfPeople("cv."+column, "cv.maker_reach")
+	}
+	return db.Select[Verification](db.Or[Verification](want).And(identity), from).Where("cv.tenant = $1")
 }
 
 // FindMany reads verifications by UID. Those of customers that the caller may not see are absent.
@@ -73,7 +76,7 @@ func (s *Service) FindMany(
 		return db.Refuse[UID, Verification](err)
 	}
 	text := finding.Get(queryKey{want: want, reach: caller.Reach}, func() string {
-		return selecting(want).Where("cv.uid = ANY($3)").Where(caller.Reach.Scope("cv.customer")).String()
+		return selecting(want, caller.Reach).Where("cv.uid = ANY($3)").Where(caller.Reach.Scope("cv.customer")).String()
 	})
 	return db.QueueMany(b, text, func(v *Verification) UID { return v.UID }, caller.Tenant, caller.ScopeCustomer(), uids)
 }
@@ -89,9 +92,29 @@ func (s *Service) OfContacts(
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
 	window := db.WindowOf(&p, of, w.Limit(), w.Cursor.UID, w.Offset, !w.Backward)
+	return list(b, caller, want, window, p)
+}
+
+// LatestOfContacts reads the newest verification of each contact. A contact that the caller may not see has
+// none.
+func (s *Service) LatestOfContacts(
+	ctx context.Context, b *db.Batch, of []contacts.UID, want db.Columns,
+) *db.Many[contacts.UID, Verification] {
+	caller, err := access.Require(ctx, access.ViewContacts)
+	if err != nil {
+		return db.Refuse[contacts.UID, Verification](err)
+	}
+	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
+	window := db.WindowOf(&p, of, 1, 0, 0, true)
+	return list(b, caller, want, window, p)
+}
+
+func list(
+	b *db.Batch, caller access.Caller, want db.Columns, window db.PerParentWindow, p db.Params,
+) *db.Many[contacts.UID, Verification] {
 	text := listing.Get(queryKey{want: want, reach: caller.Reach, window: window}, func() string {
 		scope := func(string) string { return caller.Reach.Scope("cv.customer") }
-		return window.Text(selecting(want), scope, "cv.contact", "cv.uid")
+		return window.Text(selecting(want, caller.Reach), scope, "cv.contact", "cv.uid")
 	})
 	return db.QueueMany(b, text, func(v *Verification) contacts.UID { return v.Contact }, p...)
 }

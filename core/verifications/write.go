@@ -119,7 +119,7 @@ func (s *Service) startTx(ctx context.Context, tx *changes.Tx, at changes.Target
 	return saved(s.lifecycle(d.Contact).Add(ctx, tx, at, func(customer *customers.Held) (*Verification, error) {
 		v := &Verification{
 			Tenant: tx.Caller.Tenant, Contact: d.Contact, Customer: customer.UID, Account: d.Account, Method: d.Method,
-			MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID, CreatedAt: tx.Now,
+			MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID, MakerReach: tx.Caller.Reach, CreatedAt: tx.Now,
 		}
 		if err := s.admitTx(ctx, tx, v); err != nil {
 			return nil, err

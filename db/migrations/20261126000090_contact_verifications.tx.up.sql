@@ -22,6 +22,7 @@ CREATE TABLE contact_verifications (
   notice_code  text NOT NULL DEFAULT '',                  -- of a notice of change: C01 …
   maker_client text NOT NULL,
   maker_login  text NOT NULL,
+  maker_reach  text NOT NULL,                             -- how far who started it sees
   created_at   timestamptz NOT NULL,
   updated_at   timestamptz NOT NULL,
   version      int NOT NULL,
