@@ -147,7 +147,7 @@ var models = []any{
 	(*limits.Limit)(nil), (*banks.Bank)(nil), (*banks.Report)(nil),
 	(*ledger.Balance)(nil), (*ledger.Journal)(nil), (*ledger.Posting)(nil),
 	(*holds.Hold)(nil), (*alerts.Alert)(nil), (*payments.InformationRequest)(nil), (*virtualaccounts.VirtualAccount)(nil), (*virtualaccounts.VirtualPosting)(nil), (*positivepay.Rule)(nil), (*waterfalls.Waterfall)(nil), (*waterfalls.Step)(nil), (*fx.Quote)(nil), (*fx.Trade)(nil), (*webhooks.Webhook)(nil),
-	(*webhooks.Delivery)(nil), (*webhooks.Attempt)(nil), (*verifications.Verification)(nil),
+	(*webhooks.Delivery)(nil), (*webhooks.Attempt)(nil), (*verifications.Verification)(nil), (*payments.Prenote)(nil),
 }
 
 func TestEveryColumnExists(t *testing.T) {

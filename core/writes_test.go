@@ -176,8 +176,16 @@ var writes = []struct {
 			c := b.Customer()
 			contact, account := b.Contact(c), b.Account(c, coretest.Holding(1000_00, 0), coretest.Sends)
 			b.Verification(contact, account)
-			return verifies(b, contact, account)
+			return verifies(b, contact, account, verifications.SmallDeposits)
 		},
+	},
+	{
+		name: "startContactVerification, by a prenote",
+		on:   func(b *coretest.Bank) write { return asksForContact(b, b.Customer()) },
+	},
+	{
+		name: "cancelContactVerification, whose prenote has not left",
+		on:   func(b *coretest.Bank) write { return cancelPrenote(b, b.Customer()) },
 	},
 	{
 		name: "confirmContactVerification",

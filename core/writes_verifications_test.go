@@ -15,12 +15,30 @@ import (
 
 // startContactVerification begins to verify a new contact of this customer by deposits.
 func startContactVerification(b *coretest.Bank, of *customers.Customer, edits ...func(*contacts.Contact)) write {
-	return verifies(b, b.Contact(of, edits...), b.Account(of, coretest.Holding(1000_00, 0), coretest.Sends))
+	return verifies(b, b.Contact(of, edits...), b.Account(of, coretest.Holding(1000_00, 0), coretest.Sends), verifications.SmallDeposits)
 }
 
-func verifies(b *coretest.Bank, contact *contacts.Contact, from *accounts.Account) write {
+// asksForContact begins to verify a new contact of this customer by a prenote.
+func asksForContact(b *coretest.Bank, of *customers.Customer) write {
+	return verifies(b, b.Contact(of), b.Account(of, coretest.Sends), verifications.Prenote)
+}
+
+// cancelPrenote cancels such a verification.
+func cancelPrenote(b *coretest.Bank, of *customers.Customer) write {
+	made, err := asksForContact(b, of)(b.Staff(), "")
+	if err != nil {
+		panic(err)
+	}
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Verifications.Cancel(ctx, made.Result.(verifications.Saved).UID, with(key)))
+	}
+}
+
+func verifies(
+	b *coretest.Bank, contact *contacts.Contact, from *accounts.Account, method verifications.Method,
+) write {
 	b.Directory()
-	draft := verifications.Draft{Contact: contact.UID, Account: from.UID, Method: verifications.SmallDeposits}
+	draft := verifications.Draft{Contact: contact.UID, Account: from.UID, Method: method}
 	return func(ctx context.Context, key string) (said, error) {
 		return heard(b.Verifications.Start(ctx, draft, with(key)))
 	}

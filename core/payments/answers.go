@@ -56,7 +56,9 @@ type answer struct {
 	payment UID // that it is about; 0 if it is not known
 	// it is about the entry that takes the payment back, whose money may have been booked
 	reversal, booked bool
-	number           MessageID // of the message here
+	prenote          PrenoteID     // that it is about; 0 if about none
+	change           *nacha.Change // of a notice of change
+	number           MessageID     // of the message here
 }
 
 // read reads a message that has arrived. One that cannot be read is kept for people.

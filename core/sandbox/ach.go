@@ -58,7 +58,7 @@ var ReversalSequels = map[int64]Sequel{
 }
 
 // VerificationSequels lists the account numbers of which ACH says more than nothing when they are verified,
-// whose amounts are nobody's choice: by a small deposit (README.md, verifying contacts). All others are there.
+// whose amounts are nobody's choice: by a prenote or a small deposit (README.md, verifying contacts). All others are there.
 var VerificationSequels = map[string]Sequel{
 	"9990000002": {Code: "R02", Days: 1},
 	"9990000003": {Code: "R03", Days: 1},
@@ -76,7 +76,7 @@ const mostVerifying = 99
 func sequel(b nacha.Batch, e nacha.Entry) (of Sequel, is bool) {
 	cents := e.Amount.Minor % 100
 	switch {
-	case b.Description == nacha.AccountVerification && e.Direction == rails.Credit && e.Amount.Minor <= mostVerifying:
+	case e.Kind == nacha.Prenote, b.Description == nacha.AccountVerification && e.Direction == rails.Credit && e.Amount.Minor <= mostVerifying:
 		of, is = VerificationSequels[e.Number]
 	case b.Description == nacha.Reversal:
 		of, is = ReversalSequels[cents]

@@ -17,6 +17,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/payments"
+	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 	"bankgraph/core/states"
 )
@@ -29,18 +30,24 @@ func (u UID) String() string { return strconv.FormatInt(int64(u), 10) }
 // Method says how an account is verified.
 type Method string
 
-// SmallDeposits are two credits of random amounts, which the contact reads from its statement and tells.
-const SmallDeposits Method = "SMALL_DEPOSITS"
+const (
+	// Prenote is an entry of ACH without money, which the contact's bank returns if the account is not there
+	Prenote Method = "PRENOTE"
+	// SmallDeposits are two credits of random amounts, which the contact reads from its statement and tells
+	SmallDeposits Method = "SMALL_DEPOSITS"
+)
 
 // Methods lists them.
-var Methods = []Method{SmallDeposits}
+var Methods = []Method{Prenote, SmallDeposits}
 
 // State is the state of a verification.
 type State string
 
 const (
+	Pending         State = "PENDING"          // the contact's bank may still answer the prenote
 	AwaitingAmounts State = "AWAITING_AMOUNTS" // somebody has to say what the deposits were
 	Verified        State = "VERIFIED"
+	Corrected       State = "CORRECTED" // the contact's bank says what of the account is otherwise
 	Failed          State = "FAILED"
 	Expired         State = "EXPIRED" // nobody has said in time what the deposits were
 	Cancelled       State = "CANCELLED"
@@ -48,13 +55,13 @@ const (
 )
 
 // open are the states of a verification whose end is not known. A contact has one such at a time.
-var open = []State{AwaitingAmounts}
+var open = []State{Pending, AwaitingAmounts}
 
 // The steps that a verification can take.
 var (
 	confirming  = states.Step[State]{From: []State{AwaitingAmounts}, To: Verified, Else: ErrOver}
 	cancelling  = states.Step[State]{From: open, To: Cancelled, Else: ErrOver}
-	superseding = states.Step[State]{From: append(slices.Clone(open), Verified), To: Superseded, Else: ErrOver}
+	superseding = states.Step[State]{From: append(slices.Clone(open), Verified, Corrected), To: Superseded, Else: ErrOver}
 )
 
 // Verification is one attempt to find out whether a contact's account is there.
@@ -70,25 +77,30 @@ type Verification struct {
 	State    State         `bun:"state" json:"state"`
 	Tries    int32         `bun:"tries" json:"wrongTries"` // that had wrong amounts
 	// the deposits; their amounts stand in the payments alone
-	First       payments.UID `bun:"deposit_1,nullzero" json:"-"`
-	Second      payments.UID `bun:"deposit_2,nullzero" json:"-"`
-	ExpiresAt   *time.Time   `bun:"expires_at" json:"-"` // until when the amounts are waited for
-	DueAt       *time.Time   `bun:"due_at" json:"-"`     // when something is done by itself, or nil
-	VerifiedAt  *time.Time   `bun:"verified_at" json:"-"`
-	FailureCode string       `bun:"failure_code" json:"failureCode"` // of a return, such as R03
-	Failure     string       `bun:"failure" json:"failure"`
-	NoticeCode  string       `bun:"notice_code" json:"noticeCode"` // of a notice of change, such as C01
-	MakerClient string       `bun:"maker_client" json:"-"`
-	MakerLogin  string       `bun:"maker_login" json:"-"` // '' for a program
-	MakerReach  access.Reach `bun:"maker_reach" json:"-"`
-	CreatedAt   time.Time    `bun:"created_at" json:"-"`
-	UpdatedAt   time.Time    `bun:"updated_at" json:"-"`
-	Version     int32        `bun:"version" json:"-"`
+	First       payments.UID       `bun:"deposit_1,nullzero" json:"-"`
+	Second      payments.UID       `bun:"deposit_2,nullzero" json:"-"`
+	Prenote     payments.PrenoteID `bun:"prenote,nullzero" json:"-"`
+	ExpiresAt   *time.Time         `bun:"expires_at" json:"-"` // until when the amounts are waited for
+	DueAt       *time.Time         `bun:"due_at" json:"-"`     // when something is done by itself, or nil
+	VerifiedAt  *time.Time         `bun:"verified_at" json:"-"`
+	FailureCode string             `bun:"failure_code" json:"failureCode"` // of a return, such as R03
+	Failure     string             `bun:"failure" json:"failure"`
+	NoticeCode  string             `bun:"notice_code" json:"noticeCode"` // of a notice of change, such as C01
+	// what the notice of change says is right, of an account number its end
+	RightLast4   string            `bun:"right_last4" json:"rightLast4"`
+	RightRouting string            `bun:"right_routing" json:"rightRoutingNumber"`
+	RightAccount rails.AccountType `bun:"right_account" json:"rightAccountType"`
+	MakerClient  string            `bun:"maker_client" json:"-"`
+	MakerLogin   string            `bun:"maker_login" json:"-"` // '' for a program
+	MakerReach   access.Reach      `bun:"maker_reach" json:"-"`
+	CreatedAt    time.Time         `bun:"created_at" json:"-"`
+	UpdatedAt    time.Time         `bun:"updated_at" json:"-"`
+	Version      int32             `bun:"version" json:"-"`
 }
 
 // Recorded returns what the record of changes leaves out.
 func (v *Verification) Recorded() map[string]audit.Field {
-	return map[string]audit.Field{"First": {}, "Second": {}, "ExpiresAt": {}, "DueAt": {}, "VerifiedAt": {}}
+	return map[string]audit.Field{"First": {}, "Second": {}, "Prenote": {}, "ExpiresAt": {}, "DueAt": {}, "VerifiedAt": {}}
 }
 
 // StartedBy is who started the verification: a login, or else the API key; ” where the reader may not know.
@@ -112,12 +124,18 @@ func (v *Verification) Notice() string { return payments.MeaningOf(v.NoticeCode)
 // The time that verifications take.
 const (
 	daysToConfirm = 14 // in which the amounts have to be said
+	daysToAnswer  = 3  // banking days after its settlement that a prenote may be answered in
 	watchedDays   = 5  // banking days in which a return undoes a verification
 )
 
 // watched returns until when a return undoes a verification that is done at a time.
 func watched(now time.Time) time.Time {
 	return calendar.SettlesAt(calendar.ACH, calendar.Next(calendar.Today(now), watchedDays), now)
+}
+
+// answerUntil returns when a prenote that settles on a day counts as taken by the contact's bank.
+func answerUntil(settles time.Time) time.Time {
+	return calendar.SettlesAt(calendar.ACH, calendar.Next(settles, daysToAnswer), settles)
 }
 
 // verify ends a verification well.

@@ -21,6 +21,8 @@ import (
 	"bankgraph/core/given"
 	"bankgraph/core/page"
 	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/nacha"
 	"bankgraph/core/seal"
 	"bankgraph/core/verifications"
 	"bankgraph/db"
@@ -562,5 +564,198 @@ func TestDepositsCostWhatPaymentsCost(t *testing.T) {
 	var n int
 	if err := w.DB.NewRaw(`SELECT (SELECT count(*) FROM payments WHERE tenant = ?0) + (SELECT count(*) FROM contact_verifications WHERE tenant = ?0)`, w.Tenant).Scan(t.Context(), &n); err != nil || n != 0 {
 		t.Error(n, err)
+	}
+}
+
+func (w *verifying) asks(as context.Context, contact *contacts.Contact) (verifications.UID, error) {
+	out, err := w.Verifications.Start(as, verifications.Draft{
+		Contact: contact.UID, Account: w.account.UID, Method: verifications.Prenote,
+	}, changes.RequestOptions{})
+	return out.Result.UID, err
+}
+
+func (w *verifying) asked(contact *contacts.Contact) verifications.UID {
+	w.t.Helper()
+	uid, err := w.asks(w.As(access.ManageContacts), contact)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return uid
+}
+
+// entries are those of the files that the bank has sent, with their batches.
+func (w *verifying) entries() (all []nacha.Entry, batches []nacha.Batch) {
+	w.t.Helper()
+	var messages []*payments.Message
+	if err := w.DB.NewSelect().Model(&messages).Where("nm.tenant = ? AND nm.rail = 'ACH' AND nm.direction = 'OUT'", w.Tenant).
+		OrderExpr("nm.id").Scan(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+	for _, m := range messages {
+		body, err := w.Keys.Open(seal.Value{Sealed: m.Body}, seal.Place{Tenant: int64(w.Tenant), Column: payments.BodyColumn, Row: int64(m.ID)})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if _, _, err := nacha.Read(strings.NewReader(body), func(b nacha.Batch, e nacha.Entry) error {
+			all, batches = append(all, e), append(batches, b)
+			return nil
+		}); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return all, batches
+}
+
+// A prenote goes out with the next file, without money. Who says nothing for three banking days has the
+// account.
+func TestAPrenoteThatNobodyAnswersVerifiesAContact(t *testing.T) {
+	t.Parallel()
+	w := newVerifying(t)
+	savings := w.Contact(w.own, func(k *contacts.Contact) { k.Bank.AccountSubType = "Savings" })
+	checked, saved := w.asked(w.contact), w.asked(savings)
+	w.is(checked, verifications.Pending)
+	next, err := w.Payments.Next(w.operator, w.Clock.Now())
+	if err != nil || next == nil || next.In(coretest.Zone()).Format("2006-01-02 15:04") != "2026-11-18 14:00" {
+		t.Error(next, err)
+	}
+	w.until("2026-11-18 13:59")
+	if entries, _ := w.entries(); len(entries) != 0 {
+		t.Errorf("%+v", entries)
+	}
+	w.until("2026-11-18 14:01")
+	entries, batches := w.entries()
+	if len(entries) != 2 {
+		t.Fatalf("%+v", entries)
+	}
+	for i, want := range []struct {
+		contact *contacts.Contact
+		account rails.AccountType
+		uid     verifications.UID
+	}{{w.contact, rails.Checking, checked}, {savings, rails.Savings, saved}} {
+		e, b := entries[i], batches[i]
+		if e.Kind != nacha.Prenote || e.Amount.Minor != 0 || e.Direction != rails.Credit || e.Account != want.account || e.Routing != "611590103" ||
+			e.Number != coretest.ContactNumber(want.contact.UID) || e.ID != "VERIFY-"+want.uid.String() {
+			t.Errorf("%+v", e)
+		}
+		if b.Description != "PRENOTE" || b.CompanyID != "1234567890" || b.Effective.Format(time.DateOnly) != "2026-11-19" {
+			t.Errorf("%+v", b)
+		}
+	}
+	// the three banking days after the 19th are the 20th, the 23rd and the 24th
+	w.until("2026-11-24 08:29")
+	w.is(checked, verifications.Pending)
+	w.until("2026-11-24 08:30")
+	w.is(checked, verifications.Verified)
+	w.is(saved, verifications.Verified)
+	if v := w.find(w.Staff(), checked); v.TriesLeft() != nil || v.VerifiedAt == nil {
+		t.Errorf("%+v", v)
+	}
+	var left int64
+	if err := w.DB.NewRaw(`SELECT ledger - held + (SELECT count(*) FROM payments WHERE tenant = ?0) FROM balances WHERE tenant = ?0 AND account = ?1`,
+		w.Tenant, w.account.UID).Scan(t.Context(), &left); err != nil || left != 1000_00 {
+		t.Error(left, err)
+	}
+	w.Prove()
+	w.until("2026-12-04 12:00")
+	if v := w.find(w.Staff(), checked); v.State != verifications.Verified || v.DueAt != nil {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestAPrenoteThatComesBackFailsTheVerification(t *testing.T) {
+	t.Parallel()
+	for number, want := range map[string]struct {
+		state verifications.State
+		codes []string
+	}{
+		"9990000002": {verifications.Failed, []string{"R02", "the account is closed"}},
+		"9990000003": {verifications.Failed, []string{"R03", "the receiver has no such account"}},
+		"9990000004": {verifications.Failed, []string{"R04", "the account number is wrong"}},
+		"9990000013": {verifications.Failed, []string{"R13", "there is no such bank"}},
+		"9990000016": {verifications.Failed, []string{"R16", "the account is blocked"}},
+		"9990000020": {verifications.Failed, []string{"R20", "no account of this kind takes it"}},
+		"9990000101": {verifications.Corrected, []string{"C01", "the account number is another one"}},
+	} {
+		t.Run(number, func(t *testing.T) {
+			t.Parallel()
+			w := newVerifying(t)
+			uid := w.asked(w.numbered(number))
+			w.until("2026-11-23 12:00")
+			w.is(uid, want.state, want.codes...)
+			if v := w.find(w.Staff(), uid); want.state == verifications.Corrected && v.RightLast4 != "0101" {
+				t.Errorf("%+v", v)
+			}
+			w.Prove()
+		})
+	}
+}
+
+// A prenote whose verification is over before its file is made does not go out.
+func TestAPrenoteIsWithdrawn(t *testing.T) {
+	t.Parallel()
+	w := newVerifying(t)
+	cancelled, moved := w.asked(w.contact), w.Contact(w.own)
+	superseded := w.asked(moved)
+	if _, err := w.Verifications.Cancel(w.Staff(), cancelled, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Contacts.Change(w.Staff(), w.own.UID, moved.UID, contacts.Draft{
+		Bank: contacts.BankDraft{AccountNumber: given.Of("4417000001")},
+	}, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.until("2026-11-19 12:00")
+	if entries, _ := w.entries(); len(entries) != 0 {
+		t.Errorf("%+v", entries)
+	}
+	w.is(cancelled, verifications.Cancelled)
+	w.is(superseded, verifications.Superseded)
+	if _, err := w.confirms(w.asked(w.contact), "0.10", "0.11"); !errors.Is(err, verifications.ErrOver) {
+		t.Error(err)
+	}
+}
+
+// What leaves in a file goes on after it: a prenote that has not left is not taken for answered.
+func TestAPrenoteThatHasNotLeftIsNotTakenForAnswered(t *testing.T) {
+	t.Parallel()
+	w := newVerifying(t)
+	uid := w.asked(w.contact)
+	w.Clock.Advance(10 * 24 * time.Hour)
+	if n, err := w.Verifications.Work(w.operator); n != 1 || err != nil {
+		t.Error(n, err)
+	}
+	w.is(uid, verifications.Pending)
+	if n, err := w.Verifications.Work(w.operator); n != 0 || err != nil {
+		t.Error(n, err)
+	}
+	w.until("2026-12-02 12:00")
+	w.is(uid, verifications.Pending)
+	w.until("2026-12-04 12:00")
+	w.is(uid, verifications.Verified)
+}
+
+func TestAPrenoteIsRefusedWhereACreditWouldBe(t *testing.T) {
+	t.Parallel()
+	w := newVerifying(t)
+	stranger := w.DownstreamPartner()
+	foreign := w.Account(w.Customer(coretest.OwnedBy(stranger)), coretest.Holding(1000_00, 0), coretest.Sends)
+	start := func(as context.Context, k *contacts.Contact, from *accounts.Account) error {
+		_, err := w.Verifications.Start(as, verifications.Draft{Contact: k.UID, Account: from.UID, Method: verifications.Prenote}, changes.RequestOptions{})
+		return err
+	}
+	abroad := w.Contact(w.own, func(k *contacts.Contact) { k.Bank.Country = "Germany" })
+	nowhere := w.Contact(w.own, func(k *contacts.Contact) { k.Bank.NationalCode = "021000089" })
+	for name, c := range map[string]struct{ err, want error }{
+		"another partner":                   {start(w.Partner(stranger), w.contact, foreign), verifications.ErrContact},
+		"who reads":                         {start(w.Reader(), w.contact, w.account), access.ErrDenied},
+		"another customer's account":        {start(w.Staff(), w.contact, foreign), payments.ErrContact},
+		"an account that sends no ACH":      {start(w.Staff(), w.contact, w.Account(w.own)), payments.ErrRailOff},
+		"a contact abroad":                  {start(w.Staff(), abroad, w.account), payments.ErrNoAccount},
+		"a bank that the directory has not": {start(w.Staff(), nowhere, w.account), payments.ErrBank},
+		"nothing":                           {start(w.Staff(), w.contact, w.account), nil},
+	} {
+		if !errors.Is(c.err, c.want) {
+			t.Errorf("%s: %v, want %v", name, c.err, c.want)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package verifications
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/events"
 	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
 	"bankgraph/db"
 )
 
@@ -51,23 +54,30 @@ func (s *Service) Work(ctx context.Context) (done int, err error) {
 	return done, nil
 }
 
-// came is what has come of a verification's deposits so far: the first that has gone back, and the first
-// notice of change.
+// came is what has come of a verification so far: of its deposits the first that has gone back, or that its
+// prenote has come back, and the first notice of change.
 type came struct {
 	UID    UID            `bun:"uid"`
-	State  payments.State `bun:"state"` // '' where none has gone back
+	State  payments.State `bun:"state"` // of the deposit; '' where none has gone back
 	Code   string         `bun:"code"`
 	Reason string         `bun:"reason"`
 	Notice string         `bun:"notice"`
+	// of a prenote
+	Left      bool              `bun:"left"` // the network has its file
+	SettlesOn *time.Time        `bun:"settles_on"`
+	Last4     string            `bun:"last4"`
+	Routing   string            `bun:"routing"`
+	Account   rails.AccountType `bun:"account"`
 }
 
-// back joins what has come back of the deposits of cv, of the bank $1.
+// back joins what has come of the deposits or the prenote of cv, of the bank $1.
 var back = fmt.Sprintf(`LEFT JOIN LATERAL (SELECT pay.state, pay.reason, d.return_code FROM payments AS pay
 	  LEFT JOIN payment_details AS d ON d.tenant = $1 AND d.payment = pay.uid
 	  WHERE pay.tenant = $1 AND pay.uid IN (cv.deposit_1, cv.deposit_2) AND pay.state IN (%s) ORDER BY pay.uid LIMIT 1) AS b ON true
 	LEFT JOIN LATERAL (SELECT a.code FROM ach_answers AS a
 	  WHERE a.tenant = $1 AND a.payment IN (cv.deposit_1, cv.deposit_2) AND a.code LIKE 'C__'
-	  ORDER BY a.message, a.line LIMIT 1) AS n ON true`, quoted(payments.GoneBack))
+	  ORDER BY a.message, a.line LIMIT 1) AS n ON true
+	LEFT JOIN ach_prenotes AS pn ON pn.tenant = $1 AND pn.id = cv.prenote`, quoted(payments.GoneBack))
 
 func quoted[T ~string](words []T) string {
 	all := make([]string, len(words))
@@ -80,11 +90,14 @@ func quoted[T ~string](words []T) string {
 var (
 	findingDue = db.NewQuery[came](fmt.Sprintf(`SELECT cv.uid FROM contact_verifications AS cv `+back+`
 		WHERE cv.tenant = $1 AND cv.due_at IS NOT NULL
-		AND (cv.due_at <= $2::timestamptz OR b.state IS NOT NULL OR n.code IS NOT NULL AND cv.notice_code = '')
+		AND (cv.due_at <= $2::timestamptz OR b.state IS NOT NULL OR pn.return_code <> ''
+		  OR coalesce(n.code, pn.notice_code, '') <> '' AND cv.notice_code = '')
 		ORDER BY cv.due_at, cv.uid LIMIT %d`, atATime))
-	reading = db.NewQuery[came](`SELECT cv.uid, coalesce(b.state, '') AS state, coalesce(b.return_code, '') AS code,
-		coalesce(b.reason, '') AS reason, coalesce(n.code, '') AS notice FROM contact_verifications AS cv ` + back + `
-		WHERE cv.tenant = $1 AND cv.uid = ANY($2::bigint[])`)
+	reading = db.NewQuery[came](`SELECT cv.uid, coalesce(b.state, '') AS state, coalesce(b.return_code, pn.return_code, '') AS code,
+		coalesce(b.reason, '') AS reason, coalesce(n.code, pn.notice_code, '') AS notice, pn.settles_on,
+		coalesce(pn.right_last4, '') AS last4, coalesce(pn.right_routing, '') AS routing, coalesce(pn.right_account, '') AS account,
+		EXISTS (SELECT FROM network_messages AS nm WHERE nm.tenant = $1 AND nm.id = pn.file AND nm.handed_at IS NOT NULL) AS left
+		FROM contact_verifications AS cv ` + back + ` WHERE cv.tenant = $1 AND cv.uid = ANY($2::bigint[])`)
 )
 
 // workTx locks those of some verifications that nobody else is at, and writes what has become of them.
@@ -137,49 +150,75 @@ func (s *Service) workTx(
 // settle does to a verification what has come, and what is due. It returns what the record calls that; ""
 // where there is nothing to tell.
 func (v *Verification) settle(c *came, now time.Time) (action string) {
-	if c.State != "" {
-		code, why := c.Code, c.Reason
+	switch {
+	case c.State != "":
+		why := c.Reason
 		if why == "" {
 			why = "the deposit is " + string(c.State.Status())
 		}
-		v.fail(code, strings.TrimPrefix(why, code+": "))
+		v.fail(c.Code, strings.TrimPrefix(why, c.Code+": "))
+		return "failContactVerification"
+	case c.Code != "":
+		v.fail(c.Code, cmp.Or(payments.MeaningOf(c.Code), "the prenote came back"))
 		return "failContactVerification"
 	}
 	if c.Notice != "" && v.NoticeCode == "" {
-		v.NoticeCode, action = c.Notice, "noteContactVerification"
+		v.NoticeCode, v.RightLast4, v.RightRouting, v.RightAccount = c.Notice, c.Last4, c.Routing, c.Account
+		action = "noteContactVerification"
+		if v.Method == Prenote {
+			v.end(Corrected)
+			return action
+		}
 	}
 	switch {
 	case v.DueAt.After(now):
 	case v.State == AwaitingAmounts:
 		v.end(Expired)
 		return "expireContactVerification"
+	case v.State == Pending:
+		return v.take(c, now)
 	default: // nothing can come back any more
 		v.DueAt = nil
 	}
 	return action
 }
 
+// take ends a verification well whose prenote nobody has answered in time. Time begins when the prenote has
+// left and settled.
+func (v *Verification) take(c *came, now time.Time) (action string) {
+	until := calendar.Clock(0).On(calendar.Next(calendar.Today(now), 1)) // it has not left: look again tomorrow
+	if c.Left && c.SettlesOn != nil {
+		if until = answerUntil(*c.SettlesOn); !until.After(now) {
+			v.verify(now)
+			return "completeContactVerification"
+		}
+	}
+	v.DueAt = &until
+	return ""
+}
+
 // writeTx writes what has become of verifications, at the end of the transaction.
 func writeTx(ctx context.Context, tenant access.Tenant, all []*Verification) error {
 	var uids []int64
 	var versions []int32
-	var states, codes, reasons, notices []string
+	var states, codes, reasons, notices, last4s, routings, types []string
 	var due, expires, verified []*time.Time
 	var updated []time.Time
 	for _, v := range all {
 		uids, versions, states = append(uids, int64(v.UID)), append(versions, v.Version), append(states, string(v.State))
 		codes, reasons, notices = append(codes, v.FailureCode), append(reasons, v.Failure), append(notices, v.NoticeCode)
 		due, expires, verified = append(due, v.DueAt), append(expires, v.ExpiresAt), append(verified, v.VerifiedAt)
+		last4s, routings, types = append(last4s, v.RightLast4), append(routings, v.RightRouting), append(types, string(v.RightAccount))
 		updated = append(updated, v.UpdatedAt)
 	}
 	return db.ExecAtCommit(ctx, `UPDATE contact_verifications AS cv SET state = n.state, failure_code = n.code, failure = n.reason,
 		notice_code = n.notice, due_at = n.due, expires_at = n.expires, verified_at = n.verified, updated_at = n.updated,
-		version = n.version
+		version = n.version, right_last4 = n.last4, right_routing = n.routing, right_account = n.account
 		FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::timestamptz[],
-		  $9::timestamptz[], $10::timestamptz[], $11::int[])
-		  AS n(uid, state, code, reason, notice, due, expires, verified, updated, version)
+		  $9::timestamptz[], $10::timestamptz[], $11::int[], $12::text[], $13::text[], $14::text[])
+		  AS n(uid, state, code, reason, notice, due, expires, verified, updated, version, last4, routing, account)
 		WHERE cv.tenant = $1 AND cv.uid = n.uid`, tenant, uids, states, codes, reasons, notices, due, expires, verified,
-		updated, versions)
+		updated, versions, last4s, routings, types)
 }
 
 type dueAt struct {

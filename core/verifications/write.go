@@ -38,7 +38,8 @@ func (s *Service) declare(all *changes.Service) {
 	s.cancel = changes.Declare(all, "cancelContactVerification", object, manage, s.cancelTx)
 }
 
-// Start begins to verify the account of a contact, from an account of its customer. Deposits are payments of
+// Start begins to verify the account of a contact, from an account of its customer. A prenote moves no money
+// and costs nothing. Deposits are payments of
 // that account, for which the caller needs Initiate_Payments, too: they cost what payments over ACH cost,
 // count for limits, and wait for a second person where the settings ask for one.
 func (s *Service) Start(
@@ -72,7 +73,7 @@ func (s *Service) Confirm(
 	return s.confirm.Do(ctx, caller, changes.Target{UID: uid.String()}, amounts, options)
 }
 
-// Cancel ends a verification whose end is not known. Deposits stay what they are: those that have not left
+// Cancel ends a verification whose end is not known. A prenote that is in no file yet does not go out. Deposits stay what they are: those that have not left
 // can be cancelled as payments.
 func (s *Service) Cancel(
 	ctx context.Context, uid UID, options changes.RequestOptions,
@@ -124,6 +125,9 @@ func (s *Service) startTx(ctx context.Context, tx *changes.Tx, at changes.Target
 		if err := s.admitTx(ctx, tx, v); err != nil {
 			return nil, err
 		}
+		if d.Method == Prenote {
+			return v, s.prenoteTx(ctx, tx, v)
+		}
 		return v, s.depositTx(ctx, tx, v)
 	}))
 }
@@ -173,6 +177,19 @@ func (s *Service) depositTx(ctx context.Context, tx *changes.Tx, v *Verification
 	return nil
 }
 
+// prenoteTx sends the prenote of a verification.
+func (s *Service) prenoteTx(ctx context.Context, tx *changes.Tx, v *Verification) error {
+	sent, err := s.payments.PrenoteTx(ctx, tx.Tx, tx.Caller, payments.PrenoteOf{
+		Account: v.Account, Contact: v.Contact, Reference: "VERIFY-" + v.UID.String(),
+	}, tx.Now)
+	if err != nil {
+		return err
+	}
+	until := answerUntil(sent.SettlesOn)
+	v.State, v.Prenote, v.DueAt = Pending, sent.ID, &until
+	return nil
+}
+
 // random draws the amounts of two deposits, which differ.
 func random() (cents [deposits]int64, err error) {
 	for cents[0] == cents[1] {
@@ -190,7 +207,10 @@ func random() (cents [deposits]int64, err error) {
 func (s *Service) confirmTx(ctx context.Context, tx *changes.Tx, at changes.Target, said Amounts) (Saved, error) {
 	matched := false
 	v, err := s.lifecycle(0).Modify(ctx, tx, at, func(_, v *Verification) error {
-		if _, err := confirming.Take(v.State); err != nil || !tx.Now.Before(*v.ExpiresAt) {
+		if _, err := confirming.Take(v.State); err != nil {
+			return ErrOver.With(string(v.State))
+		}
+		if !tx.Now.Before(*v.ExpiresAt) {
 			return ErrOver.With(string(v.State))
 		}
 		given, err := said.cents()
@@ -254,8 +274,16 @@ func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 			return ErrOver.With(string(v.State))
 		}
 		v.end(Cancelled)
-		return nil
+		return withdrawTx(ctx, v)
 	}))
+}
+
+// withdrawTx keeps the prenote of a verification from going out that is over.
+func withdrawTx(ctx context.Context, v *Verification) error {
+	if v.Prenote == 0 {
+		return nil
+	}
+	return payments.WithdrawTx(ctx, v.Tenant, v.Prenote)
 }
 
 // SupersedeTx ends what was found out about a contact's account, in the transaction that gives the contact
@@ -273,6 +301,9 @@ func (s *Service) SupersedeTx(ctx context.Context, tx *changes.Tx, of contacts.U
 		v.UpdatedAt, v.Version = tx.Now, v.Version+1
 		if _, err := tx.NewUpdate().Model(v).WherePK().Exec(ctx); err != nil {
 			return fmt.Errorf("end verification %s: %w", v.UID, err)
+		}
+		if err := withdrawTx(ctx, v); err != nil {
+			return err
 		}
 		if err := tx.Record(ctx, changes.Change{
 			Action: "supersedeContactVerification", Object: object, UID: v.UID, Customer: int64(v.Customer), Version: v.Version,
