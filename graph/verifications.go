@@ -25,6 +25,7 @@ var verificationKind = numbered("ContactVerification", kind[verifications.UID, v
 	columns: columns{
 		"triesLeft": {"Method", "Tries"}, "startedBy": {"MakerLogin", "MakerClient"}, "startedAt": {"CreatedAt"},
 		"failureReason": {"Failure"}, "notice": {"NoticeCode"},
+		"correctedAccountNumber": {"RightLast4"}, "correctedAccountType": {"RightAccount"},
 	},
 })
 

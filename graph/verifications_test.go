@@ -11,6 +11,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
+	"bankgraph/core/rails"
 	"bankgraph/core/verifications"
 )
 
@@ -52,6 +53,7 @@ func verificationRows(b *bank, of []customers.UID) any {
 			v.Tenant, v.Contact, v.Account, v.Version = b.tenant, contactOf(c, n%each), accountOf(c, n%each), 2
 			v.Method, v.State, v.Tries, v.First, v.Second = verifications.SmallDeposits, verifications.Failed, 1, paymentOf(c, 4), paymentOf(c, 5)
 			v.ExpiresAt, v.DueAt, v.VerifiedAt, v.NoticeCode, v.MakerReach = &at, nil, &at, "C01", access.OfPartner
+			v.RightAccount, v.Prenote = rails.Savings, 0
 			if n >= 2*each {
 				v.State, v.DueAt = verifications.AwaitingAmounts, &at
 			}

@@ -19,6 +19,7 @@ import (
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
+	"bankgraph/core/seal"
 	"bankgraph/core/states"
 )
 
@@ -98,9 +99,12 @@ type Verification struct {
 	Version      int32             `bun:"version" json:"-"`
 }
 
-// Recorded returns what the record of changes leaves out.
+// Recorded returns what the record of changes leaves out. Who did what the entry itself says, to whom may know.
 func (v *Verification) Recorded() map[string]audit.Field {
-	return map[string]audit.Field{"First": {}, "Second": {}, "Prenote": {}, "ExpiresAt": {}, "DueAt": {}, "VerifiedAt": {}}
+	return map[string]audit.Field{
+		"MakerClient": {}, "MakerLogin": {}, "MakerReach": {},
+		"First": {}, "Second": {}, "Prenote": {}, "ExpiresAt": {}, "DueAt": {}, "VerifiedAt": {},
+	}
 }
 
 // StartedBy is who started the verification: a login, or else the API key; ” where the reader may not know.
@@ -120,6 +124,15 @@ func (v *Verification) TriesLeft() *int32 {
 
 // Notice is what the notice of change says in words; empty without one.
 func (v *Verification) Notice() string { return payments.MeaningOf(v.NoticeCode) }
+
+// CorrectedNumber is the end of the account number that the notice of change says is right; nil without one.
+func (v *Verification) CorrectedNumber() *seal.Value {
+	number := seal.Value{Last4: v.RightLast4}
+	return number.Shown()
+}
+
+// CorrectedType is the kind of account that the notice says is right; empty without one.
+func (v *Verification) CorrectedType() string { return string(v.RightAccount) }
 
 // The time that verifications take.
 const (

@@ -238,6 +238,9 @@ func TestTheAmountsStandInThePaymentsAlone(t *testing.T) {
 	if err != nil || !strings.Contains(kept, "confirmContactVerification") {
 		t.Fatal(kept, err)
 	}
+	if strings.Contains(kept, "maker") { // whom the entry names, it names to whom may know
+		t.Error(kept)
+	}
 	for _, amount := range append(sent, wrong(sent)...) {
 		if strings.Contains(kept, `"`+amount) || strings.Contains(kept, " "+amount) || strings.Contains(kept, amount+`"`) {
 			t.Errorf("%s is in %s", amount, kept)

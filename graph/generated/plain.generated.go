@@ -2036,6 +2036,24 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendString(b, o.(*verifications.Verification).Notice())
 			},
 		},
+		"correctedAccountNumber": {
+			One: func(o any) any {
+				if v := o.(*verifications.Verification).CorrectedNumber(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"correctedRoutingNumber": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*verifications.Verification).RightRouting)
+			},
+		},
+		"correctedAccountType": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*verifications.Verification).CorrectedType())
+			},
+		},
 		"startedBy": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendString(b, o.(*verifications.Verification).StartedBy())
@@ -6422,9 +6440,10 @@ var GoFields = map[string]map[string]string{
 		"intermediaryBank": "Intermediary",
 	},
 	"ContactVerification": {
-		"id":            "UID",
-		"failureReason": "Failure",
-		"startedAt":     "CreatedAt",
+		"id":                     "UID",
+		"failureReason":          "Failure",
+		"correctedRoutingNumber": "RightRouting",
+		"startedAt":              "CreatedAt",
 	},
 	"Customer": {
 		"id": "UID",

@@ -7002,17 +7002,23 @@ type UserEdge {
 
 "How the account of a contact is verified."
 enum ContactVerificationMethod {
+  "An entry of ACH without money, which goes out with the next file: the contact's bank returns it if the account is not there."
+  PRENOTE
   "Two credits over ACH of random amounts, which the contact reads from its statement and tells."
   SMALL_DEPOSITS
 }
 
 "The state of a verification."
 enum ContactVerificationState {
+  "The contact's bank may still answer the prenote: until the third banking day after it settled."
+  PENDING
   "Somebody has to say what the deposits were, once they have settled."
   AWAITING_AMOUNTS
   "The account is there."
   VERIFIED
-  "A deposit came back or never left, or three tries had wrong amounts."
+  "The contact's bank has taken the prenote, and says what of the account is otherwise: change the contact, and verify it again."
+  CORRECTED
+  "The prenote or a deposit came back, a deposit never left, or three tries had wrong amounts."
   FAILED
   "Nobody said in time what the deposits were."
   EXPIRED
@@ -7044,7 +7050,7 @@ type ContactVerification implements Node {
   expiresAt: DateTime
   "When the account was verified, be it that this no longer counts; null if it never was."
   verifiedAt: DateTime
-  "The code with which ACH sent a deposit back, such as R03; null if none came back."
+  "The code with which ACH sent the prenote or a deposit back, such as R03; null if none came back."
   failureCode: String
   "Why it FAILED, in words."
   failureReason: String
@@ -7052,6 +7058,12 @@ type ContactVerification implements Node {
   noticeCode: String
   "What the notice says, in words."
   notice: String
+  "The end of the account number that the notice says is right; null if it says nothing of that, and for deposits."
+  correctedAccountNumber: MaskedString
+  "The routing number that it says is right."
+  correctedRoutingNumber: String
+  "The kind of account that it says is right: CHECKING, SAVINGS, GL or LOAN."
+  correctedAccountType: String
   "Who started it: a login, or else the API key. Null for callers outside the bank where it was one of the bank's own people."
   startedBy: String
   "When it was started."
@@ -7074,11 +7086,11 @@ type ContactVerification implements Node {
 }
 
 extend type Mutation {
-  "Begins to verify the account of an active contact in the United States, from an account of its customer that sends ACH; of one contact one at a time, and five in 30 days. SMALL_DEPOSITS need Initiate_Payments, too: they are two payments of the account, which cost what payments over ACH cost, count for limits and wait for a second person where others do. Their externalReferenceId is VERIFY-, the verification's number and -1 or -2; the account's payments and statement show their amounts to who sees these, the verification never does."
+  "Begins to verify the account of an active contact in the United States, from an account of its customer that sends ACH; of one contact one at a time, and five in 30 days. A PRENOTE moves no money and costs nothing. SMALL_DEPOSITS need Initiate_Payments, too: they are two payments of the account, which cost what payments over ACH cost, count for limits and wait for a second person where others do. Their externalReferenceId is VERIFY-, the verification's number and -1 or -2; the account's payments and statement show their amounts to who sees these, the verification never does."
   startContactVerification("What to verify, and how." input: StartContactVerificationInput!): StartContactVerificationPayload
   "Says what the deposits were, in any order, once both have settled. Wrong amounts are no error: matched is false, and the third try with such ends the verification. Until it is over, a try with the same idempotency key counts once."
   confirmContactVerification("The amounts." input: ConfirmContactVerificationInput!): ConfirmContactVerificationPayload
-  "Ends a verification that is not over. Its deposits stay payments, which can be cancelled as such."
+  "Ends a verification that is not over. A prenote that is in no file yet does not go out; deposits stay payments, which can be cancelled as such."
   cancelContactVerification("Which verification." input: CancelContactVerificationInput!): CancelContactVerificationPayload
 }
 
@@ -9587,6 +9599,12 @@ func childFields_ContactVerification(ctx context.Context, ec *executionContext, 
 		return fieldContext_ContactVerification_noticeCode(ctx, ec, field)
 	case "notice":
 		return fieldContext_ContactVerification_notice(ctx, ec, field)
+	case "correctedAccountNumber":
+		return fieldContext_ContactVerification_correctedAccountNumber(ctx, ec, field)
+	case "correctedRoutingNumber":
+		return fieldContext_ContactVerification_correctedRoutingNumber(ctx, ec, field)
+	case "correctedAccountType":
+		return fieldContext_ContactVerification_correctedAccountType(ctx, ec, field)
 	case "startedBy":
 		return fieldContext_ContactVerification_startedBy(ctx, ec, field)
 	case "startedAt":

@@ -7,6 +7,7 @@ import (
 	"bankgraph/core/audit"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
+	"bankgraph/core/seal"
 	"bankgraph/core/verifications"
 	"bankgraph/graph/model"
 	"bankgraph/graph/scalar"
@@ -556,6 +557,84 @@ func _ContactVerification_notice(ctx context.Context, ec *executionContext, fiel
 	)
 }
 func fieldContext_ContactVerification_notice(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContactVerification", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func _ContactVerification_correctedAccountNumber(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *verifications.Verification) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ContactVerification_correctedAccountNumber(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CorrectedNumber(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *seal.Value) graphql.Marshaler {
+			return marshalOMaskedString2ᚖbankgraphᚋcoreᚋsealᚐValue(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ContactVerification_correctedAccountNumber(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ContactVerification",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_MaskedString(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ContactVerification_correctedRoutingNumber(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *verifications.Verification) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ContactVerification_correctedRoutingNumber(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RightRouting, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ContactVerification_correctedRoutingNumber(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContactVerification", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _ContactVerification_correctedAccountType(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *verifications.Verification) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ContactVerification_correctedAccountType(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CorrectedType(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ContactVerification_correctedAccountType(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ContactVerification", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -1398,6 +1477,21 @@ func _ContactVerification(ctx context.Context, ec *executionContext, sel ast.Sel
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "correctedAccountNumber":
+			out.Values[i] = _ContactVerification_correctedAccountNumber(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "correctedRoutingNumber":
+			out.Values[i] = _ContactVerification_correctedRoutingNumber(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "correctedAccountType":
+			out.Values[i] = _ContactVerification_correctedAccountType(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "startedBy":
 			out.Values[i] = _ContactVerification_startedBy(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -1772,9 +1866,11 @@ func marshalNContactVerificationMethod2bankgraphᚋcoreᚋverificationsᚐMethod
 
 var (
 	unmarshalNContactVerificationMethod2bankgraphᚋcoreᚋverificationsᚐMethodF = map[string]verifications.Method{
+		"PRENOTE":        verifications.Prenote,
 		"SMALL_DEPOSITS": verifications.SmallDeposits,
 	}
 	marshalNContactVerificationMethod2bankgraphᚋcoreᚋverificationsᚐMethodF = map[verifications.Method]string{
+		verifications.Prenote:       "PRENOTE",
 		verifications.SmallDeposits: "SMALL_DEPOSITS",
 	}
 )
@@ -1798,16 +1894,20 @@ func marshalNContactVerificationState2bankgraphᚋcoreᚋverificationsᚐState(c
 
 var (
 	unmarshalNContactVerificationState2bankgraphᚋcoreᚋverificationsᚐStateF = map[string]verifications.State{
+		"PENDING":          verifications.Pending,
 		"AWAITING_AMOUNTS": verifications.AwaitingAmounts,
 		"VERIFIED":         verifications.Verified,
+		"CORRECTED":        verifications.Corrected,
 		"FAILED":           verifications.Failed,
 		"EXPIRED":          verifications.Expired,
 		"CANCELLED":        verifications.Cancelled,
 		"SUPERSEDED":       verifications.Superseded,
 	}
 	marshalNContactVerificationState2bankgraphᚋcoreᚋverificationsᚐStateF = map[verifications.State]string{
+		verifications.Pending:         "PENDING",
 		verifications.AwaitingAmounts: "AWAITING_AMOUNTS",
 		verifications.Verified:        "VERIFIED",
+		verifications.Corrected:       "CORRECTED",
 		verifications.Failed:          "FAILED",
 		verifications.Expired:         "EXPIRED",
 		verifications.Cancelled:       "CANCELLED",
