@@ -13,7 +13,7 @@ func (c *Core) work() []func(context.Context) (int, error) {
 	return []func(context.Context) (int, error){
 		c.Holds.Expire, c.FX.Expire, c.FX.CoverDue, c.Files.Check, c.Files.Pay, c.Waterfalls.Work, c.Sweeps.Work, p.RunRecurrences, p.CarryOutDue, p.SendQueued,
 		p.SealFiles, p.HandOver, p.Receive, p.SettleEntries, p.ExpireExceptions, p.PostEntries,
-		p.ExpireRequests, c.Alerts.Fire,
+		p.ExpireRequests, c.Verifications.Work, c.Alerts.Fire,
 	}
 }
 
@@ -82,7 +82,7 @@ func (c *Core) nextEvent(ctx context.Context, until time.Time) (time.Time, error
 		return until, err
 	}
 	for _, ask := range []func(context.Context, time.Time) (*time.Time, error){
-		c.Payments.Next, c.PositivePay.Next, c.Holds.Next, c.FX.Next, c.Sweeps.Next, c.Sandbox.Next,
+		c.Payments.Next, c.PositivePay.Next, c.Holds.Next, c.FX.Next, c.Sweeps.Next, c.Verifications.Next, c.Sandbox.Next,
 	} {
 		next, err := ask(ctx, reading.Now)
 		if err != nil {

@@ -34,6 +34,7 @@ import (
 	"bankgraph/core/sweeps"
 	"bankgraph/core/tenants"
 	"bankgraph/core/users"
+	"bankgraph/core/verifications"
 	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/waterfalls"
 	"bankgraph/core/webhooks"
@@ -90,6 +91,7 @@ type Core struct {
 	Files           *files.Service
 	Waterfalls      *waterfalls.Service
 	Sweeps          *sweeps.Service
+	Verifications   *verifications.Service
 	Webhooks        *webhooks.Service
 	Attention       *attention.Service
 	Live            *live.Service
@@ -133,6 +135,7 @@ func New(o Options) *Core {
 	c.Files = files.New(o.DB, o.Keys, c.Customers, c.Payments, c.Changes, c.Clock.Now)
 	c.Waterfalls = waterfalls.New(o.DB, o.Keys, c.Payments, c.Changes, c.Clock.Now)
 	c.Sweeps = sweeps.New(o.DB, c.Accounts, c.Payments, c.Clock.Now)
+	c.Verifications = verifications.New(o.DB, c.Customers, c.Payments, c.Changes, c.Clock.Now)
 	c.Webhooks = webhooks.New(o.DB, o.Keys, c.Customers, c.Payments, c.Changes, o.Now, o.Webhooks)
 	c.Attention = attention.New(o.DB, c.Clock.Now)
 	c.Live = live.New(o.DB)
@@ -140,6 +143,7 @@ func New(o Options) *Core {
 	c.Ledger.ProveToo(payments.Invariants...)
 	c.Ledger.ProveToo(virtualaccounts.Invariants...)
 	c.Customers.PlanLimits(c.Limits.PlanOf)
+	c.Contacts.OnMove(c.Verifications.SupersedeTx)
 	return c
 }
 

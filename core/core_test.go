@@ -34,6 +34,7 @@ import (
 	"bankgraph/core/sweeps"
 	"bankgraph/core/tenants"
 	"bankgraph/core/users"
+	"bankgraph/core/verifications"
 	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/waterfalls"
 	"bankgraph/core/webhooks"
@@ -146,7 +147,7 @@ var models = []any{
 	(*limits.Limit)(nil), (*banks.Bank)(nil), (*banks.Report)(nil),
 	(*ledger.Balance)(nil), (*ledger.Journal)(nil), (*ledger.Posting)(nil),
 	(*holds.Hold)(nil), (*alerts.Alert)(nil), (*payments.InformationRequest)(nil), (*virtualaccounts.VirtualAccount)(nil), (*virtualaccounts.VirtualPosting)(nil), (*positivepay.Rule)(nil), (*waterfalls.Waterfall)(nil), (*waterfalls.Step)(nil), (*fx.Quote)(nil), (*fx.Trade)(nil), (*webhooks.Webhook)(nil),
-	(*webhooks.Delivery)(nil), (*webhooks.Attempt)(nil),
+	(*webhooks.Delivery)(nil), (*webhooks.Attempt)(nil), (*verifications.Verification)(nil), (*payments.Prenote)(nil),
 }
 
 func TestEveryColumnExists(t *testing.T) {

@@ -10,10 +10,13 @@ import (
 	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/alerts"
+	"bankgraph/core/contacts"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/files"
 	"bankgraph/core/fx"
+	"bankgraph/core/seal"
+	"bankgraph/core/verifications"
 	"bankgraph/db/dbtest/faults"
 )
 
@@ -38,6 +41,7 @@ var (
 	expireQuotes     job = func(c *core.Core) func(context.Context) (int, error) { return c.FX.Expire }
 	coverTrades      job = func(c *core.Core) func(context.Context) (int, error) { return c.FX.CoverDue }
 	fireAlerts       job = func(c *core.Core) func(context.Context) (int, error) { return c.Alerts.Fire }
+	endVerifications job = func(c *core.Core) func(context.Context) (int, error) { return c.Verifications.Work }
 	spreadEvents     job = func(c *core.Core) func(context.Context) (int, error) { return c.Webhooks.Spread }
 )
 
@@ -99,6 +103,24 @@ var jobs = []struct {
 		"return one that nobody has decided on", func(b *coretest.Bank, of *customers.Customer) { debited(b, of) },
 		[]step{{nil, 72 * time.Hour}},
 		expireExceptions,
+	},
+	{
+		"seal a prenote in a file", func(b *coretest.Bank, of *customers.Customer) { must(asksForContact(b, of))(b) },
+		[]step{{nil, 5 * time.Hour}},
+		sealFiles,
+	},
+	{
+		"receive the return of a prenote", func(b *coretest.Bank, of *customers.Customer) {
+			contact := b.Contact(of, func(k *contacts.Contact) {
+				k.Bank.AccountNumber = b.Keys.Seal("9990000013", seal.Place{Tenant: int64(b.Tenant), Column: contacts.NumberColumn, Row: int64(k.UID)})
+			})
+			must(verifies(b, contact, b.Account(of, coretest.Sends), verifications.Prenote))(b)
+		}, []step{{nil, 5 * time.Hour}, {sealFiles, 0}, {handOver, 2 * time.Hour}}, receive,
+	},
+	{
+		"end a verification of a contact", func(b *coretest.Bank, of *customers.Customer) {
+			b.Verification(b.Contact(of), b.Account(of))
+		}, []step{{nil, 15 * 24 * time.Hour}}, endVerifications,
 	},
 	{"fire a balance alert", crosses, nil, fireAlerts},
 	{"make deliveries of an event", func(b *coretest.Bank, of *customers.Customer) {

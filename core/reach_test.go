@@ -130,6 +130,7 @@ func movesMoney(test string) bool {
 		strings.HasSuffix(test, "/sendPayment") || strings.HasSuffix(test, "/requestDebit") ||
 		strings.HasSuffix(test, "/approveChange,_of_a_debit") || strings.HasSuffix(test, "/approveChange,_of_a_payment_over_a_network") ||
 		strings.HasSuffix(test, "/approveChange,_of_a_payment_that_is_repaired") ||
+		strings.HasSuffix(test, "/startContactVerification") ||
 		strings.HasSuffix(test, "/returnPayment") || strings.HasSuffix(test, "/reversePayment") ||
 		strings.HasSuffix(test, "/approveChange,_of_a_return") ||
 		strings.HasSuffix(test, "/approveChange,_of_a_return_over_ACH") ||

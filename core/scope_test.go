@@ -30,6 +30,7 @@ import (
 	"bankgraph/core/signatories"
 	"bankgraph/core/sweeps"
 	"bankgraph/core/users"
+	"bankgraph/core/verifications"
 	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/waterfalls"
 	"bankgraph/core/webhooks"
@@ -58,6 +59,7 @@ type stocked struct {
 	quote        fx.QuoteUID
 	virtual      virtualaccounts.UID
 	alert        alerts.UID
+	verification verifications.UID
 }
 
 func newStocked(t *testing.T) *stocked {
@@ -104,6 +106,7 @@ func newStocked(t *testing.T) *stocked {
 		VALUES (?, 1, ?, ?, ?, 'ACH', ?, 1, 'USD', '', '', '', '', '', '', now(), '', 'PENDING', now(), now(), now(), 1)`,
 		s.Tenant, s.payment, s.own.UID, s.account.UID, s.rule)
 	s.virtual, s.alert = s.VirtualAccount(s.account).UID, s.BalanceAlert(s.account).UID
+	s.verification = s.Verification(s.contact, s.account).UID
 	s.Exec(`INSERT INTO virtual_postings (tenant, id, virtual_account, customer, account, payment, journal, amount, currency, at)
 		SELECT ?, 1, ?, ?, ?, ?, min(id), 1, 'USD', now() FROM journals WHERE tenant = ?`, s.Tenant, s.virtual, s.own.UID,
 		s.account.UID, s.payment, s.Tenant)
@@ -180,6 +183,7 @@ func (s *stocked) asked(parents []customers.UID) map[reflect.Type]reflect.Value 
 		positivepay.Search{},
 		[]virtualaccounts.UID{s.virtual},
 		[]alerts.UID{s.alert},
+		[]verifications.UID{s.verification},
 		[]virtualaccounts.PostingID{1},
 		virtualaccounts.Search{},
 		virtualaccounts.PostingSearch{},

@@ -33,6 +33,8 @@ var prompt = map[string]bool{
 	"playInformationRequest": true, "requestInformation": true,
 	"approveException": true, "rejectException": true, "decideExceptions": true,
 	"releaseScreenedPayment": true, "rejectScreenedPayment": true,
+	// deposits wait as payments, and nothing else of a verification moves money
+	"startContactVerification": true, "confirmContactVerification": true, "cancelContactVerification": true,
 	"quoteExchange": true, "acceptQuote": true, "rejectQuote": true, "coverTrade": true, "cancelTrade": true,
 }
 

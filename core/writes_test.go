@@ -23,6 +23,7 @@ import (
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
+	"bankgraph/core/verifications"
 	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/waterfalls"
 	"bankgraph/core/webhooks"
@@ -157,6 +158,56 @@ var writes = []struct {
 	{
 		name: "deleteBalanceAlert, to be approved",
 		on:   func(b *coretest.Bank) write { return deleteBalanceAlert(b, b.Customer(dual)) },
+	},
+	{name: "startContactVerification", on: func(b *coretest.Bank) write { return startContactVerification(b, b.Customer()) }},
+	{
+		name: "startContactVerification, whose deposits are to be approved",
+		on:   func(b *coretest.Bank) write { return startContactVerification(b, b.Customer(dual)) },
+	},
+	{
+		name: "startContactVerification, of a contact that waits", refused: verifications.ErrContactState,
+		on: func(b *coretest.Bank) write {
+			return startContactVerification(b, b.Customer(), func(k *contacts.Contact) { k.Status = contacts.Pending })
+		},
+	},
+	{
+		name: "startContactVerification, which there is", refused: verifications.ErrOpen,
+		on: func(b *coretest.Bank) write {
+			c := b.Customer()
+			contact, account := b.Contact(c), b.Account(c, coretest.Holding(1000_00, 0), coretest.Sends)
+			b.Verification(contact, account)
+			return verifies(b, contact, account, verifications.SmallDeposits)
+		},
+	},
+	{
+		name: "startContactVerification, by a prenote",
+		on:   func(b *coretest.Bank) write { return asksForContact(b, b.Customer()) },
+	},
+	{
+		name: "cancelContactVerification, whose prenote has not left",
+		on:   func(b *coretest.Bank) write { return cancelPrenote(b, b.Customer()) },
+	},
+	{
+		name: "confirmContactVerification",
+		on:   func(b *coretest.Bank) write { return confirmContactVerification(b, b.Customer(), true) },
+	},
+	{
+		name: "confirmContactVerification, with other amounts",
+		on:   func(b *coretest.Bank) write { return confirmContactVerification(b, b.Customer(), false) },
+	},
+	{
+		name: "cancelContactVerification",
+		on:   func(b *coretest.Bank) write { return cancelContactVerification(b, b.Customer()) },
+	},
+	{
+		name: "cancelContactVerification, which is over", refused: verifications.ErrOver,
+		on: func(b *coretest.Bank) write {
+			return cancelContactVerification(b, b.Customer(), func(v *verifications.Verification) { v.State = verifications.Verified })
+		},
+	},
+	{
+		name: "changeContact, which is being verified",
+		on:   func(b *coretest.Bank) write { return changeVerifiedContact(b, b.Customer()) },
 	},
 	{
 		name: "createPositivePayRule",

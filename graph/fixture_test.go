@@ -354,7 +354,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		   (4, 'contact', 100000050), (5, 'contact', 100000051), (6, 'contact', 100000052), (7, 'signatory', 1), (8, 'signatory', 2), (9, 'signatory', 3)) AS o(k, object, n), generate_series(0, 1) AS twice
 		 WHERE tenant = ?0 AND uid BETWEEN ?1 AND ?2`,
 		`INSERT INTO audit_entries (tenant, id, at, client, login_id, entity, action, decision, object, uid, customer, before, after, reason, request)
-		 SELECT o.tenant, 2000000000 + (o.customer - 1000000) * 100 + 50 * twice + row_number() OVER (PARTITION BY o.customer, twice ORDER BY o.object, o.uid), c.created_at,
+		 SELECT o.tenant, 2000000000 + (o.customer - 1000000) * 200 + 100 * twice + row_number() OVER (PARTITION BY o.customer, twice ORDER BY o.object, o.uid), c.created_at,
 		   ?3 || ' client ' || o.uid, ?3 || ' login ' || o.uid, 1000000, ?3 || ' did ' || o.uid, 'done', o.object, o.uid, o.customer,
 		   json_build_object('title', ?3 || o.uid), json_build_object('title', 'B'), ?3 || ' reason ' || o.uid, 'request ' || o.uid
 		 FROM (SELECT tenant, customer, 'user' AS object, uid::text FROM users UNION ALL SELECT tenant, customer, 'role', uid::text FROM roles
@@ -363,6 +363,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		   UNION ALL SELECT tenant, customer, 'positivePayRule', uid::text FROM positive_pay_rules
 		   UNION ALL SELECT tenant, customer, 'virtualAccount', uid::text FROM virtual_accounts
 		   UNION ALL SELECT tenant, customer, 'balanceAlert', uid::text FROM balance_alerts
+		   UNION ALL SELECT tenant, customer, 'contactVerification', uid::text FROM contact_verifications
 		   UNION ALL SELECT tenant, customer, 'positivePayException', uid::text FROM positive_pay_exceptions) AS o
 		 JOIN customers AS c ON c.tenant = o.tenant AND c.uid = o.customer, generate_series(0, 1) AS twice
 		 WHERE o.tenant = ?0 AND o.customer BETWEEN ?1 AND ?2`,

@@ -232,6 +232,12 @@ func settled(t testing.TB) *bank {
 		`DELETE FROM fee_tiers WHERE tenant = ? AND account % 100 = 1`,
 		`DELETE FROM sweeps WHERE tenant = ? AND account % 100 = 1`,
 		`UPDATE accounts SET status = 'Suspended' WHERE tenant = ? AND uid % 100 = 2`,
+		// Of each customer's contacts the third can be verified, from its first account; the deposits of the second have settled.
+		`UPDATE contacts SET bank_country = 'United States', bank_national_code = '` + listedBank.number + `', bank_account_type = 'Deposit',
+			bank_account_sub_type = 'Checking', name = 'Ada Byron' WHERE tenant = ? AND uid % 100 = 52`,
+		`UPDATE contact_verifications SET state = 'FAILED', due_at = NULL, created_at = created_at - interval '60 days' WHERE tenant = ? AND uid % 100 IN (2, 5, 8)`,
+		`UPDATE accounts SET ach_company_id = '1234567890' WHERE tenant = ? AND uid % 100 = 0`,
+		`UPDATE payments SET state = 'SETTLED' WHERE tenant = ? AND uid % 100 IN (4, 5)`,
 	} {
 		b.exec(t, statement, b.tenant)
 	}
@@ -316,6 +322,7 @@ var grantsTrades = map[string]bool{"createUser": true, "createRole": true, "link
 // needsToo are what mutations need beside their permission.
 var needsToo = map[string][]access.Permission{
 	"setSweep": {access.InitiatePayments}, "changeSweep": {access.InitiatePayments}, // they pay
+	"startContactVerification": {access.InitiatePayments}, // deposits do, too
 }
 
 // Neither do all other permissions suffice, nor is another needed beside it.
@@ -362,7 +369,11 @@ func TestARepeatedKeyHasOneEffectAndOneAnswer(t *testing.T) {
 					t.Errorf("%s, and %s", answers[0].body, a.body)
 				}
 			}
-			if n := b.recorded(t, "done") + b.recorded(t, "approved") + b.recorded(t, "refused"); n == 0 || n > 2 {
+			most := 2
+			if name == "startContactVerification" { // with two payments
+				most = 3
+			}
+			if n := b.recorded(t, "done") + b.recorded(t, "approved") + b.recorded(t, "refused"); n == 0 || n > most {
 				t.Errorf("%d entries", n)
 			}
 			again := b.ask(t, b.allowed(name),

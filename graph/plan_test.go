@@ -152,6 +152,12 @@ func ways() map[string][]string {
 		fmt.Sprintf(`{ node(id: "%s") { ... on BalanceAlert { %%s } } }`, nodes["BalanceAlert"].id(star, 1)),
 		`{ customers(first: 3) { nodes { accounts(first: 1) { nodes { balanceAlerts(last: 1) { edges { node { %s } } } } } } } }`,
 	}
+	ways["ContactVerification"] = []string{
+		fmt.Sprintf(`{ node(id: "con_%d") { ... on Contact { verifications(first: 2) { nodes { %%s } } } } }`, contactOf(star, 0)),
+		fmt.Sprintf(`{ nodes(ids: ["con_%d", "con_%d"]) { ... on Contact { verification { %%s } } } }`, contactOf(star, 0), contactOf(star, 1)),
+		fmt.Sprintf(`{ node(id: "%s") { ... on ContactVerification { %%s } } }`, nodes["ContactVerification"].id(star, 1)),
+		`{ customers(first: 3) { nodes { contacts(first: 1) { nodes { verifications(last: 1) { edges { node { %s } } } } } } } }`,
+	}
 	ways["VirtualTransaction"] = []string{
 		fmt.Sprintf(`{ virtualAccount(by: {uid: "%s"}) { transactions(first: 2) { nodes { %%s } } } }`, virtualOf(star, 0)),
 		fmt.Sprintf(`{ node(id: "%s") { ... on VirtualTransaction { %%s } } }`, nodes["VirtualTransaction"].id(star, 1)),

@@ -27,6 +27,7 @@ import (
 	"bankgraph/core/signatories"
 	"bankgraph/core/sweeps"
 	"bankgraph/core/users"
+	"bankgraph/core/verifications"
 	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/waterfalls"
 	"bankgraph/core/webhooks"
@@ -173,12 +174,42 @@ func (contactResolver) History(ctx context.Context, obj *contacts.Contact, first
 	return related[*model.Connection[audit.Entry]](ctx, obj)
 }
 
+func (contactResolver) Verification(ctx context.Context, obj *contacts.Contact) (*verifications.Verification, error) {
+	return related[*verifications.Verification](ctx, obj)
+}
+
+func (contactResolver) Verifications(ctx context.Context, obj *contacts.Contact, first *int32, after *string, last *int32, before *string) (*model.Connection[verifications.Verification], error) {
+	return related[*model.Connection[verifications.Verification]](ctx, obj)
+}
+
 func (r *Resolver) ContactBank() generated.ContactBankResolver { return contactBankResolver{} }
 
 type contactBankResolver struct{}
 
 func (contactBankResolver) Entry(ctx context.Context, obj *contacts.Bank) (*banks.Bank, error) {
 	return related[*banks.Bank](ctx, obj)
+}
+
+func (r *Resolver) ContactVerification() generated.ContactVerificationResolver {
+	return contactVerificationResolver{}
+}
+
+type contactVerificationResolver struct{}
+
+func (contactVerificationResolver) Customer(ctx context.Context, obj *verifications.Verification) (*customers.Customer, error) {
+	return related[*customers.Customer](ctx, obj)
+}
+
+func (contactVerificationResolver) Contact(ctx context.Context, obj *verifications.Verification) (*contacts.Contact, error) {
+	return related[*contacts.Contact](ctx, obj)
+}
+
+func (contactVerificationResolver) Account(ctx context.Context, obj *verifications.Verification) (*accounts.Account, error) {
+	return related[*accounts.Account](ctx, obj)
+}
+
+func (contactVerificationResolver) History(ctx context.Context, obj *verifications.Verification, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error) {
+	return related[*model.Connection[audit.Entry]](ctx, obj)
 }
 
 func (r *Resolver) Customer() generated.CustomerResolver { return customerResolver{} }

@@ -45,7 +45,7 @@ var domains = []string{
 	"audit", "events", "clock", "changes", "customers", "roles", "users", "tenants", "issuers", "clients", "banks",
 	"contacts", "accounts", "signatories", "positivepay",
 	"fees", "limits", "ledger", "holds", "alerts", "virtualaccounts", "fx", "screening", "payments", "sandbox", "files",
-	"waterfalls", "sweeps", "webhooks", "attention",
+	"waterfalls", "sweeps", "verifications", "webhooks", "attention",
 	"live", "keysets",
 }
 

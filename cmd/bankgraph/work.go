@@ -228,6 +228,7 @@ func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logge
 		{"receive from networks", time.Second, 10 * time.Millisecond, each(b.Payments.Receive)},
 		{"settle entries of ACH", 10 * time.Second, 10 * time.Millisecond, each(b.Payments.SettleEntries)},
 		{"expire requests for payment", time.Minute, 10 * time.Millisecond, each(b.Payments.ExpireRequests)},
+		{"end verifications of contacts", 10 * time.Second, 10 * time.Millisecond, each(b.Verifications.Work)},
 		{"fire balance alerts", 2 * time.Second, 10 * time.Millisecond, each(b.Alerts.Fire)},
 		{"move sandbox clocks", time.Second, 10 * time.Millisecond, b.AdvanceClock},
 		{"make deliveries of events", time.Second, 20 * time.Millisecond, each(b.Webhooks.Spread)},

@@ -2,6 +2,9 @@ package contacts
 
 import (
 	"context"
+	"database/sql"
+	"errors"
+	"fmt"
 
 	"github.com/uptrace/bun"
 
@@ -52,4 +55,19 @@ func ActiveTx(
 		`SELECT EXISTS (SELECT FROM contacts WHERE tenant = ? AND uid = ? AND customer = ? AND status = ?)`,
 		tenant, uid, of, Active).Scan(ctx, &is)
 	return is, err
+}
+
+// HoldTx returns a contact of a customer, with what its payments say, and keeps it from being changed until
+// the transaction ends. It returns ErrNotFound if there is none.
+func HoldTx(ctx context.Context, tx bun.IDB, tenant access.Tenant, of customers.UID, uid UID) (*Contact, error) {
+	k := new(Contact)
+	err := tx.NewSelect().Model(k).ExcludeColumn("regulatory_reporting").Where("k.tenant = ?", tenant).Where("k.uid = ?", uid).
+		Where("k.customer = ?", of).Where("k.status <> ?", Refused).For("SHARE").Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("hold contact %s: %w", uid, err)
+	}
+	return k, nil
 }

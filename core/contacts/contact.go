@@ -2,6 +2,7 @@
 package contacts
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"time"
@@ -85,6 +86,13 @@ type Bank struct {
 
 // ShownAccountNumber returns the masked account number; nil if none is known.
 func (b *Bank) ShownAccountNumber() *seal.Value { return b.AccountNumber.Shown() }
+
+// sameAccount reports whether two are of one account: its number, its kind and where it is.
+func (b *Bank) sameAccount(other *Bank) bool {
+	return bytes.Equal(b.AccountNumber.Hash, other.AccountNumber.Hash) && b.AccountType == other.AccountType &&
+		b.AccountSubType == other.AccountSubType && b.Country == other.Country && b.NationalCode == other.NationalCode &&
+		b.SWIFTCode == other.SWIFTCode
+}
 
 // Refs name the bank in the directory of banks.
 func (b *Bank) Refs() banks.Refs { return refsOf(b.Country, b.NationalCode, b.SWIFTCode) }

@@ -24,6 +24,7 @@ type Service struct {
 	keys      *seal.Keys
 	customers *customers.Service
 	now       func() time.Time
+	moved     func(ctx context.Context, tx *changes.Tx, uid UID) error
 	operations
 }
 
@@ -34,6 +35,12 @@ func New(
 	s := &Service{db: d, keys: keys, customers: c, now: now}
 	s.declare(all)
 	return s
+}
+
+// OnMove sets, once before any work begins, what else is done when a contact's account becomes another one, in
+// the transaction of that change.
+func (s *Service) OnMove(moved func(ctx context.Context, tx *changes.Tx, uid UID) error) {
+	s.moved = moved
 }
 
 var identity = db.ColumnsOf[Contact]("UID", "Customer")

@@ -67,8 +67,17 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Contact] {
 		},
 		Asks:  customers.Asking[Contact](customers.AccessSettings.DualForContacts),
 		Wait:  func(k *Contact) { k.Status = Pending },
+		Write: s.moveTx,
 		Taken: map[string]error{"contacts_template_name": ErrTaken},
 	}
+}
+
+// moveTx tells who asked for it that a contact's account has become another one.
+func (s *Service) moveTx(ctx context.Context, tx *changes.Tx, was, k *Contact) error {
+	if was == nil || s.moved == nil || was.Bank.sameAccount(&k.Bank) {
+		return nil
+	}
+	return s.moved(ctx, tx, k.UID)
 }
 
 func (s *Service) lockTx(

@@ -133,6 +133,7 @@ func Ahead(ownerURL string) error {
 			"customer_uids": 2_000_000, "account_uids": 200_000_000, "signatory_uids": 1_000_000, "fee_tier_ids": 1_000_000,
 			"approval_uids": 1_000_000, "payment_uids": 2_000_000, "recurrence_uids": 1_000_000, "positive_pay_rule_uids": 1_000_000,
 			"virtual_account_uids": 1_000_000, "balance_alert_uids": 1_000_000,
+			"contact_verification_uids":   1_000_000,
 			"positive_pay_exception_uids": 1_000_000,
 			"trade_uids":                  2_000_000, "cover_uids": 2_000_000, "role_numbers": 1_000_000, "user_numbers": 1_000_000,
 		} {

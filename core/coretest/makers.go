@@ -24,12 +24,13 @@ import (
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
+	"bankgraph/core/verifications"
 	"bankgraph/core/virtualaccounts"
 	"bankgraph/db"
 )
 
 // numbers counts what the bank has of each kind.
-type numbers struct{ customers, accounts, signatories, tiers, roles, users, payments, rules, virtual, alerts int64 }
+type numbers struct{ customers, accounts, signatories, tiers, roles, users, payments, rules, virtual, alerts, verifications int64 }
 
 // A maker fills in a plausible row, applies the test's edits, and writes it with everything that belongs to
 // it. Numbers count up from the same start in every bank, so the makers of two banks give twins.
@@ -298,6 +299,32 @@ func (b *Bank) balanceAlert(on *accounts.Account, edits ...func(*alerts.Alert)) 
 	change(a, edits)
 	b.insert(a)
 	return a
+}
+
+// Verification makes a verification of a contact that waits for the amounts of its deposits, which are not
+// there.
+func (b *Bank) Verification(
+	of *contacts.Contact, from *accounts.Account, edits ...func(*verifications.Verification),
+) *verifications.Verification {
+	b.t.Helper()
+	b.remember(func(o *Bank) { o.verification(of, from, edits...) })
+	return b.verification(of, from, edits...)
+}
+
+func (b *Bank) verification(
+	of *contacts.Contact, from *accounts.Account, edits ...func(*verifications.Verification),
+) *verifications.Verification {
+	b.t.Helper()
+	b.numbers.verifications++
+	until := b.Now().AddDate(0, 0, 14)
+	v := &verifications.Verification{
+		Tenant: b.Tenant, UID: verifications.UID(b.numbers.verifications), Contact: of.UID, Customer: of.Customer, Account: from.UID,
+		Method: verifications.SmallDeposits, State: verifications.AwaitingAmounts, First: 1, Second: 2, ExpiresAt: &until,
+		DueAt: &until, MakerClient: "partner", MakerReach: access.OfPartner, CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+	}
+	change(v, edits)
+	b.insert(v)
+	return v
 }
 
 // VirtualNumber returns the number of a virtual account that the makers seal, in the clear.

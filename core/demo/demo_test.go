@@ -605,7 +605,8 @@ func TestNewNumbersComeAfterThoseOfTheDemoBank(t *testing.T) {
 		"signatory_uids": "(SELECT max(uid) FROM signatories)", "fee_tier_ids": "(SELECT max(id) FROM fee_tiers)",
 		"journal_ids": "(SELECT max(id) FROM journals)", "payment_uids": "(SELECT max(uid) FROM payments)",
 		"recurrence_uids": "(SELECT max(uid) FROM recurrences)", "positive_pay_rule_uids": "(SELECT max(uid) FROM positive_pay_rules)",
-		"balance_alert_uids": "(SELECT max(uid) FROM balance_alerts)",
+		"balance_alert_uids":        "(SELECT max(uid) FROM balance_alerts)",
+		"contact_verification_uids": "(SELECT max(uid) FROM contact_verifications)",
 	} {
 		if n := count(t, c, "SELECT last_value + is_called::int - "+table+" FROM "+sequence); n <= 0 {
 			t.Errorf("%s gives a number that is taken", sequence)

@@ -56,7 +56,9 @@ type answer struct {
 	payment UID // that it is about; 0 if it is not known
 	// it is about the entry that takes the payment back, whose money may have been booked
 	reversal, booked bool
-	number           MessageID // of the message here
+	prenote          PrenoteID     // that it is about; 0 if about none
+	change           *nacha.Change // of a notice of change
+	number           MessageID     // of the message here
 }
 
 // read reads a message that has arrived. One that cannot be read is kept for people.
@@ -153,7 +155,7 @@ var meanings = map[string]string{
 	"R07": "the debtor has withdrawn the authorization", "R08": "the debtor has stopped it",
 	"R09": "the money on the account is not collected yet", "R10": "the debtor says that it was not authorized",
 	"R11": "it does not fit the authorization", "R02": "the account is closed", "R03": "the receiver has no such account", "R04": "the account number is wrong",
-	"R06": "the bank that sent it asks for it", "R24": "it is a duplicate",
+	"R13": "there is no such bank", "R06": "the bank that sent it asks for it", "R24": "it is a duplicate",
 	"R16": "the account is blocked", "R17": "the entry looks wrong or is suspicious", "R20": "no account of this kind takes it",
 	"R23": "the receiver does not want it", "R29": "the company does not allow it",
 	"AC01": "the account number is wrong", "AC03": "the receiver's account is not known",
@@ -172,6 +174,18 @@ var meanings = map[string]string{
 	"RUTA": "it could not be applied", "TECH": "a technical problem", "TM01": "it came after the cut-off",
 	"UPAY": "it was not due",
 }
+
+// notices are the codes of notices of change in plain words.
+var notices = map[string]string{
+	"C01": "the account number is another one", "C02": "the routing number is another one",
+	"C03": "the routing number and the account number are others", "C05": "the account is of another type",
+	"C06": "the account number and the type of the account are others",
+	"C07": "the routing number, the account number and the type of the account are others",
+}
+
+// MeaningOf returns what a reason of ISO 20022, or a code of a return or a notice of change over ACH, says in
+// plain words; "" for one that is not known.
+func MeaningOf(code string) string { return cmp.Or(meanings[code], notices[code]) }
 
 // message is the answer as it is kept.
 func (a *answer) message(keys *seal.Keys, tenant access.Tenant, now time.Time) *Message {

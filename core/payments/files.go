@@ -68,6 +68,8 @@ var (
 		  SELECT origin, taken_at, true AS sent FROM ach_entries WHERE tenant = $1 AND taken_at IS NOT NULL AND file IS NULL
 		  UNION ALL SELECT origin, returned_at, false FROM ach_received WHERE tenant = $1 AND returned_at IS NOT NULL AND file IS NULL
 		  UNION ALL SELECT origin, asked_at, false FROM ach_reversals WHERE tenant = $1 AND file IS NULL
+		  UNION ALL SELECT origin, send_at, true FROM ach_prenotes
+		    WHERE tenant = $1 AND file IS NULL AND NOT withdrawn AND send_at <= $2::timestamptz
 		) AS w LEFT JOIN ach_origins AS o ON o.tenant = $1 AND o.origin = w.origin AND o.day = $3::date
 		WHERE (w.taken_at <= $2::timestamptz - interval '1 minute' OR NOT EXISTS (SELECT FROM payments
 		  WHERE tenant = $1 AND state = 'QUEUED' AND rail = 'ACH' AND send_at <= $2))
@@ -105,7 +107,7 @@ func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
 		if err := f.numberTx(ctx, tx); err != nil || f.numbers.Files >= mostFiles {
 			return err // somebody else has made the last one
 		}
-		for _, fill := range []func(context.Context, *Service, bun.Tx) (error, error){f.fillTx, f.returnTx, f.reverseTx} {
+		for _, fill := range []func(context.Context, *Service, bun.Tx) (error, error){f.fillTx, f.returnTx, f.reverseTx, f.prenoteTx} {
 			some, err := fill(ctx, s, tx)
 			if failed = errors.Join(failed, some); err != nil {
 				return err
@@ -140,10 +142,13 @@ type file struct {
 	backs   map[int64]string // of entries of other banks that go back
 	// of those that take credits back
 	reversals map[UID]string
+	prenotes  []*Prenote
 }
 
 // entries is how many are in the file.
-func (f *file) entries() int { return len(f.traces) + len(f.backs) + len(f.reversals) }
+func (f *file) entries() int {
+	return len(f.traces) + len(f.backs) + len(f.reversals) + len(f.prenotes)
+}
 
 // filesSkipped is how many files of a day a restore leaves out.
 const filesSkipped = 10
@@ -307,7 +312,7 @@ func (f *file) writeTx(ctx context.Context, s *Service) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(f.returnedTx(ctx), f.reversedTx(ctx)); err != nil {
+	if err := errors.Join(f.returnedTx(ctx), f.reversedTx(ctx), f.prenotedTx(ctx)); err != nil {
 		return err
 	}
 	return db.ExecAtCommit(ctx, `UPDATE ach_origins SET day = $3::date, files = $4, trace = $5

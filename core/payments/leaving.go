@@ -43,7 +43,7 @@ func (l *Leaving) Amount() money.Amount { return money.Of(l.Minor, l.Currency) }
 type LeavingPlace string
 
 // LeavingPlaces are all of them.
-var LeavingPlaces = []LeavingPlace{"payments", "approvals", "entries", "returned entries", "reversed entries", "messages"}
+var LeavingPlaces = []LeavingPlace{"payments", "approvals", "entries", "returned entries", "reversed entries", "prenotes", "messages"}
 
 // messageWords are how operators read the kinds of messages.
 var messageWords = map[string]string{
@@ -89,6 +89,9 @@ var leavingFrom = map[LeavingPlace]string{
 		'' AS reference, re.asked_at AS since
 		FROM ach_reversals AS re JOIN payments AS pay ON pay.tenant = ?0 AND pay.uid = re.payment
 		WHERE re.tenant = ?0 AND re.file IS NULL`,
+	"prenotes": `SELECT 'prenote' AS kind, pn.id AS number, 0 AS payment, '' AS state, 'ACH' AS rail, 0 AS amount,
+		'USD' AS currency, pn.company_name AS sender_name, pn.name AS receiver_name, pn.reference, pn.send_at AS since
+		FROM ach_prenotes AS pn WHERE pn.tenant = ?0 AND pn.file IS NULL AND NOT pn.withdrawn`,
 	"messages": `SELECT nm.kind, nm.id AS number, coalesce(pay.uid, 0) AS payment, coalesce(pay.state, '') AS state, nm.rail,
 		coalesce(pay.amount, 0) AS amount, coalesce(pay.currency, '') AS currency,
 		coalesce(pay.sender_name, '') AS sender_name, coalesce(pay.receiver_name, '') AS receiver_name,

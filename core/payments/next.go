@@ -16,8 +16,9 @@ type upcoming struct {
 	SettlesAt *time.Time `bun:"settles_at"`
 	PostsAt   *time.Time `bun:"posts_at"`   // entries of other banks
 	TakesBack *time.Time `bun:"takes_back"` // entries that take credits back
-	Book      *time.Time `bun:"book"`       // payment dates of those that wait for their day
-	Economy   *time.Time `bun:"economy"`    // which leave before it
+	Prenotes  *time.Time `bun:"prenotes"`
+	Book      *time.Time `bun:"book"`    // payment dates of those that wait for their day
+	Economy   *time.Time `bun:"economy"` // which leave before it
 	Others    *time.Time `bun:"others"`
 	// the next dates of series, which leave as single payments do
 	SeriesHere    *time.Time `bun:"series_here"`
@@ -31,6 +32,7 @@ var findingUpcoming = db.NewQuery[upcoming](`SELECT
 	(SELECT min(settles_at) FROM payments WHERE tenant = $1 AND state = 'SENT' AND settles_at > $2) AS settles_at,
 	(SELECT min(settles_at) FROM payments WHERE tenant = $1 AND state = 'VALIDATED' AND settles_at > $2) AS posts_at,
 	(SELECT min(settles_at) FROM ach_reversals WHERE tenant = $1 AND answered_at IS NULL AND settles_at > $2) AS takes_back,
+	(SELECT min(send_at) FROM ach_prenotes WHERE tenant = $1 AND file IS NULL AND NOT withdrawn AND send_at > $2) AS prenotes,
 	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED' AND rail = 'BOOK'
 	  AND payment_date > $3::date) AS book,
 	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED' AND speed = 'Economy'
@@ -60,7 +62,7 @@ func (s *Service) Next(ctx context.Context, after time.Time) (next *time.Time, e
 	}
 	u := found.Items[0]
 	times := []*time.Time{
-		u.SendAt, u.LeavesAt, u.SettlesAt, u.PostsAt, u.TakesBack, beginOf(u.Book, caller.Location()), beginOf(u.Others, calendar.Zone()),
+		u.SendAt, u.LeavesAt, u.SettlesAt, u.PostsAt, u.TakesBack, u.Prenotes, beginOf(u.Book, caller.Location()), beginOf(u.Others, calendar.Zone()),
 		beginOf(u.SeriesHere, caller.Location()), beginOf(u.SeriesOthers, calendar.Zone()),
 	}
 	for _, settles := range []*time.Time{u.Economy, u.SeriesEconomy} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -88,6 +89,8 @@ type (
 		Payment  UID    `bun:"payment"`
 		Reversal bool   `bun:"reversal"`
 		Booked   bool   `bun:"booked"`
+		// of an entry without a payment
+		Prenote PrenoteID `bun:"prenote"`
 	}
 )
 
@@ -95,10 +98,12 @@ var (
 	readingAnswered = db.NewQuery[answeredLine](`SELECT line FROM ach_answers WHERE tenant = $1 AND message = $2
 		AND line = ANY($3::int[])`)
 	// the newest of a trace: after ten million entries the numbers begin anew
-	readingTraces = db.NewQuery[traced](`SELECT DISTINCT ON (trace) trace, payment, reversal, booked FROM (
-		  SELECT trace, payment, file, false AS reversal, false AS booked FROM ach_entries
+	readingTraces = db.NewQuery[traced](`SELECT DISTINCT ON (trace) trace, payment, reversal, booked, prenote FROM (
+		  SELECT trace, payment, file, false AS reversal, false AS booked, 0 AS prenote FROM ach_entries
 		  WHERE tenant = $1 AND trace = ANY($2::text[]) AND file IS NOT NULL
-		  UNION ALL SELECT trace, payment, file, true, booked FROM ach_reversals
+		  UNION ALL SELECT trace, payment, file, true, booked, 0 FROM ach_reversals
+		  WHERE tenant = $1 AND trace = ANY($2::text[]) AND file IS NOT NULL
+		  UNION ALL SELECT trace, 0, file, false, false, id FROM ach_prenotes
 		  WHERE tenant = $1 AND trace = ANY($2::text[]) AND file IS NOT NULL
 		) AS sent ORDER BY trace, file DESC`)
 )
@@ -178,14 +183,14 @@ func (s *Service) takeLinesTx(
 			continue
 		}
 		if t := of[a.of]; t != nil {
-			a.payment, a.reversal, a.booked = t.Payment, t.Reversal && a.says == returned, t.Booked
+			a.payment, a.reversal, a.booked, a.prenote = t.Payment, t.Reversal && a.says == returned, t.Booked, t.Prenote
 		}
 		fresh = append(fresh, a)
 		rows = append(rows, &Answered{
 			Tenant: caller.Tenant, Message: in, Line: a.line, Trace: a.of, Payment: a.payment, Code: a.code,
 		})
 	}
-	if err := db.InsertAtCommit(ctx, rows); err != nil {
+	if err := errors.Join(db.InsertAtCommit(ctx, rows), prenotesAnsweredTx(ctx, caller.Tenant, fresh)); err != nil {
 		return err
 	}
 	return s.answerAllTx(ctx, tx, caller, now, fresh)
@@ -201,7 +206,7 @@ func readFile(from Arrived) (file *answer, lines []*answer) {
 		case e.Return != nil:
 			a.of, a.code, a.why, a.says = e.Return.OriginalTrace, e.Return.Code, e.Return.Information, returned
 		case e.Change != nil:
-			a.of, a.code = e.Change.OriginalTrace, e.Change.Code
+			a.of, a.code, a.change = e.Change.OriginalTrace, e.Change.Code, e.Change
 		case isReceived(&b, &e):
 			a.entry, a.batch = &e, b
 		default: // what is said of a return of ours, or for nobody here: people see the file

@@ -107,34 +107,39 @@ func (s *Service) MakeTx(
 func (s *Service) makeTx(
 	ctx context.Context, tx bun.Tx, f *facts, by access.Caller, o *Order, now time.Time,
 ) (p *Payment, proposal *changes.Proposal, why, err error) {
-	if why = o.form(); why != nil {
-		return nil, nil, why, nil
+	made, proposals, why, err := s.makeEachTx(ctx, tx, f, by, []*Order{o}, now)
+	if why != nil || err != nil {
+		return nil, nil, why, err
 	}
-	p, err = f.drawOrder(s, by, o, now)
-	var to State
-	if err == nil {
-		if f.asks(p) {
-			proposal = &changes.Proposal{Customer: int64(p.Customer), UID: p.UID, After: p}
-			proposal.Approvers, proposal.By = f.approvers(p)
-			_, err = changes.RoomTx(ctx, tx, by)
-		}
-	}
-	if err == nil {
-		to, err = f.start(p, by, now, proposal != nil)
-	}
-	if isFault(err) {
-		return nil, nil, o.called(err), nil
-	}
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	if f.limits != nil && p.counts() {
-		f.limits.Take(p.planned())
-	}
+	return made[0], proposals[0], nil, nil
+}
+
+// makeEachTx makes the payments of orders, all of them or none. proposals are what a second person has to
+// decide of each; nil if nobody has to. why is the fault with which the first is refused that is.
+func (s *Service) makeEachTx(
+	ctx context.Context, tx bun.Tx, f *facts, by access.Caller, orders []*Order, now time.Time,
+) (made []*Payment, proposals []*changes.Proposal, why, err error) {
 	var rows rows
-	rows.add(p, p.enter(to, by, now, ""))
-	if proposal != nil {
-		proposal.Version = p.Version
+	var record []events.Recorded
+	for _, o := range orders {
+		p, to, proposal, err := s.drawTx(ctx, tx, f, by, o, now)
+		if isFault(err) {
+			return nil, nil, o.called(err), nil
+		}
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if f.limits != nil && p.counts() {
+			f.limits.Take(p.planned())
+		}
+		rows.add(p, p.enter(to, by, now, ""))
+		if proposal != nil {
+			proposal.Version = p.Version
+		}
+		made, proposals = append(made, p), append(proposals, proposal)
+		record = append(record, changes.Change{
+			Action: makes[p.EntryType], Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version, After: p,
+		}.Recorded(by, ""))
 	}
 	if err := rows.writeTx(ctx); err != nil {
 		return nil, nil, nil, err
@@ -142,9 +147,29 @@ func (s *Service) makeTx(
 	if err := f.writeTx(ctx); err != nil {
 		return nil, nil, nil, err
 	}
-	return p, proposal, nil, recordTx(ctx, tx, []events.Recorded{changes.Change{
-		Action: makes[p.EntryType], Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version, After: p,
-	}.Recorded(by, "")})
+	return made, proposals, nil, recordTx(ctx, tx, record)
+}
+
+// drawTx makes a payment of an order, which is not written yet, and returns what state it begins with, and
+// what a second person has to decide; nil if nobody has to.
+func (s *Service) drawTx(
+	ctx context.Context, tx bun.Tx, f *facts, by access.Caller, o *Order, now time.Time,
+) (p *Payment, to State, proposal *changes.Proposal, err error) {
+	if err := o.check(); err != nil {
+		return nil, "", nil, err
+	}
+	if p, err = f.drawOrder(s, by, o, now); err != nil {
+		return nil, "", nil, err
+	}
+	if f.asks(p) {
+		proposal = &changes.Proposal{Customer: int64(p.Customer), UID: p.UID, After: p}
+		proposal.Approvers, proposal.By = f.approvers(p)
+		if _, err := changes.RoomTx(ctx, tx, by); err != nil {
+			return nil, "", nil, err
+		}
+	}
+	to, err = f.start(p, by, now, proposal != nil)
+	return p, to, proposal, err
 }
 
 // costs returns what an order would cost an account, in minor units.

@@ -57,10 +57,27 @@ var ReversalSequels = map[int64]Sequel{
 	32: {Code: "R17", Days: -1},
 }
 
+// VerificationSequels lists the account numbers of which ACH says more than nothing when they are verified,
+// whose amounts are nobody's choice: by a prenote or a small deposit (README.md, verifying contacts). All others are there.
+var VerificationSequels = map[string]Sequel{
+	"9990000002": {Code: "R02", Days: 1},
+	"9990000003": {Code: "R03", Days: 1},
+	"9990000004": {Code: "R04", Days: 1},
+	"9990000013": {Code: "R13", Days: -1},
+	"9990000016": {Code: "R16", Days: 2},
+	"9990000020": {Code: "R20", Days: 1},
+	"9990000101": {Code: "C01", Days: 1},
+}
+
+// mostVerifying is the most of a small deposit, in cents.
+const mostVerifying = 99
+
 // sequel returns what comes of an entry.
 func sequel(b nacha.Batch, e nacha.Entry) (of Sequel, is bool) {
 	cents := e.Amount.Minor % 100
 	switch {
+	case e.Kind == nacha.Prenote, b.Description == nacha.AccountVerification && e.Direction == rails.Credit && e.Amount.Minor <= mostVerifying:
+		of, is = VerificationSequels[e.Number]
 	case b.Description == nacha.Reversal:
 		of, is = ReversalSequels[cents]
 	case e.Direction == rails.Debit:

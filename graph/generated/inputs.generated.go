@@ -52,13 +52,16 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.ExceptionDecision](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputApprovePositivePayExceptionInput(ctx, nil, v)
 	},
-	reflect.TypeFor[attention.Search]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputAttentionFilter(ctx, nil, v) },
-	reflect.TypeFor[customers.Attribute]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
-	reflect.TypeFor[audit.Search]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
-	reflect.TypeFor[model.BankBy]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputBankBy(ctx, nil, v) },
-	reflect.TypeFor[banks.Search]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputBankFilter(ctx, nil, v) },
-	reflect.TypeFor[files.FileSearch]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputBulkFileFilter(ctx, nil, v) },
-	reflect.TypeFor[files.FileLineSearch]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputBulkFileLineFilter(ctx, nil, v) },
+	reflect.TypeFor[attention.Search]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputAttentionFilter(ctx, nil, v) },
+	reflect.TypeFor[customers.Attribute]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
+	reflect.TypeFor[audit.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
+	reflect.TypeFor[model.BankBy]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputBankBy(ctx, nil, v) },
+	reflect.TypeFor[banks.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputBankFilter(ctx, nil, v) },
+	reflect.TypeFor[files.FileSearch]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputBulkFileFilter(ctx, nil, v) },
+	reflect.TypeFor[files.FileLineSearch](): func(ctx context.Context, v any) (any, error) { return unmarshalInputBulkFileLineFilter(ctx, nil, v) },
+	reflect.TypeFor[model.ContactVerificationDraft](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputCancelContactVerificationInput(ctx, nil, v)
+	},
 	reflect.TypeFor[model.FileDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputCancelFileInput(ctx, nil, v) },
 	reflect.TypeFor[model.PaymentDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputCancelPaymentInput(ctx, nil, v) },
 	reflect.TypeFor[model.RecurrenceDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputCancelRecurrenceInput(ctx, nil, v) },
@@ -87,6 +90,9 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.AccountDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputCloseAccountInput(ctx, nil, v) },
 	reflect.TypeFor[model.VirtualAccountDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputCloseVirtualAccountInput(ctx, nil, v)
+	},
+	reflect.TypeFor[model.ContactVerificationDraft](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputConfirmContactVerificationInput(ctx, nil, v)
 	},
 	reflect.TypeFor[contacts.BankDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.Search]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
@@ -188,8 +194,11 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.OrderDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputSendPaymentInput(ctx, nil, v) },
 	reflect.TypeFor[model.SweepDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
 	reflect.TypeFor[model.RecurrenceDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputSkipRecurrenceInput(ctx, nil, v) },
-	reflect.TypeFor[model.AccountDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendAccountInput(ctx, nil, v) },
-	reflect.TypeFor[model.CustomerDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
+	reflect.TypeFor[model.ContactVerificationDraft](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputStartContactVerificationInput(ctx, nil, v)
+	},
+	reflect.TypeFor[model.AccountDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendAccountInput(ctx, nil, v) },
+	reflect.TypeFor[model.CustomerDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
 	reflect.TypeFor[model.PositivePayRuleDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputSuspendPositivePayRuleInput(ctx, nil, v)
 	},
@@ -237,13 +246,16 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"ApprovePositivePayExceptionInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputApprovePositivePayExceptionInput(ctx, nil, v)
 	},
-	"AttentionFilter":       func(ctx context.Context, v any) (any, error) { return unmarshalInputAttentionFilter(ctx, nil, v) },
-	"AttributeInput":        func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
-	"AuditFilter":           func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
-	"BankBy":                func(ctx context.Context, v any) (any, error) { return unmarshalInputBankBy(ctx, nil, v) },
-	"BankFilter":            func(ctx context.Context, v any) (any, error) { return unmarshalInputBankFilter(ctx, nil, v) },
-	"BulkFileFilter":        func(ctx context.Context, v any) (any, error) { return unmarshalInputBulkFileFilter(ctx, nil, v) },
-	"BulkFileLineFilter":    func(ctx context.Context, v any) (any, error) { return unmarshalInputBulkFileLineFilter(ctx, nil, v) },
+	"AttentionFilter":    func(ctx context.Context, v any) (any, error) { return unmarshalInputAttentionFilter(ctx, nil, v) },
+	"AttributeInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
+	"AuditFilter":        func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
+	"BankBy":             func(ctx context.Context, v any) (any, error) { return unmarshalInputBankBy(ctx, nil, v) },
+	"BankFilter":         func(ctx context.Context, v any) (any, error) { return unmarshalInputBankFilter(ctx, nil, v) },
+	"BulkFileFilter":     func(ctx context.Context, v any) (any, error) { return unmarshalInputBulkFileFilter(ctx, nil, v) },
+	"BulkFileLineFilter": func(ctx context.Context, v any) (any, error) { return unmarshalInputBulkFileLineFilter(ctx, nil, v) },
+	"CancelContactVerificationInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputCancelContactVerificationInput(ctx, nil, v)
+	},
 	"CancelFileInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputCancelFileInput(ctx, nil, v) },
 	"CancelPaymentInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputCancelPaymentInput(ctx, nil, v) },
 	"CancelRecurrenceInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputCancelRecurrenceInput(ctx, nil, v) },
@@ -272,6 +284,9 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"CloseAccountInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputCloseAccountInput(ctx, nil, v) },
 	"CloseVirtualAccountInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputCloseVirtualAccountInput(ctx, nil, v)
+	},
+	"ConfirmContactVerificationInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputConfirmContactVerificationInput(ctx, nil, v)
 	},
 	"ContactBankInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
 	"ContactFilter":    func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
@@ -369,10 +384,13 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"RotateWebhookSecretInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputRotateWebhookSecretInput(ctx, nil, v)
 	},
-	"RunWaterfallInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputRunWaterfallInput(ctx, nil, v) },
-	"SendPaymentInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputSendPaymentInput(ctx, nil, v) },
-	"SetSweepInput":        func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
-	"SkipRecurrenceInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputSkipRecurrenceInput(ctx, nil, v) },
+	"RunWaterfallInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputRunWaterfallInput(ctx, nil, v) },
+	"SendPaymentInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputSendPaymentInput(ctx, nil, v) },
+	"SetSweepInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
+	"SkipRecurrenceInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputSkipRecurrenceInput(ctx, nil, v) },
+	"StartContactVerificationInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputStartContactVerificationInput(ctx, nil, v)
+	},
 	"SuspendAccountInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendAccountInput(ctx, nil, v) },
 	"SuspendCustomerInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
 	"SuspendPositivePayRuleInput": func(ctx context.Context, v any) (any, error) {

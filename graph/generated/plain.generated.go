@@ -27,6 +27,7 @@ import (
 	"bankgraph/core/signatories"
 	"bankgraph/core/sweeps"
 	"bankgraph/core/users"
+	"bankgraph/core/verifications"
 	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/waterfalls"
 	"bankgraph/core/webhooks"
@@ -1961,6 +1962,172 @@ var Plain = map[string]map[string]direct.Field{
 		"node": {
 			One: func(o any) any {
 				if v := o.(*model.Edge[contacts.Contact]).Node; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+	},
+	"ContactVerification": {
+		"id": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendContactVerificationID(b, o.(*verifications.Verification).UID)
+			},
+		},
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendContactVerificationUID(b, o.(*verifications.Verification).UID)
+			},
+		},
+		"method": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNContactVerificationMethod2bankgraphᚋcoreᚋverificationsᚐMethodF[o.(*verifications.Verification).Method])
+			},
+		},
+		"state": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNContactVerificationState2bankgraphᚋcoreᚋverificationsᚐStateF[o.(*verifications.Verification).State])
+			},
+		},
+		"triesLeft": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*verifications.Verification).TriesLeft()
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendInt(b, *v)
+			},
+		},
+		"expiresAt": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*verifications.Verification).ExpiresAt
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
+			},
+		},
+		"verifiedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*verifications.Verification).VerifiedAt
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
+			},
+		},
+		"failureCode": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*verifications.Verification).FailureCode)
+			},
+		},
+		"failureReason": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*verifications.Verification).Failure)
+			},
+		},
+		"noticeCode": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*verifications.Verification).NoticeCode)
+			},
+		},
+		"notice": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*verifications.Verification).Notice())
+			},
+		},
+		"correctedAccountNumber": {
+			One: func(o any) any {
+				if v := o.(*verifications.Verification).CorrectedNumber(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"correctedRoutingNumber": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*verifications.Verification).RightRouting)
+			},
+		},
+		"correctedAccountType": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*verifications.Verification).CorrectedType())
+			},
+		},
+		"startedBy": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*verifications.Verification).StartedBy())
+			},
+		},
+		"startedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*verifications.Verification).CreatedAt)
+			},
+		},
+		"updatedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*verifications.Verification).UpdatedAt)
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*verifications.Verification).Version)
+			},
+		},
+	},
+	"ContactVerificationConnection": {
+		"edges": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[verifications.Verification]).Edges()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"nodes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[verifications.Verification]).Nodes()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"pageInfo": {
+			One: func(o any) any {
+				if v := o.(*model.Connection[verifications.Verification]).PageInfo(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"totalCount": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[verifications.Verification]).TotalCount(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendInt(b, v), nil
+			},
+		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[verifications.Verification]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
+	},
+	"ContactVerificationEdge": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[verifications.Verification]).Cursor())
+			},
+		},
+		"node": {
+			One: func(o any) any {
+				if v := o.(*model.Edge[verifications.Verification]).Node; v != nil {
 					return v
 				}
 				return nil
@@ -6128,6 +6295,9 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*contacts.Bank]():                                    "ContactBank",
 	reflect.TypeFor[*model.Connection[contacts.Contact]]():               "ContactConnection",
 	reflect.TypeFor[*model.Edge[contacts.Contact]]():                     "ContactEdge",
+	reflect.TypeFor[*verifications.Verification]():                       "ContactVerification",
+	reflect.TypeFor[*model.Connection[verifications.Verification]]():     "ContactVerificationConnection",
+	reflect.TypeFor[*model.Edge[verifications.Verification]]():           "ContactVerificationEdge",
 	reflect.TypeFor[*customers.Customer]():                               "Customer",
 	reflect.TypeFor[*model.Connection[customers.Customer]]():             "CustomerConnection",
 	reflect.TypeFor[*model.Edge[customers.Customer]]():                   "CustomerEdge",
@@ -6268,6 +6438,12 @@ var GoFields = map[string]map[string]string{
 	"Contact": {
 		"id":               "UID",
 		"intermediaryBank": "Intermediary",
+	},
+	"ContactVerification": {
+		"id":                     "UID",
+		"failureReason":          "Failure",
+		"correctedRoutingNumber": "RightRouting",
+		"startedAt":              "CreatedAt",
 	},
 	"Customer": {
 		"id": "UID",

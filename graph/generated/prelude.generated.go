@@ -18,6 +18,7 @@ import (
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
+	"bankgraph/core/verifications"
 	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/waterfalls"
 	"bankgraph/core/webhooks"
@@ -1876,6 +1877,22 @@ func unmarshalNID2bankgraphᚋcoreᚋusersᚐUID(ctx context.Context, ec *execut
 func marshalNID2bankgraphᚋcoreᚋusersᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v users.UID) graphql.Marshaler {
 	_ = sel
 	res := scalar.MarshalUserID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNID2bankgraphᚋcoreᚋverificationsᚐUID(ctx context.Context, ec *executionContext, v any) (verifications.UID, error) {
+	res, err := scalar.UnmarshalContactVerificationID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNID2bankgraphᚋcoreᚋverificationsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v verifications.UID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalContactVerificationID(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")

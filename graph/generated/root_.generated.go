@@ -30,6 +30,7 @@ type ResolverRoot interface {
 	BulkFileLine() BulkFileLineResolver
 	Contact() ContactResolver
 	ContactBank() ContactBankResolver
+	ContactVerification() ContactVerificationResolver
 	Customer() CustomerResolver
 	Hold() HoldResolver
 	IntermediaryBank() IntermediaryBankResolver
@@ -107,6 +108,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputBankFilter,
 		unmarshalInputBulkFileFilter,
 		unmarshalInputBulkFileLineFilter,
+		unmarshalInputCancelContactVerificationInput,
 		unmarshalInputCancelFileInput,
 		unmarshalInputCancelPaymentInput,
 		unmarshalInputCancelRecurrenceInput,
@@ -128,6 +130,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputChangeWebhookInput,
 		unmarshalInputCloseAccountInput,
 		unmarshalInputCloseVirtualAccountInput,
+		unmarshalInputConfirmContactVerificationInput,
 		unmarshalInputContactBankInput,
 		unmarshalInputContactFilter,
 		unmarshalInputCoverTradeInput,
@@ -192,6 +195,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputSendPaymentInput,
 		unmarshalInputSetSweepInput,
 		unmarshalInputSkipRecurrenceInput,
+		unmarshalInputStartContactVerificationInput,
 		unmarshalInputSuspendAccountInput,
 		unmarshalInputSuspendCustomerInput,
 		unmarshalInputSuspendPositivePayRuleInput,
@@ -6980,6 +6984,204 @@ type UserEdge {
   node: User!
 }
 `, BuiltIn: false},
+	{Name: "../schema/verifications.graphqls", Input: `extend type Contact {
+  "The newest attempt to find out whether the contact's account is there; null if there was none. It is VERIFIED only while the contact has the account that was verified."
+  verification: ContactVerification
+  "All such attempts, newest first."
+  verifications(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+  ): ContactVerificationConnection
+}
+
+"How the account of a contact is verified."
+enum ContactVerificationMethod {
+  "An entry of ACH without money, which goes out with the next file: the contact's bank returns it if the account is not there."
+  PRENOTE
+  "Two credits over ACH of random amounts, which the contact reads from its statement and tells."
+  SMALL_DEPOSITS
+}
+
+"The state of a verification."
+enum ContactVerificationState {
+  "The contact's bank may still answer the prenote: until the third banking day after it settled."
+  PENDING
+  "Somebody has to say what the deposits were, once they have settled."
+  AWAITING_AMOUNTS
+  "The account is there."
+  VERIFIED
+  "The contact's bank has taken the prenote, and says what of the account is otherwise: change the contact, and verify it again."
+  CORRECTED
+  "The prenote or a deposit came back, a deposit never left, or three tries had wrong amounts."
+  FAILED
+  "Nobody said in time what the deposits were."
+  EXPIRED
+  "Somebody has ended it."
+  CANCELLED
+  "The contact has had another account since: its number, type or bank was changed."
+  SUPERSEDED
+}
+
+"One attempt to find out whether the account of a contact in the United States is there, before it is paid."
+type ContactVerification implements Node {
+  "The global id."
+  id: ID!
+  "The verification's number."
+  uid: UID!
+  "Whose contact it is; null if the caller may not see customers."
+  customer: Customer
+  "The contact."
+  contact: Contact
+  "The customer's account from which it is done; null if the caller may not see accounts."
+  account: Account
+  "How the account is verified."
+  method: ContactVerificationMethod!
+  "The state of the verification."
+  state: ContactVerificationState!
+  "How many wrong tries would end it, or were left at its end; null for a method without amounts."
+  triesLeft: Int
+  "Until when the amounts are waited for; null where none are."
+  expiresAt: DateTime
+  "When the account was verified, be it that this no longer counts; null if it never was."
+  verifiedAt: DateTime
+  "The code with which ACH sent the prenote or a deposit back, such as R03; null if none came back."
+  failureCode: String
+  "Why it FAILED, in words."
+  failureReason: String
+  "The code of a notice of change, by which the other bank says that something of the account is otherwise, such as C01; null if none came."
+  noticeCode: String
+  "What the notice says, in words."
+  notice: String
+  "The end of the account number that the notice says is right; null if it says nothing of that, and for deposits."
+  correctedAccountNumber: MaskedString
+  "The routing number that it says is right."
+  correctedRoutingNumber: String
+  "The kind of account that it says is right: CHECKING, SAVINGS, GL or LOAN."
+  correctedAccountType: String
+  "Who started it: a login, or else the API key. Null for callers outside the bank where it was one of the bank's own people."
+  startedBy: String
+  "When it was started."
+  startedAt: DateTime!
+  "Who did what to it, and what became of it, newest first."
+  history(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+  ): AuditEntryConnection
+  "When it last changed."
+  updatedAt: DateTime!
+  "Counts the changes, from 1. A mutation that gives another version is refused."
+  version: Int!
+}
+
+extend type Mutation {
+  "Begins to verify the account of an active contact in the United States, from an account of its customer that sends ACH; of one contact one at a time, and five in 30 days. A PRENOTE moves no money and costs nothing. SMALL_DEPOSITS need Initiate_Payments, too: they are two payments of the account, which cost what payments over ACH cost, count for limits and wait for a second person where others do. Their externalReferenceId is VERIFY-, the verification's number and -1 or -2; the account's payments and statement show their amounts to who sees these, the verification never does."
+  startContactVerification("What to verify, and how." input: StartContactVerificationInput!): StartContactVerificationPayload
+  "Says what the deposits were, in any order, once both have settled. Wrong amounts are no error: matched is false, and the third try with such ends the verification. Until it is over, a try with the same idempotency key counts once."
+  confirmContactVerification("The amounts." input: ConfirmContactVerificationInput!): ConfirmContactVerificationPayload
+  "Ends a verification that is not over. A prenote that is in no file yet does not go out; deposits stay payments, which can be cancelled as such."
+  cancelContactVerification("Which verification." input: CancelContactVerificationInput!): CancelContactVerificationPayload
+}
+
+"A verification to be started."
+input StartContactVerificationInput {
+  "The contact, by its number."
+  contact: UID!
+  "An account of the contact's customer, by its number in the bank's books."
+  account: UID!
+  "How to verify the contact's account."
+  method: ContactVerificationMethod!
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to startContactVerification."
+type StartContactVerificationPayload {
+  "The verification."
+  contactVerification: ContactVerification
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"What somebody says that the deposits were."
+input ConfirmContactVerificationInput {
+  "The verification's number."
+  uid: UID!
+  "Both amounts, each from 0.01 to 0.99 US dollars."
+  amounts: [Amount!]!
+  "The version that was read. If the verification has another one now, the try is refused and does not count."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to confirmContactVerification."
+type ConfirmContactVerificationPayload {
+  "Whether the amounts were right, and the account is verified."
+  matched: Boolean!
+  "The verification, with the tries that are left."
+  contactVerification: ContactVerification
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which verification to end."
+input CancelContactVerificationInput {
+  "The verification's number."
+  uid: UID!
+  "The version that was read. If the verification has another one now, nothing is ended."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to cancelContactVerification."
+type CancelContactVerificationPayload {
+  "The verification."
+  contactVerification: ContactVerification
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"A page of verifications."
+type ContactVerificationConnection {
+  "The rows with their cursors."
+  edges: [ContactVerificationEdge!]!
+  "The rows."
+  nodes: [ContactVerification!]!
+  "The page's position in the list."
+  pageInfo: PageInfo!
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
+  totalCount: Int!
+  "Whether totalCount is exact."
+  totalCountIsExact: Boolean!
+}
+
+"A verification in a list."
+type ContactVerificationEdge {
+  "The row's cursor, for after and before."
+  cursor: String!
+  "The verification."
+  node: ContactVerification!
+}
+`, BuiltIn: false},
 	{Name: "../schema/virtualaccounts.graphqls", Input: `extend type Query {
   "One virtual account; null if there is none, or if the caller may not see it."
   virtualAccount("Which one: give exactly one of the fields." by: VirtualAccountBy!): VirtualAccount
@@ -8993,6 +9195,16 @@ func childFields_BulkFileLineEdge(ctx context.Context, ec *executionContext, fie
 	return nil, fmt.Errorf("no field named %q was found under type BulkFileLineEdge", field.Name)
 }
 
+func childFields_CancelContactVerificationPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "contactVerification":
+		return fieldContext_CancelContactVerificationPayload_contactVerification(ctx, ec, field)
+	case "replayed":
+		return fieldContext_CancelContactVerificationPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CancelContactVerificationPayload", field.Name)
+}
+
 func childFields_CancelFilePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "bulkFile":
@@ -9245,6 +9457,18 @@ func childFields_CloseVirtualAccountPayload(ctx context.Context, ec *executionCo
 	return nil, fmt.Errorf("no field named %q was found under type CloseVirtualAccountPayload", field.Name)
 }
 
+func childFields_ConfirmContactVerificationPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "matched":
+		return fieldContext_ConfirmContactVerificationPayload_matched(ctx, ec, field)
+	case "contactVerification":
+		return fieldContext_ConfirmContactVerificationPayload_contactVerification(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ConfirmContactVerificationPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ConfirmContactVerificationPayload", field.Name)
+}
+
 func childFields_Contact(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -9285,6 +9509,10 @@ func childFields_Contact(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Contact_version(ctx, ec, field)
 	case "history":
 		return fieldContext_Contact_history(ctx, ec, field)
+	case "verification":
+		return fieldContext_Contact_verification(ctx, ec, field)
+	case "verifications":
+		return fieldContext_Contact_verifications(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Contact", field.Name)
 }
@@ -9339,6 +9567,82 @@ func childFields_ContactEdge(ctx context.Context, ec *executionContext, field gr
 		return fieldContext_ContactEdge_node(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ContactEdge", field.Name)
+}
+
+func childFields_ContactVerification(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return fieldContext_ContactVerification_id(ctx, ec, field)
+	case "uid":
+		return fieldContext_ContactVerification_uid(ctx, ec, field)
+	case "customer":
+		return fieldContext_ContactVerification_customer(ctx, ec, field)
+	case "contact":
+		return fieldContext_ContactVerification_contact(ctx, ec, field)
+	case "account":
+		return fieldContext_ContactVerification_account(ctx, ec, field)
+	case "method":
+		return fieldContext_ContactVerification_method(ctx, ec, field)
+	case "state":
+		return fieldContext_ContactVerification_state(ctx, ec, field)
+	case "triesLeft":
+		return fieldContext_ContactVerification_triesLeft(ctx, ec, field)
+	case "expiresAt":
+		return fieldContext_ContactVerification_expiresAt(ctx, ec, field)
+	case "verifiedAt":
+		return fieldContext_ContactVerification_verifiedAt(ctx, ec, field)
+	case "failureCode":
+		return fieldContext_ContactVerification_failureCode(ctx, ec, field)
+	case "failureReason":
+		return fieldContext_ContactVerification_failureReason(ctx, ec, field)
+	case "noticeCode":
+		return fieldContext_ContactVerification_noticeCode(ctx, ec, field)
+	case "notice":
+		return fieldContext_ContactVerification_notice(ctx, ec, field)
+	case "correctedAccountNumber":
+		return fieldContext_ContactVerification_correctedAccountNumber(ctx, ec, field)
+	case "correctedRoutingNumber":
+		return fieldContext_ContactVerification_correctedRoutingNumber(ctx, ec, field)
+	case "correctedAccountType":
+		return fieldContext_ContactVerification_correctedAccountType(ctx, ec, field)
+	case "startedBy":
+		return fieldContext_ContactVerification_startedBy(ctx, ec, field)
+	case "startedAt":
+		return fieldContext_ContactVerification_startedAt(ctx, ec, field)
+	case "history":
+		return fieldContext_ContactVerification_history(ctx, ec, field)
+	case "updatedAt":
+		return fieldContext_ContactVerification_updatedAt(ctx, ec, field)
+	case "version":
+		return fieldContext_ContactVerification_version(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ContactVerification", field.Name)
+}
+
+func childFields_ContactVerificationConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return fieldContext_ContactVerificationConnection_edges(ctx, ec, field)
+	case "nodes":
+		return fieldContext_ContactVerificationConnection_nodes(ctx, ec, field)
+	case "pageInfo":
+		return fieldContext_ContactVerificationConnection_pageInfo(ctx, ec, field)
+	case "totalCount":
+		return fieldContext_ContactVerificationConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_ContactVerificationConnection_totalCountIsExact(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ContactVerificationConnection", field.Name)
+}
+
+func childFields_ContactVerificationEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_ContactVerificationEdge_cursor(ctx, ec, field)
+	case "node":
+		return fieldContext_ContactVerificationEdge_node(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ContactVerificationEdge", field.Name)
 }
 
 func childFields_CoverTradePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -11197,6 +11501,16 @@ func childFields_SkipRecurrencePayload(ctx context.Context, ec *executionContext
 		return fieldContext_SkipRecurrencePayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SkipRecurrencePayload", field.Name)
+}
+
+func childFields_StartContactVerificationPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "contactVerification":
+		return fieldContext_StartContactVerificationPayload_contactVerification(ctx, ec, field)
+	case "replayed":
+		return fieldContext_StartContactVerificationPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type StartContactVerificationPayload", field.Name)
 }
 
 func childFields_Statement(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

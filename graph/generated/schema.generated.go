@@ -26,6 +26,7 @@ import (
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
+	"bankgraph/core/verifications"
 	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/waterfalls"
 	"bankgraph/core/webhooks"
@@ -115,6 +116,9 @@ type MutationResolver interface {
 	ActivateUser(ctx context.Context, input model.UserDraft) (*model.Payload[users.User], error)
 	LinkSubject(ctx context.Context, input model.SubjectDraft) (*model.Payload[users.User], error)
 	UnlinkSubject(ctx context.Context, input model.SubjectDraft) (*model.Payload[users.User], error)
+	StartContactVerification(ctx context.Context, input model.ContactVerificationDraft) (*model.Payload[verifications.Verification], error)
+	ConfirmContactVerification(ctx context.Context, input model.ContactVerificationDraft) (*model.ConfirmContactVerificationPayload, error)
+	CancelContactVerification(ctx context.Context, input model.ContactVerificationDraft) (*model.Payload[verifications.Verification], error)
 	OpenVirtualAccount(ctx context.Context, input model.VirtualAccountDraft) (*model.Payload[virtualaccounts.VirtualAccount], error)
 	ChangeVirtualAccount(ctx context.Context, input model.VirtualAccountDraft) (*model.Payload[virtualaccounts.VirtualAccount], error)
 	CloseVirtualAccount(ctx context.Context, input model.VirtualAccountDraft) (*model.Payload[virtualaccounts.VirtualAccount], error)
@@ -298,6 +302,20 @@ func field_Mutation_approvePositivePayException_args(ctx context.Context, ec *ex
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.ExceptionDecision, error) {
 			return unmarshalNApprovePositivePayExceptionInput2bankgraphᚋgraphᚋmodelᚐExceptionDecision(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_cancelContactVerification_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.ContactVerificationDraft, error) {
+			return unmarshalNCancelContactVerificationInput2bankgraphᚋgraphᚋmodelᚐContactVerificationDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -578,6 +596,20 @@ func field_Mutation_closeVirtualAccount_args(ctx context.Context, ec *executionC
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.VirtualAccountDraft, error) {
 			return unmarshalNCloseVirtualAccountInput2bankgraphᚋgraphᚋmodelᚐVirtualAccountDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_confirmContactVerification_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.ContactVerificationDraft, error) {
+			return unmarshalNConfirmContactVerificationInput2bankgraphᚋgraphᚋmodelᚐContactVerificationDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -1194,6 +1226,20 @@ func field_Mutation_skipRecurrence_args(ctx context.Context, ec *executionContex
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.RecurrenceDraft, error) {
 			return unmarshalNSkipRecurrenceInput2bankgraphᚋgraphᚋmodelᚐRecurrenceDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_startContactVerification_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.ContactVerificationDraft, error) {
+			return unmarshalNStartContactVerificationInput2bankgraphᚋgraphᚋmodelᚐContactVerificationDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5358,6 +5404,138 @@ func fieldContext_Mutation_unlinkSubject(ctx context.Context, ec *executionConte
 	return fc, nil
 }
 
+func _Mutation_startContactVerification(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_startContactVerification(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().StartContactVerification(ctx, fc.Args["input"].(model.ContactVerificationDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[verifications.Verification]) graphql.Marshaler {
+			return marshalOStartContactVerificationPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_startContactVerification(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_StartContactVerificationPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_startContactVerification_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_confirmContactVerification(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_confirmContactVerification(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ConfirmContactVerification(ctx, fc.Args["input"].(model.ContactVerificationDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ConfirmContactVerificationPayload) graphql.Marshaler {
+			return marshalOConfirmContactVerificationPayload2ᚖbankgraphᚋgraphᚋmodelᚐConfirmContactVerificationPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_confirmContactVerification(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ConfirmContactVerificationPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_confirmContactVerification_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_cancelContactVerification(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_cancelContactVerification(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CancelContactVerification(ctx, fc.Args["input"].(model.ContactVerificationDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[verifications.Verification]) graphql.Marshaler {
+			return marshalOCancelContactVerificationPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_cancelContactVerification(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_CancelContactVerificationPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_cancelContactVerification_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func _Mutation_openVirtualAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -7764,6 +7942,13 @@ func _Node(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj 
 			return graphql.Null
 		}
 		return _Customer(ctx, ec, sel, obj)
+	case verifications.Verification:
+		return _ContactVerification(ctx, ec, sel, &obj)
+	case *verifications.Verification:
+		if obj == nil {
+			return graphql.Null
+		}
+		return _ContactVerification(ctx, ec, sel, obj)
 	case contacts.Contact:
 		return _Contact(ctx, ec, sel, &obj)
 	case *contacts.Contact:
@@ -8467,6 +8652,27 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 		case "unlinkSubject":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_unlinkSubject(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "startContactVerification":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_startContactVerification(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "confirmContactVerification":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_confirmContactVerification(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "cancelContactVerification":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_cancelContactVerification(ctx, ec, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -9497,6 +9703,35 @@ func marshalNAmount2string(ctx context.Context, ec *executionContext, sel ast.Se
 	return res
 }
 
+func unmarshalNAmount2ᚕstringᚄ(ctx context.Context, ec *executionContext, v any) ([]string, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]string, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = unmarshalNAmount2string(ctx, ec, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func marshalNAmount2ᚕstringᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []string) graphql.Marshaler {
+	ret := make(graphql.Array, len(v))
+	for i := range v {
+		ret[i] = marshalNAmount2string(ctx, ec, sel, v[i])
+	}
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func marshalNAttribute2bankgraphᚋcoreᚋcustomersᚐAttribute(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v customers.Attribute) graphql.Marshaler {
 	return _Attribute(ctx, ec, sel, &v)
 }
@@ -9950,6 +10185,22 @@ func unmarshalNUID2bankgraphᚋcoreᚋusersᚐUID(ctx context.Context, ec *execu
 func marshalNUID2bankgraphᚋcoreᚋusersᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v users.UID) graphql.Marshaler {
 	_ = sel
 	res := scalar.MarshalUserUID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNUID2bankgraphᚋcoreᚋverificationsᚐUID(ctx context.Context, ec *executionContext, v any) (verifications.UID, error) {
+	res, err := scalar.UnmarshalContactVerificationUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNUID2bankgraphᚋcoreᚋverificationsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v verifications.UID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalContactVerificationUID(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")

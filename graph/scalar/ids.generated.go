@@ -18,6 +18,7 @@ import (
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
+	"bankgraph/core/verifications"
 	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/waterfalls"
 	"bankgraph/core/webhooks"
@@ -118,6 +119,25 @@ func MarshalContactUID(key contacts.UID) graphql.Marshaler {
 }
 func UnmarshalContactUID(v any) (contacts.UID, error) {
 	return parse[contacts.UID](v)
+}
+
+func AppendContactVerificationID(b []byte, key verifications.UID) []byte {
+	return appendNumber(b, ContactVerificationPrefix, int64(key))
+}
+func MarshalContactVerificationID(key verifications.UID) graphql.Marshaler {
+	return written(AppendContactVerificationID(nil, key))
+}
+func UnmarshalContactVerificationID(v any) (verifications.UID, error) {
+	return noID[verifications.UID](v)
+}
+func AppendContactVerificationUID(b []byte, key verifications.UID) []byte {
+	return appendNumber(b, "", int64(key))
+}
+func MarshalContactVerificationUID(key verifications.UID) graphql.Marshaler {
+	return written(AppendContactVerificationUID(nil, key))
+}
+func UnmarshalContactVerificationUID(v any) (verifications.UID, error) {
+	return parse[verifications.UID](v)
 }
 
 func AppendCustomerID(b []byte, key customers.UID) []byte {

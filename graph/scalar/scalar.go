@@ -135,6 +135,8 @@ const (
 	WebhookDeliveryPrefix = "whd_"
 
 	BalanceAlertPrefix = "bal_"
+
+	ContactVerificationPrefix = "cvf_"
 )
 
 func appendNumber(b []byte, prefix string, uid int64) []byte {

@@ -26,10 +26,12 @@ const (
 	mostTotalCents   = 9_999_999_999_99
 )
 
-// Reversal is the description of a batch that takes entries back, AutoEnroll that of ENR.
+// Reversal is the description of a batch that takes entries back, AutoEnroll that of ENR, and
+// AccountVerification that of small credits which verify accounts.
 const (
-	Reversal   = "REVERSAL"
-	AutoEnroll = "AUTOENROLL"
+	Reversal            = "REVERSAL"
+	AutoEnroll          = "AUTOENROLL"
+	AccountVerification = "ACCTVERIFY"
 )
 
 // Classes of entries, beside those of rails.
