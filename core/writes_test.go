@@ -161,7 +161,7 @@ var writes = []struct {
 	},
 	{name: "startContactVerification", on: func(b *coretest.Bank) write { return startContactVerification(b, b.Customer()) }},
 	{
-		name: "startContactVerification, whose deposits are to be approved",
+		name: "startContactVerification, whose deposits wait",
 		on:   func(b *coretest.Bank) write { return startContactVerification(b, b.Customer(dual)) },
 	},
 	{

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -128,6 +130,97 @@ func (b *bank) proveAfter(ctx context.Context, conn *pgx.Conn) error {
 	fmt.Printf("proof of %d payments and %d postings: %.2f s, %.2f s per million of both; %d violations\n", made, postings,
 		took.Seconds(), took.Seconds()*1e6/float64(made+postings), len(wrong))
 	return nil
+}
+
+// writeAfter tells how long it takes to take the money of all payments that wait for ACH, and then to write
+// the files of NACHA that they leave in, and how much memory. Nobody else works on them.
+func (b *bank) writeAfter(ctx context.Context) error {
+	pools, err := db.Open(b.owner, db.Options{})
+	if err != nil {
+		return err
+	}
+	defer pools.Close()
+	keys, err := seal.Load(b.keyset, false)
+	if err != nil {
+		return err
+	}
+	c := core.New(core.Options{DB: pools, Keys: keys, PublicURL: publicURL})
+	tenant, err := c.Tenants.Find(access.Operator(ctx, 0, "", nil), "sandbox")
+	if err != nil {
+		return err
+	}
+	operator := access.Operator(ctx, tenant.ID, tenant.Code, b.zone)
+	if err := c.Clock.CatchUp(operator); err != nil {
+		return err
+	}
+	for _, step := range []struct {
+		what, from string
+		do         func(context.Context) (int, error)
+	}{
+		{"carried out", "SCHEDULED", c.Payments.CarryOutDue},
+		{"made entries of ACH", "QUEUED", c.Payments.SendQueued},
+		{"written into files of NACHA", "", c.Payments.SealFiles},
+	} {
+		before, err := forgetPeak()
+		if err != nil {
+			return err
+		}
+		all, took, err := b.workOff(operator, c, step.from, step.do)
+		if err != nil {
+			return fmt.Errorf("%s: %w", step.what, err)
+		}
+		peak, err := peakOf(os.Getpid())
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%d payments %s: %.1f s, %.0f a second; peak memory %d MiB, %d MiB before\n", all, step.what,
+			took.Seconds(), float64(all)/took.Seconds(), peak>>20, before>>20)
+	}
+	return nil
+}
+
+// workOff moves the bank's clock on, from one time at which something is due to the next, until no payment over
+// ACH is in a state any more. It returns how many payments were worked on, and how long that took.
+func (b *bank) workOff(
+	operator context.Context, c *core.Core, from string, do func(context.Context) (int, error),
+) (all int, took time.Duration, err error) {
+	for {
+		began := time.Now()
+		for n := 1; n > 0; all += n {
+			if n, err = do(operator); err != nil {
+				return all, took, err
+			}
+		}
+		took += time.Since(began)
+		var left int
+		if err := c.DB.NewRaw("SELECT count(*) FROM payments WHERE rail = 'ACH' AND state = ?", from).Scan(operator,
+			&left); err != nil || left == 0 {
+			return all, took, err
+		}
+		reading, err := c.Clock.Read(operator)
+		if err != nil {
+			return all, took, err
+		}
+		next, err := c.Payments.Next(operator, reading.Now)
+		if err == nil && next == nil {
+			err = fmt.Errorf("%d are left, and nothing is due", left)
+		}
+		if err == nil {
+			err = c.Clock.Set(operator, *next)
+		}
+		if err != nil {
+			return all, took, err
+		}
+	}
+}
+
+// forgetPeak makes the most memory that this process has had what it has now, and returns that, in bytes.
+func forgetPeak() (int64, error) {
+	debug.FreeOSMemory()
+	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200); err != nil {
+		return 0, err
+	}
+	return peakOf(os.Getpid())
 }
 
 func inMillis(d time.Duration) float64 { return d.Seconds() * 1000 }

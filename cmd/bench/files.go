@@ -80,7 +80,12 @@ func takeFile(ctx context.Context, o options, b *bank) error {
 	if err != nil {
 		return err
 	}
-	defer server.stop()
+	stopped := false
+	defer func() {
+		if !stopped {
+			server.stop()
+		}
+	}()
 	others := map[string]string{}
 	if o.watch {
 		others = map[string]string{"neighbour": neighbour, "same bank": same}
@@ -118,7 +123,12 @@ func takeFile(ctx context.Context, o options, b *bank) error {
 	for name := range others {
 		err = errors.Join(err, meanwhile[name].report(name, before[name]))
 	}
-	return errors.Join(err, b.readAfter(ctx, server.address))
+	err = errors.Join(err, b.readAfter(ctx, server.address))
+	server.stop()
+	if stopped = true; err == nil && o.format == "ach" {
+		err = b.writeAfter(ctx)
+	}
+	return err
 }
 
 func writeTo(path string, write func(io.Writer) error) error {

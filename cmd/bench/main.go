@@ -19,6 +19,13 @@
 //
 //	go run ./cmd/bench -customers 250 -lines 100000
 //
+// If it is a file of NACHA, the files that the bank sends for these payments are written too, and measured.
+//
+// With -changes it makes payments one by one, and tells how long after each answer a subscriber and a webhook
+// have heard of it, and what a subscriber costs to whom nothing happens:
+//
+//	go run ./cmd/bench -customers 250 -changes 500
+//
 // It starts a PostgreSQL of its own (fsync on), fills a demo bank, and runs each server in a process of its
 // own: "bankgraph serve" from the working tree, and plain net/http with pgx, structs and encoding/json that
 // answers the same bytes (hand.go). Rounds of the two alternate, so that other load on the machine affects
@@ -56,6 +63,7 @@ type options struct {
 	lines       int
 	format      string
 	watch       bool
+	changes     int
 }
 
 func main() {
@@ -91,6 +99,8 @@ func main() {
 		"instead of measuring: upload a file of so many payments, and tell how long they take, and how much memory")
 	flag.StringVar(&o.format, "format", "csv", "of that file: csv, of instant payments, or ach, which is NACHA")
 	flag.BoolVar(&o.watch, "watch", false, "with -lines: tell too what bystanders notice, who send requests meanwhile")
+	flag.IntVar(&o.changes, "changes", 0,
+		"instead of measuring: make so many payments, and tell how soon subscribers and webhooks have heard of them")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -101,8 +111,8 @@ func main() {
 }
 
 func run(ctx context.Context, o options) (err error) {
-	if o.keys < 0 || o.lines < 0 || o.copies < 1 {
-		return errors.New("-keys and -lines must not be below zero, and -copies must be above")
+	if o.keys < 0 || o.lines < 0 || o.changes < 0 || o.copies < 1 {
+		return errors.New("-keys, -lines and -changes must not be below zero, and -copies must be above")
 	}
 	if o.customers < 1 || o.rounds < 1 || o.connections < 0 || o.seconds <= 0 {
 		return errors.New("-customers, -rounds, -connections and -seconds must be above zero")
@@ -120,6 +130,9 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	if o.lines > 0 {
 		return takeFile(ctx, o, b)
+	}
+	if o.changes > 0 {
+		return tellChanges(ctx, o, b)
 	}
 	chosen, err := choose(ctx, b, o.only)
 	if err != nil {
