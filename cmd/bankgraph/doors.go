@@ -22,6 +22,7 @@ type doors struct {
 	net.Listener
 	*slots
 	trusted []netip.Prefix
+	hearing *hearing
 	comers  *httprate.RateLimiter // connections, by network; nil where any number may come
 	asks    *httprate.RateLimiter // requests of strangers, by network; nil likewise
 	accepts chan accepted
@@ -41,7 +42,7 @@ type accepted struct {
 // openDoors takes connections from the listener; with config, through TLS.
 func openDoors(l net.Listener, c *serveCommand, config *tls.Config, m *meters) *doors {
 	d := &doors{
-		Listener: l, slots: newSlots(c.Connections, m), trusted: c.TrustedProxies,
+		Listener: l, slots: newSlots(c.Connections, m), trusted: c.TrustedProxies, hearing: newHearing(),
 		comers: perSecond(c.Rate, httprate.ResponseHeaders{}), asks: perSecond(c.Rate, retryAfter),
 		accepts: make(chan accepted), done: make(chan struct{}),
 	}
@@ -82,6 +83,9 @@ func (d *doors) greet(conn *tls.Conn) {
 		return
 	}
 	if conn.ConnectionState().NegotiatedProtocol == "h2" {
+		if c := doorOf(conn); c != nil && !d.trusts(hostOf(conn)) {
+			c.hearing = d.hearing
+		}
 		d.pass(accepted{conn: conn})
 		return
 	}
@@ -116,6 +120,16 @@ func (d *doors) Close() error { return d.close() }
 type door struct {
 	net.Conn
 	*slot
+
+	hearing *hearing // of HTTP/2, but for a proxy that is trusted, whose clients are many; else nil
+}
+
+func (c *door) Read(into []byte) (int, error) {
+	read, err := c.Conn.Read(into)
+	if c.hearing != nil {
+		time.Sleep(c.hearing.heard(c.speaker(), read, time.Now()))
+	}
+	return read, err
 }
 
 func (c *door) Close() error {
@@ -135,7 +149,7 @@ func closeWrite(conn net.Conn) error {
 
 // enter counts a connection; nil when there is no room for it.
 func (d *doors) enter(conn net.Conn) net.Conn {
-	host, _, _ := net.SplitHostPort(conn.RemoteAddr().String())
+	host := hostOf(conn)
 	network, most := rest.NetworkOf(host), d.share()
 	if d.trusts(host) {
 		most = d.most
@@ -150,7 +164,12 @@ func (d *doors) enter(conn net.Conn) net.Conn {
 	if mine == nil {
 		return nil
 	}
-	return &door{conn, mine}
+	return &door{Conn: conn, slot: mine}
+}
+
+func hostOf(conn net.Conn) string {
+	host, _, _ := net.SplitHostPort(conn.RemoteAddr().String())
+	return host
 }
 
 // trusts reports whether a host is a proxy that is trusted.
@@ -237,6 +256,9 @@ func (d *doors) countStream(w http.ResponseWriter, r *http.Request, next http.Ha
 	}
 	defer mine.leave()
 	defer stream.close()
+	if below != nil && r.ContentLength != 0 {
+		r.Body = &heardBody{r.Body, d, below}
+	}
 	next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), slotKey{}, mine)))
 	stream.flush()
 }

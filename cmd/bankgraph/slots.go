@@ -46,11 +46,12 @@ type slot struct {
 	below   *slot  // of the connection that the request came through
 
 	// Protected by the lock of slots.
-	known bool  // the caller of the latest request is known
-	by    party // the holder, while it is in no queue
-	left  bool
-	queue *list.List    // strangers or idle; nil while a known caller's request is worked on
-	at    *list.Element // in queue
+	known  bool  // the caller of the latest request is known
+	by     party // the holder, while it is in no queue
+	speaks party // the caller that was known last
+	left   bool
+	queue  *list.List    // strangers or idle; nil while a known caller's request is worked on
+	at     *list.Element // in queue
 }
 
 // take gives out a slot, for which it may end another one. It returns nil if there is none.
@@ -178,6 +179,7 @@ func (s *slot) welcome(by party) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for ; s != nil; s = s.below {
+		s.speaks = by
 		room := all.held.callers[by] < all.held.caller() && all.held.banks[by.bank] < all.held.bank()
 		if s.left || s.queue == nil || !room {
 			continue
@@ -186,6 +188,17 @@ func (s *slot) welcome(by party) {
 		s.known, s.by = true, by
 		all.held.add(by, 1)
 	}
+}
+
+// speaker is in whose name what comes through the connection counts: the last known caller's, before there was
+// one the network's.
+func (s *slot) speaker() party {
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	if s.speaks == (party{}) {
+		return party{caller: s.network}
+	}
+	return s.speaks
 }
 
 type slotKey struct{}
