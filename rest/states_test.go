@@ -3,7 +3,6 @@ package rest_test
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -47,7 +46,7 @@ func stateTable() string {
 			asked = "none"
 		}
 		cancelled := "no"
-		if slices.Contains(s.Next(), payments.Cancelled) {
+		if s.MayBeCancelled() {
 			cancelled = "yes"
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", s.Status(), s.Means(), s.MemoPost(), asked, cancelled)

@@ -1,6 +1,8 @@
 package payments
 
 import (
+	"slices"
+
 	"bankgraph/core/fault"
 	"bankgraph/core/states"
 )
@@ -173,6 +175,10 @@ func (s State) Means() string { return wordings[s].means }
 
 // Next returns the states that can come after this one; of "", those that a payment can begin with.
 func (s State) Next() []State { return nextStates[s] }
+
+// MayBeCancelled reports whether who pays can still cancel the payment. One that compliance looks at ends as
+// Cancelled where they reject it, but nobody else ends it.
+func (s State) MayBeCancelled() bool { return slices.Contains(cancelling.From, s) }
 
 // StatesOf returns the states that partners read as this word. They are none, and not nil, if there is no
 // such word.

@@ -227,6 +227,21 @@ func TestQuestionWhoIsCallingFitsTheSchema(t *testing.T) {
 	}
 }
 
+// A block is one document: whoever pastes it into the playground chooses one of its operations by name.
+func TestDocumentsOfTheReadmeFitTheSchema(t *testing.T) {
+	t.Parallel()
+	blocks := regexp.MustCompile("(?s)```graphql\n(.*?)```").FindAllSubmatch(readFile(t, "../../README.md"), -1)
+	if len(blocks) == 0 {
+		t.Fatal("README.md has no document")
+	}
+	for _, block := range blocks {
+		if _, problems := gqlparser.LoadQueryWithRules(loadSchema(t), string(block[1]),
+			rules.NewDefaultRules()); problems != nil {
+			t.Errorf("%s\n%v", block[1], problems)
+		}
+	}
+}
+
 func loadSchema(t *testing.T) *ast.Schema {
 	t.Helper()
 	files, err := filepath.Glob("../schema/*.graphqls")
