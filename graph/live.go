@@ -160,6 +160,7 @@ func (s answering) subscribe(ctx context.Context) graphql.ResponseHandler {
 		return nil
 	}
 	context.AfterFunc(ctx, listener.Close)
+	listener.ReadThrough(func(ctx context.Context) (context.Context, func(), error) { return transport.Enter(ctx, op) })
 	transport.Listening(op)
 	ended := false
 	return func(ctx context.Context) *graphql.Response {
@@ -182,8 +183,8 @@ func (s answering) subscribe(ctx context.Context) graphql.ResponseHandler {
 	}
 }
 
-// next waits for a change and writes the answer to it, which is nil if the caller does not see it. Only what
-// comes after the wait costs anything: the caller is asked for again, takes its place among all that is
+// next waits for a change and writes the answer to it, which is nil if the caller does not see it. What
+// comes after the wait, and each read of the past, costs something: the caller is asked for again, takes its place among all that is
 // worked on, and has the limits of a query.
 func (s answering) next(
 	ctx context.Context, listener *live.Listener, known subscription, f graphql.CollectedField,

@@ -7,9 +7,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -153,6 +155,10 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 		demo)
 	if c.BehindProxy && len(c.TrustedProxies) == 0 && c.Rate > 0 {
 		log.Warn("BANKGRAPH_TRUSTED_PROXIES is not set: all strangers who come through the proxy share one rate",
+			"see", "README, fair shares")
+	}
+	if slices.ContainsFunc(c.TrustedProxies, func(from netip.Prefix) bool { return from.Bits() == 0 }) {
+		log.Warn("BANKGRAPH_TRUSTED_PROXIES trusts everybody: who connects may name any address as its own",
 			"see", "README, fair shares")
 	}
 	if !loopback(s.Addr) && s.PublicURL == "" {

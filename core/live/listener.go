@@ -86,7 +86,8 @@ type Listener struct {
 	ready chan struct{} // has something when Next has something to do
 
 	// Of the goroutine that calls Next.
-	behind bool // it reads what came before it could listen
+	enter  Enter // for what is read
+	behind bool  // it reads what came before it could listen
 	at     events.Cursor
 	page   []*Change
 
@@ -96,6 +97,14 @@ type Listener struct {
 	queue []*Change
 	ended error
 }
+
+// Enter takes a place among all that is worked on, for one read of the record. It returns the context to read
+// in, and what gives the place back.
+type Enter func(context.Context) (in context.Context, leave func(), err error)
+
+// ReadThrough sets, before the first Next, what takes the places for reads of what came before the listener
+// could listen. What it hears from then on is read once for all listeners.
+func (l *Listener) ReadThrough(enter Enter) { l.enter = enter }
 
 // Next waits for the next change. It returns ErrSlow if too many wait already, ErrMoved if the feed does not
 // go on, and the cause of the context's end.
@@ -144,6 +153,14 @@ func (l *Listener) take() error {
 func (l *Listener) catchUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
+	if l.enter != nil {
+		in, leave, err := l.enter(ctx)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		ctx = in
+	}
 	end, next, err := read(ctx, l.db, l.caller.Tenant, l.at.Seq)
 	if err != nil {
 		return err

@@ -126,6 +126,37 @@ func TestOnlyWhatTheCallerSeesIsHeard(t *testing.T) {
 	}
 }
 
+// A caller with many listeners that go on far back reads no more at a time than it has places. What all
+// hear at once takes none.
+func TestReadsOfThePastTakeTheirPlace(t *testing.T) {
+	t.Parallel()
+	h := &happened{coretest.New(t), t}
+	first := h.listens(h.Staff(), 0, "")
+	h.happens(0, 1)
+	since := h.hears(first, 1)
+	h.happens(0, 2, 3)
+	full := errors.New("no place")
+	refused := h.listens(h.Staff(), 0, since)
+	refused.ReadThrough(func(ctx context.Context) (context.Context, func(), error) { return ctx, nil, full })
+	if change, err := refused.Next(t.Context()); !errors.Is(err, full) {
+		t.Errorf("without a place: %+v, %v", change, err)
+	}
+	entered, left := 0, 0
+	l := h.listens(h.Staff(), 0, since)
+	l.ReadThrough(func(ctx context.Context) (context.Context, func(), error) {
+		entered++
+		return ctx, func() { left++ }, nil
+	})
+	h.hears(l, 2, 3)
+	h.silent(l)
+	past := entered
+	h.happens(0, 4)
+	h.hears(l, 4)
+	if past == 0 || entered != past || left != entered {
+		t.Errorf("it took %d places for the past, %d in all, and left %d", past, entered, left)
+	}
+}
+
 func TestWhoGoesOnAtACursorMissesNothingAndHasNothingTwice(t *testing.T) {
 	t.Parallel()
 	h := &happened{coretest.New(t), t}
