@@ -146,7 +146,7 @@ func TestAnInternationalPaymentFitsItsTrade(t *testing.T) {
 	t.Parallel()
 	s := newExporter(t)
 	other := &sender{s.Bank, s.Account(s.Customer(), coretest.Holding(100_000_00, 0), abroad), s.to}
-	traded, foreign, used := s.trade(t, "100"), other.trade(t, "100"), s.trade(t, "100")
+	traded, foreign, used, late := s.trade(t, "100"), other.trade(t, "100"), s.trade(t, "100"), s.trade(t, "100")
 	s.send(t, s.toGermany("100.00", used.UID))
 	over := s.trade(t, "100")
 	if _, err := s.FX.Cancel(s.Staff(), over.UID, changes.RequestOptions{}); err != nil {
@@ -196,6 +196,11 @@ func TestAnInternationalPaymentFitsItsTrade(t *testing.T) {
 	}
 	if _, err := s.pay(s.toGermany("100.00", traded.UID)); err != nil {
 		t.Errorf("the trade is still good: %v", err)
+	}
+	s.until(t, "2026-11-21 09:00")
+	const passed = "additionalInfo.fxContractNumber: must be a trade whose value date has not passed: it was 2026-11-20"
+	if _, err := s.pay(s.toGermany("100.00", late.UID)); err == nil || err.Error() != passed {
+		t.Errorf("after the value date: %v, want %s", err, passed)
 	}
 	s.Prove()
 }

@@ -135,6 +135,10 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 	}
 	wanted := o.Date
 	if t := f.trades[p.Trade]; t != nil {
+		if t.ValueDate.Before(calendar.Today(now)) {
+			return p, fault.Field("payment", "additionalInfo.fxContractNumber", fault.NoMatch,
+				"must be a trade whose value date has not passed: it was "+t.ValueDate.Format(time.DateOnly))
+		}
 		p.Date, wanted = t.ValueDate, t.ValueDate
 	}
 	if err := p.settleOn(wanted, now, o.moves); err != nil {
