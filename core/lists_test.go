@@ -274,6 +274,20 @@ func TestAFarPageReadsWhatItShowsAlone(t *testing.T) {
 		}
 		return listed, beside
 	}
+	// A connection tells what it has read when it is used again. So the first pages may be charged with what
+	// filled the bank.
+	var beside int64
+	for range 5 {
+		if beside = c.readBeside(t, read); beside <= 10_000 { // 15,000 come before
+			return
+		}
+	}
+	t.Errorf("a page of 20 reads %d rows beside those of the list", beside)
+}
+
+// readBeside reads a far page, and returns how many rows that are not payments were read meanwhile.
+func (c *crowd) readBeside(t *testing.T, read func() (listed, beside int64)) int64 {
+	t.Helper()
 	listed, beside := read()
 	found, err := c.Payments.Page(c.Staff(), payments.Search{}, page.Numbered(751, 20))
 	if err != nil || len(found.Items) != 20 || found.Total != ofOthers+ofPartner {
@@ -281,16 +295,13 @@ func TestAFarPageReadsWhatItShowsAlone(t *testing.T) {
 	}
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		nowListed, nowBeside := read()
-		if nowListed-listed < 15_000 { // a connection tells when it is used again
-			if _, err := c.Payments.Page(c.Staff(), payments.Search{MostRecent: true}, page.First(1)); err != nil {
-				t.Fatal(err)
-			}
-			continue
+		if nowListed-listed >= 15_000 {
+			return nowBeside - beside
 		}
-		if nowBeside -= beside; nowBeside > 10_000 { // 15,000 come before
-			t.Errorf("a page of 20 reads %d rows beside those of the list", nowBeside)
+		if _, err := c.Payments.Page(c.Staff(), payments.Search{MostRecent: true}, page.First(1)); err != nil {
+			t.Fatal(err)
 		}
-		return
 	}
-	t.Error("the database tells nothing of what was read")
+	t.Fatal("the database tells nothing of what was read")
+	return 0
 }
