@@ -58,7 +58,8 @@ var ReversalSequels = map[int64]Sequel{
 }
 
 // VerificationSequels lists the account numbers of which ACH says more than nothing when they are verified,
-// whose amounts are nobody's choice: by a prenote or a small deposit (README.md, verifying contacts). All others are there.
+// whose amounts are nobody's choice: by a prenote or a small deposit (README.md, verifying contacts). All
+// others are there.
 var VerificationSequels = map[string]Sequel{
 	"9990000002": {Code: "R02", Days: 1},
 	"9990000003": {Code: "R03", Days: 1},

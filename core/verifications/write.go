@@ -39,9 +39,9 @@ func (s *Service) declare(all *changes.Service) {
 }
 
 // Start begins to verify the account of a contact, from an account of its customer. A prenote moves no money
-// and costs nothing. Deposits are payments of
-// that account, for which the caller needs Initiate_Payments, too: they cost what payments over ACH cost,
-// count for limits, and wait for a second person where the settings ask for one.
+// and costs nothing. Deposits are payments of that account, for which the caller needs Initiate_Payments, too:
+// they cost what payments over ACH cost, count for limits, and wait for a second person where the settings ask
+// for one.
 func (s *Service) Start(
 	ctx context.Context, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -73,8 +73,8 @@ func (s *Service) Confirm(
 	return s.confirm.Do(ctx, caller, changes.Target{UID: uid.String()}, amounts, options)
 }
 
-// Cancel ends a verification whose end is not known. A prenote that is in no file yet does not go out. Deposits stay what they are: those that have not left
-// can be cancelled as payments.
+// Cancel ends a verification whose end is not known. A prenote that is in no file yet does not go out. Deposits
+// stay what they are: those that have not left can be cancelled as payments.
 func (s *Service) Cancel(
 	ctx context.Context, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
