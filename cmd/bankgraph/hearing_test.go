@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -15,17 +16,15 @@ func TestFramesThatAskForNothingAreHeardSlowly(t *testing.T) {
 	t.Parallel()
 	cert, key := certificate(t, t.TempDir(), 7)
 	c := &serveCommand{exposure: exposure{TLSCert: cert, TLSKey: key, Connections: 40}}
-	address := overTLS(t, c, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	doors, address := doorsOverTLS(t, c, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 	}), newLog(io.Discard))
 	insecure := &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}} //nolint:gosec // the test's own
 	frames := bytes.Repeat([]byte{0, 0, 0, 0xee, 0, 0, 0, 0, 0}, 1700)            // of a kind that nobody knows
 	const long = 2 * time.Second
-	sent := make(chan int)
+	var sent sync.WaitGroup
 	for range 3 {
-		go func() {
-			all := 0
-			defer func() { sent <- all }()
+		sent.Go(func() {
 			conn, err := tls.Dial("tcp", address, insecure)
 			if err != nil {
 				t.Error(err)
@@ -34,18 +33,22 @@ func TestFramesThatAskForNothingAreHeardSlowly(t *testing.T) {
 			defer conn.Close()
 			_ = conn.SetDeadline(time.Now().Add(long))
 			_, err = conn.Write([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"))
-			for n := 0; err == nil; all += n {
-				n, err = conn.Write(frames)
+			for err == nil {
+				_, err = conn.Write(frames)
 			}
-		}()
+		})
 	}
-	all := 0
-	for range 3 {
-		all += <-sent
+	sent.Wait()
+	h := doors.hearing
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.due) != 1 {
+		t.Fatalf("%d parties were heard", len(h.due))
 	}
-	// beside what may be said at once the kernels keep some, unread
-	if most := int((heardPast+long).Seconds()+3) * heardInSecond * 2; all > most {
-		t.Errorf("%d MiB were taken in %s, want at most %d", all>>20, long, most>>20)
+	for _, due := range h.due { // each connection waits after what it has read last
+		if ahead := time.Until(due); ahead > time.Second {
+			t.Errorf("what was heard lasts for %s more", ahead)
+		}
 	}
 }
 

@@ -62,6 +62,12 @@ func certificateUntil(t *testing.T, folder string, serial int64, until time.Time
 // overTLS serves a handler on a loopback port.
 func overTLS(t *testing.T, c *serveCommand, handler http.Handler, log *slog.Logger) (address string) {
 	t.Helper()
+	_, address = doorsOverTLS(t, c, handler, log)
+	return address
+}
+
+func doorsOverTLS(t *testing.T, c *serveCommand, handler http.Handler, log *slog.Logger) (doors *doors, address string) {
+	t.Helper()
 	config, err := c.config(log)
 	if err != nil {
 		t.Fatal(err)
@@ -70,12 +76,12 @@ func overTLS(t *testing.T, c *serveCommand, handler http.Handler, log *slog.Logg
 	if err != nil {
 		t.Fatal(err)
 	}
-	doors := openDoors(listener, c, config, newMeters(nil))
+	doors = openDoors(listener, c, config, newMeters(nil))
 	server := newServer(doors.count(&front{Handler: handler}), log)
 	server.TLSConfig, server.ConnState, server.ConnContext = config, doors.state, doors.context
 	go func() { _ = server.Serve(doors) }()
 	t.Cleanup(func() { _ = server.Close() })
-	return listener.Addr().String()
+	return doors, listener.Addr().String()
 }
 
 func serialAt(t *testing.T, address string) int64 {
