@@ -184,8 +184,8 @@ func (s answering) subscribe(ctx context.Context) graphql.ResponseHandler {
 }
 
 // next waits for a change and writes the answer to it, which is nil if the caller does not see it. What
-// comes after the wait, and each read of the past, costs something: the caller is asked for again, takes its place among all that is
-// worked on, and has the limits of a query.
+// comes after the wait costs something, and so does each read of the past: the caller is asked for again, and
+// takes its place among all that is worked on. An answer has the limits of a query.
 func (s answering) next(
 	ctx context.Context, listener *live.Listener, known subscription, f graphql.CollectedField,
 ) ([]byte, error) {

@@ -66,7 +66,9 @@ func overTLS(t *testing.T, c *serveCommand, handler http.Handler, log *slog.Logg
 	return address
 }
 
-func doorsOverTLS(t *testing.T, c *serveCommand, handler http.Handler, log *slog.Logger) (doors *doors, address string) {
+func doorsOverTLS(
+	t *testing.T, c *serveCommand, handler http.Handler, log *slog.Logger,
+) (doors *doors, address string) {
 	t.Helper()
 	config, err := c.config(log)
 	if err != nil {

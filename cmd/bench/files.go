@@ -80,12 +80,7 @@ func takeFile(ctx context.Context, o options, b *bank) error {
 	if err != nil {
 		return err
 	}
-	stopped := false
-	defer func() {
-		if !stopped {
-			server.stop()
-		}
-	}()
+	defer server.stop()
 	others := map[string]string{}
 	if o.watch {
 		others = map[string]string{"neighbour": neighbour, "same bank": same}
@@ -123,12 +118,7 @@ func takeFile(ctx context.Context, o options, b *bank) error {
 	for name := range others {
 		err = errors.Join(err, meanwhile[name].report(name, before[name]))
 	}
-	err = errors.Join(err, b.readAfter(ctx, server.address))
-	server.stop()
-	if stopped = true; err == nil && o.format == "ach" {
-		err = b.writeAfter(ctx)
-	}
-	return err
+	return errors.Join(err, b.readAfter(ctx, server.address))
 }
 
 func writeTo(path string, write func(io.Writer) error) error {

@@ -129,7 +129,10 @@ func run(ctx context.Context, o options) (err error) {
 		return withstand(ctx, o, b)
 	}
 	if o.lines > 0 {
-		return takeFile(ctx, o, b)
+		if err := takeFile(ctx, o, b); err != nil || o.format != "ach" {
+			return err
+		}
+		return b.writeAfter(ctx)
 	}
 	if o.changes > 0 {
 		return tellChanges(ctx, o, b)

@@ -142,7 +142,8 @@ func (b *bank) hook(ctx context.Context, address string, of customers.UID, targe
 	body, err := json.Marshal(map[string]any{
 		"query": `mutation($w: CreateWebhookInput!) { createWebhook(input: $w) { approval { uid } } }`,
 		"variables": map[string]any{"w": map[string]any{
-			"customer": of.String(), "name": "Bench", "target": target, "idempotencyKey": fmt.Sprint("bench-", time.Now().UnixNano()),
+			"customer": of.String(), "name": "Bench", "target": target,
+			"idempotencyKey": fmt.Sprint("bench-", time.Now().UnixNano()),
 		}},
 	})
 	if err != nil {
@@ -234,9 +235,6 @@ func (a *arrivals) listen() (net.Listener, error) {
 		_ = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { //nolint:gosec // on loopback
 			text, err := io.ReadAll(r.Body)
 			var said struct {
-				Payload struct {
-					PaymentID json.Number `json:"paymentId"`
-				}
 				PaymentID json.Number `json:"paymentId"`
 			}
 			if err == nil && json.Unmarshal(text, &said) == nil {

@@ -61,8 +61,8 @@ func ActiveTx(
 // the transaction ends. It returns ErrNotFound if there is none.
 func HoldTx(ctx context.Context, tx bun.IDB, tenant access.Tenant, of customers.UID, uid UID) (*Contact, error) {
 	k := new(Contact)
-	err := tx.NewSelect().Model(k).ExcludeColumn("regulatory_reporting").Where("k.tenant = ?", tenant).Where("k.uid = ?", uid).
-		Where("k.customer = ?", of).Where("k.status <> ?", Refused).For("SHARE").Scan(ctx)
+	err := tx.NewSelect().Model(k).ExcludeColumn("regulatory_reporting").Where("k.tenant = ?", tenant).
+		Where("k.uid = ?", uid).Where("k.customer = ?", of).Where("k.status <> ?", Refused).For("SHARE").Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}

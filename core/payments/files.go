@@ -107,7 +107,9 @@ func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
 		if err := f.numberTx(ctx, tx); err != nil || f.numbers.Files >= mostFiles {
 			return err // somebody else has made the last one
 		}
-		for _, fill := range []func(context.Context, *Service, bun.Tx) (error, error){f.fillTx, f.returnTx, f.reverseTx, f.prenoteTx} {
+		for _, fill := range []func(context.Context, *Service, bun.Tx) (error, error){
+			f.fillTx, f.returnTx, f.reverseTx, f.prenoteTx,
+		} {
 			some, err := fill(ctx, s, tx)
 			if failed = errors.Join(failed, some); err != nil {
 				return err

@@ -138,8 +138,8 @@ type waitingPrenote struct {
 func (f *file) prenoteTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err error) {
 	var rows []*waitingPrenote
 	err = tx.NewSelect().Model(&rows).ColumnExpr("pn.*, k.bank_account_number_sealed AS sealed").
-		ColumnExpr("coalesce((SELECT a.bank_name FROM accounts AS a WHERE a.tenant = ?0 AND a.bank_id = pn.origin LIMIT 1), '') AS bank_name",
-			f.tenant).
+		ColumnExpr(`coalesce((SELECT a.bank_name FROM accounts AS a
+			WHERE a.tenant = ?0 AND a.bank_id = pn.origin LIMIT 1), '') AS bank_name`, f.tenant).
 		Join("JOIN contacts AS k ON k.tenant = pn.tenant AND k.uid = pn.contact").
 		Where("pn.tenant = ?0 AND k.tenant = ?0", f.tenant).Where("pn.origin = ?", f.origin).
 		Where("pn.file IS NULL AND NOT pn.withdrawn AND pn.send_at <= ?", f.now).
@@ -207,7 +207,8 @@ func prenotesAnsweredTx(ctx context.Context, tenant access.Tenant, answers []*an
 		if c == nil {
 			c = new(nacha.Change)
 		}
-		last4s, routings, types = append(last4s, seal.Mask(c.Account).Last4), append(routings, c.Routing), append(types, string(c.AccountType))
+		last4s, routings = append(last4s, seal.Mask(c.Account).Last4), append(routings, c.Routing)
+		types = append(types, string(c.AccountType))
 	}
 	if len(ids) == 0 {
 		return nil
@@ -218,7 +219,8 @@ func prenotesAnsweredTx(ctx context.Context, tenant access.Tenant, answers []*an
 		  right_last4 = CASE WHEN pn.notice_code = '' THEN n.last4 ELSE pn.right_last4 END,
 		  right_routing = CASE WHEN pn.notice_code = '' THEN n.routing ELSE pn.right_routing END,
 		  right_account = CASE WHEN pn.notice_code = '' THEN n.account ELSE pn.right_account END
-		FROM (SELECT id, max(code) AS return, max(notice) AS notice, max(last4) AS last4, max(routing) AS routing, max(account) AS account
+		FROM (SELECT id, max(code) AS return, max(notice) AS notice, max(last4) AS last4, max(routing) AS routing,
+		    max(account) AS account
 		  FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
 		    AS u(id, code, notice, last4, routing, account) GROUP BY id) AS n
 		WHERE pn.tenant = $1 AND pn.id = n.id`, tenant, ids, returns, notices, last4s, routings, types)

@@ -77,7 +77,8 @@ const mostVerifying = 99
 func sequel(b nacha.Batch, e nacha.Entry) (of Sequel, is bool) {
 	cents := e.Amount.Minor % 100
 	switch {
-	case e.Kind == nacha.Prenote, b.Description == nacha.AccountVerification && e.Direction == rails.Credit && e.Amount.Minor <= mostVerifying:
+	case e.Kind == nacha.Prenote,
+		b.Description == nacha.AccountVerification && e.Direction == rails.Credit && e.Amount.Minor <= mostVerifying:
 		of, is = VerificationSequels[e.Number]
 	case b.Description == nacha.Reversal:
 		of, is = ReversalSequels[cents]

@@ -107,7 +107,8 @@ func (v *Verification) Recorded() map[string]audit.Field {
 	}
 }
 
-// StartedBy is who started the verification: a login, or else the API key; ” where the reader may not know.
+// StartedBy is who started the verification: a login, or else the API key; empty where the reader
+// may not know.
 func (v *Verification) StartedBy() string { return cmp.Or(v.MakerLogin, v.MakerClient) }
 
 // mostTries is how many wrong tries end a verification.

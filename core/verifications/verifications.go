@@ -19,8 +19,9 @@ import (
 var Tables = db.Tables{
 	Own: []string{"contact_verifications"},
 	Reads: map[string]string{
-		"contacts":         "whose contact is to be verified, before its customer is held",
-		"payments":         "the amounts of deposits, which stand nowhere else; and those that came back, of many verifications in one statement",
+		"contacts": "whose contact is to be verified, before its customer is held",
+		"payments": "the amounts of deposits, which stand nowhere else; and those that came back, of many " +
+			"verifications in one statement",
 		"payment_details":  "in that statement, too: with which code",
 		"ach_answers":      "in that statement, too: notices of change",
 		"ach_prenotes":     "in that statement, too: what other banks say of prenotes",
@@ -62,7 +63,10 @@ var (
 
 // selecting reads verifications for callers with this reach. The bank's own people are nobody to others.
 func selecting(want db.Columns, reach access.Reach) *bun.SelectQuery {
-	from := map[string]string{"deposit_1": "coalesce(cv.deposit_1, 0)", "deposit_2": "coalesce(cv.deposit_2, 0)", "prenote": "coalesce(cv.prenote, 0)"}
+	from := map[string]string{
+		"deposit_1": "coalesce(cv.deposit_1, 0)", "deposit_2": "coalesce(cv.deposit_2, 0)",
+		"prenote": "coalesce(cv.prenote, 0)",
+	}
 	for _, column := range []string{"maker_client", "maker_login"} {
 		from[column] = reach.OfPeople("cv."+column, "cv.maker_reach")
 	}
