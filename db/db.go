@@ -31,9 +31,10 @@ type DB struct {
 	readers, writers *places       // for batches and for transactions: see share.go
 	patience         time.Duration // see Options
 
-	reports *bun.DB         // see Report
-	open    context.Context // ends when this is closed
-	closing func()
+	reports   *bun.DB         // see Report
+	reporting chan struct{}   // one at a time
+	open      context.Context // ends when this is closed
+	closing   func()
 }
 
 // PoolSize returns how many connections a pool has unless Options say otherwise.
@@ -100,9 +101,8 @@ func Open(url string, options Options) (*DB, error) {
 		patience: cmp.Or(options.Patience, patience),
 	}
 	reports := sql.OpenDB(connector)
-	reports.SetMaxOpenConns(1)
 	reports.SetMaxIdleConns(0)
-	d.reports = bun.NewDB(reports, newBinding())
+	d.reports, d.reporting = bun.NewDB(reports, newBinding()), make(chan struct{}, 1)
 	d.open, d.closing = context.WithCancel(context.Background())
 	if options.ReadURL != "" {
 		reads, err := openReads(options.ReadURL, size,

@@ -179,19 +179,20 @@ func (s *Service) carryOutProof(ctx context.Context, tenant access.Tenant) (foun
 			found, err = nil, fmt.Errorf("prove the books of bank %d: panic: %v", tenant, panicked)
 		}
 	}()
-	err = s.db.Report(ctx, longestProof, func(ctx context.Context, tx bun.Tx) error {
-		mine, err := db.BooksProof.TryTx(ctx, tx, int64(tenant))
+	// one invariant at a time: requests have the other processors of the database
+	err = s.db.Report(ctx, longestProof, 1, func(ctx context.Context, r *db.Report) error {
+		mine, err := db.BooksProof.TryTx(ctx, r.Tx, int64(tenant))
 		if err != nil || !mine {
 			return err
 		}
 		proof := &Proof{Tenant: tenant}
-		if proof.StartedAt, err = databaseTime(ctx, tx); err != nil {
+		if proof.StartedAt, err = databaseTime(ctx, r.Tx); err != nil {
 			return err
 		}
-		if proof.Invariants, err = s.proveTx(ctx, tx, tenant); err != nil {
+		if proof.Invariants, err = s.prove(ctx, r, tenant); err != nil {
 			return err
 		}
-		if proof.FinishedAt, err = databaseTime(ctx, tx); err != nil {
+		if proof.FinishedAt, err = databaseTime(ctx, r.Tx); err != nil {
 			return err
 		}
 		found = proof
