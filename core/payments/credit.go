@@ -54,7 +54,11 @@ func (in *intake) credit(a *answer) error {
 				return err
 			}
 			row.Payment, row.Code = p.UID, string(creditCodes[a.over])
-			in.complete(p, a)
+			if p.State == Screening {
+				row.Code = string(iso20022.NotPosted)
+			} else {
+				in.complete(p, a)
+			}
 		}
 	}
 	if why != "" {
@@ -62,7 +66,7 @@ func (in *intake) credit(a *answer) error {
 	}
 	again := first != nil && first.Minor == row.Minor && first.Last4 == row.Last4
 	if a.over != rails.Fedwire || why != "" && !again {
-		in.reply(row, a.transfer.Receiver, a.verdict(why))
+		in.reply(row, a.transfer.Receiver, a.verdict(row.Code, why))
 	}
 	k := &known{
 		Rail: a.over, Direction: In, MessageID: a.id, Payment: row.Payment, Kind: row.Kind, Code: row.Code,
@@ -131,7 +135,8 @@ func (a *party) receives(over rails.Rail) bool {
 	return false
 }
 
-// book makes a payment of a credit, and books it.
+// book makes a payment of a credit, and books it. If people have to look at it, its money waits in the clearing
+// account of its network.
 func (in *intake) book(a *answer) (*Payment, error) {
 	t, f := a.transfer, in.f
 	to, virtual := f.creditor(in.s, t.Creditor.Account)
@@ -146,7 +151,13 @@ func (in *intake) book(a *answer) (*Payment, error) {
 	if virtual != nil {
 		p.Virtual = virtual.UID
 	}
-	err := f.book(p, ledger.Payment, p.Date, "Credit over "+string(p.Rail), f.settled(p), p.ReceiverAccount, p.Minor)
+	state, err := Settled, error(nil)
+	if f.hold(p, in.now) {
+		state = Screening
+		err = f.book(p, ledger.Settlement, p.Date, "Settled over "+string(p.Rail), f.settled(p), f.clearing(p), p.Minor)
+	} else {
+		err = f.book(p, ledger.Payment, p.Date, "Credit over "+string(p.Rail), f.settled(p), p.ReceiverAccount, p.Minor)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("credit %s: %w", a.id, err)
 	}
@@ -156,7 +167,7 @@ func (in *intake) book(a *answer) (*Payment, error) {
 		BankName: t.DebtorAgent.Name, Remittance: t.Remittance, Reference: cut(t.EndToEndID, 35), UETR: t.UETR,
 	}
 	d.Number = in.s.keys.Seal(cmp.Or(t.Debtor.Account, t.Debtor.IBAN), d.place()) // NULL: who pays need have no account
-	step := p.enter(Settled, in.caller, in.now, "")
+	step := p.enter(state, in.caller, in.now, "")
 	in.by[p.UID] = p
 	in.created, in.details, in.steps = append(in.created, p), append(in.details, d), append(in.steps, step)
 	in.record = append(in.record, changes.Change{
@@ -165,9 +176,9 @@ func (in *intake) book(a *answer) (*Payment, error) {
 	return p, nil
 }
 
-// verdict is the answer to a credit: that it is taken, or why it is not. A wire is final when it comes, so
-// what cannot be credited goes back.
-func (a *answer) verdict(why string) func(iso20022.Group) iso20022.Message {
+// verdict is the answer to a credit: that it is taken, by this code, or why it is not. A wire is final when it
+// comes, so what cannot be credited goes back.
+func (a *answer) verdict(code, why string) func(iso20022.Group) iso20022.Message {
 	t := a.transfer
 	reason := iso20022.Reason{Code: why}
 	return func(g iso20022.Group) iso20022.Message {
@@ -175,7 +186,7 @@ func (a *answer) verdict(why string) func(iso20022.Group) iso20022.Message {
 			return giveBack(g, a.over, t, t.Amount, reason)
 		}
 		status := &iso20022.Status{
-			Group: g, Original: original(t), Code: iso20022.AcceptedTechnical, Sender: t.Receiver, Receiver: t.Sender,
+			Group: g, Original: original(t), Code: iso20022.Code(code), Sender: t.Receiver, Receiver: t.Sender,
 		}
 		if why != "" {
 			status.Code, status.Reasons = iso20022.Rejected, []iso20022.Reason{reason}

@@ -49,6 +49,8 @@ type facts struct {
 	own             *ownUse                           // of people whose roles bound what they pay in a day or a month
 	aside           map[customers.UID]int             // payments that wait for repair, where that was looked at
 	screen          *screening.Screen                 // what names are compared with; nil where nothing is sent
+	stopped         map[UID]bool                      // on their way back since compliance has rejected them
+	reopened        []UID                             // of those, at which people look again
 	screenings      []screening.Found                 // of the payments that people look at
 	inScreening     map[customers.UID]int             // how many they look at, of customers that were looked at
 	countScreening  func(customers.UID) (int, error)

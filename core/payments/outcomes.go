@@ -108,8 +108,16 @@ func (f *facts) settleReturn(p *Payment, on time.Time) (State, error) {
 		p.ReturnedMinor)
 }
 
-// rejectReturn leaves the customer a payment that came in and whose return the network has refused.
+// rejectReturn leaves the customer a payment that came in and whose return the network has refused. At one that
+// compliance has rejected people look again.
 func (f *facts) rejectReturn(p *Payment, on time.Time) (State, error) {
+	if f.stopped[p.UID] {
+		to, err := lookingAgain.Take(p.State)
+		if err == nil {
+			p.ReturnedMinor, f.reopened = 0, append(f.reopened, p.UID)
+		}
+		return to, err
+	}
 	to, err := notGoneBack.Take(p.State)
 	if err != nil {
 		return p.State, err

@@ -62,7 +62,9 @@ var Invariants = []ledger.Invariant{
 		  WHEN direction = 'IN' AND entry_type = 'DEBIT' THEN payee = 0 AND clearing = 0 AND held = 0 AND CASE
 		    WHEN state = 'SETTLED' THEN payer = -amount AND settled = amount AND returned = 0
 		    ELSE payer = 0 AND settled = 0 AND returned = CASE state WHEN 'RETURNED' THEN amount ELSE 0 END END
-		  WHEN direction = 'IN' AND state = 'VALIDATED' THEN rail = 'ACH' AND payer = 0 AND payee = 0 AND clearing = 0 AND settled = 0
+		  WHEN direction = 'IN' AND (state = 'VALIDATED' OR state = 'SCREENING' AND rail = 'ACH') THEN rail = 'ACH' AND payer = 0
+		    AND payee = 0 AND clearing = 0 AND settled = 0 AND held = 0 AND returned = 0
+		  WHEN direction = 'IN' AND state = 'SCREENING' THEN payer = 0 AND payee = 0 AND clearing = amount AND settled = -amount
 		    AND held = 0 AND returned = 0
 		  WHEN direction = 'IN' THEN payer = 0 AND payee = amount - returned AND held = 0 AND CASE
 		    WHEN state IN ('SETTLED', 'RECALLED') THEN returned = 0 AND clearing = 0 AND settled = -amount
@@ -86,14 +88,14 @@ var Invariants = []ledger.Invariant{
 		WHERE j.tenant = ?0 AND j.kind NOT IN ('opening') AND p.uid IS NULL`,
 	},
 	{
-		Name: "I9", Says: "a network's clearing account is the sum of the payments that are on their way over it", Query: `
+		Name: "I9", Says: "a network's clearing account is the sum of the payments that are on their way over it, or came and wait for compliance", Query: `
 		SELECT ?0::bigint AS tenant, coalesce(b.house, p.house) || ' ' || coalesce(b.currency, p.currency) AS subject,
 		  'is ' || coalesce(b.sum, 0) || ', on their way are ' || coalesce(p.sum, 0) AS what
 		FROM (SELECT house, currency, sum(ledger) FROM balances WHERE tenant = ?0 AND starts_with(house, 'clearing ')
 		      GROUP BY house, currency) AS b
-		FULL JOIN (SELECT 'clearing ' || rail AS house, currency, sum(CASE state WHEN 'SENT' THEN amount ELSE returned END)
-		      FROM payments WHERE tenant = ?0 AND state IN ('SENT', 'RETURNING')
-		        AND NOT (state = 'SENT' AND entry_type = 'DEBIT') GROUP BY rail, currency) AS p ON p.house = b.house AND p.currency = b.currency
+		FULL JOIN (SELECT 'clearing ' || rail AS house, currency, sum(CASE state WHEN 'RETURNING' THEN returned ELSE amount END)
+		      FROM payments WHERE tenant = ?0 AND (state = 'SENT' AND entry_type = 'CREDIT' OR state = 'RETURNING'
+		        OR state = 'SCREENING' AND direction = 'IN' AND rail <> 'ACH') GROUP BY rail, currency) AS p ON p.house = b.house AND p.currency = b.currency
 		WHERE coalesce(b.sum, 0) <> coalesce(p.sum, 0)`,
 	},
 	{

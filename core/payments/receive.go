@@ -205,8 +205,9 @@ func (in *intake) gatherTx(ctx context.Context, tx bun.Tx, arrived []*answer) er
 			}
 			w.payees = append(w.payees, Party{Number: t.Creditor.Account})
 			w.virtual = append(w.virtual, t.Creditor.Account)
-			w.houses = append(w.houses, house{ledger.Settled(a.over), t.Amount.Currency})
-			w.created, w.journals = w.created+1, w.journals+1
+			w.houses = append(w.houses, house{ledger.Settled(a.over), t.Amount.Currency},
+				house{ledger.Clearing(a.over), t.Amount.Currency})
+			w.created, w.journals, w.screened = w.created+1, w.journals+1, true
 		}
 	}
 	if len(requests) > 0 {
@@ -247,7 +248,8 @@ func (in *intake) lockTx(ctx context.Context, tx bun.Tx, uids []UID, w want) err
 	}
 	f.limits, f.by = limits.Counting(in.caller.Tenant), in.caller
 	in.f = f
-	return nil
+	f.stopped, err = stoppedTx(ctx, tx, locked)
+	return err
 }
 
 // about is the message that a message answers: one of ours, or the credit that is asked back.

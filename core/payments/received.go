@@ -11,7 +11,6 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/banks"
-	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/ledger"
 	"bankgraph/core/money"
@@ -153,7 +152,7 @@ func (s *Service) takeEntriesTx(
 	if err != nil {
 		return err
 	}
-	w := want{created: len(fresh)}
+	w := want{created: len(fresh), screened: true}
 	for _, e := range fresh {
 		w.payees = append(w.payees, Party{Number: e.number})
 		w.banks = append(w.banks, banks.Routing(e.Bank))
@@ -186,8 +185,10 @@ func (s *Service) takeEntriesTx(
 		case code != "":
 			e.ReturnCode, e.ReturnedAt, e.row.Code = code, &now, code
 			work.refuse(p, code)
+		case work.f.hold(p, now):
+			work.begin(p, Screening, "")
 		case e.Direction == rails.Debit && to.PositivePay:
-			waiting, screened = append(waiting, p), append(screened, work.f.screened(e, p))
+			waiting, screened = append(waiting, p), append(screened, e.screened(p))
 		default:
 			work.begin(p, Validated, "")
 		}
@@ -199,15 +200,9 @@ func (s *Service) takeEntriesTx(
 		return err
 	}
 	for i, e := range exceptions {
-		if e.Status == positivepay.AutoMatched {
-			work.begin(waiting[i], Validated, "")
-		} else {
-			work.begin(waiting[i], OnHold, "positive pay: "+string(e.Reason))
-		}
-		work.told = append(work.told, changes.Change{
-			Action: "screenDebit", Object: positivepay.ExceptionObject, UID: e.UID, Customer: int64(e.Customer),
-			Version: e.Version, After: e,
-		})
+		to, reason := enteredWith(e)
+		work.begin(waiting[i], to, reason)
+		work.told = append(work.told, screenedDebit(e))
 	}
 	return errors.Join(work.writeTx(ctx, tx), db.InsertAtCommit(ctx, entries), db.InsertAtCommit(ctx, received),
 		db.InsertAtCommit(ctx, exceptions), db.InsertAtCommit(ctx, rows))
@@ -349,7 +344,7 @@ func (e *arrivedEntry) entry(p *Payment) *Entry {
 }
 
 // screened is what positive pay asks of an entry.
-func (f *facts) screened(e *arrivedEntry, p *Payment) *positivepay.Screened {
+func (e *Received) screened(p *Payment) *positivepay.Screened {
 	return &positivepay.Screened{
 		Payment: int64(p.UID), Customer: p.Customer, Account: p.SenderAccount, Type: positivepay.ACH, CompanyID: e.CompanyID,
 		Name: e.CompanyName, BankID: e.Bank, BankName: p.details.BankName, Class: string(e.Class),

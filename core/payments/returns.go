@@ -236,27 +236,24 @@ func (s *Service) returnTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 func (s *Service) returnMessagesTx(
 	ctx context.Context, tx bun.Tx, was *Payment, t *iso20022.CreditTransfer, d Return, amount money.Amount,
 ) (all []func(iso20022.Group) iso20022.Message, err error) {
-	if was.State == Recalled {
-		asked, err := s.recallTx(ctx, tx, was)
-		if err != nil {
-			return nil, err
-		}
+	asked, err := s.recallTx(ctx, tx, was)
+	if err != nil {
+		return nil, err
+	}
+	if asked != nil && (was.State == Recalled || was.State == Screening) {
 		all = append(all, answered(asked, iso20022.RecallCode(d.Type), iso20022.Reason{}))
 	}
 	why := iso20022.Reason{Code: d.Code, Text: noteLines(d.Notes)}
 	return append(all, func(g iso20022.Group) iso20022.Message { return giveBack(g, was.Rail, t, amount, why) }), nil
 }
 
-// recallTx reads by what another bank asks for a payment's money.
+// recallTx reads by what another bank asks for a payment's money; nil if it does not.
 func (s *Service) recallTx(ctx context.Context, tx bun.Tx, p *Payment) (*iso20022.Recall, error) {
 	m, err := s.readTx(ctx, tx, p, recallKind, In)
 	if err != nil {
 		return nil, err
 	}
-	asked, is := m.(*iso20022.Recall)
-	if !is {
-		return nil, fmt.Errorf("payment %s has no recall", p.UID)
-	}
+	asked, _ := m.(*iso20022.Recall)
 	return asked, nil
 }
 
@@ -271,6 +268,9 @@ func (s *Service) declineTx(ctx context.Context, tx *changes.Tx, p *Payment, d R
 		return Saved{}, err
 	}
 	asked, err := s.recallTx(ctx, tx.Tx, p)
+	if err == nil && asked == nil {
+		err = fmt.Errorf("payment %s has no recall", p.UID)
+	}
 	if err != nil {
 		return Saved{}, err
 	}

@@ -31,14 +31,20 @@ const mostInScreening = 500
 var ErrManyInScreening = fault.New(fault.TooMany, "payment.many_in_screening",
 	"the bank's compliance people look at as many payments of the customer as they do at a time: try again later")
 
-// look returns what people have to see of a payment that is to be sent; nil if nothing.
-func (f *facts) look(p *Payment, now time.Time) (*screening.Found, error) {
+// compare returns what people have to see of a payment; nil if nothing.
+func (f *facts) compare(p *Payment, now time.Time) *screening.Found {
 	matches, look := f.screen.Find(p.otherName())
 	if !look {
-		return nil, nil
+		return nil
 	}
-	found := &screening.Found{Payment: int64(p.UID), Name: p.otherName(), Matches: matches, At: now}
-	if f.screen.All() {
+	return &screening.Found{Payment: int64(p.UID), Name: p.otherName(), Matches: matches, At: now}
+}
+
+// look is compare for a payment that is to be sent: a customer makes only so many of which people have to see
+// something.
+func (f *facts) look(p *Payment, now time.Time) (*screening.Found, error) {
+	found := f.compare(p, now)
+	if found == nil || f.screen.All() {
 		return found, nil
 	}
 	n, known := f.inScreening[p.Customer]
@@ -65,10 +71,10 @@ func (f *facts) toNetwork(p *Payment, found *screening.Found) State {
 	return Screening
 }
 
-// inScreeningTx counts the payments of a customer that people look at, as far as the bound.
+// inScreeningTx counts the payments that a customer made and people look at, as far as the bound.
 func inScreeningTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, of customers.UID) (n int, err error) {
-	err = tx.NewRaw(`SELECT count(*) FROM (SELECT FROM payments WHERE tenant = ?0 AND customer = ?1 AND state = ?2 LIMIT ?3) AS w`,
-		tenant, of, Screening, mostInScreening).Scan(ctx, &n)
+	err = tx.NewRaw(`SELECT count(*) FROM (SELECT FROM payments WHERE tenant = ?0 AND customer = ?1 AND state = ?2
+		AND direction = ?3 LIMIT ?4) AS w`, tenant, of, Screening, Out, mostInScreening).Scan(ctx, &n)
 	if err != nil {
 		return 0, fmt.Errorf("count what people look at of customer %s: %w", of, err)
 	}
@@ -94,8 +100,8 @@ func (s *Service) declareScreening(all *changes.Service) {
 	s.stop = changes.Declare(all, "rejectScreenedPayment", "payment", access.ScreenPayments, s.rejectScreenedTx)
 }
 
-// ReleaseScreened lets a payment go to its network that may be to somebody on a list, or from somebody. It is
-// for the bank's own people with Screen_Payments, other than who made it, and wants a reason. It returns
+// ReleaseScreened lets a payment go on that may be to somebody on a list, or from somebody: to its network, or
+// to its account where another bank has sent it. It is for the bank's own people with Screen_Payments, other than who made it, and wants a reason. It returns
 // ErrNotScreened for other payments.
 func (s *Service) ReleaseScreened(
 	ctx context.Context, uid UID, options changes.RequestOptions,
@@ -103,8 +109,8 @@ func (s *Service) ReleaseScreened(
 	return decideScreened(ctx, s.release, uid, options)
 }
 
-// RejectScreened cancels such a payment: the money that is held for it is free again. It returns the faults
-// of ReleaseScreened.
+// RejectScreened cancels such a payment: the money that is held for it is free again. What another bank has
+// sent goes back there. It returns the faults of ReleaseScreened.
 func (s *Service) RejectScreened(
 	ctx context.Context, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -137,6 +143,10 @@ func (s *Service) releaseScreenedTx(
 	if err != nil {
 		return Saved{}, err
 	}
+	if p.Incoming() {
+		err := s.releaseReceivedTx(ctx, tx, p)
+		return saved(p), err
+	}
 	was := *p
 	c := limits.Counting(p.Tenant)
 	p.postpone(c, tx.Now)
@@ -154,11 +164,15 @@ func (s *Service) rejectScreenedTx(
 	if err != nil {
 		return Saved{}, err
 	}
+	if p.Incoming() {
+		err := s.rejectReceivedTx(ctx, tx, p)
+		return saved(p), err
+	}
 	was := *p
 	if err := errors.Join(s.releaseTx(ctx, tx.Tx, p), p.uncountTx(ctx)); err != nil {
 		return Saved{}, err
 	}
-	err = s.enterTx(ctx, tx, &was, p, Cancelled, "stopped by the bank")
+	err = s.enterTx(ctx, tx, &was, p, Cancelled, stopped)
 	return saved(p), err
 }
 

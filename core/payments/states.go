@@ -108,7 +108,8 @@ var wordings = map[State]wording{
 	},
 	Screening: {
 		StatusScreening, NotPosted, "",
-		"the bank's compliance people look at it; amount and fee are held, of a debit nothing; it cannot be cancelled",
+		"the bank's compliance people look at it; amount and fee are held, of a debit nothing, and of what came in nothing " +
+			"has reached the account; it cannot be cancelled",
 	},
 	Queued: {
 		StatusReadyToTransmit, NotPosted, "",
@@ -207,11 +208,14 @@ var nextStates = map[State][]State{
 		OnHold, Validated, Returned, // what comes in
 		Invalid, // of a series, on its day
 	},
-	Repair:           {PendingApproval, Scheduled, Screening, Queued, Cancelled},
-	PendingApproval:  {PartlyApproved, Scheduled, Screening, Queued, Settled, Cancelled},
-	PartlyApproved:   {Scheduled, Screening, Queued, Settled, Cancelled},
-	Scheduled:        {Scheduled, Screening, Queued, Settled, Invalid, Cancelled}, // for a later day, where its network is closed
-	Screening:        {Queued, Cancelled},
+	Repair:          {PendingApproval, Scheduled, Screening, Queued, Cancelled},
+	PendingApproval: {PartlyApproved, Scheduled, Screening, Queued, Settled, Cancelled},
+	PartlyApproved:  {Scheduled, Screening, Queued, Settled, Cancelled},
+	Scheduled:       {Scheduled, Screening, Queued, Settled, Invalid, Cancelled}, // for a later day, where its network is closed
+	Screening: {
+		Queued, Cancelled,
+		Settled, Recalled, Returning, Returned, OnHold, Validated, // what came in
+	},
 	OnHold:           {Validated, Settled, Returned},
 	Validated:        {Settled, Returned},
 	Queued:           {Queued, Sent, Expired, Cancelled}, // for a later day, where it has missed its file
@@ -219,7 +223,7 @@ var nextStates = map[State][]State{
 	Settled:          {Recalling, Recalled, Returning, Returned, ReversalAccepted},
 	Recalling:        {ReversalAccepted, ReversalPartly, ReversalRejected},
 	Recalled:         {Returning, Settled},
-	Returning:        {Returned, Settled},
+	Returning:        {Returned, Settled, Screening},
 	ReversalAccepted: {ReversalRejected}, // where the other bank sends the reversal back
 	ReversalRejected: {Returned},
 }
@@ -249,16 +253,17 @@ var (
 	returning = states.Step[State]{From: []State{Settled, ReversalRejected}, To: Returned, Else: ErrLate}
 
 	// of a payment that is to be taken back
-	recalling   = states.Step[State]{From: []State{Settled}, To: Recalling, Else: ErrNotProcessed}
-	undoing     = states.Step[State]{From: []State{Settled}, To: ReversalAccepted, Else: ErrNotProcessed}
-	reversing   = states.Step[State]{From: []State{Recalling}, To: ReversalAccepted, Else: ErrLate}
-	partly      = states.Step[State]{From: []State{Recalling}, To: ReversalPartly, Else: ErrLate}
-	notGiving   = states.Step[State]{From: []State{Recalling}, To: ReversalRejected, Else: ErrLate}
-	askingBack  = states.Step[State]{From: []State{Settled}, To: Recalled, Else: ErrLate}
-	givingBack  = states.Step[State]{From: []State{Settled, Recalled}, To: Returning, Else: ErrNotProcessed}
-	keeping     = states.Step[State]{From: []State{Recalled}, To: Settled, Else: ErrNotRecalled}
-	givenBack   = states.Step[State]{From: []State{Returning}, To: Returned, Else: ErrLate}
-	notGoneBack = states.Step[State]{From: []State{Returning}, To: Settled, Else: ErrLate}
+	recalling    = states.Step[State]{From: []State{Settled}, To: Recalling, Else: ErrNotProcessed}
+	undoing      = states.Step[State]{From: []State{Settled}, To: ReversalAccepted, Else: ErrNotProcessed}
+	reversing    = states.Step[State]{From: []State{Recalling}, To: ReversalAccepted, Else: ErrLate}
+	partly       = states.Step[State]{From: []State{Recalling}, To: ReversalPartly, Else: ErrLate}
+	notGiving    = states.Step[State]{From: []State{Recalling}, To: ReversalRejected, Else: ErrLate}
+	askingBack   = states.Step[State]{From: []State{Settled}, To: Recalled, Else: ErrLate}
+	givingBack   = states.Step[State]{From: []State{Settled, Recalled}, To: Returning, Else: ErrNotProcessed}
+	keeping      = states.Step[State]{From: []State{Recalled}, To: Settled, Else: ErrNotRecalled}
+	givenBack    = states.Step[State]{From: []State{Returning}, To: Returned, Else: ErrLate}
+	lookingAgain = states.Step[State]{From: []State{Returning}, To: Screening, Else: ErrLate}
+	notGoneBack  = states.Step[State]{From: []State{Returning}, To: Settled, Else: ErrLate}
 )
 
 // ErrLate is what an answer of a network meets that no longer fits the payment. It is recorded, and nothing

@@ -107,6 +107,9 @@ func (f *facts) writeTx(ctx context.Context) error {
 	if err := screening.WriteTx(ctx, f.tenant, f.screenings); err != nil {
 		return err
 	}
+	if err := screening.ReopenTx(ctx, f.tenant, f.reopened); err != nil {
+		return err
+	}
 	return virtualaccounts.PostTx(ctx, f.tenant, f.virtualPostings)
 }
 

@@ -217,6 +217,31 @@ func DecideTx(
 		by.Tenant, payment, to, now, by.Client, by.LoginID, reason)
 }
 
+// RejectedTx returns which payments people have rejected.
+func RejectedTx[P ~int64](ctx context.Context, tx bun.Tx, tenant access.Tenant, of []P) (map[P]bool, error) {
+	var rejected []P
+	err := tx.NewRaw(`SELECT payment FROM payment_screenings WHERE tenant = ? AND payment IN (?) AND status = ?`,
+		tenant, bun.List(of), Rejected).Scan(ctx, &rejected)
+	if err != nil {
+		return nil, fmt.Errorf("read what people have rejected: %w", err)
+	}
+	all := map[P]bool{}
+	for _, uid := range rejected {
+		all[uid] = true
+	}
+	return all, nil
+}
+
+// ReopenTx lets people look again at payments on which they have decided, at the end of the transaction. What
+// they decided stays in the record.
+func ReopenTx[P ~int64](ctx context.Context, tenant access.Tenant, of []P) error {
+	if len(of) == 0 {
+		return nil
+	}
+	return db.ExecAtCommit(ctx, `UPDATE payment_screenings SET status = $3, decided_at = NULL, decided_client = '',
+		decided_login = '', reason = '' WHERE tenant = $1 AND payment = ANY($2)`, tenant, of, Pending)
+}
+
 var showing = db.NewQuery[Screening](db.Select[Screening](db.Columns{}, nil).
 	Where("scr.tenant = $1").Where("scr.payment = ANY($2)").String())
 

@@ -1,0 +1,192 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/changes"
+	"bankgraph/core/fault"
+	"bankgraph/core/ledger"
+	"bankgraph/core/positivepay"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
+	"bankgraph/core/rails/iso20022"
+	"bankgraph/core/screening"
+	"bankgraph/db"
+)
+
+// What other banks send is compared with the lists when it comes. A credit that may be from somebody on a
+// list has settled with its network by then, or does when it is accepted: its money waits in the network's
+// clearing account, and an instant network hears that it is not posted yet. An entry of ACH waits before
+// anything moves. People release it, and it goes on as if it came then; or they reject it, and it goes back.
+
+// Why a payment goes back that compliance rejects. Over ACH it is the reason by which OFAC's instructions are
+// followed; other networks hear none, as nobody outside the bank does.
+const (
+	rejectedCredit = "MS03"
+	rejectedEntry  = blocked
+)
+
+// stopped is all that anybody outside the bank learns of a payment that compliance rejects.
+const stopped = "stopped by the bank"
+
+// ErrNotCreditable is returned for the release of a credit that its account no longer takes.
+var ErrNotCreditable = fault.New(fault.State, "payment.not_creditable",
+	"the account no longer takes the credit: reject it, and it goes back")
+
+// hold lets people look at a payment that has come in if it may be from somebody on a list, or to one. It
+// reports whether they have to.
+func (f *facts) hold(p *Payment, now time.Time) bool {
+	found := f.compare(p, now)
+	if found != nil {
+		f.screenings = append(f.screenings, *found)
+	}
+	return found != nil
+}
+
+// releaseReceivedTx lets a payment go on that came in: a credit reaches its account, or is asked for by its
+// bank by now, which somebody has to answer; an entry of ACH waits for its settlement, a debit perhaps for
+// positive pay first.
+func (s *Service) releaseReceivedTx(ctx context.Context, tx *changes.Tx, p *Payment) error {
+	if p.Rail == rails.ACH {
+		return s.releaseEntryTx(ctx, tx, p)
+	}
+	t, err := s.creditTx(ctx, tx.Tx, p)
+	if err != nil {
+		return err
+	}
+	in, credit, was := s.intake(tx.Caller, tx.Now), &answer{over: p.Rail, transfer: t}, *p
+	if err := in.gatherTx(ctx, tx.Tx, []*answer{credit}); err != nil {
+		return err
+	}
+	if code := in.f.refusal(s, credit); code != "" {
+		return ErrNotCreditable.Saying("the account no longer takes the credit (" + because(code, "") +
+			"): reject it, and it goes back")
+	}
+	err = in.f.book(p, ledger.Payment, calendar.Today(tx.Now), "Credit over "+string(p.Rail), in.f.clearing(p),
+		p.ReceiverAccount, p.Minor)
+	if err != nil {
+		return err
+	}
+	in.complete(p, credit)
+	asked, err := s.recallTx(ctx, tx.Tx, p)
+	if err != nil {
+		return err
+	}
+	to, reason := Settled, ""
+	if asked != nil {
+		to, reason = Recalled, because(asked.Reason.Code, "")
+	}
+	if p.Rail != rails.Fedwire {
+		posted := func(g iso20022.Group) iso20022.Message {
+			return &iso20022.Status{
+				Group: g, Original: original(t), Code: iso20022.Credited, Sender: t.Receiver, Receiver: t.Sender,
+			}
+		}
+		if err := s.tellTx(ctx, tx.Tx, p, t.Receiver, tx.Now, posted); err != nil {
+			return err
+		}
+	}
+	return errors.Join(in.writeTx(ctx, tx.Tx), s.enterTx(ctx, tx, &was, p, to, reason))
+}
+
+// rejectReceivedTx sends a payment back that came in, of which nothing has reached its account.
+func (s *Service) rejectReceivedTx(ctx context.Context, tx *changes.Tx, p *Payment) error {
+	was := *p
+	p.ReturnedMinor = p.Minor
+	if p.Rail == rails.ACH {
+		return errors.Join(
+			returnReceivedTx(ctx, p.Tenant, tx.Now, []int64{int64(p.UID)}, []string{rejectedEntry}),
+			giveBackTx(ctx, p.Tenant, map[UID]string{p.UID: rejectedEntry}),
+			s.enterTx(ctx, tx, &was, p, Returned, because(rejectedEntry, stopped)))
+	}
+	t, err := s.creditTx(ctx, tx.Tx, p)
+	if err != nil {
+		return err
+	}
+	replies, err := s.returnMessagesTx(ctx, tx.Tx, &was, t, Return{Code: rejectedCredit, Type: inFull}, p.Amount())
+	if err != nil {
+		return err
+	}
+	return errors.Join(giveBackTx(ctx, p.Tenant, map[UID]string{p.UID: rejectedCredit}),
+		s.tellTx(ctx, tx.Tx, p, t.Receiver, tx.Now, replies...),
+		s.enterTx(ctx, tx, &was, p, Returning, because(rejectedCredit, stopped)))
+}
+
+// releaseEntryTx lets an entry of ACH wait for its settlement. A debit passes positive pay as one that comes
+// now.
+func (s *Service) releaseEntryTx(ctx context.Context, tx *changes.Tx, p *Payment) error {
+	was, to, reason := *p, Validated, ""
+	if p.EntryType == rails.Debit {
+		w, err := s.entriesTx(ctx, tx.Tx, tx.Caller, tx.Now, []*Payment{p})
+		if err != nil {
+			return err
+		}
+		if of := w.f.parties[p.SenderAccount]; of != nil && of.PositivePay {
+			if to, reason, err = s.screenEntryTx(ctx, tx, p); err != nil {
+				return err
+			}
+		}
+	}
+	return s.enterTx(ctx, tx, &was, p, to, reason)
+}
+
+// screenEntryTx compares a debit with the rules of positive pay. It returns the state that the debit comes to,
+// and why.
+func (s *Service) screenEntryTx(ctx context.Context, tx *changes.Tx, p *Payment) (to State, reason string, err error) {
+	var of Received
+	if err := tx.NewSelect().Model(&of).Where("ar.tenant = ?", p.Tenant).Where("ar.payment = ?", p.UID).Scan(ctx); err != nil {
+		return "", "", err
+	}
+	b := db.TxBatch(tx.Tx)
+	details := db.Queue(b, readingDetails, p.Tenant, []UID{p.UID})
+	if err := b.Send(ctx); err != nil {
+		return "", "", err
+	}
+	if p.details, err = details.One(); err != nil {
+		return "", "", err
+	}
+	exceptions, err := positivepay.ScreenTx(ctx, tx.Tx, tx.Caller, tx.Now, []*positivepay.Screened{of.screened(p)},
+		func(d *positivepay.Screened) time.Time { return decideUntil(tx.Now, d.DebitDate, tx.Caller.Location()) })
+	if err != nil {
+		return "", "", err
+	}
+	e := exceptions[0]
+	err = errors.Join(db.InsertAtCommit(ctx, exceptions), tx.Record(ctx, screenedDebit(e)))
+	to, reason = enteredWith(e)
+	return to, reason, err
+}
+
+// screenedDebit tells of what positive pay says of a debit.
+func screenedDebit(e *positivepay.Exception) changes.Change {
+	return changes.Change{
+		Action: "screenDebit", Object: positivepay.ExceptionObject, UID: e.UID, Customer: int64(e.Customer),
+		Version: e.Version, After: e,
+	}
+}
+
+// enteredWith returns the state of a debit of which positive pay says this, and why.
+func enteredWith(e *positivepay.Exception) (State, string) {
+	if e.Status == positivepay.AutoMatched {
+		return Validated, ""
+	}
+	return OnHold, "positive pay: " + string(e.Reason)
+}
+
+// stoppedTx returns which of the payments that are on their way back compliance has rejected, before anything
+// reached an account.
+func stoppedTx(ctx context.Context, tx bun.Tx, all []*Payment) (map[UID]bool, error) {
+	var back []UID
+	for _, p := range all {
+		if p.Incoming() && p.State == Returning {
+			back = append(back, p.UID)
+		}
+	}
+	if len(back) == 0 {
+		return nil, nil
+	}
+	return screening.RejectedTx(ctx, tx, all[0].Tenant, back)
+}
