@@ -46,6 +46,32 @@ func (s *sender) moved(t *testing.T, v *virtualaccounts.VirtualAccount) (all []s
 	return all
 }
 
+// Of what compliance looks at a virtual account has nothing before it is released.
+func TestACreditToAVirtualNumberThatPeopleRelease(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.lists(t, "Ada Byron")
+	one := s.VirtualAccount(s.from)
+	s.deliver(t, rails.RTP, s.credit(rails.RTP, 1, naming(coretest.VirtualNumber(one.UID))))
+	s.deliver(t, rails.RTP, s.credit(rails.RTP, 2, naming(coretest.VirtualNumber(one.UID)), func(t *iso20022.CreditTransfer) {
+		t.Debtor.Name = "Grace Hopper"
+	}))
+	found, err := s.Payments.Page(s.Staff(), payments.Search{Direction: payments.In}, page.First(2))
+	if err != nil || len(found.Items) != 2 {
+		t.Fatal(found, err)
+	}
+	held := found.Items[1].UID
+	s.inScreening(t, held)
+	if got := s.part(t, one).Balance().String(); got != "25.00" {
+		t.Error(got)
+	}
+	s.release(t, held)
+	if got := s.part(t, one).Balance().String(); got != "50.00" || len(s.moved(t, one)) != 2 {
+		t.Error(got, s.moved(t, one))
+	}
+	s.Prove()
+}
+
 func TestACreditToAVirtualNumberIsOnTheMasterAccountAndTold(t *testing.T) {
 	t.Parallel()
 	for _, over := range []rails.Rail{rails.FedNow, rails.RTP, rails.Fedwire} {

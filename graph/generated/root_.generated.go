@@ -6067,13 +6067,13 @@ input AddressInput {
 
 "What the lists had for a payment, and what people decided."
 type PaymentScreening {
-  "The name that was compared: of who is paid, or of a debit of who pays."
+  "The name that was compared, of the other side: of who is paid, or of who pays a debit or a payment that came in."
   name: String!
   "The listed names that it may be, 10 at most; none where the bank has people look at every payment."
   matches: [ScreeningMatch!]!
   "What became of it."
   status: PaymentScreeningStatus!
-  "When the payment was to be carried out."
+  "When the payment was to be carried out, or came in."
   createdAt: DateTime!
   "When people decided; null if nobody has."
   decidedAt: DateTime
@@ -6087,9 +6087,9 @@ type PaymentScreening {
 enum PaymentScreeningStatus {
   "Waits for a decision."
   PENDING
-  "Goes on to its network."
+  "Goes on: to its network, or to its account if it came in."
   RELEASED
-  "Cancelled."
+  "Cancelled, or sent back if it came in."
   REJECTED
 }
 
@@ -6106,9 +6106,9 @@ type ScreeningMatch {
 }
 
 extend type Mutation {
-  "Lets a payment go to its network that compliance looks at; for callers that see the whole bank, other than who made it. Where the bank lets only people decide, programs may not."
+  "Lets a payment go on that compliance looks at: to its network, or to its account if it came in; for callers that see the whole bank, other than who made it. Where the bank lets only people decide, programs may not."
   releaseScreenedPayment("The payment." input: ReleaseScreenedPaymentInput!): ReleaseScreenedPaymentPayload
-  "Cancels a payment that compliance looks at; what is held for it is free again. Nobody outside the bank learns why."
+  "Cancels a payment that compliance looks at, and what is held for it is free again; sends it back if it came in. Nobody outside the bank learns why."
   rejectScreenedPayment("The payment." input: RejectScreenedPaymentInput!): RejectScreenedPaymentPayload
 }
 
