@@ -151,14 +151,11 @@ func (in *intake) book(a *answer) (*Payment, error) {
 	if virtual != nil {
 		p.Virtual = virtual.UID
 	}
-	state, err := Settled, error(nil)
+	state, kind, why, account := Settled, ledger.Payment, "Credit over ", p.ReceiverAccount
 	if f.hold(p, in.now) {
-		state = Screening
-		err = f.book(p, ledger.Settlement, p.Date, "Settled over "+string(p.Rail), f.settled(p), f.clearing(p), p.Minor)
-	} else {
-		err = f.book(p, ledger.Payment, p.Date, "Credit over "+string(p.Rail), f.settled(p), p.ReceiverAccount, p.Minor)
+		state, kind, why, account = Screening, ledger.Settlement, "Settled over ", f.clearing(p)
 	}
-	if err != nil {
+	if err := f.book(p, kind, p.Date, why+string(p.Rail), f.settled(p), account, p.Minor); err != nil {
 		return nil, fmt.Errorf("credit %s: %w", a.id, err)
 	}
 	f.uids = f.uids[1:]

@@ -59,8 +59,8 @@ type Received struct {
 // (seal.Place). It keeps the first name of the table, to which what was sealed is bound.
 const ReceivedColumn = "ach_debits.number"
 
-func (d *Received) place() seal.Place {
-	return seal.Place{Tenant: int64(d.Tenant), Column: ReceivedColumn, Row: d.ID}
+func (e *Received) place() seal.Place {
+	return seal.Place{Tenant: int64(e.Tenant), Column: ReceivedColumn, Row: e.ID}
 }
 
 // The reasons of ACH for which entries go back.

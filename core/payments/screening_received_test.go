@@ -215,18 +215,18 @@ func TestARequestIsCompletedByACreditThatPeopleRelease(t *testing.T) {
 func TestEntriesOfListedCompaniesWaitBeforeAnythingMoves(t *testing.T) {
 	t.Parallel()
 	for direction, c := range map[rails.EntryType]struct {
-		comes func(*sender, *testing.T) payments.UID
+		comes func(*testing.T, *sender) payments.UID
 		has   int64
 	}{
-		rails.Credit: {func(s *sender, t *testing.T) payments.UID { t.Helper(); return s.paidOver(t, creditedOn(19)) }, 100_025_00},
-		rails.Debit:  {func(s *sender, t *testing.T) payments.UID { t.Helper(); return s.debit(t, settling(19)) }, 99_975_00},
+		rails.Credit: {func(t *testing.T, s *sender) payments.UID { t.Helper(); return s.paidOver(t, creditedOn(19)) }, 100_025_00},
+		rails.Debit:  {func(t *testing.T, s *sender) payments.UID { t.Helper(); return s.debit(t, settling(19)) }, 99_975_00},
 	} {
 		for _, until := range []string{"2026-11-18 12:00", "2026-11-20 12:00"} {
 			t.Run(fmt.Sprint(direction, " released ", until), func(t *testing.T) {
 				t.Parallel()
 				s := newDebtor(t)
 				s.lists(t, "Lakefront Mills", "Lakefront Util")
-				uid := c.comes(s, t)
+				uid := c.comes(t, s)
 				s.inScreening(t, uid)
 				s.until(t, until)
 				s.has(t, 100_000_00, 0)
@@ -245,7 +245,7 @@ func TestEntriesOfListedCompaniesWaitBeforeAnythingMoves(t *testing.T) {
 			t.Parallel()
 			s := newDebtor(t)
 			s.lists(t, "Lakefront Mills", "Lakefront Util")
-			uid := c.comes(s, t)
+			uid := c.comes(t, s)
 			s.rejects(t, uid)
 			s.until(t, "2026-11-20 12:00")
 			s.has(t, 100_000_00, 0)
