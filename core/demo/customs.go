@@ -118,8 +118,8 @@ func dollars(minor int64) string {
 	return strconv.FormatInt(minor/100, 10) + fmt.Sprintf(".%02d", minor%100)
 }
 
-// leave leaves payments of the First customer under way: one whose network never answers, one to a listed name,
-// on which somebody decides, and one that waits for a second person.
+// leave leaves payments of the First customer under way: one whose network never answers, one to a listed name
+// and one from another, on which somebody decides, and one that waits for a second person.
 func (l *life) leave() error {
 	order := payments.Order{
 		Sender: payments.Party{UID: Account(1, 0)}, Receiver: payments.Receiver{Contact: Contact(1, 9)},
@@ -140,6 +140,11 @@ func (l *life) leave() error {
 	order.Amount, order.ExternalReferenceID, order.Notes = "9600.00", "LEFT-3", "Second instalment of the lease"
 	if _, err := l.Payments.Send(l.maker, order, changes.RequestOptions{IdempotencyKey: "demo-left-3"}); err != nil {
 		return fmt.Errorf("a payment that waits for a second person: %w", err)
+	}
+	if _, err := l.Sandbox.PlayCredit(l.maker, sandbox.Credit{
+		Account: Account(1, 0), Amount: "640.00", Rail: string(rails.FedNow), SenderName: Listed[2], Reference: "LEFT-4",
+	}, changes.RequestOptions{IdempotencyKey: "demo-left-4"}); err != nil {
+		return fmt.Errorf("a payment from a listed name: %w", err)
 	}
 	return nil
 }

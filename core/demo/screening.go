@@ -8,7 +8,8 @@ import (
 	"bankgraph/db"
 )
 
-// Listed are the names of the demo bank's list: nobody has them. A payment to one waits for compliance.
+// Listed are the names of the demo bank's list: nobody has them. A payment to one, or from one, waits for
+// compliance.
 var Listed = []string{"Viktor Drazenko", "Northgate Shadow Trading", "Selma Quillfeather"}
 
 // copyList writes the list of names that payments are compared with.
