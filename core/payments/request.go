@@ -144,6 +144,7 @@ func (p *Payment) asking(from *party, number, debtor string, id MessageID, now t
 	return &iso20022.PaymentRequest{
 		Group: group(p.Rail, from.BankID, id, now), RequestID: p.UID.String(), ExecutionDate: p.asks.On,
 		ExpiresAt: p.asks.over().Add(-time.Second), InstructionID: p.UID.String(), EndToEndID: endToEnd(d, p), UETR: d.UETR,
+		Modifiable: p.asks.Modifiable, Early: p.asks.Early, Guaranteed: p.asks.Guaranteed,
 		Amount: p.Amount(), ChargeBearer: "SLEV",
 		Debtor:      iso20022.Party{Name: p.SenderName, Account: debtor, Address: d.Address},
 		Creditor:    iso20022.Party{Name: p.ReceiverName, Account: number, Address: from.Address},

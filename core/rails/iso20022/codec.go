@@ -264,6 +264,13 @@ func (c *codec) flag(name string, value *bool) {
 	*value = text == "true" || text == "1"
 }
 
+// condition is a flag that is written whatever it says.
+func (c *codec) condition(name string, value *bool) {
+	text := strconv.FormatBool(*value)
+	c.text(name, &text, boolean)
+	*value = text == "true" || text == "1"
+}
+
 // day is a date that there must be.
 func (c *codec) day(name string, value *time.Time) { c.date(name, value, true) }
 

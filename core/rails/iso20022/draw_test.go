@@ -213,6 +213,10 @@ func (d draw) asked() iso20022.Message {
 	if d.p != iso20022.Fedwire && rapid.Bool().Draw(d.t, "expires") {
 		m.ExpiresAt = d.instant()
 	}
+	if d.p != iso20022.Fedwire {
+		m.Modifiable, m.Early = rapid.Bool().Draw(d.t, "modifiable"), rapid.Bool().Draw(d.t, "early")
+		m.Guaranteed = rapid.Bool().Draw(d.t, "guaranteed")
+	}
 	return m
 }
 

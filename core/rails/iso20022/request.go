@@ -13,6 +13,9 @@ type PaymentRequest struct {
 	RequestID     string // demanded
 	ExecutionDate time.Time
 	ExpiresAt     time.Time // not on Fedwire
+	// what the debtor may do, and is asked for; not on Fedwire
+	Modifiable, Early, Guaranteed bool
+
 	InstructionID string
 	EndToEndID    string // demanded
 	UETR          string
@@ -48,10 +51,23 @@ func (r *PaymentRequest) fields(c *codec) {
 				c.failAt("XpryDt", "is not taken by the network")
 			}
 			c.maybe("XpryDt", !r.ExpiresAt.IsZero(), func() { c.moment("DtTm", &r.ExpiresAt, false) })
+			r.conditions(c)
 			c.party("Dbtr", &r.Debtor)
 			c.routed("DbtrAgt", &r.DebtorAgent)
 			c.in("CdtTrfTx", func() { r.transfer(c) })
 		})
+	})
+}
+
+func (r *PaymentRequest) conditions(c *codec) {
+	any := r.Modifiable || r.Early || r.Guaranteed
+	if c.profile.fedwire && any {
+		c.failAt("PmtCond", "is not taken by the network")
+	}
+	c.maybe("PmtCond", any, func() {
+		c.condition("AmtModAllwd", &r.Modifiable)
+		c.condition("EarlyPmtAllwd", &r.Early)
+		c.condition("GrntedPmtReqd", &r.Guaranteed)
 	})
 }
 
