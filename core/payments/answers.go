@@ -29,6 +29,7 @@ const (
 	recalled                // the other bank asks for money back
 	inquired                // the other bank asks about a payment
 	informed                // the other bank answers what was asked
+	demanded                // somebody at another bank asks a customer to pay
 )
 
 // answer is a message of a network.
@@ -45,6 +46,7 @@ type answer struct {
 	amount   money.Amount
 	transfer *iso20022.CreditTransfer // of a credit
 	recall   *iso20022.Recall
+	request  *iso20022.PaymentRequest
 
 	inquiry     *iso20022.InformationRequest
 	information *iso20022.Information
@@ -92,6 +94,8 @@ func read(from Arrived) *answer {
 		a.because(m.Reason)
 	case *iso20022.CreditTransfer:
 		a.says, a.transfer = credited, m
+	case *iso20022.PaymentRequest:
+		a.says, a.request = demanded, m
 	case *iso20022.Recall:
 		a.of, a.says, a.recall = m.Original.MessageID, recalled, m
 		a.because(m.Reason)
@@ -196,6 +200,10 @@ func (a *answer) message(keys *seal.Keys, tenant access.Tenant, now time.Time) *
 	if t := a.transfer; t != nil {
 		m.Minor, m.Currency, m.Bank = t.Amount.Minor, t.Amount.Currency, t.Sender
 		m.Last4 = seal.Mask(cmp.Or(t.Creditor.Account, t.Creditor.IBAN)).Last4
+	}
+	if r := a.request; r != nil {
+		m.Minor, m.Currency, m.Bank = r.Amount.Minor, r.Amount.Currency, r.CreditorAgent
+		m.Last4 = seal.Mask(r.Debtor.Account).Last4
 	}
 	m.Body = keys.Encrypt(string(a.body), m.place())
 	return m

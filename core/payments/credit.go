@@ -14,22 +14,56 @@ import (
 	"bankgraph/core/virtualaccounts"
 )
 
-// transaction is by what the bank that pays knows a credit: the same in whatever message it tells of it. It
-// is "" for other messages, and where that bank says nothing.
+// transaction is by what the other bank knows a credit, or a request for one: the same in whatever message it
+// tells of it. It is "" for other messages, and where that bank says nothing.
 func (a *answer) transaction() string {
-	if a.transfer == nil {
-		return ""
+	bank, own := "", ""
+	switch t, r := a.transfer, a.request; {
+	case t != nil:
+		bank, own = t.Sender, cmp.Or(t.UETR, t.TransactionID, t.InstructionID)
+	case r != nil:
+		bank, own = "request "+r.CreditorAgent, cmp.Or(r.UETR, r.InstructionID, r.RequestID)
 	}
-	own := cmp.Or(a.transfer.UETR, a.transfer.TransactionID, a.transfer.InstructionID)
 	if own == "" {
 		return ""
 	}
-	return a.transfer.Sender + " " + own
+	return bank + " " + own
+}
+
+// arrival is how a message is decided on that begins a payment, and what is answered to it.
+type arrival struct {
+	refusal func() string            // as a reason of ISO 20022; "" if there is none
+	take    func() (*Payment, error) // makes the payment
+	code    func(*Payment) iso20022.Code
+	silent  bool   // nothing is answered to what is taken
+	from    string // a routing number of ours
+	verdict func(code, why string) func(iso20022.Group) iso20022.Message
 }
 
 // credit takes in a credit of another bank: it is booked, or refused with the reason. Its network hears
 // which.
 func (in *intake) credit(a *answer) error {
+	return in.arrive(a, arrival{
+		refusal: func() string { return in.f.refusal(in.s, a) },
+		take: func() (*Payment, error) {
+			p, err := in.book(a)
+			if err == nil && p.State != Screening {
+				in.complete(p, a)
+			}
+			return p, err
+		},
+		code: func(p *Payment) iso20022.Code {
+			if p.State == Screening {
+				return iso20022.NotPosted
+			}
+			return creditCodes[a.over]
+		},
+		silent: a.over == rails.Fedwire, from: a.transfer.Receiver, verdict: a.verdict,
+	})
+}
+
+// arrive takes in a message that begins a payment, once in however many messages it comes.
+func (in *intake) arrive(a *answer, of arrival) error {
 	row := a.message(in.s.keys, in.caller.Tenant, in.now)
 	in.messages = append(in.messages, row)
 	at := place{a.over, In, a.transaction(), ""}
@@ -48,25 +82,20 @@ func (in *intake) credit(a *answer) error {
 		}
 	default:
 		row.Transaction = at.id
-		if why = in.f.refusal(in.s, a); why == "" {
-			p, err := in.book(a)
+		if why = of.refusal(); why == "" {
+			p, err := of.take()
 			if err != nil {
 				return err
 			}
-			row.Payment, row.Code = p.UID, string(creditCodes[a.over])
-			if p.State == Screening {
-				row.Code = string(iso20022.NotPosted)
-			} else {
-				in.complete(p, a)
-			}
+			row.Payment, row.Code = p.UID, string(of.code(p))
 		}
 	}
 	if why != "" {
 		row.Code = string(iso20022.Rejected) + " " + why
 	}
 	again := first != nil && first.Minor == row.Minor && first.Last4 == row.Last4
-	if a.over != rails.Fedwire || why != "" && !again {
-		in.reply(row, a.transfer.Receiver, a.verdict(row.Code, why))
+	if !of.silent || why != "" && !again {
+		in.reply(row, of.from, of.verdict(row.Code, why))
 	}
 	k := &known{
 		Rail: a.over, Direction: In, MessageID: a.id, Payment: row.Payment, Kind: row.Kind, Code: row.Code,

@@ -9,6 +9,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
+	"bankgraph/core/check"
 	"bankgraph/core/fault"
 	"bankgraph/core/ledger"
 	"bankgraph/core/positivepay"
@@ -55,26 +56,25 @@ func (s *Service) declareDecisions(all *changes.Service) {
 	const object, needs = positivepay.ExceptionObject, access.ManageExceptions
 	s.approveException = changes.Declare(all, "approveException", object, needs,
 		func(ctx context.Context, tx *changes.Tx, at changes.Target, d DecisionDraft) (DecidedException, error) {
-			return s.decideTx(ctx, tx, at, true)
+			return s.decideTx(ctx, tx, at, true, d.AcceptedAmount)
 		})
 	s.rejectException = changes.Declare(all, "rejectException", object, needs,
 		func(ctx context.Context, tx *changes.Tx, at changes.Target, d DecisionDraft) (DecidedException, error) {
-			return s.decideTx(ctx, tx, at, false)
+			return s.decideTx(ctx, tx, at, false, "")
 		})
 	s.decideExceptions = changes.Declare(all, "decideExceptions", object, needs, s.decideManyTx)
 }
 
-// ApproveException pays a debit that no rule allows, at once or when it settles (rest/CONTRACT.md,
-// exceptions). It returns positivepay.ErrExceptionDecided if somebody has decided,
+// ApproveException pays a debit that no rule allows, at once or when it settles, or makes the payment that
+// another bank asks for (rest/CONTRACT.md, exceptions). It returns positivepay.ErrExceptionDecided if somebody has decided,
 // positivepay.ErrExceptionLate after the deadline, ErrApproveLimit above the person's own bound, and
 // ledger.ErrUncovered if the money is not there: then it still waits.
 func (s *Service) ApproveException(
 	ctx context.Context, of UID, draft DecisionDraft, options changes.RequestOptions,
 ) (changes.Outcome[DecidedException], error) {
 	caller, err := s.approveException.Require(ctx, of.String())
-	if err == nil && draft.AcceptedAmount != "" {
-		err = fault.Field(positivepay.ExceptionObject, "acceptedAmount", fault.Forbidden,
-			"a debit of ACH is paid whole: only a request for payment that allows it is paid by another amount")
+	if err == nil {
+		err = draft.check()
 	}
 	if err != nil {
 		return changes.Outcome[DecidedException]{}, err
@@ -108,6 +108,14 @@ func (s *Service) DecideExceptions(
 	return s.decideExceptions.Do(ctx, caller, changes.Target{}, draft, options)
 }
 
+func (d *DecisionDraft) check() error {
+	c := check.Of(positivepay.ExceptionObject)
+	if d.AcceptedAmount != "" {
+		c.BankAmount("acceptedAmount", d.AcceptedAmount, 13)
+	}
+	return c.Err()
+}
+
 func (d *ManyDecisions) check() error {
 	switch {
 	case len(d.Payments) == 0:
@@ -124,13 +132,13 @@ var ErrUnpayable = fault.New(fault.State, "payment.unpayable", "the account cann
 
 // decideTx decides on one exception.
 func (s *Service) decideTx(
-	ctx context.Context, tx *changes.Tx, at changes.Target, approve bool,
+	ctx context.Context, tx *changes.Tx, at changes.Target, approve bool, accepted string,
 ) (DecidedException, error) {
 	uid, err := ParseUID("paymentId", at.UID)
 	if err != nil {
 		return DecidedException{}, positivepay.ErrNoException
 	}
-	done, faults, err := s.decideAllTx(ctx, tx, []UID{uid}, approve)
+	done, faults, err := s.decideAllTx(ctx, tx, []UID{uid}, approve, accepted)
 	if err == nil {
 		err = faults[uid]
 	}
@@ -145,7 +153,7 @@ func (s *Service) decideManyTx(
 	ctx context.Context, tx *changes.Tx, _ changes.Target, d ManyDecisions,
 ) (all []DecidedException, err error) {
 	uids := slices.Compact(slices.Sorted(slices.Values(d.Payments)))
-	done, faults, err := s.decideAllTx(ctx, tx, uids, d.Approve)
+	done, faults, err := s.decideAllTx(ctx, tx, uids, d.Approve, "")
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +173,7 @@ func (s *Service) decideManyTx(
 // decideAllTx decides on the exceptions of payments, which are in ascending order: a fault of one hurts none
 // of the others.
 func (s *Service) decideAllTx(
-	ctx context.Context, tx *changes.Tx, of []UID, approve bool,
+	ctx context.Context, tx *changes.Tx, of []UID, approve bool, accepted string,
 ) (done map[UID]*DecidedException, faults map[UID]error, err error) {
 	done, faults = map[UID]*DecidedException{}, map[UID]error{}
 	var locked []*Payment
@@ -207,7 +215,7 @@ func (s *Service) decideAllTx(
 		}
 		err := tx.CheckVersion(e.Version)
 		if err == nil {
-			err = w.settle(p, e, approve)
+			err = w.settle(p, e, approve, accepted)
 		}
 		switch {
 		case isFault(err):
@@ -227,26 +235,39 @@ func (s *Service) decideAllTx(
 	return done, faults, errors.Join(w.own.writeTx(ctx), w.writeRowsTx(ctx, tx.Tx))
 }
 
-// settle does what somebody decides on a debit: all of it, or nothing and the reason why.
-func (w *entryWork) settle(p *Payment, e *positivepay.Exception, approve bool) error {
+// settle does what somebody decides on a debit, or a request for payment: all of it, or nothing and the reason
+// why.
+func (w *entryWork) settle(p *Payment, e *positivepay.Exception, approve bool, accepted string) error {
+	asked := w.asked[p.UID]
 	if !approve {
 		if err := w.decide(e, positivepay.Declined, "rejectException"); err != nil {
 			return err
 		}
+		if asked != nil {
+			return w.decline(p, asked, declinedByCustomer, "")
+		}
 		return w.sendBack(p, notWanted(e.SECCode))
 	}
-	if err := w.own.exceeded(approved, w.caller, p.Amount()); err != nil {
+	amount, err := asked.amount(p, accepted)
+	if err == nil {
+		err = w.own.exceeded(approved, w.caller, amount)
+	}
+	if err != nil {
 		return err
 	}
 	was, told := *e, len(w.told)
 	if err := w.decide(e, positivepay.Approved, "approveException"); err != nil {
 		return err
 	}
-	err := w.goOn(p)
+	if asked != nil {
+		err = w.meet(p, asked, amount)
+	} else {
+		err = w.goOn(p)
+	}
 	if err != nil { // the exception goes on waiting
 		*e, w.told, w.decided = was, w.told[:told], w.decided[:len(w.decided)-1]
 	} else {
-		w.own.take(w.caller, p.Amount())
+		w.own.take(w.caller, amount)
 	}
 	return err
 }

@@ -59,6 +59,8 @@ type Order struct {
 	unfit      error  // of a repairable one: the faults of its form that can be repaired
 	// where its network rests on its date, it settles on the next day on which that does not; of series
 	moves bool
+	// the network over which it goes; of what another bank has asked for over it
+	over rails.Rail
 }
 
 // Receiver is who is paid: a contact of the customer that pays, or somebody described in full.

@@ -127,7 +127,7 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 	}
 	p.ReceiverName = to.Name
 	var why string
-	if p.Rail, why, err = route(p.Speed, sender.sends, bank, p.Minor); err != nil {
+	if p.Rail, why, err = route(p.Speed, o.sends(sender), bank, p.Minor); err != nil {
 		return p, err
 	}
 	if p.Rail == rails.SWIFT && f.bank.BIC == "" {
@@ -159,6 +159,11 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 	}
 	f.uids = f.uids[1:]
 	return p, f.repeat(s, p, o.Repeat, o.repeated(p))
+}
+
+// sends returns over which networks the order may go from an account.
+func (o *Order) sends(from *party) func(rails.Rail) bool {
+	return func(over rails.Rail) bool { return (o.over == "" || o.over == over) && from.sends(over) }
 }
 
 // fitting returns a fault for a payment that a limit of the customer keeps from being made, or the account.

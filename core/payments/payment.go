@@ -143,7 +143,7 @@ func (p *Payment) Status() Status { return p.State.Status() }
 
 // MemoPost returns whether the payment is in the books.
 func (p *Payment) MemoPost() MemoPost {
-	if p.Asks() {
+	if p.Asks() || p.Asked() {
 		return NotApplicable
 	}
 	if p.Collects() && p.State == Sent {

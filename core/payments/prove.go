@@ -59,6 +59,8 @@ var Invariants = []ledger.Invariant{
 		  WHEN direction = 'OUT' AND entry_type = 'DEBIT' THEN payer = 0 AND clearing = 0 AND held = 0 AND CASE
 		    WHEN rail = 'ACH' AND state = 'SETTLED' THEN payee = amount AND settled = -amount AND returned = 0
 		    ELSE payee = 0 AND settled = 0 AND returned = CASE state WHEN 'RETURNED' THEN amount ELSE 0 END END
+		  WHEN direction = 'IN' AND entry_type = 'DEBIT' AND rail <> 'ACH' THEN payer = 0 AND payee = 0 AND clearing = 0 AND settled = 0
+		    AND held = 0 AND returned = 0
 		  WHEN direction = 'IN' AND entry_type = 'DEBIT' THEN payee = 0 AND clearing = 0 AND held = 0 AND CASE
 		    WHEN state = 'SETTLED' THEN payer = -amount AND settled = amount AND returned = 0
 		    ELSE payer = 0 AND settled = 0 AND returned = CASE state WHEN 'RETURNED' THEN amount ELSE 0 END END

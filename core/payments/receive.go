@@ -9,9 +9,11 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/banks"
 	"bankgraph/core/events"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
+	"bankgraph/core/positivepay"
 	"bankgraph/core/rails"
 	"bankgraph/db"
 )
@@ -132,6 +134,9 @@ type intake struct {
 	unanswered map[place]*InformationRequest // of ours, by their messages
 	inquiries  []*InformationRequest         // of other banks
 	informed   []*InformationRequest         // of ours, which are answered
+	demands    []*demand                     // of other banks, which have come
+	terms      []*Request                    // of these
+	exceptions []*positivepay.Exception      // what positive pay says of them
 }
 
 func (s *Service) intake(caller access.Caller, now time.Time) *intake {
@@ -187,6 +192,9 @@ func (s *Service) takeInTx(
 			return err
 		}
 	}
+	if err := in.demandsTx(ctx, tx); err != nil {
+		return err
+	}
 	return in.writeTx(ctx, tx)
 }
 
@@ -198,6 +206,10 @@ func (in *intake) gatherTx(ctx context.Context, tx bun.Tx, arrived []*answer) er
 	for _, a := range arrived {
 		if k := in.original(a); k != nil {
 			uids = append(uids, k.Payment)
+		}
+		if r := a.request; r != nil {
+			w.payees, w.banks = append(w.payees, Party{Number: r.Debtor.Account}), append(w.banks, banks.Routing(r.CreditorAgent))
+			w.created++
 		}
 		if t := a.transfer; t != nil {
 			if of := asked(t); of != 0 {
@@ -298,6 +310,8 @@ func (in *intake) take(a *answer) error {
 	switch a.says {
 	case credited:
 		return in.credit(a)
+	case demanded:
+		return in.demand(a)
 	case recalled:
 		return in.recall(a)
 	case inquired:
@@ -417,6 +431,7 @@ func (in *intake) writeTx(ctx context.Context, tx bun.Tx) error {
 		}
 	}
 	return errors.Join(db.InsertAtCommit(ctx, in.created), db.InsertAtCommit(ctx, in.details),
+		db.InsertAtCommit(ctx, in.terms), db.InsertAtCommit(ctx, in.exceptions),
 		writeTx(ctx, moved, nil), in.completeTx(ctx), db.InsertAtCommit(ctx, in.steps), giveBackTx(ctx, in.caller.Tenant, in.why),
 		db.InsertAtCommit(ctx, in.messages), in.clarifiedTx(ctx), in.f.writeTx(ctx),
 		in.reversals.writeTx(ctx, in.caller.Tenant, in.now), recordTx(ctx, tx, in.record))

@@ -25,6 +25,8 @@ type entryWork struct {
 	told    []changes.Change
 	decided []*positivepay.Exception
 	own     *ownUse // of who decides
+	rows    rows    // the payments that requests are met with
+	asked   map[UID]*demand
 }
 
 // begin lets a payment that has come begin its life in a state.
@@ -156,7 +158,7 @@ func (w *entryWork) writeRowsTx(ctx context.Context, tx bun.Tx) error {
 	for uid, code := range w.why {
 		uids, codes = append(uids, int64(uid)), append(codes, code)
 	}
-	err := errors.Join(w.intake.writeTx(ctx, tx), positivepay.WriteTx(ctx, w.caller.Tenant, w.decided))
+	err := errors.Join(w.rows.writeTx(ctx), w.intake.writeTx(ctx, tx), positivepay.WriteTx(ctx, w.caller.Tenant, w.decided))
 	if err != nil || len(uids) == 0 {
 		return err
 	}
@@ -191,7 +193,26 @@ func (s *Service) entriesTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, locked []*Payment,
 ) (w *entryWork, err error) {
 	w = &entryWork{intake: s.intake(caller, now)}
-	if w.f, err = s.gatherTx(ctx, tx, caller.Tenant, wantedOfEntries(locked)); err == nil {
+	if w.asked, err = s.demandsOfTx(ctx, tx, caller.Tenant, locked); err != nil {
+		return nil, err
+	}
+	want := wantedOfEntries(locked)
+	for _, d := range w.asked {
+		want.orders(d.order(now), now)
+		want.created++
+	}
+	if len(w.asked) > 0 {
+		want = want.madeBy(now, caller)
+		b := db.TxBatch(tx)
+		ids := db.Queue(b, takingMessageIDs, len(w.asked)) // each may be refused
+		if err := b.Send(ctx); err != nil {
+			return nil, err
+		}
+		for _, id := range ids.Items {
+			w.ids = append(w.ids, id.ID)
+		}
+	}
+	if w.f, err = s.gatherTx(ctx, tx, caller.Tenant, want); err == nil {
 		w.f.by = caller
 	}
 	return w, err
@@ -209,8 +230,9 @@ func wantedOfEntries(all []*Payment) want {
 	return w
 }
 
-// PostEntries books the credits and debits of other banks over ACH that settle now, and returns how many it
-// took. One that cannot be booked goes back with the reason. It is for workers: any number may call it at a
+// PostEntries books the credits and debits of other banks over ACH that settle now, pays their requests that a
+// rule allows and whose day has come, and returns how many it took. One that cannot be booked goes back with
+// the reason, and a request is refused with it. It is for workers: any number may call it at a
 // time.
 func (s *Service) PostEntries(ctx context.Context) (taken int, err error) {
 	caller, now, err := s.worker(ctx)
@@ -229,6 +251,12 @@ func (s *Service) PostEntries(ctx context.Context) (taken int, err error) {
 					return err
 				}
 				for _, p := range locked {
+					if d := w.asked[p.UID]; d != nil {
+						if err := w.meetOrDecline(p, d); err != nil {
+							return fmt.Errorf("request %s: %w", p.UID, err)
+						}
+						continue
+					}
 					code, err := w.settleEntry(p, "settlePayment")
 					if err == nil && code != "" {
 						err = w.sendBack(p, code)
@@ -294,7 +322,12 @@ func (s *Service) expireTx(
 		if err := w.decide(e, positivepay.DefaultDecision, "expireException"); err != nil {
 			return 0, err
 		}
-		if err := w.sendBack(p, notWanted(e.SECCode)); err != nil {
+		if w.asked[p.UID] != nil {
+			err = w.lapse(p)
+		} else {
+			err = w.sendBack(p, notWanted(e.SECCode))
+		}
+		if err != nil {
 			return 0, err
 		}
 	}

@@ -31,8 +31,8 @@ type Ask struct {
 	Guaranteed bool `json:"guaranteedPayment,omitempty"`
 }
 
-// Request is what a request for payment says beside what every payment over a network says. No money moves by
-// it: the debtor pays by a credit of its own.
+// Request is what a request for payment says beside what every payment over a network says, be it ours or that
+// of another bank. No money moves by it: the debtor pays by a credit of its own.
 type Request struct {
 	bun.BaseModel `bun:"table:payment_requests,alias:pr" json:"-"`
 
@@ -56,6 +56,11 @@ func (r *Request) PaidBy() *UID {
 
 // Asks reports whether the payment is a request for payment, which moves no money itself.
 func (p *Payment) Asks() bool { return p.Collects() && (p.Rail == rails.FedNow || p.Rail == rails.RTP) }
+
+// Asked reports whether the payment is a request of another bank for one, which moves no money itself.
+func (p *Payment) Asked() bool {
+	return p.Incoming() && p.EntryType == rails.Debit && p.Rail != rails.ACH
+}
 
 // counts reports whether the payment counts against the limits of its customer.
 func (p *Payment) counts() bool { return p.Rail != rails.Book && !p.Asks() && p.State != Repair }

@@ -185,7 +185,7 @@ func (s *Service) returnTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		return Saved{}, err
 	}
 	switch {
-	case !p.Incoming():
+	case !p.Incoming(), p.Asked():
 		return Saved{}, ErrNotIncoming
 	case p.Rail == rails.ACH:
 		return s.returnEntryTx(ctx, tx, p, d)

@@ -100,11 +100,11 @@ var wordings = map[State]wording{
 	Scheduled:       {StatusFutureDated, NotPosted, "", "waits for its day; no money has moved"},
 	OnHold: {
 		StatusHold, NotPosted, "",
-		"a debit of another bank that no rule of positive pay allows: people decide; no money has moved",
+		"a debit of another bank, or its request for payment, that no rule of positive pay allows: people decide; no money has moved",
 	},
 	Validated: {
 		StatusValidated, NotPosted, "",
-		"an entry of another bank over ACH, which is booked when it settles; no money has moved",
+		"an entry of another bank over ACH, which is booked when it settles, or its request for payment, which is paid on its day; no money has moved",
 	},
 	Screening: {
 		StatusScreening, NotPosted, "",
@@ -149,9 +149,9 @@ var wordings = map[State]wording{
 	},
 	Rejected: {
 		StatusRejected, MemoFailure, "",
-		"refused by the network or the other bank; the money is on the account again, and the fee",
+		"refused by the network or the other bank; the money is on the account again, and the fee. A request that came in: refused here; no money has moved",
 	},
-	Expired: {StatusExpired, NotApplicable, "", "a request for payment that nobody has paid in time"},
+	Expired: {StatusExpired, NotApplicable, "", "a request for payment, ours or that of another bank, that nobody has paid in time"},
 	Invalid: {
 		StatusValidationFailure, MemoFailure, "",
 		"could not be carried out on its day, for the reason that `memoPostFailureReason` gives; no money has moved",
@@ -216,8 +216,8 @@ var nextStates = map[State][]State{
 		Queued, Cancelled,
 		Settled, Recalled, Returning, Returned, OnHold, Validated, // what came in
 	},
-	OnHold:           {Validated, Settled, Returned},
-	Validated:        {Settled, Returned},
+	OnHold:           {Validated, Settled, Returned, Rejected, Expired},
+	Validated:        {Settled, Returned, Rejected},
 	Queued:           {Queued, Sent, Expired, Cancelled}, // for a later day, where it has missed its file
 	Sent:             {Settled, Rejected, Returned, Expired},
 	Settled:          {Recalling, Recalled, Returning, Returned, ReversalAccepted},
@@ -246,7 +246,12 @@ var (
 	admitting   = states.Step[State]{From: []State{OnHold}, To: Validated, Else: ErrLate}
 	paying      = states.Step[State]{From: []State{OnHold, Validated}, To: Settled, Else: ErrLate}
 	sendingBack = states.Step[State]{From: []State{OnHold, Validated}, To: Returned, Else: ErrLate}
-	takingBack  = states.Step[State]{From: []State{Settled}, To: Returned, Else: ErrNotProcessed}
+	// of requests of other banks for payment
+	meeting = states.Step[State]{From: []State{OnHold, Validated}, To: Settled, Else: ErrLate}
+	denying = states.Step[State]{From: []State{OnHold, Validated}, To: Rejected, Else: ErrLate}
+	lapsing = states.Step[State]{From: []State{OnHold}, To: Expired, Else: ErrLate}
+
+	takingBack = states.Step[State]{From: []State{Settled}, To: Returned, Else: ErrNotProcessed}
 	// what the debtor's bank does not pay, or takes back after it had
 	uncollected = states.Step[State]{From: []State{Sent, Settled}, To: Returned, Else: ErrLate}
 	// what the other bank gives back of its own accord, be it after it had refused to

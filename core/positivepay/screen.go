@@ -1,7 +1,9 @@
 package positivepay
 
 import (
+	"bytes"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -28,6 +30,10 @@ type Screened struct {
 	IndividualID string
 	Amount       money.Amount
 	DebitDate    time.Time // on which it settles; midnight UTC
+	// of a request for payment: the hashes of the account that it is to be paid to (NumberColumn)
+	Numbers [][]byte
+	// no rule is asked, and people decide
+	Unruled bool
 }
 
 // Mismatch is the first test of positive pay that a debit fails (rest/CONTRACT.md, exceptions).
@@ -37,6 +43,8 @@ type Mismatch string
 const (
 	NoRule            Mismatch = "no rule"
 	CompanyMismatch   Mismatch = "company id mismatch"
+	BankMismatch      Mismatch = "beneficiary bank mismatch"    // of requests
+	AccountMismatch   Mismatch = "beneficiary account mismatch" // of requests
 	ClassMismatch     Mismatch = "SEC code mismatch"
 	IDMismatch        Mismatch = "individual id mismatch"
 	NotActive         Mismatch = "rule not active"
@@ -54,9 +62,11 @@ func (r *Rule) test(d *Screened, day time.Time) (passed int, fails Mismatch) {
 		fails  Mismatch
 	}{
 		{r.Account == d.Account && r.Type == d.Type && r.Currency == d.Amount.Currency, NoRule},
-		{r.ACHCompanyID == "" || r.ACHCompanyID == d.CompanyID, CompanyMismatch},
-		{r.SECCode == AllClasses || r.SECCode == NotApplicable || ident.Same(r.SECCode, d.Class), ClassMismatch},
-		{r.IndividualID == "" || ident.Same(r.IndividualID, d.IndividualID), IDMismatch},
+		{d.Type != ACH || r.ACHCompanyID == "" || r.ACHCompanyID == d.CompanyID, CompanyMismatch},
+		{d.Type == ACH || r.BeneficiaryBankID == "" || r.BeneficiaryBankID == d.BankID, BankMismatch},
+		{d.Type == ACH || r.pays(d.Numbers), AccountMismatch},
+		{d.Type != ACH || r.SECCode == AllClasses || r.SECCode == NotApplicable || ident.Same(r.SECCode, d.Class), ClassMismatch},
+		{d.Type != ACH || r.IndividualID == "" || ident.Same(r.IndividualID, d.IndividualID), IDMismatch},
 		{r.statedOn(day) == Active, NotActive},
 		{d.Amount.Minor == r.Minor || r.AmountType == Maximum && d.Amount.Minor < r.Minor, AmountMismatch},
 		{!r.UsedUp() && !r.usedIn(day), FrequencyExceeded},
@@ -67,6 +77,12 @@ func (r *Rule) test(d *Screened, day time.Time) (passed int, fails Mismatch) {
 		}
 	}
 	return len(tests), ""
+}
+
+// pays reports whether the rule is for the account that one of the hashes is of, or for any.
+func (r *Rule) pays(numbers [][]byte) bool {
+	return len(r.BeneficiaryNumber.Hash) == 0 ||
+		slices.ContainsFunc(numbers, func(hash []byte) bool { return bytes.Equal(hash, r.BeneficiaryNumber.Hash) })
 }
 
 // UsedUp reports whether the rule has allowed all debits that it may.
@@ -161,7 +177,11 @@ func ScreenTx(
 	used := map[*Rule]bool{}
 	for i, d := range debits {
 		e := newException(ids.Items[i].UID, by.Tenant, d, now)
-		rule, why := screen(rules, d, dayOf(now, by.Location()))
+		asked := rules
+		if d.Unruled {
+			asked = nil
+		}
+		rule, why := screen(asked, d, dayOf(now, by.Location()))
 		if e.ExpiresAt = until(d); rule != nil {
 			used[rule] = true
 			e.Rule, e.Status, e.DecidedAt = rule.UID, AutoMatched, &now

@@ -1,0 +1,332 @@
+package payments
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/ledger"
+	"bankgraph/core/money"
+	"bankgraph/core/positivepay"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
+	"bankgraph/core/rails/iso20022"
+	"bankgraph/db"
+)
+
+// A customer of another bank may ask one of ours to pay: by a request for payment over FedNow or RTP, or a
+// drawdown over Fedwire (rest/CONTRACT.md, incoming requests for payment). It is a payment of who is asked, and
+// moves no money: positive pay decides on it, or people, and it is met with a credit of its own.
+
+// demand is a request of another bank for payment.
+type demand struct {
+	*iso20022.PaymentRequest
+
+	payment *Payment
+	terms   *Request
+	until   time.Time             // people may decide before
+	rules   *positivepay.Screened // what positive pay is asked
+}
+
+// Why requests are refused, in the words of ISO 20022.
+const (
+	declinedByCustomer = "CUST"
+	declinedByBank     = "MS03"
+	uncovered          = "AM04"
+	tooLate            = "TM01"
+)
+
+// demand takes in a request: it waits for its day or for people, or is refused with the reason. Its network
+// hears which, but that a drawdown waits.
+func (in *intake) demand(a *answer) error {
+	return in.arrive(a, arrival{
+		refusal: func() string { return in.f.unpayable(in.s, a, in.now) },
+		take:    func() (*Payment, error) { return in.ask(a), nil },
+		code:    func(*Payment) iso20022.Code { return iso20022.AcceptedTechnical },
+		silent:  a.over == rails.Fedwire, from: a.request.DebtorAgent,
+		verdict: func(code, why string) func(iso20022.Group) iso20022.Message { return answerOf(a.request, code, why) },
+	})
+}
+
+// answerOf is the answer to a request: what becomes of it, by this code, or why it is refused.
+func answerOf(r *iso20022.PaymentRequest, code, why string) func(iso20022.Group) iso20022.Message {
+	return func(g iso20022.Group) iso20022.Message {
+		a := &iso20022.PaymentAnswer{
+			Group: g, Initiator: iso20022.Party{Name: cmp.Or(r.Debtor.Name, r.DebtorAgent)}, DebtorAgent: r.DebtorAgent,
+			CreditorAgent: r.CreditorAgent, RequestID: r.RequestID, Code: iso20022.Code(code),
+			Original: iso20022.Original{
+				MessageID: r.ID, Type: r.Type(), CreatedAt: r.CreatedAt, InstructionID: r.InstructionID,
+				EndToEndID: r.EndToEndID, UETR: r.UETR,
+			},
+		}
+		if why != "" {
+			a.Code, a.Reasons = iso20022.Rejected, []iso20022.Reason{{Code: why}}
+		}
+		return a
+	}
+}
+
+// unpayable returns why nobody here can be asked for a payment, as a reason of ISO 20022; "" if somebody can.
+func (f *facts) unpayable(s *Service, a *answer, now time.Time) string {
+	r := a.request
+	of := f.parties[f.numbered(s, r.Debtor.Account)]
+	switch {
+	case r.Amount.Minor > most[service("", a.over)]:
+		return "AM02"
+	case of == nil || r.DebtorAgent != of.BankID || of.SystemOfRecord != accounts.InternalCore || f.books.Of(of.Account) == nil:
+		return "AC03"
+	case of.Status == accounts.Closed:
+		return "AC04"
+	case of.Status != accounts.Active, !customers.InBusiness(of.CustomerStatus),
+		of.PartnerStatus != "" && !customers.InBusiness(of.PartnerStatus):
+		return "AC06"
+	case of.Currency != r.Amount.Currency:
+		return "AM03"
+	case !of.sends(a.over):
+		return "AG01"
+	case !r.ExpiresAt.IsZero() && !now.Before(r.ExpiresAt):
+		return tooLate
+	}
+	return ""
+}
+
+// ask makes a payment of a request. It has no state yet.
+func (in *intake) ask(a *answer) *Payment {
+	f, r := in.f, a.request
+	of := f.parties[f.numbered(in.s, r.Debtor.Account)]
+	today := calendar.Today(in.now)
+	on := later(r.ExecutionDate, today)
+	p := &Payment{
+		Tenant: f.tenant, UID: f.uids[0], Customer: of.Customer, Direction: In, EntryType: rails.Debit, Rail: a.over,
+		Minor: r.Amount.Minor, Currency: r.Amount.Currency, Date: on, ExternalReferenceID: r.EndToEndID, Notes: r.Remittance,
+		Channel: string(a.over), SenderAccount: of.Account, SenderName: of.Name,
+		ReceiverName: cmp.Or(r.Creditor.Name, r.CreditorAgent), SettlesAt: beginOf(&on, calendar.Zone()),
+		MakerClient: in.caller.Client, MakerLogin: in.caller.LoginID, CreatedAt: in.now, UpdatedAt: in.now,
+	}
+	if r.Early {
+		p.SettlesAt = &in.now
+	}
+	f.uids = f.uids[1:]
+	p.details = &Details{
+		Tenant: p.Tenant, Payment: p.UID, Address: r.Creditor.Address, BankID: r.CreditorAgent,
+		BankName: f.bankName(r.CreditorAgent), Remittance: r.Remittance, Reference: cut(r.EndToEndID, 35), UETR: r.UETR,
+	}
+	p.details.Number = in.s.keys.Seal(r.Creditor.Account, p.details.place())
+	d := &demand{PaymentRequest: r, payment: p, until: r.ExpiresAt}
+	d.terms = &Request{
+		Tenant: p.Tenant, Payment: p.UID, On: r.ExecutionDate, Modifiable: r.Modifiable, Early: r.Early, Guaranteed: r.Guaranteed,
+	}
+	if d.until.IsZero() {
+		d.until = lapses(a.over, on)
+	}
+	d.terms.Expires = ledger.Day(d.until.Add(-time.Second).In(calendar.Zone()))
+	kind := positivepay.Instant
+	if a.over == rails.Fedwire {
+		kind = positivepay.Fedwire
+	}
+	d.rules = &positivepay.Screened{
+		Payment: int64(p.UID), Customer: p.Customer, Account: p.SenderAccount, Type: kind, Name: p.ReceiverName,
+		BankID: r.CreditorAgent, BankName: p.details.BankName, Amount: p.Amount(), DebitDate: p.Date,
+		Numbers: in.s.keys.Hashes(int64(p.Tenant), positivepay.NumberColumn, r.Creditor.Account), Unruled: !of.PositivePay,
+	}
+	in.by[p.UID] = p
+	in.created, in.details, in.demands = append(in.created, p), append(in.details, p.details), append(in.demands, d)
+	return p
+}
+
+// lapses returns until when a request may be paid that does not say so: for as long as ours are over its
+// network, and a drawdown on its day.
+func lapses(over rails.Rail, on time.Time) time.Time {
+	last := on
+	switch over {
+	case rails.FedNow:
+		last = on.AddDate(1, 0, 0)
+	case rails.RTP:
+		last = on.AddDate(0, 0, 30)
+	}
+	after := last.AddDate(0, 0, 1)
+	return *beginOf(&after, calendar.Zone())
+}
+
+// demandsTx asks positive pay about the requests that have come, and writes what it says.
+func (in *intake) demandsTx(ctx context.Context, tx bun.Tx) error {
+	if len(in.demands) == 0 {
+		return nil
+	}
+	var asked []*positivepay.Screened
+	var terms []*Request
+	until := map[*positivepay.Screened]time.Time{}
+	for _, d := range in.demands {
+		asked, terms, until[d.rules] = append(asked, d.rules), append(terms, d.terms), d.until
+	}
+	exceptions, err := positivepay.ScreenTx(ctx, tx, in.caller, in.now, asked,
+		func(one *positivepay.Screened) time.Time { return until[one] })
+	if err != nil {
+		return err
+	}
+	for i, e := range exceptions {
+		p := in.demands[i].payment
+		to, reason := enteredWith(e)
+		in.steps = append(in.steps, p.enter(to, in.caller, in.now, reason))
+		in.record = append(in.record, changes.Change{
+			Action: "receivePayment", Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version, After: p,
+		}.Recorded(in.caller, ""), screenedDebit(e).Recorded(in.caller, ""))
+	}
+	in.terms, in.exceptions = terms, exceptions
+	return nil
+}
+
+// demandsOfTx reads the requests of other banks among payments that are locked.
+func (s *Service) demandsOfTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, locked []*Payment,
+) (map[UID]*demand, error) {
+	var of []UID
+	all := map[UID]*demand{}
+	for _, p := range locked {
+		if !p.Asked() {
+			continue
+		}
+		m, err := s.readTx(ctx, tx, p, requestKind, In)
+		if err != nil {
+			return nil, err
+		}
+		r, is := m.(*iso20022.PaymentRequest)
+		if !is {
+			return nil, errors.New("payment " + p.UID.String() + " has no request")
+		}
+		of, all[p.UID] = append(of, p.UID), &demand{PaymentRequest: r, payment: p}
+	}
+	if len(of) == 0 {
+		return nil, nil
+	}
+	b := db.TxBatch(tx)
+	found := db.Queue(b, readingRequests, tenant, of)
+	if err := b.Send(ctx); err != nil {
+		return nil, err
+	}
+	for _, terms := range found.Items {
+		all[terms.Payment].terms = terms
+	}
+	return all, nil
+}
+
+// amount returns what a debit, or a request, is paid by: all of it, or another amount where a request allows
+// that and somebody says so.
+func (d *demand) amount(p *Payment, accepted string) (money.Amount, error) {
+	if accepted == "" {
+		return p.Amount(), nil
+	}
+	wrong := func(problem fault.Problem, why string) (money.Amount, error) {
+		return money.Amount{}, fault.Field(positivepay.ExceptionObject, "acceptedAmount", problem, why)
+	}
+	amount, err := money.Parse(accepted, p.Currency)
+	switch {
+	case err != nil:
+		return wrong(fault.Malformed, "must be an amount of "+string(p.Currency))
+	case d == nil || !d.terms.Modifiable && amount != p.Amount():
+		return wrong(fault.Forbidden, "only a request for payment that allows it is paid by another amount: this is "+p.Amount().String())
+	case amount.Minor <= 0:
+		return wrong(fault.Min, "must be greater than 0")
+	case amount.Minor > p.Minor:
+		return wrong(fault.Max, "must not be above what is asked for, "+p.Amount().String())
+	}
+	return amount, nil
+}
+
+// order is the credit that meets a request: to who asks, over the network by which it asked, and on its day
+// unless it may be earlier.
+func (d *demand) order(now time.Time) *Order {
+	p, r := d.payment, d.PaymentRequest
+	o := &Order{
+		Sender: Party{UID: p.SenderAccount}, Amount: p.Amount().String(), Currency: string(p.Currency),
+		Speed: string(Instant), ExternalReferenceID: p.ExternalReferenceID, Notes: p.Notes, Channel: string(p.Rail),
+		Remittance: r.Remittance, Reference: cut(r.EndToEndID, 35), moves: true, over: p.Rail,
+		Receiver: Receiver{
+			Name: p.ReceiverName, Number: r.Creditor.Account, Type: "Deposit", SubType: "Checking", Address: r.Creditor.Address,
+			Bank: ReceiverBank{ID: r.CreditorAgent},
+		},
+	}
+	if p.Rail == rails.Fedwire {
+		o.Speed = string(Express)
+	}
+	if on, today := p.Date, calendar.Today(now); on.After(today) && !r.Early {
+		o.Date = on
+	}
+	return o
+}
+
+// meet makes the payment that a request asks for, by an amount. It is like every other one, with its fee and
+// limits, but that nobody has to approve it: somebody has, or a rule.
+func (w *entryWork) meet(p *Payment, d *demand, amount money.Amount) error {
+	o := d.order(w.now)
+	o.Amount = amount.String()
+	made, err := w.f.drawOrder(w.s, w.caller, o, w.now)
+	if err != nil {
+		return err
+	}
+	was := *p
+	to, err := meeting.Take(p.State)
+	if err != nil {
+		return err
+	}
+	in, err := w.f.start(made, w.caller, w.now, false)
+	if err != nil {
+		return err
+	}
+	if made.counts() {
+		w.f.limits.Take(made.planned())
+	}
+	w.rows.add(made, made.enter(in, w.caller, w.now, ""))
+	w.told = append(w.told, changes.Change{
+		Action: "payRequest", Object: "payment", UID: made.UID, Customer: int64(made.Customer), Version: made.Version, After: made,
+	})
+	w.enter(&was, p, to, "payRequest", "")
+	w.paid = append(w.paid, [2]UID{p.UID, made.UID})
+	return nil
+}
+
+// meetOrDecline pays a request that a rule allows, or refuses it if it cannot be paid.
+func (w *entryWork) meetOrDecline(p *Payment, d *demand) error {
+	err := w.meet(p, d, p.Amount())
+	if !isFault(err) {
+		return err
+	}
+	why := declinedByBank
+	if errors.Is(err, ledger.ErrUncovered) {
+		why = uncovered
+	}
+	return w.decline(p, d, why, err.Error())
+}
+
+// decline refuses a request, which its network hears. The detail is for people here.
+func (w *entryWork) decline(p *Payment, d *demand, why, detail string) error {
+	was := *p
+	to, err := denying.Take(p.State)
+	if err != nil {
+		return err
+	}
+	w.why[p.UID] = why
+	w.enter(&was, p, to, "declineRequest", because(why, detail))
+	w.reply(&Message{
+		Tenant: p.Tenant, Rail: p.Rail, Payment: p.UID, Code: string(iso20022.Rejected) + " " + why,
+	}, d.DebtorAgent, answerOf(d.PaymentRequest, "", why))
+	return nil
+}
+
+// lapse ends a request on which nobody has decided in time.
+func (w *entryWork) lapse(p *Payment) error {
+	was := *p
+	to, err := lapsing.Take(p.State)
+	if err == nil {
+		w.enter(&was, p, to, "expireRequest", "nobody has decided in time")
+	}
+	return err
+}
