@@ -170,6 +170,11 @@ func (s *sender) sent(t *testing.T) string {
 			for _, r := range read.Reasons {
 				text += " " + r.Code
 			}
+		case *iso20022.PaymentAnswer:
+			text += " " + string(read.Code)
+			for _, r := range read.Reasons {
+				text += " " + r.Code
+			}
 		case *iso20022.Return:
 			text += " " + read.Amount.String() + " " + read.Reason.Code
 		case *iso20022.Recall:

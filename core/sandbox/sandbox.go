@@ -43,11 +43,12 @@ type Service struct {
 	customers *customers.Service
 	clock     *clock.Service
 
-	pay    *changes.Operation[Credit, Played]
-	debit  *changes.Operation[Debit, Played]
-	recall *changes.Operation[Recall, Played]
-	ask    *changes.Operation[Inquiry, Played]
-	move   *changes.Operation[Move, clock.Reading]
+	pay     *changes.Operation[Credit, Played]
+	debit   *changes.Operation[Debit, Played]
+	request *changes.Operation[Request, Played]
+	recall  *changes.Operation[Recall, Played]
+	ask     *changes.Operation[Inquiry, Played]
+	move    *changes.Operation[Move, clock.Reading]
 }
 
 // New makes the service.
@@ -56,6 +57,7 @@ func New(d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service, 
 	s.move = changes.Declare(all, "moveClock", "clock", access.MoveClock, s.moveTx)
 	s.pay = changes.Declare(all, "playIncomingCredit", play, access.InitiatePayments, s.payTx)
 	s.debit = changes.Declare(all, "playIncomingDebit", play, access.InitiatePayments, s.debitTx)
+	s.request = changes.Declare(all, "playIncomingRequest", play, access.InitiatePayments, s.requestTx)
 	s.recall = changes.Declare(all, "playRecall", play, access.InitiatePayments, s.recallTx)
 	s.ask = changes.Declare(all, "playInformationRequest", play, access.InitiatePayments, s.askTx)
 	return s

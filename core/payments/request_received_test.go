@@ -1,0 +1,323 @@
+package payments_test
+
+import (
+	"errors"
+	"testing"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
+	"bankgraph/core/fault"
+	"bankgraph/core/ledger"
+	"bankgraph/core/payments"
+	"bankgraph/core/positivepay"
+	"bankgraph/core/rails"
+	"bankgraph/core/sandbox"
+	"bankgraph/core/seal"
+)
+
+// asks lets a customer of another bank ask the account for a payment, and takes it in. It returns the request;
+// 0 if none was taken.
+func (s *sender) asks(t *testing.T, over rails.Rail, edits ...func(*sandbox.Request)) payments.UID {
+	t.Helper()
+	d := sandbox.Request{
+		Account: s.from.UID, Amount: "25.00", Rail: string(over), CreditorName: "Harbor Chandlery", CreditorNumber: "5550007777",
+		CreditorBank: theirs, Reference: "INV-77", Notes: "Ropes",
+	}
+	for _, edit := range edits {
+		edit(&d)
+	}
+	before := s.newest(t)
+	if _, err := s.Sandbox.PlayRequest(s.Staff(), d, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.run(t)
+	if uid := s.newest(t); uid != before {
+		return uid
+	}
+	return 0
+}
+
+// met returns the payment by which a request was met, and fails the test if there is none.
+func (s *sender) met(t *testing.T, request payments.UID) *payments.Shown {
+	t.Helper()
+	r := s.requestOf(t, request)
+	if r == nil || r.Credit == 0 {
+		t.Fatalf("request %s has no payment: %+v", request, r)
+	}
+	return s.shows(t, r.Credit)
+}
+
+var requesting = []rails.Rail{rails.FedNow, rails.RTP, rails.Fedwire}
+
+// A request moves nothing. Whoever approves it makes a payment to who asks, over the same network and with the
+// reference by which that knows it.
+func TestARequestOfAnotherBankIsPaidWhenPeopleApproveIt(t *testing.T) {
+	t.Parallel()
+	for _, over := range requesting {
+		t.Run(string(over), func(t *testing.T) {
+			t.Parallel()
+			s := newDebtor(t)
+			uid := s.asks(t, over)
+			p := s.shows(t, uid)
+			if p.State != payments.OnHold || p.Direction != payments.In || p.EntryType != rails.Debit || p.Rail != over ||
+				p.SenderAccount != s.from.UID || p.ReceiverName != "Harbor Chandlery" || p.MemoPost() != payments.NotApplicable ||
+				p.ExternalReferenceID != "INV-77" || p.Receiver.BankID != theirs || p.Receiver.Last4 != "7777" {
+				t.Errorf("%+v", p)
+			}
+			s.is(t, uid, positivepay.DecisionPending, positivepay.NoRule)
+			s.has(t, 100_000_00, 0)
+			s.Prove()
+			if err := s.approve(s.Checker(), uid); err != nil {
+				t.Fatal(err)
+			}
+			made := s.met(t, uid)
+			if made.Direction != payments.Out || made.Rail != over || made.Minor != 25_00 || made.ReceiverName != "Harbor Chandlery" ||
+				made.Receiver.Last4 != "7777" || made.Receiver.BankID != theirs || made.MakerLogin != "checker" {
+				t.Errorf("%+v", made)
+			}
+			s.Prove()
+			s.run(t)
+			s.run(t)
+			s.lived(t, uid, "HOLD SETTLED")
+			s.lived(t, made.UID, "QUEUED SENT SETTLED")
+			s.has(t, 99_975_00, 0)
+			s.is(t, uid, positivepay.Approved, positivepay.NoRule)
+			sent := s.sent(t)
+			if want := map[rails.Rail]string{rails.Fedwire: "pacs.008"}[over]; want == "" && sent != "pain.014 ACTC, pacs.008" ||
+				want != "" && sent != want {
+				t.Error(sent)
+			}
+			if err := s.approve(s.Checker(), uid); !errors.Is(err, positivepay.ErrExceptionDecided) {
+				t.Errorf("paid twice: %v", err)
+			}
+			if _, err := s.back(uid, wholly(over)); !errors.Is(err, payments.ErrNotIncoming) {
+				t.Errorf("given back: %v", err)
+			}
+		})
+	}
+}
+
+func TestARequestThatPeopleRejectIsAnswered(t *testing.T) {
+	t.Parallel()
+	for over, told := range map[rails.Rail]string{
+		rails.FedNow: "pain.014 ACTC, pain.014 RJCT CUST", rails.RTP: "pain.014 ACTC, pain.014 RJCT CUST",
+		rails.Fedwire: "pain.014 RJCT CUST",
+	} {
+		t.Run(string(over), func(t *testing.T) {
+			t.Parallel()
+			s := newDebtor(t)
+			uid := s.asks(t, over)
+			if err := s.reject(s.Checker(), uid); err != nil {
+				t.Fatal(err)
+			}
+			s.run(t)
+			s.lived(t, uid, "HOLD REJECTED")
+			s.is(t, uid, positivepay.Declined, positivepay.NoRule)
+			if got := s.sent(t); got != told {
+				t.Errorf("told %q, want %q", got, told)
+			}
+			if p := s.shows(t, uid); p.Reason != "CUST: the customer asked for it" {
+				t.Error(p.Reason)
+			}
+			s.has(t, 100_000_00, 0)
+		})
+	}
+}
+
+// requestRule makes a rule that allows the request of asks.
+func (s *sender) requestRule(kind positivepay.Type, edits ...func(*positivepay.Rule)) {
+	all := append([]func(*positivepay.Rule){func(r *positivepay.Rule) {
+		r.Type, r.ACHCompanyID, r.BeneficiaryBankID, r.Minor = kind, "", theirs, 25_00
+		r.BeneficiaryNumber = s.Keys.Seal("5550007777", seal.Place{
+			Tenant: int64(s.Tenant), Column: positivepay.NumberColumn, Row: int64(r.UID),
+		})
+	}}, edits...)
+	s.rule(all...)
+}
+
+func TestARequestThatARuleAllowsIsPaidOnItsDay(t *testing.T) {
+	t.Parallel()
+	for _, over := range requesting {
+		kind := positivepay.Instant
+		if over == rails.Fedwire {
+			kind = positivepay.Fedwire
+		}
+		t.Run(string(over), func(t *testing.T) {
+			t.Parallel()
+			s := newDebtor(t, positive)
+			s.requestRule(kind)
+			uid := s.asks(t, over, func(d *sandbox.Request) { d.On = day(1) })
+			s.lived(t, uid, "VALIDATED")
+			s.is(t, uid, positivepay.AutoMatched, "")
+			s.until(t, "2026-11-18 23:59")
+			s.has(t, 100_000_00, 0)
+			s.until(t, "2026-11-19 10:00")
+			s.run(t)
+			s.run(t)
+			s.lived(t, uid, "VALIDATED SETTLED")
+			s.has(t, 99_975_00, 0)
+			if made := s.met(t, uid); made.Rail != over || made.State != payments.Settled {
+				t.Errorf("%+v", made.Payment)
+			}
+		})
+	}
+}
+
+// The first test that a request fails is the reason why people decide on it.
+func TestARequestIsHeldUnlessARuleAllowsIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		edits []func(*accounts.Account)
+		rule  func(*positivepay.Rule)
+		asks  func(*sandbox.Request)
+		want  positivepay.Mismatch
+	}{
+		"an account without positive pay": {rule: func(*positivepay.Rule) {}, want: positivepay.NoRule},
+		"a rule of ACH": {
+			edits: []func(*accounts.Account){positive}, rule: func(r *positivepay.Rule) { r.Type = positivepay.ACH }, want: positivepay.NoRule,
+		},
+		"another bank": {
+			edits: []func(*accounts.Account){positive}, rule: func(r *positivepay.Rule) { r.BeneficiaryBankID = "021000021" },
+			want: positivepay.BankMismatch,
+		},
+		"another account": {
+			edits: []func(*accounts.Account){positive}, rule: func(*positivepay.Rule) {},
+			asks: func(d *sandbox.Request) { d.CreditorNumber = "5550007778" }, want: positivepay.AccountMismatch,
+		},
+		"more than the rule's": {
+			edits: []func(*accounts.Account){positive}, rule: func(*positivepay.Rule) {},
+			asks: func(d *sandbox.Request) { d.Amount = "25.01" }, want: positivepay.AmountMismatch,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newDebtor(t, c.edits...)
+			s.requestRule(positivepay.Instant, c.rule)
+			if c.asks == nil {
+				c.asks = func(*sandbox.Request) {}
+			}
+			uid := s.asks(t, rails.RTP, c.asks)
+			s.is(t, uid, positivepay.DecisionPending, c.want)
+		})
+	}
+}
+
+// What cannot be paid is refused where a rule decides, and goes on waiting where people do.
+func TestARequestThatCannotBePaid(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t, positive)
+	s.requestRule(positivepay.Instant, func(r *positivepay.Rule) { r.Minor = 9_000_000_00 })
+	uid := s.asks(t, rails.RTP, func(d *sandbox.Request) { d.Amount = "200000.00" })
+	s.run(t)
+	s.lived(t, uid, "VALIDATED REJECTED")
+	if got := s.sent(t); got != "pain.014 ACTC, pain.014 RJCT AM04" {
+		t.Error(got)
+	}
+	s = newDebtor(t)
+	uid = s.asks(t, rails.RTP, func(d *sandbox.Request) { d.Amount = "200000.00" })
+	if err := s.approve(s.Checker(), uid); !errors.Is(err, ledger.ErrUncovered) {
+		t.Error(err)
+	}
+	s.is(t, uid, positivepay.DecisionPending, positivepay.NoRule)
+	s.lived(t, uid, "HOLD")
+}
+
+func TestARequestThatNobodyDecidesOnLapses(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t)
+	uid := s.asks(t, rails.FedNow, func(d *sandbox.Request) { d.Expires = day(2) })
+	s.until(t, "2026-11-20 23:58")
+	s.lived(t, uid, "HOLD")
+	s.until(t, "2026-11-21 00:01")
+	s.run(t)
+	s.lived(t, uid, "HOLD EXPIRED")
+	s.is(t, uid, positivepay.DefaultDecision, positivepay.NoRule)
+	if err := s.approve(s.Checker(), uid); !errors.Is(err, positivepay.ErrExceptionDecided) {
+		t.Error(err)
+	}
+}
+
+func TestAnotherAmountIsPaidWhereTheRequestAllowsIt(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t)
+	accept := func(uid payments.UID, amount string) error {
+		_, err := s.Payments.ApproveException(s.Checker(), uid, payments.DecisionDraft{AcceptedAmount: amount}, changes.RequestOptions{})
+		return err
+	}
+	fixed := s.asks(t, rails.RTP)
+	open := s.asks(t, rails.RTP, func(d *sandbox.Request) { d.Modifiable = true })
+	if !s.requestOf(t, open).Modifiable || s.requestOf(t, fixed).Modifiable {
+		t.Error("the terms of the requests")
+	}
+	for amount, of := range map[string]payments.UID{"20.00": fixed, "25.01": open, "0": open, "x": open, "1.001": open} {
+		if f, is := fault.Of(accept(of, amount)); !is || f.Field != "acceptedAmount" {
+			t.Errorf("%s: %v", amount, f)
+		}
+	}
+	if err := accept(open, "20.00"); err != nil {
+		t.Fatal(err)
+	}
+	if made := s.met(t, open); made.Minor != 20_00 {
+		t.Errorf("%+v", made.Payment)
+	}
+	if err := accept(fixed, "25.00"); err != nil {
+		t.Fatal(err)
+	}
+	s.run(t)
+	s.run(t)
+	s.has(t, 99_955_00, 0)
+	s.Prove()
+}
+
+func TestARequestThatCannotBeTakenIsRefusedWithTheReason(t *testing.T) {
+	t.Parallel()
+	for code, statement := range map[string]string{
+		"AC04": `UPDATE accounts SET status = 'Closed' WHERE tenant = ?`,
+		"AC06": `UPDATE accounts SET status = 'Suspended' WHERE tenant = ?`,
+		"AG01": `UPDATE accounts SET rtp_send = false WHERE tenant = ?`,
+	} {
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			s := newDebtor(t)
+			s.Exec(statement, s.Tenant)
+			if uid := s.asks(t, rails.RTP); uid != 0 {
+				t.Error("taken", uid)
+			}
+			if got := s.sent(t); got != "pain.014 RJCT "+code {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// A payment that meets a request keeps to limits, and to the lists of names.
+func TestWhatMeetsARequestIsAPaymentLikeOthers(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t)
+	s.lists(t, "Harbor Chandlery")
+	uid := s.asks(t, rails.FedNow)
+	if err := s.approve(s.Checker(), uid); err != nil {
+		t.Fatal(err)
+	}
+	made := s.met(t, uid)
+	s.inScreening(t, made.UID)
+	if _, err := s.Payments.ReleaseScreened(s.Checker(), made.UID, because); !errors.Is(err, changes.ErrOwn) {
+		t.Errorf("who approved the request releases its payment: %v", err)
+	}
+	s.lived(t, made.UID, "SCREENING")
+	early := s.asks(t, rails.FedNow, func(d *sandbox.Request) { d.CreditorName, d.On, d.Early = "Old Mill", day(5), true })
+	late := s.asks(t, rails.FedNow, func(d *sandbox.Request) { d.CreditorName, d.On = "Old Mill", day(5) })
+	for _, of := range []payments.UID{early, late} {
+		if err := s.approve(s.Checker(), of); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.met(t, early).State; got != payments.Queued {
+		t.Error(got)
+	}
+	if got := s.met(t, late); got.State != payments.Scheduled || !got.Date.Equal(day(5)) {
+		t.Errorf("%+v", got.Payment)
+	}
+	s.Prove()
+}
+
