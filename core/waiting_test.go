@@ -29,7 +29,7 @@ var prompt = map[string]bool{
 	"suspendPositivePayRule": true, "deletePositivePayRule": true,
 	// these change nothing of where a webhook leads, and of what it is told
 	"enableWebhook": true, "rotateWebhookSecret": true, "replayWebhook": true, "testWebhook": true,
-	"resendWebhookDelivery": true, "playIncomingCredit": true, "playIncomingDebit": true, "playRecall": true,
+	"resendWebhookDelivery": true, "playIncomingCredit": true, "playIncomingDebit": true, "playIncomingRequest": true, "playRecall": true,
 	"playInformationRequest": true, "requestInformation": true,
 	"approveException": true, "rejectException": true, "decideExceptions": true,
 	"releaseScreenedPayment": true, "rejectScreenedPayment": true,

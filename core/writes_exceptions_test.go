@@ -7,6 +7,7 @@ import (
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/payments"
+	"bankgraph/core/rails"
 	"bankgraph/core/sandbox"
 )
 
@@ -23,14 +24,35 @@ func debited(b *coretest.Bank, of *customers.Customer) payments.UID {
 	if _, err := playIncomingDebit(b, account.UID)(b.Staff(), ""); err != nil {
 		panic(err)
 	}
+	return broughtIn(b, account)
+}
+
+// broughtIn takes in what other banks have sent, and returns the payment of which an account is to pay.
+func broughtIn(b *coretest.Bank, of *accounts.Account) (uid payments.UID) {
 	work(b)
-	var uid payments.UID
-	err := b.DB.NewRaw(`SELECT uid FROM payments WHERE tenant = ? AND sender_account = ?`, b.Tenant, account.UID).
+	err := b.DB.NewRaw(`SELECT uid FROM payments WHERE tenant = ? AND sender_account = ?`, b.Tenant, of.UID).
 		Scan(context.Background(), &uid)
 	if err != nil {
 		panic(err)
 	}
 	return uid
+}
+
+func playIncomingRequest(b *coretest.Bank, of accounts.UID) write {
+	draft := sandbox.Request{Account: of, Amount: "25", Rail: string(rails.RTP), CreditorBank: "611590103"}
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Sandbox.PlayRequest(ctx, draft, with(key)))
+	}
+}
+
+// demanded plays a request of another bank to an account of this customer.
+func demanded(b *coretest.Bank, of *customers.Customer) payments.UID {
+	b.Directory()
+	account := b.Account(of, coretest.Holding(1000_00, 0), coretest.Sends)
+	if _, err := playIncomingRequest(b, account.UID)(b.Staff(), ""); err != nil {
+		panic(err)
+	}
+	return broughtIn(b, account)
 }
 
 func approveException(b *coretest.Bank, of payments.UID) write {

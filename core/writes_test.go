@@ -601,6 +601,15 @@ var writes = []struct {
 	{name: "playIncomingDebit", on: func(b *coretest.Bank) write {
 		return playIncomingDebit(b, b.Account(b.Customer(), coretest.Sends).UID)
 	}},
+	{name: "playIncomingRequest", on: func(b *coretest.Bank) write {
+		return playIncomingRequest(b, b.Account(b.Customer(), coretest.Sends).UID)
+	}},
+	{name: "approveException, of a request", on: func(b *coretest.Bank) write {
+		return approveException(b, demanded(b, b.Customer()))
+	}},
+	{name: "rejectException, of a request", on: func(b *coretest.Bank) write {
+		return rejectException(b, demanded(b, b.Customer()))
+	}},
 	{name: "approveException", on: func(b *coretest.Bank) write { return approveException(b, debited(b, b.Customer())) }},
 	{name: "rejectException", on: func(b *coretest.Bank) write { return rejectException(b, debited(b, b.Customer())) }},
 	{name: "rejectException, of nothing", refused: positivepay.ErrNoException, on: func(b *coretest.Bank) write {

@@ -67,7 +67,7 @@ func queueExceptions(
 func (m mutations) ApprovePositivePayException(
 	ctx context.Context, in model.ExceptionDecision,
 ) (*model.PositivePayExceptionPayload, error) {
-	done, err := m.core.Payments.ApproveException(ctx, in.Payment, payments.DecisionDraft{}, in.RequestOptions)
+	done, err := m.core.Payments.ApproveException(ctx, in.Payment, in.DecisionDraft, in.RequestOptions)
 	return exceptionKind.payload(ctx, done.Result.UID, done.Receipt, err)
 }
 

@@ -15,7 +15,7 @@ func init() {
 		fields: map[string]string{
 			"accountUID": "account", "paymentAmount": "amount", "paymentCurrency": "currency", "deliveryMethod": "rail",
 			"senderAccountNumber": "senderNumber", "paymentNotes": "notes", "achCompanyID": "achCompanyId",
-			"transactionIdNumber": "individualId", "reversalCode": "code", "reversalNotes": "notes",
+			"transactionIdNumber": "individualId", "creditorAccountNumber": "creditorNumber", "reversalCode": "code", "reversalNotes": "notes",
 		},
 	}
 	subjects["sandbox"] = subject{codes: subjects["play"].codes}
@@ -28,6 +28,11 @@ func (m mutations) PlayIncomingCredit(ctx context.Context, in model.IncomingCred
 
 func (m mutations) PlayIncomingDebit(ctx context.Context, in model.IncomingDebit) (*model.PlayPayload, error) {
 	return played(m.core.Sandbox.PlayDebit(ctx, in.Debit, in.RequestOptions))
+}
+
+func (m mutations) PlayIncomingRequest(ctx context.Context, in model.IncomingRequest) (*model.PlayPayload, error) {
+	in.Request.Rail = string(in.Rail)
+	return played(m.core.Sandbox.PlayRequest(ctx, in.Request, in.RequestOptions))
 }
 
 func (m mutations) PlayRecall(ctx context.Context, in model.IncomingRecall) (*model.PlayPayload, error) {

@@ -23,6 +23,11 @@ func init() {
 			companyBankId: "611090001", secCode: "PPD", individualId: "METER-7", description: "WATER", paymentDate: "2026-11-23",
 			accountNumber: "440055551"`, accountOf(activeOf(c), 0))
 	}, said}
+	mutations["playIncomingRequest"] = tried{access.InitiatePayments, func(c customers.UID) string {
+		return fmt.Sprintf(`account: "%s", amount: "12.50", rail: FEDNOW, creditorName: "Harbor Chandlery", creditorNumber: "440055551",
+			creditorBankId: "611090001", externalReferenceId: "INV-77", notes: "Ropes", requestedExecutionDate: "2026-11-23",
+			expiryDate: "2026-11-30", amountModificationAllowed: true, earlyPayment: false`, accountOf(activeOf(c), 0))
+	}, said}
 	mutations["playRecall"] = tried{access.InitiatePayments, func(c customers.UID) string {
 		return fmt.Sprintf(`payment: "%s", code: "DUPL", notes: "Paid twice"`, overNetwork(c, cameIn))
 	}, said}
@@ -91,6 +96,8 @@ func TestOtherBanksArePlayed(t *testing.T) {
 		fmt.Sprintf(`mutation { playIncomingDebit(input: {account: "%s", amount: "7", companyName: "A name that is too long"}) { rail } }`,
 			p.from.UID): "INVALID VALIDATION_ERROR companyName",
 		`mutation { playIncomingDebit(input: {account: "7", amount: "7"}) { rail } }`: "NOT_FOUND SANDBOX001 account",
+		fmt.Sprintf(`mutation { playIncomingRequest(input: {account: "%s", amount: "7", rail: FEDWIRE, earlyPayment: true}) { rail } }`,
+			p.from.UID): "INVALID VALIDATION_ERROR earlyPayment",
 	} {
 		if data, errors := p.asks(t, staff, document); len(errors) != 1 || errors[0] != want {
 			t.Errorf("%s\n%s %v, want %s", document, data, errors, want)

@@ -58,6 +58,24 @@ func (a *api) playIncomingDebit(r *http.Request) (answer, error) {
 	return done(http.StatusOK, out.Receipt, playedOf(out.Result)), err
 }
 
+func (a *api) playIncomingRequest(r *http.Request) (answer, error) {
+	q := readBody(r)
+	f, options := q.fields(), q.options()
+	draft := sandbox.Request{
+		Account: orZero(idIn(f, accounts.ParseUID, "accountUID")), Amount: f.number("paymentAmount").Value,
+		Rail: f.text("deliveryMethod").Value, CreditorName: f.text("creditorName").Value,
+		CreditorNumber: f.number("creditorAccountNumber").Value, CreditorBank: f.number("creditorBankId").Value,
+		Reference: f.text("externalReferenceId").Value, Notes: f.text("paymentNotes").Value,
+		On: orZero(wordIn(f, date, "requestedExecutionDate")), Expires: orZero(wordIn(f, date, "expiryDate")),
+		Modifiable: f.flag("amountModificationAllowed").Value, Early: f.flag("earlyPayment").Value,
+	}
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Sandbox.PlayRequest(r.Context(), draft, options)
+	return done(http.StatusOK, out.Receipt, playedOf(out.Result)), err
+}
+
 func (a *api) playRecall(r *http.Request) (answer, error) {
 	q := readBody(r)
 	uid, options, f := inPath(q, "paymentUID", payments.ParseUID), q.options(), q.fields()

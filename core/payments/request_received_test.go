@@ -320,4 +320,3 @@ func TestWhatMeetsARequestIsAPaymentLikeOthers(t *testing.T) {
 	}
 	s.Prove()
 }
-

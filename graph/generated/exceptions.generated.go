@@ -1277,7 +1277,7 @@ func unmarshalInputApprovePositivePayExceptionInput(ctx context.Context, ec *exe
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"payment", "version", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"payment", "acceptedAmount", "version", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1291,6 +1291,13 @@ func unmarshalInputApprovePositivePayExceptionInput(ctx context.Context, ec *exe
 				return it, err
 			}
 			it.Payment = data
+		case "acceptedAmount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("acceptedAmount"))
+			data, err := unmarshalOAmount2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AcceptedAmount = data
 		case "version":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
 			data, err := unmarshalOInt2int32(ctx, ec, v)

@@ -145,6 +145,9 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.IncomingDebit](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputPlayIncomingDebitInput(ctx, nil, v)
 	},
+	reflect.TypeFor[model.IncomingRequest](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputPlayIncomingRequestInput(ctx, nil, v)
+	},
 	reflect.TypeFor[model.IncomingInquiry](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputPlayInformationRequestInput(ctx, nil, v)
 	},
@@ -338,6 +341,9 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	},
 	"PlayIncomingDebitInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputPlayIncomingDebitInput(ctx, nil, v)
+	},
+	"PlayIncomingRequestInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputPlayIncomingRequestInput(ctx, nil, v)
 	},
 	"PlayInformationRequestInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputPlayInformationRequestInput(ctx, nil, v)

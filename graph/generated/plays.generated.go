@@ -163,6 +163,75 @@ func fieldContext_PlayIncomingDebitPayload_replayed(_ context.Context, ec *execu
 	return graphql.NewScalarFieldContext("PlayIncomingDebitPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
+func _PlayIncomingRequestPayload_messageId(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.PlayPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PlayIncomingRequestPayload_messageId(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MessageID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PlayIncomingRequestPayload_messageId(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PlayIncomingRequestPayload", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PlayIncomingRequestPayload_rail(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.PlayPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PlayIncomingRequestPayload_rail(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Rail, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v rails.Rail) graphql.Marshaler {
+			return marshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRail(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PlayIncomingRequestPayload_rail(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PlayIncomingRequestPayload", field, false, false, errors.New("field of type PaymentRail does not have child fields"))
+}
+
+func _PlayIncomingRequestPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.PlayPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PlayIncomingRequestPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PlayIncomingRequestPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PlayIncomingRequestPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func _PlayRecallPayload_messageId(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.PlayPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -492,6 +561,127 @@ func unmarshalInputPlayIncomingDebitInput(ctx context.Context, ec *executionCont
 	return it, nil
 }
 
+func unmarshalInputPlayIncomingRequestInput(ctx context.Context, ec *executionContext, obj any) (model.IncomingRequest, error) {
+	var it model.IncomingRequest
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"account", "amount", "rail", "creditorName", "creditorNumber", "creditorBankId", "externalReferenceId", "notes", "requestedExecutionDate", "expiryDate", "amountModificationAllowed", "earlyPayment", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "account":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("account"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋaccountsᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Account = data
+		case "amount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amount"))
+			data, err := unmarshalNAmount2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Amount = data
+		case "rail":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rail"))
+			data, err := unmarshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRail(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Rail = data
+		case "creditorName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("creditorName"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreditorName = data
+		case "creditorNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("creditorNumber"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreditorNumber = data
+		case "creditorBankId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("creditorBankId"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreditorBank = data
+		case "externalReferenceId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("externalReferenceId"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reference = data
+		case "notes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notes"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Notes = data
+		case "requestedExecutionDate":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("requestedExecutionDate"))
+			data, err := unmarshalODate2timeᚐTime(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.On = data
+		case "expiryDate":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiryDate"))
+			data, err := unmarshalODate2timeᚐTime(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Expires = data
+		case "amountModificationAllowed":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountModificationAllowed"))
+			data, err := unmarshalOBoolean2bool(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Modifiable = data
+		case "earlyPayment":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("earlyPayment"))
+			data, err := unmarshalOBoolean2bool(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Early = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func unmarshalInputPlayRecallInput(ctx context.Context, ec *executionContext, obj any) (model.IncomingRecall, error) {
 	var it model.IncomingRecall
 	if obj == nil {
@@ -654,6 +844,54 @@ func _PlayIncomingDebitPayload(ctx context.Context, ec *executionContext, sel as
 	return out
 }
 
+var playIncomingRequestPayloadImplementors = []string{"PlayIncomingRequestPayload"}
+
+func _PlayIncomingRequestPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.PlayPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, playIncomingRequestPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PlayIncomingRequestPayload")
+		case "messageId":
+			out.Values[i] = _PlayIncomingRequestPayload_messageId(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "rail":
+			out.Values[i] = _PlayIncomingRequestPayload_rail(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _PlayIncomingRequestPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var playRecallPayloadImplementors = []string{"PlayRecallPayload"}
 
 func _PlayRecallPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.PlayPayload) graphql.Marshaler {
@@ -716,6 +954,11 @@ func unmarshalNPlayIncomingDebitInput2bankgraphᚋgraphᚋmodelᚐIncomingDebit(
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func unmarshalNPlayIncomingRequestInput2bankgraphᚋgraphᚋmodelᚐIncomingRequest(ctx context.Context, ec *executionContext, v any) (model.IncomingRequest, error) {
+	res, err := unmarshalInputPlayIncomingRequestInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func unmarshalNPlayRecallInput2bankgraphᚋgraphᚋmodelᚐIncomingRecall(ctx context.Context, ec *executionContext, v any) (model.IncomingRecall, error) {
 	res, err := unmarshalInputPlayRecallInput(ctx, ec, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -733,6 +976,13 @@ func marshalOPlayIncomingDebitPayload2ᚖbankgraphᚋgraphᚋmodelᚐPlayPayload
 		return graphql.Null
 	}
 	return _PlayIncomingDebitPayload(ctx, ec, sel, v)
+}
+
+func marshalOPlayIncomingRequestPayload2ᚖbankgraphᚋgraphᚋmodelᚐPlayPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.PlayPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _PlayIncomingRequestPayload(ctx, ec, sel, v)
 }
 
 func marshalOPlayRecallPayload2ᚖbankgraphᚋgraphᚋmodelᚐPlayPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.PlayPayload) graphql.Marshaler {

@@ -164,6 +164,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputPlaceHoldInput,
 		unmarshalInputPlayIncomingCreditInput,
 		unmarshalInputPlayIncomingDebitInput,
+		unmarshalInputPlayIncomingRequestInput,
 		unmarshalInputPlayInformationRequestInput,
 		unmarshalInputPlayRecallInput,
 		unmarshalInputPositivePayExceptionFilter,
@@ -2669,8 +2670,10 @@ extend type Mutation {
 
 "Which debit to pay."
 input ApprovePositivePayExceptionInput {
-  "The number of the payment that the debit is (REST: paymentId)."
+  "The number of the payment that the debit, or the request, is (REST: paymentId)."
   payment: UID!
+  "Another amount that is paid, not above what is asked for; only of a request for payment that allows it."
+  acceptedAmount: Amount
   "The exception's version that was read. If it has another one now, the decision is refused."
   version: Int
   "The reason, for the record."
@@ -4230,9 +4233,9 @@ enum PaymentStatus {
   REVERSAL_PARTIALLY_ACCEPTED
   "Was asked back in vain."
   REVERSAL_REJECTED
-  "The network or the other bank refused it. The money is on the account again, with the fee. Of a request for payment: the debtor will not pay."
+  "The network or the other bank refused it. The money is on the account again, with the fee. Of a request for payment: the debtor will not pay, or of one that came in, nobody here."
   REJECTED
-  "A request for payment that the debtor has not paid in time."
+  "A request for payment, ours or that of another bank, that nobody has paid in time."
   EXPIRED
   "Given back after it had settled: by the other bank, or to it if it came in. Of a debit: not paid by the debtor's bank, or taken back."
   RETURNED
@@ -4354,9 +4357,9 @@ type Payment implements Node {
   details: PaymentDetails
   "What it says as an entry of ACH; null over other networks, and for callers that do not see who pays."
   achEntry: ACHEntry
-  "What it says as a request for payment; null for others, and for callers that do not see whose it is."
+  "What it says as a request for payment, ours or that of another bank; null for others, and for callers that do not see whose it is."
   request: PaymentRequest
-  "When it settles, as far as its network says nothing: over ACH; or when a request for payment expires. Null for others, and until it is sent."
+  "When it settles, as far as its network says nothing: over ACH; or when a request for payment expires; of one that came in, when it may be paid at the earliest. Null for others, and until it is sent."
   settlesAt: DateTime
   "Its messages to and from its network, from the first on; none for callers that do not see who pays."
   messages: [PaymentMessage!]!
@@ -4458,7 +4461,7 @@ type PaymentRequest {
   earlyPayment: Boolean!
   "Whether its bank is asked to guarantee a payment that it schedules."
   guaranteedPayment: Boolean!
-  "The number of the payment by which it has paid; null before."
+  "The number of the payment by which it has paid, or is to; null before."
   paidBy: UID
 }
 
@@ -4916,6 +4919,8 @@ type PaymentEdge {
   playIncomingCredit("What is paid." input: PlayIncomingCreditInput!): PlayIncomingCreditPayload
   "Lets a company at another bank debit an account over ACH, in a sandbox bank. What comes of it shows within a second or two: positive pay may hold it, and it may go back."
   playIncomingDebit("What is debited." input: PlayIncomingDebitInput!): PlayIncomingDebitPayload
+  "Lets a customer of another bank ask an account for a payment, in a sandbox bank: by a request for payment over FedNow or RTP, or a drawdown over Fedwire. What comes of it shows within a second or two: a rule of positive pay pays it, or people decide."
+  playIncomingRequest("What is asked for." input: PlayIncomingRequestInput!): PlayIncomingRequestPayload
   "Lets the bank that sent a payment ask for its money back, in a sandbox bank."
   playRecall("Which payment." input: PlayRecallInput!): PlayRecallPayload
 }
@@ -5024,6 +5029,48 @@ input PlayRecallInput {
 
 "The answer to playRecall."
 type PlayRecallPayload {
+  "The message that is on its way to the bank, as the messages of the payment name it."
+  messageId: String!
+  "The network that it takes."
+  rail: PaymentRail!
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"A request of a customer of another bank for payment."
+input PlayIncomingRequestInput {
+  "The account that is to pay, by its number in the bank's books."
+  account: UID!
+  "How much, in USD."
+  amount: Amount!
+  "The network: FEDNOW, RTP or FEDWIRE."
+  rail: PaymentRail!
+  "Who asks."
+  creditorName: String
+  "The account that is to be paid, at the other bank."
+  creditorNumber: String
+  "The routing number of the other bank."
+  creditorBankId: String
+  "By what who asks knows the request, up to 35 characters of ASCII."
+  externalReferenceId: String
+  "What it is for, up to 140 characters of ASCII."
+  notes: String
+  "The day on which it is to be paid; today if absent."
+  requestedExecutionDate: Date
+  "The last day on which it may be paid; over FedNow a year ahead if absent, over RTP 30 days. Not of FEDWIRE."
+  expiryDate: Date
+  "Whether another amount may be paid; no if absent. Not of FEDWIRE."
+  amountModificationAllowed: Boolean
+  "Whether it may be paid before its day; no if absent. Not of FEDWIRE."
+  earlyPayment: Boolean
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to playIncomingRequest."
+type PlayIncomingRequestPayload {
   "The message that is on its way to the bank, as the messages of the payment name it."
   messageId: String!
   "The network that it takes."
@@ -10701,6 +10748,18 @@ func childFields_PlayIncomingDebitPayload(ctx context.Context, ec *executionCont
 		return fieldContext_PlayIncomingDebitPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PlayIncomingDebitPayload", field.Name)
+}
+
+func childFields_PlayIncomingRequestPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "messageId":
+		return fieldContext_PlayIncomingRequestPayload_messageId(ctx, ec, field)
+	case "rail":
+		return fieldContext_PlayIncomingRequestPayload_rail(ctx, ec, field)
+	case "replayed":
+		return fieldContext_PlayIncomingRequestPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PlayIncomingRequestPayload", field.Name)
 }
 
 func childFields_PlayInformationRequestPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -91,6 +91,7 @@ type MutationResolver interface {
 	ReversePayment(ctx context.Context, input model.ReversalDraft) (*model.Payload[payments.Payment], error)
 	PlayIncomingCredit(ctx context.Context, input model.IncomingCredit) (*model.PlayPayload, error)
 	PlayIncomingDebit(ctx context.Context, input model.IncomingDebit) (*model.PlayPayload, error)
+	PlayIncomingRequest(ctx context.Context, input model.IncomingRequest) (*model.PlayPayload, error)
 	PlayRecall(ctx context.Context, input model.IncomingRecall) (*model.PlayPayload, error)
 	CreatePositivePayRule(ctx context.Context, input model.PositivePayRuleDraft) (*model.Payload[positivepay.Rule], error)
 	ChangePositivePayRule(ctx context.Context, input model.PositivePayRuleDraft) (*model.Payload[positivepay.Rule], error)
@@ -904,6 +905,20 @@ func field_Mutation_playIncomingDebit_args(ctx context.Context, ec *executionCon
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.IncomingDebit, error) {
 			return unmarshalNPlayIncomingDebitInput2bankgraphᚋgraphᚋmodelᚐIncomingDebit(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_playIncomingRequest_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.IncomingRequest, error) {
+			return unmarshalNPlayIncomingRequestInput2bankgraphᚋgraphᚋmodelᚐIncomingRequest(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -4298,6 +4313,50 @@ func fieldContext_Mutation_playIncomingDebit(ctx context.Context, ec *executionC
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = field_Mutation_playIncomingDebit_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_playIncomingRequest(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_playIncomingRequest(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PlayIncomingRequest(ctx, fc.Args["input"].(model.IncomingRequest))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.PlayPayload) graphql.Marshaler {
+			return marshalOPlayIncomingRequestPayload2ᚖbankgraphᚋgraphᚋmodelᚐPlayPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_playIncomingRequest(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_PlayIncomingRequestPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_playIncomingRequest_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -8477,6 +8536,13 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 		case "playIncomingDebit":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_playIncomingDebit(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "playIncomingRequest":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_playIncomingRequest(ctx, ec, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++

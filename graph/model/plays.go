@@ -21,6 +21,13 @@ type IncomingDebit struct {
 	changes.RequestOptions
 }
 
+// IncomingRequest is what playIncomingRequest says.
+type IncomingRequest struct {
+	sandbox.Request
+	Rail rails.Rail
+	changes.RequestOptions
+}
+
 // IncomingRecall is what playRecall says.
 type IncomingRecall struct {
 	sandbox.Recall

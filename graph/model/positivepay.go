@@ -33,6 +33,7 @@ type PositivePayRuleDraft struct {
 // ExceptionDecision is what a mutation says that decides on a debit.
 type ExceptionDecision struct {
 	Payment payments.UID
+	payments.DecisionDraft
 	changes.RequestOptions
 }
 
