@@ -145,8 +145,8 @@ var changing = []operation{
 	{"plays_credit", http.MethodPost, "/sandbox/incomingcredits", sent("plays_credit")},
 	{"plays_debit", http.MethodPost, "/sandbox/incomingdebits", `{"companyName": "Lakefront Util", "accountUID": "{B}", "paymentAmount": 25.00,
 		"achCompanyID": "9100011223", "secCode": "CCD"}`},
-	{"plays_request", http.MethodPost, "/sandbox/incomingrequests", `{"accountUID": "{B}", "paymentAmount": 25.00, "deliveryMethod": "RTP",
-		"creditorName": "Harbor Chandlery", "externalReferenceId": "INV-77"}`},
+	{"plays_request", http.MethodPost, "/sandbox/incomingrequests", `{"creditorName": "Harbor Chandlery", "accountUID": "{B}",
+		"paymentAmount": 25.00, "deliveryMethod": "FEDNOW", "externalReferenceId": "INV-77"}`},
 	{"plays_rfi", http.MethodPost, "/sandbox/payments/{I}/rfi", `{"initiatingPartyName": "Bea", "code": "IN06"}`},
 	{"plays_recall", http.MethodPost, "/sandbox/payments/{I}/recall", `{"reversalNotes": "Paid twice", "reversalCode": "DUPL"}`},
 }
