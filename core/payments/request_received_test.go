@@ -2,15 +2,20 @@ package payments_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
 	"bankgraph/core/fault"
 	"bankgraph/core/ledger"
+	"bankgraph/core/money"
+	"bankgraph/core/page"
 	"bankgraph/core/payments"
 	"bankgraph/core/positivepay"
 	"bankgraph/core/rails"
+	"bankgraph/core/rails/iso20022"
 	"bankgraph/core/sandbox"
 	"bankgraph/core/seal"
 )
@@ -267,6 +272,40 @@ func TestAnotherAmountIsPaidWhereTheRequestAllowsIt(t *testing.T) {
 	s.run(t)
 	s.has(t, 99_955_00, 0)
 	s.Prove()
+}
+
+// A request counts once, in however many messages it comes. Another one under its name is refused.
+func TestARequestThatComesAgainCountsOnce(t *testing.T) {
+	t.Parallel()
+	for _, together := range []bool{true, false} {
+		t.Run(fmt.Sprint(together), func(t *testing.T) {
+			t.Parallel()
+			s := newDebtor(t)
+			request := func(message int, minor int64) *iso20022.PaymentRequest {
+				return &iso20022.PaymentRequest{
+					Group: s.group(rails.RTP, message), RequestID: "R1", ExecutionDate: day(0), InstructionID: "I1", EndToEndID: "E1",
+					Amount: money.Of(minor, "USD"), Debtor: iso20022.Party{Name: "Somebody", Account: coretest.AccountNumber(s.from.UID)},
+					Creditor: iso20022.Party{Name: "Ada Byron", Account: "5550001234"}, DebtorAgent: ours, CreditorAgent: theirs,
+				}
+			}
+			all := []iso20022.Message{request(1, 25_00), request(1, 25_00), request(2, 25_00), request(3, 1_000_00)}
+			if together {
+				s.deliver(t, rails.RTP, all...)
+			} else {
+				for _, m := range all {
+					s.deliver(t, rails.RTP, m)
+				}
+			}
+			if got := s.sent(t); got != "pain.014 ACTC, pain.014 ACTC, pain.014 RJCT AM05" {
+				t.Error(got)
+			}
+			found, err := s.Payments.Page(s.Staff(), payments.Search{Direction: payments.In}, page.First(5))
+			if err != nil || found.Total != 1 || found.Items[0].Minor != 25_00 {
+				t.Errorf("%+v %v", found, err)
+			}
+			s.Prove()
+		})
+	}
 }
 
 func TestARequestThatCannotBeTakenIsRefusedWithTheReason(t *testing.T) {
