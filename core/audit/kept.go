@@ -27,7 +27,7 @@ type Mark struct {
 // were cut off.
 var ErrBehind = errors.New(
 	"the database is older than what was kept outside of its audit record: entries are lost. " +
-		"Where a backup or a former database was put back, run \"bankgraph audit restored\", otherwise \"bankgraph audit verify\"; " +
+		"Where a backup or a former database was put back, run \"bankgraph migrate\" and \"bankgraph audit restored\", otherwise \"bankgraph audit verify\"; " +
 		"a bank that was set up anew needs a new file of checkpoints")
 
 // Behind returns ErrBehind if the record of the caller's bank lacks the place that was kept. It checks that
