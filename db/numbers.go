@@ -15,8 +15,9 @@ const Skipped = 300_000
 // SkipNumbers leaves out numbers of all things that others know by them: payments, messages to networks,
 // deliveries of webhooks, files. In a database that was restored from a backup they were given before, to
 // things that are lost here and not out there; who answers, returns or drops as a copy must not mean another
-// one. url is the owner's.
-func SkipNumbers(ctx context.Context, url string) error {
+// one. Where the same backup was restored before, more were given after that: times says which restore of it
+// this is. url is the owner's.
+func SkipNumbers(ctx context.Context, url string, times int64) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
 		return fmt.Errorf("skip numbers: %w", err)
@@ -25,7 +26,7 @@ func SkipNumbers(ctx context.Context, url string) error {
 	if _, err := conn.Exec(ctx, `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass,
 			least(coalesce(last_value, start_value) + $1::bigint, max_value))
 		FROM pg_sequences WHERE schemaname = current_schema()
-			AND (sequencename ~ '(uids|numbers)$' OR sequencename = 'network_messages_ids')`, Skipped); err != nil {
+			AND (sequencename ~ '(uids|numbers)$' OR sequencename = 'network_messages_ids')`, times*Skipped); err != nil {
 		return fmt.Errorf("skip numbers: %w", err)
 	}
 	return nil

@@ -265,6 +265,9 @@ func TestOlderCopyOfTheSameDatabaseIsNoticed(t *testing.T) {
 	if _, errs, _ := p.run("audit", "export"); !strings.Contains(errs, "bankgraph audit restored") {
 		t.Errorf("an export says nothing: %s", errs)
 	}
+	if _, errs, _ := p.run("migrate"); !strings.Contains(errs, "are not given again") {
+		t.Errorf("numbers that were given since are given again: %s", errs)
+	}
 	sealed(t, d, 4)
 	p.ok("audit", "restored", "--reason", "put back the snapshot of last night")
 	sealed(t, d, 9)

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -71,27 +73,37 @@ func (a addresses) migrate(ctx context.Context) error {
 }
 
 // skip leaves out numbers that others know things by, if the database was restored or moved since a bank's
-// record was signed last: those that were given after the backup are out there, and not here.
-func (a addresses) skip(ctx context.Context) error {
+// record was signed last, or was put back: those that were given after the backup are out there, and not here.
+func (a addresses) skip(ctx context.Context, checkpoints string) error {
+	kept := audit.Marks{}
+	if lines, err := os.Open(checkpoints); err == nil {
+		_, err = kept.Read(lines)
+		if err = errors.Join(err, lines.Close()); err != nil {
+			return fmt.Errorf("read the checkpoints that were kept: %w", err)
+		}
+	} else if checkpoints != "" && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read the checkpoints that were kept: %w", err)
+	}
 	d, err := db.Open(a.owner, db.Options{Connections: 2})
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	moved, err := audit.Moved(ctx, d)
+	moved, err := audit.Moved(ctx, d, kept)
 	if err != nil || len(moved) == 0 {
 		return err
 	}
-	if err := db.SkipNumbers(ctx, a.owner); err != nil {
+	times := slices.Max(slices.Collect(maps.Values(moved)))
+	if err := db.SkipNumbers(ctx, a.owner, times); err != nil {
 		return err
 	}
-	for _, tenant := range moved {
-		if err := payments.SkipTraces(ctx, d, tenant); err != nil {
+	for tenant, times := range moved {
+		if err := payments.SkipTraces(ctx, d, tenant, times, time.Now()); err != nil {
 			return fmt.Errorf("skip numbers of ACH of bank %d: %w", tenant, err)
 		}
 	}
 	slog.Warn("the database was restored or moved: numbers that were given since the backup are not given again",
-		"banks", len(moved), "skipped", db.Skipped)
+		"banks", len(moved), "skipped", times*db.Skipped)
 	return nil
 }
 

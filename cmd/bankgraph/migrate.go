@@ -43,7 +43,7 @@ func (c *migrateCommand) Run(ctx context.Context, s *settings, t *terminal) erro
 	if err := at.migrate(ctx); err != nil {
 		return err
 	}
-	if err := at.skip(ctx); err != nil {
+	if err := at.skip(ctx, s.checkpointsFile()); err != nil {
 		return err
 	}
 	fmt.Fprintln(t.out, "schema is at version", db.LatestVersion())

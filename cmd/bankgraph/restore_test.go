@@ -149,14 +149,14 @@ func TestRestoreDrill(t *testing.T) {
 	p.ok("audit", "export") // seals and signs
 	before, cursor := old.feed(keyset, events.Cursor{})
 	banks := "SELECT set_config('bankgraph.tenant', '1', false); "
-	old.sql(banks + "INSERT INTO ach_origins (tenant, origin, day, files, trace) VALUES (1, '061000146', current_date, 1, 7)")
+	old.sql(banks + "INSERT INTO ach_origins (tenant, origin, day, files, trace) VALUES (1, '061000146', current_date - 1, 30, 7)")
 	began := time.Now()
 	dump := old.postgres("pg_dump", nil, "--format=custom", "--enable-row-security", "--dbname="+old.URL())
 	for n := range 3 {
 		s.change(s.token("FIRST", "portal", secret), fmt.Sprintf("LOST%d", n))
 	}
 	given := old.sql("SELECT nextval('payment_uids'), nextval('network_messages_ids'), nextval('webhook_delivery_uids') FROM generate_series(1, 50)")
-	old.sql(banks + "UPDATE ach_origins SET files = 3, trace = 999")
+	old.sql(banks + "UPDATE ach_origins SET day = " + newYork + ", files = 3, trace = 999")
 	p.ok("audit", "export")
 	_, late := old.feed(keyset, cursor)
 	s.signal(os.Kill)
@@ -169,7 +169,8 @@ func TestRestoreDrill(t *testing.T) {
 	p.ok("migrate")
 	// What was given since the backup is out there: nothing else gets these numbers.
 	next.later(given, "SELECT nextval('payment_uids'), nextval('network_messages_ids'), nextval('webhook_delivery_uids')")
-	next.later("3|999", "SELECT files, trace FROM ach_origins")
+	next.later("3|999", "SELECT files, trace FROM ach_origins WHERE day = "+newYork)
+	given = next.sql("SELECT nextval('payment_uids'), nextval('network_messages_ids'), nextval('webhook_delivery_uids') FROM generate_series(1, 50)")
 	if out := p.ok("proof"); !strings.Contains(out, "the books hold") {
 		t.Errorf("proof: %s", out)
 	}
@@ -209,7 +210,20 @@ func TestRestoreDrill(t *testing.T) {
 	}
 	p.ok("sending", "resume", "--reason", "the networks' reports, nothing cancelled")
 	s.shows(`bankgraph_sends{tenant="FIRST"} 1`)
+
+	// The same backup once more: what was given after its first restore is out there, too.
+	s.signal(os.Kill)
+	_ = s.end()
+	again := newHouse(t)
+	again.postgres("pg_restore", bytes.NewReader(dump), "--no-owner", "--enable-row-security", "--exit-on-error",
+		"--dbname="+again.URL())
+	again.program(keyset, kept).ok("migrate")
+	again.later(given, "SELECT nextval('payment_uids'), nextval('network_messages_ids'), nextval('webhook_delivery_uids')")
+	again.later("13|300999", "SELECT files, trace FROM ach_origins WHERE day = "+newYork)
 }
+
+// newYork is today where ACH has its days.
+const newYork = "(now() AT TIME ZONE 'America/New_York')::date"
 
 // shows waits until the metrics have a line.
 func (s *testServer) shows(line string) {

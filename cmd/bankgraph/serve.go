@@ -183,6 +183,10 @@ func (c *serveCommand) open(
 ) (*bank, error) {
 	at, stop := s.addresses(), func() {}
 	if s.private() {
+		if info, err := os.Stat(s.Data); err == nil && info.Mode()&0o002 != 0 {
+			log.Warn("everybody on this machine may replace the keys and the database: run \"chmod o-w\" on the data folder, "+
+				"and look whose files it has", "data", s.Data)
+		}
 		log.Info("starting the private PostgreSQL", "data", s.Data)
 		private, err := startCluster(ctx, cluster.Options{Data: s.Data, Binaries: s.Postgres, Log: log})
 		if err != nil {

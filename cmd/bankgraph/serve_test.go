@@ -257,3 +257,16 @@ func TestServeOutlivesTheReaderOfItsLog(t *testing.T) {
 		_ = answer.Body.Close()
 	}
 }
+
+// Who may write into the data folder may put another database, or keys that they know, in place of the bank's.
+func TestADataFolderThatEverybodyMayWriteIsTold(t *testing.T) {
+	t.Parallel()
+	p := onData(t)
+	data := strings.TrimPrefix(p.settings[0], "BANKGRAPH_DATA=")
+	if err := os.Chmod(data, 0o777); err != nil { //nolint:gosec // that is what is tried
+		t.Fatal(err)
+	}
+	if s := p.serve(); !strings.Contains(s.log.String(), "everybody on this machine may replace the keys") {
+		t.Errorf("nobody is told:\n%s", s.log)
+	}
+}

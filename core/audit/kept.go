@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/uptrace/bun"
+
 	"bankgraph/core/access"
 )
 
@@ -25,7 +27,7 @@ type Mark struct {
 // were cut off.
 var ErrBehind = errors.New(
 	"the database is older than what was kept outside of its audit record: entries are lost. " +
-		"Where a backup or a former database was put back, run \"bankgraph audit restored\", otherwise \"bankgraph audit verify\"; " +
+		"Where a backup or a former database was put back, run \"bankgraph migrate\" and \"bankgraph audit restored\", otherwise \"bankgraph audit verify\"; " +
 		"a bank that was set up anew needs a new file of checkpoints")
 
 // Behind returns ErrBehind if the record of the caller's bank lacks the place that was kept. It checks that
@@ -40,21 +42,28 @@ func (s *Service) Behind(ctx context.Context, kept Mark) error {
 	if err != nil {
 		return fmt.Errorf("read the end of the chain of bank %d: %w", caller.Tenant, err)
 	}
-	if at.moved() || at.Epoch > kept.Epoch {
-		return nil
+	lacks, err := at.lacks(ctx, s.db, caller.Tenant, kept)
+	if err == nil && lacks {
+		err = fmt.Errorf("bank %s, entry %d of epoch %d: %w", caller.TenantCode, kept.Seq, kept.Epoch, ErrBehind)
 	}
-	has := at.Epoch == kept.Epoch && kept.Seq == 0
-	if at.Epoch == kept.Epoch && kept.Seq > 0 {
-		err = s.db.NewRaw(`SELECT EXISTS (SELECT FROM audit_seals WHERE tenant = ? AND seq = ? AND hash = ?)`,
-			caller.Tenant, kept.Seq, []byte(kept.Hash)).Scan(ctx, &has)
+	return err
+}
+
+// lacks reports whether the record of a bank, which ends at p, lacks a place that was kept, as Behind says.
+func (p place) lacks(ctx context.Context, d bun.IDB, tenant access.Tenant, kept Mark) (bool, error) {
+	switch {
+	case p.moved() || p.Epoch > kept.Epoch:
+		return false, nil
+	case p.Epoch < kept.Epoch || kept.Seq == 0:
+		return p.Epoch < kept.Epoch, nil
 	}
+	var lacks bool
+	err := d.NewRaw(`SELECT NOT EXISTS (SELECT FROM audit_seals WHERE tenant = ? AND seq = ? AND hash = ?)`,
+		tenant, kept.Seq, []byte(kept.Hash)).Scan(ctx, &lacks)
 	if err != nil {
-		return fmt.Errorf("look for entry %d of bank %d: %w", kept.Seq, caller.Tenant, err)
+		return false, fmt.Errorf("look for entry %d of bank %d: %w", kept.Seq, tenant, err)
 	}
-	if !has {
-		return fmt.Errorf("bank %s, entry %d of epoch %d: %w", caller.TenantCode, kept.Seq, kept.Epoch, ErrBehind)
-	}
-	return nil
+	return lacks, nil
 }
 
 // Marks maps banks to their furthest places.

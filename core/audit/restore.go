@@ -75,9 +75,11 @@ func EpochOf(ctx context.Context, d bun.IDB, tenant access.Tenant) (int64, error
 	return at.Epoch, nil
 }
 
-// Moved returns the banks whose record is in another database than that of its last signature, and of which
-// Resume has not noted it yet.
-func Moved(ctx context.Context, d bun.IDB) (moved []access.Tenant, err error) {
+// Moved returns the banks whose record is in another database than that of its last signature, or lacks what
+// was kept outside, and of which Resume has not noted it yet. It tells by how many epochs the next one is later
+// than that of the record: by one, and by one more for each time that the same backup was restored before.
+func Moved(ctx context.Context, d bun.IDB, kept Marks) (moved map[access.Tenant]int64, err error) {
+	moved = map[access.Tenant]int64{}
 	var all []access.Tenant
 	if err := d.NewRaw(`SELECT id FROM tenants ORDER BY id`).Scan(ctx, &all); err != nil {
 		return nil, fmt.Errorf("list banks: %w", err)
@@ -87,8 +89,12 @@ func Moved(ctx context.Context, d bun.IDB) (moved []access.Tenant, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("read the end of the chain of bank %d: %w", tenant, err)
 		}
-		if at.moved() {
-			moved = append(moved, tenant)
+		lacks, err := at.lacks(ctx, d, tenant, kept[tenant])
+		if err != nil {
+			return nil, err
+		}
+		if at.moved() || lacks {
+			moved[tenant] = max(at.Epoch, kept[tenant].Epoch) + 1 - at.Epoch
 		}
 	}
 	return moved, nil

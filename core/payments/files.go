@@ -157,11 +157,14 @@ const filesSkipped = 10
 
 // SkipTraces leaves out numbers of entries and files of ACH in a database that was restored from a backup.
 // Since then they may have been given to others: what comes back by its number must not be taken for a new
-// entry, nor a new file for a copy.
-func SkipTraces(ctx context.Context, d *db.DB, tenant access.Tenant) error {
+// entry, nor a new file for a copy. The files that are out there may be of a later day than the backup's last.
+// Of origins that it does not have numberTx leaves numbers out. times is that of db.SkipNumbers.
+func SkipTraces(ctx context.Context, d *db.DB, tenant access.Tenant, times int64, now time.Time) error {
 	return d.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewRaw(`UPDATE ach_origins SET trace = (trace + ?) % ?, files = least(files + ?, ?) WHERE tenant = ?`,
-			db.Skipped, mostTraces-mostEntries, filesSkipped, mostFiles, tenant).Exec(ctx)
+		_, err := tx.NewRaw(`UPDATE ach_origins SET trace = (trace + ?0) % ?1, day = greatest(day, ?5::date),
+			files = least(CASE WHEN day < ?5::date THEN 0 ELSE files END + ?2, ?3) WHERE tenant = ?4`,
+			times*db.Skipped, mostTraces-mostEntries, times*filesSkipped, mostFiles, tenant,
+			calendar.Today(now).Format(time.DateOnly)).Exec(ctx)
 		return err
 	})
 }
@@ -169,8 +172,12 @@ func SkipTraces(ctx context.Context, d *db.DB, tenant access.Tenant) error {
 // numberTx locks the numbers of the origin, so that files are made one after the other.
 func (f *file) numberTx(ctx context.Context, tx bun.Tx) error {
 	today := calendar.Today(f.now)
-	if _, err := tx.NewRaw(`INSERT INTO ach_origins (tenant, origin, day, files, trace) VALUES (?, ?, ?, 0, 0)
-		ON CONFLICT (tenant, origin) DO NOTHING`, f.tenant, f.origin, today).Exec(ctx); err != nil {
+	// An origin that is new here may have had numbers in each of the databases from which the bank was restored.
+	if _, err := tx.NewRaw(`INSERT INTO ach_origins (tenant, origin, day, files, trace)
+		SELECT ?0, ?1, ?2, least(restored * ?3, ?4), restored * ?5 % ?6
+		FROM (SELECT coalesce(max(epoch) - 1, 0) AS restored FROM sending_resumptions WHERE tenant = ?0) AS r
+		ON CONFLICT (tenant, origin) DO NOTHING`, f.tenant, f.origin, today, filesSkipped, mostFiles-filesOfWindows,
+		db.Skipped, mostTraces-mostEntries).Exec(ctx); err != nil {
 		return err
 	}
 	b := db.TxBatch(tx)
