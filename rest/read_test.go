@@ -81,6 +81,24 @@ func TestTheFirstGenerationTakesTheCaseOfTheSecondToo(t *testing.T) {
 	}
 }
 
+// Some clients escape more of a path than they must (RFC 3986, 6.2.2.2).
+func TestAPathMayBeEscaped(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, path := range []string{
+		"/v2/customers/{C}", "/v3/customers/{C}/accounts/{A}", "/v1/customers/{C}/beneficiary/{K}",
+		"/v1/customers/lookup/{N}",
+	} {
+		whole := b.path(path)
+		last := len(whole) - 1
+		escaped := whole[:last] + fmt.Sprintf("%%%X", whole[last])
+		if got, want := b.get(b.program(), escaped), b.get(b.program(), whole); got.status != http.StatusOK ||
+			got.body != want.body {
+			t.Errorf("%s: %d %s", escaped, got.status, got.body)
+		}
+	}
+}
+
 func TestPagesAreCutByNumber(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
