@@ -306,6 +306,7 @@ func TestBodiesOfAnotherKindOrSizeAreRefused(t *testing.T) {
 		{"application/json", "gzip", `{"paymentRail": "ACH"}`, http.StatusUnsupportedMediaType},
 		{"application/json", "", `{"x": "` + strings.Repeat("x", 64<<10) + `"}`, http.StatusRequestEntityTooLarge},
 		{"application/json; charset=UTF-8", "identity", `{"paymentRail": "ACH"}`, http.StatusOK},
+		{"application/json;charset=utf8", "", `{"paymentRail": "ACH"}`, http.StatusOK},
 	} {
 		for _, path := range []string{"/v1/customers/{C}/limits", "/v3/customers/{C}/accounts/search"} {
 			r := httptest.NewRequest(http.MethodPost, b.path(path), strings.NewReader(c.body))
