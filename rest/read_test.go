@@ -51,6 +51,8 @@ func TestFiltersFindWhatTheySay(t *testing.T) {
 		{"/v2/customers/{C}/accounts?page=1&limit=9&accountSubType=Psuedo", "For benefit of"},
 		{"/v2/customers/{C}/accounts?page=1&limit=9&accountSubType=LineofCredit", "Credit line"},
 		{"/v2/customers/{C}/accounts?page=1&limit=9&costCenter=CC-1", "Operating"},
+		{"/customers/{C}/accounts?costCenter=CC-1", "Operating"},
+		{"/customers/{C}/accounts?accountSubType=Psuedo", "For benefit of"},
 		{"/v2/customers/{C}/accounts?page=1&limit=9&accountNumber={N}", "Operating"},
 		{"/v2/customers/{C}/accounts?page=1&limit=9&accountNumber=" + number(b.hidden), ""},
 		{"/customers/{C}/accounts?unknown=1&unknown=2", "3 of them"},
