@@ -170,7 +170,7 @@ func TestValuesThatAnOperationDoesNotKnowAreRefusedByName(t *testing.T) {
 		{"/customers/abc", "CUST001", "customerUID: must be the digits"},
 		{"/customers/0", "CUST001", "customerUID: must not be all zeros"},
 		{"/customers/-1", "CUST001", "customerUID: must be the digits"},
-		{"/customers/%31", "CUST001", "customerUID: must be the digits"},
+		{"/customers/%2531", "CUST001", "customerUID: must be the digits"},
 		{"/customers/1%2Faccounts", "CUST001", "customerUID: must be the digits"},
 		{"/v2/customers/99999999999999999999", "CUST001", "customerUID: must be the digits"},
 		{"/v2/customers?page=1&limit=1&status=Dead", "CUST001", "status: must be one of"},
