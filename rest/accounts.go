@@ -56,13 +56,7 @@ var featureWords = map[string]string{
 func (a *api) searchAccountsG1(r *http.Request) (answer, error) {
 	q := read(r)
 	customer := inPath(q, "customerUID", customers.ParseUID)
-	by := accounts.Search{
-		Number:   inQuery(q, "accountNumber", accounts.ParseNumber),
-		Type:     inQuery(q, "accountType", accounts.ParseType),
-		Status:   inQuery(q, "status", accounts.ParseStatus),
-		Currency: inQuery(q, "currency", currency),
-		Wires:    inQuery(q, "wireEnabled", flag),
-	}
+	by := accountFilters(q)
 	if by.Number == "" {
 		return a.searchAccounts(q, customer, by, accountPagesG1, accountG1Of)
 	}
@@ -83,7 +77,12 @@ func (a *api) findAccountByNumberG1(q *reader, customer customers.UID, by accoun
 func (a *api) searchAccountsV2(r *http.Request) (answer, error) {
 	q := read(r)
 	customer := inPath(q, "customerUID", customers.ParseUID)
-	by := accounts.Search{
+	return a.searchAccounts(q, customer, accountFilters(q), pagesV2, accountItemV2Of)
+}
+
+// accountFilters are those of both generations: one that is ignored would show all accounts.
+func accountFilters(q *reader) accounts.Search {
+	return accounts.Search{
 		Number:     inQuery(q, "accountNumber", accounts.ParseNumber),
 		Type:       inQuery(q, "accountType", accounts.ParseType),
 		SubType:    inQuery(q, "accountSubType", accounts.ParseSubType),
@@ -92,7 +91,6 @@ func (a *api) searchAccountsV2(r *http.Request) (answer, error) {
 		CostCenter: inQuery(q, "costCenter", text),
 		Wires:      inQuery(q, "wireEnabled", flag),
 	}
-	return a.searchAccounts(q, customer, by, pagesV2, accountItemV2Of)
 }
 
 // searchAccountsV3 reads the search from the body and the pages from the query.

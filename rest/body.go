@@ -97,10 +97,13 @@ func valueOf(r *http.Request) (value any, there bool, err error) {
 
 func isJSON(h http.Header) bool {
 	kind, parameters, err := mime.ParseMediaType(h.Get("Content-Type"))
-	charset := parameters["charset"]
 	encoding := h.Get("Content-Encoding")
-	return err == nil && kind == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8")) &&
-		(encoding == "" || strings.EqualFold(encoding, "identity"))
+	switch strings.ToLower(parameters["charset"]) {
+	case "", "utf-8", "utf8": // many clients leave out the hyphen
+	default:
+		return false
+	}
+	return err == nil && kind == "application/json" && (encoding == "" || strings.EqualFold(encoding, "identity"))
 }
 
 // next reads one value of any kind.

@@ -25,22 +25,20 @@ var (
 	customersV2 = dialect{success: successC1, failure: failureC1, lines: customerLines}
 )
 
-// searchCustomersG1 uses the parameters' published names. Each generation also accepts the letter case of the
-// other (rest/CONTRACT.md, customer search).
+// searchCustomersG1 uses the parameters' published names. Each generation takes the filters of both: one that
+// is ignored would show all customers (rest/CONTRACT.md, customer search).
 func (a *api) searchCustomersG1(r *http.Request) (answer, error) {
 	q := read(r)
-	by := customers.Search{
-		Words:      inQuery(q, "legalName", text),
-		Type:       inQuery(q, "CustomerType", customers.ParseType, "customerType"),
-		ShortName:  inQuery(q, "shortName", text),
-		CustomerID: inQuery(q, "CustomerID", text, "customerId"),
-	}
-	return a.searchCustomers(q, by, customerPagesG1, customerG1Of)
+	return a.searchCustomers(q, customerFilters(q), customerPagesG1, customerG1Of)
 }
 
 func (a *api) searchCustomersV2(r *http.Request) (answer, error) {
 	q := read(r)
-	by := customers.Search{
+	return a.searchCustomers(q, customerFilters(q), pagesV2, customerItemV2Of)
+}
+
+func customerFilters(q *reader) customers.Search {
+	return customers.Search{
 		Words:      inQuery(q, "legalName", text),
 		Type:       inQuery(q, "customerType", customers.ParseType, "CustomerType"),
 		ShortName:  inQuery(q, "shortName", text),
@@ -50,7 +48,6 @@ func (a *api) searchCustomersV2(r *http.Request) (answer, error) {
 		Status:     inQuery(q, "status", customers.ParseStatus),
 		TaxID:      inQuery(q, "taxId", text),
 	}
-	return a.searchCustomers(q, by, pagesV2, customerItemV2Of)
 }
 
 // searchCustomers is shared by the two searches, which differ in the view.

@@ -86,9 +86,16 @@ func optional[T any](q *reader, field, text string, parse parser[T]) (value T) {
 	return parsed(q, field, text, parse)
 }
 
-// inPath reads a parameter of the path.
+// inPath reads a parameter of the path. The router matches a path as it was sent where that says the same in
+// another way than usual, as %31 does for 1.
 func inPath[T any](q *reader, name string, parse parser[T]) T {
-	return parsed(q, name, chi.URLParam(q.r, name), parse)
+	text := chi.URLParam(q.r, name)
+	if q.r.URL.RawPath != "" {
+		if clear, err := url.PathUnescape(text); err == nil {
+			text = clear
+		}
+	}
+	return parsed(q, name, text, parse)
 }
 
 // inQuery reads an optional parameter by its documented name or by another accepted one. An empty one counts

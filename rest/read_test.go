@@ -51,6 +51,8 @@ func TestFiltersFindWhatTheySay(t *testing.T) {
 		{"/v2/customers/{C}/accounts?page=1&limit=9&accountSubType=Psuedo", "For benefit of"},
 		{"/v2/customers/{C}/accounts?page=1&limit=9&accountSubType=LineofCredit", "Credit line"},
 		{"/v2/customers/{C}/accounts?page=1&limit=9&costCenter=CC-1", "Operating"},
+		{"/customers/{C}/accounts?costCenter=CC-1", "Operating"},
+		{"/customers/{C}/accounts?accountSubType=Psuedo", "For benefit of"},
 		{"/v2/customers/{C}/accounts?page=1&limit=9&accountNumber={N}", "Operating"},
 		{"/v2/customers/{C}/accounts?page=1&limit=9&accountNumber=" + number(b.hidden), ""},
 		{"/customers/{C}/accounts?unknown=1&unknown=2", "3 of them"},
@@ -78,6 +80,24 @@ func TestTheFirstGenerationTakesTheCaseOfTheSecondToo(t *testing.T) {
 		"/customers?page=1&limit=9&customerType=Corporate&customerId=cust-7"); got.status != http.StatusOK ||
 		got.body != want.body {
 		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
+// Some clients escape more of a path than they must (RFC 3986, 6.2.2.2).
+func TestAPathMayBeEscaped(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, path := range []string{
+		"/v2/customers/{C}", "/v3/customers/{C}/accounts/{A}", "/v1/customers/{C}/beneficiary/{K}",
+		"/v1/customers/lookup/{N}",
+	} {
+		whole := b.path(path)
+		last := len(whole) - 1
+		escaped := whole[:last] + fmt.Sprintf("%%%X", whole[last])
+		if got, want := b.get(b.program(), escaped), b.get(b.program(), whole); got.status != http.StatusOK ||
+			got.body != want.body {
+			t.Errorf("%s: %d %s", escaped, got.status, got.body)
+		}
 	}
 }
 
@@ -150,7 +170,7 @@ func TestValuesThatAnOperationDoesNotKnowAreRefusedByName(t *testing.T) {
 		{"/customers/abc", "CUST001", "customerUID: must be the digits"},
 		{"/customers/0", "CUST001", "customerUID: must not be all zeros"},
 		{"/customers/-1", "CUST001", "customerUID: must be the digits"},
-		{"/customers/%31", "CUST001", "customerUID: must be the digits"},
+		{"/customers/%2531", "CUST001", "customerUID: must be the digits"},
 		{"/customers/1%2Faccounts", "CUST001", "customerUID: must be the digits"},
 		{"/v2/customers/99999999999999999999", "CUST001", "customerUID: must be the digits"},
 		{"/v2/customers?page=1&limit=1&status=Dead", "CUST001", "status: must be one of"},
@@ -288,6 +308,7 @@ func TestBodiesOfAnotherKindOrSizeAreRefused(t *testing.T) {
 		{"application/json", "gzip", `{"paymentRail": "ACH"}`, http.StatusUnsupportedMediaType},
 		{"application/json", "", `{"x": "` + strings.Repeat("x", 64<<10) + `"}`, http.StatusRequestEntityTooLarge},
 		{"application/json; charset=UTF-8", "identity", `{"paymentRail": "ACH"}`, http.StatusOK},
+		{"application/json;charset=utf8", "", `{"paymentRail": "ACH"}`, http.StatusOK},
 	} {
 		for _, path := range []string{"/v1/customers/{C}/limits", "/v3/customers/{C}/accounts/search"} {
 			r := httptest.NewRequest(http.MethodPost, b.path(path), strings.NewReader(c.body))

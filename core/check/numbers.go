@@ -23,7 +23,7 @@ func (c *Fields) NotAllZeros(field, value string) {
 
 // Alphanumeric demands only A to Z, a to z and 0 to 9 (rest/CONTRACT.md, templateName).
 func (c *Fields) Alphanumeric(field, value string) {
-	c.demand(alphanumeric(value), field, value, fault.Malformed, "must be made of letters and digits")
+	c.demand(alphanumeric(value), field, value, fault.Malformed, "must be made of letters from A to Z and digits")
 }
 
 var spaced = regexp.MustCompile(`^[A-Za-z0-9]+(?: [A-Za-z0-9]+)*$`)
@@ -31,7 +31,7 @@ var spaced = regexp.MustCompile(`^[A-Za-z0-9]+(?: [A-Za-z0-9]+)*$`)
 // Words demands letters and digits of ASCII, with single spaces between them, as in names of accounts and
 // roles (rest/CONTRACT.md, account bodies; role bodies).
 func (c *Fields) Words(field, value string) {
-	c.Pattern(field, value, spaced, "must be made of letters, digits and spaces between them")
+	c.Pattern(field, value, spaced, "must be made of letters from A to Z, digits and single spaces between them")
 }
 
 var plainNumber = regexp.MustCompile(`^-?([0-9]+)(?:\.([0-9]+))?$`)
