@@ -1,8 +1,10 @@
 package main_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -91,6 +93,60 @@ func TestEveryLinkOfADocumentLeadsSomewhere(t *testing.T) {
 	if all < 50 {
 		t.Errorf("found only %d links", all)
 	}
+}
+
+// Documents lead to code as in "`Tx.Record` in [changes.go](core/changes/changes.go)", or
+// "[db.AtCommit](db/atcommit.go)". A service may be named as core does: `Accounts.FindWith` is a method of
+// accounts.Service.
+func TestEveryNameThatADocumentLinksIsDeclaredThere(t *testing.T) {
+	t.Parallel()
+	before := regexp.MustCompile("`([A-Za-z][\\w.]*)` (?:in |of )?\\(?\\[[^\\]]*\\]\\(([^)#\\s]+\\.go)\\)")
+	inside := regexp.MustCompile("\\[`?((?:[a-z]+\\.)?[A-Z]\\w*)`?\\]\\(([^)#\\s]+\\.go)\\)")
+	all := 0
+	for path, text := range texts(t, ".md") {
+		text = strings.Join(strings.Fields(text), " ")
+		for _, found := range append(before.FindAllStringSubmatch(text, -1), inside.FindAllStringSubmatch(text, -1)...) {
+			all++
+			if !slices.Contains(declared(t, filepath.Join(root, filepath.Dir(path), found[2])), found[1]) {
+				t.Errorf("%s: %s does not declare %s", path, found[2], found[1])
+			}
+		}
+	}
+	if all < 12 {
+		t.Errorf("found only %d names", all)
+	}
+}
+
+// declared returns the functions, methods and types of a Go file, by their names and with what these belong
+// to: a package or a type.
+func declared(t *testing.T, file string) (all []string) {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(of, name string) { all = append(all, name, of+"."+name) }
+	pkg := parsed.Name.Name
+	for _, declaration := range parsed.Decls {
+		switch d := declaration.(type) {
+		case *ast.FuncDecl:
+			of := pkg
+			if d.Recv != nil {
+				of, _, _ = strings.Cut(strings.TrimLeft(types.ExprString(d.Recv.List[0].Type), "*"), "[")
+			}
+			if of == "Service" {
+				of = strings.ToUpper(pkg[:1]) + pkg[1:]
+			}
+			add(of, d.Name.Name)
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				if named, is := spec.(*ast.TypeSpec); is {
+					add(pkg, named.Name.Name)
+				}
+			}
+		}
+	}
+	return all
 }
 
 // Operators look up the invariants that bankgraph proof names.

@@ -246,26 +246,28 @@ func (s *Service) changeTx(
 	}))
 }
 
-// becomeTx moves an account to another status.
+// take moves an account to another status. It keeps the reason, if there is one.
+func (a *Account) take(step states.Step[Status], reason string) (err error) {
+	if a.Status, err = step.Take(a.Status); err == nil && reason != "" {
+		a.Reason = reason
+	}
+	return err
+}
+
+// becomeTx closes or activates an account. See suspendTx for the third status.
 func (s *Service) becomeTx(
 	step states.Step[Status],
 ) func(context.Context, *changes.Tx, changes.Target, struct{}) (Saved, error) {
 	return func(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
-		return saved(s.lifecycle().Modify(ctx, tx, at, func(_, a *Account) (err error) {
+		return saved(s.lifecycle().Modify(ctx, tx, at, func(_, a *Account) error {
 			if err := arranges(tx.Caller); err != nil {
 				return err
 			}
 			if step.To == Active && a.Status == Suspended && tx.Caller.Reach != access.OfBank {
 				return ErrBankSuspends
 			}
-			if a.Status, err = step.Take(a.Status); err != nil {
+			if err := a.take(step, tx.Options.Reason); err != nil || step.To != Closed {
 				return err
-			}
-			if tx.Options.Reason != "" {
-				a.Reason = tx.Options.Reason
-			}
-			if step.To != Closed {
-				return nil
 			}
 			a.DefaultOffset = false
 			return s.endTx(ctx, tx, a)
@@ -273,20 +275,17 @@ func (s *Service) becomeTx(
 	}
 }
 
+// suspendTx suspends an account for the bank alone, and without a second person.
 func (s *Service) suspendTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
 ) (Saved, error) {
 	l := s.lifecycle()
 	l.Asks = nil
-	return saved(l.Modify(ctx, tx, at, func(_, a *Account) (err error) {
+	return saved(l.Modify(ctx, tx, at, func(_, a *Account) error {
 		if tx.Caller.Reach != access.OfBank {
 			return ErrBankSuspends
 		}
-		a.Status, err = suspending.Take(a.Status)
-		if tx.Options.Reason != "" {
-			a.Reason = tx.Options.Reason
-		}
-		return err
+		return a.take(suspending, tx.Options.Reason)
 	}))
 }
 

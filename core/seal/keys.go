@@ -154,14 +154,14 @@ var ErrSealed = errors.New("sealed value does not open")
 
 // Open decrypts a sealed value. Only a service method that has checked the permission and a purpose, and that
 // writes an audit entry, may show the result.
-func (k *Keys) Open(t Value, at Place) (string, error) {
-	if len(t.Sealed) == 0 {
+func (k *Keys) Open(v Value, at Place) (string, error) {
+	if len(v.Sealed) == 0 {
 		return "", nil
 	}
-	clear, err := k.ring.Load().open(t.Sealed, at)
+	clear, err := k.ring.Load().open(v.Sealed, at)
 	if err != nil { // another process may have rotated the keys just now
 		if changed, failed := k.Reload(); changed && failed == nil {
-			clear, err = k.ring.Load().open(t.Sealed, at)
+			clear, err = k.ring.Load().open(v.Sealed, at)
 		}
 	}
 	return clear, err
@@ -256,18 +256,18 @@ func (s *searching) made(hash []byte) bool {
 
 // Renew returns a stored value sealed and hashed under the primary keys. If the value does not open, it
 // returns ErrSealed.
-func (k *Keys) Renew(t Value, at Place) (Value, error) {
+func (k *Keys) Renew(v Value, at Place) (Value, error) {
 	r := k.ring.Load()
-	clear, err := k.Open(t, at)
+	clear, err := k.Open(v, at)
 	if err != nil || clear == "" {
-		return t, err
+		return v, err
 	}
 	fresh := k.Seal(clear, at)
-	if !bytes.HasPrefix(t.Sealed, r.mark) {
-		t.Sealed = fresh.Sealed
+	if !bytes.HasPrefix(v.Sealed, r.mark) {
+		v.Sealed = fresh.Sealed
 	}
-	if len(t.Hash) > 0 && !r.searching[0].made(t.Hash) {
-		t.Hash = fresh.Hash
+	if len(v.Hash) > 0 && !r.searching[0].made(v.Hash) {
+		v.Hash = fresh.Hash
 	}
-	return t, nil
+	return v, nil
 }

@@ -48,11 +48,11 @@ type Value struct {
 func (Value) ShownColumns() []string { return []string{"Last4"} }
 
 // Masked returns the form for people and partners: "****6789". It is empty if there is no value.
-func (t Value) Masked() string {
-	if t.Last4 == "" {
+func (v Value) Masked() string {
+	if v.Last4 == "" {
 		return ""
 	}
-	return mask + t.Last4
+	return mask + v.Last4
 }
 
 // mask replaces the characters that are not shown.
@@ -64,32 +64,32 @@ func LooksMasked(text string) bool { return strings.Contains(text, "**") }
 
 // Kept returns what a request changes a stored value to. The value's own masked form, as callers read it,
 // changes nothing; any other masked text is a fault of the field.
-func (t Value) Kept(c *check.Fields, field string, sent given.Text) given.Text {
+func (v Value) Kept(c *check.Fields, field string, sent given.Text) given.Text {
 	switch {
 	case !LooksMasked(sent.Value):
 		return sent
-	case sent.Value != t.Masked():
+	case sent.Value != v.Masked():
 		c.Fail(field, fault.Malformed, "must be the whole value, or the masked one that is stored")
 	}
 	return given.Text{}
 }
 
 // Shown returns the value; nil if there is none.
-func (t Value) Shown() *Value {
-	if t.Last4 == "" {
+func (v Value) Shown() *Value {
+	if v.Last4 == "" {
 		return nil
 	}
-	return &t
+	return &v
 }
 
 // Fingerprint differs for two different values that Keys.Replace has written. It is not for people.
-func (t Value) Fingerprint() string { return string(t.Hash) }
+func (v Value) Fingerprint() string { return string(v.Hash) }
 
-func (t Value) String() string               { return t.Masked() }
-func (t Value) GoString() string             { return t.Masked() }
-func (t Value) Format(s fmt.State, _ rune)   { _, _ = s.Write([]byte(t.Masked())) }
-func (t Value) LogValue() slog.Value         { return slog.StringValue(t.Masked()) }
-func (t Value) MarshalJSON() ([]byte, error) { return json.Marshal(t.Masked()) }
+func (v Value) String() string               { return v.Masked() }
+func (v Value) GoString() string             { return v.Masked() }
+func (v Value) Format(s fmt.State, _ rune)   { _, _ = s.Write([]byte(v.Masked())) }
+func (v Value) LogValue() slog.Value         { return slog.StringValue(v.Masked()) }
+func (v Value) MarshalJSON() ([]byte, error) { return json.Marshal(v.Masked()) }
 
 // Place is where a sealed value is stored. A value moved to another place does not open.
 type Place struct {
