@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// work lists what the bank does by itself with holds, files, trades and payments, in the order in which one
-// thing leads to another. Each does some, and says how much.
+// work lists what the bank does by itself, in the order in which one thing leads to another (core/README.md,
+// what the bank does by itself). Each does some, and says how much. A demo bank lives by some of it (core/demo,
+// life.go).
 func (c *Core) work() []func(context.Context) (int, error) {
 	p := c.Payments
 	return []func(context.Context) (int, error){
-		c.Holds.Expire, c.FX.Expire, c.FX.CoverDue, c.Files.Check, c.Files.Pay, c.Waterfalls.Work, c.Sweeps.Work, p.RunRecurrences, p.CarryOutDue, p.SendQueued,
-		p.SealFiles, p.HandOver, p.Receive, p.SettleEntries, p.ExpireExceptions, p.PostEntries,
-		p.ExpireRequests, c.Verifications.Work, c.Alerts.Fire,
+		c.Holds.Expire, c.FX.Expire, c.FX.CoverDue, c.Files.Check, c.Files.Pay, c.Waterfalls.Work, c.Sweeps.Work,
+		p.RunRecurrences, p.CarryOutDue, p.SendQueued, p.SealFiles, p.HandOver, p.Receive, p.SettleEntries,
+		p.ExpireExceptions, p.PostEntries, p.ExpireRequests, c.Verifications.Work, c.Alerts.Fire,
 	}
 }
 

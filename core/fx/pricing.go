@@ -19,6 +19,7 @@ import (
 	"bankgraph/core/fault"
 	"bankgraph/core/ledger"
 	"bankgraph/core/money"
+	"bankgraph/core/tenants"
 )
 
 // named is a customer as a request names it.
@@ -88,10 +89,10 @@ type bank struct {
 }
 
 func bankTx(ctx context.Context, tx bun.IDB, tenant access.Tenant) (b bank, err error) {
-	err = tx.NewRaw(`SELECT t.currency, t.sandbox, coalesce(s.quote_seconds, 30) AS seconds,
-		coalesce(s.cancel_minutes, 15) AS minutes FROM tenants AS t
-		LEFT JOIN tenant_settings AS s ON s.tenant = ?0 WHERE t.id = ?0`, tenant).
-		Scan(ctx, &b.Currency, &b.Sandbox, &b.Seconds, &b.Minutes)
+	err = tx.NewRaw(`SELECT t.currency, t.sandbox, coalesce(s.quote_seconds, ?1) AS seconds,
+		coalesce(s.cancel_minutes, ?2) AS minutes FROM tenants AS t
+		LEFT JOIN tenant_settings AS s ON s.tenant = ?0 WHERE t.id = ?0`, tenant, tenants.DefaultQuoteSeconds,
+		tenants.DefaultCancelMinutes).Scan(ctx, &b.Currency, &b.Sandbox, &b.Seconds, &b.Minutes)
 	if err != nil {
 		return b, fmt.Errorf("read the bank of a quote: %w", err)
 	}

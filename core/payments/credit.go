@@ -181,7 +181,7 @@ func (in *intake) book(a *answer) (*Payment, error) {
 		p.Virtual = virtual.UID
 	}
 	state, kind, why, account := Settled, ledger.Payment, "Credit over ", p.ReceiverAccount
-	if f.hold(p, in.now) {
+	if f.screenReceived(p, in.now) {
 		state, kind, why, account = Screening, ledger.Settlement, "Settled over ", f.clearing(p)
 	}
 	if err := f.book(p, kind, p.Date, why+string(p.Rail), f.settled(p), account, p.Minor); err != nil {

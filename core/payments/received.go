@@ -185,7 +185,7 @@ func (s *Service) takeEntriesTx(
 		case code != "":
 			e.ReturnCode, e.ReturnedAt, e.row.Code = code, &now, code
 			work.refuse(p, code)
-		case work.f.hold(p, now):
+		case work.f.screenReceived(p, now):
 			work.begin(p, Screening, "")
 		case e.Direction == rails.Debit && to.PositivePay:
 			waiting, screened = append(waiting, p), append(screened, e.screened(p))

@@ -21,7 +21,7 @@ import (
 // held, until people of the bank have looked at it: they release it to its network, or it is cancelled.
 // Nobody outside the bank learns why, and nobody cancels it meanwhile. A preview says nothing of it, or it
 // would tell who is on the lists. The networks carry Latin letters alone, so that no other alphabet hides a
-// name.
+// name. What becomes of payments that come in is in screening_received.go.
 
 // mostInScreening is how many payments of a customer wait at a time that the lists have found, so that they
 // hide nothing from who looks at them. Where people look at all payments there is no such bound.

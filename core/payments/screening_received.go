@@ -18,7 +18,8 @@ import (
 	"bankgraph/db"
 )
 
-// What other banks send is compared with the lists when it comes. A credit that may be from somebody on a
+// What other banks send is compared with the lists when it comes (credit in credit.go, takeEntriesTx in
+// received.go), and screening.go leads the decision here. A credit that may be from somebody on a
 // list has settled with its network by then, or does when it is accepted: its money waits in the network's
 // clearing account, and an instant network hears that it is not posted yet. An entry of ACH waits before
 // anything moves. People release it, and it goes on as if it came then; or they reject it, and it goes back.
@@ -37,9 +38,9 @@ const stopped = "stopped by the bank"
 var ErrNotCreditable = fault.New(fault.State, "payment.not_creditable",
 	"the account no longer takes the credit: reject it, and it goes back")
 
-// hold lets people look at a payment that has come in if it may be from somebody on a list, or to one. It
-// reports whether they have to.
-func (f *facts) hold(p *Payment, now time.Time) bool {
+// screenReceived compares a payment that has come in with the lists, and reports whether it waits for people to
+// look at it.
+func (f *facts) screenReceived(p *Payment, now time.Time) bool {
 	found := f.compare(p, now)
 	if found != nil {
 		f.screenings = append(f.screenings, *found)

@@ -27,6 +27,13 @@ type Settings struct {
 	ScreenAll bool `bun:"screen_all" json:"screenAll"`
 }
 
+// What holds at a bank that has set nothing, as the defaults of the columns have it too. Who reads people_decide
+// (changes) or screen_all (screening) has that one's default in its own statement.
+const (
+	DefaultQuoteSeconds  = 30
+	DefaultCancelMinutes = 15
+)
+
 // Settings returns the settings of the caller's bank. It is for operators.
 func (s *Service) Settings(ctx context.Context) (*Settings, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
@@ -76,7 +83,9 @@ func settingsOf(ctx context.Context, q bun.IDB, tenant access.Tenant) (*Settings
 	found := new(Settings)
 	err := q.NewSelect().Model(found).Where("s.tenant = ?", tenant).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return &Settings{Tenant: tenant, PeopleDecide: true, QuoteSeconds: 30, CancelMinutes: 15}, nil
+		return &Settings{
+			Tenant: tenant, PeopleDecide: true, QuoteSeconds: DefaultQuoteSeconds, CancelMinutes: DefaultCancelMinutes,
+		}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the settings of tenant %d: %w", tenant, err)
