@@ -19,7 +19,7 @@ import (
 )
 
 // What other banks send is compared with the lists when it comes (credit in credit.go, takeEntriesTx in
-// received.go), and screening.go leads the decision here. A credit that may be from somebody on a
+// entries.go), and screening.go leads the decision here. A credit that may be from somebody on a
 // list has settled with its network by then, or does when it is accepted: its money waits in the network's
 // clearing account, and an instant network hears that it is not posted yet. An entry of ACH waits before
 // anything moves. People release it, and it goes on as if it came then; or they reject it, and it goes back.
