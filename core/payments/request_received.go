@@ -269,6 +269,9 @@ func (w *entryWork) meet(p *Payment, d *demand, amount money.Amount) error {
 	o := d.order(w.now)
 	o.Amount = amount.String()
 	made, err := w.f.drawOrder(w.s, w.caller, o, w.now)
+	if f, is := fault.Of(err); is && f.Field != "" && f.Kind != fault.Denied { // a field of an order that nobody here has written
+		return ErrUnpayable.Saying("the request cannot be paid: " + f.Error())
+	}
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package payments_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"bankgraph/core/accounts"
@@ -225,6 +226,23 @@ func TestARequestThatCannotBePaid(t *testing.T) {
 	}
 	s.is(t, uid, positivepay.DecisionPending, positivepay.NoRule)
 	s.lived(t, uid, "HOLD")
+}
+
+// Who approves hears why a request cannot be paid, in words that fit.
+func TestARequestOfABankThatIsNotKnownCannotBePaid(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t)
+	uid := s.asks(t, rails.RTP, func(d *sandbox.Request) { d.CreditorBank = "011000138" })
+	err := s.approve(s.Checker(), uid)
+	if !errors.Is(err, payments.ErrUnpayable) || !strings.Contains(err.Error(), "must be a bank of the directory") {
+		t.Error(err)
+	}
+	s.is(t, uid, positivepay.DecisionPending, positivepay.NoRule)
+	// a play that names no bank is of one that can be paid
+	paid := s.asks(t, rails.RTP, func(d *sandbox.Request) { d.CreditorBank = "" })
+	if err := s.approve(s.Checker(), paid); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestARequestThatNobodyDecidesOnLapses(t *testing.T) {

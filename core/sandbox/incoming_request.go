@@ -3,6 +3,8 @@ package sandbox
 import (
 	"cmp"
 	"context"
+	"database/sql"
+	"errors"
 	"strconv"
 	"time"
 
@@ -72,7 +74,7 @@ func (d *Request) check() error {
 	} {
 		ascii(c, text.field, text.is)
 	}
-	d.CreditorName, d.CreditorBank = cmp.Or(d.CreditorName, playedCreditor), cmp.Or(d.CreditorBank, playedBank)
+	d.CreditorName = cmp.Or(d.CreditorName, playedCreditor)
 	d.CreditorNumber = cmp.Or(d.CreditorNumber, playedNumber)
 	c.AtMost("creditorName", d.CreditorName, 140)
 	c.AccountNumber("creditorAccountNumber", d.CreditorNumber)
@@ -123,6 +125,11 @@ func (s *Service) requestTx(ctx context.Context, tx *changes.Tx, _ changes.Targe
 		return Played{}, fault.Field(play, "expiryDate", fault.Min, "must not be before requestedExecutionDate")
 	}
 	over := rails.Rail(d.Rail)
+	if d.CreditorBank == "" {
+		if d.CreditorBank, err = reachedTx(ctx, tx, over, of.BankID); err != nil {
+			return Played{}, err
+		}
+	}
 	return s.beginTx(ctx, tx, over, of.Customer, func(g iso20022.Group, id int64) iso20022.Message {
 		own := strconv.FormatInt(id, 10)
 		r := &iso20022.PaymentRequest{
@@ -138,4 +145,22 @@ func (s *Service) requestTx(ctx context.Context, tx *changes.Tx, _ changes.Targe
 		}
 		return r
 	}, d.CreditorBank, of.BankID)
+}
+
+// reaches are the conditions for a bank of the directory that a network reaches (banks.Entry.Reached).
+var reaches = map[rails.Rail]string{
+	rails.FedNow:  "lower(b.fednow_status) = 'active' AND (b.fednow_services = '' OR 'CRDT' = ANY(string_to_array(b.fednow_services, ' ')))",
+	rails.RTP:     "lower(b.rtp_status) = 'active' AND (b.rtp_services = '' OR 'CRDT' = ANY(string_to_array(b.rtp_services, ' ')))",
+	rails.Fedwire: "b.fedwire_transfer AND NOT b.fedwire_settlement_only",
+}
+
+// reachedTx returns the routing number of a bank that can be paid over a network: the first of the directory
+// that is not the bank itself.
+func reachedTx(ctx context.Context, tx *changes.Tx, over rails.Rail, but string) (number string, err error) {
+	err = tx.NewRaw(`SELECT b.national_id FROM banks AS b WHERE b.country = 'US' AND b.national_id <> ?
+		AND `+reaches[over]+` ORDER BY b.ref LIMIT 1`, but).Scan(ctx, &number)
+	if errors.Is(err, sql.ErrNoRows) {
+		return playedBank, nil
+	}
+	return number, err
 }

@@ -28,6 +28,7 @@ var Tables = db.Tables{
 	Own: []string{"sandbox_messages"},
 	Reads: map[string]string{
 		"accounts":         "the account that another bank's customer pays, with its sealed number",
+		"banks":            "a bank whose customer asks to be paid, and can be over the network",
 		"customers":        "in that statement, too: whether the caller sees whose account it is",
 		"network_messages": "the message that is asked back or asked about, for a payment that the caller sees",
 		"payments":         "in that statement, too",
