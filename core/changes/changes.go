@@ -97,6 +97,14 @@ type Tx struct {
 	record    func(context.Context, audit.Entry, events.Event) error // nil: events.RecordTx
 }
 
+// As returns the transaction as that of another operation, by which the change makes something else: the record
+// of that, and the approval that it may need, are of that operation.
+func As[D, R any](tx *Tx, o *Operation[D, R]) *Tx {
+	other := *tx
+	other.operation, other.draft, other.receipt = o.is, []byte("{}"), Receipt{}
+	return &other
+}
+
 // NewRaw makes a statement whose values are all bound, numbers too (db.Raw).
 func (tx *Tx) NewRaw(text string, values ...any) *bun.RawQuery { return db.Raw(tx.Tx, text, values...) }
 

@@ -215,7 +215,7 @@ func (s *Service) decideAllTx(
 		}
 		err := tx.CheckVersion(e.Version)
 		if err == nil {
-			err = w.settle(p, e, approve, accepted)
+			err = w.settle(ctx, tx, p, e, approve, accepted)
 		}
 		switch {
 		case isFault(err):
@@ -237,7 +237,9 @@ func (s *Service) decideAllTx(
 
 // settle does what somebody decides on a debit, or a request for payment: all of it, or nothing and the reason
 // why.
-func (w *entryWork) settle(p *Payment, e *positivepay.Exception, approve bool, accepted string) error {
+func (w *entryWork) settle(
+	ctx context.Context, tx *changes.Tx, p *Payment, e *positivepay.Exception, approve bool, accepted string,
+) error {
 	asked := w.asked[p.UID]
 	if !approve {
 		if err := w.decide(e, positivepay.Declined, "rejectException"); err != nil {
@@ -260,7 +262,9 @@ func (w *entryWork) settle(p *Payment, e *positivepay.Exception, approve bool, a
 		return err
 	}
 	if asked != nil {
-		err = w.meet(p, asked, amount)
+		err = w.meet(p, asked, amount, func(made *Payment) (*Step, error) {
+			return begin(ctx, w.f, changes.As(tx, w.s.send), nil, made)
+		})
 	} else {
 		err = w.goOn(p)
 	}

@@ -264,8 +264,10 @@ func (d *demand) order(now time.Time) *Order {
 }
 
 // meet makes the payment that a request asks for, by an amount. It is like every other one, with its fee and
-// limits, but that nobody has to approve it: somebody has, or a rule.
-func (w *entryWork) meet(p *Payment, d *demand, amount money.Amount) error {
+// limits, and begins as begin says.
+func (w *entryWork) meet(
+	p *Payment, d *demand, amount money.Amount, begin func(made *Payment) (*Step, error),
+) error {
 	o := d.order(w.now)
 	o.Amount = amount.String()
 	made, err := w.f.drawOrder(w.s, w.caller, o, w.now)
@@ -280,25 +282,33 @@ func (w *entryWork) meet(p *Payment, d *demand, amount money.Amount) error {
 	if err != nil {
 		return err
 	}
-	in, err := w.f.start(made, w.caller, w.now, false)
+	step, err := begin(made)
 	if err != nil {
 		return err
 	}
-	if made.counts() {
-		w.f.limits.Take(made.planned())
-	}
-	w.rows.add(made, made.enter(in, w.caller, w.now, ""))
-	w.told = append(w.told, changes.Change{
-		Action: "payRequest", Object: "payment", UID: made.UID, Customer: int64(made.Customer), Version: made.Version, After: made,
-	})
+	w.rows.add(made, step)
 	w.enter(&was, p, to, "payRequest", "")
 	w.paid = append(w.paid, [2]UID{p.UID, made.UID})
 	return nil
 }
 
-// meetOrDecline pays a request that a rule allows, or refuses it if it cannot be paid.
+// meetOrDecline pays a request that a rule allows, or refuses it if it cannot be paid. Nobody has to approve the
+// payment: who made the rule has.
 func (w *entryWork) meetOrDecline(p *Payment, d *demand) error {
-	err := w.meet(p, d, p.Amount())
+	err := w.meet(p, d, p.Amount(), func(made *Payment) (*Step, error) {
+		to, err := w.f.start(made, w.caller, w.now, false)
+		if err != nil {
+			return nil, err
+		}
+		if made.counts() {
+			w.f.limits.Take(made.planned())
+		}
+		step := made.enter(to, w.caller, w.now, "")
+		w.told = append(w.told, changes.Change{
+			Action: "payRequest", Object: "payment", UID: made.UID, Customer: int64(made.Customer), Version: made.Version, After: made,
+		})
+		return step, nil
+	})
 	if !isFault(err) {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/ledger"
 	"bankgraph/core/money"
@@ -226,6 +227,38 @@ func TestARequestThatCannotBePaid(t *testing.T) {
 	}
 	s.is(t, uid, positivepay.DecisionPending, positivepay.NoRule)
 	s.lived(t, uid, "HOLD")
+}
+
+// Money that is pushed is not pushed by one person alone where the customer asks for two.
+func TestWhatMeetsARequestWaitsForASecondPersonWhereTheCustomerAsks(t *testing.T) {
+	t.Parallel()
+	s := newSender(t, func(c *customers.Customer) { c.Access.PaymentDualApproval = true })
+	uid := s.asks(t, rails.RTP)
+	if err := s.approve(s.Someone("maker"), uid); err != nil {
+		t.Fatal(err)
+	}
+	made := s.met(t, uid)
+	if made.State != payments.PendingApproval {
+		t.Errorf("%+v", made.Payment)
+	}
+	s.run(t)
+	s.has(t, 100_000_00, 0)
+	var approval changes.UID
+	var operation, object string
+	if err := s.DB.NewRaw(`SELECT uid, operation, object FROM approvals WHERE tenant = ? AND object_uid = ?`, s.Tenant, made.UID.String()).
+		Scan(t.Context(), &approval, &operation, &object); err != nil || operation != "sendPayment" || object != "payment" {
+		t.Fatal(operation, object, err)
+	}
+	if _, err := s.Changes.Approve(s.Someone("maker"), approval, changes.RequestOptions{}); !errors.Is(err, changes.ErrOwn) {
+		t.Errorf("who approved the request approves its payment: %v", err)
+	}
+	if _, err := s.Changes.Approve(s.Checker(), approval, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.run(t)
+	s.run(t)
+	s.lived(t, made.UID, "PENDING_APPROVAL QUEUED SENT SETTLED")
+	s.has(t, 99_975_00, 0)
 }
 
 // Who approves hears why a request cannot be paid, in words that fit.
