@@ -24,10 +24,19 @@ func main() {
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		polite = append(polite, syscall.SIGHUP) // of a terminal that closes, or somebody who wants files read anew
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), polite...)
-	// The first signal asks politely. From then on signals have their usual effect: the second ends the
-	// program at once.
-	context.AfterFunc(ctx, stop)
+	ctx, stop := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, polite...)
+	// The first signal asks politely. Signals have their usual effect again before anybody can see that: the
+	// second ends the program at once.
+	go func() {
+		<-signals
+		signal.Stop(signals)
+		if len(signals) > 0 { // the second was as quick
+			os.Exit(1)
+		}
+		stop()
+	}()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
