@@ -103,7 +103,8 @@ func isJSON(h http.Header) bool {
 	default:
 		return false
 	}
-	return err == nil && kind == "application/json" && (encoding == "" || strings.EqualFold(encoding, "identity"))
+	return err == nil && kind == "application/json" &&
+		(encoding == "" || strings.EqualFold(encoding, "identity"))
 }
 
 // next reads one value of any kind.
