@@ -46,7 +46,7 @@ func customerFilters(q *reader) customers.Search {
 		ACHCompany: inQuery(q, "achCompanyID", text),
 		UID:        inQuery(q, "customerUID", customers.ParseUID),
 		Status:     inQuery(q, "status", customers.ParseStatus),
-		TaxID:      inQuery(q, "taxId", text),
+		TaxID:      inQuery(q, "taxId", customers.ParseTaxID),
 	}
 }
 

@@ -147,6 +147,7 @@ func TestValuesThatAnOperationDoesNotKnowAreRefusedByName(t *testing.T) {
 	long := strings.Repeat("x", 256)
 	for _, c := range []struct{ path, code, message string }{
 		{"/customers?limit=1", "CUST001", "Page: is required"},
+		{"/v2/customers?page=1&limit=9&taxId=****2167", "CUST001", "taxId: must be the whole tax id, not masked"},
 		{"/customers?Page=1", "CUST001", "limit: is required"},
 		{"/customers?Page=1&limit=", "CUST001", "limit: is required"},
 		{"/customers?Page=0&limit=1", "CUST001", "Page: must be at least 1"},
