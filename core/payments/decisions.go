@@ -66,9 +66,9 @@ func (s *Service) declareDecisions(all *changes.Service) {
 }
 
 // ApproveException pays a debit that no rule allows, at once or when it settles, or makes the payment that
-// another bank asks for (rest/CONTRACT.md, exceptions). It returns positivepay.ErrExceptionDecided if somebody has decided,
-// positivepay.ErrExceptionLate after the deadline, ErrApproveLimit above the person's own bound, and
-// ledger.ErrUncovered if the money is not there: then it still waits.
+// another bank asks for (rest/CONTRACT.md, exceptions). It returns positivepay.ErrExceptionDecided if somebody
+// has decided, positivepay.ErrExceptionLate after the deadline, ErrApproveLimit above the person's own bound,
+// and ledger.ErrUncovered if the money is not there: then it still waits.
 func (s *Service) ApproveException(
 	ctx context.Context, of UID, draft DecisionDraft, options changes.RequestOptions,
 ) (changes.Outcome[DecidedException], error) {

@@ -97,10 +97,7 @@ func (p *Payment) request(o *Order, now time.Time) (*Request, error) {
 	today := calendar.Today(now)
 	expires := o.Ask.Expires
 	if expires.IsZero() {
-		expires = today.AddDate(0, 0, 30)
-		if p.Rail == rails.FedNow {
-			expires = today.AddDate(1, 0, 0)
-		}
+		expires = lastDay(p.Rail, today)
 	}
 	for _, day := range []struct {
 		field string
@@ -122,6 +119,17 @@ func (p *Payment) request(o *Order, now time.Time) (*Request, error) {
 		Tenant: p.Tenant, Payment: p.UID, On: o.Ask.On, Expires: expires, Modifiable: o.Ask.Modifiable,
 		Early: o.Ask.Early, Guaranteed: o.Ask.Guaranteed,
 	}, nil
+}
+
+// lastDay returns the last day on which a request of a day may be paid over a network that names none.
+func lastDay(over rails.Rail, of time.Time) time.Time {
+	switch over {
+	case rails.FedNow:
+		return of.AddDate(1, 0, 0)
+	case rails.RTP:
+		return of.AddDate(0, 0, 30)
+	}
+	return of // a drawdown
 }
 
 // over returns when the debtor can no longer pay: when the last day ends in New York.

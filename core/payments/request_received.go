@@ -124,10 +124,11 @@ func (in *intake) ask(a *answer) *Payment {
 	d.terms = &Request{
 		Tenant: p.Tenant, Payment: p.UID, On: r.ExecutionDate, Modifiable: r.Modifiable, Early: r.Early, Guaranteed: r.Guaranteed,
 	}
-	if d.until.IsZero() {
-		d.until = lapses(a.over, on)
+	if d.terms.Expires = lastDay(a.over, on); d.until.IsZero() {
+		d.until = d.terms.over()
+	} else {
+		d.terms.Expires = ledger.Day(d.until.Add(-time.Second).In(calendar.Zone()))
 	}
-	d.terms.Expires = ledger.Day(d.until.Add(-time.Second).In(calendar.Zone()))
 	kind := positivepay.Instant
 	if a.over == rails.Fedwire {
 		kind = positivepay.Fedwire
@@ -140,20 +141,6 @@ func (in *intake) ask(a *answer) *Payment {
 	in.by[p.UID] = p
 	in.created, in.details, in.demands = append(in.created, p), append(in.details, p.details), append(in.demands, d)
 	return p
-}
-
-// lapses returns until when a request may be paid that does not say so: for as long as ours are over its
-// network, and a drawdown on its day.
-func lapses(over rails.Rail, on time.Time) time.Time {
-	last := on
-	switch over {
-	case rails.FedNow:
-		last = on.AddDate(1, 0, 0)
-	case rails.RTP:
-		last = on.AddDate(0, 0, 30)
-	}
-	after := last.AddDate(0, 0, 1)
-	return *beginOf(&after, calendar.Zone())
 }
 
 // demandsTx asks positive pay about the requests that have come, and writes what it says.
