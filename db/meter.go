@@ -13,6 +13,8 @@ type Meter struct {
 	Statements atomic.Int64
 	RoundTrips atomic.Int64
 	Cap        int64 // statements that the operation may spend; 0 means no cap
+
+	allowed atomic.Int64 // beyond Cap
 }
 
 // ErrTooManyStatements is returned when an operation exceeds its cap: a defect of the program, or a GraphQL
@@ -36,10 +38,18 @@ func (m *Meter) spend(statements, roundTrips int) error {
 		return nil
 	}
 	m.RoundTrips.Add(int64(roundTrips))
-	if spent := m.Statements.Add(int64(statements)); m.Cap > 0 && spent > m.Cap {
+	if spent := m.Statements.Add(int64(statements)); m.Cap > 0 && spent > m.Cap+m.allowed.Load() {
 		return ErrTooManyStatements
 	}
 	return nil
+}
+
+// Allow lets an operation spend statements beyond its cap: for work on many things at once, whose number is
+// bounded otherwise.
+func Allow(ctx context.Context, statements int64) {
+	if m := meterOf(ctx); m != nil {
+		m.allowed.Add(statements)
+	}
 }
 
 // MeterFor counts what another context has cost for this one, too, which shared in it. A cap is not for what

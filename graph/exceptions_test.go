@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"bankgraph/core/access"
@@ -136,5 +137,24 @@ func TestDebitsThatNoRuleAllowsAreDecidedByPeople(t *testing.T) {
 	want = `{"payment":{"positivePayException":{"status":"APPROVED","history":{"nodes":[{"action":"approveException"},{"action":"screenDebit"}]}}}}`
 	if data, errors := p.asks(t, staff, told); data != want || errors != nil {
 		t.Errorf("%s %v\nwant %s", data, errors, want)
+	}
+}
+
+// A decision on as many debits as one may name spends its statements, and is no reason to split it.
+func TestManyExceptionsAreDecidedInOneOperation(t *testing.T) {
+	t.Parallel()
+	p, _ := newSender(t)
+	p.from = p.Account(p.Customer(coretest.OwnedBy(p.payer)), coretest.Holding(1000_00, 0), coretest.Sends,
+		func(a *accounts.Account) { a.EnablePositivePay = true })
+	var all []string
+	for range payments.MostDecisions {
+		all = append(all, `"`+p.debit(t, "1").String()+`"`)
+	}
+	many := `mutation { decidePositivePayExceptions(input: {payments: [` + strings.Join(all, ",") + `], approve: true}) {
+		decisions { refused } } }`
+	want := `{"decidePositivePayExceptions":{"decisions":[` +
+		strings.TrimSuffix(strings.Repeat(`{"refused":false},`, len(all)), ",") + `]}}`
+	if data, errors := p.asks(t, p.Staff(), many); data != want || errors != nil {
+		t.Errorf("%s %v", data, errors)
 	}
 }

@@ -7,9 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/uptrace/bun"
+
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/check"
+	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/ledger"
 	"bankgraph/core/positivepay"
@@ -175,24 +178,14 @@ func (s *Service) decideManyTx(
 func (s *Service) decideAllTx(
 	ctx context.Context, tx *changes.Tx, of []UID, approve bool, accepted string,
 ) (done map[UID]*DecidedException, faults map[UID]error, err error) {
-	done, faults = map[UID]*DecidedException{}, map[UID]error{}
-	var locked []*Payment
-	var uids []int64
-	for _, uid := range of {
-		p, err := s.lockTx(ctx, tx, changes.Target{UID: uid.String()})
-		switch {
-		case errors.Is(err, ErrNotFound):
-			faults[uid] = positivepay.ErrNoException
-		case isFault(err):
-			faults[uid] = err
-		case err != nil:
-			return nil, nil, err
-		default:
-			locked, uids = append(locked, p), append(uids, int64(uid))
-		}
+	done = map[UID]*DecidedException{}
+	locked, faults, err := s.lockManyTx(ctx, tx, of)
+	if err != nil || len(locked) == 0 {
+		return done, faults, err
 	}
-	if len(locked) == 0 {
-		return done, faults, nil
+	var uids []int64
+	for _, p := range locked {
+		uids = append(uids, int64(p.UID))
 	}
 	exceptions, err := positivepay.LockTx(ctx, tx.Tx, tx.Caller.Tenant, uids)
 	if err != nil {
@@ -233,6 +226,55 @@ func (s *Service) decideAllTx(
 		}
 	}
 	return done, faults, errors.Join(w.own.writeTx(ctx), w.writeRowsTx(ctx, tx.Tx))
+}
+
+// most statements that a decision on one more exception may take: its customer, its request, two records, and a
+// proposal for the payment that meets it
+const statementsOfDecision = 24
+
+// lockManyTx is lockTx for many payments, with each customer held once, and before the payments. It returns
+// those that are locked, in ascending order, and a fault for each other one.
+func (s *Service) lockManyTx(
+	ctx context.Context, tx *changes.Tx, of []UID,
+) (locked []*Payment, faults map[UID]error, err error) {
+	db.Allow(ctx, int64(statementsOfDecision*len(of)))
+	faults = map[UID]error{}
+	for _, uid := range of {
+		faults[uid] = positivepay.ErrNoException
+	}
+	var found []*Payment
+	err = tx.NewSelect().Model(&found).Column("uid", "customer").Where("pay.tenant = ?", tx.Caller.Tenant).
+		Where("pay.uid IN (?)", bun.List(of)).OrderExpr("pay.customer, pay.uid").Scan(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	held := map[customers.UID]error{}
+	var uids []UID
+	for _, p := range found {
+		fault, known := held[p.Customer]
+		if !known {
+			_, fault = s.customers.HoldTx(ctx, tx.Tx, tx.Caller, p.Customer)
+			held[p.Customer] = fault
+		}
+		switch {
+		case fault == nil:
+			uids = append(uids, p.UID)
+		case errors.Is(fault, customers.ErrOutOfScope):
+		case isFault(fault):
+			faults[p.UID] = fault
+		default:
+			return nil, nil, fault
+		}
+	}
+	if len(uids) == 0 {
+		return nil, faults, nil
+	}
+	err = tx.NewSelect().Model(&locked).Where("pay.tenant = ?", tx.Caller.Tenant).Where("pay.uid IN (?)", bun.List(uids)).
+		OrderExpr("pay.uid").For("NO KEY UPDATE").Scan(ctx)
+	for _, p := range locked {
+		delete(faults, p.UID)
+	}
+	return locked, faults, err
 }
 
 // settle does what somebody decides on a debit, or a request for payment: all of it, or nothing and the reason
