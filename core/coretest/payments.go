@@ -50,7 +50,7 @@ func Sends(a *accounts.Account) {
 	a.EnableFedNow, a.FedNowSend, a.EnableRTP, a.RTPSend = true, true, true, true
 	a.EnableWires, a.EnableDomesticWires = true, true
 	a.EnableACH, a.ACHCompanyID = true, "1234567890"
-	a.FedNowRFPSend, a.RTPRFPSend = true, true
+	a.FedNowRFPSend, a.RTPRFPSend, a.RFPReceive = true, true, true
 }
 
 // Payment creates a settled payment between two accounts of the bank's own books, without booking it in them.

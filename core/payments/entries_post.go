@@ -250,9 +250,13 @@ func (s *Service) PostEntries(ctx context.Context) (taken int, err error) {
 				if n = len(locked); err != nil || n == 0 {
 					return err
 				}
+				standing, err := w.standingTx(ctx, tx)
+				if err != nil {
+					return err
+				}
 				for _, p := range locked {
 					if d := w.asked[p.UID]; d != nil {
-						if err := w.meetOrDecline(p, d); err != nil {
+						if err := w.meetOrDecline(p, d, standing[int64(p.UID)]); err != nil {
 							return fmt.Errorf("request %s: %w", p.UID, err)
 						}
 						continue

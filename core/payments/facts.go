@@ -122,6 +122,7 @@ type Switches struct {
 	WiresIn       bool   `bun:"wires_in"`
 	FedNowAsks    bool   `bun:"fednow_asks"` // it may ask for payments
 	RTPAsks       bool   `bun:"rtp_asks"`
+	RFPIn         bool   `bun:"rfp_in"`         // it may be asked for payments, but by wire
 	PositivePay   bool   `bun:"positive_pay"`   // debits of other banks are paid that its rules allow
 	CallbackLimit *int64 `bun:"callback_limit"` // minor units: a wire above it is confirmed by a person; nil for none
 }
@@ -164,6 +165,7 @@ var (
 		a.enable_wires AND a.enable_international_wires AS wires_abroad,
 		a.enable_fednow AS fednow_in, a.enable_rtp AS rtp_in, a.enable_wires AS wires_in,
 		a.enable_fednow AND a.fednow_rfp_send AS fednow_asks, a.enable_rtp AND a.rtp_rfp_send AS rtp_asks,
+		a.rfp_receive AS rfp_in,
 		a.enable_ach AS ach, a.enable_positive_pay AS positive_pay, coalesce(nullif(a.ach_company_id, ''), c.ach_company_id) AS company_id,
 		CASE WHEN cardinality(a.sec_codes) > 0 THEN a.sec_codes ELSE c.sec_codes END AS classes,
 		a.number_sealed AS sealed, c.legal_line1 AS address_line1, c.legal_line2 AS address_line2, c.legal_city AS address_city,

@@ -90,7 +90,7 @@ func (f *facts) unpayable(s *Service, a *answer, now time.Time) string {
 		return "AC06"
 	case of.Currency != r.Amount.Currency:
 		return "AM03"
-	case !of.sends(a.over):
+	case !of.sends(a.over), a.over != rails.Fedwire && !of.RFPIn:
 		return "AG01"
 	case !r.ExpiresAt.IsZero() && !now.Before(r.ExpiresAt):
 		return tooLate
@@ -279,9 +279,28 @@ func (w *entryWork) meet(
 	return nil
 }
 
+// standingTx returns which of the requests a rule still allows on their day: it may be months after they came,
+// and to suspend the rule is how people stop them.
+func (w *entryWork) standingTx(ctx context.Context, tx bun.Tx) (map[int64]bool, error) {
+	if len(w.asked) == 0 {
+		return nil, nil
+	}
+	var of []int64
+	for uid := range w.asked {
+		of = append(of, int64(uid))
+	}
+	return positivepay.StandingTx(ctx, tx, w.caller.Tenant, of, positivepay.DayOf(w.now, w.caller.Location()))
+}
+
 // meetOrDecline pays a request that a rule allows, or refuses it if it cannot be paid. Nobody has to approve the
-// payment: who made the rule has.
-func (w *entryWork) meetOrDecline(p *Payment, d *demand) error {
+// payment: who made the rule has, if it still stands.
+func (w *entryWork) meetOrDecline(p *Payment, d *demand, standing bool) error {
+	switch {
+	case !standing:
+		return w.decline(p, d, declinedByCustomer, "the rule that allowed it is not active any more")
+	case !d.ExpiresAt.IsZero() && !w.now.Before(d.ExpiresAt):
+		return w.decline(p, d, tooLate, "")
+	}
 	err := w.meet(p, d, p.Amount(), func(made *Payment) (*Step, error) {
 		to, err := w.f.start(made, w.caller, w.now, false)
 		if err != nil {

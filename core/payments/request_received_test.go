@@ -170,6 +170,36 @@ func TestARequestThatARuleAllowsIsPaidOnItsDay(t *testing.T) {
 	}
 }
 
+// A rule allows what is asked for as long as it stands: a request may be for a day that is months away.
+func TestARequestIsNotPaidByARuleThatEndedBeforeItsDay(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]string{
+		"suspended": `UPDATE positive_pay_rules SET state = 'Suspended' WHERE tenant = ?`,
+		"deleted":   `UPDATE positive_pay_rules SET state = 'Deleted' WHERE tenant = ?`,
+		"expired":   `UPDATE positive_pay_rules SET expiry_date = '2026-11-19' WHERE tenant = ?`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newDebtor(t, positive)
+			s.requestRule(positivepay.Instant)
+			uid := s.asks(t, rails.RTP, func(d *sandbox.Request) { d.On = day(2) })
+			s.lived(t, uid, "VALIDATED")
+			s.Exec(end, s.Tenant)
+			s.until(t, "2026-11-20 10:00")
+			s.run(t)
+			s.lived(t, uid, "VALIDATED REJECTED")
+			s.has(t, 100_000_00, 0)
+			if got := s.sent(t); got != "pain.014 ACTC, pain.014 RJCT CUST" {
+				t.Error(got)
+			}
+		})
+	}
+	s := newDebtor(t, positive)
+	s.requestRule(positivepay.Instant, func(r *positivepay.Rule) { last := day(1); r.ExpiryDate = &last })
+	uid := s.asks(t, rails.RTP, func(d *sandbox.Request) { d.On = day(2) })
+	s.is(t, uid, positivepay.DecisionPending, positivepay.NotActive)
+}
+
 // The first test that a request fails is the reason why people decide on it.
 func TestARequestIsHeldUnlessARuleAllowsIt(t *testing.T) {
 	t.Parallel()
@@ -365,6 +395,8 @@ func TestARequestThatCannotBeTakenIsRefusedWithTheReason(t *testing.T) {
 		"AC04": `UPDATE accounts SET status = 'Closed' WHERE tenant = ?`,
 		"AC06": `UPDATE accounts SET status = 'Suspended' WHERE tenant = ?`,
 		"AG01": `UPDATE accounts SET rtp_send = false WHERE tenant = ?`,
+		// it sends, and does not want to be asked
+		"AG01 ": `UPDATE accounts SET rfp_receive = false WHERE tenant = ?`,
 	} {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
@@ -373,7 +405,7 @@ func TestARequestThatCannotBeTakenIsRefusedWithTheReason(t *testing.T) {
 			if uid := s.asks(t, rails.RTP); uid != 0 {
 				t.Error("taken", uid)
 			}
-			if got := s.sent(t); got != "pain.014 RJCT "+code {
+			if got := s.sent(t); got != "pain.014 RJCT "+strings.TrimSpace(code) {
 				t.Error(got)
 			}
 		})

@@ -67,7 +67,7 @@ func (r *Rule) test(d *Screened, day time.Time) (passed int, fails Mismatch) {
 		{d.Type == ACH || r.pays(d.Numbers), AccountMismatch},
 		{d.Type != ACH || r.SECCode == AllClasses || r.SECCode == NotApplicable || ident.Same(r.SECCode, d.Class), ClassMismatch},
 		{d.Type != ACH || r.IndividualID == "" || ident.Same(r.IndividualID, d.IndividualID), IDMismatch},
-		{r.statedOn(day) == Active, NotActive},
+		{r.statedOn(day) == Active && (d.Type == ACH || r.statedOn(d.DebitDate) == Active), NotActive},
 		{d.Amount.Minor == r.Minor || r.AmountType == Maximum && d.Amount.Minor < r.Minor, AmountMismatch},
 		{!r.UsedUp() && !r.usedIn(day), FrequencyExceeded},
 	}
@@ -181,7 +181,7 @@ func ScreenTx(
 		if d.Unruled {
 			asked = nil
 		}
-		rule, why := screen(asked, d, dayOf(now, by.Location()))
+		rule, why := screen(asked, d, DayOf(now, by.Location()))
 		if e.ExpiresAt = until(d); rule != nil {
 			used[rule] = true
 			e.Rule, e.Status, e.DecidedAt = rule.UID, AutoMatched, &now
@@ -189,6 +189,24 @@ func ScreenTx(
 		e.Reason, all[i] = why, e
 	}
 	return all, countTx(ctx, by.Tenant, used)
+}
+
+// StandingTx returns which of these payments a rule allows that is Active on a day: it may have been suspended or
+// deleted since it allowed them, or end sooner now.
+func StandingTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, of []int64, day time.Time,
+) (standing map[int64]bool, err error) {
+	var found []int64
+	err = tx.NewSelect().Model((*Exception)(nil)).Column("payment").
+		Join("JOIN positive_pay_rules AS pp ON pp.tenant = ppe.tenant AND pp.uid = ppe.rule").
+		Where("ppe.tenant = ?", tenant).Where("pp.tenant = ?", tenant).Where("ppe.payment IN (?)", bun.List(of)).
+		Where("pp.state = ?", Active).Where("pp.effective_date <= ?", day).
+		Where("(pp.expiry_date IS NULL OR pp.expiry_date >= ?)", day).Scan(ctx, &found)
+	standing = map[int64]bool{}
+	for _, payment := range found {
+		standing[payment] = true
+	}
+	return standing, err
 }
 
 // countTx writes which rules were used, at the end of the transaction.
@@ -207,8 +225,8 @@ func countTx(ctx context.Context, tenant access.Tenant, used map[*Rule]bool) err
 		tenant, uids, times, days)
 }
 
-// dayOf returns the day that it is somewhere; midnight UTC.
-func dayOf(at time.Time, zone *time.Location) time.Time {
+// DayOf returns the day that it is somewhere; midnight UTC.
+func DayOf(at time.Time, zone *time.Location) time.Time {
 	year, month, day := at.In(zone).Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
