@@ -21,6 +21,7 @@ import (
 type Payload struct {
 	PaymentID                 payments.UID        `json:"paymentId"`
 	ExternalReferenceID       string              `json:"externalReferenceId,omitzero"`
+	SourceReferenceID         string              `json:"sourceReferenceId,omitzero"`
 	CounterParty              string              `json:"counterParty,omitzero"`
 	Channel                   string              `json:"channel,omitzero"`
 	PaymentStatus             payments.Status     `json:"paymentStatus"`
@@ -239,6 +240,7 @@ func payloadOf(p *payments.Told, zone *time.Location) Payload {
 	}
 	if p.File != nil {
 		view.BulkFileName, view.BulkFileNumber = p.File.Name, p.File.Number
+		view.SourceReferenceID = strconv.FormatInt(p.File.Number, 10)
 	}
 	if p.Batch != nil {
 		view.AdditionalAttributes = []Addition{
