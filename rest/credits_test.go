@@ -61,7 +61,8 @@ func TestACreditIsFollowedToItsEnd(t *testing.T) {
 			t.Helper()
 			got := b.get(b.program(), "/v3/payments/"+uid)
 			want = append(want, `"deliveryMethod":"FEDNOW"`, `"wireType":"OUTGOING_PAYMENT"`, `"receiverCity":"Tampa"`,
-				`"receiverBankId":"611590103"`, `"receiverBankName":"Old Mill Bank"`)
+				`"receiverBankId":"611590103"`, `"receiverBankName":"Old Mill Bank"`, `"receiverCountry":"United States"`,
+				`"receiverBankCountry":"United States"`)
 			for _, text := range want {
 				if !strings.Contains(got.body, text) {
 					t.Errorf("%s: %s is missing in %s", amount, text, got.body)
