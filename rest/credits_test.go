@@ -176,7 +176,7 @@ func TestACreditBetweenDescribedPartiesNamesEveryMistake(t *testing.T) {
 		t.Fatal(said.status, said.body)
 	}
 	for _, c := range []struct{ was, is, code string }{
-		{`"440055551"`, `"4400#5551"`, "BENEFICIARY_ACCTNUM_PATTERN"},
+		{`"440055551"`, `"4400*5551"`, "BENEFICIARY_ACCTNUM_PATTERN"},
 		{`"accountNumber": "440055551", `, ``, "BENEFICIARY_ACCTNUM_REQUIRED"},
 		{`"bankId": "611590103"`, `"name": "Old Mill Bank"`, "RECEIVERBANK_BANKID_REQUIRED"},
 		{`"611590103"`, `"611590104"`, "RECEIVERBANK_BANKID_INVALID"},
@@ -197,8 +197,25 @@ func TestACreditBetweenDescribedPartiesNamesEveryMistake(t *testing.T) {
 			t.Errorf("%s for %s: %d %s", c.is, c.was, said.status, said.body)
 		}
 	}
+	said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", inFull(b, `"440055551"`, `"44-00 #5551/(2)"`))
+	if said.status != http.StatusOK {
+		t.Errorf("an account number of another bank has the published signs: %d %s", said.status, said.body)
+	}
+	found := b.call(b.program(), http.MethodPost, "/v3/payments/search", `{"page": 1, "limit": 10, "receiverAccountNo": "44-00 #5551/(2)"}`)
+	if !strings.Contains(found.body, `"totalRecords":1,`) || !strings.Contains(found.body, `"paymentUID":`+member(said.body, "paymentUID")) {
+		t.Error(found.body)
+	}
+	for number, code := range map[string]string{
+		"00-00": "ALLZERO", "--": "ALLZERO", " 12": "PATTERN", "12 ": "PATTERN", "****5551": "PATTERN", strings.Repeat("1", 36): "MAX",
+		strings.Repeat("1", 35): "MAX", // a message of FedNow has room for 34
+	} {
+		said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", inFull(b, `"440055551"`, `"`+number+`"`))
+		if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"code":"BENEFICIARY_ACCTNUM_`+code+`"`) {
+			t.Errorf("%s: %d %s", number, said.status, said.body)
+		}
+	}
 	// Entries of ACH have room for 17 characters of an account number.
-	said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", inFull(b, `"440055551"`, `"440055551123456789"`,
+	said = b.call(b.program(), http.MethodPost, "/v4/payments/credit", inFull(b, `"440055551"`, `"440055551123456789"`,
 		`"Instant"`, `"Economy", "additionalInfo": {"secCode": "CCD"}`, `"accountCurrency"`, `"accountType": "Loan", "accountCurrency"`))
 	if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"code":"BENEFICIARY_ACCTNUM_MAX"`) {
 		t.Errorf("%d %s", said.status, said.body)

@@ -123,8 +123,8 @@ func (a *api) reversePayment(r *http.Request) (answer, error) {
 // paymentSearch reads what to search for (rest/CONTRACT.md, payment search).
 func paymentSearch(f fields) payments.Search {
 	by := payments.Search{
-		SenderNumber:        orZero(wordIn(f, accounts.ParseNumber, "senderAccountNo")),
-		ReceiverNumber:      orZero(wordIn(f, accounts.ParseNumber, "receiverAccountNo")),
+		SenderNumber:        orZero(wordIn(f, payments.ParseNumber, "senderAccountNo")),
+		ReceiverNumber:      orZero(wordIn(f, payments.ParseNumber, "receiverAccountNo")),
 		SenderName:          f.text("senderName").Value,
 		ReceiverName:        f.text("receiverName").Value,
 		ExternalReferenceID: f.text("externalReferenceId").Value,

@@ -267,7 +267,7 @@ func (r *Receiver) check(c *check.Fields, o *Order) {
 	}
 	abroad := Speed(o.Speed).International()
 	if !abroad { // the form of one abroad is that of its country
-		c.AccountNumber("accountNumber", r.Number)
+		c.AccountNumberElsewhere("accountNumber", r.Number)
 	}
 	c.Required("name", r.Name)
 	c.AtMost("name", r.Name, 140)

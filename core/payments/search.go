@@ -250,6 +250,16 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 	return all
 }
 
+// ParseNumber reads the whole number of an account here or at another bank.
+func ParseNumber(field, text string) (string, error) {
+	c := check.Of("payment")
+	if strings.Contains(text, "**") {
+		c.AccountNumber(field, text) // tells that it is masked
+	}
+	c.AccountNumberElsewhere(field, text)
+	return text, c.Err()
+}
+
 // LineBits is how many bits of the number of a file's line are the line's own: those before are the file's.
 const LineBits = 24
 
