@@ -233,7 +233,7 @@ func TestADebitOfV4NamesEveryMistake(t *testing.T) {
 			"CREDITOR_ACCOUNT_REQUIRED", "DEBTOR_ID_REQUIRED",
 		},
 		strings.Replace(collect, `t": 1,`, `t": 0,`, 1):                          {"DEBIT_AMOUNT_MIN"},
-		strings.Replace(collect, `"Economy"`, `"SPOT"`, 1):                       {"DEBIT_SPEED_NOTALLOWED", "ADDITIONALINFO_SECCODE_NOTALLOWED"},
+		strings.Replace(collect, `"Economy"`, `"SPOT"`, 1):                       {"DEBIT_SPEED_NOTALLOWED"},
 		strings.Replace(collect, b.purse.UID.String(), "4711", 1):                {"CREDITOR_ACCOUNT_NOTFOUND"},
 		strings.Replace(collect, `"debtor": {"accountUID"`, `"debtor": {"x"`, 1): {"DEBTOR_ID_REQUIRED"},
 		strings.Replace(collect, `"CCD"`, `"TEL"`, 1):                            {"ADDITIONALINFO_SECCODE_NOTALLOWED"},
@@ -266,6 +266,36 @@ func TestADebitOfV4NamesEveryMistake(t *testing.T) {
 		said := b.call(b.program(), http.MethodPost, path, repeated)
 		if said.status != http.StatusOK || !regexp.MustCompile(`"recurrenceId":[1-9]`).MatchString(said.body) {
 			t.Errorf("%s, repeated: %d %s", path, said.status, said.body)
+		}
+	}
+}
+
+// A speed that is wrong is told alone: what hangs on the speed is not known then. What belongs to other speeds
+// is named as it was given.
+func TestAWrongSpeedIsToldAlone(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	collect := func(more, info string) string {
+		return fmt.Sprintf(`{"externalReferenceId": "R", "paymentAmount": 1, "paymentCurrency": "USD", %s,
+			"creditor": {"accountUID": %q}, "debtor": {"accountUID": %q}, "additionalInfo": {%s}}`, more, b.purse.UID, b.payee(), info)
+	}
+	ach, swift := `"secCode": "CCD"`, `"bankIdType": "SWIFT", "swiftCode": "MUSTDEFF"`
+	for _, c := range []struct{ path, body, code, field string }{
+		{"/v4/payments/debit", collect(`"speed": "SPOT"`, ach), "DEBIT_SPEED_NOTALLOWED", "speed"},
+		{"/v4/payments/debit", collect(`"speed": "Express"`, ach), "DEBIT_SPEED_NOTALLOWED", "speed"},
+		{"/v4/payments/debit", collect(`"speed": "Fast"`, ach), "DEBIT_SPEED_INVALID", "speed"},
+		{"/v4/payments/credit", credit(b, `, "additionalInfo": {"secCode": "CCD"}`), "ADDITIONALINFO_SECCODE_NOTALLOWED", "additionalInfo.secCode"},
+		{
+			"/v4/payments/credit", strings.Replace(credit(b, `, "additionalInfo": {"secCode": "CCD"}`), "Instant", "Fast", 1),
+			"CREDIT_SPEED_INVALID", "speed",
+		},
+		{"/v4/payments/credit", inFull(b, `"speed": "Instant", `, "", `"bankIdType": "NID", "bankId": "611590103"`, swift), "CREDIT_SPEED_REQUIRED", "speed"},
+		{"/v4/payments/debit", collect(`"speed": "Economy"`, ach+`, "expiryDate": "11-30-2026"`), "ADDITIONALINFO_EXPIRYDATE_NOTALLOWED", "additionalInfo.expiryDate"},
+		{"/v4/payments/debit", collect(`"speed": "Economy"`, ach+`, "earlyPayment": true`), "ADDITIONALINFO_EARLYPAYMENT_NOTALLOWED", "additionalInfo.earlyPayment"},
+	} {
+		said := b.call(b.program(), http.MethodPost, c.path, c.body)
+		if !strings.HasPrefix(said.body, `{"errors":[{"code":"`+c.code+`","message":"`+c.field+`: `) || strings.Count(said.body, `"code"`) != 1 {
+			t.Errorf("%s %s: %d %s", c.path, c.body, said.status, said.body)
 		}
 	}
 }
@@ -368,10 +398,10 @@ func TestV5KeepsWhatPeopleCanRepair(t *testing.T) {
 	for is, why := range map[string]string{
 		`"011000138"`: "receiver.bank.bankId: must be a bank of the directory",
 		`"611590104"`: "receiver.bank.bankId: ",
-		`"4400#5551"`: "receiver.accountNumber: ",
+		`"4400*5551"`: "receiver.accountNumber: ",
 	} {
 		was := `"611590103"`
-		if strings.Contains(is, "#") {
+		if strings.Contains(is, "*") {
 			was = `"440055551"`
 		}
 		body := inFull(b, was, is, `, `+address, `}`, `"R"`, `"<R>"`)
@@ -386,7 +416,7 @@ func TestV5KeepsWhatPeopleCanRepair(t *testing.T) {
 		}
 		got := b.get(b.program(), "/v3/payments/"+uid)
 		if !strings.Contains(got.body, `"status":"REPAIR"`) || !strings.Contains(got.body, why) ||
-			strings.Contains(got.body, "4400#5551") {
+			strings.Contains(got.body, "4400*5551") {
 			t.Errorf("%s", got.body)
 		}
 		if said := b.call(b.program(), http.MethodPut, "/v3/payments/"+uid+"/cancel", `{"notes": "x"}`); said.status != http.StatusOK {
