@@ -300,6 +300,24 @@ func TestAWrongSpeedIsToldAlone(t *testing.T) {
 	}
 }
 
+// A number below the first one is too small, be it 0 or less; it is not absent.
+func TestANumberBelowTheFirstIsTooSmall(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, n := range []string{"0", "-1"} {
+		r := request(http.MethodPost, "/api/gateway/v1/payments/waterfall",
+			`{"externalReferenceId": "B", "payments": [{"paymentIndex": `+n+`, "paymentAmount": 1}]}`)
+		r.Header.Set("Idempotent-Key", "0b9d9a0e-4b0e-4a53-9d3b-3d1c1c6f2a10")
+		if said := b.send(b.Staff(), r); !strings.Contains(said.body, `"code":"WF_PAYMENT_INDEX_MIN"`) {
+			t.Errorf("index %s: %d %s", n, said.status, said.body)
+		}
+	}
+	said := b.call(b.program(), http.MethodPost, "/v3/positivepay/rules", `{"numberOfPayments": -1}`)
+	if !strings.Contains(said.body, `"code":"POSITIVERULE_NUMBEROFPAYMENTS_MIN"`) {
+		t.Errorf("%d %s", said.status, said.body)
+	}
+}
+
 func TestTheOlderChangeOfASeriesNamesOneOfItsPayments(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
