@@ -300,6 +300,34 @@ func TestAWrongSpeedIsToldAlone(t *testing.T) {
 	}
 }
 
+// The guides of the oldest credit requests write days as answers do.
+func TestTheOldestCreditRequestsTakeDaysAsTheirGuidesWriteThem(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	body := func(day string) string {
+		return fmt.Sprintf(`{"externalReferenceId": "R", "paymentAmount": 1, "paymentCurrency": "USD", "speed": "Instant", "paymentDate": %q,
+			"recurrence": {"frequency": "Monthly", "payUntil": "EndDate", "endDate": %q},
+			"sender": {"accountUID": %q}, "receiver": {"accountUID": %q, "beneficiaryId": %[4]q}}`,
+			day, strings.Replace(day, "11", "12", 1), b.purse.UID, b.payee())
+	}
+	for _, c := range []struct {
+		path, day string
+		status    int
+	}{
+		{"/payments/creditrequest", "2026-11-18", http.StatusOK},
+		{"/v3/payments/creditrequest", "2026-11-18", http.StatusOK},
+		{"/payments/creditrequest", "11-18-2026", http.StatusOK},
+		{"/payments/creditrequest", "18-11-2026", http.StatusBadRequest},
+		{"/payments/creditrequest", "11/18/2026", http.StatusBadRequest},
+		{"/v4/payments/credit", "11-18-2026", http.StatusOK},
+		{"/v4/payments/credit", "2026-11-18", http.StatusBadRequest},
+	} {
+		if said := b.call(b.program(), http.MethodPost, c.path, body(c.day)); said.status != c.status {
+			t.Errorf("%s %s: %d %s", c.path, c.day, said.status, said.body)
+		}
+	}
+}
+
 // A number below the first one is too small, be it 0 or less; it is not absent.
 func TestANumberBelowTheFirstIsTooSmall(t *testing.T) {
 	t.Parallel()

@@ -19,7 +19,7 @@ func transferDraft(body fields) payments.Draft {
 		Sender: partyDraft(body.object("senderAccount")), Receiver: partyDraft(body.object("receiverAccount")),
 		Amount: body.number("paymentAmount").Value, Date: orZero(wordIn(body, date, "paymentDate")),
 		ExternalReferenceID: body.text("externalReferenceId").Value, Notes: body.text("paymentNotes").Value,
-		Channel: body.text("channel").Value, Repeat: repetition(body), Documented: true,
+		Channel: body.text("channel").Value, Repeat: repetition(body, date), Documented: true,
 	}
 }
 
