@@ -328,6 +328,16 @@ func TestTheOldestCreditRequestsTakeDaysAsTheirGuidesWriteThem(t *testing.T) {
 	}
 }
 
+func TestAnAmountThatNoNetworkCarriesIsToldWhatTheyCarry(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	body := strings.Replace(credit(b, ""), `"paymentAmount": 1,`, `"paymentAmount": 1000000.01,`, 1)
+	said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", body)
+	if !strings.Contains(said.body, "FEDNOW carries at most 500000.00 USD") || !strings.Contains(said.body, "CREDIT_AMOUNT_LIMIT") {
+		t.Errorf("%d %s", said.status, said.body)
+	}
+}
+
 // A number below the first one is too small, be it 0 or less; it is not absent.
 func TestANumberBelowTheFirstIsTooSmall(t *testing.T) {
 	t.Parallel()
