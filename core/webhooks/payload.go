@@ -40,8 +40,10 @@ type Payload struct {
 	MemoPostFailureReason     string              `json:"memoPostFailureReason,omitzero"`
 	CostCenter                string              `json:"costCenter,omitzero"`
 	ReceiverPart
-	NetworkRefID string          `json:"networkRefId,omitzero"`
-	EntryType    rails.EntryType `json:"entryType"`
+	BetweenPart
+	NetworkRefID  string          `json:"networkRefId,omitzero"`
+	ForexContract string          `json:"forexContract,omitzero"`
+	EntryType     rails.EntryType `json:"entryType"`
 	SenderPart
 	WirePart
 	RTPDetails           *InstantDetails    `json:"rtpDetails,omitzero"`
@@ -193,6 +195,16 @@ type ReceiverPart struct {
 	ReceiverBankCountry   string         `json:"receiverBankCountry,omitzero"`
 }
 
+// BetweenPart is the bank that an international payment goes over, and the virtual account that one which came in
+// names.
+type BetweenPart struct {
+	BankIDType     string `json:"intermediaryReceiverBankIdType,omitzero"`
+	BankID         string `json:"intermediaryReceiverBankId,omitzero"`
+	BankName       string `json:"intermediaryReceiverBankName,omitzero"`
+	UltimateName   string `json:"ultimateReceiverName,omitzero"`
+	UltimateNumber string `json:"ultimateReceiverAccountNumber,omitzero"`
+}
+
 // SenderPart describes who pays.
 type SenderPart struct {
 	SenderName          string         `json:"senderName,omitzero"`
@@ -237,6 +249,13 @@ func payloadOf(p *payments.Told, zone *time.Location) Payload {
 		EntryType: p.EntryType, SenderPart: senderPart(p), CreationDateTime: p.CreatedAt.UTC(),
 		LastUpdatedTime: p.UpdatedAt.UTC(), Recurrence: recurrenceOf(&p.Series),
 		PositivePayDecision: decisionOf(p.Decision),
+	}
+	view.UltimateName, view.UltimateNumber = p.Ultimate.Name, p.Ultimate.Masked()
+	if p.Trade != 0 {
+		view.ForexContract = p.Trade.String()
+	}
+	if p.To.BetweenID != "" {
+		view.BetweenPart.BankIDType, view.BankID, view.BankName = "SWIFT", p.To.BetweenID, p.To.BetweenName
 	}
 	if p.File != nil {
 		view.BulkFileName, view.BulkFileNumber = p.File.Name, p.File.Number
