@@ -304,6 +304,7 @@ func (v *Payload) overNetwork(p *payments.Told) {
 		instant.InstructionID, instant.TransactionID = p.UID.String(), p.UID.String()
 	}
 	if p.Entry != nil {
+		v.NetworkRefID = p.Entry.Trace // ACH knows entries, and no files, by numbers of the published length
 		v.ACHDetails = &ACHDetails{SECCode: p.Entry.Class, TraceID: p.Entry.Trace, OriginationID: p.Entry.CompanyID}
 		v.PaymentRemittanceInfo = cut(d.Remittance, longestAddenda)
 	}

@@ -217,3 +217,26 @@ func TestABodyNamesTheVirtualAccountTheTradeAndTheBankBetween(t *testing.T) {
 		t.Errorf("%v, want %s", got, want)
 	}
 }
+
+// What ACH knows an entry by is its trace number, be it ours or that of another bank.
+func TestABodyOfACHNamesTheTraceNumber(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.Directory()
+	h.hook(h.payer)
+	_, err := h.Sandbox.PlayDebit(h.Staff(), sandbox.Debit{Account: h.Account(h.payer, coretest.Sends).UID, Amount: "9"}, changes.RequestOptions{})
+	h.must(err)
+	h.exchange()
+	var of struct {
+		NetworkRefID string
+		ACHDetails   struct{ ACHTraceID string }
+	}
+	got := h.post()
+	if len(got) == 0 {
+		t.Fatal("nothing is told")
+	}
+	h.must(json.Unmarshal([]byte(got[len(got)-1].body), &of))
+	if of.NetworkRefID == "" || of.NetworkRefID != of.ACHDetails.ACHTraceID || len(of.NetworkRefID) > 35 {
+		t.Errorf("%+v of %s", of, got[len(got)-1].body)
+	}
+}
