@@ -73,7 +73,7 @@ func TestAPaymentOverANetworkIsFollowed(t *testing.T) {
 	if _, err := p.Payments.Receive(operator); err != nil {
 		t.Fatal(err)
 	}
-	follows("REJECTED", `"AC03: the receiver's account is not known"`, `"AC03"`,
+	follows("REJECTED", `"AC03: the account is not known"`, `"AC03"`,
 		out+`,{"direction":"IN","kind":"pacs.002","code":"RJCT AC03"}`,
 		ready+`,{"status":"TRANSMITTED"},{"status":"REJECTED"}`)
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -133,13 +134,13 @@ func orderCode(areas []area, t reported) string {
 // creditRequest is the form without a version and of v3, in which a contact is the receiver's accountUID.
 func (a *api) creditRequest(r *http.Request) (answer, error) {
 	q := readBody(r)
-	return a.sendPayment(r, q, orderDraft(q.fields(), "accountUID"))
+	return a.sendPayment(r, q, orderDraft(q.fields(), "accountUID", dateOfOldest))
 }
 
 // creditV4 is stricter, tells all mistakes at once, and calls a contact beneficiaryId.
 func (a *api) creditV4(r *http.Request) (answer, error) {
 	q := readBody(r)
-	order := orderDraft(q.fields(), "beneficiaryId")
+	order := orderDraft(q.fields(), "beneficiaryId", date)
 	order.Strict = true
 	q.keyUUID()
 	return a.sendPayment(r, q, order)
@@ -149,7 +150,7 @@ func (a *api) creditV4(r *http.Request) (answer, error) {
 // it.
 func (a *api) creditV5(r *http.Request) (answer, error) {
 	q := readBody(r)
-	order := orderDraft(q.fields(), "beneficiaryId")
+	order := orderDraft(q.fields(), "beneficiaryId", date)
 	order.Strict, order.Repairable = true, true
 	q.keyUUID()
 	return a.sendPayment(r, q, order)
@@ -188,8 +189,9 @@ type paymentInitiated struct {
 	RecurrenceID  payments.RecurrenceUID `json:"recurrenceId,omitzero"` // of the series that it begins
 }
 
-// orderDraft reads the body of a credit request; contact is the member of the receiver that names a contact.
-func orderDraft(body fields, contact string) payments.Order {
+// orderDraft reads the body of a credit request; contact is the member of the receiver that names a contact, and
+// day reads its days.
+func orderDraft(body fields, contact string, day parser[time.Time]) payments.Order {
 	sender, receiver, info := body.object("sender"), body.object("receiver"), body.object("additionalInfo")
 	info.none("belongs to enrolments and entries of IAT, which are not offered", "benefitReceiver", "transactionTypeCode")
 	return payments.Order{
@@ -209,7 +211,7 @@ func orderDraft(body fields, contact string) payments.Order {
 			Bank:    bankOfReceiver(receiver.object("bank")), Between: bankOfReceiver(receiver.object("intermediaryBank")),
 		},
 		Amount: body.number("paymentAmount").Value, Currency: body.text("paymentCurrency").Value,
-		Date: orZero(wordIn(body, date, "paymentDate")), Speed: body.text("speed").Value,
+		Date: orZero(wordIn(body, day, "paymentDate")), Speed: body.text("speed").Value,
 		ExternalReferenceID: body.text("externalReferenceId").Value, Notes: body.text("paymentNotes").Value,
 		Channel: info.text("channel").Value, CostCenter: info.text("costCenter").Value,
 		RequestMethod: info.text("requestMethod").Value, OperationNote: info.text("operationNote").Value,
@@ -220,7 +222,7 @@ func orderDraft(body fields, contact string) payments.Order {
 		BankInfo:       info.text("senderToReceiverNotes").Value,
 		SECCode:        rails.SECCode(info.text("secCode").Value),
 		CompanyID:      sender.text("achCompanyID").Value,
-		Repeat:         repetition(body),
+		Repeat:         repetition(body, day),
 		Fee:            customFee(body),
 	}
 }

@@ -61,7 +61,8 @@ func TestACreditIsFollowedToItsEnd(t *testing.T) {
 			t.Helper()
 			got := b.get(b.program(), "/v3/payments/"+uid)
 			want = append(want, `"deliveryMethod":"FEDNOW"`, `"wireType":"OUTGOING_PAYMENT"`, `"receiverCity":"Tampa"`,
-				`"receiverBankId":"611590103"`, `"receiverBankName":"Old Mill Bank"`)
+				`"receiverBankId":"611590103"`, `"receiverBankName":"Old Mill Bank"`, `"receiverCountry":"United States"`,
+				`"receiverBankCountry":"United States"`)
 			for _, text := range want {
 				if !strings.Contains(got.body, text) {
 					t.Errorf("%s: %s is missing in %s", amount, text, got.body)
@@ -175,7 +176,7 @@ func TestACreditBetweenDescribedPartiesNamesEveryMistake(t *testing.T) {
 		t.Fatal(said.status, said.body)
 	}
 	for _, c := range []struct{ was, is, code string }{
-		{`"440055551"`, `"4400#5551"`, "BENEFICIARY_ACCTNUM_PATTERN"},
+		{`"440055551"`, `"4400*5551"`, "BENEFICIARY_ACCTNUM_PATTERN"},
 		{`"accountNumber": "440055551", `, ``, "BENEFICIARY_ACCTNUM_REQUIRED"},
 		{`"bankId": "611590103"`, `"name": "Old Mill Bank"`, "RECEIVERBANK_BANKID_REQUIRED"},
 		{`"611590103"`, `"611590104"`, "RECEIVERBANK_BANKID_INVALID"},
@@ -196,8 +197,25 @@ func TestACreditBetweenDescribedPartiesNamesEveryMistake(t *testing.T) {
 			t.Errorf("%s for %s: %d %s", c.is, c.was, said.status, said.body)
 		}
 	}
+	said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", inFull(b, `"440055551"`, `"44-00 #5551/(2)"`))
+	if said.status != http.StatusOK {
+		t.Errorf("an account number of another bank has the published signs: %d %s", said.status, said.body)
+	}
+	found := b.call(b.program(), http.MethodPost, "/v3/payments/search", `{"page": 1, "limit": 10, "receiverAccountNo": "44-00 #5551/(2)"}`)
+	if !strings.Contains(found.body, `"totalRecords":1,`) || !strings.Contains(found.body, `"paymentUID":`+member(said.body, "paymentUID")) {
+		t.Error(found.body)
+	}
+	for number, code := range map[string]string{
+		"00-00": "ALLZERO", "--": "ALLZERO", " 12": "PATTERN", "12 ": "PATTERN", "****5551": "PATTERN", strings.Repeat("1", 36): "MAX",
+		strings.Repeat("1", 35): "MAX", // a message of FedNow has room for 34
+	} {
+		said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", inFull(b, `"440055551"`, `"`+number+`"`))
+		if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"code":"BENEFICIARY_ACCTNUM_`+code+`"`) {
+			t.Errorf("%s: %d %s", number, said.status, said.body)
+		}
+	}
 	// Entries of ACH have room for 17 characters of an account number.
-	said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", inFull(b, `"440055551"`, `"440055551123456789"`,
+	said = b.call(b.program(), http.MethodPost, "/v4/payments/credit", inFull(b, `"440055551"`, `"440055551123456789"`,
 		`"Instant"`, `"Economy", "additionalInfo": {"secCode": "CCD"}`, `"accountCurrency"`, `"accountType": "Loan", "accountCurrency"`))
 	if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"code":"BENEFICIARY_ACCTNUM_MAX"`) {
 		t.Errorf("%d %s", said.status, said.body)
@@ -215,7 +233,7 @@ func TestADebitOfV4NamesEveryMistake(t *testing.T) {
 			"CREDITOR_ACCOUNT_REQUIRED", "DEBTOR_ID_REQUIRED",
 		},
 		strings.Replace(collect, `t": 1,`, `t": 0,`, 1):                          {"DEBIT_AMOUNT_MIN"},
-		strings.Replace(collect, `"Economy"`, `"SPOT"`, 1):                       {"DEBIT_SPEED_NOTALLOWED", "ADDITIONALINFO_SECCODE_NOTALLOWED"},
+		strings.Replace(collect, `"Economy"`, `"SPOT"`, 1):                       {"DEBIT_SPEED_NOTALLOWED"},
 		strings.Replace(collect, b.purse.UID.String(), "4711", 1):                {"CREDITOR_ACCOUNT_NOTFOUND"},
 		strings.Replace(collect, `"debtor": {"accountUID"`, `"debtor": {"x"`, 1): {"DEBTOR_ID_REQUIRED"},
 		strings.Replace(collect, `"CCD"`, `"TEL"`, 1):                            {"ADDITIONALINFO_SECCODE_NOTALLOWED"},
@@ -249,6 +267,92 @@ func TestADebitOfV4NamesEveryMistake(t *testing.T) {
 		if said.status != http.StatusOK || !regexp.MustCompile(`"recurrenceId":[1-9]`).MatchString(said.body) {
 			t.Errorf("%s, repeated: %d %s", path, said.status, said.body)
 		}
+	}
+}
+
+// A speed that is wrong is told alone: what hangs on the speed is not known then. What belongs to other speeds
+// is named as it was given.
+func TestAWrongSpeedIsToldAlone(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	collect := func(more, info string) string {
+		return fmt.Sprintf(`{"externalReferenceId": "R", "paymentAmount": 1, "paymentCurrency": "USD", %s,
+			"creditor": {"accountUID": %q}, "debtor": {"accountUID": %q}, "additionalInfo": {%s}}`, more, b.purse.UID, b.payee(), info)
+	}
+	ach, swift := `"secCode": "CCD"`, `"bankIdType": "SWIFT", "swiftCode": "MUSTDEFF"`
+	for _, c := range []struct{ path, body, code, field string }{
+		{"/v4/payments/debit", collect(`"speed": "SPOT"`, ach), "DEBIT_SPEED_NOTALLOWED", "speed"},
+		{"/v4/payments/debit", collect(`"speed": "Express"`, ach), "DEBIT_SPEED_NOTALLOWED", "speed"},
+		{"/v4/payments/debit", collect(`"speed": "Fast"`, ach), "DEBIT_SPEED_INVALID", "speed"},
+		{"/v4/payments/credit", credit(b, `, "additionalInfo": {"secCode": "CCD"}`), "ADDITIONALINFO_SECCODE_NOTALLOWED", "additionalInfo.secCode"},
+		{
+			"/v4/payments/credit", strings.Replace(credit(b, `, "additionalInfo": {"secCode": "CCD"}`), "Instant", "Fast", 1),
+			"CREDIT_SPEED_INVALID", "speed",
+		},
+		{"/v4/payments/credit", inFull(b, `"speed": "Instant", `, "", `"bankIdType": "NID", "bankId": "611590103"`, swift), "CREDIT_SPEED_REQUIRED", "speed"},
+		{"/v4/payments/debit", collect(`"speed": "Economy"`, ach+`, "expiryDate": "11-30-2026"`), "ADDITIONALINFO_EXPIRYDATE_NOTALLOWED", "additionalInfo.expiryDate"},
+		{"/v4/payments/debit", collect(`"speed": "Economy"`, ach+`, "earlyPayment": true`), "ADDITIONALINFO_EARLYPAYMENT_NOTALLOWED", "additionalInfo.earlyPayment"},
+	} {
+		said := b.call(b.program(), http.MethodPost, c.path, c.body)
+		if !strings.HasPrefix(said.body, `{"errors":[{"code":"`+c.code+`","message":"`+c.field+`: `) || strings.Count(said.body, `"code"`) != 1 {
+			t.Errorf("%s %s: %d %s", c.path, c.body, said.status, said.body)
+		}
+	}
+}
+
+// The guides of the oldest credit requests write days as answers do.
+func TestTheOldestCreditRequestsTakeDaysAsTheirGuidesWriteThem(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	body := func(day string) string {
+		return fmt.Sprintf(`{"externalReferenceId": "R", "paymentAmount": 1, "paymentCurrency": "USD", "speed": "Instant", "paymentDate": %q,
+			"recurrence": {"frequency": "Monthly", "payUntil": "EndDate", "endDate": %q},
+			"sender": {"accountUID": %q}, "receiver": {"accountUID": %q, "beneficiaryId": %[4]q}}`,
+			day, strings.Replace(day, "11", "12", 1), b.purse.UID, b.payee())
+	}
+	for _, c := range []struct {
+		path, day string
+		status    int
+	}{
+		{"/payments/creditrequest", "2026-11-18", http.StatusOK},
+		{"/v3/payments/creditrequest", "2026-11-18", http.StatusOK},
+		{"/payments/creditrequest", "11-18-2026", http.StatusOK},
+		{"/payments/creditrequest", "18-11-2026", http.StatusBadRequest},
+		{"/payments/creditrequest", "11/18/2026", http.StatusBadRequest},
+		{"/v4/payments/credit", "11-18-2026", http.StatusOK},
+		{"/v4/payments/credit", "2026-11-18", http.StatusBadRequest},
+	} {
+		if said := b.call(b.program(), http.MethodPost, c.path, body(c.day)); said.status != c.status {
+			t.Errorf("%s %s: %d %s", c.path, c.day, said.status, said.body)
+		}
+	}
+}
+
+func TestAnAmountThatNoNetworkCarriesIsToldWhatTheyCarry(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	body := strings.Replace(credit(b, ""), `"paymentAmount": 1,`, `"paymentAmount": 1000000.01,`, 1)
+	said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", body)
+	if !strings.Contains(said.body, "FEDNOW carries at most 500000.00 USD") || !strings.Contains(said.body, "CREDIT_AMOUNT_LIMIT") {
+		t.Errorf("%d %s", said.status, said.body)
+	}
+}
+
+// A number below the first one is too small, be it 0 or less; it is not absent.
+func TestANumberBelowTheFirstIsTooSmall(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, n := range []string{"0", "-1"} {
+		r := request(http.MethodPost, "/api/gateway/v1/payments/waterfall",
+			`{"externalReferenceId": "B", "payments": [{"paymentIndex": `+n+`, "paymentAmount": 1}]}`)
+		r.Header.Set("Idempotent-Key", "0b9d9a0e-4b0e-4a53-9d3b-3d1c1c6f2a10")
+		if said := b.send(b.Staff(), r); !strings.Contains(said.body, `"code":"WF_PAYMENT_INDEX_MIN"`) {
+			t.Errorf("index %s: %d %s", n, said.status, said.body)
+		}
+	}
+	said := b.call(b.program(), http.MethodPost, "/v3/positivepay/rules", `{"numberOfPayments": -1}`)
+	if !strings.Contains(said.body, `"code":"POSITIVERULE_NUMBEROFPAYMENTS_MIN"`) {
+		t.Errorf("%d %s", said.status, said.body)
 	}
 }
 
@@ -350,10 +454,10 @@ func TestV5KeepsWhatPeopleCanRepair(t *testing.T) {
 	for is, why := range map[string]string{
 		`"011000138"`: "receiver.bank.bankId: must be a bank of the directory",
 		`"611590104"`: "receiver.bank.bankId: ",
-		`"4400#5551"`: "receiver.accountNumber: ",
+		`"4400*5551"`: "receiver.accountNumber: ",
 	} {
 		was := `"611590103"`
-		if strings.Contains(is, "#") {
+		if strings.Contains(is, "*") {
 			was = `"440055551"`
 		}
 		body := inFull(b, was, is, `, `+address, `}`, `"R"`, `"<R>"`)
@@ -368,7 +472,7 @@ func TestV5KeepsWhatPeopleCanRepair(t *testing.T) {
 		}
 		got := b.get(b.program(), "/v3/payments/"+uid)
 		if !strings.Contains(got.body, `"status":"REPAIR"`) || !strings.Contains(got.body, why) ||
-			strings.Contains(got.body, "4400#5551") {
+			strings.Contains(got.body, "4400*5551") {
 			t.Errorf("%s", got.body)
 		}
 		if said := b.call(b.program(), http.MethodPut, "/v3/payments/"+uid+"/cancel", `{"notes": "x"}`); said.status != http.StatusOK {

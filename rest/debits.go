@@ -101,7 +101,7 @@ func debitDraft(body fields) payments.Order {
 			},
 		},
 		Amount: body.number("paymentAmount").Value, Currency: body.text("paymentCurrency").Value,
-		Date: orZero(wordIn(body, date, "paymentDate")), Repeat: repetition(body), Speed: body.text("speed").Value,
+		Date: orZero(wordIn(body, date, "paymentDate")), Repeat: repetition(body, date), Speed: body.text("speed").Value,
 		ExternalReferenceID: body.text("externalReferenceId").Value, Notes: body.text("paymentNotes").Value,
 		Channel: info.text("channel").Value, CostCenter: info.text("costCenter").Value,
 		RequestMethod: info.text("requestMethod").Value, OperationNote: info.text("operationNote").Value,

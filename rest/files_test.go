@@ -156,6 +156,43 @@ func TestAFileTellsWhyAPaymentOfItWasCancelled(t *testing.T) {
 	}
 }
 
+// A payment of a file names the file, and is found by it; for who sees who pays.
+func TestAPaymentNamesTheFileThatItCameWith(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	b.receives(operation{path: "{G}"})
+	var of struct {
+		Data []struct{ PaymentID int64 }
+	}
+	lines := b.get(b.program(), fmt.Sprintf("/v1/files/%s/payments", b.file))
+	if err := json.Unmarshal([]byte(lines.body), &of); err != nil || len(of.Data) == 0 {
+		t.Fatal(err, lines.body)
+	}
+	made := 0
+	for _, line := range of.Data {
+		if line.PaymentID != 0 {
+			made++
+		}
+	}
+	named := fmt.Sprintf(`"sourceReferenceId":"%s"`, b.file)
+	if shown := b.get(b.program(), fmt.Sprintf("/v3/payments/%d", of.Data[0].PaymentID)); !strings.Contains(shown.body, named) {
+		t.Error(shown.body)
+	}
+	if shown := b.get(b.program(), "/v3/payments/1"); !strings.Contains(shown.body, `"sourceReferenceId":""`) {
+		t.Error(shown.body)
+	}
+	for number, want := range map[string]int{
+		`"` + b.file.String() + `"`: made, b.file.String(): made, `"0"`: 0, `"1"`: 0, `"none"`: 0,
+		`"9223372036854775807"`: 0, `"549755813888"`: 0,
+	} {
+		said := b.call(b.program(), http.MethodPost, "/payments/search", `{"page": 1, "limit": 10, "sourceRefNo": `+number+`}`)
+		if said.status != http.StatusOK || !strings.Contains(said.body, fmt.Sprintf(`"totalRecords":%d,`, want)) ||
+			strings.Count(said.body, named) != want {
+			t.Errorf("%s: %d %.300s", number, said.status, said.body)
+		}
+	}
+}
+
 func TestALineWithoutAPaymentShowsTheDayThatItNames(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

@@ -74,7 +74,7 @@ func TestACreditAbroadIsPaidByATrade(t *testing.T) {
 	got := b.get(b.program(), "/v3/payments/"+uid)
 	for _, text := range []string{
 		`"deliveryMethod":"SWIFT"`, `"senderCurrency":"USD"`, `"receiverCurrency":"EUR"`, `"receiverAmount":100.00`,
-		`"forexContract":"` + number + `"`, `"receiverBankIdType":"SWIFT"`, `"receiverBankId":"MUSTDEFF"`, `"receiverBankCountry":"DE"`,
+		`"forexContract":"` + number + `"`, `"receiverBankIdType":"SWIFT"`, `"receiverBankId":"MUSTDEFF"`, `"receiverBankCountry":"Germany"`,
 		`"intermediaryReceiver":true`, `"intermediaryReceiverId":"GOBEUS33"`, `"paymentDate":"2026-11-20"`,
 	} {
 		if !strings.Contains(got.body, text) {

@@ -10,6 +10,7 @@ import (
 	"bankgraph/core/accounts"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
+	"bankgraph/core/files"
 	"bankgraph/core/fx"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
@@ -122,8 +123,8 @@ func (a *api) reversePayment(r *http.Request) (answer, error) {
 // paymentSearch reads what to search for (rest/CONTRACT.md, payment search).
 func paymentSearch(f fields) payments.Search {
 	by := payments.Search{
-		SenderNumber:        orZero(wordIn(f, accounts.ParseNumber, "senderAccountNo")),
-		ReceiverNumber:      orZero(wordIn(f, accounts.ParseNumber, "receiverAccountNo")),
+		SenderNumber:        orZero(wordIn(f, payments.ParseNumber, "senderAccountNo")),
+		ReceiverNumber:      orZero(wordIn(f, payments.ParseNumber, "receiverAccountNo")),
 		SenderName:          f.text("senderName").Value,
 		ReceiverName:        f.text("receiverName").Value,
 		ExternalReferenceID: f.text("externalReferenceId").Value,
@@ -156,6 +157,10 @@ func paymentSearch(f fields) payments.Search {
 		rail, known := rails.ParseNetwork(method)
 		by.Rails, by.None = []rails.Rail{rail}, by.None || !known
 	}
+	if number := f.number("sourceRefNo").Value; number != "" {
+		uid, err := files.ParseFileUID("sourceRefNo", number)
+		by.BulkFile, by.None = int64(uid), by.None || err != nil || uid == 0
+	}
 	for _, name := range unmet {
 		by.None = f.number(name).Value != "" || by.None
 	}
@@ -167,9 +172,9 @@ var wireTypes = map[string]payments.Direction{
 	string(payments.OutgoingPayment): payments.Out, string(payments.IncomingPayment): payments.In,
 }
 
-// unmet are the conditions that no payment meets yet: they are of files and of virtual accounts that pay.
+// unmet are the conditions that no payment meets yet: they are of tokens and of virtual accounts that pay.
 var unmet = []string{
-	"sourceRefNo", "senderAccountTokenId", "receiverAccountTokenId",
+	"senderAccountTokenId", "receiverAccountTokenId",
 	"ultimateSenderName", "ultimateSenderAccountNo",
 }
 

@@ -256,6 +256,14 @@ func date(field, text string) (time.Time, error) {
 	return day, nil
 }
 
+// dateOfOldest reads a day as date does, or as YYYY-MM-DD: so the guides of the oldest credit requests write it.
+func dateOfOldest(field, text string) (time.Time, error) {
+	if day, err := time.Parse(time.DateOnly, text); err == nil && day.Year() >= 1900 {
+		return day, nil
+	}
+	return date(field, text)
+}
+
 // dateWithSlashes reads a day as the older form of series writes it.
 func dateWithSlashes(field, text string) (time.Time, error) {
 	day, err := time.Parse("01/02/2006", text)

@@ -114,14 +114,14 @@ func (a *api) cancelRecurrence(r *http.Request) (answer, error) {
 	return done(http.StatusOK, out.Receipt, envelopeC12{says(out.Receipt, "Recurrence cancelled"), []codeAndMessage{}}), err
 }
 
-// repetition reads how a payment is to be repeated; nil for a single one.
-func repetition(body fields) *payments.Repetition {
+// repetition reads how a payment is to be repeated, by days that day reads; nil for a single one.
+func repetition(body fields, day parser[time.Time]) *payments.Repetition {
 	f := body.object("recurrence")
 	if f.members == nil {
 		return nil
 	}
 	return &payments.Repetition{
-		Frequency: f.text("frequency").Value, Until: f.text("payUntil").Value, End: orZero(wordIn(f, date, "endDate")),
+		Frequency: f.text("frequency").Value, Until: f.text("payUntil").Value, End: orZero(wordIn(f, day, "endDate")),
 		Number: f.whole("numberOfPayments"),
 	}
 }

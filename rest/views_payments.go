@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"strconv"
 	"time"
 
 	"bankgraph/core/accounts"
@@ -18,7 +19,7 @@ func transferDraft(body fields) payments.Draft {
 		Sender: partyDraft(body.object("senderAccount")), Receiver: partyDraft(body.object("receiverAccount")),
 		Amount: body.number("paymentAmount").Value, Date: orZero(wordIn(body, date, "paymentDate")),
 		ExternalReferenceID: body.text("externalReferenceId").Value, Notes: body.text("paymentNotes").Value,
-		Channel: body.text("channel").Value, Repeat: repetition(body), Documented: true,
+		Channel: body.text("channel").Value, Repeat: repetition(body, date), Documented: true,
 	}
 }
 
@@ -226,6 +227,9 @@ func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
 		CreationDateTime: p.CreatedAt.In(zone).Format("2006-01-02T15:04:05"), EntryType: p.EntryType,
 		Status: p.Status(), MemoPostStatus: p.MemoPost(), ReturnStatus: p.ReturnStatus(), senderFields: senderFieldsOf(p.Sends()),
 		receiverFields: receiverFieldsOf(p.Receives()), Recurrence: recurrenceOf(&p.Series),
+	}
+	if p.BulkFile != 0 {
+		view.SourceReferenceID = strconv.FormatInt(p.BulkFile, 10)
 	}
 	if p.Trade != 0 {
 		view.ForexContract = p.Trade.String()

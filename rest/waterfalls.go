@@ -132,8 +132,11 @@ func waterfallParty(f fields) payments.Party {
 // paymentIndex reads the place of a payment in its batch.
 func paymentIndex(field, text string) (int32, error) {
 	n, err := strconv.ParseInt(text, 10, 32)
-	if err != nil {
+	switch {
+	case err != nil:
 		return 0, fault.Field("waterfall", field, fault.Number, "must be a whole number from 1 on")
+	case n < 1: // 0 is given, and not absent
+		return 0, fault.Field("waterfall", field, fault.Min, "must be 1 or more")
 	}
 	return int32(n), nil
 }

@@ -63,9 +63,16 @@ func (l Lookup) Refs() ([]Ref, error) {
 	}
 	refs, fits := kind.refs(l.ID, country)
 	if !fits {
-		return nil, fault.Field("bank", "bankId", fault.NoMatch, "does not fit its type, or its country")
+		return nil, fault.Field("bank", "bankId", fault.NoMatch, forms[kind])
 	}
 	return refs, nil
+}
+
+// forms are the rules of each type, as they are told (rest/CONTRACT.md, bank rules).
+var forms = map[IDType]string{
+	NID:  "of the type NID must be nine digits, not all zeros",
+	BIC:  "of the type BIC must have 8 or 11 letters and digits with an existing country, that of countryCode if there is one",
+	IBAN: "of the type IBAN must be one of countryCode with right check digits",
 }
 
 // refs returns the names of an id of this type; fits is false where the id breaks the rules of its type.

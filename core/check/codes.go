@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"bankgraph/core/fault"
 	"bankgraph/core/ident"
@@ -23,6 +24,19 @@ func (c *Fields) AccountNumber(field, value string) {
 	c.demand(len(value) <= 35, field, value, fault.Max, "an account number has at most 35 characters")
 	c.demand(alphanumeric(value), field, value, fault.Malformed, "an account number is letters and digits")
 	c.demand(strings.Trim(value, "0") != "", field, value, fault.AllZero, "an account number is not all zeros")
+}
+
+// foreign is how account numbers of other banks are published.
+var foreign = regexp.MustCompile(`^[A-Za-z0-9.()/'+=:?_#@%,&-]+(?: +[A-Za-z0-9.()/'+=:?_#@%,&-]+)*$`)
+
+// AccountNumberElsewhere demands an account number as other banks have them: with hyphens, spaces and other
+// signs, too (rest/CONTRACT.md, credit requests).
+func (c *Fields) AccountNumberElsewhere(field, value string) {
+	c.demand(len(value) <= 35, field, value, fault.Max, "an account number has at most 35 characters")
+	c.Pattern(field, value, foreign,
+		"an account number is letters, digits, spaces between them, and the signs . ( ) / ' + = : ? _ # @ % , & -")
+	says := strings.ContainsFunc(value, func(r rune) bool { return r != '0' && (unicode.IsDigit(r) || unicode.IsLetter(r)) })
+	c.demand(says, field, value, fault.AllZero, "an account number is not all zeros")
 }
 
 var taxID = regexp.MustCompile(`^[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*$`)

@@ -119,7 +119,7 @@ func (r *reader) fill(s *said, row []string) {
 		s.faults = Faults{{s.line, "", string(fault.Malformed), "has another number of cells than the first line"}}
 		return
 	}
-	o := &payments.Order{Channel: "FILE", Currency: string(inCents)}
+	o := &payments.Order{Channel: payments.OfFiles, Currency: string(inCents)}
 	if r.kind == RTP {
 		o.Speed = string(payments.Instant)
 	}

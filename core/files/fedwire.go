@@ -126,7 +126,7 @@ func readWire(s *said, text string) {
 		}
 		amount = ""
 	}
-	o := &payments.Order{Currency: string(inCents), Speed: string(payments.Express), Channel: "FILE"}
+	o := &payments.Order{Currency: string(inCents), Speed: string(payments.Express), Channel: payments.OfFiles}
 	if amount != "" {
 		var minor int64
 		_, _ = fmt.Sscan(amount, &minor)

@@ -225,7 +225,7 @@ type LineID int64
 func (id LineID) String() string { return strconv.FormatInt(int64(id), 10) }
 
 // lineBits is how many bits of a LineID are the line's own: files have fewer than 2^24 lines.
-const lineBits = 24
+const lineBits = payments.LineBits
 
 func lineID(of FileUID, line int32) LineID { return LineID(int64(of)<<lineBits | int64(line)) }
 

@@ -234,7 +234,7 @@ func (b *batch) entry(e nacha.Entry) *said {
 	o := &payments.Order{
 		Sender: payments.Party{UID: b.OffsetAccount}, EntryType: e.Direction, Amount: e.Amount.String(),
 		Currency: string(inCents), Date: b.head.Effective, Speed: string(payments.Economy),
-		ExternalReferenceID: strings.TrimSpace(e.ID), Notes: b.Description, Channel: "FILE", SECCode: b.Class,
+		ExternalReferenceID: strings.TrimSpace(e.ID), Notes: b.Description, Channel: payments.OfFiles, SECCode: b.Class,
 		CompanyID: b.CompanyID, Remittance: e.Remittance,
 		Receiver: payments.Receiver{
 			Number: strings.TrimSpace(e.Number), Name: strings.TrimSpace(e.Name), Bank: payments.ReceiverBank{ID: e.Routing},

@@ -692,6 +692,19 @@ func TestADraftIsToldWhatIsWrongWithIt(t *testing.T) {
 	}
 }
 
+// The longest tenor counts from the spot date like every other, and so ends ten years after that.
+func TestTheLongestTenorIsTenYears(t *testing.T) {
+	t.Parallel()
+	d := newTrader(t)
+	for tenor, taken := range map[string]bool{"10Y": true, "120M": true, "121M": false, "522W": false, "521W": true} {
+		draft := d.draft()
+		draft.Tenor, draft.Product = tenor, "FORWARD"
+		if _, err := d.FX.Quote(d.Staff(), draft, changes.RequestOptions{}); (err == nil) != taken {
+			t.Errorf("%s: %v", tenor, err)
+		}
+	}
+}
+
 func TestOpenQuotesOfACustomerAreBounded(t *testing.T) {
 	t.Parallel()
 	d := newTrader(t)

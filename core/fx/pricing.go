@@ -140,8 +140,8 @@ func (s *Service) quoteTx(ctx context.Context, tx *changes.Tx, at changes.Target
 	return q.told(), nil
 }
 
-// farthest is how many years ahead a trade is settled at most.
-const farthest = 10
+// farthest is the longest tenor of a trade, and no value date is after its end.
+const farthest = "10Y"
 
 // priceTx sets the value date of a new quote, its rates and its amounts.
 func (s *Service) priceTx(ctx context.Context, tx *changes.Tx, q *Quote, w wanted) error {
@@ -152,12 +152,12 @@ func (s *Service) priceTx(ctx context.Context, tx *changes.Tx, q *Quote, w wante
 	} else if err := q.checkDate(currencies, spot); err != nil {
 		return err
 	}
-	if q.ValueDate.After(q.TradeDate.AddDate(farthest, 0, 0)) {
+	if q.ValueDate.After(currencies.valueDate(q.TradeDate, farthest)) {
 		field := "tenor"
 		if q.Tenor == "" {
 			field = "valueDate"
 		}
-		return fault.Field("quote", field, fault.Max, fmt.Sprintf("must be at most %d years ahead", farthest))
+		return fault.Field("quote", field, fault.Max, "must be at most 10 years ahead")
 	}
 	if q.Tenor == "" {
 		q.Tenor = currencies.tenorOf(q.TradeDate, q.ValueDate)

@@ -132,7 +132,7 @@ func (p *Payment) entered(to string) error {
 		return err
 	}
 	field := cmp.Or(entryFields[wrong.Field], "payment")
-	return fault.Field("payment", field, fault.Malformed, "cannot be sent over ACH: "+wrong.Reason)
+	return fault.Field("payment", field, problemOf(wrong.Reason), "cannot be sent over ACH: "+wrong.Reason)
 }
 
 // entryFields are the fields of a request by what ACH calls them.

@@ -137,7 +137,7 @@ func TestATradePaysAPaymentInAnotherCurrency(t *testing.T) {
 	shown, err := s.Payments.Show(s.Staff(), p.UID)
 	if err != nil || shown.Debited() != traded.SellAmount() || shown.Amount() != traded.BuyAmount() ||
 		shown.Trade != traded.UID || shown.Rail != rails.SWIFT || shown.Receives().BankID != "MUSTDEFF500" ||
-		shown.Receives().BankIDType != "SWIFT" || shown.Receives().BankCountry != "DE" {
+		shown.Receives().BankIDType != "SWIFT" || shown.Receives().BankCountry != "Germany" {
 		t.Errorf("%+v (%v)", shown, err)
 	}
 }

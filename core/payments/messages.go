@@ -175,5 +175,13 @@ func (p *Payment) carried(from *party, number, to string) error {
 			break
 		}
 	}
-	return fault.Field("payment", field, fault.Malformed, "cannot be sent over "+string(p.Rail)+": "+wrong.Reason)
+	return fault.Field("payment", field, problemOf(wrong.Reason), "cannot be sent over "+string(p.Rail)+": "+wrong.Reason)
+}
+
+// problemOf tells from a network's reason whether a text is too long for it, or is of another form.
+func problemOf(reason string) fault.Problem {
+	if strings.HasPrefix(reason, "has more than ") {
+		return fault.Max
+	}
+	return fault.Malformed
 }

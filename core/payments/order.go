@@ -155,6 +155,7 @@ func (o *Order) check() error {
 		o.Speed = string(check.Parsed(c, "speed", o.Speed, ParseSpeed))
 		if speed := Speed(o.Speed); speed != "" && o.EntryType == rails.Debit && !collecting[speed] {
 			c.Fail("speed", fault.Forbidden, "debits of this speed are not offered")
+			o.Speed = "" // which asks for nothing more
 		}
 	}
 	o.checkSender(c.In("sender"))
@@ -212,7 +213,10 @@ var classes = map[rails.EntryType][]rails.SECCode{
 // checkEntry checks what ACH alone asks for (rest/CONTRACT.md, payments over ACH).
 func (o *Order) checkEntry(c *check.Fields) {
 	info := c.In("additionalInfo")
-	if o.Speed == "" || !Speed(o.Speed).overACH() {
+	if o.Speed == "" {
+		return
+	}
+	if !Speed(o.Speed).overACH() {
 		if o.SECCode != "" {
 			info.Fail("secCode", fault.Forbidden, "belongs to the speeds Economy and Economy Plus")
 		}
@@ -267,7 +271,7 @@ func (r *Receiver) check(c *check.Fields, o *Order) {
 	}
 	abroad := Speed(o.Speed).International()
 	if !abroad { // the form of one abroad is that of its country
-		c.AccountNumber("accountNumber", r.Number)
+		c.AccountNumberElsewhere("accountNumber", r.Number)
 	}
 	c.Required("name", r.Name)
 	c.AtMost("name", r.Name, 140)
@@ -289,6 +293,9 @@ func (r *Receiver) check(c *check.Fields, o *Order) {
 		required = []string{"addressLine1", "city", "countryCode"}
 	}
 	r.Address = c.Address("address", r.Address, required...)
+	if o.Speed == "" && (r.Bank.IDType == "SWIFT" || r.Bank.BIC != "") {
+		abroad = true // as far as can be told without a speed
+	}
 	r.Bank.check(c.In("bank"), abroad)
 	if r.Between != (ReceiverBank{}) {
 		if !abroad {

@@ -148,7 +148,7 @@ func TestWhatTheNetworksAnswerDecidesWhereTheMoneyIs(t *testing.T) {
 		has    int64
 		reason string
 	}{
-		"10.01": {"QUEUED SENT REJECTED", 0, 100_000_00, "AC03: the receiver's account is not known"},
+		"10.01": {"QUEUED SENT REJECTED", 0, 100_000_00, "AC03: the account is not known"},
 		"10.11": {"QUEUED SENT SETTLED RETURNED", time.Minute, 100_000_00, "AC04: the account is closed"},
 		"10.20": {"QUEUED SENT SETTLED", 30 * time.Second, 99_989_80, ""},
 		"10.21": {"QUEUED SENT SETTLED", 10 * time.Minute, 99_989_79, ""},

@@ -68,8 +68,19 @@ func (p *Payment) counts() bool { return p.Rail != rails.Book && !p.Asks() && p.
 // check checks what a request for payment says. Over ACH nobody is asked.
 func (d *Ask) check(c *check.Fields, speed Speed) {
 	if speed != Instant {
-		if speed != "" && *d != (Ask{}) {
-			c.Fail("requestedExecutionDate", fault.Forbidden, "requests for payment have the speed Instant")
+		for _, given := range []struct {
+			field string
+			is    bool
+		}{
+			{"requestedExecutionDate", !d.On.IsZero()},
+			{"expiryDate", !d.Expires.IsZero()},
+			{"amountModificationAllowed", d.Modifiable},
+			{"earlyPayment", d.Early},
+			{"guaranteedPayment", d.Guaranteed},
+		} {
+			if speed != "" && given.is {
+				c.Fail(given.field, fault.Forbidden, "belongs to requests for payment, which have the speed Instant")
+			}
 		}
 		return
 	}

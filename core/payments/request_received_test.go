@@ -123,7 +123,7 @@ func TestARequestThatPeopleRejectIsAnswered(t *testing.T) {
 			if got := s.sent(t); got != told {
 				t.Errorf("told %q, want %q", got, told)
 			}
-			if p := s.shows(t, uid); p.Reason != "CUST: the customer asked for it" {
+			if p := s.shows(t, uid); p.Reason != "CUST: the customer decided so" {
 				t.Error(p.Reason)
 			}
 			s.has(t, 100_000_00, 0)

@@ -114,8 +114,8 @@ func TestWhatBecomesOfRequestsForPayment(t *testing.T) {
 		life, reason string
 		has          int64
 	}{
-		"10.01": {asking, "QUEUED SENT REJECTED", "AC03: the receiver's account is not known", 100_000_00},
-		"10.11": {asking, "QUEUED SENT REJECTED", "CUST: the customer asked for it", 100_000_00},
+		"10.01": {asking, "QUEUED SENT REJECTED", "AC03: the account is not known", 100_000_00},
+		"10.11": {asking, "QUEUED SENT REJECTED", "CUST: the customer decided so", 100_000_00},
 		"10.21": {asking, "QUEUED SENT SETTLED", "", 100_010_21},
 		"10.22": {asking, "QUEUED SENT EXPIRED", "the debtor has not paid in time", 100_000_00},
 		"10.24": {asking, "QUEUED SENT EXPIRED", "the debtor has not paid in time", 100_000_00},

@@ -7,6 +7,7 @@ import (
 	"bankgraph/core/banks"
 	"bankgraph/core/fault"
 	"bankgraph/core/fx"
+	"bankgraph/core/money"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 	"bankgraph/core/rails/nacha"
@@ -75,7 +76,7 @@ next:
 	for _, rail := range networks[speed] {
 		for i, c := range checks {
 			if !c.passes(speed, rail, sends, to, minor) {
-				passed, met = append(passed, string(rail)+" "+c.against), max(met, i)
+				passed, met = append(passed, string(rail)+" "+against(i, speed, rail)), max(met, i)
 				continue next
 			}
 		}
@@ -110,6 +111,14 @@ var checks = []struct {
 			return minor <= most[service(speed, over)]
 		},
 	},
+}
+
+// against says why a network does not carry a payment that does not pass the ith check.
+func against(i int, speed Speed, over rails.Rail) string {
+	if checks[i].refused == ErrNetworkLimit && over != rails.SWIFT { // whose payments are in many currencies
+		return "carries at most " + money.Of(most[service(speed, over)], "USD").String() + " USD"
+	}
+	return checks[i].against
 }
 
 // plan sets the day on which a payment over a network settles: that which it has, or the next one on which

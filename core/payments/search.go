@@ -47,12 +47,14 @@ type Search struct {
 	UltimateReceiverNumber             string // its number, exact
 	MostRecent                         bool   // only the newest that is found; of Page alone
 
+	BulkFile int64 // the number of the file that it came with, for who sees who pays
+
 	own string // the condition that the caller sees who pays, where only such payments are found
 }
 
 // within bounds a search by what only callers know who see who pays.
 func (by Search) within(reach access.Reach) Search {
-	if by.Recurrence != 0 || by.Trade != 0 {
+	if by.Recurrence != 0 || by.Trade != 0 || by.BulkFile != 0 {
 		by.own = reach.Scope("pay.customer")
 	}
 	return by
@@ -173,6 +175,11 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 	if by.Trade != 0 {
 		all = append(all, "pay.trade = "+p.Add(by.Trade))
 	}
+	if by.BulkFile != 0 {
+		first := min(by.BulkFile, noFile) << LineBits
+		all = append(all, "pay.uid IN (SELECT bl.payment FROM bulk_file_lines AS bl WHERE bl.tenant = $1 AND bl.id >= "+
+			p.Add(first)+" AND bl.id < "+p.Add(first+1<<LineBits)+" AND bl.payment IS NOT NULL)")
+	}
 	if by.own != "" {
 		all = append(all, by.own)
 	}
@@ -242,6 +249,25 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 	}
 	return all
 }
+
+// ParseNumber reads the whole number of an account here or at another bank.
+func ParseNumber(field, text string) (string, error) {
+	c := check.Of("payment")
+	if strings.Contains(text, "**") {
+		c.AccountNumber(field, text) // tells that it is masked
+	}
+	c.AccountNumberElsewhere(field, text)
+	return text, c.Err()
+}
+
+// LineBits is how many bits of the number of a file's line are the line's own: those before are the file's.
+const LineBits = 24
+
+// noFile is a number that no file has.
+const noFile int64 = 1<<(62-LineBits) - 1
+
+// OfFiles is the channel of payments that came with a file.
+const OfFiles = "FILE"
 
 // forVirtual returns the condition that a payment is for one of the virtual accounts that meet a condition. It
 // is a list of payments, which are few: otherwise all are looked at, until enough are found.

@@ -30,6 +30,9 @@ type Shown struct {
 	// Series is the series that it was made of; its UID is 0 for a single payment, and for callers who do not
 	// see who pays
 	Series Series `bun:"embed:series_" json:"-"`
+	// BulkFile is the number of the file that it came with; 0 for other payments, and for callers who do not see
+	// who pays
+	BulkFile int64 `bun:"bulk_file,scanonly" json:"-"`
 }
 
 // Ultimate is what a payment shows of the virtual account that it names.
@@ -147,6 +150,8 @@ var inRecords = func() map[string]string {
 	from["bank_uid"], from["bank_name"] = "coalesce(bank.uid, 0)", "coalesce(bank.legal_name, '')"
 	from["payer_account_country"] = "coalesce(sa.country, '')"
 	from["payee_account_country"] = "coalesce(ra.country, '')"
+	from["bulk_file"] = "CASE WHEN pay.channel = '" + OfFiles + "' AND payer.uid IS NOT NULL THEN coalesce((SELECT bl.file " +
+		"FROM bulk_file_lines AS bl WHERE bl.tenant = $1 AND bl.payment = pay.uid), 0) ELSE 0 END"
 	from["ultimate_name"], from["ultimate_last4"] = "coalesce(ultimate.name, '')", "coalesce(ultimate.number_last4, '')"
 	for _, column := range []string{
 		"email_address", "phone_number", "address_line1", "address_line2", "address_city", "address_state",

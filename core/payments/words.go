@@ -2,6 +2,7 @@ package payments
 
 import (
 	"bankgraph/core/accounts"
+	"bankgraph/core/check"
 	"bankgraph/core/customers"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
@@ -56,9 +57,7 @@ type Person struct {
 // Sends describes who pays.
 func (p *Shown) Sends() Person {
 	if p.SenderAccount == 0 {
-		from := p.To.holder()
-		from.Country = "" // the payment has its code alone
-		return from.person(p.SenderName, p.Sender)
+		return p.To.holder().person(p.SenderName, p.Sender)
 	}
 	return p.Payer.person(p.SenderName, p.Sender)
 }
@@ -68,18 +67,24 @@ func (p *Shown) Receives() Person {
 	if p.ReceiverAccount == 0 {
 		to := p.To.holder()
 		if p.Rail == rails.SWIFT && len(p.Receiver.BankID) > 5 {
-			to.AccountCountry = p.Receiver.BankID[4:6]
+			to.AccountCountry = countryName(p.Receiver.BankID[4:6])
 		}
 		return to.person(p.ReceiverName, p.Receiver)
 	}
 	return p.Payee.person(p.ReceiverName, p.Receiver)
 }
 
+// countryName returns the name of a country by its code, of which alone a payment has those of the other side.
+func countryName(code string) string {
+	country, _ := check.CountryOf(code)
+	return country.Name
+}
+
 // holder describes the side at another bank as the payment does: the bank has no record of it.
 func (t To) holder() Holder {
 	return Holder{
 		Email: t.Email, Phone: t.Phone, Line1: t.Line1, Line2: t.Line2, City: t.City, State: t.State,
-		PostalCode: t.PostalCode, CountryCode: t.CountryCode, Country: t.CountryCode, AccountCountry: "US",
+		PostalCode: t.PostalCode, CountryCode: t.CountryCode, Country: countryName(t.CountryCode), AccountCountry: countryName("US"),
 	}
 }
 

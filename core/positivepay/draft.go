@@ -96,7 +96,11 @@ func (d *Draft) check(adding bool) error {
 	}
 	d.checkClass(c)
 	if n := d.NumberOfPayments; n != nil && (*n < 0 || *n > mostPayments) {
-		c.Fail("numberOfPayments", fault.Max, "must be 1 to 9999, or 0 for no bound")
+		problem := fault.Max
+		if *n < 0 {
+			problem = fault.Min
+		}
+		c.Fail("numberOfPayments", problem, "must be 1 to 9999, or 0 for no bound")
 	}
 	if d.Currency.Value != "" && !ident.Same(d.Currency.Value, string(currency)) {
 		c.Fail("currency", fault.NoMatch, "must be USD, the currency of these networks")

@@ -336,7 +336,7 @@ func TestADepositThatComesBackFailsTheVerification(t *testing.T) {
 		codes []string
 	}{
 		"9990000002": {verifications.Failed, []string{"R02", "the account is closed"}},
-		"9990000003": {verifications.Failed, []string{"R03", "the receiver has no such account"}},
+		"9990000003": {verifications.Failed, []string{"R03", "there is no such account"}},
 		"9990000004": {verifications.Failed, []string{"R04", "the account number is wrong"}},
 		"9990000013": {verifications.Failed, []string{"R13", "there is no such bank"}},
 		"9990000016": {verifications.Failed, []string{"R16", "the account is blocked"}},
@@ -672,7 +672,7 @@ func TestAPrenoteThatComesBackFailsTheVerification(t *testing.T) {
 		codes []string
 	}{
 		"9990000002": {verifications.Failed, []string{"R02", "the account is closed"}},
-		"9990000003": {verifications.Failed, []string{"R03", "the receiver has no such account"}},
+		"9990000003": {verifications.Failed, []string{"R03", "there is no such account"}},
 		"9990000004": {verifications.Failed, []string{"R04", "the account number is wrong"}},
 		"9990000013": {verifications.Failed, []string{"R13", "there is no such bank"}},
 		"9990000016": {verifications.Failed, []string{"R16", "the account is blocked"}},

@@ -21,6 +21,7 @@ import (
 type Payload struct {
 	PaymentID                 payments.UID        `json:"paymentId"`
 	ExternalReferenceID       string              `json:"externalReferenceId,omitzero"`
+	SourceReferenceID         string              `json:"sourceReferenceId,omitzero"`
 	CounterParty              string              `json:"counterParty,omitzero"`
 	Channel                   string              `json:"channel,omitzero"`
 	PaymentStatus             payments.Status     `json:"paymentStatus"`
@@ -39,8 +40,10 @@ type Payload struct {
 	MemoPostFailureReason     string              `json:"memoPostFailureReason,omitzero"`
 	CostCenter                string              `json:"costCenter,omitzero"`
 	ReceiverPart
-	NetworkRefID string          `json:"networkRefId,omitzero"`
-	EntryType    rails.EntryType `json:"entryType"`
+	BetweenPart
+	NetworkRefID  string          `json:"networkRefId,omitzero"`
+	ForexContract string          `json:"forexContract,omitzero"`
+	EntryType     rails.EntryType `json:"entryType"`
 	SenderPart
 	WirePart
 	RTPDetails           *InstantDetails    `json:"rtpDetails,omitzero"`
@@ -192,6 +195,16 @@ type ReceiverPart struct {
 	ReceiverBankCountry   string         `json:"receiverBankCountry,omitzero"`
 }
 
+// BetweenPart is the bank that an international payment goes over, and the virtual account that one which came in
+// names.
+type BetweenPart struct {
+	BankIDType     string `json:"intermediaryReceiverBankIdType,omitzero"`
+	BankID         string `json:"intermediaryReceiverBankId,omitzero"`
+	BankName       string `json:"intermediaryReceiverBankName,omitzero"`
+	UltimateName   string `json:"ultimateReceiverName,omitzero"`
+	UltimateNumber string `json:"ultimateReceiverAccountNumber,omitzero"`
+}
+
 // SenderPart describes who pays.
 type SenderPart struct {
 	SenderName          string         `json:"senderName,omitzero"`
@@ -237,8 +250,16 @@ func payloadOf(p *payments.Told, zone *time.Location) Payload {
 		LastUpdatedTime: p.UpdatedAt.UTC(), Recurrence: recurrenceOf(&p.Series),
 		PositivePayDecision: decisionOf(p.Decision),
 	}
+	view.UltimateName, view.UltimateNumber = p.Ultimate.Name, p.Ultimate.Masked()
+	if p.Trade != 0 {
+		view.ForexContract = p.Trade.String()
+	}
+	if p.To.BetweenID != "" {
+		view.BetweenPart.BankIDType, view.BankID, view.BankName = "SWIFT", p.To.BetweenID, p.To.BetweenName
+	}
 	if p.File != nil {
 		view.BulkFileName, view.BulkFileNumber = p.File.Name, p.File.Number
+		view.SourceReferenceID = strconv.FormatInt(p.File.Number, 10)
 	}
 	if p.Batch != nil {
 		view.AdditionalAttributes = []Addition{
@@ -283,6 +304,7 @@ func (v *Payload) overNetwork(p *payments.Told) {
 		instant.InstructionID, instant.TransactionID = p.UID.String(), p.UID.String()
 	}
 	if p.Entry != nil {
+		v.NetworkRefID = p.Entry.Trace // ACH knows entries, and no files, by numbers of the published length
 		v.ACHDetails = &ACHDetails{SECCode: p.Entry.Class, TraceID: p.Entry.Trace, OriginationID: p.Entry.CompanyID}
 		v.PaymentRemittanceInfo = cut(d.Remittance, longestAddenda)
 	}

@@ -15,7 +15,10 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
+	"bankgraph/core/fx"
 	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+	"bankgraph/core/sandbox"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -176,5 +179,64 @@ func TestABodyNamesTheSeriesToWhoPays(t *testing.T) {
 		if strings.Contains(body, want) == paid || paid && strings.Contains(body, "recurrence") {
 			t.Errorf("paid %v: %s", paid, body)
 		}
+	}
+}
+
+// A payment that names a virtual account, and an international one, say so to whose payment it is.
+func TestABodyNamesTheVirtualAccountTheTradeAndTheBankBetween(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.Directory()
+	h.hook(h.payer)
+	on := h.Account(h.payer, coretest.Sends)
+	_, err := h.Sandbox.PlayCredit(h.Staff(), sandbox.Credit{
+		Account: on.UID, Amount: "9", Rail: string(rails.FedNow), Virtual: coretest.VirtualNumber(h.VirtualAccount(on).UID),
+	}, changes.RequestOptions{})
+	h.must(err)
+	h.exchange()
+	got := h.post()
+	if want := `"ultimateReceiverName":"Tenant 1","ultimateReceiverAccountNumber":"****0001"`; len(got) == 0 ||
+		!strings.Contains(got[len(got)-1].body, want) {
+		t.Errorf("%v, want %s", got, want)
+	}
+	abroad := h.send("30.25", payments.Instant)
+	h.Exec(`UPDATE payment_details SET intermediary_id = 'GOBEUS33', intermediary_name = 'Between' WHERE tenant = ? AND payment = ?`,
+		h.Tenant, abroad)
+	quote, err := h.FX.Quote(h.Staff(), fx.Draft{
+		IDType: "CustomerUID", UID: h.payer.UID, Sell: "USD", Buy: "EUR", Funding: "1000", Product: "SPOT", Tenor: "SPOT",
+	}, changes.RequestOptions{})
+	h.must(err)
+	trade, err := h.FX.Accept(h.Staff(), quote.Result.UID, fx.Acceptance{}, changes.RequestOptions{})
+	h.must(err)
+	h.Exec(`UPDATE payments SET trade = ?, sold = amount, sold_currency = 'USD' WHERE tenant = ? AND uid = ?`, trade.Result.UID,
+		h.Tenant, abroad)
+	got = h.post()
+	want := `"intermediaryReceiverBankIdType":"SWIFT","intermediaryReceiverBankId":"GOBEUS33","intermediaryReceiverBankName":"Between",` +
+		`"forexContract":"` + trade.Result.UID.String() + `"`
+	if len(got) == 0 || !strings.Contains(got[len(got)-1].body, want) {
+		t.Errorf("%v, want %s", got, want)
+	}
+}
+
+// What ACH knows an entry by is its trace number, be it ours or that of another bank.
+func TestABodyOfACHNamesTheTraceNumber(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.Directory()
+	h.hook(h.payer)
+	_, err := h.Sandbox.PlayDebit(h.Staff(), sandbox.Debit{Account: h.Account(h.payer, coretest.Sends).UID, Amount: "9"}, changes.RequestOptions{})
+	h.must(err)
+	h.exchange()
+	var of struct {
+		NetworkRefID string
+		ACHDetails   struct{ ACHTraceID string }
+	}
+	got := h.post()
+	if len(got) == 0 {
+		t.Fatal("nothing is told")
+	}
+	h.must(json.Unmarshal([]byte(got[len(got)-1].body), &of))
+	if of.NetworkRefID == "" || of.NetworkRefID != of.ACHDetails.ACHTraceID || len(of.NetworkRefID) > 35 {
+		t.Errorf("%+v of %s", of, got[len(got)-1].body)
 	}
 }
