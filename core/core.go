@@ -136,7 +136,8 @@ func New(o Options) *Core {
 	c.Waterfalls = waterfalls.New(o.DB, o.Keys, c.Payments, c.Changes, c.Clock.Now)
 	c.Sweeps = sweeps.New(o.DB, c.Accounts, c.Payments, c.Clock.Now)
 	c.Verifications = verifications.New(o.DB, c.Customers, c.Payments, c.Changes, c.Clock.Now)
-	c.Webhooks = webhooks.New(o.DB, o.Keys, c.Customers, c.Payments, c.Changes, o.Now, o.Webhooks)
+	c.Webhooks = webhooks.New(o.DB, o.Keys, c.Customers, c.Payments, c.VirtualAccounts, c.Changes, o.Now,
+		o.Webhooks)
 	c.Attention = attention.New(o.DB, c.Clock.Now)
 	c.Live = live.New(o.DB)
 	c.Keysets = keysets.New(o.DB, o.Keys, o.Now)

@@ -734,6 +734,10 @@ func (webhookDeliveryResolver) Payment(ctx context.Context, obj *webhooks.Delive
 	return related[*payments.Payment](ctx, obj)
 }
 
+func (webhookDeliveryResolver) Transaction(ctx context.Context, obj *webhooks.Delivery) (*virtualaccounts.VirtualPosting, error) {
+	return related[*virtualaccounts.VirtualPosting](ctx, obj)
+}
+
 func (webhookDeliveryResolver) Log(ctx context.Context, obj *webhooks.Delivery) ([]*webhooks.Attempt, error) {
 	return related[[]*webhooks.Attempt](ctx, obj)
 }

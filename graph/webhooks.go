@@ -10,6 +10,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/payments"
+	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/webhooks"
 	"bankgraph/graph/model"
 	"bankgraph/graph/scalar"
@@ -46,6 +47,8 @@ func init() {
 	hasOne(deliveryKind, "webhook", webhookKind, func(d *webhooks.Delivery) *webhooks.UID { return &d.Webhook })
 	hasOne(deliveryKind, "payment", paymentKind,
 		func(d *webhooks.Delivery) *payments.UID { return named(&d.Payment) })
+	hasOne(deliveryKind, "transaction", virtualTransactionKind,
+		func(d *webhooks.Delivery) *virtualaccounts.PostingID { return named(&d.Posting) })
 	hasAll(deliveryKind, "log", service, (*webhooks.Service).AttemptsOf)
 	for _, list := range []string{"WebhookConnection", "WebhookDeliveryConnection"} {
 		prices[list+".totalCount"], prices[list+".totalCountIsExact"] = countMany, countMany

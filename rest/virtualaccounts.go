@@ -9,7 +9,6 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/money"
-	"bankgraph/core/rails"
 	"bankgraph/core/virtualaccounts"
 )
 
@@ -235,18 +234,12 @@ type virtualTransaction struct {
 	PostedBy            string                        `json:"postedBy"`
 }
 
-// virtualMethods are the published words for networks; those of the others are their own.
-var virtualMethods = map[rails.Rail]string{rails.Fedwire: "WIRE"}
-
 func virtualTransactionOf(p *virtualaccounts.ShownPosting) virtualTransaction {
 	view := virtualTransaction{
 		TransactionID: p.ID, ExternalReferenceID: p.ExternalReferenceID, PaymentReferenceNo: p.Payment, AccountName: p.Name,
 		AccountNumber: p.Clear.Whole(), Amount: p.Amount(), FeeAmount: p.Fee(), Currency: p.Currency,
-		Description: p.Description, Date: p.Date.Format(time.DateOnly), PaymentMethod: string(p.Rail), Direction: "Inbound",
+		Description: p.Description, Date: p.Date.Format(time.DateOnly), PaymentMethod: p.PaymentMethod(), Direction: "Inbound",
 		Status: p.Status(), PostedOn: p.At.UTC().Format(time.RFC3339), PostedBy: p.PostedBy(),
-	}
-	if method, is := virtualMethods[p.Rail]; is {
-		view.PaymentMethod = method
 	}
 	if p.Minor < 0 {
 		view.Direction, view.Amount = "Outbound", money.Of(-p.Minor, p.Currency)

@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"context"
 	"time"
 
 	"bankgraph/core/accounts"
@@ -120,12 +121,28 @@ func (f *facts) postVirtual(p *Payment, journal *ledger.Journal) {
 		if entry.Account != p.ReceiverAccount {
 			continue
 		}
-		f.virtualPostings = append(f.virtualPostings, &virtualaccounts.VirtualPosting{
+		f.virtualPostings = append(f.virtualPostings, virtualPosting{p, &virtualaccounts.VirtualPosting{
 			Tenant: p.Tenant, VirtualAccount: p.Virtual, Customer: p.ReceiverCustomer, Account: p.ReceiverAccount,
 			Payment: int64(p.UID), Journal: journal.ID, Minor: entry.Amount.Minor, Currency: p.Currency, At: journal.BookedAt,
 			Client: f.by.Client, LoginID: f.by.LoginID, Reach: f.by.Reach,
-		})
+		}})
 	}
+}
+
+// virtualPosting is what a virtual account has of a payment.
+type virtualPosting struct {
+	of *Payment
+	*virtualaccounts.VirtualPosting
+}
+
+// postVirtualTx writes what virtual accounts have of payments, each with the step that its payment has come to.
+func (f *facts) postVirtualTx(ctx context.Context) error {
+	all := make([]*virtualaccounts.VirtualPosting, len(f.virtualPostings))
+	for i, posting := range f.virtualPostings {
+		posting.Step = posting.of.Version
+		all[i] = posting.VirtualPosting
+	}
+	return virtualaccounts.PostTx(ctx, f.tenant, all)
 }
 
 // journal makes a journal of the payment, which moves an amount from one account to another.

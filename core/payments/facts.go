@@ -43,16 +43,16 @@ type facts struct {
 	used            map[fx.TradeUID]bool // trades that payments use
 	bank            bankApproval         // the bank's own settings, which count for every customer
 	virtual         map[virtualaccounts.UID]*virtualaccounts.Creditable
-	virtualNumbers  map[string]virtualaccounts.UID    // by hash
-	virtualPostings []*virtualaccounts.VirtualPosting // of what was booked so far
-	by              access.Caller                     // who brings these about
-	own             *ownUse                           // of people whose roles bound what they pay in a day or a month
-	aside           map[customers.UID]int             // payments that wait for repair, where that was looked at
-	screen          *screening.Screen                 // what names are compared with; nil where nothing is sent
-	stopped         map[UID]bool                      // on their way back since compliance has rejected them
-	reopened        []UID                             // of those, at which people look again
-	screenings      []screening.Found                 // of the payments that people look at
-	inScreening     map[customers.UID]int             // how many they look at, of customers that were looked at
+	virtualNumbers  map[string]virtualaccounts.UID // by hash
+	virtualPostings []virtualPosting               // of what was booked so far
+	by              access.Caller                  // who brings these about
+	own             *ownUse                        // of people whose roles bound what they pay in a day or a month
+	aside           map[customers.UID]int          // payments that wait for repair, where that was looked at
+	screen          *screening.Screen              // what names are compared with; nil where nothing is sent
+	stopped         map[UID]bool                   // on their way back since compliance has rejected them
+	reopened        []UID                          // of those, at which people look again
+	screenings      []screening.Found              // of the payments that people look at
+	inScreening     map[customers.UID]int          // how many they look at, of customers that were looked at
 	countScreening  func(customers.UID) (int, error)
 }
 

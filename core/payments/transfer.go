@@ -17,7 +17,6 @@ import (
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 	"bankgraph/core/screening"
-	"bankgraph/core/virtualaccounts"
 	"bankgraph/db"
 )
 
@@ -110,7 +109,7 @@ func (f *facts) writeTx(ctx context.Context) error {
 	if err := screening.ReopenTx(ctx, f.tenant, f.reopened); err != nil {
 		return err
 	}
-	return virtualaccounts.PostTx(ctx, f.tenant, f.virtualPostings)
+	return f.postVirtualTx(ctx)
 }
 
 func isFault(err error) bool {

@@ -27,8 +27,9 @@ type VirtualPosting struct {
 	Customer       customers.UID  `bun:"customer" json:"-"`
 	Account        accounts.UID   `bun:"account" json:"-"` // the master account
 	Payment        int64          `bun:"payment" json:"-"`
-	Journal        int64          `bun:"journal" json:"-"` // which has a posting of the same amount on the master account
-	Minor          int64          `bun:"amount" json:"-"`  // above 0 for what comes in
+	Step           int32          `bun:"step,nullzero" json:"-"` // of the payment, which brought it about; 0 where unknown
+	Journal        int64          `bun:"journal" json:"-"`       // which has a posting of the same amount on the master account
+	Minor          int64          `bun:"amount" json:"-"`        // above 0 for what comes in
 	FeeMinor       int64          `bun:"fee" json:"-"`
 	Currency       money.Currency `bun:"currency" json:"-"`
 	At             time.Time      `bun:"at" json:"-"`     // when the journal was booked

@@ -126,13 +126,22 @@ func (by PostingSearch) where(s *Service, caller access.Caller, p *db.Params) (a
 type ShownPosting struct {
 	VirtualPosting `bun:",extend"`
 
-	Name                string     `bun:"name,scanonly" json:"-"` // of the virtual account
+	Name                string     `bun:"name,scanonly" json:"-"`      // of the virtual account
+	Reference           string     `bun:"reference,scanonly" json:"-"` // of the virtual account, by its customer
 	Whole               []byte     `bun:"whole,scanonly" json:"-"`
 	ExternalReferenceID string     `bun:"external_reference_id,scanonly" json:"-"`
 	Description         string     `bun:"description,scanonly" json:"-"`
 	Rail                rails.Rail `bun:"rail,scanonly" json:"-"`
 	Date                time.Time  `bun:"date,scanonly" json:"-"` // of the payment
 	Clear               Number     `bun:"-" json:"-"`             // the number of the virtual account
+}
+
+// PaymentMethod returns the network by the published word for it (rest/CONTRACT.md, virtual accounts).
+func (p *ShownPosting) PaymentMethod() string {
+	if p.Rail == rails.Fedwire {
+		return "WIRE"
+	}
+	return string(p.Rail)
 }
 
 // PostedBy returns the login of who brought the posting about, or else the API key; "" where the caller may
@@ -166,6 +175,18 @@ func people(reach access.Reach) map[string]string {
 
 func selectingPostings(want db.Columns, reach access.Reach) *bun.SelectQuery {
 	return db.Select[VirtualPosting](db.Or[VirtualPosting](want).And(postingIdentity), people(reach)).Where("vp.tenant = $1")
+}
+
+// showingPostings begins a query of postings with what the records of their virtual accounts and payments say.
+func showingPostings(reach access.Reach) *bun.SelectQuery {
+	from := people(reach)
+	from["name"], from["whole"], from["reference"] = "va.name", "va.number_sealed", "va.external_account_reference"
+	from["external_reference_id"], from["description"], from["rail"] = "pay.external_reference_id", "pay.notes", "pay.rail"
+	from["date"] = "pay.payment_date"
+	return db.Select[ShownPosting](db.Columns{}, from).
+		Join("JOIN virtual_accounts AS va ON va.tenant = vp.tenant AND va.uid = vp.virtual_account").
+		Join("JOIN payments AS pay ON pay.tenant = vp.tenant AND pay.uid = vp.payment").
+		Where("vp.tenant = $1").Where("va.tenant = $1").Where("pay.tenant = $1")
 }
 
 // FindPostings reads postings by number. Those of customers that the caller may not see are absent.
@@ -219,6 +240,34 @@ func (s *Service) CountPostings(
 	return db.QueueMany(b, text, func(n *db.Count) UID { return UID(n.Of) }, p...)
 }
 
+var tellingPostings db.QueryCache[ShownPosting]
+
+// TellTo reads a posting as whoever has the reach of a customer sees it; nil if it does not. It is for workers, which
+// tell webhooks of postings.
+func (s *Service) TellTo(
+	ctx context.Context, reach access.Reach, customer int64, id PostingID,
+) (*ShownPosting, error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return nil, err
+	}
+	reader := access.Caller{Tenant: caller.Tenant, Entity: customer, Reach: reach}
+	text := tellingPostings.Get(reach, func() string {
+		return showingPostings(reach).Where("vp.id = $3").Where(reach.Scope("vp.customer")).String()
+	})
+	b := s.db.PrimaryBatch()
+	rows := db.Queue(b, text, reader.Tenant, reader.ScopeCustomer(), id)
+	if err := b.Send(ctx); err != nil {
+		return nil, err
+	}
+	found, err := rows.One()
+	if err != nil || found == nil {
+		return nil, err
+	}
+	found.Clear, err = s.number(reader.Tenant, found.VirtualAccount, found.Whole)
+	return found, err
+}
+
 // PostingsPage reads a page of the postings that a search finds, newest first, and how many it finds, in one
 // round trip.
 func (s *Service) PostingsPage(
@@ -234,15 +283,7 @@ func (s *Service) PostingsPage(
 	list.Most = "$3::bigint + $4::bigint"
 	where := list.Page(list.Conditions(caller.Reach), "$3::bigint", "$4::bigint")
 	text := shownPostings.Get(queryKey{reach: caller.Reach, where: where.Key()}, func() string {
-		from := people(caller.Reach)
-		from["name"], from["whole"] = "va.name", "va.number_sealed"
-		from["external_reference_id"], from["description"], from["rail"] = "pay.external_reference_id", "pay.notes", "pay.rail"
-		from["date"] = "pay.payment_date"
-		q := db.Select[ShownPosting](db.Columns{}, from).
-			Join("JOIN virtual_accounts AS va ON va.tenant = vp.tenant AND va.uid = vp.virtual_account").
-			Join("JOIN payments AS pay ON pay.tenant = vp.tenant AND pay.uid = vp.payment").
-			Where("vp.tenant = $1").Where("va.tenant = $1").Where("pay.tenant = $1")
-		return where.On(q).OrderExpr("vp.id DESC").String()
+		return where.On(showingPostings(caller.Reach)).OrderExpr("vp.id DESC").String()
 	})
 	counted := db.Params{caller.Tenant, caller.ScopeCustomer()}
 	all := by.list(s, caller, &counted)

@@ -47,7 +47,7 @@ func newClient(limit time.Duration, control func(network, address string, c sysc
 
 // message is what is posted.
 type message struct {
-	target         string
+	target, path   string
 	body           []byte
 	id, signature  string
 	at             time.Time
@@ -63,7 +63,7 @@ func (c clients) post(ctx context.Context, m *message) (o outcome) {
 	if err := permitted(m.target, m.local); err != nil {
 		return outcome{why: "the target is no address that may be posted to", never: true}
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.target+path, bytes.NewReader(m.body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.target+m.path, bytes.NewReader(m.body))
 	if err != nil {
 		return outcome{why: "the target is no address", never: true}
 	}
@@ -89,9 +89,6 @@ func (c clients) post(ctx context.Context, m *message) (o outcome) {
 	}
 	return outcome{answer: answer.StatusCode, retryAfter: retryAfter(answer.Header.Get("Retry-After"), time.Now())}
 }
-
-// path is where events are posted to, below the target, as published.
-const path = "/payments"
 
 // whyNot says why there was no answer, without addresses: a receiver must not learn from it what is in the
 // bank's network.

@@ -12,11 +12,11 @@ import (
 )
 
 var (
-	deliveryIdentity = db.ColumnsOf[Delivery]("UID", "Webhook", "Customer", "Payment")
+	deliveryIdentity = db.ColumnsOf[Delivery]("UID", "Webhook", "Customer", "Payment", "Posting")
 	stepState        = db.ColumnsOf[Delivery]("StepState")
 
 	inDeliveries = map[string]string{
-		"payment": "coalesce(wd.payment, 0)", "step_state": "coalesce(st.state, '')",
+		"payment": "coalesce(wd.payment, 0)", "posting": "coalesce(wd.posting, 0)", "step_state": "coalesce(st.state, '')",
 	}
 )
 

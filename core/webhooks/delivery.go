@@ -12,6 +12,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/payments"
+	"bankgraph/core/virtualaccounts"
 )
 
 // DeliveryUID is a delivery's number.
@@ -37,32 +38,44 @@ const (
 	Parked    DeliveryState = "PARKED"    // given up, until somebody asks for it again
 )
 
-// Delivery is one event for one webhook. Its number names it to the receiver, however often it is posted.
+// Delivery is one event for one webhook: a step of a payment, a transaction, or a test, which is neither. Its number names it to the receiver, however often it is posted.
 type Delivery struct {
 	bun.BaseModel `bun:"table:webhook_deliveries,alias:wd" json:"-"`
 
-	Tenant      access.Tenant  `bun:"tenant,pk" json:"-"`
-	UID         DeliveryUID    `bun:"uid,pk,nullzero" json:"uid"`
-	Webhook     UID            `bun:"webhook" json:"webhook"`
-	Customer    customers.UID  `bun:"customer" json:"-"`                 // the webhook's
-	Payment     payments.UID   `bun:"payment,nullzero" json:"payment"`   // 0 for a test
-	Number      int32          `bun:"number" json:"number"`              // of the payment's step
-	Seq         int64          `bun:"seq" json:"-"`                      // of the event in the bank's record
-	State       DeliveryState  `bun:"state" json:"state"`                //
-	DueAt       time.Time      `bun:"due_at" json:"dueAt"`               // when it is posted next, while it waits
-	LeasedUntil *time.Time     `bun:"leased_until" json:"-"`             // while a worker posts it
-	Attempts    int32          `bun:"attempts" json:"attempts"`          // in all
-	Tries       int32          `bun:"tries" json:"-"`                    // since it was made, or asked for again
-	TriedAt     *time.Time     `bun:"tried_at" json:"-"`                 // the first of these
-	CreatedAt   time.Time      `bun:"created_at" json:"-"`               //
-	DoneAt      *time.Time     `bun:"done_at" json:"doneAt"`             // when it arrived, or was given up
-	StepState   payments.State `bun:"step_state,scanonly" json:"status"` // of the payment, as the event tells it; '' for a test
+	Tenant      access.Tenant             `bun:"tenant,pk" json:"-"`
+	UID         DeliveryUID               `bun:"uid,pk,nullzero" json:"uid"`
+	Webhook     UID                       `bun:"webhook" json:"webhook"`
+	Customer    customers.UID             `bun:"customer" json:"-"`                   // the webhook's
+	Payment     payments.UID              `bun:"payment,nullzero" json:"payment"`     // 0 for others
+	Posting     virtualaccounts.PostingID `bun:"posting,nullzero" json:"transaction"` // of a virtual account; 0 for others
+	Number      int32                     `bun:"number" json:"number"`                // of the payment's step
+	Seq         int64                     `bun:"seq" json:"-"`                        // of the event in the bank's record
+	State       DeliveryState             `bun:"state" json:"state"`                  //
+	DueAt       time.Time                 `bun:"due_at" json:"dueAt"`                 // when it is posted next, while it waits
+	LeasedUntil *time.Time                `bun:"leased_until" json:"-"`               // while a worker posts it
+	Attempts    int32                     `bun:"attempts" json:"attempts"`            // in all
+	Tries       int32                     `bun:"tries" json:"-"`                      // since it was made, or asked for again
+	TriedAt     *time.Time                `bun:"tried_at" json:"-"`                   // the first of these
+	CreatedAt   time.Time                 `bun:"created_at" json:"-"`                 //
+	DoneAt      *time.Time                `bun:"done_at" json:"doneAt"`               // when it arrived, or was given up
+	StepState   payments.State            `bun:"step_state,scanonly" json:"status"`   // of the payment, as the event tells it; '' for others
 }
 
 // MessageID is the header webhook-id.
 func (d *Delivery) MessageID() string { return "msg_" + d.UID.String() }
 
-// Status returns the payment's state as the event tells it; empty for a test.
+// topic returns what the delivery tells of; of a test, the first that the webhook is told of.
+func (d *Delivery) topic(w *Webhook) Topic {
+	switch {
+	case d.Posting != 0:
+		return OfTransactions
+	case d.Payment != 0:
+		return OfPayments
+	}
+	return w.Topics[0]
+}
+
+// Status returns the payment's state as the event tells it; empty for what tells of none.
 func (d *Delivery) Status() payments.Status { return d.StepState.Status() }
 
 // NextAt returns when it is posted next; nil if it is not.

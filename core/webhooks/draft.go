@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"context"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -21,6 +22,7 @@ import (
 type Draft struct {
 	Name          given.Text        `json:"name,omitzero"`
 	Target        given.Text        `json:"target,omitzero"`
+	Topics        []Topic           `json:"topics,omitzero"`   // nil: not given; of a new one: payments
 	Statuses      []payments.Status `json:"statuses,omitzero"` // nil: not given; empty: all
 	Rails         []rails.Rail      `json:"rails,omitzero"`
 	BasicUser     given.Text        `json:"basicUser,omitzero"`
@@ -52,20 +54,35 @@ func (d *Draft) check(adding bool) error {
 	if d.BasicPassword.Value != "" && d.BasicUser.Value == "" {
 		c.Fail("basicUser", fault.Required, "is required with a password")
 	}
-	if len(d.Statuses) > 0 {
-		slices.Sort(d.Statuses)
-		d.Statuses = slices.Compact(d.Statuses)
+	if adding && d.Topics == nil {
+		d.Topics = []Topic{OfPayments}
 	}
-	if len(d.Rails) > 0 {
-		slices.Sort(d.Rails)
-		d.Rails = slices.Compact(d.Rails)
+	if d.Topics != nil && len(d.Topics) == 0 {
+		c.Fail("topics", fault.Required, "must name at least one topic")
 	}
+	d.Topics, d.Statuses, d.Rails = each(d.Topics), each(d.Statuses), each(d.Rails)
 	return c.Err()
+}
+
+// permit asks for the permission that what the webhook is to be told of takes beside its own: transactions name the
+// numbers of virtual accounts in full.
+func (d *Draft) permit(ctx context.Context) error {
+	if !slices.Contains(d.Topics, OfTransactions) {
+		return nil
+	}
+	_, err := access.Require(ctx, access.ViewAccounts)
+	return err
+}
+
+// each returns every value once, in order; nil for nil.
+func each[T ~string](all []T) []T {
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // says reports whether a change changes anything.
 func (d *Draft) says() bool {
-	return d.Name.Given || d.Target.Given || d.Statuses != nil || d.Rails != nil || d.BasicUser.Given ||
+	return d.Name.Given || d.Target.Given || d.Topics != nil || d.Statuses != nil || d.Rails != nil || d.BasicUser.Given ||
 		d.BasicPassword.Given
 }
 
@@ -74,6 +91,9 @@ func (d *Draft) to(w *Webhook) {
 	d.Name.To(&w.Name)
 	d.Target.To(&w.Target)
 	d.BasicUser.To(&w.BasicUser)
+	if d.Topics != nil {
+		w.Topics = d.Topics
+	}
 	if d.Statuses != nil {
 		w.Statuses = d.Statuses
 	}

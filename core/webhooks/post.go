@@ -14,6 +14,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/events"
 	"bankgraph/core/payments"
+	"bankgraph/core/virtualaccounts"
 	"bankgraph/db"
 )
 
@@ -185,7 +186,7 @@ var claiming = db.NewQuery[Due](`WITH possible AS (
 	taken AS (UPDATE webhook_deliveries AS wd SET attempts = wd.attempts + 1, tries = wd.tries + 1, leased_until = $6,
 			tried_at = coalesce(wd.tried_at, $4)
 		FROM next WHERE wd.tenant = $1 AND wd.uid = next.uid
-		RETURNING wd.tenant, wd.uid, wd.webhook, wd.customer, coalesce(wd.payment, 0) AS payment, wd.number, wd.attempts,
+		RETURNING wd.tenant, wd.uid, wd.webhook, wd.customer, coalesce(wd.payment, 0) AS payment, coalesce(wd.posting, 0) AS posting, wd.number, wd.attempts,
 			wd.tries, wd.tried_at),
 	noted AS (INSERT INTO webhook_attempts (tenant, delivery, number, at)
 		SELECT tenant, uid, attempts, $4 FROM taken),
@@ -260,15 +261,16 @@ func (s *Service) post(ctx context.Context, caller access.Caller, due *Due) (o o
 		return outcome{why: "the webhook has no secret", never: true}, nil
 	}
 	now := s.now()
+	topic := due.topic(&due.webhook.Webhook)
 	m := &message{
-		target: due.webhook.Target, id: due.MessageID(), at: now, user: due.webhook.BasicUser,
+		target: due.webhook.Target, path: paths[topic], id: due.MessageID(), at: now, user: due.webhook.BasicUser,
 		password: due.secrets.password, local: due.local,
 	}
-	if m.body, err = s.bodyOf(ctx, caller, due, now); err != nil {
+	if m.body, err = s.bodyOf(ctx, caller, due, topic, now); err != nil {
 		return o, err
 	}
 	if m.body == nil {
-		return outcome{why: "the customer no longer sees the payment", never: true}, nil
+		return outcome{why: "the customer no longer sees what it tells of", never: true}, nil
 	}
 	if m.signature, err = Sign(due.secrets.signing, m.id, now, m.body); err != nil {
 		return o, err
@@ -276,17 +278,34 @@ func (s *Service) post(ctx context.Context, caller access.Caller, due *Due) (o o
 	return s.clients.post(ctx, m), nil
 }
 
-// bodyOf returns what a delivery says; nil if the webhook's customer no longer sees the payment.
-func (s *Service) bodyOf(ctx context.Context, caller access.Caller, due *Due, now time.Time) (json.RawMessage, error) {
-	if due.Payment == 0 {
+// bodyOf returns what a delivery says; nil if the webhook's customer no longer sees what it tells of.
+func (s *Service) bodyOf(
+	ctx context.Context, caller access.Caller, due *Due, topic Topic, now time.Time,
+) (json.RawMessage, error) {
+	reach, of := due.webhook.Reach, int64(due.webhook.Customer)
+	mark := payments.Mark{Payment: due.Payment, Number: due.Number}
+	var posting *virtualaccounts.ShownPosting
+	switch {
+	case due.Posting != 0:
+		var err error
+		if posting, err = s.virtualAccounts.TellTo(ctx, reach, of, due.Posting); err != nil || posting == nil {
+			return nil, err
+		}
+		mark = payments.Mark{Payment: payments.UID(posting.Payment), Number: posting.Step}
+	case due.Payment == 0 && topic == OfTransactions:
+		return sampleTransaction(now)
+	case due.Payment == 0:
 		return sample(now)
 	}
-	mark := payments.Mark{Payment: due.Payment, Number: due.Number}
-	told, err := s.payments.TellTo(ctx, due.webhook.Reach, int64(due.webhook.Customer), []payments.Mark{mark})
-	if err != nil || told[mark] == nil {
+	all, err := s.payments.TellTo(ctx, reach, of, []payments.Mark{mark})
+	told := all[mark]
+	if err != nil || told == nil {
 		return nil, err
 	}
-	return body(told[mark], caller.Location())
+	if posting != nil {
+		return json.Marshal(transactionOf(posting, told))
+	}
+	return body(told, caller.Location())
 }
 
 // finishTx writes what came of an attempt. If its lease has ended meanwhile and another worker has taken the

@@ -100,7 +100,7 @@ func (s *Service) spreadTx(
 	if err != nil || end == at {
 		return at, err
 	}
-	if err := s.deliverTx(ctx, tenant, found, deliverNew, 0); err != nil {
+	if err := s.deliverTx(ctx, tenant, found, deliverNew, transactNew, 0); err != nil {
 		return at, err
 	}
 	_, err = db.Raw(tx, `UPDATE webhook_cursors SET epoch = ?, seq = ? WHERE tenant = ?`, end.Epoch, end.Seq, tenant).
@@ -127,7 +127,7 @@ func (s *Service) replayOneTx(
 	if err != nil {
 		return 0, err
 	}
-	if err := s.deliverTx(ctx, tenant, found, deliverAgain, w.UID); err != nil {
+	if err := s.deliverTx(ctx, tenant, found, deliverAgain, transactAgain, w.UID); err != nil {
 		return 0, err
 	}
 	to := end.Seq
@@ -139,10 +139,10 @@ func (s *Service) replayOneTx(
 }
 
 // deliverTx makes deliveries of events at the end of the transaction, for each of the webhooks, or only one,
-// that sees the payment and asks for its state and network. Events that tell of no step of a payment are not
-// posted.
+// that sees the payment and asks for its state and network, and of the transactions of virtual accounts that came of
+// the same steps, for each that asks for those. Events that tell of no step of a payment are not posted.
 func (s *Service) deliverTx(
-	ctx context.Context, tenant access.Tenant, of []events.Placed, text string, only UID,
+	ctx context.Context, tenant access.Tenant, of []events.Placed, text, transactions string, only UID,
 ) error {
 	var uids, seqs []int64
 	var numbers []int32
@@ -158,7 +158,11 @@ func (s *Service) deliverTx(
 	if len(uids) == 0 {
 		return nil
 	}
-	return db.ExecAtCommit(ctx, text, tenant, uids, numbers, seqs, times, s.now(), stateWords, statusWords, only)
+	err := db.ExecAtCommit(ctx, text, tenant, uids, numbers, seqs, times, s.now(), only, stateWords, statusWords)
+	if err != nil {
+		return err
+	}
+	return db.ExecAtCommit(ctx, transactions, tenant, uids, numbers, seqs, times, s.now(), only)
 }
 
 // deliverText is a statement that makes deliveries, for webhooks of which a condition holds; again says what
@@ -174,20 +178,43 @@ func deliverText(which, again string) string {
 	JOIN webhooks AS w ON w.tenant = $1 AND (w.reach = 'Bank'
 		OR w.reach = 'Partner' AND w.customer IN (payer.owner, payee.owner)
 		OR w.reach = 'Customer' AND w.customer IN (payer.uid, payee.uid))
-	WHERE ` + which + ` AND (w.rails = '{}' OR pay.rail = ANY(w.rails))
-		AND (w.statuses = '{}' OR EXISTS (SELECT FROM unnest($7::text[], $8::text[]) AS s(state, word)
+	WHERE ` + which + ` AND 'PAYMENT' = ANY(w.topics) AND (w.rails = '{}' OR pay.rail = ANY(w.rails))
+		AND (w.statuses = '{}' OR EXISTS (SELECT FROM unnest($8::text[], $9::text[]) AS s(state, word)
 			WHERE s.state = st.state AND s.word = ANY(w.statuses)))
 	GROUP BY w.tenant, w.uid, w.customer, pay.uid, e.number ORDER BY min(e.seq), w.uid
 	ON CONFLICT ` + again
 }
 
+// transactText is deliverText for the transactions of virtual accounts.
+func transactText(which, again string) string {
+	return `INSERT INTO webhook_deliveries (tenant, webhook, customer, posting, seq, state, due_at, created_at)
+	SELECT w.tenant, w.uid, w.customer, vp.id, min(e.seq), 'WAITING', $6::timestamptz, $6::timestamptz
+	FROM unnest($2::bigint[], $3::int[], $4::bigint[], $5::timestamptz[]) AS e(uid, number, seq, at)
+	JOIN virtual_postings AS vp ON vp.tenant = $1 AND vp.payment = e.uid AND vp.step = e.number
+	JOIN payments AS pay ON pay.tenant = $1 AND pay.uid = e.uid
+	JOIN customers AS c ON c.tenant = $1 AND c.uid = vp.customer
+	JOIN webhooks AS w ON w.tenant = $1 AND (w.reach = 'Bank' OR w.reach = 'Partner' AND w.customer = c.owner
+		OR w.reach = 'Customer' AND w.customer = c.uid)
+	WHERE ` + which + ` AND 'TRANSACTION' = ANY(w.topics) AND (w.rails = '{}' OR pay.rail = ANY(w.rails))
+	GROUP BY w.tenant, w.uid, w.customer, vp.id ORDER BY min(e.seq), vp.id, w.uid
+	ON CONFLICT ` + again
+}
+
+const (
+	// asNew is the condition for webhooks that are told of what happens, asBefore for one that is told again.
+	asNew    = "$7::bigint = 0 AND w.status = 'Active' AND e.seq > w.since_seq"
+	asBefore = `w.uid = $7::bigint AND e.seq <= w.replay_to
+		AND (w.replay_since IS NULL OR e.at >= w.replay_since)`
+	// once more posts again what is there already.
+	onceMore = ` DO UPDATE SET state = 'WAITING', due_at = excluded.due_at, tries = 0,
+		tried_at = NULL, done_at = NULL WHERE webhook_deliveries.state <> 'WAITING'`
+)
+
 var (
-	deliverNew = deliverText("$9::bigint = 0 AND w.status = 'Active' AND e.seq > w.since_seq", "DO NOTHING")
-	// one that is there already is posted again
-	deliverAgain = deliverText(`w.uid = $9::bigint AND e.seq <= w.replay_to
-		AND (w.replay_since IS NULL OR e.at >= w.replay_since)`,
-		`(tenant, webhook, payment, number) DO UPDATE SET state = 'WAITING', due_at = excluded.due_at, tries = 0,
-		tried_at = NULL, done_at = NULL WHERE webhook_deliveries.state <> 'WAITING'`)
+	deliverNew    = deliverText(asNew, "DO NOTHING")
+	deliverAgain  = deliverText(asBefore, "(tenant, webhook, payment, number)"+onceMore)
+	transactNew   = transactText(asNew, "DO NOTHING")
+	transactAgain = transactText(asBefore, "(tenant, webhook, posting)"+onceMore)
 )
 
 // stateWords and statusWords are the states of payments with the words for them.

@@ -48,7 +48,21 @@ var (
 	deleting  = states.Step[Status]{From: []Status{Active, Disabled}, To: Deleted, Else: ErrStatus}
 )
 
-// Webhook is where events of payments are posted to (rest/CONTRACT.md, webhooks).
+// Topic is what a webhook is told of.
+type Topic string
+
+const (
+	OfPayments     Topic = "PAYMENT"     // each status that a payment reaches
+	OfTransactions Topic = "TRANSACTION" // what comes in for virtual accounts, and what goes back
+)
+
+// Topics lists them.
+var Topics = []Topic{OfPayments, OfTransactions}
+
+// paths are where events of each topic are posted to, below the target, as published.
+var paths = map[Topic]string{OfPayments: "/payments", OfTransactions: "/transaction/webhook"}
+
+// Webhook is where events are posted to (rest/CONTRACT.md, webhooks).
 type Webhook struct {
 	bun.BaseModel `bun:"table:webhooks,alias:w" json:"-"`
 
@@ -58,8 +72,9 @@ type Webhook struct {
 	// of whom it is told: of the customer alone, of those of a partner, or of everybody
 	Reach         access.Reach      `bun:"reach" json:"reach"`
 	Name          string            `bun:"name" json:"name"`
-	Target        string            `bun:"target" json:"target"`           // events are posted to Target/payments
-	Statuses      []payments.Status `bun:"statuses,array" json:"statuses"` // that are told; none means all
+	Target        string            `bun:"target" json:"target"`           // events are posted to paths below it
+	Topics        []Topic           `bun:"topics,array" json:"topics"`     // of which it is told, at least one
+	Statuses      []payments.Status `bun:"statuses,array" json:"statuses"` // of payments that are told; none means all
 	Rails         []rails.Rail      `bun:"rails,array" json:"rails"`
 	BasicUser     string            `bun:"basic_user" json:"basicUser"` // of basic authentication; '' for none
 	SigningSecret SecretID          `bun:"signing_secret" json:"-"`

@@ -14,6 +14,7 @@ import (
 	"bankgraph/core/page"
 	"bankgraph/core/payments"
 	"bankgraph/core/seal"
+	"bankgraph/core/virtualaccounts"
 	"bankgraph/db"
 )
 
@@ -21,11 +22,12 @@ import (
 var Tables = db.Tables{
 	Own: []string{"webhook_attempts", "webhook_cursors", "webhook_deliveries", "webhook_secrets", "webhooks"},
 	Reads: map[string]string{
-		"audit_seals":   "a new webhook is told what comes after the record's last number, in the statement that takes its own",
-		"customers":     "who is told of a payment follows from whose it is, for all events and webhooks in one statement",
-		"payment_steps": "an event tells of a step of a payment, and only of one; deliveries are shown with its state",
-		"payments":      "who pays and who is paid, in the statement that makes the deliveries",
-		"tenants":       "whether the bank is a sandbox, whose webhooks may lead to this machine",
+		"audit_seals":      "a new webhook is told what comes after the record's last number, in the statement that takes its own",
+		"customers":        "who is told of a payment follows from whose it is, for all events and webhooks in one statement",
+		"payment_steps":    "an event tells of a step of a payment, and only of one; deliveries are shown with its state",
+		"payments":         "who pays and who is paid, in the statement that makes the deliveries",
+		"virtual_postings": "whose a transaction is, in the statement that makes the deliveries",
+		"tenants":          "whether the bank is a sandbox, whose webhooks may lead to this machine",
 	},
 }
 
@@ -37,26 +39,28 @@ type Options struct {
 
 // Service keeps the webhooks of every bank, and posts to them.
 type Service struct {
-	db        *db.DB
-	keys      *seal.Keys
-	customers *customers.Service
-	payments  *payments.Service
-	now       func() time.Time
-	options   Options
-	clients   clients
+	db              *db.DB
+	keys            *seal.Keys
+	customers       *customers.Service
+	payments        *payments.Service
+	virtualAccounts *virtualaccounts.Service
+	now             func() time.Time
+	options         Options
+	clients         clients
 	operations
 }
 
 // New makes the service.
 func New(
-	d *db.DB, keys *seal.Keys, c *customers.Service, p *payments.Service, all *changes.Service, now func() time.Time,
+	d *db.DB, keys *seal.Keys, c *customers.Service, p *payments.Service,
+	v *virtualaccounts.Service, all *changes.Service, now func() time.Time,
 	options Options,
 ) *Service {
 	if options.Limit == 0 {
 		options.Limit = defaultLimit
 	}
 	s := &Service{
-		db: d, keys: keys, customers: c, payments: p, now: now, options: options, clients: newClients(options.Limit),
+		db: d, keys: keys, customers: c, payments: p, virtualAccounts: v, now: now, options: options, clients: newClients(options.Limit),
 	}
 	s.declare(all)
 	return s

@@ -60,6 +60,9 @@ func (s *Service) Create(
 	if err == nil {
 		err = s.customers.PreferCustomerFault(ctx, of, draft.check(true))
 	}
+	if err == nil {
+		err = draft.permit(ctx)
+	}
 	if err != nil {
 		return changes.Outcome[Saved]{}, "", err
 	}
@@ -92,6 +95,9 @@ func (s *Service) Change(
 	caller, err := s.change.Require(ctx, uid.String())
 	if err == nil {
 		err = draft.check(false)
+	}
+	if err == nil {
+		err = draft.permit(ctx)
 	}
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
@@ -222,7 +228,8 @@ func (s *Service) newTx(
 	}
 	w := &Webhook{
 		Tenant: tx.Caller.Tenant, Customer: held.UID, Status: Active, CreatedAt: tx.Now,
-		Statuses: []payments.Status{}, Rails: []rails.Rail{},
+		Topics: []Topic{}, Statuses: []payments.Status{},
+		Rails: []rails.Rail{},
 	}
 	if w.Reach, err = reachOf(&held.Customer, tx.Caller, draft.Reach); err != nil {
 		return nil, err

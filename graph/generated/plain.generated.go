@@ -5966,6 +5966,18 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendString(b, o.(*webhooks.Webhook).Target)
 			},
 		},
+		"topics": {
+			Leaf: func(b []byte, o any) []byte {
+				b = append(b, '[')
+				for i, v := range o.(*webhooks.Webhook).Topics {
+					if i > 0 {
+						b = append(b, ',')
+					}
+					b = scalar.AppendString(b, marshalNWebhookTopic2bankgraphᚋcoreᚋwebhooksᚐTopicF[v])
+				}
+				return append(b, ']')
+			},
+		},
 		"statuses": {
 			Leaf: func(b []byte, o any) []byte {
 				b = append(b, '[')

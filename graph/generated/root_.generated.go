@@ -7795,7 +7795,7 @@ type RunWaterfallPayload {
 }
 `, BuiltIn: false},
 	{Name: "../schema/webhooks.graphqls", Input: `extend type Query {
-  "The webhooks that the caller may see, by number: where events of payments are posted to."
+  "The webhooks that the caller may see, by number: where events are posted to."
   webhooks(
     "How many of the first rows, 1 to 200."
     first: Int = 20
@@ -7861,6 +7861,14 @@ input WebhookDeliveryFilter {
   state: [WebhookDeliveryState!]
 }
 
+"What a webhook is told of."
+enum WebhookTopic {
+  "Each status that a payment reaches, at the path payments below the target."
+  PAYMENT
+  "What comes in for virtual accounts, and what goes back, at the path transaction/webhook below the target. It names their numbers in full."
+  TRANSACTION
+}
+
 "The status of a webhook."
 enum WebhookStatus {
   "Waits for an approval; nothing is posted."
@@ -7873,7 +7881,7 @@ enum WebhookStatus {
   DELETED
 }
 
-"Where events of payments are posted to, signed by the Standard Webhooks specification. No more is told than the webhook's customer may see."
+"Where events are posted to, signed by the Standard Webhooks specification. No more is told than the webhook's customer may see."
 type Webhook implements Node {
   "The global id."
   id: ID!
@@ -7885,8 +7893,10 @@ type Webhook implements Node {
   reach: Reach!
   "What people call it."
   name: String!
-  "Its address. Events are posted to the path payments below it."
+  "Its address. Events are posted to the path of their topic below it."
   target: String!
+  "What it is told of."
+  topics: [WebhookTopic!]!
   "Which statuses of payments it is told of; empty for all."
   statuses: [PaymentStatus!]!
   "Which networks it is told of; empty for all."
@@ -7944,9 +7954,11 @@ type WebhookDelivery implements Node {
   messageId: String!
   "The webhook; null if it is deleted."
   webhook: Webhook
-  "The payment; null for a test, and if the caller may not see payments."
+  "The payment; null for what tells of none, and if the caller may not see payments."
   payment: Payment
-  "The status of the payment that the event tells of; null for a test."
+  "The transaction of a virtual account; null for what tells of none, and if the caller may not see accounts."
+  transaction: VirtualTransaction
+  "The status of the payment that the event tells of; null for what tells of none."
   status: PaymentStatus
   "What has become of it."
   state: WebhookDeliveryState!
@@ -8015,7 +8027,7 @@ extend type Mutation {
   deleteWebhook("Which webhook." input: DeleteWebhookInput!): DeleteWebhookPayload
   "Posts events again that lie behind, up to now. Those that were posted before keep their ids."
   replayWebhook("Which events." input: ReplayWebhookInput!): ReplayWebhookPayload
-  "Posts a message that tells of no payment: its paymentId is 0."
+  "Posts a message that tells of nothing: its paymentId, or its transactionId, is 0."
   testWebhook("Which webhook." input: TestWebhookInput!): TestWebhookPayload
   "Posts a delivery again, under the same id."
   resendWebhookDelivery("Which delivery." input: ResendWebhookDeliveryInput!): ResendWebhookDeliveryPayload
@@ -8029,8 +8041,10 @@ input CreateWebhookInput {
   reach: Reach
   "What people call it."
   name: String!
-  "Its address, which begins with https:// and is on the public network. Events are posted to the path payments below it."
+  "Its address, which begins with https:// and is on the public network. Events are posted to the path of their topic below it."
   target: String!
+  "What it is told of. TRANSACTION asks for View_Account, too."
+  topics: [WebhookTopic!] = [PAYMENT]
   "Which statuses of payments it is told of; all if not given."
   statuses: [PaymentStatus!]
   "Which networks it is told of; all if not given."
@@ -8065,6 +8079,8 @@ input ChangeWebhookInput {
   name: String
   "Its address."
   target: String
+  "What it is told of, at least one topic. TRANSACTION asks for View_Account, too."
+  topics: [WebhookTopic!]
   "Which statuses of payments it is told of; an empty list for all."
   statuses: [PaymentStatus!]
   "Which networks it is told of; an empty list for all."
@@ -12216,6 +12232,8 @@ func childFields_Webhook(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Webhook_name(ctx, ec, field)
 	case "target":
 		return fieldContext_Webhook_target(ctx, ec, field)
+	case "topics":
+		return fieldContext_Webhook_topics(ctx, ec, field)
 	case "statuses":
 		return fieldContext_Webhook_statuses(ctx, ec, field)
 	case "rails":
@@ -12290,6 +12308,8 @@ func childFields_WebhookDelivery(ctx context.Context, ec *executionContext, fiel
 		return fieldContext_WebhookDelivery_webhook(ctx, ec, field)
 	case "payment":
 		return fieldContext_WebhookDelivery_payment(ctx, ec, field)
+	case "transaction":
+		return fieldContext_WebhookDelivery_transaction(ctx, ec, field)
 	case "status":
 		return fieldContext_WebhookDelivery_status(ctx, ec, field)
 	case "state":

@@ -3188,6 +3188,13 @@ func marshalOVirtualAccountStatus2ᚕbankgraphᚋcoreᚋvirtualaccountsᚐStatus
 	return ret
 }
 
+func marshalOVirtualTransaction2ᚖbankgraphᚋcoreᚋvirtualaccountsᚐVirtualPosting(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *virtualaccounts.VirtualPosting) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _VirtualTransaction(ctx, ec, sel, v)
+}
+
 func marshalOVirtualTransactionConnection2ᚖbankgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Connection[virtualaccounts.VirtualPosting]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null

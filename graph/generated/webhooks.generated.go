@@ -9,6 +9,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
+	"bankgraph/core/virtualaccounts"
 	"bankgraph/core/webhooks"
 	"bankgraph/graph/model"
 	"bankgraph/graph/scalar"
@@ -35,6 +36,7 @@ type WebhookResolver interface {
 type WebhookDeliveryResolver interface {
 	Webhook(ctx context.Context, obj *webhooks.Delivery) (*webhooks.Webhook, error)
 	Payment(ctx context.Context, obj *webhooks.Delivery) (*payments.Payment, error)
+	Transaction(ctx context.Context, obj *webhooks.Delivery) (*virtualaccounts.VirtualPosting, error)
 
 	Log(ctx context.Context, obj *webhooks.Delivery) ([]*webhooks.Attempt, error)
 }
@@ -1291,6 +1293,29 @@ func fieldContext_Webhook_target(_ context.Context, ec *executionContext, field 
 	return graphql.NewScalarFieldContext("Webhook", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func _Webhook_topics(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *webhooks.Webhook) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Webhook_topics(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Topics, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []webhooks.Topic) graphql.Marshaler {
+			return marshalNWebhookTopic2ᚕbankgraphᚋcoreᚋwebhooksᚐTopicᚄ(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_Webhook_topics(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Webhook", field, false, false, errors.New("field of type WebhookTopic does not have child fields"))
+}
+
 func _Webhook_statuses(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *webhooks.Webhook) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2022,6 +2047,38 @@ func fieldContext_WebhookDelivery_payment(_ context.Context, ec *executionContex
 	return fc, nil
 }
 
+func _WebhookDelivery_transaction(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *webhooks.Delivery) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_WebhookDelivery_transaction(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.WebhookDelivery().Transaction(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *virtualaccounts.VirtualPosting) graphql.Marshaler {
+			return marshalOVirtualTransaction2ᚖbankgraphᚋcoreᚋvirtualaccountsᚐVirtualPosting(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_WebhookDelivery_transaction(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "WebhookDelivery",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_VirtualTransaction(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
 func _WebhookDelivery_status(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *webhooks.Delivery) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2459,7 +2516,7 @@ func unmarshalInputChangeWebhookInput(ctx context.Context, ec *executionContext,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"uid", "name", "target", "statuses", "rails", "basicUser", "basicPassword", "version", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"uid", "name", "target", "topics", "statuses", "rails", "basicUser", "basicPassword", "version", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2487,6 +2544,13 @@ func unmarshalInputChangeWebhookInput(ctx context.Context, ec *executionContext,
 				return it, err
 			}
 			it.Target = data
+		case "topics":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("topics"))
+			data, err := unmarshalOWebhookTopic2ᚕbankgraphᚋcoreᚋwebhooksᚐTopicᚄ(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Topics = data
 		case "statuses":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("statuses"))
 			data, err := unmarshalOPaymentStatus2ᚕbankgraphᚋcoreᚋpaymentsᚐStatusᚄ(ctx, ec, v)
@@ -2552,7 +2616,11 @@ func unmarshalInputCreateWebhookInput(ctx context.Context, ec *executionContext,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"customer", "reach", "name", "target", "statuses", "rails", "basicUser", "basicPassword", "reason", "idempotencyKey"}
+	if _, present := asMap["topics"]; !present {
+		asMap["topics"] = []any{"PAYMENT"}
+	}
+
+	fieldsInOrder := [...]string{"customer", "reach", "name", "target", "topics", "statuses", "rails", "basicUser", "basicPassword", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2587,6 +2655,13 @@ func unmarshalInputCreateWebhookInput(ctx context.Context, ec *executionContext,
 				return it, err
 			}
 			it.Target = data
+		case "topics":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("topics"))
+			data, err := unmarshalOWebhookTopic2ᚕbankgraphᚋcoreᚋwebhooksᚐTopicᚄ(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Topics = data
 		case "statuses":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("statuses"))
 			data, err := unmarshalOPaymentStatus2ᚕbankgraphᚋcoreᚋpaymentsᚐStatusᚄ(ctx, ec, v)
@@ -3700,6 +3775,11 @@ func _Webhook(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "topics":
+			out.Values[i] = _Webhook_topics(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "statuses":
 			out.Values[i] = _Webhook_statuses(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -4109,6 +4189,44 @@ func _WebhookDelivery(ctx context.Context, ec *executionContext, sel ast.Selecti
 					}
 				}()
 				res = _WebhookDelivery_payment(ctx, ec, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "transaction":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _WebhookDelivery_transaction(ctx, ec, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -4687,6 +4805,64 @@ var (
 	}
 )
 
+func unmarshalNWebhookTopic2bankgraphᚋcoreᚋwebhooksᚐTopic(ctx context.Context, ec *executionContext, v any) (webhooks.Topic, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalNWebhookTopic2bankgraphᚋcoreᚋwebhooksᚐTopicF[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNWebhookTopic2bankgraphᚋcoreᚋwebhooksᚐTopic(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v webhooks.Topic) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalString(marshalNWebhookTopic2bankgraphᚋcoreᚋwebhooksᚐTopicF[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNWebhookTopic2bankgraphᚋcoreᚋwebhooksᚐTopicF = map[string]webhooks.Topic{
+		"PAYMENT":     webhooks.OfPayments,
+		"TRANSACTION": webhooks.OfTransactions,
+	}
+	marshalNWebhookTopic2bankgraphᚋcoreᚋwebhooksᚐTopicF = map[webhooks.Topic]string{
+		webhooks.OfPayments:     "PAYMENT",
+		webhooks.OfTransactions: "TRANSACTION",
+	}
+)
+
+func unmarshalNWebhookTopic2ᚕbankgraphᚋcoreᚋwebhooksᚐTopicᚄ(ctx context.Context, ec *executionContext, v any) ([]webhooks.Topic, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]webhooks.Topic, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = unmarshalNWebhookTopic2bankgraphᚋcoreᚋwebhooksᚐTopic(ctx, ec, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func marshalNWebhookTopic2ᚕbankgraphᚋcoreᚋwebhooksᚐTopicᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []webhooks.Topic) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return marshalNWebhookTopic2bankgraphᚋcoreᚋwebhooksᚐTopic(ctx, ec, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func marshalOChangeWebhookPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[webhooks.Webhook]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -4881,6 +5057,42 @@ func marshalOWebhookStatus2ᚕbankgraphᚋcoreᚋwebhooksᚐStatusᚄ(ctx contex
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return marshalNWebhookStatus2bankgraphᚋcoreᚋwebhooksᚐStatus(ctx, ec, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func unmarshalOWebhookTopic2ᚕbankgraphᚋcoreᚋwebhooksᚐTopicᚄ(ctx context.Context, ec *executionContext, v any) ([]webhooks.Topic, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]webhooks.Topic, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = unmarshalNWebhookTopic2bankgraphᚋcoreᚋwebhooksᚐTopic(ctx, ec, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func marshalOWebhookTopic2ᚕbankgraphᚋcoreᚋwebhooksᚐTopicᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []webhooks.Topic) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return marshalNWebhookTopic2bankgraphᚋcoreᚋwebhooksᚐTopic(ctx, ec, sel, v[i])
 	})
 
 	for _, e := range ret {
