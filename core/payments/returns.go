@@ -319,11 +319,10 @@ func (s *Service) agreedTx(
 	if err := write(); err != nil {
 		return Saved{}, err
 	}
-	if err := f.writeTx(ctx); err != nil {
+	if err := s.enterTx(ctx, tx, was, p, to, reason); err != nil {
 		return Saved{}, err
 	}
-	err := s.enterTx(ctx, tx, was, p, to, reason)
-	return saved(p), err
+	return saved(p), f.writeTx(ctx)
 }
 
 // mayGoOnTx is for the first of two people who agree to a return or a reversal: the payment stays as it is.

@@ -91,7 +91,7 @@ func (s *Service) releaseReceivedTx(ctx context.Context, tx *changes.Tx, p *Paym
 			return err
 		}
 	}
-	return errors.Join(in.writeTx(ctx, tx.Tx), s.enterTx(ctx, tx, &was, p, to, reason))
+	return errors.Join(s.enterTx(ctx, tx, &was, p, to, reason), in.writeTx(ctx, tx.Tx))
 }
 
 // rejectReceivedTx sends a payment back that came in, of which nothing has reached its account.

@@ -90,7 +90,7 @@ func beginAllTx[D any](
 	return f.writeTx(ctx)
 }
 
-// writeTx writes what payments have changed in the books and in the use of limits.
+// writeTx writes what payments have changed in the books and in the use of limits, after the steps that changed it.
 func (f *facts) writeTx(ctx context.Context) error {
 	if f.limits != nil {
 		if err := f.limits.WriteTx(ctx); err != nil {
@@ -263,10 +263,10 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err != nil {
 		return err
 	}
-	if err := f.writeTx(ctx); err != nil {
+	if err := s.enterTx(ctx, tx, &was, p, to, ""); err != nil {
 		return err
 	}
-	return s.enterTx(ctx, tx, &was, p, to, "")
+	return f.writeTx(ctx)
 }
 
 // wanted returns what payments that exist need facts about.

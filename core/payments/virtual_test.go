@@ -1,8 +1,11 @@
 package payments_test
 
 import (
+	"context"
 	"strings"
 	"testing"
+
+	"github.com/uptrace/bun"
 
 	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
@@ -30,6 +33,34 @@ func (s *sender) part(t *testing.T, v *virtualaccounts.VirtualAccount) *virtuala
 	return found
 }
 
+// stepped demands that each posting of a virtual account names the step of its payment that brought it about:
+// webhooks are told of it with the event of that step.
+func (s *sender) stepped(t *testing.T, v *virtualaccounts.VirtualAccount) {
+	t.Helper()
+	var of []struct {
+		Minor int64
+		State string
+		Same  int64 // postings of this step
+	}
+	err := s.DB.InTx(t.Context(), int64(s.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		return tx.NewRaw(`SELECT vp.amount AS minor, coalesce(st.state, '') AS state, (SELECT count(*) FROM virtual_postings AS o
+				WHERE o.tenant = vp.tenant AND o.payment = vp.payment AND o.step = vp.step) AS same
+			FROM virtual_postings AS vp
+			LEFT JOIN payment_steps AS st ON st.tenant = vp.tenant AND st.payment = vp.payment AND st.number = vp.step
+			WHERE vp.tenant = ? AND vp.virtual_account = ?`, s.Tenant, v.UID).Scan(ctx, &of)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range of {
+		state := payments.State(p.State)
+		back := p.Minor < 0 && (state == payments.Returning || state == payments.Returned)
+		if p.Same != 1 || state != payments.Settled && !back {
+			t.Errorf("%d came of a step to %q, as did %d in all", p.Minor, p.State, p.Same)
+		}
+	}
+}
+
 // moved returns what the postings of a virtual account say, newest first.
 func (s *sender) moved(t *testing.T, v *virtualaccounts.VirtualAccount) (all []string) {
 	t.Helper()
@@ -43,6 +74,7 @@ func (s *sender) moved(t *testing.T, v *virtualaccounts.VirtualAccount) (all []s
 	if int(found.Total) != len(all) {
 		t.Errorf("%d are counted, of %d", found.Total, len(all))
 	}
+	s.stepped(t, v)
 	return all
 }
 

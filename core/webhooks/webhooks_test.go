@@ -108,6 +108,7 @@ func TestADraftIsCheckedFieldByField(t *testing.T) {
 		"target":        {Name: given.Of("Ledger")},
 		"basicPassword": {Name: given.Of("L"), Target: given.Of("https://x.example"), BasicUser: given.Of("u")},
 		"basicUser":     {Name: given.Of("L"), Target: given.Of("https://x.example"), BasicPassword: given.Of("p")},
+		"topics":        {Name: given.Of("L"), Target: given.Of("https://x.example"), Topics: []webhooks.Topic{}},
 		"reach":         {Name: given.Of("L"), Target: given.Of("https://x.example"), Reach: access.OfBank},
 	} {
 		_, _, err := h.Webhooks.Create(h.Staff(), h.payer.UID, draft, changes.RequestOptions{})
