@@ -396,6 +396,9 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		`INSERT INTO webhook_deliveries (tenant, uid, webhook, customer, payment, number, state, due_at, attempts, created_at, done_at)
 		 SELECT tenant, uid + 200000000 + 10 * (n - 1), (customer - 1000000) * 100 + 600000000, customer, uid, n, 'WAITING', created_at, 1, created_at, updated_at
 		 FROM payments, generate_series(1, 2) AS n WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2 ORDER BY uid, n`,
+		`INSERT INTO webhook_deliveries (tenant, uid, webhook, customer, posting, state, due_at, attempts, created_at, done_at)
+		 SELECT tenant, id + 5000000000, (customer - 1000000) * 100 + 600000001, customer, id, 'WAITING', at, 1, at, at
+		 FROM virtual_postings WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2 ORDER BY id`,
 		`INSERT INTO webhook_attempts (tenant, delivery, number, at, status, error, took)
 		 SELECT tenant, uid, 1, created_at, 500, ?3 || ' error ' || uid, 17 FROM webhook_deliveries WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, draft, version, before, after, reason, status,

@@ -27,6 +27,7 @@ var mayBeEmpty = map[string]bool{
 	"used":            true, // of a limit per transaction
 	"targetBalance":   true, // of a sweep that leaves a range
 	"payment":         true, // of a hold that people place
+	"transaction":     true, // of a delivery that tells of a payment
 }
 
 // branch is a field of a document with what is selected in it.
@@ -161,6 +162,7 @@ func ways() map[string][]string {
 	ways["VirtualTransaction"] = []string{
 		fmt.Sprintf(`{ virtualAccount(by: {uid: "%s"}) { transactions(first: 2) { nodes { %%s } } } }`, virtualOf(star, 0)),
 		fmt.Sprintf(`{ node(id: "%s") { ... on VirtualTransaction { %%s } } }`, nodes["VirtualTransaction"].id(star, 1)),
+		`{ webhooks(first: 3, filter: {status: DISABLED}) { nodes { deliveries(first: 2) { nodes { transaction { %s } } } } } }`,
 	}
 	for name, n := range nodes {
 		if n.list == "" {

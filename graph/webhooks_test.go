@@ -22,16 +22,17 @@ func init() {
 	view, paying := []access.Permission{access.ViewWebhooks}, []access.Permission{access.ViewPayments}
 	needs["Query.webhooks"], needs["Payment.webhookDeliveries"], needs["WebhookDelivery.webhook"] = view, view, view
 	needs["Query.paymentEvents"], needs["WebhookDelivery.payment"] = paying, paying
+	needs["WebhookDelivery.transaction"] = []access.Permission{access.ViewAccounts}
 	needs["Webhook.deliveries"], needs["WebhookDelivery.log"] = view, view
 	required["Webhook.deliveries"], required["Payment.webhookDeliveries"] = "(first: 2)", "(first: 1)"
 	lookups["Query.webhooks.filter.customer"] = lookup{
 		`{ webhooks(filter: {customer: "%s"}) { totalCount nodes { ALL(Webhook) } } }`, customers.UID.String,
 	}
 	of := func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, webhookOf(activeOf(c), 0)) }
-	const shown = `webhook { id name target statuses rails status reach replays version customer { uid } }
+	const shown = `webhook { id name target topics statuses rails status reach replays version customer { uid } }
 		approval { uid }`
 	mutations["createWebhook"] = tried{access.ManageWebhooks, func(c customers.UID) string {
-		return fmt.Sprintf(`customer: "%s", reach: CUSTOMER, name: "Ledger", target: "https://hooks.partner.example/",
+		return fmt.Sprintf(`customer: "%s", reach: CUSTOMER, name: "Ledger", target: "https://hooks.partner.example/", topics: [PAYMENT],
 			statuses: [PROCESSED], rails: [BOOK, FEDNOW], basicUser: "bank", basicPassword: "correct horse"`, c)
 	}, shown + ` secret`}
 	mutations["changeWebhook"] = tried{access.ManageWebhooks, func(c customers.UID) string {
@@ -75,6 +76,10 @@ func webhookRows(b *bank, of []customers.UID) any {
 			w.Tenant, w.Status, w.Reach, w.Version = b.tenant, status, access.OfCustomer, 1
 			w.Statuses, w.Rails = []payments.Status{payments.StatusProcessed}, []rails.Rail{rails.Book}
 			w.FailingSince = &now
+			w.Topics = []webhooks.Topic{webhooks.OfPayments}
+			if n == 1 {
+				w.Topics = webhooks.Topics
+			}
 			all = append(all, w)
 		}
 	}

@@ -166,20 +166,22 @@ var (
 	countingPostings db.QueryCache[db.Count]
 )
 
-// people are the columns that say who brought a posting about, as the caller reads them.
-func people(reach access.Reach) map[string]string {
+// fromPostings are the columns of postings that are not read as they stand: who brought one about is told as far as
+// the caller may know, and the step may not be known.
+func fromPostings(reach access.Reach) map[string]string {
 	return map[string]string{
 		"client": reach.OfPeople("vp.client", "vp.reach"), "login_id": reach.OfPeople("vp.login_id", "vp.reach"),
+		"step": "coalesce(vp.step, 0)",
 	}
 }
 
 func selectingPostings(want db.Columns, reach access.Reach) *bun.SelectQuery {
-	return db.Select[VirtualPosting](db.Or[VirtualPosting](want).And(postingIdentity), people(reach)).Where("vp.tenant = $1")
+	return db.Select[VirtualPosting](db.Or[VirtualPosting](want).And(postingIdentity), fromPostings(reach)).Where("vp.tenant = $1")
 }
 
 // showingPostings begins a query of postings with what the records of their virtual accounts and payments say.
 func showingPostings(reach access.Reach) *bun.SelectQuery {
-	from := people(reach)
+	from := fromPostings(reach)
 	from["name"], from["whole"], from["reference"] = "va.name", "va.number_sealed", "va.external_account_reference"
 	from["external_reference_id"], from["description"], from["rail"] = "pay.external_reference_id", "pay.notes", "pay.rail"
 	from["date"] = "pay.payment_date"
