@@ -267,6 +267,11 @@ func TestADebitOfV4NamesEveryMistake(t *testing.T) {
 		if said.status != http.StatusOK || !regexp.MustCompile(`"recurrenceId":[1-9]`).MatchString(said.body) {
 			t.Errorf("%s, repeated: %d %s", path, said.status, said.body)
 		}
+		drawdown := strings.NewReplacer(`"Economy"`, `"Express"`, `, "additionalInfo": {"secCode": "CCD"}`, "").Replace(collect)
+		said = b.call(b.program(), http.MethodPost, path, drawdown)
+		if said.status != http.StatusOK || !strings.Contains(said.body, `"paymentStatus":"INITIATED"`) {
+			t.Errorf("%s, drawdown: %d %s", path, said.status, said.body)
+		}
 	}
 }
 
@@ -282,7 +287,7 @@ func TestAWrongSpeedIsToldAlone(t *testing.T) {
 	ach, swift := `"secCode": "CCD"`, `"bankIdType": "SWIFT", "swiftCode": "MUSTDEFF"`
 	for _, c := range []struct{ path, body, code, field string }{
 		{"/v4/payments/debit", collect(`"speed": "SPOT"`, ach), "DEBIT_SPEED_NOTALLOWED", "speed"},
-		{"/v4/payments/debit", collect(`"speed": "Express"`, ach), "DEBIT_SPEED_NOTALLOWED", "speed"},
+		{"/v4/payments/debit", collect(`"speed": "TN"`, ach), "DEBIT_SPEED_NOTALLOWED", "speed"},
 		{"/v4/payments/debit", collect(`"speed": "Fast"`, ach), "DEBIT_SPEED_INVALID", "speed"},
 		{"/v4/payments/credit", credit(b, `, "additionalInfo": {"secCode": "CCD"}`), "ADDITIONALINFO_SECCODE_NOTALLOWED", "additionalInfo.secCode"},
 		{

@@ -115,7 +115,7 @@ func readWire(s *said, text string) {
 	if function := strings.TrimSuffix(said["3600"], "*"); function != "" && function != "CTR" {
 		why := "must be CTR, a customer transfer"
 		if strings.HasPrefix(function, "DRC") || strings.HasPrefix(function, "DRB") {
-			why = "requests for drawdown are not offered: a wire must be a customer transfer, CTR"
+			why = "a file asks for no drawdowns: a wire must be a customer transfer, CTR"
 		}
 		fail("{3600}", fault.Malformed, why)
 	}

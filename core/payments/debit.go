@@ -17,8 +17,9 @@ import (
 // RequestDebit takes money from somebody's account at another bank, who has agreed to it, for an account here
 // (rest/CONTRACT.md, debit requests). Nothing is held, as there is nothing to hold: the account is credited
 // when the entry settles, and debited again if it comes back. Of the speed Instant it is a request for
-// payment: the debtor is asked, and pays by a credit or not. If the settings of the customer that is credited
-// ask for dual approval (paymentDualApproval), it waits for a second person first.
+// payment, and of Express a drawdown request: the debtor is asked, and pays by a credit or not. If the settings
+// of the customer that is credited ask for dual approval (paymentDualApproval), it waits for a second person
+// first.
 func (s *Service) RequestDebit(
 	ctx context.Context, order Order, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -41,7 +42,7 @@ var calledInDebits = map[string]string{
 }
 
 // collecting are the networks over which debits go.
-var collecting = map[Speed]bool{Economy: true, EconomyPlus: true, Instant: true}
+var collecting = map[Speed]bool{Economy: true, EconomyPlus: true, Instant: true, Express: true}
 
 // drawDebit makes a payment from the order of a debit. It is refused if it can never be carried out.
 func (f *facts) drawDebit(s *Service, by access.Caller, o *Order, now time.Time) (*Payment, error) {

@@ -123,10 +123,11 @@ func (f *facts) asks(p *Payment) bool {
 // asksOf reports whether it takes a second person to take money from an account.
 func (f *facts) asksOf(account accounts.UID) bool { return f.bank.Dual || f.parties[account].Dual }
 
-// callback reports whether a wire is above the amount from which the bank's own people confirm it.
+// callback reports whether a wire is above the amount from which the bank's own people confirm it. One that
+// asks for money takes none.
 func (f *facts) callback(p *Payment) bool {
 	most := f.parties[p.Own()].CallbackLimit
-	return (p.Rail == rails.Fedwire || p.Rail == rails.SWIFT) && most != nil && p.Debited().Minor > *most
+	return (p.Rail == rails.Fedwire || p.Rail == rails.SWIFT) && !p.Collects() && most != nil && p.Debited().Minor > *most
 }
 
 // approvers returns how many people a payment needs beside the maker, and how far they must see at least.

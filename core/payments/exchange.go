@@ -165,17 +165,17 @@ func (s *Service) sendAllTx(
 	var moved []*Payment
 	var steps []*Step
 	var messages []*Message
-	var entries []*Payment
+	var entries, later []*Payment
 	var record []events.Recorded
 	for i, p := range queued {
 		if f.movable(p) != nil {
 			continue // since it was read
 		}
 		was := *p
-		if p.Rail == rails.ACH && p.late(now) {
+		if why := missed[p.Rail]; why != "" && p.late(now) {
 			p.postpone(f.limits, now)
 			moved = append(moved, p)
-			steps = append(steps, p.enter(Queued, caller, now, "no file left in time for "+was.Date.Format(time.DateOnly)))
+			steps = append(steps, p.enter(Queued, caller, now, why+" for "+was.Date.Format(time.DateOnly)))
 			record = append(record, recorded("postponePayment", &was, p, caller))
 			continue
 		}
@@ -185,6 +185,10 @@ func (s *Service) sendAllTx(
 		} else {
 			p.details = details.Of[p.UID][0]
 			if p.asks = requests[p.UID]; p.asks != nil {
+				if p.drawsDown() && !p.asks.On.Equal(p.Date) { // it has waited, and is for the day on which it leaves
+					p.asks.On, p.asks.Expires = p.Date, p.Date
+					later = append(later, p)
+				}
 				until := p.asks.over()
 				if p.SettlesAt = &until; !until.After(now) { // it has waited for people for too long
 					step, entry, err := p.expire(caller, now)
@@ -216,7 +220,14 @@ func (s *Service) sendAllTx(
 		record = append(record, recorded("transmitPayment", &was, p, caller))
 	}
 	return len(moved), failed, errors.Join(writeTx(ctx, moved, steps), db.InsertAtCommit(ctx, messages),
-		takeEntriesTx(ctx, caller.Tenant, entries, now), f.writeTx(ctx), recordTx(ctx, tx, record))
+		takeEntriesTx(ctx, caller.Tenant, entries, now), dateRequestsTx(ctx, caller.Tenant, later), f.writeTx(ctx),
+		recordTx(ctx, tx, record))
+}
+
+// missed are why a payment is planned anew that has not left in time for its day. The other networks settle
+// whenever they are sent something, or take the day from a trade.
+var missed = map[rails.Rail]string{
+	rails.ACH: "no file left in time", rails.Fedwire: "it did not leave in time",
 }
 
 // postpone plans a queued payment anew that did not leave when it was to; its money stays held.

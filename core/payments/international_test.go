@@ -88,8 +88,14 @@ func (s *sender) pay(o payments.Order) (payments.Saved, error) {
 	return out.Result, err
 }
 
-// carried reads the first message of a payment to its network.
+// carried reads the credit transfer of a payment, its first message to its network.
 func (s *sender) carried(t *testing.T, of payments.UID) *iso20022.CreditTransfer {
+	t.Helper()
+	return s.firstMessage(t, of).(*iso20022.CreditTransfer)
+}
+
+// firstMessage reads the first message of a payment to its network.
+func (s *sender) firstMessage(t *testing.T, of payments.UID) iso20022.Message {
 	t.Helper()
 	var m payments.Message
 	if err := s.DB.NewSelect().Model(&m).Where("nm.tenant = ? AND nm.payment = ? AND nm.direction = 'OUT'", s.Tenant, of).
@@ -105,7 +111,7 @@ func (s *sender) carried(t *testing.T, of payments.UID) *iso20022.CreditTransfer
 	if err != nil {
 		t.Fatal(err)
 	}
-	return read.(*iso20022.CreditTransfer)
+	return read
 }
 
 func TestATradePaysAPaymentInAnotherCurrency(t *testing.T) {

@@ -167,14 +167,15 @@ func (o *Order) check() error {
 	}
 	o.checkTexts(c)
 	o.Fee.check(c.In("fee"))
-	if o.Fee != nil && o.EntryType == rails.Debit && Speed(o.Speed) == Instant {
+	asks := o.EntryType == rails.Debit && o.Speed != "" && !Speed(o.Speed).overACH()
+	if o.Fee != nil && asks {
 		c.Fail("fee", fault.Forbidden, "a request for payment costs nothing")
 	}
 	longest := int32(mostPayments)
 	if o.Strict {
 		longest = mostPaymentsStrict
 	}
-	if o.Repeat != nil && o.EntryType == rails.Debit && Speed(o.Speed) == Instant {
+	if o.Repeat != nil && asks {
 		c.Fail("recurrence", fault.Forbidden, "a request for payment is not repeated")
 	}
 	o.Repeat.check(c.In("recurrence"), o.Date, longest)

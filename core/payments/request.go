@@ -21,7 +21,7 @@ import (
 )
 
 // Ask is what the order of a request for payment says beside that of a debit (rest/CONTRACT.md, requests for
-// payment).
+// payment). A drawdown request says nothing of it: it is for the day on which it is sent.
 type Ask struct {
 	On      time.Time `json:"requestedExecutionDate,omitzero"` // on which the debtor is asked to pay; midnight UTC
 	Expires time.Time `json:"expiryDate,omitzero"`             // the last day on which it may; zero for the network's default
@@ -54,8 +54,12 @@ func (r *Request) PaidBy() *UID {
 	return &r.Credit
 }
 
-// Asks reports whether the payment is a request for payment, which moves no money itself.
-func (p *Payment) Asks() bool { return p.Collects() && (p.Rail == rails.FedNow || p.Rail == rails.RTP) }
+// Asks reports whether the payment is a request for payment or a drawdown request, which move no money
+// themselves.
+func (p *Payment) Asks() bool { return p.Collects() && p.Rail != rails.ACH }
+
+// drawsDown reports whether the payment is a drawdown request: it asks for the money of one day.
+func (p *Payment) drawsDown() bool { return p.Asks() && p.Rail == rails.Fedwire }
 
 // Asked reports whether the payment is a request of another bank for one, which moves no money itself.
 func (p *Payment) Asked() bool {
@@ -65,7 +69,7 @@ func (p *Payment) Asked() bool {
 // counts reports whether the payment counts against the limits of its customer.
 func (p *Payment) counts() bool { return p.Rail != rails.Book && !p.Asks() && p.State != Repair }
 
-// check checks what a request for payment says. Over ACH nobody is asked.
+// check checks what a request for payment says. Debits of ACH and drawdown requests say none of it.
 func (d *Ask) check(c *check.Fields, speed Speed) {
 	if speed != Instant {
 		for _, given := range []struct {
@@ -105,6 +109,9 @@ func (a *party) collects(over rails.Rail) bool {
 
 // request makes the request of a payment that asks for another one.
 func (p *Payment) request(o *Order, now time.Time) (*Request, error) {
+	if p.drawsDown() {
+		return &Request{Tenant: p.Tenant, Payment: p.UID, On: p.Date, Expires: p.Date}, nil
+	}
 	today := calendar.Today(now)
 	expires := o.Ask.Expires
 	if expires.IsZero() {
@@ -143,6 +150,22 @@ func lastDay(over rails.Rail, of time.Time) time.Time {
 	return of // a drawdown
 }
 
+// dateRequestsTx writes the day of drawdown requests that leave on another one than was planned, at the end of the
+// transaction.
+func dateRequestsTx(ctx context.Context, tenant access.Tenant, later []*Payment) error {
+	if len(later) == 0 {
+		return nil
+	}
+	var uids []int64
+	var days []string
+	for _, p := range later {
+		uids, days = append(uids, int64(p.UID)), append(days, p.Date.Format(time.DateOnly))
+	}
+	return db.ExecAtCommit(ctx, `UPDATE payment_requests AS r SET execution_date = n.day::date, expiry_date = n.day::date
+		FROM unnest($2::bigint[], $3::text[]) AS n(payment, day) WHERE r.tenant = $1 AND r.payment = n.payment`,
+		tenant, uids, days)
+}
+
 // over returns when the debtor can no longer pay: when the last day ends in New York.
 func (r *Request) over() time.Time {
 	after := r.Expires.AddDate(0, 0, 1)
@@ -165,9 +188,13 @@ func asked(t *iso20022.CreditTransfer) UID {
 // asking is the message of a request for payment.
 func (p *Payment) asking(from *party, number, debtor string, id MessageID, now time.Time) *iso20022.PaymentRequest {
 	d := p.details
+	var expires time.Time
+	if !p.drawsDown() { // it has no place for that
+		expires = p.asks.over().Add(-time.Second)
+	}
 	return &iso20022.PaymentRequest{
 		Group: group(p.Rail, from.BankID, id, now), RequestID: p.UID.String(), ExecutionDate: p.asks.On,
-		ExpiresAt: p.asks.over().Add(-time.Second), InstructionID: p.UID.String(), EndToEndID: endToEnd(d, p), UETR: d.UETR,
+		ExpiresAt: expires, InstructionID: p.UID.String(), EndToEndID: endToEnd(d, p), UETR: d.UETR,
 		Modifiable: p.asks.Modifiable, Early: p.asks.Early, Guaranteed: p.asks.Guaranteed,
 		Amount: p.Amount(), ChargeBearer: "SLEV",
 		Debtor:      iso20022.Party{Name: p.SenderName, Account: debtor, Address: d.Address},
@@ -260,7 +287,7 @@ func (s *Service) ExpireRequests(ctx context.Context) (expired int, err error) {
 		var due []*Payment
 		err := tx.NewSelect().Model(&due).Where("pay.tenant = ?", caller.Tenant).Where("pay.state = ?", Sent).
 			Where("pay.settles_at <= ?", now).Where("pay.entry_type = ?", rails.Debit).
-			Where("pay.rail IN (?)", bun.List([]rails.Rail{rails.FedNow, rails.RTP})).
+			Where("pay.rail <> ?", rails.ACH).
 			OrderExpr("pay.settles_at, pay.uid").Limit(atATime).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		expired = len(due)
 		if err != nil || len(due) == 0 {

@@ -205,7 +205,7 @@ func onItsWay(ctx context.Context, tx bun.Tx, r *running) (w way, err error) {
 		FROM sweep_runs AS r JOIN payments AS p ON p.tenant = r.tenant AND p.uid = r.payment
 		WHERE r.tenant = ?0 AND p.tenant = ?0 AND r.account = ?1 AND r.payment IS NOT NULL
 		AND p.state IN ('PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'SCHEDULED', 'SCREENING', 'QUEUED', 'SENT')
-		AND NOT (p.rail IN ('FEDNOW', 'RTP') AND p.entry_type = 'DEBIT' AND coalesce(p.settles_at <= ?2, false))`,
+		AND NOT (p.rail <> 'ACH' AND p.entry_type = 'DEBIT' AND coalesce(p.settles_at <= ?2, false))`,
 		r.Run.Tenant, r.Run.Account, r.now, string(r.Run.Direction), r.UpdatedAt).Scan(ctx, &w)
 	return w, err
 }
@@ -232,9 +232,6 @@ func (r *running) choose(has payments.Standing, w way) (payments.Choice, error) 
 		at := place(collecting)
 		if missing := *low - has.Available.Minor - w.Coming; missing > 0 {
 			choice := payments.Choice{Order: at, Minor: missing + has.Fees[at]}
-			if r.FromMethod == accounts.WireDrawdown {
-				return choice, ErrNoDrawdown
-			}
 			if w.Refused != "" {
 				return choice, ErrCameBack.Saying("a debit came back, " + w.Refused + ": change the sweep to collect again")
 			}
@@ -248,9 +245,6 @@ func (r *running) choose(has payments.Standing, w way) (payments.Choice, error) 
 // money was missing (R01, R09). ACH lets nobody ask for it again then, unless the debtor has agreed anew.
 var ErrCameBack = fault.New(fault.State, "sweep.came_back", "a debit came back: change the sweep to collect again").
 	On("fromContact")
-
-// ErrNoDrawdown is why a sweep fails that is to draw money down over wire.
-var ErrNoDrawdown = fault.New(fault.State, "sweep.no_drawdown", "the bank sends no drawdown requests").On("fromMethod")
 
 // speeds are how fast the payments of sweeps are (rest/CONTRACT.md, lookup).
 var (

@@ -270,25 +270,30 @@ func TestADebitThatCameBackIsTriedAgainOnlyIfMoneyWasMissing(t *testing.T) {
 	}
 }
 
-// A request for payment may be paid until the next run, which asks anew for what nobody paid.
+// A request for payment, and a drawdown, may be paid until the next run, which asks anew for what nobody paid.
 func TestASweepAsksToBePaid(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, 200_00)
-	h.set(accounts.In, h.in("500", accounts.InstantRFP))
-	h.until("2026-11-19 01:00")
-	r := h.ran("19 COLLECTED 300.00")[0]
-	if h.state(r.Payment) != payments.Settled {
-		t.Error(h.state(r.Payment))
+	for _, method := range []accounts.InMethod{accounts.InstantRFP, accounts.WireDrawdown} {
+		t.Run(string(method), func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, 200_00)
+			h.set(accounts.In, h.in("500", method))
+			h.until("2026-11-19 01:00")
+			r := h.ran("19 COLLECTED 300.00")[0]
+			if h.state(r.Payment) != payments.Settled {
+				t.Error(h.state(r.Payment))
+			}
+			h.has(500_00, 0)
+			unpaid := newHouse(t, 200_00)
+			unpaid.set(accounts.In, unpaid.in("500.22", method)) // nobody answers what is of 22 cents
+			unpaid.until("2026-11-20 01:00")
+			all := unpaid.ran("19 COLLECTED 300.22", "20 COLLECTED 300.22")
+			if unpaid.state(all[0].Payment) != payments.Expired || unpaid.state(all[1].Payment) != payments.Sent {
+				t.Error(unpaid.state(all[0].Payment), unpaid.state(all[1].Payment))
+			}
+			unpaid.has(200_00, 0)
+		})
 	}
-	h.has(500_00, 0)
-	unpaid := newHouse(t, 200_00)
-	unpaid.set(accounts.In, unpaid.in("500.22", accounts.InstantRFP)) // nobody answers what is of 22 cents
-	unpaid.until("2026-11-20 01:00")
-	all := unpaid.ran("19 COLLECTED 300.22", "20 COLLECTED 300.22")
-	if unpaid.state(all[0].Payment) != payments.Expired || unpaid.state(all[1].Payment) != payments.Sent {
-		t.Error(unpaid.state(all[0].Payment), unpaid.state(all[1].Payment))
-	}
-	unpaid.has(200_00, 0)
 }
 
 func TestASweepKeepsABalanceWithinItsRange(t *testing.T) {
@@ -419,10 +424,11 @@ func TestARunThatFailsIsToldAndTriedOnItsNextDay(t *testing.T) {
 			`DELETE FROM limits WHERE tenant = ?`,
 			nil, 0, "19 FAILED 700.00: amount: ", "20 PAID 700.00",
 		},
-		"a drawdown": {
-			`SELECT ?`, `UPDATE sweeps SET from_method = 'AchDebit' WHERE tenant = ?`,
+		"wires that are switched off": {
+			`UPDATE accounts SET enable_domestic_wires = false WHERE tenant = ?`,
+			`UPDATE accounts SET enable_domestic_wires = true WHERE tenant = ?`,
 			func(h *house) accounts.SweepDraft { return h.in("1000.50", accounts.WireDrawdown) },
-			1_000_00, "19 FAILED 0.50: fromMethod: the bank sends no drawdown requests", "20 COLLECTED 0.50",
+			1_000_00, "19 FAILED 0.50: method: " + payments.ErrRailOff.Message, "20 COLLECTED 0.50",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -471,6 +477,7 @@ func TestAChangeOfASweepEndsItsFailure(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, 0)
 	h.set(accounts.In, h.in("10", accounts.WireDrawdown))
+	h.Exec(`UPDATE accounts SET enable_domestic_wires = false WHERE tenant = ?`, h.Tenant)
 	h.until("2026-11-20 01:00")
 	found := func() *accounts.Sweep {
 		w, err := h.Accounts.FindSweep(h.Staff(), 0, h.name(accounts.In))
@@ -478,7 +485,7 @@ func TestAChangeOfASweepEndsItsFailure(t *testing.T) {
 		return w
 	}
 	if w := found(); w.FailedAt == nil || w.FailedAt.In(coretest.Zone()).Format("02") != "19" ||
-		w.Failure != "fromMethod: the bank sends no drawdown requests" {
+		!strings.HasPrefix(w.Failure, "method: "+payments.ErrRailOff.Message) {
 		t.Errorf("%+v", w)
 	}
 	_, err := h.Accounts.ChangeSweep(h.Staff(), 0, h.name(accounts.In), accounts.SweepDraft{FromMethod: gives(accounts.ACHDebit)},

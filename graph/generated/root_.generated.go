@@ -4449,7 +4449,7 @@ type ACHEntry {
   traceNumber: String
 }
 
-"What a request for payment says beside what every payment over a network says. No money moves by it: the debtor pays by a credit."
+"What a request for payment, or a drawdown request, says beside what every payment over a network says. No money moves by it: the debtor pays by a credit."
 type PaymentRequest {
   "The day on which the debtor is asked to pay."
   requestedExecutionDate: Date!
@@ -4732,11 +4732,11 @@ input RequestDebitInput {
   amount: Amount!
   "The currency of the amount: USD, in which these networks pay."
   currency: Currency!
-  "How fast: ECONOMY or ECONOMY_PLUS; INSTANT for a request for payment over FedNow or RTP."
+  "How fast: ECONOMY or ECONOMY_PLUS; INSTANT for a request for payment over FedNow or RTP, EXPRESS for a drawdown request over Fedwire."
   speed: PaymentSpeed!
   "The day on which it is sent, at most a year ahead; today if absent. Where no file leaves on it, or no more, that is the next banking day."
   paymentDate: Date
-  "How it is repeated, counted from the day on which it settles; a single debit if absent. A request for payment is not repeated."
+  "How it is repeated, counted from the day on which it settles; a single debit if absent. A request for payment, or a drawdown request, is not repeated."
   recurrence: RecurrenceInput
   "What it costs, in place of what the customer's fee tier says."
   fee: CustomFeeInput
