@@ -220,6 +220,7 @@ func orderDraft(body fields, contact string, day parser[time.Time]) payments.Ord
 		Contract:       orZero(idIn(info, fx.ParseTradeUID, "fxContractNumber")),
 		OriginatorInfo: info.text("originatorToBeneficiary", "originatortoBeneficiary").Value,
 		BankInfo:       info.text("senderToReceiverNotes").Value,
+		Addenda:        info.object("unstructuredAddendaInfo").text("addendaInformation").Value,
 		SECCode:        rails.SECCode(info.text("secCode").Value),
 		CompanyID:      sender.text("achCompanyID").Value,
 		Repeat:         repetition(body, day),

@@ -289,6 +289,10 @@ func TestAWrongSpeedIsToldAlone(t *testing.T) {
 		{"/v4/payments/debit", collect(`"speed": "SPOT"`, ach), "DEBIT_SPEED_NOTALLOWED", "speed"},
 		{"/v4/payments/debit", collect(`"speed": "TN"`, ach), "DEBIT_SPEED_NOTALLOWED", "speed"},
 		{"/v4/payments/debit", collect(`"speed": "Fast"`, ach), "DEBIT_SPEED_INVALID", "speed"},
+		{
+			"/v4/payments/credit", credit(b, `, "additionalInfo": {"unstructuredAddendaInfo": {"addendaInformation": "Invoice 7", "addendaLength": 9}}`),
+			"ADDITIONALINFO_UNSTRUCTUREDADDENDAINFO_ADDENDAINFORMATION_NOTALLOWED", "additionalInfo.unstructuredAddendaInfo.addendaInformation",
+		},
 		{"/v4/payments/credit", credit(b, `, "additionalInfo": {"secCode": "CCD"}`), "ADDITIONALINFO_SECCODE_NOTALLOWED", "additionalInfo.secCode"},
 		{
 			"/v4/payments/credit", strings.Replace(credit(b, `, "additionalInfo": {"secCode": "CCD"}`), "Instant", "Fast", 1),

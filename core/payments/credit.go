@@ -3,6 +3,7 @@ package payments
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
@@ -191,6 +192,7 @@ func (in *intake) book(a *answer) (*Payment, error) {
 	d := &Details{
 		Tenant: p.Tenant, Payment: p.UID, Address: t.Debtor.Address, BankID: cmp.Or(t.DebtorAgent.Routing, t.Sender),
 		BankName: t.DebtorAgent.Name, Remittance: t.Remittance, Reference: cut(t.EndToEndID, 35), UETR: t.UETR,
+		BankInfo: strings.TrimSpace(strings.Join(t.ForCreditorAgent, " ")),
 	}
 	d.Number = in.s.keys.Seal(cmp.Or(t.Debtor.Account, t.Debtor.IBAN), d.place()) // NULL: who pays need have no account
 	step := p.enter(state, in.caller, in.now, "")

@@ -3,14 +3,17 @@ package payments_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
+	"bankgraph/core/fault"
 	"bankgraph/core/payments"
 	"bankgraph/core/postal"
 	"bankgraph/core/rails"
+	"bankgraph/core/rails/iso20022"
 )
 
 // details reads what a payment says over its network, and its messages, as a caller.
@@ -132,5 +135,44 @@ func TestARefusalSaysWhyNoNetworkTakesThePayment(t *testing.T) {
 	_, err := s.Payments.Send(s.Staff(), described, changes.RequestOptions{})
 	if !errors.Is(err, payments.ErrRoute) || !strings.Contains(err.Error(), "FEDWIRE does not reach the bank") {
 		t.Error(err)
+	}
+}
+
+// What a partner says to the bank of who is paid reaches it: in wires, which have a place for it.
+func TestAWireTellsTheCreditorsBankWhatThePartnerSays(t *testing.T) {
+	t.Parallel()
+	say := func(o *payments.Order) { o.BankInfo, o.Addenda = "Hold for collection", "Invoices 7 and 8" }
+	s, exporter := newSender(t), newExporter(t)
+	wire := s.send(t, s.order("10.00", byWire, say)).UID
+	instant := s.send(t, s.order("10.00", func(o *payments.Order) { o.BankInfo = "Hold for collection" })).UID
+	abroad := exporter.send(t, exporter.toGermany("2500.50", exporter.trade(t, "2500.50").UID, say)).UID
+	s.run(t)
+	exporter.until(t, "2026-11-20 12:00")
+	for _, m := range []*iso20022.CreditTransfer{s.carried(t, wire), exporter.carried(t, abroad)} {
+		if !slices.Equal(m.ForCreditorAgent, []string{"Hold for collection"}) || m.Remittance != "Invoices 7 and 8" {
+			t.Errorf("%+v", m)
+		}
+	}
+	if m := s.carried(t, instant); m.ForCreditorAgent != nil {
+		t.Errorf("%+v", m)
+	}
+	wrong := s.order("10.00", byWire, say, func(o *payments.Order) { o.Remittance = "Invoice 9" })
+	for _, o := range []payments.Order{wrong, s.order("10.00", say)} {
+		_, err := s.Payments.Send(s.Staff(), o, changes.RequestOptions{})
+		if f, is := fault.Of(err); !is || f.Field != "additionalInfo.unstructuredAddendaInfo.addendaInformation" {
+			t.Errorf("%v on %v", err, f)
+		}
+	}
+}
+
+func TestWhatAWireTellsTheBankIsKept(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.deliver(t, rails.Fedwire, s.credit(rails.Fedwire, 1, func(m *iso20022.CreditTransfer) {
+		m.ForCreditorAgent = []string{"Hold for collection,", "and call"}
+	}))
+	d, _ := s.details(t, s.Staff(), s.newest(t))
+	if d.BankInfo != "Hold for collection, and call" {
+		t.Errorf("%+v", d)
 	}
 }

@@ -89,7 +89,7 @@ func (p *Payment) message(from *party, number, to string, id MessageID, now time
 		return p.international(from, number, to, id, now)
 	}
 	d := p.details
-	return &iso20022.CreditTransfer{
+	t := &iso20022.CreditTransfer{
 		Group:         group(p.Rail, from.BankID, id, now),
 		InstructionID: p.UID.String(), EndToEndID: endToEnd(d, p), TransactionID: p.UID.String(), UETR: d.UETR,
 		Amount: p.Amount(), SettlementDate: p.Date, AcceptedAt: p.CreatedAt, ChargeBearer: bearers[d.Charges],
@@ -99,6 +99,18 @@ func (p *Payment) message(from *party, number, to string, id MessageID, now time
 		Creditor:      iso20022.Party{Name: p.ReceiverName, Account: to, Address: d.Address},
 		Remittance:    p.remitted(),
 	}
+	if p.Rail == rails.Fedwire {
+		t.ForCreditorAgent = d.forCreditorAgent()
+	}
+	return t
+}
+
+// forCreditorAgent is what a wire tells the bank of who is paid.
+func (d *Details) forCreditorAgent() []string {
+	if told := plain.Text(d.BankInfo); told != "" {
+		return []string{told}
+	}
+	return nil
 }
 
 // international is the credit transfer of a payment over SWIFT, to the bank that is paid or the one in
@@ -114,7 +126,7 @@ func (p *Payment) international(from *party, number, to string, id MessageID, no
 		CreditorAgent: iso20022.Agent{BIC: d.BankID, Name: d.BankName},
 		Debtor:        iso20022.Party{Name: p.SenderName, Account: number, Address: from.Address},
 		Creditor:      iso20022.Party{Name: p.ReceiverName, Account: to, Address: d.Address},
-		Remittance:    p.remitted(),
+		Remittance:    p.remitted(), ForCreditorAgent: d.forCreditorAgent(),
 	}
 	if _, _, is := check.BankOfIBAN(to); is {
 		t.Creditor.IBAN, t.Creditor.Account = to, ""
@@ -155,6 +167,7 @@ var named = []struct{ element, field string }{
 	{"/CdtrAcct", "receiver.accountNumber"},
 	{"/Dbtr", "sender.accountUID"},
 	{"/RmtInf", "paymentNotes"},
+	{"/InstrForCdtrAgt", "additionalInfo.senderToReceiverNotes"},
 	{"/EndToEndId", "additionalInfo.referenceForBeneficiary"},
 	{"/CdtrAgt", "receiver.bank"},
 }

@@ -37,6 +37,7 @@ type Order struct {
 	Contract       fx.TradeUID `json:"fxContractNumber,omitempty"`
 	OriginatorInfo string      `json:"originatorToBeneficiary,omitempty"`
 	BankInfo       string      `json:"senderToReceiverNotes,omitempty"`
+	Addenda        string      `json:"unstructuredAddendaInfo,omitempty"` // the remittance of a wire by another name
 	// Debit of a debit: who is paid asks for it. It is the order the other way round: Sender, whose account
 	// is here, is credited, and Receiver pays
 	EntryType rails.EntryType `json:"entryType,omitempty"`
@@ -251,6 +252,15 @@ func (o *Order) checkTexts(c *check.Fields) {
 	info.AtMost("requestMethod", o.RequestMethod, 45)
 	info.AtMost("operationNote", o.OperationNote, 200)
 	info.AtMost("paymentRemittanceNotes", o.Remittance, longestRemittance)
+	const addenda = "unstructuredAddendaInfo.addendaInformation"
+	info.AtMost(addenda, o.Addenda, longestRemittance)
+	switch {
+	case o.Addenda == "":
+	case Speed(o.Speed) == Instant || Speed(o.Speed).overACH():
+		info.Fail(addenda, fault.Forbidden, "belongs to wires: the speeds Express, SPOT, ON and TN")
+	case o.Remittance != "" && o.Remittance != o.Addenda:
+		info.Fail(addenda, fault.NoMatch, "must be paymentRemittanceNotes where both are given: the receiver is told one text")
+	}
 	info.AtMost("referenceForBeneficiary", o.Reference, longestBeneficiary)
 	info.AtMost("originatorToBeneficiary", o.OriginatorInfo, longestToReceiver)
 	info.AtMost("senderToReceiverNotes", o.BankInfo, longestToBank[o.entryType()])

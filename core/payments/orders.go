@@ -285,7 +285,7 @@ func (f *facts) detail(s *Service, p *Payment, o *Order, to *Receiver, bank *ban
 	d := &Details{
 		Tenant: p.Tenant, Payment: p.UID, Contact: to.Contact, Type: to.Type, SubType: to.SubType, Address: to.Address,
 		Email: to.Email, Phone: to.Phone, BankID: to.Bank.ID, BankName: cmp.Or(to.Bank.Name, bank.Name),
-		Remittance: o.Remittance, Reference: o.Reference, OriginatorInfo: o.OriginatorInfo, BankInfo: o.BankInfo,
+		Remittance: cmp.Or(o.Remittance, o.Addenda), Reference: o.Reference, OriginatorInfo: o.OriginatorInfo, BankInfo: o.BankInfo,
 		Charges: o.Charges, CostCenter: o.CostCenter, RequestMethod: o.RequestMethod, OperationNote: o.OperationNote,
 		Route: why, UETR: uuid.NewString(),
 	}

@@ -151,6 +151,10 @@ func (d draw) transfer() iso20022.Message {
 		m.Intermediary, m.Purpose, m.AcceptedAt = d.agent(), "SALA", d.instant()
 	}
 	if d.p == iso20022.Fedwire {
+		m.ForCreditorAgent = rapid.SliceOfN(rapid.Just(d.text("for the bank", 140)), 0, 2).Draw(d.t, "for the bank")
+		if len(m.ForCreditorAgent) == 0 {
+			m.ForCreditorAgent = nil
+		}
 		m.Instructed = money.Of(rapid.Int64Range(1, 1e15-1).Draw(d.t, "instructed"),
 			rapid.SampledFrom([]money.Currency{"USD", "EUR", "JPY", "KWD"}).Draw(d.t, "currency"))
 	}

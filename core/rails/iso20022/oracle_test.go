@@ -75,6 +75,9 @@ func TestAnIndependentReaderUnderstandsTransfers(t *testing.T) {
 		same(t, "the day", fedwire.MarshalISODate(tx.IntrBkSttlmDt), m.SettlementDate.Format(time.DateOnly))
 		same(t, "the debtor", *tx.Dbtr.Nm, m.Debtor.Name)
 		same(t, "the creditor", *tx.Cdtr.Nm, m.Creditor.Name)
+		for i, told := range m.ForCreditorAgent {
+			same(t, "what the creditor's bank is told", *tx.InstrForCdtrAgt[i].InstrInf, told)
+		}
 		if m.Creditor.Account != "" {
 			same(t, "the account", tx.CdtrAcct.Id.Othr.Id, m.Creditor.Account)
 		}

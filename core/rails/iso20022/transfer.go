@@ -29,7 +29,9 @@ type CreditTransfer struct {
 	DebtorAgent, CreditorAgent       Agent
 	UltimateDebtor, UltimateCreditor Party  // without accounts
 	Purpose                          string // a code of four characters
-	Remittance                       string // at most 140 characters
+	// what the creditor's bank is told, each at most 140 characters; Fedwire and SWIFT
+	ForCreditorAgent []string
+	Remittance       string // at most 140 characters
 }
 
 // Type returns TypeCreditTransfer.
@@ -53,6 +55,10 @@ func (t *CreditTransfer) fields(c *codec) {
 			})
 			t.money(c)
 			t.parties(c)
+			if c.profile.fedwire || c.profile.swift {
+				c.each("InstrForCdtrAgt", len(t.ForCreditorAgent), func() { t.ForCreditorAgent = append(t.ForCreditorAgent, "") },
+					func(i int) { c.option("InstrInf", &t.ForCreditorAgent[i], text140) })
+			}
 			c.maybe("Purp", t.Purpose != "", func() { c.option("Cd", &t.Purpose, code4) })
 			c.maybe("RmtInf", t.Remittance != "", func() { c.option("Ustrd", &t.Remittance, text140) })
 		})
