@@ -59,7 +59,7 @@ func TestACreditIsFollowedToItsEnd(t *testing.T) {
 		}
 		follow := func(want ...string) {
 			t.Helper()
-			got := b.get(b.program(), "/v3/payments/"+uid)
+			got := b.get(b.program(), "/payments/"+uid)
 			want = append(want, `"deliveryMethod":"FEDNOW"`, `"wireType":"OUTGOING_PAYMENT"`, `"receiverCity":"Tampa"`,
 				`"receiverBankId":"611590103"`, `"receiverBankName":"Old Mill Bank"`, `"receiverCountry":"United States"`,
 				`"receiverBankCountry":"United States"`)
@@ -272,6 +272,11 @@ func TestADebitOfV4NamesEveryMistake(t *testing.T) {
 		if said.status != http.StatusOK || !strings.Contains(said.body, `"paymentStatus":"INITIATED"`) {
 			t.Errorf("%s, drawdown: %d %s", path, said.status, said.body)
 		}
+		uid := regexp.MustCompile(`"paymentUID":"([0-9]+)"`).FindStringSubmatch(said.body)[1]
+		details := `"fedWireDetails":{"businessFunctionCode":"DRC","comments":"","originatorToBeneficiaryInformation":"","imad":"","omad":""}`
+		if said = b.call(b.program(), http.MethodGet, "/payments/"+uid, ""); !strings.Contains(said.body, details) {
+			t.Errorf("%s, drawdown: %d %s", path, said.status, said.body)
+		}
 	}
 }
 
@@ -479,12 +484,12 @@ func TestV5KeepsWhatPeopleCanRepair(t *testing.T) {
 		if kept.status != http.StatusOK || !found || !strings.Contains(kept.body, `"paymentStatus":"REPAIR"`) {
 			t.Fatalf("%s: %d %s", is, kept.status, kept.body)
 		}
-		got := b.get(b.program(), "/v3/payments/"+uid)
+		got := b.get(b.program(), "/payments/"+uid)
 		if !strings.Contains(got.body, `"status":"REPAIR"`) || !strings.Contains(got.body, why) ||
 			strings.Contains(got.body, "4400*5551") {
 			t.Errorf("%s", got.body)
 		}
-		if said := b.call(b.program(), http.MethodPut, "/v3/payments/"+uid+"/cancel", `{"notes": "x"}`); said.status != http.StatusOK {
+		if said := b.call(b.program(), http.MethodPut, "/payments/"+uid+"/cancel", `{"notes": "x"}`); said.status != http.StatusOK {
 			t.Errorf("%d %s", said.status, said.body)
 		}
 	}

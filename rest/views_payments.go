@@ -116,9 +116,27 @@ type paymentFields struct {
 	MemoPostStatus        payments.MemoPost     `json:"memoPostStatus"`
 	MemoPostFailureReason string                `json:"memoPostFailureReason"`
 	Recurrence            *recurrence           `json:"recurrence,omitzero"` // left out for a single payment
+	FedWireDetails        *fedWireDetails       `json:"fedWireDetails,omitzero"`
 	senderFields
 	receiverFields
 	otherParties
+}
+
+// fedWireDetails are left out of payments over other networks.
+type fedWireDetails struct {
+	BusinessFunctionCode    string `json:"businessFunctionCode"`
+	Comments                string `json:"comments"` // empty: nobody writes any
+	OriginatorToBeneficiary string `json:"originatorToBeneficiaryInformation"`
+	IMAD                    string `json:"imad"`
+	OMAD                    string `json:"omad"` // empty: the network tells it to the receiver's bank alone
+}
+
+func fedWireDetailsOf(p *payments.Shown) *fedWireDetails {
+	function := p.BusinessFunction()
+	if function == "" {
+		return nil
+	}
+	return &fedWireDetails{BusinessFunctionCode: function, OriginatorToBeneficiary: p.To.Originator, IMAD: p.To.IMAD}
 }
 
 type senderFields struct {
@@ -227,6 +245,7 @@ func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
 		CreationDateTime: p.CreatedAt.In(zone).Format("2006-01-02T15:04:05"), EntryType: p.EntryType,
 		Status: p.Status(), MemoPostStatus: p.MemoPost(), ReturnStatus: p.ReturnStatus(), senderFields: senderFieldsOf(p.Sends()),
 		receiverFields: receiverFieldsOf(p.Receives()), Recurrence: recurrenceOf(&p.Series),
+		FedWireDetails: fedWireDetailsOf(p),
 	}
 	if p.BulkFile != 0 {
 		view.SourceReferenceID = strconv.FormatInt(p.BulkFile, 10)

@@ -20,7 +20,8 @@ func TestADrawdownIsCompletedByTheWireThatPaysIt(t *testing.T) {
 	s.has(t, 100_000_00, 0)
 	got := s.shows(t, p.UID)
 	if got.State != payments.Sent || got.Rail != rails.Fedwire || got.EntryType != rails.Debit ||
-		got.MemoPost() != payments.NotApplicable || got.Fee() != nil {
+		got.MemoPost() != payments.NotApplicable || got.Fee() != nil || got.BusinessFunction() != "DRC" ||
+		got.To.IMAD != s.firstMessage(t, p.UID).Head().ID {
 		t.Errorf("%+v", got.Payment)
 	}
 	request, is := s.firstMessage(t, p.UID).(*iso20022.PaymentRequest)
@@ -32,7 +33,8 @@ func TestADrawdownIsCompletedByTheWireThatPaysIt(t *testing.T) {
 	s.run(t)
 	s.has(t, 100_250_00, 0)
 	came := s.came(t)
-	if s.life(t, p.UID) != "QUEUED SENT SETTLED" || len(came) != 1 || came[0].Rail != rails.Fedwire {
+	if s.life(t, p.UID) != "QUEUED SENT SETTLED" || len(came) != 1 || came[0].Rail != rails.Fedwire ||
+		came[0].BusinessFunction() != "CTR" || len(came[0].To.IMAD) != 22 {
 		t.Fatal(s.life(t, p.UID), came)
 	}
 	if r := s.requestOf(t, p.UID); r.Credit != came[0].UID || r.Expires.Format(time.DateOnly) != "2026-11-18" {

@@ -141,6 +141,18 @@ func (p *Payment) Fee() *money.Amount {
 // Status returns the state as partners read it.
 func (p *Payment) Status() Status { return p.State.Status() }
 
+// BusinessFunction returns what a payment over Fedwire is, in the words of that network: CTR, a customer
+// transfer, or DRC, a customer's drawdown request. It is "" for others.
+func (p *Payment) BusinessFunction() string {
+	switch {
+	case p.Rail != rails.Fedwire:
+		return ""
+	case p.EntryType == rails.Debit:
+		return "DRC"
+	}
+	return "CTR"
+}
+
 // MemoPost returns whether the payment is in the books.
 func (p *Payment) MemoPost() MemoPost {
 	if p.Asks() || p.Asked() {

@@ -76,6 +76,9 @@ type To struct {
 	Originator  string `bun:"originator_information,scanonly"` // information from who pays
 	BetweenID   string `bun:"intermediary_id,scanonly"`        // the BIC of the bank in between; empty for none
 	BetweenName string `bun:"intermediary_name,scanonly"`
+	// the id of the message that carried a payment over Fedwire: its IMAD. Empty for others, before it is sent,
+	// and for callers who do not see who pays
+	IMAD string `bun:"imad,scanonly"`
 }
 
 // Holder is what the record of the customer says who pays or is paid. All but the country of the account is
@@ -159,6 +162,9 @@ var inRecords = func() map[string]string {
 	} {
 		from["to_"+column] = "coalesce(pd." + column + ", '')"
 	}
+	from["to_imad"] = "CASE WHEN pay.rail = 'FEDWIRE' AND payer.uid IS NOT NULL THEN coalesce((SELECT nm.message_id " +
+		"FROM network_messages AS nm WHERE nm.tenant = $1 AND nm.payment = pay.uid AND nm.direction = pay.direction " +
+		"ORDER BY nm.id LIMIT 1), '') ELSE '' END"
 	for column, absent := range map[string]string{
 		"uid": "0", "frequency": "''", "pay_until": "''", "amount": "0", "currency": "''", "start_date": "", "end_date": "",
 		"number_of_payments": "0", "status": "''", "next_date": "", "last_payment": "0",

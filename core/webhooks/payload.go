@@ -233,6 +233,8 @@ type WirePart struct {
 	ReferenceForBeneficiary string `json:"referenceForBeneficiary,omitzero"`
 	RequestMethod           string `json:"requestMethod,omitzero"`
 	DetailsOfCharge         string `json:"fedwireDetailsOfCharge,omitzero"`
+	BusinessFunction        string `json:"fedwireBusinessFunctionCode,omitzero"`
+	IMAD                    string `json:"iMad,omitzero"` // the id of its message over Fedwire
 }
 
 // body returns what is posted of a payment. zone is the bank's.
@@ -313,7 +315,9 @@ func (v *Payload) overNetwork(p *payments.Told) {
 		v.RTPDetails = instant
 	case rails.FedNow:
 		v.FedNowDetails = instant
-	case rails.Fedwire, rails.SWIFT:
+	case rails.Fedwire:
+		v.DetailsOfCharge, v.BusinessFunction, v.IMAD = d.Charges, p.BusinessFunction(), p.Message
+	case rails.SWIFT:
 		v.DetailsOfCharge = d.Charges
 	}
 }
