@@ -287,6 +287,8 @@ func (s *Service) activateTx(
 		switch status := r.StatusOn(today(tx)); {
 		case status == Expired:
 			return ErrExpired.With(string(status))
+		case status == Pending:
+			return ErrStatus.Saying("the rule is active already, from "+r.EffectiveDate.Format(time.DateOnly)+" on").With(string(status))
 		case r.State == Active:
 			return ErrStatus.Saying("the rule is active already").With(string(status))
 		case status != Suspended:
