@@ -9,6 +9,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/ledger"
+	"bankgraph/core/money"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 	"bankgraph/core/rails/iso20022"
@@ -45,7 +46,7 @@ type arrival struct {
 // which.
 func (in *intake) credit(a *answer) error {
 	return in.arrive(a, arrival{
-		refusal: func() string { return in.f.refusal(in.s, a) },
+		refusal: func() string { return in.f.uncreditable(in.s, a) },
 		take: func() (*Payment, error) {
 			p, err := in.book(a)
 			if err == nil && p.State != Screening {
@@ -114,28 +115,48 @@ var creditCodes = map[rails.Rail]iso20022.Code{
 	rails.FedNow: iso20022.AcceptedTechnical, rails.RTP: iso20022.AcceptedTechnical, rails.Fedwire: iso20022.Credited,
 }
 
-// refusal returns why a credit cannot be booked, as a reason of ISO 20022; "" if it can (rest/CONTRACT.md,
-// incoming credits).
-func (f *facts) refusal(s *Service, a *answer) string {
-	t := a.transfer
-	to, virtual := f.creditor(s, t.Creditor.Account)
+// approach is what another bank wants of an account here: to credit it, or to be paid from it.
+type approach struct {
+	over    rails.Rail
+	amount  money.Amount
+	bank    string // that the message says the account is at
+	account *party
+	virtual *virtualaccounts.Creditable // whose number the message has; nil if it has that of the account
+	allowed func(of *party, over rails.Rail) bool
+}
+
+// refusal returns why an account cannot be credited or asked, as a reason of ISO 20022; "" if it can
+// (rest/CONTRACT.md, incoming credits).
+func (f *facts) refusal(by approach) string {
+	of, virtual := by.account, by.virtual
 	switch {
-	case t.Amount.Minor > most[service("", a.over)]:
+	case by.amount.Minor > most[service("", by.over)]:
 		return "AM02"
-	case to == nil || t.CreditorAgent.Routing != to.BankID || to.SystemOfRecord != accounts.InternalCore ||
-		f.books.Of(to.Account) == nil:
+	case of == nil || by.bank != of.BankID || of.SystemOfRecord != accounts.InternalCore || f.books.Of(of.Account) == nil:
 		return "AC03"
-	case to.Status == accounts.Closed, virtual != nil && virtual.Status == virtualaccounts.Closed:
+	case of.Status == accounts.Closed, virtual != nil && virtual.Status == virtualaccounts.Closed:
 		return "AC04"
-	case to.Status != accounts.Active, virtual != nil && virtual.Status != virtualaccounts.Active, !customers.InBusiness(to.CustomerStatus),
-		to.PartnerStatus != "" && !customers.InBusiness(to.PartnerStatus):
+	case of.blocked(), virtual != nil && virtual.Status != virtualaccounts.Active:
 		return "AC06"
-	case to.Currency != t.Amount.Currency:
+	case of.Currency != by.amount.Currency:
 		return "AM03"
-	case !to.receives(a.over):
+	case !by.allowed(of, by.over):
 		return "AG01"
 	}
 	return ""
+}
+
+// blocked reports whether an account, its customer or its partner is not active.
+func (a *party) blocked() bool {
+	return a.Status != accounts.Active || !customers.InBusiness(a.CustomerStatus) ||
+		a.PartnerStatus != "" && !customers.InBusiness(a.PartnerStatus)
+}
+
+// uncreditable returns why a credit cannot be booked, as a reason of ISO 20022; "" if it can.
+func (f *facts) uncreditable(s *Service, a *answer) string {
+	t := a.transfer
+	to, virtual := f.creditor(s, t.Creditor.Account)
+	return f.refusal(approach{a.over, t.Amount, t.CreditorAgent.Routing, to, virtual, (*party).receives})
 }
 
 // creditor returns the account that a number leads to, and the virtual account on it that has the number; nil

@@ -11,7 +11,6 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/banks"
-	"bankgraph/core/customers"
 	"bankgraph/core/ledger"
 	"bankgraph/core/money"
 	"bankgraph/core/positivepay"
@@ -357,8 +356,7 @@ func (a *party) untaken() string {
 	switch {
 	case a.Status == accounts.Closed:
 		return closed
-	case a.Status != accounts.Active, !customers.InBusiness(a.CustomerStatus),
-		a.PartnerStatus != "" && !customers.InBusiness(a.PartnerStatus):
+	case a.blocked():
 		return blocked
 	case a.Currency != usDollar, !a.ACH, accountTypes[string(a.SubType)] == rails.Loan:
 		return notTaken

@@ -9,9 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
-	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
-	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/ledger"
 	"bankgraph/core/money"
@@ -78,25 +76,15 @@ func answerOf(r *iso20022.PaymentRequest, code, why string) func(iso20022.Group)
 func (f *facts) unpayable(s *Service, a *answer, now time.Time) string {
 	r := a.request
 	of := f.parties[f.numbered(s, r.Debtor.Account)]
-	switch {
-	case r.Amount.Minor > most[service("", a.over)]:
-		return "AM02"
-	case of == nil || r.DebtorAgent != of.BankID || of.SystemOfRecord != accounts.InternalCore || f.books.Of(of.Account) == nil:
-		return "AC03"
-	case of.Status == accounts.Closed:
-		return "AC04"
-	case of.Status != accounts.Active, !customers.InBusiness(of.CustomerStatus),
-		of.PartnerStatus != "" && !customers.InBusiness(of.PartnerStatus):
-		return "AC06"
-	case of.Currency != r.Amount.Currency:
-		return "AM03"
-	case !of.sends(a.over), a.over != rails.Fedwire && !of.RFPIn:
-		return "AG01"
-	case !r.ExpiresAt.IsZero() && !now.Before(r.ExpiresAt):
-		return tooLate
+	why := f.refusal(approach{a.over, r.Amount, r.DebtorAgent, of, nil, (*party).pays})
+	if why == "" && !r.ExpiresAt.IsZero() && !now.Before(r.ExpiresAt) {
+		why = tooLate
 	}
-	return ""
+	return why
 }
+
+// pays reports whether an account may be asked for payments over a network.
+func (a *party) pays(over rails.Rail) bool { return a.sends(over) && (a.RFPIn || over == rails.Fedwire) }
 
 // ask makes a payment of a request. It has no state yet.
 func (in *intake) ask(a *answer) *Payment {

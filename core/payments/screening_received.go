@@ -63,7 +63,7 @@ func (s *Service) releaseReceivedTx(ctx context.Context, tx *changes.Tx, p *Paym
 	if err := in.gatherTx(ctx, tx.Tx, []*answer{credit}); err != nil {
 		return err
 	}
-	if code := in.f.refusal(s, credit); code != "" {
+	if code := in.f.uncreditable(s, credit); code != "" {
 		return ErrNotCreditable.Saying("the account no longer takes the credit (" + because(code, "") +
 			"): reject it, and it goes back")
 	}
