@@ -84,7 +84,9 @@ func (f *facts) unpayable(s *Service, a *answer, now time.Time) string {
 }
 
 // pays reports whether an account may be asked for payments over a network.
-func (a *party) pays(over rails.Rail) bool { return a.sends(over) && (a.RFPIn || over == rails.Fedwire) }
+func (a *party) pays(over rails.Rail) bool {
+	return a.sends(over) && (a.RFPIn || over == rails.Fedwire)
+}
 
 // ask makes a payment of a request. It has no state yet.
 func (in *intake) ask(a *answer) *Payment {

@@ -1,0 +1,335 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/banks"
+	"bankgraph/core/contacts"
+	"bankgraph/core/customers"
+	"bankgraph/core/fees"
+	"bankgraph/core/fx"
+	"bankgraph/core/ledger"
+	"bankgraph/core/limits"
+	"bankgraph/core/money"
+	"bankgraph/core/screening"
+	"bankgraph/core/virtualaccounts"
+	"bankgraph/db"
+)
+
+// numbered is an account that was named by its number.
+type numbered struct {
+	Account accounts.UID `bun:"uid"`
+	Hash    []byte       `bun:"number_hash"`
+}
+
+type taken struct {
+	UID UID `bun:"uid"`
+}
+
+type takenRecurrence struct {
+	UID RecurrenceUID `bun:"uid"`
+}
+
+var (
+	findingNumbers = db.NewQuery[numbered](`SELECT uid, number_hash FROM accounts
+		WHERE tenant = $1 AND number_hash = ANY($2::bytea[]) AND deleted_at IS NULL`)
+	readingBank = db.NewQuery[bankApproval](`SELECT c.access_payment_dual_approval AS dual, c.access_number_of_approvers AS people,
+		c.access_first_approver_limit AS first, c.access_second_approver_limit AS second, t.currency, t.sandbox, c.swift_code AS bic
+		FROM tenants AS t JOIN customers AS c ON c.tenant = t.id AND c.relationship_type = 'Self'
+		WHERE t.id = $1 AND c.tenant = $1`)
+	readingParties = db.NewQuery[party](`SELECT a.uid, a.status, a.currency, a.type, a.sub_type, a.bank_id, a.bank_name,
+		a.system_of_record, a.customer, c.legal_name,
+		c.status AS customer_status, c.owner, coalesce(o.status, '') AS partner_status, c.access_payment_dual_approval AS dual,
+		c.access_number_of_approvers AS people, c.access_first_approver_limit AS first, c.access_second_approver_limit AS second,
+		a.enable_fednow AND a.fednow_send AS fednow, a.enable_rtp AND a.rtp_send AS rtp, a.enable_wires AND a.enable_domestic_wires AS wires,
+		a.enable_wires AND a.enable_international_wires AS wires_abroad,
+		a.enable_fednow AS fednow_in, a.enable_rtp AS rtp_in, a.enable_wires AS wires_in,
+		a.enable_fednow AND a.fednow_rfp_send AS fednow_asks, a.enable_rtp AND a.rtp_rfp_send AS rtp_asks,
+		a.rfp_receive AS rfp_in,
+		a.enable_ach AS ach, a.enable_positive_pay AS positive_pay, coalesce(nullif(a.ach_company_id, ''), c.ach_company_id) AS company_id,
+		CASE WHEN cardinality(a.sec_codes) > 0 THEN a.sec_codes ELSE c.sec_codes END AS classes,
+		a.number_sealed AS sealed, c.legal_line1 AS address_line1, c.legal_line2 AS address_line2, c.legal_city AS address_city,
+		c.legal_state AS address_state, c.legal_postal_code AS address_postal_code, c.legal_country_code AS address_country_code,
+		CASE WHEN a.enable_callbacks THEN a.callback_limit END AS callback_limit
+		FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
+		LEFT JOIN customers AS o ON o.tenant = c.tenant AND o.uid = c.owner AND o.uid <> c.uid
+		WHERE a.tenant = $1 AND c.tenant = $1 AND a.uid = ANY($2::bigint[]) AND a.deleted_at IS NULL`)
+	readingContacts = db.NewQuery[contact](`SELECT k.uid, k.customer, k.status, k.bank_account_number_sealed AS sealed,
+		k.name, k.bank_account_type AS type, k.bank_account_sub_type AS sub_type, k.bank_account_currency AS currency,
+		k.phone_number AS phone, k.email_address AS email, k.address_line1, k.address_line2, k.address_city, k.address_state,
+		k.address_postal_code, k.address_country_code, k.address_country, k.bank_national_code AS routing,
+		k.bank_country AS country, k.bank_name, k.bank_swift_code AS bic, k.intermediary_swift_code AS between_bic,
+		k.intermediary_name AS between_name
+		FROM contacts AS k WHERE k.tenant = $1 AND k.uid = ANY($2::bigint[])`)
+	takingUIDs           = db.NewQuery[taken](`SELECT nextval('payment_uids') AS uid FROM generate_series(1, $1::bigint)`)
+	takingRecurrenceUIDs = db.NewQuery[takenRecurrence](
+		`SELECT nextval('recurrence_uids') AS uid FROM generate_series(1, $1::bigint)`)
+)
+
+// headAndBranch are the refs by which the directory may have a bank: the branch, and its head office.
+func headAndBranch(bic string) []banks.Ref {
+	return []banks.Ref{banks.Coded(bic), banks.Coded(bic[:min(len(bic), 8)])}
+}
+
+// refs are those by which the directory may have the bank of a contact.
+func (k *contact) refs() []banks.Ref {
+	refs := []banks.Ref{banks.Routing(k.Routing)}
+	if k.BIC != "" {
+		refs = append(refs, headAndBranch(k.BIC)...)
+	}
+	return refs
+}
+
+// want is what payments need facts about.
+type want struct {
+	payers, payees []Party  // payers own the payments: they bear fees and limits, also of what they collect
+	virtual        []string // numbers that may be those of virtual accounts
+	virtualUIDs    []virtualaccounts.UID
+	contacts       []contacts.UID
+	banks          []banks.Ref
+	trades         []fx.TradeUID
+	from, to       time.Time // the days on which limits count; zero if none does
+	houses         []house   // that take part
+	created        int       // of the payments, at most
+	recurrences    int       // series that begin, at most
+	journals       int       // at most, beside those of the payers
+	people         bounded   // who make new payments
+	screened       bool      // whether names are compared with lists
+}
+
+// madeBy adds who makes the payments.
+func (w want) madeBy(now time.Time, callers ...access.Caller) want {
+	w.people = boundedOf(paid, now, callers...)
+	return w
+}
+
+// house is an account of the bank's own.
+type house struct {
+	of ledger.House
+	in money.Currency
+}
+
+// named returns the accounts that parties name, by UID or by hash.
+func (s *Service) named(tenant access.Tenant, all []Party) (uids []accounts.UID, hashes [][]byte) {
+	hashed := map[string]bool{} // many payments may be from one account
+	for _, p := range all {
+		if p.UID != 0 {
+			uids = append(uids, p.UID)
+		}
+		if p.Number != "" && !hashed[p.Number] {
+			hashed[p.Number] = true
+			hashes = append(hashes, s.keys.Hashes(int64(tenant), accounts.NumberColumn, p.Number)...)
+		}
+	}
+	return uids, hashes
+}
+
+// gatherTx reads and locks what the payments of a transaction are decided by, in two round trips. Whether an
+// account is active is read after it was locked: an account is closed under the same lock.
+func (s *Service) gatherTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, w want) (*facts, error) {
+	r := &reading{
+		batch: func() *db.Batch { return db.TxBatch(tx) }, books: ledger.Lock, limits: limits.Count, trades: fx.Lock,
+		house: func(ctx context.Context, h house, shard int16) (accounts.UID, error) {
+			return s.ledger.HouseTx(ctx, tx, tenant, h.of, h.in, shard)
+		},
+		uids: func(b *db.Batch, n int) *db.Rows[taken] { return db.Queue(b, takingUIDs, n) },
+		recurrences: func(b *db.Batch, n int) *db.Rows[takenRecurrence] {
+			return db.Queue(b, takingRecurrenceUIDs, n)
+		},
+		own: lockingOwn,
+	}
+	if w.screened {
+		r.screen = func(ctx context.Context, asked *screening.Asked) (*screening.Screen, error) {
+			return s.screening.ScreenTx(ctx, tx, tenant, asked)
+		}
+	}
+	f, err := s.gather(ctx, r, tenant, w)
+	if err == nil && f.screen != nil {
+		f.inScreening, f.countScreening = map[customers.UID]int{}, func(of customers.UID) (int, error) {
+			return inScreeningTx(ctx, tx, tenant, of)
+		}
+	}
+	return f, err
+}
+
+// reading is how facts are read: locked, to be changed, or as they are.
+type reading struct {
+	batch  func() *db.Batch
+	house  func(ctx context.Context, h house, shard int16) (accounts.UID, error)
+	books  func(b *db.Batch, tenant access.Tenant, of []accounts.UID, journals int) *ledger.Books
+	limits func(b *db.Batch, tenant access.Tenant, payers []accounts.UID, from, to time.Time) *limits.Counter
+	uids   func(b *db.Batch, n int) *db.Rows[taken]
+	trades func(b *db.Batch, tenant access.Tenant, of []fx.TradeUID) *db.Rows[fx.Trade]
+	// numbers for new series
+	recurrences func(b *db.Batch, n int) *db.Rows[takenRecurrence]
+	own         *db.Query[personUse]
+	// what names are compared with; nil where they are not
+	screen func(ctx context.Context, asked *screening.Asked) (*screening.Screen, error)
+}
+
+// gather reads what payments are decided by: what they name, and then, in a second round trip, what that leads
+// to.
+func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, w want) (*facts, error) {
+	g := &gathering{want: w, r: r, refs: w.banks, f: &facts{
+		tenant: tenant, numbers: map[string]accounts.UID{}, parties: map[accounts.UID]*party{},
+		houses: map[house]accounts.UID{}, known: map[contacts.UID]*contact{},
+		trades: map[fx.TradeUID]*fx.Trade{}, used: map[fx.TradeUID]bool{}, aside: map[customers.UID]int{},
+		virtual: map[virtualaccounts.UID]*virtualaccounts.Creditable{}, virtualNumbers: map[string]virtualaccounts.UID{},
+	}}
+	if err := g.find(ctx, s); err != nil {
+		return nil, err
+	}
+	if err := g.addHouses(ctx); err != nil {
+		return nil, err
+	}
+	if err := g.lock(ctx); err != nil {
+		return nil, err
+	}
+	return g.f, nil
+}
+
+// gathering is facts while they are read.
+type gathering struct {
+	want
+	r       *reading
+	f       *facts
+	owners  []accounts.UID // that may pay: the payers, and every account that a number leads to
+	named   []accounts.UID // by the payments
+	masters []accounts.UID // of virtual accounts
+	own     []accounts.UID // the bank's
+	refs    []banks.Ref
+}
+
+// some queues a read of things, unless there are none.
+func some[T, R any](of []T, queue func() *db.Rows[R]) *db.Rows[R] {
+	if len(of) == 0 {
+		return new(db.Rows[R])
+	}
+	return queue()
+}
+
+// find reads what payments name.
+func (g *gathering) find(ctx context.Context, s *Service) error {
+	f, r, b := g.f, g.r, g.r.batch()
+	payers, payerHashes := s.named(f.tenant, g.payers)
+	payees, payeeHashes := s.named(f.tenant, g.payees)
+	hashes := slices.Concat(payerHashes, payeeHashes)
+	var virtualHashes [][]byte
+	for _, number := range g.virtual {
+		virtualHashes = append(virtualHashes, s.keys.Hashes(int64(f.tenant), virtualaccounts.NumberColumn, number)...)
+	}
+	numbers := some(hashes, func() *db.Rows[numbered] { return db.Queue(b, findingNumbers, f.tenant, hashes) })
+	virtual := some(virtualHashes, func() *db.Rows[virtualaccounts.Creditable] {
+		return virtualaccounts.Numbered(b, f.tenant, virtualHashes)
+	})
+	charges := fees.ChargesOf(b, f.tenant, payers, payerHashes, feeNames...)
+	known := some(g.contacts, func() *db.Rows[contact] { return db.Queue(b, readingContacts, f.tenant, g.contacts) })
+	asked := new(db.Rows[screening.Asked])
+	if r.screen != nil {
+		asked = screening.Ask(b, f.tenant)
+	}
+	bank := db.Queue(b, readingBank, f.tenant)
+	trades := some(g.trades, func() *db.Rows[fx.Trade] { return r.trades(b, f.tenant, g.trades) })
+	err := b.Send(ctx)
+	if err != nil {
+		return fmt.Errorf("read what payments cost: %w", err)
+	}
+	g.owners, g.named, f.charges = payers, slices.Concat(payers, payees), charges.Of
+	for _, n := range numbers.Items {
+		f.numbers[string(n.Hash)] = n.Account
+		g.named, g.owners = append(g.named, n.Account), append(g.owners, n.Account)
+	}
+	g.virtualUIDs = slices.Clone(g.virtualUIDs)
+	for _, v := range virtual.Items {
+		f.virtualNumbers[string(v.Hash)] = v.UID
+		g.masters, g.virtualUIDs = append(g.masters, v.Account), append(g.virtualUIDs, v.UID)
+	}
+	for _, k := range known.Items {
+		f.known[k.UID], g.refs = k, append(g.refs, k.refs()...)
+	}
+	for _, t := range trades.Items {
+		f.trades[t.UID] = t
+		g.houses = append(g.houses, house{ledger.HousePosition, t.Buy}, house{ledger.HousePosition, t.Sell})
+	}
+	if len(bank.Items) > 0 {
+		f.bank = *bank.Items[0]
+	}
+	if r.screen != nil {
+		f.screen, err = r.screen(ctx, asked.Items[0])
+	}
+	return err
+}
+
+// addHouses finds the accounts of the bank's own that take part, in the shard of one of the payers.
+func (g *gathering) addHouses(ctx context.Context) error {
+	f, shard := g.f, int16(0)
+	for _, payer := range slices.Backward(slices.Sorted(maps.Keys(f.charges))) {
+		shard = ledger.ShardOf(payer)
+		g.houses = append(g.houses, house{ledger.HouseFees, f.charges[payer][0].Currency})
+	}
+	if len(f.charges) == 0 && len(g.named) > 0 {
+		shard = ledger.ShardOf(slices.Min(g.named))
+	}
+	for _, h := range g.houses {
+		if _, found := f.houses[h]; found {
+			continue
+		}
+		uid, err := g.r.house(ctx, h, shard)
+		if err != nil {
+			return err
+		}
+		f.houses[h], g.own = uid, append(g.own, uid)
+	}
+	return nil
+}
+
+// lock reads what is known of all that takes part, and locks the accounts.
+func (g *gathering) lock(ctx context.Context) error {
+	f, r, b := g.f, g.r, g.r.batch()
+	f.own = countOwn(b, r.own, f.tenant, paid, g.people)
+	if len(g.refs) > 0 {
+		slices.Sort(g.refs)
+		f.banks = banks.Known(b, slices.Compact(g.refs), reached)
+	}
+	if !g.from.IsZero() {
+		f.limits = r.limits(b, f.tenant, g.owners, g.from, g.to)
+	}
+	all := slices.Concat(g.named, g.masters, g.own)
+	f.books = r.books(b, f.tenant, all, journalsEach*len(g.payers)+g.journals)
+	parties := db.Queue(b, readingParties, f.tenant, all)
+	used := some(g.trades, func() *db.Rows[fx.Used] { return fx.UsedOf(b, f.tenant, g.trades) }) // after they were locked
+	virtual := some(g.virtualUIDs, func() *db.Rows[virtualaccounts.Creditable] {
+		return virtualaccounts.Again(b, f.tenant, g.virtualUIDs)
+	})
+	uids, recurrences := r.uids(b, g.created), new(db.Rows[takenRecurrence])
+	if g.recurrences > 0 {
+		recurrences = r.recurrences(b, g.recurrences)
+	}
+	if err := b.Send(ctx); err != nil {
+		return fmt.Errorf("lock the accounts of payments: %w", err)
+	}
+	for _, p := range parties.Items {
+		p.bic, f.parties[p.Account] = f.bank.BIC, p
+	}
+	for _, t := range used.Items {
+		f.used[t.UID] = true
+	}
+	for _, v := range virtual.Items {
+		f.virtual[v.UID] = v
+	}
+	for _, t := range uids.Items {
+		f.uids = append(f.uids, t.UID)
+	}
+	for _, t := range recurrences.Items {
+		f.recurrences = append(f.recurrences, t.UID)
+	}
+	return nil
+}
