@@ -6,30 +6,45 @@ import (
 	"time"
 )
 
-// work lists what the bank does by itself, in the order in which one thing leads to another (core/README.md,
-// what the bank does by itself). Each does some, and says how much. A demo bank lives by some of it (core/demo,
-// life.go).
-func (c *Core) work() []func(context.Context) (int, error) {
+// Clockwork is work that a bank does by itself.
+type Clockwork struct {
+	// Jobs stand in the order in which one thing leads to another. Each does some, and says how much
+	Jobs []func(context.Context) (int, error)
+	// Due say when the next thing is due after a time; nil if none is
+	Due []func(context.Context, time.Time) (*time.Time, error)
+}
+
+// clockwork lists all of it (core/README.md, what the bank does by itself). A demo bank lives by some of it
+// (core/demo, life.go).
+func (c *Core) clockwork() Clockwork {
 	p := c.Payments
-	return []func(context.Context) (int, error){
-		c.Holds.Expire, c.FX.Expire, c.FX.CoverDue, c.Files.Check, c.Files.Pay, c.Waterfalls.Work, c.Sweeps.Work,
-		p.RunRecurrences, p.CarryOutDue, p.SendQueued, p.SealFiles, p.HandOver, p.Receive, p.SettleEntries,
-		p.ExpireExceptions, p.PostEntries, p.ExpireRequests, c.Verifications.Work, c.Alerts.Fire,
+	return Clockwork{
+		Jobs: []func(context.Context) (int, error){
+			c.Holds.Expire, c.FX.Expire, c.FX.CoverDue, c.Files.Check, c.Files.Pay, c.Waterfalls.Work, c.Sweeps.Work,
+			p.RunRecurrences, p.CarryOutDue, p.SendQueued, p.SealFiles, p.HandOver, p.Receive, p.SettleEntries,
+			p.ExpireExceptions, p.PostEntries, p.ExpireRequests, c.Verifications.Work, c.Alerts.Fire,
+		},
+		Due: []func(context.Context, time.Time) (*time.Time, error){
+			p.Next, c.PositivePay.Next, c.Holds.Next, c.FX.Next, c.Sweeps.Next, c.Verifications.Next, c.Sandbox.Next,
+		},
 	}
 }
 
 // Work does all that is due by the clock of the caller's bank, and returns how much that was.
-func (c *Core) Work(ctx context.Context) (done int, err error) {
-	done, _, err = c.workUntil(ctx, time.Now().Add(time.Hour))
+func (c *Core) Work(ctx context.Context) (done int, err error) { return c.clockwork().Work(ctx) }
+
+// Work does all that is due by the clock of the caller's bank, and returns how much that was.
+func (w Clockwork) Work(ctx context.Context) (done int, err error) {
+	done, _, err = w.until(ctx, time.Now().Add(time.Hour))
 	return done, err
 }
 
-// workUntil does what is due by the clock of the caller's bank, until nothing is or it has worked long
-// enough: then it has not finished.
-func (c *Core) workUntil(ctx context.Context, end time.Time) (done int, finished bool, err error) {
+// until does what is due by the clock of the caller's bank, until nothing is or it has worked long enough: then
+// it has not finished.
+func (w Clockwork) until(ctx context.Context, end time.Time) (done int, finished bool, err error) {
 	for again := true; again; {
 		again = false
-		for _, do := range c.work() {
+		for _, do := range w.Jobs {
 			if time.Now().After(end) || ctx.Err() != nil {
 				return done, false, err
 			}
@@ -42,6 +57,20 @@ func (c *Core) workUntil(ctx context.Context, end time.Time) (done int, finished
 		}
 	}
 	return done, true, nil
+}
+
+// Next returns when the next thing is due for the caller's bank after now, at most until a time.
+func (w Clockwork) Next(ctx context.Context, now, until time.Time) (time.Time, error) {
+	for _, ask := range w.Due {
+		next, err := ask(ctx, now)
+		if err != nil {
+			return until, err
+		}
+		if next != nil && next.Before(until) {
+			until = *next
+		}
+	}
+	return until, nil
 }
 
 // mostMoving bounds how long one call of AdvanceClock works.
@@ -58,16 +87,14 @@ func (c *Core) AdvanceClock(ctx context.Context) (moved bool, err error) {
 	var arrived *time.Time
 	end := time.Now().Add(mostMoving)
 	release := func(arrived *time.Time) error { return c.Clock.Release(context.WithoutCancel(ctx), arrived) }
-	_, finished, failed := c.workUntil(ctx, end)
+	work := c.clockwork()
+	_, finished, failed := work.until(ctx, end)
 	for finished && arrived == nil && time.Now().Before(end) {
-		var next time.Time
-		if next, err = c.nextEvent(ctx, *to); err == nil {
-			err = c.Clock.Set(ctx, next)
-		}
+		next, err := c.toNext(ctx, work, *to)
 		if err != nil {
 			return true, errors.Join(err, release(nil))
 		}
-		_, finished, err = c.workUntil(ctx, end)
+		_, finished, err = work.until(ctx, end)
 		failed = errors.Join(failed, err) // what cannot be done now stops no clock
 		if finished && !next.Before(*to) {
 			arrived = to
@@ -76,22 +103,16 @@ func (c *Core) AdvanceClock(ctx context.Context) (moved bool, err error) {
 	return true, errors.Join(failed, release(arrived))
 }
 
-// nextEvent returns when the next thing is due for the caller's bank, at most until a time.
-func (c *Core) nextEvent(ctx context.Context, until time.Time) (time.Time, error) {
+// toNext moves the clock of the caller's bank on to when the next thing is due, at most to a time, and returns
+// when that is.
+func (c *Core) toNext(ctx context.Context, work Clockwork, until time.Time) (time.Time, error) {
 	reading, err := c.Clock.Read(ctx)
 	if err != nil {
 		return until, err
 	}
-	for _, ask := range []func(context.Context, time.Time) (*time.Time, error){
-		c.Payments.Next, c.PositivePay.Next, c.Holds.Next, c.FX.Next, c.Sweeps.Next, c.Verifications.Next, c.Sandbox.Next,
-	} {
-		next, err := ask(ctx, reading.Now)
-		if err != nil {
-			return until, err
-		}
-		if next != nil && next.Before(until) {
-			until = *next
-		}
+	next, err := work.Next(ctx, reading.Now, until)
+	if err != nil {
+		return until, err
 	}
-	return until, nil
+	return next, c.Clock.Set(ctx, next)
 }

@@ -20,7 +20,7 @@ const lived = 26
 // where a process that was killed has left it, and does nothing for a bank that has lived, or whose process was
 // killed before it began. The caller is the operator; key makes the payments.
 func Live(ctx context.Context, c *core.Core, key string, fresh bool, progress func(done, total int)) error {
-	l := &life{Core: c, operator: ctx}
+	l := &life{Core: c, operator: ctx, clockwork: clockwork(c)}
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
 		return err
@@ -65,6 +65,19 @@ type life struct {
 	*core.Core
 	operator, maker, checker context.Context
 	zone                     *time.Location
+	clockwork                core.Clockwork
+}
+
+// clockwork does what is due of payments alone: sweeps of a large demo bank would take hours.
+func clockwork(c *core.Core) core.Clockwork {
+	p := c.Payments
+	return core.Clockwork{
+		Jobs: []func(context.Context) (int, error){
+			p.RunRecurrences, p.CarryOutDue, p.SendQueued, p.SealFiles, p.HandOver, p.Receive, p.SettleEntries,
+			p.ExpireExceptions, p.PostEntries, p.ExpireRequests, c.FX.CoverDue,
+		},
+		Due: []func(context.Context, time.Time) (*time.Time, error){p.Next, c.Sandbox.Next, c.FX.Next},
+	}
 }
 
 func at(day time.Time, hour, minute int) time.Time {
@@ -100,46 +113,19 @@ func (l *life) through(day time.Time) error {
 // until lets the bank work until its clock shows a time, at each moment at which something is due.
 func (l *life) until(to time.Time) error {
 	for {
-		if err := l.work(); err != nil {
+		if _, err := l.clockwork.Work(l.operator); err != nil {
 			return err
 		}
 		clock, err := l.Clock.Read(l.operator)
 		if err != nil || !clock.Now.Before(to) {
 			return err
 		}
-		next := to
-		for _, ask := range []func(context.Context, time.Time) (*time.Time, error){
-			l.Payments.Next, l.Sandbox.Next, l.FX.Next,
-		} {
-			due, err := ask(l.operator, clock.Now)
-			if err != nil {
-				return err
-			}
-			if due != nil && due.Before(next) {
-				next = *due
-			}
+		next, err := l.clockwork.Next(l.operator, clock.Now, to)
+		if err != nil {
+			return err
 		}
 		if err := l.Clock.Set(l.operator, next); err != nil {
 			return err
 		}
 	}
-}
-
-// work does what is due of payments alone: sweeps of a large demo bank would take hours.
-func (l *life) work() error {
-	p := l.Payments
-	for again := true; again; {
-		again = false
-		for _, do := range []func(context.Context) (int, error){
-			p.RunRecurrences, p.CarryOutDue, p.SendQueued, p.SealFiles, p.HandOver, p.Receive, p.SettleEntries,
-			p.ExpireExceptions, p.PostEntries, p.ExpireRequests, l.FX.CoverDue,
-		} {
-			n, err := do(l.operator)
-			if err != nil {
-				return err
-			}
-			again = again || n > 0
-		}
-	}
-	return nil
 }
