@@ -22,9 +22,6 @@ import (
 	"bankgraph/db"
 )
 
-// longestRun is how long one call of Work works.
-const longestRun = 5 * time.Second
-
 // Work runs the sweeps of the caller's bank that are due, and returns how many. A run, its payment and when
 // the sweep runs next are one transaction: whenever a worker ends, the next goes on with what that one left,
 // and a sweep makes one payment a day at most. It is for workers: of many, each has another sweep.
@@ -37,24 +34,16 @@ func (s *Service) Work(ctx context.Context) (ran int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for until := time.Now().Add(longestRun); time.Now().Before(until); {
-		var why error
-		which, err := s.runNext(ctx, caller, now, nil, s.pay)
-		if err != nil && which != nil && !db.IsPassing(err) { // it ends this run, and holds up none of the others
-			why = err
-			which, err = s.runNext(ctx, caller, now, which, giveUp)
-		}
-		if which != nil && err == nil {
-			ran++
-		}
-		if err = errors.Join(err, why); err != nil {
-			return ran, fmt.Errorf("run sweeps: %w", err)
-		}
-		if which == nil {
-			break
-		}
+	ran, err = changes.WorkOff(
+		func() (*accounts.SweepName, error) { return s.runNext(ctx, caller, now, nil, s.pay) },
+		func(which *accounts.SweepName) (*accounts.SweepName, error) {
+			return s.runNext(ctx, caller, now, which, giveUp)
+		},
+	)
+	if err != nil {
+		err = fmt.Errorf("run sweeps: %w", err)
 	}
-	return ran, nil
+	return ran, err
 }
 
 // running is a sweep that is locked, with what becomes of its run.

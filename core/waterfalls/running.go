@@ -17,9 +17,6 @@ import (
 	"bankgraph/db"
 )
 
-// longestRun is how long one call of Work works.
-const longestRun = 5 * time.Second
-
 // Work makes payments of the batches of the caller's bank, and returns how many steps it has dealt with. A
 // step, its payment and how far the batch has come are one transaction: whenever a worker ends, the next goes
 // on at the step where that one stood, and each step becomes one payment at most. It is for workers: of many,
@@ -33,24 +30,14 @@ func (s *Service) Work(ctx context.Context) (dealt int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for until := time.Now().Add(longestRun); time.Now().Before(until); {
-		var why error
-		which, err := s.step(ctx, caller, now, 0, s.deal)
-		if err != nil && which != 0 && !db.IsPassing(err) { // it ends its batch, and holds up none of the others
-			why = err
-			which, err = s.step(ctx, caller, now, which, giveUp)
-		}
-		if which != 0 && err == nil {
-			dealt++
-		}
-		if err = errors.Join(err, why); err != nil {
-			return dealt, fmt.Errorf("run waterfalls: %w", err)
-		}
-		if which == 0 {
-			break
-		}
+	dealt, err = changes.WorkOff(
+		func() (UID, error) { return s.step(ctx, caller, now, 0, s.deal) },
+		func(which UID) (UID, error) { return s.step(ctx, caller, now, which, giveUp) },
+	)
+	if err != nil {
+		err = fmt.Errorf("run waterfalls: %w", err)
 	}
-	return dealt, nil
+	return dealt, err
 }
 
 // running is a batch that is locked, with the step where it stands.
