@@ -15,7 +15,6 @@ import (
 	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/demo"
-	"bankgraph/core/seal"
 	"bankgraph/db"
 )
 
@@ -115,12 +114,11 @@ func (b *bank) proveAfter(ctx context.Context, conn *pgx.Conn) error {
 	if err != nil {
 		return err
 	}
-	pools, err := db.Open(b.owner, db.Options{})
+	c, err := openCore(b.owner, b.keyset, db.Options{})
 	if err != nil {
 		return err
 	}
-	defer pools.Close()
-	c := core.New(core.Options{DB: pools, Keys: seal.New(), PublicURL: publicURL})
+	defer c.DB.Close()
 	began := time.Now()
 	wrong, err := c.Ledger.Prove(access.Operator(ctx, access.Tenant(tenant), "sandbox", b.zone))
 	if err != nil {
@@ -135,16 +133,11 @@ func (b *bank) proveAfter(ctx context.Context, conn *pgx.Conn) error {
 // writeAfter tells how long it takes to take the money of all payments that wait for ACH, and then to write
 // the files of NACHA that they leave in, and how much memory. Nobody else works on them.
 func (b *bank) writeAfter(ctx context.Context) error {
-	pools, err := db.Open(b.owner, db.Options{})
+	c, err := openCore(b.owner, b.keyset, db.Options{})
 	if err != nil {
 		return err
 	}
-	defer pools.Close()
-	keys, err := seal.Load(b.keyset, false)
-	if err != nil {
-		return err
-	}
-	c := core.New(core.Options{DB: pools, Keys: keys, PublicURL: publicURL})
+	defer c.DB.Close()
 	tenant, err := c.Tenants.Find(access.Operator(ctx, 0, "", nil), "sandbox")
 	if err != nil {
 		return err

@@ -15,9 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"bankgraph/core"
 	"bankgraph/core/access"
-	"bankgraph/core/seal"
 	"bankgraph/core/tenants"
 	"bankgraph/db"
 )
@@ -121,16 +119,11 @@ func withstand(ctx context.Context, o options, b *bank) error {
 
 // bystanders makes a second bank, and returns a token for a caller of each bank who is not the attacker.
 func (b *bank) bystanders(ctx context.Context) (neighbour, same string, err error) {
-	keys, err := seal.Load(b.keyset, false)
+	c, err := openCore(b.url, b.keyset, db.Options{})
 	if err != nil {
 		return "", "", err
 	}
-	pools, err := db.Open(b.url, db.Options{})
-	if err != nil {
-		return "", "", err
-	}
-	defer pools.Close()
-	c := core.New(core.Options{DB: pools, Keys: keys, PublicURL: publicURL})
+	defer c.DB.Close()
 	operator := access.Operator(ctx, 0, "", nil)
 	_, err = c.Tenants.Add(operator,
 		tenants.Draft{

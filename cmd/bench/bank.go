@@ -76,6 +76,19 @@ func openBank(ctx context.Context, o options) (*bank, error) {
 	return b, nil
 }
 
+// openCore opens the core on a database. The file of its keyset is made if it is missing.
+func openCore(url, keyset string, o db.Options) (*core.Core, error) {
+	keys, err := seal.Load(keyset, true)
+	if err != nil {
+		return nil, err
+	}
+	pools, err := db.Open(url, o)
+	if err != nil {
+		return nil, err
+	}
+	return core.New(core.Options{DB: pools, Keys: keys, PublicURL: publicURL}), nil
+}
+
 // settings tell the program about the bank.
 func (b *bank) settings() []string {
 	return []string{
@@ -90,16 +103,11 @@ func (b *bank) prepare(ctx context.Context) error {
 	if err := db.Grant(ctx, b.owner, b.url); err != nil {
 		return err
 	}
-	keys, err := seal.Load(b.keyset, true)
+	c, err := openCore(b.url, b.keyset, db.Options{})
 	if err != nil {
 		return err
 	}
-	pools, err := db.Open(b.url, db.Options{})
-	if err != nil {
-		return err
-	}
-	defer pools.Close()
-	c := core.New(core.Options{DB: pools, Keys: keys, PublicURL: publicURL})
+	defer c.DB.Close()
 	if err := b.fill(ctx, c); err != nil {
 		return err
 	}

@@ -19,13 +19,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/demo"
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/nacha"
-	"bankgraph/core/seal"
 	"bankgraph/db"
 )
 
@@ -241,20 +239,19 @@ func copyBare(ctx context.Context, url, path string, format fileFormat) (time.Du
 // letPay reads in the directory of the bank that is paid to, and takes away what keeps one account from so
 // many payments: limits, and that a second person is asked.
 func (b *bank) letPay(ctx context.Context) error {
-	pools, err := db.Open(b.owner, db.Options{})
+	c, err := openCore(b.owner, b.keyset, db.Options{})
 	if err != nil {
 		return err
 	}
-	defer pools.Close()
-	operator := access.Operator(ctx, 0, "", nil)
-	if err := demo.Directory(operator, core.New(core.Options{DB: pools, Keys: seal.New(), PublicURL: publicURL})); err != nil {
+	defer c.DB.Close()
+	if err := demo.Directory(access.Operator(ctx, 0, "", nil), c); err != nil {
 		return err
 	}
 	var tenant int64
-	if err := pools.NewRaw("SELECT id FROM tenants WHERE code = 'sandbox'").Scan(ctx, &tenant); err != nil {
+	if err := c.DB.NewRaw("SELECT id FROM tenants WHERE code = 'sandbox'").Scan(ctx, &tenant); err != nil {
 		return err
 	}
-	return pools.InTx(ctx, tenant, func(ctx context.Context, tx db.Tx) error {
+	return c.DB.InTx(ctx, tenant, func(ctx context.Context, tx db.Tx) error {
 		_, err := tx.NewRaw("DELETE FROM limits WHERE tenant = ? AND customer = ?", tenant, demo.First).Exec(ctx)
 		if err == nil {
 			_, err = tx.NewRaw("UPDATE accounts SET default_offset = false WHERE tenant = ? AND customer = ?", tenant,

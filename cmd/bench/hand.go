@@ -14,7 +14,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/seal"
 	"bankgraph/db"
@@ -31,11 +30,7 @@ type hand struct {
 }
 
 func byHand(ctx context.Context, t task) (http.Handler, error) {
-	keys, err := seal.Load(t.Keyset, false)
-	if err != nil {
-		return nil, err
-	}
-	pools, err := db.Open(t.URL, db.Options{Connections: 2}) // for the token check
+	c, err := openCore(t.URL, t.Keyset, db.Options{Connections: 2}) // for the token check
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +45,7 @@ func byHand(ctx context.Context, t task) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := hand{pool: pool, keys: keys}
+	h := hand{pool: pool, keys: c.Keys}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /customer-360/{uid}", h.customer360)
 	mux.HandleFunc("GET /customers-by-name", h.customersByName)
@@ -60,7 +55,7 @@ func byHand(ctx context.Context, t task) (http.Handler, error) {
 	mux.HandleFunc("POST /v2/customers", h.createCustomer)
 	mux.HandleFunc("POST /customers-with-limits", h.createLimited)
 	mux.HandleFunc("POST /v3/payments/booktransfer", h.bookTransfer)
-	return authenticated(core.New(core.Options{DB: pools, Keys: keys, PublicURL: publicURL}).Clients, mux), nil
+	return authenticated(c.Clients, mux), nil
 }
 
 // callerOf is the caller, whom the token check has put into the context.

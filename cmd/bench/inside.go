@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"bankgraph/core"
-	"bankgraph/core/seal"
 	"bankgraph/db"
 	"bankgraph/graph"
 	"bankgraph/rest"
@@ -15,15 +13,10 @@ import (
 // inside serves the bank's own faces behind the token check, without what serve puts around them. It is not
 // compared: it shows how many statements a request needs and what takes the time.
 func inside(t task) (http.Handler, error) {
-	keys, err := seal.Load(t.Keyset, false)
+	c, err := openCore(t.URL, t.Keyset, db.Options{})
 	if err != nil {
 		return nil, err
 	}
-	pools, err := db.Open(t.URL, db.Options{})
-	if err != nil {
-		return nil, err
-	}
-	c := core.New(core.Options{DB: pools, Keys: keys, PublicURL: publicURL})
 	mux := http.NewServeMux()
 	mux.Handle("/", rest.New(c, rest.Options{}))
 	mux.Handle("/graphql", graph.New(c, graph.Options{Deadline: 10 * time.Second}))
