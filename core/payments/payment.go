@@ -1,7 +1,3 @@
-// Package payments moves money: every payment, whoever asks for it and on whatever rail, goes through here.
-// There are book transfers, between two accounts in the bank's own books, credits over ACH, instant networks,
-// Fedwire and, abroad, SWIFT, to accounts at other banks and from them, and debits over ACH, which collect
-// from such accounts. What has settled may be given back, or asked back.
 package payments
 
 import (
@@ -263,8 +259,8 @@ func (p *Payment) Recorded() map[string]audit.Field {
 func (p *Payment) enter(to State, by access.Caller, at time.Time, reason string) *Step {
 	p.State, p.Reason, p.UpdatedAt, p.Version = to, reason, at, p.Version+1
 	return &Step{
-		Tenant: p.Tenant, Payment: p.UID, Number: p.Version, State: to, At: at, Client: by.Client, LoginID: by.LoginID,
-		Reach: by.Reach, Reason: reason,
+		Tenant: p.Tenant, Payment: p.UID, Number: p.Version, State: to, At: at, Client: by.Client,
+		LoginID: by.LoginID, Reach: by.Reach, Reason: reason,
 	}
 }
 
@@ -290,8 +286,9 @@ func (s *Step) Status() Status { return s.State.Status() }
 var (
 	ErrNotFound = fault.New(fault.NotFound, "payment.not_found", "no such payment")
 	// ErrAccount is returned for an account that does not exist, or that the caller may not see.
-	ErrAccount = fault.New(fault.NotFound, "payment.account", "must be an account of the bank that the caller sees")
-	ErrSame    = fault.New(fault.Invalid, "payment.same_account",
+	ErrAccount = fault.New(fault.NotFound, "payment.account",
+		"must be an account of the bank that the caller sees")
+	ErrSame = fault.New(fault.Invalid, "payment.same_account",
 		"must be another account than the one that is debited").On("receiverAccount")
 	ErrElsewhere = fault.New(fault.State, "payment.account_elsewhere",
 		"another system keeps the account: a book transfer moves money within the bank's own books")
@@ -331,7 +328,8 @@ var (
 	// ErrClass is returned for an entry class that neither the account nor its customer may send.
 	ErrClass = fault.New(fault.State, "payment.class", "the account may not send entries of this class").
 			On("additionalInfo.secCode")
-	ErrBank = fault.New(fault.NotFound, "payment.bank", "must be a bank of the directory").On("receiver.bank.bankId")
+	ErrBank = fault.New(fault.NotFound, "payment.bank", "must be a bank of the directory").
+		On("receiver.bank.bankId")
 	// ErrContract is returned for a trade that does not exist, or is another customer's.
 	ErrContract = fault.New(fault.NotFound, "payment.contract", "must be a trade of the customer").
 			On("additionalInfo.fxContractNumber")
@@ -342,12 +340,15 @@ var (
 	ErrContractUsed = fault.New(fault.State, "payment.contract_used", "the trade pays another payment").
 			On("additionalInfo.fxContractNumber")
 	// ErrContractAmount is returned for an amount that is not the one that a trade buys.
-	ErrContractAmount = fault.New(fault.Invalid, "payment.contract_amount", "must be the amount that the trade buys").
-				On("paymentAmount")
+	ErrContractAmount = fault.New(fault.Invalid, "payment.contract_amount",
+		"must be the amount that the trade buys").
+		On("paymentAmount")
 	// ErrNoBIC is returned for a bank that has no BIC, by which SWIFT knows banks.
-	ErrNoBIC = fault.New(fault.State, "payment.no_bic", "the bank has no BIC, which its own customer record tells").On("speed")
-	ErrDay   = fault.New(fault.Invalid, "payment.day", "the network does not settle on this day, or no more today").
-			On("paymentDate")
+	ErrNoBIC = fault.New(fault.State, "payment.no_bic",
+		"the bank has no BIC, which its own customer record tells").On("speed")
+	ErrDay = fault.New(fault.Invalid, "payment.day",
+		"the network does not settle on this day, or no more today").
+		On("paymentDate")
 	// ErrNotInRepair is returned when a payment is to be repaired that does not wait for it.
 	ErrNotInRepair = fault.New(fault.State, "payment.not_in_repair", "the payment does not wait for repair")
 	ErrOver        = fault.New(fault.State, "payment.over", "the payment can no longer be cancelled")

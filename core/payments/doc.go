@@ -1,0 +1,25 @@
+// Package payments moves money: every payment, whoever asks for it and on whatever rail, goes through here.
+// There are book transfers, between two accounts in the bank's own books, credits over ACH, instant networks,
+// Fedwire and, abroad, SWIFT, to accounts at other banks and from them, and debits over ACH, which collect
+// from such accounts. What has settled may be given back, or asked back.
+//
+// A rule stands in the file of its subject:
+//   - a payment and its states: payment.go, details.go, states.go, words.go; how it is read and found:
+//     shown.go, search.go, accounts.go, payments.go
+//   - what it is decided by: facts.go, read by gather.go; whether money may move, and where it goes:
+//     carry.go, fee.go, own.go, preview.go
+//   - a book transfer: draft.go, transfer.go; a batch of them: batch.go; a sweep: standing.go
+//   - a payment to another bank: order.go, draw.go, orders.go, route.go, international.go; many of a file:
+//     bulk.go; small deposits: deposits.go; one that is set aside: repair.go
+//   - a debit, and a request for payment to another bank: debit.go, request.go
+//   - a series: recurrence.go, recurrence_write.go, recurrences.go, runs.go
+//   - on its day: due.go, next.go; names on lists: screening.go, screening_received.go
+//   - the networks and their messages: network.go, exchange.go, messages.go; what they answer: receive.go,
+//     answers.go, outcomes.go, settle.go, told.go
+//   - files of ACH: ach.go, files.go, prenotes.go, sendback.go
+//   - what other banks send: credit.go, refused.go, request_received.go, decisions.go; over ACH: entries.go,
+//     entries_post.go, entries_return.go
+//   - money back: returns.go, reversals.go, reversing.go, recalls.go
+//   - requests for information: information.go, information_receive.go, information_write.go
+//   - after a restore: leaving.go, restored.go; what proves all of it: prove.go
+package payments
