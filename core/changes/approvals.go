@@ -123,13 +123,35 @@ func (tx *Tx) RequireNoOpenApproval(ctx context.Context, object fmt.Stringer) er
 	return err
 }
 
-// Withdraw ends what waits for a second person of an object, whose change is taken back with it.
-func (tx *Tx) Withdraw(ctx context.Context, object fmt.Stringer) error {
+// LockWaiting locks what waits for a second person of objects of a kind, as far as the caller sees it. Call it
+// before Withdraw, and before anything else is locked: who decides locks the approval first and then the
+// object, and neither must wait for the other.
+func (tx *Tx) LockWaiting(ctx context.Context, kind string, objects ...string) error {
+	if len(objects) == 0 {
+		return nil
+	}
+	return tx.lockOpen(ctx, tx.NewSelect().Where("p.object = ?", kind).Where("p.object_uid IN (?)", bun.List(objects)))
+}
+
+// LockWaitingOf is LockWaiting for all that waits of a customer. Call it before LeaveToBank.
+func (tx *Tx) LockWaitingOf(ctx context.Context, customer int64) error {
+	return tx.lockOpen(ctx, tx.NewSelect().Where("p.customer = ?", customer))
+}
+
+func (tx *Tx) lockOpen(ctx context.Context, some *bun.SelectQuery) error {
+	var locked []UID
+	return some.Model((*Approval)(nil)).Column("uid").Where("p.tenant = ?", tx.Caller.Tenant).
+		Where("p.status = ?", Open).Where(tx.Caller.Reach.ScopeTx("p.customer"), tx.Caller.Tenant, tx.Caller.ScopeCustomer()).
+		Order("p.uid").For("NO KEY UPDATE OF p").Scan(ctx, &locked)
+}
+
+// Withdraw ends what waits for a second person of an object of a kind, whose change is taken back with it.
+func (tx *Tx) Withdraw(ctx context.Context, kind string, object fmt.Stringer) error {
 	_, err := tx.NewRaw(
 		`UPDATE approvals SET status = ?, checker_client = ?, checker_login = ?, checker_reach = ?, decided_at = ?, decision_reason = ?
 		WHERE tenant = ? AND object = ? AND object_uid = ? AND status = 'Open'`,
 		Refused, tx.Caller.Client, tx.Caller.LoginID, tx.Caller.Reach, tx.Now, tx.Options.Reason, tx.Caller.Tenant,
-		tx.operation.object, object.String()).Exec(ctx)
+		kind, object.String()).Exec(ctx)
 	return err
 }
 

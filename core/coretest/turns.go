@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+
+	"bankgraph/core/customers"
 )
 
 // Turns begins a transaction that holds a lock, and then the others, each once the one before it waits. It
@@ -53,6 +55,26 @@ func (b *Bank) Turns(hold func(ctx context.Context, tx bun.Tx) error, others ...
 		errs[i] = <-result
 	}
 	return errs
+}
+
+// LocksWaiting does something that takes back what waits for a second person. It fails the test unless the
+// approval is locked before its customer, as by who decides on it.
+func (b *Bank) LocksWaiting(approval int64, of customers.UID, act func() error) error {
+	b.t.Helper()
+	lock := func(table string, uid any) func(context.Context, bun.Tx) error {
+		return func(ctx context.Context, tx bun.Tx) error {
+			_, err := tx.NewRaw("SELECT FROM ? WHERE tenant = ? AND uid = ? FOR NO KEY UPDATE", bun.Ident(table), b.Tenant, uid).
+				Exec(ctx)
+			return err
+		}
+	}
+	errs := b.Turns(lock("customers", of), act, func() error {
+		return b.DB.InTx(b.t.Context(), int64(b.Tenant), lock("approvals", approval))
+	})
+	if errs[1] != nil {
+		b.t.Error(errs[1])
+	}
+	return errs[0]
 }
 
 // waitsFor returns a process of the database that waits for the given one; the given one if none does.

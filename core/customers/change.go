@@ -42,6 +42,11 @@ func (s *Service) Change(
 func (s *Service) changeTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
 ) (Saved, error) {
+	if draft.PartnerOrgShortName.Given || draft.ParentEntityShortName.Given { // its owner may change, see moveOwnerTx
+		if err := tx.LockWaitingOf(ctx, at.Customer); err != nil {
+			return Saved{}, err
+		}
+	}
 	return s.modifyTx(ctx, tx, at, s.LockTx, draft.Limits,
 		func(was, c *Customer) error { return s.redraftTx(ctx, tx, &draft, was, c) })
 }

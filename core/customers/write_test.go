@@ -875,8 +875,12 @@ func TestWhatWaitsAboutACustomer(t *testing.T) {
 	if err != nil || asked.Approval == 0 {
 		t.Fatal(asked, err)
 	}
-	moved, err := bank.Customers.Change(bank.Staff(), c.UID,
-		customers.Draft{PartnerOrgShortName: given.Of(next.ShortName)}, changes.RequestOptions{})
+	var moved changes.Outcome[customers.Saved]
+	err = bank.LocksWaiting(asked.Approval, c.UID, func() (err error) {
+		moved, err = bank.Customers.Change(bank.Staff(), c.UID,
+			customers.Draft{PartnerOrgShortName: given.Of(next.ShortName)}, changes.RequestOptions{})
+		return err
+	})
 	if err == nil && moved.Approval != 0 {
 		_, err = bank.Changes.Approve(bank.Checker(), changes.UID(moved.Approval), changes.RequestOptions{})
 	}

@@ -24,6 +24,9 @@ func (s *Service) Cancel(
 }
 
 func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
+	if err := tx.LockWaiting(ctx, fileObject, at.UID); err != nil {
+		return Saved{}, err
+	}
 	f, err := s.lockTx(ctx, tx, &at)
 	if err == nil {
 		err = tx.CheckVersion(f.Version)
@@ -34,7 +37,7 @@ func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	switch f.Status {
 	case Received, Validating, Approved:
 	case PendingApproval, PartlyApproved:
-		if err := tx.Withdraw(ctx, f.UID); err != nil {
+		if err := tx.Withdraw(ctx, fileObject, f.UID); err != nil {
 			return Saved{}, err
 		}
 	default:

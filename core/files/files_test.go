@@ -385,7 +385,18 @@ func TestACancelledFilePaysNothing(t *testing.T) {
 			f.work()
 		}
 		f.is(uid, when, 0, 0)
-		if _, err := f.Files.Cancel(f.Staff(), uid, changes.RequestOptions{Reason: "Wrong month"}); err != nil {
+		cancel := func() error {
+			_, err := f.Files.Cancel(f.Staff(), uid, changes.RequestOptions{Reason: "Wrong month"})
+			return err
+		}
+		if err := cancel; when == files.PendingApproval {
+			waits, none := f.Changes.LastOf(f.Staff(), "file", uid.String())
+			if none != nil {
+				t.Fatal(none)
+			}
+			cancel = func() error { return f.LocksWaiting(int64(waits), f.of.UID, err) }
+		}
+		if err := cancel(); err != nil {
 			t.Fatal(err)
 		}
 		f.work()

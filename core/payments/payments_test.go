@@ -352,7 +352,10 @@ func TestACancelledTransferNeverMovesMoney(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Payments.Cancel(p.Staff(), waiting.Result.UID, changes.RequestOptions{Reason: "wrong"}); err != nil {
+	if err := p.LocksWaiting(waiting.Approval, p.from.Customer, func() error {
+		_, err := p.Payments.Cancel(p.Staff(), waiting.Result.UID, changes.RequestOptions{Reason: "wrong"})
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = p.Changes.Approve(p.Checker(), changes.UID(waiting.Approval), changes.RequestOptions{})

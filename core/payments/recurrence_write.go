@@ -185,7 +185,7 @@ func (l *series) drops(s *Service, reason string) {
 func (s *Service) dropTx(ctx context.Context, tx *changes.Tx, p *Payment, reason string) error {
 	was := *p
 	if p.State != Scheduled {
-		if err := tx.Withdraw(ctx, p.UID); err != nil {
+		if err := tx.Withdraw(ctx, "payment", p.UID); err != nil {
 			return err
 		}
 	}
@@ -247,6 +247,16 @@ func (s *Service) skipTx(
 func (s *Service) cancelSeriesTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, d Cancellation,
 ) (RecurrenceSaved, error) {
+	var waits []string
+	err := tx.NewSelect().Model((*Payment)(nil)).ColumnExpr("pay.uid::text").Where("pay.tenant = ?", tx.Caller.Tenant).
+		Where("pay.recurrence = ?", at.UID).Where("pay.state IN (?)", bun.List([]State{PendingApproval, PartlyApproved})).
+		Scan(ctx, &waits)
+	if err == nil {
+		err = tx.LockWaiting(ctx, "payment", waits...)
+	}
+	if err != nil {
+		return RecurrenceSaved{}, fmt.Errorf("lock what waits of series %s: %w", at.UID, err)
+	}
 	l := s.changing(nil)
 	r, err := l.Modify(ctx, tx, at, func(_, r *Recurrence) error {
 		if err := l.goesOn(r); err != nil && r.Status != RecurrencePending {

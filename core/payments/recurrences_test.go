@@ -394,8 +394,8 @@ func TestASeriesWaitsForASecondPersonWhereSettingsAsk(t *testing.T) {
 	}
 	approved, first := send()
 	refused, second := send()
-	withdrawn, _ := send()
-	ended, _ := send()
+	withdrawn, third := send()
+	ended, fourth := send()
 	s.stands(t, approved.Recurrence, "Pending 1: 25/11 2/12")
 	if _, err := s.Payments.SkipRecurrence(s.Staff(), approved.Recurrence, changes.RequestOptions{}); !errors.Is(err,
 		payments.ErrRecurrenceOver) {
@@ -410,9 +410,21 @@ func TestASeriesWaitsForASecondPersonWhereSettingsAsk(t *testing.T) {
 	if _, err := s.Payments.Cancel(s.Staff(), withdrawn.UID, changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Payments.CancelRecurrence(s.Staff(), ended.Recurrence, payments.Cancellation{},
-		changes.RequestOptions{}); err != nil {
+	if err := s.LocksWaiting(int64(fourth), s.from.Customer, func() error {
+		_, err := s.Payments.CancelRecurrence(s.Staff(), ended.Recurrence, payments.Cancellation{}, changes.RequestOptions{})
+		return err
+	}); err != nil {
 		t.Fatal(err)
+	}
+	for _, over := range []changes.UID{third, fourth} {
+		if a, err := s.Changes.Find(s.Staff(), over); err != nil || a.Status != changes.Refused {
+			t.Errorf("the approval of a payment that is cancelled: %+v %v", a, err)
+		}
+	}
+	// as releases before left it, when who cancelled a series left the approval of its payment open
+	s.Exec(`UPDATE approvals SET status = 'Open', decided_at = NULL WHERE tenant = ? AND uid = ?`, s.Tenant, fourth)
+	if _, err := s.Changes.Refuse(s.Checker(), fourth, changes.RequestOptions{}); err != nil {
+		t.Error(err)
 	}
 	if got := s.of(t, ended.Recurrence); got != "18/11 10.00 CANCELLED" {
 		t.Error(got)

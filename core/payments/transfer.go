@@ -223,6 +223,9 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		return err
 	}
 	was := *p
+	if !approved && p.State == Cancelled { // its approval was left open by a release that cancelled its series
+		return nil
+	}
 	if _, err := approving.Take(p.State); err != nil {
 		return err
 	}
@@ -334,6 +337,9 @@ func writeTx(ctx context.Context, payments []*Payment, steps []*Step) error {
 
 // cancelTx cancels a payment before any money has moved. One that waits for a second person waits no more.
 func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
+	if err := tx.LockWaiting(ctx, "payment", at.UID); err != nil {
+		return Saved{}, err
+	}
 	p, err := s.lockTx(ctx, tx, at)
 	if err == nil {
 		err = tx.CheckVersion(p.Version)
@@ -357,7 +363,7 @@ func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 			return Saved{}, err
 		}
 	default:
-		if err := tx.Withdraw(ctx, p.UID); err != nil {
+		if err := tx.Withdraw(ctx, "payment", p.UID); err != nil {
 			return Saved{}, err
 		}
 		if err := s.followsTx(ctx, tx, p, false); err != nil {

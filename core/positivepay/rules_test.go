@@ -226,7 +226,10 @@ func TestARuleThatWaitsForASecondPersonDoesNotCount(t *testing.T) {
 			case "refused":
 				_, err = b.Changes.Refuse(b.Checker(), approval, changes.RequestOptions{Reason: "no"})
 			default:
-				_, err = b.PositivePay.Delete(b.Staff(), uid, changes.RequestOptions{})
+				err = b.LocksWaiting(made.Approval, b.account.Customer, func() error {
+					_, err := b.PositivePay.Delete(b.Staff(), uid, changes.RequestOptions{})
+					return err
+				})
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -319,9 +319,12 @@ func (s *Service) suspendTx(
 func (s *Service) removeTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
 ) (Saved, error) {
+	if err := tx.LockWaiting(ctx, object, at.UID); err != nil {
+		return Saved{}, err
+	}
 	return saved(s.lifecycle(s.customers.HoldAnyTx).Modify(ctx, tx, at, func(_, r *Rule) error {
 		r.State = Deleted
-		return tx.Withdraw(ctx, r.UID) // what waits for a second person
+		return tx.Withdraw(ctx, object, r.UID) // what waits for a second person
 	}))
 }
 
