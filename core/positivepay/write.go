@@ -288,7 +288,7 @@ func (s *Service) activateTx(
 		case status == Expired:
 			return ErrExpired.With(string(status))
 		case status == Pending:
-			return ErrStatus.Saying("the rule is active already, from "+r.EffectiveDate.Format(time.DateOnly)+" on").With(string(status))
+			return ErrStatus.Saying("the rule is active already, from " + r.EffectiveDate.Format(time.DateOnly) + " on").With(string(status))
 		case r.State == Active:
 			return ErrStatus.Saying("the rule is active already").With(string(status))
 		case status != Suspended:
