@@ -200,7 +200,7 @@ func (p testProgram) serve(args ...string) *testServer {
 	}()
 	select {
 	case s.welcome = <-welcome:
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute): // a first start makes a demo bank, and lets it live some weeks
 		p.Fatalf("no welcome\n%s", s.log)
 	}
 	if s.welcome == "" {
