@@ -186,6 +186,27 @@ func TestEachLineOfAFileBecomesOnePayment(t *testing.T) {
 	}
 }
 
+// A debit of the speed Express is a drawdown request: it is paid by a wire that comes in.
+func TestALineOfCSVDrawsMoneyDown(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	uid := f.upload(files.CSV, strings.TrimSuffix(header, "\n")+",entryType\n"+fmt.Sprintf(
+		"DRAW-1,25,Express,,%s,Ada Byron,440055551,Checking,611590103,Rent,,1 Main St,Columbus,US,Debit\n",
+		coretest.AccountNumber(f.account.UID)))
+	f.work()
+	if is := f.is(uid, files.Processed, 1, 0); is.Debits != 25_00 || is.Credits != 0 {
+		t.Errorf("credits %s, debits %s", is.TotalCredits(), is.TotalDebits())
+	}
+	f.Clock.Advance(2 * time.Second)
+	f.work()
+	all := f.payments()
+	if len(all) != 2 || all[0].Rail != rails.Fedwire || all[0].State != payments.Settled || !all[1].Incoming() ||
+		all[1].Minor != 25_00 {
+		t.Fatalf("%+v", all)
+	}
+	f.Prove()
+}
+
 func TestALineWithFaultsStopsNoOther(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)
