@@ -16,6 +16,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 	"bankgraph/core/issuers"
 	"bankgraph/core/seal"
 	"bankgraph/core/users"
@@ -84,6 +85,15 @@ func (s *Service) Add(ctx context.Context, draft Draft) (client *Client, secret 
 			return err
 		}
 		added.take(draft.Preset)
+		// one that differs in letter case alone would be taken for the other where people read it
+		alike, err := tx.NewSelect().Model((*Client)(nil)).Where("c.tenant = ?", caller.Tenant).
+			Where(`lower(c.key COLLATE "C") = ?`, ident.Fold(added.Key)).Exists(ctx)
+		if err != nil {
+			return err
+		}
+		if alike {
+			return ErrExists
+		}
 		result, err := tx.NewInsert().Model(&added).Value("secret", "?",
 			s.secretHash(caller.Tenant, added.Key, secret)).
 			On("CONFLICT (tenant, key) DO NOTHING").Exec(ctx)

@@ -40,9 +40,11 @@ func TestAPIKeyIsAddedOnce(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	b.client("portal")
-	_, _, err := b.Clients.Add(b.operator, clients.Draft{Key: "portal", Permissions: []string{"vCust"}})
-	if !errors.Is(err, clients.ErrExists) {
-		t.Errorf("error = %v", err)
+	for _, key := range []string{"portal", "Portal", "PORTAL"} {
+		_, _, err := b.Clients.Add(b.operator, clients.Draft{Key: key, Permissions: []string{"vCust"}})
+		if !errors.Is(err, clients.ErrExists) {
+			t.Errorf("%s: %v", key, err)
+		}
 	}
 }
 
