@@ -165,6 +165,17 @@ func TestAWireTellsTheCreditorsBankWhatThePartnerSays(t *testing.T) {
 	}
 }
 
+// Letters that the networks do not carry become longer ones: what has no place then is cut, and nothing is refused.
+func TestAWireCutsWhatItTellsTheBank(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	uid := s.send(t, s.order("10.00", byWire, func(o *payments.Order) { o.BankInfo = strings.Repeat("ß", 105) })).UID
+	s.run(t)
+	if told := s.carried(t, uid).ForCreditorAgent; len(told) != 1 || told[0] != strings.Repeat("s", 140) {
+		t.Error(told)
+	}
+}
+
 func TestWhatAWireTellsTheBankIsKept(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)

@@ -89,7 +89,7 @@ func (p *Payment) message(from *party, number, to string, id MessageID, now time
 		return p.international(from, number, to, id, now)
 	}
 	d := p.details
-	t := &iso20022.CreditTransfer{
+	return &iso20022.CreditTransfer{
 		Group:         group(p.Rail, from.BankID, id, now),
 		InstructionID: p.UID.String(), EndToEndID: endToEnd(d, p), TransactionID: p.UID.String(), UETR: d.UETR,
 		Amount: p.Amount(), SettlementDate: p.Date, AcceptedAt: p.CreatedAt, ChargeBearer: bearers[d.Charges],
@@ -97,17 +97,13 @@ func (p *Payment) message(from *party, number, to string, id MessageID, now time
 		CreditorAgent: iso20022.Agent{Routing: d.BankID, Name: d.BankName},
 		Debtor:        iso20022.Party{Name: p.SenderName, Account: number, Address: from.Address},
 		Creditor:      iso20022.Party{Name: p.ReceiverName, Account: to, Address: d.Address},
-		Remittance:    p.remitted(),
+		Remittance:    p.remitted(), ForCreditorAgent: d.forCreditorAgent(),
 	}
-	if p.Rail == rails.Fedwire {
-		t.ForCreditorAgent = d.forCreditorAgent()
-	}
-	return t
 }
 
-// forCreditorAgent is what a wire tells the bank of who is paid.
+// forCreditorAgent is what the bank of who is paid is told, over the networks that have a place for it: wires.
 func (d *Details) forCreditorAgent() []string {
-	if told := plain.Text(d.BankInfo); told != "" {
+	if told := cut(d.BankInfo, longestRemittance); told != "" {
 		return []string{told}
 	}
 	return nil

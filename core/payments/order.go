@@ -112,6 +112,9 @@ var networks = map[Speed][]rails.Rail{
 	Spot: {rails.SWIFT}, SameDay: {rails.SWIFT}, NextDay: {rails.SWIFT},
 }
 
+// asks reports whether a debit of the speed asks the debtor to pay, and takes nothing by itself.
+func (s Speed) asks() bool { return s == Instant || s == Express }
+
 // overACH reports whether payments of the speed are entries of ACH.
 func (s Speed) overACH() bool { return s == Economy || s == EconomyPlus }
 
@@ -168,7 +171,7 @@ func (o *Order) check() error {
 	}
 	o.checkTexts(c)
 	o.Fee.check(c.In("fee"))
-	asks := o.EntryType == rails.Debit && o.Speed != "" && !Speed(o.Speed).overACH()
+	asks := o.EntryType == rails.Debit && Speed(o.Speed).asks()
 	if o.Fee != nil && asks {
 		c.Fail("fee", fault.Forbidden, "a request for payment costs nothing")
 	}

@@ -178,7 +178,7 @@ func (f *facts) costs(a *party, o *Order) int64 {
 		Direction: Out, EntryType: o.entryType(), Speed: Speed(o.Speed), Currency: a.Currency,
 		SenderAccount: a.Account, ReceiverAccount: a.Account,
 	}
-	if p.EntryType == rails.Debit && !p.Speed.overACH() {
+	if p.EntryType == rails.Debit && p.Speed.asks() {
 		return 0 // a request for payment, or a drawdown request
 	}
 	if c := f.charge(p); c != nil {
