@@ -39,8 +39,8 @@ func (w Clockwork) Work(ctx context.Context) (done int, err error) {
 	return done, err
 }
 
-// until does what is due by the clock of the caller's bank, until nothing is or it has worked long enough: then
-// it has not finished.
+// until does what is due by the clock of the caller's bank, until nothing is or it has worked long enough:
+// then it has not finished.
 func (w Clockwork) until(ctx context.Context, end time.Time) (done int, finished bool, err error) {
 	for again := true; again; {
 		again = false
@@ -103,8 +103,8 @@ func (c *Core) AdvanceClock(ctx context.Context) (moved bool, err error) {
 	return true, errors.Join(failed, release(arrived))
 }
 
-// toNext moves the clock of the caller's bank on to when the next thing is due, at most to a time, and returns
-// when that is.
+// toNext moves the clock of the caller's bank on to when the next thing is due, at most to a time, and
+// returns when that is.
 func (c *Core) toNext(ctx context.Context, work Clockwork, until time.Time) (time.Time, error) {
 	reading, err := c.Clock.Read(ctx)
 	if err != nil {

@@ -54,7 +54,8 @@ func TestAWeekPassesInOneMoveOfTheClock(t *testing.T) {
 		sends("30.00", "Express", monday):      "SCHEDULED 18 10:00, QUEUED 23 00:00, SENT 23 00:00, SETTLED 23 00:00",
 		sends("40.11", "Instant", time.Time{}): "QUEUED 18 10:00, SENT 18 10:00, SETTLED 18 10:00, RETURNED 18 10:01",
 	}
-	if _, err := b.Sandbox.MoveClock(b.Staff(), sandbox.Move{Minutes: 7 * 24 * 60}, changes.RequestOptions{}); err != nil {
+	if _, err := b.Sandbox.MoveClock(b.Staff(), sandbox.Move{Minutes: 7 * 24 * 60},
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	operator := access.Operator(t.Context(), b.Tenant, b.Code, coretest.Zone())
@@ -114,11 +115,13 @@ func TestAClockMovesOnOnlyAndNotTooFarAndNotOfARealBank(t *testing.T) {
 			t.Errorf("%+v: %v", c.move, err)
 		}
 	}
-	if _, err := b.Sandbox.MoveClock(b.Partner(b.DownstreamPartner()), sandbox.Move{Minutes: 1}, changes.RequestOptions{}); !errors.Is(
+	if _, err := b.Sandbox.MoveClock(b.Partner(b.DownstreamPartner()), sandbox.Move{Minutes: 1},
+		changes.RequestOptions{}); !errors.Is(
 		err, access.ErrDenied) {
 		t.Error("a partner:", err)
 	}
-	if _, err := b.Owner().ExecContext(t.Context(), `UPDATE tenants SET sandbox = false WHERE id = ?`, b.Tenant); err != nil {
+	if _, err := b.Owner().ExecContext(t.Context(), `UPDATE tenants SET sandbox = false WHERE id = ?`,
+		b.Tenant); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Sandbox.MoveClock(b.Staff(), sandbox.Move{Minutes: 1}, changes.RequestOptions{}); !errors.Is(
@@ -136,7 +139,8 @@ func TestAClockMovedElsewhereIsFollowed(t *testing.T) {
 	if now, err := here.Now(t.Context(), b.Tenant); err != nil || !now.Equal(coretest.Start) {
 		t.Fatal(now, err)
 	}
-	if _, err := b.Sandbox.MoveClock(b.Staff(), sandbox.Move{Minutes: 60}, changes.RequestOptions{}); err != nil {
+	if _, err := b.Sandbox.MoveClock(b.Staff(), sandbox.Move{Minutes: 60},
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.AdvanceClock(operator); err != nil {

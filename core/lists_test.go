@@ -56,16 +56,19 @@ func (c *crowd) fill(of []*accounts.Account, rows, from, fromApproval int) {
 		customers, accounts = append(customers, a.Customer.String()), append(accounts, a.UID.String())
 	}
 	customer, account := "{"+strings.Join(customers, ",")+"}", "{"+strings.Join(accounts, ",")+"}"
-	c.Exec(`INSERT INTO payments (tenant, uid, customer, rail, state, amount, currency, payment_date, sender_account,
-		sender_name, receiver_account, receiver_customer, receiver_name, maker_client, created_at, updated_at, version)
-		SELECT ?0, ?4 + n, whose, 'BOOK', 'SETTLED', 1, 'USD', now(), account, 'Payer', account, whose, 'Payee', 'key',
-		now(), now(), 1 FROM (SELECT n, (?1::bigint[])[n % ?3 + 1] AS whose, (?2::bigint[])[n % ?3 + 1] AS account
+	c.Exec(`INSERT INTO payments (tenant, uid, customer, rail, state, amount, currency, payment_date,
+		sender_account, sender_name, receiver_account, receiver_customer, receiver_name, maker_client, created_at,
+		  updated_at, version)
+		SELECT ?0, ?4 + n, whose, 'BOOK', 'SETTLED', 1, 'USD', now(), account, 'Payer', account, whose, 'Payee',
+		'key', now(), now(), 1 FROM (SELECT n, (?1::bigint[])[n % ?3 + 1] AS whose,
+		  (?2::bigint[])[n % ?3 + 1] AS account
 		FROM generate_series(1, ?5) AS n) AS r`, c.Tenant, customer, account, len(of), from, rows)
-	c.Exec(`INSERT INTO audit_entries (tenant, id, client, login_id, entity, action, decision, object, uid, customer)
+	c.Exec(`INSERT INTO audit_entries (tenant, id, client, login_id, entity, action, decision, object, uid,
+		customer)
 		SELECT ?0, ?3 + n, 'key', 'jane', 1, 'act', 'done', 'account', n::text, (?1::bigint[])[n % ?2 + 1]
 		FROM generate_series(1, ?4) AS n`, c.Tenant, customer, len(of), from, rows)
-	c.Exec(`INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, draft, version, status,
-		maker_client, decided_at)
+	c.Exec(`INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, draft,
+		version, status, maker_client, decided_at)
 		SELECT ?0, ?3 + n, (?1::bigint[])[n % ?2 + 1], 'act', 'account', '1', false, '', 1, 'Approved', 'key', now()
 		FROM generate_series(1, ?4) AS n`, c.Tenant, customer, len(of), fromApproval, rows)
 }
@@ -105,8 +108,9 @@ func TestWhoSeesLittleReadsLittle(t *testing.T) {
 	foreign := c.foreign[0]
 	reads := map[string]func(context.Context, *db.Batch){}
 	for name, by := range map[string]audit.Search{
-		"all": {}, "of a person": {LoginID: "jane"}, "of a kind": {Object: "account"}, "of an action": {Action: "other"},
-		"of others": {Customer: int64(foreign.Customer)}, "of own": {Customer: int64(c.own[0].Customer)},
+		"all": {}, "of a person": {LoginID: "jane"}, "of a kind": {Object: "account"},
+		"of an action": {Action: "other"}, "of others": {Customer: int64(foreign.Customer)},
+		"of own": {Customer: int64(c.own[0].Customer)},
 	} {
 		reads["audit "+name] = func(ctx context.Context, b *db.Batch) {
 			c.Audit.List(ctx, b, by, db.Columns{}, page.First(20))
@@ -123,10 +127,11 @@ func TestWhoSeesLittleReadsLittle(t *testing.T) {
 		}
 	}
 	for name, by := range map[string]payments.Search{
-		"all": {}, "by name": {SenderName: "nobody"}, "the newest": {MostRecent: true}, "cancelled": {States: []payments.State{}},
-		"of others": {Customer: foreign.Customer}, "of own": {Customer: c.own[0].Customer},
-		"from another account": {SenderAccount: foreign.UID}, "of another account": {Account: foreign.UID},
-		"to another account": {ReceiverAccount: foreign.UID}, "of an own account": {Account: c.own[0].UID},
+		"all": {}, "by name": {SenderName: "nobody"}, "the newest": {MostRecent: true},
+		"cancelled": {States: []payments.State{}}, "of others": {Customer: foreign.Customer},
+		"of own": {Customer: c.own[0].Customer}, "from another account": {SenderAccount: foreign.UID},
+		"of another account": {Account: foreign.UID}, "to another account": {ReceiverAccount: foreign.UID},
+		"of an own account": {Account: c.own[0].UID},
 	} {
 		reads["payments "+name] = func(ctx context.Context, b *db.Batch) {
 			c.Payments.List(ctx, b, by, db.Columns{}, page.First(20))
@@ -224,7 +229,9 @@ func TestAPageIsTheBanksWithoutOthers(t *testing.T) {
 }
 
 // pages fails the test unless a search finds these payments, in pages from both ends and by number.
-func (c *crowd) pages(t *testing.T, ctx context.Context, name string, by payments.Search, want []payments.UID) {
+func (c *crowd) pages(
+	t *testing.T, ctx context.Context, name string, by payments.Search, want []payments.UID,
+) {
 	t.Helper()
 	uids := func(items []*payments.Payment) (all []payments.UID) {
 		for _, p := range items {
@@ -267,7 +274,8 @@ func TestAFarPageReadsWhatItShowsAlone(t *testing.T) {
 	c := newCrowd(t)
 	read := func() (listed, beside int64) { // so far, as far as the database has told
 		t.Helper()
-		if err := c.DB.NewRaw(`SELECT sum(n) FILTER (WHERE relname = 'payments'), sum(n) FILTER (WHERE relname <> 'payments')
+		if err := c.DB.NewRaw(`SELECT sum(n) FILTER (WHERE relname = 'payments'),
+			sum(n) FILTER (WHERE relname <> 'payments')
 			FROM (SELECT relname, seq_tup_read + coalesce(idx_tup_fetch, 0) AS n FROM pg_stat_user_tables
 			WHERE relname IN ('payments', 'accounts', 'customers')) AS r`).Scan(t.Context(), &listed, &beside); err != nil {
 			t.Fatal(err)

@@ -42,7 +42,8 @@ func ready(t *testing.T, on func(*coretest.Bank) write) *partnered {
 		p.partner.UID, b.Tenant)
 	b.Exec(`UPDATE roles SET owner = 'Customer' WHERE tenant = ?`, b.Tenant)
 	// the partner is a program here
-	b.Exec(`INSERT INTO tenant_settings (tenant, people_decide) VALUES (?, false) ON CONFLICT DO NOTHING`, b.Tenant)
+	b.Exec(`INSERT INTO tenant_settings (tenant, people_decide) VALUES (?, false) ON CONFLICT DO NOTHING`,
+		b.Tenant)
 	// as if one of the customer's own people had requested it
 	b.Exec(`UPDATE approvals SET decides = 'Customer', maker_reach = 'Customer' WHERE tenant = ?`, b.Tenant)
 	err := b.DB.NewSelect().Model(p.own).Where("c.tenant = ?", b.Tenant).Where("c.owner = ?", p.partner.UID).
@@ -125,10 +126,12 @@ func TestSomebodyOfACustomerChangesNothingOfAnother(t *testing.T) {
 
 // movesMoney reports whether the write of a test moves money when it is carried out.
 func movesMoney(test string) bool {
-	return strings.HasSuffix(test, "/transferFunds") || strings.HasSuffix(test, "/approveChange,_of_a_transfer") ||
+	return strings.HasSuffix(test, "/transferFunds") ||
+		strings.HasSuffix(test, "/approveChange,_of_a_transfer") ||
 		strings.HasSuffix(test, "/approveChange,_of_a_transfer_that_begins_a_series") ||
 		strings.HasSuffix(test, "/sendPayment") || strings.HasSuffix(test, "/requestDebit") ||
-		strings.HasSuffix(test, "/approveChange,_of_a_debit") || strings.HasSuffix(test, "/approveChange,_of_a_payment_over_a_network") ||
+		strings.HasSuffix(test, "/approveChange,_of_a_debit") ||
+		strings.HasSuffix(test, "/approveChange,_of_a_payment_over_a_network") ||
 		strings.HasSuffix(test, "/approveChange,_of_a_payment_that_is_repaired") ||
 		strings.HasSuffix(test, "/startContactVerification") ||
 		strings.HasSuffix(test, "/returnPayment") || strings.HasSuffix(test, "/reversePayment") ||

@@ -181,7 +181,8 @@ func TestWhatIsNoReplicaIsNotReadFrom(t *testing.T) {
 	f := follow(t)
 	f.at(t, `SELECT pg_promote()`)
 	f.used(t, false)
-	other := coretest.On(t, f.server.Owner, f.server.Service, db.Options{ReadURL: dbtest.URL(t), Caller: access.Writer})
+	other := coretest.On(t, f.server.Owner, f.server.Service,
+		db.Options{ReadURL: dbtest.URL(t), Caller: access.Writer})
 	c := other.Customer()
 	if !sees(other.Staff(), t, other.Core, c.UID) {
 		t.Error("a customer is looked for elsewhere")

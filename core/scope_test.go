@@ -84,27 +84,32 @@ func newStocked(t *testing.T) *stocked {
 		t.Fatal(err)
 	}
 	s.payment, s.recurrence = paid.Result.(payments.Saved).UID, paid.Result.(payments.Saved).Recurrence
-	s.Exec(`UPDATE payments SET receiver_account = ? WHERE tenant = ? AND uid = ?`, s.account.UID, s.Tenant, s.payment)
-	s.Exec(`INSERT INTO payment_details (tenant, payment, number_sealed, number_hash, number_last4, bank_id, uetr)
+	s.Exec(`UPDATE payments SET receiver_account = ? WHERE tenant = ? AND uid = ?`, s.account.UID,
+		s.Tenant, s.payment)
+	s.Exec(`INSERT INTO payment_details (tenant, payment, number_sealed, number_hash, number_last4, bank_id,
+		uetr)
 		VALUES (?, ?, '', '', '', '', '')`, s.Tenant, s.payment)
-	s.Exec(`INSERT INTO ach_entries (tenant, payment, origin, class, company_id, company_name, description, account, same_day)
+	s.Exec(`INSERT INTO ach_entries (tenant, payment, origin, class, company_id, company_name, description,
+		account, same_day)
 		VALUES (?, ?, '', '', '', '', '', '', false)`, s.Tenant, s.payment)
-	s.Exec(`INSERT INTO payment_requests (tenant, payment, execution_date, expiry_date, amount_modifiable, early, guaranteed)
+	s.Exec(`INSERT INTO payment_requests (tenant, payment, execution_date, expiry_date, amount_modifiable, early,
+		guaranteed)
 		VALUES (?, ?, now(), now(), false, false, false)`, s.Tenant, s.payment)
 	s.Exec(`INSERT INTO payment_screenings (tenant, payment, name, matches, status, created_at)
 		VALUES (?, ?, '', '[]', 'PENDING', now())`, s.Tenant, s.payment)
 	s.Exec(`INSERT INTO network_messages (tenant, rail, direction, kind, message_id, payment, body, at)
 		VALUES (?, 'FEDNOW', 'OUT', 'pacs.008', '1', ?, '', now())`, s.Tenant, s.payment)
-	s.Exec(`INSERT INTO information_requests (tenant, id, payment, rail, direction, bank, message_id, codes, asked_sealed, at)
+	s.Exec(`INSERT INTO information_requests (tenant, id, payment, rail, direction, bank, message_id, codes,
+		asked_sealed, at)
 		SELECT tenant, id, payment, 'FEDNOW', 'OUT', '', message_id, '', '', now() FROM network_messages WHERE tenant = ?`, s.Tenant)
 	s.Exec(`INSERT INTO holds (tenant, id, account, amount, currency, payment, state, placed_at)
 		VALUES (?, 1, ?, 1, 'USD', 1, 'OPEN', now())`, s.Tenant, s.account.UID)
 	s.rule = s.PositivePayRule(s.account).UID
-	s.Exec(`INSERT INTO positive_pay_exceptions (tenant, uid, payment, customer, account, type, rule, amount, currency,
-		ach_company_id, beneficiary_name, beneficiary_bank_id, beneficiary_bank_name, sec_code, individual_id, debit_date, reason,
-		status, created_at, expires_at, updated_at, version)
-		VALUES (?, 1, ?, ?, ?, 'ACH', ?, 1, 'USD', '', '', '', '', '', '', now(), '', 'PENDING', now(), now(), now(), 1)`,
-		s.Tenant, s.payment, s.own.UID, s.account.UID, s.rule)
+	s.Exec(`INSERT INTO positive_pay_exceptions (tenant, uid, payment, customer, account, type, rule, amount,
+		currency, ach_company_id, beneficiary_name, beneficiary_bank_id, beneficiary_bank_name, sec_code,
+		individual_id, debit_date, reason, status, created_at, expires_at, updated_at, version)
+		VALUES (?, 1, ?, ?, ?, 'ACH', ?, 1, 'USD', '', '', '', '', '', '', now(), '', 'PENDING', now(), now(),
+		now(), 1)`, s.Tenant, s.payment, s.own.UID, s.account.UID, s.rule)
 	s.virtual, s.alert = s.VirtualAccount(s.account).UID, s.BalanceAlert(s.account).UID
 	s.verification = s.Verification(s.contact, s.account).UID
 	s.Exec(`INSERT INTO virtual_postings (tenant, id, virtual_account, customer, account, payment, journal, amount, currency, at)

@@ -23,13 +23,14 @@ var made = map[string]bool{
 // prompt lists the operations that never wait: suspensions, those that take away access or a payment,
 // decisions, what is only played, and trades, as a quote holds for seconds, and debits, whose time is short.
 var prompt = map[string]bool{
-	"suspendAccount": true, "suspendCustomer": true, "suspendUser": true, "unlinkSubject": true, "approveChange": true,
-	"refuseChange": true, "cancelPayment": true, "skipRecurrence": true, "cancelRecurrence": true,
-	"uploadFile": true, "cancelFile": true, "runWaterfall": true, "moveClock": true, "disableWebhook": true, "deleteWebhook": true,
-	"suspendPositivePayRule": true, "deletePositivePayRule": true,
+	"suspendAccount": true, "suspendCustomer": true, "suspendUser": true, "unlinkSubject": true,
+	"approveChange": true, "refuseChange": true, "cancelPayment": true, "skipRecurrence": true,
+	"cancelRecurrence": true, "uploadFile": true, "cancelFile": true, "runWaterfall": true, "moveClock": true,
+	"disableWebhook": true, "deleteWebhook": true, "suspendPositivePayRule": true, "deletePositivePayRule": true,
 	// these change nothing of where a webhook leads, and of what it is told
 	"enableWebhook": true, "rotateWebhookSecret": true, "replayWebhook": true, "testWebhook": true,
-	"resendWebhookDelivery": true, "playIncomingCredit": true, "playIncomingDebit": true, "playIncomingRequest": true, "playRecall": true,
+	"resendWebhookDelivery": true, "playIncomingCredit": true, "playIncomingDebit": true,
+	"playIncomingRequest": true, "playRecall": true,
 	"playInformationRequest": true, "requestInformation": true,
 	"approveException": true, "rejectException": true, "decideExceptions": true,
 	"releaseScreenedPayment": true, "rejectScreenedPayment": true,
@@ -41,7 +42,8 @@ var prompt = map[string]bool{
 // asking sets whether all customers of a bank, and the bank itself, ask for a second person everywhere or
 // nowhere.
 func asking(b *coretest.Bank, second bool) {
-	b.Exec(`UPDATE customers SET access_customer_dual_approval = ?0, access_bene_dual_approval = ?0, access_user_dual_approval = ?0,
+	b.Exec(`UPDATE customers SET access_customer_dual_approval = ?0, access_bene_dual_approval = ?0,
+		access_user_dual_approval = ?0,
 		access_fee_tier_for_approval = ?0, access_payment_dual_approval = ?0 WHERE tenant = ?1`, second, b.Tenant)
 }
 

@@ -50,13 +50,15 @@ func newWitness(t *testing.T) *witness {
 	}
 	parts := make([]string, len(tables))
 	for i, name := range tables {
-		parts[i] = fmt.Sprintf(`SELECT '%s', (%s)::bigint, coalesce(md5(string_agg(x::text, ' ' ORDER BY x::text)), '')
+		parts[i] = fmt.Sprintf(`SELECT '%s', (%s)::bigint, coalesce(md5(string_agg(x::text, ' ' ORDER BY x::text)),
+			'')
 			FROM %s AS x WHERE tenant = $1`, name, cmp.Or(sums[name], "count(*)"), name)
 	}
 	w.contents = strings.Join(parts, " UNION ALL ")
 	for _, one := range books.Invariants() {
 		query := strings.ReplaceAll(one.Query, "?0", "$1")
-		w.invariants = append(w.invariants, invariant{one.Name, "SELECT subject || ': ' || what FROM (" + query + ") AS v"})
+		w.invariants = append(w.invariants, invariant{one.Name, "SELECT subject || ': ' || what FROM (" +
+			query + ") AS v"})
 	}
 	return w
 }

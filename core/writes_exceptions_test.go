@@ -20,7 +20,8 @@ func playIncomingDebit(b *coretest.Bank, of accounts.UID) write {
 
 // debited plays a debit of another bank to an account of this customer, which no rule allows.
 func debited(b *coretest.Bank, of *customers.Customer) payments.UID {
-	account := b.Account(of, coretest.Holding(1000_00, 0), coretest.Sends, func(a *accounts.Account) { a.EnablePositivePay = true })
+	account := b.Account(of, coretest.Holding(1000_00, 0), coretest.Sends,
+		func(a *accounts.Account) { a.EnablePositivePay = true })
 	if _, err := playIncomingDebit(b, account.UID)(b.Staff(), ""); err != nil {
 		panic(err)
 	}
@@ -69,6 +70,9 @@ func rejectException(b *coretest.Bank, of payments.UID) write {
 
 func decideExceptions(b *coretest.Bank, of ...payments.UID) write {
 	return func(ctx context.Context, key string) (said, error) {
-		return heard(b.Payments.DecideExceptions(ctx, payments.ManyDecisions{Payments: of, Approve: true}, with(key)))
+		return heard(b.Payments.DecideExceptions(ctx, payments.ManyDecisions{
+			Payments: of,
+			Approve:  true,
+		}, with(key)))
 	}
 }

@@ -11,7 +11,8 @@ import (
 // exchange is a quote of dollars for euros for this customer.
 func exchange(of *customers.Customer, amount string) fx.Draft {
 	return fx.Draft{
-		IDType: "CustomerUID", UID: of.UID, Sell: "USD", Buy: "EUR", Funding: amount, Product: "SPOT", Tenor: "SPOT",
+		IDType: "CustomerUID", UID: of.UID, Sell: "USD", Buy: "EUR", Funding: amount, Product: "SPOT",
+		Tenor: "SPOT",
 	}
 }
 

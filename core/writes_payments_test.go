@@ -38,8 +38,8 @@ func sendPayment(b *coretest.Bank, from *customers.Customer, amount string, days
 	b.Limit(from, "INSTANT_PAYMENT_LIMIT_PER_DAY", 900_00)
 	order := payments.Order{
 		Sender:   payments.Party{UID: b.Account(from, coretest.Holding(1000_00, 0), coretest.Sends).UID},
-		Receiver: payments.Receiver{Contact: b.Contact(from).UID}, Amount: amount, Currency: "USD", Speed: "Instant",
-		Date: time.Date(2026, 11, 18+days, 0, 0, 0, 0, time.UTC), ExternalReferenceID: "INV-7",
+		Receiver: payments.Receiver{Contact: b.Contact(from).UID}, Amount: amount, Currency: "USD",
+		Speed: "Instant", Date: time.Date(2026, 11, 18+days, 0, 0, 0, 0, time.UTC), ExternalReferenceID: "INV-7",
 	}
 	return func(ctx context.Context, key string) (said, error) {
 		return heard(b.Payments.Send(ctx, order, with(key)))
@@ -52,8 +52,9 @@ func requestDebit(b *coretest.Bank, from *customers.Customer, amount string, day
 	b.Limit(from, "ACH_CCD_DEBIT_TRANSACTION_LIMIT", 900_00)
 	order := payments.Order{
 		Sender:   payments.Party{UID: b.Account(from, coretest.Holding(1000_00, 0), coretest.Sends).UID},
-		Receiver: payments.Receiver{Contact: b.Contact(from).UID}, Amount: amount, Currency: "USD", Speed: "Economy",
-		SECCode: "CCD", Date: time.Date(2026, 11, 18+days, 0, 0, 0, 0, time.UTC), ExternalReferenceID: "INV-7",
+		Receiver: payments.Receiver{Contact: b.Contact(from).UID}, Amount: amount, Currency: "USD",
+		Speed: "Economy", SECCode: "CCD", Date: time.Date(2026, 11, 18+days, 0, 0, 0, 0, time.UTC),
+		ExternalReferenceID: "INV-7",
 	}
 	return func(ctx context.Context, key string) (said, error) {
 		return heard(b.Payments.RequestDebit(ctx, order, with(key)))
@@ -126,13 +127,17 @@ func screened(b *coretest.Bank, from *customers.Customer) payments.UID {
 
 func releaseScreenedPayment(b *coretest.Bank, of payments.UID) write {
 	return func(ctx context.Context, key string) (said, error) {
-		return heard(b.Payments.ReleaseScreened(ctx, of, changes.RequestOptions{IdempotencyKey: key, Reason: "another"}))
+		return heard(b.Payments.ReleaseScreened(ctx, of,
+			changes.RequestOptions{IdempotencyKey: key, Reason: "another"}))
 	}
 }
 
 func rejectScreenedPayment(b *coretest.Bank, of payments.UID) write {
 	return func(ctx context.Context, key string) (said, error) {
-		return heard(b.Payments.RejectScreened(ctx, of, changes.RequestOptions{IdempotencyKey: key, Reason: "the same"}))
+		return heard(b.Payments.RejectScreened(ctx, of, changes.RequestOptions{
+			IdempotencyKey: key,
+			Reason:         "the same",
+		}))
 	}
 }
 
@@ -155,7 +160,8 @@ func came(b *coretest.Bank, to *customers.Customer) payments.UID {
 	}
 	work(b)
 	var uid payments.UID
-	err := b.DB.NewRaw(`SELECT max(uid) FROM payments WHERE tenant = ?`, b.Tenant).Scan(context.Background(), &uid)
+	err := b.DB.NewRaw(`SELECT max(uid) FROM payments WHERE tenant = ?`, b.Tenant).
+		Scan(context.Background(), &uid)
 	if err != nil {
 		panic(err)
 	}
@@ -170,7 +176,8 @@ func cameOverACH(b *coretest.Bank, to *customers.Customer) payments.UID {
 	}
 	work(b)
 	var uid payments.UID
-	err := b.DB.NewRaw(`SELECT max(uid) FROM payments WHERE tenant = ?`, b.Tenant).Scan(context.Background(), &uid)
+	err := b.DB.NewRaw(`SELECT max(uid) FROM payments WHERE tenant = ?`, b.Tenant).
+		Scan(context.Background(), &uid)
 	if err != nil {
 		panic(err)
 	}
@@ -206,8 +213,8 @@ func paidOverACH(b *coretest.Bank, from *customers.Customer) payments.UID {
 func work(b *coretest.Bank) {
 	operator := access.Operator(context.Background(), b.Tenant, b.Code, coretest.Zone())
 	for _, do := range []func(context.Context) (int, error){
-		b.Payments.SendQueued, b.Payments.SealFiles, b.Payments.HandOver, b.Payments.Receive, b.Payments.SettleEntries,
-		b.Payments.PostEntries,
+		b.Payments.SendQueued, b.Payments.SealFiles, b.Payments.HandOver, b.Payments.Receive,
+		b.Payments.SettleEntries, b.Payments.PostEntries,
 	} {
 		if _, err := do(operator); err != nil {
 			panic(err)
@@ -266,6 +273,7 @@ func reversePayment(b *coretest.Bank, what write) write {
 	}
 	work(b)
 	return func(ctx context.Context, key string) (said, error) {
-		return heard(b.Payments.Reverse(ctx, made.Result.(payments.Saved).UID, payments.Reversal{Code: "DUPL"}, with(key)))
+		return heard(b.Payments.Reverse(ctx, made.Result.(payments.Saved).UID,
+			payments.Reversal{Code: "DUPL"}, with(key)))
 	}
 }

@@ -39,7 +39,8 @@ func changePositivePayRule(b *coretest.Bank, of *customers.Customer) write {
 // onRule is one of the operations that take nothing but a rule.
 func onRule(
 	b *coretest.Bank, of *customers.Customer, state positivepay.Status,
-	do func(context.Context, positivepay.UID, changes.RequestOptions) (changes.Outcome[positivepay.Saved], error),
+	do func(context.Context, positivepay.UID, changes.RequestOptions) (changes.Outcome[positivepay.Saved],
+		error),
 ) write {
 	uid := b.PositivePayRule(b.Account(of), func(r *positivepay.Rule) { r.State = state }).UID
 	return func(ctx context.Context, key string) (said, error) { return heard(do(ctx, uid, with(key))) }

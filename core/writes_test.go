@@ -202,7 +202,8 @@ var writes = []struct {
 	{
 		name: "cancelContactVerification, which is over", refused: verifications.ErrOver,
 		on: func(b *coretest.Bank) write {
-			return cancelContactVerification(b, b.Customer(), func(v *verifications.Verification) { v.State = verifications.Verified })
+			return cancelContactVerification(b, b.Customer(),
+				func(v *verifications.Verification) { v.State = verifications.Verified })
 		},
 	},
 	{
@@ -529,7 +530,8 @@ var writes = []struct {
 	{name: "changeRecurrence, to be approved", on: func(b *coretest.Bank) write {
 		c := b.Customer()
 		what := changeRecurrence(b, repeatTransfer(b, c, 1))
-		b.Exec(`UPDATE customers SET access_payment_dual_approval = true WHERE tenant = ? AND uid = ?`, b.Tenant, c.UID)
+		b.Exec(`UPDATE customers SET access_payment_dual_approval = true WHERE tenant = ? AND uid = ?`, b.Tenant,
+			c.UID)
 		return what
 	}},
 	{name: "cancelRecurrence", on: func(b *coretest.Bank) write {
@@ -538,13 +540,16 @@ var writes = []struct {
 	{name: "cancelRecurrence, to be approved", on: func(b *coretest.Bank) write {
 		return cancelRecurrence(b, repeatTransfer(b, b.Customer(dual), 1))
 	}},
-	{name: "cancelRecurrence, which is over", refused: payments.ErrRecurrenceOver, on: func(b *coretest.Bank) write {
-		what := cancelRecurrence(b, repeatTransfer(b, b.Customer(), 1))
-		if _, err := what(b.Staff(), ""); err != nil {
-			panic(err)
-		}
-		return what
-	}},
+	{
+		name: "cancelRecurrence, which is over", refused: payments.ErrRecurrenceOver,
+		on: func(b *coretest.Bank) write {
+			what := cancelRecurrence(b, repeatTransfer(b, b.Customer(), 1))
+			if _, err := what(b.Staff(), ""); err != nil {
+				panic(err)
+			}
+			return what
+		},
+	},
 	{
 		name: "approveChange, of a transfer that begins a series", as: checker,
 		on: func(b *coretest.Bank) write { return approve(b, repeatTransfer(b, b.Customer(dual), 0)) },
@@ -576,9 +581,12 @@ var writes = []struct {
 	{name: "releaseScreenedPayment", on: func(b *coretest.Bank) write {
 		return releaseScreenedPayment(b, screened(b, b.Customer()))
 	}},
-	{name: "releaseScreenedPayment, which nobody looks at", refused: payments.ErrNotScreened, on: func(b *coretest.Bank) write {
-		return releaseScreenedPayment(b, came(b, b.Customer()))
-	}},
+	{
+		name: "releaseScreenedPayment, which nobody looks at", refused: payments.ErrNotScreened,
+		on: func(b *coretest.Bank) write {
+			return releaseScreenedPayment(b, came(b, b.Customer()))
+		},
+	},
 	{name: "rejectScreenedPayment", on: func(b *coretest.Bank) write {
 		return rejectScreenedPayment(b, screened(b, b.Customer()))
 	}},
@@ -624,13 +632,16 @@ var writes = []struct {
 	{name: "requestInformation", on: func(b *coretest.Bank) write {
 		return requestInformation(b, came(b, b.Customer()))
 	}},
-	{name: "requestInformation, about a transfer", refused: payments.ErrNoInformation, on: func(b *coretest.Bank) write {
-		made, err := transferFunds(b, b.Customer(), "10", 0)(b.Staff(), "")
-		if err != nil {
-			panic(err)
-		}
-		return requestInformation(b, made.Result.(payments.Saved).UID)
-	}},
+	{
+		name: "requestInformation, about a transfer", refused: payments.ErrNoInformation,
+		on: func(b *coretest.Bank) write {
+			made, err := transferFunds(b, b.Customer(), "10", 0)(b.Staff(), "")
+			if err != nil {
+				panic(err)
+			}
+			return requestInformation(b, made.Result.(payments.Saved).UID)
+		},
+	},
 	{name: "playRecall", on: func(b *coretest.Bank) write { return playRecall(b, came(b, b.Customer())) }},
 	{name: "returnPayment", on: func(b *coretest.Bank) write { return returnPayment(b, came(b, b.Customer())) }},
 	{name: "returnPayment, to be approved", on: func(b *coretest.Bank) write {
@@ -663,9 +674,12 @@ var writes = []struct {
 	{name: "reversePayment, over a network", on: func(b *coretest.Bank) write {
 		return reversePayment(b, sendPayment(b, b.Customer(), "10", 0))
 	}},
-	{name: "reversePayment, which is not over", refused: payments.ErrNotProcessed, on: func(b *coretest.Bank) write {
-		return reversePayment(b, transferFunds(b, b.Customer(), "10", 1))
-	}},
+	{
+		name: "reversePayment, which is not over", refused: payments.ErrNotProcessed,
+		on: func(b *coretest.Bank) write {
+			return reversePayment(b, transferFunds(b, b.Customer(), "10", 1))
+		},
+	},
 	{
 		name: "approveChange, of a new account", as: checker,
 		on: func(b *coretest.Bank) write { return approve(b, openAccount(b, b.Customer(dual))) },

@@ -14,8 +14,11 @@ import (
 )
 
 // startContactVerification begins to verify a new contact of this customer by deposits.
-func startContactVerification(b *coretest.Bank, of *customers.Customer, edits ...func(*contacts.Contact)) write {
-	return verifies(b, b.Contact(of, edits...), b.Account(of, coretest.Holding(1000_00, 0), coretest.Sends), verifications.SmallDeposits)
+func startContactVerification(
+	b *coretest.Bank, of *customers.Customer, edits ...func(*contacts.Contact),
+) write {
+	return verifies(b, b.Contact(of, edits...), b.Account(of, coretest.Holding(1000_00, 0), coretest.Sends),
+		verifications.SmallDeposits)
 }
 
 // asksForContact begins to verify a new contact of this customer by a prenote.
@@ -62,8 +65,10 @@ func deposited(b *coretest.Bank, of *customers.Customer) verifications.UID {
 // confirmContactVerification says what the deposits of a verification were, or something else.
 func confirmContactVerification(b *coretest.Bank, of *customers.Customer, right bool) write {
 	uid, amounts := deposited(b, of), verifications.Amounts{}
-	err := b.DB.NewRaw(`SELECT (CASE WHEN ? THEN p.amount ELSE p.amount % 98 + 1 END / 100.0)::numeric(3, 2)::text
-		FROM payments AS p JOIN contact_verifications AS v ON v.tenant = p.tenant AND p.uid IN (v.deposit_1, v.deposit_2)
+	err := b.DB.NewRaw(`SELECT (CASE WHEN ? THEN p.amount ELSE p.amount % 98 + 1 END / 100.0)::numeric(3,
+		2)::text
+		FROM payments AS p JOIN contact_verifications AS v ON v.tenant = p.tenant
+		  AND p.uid IN (v.deposit_1, v.deposit_2)
 		WHERE p.tenant = ? AND v.uid = ?`, right, b.Tenant, uid).Scan(context.Background(), &amounts.Amounts)
 	if err != nil {
 		panic(err)
@@ -73,7 +78,9 @@ func confirmContactVerification(b *coretest.Bank, of *customers.Customer, right 
 	}
 }
 
-func cancelContactVerification(b *coretest.Bank, of *customers.Customer, edits ...func(*verifications.Verification)) write {
+func cancelContactVerification(
+	b *coretest.Bank, of *customers.Customer, edits ...func(*verifications.Verification),
+) write {
 	uid := b.Verification(b.Contact(of), b.Account(of), edits...).UID
 	return func(ctx context.Context, key string) (said, error) {
 		return heard(b.Verifications.Cancel(ctx, uid, with(key)))

@@ -13,15 +13,18 @@ import (
 func openVirtualAccount(b *coretest.Bank, of *customers.Customer) write {
 	master := b.Account(of)
 	draft := virtualaccounts.Draft{
-		Name: given.Of("Flat 7"), ProductCode: given.Of("RENT"), MasterNumber: given.Of(coretest.AccountNumber(master.UID)),
-		Purpose: given.Of("Rent"), LimitPeriod: virtualaccounts.Monthly, LimitAmount: given.Of("1500.00"),
+		Name: given.Of("Flat 7"), ProductCode: given.Of("RENT"),
+		MasterNumber: given.Of(coretest.AccountNumber(master.UID)), Purpose: given.Of("Rent"),
+		LimitPeriod: virtualaccounts.Monthly, LimitAmount: given.Of("1500.00"),
 	}
 	return func(ctx context.Context, key string) (said, error) {
 		return heard(b.VirtualAccounts.Open(ctx, of.UID, draft, with(key)))
 	}
 }
 
-func changeVirtualAccount(b *coretest.Bank, of *customers.Customer, edits ...func(*virtualaccounts.VirtualAccount)) write {
+func changeVirtualAccount(
+	b *coretest.Bank, of *customers.Customer, edits ...func(*virtualaccounts.VirtualAccount),
+) write {
 	uid := b.VirtualAccount(b.Account(of), edits...).UID
 	draft := virtualaccounts.Draft{Name: given.Of("Flat 8"), Purpose: given.Of("Deposit")}
 	return func(ctx context.Context, key string) (said, error) {
@@ -29,7 +32,9 @@ func changeVirtualAccount(b *coretest.Bank, of *customers.Customer, edits ...fun
 	}
 }
 
-func closeVirtualAccount(b *coretest.Bank, of *customers.Customer, edits ...func(*virtualaccounts.VirtualAccount)) write {
+func closeVirtualAccount(
+	b *coretest.Bank, of *customers.Customer, edits ...func(*virtualaccounts.VirtualAccount),
+) write {
 	uid := b.VirtualAccount(b.Account(of), edits...).UID
 	return func(ctx context.Context, key string) (said, error) {
 		return heard(b.VirtualAccounts.Close(ctx, 0, uid, with(key)))

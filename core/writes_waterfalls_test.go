@@ -26,6 +26,7 @@ func runWaterfall(b *coretest.Bank, of *customers.Customer, amount string) write
 // party names an account by all that tells it.
 func party(a *accounts.Account) payments.Party {
 	return payments.Party{
-		Number: coretest.AccountNumber(a.UID), Type: string(a.Type), SubType: string(a.SubType), RoutingNumber: a.BankID,
+		Number: coretest.AccountNumber(a.UID), Type: string(a.Type), SubType: string(a.SubType),
+		RoutingNumber: a.BankID,
 	}
 }

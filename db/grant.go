@@ -70,7 +70,8 @@ func grant(ctx context.Context, conn *pgx.Conn, service string) error {
 // the last move counts: audit_former. EXECUTE on functions is granted for databases that revoke it from
 // PUBLIC.
 const Grants = `
-	WITH granted (oid, name) AS (SELECT oid, quote_ident(rolname) FROM pg_roles WHERE rolname = $1::text UNION ALL SELECT 0, 'PUBLIC')
+	WITH granted (oid, name) AS (SELECT oid, quote_ident(rolname) FROM pg_roles WHERE rolname = $1::text
+	  UNION ALL SELECT 0, 'PUBLIC')
 	SELECT format('REVOKE CREATE ON SCHEMA %I FROM %s', n.nspname, who.name)
 	FROM pg_namespace AS n, aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) AS a, granted AS who
 	WHERE n.nspname = current_schema() AND a.privilege_type = 'CREATE' AND a.grantee = who.oid
@@ -88,11 +89,13 @@ const Grants = `
 	  CASE WHEN c.relkind = 'S' THEN 'USAGE, SELECT'
 	       WHEN c.relname = 'bun_migrations' THEN 'SELECT'
 	       WHEN c.relname = 'audit_former' THEN 'SELECT, INSERT, UPDATE (entry)'
-	       WHEN c.relrowsecurity AND NOT EXISTS (SELECT FROM pg_policy AS p WHERE p.polrelid = c.oid AND p.polcmd IN ('w', '*')) THEN 'SELECT, INSERT'
+	       WHEN c.relrowsecurity AND NOT EXISTS (SELECT FROM pg_policy AS p
+	       	WHERE p.polrelid = c.oid AND p.polcmd IN ('w', '*')) THEN 'SELECT, INSERT'
 	       ELSE 'SELECT, INSERT, UPDATE, DELETE' END,
 	  CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.oid::regclass, $1::text)
 	FROM pg_class AS c
-	WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'v', 'S') AND c.relname <> 'bun_migration_locks'
+	WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'v', 'S')
+	  AND c.relname <> 'bun_migration_locks'
 	UNION ALL
 	SELECT format('GRANT EXECUTE ON FUNCTION %s TO %I', p.oid::regprocedure, $1::text)
 	FROM pg_proc AS p
@@ -105,7 +108,8 @@ func (d *DB) Weak(ctx context.Context) (ways []string, err error) {
 		SELECT 'the role ' || quote_ident(rolname) || ' bypasses row security' FROM pg_roles
 		WHERE rolname = current_user AND (rolsuper OR rolbypassrls)
 		UNION ALL
-		SELECT 'the role ' || quote_ident(current_user) || ' owns the tables: it is bound, and could lift that' FROM pg_class
+		SELECT 'the role ' || quote_ident(current_user) || ' owns the tables: it is bound, and could lift that'
+		  FROM pg_class
 		WHERE oid = to_regclass('tenants') AND pg_has_role(relowner, 'MEMBER')
 		UNION ALL
 		SELECT 'the role ' || quote_ident(current_user) || ' may create things in the ' || place FROM (VALUES

@@ -99,8 +99,9 @@ func insertText(key insertKey, all []*insertColumn) string {
 		columns, arrays = append(columns, column.field.Name), append(arrays, "$"+n+"::"+column.array)
 		names, picked = append(names, "c"+n), append(picked, "r.c"+n+column.cast)
 	}
-	text := fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM unnest(%s) AS r(%s)", dialect.Tables().Get(key.model).Name,
-		listed(columns), strings.Join(picked, ", "), strings.Join(arrays, ", "), strings.Join(names, ", "))
+	text := fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM unnest(%s) AS r(%s)", dialect.Tables().
+		Get(key.model).Name, listed(columns), strings.Join(picked, ", "), strings.Join(arrays, ", "),
+		strings.Join(names, ", "))
 	insertTexts.Store(key, text)
 	return text
 }

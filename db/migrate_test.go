@@ -259,10 +259,12 @@ func catalogue(t *testing.T, url string) string {
 			UNION ALL SELECT 'constraint', conrelid::regclass || ' ' || pg_get_constraintdef(oid) FROM pg_constraint
 				WHERE connamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
 				AND conrelid::regclass::text NOT LIKE 'bun\_%'
-			UNION ALL SELECT 'row security', oid::regclass || ' ' || relforcerowsecurity FROM pg_class WHERE relrowsecurity
+			UNION ALL SELECT 'row security', oid::regclass || ' ' || relforcerowsecurity FROM pg_class
+			  WHERE relrowsecurity
 			UNION ALL SELECT 'policy', schemaname || '.' || tablename || ' ' || policyname || ' ' ||
 				coalesce(qual, '') || ' ' || coalesce(with_check, '') FROM pg_policies
-			UNION ALL SELECT 'sequence', schemaname || '.' || sequencename FROM pg_sequences WHERE sequencename NOT LIKE 'bun\_%'
+			UNION ALL SELECT 'sequence', schemaname || '.' || sequencename FROM pg_sequences
+			  WHERE sequencename NOT LIKE 'bun\_%'
 			UNION ALL SELECT 'function', oid::regprocedure::text FROM pg_proc
 				WHERE pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
 		) AS parts (kind, what) ORDER BY 1`)

@@ -62,7 +62,9 @@ func (d *DB) Report(
 
 // Each runs fn for the numbers from 0 to n-1, as many at a time as the report is wide, each over a connection
 // of its own. All see the moment of the report. It returns the first error, which ends the others.
-func (r *Report) Each(ctx context.Context, n int, fn func(ctx context.Context, tx bun.Tx, i int) error) error {
+func (r *Report) Each(
+	ctx context.Context, n int, fn func(ctx context.Context, tx bun.Tx, i int) error,
+) error {
 	var moment string
 	if r.wide > 1 {
 		if err := r.Tx.NewRaw("SELECT pg_export_snapshot()").Scan(ctx, &moment); err != nil {

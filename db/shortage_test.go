@@ -22,7 +22,8 @@ func TestAShortageHoldsUntilAWriteSucceeds(t *testing.T) {
 	write := func(how func(context.Context, bun.Tx) error) error { return d.InTx(t.Context(), 0, how) }
 	later := func(ctx context.Context, tx bun.Tx) error {
 		return db.AtCommit(ctx, tx, tx.NewRaw(
-			`INSERT INTO tenants (code, name, zone, currency) VALUES (?, 'A bank', 'UTC', 'USD')`, "bank-"+rand.Text()))
+			`INSERT INTO tenants (code, name, zone, currency) VALUES (?, 'A bank', 'UTC', 'USD')`,
+			"bank-"+rand.Text()))
 	}
 	atOnce := func(ctx context.Context, tx bun.Tx) error { return adding("bank-"+rand.Text())(ctx, tx) }
 	const insert, commit = 2, 3

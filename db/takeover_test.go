@@ -93,14 +93,19 @@ func TestFormerMovesAreTakenOver(t *testing.T) {
 		`INSERT INTO tenants (id, code, name, zone, currency) VALUES (1, 'ONE', 'One', 'UTC', 'USD')`,
 		`SET session_replication_role = replica`,
 		`INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status) VALUES
-			(1, 20, 10, 'Moved', 'moved', 'Corporate', 'Active'), (1, 21, 10, 'Stayed', 'stayed', 'Corporate', 'Active')`,
-		`INSERT INTO audit_entries (tenant, id, at, tx, client, entity, action, decision, object, uid, customer, before, after) VALUES
+			(1, 20, 10, 'Moved', 'moved', 'Corporate', 'Active'), (1, 21, 10, 'Stayed', 'stayed', 'Corporate',
+				  'Active')`,
+		`INSERT INTO audit_entries (tenant, id, at, tx, client, entity, action, decision, object, uid, customer,
+			before, after) VALUES
 			(1, 1, '2026-01-01', '901', 'k', 1, 'createCustomer', 'done', 'customer', '20', 20, '{}', '{"owner":9}'),
-			(1, 2, '2026-01-02', '902', 'k', 1, 'changeCustomer', 'done', 'customer', '20', 20, '{"owner":9,"version":1}', '{"owner":10,"version":2}'),
+			(1, 2, '2026-01-02', '902', 'k', 1, 'changeCustomer', 'done', 'customer', '20', 20,
+			  '{"owner":9,"version":1}', '{"owner":10,"version":2}'),
 			(1, 3, '2026-01-02', '902', 'k', 1, 'changeCustomer', 'approved', 'customer', '20', 20, '{}', '{}'),
-			(1, 4, '2026-01-03', '904', 'k', 1, 'changeCustomer', 'done', 'customer', '20', 20, '{}', '{"note":"new"}'),
+			(1, 4, '2026-01-03', '904', 'k', 1, 'changeCustomer', 'done', 'customer', '20', 20, '{}',
+			  '{"note":"new"}'),
 			(1, 5, '2026-01-03', '905', 'k', 1, 'createCustomer', 'done', 'customer', '21', 21, '{}', '{"owner":10}')`,
-		`INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, version, maker_client, made_at, draft) VALUES
+		`INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, version,
+			maker_client, made_at, draft) VALUES
 			(1, 1, 20, 'changeCustomer', 'customer', '20', false, 1, 'k', '2026-01-01', ''),
 			(1, 2, 20, 'changeCustomer', 'customer', '20', false, 1, 'k', '2026-01-04', ''),
 			(1, 3, 21, 'changeCustomer', 'customer', '21', false, 1, 'k', '2026-01-01', '')`,

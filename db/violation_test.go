@@ -57,7 +57,8 @@ func TestAnErrorMeansOneThing(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%v means %q, want %q", c.err, got, c.want)
 		}
-		passes := got == "retryable" || got == "timeout" || got == "unavailable" || errors.Is(c.err, context.Canceled)
+		passes := got == "retryable" || got == "timeout" || got == "unavailable" ||
+			errors.Is(c.err, context.Canceled)
 		if db.IsPassing(c.err) != passes {
 			t.Errorf("%v: passes is %t", c.err, !passes)
 		}

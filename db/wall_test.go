@@ -29,8 +29,8 @@ type walled struct {
 
 // onlyGrow lists the append-only tables.
 var onlyGrow = []string{
-	"journals", "postings", "payment_steps", "audit_entries", "audit_seals", "audit_checkpoints", "audit_restores",
-	"virtual_postings", "sweep_runs", "sending_resumptions",
+	"journals", "postings", "payment_steps", "audit_entries", "audit_seals",
+	"audit_checkpoints", "audit_restores", "virtual_postings", "sweep_runs", "sending_resumptions",
 }
 
 func (w walled) onlyGrows() bool { return slices.Contains(onlyGrow, w.Name) }
@@ -41,12 +41,15 @@ func (w walled) keepsKeys() bool { return w.onlyGrows() || w.Name == "audit_form
 func tablesOfBanks(t *testing.T, url string) []walled {
 	t.Helper()
 	rows, err := connect(t, url).Query(t.Context(), `
-		SELECT c.relname AS name, CASE c.relname WHEN 'tenants' THEN 'id' ELSE 'tenant' END AS bank, c.relrowsecurity AND c.relforcerowsecurity AS forced,
-		  coalesce((SELECT string_agg(concat_ws(' ', p.polcmd, CASE WHEN NOT p.polpermissive THEN 'RESTRICTIVE' END, NULLIF(p.polroles, '{0}')::text,
-		      'USING ' || pg_get_expr(p.polqual, c.oid), 'CHECK ' || pg_get_expr(p.polwithcheck, c.oid)), E'\n' ORDER BY p.polcmd)
+		SELECT c.relname AS name, CASE c.relname WHEN 'tenants' THEN 'id' ELSE 'tenant' END AS bank,
+		  c.relrowsecurity AND c.relforcerowsecurity AS forced,
+		  coalesce((SELECT string_agg(concat_ws(' ', p.polcmd, CASE WHEN NOT p.polpermissive THEN 'RESTRICTIVE' END,
+		      NULLIF(p.polroles, '{0}')::text, 'USING ' || pg_get_expr(p.polqual, c.oid),
+		      'CHECK ' || pg_get_expr(p.polwithcheck, c.oid)), E'\n' ORDER BY p.polcmd)
 		    FROM pg_policy AS p WHERE p.polrelid = c.oid), '') AS policies
 		FROM pg_class AS c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
-		AND (c.relname = 'tenants' OR EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attname = 'tenant' AND NOT a.attisdropped))
+		AND (c.relname = 'tenants' OR EXISTS (SELECT FROM pg_attribute AS a
+		  WHERE a.attrelid = c.oid AND a.attname = 'tenant' AND NOT a.attisdropped))
 		ORDER BY 1`)
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +92,8 @@ func TestEveryTableThatAllShareHasItsWall(t *testing.T) {
 		    FROM pg_policy AS p WHERE p.polrelid = c.oid), '') AS policies
 		FROM pg_class AS c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
 		AND c.relname NOT IN ('tenants', 'bun_migrations', 'bun_migration_locks')
-		AND NOT EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attname = 'tenant' AND NOT a.attisdropped)`)
+		AND NOT EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attname = 'tenant'
+			  AND NOT a.attisdropped)`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,9 +356,11 @@ func rowInEach(t *testing.T, owner string, tables []walled) {
 		err := conn.QueryRow(t.Context(), `
 			SELECT string_agg(quote_ident(attname), ', '), string_agg(CASE
 			    WHEN attname = $2 THEN '$1'
-			    WHEN typcategory = 'N' THEN '1' WHEN typcategory = 'D' THEN 'now()' WHEN typcategory = 'B' THEN 'true' WHEN typcategory = 'A' THEN '''{}'''
+			    WHEN typcategory = 'N' THEN '1' WHEN typcategory = 'D' THEN 'now()' WHEN typcategory = 'B' THEN 'true'
+			    WHEN typcategory = 'A' THEN '''{}'''
 			    WHEN typname = 'uuid' THEN 'gen_random_uuid()' WHEN typname IN ('json', 'jsonb') THEN '''{}'''
-			    WHEN typname = 'xid8' THEN 'pg_current_xact_id()' WHEN typname = 'interval' THEN '''1 day''' ELSE '''x$1''' END, ', ')
+			    WHEN typname = 'xid8' THEN 'pg_current_xact_id()' WHEN typname = 'interval' THEN '''1 day'''
+			    ELSE '''x$1''' END, ', ')
 			FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
 			WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '' AND (attnotnull OR attname IN ($2, 'entry'))`, table.Name, table.Bank).Scan(&columns, &values)
 		if err != nil {

@@ -28,10 +28,12 @@ func init() {
 	const shown = `balanceAlert { id uid balance direction threshold currency status armed version customer { uid } account { uid } }
 		approval { uid }`
 	mutations["createBalanceAlert"] = tried{access.ManageAccounts, func(c customers.UID) string {
-		return fmt.Sprintf(`account: "%s", balance: LEDGER, direction: ABOVE, threshold: "12.50"`, accountOf(activeOf(c), 0))
+		return fmt.Sprintf(`account: "%s", balance: LEDGER, direction: ABOVE, threshold: "12.50"`,
+			accountOf(activeOf(c), 0))
 	}, shown}
 	mutations["changeBalanceAlert"] = tried{access.ManageAccounts, func(c customers.UID) string {
-		return fmt.Sprintf(`uid: "%s", balance: AVAILABLE, direction: BELOW, threshold: "-100"`, balanceAlertOf(activeOf(c), 0))
+		return fmt.Sprintf(`uid: "%s", balance: AVAILABLE, direction: BELOW, threshold: "-100"`,
+			balanceAlertOf(activeOf(c), 0))
 	}, shown}
 	mutations["deleteBalanceAlert"] = tried{access.ManageAccounts, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s"`, balanceAlertOf(activeOf(c), 0))
@@ -50,8 +52,10 @@ func balanceAlertRows(b *bank, of []customers.UID) any {
 			a := alerts.Alert{UID: balanceAlertOf(c, n), Customer: c}
 			b.fill(&a, int64(a.UID))
 			fired, at := int64(a.UID)-7, now.Add(-time.Duration(n)*time.Hour)
-			a.Tenant, a.Account, a.Status, a.Currency, a.Version = b.tenant, accountOf(c, n%each), alerts.Active, "USD", 2
-			a.Balance, a.Direction, a.Minor, a.FiredBalance, a.FiredAt = alerts.Available, alerts.Below, int64(a.UID), &fired, &at
+			a.Tenant, a.Account, a.Status, a.Currency, a.Version = b.tenant, accountOf(c, n%each),
+				alerts.Active, "USD", 2
+			a.Balance, a.Direction, a.Minor, a.FiredBalance, a.FiredAt = alerts.Available, alerts.Below,
+				int64(a.UID), &fired, &at
 			all = append(all, a)
 		}
 	}
@@ -71,7 +75,8 @@ func TestABalanceAlertIsMadeFiredAndShown(t *testing.T) {
 		t.Fatalf("%s %v\nwant %s", made, errors, want)
 	}
 	if data, errors := p.asks(t, staff, fmt.Sprintf(
-		`mutation { placeHold(input: {account: "%s", amount: "10.01", reason: "Garnishment 12"}) { uid } }`, p.from.UID)); errors != nil {
+		`mutation { placeHold(input: {account: "%s", amount: "10.01", reason: "Garnishment 12"}) { uid } }`,
+		p.from.UID)); errors != nil {
 		t.Fatal(data, errors)
 	}
 	if _, err := p.Alerts.Fire(access.Operator(t.Context(), p.Tenant, "test", coretest.Zone())); err != nil {
@@ -82,7 +87,8 @@ func TestABalanceAlertIsMadeFiredAndShown(t *testing.T) {
 	want = `{"account":{"balanceAlerts":{"totalCount":1,"nodes":[{"balance":"AVAILABLE","direction":"BELOW","armed":false,` +
 		`"firedBalance":"1999989.99","history":{"nodes":[{"action":"fireBalanceAlert","changes":[`
 	data, errors := p.asks(t, staff, document)
-	if !strings.HasPrefix(data, want) || errors != nil || !strings.Contains(data, `{"field":"firedBalance","after":"1999989.99"}`) ||
+	if !strings.HasPrefix(data, want) || errors != nil ||
+		!strings.Contains(data, `{"field":"firedBalance","after":"1999989.99"}`) ||
 		!strings.Contains(data, `{"action":"createBalanceAlert"`) {
 		t.Errorf("%s %v\nwant %s", data, errors, want)
 	}
@@ -93,17 +99,24 @@ func TestWhoListensHearsOfBalanceAlerts(t *testing.T) {
 	t.Parallel()
 	l := newLively(t)
 	const fired = `subscription { balanceAlertFired%s { action version account { uid balanceAlerts(first: 1) { totalCount } } } }`
-	staff, partners := l.listens(t, "staff", fmt.Sprintf(fired, "")), l.listens(t, "partner", fmt.Sprintf(fired, ""))
+	staff, partners := l.listens(t, "staff", fmt.Sprintf(fired, "")),
+		l.listens(t, "partner", fmt.Sprintf(fired, ""))
 	one := l.listens(t, "staff", fmt.Sprintf(fired, fmt.Sprintf(`(account: "%d")`, accountOf(star, 1))))
 	l.write(t, func(ctx context.Context, tx bun.Tx) error {
 		for _, change := range []struct {
 			of      customers.UID
 			account int
 			kind    string
-		}{{otherStar, 0, alerts.EventKind}, {star, 0, alerts.EventKind}, {star, 1, "changeAccount"}, {star, 1, alerts.EventKind}} {
+		}{
+			{otherStar, 0, alerts.EventKind},
+			{star, 0, alerts.EventKind},
+			{star, 1, "changeAccount"},
+			{star, 1, alerts.EventKind},
+		} {
 			customer, uid := int64(change.of), accountOf(change.of, change.account).String()
 			entry := audit.Entry{
-				Tenant: l.tenant, Client: "test", Entity: 1, Action: change.kind, Decision: audit.Done, Object: "account", UID: uid,
+				Tenant: l.tenant, Client: "test", Entity: 1, Action: change.kind, Decision: audit.Done,
+				Object: "account", UID: uid,
 				Customer: &customer,
 			}
 			if err := events.RecordTx(ctx, tx, entry, events.Event{

@@ -47,7 +47,8 @@ func TestWhatWaitsForAPersonIsOpenedByItsID(t *testing.T) {
 	if _, errors = p.asks(t, p.Staff(), `{ attention(first: 0) { items { kind } } }`); errors == nil {
 		t.Error("first: 0")
 	}
-	if data, errors = p.asks(t, p.Partner(p.DownstreamPartner()), `{ attention { items { kind } } }`); errors == nil ||
+	if data, errors = p.asks(t, p.Partner(p.DownstreamPartner()),
+		`{ attention { items { kind } } }`); errors == nil ||
 		data != `{"attention":null}` {
 		t.Errorf("a partner: %s %v", data, errors)
 	}

@@ -30,7 +30,10 @@ func init() {
 		(*banks.Service).List, (*banks.Service).CountUpTo, bankOrders)
 	prices["BankConnection.totalCount"], prices["BankConnection.totalCountIsExact"] = countMany, countMany
 	prices["BankFilter.text"], prices["BankFilter.city"] = search, search
-	subjects["bank"] = subject{codes: codes{fault.Invalid: "BANK_BANKID_NOMATCH", fault.NotFound: "BANK_BANKID_NOTFOUND"}}
+	subjects["bank"] = subject{codes: codes{
+		fault.Invalid:  "BANK_BANKID_NOMATCH",
+		fault.NotFound: "BANK_BANKID_NOTFOUND",
+	}}
 
 	accountKind.relations["bank"] = bankOf(accountKind.key, (*accounts.Account).BankRefs)
 	hasWithin(contactKind, "bank", "ContactBank", func(k *contacts.Contact) *contacts.Bank { return &k.Bank },

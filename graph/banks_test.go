@@ -33,12 +33,14 @@ func TestEverybodyReadsTheSameDirectory(t *testing.T) {
 	t.Parallel()
 	ours, other := twins(t)
 	for _, document := range []string{
-		`{ bank(by: {routingNumber: "611090001"}) { ALL(Bank) } }`, `{ bank(by: {bic: "sndbus30nyc"}) { ALL(Bank) } }`,
+		`{ bank(by: {routingNumber: "611090001"}) { ALL(Bank) } }`,
+		`{ bank(by: {bic: "sndbus30nyc"}) { ALL(Bank) } }`,
 		`{ bank(by: {nationalId: {countryCode: "us", id: "611090001"}}) { ALL(Bank) } }`,
 		`{ banks { totalCount nodes { ALL(Bank) } } }`, `{ banks(filter: {text: "bank list"}) { nodes { ALL(Bank) } } }`,
 		`{ banks(filter: {city: "colum"}) { nodes { ALL(Bank) } } }`,
 		`{ banks(filter: {routingNumberPrefix: "6110"}) { nodes { ALL(Bank) } } }`,
-		`{ banks(filter: {countryCode: "US"}) { nodes { ALL(Bank) } } }`, `{ node(id: "bnk_1") { id ... on Bank { ALL(Bank) } } }`,
+		`{ banks(filter: {countryCode: "US"}) { nodes { ALL(Bank) } } }`,
+		`{ node(id: "bnk_1") { id ... on Bank { ALL(Bank) } } }`,
 	} {
 		document = matrixDocument(document, "")
 		want := ours.ask(t, ours.staff(), document).fine(t)
@@ -47,7 +49,8 @@ func TestEverybodyReadsTheSameDirectory(t *testing.T) {
 		}
 		for _, p := range principals(ours, other) {
 			got := ours.ask(t, p.caller, document)
-			if p.caller == nil && strings.Contains(got.body, "Listed Bank") || p.caller != nil && got.body != want.body {
+			if p.caller == nil && strings.Contains(got.body, "Listed Bank") || p.caller != nil &&
+				got.body != want.body {
 				t.Errorf("%s reads %s\nwant %s", p.name, got.body, want.body)
 			}
 		}
@@ -62,8 +65,10 @@ func TestABankIsFoundByEachOfItsNumbersOnly(t *testing.T) {
 		`bic: "SNDBUS30"`: `{"bank":null}`, `routingNumber: "123456789"`: `{"bank":null}`,
 		`nationalId: {countryCode: "DE", id: "611090001"}`: `{"bank":null}`,
 		`iban: "DE89370400440532013000"`:                   `{"bank":null}`,
-		`routingNumber: "61109000"`:                        `"field":"by.routingNumber"`, `routingNumber: ""`: `"field":"by.routingNumber"`,
-		`bic: "SNDB"`: `"field":"by.bic"`, `iban: "DE00370400440532013000"`: `"field":"by.iban"`, `iban: ""`: `"field":"by.iban"`,
+		`routingNumber: "61109000"`:                        `"field":"by.routingNumber"`,
+		`routingNumber: ""`:                                `"field":"by.routingNumber"`,
+		`bic: "SNDB"`:                                      `"field":"by.bic"`, `iban: "DE00370400440532013000"`: `"field":"by.iban"`,
+		`iban: ""`:  `"field":"by.iban"`,
 		`iban: "Ü"`: `"field":"by.iban"`, `nationalId: {countryCode: "ZZ", id: "1"}`: `"field":"by.nationalId"`,
 		`nationalId: {countryCode: "DE", id: "1;2"}`: `"field":"by.nationalId"`,
 	} {
@@ -72,7 +77,8 @@ func TestABankIsFoundByEachOfItsNumbersOnly(t *testing.T) {
 		}
 	}
 	for _, by := range []map[string]any{{}, {"bic": "SNDBUS30NYC", "iban": "x"}, {"bic": nil}} {
-		if got := b.ask(t, b.staff(), `query($by: BankBy!) { bank(by: $by) { name } }`, "by", by); len(got.errors) == 0 {
+		if got := b.ask(t, b.staff(), `query($by: BankBy!) { bank(by: $by) { name } }`, "by",
+			by); len(got.errors) == 0 {
 			t.Errorf("%v: %s", by, got.body)
 		}
 	}

@@ -94,7 +94,8 @@ func TestAFaultTellsItsKindCodeFieldAndRequest(t *testing.T) {
 			"VALIDATION_ERROR", "last", "[customer accounts]",
 		},
 		{
-			`{ audit(filter: {objectUid: "7"}) { nodes { uid } } }`, "INVALID", "VALIDATION_ERROR", "filter.object", "[audit]",
+			`{ audit(filter: {objectUid: "7"}) { nodes { uid } } }`, "INVALID", "VALIDATION_ERROR",
+			"filter.object", "[audit]",
 		},
 		{
 			`{ audit(filter: {objectUid: "7"}) { totalCount } }`, "INVALID", "VALIDATION_ERROR", "filter.object",

@@ -54,25 +54,30 @@ func exceptionOf(c customers.UID, n int) positivepay.ExceptionUID {
 
 // insertExceptions makes exceptions of the first payments of each customer, whose rules allow them. They have
 // a reason, too, so that every field has a value.
-const insertExceptions = `INSERT INTO positive_pay_exceptions (tenant, uid, payment, customer, account, type, rule, amount, currency,
-	   ach_company_id, beneficiary_name, beneficiary_bank_id, beneficiary_bank_name, sec_code, individual_id, debit_date, reason,
-	   status, created_at, expires_at, decided_at, decided_client, decided_login, decided_reach, updated_at, version)
-	 SELECT tenant, uid + 450000000, uid, customer, sender_account, 'ACH', uid + 400000000, 1000 + uid % 1000, 'USD',
-	   ?3 || ' company ' || uid, ?3 || ' beneficiary ' || uid, '611090001', ?3 || ' bank ' || uid, 'CCD', ?3 || ' id ' || uid,
-	   payment_date, 'amount mismatch', 'AUTO_MATCHED', created_at, updated_at, updated_at, ?3 || ' decider ' || uid,
-	   ?3 || ' deciding ' || uid, 'Partner', updated_at, 2
+const insertExceptions = `INSERT INTO positive_pay_exceptions (tenant, uid, payment, customer, account, type,
+	   rule, amount, currency, ach_company_id, beneficiary_name, beneficiary_bank_id, beneficiary_bank_name,
+	   sec_code, individual_id, debit_date, reason, status, created_at, expires_at, decided_at, decided_client,
+	   decided_login, decided_reach, updated_at, version)
+	 SELECT tenant, uid + 450000000, uid, customer, sender_account, 'ACH', uid + 400000000, 1000 + uid % 1000,
+	   'USD', ?3 || ' company ' || uid, ?3 || ' beneficiary ' || uid, '611090001', ?3 || ' bank ' || uid, 'CCD',
+	   ?3 || ' id ' || uid, payment_date, 'amount mismatch', 'AUTO_MATCHED', created_at, updated_at, updated_at,
+	   ?3 || ' decider ' || uid, ?3 || ' deciding ' || uid, 'Partner', updated_at, 2
 	 FROM payments WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`
 
 // debit lets a company at another bank debit the account of who pays, and returns the payment.
 func (p *payers) debit(t *testing.T, amount string) (uid payments.UID) {
 	t.Helper()
-	_, err := p.Sandbox.PlayDebit(p.Staff(), sandbox.Debit{Account: p.from.UID, Amount: amount, CompanyBank: listedBank.number},
+	_, err := p.Sandbox.PlayDebit(p.Staff(), sandbox.Debit{
+		Account: p.from.UID, Amount: amount,
+		CompanyBank: listedBank.number,
+	},
 		changes.RequestOptions{})
 	if err == nil {
 		_, err = p.Payments.Receive(access.Operator(t.Context(), p.Tenant, "test", coretest.Zone()))
 	}
 	if err == nil {
-		err = p.DB.NewRaw(`SELECT max(uid) FROM payments WHERE tenant = ? AND direction = 'IN'`, p.Tenant).Scan(t.Context(), &uid)
+		err = p.DB.NewRaw(`SELECT max(uid) FROM payments WHERE tenant = ? AND direction = 'IN'`, p.Tenant).
+			Scan(t.Context(), &uid)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -118,18 +123,21 @@ func TestDebitsThatNoRuleAllowsAreDecidedByPeople(t *testing.T) {
 	want = fmt.Sprintf(`{"decidePositivePayExceptions":{"decisions":[`+
 		`{"payment":"%s","refused":false,"message":"Payment rejected","status":"REJECTED"},`+
 		`{"payment":"%s","refused":true,"message":"the exception is decided already: APPROVED","status":null},`+
-		`{"payment":"%s","refused":false,"message":"Payment rejected","status":"REJECTED"}]}}`, third, first, second)
+		`{"payment":"%s","refused":false,"message":"Payment rejected","status":"REJECTED"}]}}`,
+		third, first, second)
 	if data, errors := p.asks(t, staff, many); data != want || errors != nil {
 		t.Errorf("%s %v\nwant %s", data, errors, want)
 	}
 
 	again := fmt.Sprintf(`mutation { rejectPositivePayException(input: {payment: "%s"}) { positivePayException { status } } }`, second)
-	if data, errors := p.asks(t, staff, again); data != `{"rejectPositivePayException":null}` || len(errors) != 1 ||
+	if data, errors := p.asks(t, staff, again); data != `{"rejectPositivePayException":null}` ||
+		len(errors) != 1 ||
 		errors[0] != "STATE PPD001" {
 		t.Errorf("%s %v", data, errors)
 	}
 	none := `mutation { decidePositivePayExceptions(input: {payments: [], approve: true}) { decisions { payment } } }`
-	if data, errors := p.asks(t, staff, none); data != `{"decidePositivePayExceptions":null}` || len(errors) != 1 ||
+	if data, errors := p.asks(t, staff, none); data != `{"decidePositivePayExceptions":null}` ||
+		len(errors) != 1 ||
 		errors[0] != "INVALID VALIDATION_ERROR payments" {
 		t.Errorf("%s %v", data, errors)
 	}

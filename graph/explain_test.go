@@ -118,7 +118,8 @@ func (b *bank) explain(t *testing.T, seen, tables map[string]bool) {
 	batch := b.core.Batch()
 	texts := db.Queue(batch,
 		db.NewQuery[prepared](`SELECT name, statement, cardinality(parameter_types)::bigint AS parameters
-		FROM pg_prepared_statements WHERE statement ~ 'customers|accounts|contacts|signatories|limits|payments|journals|postings'`))
+		FROM pg_prepared_statements WHERE statement ~
+			  'customers|accounts|contacts|signatories|limits|payments|journals|postings'`))
 	if err := batch.Send(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -163,27 +164,40 @@ func (b *bank) crowd(t *testing.T) {
 	t.Helper()
 	statements := []string{
 		`SET LOCAL statement_timeout = 0`, // the machine may be busy
-		`INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status, parent, customer_id, lei, tax_id_hash, note)
-		 SELECT 1, 1100000 + n, CASE WHEN n % 3 = 0 THEN 1000010 ELSE 0 END, 'Crowd ' || n, 'crowd' || n, (ARRAY['Consumer', 'Corporate'])[1 + n % 2],
-		        (ARRAY['Active', 'Active', 'Active', 'Suspended'])[1 + n % 4], CASE WHEN n % 100 = 0 THEN 1000010 END, 'crowd' || n, 'CROWD' || n, decode(md5(n::text), 'hex'), repeat('x', 300)
+		`INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status, parent, customer_id, lei,
+			tax_id_hash, note)
+		 SELECT 1, 1100000 + n, CASE WHEN n % 3 = 0 THEN 1000010 ELSE 0 END, 'Crowd ' || n, 'crowd' || n,
+		   (ARRAY['Consumer', 'Corporate'])[1 + n % 2],
+		        (ARRAY['Active', 'Active', 'Active', 'Suspended'])[1 + n % 4], CASE
+		        WHEN n % 100 = 0 THEN 1000010 END, 'crowd' || n, 'CROWD' || n, decode(md5(n::text), 'hex'),
+		        repeat('x', 300)
 		 FROM generate_series(1, 3000) AS n`,
-		`INSERT INTO accounts (tenant, uid, customer, name, number_sealed, number_hash, number_last4, type, sub_type, system_of_record, currency, bank_id, bank_id_type, status)
-		 SELECT 1, 200000000 + n, 1100000 + 1 + n / 2, 'Crowd', '\x00', decode(md5(n::text), 'hex'), '0000', 'Deposit', 'Checking', 'Internal Core', 'USD', '021000021', 'NID', 'Active'
+		`INSERT INTO accounts (tenant, uid, customer, name, number_sealed, number_hash, number_last4, type,
+			sub_type, system_of_record, currency, bank_id, bank_id_type, status)
+		 SELECT 1, 200000000 + n, 1100000 + 1 + n / 2, 'Crowd', '\x00', decode(md5(n::text), 'hex'), '0000',
+		   'Deposit', 'Checking', 'Internal Core', 'USD', '021000021', 'NID', 'Active'
 		 FROM generate_series(0, 5999) AS n`,
 		`INSERT INTO balances (tenant, account, currency) SELECT 1, 200000000 + n, 'USD' FROM generate_series(0, 5999) AS n`,
 		`INSERT INTO journals (tenant, id, kind, value_date, booked_at) SELECT 1, 900000000 + n, 'opening', DATE '2026-11-01', now() FROM generate_series(0, 11999) AS n`,
 		`INSERT INTO postings (tenant, account, version, journal, amount, currency, balance_after)
-		 SELECT 1, 200000000 + n % 6000, 1 + n / 6000, 900000000 + n, 1, 'USD', 1 + n / 6000 FROM generate_series(0, 11999) AS n`,
+		 SELECT 1, 200000000 + n % 6000, 1 + n / 6000, 900000000 + n, 1, 'USD', 1 + n / 6000
+		 	  FROM generate_series(0, 11999) AS n`,
 		`INSERT INTO contacts (tenant, uid, customer, name, bank_account_number_hash) SELECT 1, 300000000 + n, 1100000 + 1 + n / 2, 'Crowd', decode(md5(n::text), 'hex') FROM generate_series(0, 5999) AS n`,
 		`INSERT INTO signatories (tenant, uid, customer, full_name, email_address, phone_number, currency, status)
-		 SELECT 1, 400000000 + n, 1100000 + 1 + n / 2, 'Crowd', 'crowd' || n || '@example.com', '+1', 'USD', 'Active' FROM generate_series(0, 5999) AS n`,
+		 SELECT 1, 400000000 + n, 1100000 + 1 + n / 2, 'Crowd', 'crowd' || n || '@example.com', '+1', 'USD',
+		 	  'Active' FROM generate_series(0, 5999) AS n`,
 		`INSERT INTO limits (tenant, customer, code, application, ceiling, currency)
-		 SELECT 1, 1100000 + n, code, 'Payments', 1, 'USD' FROM generate_series(1, 3000) AS n, (VALUES ('ACH_PAYMENT_LIMIT_PER_DAY'), ('ACH_PAYMENT_LIMIT_PER_MONTH'), ('FEDWIRE_PAYMENT_LIMIT_PER_DAY')) AS c(code)`,
+		 SELECT 1, 1100000 + n, code, 'Payments', 1, 'USD'
+		 	  FROM generate_series(1, 3000) AS n, (VALUES ('ACH_PAYMENT_LIMIT_PER_DAY'),
+		 	('ACH_PAYMENT_LIMIT_PER_MONTH'), ('FEDWIRE_PAYMENT_LIMIT_PER_DAY')) AS c(code)`,
 		`INSERT INTO limit_usage (tenant, customer, rail, day, amount, payments)
-		 SELECT 1, 1100000 + n, 'ACH', DATE '2026-11-01' + d, 1, 1 FROM generate_series(1, 3000) AS n, generate_series(0, 2) AS d`,
-		`INSERT INTO payments (tenant, uid, customer, rail, state, amount, currency, payment_date, sender_account, sender_name, receiver_account,
-		   receiver_customer, receiver_name, maker_client, created_at, updated_at, version)
-		 SELECT 1, 600000000 + n, 1100000 + 1 + n / 2, 'BOOK', 'SETTLED', 1, 'USD', DATE '2026-11-01', 200000000 + n, 'Crowd', 200000000 + (n + 7) % 6000,
+		 SELECT 1, 1100000 + n, 'ACH', DATE '2026-11-01' + d, 1, 1
+		 	  FROM generate_series(1, 3000) AS n, generate_series(0, 2) AS d`,
+		`INSERT INTO payments (tenant, uid, customer, rail, state, amount, currency, payment_date, sender_account,
+		   sender_name, receiver_account, receiver_customer, receiver_name, maker_client, created_at, updated_at,
+		   version)
+		 SELECT 1, 600000000 + n, 1100000 + 1 + n / 2, 'BOOK', 'SETTLED', 1, 'USD', DATE '2026-11-01',
+		   200000000 + n, 'Crowd', 200000000 + (n + 7) % 6000,
 		   1100000 + 1 + (n + 7) % 6000 / 2, 'Crowd', 'staff', now(), now(), 1 FROM generate_series(0, 5999) AS n`,
 		`INSERT INTO payment_steps (tenant, payment, number, state, at, client) SELECT 1, 600000000 + n, 1, 'SETTLED', now(), 'staff' FROM generate_series(0, 5999) AS n`,
 		`INSERT INTO fee_tiers (tenant, id, customer, application, fee_tier, fee_name, product) SELECT 1, 1000000 + n, 1100000 + n, 'Payments', 'T', 'F', 'P' FROM generate_series(1, 3000) AS n`,

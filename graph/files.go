@@ -51,7 +51,10 @@ func init() {
 	prices["BulkFileLineFilter.status"] = scan
 	listSizes["BulkFile.faults"], listSizes["BulkFileLine.faults"] = files.MostFaults, files.MostLineFaults
 	listSizes["BulkFile.batches"] = files.MostBatches
-	subjects["file"] = subject{codes: codes{fault.NotFound: "BulkFileNotFoundException", fault.State: "BULKFILE_STATE"}}
+	subjects["file"] = subject{codes: codes{
+		fault.NotFound: "BulkFileNotFoundException",
+		fault.State:    "BULKFILE_STATE",
+	}}
 }
 
 func (m mutations) CancelFile(ctx context.Context, in model.FileDraft) (*model.BulkFilePayload, error) {

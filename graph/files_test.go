@@ -27,8 +27,11 @@ func init() {
 		"Query.bulkFiles":    "{ %s }",
 		"Customer.bulkFiles": "{ customers(first: 7) { nodes { %s } } }",
 	} {
-		lookups[list+".filter.customer"] = lookup{fmt.Sprintf(way,
-			`bulkFiles(first: 2, filter: {customer: "%s"}) { totalCount nodes { ALL(BulkFile) } }`), customers.UID.String}
+		lookups[list+".filter.customer"] = lookup{
+			fmt.Sprintf(way,
+				`bulkFiles(first: 2, filter: {customer: "%s"}) { totalCount nodes { ALL(BulkFile) } }`),
+			customers.UID.String,
+		}
 		lookups[list+".filter.name"] = lookup{
 			fmt.Sprintf(way,
 				`bulkFiles(first: 2, filter: {name: "%s"}) { totalCount nodes { id name customer { uid } } }`),
@@ -69,16 +72,19 @@ func fileRows(b *bank, of []customers.UID) any {
 
 // furnishFiles gives each file a batch and two lines, which share out the payments of the customer.
 var furnishFiles = []string{
-	`INSERT INTO bulk_file_batches (tenant, file, number, id, batch_number, service_class, originator, company_name,
-	   company_id, class, description, effective_on, entry_hash, entries, credits, debits, offset_account, balanced, fault)
-	 SELECT tenant, uid, 1, uid::text, 1 + uid % 1000, '200', '61109000', ?3 || ' company ' || uid, ?3 || ' id ' || uid, 'PPD',
-	   ?3 || ' entry ' || uid, DATE '2026-11-23', 61109000, 1 + uid % 100, 1 + uid % 1000, 1 + uid % 999, offset_account, true,
+	`INSERT INTO bulk_file_batches (tenant, file, number, id, batch_number, service_class, originator,
+	   company_name, company_id, class, description, effective_on, entry_hash, entries, credits, debits,
+	   offset_account, balanced, fault)
+	 SELECT tenant, uid, 1, uid::text, 1 + uid % 1000, '200', '61109000', ?3 || ' company ' || uid,
+	   ?3 || ' id ' || uid, 'PPD', ?3 || ' entry ' || uid, DATE '2026-11-23', 61109000, 1 + uid % 100,
+	   1 + uid % 1000, 1 + uid % 999, offset_account, true,
 	   ?3 || ' fault ' || uid
 	 FROM bulk_files WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
-	`INSERT INTO bulk_file_lines (tenant, id, file, number, batch, status, entry_type, rail, amount, currency, sender_name,
-	   faults, payment)
-	 SELECT tenant, uid << 24 | n, uid, n, 1, 'MADE', 'CREDIT', 'ACH', n + uid % 1000, 'USD', ?3 || ' sender ' || uid,
-	   json_build_array(json_build_object('line', n, 'field', ?3::text, 'code', 'INVALID', 'message', ?3 || ' line ' || uid)),
+	`INSERT INTO bulk_file_lines (tenant, id, file, number, batch, status, entry_type, rail, amount, currency,
+	   sender_name, faults, payment)
+	 SELECT tenant, uid << 24 | n, uid, n, 1, 'MADE', 'CREDIT', 'ACH', n + uid % 1000, 'USD',
+	   ?3 || ' sender ' || uid, json_build_array(json_build_object('line', n, 'field', ?3::text, 'code',
+	   	'INVALID', 'message', ?3 || ' line ' || uid)),
 	   (customer - 1000000) * 100 + 500000000 + uid % 100 * 2 + n - 1
 	 FROM bulk_files, generate_series(1, 2) AS n WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 }
@@ -126,7 +132,8 @@ func TestAFileIsShownLineByLineAndCancelled(t *testing.T) {
 		`{"number":2,"status":"VALID","amount":"12.50","faults":[],"payment":null},`+
 			`{"number":3,"status":"FAILED","amount":"0.00","faults":[{"field":"paymentAmount","code":"INVALID"}],"payment":null}`))
 	asks(p.paid, `{"bulkFiles":{"totalCount":0,"nodes":[]}}`)
-	if data, errors := cancel(uid); errors != nil || !strings.Contains(data, `"status":"CANCELLED","progress":100`) {
+	if data, errors := cancel(uid); errors != nil || !strings.Contains(data,
+		`"status":"CANCELLED","progress":100`) {
 		t.Error(data, errors)
 	}
 	if data, errors := cancel(uid); !slices.Equal(errors, []string{"STATE BULKFILE_STATE"}) {

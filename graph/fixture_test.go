@@ -141,7 +141,10 @@ func bankOn(t testing.TB, url string, o db.Options) *bank {
 	if err := coretest.Ahead(dbtest.Owner(url)); err == nil { // some tests have no database
 		listBank(t, c)
 	}
-	return &bank{core: c, url: url, over: new(networked), server: graph.New(c, options), resolving: graph.Resolving(c, options)}
+	return &bank{
+		core: c, url: url, over: new(networked), server: graph.New(c, options),
+		resolving: graph.Resolving(c, options),
+	}
 }
 
 // The callers.
@@ -320,44 +323,63 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 	for _, statement := range append([]string{
 		insertExceptions,
 		`INSERT INTO balances (tenant, account, currency, ledger, held, version, booked_at)
-		 SELECT tenant, uid, currency, 100000 + uid % 1000, 500 + uid % 100, 4, '2026-11-20 14:00Z' FROM accounts WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
+		 SELECT tenant, uid, currency, 100000 + uid % 1000, 500 + uid % 100, 4, '2026-11-20 14:00Z' FROM accounts
+		 	  WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO journals (tenant, id, kind, value_date, booked_at, description, payment)
-		 SELECT tenant, 4 * uid + n, CASE n WHEN 0 THEN 'payment' ELSE 'fee' END, at, at + interval '14 hours', ?3 || ' booked ' || uid, (customer - 1000000) * 100 + 500000000
-		 FROM accounts, (VALUES (0, DATE '2026-10-15'), (1, '2026-11-18'), (2, '2026-11-19'), (3, '2026-11-20')) AS d(n, at)
+		 SELECT tenant, 4 * uid + n, CASE n WHEN 0 THEN 'payment' ELSE 'fee' END, at, at + interval '14 hours',
+		   ?3 || ' booked ' || uid, (customer - 1000000) * 100 + 500000000
+		 FROM accounts, (VALUES (0, DATE '2026-10-15'), (1, '2026-11-18'), (2, '2026-11-19'),
+		   (3, '2026-11-20')) AS d(n, at)
 		 WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO postings (tenant, account, version, journal, amount, currency, balance_after)
-		 SELECT tenant, uid, n + 1, 4 * uid + n, CASE n WHEN 0 THEN 100400 + uid % 1000 WHEN 3 THEN 100 ELSE -250 END, currency,
-		   100000 + uid % 1000 + CASE n WHEN 0 THEN 400 WHEN 1 THEN 150 WHEN 2 THEN -100 ELSE 0 END
+		 SELECT tenant, uid, n + 1, 4 * uid + n, CASE n WHEN 0 THEN 100400 + uid % 1000 WHEN 3 THEN 100
+		   ELSE -250 END, currency, 100000 + uid % 1000 + CASE n WHEN 0 THEN 400 WHEN 1 THEN 150 WHEN 2 THEN -100
+		   ELSE 0 END
 		 FROM accounts, generate_series(0, 3) AS n WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		insertVirtualTransactions,
-		`INSERT INTO sweeps (tenant, account, direction, balance_type, currency, range_from, range_to, from_contact, from_method, to_contact, to_method,
-		   frequency, day_of_week, day_of_month, created_at, updated_at, failed_at, failure)
-		 SELECT tenant, uid, 'both', 'Range', currency, 4000 + uid % 1000, 9000 + uid % 1000, uid + 50, 'AchDebit', uid + 50, 'AchCredit',
-		   'Weekly', 'MONDAY', 1 + uid % 28, created_at, updated_at, updated_at, ?3 || ' failure ' || uid
+		`INSERT INTO sweeps (tenant, account, direction, balance_type, currency, range_from, range_to, from_contact,
+		   from_method, to_contact, to_method, frequency, day_of_week, day_of_month, created_at, updated_at,
+		   failed_at, failure)
+		 SELECT tenant, uid, 'both', 'Range', currency, 4000 + uid % 1000, 9000 + uid % 1000, uid + 50, 'AchDebit',
+		   uid + 50, 'AchCredit', 'Weekly', 'MONDAY', 1 + uid % 28, created_at, updated_at, updated_at,
+		   ?3 || ' failure ' || uid
 		 FROM accounts WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
-		`INSERT INTO sweep_runs (tenant, uid, account, customer, direction, day, outcome, currency, balance, amount, fee, payment, reason, at)
+		`INSERT INTO sweep_runs (tenant, uid, account, customer, direction, day, outcome, currency, balance, amount,
+			fee, payment, reason, at)
 		 SELECT tenant, 10 * uid + n, uid, customer, 'both', DATE '2026-01-01' + (uid % 100 + n)::int, 'PAID',
-		   currency, 7000 + uid % 1000, 5000 + uid % 1000, 1, (customer - 1000000) * 100 + 500000000 + 2 * (uid % 100) + n - 1,
+		   currency, 7000 + uid % 1000, 5000 + uid % 1000, 1,
+		   (customer - 1000000) * 100 + 500000000 + 2 * (uid % 100) + n - 1,
 		   ?3 || ' run ' || uid, updated_at
 		 FROM accounts, generate_series(1, 2) AS n WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO limit_usage (tenant, customer, rail, day, entry_type, amount, payments)
-		 SELECT tenant, uid, rail, DATE '2026-11-20', 'CREDIT', 1000 + uid % 1000, 1 FROM customers, (VALUES ('ACH'), ('FEDWIRE'), ('INSTANT')) AS r(rail)
+		 SELECT tenant, uid, rail, DATE '2026-11-20', 'CREDIT', 1000 + uid % 1000, 1
+		   FROM customers, (VALUES ('ACH'), ('FEDWIRE'), ('INSTANT')) AS r(rail)
 		 WHERE tenant = ?0 AND uid BETWEEN ?1 AND ?2`,
 		`INSERT INTO fee_tiers (tenant, id, customer, application, fee_tier, fee_name, product, account)
-		 SELECT tenant, uid - 1000000, customer, 'Payments ' || ?3, 'Tier ' || uid || ?3, 'Fee ' || uid || ?3, 'Wires ' || uid || ?3, uid
+		 SELECT tenant, uid - 1000000, customer, 'Payments ' || ?3, 'Tier ' || uid || ?3, 'Fee ' || uid || ?3,
+		   'Wires ' || uid || ?3, uid
 		 FROM accounts WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
-		`INSERT INTO audit_entries (tenant, id, at, client, login_id, entity, action, decision, object, uid, customer, before, after, reason, request)
-		 SELECT tenant, 1000000000 + (uid - 1000000) * 100 + 10 * twice + k, created_at, ?3 || ' client ' || uid, ?3 || ' login ' || uid, 1000000, ?3 || ' action ' || uid, 'done',
+		`INSERT INTO audit_entries (tenant, id, at, client, login_id, entity, action, decision, object, uid,
+			customer, before, after, reason, request)
+		 SELECT tenant, 1000000000 + (uid - 1000000) * 100 + 10 * twice + k, created_at, ?3 || ' client ' || uid,
+		   ?3 || ' login ' || uid, 1000000, ?3 || ' action ' || uid, 'done',
 		   object, (CASE object WHEN 'customer' THEN uid ELSE (uid - 1000000) * 100 + n END)::text, uid,
-		   json_build_object('title', ?3 || uid), json_build_object('title', 'B'), ?3 || ' reason ' || uid, 'request ' || uid
-		 FROM customers, (VALUES (0, 'customer', 0), (1, 'account', 100000000), (2, 'account', 100000001), (3, 'account', 100000002),
-		   (4, 'contact', 100000050), (5, 'contact', 100000051), (6, 'contact', 100000052), (7, 'signatory', 1), (8, 'signatory', 2), (9, 'signatory', 3)) AS o(k, object, n), generate_series(0, 1) AS twice
+		   json_build_object('title', ?3 || uid), json_build_object('title', 'B'), ?3 || ' reason ' || uid,
+		   'request ' || uid
+		 FROM customers, (VALUES (0, 'customer', 0), (1, 'account', 100000000), (2, 'account', 100000001),
+		   (3, 'account', 100000002),
+		   (4, 'contact', 100000050), (5, 'contact', 100000051), (6, 'contact', 100000052), (7, 'signatory', 1),
+		   (8, 'signatory', 2), (9, 'signatory', 3)) AS o(k, object, n), generate_series(0, 1) AS twice
 		 WHERE tenant = ?0 AND uid BETWEEN ?1 AND ?2`,
-		`INSERT INTO audit_entries (tenant, id, at, client, login_id, entity, action, decision, object, uid, customer, before, after, reason, request)
-		 SELECT o.tenant, 2000000000 + (o.customer - 1000000) * 200 + 100 * twice + row_number() OVER (PARTITION BY o.customer, twice ORDER BY o.object, o.uid), c.created_at,
-		   ?3 || ' client ' || o.uid, ?3 || ' login ' || o.uid, 1000000, ?3 || ' did ' || o.uid, 'done', o.object, o.uid, o.customer,
-		   json_build_object('title', ?3 || o.uid), json_build_object('title', 'B'), ?3 || ' reason ' || o.uid, 'request ' || o.uid
-		 FROM (SELECT tenant, customer, 'user' AS object, uid::text FROM users UNION ALL SELECT tenant, customer, 'role', uid::text FROM roles
+		`INSERT INTO audit_entries (tenant, id, at, client, login_id, entity, action, decision, object, uid,
+			customer, before, after, reason, request)
+		 SELECT o.tenant, 2000000000 + (o.customer - 1000000) * 200 + 100 * twice + row_number() OVER
+		   (PARTITION BY o.customer, twice ORDER BY o.object, o.uid), c.created_at,
+		   ?3 || ' client ' || o.uid, ?3 || ' login ' || o.uid, 1000000, ?3 || ' did ' || o.uid, 'done', o.object,
+		   o.uid, o.customer, json_build_object('title', ?3 || o.uid), json_build_object('title', 'B'),
+		   ?3 || ' reason ' || o.uid, 'request ' || o.uid
+		 FROM (SELECT tenant, customer, 'user' AS object, uid::text FROM users
+		   UNION ALL SELECT tenant, customer, 'role', uid::text FROM roles
 		   UNION ALL SELECT tenant, customer, 'payment', uid::text FROM payments
 		   UNION ALL SELECT tenant, customer, 'webhook', uid::text FROM webhooks
 		   UNION ALL SELECT tenant, customer, 'positivePayRule', uid::text FROM positive_pay_rules
@@ -368,53 +390,74 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		 JOIN customers AS c ON c.tenant = o.tenant AND c.uid = o.customer, generate_series(0, 1) AS twice
 		 WHERE o.tenant = ?0 AND o.customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO payment_steps (tenant, payment, number, state, at, client, login_id, reason)
-		 SELECT tenant, uid, n, CASE n WHEN 1 THEN 'PENDING_APPROVAL' ELSE state END, created_at, ?3 || ' client ' || uid, ?3 || ' login ' || uid,
-		   ?3 || ' step ' || uid FROM payments, generate_series(1, 2) AS n WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
-		`INSERT INTO payment_details (tenant, payment, contact, number_sealed, number_hash, number_last4, type, sub_type, address_line1,
-		   address_line2, address_city, address_state, address_postal_code, address_country_code, address_country, email_address, phone_number, bank_id, bank_name, remittance, reference,
-		   originator_information, bank_information, charges, cost_center, request_method, operation_note, route, uetr, return_code, intermediary_id,
+		 SELECT tenant, uid, n, CASE n WHEN 1 THEN 'PENDING_APPROVAL' ELSE state END, created_at,
+		   ?3 || ' client ' || uid, ?3 || ' login ' || uid,
+		   ?3 || ' step ' || uid FROM payments, generate_series(1, 2) AS n
+		   	WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
+		`INSERT INTO payment_details (tenant, payment, contact, number_sealed, number_hash, number_last4, type,
+		   sub_type, address_line1, address_line2, address_city, address_state, address_postal_code,
+		   address_country_code, address_country, email_address, phone_number, bank_id, bank_name, remittance,
+		   reference, originator_information, bank_information, charges, cost_center, request_method,
+		   operation_note, route, uetr, return_code, intermediary_id,
 		   intermediary_name)
 		 SELECT tenant, uid, sender_account + 50, '', '', '0042', 'Deposit', 'Checking', ?3 || ' line1 ' || uid,
 		   ?3 || ' line2 ' || uid, ?3 || ' city ' || uid, 'OH', '43215', 'US', 'United States',
-		   ?3 || ' email ' || uid, ?3 || ' phone ' || uid, '611090001', ?3 || ' bank ' || uid, ?3 || ' remittance ' || uid, ?3 || ' reference ' || uid,
-		   ?3 || ' from ' || uid, ?3 || ' to ' || uid, 'SHA', ?3 || ' center ' || uid, ?3 || ' method ' || uid, ?3 || ' note ' || uid,
-		   ?3 || ' route ' || uid, 'uetr ' || uid, 'AC03',
+		   ?3 || ' email ' || uid, ?3 || ' phone ' || uid, '611090001', ?3 || ' bank ' || uid,
+		   ?3 || ' remittance ' || uid, ?3 || ' reference ' || uid,
+		   ?3 || ' from ' || uid, ?3 || ' to ' || uid, 'SHA', ?3 || ' center ' || uid, ?3 || ' method ' || uid,
+		   ?3 || ' note ' || uid, ?3 || ' route ' || uid, 'uetr ' || uid, 'AC03',
 		   ?3 || ' between ' || uid, ?3 || ' name between ' || uid
 		 FROM payments WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
-		`INSERT INTO ach_entries (tenant, payment, origin, class, company_id, company_name, description, account, same_day, trace)
-		 SELECT tenant, uid, '611090001', 'CCD', ?3 || ' company ' || uid, ?3 || ' name ' || uid, ?3 || ' batch ' || uid, 'SAVINGS', false,
-		   ?3 || ' trace ' || uid
+		`INSERT INTO ach_entries (tenant, payment, origin, class, company_id, company_name, description, account,
+			same_day, trace)
+		 SELECT tenant, uid, '611090001', 'CCD', ?3 || ' company ' || uid, ?3 || ' name ' || uid,
+		   ?3 || ' batch ' || uid, 'SAVINGS', false, ?3 || ' trace ' || uid
 		 FROM payments WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`UPDATE payments AS p SET trade = t.uid, sold = p.uid + 7, sold_currency = 'EUR'
-		 FROM (SELECT uid, customer, status, row_number() OVER (PARTITION BY customer ORDER BY uid) AS n FROM fx_trades WHERE tenant = ?0 AND status = 'Covered') AS t,
-		   (SELECT uid, customer, row_number() OVER (PARTITION BY customer ORDER BY uid) AS n FROM payments WHERE tenant = ?0) AS o
-		 WHERE p.tenant = ?0 AND o.uid = p.uid AND t.customer = o.customer AND t.n = o.n AND t.status = 'Covered' AND p.customer BETWEEN ?1 AND ?2`,
+		 FROM (SELECT uid, customer, status, row_number() OVER (PARTITION BY customer ORDER BY uid) AS n
+		   FROM fx_trades WHERE tenant = ?0 AND status = 'Covered') AS t,
+		   (SELECT uid, customer, row_number() OVER (PARTITION BY customer ORDER BY uid) AS n FROM payments
+		   	WHERE tenant = ?0) AS o
+		 WHERE p.tenant = ?0 AND o.uid = p.uid AND t.customer = o.customer AND t.n = o.n AND t.status = 'Covered'
+		 	  AND p.customer BETWEEN ?1 AND ?2`,
 		`UPDATE payments SET settles_at = created_at WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
-		`INSERT INTO network_messages (tenant, rail, direction, kind, message_id, payment, code, body, at, handed_at)
+		`INSERT INTO network_messages (tenant, rail, direction, kind, message_id, payment, code, body, at,
+			handed_at)
 		 SELECT tenant, rail, d, 'pacs.008', ?3 || d || uid, uid, ?3 || ' code ' || uid, '', created_at, updated_at
-		 FROM payments, (VALUES ('OUT'), ('IN')) AS w(d) WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2 ORDER BY uid, d`,
-		`INSERT INTO webhook_deliveries (tenant, uid, webhook, customer, payment, number, state, due_at, attempts, created_at, done_at)
-		 SELECT tenant, uid + 200000000 + 10 * (n - 1), (customer - 1000000) * 100 + 600000000, customer, uid, n, 'WAITING', created_at, 1, created_at, updated_at
-		 FROM payments, generate_series(1, 2) AS n WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2 ORDER BY uid, n`,
-		`INSERT INTO webhook_deliveries (tenant, uid, webhook, customer, posting, state, due_at, attempts, created_at, done_at)
-		 SELECT tenant, id + 5000000000, (customer - 1000000) * 100 + 600000001, customer, id, 'WAITING', at, 1, at, at
+		 FROM payments, (VALUES ('OUT'), ('IN')) AS w(d) WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2
+		 	  ORDER BY uid, d`,
+		`INSERT INTO webhook_deliveries (tenant, uid, webhook, customer, payment, number, state, due_at, attempts,
+			created_at, done_at)
+		 SELECT tenant, uid + 200000000 + 10 * (n - 1), (customer - 1000000) * 100 + 600000000, customer, uid, n,
+		   'WAITING', created_at, 1, created_at, updated_at
+		 FROM payments, generate_series(1, 2) AS n WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2
+		 	  ORDER BY uid, n`,
+		`INSERT INTO webhook_deliveries (tenant, uid, webhook, customer, posting, state, due_at, attempts,
+			created_at, done_at)
+		 SELECT tenant, id + 5000000000, (customer - 1000000) * 100 + 600000001, customer, id, 'WAITING', at, 1, at,
+		   at
 		 FROM virtual_postings WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2 ORDER BY id`,
 		`INSERT INTO webhook_attempts (tenant, delivery, number, at, status, error, took)
-		 SELECT tenant, uid, 1, created_at, 500, ?3 || ' error ' || uid, 17 FROM webhook_deliveries WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
-		`INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, draft, version, before, after, reason, status,
-		   maker_client, maker_login, made_at, checker_client, checker_login, decided_at, decision_reason,
-		   approvers, first_client, first_login, first_at)
-		 SELECT tenant, uid - 999999, uid, 'changeSignatory ' || ?3, 'signatory', uid || '1', true, '', 1, json_build_object('title', ?3 || uid),
-		   json_build_object('title', 'B'), ?3 || ' reason ' || uid, 'Refused', 'maker ' || uid, 'login ' || uid, created_at, 'checker ' || uid,
-		   'checking ' || uid, updated_at, 'no ' || uid, 2, 'first ' || uid, 'agreeing ' || uid, updated_at FROM customers WHERE tenant = ?0 AND uid BETWEEN ?1 AND ?2`,
+		 SELECT tenant, uid, 1, created_at, 500, ?3 || ' error ' || uid, 17 FROM webhook_deliveries
+		 	  WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
+		`INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, draft, version,
+		   before, after, reason, status, maker_client, maker_login, made_at, checker_client, checker_login,
+		   decided_at, decision_reason, approvers, first_client, first_login, first_at)
+		 SELECT tenant, uid - 999999, uid, 'changeSignatory ' || ?3, 'signatory', uid || '1', true, '', 1,
+		   json_build_object('title', ?3 || uid), json_build_object('title', 'B'), ?3 || ' reason ' || uid,
+		   'Refused', 'maker ' || uid, 'login ' || uid, created_at, 'checker ' || uid,
+		   'checking ' || uid, updated_at, 'no ' || uid, 2, 'first ' || uid, 'agreeing ' || uid, updated_at
+		   	FROM customers WHERE tenant = ?0 AND uid BETWEEN ?1 AND ?2`,
 	}, append(furnishFiles, furnishWaterfalls...)...) {
 		b.exec(t, statement, b.tenant, legal[0].UID, legal[len(legal)-1].UID, b.mark)
 	}
 	b.insertInformation(t, legal[0].UID, legal[len(legal)-1].UID)
 	b.insertScreenings(t, legal[0].UID, legal[len(legal)-1].UID)
 	b.exec(t, `INSERT INTO customer_counts (tenant, owner, shard, customers)
-		SELECT tenant, owner, 0, count(*) FROM customers WHERE tenant = ? AND uid BETWEEN ? AND ? GROUP BY tenant, owner
-		ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = customer_counts.customers + EXCLUDED.customers`,
+		SELECT tenant, owner, 0, count(*) FROM customers WHERE tenant = ? AND uid BETWEEN ? AND ?
+		  GROUP BY tenant, owner
+		ON CONFLICT (tenant, owner, shard) DO UPDATE
+			  SET customers = customer_counts.customers + EXCLUDED.customers`,
 		b.tenant, legal[0].UID, legal[len(legal)-1].UID)
 }
 

@@ -32,11 +32,16 @@ func FuzzAnswers(f *testing.F) {
 	}
 	for _, text := range []string{
 		fmt.Sprintf(`{ account(by: {uid: %q}) { uid customer { accounts { nodes { uid } } } } node(id: "acc_%s") { id } }`, account.UID, account.UID),
-		`{ customers(filter: {namePrefix: "\u0000"}, orderBy: NAME) { nodes { uid } } }`, `{ node(id: "cus_007") { id } nodes(ids: ["", "x"]) { id } }`,
-		`{ banks(search: "%_\\") { nodes { name } } }`, `{ audit(filter: {object: "'"}) { nodes { id } } }`, "{", "", "\ufeff{__typename}",
-		`{ __schema { types { name } } }`, `query { __typename } query { __typename }`, "{" + strings.Repeat("a{", 200),
-		`{ payments(filter: {amountAtLeast: "1e3"}) { nodes { uid } } }`, `{ clock { now } me { permissions } }`, `"""x""" { __typename }`,
-		`fragment A on Query { ...B } fragment B on Query { ...A } { ...A }`, `{ customer(by: {uid: "1", shortName: "x"}) { uid } }`,
+		`{ customers(filter: {namePrefix: "\u0000"}, orderBy: NAME) { nodes { uid } } }`,
+		`{ node(id: "cus_007") { id } nodes(ids: ["", "x"]) { id } }`,
+		`{ banks(search: "%_\\") { nodes { name } } }`, `{ audit(filter: {object: "'"}) { nodes { id } } }`, "{",
+		"", "\ufeff{__typename}",
+		`{ __schema { types { name } } }`, `query { __typename } query { __typename }`, "{" +
+			strings.Repeat("a{", 200),
+		`{ payments(filter: {amountAtLeast: "1e3"}) { nodes { uid } } }`, `{ clock { now } me { permissions } }`,
+		`"""x""" { __typename }`,
+		`fragment A on Query { ...B } fragment B on Query { ...A } { ...A }`,
+		`{ customer(by: {uid: "1", shortName: "x"}) { uid } }`,
 	} {
 		f.Add(text)
 	}

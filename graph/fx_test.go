@@ -61,7 +61,8 @@ func quoteRows(b *bank, of []customers.UID) any {
 		for n := range 2*each + 1 {
 			q := fx.Quote{UID: quoteOf(c, n), Customer: c}
 			b.fill(&q, int64(tradeOf(c, n)))
-			q.Tenant, q.UID, q.Customer, q.Status, q.Product, q.Version = b.tenant, quoteOf(c, n), c, fx.Open, fx.SpotTrade, 2
+			q.Tenant, q.UID, q.Customer, q.Status, q.Product, q.Version = b.tenant, quoteOf(c, n), c,
+				fx.Open, fx.SpotTrade, 2
 			q.Sell, q.Buy, q.SellMinor, q.BuyMinor, q.Worth, q.Tenor = "USD", "EUR", 100_00, 85_19, 100_00, fx.Spot
 			q.SpotRate, q.AllInRate, q.InvertedRate, q.Margin = 8_605_000_000, 8_519_000_000, 11_738_470_000, 10_000
 			q.ForwardPoints = 1_000_000
@@ -81,7 +82,8 @@ func tradeRows(b *bank, of []customers.UID) any {
 			t := fx.Trade{UID: tradeOf(c, n), Customer: c}
 			b.fill(&t, int64(t.UID))
 			later := now.Add(time.Hour)
-			t.Tenant, t.Quote, t.Customer, t.Status, t.Product, t.Version = b.tenant, quoteOf(c, n), c, fx.Booked, fx.SpotTrade, 2
+			t.Tenant, t.Quote, t.Customer, t.Status, t.Product, t.Version = b.tenant, quoteOf(c, n), c,
+				fx.Booked, fx.SpotTrade, 2
 			t.Sell, t.Buy, t.SellMinor, t.BuyMinor, t.Worth, t.Tenor = "USD", "EUR", 100_00, 85_19, 100_00, fx.Spot
 			t.SpotRate, t.AllInRate, t.ForwardPoints, t.CoverAt = 8_605_000_000, 8_519_000_000, 1_000_000, &later
 			t.Cover, t.CoveredAt, t.CoverRate = nil, nil, nil

@@ -9,7 +9,8 @@ import (
 )
 
 func init() {
-	needs["Account.holds"], needs["Hold.payment"] = []access.Permission{access.ViewAccounts}, []access.Permission{access.ViewPayments}
+	needs["Account.holds"], needs["Hold.payment"] = []access.Permission{access.ViewAccounts},
+		[]access.Permission{access.ViewPayments}
 	mutations["placeHold"] = tried{access.ManageAccounts, func(c customers.UID) string {
 		return fmt.Sprintf(`account: "%s", amount: "12.50", reason: "Garnishment 12", expiresAt: "2099-12-31T00:00:00Z"`,
 			accountOf(activeOf(c), 0))
@@ -29,7 +30,8 @@ func TestTheHoldsOfAnAccountExplainItsBalance(t *testing.T) {
 	staff := p.Staff()
 	for _, document := range []string{
 		p.sends(`contact: "`+contact+`"`, "10.01", "1", `currency: "USD", speed: INSTANT`),
-		fmt.Sprintf(`mutation { placeHold(input: {account: "%s", amount: "5", reason: "Garnishment 12"}) { uid } }`, p.from.UID),
+		fmt.Sprintf(`mutation { placeHold(input: {account: "%s", amount: "5", reason: "Garnishment 12"}) { uid } }`,
+			p.from.UID),
 	} {
 		if data, errors := p.asks(t, staff, document); errors != nil {
 			t.Fatal(data, errors)

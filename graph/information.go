@@ -44,11 +44,15 @@ func queueInformation(
 	}, nil
 }
 
-func (m mutations) RequestInformation(ctx context.Context, in model.InformationDraft) (*model.PaymentPayload, error) {
+func (m mutations) RequestInformation(
+	ctx context.Context, in model.InformationDraft,
+) (*model.PaymentPayload, error) {
 	done, err := m.core.Payments.RequestInformation(ctx, in.UID, in.InformationDraft, in.RequestOptions)
 	return paymentKind.payload(ctx, in.UID, done.Receipt, err)
 }
 
-func (m mutations) PlayInformationRequest(ctx context.Context, in model.IncomingInquiry) (*model.PlayPayload, error) {
+func (m mutations) PlayInformationRequest(
+	ctx context.Context, in model.IncomingInquiry,
+) (*model.PlayPayload, error) {
 	return played(m.core.Sandbox.PlayInformationRequest(ctx, in.Payment, in.Inquiry, in.RequestOptions))
 }

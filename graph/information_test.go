@@ -40,7 +40,8 @@ func (b *bank) insertInformation(t testing.TB, first, last customers.UID) {
 			ID      payments.MessageID `bun:"id"`
 			Payment payments.UID       `bun:"payment"`
 		}
-		err := tx.NewRaw(`SELECT m.id, m.payment FROM network_messages AS m JOIN payments AS p ON p.tenant = m.tenant AND p.uid = m.payment
+		err := tx.NewRaw(`SELECT m.id, m.payment FROM network_messages AS m
+			JOIN payments AS p ON p.tenant = m.tenant AND p.uid = m.payment
 			WHERE m.tenant = ?0 AND p.tenant = ?0 AND m.direction = 'OUT' AND p.customer BETWEEN ?1 AND ?2`, b.tenant, first, last).
 			Scan(ctx, &about)
 		if err != nil || len(about) == 0 {
@@ -61,8 +62,9 @@ func (b *bank) insertInformation(t testing.TB, first, last customers.UID) {
 			at := time.Date(2026, 11, 2, 3, 4, int(m.Payment%60), 0, time.UTC)
 			rows = append(rows, &payments.InformationRequest{
 				Tenant: b.tenant, ID: m.ID, Payment: m.Payment, Rail: rails.RTP, Direction: payments.Out,
-				Bank: fmt.Sprintf("%s bank %s", b.mark, m.Payment), MessageID: fmt.Sprintf("%s asks %s", b.mark, m.Payment),
-				Codes: "NARR", At: at, Answer: m.ID, AnsweredAt: &at,
+				Bank:      fmt.Sprintf("%s bank %s", b.mark, m.Payment),
+				MessageID: fmt.Sprintf("%s asks %s", b.mark, m.Payment), Codes: "NARR", At: at, Answer: m.ID,
+				AnsweredAt: &at,
 				Asked: words(payments.AskedColumn, payments.InformationDraft{
 					Missing: item("missing"), Incorrect: item("wrong"), Party: fmt.Sprintf("%s asker %s", b.mark, m.Payment),
 				}),
@@ -117,7 +119,8 @@ func TestInformationIsRequestedAnsweredAndShown(t *testing.T) {
 	data, errors = p.asks(t, staff, fmt.Sprintf(`{ payment(uid: "%s") { informationRequests { direction initiatingPartyName
 		missingInformation { code additionalInfo } incorrectInformation { code additionalInfo } answer } } }`, uid))
 	want := `{"payment":{"informationRequests":[{"direction":"OUT","initiatingPartyName":"Ada Byron","missingInformation":[{"code":"NARR",` +
-		`"additionalInfo":"Which invoice?"}],"incorrectInformation":[],"answer":["Debtor: Customer of ` + listedBank.number +
+		`"additionalInfo":"Which invoice?"}],"incorrectInformation":[],"answer":["Debtor: Customer of ` +
+		listedBank.number +
 		`","NARR: supplied by the sandbox"]},{"direction":"IN","initiatingPartyName":"Customer of another bank","missingInformation":[],` +
 		`"incorrectInformation":[{"code":"IN06","additionalInfo":null}],"answer":[]}]}}`
 	if data != want || errors != nil {

@@ -102,7 +102,8 @@ func queueStatement(
 	return of, arrivals(statementPart, o, keys, found, relations)
 }
 
-var errMoment = fault.Field("balance", "bookedAt", fault.Malformed, "give exactly one of bookedAt and valueDate")
+var errMoment = fault.Field("balance", "bookedAt", fault.Malformed,
+	"give exactly one of bookedAt and valueDate")
 
 func queueBalanceAt(
 	ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField,

@@ -136,10 +136,12 @@ func TestAnEntryLeadsToItsPaymentAndToItsJournal(t *testing.T) {
 		sides = append(sides, posting.Amount+" "+posting.Account.UID)
 	}
 	slices.Sort(sides)
-	if want := []string{"-1.00 " + p.from.UID.String(), "1.00 " + p.to.UID.String()}; !slices.Equal(sides, want) {
+	if want := []string{"-1.00 " + p.from.UID.String(), "1.00 " +
+		p.to.UID.String()}; !slices.Equal(sides, want) {
 		t.Errorf("%v, want %v", sides, want)
 	}
-	opening := p.states(t, strings.Replace(document, "last: 1", "first: 1", 1)).Account.Statement.Entries.Nodes[0]
+	opening := p.states(t, strings.Replace(document, "last: 1", "first: 1",
+		1)).Account.Statement.Entries.Nodes[0]
 	if opening.Payment != nil || opening.Kind != "OPENING" ||
 		!slices.ContainsFunc(opening.Journal.Postings, func(posting struct {
 			Amount, House string
@@ -175,10 +177,12 @@ func TestABalanceIsToldAsItWas(t *testing.T) {
 	today := time.Now().In(coretest.Zone())
 	for argument, want := range map[string]string{
 		`bookedAt: "2001-01-01T00:00:00Z"`: "0.00", `bookedAt: "9999-12-31T23:59:59Z"`: "97.99",
-		`bookedAt: "0000-01-01T00:00:00Z"`: "0.00", `valueDate: "1900-01-01"`: "0.00", `valueDate: "9999-12-31"`: "97.99",
+		`bookedAt: "0000-01-01T00:00:00Z"`: "0.00", `valueDate: "1900-01-01"`: "0.00",
+		`valueDate: "9999-12-31"`: "97.99",
 		fmt.Sprintf(`bookedAt: %q`, today.AddDate(0, 0, 1).Format(time.RFC3339)): "97.99",
 	} {
-		s := p.states(t, fmt.Sprintf(`{ account(by: {uid: "%s"}) { balanceAt(%s) { ledger currency } } }`, p.from.UID, argument))
+		s := p.states(t, fmt.Sprintf(`{ account(by: {uid: "%s"}) { balanceAt(%s) { ledger currency } } }`,
+			p.from.UID, argument))
 		if s.Account.BalanceAt == nil || s.Account.BalanceAt.Ledger != want {
 			t.Errorf("%s: %+v, want %s", argument, s.Account.BalanceAt, want)
 		}
@@ -210,7 +214,8 @@ func TestHostileRangesAreRefused(t *testing.T) {
 		`statement(from: "2026-11-20", to: "2026-11-20") { entries(first: 1, last: 1) { nodes { number } } }`: "last",
 		`statement(from: "2026-11-20", to: "2026-11-20") { entries(before: "1abc") { nodes { number } } }`:    "before",
 	} {
-		data, errors := p.asks(t, p.Staff(), fmt.Sprintf(`{ account(by: {uid: "%s"}) { uid %s } }`, p.from.UID, selection))
+		data, errors := p.asks(t, p.Staff(), fmt.Sprintf(`{ account(by: {uid: "%s"}) { uid %s } }`,
+			p.from.UID, selection))
 		if !slices.Equal(errors, []string{"INVALID VALIDATION_ERROR " + want}) || !strings.Contains(data, `"uid"`) {
 			t.Errorf("%s: %s %v", selection, data, errors)
 		}
@@ -219,7 +224,8 @@ func TestHostileRangesAreRefused(t *testing.T) {
 		`statement(from: "2024-01-01", to: "2024-12-31") { opening }`,
 		`statement(from: "9999-12-31", to: "9999-12-31") { opening closing entries { nodes { number } } }`,
 	} {
-		if data, errors := p.asks(t, p.Staff(), fmt.Sprintf(`{ account(by: {uid: "%s"}) { %s } }`, p.from.UID, fine)); errors != nil {
+		if data, errors := p.asks(t, p.Staff(), fmt.Sprintf(`{ account(by: {uid: "%s"}) { %s } }`, p.from.UID,
+			fine)); errors != nil {
 			t.Errorf("%s: %s %v", fine, data, errors)
 		}
 	}
@@ -231,10 +237,12 @@ func TestTheBankProvesItsBooks(t *testing.T) {
 	const document = `{ proof(maxAge: 60) { holds milliseconds startedAt finishedAt invariants { name says holds violationCount
 		violations { subject what } } } }`
 	data, errors := p.asks(t, p.Staff(), document)
-	if errors != nil || !strings.HasPrefix(data, `{"proof":{"holds":true`) || !strings.Contains(data, `"name":"I12"`) {
+	if errors != nil || !strings.HasPrefix(data, `{"proof":{"holds":true`) ||
+		!strings.Contains(data, `"name":"I12"`) {
 		t.Error(data, errors)
 	}
-	if data, errors = p.asks(t, p.Partner(p.payer), document); !slices.Equal(errors, []string{"DENIED API901"}) ||
+	if data, errors = p.asks(t, p.Partner(p.payer), document); !slices.Equal(errors,
+		[]string{"DENIED API901"}) ||
 		data != `{"proof":null}` {
 		t.Error(data, errors)
 	}

@@ -160,7 +160,11 @@ func (s answering) subscribe(ctx context.Context) graphql.ResponseHandler {
 		return nil
 	}
 	context.AfterFunc(ctx, listener.Close)
-	listener.ReadThrough(func(ctx context.Context) (context.Context, func(), error) { return transport.Enter(ctx, op) })
+	listener.ReadThrough(func(ctx context.Context) (context.Context, func(),
+		error,
+	) {
+		return transport.Enter(ctx, op)
+	})
 	transport.Listening(op)
 	ended := false
 	return func(ctx context.Context) *graphql.Response {

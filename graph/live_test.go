@@ -87,7 +87,10 @@ type lively struct {
 
 func newLively(t testing.TB) *lively {
 	t.Helper()
-	l := &lively{bank: newBank(t), door: &door{callers: map[string]*access.Caller{}, holds: 50 * time.Millisecond}}
+	l := &lively{bank: newBank(t), door: &door{
+		callers: map[string]*access.Caller{},
+		holds:   50 * time.Millisecond,
+	}}
 	l.serving, l.stop = context.WithCancel(context.Background())
 	l.is("staff", l.staff())
 	l.is("partner", l.bank.partner())
@@ -112,8 +115,8 @@ func (l *lively) happens(t testing.TB, of ...customers.UID) {
 		for _, c := range of {
 			customer, uid := int64(c), l.paymentOf(t, c).String()
 			entry := audit.Entry{
-				Tenant: l.tenant, Client: "test", Entity: 1, Action: "approveChange", Decision: audit.Done, Object: "payment",
-				UID: uid, Customer: &customer,
+				Tenant: l.tenant, Client: "test", Entity: 1, Action: "approveChange", Decision: audit.Done,
+				Object: "payment", UID: uid, Customer: &customer,
 			}
 			if err := events.RecordTx(ctx, tx, entry, events.Event{
 				Tenant: l.tenant, Kind: "sendPayment", Object: "payment", UID: uid, Customer: &customer, Version: 7,
@@ -232,11 +235,13 @@ func TestChangesComeToThoseWhoSeeThem(t *testing.T) {
 	abroad.hears(uidOf(lone))
 	_ = all.response.Body.Close()
 	l.happens(t, star, lone, star)
-	again := l.listens(t, "staff", strings.Replace(changed, "paymentChanged", `paymentChanged(since: "`+cursor+`")`, 1))
+	again := l.listens(t, "staff", strings.Replace(changed, "paymentChanged",
+		`paymentChanged(since: "`+cursor+`")`, 1))
 	for _, c := range []customers.UID{star, lone, star} {
 		again.hears(uidOf(c))
 	}
-	one := l.listens(t, "staff", strings.Replace(changed, "paymentChanged", fmt.Sprintf(`paymentChanged(customer: "%d")`, lone), 1))
+	one := l.listens(t, "staff", strings.Replace(changed, "paymentChanged",
+		fmt.Sprintf(`paymentChanged(customer: "%d")`, lone), 1))
 	bare := l.listens(t, "staff", `subscription { changed: paymentChanged { action kind: __typename } }`)
 	l.happens(t, star, lone)
 	one.hears(uidOf(lone))
@@ -256,7 +261,8 @@ func TestWhoseRightsEndHearsNoMore(t *testing.T) {
 	h.completes()
 	refused := l.listens(t, "staff", changed)
 	body, _ := io.ReadAll(refused.response.Body)
-	if refused.response.StatusCode != http.StatusBadRequest || !strings.Contains(string(body), `"kind":"DENIED"`) ||
+	if refused.response.StatusCode != http.StatusBadRequest ||
+		!strings.Contains(string(body), `"kind":"DENIED"`) ||
 		!strings.HasPrefix(refused.response.Header.Get("Content-Type"), "application/json") {
 		t.Errorf("%d %s", refused.response.StatusCode, body)
 	}
@@ -474,8 +480,10 @@ func TestTheProtocolOfWebSocketsIsKept(t *testing.T) {
 		"a bad token":               {[]string{`{"type":"connection_init","payload":{"token":"nobody"}}`}, 4401},
 		"init twice":                {[]string{init, init}, 4429},
 		"an id twice":               {[]string{init, sub("1"), sub("1")}, 4409},
-		"a large first message":     {[]string{`{"type":"connection_init","payload":{"x":"` + strings.Repeat("x", 9<<10) + `"}}`}, 1009},
-		"too large":                 {[]string{init, `{"type":"ping","payload":"` + strings.Repeat("x", 33<<10) + `"}`}, 1009},
+		"a large first message": {[]string{`{"type":"connection_init","payload":{"x":"` +
+			strings.Repeat("x", 9<<10) + `"}}`}, 1009},
+		"too large": {[]string{init, `{"type":"ping","payload":"` +
+			strings.Repeat("x", 33<<10) + `"}`}, 1009},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -563,13 +571,14 @@ func TestAWebSocketThatSaysNothingIsClosed(t *testing.T) {
 func TestAReaderThatIsTooSlowIsEndedAloneAndOthersAreServed(t *testing.T) {
 	t.Parallel()
 	l := newLively(t)
-	large := `subscription { paymentChanged { cursor action payment { ` + strings.Join(slices.Collect(func(yield func(string) bool) {
-		for n := range 50 {
-			if !yield(fmt.Sprintf("a%d: customer { uid legalName shortName }", n)) {
-				return
+	large := `subscription { paymentChanged { cursor action payment { ` +
+		strings.Join(slices.Collect(func(yield func(string) bool) {
+			for n := range 50 {
+				if !yield(fmt.Sprintf("a%d: customer { uid legalName shortName }", n)) {
+					return
+				}
 			}
-		}
-	}), " ") + ` } } }`
+		}), " ") + ` } } }`
 	l.listens(t, "staff", large) // and reads nothing
 	s := l.dials(t, "staff")
 	l.subscribes(t, s, large)

@@ -171,7 +171,8 @@ var finding = map[string]bool{
 	planned + "Payment.input.senderAccount.uid": true, planned + "Payment.input.senderAccount.number": true,
 	planned + "Payment.input.receiver.contact":   true,
 	planned + "Transfer.input.senderAccount.uid": true, planned + "Transfer.input.senderAccount.number": true,
-	planned + "Transfer.input.receiverAccount.uid": true, planned + "Transfer.input.receiverAccount.number": true,
+	planned + "Transfer.input.receiverAccount.uid": true, planned +
+		"Transfer.input.receiverAccount.number": true,
 }
 
 // narrowing are arguments that find nothing by themselves.
@@ -378,12 +379,11 @@ func TestTheListsOfSomebodyOfACustomerHoldThatCustomerAlone(t *testing.T) {
 // not listed need none.
 var needs = map[string][]access.Permission{
 	"Query.customer": {access.ViewCustomers}, "Query.customers": {access.ViewCustomers},
-	"Query.account":   {access.ViewAccounts},
-	"Query.approvals": approvers, "Query.audit": {access.ViewAudit},
+	"Query.account": {access.ViewAccounts}, "Query.approvals": approvers, "Query.audit": {access.ViewAudit},
 	"User.roles": {access.ViewUsers}, "User.limits": {access.ViewUsers}, "Account.sweeps": {access.ViewAccounts},
-	"Account.sweepRuns": {access.ViewAccounts}, "Payment.sweep": {access.ViewAccounts}, "SweepRun.payment": {access.ViewPayments},
-	"Customer.parent": {access.ViewCustomers}, "Customer.limits": {access.ViewCustomers},
-	"Customer.fees": {access.ViewCustomers},
+	"Account.sweepRuns": {access.ViewAccounts}, "Payment.sweep": {access.ViewAccounts},
+	"SweepRun.payment": {access.ViewPayments}, "Customer.parent": {access.ViewCustomers},
+	"Customer.limits": {access.ViewCustomers}, "Customer.fees": {access.ViewCustomers},
 }
 
 // approvers are the permissions that show approvals of some kind.

@@ -199,7 +199,8 @@ func openApproval(c customers.UID) string {
 // openApprovals proposes to remove each customer's last signatory.
 func (b *bank) openApprovals(t testing.TB) {
 	t.Helper()
-	b.exec(t, `INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, draft, version, maker_client, maker_entity)
+	b.exec(t, `INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, draft,
+		version, maker_client, maker_entity)
 		SELECT tenant, uid - 999499, uid, 'addSignatory', 'signatory', ((uid - 1000000) * 100 + 3)::text, true, '', 1, 'somebody', 7 FROM customers WHERE tenant = ?`, b.tenant)
 }
 
@@ -208,12 +209,14 @@ func settled(t testing.TB) *bank {
 	t.Helper()
 	b := newBank(t)
 	b.resolving = nil // a mutation must not be executed twice
-	b.exec(t, `UPDATE customers SET access_customer_dual_approval = false, access_bene_dual_approval = false, access_user_dual_approval = false,
+	b.exec(t, `UPDATE customers SET access_customer_dual_approval = false, access_bene_dual_approval = false,
+		access_user_dual_approval = false,
 		access_fee_tier_for_approval = false, access_payment_dual_approval = false WHERE tenant = ?`, b.tenant)
 	b.exec(t, `INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, gen_random_uuid(), ?, 'mjones', 'Active')`, b.tenant, theBank)
 	b.exec(t, `UPDATE users SET status = 'Locked' WHERE tenant = ? AND number % 100 = 3 AND login_id <> 'mjones'`, b.tenant)
 	// which a message carries
-	b.exec(t, `UPDATE customers SET legal_country_code = 'US', legal_postal_code = '43215' WHERE tenant = ?`, b.tenant)
+	b.exec(t, `UPDATE customers SET legal_country_code = 'US', legal_postal_code = '43215' WHERE tenant = ?`,
+		b.tenant)
 	// which can become anything
 	b.exec(t, `UPDATE customers SET status = 'New' WHERE tenant = ? AND uid = ?`, b.tenant, star)
 	b.exec(t, `INSERT INTO fee_catalogue (tenant, application, product, fee_name, fee_tier, price, currency)
@@ -232,7 +235,8 @@ func settled(t testing.TB) *bank {
 		`DELETE FROM fee_tiers WHERE tenant = ? AND account % 100 = 1`,
 		`DELETE FROM sweeps WHERE tenant = ? AND account % 100 = 1`,
 		`UPDATE accounts SET status = 'Suspended' WHERE tenant = ? AND uid % 100 = 2`,
-		// Of each customer's contacts the third can be verified, from its first account; the deposits of the second have settled.
+		// Of each customer's contacts the third can be verified, from its first account; the deposits of the second
+		// have settled.
 		`UPDATE contacts SET bank_country = 'United States', bank_national_code = '` + listedBank.number + `', bank_account_type = 'Deposit',
 			bank_account_sub_type = 'Checking', name = 'Ada Byron' WHERE tenant = ? AND uid % 100 = 52`,
 		`UPDATE contact_verifications SET state = 'FAILED', due_at = NULL, created_at = created_at - interval '60 days' WHERE tenant = ? AND uid % 100 IN (2, 5, 8)`,
@@ -317,7 +321,10 @@ func (b *bank) recorded(t testing.TB, decision string) (n int) {
 }
 
 // grantsTrades lists the mutations whose role holds View_Trades.
-var grantsTrades = map[string]bool{"createUser": true, "createRole": true, "linkSubject": true, "changeRole": true}
+var grantsTrades = map[string]bool{
+	"createUser": true, "createRole": true, "linkSubject": true,
+	"changeRole": true,
+}
 
 // needsToo are what mutations need beside their permission.
 var needsToo = map[string][]access.Permission{

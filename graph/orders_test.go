@@ -123,7 +123,8 @@ func TestARefusedOrderHasItsPublishedCode(t *testing.T) {
 	}
 	const instant, express = `currency: "USD", speed: INSTANT`, `currency: "USD", speed: EXPRESS`
 	off := *p
-	off.from = p.Account(&customers.Customer{Tenant: p.Tenant, UID: p.from.Customer}, coretest.Holding(100_00, 0))
+	off.from = p.Account(&customers.Customer{Tenant: p.Tenant, UID: p.from.Customer},
+		coretest.Holding(100_00, 0))
 	for document, want := range map[string]string{
 		p.sends(named, "2000000.01", "1", instant):                      "STATE PAYMENT001 amount",
 		p.sends(named, "1", "2", instant+`, paymentDate: "2020-01-01"`): "INVALID VALIDATION_ERROR paymentDate",
@@ -132,17 +133,22 @@ func TestARefusedOrderHasItsPublishedCode(t *testing.T) {
 		p.sends(named+`, name: "Ada"`, "1", "5", instant):               "INVALID VALIDATION_ERROR receiver",
 		p.sends(`accountNumber: "440055551", name: "Ada", bankId: "021000021"`, "1", "6",
 			instant): "NOT_FOUND PAYMENT001 receiver.bankId",
-		p.sends(`name: "Ada", bankId: "611090001"`, "1", "7", instant):            "INVALID VALIDATION_ERROR receiver.accountNumber",
-		p.sends(described(`, accountSubType: "x"`), "1", "8", instant):            "INVALID VALIDATION_ERROR receiver.accountSubType",
-		p.sends(described(`, emailAddress: "x"`), "1", "9", instant):              "INVALID VALIDATION_ERROR receiver.emailAddress",
-		p.sends(described(`, address: {line1: "1 Lake Rd"}`), "1", "10", express): "INVALID VALIDATION_ERROR receiver.address.city",
-		p.sends(named, "1", "11", `currency: "EUR", speed: INSTANT`):              "INVALID VALIDATION_ERROR currency",
-		p.sends(named, "1.001", "12", instant):                                    "INVALID VALIDATION_ERROR amount",
-		p.sends(named, "1", "", instant):                                          "INVALID VALIDATION_ERROR idempotencyKey",
-		p.sends(named, "1", "13", instant+`, detailsOfCharges: "x"`):              "INVALID VALIDATION_ERROR detailsOfCharges",
+		p.sends(`name: "Ada", bankId: "611090001"`, "1", "7",
+			instant): "INVALID VALIDATION_ERROR receiver.accountNumber",
+		p.sends(described(`, accountSubType: "x"`), "1", "8",
+			instant): "INVALID VALIDATION_ERROR receiver.accountSubType",
+		p.sends(described(`, emailAddress: "x"`), "1", "9",
+			instant): "INVALID VALIDATION_ERROR receiver.emailAddress",
+		p.sends(described(`, address: {line1: "1 Lake Rd"}`), "1", "10",
+			express): "INVALID VALIDATION_ERROR receiver.address.city",
+		p.sends(named, "1", "11", `currency: "EUR", speed: INSTANT`): "INVALID VALIDATION_ERROR currency",
+		p.sends(named, "1.001", "12", instant):                       "INVALID VALIDATION_ERROR amount",
+		p.sends(named, "1", "", instant):                             "INVALID VALIDATION_ERROR idempotencyKey",
+		p.sends(named, "1", "13", instant+`, detailsOfCharges: "x"`): "INVALID VALIDATION_ERROR detailsOfCharges",
 		p.sends(named, "1", "14", instant+`, referenceForBeneficiary: "12345678901234567"`): "INVALID VALIDATION_ERROR " +
 			"referenceForBeneficiary",
-		p.sends(named, "1", "15", instant+`, senderToReceiver: "`+strings.Repeat("x", 106)+`"`): "INVALID VALIDATION_ERROR senderToReceiver",
+		p.sends(named, "1", "15", instant+`, senderToReceiver: "`+strings.Repeat("x",
+			106)+`"`): "INVALID VALIDATION_ERROR senderToReceiver",
 	} {
 		if data, errors := p.asks(t, p.Staff(), document); len(errors) == 0 || errors[0] != want {
 			t.Errorf("%s\n%s %v, want %s", document, data, errors, want)

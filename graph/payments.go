@@ -25,10 +25,11 @@ var paymentKind = numbered("Payment", kind[payments.UID, payments.Payment]{
 	columns: columns{
 		"status": {"State"}, "returnStatus": {"State"}, "returned": {"ReturnedMinor", "Currency"},
 		"amount": {"Minor", "Currency"}, "fee": {"FeeMinor", "Currency", "SoldMinor", "SoldCurrency"},
-		"customFee":    {"CustomFeeMinor", "Currency", "SoldMinor", "SoldCurrency"},
-		"senderAmount": {"Minor", "Currency", "SoldMinor", "SoldCurrency"}, "senderCurrency": {"Currency", "SoldMinor", "SoldCurrency"},
-		"senderNumber": {"Sender.Last4"}, "receiverNumber": {"Receiver.Last4"}, "details": {"UID"}, "screening": {"UID"},
-		"achEntry": {"UID"}, "request": {"UID"},
+		"customFee":      {"CustomFeeMinor", "Currency", "SoldMinor", "SoldCurrency"},
+		"senderAmount":   {"Minor", "Currency", "SoldMinor", "SoldCurrency"},
+		"senderCurrency": {"Currency", "SoldMinor", "SoldCurrency"}, "senderNumber": {"Sender.Last4"},
+		"receiverNumber": {"Receiver.Last4"}, "details": {"UID"}, "screening": {"UID"}, "achEntry": {"UID"},
+		"request": {"UID"},
 	},
 })
 
@@ -60,8 +61,8 @@ func init() {
 	prices["PaymentFilter.account"], prices["PaymentFilter.contact"] = sorted, sorted
 	prices["PaymentFilter.recurrence"] = sorted
 	for _, field := range []string{
-		"status", "rail", "direction", "entryType", "speed", "senderName", "receiverName", "externalReferenceId", "notes", "currency",
-		"amount", "amountAtLeast", "amountAtMost", "paymentDateFrom", "paymentDateTo",
+		"status", "rail", "direction", "entryType", "speed", "senderName", "receiverName", "externalReferenceId",
+		"notes", "currency", "amount", "amountAtLeast", "amountAtMost", "paymentDateFrom", "paymentDateTo",
 	} {
 		prices["PaymentFilter."+field] = scan
 	}
@@ -69,22 +70,23 @@ func init() {
 		codes: codes{fault.NotFound: "API900", fault.State: bookFailed},
 		fields: map[string]string{
 			"senderAccount.accountUID": "senderAccount.uid", "senderAccount.accountNumber": "senderAccount.number",
-			"receiverAccount.accountUID": "receiverAccount.uid", "receiverAccount.accountNumber": "receiverAccount.number",
-			"senderAccount.currency": "currency", "receiverAccount.currency": "currency",
-			"paymentAmount": "amount", "paymentNotes": "notes", "paymentCurrency": "currency",
-			"sender.accountUID": "senderAccount.uid", "sender.accountNumber": "senderAccount.number",
-			"receiver.accountUID": "receiver.contact", "receiver.subAccountType": "receiver.accountSubType",
-			"receiver.email": "receiver.emailAddress", "receiver.phone": "receiver.phoneNumber",
-			"receiver.address.addressLine1": "receiver.address.line1",
+			"receiverAccount.accountUID":    "receiverAccount.uid",
+			"receiverAccount.accountNumber": "receiverAccount.number", "senderAccount.currency": "currency",
+			"receiverAccount.currency": "currency", "paymentAmount": "amount", "paymentNotes": "notes",
+			"paymentCurrency": "currency", "sender.accountUID": "senderAccount.uid",
+			"sender.accountNumber": "senderAccount.number", "receiver.accountUID": "receiver.contact",
+			"receiver.subAccountType": "receiver.accountSubType", "receiver.email": "receiver.emailAddress",
+			"receiver.phone": "receiver.phoneNumber", "receiver.address.addressLine1": "receiver.address.line1",
 			"receiver.address.addressLine2": "receiver.address.line2", "receiver.bank": "receiver.bankId",
 			"receiver.bank.swiftCode": "receiver.bankBic", "receiver.bank.bankIdType": "receiver.bankId",
-			"receiver.intermediaryBank": "receiver.intermediaryBic", "receiver.intermediaryBank.swiftCode": "receiver.intermediaryBic",
-			"additionalInfo.fxContractNumber": "trade",
-			"receiver.bank.bankId":            "receiver.bankId", "receiver.bank.name": "receiver.bankName",
-			"creditor.accountUID": "creditorAccount.uid", "creditor.accountNumber": "creditorAccount.number",
-			"creditor": "creditorAccount", "debtor.accountUID": "debtor.contact",
-			"debtor.subAccountType": "debtor.accountSubType", "debtor.email": "debtor.emailAddress",
-			"debtor.phone": "debtor.phoneNumber", "debtor.address.addressLine1": "debtor.address.line1",
+			"receiver.intermediaryBank":           "receiver.intermediaryBic",
+			"receiver.intermediaryBank.swiftCode": "receiver.intermediaryBic",
+			"additionalInfo.fxContractNumber":     "trade", "receiver.bank.bankId": "receiver.bankId",
+			"receiver.bank.name": "receiver.bankName", "creditor.accountUID": "creditorAccount.uid",
+			"creditor.accountNumber": "creditorAccount.number", "creditor": "creditorAccount",
+			"debtor.accountUID": "debtor.contact", "debtor.subAccountType": "debtor.accountSubType",
+			"debtor.email": "debtor.emailAddress", "debtor.phone": "debtor.phoneNumber",
+			"debtor.address.addressLine1": "debtor.address.line1",
 			"debtor.address.addressLine2": "debtor.address.line2", "debtor.bank": "debtor.bankId",
 			"debtor.bank.bankId": "debtor.bankId", "debtor.bank.name": "debtor.bankName",
 			"additionalInfo.channel": "channel", "additionalInfo.costCenter": "costCenter",
@@ -92,11 +94,9 @@ func init() {
 			"additionalInfo.paymentRemittanceNotes":  "remittance",
 			"additionalInfo.referenceForBeneficiary": "referenceForBeneficiary",
 			"additionalInfo.originatorToBeneficiary": "originatorToBeneficiary",
-			"additionalInfo.senderToReceiverNotes":   "senderToReceiver",
-			"additionalInfo.secCode":                 "secCode",
-			"additionalInfo.requestedExecutionDate":  "requestedExecutionDate",
-			"additionalInfo.expiryDate":              "expiryDate",
-			"additionalInfo.detailsOfCharges":        "detailsOfCharges",
+			"additionalInfo.senderToReceiverNotes":   "senderToReceiver", "additionalInfo.secCode": "secCode",
+			"additionalInfo.requestedExecutionDate": "requestedExecutionDate",
+			"additionalInfo.expiryDate":             "expiryDate", "additionalInfo.detailsOfCharges": "detailsOfCharges",
 		},
 	}
 	subjects[credit] = subject{
@@ -115,7 +115,8 @@ func init() {
 		fields: map[string]string{"reversalCode": "code", "reversalNotes": "notes"},
 	}
 	precise = append(precise,
-		preciseCode{is: payments.ErrAccount, code: bookFailed}, preciseCode{is: ledger.ErrUncovered, code: bookFailed},
+		preciseCode{is: payments.ErrAccount, code: bookFailed},
+		preciseCode{is: ledger.ErrUncovered, code: bookFailed},
 		preciseCode{is: payments.ErrOver, code: "PAYMENT001"})
 }
 
@@ -132,7 +133,9 @@ func (o *operation) payment(ctx context.Context, f graphql.CollectedField) (*pay
 }
 
 // refusedCredits answers Query.refusedCredits.
-func (o *operation) refusedCredits(ctx context.Context, f graphql.CollectedField) ([]*model.RefusedCredit, error) {
+func (o *operation) refusedCredits(
+	ctx context.Context, f graphql.CollectedField,
+) ([]*model.RefusedCredit, error) {
 	first, err := scalar.UnmarshalInt(argumentsOf(ctx, f)["first"])
 	if err == nil && (first < 1 || first > 200) {
 		err = fault.Field("list", "first", fault.Max, "must be from 1 to 200")
@@ -233,7 +236,8 @@ const credit = "credit"
 // failed gives what stops a payment, such as the state of an account, the code of a failed one of its kind.
 func failed(err error, subject string) error {
 	f, ok := fault.Of(err)
-	if !ok || f.Kind != fault.State && (f.Kind != fault.NotFound || subject != credit) || payments.ErrNotFound.Is(f) {
+	if !ok || f.Kind != fault.State && (f.Kind != fault.NotFound || subject != credit) ||
+		payments.ErrNotFound.Is(f) {
 		return err
 	}
 	failed := fault.New(f.Kind, subject, f.Message)
@@ -272,7 +276,9 @@ func (m mutations) ReturnPayment(ctx context.Context, in model.ReturnDraft) (*mo
 	return paymentKind.payload(ctx, done.Result.UID, done.Receipt, failed(err, returned))
 }
 
-func (m mutations) ReversePayment(ctx context.Context, in model.ReversalDraft) (*model.PaymentPayload, error) {
+func (m mutations) ReversePayment(
+	ctx context.Context, in model.ReversalDraft,
+) (*model.PaymentPayload, error) {
 	if err := model.Keyed(in.RequestOptions); err != nil {
 		return nil, err
 	}

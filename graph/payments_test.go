@@ -157,16 +157,23 @@ type networked struct {
 // named puts the numbers of payments over a network into their places.
 func (n *networked) named(t testing.TB, b *bank, document string) string {
 	t.Helper()
-	if !slices.ContainsFunc([]string{cameIn, wentOut, debited, unfit, placed, onList, onListToo}, func(place string) bool {
-		return strings.Contains(document, place)
-	}) {
+	if !slices.ContainsFunc([]string{cameIn, wentOut, debited, unfit, placed, onList, onListToo},
+		func(place string) bool {
+			return strings.Contains(document, place)
+		}) {
 		return document
 	}
 	n.once.Do(func() {
 		staff, account := access.With(t.Context(), *b.staff()), accountOf(activeOf(star), 0)
-		_, failed := b.core.Sandbox.PlayCredit(staff, sandbox.Credit{Account: account, Amount: "25", Rail: "FEDNOW"},
+		_, failed := b.core.Sandbox.PlayCredit(staff, sandbox.Credit{
+			Account: account,
+			Amount:  "25", Rail: "FEDNOW",
+		},
 			changes.RequestOptions{})
-		_, bad := b.core.Sandbox.PlayDebit(staff, sandbox.Debit{Account: account, Amount: "25", CompanyBank: listedBank.number},
+		_, bad := b.core.Sandbox.PlayDebit(staff, sandbox.Debit{
+			Account: account, Amount: "25",
+			CompanyBank: listedBank.number,
+		},
 			changes.RequestOptions{})
 		out, err := b.core.Payments.Send(staff, payments.Order{
 			Sender: payments.Party{UID: account}, Amount: "12.50", Currency: "USD", Speed: "Instant",
@@ -193,11 +200,13 @@ func (n *networked) named(t testing.TB, b *bank, document string) string {
 			}
 		}
 		var in, debit payments.UID
-		if err := b.core.DB.NewRaw(`SELECT max(uid) FILTER (WHERE entry_type = 'CREDIT'), max(uid) FILTER (WHERE state = 'HOLD')
+		if err := b.core.DB.NewRaw(`SELECT max(uid) FILTER (WHERE entry_type = 'CREDIT'),
+			max(uid) FILTER (WHERE state = 'HOLD')
 			FROM payments WHERE tenant = ? AND direction = 'IN'`, b.tenant).Scan(t.Context(), &in, &debit); err != nil {
 			t.Fatal(err)
 		}
-		hold, err := b.core.Holds.Place(staff, holds.Draft{Account: account, Amount: "1"}, changes.RequestOptions{Reason: "x"})
+		hold, err := b.core.Holds.Place(staff, holds.Draft{Account: account, Amount: "1"},
+			changes.RequestOptions{Reason: "x"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,13 +222,15 @@ func (n *networked) named(t testing.TB, b *bank, document string) string {
 func (b *bank) screened(t testing.TB, from accounts.UID) (all [2]payments.UID) {
 	t.Helper()
 	_, err := b.core.Screening.Import(access.Operator(t.Context(), b.tenant, "", time.UTC), screening.Import{
-		List: "sanctions", Format: screening.CSV, From: strings.NewReader("name,program,reference\nViktor Drazenko,TEST,7\n"),
+		List: "sanctions", Format: screening.CSV,
+		From: strings.NewReader("name,program,reference\nViktor Drazenko,TEST,7\n"),
 	})
 	maker := *b.staff()
 	maker.Client = "maker"
 	for i := range all {
 		out, failed := b.core.Payments.Send(access.With(t.Context(), maker), payments.Order{
-			Sender: payments.Party{UID: from}, Amount: "12.50", Currency: "USD", Speed: "Instant", ExternalReferenceID: "INV-3",
+			Sender: payments.Party{UID: from}, Amount: "12.50", Currency: "USD", Speed: "Instant",
+			ExternalReferenceID: "INV-3",
 			Receiver: payments.Receiver{
 				Number: "440055552", Name: "Drazenko, Viktor", Bank: payments.ReceiverBank{ID: listedBank.number},
 			},
@@ -244,7 +255,8 @@ func paymentRows(b *bank, of []customers.UID) any {
 		for n := range 2 * each {
 			p := payments.Payment{UID: paymentOf(c, n), Customer: c}
 			b.fill(&p, int64(p.UID))
-			p.Tenant, p.State, p.Rail, p.Speed, p.Version = b.tenant, payments.Scheduled, rails.Book, payments.Instant, 2
+			p.Tenant, p.State, p.Rail, p.Speed, p.Version = b.tenant, payments.Scheduled, rails.Book,
+				payments.Instant, 2
 			p.Direction, p.EntryType, p.ReturnedMinor = payments.Out, rails.Credit, p.Minor
 			p.SenderAccount, p.ReceiverAccount, p.ReceiverCustomer = accountOf(c, 0), accountOf(c, 1+n%2), c
 			p.Date, p.Recurrence, p.Virtual = now.AddDate(0, 0, 7+n), recurrenceOf(c, 1), 0
@@ -355,16 +367,16 @@ func TestARefusedPaymentHasItsPublishedCode(t *testing.T) {
 		return fmt.Sprintf(`mutation { cancelPayment(input: {uid: %q}) { payment { uid } } }`, uid)
 	}
 	for document, want := range map[string]string{
-		transfer(from, to, "100.01", "1"):                                            "STATE BOOKTRF001",
-		transfer(from, `uid: "4711"`, "1", "2"):                                      "NOT_FOUND BOOKTRF001 receiverAccount.uid",
-		transfer(`number: "47114711"`, to, "1", "3"):                                 "NOT_FOUND BOOKTRF001 senderAccount.number",
-		transfer(from, fmt.Sprintf(`uid: "%s"`, suspended.UID), "1", "4"):            "STATE BOOKTRF001 receiverAccount",
-		transfer(from, to, "1.001", "5"):                                             "INVALID VALIDATION_ERROR amount",
-		transfer(from, to, "0", "6"):                                                 "INVALID VALIDATION_ERROR amount",
-		transfer(from, to, "1", ""):                                                  "INVALID VALIDATION_ERROR idempotencyKey",
-		transfer(from, from, "1", "7"):                                               "INVALID VALIDATION_ERROR receiverAccount",
-		cancel(p.pays(t, "1", "")):                                                   "STATE PAYMENT001",
-		cancel("4711"):                                                               "NOT_FOUND API900",
+		transfer(from, to, "100.01", "1"):            "STATE BOOKTRF001",
+		transfer(from, `uid: "4711"`, "1", "2"):      "NOT_FOUND BOOKTRF001 receiverAccount.uid",
+		transfer(`number: "47114711"`, to, "1", "3"): "NOT_FOUND BOOKTRF001 senderAccount.number",
+		transfer(from, fmt.Sprintf(`uid: "%s"`, suspended.UID), "1",
+			"4"): "STATE BOOKTRF001 receiverAccount",
+		transfer(from, to, "1.001", "5"): "INVALID VALIDATION_ERROR amount", transfer(from, to, "0", "6"): "INVALID VALIDATION_ERROR amount",
+		transfer(from, to, "1", ""):    "INVALID VALIDATION_ERROR idempotencyKey",
+		transfer(from, from, "1", "7"): "INVALID VALIDATION_ERROR receiverAccount",
+		cancel(p.pays(t, "1", "")):     "STATE PAYMENT001",
+		cancel("4711"):                 "NOT_FOUND API900",
 		`{ payments(filter: {amountAtLeast: "1"}) { nodes { uid } } }`:               "INVALID VALIDATION_ERROR filter.currency",
 		`{ payments(filter: {amount: "1.001", currency: "USD"}) { nodes { uid } } }`: "INVALID VALIDATION_ERROR filter.amount",
 		`{ payment(uid: "x") { uid } }`:                                              "INVALID VALIDATION_ERROR uid",
@@ -377,7 +389,8 @@ func TestARefusedPaymentHasItsPublishedCode(t *testing.T) {
 	body := fmt.Sprintf(`{"query": "mutation($in: TransferFundsInput!) { transferFunds(input: $in) { replayed } }", "variables":
 		{"in": {"senderAccount": {"uid": "%s", "number": "1234"}, "receiverAccount": {%s}, "amount": "1", "idempotencyKey": "8"}}}`,
 		p.from.UID, `"uid": "1"`)
-	if got := post(p.Staff(), graph.New(p.Core, graph.Options{}), body); !strings.Contains(fmt.Sprintf("%s", got.Errors),
+	if got := post(p.Staff(), graph.New(p.Core, graph.Options{}),
+		body); !strings.Contains(fmt.Sprintf("%s", got.Errors),
 		"senderAccount: exactly one of the fields must be given") {
 		t.Errorf("%s", got.Errors)
 	}

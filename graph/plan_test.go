@@ -149,19 +149,25 @@ func ways() map[string][]string {
 		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { trades(first: 2) { nodes { quote { %%s } } } } }`, star),
 	}
 	ways["BalanceAlert"] = []string{
-		fmt.Sprintf(`{ account(by: {uid: "%d"}) { balanceAlerts(first: 2) { nodes { %%s } } } }`, accountOf(star, 0)),
+		fmt.Sprintf(`{ account(by: {uid: "%d"}) { balanceAlerts(first: 2) { nodes { %%s } } } }`,
+			accountOf(star, 0)),
 		fmt.Sprintf(`{ node(id: "%s") { ... on BalanceAlert { %%s } } }`, nodes["BalanceAlert"].id(star, 1)),
 		`{ customers(first: 3) { nodes { accounts(first: 1) { nodes { balanceAlerts(last: 1) { edges { node { %s } } } } } } } }`,
 	}
 	ways["ContactVerification"] = []string{
-		fmt.Sprintf(`{ node(id: "con_%d") { ... on Contact { verifications(first: 2) { nodes { %%s } } } } }`, contactOf(star, 0)),
-		fmt.Sprintf(`{ nodes(ids: ["con_%d", "con_%d"]) { ... on Contact { verification { %%s } } } }`, contactOf(star, 0), contactOf(star, 1)),
-		fmt.Sprintf(`{ node(id: "%s") { ... on ContactVerification { %%s } } }`, nodes["ContactVerification"].id(star, 1)),
+		fmt.Sprintf(`{ node(id: "con_%d") { ... on Contact { verifications(first: 2) { nodes { %%s } } } } }`,
+			contactOf(star, 0)),
+		fmt.Sprintf(`{ nodes(ids: ["con_%d", "con_%d"]) { ... on Contact { verification { %%s } } } }`,
+			contactOf(star, 0), contactOf(star, 1)),
+		fmt.Sprintf(`{ node(id: "%s") { ... on ContactVerification { %%s } } }`,
+			nodes["ContactVerification"].id(star, 1)),
 		`{ customers(first: 3) { nodes { contacts(first: 1) { nodes { verifications(last: 1) { edges { node { %s } } } } } } } }`,
 	}
 	ways["VirtualTransaction"] = []string{
-		fmt.Sprintf(`{ virtualAccount(by: {uid: "%s"}) { transactions(first: 2) { nodes { %%s } } } }`, virtualOf(star, 0)),
-		fmt.Sprintf(`{ node(id: "%s") { ... on VirtualTransaction { %%s } } }`, nodes["VirtualTransaction"].id(star, 1)),
+		fmt.Sprintf(`{ virtualAccount(by: {uid: "%s"}) { transactions(first: 2) { nodes { %%s } } } }`,
+			virtualOf(star, 0)),
+		fmt.Sprintf(`{ node(id: "%s") { ... on VirtualTransaction { %%s } } }`,
+			nodes["VirtualTransaction"].id(star, 1)),
 		`{ webhooks(first: 3, filter: {status: DISABLED}) { nodes { deliveries(first: 2) { nodes { transaction { %s } } } } } }`,
 	}
 	for name, n := range nodes {
@@ -195,13 +201,15 @@ func ways() map[string][]string {
 	ways["Webhook"] = []string{
 		fmt.Sprintf(`{ node(id: "whk_%d") { ... on Webhook { %%s } } }`, webhookOf(star, 0)),
 		fmt.Sprintf(`{ nodes(ids: ["cus_%d", "whk_%d"]) { ... on Webhook { %%s } } }`, star, webhookOf(star, 0)),
-		fmt.Sprintf(`{ webhooks(last: 3, filter: {customer: "%d", status: ACTIVE}) { edges { node { %%s } } } }`, star),
+		fmt.Sprintf(`{ webhooks(last: 3, filter: {customer: "%d", status: ACTIVE}) { edges { node { %%s } } } }`,
+			star),
 		fmt.Sprintf(`{ node(id: "whd_%d") { ... on WebhookDelivery { webhook { %%s } } } }`, deliveryOf(star, 0)),
 	}
 	ways["WebhookDelivery"] = []string{
 		fmt.Sprintf(`{ node(id: "whd_%d") { ... on WebhookDelivery { %%s } } }`, deliveryOf(star, 0)),
 		`{ webhooks(first: 3, filter: {status: ACTIVE}) { nodes { deliveries(first: 2, filter: {state: WAITING}) { nodes { %s } } } } }`,
-		fmt.Sprintf(`{ payment(uid: "%d") { webhookDeliveries(last: 1) { edges { node { %%s } } } } }`, paymentOf(star, 0)),
+		fmt.Sprintf(`{ payment(uid: "%d") { webhookDeliveries(last: 1) { edges { node { %%s } } } } }`,
+			paymentOf(star, 0)),
 	}
 	ways["Waterfall"] = []string{
 		fmt.Sprintf(`{ node(id: "wfl_%d") { ... on Waterfall { %%s } } }`, waterfallOf(star, 0)),
@@ -214,7 +222,8 @@ func ways() map[string][]string {
 		`{ waterfalls(first: 3) { nodes { steps(last: 1, filter: {status: FAILED}) { edges { node { %s } } } } } }`,
 	}
 	ways["BulkFileLine"] = []string{
-		fmt.Sprintf(`{ node(id: "fil_%d") { ... on BulkFile { lines(first: 1) { nodes { %%s } } } } }`, fileOf(star, 0)),
+		fmt.Sprintf(`{ node(id: "fil_%d") { ... on BulkFile { lines(first: 1) { nodes { %%s } } } } }`,
+			fileOf(star, 0)),
 		`{ bulkFiles(first: 3) { nodes { lines(last: 1, filter: {status: MADE, batch: 1}) { edges { node { %s } } } } } }`,
 	}
 	ways["BulkFile"] = append(ways["BulkFile"],
@@ -245,7 +254,8 @@ func ways() map[string][]string {
 	}
 	ways["SweepRun"] = []string{
 		fmt.Sprintf(`{ account(by: {uid: "%d"}) { sweepRuns(first: 2) { nodes { %%s } } } }`, accountOf(star, 1)),
-		fmt.Sprintf(`{ payment(uid: "%d") { senderAccount { sweepRuns(last: 2) { nodes { %%s } } } } }`, paymentOf(star, 0)),
+		fmt.Sprintf(`{ payment(uid: "%d") { senderAccount { sweepRuns(last: 2) { nodes { %%s } } } } }`,
+			paymentOf(star, 0)),
 		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 2) { nodes {
 			sweepRuns(last: 1, filter: {direction: BOTH, outcome: PAID}) { edges { node { %%s } } } } } } }`, star),
 	}
@@ -255,7 +265,8 @@ func ways() map[string][]string {
 	}
 	ways["PaymentStep"] = []string{
 		fmt.Sprintf(`{ payment(uid: "%d") { timeline { %%s } } }`, paymentOf(star, 1)),
-		fmt.Sprintf(`{ account(by: {uid: "%d"}) { payments(last: 2) { nodes { timeline { %%s } } } } }`, accountOf(star, 2)),
+		fmt.Sprintf(`{ account(by: {uid: "%d"}) { payments(last: 2) { nodes { timeline { %%s } } } } }`,
+			accountOf(star, 2)),
 		`{ payments(first: 3) { edges { node { timeline { %s } } } } }`,
 	}
 	for name, place := range map[string]string{
@@ -278,7 +289,8 @@ func ways() map[string][]string {
 	} {
 		for _, way := range []string{
 			fmt.Sprintf(`{ account(by: {uid: "%d"}) { %s { %%s } } }`, accountOf(star, 1), statement),
-			fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 2) { nodes { %s { %%s } } } } }`, star, statement),
+			fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 2) { nodes { %s { %%s } } } } }`, star,
+				statement),
 			fmt.Sprintf(`{ node(id: "acc_%d") { ... on Account { %s { %%s } } } }`, accountOf(star, 1), statement),
 		} {
 			ways[name] = append(ways[name], strings.Replace(way, "%s", place, 1))
@@ -308,16 +320,19 @@ func TestAFieldAskedAloneSaysTheSameAsWithItsSiblings(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	b.exec(t, `UPDATE payments SET state = 'RECALLED' WHERE tenant = ?`, b.tenant) // so that returnStatus has a value
-	b.exec(t, `INSERT INTO payment_requests (tenant, payment, execution_date, expiry_date, amount_modifiable, early, guaranteed, credit)
+	b.exec(t, `INSERT INTO payment_requests (tenant, payment, execution_date, expiry_date, amount_modifiable,
+		early, guaranteed, credit)
 		SELECT tenant, uid, now(), now(), true, true, true, uid FROM payments WHERE tenant = ?`, b.tenant)
-	b.exec(t, `INSERT INTO account_holds (tenant, uid, account, customer, amount, currency, reason, expires_at, status, maker_client,
-		maker_login, created_at, updated_at, version)
-		SELECT a.tenant, a.uid, a.uid, a.customer, 5, 'USD', 'Court order', now(), 'Active', 'key', 'ann', now(), now(), 1
+	b.exec(t, `INSERT INTO account_holds (tenant, uid, account, customer, amount, currency, reason, expires_at,
+		status, maker_client, maker_login, created_at, updated_at, version)
+		SELECT a.tenant, a.uid, a.uid, a.customer, 5, 'USD', 'Court order', now(), 'Active', 'key', 'ann', now(),
+		  now(), 1
 		FROM accounts AS a JOIN balances AS b ON b.tenant = a.tenant AND b.account = a.uid WHERE a.tenant = ?`, b.tenant)
 	b.exec(t, `INSERT INTO holds (tenant, id, account, amount, currency, placed, state, placed_at)
 		SELECT tenant, uid, account, amount, currency, uid, 'OPEN', now() FROM account_holds WHERE tenant = ?`, b.tenant)
 	b.exec(t, `UPDATE virtual_accounts SET balance = 1000 + uid % 1000 WHERE tenant = ?`, b.tenant)
-	b.exec(t, `UPDATE payments AS p SET trade = t.uid, sold = p.uid + 7, sold_currency = 'EUR' FROM fx_trades AS t
+	b.exec(t, `UPDATE payments AS p SET trade = t.uid, sold = p.uid + 7, sold_currency = 'EUR'
+		FROM fx_trades AS t
 		WHERE p.tenant = ? AND t.tenant = p.tenant AND t.customer = p.customer AND p.trade IS NULL AND t.status = 'Booked'`, b.tenant)
 	for name, ways := range ways() {
 		for i, way := range ways {

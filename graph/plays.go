@@ -13,24 +13,31 @@ func init() {
 	subjects["play"] = subject{
 		codes: codes{fault.NotFound: "SANDBOX001", fault.State: "SANDBOX001"},
 		fields: map[string]string{
-			"accountUID": "account", "paymentAmount": "amount", "paymentCurrency": "currency", "deliveryMethod": "rail",
-			"senderAccountNumber": "senderNumber", "paymentNotes": "notes", "achCompanyID": "achCompanyId",
-			"transactionIdNumber": "individualId", "creditorAccountNumber": "creditorNumber", "reversalCode": "code", "reversalNotes": "notes",
+			"accountUID": "account", "paymentAmount": "amount", "paymentCurrency": "currency",
+			"deliveryMethod": "rail", "senderAccountNumber": "senderNumber", "paymentNotes": "notes",
+			"achCompanyID": "achCompanyId", "transactionIdNumber": "individualId",
+			"creditorAccountNumber": "creditorNumber", "reversalCode": "code", "reversalNotes": "notes",
 		},
 	}
 	subjects["sandbox"] = subject{codes: subjects["play"].codes}
 }
 
-func (m mutations) PlayIncomingCredit(ctx context.Context, in model.IncomingCredit) (*model.PlayPayload, error) {
+func (m mutations) PlayIncomingCredit(
+	ctx context.Context, in model.IncomingCredit,
+) (*model.PlayPayload, error) {
 	in.Credit.Currency, in.Credit.Rail = string(in.Currency), string(in.Rail)
 	return played(m.core.Sandbox.PlayCredit(ctx, in.Credit, in.RequestOptions))
 }
 
-func (m mutations) PlayIncomingDebit(ctx context.Context, in model.IncomingDebit) (*model.PlayPayload, error) {
+func (m mutations) PlayIncomingDebit(
+	ctx context.Context, in model.IncomingDebit,
+) (*model.PlayPayload, error) {
 	return played(m.core.Sandbox.PlayDebit(ctx, in.Debit, in.RequestOptions))
 }
 
-func (m mutations) PlayIncomingRequest(ctx context.Context, in model.IncomingRequest) (*model.PlayPayload, error) {
+func (m mutations) PlayIncomingRequest(
+	ctx context.Context, in model.IncomingRequest,
+) (*model.PlayPayload, error) {
 	in.Request.Rail = string(in.Rail)
 	return played(m.core.Sandbox.PlayRequest(ctx, in.Request, in.RequestOptions))
 }

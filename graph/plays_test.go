@@ -50,7 +50,8 @@ func TestOtherBanksArePlayed(t *testing.T) {
 		}
 	}
 	receive := func() {
-		if _, err := p.Payments.Receive(access.Operator(t.Context(), p.Tenant, "test", coretest.Zone())); err != nil {
+		if _, err := p.Payments.Receive(access.Operator(t.Context(), p.Tenant, "test",
+			coretest.Zone())); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -64,14 +65,16 @@ func TestOtherBanksArePlayed(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(data), &seen); err != nil || errors != nil || len(seen.Account.Payments.Nodes) != 2 {
+	if err := json.Unmarshal([]byte(data), &seen); err != nil || errors != nil ||
+		len(seen.Account.Payments.Nodes) != 2 {
 		t.Fatal(data, errors, err)
 	}
 	debit, credit := seen.Account.Payments.Nodes[0], seen.Account.Payments.Nodes[1]
 	if debit.Rail == "RTP" {
 		debit, credit = credit, debit
 	}
-	if credit.Amount != "7.25" || credit.Rail != "RTP" || credit.Direction != "IN" || credit.Status != "PROCESSED" ||
+	if credit.Amount != "7.25" || credit.Rail != "RTP" || credit.Direction != "IN" ||
+		credit.Status != "PROCESSED" ||
 		credit.Notes != "Rent" {
 		t.Errorf("%+v", credit)
 	}
@@ -80,7 +83,8 @@ func TestOtherBanksArePlayed(t *testing.T) {
 	}
 
 	for _, uid := range []string{credit.UID, debit.UID} { // nothing that another bank leaves out is an error
-		document := filled(fmt.Sprintf(`{ payment(uid: "%s") { %%s } }`, uid), joined(everything(schema.Types["Payment"])))
+		document := filled(fmt.Sprintf(`{ payment(uid: "%s") { %%s } }`, uid),
+			joined(everything(schema.Types["Payment"])))
 		if data, errors := p.asks(t, staff, document); errors != nil {
 			t.Errorf("%s %v", data, errors)
 		}

@@ -31,7 +31,8 @@ func init() {
 	hasMany(customerKind, "positivePayRules", positivePayRuleKind, pages(service,
 		(*positivepay.Service).OfCustomers, capped((*positivepay.Service).CountOfCustomers)))
 	hasCustomer(positivePayRuleKind, "customer", func(r *positivepay.Rule) *customers.UID { return &r.Customer })
-	hasOne(positivePayRuleKind, "account", accountKind, func(r *positivepay.Rule) *accounts.UID { return &r.Account })
+	hasOne(positivePayRuleKind, "account", accountKind,
+		func(r *positivepay.Rule) *accounts.UID { return &r.Account })
 	prices["PositivePayRuleConnection.totalCount"] = countMany
 	prices["PositivePayRuleConnection.totalCountIsExact"] = countMany
 	for _, field := range []string{"account", "status", "type", "achCompanyId", "beneficiaryName"} {

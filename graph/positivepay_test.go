@@ -28,8 +28,11 @@ func init() {
 			"achCompanyId":    func(c customers.UID) string { return fmt.Sprint("Alpha ACHCompanyID ", ruleOf(c, 0)) },
 			"beneficiaryName": func(c customers.UID) string { return fmt.Sprint("alpha beneficiaryname ", ruleOf(c, 0)) },
 		} {
-			lookups[list+".filter."+field] = lookup{fmt.Sprintf(way,
-				`positivePayRules(first: 2, filter: {`+field+`: "%s"}) { totalCount nodes { ALL(PositivePayRule) } }`), value}
+			lookups[list+".filter."+field] = lookup{
+				fmt.Sprintf(way,
+					`positivePayRules(first: 2, filter: {`+field+`: "%s"}) { totalCount nodes { ALL(PositivePayRule) } }`),
+				value,
+			}
 		}
 	}
 	of := func(n int) func(customers.UID) string {
@@ -64,7 +67,8 @@ func positivePayRows(b *bank, of []customers.UID) any {
 			b.fill(&r, int64(r.UID))
 			expiry, number := now.AddDate(5, 0, n), int32(90)
 			r.Tenant, r.Account, r.Type, r.Currency, r.Version = b.tenant, accountOf(c, 0), positivepay.ACH, "USD", 2
-			r.AmountType, r.Frequency, r.SECCode, r.Minor = positivepay.Maximum, positivepay.Monthly, positivepay.AllClasses, int64(r.UID)
+			r.AmountType, r.Frequency, r.SECCode, r.Minor = positivepay.Maximum, positivepay.Monthly,
+				positivepay.AllClasses, int64(r.UID)
 			r.EffectiveDate, r.ExpiryDate, r.NumberOfPayments = now.AddDate(0, 0, -n), &expiry, &number
 			r.Used, r.LastUsed = 0, nil
 			if r.State = positivepay.Active; n%2 == 1 {

@@ -22,23 +22,35 @@ func init() {
 }
 
 // previewPayment answers Query.previewPayment.
-func (o *operation) previewPayment(ctx context.Context, f graphql.CollectedField) (*model.PaymentPreview, error) {
+func (o *operation) previewPayment(
+	ctx context.Context, f graphql.CollectedField,
+) (*model.PaymentPreview, error) {
 	in, err := drafted[model.OrderDraft](ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	order, err := in.Whole()
-	return previewed(credit, err, func() (*payments.Preview, error) { return o.core.Payments.PreviewSend(ctx, order) })
+	return previewed(credit, err, func() (*payments.Preview,
+		error,
+	) {
+		return o.core.Payments.PreviewSend(ctx, order)
+	})
 }
 
 // previewTransfer answers Query.previewTransfer.
-func (o *operation) previewTransfer(ctx context.Context, f graphql.CollectedField) (*model.PaymentPreview, error) {
+func (o *operation) previewTransfer(
+	ctx context.Context, f graphql.CollectedField,
+) (*model.PaymentPreview, error) {
 	in, err := drafted[model.FundsDraft](ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	draft, err := in.Whole()
-	return previewed("payment", err, func() (*payments.Preview, error) { return o.core.Payments.PreviewTransfer(ctx, draft) })
+	return previewed("payment", err, func() (*payments.Preview,
+		error,
+	) {
+		return o.core.Payments.PreviewTransfer(ctx, draft)
+	})
 }
 
 // drafted reads the argument input as a mutation would.

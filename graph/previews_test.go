@@ -24,8 +24,9 @@ func init() {
 	transfer := `{ previewTransfer(input: {%s, amount: "1", idempotencyKey: "1"}) { ALL(PaymentPreview) } }`
 	contact := func(c customers.UID) string { return contactOf(c, 0).String() }
 	for place, asked := range map[string]lookup{
-		"Payment.input.senderAccount.uid":    {fmt.Sprintf(order, `senderAccount: {uid: "%s"}`+somebody), account},
-		"Payment.input.senderAccount.number": {fmt.Sprintf(order, `senderAccount: {number: "%s"}`+somebody), number},
+		"Payment.input.senderAccount.uid": {fmt.Sprintf(order, `senderAccount: {uid: "%s"}`+somebody), account},
+		"Payment.input.senderAccount.number": {fmt.Sprintf(order,
+			`senderAccount: {number: "%s"}`+somebody), number},
 		"Payment.input.receiver.contact": {
 			fmt.Sprintf(order, `receiver: {contact: "%s"}`), with(contact, "senderAccount", account),
 		},
@@ -86,12 +87,14 @@ func TestAPreviewShowsTheErrorsOfItsMutation(t *testing.T) {
 			}
 			var want []string
 			for _, e := range done.errors {
-				want = append(want, fmt.Sprint(e.Extensions.Kind, e.Extensions.Code, field(e.Extensions.Field), e.Message))
+				want = append(want, fmt.Sprint(e.Extensions.Kind, e.Extensions.Code,
+					field(e.Extensions.Field), e.Message))
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want) || (name == "fine") != (len(want) == 0) {
 				t.Errorf("preview: %v\nmutation: %v", got, want)
 			}
-			if said.at("previewPayment") != nil && (said.at("previewPayment", "status") != done.at("sendPayment", "payment", "status") ||
+			if said.at("previewPayment") != nil && (said.at("previewPayment", "status") != done.at("sendPayment",
+				"payment", "status") ||
 				len(want) == 0 && said.at("previewPayment", "rail") != done.at("sendPayment", "payment", "rail")) {
 				t.Errorf("preview: %s\nmutation: %s", said.body, done.body)
 			}

@@ -30,13 +30,15 @@ func init() {
 	service := func(c *core.Core) *payments.Service { return c.Payments }
 	queryList("recurrences", recurrenceKind, service, (*payments.Service).ListRecurrences,
 		(*payments.Service).CountRecurrences, nil)
-	hasMany(customerKind, "recurrences", recurrenceKind, pages(service, (*payments.Service).RecurrencesOfCustomers,
-		capped((*payments.Service).CountRecurrencesOfCustomers)))
+	hasMany(customerKind, "recurrences", recurrenceKind,
+		pages(service, (*payments.Service).RecurrencesOfCustomers,
+			capped((*payments.Service).CountRecurrencesOfCustomers)))
 	hasOne(paymentKind, "recurrence", recurrenceKind,
 		func(p *payments.Payment) *payments.RecurrenceUID { return named(&p.Recurrence) })
 	hasCustomer(recurrenceKind, "customer", func(r *payments.Recurrence) *customers.UID { return &r.Customer })
 	hasOne(recurrenceKind, "account", accountKind, func(r *payments.Recurrence) *accounts.UID { return &r.Account })
-	hasOne(recurrenceKind, "lastPayment", paymentKind, func(r *payments.Recurrence) *payments.UID { return &r.Last })
+	hasOne(recurrenceKind, "lastPayment", paymentKind,
+		func(r *payments.Recurrence) *payments.UID { return &r.Last })
 	prices["RecurrenceConnection.totalCount"] = countMany
 	prices["RecurrenceConnection.totalCountIsExact"] = countMany
 	prices["RecurrenceFilter.account"], prices["RecurrenceFilter.status"] = scan, scan
@@ -47,7 +49,9 @@ func init() {
 	}
 }
 
-func (m mutations) SkipRecurrence(ctx context.Context, in model.RecurrenceDraft) (*model.RecurrencePayload, error) {
+func (m mutations) SkipRecurrence(
+	ctx context.Context, in model.RecurrenceDraft,
+) (*model.RecurrencePayload, error) {
 	if err := model.Keyed(in.RequestOptions); err != nil {
 		return nil, err
 	}
@@ -55,7 +59,9 @@ func (m mutations) SkipRecurrence(ctx context.Context, in model.RecurrenceDraft)
 	return recurrenceKind.payload(ctx, done.Result.UID, done.Receipt, err)
 }
 
-func (m mutations) ChangeRecurrence(ctx context.Context, in model.RecurrenceDraft) (*model.RecurrencePayload, error) {
+func (m mutations) ChangeRecurrence(
+	ctx context.Context, in model.RecurrenceDraft,
+) (*model.RecurrencePayload, error) {
 	draft, err := in.Changes()
 	if err != nil {
 		return nil, err
@@ -64,7 +70,9 @@ func (m mutations) ChangeRecurrence(ctx context.Context, in model.RecurrenceDraf
 	return recurrenceKind.payload(ctx, done.Result.UID, done.Receipt, err)
 }
 
-func (m mutations) CancelRecurrence(ctx context.Context, in model.RecurrenceDraft) (*model.RecurrencePayload, error) {
+func (m mutations) CancelRecurrence(
+	ctx context.Context, in model.RecurrenceDraft,
+) (*model.RecurrencePayload, error) {
 	draft := payments.Cancellation{Source: in.CancellationSource}
 	done, err := m.core.Payments.CancelRecurrence(ctx, in.UID, draft, in.RequestOptions)
 	return recurrenceKind.payload(ctx, done.Result.UID, done.Receipt, err)

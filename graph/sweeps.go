@@ -24,7 +24,8 @@ var sweepRunPart = part("SweepRun", kind[sweeps.RunUID, sweeps.Run]{
 
 func init() {
 	runs := func(c *core.Core) *sweeps.Service { return c.Sweeps }
-	hasMany(accountKind, "sweepRuns", sweepRunPart, pages(runs, (*sweeps.Service).RunsOf, capped((*sweeps.Service).CountRunsOf)))
+	hasMany(accountKind, "sweepRuns", sweepRunPart, pages(runs, (*sweeps.Service).RunsOf,
+		capped((*sweeps.Service).CountRunsOf)))
 	hasOne(sweepRunPart, "payment", paymentKind, func(r *sweeps.Run) *payments.UID { return named(&r.Payment) })
 	hasPart(paymentKind, "sweep", runs, (*sweeps.Service).RunOfPayments)
 	prices["SweepRunConnection.totalCount"], prices["SweepRunConnection.totalCountIsExact"] = countMany, countMany

@@ -20,9 +20,11 @@ func TestARunOfASweepIsFollowed(t *testing.T) {
 	p.from = p.Account(p.payer, coretest.Holding(1_000_00, 0), coretest.Sends)
 	to := p.Contact(p.payer, func(k *contacts.Contact) { k.Bank.NationalCode = listedBank.number })
 	target, method, daily := accounts.Target, accounts.ACHCredit, accounts.Daily
-	_, err := p.Accounts.SetSweep(p.Staff(), 0, accounts.SweepName{Account: p.from.UID, Direction: accounts.Out}, accounts.SweepDraft{
-		BalanceType: &target, TargetBalance: given.Of("300"), ToContact: &to.UID, ToMethod: &method, Frequency: &daily,
-	}, changes.RequestOptions{})
+	_, err := p.Accounts.SetSweep(p.Staff(), 0, accounts.SweepName{Account: p.from.UID, Direction: accounts.Out},
+		accounts.SweepDraft{
+			BalanceType: &target, TargetBalance: given.Of("300"), ToContact: &to.UID, ToMethod: &method,
+			Frequency: &daily,
+		}, changes.RequestOptions{})
 	if err != nil {
 		t.Fatal(contact, err)
 	}
@@ -44,7 +46,8 @@ func TestARunOfASweepIsFollowed(t *testing.T) {
 	runs()
 	const why = "method: the account may not send payments of this speed: ACH is off for the account"
 	says(`{ attention(filter: {kind: SWEEP}) { items { kind subject customer reason } } }`, fmt.Sprintf(
-		`{"attention":{"items":[{"kind":"SWEEP","subject":"acc_%s","customer":"%s","reason":"%s"}]}}`, p.from.UID, p.payer.UID, why))
+		`{"attention":{"items":[{"kind":"SWEEP","subject":"acc_%s","customer":"%s","reason":"%s"}]}}`, p.from.UID,
+		p.payer.UID, why))
 	account := fmt.Sprintf(`account(by: {uid: "%s"})`, p.from.UID)
 	says(`{ `+account+` { sweeps { failure failingSince nextSweepDate } } }`, fmt.Sprintf(
 		`{"account":{"sweeps":[{"failure":"%s","failingSince":"2026-11-19T15:00:00Z","nextSweepDate":"2026-11-20"}]}}`, why))

@@ -30,18 +30,19 @@ var verificationKind = numbered("ContactVerification", kind[verifications.UID, v
 })
 
 func init() {
-	hasMany(contactKind, "verifications", verificationKind, list[contacts.UID, verifications.Verification, struct{}]{
-		rows: func(
-			c *core.Core, ctx context.Context, b *db.Batch, of []contacts.UID, _ struct{}, want db.Columns, w window,
-		) *db.Many[contacts.UID, verifications.Verification] {
-			return c.Verifications.OfContacts(ctx, b, of, want, w)
-		},
-		count: func(
-			c *core.Core, ctx context.Context, b *db.Batch, of []contacts.UID, _ struct{},
-		) *db.Many[contacts.UID, db.Count] {
-			return c.Verifications.CountOfContacts(ctx, b, of, model.MostCounted+1)
-		},
-	})
+	hasMany(contactKind, "verifications", verificationKind,
+		list[contacts.UID, verifications.Verification, struct{}]{
+			rows: func(
+				c *core.Core, ctx context.Context, b *db.Batch, of []contacts.UID, _ struct{}, want db.Columns, w window,
+			) *db.Many[contacts.UID, verifications.Verification] {
+				return c.Verifications.OfContacts(ctx, b, of, want, w)
+			},
+			count: func(
+				c *core.Core, ctx context.Context, b *db.Batch, of []contacts.UID, _ struct{},
+			) *db.Many[contacts.UID, db.Count] {
+				return c.Verifications.CountOfContacts(ctx, b, of, model.MostCounted+1)
+			},
+		})
 	has(contactKind, "verification", queueLatestVerifications)
 	hasCustomer(verificationKind, "customer", func(v *verifications.Verification) *customers.UID { return &v.Customer })
 	hasOne(verificationKind, "contact", contactKind, func(v *verifications.Verification) *contacts.UID { return &v.Contact })
@@ -73,12 +74,14 @@ func (m mutations) StartContactVerification(
 func (m mutations) ConfirmContactVerification(
 	ctx context.Context, in model.ContactVerificationDraft,
 ) (*model.ConfirmContactVerificationPayload, error) {
-	done, err := m.core.Verifications.Confirm(ctx, in.UID, verifications.Amounts{Amounts: in.Amounts}, in.RequestOptions)
+	done, err := m.core.Verifications.Confirm(ctx, in.UID, verifications.Amounts{Amounts: in.Amounts},
+		in.RequestOptions)
 	if err != nil {
 		return nil, err
 	}
 	return &model.ConfirmContactVerificationPayload{
-		Object: verificationKind.changed(ctx, done.Result.UID), Matched: done.Result.Matched, Replayed: done.Replayed,
+		Object: verificationKind.changed(ctx, done.Result.UID), Matched: done.Result.Matched,
+		Replayed: done.Replayed,
 	}, nil
 }
 

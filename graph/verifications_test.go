@@ -27,7 +27,8 @@ func init() {
 	const shown = `contactVerification { id uid method state triesLeft failureCode failureReason noticeCode notice startedBy version
 		customer { uid } contact { uid } account { uid } }`
 	mutations["startContactVerification"] = tried{access.ManageContacts, func(c customers.UID) string {
-		return fmt.Sprintf(`contact: "%s", account: "%s", method: SMALL_DEPOSITS`, contactOf(activeOf(c), 2), accountOf(activeOf(c), 0))
+		return fmt.Sprintf(`contact: "%s", account: "%s", method: SMALL_DEPOSITS`, contactOf(activeOf(c), 2),
+			accountOf(activeOf(c), 0))
 	}, shown}
 	mutations["confirmContactVerification"] = tried{access.ManageContacts, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", amounts: ["0.11", "0.12"]`, verificationOf(activeOf(c), 2*each+1))
@@ -51,7 +52,8 @@ func verificationRows(b *bank, of []customers.UID) any {
 			b.fill(&v, int64(v.UID))
 			at := now.Add(time.Duration(n+1) * time.Hour)
 			v.Tenant, v.Contact, v.Account, v.Version = b.tenant, contactOf(c, n%each), accountOf(c, n%each), 2
-			v.Method, v.State, v.Tries, v.First, v.Second = verifications.SmallDeposits, verifications.Failed, 1, paymentOf(c, 4), paymentOf(c, 5)
+			v.Method, v.State, v.Tries, v.First, v.Second = verifications.SmallDeposits, verifications.Failed, 1,
+				paymentOf(c, 4), paymentOf(c, 5)
 			v.ExpiresAt, v.DueAt, v.VerifiedAt, v.NoticeCode, v.MakerReach = &at, nil, &at, "C01", access.OfPartner
 			v.RightAccount, v.Prenote = rails.Savings, 0
 			if n >= 2*each {
@@ -95,7 +97,8 @@ func TestAContactIsVerifiedOverGraphQL(t *testing.T) {
 		}
 	}
 	var amounts []string
-	if err := p.DB.NewRaw(`SELECT (amount / 100.0)::numeric(3, 2)::text FROM payments WHERE tenant = ? AND external_reference_id LIKE 'VERIFY-%'
+	if err := p.DB.NewRaw(`SELECT (amount / 100.0)::numeric(3, 2)::text FROM payments
+		WHERE tenant = ? AND external_reference_id LIKE 'VERIFY-%'
 		ORDER BY uid`, p.Tenant).Scan(t.Context(), &amounts); err != nil || len(amounts) != 2 {
 		t.Fatal(amounts, err)
 	}

@@ -26,16 +26,17 @@ var virtualAccountKind = numbered("VirtualAccount", kind[virtualaccounts.UID, vi
 	columns: columns{"balance": {"BalanceMinor", "Currency"}, "limit": {"LimitMinor", "Currency"}},
 })
 
-var virtualTransactionKind = numbered("VirtualTransaction", kind[virtualaccounts.PostingID, virtualaccounts.VirtualPosting]{
-	prefix: scalar.VirtualTransactionPrefix,
-	find: func(c *core.Core) finder[virtualaccounts.PostingID, virtualaccounts.VirtualPosting] {
-		return c.VirtualAccounts.FindPostings
-	},
-	key: func(p *virtualaccounts.VirtualPosting) virtualaccounts.PostingID { return p.ID },
-	columns: columns{
-		"amount": {"Minor", "Currency"}, "fee": {"FeeMinor", "Currency"}, "postedBy": {"LoginID", "Client"},
-	},
-})
+var virtualTransactionKind = numbered("VirtualTransaction",
+	kind[virtualaccounts.PostingID, virtualaccounts.VirtualPosting]{
+		prefix: scalar.VirtualTransactionPrefix,
+		find: func(c *core.Core) finder[virtualaccounts.PostingID, virtualaccounts.VirtualPosting] {
+			return c.VirtualAccounts.FindPostings
+		},
+		key: func(p *virtualaccounts.VirtualPosting) virtualaccounts.PostingID { return p.ID },
+		columns: columns{
+			"amount": {"Minor", "Currency"}, "fee": {"FeeMinor", "Currency"}, "postedBy": {"LoginID", "Client"},
+		},
+	})
 
 func init() {
 	service := func(c *core.Core) *virtualaccounts.Service { return c.VirtualAccounts }

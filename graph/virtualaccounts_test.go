@@ -54,8 +54,11 @@ func init() {
 				return fmt.Sprint("Alpha ExternalAccountReference ", virtualOf(c, 0))
 			},
 		} {
-			lookups[list+".filter."+field] = lookup{fmt.Sprintf(way,
-				`virtualAccounts(first: 2, filter: {`+field+`: "%s"}) { totalCount nodes { ALL(VirtualAccount) } }`), value}
+			lookups[list+".filter."+field] = lookup{
+				fmt.Sprintf(way,
+					`virtualAccounts(first: 2, filter: {`+field+`: "%s"}) { totalCount nodes { ALL(VirtualAccount) } }`),
+				value,
+			}
 		}
 	}
 	of := func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, virtualOf(activeOf(c), 0)) }
@@ -86,7 +89,8 @@ func virtualAccountRows(b *bank, of []customers.UID) any {
 			v := virtualaccounts.VirtualAccount{UID: virtualOf(c, n), Customer: c}
 			b.fill(&v, int64(v.UID))
 			limit := int64(v.UID)
-			v.Tenant, v.Account, v.Status, v.Currency, v.Version = b.tenant, accountOf(c, n%each), virtualaccounts.Active, "USD", 2
+			v.Tenant, v.Account, v.Status, v.Currency, v.Version = b.tenant, accountOf(c, n%each),
+				virtualaccounts.Active, "USD", 2
 			v.LimitPeriod, v.LimitMinor = virtualaccounts.Monthly, &limit
 			v.Number = keyset.Seal(virtualNumber(v.UID), seal.Place{
 				Tenant: int64(b.tenant), Column: virtualaccounts.NumberColumn, Row: int64(v.UID),
@@ -99,10 +103,12 @@ func virtualAccountRows(b *bank, of []customers.UID) any {
 
 // insertVirtualTransactions makes four transactions of each virtual account, one for each journal of its
 // account. They leave no balance, so that it can be closed.
-const insertVirtualTransactions = `INSERT INTO virtual_postings (tenant, id, virtual_account, customer, account, payment, journal, amount,
-	   fee, currency, at, client, login_id, reach)
-	 SELECT va.tenant, 4 * va.uid + n, va.uid, va.customer, va.account, j.payment, j.id, (CASE n % 2 WHEN 0 THEN 1 ELSE -1 END) * (1000 + va.uid % 1000),
-	   1 + va.uid % 100, va.currency, j.booked_at, ?3 || ' client ' || va.uid, ?3 || ' login ' || va.uid, 'Partner'
+const insertVirtualTransactions = `INSERT INTO virtual_postings (tenant, id, virtual_account, customer,
+	   account, payment, journal, amount, fee, currency, at, client, login_id, reach)
+	 SELECT va.tenant, 4 * va.uid + n, va.uid, va.customer, va.account, j.payment, j.id,
+	   (CASE n % 2 WHEN 0 THEN 1 ELSE -1 END) * (1000 + va.uid % 1000),
+	   1 + va.uid % 100, va.currency, j.booked_at, ?3 || ' client ' || va.uid, ?3 || ' login ' || va.uid,
+	   'Partner'
 	 FROM virtual_accounts AS va, generate_series(0, 3) AS n, journals AS j
 	 WHERE va.tenant = ?0 AND j.tenant = ?0 AND j.id = 4 * va.account + n AND va.customer BETWEEN ?1 AND ?2`
 
@@ -133,8 +139,10 @@ func TestAVirtualAccountIsOpenedPaidAndShown(t *testing.T) {
 	const shown = `{ virtualAccount(by: {number: "%s"}) { fullNumber { digits } number { masked } balance account { uid }
 		transactions(first: 5) { totalCount nodes { amount fee postedBy payment { receiverName } virtualAccount { name } } } } }`
 	want := fmt.Sprintf(`{"virtualAccount":{"fullNumber":{"digits":"%s"},"number":{"masked":"****%s"},"balance":"30.00","account":{"uid":"%s"},`+
-		`"transactions":{"totalCount":1,"nodes":[{"amount":"30.00","fee":"0.00",`, v.Clear, v.Clear[10:], p.from.UID)
-	if data, errors := p.asks(t, staff, fmt.Sprintf(shown, v.Clear)); errors != nil || !strings.HasPrefix(data, want) {
+		`"transactions":{"totalCount":1,"nodes":[{"amount":"30.00","fee":"0.00",`, v.Clear,
+		v.Clear[10:], p.from.UID)
+	if data, errors := p.asks(t, staff, fmt.Sprintf(shown, v.Clear)); errors != nil ||
+		!strings.HasPrefix(data, want) {
 		t.Errorf("%s %v\nwant %s", data, errors, want)
 	}
 	closed, errors := p.asks(t, staff, fmt.Sprintf(`mutation { closeVirtualAccount(input: {uid: "%s"}) { virtualAccount { status } } }`, v.UID))

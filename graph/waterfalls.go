@@ -32,7 +32,8 @@ var (
 func init() {
 	service := func(c *core.Core) *waterfalls.Service { return c.Waterfalls }
 	query("waterfall", (*operation).waterfall)
-	queryList("waterfalls", waterfallKind, service, (*waterfalls.Service).List, (*waterfalls.Service).CountUpTo, nil)
+	queryList("waterfalls", waterfallKind, service, (*waterfalls.Service).List,
+		(*waterfalls.Service).CountUpTo, nil)
 	hasMany(waterfallKind, "steps", waterfallStepPart, pages(service, (*waterfalls.Service).StepsOf,
 		capped((*waterfalls.Service).CountStepsOf)))
 	hasOne(waterfallStepPart, "payment", paymentKind,
@@ -66,7 +67,8 @@ func (o *operation) waterfall(ctx context.Context, f graphql.CollectedField) (*w
 		return nil, err
 	}
 	b := o.batch()
-	rows := o.core.Waterfalls.List(ctx, b, waterfalls.Search{ID: id}, db.ColumnsOf[waterfalls.Waterfall]("UID"), page.First(1))
+	rows := o.core.Waterfalls.List(ctx, b, waterfalls.Search{ID: id},
+		db.ColumnsOf[waterfalls.Waterfall]("UID"), page.First(1))
 	if err := b.Send(ctx); err != nil {
 		return nil, err
 	}
@@ -77,7 +79,9 @@ func (o *operation) waterfall(ctx context.Context, f graphql.CollectedField) (*w
 	return waterfallKind.one(ctx, found.UID, f)
 }
 
-func (m mutations) RunWaterfall(ctx context.Context, in model.WaterfallDraft) (*model.WaterfallPayload, error) {
+func (m mutations) RunWaterfall(
+	ctx context.Context, in model.WaterfallDraft,
+) (*model.WaterfallPayload, error) {
 	done, err := m.core.Waterfalls.Run(ctx, in.Draft, in.RequestOptions)
 	return waterfallKind.payload(ctx, done.Result.UID, done.Receipt, err)
 }

@@ -71,10 +71,10 @@ func waterfallRows(b *bank, of []customers.UID) any {
 // furnishWaterfalls gives each batch two steps, of which the first has a payment and a fault, so that every
 // field has a value.
 var furnishWaterfalls = []string{
-	`INSERT INTO waterfall_steps (tenant, id, waterfall, payment_index, status, amount, currency, notes, faults, draft_sealed,
-	   payment)
+	`INSERT INTO waterfall_steps (tenant, id, waterfall, payment_index, status, amount, currency, notes, faults,
+	   draft_sealed, payment)
 	 SELECT tenant, uid << 10 | n, uid, n, 'FAILED', n + uid % 1000, 'USD', ?3 || ' notes ' || uid,
-	   json_build_array(json_build_object('field', ?3::text, 'code', 'STATUS', 'message', ?3 || ' step ' || uid)), '',
-	   CASE n WHEN 1 THEN (customer - 1000000) * 100 + 500000000 + uid % 100 END
+	   json_build_array(json_build_object('field', ?3::text, 'code', 'STATUS', 'message',
+	   ?3 || ' step ' || uid)), '', CASE n WHEN 1 THEN (customer - 1000000) * 100 + 500000000 + uid % 100 END
 	 FROM waterfalls, generate_series(1, 2) AS n WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 }

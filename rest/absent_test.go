@@ -23,9 +23,10 @@ import (
 // nullable are the members that the published schemas allow to be null (rest/CONTRACT.md, what answers leave
 // out).
 var nullable = []string{
-	"reason", "externalAccount", "balanceType", "achCompanyId", "code", "message", "data", "streetAddress2", "bic",
-	"branchBic", "memoPostFailureReason", "memoPostRetryCount", "notificationRefNumber", "authenticationRetryCounter",
-	"customerAccountingDate", "fedSettlementId", "rejectReason", "paymentNotes", "senderAddress2", "receiverAddress2",
+	"reason", "externalAccount", "balanceType", "achCompanyId", "code", "message", "data",
+	"streetAddress2", "bic", "branchBic", "memoPostFailureReason", "memoPostRetryCount", "notificationRefNumber",
+	"authenticationRetryCounter", "customerAccountingDate", "fedSettlementId", "rejectReason", "paymentNotes",
+	"senderAddress2", "receiverAddress2",
 }
 
 func TestOnlyWhatIsPublishedSoIsNull(t *testing.T) {

@@ -123,7 +123,10 @@ func (a *api) setSweep(r *http.Request) (answer, error) {
 		return answer{}, q.err
 	}
 	out, err := a.core.Accounts.SetSweep(r.Context(), customer, name, draft, options)
-	return done(http.StatusCreated, out.Receipt, codeAndMessage{"SUCCESS", says(out.Receipt, "Sweep created")}), err
+	return done(http.StatusCreated, out.Receipt, codeAndMessage{
+		"SUCCESS",
+		says(out.Receipt, "Sweep created"),
+	}), err
 }
 
 func (a *api) changeSweep(r *http.Request) (answer, error) {

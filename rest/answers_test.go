@@ -64,9 +64,16 @@ var areas = []area{
 		"",
 	},
 	{"lookup", "lookup", operation{"", http.MethodGet, "/v1/customers/lookup/000", ""}, ""},
-	{"banks", "banks_lookup", operation{"", http.MethodGet, "/v1/banks?bankId=THGTGB20&bankIdType=IBAN", ""}, ""},
+	{"banks", "banks_lookup", operation{
+		"", http.MethodGet,
+		"/v1/banks?bankId=THGTGB20&bankIdType=IBAN", "",
+	}, ""},
 	{"routing", "banks_find", operation{"", http.MethodGet, "/v1/banks/123456789", ""}, ""},
-	{"payments", "payments_cancel", operation{"", http.MethodPut, "/v3/payments/{P}/cancel", ""}, "/v3/payments/4711"},
+	{
+		"payments", "payments_cancel",
+		operation{"", http.MethodPut, "/v3/payments/{P}/cancel", ""},
+		"/v3/payments/4711",
+	},
 	{
 		"returns", "payments_return",
 		operation{"", http.MethodPut, "/v3/payments/{P}/return", `{"returnCode": "CUST"}`},
@@ -90,12 +97,18 @@ var areas = []area{
 	},
 	{
 		"recurrences", "recurrences_change",
-		operation{"", http.MethodPatch, "/v1/recurrences/{Q}", `{"endDate": "11-01-2026", "numberOfPayments": 0, "frequency": "Often"}`},
+		operation{
+			"", http.MethodPatch, "/v1/recurrences/{Q}",
+			`{"endDate": "11-01-2026", "numberOfPayments": 0, "frequency": "Often"}`,
+		},
 		"",
 	},
 	{
 		"recurrences_v4", "recurrences_change_v4",
-		operation{"", http.MethodPut, "/v4/payments/{M}/recurring/{Q}", `{"endDate": "11-01-2026", "noOfPayments": 0, "frequency": "Often"}`},
+		operation{
+			"", http.MethodPut, "/v4/payments/{M}/recurring/{Q}",
+			`{"endDate": "11-01-2026", "noOfPayments": 0, "frequency": "Often"}`,
+		},
 		"",
 	},
 	{
@@ -116,7 +129,10 @@ var areas = []area{
 	},
 	{
 		"virtual_accounts", "virtual_accounts_change",
-		operation{"", http.MethodPost, "/v2/{C}/virtual-accounts", `{"accountName": "Suite #300", "masterAccountNumber": "{N}"}`},
+		operation{
+			"", http.MethodPost, "/v2/{C}/virtual-accounts",
+			`{"accountName": "Suite #300", "masterAccountNumber": "{N}"}`,
+		},
 		"",
 	},
 	{
@@ -126,12 +142,18 @@ var areas = []area{
 	},
 	{
 		"positive_rules", "positive_rules_create_v2",
-		operation{"", http.MethodPost, "/v2/positivepay/rules", `{"paymentRuleType": "CHECK", "customerAccountNumber": "{N}"}`},
+		operation{
+			"", http.MethodPost, "/v2/positivepay/rules",
+			`{"paymentRuleType": "CHECK", "customerAccountNumber": "{N}"}`,
+		},
 		"",
 	},
 	{
 		"positive_rules_v3", "positive_rules_create",
-		operation{"", http.MethodPost, "/v3/positivepay/rules", `{"paymentRuleType": "CHECK", "customerAccountNumber": "{N}"}`},
+		operation{
+			"", http.MethodPost, "/v3/positivepay/rules",
+			`{"paymentRuleType": "CHECK", "customerAccountNumber": "{N}"}`,
+		},
 		"",
 	},
 	{
@@ -161,27 +183,42 @@ var areas = []area{
 	},
 	{
 		"credit_requests", "payments_credit_v3",
-		operation{"", http.MethodPost, "/v3/payments/creditrequest", `{"paymentAmount": 0, "speed": "Soon", "sender": {"accountUID": "{A}"}}`},
+		operation{
+			"", http.MethodPost, "/v3/payments/creditrequest",
+			`{"paymentAmount": 0, "speed": "Soon", "sender": {"accountUID": "{A}"}}`,
+		},
 		"",
 	},
 	{
 		"credits_v4", "payments_credit_v4",
-		operation{"", http.MethodPost, "/v4/payments/credit", `{"paymentAmount": 0, "speed": "Soon", "sender": {"accountUID": "{A}"}}`},
+		operation{
+			"", http.MethodPost, "/v4/payments/credit",
+			`{"paymentAmount": 0, "speed": "Soon", "sender": {"accountUID": "{A}"}}`,
+		},
 		"",
 	},
 	{
 		"debit_requests", "payments_debit",
-		operation{"", http.MethodPost, "/v3/payments/debitrequest", `{"paymentAmount": 0, "speed": "Soon", "creditor": {"accountUID": "{A}"}}`},
+		operation{
+			"", http.MethodPost, "/v3/payments/debitrequest",
+			`{"paymentAmount": 0, "speed": "Soon", "creditor": {"accountUID": "{A}"}}`,
+		},
 		"",
 	},
 	{
 		"debits_v4", "payments_debit_v4",
-		operation{"", http.MethodPost, "/v4/payments/debit", `{"paymentAmount": 0, "speed": "Soon", "creditor": {"accountUID": "{A}"}}`},
+		operation{
+			"", http.MethodPost, "/v4/payments/debit",
+			`{"paymentAmount": 0, "speed": "Soon", "creditor": {"accountUID": "{A}"}}`,
+		},
 		"",
 	},
 	{
 		"book_transfers", "payments_book",
-		operation{"", http.MethodPost, "/v3/payments/booktransfer", `{"paymentAmount": 0, "senderAccount": {"accountUID": "{A}"}}`},
+		operation{
+			"", http.MethodPost, "/v3/payments/booktransfer",
+			`{"paymentAmount": 0, "senderAccount": {"accountUID": "{A}"}}`,
+		},
 		"",
 	},
 	{
@@ -406,7 +443,8 @@ func (b *bank) denied(o operation) string {
 	}
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(o.method, o.path, nil)
-	rest.New(b.Core, rest.Options{Log: slog.New(slog.DiscardHandler)}).Refuse(w, r.WithContext(b.program()), access.ErrDenied)
+	rest.New(b.Core, rest.Options{Log: slog.New(slog.DiscardHandler)}).
+		Refuse(w, r.WithContext(b.program()), access.ErrDenied)
 	return w.Body.String()
 }
 

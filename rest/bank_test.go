@@ -129,7 +129,8 @@ func fill(t testing.TB, made *coretest.Bank) *bank {
 		r.ExpiryDate, r.NumberOfPayments = new(r.EffectiveDate.AddDate(1, 0, 0)), new(int32(12))
 	})
 	b.virtual = b.VirtualAccount(b.operating, func(v *virtualaccounts.VirtualAccount) {
-		v.Name, v.LimitPeriod, v.LimitMinor = b.mark(v.Tenant)+"Suite 100", virtualaccounts.Monthly, new(int64(10_000_00))
+		v.Name, v.LimitPeriod, v.LimitMinor = b.mark(v.Tenant)+"Suite 100", virtualaccounts.Monthly,
+			new(int64(10_000_00))
 	})
 	b.foreignVirtual = b.VirtualAccount(b.hidden, func(v *virtualaccounts.VirtualAccount) { v.Name = canary })
 	b.stopped = b.PositivePayRule(b.operating, func(r *positivepay.Rule) { r.State = positivepay.Suspended })

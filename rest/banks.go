@@ -51,7 +51,8 @@ func (a *api) searchBanks(r *http.Request) (answer, error) {
 func (a *api) lookUpBank(r *http.Request) (answer, error) {
 	q := read(r)
 	asked := banks.Lookup{
-		ID: inQuery(q, "bankId", text), Type: inQuery(q, "bankIdType", text), Country: inQuery(q, "countryCode", text),
+		ID: inQuery(q, "bankId", text), Type: inQuery(q, "bankIdType", text),
+		Country: inQuery(q, "countryCode", text),
 	}
 	if q.err != nil {
 		return answer{}, q.err

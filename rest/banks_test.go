@@ -12,7 +12,8 @@ func TestABankLookupAnswersTheFirstRuleThatIsBroken(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	for query, code := range map[string]string{
-		"": "BANK_BANKID_REQUIRED", "bankId=&bankIdType=NID": "BANK_BANKID_REQUIRED", "bankId=%20": "BANK_BANKID_REQUIRED",
+		"": "BANK_BANKID_REQUIRED", "bankId=&bankIdType=NID": "BANK_BANKID_REQUIRED",
+		"bankId=%20":                                          "BANK_BANKID_REQUIRED",
 		"bankId=611090001":                                    "BANK_BANKIDTYPE_INVALID",
 		"bankId=611090001&bankIdType=ABA":                     "BANK_BANKIDTYPE_INVALID",
 		"bankId=x&bankIdType=IBAN":                            "BANK_COUNTRYCODE_REQUIRED",
@@ -55,9 +56,10 @@ func TestARoutingNumberInAPathHasItsForm(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	for number, code := range map[string]string{
-		"61109000": "ROUTING_NUMBER_INVALID", "6110900011": "ROUTING_NUMBER_INVALID", "61109000x": "ROUTING_NUMBER_INVALID",
-		"000000000": "ROUTING_NUMBER_INVALID", "a%00b": "ROUTING_NUMBER_INVALID", "%D9%A0": "ROUTING_NUMBER_INVALID",
-		"search": "ROUTING_NUMBER_INVALID", "123456789": "ROUTING_NUMBER_NOTFOUND",
+		"61109000": "ROUTING_NUMBER_INVALID", "6110900011": "ROUTING_NUMBER_INVALID",
+		"61109000x": "ROUTING_NUMBER_INVALID", "000000000": "ROUTING_NUMBER_INVALID",
+		"a%00b": "ROUTING_NUMBER_INVALID", "%D9%A0": "ROUTING_NUMBER_INVALID", "search": "ROUTING_NUMBER_INVALID",
+		"123456789": "ROUTING_NUMBER_NOTFOUND",
 	} {
 		b.get(b.program(), "/v1/banks/"+number).refused(t, number, http.StatusBadRequest, code, "")
 	}

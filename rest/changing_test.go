@@ -93,30 +93,49 @@ var changing = []operation{
 	{"payments_cancel", http.MethodPut, "/v3/payments/{F}/cancel", `{"notes": "Paid in cash"}`},
 	{"payments_cancel_g1", http.MethodPut, "/payments/{F}/cancel", `{"notes": "Paid in cash"}`},
 	{
-		"payments_return", http.MethodPut, "/v3/payments/{I}/return", `{"returnNotes": "Not ours", "returnCode": "CUST", "returnType": "IPAY"}`,
+		"payments_return", http.MethodPut, "/v3/payments/{I}/return",
+		`{"returnNotes": "Not ours", "returnCode": "CUST", "returnType": "IPAY"}`,
 	},
-	{"payments_return_g1", http.MethodPut, "/payments/{I}/return", `{"returnNotes": "Not ours", "returnCode": "CUST"}`},
+	{
+		"payments_return_g1", http.MethodPut, "/payments/{I}/return",
+		`{"returnNotes": "Not ours", "returnCode": "CUST"}`,
+	},
 	{
 		"payments_reverse", http.MethodPut, "/v3/payments/{T}/reverse",
 		`{"reversalNotes": "Paid twice", "reversalCode": "DUPL", "initiatingParty": "API"}`,
 	},
-	{"payments_reverse_g1", http.MethodPut, "/payments/{T}/reverse", `{"reversalNotes": "Paid twice", "reversalCode": "DUPL"}`},
+	{
+		"payments_reverse_g1", http.MethodPut, "/payments/{T}/reverse",
+		`{"reversalNotes": "Paid twice", "reversalCode": "DUPL"}`,
+	},
 	{"rfi_send", http.MethodPost, "/v1/rfi/{I}", sent("rfi_send")},
 	{"recurrences_skip", http.MethodPut, "/v1/recurrences/{Q}", ""},
 	{"recurrences_change", http.MethodPatch, "/v1/recurrences/{Q}", `{"amount": 12.50}`},
 	{"recurrences_change_v4", http.MethodPut, "/v4/payments/{M}/recurring/{Q}", `{"amount": 12.75}`},
 	{"recurrences_cancel", http.MethodDelete, "/v1/recurrences/{Q}?cancelReason=Contract+ended&cancellationSource=PORTAL", ""},
 	{"files_upload", http.MethodPost, "/v1/payments/customers/{C}/files/csv", sent("files_upload")},
-	{"files_upload_old", http.MethodPost, "/bulkpayment/files?customerUID={C}&fileType=csv", sent("files_upload")},
-	{"files_approve", http.MethodPut, "/bulkpayment/files/{J}/approve", `{"comments": "Agreed with the treasurer"}`},
+	{
+		"files_upload_old", http.MethodPost, "/bulkpayment/files?customerUID={C}&fileType=csv",
+		sent("files_upload"),
+	},
+	{
+		"files_approve", http.MethodPut, "/bulkpayment/files/{J}/approve",
+		`{"comments": "Agreed with the treasurer"}`,
+	},
 	{"files_reject", http.MethodPut, "/bulkpayment/files/{J}/reject", `{"comments": "Not ours"}`},
 	{"virtual_accounts_open", http.MethodPost, "/v2/{C}/virtual-accounts", sent("virtual_accounts_open")},
 	{"virtual_accounts_change", http.MethodPut, "/v2/{C}/virtual-accounts/{D}", sent("virtual_accounts_change")},
 	{"virtual_accounts_close", http.MethodDelete, "/v2/{C}/virtual-accounts/{D}?comments=Moved+out", ""},
 	{"positive_rules_create", http.MethodPost, "/v3/positivepay/rules", sent("positive_rules_create")},
-	{"positive_rules_change", http.MethodPatch, "/v3/positivepay/rules/{Y}", `{"beneName": "Lakefront Power Inc", "amount": 12.50}`},
+	{
+		"positive_rules_change", http.MethodPatch, "/v3/positivepay/rules/{Y}",
+		`{"beneName": "Lakefront Power Inc", "amount": 12.50}`,
+	},
 	{"positive_rules_create_v2", http.MethodPost, "/v2/positivepay/rules", sent("positive_rules_create_v2")},
-	{"positive_rules_change_v2", http.MethodPut, "/v2/positivepay/rules", `{"beneName": "Lakefront Power Inc", "ruleUID": {Y}, "currency": "USD"}`},
+	{
+		"positive_rules_change_v2", http.MethodPut, "/v2/positivepay/rules",
+		`{"beneName": "Lakefront Power Inc", "ruleUID": {Y}, "currency": "USD"}`,
+	},
 	{"positive_rules_activate", http.MethodPut, "/v2/positivepay/rules/{W}/activate", ""},
 	{"positive_rules_suspend", http.MethodPut, "/v2/positivepay/rules/{Y}/suspend", ""},
 	{"positive_rules_delete", http.MethodDelete, "/v2/positivepay/rules/{Y}", ""},
@@ -132,8 +151,14 @@ var changing = []operation{
 	},
 	{"exceptions_approve", http.MethodPut, "/v2/positivepay/exception/{E}/approve", ""},
 	{"exceptions_reject", http.MethodPut, "/v2/positivepay/exception/{E}/reject", ""},
-	{"exceptions_decide_many", http.MethodPatch, "/v1/positivepay/payments/decisions/approve", `{"ids": ["{E}", "4711"]}`},
-	{"exceptions_approve_all", http.MethodPut, "/v2/positivepay/exception/approveall", `{"paymentUID": ["{E}", "4711"]}`},
+	{
+		"exceptions_decide_many", http.MethodPatch, "/v1/positivepay/payments/decisions/approve",
+		`{"ids": ["{E}", "4711"]}`,
+	},
+	{
+		"exceptions_approve_all", http.MethodPut, "/v2/positivepay/exception/approveall",
+		`{"paymentUID": ["{E}", "4711"]}`,
+	},
 	{"exceptions_decide", http.MethodPut, "/v1/positivepay/payments/{E}/decisions/Reject", ""},
 	{"fx_accept", http.MethodPut, "/v2/fx/accept", `{"autoCoverDelay": 20, "autoCover": true, "quoteUUID": "{V}"}`},
 	{"fx_reject", http.MethodPut, "/fx/{V}/reject", ""},
@@ -147,8 +172,14 @@ var changing = []operation{
 		"achCompanyID": "9100011223", "secCode": "CCD"}`},
 	{"plays_request", http.MethodPost, "/sandbox/incomingrequests", `{"creditorName": "Harbor Chandlery", "accountUID": "{B}",
 		"paymentAmount": 25.00, "deliveryMethod": "FEDNOW", "externalReferenceId": "INV-77"}`},
-	{"plays_rfi", http.MethodPost, "/sandbox/payments/{I}/rfi", `{"initiatingPartyName": "Bea", "code": "IN06"}`},
-	{"plays_recall", http.MethodPost, "/sandbox/payments/{I}/recall", `{"reversalNotes": "Paid twice", "reversalCode": "DUPL"}`},
+	{
+		"plays_rfi", http.MethodPost, "/sandbox/payments/{I}/rfi",
+		`{"initiatingPartyName": "Bea", "code": "IN06"}`,
+	},
+	{
+		"plays_recall", http.MethodPost, "/sandbox/payments/{I}/recall",
+		`{"reversalNotes": "Paid twice", "reversalCode": "DUPL"}`,
+	},
 }
 
 // everything returns all operations.
@@ -248,7 +279,8 @@ func (b *bank) recorded() int {
 	b.t.Helper()
 	var entries, events int
 	err := b.DB.NewRaw(
-		`SELECT (SELECT count(*) FROM audit_entries WHERE tenant = ? AND (decision <> 'refused' OR object = 'file' AND uid <> '')),
+		`SELECT (SELECT count(*) FROM audit_entries
+			WHERE tenant = ? AND (decision <> 'refused' OR object = 'file' AND uid <> '')),
 			(SELECT count(*) FROM events WHERE tenant = ?)`, b.Tenant, b.Tenant).
 		Scan(b.t.Context(), &entries, &events)
 	if err != nil || entries != events {

@@ -49,7 +49,8 @@ func saw(t testing.TB, body string) {
 func TestMain(m *testing.M) {
 	flag.Parse()
 	failed := m.Run()
-	if failed == 0 && flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == "" &&
+	if failed == 0 && flag.Lookup("test.run").Value.String() == "" &&
+		flag.Lookup("test.skip").Value.String() == "" &&
 		flag.Lookup("test.list").Value.String() == "" {
 		if err := complete(); err != nil {
 			fmt.Println(err)
@@ -138,7 +139,8 @@ func operationsTable() (string, error) {
 		fmt.Fprintf(&rows, "| `%s` | yes | %s | %s | %s |\n", line, twins[key], needs[key], example)
 	}
 	return fmt.Sprintf("\n## Operations\n\n%d of %d are served. An example is a file of `testdata`, which a test asks for.\n\n"+
-		"| operation | served | in GraphQL | permission | example |\n|---|---|---|---|---|\n%s", here, total, rows.String()), nil
+		"| operation | served | in GraphQL | permission | example |\n|---|---|---|---|---|\n%s", here, total,
+		rows.String()), nil
 }
 
 var row = regexp.MustCompile("(?m)^\\| `([A-Z]+) (/[^`]*)` \\|[^|]*\\| ((?:[^|`]|`[^`]*`)*) \\|")

@@ -51,7 +51,8 @@ func orderLines(area string, particular ...line) []line {
 		because(payments.ErrDay, area+"_DATE_INVALID").exactly(),
 		because(payments.ErrClass, "ADDITIONALINFO_SECCODE_NOTALLOWED").exactly(),
 		because(errNoUUID, area+"_IDEMPOTENTKEY_INVALID").exactly(),
-		line{is: changes.ErrKeyReused, status: http.StatusConflict, code: area + "_IDEMPOTENTKEY_CONFLICT", exact: true})...)
+		line{is: changes.ErrKeyReused, status: http.StatusConflict, code: area +
+			"_IDEMPOTENTKEY_CONFLICT", exact: true})...)
 }
 
 // errNoUUID is of the generation that asks for keys that are UUIDs (rest/CONTRACT.md, idempotency).
@@ -102,7 +103,8 @@ func failureOrder(areas []area, all []reported) any {
 
 // patterned are the fields whose form has a code of its own.
 var patterned = []string{
-	"externalReferenceId", "sender.accountNumber", "receiver.accountNumber", "creditor.accountNumber", "debtor.accountNumber",
+	"externalReferenceId", "sender.accountNumber", "receiver.accountNumber", "creditor.accountNumber",
+	"debtor.accountNumber",
 }
 
 func orderCode(areas []area, t reported) string {
@@ -189,11 +191,12 @@ type paymentInitiated struct {
 	RecurrenceID  payments.RecurrenceUID `json:"recurrenceId,omitzero"` // of the series that it begins
 }
 
-// orderDraft reads the body of a credit request; contact is the member of the receiver that names a contact, and
-// day reads its days.
+// orderDraft reads the body of a credit request; contact is the member of the receiver that names a contact,
+// and day reads its days.
 func orderDraft(body fields, contact string, day parser[time.Time]) payments.Order {
 	sender, receiver, info := body.object("sender"), body.object("receiver"), body.object("additionalInfo")
-	info.none("belongs to enrolments and entries of IAT, which are not offered", "benefitReceiver", "transactionTypeCode")
+	info.none("belongs to enrolments and entries of IAT, which are not offered", "benefitReceiver",
+		"transactionTypeCode")
 	return payments.Order{
 		Sender: payments.Party{
 			UID: orZero(idIn(sender, accounts.ParseUID, "accountUID")), Number: sender.text("accountNumber").Value,
@@ -207,15 +210,16 @@ func orderDraft(body fields, contact string, day parser[time.Time]) payments.Ord
 			Type: receiver.text("accountType").Value, SubType: receiver.text("subAccountType").Value,
 			Currency: receiver.text("accountCurrency").Value, Name: receiver.text("name").Value,
 			Phone: receiver.text("phone").Value, Email: receiver.text("email").Value,
-			Address: paymentAddress(receiver.object("address")),
-			Bank:    bankOfReceiver(receiver.object("bank")), Between: bankOfReceiver(receiver.object("intermediaryBank")),
+			Address: paymentAddress(receiver.object("address")), Bank: bankOfReceiver(receiver.object("bank")),
+			Between: bankOfReceiver(receiver.object("intermediaryBank")),
 		},
 		Amount: body.number("paymentAmount").Value, Currency: body.text("paymentCurrency").Value,
 		Date: orZero(wordIn(body, day, "paymentDate")), Speed: body.text("speed").Value,
 		ExternalReferenceID: body.text("externalReferenceId").Value, Notes: body.text("paymentNotes").Value,
 		Channel: info.text("channel").Value, CostCenter: info.text("costCenter").Value,
 		RequestMethod: info.text("requestMethod").Value, OperationNote: info.text("operationNote").Value,
-		Remittance: info.text("paymentRemittanceNotes").Value, Reference: info.text("referenceForBeneficiary").Value,
+		Remittance:     info.text("paymentRemittanceNotes").Value,
+		Reference:      info.text("referenceForBeneficiary").Value,
 		Charges:        info.text("detailsOfCharges").Value,
 		Contract:       orZero(idIn(info, fx.ParseTradeUID, "fxContractNumber")),
 		OriginatorInfo: info.text("originatorToBeneficiary", "originatortoBeneficiary").Value,
@@ -242,7 +246,8 @@ func customFee(body fields) *payments.CustomFee {
 func bankOfReceiver(f fields) payments.ReceiverBank {
 	return payments.ReceiverBank{
 		IDType: f.text("bankIdType").Value, ID: f.text("bankId").Value, BIC: f.text("swiftCode").Value,
-		Name: f.text("name").Value, Country: f.text("countryCode").Value, Address: paymentAddress(f.object("address")),
+		Name: f.text("name").Value, Country: f.text("countryCode").Value,
+		Address: paymentAddress(f.object("address")),
 	}
 }
 
@@ -250,6 +255,7 @@ func bankOfReceiver(f fields) payments.ReceiverBank {
 func paymentAddress(f fields) postal.Address {
 	return postal.Address{
 		Line1: f.text("addressLine1").Value, Line2: f.text("addressLine2").Value, City: f.text("city").Value,
-		State: f.text("state").Value, PostalCode: f.number("postalCode").Value, CountryCode: f.text("countryCode").Value,
+		State: f.text("state").Value, PostalCode: f.number("postalCode").Value,
+		CountryCode: f.text("countryCode").Value,
 	}
 }

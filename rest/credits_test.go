@@ -47,8 +47,11 @@ func TestACreditIsFollowedToItsEnd(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	for amount, ends := range map[string][]string{
-		"1":    {`"status":"PROCESSED"`, `"memoPostStatus":"POSTED"`, `"memoPostFailureReason":""`},
-		"1.02": {`"status":"REJECTED"`, `"memoPostStatus":"FAILURE"`, `"memoPostFailureReason":"AC04: the account is closed"`},
+		"1": {`"status":"PROCESSED"`, `"memoPostStatus":"POSTED"`, `"memoPostFailureReason":""`},
+		"1.02": {
+			`"status":"REJECTED"`, `"memoPostStatus":"FAILURE"`,
+			`"memoPostFailureReason":"AC04: the account is closed"`,
+		},
 	} {
 		body := strings.Replace(credit(b, ""), `"paymentAmount": 1,`, `"paymentAmount": `+amount+`,`, 1)
 		said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", body)
@@ -77,7 +80,8 @@ func TestACreditIsFollowedToItsEnd(t *testing.T) {
 
 // entry is a credit over ACH of a class.
 func entry(b *bank, class string) string {
-	return strings.Replace(credit(b, `, "additionalInfo": {"secCode": "`+class+`"}`), `"Instant"`, `"economy"`, 1)
+	return strings.Replace(credit(b, `, "additionalInfo": {"secCode": "`+class+`"}`),
+		`"Instant"`, `"economy"`, 1)
 }
 
 // An entry of ACH waits for its window, which the answers tell.
@@ -88,7 +92,8 @@ func TestAnEntryOfACHIsTaken(t *testing.T) {
 	if said.status != http.StatusOK || !strings.Contains(said.body, `"paymentStatus":"INITIATED"`) {
 		t.Fatal(said.status, said.body)
 	}
-	got := b.call(b.program(), http.MethodPost, "/v3/payments/search", `{"deliveryMethod": "ACH", "page": 1, "limit": 5}`)
+	got := b.call(b.program(), http.MethodPost, "/v3/payments/search",
+		`{"deliveryMethod": "ACH", "page": 1, "limit": 5}`)
 	for _, text := range []string{
 		`"deliveryMethod":"ACH"`, `"status":"READY_TO_TRANSMIT"`, `"paymentDate":"2026-11-19"`, `"totalRecords":1`,
 	} {
@@ -104,28 +109,38 @@ func TestACreditNamesEveryMistake(t *testing.T) {
 	b := newBank(t)
 	for body, codes := range map[string][]string{
 		`{}`: {
-			"CREDIT_EXTERNALREF_REQUIRED", "CREDIT_AMOUNT_REQUIRED", "CREDIT_CURRENCY_REQUIRED", "CREDIT_SPEED_REQUIRED",
-			"SENDER_ACCOUNT_REQUIRED", "BENEFICIARY_REQUIRED",
+			"CREDIT_EXTERNALREF_REQUIRED", "CREDIT_AMOUNT_REQUIRED", "CREDIT_CURRENCY_REQUIRED",
+			"CREDIT_SPEED_REQUIRED", "SENDER_ACCOUNT_REQUIRED", "BENEFICIARY_REQUIRED",
 		},
-		strings.Replace(credit(b, ""), `"R"`, `"a/b"`, 1):                                 {"CREDIT_EXTERNALREF_PATTERN"},
-		strings.Replace(credit(b, ""), `"R"`, `"`+strings.Repeat("x", 51)+`"`, 1):         {"CREDIT_EXTERNALREF_MAX"},
-		strings.Replace(credit(b, ""), `t": 1,`, `t": 0,`, 1):                             {"CREDIT_AMOUNT_MIN"},
-		strings.Replace(credit(b, ""), `t": 1,`, `t": 1.001,`, 1):                         {"CREDIT_AMOUNT_INVALID"},
-		strings.Replace(credit(b, ""), `t": 1,`, `t": 501,`, 1):                           {"SENDER_ACCOUNT_INSUFFICIENTFUNDS"},
-		strings.Replace(credit(b, ""), `t": 1,`, `t": 1000001,`, 1):                       {"CREDIT_AMOUNT_LIMIT"},
-		strings.Replace(credit(b, ""), `"USD"`, `"XXQ"`, 1):                               {"CREDIT_CURRENCY_INVALID"},
-		strings.Replace(credit(b, ""), `"USD"`, `"EUR"`, 1):                               {"CREDIT_CURRENCY_NOMATCH"},
-		strings.Replace(credit(b, ""), `"Instant"`, `"Soon"`, 1):                          {"CREDIT_SPEED_INVALID"},
-		strings.Replace(credit(b, ""), `"Instant"`, `"SPOT"`, 1):                          {"ADDITIONALINFO_FXCONTRACT_REQUIRED", "CREDIT_NOTES_REQUIRED"},
-		strings.Replace(credit(b, ""), b.purse.UID.String(), b.hidden.UID.String(), 1):    {"SENDER_ACCOUNT_NOTFOUND"},
-		strings.Replace(credit(b, ""), b.purse.UID.String(), "4711", 1):                   {"SENDER_ACCOUNT_NOTFOUND"},
-		strings.Replace(credit(b, ""), b.purse.UID.String(), b.pseudo.UID.String(), 1):    {"BENEFICIARY_ID_NOTFOUND"},
-		strings.Replace(credit(b, ""), `"beneficiaryId": "`, `"beneficiaryId": "4711`, 1): {"BENEFICIARY_ID_NOTFOUND"},
-		strings.Replace(credit(b, ""), `"Instant"`, `"Economy"`, 1):                       {"ADDITIONALINFO_SECCODE_REQUIRED"},
-		entry(b, "POP"): {"ADDITIONALINFO_SECCODE_INVALID"},
-		entry(b, "CTX"): {"ADDITIONALINFO_SECCODE_NOTALLOWED"},
-		credit(b, `, "paymentDate": "11-17-2026"`):                                                                 {"CREDIT_DATE_MIN"},
-		strings.Replace(credit(b, `, "paymentDate": "11-26-2026"`), `"Instant"`, `"Express"`, 1):                   {"CREDIT_DATE_INVALID"},
+		strings.Replace(credit(b, ""), `"R"`, `"a/b"`, 1): {"CREDIT_EXTERNALREF_PATTERN"},
+		strings.Replace(credit(b, ""), `"R"`, `"`+strings.Repeat("x", 51)+`"`,
+			1): {"CREDIT_EXTERNALREF_MAX"},
+		strings.Replace(credit(b, ""), `t": 1,`, `t": 0,`, 1): {"CREDIT_AMOUNT_MIN"},
+		strings.Replace(credit(b, ""), `t": 1,`, `t": 1.001,`,
+			1): {"CREDIT_AMOUNT_INVALID"},
+		strings.Replace(credit(b, ""), `t": 1,`, `t": 501,`,
+			1): {"SENDER_ACCOUNT_INSUFFICIENTFUNDS"},
+		strings.Replace(credit(b, ""), `t": 1,`, `t": 1000001,`, 1): {"CREDIT_AMOUNT_LIMIT"},
+		strings.Replace(credit(b, ""), `"USD"`, `"XXQ"`,
+			1): {"CREDIT_CURRENCY_INVALID"},
+		strings.Replace(credit(b, ""), `"USD"`, `"EUR"`,
+			1): {"CREDIT_CURRENCY_NOMATCH"},
+		strings.Replace(credit(b, ""), `"Instant"`, `"Soon"`, 1): {"CREDIT_SPEED_INVALID"},
+		strings.Replace(credit(b, ""), `"Instant"`, `"SPOT"`,
+			1): {"ADDITIONALINFO_FXCONTRACT_REQUIRED", "CREDIT_NOTES_REQUIRED"},
+		strings.Replace(credit(b, ""), b.purse.UID.String(), b.hidden.UID.String(),
+			1): {"SENDER_ACCOUNT_NOTFOUND"}, strings.Replace(credit(b, ""), b.purse.UID.String(), "4711",
+			1): {"SENDER_ACCOUNT_NOTFOUND"},
+		strings.Replace(credit(b, ""), b.purse.UID.String(), b.pseudo.UID.String(),
+			1): {"BENEFICIARY_ID_NOTFOUND"},
+		strings.Replace(credit(b, ""), `"beneficiaryId": "`, `"beneficiaryId": "4711`,
+			1): {"BENEFICIARY_ID_NOTFOUND"},
+		strings.Replace(credit(b, ""), `"Instant"`, `"Economy"`,
+			1): {"ADDITIONALINFO_SECCODE_REQUIRED"},
+		entry(b, "POP"): {"ADDITIONALINFO_SECCODE_INVALID"}, entry(b, "CTX"): {"ADDITIONALINFO_SECCODE_NOTALLOWED"},
+		credit(b, `, "paymentDate": "11-17-2026"`): {"CREDIT_DATE_MIN"},
+		strings.Replace(credit(b, `, "paymentDate": "11-26-2026"`), `"Instant"`, `"Express"`,
+			1): {"CREDIT_DATE_INVALID"},
 		credit(b, `, "recurrence": {"frequency": "Daily"}`):                                                        {"RECURRENCE_PAYUNTIL_REQUIRED"},
 		credit(b, `, "recurrence": {"frequency": "Daily", "payUntil": "EndDate"}`):                                 {"RECURRENCE_ENDDATE_REQUIRED"},
 		credit(b, `, "recurrence": {"frequency": "Daily", "payUntil": "EndDate", "endDate": "11-01-2026"}`):        {"RECURRENCE_ENDDATE_INVALID"},
@@ -133,8 +148,10 @@ func TestACreditNamesEveryMistake(t *testing.T) {
 		credit(b, `, "recurrence": {"frequency": "Daily", "payUntil": "NumberOfPayments"}`):                        {"RECURRENCE_COUNT_REQUIRED"},
 		credit(b, `, "recurrence": {"frequency": "Often", "payUntil": "NumberOfPayments", "numberOfPayments": 0}`): {"RECURRENCE_FREQUENCY_INVALID", "RECURRENCE_COUNT_INVALID"},
 		credit(b, `, "additionalInfo": {"detailsOfCharges": "ALL"}`):                                               {"ADDITIONALINFO_DETAILSOFCHARGES_INVALID"},
-		credit(b, `, "additionalInfo": {"paymentRemittanceNotes": "`+strings.Repeat("x", 141)+`"}`):                {"CREDIT_REMITTANCE_MAX"},
-		strings.Replace(credit(b, ""), `"sender"`, `"paymentNotes": "`+strings.Repeat("x", 216)+`", "sender"`, 1):  {"CREDIT_NOTES_MAX"},
+		credit(b, `, "additionalInfo": {"paymentRemittanceNotes": "`+strings.Repeat("x",
+			141)+`"}`): {"CREDIT_REMITTANCE_MAX"},
+		strings.Replace(credit(b, ""), `"sender"`, `"paymentNotes": "`+strings.Repeat("x", 216)+`", "sender"`,
+			1): {"CREDIT_NOTES_MAX"},
 	} {
 		said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", body)
 		if said.status != http.StatusBadRequest || strings.Count(said.body, `"code"`) != len(codes) {
@@ -146,10 +163,12 @@ func TestACreditNamesEveryMistake(t *testing.T) {
 			}
 		}
 	}
-	b.call(b.program(), http.MethodPost, "/v3/payments/creditrequest", `{}`).refused(t, "v3", http.StatusBadRequest, "PAYMENT001",
-		"Credit request failed: externalReferenceId: is required; paymentAmount: is required")
-	old := b.call(b.program(), http.MethodPost, "/v3/payments/creditrequest", strings.Replace(credit(b, ""), "beneficiaryId", "accountUID", 1))
-	if old.status != http.StatusOK || old.header.Get("Deprecation") == "" || !strings.Contains(old.header.Get("Link"), "/v4/payments/credit") {
+	b.call(b.program(), http.MethodPost, "/v3/payments/creditrequest", `{}`).refused(t, "v3",
+		http.StatusBadRequest, "PAYMENT001", "Credit request failed: externalReferenceId: is required; paymentAmount: is required")
+	old := b.call(b.program(), http.MethodPost, "/v3/payments/creditrequest",
+		strings.Replace(credit(b, ""), "beneficiaryId", "accountUID", 1))
+	if old.status != http.StatusOK || old.header.Get("Deprecation") == "" ||
+		!strings.Contains(old.header.Get("Link"), "/v4/payments/credit") {
 		t.Errorf("%d %v %s", old.status, old.header, old.body)
 	}
 }
@@ -172,7 +191,8 @@ func TestACreditBetweenDescribedPartiesNamesEveryMistake(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	silent := b.Account(b.partner, coretest.Holding(500_00, 0)) // sends over no network
-	if said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", inFull(b)); said.status != http.StatusOK {
+	if said := b.call(b.program(), http.MethodPost, "/v4/payments/credit",
+		inFull(b)); said.status != http.StatusOK {
 		t.Fatal(said.status, said.body)
 	}
 	for _, c := range []struct{ was, is, code string }{
@@ -197,26 +217,34 @@ func TestACreditBetweenDescribedPartiesNamesEveryMistake(t *testing.T) {
 			t.Errorf("%s for %s: %d %s", c.is, c.was, said.status, said.body)
 		}
 	}
-	said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", inFull(b, `"440055551"`, `"44-00 #5551/(2)"`))
+	said := b.call(b.program(), http.MethodPost, "/v4/payments/credit",
+		inFull(b, `"440055551"`, `"44-00 #5551/(2)"`))
 	if said.status != http.StatusOK {
 		t.Errorf("an account number of another bank has the published signs: %d %s", said.status, said.body)
 	}
-	found := b.call(b.program(), http.MethodPost, "/v3/payments/search", `{"page": 1, "limit": 10, "receiverAccountNo": "44-00 #5551/(2)"}`)
-	if !strings.Contains(found.body, `"totalRecords":1,`) || !strings.Contains(found.body, `"paymentUID":`+member(said.body, "paymentUID")) {
+	found := b.call(b.program(), http.MethodPost, "/v3/payments/search",
+		`{"page": 1, "limit": 10, "receiverAccountNo": "44-00 #5551/(2)"}`)
+	if !strings.Contains(found.body, `"totalRecords":1,`) ||
+		!strings.Contains(found.body, `"paymentUID":`+member(said.body, "paymentUID")) {
 		t.Error(found.body)
 	}
 	for number, code := range map[string]string{
-		"00-00": "ALLZERO", "--": "ALLZERO", " 12": "PATTERN", "12 ": "PATTERN", "****5551": "PATTERN", strings.Repeat("1", 36): "MAX",
+		"00-00": "ALLZERO", "--": "ALLZERO", " 12": "PATTERN", "12 ": "PATTERN", "****5551": "PATTERN",
+		strings.Repeat("1", 36): "MAX",
 		strings.Repeat("1", 35): "MAX", // a message of FedNow has room for 34
 	} {
-		said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", inFull(b, `"440055551"`, `"`+number+`"`))
-		if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"code":"BENEFICIARY_ACCTNUM_`+code+`"`) {
+		said := b.call(b.program(), http.MethodPost, "/v4/payments/credit",
+			inFull(b, `"440055551"`, `"`+number+`"`))
+		if said.status != http.StatusBadRequest || !strings.Contains(said.body,
+			`"code":"BENEFICIARY_ACCTNUM_`+code+`"`) {
 			t.Errorf("%s: %d %s", number, said.status, said.body)
 		}
 	}
 	// Entries of ACH have room for 17 characters of an account number.
-	said = b.call(b.program(), http.MethodPost, "/v4/payments/credit", inFull(b, `"440055551"`, `"440055551123456789"`,
-		`"Instant"`, `"Economy", "additionalInfo": {"secCode": "CCD"}`, `"accountCurrency"`, `"accountType": "Loan", "accountCurrency"`))
+	said = b.call(b.program(), http.MethodPost, "/v4/payments/credit",
+		inFull(b, `"440055551"`, `"440055551123456789"`,
+			`"Instant"`, `"Economy", "additionalInfo": {"secCode": "CCD"}`, `"accountCurrency"`,
+			`"accountType": "Loan", "accountCurrency"`))
 	if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"code":"BENEFICIARY_ACCTNUM_MAX"`) {
 		t.Errorf("%d %s", said.status, said.body)
 	}
@@ -257,7 +285,8 @@ func TestADebitOfV4NamesEveryMistake(t *testing.T) {
 	if said := b.send(b.program(), r); !strings.Contains(said.body, "DEBIT_IDEMPOTENTKEY_INVALID") {
 		t.Errorf("%d %s", said.status, said.body)
 	}
-	if said := b.call(b.program(), http.MethodPost, "/v4/payments/debit", collect); said.status != http.StatusOK {
+	if said := b.call(b.program(), http.MethodPost, "/v4/payments/debit",
+		collect); said.status != http.StatusOK {
 		t.Errorf("%d %s", said.status, said.body)
 	}
 	monthly := `"recurrence": {"frequency": "Monthly", "payUntil": "NumberOfPayments", "numberOfPayments": 3}, "speed"`
@@ -267,7 +296,8 @@ func TestADebitOfV4NamesEveryMistake(t *testing.T) {
 		if said.status != http.StatusOK || !regexp.MustCompile(`"recurrenceId":[1-9]`).MatchString(said.body) {
 			t.Errorf("%s, repeated: %d %s", path, said.status, said.body)
 		}
-		drawdown := strings.NewReplacer(`"Economy"`, `"Express"`, `, "additionalInfo": {"secCode": "CCD"}`, "").Replace(collect)
+		drawdown := strings.NewReplacer(`"Economy"`, `"Express"`, `, "additionalInfo": {"secCode": "CCD"}`,
+			"").Replace(collect)
 		said = b.call(b.program(), http.MethodPost, path, drawdown)
 		if said.status != http.StatusOK || !strings.Contains(said.body, `"paymentStatus":"INITIATED"`) {
 			t.Errorf("%s, drawdown: %d %s", path, said.status, said.body)
@@ -280,8 +310,8 @@ func TestADebitOfV4NamesEveryMistake(t *testing.T) {
 	}
 }
 
-// A speed that is wrong is told alone: what hangs on the speed is not known then. What belongs to other speeds
-// is named as it was given.
+// A speed that is wrong is told alone: what hangs on the speed is not known then. What belongs to other
+// speeds is named as it was given.
 func TestAWrongSpeedIsToldAlone(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -296,19 +326,31 @@ func TestAWrongSpeedIsToldAlone(t *testing.T) {
 		{"/v4/payments/debit", collect(`"speed": "Fast"`, ach), "DEBIT_SPEED_INVALID", "speed"},
 		{
 			"/v4/payments/credit", credit(b, `, "additionalInfo": {"unstructuredAddendaInfo": {"addendaInformation": "Invoice 7", "addendaLength": 9}}`),
-			"ADDITIONALINFO_UNSTRUCTUREDADDENDAINFO_ADDENDAINFORMATION_NOTALLOWED", "additionalInfo.unstructuredAddendaInfo.addendaInformation",
+			"ADDITIONALINFO_UNSTRUCTUREDADDENDAINFO_ADDENDAINFORMATION_NOTALLOWED",
+			"additionalInfo.unstructuredAddendaInfo.addendaInformation",
 		},
-		{"/v4/payments/credit", credit(b, `, "additionalInfo": {"secCode": "CCD"}`), "ADDITIONALINFO_SECCODE_NOTALLOWED", "additionalInfo.secCode"},
 		{
-			"/v4/payments/credit", strings.Replace(credit(b, `, "additionalInfo": {"secCode": "CCD"}`), "Instant", "Fast", 1),
-			"CREDIT_SPEED_INVALID", "speed",
+			"/v4/payments/credit", credit(b, `, "additionalInfo": {"secCode": "CCD"}`),
+			"ADDITIONALINFO_SECCODE_NOTALLOWED", "additionalInfo.secCode",
 		},
-		{"/v4/payments/credit", inFull(b, `"speed": "Instant", `, "", `"bankIdType": "NID", "bankId": "611590103"`, swift), "CREDIT_SPEED_REQUIRED", "speed"},
-		{"/v4/payments/debit", collect(`"speed": "Economy"`, ach+`, "expiryDate": "11-30-2026"`), "ADDITIONALINFO_EXPIRYDATE_NOTALLOWED", "additionalInfo.expiryDate"},
-		{"/v4/payments/debit", collect(`"speed": "Economy"`, ach+`, "earlyPayment": true`), "ADDITIONALINFO_EARLYPAYMENT_NOTALLOWED", "additionalInfo.earlyPayment"},
+		{
+			"/v4/payments/credit", strings.Replace(credit(b, `, "additionalInfo": {"secCode": "CCD"}`),
+				"Instant", "Fast", 1), "CREDIT_SPEED_INVALID", "speed",
+		},
+		{"/v4/payments/credit", inFull(b, `"speed": "Instant", `, "", `"bankIdType": "NID", "bankId": "611590103"`,
+			swift), "CREDIT_SPEED_REQUIRED", "speed"},
+		{
+			"/v4/payments/debit", collect(`"speed": "Economy"`, ach+`, "expiryDate": "11-30-2026"`),
+			"ADDITIONALINFO_EXPIRYDATE_NOTALLOWED", "additionalInfo.expiryDate",
+		},
+		{
+			"/v4/payments/debit", collect(`"speed": "Economy"`, ach+`, "earlyPayment": true`),
+			"ADDITIONALINFO_EARLYPAYMENT_NOTALLOWED", "additionalInfo.earlyPayment",
+		},
 	} {
 		said := b.call(b.program(), http.MethodPost, c.path, c.body)
-		if !strings.HasPrefix(said.body, `{"errors":[{"code":"`+c.code+`","message":"`+c.field+`: `) || strings.Count(said.body, `"code"`) != 1 {
+		if !strings.HasPrefix(said.body, `{"errors":[{"code":"`+c.code+`","message":"`+c.field+`: `) ||
+			strings.Count(said.body, `"code"`) != 1 {
 			t.Errorf("%s %s: %d %s", c.path, c.body, said.status, said.body)
 		}
 	}
@@ -347,7 +389,8 @@ func TestAnAmountThatNoNetworkCarriesIsToldWhatTheyCarry(t *testing.T) {
 	b := newBank(t)
 	body := strings.Replace(credit(b, ""), `"paymentAmount": 1,`, `"paymentAmount": 1000000.01,`, 1)
 	said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", body)
-	if !strings.Contains(said.body, "FEDNOW carries at most 500000.00 USD") || !strings.Contains(said.body, "CREDIT_AMOUNT_LIMIT") {
+	if !strings.Contains(said.body, "FEDNOW carries at most 500000.00 USD") ||
+		!strings.Contains(said.body, "CREDIT_AMOUNT_LIMIT") {
 		t.Errorf("%d %s", said.status, said.body)
 	}
 }
@@ -382,11 +425,13 @@ func TestTheOlderChangeOfASeriesNamesOneOfItsPayments(t *testing.T) {
 			Series  int    `json:"recurrenceId"`
 		} `json:"data"`
 	}
-	if err := errors.Join(json.Unmarshal([]byte(first.body), &made), json.Unmarshal([]byte(other.body), &apart)); err != nil {
+	if err := errors.Join(json.Unmarshal([]byte(first.body), &made),
+		json.Unmarshal([]byte(other.body), &apart)); err != nil {
 		t.Fatal(err, first.body, other.body)
 	}
 	change := func(payment, body string) said {
-		return b.call(b.program(), http.MethodPut, fmt.Sprintf("/v4/payments/%s/recurring/%d", payment, made.Data.Series), body)
+		return b.call(b.program(), http.MethodPut, fmt.Sprintf("/v4/payments/%s/recurring/%d", payment,
+			made.Data.Series), body)
 	}
 	if said := change(apart.Data.Payment, `{"noOfPayments": 5}`); said.status != http.StatusBadRequest {
 		t.Errorf("of another payment: %d %s", said.status, said.body)
@@ -419,11 +464,14 @@ func TestPaymentsOverANetworkAreFoundByItAndByWhoIsPaid(t *testing.T) {
 	payee, _, _ := strings.Cut(rest, `"`)
 	for condition, want := range map[string]int{
 		`"deliveryMethod": "fednow"`: 1, `"deliveryMethod": "RTP"`: 0, `"deliveryMethod": "Pigeon"`: 0,
-		`"wireType": "OUTGOING_PAYMENT"`: 1, `"wireType": "INCOMING_PAYMENT"`: 0, `"receiverId": ` + payee: 1, `"receiverId": 1`: 0,
-		`"receiverId": 0`: 0, `"status": "ready_to_transmit"`: 1, `"wireType": "OUTGOING_PAYMENT", "deliveryMethod": "RTP"`: 0,
+		`"wireType": "OUTGOING_PAYMENT"`: 1, `"wireType": "INCOMING_PAYMENT"`: 0, `"receiverId": ` + payee: 1,
+		`"receiverId": 1`: 0,
+		`"receiverId": 0`: 0, `"status": "ready_to_transmit"`: 1,
+		`"wireType": "OUTGOING_PAYMENT", "deliveryMethod": "RTP"`:                                       0,
 		fmt.Sprintf(`"receiverAccountNo": %q`, coretest.ContactNumber(contacts.UID(mustInt(t, payee)))): 1,
 	} {
-		said := b.call(b.program(), http.MethodPost, "/v3/payments/search", `{"page": 1, "limit": 10, `+condition+`}`)
+		said := b.call(b.program(), http.MethodPost, "/v3/payments/search",
+			`{"page": 1, "limit": 10, `+condition+`}`)
 		if !strings.Contains(said.body, fmt.Sprintf(`"totalRecords":%d,`, want)) {
 			t.Errorf("%s: %d %.200s", condition, said.status, said.body)
 		}
@@ -445,7 +493,8 @@ func TestTheKeyOfV4IsAUUID(t *testing.T) {
 	o := operation{"", http.MethodPost, "/v4/payments/credit", credit(b, "")}
 	r := request(o.method, o.path, o.body)
 	r.Header.Set("Idempotent-Key", "seven")
-	if said := b.send(b.program(), r); said.status != http.StatusBadRequest || !strings.Contains(said.body, "CREDIT_IDEMPOTENTKEY_INVALID") {
+	if said := b.send(b.program(), r); said.status != http.StatusBadRequest ||
+		!strings.Contains(said.body, "CREDIT_IDEMPOTENTKEY_INVALID") {
 		t.Errorf("%d %s", said.status, said.body)
 	}
 	for i, body := range []string{o.body, o.body, strings.Replace(o.body, `"R"`, `"S"`, 1)} {
@@ -453,8 +502,9 @@ func TestTheKeyOfV4IsAUUID(t *testing.T) {
 		r.Header.Set("Idempotent-Key", "8e4f59dc-0eac-4a59-8f5e-2b1a6a3a6d10")
 		said := b.send(b.program(), r)
 		switch {
-		case i == 2 && (said.status != http.StatusConflict || !strings.Contains(said.body, "CREDIT_IDEMPOTENTKEY_CONFLICT")),
-			i < 2 && said.status != http.StatusOK, i == 1 && said.header.Get("Idempotency-Replayed") != "true":
+		case i == 2 && (said.status != http.StatusConflict ||
+			!strings.Contains(said.body, "CREDIT_IDEMPOTENTKEY_CONFLICT")), i < 2 &&
+			said.status != http.StatusOK, i == 1 && said.header.Get("Idempotency-Replayed") != "true":
 			t.Errorf("%d: %d %s", i, said.status, said.body)
 		}
 	}
@@ -475,7 +525,8 @@ func TestV5KeepsWhatPeopleCanRepair(t *testing.T) {
 			was = `"440055551"`
 		}
 		body := inFull(b, was, is, `, `+address, `}`, `"R"`, `"<R>"`)
-		if said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", body); said.status != http.StatusBadRequest {
+		if said := b.call(b.program(), http.MethodPost, "/v4/payments/credit",
+			body); said.status != http.StatusBadRequest {
 			t.Errorf("v4: %d %s", said.status, said.body)
 		}
 		kept := b.call(b.program(), http.MethodPost, "/v5/payments/credit", body)
@@ -489,7 +540,8 @@ func TestV5KeepsWhatPeopleCanRepair(t *testing.T) {
 			strings.Contains(got.body, "4400*5551") {
 			t.Errorf("%s", got.body)
 		}
-		if said := b.call(b.program(), http.MethodPut, "/payments/"+uid+"/cancel", `{"notes": "x"}`); said.status != http.StatusOK {
+		if said := b.call(b.program(), http.MethodPut, "/payments/"+uid+"/cancel",
+			`{"notes": "x"}`); said.status != http.StatusOK {
 			t.Errorf("%d %s", said.status, said.body)
 		}
 	}
@@ -499,7 +551,8 @@ func TestV5KeepsWhatPeopleCanRepair(t *testing.T) {
 		{ourRouting, "026009593", "SENDER_BANKID_NOMATCH"},
 		{`"Instant"`, `"Soon"`, "CREDIT_SPEED_INVALID"},
 	} {
-		said := b.call(b.program(), http.MethodPost, "/v5/payments/credit", inFull(b, `"611590103"`, `"611590104"`, c.was, c.is))
+		said := b.call(b.program(), http.MethodPost, "/v5/payments/credit",
+			inFull(b, `"611590103"`, `"611590104"`, c.was, c.is))
 		if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"code":"`+c.code+`"`) {
 			t.Errorf("%s for %s: %d %s", c.is, c.was, said.status, said.body)
 		}

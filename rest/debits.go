@@ -11,7 +11,8 @@ import (
 
 // debitsV3 answers debit requests, of v3 and without a version (rest/CONTRACT.md, debit requests).
 var debitsV3 = dialect{
-	success: successC1, failure: failureC1, lines: table("PAYMENT001", notAuthorized), phrase: "Debit request failed",
+	success: successC1, failure: failureC1, lines: table("PAYMENT001", notAuthorized),
+	phrase: "Debit request failed",
 }
 
 // debitsV4 tells all mistakes at once, with codes such as DEBIT_AMOUNT_MIN and CREDITOR_ACCOUNT_NOTFOUND.
@@ -77,8 +78,8 @@ func initiatedOf(p payments.Saved) paymentSaved {
 func debitDraft(body fields) payments.Order {
 	creditor, debtor, info := body.object("creditor"), body.object("debtor"), body.object("additionalInfo")
 	debtor.none("these speeds pay without one", "intermediaryBank")
-	info.none("belongs to international payments, which are not offered", "fxContractNumber", "transactionTypeCode",
-		"receiverIdentificationNumber")
+	info.none("belongs to international payments, which are not offered", "fxContractNumber",
+		"transactionTypeCode", "receiverIdentificationNumber")
 	bank := debtor.object("bank")
 	return payments.Order{
 		Sender: payments.Party{
@@ -101,7 +102,8 @@ func debitDraft(body fields) payments.Order {
 			},
 		},
 		Amount: body.number("paymentAmount").Value, Currency: body.text("paymentCurrency").Value,
-		Date: orZero(wordIn(body, date, "paymentDate")), Repeat: repetition(body, date), Speed: body.text("speed").Value,
+		Date: orZero(wordIn(body, date, "paymentDate")), Repeat: repetition(body, date),
+		Speed:               body.text("speed").Value,
 		ExternalReferenceID: body.text("externalReferenceId").Value, Notes: body.text("paymentNotes").Value,
 		Channel: info.text("channel").Value, CostCenter: info.text("costCenter").Value,
 		RequestMethod: info.text("requestMethod").Value, OperationNote: info.text("operationNote").Value,

@@ -71,7 +71,8 @@ func TestExamplesAreTheDemoBanks(t *testing.T) {
 	b, doc := demoBank(t), readDocument(t)
 	ctx := access.With(t.Context(), access.Caller{
 		Tenant: b.Tenant, Zone: coretest.Zone(), Entity: int64(demo.Institution), Partner: int64(demo.Institution),
-		Reach: access.OfBank, Permissions: append(slices.Clone(access.Readers), access.UploadFiles, access.ManageExceptions),
+		Reach:       access.OfBank,
+		Permissions: append(slices.Clone(access.Readers), access.UploadFiles, access.ManageExceptions),
 	})
 	seen := map[string]bool{}
 	for path, item := range doc.Paths.Map() {
@@ -97,7 +98,8 @@ func TestExamplesAreTheDemoBanks(t *testing.T) {
 	}
 	for _, name := range []string{
 		"CustomerG1", "CustomerItemV2", "ContactG1", "ContactV2", "AccountG1", "AccountItemV2", "AccountV2",
-		"AccountV3", "Signatory", "Limit", "Profile", "User", "UserItem", "Role", "RoleItem", "BankFound", "BankRouted", "Payment", "PaymentItem",
+		"AccountV3", "Signatory", "Limit", "Profile", "User", "UserItem", "Role", "RoleItem", "BankFound",
+		"BankRouted", "Payment", "PaymentItem",
 	} {
 		if !seen["#/components/schemas/"+name] {
 			t.Errorf("no operation's examples find a %s", name)
@@ -120,14 +122,16 @@ func TestExamplesOfChangesWork(t *testing.T) {
 		Partner: int64(demo.Institution), Reach: access.OfBank, Permissions: access.All,
 	})
 	var ruth uuid.UUID
-	err := db.Raw(b.DB, `SELECT uid FROM users WHERE tenant = ? AND status = 'Active' ORDER BY login_id LIMIT 1`, int64(b.Tenant)).
+	err := db.Raw(b.DB, `SELECT uid FROM users WHERE tenant = ? AND status = 'Active' ORDER BY login_id LIMIT 1`,
+		int64(b.Tenant)).
 		Scan(t.Context(), &ruth)
 	if err != nil {
 		t.Fatal(err)
 	}
 	person := access.With(t.Context(), access.Caller{
-		Tenant: b.Tenant, Zone: coretest.Zone(), Client: "portal", LoginID: "ruth", User: ruth, Entity: int64(demo.Institution),
-		Partner: int64(demo.Institution), Reach: access.OfBank, Permissions: access.All,
+		Tenant: b.Tenant, Zone: coretest.Zone(), Client: "portal", LoginID: "ruth", User: ruth,
+		Entity: int64(demo.Institution), Partner: int64(demo.Institution), Reach: access.OfBank,
+		Permissions: access.All,
 	})
 	for _, methods := range [][]string{
 		{http.MethodPost, http.MethodPut, http.MethodPatch},

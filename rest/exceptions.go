@@ -116,7 +116,8 @@ func decidedOne(out changes.Outcome[payments.DecidedException], err error) (answ
 func (a *api) approveException(r *http.Request) (answer, error) {
 	q := read(r)
 	uid, options := inPath(q, "paymentId", payments.ParseUID), q.options()
-	draft := payments.DecisionDraft{AcceptedAmount: inQuery(q, "acceptedAmount", positivepay.ParseExceptionAmount)}
+	draft := payments.DecisionDraft{AcceptedAmount: inQuery(q, "acceptedAmount",
+		positivepay.ParseExceptionAmount)}
 	if q.err != nil {
 		return answer{}, q.err
 	}
@@ -160,7 +161,9 @@ func (a *api) approveExceptions(r *http.Request) (answer, error) {
 }
 
 // decideMany decides on the exceptions whose payments a member of the body lists.
-func (a *api) decideMany(r *http.Request, q *reader, approve bool, member string) (changes.Receipt, []decided, error) {
+func (a *api) decideMany(
+	r *http.Request, q *reader, approve bool, member string,
+) (changes.Receipt, []decided, error) {
 	draft, options := payments.ManyDecisions{Approve: approve}, q.options()
 	for _, text := range q.fields().texts(member).Value {
 		uid, err := payments.ParseUID(member, text)
@@ -178,7 +181,8 @@ func (a *api) decideMany(r *http.Request, q *reader, approve bool, member string
 
 func (a *api) decideException(r *http.Request) (answer, error) {
 	q := read(r)
-	uid, approve, options := inPath(q, "paymentId", payments.ParseUID), inPath(q, "decisionType", decision), q.options()
+	uid, approve, options := inPath(q, "paymentId", payments.ParseUID),
+		inPath(q, "decisionType", decision), q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}
@@ -221,10 +225,11 @@ type exception struct {
 
 func exceptionOf(e *positivepay.ShownException) exception {
 	view := exception{
-		ExceptionUID: e.UID.String(), PaymentUID: payments.UID(e.Payment).String(), PaymentRuleType: e.Type, Amount: e.Amount(),
-		ACHCompanyID: e.ACHCompanyID, CustomerAccountNumber: e.AccountNumber(), BeneName: e.BeneficiaryName,
-		BeneBankName: e.BeneficiaryBankName, ExceptionReason: e.Reason, ExceptionDateTime: eastern(e.CreatedAt),
-		ExpiryDateTime: eastern(e.ExpiresAt), PositivePayDecisionStatus: e.Status, SECCode: e.SECCode, ApprovedBy: e.DecidedBy(),
+		ExceptionUID: e.UID.String(), PaymentUID: payments.UID(e.Payment).String(), PaymentRuleType: e.Type,
+		Amount: e.Amount(), ACHCompanyID: e.ACHCompanyID, CustomerAccountNumber: e.AccountNumber(),
+		BeneName: e.BeneficiaryName, BeneBankName: e.BeneficiaryBankName, ExceptionReason: e.Reason,
+		ExceptionDateTime: eastern(e.CreatedAt), ExpiryDateTime: eastern(e.ExpiresAt),
+		PositivePayDecisionStatus: e.Status, SECCode: e.SECCode, ApprovedBy: e.DecidedBy(),
 	}
 	if e.DecidedAt != nil {
 		view.ApprovedDate = eastern(*e.DecidedAt)

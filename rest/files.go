@@ -64,7 +64,8 @@ const uploadPath = "/v1/payments/customers/"
 func IsUpload(r *http.Request) bool {
 	path, is := strings.CutPrefix(r.URL.Path, uploadPath)
 	parts := strings.Split(path, "/")
-	return r.Method == http.MethodPost && (is && len(parts) == 3 && parts[1] == "files" || r.URL.Path == oldFilesPath)
+	return r.Method == http.MethodPost && (is && len(parts) == 3 && parts[1] == "files" ||
+		r.URL.Path == oldFilesPath)
 }
 
 // UploadTimeout is how long a file may take until it has arrived and is stored.

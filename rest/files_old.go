@@ -19,7 +19,8 @@ const oldFilesPath = "/bulkpayment/files"
 func (a *api) uploadFileOld(r *http.Request) (answer, error) {
 	q := read(r)
 	return a.takeFile(q, files.Upload{
-		Customer: demanded(q, "customerUID", customers.ParseUID), Type: demanded(q, "fileType", files.ParseFileType),
+		Customer: demanded(q, "customerUID", customers.ParseUID),
+		Type:     demanded(q, "fileType", files.ParseFileType),
 	})
 }
 
@@ -29,7 +30,8 @@ func uploadInV1(r *http.Request) string {
 	if given.Get("customerUID") == "" || given.Get("fileType") == "" {
 		return documented(r)
 	}
-	return uploadPath + url.PathEscape(given.Get("customerUID")) + "/files/" + url.PathEscape(given.Get("fileType"))
+	return uploadPath + url.PathEscape(given.Get("customerUID")) + "/files/" +
+		url.PathEscape(given.Get("fileType"))
 }
 
 // approvalInGraphQL is the successor of the decisions on a file.

@@ -41,9 +41,11 @@ func TestOnlyTheNewerSearchByNameEndsAfterSixMonths(t *testing.T) {
 	b.receives(operation{path: "{G}"})
 	b.Exec("UPDATE bulk_files SET created_at = created_at - interval '7 months' WHERE tenant = ?", b.Tenant)
 	for path, found := range map[string]string{
-		"/v1/files/search": `"totalRecords":1`, "/bulkpayment/files/search": `"totalRecords":1`, "/v2/files/search": `"totalRecords":0`,
+		"/v1/files/search": `"totalRecords":1`, "/bulkpayment/files/search": `"totalRecords":1`,
+		"/v2/files/search": `"totalRecords":0`,
 	} {
-		if said := b.call(b.program(), http.MethodPost, path, `{"fileName": "invoices"}`); !strings.Contains(said.body, found) {
+		if said := b.call(b.program(), http.MethodPost, path,
+			`{"fileName": "invoices"}`); !strings.Contains(said.body, found) {
 			t.Errorf("%s: %d %s", path, said.status, said.body)
 		}
 	}
@@ -100,14 +102,18 @@ func TestAFileIsDecidedOnOverTheOlderPaths(t *testing.T) {
 		t.Fatalf("%s, version %s", status, version)
 	}
 	maker := access.With(t.Context(), access.Caller{
-		Tenant: b.Tenant, Zone: coretest.Zone(), Client: "portal", LoginID: "Ada.Byron", Entity: int64(b.partner.UID),
-		Partner: int64(b.partner.UID), Reach: access.OfPartner, Permissions: access.All,
+		Tenant: b.Tenant, Zone: coretest.Zone(), Client: "portal", LoginID: "Ada.Byron",
+		Entity: int64(b.partner.UID), Partner: int64(b.partner.UID), Reach: access.OfPartner,
+		Permissions: access.All,
 	})
-	decide(maker, "/approve", "").refused(t, "the maker", http.StatusBadRequest, "BULKFILE_REQUEST_INVALID", "their own change")
+	decide(maker, "/approve", "").refused(t, "the maker", http.StatusBadRequest, "BULKFILE_REQUEST_INVALID",
+		"their own change")
 	b.Exec(`UPDATE tenant_settings SET people_decide = true WHERE tenant = ?`, b.Tenant)
-	decide(b.program(), "/approve", "").refused(t, "a program", http.StatusForbidden, "BULKFILE_ACCESS_DENIED", "only a person")
+	decide(b.program(), "/approve", "").refused(t, "a program", http.StatusForbidden,
+		"BULKFILE_ACCESS_DENIED", "only a person")
 	b.Exec(`UPDATE tenant_settings SET people_decide = false WHERE tenant = ?`, b.Tenant)
-	decide(b.program(), "/approve", `"1"`).refused(t, "an older version", http.StatusConflict, "VERSION_CONFLICT", "")
+	decide(b.program(), "/approve", `"1"`).refused(t, "an older version", http.StatusConflict,
+		"VERSION_CONFLICT", "")
 	if done := decide(b.program(), "/reject", version); done.status != http.StatusOK ||
 		!strings.Contains(done.header.Get("Link"), "/graphql") || done.header.Get("Deprecation") == "" {
 		t.Errorf("%d %v %s", done.status, done.header, done.body)
@@ -115,7 +121,8 @@ func TestAFileIsDecidedOnOverTheOlderPaths(t *testing.T) {
 	if status, reason, _ := shown(); status != "REJECTED" || reason != "Not ours" {
 		t.Errorf("%s because %q", status, reason)
 	}
-	decide(b.program(), "/approve", "").refused(t, "twice", http.StatusBadRequest, "BULKFILE_REQUEST_INVALID", "decided")
+	decide(b.program(), "/approve", "").refused(t, "twice", http.StatusBadRequest,
+		"BULKFILE_REQUEST_INVALID", "decided")
 	b.receives(operation{path: "{G}"})
 	b.call(b.program(), http.MethodPut, fmt.Sprintf("/bulkpayment/files/%s/approve", b.file), "").
 		refused(t, "nobody has to decide", http.StatusBadRequest, "BULKFILE_REQUEST_INVALID", "does not wait")
@@ -123,7 +130,8 @@ func TestAFileIsDecidedOnOverTheOlderPaths(t *testing.T) {
 		b.get(b.program(), "/bulkpayment/files/"+absent).
 			refused(t, absent, http.StatusBadRequest, "BulkFileNotFoundException", "no such file")
 	}
-	b.get(b.program(), "/bulkpayment/files/seven").refused(t, "seven", http.StatusBadRequest, "FILENUMBER_NUMBER", "")
+	b.get(b.program(), "/bulkpayment/files/seven").refused(t, "seven", http.StatusBadRequest,
+		"FILENUMBER_NUMBER", "")
 }
 
 // A payment of a file is cancelled as any other is, and the file's list of payments tells why.
@@ -148,7 +156,8 @@ func TestAFileTellsWhyAPaymentOfItWasCancelled(t *testing.T) {
 		t.Errorf("%+v", was)
 	}
 	cancel := fmt.Sprintf("/v3/payments/%d/cancel", was.PaymentID)
-	if done := b.call(b.program(), http.MethodPut, cancel, `{"notes": "Paid in cash"}`); done.status != http.StatusOK {
+	if done := b.call(b.program(), http.MethodPut, cancel,
+		`{"notes": "Paid in cash"}`); done.status != http.StatusOK {
 		t.Fatal(done.body)
 	}
 	if is := first(); is != (payment{was.PaymentID, "CANCELLED", "API", "Paid in cash"}) {
@@ -175,7 +184,8 @@ func TestAPaymentNamesTheFileThatItCameWith(t *testing.T) {
 		}
 	}
 	named := fmt.Sprintf(`"sourceReferenceId":"%s"`, b.file)
-	if shown := b.get(b.program(), fmt.Sprintf("/v3/payments/%d", of.Data[0].PaymentID)); !strings.Contains(shown.body, named) {
+	if shown := b.get(b.program(), fmt.Sprintf("/v3/payments/%d",
+		of.Data[0].PaymentID)); !strings.Contains(shown.body, named) {
 		t.Error(shown.body)
 	}
 	if shown := b.get(b.program(), "/v3/payments/1"); !strings.Contains(shown.body, `"sourceReferenceId":""`) {
@@ -185,7 +195,8 @@ func TestAPaymentNamesTheFileThatItCameWith(t *testing.T) {
 		`"` + b.file.String() + `"`: made, b.file.String(): made, `"0"`: 0, `"1"`: 0, `"none"`: 0,
 		`"9223372036854775807"`: 0, `"549755813888"`: 0,
 	} {
-		said := b.call(b.program(), http.MethodPost, "/payments/search", `{"page": 1, "limit": 10, "sourceRefNo": `+number+`}`)
+		said := b.call(b.program(), http.MethodPost, "/payments/search",
+			`{"page": 1, "limit": 10, "sourceRefNo": `+number+`}`)
 		if said.status != http.StatusOK || !strings.Contains(said.body, fmt.Sprintf(`"totalRecords":%d,`, want)) ||
 			strings.Count(said.body, named) != want {
 			t.Errorf("%s: %d %.300s", number, said.status, said.body)
@@ -198,7 +209,8 @@ func TestALineWithoutAPaymentShowsTheDayThatItNames(t *testing.T) {
 	b := newBank(t)
 	text := "externalReferenceId,paymentAmount,paymentDate,senderAccountNumber,senderBankId,receiverAccountNumber\n" +
 		"SAL-1,10,11-24-2026,123456789,611090001,4400123401\n"
-	sent := b.call(b.program(), http.MethodPost, fmt.Sprintf("/v1/payments/customers/%s/files/csv", b.acme.UID), form("pay.csv", text))
+	sent := b.call(b.program(), http.MethodPost, fmt.Sprintf("/v1/payments/customers/%s/files/csv", b.acme.UID),
+		form("pay.csv", text))
 	var number int
 	if _, rest, _ := strings.Cut(sent.body, "file number "); sent.status != http.StatusOK {
 		t.Fatal(sent.body)
@@ -208,7 +220,8 @@ func TestALineWithoutAPaymentShowsTheDayThatItNames(t *testing.T) {
 	b.checks()
 	said := b.get(b.program(), fmt.Sprintf("/v1/files/%d/payments", number)).body
 	for _, want := range []string{
-		`"paymentStatus":"VALIDATION_FAILED"`, `"paymentDate":"2026-11-24"`, `"senderAccountNumber":"****6789","senderBankId":"611090001"`,
+		`"paymentStatus":"VALIDATION_FAILED"`, `"paymentDate":"2026-11-24"`,
+		`"senderAccountNumber":"****6789","senderBankId":"611090001"`,
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%s is not in %s", want, said)
@@ -222,10 +235,13 @@ func TestTheOldestUploadLeadsToTodays(t *testing.T) {
 	b := newBank(t)
 	of := b.acme.UID.String()
 	for query, want := range map[string]struct{ code, names, link string }{
-		"":                                  {"BULKFILE_REQUEST_INVALID", "customerUID", "/docs"},
-		"?customerUID=" + of:                {"BULKFILE_REQUEST_INVALID", "fileType", "/docs"},
-		"?customerUID=x&fileType=csv":       {"BULKFILE_REQUEST_INVALID", "customerUID", "/v1/payments/customers/x/files/csv"},
-		"?fileType=swift&customerUID=" + of: {"UnsupportedFileTypeException", "fileType", "/v1/payments/customers/" + of + "/files/swift"},
+		"":                   {"BULKFILE_REQUEST_INVALID", "customerUID", "/docs"},
+		"?customerUID=" + of: {"BULKFILE_REQUEST_INVALID", "fileType", "/docs"},
+		"?customerUID=x&fileType=csv": {
+			"BULKFILE_REQUEST_INVALID", "customerUID",
+			"/v1/payments/customers/x/files/csv",
+		}, "?fileType=swift&customerUID=" +
+			of: {"UnsupportedFileTypeException", "fileType", "/v1/payments/customers/" + of + "/files/swift"},
 	} {
 		answer := b.call(b.program(), http.MethodPost, "/bulkpayment/files"+query, form("pay.csv", "x"))
 		answer.refused(t, query, http.StatusBadRequest, want.code, want.names)
@@ -256,13 +272,15 @@ func TestAFormHasLittleBesideItsFile(t *testing.T) {
 	end := strings.TrimSuffix(file, "--"+boundary+"--\r\n")
 	for name, body := range map[string]string{
 		"a long header before it": part + file, "many parts before it": parts + file,
-		"a long header after it": end + part + "--" + boundary + "--\r\n", "many parts after it": end + parts + "--" + boundary + "--\r\n",
+		"a long header after it": end + part + "--" + boundary + "--\r\n",
+		"many parts after it":    end + parts + "--" + boundary + "--\r\n",
 	} {
 		b.call(b.program(), http.MethodPost, path, body).
 			refused(t, name, http.StatusBadRequest, "BULKFILE_REQUEST_INVALID", "64 KiB")
 	}
 	little := strings.Repeat("--"+boundary+"\r\nContent-Disposition: form-data; name=\"note\"\r\n\r\nx\r\n", 10)
-	if done := b.call(b.program(), http.MethodPost, path, little+form("pay.csv", "y\n")); done.status != http.StatusOK {
+	if done := b.call(b.program(), http.MethodPost, path,
+		little+form("pay.csv", "y\n")); done.status != http.StatusOK {
 		t.Errorf("%d %s", done.status, done.body)
 	}
 }

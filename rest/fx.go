@@ -25,10 +25,12 @@ var (
 		return d
 	}()
 	acceptancesV2 = dialect{
-		success: successC1, failure: failureC1, lines: table("FXQUOTE002", notAuthorized), phrase: "Quote acceptance failed",
+		success: successC1, failure: failureC1, lines: table("FXQUOTE002", notAuthorized),
+		phrase: "Quote acceptance failed",
 	}
 	rejectionsV2 = dialect{
-		success: successC1, failure: failureC1, lines: table("FXQUOTE003", notAuthorized), phrase: "Quote rejection failed",
+		success: successC1, failure: failureC1, lines: table("FXQUOTE003", notAuthorized),
+		phrase: "Quote rejection failed",
 	}
 	tradesV2 = dialect{success: successC1, failure: failureC1, lines: table("FX001", notAuthorized)}
 )
@@ -59,17 +61,20 @@ func (a *api) quoteV3(r *http.Request) (answer, error) {
 	q := readBody(r)
 	f := q.fields()
 	draft := quoteDraft(f)
-	draft.UID, draft.ShortName = orZero(idIn(f, customers.ParseUID, "customerUID")), f.text("customerShortName").Value
-	draft.ID, draft.Account = f.number("customerId").Value, orZero(idIn(f, accounts.ParseNumber, "accountNumber"))
+	draft.UID, draft.ShortName = orZero(idIn(f, customers.ParseUID, "customerUID")),
+		f.text("customerShortName").Value
+	draft.ID, draft.Account = f.number("customerId").Value,
+		orZero(idIn(f, accounts.ParseNumber, "accountNumber"))
 	return a.quote(r, q, draft)
 }
 
 // quoteDraft reads what both generations have in common.
 func quoteDraft(f fields) fx.Draft {
 	return fx.Draft{
-		Channel: f.text("channel").Value, IDType: idType(f.text("customerIdType")), Sell: f.text("sellCurrency").Value,
-		Buy: f.text("buyCurrency").Value, Funding: f.number("fundingAmount").Value,
-		Transfer: f.number("transferAmount").Value, Product: f.text("productType").Value, Tenor: f.text("tenor").Value,
+		Channel: f.text("channel").Value, IDType: idType(f.text("customerIdType")),
+		Sell: f.text("sellCurrency").Value, Buy: f.text("buyCurrency").Value,
+		Funding: f.number("fundingAmount").Value, Transfer: f.number("transferAmount").Value,
+		Product: f.text("productType").Value, Tenor: f.text("tenor").Value,
 		ValueDate: orZero(wordIn(f, date, "valueDate")),
 	}
 }

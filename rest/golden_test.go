@@ -67,12 +67,21 @@ var operations = []operation{
 	{"payments_get", http.MethodGet, "/v3/payments/{P}", ""},
 	{"payments_get_g1", http.MethodGet, "/payments/{F}", ""},
 	{"payments_get_of_series", http.MethodGet, "/v3/payments/{M}", ""},
-	{"payments_search", http.MethodPost, "/v3/payments/search", `{"senderAccountNo": "{N}", "page": 1, "limit": 10}`},
+	{
+		"payments_search", http.MethodPost, "/v3/payments/search",
+		`{"senderAccountNo": "{N}", "page": 1, "limit": 10}`,
+	},
 	{"payments_search_g1", http.MethodPost, "/payments/search", `{"customerUID": {C}, "page": 1, "limit": 100}`},
 	{"rfi_history", http.MethodGet, "/v1/rfi/{I}", ""},
-	{"files_search_v1", http.MethodPost, "/v1/files/search?page=1&limit=10", `{"fileName": "invoices", "fileNumber": "{G}"}`},
+	{
+		"files_search_v1", http.MethodPost, "/v1/files/search?page=1&limit=10",
+		`{"fileName": "invoices", "fileNumber": "{G}"}`,
+	},
 	{"files_search", http.MethodPost, "/v2/files/search", `{"fileName": "INVOICES.txt ", "fileNumber": "{G}"}`},
-	{"files_search_old", http.MethodPost, "/bulkpayment/files/search?page=1&limit=10", `{"fileName": "invoices"}`},
+	{
+		"files_search_old", http.MethodPost, "/bulkpayment/files/search?page=1&limit=10",
+		`{"fileName": "invoices"}`,
+	},
 	{"files_find", http.MethodGet, "/bulkpayment/files/{G}", ""},
 	{"files_formats", http.MethodGet, "/bulkpayment/files/supportedFileType", ""},
 	{"files_payments", http.MethodGet, "/v1/files/{G}/payments?page=1&limit=10", ""},
@@ -132,7 +141,8 @@ func (b *bank) names(customer, account, contact any, number string) *strings.Rep
 	case b.direct.UID:
 		paid, scheduled, came, transfer = b.private.UID, b.private.UID, b.private.UID, b.private.UID
 		first, series, file, waiting = b.private.UID, b.series.Recurrence+1, b.file+1, b.file+1
-		rule, stopped, offer, deal, held = b.foreign.UID, b.foreign.UID, b.privateOffer, b.privateDeal, b.private.UID
+		rule, stopped, offer, deal, held = b.foreign.UID, b.foreign.UID, b.privateOffer,
+			b.privateDeal, b.private.UID
 		virtual = b.foreignVirtual.UID
 	default: // no payment of this bank
 		paid, scheduled = b.private.UID+1, b.private.UID+1
@@ -144,11 +154,12 @@ func (b *bank) names(customer, account, contact any, number string) *strings.Rep
 	return strings.NewReplacer("{C}", fmt.Sprint(customer), "{A}", fmt.Sprint(account), "{K}",
 		fmt.Sprint(contact), "{N}", number,
 		"{S}", b.treasurer.UID.String(), "{U}", b.ruth.UID.String(), "{R}", b.clerk.UID.String(), "{L}",
-		b.locked.UID.String(), "{X}", b.loan.UID.String(), "{P}", paid.String(), "{F}", scheduled.String(), "{I}", came.String(),
-		"{T}", transfer.String(), "{M}", first.String(), "{Q}", series.String(), "{Y}", rule.String(), "{W}", stopped.String(),
-		"{H}", b.acme.ShortName, "{B}", b.purse.UID.String(), "{O}", coretest.AccountNumber(b.purse.UID), "{G}", file.String(),
-		"{V}", offer.String(), "{Z}", deal.String(), "{E}", held.String(), "{J}", waiting.String(), "{D}", coretest.VirtualNumber(virtual),
-		"{in}", "in", "{out}", "out")
+		b.locked.UID.String(), "{X}", b.loan.UID.String(), "{P}", paid.String(), "{F}", scheduled.String(),
+		"{I}", came.String(), "{T}", transfer.String(), "{M}", first.String(), "{Q}", series.String(), "{Y}",
+		rule.String(), "{W}", stopped.String(), "{H}", b.acme.ShortName, "{B}", b.purse.UID.String(), "{O}",
+		coretest.AccountNumber(b.purse.UID), "{G}", file.String(), "{V}", offer.String(), "{Z}", deal.String(),
+		"{E}", held.String(), "{J}", waiting.String(), "{D}", coretest.VirtualNumber(virtual), "{in}",
+		"in", "{out}", "out")
 }
 
 // ask calls an operation about acme.

@@ -72,7 +72,8 @@ func (b *bank) receives(o operation) {
 func (b *bank) asks(ctx context.Context, about payments.UID) {
 	b.t.Helper()
 	_, err := b.Payments.RequestInformation(ctx, about, payments.InformationDraft{
-		Missing: []*payments.InformationItem{{Code: "NARR", Info: "Which invoice does it pay?"}}, Party: "Ada Byron",
+		Missing: []*payments.InformationItem{{Code: "NARR", Info: "Which invoice does it pay?"}},
+		Party:   "Ada Byron",
 	}, did.RequestOptions{})
 	if err == nil {
 		_, err = b.Sandbox.PlayInformationRequest(ctx, about, sandbox.Inquiry{Code: "IN06"}, did.RequestOptions{})
@@ -104,8 +105,9 @@ func (b *bank) rents() *payments.Payment {
 	err := b.DB.InTx(b.t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewInsert().Model(&p).Exec(ctx)
 		if err == nil {
-			_, err = tx.NewRaw(`INSERT INTO virtual_postings (tenant, id, virtual_account, customer, account, payment, journal, amount,
-				currency, at, client, reach) SELECT ?0, 7, ?1, ?2, ?3, ?4, min(id), ?5, 'USD', ?6, 'operator', 'Bank' FROM journals
+			_, err = tx.NewRaw(`INSERT INTO virtual_postings (tenant, id, virtual_account, customer, account, payment,
+				journal, amount, currency, at, client, reach) SELECT ?0, 7, ?1, ?2, ?3, ?4, min(id), ?5, 'USD', ?6,
+				  'operator', 'Bank' FROM journals
 				WHERE tenant = ?0`, b.Tenant, p.Virtual, b.acme.UID, p.ReceiverAccount, p.UID, p.Minor, coretest.Start).Exec(ctx)
 		}
 		return err
@@ -123,11 +125,13 @@ func (b *bank) debited(of accounts.UID) (uid payments.UID) {
 		Tenant: b.Tenant, Zone: coretest.Zone(), Client: "staff", Reach: access.OfBank, Permissions: access.All,
 	})
 	err := b.DB.InTx(b.t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewRaw(`UPDATE accounts SET enable_positive_pay = true WHERE tenant = ? AND uid = ?`, b.Tenant, of).Exec(ctx)
+		_, err := tx.NewRaw(`UPDATE accounts SET enable_positive_pay = true WHERE tenant = ? AND uid = ?`,
+			b.Tenant, of).Exec(ctx)
 		return err
 	})
 	if err == nil {
-		_, err = b.Sandbox.PlayDebit(staff, sandbox.Debit{Account: of, Amount: "25", CompanyBank: "611590103"}, did.RequestOptions{})
+		_, err = b.Sandbox.PlayDebit(staff, sandbox.Debit{Account: of, Amount: "25", CompanyBank: "611590103"},
+			did.RequestOptions{})
 	}
 	if err == nil {
 		_, err = b.Payments.Receive(access.Operator(b.t.Context(), b.Tenant, b.Code, coretest.Zone()))
@@ -162,7 +166,8 @@ func (b *bank) asked() files.FileUID {
 	b.Exec(dual, true, b.Tenant, b.partner.UID)
 	uid := b.uploads(access.With(b.t.Context(), access.Caller{
 		Tenant: b.Tenant, TenantCode: b.Code, Zone: coretest.Zone(), Client: "portal", LoginID: "ada.byron",
-		Entity: int64(b.partner.UID), Partner: int64(b.partner.UID), Reach: access.OfPartner, Permissions: access.All,
+		Entity: int64(b.partner.UID), Partner: int64(b.partner.UID), Reach: access.OfPartner,
+		Permissions: access.All,
 	}), "bills.txt", "BILL-7")
 	b.checks()
 	b.Exec(dual, false, b.Tenant, b.partner.UID)
@@ -185,7 +190,8 @@ func (b *bank) uploads(by context.Context, name, id string) files.FileUID {
 	b.t.Helper()
 	var text bytes.Buffer
 	w, err := nacha.NewWriter(&text, nacha.Header{
-		Origin: "611090001", Destination: "611090001", OriginName: "Partner", DestinationName: "Bank", CreatedAt: coretest.Start,
+		Origin: "611090001", Destination: "611090001", OriginName: "Partner", DestinationName: "Bank",
+		CreatedAt: coretest.Start,
 	})
 	if err == nil {
 		err = w.Batch(nacha.Batch{
@@ -220,7 +226,8 @@ func (b *bank) uploads(by context.Context, name, id string) files.FileUID {
 func (b *bank) offers(to *customers.Customer) fx.QuoteUID {
 	b.t.Helper()
 	made, err := b.FX.Quote(b.Staff(), fx.Draft{
-		IDType: "CustomerUID", UID: to.UID, Sell: "USD", Buy: "EUR", Funding: "2500", Product: "SPOT", Tenor: "SPOT",
+		IDType: "CustomerUID", UID: to.UID, Sell: "USD", Buy: "EUR", Funding: "2500", Product: "SPOT",
+		Tenor: "SPOT",
 	}, did.RequestOptions{})
 	if err != nil {
 		b.t.Fatal(err)
@@ -241,7 +248,8 @@ func (b *bank) deals(with *customers.Customer) fx.TradeUID {
 // credited lets a customer of another bank pay an account, and returns the payment.
 func (b *bank) credited(ctx context.Context, to accounts.UID) (uid payments.UID) {
 	b.t.Helper()
-	_, err := b.Sandbox.PlayCredit(ctx, sandbox.Credit{Account: to, Amount: "25", Rail: "FEDNOW"}, did.RequestOptions{})
+	_, err := b.Sandbox.PlayCredit(ctx, sandbox.Credit{Account: to, Amount: "25", Rail: "FEDNOW"},
+		did.RequestOptions{})
 	if err == nil {
 		_, err = b.Payments.Receive(access.Operator(b.t.Context(), b.Tenant, b.Code, coretest.Zone()))
 	}
@@ -277,7 +285,8 @@ func TestAPaymentThatCameInSaysWhoPays(t *testing.T) {
 		`{"wireType":"BOTH", "page":1, "limit":5}`:                                             0,
 		`{"senderAccountNo":"8800112233", "wireType":"INCOMING_PAYMENT", "page":1, "limit":5}`: 1,
 	} {
-		if got := strings.Count(b.call(b.program(), http.MethodPost, "/v3/payments/search", body).body, `"paymentUID"`); got != n {
+		if got := strings.Count(b.call(b.program(), http.MethodPost, "/v3/payments/search", body).body,
+			`"paymentUID"`); got != n {
 			t.Errorf("%s finds %d, want %d", body, got, n)
 		}
 	}
@@ -297,7 +306,8 @@ func TestReturnsAndReversalsAreRefusedWithTheirCodes(t *testing.T) {
 		if code == "API900" {
 			status = http.StatusNotFound
 		}
-		if got := b.call(b.program(), http.MethodPut, path, `{"returnCode":"CUST", "reversalCode":"CUST"}`); got.status != status ||
+		if got := b.call(b.program(), http.MethodPut, path,
+			`{"returnCode":"CUST", "reversalCode":"CUST"}`); got.status != status ||
 			!strings.Contains(got.body, `"code":"`+code+`"`) {
 			t.Errorf("%s: %d %s", path, got.status, got.body)
 		}
@@ -312,17 +322,20 @@ func TestADebitIsGivenBackByEitherNameOfItsCode(t *testing.T) {
 		`{"achReturnCode":"R29"}`, `{"returnCode":"R29", "achReturnCode":"R99"}`,
 	} {
 		uid := b.debited(b.purse.UID).String()
-		if got := b.call(b.program(), http.MethodPut, "/v2/positivepay/exception/"+uid+"/approve", ""); got.status != http.StatusOK {
+		if got := b.call(b.program(), http.MethodPut, "/v2/positivepay/exception/"+uid+"/approve",
+			""); got.status != http.StatusOK {
 			t.Fatalf("%d %s", got.status, got.body)
 		}
 		late := b.call(b.program(), http.MethodPut, "/v3/payments/"+uid+"/return", `{"returnCode":"R10"}`)
 		if late.status != http.StatusBadRequest || !strings.Contains(late.body, "PAYMENT003") {
 			t.Errorf("%d %s", late.status, late.body)
 		}
-		if got := b.call(b.program(), http.MethodPut, "/v3/payments/"+uid+"/return", body); got.status != http.StatusOK {
+		if got := b.call(b.program(), http.MethodPut, "/v3/payments/"+uid+"/return",
+			body); got.status != http.StatusOK {
 			t.Errorf("%s: %d %s", body, got.status, got.body)
 		}
-		if got := b.call(b.program(), http.MethodGet, "/v3/payments/"+uid, ""); !strings.Contains(got.body, `"status":"RETURNED"`) {
+		if got := b.call(b.program(), http.MethodGet, "/v3/payments/"+uid, ""); !strings.Contains(got.body,
+			`"status":"RETURNED"`) {
 			t.Error(got.body)
 		}
 	}

@@ -28,7 +28,8 @@ func (b *bank) trades(amount string) string {
 	b.t.Helper()
 	quote := b.call(b.program(), http.MethodPost, "/v3/fx/quote", fmt.Sprintf(`{"customerIdType": "CustomerUID", "customerUID": "%s",
 		"sellCurrency": "USD", "buyCurrency": "EUR", "transferAmount": %s, "productType": "SPOT", "tenor": "SPOT"}`, b.partner.UID, amount))
-	trade := b.call(b.program(), http.MethodPut, "/v2/fx/accept", `{"quoteUUID": "`+member(quote.body, "quoteUUID")+`"}`)
+	trade := b.call(b.program(), http.MethodPut, "/v2/fx/accept",
+		`{"quoteUUID": "`+member(quote.body, "quoteUUID")+`"}`)
 	number := member(trade.body, "forexContractNo")
 	if number == "" {
 		b.t.Fatalf("%s %s", quote.body, trade.body)
@@ -47,12 +48,17 @@ func TestACreditAbroadIsPaidByATrade(t *testing.T) {
 		abroad(b, "100.01", contract):                  {"CREDIT_AMOUNT_NOFXMATCH"},
 		abroad(b, "100", `"fxContractNumber": "9999"`): {"ADDITIONALINFO_FXCONTRACT_NOTFOUND"},
 		abroad(b, "100", ""):                           {"ADDITIONALINFO_FXCONTRACT_REQUIRED"},
-		strings.Replace(abroad(b, "100", contract), `"swiftCode": "MUSTDEFF"`, `"name": "M"`, 1): {"RECEIVERBANK_SWIFT_REQUIRED"},
-		strings.Replace(abroad(b, "100", contract), "MUSTDEFF", "MUST", 1):                       {"RECEIVERBANK_SWIFT_INVALID"},
-		strings.Replace(abroad(b, "100", contract), "MUSTDEFF", "NONEDEFF", 1):                   {"RECEIVERBANK_SWIFT_NOTFOUND"},
-		strings.Replace(abroad(b, "100", contract), "GOBEUS33", "?", 1):                          {"INTERMEDIARYBANK_SWIFT_INVALID"},
-		strings.Replace(abroad(b, "100", contract), "Machines", "", 1):                           {"CREDIT_NOTES_REQUIRED"},
-		strings.Replace(abroad(b, "100", contract), "DE89", "DE88", 1):                           {"BENEFICIARY_ACCTNUM_PATTERN"},
+		strings.Replace(abroad(b, "100", contract), `"swiftCode": "MUSTDEFF"`, `"name": "M"`,
+			1): {"RECEIVERBANK_SWIFT_REQUIRED"}, strings.Replace(abroad(b, "100", contract), "MUSTDEFF", "MUST",
+			1): {"RECEIVERBANK_SWIFT_INVALID"},
+		strings.Replace(abroad(b, "100", contract), "MUSTDEFF", "NONEDEFF",
+			1): {"RECEIVERBANK_SWIFT_NOTFOUND"},
+		strings.Replace(abroad(b, "100", contract), "GOBEUS33", "?",
+			1): {"INTERMEDIARYBANK_SWIFT_INVALID"},
+		strings.Replace(abroad(b, "100", contract), "Machines", "",
+			1): {"CREDIT_NOTES_REQUIRED"},
+		strings.Replace(abroad(b, "100", contract), "DE89", "DE88",
+			1): {"BENEFICIARY_ACCTNUM_PATTERN"},
 	} {
 		said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", body)
 		if said.status != http.StatusBadRequest || strings.Count(said.body, `"code"`) != len(codes) ||
@@ -66,15 +72,17 @@ func TestACreditAbroadIsPaidByATrade(t *testing.T) {
 	}
 	uid := member(said.body, "paymentUID")
 	again := b.call(b.program(), http.MethodPost, "/v4/payments/credit", abroad(b, "100", contract))
-	if again.status != http.StatusBadRequest || !strings.Contains(again.body, `"ADDITIONALINFO_FXCONTRACT_DUPLICATE"`) {
+	if again.status != http.StatusBadRequest || !strings.Contains(again.body,
+		`"ADDITIONALINFO_FXCONTRACT_DUPLICATE"`) {
 		t.Errorf("the trade pays twice: %d %s", again.status, again.body)
 	}
-	b.call(b.program(), http.MethodDelete, "/v2/fx/"+number+"/cancel", "").refused(t, "cancel", http.StatusBadRequest, "FX001",
-		"a payment uses the trade")
+	b.call(b.program(), http.MethodDelete, "/v2/fx/"+number+"/cancel", "").refused(t, "cancel",
+		http.StatusBadRequest, "FX001", "a payment uses the trade")
 	got := b.get(b.program(), "/v3/payments/"+uid)
 	for _, text := range []string{
 		`"deliveryMethod":"SWIFT"`, `"senderCurrency":"USD"`, `"receiverCurrency":"EUR"`, `"receiverAmount":100.00`,
-		`"forexContract":"` + number + `"`, `"receiverBankIdType":"SWIFT"`, `"receiverBankId":"MUSTDEFF"`, `"receiverBankCountry":"Germany"`,
+		`"forexContract":"` + number + `"`, `"receiverBankIdType":"SWIFT"`, `"receiverBankId":"MUSTDEFF"`,
+		`"receiverBankCountry":"Germany"`,
 		`"intermediaryReceiver":true`, `"intermediaryReceiverId":"GOBEUS33"`, `"paymentDate":"2026-11-20"`,
 	} {
 		if !strings.Contains(got.body, text) {
@@ -85,7 +93,8 @@ func TestACreditAbroadIsPaidByATrade(t *testing.T) {
 		t.Errorf("senderAmount %s", paid)
 	}
 	for filter, found := range map[string]bool{
-		`{"forexContractNo": "` + number + `"}`: true, `{"forexContractNo": "9999"}`: false, `{"deliveryMethod": "swift"}`: true,
+		`{"forexContractNo": "` + number + `"}`: true, `{"forexContractNo": "9999"}`: false,
+		`{"deliveryMethod": "swift"}`:      true,
 		`{"wireType": "OUTGOING_PAYMENT"}`: true,
 	} {
 		said := b.call(b.program(), http.MethodPost, "/v3/payments/search", `{"page": 1, "limit": 10, `+filter[1:])

@@ -331,7 +331,8 @@ func TestTheRightSpellingOfAMisspeltNameIsTaken(t *testing.T) {
 		t.Fatalf("%d %s", said.status, said.body)
 	}
 	shown := b.get(b.program(), customer).body
-	if !strings.Contains(shown, `"restrictedaccess":true`) || !strings.Contains(shown, `"detailsofCharge":"BEN"`) {
+	if !strings.Contains(shown, `"restrictedaccess":true`) ||
+		!strings.Contains(shown, `"detailsofCharge":"BEN"`) {
 		t.Errorf("the details are lost: %s", shown)
 	}
 }

@@ -24,12 +24,14 @@ var (
 
 	returnsV3 = dialect{
 		success: successC1, failure: failureC1, lines: table("PAYMENT003", notAuthorized,
-			line{is: payments.ErrNotFound, status: http.StatusNotFound, code: serverFailure}), phrase: "Payment return failed",
+			line{is: payments.ErrNotFound, status: http.StatusNotFound, code: serverFailure}),
+		phrase: "Payment return failed",
 	}
 
 	reversalsV3 = dialect{
 		success: successC1, failure: failureC1, lines: table("PAYMENT004", notAuthorized,
-			line{is: payments.ErrNotFound, status: http.StatusNotFound, code: serverFailure}), phrase: "Payment reversal failed",
+			line{is: payments.ErrNotFound, status: http.StatusNotFound, code: serverFailure}),
+		phrase: "Payment reversal failed",
 	}
 
 	bookTransfersV3 = dialect{success: successC1, failure: failureC1, lines: table("BOOKTRF001", notAuthorized)}
@@ -97,8 +99,9 @@ func (a *api) returnPayment(r *http.Request) (answer, error) {
 	q := readBody(r)
 	uid, options, f := inPath(q, "paymentUID", payments.ParseUID), q.options(), q.fields()
 	draft := payments.Return{
-		Code: cmp.Or(f.text("returnCode").Value, f.text("achReturnCode").Value), Notes: f.text("returnNotes").Value, Type: f.text("returnType").Value,
-		Amount: f.number("settlementAmount").Value, Reject: f.text("rejectReasonCode").Value,
+		Code: cmp.Or(f.text("returnCode").Value, f.text("achReturnCode").Value), Notes: f.text("returnNotes").Value,
+		Type: f.text("returnType").Value, Amount: f.number("settlementAmount").Value,
+		Reject: f.text("rejectReasonCode").Value,
 	}
 	if q.err != nil {
 		return answer{}, q.err
@@ -111,7 +114,8 @@ func (a *api) reversePayment(r *http.Request) (answer, error) {
 	q := readBody(r)
 	uid, options, f := inPath(q, "paymentUID", payments.ParseUID), q.options(), q.fields()
 	draft := payments.Reversal{
-		Code: f.text("reversalCode").Value, Notes: f.text("reversalNotes").Value, Party: f.text("initiatingParty").Value,
+		Code: f.text("reversalCode").Value, Notes: f.text("reversalNotes").Value,
+		Party: f.text("initiatingParty").Value,
 	}
 	if q.err != nil {
 		return answer{}, q.err

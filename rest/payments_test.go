@@ -19,19 +19,22 @@ func TestABookTransferNamesWhatItCannotDo(t *testing.T) {
 	}
 	for body, message := range map[string]string{
 		body(`, "recurrence": {"frequency": "Daily", "payUntil": "EndDate"}`): "recurrence.endDate: is required where payUntil is EndDate",
-		body(`, "recurrence": {}`):                                                    "recurrence.frequency: is required; recurrence.payUntil: is required",
-		body(`, "recurrence": "Daily"`):                                               "recurrence: must be an object",
-		body(`, "additionalInfo": {"senderAccountTokenId": "a:1"}`):                   "additionalInfo.senderAccountTokenId: accounts have no tokens",
-		body(`, "additionalInfo": {"receiverAccountTokenId": "a:1"}`):                 "additionalInfo.receiverAccountTokenId: accounts have no tokens",
-		strings.ReplaceAll(body(""), "11-18-2026", "2026-11-18"):                      "paymentDate: must be a date in the form MM-DD-YYYY",
-		strings.ReplaceAll(body(""), "11-18-2026", "11-17-2026"):                      "paymentDate: must be today or later",
-		strings.ReplaceAll(body(""), `"paymentAmount": 1,`, `"paymentAmount": 0,`):    "paymentAmount: must be greater than 0",
-		strings.ReplaceAll(body(""), b.operating.UID.String(), "4711"):                "receiverAccount.accountUID: must be an account",
-		strings.ReplaceAll(body(""), b.operating.UID.String(), b.hidden.UID.String()): "receiverAccount.accountUID: must be an account",
+		body(`, "recurrence": {}`):                                    "recurrence.frequency: is required; recurrence.payUntil: is required",
+		body(`, "recurrence": "Daily"`):                               "recurrence: must be an object",
+		body(`, "additionalInfo": {"senderAccountTokenId": "a:1"}`):   "additionalInfo.senderAccountTokenId: accounts have no tokens",
+		body(`, "additionalInfo": {"receiverAccountTokenId": "a:1"}`): "additionalInfo.receiverAccountTokenId: accounts have no tokens",
+		strings.ReplaceAll(body(""), "11-18-2026", "2026-11-18"):      "paymentDate: must be a date in the form MM-DD-YYYY",
+		strings.ReplaceAll(body(""), "11-18-2026", "11-17-2026"):      "paymentDate: must be today or later",
+		strings.ReplaceAll(body(""), `"paymentAmount": 1,`,
+			`"paymentAmount": 0,`): "paymentAmount: must be greater than 0",
+		strings.ReplaceAll(body(""), b.operating.UID.String(),
+			"4711"): "receiverAccount.accountUID: must be an account",
+		strings.ReplaceAll(body(""), b.operating.UID.String(),
+			b.hidden.UID.String()): "receiverAccount.accountUID: must be an account",
 		`{}`: "senderAccount.accountUID: is required, or an accountNumber instead; receiverAccount.accountUID: is required, or an accountNumber instead; paymentAmount: is required; externalReferenceId: is required; paymentDate: is required",
 	} {
-		b.call(b.program(), http.MethodPost, "/v3/payments/booktransfer", body).refused(t, body, http.StatusBadRequest,
-			"BOOKTRF001", "Book transfer failed: "+message)
+		b.call(b.program(), http.MethodPost, "/v3/payments/booktransfer", body).refused(t, body,
+			http.StatusBadRequest, "BOOKTRF001", "Book transfer failed: "+message)
 	}
 	ok := b.call(b.program(), http.MethodPost, "/v3/payments/booktransfer",
 		body(`, "recurrence": null, "additionalInfo": {"senderAccountTokenId": ""}`))
@@ -45,31 +48,38 @@ func TestEachConditionOfThePaymentSearchCounts(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	for condition, want := range map[string]int{
-		`"externalReferenceId": "INV-7"`: 1, `"externalReferenceId": "INV"`: 0, `"paymentUID": "1"`: 1, `"paymentUID": 2`: 1,
+		`"externalReferenceId": "INV-7"`: 1, `"externalReferenceId": "INV"`: 0, `"paymentUID": "1"`: 1,
+		`"paymentUID": 2`: 1,
 		`"paymentUID": 0`: 0, `"fromDate": "11-19-2026"`: 1, `"toDate": "11-18-2026"`: 1, `"currency": "eur"`: 0,
 		`"currency": "usd"`: 2, `"minAmount": 30.26`: 0, `"maxAmount": "30.25"`: 2, `"paymentAmount": 30.250`: 2,
-		`"senderName": "PAY"`: 2, `"receiverName": "ee"`: 2, `"senderName": "Payee"`: 0, `"description": "october"`: 1,
-		`"status": "processed"`: 1, `"status": "TRANSMITTED"`: 0, `"mostRecent": true`: 1, `"mostRecent": false`: 2,
+		`"senderName": "PAY"`: 2, `"receiverName": "ee"`: 2, `"senderName": "Payee"`: 0,
+		`"description": "october"`: 1,
+		`"status": "processed"`:    1, `"status": "TRANSMITTED"`: 0, `"mostRecent": true`: 1, `"mostRecent": false`: 2,
 		fmt.Sprintf(`"customerUID": %s`, b.acme.UID):                1,
 		fmt.Sprintf(`"customerUID": %q`, b.direct.UID):              0,
 		fmt.Sprintf(`"senderAccountId": %q`, b.operating.UID):       1,
 		fmt.Sprintf(`"senderAccountNo": %q`, number(b.operating)):   1,
 		fmt.Sprintf(`"receiverAccountNo": %q`, number(b.hidden)):    0,
 		fmt.Sprintf(`"receiverAccountNo": %q`, number(b.operating)): 1,
-		`"forexContractNo": "1"`:                                    0, `"sourceRefNo": "1"`: 0, `"wireType": "OUTGOING_PAYMENT"`: 0, `"recurrenceId": 1`: 0,
-		`"receiverId": 1`: 0, `"deliveryMethod": "ACH"`: 0, `"senderAccountTokenId": "a"`: 0, `"receiverAccountTokenId": "a"`: 0,
-		`"ultimateSenderName": "a"`: 0, `"ultimateSenderAccountNo": "1"`: 0, `"ultimateReceiverName": "a"`: 0,
+		`"forexContractNo": "1"`:                                    0, `"sourceRefNo": "1"`: 0,
+		`"wireType": "OUTGOING_PAYMENT"`: 0, `"recurrenceId": 1`: 0,
+		`"receiverId": 1`: 0, `"deliveryMethod": "ACH"`: 0, `"senderAccountTokenId": "a"`: 0,
+		`"receiverAccountTokenId": "a"`: 0,
+		`"ultimateSenderName": "a"`:     0, `"ultimateSenderAccountNo": "1"`: 0, `"ultimateReceiverName": "a"`: 0,
 		`"ultimateReceiverAccountNo": "1"`: 0, `"forexContractNo": null`: 2, `"wireType": ""`: 2,
 	} {
-		said := b.call(b.program(), http.MethodPost, "/v3/payments/search", `{"page": 1, "limit": 10, `+condition+`}`)
+		said := b.call(b.program(), http.MethodPost, "/v3/payments/search",
+			`{"page": 1, "limit": 10, `+condition+`}`)
 		if said.status != http.StatusOK || !strings.Contains(said.body, fmt.Sprintf(`"totalRecords":%d,`, want)) ||
 			strings.Count(said.body, `"paymentUID"`) != want || b.leaks(said.body) {
 			t.Errorf("%s: %d %.200s", condition, said.status, said.body)
 		}
 	}
 	for body, message := range map[string]string{
-		`{"limit": 1}`: "page: is required", `{"page": 1}`: "limit: is required", `{"page": 0, "limit": 1}`: "page: must be at least 1",
-		`{"page": 1, "limit": 101}`: "limit: must be at most 100", `{"page": 1.5, "limit": 1}`: "page: must be a whole number",
+		`{"limit": 1}`: "page: is required", `{"page": 1}`: "limit: is required",
+		`{"page": 0, "limit": 1}`:                                "page: must be at least 1",
+		`{"page": 1, "limit": 101}`:                              "limit: must be at most 100",
+		`{"page": 1.5, "limit": 1}`:                              "page: must be a whole number",
 		`{"page": 1, "limit": 1, "fromDate": "2026-11-18"}`:      "fromDate: must be a date in the form MM-DD-YYYY",
 		`{"page": 1, "limit": 1, "senderAccountNo": "****0001"}`: "senderAccountNo: ",
 		`{"page": 1, "limit": 1, "minAmount": "x"}`:              "minAmount: must be a number",
@@ -103,9 +113,11 @@ func TestACancellationKeepsItsReasonOrSaysWhyNot(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	path := "/v3/payments/" + b.scheduled.UID.String() + "/cancel"
-	b.call(b.program(), http.MethodPut, path, fmt.Sprintf(`{"notes": %q}`, strings.Repeat("x", 101))).refused(t, "long",
-		http.StatusBadRequest, "PAYMENT001", "notes: must have at most 100 characters")
-	if said := b.call(b.program(), http.MethodPut, path, `{"notes": "Paid in cash"}`); said.status != http.StatusOK ||
+	b.call(b.program(), http.MethodPut, path, fmt.Sprintf(`{"notes": %q}`,
+		strings.Repeat("x", 101))).refused(t, "long", http.StatusBadRequest, "PAYMENT001",
+		"notes: must have at most 100 characters")
+	if said := b.call(b.program(), http.MethodPut, path,
+		`{"notes": "Paid in cash"}`); said.status != http.StatusOK ||
 		!strings.Contains(said.body, `"data":{"paymentUID":"2"}`) {
 		t.Errorf("%d %s", said.status, said.body)
 	}
@@ -117,7 +129,8 @@ func TestACancellationKeepsItsReasonOrSaysWhyNot(t *testing.T) {
 		b.call(b.program(), http.MethodPut, "/payments/"+uid.String()+"/cancel", "").refused(t, status,
 			http.StatusBadRequest, "PAYMENT001", "the payment is "+status)
 	}
-	b.call(b.As(access.ViewPayments), http.MethodPut, path, "").refused(t, "a reader", http.StatusForbidden, "API901", "")
+	b.call(b.As(access.ViewPayments), http.MethodPut, path, "").refused(t, "a reader",
+		http.StatusForbidden, "API901", "")
 }
 
 func TestADateIsMonthDayYear(t *testing.T) {
@@ -130,7 +143,8 @@ func TestADateIsMonthDayYear(t *testing.T) {
 			"/v3/payments/search":                              `{"page": 1, "limit": 1, "toDate": %q}`,
 			"/v1/customers/" + b.acme.UID.String() + "/limits": `{"paymentRail": "ACH", "deliveryDate": %q}`,
 		} {
-			if said := b.call(b.program(), http.MethodPost, path, fmt.Sprintf(body, text)); said.status != http.StatusBadRequest {
+			if said := b.call(b.program(), http.MethodPost, path,
+				fmt.Sprintf(body, text)); said.status != http.StatusBadRequest {
 				t.Errorf("%q is a date: %s", text, said.body)
 			}
 		}

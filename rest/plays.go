@@ -29,9 +29,9 @@ func (a *api) playIncomingCredit(r *http.Request) (answer, error) {
 		SenderBank: f.text("senderBankId").Value, Reference: f.text("externalReferenceId").Value,
 		Notes: f.text("paymentNotes").Value, Virtual: f.number("virtualAccountNumber").Value,
 		CreditEntry: sandbox.CreditEntry{
-			CompanyID: f.number("achCompanyID").Value, CompanyName: f.text("companyName").Value, SECCode: f.text("secCode").Value,
-			IndividualID: f.text("transactionIdNumber").Value, Description: f.text("description").Value,
-			Date: orZero(wordIn(f, date, "paymentDate")),
+			CompanyID: f.number("achCompanyID").Value, CompanyName: f.text("companyName").Value,
+			SECCode: f.text("secCode").Value, IndividualID: f.text("transactionIdNumber").Value,
+			Description: f.text("description").Value, Date: orZero(wordIn(f, date, "paymentDate")),
 		},
 	}
 	if q.err != nil {
@@ -91,7 +91,8 @@ func (a *api) playInformationRequest(r *http.Request) (answer, error) {
 	q := readBody(r)
 	uid, options, f := inPath(q, "paymentUID", payments.ParseUID), q.options(), q.fields()
 	draft := sandbox.Inquiry{
-		Code: f.text("code").Value, Info: f.text("additionalInfo").Value, Party: f.text("initiatingPartyName").Value,
+		Code: f.text("code").Value, Info: f.text("additionalInfo").Value,
+		Party: f.text("initiatingPartyName").Value,
 	}
 	if q.err != nil {
 		return answer{}, q.err
@@ -128,7 +129,8 @@ func (a *api) moveClock(r *http.Request) (answer, error) {
 func instant(field, text string) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return at, fault.Field("clock", field, fault.Malformed, "must be a time with its zone, as 2026-11-23T09:00:00-05:00")
+		return at, fault.Field("clock", field, fault.Malformed,
+			"must be a time with its zone, as 2026-11-23T09:00:00-05:00")
 	}
 	return at, nil
 }

@@ -96,7 +96,8 @@ func (a *api) createPositiveRuleV2(r *http.Request) (answer, error) {
 func (a *api) changePositiveRuleV2(r *http.Request) (answer, error) {
 	q := readBody(r)
 	f := q.fields()
-	uid, draft, options := idIn(f, positivepay.ParseUID, "ruleUID"), ruleDraft(f, positivepay.Second), q.options()
+	uid, draft, options := idIn(f, positivepay.ParseUID, "ruleUID"),
+		ruleDraft(f, positivepay.Second), q.options()
 	if uid == nil {
 		q.fail(fault.Field("positivePayRule", "ruleUID", fault.Required, "is required"))
 	}
@@ -185,22 +186,23 @@ func ruleDraft(f fields, form positivepay.Form) positivepay.Draft {
 // ruleSearch reads what to search for. The other side has two names for each of its fields.
 func ruleSearch(f fields) positivepay.Search {
 	by := positivepay.Search{
-		CustomerName:             f.text("customerName").Value,
-		AccountNumber:            orZero(wordIn(f, accounts.ParseNumber, "customerAccountNumber")),
-		RoutingNumber:            f.number("customerRoutingNumber").Value,
-		TranCode:                 f.number("tranCode").Value,
-		ACHCompanyID:             f.number("achCompanyID").Value,
-		BeneficiaryName:          f.text("companyName", "beneName").Value,
-		BeneficiaryBankID:        f.number("companyBankId", "beneBankId").Value,
-		BeneficiaryBankName:      f.text("beneBankName").Value,
-		BeneficiaryAccountNumber: orZero(wordIn(f, accounts.ParseNumber, "companyAccountNumber", "beneAccountNumber")),
-		Amount:                   orZero(idIn(f, positivepay.ParseAmount, "amount")),
-		AmountType:               orZero(wordIn(f, positivepay.ParseAmountType, "amountType")),
-		Frequency:                orZero(wordIn(f, positivepay.ParseFrequency, "frequency")),
-		IndividualID:             f.text("transactionIdNumber").Value,
-		EffectiveDate:            orZero(wordIn(f, date, "effectiveDate")),
-		ExpiryDate:               orZero(wordIn(f, date, "expiryDate")),
-		Status:                   orZero(wordIn(f, positivepay.ParseStatuses, "status")),
+		CustomerName:        f.text("customerName").Value,
+		AccountNumber:       orZero(wordIn(f, accounts.ParseNumber, "customerAccountNumber")),
+		RoutingNumber:       f.number("customerRoutingNumber").Value,
+		TranCode:            f.number("tranCode").Value,
+		ACHCompanyID:        f.number("achCompanyID").Value,
+		BeneficiaryName:     f.text("companyName", "beneName").Value,
+		BeneficiaryBankID:   f.number("companyBankId", "beneBankId").Value,
+		BeneficiaryBankName: f.text("beneBankName").Value,
+		BeneficiaryAccountNumber: orZero(wordIn(f, accounts.ParseNumber, "companyAccountNumber",
+			"beneAccountNumber")),
+		Amount:        orZero(idIn(f, positivepay.ParseAmount, "amount")),
+		AmountType:    orZero(wordIn(f, positivepay.ParseAmountType, "amountType")),
+		Frequency:     orZero(wordIn(f, positivepay.ParseFrequency, "frequency")),
+		IndividualID:  f.text("transactionIdNumber").Value,
+		EffectiveDate: orZero(wordIn(f, date, "effectiveDate")),
+		ExpiryDate:    orZero(wordIn(f, date, "expiryDate")),
+		Status:        orZero(wordIn(f, positivepay.ParseStatuses, "status")),
 	}
 	if over := wordIn(f, positivepay.ParseType, "paymentRuleType"); over != nil {
 		by.Type = []positivepay.Type{*over}
@@ -241,11 +243,13 @@ type positiveRule struct {
 func positiveRuleOf(r *positivepay.Shown) positiveRule {
 	view := positiveRule{
 		PaymentRuleType: r.Type, CustomerName: r.CustomerName, CustomerAccountNumber: r.AccountNumber(),
-		CustomerRoutingNumber: r.RoutingNumber, CustomerAccountType: r.AccountType, CustomerAccountSubType: r.AccountSubType,
-		BeneBankID: r.BeneficiaryBankID, BeneBankName: r.BeneficiaryBankName, BeneName: r.BeneficiaryName,
-		BeneAccountNumber: r.BeneficiaryNumber.Masked(), Currency: r.Currency, Amount: r.Amount(), AmountType: r.AmountType,
-		Frequency: r.Frequency, SECCode: r.SECCode, Status: r.Status(), TransactionIDNumber: r.IndividualID, AuthType: "DEBIT",
-		TranCode: r.TranCode(), AuthorizationUntil: "Until Cancelled", ACHCompanyID: r.ACHCompanyID,
+		CustomerRoutingNumber: r.RoutingNumber, CustomerAccountType: r.AccountType,
+		CustomerAccountSubType: r.AccountSubType, BeneBankID: r.BeneficiaryBankID,
+		BeneBankName: r.BeneficiaryBankName, BeneName: r.BeneficiaryName,
+		BeneAccountNumber: r.BeneficiaryNumber.Masked(), Currency: r.Currency, Amount: r.Amount(),
+		AmountType: r.AmountType, Frequency: r.Frequency, SECCode: r.SECCode, Status: r.Status(),
+		TransactionIDNumber: r.IndividualID, AuthType: "DEBIT", TranCode: r.TranCode(),
+		AuthorizationUntil: "Until Cancelled", ACHCompanyID: r.ACHCompanyID,
 		EffectiveDate: ruleDay(r.EffectiveDate), RuleUID: r.UID,
 	}
 	if view.Status == positivepay.PendingApproval { // which the published words do not tell apart

@@ -256,7 +256,8 @@ func date(field, text string) (time.Time, error) {
 	return day, nil
 }
 
-// dateOfOldest reads a day as date does, or as YYYY-MM-DD: so the guides of the oldest credit requests write it.
+// dateOfOldest reads a day as date does, or as YYYY-MM-DD: so the guides of the oldest credit requests write
+// it.
 func dateOfOldest(field, text string) (time.Time, error) {
 	if day, err := time.Parse(time.DateOnly, text); err == nil && day.Year() >= 1900 {
 		return day, nil
@@ -356,7 +357,10 @@ func (q *reader) sheetInBody(n numbering) pageRequest {
 		}
 		return q.integer(name, text, least, most)
 	}
-	return pageRequest{number: whole(n.page[0], n.first, n.last), first: n.first, size: whole(n.size[0], 1, n.most)}
+	return pageRequest{
+		number: whole(n.page[0], n.first, n.last), first: n.first,
+		size: whole(n.size[0], 1, n.most),
+	}
 }
 
 func (q *reader) integer(field, text string, least, most int) int {

@@ -179,9 +179,18 @@ func TestValuesThatAnOperationDoesNotKnowAreRefusedByName(t *testing.T) {
 		{"/v2/customers?Page=1&limit=1", "CUST001", "page: is required"},
 		{"/v2/customers/{C}/contacts?page=1&limit=101", "CUST001", "limit: must be at most 100"},
 		{"/v2/customers/{C}/contacts?page=1", "CUST001", "limit: is required"},
-		{"/customers/{C}/contacts?page=1&limit=1&records=1", "CUST001", "records: must be given once: limit and records are the same"},
-		{"/customers/{C}/contacts?page=1&limit=1&accountNumber=****0718", "CUST001", "accountNumber: an account number is given as a whole, not masked"},
-		{"/v2/customers/{C}/accounts?page=1&limit=1&accountNumber=****0718", "ACC001", "accountNumber: an account number is given as a whole, not masked"},
+		{
+			"/customers/{C}/contacts?page=1&limit=1&records=1", "CUST001",
+			"records: must be given once: limit and records are the same",
+		},
+		{
+			"/customers/{C}/contacts?page=1&limit=1&accountNumber=****0718", "CUST001",
+			"accountNumber: an account number is given as a whole, not masked",
+		},
+		{
+			"/v2/customers/{C}/accounts?page=1&limit=1&accountNumber=****0718", "ACC001",
+			"accountNumber: an account number is given as a whole, not masked",
+		},
 		{"/customers/{C}/contacts/x", "CUST001", "contactUID: must be the digits"},
 		{"/v1/customers/{C}/beneficiary/1x", "CUST001", "contactId: must be the digits"},
 		{"/customers/{C}/accounts?wireEnabled=maybe", "ACC001", "wireEnabled: must be true or false"},

@@ -63,21 +63,28 @@ func (a *api) skipRecurrence(r *http.Request) (answer, error) {
 		return answer{}, q.err
 	}
 	out, err := a.core.Payments.SkipRecurrence(r.Context(), uid, options)
-	return done(http.StatusOK, out.Receipt, envelopeC12{says(out.Receipt, "Next payment skipped"), []codeAndMessage{}}), err
+	return done(http.StatusOK, out.Receipt, envelopeC12{
+		says(out.Receipt, "Next payment skipped"),
+		[]codeAndMessage{},
+	}), err
 }
 
 func (a *api) changeRecurrence(r *http.Request) (answer, error) {
 	q := readBody(r)
 	uid, options, f := inPath(q, "recurrenceId", payments.ParseRecurrenceUID), q.options(), q.fields()
 	draft := payments.RecurrenceDraft{
-		End: orZero(wordIn(f, date, "endDate")), Number: f.whole("numberOfPayments"), Frequency: f.text("frequency").Value,
-		Amount: f.number("amount").Value, Next: orZero(wordIn(f, date, "nextPaymentDate")),
+		End: orZero(wordIn(f, date, "endDate")), Number: f.whole("numberOfPayments"),
+		Frequency: f.text("frequency").Value, Amount: f.number("amount").Value,
+		Next: orZero(wordIn(f, date, "nextPaymentDate")),
 	}
 	if q.err != nil {
 		return answer{}, q.err
 	}
 	out, err := a.core.Payments.ChangeRecurrence(r.Context(), uid, draft, options)
-	return done(http.StatusOK, out.Receipt, envelopeC12{says(out.Receipt, "Recurrence updated"), []codeAndMessage{}}), err
+	return done(http.StatusOK, out.Receipt, envelopeC12{
+		says(out.Receipt, "Recurrence updated"),
+		[]codeAndMessage{},
+	}), err
 }
 
 // changeRecurrenceV4 names a payment of the series beside it, and writes days with slashes.
@@ -111,7 +118,10 @@ func (a *api) cancelRecurrence(r *http.Request) (answer, error) {
 		return answer{}, q.err
 	}
 	out, err := a.core.Payments.CancelRecurrence(r.Context(), uid, draft, options)
-	return done(http.StatusOK, out.Receipt, envelopeC12{says(out.Receipt, "Recurrence cancelled"), []codeAndMessage{}}), err
+	return done(http.StatusOK, out.Receipt, envelopeC12{
+		says(out.Receipt, "Recurrence cancelled"),
+		[]codeAndMessage{},
+	}), err
 }
 
 // repetition reads how a payment is to be repeated, by days that day reads; nil for a single one.
@@ -121,7 +131,8 @@ func repetition(body fields, day parser[time.Time]) *payments.Repetition {
 		return nil
 	}
 	return &payments.Repetition{
-		Frequency: f.text("frequency").Value, Until: f.text("payUntil").Value, End: orZero(wordIn(f, day, "endDate")),
+		Frequency: f.text("frequency").Value, Until: f.text("payUntil").Value,
+		End:    orZero(wordIn(f, day, "endDate")),
 		Number: f.whole("numberOfPayments"),
 	}
 }
@@ -149,7 +160,8 @@ func recurrenceOf(s *payments.Series) *recurrence {
 	return &recurrence{
 		PaymentRecurrenceID: s.UID.String(), PaymentOccurrenceID: s.UID.String(), EndAmount: s.Amount(),
 		Frequency: s.Frequency, PayUntil: s.Until, StartDate: shownDay(s.Start), EndDate: shownDay(s.End),
-		EndNumberPayments: s.Number, Status: s.Status, NextPaymentDate: shownDay(s.Next), LastPaymentReference: s.Last,
+		EndNumberPayments: s.Number, Status: s.Status, NextPaymentDate: shownDay(s.Next),
+		LastPaymentReference: s.Last,
 	}
 }
 

@@ -107,7 +107,8 @@ func TestACallerWithoutPermissionsIsDeniedEverything(t *testing.T) {
 		}
 		code, _ := answer.failure(t)
 		if answer.status != http.StatusForbidden ||
-			code != "API901" && code != "LKUP_ACCESS_DENIED" && code != "WF_ACCESS_DENIED" && code != "BULKFILE_ACCESS_DENIED" && !answer.messageOnly() || b.leaks(answer.body) {
+			code != "API901" && code != "LKUP_ACCESS_DENIED" && code != "WF_ACCESS_DENIED" &&
+				code != "BULKFILE_ACCESS_DENIED" && !answer.messageOnly() || b.leaks(answer.body) {
 			t.Errorf("%s: %d %s", o.name, answer.status, answer.body)
 		}
 	}
@@ -385,7 +386,8 @@ func TestDefectsAreLoggedAndHidden(t *testing.T) {
 		answer := b.ask(b.program(), o)
 		code, message := answer.failure(t)
 		if answer.status != http.StatusInternalServerError ||
-			code != "API900" && code != "RFI_SERVICE_ERROR" && code != "LKUP_INTERNAL_ERROR" && code != "BULKFILE_INTERNAL_ERROR" && !answer.messageOnly() ||
+			code != "API900" && code != "RFI_SERVICE_ERROR" && code != "LKUP_INTERNAL_ERROR" &&
+				code != "BULKFILE_INTERNAL_ERROR" && !answer.messageOnly() ||
 			!strings.HasSuffix(message, "server failure, try again later") {
 			t.Errorf("%s: %d %s", o.name, answer.status, answer.body)
 		}

@@ -98,7 +98,10 @@ func rfiItems(f fields, list string) (all []*payments.InformationItem) {
 			all = append(all, nil)
 			continue
 		}
-		all = append(all, &payments.InformationItem{Code: item.text("code").Value, Info: item.text("additionalInfo").Value})
+		all = append(all, &payments.InformationItem{
+			Code: item.text("code").Value,
+			Info: item.text("additionalInfo").Value,
+		})
 	}
 	return all
 }
@@ -163,7 +166,8 @@ func rfiOf(r *payments.InformationRequest) rfi {
 	reason := func(item *payments.InformationItem) rfiReason { return rfiReason{item.Code, item.Info} }
 	view := rfi{
 		MessageID: r.MessageID, Direction: r.Direction, Missing: each(r.Said.Missing, reason),
-		Incorrect: each(r.Said.Incorrect, reason), Party: r.Said.Party, RequestedAt: r.At.UTC().Format(time.RFC3339),
+		Incorrect: each(r.Said.Incorrect, reason), Party: r.Said.Party,
+		RequestedAt: r.At.UTC().Format(time.RFC3339),
 	}
 	if r.AnsweredAt != nil {
 		view.Answer = &rfiAnswer{listed(r.Heard), r.AnsweredAt.UTC().Format(time.RFC3339)}

@@ -15,14 +15,19 @@ func TestRequestsForInformationAreRefusedWithTheirCodes(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	b.receives(operation{path: "{I}"})
-	b.Exec(`UPDATE payments SET rail = 'FEDNOW', state = 'SENT', receiver_account = NULL, receiver_customer = NULL
+	b.Exec(`UPDATE payments SET rail = 'FEDNOW', state = 'SENT', receiver_account = NULL,
+		receiver_customer = NULL
 		WHERE tenant = ? AND uid = ?`, b.Tenant, b.scheduled.UID)
-	fill := strings.NewReplacer("{I}", b.came.String(), "{P}", b.paid.UID.String(), "{F}", b.scheduled.UID.String())
+	fill := strings.NewReplacer("{I}", b.came.String(), "{P}", b.paid.UID.String(), "{F}",
+		b.scheduled.UID.String())
 	const good = `{"initiatingPartyName": "Ada Byron", "missingInformation": [{"code": "MS01"}]}`
 	said := func(lists string) string { return `{"initiatingPartyName": "Ada Byron", ` + lists + `}` }
 	for _, c := range []struct{ of, body, code string }{
 		{"{I}", said(`"missingInformation": []`), "RFI_MISSINGORINCORRECTINFO_REQUIRED"},
-		{"{I}", said(`"missingInformation": null, "incorrectInformation": null`), "RFI_MISSINGORINCORRECTINFO_REQUIRED"},
+		{
+			"{I}", said(`"missingInformation": null, "incorrectInformation": null`),
+			"RFI_MISSINGORINCORRECTINFO_REQUIRED",
+		},
 		{"{I}", `{"missingInformation": [{"code": "MS01"}]}`, "RFI_INITPARTYNAME_REQUIRED"},
 		{"{I}", said(`"incorrectInformation": [null]`), "RFI_STATUSREASONINFO_NULL"},
 		{"{I}", said(`"incorrectInformation": [{"additionalInfo": "x"}]`), "RFI_STATUSREASONCODE_REQUIRED"},
@@ -30,7 +35,8 @@ func TestRequestsForInformationAreRefusedWithTheirCodes(t *testing.T) {
 		{"{I}", said(`"missingInformation": [{"code": "IN06"}]`), "RFI_MISSINGINFOCODE_INVALID"},
 		{"{I}", said(`"incorrectInformation": [{"code": "MS01"}]`), "RFI_INCORRECTINFOCODE_INVALID"},
 		{"{I}", said(`"incorrectInformation": [{"code": "IN04"}]`), "RFI_INCORRECTINFOCODE_MISMATCH"},
-		{"{I}", said(`"missingInformation": [{"code": "NARR", "additionalInfo": "` + strings.Repeat("x", 501) + `"}]`), "RFI_VALIDATION_ERROR"},
+		{"{I}", said(`"missingInformation": [{"code": "NARR", "additionalInfo": "` + strings.Repeat("x", 501) +
+			`"}]`), "RFI_VALIDATION_ERROR"},
 		{"{I}", said(`"missingInformation": {"code": "MS01"}`), "RFI_VALIDATION_ERROR"},
 		{"{I}", `[]`, "RFI_INVALID_INPUT"},
 		{"{I}", `{"initiatingPartyName": `, "RFI_INVALID_INPUT"},
@@ -41,7 +47,8 @@ func TestRequestsForInformationAreRefusedWithTheirCodes(t *testing.T) {
 		{"{F}", good, "RFI_OUTPAYMENTSTATUS_INVALID"},
 	} {
 		answer := b.call(b.program(), http.MethodPost, fill.Replace("/v1/rfi/"+c.of), c.body)
-		if answer.status != http.StatusBadRequest || !strings.Contains(answer.body, `{"errors":[{"code":"`+c.code+`"`) {
+		if answer.status != http.StatusBadRequest || !strings.Contains(answer.body,
+			`{"errors":[{"code":"`+c.code+`"`) {
 			t.Errorf("%s %s: %d %s, want %s", c.of, c.body, answer.status, answer.body, c.code)
 		}
 	}
@@ -78,7 +85,8 @@ func TestAKeyAsksForInformationOnce(t *testing.T) {
 		t.Error(h, err)
 	}
 	answer := b.ask(b.program(), operation{"", http.MethodGet, "/v1/rfi/{I}", ""})
-	if want := fmt.Sprintf(`{"paymentId":"%s","deliveryMethod":"FEDNOW","recordCount":1,`, b.came); !strings.HasPrefix(answer.body, want) {
+	if want := fmt.Sprintf(`{"paymentId":"%s","deliveryMethod":"FEDNOW","recordCount":1,`,
+		b.came); !strings.HasPrefix(answer.body, want) {
 		t.Errorf("%s, want %s", answer.body, want)
 	}
 }

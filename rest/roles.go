@@ -14,7 +14,10 @@ func (a *api) createRole(r *http.Request) (answer, error) {
 		return answer{}, q.err
 	}
 	out, err := a.core.Roles.Create(r.Context(), customer, draft, options)
-	return done(http.StatusCreated, out.Receipt, roleCreated{out.Result.UID, says(out.Receipt, "Role created")}), err
+	return done(http.StatusCreated, out.Receipt, roleCreated{
+		out.Result.UID,
+		says(out.Receipt, "Role created"),
+	}), err
 }
 
 func (a *api) findRole(r *http.Request) (answer, error) {

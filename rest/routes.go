@@ -138,12 +138,15 @@ func (a *api) routes(r chi.Router) {
 		r.Put(generation+"/payments/{paymentUID}/reverse", a.answer(reversalsV3, a.reversePayment))
 	}
 	r.Post("/api/gateway/v1/payments/waterfall", a.answer(waterfallsV1, a.runWaterfall))
-	r.With(patient).Post("/v1/payments/customers/{customerUID}/files/{fileType}", a.answer(uploadsV1, a.uploadFile))
-	r.With(removed(removalOfFileSearch, fileSearchInV2)).Post("/v1/files/search", a.answer(fileSearch, a.searchFilesV1))
+	r.With(patient).Post("/v1/payments/customers/{customerUID}/files/{fileType}",
+		a.answer(uploadsV1, a.uploadFile))
+	r.With(removed(removalOfFileSearch, fileSearchInV2)).
+		Post("/v1/files/search", a.answer(fileSearch, a.searchFilesV1))
 	r.Post("/v2/files/search", a.answer(fileSearch, a.searchFilesV2))
 	r.Get("/v1/files/{fileNumber}/payments", a.answer(filePaymentsV1, a.listFilePayments))
 	// The oldest paths of files.
-	r.With(deprecated(documented)).Get(oldFilesPath+"/supportedFileType", a.answer(filePaymentsV1, a.listFileFormats))
+	r.With(deprecated(documented)).Get(oldFilesPath+"/supportedFileType",
+		a.answer(filePaymentsV1, a.listFileFormats))
 	r.With(deprecated(fileSearchInV2)).Get(oldFilesPath+"/{fileNumber}", a.answer(filePaymentsV1, a.findFile))
 	r.With(deprecated(uploadInV1), patient).Post(oldFilesPath, a.answer(uploadsV1, a.uploadFileOld))
 	r.With(deprecated(fileSearchInV2)).Post(oldFilesPath+"/search", a.answer(fileSearch, a.searchFilesV1))

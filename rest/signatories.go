@@ -71,5 +71,8 @@ func (a *api) removeSignatory(r *http.Request) (answer, error) {
 		return answer{}, q.err
 	}
 	out, err := a.core.Signatories.Remove(r.Context(), customer, uid, options)
-	return done(http.StatusOK, out.Receipt, signatoryRemoved{says(out.Receipt, "Signatory deleted"), out.Result.Status}), err
+	return done(http.StatusOK, out.Receipt, signatoryRemoved{
+		says(out.Receipt, "Signatory deleted"),
+		out.Result.Status,
+	}), err
 }

@@ -219,7 +219,8 @@ func TestBadTokenRequestsAreRefusedInTheWordsOfOAuth(t *testing.T) {
 			t.Errorf("%.60s: the answer repeats the secret", c.form)
 		}
 	}
-	if keyless := r.post("grant_type=client_credentials"); !strings.Contains(keyless.Body.String(), "no API key: send") {
+	if keyless := r.post("grant_type=client_credentials"); !strings.Contains(keyless.Body.String(),
+		"no API key: send") {
 		t.Errorf("without a key: %s", keyless.Body)
 	}
 	inAddress := r.postTo(r.path+"/protocol/openid-connect/token?client_secret=x",

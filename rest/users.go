@@ -24,7 +24,10 @@ func (a *api) createUser(r *http.Request) (answer, error) {
 		return answer{}, q.err
 	}
 	out, err := a.core.Users.Create(r.Context(), customer, draft, options)
-	return done(http.StatusCreated, out.Receipt, userCreated{out.Result.UID, says(out.Receipt, "User created")}), err
+	return done(http.StatusCreated, out.Receipt, userCreated{
+		out.Result.UID,
+		says(out.Receipt, "User created"),
+	}), err
 }
 
 func (a *api) findUser(r *http.Request) (answer, error) {

@@ -93,7 +93,8 @@ func TestABodySetsNothingThatIsNotItsToSet(t *testing.T) {
 	}
 	var rows string
 	err = b.DB.NewRaw(
-		`SELECT (SELECT concat_ws(' ', customer, status, login_id, version) FROM users WHERE tenant = ?0 AND login_id = 'other') || ', ' ||
+		`SELECT (SELECT concat_ws(' ', customer, status, login_id, version) FROM users
+			WHERE tenant = ?0 AND login_id = 'other') || ', ' ||
 		(SELECT concat_ws(' ', customer, status, type, owner, version) FROM roles WHERE tenant = ?0 AND name = 'Mine')`, b.Tenant).Scan(t.Context(), &rows)
 	if want := fmt.Sprintf("%[1]d Pending other 1, %[1]d Active CUSTOMER Customer 1", b.acme.UID); err != nil ||
 		rows != want {

@@ -119,8 +119,8 @@ type lookedUp struct {
 func lookedUpOf(b *banks.Bank) lookedUp {
 	return lookedUp{
 		InstitutionName: b.Name, StreetAddress1: b.Address.Line1, StreetAddress2: orNull(b.Address.Line2),
-		City: b.Address.City, ZIPCode: b.Address.PostalCode, CountryName: nameOf(b.Country), ISOCountryCode: b.Country,
-		BIC: orNull(b.BIC()), BranchBIC: orNull(b.BranchBIC()), NationalIDType: b.NationalIDType,
-		NationalID: b.NationalID, DeliveryMethods: b.DeliveryMethods(),
+		City: b.Address.City, ZIPCode: b.Address.PostalCode, CountryName: nameOf(b.Country),
+		ISOCountryCode: b.Country, BIC: orNull(b.BIC()), BranchBIC: orNull(b.BranchBIC()),
+		NationalIDType: b.NationalIDType, NationalID: b.NationalID, DeliveryMethods: b.DeliveryMethods(),
 	}
 }

@@ -96,14 +96,16 @@ func fileRecordOf(f *files.ShownFile, zone *time.Location) fileRecord {
 	view := fileRecord{
 		FileNumber: f.UID, FileName: f.Name, FileType: f.Type, FileStatus: f.Status, CounterParty: f.CounterParty,
 		CounterPartyID: json.Number(f.Customer.String()), Channel: f.Channel, AccountName: f.Offset.Name,
-		AccountType: accountCustomer, TransactionType: originated, OffsetAccountNumber: shownNumber(f.Offset.Number),
-		OffsetRoutingNumber: f.Offset.BankID, ValidPayments: f.Valid, ErrorPayments: f.Failed,
-		TotalDebits: f.TotalDebits(), TotalCredits: f.TotalCredits(), PaymentDate: dayOf(f.PaymentDate),
-		CreditMemoPostStatus: notApplicable, DebitMemoPostStatus: notApplicable, ReverseCreditMemoPostStatus: notApplicable,
-		ReverseDebitMemoPostStatus: notApplicable, CustomerAccountingStatus: notAccounted, GLAccountingStatus: notAccounted,
-		Comments: commentOf(f), Batches: each(f.Batches, func(b *files.ShownBatch) fileBatch { return fileBatchOf(b, f) }),
-		ApprovedBy: f.ApprovedBy, LastUpdatedBy: f.UpdatedBy,
-		LastUpdatedTime: f.UpdatedAt.In(zone), CreatedBy: f.CreatedBy(), CreationDateTime: f.CreatedAt.In(zone),
+		AccountType: accountCustomer, TransactionType: originated,
+		OffsetAccountNumber: shownNumber(f.Offset.Number), OffsetRoutingNumber: f.Offset.BankID,
+		ValidPayments: f.Valid, ErrorPayments: f.Failed, TotalDebits: f.TotalDebits(),
+		TotalCredits: f.TotalCredits(), PaymentDate: dayOf(f.PaymentDate), CreditMemoPostStatus: notApplicable,
+		DebitMemoPostStatus: notApplicable, ReverseCreditMemoPostStatus: notApplicable,
+		ReverseDebitMemoPostStatus: notApplicable, CustomerAccountingStatus: notAccounted,
+		GLAccountingStatus: notAccounted, Comments: commentOf(f),
+		Batches:    each(f.Batches, func(b *files.ShownBatch) fileBatch { return fileBatchOf(b, f) }),
+		ApprovedBy: f.ApprovedBy, LastUpdatedBy: f.UpdatedBy, LastUpdatedTime: f.UpdatedAt.In(zone),
+		CreatedBy: f.CreatedBy(), CreationDateTime: f.CreatedAt.In(zone),
 	}
 	if f.Type == files.NACHA {
 		view.OffsetType = offsetByBatch
@@ -148,11 +150,12 @@ func fileBatchOf(b *files.ShownBatch, f *files.ShownFile) fileBatch {
 	}
 	return fileBatch{
 		ID: b.ID, BatchNumber: strconv.Itoa(int(b.BatchNumber)), ServiceClassCode: b.ServiceClass,
-		OriginatingDFIIdentification: b.Originator, Status: status, OffsetAccountNumber: shownNumber(b.Offset.Number),
-		OffsetRoutingNumber: b.Offset.BankID, CreditMemoPostStatus: notApplicable, DebitMemoPostStatus: notApplicable,
-		CompanyName: b.CompanyName, CompanyID: b.CompanyID, SECCode: b.Class, EntryHash: b.EntryHash,
-		EffectiveEntryDate: dayOf(b.Effective), Currency: "USD", EntryAddendaCount: b.Entries,
-		TotalCreditAmount: b.TotalCredits(), TotalDebitAmount: b.TotalDebits(),
+		OriginatingDFIIdentification: b.Originator, Status: status,
+		OffsetAccountNumber: shownNumber(b.Offset.Number), OffsetRoutingNumber: b.Offset.BankID,
+		CreditMemoPostStatus: notApplicable, DebitMemoPostStatus: notApplicable, CompanyName: b.CompanyName,
+		CompanyID: b.CompanyID, SECCode: b.Class, EntryHash: b.EntryHash, EffectiveEntryDate: dayOf(b.Effective),
+		Currency: "USD", EntryAddendaCount: b.Entries, TotalCreditAmount: b.TotalCredits(),
+		TotalDebitAmount: b.TotalDebits(),
 	}
 }
 
@@ -217,10 +220,11 @@ func filePaymentOf(l *files.ShownLine, zone *time.Location) filePayment {
 	}
 	view := filePayment{
 		FileNumber: l.File.String(), PaymentStatus: lineStatus(l), Amount: l.Amount(), DeliveryMethod: l.Rail,
-		PaymentDate: dayOf(l.PaymentDate), Currency: l.Currency, PaymentNotes: orNull(said.Notes), EntryType: l.EntryType,
-		SenderName: from.name, SenderAccountNumber: from.number, SenderBankID: from.bank, SenderAddress1: from.line1,
-		SenderAddress2: orNull(from.line2), ReceiverName: to.name, ReceiverAccountNumber: to.number, ReceiverBankID: to.bank,
-		ReceiverAddress1: to.line1, ReceiverAddress2: orNull(to.line2), CreationDateTime: l.CreatedAt.In(zone),
+		PaymentDate: dayOf(l.PaymentDate), Currency: l.Currency, PaymentNotes: orNull(said.Notes),
+		EntryType: l.EntryType, SenderName: from.name, SenderAccountNumber: from.number, SenderBankID: from.bank,
+		SenderAddress1: from.line1, SenderAddress2: orNull(from.line2), ReceiverName: to.name,
+		ReceiverAccountNumber: to.number, ReceiverBankID: to.bank, ReceiverAddress1: to.line1,
+		ReceiverAddress2: orNull(to.line2), CreationDateTime: l.CreatedAt.In(zone),
 		PaymentType: cmp.Or(paymentTypes[l.Rail], string(l.Of.Type)), LineNumber: l.Number,
 		Errors: each(l.Faults(), func(f files.FileFault) lineError { return lineError(f) }),
 	}

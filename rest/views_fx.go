@@ -112,9 +112,9 @@ type cover struct {
 
 func coverOf(t *fx.Trade) cover {
 	return cover{
-		ForexContractNo: t.UID.String(), CoverTradeNo: t.Cover.String(), Reference: t.CoverReference, Channel: t.Channel,
-		CustomerIDType: string(t.IDType), CustomerID: t.CustomerID, tradeFields: tradeFieldsOf(t),
-		AllInRate: fx.Number(t.AllInRate),
+		ForexContractNo: t.UID.String(), CoverTradeNo: t.Cover.String(), Reference: t.CoverReference,
+		Channel: t.Channel, CustomerIDType: string(t.IDType), CustomerID: t.CustomerID,
+		tradeFields: tradeFieldsOf(t), AllInRate: fx.Number(t.AllInRate),
 	}
 }
 

@@ -190,7 +190,10 @@ type accountOpenedV3 struct {
 
 func openedV3(out changes.Outcome[accounts.Saved]) answer {
 	return done(http.StatusCreated, out.Receipt,
-		accountOpenedV3{codeAndMessage{"SUCCESS", says(out.Receipt, "Account created")}, accountSaved{out.Result.UID.String()}})
+		accountOpenedV3{
+			codeAndMessage{"SUCCESS", says(out.Receipt, "Account created")},
+			accountSaved{out.Result.UID.String()},
+		})
 }
 
 func changedV3(out changes.Outcome[accounts.Saved]) answer {

@@ -64,7 +64,10 @@ type paymentFee struct {
 }
 
 func paymentOf(p *payments.Shown, zone *time.Location) payment {
-	view := payment{paymentFields: paymentFieldsOf(p, zone), SenderAmount: p.Debited().String(), Fee: []paymentFee{}}
+	view := payment{
+		paymentFields: paymentFieldsOf(p, zone), SenderAmount: p.Debited().String(),
+		Fee: []paymentFee{},
+	}
 	if fee := p.Fee(); fee != nil {
 		view.Fee = append(view.Fee, paymentFee{p.FeeName, fee.Currency, *fee})
 	}
@@ -136,7 +139,10 @@ func fedWireDetailsOf(p *payments.Shown) *fedWireDetails {
 	if function == "" {
 		return nil
 	}
-	return &fedWireDetails{BusinessFunctionCode: function, OriginatorToBeneficiary: p.To.Originator, IMAD: p.To.IMAD}
+	return &fedWireDetails{
+		BusinessFunctionCode:    function,
+		OriginatorToBeneficiary: p.To.Originator, IMAD: p.To.IMAD,
+	}
 }
 
 type senderFields struct {
@@ -240,12 +246,12 @@ func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
 		CounterPartyID: p.Customer.String(), CustomerType: p.Payer.Type, BusinessUnit: p.Bank.Name,
 		BusinessUnitID: p.Bank.UID.String(), Channel: p.Channel, CostCenter: p.Payer.CostCenter,
 		PaymentDate: p.Date.Format(time.DateOnly), SenderAccountUID: shownAccount(p.SenderAccount),
-		SenderCurrency: p.DebitedCurrency(), ReceiverAmount: p.Amount(), ReceiverCurrency: p.Currency, PaymentNotes: p.Notes,
-		DeliveryAgentType: ownType(p), CreatedBy: p.CreatedBy(),
+		SenderCurrency: p.DebitedCurrency(), ReceiverAmount: p.Amount(), ReceiverCurrency: p.Currency,
+		PaymentNotes: p.Notes, DeliveryAgentType: ownType(p), CreatedBy: p.CreatedBy(),
 		CreationDateTime: p.CreatedAt.In(zone).Format("2006-01-02T15:04:05"), EntryType: p.EntryType,
-		Status: p.Status(), MemoPostStatus: p.MemoPost(), ReturnStatus: p.ReturnStatus(), senderFields: senderFieldsOf(p.Sends()),
-		receiverFields: receiverFieldsOf(p.Receives()), Recurrence: recurrenceOf(&p.Series),
-		FedWireDetails: fedWireDetailsOf(p),
+		Status: p.Status(), MemoPostStatus: p.MemoPost(), ReturnStatus: p.ReturnStatus(),
+		senderFields: senderFieldsOf(p.Sends()), receiverFields: receiverFieldsOf(p.Receives()),
+		Recurrence: recurrenceOf(&p.Series), FedWireDetails: fedWireDetailsOf(p),
 	}
 	if p.BulkFile != 0 {
 		view.SourceReferenceID = strconv.FormatInt(p.BulkFile, 10)

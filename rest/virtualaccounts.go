@@ -46,7 +46,8 @@ func successVirtual(said answer) any {
 	}
 	size := int64(said.pages.PageSize)
 	return virtualList{said.data, virtualPages{
-		said.pages.TotalRecords, (said.pages.TotalRecords + size - 1) / size, said.pages.PageReturned, said.pages.PageSize,
+		said.pages.TotalRecords, (said.pages.TotalRecords + size - 1) / size, said.pages.PageReturned,
+		said.pages.PageSize,
 	}}
 }
 
@@ -64,7 +65,8 @@ type virtualPages struct {
 
 func (a *api) openVirtualAccount(r *http.Request) (answer, error) {
 	q := readBody(r)
-	customer, draft, options := inPath(q, "customerUID", customers.ParseUID), virtualDraft(q.fields()), q.options()
+	customer, draft, options := inPath(q, "customerUID", customers.ParseUID),
+		virtualDraft(q.fields()), q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}
@@ -74,7 +76,8 @@ func (a *api) openVirtualAccount(r *http.Request) (answer, error) {
 
 func (a *api) findVirtualAccount(r *http.Request) (answer, error) {
 	q := read(r)
-	customer, number := inPath(q, "customerUID", customers.ParseUID), inPath(q, "accountNumber", virtualaccounts.ParseNumber)
+	customer, number := inPath(q, "customerUID", customers.ParseUID),
+		inPath(q, "accountNumber", virtualaccounts.ParseNumber)
 	if q.err != nil {
 		return answer{}, q.err
 	}
@@ -87,7 +90,8 @@ func (a *api) findVirtualAccount(r *http.Request) (answer, error) {
 
 func (a *api) changeVirtualAccount(r *http.Request) (answer, error) {
 	q := readBody(r)
-	customer, number := inPath(q, "customerUID", customers.ParseUID), inPath(q, "accountNumber", virtualaccounts.ParseNumber)
+	customer, number := inPath(q, "customerUID", customers.ParseUID),
+		inPath(q, "accountNumber", virtualaccounts.ParseNumber)
 	draft, options := virtualDraft(q.fields()), q.options()
 	if q.err != nil {
 		return answer{}, q.err
@@ -100,7 +104,8 @@ func (a *api) changeVirtualAccount(r *http.Request) (answer, error) {
 // record.
 func (a *api) closeVirtualAccount(r *http.Request) (answer, error) {
 	q := read(r)
-	customer, number := inPath(q, "customerUID", customers.ParseUID), inPath(q, "accountNumber", virtualaccounts.ParseNumber)
+	customer, number := inPath(q, "customerUID", customers.ParseUID),
+		inPath(q, "accountNumber", virtualaccounts.ParseNumber)
 	options := q.options()
 	options.Reason = inQuery(q, "comments", text)
 	if q.err != nil {
@@ -139,12 +144,13 @@ func (a *api) searchVirtualTransactions(r *http.Request) (answer, error) {
 	q := readBody(r)
 	sheet, f := q.sheet(virtualPaging), q.fields()
 	by := virtualaccounts.PostingSearch{
-		Customer: orZero(idIn(f, customers.ParseUID, "customerUID")),
-		Number:   orZero(idIn(f, virtualaccounts.ParseNumber, "accountNumber")),
-		Side:     orZero(wordIn(f, virtualaccounts.ParseSide, "creditDebitType")),
-		Payment:  orZero(idIn(f, virtualaccounts.ParsePayment, "paymentReferenceNo")), ExternalReferenceID: f.text("externalReferenceId").Value,
-		Status: orZero(wordIn(f, virtualaccounts.ParsePostingStatus, "status")),
-		From:   orZero(wordIn(f, date, "fromDate")), To: orZero(wordIn(f, date, "toDate")),
+		Customer:            orZero(idIn(f, customers.ParseUID, "customerUID")),
+		Number:              orZero(idIn(f, virtualaccounts.ParseNumber, "accountNumber")),
+		Side:                orZero(wordIn(f, virtualaccounts.ParseSide, "creditDebitType")),
+		Payment:             orZero(idIn(f, virtualaccounts.ParsePayment, "paymentReferenceNo")),
+		ExternalReferenceID: f.text("externalReferenceId").Value,
+		Status:              orZero(wordIn(f, virtualaccounts.ParsePostingStatus, "status")),
+		From:                orZero(wordIn(f, date, "fromDate")), To: orZero(wordIn(f, date, "toDate")),
 	}
 	if q.err != nil {
 		return answer{}, q.err
@@ -156,18 +162,22 @@ func (a *api) searchVirtualTransactions(r *http.Request) (answer, error) {
 // virtualDraft reads the body of a virtual account, which names the whole of it in a change, too.
 func virtualDraft(f fields) virtualaccounts.Draft {
 	return virtualaccounts.Draft{
-		Name: f.text("accountName"), ProductCode: f.text("productCode"), MasterNumber: f.text("masterAccountNumber"),
-		Purpose: f.text("purpose"), SubmittedBy: f.text("submittedBy"),
+		Name: f.text("accountName"), ProductCode: f.text("productCode"),
+		MasterNumber: f.text("masterAccountNumber"), Purpose: f.text("purpose"), SubmittedBy: f.text("submittedBy"),
 		ExternalAccountReference: f.text("externalAccountReference"), Whole: true,
 	}
 }
 
 func virtualSearch(f fields) virtualaccounts.Search {
 	by := virtualaccounts.Search{
-		Partner: orZero(idIn(f, customers.ParseUID, "partnerId")), Customer: orZero(idIn(f, customers.ParseUID, "customerUID")),
-		Name: f.text("accountName").Value, MasterNumber: f.text("masterAccountNumber").Value, Purpose: f.text("purpose").Value,
-		CreatedFrom: orZero(wordIn(f, date, "createdDateFrom")), CreatedTo: orZero(wordIn(f, date, "createdDateTo")),
-		UpdatedFrom: orZero(wordIn(f, date, "lastUpdatedDateFrom")), UpdatedTo: orZero(wordIn(f, date, "lastUpdatedDateTo")),
+		Partner:  orZero(idIn(f, customers.ParseUID, "partnerId")),
+		Customer: orZero(idIn(f, customers.ParseUID, "customerUID")),
+		Name:     f.text("accountName").Value, MasterNumber: f.text("masterAccountNumber").Value,
+		Purpose:                  f.text("purpose").Value,
+		CreatedFrom:              orZero(wordIn(f, date, "createdDateFrom")),
+		CreatedTo:                orZero(wordIn(f, date, "createdDateTo")),
+		UpdatedFrom:              orZero(wordIn(f, date, "lastUpdatedDateFrom")),
+		UpdatedTo:                orZero(wordIn(f, date, "lastUpdatedDateTo")),
 		BalanceFrom:              orZero(idIn(f, virtualaccounts.ParseDecimal, "balanceFrom")),
 		BalanceTo:                orZero(idIn(f, virtualaccounts.ParseDecimal, "balanceTo")),
 		ExternalAccountReference: f.text("externalAccountReference").Value,
@@ -208,8 +218,8 @@ func virtualAccountOf(v *virtualaccounts.Shown) virtualAccount {
 		AccountBalance: v.Balance(), AccountStatus: v.Status, AccountPurpose: v.Purpose,
 		AccountCreatedOn: v.CreatedAt.UTC().Format(time.RFC3339), CustomerShortName: v.Owner.ShortName,
 		CustomerLegalName: v.Owner.LegalName, CustomerID: v.Customer, CustomerEmailAddress: v.Owner.Email,
-		CustomerPhoneNumber: v.Owner.Phone, MasterAccountName: v.Master.Name, MasterAccountNumber: v.Master.Masked(),
-		Limit: v.LimitPeriod, LimitAmount: v.Limit(), Purpose: v.Purpose,
+		CustomerPhoneNumber: v.Owner.Phone, MasterAccountName: v.Master.Name,
+		MasterAccountNumber: v.Master.Masked(), Limit: v.LimitPeriod, LimitAmount: v.Limit(), Purpose: v.Purpose,
 	}
 	view.RoutingNumber, _ = strconv.ParseInt(v.Master.BankID, 10, 64) // 0 for a BIC
 	return view
@@ -236,10 +246,11 @@ type virtualTransaction struct {
 
 func virtualTransactionOf(p *virtualaccounts.ShownPosting) virtualTransaction {
 	view := virtualTransaction{
-		TransactionID: p.ID, ExternalReferenceID: p.ExternalReferenceID, PaymentReferenceNo: p.Payment, AccountName: p.Name,
-		AccountNumber: p.Clear.Whole(), Amount: p.Amount(), FeeAmount: p.Fee(), Currency: p.Currency,
-		Description: p.Description, Date: p.Date.Format(time.DateOnly), PaymentMethod: p.PaymentMethod(), Direction: "Inbound",
-		Status: p.Status(), PostedOn: p.At.UTC().Format(time.RFC3339), PostedBy: p.PostedBy(),
+		TransactionID: p.ID, ExternalReferenceID: p.ExternalReferenceID, PaymentReferenceNo: p.Payment,
+		AccountName: p.Name, AccountNumber: p.Clear.Whole(), Amount: p.Amount(), FeeAmount: p.Fee(),
+		Currency: p.Currency, Description: p.Description, Date: p.Date.Format(time.DateOnly),
+		PaymentMethod: p.PaymentMethod(), Direction: "Inbound", Status: p.Status(),
+		PostedOn: p.At.UTC().Format(time.RFC3339), PostedBy: p.PostedBy(),
 	}
 	if p.Minor < 0 {
 		view.Direction, view.Amount = "Outbound", money.Of(-p.Minor, p.Currency)

@@ -79,7 +79,8 @@ func TestAnAnswerWaitsForTheNetworkIfItsCallerPrefersThat(t *testing.T) {
 					want = 1
 				}
 				if mine.left.Load() != want || mine.back.Load() != want {
-					t.Errorf("%s: its place was left %d times, and taken again %d times", path, mine.left.Load(), mine.back.Load())
+					t.Errorf("%s: its place was left %d times, and taken again %d times", path,
+						mine.left.Load(), mine.back.Load())
 				}
 			}
 		})
@@ -129,7 +130,8 @@ func TestAnAnswerWaitsNoLongerThanItsCallerPrefers(t *testing.T) {
 		return b.send(b.program(), r), time.Since(began)
 	}
 	first, took := asks("1")
-	if took < time.Second || first.status != http.StatusOK || !strings.Contains(first.body, `"paymentStatus":"INITIATED"`) {
+	if took < time.Second || first.status != http.StatusOK ||
+		!strings.Contains(first.body, `"paymentStatus":"INITIATED"`) {
 		t.Errorf("after %s: %d %s", took, first.status, first.body)
 	}
 	b.works(t)
@@ -161,8 +163,8 @@ func TestNobodyWaitsForANetworkOnceTheProgramStops(t *testing.T) {
 func TestOnlyRequestsForPaymentsMayWait(t *testing.T) {
 	t.Parallel()
 	for where, want := range map[string]time.Duration{
-		"POST /v4/payments/credit": 7 * time.Second, "POST /payments/debitrequest": 7 * time.Second, "GET /v4/payments/credit": 0,
-		"POST /v4/payments/search": 0, "POST /v3/payments/booktransfer": 0,
+		"POST /v4/payments/credit": 7 * time.Second, "POST /payments/debitrequest": 7 * time.Second,
+		"GET /v4/payments/credit": 0, "POST /v4/payments/search": 0, "POST /v3/payments/booktransfer": 0,
 	} {
 		method, path, _ := strings.Cut(where, " ")
 		r := request(method, path, "")

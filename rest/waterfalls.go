@@ -19,8 +19,14 @@ import (
 var waterfallsV1 = dialect{
 	success: bare, failure: failureWaterfall,
 	lines: table("WF_REQUEST_INVALID", "WF_ACCESS_DENIED",
-		line{is: waterfalls.ErrReference, status: http.StatusConflict, code: "WF_EXTERNALREF_CONFLICT", exact: true},
-		line{is: changes.ErrKeyReused, status: http.StatusConflict, code: "WF_IDEMPOTENT_KEY_CONFLICT", exact: true},
+		line{
+			is: waterfalls.ErrReference, status: http.StatusConflict,
+			code: "WF_EXTERNALREF_CONFLICT", exact: true,
+		},
+		line{
+			is: changes.ErrKeyReused, status: http.StatusConflict,
+			code: "WF_IDEMPOTENT_KEY_CONFLICT", exact: true,
+		},
 		line{is: errBatchKey, status: http.StatusBadRequest, code: "WF_IDEMPOTENT_KEY_REQUIRED", exact: true},
 		line{is: errNoUUID, status: http.StatusBadRequest, code: "WF_IDEMPOTENT_KEY_INVALID", exact: true},
 		line{kind: fault.Unauthenticated, status: http.StatusUnauthorized, code: "WF_CALLINGORG_UNAUTHORIZED"},
@@ -30,7 +36,8 @@ var waterfallsV1 = dialect{
 }
 
 // errBatchKey is of a batch without an idempotency key.
-var errBatchKey = fault.New(fault.Invalid, "waterfall.key", "is required: a batch runs once for each key").On("Idempotent-Key")
+var errBatchKey = fault.New(fault.Invalid, "waterfall.key", "is required: a batch runs once for each key").
+	On("Idempotent-Key")
 
 // waterfallAreas are the beginnings of the codes of fields; the first that fits counts.
 var waterfallAreas = []area{
@@ -114,9 +121,9 @@ func waterfallDraft(body fields) waterfalls.Draft {
 	items, _ := body.each("payments")
 	for _, item := range items {
 		d.Payments = append(d.Payments, waterfalls.Transfer{
-			Index:  orZero(idIn(item, paymentIndex, "paymentIndex")),
-			Amount: item.number("paymentAmount").Value, Notes: item.text("paymentNotes").Value,
-			Debtor: waterfallParty(item.object("debtorAccount")), Creditor: waterfallParty(item.object("creditorAccount")),
+			Index: orZero(idIn(item, paymentIndex, "paymentIndex")), Amount: item.number("paymentAmount").Value,
+			Notes: item.text("paymentNotes").Value, Debtor: waterfallParty(item.object("debtorAccount")),
+			Creditor: waterfallParty(item.object("creditorAccount")),
 		})
 	}
 	return d
@@ -124,7 +131,8 @@ func waterfallDraft(body fields) waterfalls.Draft {
 
 func waterfallParty(f fields) payments.Party {
 	return payments.Party{
-		Number: f.text("accountNumber").Value, Type: f.text("accountType").Value, SubType: f.text("accountSubType").Value,
+		Number: f.text("accountNumber").Value, Type: f.text("accountType").Value,
+		SubType:       f.text("accountSubType").Value,
 		RoutingNumber: f.text("routingNumber").Value,
 	}
 }

@@ -156,7 +156,8 @@ func (a *api) write(w http.ResponseWriter, r *http.Request, status int, body any
 
 // noPath answers paths that do not exist, but for who is to come back later: nothing was looked at.
 func (a *api) noPath(w http.ResponseWriter, r *http.Request) {
-	if why, ok := fault.Of(refused(r.Context())); ok && (why.Kind == fault.TooMany || why.Kind == fault.Unavailable) {
+	if why, ok := fault.Of(refused(r.Context())); ok &&
+		(why.Kind == fault.TooMany || why.Kind == fault.Unavailable) {
 		l := customersV2.lineFor(why)
 		a.write(w, r, l.status, failureC1("", []reported{{code: l.code, message: why.Message}}))
 		return

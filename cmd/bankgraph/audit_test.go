@@ -38,7 +38,8 @@ func did(t *testing.T, d *db.DB, entries int) {
 	t.Helper()
 	_, err := d.Exec(`WITH e AS (
 		INSERT INTO audit_entries (tenant, client, entity, action, decision, object, uid)
-		SELECT t.id, 'portal', 1000000, 'addSignatory', 'done', 'signatory', n::text FROM tenants AS t, generate_series(1, ?) AS n RETURNING tenant, id)
+		SELECT t.id, 'portal', 1000000, 'addSignatory', 'done', 'signatory', n::text
+		  FROM tenants AS t, generate_series(1, ?) AS n RETURNING tenant, id)
 		INSERT INTO audit_unsealed (tenant, entry) SELECT tenant, id FROM e`, entries)
 	if err != nil {
 		t.Fatal(err)
@@ -203,8 +204,8 @@ func TestFailingTicksAreTriedAgain(t *testing.T) {
 }
 
 // The record of the demo bank begins with the bank, its five keys, the waiting changes with the role that
-// they concern, and two files of payments that are uploaded and checked, which are 17 entries, and goes on with
-// the payments of its life.
+// they concern, and two files of payments that are uploaded and checked, which are 17 entries, and goes on
+// with the payments of its life.
 func TestCheckpointsOfThePrivateDatabaseAreKeptBesideIt(t *testing.T) {
 	t.Parallel()
 	p := onData(t)
@@ -226,7 +227,8 @@ func TestCheckpointsOfThePrivateDatabaseAreKeptBesideIt(t *testing.T) {
 	s.signal(syscall.SIGKILL)
 	_ = s.end()
 	out := p.ok("audit", "verify")
-	if !regexp.MustCompile(fmt.Sprintf(`bank sandbox: entries 1 to \d+ hold; signed up to entry %d\b`, last)).MatchString(out) {
+	if !regexp.MustCompile(fmt.Sprintf(`bank sandbox: entries 1 to \d+ hold; signed up to entry %d\b`, last)).
+		MatchString(out) {
 		t.Errorf("after a kill, with checkpoint %d: %s", last, out)
 	}
 }

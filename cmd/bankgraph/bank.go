@@ -73,7 +73,8 @@ func (a addresses) migrate(ctx context.Context) error {
 }
 
 // skip leaves out numbers that others know things by, if the database was restored or moved since a bank's
-// record was signed last, or was put back: those that were given after the backup are out there, and not here.
+// record was signed last, or was put back: those that were given after the backup are out there, and not
+// here.
 func (a addresses) skip(ctx context.Context, checkpoints string) error {
 	kept := audit.Marks{}
 	if lines, err := os.Open(checkpoints); err == nil {

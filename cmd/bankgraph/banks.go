@@ -52,7 +52,8 @@ func (c *banksImport) Run(ctx context.Context, s *settings, t *terminal) error {
 	shown := 0
 	show := progress(t.errs, c.File)
 	in := banks.Import{
-		Format: banks.Format(c.Format), Source: c.Source, File: filepath.Base(c.File), From: file, AllowGone: c.AllowGone,
+		Format: banks.Format(c.Format), Source: c.Source, File: filepath.Base(c.File), From: file,
+		AllowGone: c.AllowGone,
 		Refused: func(line int64, because string) {
 			if shown++; shown <= mostRefusals {
 				fmt.Fprintf(t.errs, "%s:%d: %s\n", c.File, line, because)
@@ -149,7 +150,10 @@ func (c *banksShow) Run(ctx context.Context, s *settings, t *terminal) error {
 			{"country", b.Country},
 			{b.NationalIDType, b.NationalID},
 			{"BIC", b.Code},
-			{"address", strings.Join([]string{b.Address.Line1, b.Address.City, b.Address.State, b.Address.PostalCode}, ", ")},
+			{"address", strings.Join([]string{
+				b.Address.Line1, b.Address.City, b.Address.State,
+				b.Address.PostalCode,
+			}, ", ")},
 			{"reached by", reachedBy(b)},
 			{"successor", b.Successor},
 		} {

@@ -32,7 +32,8 @@ func TestTheDirectoryIsReadInOnTheCommandLine(t *testing.T) {
 		"own: 3 added, 0 changed, 0 the same, 0 gone, 0 lines refused, 0 skipped\n" {
 		t.Errorf("%s", out)
 	}
-	if out := p.ok("banks", "list", "611"); !strings.Contains(out, "611090001  Sandbox Bank  Columbus  ACH FedNow RTP") {
+	if out := p.ok("banks", "list", "611"); !strings.Contains(out,
+		"611090001  Sandbox Bank  Columbus  ACH FedNow RTP") {
 		t.Errorf("%s", out)
 	}
 	for _, by := range [][]string{
@@ -43,12 +44,14 @@ func TestTheDirectoryIsReadInOnTheCommandLine(t *testing.T) {
 			t.Errorf("%v: %s", by, out)
 		}
 	}
-	if out := p.ok("banks", "sources"); !regexp.MustCompile(`own +3 +csv +own\.csv +20\S+ +jo`).MatchString(out) {
+	if out := p.ok("banks", "sources"); !regexp.MustCompile(`own +3 +csv +own\.csv +20\S+ +jo`).
+		MatchString(out) {
 		t.Errorf("%s", out)
 	}
 	write("name,bic,countryCode\nMaasbank NV,MAASNL20,NL\nNobody,MAAS,NL\n")
 	_, errs, status := p.run("banks", "import", file, "--format", "csv", "--source", "own")
-	if status != 1 || !strings.Contains(errs, "--allow-gone") || !strings.Contains(errs, "own.csv:3: bic: must be a BIC") {
+	if status != 1 || !strings.Contains(errs, "--allow-gone") ||
+		!strings.Contains(errs, "own.csv:3: bic: must be a BIC") {
 		t.Errorf("%d %s", status, errs)
 	}
 	if out := p.ok("banks", "import", file, "--format", "csv", "--source", "own", "--allow-gone"); out !=

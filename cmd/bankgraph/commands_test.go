@@ -65,14 +65,16 @@ func TestAClockIsMovedOnTheCommandLine(t *testing.T) {
 	}
 	began := time.Now()
 	at, err := time.Parse(time.RFC3339, strings.TrimSpace(p.ok("clock", "--by", "48h")))
-	if err != nil || at.Before(began.Add(48*time.Hour).Truncate(time.Second)) || at.After(time.Now().Add(48*time.Hour)) {
+	if err != nil || at.Before(began.Add(48*time.Hour).Truncate(time.Second)) ||
+		at.After(time.Now().Add(48*time.Hour)) {
 		t.Errorf("it shows %s (%v)", at, err)
 	}
 	later := at.AddDate(0, 1, 0).Format(time.RFC3339)
 	if out := p.ok("clock", "--to", later); strings.TrimSpace(out) < later {
 		t.Errorf("it shows %s, want %s", out, later)
 	}
-	if _, errs, status := p.run("clock", "--to", "2026-01-01T00:00:00Z"); status != 1 || !strings.Contains(errs, "must be later") {
+	if _, errs, status := p.run("clock", "--to", "2026-01-01T00:00:00Z"); status != 1 ||
+		!strings.Contains(errs, "must be later") {
 		t.Errorf("back: %d, %s", status, errs)
 	}
 }
@@ -212,9 +214,11 @@ func TestPermissionsTellsWhoMayDoWhat(t *testing.T) {
 	t.Parallel()
 	p, d := audited(t)
 	exec := execOf(t, d)
-	exec(`INSERT INTO users (tenant, uid, customer, login_id, status) SELECT tenant, gen_random_uuid(), customer, n, 'Active'
+	exec(`INSERT INTO users (tenant, uid, customer, login_id, status) SELECT tenant, gen_random_uuid(), customer,
+		n, 'Active'
 		FROM users, unnest('{kim,lee}'::text[]) AS n WHERE login_id = 'jo'`)
-	exec(`INSERT INTO user_roles (tenant, customer, user_uid, role_uid) SELECT r.tenant, r.customer, u.uid, r.role_uid
+	exec(`INSERT INTO user_roles (tenant, customer, user_uid, role_uid) SELECT r.tenant, r.customer, u.uid,
+		r.role_uid
 		FROM user_roles AS r JOIN users AS u ON u.tenant = r.tenant AND u.login_id = 'lee'`)
 	p.ok("client", "add", "portal", "--permissions", "vCust,View_Account")
 	p.ok("client", "add", "desk", "--permissions", "mCust")

@@ -156,7 +156,8 @@ func (b *bank) fill(operator context.Context, customers int, t *terminal) error 
 
 // live lets the demo bank live through its last weeks, or go on with that.
 func (b *bank) live(operator context.Context, fresh bool, t *terminal) error {
-	return demo.Live(operator, b.Core, "demo-staff", fresh, progress(t.errs, "days in the life of the demo bank"))
+	return demo.Live(operator, b.Core, "demo-staff", fresh,
+		progress(t.errs, "days in the life of the demo bank"))
 }
 
 // demoClients adds the public keys that are missing. A key that somebody has disabled stays disabled. The

@@ -283,8 +283,8 @@ func TestPagesOfThisMachineMayCallTheDemoBankWhereTheyAreNamed(t *testing.T) {
 		"http://127.0.0.1:5173": false, "http://[::1]:5173": false, "http://localhost.evil.example": false,
 	} {
 		for _, named := range [][]string{nil, {"http://localhost:5173"}} {
-			handler := (&serveCommand{exposure: exposure{Unsent: 64}, Origins: named}).handler(s.bank, newMeters(s.bank.DB),
-				newHealth(newMeters(s.bank.DB)), true, s.stopping.Load)
+			handler := (&serveCommand{exposure: exposure{Unsent: 64}, Origins: named}).handler(s.bank,
+				newMeters(s.bank.DB), newHealth(newMeters(s.bank.DB)), true, s.stopping.Load)
 			request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/graphql", http.NoBody)
 			request.Header.Set("Origin", origin)
 			answer := httptest.NewRecorder()

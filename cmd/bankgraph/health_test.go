@@ -87,7 +87,10 @@ func TestReadinessTellsOperatorsWhatTheDatabaseLacks(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	for detailed, want := range map[bool][]string{
-		true:  {"ready", "degraded: a write failed at 20", "(SQLSTATE 53100)", "the replica is not read from: ask the replica"},
+		true: {
+			"ready", "degraded: a write failed at 20", "(SQLSTATE 53100)",
+			"the replica is not read from: ask the replica",
+		},
 		false: {"ready"},
 	} {
 		answer := httptest.NewRecorder()
@@ -142,7 +145,8 @@ func TestOperatorsSeeWhatTheLastProofHasFound(t *testing.T) {
 	tick := newProving(m).job(s.bank, time.Hour).tick
 	metrics := func() string {
 		answer := httptest.NewRecorder()
-		m.handler(http.NotFoundHandler()).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+		m.handler(http.NotFoundHandler()).ServeHTTP(answer,
+			httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
 		return answer.Body.String()
 	}
 	for begun := true; begun; time.Sleep(time.Millisecond) { // until it has been carried out
@@ -153,7 +157,8 @@ func TestOperatorsSeeWhatTheLastProofHasFound(t *testing.T) {
 	}
 	for _, want := range []string{
 		fmt.Sprintf(`bankgraph_proof_violations{invariant="I3",tenant=%q} 0`, s.realm),
-		fmt.Sprintf(`bankgraph_proof_age_seconds{tenant=%q} 0.`, s.realm), fmt.Sprintf(`bankgraph_proof_seconds{tenant=%q} `, s.realm),
+		fmt.Sprintf(`bankgraph_proof_age_seconds{tenant=%q} 0.`, s.realm),
+		fmt.Sprintf(`bankgraph_proof_seconds{tenant=%q} `, s.realm),
 	} {
 		if shown := metrics(); !strings.Contains(shown, want) {
 			t.Errorf("%q is not among %s", want, shown)

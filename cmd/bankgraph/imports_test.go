@@ -41,18 +41,18 @@ const bun = "github.com/uptrace/bun"
 // wrong domain. The package core, made of all domains, comes after them; demo and coretest, which fill a
 // core, come last.
 var domains = []string{
-	"fault", "ident", "money", "page", "postal", "given", "check", "states", "outside", "access", "seal", "rails",
-	"audit", "events", "clock", "changes", "customers", "roles", "users", "tenants", "issuers", "clients", "banks",
-	"contacts", "accounts", "signatories", "positivepay",
-	"fees", "limits", "ledger", "holds", "alerts", "virtualaccounts", "fx", "screening", "payments", "sandbox", "files",
-	"waterfalls", "sweeps", "verifications", "webhooks", "attention",
+	"fault", "ident", "money", "page", "postal", "given", "check", "states", "outside",
+	"access", "seal", "rails", "audit", "events", "clock", "changes", "customers", "roles", "users", "tenants",
+	"issuers", "clients", "banks", "contacts", "accounts", "signatories", "positivepay",
+	"fees", "limits", "ledger", "holds", "alerts", "virtualaccounts", "fx", "screening", "payments",
+	"sandbox", "files", "waterfalls", "sweeps", "verifications", "webhooks", "attention",
 	"live", "keysets",
 }
 
 const module = "bankgraph/"
 
-// rival contains handlers written by hand directly on the driver, for comparison with the bank, and clients of
-// its faces.
+// rival contains handlers written by hand directly on the driver, for comparison with the bank, and clients
+// of its faces.
 const rival = module + "cmd/bench"
 
 type listed struct {

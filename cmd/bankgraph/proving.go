@@ -31,10 +31,12 @@ func newProving(m *meters) *proving {
 	p := &proving{
 		banks: map[string]knownProof{},
 		violations: prometheus.NewDesc("bankgraph_proof_violations",
-			"Rows of the books that broke the invariant when they were last proven.", []string{"tenant", "invariant"}, nil),
-		age: prometheus.NewDesc("bankgraph_proof_age_seconds", "For how long the last proof of the books has been finished.",
+			"Rows of the books that broke the invariant when they were last proven.",
+			[]string{"tenant", "invariant"}, nil),
+		age: prometheus.NewDesc("bankgraph_proof_age_seconds",
+			"For how long the last proof of the books has been finished.", []string{"tenant"}, nil),
+		took: prometheus.NewDesc("bankgraph_proof_seconds", "How long the last proof of the books took.",
 			[]string{"tenant"}, nil),
-		took: prometheus.NewDesc("bankgraph_proof_seconds", "How long the last proof of the books took.", []string{"tenant"}, nil),
 	}
 	m.registry.MustRegister(p)
 	return p

@@ -12,9 +12,12 @@ func TestWorkersSealRegulatoryEntries(t *testing.T) {
 	p, d := audited(t)
 	const contacts = 1100 // more than are sealed at once
 	_, err := d.Exec(
-		`WITH c AS (INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status, relationship_type)
-			SELECT id, 1000001, 0, 'Acme', 'acme', 'Corporate', 'Active', 'Customer' FROM tenants RETURNING tenant, uid)
-		INSERT INTO contacts (tenant, uid, customer, name, bank_account_number_sealed, bank_account_number_hash, bank_account_number_last4, regulatory_reporting)
+		`WITH c AS (INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status,
+			relationship_type)
+			SELECT id, 1000001, 0, 'Acme', 'acme', 'Corporate', 'Active', 'Customer' FROM tenants
+			  RETURNING tenant, uid)
+		INSERT INTO contacts (tenant, uid, customer, name, bank_account_number_sealed, bank_account_number_hash,
+		  bank_account_number_last4, regulatory_reporting)
 		SELECT tenant, n, uid, 'Harbor', '', '', '', '[{"key": "TaxId", "value": "914820033"}]' FROM c, generate_series(1, ?) AS n`, contacts)
 	if err != nil {
 		t.Fatal(err)

@@ -54,7 +54,8 @@ func (h house) postgres(name string, in io.Reader, args ...string) []byte {
 // sql carries out statements as the owner, and returns the last line of what they say.
 func (h house) sql(text string) string {
 	h.Helper()
-	said := strings.Split(strings.TrimSpace(string(h.postgres("psql", nil, "-Atc", text, "--dbname="+h.URL()))), "\n")
+	said := strings.Split(strings.TrimSpace(string(h.postgres("psql", nil, "-Atc", text,
+		"--dbname="+h.URL()))), "\n")
 	return said[len(said)-1]
 }
 

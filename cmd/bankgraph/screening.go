@@ -33,7 +33,8 @@ func (c *screeningImport) Run(ctx context.Context, s *settings, t *terminal) err
 	defer file.Close()
 	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
 		done, err := b.Screening.Import(ctx, screening.Import{
-			List: c.List, Format: screening.Format(c.Format), File: filepath.Base(c.File), From: file, AllowGone: c.AllowGone,
+			List: c.List, Format: screening.Format(c.Format), File: filepath.Base(c.File), From: file,
+			AllowGone: c.AllowGone,
 		})
 		if errors.Is(err, screening.ErrGone) {
 			return fmt.Errorf("%w: --allow-gone", err)
@@ -41,7 +42,8 @@ func (c *screeningImport) Run(ctx context.Context, s *settings, t *terminal) err
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(t.out, "%s: %d added, %d the same, %d gone\n", c.List, done.Added, done.Same, done.Gone)
+		_, err = fmt.Fprintf(t.out, "%s: %d added, %d the same, %d gone\n", c.List, done.Added,
+			done.Same, done.Gone)
 		return err
 	})
 }

@@ -70,8 +70,9 @@ func writeLeaving(to io.Writer, l *payments.Leaving) {
 	if l.Minor != 0 {
 		amount = l.Amount().String() + " " + string(l.Currency)
 	}
-	fmt.Fprintf(to, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Kind, payment, orDash(string(l.Status())), l.Rail, amount,
-		orDash(l.From), orDash(l.To), orDash(l.Reference), l.Since.UTC().Format(time.RFC3339))
+	fmt.Fprintf(to, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Kind, payment,
+		orDash(string(l.Status())), l.Rail, amount, orDash(l.From), orDash(l.To), orDash(l.Reference),
+		l.Since.UTC().Format(time.RFC3339))
 }
 
 type sendingResume struct {

@@ -258,7 +258,8 @@ func TestServeOutlivesTheReaderOfItsLog(t *testing.T) {
 	}
 }
 
-// Who may write into the data folder may put another database, or keys that they know, in place of the bank's.
+// Who may write into the data folder may put another database, or keys that they know, in place of the
+// bank's.
 func TestADataFolderThatEverybodyMayWriteIsTold(t *testing.T) {
 	t.Parallel()
 	p := onData(t)

@@ -190,8 +190,8 @@ func (s *slot) welcome(by party) {
 	}
 }
 
-// speaker is in whose name what comes through the connection counts: the last known caller's, before there was
-// one the network's.
+// speaker is in whose name what comes through the connection counts: the last known caller's, before there
+// was one the network's.
 func (s *slot) speaker() party {
 	s.of.mu.Lock()
 	defer s.of.mu.Unlock()

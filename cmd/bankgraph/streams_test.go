@@ -73,7 +73,8 @@ func TestStreamsStayOpenAndEndWithTheirKeyOrTheServer(t *testing.T) {
 			t.Fatalf("status %d", more.status)
 		}
 	}
-	if over := s.subscribe(t, staff); over.status != http.StatusTooManyRequests || over.header.Get("Retry-After") == "" {
+	if over := s.subscribe(t, staff); over.status != http.StatusTooManyRequests ||
+		over.header.Get("Retry-After") == "" {
 		t.Errorf("one stream too many: %d", over.status)
 	}
 	if stranger := s.subscribe(t, "nobody"); stranger.status != http.StatusUnauthorized {

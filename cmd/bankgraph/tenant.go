@@ -103,8 +103,8 @@ func (c *tenantSet) Run(ctx context.Context, s *settings, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(t.out, "people-decide   %t\nquote-seconds   %d\ncancel-minutes  %d\nscreen-all      %t\n", is.PeopleDecide,
-		is.QuoteSeconds, is.CancelMinutes, is.ScreenAll)
+	fmt.Fprintf(t.out, "people-decide   %t\nquote-seconds   %d\ncancel-minutes  %d\nscreen-all      %t\n",
+		is.PeopleDecide, is.QuoteSeconds, is.CancelMinutes, is.ScreenAll)
 	return nil
 }
 

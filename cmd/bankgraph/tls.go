@@ -143,8 +143,8 @@ func (p *pair) read() error {
 		if p.current.Load() != nil {
 			return fmt.Errorf("%s has expired, at %s", p.certFile, until.UTC().Format(time.RFC3339))
 		}
-		p.log.Warn("the certificate has expired: callers that check it will not connect", "file", p.certFile, "not_after",
-			until)
+		p.log.Warn("the certificate has expired: callers that check it will not connect", "file",
+			p.certFile, "not_after", until)
 	}
 	p.current.Store(&read)
 	p.state = state

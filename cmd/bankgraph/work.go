@@ -104,7 +104,8 @@ func work(
 ) (finish func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &worker{
-		log: log, banks: banks, jobs: jobs, slots: make(chan struct{}, ticksAtOnce), aside: make(chan struct{}, longTicksAtOnce),
+		log: log, banks: banks, jobs: jobs, slots: make(chan struct{}, ticksAtOnce),
+		aside: make(chan struct{}, longTicksAtOnce),
 		known: map[access.Tenant]bool{},
 	}
 	w.running.Go(func() { w.each(ctx) })
@@ -237,7 +238,10 @@ func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logge
 			purged, err := b.Webhooks.Purge(ctx, s.KeepEvents)
 			return purged > 0, err
 		}},
-		{"remove text of files that nobody reads any more", 10 * time.Second, 50 * time.Millisecond, each(b.Files.RemoveStray)},
+		{
+			"remove text of files that nobody reads any more", 10 * time.Second, 50 * time.Millisecond,
+			each(b.Files.RemoveStray),
+		},
 		{"remove old events", time.Hour, time.Second, func(ctx context.Context) (bool, error) {
 			purged, err := b.Events.Purge(ctx, s.KeepEvents)
 			return purged > 0, err

@@ -33,14 +33,18 @@ func (b *bank) readAfter(ctx context.Context, address string) error {
 	if err := conn.QueryRow(ctx, "SELECT id FROM tenants WHERE code = 'sandbox'").Scan(&tenant); err != nil {
 		return err
 	}
-	if _, err := conn.Exec(ctx, "SELECT set_config('bankgraph.tenant', $1::text, false)", fmt.Sprint(tenant)); err != nil {
+	if _, err := conn.Exec(ctx, "SELECT set_config('bankgraph.tenant', $1::text, false)",
+		fmt.Sprint(tenant)); err != nil {
 		return err
 	}
 	if _, err := conn.Exec(ctx, "ANALYZE payments, postings, journals, bulk_file_lines"); err != nil {
 		return err
 	}
 	query := func(document string) func() error {
-		body, _ := json.Marshal(map[string]any{"query": document, "variables": map[string]any{"uid": demo.First.String()}})
+		body, _ := json.Marshal(map[string]any{
+			"query":     document,
+			"variables": map[string]any{"uid": demo.First.String()},
+		})
 		return func() error {
 			var answer struct {
 				Errors []struct{ Message string }
@@ -61,7 +65,8 @@ func (b *bank) readAfter(ctx context.Context, address string) error {
 	}
 	byHand := func(page int) func() error {
 		return func() error {
-			rows, err := conn.Query(ctx, `SELECT to_jsonb(p)::text FROM payments AS p WHERE tenant = $1 AND customer = $2
+			rows, err := conn.Query(ctx, `SELECT to_jsonb(p)::text FROM payments AS p
+				WHERE tenant = $1 AND customer = $2
 				ORDER BY uid DESC LIMIT 50 OFFSET $3`, tenant, int64(demo.First), 50*(page-1))
 			if err == nil {
 				_, err = pgx.CollectRows(rows, pgx.RowTo[string])
@@ -100,8 +105,8 @@ func (b *bank) readAfter(ctx context.Context, address string) error {
 		if err != nil {
 			return fmt.Errorf("%s, %s: %w", read.name, read.beside, err)
 		}
-		fmt.Printf("%s: %.2f ms; %s: %.2f ms; ratio %.2f\n", read.name, inMillis(ours), read.beside, inMillis(against),
-			ours.Seconds()/against.Seconds())
+		fmt.Printf("%s: %.2f ms; %s: %.2f ms; ratio %.2f\n", read.name, inMillis(ours), read.beside,
+			inMillis(against), ours.Seconds()/against.Seconds())
 	}
 	return b.proveAfter(ctx, conn)
 }
@@ -125,8 +130,8 @@ func (b *bank) proveAfter(ctx context.Context, conn *pgx.Conn) error {
 		return err
 	}
 	took := time.Since(began)
-	fmt.Printf("proof of %d payments and %d postings: %.2f s, %.2f s per million of both; %d violations\n", made, postings,
-		took.Seconds(), took.Seconds()*1e6/float64(made+postings), len(wrong))
+	fmt.Printf("proof of %d payments and %d postings: %.2f s, %.2f s per million of both; %d violations\n", made,
+		postings, took.Seconds(), took.Seconds()*1e6/float64(made+postings), len(wrong))
 	return nil
 }
 
@@ -172,8 +177,8 @@ func (b *bank) writeAfter(ctx context.Context) error {
 	return nil
 }
 
-// workOff moves the bank's clock on, from one time at which something is due to the next, until no payment over
-// ACH is in a state any more. It returns how many payments were worked on, and how long that took.
+// workOff moves the bank's clock on, from one time at which something is due to the next, until no payment
+// over ACH is in a state any more. It returns how many payments were worked on, and how long that took.
 func (b *bank) workOff(
 	operator context.Context, c *core.Core, from string, do func(context.Context) (int, error),
 ) (all int, took time.Duration, err error) {

@@ -90,13 +90,18 @@ var created = &written{
 	rows: `
 SELECT jsonb_build_object(
   'customer', to_jsonb(c) - '{uid,short_name,tax_id_sealed,created_at,updated_at}'::text[],
-  'entries', (SELECT jsonb_agg(to_jsonb(e) - '{id,at,tx,uid,customer,after,request}'::text[] || jsonb_build_object(
-      'after', e.after::jsonb - '{uid,shortName}'::text[], 'its', e.customer = c.uid, 'request', length(e.request)))
-    FROM audit_entries AS e WHERE e.tenant = c.tenant AND e.object IN ('customer', 'limits') AND e.uid = c.uid::text),
-  'events', (SELECT jsonb_agg(to_jsonb(v) - '{id,at,tx,entry,uid,customer}'::text[] || jsonb_build_object('its', v.customer = c.uid))
-    FROM events AS v WHERE v.tenant = c.tenant AND v.object IN ('customer', 'limits') AND v.uid = c.uid::text),
-  'limits', (SELECT jsonb_agg(to_jsonb(l) - '{customer,updated_at}'::text[] ORDER BY l.code) FROM limits AS l WHERE l.tenant = c.tenant AND l.customer = c.uid),
-  'uncounted', (SELECT count(*) FROM customers WHERE tenant = c.tenant) - (SELECT sum(customers) FROM customer_counts WHERE tenant = c.tenant)
+  'entries', (SELECT jsonb_agg(to_jsonb(e) - '{id,at,tx,uid,customer,after,request}'::text[] ||
+  	jsonb_build_object(
+      'after', e.after::jsonb - '{uid,shortName}'::text[], 'its', e.customer = c.uid, 'request',
+      length(e.request)))
+    FROM audit_entries AS e WHERE e.tenant = c.tenant AND e.object IN ('customer', 'limits')
+  AND e.uid = c.uid::text), 'events', (SELECT jsonb_agg(to_jsonb(v) - '{id,at,tx,entry,uid,customer}'::text[]
+  	|| jsonb_build_object('its', v.customer = c.uid))
+    FROM events AS v WHERE v.tenant = c.tenant AND v.object IN ('customer', 'limits')
+  AND v.uid = c.uid::text), 'limits', (SELECT jsonb_agg(to_jsonb(l) - '{customer,updated_at}'::text[]
+  	ORDER BY l.code) FROM limits AS l WHERE l.tenant = c.tenant AND l.customer = c.uid),
+  'uncounted', (SELECT count(*) FROM customers WHERE tenant = c.tenant) - (SELECT sum(customers)
+  	FROM customer_counts WHERE tenant = c.tenant)
 )::text FROM customers AS c WHERE c.short_name = $1`,
 }
 

@@ -132,13 +132,13 @@ func writeTo(path string, write func(io.Writer) error) error {
 func writeCSV(to io.Writer, lines int) error {
 	w := csv.NewWriter(to)
 	_ = w.Write([]string{
-		"externalReferenceId", "paymentAmount", "speed", "senderAccountNumber", "receiverName", "receiverAccountNumber",
-		"receiverSubAccountType", "receiverBankId", "paymentNotes",
+		"externalReferenceId", "paymentAmount", "speed", "senderAccountNumber", "receiverName",
+		"receiverAccountNumber", "receiverSubAccountType", "receiverBankId", "paymentNotes",
 	})
 	for n := range lines {
 		_ = w.Write([]string{
-			"BENCH-" + strconv.Itoa(n), "0.01", "Instant", payer, "Ada Byron", strconv.Itoa(4400000000 + n), "Checking",
-			payee, "Line " + strconv.Itoa(n),
+			"BENCH-" + strconv.Itoa(n), "0.01", "Instant", payer, "Ada Byron",
+			strconv.Itoa(4400000000 + n), "Checking", payee, "Line " + strconv.Itoa(n),
 		})
 	}
 	w.Flush()
@@ -188,8 +188,8 @@ func writeACH(to io.Writer, lines int) error {
 
 func readACH(from io.Reader, each func(row ...string) error) error {
 	_, _, err := nacha.Read(from, func(b nacha.Batch, e nacha.Entry) error {
-		return each(string(b.Class), b.CompanyID, string(e.Account), string(e.Direction), e.Amount.String(), e.Routing,
-			e.Number, e.Name, e.ID)
+		return each(string(b.Class), b.CompanyID, string(e.Account), string(e.Direction),
+			e.Amount.String(), e.Routing, e.Number, e.Name, e.ID)
 	})
 	return err
 }
@@ -226,7 +226,8 @@ func copyBare(ctx context.Context, url, path string, format fileFormat) (time.Du
 		})
 	})
 	defer stop()
-	_, err = conn.CopyFrom(ctx, pgx.Identifier{"bench_lines"}, []string{"a", "b", "c", "d", "e", "f", "g", "h", "i"},
+	_, err = conn.CopyFrom(ctx, pgx.Identifier{"bench_lines"},
+		[]string{"a", "b", "c", "d", "e", "f", "g", "h", "i"},
 		pgx.CopyFromFunc(func() ([]any, error) {
 			row, _ := next()
 			return row, failed
@@ -272,7 +273,9 @@ func (b *bank) letPay(ctx context.Context) error {
 
 // follow waits until the payments of the file are made. It returns since when the file was checked, and they
 // were made.
-func (b *bank) follow(ctx context.Context, began time.Time, lines int) (checked, made time.Duration, err error) {
+func (b *bank) follow(
+	ctx context.Context, began time.Time, lines int,
+) (checked, made time.Duration, err error) {
 	conn, err := pgx.Connect(ctx, b.owner)
 	if err != nil {
 		return 0, 0, err

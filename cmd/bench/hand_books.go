@@ -93,7 +93,8 @@ func (t *transfer) book() (err error) {
 	if from.dual {
 		return fmt.Errorf("%w: approval by a second person is no part of this comparison", errRefused)
 	}
-	if t.amount, err = money.Parse(t.Amount.String(), money.Currency(from.currency)); err != nil || t.amount.Minor <= 0 {
+	if t.amount, err = money.Parse(t.Amount.String(), money.Currency(from.currency)); err != nil ||
+		t.amount.Minor <= 0 {
 		return fmt.Errorf("%w: not an amount", errRefused)
 	}
 	for _, b := range t.balances {
@@ -142,11 +143,13 @@ func (t *transfer) writeBooks(batch *pgx.Batch, tenant access.Tenant) {
 			columns[i] = append(columns[i], value)
 		}
 	}
-	batch.Queue(insertPostings, tenant, columns[0], columns[1], columns[2], columns[3], columns[4], t.amount.Currency)
+	batch.Queue(insertPostings, tenant, columns[0], columns[1], columns[2], columns[3], columns[4],
+		t.amount.Currency)
 	moved := slices.Sorted(maps.Keys(t.balances))
 	var ledgers, versions []int64
 	for _, account := range moved {
-		ledgers, versions = append(ledgers, t.balances[account].ledger), append(versions, t.balances[account].version)
+		ledgers, versions = append(ledgers, t.balances[account].ledger),
+			append(versions, t.balances[account].version)
 	}
 	batch.Queue(moveBalances, tenant, moved, ledgers, versions, t.bookedAt)
 }

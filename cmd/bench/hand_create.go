@@ -56,17 +56,20 @@ const (
 
 	selectRelated = `
 WITH people AS (
-  SELECT u.login_id FROM users AS u WHERE u.tenant = $1 AND lower(u.login_id) IN (lower($3), lower($4)) AND u.status = 'Active' AND
-    ($2 = 0::bigint OR EXISTS (SELECT FROM customers AS c WHERE c.tenant = u.tenant AND c.uid = u.customer AND (c.owner = $2 OR c.relationship_type = 'Self')))
+  SELECT u.login_id FROM users AS u WHERE u.tenant = $1 AND lower(u.login_id) IN (lower($3), lower($4))
+  AND u.status = 'Active' AND
+    ($2 = 0::bigint OR EXISTS (SELECT FROM customers AS c WHERE c.tenant = u.tenant AND c.uid = u.customer
+    	AND (c.owner = $2 OR c.relationship_type = 'Self')))
 )
-SELECT nextval('customer_uids'), coalesce(self.short_name, ''), coalesce(self.access_customer_dual_approval, false),
-  coalesce((SELECT login_id FROM people WHERE lower(login_id) = lower($3)), ''),
+SELECT nextval('customer_uids'), coalesce(self.short_name, ''), coalesce(self.access_customer_dual_approval,
+  false), coalesce((SELECT login_id FROM people WHERE lower(login_id) = lower($3)), ''),
   coalesce((SELECT login_id FROM people WHERE lower(login_id) = lower($4)), '')
 FROM (VALUES (1)) AS one LEFT JOIN customers AS self ON self.tenant = $1 AND self.relationship_type = 'Self'`
 
 	selectKin = `
 WITH partner AS (
-  SELECT uid, short_name FROM customers WHERE tenant = $1 AND type = 'Downstream Partner' AND uid = CASE WHEN $2 = 0::bigint
+  SELECT uid, short_name FROM customers WHERE tenant = $1 AND type = 'Downstream Partner' AND uid = CASE
+  WHEN $2 = 0::bigint
     THEN (SELECT uid FROM customers WHERE tenant = $1 AND lower(short_name) = lower($3)) ELSE $2 END
     AND ($2 = 0 OR $3 = '' OR lower(short_name) = lower($3)) FOR SHARE
 ), parent AS (
@@ -78,7 +81,8 @@ SELECT coalesce(partner.uid, 0), coalesce(partner.short_name, ''),
 FROM (VALUES (1)) AS one LEFT JOIN partner ON true LEFT JOIN parent ON true`
 
 	insertEntry = `
-INSERT INTO audit_entries (tenant, client, login_id, entity, action, decision, object, uid, customer, before, after, reason, request)
+INSERT INTO audit_entries (tenant, client, login_id, entity, action, decision, object, uid, customer, before,
+  after, reason, request)
 VALUES ($1, $2, $3, $4, 'createCustomer', 'done', 'customer', $5, $6, '{}', $7, '', $8)`
 
 	insertEvent = `
@@ -91,11 +95,14 @@ VALUES ($1, 'createCustomer', 'customer', $2, $3, 1)`
 	selectLimits   = `SELECT code, ceiling, version FROM limits WHERE tenant = $1 AND customer = $2`
 
 	insertLimit = `
-INSERT INTO limits (tenant, customer, code, application, ceiling, currency, version, updated_at) VALUES ($1, $2, $3, 'Payments', $4, $5, 1, $6)
-ON CONFLICT (tenant, customer, code) DO UPDATE SET ceiling = EXCLUDED.ceiling, version = EXCLUDED.version, updated_at = EXCLUDED.updated_at`
+INSERT INTO limits (tenant, customer, code, application, ceiling, currency, version, updated_at)
+  VALUES ($1, $2, $3, 'Payments', $4, $5, 1, $6)
+ON CONFLICT (tenant, customer, code) DO UPDATE SET ceiling = EXCLUDED.ceiling, version = EXCLUDED.version,
+  updated_at = EXCLUDED.updated_at`
 
 	insertLimitsEntry = `
-INSERT INTO audit_entries (tenant, client, login_id, entity, action, decision, object, uid, customer, before, after, reason, request)
+INSERT INTO audit_entries (tenant, client, login_id, entity, action, decision, object, uid, customer, before,
+  after, reason, request)
 VALUES ($1, $2, $3, $4, 'changeLimits', 'done', 'limits', $5, $6, '{"limits":{}}', $7, '', $8)`
 
 	insertLimitsEvent = `
@@ -107,7 +114,8 @@ INSERT INTO customer_counts AS n (tenant, owner, shard, customers) VALUES ($1, $
 ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = n.customers + 1`
 
 	keepAnswer = `
-UPDATE idempotency_keys SET outcome = $4 WHERE tenant = $1 AND client = $2 AND operation = 'createCustomer' AND key = $3`
+UPDATE idempotency_keys SET outcome = $4 WHERE tenant = $1 AND client = $2 AND operation = 'createCustomer'
+  AND key = $3`
 )
 
 // The faults that callers see.

@@ -116,9 +116,9 @@ type limitRow struct {
 
 const (
 	selectCustomer = `
-SELECT uid, legal_name, short_name, type, status, tax_id_last4, ach_company_id, customer_id, lei, swift_code, language,
-  email_address, phone_number, fax_number, website, mail_address_same_as_legal, relationship_type, partner_org_short_name,
-  parent_entity_short_name, cost_center, relationship_manager, originating_officer
+SELECT uid, legal_name, short_name, type, status, tax_id_last4, ach_company_id, customer_id, lei, swift_code,
+  language, email_address, phone_number, fax_number, website, mail_address_same_as_legal, relationship_type,
+  partner_org_short_name, parent_entity_short_name, cost_center, relationship_manager, originating_officer
 FROM customers WHERE tenant = $1 AND uid = $2 AND ($3 = 0 OR owner = $3)`
 
 	selectAccounts = `
@@ -147,7 +147,8 @@ CROSS JOIN (
     coalesce(sum(amount) FILTER (WHERE day >= $4 AND day < $4::date + 7), 0)::bigint AS week,
     coalesce(sum(amount) FILTER (WHERE day >= $5 AND day < $6), 0)::bigint AS month
   FROM limit_usage
-  WHERE tenant = $1 AND customer = $2 AND rail = 'FEDWIRE' AND day >= least($4, $5)::date AND day < greatest($4::date + 7, $6)::date
+  WHERE tenant = $1 AND customer = $2 AND rail = 'FEDWIRE' AND day >= least($4, $5)::date
+  AND day < greatest($4::date + 7, $6)::date
 ) AS u
 WHERE l.tenant = $1 AND l.customer = $2 AND l.code = ANY('{FEDWIRE_PAYMENT_LIMIT_PER_TRANSACTION,FEDWIRE_PAYMENT_LIMIT_PER_DAY,FEDWIRE_PAYMENT_LIMIT_PER_WEEK,FEDWIRE_PAYMENT_LIMIT_PER_MONTH}')`
 )
@@ -194,7 +195,8 @@ func (h hand) customer360(w http.ResponseWriter, r *http.Request) {
 	batch.Queue(selectContacts, caller.Tenant, uid).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
 			var k contactRow
-			var template, email, phone, line1, city, state, postal, country, bank, national, swift, currency, last4 string
+			var template, email, phone, line1, city, state, postal, country, bank, national, swift,
+				currency, last4 string
 			if err := rows.Scan(&k.UID, &k.Name, &template, &email, &phone, &line1, &city, &state, &postal, &country,
 				&bank, &national, &swift, &currency, &last4); err != nil {
 				return err
@@ -237,7 +239,8 @@ func (h hand) customer360(w http.ResponseWriter, r *http.Request) {
 
 func scanCustomer(row pgx.Row) (*wholeCustomer, error) {
 	c := new(wholeCustomer)
-	var taxID, ach, id, lei, swift, language, email, phone, fax, website, partner, parent, cost, manager, officer string
+	var taxID, ach, id, lei, swift, language, email, phone, fax, website, partner, parent, cost,
+		manager, officer string
 	err := row.Scan(&c.UID, &c.LegalName, &c.ShortName, &c.Type, &c.Status, &taxID, &ach, &id, &lei, &swift,
 		&language,
 		&email, &phone, &fax, &website, &c.MailSameAsLegal, &c.RelationshipType, &partner, &parent, &cost, &manager,
@@ -322,7 +325,8 @@ type fewOfCustomer struct {
 const (
 	selectByName = `
 SELECT uid, legal_name, short_name, type, status FROM customers
-WHERE tenant = $1 AND ($2 = 0 OR owner = $2) AND lower(legal_name) COLLATE "C" >= $3 AND lower(legal_name) COLLATE "C" < $4
+WHERE tenant = $1 AND ($2 = 0 OR owner = $2) AND lower(legal_name) COLLATE "C" >= $3
+  AND lower(legal_name) COLLATE "C" < $4
 ORDER BY lower(legal_name) COLLATE "C", uid LIMIT 50`
 
 	selectFiveAccounts = `

@@ -45,11 +45,16 @@ const (
 	// the first tier of the account that is priced in its currency, with the house account that takes the fee
 	selectCharge = `SELECT f.fee_name, f.fee_tier, k.price, h.account
 FROM accounts AS a
-JOIN fee_tiers AS f ON f.tenant = a.tenant AND f.customer = a.customer AND f.status = 'Active' AND (f.account IS NULL OR f.account = a.uid)
-JOIN fee_catalogue AS k ON k.tenant = f.tenant AND lower(k.application) = lower(f.application) AND lower(k.product) = lower(f.product)
-  AND lower(k.fee_name) = lower(f.fee_name) AND lower(k.fee_tier) = lower(f.fee_tier) AND k.currency = a.currency
-JOIN balances AS h ON h.tenant = a.tenant AND h.house = 'fees' AND h.currency = a.currency AND h.shard = a.uid % 8
-WHERE a.tenant = $1 AND f.tenant = $1 AND k.tenant = $1 AND h.tenant = $1 AND a.uid = $2 AND a.deleted_at IS NULL
+JOIN fee_tiers AS f ON f.tenant = a.tenant AND f.customer = a.customer AND f.status = 'Active'
+  AND (f.account IS NULL OR f.account = a.uid)
+JOIN fee_catalogue AS k ON k.tenant = f.tenant AND lower(k.application) = lower(f.application)
+  AND lower(k.product) = lower(f.product)
+  AND lower(k.fee_name) = lower(f.fee_name) AND lower(k.fee_tier) = lower(f.fee_tier)
+  AND k.currency = a.currency
+JOIN balances AS h ON h.tenant = a.tenant AND h.house = 'fees' AND h.currency = a.currency
+  AND h.shard = a.uid % 8
+WHERE a.tenant = $1 AND f.tenant = $1 AND k.tenant = $1 AND h.tenant = $1 AND a.uid = $2
+  AND a.deleted_at IS NULL
   AND lower(f.application) = 'payments' AND lower(f.fee_name) = 'book transfer'
 ORDER BY f.account NULLS LAST, f.id LIMIT 1`
 
@@ -62,9 +67,10 @@ WHERE b.tenant = $1 AND b.account = ANY(ARRAY[$2, $3, (SELECT account FROM c)]::
 ORDER BY b.account FOR NO KEY UPDATE OF b`
 
 	selectParties = `
-SELECT a.uid, a.status, a.currency, a.system_of_record, a.customer, c.legal_name, c.status, c.owner, coalesce(o.status, ''),
-  c.access_payment_dual_approval OR EXISTS (
-    SELECT FROM customers AS b WHERE b.tenant = $1 AND b.relationship_type = 'Self' AND b.access_payment_dual_approval)
+SELECT a.uid, a.status, a.currency, a.system_of_record, a.customer, c.legal_name, c.status, c.owner,
+  coalesce(o.status, ''), c.access_payment_dual_approval OR EXISTS (
+    SELECT FROM customers AS b WHERE b.tenant = $1 AND b.relationship_type = 'Self'
+    AND b.access_payment_dual_approval)
 FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
 LEFT JOIN customers AS o ON o.tenant = c.tenant AND o.uid = c.owner AND o.uid <> c.uid
 WHERE a.tenant = $1 AND c.tenant = $1 AND a.uid IN ($2, $3) AND a.deleted_at IS NULL`
@@ -72,38 +78,47 @@ WHERE a.tenant = $1 AND c.tenant = $1 AND a.uid IN ($2, $3) AND a.deleted_at IS 
 	takeNumbers = `SELECT clock_timestamp(), nextval('payment_uids'), nextval('journal_ids'), nextval('journal_ids'), nextval('audit_ids')`
 
 	insertPayment = `
-INSERT INTO payments (tenant, uid, customer, rail, state, amount, currency, payment_date, fee, fee_name, fee_tier, external_reference_id,
-  notes, channel, sender_account, sender_name, receiver_account, receiver_customer, receiver_name, reason, maker_client, maker_login,
+INSERT INTO payments (tenant, uid, customer, rail, state, amount, currency, payment_date, fee, fee_name,
+  fee_tier, external_reference_id, notes, channel, sender_account, sender_name, receiver_account,
+  receiver_customer, receiver_name, reason, maker_client, maker_login,
   created_at, updated_at, version)
-VALUES ($1, $2, $3, 'BOOK', 'SETTLED', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, '', $18, $19, $20, $20, 1)`
+VALUES ($1, $2, $3, 'BOOK', 'SETTLED', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, '',
+  $18, $19, $20, $20, 1)`
 
 	insertStep = `
-INSERT INTO payment_steps (tenant, payment, number, state, at, client, login_id, reason) VALUES ($1, $2, 1, 'SETTLED', $3, $4, $5, '')`
+INSERT INTO payment_steps (tenant, payment, number, state, at, client, login_id, reason)
+  VALUES ($1, $2, 1, 'SETTLED', $3, $4, $5, '')`
 
 	insertJournals = `
 INSERT INTO journals (tenant, id, kind, value_date, booked_at, description, payment)
-SELECT $1, j.id, j.kind, $5, $6, j.description, $7 FROM unnest($2::bigint[], $3::text[], $4::text[]) AS j(id, kind, description)`
+SELECT $1, j.id, j.kind, $5, $6, j.description, $7
+  FROM unnest($2::bigint[], $3::text[], $4::text[]) AS j(id, kind, description)`
 
 	insertPostings = `
 INSERT INTO postings (tenant, account, version, journal, amount, currency, balance_after)
 SELECT $1, p.account, p.version, p.journal, p.amount, $7, p.after
-FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) AS p(account, version, journal, amount, after)`
+FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) AS p(account, version,
+  journal, amount, after)`
 
 	moveBalances = `
 UPDATE balances AS b SET ledger = n.ledger, version = n.version, booked_at = $5
-FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS n(account, ledger, version) WHERE b.tenant = $1 AND b.account = n.account`
+FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS n(account, ledger, version)
+  WHERE b.tenant = $1 AND b.account = n.account`
 
 	insertTransferEntry = `
-INSERT INTO audit_entries (tenant, id, client, login_id, entity, action, decision, object, uid, customer, before, after, reason, request)
+INSERT INTO audit_entries (tenant, id, client, login_id, entity, action, decision, object, uid, customer,
+  before, after, reason, request)
 VALUES ($1, $2, $3, $4, $5, 'transferFunds', 'done', 'payment', $6, $7, '{}', $8, '', $9)`
 
 	insertTransferUnsealed = `INSERT INTO audit_unsealed (tenant, entry) VALUES ($1, $2)`
 
 	insertTransferEvent = `
-INSERT INTO events (tenant, kind, object, uid, customer, version, entry) VALUES ($1, 'transferFunds', 'payment', $2, $3, 1, $4)`
+INSERT INTO events (tenant, kind, object, uid, customer, version, entry)
+  VALUES ($1, 'transferFunds', 'payment', $2, $3, 1, $4)`
 
 	insertTransferKey = `
-INSERT INTO idempotency_keys (tenant, client, operation, key, request, outcome) VALUES ($1, $2, 'transferFunds', $3, $4, $5)`
+INSERT INTO idempotency_keys (tenant, client, operation, key, request, outcome)
+  VALUES ($1, $2, 'transferFunds', $3, $4, $5)`
 )
 
 var errRefused = errors.New("the payment is refused")
@@ -207,7 +222,9 @@ func (h hand) pay(ctx context.Context, t *transfer, once onceKey) (saved savedPa
 
 // read begins the transaction, looks for the key, locks the accounts and reads what decides, in one round
 // trip. It returns the answer that is kept for the key.
-func (t *transfer) read(ctx context.Context, conn *pgxpool.Conn, once onceKey) (kept *keptPayment, err error) {
+func (t *transfer) read(
+	ctx context.Context, conn *pgxpool.Conn, once onceKey,
+) (kept *keptPayment, err error) {
 	tenant, from, to := once.caller.Tenant, t.Sender.UID, t.Receiver.UID
 	t.balances, t.parties, t.fee = map[int64]*bookBalance{}, map[int64]*bookParty{}, bookCharge{}
 	var request, outcome []byte
@@ -234,8 +251,8 @@ func (t *transfer) read(ctx context.Context, conn *pgxpool.Conn, once onceKey) (
 	batch.Queue(selectParties, tenant, from, to).Query(func(rows pgx.Rows) error {
 		p := new(bookParty)
 		_, err := pgx.ForEachRow(rows, []any{
-			&p.account, &p.status, &p.currency, &p.system, &p.customer, &p.name, &p.customerStatus, &p.owner, &p.partnerStatus,
-			&p.dual,
+			&p.account, &p.status, &p.currency, &p.system, &p.customer, &p.name, &p.customerStatus,
+			&p.owner, &p.partnerStatus, &p.dual,
 		}, func() error {
 			one := *p
 			t.parties[p.account] = &one
@@ -273,13 +290,13 @@ func (t *transfer) write(ctx context.Context, conn *pgxpool.Conn, saved savedPay
 		return err
 	}
 	var batch pgx.Batch
-	batch.Queue(insertPayment, caller.Tenant, t.uid, from.customer, t.amount.Minor, from.currency, t.on, t.fee.price, t.fee.name,
-		t.fee.tier, t.Reference, t.Notes, t.Channel, from.account, from.name, to.account, to.customer, to.name, caller.Client,
-		caller.LoginID, t.now)
+	batch.Queue(insertPayment, caller.Tenant, t.uid, from.customer, t.amount.Minor, from.currency, t.on,
+		t.fee.price, t.fee.name, t.fee.tier, t.Reference, t.Notes, t.Channel, from.account, from.name, to.account,
+		to.customer, to.name, caller.Client, caller.LoginID, t.now)
 	batch.Queue(insertStep, caller.Tenant, t.uid, t.now, caller.Client, caller.LoginID)
 	t.writeBooks(&batch, caller.Tenant)
-	batch.Queue(insertTransferEntry, caller.Tenant, t.entry, caller.Client, caller.LoginID, caller.Entity, uid, from.customer,
-		text, caller.Request)
+	batch.Queue(insertTransferEntry, caller.Tenant, t.entry, caller.Client, caller.LoginID, caller.Entity,
+		uid, from.customer, text, caller.Request)
 	batch.Queue(insertTransferUnsealed, caller.Tenant, t.entry)
 	batch.Queue(insertTransferEvent, caller.Tenant, uid, from.customer, t.entry)
 	if once.key != "" {
@@ -297,10 +314,11 @@ func (t *transfer) write(ctx context.Context, conn *pgxpool.Conn, saved savedPay
 func (t *transfer) recorded(caller access.Caller) map[string]any {
 	from, to := t.parties[t.Sender.UID], t.parties[t.Receiver.UID]
 	after := map[string]any{
-		"uid": t.uid, "version": 1, "customer": from.customer, "rail": "BOOK", "status": "PROCESSED", "amount": t.amount.String(),
-		"currency": from.currency, "paymentDate": t.on.Format(time.DateOnly), "senderAccount": from.account,
-		"direction": "OUT", "entryType": "CREDIT", "senderName": from.name, "receiverAccount": to.account,
-		"receiverCustomer": to.customer, "receiverName": to.name, "makerClient": caller.Client,
+		"uid": t.uid, "version": 1, "customer": from.customer, "rail": "BOOK", "status": "PROCESSED",
+		"amount": t.amount.String(), "currency": from.currency, "paymentDate": t.on.Format(time.DateOnly),
+		"senderAccount": from.account, "direction": "OUT", "entryType": "CREDIT", "senderName": from.name,
+		"receiverAccount": to.account, "receiverCustomer": to.customer, "receiverName": to.name,
+		"makerClient": caller.Client,
 	}
 	for name, value := range map[string]string{
 		"externalReferenceId": t.Reference, "notes": t.Notes, "channel": t.Channel, "makerLogin": caller.LoginID,

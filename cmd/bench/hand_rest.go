@@ -90,16 +90,16 @@ type restProfile struct {
 
 const (
 	restCustomerColumns = `
-SELECT legal_name, short_name, uid, type, tax_id_last4, customer_id, status, lei, swift_code, language, email_address,
-  fax_number, website, logo_url, twitter_url,
+SELECT legal_name, short_name, uid, type, tax_id_last4, customer_id, status, lei, swift_code, language,
+  email_address, fax_number, website, logo_url, twitter_url,
   legal_line1, legal_line2, legal_city, legal_state, legal_postal_code, legal_country_code, legal_country,
   mail_address_same_as_legal,
-  mailing_line1, mailing_line2, mailing_city, mailing_state, mailing_postal_code, mailing_country_code, mailing_country,
-  lower(relationship_type), partner_org_short_name, processing_org_short_name, cost_center, relationship_manager,
-  originating_officer, parent_entity_short_name,
-  profile_sso, profile_billing_customer, profile_restricted_access, profile_ach_positive_pay, profile_ach_whitelist,
-  profile_payment_file_authentication, profile_details_of_charge, profile_fx_pricing_tier,
-  profile_credit_value_adjustment, note
+  mailing_line1, mailing_line2, mailing_city, mailing_state, mailing_postal_code, mailing_country_code,
+  mailing_country, lower(relationship_type), partner_org_short_name, processing_org_short_name, cost_center,
+  relationship_manager, originating_officer, parent_entity_short_name,
+  profile_sso, profile_billing_customer, profile_restricted_access, profile_ach_positive_pay,
+  profile_ach_whitelist, profile_payment_file_authentication, profile_details_of_charge,
+  profile_fx_pricing_tier, profile_credit_value_adjustment, note
 FROM customers WHERE tenant = $1 AND ($2 = 0 OR owner = $2)`
 
 	selectPage  = restCustomerColumns + ` ORDER BY uid LIMIT $3 OFFSET $4`
@@ -209,9 +209,10 @@ const (
 	selectScope = `SELECT true FROM customers WHERE tenant = $1 AND uid = $2 AND ($3 = 0 OR owner = $3)`
 
 	selectAccountOf = `
-SELECT external_reference_id, uid, name, number_last4, fbo_number_last4, upper(type), sub_type, system_of_record, balance_type,
-  currency, country, bank_id, bank_name, bank_id_type, enable_wires, enable_offset, default_offset, fee_account,
-  return_account, status, external_provider, external_id, external_token_last4
+SELECT external_reference_id, uid, name, number_last4, fbo_number_last4, upper(type), sub_type,
+  system_of_record, balance_type, currency, country, bank_id, bank_name, bank_id_type, enable_wires,
+  enable_offset, default_offset, fee_account, return_account, status, external_provider, external_id,
+  external_token_last4
 FROM accounts WHERE tenant = $1 AND number_hash = $2 AND customer = $3 AND deleted_at IS NULL`
 )
 

@@ -14,8 +14,8 @@
 //	go run ./cmd/bench -customers 1000 -attack slow-readers
 //
 // With -lines it uploads a file of payments, and tells how long it takes until all are made, how much memory
-// that costs, and how much faster it would be just to parse the file and copy its rows into a table; then what
-// reads and the proof of the books cost with so many payments in the bank:
+// that costs, and how much faster it would be just to parse the file and copy its rows into a table; then
+// what reads and the proof of the books cost with so many payments in the bank:
 //
 //	go run ./cmd/bench -customers 250 -lines 100000
 //

@@ -28,7 +28,8 @@ const payers = `
 SELECT a.uid FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
   JOIN tenants AS t ON t.id = a.tenant AND t.code = 'sandbox'
   LEFT JOIN customers AS o ON o.tenant = c.tenant AND o.uid = c.owner
-WHERE a.status = 'Active' AND a.type = 'Deposit' AND a.currency = 'USD' AND a.system_of_record = 'Internal Core'
+WHERE a.status = 'Active' AND a.type = 'Deposit' AND a.currency = 'USD'
+  AND a.system_of_record = 'Internal Core'
   AND a.deleted_at IS NULL AND c.status IN ('Active', 'New') AND NOT c.access_payment_dual_approval
   AND (o.uid IS NULL OR o.status IN ('Active', 'New')) AND EXISTS (
     SELECT FROM balances AS b WHERE b.tenant = a.tenant AND b.account = a.uid)
@@ -49,13 +50,17 @@ func samplePayers(ctx context.Context, url string) ([]accounts.UID, error) {
 }
 
 // bookFee is what a payment costs those who hold its tier.
-var bookFee = fees.Fee{Application: "Payments", Product: "Outgoing Payment", FeeName: "Book Transfer", FeeTier: "Gold"}
+var bookFee = fees.Fee{
+	Application: "Payments", Product: "Outgoing Payment",
+	FeeName: "Book Transfer", FeeTier: "Gold",
+}
 
 // everyFourth gives a tier to a quarter of the customers. Those who have one keep it.
 const everyFourth = `
 INSERT INTO fee_tiers (tenant, customer, application, product, fee_name, fee_tier)
 SELECT c.tenant, c.uid, ?, ?, ?, ? FROM customers AS c WHERE c.tenant = ? AND c.uid % 4 = 2 AND NOT EXISTS (
-  SELECT FROM fee_tiers AS f WHERE f.tenant = c.tenant AND f.customer = c.uid AND lower(f.fee_name) = lower(?))`
+  SELECT FROM fee_tiers AS f WHERE f.tenant = c.tenant AND f.customer = c.uid
+  AND lower(f.fee_name) = lower(?))`
 
 // fund makes payments possible: it sets what they cost, and books money on accounts that could run out of it.
 func (b *bank) fund(ctx context.Context, c *core.Core, tenant *tenants.Tenant) error {
@@ -67,8 +72,8 @@ func (b *bank) fund(ctx context.Context, c *core.Core, tenant *tenants.Tenant) e
 		return err
 	}
 	err = c.DB.InTx(ctx, int64(tenant.ID), func(ctx context.Context, tx db.Tx) error {
-		_, err := tx.NewRaw(everyFourth, bookFee.Application, bookFee.Product, bookFee.FeeName, bookFee.FeeTier, tenant.ID,
-			bookFee.FeeName).Exec(ctx)
+		_, err := tx.NewRaw(everyFourth, bookFee.Application, bookFee.Product, bookFee.FeeName,
+			bookFee.FeeTier, tenant.ID, bookFee.FeeName).Exec(ctx)
 		return err
 	})
 	const together = 500
@@ -108,8 +113,8 @@ func fundTx(
 		if books.Of(account).Available().Minor >= enough {
 			continue
 		}
-		journal, err := ledger.NewOpening(time.Now().In(tenant.Location()), account, houses[ledger.ShardOf(account)],
-			money.Of(more, "USD"))
+		journal, err := ledger.NewOpening(time.Now().In(tenant.Location()), account,
+			houses[ledger.ShardOf(account)], money.Of(more, "USD"))
 		if err == nil {
 			err = books.Book(journal)
 		}
@@ -152,14 +157,18 @@ var paid = &written{
 SELECT jsonb_build_object(
   'payment', to_jsonb(p) - '{uid,external_reference_id,created_at,updated_at}'::text[]
     || jsonb_build_object('new', p.created_at = p.updated_at),
-  'steps', (SELECT jsonb_agg(to_jsonb(s) - '{payment,at}'::text[] || jsonb_build_object('at once', s.at = p.created_at) ORDER BY s.number)
+  'steps', (SELECT jsonb_agg(to_jsonb(s) - '{payment,at}'::text[] || jsonb_build_object('at once',
+  	s.at = p.created_at) ORDER BY s.number)
     FROM payment_steps AS s WHERE s.tenant = p.tenant AND s.payment = p.uid),
-  'journals', (SELECT jsonb_agg(to_jsonb(j) - '{id,booked_at,payment}'::text[] || jsonb_build_object('postings', (
+  'journals', (SELECT jsonb_agg(to_jsonb(j) - '{id,booked_at,payment}'::text[] ||
+  	jsonb_build_object('postings', (
       SELECT jsonb_agg(to_jsonb(q) - '{journal,version,balance_after}'::text[] || jsonb_build_object(
-          'follows', q.balance_after - q.amount = coalesce(before.balance_after, 0), 'told', b.booked_at >= j.booked_at)
+          'follows', q.balance_after - q.amount = coalesce(before.balance_after, 0), 'told',
+          b.booked_at >= j.booked_at)
         ORDER BY q.account)
       FROM postings AS q JOIN balances AS b ON b.tenant = q.tenant AND b.account = q.account
-      LEFT JOIN postings AS before ON before.tenant = q.tenant AND before.account = q.account AND before.version = q.version - 1
+      LEFT JOIN postings AS before ON before.tenant = q.tenant AND before.account = q.account
+      AND before.version = q.version - 1
       WHERE q.tenant = j.tenant AND q.journal = j.id)) ORDER BY j.id)
     FROM journals AS j WHERE j.tenant = p.tenant AND j.payment = p.uid),
   'entries', (SELECT jsonb_agg(to_jsonb(e) - '{id,at,tx,uid,after,request}'::text[] || jsonb_build_object(
@@ -172,6 +181,7 @@ SELECT jsonb_build_object(
   'keys', (SELECT jsonb_agg(to_jsonb(k) - '{key,request,outcome,created_at}'::text[] || jsonb_build_object(
       'request', length(k.request), 'its', k.outcome::jsonb #> '{result,uid}' = to_jsonb(p.uid),
       'outcome', k.outcome::jsonb #- '{result,uid}' #- '{result,externalReferenceId}'))
-    FROM idempotency_keys AS k WHERE k.tenant = p.tenant AND k.operation = 'transferFunds' AND k.key = p.external_reference_id)
+    FROM idempotency_keys AS k WHERE k.tenant = p.tenant AND k.operation = 'transferFunds'
+    AND k.key = p.external_reference_id)
 )::text FROM payments AS p WHERE p.uid = $1::text::bigint`,
 }

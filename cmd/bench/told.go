@@ -29,8 +29,8 @@ const (
 // betweenPayments is how long a payment is waited for by the next one.
 const betweenPayments = 10 * time.Millisecond
 
-// tellChanges makes payments one after the other, and tells how long after the answer to each a subscriber and
-// a webhook of the customer have heard of it. Before, it weighs idle subscribers.
+// tellChanges makes payments one after the other, and tells how long after the answer to each a subscriber
+// and a webhook of the customer have heard of it. Before, it weighs idle subscribers.
 func tellChanges(ctx context.Context, o options, b *bank) error {
 	program, err := build(ctx, b.work)
 	if err != nil {
@@ -111,13 +111,15 @@ func (b *bank) weighSubscribers(ctx context.Context, server *child) error {
 	time.Sleep(2 * time.Second)
 	after := memoryOf(server, "VmRSS:")
 	const many = idleSockets * idleOnASocket
-	fmt.Printf("%d idle subscribers on %d WebSockets: memory %d → %d MiB, %.0f KiB each\n", many, idleSockets, before, after,
-		float64(after-before)*1024/many)
+	fmt.Printf("%d idle subscribers on %d WebSockets: memory %d → %d MiB, %.0f KiB each\n", many,
+		idleSockets, before, after, float64(after-before)*1024/many)
 	return nil
 }
 
 // subscribe opens a WebSocket and begins so many subscriptions on it.
-func (b *bank) subscribe(ctx context.Context, address string, times int, document string) (*websocket.Conn, error) {
+func (b *bank) subscribe(
+	ctx context.Context, address string, times int, document string,
+) (*websocket.Conn, error) {
 	socket, _, err := websocket.Dial(ctx, "ws://"+address+"/graphql", //nolint:bodyclose // the package does
 		&websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}})
 	if err != nil {
@@ -171,7 +173,8 @@ func (b *bank) payOneByOne(
 	for range many {
 		key := fmt.Sprintf("told-%d", time.Now().UnixNano())
 		body := fmt.Sprintf(`{"externalReferenceId":"%s","paymentAmount":1.00,"paymentDate":"%s",`+
-			`"paymentNotes":"Rent","channel":"Portal",%s}`, key, time.Now().In(b.zone).Format("01-02-2006"), draw(dice))
+			`"paymentNotes":"Rent","channel":"Portal",%s}`, key, time.Now().In(b.zone).
+			Format("01-02-2006"), draw(dice))
 		var made json.RawMessage
 		if err := post(ctx, "http://"+address+"/v3/payments/booktransfer", "application/json", b.writer, body,
 			&made); err != nil {
@@ -266,6 +269,7 @@ func (a *arrivals) report(who string, answered map[string]time.Time) error {
 		}
 	}
 	slices.Sort(r.latencies)
-	fmt.Printf("  answered to heard by %s: p50 %.1f ms, p99 %.1f ms\n", who, r.percentile(0.5), r.percentile(0.99))
+	fmt.Printf("  answered to heard by %s: p50 %.1f ms, p99 %.1f ms\n", who, r.percentile(0.5),
+		r.percentile(0.99))
 	return nil
 }

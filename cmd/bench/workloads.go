@@ -133,16 +133,18 @@ func workloads(ctx context.Context, b *bank) ([]*workload, error) {
 		{
 			letter: "g3",
 			name:   "GraphQL, a new customer with address, two limits, audit entries and events: createCustomer",
-			floor:  0.5, goal: 0.8, pick: newcomer, ours: b.createLimited, hand: b.createLimitedByHand, writes: created,
+			floor:  0.5, goal: 0.8, pick: newcomer, ours: b.createLimited,
+			hand: b.createLimitedByHand, writes: created,
 		},
 		{
 			letter: "h",
 			name:   "REST, a book transfer with fee, books, audit entry and event: POST /v3/payments/booktransfer, any account pays",
-			floor:  0.5, goal: 1, pick: transfers(able, 0), ours: b.transfer, hand: b.transfer, writes: paid, connections: 64,
+			floor:  0.5, goal: 1, pick: transfers(able, 0), ours: b.transfer, hand: b.transfer,
+			writes: paid, connections: 64,
 		},
 		{
-			letter: "h1", name: "the same, one account pays everything", floor: 0.5, goal: 1, pick: transfers(able, able[0]),
-			ours: b.transfer, hand: b.transfer, writes: paid, connections: 64,
+			letter: "h1", name: "the same, one account pays everything", floor: 0.5, goal: 1,
+			pick: transfers(able, able[0]), ours: b.transfer, hand: b.transfer, writes: paid, connections: 64,
 		},
 	}, nil
 }

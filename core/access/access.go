@@ -90,8 +90,8 @@ var All = []Permission{
 	ViewSignatories, ViewPayments, InitiatePayments, CancelPayments, ReturnPayments, ReversePayments,
 	ApprovePayments, ViewFiles, UploadFiles, ApproveFiles, ViewTrades, SpotTrade, InstructTrades, CancelTrades,
 	ViewUsers, ManageUsers, ActivateUsers, SuspendUsers,
-	ManageRoles, ViewWebhooks, ManageWebhooks, ViewPositiveRules, ManagePositiveRules, ManageExceptions, ViewAudit,
-	LookUpCustomers, ExploreGraphQL, ManageClients, MoveClock, ScreenPayments,
+	ManageRoles, ViewWebhooks, ManageWebhooks, ViewPositiveRules, ManagePositiveRules,
+	ManageExceptions, ViewAudit, LookUpCustomers, ExploreGraphQL, ManageClients, MoveClock, ScreenPayments,
 }
 
 // Partners lists the permissions of a partner's programs. ViewAudit is not among them, because the record

@@ -47,7 +47,8 @@ func (l List) Conditions(r Reach) db.Conditions {
 // what is joined to it, that is then read for the rows of the page, and not for all that come before them.
 func (l List) Page(meet db.Conditions, limit, offset string) db.Conditions {
 	l.After = "" // it is one of the conditions
-	return db.Conditions{l.key() + " = ANY(ARRAY(" + l.keys(meet...) + l.order() + " LIMIT " + limit + " OFFSET " + offset + "))"}
+	return db.Conditions{l.key() + " = ANY(ARRAY(" + l.keys(meet...) + l.order() + " LIMIT " + limit +
+		" OFFSET " + offset + "))"}
 }
 
 // First returns the condition that a row is one of the first of the list.
@@ -62,7 +63,8 @@ func (l List) First(r Reach) string {
 
 // Count returns SQL that counts the rows, up to Most.
 func (l List) Count(r Reach) string {
-	return "SELECT count(*) AS n FROM (SELECT key FROM (" + strings.Join(l.found(r, ""), " UNION ") + ") AS every" +
+	return "SELECT count(*) AS n FROM (SELECT key FROM (" +
+		strings.Join(l.found(r, ""), " UNION ") + ") AS every" +
 		l.limit() + ") AS r"
 }
 
@@ -113,7 +115,8 @@ func (l List) looksAround(r Reach) bool { return r == OfPartner && l.Named == ni
 // near returns SQL that finds rows among the first of the bank, as many as the partner has customers: one who
 // has a good part of the bank need not ask each of them, and nobody pays for it more than twice.
 func (l List) near(r Reach) string {
-	around := "(SELECT " + l.Alias + ".* FROM " + l.Table + " AS " + l.Alias + l.where(l.Indexed, l.After) + l.order() +
+	around := "(SELECT " + l.Alias + ".* FROM " + l.Table + " AS " + l.Alias +
+		l.where(l.Indexed, l.After) + l.order() +
 		" LIMIT (SELECT coalesce(sum(n.customers), 0)::bigint FROM customer_counts AS n WHERE n.tenant = $1 AND " +
 		r.ScopeOfCustomers("n") + ")) AS " + l.Alias
 	return "SELECT " + l.key() + " AS key FROM " + around + l.where(l.searched()...) + l.order() + l.limit()
@@ -131,7 +134,8 @@ func (l List) unindexed() string {
 func (l List) searched() db.Conditions { return append(db.Conditions{l.Seen, l.Indexed}, l.Where...) }
 
 func (l List) keys(conditions ...string) string {
-	return "SELECT " + l.key() + " AS key FROM " + l.Table + " AS " + l.Alias + l.where(append(conditions, l.After)...)
+	return "SELECT " + l.key() + " AS key FROM " + l.Table + " AS " + l.Alias +
+		l.where(append(conditions, l.After)...)
 }
 
 func (l List) where(conditions ...string) string {

@@ -20,7 +20,10 @@ type Maker struct {
 
 // MakerOf keeps who asks.
 func MakerOf(c Caller) Maker {
-	m := Maker{Client: c.Client, Login: c.LoginID, User: c.User, Responsible: c.Responsible, Entity: c.Entity, Reach: c.Reach}
+	m := Maker{
+		Client: c.Client, Login: c.LoginID, User: c.User, Responsible: c.Responsible,
+		Entity: c.Entity, Reach: c.Reach,
+	}
 	for _, name := range []string{PerPayment, PaidPerDay, PaidPerMonth} {
 		if own := c.Limit(OfPayments, name); own != nil {
 			m.Limits = append(m.Limits, *own)

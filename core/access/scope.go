@@ -52,7 +52,8 @@ func (r Reach) OfPeople(column, whose string) string {
 	if r == OfBank {
 		return column
 	}
-	return "CASE WHEN " + whose + " IN ('" + string(OfPartner) + "', '" + string(OfCustomer) + "') THEN " + column +
+	return "CASE WHEN " + whose + " IN ('" + string(OfPartner) + "', '" + string(OfCustomer) +
+		"') THEN " + column +
 		" ELSE '' END"
 }
 

@@ -151,7 +151,8 @@ func ParseSystemOfRecord(field, text string) (SystemOfRecord, error) {
 
 func isElsewhere(word string) bool {
 	return slices.ContainsFunc(elsewhere, func(other string) bool {
-		return word == other || len(other) > 4 && levenshtein.ComputeDistance(word, other) <= 2 && word != "internal"
+		return word == other || len(other) > 4 && levenshtein.ComputeDistance(word, other) <= 2 &&
+			word != "internal"
 	})
 }
 

@@ -38,7 +38,8 @@ func TestAPartnerEndsNoCallbacksAlone(t *testing.T) {
 			t.Errorf("%s: wires go out unconfirmed now", name)
 			continue
 		}
-		if _, err := b.Changes.Approve(b.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+		if _, err := b.Changes.Approve(b.Checker(), changes.UID(out.Approval),
+			changes.RequestOptions{}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

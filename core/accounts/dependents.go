@@ -114,7 +114,8 @@ func (s *Service) endTx(ctx context.Context, tx *changes.Tx, a *Account) error {
 		return err
 	}
 	return s.refusedTx(ctx, tx, ErrDefaultOffset, `SELECT EXISTS (SELECT FROM accounts AS a JOIN accounts AS o
-		ON o.tenant = a.tenant AND o.customer = a.customer AND o.ach_company_id = a.ach_company_id AND o.uid <> a.uid
+		ON o.tenant = a.tenant AND o.customer = a.customer AND o.ach_company_id = a.ach_company_id
+		  AND o.uid <> a.uid
 		WHERE a.tenant = ? AND a.uid = ? AND a.default_offset AND a.ach_company_id <> '' AND o.deleted_at IS NULL AND o.status <> 'Closed')`, a.Tenant, a.UID)
 }
 

@@ -79,7 +79,8 @@ func (s *Service) freeTx(ctx context.Context, tx *changes.Tx, a *Account, number
 		return err
 	}
 	return s.refusedTx(ctx, tx, ErrNumberTaken,
-		`SELECT EXISTS (SELECT FROM accounts WHERE tenant = ?0 AND number_hash IN ?1 AND uid <> ?2 AND deleted_at IS NULL)
+		`SELECT EXISTS (SELECT FROM accounts WHERE tenant = ?0 AND number_hash IN ?1 AND uid <> ?2
+			AND deleted_at IS NULL)
 		OR EXISTS (SELECT FROM virtual_accounts WHERE tenant = ?0 AND number_hash IN ?3)`, a.Tenant, bun.Tuple(hashes), a.UID,
 		bun.Tuple(s.keys.Hashes(int64(a.Tenant), VirtualNumberColumn, number)))
 }

@@ -39,7 +39,8 @@ func (s *Service) approvedOffsetTx(ctx context.Context, tx *changes.Tx, a *Accou
 	}
 	var first bool
 	err := tx.NewRaw(
-		`SELECT coalesce(bool_or(deleted_at >= ?) AND bool_and(deleted_at IS NOT NULL OR status IN ('Closed', 'Pending')), false)
+		`SELECT coalesce(bool_or(deleted_at >= ?) AND bool_and(deleted_at IS NOT NULL
+			OR status IN ('Closed', 'Pending')), false)
 		FROM accounts WHERE tenant = ? AND customer = ? AND ach_company_id = ? AND uid <> ?`, a.CreatedAt, a.Tenant,
 		a.Customer, a.ACHCompanyID, a.UID).Scan(ctx, &first)
 	if err == nil && first {

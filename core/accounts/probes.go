@@ -68,8 +68,8 @@ func (p *probes) add(caller access.Caller, times int, now time.Time) (spent bool
 
 // numbering carries out a change that may give an account its number.
 func (s *Service) numbering(
-	ctx context.Context, o *changes.Operation[Draft, Saved], caller access.Caller, at changes.Target, draft Draft,
-	options changes.RequestOptions,
+	ctx context.Context, o *changes.Operation[Draft, Saved], caller access.Caller,
+	at changes.Target, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
 	if draft.Number.Given && !seal.LooksMasked(draft.Number.Value) && s.probes.add(caller, 0, s.now()) {
 		return changes.Outcome[Saved]{}, ErrProbes

@@ -42,7 +42,8 @@ func DueSweepTx(
 		return nil, 0, nil
 	}
 	if err == nil {
-		err = db.Raw(tx, `SELECT customer FROM accounts WHERE tenant = ? AND uid = ?`, tenant, w.Account).Scan(ctx, &of)
+		err = db.Raw(tx, `SELECT customer FROM accounts WHERE tenant = ? AND uid = ?`, tenant,
+			w.Account).Scan(ctx, &of)
 	}
 	return w, of, err
 }

@@ -34,7 +34,8 @@ func (s *Service) declare(all *changes.Service) {
 	s.change = changes.Declare(all, "changeAccount", "account", access.ManageAccounts, s.changeTx)
 	s.close = changes.Declare(all, "closeAccount", "account", access.ManageAccounts, s.becomeTx(closing))
 	s.suspend = changes.Declare(all, "suspendAccount", "account", access.ManageAccounts, s.suspendTx)
-	s.activate = changes.Declare(all, "activateAccount", "account", access.ManageAccounts, s.becomeTx(activating))
+	s.activate = changes.Declare(all, "activateAccount", "account", access.ManageAccounts,
+		s.becomeTx(activating))
 	s.remove = changes.Declare(all, "deleteAccount", "account", access.ManageAccounts, s.removeTx)
 	s.declareSweeps(all)
 }
@@ -80,9 +81,9 @@ func (s *Service) Close(
 	return s.close.Do(ctx, caller, target(of, uid), struct{}{}, options)
 }
 
-// Suspend lets the money of an account stand still, until somebody of the bank activates it. It is for the bank
-// alone, and takes effect at once: it waits for no second person. Payments that wait for their day fail on it,
-// those that wait for their network go on waiting, and what comes in goes back.
+// Suspend lets the money of an account stand still, until somebody of the bank activates it. It is for the
+// bank alone, and takes effect at once: it waits for no second person. Payments that wait for their day fail
+// on it, those that wait for their network go on waiting, and what comes in goes back.
 func (s *Service) Suspend(
 	ctx context.Context, of customers.UID, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {

@@ -760,7 +760,8 @@ func TestTwoPeopleOpenAndChangeAnAccount(t *testing.T) {
 	}
 	// The money that came in meanwhile keeps it open.
 	bank.Exec(`UPDATE balances SET held = 1, overdraft = 1 WHERE tenant = ? AND account = ?`, bank.Tenant, uid)
-	bank.Exec(`INSERT INTO holds VALUES (?, nextval('journal_ids'), ?, 1, 'USD', 1, 'OPEN', now())`, bank.Tenant, uid)
+	bank.Exec(`INSERT INTO holds VALUES (?, nextval('journal_ids'), ?, 1, 'USD', 1, 'OPEN', now())`, bank.Tenant,
+		uid)
 	if err := approve(closing.Approval); !errors.Is(err, accounts.ErrMoney) {
 		t.Errorf("%v", err)
 	}
@@ -817,8 +818,10 @@ func TestNoRecordHoldsAClearNumber(t *testing.T) {
 	}
 	var record []string
 	if err := bank.DB.NewRaw(
-		`SELECT e::text FROM audit_entries AS e WHERE tenant = ?0 UNION ALL SELECT e::text FROM events AS e WHERE tenant = ?0
-		UNION ALL SELECT k::text FROM idempotency_keys AS k WHERE tenant = ?0 UNION ALL SELECT p::text FROM approvals AS p WHERE tenant = ?0
+		`SELECT e::text FROM audit_entries AS e WHERE tenant = ?0 UNION ALL SELECT e::text FROM events AS e
+			WHERE tenant = ?0
+		UNION ALL SELECT k::text FROM idempotency_keys AS k WHERE tenant = ?0 UNION ALL SELECT p::text
+		  FROM approvals AS p WHERE tenant = ?0
 		UNION ALL SELECT a::text FROM accounts AS a WHERE tenant = ?0`, bank.Tenant).Scan(t.Context(),
 		&record); err != nil {
 		t.Fatal(err)
@@ -930,8 +933,8 @@ func TestASuspendedAccountStandsStillUntilTheBankActivatesIt(t *testing.T) {
 	t.Parallel()
 	b := coretest.New(t)
 	partner := b.DownstreamPartner()
-	a := b.Account(b.Customer(coretest.OwnedBy(partner), func(c *customers.Customer) { c.Access.CustomerDualApproval = true }),
-		coretest.Holding(100_00, 0))
+	a := b.Account(b.Customer(coretest.OwnedBy(partner),
+		func(c *customers.Customer) { c.Access.CustomerDualApproval = true }), coretest.Holding(100_00, 0))
 	to := b.Account(b.Customer())
 	is := func(want accounts.Status) {
 		t.Helper()
@@ -947,7 +950,8 @@ func TestASuspendedAccountStandsStillUntilTheBankActivatesIt(t *testing.T) {
 		}, changes.RequestOptions{})
 		return err
 	}
-	if _, err := b.Accounts.Suspend(b.Partner(partner), 0, a.UID, changes.RequestOptions{}); !errors.Is(err, accounts.ErrBankSuspends) {
+	if _, err := b.Accounts.Suspend(b.Partner(partner), 0, a.UID,
+		changes.RequestOptions{}); !errors.Is(err, accounts.ErrBankSuspends) {
 		t.Errorf("suspended by a partner: %v", err)
 	}
 	is(accounts.Active)
@@ -959,10 +963,12 @@ func TestASuspendedAccountStandsStillUntilTheBankActivatesIt(t *testing.T) {
 	if err := pays(); !errors.Is(err, payments.ErrAccountState) {
 		t.Errorf("it pays: %v", err)
 	}
-	if _, err := b.Accounts.Suspend(b.Staff(), 0, a.UID, changes.RequestOptions{}); !errors.Is(err, accounts.ErrSuspended) {
+	if _, err := b.Accounts.Suspend(b.Staff(), 0, a.UID,
+		changes.RequestOptions{}); !errors.Is(err, accounts.ErrSuspended) {
 		t.Errorf("suspended twice: %v", err)
 	}
-	if _, err := b.Accounts.Activate(b.Partner(partner), 0, a.UID, changes.RequestOptions{}); !errors.Is(err, accounts.ErrBankSuspends) {
+	if _, err := b.Accounts.Activate(b.Partner(partner), 0, a.UID,
+		changes.RequestOptions{}); !errors.Is(err, accounts.ErrBankSuspends) {
 		t.Errorf("activated by a partner: %v", err)
 	}
 	is(accounts.Suspended)
@@ -971,7 +977,8 @@ func TestASuspendedAccountStandsStillUntilTheBankActivatesIt(t *testing.T) {
 		t.Fatal(again, err)
 	}
 	is(accounts.Suspended) // until a second person agrees
-	if _, err := b.Changes.Approve(b.Checker(), changes.UID(again.Approval), changes.RequestOptions{}); err != nil {
+	if _, err := b.Changes.Approve(b.Checker(), changes.UID(again.Approval),
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	is(accounts.Active)

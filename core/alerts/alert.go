@@ -132,7 +132,8 @@ const mostOfAccount = 10
 var (
 	ErrNotFound = fault.New(fault.NotFound, "balanceAlert.not_found", "no such balance alert")
 	// ErrAccount is returned for an account that does not exist, or that the caller may not see.
-	ErrAccount = fault.New(fault.NotFound, "balanceAlert.account", "must be an account of the bank").On("account")
+	ErrAccount = fault.New(fault.NotFound, "balanceAlert.account",
+		"must be an account of the bank").On("account")
 	// ErrElsewhere is returned for an account that another system keeps, or that is closed.
 	ErrElsewhere = fault.New(fault.State, "balanceAlert.account_state",
 		"only an account of the bank's own books that is not closed can have an alert").On("account")
@@ -140,5 +141,6 @@ var (
 	ErrSame = fault.New(fault.Conflict, "balanceAlert.same",
 		"the account has an alert for this balance, direction and threshold already").On("threshold")
 	// ErrMany is returned for an account that has as many alerts as it may have.
-	ErrMany = fault.New(fault.State, "balanceAlert.many", "the account has as many alerts as it may have").On("account")
+	ErrMany = fault.New(fault.State, "balanceAlert.many",
+		"the account has as many alerts as it may have").On("account")
 )

@@ -66,7 +66,9 @@ func selecting(want db.Columns) *bun.SelectQuery {
 }
 
 // FindMany reads alerts by UID. Those of customers that the caller may not see, and deleted ones, are absent.
-func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db.Columns) *db.Many[UID, Alert] {
+func (s *Service) FindMany(
+	ctx context.Context, b *db.Batch, uids []UID, want db.Columns,
+) *db.Many[UID, Alert] {
 	caller, err := access.Require(ctx, access.ViewAccounts)
 	if err != nil {
 		return db.Refuse[UID, Alert](err)
@@ -74,7 +76,8 @@ func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db
 	text := finding.Get(queryKey{want: want, reach: caller.Reach}, func() string {
 		return selecting(want).Where("ba.uid = ANY($3)").Where(caller.Reach.Scope("ba.customer")).String()
 	})
-	return db.QueueMany(b, text, func(a *Alert) UID { return a.UID }, caller.Tenant, caller.ScopeCustomer(), uids)
+	return db.QueueMany(b, text, func(a *Alert) UID { return a.UID }, caller.Tenant,
+		caller.ScopeCustomer(), uids)
 }
 
 // OfAccounts reads a window of the alerts of each account, in the order in which they were made. The list of

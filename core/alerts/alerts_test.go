@@ -44,8 +44,8 @@ func newWatched(t *testing.T) *watched {
 // has sets what is booked and held on the account.
 func (w *watched) has(ledger, held int64) {
 	w.ledger, w.holds = ledger, held
-	w.Exec(`UPDATE balances SET ledger = ?, held = ?, forced = true WHERE tenant = ? AND account = ?`, ledger, held, w.Tenant,
-		w.account.UID)
+	w.Exec(`UPDATE balances SET ledger = ?, held = ?, forced = true WHERE tenant = ? AND account = ?`,
+		ledger, held, w.Tenant, w.account.UID)
 }
 
 func (w *watched) fire() int {
@@ -61,9 +61,10 @@ func (w *watched) fire() int {
 func (w *watched) told() (n int) {
 	w.t.Helper()
 	var entries int
-	err := w.DB.NewRaw(`SELECT (SELECT count(*) FROM events WHERE tenant = ?0 AND kind = 'balanceAlert' AND object = 'account' AND uid = ?1),
-		(SELECT count(*) FROM audit_entries WHERE tenant = ?0 AND action = 'fireBalanceAlert' AND object = 'balanceAlert')`,
-		w.Tenant, w.account.UID.String()).Scan(w.t.Context(), &n, &entries)
+	err := w.DB.NewRaw(`SELECT (SELECT count(*) FROM events WHERE tenant = ?0 AND kind = 'balanceAlert'
+		AND object = 'account' AND uid = ?1),
+		(SELECT count(*) FROM audit_entries WHERE tenant = ?0 AND action = 'fireBalanceAlert'
+		AND object = 'balanceAlert')`, w.Tenant, w.account.UID.String()).Scan(w.t.Context(), &n, &entries)
 	if err != nil || n != entries {
 		w.t.Fatal(n, entries, err)
 	}
@@ -281,7 +282,8 @@ func TestManyWorkersFireEachAlertOnce(t *testing.T) {
 	w := newWatched(t)
 	const many = 1203
 	w.Exec(`INSERT INTO balance_alerts (tenant, uid, account, customer, balance, direction, threshold, currency, status, armed,
-		created_at, updated_at, version) SELECT ?0, n, ?1, ?2, 'LEDGER', 'BELOW', 100001 + n, 'USD', 'ACTIVE', true, now(), now(), 1
+		created_at, updated_at, version) SELECT ?0, n, ?1, ?2, 'LEDGER', 'BELOW', 100001 + n, 'USD', 'ACTIVE',
+			true, now(), now(), 1
 		FROM generate_series(1, ?3) AS n`, w.Tenant, w.account.UID, w.own.UID, many)
 	var all sync.WaitGroup
 	for range 4 {

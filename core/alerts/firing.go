@@ -82,11 +82,15 @@ type looked struct {
 
 // looking compares the next active alerts after a number with the balances, as look does. The limit is a part
 // of the text, so that the planner knows that few balances are read.
-var looking = db.NewQuery[looked](fmt.Sprintf(`WITH page AS (SELECT uid, account, balance, direction, threshold, currency, armed
+var looking = db.NewQuery[looked](fmt.Sprintf(`WITH page AS (SELECT uid, account, balance, direction,
+	threshold, currency, armed
 		FROM balance_alerts WHERE tenant = $1 AND status = 'ACTIVE' AND uid > $2::bigint ORDER BY uid LIMIT %d)
-	SELECT count(*) AS read, coalesce(max(p.uid), 0) AS last, coalesce(array_agg(p.uid ORDER BY p.uid) FILTER (WHERE p.armed =
-		CASE p.direction WHEN 'BELOW' THEN has.balance < p.threshold ELSE has.balance > p.threshold END), '{}') AS due
-	FROM page AS p LEFT JOIN LATERAL (SELECT b.ledger - CASE p.balance WHEN 'AVAILABLE' THEN b.held ELSE 0 END AS balance
+	SELECT count(*) AS read, coalesce(max(p.uid), 0) AS last,
+	  coalesce(array_agg(p.uid ORDER BY p.uid) FILTER (WHERE p.armed =
+		CASE p.direction WHEN 'BELOW' THEN has.balance < p.threshold ELSE has.balance > p.threshold END),
+		  '{}') AS due
+	FROM page AS p LEFT JOIN LATERAL (SELECT b.ledger - CASE p.balance WHEN 'AVAILABLE' THEN b.held
+	  ELSE 0 END AS balance
 		FROM balances AS b JOIN accounts AS a ON a.tenant = $1 AND a.uid = b.account
 		WHERE b.tenant = $1 AND b.account = p.account AND b.currency = p.currency AND a.status <> 'Closed') AS has ON true`, atATime))
 
@@ -122,11 +126,14 @@ var readingStandings = db.NewQuery[standing](`SELECT b.account, b.ledger, b.held
 
 // fire locks those of some alerts that nobody else is at, compares them again, and writes what has become of
 // them.
-func (s *Service) fire(ctx context.Context, worker access.Caller, due []UID, now time.Time) (crossed int, err error) {
+func (s *Service) fire(
+	ctx context.Context, worker access.Caller, due []UID, now time.Time,
+) (crossed int, err error) {
 	err = s.db.InTx(ctx, int64(worker.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		crossed = 0
 		var all []*Alert
-		err := tx.NewSelect().Model(&all).Where("ba.tenant = ?", worker.Tenant).Where("ba.uid IN (?)", bun.List(due)).
+		err := tx.NewSelect().Model(&all).Where("ba.tenant = ?", worker.Tenant).
+			Where("ba.uid IN (?)", bun.List(due)).
 			Where("ba.status = ?", Active).OrderExpr("ba.uid").For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		if err != nil || len(all) == 0 {
 			return err
@@ -137,7 +144,8 @@ func (s *Service) fire(ctx context.Context, worker access.Caller, due []UID, now
 		}
 		// read under the locks of the alerts: what one of them was compared with before is not newer
 		b := db.TxBatch(tx)
-		found := db.QueueMany(b, readingStandings, func(has *standing) accounts.UID { return has.Account }, worker.Tenant, of)
+		found := db.QueueMany(b, readingStandings, func(has *standing) accounts.UID { return has.Account },
+			worker.Tenant, of)
 		ids := audit.TakeIDs(b, len(all))
 		if err := b.Send(ctx); err != nil {
 			return err
@@ -177,10 +185,12 @@ func (c *crossings) look(a *Alert, has *standing, worker access.Caller, entry au
 // its account.
 func firing(a *Alert, has *standing, worker access.Caller, entry audit.ID) events.Recorded {
 	r := changes.Change{
-		Action: "fireBalanceAlert", Object: object, UID: a.UID, Customer: int64(a.Customer), Version: a.Version, After: a,
+		Action: "fireBalanceAlert", Object: object, UID: a.UID, Customer: int64(a.Customer), Version: a.Version,
+		After: a,
 	}.Recorded(worker, "")
 	r.Entry.ID = entry
-	r.Event.Kind, r.Event.Object, r.Event.UID, r.Event.Version = EventKind, "account", a.Account.String(), has.Version
+	r.Event.Kind, r.Event.Object, r.Event.UID, r.Event.Version = EventKind, "account",
+		a.Account.String(), has.Version
 	return r
 }
 
@@ -195,7 +205,8 @@ func (c *crossings) writeTx(ctx context.Context, tenant access.Tenant, now time.
 	if len(c.fired) == 0 {
 		return nil
 	}
-	err := db.ExecAtCommit(ctx, `UPDATE balance_alerts AS ba SET armed = false, fired_at = $4::timestamptz, fired_balance = f.balance
+	err := db.ExecAtCommit(ctx, `UPDATE balance_alerts AS ba SET armed = false, fired_at = $4::timestamptz,
+		fired_balance = f.balance
 		FROM unnest($2::bigint[], $3::bigint[]) AS f(uid, balance) WHERE ba.tenant = $1 AND ba.uid = f.uid`,
 		tenant, c.fired, c.balances, now)
 	if err != nil {

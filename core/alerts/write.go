@@ -113,7 +113,8 @@ func (s *Service) createTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		}
 		var kept bool
 		var there int
-		err := tx.NewRaw(`SELECT nextval('balance_alert_uids'), currency, system_of_record = ?2 AND status <> ?3 AND deleted_at IS NULL,
+		err := tx.NewRaw(`SELECT nextval('balance_alert_uids'), currency, system_of_record = ?2 AND status <> ?3
+			AND deleted_at IS NULL,
 			(SELECT count(*) FROM balance_alerts WHERE tenant = ?0 AND account = ?1 AND status <> ?4)
 			FROM accounts WHERE tenant = ?0 AND uid = ?1`, a.Tenant, a.Account, accounts.InternalCore, accounts.Closed, Deleted).
 			Scan(ctx, &a.UID, &a.Currency, &kept, &there)
@@ -166,7 +167,9 @@ func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	}))
 }
 
-func (s *Service) removeTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
+func (s *Service) removeTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (Saved, error) {
 	return saved(s.lifecycle(0).Modify(ctx, tx, at, func(_, a *Alert) error {
 		a.Status = Deleted
 		return nil

@@ -22,7 +22,10 @@ const (
 )
 
 // Kinds lists all kinds, the ones that cost most to leave alone first.
-var Kinds = []Kind{Exception, Recall, Unanswered, Late, Screening, Repair, Overdrawn, Failed, Sweep, Approval, Webhook}
+var Kinds = []Kind{
+	Exception, Recall, Unanswered, Late, Screening, Repair, Overdrawn, Failed, Sweep,
+	Approval, Webhook,
+}
 
 // Search narrows the list.
 type Search struct {
@@ -76,27 +79,32 @@ var waits = map[Kind]string{
 	Recall: `SELECT pay.uid, pay.customer, pay.updated_at AS since, NULL::timestamptz AS due_at, '' AS reason
 		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'RECALLED'`,
 	Unanswered: `SELECT pay.uid, pay.customer, pay.updated_at AS since, NULL::timestamptz AS due_at, '' AS reason
-		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'SENT' AND pay.direction = 'OUT' AND pay.entry_type = 'CREDIT'
+		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'SENT' AND pay.direction = 'OUT'
+		  AND pay.entry_type = 'CREDIT'
 		  AND pay.settles_at IS NULL AND pay.updated_at < $2::timestamptz
 		  AND (pay.rail IN ('FEDNOW', 'RTP') OR pay.updated_at < $3::timestamptz)`,
 	Late: `SELECT pay.uid, pay.customer, pay.send_at AS since, NULL::timestamptz AS due_at, '' AS reason
 		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'QUEUED' AND pay.send_at < $4::timestamptz
 		UNION ALL SELECT pay.uid, pay.customer, pay.settles_at, NULL, '' FROM payments AS pay
-		WHERE pay.tenant = $1 AND pay.state = 'SENT' AND pay.settles_at IS NOT NULL AND pay.settles_at < $4::timestamptz
+		WHERE pay.tenant = $1 AND pay.state = 'SENT' AND pay.settles_at IS NOT NULL
+		  AND pay.settles_at < $4::timestamptz
 		UNION ALL SELECT pay.uid, pay.customer, pay.settles_at, NULL, '' FROM payments AS pay
 		WHERE pay.tenant = $1 AND pay.state = 'VALIDATED' AND pay.settles_at < $4::timestamptz`,
-	Overdrawn: `SELECT b.account AS uid, a.customer, j.booked_at AS since, NULL::timestamptz AS due_at, '' AS reason
+	Overdrawn: `SELECT b.account AS uid, a.customer, j.booked_at AS since, NULL::timestamptz AS due_at,
+		'' AS reason
 		FROM balances AS b JOIN accounts AS a ON a.tenant = b.tenant AND a.uid = b.account
 		JOIN postings AS p ON p.tenant = b.tenant AND p.account = b.account AND p.version = b.version
 		JOIN journals AS j ON j.tenant = p.tenant AND j.id = p.journal
-		WHERE b.tenant = $1 AND a.tenant = $1 AND p.tenant = $1 AND j.tenant = $1 AND b.forced AND b.ledger - b.held < -b.overdraft`,
+		WHERE b.tenant = $1 AND a.tenant = $1 AND p.tenant = $1 AND j.tenant = $1 AND b.forced
+			  AND b.ledger - b.held < -b.overdraft`,
 	Screening: `SELECT pay.uid, pay.customer, pay.updated_at AS since, NULL::timestamptz AS due_at, '' AS reason
 		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'SCREENING'`,
 	Repair: `SELECT pay.uid, pay.customer, pay.updated_at AS since, NULL::timestamptz AS due_at, pay.reason
 		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'REPAIR'`,
 	Failed: `SELECT pay.uid, pay.customer, pay.updated_at AS since, NULL::timestamptz AS due_at, pay.reason
 		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'INVALID' AND pay.updated_at > $5::timestamptz`,
-	Sweep: `SELECT w.account AS uid, a.customer, w.failed_at AS since, NULL::timestamptz AS due_at, w.failure AS reason
+	Sweep: `SELECT w.account AS uid, a.customer, w.failed_at AS since, NULL::timestamptz AS due_at,
+		w.failure AS reason
 		FROM sweeps AS w JOIN accounts AS a ON a.tenant = w.tenant AND a.uid = w.account
 		WHERE w.tenant = $1 AND a.tenant = $1 AND w.failed_at IS NOT NULL`,
 	Approval: `SELECT q.uid, q.customer, q.made_at AS since, NULL::timestamptz AS due_at, q.operation AS reason

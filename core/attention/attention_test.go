@@ -44,8 +44,10 @@ func waiting(t *testing.T) (b *coretest.Bank, want []string) {
 	of(attention.Recall, state(payments.Recalled, rails.FedNow, "updated_at = ?", ago(9*time.Hour)))
 	of(attention.Unanswered, state(payments.Sent, rails.Fedwire, "updated_at = ?", ago(8*time.Hour)))
 	of(attention.Late, state(payments.Queued, rails.Fedwire, "send_at = ?", ago(7*time.Hour)))
-	of(attention.Late, state(payments.Sent, rails.ACH, "settles_at = ?, updated_at = ?", ago(6*time.Hour), ago(20*time.Hour)))
-	of(attention.Failed, state(payments.Invalid, rails.FedNow, "updated_at = ?, reason = 'No funds'", ago(5*time.Hour)))
+	of(attention.Late, state(payments.Sent, rails.ACH, "settles_at = ?, updated_at = ?", ago(6*time.Hour),
+		ago(20*time.Hour)))
+	of(attention.Failed, state(payments.Invalid, rails.FedNow, "updated_at = ?, reason = 'No funds'",
+		ago(5*time.Hour)))
 	of(attention.Repair, state(payments.Repair, rails.FedNow, "updated_at = ?", ago(4*time.Hour)))
 	of(attention.Unanswered, state(payments.Sent, rails.RTP, "updated_at = ?", ago(2*time.Minute)))
 
@@ -79,7 +81,8 @@ func TestWhatWaitsForPeopleIsListedLongestFirst(t *testing.T) {
 	for _, w := range found.Waiting {
 		counts[w.Kind] = w.Count
 	}
-	if len(counts) != 5 || counts[attention.Repair] != 1 || counts[attention.Late] != 2 || counts[attention.Unanswered] != 2 || counts[attention.Recall] != 1 {
+	if len(counts) != 5 || counts[attention.Repair] != 1 || counts[attention.Late] != 2 ||
+		counts[attention.Unanswered] != 2 || counts[attention.Recall] != 1 {
 		t.Errorf("%v", counts)
 	}
 	few, err := b.Attention.List(b.Staff(), attention.Search{Kind: []attention.Kind{attention.Late}}, 1)
@@ -107,12 +110,14 @@ func TestAnApprovalWaitsUntilItIsDecided(t *testing.T) {
 		return found.Items
 	}
 	got := listed()
-	if len(got) != 1 || got[0].Kind != attention.Approval || got[0].Customer != int64(c.UID) || got[0].Reason != "transferFunds" {
+	if len(got) != 1 || got[0].Kind != attention.Approval || got[0].Customer != int64(c.UID) ||
+		got[0].Reason != "transferFunds" {
 		t.Fatalf("%+v of %+v", got, made)
 	}
-	b.Exec(`INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, before, after, status,
-		maker_client, made_at, decides, maker_reach, draft, version)
-		SELECT tenant, uid + 1, customer, 'createWebhook', 'webhook', '1', true, '{}', '{}', status, maker_client, made_at, decides,
+	b.Exec(`INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, before, after,
+		status, maker_client, made_at, decides, maker_reach, draft, version)
+		SELECT tenant, uid + 1, customer, 'createWebhook', 'webhook', '1', true, '{}', '{}', status, maker_client,
+		  made_at, decides,
 		maker_reach, draft, version FROM approvals WHERE tenant = ? AND uid = ?`, b.Tenant, got[0].UID)
 	for _, one := range []struct {
 		sees []access.Permission
@@ -144,7 +149,8 @@ func TestAnAccountWaitsThatAReturnTookTooLow(t *testing.T) {
 	b.Exec(`UPDATE balances SET forced = true, ledger = -1 WHERE tenant = ? AND account = ?`, b.Tenant, low.UID)
 	b.Exec(`UPDATE balances SET forced = true WHERE tenant = ? AND account = ?`, b.Tenant, covered.UID)
 	found, err := b.Attention.List(b.Staff(), attention.Search{}, 50)
-	if err != nil || len(found.Items) != 1 || found.Items[0].Kind != attention.Overdrawn || found.Items[0].UID != int64(low.UID) ||
+	if err != nil || len(found.Items) != 1 || found.Items[0].Kind != attention.Overdrawn ||
+		found.Items[0].UID != int64(low.UID) ||
 		found.Items[0].Since.IsZero() {
 		t.Errorf("%+v %v", found, err)
 	}
@@ -154,11 +160,13 @@ func TestOnlyTheBankSeesWhatWaits(t *testing.T) {
 	t.Parallel()
 	b, _ := waiting(t)
 	other := coretest.New(t)
-	if found, err := other.Attention.List(other.Staff(), attention.Search{}, 50); err != nil || len(found.Items) != 0 {
+	if found, err := other.Attention.List(other.Staff(), attention.Search{}, 50); err != nil ||
+		len(found.Items) != 0 {
 		t.Errorf("another bank: %+v %v", found, err)
 	}
 	partner := b.DownstreamPartner()
-	if _, err := b.Attention.List(b.Partner(partner), attention.Search{}, 50); !errors.Is(err, access.ErrDenied) {
+	if _, err := b.Attention.List(b.Partner(partner), attention.Search{},
+		50); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("a partner: %v", err)
 	}
 	for _, first := range []int{0, -1, attention.MostItems + 1} {

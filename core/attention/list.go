@@ -46,7 +46,8 @@ var (
 // sees maps a kind to the permission that shows it, beside that to see payments. Approvals are shown by what
 // they are of (changes.Listed).
 var sees = map[Kind]access.Permission{
-	Exception: access.ManageExceptions, Overdrawn: access.ViewAccounts, Sweep: access.ViewAccounts, Webhook: access.ViewWebhooks,
+	Exception: access.ManageExceptions, Overdrawn: access.ViewAccounts, Sweep: access.ViewAccounts,
+	Webhook:   access.ViewWebhooks,
 	Screening: access.ScreenPayments,
 }
 
@@ -82,8 +83,10 @@ func (s *Service) List(ctx context.Context, by Search, first int) (*List, error)
 	key := strings.Join(kinds, ",") + " " + approvals
 	p := db.Params{caller.Tenant, now.Add(-answering), now.Add(-settling), now.Add(-working), now.Add(-failing)}
 	b := s.db.Batch()
-	items := db.Queue(b, listing.Get(key, func() string { return listed(kinds, approvals) }), append(slices.Clone(p), first)...)
-	counted := db.Queue(b, counting.Get(key, func() string { return counted(kinds, approvals) }), append(p, MostCounted)...)
+	items := db.Queue(b, listing.Get(key, func() string { return listed(kinds, approvals) }),
+		append(slices.Clone(p), first)...)
+	counted := db.Queue(b, counting.Get(key, func() string { return counted(kinds, approvals) }),
+		append(p, MostCounted)...)
 	if err := b.Send(ctx); err != nil {
 		return nil, err
 	}
@@ -102,18 +105,22 @@ func waiting(kind Kind, approvals string) string {
 func listed(kinds []string, approvals string) string {
 	var all []string
 	for _, kind := range kinds {
-		all = append(all, "(SELECT '"+kind+"' AS kind, w.* FROM ("+waiting(Kind(kind), approvals)+") AS w ORDER BY w.since, w.uid LIMIT $6::bigint)")
+		all = append(all, "(SELECT '"+kind+"' AS kind, w.* FROM ("+waiting(Kind(kind),
+			approvals)+") AS w ORDER BY w.since, w.uid LIMIT $6::bigint)")
 	}
-	return "SELECT r.* FROM (" + strings.Join(all, " UNION ALL ") + ") AS r WHERE " + used + " ORDER BY r.since, r.kind, r.uid LIMIT $6::bigint"
+	return "SELECT r.* FROM (" + strings.Join(all, " UNION ALL ") + ") AS r WHERE " + used +
+		" ORDER BY r.since, r.kind, r.uid LIMIT $6::bigint"
 }
 
 // counted is the text of how much of each kind waits, $6 at most.
 func counted(kinds []string, approvals string) string {
 	var all []string
 	for _, kind := range kinds {
-		all = append(all, "(SELECT '"+kind+"' AS kind, w.since FROM ("+waiting(Kind(kind), approvals)+") AS w LIMIT $6::bigint)")
+		all = append(all, "(SELECT '"+kind+"' AS kind, w.since FROM ("+waiting(Kind(kind),
+			approvals)+") AS w LIMIT $6::bigint)")
 	}
-	return "SELECT r.kind, count(*) AS n, min(r.since) AS oldest FROM (" + strings.Join(all, " UNION ALL ") + ") AS r WHERE " + used +
+	return "SELECT r.kind, count(*) AS n, min(r.since) AS oldest FROM (" + strings.Join(all, " UNION ALL ") +
+		") AS r WHERE " + used +
 		" GROUP BY r.kind ORDER BY min(r.since)"
 }
 

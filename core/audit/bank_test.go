@@ -86,9 +86,11 @@ func (b *bank) seal() (sealed int) {
 func (b *bank) insert(entries int) {
 	b.Helper()
 	b.exec(`WITH e AS (
-		INSERT INTO audit_entries (tenant, client, login_id, entity, action, decision, object, uid, customer, before, after, reason, request)
-		SELECT ?, 'staff-portal', 'jane.doe', 1000000, 'changeSignatory', 'done', 'signatory', n::text, 1000000 + n % 100,
-			'{"emailAddress":"grace.whitfield@mail.example","title":"Clerk"}', '{"emailAddress":"grace@mail.example","title":"Treasurer"}', 'promoted', 'b1946ac92492d234'
+		INSERT INTO audit_entries (tenant, client, login_id, entity, action, decision, object, uid, customer,
+		  before, after, reason, request)
+		SELECT ?, 'staff-portal', 'jane.doe', 1000000, 'changeSignatory', 'done', 'signatory', n::text,
+			1000000 + n % 100, '{"emailAddress":"grace.whitfield@mail.example","title":"Clerk"}',
+			  '{"emailAddress":"grace@mail.example","title":"Treasurer"}', 'promoted', 'b1946ac92492d234'
 		FROM generate_series(1, ?) AS n RETURNING tenant, id)
 		INSERT INTO audit_unsealed (tenant, entry) SELECT tenant, id FROM e`, b.Tenant, entries)
 }

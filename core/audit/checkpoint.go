@@ -130,7 +130,8 @@ func (s *Service) lastSigned(ctx context.Context, tenant access.Tenant) (seq int
 		Holds bool  `bun:"holds"`
 	}
 	err = s.db.NewRaw(
-		`SELECT c.seq, EXISTS (SELECT FROM audit_seals AS s WHERE s.tenant = ?0 AND s.seq = c.seq AND s.hash = c.hash) AS holds
+		`SELECT c.seq, EXISTS (SELECT FROM audit_seals AS s WHERE s.tenant = ?0 AND s.seq = c.seq
+			AND s.hash = c.hash) AS holds
 		FROM audit_checkpoints AS c WHERE c.tenant = ?0 ORDER BY c.seq DESC LIMIT 1`, tenant).Scan(ctx, &last)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil

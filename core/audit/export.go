@@ -140,7 +140,8 @@ var (
 		ORDER BY u.entry LIMIT $3`)
 	// Entries that wait for a seal and are missing: somebody removed them from the record.
 	gone = db.NewQuery[link](`SELECT u.entry AS seq FROM audit_unsealed AS u
-		WHERE u.tenant = $1 AND NOT EXISTS (SELECT FROM audit_entries AS e WHERE e.tenant = $1 AND e.id = u.entry) ORDER BY u.entry LIMIT 1`)
+		WHERE u.tenant = $1 AND NOT EXISTS (SELECT FROM audit_entries AS e WHERE e.tenant = $1 AND e.id = u.entry)
+			  ORDER BY u.entry LIMIT 1`)
 	signed = db.NewQuery[Checkpoint](
 		`SELECT tenant, seq, hash, at, epoch, database, kid, signature FROM audit_checkpoints
 		WHERE tenant = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4`)

@@ -76,8 +76,9 @@ func EpochOf(ctx context.Context, d bun.IDB, tenant access.Tenant) (int64, error
 }
 
 // Moved returns the banks whose record is in another database than that of its last signature, or lacks what
-// was kept outside, and of which Resume has not noted it yet. It tells by how many epochs the next one is later
-// than that of the record: by one, and by one more for each time that the same backup was restored before.
+// was kept outside, and of which Resume has not noted it yet. It tells by how many epochs the next one is
+// later than that of the record: by one, and by one more for each time that the same backup was restored
+// before.
 func Moved(ctx context.Context, d bun.IDB, kept Marks) (moved map[access.Tenant]int64, err error) {
 	moved = map[access.Tenant]int64{}
 	var all []access.Tenant

@@ -38,7 +38,8 @@ func (s *Service) Tail(ctx context.Context) (Tail, error) {
 			FROM audit_unsealed AS u JOIN audit_entries AS e ON e.tenant = u.tenant AND e.id = u.entry
 			WHERE u.tenant = ?0 AND e.tenant = ?0 ORDER BY u.entry LIMIT 1), 0) AS waiting,
 		h.seq IS NOT NULL AND NOT EXISTS (SELECT FROM audit_checkpoints
-			WHERE tenant = ?0 AND (seq >= h.seq OR at BETWEEN clock_timestamp() - ?2::interval AND clock_timestamp())) AS unsigned
+			WHERE tenant = ?0 AND (seq >= h.seq OR at BETWEEN clock_timestamp() - ?2::interval
+			  AND clock_timestamp())) AS unsigned
 		FROM (SELECT max(seq) AS seq FROM audit_seals WHERE tenant = ?0) AS h`,
 		caller.Tenant, MostCounted, signEvery.String()).Scan(ctx, &tail)
 	if err != nil {
@@ -190,8 +191,8 @@ func (p place) moved() bool { return p.Noted != "" && p.Here != "" && p.Noted !=
 func placeOf(ctx context.Context, tx bun.IDB, tenant access.Tenant) (place, error) {
 	p := place{Epoch: 1}
 	err := tx.NewRaw(`SELECT coalesce(s.seq, 0) AS seq, s.hash, `+says+` AS says FROM (SELECT) AS one
-		LEFT JOIN LATERAL (SELECT seq, hash FROM audit_seals WHERE tenant = ? ORDER BY seq DESC LIMIT 1) AS s ON true`,
-		tenant).Scan(ctx, &p)
+		LEFT JOIN LATERAL (SELECT seq, hash FROM audit_seals WHERE tenant = ? ORDER BY seq DESC LIMIT 1) AS s
+		ON true`, tenant).Scan(ctx, &p)
 	if err != nil {
 		return p, err
 	}

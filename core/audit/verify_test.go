@@ -347,7 +347,8 @@ func TestTamperingInTheDatabaseIsFound(t *testing.T) {
 		},
 		"an entry that waited removed": {`INSERT INTO audit_unsealed (tenant, entry) VALUES (?0, 999999999)`, 101},
 		"the whole tail, with what vouches for it": {
-			`WITH s AS (DELETE FROM audit_seals WHERE tenant = ?0 AND seq > 70 RETURNING entry), c AS (DELETE FROM audit_checkpoints WHERE tenant = ?0 AND seq > 70)
+			`WITH s AS (DELETE FROM audit_seals WHERE tenant = ?0 AND seq > 70 RETURNING entry), c AS (DELETE
+				FROM audit_checkpoints WHERE tenant = ?0 AND seq > 70)
 			DELETE FROM audit_entries WHERE tenant = ?0 AND id IN (SELECT entry FROM s)`, 71,
 		},
 	} {

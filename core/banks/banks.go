@@ -59,7 +59,9 @@ var (
 )
 
 // FindMany reads banks by UID.
-func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db.Columns) *db.Many[UID, Bank] {
+func (s *Service) FindMany(
+	ctx context.Context, b *db.Batch, uids []UID, want db.Columns,
+) *db.Many[UID, Bank] {
 	if _, err := access.Require(ctx); err != nil {
 		return db.Refuse[UID, Bank](err)
 	}
@@ -174,7 +176,8 @@ func (s *Service) List(
 	}
 	want = or(want)
 	text := listing.Get(queryKey{want, where.Key(), w.Backward}, func() string {
-		return where.On(db.Select[Bank](want, nil)).OrderExpr(order).String() + " LIMIT $1::bigint OFFSET $2::bigint"
+		return where.On(db.Select[Bank](want, nil)).OrderExpr(order).
+			String() + " LIMIT $1::bigint OFFSET $2::bigint"
 	})
 	return db.Queue(b, text, p...)
 }

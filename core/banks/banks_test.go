@@ -126,7 +126,8 @@ func TestRoutingNumbersAndTheirBeginningsHaveTheirForm(t *testing.T) {
 		}
 	}
 	for text, fine := range map[string]bool{
-		"611": true, "000": true, "611090001": true, "61": false, "6110900011": false, "": false, "61_": false, "6%1": false,
+		"611": true, "000": true, "611090001": true, "61": false, "6110900011": false, "": false, "61_": false,
+		"6%1": false,
 	} {
 		if _, err := banks.ParseRoutingPrefix("routingNumber", text); (err == nil) != fine {
 			t.Errorf("%q: %v", text, err)
@@ -141,7 +142,10 @@ func TestWhichRailsReachABankIsOneStatement(t *testing.T) {
 	d.fine(banks.Import{Format: "csv"}, "nationalId,name,ach,fedwireTransfer,rtpStatus,rtpServices,fedNowStatus\n"+
 		routing(1)+",First,yes,,,,\n"+routing(2)+",Second,true,true,Active,CRDT RFI,Active\n"+
 		routing(3)+",Third,,,Active,RFI,Suspended\n"+routing(4)+",Fourth,,,,,\n", [6]int64{3, 0, 0, 0, 1})
-	refs := []banks.Ref{banks.Routing(routing(2)), banks.Routing(routing(3)), banks.Coded("SCHDBEB1"), banks.Routing(routing(1)), ""}
+	refs := []banks.Ref{
+		banks.Routing(routing(2)), banks.Routing(routing(3)), banks.Coded("SCHDBEB1"),
+		banks.Routing(routing(1)), "",
+	}
 	b := d.DB.Batch()
 	found := d.Banks.Named(d.Reader(), b, refs, db.Columns{})
 	if b.Len() != 1 {

@@ -83,8 +83,10 @@ type fedwire struct {
 
 var parseFedwire = parser{101, func(w wide) (*Entry, error) {
 	return fedwire{
-		RoutingNumber: w.at(1, 9), CustomerName: w.at(28, 63), CustomerState: w.at(64, 65), CustomerCity: w.at(66, 90),
-		FundsEligibility: w.at(91, 91), FundsSettlementOnlyStatus: w.at(92, 92), SecuritiesEligibility: w.at(93, 93),
+		RoutingNumber: w.at(1, 9), CustomerName: w.at(28, 63), CustomerState: w.at(64, 65),
+		CustomerCity:     w.at(66, 90),
+		FundsEligibility: w.at(91, 91), FundsSettlementOnlyStatus: w.at(92, 92),
+		SecuritiesEligibility: w.at(93, 93),
 	}.entry()
 }}
 

@@ -70,10 +70,11 @@ var ourColumns = strings.Fields(`countryCode nationalIdType nationalId bic name 
 func texts(e *banks.Entry) []string {
 	a, w, r := e.Address, e.Fedwire, e.RTP
 	return []string{
-		e.Country, e.NationalIDType, e.NationalID, e.Code, e.Name, e.RecordType, e.Successor, a.Line1, a.Line2, a.City, a.State,
-		a.PostalCode, strconv.FormatBool(e.ACH), strconv.FormatBool(w.Transfer), strconv.FormatBool(w.SettlementOnly),
-		strconv.FormatBool(w.Securities), r.Participant, r.Services, r.ReceivingConnection, r.SignOnStatus, r.ActivatedOn, r.Status,
-		r.ConnectionStatus, e.FedNow.Services, e.FedNow.Status, e.FedNow.ConnectionStatus,
+		e.Country, e.NationalIDType, e.NationalID, e.Code, e.Name, e.RecordType, e.Successor, a.Line1,
+		a.Line2, a.City, a.State, a.PostalCode, strconv.FormatBool(e.ACH), strconv.FormatBool(w.Transfer),
+		strconv.FormatBool(w.SettlementOnly), strconv.FormatBool(w.Securities), r.Participant, r.Services,
+		r.ReceivingConnection, r.SignOnStatus, r.ActivatedOn, r.Status, r.ConnectionStatus, e.FedNow.Services,
+		e.FedNow.Status, e.FedNow.ConnectionStatus,
 	}
 }
 
@@ -83,16 +84,19 @@ func FuzzFedACH(f *testing.F) {
 }
 
 func FuzzFedwire(f *testing.F) {
-	fuzz(f, banks.FedwireFile, wireLine(1, "Y", " ", "FIRST"), `[{"routingNumber": "611090001", "fundsEligibility": "Y"}]`)
+	fuzz(f, banks.FedwireFile, wireLine(1, "Y", " ", "FIRST"),
+		`[{"routingNumber": "611090001", "fundsEligibility": "Y"}]`)
 }
 
 func FuzzBundesbank(f *testing.F) {
-	fuzz(f, banks.BundesbankFile, blzLine("99000001", "1", "M\xfcnz", "RHNUDEF0", "U"), blzLine("99000001", "2", "X", "", "D"))
+	fuzz(f, banks.BundesbankFile, blzLine("99000001", "1", "M\xfcnz", "RHNUDEF0", "U"),
+		blzLine("99000001", "2", "X", "", "D"))
 }
 
 func FuzzCSV(f *testing.F) {
 	fuzz(f, banks.CSVFile, europe, "name,nationalId,ach\nA,611090001,yes\n\"", "bic;name\nx;y",
-		"name,nationalId,ach,fedNowServices\n\"A \"\"B\"\"\nC\",611090001,1,CRDT  RFP\n=1+1,611090001,t,\n", "name,bic\nM\xfcnz,rhnudef0xxx\n")
+		"name,nationalId,ach,fedNowServices\n\"A \"\"B\"\"\nC\",611090001,1,CRDT  RFP\n=1+1,611090001,t,\n",
+		"name,bic\nM\xfcnz,rhnudef0xxx\n")
 }
 
 // The searches of a directory of twenty thousand banks beside the same SQL written by hand.

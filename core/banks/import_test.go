@@ -96,18 +96,18 @@ func routing(n int) string {
 }
 
 func achLine(n int, kind, successor, name string) string {
-	return fmt.Sprintf("%sO061000146%s010126%s%-36s%-36s%-20s%-2s%-5s%-4s%-10s11%5s", routing(n), kind, successor, name,
-		"1 Main St", "Columbus", "OH", "43215", "0000", "6145550100", "")
+	return fmt.Sprintf("%sO061000146%s010126%s%-36s%-36s%-20s%-2s%-5s%-4s%-10s11%5s", routing(n),
+		kind, successor, name, "1 Main St", "Columbus", "OH", "43215", "0000", "6145550100", "")
 }
 
 func wireLine(n int, funds, settlement, name string) string {
-	return fmt.Sprintf("%s%-18s%-36s%-2s%-25s%s%s%s%s", routing(n), "SHORT", name, "OH", "COLUMBUS", funds, settlement, "Y",
-		"20260101")
+	return fmt.Sprintf("%s%-18s%-36s%-2s%-25s%s%s%s%s", routing(n), "SHORT", name, "OH", "COLUMBUS",
+		funds, settlement, "Y", "20260101")
 }
 
 func blzLine(blz, mark, name, bic, change string) string {
-	return fmt.Sprintf("%s%s%-58s%-5s%-35s%-27s%-5s%-11s%-2s%06d%s0%s", blz, mark, name, "60311", "Frankfurt", "Kurz",
-		"12345", bic, "09", 1, change, "00000000")
+	return fmt.Sprintf("%s%s%-58s%-5s%-35s%-27s%-5s%-11s%-2s%06d%s0%s", blz, mark, name, "60311",
+		"Frankfurt", "Kurz", "12345", bic, "09", 1, change, "00000000")
 }
 
 const none = "000000000"
@@ -117,15 +117,16 @@ func file(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
 func TestFedACHAndFedwireDescribeABankTogether(t *testing.T) {
 	t.Parallel()
 	d := newDirectory(t)
-	d.fine(banks.Import{Format: "fedwire"}, file(wireLine(1, "Y", " ", "FIRST NB"), wireLine(3, "Y", "S", "THIRD"),
-		wireLine(4, "N", " ", "FOURTH")), [6]int64{3})
+	d.fine(banks.Import{Format: "fedwire"}, file(wireLine(1, "Y", " ", "FIRST NB"),
+		wireLine(3, "Y", "S", "THIRD"), wireLine(4, "N", " ", "FOURTH")), [6]int64{3})
 	d.fine(banks.Import{Format: "fedach"}, file(achLine(1, "1", none, "First National"),
 		achLine(2, "2", routing(1), "Former"), achLine(5, "0", none, "Federal Reserve")), [6]int64{3})
 	d.holds(
 		"US:"+routing(1)+" First National [ACH Fedwire]", "US:"+routing(2)+" Former []",
 		"US:"+routing(3)+" THIRD []", "US:"+routing(4)+" FOURTH []", "US:"+routing(5)+" Federal Reserve [ACH]")
 	bank, err := d.Banks.Routed(d.Staff(), routing(2))
-	if err != nil || bank.Successor != routing(1) || bank.RecordType != "NEW" || bank.Address.PostalCode != "43215" ||
+	if err != nil || bank.Successor != routing(1) || bank.RecordType != "NEW" ||
+		bank.Address.PostalCode != "43215" ||
 		bank.Address.Country != "United States" || bank.NationalIDType != "ABA" {
 		t.Errorf("%+v %v", bank, err)
 	}
@@ -167,9 +168,10 @@ func TestTheSameFileAgainChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.fine(banks.Import{Format: "fedach"}, text, [6]int64{0, 0, 2})
-	d.fine(banks.Import{Format: "fedach"}, file(achLine(1, "1", none, "First Bank"), achLine(2, "1", none, "Second"),
-		achLine(3, "1", none, "Third")), [6]int64{1, 1, 1})
-	d.holds("US:"+routing(1)+" First Bank [ACH]", "US:"+routing(2)+" Second [ACH]", "US:"+routing(3)+" Third [ACH]")
+	d.fine(banks.Import{Format: "fedach"}, file(achLine(1, "1", none, "First Bank"),
+		achLine(2, "1", none, "Second"), achLine(3, "1", none, "Third")), [6]int64{1, 1, 1})
+	d.holds("US:"+routing(1)+" First Bank [ACH]", "US:"+routing(2)+" Second [ACH]",
+		"US:"+routing(3)+" Third [ACH]")
 	if again, err := d.Banks.Routed(d.Staff(), routing(1)); err != nil || again.UID != first.UID {
 		t.Errorf("a changed bank has another number: %d, %d (%v)", first.UID, again.UID, err)
 	}
@@ -233,7 +235,8 @@ func TestAFileIsReadInEveryEncoding(t *testing.T) {
 	for name, form := range map[string]string{
 		"UTF-8": text, "a byte order mark": "\ufeff" + text, "UTF-16": wide(binary.LittleEndian),
 		"UTF-16, big": wide(binary.BigEndian), "ISO 8859-1": strings.ReplaceAll(text, "ü", "\xfc"),
-		"line feeds": strings.ReplaceAll(text, "\r", ""), "no end of the last line": strings.TrimRight(text, "\r\n"),
+		"line feeds":              strings.ReplaceAll(text, "\r", ""),
+		"no end of the last line": strings.TrimRight(text, "\r\n"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -253,8 +256,8 @@ func TestLinesThatAreNoBankAreRefusedByTheirNumbers(t *testing.T) {
 		achLine(1, "1", none, "First"), achLine(2, "1", none, "Second")[:150], "", string(wrong),
 		achLine(3, "1", none, ""), achLine(4, "7", none, "Fourth"), achLine(1, "1", none, "First again"),
 		achLine(5, "1", none, "Bell \a"), achLine(6, "1", none, "Sixth")+" ",
-		achLine(10, "1", none, "A"), achLine(11, "1", none, "B"), achLine(12, "1", none, "C"), achLine(13, "1", none, "D"),
-		achLine(14, "1", none, "E"), achLine(15, "1", none, "F")))
+		achLine(10, "1", none, "A"), achLine(11, "1", none, "B"), achLine(12, "1", none, "C"),
+		achLine(13, "1", none, "D"), achLine(14, "1", none, "E"), achLine(15, "1", none, "F")))
 	if want := []string{
 		"2: the line has another length: 150 characters instead of 155",
 		"4: nationalId: must be a routing number with a right check digit", "5: name: is required",
@@ -291,15 +294,36 @@ func TestAFileThatIsNoneChangesNothing(t *testing.T) {
 		text string
 		want error
 	}{
-		"empty":                    {banks.Import{Format: "fedach", AllowGone: true}, "", banks.ErrEmpty},
-		"a header alone":           {banks.Import{Format: "csv", Source: "fedach", AllowGone: true}, "name,bic\n", banks.ErrEmpty},
-		"cut off in a line":        {banks.Import{Format: "fedach", AllowGone: true}, whole[:len(whole)-30], banks.ErrCutOff},
-		"cut off between lines":    {banks.Import{Format: "fedach"}, file(lines[:90]...), banks.ErrGone},
-		"cut off in a row":         {banks.Import{Format: "csv", Source: "fedach", AllowGone: true}, "name,bic\nA,DEUTDEFF\nB", banks.ErrCutOff},
-		"cut off in a quote":       {banks.Import{Format: "csv", Source: "fedach", AllowGone: true}, "name,bic\nA,DEUTDEFF\nB,\"COBAD", banks.ErrCutOff},
-		"another format":           {banks.Import{Format: "fedwire", Source: "fedach", AllowGone: true}, whole, banks.ErrOtherFormat},
-		"an endless line":          {banks.Import{Format: "fedach", AllowGone: true}, strings.Repeat("x", 3<<20), banks.ErrTooLong},
-		"an endless quote":         {banks.Import{Format: "csv", AllowGone: true}, "name,bic\n\"" + strings.Repeat("x\n", 2<<20), banks.ErrTooLong},
+		"empty": {banks.Import{Format: "fedach", AllowGone: true}, "", banks.ErrEmpty},
+		"a header alone": {
+			banks.Import{Format: "csv", Source: "fedach", AllowGone: true},
+			"name,bic\n", banks.ErrEmpty,
+		},
+		"cut off in a line": {
+			banks.Import{Format: "fedach", AllowGone: true},
+			whole[:len(whole)-30], banks.ErrCutOff,
+		},
+		"cut off between lines": {banks.Import{Format: "fedach"}, file(lines[:90]...), banks.ErrGone},
+		"cut off in a row": {
+			banks.Import{Format: "csv", Source: "fedach", AllowGone: true},
+			"name,bic\nA,DEUTDEFF\nB", banks.ErrCutOff,
+		},
+		"cut off in a quote": {
+			banks.Import{Format: "csv", Source: "fedach", AllowGone: true},
+			"name,bic\nA,DEUTDEFF\nB,\"COBAD", banks.ErrCutOff,
+		},
+		"another format": {
+			banks.Import{Format: "fedwire", Source: "fedach", AllowGone: true},
+			whole,
+			banks.ErrOtherFormat,
+		},
+		"an endless line": {
+			banks.Import{Format: "fedach", AllowGone: true},
+			strings.Repeat("x", 3<<20),
+			banks.ErrTooLong,
+		},
+		"an endless quote": {banks.Import{Format: "csv", AllowGone: true}, "name,bic\n\"" +
+			strings.Repeat("x\n", 2<<20), banks.ErrTooLong},
 		"an endless object":        {banks.Import{Format: "fedach", AllowGone: true}, `[{"a": "` + strings.Repeat("x", 3<<20), banks.ErrTooLong},
 		"deep JSON":                {banks.Import{Format: "fedach", AllowGone: true}, `[` + strings.Repeat(`[`, 100_000), banks.ErrUnreadable},
 		"JSON without a list":      {banks.Import{Format: "fedach", AllowGone: true}, `{"a": 1}`, banks.ErrUnreadable},

@@ -200,7 +200,8 @@ func refuseTwins(
 // else of.
 func take(ctx context.Context, tx bun.Tx, rank int, allowGone bool, done *Report) error {
 	var known int64
-	if err := tx.NewRaw(`SELECT count(*) FROM bank_listings WHERE source = ?`, done.Source).Scan(ctx, &known); err != nil {
+	if err := tx.NewRaw(`SELECT count(*) FROM bank_listings WHERE source = ?`, done.Source).
+		Scan(ctx, &known); err != nil {
 		return err
 	}
 	for _, step := range []struct {
@@ -286,7 +287,8 @@ func columns(prefix string) string {
 func merged() string {
 	var all []string
 	first := func(column, there string) string {
-		return "coalesce((array_agg(l." + column + " ORDER BY l.rank, l.source) FILTER (WHERE l." + there + " <> ''))[1], '')"
+		return "coalesce((array_agg(l." + column + " ORDER BY l.rank, l.source) FILTER (WHERE l." + there +
+			" <> ''))[1], '')"
 	}
 	for _, column := range words {
 		all = append(all, first(column, column))

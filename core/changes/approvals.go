@@ -123,14 +123,15 @@ func (tx *Tx) RequireNoOpenApproval(ctx context.Context, object fmt.Stringer) er
 	return err
 }
 
-// LockWaiting locks what waits for a second person of objects of a kind, as far as the caller sees it. Call it
-// before Withdraw, and before anything else is locked: who decides locks the approval first and then the
+// LockWaiting locks what waits for a second person of objects of a kind, as far as the caller sees it. Call
+// it before Withdraw, and before anything else is locked: who decides locks the approval first and then the
 // object, and neither must wait for the other.
 func (tx *Tx) LockWaiting(ctx context.Context, kind string, objects ...string) error {
 	if len(objects) == 0 {
 		return nil
 	}
-	return tx.lockOpen(ctx, tx.NewSelect().Where("p.object = ?", kind).Where("p.object_uid IN (?)", bun.List(objects)))
+	return tx.lockOpen(ctx, tx.NewSelect().Where("p.object = ?", kind).
+		Where("p.object_uid IN (?)", bun.List(objects)))
 }
 
 // LockWaitingOf is LockWaiting for all that waits of a customer. Call it before LeaveToBank.
@@ -141,14 +142,16 @@ func (tx *Tx) LockWaitingOf(ctx context.Context, customer int64) error {
 func (tx *Tx) lockOpen(ctx context.Context, some *bun.SelectQuery) error {
 	var locked []UID
 	return some.Model((*Approval)(nil)).Column("uid").Where("p.tenant = ?", tx.Caller.Tenant).
-		Where("p.status = ?", Open).Where(tx.Caller.Reach.ScopeTx("p.customer"), tx.Caller.Tenant, tx.Caller.ScopeCustomer()).
+		Where("p.status = ?", Open).Where(tx.Caller.Reach.ScopeTx("p.customer"), tx.Caller.Tenant,
+		tx.Caller.ScopeCustomer()).
 		Order("p.uid").For("NO KEY UPDATE OF p").Scan(ctx, &locked)
 }
 
 // Withdraw ends what waits for a second person of an object of a kind, whose change is taken back with it.
 func (tx *Tx) Withdraw(ctx context.Context, kind string, object fmt.Stringer) error {
 	_, err := tx.NewRaw(
-		`UPDATE approvals SET status = ?, checker_client = ?, checker_login = ?, checker_reach = ?, decided_at = ?, decision_reason = ?
+		`UPDATE approvals SET status = ?, checker_client = ?, checker_login = ?, checker_reach = ?, decided_at = ?,
+			decision_reason = ?
 		WHERE tenant = ? AND object = ? AND object_uid = ? AND status = 'Open'`,
 		Refused, tx.Caller.Client, tx.Caller.LoginID, tx.Caller.Reach, tx.Now, tx.Options.Reason, tx.Caller.Tenant,
 		kind, object.String()).Exec(ctx)
@@ -294,7 +297,8 @@ func (s *Service) agreeTx(
 	if caller.Person != uuid.Nil {
 		person = &caller.Person
 	}
-	_, err = tx.NewRaw(`UPDATE approvals SET first_client = ?, first_login = ?, first_person = ?, first_entity = ?, first_reach = ?,
+	_, err = tx.NewRaw(`UPDATE approvals SET first_client = ?, first_login = ?, first_person = ?,
+		first_entity = ?, first_reach = ?,
 		first_at = ?, version = ? WHERE tenant = ? AND uid = ?`, caller.Client, caller.Login, person, caller.Entity,
 		tx.Caller.Reach, tx.Now, version, w.Tenant, w.UID).Exec(ctx)
 	if err != nil {
@@ -380,7 +384,8 @@ func EndedTx(ctx context.Context, tx bun.IDB, tenant access.Tenant, client strin
 		of = person.String()
 	}
 	var ended bool
-	err := db.Raw(tx, `SELECT EXISTS (SELECT FROM clients WHERE tenant = ? AND key = ? AND disabled_at IS NOT NULL)
+	err := db.Raw(tx, `SELECT EXISTS (SELECT FROM clients
+		WHERE tenant = ? AND key = ? AND disabled_at IS NOT NULL)
 		OR EXISTS (SELECT FROM users WHERE tenant = ? AND uid = nullif(?, '')::uuid AND status <> 'Active')`,
 		tenant, client, tenant, of).Scan(ctx, &ended)
 	if err == nil && ended {

@@ -561,7 +561,8 @@ func TestAChangeOfAMakerWhoEndedIsNotApproved(t *testing.T) {
 			maker.Client, maker.Responsible = "left", person
 			uid := o.asked(access.With(o.Staff(), maker))
 			o.Exec(end, o.Tenant)
-			if _, err := o.Changes.Approve(o.Checker(), uid, changes.RequestOptions{}); !errors.Is(err, changes.ErrMakerEnded) {
+			if _, err := o.Changes.Approve(o.Checker(), uid,
+				changes.RequestOptions{}); !errors.Is(err, changes.ErrMakerEnded) {
 				t.Errorf("approved: %v", err)
 			}
 			_, err = o.Changes.Refuse(o.Checker(), uid, changes.RequestOptions{})

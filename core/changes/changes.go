@@ -97,8 +97,8 @@ type Tx struct {
 	record    func(context.Context, audit.Entry, events.Event) error // nil: events.RecordTx
 }
 
-// As returns the transaction as that of another operation, by which the change makes something else: the record
-// of that, and the approval that it may need, are of that operation.
+// As returns the transaction as that of another operation, by which the change makes something else: the
+// record of that, and the approval that it may need, are of that operation.
 func As[D, R any](tx *Tx, o *Operation[D, R]) *Tx {
 	other := *tx
 	other.operation, other.draft, other.receipt = o.is, []byte("{}"), Receipt{}
@@ -123,8 +123,8 @@ type Change struct {
 func (done Change) Recorded(by access.Caller, reason string) events.Recorded {
 	before, after := audit.Diff(done.Before, done.After)
 	entry := audit.Entry{
-		Action: done.Action, Decision: audit.Done, Object: done.Object, UID: done.UID.String(), Customer: &done.Customer,
-		Before: before, After: after, Reason: reason,
+		Action: done.Action, Decision: audit.Done, Object: done.Object, UID: done.UID.String(),
+		Customer: &done.Customer, Before: before, After: after, Reason: reason,
 	}.By(by)
 	return events.Recorded{Entry: entry, Event: &events.Event{
 		Tenant: by.Tenant, Kind: done.Action, Object: done.Object, UID: done.UID.String(), Customer: &done.Customer,

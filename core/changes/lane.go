@@ -284,7 +284,8 @@ func (l *lane) admit(ctx context.Context, tx *LaneTx, seats []*seat) (ids []audi
 		s.sit(l.operation, tx)
 		db.WriteFor(ctx, s.ctx)
 		if s.r.once.key != "" {
-			places, clients, keys = append(places, int64(i)), append(clients, s.r.once.client), append(keys, s.r.once.key)
+			places, clients, keys = append(places, int64(i)), append(clients, s.r.once.client),
+				append(keys, s.r.once.key)
 		}
 		if s.r.caller.User != uuid.Nil {
 			people = append(people, s.r.caller.User.String())

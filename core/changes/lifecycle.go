@@ -119,7 +119,8 @@ func (l *Lifecycle[H, T]) Modify(
 func (l *Lifecycle[H, T]) proposal(was, now *T) Proposal {
 	row := l.Row(now)
 	p := Proposal{
-		Customer: row.Customer, UID: row.UID, Version: *row.Version, After: now, By: l.Decides, Approvers: l.Approvers,
+		Customer: row.Customer, UID: row.UID, Version: *row.Version, After: now, By: l.Decides,
+		Approvers: l.Approvers,
 	}
 	if was != nil {
 		p.Before = was

@@ -110,7 +110,8 @@ func (o once) claim(ctx context.Context, tx bun.Tx) (earlier []byte, err error) 
 func (o once) renew(ctx context.Context, tx bun.Tx) error {
 	renewed, err := db.Raw(tx,
 		`UPDATE idempotency_keys SET request = ?, outcome = NULL, created_at = clock_timestamp()
-		WHERE tenant = ? AND client = ? AND operation = ? AND key = ? AND created_at < clock_timestamp() - interval '7 days'`,
+		WHERE tenant = ? AND client = ? AND operation = ? AND key = ?
+			  AND created_at < clock_timestamp() - interval '7 days'`,
 		o.request, o.tenant, o.client, o.operation, o.key).Exec(ctx)
 	mine, err := o.mine(renewed, err)
 	if err == nil && !mine {

@@ -11,7 +11,8 @@ import (
 
 // leave leaves changes that nobody has decided on: of a program, for whom they count.
 func (o *office) leave(n int, client string, party customers.UID) {
-	o.byHand(`INSERT INTO approvals (tenant, customer, operation, object, object_uid, creation, draft, version, maker_client, maker_party)
+	o.byHand(`INSERT INTO approvals (tenant, customer, operation, object, object_uid, creation, draft, version,
+		maker_client, maker_party)
 		SELECT ?, ?, 'changeSignatory', 'signatory', 'x' || n, false, '', 1, ?, ? FROM generate_series(1, ?) AS n`,
 		o.Tenant, o.customer.UID, client, party, n)
 }

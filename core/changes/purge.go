@@ -32,7 +32,8 @@ func (s *Service) PurgeKeys(ctx context.Context, age time.Duration) (purged int,
 		var n int64
 		err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 			done, err := tx.NewRaw(`DELETE FROM idempotency_keys WHERE tenant = ?0 AND (client, operation, key) IN (
-					SELECT client, operation, key FROM idempotency_keys WHERE tenant = ?0 AND created_at < now() - ?1::interval
+					SELECT client, operation, key FROM idempotency_keys
+					  WHERE tenant = ?0 AND created_at < now() - ?1::interval
 					ORDER BY created_at LIMIT ?2 FOR UPDATE SKIP LOCKED)`,
 				caller.Tenant, fmt.Sprintf("%d seconds", int64(max(age, KeyLife).Seconds())), purgedAtOnce).Exec(ctx)
 			if err == nil {

@@ -11,8 +11,8 @@ import (
 const longestWork = 5 * time.Second
 
 // WorkOff does one after another of the things that wait for a worker, until none does or it has worked long
-// enough, and returns how many. do and giveUp return which one it was, also with an error, and zero if there was
-// none. giveUp ends what do could not do, so that it holds up none of the others.
+// enough, and returns how many. do and giveUp return which one it was, also with an error, and zero if there
+// was none. giveUp ends what do could not do, so that it holds up none of the others.
 func WorkOff[K comparable](do func() (K, error), giveUp func(K) (K, error)) (done int, err error) {
 	var none K
 	for until := time.Now().Add(longestWork); time.Now().Before(until); {

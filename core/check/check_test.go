@@ -113,7 +113,10 @@ func TestCharactersAreCountedNotBytes(t *testing.T) {
 func TestNoCheckTakesTextThatIsNotPlain(t *testing.T) {
 	t.Parallel()
 	expect(t, (*check.Fields).Plain,
-		[]string{"Zürich", "مریم\u200cالف", "日本", "O'Brien & Søns, 50% \"off\" <tag>", "👩\u200d👩", "❤\ufe0f", "葛\U000e0100城"},
+		[]string{
+			"Zürich", "مریم\u200cالف", "日本", "O'Brien & Søns, 50% \"off\" <tag>", "👩\u200d👩",
+			"❤\ufe0f", "葛\U000e0100城",
+		},
 		map[string]fault.Problem{
 			"a\x00b": fault.Malformed, "a\nb": fault.Malformed, "a\tb": fault.Malformed, "\x7f": fault.Malformed,
 			"\u0085": fault.Malformed, "a\xffb": fault.Malformed, "gpj\u202eexe": fault.Malformed,

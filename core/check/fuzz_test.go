@@ -11,7 +11,8 @@ import (
 
 // hostile are texts that each check is tried with.
 var hostile = []string{
-	"", " ", "\x00", "\ufeff", "\xff", "'; --", "=1+1", "ＤＥ", "ı", strings.Repeat("9", 2000), strings.Repeat("A", 2000), "DE", "0",
+	"", " ", "\x00", "\ufeff", "\xff", "'; --", "=1+1", "ＤＥ", "ı", strings.Repeat("9", 2000),
+	strings.Repeat("A", 2000), "DE", "0",
 }
 
 // stable fails unless what is stored of a text is stored of itself, and is plain and no longer than the text.
@@ -21,7 +22,8 @@ func stable(t *testing.T, text, what, stored string, read func(c *check.Fields, 
 		return
 	}
 	c := check.Of("bank")
-	if again := read(c, stored); again != stored || c.Err() != nil || !check.IsPlain(stored) || len(stored) > len(text) {
+	if again := read(c, stored); again != stored || c.Err() != nil || !check.IsPlain(stored) ||
+		len(stored) > len(text) {
 		t.Fatalf("%s of %q is %q, and of that %q (%v)", what, text, stored, again, c.Err())
 	}
 }
@@ -31,7 +33,8 @@ func stable(t *testing.T, text, what, stored string, read func(c *check.Fields, 
 func FuzzAccountNumbers(f *testing.F) {
 	for _, text := range append([]string{
 		"DE89370400440532013000", "de89 3704 0044 0532 0130 00", "DE88370400440532013000", "GB29NWBK60161331926819",
-		"NO9386011117947", "MU17BOMM0101101030300200000MUR", "FR1420041010050500013M02606", "123456789", "0000", "12**34",
+		"NO9386011117947", "MU17BOMM0101101030300200000MUR", "FR1420041010050500013M02606",
+		"123456789", "0000", "12**34",
 	}, hostile...) {
 		for _, country := range []string{"DE", "US", "GB", ""} {
 			f.Add(country, text)
@@ -41,9 +44,10 @@ func FuzzAccountNumbers(f *testing.F) {
 		c := check.Of("bank")
 		iban := c.IBAN("iban", text)
 		stable(t, text, "IBAN", iban, func(c *check.Fields, text string) string { return c.IBAN("iban", text) })
-		stable(t, text, "account number", c.AccountNumberAt(country, "number", text), func(c *check.Fields, text string) string {
-			return c.AccountNumberAt(country, "number", text)
-		})
+		stable(t, text, "account number", c.AccountNumberAt(country, "number", text),
+			func(c *check.Fields, text string) string {
+				return c.AccountNumberAt(country, "number", text)
+			})
 		at, code, ok := check.BankOfIBAN(text)
 		if ok != (iban != "") || ok && (at != iban[:2] || !strings.Contains(iban[4:], code) || code == "") {
 			t.Fatalf("%q is %q, at %q %q (%v)", text, iban, at, code, ok)
@@ -98,7 +102,8 @@ func FuzzBankNumbers(f *testing.F) {
 // A day is read of one text alone, and a decimal is the number that its text is.
 func FuzzDatesAndDecimals(f *testing.F) {
 	for _, text := range append([]string{
-		"2026-11-23", "2026-02-30", "0000-01-01", "2026-1-1", "2026-11-23T00:00:00Z", "12.50", "-0.001", "1e3", "1.", "007",
+		"2026-11-23", "2026-02-30", "0000-01-01", "2026-1-1", "2026-11-23T00:00:00Z", "12.50", "-0.001",
+		"1e3", "1.", "007",
 	}, hostile...) {
 		f.Add(text)
 	}
@@ -113,7 +118,8 @@ func FuzzDatesAndDecimals(f *testing.F) {
 			return
 		}
 		n, ok := new(big.Rat).SetString(text)
-		if !c.Failed("number") && (!ok || n.Cmp(big.NewRat(1e12, 1)) >= 0 || !new(big.Rat).Mul(n, big.NewRat(100, 1)).IsInt()) ||
+		if !c.Failed("number") && (!ok || n.Cmp(big.NewRat(1e12, 1)) >= 0 || !new(big.Rat).
+			Mul(n, big.NewRat(100, 1)).IsInt()) ||
 			!c.Failed("between") && (!ok || n.Cmp(big.NewRat(10, 1)) > 0 || n.Cmp(big.NewRat(-10, 1)) < 0) {
 			t.Fatalf("%q is taken: %v", text, c.Err())
 		}

@@ -23,7 +23,8 @@ func (c *Fields) NotAllZeros(field, value string) {
 
 // Alphanumeric demands only A to Z, a to z and 0 to 9 (rest/CONTRACT.md, templateName).
 func (c *Fields) Alphanumeric(field, value string) {
-	c.demand(alphanumeric(value), field, value, fault.Malformed, "must be made of letters from A to Z and digits")
+	c.demand(alphanumeric(value), field, value, fault.Malformed,
+		"must be made of letters from A to Z and digits")
 }
 
 var spaced = regexp.MustCompile(`^[A-Za-z0-9]+(?: [A-Za-z0-9]+)*$`)

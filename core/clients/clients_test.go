@@ -83,7 +83,8 @@ func TestAPresetKeepsThePartnersBounds(t *testing.T) {
 	b.exec(`INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status)
 		VALUES (?, ?, ?, 'P', 'p', 'Downstream Partner', 'Active')`, b.tenant.ID, partner, partner)
 	for key, want := range map[string][]access.Permission{
-		"own": {access.ManageClients, access.ViewAudit, access.ViewCustomers}, "theirs": {access.ManageClients, access.ViewCustomers},
+		"own":    {access.ManageClients, access.ViewAudit, access.ViewCustomers},
+		"theirs": {access.ManageClients, access.ViewCustomers},
 	} {
 		draft := clients.Draft{
 			Key: key, Permissions: []string{"Manage_Clients"},

@@ -315,8 +315,8 @@ func (s *Service) useTx(
 // small. An expired token is refused whether or not its row exists.
 func (s *Service) sweepTx(ctx context.Context, tx bun.Tx, tenant access.Tenant) error {
 	_, err := tx.ExecContext(ctx, `DELETE FROM refresh_tokens WHERE tenant = ? AND token IN (
-		SELECT token FROM refresh_tokens WHERE tenant = ? AND expires_at < ? ORDER BY expires_at LIMIT 20 FOR UPDATE SKIP LOCKED)`,
-		tenant, tenant, s.now())
+		SELECT token FROM refresh_tokens WHERE tenant = ? AND expires_at < ? ORDER BY expires_at
+		LIMIT 20 FOR UPDATE SKIP LOCKED)`, tenant, tenant, s.now())
 	return err
 }
 

@@ -324,7 +324,9 @@ func (v *verified) get(hash [sha256.Size]byte, now time.Time) (verdict, bool) {
 }
 
 // put remembers a verdict, and returns until when.
-func (v *verified) put(hash [sha256.Size]byte, caller access.Caller, now, expires time.Time) (till time.Time) {
+func (v *verified) put(
+	hash [sha256.Size]byte, caller access.Caller, now, expires time.Time,
+) (till time.Time) {
 	till = now.Add(remembered)
 	if expires.Before(till) {
 		till = expires

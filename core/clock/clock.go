@@ -141,7 +141,8 @@ func (s *Service) put(ctx context.Context, ahead time.Duration) error {
 		return err
 	}
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewRaw(`INSERT INTO sandbox_clocks (tenant, ahead) SELECT id, ?1 FROM tenants WHERE id = ?0 AND sandbox
+		_, err := tx.NewRaw(`INSERT INTO sandbox_clocks (tenant, ahead) SELECT id, ?1 FROM tenants
+			WHERE id = ?0 AND sandbox
 			ON CONFLICT (tenant) DO UPDATE SET ahead = excluded.ahead`, caller.Tenant, ahead.Microseconds()).Exec(ctx)
 		return err
 	})
@@ -163,7 +164,9 @@ var (
 const mostAhead = 20 * 365 * 24 * time.Hour
 
 // MoveTx lets the clock of a bank move on to a time. It does so when Lease and Set are called for it.
-func (s *Service) MoveTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, to time.Time) (Reading, error) {
+func (s *Service) MoveTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, to time.Time,
+) (Reading, error) {
 	var sandbox bool
 	if err := db.Raw(tx, `SELECT sandbox FROM tenants WHERE id = ?`, tenant).Scan(ctx, &sandbox); err != nil {
 		return Reading{}, err
@@ -171,7 +174,8 @@ func (s *Service) MoveTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, t
 	if !sandbox {
 		return Reading{}, ErrNoSandbox
 	}
-	if _, err := tx.NewRaw(`INSERT INTO sandbox_clocks (tenant) VALUES (?) ON CONFLICT (tenant) DO NOTHING`, tenant).
+	if _, err := tx.NewRaw(`INSERT INTO sandbox_clocks (tenant) VALUES (?) ON CONFLICT (tenant) DO NOTHING`,
+		tenant).
 		Exec(ctx); err != nil {
 		return Reading{}, err
 	}

@@ -59,7 +59,9 @@ func ActiveTx(
 
 // HoldTx returns a contact of a customer, with what its payments say, and keeps it from being changed until
 // the transaction ends. It returns ErrNotFound if there is none.
-func HoldTx(ctx context.Context, tx bun.IDB, tenant access.Tenant, of customers.UID, uid UID) (*Contact, error) {
+func HoldTx(
+	ctx context.Context, tx bun.IDB, tenant access.Tenant, of customers.UID, uid UID,
+) (*Contact, error) {
 	k := new(Contact)
 	err := tx.NewSelect().Model(k).ExcludeColumn("regulatory_reporting").Where("k.tenant = ?", tenant).
 		Where("k.uid = ?", uid).Where("k.customer = ?", of).Where("k.status <> ?", Refused).For("SHARE").Scan(ctx)

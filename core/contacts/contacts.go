@@ -37,8 +37,8 @@ func New(
 	return s
 }
 
-// OnMove sets, once before any work begins, what else is done when a contact's account becomes another one, in
-// the transaction of that change.
+// OnMove sets, once before any work begins, what else is done when a contact's account becomes another one,
+// in the transaction of that change.
 func (s *Service) OnMove(moved func(ctx context.Context, tx *changes.Tx, uid UID) error) {
 	s.moved = moved
 }

@@ -145,8 +145,10 @@ func TestWorkersLookAtNoContactThatIsSealed(t *testing.T) {
 	k := bank.Contact(bank.Customer(), func(k *contacts.Contact) {
 		k.RegulatoryReporting = contacts.Report{k.Reported(bank.Keys, "TaxId", "77-7654321")}
 	})
-	bank.Exec(`INSERT INTO contacts (tenant, customer, uid, name, template_name, bank_account_number_sealed, bank_account_number_hash, bank_account_number_last4, regulatory_reporting)
-		SELECT tenant, customer, uid + n, name, n::text, bank_account_number_sealed, bank_account_number_hash, bank_account_number_last4, CASE WHEN n % 4 = 0 THEN regulatory_reporting ELSE '[]' END
+	bank.Exec(`INSERT INTO contacts (tenant, customer, uid, name, template_name, bank_account_number_sealed,
+		bank_account_number_hash, bank_account_number_last4, regulatory_reporting)
+		SELECT tenant, customer, uid + n, name, n::text, bank_account_number_sealed, bank_account_number_hash,
+		  bank_account_number_last4, CASE WHEN n % 4 = 0 THEN regulatory_reporting ELSE '[]' END
 		FROM contacts, generate_series(1000, 21000) AS n WHERE tenant = ? AND uid = ?`, bank.Tenant, k.UID)
 	for _, statement := range []string{
 		`VACUUM ANALYZE contacts`, `ALTER TABLE contacts DROP CONSTRAINT contacts_reporting_kept`,

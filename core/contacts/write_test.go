@@ -632,8 +632,10 @@ func TestNoNumberOfAContactStandsAnywhereInTheClear(t *testing.T) {
 	}
 	var rows []string
 	err = bank.DB.NewRaw(
-		`SELECT x::text FROM audit_entries AS x WHERE tenant = ?0 UNION ALL SELECT x::text FROM events AS x WHERE tenant = ?0
-		UNION ALL SELECT x::text FROM idempotency_keys AS x WHERE tenant = ?0 UNION ALL SELECT x::text FROM approvals AS x WHERE tenant = ?0
+		`SELECT x::text FROM audit_entries AS x WHERE tenant = ?0 UNION ALL SELECT x::text FROM events AS x
+			WHERE tenant = ?0
+		UNION ALL SELECT x::text FROM idempotency_keys AS x WHERE tenant = ?0 UNION ALL SELECT x::text
+		  FROM approvals AS x WHERE tenant = ?0
 		UNION ALL SELECT x::text FROM contacts AS x WHERE tenant = ?0`, bank.Tenant).Scan(t.Context(), &rows)
 	record := strings.Join(rows, "\n")
 	if err != nil || len(rows) < 10 || !strings.Contains(record, "****5678") ||

@@ -130,12 +130,12 @@ func Ahead(ownerURL string) error {
 	defer owner.Close()
 	return owner.InTx(context.Background(), 0, func(ctx context.Context, tx bun.Tx) error {
 		for sequence, ahead := range map[string]int64{
-			"customer_uids": 2_000_000, "account_uids": 200_000_000, "signatory_uids": 1_000_000, "fee_tier_ids": 1_000_000,
-			"approval_uids": 1_000_000, "payment_uids": 2_000_000, "recurrence_uids": 1_000_000, "positive_pay_rule_uids": 1_000_000,
-			"virtual_account_uids": 1_000_000, "balance_alert_uids": 1_000_000,
-			"contact_verification_uids":   1_000_000,
-			"positive_pay_exception_uids": 1_000_000,
-			"trade_uids":                  2_000_000, "cover_uids": 2_000_000, "role_numbers": 1_000_000, "user_numbers": 1_000_000,
+			"customer_uids": 2_000_000, "account_uids": 200_000_000, "signatory_uids": 1_000_000,
+			"fee_tier_ids": 1_000_000, "approval_uids": 1_000_000, "payment_uids": 2_000_000,
+			"recurrence_uids": 1_000_000, "positive_pay_rule_uids": 1_000_000, "virtual_account_uids": 1_000_000,
+			"balance_alert_uids": 1_000_000, "contact_verification_uids": 1_000_000,
+			"positive_pay_exception_uids": 1_000_000, "trade_uids": 2_000_000, "cover_uids": 2_000_000,
+			"role_numbers": 1_000_000, "user_numbers": 1_000_000,
 		} {
 			_, err := tx.NewRaw(`SELECT setval(?0, ?1) FROM ?2 WHERE last_value < ?1`, sequence, ahead,
 				bun.Ident(sequence)).Exec(ctx)

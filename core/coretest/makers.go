@@ -30,7 +30,10 @@ import (
 )
 
 // numbers counts what the bank has of each kind.
-type numbers struct{ customers, accounts, signatories, tiers, roles, users, payments, rules, virtual, alerts, verifications int64 }
+type numbers struct {
+	customers, accounts, signatories, tiers, roles, users, payments, rules, virtual, alerts,
+	verifications int64
+}
 
 // A maker fills in a plausible row, applies the test's edits, and writes it with everything that belongs to
 // it. Numbers count up from the same start in every bank, so the makers of two banks give twins.
@@ -134,7 +137,8 @@ func (b *Bank) account(of *customers.Customer, edits ...func(*accounts.Account))
 			*a.Balance.HeldMinor, b.Tenant, uid)); err != nil { // the opening balance is written at the end, too
 			return err
 		}
-		return db.AtCommit(ctx, tx, tx.NewRaw(`INSERT INTO holds (tenant, id, account, amount, currency, payment, state, placed_at)
+		return db.AtCommit(ctx, tx, tx.NewRaw(`INSERT INTO holds (tenant, id, account, amount, currency, payment,
+			state, placed_at)
 			VALUES (?, nextval('journal_ids'), ?, ?, ?, ?, 'OPEN', now())`, b.Tenant, uid, *a.Balance.HeldMinor, a.Currency, uid))
 	})
 	return a
@@ -247,7 +251,8 @@ func (b *Bank) positivePayRule(
 		BeneficiaryNumber: b.Keys.Seal(BeneficiaryNumber(uid),
 			seal.Place{Tenant: int64(b.Tenant), Column: positivepay.NumberColumn, Row: int64(uid)}),
 		Frequency: positivepay.Monthly, SECCode: positivepay.AllClasses, State: positivepay.Active,
-		EffectiveDate: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+		EffectiveDate: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), CreatedAt: b.Now(),
+		UpdatedAt: b.Now(), Version: 1,
 	}
 	change(r, edits)
 	b.insert(r)
@@ -271,7 +276,8 @@ func (b *Bank) virtualAccount(
 	uid := virtualaccounts.UID(b.numbers.virtual)
 	v := &virtualaccounts.VirtualAccount{
 		Tenant: b.Tenant, UID: uid, Customer: on.Customer, Account: on.UID, Name: fmt.Sprintf("Tenant %d", uid),
-		ProductCode: "RENT", Purpose: "Rent", ExternalAccountReference: fmt.Sprintf("FLAT-%d", uid), SubmittedBy: "ada",
+		ProductCode: "RENT", Purpose: "Rent", ExternalAccountReference: fmt.Sprintf("FLAT-%d", uid),
+		SubmittedBy: "ada",
 		Number: b.Keys.Seal(VirtualNumber(uid),
 			seal.Place{Tenant: int64(b.Tenant), Column: virtualaccounts.NumberColumn, Row: int64(uid)}),
 		Status: virtualaccounts.Active, Currency: on.Currency, CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
@@ -292,9 +298,9 @@ func (b *Bank) balanceAlert(on *accounts.Account, edits ...func(*alerts.Alert)) 
 	b.t.Helper()
 	b.numbers.alerts++
 	a := &alerts.Alert{
-		Tenant: b.Tenant, UID: alerts.UID(b.numbers.alerts), Account: on.UID, Customer: on.Customer, Balance: alerts.Available,
-		Direction: alerts.Below, Minor: 500_00, Currency: on.Currency, Status: alerts.Active, Armed: true, CreatedAt: b.Now(),
-		UpdatedAt: b.Now(), Version: 1,
+		Tenant: b.Tenant, UID: alerts.UID(b.numbers.alerts), Account: on.UID, Customer: on.Customer,
+		Balance: alerts.Available, Direction: alerts.Below, Minor: 500_00, Currency: on.Currency,
+		Status: alerts.Active, Armed: true, CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
 	}
 	change(a, edits)
 	b.insert(a)
@@ -318,9 +324,12 @@ func (b *Bank) verification(
 	b.numbers.verifications++
 	until := b.Now().AddDate(0, 0, 14)
 	v := &verifications.Verification{
-		Tenant: b.Tenant, UID: verifications.UID(b.numbers.verifications), Contact: of.UID, Customer: of.Customer, Account: from.UID,
-		Method: verifications.SmallDeposits, State: verifications.AwaitingAmounts, First: 1, Second: 2, ExpiresAt: &until,
-		DueAt: &until, MakerClient: "partner", MakerReach: access.OfPartner, CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+		Tenant: b.Tenant, UID: verifications.UID(b.numbers.verifications), Contact: of.UID, Customer: of.Customer,
+		Account: from.UID,
+		Method:  verifications.SmallDeposits, State: verifications.AwaitingAmounts, First: 1, Second: 2,
+		ExpiresAt: &until,
+		DueAt:     &until, MakerClient: "partner", MakerReach: access.OfPartner, CreatedAt: b.Now(),
+		UpdatedAt: b.Now(), Version: 1,
 	}
 	change(v, edits)
 	b.insert(v)

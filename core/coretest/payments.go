@@ -65,11 +65,11 @@ func (b *Bank) payment(from, to *accounts.Account, edits ...func(*payments.Payme
 	b.t.Helper()
 	b.numbers.payments++
 	p := &payments.Payment{
-		Tenant: b.Tenant, UID: payments.UID(b.numbers.payments), Customer: from.Customer, Direction: payments.Out, Rail: rails.Book,
-		EntryType: rails.Credit, State: payments.Settled, Minor: 30_25, Currency: from.Currency, Date: ledger.Day(b.Now().In(Zone())),
-		ExternalReferenceID: "INV-7", Notes: "Rent", Channel: "API", SenderAccount: from.UID, SenderName: "Payer",
-		ReceiverAccount: to.UID, ReceiverCustomer: to.Customer, ReceiverName: "Payee", MakerClient: "partner",
-		CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+		Tenant: b.Tenant, UID: payments.UID(b.numbers.payments), Customer: from.Customer, Direction: payments.Out,
+		Rail: rails.Book, EntryType: rails.Credit, State: payments.Settled, Minor: 30_25, Currency: from.Currency,
+		Date: ledger.Day(b.Now().In(Zone())), ExternalReferenceID: "INV-7", Notes: "Rent", Channel: "API",
+		SenderAccount: from.UID, SenderName: "Payer", ReceiverAccount: to.UID, ReceiverCustomer: to.Customer,
+		ReceiverName: "Payee", MakerClient: "partner", CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
 	}
 	change(p, edits)
 	step := &payments.Step{

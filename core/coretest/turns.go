@@ -63,7 +63,8 @@ func (b *Bank) LocksWaiting(approval int64, of customers.UID, act func() error) 
 	b.t.Helper()
 	lock := func(table string, uid any) func(context.Context, bun.Tx) error {
 		return func(ctx context.Context, tx bun.Tx) error {
-			_, err := tx.NewRaw("SELECT FROM ? WHERE tenant = ? AND uid = ? FOR NO KEY UPDATE", bun.Ident(table), b.Tenant, uid).
+			_, err := tx.NewRaw("SELECT FROM ? WHERE tenant = ? AND uid = ? FOR NO KEY UPDATE",
+				bun.Ident(table), b.Tenant, uid).
 				Exec(ctx)
 			return err
 		}

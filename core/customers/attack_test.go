@@ -23,8 +23,9 @@ func TestAPartnersTwoPeopleDoNotLeaveTheBankOut(t *testing.T) {
 		return access.With(t.Context(), one)
 	}
 	for name, settings := range map[string]customers.AccessDraft{
-		"no bound": {SecondApproverLimit: given.Of("0")}, "a larger bound": {SecondApproverLimit: given.Of("1000.01")},
-		"one person": {PaymentDualApproval: given.Of(false)},
+		"no bound":       {SecondApproverLimit: given.Of("0")},
+		"a larger bound": {SecondApproverLimit: given.Of("1000.01")},
+		"one person":     {PaymentDualApproval: given.Of(false)},
 	} {
 		of := b.Customer(coretest.OwnedBy(partner), func(c *customers.Customer) {
 			c.Access.PaymentDualApproval, c.Access.SecondApproverLimit = true, 1_000_00
@@ -38,7 +39,8 @@ func TestAPartnersTwoPeopleDoNotLeaveTheBankOut(t *testing.T) {
 		if !errors.Is(err, changes.ErrNotYours) {
 			t.Errorf("%s: two people of the partner decide: %v", name, err)
 		}
-		if _, err := b.Changes.Approve(b.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+		if _, err := b.Changes.Approve(b.Checker(), changes.UID(out.Approval),
+			changes.RequestOptions{}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -64,7 +64,8 @@ func ParseType(field, text string) (Type, error) {
 		"must be one of Consumer, Corporate, Downstream Partner, Processing Org, Financial Institution, with spaces or underscores")
 }
 
-// ParseTaxID reads a tax id that is searched for. The masked form that answers show finds nobody, and is refused.
+// ParseTaxID reads a tax id that is searched for. The masked form that answers show finds nobody, and is
+// refused.
 func ParseTaxID(field, text string) (string, error) {
 	if seal.LooksMasked(text) {
 		return "", fault.Field("customer", field, fault.Malformed, "must be the whole tax id, not masked")

@@ -14,7 +14,8 @@ func AddFirstTx(ctx context.Context, tx bun.Tx, self Customer) (UID, error) {
 		number = bun.Safe("DEFAULT")
 	}
 	err := tx.NewRaw(
-		`INSERT INTO customers (tenant, uid, legal_name, short_name, type, relationship_type, status, created_at, updated_at)
+		`INSERT INTO customers (tenant, uid, legal_name, short_name, type, relationship_type, status, created_at,
+			updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING uid`,
 		self.Tenant, number, self.LegalName, self.ShortName, ProcessingOrg, RelationSelf, Active, self.CreatedAt,
 		self.CreatedAt).Scan(ctx, &self.UID)

@@ -46,7 +46,8 @@ var officers db.QueryCache[Officer]
 const officersOf = `
 SELECT c.uid AS customer, u.login_id, u.first_name, u.last_name
 FROM customers AS c
-JOIN users AS u ON u.tenant = c.tenant AND lower(u.login_id COLLATE "C") IN (lower(c.relationship_manager COLLATE "C"), lower(c.originating_officer COLLATE "C"))
+JOIN users AS u ON u.tenant = c.tenant AND lower(u.login_id COLLATE "C") IN (lower(c.relationship_manager
+  COLLATE "C"), lower(c.originating_officer COLLATE "C"))
 WHERE c.tenant = $1 AND c.uid = ANY($3) AND `
 
 // OfficersOf queues a read of the officers of each customer. It needs only the customers' UIDs, so it can

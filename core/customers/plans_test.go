@@ -67,7 +67,8 @@ func TestNewCustomerLooksAtNoOtherByItsNameOrKeyByItsAge(t *testing.T) {
 func fill(t *testing.T, bank *coretest.Bank, like customers.UID) {
 	t.Helper()
 	owner := bank.Owner()
-	_, err := owner.ExecContext(t.Context(), `INSERT INTO customers SELECT (jsonb_populate_record(c, jsonb_build_object(
+	_, err := owner.ExecContext(t.Context(), `INSERT INTO customers SELECT (jsonb_populate_record(c,
+		jsonb_build_object(
 		'uid', 90000000000 + g, 'short_name', 'copy' || g, 'customer_id', '', 'lei', ''))).*
 		FROM customers AS c, generate_series(1, 500) AS g WHERE c.tenant = ? AND c.uid = ?`, bank.Tenant, like)
 	if err == nil {

@@ -48,15 +48,17 @@ func (s *Service) relatedTx(
 		}
 	}
 	err = tx.NewRaw(`WITH people AS (
-			SELECT u.login_id FROM users AS u WHERE u.tenant = ?0 AND lower(u.login_id COLLATE "C") IN (?2, ?3) AND u.status = 'Active' AND
-			  (?1 = 0 OR EXISTS (SELECT FROM customers AS c WHERE c.tenant = ?0 AND c.uid = u.customer AND (?1 IN (c.owner, c.uid) OR c.relationship_type = 'Self')))
+			SELECT u.login_id FROM users AS u WHERE u.tenant = ?0 AND lower(u.login_id COLLATE "C") IN (?2, ?3)
+			  AND u.status = 'Active' AND
+			  (?1 = 0 OR EXISTS (SELECT FROM customers AS c WHERE c.tenant = ?0 AND c.uid = u.customer
+			  	AND (?1 IN (c.owner, c.uid) OR c.relationship_type = 'Self')))
 		)
 		SELECT CASE WHEN ?4 THEN nextval('customer_uids') ELSE 0 END AS next,
 		  coalesce(self.short_name, '') AS bank, coalesce(self.access_customer_dual_approval, false) AS dual,
 		  coalesce((SELECT login_id FROM people WHERE lower(login_id COLLATE "C") = ?2), '') AS manager,
 		  coalesce((SELECT login_id FROM people WHERE lower(login_id COLLATE "C") = ?3), '') AS officer
-		FROM (VALUES (1)) AS one LEFT JOIN customers AS self ON self.tenant = ?0 AND self.relationship_type = 'Self'`,
-		tx.Caller.Tenant, tx.Caller.ScopeCustomer(), login(by.manager), login(by.officer), making).
+		FROM (VALUES (1)) AS one LEFT JOIN customers AS self ON self.tenant = ?0
+		AND self.relationship_type = 'Self'`, tx.Caller.Tenant, tx.Caller.ScopeCustomer(), login(by.manager), login(by.officer), making).
 		Scan(ctx, &r.Next, &r.Bank, &r.Dual, &r.Manager, &r.Officer)
 	return r, err
 }
@@ -74,8 +76,9 @@ func (s *Service) kinTx(ctx context.Context, tx *changes.Tx, by names, making bo
 			SELECT uid, short_name, owner FROM customers WHERE tenant = ?0 AND (?3 = 0 OR owner = ?3)
 			  AND uid = (SELECT uid FROM customers WHERE tenant = ?0 AND lower(short_name) = lower(?4) AND lower(short_name COLLATE "C") = ?7) AND `+turn+` FOR SHARE
 		)
-		SELECT coalesce(partner.uid, 0) AS partner, coalesce(partner.short_name, '') AS partner_name, coalesce(partner.status, '') AS partner_is,
-		  coalesce(parent.uid, 0) AS parent, coalesce(parent.short_name, '') AS parent_name, coalesce(parent.owner, 0) AS parent_owner
+		SELECT coalesce(partner.uid, 0) AS partner, coalesce(partner.short_name, '') AS partner_name,
+		coalesce(partner.status, '') AS partner_is, coalesce(parent.uid, 0) AS parent,
+			coalesce(parent.short_name, '') AS parent_name, coalesce(parent.owner, 0) AS parent_owner
 		FROM (VALUES (1)) AS one LEFT JOIN partner ON true LEFT JOIN parent ON true`,
 		tx.Caller.Tenant, by.partner, DownstreamPartner, tx.Caller.ScopeCustomer(), by.parent, making,
 		ident.Fold(by.partner), ident.Fold(by.parent)).Scan(ctx, &k)

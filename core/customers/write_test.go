@@ -44,7 +44,8 @@ func counted(t *testing.T, bank *coretest.Bank) {
 	t.Helper()
 	var wrong int
 	err := bank.DB.NewRaw(
-		`SELECT count(*) FROM (SELECT owner, sum(customers) AS n FROM customer_counts WHERE tenant = ?0 GROUP BY owner) AS k
+		`SELECT count(*) FROM (SELECT owner, sum(customers) AS n FROM customer_counts WHERE tenant = ?0
+			GROUP BY owner) AS k
 		FULL JOIN (SELECT owner, count(*) AS n FROM customers WHERE tenant = ?0 GROUP BY owner) AS c USING (owner)
 		WHERE coalesce(k.n, 0) <> coalesce(c.n, 0)`, bank.Tenant).Scan(t.Context(), &wrong)
 	if err != nil || wrong != 0 {
@@ -96,7 +97,10 @@ func TestEveryFieldOfANewCustomerIsChecked(t *testing.T) {
 			func(d *customers.Draft) { d.MailAddressSameAsLegal = given.Of(false) }, "mailingAddress.city",
 			fault.Required,
 		},
-		"empty entry class": {func(d *customers.Draft) { d.SECCodes = []string{""} }, "secCodes[0]", fault.Required},
+		"empty entry class": {
+			func(d *customers.Draft) { d.SECCodes = []string{""} },
+			"secCodes[0]", fault.Required,
+		},
 		"no code of mail": {func(d *customers.Draft) {
 			d.MailAddressSameAsLegal, d.MailingAddress = given.Of(false), d.LegalAddress
 			d.MailingAddress.PostalCode = given.Text{}

@@ -23,10 +23,14 @@ func (b *bank) alertsOf(n int64) []*alerts.Alert {
 }
 
 // alert makes an active alert with a round threshold.
-func (b *bank) alert(n int64, k int, of alerts.Balance, direction alerts.Direction, threshold int64) *alerts.Alert {
+func (b *bank) alert(
+	n int64, k int, of alerts.Balance, direction alerts.Direction, threshold int64,
+) *alerts.Alert {
 	at := b.start.AddDate(0, 0, -30+k).UTC()
 	return &alerts.Alert{
-		Tenant: b.tenant, UID: BalanceAlert(n, k), Account: Account(n, 0), Customer: Customer(n), Balance: of, Direction: direction,
-		Minor: threshold - threshold%100_00, Currency: "USD", Status: alerts.Active, CreatedAt: at, UpdatedAt: at, Version: 1,
+		Tenant: b.tenant, UID: BalanceAlert(n, k), Account: Account(n, 0), Customer: Customer(n), Balance: of,
+		Direction: direction,
+		Minor:     threshold - threshold%100_00, Currency: "USD", Status: alerts.Active, CreatedAt: at,
+		UpdatedAt: at, Version: 1,
 	}
 }

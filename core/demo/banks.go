@@ -42,10 +42,10 @@ func directory() string {
 	var text strings.Builder
 	w := csv.NewWriter(&text)
 	write := func(row ...string) { _ = w.Write(row) } // a strings.Builder does not fail
-	write("countryCode", "nationalIdType", "nationalId", "bic", "name", "addressLine1", "city", "state", "postalCode",
-		"recordType", "successor", "ach", "fedwireTransfer", "fedwireSecurities", "rtpParticipant", "rtpServices",
-		"rtpReceivingConnection", "rtpSignOnStatus", "rtpActivatedOn", "rtpStatus", "rtpConnectionStatus",
-		"fedNowServices", "fedNowStatus", "fedNowConnectionStatus")
+	write("countryCode", "nationalIdType", "nationalId", "bic", "name", "addressLine1", "city",
+		"state", "postalCode", "recordType", "successor", "ach", "fedwireTransfer", "fedwireSecurities",
+		"rtpParticipant", "rtpServices", "rtpReceivingConnection", "rtpSignOnStatus", "rtpActivatedOn", "rtpStatus",
+		"rtpConnectionStatus", "fedNowServices", "fedNowStatus", "fedNowConnectionStatus")
 	domestic := func(number, bic, name string, at city, record, successor string, wire, rtp, fedNow bool) {
 		row := []string{
 			"US", "ABA", number, bic, name, "100 Main St", at.name, at.state, at.zip + "01", record, successor,
@@ -67,7 +67,8 @@ func directory() string {
 	for i, name := range usBanks {
 		domestic(usRouting(i), "", name, cities[i], "SEND", "", i%4 != 3, i%3 == 0, i%2 == 0)
 	}
-	domestic(usRouting(len(usBanks)), "", "Cinder Creek Savings", cities[5], "NEW", usRouting(5), false, false, false)
+	domestic(usRouting(len(usBanks)), "", "Cinder Creek Savings", cities[5], "NEW", usRouting(5),
+		false, false, false)
 	for _, b := range foreignBanks {
 		row := append([]string{
 			b.code, b.nationalType, b.national, b.bic, b.name, b.street, b.city, "", b.postal,

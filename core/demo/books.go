@@ -114,7 +114,10 @@ func (s *books) settle(p *payments.Payment) error {
 		to    *ledger.Balance
 	}{
 		{ledger.Payment, "Book transfer", journalID(n, paymentJournal+k), p.Minor, s.by[p.ReceiverAccount]},
-		{ledger.Fee, "Fee: " + p.FeeName, journalID(n, feeJournal+k), p.FeeMinor, s.houseOf(ledger.HouseFees, p.SenderAccount, p.Currency)},
+		{
+			ledger.Fee, "Fee: " + p.FeeName, journalID(n, feeJournal+k), p.FeeMinor,
+			s.houseOf(ledger.HouseFees, p.SenderAccount, p.Currency),
+		},
 	} {
 		if part.minor == 0 {
 			continue

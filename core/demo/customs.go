@@ -23,7 +23,8 @@ type custom struct {
 	says   string
 }
 
-// kind is what happens: a speed at which a contact is paid, or how money comes in or is taken by another bank.
+// kind is what happens: a speed at which a contact is paid, or how money comes in or is taken by another
+// bank.
 type kind string
 
 const (
@@ -48,15 +49,15 @@ var customs = []custom{
 	{time.Friday, 2, true, kind(payments.Spot), 3, 1_900_00, "Trade fair stand"},
 }
 
-// falls reports whether the custom is followed on a day. It depends on nothing else, so that a life that was cut
-// short goes on as it began.
+// falls reports whether the custom is followed on a day. It depends on nothing else, so that a life that was
+// cut short goes on as it began.
 func (c custom) falls(day time.Time) bool {
 	weeks := (time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, time.UTC).Unix()/(24*60*60) + 3) / 7
 	return c.on == day.Weekday() && weeks%int64(max(1, c.every)) == 0
 }
 
-// do does what is the custom of a customer. The name makes it happen once, also where a process that was killed
-// is followed by another one.
+// do does what is the custom of a customer. The name makes it happen once, also where a process that was
+// killed is followed by another one.
 func (l *life) do(one custom, n int64, name string, day time.Time) error {
 	options := changes.RequestOptions{IdempotencyKey: "demo-" + name}
 	amount := dollars(one.amount + int64(day.YearDay()%28)*37_00)
@@ -118,8 +119,8 @@ func dollars(minor int64) string {
 	return strconv.FormatInt(minor/100, 10) + fmt.Sprintf(".%02d", minor%100)
 }
 
-// leave leaves payments of the First customer under way: one whose network never answers, one to a listed name
-// and one from another, on which somebody decides, and one that waits for a second person.
+// leave leaves payments of the First customer under way: one whose network never answers, one to a listed
+// name and one from another, on which somebody decides, and one that waits for a second person.
 func (l *life) leave() error {
 	order := payments.Order{
 		Sender: payments.Party{UID: Account(1, 0)}, Receiver: payments.Receiver{Contact: Contact(1, 9)},
@@ -130,7 +131,8 @@ func (l *life) leave() error {
 		return fmt.Errorf("a payment that is never answered: %w", err)
 	}
 	order.Receiver = payments.Receiver{
-		Name: Listed[0], Number: "4471200318", Type: "Deposit", SubType: "Checking", Bank: payments.ReceiverBank{ID: usRouting(6)},
+		Name: Listed[0], Number: "4471200318", Type: "Deposit", SubType: "Checking",
+		Bank: payments.ReceiverBank{ID: usRouting(6)},
 	}
 	order.Amount, order.ExternalReferenceID, order.Notes = "875.00", "LEFT-2", "Consulting"
 	if err := l.send(order, changes.RequestOptions{IdempotencyKey: "demo-left-2"}); err != nil {
@@ -142,7 +144,8 @@ func (l *life) leave() error {
 		return fmt.Errorf("a payment that waits for a second person: %w", err)
 	}
 	if _, err := l.Sandbox.PlayCredit(l.maker, sandbox.Credit{
-		Account: Account(1, 0), Amount: "640.00", Rail: string(rails.FedNow), SenderName: Listed[2], Reference: "LEFT-4",
+		Account: Account(1, 0), Amount: "640.00", Rail: string(rails.FedNow), SenderName: Listed[2],
+		Reference: "LEFT-4",
 	}, changes.RequestOptions{IdempotencyKey: "demo-left-4"}); err != nil {
 		return fmt.Errorf("a payment from a listed name: %w", err)
 	}

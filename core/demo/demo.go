@@ -296,13 +296,15 @@ func listed[T any](from, to int64, rows func(n int64) []*T) iter.Seq[*T] {
 // finish writes what is known only at the end: the balances of the house accounts and the counts of
 // customers.
 func finish(ctx context.Context, tx bun.Tx, b *bank, books *books, counts map[customers.UID]int64) error {
-	if _, err := tx.NewUpdate().Model(&books.house).Column("ledger", "version", "booked_at").Bulk().Where("b.tenant = ?",
-		b.tenant).Exec(ctx); err != nil {
+	if _, err := tx.NewUpdate().Model(&books.house).Column("ledger", "version", "booked_at").Bulk().
+		Where("b.tenant = ?",
+			b.tenant).Exec(ctx); err != nil {
 		return fmt.Errorf("write the house's balances: %w", err)
 	}
 	for owner, count := range counts {
 		_, err := tx.NewRaw(`INSERT INTO customer_counts (tenant, owner, shard, customers) VALUES (?, ?, 0, ?)
-			ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = customer_counts.customers + excluded.customers`,
+			ON CONFLICT (tenant, owner, shard) DO UPDATE
+				  SET customers = customer_counts.customers + excluded.customers`,
 			b.tenant, owner, count).Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("count the customers: %w", err)

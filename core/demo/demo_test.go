@@ -135,11 +135,10 @@ func dump(t *testing.T, c *core.Core) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
 	for table, without := range map[string]string{
-		"customers":   "{tax_id_sealed,tax_id_hash}",
-		"accounts":    "{number_sealed,number_hash,fbo_number_sealed,fbo_number_hash,external_token_sealed,external_token_hash}",
-		"contacts":    "{bank_account_number_sealed,bank_account_number_hash}",
-		"signatories": "{}", "limits": "{updated_at}", "limit_usage": "{}", "fee_tiers": "{created_at}",
-		"balances": "{}",
+		"customers": "{tax_id_sealed,tax_id_hash}",
+		"accounts":  "{number_sealed,number_hash,fbo_number_sealed,fbo_number_hash,external_token_sealed,external_token_hash}",
+		"contacts":  "{bank_account_number_sealed,bank_account_number_hash}", "signatories": "{}",
+		"limits": "{updated_at}", "limit_usage": "{}", "fee_tiers": "{created_at}", "balances": "{}",
 		"journals": "{}", "postings": "{}", "users": "{}", "roles": "{}", "user_roles": "{}",
 		"customer_counts": "{}", "payments": "{}", "payment_steps": "{}", "fee_catalogue": "{}",
 	} {
@@ -604,7 +603,8 @@ func TestNewNumbersComeAfterThoseOfTheDemoBank(t *testing.T) {
 		"account_uids":   "(SELECT greatest(max(a.uid), max(k.uid)) FROM accounts AS a, contacts AS k)",
 		"signatory_uids": "(SELECT max(uid) FROM signatories)", "fee_tier_ids": "(SELECT max(id) FROM fee_tiers)",
 		"journal_ids": "(SELECT max(id) FROM journals)", "payment_uids": "(SELECT max(uid) FROM payments)",
-		"recurrence_uids": "(SELECT max(uid) FROM recurrences)", "positive_pay_rule_uids": "(SELECT max(uid) FROM positive_pay_rules)",
+		"recurrence_uids":           "(SELECT max(uid) FROM recurrences)",
+		"positive_pay_rule_uids":    "(SELECT max(uid) FROM positive_pay_rules)",
 		"balance_alert_uids":        "(SELECT max(uid) FROM balance_alerts)",
 		"contact_verification_uids": "(SELECT max(uid) FROM contact_verifications)",
 	} {

@@ -28,10 +28,11 @@ func (b *bank) deals() (all []*fx.Quote, made []*fx.Trade) {
 	for n := 1; n <= quotes; n++ {
 		q := &fx.Quote{
 			Tenant: b.tenant, UID: Quote(n), Customer: First, Channel: "API", IDType: fx.ByUID, Product: fx.SpotTrade,
-			Sell: "USD", Buy: "EUR", SellMinor: 25_000_00, BuyMinor: 21_297_50, Worth: 25_000_00, SpotRate: 8_605_000_000,
-			AllInRate: 8_519_000_000, InvertedRate: 11_738_470_000, Margin: 10_000, Tenor: fx.Spot, ValueDate: spot,
-			TradeDate: today, Reference: fmt.Sprintf("DEMO-%d", n), Status: fx.Open, ExpiresAt: b.start.AddDate(0, 0, 1).UTC(),
-			MakerClient: "demo-staff", CreatedAt: b.start.UTC(), UpdatedAt: b.start.UTC(), Version: 1,
+			Sell: "USD", Buy: "EUR", SellMinor: 25_000_00, BuyMinor: 21_297_50, Worth: 25_000_00,
+			SpotRate: 8_605_000_000, AllInRate: 8_519_000_000, InvertedRate: 11_738_470_000, Margin: 10_000,
+			Tenor: fx.Spot, ValueDate: spot, TradeDate: today, Reference: fmt.Sprintf("DEMO-%d", n), Status: fx.Open,
+			ExpiresAt: b.start.AddDate(0, 0, 1).UTC(), MakerClient: "demo-staff", CreatedAt: b.start.UTC(),
+			UpdatedAt: b.start.UTC(), Version: 1,
 		}
 		if n == 2 {
 			q.Customer, q.Product, q.Tenor = PartnersFirst, fx.Forward, "3M"
@@ -52,15 +53,17 @@ func (b *bank) deals() (all []*fx.Quote, made []*fx.Trade) {
 // deal is the trade of a quote. The last one is covered.
 func (b *bank) deal(n int64, q *fx.Quote) *fx.Trade {
 	t := &fx.Trade{
-		Tenant: q.Tenant, UID: fx.TradeUID(n), Quote: q.UID, Customer: q.Customer, Channel: q.Channel, IDType: q.IDType,
-		CustomerID: q.CustomerID, Product: q.Product, Sell: q.Sell, Buy: q.Buy, SellMinor: q.SellMinor, BuyMinor: q.BuyMinor,
-		Worth: q.Worth, SpotRate: q.SpotRate, ForwardPoints: q.ForwardPoints, AllInRate: q.AllInRate, Tenor: q.Tenor,
-		ValueDate: q.ValueDate, TradeDate: q.TradeDate, Reference: q.Reference, Status: fx.Booked, MakerClient: q.MakerClient,
+		Tenant: q.Tenant, UID: fx.TradeUID(n), Quote: q.UID, Customer: q.Customer, Channel: q.Channel,
+		IDType: q.IDType, CustomerID: q.CustomerID, Product: q.Product, Sell: q.Sell, Buy: q.Buy,
+		SellMinor: q.SellMinor, BuyMinor: q.BuyMinor, Worth: q.Worth, SpotRate: q.SpotRate,
+		ForwardPoints: q.ForwardPoints, AllInRate: q.AllInRate, Tenor: q.Tenor, ValueDate: q.ValueDate,
+		TradeDate: q.TradeDate, Reference: q.Reference, Status: fx.Booked, MakerClient: q.MakerClient,
 		CreatedAt: q.CreatedAt, UpdatedAt: q.UpdatedAt, Version: 1,
 	}
 	if n == Trades {
 		cover, rate := fx.CoverUID(1), q.SpotRate
-		t.Status, t.Cover, t.CoveredAt, t.CoverRate, t.CoverReference = fx.Covered, &cover, &t.CreatedAt, &rate, "DEMO-COVER-1"
+		t.Status, t.Cover, t.CoveredAt, t.CoverRate, t.CoverReference = fx.Covered, &cover, &t.CreatedAt,
+			&rate, "DEMO-COVER-1"
 		t.Version = 2
 	}
 	return t

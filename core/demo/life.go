@@ -16,9 +16,9 @@ const lived = 26
 
 // Live lets a bank that Fill has made live through the last weeks: its customers pay and are paid over every
 // network, on the days and at the hours at which it would have happened, through the services that every
-// payment goes through. The clock of the bank is behind meanwhile. With fresh, it begins; otherwise it goes on
-// where a process that was killed has left it, and does nothing for a bank that has lived, or whose process was
-// killed before it began. The caller is the operator; key makes the payments.
+// payment goes through. The clock of the bank is behind meanwhile. With fresh, it begins; otherwise it goes
+// on where a process that was killed has left it, and does nothing for a bank that has lived, or whose
+// process was killed before it began. The caller is the operator; key makes the payments.
 func Live(ctx context.Context, c *core.Core, key string, fresh bool, progress func(done, total int)) error {
 	l := &life{Core: c, operator: ctx, clockwork: clockwork(c)}
 	caller, err := access.Require(ctx, access.ManageTenants)
@@ -29,7 +29,8 @@ func Live(ctx context.Context, c *core.Core, key string, fresh bool, progress fu
 	caller.Client, caller.ClientName, caller.LoginID = key, key, ""
 	caller.Entity, caller.Permissions = int64(Institution), access.All
 	l.maker = access.With(ctx, caller)
-	caller.Client, caller.ClientName, caller.User, caller.LoginID = "demo-linda", "demo-linda", named("linda.chen"), "linda.chen"
+	caller.Client, caller.ClientName, caller.User, caller.LoginID = "demo-linda", "demo-linda",
+		named("linda.chen"), "linda.chen"
 	l.checker = access.With(ctx, caller)
 
 	today := c.Now().In(l.zone)

@@ -49,19 +49,22 @@ func TestTheDemoBankHasLived(t *testing.T) {
 	}
 	kinds := ask(`SELECT DISTINCT concat_ws(' ', rail, direction, state) FROM payments WHERE tenant = ? ORDER BY 1`)
 	for _, kind := range []string{
-		"ACH IN SETTLED", "ACH OUT RETURNED", "ACH OUT SETTLED", "BOOK OUT SETTLED", "FEDNOW IN SCREENING", "FEDNOW IN SETTLED",
-		"FEDNOW OUT REJECTED", "FEDNOW OUT SCREENING", "FEDNOW OUT SETTLED", "FEDWIRE IN SETTLED",
-		"FEDWIRE OUT PENDING_APPROVAL", "FEDWIRE OUT SETTLED", "RTP OUT SENT", "RTP OUT SETTLED", "SWIFT OUT SETTLED",
+		"ACH IN SETTLED", "ACH OUT RETURNED", "ACH OUT SETTLED", "BOOK OUT SETTLED", "FEDNOW IN SCREENING",
+		"FEDNOW IN SETTLED", "FEDNOW OUT REJECTED", "FEDNOW OUT SCREENING", "FEDNOW OUT SETTLED",
+		"FEDWIRE IN SETTLED", "FEDWIRE OUT PENDING_APPROVAL", "FEDWIRE OUT SETTLED", "RTP OUT SENT",
+		"RTP OUT SETTLED", "SWIFT OUT SETTLED",
 	} {
 		if !slices.Contains(kinds, kind) {
 			t.Errorf("no payment is %s", kind)
 		}
 	}
-	if twice := ask(`SELECT external_reference_id FROM payments WHERE tenant = ? AND direction = 'OUT' AND recurrence IS NULL
+	if twice := ask(`SELECT external_reference_id FROM payments WHERE tenant = ? AND direction = 'OUT'
+		AND recurrence IS NULL
 		GROUP BY 1 HAVING count(*) > 1`); len(twice) > 0 {
 		t.Errorf("made twice: %s", twice)
 	}
-	if wrong := ask(`SELECT concat_ws(' ', account, version) FROM (SELECT p.account, p.version, j.booked_at < lag(j.booked_at)
+	if wrong := ask(`SELECT concat_ws(' ', account, version)
+		FROM (SELECT p.account, p.version, j.booked_at < lag(j.booked_at)
 		OVER (PARTITION BY p.account ORDER BY p.version) AS back FROM postings p
 		JOIN journals j ON j.tenant = p.tenant AND j.id = p.journal WHERE p.tenant = ?) AS s WHERE back`); len(wrong) > 0 {
 		t.Errorf("booked before what was booked earlier: %s", wrong)
@@ -70,7 +73,8 @@ func TestTheDemoBankHasLived(t *testing.T) {
 	if diff := cmp.Diff(violations[:0], violations); err != nil || diff != "" {
 		t.Errorf("the books are wrong: %s %v", diff, err)
 	}
-	if clock, err := c.Clock.Read(operator); err != nil || clock.Behind || clock.Moved || !clock.Now.Equal(start) {
+	if clock, err := c.Clock.Read(operator); err != nil || clock.Behind || clock.Moved ||
+		!clock.Now.Equal(start) {
 		t.Errorf("the clock shows %+v, %v", clock, err)
 	}
 	before := dump(t, c)

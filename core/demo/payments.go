@@ -85,7 +85,8 @@ func (b *bank) transfers(all []*opened) (made []*payments.Payment) {
 
 // pays reports whether an account can take part in a transfer of this amount.
 func pays(a *opened, minor int64) bool {
-	return a.SystemOfRecord == accounts.InternalCore && a.Status == accounts.Active && a.Type == accounts.Deposit &&
+	return a.SystemOfRecord == accounts.InternalCore && a.Status == accounts.Active &&
+		a.Type == accounts.Deposit &&
 		a.Currency == "USD" && a.opening > 10*minor
 }
 
@@ -130,9 +131,9 @@ func (b *bank) series(paid []*payments.Payment) (all []*payments.Recurrence, err
 		}
 		r := &payments.Recurrence{
 			Tenant: b.tenant, UID: p.Recurrence, Customer: p.Customer, Account: p.SenderAccount,
-			EntryType: rails.Credit, Rail: p.Rail, Minor: p.Minor,
-			Currency: p.Currency, Frequency: payments.Monthly, Until: payments.UntilCancelled, Start: p.Date, CountsFrom: p.Date,
-			Made: 1, Last: p.UID, Status: payments.RecurrenceActive, MakerClient: p.MakerClient, CreatedAt: p.CreatedAt,
+			EntryType: rails.Credit, Rail: p.Rail, Minor: p.Minor, Currency: p.Currency, Frequency: payments.Monthly,
+			Until: payments.UntilCancelled, Start: p.Date, CountsFrom: p.Date, Made: 1, Last: p.UID,
+			Status: payments.RecurrenceActive, MakerClient: p.MakerClient, CreatedAt: p.CreatedAt,
 			UpdatedAt: p.UpdatedAt, Version: 1,
 		}
 		r.Draft = b.keys.Encrypt(string(draft),
@@ -156,7 +157,7 @@ const firstTier = "Silver"
 // transferFee returns what a book transfer costs by a tier.
 func (b *bank) transferFee(tier string) *fees.Fee {
 	return &fees.Fee{
-		Tenant: b.tenant, Application: "Payments", Product: "Outgoing Payment", FeeName: "Book Transfer", FeeTier: tier,
-		PriceMinor: int64(25 * (len(feeTiers) - slices.Index(feeTiers, tier))), Currency: "USD",
+		Tenant: b.tenant, Application: "Payments", Product: "Outgoing Payment", FeeName: "Book Transfer",
+		FeeTier: tier, PriceMinor: int64(25 * (len(feeTiers) - slices.Index(feeTiers, tier))), Currency: "USD",
 	}
 }

@@ -23,7 +23,8 @@ func TestTheFirstCustomersHavePaidAndWillPay(t *testing.T) {
 		var all []string
 		for k := range 4 {
 			p, steps, err := c.Payments.Find(ctx, demo.Payment(n, k))
-			if err != nil || len(steps) != 1 || steps[0].State != p.State || p.SenderName == "" || p.ReceiverName == "" {
+			if err != nil || len(steps) != 1 || steps[0].State != p.State || p.SenderName == "" ||
+				p.ReceiverName == "" {
 				t.Fatal(p, steps, err)
 			}
 			said := p.UID.String() + " " + p.Amount().String() + " " + p.Customer.String() + ">" +

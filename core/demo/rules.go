@@ -46,10 +46,10 @@ func (b *bank) rule(
 	created := b.ago(d, 61, 400)
 	r := &positivepay.Rule{
 		Tenant: b.tenant, UID: Rule(n, k), Customer: Customer(n), Account: Account(n, 0), Type: over,
-		BeneficiaryName: name, BeneficiaryBankID: usRouting(k), BeneficiaryBankName: usBanks[k], Minor: most, Currency: "USD",
-		AmountType: positivepay.Maximum, Frequency: positivepay.Monthly, SECCode: positivepay.AllClasses,
-		EffectiveDate: ledger.Day(b.start.AddDate(0, 0, days)), State: positivepay.Active, CreatedAt: created,
-		UpdatedAt: created, Version: 1,
+		BeneficiaryName: name, BeneficiaryBankID: usRouting(k), BeneficiaryBankName: usBanks[k], Minor: most,
+		Currency: "USD", AmountType: positivepay.Maximum, Frequency: positivepay.Monthly,
+		SECCode: positivepay.AllClasses, EffectiveDate: ledger.Day(b.start.AddDate(0, 0, days)),
+		State: positivepay.Active, CreatedAt: created, UpdatedAt: created, Version: 1,
 	}
 	if over == positivepay.ACH {
 		r.ACHCompanyID = "91" + d.digits(8)

@@ -21,7 +21,8 @@ func (b *bank) copyList(ctx context.Context, load *db.Load) error {
 	var names []*screening.Name
 	for i, name := range Listed {
 		names = append(names, &screening.Name{
-			Tenant: b.tenant, List: list.Code, Line: int64(i + 2), Name: name, Program: "DEMO", Reference: "D-" + name[:1],
+			Tenant: b.tenant, List: list.Code, Line: int64(i + 2), Name: name, Program: "DEMO",
+			Reference: "D-" + name[:1],
 		})
 	}
 	if err := copyEach(ctx, load, slices.Values([]*screening.List{list})); err != nil {

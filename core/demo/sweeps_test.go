@@ -18,7 +18,8 @@ func TestTheSweepsOfTheDemoBankRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	operator := access.Operator(t.Context(), tenant, "", nil)
-	if _, err := c.Sandbox.MoveClock(staff(t.Context(), tenant), networks.Move{Minutes: 7 * 24 * 60}, changes.RequestOptions{}); err != nil {
+	if _, err := c.Sandbox.MoveClock(staff(t.Context(), tenant), networks.Move{Minutes: 7 * 24 * 60},
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for {
@@ -34,14 +35,17 @@ func TestTheSweepsOfTheDemoBankRun(t *testing.T) {
 		}
 	}
 	swept := count(t, c, `SELECT count(*) FROM sweeps WHERE tenant = ? AND frequency <> 'Monthly'`, tenant)
-	if ran := count(t, c, `SELECT count(DISTINCT account) FROM sweep_runs WHERE tenant = ?`, tenant); swept < 8 || ran < swept {
+	if ran := count(t, c, `SELECT count(DISTINCT account) FROM sweep_runs WHERE tenant = ?`,
+		tenant); swept < 8 || ran < swept {
 		t.Errorf("%d of %d sweeps ran", ran, swept)
 	}
-	if paid := count(t, c, `SELECT count(*) FROM sweep_runs WHERE tenant = ? AND outcome = 'PAID'`, tenant); paid < 6 {
+	if paid := count(t, c, `SELECT count(*) FROM sweep_runs WHERE tenant = ? AND outcome = 'PAID'`,
+		tenant); paid < 6 {
 		t.Errorf("%d paid", paid)
 	}
 	var failed []string
-	if err := c.DB.NewRaw(`SELECT account || ': ' || reason || ', ' || count(*) FROM sweep_runs WHERE tenant = ? AND outcome = 'FAILED'
+	if err := c.DB.NewRaw(`SELECT account || ': ' || reason || ', ' || count(*) FROM sweep_runs
+		WHERE tenant = ? AND outcome = 'FAILED'
 		GROUP BY account, reason`, tenant).Scan(t.Context(), &failed); err != nil {
 		t.Fatal(err)
 	}

@@ -31,8 +31,9 @@ func (b *bank) verificationsOf(n int64) []*verifications.Verification {
 func (b *bank) verification(n int64, k int) *verifications.Verification {
 	at := b.start.AddDate(0, 0, -27+k).UTC()
 	return &verifications.Verification{
-		Tenant: b.tenant, UID: Verification(n, k), Contact: Contact(n, k), Customer: Customer(n), Account: Account(n, 0),
-		Method: verifications.Prenote, Prenote: payments.PrenoteID(Verification(n, k)), MakerClient: "demo-staff",
-		MakerReach: access.OfBank, CreatedAt: at, UpdatedAt: at.AddDate(0, 0, 2), Version: 2,
+		Tenant: b.tenant, UID: Verification(n, k), Contact: Contact(n, k), Customer: Customer(n),
+		Account: Account(n, 0), Method: verifications.Prenote, Prenote: payments.PrenoteID(Verification(n, k)),
+		MakerClient: "demo-staff", MakerReach: access.OfBank, CreatedAt: at, UpdatedAt: at.AddDate(0, 0, 2),
+		Version: 2,
 	}
 }

@@ -26,13 +26,19 @@ func VirtualNumber(k int) string { return tenancies[k].number }
 // virtualAccountsOf returns the virtual accounts of the first customer, and of the partner's first one, on
 // their first accounts: one for each tenant that pays rent.
 func (b *bank) virtualAccountsOf(n int64) (all []*virtualaccounts.VirtualAccount) {
-	let := map[customers.UID][]tenancy{First: tenancies, PartnersFirst: {{"Suite 300", "LEASE-300", "86420975310035"}}}
+	let := map[customers.UID][]tenancy{
+		First:         tenancies,
+		PartnersFirst: {{"Suite 300", "LEASE-300", "86420975310035"}},
+	}
 	for k, t := range let[Customer(n)] {
 		at := b.start.AddDate(0, 0, -60+10*k).UTC()
 		v := &virtualaccounts.VirtualAccount{
-			Tenant: b.tenant, UID: VirtualAccount(n, k), Customer: Customer(n), Account: Account(n, 0), Name: t.name, ProductCode: "RENT",
-			Purpose: "Rent", ExternalAccountReference: t.reference, SubmittedBy: "demo-staff", Status: virtualaccounts.Active,
-			Currency: "USD", LimitPeriod: virtualaccounts.Monthly, LimitMinor: new(int64(10_000_00)), CreatedAt: at, UpdatedAt: at,
+			Tenant: b.tenant, UID: VirtualAccount(n, k), Customer: Customer(n), Account: Account(n, 0), Name: t.name,
+			ProductCode: "RENT",
+			Purpose:     "Rent", ExternalAccountReference: t.reference, SubmittedBy: "demo-staff",
+			Status:   virtualaccounts.Active,
+			Currency: "USD", LimitPeriod: virtualaccounts.Monthly, LimitMinor: new(int64(10_000_00)),
+			CreatedAt: at, UpdatedAt: at,
 			Version: 1,
 		}
 		v.Number = b.keys.Seal(t.number,

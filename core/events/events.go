@@ -135,7 +135,8 @@ func KindTx(
 		Seq  int64 `bun:"seq"`
 		Ends int64 `bun:"ends"`
 	}
-	err = db.Raw(tx, `SELECT coalesce((SELECT max(seq) FROM (SELECT seq FROM audit_seals WHERE tenant = ?0 AND seq > ?1
+	err = db.Raw(tx, `SELECT coalesce((SELECT max(seq) FROM (SELECT seq FROM audit_seals
+		WHERE tenant = ?0 AND seq > ?1
 			ORDER BY seq LIMIT ?2) AS w), ?1) AS seq,
 		coalesce((SELECT max(seq) FROM audit_seals WHERE tenant = ?0), 0) AS ends`, tenant, at.Seq, window).Scan(ctx, &last)
 	if err != nil || last.Seq == at.Seq {
@@ -143,8 +144,8 @@ func KindTx(
 	}
 	err = db.Raw(tx, `SELECT v.tenant, v.id, v.at, v.kind, v.object, v.uid, v.customer, v.version, s.seq
 		FROM audit_seals AS s JOIN events AS v ON v.tenant = s.tenant AND v.entry = s.entry
-		WHERE s.tenant = ?0 AND v.tenant = ?0 AND s.seq > ?1 AND s.seq <= ?2 AND v.object = ?3 ORDER BY s.seq LIMIT ?4`,
-		tenant, at.Seq, last.Seq, object, most).Scan(ctx, &found)
+		WHERE s.tenant = ?0 AND v.tenant = ?0 AND s.seq > ?1 AND s.seq <= ?2 AND v.object = ?3 ORDER BY s.seq
+		LIMIT ?4`, tenant, at.Seq, last.Seq, object, most).Scan(ctx, &found)
 	if len(found) == most {
 		last.Seq = found[most-1].Seq
 	}

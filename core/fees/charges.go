@@ -22,16 +22,20 @@ type Charge struct {
 // the planner from beginning with the tiers of the whole bank: those of each account are looked up.
 var charging = db.NewQuery[Charge](`SELECT a.uid AS account, c.fee_name, c.fee_tier, c.price, c.currency
 	FROM (
-	  SELECT uid, customer, currency FROM accounts WHERE tenant = $1 AND uid = ANY($2::bigint[]) AND deleted_at IS NULL
+	  SELECT uid, customer, currency FROM accounts WHERE tenant = $1 AND uid = ANY($2::bigint[])
+	  AND deleted_at IS NULL
 	  UNION
-	  SELECT uid, customer, currency FROM accounts WHERE tenant = $1 AND number_hash = ANY($3::bytea[]) AND deleted_at IS NULL
+	  SELECT uid, customer, currency FROM accounts WHERE tenant = $1 AND number_hash = ANY($3::bytea[])
+	  AND deleted_at IS NULL
 	) AS a CROSS JOIN LATERAL (
 	  SELECT f.account, f.id, f.fee_name, f.fee_tier, k.price, k.currency FROM fee_tiers AS f
 	  JOIN fee_catalogue AS k ON k.tenant = f.tenant AND lower(k.application) = lower(f.application)
-	    AND lower(k.product) = lower(f.product) AND lower(k.fee_name) = lower(f.fee_name) AND lower(k.fee_tier) = lower(f.fee_tier)
+	    AND lower(k.product) = lower(f.product) AND lower(k.fee_name) = lower(f.fee_name)
+	    AND lower(k.fee_tier) = lower(f.fee_tier)
 	    AND k.currency = a.currency
 	  WHERE f.tenant = $1 AND k.tenant = $1 AND f.customer = a.customer AND f.status = 'Active'
-	    AND (f.account IS NULL OR f.account = a.uid) AND lower(f.application) = 'payments' AND lower(f.fee_name) = ANY($4::text[])
+	    AND (f.account IS NULL OR f.account = a.uid) AND lower(f.application) = 'payments'
+	    AND lower(f.fee_name) = ANY($4::text[])
 	  OFFSET 0
 	) AS c
 	ORDER BY c.account NULLS LAST, c.id`)
@@ -45,5 +49,6 @@ func ChargesOf(
 	for i, name := range feeNames {
 		names[i] = strings.ToLower(name)
 	}
-	return db.QueueMany(b, charging, func(c *Charge) accounts.UID { return c.Account }, tenant, of, numbered, names)
+	return db.QueueMany(b, charging, func(c *Charge) accounts.UID { return c.Account }, tenant,
+		of, numbered, names)
 }

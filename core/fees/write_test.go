@@ -227,7 +227,8 @@ func TestAFeeTierWaitsForASecondPerson(t *testing.T) {
 		}
 		var record string
 		err = bank.DB.NewRaw(
-			`SELECT concat((SELECT json_agg(x) FROM audit_entries x WHERE tenant = ?0), (SELECT json_agg(x) FROM events x WHERE tenant = ?0),
+			`SELECT concat((SELECT json_agg(x) FROM audit_entries x WHERE tenant = ?0), (SELECT json_agg(x)
+				FROM events x WHERE tenant = ?0),
 			(SELECT json_agg(x) FROM idempotency_keys x WHERE tenant = ?0), (SELECT json_agg(x) FROM approvals x WHERE tenant = ?0))`, bank.Tenant).Scan(t.Context(), &record)
 		if err != nil || strings.Contains(record, number) || !strings.Contains(record, "addFeeTier") {
 			t.Errorf("%v %s", err, record)

@@ -43,7 +43,10 @@ func (s *Service) Check(ctx context.Context) (checked int, err error) {
 		return 1, (&checking{s: s, f: f, worker: caller, now: now}).finish(ctx,
 			Faults{{0, "", string(fault.Internal), "the bank could not read the file"}})
 	}
-	c := &checking{s: s, f: f, by: f.Maker.Caller(caller), worker: caller, now: now, until: time.Now().Add(longestStep)}
+	c := &checking{
+		s: s, f: f, by: f.Maker.Caller(caller), worker: caller, now: now,
+		until: time.Now().Add(longestStep),
+	}
 	err = c.read(ctx)
 	if failed := c.written(); failed != nil {
 		err = failed
@@ -357,9 +360,9 @@ func (c *checking) plan(l *FileLine, one *said, is payments.Planned) {
 // writeChecked writes lines, and how far the file has come, if nobody else has taken it.
 func (s *Service) writeChecked(ctx context.Context, f *BulkFile, batches batches, lines []*FileLine) error {
 	return s.db.InTx(ctx, int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		done, err := db.Raw(tx, `UPDATE bulk_files SET checked = ?, position = ?, valid = ?, failed = ?, credits = ?, debits = ?,
-			largest = ?, payment_date = ?, offset_account = ?, approvers = ?, by_bank = ?, stalled = 0,
-			leased_until = clock_timestamp() + ?::interval
+		done, err := db.Raw(tx, `UPDATE bulk_files SET checked = ?, position = ?, valid = ?, failed = ?,
+			credits = ?, debits = ?, largest = ?, payment_date = ?, offset_account = ?, approvers = ?, by_bank = ?,
+			stalled = 0, leased_until = clock_timestamp() + ?::interval
 			WHERE tenant = ? AND uid = ? AND attempt = ? AND status = 'VALIDATING'`, f.Checked, f.Position, f.Valid, f.Failed,
 			f.Credits, f.Debits, f.Largest, f.PaymentDate, named(f.OffsetAccount), f.Approvers, f.ByBank,
 			leaseFor.String(), f.Tenant, f.UID, f.Attempt).Exec(ctx)
@@ -381,7 +384,8 @@ func writeBatchesTx(ctx context.Context, tx bun.Tx, f *BulkFile, batches batches
 		return nil
 	}
 	var there bool
-	err := db.Raw(tx, `SELECT EXISTS (SELECT FROM bulk_file_batches WHERE tenant = ? AND file = ?)`, f.Tenant, f.UID).
+	err := db.Raw(tx, `SELECT EXISTS (SELECT FROM bulk_file_batches WHERE tenant = ? AND file = ?)`, f.Tenant,
+		f.UID).
 		Scan(ctx, &there)
 	if err != nil || there {
 		return err
@@ -440,7 +444,10 @@ func (c *checking) finish(ctx context.Context, whole Faults) error {
 		if err := c.s.enterTx(ctx, tx, c.worker, &was, &now, to, c.now); err != nil || to != PendingApproval {
 			return err
 		}
-		p := changes.Proposal{Customer: int64(f.Customer), UID: f.UID, Version: now.Version, After: &now, Approvers: f.Approvers}
+		p := changes.Proposal{
+			Customer: int64(f.Customer), UID: f.UID, Version: now.Version, After: &now,
+			Approvers: f.Approvers,
+		}
 		if f.ByBank {
 			p.By = access.OfBank
 		}
@@ -464,7 +471,8 @@ func (s *Service) enterTx(
 		return fmt.Errorf("write file %s: %w", f.UID, err)
 	}
 	done := changes.Change{
-		Action: "checkFile", Object: fileObject, UID: f.UID, Customer: int64(f.Customer), Version: f.Version, Before: was,
+		Action: "checkFile", Object: fileObject, UID: f.UID, Customer: int64(f.Customer),
+		Version: f.Version, Before: was,
 		After: f,
 	}
 	if to == Processing || to == Processed || to == PartiallyProcessed {

@@ -51,7 +51,9 @@ type stored struct {
 }
 
 // store keeps the text of a file, sealed, a piece at a time, and looks whether it is text.
-func (s *Service) store(ctx context.Context, tenant access.Tenant, of FileUID, from io.Reader) (stored, error) {
+func (s *Service) store(
+	ctx context.Context, tenant access.Tenant, of FileUID, from io.Reader,
+) (stored, error) {
 	var kept stored
 	digest, piece := sha256.New(), make([]byte, partSize)
 	text := new(textCheck)
@@ -142,7 +144,8 @@ func (s *Service) RemoveStray(ctx context.Context) (removed int, err error) {
 	}
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		done, err := db.Raw(tx, `DELETE FROM bulk_file_parts WHERE tenant = ? AND id IN (
-			SELECT p.id FROM bulk_file_parts AS p LEFT JOIN bulk_files AS f ON f.tenant = ? AND f.uid = p.file WHERE p.tenant = ?
+			SELECT p.id FROM bulk_file_parts AS p LEFT JOIN bulk_files AS f ON f.tenant = ? AND f.uid = p.file
+			  WHERE p.tenant = ?
 			  AND CASE WHEN f.uid IS NULL THEN p.created_at < clock_timestamp() - ?::interval
 			      ELSE f.status NOT IN (?) END LIMIT 100)`, caller.Tenant, caller.Tenant, caller.Tenant, strayAfter.String(),
 			bun.List([]FileStatus{Received, Validating})).Exec(ctx)
@@ -163,7 +166,8 @@ type textCheck struct {
 }
 
 func (t *textCheck) take(piece []byte, last bool) error {
-	if !t.begun && (bytes.HasPrefix(piece, []byte("PK\x03\x04")) || bytes.HasPrefix(piece, []byte("\xd0\xcf\x11\xe0"))) {
+	if !t.begun && (bytes.HasPrefix(piece, []byte("PK\x03\x04")) ||
+		bytes.HasPrefix(piece, []byte("\xd0\xcf\x11\xe0"))) {
 		return fault.Field("file", "file", fault.Malformed,
 			"is an archive or a spreadsheet: save it as csv or txt, in UTF-8")
 	}

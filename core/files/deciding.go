@@ -23,7 +23,9 @@ func (s *Service) Cancel(
 	return s.cancel.Do(ctx, caller, changes.Target{UID: uid.String()}, struct{}{}, options)
 }
 
-func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
+func (s *Service) cancelTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (Saved, error) {
 	if err := tx.LockWaiting(ctx, fileObject, at.UID); err != nil {
 		return Saved{}, err
 	}
@@ -93,7 +95,8 @@ func (s *Service) decideOn(
 
 // lockTx holds the customer of a file, and locks the file.
 func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, at *changes.Target) (*BulkFile, error) {
-	if _, err := customers.Hold(s.customers.HoldTx).Of("bulk_files", "uid", ErrNotFound)(ctx, tx, at); err != nil {
+	if _, err := customers.Hold(s.customers.HoldTx).Of("bulk_files", "uid", ErrNotFound)(ctx,
+		tx, at); err != nil {
 		return nil, err
 	}
 	f := new(BulkFile)
@@ -135,12 +138,14 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 // approveTx returns payments.ErrApproveLimit for a file that is above what the person may approve: its
 // largest payment above the limit of one, or all together above what is left of the day or the month.
 func (f *BulkFile) approveTx(ctx context.Context, tx *changes.Tx) error {
-	return payments.ApproveTx(ctx, tx.Tx, tx.Caller, money.Of(f.Largest, inCents), money.Of(f.Credits+f.Debits, inCents),
-		tx.Now)
+	return payments.ApproveTx(ctx, tx.Tx, tx.Caller, money.Of(f.Largest, inCents),
+		money.Of(f.Credits+f.Debits, inCents), tx.Now)
 }
 
 // decidingTx locks a file that people decide on.
-func (s *Service) decidingTx(ctx context.Context, tx *changes.Tx, at changes.Target) (f, was *BulkFile, err error) {
+func (s *Service) decidingTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target,
+) (f, was *BulkFile, err error) {
 	if f, err = s.lockTx(ctx, tx, &at); err != nil {
 		return nil, nil, err
 	}

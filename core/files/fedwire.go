@@ -21,9 +21,10 @@ import (
 
 // tags are the tags that a message may have.
 var tags = map[string]string{
-	"1500": "message disposition", "1510": "type and subtype", "1520": "input message accountability data", "2000": "amount",
-	"3100": "sender", "3320": "sender reference", "3400": "receiver", "3600": "business function code",
-	"4200": "beneficiary", "4320": "reference for beneficiary", "5000": "originator", "6000": "originator to beneficiary",
+	"1500": "message disposition", "1510": "type and subtype", "1520": "input message accountability data",
+	"2000": "amount", "3100": "sender", "3320": "sender reference", "3400": "receiver",
+	"3600": "business function code", "4200": "beneficiary", "4320": "reference for beneficiary",
+	"5000": "originator", "6000": "originator to beneficiary",
 }
 
 // neededTags are those without which there is no payment.
@@ -223,6 +224,7 @@ func inWire(field string) string {
 }
 
 var wireFields = map[string]string{
-	"paymentAmount": "{2000}", "externalReferenceId": "{3320}", "receiver.bank.bankId": "{3400}", "speed": "{3600}",
-	"additionalInfo.referenceForBeneficiary": "{4320}", "additionalInfo.originatorToBeneficiary": "{6000}",
+	"paymentAmount": "{2000}", "externalReferenceId": "{3320}", "receiver.bank.bankId": "{3400}",
+	"speed": "{3600}", "additionalInfo.referenceForBeneficiary": "{4320}",
+	"additionalInfo.originatorToBeneficiary": "{6000}",
 }

@@ -132,7 +132,8 @@ func (s *Service) FindMany(
 		return selecting(want).Where("bf.tenant = $1").Where("bf.uid = ANY($3)").
 			Where(caller.Reach.Scope("bf.customer")).String()
 	})
-	return db.QueueMany(b, text, func(f *BulkFile) FileUID { return f.UID }, caller.Tenant, caller.ScopeCustomer(), uids)
+	return db.QueueMany(b, text, func(f *BulkFile) FileUID { return f.UID }, caller.Tenant,
+		caller.ScopeCustomer(), uids)
 }
 
 var ofCustomers = customers.Children[BulkFile]{

@@ -92,7 +92,8 @@ func (f *filed) find(uid files.FileUID) *files.BulkFile {
 func (f *filed) lines(uid files.FileUID) []*files.FileLine {
 	f.t.Helper()
 	found, err := coretest.Many(f.Bank, f.Staff(), func(b *db.Batch) *db.Many[files.FileUID, files.FileLine] {
-		return f.Files.LinesOf(f.Staff(), b, []files.FileUID{uid}, files.FileLineSearch{}, db.Columns{}, page.Window{Size: 1000})
+		return f.Files.LinesOf(f.Staff(), b, []files.FileUID{uid}, files.FileLineSearch{}, db.Columns{},
+			page.Window{Size: 1000})
 	})
 	if err != nil {
 		f.t.Fatal(err)
@@ -105,8 +106,8 @@ func (f *filed) is(uid files.FileUID, want files.FileStatus, made, failed int32)
 	f.t.Helper()
 	is := f.find(uid)
 	if is.Status != want || is.Made != made || is.Failed != failed {
-		f.t.Errorf("%s %q, %d made, %d failed; want %s, %d and %d: %v", is.Status, is.RejectReason, is.Made, is.Failed, want,
-			made, failed, f.faults(uid))
+		f.t.Errorf("%s %q, %d made, %d failed; want %s, %d and %d: %v", is.Status, is.RejectReason,
+			is.Made, is.Failed, want, made, failed, f.faults(uid))
 	}
 	return is
 }
@@ -127,7 +128,8 @@ func (f *filed) faults(uid files.FileUID) (all []string) {
 // free ends the lease of a worker that has stopped, unless its last statement still runs.
 func (f *filed) free() {
 	_ = f.DB.InTx(f.t.Context(), int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		_, err := db.Raw(tx, "UPDATE bulk_files SET leased_until = NULL WHERE tenant = ?", int64(f.Tenant)).Exec(ctx)
+		_, err := db.Raw(tx, "UPDATE bulk_files SET leased_until = NULL WHERE tenant = ?",
+			int64(f.Tenant)).Exec(ctx)
 		return err
 	})
 }
@@ -136,7 +138,8 @@ func (f *filed) free() {
 func (f *filed) payments() []*payments.Payment {
 	f.t.Helper()
 	found, err := coretest.Rows(f.Bank, f.Staff(), func(b *db.Batch) *db.Rows[payments.Payment] {
-		return f.Payments.List(f.Staff(), b, payments.Search{Customer: f.of.UID}, db.Columns{}, page.Window{Size: 1000})
+		return f.Payments.List(f.Staff(), b, payments.Search{Customer: f.of.UID}, db.Columns{},
+			page.Window{Size: 1000})
 	})
 	if err != nil {
 		f.t.Fatal(err)

@@ -125,9 +125,11 @@ func (s *Service) BatchesOf(ctx context.Context, b *db.Batch, of []FileUID) *db.
 		q := db.Select[FileBatch](db.Or[FileBatch](db.Columns{}),
 			map[string]string{"offset_account": "coalesce(bb.offset_account, 0)"}).
 			Join("JOIN bulk_files AS bf ON bf.tenant = bb.tenant AND bf.uid = bb.file").Where("bb.tenant = $1").
-			Where("bf.tenant = $1").Where("bb.file = ANY($3)").Where("bb.number <= " + strconv.Itoa(MostBatches)).Where(caller.Reach.Scope("bf.customer")).
+			Where("bf.tenant = $1").Where("bb.file = ANY($3)").Where("bb.number <= " + strconv.Itoa(MostBatches)).
+			Where(caller.Reach.Scope("bf.customer")).
 			OrderExpr("bb.file, bb.number")
 		return q.String()
 	})
-	return db.QueueMany(b, text, func(one *FileBatch) FileUID { return one.File }, caller.Tenant, caller.ScopeCustomer(), of)
+	return db.QueueMany(b, text, func(one *FileBatch) FileUID { return one.File }, caller.Tenant,
+		caller.ScopeCustomer(), of)
 }

@@ -64,7 +64,10 @@ func readBatches(from io.Reader, f *BulkFile) (all batches, whole, entries Fault
 			})
 		}
 		if len(faults) >= nacha.MostFaults { // what is wrong beyond that is not known
-			whole = append(whole, FileFault{0, "", string(fault.Max), fmt.Sprintf("the file has %d faults or more", nacha.MostFaults)})
+			whole = append(whole, FileFault{
+				0, "", string(fault.Max),
+				fmt.Sprintf("the file has %d faults or more", nacha.MostFaults),
+			})
 		}
 		slices.SortStableFunc(entries, func(a, b FileFault) int { return cmp.Compare(a.Line, b.Line) })
 		return all, whole[:min(len(whole), MostFaults)], entries, nil
@@ -120,8 +123,9 @@ type payer struct {
 }
 
 // OFFSET has each hash looked up by itself.
-var findingPayers = db.NewQuery[payer](`SELECT a.uid, a.number_hash, coalesce(nullif(a.ach_company_id, ''), c.ach_company_id) AS company_id,
-	a.default_offset FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
+var findingPayers = db.NewQuery[payer](`SELECT a.uid, a.number_hash, coalesce(nullif(a.ach_company_id, ''),
+	c.ach_company_id) AS company_id, a.default_offset FROM accounts AS a
+	  JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
 	WHERE a.tenant = $1 AND c.tenant = $1 AND a.customer = $2 AND a.deleted_at IS NULL AND a.status <> 'Closed'
 	  AND (a.number_hash = ANY($3::bytea[])
 	    OR a.enable_ach AND coalesce(nullif(a.ach_company_id, ''), c.ach_company_id) = ANY($4::text[]))
@@ -234,10 +238,11 @@ func (b *batch) entry(e nacha.Entry) *said {
 	o := &payments.Order{
 		Sender: payments.Party{UID: b.OffsetAccount}, EntryType: e.Direction, Amount: e.Amount.String(),
 		Currency: string(inCents), Date: b.head.Effective, Speed: string(payments.Economy),
-		ExternalReferenceID: strings.TrimSpace(e.ID), Notes: b.Description, Channel: payments.OfFiles, SECCode: b.Class,
-		CompanyID: b.CompanyID, Remittance: e.Remittance,
+		ExternalReferenceID: strings.TrimSpace(e.ID), Notes: b.Description, Channel: payments.OfFiles,
+		SECCode: b.Class, CompanyID: b.CompanyID, Remittance: e.Remittance,
 		Receiver: payments.Receiver{
-			Number: strings.TrimSpace(e.Number), Name: strings.TrimSpace(e.Name), Bank: payments.ReceiverBank{ID: e.Routing},
+			Number: strings.TrimSpace(e.Number), Name: strings.TrimSpace(e.Name),
+			Bank: payments.ReceiverBank{ID: e.Routing},
 		},
 	}
 	if o.ExternalReferenceID == "" {
@@ -273,11 +278,10 @@ var entryFields = map[string]string{
 	"externalReferenceId":                   "entry IdentificationNumber",
 	"additionalInfo.secCode":                "batch header StandardEntryClassCode",
 	"additionalInfo.paymentRemittanceNotes": "addenda PaymentRelatedInformation",
-	"paymentDate":                           "batch header EffectiveEntryDate",
-	"paymentNotes":                          "batch header CompanyEntryDescription",
-	"sender.achCompanyID":                   "batch header CompanyIdentification",
-	"sender.accountUID":                     "batch header CompanyIdentification",
-	"debtor.accountNumber":                  "entry DFIAccountNumber", "debtor.bank.bankId": "entry RDFIIdentification",
-	"debtor.name": "entry IndividualName", "creditor.accountUID": "batch header CompanyIdentification",
+	"paymentDate":                           "batch header EffectiveEntryDate", "paymentNotes": "batch header CompanyEntryDescription",
+	"sender.achCompanyID": "batch header CompanyIdentification",
+	"sender.accountUID":   "batch header CompanyIdentification", "debtor.accountNumber": "entry DFIAccountNumber",
+	"debtor.bank.bankId": "entry RDFIIdentification", "debtor.name": "entry IndividualName",
+	"creditor.accountUID":   "batch header CompanyIdentification",
 	"creditor.achCompanyID": "batch header CompanyIdentification",
 }

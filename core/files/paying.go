@@ -130,7 +130,8 @@ func (p *paying) dealing(
 		}
 		err := waiting.
 			Where("bf.status IN (?)", bun.List([]FileStatus{Approved, Processing})).
-			OrderExpr(turns+", bf.worked_at NULLS FIRST, bf.uid", p.caller.Tenant).Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+			OrderExpr(turns+", bf.worked_at NULLS FIRST, bf.uid", p.caller.Tenant).Limit(1).
+			For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		if err != nil {
 			return err
 		}
@@ -241,7 +242,9 @@ func writeLinesTx(ctx context.Context, lines []*FileLine) error {
 		ids, made = append(ids, int64(l.ID)), append(made, int64(l.Payment))
 		statuses, faults = append(statuses, string(l.Status)), append(faults, string(l.Found))
 	}
-	return db.ExecAtCommit(ctx, `UPDATE bulk_file_lines AS l SET status = n.status, payment = nullif(n.payment, 0),
-		faults = n.faults::jsonb FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[]) AS n(id, status, payment, faults)
+	return db.ExecAtCommit(ctx, `UPDATE bulk_file_lines AS l
+		SET status = n.status, payment = nullif(n.payment, 0),
+		faults = n.faults::jsonb FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[]) AS n(id, status,
+		  payment, faults)
 		WHERE l.tenant = $1 AND l.id = n.id`, lines[0].Tenant, ids, statuses, made, faults)
 }

@@ -96,7 +96,8 @@ func (s *Service) Page(
 		of := where.On(db.Select0[BulkFile]("bf.uid").Where("bf.tenant = $1")).String() + window
 		return db.Select[ShownBatch](db.Or[ShownBatch](db.Columns{}), inShown("bb", "oa")).
 			Join("LEFT JOIN accounts AS oa ON oa.tenant = bb.tenant AND oa.uid = bb.offset_account").
-			Where("bb.tenant = $1").Where("bb.number <= " + strconv.Itoa(MostBatches)).Where("bb.file IN (" + of + ")").OrderExpr("bb.file, bb.number").String()
+			Where("bb.tenant = $1").Where("bb.number <= " + strconv.Itoa(MostBatches)).
+			Where("bb.file IN (" + of + ")").OrderExpr("bb.file, bb.number").String()
 	})
 	count := db.Params{caller.Tenant, caller.ScopeCustomer()}
 	counted := by.list(caller, &count)
@@ -176,7 +177,8 @@ func (s *Service) PaymentsOf(
 			Where("bl.id >= $3::bigint").Where("bl.id < $4::bigint").OrderExpr("bl.id").String() +
 			" LIMIT $5::bigint OFFSET $6::bigint"
 	})
-	rows := db.Queue(b, text, caller.Tenant, caller.ScopeCustomer(), lineID(uid, 0), lineID(uid+1, 0), w.Limit(), w.Offset)
+	rows := db.Queue(b, text, caller.Tenant, caller.ScopeCustomer(), lineID(uid, 0), lineID(uid+1, 0),
+		w.Limit(), w.Offset)
 	if err := b.Send(ctx); err != nil {
 		return found, err
 	}

@@ -211,7 +211,8 @@ type unread struct {
 
 var countingUnread = db.NewQuery[unread](`SELECT
 	(SELECT count(*) FROM bulk_files WHERE tenant = $1 AND customer = $2::bigint AND ` + isUnfinished + `) AS unfinished,
-	coalesce(sum(size) FILTER (WHERE maker_client = $3::text), 0)::bigint AS own, coalesce(sum(size), 0)::bigint AS total
+	coalesce(sum(size) FILTER (WHERE maker_client = $3::text), 0)::bigint AS own,
+	  coalesce(sum(size), 0)::bigint AS total
 	FROM bulk_files WHERE tenant = $1 AND status IN ('RECEIVED', 'VALIDATING')`)
 
 // full returns a fault where so much waits already that another file is not even read: text comes in faster
@@ -242,7 +243,9 @@ func (s *Service) take(ctx context.Context, tenant access.Tenant) (uid FileUID, 
 }
 
 // uploadTx makes a file of what is stored.
-func (s *Service) uploadTx(ctx context.Context, tx *changes.Tx, at changes.Target, d uploaded) (Saved, error) {
+func (s *Service) uploadTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, d uploaded,
+) (Saved, error) {
 	held, err := s.customers.LockTx(ctx, tx, tx.Caller, customers.UID(at.Customer)) // one of two same files comes first
 	if err != nil {
 		return Saved{}, err
@@ -265,15 +268,18 @@ func (s *Service) uploadTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	}
 	f := &BulkFile{
 		Tenant: tx.Caller.Tenant, UID: d.uid, Customer: held.UID, Name: d.Name, Type: d.Type, Status: Received,
-		Channel: "API", Size: d.Size, Hash: s.keys.Hash(int64(tx.Caller.Tenant), hashColumn, d.Hash), Faults: Faults{},
-		Maker: access.MakerOf(tx.Caller), MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID, CreatedAt: tx.Now,
-		UpdatedAt: tx.Now, Version: 1,
+		Channel: "API", Size: d.Size, Hash: s.keys.Hash(int64(tx.Caller.Tenant), hashColumn, d.Hash),
+		Faults: Faults{}, Maker: access.MakerOf(tx.Caller), MakerClient: tx.Caller.Client,
+		MakerLogin: tx.Caller.LoginID, CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
 	}
 	f.UpdatedBy = f.CreatedBy()
 	if _, err := tx.NewInsert().Model(f).Returning("NULL").Exec(ctx); err != nil {
 		return Saved{}, fmt.Errorf("write a file: %w", err)
 	}
-	return saved(f), tx.Record(ctx, changes.Change{UID: f.UID, Customer: int64(f.Customer), Version: 1, After: f})
+	return saved(f), tx.Record(ctx, changes.Change{
+		UID: f.UID, Customer: int64(f.Customer),
+		Version: 1, After: f,
+	})
 }
 
 const hashColumn = "bulk_files.content"

@@ -29,7 +29,8 @@ func ParseTenor(field, text string) (Tenor, error) {
 	if t := ident.Upper(text); tenors.MatchString(t) {
 		return Tenor(t), nil
 	}
-	return "", fault.Field("quote", field, fault.Malformed, "must be SPOT, ON, TN, or a number with W, M or Y, such as 3M")
+	return "", fault.Field("quote", field, fault.Malformed,
+		"must be SPOT, ON, TN, or a number with W, M or Y, such as 3M")
 }
 
 // Forward reports whether a tenor leads beyond the spot date.

@@ -78,7 +78,8 @@ func TestAValueDateIsABusinessDayAndNeverBeforeTheTrade(t *testing.T) {
 func TestTheNearestWholeNumberOfTwoIsTheEvenOne(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{
-		"0.5": 0, "1.5": 2, "2.5": 2, "2.500001": 3, "2.4999": 2, "-0.5": 0, "-1.5": -2, "-2.5": -2, "-2.6": -3, "7": 7, "0": 0,
+		"0.5": 0, "1.5": 2, "2.5": 2, "2.500001": 3, "2.4999": 2, "-0.5": 0, "-1.5": -2, "-2.5": -2, "-2.6": -3,
+		"7": 7, "0": 0,
 	} {
 		n, ok := new(big.Rat).SetString(text)
 		if !ok {

@@ -41,7 +41,8 @@ type Service struct {
 
 // New makes the service.
 func New(
-	d *db.DB, keys *seal.Keys, c *customers.Service, l *limits.Service, all *changes.Service, now clock.Now, market Market,
+	d *db.DB, keys *seal.Keys, c *customers.Service, l *limits.Service, all *changes.Service,
+	now clock.Now, market Market,
 ) *Service {
 	s := &Service{db: d, keys: keys, customers: c, limits: l, now: now, market: market}
 	s.declare(all)
@@ -96,7 +97,8 @@ func (s *Service) FindTrades(
 		return selecting(want).Where("ft.tenant = $1").Where("ft.uid = ANY($3)").
 			Where(caller.Reach.Scope("ft.customer")).String()
 	})
-	return db.QueueMany(b, text, func(t *Trade) TradeUID { return t.UID }, caller.Tenant, caller.ScopeCustomer(), uids)
+	return db.QueueMany(b, text, func(t *Trade) TradeUID { return t.UID }, caller.Tenant,
+		caller.ScopeCustomer(), uids)
 }
 
 // Find reads one trade. It returns ErrNotFound for one that is absent, or of a customer that the caller may

@@ -36,7 +36,8 @@ func newTrader(t *testing.T, edits ...func(*customers.Customer)) *trader {
 
 func (d *trader) draft() fx.Draft {
 	return fx.Draft{
-		IDType: "CustomerUID", UID: d.of.UID, Sell: "USD", Buy: "EUR", Funding: "1000", Product: "SPOT", Tenor: "SPOT",
+		IDType: "CustomerUID", UID: d.of.UID, Sell: "USD", Buy: "EUR", Funding: "1000", Product: "SPOT",
+		Tenor: "SPOT",
 	}
 }
 
@@ -103,7 +104,8 @@ func TestAQuoteIsTheMarketsRateLessTheMarginOfTheCustomersTier(t *testing.T) {
 // half returns whether two numbers are at most half a minor unit apart.
 func half(a, b *big.Rat, of money.Currency) bool {
 	off := new(big.Rat).Sub(a, b)
-	least := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(of.Digits())), nil))
+	least := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).
+		Exp(big.NewInt(10), big.NewInt(int64(of.Digits())), nil))
 	return off.Abs(off).Cmp(least.Mul(least, big.NewRat(1, 2))) <= 0
 }
 
@@ -164,7 +166,8 @@ func TestPricesMoveWithTheClockAndByItAlone(t *testing.T) {
 		return p
 	}
 	first := price(coretest.Start, 0)
-	if again := price(coretest.Start.Add(9*time.Second), 0); again.Spot.Cmp(first.Spot) != 0 || first.Points.Sign() != 0 {
+	if again := price(coretest.Start.Add(9*time.Second), 0); again.Spot.Cmp(first.Spot) != 0 ||
+		first.Points.Sign() != 0 {
 		t.Errorf("%s became %s", first.Spot, again.Spot)
 	}
 	moved := false
@@ -180,7 +183,8 @@ func TestPricesMoveWithTheClockAndByItAlone(t *testing.T) {
 		t.Error("it never moves")
 	}
 	// yen bear less interest than euros, so that they are dearer later
-	if later, before := price(coretest.Start, 90), price(coretest.Start, -2); later.Points.Sign() >= 0 || before.Points.Sign() <= 0 {
+	if later, before := price(coretest.Start, 90), price(coretest.Start, -2); later.Points.Sign() >= 0 ||
+		before.Points.Sign() <= 0 {
 		t.Errorf("%s %s", later.Points, before.Points)
 	}
 	ask.Sandbox = false
@@ -264,7 +268,8 @@ func TestOfAQuoteThereIsOneTradeHoweverOftenAndByWhomItIsAccepted(t *testing.T) 
 					t.Errorf("trades %s and %s", trade.UID, booked[n].UID)
 				}
 			}
-			if trade == nil || trade.Status != fx.Booked || trade.SellMinor != q.SellMinor || trade.BuyMinor != q.BuyMinor ||
+			if trade == nil || trade.Status != fx.Booked || trade.SellMinor != q.SellMinor ||
+				trade.BuyMinor != q.BuyMinor ||
 				trade.AllInRate != q.AllInRate || !trade.ValueDate.Equal(q.ValueDate) {
 				t.Fatalf("%+v of %+v", trade, q)
 			}
@@ -279,7 +284,8 @@ func TestWhatIsDecidedStays(t *testing.T) {
 	t.Parallel()
 	d := newTrader(t)
 	q := d.ask(t, d.draft())
-	if done, err := d.FX.Reject(d.Staff(), q.UID, changes.RequestOptions{}); err != nil || done.Result.Status != fx.Rejected {
+	if done, err := d.FX.Reject(d.Staff(), q.UID, changes.RequestOptions{}); err != nil ||
+		done.Result.Status != fx.Rejected {
 		t.Fatal(done, err)
 	}
 	if _, err := d.accept(d.Staff(), q.UID, fx.Acceptance{}, ""); !errors.Is(err, fx.ErrDecided) {
@@ -321,14 +327,16 @@ func TestATradeIsCoveredOnce(t *testing.T) {
 			t.Errorf("%+v, and later %+v (%v)", c, again.Result, errs[n])
 		}
 	}
-	if n := d.count(t, `SELECT count(*) FROM audit_entries WHERE tenant = ? AND action = 'coverTrade'`, d.Tenant); n != 1 {
+	if n := d.count(t, `SELECT count(*) FROM audit_entries WHERE tenant = ? AND action = 'coverTrade'`,
+		d.Tenant); n != 1 {
 		t.Errorf("%d entries", n)
 	}
 	if _, err := d.FX.Cancel(d.Staff(), made.UID, changes.RequestOptions{}); !errors.Is(err, fx.ErrCovered) {
 		t.Errorf("cancelled after it was covered: %v", err)
 	}
 	other := d.trade(t, fx.Acceptance{})
-	if done, err := d.FX.Cancel(d.Staff(), other.UID, changes.RequestOptions{}); err != nil || done.Result.Status != fx.Cancelled {
+	if done, err := d.FX.Cancel(d.Staff(), other.UID, changes.RequestOptions{}); err != nil ||
+		done.Result.Status != fx.Cancelled {
 		t.Error(done, err)
 	}
 	if _, err := d.FX.Cover(d.Staff(), other.UID, changes.RequestOptions{}); !errors.Is(err, fx.ErrCancelled) {
@@ -348,8 +356,10 @@ func TestOutsideTheBankATradeIsCancelledSoonOrNotAtAll(t *testing.T) {
 		after   time.Duration
 		late    bool
 	}{
-		"at once": {-1, 0, false}, "in time": {-1, 15*time.Minute - time.Microsecond, false}, "late": {-1, 15 * time.Minute, true},
-		"in a longer time": {60, 59 * time.Minute, false}, "late by the setting": {5, 5 * time.Minute, true}, "never": {0, 0, true},
+		"at once": {-1, 0, false}, "in time": {-1, 15*time.Minute - time.Microsecond, false},
+		"late":             {-1, 15 * time.Minute, true},
+		"in a longer time": {60, 59 * time.Minute, false}, "late by the setting": {5, 5 * time.Minute, true},
+		"never": {0, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -357,7 +367,8 @@ func TestOutsideTheBankATradeIsCancelledSoonOrNotAtAll(t *testing.T) {
 			partner := b.DownstreamPartner()
 			d := &trader{b, b.Customer(coretest.OwnedBy(partner))}
 			if one.minutes >= 0 {
-				d.Exec(`INSERT INTO tenant_settings (tenant, people_decide, cancel_minutes) VALUES (?, true, ?)`, d.Tenant, one.minutes)
+				d.Exec(`INSERT INTO tenant_settings (tenant, people_decide, cancel_minutes) VALUES (?, true, ?)`,
+					d.Tenant, one.minutes)
 			}
 			made := d.trade(t, fx.Acceptance{})
 			d.Clock.Set(d.Now().Add(one.after))
@@ -507,7 +518,8 @@ func TestOnlyWhoSeesTheCustomerTradesForIt(t *testing.T) {
 	t.Parallel()
 	b := coretest.New(t)
 	partner, rival := b.DownstreamPartner(), b.DownstreamPartner()
-	d := &trader{b, b.Customer(coretest.OwnedBy(partner), func(c *customers.Customer) { c.CustomerID = "cif-1" })}
+	d := &trader{b, b.Customer(coretest.OwnedBy(partner),
+		func(c *customers.Customer) { c.CustomerID = "cif-1" })}
 	account := b.Account(d.of)
 	open, made := d.ask(t, d.draft()), d.trade(t, fx.Acceptance{})
 	names := map[string]fx.Draft{
@@ -519,22 +531,27 @@ func TestOnlyWhoSeesTheCustomerTradesForIt(t *testing.T) {
 	}
 	for name, n := range names {
 		draft := d.draft()
-		draft.IDType, draft.UID, draft.ShortName, draft.ID, draft.Account = n.IDType, n.UID, n.ShortName, n.ID, n.Account
-		if q, err := d.FX.Quote(d.Partner(partner), draft, changes.RequestOptions{}); err != nil || q.Result.Customer != d.of.UID {
+		draft.IDType, draft.UID, draft.ShortName, draft.ID, draft.Account = n.IDType, n.UID,
+			n.ShortName, n.ID, n.Account
+		if q, err := d.FX.Quote(d.Partner(partner), draft, changes.RequestOptions{}); err != nil ||
+			q.Result.Customer != d.of.UID {
 			t.Errorf("by %s: %+v (%v)", name, q.Result, err)
 		}
-		if _, err := d.FX.Quote(d.Partner(rival), draft, changes.RequestOptions{}); !errors.Is(err, fx.ErrCustomer) {
+		if _, err := d.FX.Quote(d.Partner(rival), draft,
+			changes.RequestOptions{}); !errors.Is(err, fx.ErrCustomer) {
 			t.Errorf("another partner by %s: %v", name, err)
 		}
 	}
 	absent := map[string]fx.Draft{
-		"number": {Account: coretest.AccountNumber(4711)}, "uid": {UID: 999}, "short name": {ShortName: "nobody"}, "id": {ID: "nothing"},
+		"number": {Account: coretest.AccountNumber(4711)}, "uid": {UID: 999}, "short name": {ShortName: "nobody"},
+		"id":           {ID: "nothing"},
 		"number alone": {Account: coretest.AccountNumber(4711)},
 	}
 	for name, none := range absent { // nothing tells what is another's from what is not there
 		said := func(n fx.Draft) string {
 			draft := d.draft()
-			draft.IDType, draft.UID, draft.ShortName, draft.ID, draft.Account = names[name].IDType, n.UID, n.ShortName, n.ID, n.Account
+			draft.IDType, draft.UID, draft.ShortName, draft.ID, draft.Account = names[name].IDType, n.UID,
+				n.ShortName, n.ID, n.Account
 			_, err := d.FX.Quote(d.Partner(rival), draft, changes.RequestOptions{})
 			return fmt.Sprint(err)
 		}
@@ -574,7 +591,8 @@ func TestOnlyWhoSeesTheCustomerTradesForIt(t *testing.T) {
 	if f, _ := fault.Of(err); f == nil || f.Field != "accountNumber" || f.Problem != fault.NoMatch {
 		t.Errorf("another customer's account: %v", err)
 	}
-	if n := d.count(t, `SELECT count(*) FROM fx_quotes WHERE tenant = ? AND customer_id LIKE '%' || ? || '%'`, d.Tenant,
+	if n := d.count(t, `SELECT count(*) FROM fx_quotes WHERE tenant = ? AND customer_id LIKE '%' || ? || '%'`,
+		d.Tenant,
 		coretest.AccountNumber(account.UID)); n != 0 {
 		t.Errorf("%d quotes have an account number in clear", n)
 	}
@@ -621,7 +639,8 @@ func TestLimitsBoundTrades(t *testing.T) {
 	caller.Limits = []access.ApplicationLimits{{Name: "Foreign_Exchange", Limits: []access.Limit{
 		{Name: "Per_Transaction_Payment_Limits", Minor: 400_00, Currency: "USD"},
 	}}}
-	if _, err := d.FX.Quote(access.With(t.Context(), caller), draft, changes.RequestOptions{}); !errors.Is(err, fx.ErrOwnLimit) {
+	if _, err := d.FX.Quote(access.With(t.Context(), caller), draft,
+		changes.RequestOptions{}); !errors.Is(err, fx.ErrOwnLimit) {
 		t.Errorf("above what the person may: %v", err)
 	}
 }
@@ -641,23 +660,32 @@ func TestADraftIsToldWhatIsWrongWithIt(t *testing.T) {
 		field   string
 		problem fault.Problem
 	}{
-		"no type":            {func(q *fx.Draft) { q.IDType = "" }, "customerIdType", fault.Required},
-		"another type":       {func(q *fx.Draft) { q.IDType = "Name" }, "customerIdType", fault.Malformed},
-		"no uid":             {func(q *fx.Draft) { q.UID = 0 }, "customerUID", fault.Required},
-		"no short name":      {func(q *fx.Draft) { q.IDType = "CustomerShortName" }, "customerShortName", fault.Required},
-		"no id":              {func(q *fx.Draft) { q.IDType = "CustomerId" }, "customerId", fault.Required},
-		"no account":         {func(q *fx.Draft) { q.IDType = "DDA" }, "accountNumber", fault.Required},
-		"nothing to sell":    {func(q *fx.Draft) { q.Sell = "" }, "sellCurrency", fault.Required},
-		"no currency":        {func(q *fx.Draft) { q.Buy = "EUX" }, "buyCurrency", fault.Malformed},
-		"the same":           {func(q *fx.Draft) { q.Buy = "usd" }, "buyCurrency", fault.NoMatch},
-		"no amount":          {func(q *fx.Draft) { q.Funding = "" }, "fundingAmount", fault.Required},
-		"two amounts":        {func(q *fx.Draft) { q.Transfer = "1" }, "transferAmount", fault.Forbidden},
-		"nothing":            {func(q *fx.Draft) { q.Funding = "0.00" }, "fundingAmount", fault.Min},
-		"less":               {func(q *fx.Draft) { q.Funding = "-5" }, "fundingAmount", fault.Min},
-		"too fine":           {func(q *fx.Draft) { q.Funding = "1.001" }, "fundingAmount", fault.Malformed},
-		"a yen is whole":     {func(q *fx.Draft) { q.Buy, q.Funding, q.Transfer = "JPY", "", "1.5" }, "transferAmount", fault.Malformed},
-		"too little":         {func(q *fx.Draft) { q.Sell, q.Buy, q.Funding = "JPY", "USD", "1" }, "", ""},
-		"too little to buy":  {func(q *fx.Draft) { q.Sell, q.Buy, q.Funding = "KRW", "KWD", "1" }, "fundingAmount", fault.Malformed},
+		"no type":      {func(q *fx.Draft) { q.IDType = "" }, "customerIdType", fault.Required},
+		"another type": {func(q *fx.Draft) { q.IDType = "Name" }, "customerIdType", fault.Malformed},
+		"no uid":       {func(q *fx.Draft) { q.UID = 0 }, "customerUID", fault.Required},
+		"no short name": {
+			func(q *fx.Draft) { q.IDType = "CustomerShortName" },
+			"customerShortName", fault.Required,
+		},
+		"no id":           {func(q *fx.Draft) { q.IDType = "CustomerId" }, "customerId", fault.Required},
+		"no account":      {func(q *fx.Draft) { q.IDType = "DDA" }, "accountNumber", fault.Required},
+		"nothing to sell": {func(q *fx.Draft) { q.Sell = "" }, "sellCurrency", fault.Required},
+		"no currency":     {func(q *fx.Draft) { q.Buy = "EUX" }, "buyCurrency", fault.Malformed},
+		"the same":        {func(q *fx.Draft) { q.Buy = "usd" }, "buyCurrency", fault.NoMatch},
+		"no amount":       {func(q *fx.Draft) { q.Funding = "" }, "fundingAmount", fault.Required},
+		"two amounts":     {func(q *fx.Draft) { q.Transfer = "1" }, "transferAmount", fault.Forbidden},
+		"nothing":         {func(q *fx.Draft) { q.Funding = "0.00" }, "fundingAmount", fault.Min},
+		"less":            {func(q *fx.Draft) { q.Funding = "-5" }, "fundingAmount", fault.Min},
+		"too fine":        {func(q *fx.Draft) { q.Funding = "1.001" }, "fundingAmount", fault.Malformed},
+		"a yen is whole": {
+			func(q *fx.Draft) { q.Buy, q.Funding, q.Transfer = "JPY", "", "1.5" },
+			"transferAmount", fault.Malformed,
+		},
+		"too little": {func(q *fx.Draft) { q.Sell, q.Buy, q.Funding = "JPY", "USD", "1" }, "", ""},
+		"too little to buy": {
+			func(q *fx.Draft) { q.Sell, q.Buy, q.Funding = "KRW", "KWD", "1" },
+			"fundingAmount", fault.Malformed,
+		},
 		"no product":         {func(q *fx.Draft) { q.Product = "" }, "productType", fault.Required},
 		"another product":    {func(q *fx.Draft) { q.Product = "SWAP" }, "productType", fault.Malformed},
 		"no date":            {func(q *fx.Draft) { q.Tenor = "" }, "tenor", fault.Required},
@@ -665,16 +693,28 @@ func TestADraftIsToldWhatIsWrongWithIt(t *testing.T) {
 		"no tenor":           {func(q *fx.Draft) { q.Tenor = "0W" }, "tenor", fault.Malformed},
 		"a tenor of forward": {func(q *fx.Draft) { q.Tenor = "1W" }, "tenor", fault.NoMatch},
 		"a tenor of spot":    {func(q *fx.Draft) { q.Product = "FORWARD" }, "tenor", fault.NoMatch},
-		"yesterday":          {func(q *fx.Draft) { q.Tenor, q.ValueDate = "", day("2026-11-17") }, "valueDate", fault.Min},
-		"a Saturday":         {func(q *fx.Draft) { q.Tenor, q.ValueDate = "", day("2026-11-21") }, "valueDate", fault.Malformed},
+		"yesterday": {
+			func(q *fx.Draft) { q.Tenor, q.ValueDate = "", day("2026-11-17") },
+			"valueDate", fault.Min,
+		},
+		"a Saturday": {
+			func(q *fx.Draft) { q.Tenor, q.ValueDate = "", day("2026-11-21") },
+			"valueDate", fault.Malformed,
+		},
 		"Thanksgiving": {func(q *fx.Draft) {
 			q.Tenor, q.ValueDate, q.Product = "", day("2026-11-26"), "FORWARD"
 		}, "valueDate", fault.Malformed},
-		"after spot":  {func(q *fx.Draft) { q.Tenor, q.ValueDate = "", day("2026-11-23") }, "valueDate", fault.NoMatch},
-		"before spot": {func(q *fx.Draft) { q.Tenor, q.ValueDate, q.Product = "", day("2026-11-20"), "FORWARD" }, "valueDate", fault.NoMatch},
-		"too far":     {func(q *fx.Draft) { q.Tenor, q.Product = "11Y", "FORWARD" }, "tenor", fault.Max},
-		"no price":    {func(q *fx.Draft) { q.Buy = "XPF" }, "", ""},
-		"nobody":      {func(q *fx.Draft) { q.UID = 1_999_999 }, "customerUID", ""},
+		"after spot": {
+			func(q *fx.Draft) { q.Tenor, q.ValueDate = "", day("2026-11-23") },
+			"valueDate", fault.NoMatch,
+		},
+		"before spot": {
+			func(q *fx.Draft) { q.Tenor, q.ValueDate, q.Product = "", day("2026-11-20"), "FORWARD" },
+			"valueDate", fault.NoMatch,
+		},
+		"too far":  {func(q *fx.Draft) { q.Tenor, q.Product = "11Y", "FORWARD" }, "tenor", fault.Max},
+		"no price": {func(q *fx.Draft) { q.Buy = "XPF" }, "", ""},
+		"nobody":   {func(q *fx.Draft) { q.UID = 1_999_999 }, "customerUID", ""},
 	} {
 		draft := d.draft()
 		c.edit(&draft)
@@ -774,8 +814,8 @@ func TestTradesAtOnceKeepTheLimitOfTheirCustomer(t *testing.T) {
 	}
 }
 
-// acceptedAtOnce accepts quotes of 1000.00 for some customers at the same time, and returns how many were; the
-// others must be refused with over.
+// acceptedAtOnce accepts quotes of 1000.00 for some customers at the same time, and returns how many were;
+// the others must be refused with over.
 func (d *trader) acceptedAtOnce(
 	t *testing.T, by context.Context, over *fault.Fault, of func() *customers.Customer,
 ) (booked int) {

@@ -37,7 +37,8 @@ type Price struct {
 }
 
 // ErrNoPrice is returned where the market has no price.
-var ErrNoPrice = fault.New(fault.State, "quote.no_price", "the bank has no price for these currencies and this date")
+var ErrNoPrice = fault.New(fault.State, "quote.no_price",
+	"the bank has no price for these currencies and this date")
 
 // Margins are what the bank keeps of a rate by the customer's pricing tier, in millionths (rest/CONTRACT.md,
 // foreign exchange prices). Any other tier has the one of Standard.

@@ -38,11 +38,13 @@ func (s *Service) namedTx(ctx context.Context, tx *changes.Tx, d Draft, by IDTyp
 	case ByUID:
 	case ByShortName:
 		field, n.id = "customerShortName", d.ShortName
-		err = tx.NewRaw(`SELECT uid FROM customers WHERE tenant = ? AND lower(short_name) = lower(?)`, tenant, d.ShortName).
+		err = tx.NewRaw(`SELECT uid FROM customers WHERE tenant = ? AND lower(short_name) = lower(?)`,
+			tenant, d.ShortName).
 			Scan(ctx, &n.customer)
 	case ByID:
 		field, n.id = "customerId", d.ID
-		err = tx.NewRaw(`SELECT uid FROM customers WHERE tenant = ? AND customer_id = ?`, tenant, d.ID).Scan(ctx, &n.customer)
+		err = tx.NewRaw(`SELECT uid FROM customers WHERE tenant = ? AND customer_id = ?`, tenant, d.ID).
+			Scan(ctx, &n.customer)
 	case ByAccount:
 		field = "accountNumber"
 	}
@@ -72,7 +74,8 @@ const mostOpen = 100
 // fewTx returns ErrManyQuotes for a customer that has as many open quotes as there may be.
 func fewTx(ctx context.Context, tx *changes.Tx, of customers.UID) error {
 	var open int
-	err := tx.NewRaw(`SELECT count(*) FROM (SELECT FROM fx_quotes WHERE tenant = ? AND customer = ? AND status = 'Open'
+	err := tx.NewRaw(`SELECT count(*) FROM (SELECT FROM fx_quotes WHERE tenant = ? AND customer = ? AND status =
+		'Open'
 		AND expires_at > ? LIMIT ?) AS q`, tx.Caller.Tenant, of, tx.Now, mostOpen).Scan(ctx, &open)
 	if err == nil && open >= mostOpen {
 		err = ErrManyQuotes
@@ -241,7 +244,8 @@ func (q *Quote) exchange(asked money.Amount) error {
 	}
 	other, ok := converted(asked, rate, to)
 	if !ok || asked.Minor > mostMinor {
-		return fault.Field("quote", field, fault.Malformed, "is too small or too large to be exchanged for "+string(to))
+		return fault.Field("quote", field, fault.Malformed,
+			"is too small or too large to be exchanged for "+string(to))
 	}
 	if q.SellMinor, q.BuyMinor = asked.Minor, other.Minor; asked.Currency == q.Buy {
 		q.SellMinor, q.BuyMinor = other.Minor, asked.Minor

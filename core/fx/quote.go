@@ -142,7 +142,8 @@ var (
 	// ErrDecided is returned for a quote that was accepted or rejected before.
 	ErrDecided = fault.New(fault.State, "quote.decided", "the quote has been decided already")
 	// ErrManyQuotes is returned for a customer that has as many open quotes as there may be.
-	ErrManyQuotes = fault.New(fault.State, "quote.many", "the customer has 100 open quotes: they expire by themselves")
+	ErrManyQuotes = fault.New(fault.State, "quote.many",
+		"the customer has 100 open quotes: they expire by themselves")
 	// ErrCustomer is returned for a customer that does not exist, or that the caller may not see.
 	ErrCustomer = fault.New(fault.NotFound, "quote.customer", "no such customer")
 	// ErrLimit is returned for a trade above a limit of its customer.

@@ -121,7 +121,8 @@ var (
 	// ErrUsed is returned for a trade that a payment uses.
 	ErrUsed = fault.New(fault.State, "trade.used", "a payment uses the trade")
 	// ErrCovered is returned to who wants to cancel a trade that the bank has covered.
-	ErrCovered = fault.New(fault.State, "trade.covered", "the trade is covered in the market: it cannot be cancelled any more")
+	ErrCovered = fault.New(fault.State, "trade.covered",
+		"the trade is covered in the market: it cannot be cancelled any more")
 )
 
 // told is a trade as answers have it, which an idempotency key repeats as they were.

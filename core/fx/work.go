@@ -37,7 +37,8 @@ func (s *Service) Expire(ctx context.Context) (taken int, err error) {
 				Action: "expireQuote", Object: "quote", UID: q.UID, Customer: int64(q.Customer), Version: q.Version,
 				Before: &was, After: q,
 			}.Recorded(caller, ""))
-			if _, err := tx.NewUpdate().Model(q).Column("status", "updated_at", "version").WherePK().Exec(ctx); err != nil {
+			if _, err := tx.NewUpdate().Model(q).Column("status", "updated_at", "version").WherePK().
+				Exec(ctx); err != nil {
 				return 0, err
 			}
 		}

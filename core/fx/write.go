@@ -38,7 +38,8 @@ func (s *Service) Quote(
 	ctx context.Context, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Quote], error) {
 	w, wrong := draft.read()
-	caller, err := access.RequireTo(ctx, access.Attempt{Action: "quoteExchange", Object: "quote"}, w.product.needs())
+	caller, err := access.RequireTo(ctx, access.Attempt{Action: "quoteExchange", Object: "quote"},
+		w.product.needs())
 	if err == nil {
 		err = wrong
 	}
@@ -113,13 +114,17 @@ func (s *Service) Cancel(
 
 // inBusinessTx returns customers.ErrInactive for a customer that may not trade, or whose partner may not: its
 // money stands still, whoever asks.
-func inBusinessTx(ctx context.Context, tx *changes.Tx, held *customers.Held, err error) (*customers.Held, error) {
+func inBusinessTx(
+	ctx context.Context, tx *changes.Tx, held *customers.Held, err error,
+) (*customers.Held, error) {
 	if err != nil {
 		return nil, err
 	}
 	status := held.Status
-	if customers.InBusiness(status) && tx.Caller.Reach == access.OfBank && held.Owner != 0 && held.Owner != held.UID {
-		err = tx.NewRaw(`SELECT status FROM customers WHERE tenant = ? AND uid = ?`, held.Tenant, held.Owner).Scan(ctx, &status)
+	if customers.InBusiness(status) && tx.Caller.Reach == access.OfBank && held.Owner != 0 &&
+		held.Owner != held.UID {
+		err = tx.NewRaw(`SELECT status FROM customers WHERE tenant = ? AND uid = ?`, held.Tenant, held.Owner).
+			Scan(ctx, &status)
 	}
 	if err == nil && !customers.InBusiness(status) {
 		err = customers.ErrInactive.With(string(status))
@@ -233,7 +238,9 @@ func oneByOneTx(ctx context.Context, tx *changes.Tx) error {
 	return db.WaitTx(ctx, tx, db.PersonsTrades, [][]byte{person[:]})
 }
 
-func (s *Service) acceptTx(ctx context.Context, tx *changes.Tx, at changes.Target, d Acceptance) (Trade, error) {
+func (s *Service) acceptTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, d Acceptance,
+) (Trade, error) {
 	l := s.quotes()
 	hold := l.Hold
 	var held *customers.Held
@@ -279,11 +286,12 @@ func (s *Service) acceptTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 // trade is what is booked of a quote.
 func (q *Quote) trade(tx *changes.Tx, d Acceptance) *Trade {
 	t := &Trade{
-		Tenant: q.Tenant, Quote: q.UID, Customer: q.Customer, Channel: q.Channel, IDType: q.IDType, CustomerID: q.CustomerID,
-		Product: q.Product, Sell: q.Sell, Buy: q.Buy, SellMinor: q.SellMinor, BuyMinor: q.BuyMinor, Worth: q.Worth,
-		SpotRate: q.SpotRate, ForwardPoints: q.ForwardPoints, AllInRate: q.AllInRate, Tenor: q.Tenor, ValueDate: q.ValueDate,
-		TradeDate: q.TradeDate, Reference: q.Reference, Status: Booked, MakerClient: tx.Caller.Client,
-		MakerLogin: tx.Caller.LoginID, CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
+		Tenant: q.Tenant, Quote: q.UID, Customer: q.Customer, Channel: q.Channel, IDType: q.IDType,
+		CustomerID: q.CustomerID, Product: q.Product, Sell: q.Sell, Buy: q.Buy, SellMinor: q.SellMinor,
+		BuyMinor: q.BuyMinor, Worth: q.Worth, SpotRate: q.SpotRate, ForwardPoints: q.ForwardPoints,
+		AllInRate: q.AllInRate, Tenor: q.Tenor, ValueDate: q.ValueDate, TradeDate: q.TradeDate,
+		Reference: q.Reference, Status: Booked, MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID,
+		CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
 	}
 	if d.Delay != nil {
 		t.CoverAt = new(tx.Now.Add(time.Duration(*d.Delay) * time.Minute))
@@ -291,7 +299,9 @@ func (q *Quote) trade(tx *changes.Tx, d Acceptance) *Trade {
 	return t
 }
 
-func (s *Service) rejectTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Quote, error) {
+func (s *Service) rejectTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (Quote, error) {
 	q, err := s.quotes().Modify(ctx, tx, at, func(_, q *Quote) error {
 		if err := mayTrade(tx.Caller, q.Product); err != nil {
 			return err
@@ -353,12 +363,15 @@ func (s *Service) coveredTx(ctx context.Context, tx bun.IDB, b bank, t *Trade, n
 	if err := tx.NewRaw(`SELECT nextval('cover_uids')`).Scan(ctx, &number); err != nil {
 		return fmt.Errorf("take the number of a cover: %w", err)
 	}
-	t.Status, t.Cover, t.CoveredAt, t.CoverRate, t.CoverReference = Covered, &number, &now, &rate, price.Reference
+	t.Status, t.Cover, t.CoveredAt, t.CoverRate, t.CoverReference = Covered, &number, &now,
+		&rate, price.Reference
 	t.CoverAt = nil
 	return nil
 }
 
-func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Trade, error) {
+func (s *Service) cancelTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (Trade, error) {
 	t, err := s.trades().Modify(ctx, tx, at, func(_, t *Trade) error {
 		switch t.Status {
 		case Covered:

@@ -79,15 +79,17 @@ var reading db.QueryCache[Held]
 // OfAccounts reads what the books hold on each account, newest first and MostShown at most: their sum is the
 // account's ledger balance less what is available. The list of an account that the caller may not see is
 // empty.
-func (s *Service) OfAccounts(ctx context.Context, b *db.Batch, of []accounts.UID) *db.Many[accounts.UID, Held] {
+func (s *Service) OfAccounts(
+	ctx context.Context, b *db.Batch, of []accounts.UID,
+) *db.Many[accounts.UID, Held] {
 	caller, err := access.Require(ctx, access.ViewAccounts)
 	if err != nil {
 		return db.Refuse[accounts.UID, Held](err)
 	}
 	text := reading.Get(caller.Reach, func() string {
 		return fmt.Sprintf(`SELECT r.* FROM unnest($3::bigint[]) AS p(account) CROSS JOIN LATERAL (
-			SELECT h.id, h.account, coalesce(h.placed, 0) AS uid, coalesce(h.payment, 0) AS payment, h.amount, h.currency,
-			  coalesce(ah.reason, '') AS reason, h.placed_at, ah.expires_at, %s AS maker_login,
+			SELECT h.id, h.account, coalesce(h.placed, 0) AS uid, coalesce(h.payment, 0) AS payment, h.amount,
+			  h.currency, coalesce(ah.reason, '') AS reason, h.placed_at, ah.expires_at, %s AS maker_login,
 			  coalesce(ah.version, 0) AS version
 			FROM holds AS h JOIN accounts AS a ON a.tenant = h.tenant AND a.uid = h.account
 			LEFT JOIN account_holds AS ah ON ah.tenant = $1 AND ah.uid = h.placed
@@ -95,7 +97,8 @@ func (s *Service) OfAccounts(ctx context.Context, b *db.Batch, of []accounts.UID
 			ORDER BY h.id DESC LIMIT %d) AS r`, caller.Reach.OfPeople("coalesce(ah.maker_login, '')", "ah.reach"),
 			caller.Reach.Scope("a.customer"), MostShown)
 	})
-	return db.QueueMany(b, text, func(h *Held) accounts.UID { return h.Account }, caller.Tenant, caller.ScopeCustomer(), of)
+	return db.QueueMany(b, text, func(h *Held) accounts.UID { return h.Account }, caller.Tenant,
+		caller.ScopeCustomer(), of)
 }
 
 // expiringAtATime bounds the holds that one call of Expire ends.

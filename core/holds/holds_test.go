@@ -84,7 +84,8 @@ func TestAHoldKeepsItsAmountFromBeingSpentUntilItIsReleased(t *testing.T) {
 	}
 	h.has(t, 60_00)
 	shown := h.list(t)
-	if len(shown) != 1 || shown[0].UID != made.Result.UID || shown[0].Reason != "Garnishment 12" || shown[0].ExpiresAt != nil {
+	if len(shown) != 1 || shown[0].UID != made.Result.UID || shown[0].Reason != "Garnishment 12" ||
+		shown[0].ExpiresAt != nil {
 		t.Errorf("%+v", shown)
 	}
 	if err := h.pay("40.01"); !errors.Is(err, ledger.ErrUncovered) {
@@ -104,7 +105,8 @@ func TestAHoldKeepsItsAmountFromBeingSpentUntilItIsReleased(t *testing.T) {
 	if err := h.pay("60"); err != nil {
 		t.Error(err)
 	}
-	if _, err := h.Holds.Release(h.Staff(), made.Result.UID, changes.RequestOptions{}); !errors.Is(err, holds.ErrOver) {
+	if _, err := h.Holds.Release(h.Staff(), made.Result.UID,
+		changes.RequestOptions{}); !errors.Is(err, holds.ErrOver) {
 		t.Errorf("released twice: %v", err)
 	}
 	h.has(t, 0)
@@ -140,7 +142,8 @@ func TestAHoldExpiresByTheClockOfItsBank(t *testing.T) {
 	expire(0, nil)
 	h.has(t, 5_00)
 	var recorded int
-	if err := h.DB.NewRaw(`SELECT count(*) FROM audit_entries WHERE tenant = ? AND action = 'expireHold'`, h.Tenant).
+	if err := h.DB.NewRaw(`SELECT count(*) FROM audit_entries WHERE tenant = ? AND action = 'expireHold'`,
+		h.Tenant).
 		Scan(t.Context(), &recorded); err != nil || recorded != 1 {
 		t.Error(recorded, err)
 	}
@@ -161,7 +164,8 @@ func TestAHoldThatWaitsForASecondPersonHoldsNothing(t *testing.T) {
 			if agrees {
 				decide, want = h.Changes.Approve, 60_00
 			}
-			if _, err := decide(h.Checker(), changes.UID(made.Approval), changes.RequestOptions{Reason: "seen"}); err != nil {
+			if _, err := decide(h.Checker(), changes.UID(made.Approval),
+				changes.RequestOptions{Reason: "seen"}); err != nil {
 				t.Fatal(err)
 			}
 			h.has(t, want)
@@ -173,7 +177,8 @@ func TestAHoldThatWaitsForASecondPersonHoldsNothing(t *testing.T) {
 				t.Fatal(asked, err)
 			}
 			h.has(t, 60_00)
-			if _, err := h.Changes.Approve(h.Checker(), changes.UID(asked.Approval), changes.RequestOptions{}); err != nil {
+			if _, err := h.Changes.Approve(h.Checker(), changes.UID(asked.Approval),
+				changes.RequestOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			h.has(t, 0)
@@ -195,8 +200,12 @@ func TestWhatCannotBeHeldIsRefused(t *testing.T) {
 		"nothing":          {holds.Draft{Account: h.account.UID, Amount: "0"}, "x", "amount", nil},
 		"less":             {holds.Draft{Account: h.account.UID, Amount: "-1"}, "x", "amount", nil},
 		"a part of a cent": {holds.Draft{Account: h.account.UID, Amount: "1.001"}, "x", "amount", nil},
-		"until now":        {holds.Draft{Account: h.account.UID, Amount: "1", ExpiresAt: &past}, "x", "expiresAt", nil},
-		"of no account":    {holds.Draft{Account: 4711, Amount: "1"}, "x", "account", holds.ErrAccount},
+		"until now": {
+			holds.Draft{Account: h.account.UID, Amount: "1", ExpiresAt: &past},
+			"x",
+			"expiresAt", nil,
+		},
+		"of no account": {holds.Draft{Account: 4711, Amount: "1"}, "x", "account", holds.ErrAccount},
 		"of a closed one": {holds.Draft{
 			Account: of(func(a *accounts.Account) { a.Status = accounts.Closed }), Amount: "1",
 		}, "x", "account", holds.ErrElsewhere},
@@ -213,7 +222,8 @@ func TestWhatCannotBeHeldIsRefused(t *testing.T) {
 	for name, caller := range map[string]context.Context{
 		"a reader": h.Reader(), "somebody of the customer": h.PersonOf(h.of, h.User(h.of, nil)),
 	} {
-		_, err := h.Holds.Place(caller, holds.Draft{Account: h.account.UID, Amount: "1"}, changes.RequestOptions{Reason: "x"})
+		_, err := h.Holds.Place(caller, holds.Draft{Account: h.account.UID, Amount: "1"},
+			changes.RequestOptions{Reason: "x"})
 		if !errors.Is(err, access.ErrDenied) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -232,14 +242,15 @@ func TestTheHoldsOfPaymentsAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	done, err := h.Payments.Send(h.Staff(), payments.Order{
-		Sender: payments.Party{UID: h.account.UID}, Receiver: payments.Receiver{Contact: b.Contact(c).UID}, Amount: "25",
-		Currency: "USD", Speed: "Instant", ExternalReferenceID: "INV-7",
+		Sender: payments.Party{UID: h.account.UID}, Receiver: payments.Receiver{Contact: b.Contact(c).UID},
+		Amount: "25", Currency: "USD", Speed: "Instant", ExternalReferenceID: "INV-7",
 	}, changes.RequestOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.has(t, 35_00)
-	if shown := h.list(t); len(shown) != 2 || payments.UID(shown[0].Payment) != done.Result.UID || shown[0].UID != 0 ||
+	if shown := h.list(t); len(shown) != 2 || payments.UID(shown[0].Payment) != done.Result.UID ||
+		shown[0].UID != 0 ||
 		shown[1].Payment != 0 {
 		t.Errorf("%+v", shown)
 	}
@@ -257,11 +268,13 @@ func TestAPartnerReleasesItsOwnHoldsAndNoneOfTheBank(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Holds.Release(partner, banks.Result.UID, changes.RequestOptions{}); !errors.Is(err, holds.ErrBanks) {
+	if _, err := h.Holds.Release(partner, banks.Result.UID,
+		changes.RequestOptions{}); !errors.Is(err, holds.ErrBanks) {
 		t.Errorf("the bank's hold: %v", err)
 	}
 	h.has(t, 60_00)
-	own, err := h.Holds.Place(partner, holds.Draft{Account: h.account.UID, Amount: "5"}, changes.RequestOptions{Reason: "x"})
+	own, err := h.Holds.Place(partner, holds.Draft{Account: h.account.UID, Amount: "5"},
+		changes.RequestOptions{Reason: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}

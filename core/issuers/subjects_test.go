@@ -133,7 +133,8 @@ func TestALinkIsMadeOnceAndEnds(t *testing.T) {
 	}
 	var entries []string
 	err := b.DB.NewRaw(
-		`SELECT action || ' ' || (before->>'unlinked' IS NULL)::text || ' ' || coalesce(after->>'linked', after->>'unlinked') FROM audit_entries
+		`SELECT action || ' ' || (before->>'unlinked' IS NULL)::text || ' ' || coalesce(after->>'linked',
+			after->>'unlinked') FROM audit_entries
 		WHERE tenant = ? AND uid = ? AND decision = 'done' ORDER BY id`, b.tenant.ID, jane.String()).
 		Scan(b.stranger, &entries)
 	what := p.url + " " + audience + " sub=7f1c"
@@ -149,7 +150,10 @@ func TestLinksDoNotOutliveAnIssuerThatIsAddedAnew(t *testing.T) {
 	named := func(d *issuers.Draft) { d.SubjectClaim = "sub" }
 	b.accept(p, named, func(d *issuers.Draft) { d.Audience = "second" })
 	for _, at := range []string{audience, "second"} {
-		if _, err := b.Users.Link(b.operator, jane, users.SubjectDraft{Issuer: p.url, Audience: at, Subject: "7f1c"},
+		if _, err := b.Users.Link(b.operator, jane, users.SubjectDraft{
+			Issuer:   p.url,
+			Audience: at, Subject: "7f1c",
+		},
 			changes.RequestOptions{}); err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +178,8 @@ func TestLinksDoNotOutliveAnIssuerThatIsAddedAnew(t *testing.T) {
 		t.Errorf("recorded %q, %v", recorded, err)
 	}
 	if _, err := b.Users.Link(b.operator, jane,
-		users.SubjectDraft{Issuer: p.url, Audience: audience, Subject: "7f1c"}, changes.RequestOptions{}); err != nil {
+		users.SubjectDraft{Issuer: p.url, Audience: audience, Subject: "7f1c"},
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.verify(b.token(p, "sub", "7f1c")); err != nil {
@@ -404,16 +409,23 @@ func TestEveryLinkOfTheBankIsListed(t *testing.T) {
 func TestAnApprovedLinkIsTheOneThatWasShown(t *testing.T) {
 	t.Parallel()
 	checker := access.Caller{
-		Client: "checker", LoginID: "carol", Reach: access.OfBank, Permissions: []access.Permission{access.ManageUsers},
+		Client: "checker", LoginID: "carol", Reach: access.OfBank,
+		Permissions: []access.Permission{access.ManageUsers},
 	}
 	for what, c := range map[string]struct {
 		anew []func(*issuers.Draft)
 		want error
 	}{
-		"the same issuer":  {},
-		"another audience": {anew: []func(*issuers.Draft){func(d *issuers.Draft) { d.Audience = "other" }}, want: users.ErrNoIssuer},
-		"another claim":    {anew: []func(*issuers.Draft){func(d *issuers.Draft) { d.SubjectClaim = "oid" }}, want: changes.ErrStale},
-		"the issuer anew":  {anew: []func(*issuers.Draft){func(*issuers.Draft) {}}, want: changes.ErrStale},
+		"the same issuer": {},
+		"another audience": {
+			anew: []func(*issuers.Draft){func(d *issuers.Draft) { d.Audience = "other" }},
+			want: users.ErrNoIssuer,
+		},
+		"another claim": {
+			anew: []func(*issuers.Draft){func(d *issuers.Draft) { d.SubjectClaim = "oid" }},
+			want: changes.ErrStale,
+		},
+		"the issuer anew": {anew: []func(*issuers.Draft){func(*issuers.Draft) {}}, want: changes.ErrStale},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -430,11 +442,13 @@ func TestAnApprovedLinkIsTheOneThatWasShown(t *testing.T) {
 				if err := b.Issuers.Disable(b.operator, p.url, ""); err != nil {
 					t.Fatal(err)
 				}
-				b.accept(p, append([]func(*issuers.Draft){func(d *issuers.Draft) { d.SubjectClaim = "sub" }}, c.anew...)...)
+				b.accept(p, append([]func(*issuers.Draft){func(d *issuers.Draft) { d.SubjectClaim = "sub" }},
+					c.anew...)...)
 			}
 			by := checker
 			by.Tenant, by.Entity = b.tenant.ID, b.self()
-			_, err = b.Changes.Approve(access.With(b.operator, by), changes.UID(out.Approval), changes.RequestOptions{})
+			_, err = b.Changes.Approve(access.With(b.operator, by), changes.UID(out.Approval),
+				changes.RequestOptions{})
 			if !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
 			}

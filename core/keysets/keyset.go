@@ -121,13 +121,26 @@ var tables = []table{
 		in(contacts.NumberColumn, "bank_account_number"), {sealed: "regulatory_reporting", report: true},
 	}},
 	{name: "payment_details", key: "payment", columns: []column{in(payments.NumberColumn, "number")}},
-	{name: "payment_repairs", key: "payment", columns: []column{{sealed: "draft_sealed", place: row(payments.RepairColumn)}}},
+	{name: "payment_repairs", key: "payment", columns: []column{{
+		sealed: "draft_sealed",
+		place:  row(payments.RepairColumn),
+	}}},
 	{name: "ach_received", key: "id", columns: []column{in(payments.ReceivedColumn, "number")}},
-	{name: "recurrences", key: "uid", columns: []column{{sealed: "draft_sealed", place: row(payments.DraftColumn)}}},
-	{name: "bulk_file_lines", key: "id", columns: []column{{sealed: "draft_sealed", place: row(files.DraftColumn)}}},
-	{name: "waterfall_steps", key: "id", columns: []column{{sealed: "draft_sealed", place: row(waterfalls.DraftColumn)}}},
+	{name: "recurrences", key: "uid", columns: []column{{
+		sealed: "draft_sealed",
+		place:  row(payments.DraftColumn),
+	}}},
+	{name: "bulk_file_lines", key: "id", columns: []column{{
+		sealed: "draft_sealed",
+		place:  row(files.DraftColumn),
+	}}},
+	{name: "waterfall_steps", key: "id", columns: []column{{
+		sealed: "draft_sealed",
+		place:  row(waterfalls.DraftColumn),
+	}}},
 	{name: "bulk_file_parts", key: "id", columns: []column{{sealed: "content", place: row(files.PartColumn)}}},
-	{name: "positive_pay_rules", key: "uid", columns: []column{in(positivepay.NumberColumn, "beneficiary_number")}},
+	{name: "positive_pay_rules", key: "uid", columns: []column{in(positivepay.NumberColumn,
+		"beneficiary_number")}},
 	{name: "virtual_accounts", key: "uid", columns: []column{in(virtualaccounts.NumberColumn, "number")}},
 	{name: "network_messages", key: "id", columns: []column{{sealed: "body", place: row(payments.BodyColumn)}}},
 	{name: "information_requests", key: "id", columns: []column{
@@ -135,7 +148,10 @@ var tables = []table{
 		{sealed: "answer_sealed", place: row(payments.AnsweredColumn)},
 	}},
 	{name: "sandbox_messages", key: "id", columns: []column{{sealed: "body", place: row(sandbox.BodyColumn)}}},
-	{name: "webhook_secrets", key: "id", columns: []column{{sealed: "secret", place: row(webhooks.SecretColumn)}}},
+	{name: "webhook_secrets", key: "id", columns: []column{{
+		sealed: "secret",
+		place:  row(webhooks.SecretColumn),
+	}}},
 	{name: "approvals", key: "uid", columns: []column{{sealed: "draft", place: row(changes.DraftColumn)}}},
 	{
 		name: "signing_keys", key: "kid", text: true,

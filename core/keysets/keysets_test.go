@@ -263,7 +263,9 @@ func (h *house) said() string {
 		`SELECT (to_jsonb(c) - '{tax_id_sealed,tax_id_hash}'::text[])::text FROM customers AS c WHERE tenant = ?0
 		UNION ALL SELECT (to_jsonb(a) - '{number_sealed,number_hash,fbo_number_sealed,fbo_number_hash,external_token_sealed,external_token_hash}'::text[])::text
 			FROM accounts AS a WHERE tenant = ?0
-		UNION ALL SELECT (to_jsonb(k) - '{bank_account_number_sealed,bank_account_number_hash,regulatory_reporting}'::text[])::text FROM contacts AS k WHERE tenant = ?0
+		UNION ALL SELECT (to_jsonb(k) -
+		  '{bank_account_number_sealed,bank_account_number_hash,regulatory_reporting}'::text[])::text
+		FROM contacts AS k WHERE tenant = ?0
 		UNION ALL SELECT (to_jsonb(w) - 'draft')::text FROM approvals AS w WHERE tenant = ?0
 		UNION ALL SELECT count(*)::text || ' events' FROM events WHERE tenant = ?0
 		ORDER BY 1`, h.Tenant).Scan(h.Context(), &all))

@@ -57,7 +57,8 @@ func (s *Service) Prove(ctx context.Context) (left []Left, looked int, err error
 func (s *Service) again(ctx context.Context, caller access.Caller, t *table) error {
 	return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewRaw(
-			`UPDATE keyset_rotations SET finished_at = NULL, pass = pass + 1, after = '', looked = 0, found = 0, left_over = 0
+			`UPDATE keyset_rotations SET finished_at = NULL, pass = pass + 1, after = '', looked = 0, found = 0,
+				left_over = 0
 			WHERE tenant = ? AND of = ? AND finished_at IS NOT NULL`, caller.Tenant, t.name).Exec(ctx)
 		return err
 	})

@@ -46,12 +46,14 @@ var (
 	looking = db.NewQuery[Balance](balancesOf)
 	// The clock is read under the locks, so that an account's booking times never decrease. That of a sandbox
 	// bank may be ahead.
-	reading = db.NewQuery[instant](`SELECT clock_timestamp() + coalesce((SELECT ahead FROM sandbox_clocks WHERE tenant = $1), 0)
+	reading = db.NewQuery[instant](`SELECT clock_timestamp() + coalesce((SELECT ahead FROM sandbox_clocks
+		WHERE tenant = $1), 0)
 		* interval '1 microsecond' AS at`)
 	taking = db.NewQuery[journalID](`SELECT nextval('journal_ids') AS id FROM generate_series(1, $1::bigint)`)
 )
 
-const balancesOf = `SELECT tenant, account, house, shard, currency, ledger, held, overdraft, forced, version, booked_at
+const balancesOf = `SELECT tenant, account, house, shard, currency, ledger, held, overdraft, forced, version,
+	booked_at
 	FROM balances WHERE tenant = $1 AND account = ANY($2::bigint[])`
 
 // Lock locks accounts for at most so many journals and holds, when the batch is sent.

@@ -27,7 +27,8 @@ func TestADayBeginsWithItsFirstMoment(t *testing.T) {
 			// clocks.
 			for back := time.Minute; back <= 3*time.Hour; back += time.Minute {
 				if Day(start.Add(-back).In(zone)).Equal(day) {
-					t.Errorf("%s: %s begins at %s, and is there %s earlier", name, day.Format(time.DateOnly), start.In(zone), back)
+					t.Errorf("%s: %s begins at %s, and is there %s earlier", name, day.Format(time.DateOnly),
+						start.In(zone), back)
 					break
 				}
 			}

@@ -83,7 +83,8 @@ func (s *Service) EntriesOf(
 	if key.from {
 		p.Add(w.Cursor.UID)
 	}
-	return db.QueueMany(b, listing.Get(key, key.text), func(e *BookEntry) accounts.UID { return e.Account }, p...)
+	return db.QueueMany(b, listing.Get(key, key.text),
+		func(e *BookEntry) accounts.UID { return e.Account }, p...)
 }
 
 func (k entriesKey) text() string {
@@ -131,8 +132,8 @@ func (p *JournalPosting) BalanceAfter() money.Amount { return money.Of(p.AfterMi
 
 var (
 	journals        db.QueryCache[Journal]
-	journalPostings = db.NewQuery[JournalPosting](`SELECT p.journal, p.account, b.house, p.version, p.amount, p.currency,
-		p.balance_after FROM postings AS p JOIN balances AS b ON b.tenant = $1 AND b.account = p.account
+	journalPostings = db.NewQuery[JournalPosting](`SELECT p.journal, p.account, b.house, p.version, p.amount,
+		p.currency, p.balance_after FROM postings AS p JOIN balances AS b ON b.tenant = $1 AND b.account = p.account
 		WHERE p.tenant = $1 AND p.journal = ANY($2::bigint[]) ORDER BY p.journal, p.account, p.version`)
 	ofJournal = db.ColumnsOf[Journal]("ID")
 )
@@ -154,10 +155,13 @@ func (s *Service) FindJournals(
 }
 
 // PostingsOf reads the postings of journals, for the bank's own callers.
-func (s *Service) PostingsOf(ctx context.Context, b *db.Batch, of []JournalID) *db.Many[JournalID, JournalPosting] {
+func (s *Service) PostingsOf(
+	ctx context.Context, b *db.Batch, of []JournalID,
+) *db.Many[JournalID, JournalPosting] {
 	caller, err := access.Require(ctx, access.ViewAccounts)
 	if err != nil || caller.Reach != access.OfBank {
 		return db.Refuse[JournalID, JournalPosting](err)
 	}
-	return db.QueueMany(b, journalPostings, func(p *JournalPosting) JournalID { return p.Journal }, caller.Tenant, of)
+	return db.QueueMany(b, journalPostings, func(p *JournalPosting) JournalID { return p.Journal },
+		caller.Tenant, of)
 }

@@ -33,18 +33,22 @@ func (p *PastBalance) Ledger() money.Amount { return money.Of(p.Minor, p.Currenc
 // bisection: by two looks into an index for each doubling of the postings.
 func located(reach access.Reach, bounds string) string {
 	return `WITH RECURSIVE bounds (place, at) AS (` + bounds + `), found (account, currency, place, at, low, high) AS (
-		SELECT b.account, b.currency, n.place, n.at, CASE WHEN b.booked_at < n.at THEN b.version ELSE 0 END, b.version
+		SELECT b.account, b.currency, n.place, n.at, CASE WHEN b.booked_at < n.at THEN b.version ELSE 0 END,
+		  b.version
 		FROM unnest($3::bigint[]) AS p(account)
-		JOIN accounts AS a ON a.tenant = $1 AND a.uid = p.account AND a.deleted_at IS NULL AND a.system_of_record = 'Internal Core'
+		JOIN accounts AS a ON a.tenant = $1 AND a.uid = p.account AND a.deleted_at IS NULL
+		  AND a.system_of_record = 'Internal Core'
 		JOIN balances AS b ON b.tenant = $1 AND b.account = a.uid, bounds AS n WHERE ` + reach.Scope("a.customer") + `
 		UNION ALL
 		SELECT f.account, f.currency, f.place, f.at, CASE WHEN m.before THEN f.middle ELSE f.low END,
 		  CASE WHEN m.before THEN f.high ELSE f.middle - 1 END
 		FROM (SELECT *, (low + high + 1) / 2 AS middle FROM found WHERE low < high) AS f CROSS JOIN LATERAL (
-		  SELECT j.booked_at < f.at AS before FROM postings AS p JOIN journals AS j ON j.tenant = $1 AND j.id = p.journal
+		  SELECT j.booked_at < f.at AS before FROM postings AS p
+		  JOIN journals AS j ON j.tenant = $1 AND j.id = p.journal
 		  WHERE p.tenant = $1 AND p.account = f.account AND p.version = f.middle LIMIT 1) AS m
 	), s AS (
-		SELECT account, currency, max(low) FILTER (WHERE place = 1) AS first, max(low) FILTER (WHERE place = 2) AS last
+		SELECT account, currency, max(low) FILTER (WHERE place = 1) AS first,
+		  max(low) FILTER (WHERE place = 2) AS last
 		FROM found WHERE low = high GROUP BY account, currency
 	) `
 }

@@ -50,7 +50,8 @@ func newHistory(t *testing.T, postings int) *history {
 	for range postings {
 		h.at = h.at.Add(time.Duration(random.IntN(4)) * 11 * time.Hour)
 		i := random.IntN(3)
-		h.book(t, h.of[i], h.of[(i+1)%3], 1+int64(random.IntN(500)), ledger.Day(h.at).AddDate(0, 0, random.IntN(9)-4))
+		h.book(t, h.of[i], h.of[(i+1)%3], 1+int64(random.IntN(500)), ledger.Day(h.at).
+			AddDate(0, 0, random.IntN(9)-4))
 	}
 	return h
 }
@@ -152,9 +153,10 @@ func TestABalanceOfThePastIsWhatARecountSays(t *testing.T) {
 		}
 		day := ledger.Day(at)
 		byTime := h.bookedBefore(t, at)
-		byValue, err := coretest.Many(h.Bank, h.Staff(), func(b *db.Batch) *db.Many[accounts.UID, ledger.PastBalance] {
-			return h.Ledger.ValuedBy(h.Staff(), b, h.of, day)
-		})
+		byValue, err := coretest.Many(h.Bank, h.Staff(),
+			func(b *db.Batch) *db.Many[accounts.UID, ledger.PastBalance] {
+				return h.Ledger.ValuedBy(h.Staff(), b, h.of, day)
+			})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -305,15 +307,20 @@ func TestTheBooksAreShownToWhomTheAccountsAre(t *testing.T) {
 	own := b.Account(b.Customer(coretest.OwnedBy(partner)), coretest.Holding(10_00, 0)).UID
 	var house accounts.UID
 	var journal ledger.JournalID
-	if err := b.DB.NewRaw(`SELECT account FROM balances WHERE tenant = ? AND house <> ''`, b.Tenant).Scan(t.Context(), &house); err != nil {
+	if err := b.DB.NewRaw(`SELECT account FROM balances WHERE tenant = ? AND house <> ''`, b.Tenant).
+		Scan(t.Context(), &house); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.DB.NewRaw(`SELECT id FROM journals WHERE tenant = ?`, b.Tenant).Scan(t.Context(), &journal); err != nil {
+	if err := b.DB.NewRaw(`SELECT id FROM journals WHERE tenant = ?`, b.Tenant).
+		Scan(t.Context(), &journal); err != nil {
 		t.Fatal(err)
 	}
 	of := []accounts.UID{own, house}
 	spans := []ledger.Span{{Account: own, Last: 9}, {Account: house, Last: 9}}
-	days := ledger.Days{From: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC)}
+	days := ledger.Days{
+		From: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC),
+		To:   time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC),
+	}
 	denied := errors.New("denied")
 	for name, who := range map[string]struct {
 		ctx      context.Context
@@ -321,9 +328,9 @@ func TestTheBooksAreShownToWhomTheAccountsAre(t *testing.T) {
 		journals int
 		err      error
 	}{
-		"staff": {b.Staff(), 1, 1, nil}, "its partner": {b.Partner(partner), 1, 0, nil}, "another": {b.Partner(rival), 0, 0, nil},
-		"another bank": {b.Another().Staff(), 0, 0, nil}, "no right": {b.As(access.ViewPayments), 0, 0, denied},
-		"nobody": {b.Nobody(), 0, 0, denied},
+		"staff": {b.Staff(), 1, 1, nil}, "its partner": {b.Partner(partner), 1, 0, nil},
+		"another": {b.Partner(rival), 0, 0, nil}, "another bank": {b.Another().Staff(), 0, 0, nil},
+		"no right": {b.As(access.ViewPayments), 0, 0, denied}, "nobody": {b.Nobody(), 0, 0, denied},
 	} {
 		q := b.Batch()
 		at := b.Ledger.BookedBefore(who.ctx, q, of, time.Now().AddDate(9, 0, 0))
@@ -344,7 +351,8 @@ func TestTheBooksAreShownToWhomTheAccountsAre(t *testing.T) {
 			t.Errorf("%s sees %v, %v", name, found.Of, postings.Of)
 		}
 		for _, err := range []error{at.Err, valued.Err, stated.Err, entries.Err, found.Err, postings.Err} {
-			if (err != nil) != (who.err != nil) || err != nil && !errors.Is(err, access.ErrDenied) && !errors.Is(err, access.ErrUnauthenticated) {
+			if (err != nil) != (who.err != nil) || err != nil && !errors.Is(err, access.ErrDenied) &&
+				!errors.Is(err, access.ErrUnauthenticated) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -71,7 +71,8 @@ func (s *Service) KeepTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, account accounts.UID, in money.Currency,
 ) error {
 	done, err := tx.NewRaw(`INSERT INTO balances (tenant, account, currency) VALUES (?, ?, ?)
-		ON CONFLICT (tenant, account) DO UPDATE SET currency = excluded.currency WHERE balances.version = 0 OR balances.currency = excluded.currency`,
+		ON CONFLICT (tenant, account) DO UPDATE SET currency = excluded.currency
+			  WHERE balances.version = 0 OR balances.currency = excluded.currency`,
 		tenant, account, in).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("keep account %s in the books: %w", account, err)
@@ -91,7 +92,8 @@ func (s *Service) HouseTx(
 	err := tx.NewRaw(find, tenant, house, in, shard).Scan(ctx, &found)
 	if err == nil && len(found) == 0 {
 		if _, err = tx.NewRaw(
-			`INSERT INTO balances (tenant, account, house, shard, currency) VALUES (?, nextval('account_uids'), ?, ?, ?)
+			`INSERT INTO balances (tenant, account, house, shard, currency)
+				VALUES (?, nextval('account_uids'), ?, ?, ?)
 			ON CONFLICT (tenant, house, currency, shard) WHERE house <> '' DO NOTHING`, tenant, house, shard, in).
 			Exec(ctx); err == nil {
 			err = tx.NewRaw(find, tenant, house, in, shard).Scan(ctx, &found) // ours, or that of a quicker transaction

@@ -222,7 +222,8 @@ func TestTheBooksHoldAfterTheClockWasSetBack(t *testing.T) {
 	from, to := bank.Account(customer, coretest.Holding(10_00, 0)).UID, bank.Account(customer).UID
 	for _, table := range []string{"journals", "balances"} {
 		if _, err := bank.Owner().ExecContext(t.Context(),
-			"UPDATE "+table+" SET booked_at = booked_at + interval '1 hour' WHERE tenant = ?", bank.Tenant); err != nil {
+			"UPDATE "+table+" SET booked_at = booked_at + interval '1 hour' WHERE tenant = ?",
+			bank.Tenant); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -278,7 +279,11 @@ func TestEachBrokenRowIsFound(t *testing.T) {
 			`INSERT INTO postings SELECT tenant, account, 2, journal, amount, currency, -2 FROM postings WHERE tenant = $t AND account = $a`,
 			`UPDATE balances SET ledger = -2, version = 2, forced = true WHERE tenant = $t AND account = $a`,
 		}, []string{"I3", "I1"}},
-		{"a balance without its postings", []string{`DELETE FROM postings WHERE tenant = $t AND account = $a`}, []string{"I1", "I3"}},
+		{
+			"a balance without its postings",
+			[]string{`DELETE FROM postings WHERE tenant = $t AND account = $a`},
+			[]string{"I1", "I3"},
+		},
 		{"a gap in the numbers", []string{
 			`UPDATE postings SET version = 2 WHERE tenant = $t AND account = $a`,
 			`UPDATE balances SET version = 2 WHERE tenant = $t AND account = $a`,

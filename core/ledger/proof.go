@@ -197,7 +197,8 @@ func (s *Service) carryOutProof(ctx context.Context, tenant access.Tenant) (foun
 		}
 		found = proof
 		return s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
-			_, err := tx.NewInsert().Model(proof).On("CONFLICT (tenant) DO UPDATE").Set("started_at = excluded.started_at").
+			_, err := tx.NewInsert().Model(proof).On("CONFLICT (tenant) DO UPDATE").
+				Set("started_at = excluded.started_at").
 				Set("finished_at = excluded.finished_at").Set("invariants = excluded.invariants").Exec(ctx)
 			return err
 		})

@@ -34,7 +34,8 @@ func TestAProofTellsEachInvariantAndWhatBreaksIt(t *testing.T) {
 		t.Errorf("%+v", proof)
 	}
 	// 101 journals without postings: all are counted, 100 are shown.
-	if _, err := b.Owner().ExecContext(t.Context(), `INSERT INTO journals (tenant, id, kind, value_date, booked_at)
+	if _, err := b.Owner().ExecContext(t.Context(), `INSERT INTO journals (tenant, id, kind, value_date,
+		booked_at)
 		SELECT ?, 1000 + n, 'opening', '2026-11-18', now() FROM generate_series(1, 101) AS n`, b.Tenant); err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,8 @@ func TestAProofTellsEachInvariantAndWhatBreaksIt(t *testing.T) {
 		case one.Says == "":
 			t.Errorf("%s says nothing", one.Name)
 		case one.Name == "I1":
-			if one.Holds() || one.Count != 101 || len(one.Violations) != 100 || one.Violations[0].What != "has no postings" {
+			if one.Holds() || one.Count != 101 || len(one.Violations) != 100 ||
+				one.Violations[0].What != "has no postings" {
 				t.Errorf("%d, of which %d are shown", one.Count, len(one.Violations))
 			}
 		case !one.Holds():
@@ -141,7 +143,8 @@ func TestWorkersProveAgainWhenItIsTime(t *testing.T) {
 	if _, err := b.Owner().ExecContext(t.Context(), `UPDATE proofs SET finished_at = finished_at - interval '2 hours'`); err != nil {
 		t.Fatal(err)
 	}
-	if last, begun, err = b.Ledger.ProveAgain(operator, time.Hour); err != nil || !begun || last.Age() < time.Hour {
+	if last, begun, err = b.Ledger.ProveAgain(operator, time.Hour); err != nil || !begun ||
+		last.Age() < time.Hour {
 		t.Error(last, begun, err)
 	}
 	proven(t, b)

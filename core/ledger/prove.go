@@ -35,7 +35,8 @@ var invariants = []Invariant{
 		SELECT ?0::bigint AS tenant, 'journal ' || coalesce(p.journal, j.id) AS subject,
 		  coalesce('sums to ' || p.sum || ' ' || p.currency, 'has no postings') AS what
 		FROM (SELECT id FROM journals WHERE tenant = ?0) AS j FULL JOIN (
-		  SELECT journal, currency, sum(amount) FROM postings WHERE tenant = ?0 GROUP BY journal, currency) AS p ON p.journal = j.id
+		  SELECT journal, currency, sum(amount) FROM postings WHERE tenant = ?0 GROUP BY journal, currency) AS p
+		  ON p.journal = j.id
 		WHERE j.id IS NULL OR p.sum IS DISTINCT FROM 0`},
 	{"I2", "over a whole bank each currency sums to zero", `
 		SELECT tenant, currency AS subject, 'balances sum to ' || sum(ledger) AS what
@@ -43,42 +44,50 @@ var invariants = []Invariant{
 	{
 		"I3", "an account's postings are numbered without a gap, each goes on from the one before, and the balance is that of the last", `
 		SELECT ?0::bigint AS tenant, 'account ' || coalesce(p.account, b.account) AS subject, concat_ws('; ',
-		  'posting ' || p.version || ' leaves ' || balance_after || ', as number ' || place || ' after ' || before || ' and with ' || amount,
-		  'the balance is ' || b.ledger || ' at version ' || b.version) AS what
+		  'posting ' || p.version || ' leaves ' || balance_after || ', as number ' || place || ' after ' || before
+		  || ' and with ' || amount, 'the balance is ' || b.ledger || ' at version ' || b.version) AS what
 		FROM (
 		  SELECT *, row_number() OVER each AS place, lag(balance_after, 1, 0::bigint) OVER each AS before,
 		    CASE WHEN lead(account) OVER each IS NULL THEN account END AS last_of
 		  FROM postings WHERE tenant = ?0 WINDOW each AS (PARTITION BY tenant, account ORDER BY version)
-		) AS p FULL JOIN (SELECT account, ledger, version FROM balances WHERE tenant = ?0) AS b ON b.account = p.last_of
+		) AS p FULL JOIN (SELECT account, ledger, version FROM balances WHERE tenant = ?0) AS b
+		  ON b.account = p.last_of
 		WHERE p.version <> place OR CASE WHEN greatest(abs(before / 2), abs(amount / 2)) < (1::bigint << 61) -- quicker than numeric
 		    THEN before + amount <> balance_after ELSE before::numeric + amount <> balance_after END
 		  OR p.account IS NULL AND (b.ledger, b.version) <> (0, 0)
 		  OR last_of IS NOT NULL AND (b.ledger, b.version) IS DISTINCT FROM (p.balance_after, p.version)`,
 	},
 	{"I4", "what an account holds is the sum of its open holds", `
-		SELECT b.tenant, 'account ' || b.account AS subject, 'holds ' || b.held || ', its open holds are ' || coalesce(h.sum, 0) AS what
+		SELECT b.tenant, 'account ' || b.account AS subject,
+		  'holds ' || b.held || ', its open holds are ' || coalesce(h.sum, 0) AS what
 		FROM balances AS b LEFT JOIN (
-		  SELECT account, sum(amount) FROM holds WHERE tenant = ?0 AND state = 'OPEN' GROUP BY account) AS h ON h.account = b.account
+		  SELECT account, sum(amount) FROM holds WHERE tenant = ?0 AND state = 'OPEN' GROUP BY account) AS h
+		  ON h.account = b.account
 		WHERE b.tenant = ?0 AND b.held <> coalesce(h.sum, 0)`},
 	{"I5", "every account kept here is in the books, in its currency, and the books have no other", `
 		SELECT ?0::bigint AS tenant, 'account ' || coalesce(a.uid, b.account) AS subject, CASE
-		  WHEN a.uid IS NULL THEN 'is in the books and nobody''s' WHEN b.account IS NULL OR b.house <> '' THEN 'is kept here and not in the books'
+		  WHEN a.uid IS NULL THEN 'is in the books and nobody''s' WHEN b.account IS NULL
+		  OR b.house <> '' THEN 'is kept here and not in the books'
 		  ELSE 'is in ' || a.currency || ', the books are in ' || b.currency END AS what
 		FROM (SELECT uid, currency, system_of_record = 'Internal Core' AS kept FROM accounts WHERE tenant = ?0) AS a
 		FULL JOIN (SELECT account, currency, house FROM balances WHERE tenant = ?0) AS b ON b.account = a.uid
 		WHERE a.uid IS NULL AND b.house = '' OR kept AND (b.account IS NULL OR b.house <> '') OR a.currency <> b.currency`},
 	{"I6", "what is available is not below the overdraft, unless a return forced it", `
-		SELECT tenant, 'account ' || account AS subject, 'has ' || ledger || ', ' || held || ' held, overdraft ' || overdraft AS what
+		SELECT tenant, 'account ' || account AS subject,
+		  'has ' || ledger || ', ' || held || ' held, overdraft ' || overdraft AS what
 		FROM balances WHERE tenant = ?0 AND house = '' AND NOT forced AND ledger::numeric - held < 0 - overdraft::numeric`},
 	{"I8", "a posting has its account's currency", `
-		SELECT p.tenant, 'account ' || p.account AS subject, 'posting ' || p.version || ' is in ' || p.currency || ', the books are in ' || b.currency AS what
+		SELECT p.tenant, 'account ' || p.account AS subject,
+		  'posting ' || p.version || ' is in ' || p.currency || ', the books are in ' || b.currency AS what
 		FROM postings AS p JOIN balances AS b ON b.tenant = p.tenant AND b.account = p.account WHERE p.tenant = ?0 AND p.currency <> b.currency`},
 	{"I10", "along an account's postings the booking time never decreases", `
-		SELECT tenant, 'account ' || account AS subject, 'posting ' || version || ' was booked before the one ahead of it' AS what
+		SELECT tenant, 'account ' || account AS subject,
+		  'posting ' || version || ' was booked before the one ahead of it' AS what
 		FROM (SELECT p.tenant, p.account, p.version, j.booked_at,
 		        lag(j.booked_at) OVER (PARTITION BY p.tenant, p.account ORDER BY p.version) AS before
 		      FROM postings AS p JOIN journals AS j ON j.tenant = p.tenant AND j.id = p.journal
-		      WHERE p.tenant = ?0 AND EXISTS (SELECT FROM balances AS b WHERE b.tenant = ?0 AND b.account = p.account AND b.version > 1)) AS p
+		      WHERE p.tenant = ?0 AND EXISTS (SELECT FROM balances AS b
+		      	WHERE b.tenant = ?0 AND b.account = p.account AND b.version > 1)) AS p
 		WHERE booked_at < before`},
 }
 

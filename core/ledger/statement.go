@@ -102,7 +102,8 @@ func (s *Service) Statements(
 		return db.Refuse[accounts.UID, Statement](err)
 	}
 	want = db.Or[Statement](want).And(ofStatement)
-	text := stating.Get(statementKey{want, caller.Reach}, func() string { return statementText(want, caller.Reach) })
+	text := stating.Get(statementKey{want, caller.Reach},
+		func() string { return statementText(want, caller.Reach) })
 	begin, end := startOf(days.From, caller.Location()), startOf(days.To.AddDate(0, 0, 1), caller.Location())
 	return db.QueueMany(b, text, func(s *Statement) accounts.UID { return s.Account }, caller.Tenant,
 		caller.ScopeCustomer(), of, begin, end, Day(days.From), Day(days.To))
@@ -127,7 +128,8 @@ func statementText(want db.Columns, reach access.Reach) string {
 			  coalesce(sum(p.amount) FILTER (WHERE p.amount > 0), 0)::bigint AS credits
 			FROM postings AS p WHERE p.tenant = $1 AND p.account = s.account AND p.version > s.first AND p.version <= s.last) AS e`
 	}
-	return located(reach, "VALUES (1, $4::timestamptz), (2, $5::timestamptz)") + "SELECT " + columns + " FROM s" + sums
+	return located(reach, "VALUES (1, $4::timestamptz), (2, $5::timestamptz)") + "SELECT " +
+		columns + " FROM s" + sums
 }
 
 // startOf returns the first moment of a day in a zone: where clocks are set back or forward over midnight,

@@ -45,13 +45,16 @@ type Planned struct {
 var (
 	lockingLimits = db.NewQuery[Limit](limitsOf + ` FOR NO KEY UPDATE OF l`)
 	lookingLimits = db.NewQuery[Limit](limitsOf)
-	readingUsage  = db.NewQuery[Usage](`SELECT u.customer, u.rail, u.day, u.entry_type, sum(u.amount)::bigint AS amount FROM limit_usage AS u
-		WHERE u.tenant = $1 AND u.customer IN (SELECT customer FROM accounts WHERE tenant = $1 AND uid = ANY($2::bigint[]))
+	readingUsage  = db.NewQuery[Usage](`SELECT u.customer, u.rail, u.day, u.entry_type,
+		sum(u.amount)::bigint AS amount FROM limit_usage AS u
+		WHERE u.tenant = $1 AND u.customer IN (SELECT customer FROM accounts
+		  WHERE tenant = $1 AND uid = ANY($2::bigint[]))
 		  AND u.day BETWEEN $3::date AND $4::date GROUP BY u.customer, u.rail, u.day, u.entry_type`)
 )
 
 const limitsOf = `SELECT l.customer, l.code, l.ceiling, l.currency FROM limits AS l
-	WHERE l.tenant = $1 AND l.customer IN (SELECT customer FROM accounts WHERE tenant = $1 AND uid = ANY($2::bigint[]))
+	WHERE l.tenant = $1 AND l.customer IN (SELECT customer FROM accounts
+	  WHERE tenant = $1 AND uid = ANY($2::bigint[]))
 	  AND l.code = ANY($3::text[]) ORDER BY l.customer, l.code`
 
 // counted lists the limits that payments one by one are counted against.
@@ -79,9 +82,11 @@ func count(
 	b *db.Batch, reading *db.Query[Limit], tenant access.Tenant, payers []accounts.UID, from, to time.Time,
 ) *Counter {
 	c := &Counter{tenant: tenant, taken: map[usageKey]*Usage{}}
-	c.limits = db.QueueMany(b, reading, func(l *Limit) customers.UID { return l.Customer }, tenant, payers, counted())
+	c.limits = db.QueueMany(b, reading, func(l *Limit) customers.UID { return l.Customer }, tenant,
+		payers, counted())
 	least, most := from.AddDate(0, 0, -31), to.AddDate(0, 0, 31)
-	c.rows = db.QueueMany(b, readingUsage, func(u *Usage) customers.UID { return u.Customer }, tenant, payers, least, most)
+	c.rows = db.QueueMany(b, readingUsage, func(u *Usage) customers.UID { return u.Customer }, tenant,
+		payers, least, most)
 	return c
 }
 
@@ -178,7 +183,8 @@ func (c *Counter) WriteTx(ctx context.Context) error {
 		{true, `INSERT INTO limit_usage AS u (payments, tenant, customer, rail, day, entry_type, sec_code, amount)
 			SELECT n.number, $1, n.customer, n.rail, n.day::date, n.entry, '', n.amount FROM ` + taken + `
 			WHERE n.currency = (SELECT currency FROM tenants WHERE id = $1)
-			ORDER BY n.customer, n.rail, n.day, n.entry ON CONFLICT (tenant, customer, rail, day, entry_type, sec_code) DO UPDATE
+			ORDER BY n.customer, n.rail, n.day, n.entry
+			  ON CONFLICT (tenant, customer, rail, day, entry_type, sec_code) DO UPDATE
 			SET payments = u.payments + excluded.payments, amount = u.amount + excluded.amount`},
 		{false, `UPDATE limit_usage AS u SET payments = u.payments + n.number, amount = u.amount + n.amount FROM ` + taken + `
 			WHERE u.tenant = $1 AND u.customer = n.customer AND u.rail = n.rail AND u.day = n.day::date
@@ -198,7 +204,8 @@ func (c *Counter) WriteTx(ctx context.Context) error {
 		if len(of) == 0 {
 			continue
 		}
-		if err := db.ExecAtCommit(ctx, write.text, c.tenant, of, families, days, amounts, payments, entries, currencies); err != nil {
+		if err := db.ExecAtCommit(ctx, write.text, c.tenant, of, families, days, amounts, payments, entries,
+			currencies); err != nil {
 			return err
 		}
 	}

@@ -43,7 +43,8 @@ func New(d *db.DB, c *customers.Service, all *changes.Service, now func() time.T
 // checkedOf reads limits with their usage, by days of delivery. The code of a limit tells its period: the day
 // itself, the week from Monday, or the month from its first day; limits per transaction have no usage.
 const checkedOf = `
-WITH asked AS (SELECT coalesce($5::date, (($8::timestamptz + coalesce((SELECT ahead FROM sandbox_clocks WHERE tenant = $1), 0)
+WITH asked AS (SELECT coalesce($5::date, (($8::timestamptz + coalesce((SELECT ahead FROM sandbox_clocks WHERE
+  tenant = $1), 0)
   * interval '1 microsecond') AT TIME ZONE $9::text)::date) AS day)
 SELECT l.customer, l.code, l.application, l.ceiling, l.currency, CASE
     WHEN l.code LIKE '%\_PER\_DAY' THEN coalesce(u.day, 0)
@@ -53,12 +54,16 @@ SELECT l.customer, l.code, l.application, l.ceiling, l.currency, CASE
 FROM limits AS l
 LEFT JOIN (
   SELECT customer, sum(amount) FILTER (WHERE day = (SELECT day FROM asked)) AS day,
-         sum(amount) FILTER (WHERE day >= date_trunc('week', (SELECT day FROM asked))::date AND day < date_trunc('week', (SELECT day FROM asked))::date + 7) AS week,
-         sum(amount) FILTER (WHERE day >= date_trunc('month', (SELECT day FROM asked))::date AND day < (date_trunc('month', (SELECT day FROM asked)) + interval '1 month')::date) AS month
+         sum(amount) FILTER (WHERE day >= date_trunc('week', (SELECT day FROM asked))::date
+         	AND day < date_trunc('week', (SELECT day FROM asked))::date + 7) AS week,
+         sum(amount) FILTER (WHERE day >= date_trunc('month', (SELECT day FROM asked))::date
+         	AND day < (date_trunc('month', (SELECT day FROM asked)) + interval '1 month')::date) AS month
   FROM limit_usage
   WHERE tenant = $1 AND customer = ANY($3) AND rail = $6 AND ($7 = '' OR entry_type = $7)
-    AND day >= least(date_trunc('month', (SELECT day FROM asked)), date_trunc('week', (SELECT day FROM asked)))::date
-    AND day < greatest(date_trunc('month', (SELECT day FROM asked)) + interval '1 month', date_trunc('week', (SELECT day FROM asked)) + interval '7 days')::date
+    AND day >= least(date_trunc('month', (SELECT day FROM asked)), date_trunc('week', (SELECT day
+    	FROM asked)))::date
+    AND day < greatest(date_trunc('month', (SELECT day FROM asked)) + interval '1 month',
+    	date_trunc('week', (SELECT day FROM asked)) + interval '7 days')::date
   GROUP BY customer
 ) AS u ON u.customer = l.customer
 WHERE l.tenant = $1 AND l.customer = ANY($3) AND l.code = ANY($4) AND `

@@ -196,7 +196,8 @@ func TestAPartnerRaisesNoLimitOfItsCustomersAboveItsOwn(t *testing.T) {
 		{bank.Partner(partner), lavish.UID, "499.00", "499.00"},
 		{bank.Staff(), theirs.UID, "1000.00", "1000.00"},
 	} {
-		_, err := bank.Limits.Change(c.by, c.of, []limits.Draft{{Code: wireDay, Value: c.value}}, changes.RequestOptions{})
+		_, err := bank.Limits.Change(c.by, c.of, []limits.Draft{{Code: wireDay, Value: c.value}},
+			changes.RequestOptions{})
 		if refused := c.value != c.want; refused != (err != nil) {
 			t.Errorf("%s: %v", c.value, err)
 		}

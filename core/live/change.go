@@ -69,7 +69,8 @@ type wish struct {
 }
 
 func (w *wish) fits(r *row) bool {
-	return r.Object == w.object && (w.kind == "" || r.Kind == w.kind) && r.UID != 0 && (w.uid == 0 || r.UID == w.uid) &&
+	return r.Object == w.object && (w.kind == "" || r.Kind == w.kind) && r.UID != 0 &&
+		(w.uid == 0 || r.UID == w.uid) &&
 		(w.customer == 0 || r.of(w.customer)) && r.seenBy(w.caller)
 }
 

@@ -57,7 +57,10 @@ func (s *Service) Payments(
 	if err != nil {
 		return nil, err
 	}
-	return s.listen(ctx, wish{caller: caller, object: payment, uid: int64(uid), customer: int64(customer)}, since)
+	return s.listen(ctx, wish{
+		caller: caller, object: payment, uid: int64(uid),
+		customer: int64(customer),
+	}, since)
 }
 
 // Files listens to changes of bulk files, as Payments does.
@@ -116,7 +119,9 @@ func (s *Service) listen(ctx context.Context, what wish, since string) (*Listene
 
 // place reads a cursor as a place of the present epoch. Without one it is the end of the record: the feed may
 // not have handed out yet what another listener has had already.
-func (s *Service) place(ctx context.Context, tenant access.Tenant, since string) (at events.Cursor, err error) {
+func (s *Service) place(
+	ctx context.Context, tenant access.Tenant, since string,
+) (at events.Cursor, err error) {
 	if since == "" {
 		end, _, err := read(ctx, s.db, tenant, nowhere)
 		if err != nil {
@@ -202,7 +207,9 @@ var reading = db.NewQuery[row](`SELECT * FROM (
 	ORDER BY r.seq`)
 
 // read returns where the record of a bank ends, and its next entries after a number.
-func read(ctx context.Context, d *db.DB, tenant access.Tenant, after int64) (end *row, next []*row, err error) {
+func read(
+	ctx context.Context, d *db.DB, tenant access.Tenant, after int64,
+) (end *row, next []*row, err error) {
 	b := d.PrimaryBatch()
 	found := db.Queue(b, reading, tenant, after, int64(atATime))
 	if err = b.Send(ctx); err == nil {

@@ -30,8 +30,9 @@ func (h *happened) happens(of customers.UID, uids ...int64) {
 	err := h.DB.InTx(h.t.Context(), int64(h.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		for n, uid := range uids {
 			entry := audit.Entry{
-				Tenant: h.Tenant, Client: "test", Entity: 1, Action: "sendPayment", Decision: audit.Done, Object: "payment",
-				UID: fmt.Sprint(uid),
+				Tenant: h.Tenant, Client: "test", Entity: 1, Action: "sendPayment", Decision: audit.Done,
+				Object: "payment",
+				UID:    fmt.Sprint(uid),
 			}
 			if err := events.RecordTx(ctx, tx, entry, events.Event{
 				Tenant: h.Tenant, Kind: "sendPayment", Object: "payment", UID: fmt.Sprint(uid), Customer: &customer,
@@ -256,7 +257,8 @@ func TestManyListenersShareOneStatement(t *testing.T) {
 	h := &happened{coretest.Alone(t), t}
 	counted := func() (calls int64) {
 		h.t.Helper()
-		err := h.Owner().QueryRowContext(t.Context(), `SELECT coalesce(sum(idx_scan + seq_scan), 0) FROM pg_stat_user_tables
+		err := h.Owner().QueryRowContext(t.Context(), `SELECT coalesce(sum(idx_scan + seq_scan), 0)
+			FROM pg_stat_user_tables
 			WHERE relname = 'audit_restores'`).Scan(&calls) // which only the statement of the feed reads meanwhile
 		if err != nil {
 			t.Fatal(err)

@@ -11,19 +11,25 @@ import (
 func TestOnlyPublicAddressesAreOutside(t *testing.T) {
 	t.Parallel()
 	for class, addresses := range map[string][]string{
-		"loopback":                   {"127.0.0.1", "127.255.255.254", "::1"},
-		"this host":                  {"0.0.0.0", "0.1.2.3", "::"},
-		"private":                    {"10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "fc00::1", "fdff::1"},
-		"link-local":                 {"169.254.169.254", "fe80::1", "fe80::1%eth0"},
-		"a site's own":               {"fec0::1"},
-		"shared by a provider":       {"100.64.0.1", "100.127.255.255"},
-		"multicast":                  {"224.0.0.1", "239.255.255.255", "ff02::1"},
-		"broadcast and reserved":     {"255.255.255.255", "240.0.0.1"},
-		"IPv4 mapped into IPv6":      {"::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254"},
-		"IPv4 compatible IPv6":       {"::7f00:1", "::10.0.0.1"},
-		"NAT64":                      {"64:ff9b::7f00:1", "64:ff9b::808:808", "64:ff9b:1::a00:1"},
-		"6to4 and Teredo":            {"2002:7f00:1::", "2001::1", "192.88.99.1"},
-		"documentation, benchmarks":  {"192.0.2.1", "198.51.100.1", "203.0.113.1", "2001:db8::1", "3fff::1", "198.18.0.1"},
+		"loopback":  {"127.0.0.1", "127.255.255.254", "::1"},
+		"this host": {"0.0.0.0", "0.1.2.3", "::"},
+		"private": {
+			"10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1",
+			"fc00::1", "fdff::1",
+		},
+		"link-local":             {"169.254.169.254", "fe80::1", "fe80::1%eth0"},
+		"a site's own":           {"fec0::1"},
+		"shared by a provider":   {"100.64.0.1", "100.127.255.255"},
+		"multicast":              {"224.0.0.1", "239.255.255.255", "ff02::1"},
+		"broadcast and reserved": {"255.255.255.255", "240.0.0.1"},
+		"IPv4 mapped into IPv6":  {"::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254"},
+		"IPv4 compatible IPv6":   {"::7f00:1", "::10.0.0.1"},
+		"NAT64":                  {"64:ff9b::7f00:1", "64:ff9b::808:808", "64:ff9b:1::a00:1"},
+		"6to4 and Teredo":        {"2002:7f00:1::", "2001::1", "192.88.99.1"},
+		"documentation, benchmarks": {
+			"192.0.2.1", "198.51.100.1", "203.0.113.1", "2001:db8::1",
+			"3fff::1", "198.18.0.1",
+		},
 		"for protocols, and nowhere": {"192.0.0.1", "100::1", "5f00::1"},
 	} {
 		for _, address := range addresses {

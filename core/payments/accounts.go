@@ -51,7 +51,8 @@ func (s *Service) OfAccounts(
 	text := ofAccounts.Get(queryKey{want, caller.Reach, where.Key(), order}, func() string {
 		var sides []string
 		for _, side := range sided(caller.Reach) {
-			sides = append(sides, "("+where.On(selecting(caller.Reach, want, inListings).Where("pay.tenant = $1").Where(side)).
+			sides = append(sides, "("+where.On(selecting(caller.Reach, want, inListings).
+				Where("pay.tenant = $1").Where(side)).
 				OrderExpr(order).String()+" LIMIT $4::bigint + $5::bigint)")
 		}
 		return "SELECT r.* FROM unnest($3::bigint[]) AS p(account) CROSS JOIN LATERAL (SELECT pay.* FROM (" +
@@ -72,7 +73,10 @@ func (s *Service) CountOfAccounts(
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), of}
 	where := by.within(caller.Reach).where(s, caller.Tenant, &p)
 	limit := p.Up(most)
-	text := countingOfAccounts.Get(queryKey{reach: caller.Reach, where: where.Key(), order: limit}, func() string {
+	text := countingOfAccounts.Get(queryKey{
+		reach: caller.Reach, where: where.Key(),
+		order: limit,
+	}, func() string {
 		sides := sided(caller.Reach)
 		from := where.On(db.Select0[Payment]("1").Where("pay.tenant = $1").Where(sides[0]))
 		to := where.On(db.Select0[Payment]("1").Where("pay.tenant = $1").Where(sides[1]))

@@ -53,7 +53,14 @@ func TestAnAccountListsThePaymentsFromAndToIt(t *testing.T) {
 			[]int{1, 0},
 			false,
 		},
-		"the last page":      {p.Staff(), payments.Search{}, page.Window{Size: 2, Backward: true}, []int{1, 0}, []int{1, 0}, false},
+		"the last page": {
+			p.Staff(),
+			payments.Search{},
+			page.Window{Size: 2, Backward: true},
+			[]int{1, 0},
+			[]int{1, 0},
+			false,
+		},
 		"a numbered page":    {p.Staff(), payments.Search{}, page.Numbered(2, 3), []int{0}, []int{1, 0}, false},
 		"the partner of one": {p.Partner(partner), payments.Search{}, window, nil, []int{5, 4, 3, 1, 0}, true},
 		"another bank":       {p.Other().Staff(), payments.Search{}, window, nil, nil, true},
@@ -103,8 +110,8 @@ func TestWhoIsPaidReadsNoNamesOfThePayersPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.to = paid
-	p.Exec(`UPDATE payments SET receiver_account = ?, receiver_customer = ? WHERE tenant = ? AND uid = ?`, paid.UID,
-		paid.Customer, p.Tenant, own.Result.UID)
+	p.Exec(`UPDATE payments SET receiver_account = ?, receiver_customer = ? WHERE tenant = ? AND uid = ?`,
+		paid.UID, paid.Customer, p.Tenant, own.Result.UID)
 	ours, err := p.transfer(p.Someone("maker"), p.draft("1"))
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +119,12 @@ func TestWhoIsPaidReadsNoNamesOfThePayersPeople(t *testing.T) {
 	for _, who := range []struct {
 		ctx        context.Context
 		ours, them string
-	}{{p.Staff(), "maker", "theirs"}, {p.Partner(partner), "", "theirs"}, {person, "", "theirs"}, {p.Partner(other), "", ""}} {
+	}{
+		{p.Staff(), "maker", "theirs"},
+		{p.Partner(partner), "", "theirs"},
+		{person, "", "theirs"},
+		{p.Partner(other), "", ""},
+	} {
 		for uid, read := range map[payments.UID]string{ours.Result.UID: who.ours, own.Result.UID: who.them} {
 			_, steps, err := p.Payments.Find(who.ctx, uid)
 			if err != nil || len(steps) != 1 || steps[0].LoginID != read || (steps[0].Client == "") != (read == "") {

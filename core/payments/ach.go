@@ -59,7 +59,8 @@ func entryOf(p *Payment, o *Order, from *party, to *Receiver) (*Entry, error) {
 		return nil, fault.Field("payment", "sender.achCompanyID", fault.NoMatch,
 			"must be the account's ACH company id "+from.CompanyID)
 	case !slices.Contains(from.Classes, string(class)):
-		return nil, ErrClass.Saying("the account may not send entries of class " + string(class)).With(string(class))
+		return nil, ErrClass.Saying("the account may not send entries of class " + string(class)).
+			With(string(class))
 	}
 	account := accountTypes[cmp.Or(to.SubType, to.Type)]
 	if account == "" || len(to.Number) > mostNumber {
@@ -68,8 +69,8 @@ func entryOf(p *Payment, o *Order, from *party, to *Receiver) (*Entry, error) {
 	}
 	return &Entry{
 		Tenant: p.Tenant, Payment: p.UID, Origin: from.BankID, EntryType: p.EntryType, Class: class,
-		CompanyID: from.CompanyID, CompanyName: cut(p.OwnerName(), 16), Description: describe(p.Notes), Account: account,
-		SameDay: p.Speed == EconomyPlus, SettlesOn: p.Date,
+		CompanyID: from.CompanyID, CompanyName: cut(p.OwnerName(), 16), Description: describe(p.Notes),
+		Account: account, SameDay: p.Speed == EconomyPlus, SettlesOn: p.Date,
 	}, nil
 }
 
@@ -165,7 +166,8 @@ func (s *Service) entriesOf(b *db.Batch, reader access.Caller, of []UID) *db.Man
 			Join("JOIN payments AS pay ON pay.tenant = ae.tenant AND pay.uid = ae.payment").Where("ae.tenant = $1").
 			Where("pay.tenant = $1").Where(reader.Reach.Scope("pay.customer")).Where("ae.payment = ANY($3)").String()
 	})
-	return db.QueueMany(b, text, func(e *Entry) UID { return e.Payment }, reader.Tenant, reader.ScopeCustomer(), of)
+	return db.QueueMany(b, text, func(e *Entry) UID { return e.Payment }, reader.Tenant,
+		reader.ScopeCustomer(), of)
 }
 
 var shownOfEntries = db.ColumnsOf[Entry](

@@ -168,7 +168,10 @@ func TestWhatComesBackOfEntries(t *testing.T) {
 	}{
 		"10.01": {"2026-11-20 08:31", "QUEUED SENT SETTLED RETURNED", "R03: there is no such account", 100_000_00},
 		"10.11": {"2026-11-23 08:31", "QUEUED SENT SETTLED RETURNED", "R02: the account is closed", 100_000_00},
-		"10.13": {"2026-11-18 15:01", "QUEUED SENT SETTLED RETURNED", "R17: the entry looks wrong or is suspicious", 100_000_00},
+		"10.13": {
+			"2026-11-18 15:01", "QUEUED SENT SETTLED RETURNED",
+			"R17: the entry looks wrong or is suspicious", 100_000_00,
+		},
 		"10.23": {"2026-11-20 08:40", "QUEUED SENT SETTLED RETURNED", "R03: there is no such account", 100_000_00},
 		"10.25": {"2026-11-20 08:31", "QUEUED SENT SETTLED", "", 99_989_75},
 		"10.00": {"2026-11-20 08:31", "QUEUED SENT SETTLED", "", 99_990_00},
@@ -198,8 +201,10 @@ func TestWhatComesBackOfEntries(t *testing.T) {
 				codes = append(codes, strings.TrimSpace(string(m.Direction)+" "+m.Kind+" "+m.Code))
 			}
 			want := map[string]string{
-				"10.01": "OUT nacha, IN nacha R03", "10.11": "OUT nacha, IN nacha R02", "10.13": "OUT nacha, IN nacha R17",
-				"10.23": "OUT nacha, IN nacha R03, IN nacha R03", "10.25": "OUT nacha, IN nacha C01", "10.00": "OUT nacha",
+				"10.01": "OUT nacha, IN nacha R03", "10.11": "OUT nacha, IN nacha R02",
+				"10.13": "OUT nacha, IN nacha R17",
+				"10.23": "OUT nacha, IN nacha R03, IN nacha R03", "10.25": "OUT nacha, IN nacha C01",
+				"10.00": "OUT nacha",
 			}[amount]
 			if got := strings.Join(codes, ", "); got != want {
 				t.Errorf("%s, want %s", got, want)
@@ -222,7 +227,8 @@ func TestAnEntryThatMissedItsFilesSettlesLaterAndStaysHeld(t *testing.T) {
 	s.until(t, "2026-11-19 10:00")
 	s.until(t, "2026-11-19 13:00")
 	found, err := s.Payments.Show(s.Staff(), p.UID)
-	if err != nil || s.life(t, p.UID) != "QUEUED QUEUED SENT SETTLED" || found.Date.Format(time.DateOnly) != "2026-11-19" {
+	if err != nil || s.life(t, p.UID) != "QUEUED QUEUED SENT SETTLED" ||
+		found.Date.Format(time.DateOnly) != "2026-11-19" {
 		t.Errorf("%s on %s (%v)", s.life(t, p.UID), found.Date, err)
 	}
 	s.Prove()
@@ -258,7 +264,8 @@ func TestAnEntryCanBeCancelledUntilItsWindow(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.until(t, "2026-11-18 14:00")
-	if _, err := s.Payments.Cancel(s.Staff(), second.UID, changes.RequestOptions{}); !errors.Is(err, payments.ErrOver) {
+	if _, err := s.Payments.Cancel(s.Staff(), second.UID,
+		changes.RequestOptions{}); !errors.Is(err, payments.ErrOver) {
 		t.Error("in a file:", err)
 	}
 	if files, _, _ := s.files(t); len(files) != 1 || len(files[0]) != 1 || files[0][0].Amount.Minor != 20_00 {
@@ -347,7 +354,10 @@ func TestWhatACHDoesNotTakeIsRefusedAndHoldsNothing(t *testing.T) {
 			s.Exec(`UPDATE customers SET ach_company_id = '' WHERE tenant = ?`, s.Tenant)
 			in(s, func(a *accounts.Account) { a.ACHCompanyID = "" })(o)
 		}, payments.ErrNoCompany, "sender.achCompanyID"},
-		"another company": {func(_ *sender, o *payments.Order) { o.CompanyID = "9999999999" }, nil, "sender.achCompanyID"},
+		"another company": {
+			func(_ *sender, o *payments.Order) { o.CompanyID = "9999999999" }, nil,
+			"sender.achCompanyID",
+		},
 		"an account that may not": {func(s *sender, o *payments.Order) {
 			in(s, func(a *accounts.Account) { a.EnableACH = false })(o)
 		}, payments.ErrRailOff, "speed"},
@@ -418,8 +428,8 @@ func TestLimitsOfAClassBindItsEntries(t *testing.T) {
 				said = l.Code
 			}
 		}
-		_, err = s.Payments.Send(s.Staff(), s.order(c.amount, economy, func(o *payments.Order) { o.SECCode = rails.SECCode(c.class) }),
-			changes.RequestOptions{})
+		_, err = s.Payments.Send(s.Staff(), s.order(c.amount, economy,
+			func(o *payments.Order) { o.SECCode = rails.SECCode(c.class) }), changes.RequestOptions{})
 		if f, _ := fault.Of(err); said != c.exceeds || (err != nil) != (c.exceeds != "") ||
 			err != nil && (!errors.Is(err, payments.ErrLimit) || f.Detail != c.exceeds) {
 			t.Errorf("%+v: the check says %q, the payment %v", c, said, err)
@@ -453,7 +463,8 @@ func TestAFileThatCannotBeReadIsKeptAndDoesNothing(t *testing.T) {
 	if broken == text {
 		t.Fatal("nothing was broken")
 	}
-	s.Exec(`UPDATE sandbox_messages SET body = ? WHERE tenant = ? AND id = ?`, s.Keys.Encrypt(broken, place), s.Tenant, id)
+	s.Exec(`UPDATE sandbox_messages SET body = ? WHERE tenant = ? AND id = ?`,
+		s.Keys.Encrypt(broken, place), s.Tenant, id)
 	s.until(t, "2026-11-20 08:31")
 	if got := s.life(t, p.UID); got != "QUEUED SENT SETTLED" {
 		t.Error(got)

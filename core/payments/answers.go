@@ -158,12 +158,13 @@ var meanings = map[string]string{
 	"R01": "there is not enough money", "R05": "the consumer has not agreed to a corporate entry",
 	"R07": "the debtor has withdrawn the authorization", "R08": "the debtor has stopped it",
 	"R09": "the money on the account is not collected yet", "R10": "the debtor says that it was not authorized",
-	"R11": "it does not fit the authorization", "R02": "the account is closed", "R03": "there is no such account", "R04": "the account number is wrong",
-	"R13": "there is no such bank", "R06": "the bank that sent it asks for it", "R24": "it is a duplicate",
-	"R16": "the account is blocked", "R17": "the entry looks wrong or is suspicious", "R20": "no account of this kind takes it",
+	"R11": "it does not fit the authorization", "R02": "the account is closed",
+	"R03": "there is no such account", "R04": "the account number is wrong", "R13": "there is no such bank",
+	"R06": "the bank that sent it asks for it", "R24": "it is a duplicate", "R16": "the account is blocked",
+	"R17": "the entry looks wrong or is suspicious", "R20": "no account of this kind takes it",
 	"R23": "the receiver does not want it", "R29": "the company does not allow it",
-	"AC01": "the account number is wrong", "AC03": "the account is not known",
-	"AC04": "the account is closed", "AC06": "the account is blocked", "AC14": "the account has the wrong type",
+	"AC01": "the account number is wrong", "AC03": "the account is not known", "AC04": "the account is closed",
+	"AC06": "the account is blocked", "AC14": "the account has the wrong type",
 	"AG01": "the account does not take such payments", "AGNT": "a bank on the way asks for it",
 	"AM02": "the amount is above what is accepted", "AM03": "the account has another currency",
 	"AM04": "there is not enough money", "AM05": "it came before, and was another payment",
@@ -194,8 +195,8 @@ func MeaningOf(code string) string { return cmp.Or(meanings[code], notices[code]
 // message is the answer as it is kept.
 func (a *answer) message(keys *seal.Keys, tenant access.Tenant, now time.Time) *Message {
 	m := &Message{
-		Tenant: tenant, ID: a.number, Rail: a.over, Direction: In, Kind: a.kind, MessageID: a.id, Payment: a.payment,
-		Code: a.code, Bank: a.from, At: now,
+		Tenant: tenant, ID: a.number, Rail: a.over, Direction: In, Kind: a.kind, MessageID: a.id,
+		Payment: a.payment, Code: a.code, Bank: a.from, At: now,
 	}
 	if t := a.transfer; t != nil {
 		m.Minor, m.Currency, m.Bank = t.Amount.Minor, t.Amount.Currency, t.Sender

@@ -58,8 +58,8 @@ func TestACallbackAsksTheBankForAChangedSeries(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	bound := int64(50_00)
-	s.from = s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, coretest.Holding(100_000_00, 0),
-		coretest.Sends, func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound })
+	s.from = s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
+		coretest.Holding(100_000_00, 0), coretest.Sends, func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound })
 	p := s.send(t, s.order("1", byWire, func(o *payments.Order) { o.Repeat = weekly() }))
 	out, err := s.Payments.ChangeRecurrence(s.Staff(), p.Recurrence, payments.RecurrenceDraft{Amount: "90000"},
 		changes.RequestOptions{})
@@ -83,12 +83,13 @@ func TestAChangedSeriesAsksAsManyAsItsPayments(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, who := range []string{"one", "two"} {
-		if _, err := s.Changes.Approve(s.Someone(who), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+		if _, err := s.Changes.Approve(s.Someone(who), changes.UID(out.Approval),
+			changes.RequestOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	changed, err := s.Payments.ChangeRecurrence(s.Someone("maker"), out.Result.Recurrence, payments.RecurrenceDraft{Amount: "90000"},
-		changes.RequestOptions{})
+	changed, err := s.Payments.ChangeRecurrence(s.Someone("maker"), out.Result.Recurrence,
+		payments.RecurrenceDraft{Amount: "90000"}, changes.RequestOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,12 +138,14 @@ func TestWhoAskedDoesNotApproveARepairThroughAnotherKey(t *testing.T) {
 	}
 	to := o.Receiver
 	to.Bank.ID = "611590103"
-	done, err := s.Payments.Repair(s.Someone("maria"), made.Result.UID, payments.Repairs{Receiver: &to}, changes.RequestOptions{})
+	done, err := s.Payments.Repair(s.Someone("maria"), made.Result.UID, payments.Repairs{Receiver: &to},
+		changes.RequestOptions{})
 	if err != nil || done.Approval == 0 {
 		t.Fatal(done, err)
 	}
 	linda.Client = "portal-2"
-	if _, err := s.Changes.Approve(access.With(t.Context(), linda), changes.UID(done.Approval), changes.RequestOptions{}); err == nil {
+	if _, err := s.Changes.Approve(access.With(t.Context(), linda), changes.UID(done.Approval),
+		changes.RequestOptions{}); err == nil {
 		t.Error("who asked has approved")
 	}
 }
@@ -200,8 +203,9 @@ func TestABankUsesUpNoMessageOfAnother(t *testing.T) {
 		s.deliver(t, rails.FedNow, &iso20022.InformationRequest{
 			Group: s.group(rails.FedNow, 44), CaseID: s.group(rails.FedNow, 44).ID, Original: iso20022.Original{
 				MessageID: about.ID, Type: about.Type(), CreatedAt: about.CreatedAt, UETR: about.UETR,
-			}, OriginalAmount: about.Amount, OriginalDate: about.SettlementDate, Missing: []iso20022.Lack{{Code: "MS01"}},
-			Sender: about.Sender, Receiver: ours,
+			}, OriginalAmount: about.Amount, OriginalDate: about.SettlementDate,
+			Missing: []iso20022.Lack{{Code: "MS01"}},
+			Sender:  about.Sender, Receiver: ours,
 		})
 	}
 	var asked int

@@ -31,7 +31,8 @@ func transfers(drafts []*Draft) want {
 func (s *Service) RefusalsTx(
 	ctx context.Context, tx bun.Tx, by access.Caller, drafts []*Draft, now time.Time,
 ) ([]error, error) {
-	f, err := s.look(ctx, func() *db.Batch { return db.TxBatch(tx) }, by.Tenant, transfers(drafts).madeBy(now, by))
+	f, err := s.look(ctx, func() *db.Batch { return db.TxBatch(tx) }, by.Tenant,
+		transfers(drafts).madeBy(now, by))
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +87,8 @@ func (s *Service) TransferTx(
 		return made, err
 	}
 	err = recordTx(ctx, tx, []events.Recorded{changes.Change{
-		Action: "transferFunds", Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version, After: p,
+		Action: "transferFunds", Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version,
+		After: p,
 	}.Recorded(by, "")})
 	if err == nil && waits {
 		proposal := changes.Proposal{Customer: int64(p.Customer), UID: p.UID, Version: p.Version, After: p}

@@ -97,7 +97,8 @@ func (f *facts) take(p *Payment, to accounts.UID, why string) error {
 
 // feeOf makes the journal of what a payment costs.
 func (f *facts) feeOf(p *Payment) (*ledger.Journal, error) {
-	return p.feeJournal(p.Date, "Fee: "+p.FeeName, p.Own(), f.houses[house{ledger.HouseFees, p.DebitedCurrency()}])
+	return p.feeJournal(p.Date, "Fee: "+p.FeeName, p.Own(),
+		f.houses[house{ledger.HouseFees, p.DebitedCurrency()}])
 }
 
 // book books an amount of a payment from one account to another.
@@ -123,8 +124,8 @@ func (f *facts) postVirtual(p *Payment, journal *ledger.Journal) {
 		}
 		f.virtualPostings = append(f.virtualPostings, virtualPosting{p, &virtualaccounts.VirtualPosting{
 			Tenant: p.Tenant, VirtualAccount: p.Virtual, Customer: p.ReceiverCustomer, Account: p.ReceiverAccount,
-			Payment: int64(p.UID), Journal: journal.ID, Minor: entry.Amount.Minor, Currency: p.Currency, At: journal.BookedAt,
-			Client: f.by.Client, LoginID: f.by.LoginID, Reach: f.by.Reach,
+			Payment: int64(p.UID), Journal: journal.ID, Minor: entry.Amount.Minor, Currency: p.Currency,
+			At: journal.BookedAt, Client: f.by.Client, LoginID: f.by.LoginID, Reach: f.by.Reach,
 		}})
 	}
 }
@@ -135,7 +136,8 @@ type virtualPosting struct {
 	*virtualaccounts.VirtualPosting
 }
 
-// postVirtualTx writes what virtual accounts have of payments, each with the step that its payment has come to.
+// postVirtualTx writes what virtual accounts have of payments, each with the step that its payment has come
+// to.
 func (f *facts) postVirtualTx(ctx context.Context) error {
 	all := make([]*virtualaccounts.VirtualPosting, len(f.virtualPostings))
 	for i, posting := range f.virtualPostings {

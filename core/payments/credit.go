@@ -112,7 +112,8 @@ func (in *intake) arrive(a *answer, of arrival) error {
 
 // creditCodes are what the record says of a credit that was booked. An instant network is told so.
 var creditCodes = map[rails.Rail]iso20022.Code{
-	rails.FedNow: iso20022.AcceptedTechnical, rails.RTP: iso20022.AcceptedTechnical, rails.Fedwire: iso20022.Credited,
+	rails.FedNow: iso20022.AcceptedTechnical, rails.RTP: iso20022.AcceptedTechnical,
+	rails.Fedwire: iso20022.Credited,
 }
 
 // approach is what another bank wants of an account here: to credit it, or to be paid from it.
@@ -132,7 +133,8 @@ func (f *facts) refusal(by approach) string {
 	switch {
 	case by.amount.Minor > most[service("", by.over)]:
 		return "AM02"
-	case of == nil || by.bank != of.BankID || of.SystemOfRecord != accounts.InternalCore || f.books.Of(of.Account) == nil:
+	case of == nil || by.bank != of.BankID || of.SystemOfRecord != accounts.InternalCore ||
+		f.books.Of(of.Account) == nil:
 		return "AC03"
 	case of.Status == accounts.Closed, virtual != nil && virtual.Status == virtualaccounts.Closed:
 		return "AC04"
@@ -186,18 +188,18 @@ func (a *party) receives(over rails.Rail) bool {
 	return false
 }
 
-// book makes a payment of a credit, and books it. If people have to look at it, its money waits in the clearing
-// account of its network.
+// book makes a payment of a credit, and books it. If people have to look at it, its money waits in the
+// clearing account of its network.
 func (in *intake) book(a *answer) (*Payment, error) {
 	t, f := a.transfer, in.f
 	to, virtual := f.creditor(in.s, t.Creditor.Account)
 	p := &Payment{
-		Tenant: f.tenant, UID: f.uids[0], Customer: to.Customer, Direction: In, Rail: a.over, EntryType: rails.Credit,
-		Minor:    t.Amount.Minor,
-		Currency: t.Amount.Currency, Date: calendar.Today(in.now), ExternalReferenceID: t.EndToEndID, Notes: t.Remittance,
-		Channel: string(a.over), SenderName: cmp.Or(t.Debtor.Name, t.DebtorAgent.Name, t.Sender),
-		ReceiverAccount: to.Account, ReceiverCustomer: to.Customer, ReceiverName: to.Name,
-		MakerClient: in.caller.Client, MakerLogin: in.caller.LoginID, CreatedAt: in.now, UpdatedAt: in.now,
+		Tenant: f.tenant, UID: f.uids[0], Customer: to.Customer, Direction: In, Rail: a.over,
+		EntryType: rails.Credit, Minor: t.Amount.Minor, Currency: t.Amount.Currency, Date: calendar.Today(in.now),
+		ExternalReferenceID: t.EndToEndID, Notes: t.Remittance, Channel: string(a.over),
+		SenderName: cmp.Or(t.Debtor.Name, t.DebtorAgent.Name, t.Sender), ReceiverAccount: to.Account,
+		ReceiverCustomer: to.Customer, ReceiverName: to.Name, MakerClient: in.caller.Client,
+		MakerLogin: in.caller.LoginID, CreatedAt: in.now, UpdatedAt: in.now,
 	}
 	if virtual != nil {
 		p.Virtual = virtual.UID
@@ -211,8 +213,9 @@ func (in *intake) book(a *answer) (*Payment, error) {
 	}
 	f.uids = f.uids[1:]
 	d := &Details{
-		Tenant: p.Tenant, Payment: p.UID, Address: t.Debtor.Address, BankID: cmp.Or(t.DebtorAgent.Routing, t.Sender),
-		BankName: t.DebtorAgent.Name, Remittance: t.Remittance, Reference: cut(t.EndToEndID, 35), UETR: t.UETR,
+		Tenant: p.Tenant, Payment: p.UID, Address: t.Debtor.Address,
+		BankID: cmp.Or(t.DebtorAgent.Routing, t.Sender), BankName: t.DebtorAgent.Name, Remittance: t.Remittance,
+		Reference: cut(t.EndToEndID, 35), UETR: t.UETR,
 		BankInfo: strings.TrimSpace(strings.Join(t.ForCreditorAgent, " ")),
 	}
 	d.Number = in.s.keys.Seal(cmp.Or(t.Debtor.Account, t.Debtor.IBAN), d.place()) // NULL: who pays need have no account
@@ -220,13 +223,14 @@ func (in *intake) book(a *answer) (*Payment, error) {
 	in.by[p.UID] = p
 	in.created, in.details, in.steps = append(in.created, p), append(in.details, d), append(in.steps, step)
 	in.record = append(in.record, changes.Change{
-		Action: "receivePayment", Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version, After: p,
+		Action: "receivePayment", Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version,
+		After: p,
 	}.Recorded(in.caller, ""))
 	return p, nil
 }
 
-// verdict is the answer to a credit: that it is taken, by this code, or why it is not. A wire is final when it
-// comes, so what cannot be credited goes back.
+// verdict is the answer to a credit: that it is taken, by this code, or why it is not. A wire is final when
+// it comes, so what cannot be credited goes back.
 func (a *answer) verdict(code, why string) func(iso20022.Group) iso20022.Message {
 	t := a.transfer
 	reason := iso20022.Reason{Code: why}

@@ -17,9 +17,9 @@ import (
 // RequestDebit takes money from somebody's account at another bank, who has agreed to it, for an account here
 // (rest/CONTRACT.md, debit requests). Nothing is held, as there is nothing to hold: the account is credited
 // when the entry settles, and debited again if it comes back. Of the speed Instant it is a request for
-// payment, and of Express a drawdown request: the debtor is asked, and pays by a credit or not. If the settings
-// of the customer that is credited ask for dual approval (paymentDualApproval), it waits for a second person
-// first.
+// payment, and of Express a drawdown request: the debtor is asked, and pays by a credit or not. If the
+// settings of the customer that is credited ask for dual approval (paymentDualApproval), it waits for a
+// second person first.
 func (s *Service) RequestDebit(
 	ctx context.Context, order Order, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -67,10 +67,10 @@ func (f *facts) drawDebit(s *Service, by access.Caller, o *Order, now time.Time)
 	}
 	p := &Payment{
 		Tenant: f.tenant, UID: f.uids[0], Customer: creditor.Customer, Direction: Out, EntryType: rails.Debit,
-		Speed: Speed(o.Speed), Minor: amount.Minor, Currency: amount.Currency, ExternalReferenceID: o.ExternalReferenceID,
-		Notes: o.Notes, Channel: cmp.Or(o.Channel, "API"), SenderName: debtor.Name, ReceiverAccount: creditor.Account,
-		ReceiverCustomer: creditor.Customer, ReceiverName: creditor.Name, MakerClient: by.Client, MakerLogin: by.LoginID,
-		CreatedAt: now, UpdatedAt: now,
+		Speed: Speed(o.Speed), Minor: amount.Minor, Currency: amount.Currency,
+		ExternalReferenceID: o.ExternalReferenceID, Notes: o.Notes, Channel: cmp.Or(o.Channel, "API"),
+		SenderName: debtor.Name, ReceiverAccount: creditor.Account, ReceiverCustomer: creditor.Customer,
+		ReceiverName: creditor.Name, MakerClient: by.Client, MakerLogin: by.LoginID, CreatedAt: now, UpdatedAt: now,
 	}
 	if err := f.price(by, p, o.Fee); err != nil {
 		return nil, err
@@ -139,11 +139,13 @@ func (f *facts) collect(p *Payment, on time.Time) (State, error) {
 	if err != nil {
 		return p.State, err
 	}
-	settled, err := p.journal(ledger.Settlement, on, "Settled over "+string(p.Rail), f.settled(p), f.clearing(p), p.Minor)
+	settled, err := p.journal(ledger.Settlement, on, "Settled over "+string(p.Rail), f.settled(p),
+		f.clearing(p), p.Minor)
 	if err != nil {
 		return p.State, err
 	}
-	credited, err := p.journal(ledger.Payment, p.Date, "Debit over "+string(p.Rail), f.clearing(p), p.Own(), p.Minor)
+	credited, err := p.journal(ledger.Payment, p.Date, "Debit over "+string(p.Rail),
+		f.clearing(p), p.Own(), p.Minor)
 	if err != nil {
 		return p.State, err
 	}
@@ -175,7 +177,8 @@ func (f *facts) lose(p *Payment, a *answer, on time.Time) (State, error) {
 	if !collected {
 		return to, nil
 	}
-	back, err := p.journal(ledger.Return, on, "Debit returned over "+string(p.Rail), p.Own(), f.settled(p), p.Minor)
+	back, err := p.journal(ledger.Return, on, "Debit returned over "+string(p.Rail), p.Own(),
+		f.settled(p), p.Minor)
 	if err != nil {
 		return p.State, err
 	}

@@ -74,7 +74,8 @@ func TestADebitIsCreditedWhenItSettles(t *testing.T) {
 				t.Fatal(files)
 			}
 			e, b := files[0][0], batches[0]
-			if e.Direction != rails.Debit || e.Amount.Minor != 250_00 || e.Number != coretest.ContactNumber(s.to.UID) ||
+			if e.Direction != rails.Debit || e.Amount.Minor != 250_00 ||
+				e.Number != coretest.ContactNumber(s.to.UID) ||
 				e.Account != rails.Checking || !strings.HasPrefix(s.to.Name, strings.TrimSpace(e.Name)) {
 				t.Errorf("%+v", e)
 			}
@@ -109,7 +110,10 @@ func TestWhatComesBackOfDebits(t *testing.T) {
 		has                int64
 	}{
 		"10.01": {"2026-11-20 08:31", "QUEUED SENT SETTLED RETURNED", "R01: there is not enough money", 100_000_00},
-		"10.11": {"2026-11-23 08:31", "QUEUED SENT SETTLED RETURNED", "R10: the debtor says that it was not authorized", 100_000_00},
+		"10.11": {
+			"2026-11-23 08:31", "QUEUED SENT SETTLED RETURNED",
+			"R10: the debtor says that it was not authorized", 100_000_00,
+		},
 		"10.13": {"2026-11-18 15:01", "QUEUED SENT RETURNED", "R08: the debtor has stopped it", 100_000_00},
 		"10.23": {"2026-11-20 08:40", "QUEUED SENT SETTLED RETURNED", "R01: there is not enough money", 100_000_00},
 		"10.25": {"2026-11-20 08:31", "QUEUED SENT SETTLED", "", 100_010_25},
@@ -152,7 +156,8 @@ func TestAReturnedDebitIsTakenBackThoughItsMoneyIsGone(t *testing.T) {
 	s.run(t)
 	s.until(t, "2026-11-19 10:00")
 	s.until(t, "2026-11-20 08:31")
-	if s.life(t, p.UID) != "QUEUED SENT SETTLED RETURNED" || s.life(t, wire.UID) == "" || s.life(t, rest.UID) == "" {
+	if s.life(t, p.UID) != "QUEUED SENT SETTLED RETURNED" || s.life(t, wire.UID) == "" ||
+		s.life(t, rest.UID) == "" {
 		t.Error(s.life(t, p.UID))
 	}
 	s.has(t, -50_000_00, 0)
@@ -264,7 +269,8 @@ func TestADebitIsCancelledUntilItsWindowAndCountsNoMore(t *testing.T) {
 	s.collect(t, s.order("100.01", economy))
 	s.has(t, 100_000_00, 0)
 	s.until(t, "2026-11-18 14:00")
-	if files, _, _ := s.files(t); len(files) != 1 || len(files[0]) != 1 || s.life(t, p.UID) != "QUEUED CANCELLED" {
+	if files, _, _ := s.files(t); len(files) != 1 || len(files[0]) != 1 ||
+		s.life(t, p.UID) != "QUEUED CANCELLED" {
 		t.Error(files, s.life(t, p.UID))
 	}
 	s.Prove()
@@ -274,7 +280,8 @@ func TestADebitIsCancelledUntilItsWindowAndCountsNoMore(t *testing.T) {
 func TestAPaymentThatWouldWaitIsRefusedWhereTooManyWait(t *testing.T) {
 	t.Parallel()
 	s := newSender(t, func(c *customers.Customer) { c.Access.PaymentDualApproval = true })
-	s.Exec(`INSERT INTO approvals (tenant, customer, operation, object, object_uid, creation, draft, version, maker_client)
+	s.Exec(`INSERT INTO approvals (tenant, customer, operation, object, object_uid, creation, draft, version,
+		maker_client)
 		SELECT ?, ?, 'sendPayment', 'payment', 'x' || n, true, '', 1, 'staff' FROM generate_series(1, 999) AS n`, s.Tenant, s.from.Customer)
 	for i, want := range []error{nil, changes.ErrOpen} {
 		out, err := s.Payments.RequestDebit(s.Staff(), s.order("10.00", economy), changes.RequestOptions{})
@@ -282,7 +289,8 @@ func TestAPaymentThatWouldWaitIsRefusedWhereTooManyWait(t *testing.T) {
 			t.Errorf("payment %d: %v %v, want %v", i, out.Result, err, want)
 		}
 	}
-	if n, err := s.DB.NewSelect().Table("payments").Where("tenant = ?", s.Tenant).Count(t.Context()); n != 1 || err != nil {
+	if n, err := s.DB.NewSelect().Table("payments").Where("tenant = ?", s.Tenant).
+		Count(t.Context()); n != 1 || err != nil {
 		t.Errorf("%d payments, %v", n, err)
 	}
 	s.Prove()
@@ -299,7 +307,8 @@ func TestADebitWaitsForASecondPerson(t *testing.T) {
 	if got := s.life(t, out.Result.UID); got != "PENDING_APPROVAL" {
 		t.Error(got)
 	}
-	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval),
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	s.until(t, "2026-11-18 16:00")
@@ -323,22 +332,34 @@ func TestADebitOfWhomOrForWhomItCannotBeIsRefused(t *testing.T) {
 		edit  func(*payments.Order)
 		field string
 	}{
-		"no class":       {func(o *payments.Order) { o.SECCode = "" }, "additionalInfo.secCode"},
-		"class":          {func(o *payments.Order) { o.SECCode = "POP" }, "additionalInfo.secCode"},
-		"not allowed":    {func(o *payments.Order) { o.SECCode = "WEB" }, "additionalInfo.secCode"},
-		"company":        {func(o *payments.Order) { o.CompanyID = "0987654321" }, "creditor.achCompanyID"},
-		"contact":        {func(o *payments.Order) { o.Receiver.Contact = stranger.UID }, "debtor.accountUID"},
-		"nobody":         {func(o *payments.Order) { o.Receiver.Contact = 0 }, "debtor.accountUID"},
-		"account":        {func(o *payments.Order) { o.Sender.UID = 1 }, "creditor.accountUID"},
-		"other product":  {func(o *payments.Order) { o.Sender.SubType = "Savings" }, "creditor.subAccountType"},
-		"a loan":         {func(o *payments.Order) { details(o); o.Receiver.SubType = "Heloc" }, "debtor.subAccountType"},
-		"unknown bank":   {func(o *payments.Order) { details(o); o.Receiver.Bank.ID = "026009593" }, "debtor.bank.bankId"},
-		"bad bank":       {func(o *payments.Order) { details(o); o.Receiver.Bank.ID = "1" }, "debtor.bank.bankId"},
-		"amount":         {func(o *payments.Order) { o.Amount = "0" }, "paymentAmount"},
-		"currency":       {func(o *payments.Order) { o.Currency = "EUR" }, "paymentCurrency"},
-		"yesterday":      {func(o *payments.Order) { o.Date = time.Date(2026, 11, 17, 0, 0, 0, 0, time.UTC) }, "paymentDate"},
-		"same day, much": {func(o *payments.Order) { o.Speed, o.Amount = "Economy Plus", "1000000.01" }, "paymentAmount"},
-		"speed":          {func(o *payments.Order) { o.Speed = "SPOT" }, "speed"},
+		"no class":      {func(o *payments.Order) { o.SECCode = "" }, "additionalInfo.secCode"},
+		"class":         {func(o *payments.Order) { o.SECCode = "POP" }, "additionalInfo.secCode"},
+		"not allowed":   {func(o *payments.Order) { o.SECCode = "WEB" }, "additionalInfo.secCode"},
+		"company":       {func(o *payments.Order) { o.CompanyID = "0987654321" }, "creditor.achCompanyID"},
+		"contact":       {func(o *payments.Order) { o.Receiver.Contact = stranger.UID }, "debtor.accountUID"},
+		"nobody":        {func(o *payments.Order) { o.Receiver.Contact = 0 }, "debtor.accountUID"},
+		"account":       {func(o *payments.Order) { o.Sender.UID = 1 }, "creditor.accountUID"},
+		"other product": {func(o *payments.Order) { o.Sender.SubType = "Savings" }, "creditor.subAccountType"},
+		"a loan": {
+			func(o *payments.Order) { details(o); o.Receiver.SubType = "Heloc" },
+			"debtor.subAccountType",
+		},
+		"unknown bank": {
+			func(o *payments.Order) { details(o); o.Receiver.Bank.ID = "026009593" },
+			"debtor.bank.bankId",
+		},
+		"bad bank": {func(o *payments.Order) { details(o); o.Receiver.Bank.ID = "1" }, "debtor.bank.bankId"},
+		"amount":   {func(o *payments.Order) { o.Amount = "0" }, "paymentAmount"},
+		"currency": {func(o *payments.Order) { o.Currency = "EUR" }, "paymentCurrency"},
+		"yesterday": {
+			func(o *payments.Order) { o.Date = time.Date(2026, 11, 17, 0, 0, 0, 0, time.UTC) },
+			"paymentDate",
+		},
+		"same day, much": {
+			func(o *payments.Order) { o.Speed, o.Amount = "Economy Plus", "1000000.01" },
+			"paymentAmount",
+		},
+		"speed": {func(o *payments.Order) { o.Speed = "SPOT" }, "speed"},
 	} {
 		_, err := s.Payments.RequestDebit(s.Staff(), s.order("10.00", economy, c.edit), changes.RequestOptions{})
 		f, is := fault.Of(err)
@@ -350,7 +371,8 @@ func TestADebitOfWhomOrForWhomItCannotBeIsRefused(t *testing.T) {
 		o.Sender = payments.Party{Number: coretest.AccountNumber(s.from.UID), Type: "Deposit", SubType: "Checking"}
 	}))
 	s.until(t, "2026-11-18 14:00")
-	if got := s.shows(t, p.UID); got.SenderName != "Ada Debtor" || got.Sends().Number != "••••••2233" && !strings.HasSuffix(got.Sends().Number, "2233") {
+	if got := s.shows(t, p.UID); got.SenderName != "Ada Debtor" || got.Sends().Number != "••••••2233" &&
+		!strings.HasSuffix(got.Sends().Number, "2233") {
 		t.Errorf("%+v", got.Sends())
 	}
 	_, err := s.Payments.Reverse(s.Staff(), p.UID, payments.Reversal{}, changes.RequestOptions{})
@@ -367,13 +389,16 @@ func TestDebitsAreFoundByTheirKindAndBothSides(t *testing.T) {
 		by   payments.Search
 		want payments.UID
 	}{
-		"debits":             {payments.Search{EntryTypes: []rails.EntryType{rails.Debit}}, debit.UID},
-		"credits":            {payments.Search{EntryTypes: []rails.EntryType{rails.Credit}}, credit.UID},
-		"from the contact":   {payments.Search{SenderNumber: coretest.ContactNumber(s.to.UID)}, debit.UID},
-		"to the contact":     {payments.Search{ReceiverNumber: coretest.ContactNumber(s.to.UID)}, credit.UID},
-		"to the account":     {payments.Search{ReceiverAccount: s.from.UID}, debit.UID},
-		"from the account":   {payments.Search{SenderNumber: coretest.AccountNumber(s.from.UID)}, credit.UID},
-		"of the contact":     {payments.Search{SenderName: s.to.Name, EntryTypes: []rails.EntryType{rails.Debit}}, debit.UID},
+		"debits":           {payments.Search{EntryTypes: []rails.EntryType{rails.Debit}}, debit.UID},
+		"credits":          {payments.Search{EntryTypes: []rails.EntryType{rails.Credit}}, credit.UID},
+		"from the contact": {payments.Search{SenderNumber: coretest.ContactNumber(s.to.UID)}, debit.UID},
+		"to the contact":   {payments.Search{ReceiverNumber: coretest.ContactNumber(s.to.UID)}, credit.UID},
+		"to the account":   {payments.Search{ReceiverAccount: s.from.UID}, debit.UID},
+		"from the account": {payments.Search{SenderNumber: coretest.AccountNumber(s.from.UID)}, credit.UID},
+		"of the contact": {payments.Search{
+			SenderName: s.to.Name,
+			EntryTypes: []rails.EntryType{rails.Debit},
+		}, debit.UID},
 		"to the account, by": {payments.Search{ReceiverNumber: coretest.AccountNumber(s.from.UID)}, debit.UID},
 	} {
 		found, err := s.Payments.Page(s.Staff(), c.by, page.First(10))
@@ -412,7 +437,8 @@ func TestADebitIsRepeated(t *testing.T) {
 			if got := s.of(t, p.Recurrence); got != c.want {
 				t.Errorf("%s\nwant %s", got, c.want)
 			}
-			s.Exec("UPDATE accounts SET sec_codes = '{CCD}' WHERE tenant = ? AND uid = ?", int64(s.Tenant), int64(s.from.UID))
+			s.Exec("UPDATE accounts SET sec_codes = '{CCD}' WHERE tenant = ? AND uid = ?", int64(s.Tenant),
+				int64(s.from.UID))
 			s.through(t, "2026-12-11 12:00")
 			if got := s.of(t, p.Recurrence); !strings.HasSuffix(got, "12.00 VALIDATION_FAILURE") {
 				t.Errorf("after its account may not collect any more: %s", got)
@@ -427,7 +453,8 @@ func TestARequestForPaymentIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	_, err := s.Payments.RequestDebit(s.Staff(), s.order("10", func(o *payments.Order) {
-		o.Speed, o.Ask.On, o.Repeat = string(payments.Instant), coretest.Start.AddDate(0, 0, 1).Truncate(24*time.Hour), weekly()
+		o.Speed, o.Ask.On, o.Repeat = string(payments.Instant), coretest.Start.AddDate(0, 0, 1).
+			Truncate(24*time.Hour), weekly()
 	}), changes.RequestOptions{})
 	if err == nil || !strings.Contains(err.Error(), "recurrence: a request for payment is not repeated") {
 		t.Error(err)

@@ -69,9 +69,9 @@ func (s *Service) declareDecisions(all *changes.Service) {
 }
 
 // ApproveException pays a debit that no rule allows, at once or when it settles, or makes the payment that
-// another bank asks for (rest/CONTRACT.md, exceptions). It returns positivepay.ErrExceptionDecided if somebody
-// has decided, positivepay.ErrExceptionLate after the deadline, ErrApproveLimit above the person's own bound,
-// and ledger.ErrUncovered if the money is not there: then it still waits.
+// another bank asks for (rest/CONTRACT.md, exceptions). It returns positivepay.ErrExceptionDecided if
+// somebody has decided, positivepay.ErrExceptionLate after the deadline, ErrApproveLimit above the person's
+// own bound, and ledger.ErrUncovered if the money is not there: then it still waits.
 func (s *Service) ApproveException(
 	ctx context.Context, of UID, draft DecisionDraft, options changes.RequestOptions,
 ) (changes.Outcome[DecidedException], error) {
@@ -216,7 +216,10 @@ func (s *Service) decideAllTx(
 		case err != nil:
 			return nil, nil, fmt.Errorf("payment %s: %w", p.UID, err)
 		default:
-			done[p.UID] = &DecidedException{Payment: p.UID, UID: e.UID, Status: e.Status, Message: decisionMessages[e.Status]}
+			done[p.UID] = &DecidedException{
+				Payment: p.UID, UID: e.UID, Status: e.Status,
+				Message: decisionMessages[e.Status],
+			}
 		}
 	}
 	slices.SortStableFunc(w.told, func(a, b changes.Change) int { return strings.Compare(a.Object, b.Object) }) // payments first
@@ -228,8 +231,8 @@ func (s *Service) decideAllTx(
 	return done, faults, errors.Join(w.own.writeTx(ctx), w.writeRowsTx(ctx, tx.Tx))
 }
 
-// most statements that a decision on one more exception may take: its customer, its request, two records, and a
-// proposal for the payment that meets it
+// most statements that a decision on one more exception may take: its customer, its request, two records, and
+// a proposal for the payment that meets it
 const statementsOfDecision = 24
 
 // lockManyTx is lockTx for many payments, with each customer held once, and before the payments. It returns
@@ -269,7 +272,8 @@ func (s *Service) lockManyTx(
 	if len(uids) == 0 {
 		return nil, faults, nil
 	}
-	err = tx.NewSelect().Model(&locked).Where("pay.tenant = ?", tx.Caller.Tenant).Where("pay.uid IN (?)", bun.List(uids)).
+	err = tx.NewSelect().Model(&locked).Where("pay.tenant = ?", tx.Caller.Tenant).
+		Where("pay.uid IN (?)", bun.List(uids)).
 		OrderExpr("pay.uid").For("NO KEY UPDATE").Scan(ctx)
 	for _, p := range locked {
 		delete(faults, p.UID)
@@ -277,8 +281,8 @@ func (s *Service) lockManyTx(
 	return locked, faults, err
 }
 
-// settle does what somebody decides on a debit, or a request for payment: all of it, or nothing and the reason
-// why.
+// settle does what somebody decides on a debit, or a request for payment: all of it, or nothing and the
+// reason why.
 func (w *entryWork) settle(
 	ctx context.Context, tx *changes.Tx, p *Payment, e *positivepay.Exception, approve bool, accepted string,
 ) error {

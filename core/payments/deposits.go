@@ -28,8 +28,8 @@ type Deposits struct {
 
 // depositWords are how deposits call what is wrong with their orders.
 var depositWords = map[string]string{
-	"sender": "account", "sender.accountUID": "account", "sender.accountNumber": "account", "sender.achCompanyID": "account",
-	"receiver": "contact", "receiver.accountUID": "contact",
+	"sender": "account", "sender.accountUID": "account", "sender.accountNumber": "account",
+	"sender.achCompanyID": "account", "receiver": "contact", "receiver.accountUID": "contact",
 }
 
 // DepositTx makes deposits in the name of by, in one transaction with what they are for. They are made all

@@ -66,7 +66,8 @@ func (s *Service) detailsOf(b *db.Batch, reader access.Caller, of []UID) *db.Man
 			Join("JOIN payments AS pay ON pay.tenant = pd.tenant AND pay.uid = pd.payment").Where("pd.tenant = $1").
 			Where("pay.tenant = $1").Where(reader.Reach.Scope("pay.customer")).Where("pd.payment = ANY($3)").String()
 	})
-	return db.QueueMany(b, text, func(d *Details) UID { return d.Payment }, reader.Tenant, reader.ScopeCustomer(), of)
+	return db.QueueMany(b, text, func(d *Details) UID { return d.Payment }, reader.Tenant,
+		reader.ScopeCustomer(), of)
 }
 
 var withContact = map[string]string{"contact": "coalesce(pd.contact, 0)"}

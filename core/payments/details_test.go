@@ -17,10 +17,13 @@ import (
 )
 
 // details reads what a payment says over its network, and its messages, as a caller.
-func (s *sender) details(t *testing.T, ctx context.Context, uid payments.UID) (*payments.Details, []*payments.Message) {
+func (s *sender) details(
+	t *testing.T, ctx context.Context, uid payments.UID,
+) (*payments.Details, []*payments.Message) {
 	t.Helper()
 	b := s.Core.Batch()
-	details, messages := s.Payments.DetailsOf(ctx, b, []payments.UID{uid}), s.Payments.MessagesOf(ctx, b, []payments.UID{uid})
+	details, messages := s.Payments.DetailsOf(ctx, b, []payments.UID{uid}),
+		s.Payments.MessagesOf(ctx, b, []payments.UID{uid})
 	if err := b.Send(ctx); err != nil || details.Err != nil || messages.Err != nil {
 		t.Fatal(err, details.Err, messages.Err)
 	}
@@ -45,15 +48,18 @@ func TestWhatAPaymentSaidAndWasAnsweredIsReadWithoutNumbersAndTexts(t *testing.T
 			}
 			s.run(t)
 			d, messages := s.details(t, s.Staff(), p.UID)
-			if d == nil || d.Contact != s.to.UID || d.BankID != "611590103" || d.Remittance != "Rent of May" || d.Reference != "LEASE-44" ||
-				d.Address.City != "Tampa" || d.UETR == "" || d.Route != "" || d.ReturnCode != want.code || d.Number.Sealed != nil ||
+			if d == nil || d.Contact != s.to.UID || d.BankID != "611590103" || d.Remittance != "Rent of May" ||
+				d.Reference != "LEASE-44" ||
+				d.Address.City != "Tampa" || d.UETR == "" || d.Route != "" || d.ReturnCode != want.code ||
+				d.Number.Sealed != nil ||
 				d.Number.Hash != nil {
 				t.Errorf("%+v", d)
 			}
 			var all []string
 			for _, m := range messages {
 				all = append(all, strings.TrimSpace(string(m.Direction)+" "+m.Kind+" "+m.Code))
-				if m.Body != nil || m.MessageID == "" || m.At.IsZero() || (m.HandedAt != nil) != (m.Direction == payments.Out) {
+				if m.Body != nil || m.MessageID == "" || m.At.IsZero() ||
+					(m.HandedAt != nil) != (m.Direction == payments.Out) {
 					t.Errorf("%+v", m)
 				}
 			}
@@ -74,7 +80,8 @@ func TestAReturnedPaymentSaysWhy(t *testing.T) {
 	s.run(t)
 	s.Clock.Advance(2 * 60e9)
 	s.run(t)
-	if d, messages := s.details(t, s.Staff(), p.UID); d.ReturnCode != "AC04" || len(messages) != 3 || messages[2].Kind != "pacs.004" {
+	if d, messages := s.details(t, s.Staff(), p.UID); d.ReturnCode != "AC04" || len(messages) != 3 ||
+		messages[2].Kind != "pacs.004" {
 		t.Errorf("%+v, %d messages", d, len(messages))
 	}
 }
@@ -84,10 +91,14 @@ func TestPaymentsAreFoundByTheirNetworkAndTheirContact(t *testing.T) {
 	s := newSender(t)
 	other := s.Account(s.Customer())
 	described := func(o *payments.Order) {
-		o.Receiver = payments.Receiver{Number: "440055551", Name: "Ada", Bank: payments.ReceiverBank{ID: "021000021"}}
+		o.Receiver = payments.Receiver{
+			Number: "440055551", Name: "Ada",
+			Bank: payments.ReceiverBank{ID: "021000021"},
+		}
 	}
 	uids := map[payments.UID]string{
-		s.send(t, s.order("1")).UID: "f", s.send(t, s.order("2", byWire)).UID: "w", s.send(t, s.order("3", described)).UID: "r",
+		s.send(t, s.order("1")).UID: "f", s.send(t, s.order("2", byWire)).UID: "w",
+		s.send(t, s.order("3", described)).UID: "r",
 	}
 	booked, err := s.Payments.Transfer(s.Staff(), payments.Draft{
 		Sender: payments.Party{UID: s.from.UID}, Receiver: payments.Party{UID: other.UID}, Amount: "4",
@@ -149,7 +160,8 @@ func TestAWireTellsTheCreditorsBankWhatThePartnerSays(t *testing.T) {
 	s.run(t)
 	exporter.until(t, "2026-11-20 12:00")
 	for _, m := range []*iso20022.CreditTransfer{s.carried(t, wire), exporter.carried(t, abroad)} {
-		if !slices.Equal(m.ForCreditorAgent, []string{"Hold for collection"}) || m.Remittance != "Invoices 7 and 8" {
+		if !slices.Equal(m.ForCreditorAgent, []string{"Hold for collection"}) ||
+			m.Remittance != "Invoices 7 and 8" {
 			t.Errorf("%+v", m)
 		}
 	}
@@ -165,7 +177,8 @@ func TestAWireTellsTheCreditorsBankWhatThePartnerSays(t *testing.T) {
 	}
 }
 
-// Letters that the networks do not carry become longer ones: what has no place then is cut, and nothing is refused.
+// Letters that the networks do not carry become longer ones: what has no place then is cut, and nothing is
+// refused.
 func TestAWireCutsWhatItTellsTheBank(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)

@@ -97,11 +97,11 @@ func (f *facts) draw(s *Service, by access.Caller, d *Draft, now time.Time) (*Pa
 		return nil, fault.Field("payment", "paymentDate", fault.Max, "must be at most a year from today")
 	}
 	p := &Payment{
-		Tenant: f.tenant, UID: f.uids[0], Customer: sender.Customer, Rail: rails.Book, EntryType: rails.Credit, Minor: amount.Minor,
-		Currency: amount.Currency, Date: on, ExternalReferenceID: d.ExternalReferenceID, Notes: d.Notes,
-		Channel: cmp.Or(d.Channel, "API"), SenderAccount: sender.Account, SenderName: sender.Name,
-		Direction: Out, ReceiverAccount: receiver.Account, ReceiverCustomer: receiver.Customer, ReceiverName: receiver.Name,
-		MakerClient: by.Client, MakerLogin: by.LoginID, CreatedAt: now, UpdatedAt: now,
+		Tenant: f.tenant, UID: f.uids[0], Customer: sender.Customer, Rail: rails.Book, EntryType: rails.Credit,
+		Minor: amount.Minor, Currency: amount.Currency, Date: on, ExternalReferenceID: d.ExternalReferenceID,
+		Notes: d.Notes, Channel: cmp.Or(d.Channel, "API"), SenderAccount: sender.Account, SenderName: sender.Name,
+		Direction: Out, ReceiverAccount: receiver.Account, ReceiverCustomer: receiver.Customer,
+		ReceiverName: receiver.Name, MakerClient: by.Client, MakerLogin: by.LoginID, CreatedAt: now, UpdatedAt: now,
 	}
 	if err := f.movable(p); err != nil {
 		return nil, err
@@ -127,7 +127,8 @@ func (f *facts) asksOf(account accounts.UID) bool { return f.bank.Dual || f.part
 // asks for money takes none.
 func (f *facts) callback(p *Payment) bool {
 	most := f.parties[p.Own()].CallbackLimit
-	return (p.Rail == rails.Fedwire || p.Rail == rails.SWIFT) && !p.Collects() && most != nil && p.Debited().Minor > *most
+	return (p.Rail == rails.Fedwire || p.Rail == rails.SWIFT) && !p.Collects() && most != nil &&
+		p.Debited().Minor > *most
 }
 
 // approvers returns how many people a payment needs beside the maker, and how far they must see at least.

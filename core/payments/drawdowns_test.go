@@ -68,7 +68,8 @@ func TestWhatBecomesOfDrawdowns(t *testing.T) {
 			before := s.life(t, p.UID)
 			s.until(t, "2026-11-19 00:00")
 			s.expire(t)
-			if got := s.life(t, p.UID); got != c.life || strings.HasSuffix(c.life, "EXPIRED") && before != "QUEUED SENT" {
+			if got := s.life(t, p.UID); got != c.life || strings.HasSuffix(c.life, "EXPIRED") &&
+				before != "QUEUED SENT" {
 				t.Errorf("%s, want %s; before it expired %s", got, c.life, before)
 			}
 			if got := s.shows(t, p.UID).Reason; got != c.reason {
@@ -80,7 +81,8 @@ func TestWhatBecomesOfDrawdowns(t *testing.T) {
 	}
 }
 
-// A drawdown is for the money of one day. One that waited for people asks for that of the day on which it leaves.
+// A drawdown is for the money of one day. One that waited for people asks for that of the day on which it
+// leaves.
 func TestADrawdownThatLeavesLaterAsksForTheMoneyOfThatDay(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
@@ -110,7 +112,8 @@ func TestAWireThatMissedItsDayIsPlannedAnew(t *testing.T) {
 	s.run(t)
 	for _, uid := range []payments.UID{pays, asks} {
 		got := s.shows(t, uid)
-		if got.State != payments.Queued || got.Date.Format(time.DateOnly) != "2026-11-19" || s.life(t, uid) != "QUEUED QUEUED" {
+		if got.State != payments.Queued || got.Date.Format(time.DateOnly) != "2026-11-19" ||
+			s.life(t, uid) != "QUEUED QUEUED" {
 			t.Errorf("%s: %s on %s", s.life(t, uid), got.State, got.Date)
 		}
 	}
@@ -135,10 +138,16 @@ func TestADrawdownThatCannotBeIsRefused(t *testing.T) {
 	}{
 		"terms of a request for payment": {asking, "additionalInfo.requestedExecutionDate"},
 		"a class":                        {func(o *payments.Order) { o.SECCode = "CCD" }, "additionalInfo.secCode"},
-		"a fee":                          {func(o *payments.Order) { o.Fee = &payments.CustomFee{Amount: "1"} }, "fee"},
-		"a series":                       {func(o *payments.Order) { o.Repeat = weekly() }, "recurrence"},
+		"a fee": {
+			func(o *payments.Order) { o.Fee = &payments.CustomFee{Amount: "1"} },
+			"fee",
+		},
+		"a series": {func(o *payments.Order) { o.Repeat = weekly() }, "recurrence"},
 		"no address": {func(o *payments.Order) {
-			o.Receiver = payments.Receiver{Name: "Ada Byron", Number: "4400123401", Bank: payments.ReceiverBank{ID: "611090001"}}
+			o.Receiver = payments.Receiver{
+				Name: "Ada Byron", Number: "4400123401",
+				Bank: payments.ReceiverBank{ID: "611090001"},
+			}
 		}, "debtor.address.addressLine1"},
 	} {
 		_, err := s.Payments.RequestDebit(s.Staff(), s.order("10.00", byWire, c.edit), changes.RequestOptions{})
@@ -147,7 +156,8 @@ func TestADrawdownThatCannotBeIsRefused(t *testing.T) {
 			t.Errorf("%s: %v on %v, want %s", name, err, f, c.field)
 		}
 	}
-	s.Exec(`UPDATE accounts SET enable_domestic_wires = false WHERE tenant = ? AND uid = ?`, s.Tenant, s.from.UID)
+	s.Exec(`UPDATE accounts SET enable_domestic_wires = false WHERE tenant = ? AND uid = ?`,
+		s.Tenant, s.from.UID)
 	_, err := s.Payments.RequestDebit(s.Staff(), s.order("10.00", byWire), changes.RequestOptions{})
 	if f, _ := fault.Of(err); f == nil || !payments.ErrRailOff.Is(f) {
 		t.Errorf("switched off: %v", err)
@@ -158,7 +168,8 @@ func TestADrawdownThatCannotBeIsRefused(t *testing.T) {
 func TestADrawdownIsNoMatterForACallback(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	s.Exec(`UPDATE accounts SET enable_callbacks = true, callback_limit = 1000 WHERE tenant = ? AND uid = ?`, s.Tenant, s.from.UID)
+	s.Exec(`UPDATE accounts SET enable_callbacks = true, callback_limit = 1000 WHERE tenant = ? AND uid = ?`,
+		s.Tenant, s.from.UID)
 	if p := s.collect(t, s.order("250.00", byWire)); p.Status != payments.StatusReadyToTransmit {
 		t.Error(p.Status)
 	}

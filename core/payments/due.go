@@ -37,8 +37,9 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 		var due []*Payment
 		err := tx.NewSelect().Model(&due).Where("pay.tenant = ?", caller.Tenant).Where("pay.state = ?", Scheduled).
 			Where("CASE WHEN pay.rail = ? THEN pay.send_at <= ? ELSE pay.payment_date <= CASE WHEN pay.rail = ? THEN ?::date "+
-				"WHEN pay.speed = ? THEN ?::date ELSE ?::date END END", rails.SWIFT, now, rails.Book, ledger.Day(now.In(caller.Location())), Economy,
-				calendar.Default().SettledIf(calendar.ACH, calendar.Today(now)), calendar.Today(now)).
+				"WHEN pay.speed = ? THEN ?::date ELSE ?::date END END", rails.SWIFT, now, rails.Book,
+				ledger.Day(now.In(caller.Location())), Economy, calendar.Default().
+					SettledIf(calendar.ACH, calendar.Today(now)), calendar.Today(now)).
 			OrderExpr("pay.payment_date, pay.uid").Limit(dueAtATime).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		if err != nil || len(due) == 0 {
 			return err
@@ -78,7 +79,9 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 
 // carryOutDue carries out a payment whose day has come, if its network still settles today. Otherwise the
 // payment waits for the next day on which it does.
-func (f *facts) carryOutDue(p *Payment, by access.Caller, now time.Time) (to State, reason string, err error) {
+func (f *facts) carryOutDue(
+	p *Payment, by access.Caller, now time.Time,
+) (to State, reason string, err error) {
 	was := *p
 	p.plan(now)
 	if p.recount(f.limits, &was); p.starts().After(p.today(by, now)) {

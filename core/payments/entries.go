@@ -135,8 +135,8 @@ type receivedID struct {
 var (
 	// two workers who have the same file take its entries one after the other
 	lockingFile     = db.NewQuery[messageID](`SELECT id FROM network_messages WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE`)
-	readingReceived = db.NewQuery[knownEntry](`SELECT trace, settles_on, direction, amount, number_last4, company_id,
-		coalesce(payment, 0) AS payment FROM ach_received
+	readingReceived = db.NewQuery[knownEntry](`SELECT trace, settles_on, direction, amount, number_last4,
+		company_id, coalesce(payment, 0) AS payment FROM ach_received
 		WHERE tenant = $1 AND trace = ANY($2::text[])`)
 	takingReceivedIDs = db.NewQuery[receivedID](`SELECT nextval('ach_debit_ids') AS id FROM generate_series(1, $1::bigint)`)
 )
@@ -192,9 +192,10 @@ func (s *Service) takeEntriesTx(
 			work.begin(p, Validated, "")
 		}
 	}
-	exceptions, err := positivepay.ScreenTx(ctx, tx, caller, now, screened, func(d *positivepay.Screened) time.Time {
-		return decideUntil(now, d.DebitDate, caller.Location())
-	})
+	exceptions, err := positivepay.ScreenTx(ctx, tx, caller, now, screened,
+		func(d *positivepay.Screened) time.Time {
+			return decideUntil(now, d.DebitDate, caller.Location())
+		})
 	if err != nil {
 		return err
 	}
@@ -215,7 +216,8 @@ func (f *facts) holder(s *Service, e *arrivedEntry) (to *party, virtual *virtual
 	} else {
 		to = f.parties[f.numbered(s, e.number)]
 	}
-	if to == nil || to.BankID != e.Origin || to.SystemOfRecord != accounts.InternalCore || f.books.Of(to.Account) == nil {
+	if to == nil || to.BankID != e.Origin || to.SystemOfRecord != accounts.InternalCore ||
+		f.books.Of(to.Account) == nil {
 		return nil, nil
 	}
 	return to, virtual
@@ -278,9 +280,10 @@ func (s *Service) received(a *answer, tenant access.Tenant, id int64, in Message
 	r := &arrivedEntry{
 		Received: Received{
 			Tenant: tenant, ID: id, Direction: e.Direction, Message: in, Line: a.line, Trace: e.Trace,
-			SettlesOn: calendar.Next(batch.Effective, 0), Bank: nacha.Routing(batch.Bank), Origin: e.Routing, Class: batch.Class,
-			CompanyID: batch.CompanyID, CompanyName: batch.CompanyName, Description: batch.Description, Account: e.Account,
-			Name: e.Name, IndividualID: e.ID, Data: e.Data, Minor: e.Amount.Minor,
+			SettlesOn: calendar.Next(batch.Effective, 0), Bank: nacha.Routing(batch.Bank), Origin: e.Routing,
+			Class: batch.Class, CompanyID: batch.CompanyID, CompanyName: batch.CompanyName,
+			Description: batch.Description, Account: e.Account, Name: e.Name, IndividualID: e.ID, Data: e.Data,
+			Minor: e.Amount.Minor,
 		},
 		number: e.Number, remittance: e.Remittance, sameDay: batch.SameDay,
 	}
@@ -301,15 +304,16 @@ func (w *entryWork) receive(e *arrivedEntry, of *party, virtual *virtualaccounts
 	}
 	settles := calendar.SettlesAt(service, on, w.now)
 	p := &Payment{
-		Tenant: e.Tenant, UID: w.f.uids[0], Customer: of.Customer, Direction: In, EntryType: e.Direction, Rail: rails.ACH,
-		Minor: e.Minor, Currency: usDollar, Date: on, ExternalReferenceID: e.IndividualID, Notes: e.Description,
-		Channel: string(rails.ACH), SettlesAt: &settles, MakerClient: w.caller.Client, MakerLogin: w.caller.LoginID,
-		CreatedAt: w.now, UpdatedAt: w.now,
+		Tenant: e.Tenant, UID: w.f.uids[0], Customer: of.Customer, Direction: In, EntryType: e.Direction,
+		Rail: rails.ACH, Minor: e.Minor, Currency: usDollar, Date: on, ExternalReferenceID: e.IndividualID,
+		Notes: e.Description, Channel: string(rails.ACH), SettlesAt: &settles, MakerClient: w.caller.Client,
+		MakerLogin: w.caller.LoginID, CreatedAt: w.now, UpdatedAt: w.now,
 	}
 	if e.Direction == rails.Debit {
 		p.SenderAccount, p.SenderName, p.ReceiverName = of.Account, of.Name, e.CompanyName
 	} else {
-		p.ReceiverAccount, p.ReceiverCustomer, p.ReceiverName, p.SenderName = of.Account, of.Customer, of.Name, e.CompanyName
+		p.ReceiverAccount, p.ReceiverCustomer, p.ReceiverName, p.SenderName = of.Account, of.Customer,
+			of.Name, e.CompanyName
 	}
 	if virtual != nil {
 		p.Virtual = virtual.UID
@@ -336,18 +340,20 @@ func (f *facts) bankName(number string) string {
 // entry is what ACH says of the payment.
 func (e *arrivedEntry) entry(p *Payment) *Entry {
 	return &Entry{
-		Tenant: p.Tenant, Payment: p.UID, Origin: e.Origin, EntryType: e.Direction, Class: e.Class, CompanyID: e.CompanyID,
-		CompanyName: e.CompanyName, Description: e.Description, Account: e.Account, SameDay: e.sameDay, SettlesOn: p.Date,
-		Trace: e.Trace,
+		Tenant: p.Tenant, Payment: p.UID, Origin: e.Origin, EntryType: e.Direction, Class: e.Class,
+		CompanyID:   e.CompanyID,
+		CompanyName: e.CompanyName, Description: e.Description, Account: e.Account, SameDay: e.sameDay,
+		SettlesOn: p.Date,
+		Trace:     e.Trace,
 	}
 }
 
 // screened is what positive pay asks of an entry.
 func (e *Received) screened(p *Payment) *positivepay.Screened {
 	return &positivepay.Screened{
-		Payment: int64(p.UID), Customer: p.Customer, Account: p.SenderAccount, Type: positivepay.ACH, CompanyID: e.CompanyID,
-		Name: e.CompanyName, BankID: e.Bank, BankName: p.details.BankName, Class: string(e.Class),
-		IndividualID: e.IndividualID, Amount: p.Amount(), DebitDate: p.Date,
+		Payment: int64(p.UID), Customer: p.Customer, Account: p.SenderAccount, Type: positivepay.ACH,
+		CompanyID: e.CompanyID, Name: e.CompanyName, BankID: e.Bank, BankName: p.details.BankName,
+		Class: string(e.Class), IndividualID: e.IndividualID, Amount: p.Amount(), DebitDate: p.Date,
 	}
 }
 

@@ -67,7 +67,8 @@ func TestACreditOverACHIsBookedWhenItSettles(t *testing.T) {
 				t.Error(got)
 			}
 			s.Prove()
-			if next, err := s.Payments.Next(access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone()), s.Now()); err != nil ||
+			if next, err := s.Payments.Next(access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone()),
+				s.Now()); err != nil ||
 				next == nil || !next.Equal(at(t, "2026-11-19 08:30")) {
 				t.Errorf("the clock stops next at %v, %v", next, err)
 			}
@@ -84,17 +85,20 @@ func TestACreditOverACHIsBookedWhenItSettles(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := fmt.Sprint(p.WireType(), p.EntryType, p.Rail, p.Status(), p.MemoPost(), p.Amount(), p.Way(),
-				p.OwnSide().UID == s.from.Customer, p.ReceiverAccount == s.from.UID, p.SenderName, p.SenderNumber() == nil,
-				p.Sends().BankID, p.ExternalReferenceID, p.Fee() == nil, p.Date.Format(time.DateOnly))
-			want := fmt.Sprint(payments.IncomingPayment, rails.Credit, rails.ACH, payments.StatusProcessed, payments.Posted,
-				"25.00", payments.In, true, true, "Lakefront Mills", true, theirs, "STAFF-7", true, "2026-11-19")
+				p.OwnSide().UID == s.from.Customer, p.ReceiverAccount == s.from.UID, p.SenderName,
+				p.SenderNumber() == nil, p.Sends().BankID, p.ExternalReferenceID, p.Fee() == nil,
+				p.Date.Format(time.DateOnly))
+			want := fmt.Sprint(payments.IncomingPayment, rails.Credit, rails.ACH,
+				payments.StatusProcessed, payments.Posted, "25.00", payments.In, true, true, "Lakefront Mills", true,
+				theirs, "STAFF-7", true, "2026-11-19")
 			if got != want {
 				t.Errorf("%s\nwant %s", got, want)
 			}
 			if _, err := s.Payments.Cancel(s.Staff(), uid, changes.RequestOptions{}); !errors.Is(err, payments.ErrOver) {
 				t.Error(err)
 			}
-			if _, err := s.Payments.Reverse(s.Staff(), uid, payments.Reversal{}, changes.RequestOptions{}); !errors.Is(err, payments.ErrNotOutgoing) {
+			if _, err := s.Payments.Reverse(s.Staff(), uid, payments.Reversal{},
+				changes.RequestOptions{}); !errors.Is(err, payments.ErrNotOutgoing) {
 				t.Error(err)
 			}
 			if back := s.wentBack(t); len(back) > 0 {
@@ -131,19 +135,20 @@ func (s *sender) file(t *testing.T, e entryOf) string {
 	}
 	var body bytes.Buffer
 	w, err := nacha.NewWriter(&body, nacha.Header{
-		Origin: payments.FedACH, OriginName: "FRB" + e.name, Destination: ours, DestinationName: "US", CreatedAt: s.Now(),
+		Origin: payments.FedACH, OriginName: "FRB" + e.name, Destination: ours, DestinationName: "US",
+		CreatedAt:  s.Now(),
 		FirstTrace: e.trace,
 	})
 	if err == nil {
 		err = w.Batch(nacha.Batch{
-			Class: rails.PPD, CompanyID: "9100011223", CompanyName: "Lakefront", Description: "PAYROLL", Effective: day,
-			SameDay: e.sameDay, Only: e.direction, Bank: theirs,
+			Class: rails.PPD, CompanyID: "9100011223", CompanyName: "Lakefront", Description: "PAYROLL",
+			Effective: day, SameDay: e.sameDay, Only: e.direction, Bank: theirs,
 		})
 	}
 	if err == nil {
 		_, err = w.Entry(nacha.Entry{
-			Account: rails.Checking, Direction: e.direction, Kind: e.kind, Amount: money.Of(e.minor, "USD"), Routing: ours,
-			Number: e.number, Name: "Somebody",
+			Account: rails.Checking, Direction: e.direction, Kind: e.kind, Amount: money.Of(e.minor, "USD"),
+			Routing: ours, Number: e.number, Name: "Somebody",
 		})
 	}
 	if err == nil {
@@ -303,7 +308,8 @@ func TestAnEntryForNobodyGoesBackAndAPrenoteToSomebodyIsOnRecord(t *testing.T) {
 				t.Errorf("payment %s came of it", uid)
 			}
 			want := []string{
-				fmt.Sprint("R03 0.00 ", theirs, " 55501234 ", ours[:8]), fmt.Sprint("R03 7.00 ", theirs, " 55501234 ", ours[:8]),
+				fmt.Sprint("R03 0.00 ", theirs, " 55501234 ", ours[:8]),
+				fmt.Sprint("R03 7.00 ", theirs, " 55501234 ", ours[:8]),
 			}
 			if back := s.wentBack(t); !slices.Equal(slices.Sorted(slices.Values(back)), want) {
 				t.Errorf("%q, want %q", back, want)
@@ -356,7 +362,8 @@ func TestACreditOverACHToAVirtualAccountThatIsNotActiveGoesBack(t *testing.T) {
 	s.paidOver(t, virtually(suspended))
 	s.paidOver(t, virtually(over))
 	s.paidOver(t, creditedOn(19), virtually(later))
-	if _, err := s.VirtualAccounts.Close(s.Staff(), later.Customer, later.UID, changes.RequestOptions{}); err != nil {
+	if _, err := s.VirtualAccounts.Close(s.Staff(), later.Customer, later.UID,
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	s.until(t, "2026-11-19 09:00")
@@ -375,7 +382,8 @@ func TestACreditOverACHToAVirtualAccountThatIsNotActiveGoesBack(t *testing.T) {
 func TestACreditOverACHIsGivenBackInTime(t *testing.T) {
 	t.Parallel()
 	s := newDebtor(t)
-	first, late, refused := s.paidOver(t, creditedOn(19)), s.paidOver(t, creditedOn(19)), s.paidOver(t, creditedOn(19))
+	first, late, refused := s.paidOver(t, creditedOn(19)), s.paidOver(t, creditedOn(19)),
+		s.paidOver(t, creditedOn(19))
 	if err := s.sendBack(first, "R23"); !errors.Is(err, payments.ErrNotProcessed) {
 		t.Error(err)
 	}
@@ -472,7 +480,8 @@ func TestTheReturnOfACreditOverACHWaitsForASecondPersonWhereItsCustomerAsks(t *t
 	if back := s.wentBack(t); len(back) != 0 {
 		t.Error(back)
 	}
-	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval),
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	s.has(t, 100_000_00, 0)
@@ -543,7 +552,8 @@ func TestAPlayOverACHSaysWhatACHCarriesAndOthersDoNot(t *testing.T) {
 	}
 	s.run(t)
 	p, err := s.Payments.Show(s.Staff(), s.newest(t))
-	if err != nil || p.SenderName != "A company with a" || p.ExternalReferenceID != "A reference tha" || p.Notes != "PAYROLL" {
+	if err != nil || p.SenderName != "A company with a" || p.ExternalReferenceID != "A reference tha" ||
+		p.Notes != "PAYROLL" {
 		t.Errorf("%q %q %q %v", p.SenderName, p.ExternalReferenceID, p.Notes, err)
 	}
 }

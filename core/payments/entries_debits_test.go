@@ -52,8 +52,8 @@ func debiting(amount string) func(*sandbox.Debit) {
 func (s *sender) debit(t *testing.T, edits ...func(*sandbox.Debit)) payments.UID {
 	t.Helper()
 	d := sandbox.Debit{
-		Account: s.from.UID, Amount: "25.00", CompanyID: "9100011223", CompanyName: "Lakefront Util", CompanyBank: theirs,
-		SECCode: "CCD", IndividualID: "METER-7",
+		Account: s.from.UID, Amount: "25.00", CompanyID: "9100011223", CompanyName: "Lakefront Util",
+		CompanyBank: theirs, SECCode: "CCD", IndividualID: "METER-7",
 	}
 	for _, edit := range edits {
 		edit(&d)
@@ -72,8 +72,10 @@ func (s *sender) debit(t *testing.T, edits ...func(*sandbox.Debit)) payments.UID
 // rule makes a rule for the account that allows the debit of debit.
 func (s *sender) rule(edits ...func(*positivepay.Rule)) positivepay.UID {
 	all := append([]func(*positivepay.Rule){func(r *positivepay.Rule) {
-		r.ACHCompanyID, r.Minor, r.AmountType, r.Frequency = "9100011223", 25_00, positivepay.Maximum, positivepay.OnGoing
-		r.SECCode, r.EffectiveDate, r.ExpiryDate = positivepay.AllClasses, coretest.Start.Truncate(24*time.Hour), nil
+		r.ACHCompanyID, r.Minor, r.AmountType, r.Frequency = "9100011223", 25_00, positivepay.Maximum,
+			positivepay.OnGoing
+		r.SECCode, r.EffectiveDate, r.ExpiryDate = positivepay.AllClasses,
+			coretest.Start.Truncate(24*time.Hour), nil
 		r.NumberOfPayments, r.IndividualID = nil, ""
 	}}, edits...)
 	return s.PositivePayRule(s.from, all...).UID
@@ -82,7 +84,8 @@ func (s *sender) rule(edits ...func(*positivepay.Rule)) positivepay.UID {
 // exception returns what positive pay says of a payment; nil if nothing.
 func (s *sender) exception(t *testing.T, of payments.UID) *positivepay.ShownException {
 	t.Helper()
-	found, err := s.PositivePay.Exceptions(s.Staff(), positivepay.ExceptionSearch{Payment: int64(of)}, page.First(2))
+	found, err := s.PositivePay.Exceptions(s.Staff(),
+		positivepay.ExceptionSearch{Payment: int64(of)}, page.First(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +98,9 @@ func (s *sender) exception(t *testing.T, of payments.UID) *positivepay.ShownExce
 	return found.Items[0]
 }
 
-func (s *sender) is(t *testing.T, of payments.UID, status positivepay.DecisionStatus, reason positivepay.Mismatch) {
+func (s *sender) is(
+	t *testing.T, of payments.UID, status positivepay.DecisionStatus, reason positivepay.Mismatch,
+) {
 	t.Helper()
 	if e := s.exception(t, of); e == nil || e.Status != status || e.Reason != reason {
 		t.Errorf("%+v, want %s %q", e, status, reason)
@@ -112,7 +117,8 @@ func (s *sender) wentBack(t *testing.T) (all []string) {
 				t.Errorf("%+v is no return", e)
 				continue
 			}
-			all = append(all, fmt.Sprint(e.Return.Code, " ", e.Amount, " ", e.Routing, " ", e.Number, " ", e.Return.OriginalBank))
+			all = append(all, fmt.Sprint(e.Return.Code, " ", e.Amount, " ", e.Routing, " ", e.Number, " ",
+				e.Return.OriginalBank))
 		}
 	}
 	return all
@@ -139,10 +145,11 @@ func TestADebitOfAnotherBankIsTakenWhenItSettles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := fmt.Sprint(p.WireType(), p.EntryType, p.Rail, p.Status(), p.MemoPost(), p.Amount(), p.Way(), p.OwnSide().UID == s.from.Customer,
-		p.SenderAccount == s.from.UID, p.ReceiverName, p.Receives().BankID, p.ExternalReferenceID, s.exception(t, uid) == nil)
-	want := fmt.Sprint(payments.IncomingPayment, rails.Debit, rails.ACH, payments.StatusProcessed, payments.Posted, "25.00", payments.Out, true,
-		true, "Lakefront Util", theirs, "METER-7", true)
+	got := fmt.Sprint(p.WireType(), p.EntryType, p.Rail, p.Status(), p.MemoPost(), p.Amount(), p.Way(),
+		p.OwnSide().UID == s.from.Customer, p.SenderAccount == s.from.UID, p.ReceiverName, p.Receives().BankID,
+		p.ExternalReferenceID, s.exception(t, uid) == nil)
+	want := fmt.Sprint(payments.IncomingPayment, rails.Debit, rails.ACH, payments.StatusProcessed,
+		payments.Posted, "25.00", payments.Out, true, true, "Lakefront Util", theirs, "METER-7", true)
 	if got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
@@ -159,7 +166,8 @@ func classed(class string) func(*sandbox.Debit) {
 }
 
 func (s *sender) sendBack(uid payments.UID, code string) error {
-	_, err := s.Payments.Return(s.Staff(), uid, payments.Return{Code: code, Notes: "said so"}, changes.RequestOptions{})
+	_, err := s.Payments.Return(s.Staff(), uid, payments.Return{Code: code, Notes: "said so"},
+		changes.RequestOptions{})
 	return err
 }
 
@@ -170,7 +178,8 @@ func TestADebitThatWasPaidGoesBackInTime(t *testing.T) {
 	s := newDebtor(t)
 	day := settling(19)
 	soon, late := s.debit(t, day, classed("CCD")), s.debit(t, day, classed("CCD"))
-	first, second, third := s.debit(t, day, classed("PPD")), s.debit(t, day, classed("WEB")), s.debit(t, day, classed("TEL"))
+	first, second, third := s.debit(t, day, classed("PPD")), s.debit(t, day, classed("WEB")),
+		s.debit(t, day, classed("TEL"))
 	if err := s.sendBack(soon, "R29"); !errors.Is(err, payments.ErrNotProcessed) {
 		t.Error(err)
 	}
@@ -284,7 +293,8 @@ func TestADebitThatCannotBePaidGoesBackWithTheReason(t *testing.T) {
 				}
 			} else if got := s.life(t, uid); got != c.life {
 				t.Error(got)
-			} else if p, err := s.Payments.Show(s.Staff(), uid); err != nil || !strings.HasPrefix(p.Reason, code+": ") {
+			} else if p, err := s.Payments.Show(s.Staff(), uid); err != nil ||
+				!strings.HasPrefix(p.Reason, code+": ") {
 				t.Errorf("%v %v", p.Reason, err)
 			}
 			amount := "25.00"
@@ -309,7 +319,8 @@ func (s *sender) achFile(t *testing.T, name string, trace int, amounts ...int64)
 	t.Helper()
 	var body bytes.Buffer
 	w, err := nacha.NewWriter(&body, nacha.Header{
-		Origin: payments.FedACH, OriginName: name, Destination: ours, DestinationName: "US", CreatedAt: s.Now(), FirstTrace: trace,
+		Origin: payments.FedACH, OriginName: name, Destination: ours, DestinationName: "US", CreatedAt: s.Now(),
+		FirstTrace: trace,
 	})
 	if err == nil {
 		err = w.Batch(nacha.Batch{
@@ -378,20 +389,39 @@ func TestADebitIsHeldUnlessARuleAllowsIt(t *testing.T) {
 		debit func(*sandbox.Debit)
 		fails positivepay.Mismatch
 	}{
-		"no rule":               {nil, none, positivepay.NoRule},
-		"a rule for wires":      {func(r *positivepay.Rule) { r.Type = positivepay.Fedwire }, none, positivepay.NoRule},
-		"another company":       {func(r *positivepay.Rule) { r.ACHCompanyID = "9100011224" }, none, positivepay.CompanyMismatch},
-		"any company":           {func(r *positivepay.Rule) { r.ACHCompanyID = "" }, none, ""},
-		"another class":         {func(r *positivepay.Rule) { r.SECCode = "PPD" }, none, positivepay.ClassMismatch},
-		"the class":             {func(r *positivepay.Rule) { r.SECCode = "CCD" }, none, ""},
-		"no class":              {func(r *positivepay.Rule) { r.SECCode = "NA" }, none, ""},
-		"another individual id": {func(r *positivepay.Rule) { r.IndividualID = "METER-8" }, none, positivepay.IDMismatch},
-		"the individual id":     {func(r *positivepay.Rule) { r.IndividualID = "METER-7" }, none, ""},
-		"suspended":             {func(r *positivepay.Rule) { r.State = positivepay.Suspended }, none, positivepay.NotActive},
-		"deleted":               {func(r *positivepay.Rule) { r.State = positivepay.Deleted }, none, positivepay.NoRule},
-		"waits for approval":    {func(r *positivepay.Rule) { r.State = positivepay.PendingApproval }, none, positivepay.NoRule},
+		"no rule": {nil, none, positivepay.NoRule},
+		"a rule for wires": {
+			func(r *positivepay.Rule) { r.Type = positivepay.Fedwire }, none,
+			positivepay.NoRule,
+		},
+		"another company": {
+			func(r *positivepay.Rule) { r.ACHCompanyID = "9100011224" }, none,
+			positivepay.CompanyMismatch,
+		},
+		"any company":   {func(r *positivepay.Rule) { r.ACHCompanyID = "" }, none, ""},
+		"another class": {func(r *positivepay.Rule) { r.SECCode = "PPD" }, none, positivepay.ClassMismatch},
+		"the class":     {func(r *positivepay.Rule) { r.SECCode = "CCD" }, none, ""},
+		"no class":      {func(r *positivepay.Rule) { r.SECCode = "NA" }, none, ""},
+		"another individual id": {
+			func(r *positivepay.Rule) { r.IndividualID = "METER-8" }, none,
+			positivepay.IDMismatch,
+		},
+		"the individual id": {func(r *positivepay.Rule) { r.IndividualID = "METER-7" }, none, ""},
+		"suspended": {
+			func(r *positivepay.Rule) { r.State = positivepay.Suspended }, none,
+			positivepay.NotActive,
+		},
+		"deleted": {
+			func(r *positivepay.Rule) { r.State = positivepay.Deleted }, none,
+			positivepay.NoRule,
+		},
+		"waits for approval": {
+			func(r *positivepay.Rule) { r.State = positivepay.PendingApproval }, none,
+			positivepay.NoRule,
+		},
 		"not yet": {
-			func(r *positivepay.Rule) { r.EffectiveDate = r.EffectiveDate.AddDate(0, 0, 1) }, none, positivepay.NotActive,
+			func(r *positivepay.Rule) { r.EffectiveDate = r.EffectiveDate.AddDate(0, 0, 1) }, none,
+			positivepay.NotActive,
 		},
 		"its last day": {func(r *positivepay.Rule) {
 			day := r.EffectiveDate
@@ -401,10 +431,13 @@ func TestADebitIsHeldUnlessARuleAllowsIt(t *testing.T) {
 			day := r.EffectiveDate.AddDate(0, 0, -1)
 			r.ExpiryDate, r.EffectiveDate = &day, day.AddDate(0, 0, -9)
 		}, none, positivepay.NotActive},
-		"at most the amount":     {func(*positivepay.Rule) {}, debiting("24.99"), ""},
-		"more than the amount":   {func(*positivepay.Rule) {}, debiting("25.01"), positivepay.AmountMismatch},
-		"the amount":             {func(r *positivepay.Rule) { r.AmountType = positivepay.Exact }, none, ""},
-		"less than exact":        {func(r *positivepay.Rule) { r.AmountType = positivepay.Exact }, debiting("24.99"), positivepay.AmountMismatch},
+		"at most the amount":   {func(*positivepay.Rule) {}, debiting("24.99"), ""},
+		"more than the amount": {func(*positivepay.Rule) {}, debiting("25.01"), positivepay.AmountMismatch},
+		"the amount":           {func(r *positivepay.Rule) { r.AmountType = positivepay.Exact }, none, ""},
+		"less than exact": {
+			func(r *positivepay.Rule) { r.AmountType = positivepay.Exact },
+			debiting("24.99"), positivepay.AmountMismatch,
+		},
 		"another account's rule": {func(r *positivepay.Rule) { r.Account = 0 }, none, positivepay.NoRule},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -443,17 +476,57 @@ func TestARuleAllowsNoMoreThanItsFrequency(t *testing.T) {
 		days []int // after 2026-11-18, a Wednesday, on which debits come
 		want string
 	}{
-		"on going":              {func(r *positivepay.Rule) {}, []int{0, 0, 1}, "yes yes yes"},
-		"once":                  {func(r *positivepay.Rule) { r.Frequency = positivepay.OneTime }, []int{0, 0, 40}, "yes no no"},
-		"three times":           {func(r *positivepay.Rule) { r.NumberOfPayments = &three }, []int{0, 0, 0, 1}, "yes yes yes no"},
-		"every day":             {func(r *positivepay.Rule) { r.Frequency = positivepay.Daily }, []int{0, 0, 1}, "yes no yes"},
-		"every week":            {func(r *positivepay.Rule) { r.Frequency = positivepay.Weekly }, []int{0, 4, 5}, "yes no yes"},
-		"every second week":     {func(r *positivepay.Rule) { r.Frequency = positivepay.BiWeekly }, []int{0, 5, 11, 12}, "yes no no yes"},
-		"every month":           {func(r *positivepay.Rule) { r.Frequency = positivepay.Monthly }, []int{0, 12, 13}, "yes no yes"},
-		"every quarter":         {func(r *positivepay.Rule) { r.Frequency = positivepay.Quarterly }, []int{0, 43, 44}, "yes no yes"},
-		"twice a year":          {func(r *positivepay.Rule) { r.Frequency = positivepay.SemiAnnual }, []int{0, 43, 44}, "yes no yes"},
-		"every year":            {func(r *positivepay.Rule) { r.Frequency = positivepay.Annual }, []int{0, 43, 44}, "yes no yes"},
-		"a refused one is none": {func(r *positivepay.Rule) { r.Frequency, r.Minor = positivepay.OneTime, 24_00 }, []int{0, 1}, "NO NO"},
+		"on going": {func(r *positivepay.Rule) {}, []int{0, 0, 1}, "yes yes yes"},
+		"once": {
+			func(r *positivepay.Rule) { r.Frequency = positivepay.OneTime },
+			[]int{0, 0, 40},
+			"yes no no",
+		},
+		"three times": {
+			func(r *positivepay.Rule) { r.NumberOfPayments = &three },
+			[]int{0, 0, 0, 1},
+			"yes yes yes no",
+		},
+		"every day": {
+			func(r *positivepay.Rule) { r.Frequency = positivepay.Daily },
+			[]int{0, 0, 1},
+			"yes no yes",
+		},
+		"every week": {
+			func(r *positivepay.Rule) { r.Frequency = positivepay.Weekly },
+			[]int{0, 4, 5},
+			"yes no yes",
+		},
+		"every second week": {
+			func(r *positivepay.Rule) { r.Frequency = positivepay.BiWeekly },
+			[]int{0, 5, 11, 12},
+			"yes no no yes",
+		},
+		"every month": {
+			func(r *positivepay.Rule) { r.Frequency = positivepay.Monthly },
+			[]int{0, 12, 13},
+			"yes no yes",
+		},
+		"every quarter": {
+			func(r *positivepay.Rule) { r.Frequency = positivepay.Quarterly },
+			[]int{0, 43, 44},
+			"yes no yes",
+		},
+		"twice a year": {
+			func(r *positivepay.Rule) { r.Frequency = positivepay.SemiAnnual },
+			[]int{0, 43, 44},
+			"yes no yes",
+		},
+		"every year": {
+			func(r *positivepay.Rule) { r.Frequency = positivepay.Annual },
+			[]int{0, 43, 44},
+			"yes no yes",
+		},
+		"a refused one is none": {
+			func(r *positivepay.Rule) { r.Frequency, r.Minor = positivepay.OneTime, 24_00 },
+			[]int{0, 1},
+			"NO NO",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -506,7 +579,8 @@ func (s *sender) reject(ctx context.Context, of payments.UID) error {
 func TestPeopleDecideOnDebitsUntilTheCutOffOfTheNextBankingDay(t *testing.T) {
 	t.Parallel()
 	s := newDebtor(t, positive)
-	paid, later, sent, ppd, left := s.debit(t), s.debit(t, settling(20)), s.debit(t), s.debit(t, func(d *sandbox.Debit) { d.SECCode = "PPD" }), s.debit(t)
+	paid, later, sent, ppd, left := s.debit(t), s.debit(t, settling(20)), s.debit(t),
+		s.debit(t, func(d *sandbox.Debit) { d.SECCode = "PPD" }), s.debit(t)
 	if e := s.exception(t, paid); !e.ExpiresAt.Equal(at(t, "2026-11-19 17:00")) || e.DecidedAt != nil {
 		t.Errorf("%+v", e)
 	}
@@ -606,14 +680,16 @@ func TestManyExceptionsAreDecidedEachOnItsOwn(t *testing.T) {
 	}
 	// one comes first: it is older than the dear one, which it leaves too little for
 	want := []string{
-		fmt.Sprint(dear, true), fmt.Sprint(other, true), "77 true", fmt.Sprint(credit, true), fmt.Sprint(one, false), fmt.Sprint(one, false),
+		fmt.Sprint(dear, true), fmt.Sprint(other, true), "77 true", fmt.Sprint(credit, true),
+		fmt.Sprint(one, false), fmt.Sprint(one, false),
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%s, want %s: %+v", got, want, out.Result)
 	}
 	s.has(t, 100_000_00+10_00-25_00, 0)
 	s.Prove()
-	_, err = s.Payments.DecideExceptions(s.Staff(), payments.ManyDecisions{Payments: make([]payments.UID, 101)}, changes.RequestOptions{})
+	_, err = s.Payments.DecideExceptions(s.Staff(), payments.ManyDecisions{Payments: make([]payments.UID, 101)},
+		changes.RequestOptions{})
 	if f, is := fault.Of(err); !is || f.Field != "ids" {
 		t.Error(err)
 	}
@@ -705,7 +781,10 @@ func TestADebitThatIsPlayedReachesNoAccountThatTheCallerDoesNotSee(t *testing.T)
 	own := s.Customer(coretest.OwnedBy(partner))
 	account := s.Account(own, coretest.Holding(100_00, 0), coretest.Sends)
 	for _, number := range []string{coretest.AccountNumber(other.from.UID), coretest.AccountNumber(4711)} {
-		draft := sandbox.Debit{Account: account.UID, Number: number, Amount: "25.00", CompanyID: "9100011223", SECCode: "CCD"}
+		draft := sandbox.Debit{
+			Account: account.UID, Number: number, Amount: "25.00",
+			CompanyID: "9100011223", SECCode: "CCD",
+		}
 		if _, err := s.Sandbox.PlayDebit(s.Partner(partner), draft, changes.RequestOptions{}); err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,8 @@ func (w *entryWork) begin(p *Payment, in State, reason string) {
 	w.created, w.details = append(w.created, p), append(w.details, p.details)
 	w.steps = append(w.steps, p.enter(in, w.caller, w.now, reason))
 	w.told = append(w.told, changes.Change{
-		Action: "receivePayment", Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version, After: p,
+		Action: "receivePayment", Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version,
+		After: p,
 	})
 }
 
@@ -48,7 +49,8 @@ func (w *entryWork) refuse(p *Payment, code string) {
 func (w *entryWork) enter(was, p *Payment, to State, action, reason string) {
 	w.steps, w.moved = append(w.steps, p.enter(to, w.caller, w.now, reason)), append(w.moved, p)
 	w.told = append(w.told, changes.Change{
-		Action: action, Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version, Before: was, After: p,
+		Action: action, Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version, Before: was,
+		After: p,
 	})
 }
 
@@ -89,7 +91,8 @@ func (w *entryWork) credit(p *Payment, action string) (code string, err error) {
 	}
 	err = f.book(p, ledger.Settlement, on, "Settled over "+string(p.Rail), f.settled(p), f.clearing(p), p.Minor)
 	if err == nil {
-		err = f.book(p, ledger.Payment, on, "Credit over "+string(p.Rail), f.clearing(p), p.ReceiverAccount, p.Minor)
+		err = f.book(p, ledger.Payment, on, "Credit over "+string(p.Rail), f.clearing(p),
+			p.ReceiverAccount, p.Minor)
 	}
 	if err == nil {
 		w.enter(&was, p, next, action, "")
@@ -112,11 +115,13 @@ func (w *entryWork) pay(p *Payment, action string) (code string, err error) {
 	if err != nil {
 		return "", err
 	}
-	debited, err := p.journal(ledger.Payment, on, "Debit over "+string(p.Rail), p.SenderAccount, f.clearing(p), p.Minor)
+	debited, err := p.journal(ledger.Payment, on, "Debit over "+string(p.Rail), p.SenderAccount,
+		f.clearing(p), p.Minor)
 	if err != nil {
 		return "", err
 	}
-	settled, err := p.journal(ledger.Settlement, on, "Settled over "+string(p.Rail), f.clearing(p), f.settled(p), p.Minor)
+	settled, err := p.journal(ledger.Settlement, on, "Settled over "+string(p.Rail), f.clearing(p),
+		f.settled(p), p.Minor)
 	if err != nil {
 		return "", err
 	}
@@ -138,8 +143,8 @@ func (w *entryWork) decide(e *positivepay.Exception, to positivepay.DecisionStat
 	}
 	w.decided = append(w.decided, e)
 	w.told = append(w.told, changes.Change{
-		Action: action, Object: positivepay.ExceptionObject, UID: e.UID, Customer: int64(e.Customer), Version: e.Version,
-		Before: &was, After: e,
+		Action: action, Object: positivepay.ExceptionObject, UID: e.UID, Customer: int64(e.Customer),
+		Version: e.Version, Before: &was, After: e,
 	})
 	return nil
 }
@@ -158,7 +163,8 @@ func (w *entryWork) writeRowsTx(ctx context.Context, tx bun.Tx) error {
 	for uid, code := range w.why {
 		uids, codes = append(uids, int64(uid)), append(codes, code)
 	}
-	err := errors.Join(w.rows.writeTx(ctx), w.intake.writeTx(ctx, tx), positivepay.WriteTx(ctx, w.caller.Tenant, w.decided))
+	err := errors.Join(w.rows.writeTx(ctx), w.intake.writeTx(ctx, tx),
+		positivepay.WriteTx(ctx, w.caller.Tenant, w.decided))
 	if err != nil || len(uids) == 0 {
 		return err
 	}
@@ -167,7 +173,9 @@ func (w *entryWork) writeRowsTx(ctx context.Context, tx bun.Tx) error {
 
 // returnReceivedTx lets the entries of payments go back in the next file, each with its reason, at the end of
 // the transaction.
-func returnReceivedTx(ctx context.Context, tenant access.Tenant, now time.Time, of []int64, codes []string) error {
+func returnReceivedTx(
+	ctx context.Context, tenant access.Tenant, now time.Time, of []int64, codes []string,
+) error {
 	return db.ExecAtCommit(ctx, `UPDATE ach_received AS r SET return_code = n.code, returned_at = $4::timestamptz
 		FROM unnest($2::bigint[], $3::text[]) AS n(payment, code)
 		WHERE r.tenant = $1 AND r.payment = n.payment AND r.return_code = ''`, tenant, of, codes, now)
@@ -179,7 +187,8 @@ func (s *Service) lockEntriesTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, of []UID, in State,
 ) (*entryWork, []*Payment, error) {
 	var locked []*Payment
-	err := tx.NewSelect().Model(&locked).Where("pay.tenant = ?", caller.Tenant).Where("pay.uid IN (?)", bun.List(of)).
+	err := tx.NewSelect().Model(&locked).Where("pay.tenant = ?", caller.Tenant).
+		Where("pay.uid IN (?)", bun.List(of)).
 		Where("pay.state = ?", in).OrderExpr("pay.uid").For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -222,7 +231,8 @@ func (s *Service) entriesTx(
 func wantedOfEntries(all []*Payment) want {
 	w := wanted(all...)
 	for _, p := range all {
-		w.houses = append(w.houses, house{ledger.Clearing(p.Rail), p.Currency}, house{ledger.Settled(p.Rail), p.Currency})
+		w.houses = append(w.houses, house{ledger.Clearing(p.Rail), p.Currency},
+			house{ledger.Settled(p.Rail), p.Currency})
 		if p.Virtual != 0 {
 			w.virtualUIDs = append(w.virtualUIDs, p.Virtual)
 		}
@@ -230,10 +240,9 @@ func wantedOfEntries(all []*Payment) want {
 	return w
 }
 
-// PostEntries books the credits and debits of other banks over ACH that settle now, pays their requests that a
-// rule allows and whose day has come, and returns how many it took. One that cannot be booked goes back with
-// the reason, and a request is refused with it. It is for workers: any number may call it at a
-// time.
+// PostEntries books the credits and debits of other banks over ACH that settle now, pays their requests that
+// a rule allows and whose day has come, and returns how many it took. One that cannot be booked goes back
+// with the reason, and a request is refused with it. It is for workers: any number may call it at a time.
 func (s *Service) PostEntries(ctx context.Context) (taken int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {

@@ -145,8 +145,8 @@ func (s *Service) returnCreditTx(ctx context.Context, tx *changes.Tx, p *Payment
 		return Saved{}, err
 	}
 	p.ReturnedMinor, f.by = p.Minor, tx.Caller
-	err = f.book(p, ledger.Return, calendar.Today(tx.Now), "Credit returned over "+string(p.Rail), p.ReceiverAccount,
-		f.settled(p), p.Minor)
+	err = f.book(p, ledger.Return, calendar.Today(tx.Now), "Credit returned over "+string(p.Rail),
+		p.ReceiverAccount, f.settled(p), p.Minor)
 	if err != nil {
 		return Saved{}, err
 	}
@@ -172,8 +172,8 @@ func (w *entryWork) giveBack(p *Payment, d Return) error {
 	if err := w.f.moves(p.SenderAccount, "senderAccount"); err != nil {
 		return err
 	}
-	err = w.f.book(p, ledger.Return, calendar.Today(w.now), "Debit returned over "+string(p.Rail), w.f.settled(p),
-		p.SenderAccount, p.Minor)
+	err = w.f.book(p, ledger.Return, calendar.Today(w.now),
+		"Debit returned over "+string(p.Rail), w.f.settled(p), p.SenderAccount, p.Minor)
 	if err != nil {
 		return err
 	}

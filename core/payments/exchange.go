@@ -85,7 +85,8 @@ func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 const nextToSend = `WITH RECURSIVE whose AS (
 	  SELECT (SELECT min(customer) FROM payments WHERE tenant = ?0 AND state = 'QUEUED') AS customer
 	  UNION ALL
-	  SELECT (SELECT min(customer) FROM payments WHERE tenant = ?0 AND state = 'QUEUED' AND customer > whose.customer)
+	  SELECT (SELECT min(customer) FROM payments WHERE tenant = ?0 AND state = 'QUEUED'
+	  	AND customer > whose.customer)
 	  FROM whose WHERE customer IS NOT NULL
 	)
 	SELECT next.uid FROM whose CROSS JOIN LATERAL (
@@ -143,7 +144,8 @@ func (s *Service) sendAllTx(
 	uids := make([]UID, len(queued))
 	for i, p := range queued {
 		uids[i] = p.UID
-		w.houses = append(w.houses, house{ledger.Clearing(p.Rail), p.Currency}, house{ledger.HouseFees, p.DebitedCurrency()})
+		w.houses = append(w.houses, house{ledger.Clearing(p.Rail), p.Currency},
+			house{ledger.HouseFees, p.DebitedCurrency()})
 		w.houses = append(w.houses, p.positions()...)
 	}
 	b := db.TxBatch(tx)
@@ -325,7 +327,9 @@ func (s *Service) handOver(
 	return taken, failed
 }
 
-func (s *Service) markHanded(ctx context.Context, caller access.Caller, now time.Time, taken []MessageID) error {
+func (s *Service) markHanded(
+	ctx context.Context, caller access.Caller, now time.Time, taken []MessageID,
+) error {
 	if len(taken) == 0 {
 		return nil
 	}

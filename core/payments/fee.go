@@ -57,7 +57,8 @@ func (f *facts) price(by access.Caller, p *Payment, d *CustomFee) error {
 	}
 	in := f.parties[p.Own()].Currency
 	if money.Currency(d.Currency) != in {
-		return fault.Field("payment", "fee.currency", fault.NoMatch, "must be the currency of the account, "+string(in))
+		return fault.Field("payment", "fee.currency", fault.NoMatch,
+			"must be the currency of the account, "+string(in))
 	}
 	amount, err := money.Parse(d.Amount, in)
 	if err != nil {

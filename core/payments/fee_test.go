@@ -70,7 +70,8 @@ func TestACustomFeeWaitsForApprovalWithItsPayment(t *testing.T) {
 	if err != nil || out.Approval == 0 {
 		t.Fatalf("%+v %v", out, err)
 	}
-	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval),
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	s.has(t, 100_000_00, 257_35)
@@ -114,8 +115,11 @@ func TestWhatAPaymentMayNotCost(t *testing.T) {
 		"not said":        {payments.CustomFee{}, "fee.amount", fault.Required},
 		"a part of cents": {payments.CustomFee{Amount: "0.005"}, "fee.amount", fault.Malformed},
 		"no number":       {payments.CustomFee{Amount: "1e3"}, "fee.amount", fault.Malformed},
-		"of a long name":  {payments.CustomFee{Amount: "1", Name: "A name that is too long"}, "fee.feeName", fault.Max},
-		"other money":     {payments.CustomFee{Amount: "1", Currency: "EUR"}, "fee.currency", fault.NoMatch},
+		"of a long name": {
+			payments.CustomFee{Amount: "1", Name: "A name that is too long"},
+			"fee.feeName", fault.Max,
+		},
+		"other money": {payments.CustomFee{Amount: "1", Currency: "EUR"}, "fee.currency", fault.NoMatch},
 	} {
 		if wrong := try(c.fee); wrong == nil || wrong.Field != c.field || wrong.Problem != c.problem {
 			t.Errorf("%s: %v", name, wrong)
@@ -129,7 +133,8 @@ func TestWhatAPaymentMayNotCost(t *testing.T) {
 	somebody := s.PersonOf(of, s.User(of, nil))
 	for amount, refused := range map[string]bool{"0.24": true, "0.25": false, "0.26": false} {
 		_, err := s.Payments.Send(somebody, s.order("1", costing(amount)), changes.RequestOptions{})
-		if wrong, is := fault.Of(err); is != refused || is && (wrong.Field != "fee.amount" || wrong.Problem != fault.Min) {
+		if wrong, is := fault.Of(err); is != refused || is &&
+			(wrong.Field != "fee.amount" || wrong.Problem != fault.Min) {
 			t.Errorf("%s: %v", amount, err)
 		}
 	}

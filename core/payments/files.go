@@ -65,8 +65,10 @@ var (
 	// and then waits for a window, the last of which began at $6; of an origin that has no files left today
 	// ($5) everything waits
 	findingOrigin = db.NewQuery[Entry](`SELECT w.origin FROM (
-		  SELECT origin, taken_at, true AS sent FROM ach_entries WHERE tenant = $1 AND taken_at IS NOT NULL AND file IS NULL
-		  UNION ALL SELECT origin, returned_at, false FROM ach_received WHERE tenant = $1 AND returned_at IS NOT NULL AND file IS NULL
+		  SELECT origin, taken_at, true AS sent FROM ach_entries WHERE tenant = $1 AND taken_at IS NOT NULL
+		  AND file IS NULL
+		  UNION ALL SELECT origin, returned_at, false FROM ach_received
+		  WHERE tenant = $1 AND returned_at IS NOT NULL AND file IS NULL
 		  UNION ALL SELECT origin, asked_at, false FROM ach_reversals WHERE tenant = $1 AND file IS NULL
 		  UNION ALL SELECT origin, send_at, true FROM ach_prenotes
 		    WHERE tenant = $1 AND file IS NULL AND NOT withdrawn AND send_at <= $2::timestamptz
@@ -75,7 +77,8 @@ var (
 		  WHERE tenant = $1 AND state = 'QUEUED' AND rail = 'ACH' AND send_at <= $2))
 		  AND coalesce(o.files, 0) < CASE WHEN w.sent OR w.taken_at < $6::timestamptz THEN $5::int ELSE $4::int END
 		ORDER BY w.origin LIMIT 1`)
-	lockingNumbers = db.NewQuery[numbers](`SELECT day, files, trace FROM ach_origins WHERE tenant = $1 AND origin = $2
+	lockingNumbers = db.NewQuery[numbers](`SELECT day, files, trace FROM ach_origins
+		WHERE tenant = $1 AND origin = $2
 		FOR UPDATE`)
 )
 
@@ -157,8 +160,8 @@ const filesSkipped = 10
 
 // SkipTraces leaves out numbers of entries and files of ACH in a database that was restored from a backup.
 // Since then they may have been given to others: what comes back by its number must not be taken for a new
-// entry, nor a new file for a copy. The files that are out there may be of a later day than the backup's last.
-// Of origins that it does not have numberTx leaves numbers out. times is that of db.SkipNumbers.
+// entry, nor a new file for a copy. The files that are out there may be of a later day than the backup's
+// last. Of origins that it does not have numberTx leaves numbers out. times is that of db.SkipNumbers.
 func SkipTraces(ctx context.Context, d *db.DB, tenant access.Tenant, times int64, now time.Time) error {
 	return d.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewRaw(`UPDATE ach_origins SET trace = (trace + ?0) % ?1, day = greatest(day, ?5::date),
@@ -334,7 +337,8 @@ const kindOfFile = "nacha"
 
 // fileID tells files of ACH apart: by origin, day, time and modifier.
 func fileID(h *nacha.Header) string {
-	return h.Origin + "-" + h.CreatedAt.In(calendar.Zone()).Format("20060102-1504") + "-" + string(rune(h.Modifier))
+	return h.Origin + "-" + h.CreatedAt.In(calendar.Zone()).
+		Format("20060102-1504") + "-" + string(rune(h.Modifier))
 }
 
 // shownTotals tells what is in a file.

@@ -41,33 +41,38 @@ type takenRecurrence struct {
 var (
 	findingNumbers = db.NewQuery[numbered](`SELECT uid, number_hash FROM accounts
 		WHERE tenant = $1 AND number_hash = ANY($2::bytea[]) AND deleted_at IS NULL`)
-	readingBank = db.NewQuery[bankApproval](`SELECT c.access_payment_dual_approval AS dual, c.access_number_of_approvers AS people,
-		c.access_first_approver_limit AS first, c.access_second_approver_limit AS second, t.currency, t.sandbox, c.swift_code AS bic
+	readingBank = db.NewQuery[bankApproval](`SELECT c.access_payment_dual_approval AS dual,
+		c.access_number_of_approvers AS people, c.access_first_approver_limit AS first,
+		  c.access_second_approver_limit AS second, t.currency, t.sandbox, c.swift_code AS bic
 		FROM tenants AS t JOIN customers AS c ON c.tenant = t.id AND c.relationship_type = 'Self'
 		WHERE t.id = $1 AND c.tenant = $1`)
-	readingParties = db.NewQuery[party](`SELECT a.uid, a.status, a.currency, a.type, a.sub_type, a.bank_id, a.bank_name,
-		a.system_of_record, a.customer, c.legal_name,
-		c.status AS customer_status, c.owner, coalesce(o.status, '') AS partner_status, c.access_payment_dual_approval AS dual,
-		c.access_number_of_approvers AS people, c.access_first_approver_limit AS first, c.access_second_approver_limit AS second,
-		a.enable_fednow AND a.fednow_send AS fednow, a.enable_rtp AND a.rtp_send AS rtp, a.enable_wires AND a.enable_domestic_wires AS wires,
-		a.enable_wires AND a.enable_international_wires AS wires_abroad,
+	readingParties = db.NewQuery[party](`SELECT a.uid, a.status, a.currency, a.type, a.sub_type, a.bank_id,
+		a.bank_name, a.system_of_record, a.customer, c.legal_name,
+		c.status AS customer_status, c.owner, coalesce(o.status, '') AS partner_status,
+		c.access_payment_dual_approval AS dual, c.access_number_of_approvers AS people,
+		  c.access_first_approver_limit AS first, c.access_second_approver_limit AS second,
+		a.enable_fednow AND a.fednow_send AS fednow, a.enable_rtp AND a.rtp_send AS rtp, a.enable_wires
+		AND a.enable_domestic_wires AS wires, a.enable_wires AND a.enable_international_wires AS wires_abroad,
 		a.enable_fednow AS fednow_in, a.enable_rtp AS rtp_in, a.enable_wires AS wires_in,
 		a.enable_fednow AND a.fednow_rfp_send AS fednow_asks, a.enable_rtp AND a.rtp_rfp_send AS rtp_asks,
 		a.rfp_receive AS rfp_in,
-		a.enable_ach AS ach, a.enable_positive_pay AS positive_pay, coalesce(nullif(a.ach_company_id, ''), c.ach_company_id) AS company_id,
-		CASE WHEN cardinality(a.sec_codes) > 0 THEN a.sec_codes ELSE c.sec_codes END AS classes,
-		a.number_sealed AS sealed, c.legal_line1 AS address_line1, c.legal_line2 AS address_line2, c.legal_city AS address_city,
-		c.legal_state AS address_state, c.legal_postal_code AS address_postal_code, c.legal_country_code AS address_country_code,
+		a.enable_ach AS ach, a.enable_positive_pay AS positive_pay, coalesce(nullif(a.ach_company_id, ''),
+		c.ach_company_id) AS company_id, CASE WHEN cardinality(a.sec_codes) > 0 THEN a.sec_codes
+		ELSE c.sec_codes END AS classes, a.number_sealed AS sealed, c.legal_line1 AS address_line1,
+		  c.legal_line2 AS address_line2, c.legal_city AS address_city,
+		c.legal_state AS address_state, c.legal_postal_code AS address_postal_code,
+		  c.legal_country_code AS address_country_code,
 		CASE WHEN a.enable_callbacks THEN a.callback_limit END AS callback_limit
 		FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
 		LEFT JOIN customers AS o ON o.tenant = c.tenant AND o.uid = c.owner AND o.uid <> c.uid
 		WHERE a.tenant = $1 AND c.tenant = $1 AND a.uid = ANY($2::bigint[]) AND a.deleted_at IS NULL`)
-	readingContacts = db.NewQuery[contact](`SELECT k.uid, k.customer, k.status, k.bank_account_number_sealed AS sealed,
-		k.name, k.bank_account_type AS type, k.bank_account_sub_type AS sub_type, k.bank_account_currency AS currency,
-		k.phone_number AS phone, k.email_address AS email, k.address_line1, k.address_line2, k.address_city, k.address_state,
-		k.address_postal_code, k.address_country_code, k.address_country, k.bank_national_code AS routing,
-		k.bank_country AS country, k.bank_name, k.bank_swift_code AS bic, k.intermediary_swift_code AS between_bic,
-		k.intermediary_name AS between_name
+	readingContacts = db.NewQuery[contact](`SELECT k.uid, k.customer, k.status,
+		k.bank_account_number_sealed AS sealed, k.name, k.bank_account_type AS type,
+		  k.bank_account_sub_type AS sub_type, k.bank_account_currency AS currency,
+		k.phone_number AS phone, k.email_address AS email, k.address_line1, k.address_line2, k.address_city,
+		k.address_state, k.address_postal_code, k.address_country_code, k.address_country,
+		k.bank_national_code AS routing, k.bank_country AS country, k.bank_name, k.bank_swift_code AS bic,
+		k.intermediary_swift_code AS between_bic, k.intermediary_name AS between_name
 		FROM contacts AS k WHERE k.tenant = $1 AND k.uid = ANY($2::bigint[])`)
 	takingUIDs           = db.NewQuery[taken](`SELECT nextval('payment_uids') AS uid FROM generate_series(1, $1::bigint)`)
 	takingRecurrenceUIDs = db.NewQuery[takenRecurrence](
@@ -136,7 +141,8 @@ func (s *Service) named(tenant access.Tenant, all []Party) (uids []accounts.UID,
 // account is active is read after it was locked: an account is closed under the same lock.
 func (s *Service) gatherTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, w want) (*facts, error) {
 	r := &reading{
-		batch: func() *db.Batch { return db.TxBatch(tx) }, books: ledger.Lock, limits: limits.Count, trades: fx.Lock,
+		batch: func() *db.Batch { return db.TxBatch(tx) }, books: ledger.Lock, limits: limits.Count,
+		trades: fx.Lock,
 		house: func(ctx context.Context, h house, shard int16) (accounts.UID, error) {
 			return s.ledger.HouseTx(ctx, tx, tenant, h.of, h.in, shard)
 		},
@@ -175,14 +181,15 @@ type reading struct {
 	screen func(ctx context.Context, asked *screening.Asked) (*screening.Screen, error)
 }
 
-// gather reads what payments are decided by: what they name, and then, in a second round trip, what that leads
-// to.
+// gather reads what payments are decided by: what they name, and then, in a second round trip, what that
+// leads to.
 func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, w want) (*facts, error) {
 	g := &gathering{want: w, r: r, refs: w.banks, f: &facts{
 		tenant: tenant, numbers: map[string]accounts.UID{}, parties: map[accounts.UID]*party{},
-		houses: map[house]accounts.UID{}, known: map[contacts.UID]*contact{},
-		trades: map[fx.TradeUID]*fx.Trade{}, used: map[fx.TradeUID]bool{}, aside: map[customers.UID]int{},
-		virtual: map[virtualaccounts.UID]*virtualaccounts.Creditable{}, virtualNumbers: map[string]virtualaccounts.UID{},
+		houses: map[house]accounts.UID{}, known: map[contacts.UID]*contact{}, trades: map[fx.TradeUID]*fx.Trade{},
+		used: map[fx.TradeUID]bool{}, aside: map[customers.UID]int{},
+		virtual:        map[virtualaccounts.UID]*virtualaccounts.Creditable{},
+		virtualNumbers: map[string]virtualaccounts.UID{},
 	}}
 	if err := g.find(ctx, s); err != nil {
 		return nil, err
@@ -224,7 +231,8 @@ func (g *gathering) find(ctx context.Context, s *Service) error {
 	hashes := slices.Concat(payerHashes, payeeHashes)
 	var virtualHashes [][]byte
 	for _, number := range g.virtual {
-		virtualHashes = append(virtualHashes, s.keys.Hashes(int64(f.tenant), virtualaccounts.NumberColumn, number)...)
+		virtualHashes = append(virtualHashes, s.keys.Hashes(int64(f.tenant),
+			virtualaccounts.NumberColumn, number)...)
 	}
 	numbers := some(hashes, func() *db.Rows[numbered] { return db.Queue(b, findingNumbers, f.tenant, hashes) })
 	virtual := some(virtualHashes, func() *db.Rows[virtualaccounts.Creditable] {

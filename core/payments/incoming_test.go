@@ -56,14 +56,17 @@ func (s *sender) newest(t *testing.T) payments.UID {
 }
 
 // credit is a credit of another bank to the account.
-func (s *sender) credit(over rails.Rail, n int, edits ...func(*iso20022.CreditTransfer)) *iso20022.CreditTransfer {
+func (s *sender) credit(
+	over rails.Rail, n int, edits ...func(*iso20022.CreditTransfer),
+) *iso20022.CreditTransfer {
 	m := &iso20022.CreditTransfer{
 		Group: s.group(over, n), InstructionID: fmt.Sprint("I", n), TransactionID: fmt.Sprint("T", n),
 		EndToEndID: fmt.Sprint("E", n), UETR: fmt.Sprintf("00000000-0000-4000-8000-%012d", n),
-		Amount: money.Of(25_00, "USD"), SettlementDate: coretest.Start, AcceptedAt: s.Now(), Sender: theirs, Receiver: ours,
-		DebtorAgent: iso20022.Agent{Routing: theirs, Name: "Old Mill Bank"}, CreditorAgent: iso20022.Agent{Routing: ours},
-		Debtor:   iso20022.Party{Name: "Ada Byron", Account: "5550001234"},
-		Creditor: iso20022.Party{Name: "Somebody", Account: coretest.AccountNumber(s.from.UID)},
+		Amount: money.Of(25_00, "USD"), SettlementDate: coretest.Start, AcceptedAt: s.Now(), Sender: theirs,
+		Receiver: ours, DebtorAgent: iso20022.Agent{Routing: theirs, Name: "Old Mill Bank"},
+		CreditorAgent: iso20022.Agent{Routing: ours},
+		Debtor:        iso20022.Party{Name: "Ada Byron", Account: "5550001234"},
+		Creditor:      iso20022.Party{Name: "Somebody", Account: coretest.AccountNumber(s.from.UID)},
 	}
 	for _, edit := range edits {
 		edit(m)
@@ -77,7 +80,8 @@ func (s *sender) group(over rails.Rail, n int) iso20022.Group {
 		from = from[:8]
 	}
 	return iso20022.Group{
-		ID: profile.MessageID(coretest.Start, from, 900_000+n), CreatedAt: s.Now(), From: profile.Operator, To: ours,
+		ID: profile.MessageID(coretest.Start, from, 900_000+n), CreatedAt: s.Now(), From: profile.Operator,
+		To: ours,
 	}
 }
 
@@ -89,7 +93,10 @@ func TestNumbersThatDifferByZerosInFrontLeadToTheirOwnAccounts(t *testing.T) {
 	for _, zeros := range []string{"0", "00"} {
 		number := zeros + numbers[s.from.UID]
 		a := s.Account(s.Customer(), coretest.Sends, func(a *accounts.Account) {
-			a.Number = s.Keys.Seal(number, seal.Place{Tenant: int64(s.Tenant), Column: accounts.NumberColumn, Row: int64(a.UID)})
+			a.Number = s.Keys.Seal(number, seal.Place{
+				Tenant: int64(s.Tenant), Column: accounts.NumberColumn,
+				Row: int64(a.UID),
+			})
 		})
 		numbers[a.UID] = number
 	}
@@ -98,7 +105,8 @@ func TestNumbersThatDifferByZerosInFrontLeadToTheirOwnAccounts(t *testing.T) {
 		t.Helper()
 		p := s.shows(t, s.newest(t))
 		if p.ReceiverAccount != of || p.UID == last {
-			t.Errorf("over %s %s leads to account %s by payment %s, want %s", over, numbers[of], p.ReceiverAccount, p.UID, of)
+			t.Errorf("over %s %s leads to account %s by payment %s, want %s", over, numbers[of],
+				p.ReceiverAccount, p.UID, of)
 		}
 		last = p.UID
 	}
@@ -148,7 +156,8 @@ func (s *sender) arrive(t *testing.T, over rails.Rail, body string) {
 func (s *sender) sent(t *testing.T) string {
 	t.Helper()
 	var all []*payments.Message
-	if err := s.DB.NewSelect().Model(&all).Where("nm.tenant = ?", s.Tenant).Where("nm.direction = ?", payments.Out).
+	if err := s.DB.NewSelect().Model(&all).Where("nm.tenant = ?", s.Tenant).
+		Where("nm.direction = ?", payments.Out).
 		OrderExpr("nm.id").Scan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +231,8 @@ func TestACreditOfAnotherBankIsBookedAndAnswered(t *testing.T) {
 			}
 			p, err := s.Payments.Show(s.Staff(), uid)
 			if err != nil || p.Direction != payments.In || p.Rail != over || p.Status() != payments.StatusProcessed ||
-				p.SenderName != "Ada Byron" || p.SenderAccount != 0 || p.Sender.Masked() == "" || p.Sender.Last4 != "1234" ||
+				p.SenderName != "Ada Byron" || p.SenderAccount != 0 || p.Sender.Masked() == "" ||
+				p.Sender.Last4 != "1234" ||
 				p.Sender.BankID != theirs || p.ReceiverAccount != s.from.UID || p.Customer != s.from.Customer ||
 				p.Receiver.BankID != ours || p.ExternalReferenceID != "THEIRS-1" || p.Notes != "Invoice 7" ||
 				p.WireType() != payments.IncomingPayment || p.Own() != s.from.UID || p.MemoPost() != payments.Posted {
@@ -255,8 +265,14 @@ func TestACreditThatCannotBeBookedIsRefusedWithTheReason(t *testing.T) {
 		"an account of another bank": {
 			edit: func(m *iso20022.CreditTransfer) { m.CreditorAgent.Routing = "021000021" }, code: "AC03",
 		},
-		"a closed account":    {before: set(`UPDATE accounts SET status = 'Closed' WHERE tenant = ?`), code: "AC04"},
-		"a suspended account": {before: set(`UPDATE accounts SET status = 'Suspended' WHERE tenant = ?`), code: "AC06"},
+		"a closed account": {
+			before: set(`UPDATE accounts SET status = 'Closed' WHERE tenant = ?`),
+			code:   "AC04",
+		},
+		"a suspended account": {
+			before: set(`UPDATE accounts SET status = 'Suspended' WHERE tenant = ?`),
+			code:   "AC06",
+		},
 		"a suspended customer": {
 			before: set(`UPDATE customers SET status = 'Suspended' WHERE tenant = ? AND relationship_type <> 'Self'`), code: "AC06",
 		},
@@ -326,7 +342,10 @@ func TestACreditThatComesAgainCountsOnce(t *testing.T) {
 			unknown := s.credit(rails.FedNow, 4, func(m *iso20022.CreditTransfer) { m.Creditor.Account = "000999888777" })
 			unknownAgain := *unknown
 			unknownAgain.ID = s.group(rails.FedNow, 5).ID
-			all := []iso20022.Message{s.credit(rails.FedNow, 1), s.credit(rails.FedNow, 1), again, other, unknown, &unknownAgain}
+			all := []iso20022.Message{
+				s.credit(rails.FedNow, 1), s.credit(rails.FedNow, 1), again, other,
+				unknown, &unknownAgain,
+			}
 			if together {
 				s.deliver(t, rails.FedNow, all...)
 			} else {
@@ -361,17 +380,17 @@ func TestHostileMessagesChangeNothing(t *testing.T) {
 		s.arrive(t, rails.FedNow, bad)
 	}
 	of := iso20022.Original{
-		MessageID: iso20022.FedNow.MessageID(coretest.Start, ours, 4711), Type: iso20022.TypeCreditTransfer, CreatedAt: s.Now(),
-		EndToEndID: "E", TransactionID: "T", UETR: "00000000-0000-4000-8000-000000004711",
+		MessageID: iso20022.FedNow.MessageID(coretest.Start, ours, 4711), Type: iso20022.TypeCreditTransfer,
+		CreatedAt: s.Now(), EndToEndID: "E", TransactionID: "T", UETR: "00000000-0000-4000-8000-000000004711",
 	}
 	s.deliver(t, rails.FedNow,
 		&iso20022.Status{
 			Group: s.group(rails.FedNow, 20), Original: of, Code: iso20022.Settled, Sender: theirs, Receiver: ours,
 		},
 		&iso20022.Return{
-			Group: s.group(rails.FedNow, 21), Original: of, Amount: money.Of(25_00, "USD"), SettlementDate: coretest.Start,
-			Reason: iso20022.Reason{Code: "AC04"}, Sender: theirs, Receiver: ours, Debtor: iso20022.Party{Name: "A"},
-			Creditor: iso20022.Party{Name: "B"},
+			Group: s.group(rails.FedNow, 21), Original: of, Amount: money.Of(25_00, "USD"),
+			SettlementDate: coretest.Start, Reason: iso20022.Reason{Code: "AC04"}, Sender: theirs, Receiver: ours,
+			Debtor: iso20022.Party{Name: "A"}, Creditor: iso20022.Party{Name: "B"},
 		},
 		&iso20022.RecallAnswer{
 			Group: s.group(rails.FedNow, 22), CaseID: "C", Code: iso20022.RecallRefused, Original: of,
@@ -389,7 +408,8 @@ func TestHostileMessagesChangeNothing(t *testing.T) {
 		t.Error("people see", got)
 	}
 	s.has(t, 100_000_00, 0)
-	s.deliver(t, rails.FedNow, s.credit(rails.FedNow, 30, func(m *iso20022.CreditTransfer) { m.Debtor.Account = "" }))
+	s.deliver(t, rails.FedNow, s.credit(rails.FedNow, 30,
+		func(m *iso20022.CreditTransfer) { m.Debtor.Account = "" }))
 	s.has(t, 100_025_00, 0)
 	s.Prove()
 }
@@ -413,7 +433,8 @@ func TestWhoIsCreditedSeesThePayment(t *testing.T) {
 			t.Error(name, found, err)
 		}
 		batch := s.DB.Batch()
-		listed := s.Payments.OfAccounts(ctx, batch, []accounts.UID{s.from.UID}, payments.Search{}, db.Columns{}, page.First(9))
+		listed := s.Payments.OfAccounts(ctx, batch, []accounts.UID{s.from.UID}, payments.Search{},
+			db.Columns{}, page.First(9))
 		details := s.Payments.DetailsOf(ctx, batch, []payments.UID{uid})
 		messages := s.Payments.MessagesOf(ctx, batch, []payments.UID{uid})
 		refused := s.Payments.Refused(ctx, batch, page.First(9))
@@ -423,14 +444,15 @@ func TestWhoIsCreditedSeesThePayment(t *testing.T) {
 		if refused.Err == nil {
 			t.Error(name, "reads what was refused")
 		}
-		if len(listed.Of[s.from.UID]) != who.sees || len(details.Of[uid]) != who.sees || len(messages.Of[uid]) != 2*who.sees {
+		if len(listed.Of[s.from.UID]) != who.sees || len(details.Of[uid]) != who.sees ||
+			len(messages.Of[uid]) != 2*who.sees {
 			t.Error(name, listed, details, messages)
 		}
 	}
 	for by, n := range map[string]payments.Search{
 		"sender's number":   {SenderNumber: "5550001234"},
-		"receiver's number": {ReceiverNumber: coretest.AccountNumber(s.from.UID)},
-		"customer":          {Customer: c.UID}, "receiver": {ReceiverAccount: s.from.UID}, "account": {Account: s.from.UID},
+		"receiver's number": {ReceiverNumber: coretest.AccountNumber(s.from.UID)}, "customer": {Customer: c.UID},
+		"receiver": {ReceiverAccount: s.from.UID}, "account": {Account: s.from.UID},
 		"sender's name": {SenderName: "ada"}, "entry type": {EntryTypes: []rails.EntryType{rails.Credit}},
 	} {
 		for _, ctx := range []context.Context{s.Staff(), s.Partner(partner)} {

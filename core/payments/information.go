@@ -78,8 +78,8 @@ var (
 	IncorrectCodes = map[rails.Rail][]string{
 		rails.RTP: {"IN01", "IN04", "IN06", "IN15", "IN19", "IN38", "IN39", "MM20", "MM21", narrative},
 		rails.FedNow: {
-			"IN02", "IN03", "IN06", "IN07", "IN08", "IN13", "IN14", "IN15", "IN16", "IN38", "IN39", "MM20", "MM21", "MM25",
-			"MM26", "MM27", "MM28", "MM29", "MM30", "MM31", "MM32", "MM35", narrative,
+			"IN02", "IN03", "IN06", "IN07", "IN08", "IN13", "IN14", "IN15", "IN16", "IN38", "IN39",
+			"MM20", "MM21", "MM25", "MM26", "MM27", "MM28", "MM29", "MM30", "MM31", "MM32", "MM35", narrative,
 		},
 	}
 )
@@ -116,7 +116,8 @@ func (p *Payment) mayAsk() error {
 	case p.Asks():
 		return ErrOwnRequest
 	case !p.Incoming() && !clarifiable(p.Status()):
-		return ErrInformationEarly.Saying("the payment is " + string(p.Status()) + ": " + ErrInformationEarly.Message).
+		return ErrInformationEarly.Saying("the payment is " + string(p.Status()) + ": " +
+			ErrInformationEarly.Message).
 			With(string(p.State))
 	}
 	return nil
@@ -212,7 +213,9 @@ var inRequests = map[string]string{"answer": "coalesce(ir.answer, 0)"}
 
 // InformationRequestsOf reads what was asked about each payment, in its order, for callers who see whose it
 // is. Its words are sealed (InformationIn).
-func (s *Service) InformationRequestsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, InformationRequest] {
+func (s *Service) InformationRequestsOf(
+	ctx context.Context, b *db.Batch, of []UID,
+) *db.Many[UID, InformationRequest] {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err != nil {
 		return db.Refuse[UID, InformationRequest](err)

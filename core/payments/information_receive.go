@@ -20,7 +20,8 @@ type clarified struct {
 }
 
 var (
-	readingClarified = db.NewQuery[clarified](`SELECT d.payment, d.bank_id, (SELECT count(*) FROM information_requests AS r
+	readingClarified = db.NewQuery[clarified](`SELECT d.payment, d.bank_id, (SELECT count(*)
+		FROM information_requests AS r
 		WHERE r.tenant = $1 AND r.payment = d.payment AND r.direction = 'IN') AS asked
 		FROM payment_details AS d WHERE d.tenant = $1 AND d.payment = ANY($2::bigint[])`)
 	readingUnanswered = db.NewQuery[InformationRequest](db.Select[InformationRequest](db.Columns{}, inRequests).
@@ -63,7 +64,8 @@ func (in *intake) clarifyTx(ctx context.Context, tx bun.Tx, arrived []*answer) e
 func (in *intake) inquire(a *answer) error {
 	p, bank := (*Payment)(nil), ""
 	if k := in.original(a); k != nil && instant(a.over) && (k.Kind == creditKind || k.Kind == requestKind) {
-		if c := in.clarified[k.Payment]; c != nil && c.Bank == a.inquiry.Sender && c.Asked < MostInformationRequests {
+		if c := in.clarified[k.Payment]; c != nil && c.Bank == a.inquiry.Sender &&
+			c.Asked < MostInformationRequests {
 			p, bank = in.by[k.Payment], c.Bank
 			c.Asked++
 		}
@@ -80,8 +82,8 @@ func (in *intake) inquire(a *answer) error {
 		Missing: items(a.inquiry.Missing), Incorrect: items(a.inquiry.Incorrect), Party: a.inquiry.Creator,
 	}
 	r := &InformationRequest{
-		Tenant: p.Tenant, ID: row.ID, Payment: p.UID, Rail: p.Rail, Direction: In, Bank: bank, MessageID: row.MessageID,
-		Codes: said.codes(), At: in.now, Answered: []byte{},
+		Tenant: p.Tenant, ID: row.ID, Payment: p.UID, Rail: p.Rail, Direction: In, Bank: bank,
+		MessageID: row.MessageID, Codes: said.codes(), At: in.now, Answered: []byte{},
 	}
 	var err error
 	if r.Asked, err = r.sealed(in.s.keys, AskedColumn, said); err != nil {
@@ -138,7 +140,9 @@ func heard(m *iso20022.Information) (lines []string) {
 	return append(lines, m.Text...)
 }
 
-func (in *intake) recordInformation(action string, was, now *InformationRequest, of *Payment) events.Recorded {
+func (in *intake) recordInformation(
+	action string, was, now *InformationRequest, of *Payment,
+) events.Recorded {
 	done := changes.Change{
 		Action: action, Object: InformationObject, UID: messageName(now.MessageID), Customer: int64(of.Customer),
 		Version: 1, After: now,
@@ -159,7 +163,8 @@ func (in *intake) clarifiedTx(ctx context.Context) error {
 	for _, r := range in.informed {
 		ids, answers, words = append(ids, int64(r.ID)), append(answers, int64(r.Answer)), append(words, r.Answered)
 	}
-	return db.ExecAtCommit(ctx, `UPDATE information_requests AS r SET answer = n.answer, answered_at = $2, answer_sealed = n.words
-		FROM unnest($3::bigint[], $4::bigint[], $5::bytea[]) AS n(id, answer, words) WHERE r.tenant = $1 AND r.id = n.id`,
-		in.caller.Tenant, in.now, ids, answers, words)
+	return db.ExecAtCommit(ctx, `UPDATE information_requests AS r SET answer = n.answer, answered_at = $2,
+		answer_sealed = n.words
+		FROM unnest($3::bigint[], $4::bigint[], $5::bytea[]) AS n(id, answer, words)
+		WHERE r.tenant = $1 AND r.id = n.id`, in.caller.Tenant, in.now, ids, answers, words)
 }

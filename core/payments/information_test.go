@@ -34,7 +34,9 @@ func (s *sender) ask(uid payments.UID, d payments.InformationDraft) (payments.Sa
 }
 
 // asked returns what was asked about a payment, as OUT NARR, with its answer.
-func (s *sender) asked(t *testing.T, uid payments.UID) (all []string, requests []*payments.InformationRequest) {
+func (s *sender) asked(
+	t *testing.T, uid payments.UID,
+) (all []string, requests []*payments.InformationRequest) {
 	t.Helper()
 	h, err := s.Payments.InformationHistory(s.Staff(), uid)
 	if err != nil {
@@ -101,7 +103,8 @@ func TestTheOtherBankAnswersWhatIsAskedAboutAPayment(t *testing.T) {
 					!strings.Contains(all[0], "Debtor: Customer of ") {
 					t.Error(all)
 				}
-				if r := requests[0]; r.MessageID != done.MessageID || r.Said.Party != "Grete Hermann" || r.Rail != network ||
+				if r := requests[0]; r.MessageID != done.MessageID || r.Said.Party != "Grete Hermann" ||
+					r.Rail != network ||
 					r.Said.Missing[0].Info != "Which invoice of Grace Hopper?" {
 					t.Errorf("%+v", requests[0])
 				}
@@ -163,7 +166,8 @@ func TestTheOtherBankAsksAboutWhatItGotAndWhatItSent(t *testing.T) {
 		}
 		s.run(t)
 		s.hasAsked(t, uid, "IN IN06")
-		if _, requests := s.asked(t, uid); requests[0].Said.Party != "Customer of another bank" || requests[0].Said.Incorrect[0].Code != "IN06" {
+		if _, requests := s.asked(t, uid); requests[0].Said.Party != "Customer of another bank" ||
+			requests[0].Said.Incorrect[0].Code != "IN06" {
 			t.Errorf("%+v", requests[0].Said)
 		}
 	}
@@ -198,21 +202,24 @@ func TestOnlyTheBankOnTheOtherSideAsksAndAnswersAndOnce(t *testing.T) {
 	}
 	answer := func(n int, from, text string) iso20022.Message {
 		return &iso20022.Information{
-			Group: s.group(rails.FedNow, n), CaseID: done.MessageID, Original: about, OriginalAmount: s.credit(rails.FedNow, n).Amount,
-			OriginalDate: time.Date(2026, 11, 18, 0, 0, 0, 0, time.UTC), Text: []string{text}, Sender: from, Receiver: ours,
+			Group: s.group(rails.FedNow, n), CaseID: done.MessageID, Original: about,
+			OriginalAmount: s.credit(rails.FedNow, n).Amount,
+			OriginalDate:   time.Date(2026, 11, 18, 0, 0, 0, 0, time.UTC), Text: []string{text},
+			Sender: from, Receiver: ours,
 		}
 	}
 	question := func(n int, from string) iso20022.Message {
 		m := answer(n, from, "").(*iso20022.Information)
 		return &iso20022.InformationRequest{
-			Group: m.Group, CaseID: m.ID, Original: about, OriginalAmount: m.OriginalAmount, OriginalDate: m.OriginalDate,
-			Missing: []iso20022.Lack{{Code: "MS01"}}, Sender: from, Receiver: m.Receiver,
+			Group: m.Group, CaseID: m.ID, Original: about, OriginalAmount: m.OriginalAmount,
+			OriginalDate: m.OriginalDate, Missing: []iso20022.Lack{{Code: "MS01"}}, Sender: from, Receiver: m.Receiver,
 		}
 	}
 	s.deliver(t, rails.FedNow, answer(1, "111000025", "of a stranger"), question(2, "111000025"))
 	s.run(t)
 	s.hasAsked(t, uid, "OUT NARR")
-	s.deliver(t, rails.FedNow, answer(3, came.Bank, "Invoice 7"), answer(4, came.Bank, "Invoice 8"), question(5, came.Bank))
+	s.deliver(t, rails.FedNow, answer(3, came.Bank, "Invoice 7"), answer(4, came.Bank, "Invoice 8"),
+		question(5, came.Bank))
 	s.run(t)
 	s.deliver(t, rails.FedNow, answer(6, came.Bank, "Invoice 9"), answer(3, came.Bank, "Invoice 7"))
 	s.run(t)
@@ -234,19 +241,44 @@ func TestWhatCannotBeAskedIsRefused(t *testing.T) {
 		want  *fault.Fault
 		field string
 	}{
-		"nothing":          {in, func(d *payments.InformationDraft) { d.Missing = nil }, nil, "missingInformation"},
-		"null":             {in, func(d *payments.InformationDraft) { d.Missing[0] = nil }, nil, "missingInformation[0]"},
-		"no code":          {in, func(d *payments.InformationDraft) { d.Missing = item(" ", "x") }, nil, "missingInformation[0].code"},
-		"no words":         {in, func(d *payments.InformationDraft) { d.Missing = item("NARR", " ") }, nil, "missingInformation[0].additionalInfo"},
-		"unknown":          {in, func(d *payments.InformationDraft) { d.Missing = item("MS02", "") }, nil, "missingInformation[0].code"},
-		"unknown as wrong": {in, func(d *payments.InformationDraft) { d.Incorrect = item("IN99", "") }, nil, "incorrectInformation[0].code"},
-		"of FedNow": {
-			in, func(d *payments.InformationDraft) { d.Incorrect = item("IN02", "") }, payments.ErrOtherRail, "incorrectInformation[0].code",
+		"nothing": {in, func(d *payments.InformationDraft) { d.Missing = nil }, nil, "missingInformation"},
+		"null": {
+			in, func(d *payments.InformationDraft) { d.Missing[0] = nil }, nil,
+			"missingInformation[0]",
 		},
-		"nobody":       {in, func(d *payments.InformationDraft) { d.Party = "" }, nil, "initiatingPartyName"},
-		"a long name":  {in, func(d *payments.InformationDraft) { d.Party = strings.Repeat("a", 101) }, nil, "initiatingPartyName"},
-		"long words":   {in, func(d *payments.InformationDraft) { d.Missing[0].Info = strings.Repeat("a", 501) }, nil, "missingInformation[0].additionalInfo"},
-		"other signs":  {in, func(d *payments.InformationDraft) { d.Missing[0].Info = "Ж" }, nil, "missingInformation[0].additionalInfo"},
+		"no code": {
+			in, func(d *payments.InformationDraft) { d.Missing = item(" ", "x") }, nil,
+			"missingInformation[0].code",
+		},
+		"no words": {
+			in, func(d *payments.InformationDraft) { d.Missing = item("NARR", " ") }, nil,
+			"missingInformation[0].additionalInfo",
+		},
+		"unknown": {
+			in, func(d *payments.InformationDraft) { d.Missing = item("MS02", "") }, nil,
+			"missingInformation[0].code",
+		},
+		"unknown as wrong": {
+			in, func(d *payments.InformationDraft) { d.Incorrect = item("IN99", "") }, nil,
+			"incorrectInformation[0].code",
+		},
+		"of FedNow": {
+			in, func(d *payments.InformationDraft) { d.Incorrect = item("IN02", "") }, payments.ErrOtherRail,
+			"incorrectInformation[0].code",
+		},
+		"nobody": {in, func(d *payments.InformationDraft) { d.Party = "" }, nil, "initiatingPartyName"},
+		"a long name": {
+			in, func(d *payments.InformationDraft) { d.Party = strings.Repeat("a", 101) }, nil,
+			"initiatingPartyName",
+		},
+		"long words": {
+			in, func(d *payments.InformationDraft) { d.Missing[0].Info = strings.Repeat("a", 501) },
+			nil, "missingInformation[0].additionalInfo",
+		},
+		"other signs": {
+			in, func(d *payments.InformationDraft) { d.Missing[0].Info = "Ж" }, nil,
+			"missingInformation[0].additionalInfo",
+		},
 		"a wire":       {wire, nil, payments.ErrNoInformation, ""},
 		"not yet sent": {queued, nil, payments.ErrInformationEarly, ""},
 		"a request":    {request, nil, payments.ErrOwnRequest, ""},
@@ -307,9 +339,11 @@ func TestNoMoreThanAHundredQuestionsAboutAPayment(t *testing.T) {
 	if _, err := s.ask(uid, unclear()); err != nil {
 		t.Fatal(err)
 	}
-	s.Exec(`INSERT INTO network_messages (tenant, id, rail, direction, kind, message_id, payment, body, at, handed_at)
+	s.Exec(`INSERT INTO network_messages (tenant, id, rail, direction, kind, message_id, payment, body, at,
+		handed_at)
 		SELECT ?, -n, 'RTP', 'OUT', 'camt.026', 'Q' || n, ?, '', now(), now() FROM generate_series(1, 99) AS n`, s.Tenant, uid)
-	s.Exec(`INSERT INTO information_requests (tenant, id, payment, rail, direction, bank, message_id, codes, asked_sealed, at)
+	s.Exec(`INSERT INTO information_requests (tenant, id, payment, rail, direction, bank, message_id, codes,
+		asked_sealed, at)
 		SELECT ?, -n, ?, 'RTP', 'OUT', '', 'Q' || n, '', '', now() FROM generate_series(1, 99) AS n`, s.Tenant, uid)
 	if _, err := s.ask(uid, unclear()); !errors.Is(err, payments.ErrManyRequests) {
 		t.Error(err)
@@ -324,7 +358,8 @@ func TestTheWordsOfQuestionsAreSealed(t *testing.T) {
 	if _, err := s.ask(uid, unclear()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Sandbox.PlayInformationRequest(s.Staff(), uid, sandbox.Inquiry{Code: "NARR", Info: "Who is Grace Hopper?"},
+	if _, err := s.Sandbox.PlayInformationRequest(s.Staff(), uid,
+		sandbox.Inquiry{Code: "NARR", Info: "Who is Grace Hopper?"},
 		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -351,14 +386,16 @@ func TestWhoDoesNotSeeThePaymentNeitherAsksNorReads(t *testing.T) {
 	s := newSender(t)
 	uid := s.play(t, rails.RTP, "250.00")
 	stranger := s.Partner(s.DownstreamPartner())
-	if _, err := s.Payments.RequestInformation(stranger, uid, unclear(), changes.RequestOptions{}); !errors.Is(err, payments.ErrNoPayment) {
+	if _, err := s.Payments.RequestInformation(stranger, uid, unclear(),
+		changes.RequestOptions{}); !errors.Is(err, payments.ErrNoPayment) {
 		t.Error(err)
 	}
 	if _, err := s.Payments.InformationHistory(stranger, uid); !errors.Is(err, payments.ErrNoPayment) {
 		t.Error(err)
 	}
 	looks := s.As(access.ViewPayments)
-	if _, err := s.Payments.RequestInformation(looks, uid, unclear(), changes.RequestOptions{}); !errors.Is(err, access.ErrDenied) {
+	if _, err := s.Payments.RequestInformation(looks, uid, unclear(),
+		changes.RequestOptions{}); !errors.Is(err, access.ErrDenied) {
 		t.Error(err)
 	}
 }

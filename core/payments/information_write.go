@@ -139,7 +139,8 @@ func (s *Service) requestInformationTx(
 	rows, err := s.composeTx(ctx, tx.Tx, p, from, tx.Now, func(g iso20022.Group) iso20022.Message {
 		return &iso20022.InformationRequest{
 			Group: g, CaseID: g.ID, Creator: d.Party, Original: original(t), OriginalAmount: t.Amount,
-			OriginalDate: t.SettlementDate, Missing: lacks(d.Missing), Incorrect: lacks(d.Incorrect), Sender: from, Receiver: to,
+			OriginalDate: t.SettlementDate, Missing: lacks(d.Missing), Incorrect: lacks(d.Incorrect), Sender: from,
+			Receiver: to,
 		}
 	})
 	if err != nil {
@@ -147,8 +148,8 @@ func (s *Service) requestInformationTx(
 	}
 	rows[0].Code = d.codes()
 	r := &InformationRequest{
-		Tenant: p.Tenant, ID: rows[0].ID, Payment: p.UID, Rail: p.Rail, Direction: Out, Bank: to, MessageID: rows[0].MessageID,
-		Codes: d.codes(), At: tx.Now, Answered: []byte{},
+		Tenant: p.Tenant, ID: rows[0].ID, Payment: p.UID, Rail: p.Rail, Direction: Out, Bank: to,
+		MessageID: rows[0].MessageID, Codes: d.codes(), At: tx.Now, Answered: []byte{},
 	}
 	if r.Asked, err = r.sealed(s.keys, AskedColumn, d); err != nil {
 		return SavedInformation{}, err
@@ -171,7 +172,9 @@ type messageName string
 func (n messageName) String() string { return string(n) }
 
 // askedTx reads the transfer that a payment is, and how many requests about it have been sent.
-func (s *Service) askedTx(ctx context.Context, tx bun.Tx, p *Payment) (*iso20022.CreditTransfer, int64, error) {
+func (s *Service) askedTx(
+	ctx context.Context, tx bun.Tx, p *Payment,
+) (*iso20022.CreditTransfer, int64, error) {
 	t, err := s.creditTx(ctx, tx, p)
 	if err != nil {
 		return nil, 0, err

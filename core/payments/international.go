@@ -93,7 +93,8 @@ func (f *facts) exchanged(o *Order, from *party, amount money.Amount) (x Exchang
 	case t.Buy != amount.Currency:
 		return x, wrong("paymentCurrency", "must be the currency that the trade buys, "+string(t.Buy))
 	case t.Sell != from.Currency:
-		return x, wrong("additionalInfo.fxContractNumber", "must sell the currency of the account, "+string(from.Currency))
+		return x, wrong("additionalInfo.fxContractNumber",
+			"must sell the currency of the account, "+string(from.Currency))
 	case t.BuyMinor != amount.Minor:
 		return x, ErrContractAmount.Saying("must be the amount that the trade buys, " + t.BuyAmount().String()).
 			With(t.BuyAmount().String())

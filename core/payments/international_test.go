@@ -46,7 +46,8 @@ func inGermany(k *contacts.Contact) {
 func (s *sender) trade(t *testing.T, amount string, edits ...func(*fx.Draft)) fx.Trade {
 	t.Helper()
 	draft := fx.Draft{
-		IDType: "CustomerUID", UID: s.from.Customer, Sell: "USD", Buy: "EUR", Transfer: amount, Product: "SPOT", Tenor: "SPOT",
+		IDType: "CustomerUID", UID: s.from.Customer, Sell: "USD", Buy: "EUR", Transfer: amount, Product: "SPOT",
+		Tenor: "SPOT",
 	}
 	for _, edit := range edits {
 		edit(&draft)
@@ -65,8 +66,8 @@ func (s *sender) trade(t *testing.T, amount string, edits ...func(*fx.Draft)) fx
 // toGermany is the order of a payment that a trade buys; of none in euros.
 func (s *sender) toGermany(amount string, of fx.TradeUID, edits ...func(*payments.Order)) payments.Order {
 	o := payments.Order{
-		Sender: payments.Party{UID: s.from.UID}, Amount: amount, Currency: "EUR", Speed: "SPOT", ExternalReferenceID: "INV-7",
-		Notes: "Machines", Contract: of,
+		Sender: payments.Party{UID: s.from.UID}, Amount: amount, Currency: "EUR", Speed: "SPOT",
+		ExternalReferenceID: "INV-7", Notes: "Machines", Contract: of,
 		Receiver: payments.Receiver{
 			Number: "DE89 3704 0044 0532 0130 00", Name: "Jürgen Müller", Address: postal.Address{
 				Line1: "Mainzer Landstr. 1", City: "Frankfurt", CountryCode: "DE",
@@ -127,7 +128,8 @@ func TestATradePaysAPaymentInAnotherCurrency(t *testing.T) {
 	m := s.carried(t, p.UID)
 	if m.Amount != money.Of(2500_50, "EUR") || m.SettlementDate.Format(time.DateOnly) != "2026-11-20" ||
 		m.Sender != "TSTBUS33" || m.Receiver != "MUSTDEFF500" || m.From != "TSTBUS33" || m.To != "MUSTDEFF500" ||
-		m.Creditor.IBAN != "DE89370400440532013000" || m.Creditor.Account != "" || m.CreditorAgent.BIC != "MUSTDEFF500" ||
+		m.Creditor.IBAN != "DE89370400440532013000" || m.Creditor.Account != "" ||
+		m.CreditorAgent.BIC != "MUSTDEFF500" ||
 		m.Debtor.Account == "" || m.Creditor.Name != "Jurgen Muller" || m.Remittance != "Machines" {
 		t.Errorf("%+v", m)
 	}
@@ -165,27 +167,54 @@ func TestAnInternationalPaymentFitsItsTrade(t *testing.T) {
 		edit func(*payments.Order)
 		want string
 	}{
-		"another amount":     {traded.UID, func(o *payments.Order) { o.Amount = "100.01" }, "paymentAmount: must be the amount that the trade buys, 100.00"},
+		"another amount": {
+			traded.UID, func(o *payments.Order) { o.Amount = "100.01" },
+			"paymentAmount: must be the amount that the trade buys, 100.00",
+		},
 		"another customer's": {foreign.UID, nil, "additionalInfo.fxContractNumber: must be a trade of the customer"},
 		"unknown":            {99_999, nil, "additionalInfo.fxContractNumber: must be a trade of the customer"},
 		"used":               {used.UID, nil, "additionalInfo.fxContractNumber: the trade pays another payment"},
 		"cancelled":          {over.UID, nil, "additionalInfo.fxContractNumber: the trade is cancelled"},
 		"another currency":   {yen.UID, nil, "paymentCurrency: must be the currency that the trade buys, JPY"},
-		"another day":        {traded.UID, func(o *payments.Order) { o.Date = later }, "paymentDate: must be the value date of the trade, 2026-11-20"},
-		"no trade":           {0, func(o *payments.Order) { o.Date = later }, "additionalInfo.fxContractNumber: is required, as the account is in USD: ask for a quote, and accept it"},
+		"another day": {
+			traded.UID, func(o *payments.Order) { o.Date = later },
+			"paymentDate: must be the value date of the trade, 2026-11-20",
+		},
+		"no trade": {
+			0, func(o *payments.Order) { o.Date = later },
+			"additionalInfo.fxContractNumber: is required, as the account is in USD: ask for a quote, and accept it",
+		},
 		"neither trade, day": {0, nil, "additionalInfo.fxContractNumber: is required without a paymentDate"},
-		"dollars":            {0, func(o *payments.Order) { o.Currency, o.Date = "USD", later }, "paymentCurrency: must be another currency than USD, which the other speeds pay"},
-		"no notes":           {traded.UID, func(o *payments.Order) { o.Notes = "" }, "paymentNotes: is required"},
-		"a routing number":   {traded.UID, func(o *payments.Order) { o.Receiver.Bank = payments.ReceiverBank{IDType: "NID", ID: "611090001"} }, "receiver.bank.bankIdType: must be SWIFT: these speeds pay banks by their swiftCode"},
-		"an unknown bank":    {traded.UID, func(o *payments.Order) { o.Receiver.Bank.BIC = "NONEDEFF" }, "receiver.bank.swiftCode: must be a bank of the directory"},
-		"a BIC of elsewhere": {traded.UID, func(o *payments.Order) { o.Receiver.Bank.Country = "FR" }, "receiver.bank.countryCode: must be the country of the swiftCode, DE"},
-		"a mistyped IBAN":    {traded.UID, func(o *payments.Order) { o.Receiver.Number = "DE89370400440532013001" }, "receiver.accountNumber: must be an IBAN"},
-		"a series":           {0, func(o *payments.Order) { o.Date, o.Repeat = later, weekly() }, "recurrence: does not belong to the speeds SPOT, ON and TN"},
+		"dollars": {
+			0, func(o *payments.Order) { o.Currency, o.Date = "USD", later },
+			"paymentCurrency: must be another currency than USD, which the other speeds pay",
+		},
+		"no notes":         {traded.UID, func(o *payments.Order) { o.Notes = "" }, "paymentNotes: is required"},
+		"a routing number": {traded.UID, func(o *payments.Order) { o.Receiver.Bank = payments.ReceiverBank{IDType: "NID", ID: "611090001"} }, "receiver.bank.bankIdType: must be SWIFT: these speeds pay banks by their swiftCode"},
+		"an unknown bank": {
+			traded.UID, func(o *payments.Order) { o.Receiver.Bank.BIC = "NONEDEFF" },
+			"receiver.bank.swiftCode: must be a bank of the directory",
+		},
+		"a BIC of elsewhere": {
+			traded.UID, func(o *payments.Order) { o.Receiver.Bank.Country = "FR" },
+			"receiver.bank.countryCode: must be the country of the swiftCode, DE",
+		},
+		"a mistyped IBAN": {
+			traded.UID, func(o *payments.Order) { o.Receiver.Number = "DE89370400440532013001" },
+			"receiver.accountNumber: must be an IBAN",
+		},
+		"a series": {
+			0, func(o *payments.Order) { o.Date, o.Repeat = later, weekly() },
+			"recurrence: does not belong to the speeds SPOT, ON and TN",
+		},
 		"a domestic speed": {traded.UID, func(o *payments.Order) {
 			domestic(o)
 			o.Receiver.Bank = payments.ReceiverBank{ID: "611090001"}
 		}, "additionalInfo.fxContractNumber: belongs to the speeds SPOT, ON and TN"},
-		"domestic, by BIC": {0, func(o *payments.Order) { domestic(o) }, "receiver.bank.bankIdType: must be NID: these speeds pay banks in the United States"},
+		"domestic, by BIC": {
+			0, func(o *payments.Order) { domestic(o) },
+			"receiver.bank.bankIdType: must be NID: these speeds pay banks in the United States",
+		},
 		"a bank between here": {0, func(o *payments.Order) {
 			domestic(o)
 			o.Receiver.Bank = payments.ReceiverBank{ID: "611090001"}
@@ -304,10 +333,11 @@ func TestWhatComesBackIsExchangedAtTheRateOfTheTrade(t *testing.T) {
 func TestAnAccountPaysInItsOwnCurrency(t *testing.T) {
 	t.Parallel()
 	s := newExporter(t)
-	s.from = s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, abroad, func(a *accounts.Account) {
-		a.Currency = "EUR"
-		coretest.Holding(5_000_00, 0)(a)
-	})
+	s.from = s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, abroad,
+		func(a *accounts.Account) {
+			a.Currency = "EUR"
+			coretest.Holding(5_000_00, 0)(a)
+		})
 	s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, "SWIFT_PAYMENT_LIMIT_PER_DAY", 1_00)
 	days := map[string]string{"ON": "2026-11-18", "TN": "2026-11-19", "SPOT": "2026-11-20"}
 	for speed, day := range days {
@@ -315,7 +345,8 @@ func TestAnAccountPaysInItsOwnCurrency(t *testing.T) {
 			return func(o *payments.Order) { o.Speed, o.Date = speed, at(t, text+" 00:00").UTC().Truncate(24*time.Hour) }
 		}
 		p := s.send(t, s.toGermany("10.00", 0, on(day)))
-		if shown := s.shows(t, p.UID); shown.Date.Format(time.DateOnly) != day || shown.Status() != payments.StatusReadyToTransmit {
+		if shown := s.shows(t, p.UID); shown.Date.Format(time.DateOnly) != day ||
+			shown.Status() != payments.StatusReadyToTransmit {
 			t.Errorf("%s: %s on %s", speed, shown.Status(), shown.Date)
 		}
 		if _, err := s.pay(s.toGermany("10.00", 0, on("2026-11-22"))); !payments.ErrDay.Is(err) {
@@ -332,7 +363,8 @@ func TestAnAccountPaysInItsOwnCurrency(t *testing.T) {
 		t.Errorf("after the cut-off: %v", err)
 	}
 	var used int
-	if err := s.DB.NewRaw(`SELECT count(*) FROM limit_usage WHERE tenant = ?`, s.Tenant).Scan(t.Context(), &used); err != nil || used != 0 {
+	if err := s.DB.NewRaw(`SELECT count(*) FROM limit_usage WHERE tenant = ?`, s.Tenant).
+		Scan(t.Context(), &used); err != nil || used != 0 {
 		t.Errorf("limits, which are in dollars, count %d payments in euros (%v)", used, err)
 	}
 }
@@ -369,7 +401,8 @@ func TestATradeOfASlowerSpeedKeepsItsDay(t *testing.T) {
 	s := newExporter(t)
 	traded := s.trade(t, "100", func(d *fx.Draft) { d.Tenor = "ON" })
 	p := s.send(t, s.toGermany("100.00", traded.UID)) // of the speed SPOT
-	if shown := s.shows(t, p.UID); !shown.Date.Equal(traded.ValueDate) || shown.Date.Format(time.DateOnly) != "2026-11-18" {
+	if shown := s.shows(t, p.UID); !shown.Date.Equal(traded.ValueDate) ||
+		shown.Date.Format(time.DateOnly) != "2026-11-18" {
 		t.Error(shown.Date)
 	}
 	late := s.trade(t, "100", func(d *fx.Draft) { d.Tenor = "ON" })
@@ -386,16 +419,19 @@ func TestWhoPaysAbroadIsChecked(t *testing.T) {
 		want   *fault.Fault
 	}{
 		"international wires off": {func(s *sender) {
-			s.Exec(`UPDATE accounts SET enable_international_wires = false WHERE tenant = ? AND uid = ?`, s.Tenant, s.from.UID)
+			s.Exec(`UPDATE accounts SET enable_international_wires = false WHERE tenant = ? AND uid = ?`,
+				s.Tenant, s.from.UID)
 		}, payments.ErrRailOff},
 		"the bank has no BIC": {func(s *sender) {
 			s.Exec(`UPDATE customers SET swift_code = '' WHERE tenant = ? AND uid = ?`, s.Tenant, s.Self.UID)
 		}, payments.ErrNoBIC},
 		"no funds": {func(s *sender) {
-			s.from = s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, coretest.Holding(100_00, 0), abroad)
+			s.from = s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
+				coretest.Holding(100_00, 0), abroad)
 		}, ledger.ErrUncovered},
 		"above a limit": {func(s *sender) {
-			s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, "SWIFT_PAYMENT_LIMIT_PER_TRANSACTION", 100_00)
+			s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
+				"SWIFT_PAYMENT_LIMIT_PER_TRANSACTION", 100_00)
 		}, payments.ErrLimit},
 	} {
 		s := newExporter(t)
@@ -413,15 +449,20 @@ func TestWhoPaysAbroadIsChecked(t *testing.T) {
 func TestAnInternationalPaymentToAContactGoesOverItsBanks(t *testing.T) {
 	t.Parallel()
 	s := newExporter(t)
-	s.to = s.Contact(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, inGermany, func(k *contacts.Contact) {
-		k.Intermediary = contacts.IntermediaryBank{Country: "United States", Name: "Go Between", SWIFTCode: "GOBEUS33"}
-	})
+	s.to = s.Contact(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, inGermany,
+		func(k *contacts.Contact) {
+			k.Intermediary = contacts.IntermediaryBank{
+				Country: "United States", Name: "Go Between",
+				SWIFTCode: "GOBEUS33",
+			}
+		})
 	traded := s.trade(t, "100")
 	p := s.send(t, s.toGermany("100.00", traded.UID, func(o *payments.Order) {
 		o.Receiver = payments.Receiver{Contact: s.to.UID}
 	}))
 	s.run(t)
-	if m := s.carried(t, p.UID); m.Receiver != "GOBEUS33" || m.CreditorAgent.BIC != "MUSTDEFFXXX" || m.Creditor.Name != s.to.Name {
+	if m := s.carried(t, p.UID); m.Receiver != "GOBEUS33" || m.CreditorAgent.BIC != "MUSTDEFFXXX" ||
+		m.Creditor.Name != s.to.Name {
 		t.Errorf("%+v", m)
 	}
 	plain := s.Contact(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer})
@@ -462,7 +503,8 @@ func TestPreviewsOfInternationalPayments(t *testing.T) {
 	s := newExporter(t)
 	traded := s.trade(t, "100")
 	v, err := s.Payments.PreviewSend(s.Staff(), s.toGermany("100.00", traded.UID))
-	if err != nil || len(v.Faults) > 0 || v.Available.Currency != "USD" || v.After.Minor != v.Available.Minor-traded.SellMinor ||
+	if err != nil || len(v.Faults) > 0 || v.Available.Currency != "USD" ||
+		v.After.Minor != v.Available.Minor-traded.SellMinor ||
 		len(v.Rails) != 1 || !v.Rails[0].Chosen || v.Rails[0].Settles.Format(time.DateOnly) != "2026-11-20" {
 		t.Errorf("%+v (%v)", v, err)
 	}

@@ -27,7 +27,8 @@ func (p *pair) blocked(t *testing.T, while func()) {
 	var holder sync.WaitGroup
 	holder.Go(func() {
 		err := p.DB.InTx(context.Background(), int64(p.Tenant), func(ctx context.Context, tx bun.Tx) error {
-			_, err := tx.NewRaw(`SELECT 1 FROM balances WHERE tenant = ? AND account = ? FOR UPDATE`, p.Tenant, p.from.UID).
+			_, err := tx.NewRaw(`SELECT 1 FROM balances WHERE tenant = ? AND account = ? FOR UPDATE`,
+				p.Tenant, p.from.UID).
 				Exec(ctx)
 			close(held)
 			<-release
@@ -61,7 +62,8 @@ func TestPaymentsThatWaitShareATransaction(t *testing.T) {
 	})
 	payers.Wait()
 	var transactions int
-	err := p.DB.NewRaw(`SELECT count(DISTINCT booked_at) FROM journals WHERE tenant = ? AND kind = 'payment'`, p.Tenant).
+	err := p.DB.NewRaw(`SELECT count(DISTINCT booked_at) FROM journals WHERE tenant = ? AND kind = 'payment'`,
+		p.Tenant).
 		Scan(t.Context(), &transactions)
 	if err != nil || transactions > 20 {
 		t.Errorf("60 payments took %d transactions (%v)", transactions, err)

@@ -43,7 +43,10 @@ func (l *Leaving) Amount() money.Amount { return money.Of(l.Minor, l.Currency) }
 type LeavingPlace string
 
 // LeavingPlaces are all of them.
-var LeavingPlaces = []LeavingPlace{"payments", "approvals", "entries", "returned entries", "reversed entries", "prenotes", "messages"}
+var LeavingPlaces = []LeavingPlace{
+	"payments", "approvals", "entries", "returned entries", "reversed entries",
+	"prenotes", "messages",
+}
 
 // messageWords are how operators read the kinds of messages.
 var messageWords = map[string]string{
@@ -70,7 +73,8 @@ var leavingFrom = map[LeavingPlace]string{
 		pay.payment_date::text AS reference, pay.created_at AS since
 		FROM payments AS pay WHERE pay.tenant = ?0 AND pay.direction = 'OUT' AND pay.rail <> 'BOOK'
 		AND pay.state IN ('REPAIR', 'PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'SCHEDULED', 'SCREENING', 'QUEUED')`,
-	"approvals": `SELECT CASE p.operation WHEN 'returnPayment' THEN 'return to approve' ELSE 'reversal to approve' END AS kind,
+	"approvals": `SELECT CASE p.operation WHEN 'returnPayment' THEN 'return to approve'
+		ELSE 'reversal to approve' END AS kind,
 		p.uid AS number, ` + ofPayment + `, 'approval ' || p.uid AS reference, p.made_at AS since
 		FROM approvals AS p JOIN payments AS pay ON pay.tenant = ?0
 		AND pay.uid = CASE WHEN p.operation IN ('returnPayment', 'reversePayment') THEN p.object_uid::bigint END
@@ -81,7 +85,8 @@ var leavingFrom = map[LeavingPlace]string{
 		WHERE ae.tenant = ?0 AND ae.taken_at IS NOT NULL AND ae.file IS NULL`,
 	"returned entries": `SELECT 'return of ACH' AS kind, ar.id AS number, coalesce(pay.uid, 0) AS payment,
 		coalesce(pay.state, '') AS state, 'ACH' AS rail, ar.amount, 'USD' AS currency,
-		coalesce(pay.sender_name, ar.company_name) AS sender_name, coalesce(pay.receiver_name, ar.name) AS receiver_name,
+		coalesce(pay.sender_name, ar.company_name) AS sender_name,
+		  coalesce(pay.receiver_name, ar.name) AS receiver_name,
 		'trace ' || ar.trace || ', ' || ar.return_code AS reference, ar.returned_at AS since
 		FROM ach_received AS ar LEFT JOIN payments AS pay ON pay.tenant = ?0 AND pay.uid = ar.payment
 		WHERE ar.tenant = ?0 AND ar.returned_at IS NOT NULL AND ar.file IS NULL`,
@@ -89,12 +94,14 @@ var leavingFrom = map[LeavingPlace]string{
 		'' AS reference, re.asked_at AS since
 		FROM ach_reversals AS re JOIN payments AS pay ON pay.tenant = ?0 AND pay.uid = re.payment
 		WHERE re.tenant = ?0 AND re.file IS NULL`,
-	"prenotes": `SELECT 'prenote' AS kind, pn.id AS number, 0 AS payment, '' AS state, 'ACH' AS rail, 0 AS amount,
-		'USD' AS currency, pn.company_name AS sender_name, pn.name AS receiver_name, pn.reference, pn.send_at AS since
+	"prenotes": `SELECT 'prenote' AS kind, pn.id AS number, 0 AS payment, '' AS state, 'ACH' AS rail,
+		0 AS amount, 'USD' AS currency, pn.company_name AS sender_name, pn.name AS receiver_name, pn.reference,
+		  pn.send_at AS since
 		FROM ach_prenotes AS pn WHERE pn.tenant = ?0 AND pn.file IS NULL AND NOT pn.withdrawn`,
-	"messages": `SELECT nm.kind, nm.id AS number, coalesce(pay.uid, 0) AS payment, coalesce(pay.state, '') AS state, nm.rail,
-		coalesce(pay.amount, 0) AS amount, coalesce(pay.currency, '') AS currency,
-		coalesce(pay.sender_name, '') AS sender_name, coalesce(pay.receiver_name, '') AS receiver_name,
+	"messages": `SELECT nm.kind, nm.id AS number, coalesce(pay.uid, 0) AS payment,
+		coalesce(pay.state, '') AS state, nm.rail, coalesce(pay.amount, 0) AS amount,
+		coalesce(pay.currency, '') AS currency, coalesce(pay.sender_name, '') AS sender_name,
+		  coalesce(pay.receiver_name, '') AS receiver_name,
 		nm.message_id AS reference, nm.at AS since
 		FROM network_messages AS nm LEFT JOIN payments AS pay ON pay.tenant = ?0 AND pay.uid = nm.payment
 		WHERE nm.tenant = ?0 AND nm.direction = 'OUT' AND nm.handed_at IS NULL`,

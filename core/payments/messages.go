@@ -75,7 +75,8 @@ func Addressed(over rails.Rail, m iso20022.Message) {
 func group(over rails.Rail, from string, id MessageID, now time.Time) iso20022.Group {
 	profile := Profiles[over]
 	return iso20022.Group{
-		ID: profile.MessageID(calendar.Today(now), profile.Sender(from), int(id%mostMessages)+1), CreatedAt: now, From: from,
+		ID:        profile.MessageID(calendar.Today(now), profile.Sender(from), int(id%mostMessages)+1),
+		CreatedAt: now, From: from,
 		To: profile.Operator,
 	}
 }
@@ -84,24 +85,27 @@ func group(over rails.Rail, from string, id MessageID, now time.Time) iso20022.G
 func kindOf(name string) string { return strings.Join(strings.SplitN(name, ".", 3)[:2], ".") }
 
 // message is the credit transfer of a payment. Texts that the network does not carry whole are cut.
-func (p *Payment) message(from *party, number, to string, id MessageID, now time.Time) *iso20022.CreditTransfer {
+func (p *Payment) message(
+	from *party, number, to string, id MessageID, now time.Time,
+) *iso20022.CreditTransfer {
 	if p.Rail == rails.SWIFT {
 		return p.international(from, number, to, id, now)
 	}
 	d := p.details
 	return &iso20022.CreditTransfer{
-		Group:         group(p.Rail, from.BankID, id, now),
-		InstructionID: p.UID.String(), EndToEndID: endToEnd(d, p), TransactionID: p.UID.String(), UETR: d.UETR,
-		Amount: p.Amount(), SettlementDate: p.Date, AcceptedAt: p.CreatedAt, ChargeBearer: bearers[d.Charges],
-		Sender: from.BankID, Receiver: d.BankID, DebtorAgent: iso20022.Agent{Routing: from.BankID, Name: from.BankName},
+		Group: group(p.Rail, from.BankID, id, now), InstructionID: p.UID.String(), EndToEndID: endToEnd(d, p),
+		TransactionID: p.UID.String(), UETR: d.UETR, Amount: p.Amount(), SettlementDate: p.Date,
+		AcceptedAt: p.CreatedAt, ChargeBearer: bearers[d.Charges], Sender: from.BankID, Receiver: d.BankID,
+		DebtorAgent:   iso20022.Agent{Routing: from.BankID, Name: from.BankName},
 		CreditorAgent: iso20022.Agent{Routing: d.BankID, Name: d.BankName},
 		Debtor:        iso20022.Party{Name: p.SenderName, Account: number, Address: from.Address},
-		Creditor:      iso20022.Party{Name: p.ReceiverName, Account: to, Address: d.Address},
-		Remittance:    p.remitted(), ForCreditorAgent: d.forCreditorAgent(),
+		Creditor:      iso20022.Party{Name: p.ReceiverName, Account: to, Address: d.Address}, Remittance: p.remitted(),
+		ForCreditorAgent: d.forCreditorAgent(),
 	}
 }
 
-// forCreditorAgent is what the bank of who is paid is told, over the networks that have a place for it: wires.
+// forCreditorAgent is what the bank of who is paid is told, over the networks that have a place for it:
+// wires.
 func (d *Details) forCreditorAgent() []string {
 	if told := cut(d.BankInfo, longestRemittance); told != "" {
 		return []string{told}
@@ -111,7 +115,9 @@ func (d *Details) forCreditorAgent() []string {
 
 // international is the credit transfer of a payment over SWIFT, to the bank that is paid or the one in
 // between.
-func (p *Payment) international(from *party, number, to string, id MessageID, now time.Time) *iso20022.CreditTransfer {
+func (p *Payment) international(
+	from *party, number, to string, id MessageID, now time.Time,
+) *iso20022.CreditTransfer {
 	d := p.details
 	t := &iso20022.CreditTransfer{
 		Group:         group(p.Rail, from.bic, id, now),
@@ -184,7 +190,8 @@ func (p *Payment) carried(from *party, number, to string) error {
 			break
 		}
 	}
-	return fault.Field("payment", field, problemOf(wrong.Reason), "cannot be sent over "+string(p.Rail)+": "+wrong.Reason)
+	return fault.Field("payment", field, problemOf(wrong.Reason),
+		"cannot be sent over "+string(p.Rail)+": "+wrong.Reason)
 }
 
 // problemOf tells from a network's reason whether a text is too long for it, or is of another form.

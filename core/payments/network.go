@@ -90,8 +90,8 @@ func (m *Message) Reason() string {
 }
 
 // withoutBody are the columns of messages that are shown.
-var withoutBody = db.ColumnsOf[Message]("ID", "Rail", "Direction", "Kind", "MessageID", "Payment", "Code", "At", "HandedAt",
-	"Minor", "Currency", "Bank", "Last4")
+var withoutBody = db.ColumnsOf[Message]("ID", "Rail", "Direction", "Kind", "MessageID", "Payment",
+	"Code", "At", "HandedAt", "Minor", "Currency", "Bank", "Last4")
 
 // inMessages is where columns of messages are that may be absent.
 var inMessages = map[string]string{"payment": "coalesce(nm.payment, 0)", "amount": "coalesce(nm.amount, 0)"}
@@ -113,10 +113,11 @@ func (s *Service) messagesOf(b *db.Batch, reader access.Caller, of []UID) *db.Ma
 		return messagesAbout(reader.Reach, "nm", nil) +
 			" UNION ALL " + messagesAbout(reader.Reach, "ae", map[string]string{"payment": "ae.payment", "code": "''"},
 			"JOIN ach_entries AS ae ON ae.tenant = nm.tenant AND ae.file = nm.id") +
-			" UNION ALL " + messagesAbout(reader.Reach, "aa", map[string]string{"payment": "aa.payment", "code": "aa.code"},
-			"JOIN ach_answers AS aa ON aa.tenant = nm.tenant AND aa.message = nm.id") + " ORDER BY payment, id"
+			" UNION ALL " + messagesAbout(reader.Reach, "aa",
+			map[string]string{"payment": "aa.payment", "code": "aa.code"}, "JOIN ach_answers AS aa ON aa.tenant = nm.tenant AND aa.message = nm.id") + " ORDER BY payment, id"
 	})
-	return db.QueueMany(b, text, func(m *Message) UID { return m.Payment }, reader.Tenant, reader.ScopeCustomer(), of)
+	return db.QueueMany(b, text, func(m *Message) UID { return m.Payment }, reader.Tenant,
+		reader.ScopeCustomer(), of)
 }
 
 // messagesAbout is the part of MessagesOf whose payments a table names. Files of ACH are about many payments.

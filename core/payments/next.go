@@ -29,21 +29,27 @@ type upcoming struct {
 var findingUpcoming = db.NewQuery[upcoming](`SELECT
 	(SELECT min(send_at) FROM payments WHERE tenant = $1 AND state = 'QUEUED' AND send_at > $2) AS send_at,
 	(SELECT min(send_at) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED' AND send_at > $2) AS leaves_at,
-	(SELECT min(settles_at) FROM payments WHERE tenant = $1 AND state = 'SENT' AND settles_at > $2) AS settles_at,
-	(SELECT min(settles_at) FROM payments WHERE tenant = $1 AND state = 'VALIDATED' AND settles_at > $2) AS posts_at,
-	(SELECT min(settles_at) FROM ach_reversals WHERE tenant = $1 AND answered_at IS NULL AND settles_at > $2) AS takes_back,
-	(SELECT min(send_at) FROM ach_prenotes WHERE tenant = $1 AND file IS NULL AND NOT withdrawn AND send_at > $2) AS prenotes,
+	(SELECT min(settles_at) FROM payments WHERE tenant = $1 AND state = 'SENT'
+	  AND settles_at > $2) AS settles_at,
+	(SELECT min(settles_at) FROM payments WHERE tenant = $1 AND state = 'VALIDATED'
+	  AND settles_at > $2) AS posts_at,
+	(SELECT min(settles_at) FROM ach_reversals WHERE tenant = $1 AND answered_at IS NULL
+	  AND settles_at > $2) AS takes_back,
+	(SELECT min(send_at) FROM ach_prenotes WHERE tenant = $1 AND file IS NULL AND NOT withdrawn
+	  AND send_at > $2) AS prenotes,
 	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED' AND rail = 'BOOK'
 	  AND payment_date > $3::date) AS book,
 	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED' AND speed = 'Economy'
 	  AND payment_date > $4::date) AS economy,
-	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED' AND rail NOT IN ('BOOK', 'SWIFT')
+	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED'
+	  AND rail NOT IN ('BOOK', 'SWIFT')
 	  AND speed <> 'Economy' AND payment_date > $5::date) AS others,
 	(SELECT min(next_date) FROM recurrences WHERE tenant = $1 AND status = 'Active' AND speed = ''
 	  AND next_date > $3::date) AS series_here,
 	(SELECT min(next_date) FROM recurrences WHERE tenant = $1 AND status = 'Active' AND speed = 'Economy'
 	  AND next_date > $4::date) AS series_economy,
-	(SELECT min(next_date) FROM recurrences WHERE tenant = $1 AND status = 'Active' AND speed NOT IN ('', 'Economy')
+	(SELECT min(next_date) FROM recurrences WHERE tenant = $1 AND status = 'Active'
+	  AND speed NOT IN ('', 'Economy')
 	  AND next_date > $5::date) AS series_others`)
 
 // Next returns when the next thing happens by itself to a payment of the caller's bank, after a time: it is

@@ -45,7 +45,9 @@ var calledInOrders = map[string]string{
 }
 
 // sendTx begins the orders of a lane.
-func (s *Service) sendTx(ctx context.Context, tx *changes.LaneTx, members []*changes.Member[Order, Saved]) error {
+func (s *Service) sendTx(
+	ctx context.Context, tx *changes.LaneTx, members []*changes.Member[Order, Saved],
+) error {
 	orders := make([]*Order, len(members))
 	for i, m := range members {
 		orders[i] = &m.Draft
@@ -281,13 +283,16 @@ func (f *facts) bankOf(to *Receiver) (*banks.Bank, error) {
 }
 
 // detail returns what a payment says beside what every payment says. The number of who is paid is sealed.
-func (f *facts) detail(s *Service, p *Payment, o *Order, to *Receiver, bank *banks.Bank, why string) *Details {
+func (f *facts) detail(
+	s *Service, p *Payment, o *Order, to *Receiver, bank *banks.Bank, why string,
+) *Details {
 	d := &Details{
-		Tenant: p.Tenant, Payment: p.UID, Contact: to.Contact, Type: to.Type, SubType: to.SubType, Address: to.Address,
-		Email: to.Email, Phone: to.Phone, BankID: to.Bank.ID, BankName: cmp.Or(to.Bank.Name, bank.Name),
-		Remittance: cmp.Or(o.Remittance, o.Addenda), Reference: o.Reference, OriginatorInfo: o.OriginatorInfo, BankInfo: o.BankInfo,
-		Charges: o.Charges, CostCenter: o.CostCenter, RequestMethod: o.RequestMethod, OperationNote: o.OperationNote,
-		Route: why, UETR: uuid.NewString(),
+		Tenant: p.Tenant, Payment: p.UID, Contact: to.Contact, Type: to.Type, SubType: to.SubType,
+		Address: to.Address, Email: to.Email, Phone: to.Phone, BankID: to.Bank.ID,
+		BankName: cmp.Or(to.Bank.Name, bank.Name), Remittance: cmp.Or(o.Remittance, o.Addenda),
+		Reference: o.Reference, OriginatorInfo: o.OriginatorInfo, BankInfo: o.BankInfo, Charges: o.Charges,
+		CostCenter: o.CostCenter, RequestMethod: o.RequestMethod, OperationNote: o.OperationNote, Route: why,
+		UETR: uuid.NewString(),
 	}
 	if to.Bank.BIC != "" {
 		d.BankID, d.IntermediaryID, d.IntermediaryName = to.Bank.BIC, to.Between.BIC, to.Between.Name

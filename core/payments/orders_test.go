@@ -204,7 +204,10 @@ func TestASomebodyDescribedInFullIsPaidToo(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	p := s.send(t, s.order("12", func(o *payments.Order) {
-		o.Sender = payments.Party{Number: coretest.AccountNumber(s.from.UID), Type: "Deposit", RoutingNumber: "611090001"}
+		o.Sender = payments.Party{
+			Number: coretest.AccountNumber(s.from.UID), Type: "Deposit",
+			RoutingNumber: "611090001",
+		}
 		o.Receiver = payments.Receiver{
 			Number: "440055551", Name: "Łucja Sørensen", Currency: "USD",
 			Bank: payments.ReceiverBank{IDType: "NID", ID: "021000021"},
@@ -212,7 +215,8 @@ func TestASomebodyDescribedInFullIsPaidToo(t *testing.T) {
 	}))
 	s.run(t)
 	found, err := s.Payments.Show(s.Staff(), p.UID)
-	if err != nil || found.Rail != "RTP" || found.ReceiverName != "Łucja Sørensen" || found.Receiver.Masked() != "****5551" ||
+	if err != nil || found.Rail != "RTP" || found.ReceiverName != "Łucja Sørensen" ||
+		found.Receiver.Masked() != "****5551" ||
 		found.Status() != payments.StatusProcessed {
 		t.Errorf("%+v %v", found, err)
 	}
@@ -226,8 +230,14 @@ func TestWhatCannotBeSentIsRefusedAndHoldsNothing(t *testing.T) {
 		want  error
 		field string
 	}{
-		"more than there is": {func(_ *sender, o *payments.Order) { o.Amount = "100000.01" }, ledger.ErrUncovered, ""},
-		"above the network":  {func(_ *sender, o *payments.Order) { o.Amount = "1000000.01" }, payments.ErrNetworkLimit, "paymentAmount"},
+		"more than there is": {
+			func(_ *sender, o *payments.Order) { o.Amount = "100000.01" },
+			ledger.ErrUncovered, "",
+		},
+		"above the network": {
+			func(_ *sender, o *payments.Order) { o.Amount = "1000000.01" },
+			payments.ErrNetworkLimit, "paymentAmount",
+		},
 		"another currency":   {func(_ *sender, o *payments.Order) { o.Currency = "EUR" }, nil, "paymentCurrency"},
 		"too many decimals":  {func(_ *sender, o *payments.Order) { o.Amount = "1.001" }, nil, "paymentAmount"},
 		"nothing":            {func(_ *sender, o *payments.Order) { o.Amount = "0" }, nil, "paymentAmount"},
@@ -285,7 +295,8 @@ func TestWhatCannotBeSentIsRefusedAndHoldsNothing(t *testing.T) {
 func TestABankOnNoNetworkSendsNothing(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	if _, err := s.Owner().ExecContext(t.Context(), `UPDATE tenants SET sandbox = false WHERE id = ?`, s.Tenant); err != nil {
+	if _, err := s.Owner().ExecContext(t.Context(), `UPDATE tenants SET sandbox = false WHERE id = ?`,
+		s.Tenant); err != nil {
 		t.Fatal(err)
 	}
 	_, err := s.Payments.Send(s.Staff(), s.order("10"), changes.RequestOptions{})
@@ -304,7 +315,8 @@ func TestAQueuedCreditCanBeCancelledAndASentOneNot(t *testing.T) {
 	s.has(t, 100_000_00, 20_22)
 	s.run(t)
 	s.has(t, 99_979_78, 0)
-	if _, err := s.Payments.Cancel(s.Staff(), second.UID, changes.RequestOptions{}); !errors.Is(err, payments.ErrOver) {
+	if _, err := s.Payments.Cancel(s.Staff(), second.UID,
+		changes.RequestOptions{}); !errors.Is(err, payments.ErrOver) {
 		t.Error("on its way:", err)
 	}
 	if got := s.life(t, first.UID); got != "QUEUED CANCELLED" {
@@ -360,10 +372,12 @@ func TestLimitsOfTheCustomerBind(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, "INSTANT_PAYMENT_LIMIT_PER_DAY", 100_00)
-	s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, "FEDWIRE_PAYMENT_LIMIT_PER_TRANSACTION", 30_00)
+	s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
+		"FEDWIRE_PAYMENT_LIMIT_PER_TRANSACTION", 30_00)
 	refuse := func(amount string, edits ...func(*payments.Order)) {
 		t.Helper()
-		if _, err := s.Payments.Send(s.Staff(), s.order(amount, edits...), changes.RequestOptions{}); !errors.Is(err, payments.ErrLimit) {
+		if _, err := s.Payments.Send(s.Staff(), s.order(amount, edits...),
+			changes.RequestOptions{}); !errors.Is(err, payments.ErrLimit) {
 			t.Errorf("%s: %v", amount, err)
 		}
 	}
@@ -389,8 +403,8 @@ func TestACallbackAsksTheBank(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	bound := int64(50_00)
-	s.from = s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, coretest.Holding(100_000_00, 0),
-		coretest.Sends, func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound })
+	s.from = s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
+		coretest.Holding(100_000_00, 0), coretest.Sends, func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound })
 	if p := s.send(t, s.order("50", byWire)); p.Status != payments.StatusReadyToTransmit {
 		t.Error(p.Status)
 	}
@@ -398,7 +412,8 @@ func TestACallbackAsksTheBank(t *testing.T) {
 	if err != nil || out.Result.Status != payments.StatusPendingApproval {
 		t.Fatal(out, err)
 	}
-	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval),
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	s.run(t)
@@ -444,7 +459,8 @@ func TestTheMessageOfAPaymentIsWholeAndSealed(t *testing.T) {
 	s.send(t, s.order("10", func(o *payments.Order) { o.Reference, o.Remittance = "LEASE-44", "Rent of März" }))
 	s.run(t)
 	var m payments.Message
-	if err := s.DB.NewSelect().Model(&m).Where("nm.tenant = ?", s.Tenant).Where("nm.direction = 'OUT'").Scan(t.Context()); err != nil {
+	if err := s.DB.NewSelect().Model(&m).Where("nm.tenant = ?", s.Tenant).Where("nm.direction = 'OUT'").
+		Scan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	at := seal.Place{Tenant: int64(s.Tenant), Column: payments.BodyColumn, Row: int64(m.ID)}
@@ -457,7 +473,8 @@ func TestTheMessageOfAPaymentIsWholeAndSealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	sent := read.(*iso20022.CreditTransfer)
-	if from, to := coretest.AccountNumber(s.from.UID), coretest.ContactNumber(s.to.UID); sent.Debtor.Account != from ||
+	if from, to := coretest.AccountNumber(s.from.UID),
+		coretest.ContactNumber(s.to.UID); sent.Debtor.Account != from ||
 		sent.Creditor.Account != to || strings.Contains(string(m.Body), to) || sent.Amount.String() != "10.00" ||
 		sent.EndToEndID != "LEASE-44" || sent.Remittance != "Rent of Marz" || sent.Creditor.Name != s.to.Name ||
 		sent.Creditor.Address.City != "Tampa" {
@@ -540,7 +557,10 @@ func TestNobodyWaitsBehindThePaymentsOfAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := other.send(t, other.order("5.00", func(o *payments.Order) {
-		o.Receiver = payments.Receiver{Number: "440055551", Name: "Ada Byron", Bank: payments.ReceiverBank{ID: "611590103"}}
+		o.Receiver = payments.Receiver{
+			Number: "440055551", Name: "Ada Byron",
+			Bank: payments.ReceiverBank{ID: "611590103"},
+		}
 	}))
 	if n, err := s.Payments.SendQueued(operator); n != 250 || err != nil {
 		t.Fatal(n, err)

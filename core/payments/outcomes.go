@@ -42,7 +42,8 @@ func (f *facts) settle(p *Payment, on time.Time) (State, error) {
 	if err != nil {
 		return p.State, err
 	}
-	return to, f.book(p, ledger.Settlement, on, "Settled over "+string(p.Rail), f.clearing(p), f.settled(p), p.Minor)
+	return to, f.book(p, ledger.Settlement, on, "Settled over "+string(p.Rail), f.clearing(p),
+		f.settled(p), p.Minor)
 }
 
 // reject gives a payment back that its network, or the other bank, has refused.
@@ -104,12 +105,12 @@ func (f *facts) settleReturn(p *Payment, on time.Time) (State, error) {
 	if err != nil {
 		return p.State, err
 	}
-	return to, f.book(p, ledger.Settlement, on, "Return settled over "+string(p.Rail), f.clearing(p), f.settled(p),
-		p.ReturnedMinor)
+	return to, f.book(p, ledger.Settlement, on, "Return settled over "+string(p.Rail),
+		f.clearing(p), f.settled(p), p.ReturnedMinor)
 }
 
-// rejectReturn leaves the customer a payment that came in and whose return the network has refused. At one that
-// compliance has rejected people look again.
+// rejectReturn leaves the customer a payment that came in and whose return the network has refused. At one
+// that compliance has rejected people look again.
 func (f *facts) rejectReturn(p *Payment, on time.Time) (State, error) {
 	if f.stopped[p.UID] {
 		to, err := lookingAgain.Take(p.State)
@@ -144,8 +145,8 @@ func (f *facts) refund(p *Payment, on time.Time) error {
 	if p.FeeMinor == 0 {
 		return nil
 	}
-	fee, err := p.feeJournal(on, "Fee given back: "+p.FeeName, f.houses[house{ledger.HouseFees, p.DebitedCurrency()}],
-		p.SenderAccount)
+	fee, err := p.feeJournal(on, "Fee given back: "+p.FeeName,
+		f.houses[house{ledger.HouseFees, p.DebitedCurrency()}], p.SenderAccount)
 	if err != nil {
 		return err
 	}

@@ -121,13 +121,16 @@ const monthOf = `coalesce((SELECT sum(m.amount) FROM person_usage AS m WHERE m.t
 
 var (
 	// the row of the day is locked, also for who does something for the first time that day
-	lockingOwn = db.NewQuery[personUse](`WITH l AS (INSERT INTO person_usage AS u (tenant, person, act, currency, day)
+	lockingOwn = db.NewQuery[personUse](`WITH l AS (INSERT INTO person_usage AS u (tenant, person, act, currency,
+		day)
 		SELECT $1, p::uuid, $3, $4, $5::date FROM unnest($2::text[]) AS p ORDER BY p
-		ON CONFLICT (tenant, person, act, currency, day) DO UPDATE SET amount = u.amount RETURNING u.person, u.amount)
+		ON CONFLICT (tenant, person, act, currency, day) DO UPDATE SET amount = u.amount
+		  RETURNING u.person, u.amount)
 		SELECT l.person, l.amount AS today, l.amount + ` + monthOf + ` AS month FROM l`)
 	readingOwn = db.NewQuery[personUse](`SELECT l.person, coalesce(u.amount, 0) AS today,
 		coalesce(u.amount, 0) + ` + monthOf + ` AS month
-		FROM (SELECT p::uuid AS person FROM unnest($2::text[]) AS p) AS l LEFT JOIN person_usage AS u ON u.tenant = $1
+		FROM (SELECT p::uuid AS person FROM unnest($2::text[]) AS p) AS l LEFT
+		  JOIN person_usage AS u ON u.tenant = $1
 		AND u.person = l.person AND u.act = $3 AND u.currency = $4 AND u.day = $5::date`)
 )
 

@@ -151,7 +151,8 @@ func TestPaymentsThatAreMadeLaterCountForWhoAskedForThem(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	who := bounded(t, s.Bank, "clerk", access.Limit{Name: "Per_Transaction_Payment_Limits", Minor: 8_00},
-		access.Limit{Name: "Daily_Payment_Limits", Minor: 10_00}, access.Limit{Name: "Monthly_Payment_Limits", Minor: 25_00})
+		access.Limit{Name: "Daily_Payment_Limits", Minor: 10_00},
+		access.Limit{Name: "Monthly_Payment_Limits", Minor: 25_00})
 	caller, _ := access.Require(who)
 	later := access.MakerOf(caller).Caller(caller)
 	if got := later.Limits[0].Limits; !slices.Equal(got, caller.Limits[0].Limits) || later.User != caller.User {

@@ -21,9 +21,9 @@ import (
 // Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
 	Own: []string{
-		"ach_answers", "ach_received", "ach_entries", "ach_origins", "ach_prenotes", "ach_reversals", "information_requests", "network_messages",
-		"payment_details", "payment_repairs", "payment_requests", "payment_steps", "payments", "person_usage", "recurrences",
-		"sending_resumptions",
+		"ach_answers", "ach_received", "ach_entries", "ach_origins", "ach_prenotes", "ach_reversals",
+		"information_requests", "network_messages", "payment_details", "payment_repairs", "payment_requests",
+		"payment_steps", "payments", "person_usage", "recurrences", "sending_resumptions",
 	},
 	Reads: map[string]string{
 		"bulk_file_lines":  "which file a payment is of, in the statements that tell of payments",
@@ -74,7 +74,10 @@ func New(
 	d *db.DB, keys *seal.Keys, c *customers.Service, books *ledger.Service, all *changes.Service,
 	now clock.Now, network Network, rules *positivepay.Service, lists *screening.Service,
 ) *Service {
-	s := &Service{db: d, keys: keys, customers: c, ledger: books, now: now, network: network, positivePay: rules, screening: lists}
+	s := &Service{
+		db: d, keys: keys, customers: c, ledger: books, now: now, network: network,
+		positivePay: rules, screening: lists,
+	}
 	s.transfer = changes.DeclareLane(all, "transferFunds", "payment", access.InitiatePayments, s.transferTx).
 		DecidedWith(access.ApprovePayments).Settle(s.settleTx).Partly(s.agreeTx)
 	s.send = changes.DeclareLane(all, "sendPayment", "payment", access.InitiatePayments, s.sendTx).
@@ -88,7 +91,8 @@ func New(
 		DecidedWith(access.ApprovePayments).Partly(s.mayGoOnTx)
 	s.reverse = changes.Declare(all, "reversePayment", "payment", access.ReversePayments, s.reverseTx).
 		DecidedWith(access.ApprovePayments).Partly(s.mayGoOnTx)
-	s.inform = changes.Declare(all, "requestInformation", "payment", access.InitiatePayments, s.requestInformationTx)
+	s.inform = changes.Declare(all, "requestInformation", "payment", access.InitiatePayments,
+		s.requestInformationTx)
 	s.declareRecurrences(all)
 	s.declareDecisions(all)
 	s.declareScreening(all)
@@ -147,7 +151,8 @@ var sides = []struct {
 
 var inAccounts = func() map[string]string {
 	from := map[string]string{
-		"listed": "0::bigint", "contact": "coalesce(pd.contact, 0)", "sender_account": "coalesce(pay.sender_account, 0)",
+		"listed": "0::bigint", "contact": "coalesce(pd.contact, 0)",
+		"sender_account":    "coalesce(pay.sender_account, 0)",
 		"receiver_account":  "coalesce(pay.receiver_account, 0)",
 		"receiver_customer": "coalesce(pay.receiver_customer, 0)",
 		"recurrence":        "coalesce(pay.recurrence, 0)",
@@ -160,7 +165,8 @@ var inAccounts = func() map[string]string {
 				"coalesce(" + side.account + column + ", pd." + column + ", '')"
 		}
 		from[side.prefix+"name"] = "coalesce(" + side.account + "name, '')"
-		from[side.prefix+"bank_id_type"] = "coalesce(" + side.account + "bank_id_type, CASE pay.rail WHEN 'SWIFT' THEN 'BIC' ELSE 'NID' END)"
+		from[side.prefix+"bank_id_type"] = "coalesce(" + side.account +
+			"bank_id_type, CASE pay.rail WHEN 'SWIFT' THEN 'BIC' ELSE 'NID' END)"
 	}
 	return from
 }()
@@ -211,9 +217,11 @@ func (s *Service) FindMany(
 		return db.Refuse[UID, Payment](err)
 	}
 	text := finding.Get(queryKey{want: want, reach: caller.Reach}, func() string {
-		return selecting(caller.Reach, want, inAccounts).Where("pay.tenant = $1").Where(seen(caller.Reach)).Where("pay.uid = ANY($3)").String()
+		return selecting(caller.Reach, want, inAccounts).Where("pay.tenant = $1").Where(seen(caller.Reach)).
+			Where("pay.uid = ANY($3)").String()
 	})
-	return db.QueueMany(b, text, func(p *Payment) UID { return p.UID }, caller.Tenant, caller.ScopeCustomer(), uids)
+	return db.QueueMany(b, text, func(p *Payment) UID { return p.UID }, caller.Tenant,
+		caller.ScopeCustomer(), uids)
 }
 
 // Now reads one payment as it is in this moment: not from a replica, which may be behind.
@@ -267,7 +275,8 @@ func (s *Service) stepsOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[
 			Where("pay.tenant = $1").Where(seen(reader.Reach)).Where("ps.payment = ANY($3)").
 			OrderExpr("ps.payment, ps.number").String()
 	})
-	return db.QueueMany(b, text, func(step *Step) UID { return step.Payment }, reader.Tenant, reader.ScopeCustomer(), of)
+	return db.QueueMany(b, text, func(step *Step) UID { return step.Payment }, reader.Tenant,
+		reader.ScopeCustomer(), of)
 }
 
 var ofCustomers = customers.Children[Payment]{
@@ -317,7 +326,8 @@ func (s *Service) List(
 	list.After, list.Newest = after, !w.Backward
 	where := by.page(list, caller.Reach)
 	text := listing.Get(queryKey{want, caller.Reach, where.Key(), order}, func() string {
-		return where.On(selecting(caller.Reach, want, inAccounts).Where("pay.tenant = $1")).OrderExpr(order).String() +
+		return where.On(selecting(caller.Reach, want, inAccounts).Where("pay.tenant = $1")).
+			OrderExpr(order).String() +
 			" LIMIT $3::bigint OFFSET $4::bigint"
 	})
 	return db.Queue(b, text, p...)

@@ -93,7 +93,8 @@ func TestATransferMovesItsMoneyAtOnce(t *testing.T) {
 	p.has(t, 69_75, 130_25)
 	found, _, err := p.Payments.Find(p.Staff(), out.Result.UID)
 	if err != nil || found.Amount().String() != "30.25" || found.Customer != p.from.Customer ||
-		found.ReceiverCustomer != p.to.Customer || found.Notes != "Rent" || found.Channel != "API" || found.Fee() != nil {
+		found.ReceiverCustomer != p.to.Customer || found.Notes != "Rent" || found.Channel != "API" ||
+		found.Fee() != nil {
 		t.Errorf("%+v %v", found, err)
 	}
 	if got := p.life(t, out.Result.UID); got != "SETTLED " {
@@ -130,24 +131,48 @@ func TestWhatCannotBeTransferredIsRefusedAndMovesNothing(t *testing.T) {
 		want  error
 		field string
 	}{
-		"more than there is":     {func(d *payments.Draft) { d.Amount = "100.01" }, ledger.ErrUncovered, ""},
-		"to itself":              {to(p.from.UID), payments.ErrSame, "receiverAccount"},
-		"to no account":          {to(4711), payments.ErrAccount, "receiverAccount.accountUID"},
-		"to another currency":    {to(of(func(a *accounts.Account) { a.Currency = "EUR" })), payments.ErrCurrencies, "receiverAccount"},
-		"to a closed account":    {to(of(func(a *accounts.Account) { a.Status = accounts.Closed })), payments.ErrAccountState, "receiverAccount"},
-		"to a suspended one":     {to(of(func(a *accounts.Account) { a.Status = accounts.Suspended })), payments.ErrAccountState, "receiverAccount"},
-		"to another core":        {to(of(func(a *accounts.Account) { a.SystemOfRecord = accounts.OtherCore })), payments.ErrElsewhere, "receiverAccount"},
-		"to who is suspended":    {to(p.Account(suspended).UID), customers.ErrInactive, "receiverAccount"},
-		"of a suspended partner": {to(p.Account(p.Customer(coretest.OwnedBy(partner))).UID), customers.ErrInactive, "receiverAccount"},
-		"nothing":                {func(d *payments.Draft) { d.Amount = "0.00" }, nil, "paymentAmount"},
-		"less than nothing":      {func(d *payments.Draft) { d.Amount = "-1" }, nil, "paymentAmount"},
-		"no amount":              {func(d *payments.Draft) { d.Amount = "" }, nil, "paymentAmount"},
-		"a part of a cent":       {func(d *payments.Draft) { d.Amount = "1.001" }, nil, "paymentAmount"},
-		"yesterday":              {func(d *payments.Draft) { d.Date = day(-1) }, nil, "paymentDate"},
-		"in two years":           {func(d *payments.Draft) { d.Date = day(730) }, nil, "paymentDate"},
-		"in the wrong currency":  {func(d *payments.Draft) { d.Sender.Currency = "EUR" }, nil, "senderAccount.currency"},
-		"by no account":          {func(d *payments.Draft) { d.Sender = payments.Party{} }, nil, "senderAccount.accountUID"},
-		"by an unknown number":   {func(d *payments.Draft) { d.Sender = payments.Party{Number: "991"} }, payments.ErrAccount, "senderAccount.accountNumber"},
+		"more than there is": {func(d *payments.Draft) { d.Amount = "100.01" }, ledger.ErrUncovered, ""},
+		"to itself":          {to(p.from.UID), payments.ErrSame, "receiverAccount"},
+		"to no account":      {to(4711), payments.ErrAccount, "receiverAccount.accountUID"},
+		"to another currency": {
+			to(of(func(a *accounts.Account) { a.Currency = "EUR" })), payments.ErrCurrencies,
+			"receiverAccount",
+		},
+		"to a closed account": {
+			to(of(func(a *accounts.Account) { a.Status = accounts.Closed })),
+			payments.ErrAccountState, "receiverAccount",
+		},
+		"to a suspended one": {
+			to(of(func(a *accounts.Account) { a.Status = accounts.Suspended })),
+			payments.ErrAccountState, "receiverAccount",
+		},
+		"to another core": {
+			to(of(func(a *accounts.Account) { a.SystemOfRecord = accounts.OtherCore })),
+			payments.ErrElsewhere, "receiverAccount",
+		},
+		"to who is suspended": {to(p.Account(suspended).UID), customers.ErrInactive, "receiverAccount"},
+		"of a suspended partner": {
+			to(p.Account(p.Customer(coretest.OwnedBy(partner))).UID), customers.ErrInactive,
+			"receiverAccount",
+		},
+		"nothing":           {func(d *payments.Draft) { d.Amount = "0.00" }, nil, "paymentAmount"},
+		"less than nothing": {func(d *payments.Draft) { d.Amount = "-1" }, nil, "paymentAmount"},
+		"no amount":         {func(d *payments.Draft) { d.Amount = "" }, nil, "paymentAmount"},
+		"a part of a cent":  {func(d *payments.Draft) { d.Amount = "1.001" }, nil, "paymentAmount"},
+		"yesterday":         {func(d *payments.Draft) { d.Date = day(-1) }, nil, "paymentDate"},
+		"in two years":      {func(d *payments.Draft) { d.Date = day(730) }, nil, "paymentDate"},
+		"in the wrong currency": {
+			func(d *payments.Draft) { d.Sender.Currency = "EUR" }, nil,
+			"senderAccount.currency",
+		},
+		"by no account": {
+			func(d *payments.Draft) { d.Sender = payments.Party{} }, nil,
+			"senderAccount.accountUID",
+		},
+		"by an unknown number": {
+			func(d *payments.Draft) { d.Sender = payments.Party{Number: "991"} },
+			payments.ErrAccount, "senderAccount.accountNumber",
+		},
 	} {
 		d := p.draft("1")
 		wrong.edit(&d)
@@ -171,7 +196,8 @@ func TestTheFeeOfATransferIsPaidWithIt(t *testing.T) {
 	p := newPair(t)
 	p.Configured("Payments", "Outgoing Payment", "Book Transfer", "Gold")
 	p.Configured("Payments", "Outgoing Payment", "Book Transfer", "Silver")
-	p.Exec(`UPDATE fee_catalogue SET price = CASE fee_tier WHEN 'Gold' THEN 150 ELSE 25 END WHERE tenant = ?`, p.Tenant)
+	p.Exec(`UPDATE fee_catalogue SET price = CASE fee_tier WHEN 'Gold' THEN 150 ELSE 25 END WHERE tenant = ?`,
+		p.Tenant)
 	payer := &customers.Customer{Tenant: p.Tenant, UID: p.from.Customer}
 	tier := func(name string, account *accounts.UID) func(*fees.Tier) {
 		return func(f *fees.Tier) { f.FeeName, f.FeeTier, f.Account = "Book Transfer", name, account }
@@ -237,7 +263,8 @@ func TestTheRecordOfAnApprovalShowsFeeAndDay(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Clock.Advance(24 * time.Hour)
-	if _, err := p.Changes.Approve(p.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+	if _, err := p.Changes.Approve(p.Checker(), changes.UID(out.Approval),
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	var changed string
@@ -257,7 +284,8 @@ func TestAPaymentThatFailsForAReasonOfOursHurtsNoOther(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	full := p.Account(p.Customer(), coretest.Holding(0, 0))
-	p.Exec(`UPDATE balances SET ledger = 9223372036854775807 WHERE tenant = ? AND account = ?`, p.Tenant, full.UID)
+	p.Exec(`UPDATE balances SET ledger = 9223372036854775807 WHERE tenant = ? AND account = ?`,
+		p.Tenant, full.UID)
 	var uids []payments.UID
 	for _, to := range []*accounts.Account{full, p.to} {
 		d := p.draft("10")
@@ -273,7 +301,8 @@ func TestAPaymentThatFailsForAReasonOfOursHurtsNoOther(t *testing.T) {
 	if n != 1 || !errors.Is(err, ledger.ErrOverflow) || !strings.Contains(err.Error(), uids[0].String()) {
 		t.Errorf("carried out %d, %v", n, err)
 	}
-	if first, second := p.life(t, uids[0]), p.life(t, uids[1]); first != "SCHEDULED " || second != "SCHEDULED SETTLED " {
+	if first, second := p.life(t, uids[0]), p.life(t, uids[1]); first != "SCHEDULED " ||
+		second != "SCHEDULED SETTLED " {
 		t.Errorf("%s and %s", first, second)
 	}
 	p.has(t, 90_00, 110_00)
@@ -329,11 +358,13 @@ func TestATransferWaitsForASecondPersonWhereSettingsAsk(t *testing.T) {
 			if decide.approve {
 				act = p.Changes.Approve
 			}
-			if _, err := act(p.Someone("maker"), changes.UID(out.Approval), changes.RequestOptions{}); decide.approve &&
+			if _, err := act(p.Someone("maker"), changes.UID(out.Approval),
+				changes.RequestOptions{}); decide.approve &&
 				!errors.Is(err, changes.ErrOwn) {
 				t.Fatal("the maker decided:", err)
 			}
-			if _, err := act(p.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); decide.approve && err != nil {
+			if _, err := act(p.Checker(), changes.UID(out.Approval),
+				changes.RequestOptions{}); decide.approve && err != nil {
 				t.Fatal(err)
 			}
 			p.has(t, decide.from, decide.to)
@@ -362,7 +393,8 @@ func TestACancelledTransferNeverMovesMoney(t *testing.T) {
 	if !errors.Is(err, changes.ErrDecided) {
 		t.Error("the approval still waits:", err)
 	}
-	if _, err := p.Payments.Cancel(p.Staff(), waiting.Result.UID, changes.RequestOptions{}); !errors.Is(err, payments.ErrOver) {
+	if _, err := p.Payments.Cancel(p.Staff(), waiting.Result.UID,
+		changes.RequestOptions{}); !errors.Is(err, payments.ErrOver) {
 		t.Error("cancelled twice:", err)
 	}
 	p.has(t, 100_00, 100_00)
@@ -376,7 +408,8 @@ func TestWhatHasBeenPaidCannotBeCancelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Payments.Cancel(p.Staff(), out.Result.UID, changes.RequestOptions{}); !errors.Is(err, payments.ErrOver) {
+	if _, err := p.Payments.Cancel(p.Staff(), out.Result.UID,
+		changes.RequestOptions{}); !errors.Is(err, payments.ErrOver) {
 		t.Error(err)
 	}
 	p.has(t, 60_00, 140_00)
@@ -437,7 +470,8 @@ func TestWhoPaysAndWhoIsPaidSeeAPayment(t *testing.T) {
 		"another": {p.Partner(third), false}, "another bank": {p.Other().Staff(), false},
 	} {
 		_, steps, err := p.Payments.Find(who.ctx, out.Result.UID)
-		if sees := err == nil && len(steps) == 1; sees != who.sees || !sees && !errors.Is(err, payments.ErrNotFound) {
+		if sees := err == nil && len(steps) == 1; sees != who.sees || !sees &&
+			!errors.Is(err, payments.ErrNotFound) {
 			t.Errorf("%s: %v %v", name, steps, err)
 		}
 		found, err := coretest.Rows(p.Bank, who.ctx, func(q *db.Batch) *db.Rows[payments.Payment] {
@@ -447,7 +481,8 @@ func TestWhoPaysAndWhoIsPaidSeeAPayment(t *testing.T) {
 			t.Errorf("%s lists %d: %v", name, len(found), err)
 		}
 	}
-	if _, err := p.Payments.Cancel(p.Partner(other), out.Result.UID, changes.RequestOptions{}); !errors.Is(err, payments.ErrNotFound) {
+	if _, err := p.Payments.Cancel(p.Partner(other), out.Result.UID,
+		changes.RequestOptions{}); !errors.Is(err, payments.ErrNotFound) {
 		t.Error("who is paid cancels:", err)
 	}
 }
@@ -490,9 +525,10 @@ func TestPaymentsAreFoundByEachFilter(t *testing.T) {
 	sender := p.from.Customer
 	for name, by := range map[string]payments.Search{
 		"uid": {UID: out.Result.UID}, "customer": {Customer: sender}, "sender": {SenderAccount: p.from.UID},
-		"receiver": {ReceiverAccount: p.to.UID}, "reference": {ExternalReferenceID: "INV-7"}, "notes": {Notes: "rEN"},
-		"amount": {Amount: &thirty}, "least": {Least: &thirty}, "state": {States: payments.StatesOf("PROCESSED")},
-		"to": {To: day(1)}, "sender's number": {SenderNumber: coretest.AccountNumber(p.from.UID)},
+		"receiver": {ReceiverAccount: p.to.UID}, "reference": {ExternalReferenceID: "INV-7"},
+		"notes": {Notes: "rEN"}, "amount": {Amount: &thirty}, "least": {Least: &thirty},
+		"state": {States: payments.StatesOf("PROCESSED")}, "to": {To: day(1)},
+		"sender's number":   {SenderNumber: coretest.AccountNumber(p.from.UID)},
 		"receiver's number": {ReceiverNumber: coretest.AccountNumber(p.to.UID)},
 		"sender's name":     {SenderName: fmt.Sprintf("works %d", sender)},
 	} {
@@ -502,7 +538,8 @@ func TestPaymentsAreFoundByEachFilter(t *testing.T) {
 		}
 	}
 	for name, by := range map[string]payments.Search{
-		"from": {From: day(1)}, "most": {Most: new(int64(29_99))}, "state": {States: payments.StatesOf("FUTURE_DATED")},
+		"from": {From: day(1)}, "most": {Most: new(int64(29_99))},
+		"state": {States: payments.StatesOf("FUTURE_DATED")},
 	} {
 		found, err := p.Payments.Page(p.Staff(), by, window)
 		if err != nil || found.Total != 1 || found.Items[0].UID != later.Result.UID {
@@ -513,7 +550,8 @@ func TestPaymentsAreFoundByEachFilter(t *testing.T) {
 	if err != nil || both.Total != 2 || both.Items[0].UID != later.Result.UID {
 		t.Errorf("newest first: %+v %v", both, err)
 	}
-	if none, err := p.Payments.Page(p.Staff(), payments.Search{States: payments.StatesOf("NONE")}, window); err != nil ||
+	if none, err := p.Payments.Page(p.Staff(), payments.Search{States: payments.StatesOf("NONE")},
+		window); err != nil ||
 		none.Total != 0 {
 		t.Errorf("an unknown state: %+v %v", none, err)
 	}
@@ -522,10 +560,16 @@ func TestPaymentsAreFoundByEachFilter(t *testing.T) {
 func TestEachPaymentThatDoesNotFitTheBooksIsFound(t *testing.T) {
 	t.Parallel()
 	for name, broken := range map[string]struct{ statement, want string }{
-		"money that did not move":  {`UPDATE payments SET state = 'SCHEDULED' WHERE tenant = $t`, "I12"},
-		"another amount":           {`UPDATE payments SET amount = amount + 1 WHERE tenant = $t`, "I12"},
-		"another payee":            {`UPDATE payments SET receiver_account = sender_account WHERE tenant = $t`, "I12"},
-		"a journal of no payment":  {`UPDATE journals SET payment = 4711 WHERE tenant = $t AND kind = 'payment'`, "I12"},
+		"money that did not move": {`UPDATE payments SET state = 'SCHEDULED' WHERE tenant = $t`, "I12"},
+		"another amount":          {`UPDATE payments SET amount = amount + 1 WHERE tenant = $t`, "I12"},
+		"another payee": {
+			`UPDATE payments SET receiver_account = sender_account WHERE tenant = $t`,
+			"I12",
+		},
+		"a journal of no payment": {
+			`UPDATE journals SET payment = 4711 WHERE tenant = $t AND kind = 'payment'`,
+			"I12",
+		},
 		"a step that is missing":   {`DELETE FROM payment_steps WHERE tenant = $t`, "I11"},
 		"a step to somewhere else": {`UPDATE payment_steps SET state = 'INVALID' WHERE tenant = $t`, "I11"},
 		"a step after the last": {`WITH
@@ -608,7 +652,8 @@ func TestLargePaymentsTakeTwoPeople(t *testing.T) {
 	if err != nil || approve("first", refused) != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Changes.Refuse(p.Someone("second"), changes.UID(refused.Approval), changes.RequestOptions{}); err != nil {
+	if _, err := p.Changes.Refuse(p.Someone("second"), changes.UID(refused.Approval),
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := p.life(t, refused.Result.UID); got != "PENDING_APPROVAL PARTIALLY_APPROVED CANCELLED " {
@@ -618,7 +663,8 @@ func TestLargePaymentsTakeTwoPeople(t *testing.T) {
 	if err != nil || approve("first", withdrawn) != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Payments.Cancel(p.Someone("maker"), withdrawn.Result.UID, changes.RequestOptions{}); err != nil {
+	if _, err := p.Payments.Cancel(p.Someone("maker"), withdrawn.Result.UID,
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := approve("second", withdrawn); !errors.Is(err, changes.ErrDecided) {

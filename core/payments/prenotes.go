@@ -70,8 +70,8 @@ func (s *Service) PrenoteTx(
 	ctx context.Context, tx bun.Tx, by access.Caller, of PrenoteOf, now time.Time,
 ) (*Prenote, error) {
 	o := &Order{
-		Sender: Party{UID: of.Account}, Receiver: Receiver{Contact: of.Contact}, Speed: string(Economy), Amount: "0.01",
-		Currency: string(usDollar), Notes: prenoteDescription, ExternalReferenceID: of.Reference,
+		Sender: Party{UID: of.Account}, Receiver: Receiver{Contact: of.Contact}, Speed: string(Economy),
+		Amount: "0.01", Currency: string(usDollar), Notes: prenoteDescription, ExternalReferenceID: of.Reference,
 	}
 	f, err := s.gatherTx(ctx, tx, by.Tenant, wantedBy([]*Order{o}, now))
 	if err != nil {
@@ -92,8 +92,9 @@ func (s *Service) PrenoteTx(
 	slot := calendar.Default().Plan(calendar.ACH, now, time.Time{})
 	n := &Prenote{
 		Tenant: by.Tenant, Customer: p.Customer, Contact: of.Contact, Origin: p.entry.Origin, Class: p.entry.Class,
-		CompanyID: p.entry.CompanyID, CompanyName: p.entry.CompanyName, Account: p.entry.Account, BankID: p.details.BankID,
-		Name: p.ReceiverName, Reference: of.Reference, SettlesOn: slot.Settles, SendAt: slot.Sent,
+		CompanyID: p.entry.CompanyID, CompanyName: p.entry.CompanyName, Account: p.entry.Account,
+		BankID: p.details.BankID, Name: p.ReceiverName, Reference: of.Reference, SettlesOn: slot.Settles,
+		SendAt: slot.Sent,
 	}
 	if err := db.Raw(tx, `SELECT nextval('ach_prenote_ids')`).Scan(ctx, &n.ID); err != nil {
 		return nil, fmt.Errorf("number a prenote: %w", err)
@@ -121,8 +122,8 @@ func (n *Prenote) batch(f *file) nacha.Batch {
 // line is the prenote as ACH has it, for an account with this number.
 func (n *Prenote) line(number string) nacha.Entry {
 	return nacha.Entry{
-		Account: n.Account, Direction: rails.Credit, Kind: nacha.Prenote, Amount: money.Of(0, usDollar), Routing: n.BankID,
-		Number: number, Name: n.Name, ID: n.Reference,
+		Account: n.Account, Direction: rails.Credit, Kind: nacha.Prenote, Amount: money.Of(0, usDollar),
+		Routing: n.BankID, Number: number, Name: n.Name, ID: n.Reference,
 	}
 }
 
@@ -183,9 +184,10 @@ func (f *file) prenotedTx(ctx context.Context) error {
 		ids, traces = append(ids, int64(n.ID)), append(traces, n.Trace)
 		days = append(days, n.SettlesOn.Format(time.DateOnly))
 	}
-	return db.ExecAtCommit(ctx, `UPDATE ach_prenotes AS pn SET file = $2, trace = n.trace, settles_on = n.day::date
-		FROM unnest($3::bigint[], $4::text[], $5::text[]) AS n(id, trace, day) WHERE pn.tenant = $1 AND pn.id = n.id`,
-		f.tenant, f.id, ids, traces, days)
+	return db.ExecAtCommit(ctx, `UPDATE ach_prenotes AS pn
+		SET file = $2, trace = n.trace, settles_on = n.day::date
+		FROM unnest($3::bigint[], $4::text[], $5::text[]) AS n(id, trace, day)
+		WHERE pn.tenant = $1 AND pn.id = n.id`, f.tenant, f.id, ids, traces, days)
 }
 
 // prenotesAnsweredTx writes what other banks say of prenotes, at the end of the transaction. The first return

@@ -333,7 +333,8 @@ func amountOf(minor int64, in money.Currency) *money.Amount {
 func (f *facts) limitsOf(p *Payment) (all []PlannedLimit) {
 	least := 0
 	for l := range f.limits.Testing(p.planned()) {
-		planned := PlannedLimit{Limit: l, After: money.Of(l.Remaining().Minor-p.Debited().Minor, p.DebitedCurrency())}
+		planned := PlannedLimit{Limit: l, After: money.Of(l.Remaining().Minor-p.Debited().Minor,
+			p.DebitedCurrency())}
 		if first, last := l.Period().Around(p.Date); !last.Before(first) {
 			anew := last.AddDate(0, 0, 1)
 			planned.Resets = &anew
@@ -353,7 +354,9 @@ const mostDigits = 15
 
 // most finds the largest amount that would be accepted, and could be carried out now: one that passes while
 // one minor unit more does not. It is nil if the smallest amount does not pass either.
-func (f *facts) most(draw drawing, in money.Currency, by access.Caller, now time.Time) (*money.Amount, error) {
+func (f *facts) most(
+	draw drawing, in money.Currency, by access.Caller, now time.Time,
+) (*money.Amount, error) {
 	passes := func(minor int64) (bool, error) {
 		t, err := f.try(draw, money.Of(minor, in).String(), by, now)
 		return t.refusal == nil && t.later == nil, err
@@ -380,7 +383,9 @@ func (f *facts) most(draw drawing, in money.Currency, by access.Caller, now time
 
 // choices returns what speaks for and against the networks of an order's speed. There are none if the order
 // names an account, an amount or a bank that is refused.
-func (f *facts) choices(s *Service, by access.Caller, o *Order, now time.Time, chosen rails.Rail) (all []RailChoice) {
+func (f *facts) choices(
+	s *Service, by access.Caller, o *Order, now time.Time, chosen rails.Rail,
+) (all []RailChoice) {
 	from, err := f.party(s, by, "sender", o.Sender)
 	if err != nil {
 		return nil

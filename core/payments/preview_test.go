@@ -98,9 +98,10 @@ func newVaried(t *testing.T) *varied {
 
 // amounts are at and around the bounds of the accounts, the limits and the networks.
 var amounts = []string{
-	"0.01", "10", "99.99", "100", "100.01", "250", "250.01", "299.99", "300", "300.01", "400", "400.01", "499.55", "499.56",
-	"500", "500.01", "700.01", "900", "900.01", "999.99", "1000", "1000.01", "5000", "5000.01", "500000", "500000.01",
-	"1000000", "1000000.01", "1000000.02", "2999999", "99999999999.99", "999999999999999.99", "0", "-1", "", "1.001", "ten",
+	"0.01", "10", "99.99", "100", "100.01", "250", "250.01", "299.99", "300", "300.01", "400", "400.01",
+	"499.55", "499.56", "500", "500.01", "700.01", "900", "900.01", "999.99", "1000", "1000.01", "5000",
+	"5000.01", "500000", "500000.01", "1000000", "1000000.01", "1000000.02", "2999999", "99999999999.99",
+	"999999999999999.99", "0", "-1", "", "1.001", "ten",
 }
 
 func (v *varied) drawAmount(r *rapid.T) string { return rapid.SampledFrom(amounts).Draw(r, "amount") }
@@ -110,7 +111,8 @@ func (v *varied) drawAccount(r *rapid.T, name string) payments.Party {
 		return payments.Party{UID: 4711}
 	}
 	// the first ones twice as often
-	n := min(rapid.IntRange(0, len(v.accounts)-1).Draw(r, name), rapid.IntRange(0, len(v.accounts)-1).Draw(r, name+" or"))
+	n := min(rapid.IntRange(0, len(v.accounts)-1).Draw(r, name), rapid.IntRange(0, len(v.accounts)-1).
+		Draw(r, name+" or"))
 	if rapid.Bool().Draw(r, name+" by number") {
 		return payments.Party{Number: coretest.AccountNumber(v.accounts[n].UID)}
 	}
@@ -221,7 +223,8 @@ func words(err error) (all []fault.Kept) {
 // balance is what is available on an account.
 func (v *varied) balance(t *rapid.T, of accounts.UID) int64 {
 	var b ledger.Balance
-	if err := v.DB.NewSelect().Model(&b).Where("b.tenant = ? AND b.account = ?", v.Tenant, of).Scan(context.Background()); err != nil {
+	if err := v.DB.NewSelect().Model(&b).Where("b.tenant = ? AND b.account = ?", v.Tenant, of).
+		Scan(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	return b.Available().Minor
@@ -233,7 +236,10 @@ func TestAPreviewSaysWhatExecutionDoes(t *testing.T) {
 	t.Parallel()
 	v := newVaried(t)
 	seen := map[string]int{}
-	hours := []time.Duration{0, 0, 2 * time.Hour, 5 * time.Hour, 8 * time.Hour, 12 * time.Hour, 60 * time.Hour, 191 * time.Hour}
+	hours := []time.Duration{
+		0, 0, 2 * time.Hour, 5 * time.Hour, 8 * time.Hour, 12 * time.Hour,
+		60 * time.Hour, 191 * time.Hour,
+	}
 	rapid.Check(t, func(r *rapid.T) {
 		v.Clock.Set(coretest.Start.Add(rapid.SampledFrom(hours).Draw(r, "after")))
 		caller := rapid.SampledFrom([]int{0, 0, 1, 2, 3, 4, 5}).Draw(r, "caller")
@@ -288,7 +294,10 @@ func (v *varied) compare(r *rapid.T, said *payments.Preview, done changes.Outcom
 		sender, receiver string
 		fee              int64
 	}
-	is := known{p.State, p.Rail, p.Amount().String(), p.Date.Format(time.DateOnly), p.SenderName, p.ReceiverName, p.FeeMinor}
+	is := known{
+		p.State, p.Rail, p.Amount().String(), p.Date.Format(time.DateOnly), p.SenderName,
+		p.ReceiverName, p.FeeMinor,
+	}
 	was := known{
 		said.State, said.Rail(), said.Amount().String(), said.Date().Format(time.DateOnly), said.SenderName(),
 		said.ReceiverName(), said.Payment.FeeMinor,
@@ -300,7 +309,8 @@ func (v *varied) compare(r *rapid.T, said *payments.Preview, done changes.Outcom
 		r.Fatalf("preview: %v; sent %v", said.SendAt, p.SendAt)
 	}
 	atOnce := p.State == payments.Queued || p.State == payments.Settled
-	if charge := said.Charge; atOnce && (charge == nil) != (p.FeeMinor == 0) || atOnce && charge != nil && charge.Minor != p.FeeMinor {
+	if charge := said.Charge; atOnce && (charge == nil) != (p.FeeMinor == 0) || atOnce && charge != nil &&
+		charge.Minor != p.FeeMinor {
 		r.Fatalf("preview: %v; it costs %d", charge, p.FeeMinor)
 	}
 	if said.After != nil && atOnce && said.After.Minor != v.balance(r, p.SenderAccount) {
@@ -312,8 +322,10 @@ func (v *varied) compare(r *rapid.T, said *payments.Preview, done changes.Outcom
 	if done.Approval != 0 {
 		var a changes.Approval
 		if err := v.DB.NewSelect().Model(&a).Where("p.tenant = ?", v.Tenant).Where("p.uid = ?", done.Approval).
-			Scan(context.Background()); err != nil || a.Approvers != said.Approvers || (a.Decides == access.OfBank) != said.ByBank {
-			r.Fatalf("preview: %d, by the bank %v; execution: %d, by %s (%v)", said.Approvers, said.ByBank, a.Approvers, a.Decides, err)
+			Scan(context.Background()); err != nil || a.Approvers != said.Approvers ||
+			(a.Decides == access.OfBank) != said.ByBank {
+			r.Fatalf("preview: %d, by the bank %v; execution: %d, by %s (%v)", said.Approvers, said.ByBank,
+				a.Approvers, a.Decides, err)
 		}
 	}
 }
@@ -325,7 +337,8 @@ func TestAPreviewWritesNothingAndWaitsForNobody(t *testing.T) {
 	before := v.contents(t)
 	err := v.DB.InTx(t.Context(), int64(v.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		for _, table := range []string{"balances", "accounts", "customers", "limits"} {
-			if _, err := tx.NewRaw("SELECT 1 FROM "+table+" WHERE tenant = ? FOR UPDATE", v.Tenant).Exec(ctx); err != nil {
+			if _, err := tx.NewRaw("SELECT 1 FROM "+table+" WHERE tenant = ? FOR UPDATE", v.Tenant).
+				Exec(ctx); err != nil {
 				return err
 			}
 		}

@@ -14,7 +14,8 @@ var Invariants = []ledger.Invariant{
 		Name: "I11",
 		Says: "a payment's steps are numbered without a gap, each can follow the one before, and the last is its present state",
 		Query: `
-		SELECT p.tenant, 'payment ' || p.uid AS subject, 'is ' || p.state || ' at version ' || p.version || ', its ' || count(s.number) ||
+		SELECT p.tenant, 'payment ' || p.uid AS subject,
+		  'is ' || p.state || ' at version ' || p.version || ', its ' || count(s.number) ||
 		  ' steps end with ' || coalesce(max(s.number), 0) AS what
 		FROM payments AS p LEFT JOIN payment_steps AS s ON s.tenant = ?0 AND s.payment = p.uid
 		WHERE p.tenant = ?0 GROUP BY p.tenant, p.uid, p.state, p.version
@@ -52,63 +53,82 @@ var Invariants = []ledger.Invariant{
 		  FROM payments AS p LEFT JOIN moved AS m ON m.uid = p.uid LEFT JOIN held AS h ON h.payment = p.uid
 		  WHERE p.tenant = ?0
 		)
-		SELECT ?0::bigint AS tenant, 'payment ' || uid AS subject, 'is ' || state || ' ' || direction || ' ' || entry_type || ' on ' || rail || ', of ' ||
-		  amount || ', ' || returned || ' given back; who pays has ' || payer || ', who is paid ' || payee || ', clearing ' || clearing ||
+		SELECT ?0::bigint AS tenant, 'payment ' || uid AS subject,
+		  'is ' || state || ' ' || direction || ' ' || entry_type || ' on ' || rail || ', of ' ||
+		  amount || ', ' || returned || ' given back; who pays has ' || payer || ', who is paid ' || payee ||
+		  ', clearing ' || clearing ||
 		  ', settled ' || settled || ', held ' || held || ', exchanged ' || sold || ' for ' || bought AS what
 		FROM place WHERE trade IS NOT NULL AND (sold <> -payer OR bought <> -clearing - settled) OR NOT CASE
 		  WHEN direction = 'OUT' AND entry_type = 'DEBIT' THEN payer = 0 AND clearing = 0 AND held = 0 AND CASE
 		    WHEN rail = 'ACH' AND state = 'SETTLED' THEN payee = amount AND settled = -amount AND returned = 0
 		    ELSE payee = 0 AND settled = 0 AND returned = CASE state WHEN 'RETURNED' THEN amount ELSE 0 END END
-		  WHEN direction = 'IN' AND entry_type = 'DEBIT' AND rail <> 'ACH' THEN payer = 0 AND payee = 0 AND clearing = 0 AND settled = 0
+		  WHEN direction = 'IN' AND entry_type = 'DEBIT' AND rail <> 'ACH' THEN payer = 0 AND payee = 0
+		  AND clearing = 0 AND settled = 0
 		    AND held = 0 AND returned = 0
 		  WHEN direction = 'IN' AND entry_type = 'DEBIT' THEN payee = 0 AND clearing = 0 AND held = 0 AND CASE
 		    WHEN state = 'SETTLED' THEN payer = -amount AND settled = amount AND returned = 0
 		    ELSE payer = 0 AND settled = 0 AND returned = CASE state WHEN 'RETURNED' THEN amount ELSE 0 END END
-		  WHEN direction = 'IN' AND (state = 'VALIDATED' OR state = 'SCREENING' AND rail = 'ACH') THEN rail = 'ACH' AND payer = 0
+		  WHEN direction = 'IN' AND (state = 'VALIDATED' OR state = 'SCREENING' AND rail = 'ACH') THEN rail = 'ACH'
+		  AND payer = 0
 		    AND payee = 0 AND clearing = 0 AND settled = 0 AND held = 0 AND returned = 0
-		  WHEN direction = 'IN' AND state = 'SCREENING' THEN payer = 0 AND payee = 0 AND clearing = amount AND settled = -amount
+		  WHEN direction = 'IN' AND state = 'SCREENING' THEN payer = 0 AND payee = 0 AND clearing = amount
+		  AND settled = -amount
 		    AND held = 0 AND returned = 0
 		  WHEN direction = 'IN' THEN payer = 0 AND payee = amount - returned AND held = 0 AND CASE
 		    WHEN state IN ('SETTLED', 'RECALLED') THEN returned = 0 AND clearing = 0 AND settled = -amount
 		    WHEN state = 'RETURNING' THEN returned > 0 AND clearing = returned AND settled = -amount
 		    WHEN state = 'RETURNED' THEN returned > 0 AND clearing = 0 AND settled = returned - amount
 		    ELSE false END
-		  WHEN state IN ('SCREENING', 'QUEUED') THEN payer = 0 AND payee = 0 AND clearing = 0 AND settled = 0 AND held = pays + fee AND returned = 0
+		  WHEN state IN ('SCREENING', 'QUEUED') THEN payer = 0 AND payee = 0 AND clearing = 0 AND settled = 0
+		  AND held = pays + fee AND returned = 0
 		  WHEN held <> 0 OR clearing <> CASE state WHEN 'SENT' THEN amount ELSE 0 END THEN false
-		  WHEN returned <> 0 AND state NOT IN ('RETURNED', 'REVERSAL_ACCEPTED', 'REVERSAL_PARTIALLY_ACCEPTED') THEN false
-		  WHEN rail = 'BOOK' AND state IN ('SETTLED', 'REVERSAL_ACCEPTED') THEN payer = returned - amount AND payee = amount - returned
+		  WHEN returned <> 0 AND state NOT IN ('RETURNED', 'REVERSAL_ACCEPTED',
+		  	'REVERSAL_PARTIALLY_ACCEPTED') THEN false
+		  WHEN rail = 'BOOK' AND state IN ('SETTLED', 'REVERSAL_ACCEPTED') THEN payer = returned - amount
+		  AND payee = amount - returned
 		    AND returned = CASE state WHEN 'SETTLED' THEN 0 ELSE amount END
 		  WHEN state = 'SENT' THEN payer = -pays AND payee = 0 AND settled = 0
-		  WHEN state IN ('SETTLED', 'RECALLING', 'REVERSAL_REJECTED') THEN payer = -pays AND payee = 0 AND settled = amount
-		  WHEN state IN ('RETURNED', 'REVERSAL_ACCEPTED', 'REVERSAL_PARTIALLY_ACCEPTED') THEN payer = gets_back - pays AND payee = 0
-		    AND settled = amount - returned AND returned > 0 AND (returned = amount) >= (state = 'REVERSAL_ACCEPTED')
+		  WHEN state IN ('SETTLED', 'RECALLING', 'REVERSAL_REJECTED') THEN payer = -pays AND payee = 0
+		  AND settled = amount
+		  WHEN state IN ('RETURNED', 'REVERSAL_ACCEPTED', 'REVERSAL_PARTIALLY_ACCEPTED') THEN payer = gets_back -
+		  pays AND payee = 0
+		    AND settled = amount - returned AND returned > 0
+		    AND (returned = amount) >= (state = 'REVERSAL_ACCEPTED')
 		    AND (returned < amount) >= (state = 'REVERSAL_PARTIALLY_ACCEPTED')
 		  ELSE payer = 0 AND payee = 0 AND settled = 0 END
 		UNION ALL
-		SELECT j.tenant, 'journal ' || j.id, 'is of payment ' || coalesce(j.payment::text, 'nothing') || ', which is not there'
+		SELECT j.tenant, 'journal ' || j.id, 'is of payment ' || coalesce(j.payment::text,
+		  'nothing') || ', which is not there'
 		FROM journals AS j LEFT JOIN payments AS p ON p.tenant = ?0 AND p.uid = j.payment
 		WHERE j.tenant = ?0 AND j.kind NOT IN ('opening') AND p.uid IS NULL`,
 	},
 	{
 		Name: "I9", Says: "a network's clearing account is the sum of the payments that are on their way over it, or came and wait for compliance", Query: `
-		SELECT ?0::bigint AS tenant, coalesce(b.house, p.house) || ' ' || coalesce(b.currency, p.currency) AS subject,
-		  'is ' || coalesce(b.sum, 0) || ', on their way are ' || coalesce(p.sum, 0) AS what
-		FROM (SELECT house, currency, sum(ledger) FROM balances WHERE tenant = ?0 AND starts_with(house, 'clearing ')
+		SELECT ?0::bigint AS tenant, coalesce(b.house, p.house) || ' ' || coalesce(b.currency,
+		  p.currency) AS subject, 'is ' || coalesce(b.sum, 0) || ', on their way are ' || coalesce(p.sum, 0) AS what
+		FROM (SELECT house, currency, sum(ledger) FROM balances
+		  WHERE tenant = ?0 AND starts_with(house, 'clearing ')
 		      GROUP BY house, currency) AS b
-		FULL JOIN (SELECT 'clearing ' || rail AS house, currency, sum(CASE state WHEN 'RETURNING' THEN returned ELSE amount END)
+		FULL JOIN (SELECT 'clearing ' || rail AS house, currency, sum(CASE state WHEN 'RETURNING' THEN returned
+		  ELSE amount END)
 		      FROM payments WHERE tenant = ?0 AND (state = 'SENT' AND entry_type = 'CREDIT' OR state = 'RETURNING'
-		        OR state = 'SCREENING' AND direction = 'IN' AND rail <> 'ACH') GROUP BY rail, currency) AS p ON p.house = b.house AND p.currency = b.currency
+		        OR state = 'SCREENING' AND direction = 'IN' AND rail <> 'ACH') GROUP BY rail, currency) AS p
+		        ON p.house = b.house AND p.currency = b.currency
 		WHERE coalesce(b.sum, 0) <> coalesce(p.sum, 0)`,
 	},
 	{
 		Name: "I18", Says: "the fee that was booked is that of the payment", Query: `
-		SELECT p.tenant, 'payment ' || p.uid AS subject, 'costs ' || p.fee || ', booked ' || coalesce(-sum(q.amount), 0) AS what
+		SELECT p.tenant, 'payment ' || p.uid AS subject,
+		  'costs ' || p.fee || ', booked ' || coalesce(-sum(q.amount), 0) AS what
 		FROM payments AS p LEFT JOIN (
-		  SELECT j.payment, d.account, d.amount FROM journals AS j JOIN postings AS d ON d.tenant = ?0 AND d.journal = j.id
-		  WHERE j.tenant = ?0 AND j.kind = 'fee') AS q ON q.payment = p.uid AND q.account = coalesce(p.sender_account, p.receiver_account)
+		  SELECT j.payment, d.account, d.amount FROM journals AS j
+		  JOIN postings AS d ON d.tenant = ?0 AND d.journal = j.id
+		  WHERE j.tenant = ?0 AND j.kind = 'fee') AS q ON q.payment = p.uid
+		  AND q.account = coalesce(p.sender_account, p.receiver_account)
 		WHERE p.tenant = ?0 GROUP BY p.tenant, p.uid, p.fee, p.state, p.direction
 		HAVING coalesce(-sum(q.amount), 0) <> CASE WHEN p.state NOT IN ('SCREENING', 'QUEUED') THEN p.fee ELSE 0 END
-		  OR p.fee > 0 AND p.state IN ('PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'SCHEDULED', 'REPAIR', 'REJECTED', 'INVALID', 'CANCELLED')
+		  OR p.fee > 0 AND p.state IN ('PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'SCHEDULED', 'REPAIR', 'REJECTED',
+		  	'INVALID', 'CANCELLED')
 		  OR p.fee > 0 AND p.direction = 'IN'`,
 	},
 }

@@ -66,7 +66,8 @@ func giveBack(
 	g iso20022.Group, over rails.Rail, t *iso20022.CreditTransfer, amount money.Amount, why iso20022.Reason,
 ) *iso20022.Return {
 	from, to := t.Creditor, t.Debtor
-	from.Name, to.Name = cmp.Or(from.Name, t.CreditorAgent.Name, t.Receiver), cmp.Or(to.Name, t.DebtorAgent.Name, t.Sender)
+	from.Name, to.Name = cmp.Or(from.Name, t.CreditorAgent.Name, t.Receiver),
+		cmp.Or(to.Name, t.DebtorAgent.Name, t.Sender)
 	today := calendar.Today(g.CreatedAt)
 	return &iso20022.Return{
 		Group: g, Original: original(t), OriginalAmount: t.Amount, OriginalDate: t.SettlementDate, Amount: amount,

@@ -104,9 +104,10 @@ type known struct {
 var readingKnown = db.NewQuery[known](knownOf + ` AND nm.message_id = ANY($2::text[])
 	UNION ` + knownOf + ` AND nm.transaction = ANY($3::text[])`)
 
-const knownOf = `SELECT nm.rail, nm.direction, nm.message_id, coalesce(nm.payment, 0) AS payment, nm.kind, nm.code,
-	nm.transaction, coalesce(nm.amount, 0) AS amount, nm.number_last4, nm.bank, coalesce(pd.bank_id, '') AS bank_id,
-	coalesce(pd.intermediary_id, '') AS intermediary_id FROM network_messages AS nm
+const knownOf = `SELECT nm.rail, nm.direction, nm.message_id, coalesce(nm.payment, 0) AS payment, nm.kind,
+	nm.code, nm.transaction, coalesce(nm.amount, 0) AS amount, nm.number_last4, nm.bank,
+	coalesce(pd.bank_id, '') AS bank_id, coalesce(pd.intermediary_id, '') AS intermediary_id
+	  FROM network_messages AS nm
 	LEFT JOIN payment_details AS pd ON pd.tenant = $1 AND pd.payment = nm.payment WHERE nm.tenant = $1`
 
 // intake takes in what has arrived, within one transaction.
@@ -208,7 +209,8 @@ func (in *intake) gatherTx(ctx context.Context, tx bun.Tx, arrived []*answer) er
 			uids = append(uids, k.Payment)
 		}
 		if r := a.request; r != nil {
-			w.payees, w.banks = append(w.payees, Party{Number: r.Debtor.Account}), append(w.banks, banks.Routing(r.CreditorAgent))
+			w.payees, w.banks = append(w.payees, Party{Number: r.Debtor.Account}),
+				append(w.banks, banks.Routing(r.CreditorAgent))
 			w.created++
 		}
 		if t := a.transfer; t != nil {
@@ -242,7 +244,8 @@ func (in *intake) gatherTx(ctx context.Context, tx bun.Tx, arrived []*answer) er
 // lockTx locks payments, and reads and locks what they, and what else is wanted, are decided by.
 func (in *intake) lockTx(ctx context.Context, tx bun.Tx, uids []UID, w want) error {
 	var locked []*Payment
-	if err := tx.NewSelect().Model(&locked).Where("pay.tenant = ?", in.caller.Tenant).Where("pay.uid IN (?)", bun.List(uids)).
+	if err := tx.NewSelect().Model(&locked).Where("pay.tenant = ?", in.caller.Tenant).
+		Where("pay.uid IN (?)", bun.List(uids)).
 		OrderExpr("pay.uid").For("NO KEY UPDATE").Scan(ctx); err != nil {
 		return err
 	}
@@ -250,8 +253,8 @@ func (in *intake) lockTx(ctx context.Context, tx bun.Tx, uids []UID, w want) err
 	w.payers, w.payees, w.journals = of.payers, append(w.payees, of.payees...), w.journals+of.journals
 	for _, p := range locked {
 		in.by[p.UID] = p
-		w.houses = append(w.houses, house{ledger.Clearing(p.Rail), p.Currency}, house{ledger.Settled(p.Rail), p.Currency},
-			house{ledger.HouseFees, p.DebitedCurrency()})
+		w.houses = append(w.houses, house{ledger.Clearing(p.Rail), p.Currency},
+			house{ledger.Settled(p.Rail), p.Currency}, house{ledger.HouseFees, p.DebitedCurrency()})
 		w.houses = append(w.houses, p.positions()...)
 	}
 	f, err := in.s.gatherTx(ctx, tx, in.caller.Tenant, w)
@@ -432,9 +435,9 @@ func (in *intake) writeTx(ctx context.Context, tx bun.Tx) error {
 	}
 	return errors.Join(db.InsertAtCommit(ctx, in.created), db.InsertAtCommit(ctx, in.details),
 		db.InsertAtCommit(ctx, in.terms), db.InsertAtCommit(ctx, in.exceptions),
-		writeTx(ctx, moved, nil), in.completeTx(ctx), db.InsertAtCommit(ctx, in.steps), giveBackTx(ctx, in.caller.Tenant, in.why),
-		db.InsertAtCommit(ctx, in.messages), in.clarifiedTx(ctx), in.f.writeTx(ctx),
-		in.reversals.writeTx(ctx, in.caller.Tenant, in.now), recordTx(ctx, tx, in.record))
+		writeTx(ctx, moved, nil), in.completeTx(ctx), db.InsertAtCommit(ctx, in.steps),
+		giveBackTx(ctx, in.caller.Tenant, in.why), db.InsertAtCommit(ctx, in.messages), in.clarifiedTx(ctx),
+		in.f.writeTx(ctx), in.reversals.writeTx(ctx, in.caller.Tenant, in.now), recordTx(ctx, tx, in.record))
 }
 
 // last returns each payment once.

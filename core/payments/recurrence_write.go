@@ -53,7 +53,8 @@ func (s *Service) declareRecurrences(all *changes.Service) {
 	s.skip = changes.Declare(all, "skipRecurrence", recurrenceObject, access.CancelPayments, s.skipTx)
 	s.change = changes.Declare(all, "changeRecurrence", recurrenceObject, access.InitiatePayments, s.changeTx).
 		DecidedWith(access.ApprovePayments).Partly(s.mayChangeTx)
-	s.cancelSeries = changes.Declare(all, "cancelRecurrence", recurrenceObject, access.CancelPayments, s.cancelSeriesTx)
+	s.cancelSeries = changes.Declare(all, "cancelRecurrence", recurrenceObject,
+		access.CancelPayments, s.cancelSeriesTx)
 }
 
 // SkipRecurrence leaves out the next payment of a series. One that waits for its day is cancelled.
@@ -248,8 +249,10 @@ func (s *Service) cancelSeriesTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, d Cancellation,
 ) (RecurrenceSaved, error) {
 	var waits []string
-	err := tx.NewSelect().Model((*Payment)(nil)).ColumnExpr("pay.uid::text").Where("pay.tenant = ?", tx.Caller.Tenant).
-		Where("pay.recurrence = ?", at.UID).Where("pay.state IN (?)", bun.List([]State{PendingApproval, PartlyApproved})).
+	err := tx.NewSelect().Model((*Payment)(nil)).ColumnExpr("pay.uid::text").
+		Where("pay.tenant = ?", tx.Caller.Tenant).
+		Where("pay.recurrence = ?", at.UID).Where("pay.state IN (?)",
+		bun.List([]State{PendingApproval, PartlyApproved})).
 		Scan(ctx, &waits)
 	if err == nil {
 		err = tx.LockWaiting(ctx, "payment", waits...)
@@ -323,7 +326,8 @@ func (s *Service) asksTx(
 
 // mayChangeTx is for the first of two people who agree to a change of a series: the series stays as it is.
 func (s *Service) mayChangeTx(ctx context.Context, tx *changes.Tx, at changes.Target) (int32, error) {
-	if _, err := customers.Hold(s.customers.HoldTx).Of("recurrences", "uid", ErrNoRecurrence)(ctx, tx, &at); err != nil {
+	if _, err := customers.Hold(s.customers.HoldTx).Of("recurrences", "uid", ErrNoRecurrence)(ctx, tx,
+		&at); err != nil {
 		return 0, err
 	}
 	r, err := lockRecurrenceTx(ctx, tx, at.UID, at.Customer)
@@ -338,7 +342,8 @@ func (r *Recurrence) isOneTx(ctx context.Context, tx *changes.Tx, uid UID) error
 	if uid == 0 {
 		return nil
 	}
-	there, err := tx.NewSelect().Model((*Payment)(nil)).Where("pay.tenant = ?", tx.Caller.Tenant).Where("pay.uid = ?", uid).
+	there, err := tx.NewSelect().Model((*Payment)(nil)).Where("pay.tenant = ?", tx.Caller.Tenant).
+		Where("pay.uid = ?", uid).
 		Where("pay.recurrence = ?", r.UID).Exists(ctx)
 	if err == nil && !there {
 		err = ErrNoRecurrence
@@ -448,8 +453,8 @@ func (s *Service) payMoreTx(ctx context.Context, tx *changes.Tx, r *Recurrence, 
 		SECCode: next.order.SECCode,
 	})
 	if over != nil {
-		return fault.Called(ErrLimit.Saying(over.Message()+": "+over.Remaining().String()+" is left").With(over.Code),
-			calledInSeries)
+		return fault.Called(ErrLimit.Saying(over.Message()+": "+over.Remaining().
+			String()+" is left").With(over.Code), calledInSeries)
 	}
 	return nil
 }
@@ -492,7 +497,7 @@ func (s *Service) followsTx(ctx context.Context, tx *changes.Tx, p *Payment, app
 		return fmt.Errorf("write a series: %w", err)
 	}
 	return tx.Record(ctx, changes.Change{
-		Action: "startRecurrence", Object: recurrenceObject, UID: r.UID, Customer: int64(r.Customer), Version: r.Version,
-		Before: &was, After: r,
+		Action: "startRecurrence", Object: recurrenceObject, UID: r.UID, Customer: int64(r.Customer),
+		Version: r.Version, Before: &was, After: r,
 	})
 }

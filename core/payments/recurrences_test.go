@@ -203,7 +203,10 @@ func TestASeriesOfACHLeavesABankingDayBefore(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	p := s.send(t, s.order("10", economy, func(o *payments.Order) {
-		o.Date, o.Repeat = on(2026, 12, 1), &payments.Repetition{Frequency: "Daily", Until: "EndDate", End: on(2026, 12, 9)}
+		o.Date, o.Repeat = on(2026, 12, 1), &payments.Repetition{
+			Frequency: "Daily", Until: "EndDate",
+			End: on(2026, 12, 9),
+		}
 	}))
 	if got := s.of(t, p.Recurrence); got != "1/12 10.00 FUTURE_DATED" {
 		t.Fatal(got)
@@ -281,7 +284,8 @@ func TestASeriesEndsWhenItIsCancelled(t *testing.T) {
 		t.Error(got)
 	}
 	r := s.series(t, p.Recurrence)
-	if r.Status != payments.RecurrenceCancelled || r.Reason != "moved house" || r.Source != "PORTAL" || r.Next != nil {
+	if r.Status != payments.RecurrenceCancelled || r.Reason != "moved house" ||
+		r.Source != "PORTAL" || r.Next != nil {
 		t.Errorf("%+v", r)
 	}
 	skip := func() error {
@@ -315,7 +319,8 @@ func TestASeriesEndsWhenItIsCancelled(t *testing.T) {
 func TestTheRestOfASeriesIsChanged(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, "INSTANT_PAYMENT_LIMIT_PER_TRANSACTION", 900_00)
+	s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
+		"INSTANT_PAYMENT_LIMIT_PER_TRANSACTION", 900_00)
 	p := s.send(t, s.order("10", func(o *payments.Order) { o.Date, o.Repeat = on(2026, 11, 20), weekly() }))
 	five := int32(5)
 	change := func(d payments.RecurrenceDraft) error {
@@ -327,18 +332,27 @@ func TestTheRestOfASeriesIsChanged(t *testing.T) {
 		field string
 		is    error
 	}{
-		"nothing":           {payments.RecurrenceDraft{}, "amount", nil},
-		"a day alone":       {payments.RecurrenceDraft{Next: on(2026, 12, 1)}, "amount", nil},
-		"no amount":         {payments.RecurrenceDraft{Amount: "0.00"}, "amount", nil},
-		"half a cent":       {payments.RecurrenceDraft{Amount: "1.005"}, "amount", nil},
-		"beyond a limit":    {payments.RecurrenceDraft{Amount: "900.01"}, "amount", payments.ErrLimit},
-		"beyond a network":  {payments.RecurrenceDraft{Amount: "1000000.01"}, "amount", payments.ErrNetworkLimit},
-		"an unknown word":   {payments.RecurrenceDraft{Frequency: "Hourly", Next: on(2026, 12, 1)}, "frequency", nil},
-		"no next day":       {payments.RecurrenceDraft{Frequency: "Monthly"}, "nextPaymentDate", nil},
-		"a day in the past": {payments.RecurrenceDraft{Frequency: "Monthly", Next: on(2026, 11, 17)}, "nextPaymentDate", nil},
-		"a day far ahead":   {payments.RecurrenceDraft{Frequency: "Monthly", Next: on(2027, 11, 19)}, "nextPaymentDate", nil},
-		"an end":            {payments.RecurrenceDraft{End: on(2026, 12, 1)}, "endDate", nil},
-		"a number":          {payments.RecurrenceDraft{Number: &five}, "numberOfPayments", nil},
+		"nothing":          {payments.RecurrenceDraft{}, "amount", nil},
+		"a day alone":      {payments.RecurrenceDraft{Next: on(2026, 12, 1)}, "amount", nil},
+		"no amount":        {payments.RecurrenceDraft{Amount: "0.00"}, "amount", nil},
+		"half a cent":      {payments.RecurrenceDraft{Amount: "1.005"}, "amount", nil},
+		"beyond a limit":   {payments.RecurrenceDraft{Amount: "900.01"}, "amount", payments.ErrLimit},
+		"beyond a network": {payments.RecurrenceDraft{Amount: "1000000.01"}, "amount", payments.ErrNetworkLimit},
+		"an unknown word": {
+			payments.RecurrenceDraft{Frequency: "Hourly", Next: on(2026, 12, 1)},
+			"frequency", nil,
+		},
+		"no next day": {payments.RecurrenceDraft{Frequency: "Monthly"}, "nextPaymentDate", nil},
+		"a day in the past": {
+			payments.RecurrenceDraft{Frequency: "Monthly", Next: on(2026, 11, 17)},
+			"nextPaymentDate", nil,
+		},
+		"a day far ahead": {
+			payments.RecurrenceDraft{Frequency: "Monthly", Next: on(2027, 11, 19)},
+			"nextPaymentDate", nil,
+		},
+		"an end":   {payments.RecurrenceDraft{End: on(2026, 12, 1)}, "endDate", nil},
+		"a number": {payments.RecurrenceDraft{Number: &five}, "numberOfPayments", nil},
 	} {
 		err := change(c.draft)
 		if f, is := fault.Of(err); !is || f.Field != c.field || c.is != nil && !errors.Is(err, c.is) {
@@ -385,8 +399,8 @@ func TestASeriesWaitsForASecondPersonWhereSettingsAsk(t *testing.T) {
 	s := newSender(t, dual)
 	send := func() (payments.Saved, changes.UID) {
 		t.Helper()
-		out, err := s.Payments.Send(s.Someone("maker"), s.order("10", func(o *payments.Order) { o.Repeat = weekly() }),
-			changes.RequestOptions{})
+		out, err := s.Payments.Send(s.Someone("maker"), s.order("10",
+			func(o *payments.Order) { o.Repeat = weekly() }), changes.RequestOptions{})
 		if err != nil || out.Approval == 0 {
 			t.Fatal(out, err)
 		}
@@ -397,7 +411,8 @@ func TestASeriesWaitsForASecondPersonWhereSettingsAsk(t *testing.T) {
 	withdrawn, third := send()
 	ended, fourth := send()
 	s.stands(t, approved.Recurrence, "Pending 1: 25/11 2/12")
-	if _, err := s.Payments.SkipRecurrence(s.Staff(), approved.Recurrence, changes.RequestOptions{}); !errors.Is(err,
+	if _, err := s.Payments.SkipRecurrence(s.Staff(), approved.Recurrence,
+		changes.RequestOptions{}); !errors.Is(err,
 		payments.ErrRecurrenceOver) {
 		t.Error(err)
 	}
@@ -411,7 +426,8 @@ func TestASeriesWaitsForASecondPersonWhereSettingsAsk(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.LocksWaiting(int64(fourth), s.from.Customer, func() error {
-		_, err := s.Payments.CancelRecurrence(s.Staff(), ended.Recurrence, payments.Cancellation{}, changes.RequestOptions{})
+		_, err := s.Payments.CancelRecurrence(s.Staff(), ended.Recurrence, payments.Cancellation{},
+			changes.RequestOptions{})
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -422,7 +438,8 @@ func TestASeriesWaitsForASecondPersonWhereSettingsAsk(t *testing.T) {
 		}
 	}
 	// as releases before left it, when who cancelled a series left the approval of its payment open
-	s.Exec(`UPDATE approvals SET status = 'Open', decided_at = NULL WHERE tenant = ? AND uid = ?`, s.Tenant, fourth)
+	s.Exec(`UPDATE approvals SET status = 'Open', decided_at = NULL WHERE tenant = ? AND uid = ?`, s.Tenant,
+		fourth)
 	if _, err := s.Changes.Refuse(s.Checker(), fourth, changes.RequestOptions{}); err != nil {
 		t.Error(err)
 	}
@@ -432,13 +449,14 @@ func TestASeriesWaitsForASecondPersonWhereSettingsAsk(t *testing.T) {
 	for _, never := range []payments.Saved{refused, withdrawn} {
 		s.stands(t, never.Recurrence, "Cancelled 1: ")
 	}
-	out, err := s.Payments.ChangeRecurrence(s.Someone("maker"), approved.Recurrence, payments.RecurrenceDraft{Amount: "11"},
-		changes.RequestOptions{})
+	out, err := s.Payments.ChangeRecurrence(s.Someone("maker"), approved.Recurrence,
+		payments.RecurrenceDraft{Amount: "11"}, changes.RequestOptions{})
 	if err != nil || out.Approval == 0 {
 		t.Fatal(out, err)
 	}
 	s.until(t, "2026-11-25 00:00")
-	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err == nil {
+	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval),
+		changes.RequestOptions{}); err == nil {
 		t.Error("the change was of a series that has come further")
 	}
 	if got := s.of(t, approved.Recurrence); got != "18/11 10.00 PROCESSED, 25/11 10.00 PROCESSED" {
@@ -542,18 +560,37 @@ func TestWhatARepetitionSaysIsChecked(t *testing.T) {
 		repeat payments.Repetition
 		field  string
 	}{
-		"nothing":           {payments.Repetition{}, "recurrence.frequency"},
-		"no end":            {payments.Repetition{Frequency: "Daily"}, "recurrence.payUntil"},
-		"unknown":           {payments.Repetition{Frequency: "Often", Until: "Cancelled"}, "recurrence.frequency"},
-		"no date":           {payments.Repetition{Frequency: "Daily", Until: "EndDate"}, "recurrence.endDate"},
-		"too early":         {payments.Repetition{Frequency: "Daily", Until: "EndDate", End: on(2026, 11, 18)}, "recurrence.endDate"},
-		"no number":         {payments.Repetition{Frequency: "Daily", Until: "NumberOfPayments"}, "recurrence.numberOfPayments"},
-		"none":              {payments.Repetition{Frequency: "Daily", Until: "NumberOfPayments", Number: number(0)}, "recurrence.numberOfPayments"},
-		"too many":          {payments.Repetition{Frequency: "Daily", Until: "NumberOfPayments", Number: number(1001)}, "recurrence.numberOfPayments"},
-		"a date too many":   {payments.Repetition{Frequency: "Daily", Until: "Cancelled", End: on(2027, 1, 1)}, "recurrence.endDate"},
-		"a number too many": {payments.Repetition{Frequency: "Daily", Until: "Cancelled", Number: number(2)}, "recurrence.numberOfPayments"},
+		"nothing": {payments.Repetition{}, "recurrence.frequency"},
+		"no end":  {payments.Repetition{Frequency: "Daily"}, "recurrence.payUntil"},
+		"unknown": {payments.Repetition{Frequency: "Often", Until: "Cancelled"}, "recurrence.frequency"},
+		"no date": {payments.Repetition{Frequency: "Daily", Until: "EndDate"}, "recurrence.endDate"},
+		"too early": {
+			payments.Repetition{Frequency: "Daily", Until: "EndDate", End: on(2026, 11, 18)},
+			"recurrence.endDate",
+		},
+		"no number": {
+			payments.Repetition{Frequency: "Daily", Until: "NumberOfPayments"},
+			"recurrence.numberOfPayments",
+		},
+		"none": {
+			payments.Repetition{Frequency: "Daily", Until: "NumberOfPayments", Number: number(0)},
+			"recurrence.numberOfPayments",
+		},
+		"too many": {payments.Repetition{
+			Frequency: "Daily", Until: "NumberOfPayments",
+			Number: number(1001),
+		}, "recurrence.numberOfPayments"},
+		"a date too many": {
+			payments.Repetition{Frequency: "Daily", Until: "Cancelled", End: on(2027, 1, 1)},
+			"recurrence.endDate",
+		},
+		"a number too many": {
+			payments.Repetition{Frequency: "Daily", Until: "Cancelled", Number: number(2)},
+			"recurrence.numberOfPayments",
+		},
 	} {
-		_, err := s.Payments.Send(s.Staff(), s.order("1", func(o *payments.Order) { o.Repeat = &c.repeat }), changes.RequestOptions{})
+		_, err := s.Payments.Send(s.Staff(), s.order("1", func(o *payments.Order) { o.Repeat = &c.repeat }),
+			changes.RequestOptions{})
 		if f, is := fault.Of(err); !is || f.Field != c.field {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -568,7 +605,8 @@ func TestASeriesIsOfWhoPays(t *testing.T) {
 	payee := s.DownstreamPartner()
 	to := s.Account(payee)
 	out, err := s.Payments.Transfer(s.Staff(), payments.Draft{
-		Sender: payments.Party{UID: s.from.UID}, Receiver: payments.Party{UID: to.UID}, Amount: "10", Repeat: weekly(),
+		Sender: payments.Party{UID: s.from.UID}, Receiver: payments.Party{UID: to.UID}, Amount: "10",
+		Repeat: weekly(),
 	}, changes.RequestOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -583,7 +621,8 @@ func TestASeriesIsOfWhoPays(t *testing.T) {
 		t.Error(found, err)
 	}
 	b := s.Core.Batch()
-	of := s.Payments.OfAccounts(reader, b, []accounts.UID{to.UID}, payments.Search{Recurrence: out.Result.Recurrence}, db.Columns{}, page.First(9))
+	of := s.Payments.OfAccounts(reader, b, []accounts.UID{to.UID},
+		payments.Search{Recurrence: out.Result.Recurrence}, db.Columns{}, page.First(9))
 	series := s.Payments.FindRecurrences(reader, b, []payments.RecurrenceUID{out.Result.Recurrence}, db.Columns{})
 	if err := b.Send(reader); err != nil || len(of.Of) != 0 || len(series.Of) != 0 {
 		t.Error(err, of.Of, series.Of)

@@ -58,8 +58,8 @@ func (r Repairs) apply(o *Order) {
 // repairable are the fields of an order that Repairs can change. All that begins with receiver is one of
 // them.
 var repairable = []string{
-	"paymentDate", "paymentNotes", "sender.achCompanyID", "additionalInfo.secCode", "additionalInfo.detailsOfCharges",
-	"additionalInfo.fxContractNumber",
+	"paymentDate", "paymentNotes", "sender.achCompanyID", "additionalInfo.secCode",
+	"additionalInfo.detailsOfCharges", "additionalInfo.fxContractNumber",
 }
 
 // final reports whether a fault of an order's form is one that Repairs cannot mend.
@@ -115,7 +115,9 @@ func (a *aside) place() seal.Place {
 const mostAside = 500
 
 // setAsideTx is setAside, unless as many payments of the customer wait as may: then the order is refused.
-func (s *Service) setAsideTx(ctx context.Context, f *facts, tx *changes.Tx, p *Payment, why error) (*Step, error) {
+func (s *Service) setAsideTx(
+	ctx context.Context, f *facts, tx *changes.Tx, p *Payment, why error,
+) (*Step, error) {
 	there, known := f.aside[p.Customer]
 	if !known {
 		if err := tx.NewRaw(`SELECT count(*) FROM payments WHERE tenant = ? AND customer = ? AND state = 'REPAIR'`,
@@ -132,7 +134,9 @@ func (s *Service) setAsideTx(ctx context.Context, f *facts, tx *changes.Tx, p *P
 
 // setAside makes a payment wait for repair that cannot be carried out. What was decided of it by then is
 // undone.
-func (s *Service) setAside(ctx context.Context, f *facts, tx *changes.Tx, p *Payment, why error) (*Step, error) {
+func (s *Service) setAside(
+	ctx context.Context, f *facts, tx *changes.Tx, p *Payment, why error,
+) (*Step, error) {
 	o := p.order
 	if len(f.uids) > 0 && f.uids[0] == p.UID {
 		f.uids = f.uids[1:]
@@ -167,8 +171,8 @@ func (f *facts) described(s *Service, p *Payment, o *Order) *Details {
 	}
 	for _, text := range []*string{
 		&to.Number, &to.Type, &to.SubType, &to.Name, &to.Phone, &to.Email, &to.Bank.ID, &to.Bank.BIC, &to.Bank.Name,
-		&to.Between.BIC, &to.Between.Name, &to.Address.Line1, &to.Address.Line2, &to.Address.City, &to.Address.State,
-		&to.Address.PostalCode, &to.Address.CountryCode, &to.Address.Country,
+		&to.Between.BIC, &to.Between.Name, &to.Address.Line1, &to.Address.Line2, &to.Address.City,
+		&to.Address.State, &to.Address.PostalCode, &to.Address.CountryCode, &to.Address.Country,
 	} {
 		*text = storable(*text)
 	}
@@ -283,8 +287,9 @@ func (s *Service) forgetTx(ctx context.Context, p *Payment) error {
 func (p *Payment) replaceTx(ctx context.Context, step *Step) error {
 	err := errors.Join(
 		db.ExecAtCommit(ctx, `DELETE FROM payment_details WHERE tenant = $1 AND payment = $2`, p.Tenant, p.UID),
-		db.ExecAtCommit(ctx, `UPDATE payments SET rail = $3, speed = $4, amount = $5, trade = nullif($6, 0), sold = $7,
-			sold_currency = $8, notes = $9, receiver_name = $10, recurrence = nullif($11, 0), custom_fee = $12,
+		db.ExecAtCommit(ctx, `UPDATE payments SET rail = $3, speed = $4, amount = $5, trade = nullif($6, 0),
+			sold = $7, sold_currency = $8, notes = $9, receiver_name = $10, recurrence = nullif($11, 0),
+			  custom_fee = $12,
 			custom_fee_name = $13 WHERE tenant = $1 AND uid = $2`,
 			p.Tenant, p.UID, p.Rail, p.Speed, p.Minor, p.Trade, p.SoldMinor, p.SoldCurrency, p.Notes, p.ReceiverName,
 			p.Recurrence, p.CustomFeeMinor, p.CustomFeeName),

@@ -52,8 +52,14 @@ func TestACreditThatCannotBeCarriedOutWaitsForRepair(t *testing.T) {
 			func(_ *sender, o *payments.Order) { described(o); o.Receiver.Bank.ID = "611590104" },
 			"receiver.bank.bankId: ",
 		},
-		"nobody":             {func(_ *sender, o *payments.Order) { o.Receiver = payments.Receiver{} }, "receiver.accountUID: "},
-		"an unknown contact": {func(_ *sender, o *payments.Order) { o.Receiver.Contact = 9_999_999 }, "receiver.accountUID: "},
+		"nobody": {
+			func(_ *sender, o *payments.Order) { o.Receiver = payments.Receiver{} },
+			"receiver.accountUID: ",
+		},
+		"an unknown contact": {
+			func(_ *sender, o *payments.Order) { o.Receiver.Contact = 9_999_999 },
+			"receiver.accountUID: ",
+		},
 		"a contact of another": {
 			func(s *sender, o *payments.Order) { o.Receiver.Contact = s.Contact(s.Customer()).UID },
 			"receiver.accountUID: ",
@@ -107,7 +113,8 @@ func TestACreditThatCannotBeCarriedOutWaitsForRepair(t *testing.T) {
 				t.Error(err)
 			}
 			var kept int
-			if err := s.DB.NewRaw(`SELECT count(*) FROM payment_repairs WHERE tenant = ?`, s.Tenant).Scan(t.Context(), &kept); err != nil || kept != 0 {
+			if err := s.DB.NewRaw(`SELECT count(*) FROM payment_repairs WHERE tenant = ?`, s.Tenant).
+				Scan(t.Context(), &kept); err != nil || kept != 0 {
 				t.Error(kept, err)
 			}
 			s.Prove()
@@ -123,18 +130,30 @@ func TestWhatNobodyCanRepairIsRefused(t *testing.T) {
 		edit  func(*payments.Order)
 		field string
 	}{
-		"no amount":             {func(o *payments.Order) { o.Amount = "-1" }, "paymentAmount"},
-		"a third of a cent":     {func(o *payments.Order) { o.Amount = "0.333" }, "paymentAmount"},
-		"no such currency":      {func(o *payments.Order) { o.Currency = "XQQ" }, "paymentCurrency"},
-		"another currency":      {func(o *payments.Order) { o.Currency = "EUR" }, "paymentCurrency"},
-		"no such speed":         {func(o *payments.Order) { o.Speed = "Soon" }, "speed"},
-		"no such account":       {func(o *payments.Order) { o.Sender.UID = 999_999 }, "sender.accountUID"},
-		"a number of another":   {func(o *payments.Order) { o.Sender.UID = other.UID; o.Sender.Number = "123456" }, "sender.accountNumber"},
-		"no reference":          {func(o *payments.Order) { o.ExternalReferenceID = "" }, "externalReferenceId"},
-		"a NUL":                 {func(o *payments.Order) { o.Remittance = "a\x00b" }, "additionalInfo.paymentRemittanceNotes"},
-		"a name that is long":   {func(o *payments.Order) { described(o); o.Receiver.Name = strings.Repeat("n", 141) }, "receiver.name"},
-		"a series without end":  {func(o *payments.Order) { o.Repeat = &payments.Repetition{Frequency: "Daily"} }, "recurrence.payUntil"},
-		"a body without an end": {func(o *payments.Order) { o.Receiver.Bank.ID = strings.Repeat("1", 20_000) }, "receiver"},
+		"no amount":         {func(o *payments.Order) { o.Amount = "-1" }, "paymentAmount"},
+		"a third of a cent": {func(o *payments.Order) { o.Amount = "0.333" }, "paymentAmount"},
+		"no such currency":  {func(o *payments.Order) { o.Currency = "XQQ" }, "paymentCurrency"},
+		"another currency":  {func(o *payments.Order) { o.Currency = "EUR" }, "paymentCurrency"},
+		"no such speed":     {func(o *payments.Order) { o.Speed = "Soon" }, "speed"},
+		"no such account":   {func(o *payments.Order) { o.Sender.UID = 999_999 }, "sender.accountUID"},
+		"a number of another": {
+			func(o *payments.Order) { o.Sender.UID = other.UID; o.Sender.Number = "123456" },
+			"sender.accountNumber",
+		},
+		"no reference": {func(o *payments.Order) { o.ExternalReferenceID = "" }, "externalReferenceId"},
+		"a NUL": {
+			func(o *payments.Order) { o.Remittance = "a\x00b" },
+			"additionalInfo.paymentRemittanceNotes",
+		},
+		"a name that is long": {func(o *payments.Order) { described(o); o.Receiver.Name = strings.Repeat("n", 141) }, "receiver.name"},
+		"a series without end": {
+			func(o *payments.Order) { o.Repeat = &payments.Repetition{Frequency: "Daily"} },
+			"recurrence.payUntil",
+		},
+		"a body without an end": {
+			func(o *payments.Order) { o.Receiver.Bank.ID = strings.Repeat("1", 20_000) },
+			"receiver",
+		},
 		"beside what can be mended": {
 			func(o *payments.Order) { o.Receiver = payments.Receiver{}; o.Amount = "0" },
 			"paymentAmount",
@@ -145,10 +164,12 @@ func TestWhatNobodyCanRepairIsRefused(t *testing.T) {
 			t.Errorf("%s: %v, want a fault of %s", name, err, c.field)
 		}
 	}
-	if _, err := s.Payments.Send(s.As(access.ViewPayments), s.order("1", repairably), changes.RequestOptions{}); !errors.Is(err, access.ErrDenied) {
+	if _, err := s.Payments.Send(s.As(access.ViewPayments), s.order("1", repairably),
+		changes.RequestOptions{}); !errors.Is(err, access.ErrDenied) {
 		t.Error(err)
 	}
-	if all, err := s.Payments.Page(s.Staff(), payments.Search{}, page.First(1)); err != nil || len(all.Items) != 0 {
+	if all, err := s.Payments.Page(s.Staff(), payments.Search{}, page.First(1)); err != nil ||
+		len(all.Items) != 0 {
 		t.Errorf("%+v %v", all, err)
 	}
 }
@@ -158,7 +179,8 @@ func TestHostileTextsOfAnUnfitCreditAreKeptSealedAlone(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	o := s.order("250.00", repairably, described, func(o *payments.Order) {
-		o.Receiver.Name, o.Receiver.Number, o.Receiver.Bank.ID = "Ada\x00\u202eKing", "44\x00CANARY17123456", strings.Repeat("9", 5000)
+		o.Receiver.Name, o.Receiver.Number, o.Receiver.Bank.ID = "Ada\x00\u202eKing", "44\x00CANARY17123456",
+			strings.Repeat("9", 5000)
 		o.Receiver.Address.City = "New\x00York"
 	})
 	p := s.inRepair(t, o, "receiver.name: must be plain text\n")
@@ -166,7 +188,8 @@ func TestHostileTextsOfAnUnfitCreditAreKeptSealedAlone(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	to := payments.Receiver{Contact: s.to.UID}
-	if _, err := s.Payments.Repair(s.Staff(), p.UID, payments.Repairs{Receiver: &to}, changes.RequestOptions{}); err != nil {
+	if _, err := s.Payments.Repair(s.Staff(), p.UID, payments.Repairs{Receiver: &to},
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -195,14 +218,17 @@ func TestARepairedPaymentGoesOnAsANewOne(t *testing.T) {
 	if err != nil || out.Result.Status != payments.StatusPendingApproval || out.Approval == 0 {
 		t.Fatalf("another is paid: %+v %v", out, err)
 	}
-	if _, err := s.Payments.Repair(s.Checker(), p.UID, repairs, changes.RequestOptions{}); !errors.Is(err, payments.ErrNotInRepair) {
+	if _, err := s.Payments.Repair(s.Checker(), p.UID, repairs,
+		changes.RequestOptions{}); !errors.Is(err, payments.ErrNotInRepair) {
 		t.Error(err)
 	}
 	s.has(t, 100_000_00, 0)
-	if _, err := s.Changes.Approve(s.Staff(), changes.UID(out.Approval), changes.RequestOptions{}); !errors.Is(err, changes.ErrOwn) {
+	if _, err := s.Changes.Approve(s.Staff(), changes.UID(out.Approval),
+		changes.RequestOptions{}); !errors.Is(err, changes.ErrOwn) {
 		t.Error(err)
 	}
-	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval),
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	s.has(t, 100_000_00, 250_00)
@@ -213,7 +239,8 @@ func TestARepairedPaymentGoesOnAsANewOne(t *testing.T) {
 		t.Error(got)
 	}
 	now, err := s.Payments.Show(s.Staff(), p.UID)
-	if err != nil || now.Receiver.BankName != "Old Mill Bank" || now.Notes != "Rent, repaired" || now.Reason != "" ||
+	if err != nil || now.Receiver.BankName != "Old Mill Bank" || now.Notes != "Rent, repaired" ||
+		now.Reason != "" ||
 		now.MakerLogin != p.MakerLogin || !now.CreatedAt.Equal(p.CreatedAt) {
 		t.Errorf("%+v %v", now, err)
 	}
@@ -248,20 +275,23 @@ func TestAPaymentIsRepairedAsItWasAskedForOnceThatCanBe(t *testing.T) {
 func TestTheMakerDoesNotApproveTheRepairedPayment(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	made, err := s.Payments.Send(s.Checker(), s.order("250.00", repairably, func(o *payments.Order) { o.Receiver.Contact = 9_999_999 }),
-		changes.RequestOptions{})
+	made, err := s.Payments.Send(s.Checker(), s.order("250.00", repairably,
+		func(o *payments.Order) { o.Receiver.Contact = 9_999_999 }), changes.RequestOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	to := payments.Receiver{Contact: s.to.UID}
-	out, err := s.Payments.Repair(s.Staff(), made.Result.UID, payments.Repairs{Receiver: &to}, changes.RequestOptions{})
+	out, err := s.Payments.Repair(s.Staff(), made.Result.UID, payments.Repairs{Receiver: &to},
+		changes.RequestOptions{})
 	if err != nil || out.Approval == 0 {
 		t.Fatalf("%+v %v", out, err)
 	}
-	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); !errors.Is(err, changes.ErrOwn) {
+	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval),
+		changes.RequestOptions{}); !errors.Is(err, changes.ErrOwn) {
 		t.Error(err)
 	}
-	if _, err := s.Changes.Approve(s.Someone("third"), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+	if _, err := s.Changes.Approve(s.Someone("third"), changes.UID(out.Approval),
+		changes.RequestOptions{}); err != nil {
 		t.Error(err)
 	}
 }

@@ -31,8 +31,8 @@ type Ask struct {
 	Guaranteed bool `json:"guaranteedPayment,omitempty"`
 }
 
-// Request is what a request for payment says beside what every payment over a network says, be it ours or that
-// of another bank. No money moves by it: the debtor pays by a credit of its own.
+// Request is what a request for payment says beside what every payment over a network says, be it ours or
+// that of another bank. No money moves by it: the debtor pays by a credit of its own.
 type Request struct {
 	bun.BaseModel `bun:"table:payment_requests,alias:pr" json:"-"`
 
@@ -126,7 +126,8 @@ func (p *Payment) request(o *Order, now time.Time) (*Request, error) {
 			return nil, fault.Field("payment", "additionalInfo."+day.field, fault.Min,
 				"must not be before the day on which the request is sent, "+p.Date.Format(time.DateOnly))
 		case day.is.After(today.AddDate(1, 0, 0)):
-			return nil, fault.Field("payment", "additionalInfo."+day.field, fault.Max, "must be at most a year from today")
+			return nil, fault.Field("payment", "additionalInfo."+day.field, fault.Max,
+				"must be at most a year from today")
 		}
 	}
 	if expires.Before(o.Ask.On) {
@@ -150,8 +151,8 @@ func lastDay(over rails.Rail, of time.Time) time.Time {
 	return of // a drawdown
 }
 
-// dateRequestsTx writes the day of drawdown requests that leave on another one than was planned, at the end of the
-// transaction.
+// dateRequestsTx writes the day of drawdown requests that leave on another one than was planned, at the end
+// of the transaction.
 func dateRequestsTx(ctx context.Context, tenant access.Tenant, later []*Payment) error {
 	if len(later) == 0 {
 		return nil
@@ -161,7 +162,8 @@ func dateRequestsTx(ctx context.Context, tenant access.Tenant, later []*Payment)
 	for _, p := range later {
 		uids, days = append(uids, int64(p.UID)), append(days, p.Date.Format(time.DateOnly))
 	}
-	return db.ExecAtCommit(ctx, `UPDATE payment_requests AS r SET execution_date = n.day::date, expiry_date = n.day::date
+	return db.ExecAtCommit(ctx, `UPDATE payment_requests AS r
+		SET execution_date = n.day::date, expiry_date = n.day::date
 		FROM unnest($2::bigint[], $3::text[]) AS n(payment, day) WHERE r.tenant = $1 AND r.payment = n.payment`,
 		tenant, uids, days)
 }
@@ -186,7 +188,9 @@ func asked(t *iso20022.CreditTransfer) UID {
 }
 
 // asking is the message of a request for payment.
-func (p *Payment) asking(from *party, number, debtor string, id MessageID, now time.Time) *iso20022.PaymentRequest {
+func (p *Payment) asking(
+	from *party, number, debtor string, id MessageID, now time.Time,
+) *iso20022.PaymentRequest {
 	d := p.details
 	var expires time.Time
 	if !p.drawsDown() { // it has no place for that
@@ -261,7 +265,8 @@ func (in *intake) completeTx(ctx context.Context) error {
 		requests, credits = append(requests, int64(pair[0])), append(credits, int64(pair[1]))
 	}
 	return db.ExecAtCommit(ctx, `UPDATE payment_requests AS r SET credit = n.credit
-		FROM unnest($2::bigint[], $3::bigint[]) AS n(payment, credit) WHERE r.tenant = $1 AND r.payment = n.payment`,
+		FROM unnest($2::bigint[], $3::bigint[]) AS n(payment, credit)
+			  WHERE r.tenant = $1 AND r.payment = n.payment`,
 		in.caller.Tenant, requests, credits)
 }
 
@@ -324,5 +329,6 @@ func (s *Service) RequestsOf(ctx context.Context, b *db.Batch, of []UID) *db.Man
 			Join("JOIN payments AS pay ON pay.tenant = pr.tenant AND pay.uid = pr.payment").Where("pr.tenant = $1").
 			Where("pay.tenant = $1").Where(caller.Reach.Scope("pay.customer")).Where("pr.payment = ANY($3)").String()
 	})
-	return db.QueueMany(b, text, func(r *Request) UID { return r.Payment }, caller.Tenant, caller.ScopeCustomer(), of)
+	return db.QueueMany(b, text, func(r *Request) UID { return r.Payment }, caller.Tenant,
+		caller.ScopeCustomer(), of)
 }

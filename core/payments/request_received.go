@@ -21,8 +21,8 @@ import (
 )
 
 // A customer of another bank may ask one of ours to pay: by a request for payment over FedNow or RTP, or a
-// drawdown over Fedwire (rest/CONTRACT.md, incoming requests for payment). It is a payment of who is asked, and
-// moves no money: positive pay decides on it, or people, and it is met with a credit of its own.
+// drawdown over Fedwire (rest/CONTRACT.md, incoming requests for payment). It is a payment of who is asked,
+// and moves no money: positive pay decides on it, or people, and it is met with a credit of its own.
 
 // demand is a request of another bank for payment.
 type demand struct {
@@ -48,8 +48,8 @@ func (in *intake) demand(a *answer) error {
 	return in.arrive(a, arrival{
 		refusal: func() string { return in.f.unpayable(in.s, a, in.now) },
 		take:    func() (*Payment, error) { return in.ask(a), nil },
-		code:    func(*Payment) iso20022.Code { return iso20022.AcceptedTechnical },
-		silent:  a.over == rails.Fedwire, from: a.request.DebtorAgent,
+		code:    func(*Payment) iso20022.Code { return iso20022.AcceptedTechnical }, silent: a.over == rails.Fedwire,
+		from:    a.request.DebtorAgent,
 		verdict: func(code, why string) func(iso20022.Group) iso20022.Message { return answerOf(a.request, code, why) },
 	})
 }
@@ -58,8 +58,9 @@ func (in *intake) demand(a *answer) error {
 func answerOf(r *iso20022.PaymentRequest, code, why string) func(iso20022.Group) iso20022.Message {
 	return func(g iso20022.Group) iso20022.Message {
 		a := &iso20022.PaymentAnswer{
-			Group: g, Initiator: iso20022.Party{Name: cmp.Or(r.Debtor.Name, r.DebtorAgent)}, DebtorAgent: r.DebtorAgent,
-			CreditorAgent: r.CreditorAgent, RequestID: r.RequestID, Code: iso20022.Code(code),
+			Group: g, Initiator: iso20022.Party{Name: cmp.Or(r.Debtor.Name, r.DebtorAgent)},
+			DebtorAgent: r.DebtorAgent, CreditorAgent: r.CreditorAgent, RequestID: r.RequestID,
+			Code: iso20022.Code(code),
 			Original: iso20022.Original{
 				MessageID: r.ID, Type: r.Type(), CreatedAt: r.CreatedAt, InstructionID: r.InstructionID,
 				EndToEndID: r.EndToEndID, UETR: r.UETR,
@@ -95,11 +96,12 @@ func (in *intake) ask(a *answer) *Payment {
 	today := calendar.Today(in.now)
 	on := later(r.ExecutionDate, today)
 	p := &Payment{
-		Tenant: f.tenant, UID: f.uids[0], Customer: of.Customer, Direction: In, EntryType: rails.Debit, Rail: a.over,
-		Minor: r.Amount.Minor, Currency: r.Amount.Currency, Date: on, ExternalReferenceID: r.EndToEndID, Notes: r.Remittance,
-		Channel: string(a.over), SenderAccount: of.Account, SenderName: of.Name,
-		ReceiverName: cmp.Or(r.Creditor.Name, r.CreditorAgent), SettlesAt: beginOf(&on, calendar.Zone()),
-		MakerClient: in.caller.Client, MakerLogin: in.caller.LoginID, CreatedAt: in.now, UpdatedAt: in.now,
+		Tenant: f.tenant, UID: f.uids[0], Customer: of.Customer, Direction: In, EntryType: rails.Debit,
+		Rail: a.over, Minor: r.Amount.Minor, Currency: r.Amount.Currency, Date: on,
+		ExternalReferenceID: r.EndToEndID, Notes: r.Remittance, Channel: string(a.over), SenderAccount: of.Account,
+		SenderName: of.Name, ReceiverName: cmp.Or(r.Creditor.Name, r.CreditorAgent),
+		SettlesAt: beginOf(&on, calendar.Zone()), MakerClient: in.caller.Client, MakerLogin: in.caller.LoginID,
+		CreatedAt: in.now, UpdatedAt: in.now,
 	}
 	if r.Early {
 		p.SettlesAt = &in.now
@@ -107,12 +109,14 @@ func (in *intake) ask(a *answer) *Payment {
 	f.uids = f.uids[1:]
 	p.details = &Details{
 		Tenant: p.Tenant, Payment: p.UID, Address: r.Creditor.Address, BankID: r.CreditorAgent,
-		BankName: f.bankName(r.CreditorAgent), Remittance: r.Remittance, Reference: cut(r.EndToEndID, 35), UETR: r.UETR,
+		BankName: f.bankName(r.CreditorAgent), Remittance: r.Remittance, Reference: cut(r.EndToEndID, 35),
+		UETR: r.UETR,
 	}
 	p.details.Number = in.s.keys.Seal(r.Creditor.Account, p.details.place())
 	d := &demand{PaymentRequest: r, payment: p, until: r.ExpiresAt}
 	d.terms = &Request{
-		Tenant: p.Tenant, Payment: p.UID, On: r.ExecutionDate, Modifiable: r.Modifiable, Early: r.Early, Guaranteed: r.Guaranteed,
+		Tenant: p.Tenant, Payment: p.UID, On: r.ExecutionDate, Modifiable: r.Modifiable, Early: r.Early,
+		Guaranteed: r.Guaranteed,
 	}
 	if d.terms.Expires = lastDay(a.over, on); d.until.IsZero() {
 		d.until = d.terms.over()
@@ -126,10 +130,12 @@ func (in *intake) ask(a *answer) *Payment {
 	d.rules = &positivepay.Screened{
 		Payment: int64(p.UID), Customer: p.Customer, Account: p.SenderAccount, Type: kind, Name: p.ReceiverName,
 		BankID: r.CreditorAgent, BankName: p.details.BankName, Amount: p.Amount(), DebitDate: p.Date,
-		Numbers: in.s.keys.Hashes(int64(p.Tenant), positivepay.NumberColumn, r.Creditor.Account), Unruled: !of.PositivePay,
+		Numbers: in.s.keys.Hashes(int64(p.Tenant), positivepay.NumberColumn, r.Creditor.Account),
+		Unruled: !of.PositivePay,
 	}
 	in.by[p.UID] = p
-	in.created, in.details, in.demands = append(in.created, p), append(in.details, p.details), append(in.demands, d)
+	in.created, in.details, in.demands = append(in.created, p), append(in.details, p.details),
+		append(in.demands, d)
 	return p
 }
 
@@ -154,7 +160,8 @@ func (in *intake) demandsTx(ctx context.Context, tx bun.Tx) error {
 		to, reason := enteredWith(e)
 		in.steps = append(in.steps, p.enter(to, in.caller, in.now, reason))
 		in.record = append(in.record, changes.Change{
-			Action: "receivePayment", Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version, After: p,
+			Action: "receivePayment", Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version,
+			After: p,
 		}.Recorded(in.caller, ""), screenedDebit(e).Recorded(in.caller, ""))
 	}
 	in.terms, in.exceptions = terms, exceptions
@@ -227,8 +234,9 @@ func (d *demand) order(now time.Time) *Order {
 		Speed: string(Instant), ExternalReferenceID: p.ExternalReferenceID, Notes: p.Notes, Channel: string(p.Rail),
 		Remittance: r.Remittance, Reference: cut(r.EndToEndID, 35), moves: true, over: p.Rail,
 		Receiver: Receiver{
-			Name: p.ReceiverName, Number: r.Creditor.Account, Type: "Deposit", SubType: "Checking", Address: r.Creditor.Address,
-			Bank: ReceiverBank{ID: r.CreditorAgent},
+			Name: p.ReceiverName, Number: r.Creditor.Account, Type: "Deposit", SubType: "Checking",
+			Address: r.Creditor.Address,
+			Bank:    ReceiverBank{ID: r.CreditorAgent},
 		},
 	}
 	if p.Rail == rails.Fedwire {
@@ -269,8 +277,8 @@ func (w *entryWork) meet(
 	return nil
 }
 
-// standingTx returns which of the requests a rule still allows on their day: it may be months after they came,
-// and to suspend the rule is how people stop them.
+// standingTx returns which of the requests a rule still allows on their day: it may be months after they
+// came, and to suspend the rule is how people stop them.
 func (w *entryWork) standingTx(ctx context.Context, tx bun.Tx) (map[int64]bool, error) {
 	if len(w.asked) == 0 {
 		return nil, nil
@@ -282,8 +290,8 @@ func (w *entryWork) standingTx(ctx context.Context, tx bun.Tx) (map[int64]bool, 
 	return positivepay.StandingTx(ctx, tx, w.caller.Tenant, of, positivepay.DayOf(w.now, w.caller.Location()))
 }
 
-// meetOrDecline pays a request that a rule allows, or refuses it if it cannot be paid. Nobody has to approve the
-// payment: who made the rule has, if it still stands.
+// meetOrDecline pays a request that a rule allows, or refuses it if it cannot be paid. Nobody has to approve
+// the payment: who made the rule has, if it still stands.
 func (w *entryWork) meetOrDecline(p *Payment, d *demand, standing bool) error {
 	switch {
 	case !standing:
@@ -301,7 +309,8 @@ func (w *entryWork) meetOrDecline(p *Payment, d *demand, standing bool) error {
 		}
 		step := made.enter(to, w.caller, w.now, "")
 		w.told = append(w.told, changes.Change{
-			Action: "payRequest", Object: "payment", UID: made.UID, Customer: int64(made.Customer), Version: made.Version, After: made,
+			Action: "payRequest", Object: "payment", UID: made.UID, Customer: int64(made.Customer),
+			Version: made.Version, After: made,
 		})
 		return step, nil
 	})

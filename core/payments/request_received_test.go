@@ -22,13 +22,13 @@ import (
 	"bankgraph/core/seal"
 )
 
-// asks lets a customer of another bank ask the account for a payment, and takes it in. It returns the request;
-// 0 if none was taken.
+// asks lets a customer of another bank ask the account for a payment, and takes it in. It returns the
+// request; 0 if none was taken.
 func (s *sender) asks(t *testing.T, over rails.Rail, edits ...func(*sandbox.Request)) payments.UID {
 	t.Helper()
 	d := sandbox.Request{
-		Account: s.from.UID, Amount: "25.00", Rail: string(over), CreditorName: "Harbor Chandlery", CreditorNumber: "5550007777",
-		CreditorBank: theirs, Reference: "INV-77", Notes: "Ropes",
+		Account: s.from.UID, Amount: "25.00", Rail: string(over), CreditorName: "Harbor Chandlery",
+		CreditorNumber: "5550007777", CreditorBank: theirs, Reference: "INV-77", Notes: "Ropes",
 	}
 	for _, edit := range edits {
 		edit(&d)
@@ -56,8 +56,8 @@ func (s *sender) met(t *testing.T, request payments.UID) *payments.Shown {
 
 var requesting = []rails.Rail{rails.FedNow, rails.RTP, rails.Fedwire}
 
-// A request moves nothing. Whoever approves it makes a payment to who asks, over the same network and with the
-// reference by which that knows it.
+// A request moves nothing. Whoever approves it makes a payment to who asks, over the same network and with
+// the reference by which that knows it.
 func TestARequestOfAnotherBankIsPaidWhenPeopleApproveIt(t *testing.T) {
 	t.Parallel()
 	for _, over := range requesting {
@@ -66,8 +66,10 @@ func TestARequestOfAnotherBankIsPaidWhenPeopleApproveIt(t *testing.T) {
 			s := newDebtor(t)
 			uid := s.asks(t, over)
 			p := s.shows(t, uid)
-			if p.State != payments.OnHold || p.Direction != payments.In || p.EntryType != rails.Debit || p.Rail != over ||
-				p.SenderAccount != s.from.UID || p.ReceiverName != "Harbor Chandlery" || p.MemoPost() != payments.NotApplicable ||
+			if p.State != payments.OnHold || p.Direction != payments.In ||
+				p.EntryType != rails.Debit || p.Rail != over ||
+				p.SenderAccount != s.from.UID || p.ReceiverName != "Harbor Chandlery" ||
+				p.MemoPost() != payments.NotApplicable ||
 				p.ExternalReferenceID != "INV-77" || p.Receiver.BankID != theirs || p.Receiver.Last4 != "7777" {
 				t.Errorf("%+v", p)
 			}
@@ -78,7 +80,8 @@ func TestARequestOfAnotherBankIsPaidWhenPeopleApproveIt(t *testing.T) {
 				t.Fatal(err)
 			}
 			made := s.met(t, uid)
-			if made.Direction != payments.Out || made.Rail != over || made.Minor != 25_00 || made.ReceiverName != "Harbor Chandlery" ||
+			if made.Direction != payments.Out || made.Rail != over || made.Minor != 25_00 ||
+				made.ReceiverName != "Harbor Chandlery" ||
 				made.Receiver.Last4 != "7777" || made.Receiver.BankID != theirs || made.MakerLogin != "checker" {
 				t.Errorf("%+v", made)
 			}
@@ -90,7 +93,8 @@ func TestARequestOfAnotherBankIsPaidWhenPeopleApproveIt(t *testing.T) {
 			s.has(t, 99_975_00, 0)
 			s.is(t, uid, positivepay.Approved, positivepay.NoRule)
 			sent := s.sent(t)
-			if want := map[rails.Rail]string{rails.Fedwire: "pacs.008"}[over]; want == "" && sent != "pain.014 ACTC, pacs.008" ||
+			if want := map[rails.Rail]string{rails.Fedwire: "pacs.008"}[over]; want == "" &&
+				sent != "pain.014 ACTC, pacs.008" ||
 				want != "" && sent != want {
 				t.Error(sent)
 			}
@@ -211,7 +215,8 @@ func TestARequestIsHeldUnlessARuleAllowsIt(t *testing.T) {
 	}{
 		"an account without positive pay": {rule: func(*positivepay.Rule) {}, want: positivepay.NoRule},
 		"a rule of ACH": {
-			edits: []func(*accounts.Account){positive}, rule: func(r *positivepay.Rule) { r.Type = positivepay.ACH }, want: positivepay.NoRule,
+			edits: []func(*accounts.Account){positive}, rule: func(r *positivepay.Rule) { r.Type = positivepay.ACH },
+			want: positivepay.NoRule,
 		},
 		"another bank": {
 			edits: []func(*accounts.Account){positive}, rule: func(r *positivepay.Rule) { r.BeneficiaryBankID = "021000021" },
@@ -275,11 +280,14 @@ func TestWhatMeetsARequestWaitsForASecondPersonWhereTheCustomerAsks(t *testing.T
 	s.has(t, 100_000_00, 0)
 	var approval changes.UID
 	var operation, object string
-	if err := s.DB.NewRaw(`SELECT uid, operation, object FROM approvals WHERE tenant = ? AND object_uid = ?`, s.Tenant, made.UID.String()).
-		Scan(t.Context(), &approval, &operation, &object); err != nil || operation != "sendPayment" || object != "payment" {
+	if err := s.DB.NewRaw(`SELECT uid, operation, object FROM approvals WHERE tenant = ? AND object_uid = ?`,
+		s.Tenant, made.UID.String()).
+		Scan(t.Context(), &approval, &operation, &object); err != nil || operation != "sendPayment" ||
+		object != "payment" {
 		t.Fatal(operation, object, err)
 	}
-	if _, err := s.Changes.Approve(s.Someone("maker"), approval, changes.RequestOptions{}); !errors.Is(err, changes.ErrOwn) {
+	if _, err := s.Changes.Approve(s.Someone("maker"), approval,
+		changes.RequestOptions{}); !errors.Is(err, changes.ErrOwn) {
 		t.Errorf("who approved the request approves its payment: %v", err)
 	}
 	if _, err := s.Changes.Approve(s.Checker(), approval, changes.RequestOptions{}); err != nil {
@@ -297,7 +305,8 @@ func TestARequestOfABankThatIsNotKnownCannotBePaid(t *testing.T) {
 	s := newDebtor(t)
 	uid := s.asks(t, rails.RTP, func(d *sandbox.Request) { d.CreditorBank = "011000138" })
 	err := s.approve(s.Checker(), uid)
-	if !errors.Is(err, payments.ErrUnpayable) || !strings.Contains(err.Error(), "must be a bank of the directory") {
+	if !errors.Is(err, payments.ErrUnpayable) || !strings.Contains(err.Error(),
+		"must be a bank of the directory") {
 		t.Error(err)
 	}
 	s.is(t, uid, positivepay.DecisionPending, positivepay.NoRule)
@@ -327,7 +336,8 @@ func TestAnotherAmountIsPaidWhereTheRequestAllowsIt(t *testing.T) {
 	t.Parallel()
 	s := newDebtor(t)
 	accept := func(uid payments.UID, amount string) error {
-		_, err := s.Payments.ApproveException(s.Checker(), uid, payments.DecisionDraft{AcceptedAmount: amount}, changes.RequestOptions{})
+		_, err := s.Payments.ApproveException(s.Checker(), uid, payments.DecisionDraft{AcceptedAmount: amount},
+			changes.RequestOptions{})
 		return err
 	}
 	fixed := s.asks(t, rails.RTP)
@@ -364,9 +374,14 @@ func TestARequestThatComesAgainCountsOnce(t *testing.T) {
 			s := newDebtor(t)
 			request := func(message int, minor int64) *iso20022.PaymentRequest {
 				return &iso20022.PaymentRequest{
-					Group: s.group(rails.RTP, message), RequestID: "R1", ExecutionDate: day(0), InstructionID: "I1", EndToEndID: "E1",
-					Amount: money.Of(minor, "USD"), Debtor: iso20022.Party{Name: "Somebody", Account: coretest.AccountNumber(s.from.UID)},
-					Creditor: iso20022.Party{Name: "Ada Byron", Account: "5550001234"}, DebtorAgent: ours, CreditorAgent: theirs,
+					Group: s.group(rails.RTP, message), RequestID: "R1", ExecutionDate: day(0),
+					InstructionID: "I1", EndToEndID: "E1",
+					Amount: money.Of(minor, "USD"), Debtor: iso20022.Party{
+						Name:    "Somebody",
+						Account: coretest.AccountNumber(s.from.UID),
+					},
+					Creditor: iso20022.Party{Name: "Ada Byron", Account: "5550001234"}, DebtorAgent: ours,
+					CreditorAgent: theirs,
 				}
 			}
 			all := []iso20022.Message{request(1, 25_00), request(1, 25_00), request(2, 25_00), request(3, 1_000_00)}

@@ -38,7 +38,8 @@ func (s *sender) came(t *testing.T) []*payments.Shown {
 
 func (s *sender) expire(t *testing.T) {
 	t.Helper()
-	if _, err := s.Payments.ExpireRequests(access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())); err != nil {
+	if _, err := s.Payments.ExpireRequests(access.Operator(t.Context(), s.Tenant, s.Code,
+		coretest.Zone())); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -48,7 +49,8 @@ func TestARequestThatIsReleasedTooLateIsNotSent(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	s.lists(t, "Ada King")
-	p := s.collect(t, s.order("250.00", paidTo("Ada King"), asking, func(o *payments.Order) { o.Ask.Expires = o.Ask.On }))
+	p := s.collect(t, s.order("250.00", paidTo("Ada King"), asking,
+		func(o *payments.Order) { o.Ask.Expires = o.Ask.On }))
 	if p.Status != payments.StatusScreening {
 		t.Fatal(p)
 	}
@@ -95,7 +97,8 @@ func TestARequestForPaymentIsCompletedByTheCreditThatPaysIt(t *testing.T) {
 			}
 			r := s.requestOf(t, p.UID)
 			until := map[rails.Rail]string{rails.FedNow: "2027-11-18", rails.RTP: "2026-12-18"}[over]
-			if r.Credit != came[0].UID || r.Expires.Format(time.DateOnly) != until || r.On.Format(time.DateOnly) != "2026-11-20" {
+			if r.Credit != came[0].UID || r.Expires.Format(time.DateOnly) != until ||
+				r.On.Format(time.DateOnly) != "2026-11-20" {
 				t.Errorf("%+v", r)
 			}
 			s.Prove()
@@ -120,7 +123,10 @@ func TestWhatBecomesOfRequestsForPayment(t *testing.T) {
 		"10.22": {asking, "QUEUED SENT EXPIRED", "the debtor has not paid in time", 100_000_00},
 		"10.24": {asking, "QUEUED SENT EXPIRED", "the debtor has not paid in time", 100_000_00},
 		"10.32": {asking, "QUEUED SENT EXPIRED", "the debtor has not paid in time", 100_005_16},
-		"20.32": {func(o *payments.Order) { asking(o); o.Ask.Modifiable = true }, "QUEUED SENT SETTLED", "", 100_010_16},
+		"20.32": {
+			func(o *payments.Order) { asking(o); o.Ask.Modifiable = true },
+			"QUEUED SENT SETTLED", "", 100_010_16,
+		},
 	} {
 		t.Run(amount, func(t *testing.T) {
 			t.Parallel()
@@ -138,7 +144,8 @@ func TestWhatBecomesOfRequestsForPayment(t *testing.T) {
 			before := s.life(t, p.UID)
 			s.until(t, "2026-11-22 00:00")
 			s.expire(t)
-			if got := s.life(t, p.UID); got != c.life || c.reason == "the debtor has not paid in time" && before != "QUEUED SENT" {
+			if got := s.life(t, p.UID); got != c.life || c.reason == "the debtor has not paid in time" &&
+				before != "QUEUED SENT" {
 				t.Errorf("%s, want %s; before it expired %s", got, c.life, before)
 			}
 			if got := s.shows(t, p.UID).Reason; got != c.reason {
@@ -158,10 +165,19 @@ func TestARequestForPaymentThatCannotBeIsRefused(t *testing.T) {
 		edit  func(*payments.Order)
 		field string
 	}{
-		"no day":           {func(o *payments.Order) { o.Ask.On = time.Time{} }, "additionalInfo.requestedExecutionDate"},
-		"yesterday":        {func(o *payments.Order) { o.Ask.On = day(17) }, "additionalInfo.requestedExecutionDate"},
-		"expires before":   {func(o *payments.Order) { o.Ask.Expires = day(19) }, "additionalInfo.expiryDate"},
-		"long after":       {func(o *payments.Order) { o.Ask.Expires = day(18).AddDate(1, 0, 1) }, "additionalInfo.expiryDate"},
+		"no day": {
+			func(o *payments.Order) { o.Ask.On = time.Time{} },
+			"additionalInfo.requestedExecutionDate",
+		},
+		"yesterday": {
+			func(o *payments.Order) { o.Ask.On = day(17) },
+			"additionalInfo.requestedExecutionDate",
+		},
+		"expires before": {func(o *payments.Order) { o.Ask.Expires = day(19) }, "additionalInfo.expiryDate"},
+		"long after": {
+			func(o *payments.Order) { o.Ask.Expires = day(18).AddDate(1, 0, 1) },
+			"additionalInfo.expiryDate",
+		},
 		"before it leaves": {func(o *payments.Order) { o.Date = day(23) }, "additionalInfo.requestedExecutionDate"},
 		"a class":          {func(o *payments.Order) { o.SECCode = "CCD" }, "additionalInfo.secCode"},
 		"over ACH":         {economy, "additionalInfo.requestedExecutionDate"},
@@ -173,7 +189,8 @@ func TestARequestForPaymentThatCannotBeIsRefused(t *testing.T) {
 			t.Errorf("%s: %v on %v, want %s", name, err, f, c.field)
 		}
 	}
-	s.Exec(`UPDATE accounts SET fednow_rfp_send = false, rtp_rfp_send = false WHERE tenant = ? AND uid = ?`, s.Tenant, s.from.UID)
+	s.Exec(`UPDATE accounts SET fednow_rfp_send = false, rtp_rfp_send = false WHERE tenant = ? AND uid = ?`,
+		s.Tenant, s.from.UID)
 	_, err := s.Payments.RequestDebit(s.Staff(), s.order("10.00", asking), changes.RequestOptions{})
 	if f, _ := fault.Of(err); f == nil || !payments.ErrRailOff.Is(f) {
 		t.Errorf("switched off: %v", err)

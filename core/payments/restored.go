@@ -37,7 +37,8 @@ func (s *Service) held(ctx context.Context, d bun.IDB, tenant access.Tenant) (he
 		return true, nil
 	}
 	if err == nil && epoch > 1 {
-		err = d.NewRaw(`SELECT NOT EXISTS (SELECT FROM sending_resumptions WHERE tenant = ? AND epoch >= ?)`, tenant, epoch).
+		err = d.NewRaw(`SELECT NOT EXISTS (SELECT FROM sending_resumptions WHERE tenant = ? AND epoch >= ?)`,
+			tenant, epoch).
 			Scan(ctx, &held)
 	}
 	if err != nil {
@@ -83,8 +84,8 @@ func (s *Service) ResumeSending(ctx context.Context, reason string) error {
 		if !held {
 			return ErrNotHeld
 		}
-		_, err = tx.NewRaw(`INSERT INTO sending_resumptions (tenant, epoch, reason) VALUES (?, ?, ?)`, caller.Tenant, epoch,
-			reason).Exec(ctx)
+		_, err = tx.NewRaw(`INSERT INTO sending_resumptions (tenant, epoch, reason) VALUES (?, ?, ?)`,
+			caller.Tenant, epoch, reason).Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("resume the sending of bank %d: %w", caller.Tenant, err)
 		}

@@ -61,7 +61,8 @@ func TestARestoredBankSendsNothingUntilItIsResumed(t *testing.T) {
 	if err != nil || len(all) != 3 || all[0].Payment != waits.UID || all[0].To != s.to.Name {
 		t.Errorf("to leave: %+v, %v", all, err)
 	}
-	if rest, err := s.Payments.ToLeave(operator, "payments", int64(entry.UID)); err != nil || len(rest) != 1 || rest[0].Payment != later.UID {
+	if rest, err := s.Payments.ToLeave(operator, "payments", int64(entry.UID)); err != nil || len(rest) != 1 ||
+		rest[0].Payment != later.UID {
 		t.Errorf("behind the second: %+v, %v", rest, err)
 	}
 	for _, reason := range []string{"", " ", "line\nbreak", strings.Repeat("x", 256)} {
@@ -184,7 +185,8 @@ func TestAllThatIsToLeaveABankIsListed(t *testing.T) {
 			}
 		}
 		if len(some) > 0 {
-			if rest, err := s.Payments.ToLeave(operator, from, some[0].Number); err != nil || len(rest) != len(some)-1 {
+			if rest, err := s.Payments.ToLeave(operator, from, some[0].Number); err != nil ||
+				len(rest) != len(some)-1 {
 				t.Errorf("%s behind the first: %v %v", from, rest, err)
 			}
 		}

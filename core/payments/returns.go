@@ -38,8 +38,8 @@ const (
 // ReturnCodes lists why a credit may be given back, RejectCodes why it may not be although it was asked for.
 var (
 	ReturnCodes = []string{
-		"AC01", "AC03", "AC04", "AC06", "AC14", "AM06", "AM09", "BE05", "BE06", "CUST", "DUPL", "FR01", "MS02", "MS03",
-		"NARR", "RR01", "RR02", "RR03", "RR04", "RUTA", "UPAY", "FOCR",
+		"AC01", "AC03", "AC04", "AC06", "AC14", "AM06", "AM09", "BE05", "BE06", "CUST", "DUPL",
+		"FR01", "MS02", "MS03", "NARR", "RR01", "RR02", "RR03", "RR04", "RUTA", "UPAY", "FOCR",
 	}
 	RejectCodes = []string{"AC04", "AM04", "ARDT", "CUST", "LEGL", "NOAS", "NOOR"}
 )
@@ -71,7 +71,8 @@ func (s *Service) Return(
 // check checks the form of a request. What it must say beside depends on the network of the payment.
 func (d *Return) check() error {
 	c := check.Of("payment")
-	d.Code = check.OneOf(c, "returnCode", d.Code, slices.Concat(ReturnCodes, DebitReturnCodes, CreditReturnCodes)...)
+	d.Code = check.OneOf(c, "returnCode", d.Code, slices.Concat(ReturnCodes, DebitReturnCodes,
+		CreditReturnCodes)...)
 	d.Reject = check.OneOf(c, "rejectReasonCode", d.Reject, RejectCodes...)
 	d.Type = check.OneOf(c, "returnType", d.Type, inFull, inPart, declining)
 	c.AtMost("returnNotes", d.Notes, longestNote)
@@ -305,7 +306,10 @@ func (s *Service) agreedTx(
 	if tx.NeedsApproval(asks) {
 		after := *p
 		after.State, after.Reason = to, reason
-		proposal := changes.Proposal{Customer: int64(p.Customer), UID: p.UID, Version: was.Version, Before: was, After: &after}
+		proposal := changes.Proposal{
+			Customer: int64(p.Customer), UID: p.UID, Version: was.Version,
+			Before: was, After: &after,
+		}
 		proposal.Approvers, proposal.By = f.approversOf(from, amount)
 		return saved(was), tx.Propose(ctx, proposal)
 	}
@@ -350,6 +354,7 @@ func overOf(p *Payment, err error) error {
 	if p.ReturnStatus() != "" {
 		said += ", " + string(p.ReturnStatus())
 	}
-	return ErrNotProcessed.Saying("the payment is " + said + ": only one that is PROCESSED can be given back or reversed, and once").
+	return ErrNotProcessed.Saying("the payment is " + said +
+		": only one that is PROCESSED can be given back or reversed, and once").
 		With(string(p.State))
 }

@@ -41,7 +41,8 @@ func (s *sender) reverse(uid payments.UID, d payments.Reversal) (changes.Outcome
 
 func (s *sender) asksBack(t *testing.T, uid payments.UID) {
 	t.Helper()
-	if _, err := s.Sandbox.PlayRecall(s.Staff(), uid, sandbox.Recall{Notes: "Paid twice"}, changes.RequestOptions{}); err != nil {
+	if _, err := s.Sandbox.PlayRecall(s.Staff(), uid, sandbox.Recall{Notes: "Paid twice"},
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	s.run(t)
@@ -70,12 +71,14 @@ func TestAPaymentThatCameInIsGivenBack(t *testing.T) {
 				t.Error(got)
 			}
 			p, err := s.Payments.Show(s.Staff(), uid)
-			if err != nil || p.Status() != payments.StatusReturned || p.Returned() == nil || p.Returned().String() != "250.00" ||
+			if err != nil || p.Status() != payments.StatusReturned || p.Returned() == nil ||
+				p.Returned().String() != "250.00" ||
 				!strings.HasPrefix(p.Reason, "CUST: ") || p.MemoPost() != payments.ReturnInitiated {
 				t.Errorf("%+v %v", p, err)
 			}
 			var overErr *fault.Fault
-			if _, err := s.back(uid, wholly(over)); !errors.As(err, &overErr) || !payments.ErrNotProcessed.Is(overErr) {
+			if _, err := s.back(uid, wholly(over)); !errors.As(err, &overErr) ||
+				!payments.ErrNotProcessed.Is(overErr) {
 				t.Error("given back twice:", err)
 			}
 			s.Prove()
@@ -103,7 +106,8 @@ func TestAPartIsGivenBackOverInstantNetworks(t *testing.T) {
 	s.Prove()
 	s.run(t)
 	s.run(t)
-	if p, err := s.Payments.Show(s.Staff(), uid); err != nil || p.State != payments.Returned || p.ReturnedMinor != 100_10 {
+	if p, err := s.Payments.Show(s.Staff(), uid); err != nil || p.State != payments.Returned ||
+		p.ReturnedMinor != 100_10 {
 		t.Error(p, err)
 	}
 	s.Prove()
@@ -181,7 +185,9 @@ func TestAnotherBankAsksForItsMoneyBack(t *testing.T) {
 		has        int64
 	}{
 		"and gets it": {
-			payments.Return{Type: "IPAY"}, "SETTLED RECALLED RETURNING RETURNED", "camt.029 IPAY, pacs.004 40.00 FOCR", 100_000_00,
+			payments.Return{Type: "IPAY"},
+			"SETTLED RECALLED RETURNING RETURNED",
+			"camt.029 IPAY, pacs.004 40.00 FOCR", 100_000_00,
 		},
 		"and gets a part": {
 			payments.Return{Type: "PECR", Amount: "15"},
@@ -306,7 +312,10 @@ func TestTheBankThatWasPaidIsAskedForTheMoney(t *testing.T) {
 	}{
 		"10.00": {"QUEUED SENT SETTLED RECALLING REVERSAL_ACCEPTED", "REVERSAL_ACCEPTED", 100_000_00},
 		"10.31": {"QUEUED SENT SETTLED RECALLING REVERSAL_REJECTED", "REVERSAL_REJECTED", 99_989_69},
-		"10.32": {"QUEUED SENT SETTLED RECALLING REVERSAL_PARTIALLY_ACCEPTED", "REVERSAL_PARTIALLY_ACCEPTED", 99_994_84},
+		"10.32": {
+			"QUEUED SENT SETTLED RECALLING REVERSAL_PARTIALLY_ACCEPTED",
+			"REVERSAL_PARTIALLY_ACCEPTED", 99_994_84,
+		},
 		"10.33": {"QUEUED SENT SETTLED RECALLING", "RETURN_REQUEST_SENT", 99_989_67},
 	} {
 		for _, speed := range []payments.Speed{payments.Instant, payments.Express} {
@@ -351,19 +360,23 @@ func TestABookTransferIsUndoneByWhoMayActForBothSides(t *testing.T) {
 		t.Fatal(err)
 	}
 	uid := made.Result.UID
-	if _, err := b.Payments.Reverse(b.Partner(partner), uid, payments.Reversal{}, changes.RequestOptions{}); !errors.Is(err, payments.ErrAccount) {
+	if _, err := b.Payments.Reverse(b.Partner(partner), uid, payments.Reversal{},
+		changes.RequestOptions{}); !errors.Is(err, payments.ErrAccount) {
 		t.Error("undone by who pays alone:", err)
 	}
-	if _, err := b.Payments.Reverse(b.Partner(other), uid, payments.Reversal{}, changes.RequestOptions{}); !errors.Is(err, payments.ErrNotFound) {
+	if _, err := b.Payments.Reverse(b.Partner(other), uid, payments.Reversal{},
+		changes.RequestOptions{}); !errors.Is(err, payments.ErrNotFound) {
 		t.Error("undone by who is paid:", err)
 	}
-	out, err := b.Payments.Reverse(b.Staff(), uid, payments.Reversal{Notes: "Wrong customer"}, changes.RequestOptions{})
+	out, err := b.Payments.Reverse(b.Staff(), uid, payments.Reversal{Notes: "Wrong customer"},
+		changes.RequestOptions{})
 	if err != nil || out.Result.Status != payments.StatusReversalAccepted {
 		t.Fatal(out, err)
 	}
 	(&pair{b, from, to}).has(t, 100_00, 0)
 	b.Prove()
-	if _, err := b.Payments.Reverse(b.Staff(), uid, payments.Reversal{}, changes.RequestOptions{}); !errors.Is(err, payments.ErrNotProcessed) {
+	if _, err := b.Payments.Reverse(b.Staff(), uid, payments.Reversal{},
+		changes.RequestOptions{}); !errors.Is(err, payments.ErrNotProcessed) {
 		t.Error("undone twice:", err)
 	}
 }
@@ -386,7 +399,8 @@ func TestAReturnWaitsForAsManyPeopleAsAPayment(t *testing.T) {
 			if _, err := s.back(uid, wholly(rails.FedNow)); !errors.Is(err, changes.ErrWaiting) {
 				t.Error("a second return:", err)
 			}
-			if _, err := s.Changes.Approve(s.Someone("maker"), changes.UID(out.Approval), changes.RequestOptions{}); !errors.Is(err, changes.ErrOwn) {
+			if _, err := s.Changes.Approve(s.Someone("maker"), changes.UID(out.Approval),
+				changes.RequestOptions{}); !errors.Is(err, changes.ErrOwn) {
 				t.Error("approved by the maker:", err)
 			}
 			for n := range people {
@@ -439,7 +453,11 @@ func TestEachStateLetsOnlyItsStepsHappen(t *testing.T) {
 			from []payments.State
 			want *fault.Fault
 		}{
-			{"return in", in, s.doReturn, []payments.State{payments.Settled, payments.Recalled}, payments.ErrNotProcessed},
+			{
+				"return in", in, s.doReturn,
+				[]payments.State{payments.Settled, payments.Recalled},
+				payments.ErrNotProcessed,
+			},
 			{"refuse in", in, s.doRefuse, []payments.State{payments.Recalled}, payments.ErrNotRecalled},
 			{"reverse in", in, s.doReverse, nil, payments.ErrNotOutgoing},
 			{"return out", out, s.doReturn, nil, payments.ErrNotIncoming},
@@ -465,7 +483,8 @@ func (s *sender) doReturn(ctx context.Context, uid payments.UID) error {
 }
 
 func (s *sender) doRefuse(ctx context.Context, uid payments.UID) error {
-	_, err := s.Payments.Return(ctx, uid, payments.Return{Type: "RJCR", Reject: "CUST"}, changes.RequestOptions{})
+	_, err := s.Payments.Return(ctx, uid, payments.Return{Type: "RJCR", Reject: "CUST"},
+		changes.RequestOptions{})
 	return err
 }
 
@@ -486,13 +505,19 @@ func TestTheProofFindsMoneyThatIsNotWhereThePaymentSays(t *testing.T) {
 		"came in and never came":        {`UPDATE payments SET state = 'RETURNED', returned = amount WHERE tenant = $t AND direction = 'IN'`, "I12"},
 		"is said to be on its way back": {`UPDATE payments SET state = 'RETURNING', returned = amount WHERE tenant = $t AND direction = 'IN'`, "I9 I12"},
 		"came in as sent":               {`UPDATE payments SET state = 'SENT' WHERE tenant = $t AND direction = 'IN'`, "I9 I12"},
-		"a part that nobody gave":       {`UPDATE payments SET returned = 1 WHERE tenant = $t AND direction = 'IN'`, "I12"},
-		"a reversal without money":      {`UPDATE payments SET state = 'REVERSAL_ACCEPTED', returned = amount WHERE tenant = $t AND direction = 'OUT'`, "I12"},
-		"a reversal of nothing":         {`UPDATE payments SET state = 'REVERSAL_ACCEPTED' WHERE tenant = $t AND direction = 'OUT'`, "I12"},
-		"a part that is all":            {`UPDATE payments SET state = 'REVERSAL_PARTIALLY_ACCEPTED', returned = amount WHERE tenant = $t AND direction = 'OUT'`, "I12"},
-		"a return of nothing":           {`UPDATE payments SET state = 'RETURNED' WHERE tenant = $t AND direction = 'OUT'`, "I12"},
-		"a fee of who is credited":      {`UPDATE payments SET fee = 1 WHERE tenant = $t AND direction = 'IN'`, "I18"},
-		"another account":               {`UPDATE payments SET receiver_account = (SELECT max(uid) FROM accounts WHERE tenant = $t) WHERE tenant = $t AND direction = 'IN'`, "I12"},
+		"a part that nobody gave": {
+			`UPDATE payments SET returned = 1 WHERE tenant = $t AND direction = 'IN'`,
+			"I12",
+		},
+		"a reversal without money": {`UPDATE payments SET state = 'REVERSAL_ACCEPTED', returned = amount WHERE tenant = $t AND direction = 'OUT'`, "I12"},
+		"a reversal of nothing":    {`UPDATE payments SET state = 'REVERSAL_ACCEPTED' WHERE tenant = $t AND direction = 'OUT'`, "I12"},
+		"a part that is all":       {`UPDATE payments SET state = 'REVERSAL_PARTIALLY_ACCEPTED', returned = amount WHERE tenant = $t AND direction = 'OUT'`, "I12"},
+		"a return of nothing":      {`UPDATE payments SET state = 'RETURNED' WHERE tenant = $t AND direction = 'OUT'`, "I12"},
+		"a fee of who is credited": {
+			`UPDATE payments SET fee = 1 WHERE tenant = $t AND direction = 'IN'`,
+			"I18",
+		},
+		"another account": {`UPDATE payments SET receiver_account = (SELECT max(uid) FROM accounts WHERE tenant = $t) WHERE tenant = $t AND direction = 'IN'`, "I12"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -538,7 +563,10 @@ func TestAnyOrderOfCreditsReturnsAndRecallsKeepsTheBooks(t *testing.T) {
 				var err error
 				switch dice.IntN(9) {
 				case 0, 1:
-					_, err = s.Sandbox.PlayCredit(s.Staff(), sandbox.Credit{Account: s.from.UID, Amount: amount, Rail: string(over)},
+					_, err = s.Sandbox.PlayCredit(s.Staff(), sandbox.Credit{
+						Account: s.from.UID, Amount: amount,
+						Rail: string(over),
+					},
 						changes.RequestOptions{})
 				case 2:
 					_, err = s.Payments.Send(s.Staff(), s.order(amount, instantly), changes.RequestOptions{})
@@ -573,7 +601,8 @@ func TestAnyOrderOfCreditsReturnsAndRecallsKeepsTheBooks(t *testing.T) {
 func (s *sender) anyPayment(t *testing.T, dice *rand.Rand) int64 {
 	t.Helper()
 	var all []int64
-	if err := s.DB.NewRaw(`SELECT uid FROM payments WHERE tenant = ? ORDER BY uid`, s.Tenant).Scan(t.Context(), &all); err != nil {
+	if err := s.DB.NewRaw(`SELECT uid FROM payments WHERE tenant = ? ORDER BY uid`, s.Tenant).
+		Scan(t.Context(), &all); err != nil {
 		t.Fatal(err)
 	}
 	if len(all) == 0 {

@@ -51,7 +51,9 @@ func (d *Reversal) check() error {
 }
 
 // reverseTx asks for the money of a payment, or undoes a book transfer.
-func (s *Service) reverseTx(ctx context.Context, tx *changes.Tx, at changes.Target, d Reversal) (Saved, error) {
+func (s *Service) reverseTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, d Reversal,
+) (Saved, error) {
 	p, err := s.lockTx(ctx, tx, at)
 	if err == nil {
 		err = tx.CheckVersion(p.Version)

@@ -52,7 +52,8 @@ func (s *Service) reverseEntryTx(ctx context.Context, tx *changes.Tx, p *Payment
 		return Saved{}, overOf(p, err)
 	}
 	var of Entry
-	if err := tx.NewSelect().Model(&of).Where("ae.tenant = ?", p.Tenant).Where("ae.payment = ?", p.UID).Scan(ctx); err != nil {
+	if err := tx.NewSelect().Model(&of).Where("ae.tenant = ?", p.Tenant).Where("ae.payment = ?", p.UID).
+		Scan(ctx); err != nil {
 		return Saved{}, err
 	}
 	until := returnCutOff.On(calendar.Next(of.SettlesOn, reversalDays))
@@ -76,7 +77,8 @@ func (f *file) reverseTx(ctx context.Context, s *Service, tx bun.Tx) (failed, er
 			Where("re.tenant = ?", f.tenant).Where("re.file IS NULL")
 	}, func(row *waitingEntry) error {
 		batch := row.batch()
-		batch.Description, batch.Only, batch.SameDay, batch.Effective = nacha.Reversal, rails.Debit, false, f.settles()
+		batch.Description, batch.Only, batch.SameDay, batch.Effective = nacha.Reversal, rails.Debit,
+			false, f.settles()
 		trace, err := f.add(s, row, batch, nacha.Entry.Reversed)
 		if err == nil {
 			f.reversals[row.Payment] = trace
@@ -100,7 +102,8 @@ func (f *file) reversedTx(ctx context.Context) error {
 	for uid, trace := range f.reversals {
 		uids, traces = append(uids, int64(uid)), append(traces, trace)
 	}
-	return db.ExecAtCommit(ctx, `UPDATE ach_reversals AS re SET file = $2, trace = n.trace, settles_at = $5::timestamptz
+	return db.ExecAtCommit(ctx, `UPDATE ach_reversals AS re
+		SET file = $2, trace = n.trace, settles_at = $5::timestamptz
 		FROM unnest($3::bigint[], $4::text[]) AS n(payment, trace) WHERE re.tenant = $1 AND re.payment = n.payment`,
 		f.tenant, f.id, uids, traces, calendar.SettlesAt(calendar.ACH, f.settles(), f.now))
 }
@@ -111,7 +114,8 @@ const reversalKind = "reversal"
 // dueReversals finds the entries that take credits back whose time has come, if the network has their file.
 const dueReversals = `SELECT re.payment FROM ach_reversals AS re
 	JOIN network_messages AS nm ON nm.tenant = re.tenant AND nm.id = re.file
-	WHERE re.tenant = ?0 AND nm.tenant = ?0 AND re.answered_at IS NULL AND re.settles_at <= ?1 AND nm.handed_at IS NOT NULL
+	WHERE re.tenant = ?0 AND nm.tenant = ?0 AND re.answered_at IS NULL AND re.settles_at <= ?1
+	  AND nm.handed_at IS NOT NULL
 	ORDER BY re.settles_at, re.payment LIMIT ?2`
 
 // answerReversal does to a payment what ACH says of the entry that takes it back, and returns the state that
@@ -137,7 +141,10 @@ func (f *facts) reverse(p *Payment, on time.Time) (State, error) {
 }
 
 // unreversing is the step of a payment whose reversal the other bank sends back, before it settled or after.
-var unreversing = states.Step[State]{From: []State{Recalling, ReversalAccepted}, To: ReversalRejected, Else: ErrLate}
+var unreversing = states.Step[State]{
+	From: []State{Recalling, ReversalAccepted},
+	To:   ReversalRejected, Else: ErrLate,
+}
 
 // notReverse leaves the other bank the money of a credit whose reversal it sends back. What the customer has
 // got of it is taken again, and the account cannot refuse: it may go below its overdraft.
@@ -153,7 +160,8 @@ func (f *facts) notReverse(p *Payment, a *answer, on time.Time) (State, error) {
 		return to, nil
 	}
 	p.ReturnedMinor = 0
-	again, err := p.journal(ledger.Return, on, "Reversal returned over "+string(p.Rail), p.SenderAccount, f.settled(p), p.Minor)
+	again, err := p.journal(ledger.Return, on, "Reversal returned over "+string(p.Rail), p.SenderAccount,
+		f.settled(p), p.Minor)
 	if err != nil {
 		return p.State, err
 	}
@@ -192,8 +200,10 @@ func (r reversals) writeTx(ctx context.Context, tenant access.Tenant, now time.T
 	for uid, row := range r {
 		uids, booked, codes = append(uids, int64(uid)), append(booked, row.Booked), append(codes, row.ReturnCode)
 	}
-	return db.ExecAtCommit(ctx, `UPDATE ach_reversals AS re SET answered_at = coalesce(re.answered_at, $5::timestamptz),
-		booked = re.booked OR n.booked, return_code = CASE WHEN re.return_code = '' THEN n.code ELSE re.return_code END
+	return db.ExecAtCommit(ctx, `UPDATE ach_reversals AS re
+		SET answered_at = coalesce(re.answered_at, $5::timestamptz),
+		booked = re.booked OR n.booked, return_code = CASE WHEN re.return_code = '' THEN n.code
+		  ELSE re.return_code END
 		FROM unnest($2::bigint[], $3::boolean[], $4::text[]) AS n(payment, booked, code)
 		WHERE re.tenant = $1 AND re.payment = n.payment`, tenant, uids, booked, codes, now)
 }

@@ -34,7 +34,9 @@ func (s *sender) takeBack(uid payments.UID) error {
 }
 
 // reversal fails the test unless staff sees the payment in this status, with that return status.
-func (s *sender) reversal(t *testing.T, uid payments.UID, status payments.Status, asked payments.ReturnStatus) {
+func (s *sender) reversal(
+	t *testing.T, uid payments.UID, status payments.Status, asked payments.ReturnStatus,
+) {
 	t.Helper()
 	p, err := s.Payments.Show(s.Staff(), uid)
 	if err != nil || p.Status() != status || p.ReturnStatus() != asked {
@@ -59,16 +61,21 @@ func TestACreditOverACHIsTakenBackByAnEntryThatSettles(t *testing.T) {
 		t.Fatalf("%d files %+v", len(files), batches)
 	}
 	sent, e, was, b := files[0][0], files[1][0], batches[0], batches[1]
-	if e.Direction != rails.Debit || e.Kind != nacha.Live || e.Amount != sent.Amount || e.Routing != sent.Routing ||
-		e.Number != sent.Number || e.Account != sent.Account || e.ID != sent.ID || e.Name != sent.Name || e.Trace == sent.Trace {
+	if e.Direction != rails.Debit || e.Kind != nacha.Live || e.Amount != sent.Amount ||
+		e.Routing != sent.Routing ||
+		e.Number != sent.Number || e.Account != sent.Account || e.ID != sent.ID || e.Name != sent.Name ||
+		e.Trace == sent.Trace {
 		t.Errorf("%+v takes back %+v", e, sent)
 	}
-	if b.Description != "REVERSAL" || b.CompanyID != was.CompanyID || b.CompanyName != was.CompanyName || b.Class != was.Class ||
-		b.Bank != was.Bank || b.Only != rails.Debit || b.SameDay || b.Effective.Format("2006-01-02") != "2026-11-20" {
+	if b.Description != "REVERSAL" || b.CompanyID != was.CompanyID || b.CompanyName != was.CompanyName ||
+		b.Class != was.Class ||
+		b.Bank != was.Bank || b.Only != rails.Debit || b.SameDay ||
+		b.Effective.Format("2006-01-02") != "2026-11-20" {
 		t.Errorf("%+v is the batch that takes back %+v", b, was)
 	}
 	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
-	if next, err := s.Payments.Next(operator, s.Now()); err != nil || next == nil || !next.Equal(at(t, "2026-11-20 08:30")) {
+	if next, err := s.Payments.Next(operator, s.Now()); err != nil || next == nil ||
+		!next.Equal(at(t, "2026-11-20 08:30")) {
 		t.Errorf("the clock stops next at %v, %v", next, err)
 	}
 	s.until(t, "2026-11-20 08:29")

@@ -69,7 +69,9 @@ func (a *party) sends(over rails.Rail) bool {
 
 // route picks the network of a payment: the first one of its speed that is switched on for the account,
 // reaches the bank, and carries the amount. why says what kept the payment from those before.
-func route(speed Speed, sends func(rails.Rail) bool, to *banks.Bank, minor int64) (over rails.Rail, why string, err error) {
+func route(
+	speed Speed, sends func(rails.Rail) bool, to *banks.Bank, minor int64,
+) (over rails.Rail, why string, err error) {
 	var passed []string
 	met := 0
 next:

@@ -28,15 +28,16 @@ func (f *facts) repeat(s *Service, p *Payment, d *Repetition, draft any) error {
 		return nil
 	}
 	if !d.End.IsZero() && !d.End.After(p.Date) {
-		return fault.Field("payment", "recurrence.endDate", fault.Min, "must be after the date of the first payment")
+		return fault.Field("payment", "recurrence.endDate", fault.Min,
+			"must be after the date of the first payment")
 	}
 	text, err := json.Marshal(draft)
 	if err != nil {
 		return fmt.Errorf("write the draft of a series: %w", err)
 	}
 	r := &Recurrence{
-		Tenant: p.Tenant, UID: f.recurrences[0], Customer: p.Customer, Account: p.Own(), EntryType: p.EntryType, Rail: p.Rail,
-		Speed: p.Speed, Minor: p.Minor, Currency: p.Currency, Frequency: Frequency(d.Frequency),
+		Tenant: p.Tenant, UID: f.recurrences[0], Customer: p.Customer, Account: p.Own(), EntryType: p.EntryType,
+		Rail: p.Rail, Speed: p.Speed, Minor: p.Minor, Currency: p.Currency, Frequency: Frequency(d.Frequency),
 		Until: PayUntil(d.Until), Start: p.Date, CountsFrom: p.Date, Number: d.Number, Made: 1, Last: p.UID,
 		Status: RecurrenceActive, MakerClient: p.MakerClient, MakerLogin: p.MakerLogin, CreatedAt: p.CreatedAt,
 		UpdatedAt: p.CreatedAt, Version: 1,
@@ -122,7 +123,8 @@ func (s *Service) dueRunsTx(
 	var due []*Recurrence
 	here, there := ledger.Day(now.In(caller.Location())), calendar.Today(now)
 	ahead := calendar.Default().SettledIf(calendar.ACH, there)
-	err = tx.NewSelect().Model(&due).Where("rec.tenant = ?", caller.Tenant).Where("rec.status = ?", RecurrenceActive).
+	err = tx.NewSelect().Model(&due).Where("rec.tenant = ?", caller.Tenant).
+		Where("rec.status = ?", RecurrenceActive).
 		Where("rec.next_date <= CASE WHEN rec.speed = '' THEN ?::date WHEN rec.speed = ? THEN ?::date ELSE ?::date END",
 			here, Economy, ahead, there).
 		OrderExpr("rec.next_date, rec.uid").Limit(dueAtATime).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
@@ -213,9 +215,10 @@ func (s *Service) invalidTx(
 	var details []*Details
 	var entries []*Entry
 	err := errors.Join(
-		tx.NewSelect().Model(&payments).Where("pay.tenant = ?", by.Tenant).Where("pay.uid IN (?)", bun.List(before)).Scan(ctx),
-		tx.NewSelect().Model(&details).Where("pd.tenant = ?", by.Tenant).Where("pd.payment IN (?)", bun.List(before)).Scan(ctx),
-		tx.NewSelect().Model(&entries).Where("ae.tenant = ?", by.Tenant).Where("ae.payment IN (?)", bun.List(before)).Scan(ctx))
+		tx.NewSelect().Model(&payments).Where("pay.tenant = ?", by.Tenant).
+			Where("pay.uid IN (?)", bun.List(before)).Scan(ctx), tx.NewSelect().Model(&details).
+			Where("pd.tenant = ?", by.Tenant).Where("pd.payment IN (?)", bun.List(before)).Scan(ctx), tx.NewSelect().
+			Model(&entries).Where("ae.tenant = ?", by.Tenant).Where("ae.payment IN (?)", bun.List(before)).Scan(ctx))
 	if err != nil {
 		return err
 	}
@@ -241,10 +244,10 @@ func (s *Service) invalidTx(
 // alike makes a payment like another one of its series, which is not carried out.
 func (s *Service) alike(p *Payment, r *run, uid UID, now time.Time) (*Payment, error) {
 	another := &Payment{
-		Tenant: p.Tenant, UID: uid, Customer: p.Customer, Direction: p.Direction, EntryType: p.EntryType, Rail: p.Rail,
-		Speed: p.Speed,
-		Minor: r.Minor, Currency: p.Currency, Date: *r.Next, ExternalReferenceID: p.ExternalReferenceID, Notes: p.Notes,
-		Channel: p.Channel, SenderAccount: p.SenderAccount, SenderName: p.SenderName, ReceiverAccount: p.ReceiverAccount,
+		Tenant: p.Tenant, UID: uid, Customer: p.Customer, Direction: p.Direction, EntryType: p.EntryType,
+		Rail: p.Rail, Speed: p.Speed, Minor: r.Minor, Currency: p.Currency, Date: *r.Next,
+		ExternalReferenceID: p.ExternalReferenceID, Notes: p.Notes, Channel: p.Channel,
+		SenderAccount: p.SenderAccount, SenderName: p.SenderName, ReceiverAccount: p.ReceiverAccount,
 		ReceiverCustomer: p.ReceiverCustomer, ReceiverName: p.ReceiverName, CreatedAt: now, UpdatedAt: now,
 	}
 	if p.details != nil {
@@ -284,11 +287,12 @@ func writeRunsTx(ctx context.Context, tx bun.Tx, runs []*run, by access.Caller, 
 		series = append(series, r.Recurrence)
 		record = append(record,
 			changes.Change{
-				Action: "runRecurrence", Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version, After: p,
+				Action: "runRecurrence", Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version,
+				After: p,
 			}.Recorded(by, ""),
 			changes.Change{
-				Action: "runRecurrence", Object: recurrenceObject, UID: r.UID, Customer: int64(r.Customer), Version: r.Version,
-				Before: &was, After: r.Recurrence,
+				Action: "runRecurrence", Object: recurrenceObject, UID: r.UID, Customer: int64(r.Customer),
+				Version: r.Version, Before: &was, After: r.Recurrence,
 			}.Recorded(by, ""))
 	}
 	return errors.Join(rows.writeTx(ctx), writeSeriesTx(ctx, series), recordTx(ctx, tx, record))
@@ -304,11 +308,12 @@ func writeSeriesTx(ctx context.Context, series []*Recurrence) error {
 	var next []*time.Time
 	for _, r := range series {
 		uids, lasts, made = append(uids, int64(r.UID)), append(lasts, int64(r.Last)), append(made, r.Made)
-		versions, statuses, over = append(versions, r.Version), append(statuses, string(r.Status)), append(over, string(r.Rail))
+		versions, statuses, over = append(versions, r.Version), append(statuses, string(r.Status)),
+			append(over, string(r.Rail))
 		next = append(next, r.Next)
 	}
-	return db.ExecAtCommit(ctx, `UPDATE recurrences AS r SET last_payment = n.last, made = n.made, version = n.version,
-		status = n.status, rail = n.rail, next_date = n.next, updated_at = $9::timestamptz
+	return db.ExecAtCommit(ctx, `UPDATE recurrences AS r SET last_payment = n.last, made = n.made,
+		version = n.version, status = n.status, rail = n.rail, next_date = n.next, updated_at = $9::timestamptz
 		FROM unnest($2::bigint[], $3::bigint[], $4::int[], $5::int[], $6::text[], $7::text[], $8::date[])
 		  AS n(uid, last, made, version, status, rail, next)
 		WHERE r.tenant = $1 AND r.uid = n.uid`, series[0].Tenant, uids, lasts, made, versions, statuses, over, next,

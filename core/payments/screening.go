@@ -61,7 +61,8 @@ func (f *facts) look(p *Payment, now time.Time) (*screening.Found, error) {
 	return found, nil
 }
 
-// toNetwork returns the state of a payment that is to be sent: people look at it first if something was found.
+// toNetwork returns the state of a payment that is to be sent: people look at it first if something was
+// found.
 func (f *facts) toNetwork(p *Payment, found *screening.Found) State {
 	if found == nil {
 		return Queued
@@ -72,8 +73,11 @@ func (f *facts) toNetwork(p *Payment, found *screening.Found) State {
 }
 
 // inScreeningTx counts the payments that a customer made and people look at, as far as the bound.
-func inScreeningTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, of customers.UID) (n int, err error) {
-	err = tx.NewRaw(`SELECT count(*) FROM (SELECT FROM payments WHERE tenant = ?0 AND customer = ?1 AND state = ?2
+func inScreeningTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, of customers.UID,
+) (n int, err error) {
+	err = tx.NewRaw(`SELECT count(*) FROM (SELECT FROM payments WHERE tenant = ?0 AND customer = ?1 AND state =
+		?2
 		AND direction = ?3 LIMIT ?4) AS w`, tenant, of, Screening, Out, mostInScreening).Scan(ctx, &n)
 	if err != nil {
 		return 0, fmt.Errorf("count what people look at of customer %s: %w", of, err)
@@ -96,13 +100,14 @@ type screeningOperations struct {
 }
 
 func (s *Service) declareScreening(all *changes.Service) {
-	s.release = changes.Declare(all, "releaseScreenedPayment", "payment", access.ScreenPayments, s.releaseScreenedTx)
+	s.release = changes.Declare(all, "releaseScreenedPayment", "payment", access.ScreenPayments,
+		s.releaseScreenedTx)
 	s.stop = changes.Declare(all, "rejectScreenedPayment", "payment", access.ScreenPayments, s.rejectScreenedTx)
 }
 
-// ReleaseScreened lets a payment go on that may be to somebody on a list, or from somebody: to its network, or
-// to its account where another bank has sent it. It is for the bank's own people with Screen_Payments, other than who made it, and wants a reason. It returns
-// ErrNotScreened for other payments.
+// ReleaseScreened lets a payment go on that may be to somebody on a list, or from somebody: to its network,
+// or to its account where another bank has sent it. It is for the bank's own people with Screen_Payments,
+// other than who made it, and wants a reason. It returns ErrNotScreened for other payments.
 func (s *Service) ReleaseScreened(
 	ctx context.Context, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -225,6 +230,8 @@ func (p *Payment) makersTx(ctx context.Context, tx *changes.Tx) ([]*Step, error)
 
 // ScreeningsOf reads what the lists had for payments: of each one screening at most, and of none for callers
 // outside the bank.
-func (s *Service) ScreeningsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, screening.Screening] {
+func (s *Service) ScreeningsOf(
+	ctx context.Context, b *db.Batch, of []UID,
+) *db.Many[UID, screening.Screening] {
 	return screening.OfPayments(ctx, b, of)
 }

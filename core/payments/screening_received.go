@@ -38,8 +38,8 @@ const stopped = "stopped by the bank"
 var ErrNotCreditable = fault.New(fault.State, "payment.not_creditable",
 	"the account no longer takes the credit: reject it, and it goes back")
 
-// screenReceived compares a payment that has come in with the lists, and reports whether it waits for people to
-// look at it.
+// screenReceived compares a payment that has come in with the lists, and reports whether it waits for people
+// to look at it.
 func (f *facts) screenReceived(p *Payment, now time.Time) bool {
 	found := f.compare(p, now)
 	if found != nil {
@@ -108,7 +108,8 @@ func (s *Service) rejectReceivedTx(ctx context.Context, tx *changes.Tx, p *Payme
 	if err != nil {
 		return err
 	}
-	replies, err := s.returnMessagesTx(ctx, tx.Tx, &was, t, Return{Code: rejectedCredit, Type: inFull}, p.Amount())
+	replies, err := s.returnMessagesTx(ctx, tx.Tx, &was, t,
+		Return{Code: rejectedCredit, Type: inFull}, p.Amount())
 	if err != nil {
 		return err
 	}
@@ -135,11 +136,14 @@ func (s *Service) releaseEntryTx(ctx context.Context, tx *changes.Tx, p *Payment
 	return s.enterTx(ctx, tx, &was, p, to, reason)
 }
 
-// screenEntryTx compares a debit with the rules of positive pay. It returns the state that the debit comes to,
-// and why.
-func (s *Service) screenEntryTx(ctx context.Context, tx *changes.Tx, p *Payment) (to State, reason string, err error) {
+// screenEntryTx compares a debit with the rules of positive pay. It returns the state that the debit comes
+// to, and why.
+func (s *Service) screenEntryTx(
+	ctx context.Context, tx *changes.Tx, p *Payment,
+) (to State, reason string, err error) {
 	var of Received
-	if err := tx.NewSelect().Model(&of).Where("ar.tenant = ?", p.Tenant).Where("ar.payment = ?", p.UID).Scan(ctx); err != nil {
+	if err := tx.NewSelect().Model(&of).Where("ar.tenant = ?", p.Tenant).Where("ar.payment = ?", p.UID).
+		Scan(ctx); err != nil {
 		return "", "", err
 	}
 	b := db.TxBatch(tx.Tx)
@@ -150,8 +154,8 @@ func (s *Service) screenEntryTx(ctx context.Context, tx *changes.Tx, p *Payment)
 	if p.details, err = details.One(); err != nil {
 		return "", "", err
 	}
-	exceptions, err := positivepay.ScreenTx(ctx, tx.Tx, tx.Caller, tx.Now, []*positivepay.Screened{of.screened(p)},
-		func(d *positivepay.Screened) time.Time { return decideUntil(tx.Now, d.DebitDate, tx.Caller.Location()) })
+	exceptions, err := positivepay.ScreenTx(ctx, tx.Tx, tx.Caller, tx.Now,
+		[]*positivepay.Screened{of.screened(p)}, func(d *positivepay.Screened) time.Time { return decideUntil(tx.Now, d.DebitDate, tx.Caller.Location()) })
 	if err != nil {
 		return "", "", err
 	}

@@ -56,10 +56,12 @@ func TestACreditFromAListedNameWaitsUntilPeopleReleaseIt(t *testing.T) {
 			s.deliver(t, over, again)
 			uid := s.newest(t)
 			r := s.inScreening(t, uid)
-			if r.Name != "Ada Byron" || len(r.Matches) != 1 || r.Matches[0].Name != "Byron Ada" || r.Status != screening.Pending {
+			if r.Name != "Ada Byron" || len(r.Matches) != 1 || r.Matches[0].Name != "Byron Ada" ||
+				r.Status != screening.Pending {
 				t.Errorf("%+v", r)
 			}
-			if p := s.shows(t, uid); p.MemoPost() != payments.NotPosted || p.Direction != payments.In || p.Reason != "" {
+			if p := s.shows(t, uid); p.MemoPost() != payments.NotPosted ||
+				p.Direction != payments.In || p.Reason != "" {
 				t.Errorf("%+v", p.Payment)
 			}
 			s.has(t, 100_000_00, 0)
@@ -77,7 +79,8 @@ func TestACreditFromAListedNameWaitsUntilPeopleReleaseIt(t *testing.T) {
 			if got := s.sent(t); got != told[1] {
 				t.Errorf("told %q, want %q", got, told[1])
 			}
-			if _, err := s.Payments.RejectScreened(s.Checker(), uid, because); !errors.Is(err, payments.ErrNotScreened) {
+			if _, err := s.Payments.RejectScreened(s.Checker(), uid,
+				because); !errors.Is(err, payments.ErrNotScreened) {
 				t.Errorf("decided twice: %v", err)
 			}
 		})
@@ -219,7 +222,10 @@ func TestEntriesOfListedCompaniesWaitBeforeAnythingMoves(t *testing.T) {
 		has   int64
 	}{
 		rails.Credit: {func(t *testing.T, s *sender) payments.UID { t.Helper(); return s.paidOver(t, creditedOn(19)) }, 100_025_00},
-		rails.Debit:  {func(t *testing.T, s *sender) payments.UID { t.Helper(); return s.debit(t, settling(19)) }, 99_975_00},
+		rails.Debit: {
+			func(t *testing.T, s *sender) payments.UID { t.Helper(); return s.debit(t, settling(19)) },
+			99_975_00,
+		},
 	} {
 		for _, until := range []string{"2026-11-18 12:00", "2026-11-20 12:00"} {
 			t.Run(fmt.Sprint(direction, " released ", until), func(t *testing.T) {

@@ -19,7 +19,8 @@ import (
 func (s *sender) lists(t *testing.T, names ...string) {
 	t.Helper()
 	_, err := s.Screening.Import(access.Operator(t.Context(), s.Tenant, s.Code, nil), screening.Import{
-		List: "sanctions", Format: screening.CSV, From: strings.NewReader("name\n" + strings.Join(names, "\n") + "\n"), AllowGone: true,
+		List: "sanctions", Format: screening.CSV,
+		From: strings.NewReader("name\n" + strings.Join(names, "\n") + "\n"), AllowGone: true,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +32,10 @@ func paidTo(name string) func(*payments.Order) {
 	return func(o *payments.Order) {
 		described(o)
 		o.Receiver.Name = name
-		o.Receiver.Address = postal.Address{Line1: "1 Main St", City: "Riverton", State: "OH", PostalCode: "43215", CountryCode: "US"}
+		o.Receiver.Address = postal.Address{
+			Line1: "1 Main St", City: "Riverton", State: "OH", PostalCode: "43215",
+			CountryCode: "US",
+		}
 	}
 }
 
@@ -67,11 +71,13 @@ func TestAPaymentToAListedNameWaitsWithItsMoneyUntilPeopleReleaseIt(t *testing.T
 		s.run(t)
 		s.run(t)
 		r := s.inScreening(t, made.UID)
-		if r.Name != "KING, Ada" || len(r.Matches) != 1 || r.Matches[0].Name != "Ada King" || r.Status != screening.Pending {
+		if r.Name != "KING, Ada" || len(r.Matches) != 1 || r.Matches[0].Name != "Ada King" ||
+			r.Status != screening.Pending {
 			t.Errorf("%+v", r)
 		}
 		s.Prove()
-		if _, err := s.Payments.Cancel(s.Staff(), made.UID, changes.RequestOptions{}); !errors.Is(err, payments.ErrOver) {
+		if _, err := s.Payments.Cancel(s.Staff(), made.UID,
+			changes.RequestOptions{}); !errors.Is(err, payments.ErrOver) {
 			t.Errorf("its maker cancels it: %v", err)
 		}
 		if _, err := s.Payments.ReleaseScreened(s.Checker(), made.UID, because); err != nil {
@@ -117,12 +123,14 @@ func TestAPaymentThatComplianceRejectsIsCancelled(t *testing.T) {
 	s.send(t, s.order("250.00", paidTo("Charles Babbage"), instantly)) // the limit has its room again
 	var reason, login string
 	if err := s.DB.NewRaw(`SELECT reason, decided_login FROM payment_screenings WHERE tenant = ? AND payment = ? AND status = 'REJECTED'`,
-		s.Tenant, made.UID).Scan(t.Context(), &reason, &login); err != nil || reason != because.Reason || login != "checker" {
+		s.Tenant, made.UID).Scan(t.Context(), &reason, &login); err != nil || reason != because.Reason ||
+		login != "checker" {
 		t.Error(reason, login, err)
 	}
 	// a partner that may read the record of its customers does not find it there
 	var inside, outside int
-	if err := s.DB.NewRaw(`SELECT count(*) FILTER (WHERE customer IS NULL), count(*) FILTER (WHERE customer IS NOT NULL)
+	if err := s.DB.NewRaw(`SELECT count(*) FILTER (WHERE customer IS NULL),
+		count(*) FILTER (WHERE customer IS NOT NULL)
 		FROM audit_entries WHERE tenant = ? AND reason = ?`, s.Tenant, because.Reason).Scan(t.Context(), &inside, &outside); err != nil ||
 		inside != 1 || outside != 0 {
 		t.Errorf("the reason is in %d entries of the bank, and %d of the customer (%v)", inside, outside, err)
@@ -141,7 +149,8 @@ func TestEveryPaymentOverANetworkIsScreenedWhenItIsCarriedOut(t *testing.T) {
 		"over ACH": {nil, func(t *testing.T, s *sender) payments.UID {
 			t.Helper()
 			s.lists(t, "Ada King")
-			return s.send(t, s.order("5.00", paidTo("Ada King"), func(o *payments.Order) { o.Speed, o.SECCode = "Economy", "PPD" })).UID
+			return s.send(t, s.order("5.00", paidTo("Ada King"),
+				func(o *payments.Order) { o.Speed, o.SECCode = "Economy", "PPD" })).UID
 		}, "SCREENING"},
 		"to a contact": {nil, func(t *testing.T, s *sender) payments.UID {
 			t.Helper()
@@ -164,7 +173,8 @@ func TestEveryPaymentOverANetworkIsScreenedWhenItIsCarriedOut(t *testing.T) {
 					t.Fatal(err)
 				}
 				s.lists(t, "Ada King")
-				if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+				if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval),
+					changes.RequestOptions{}); err != nil {
 					t.Fatal(err)
 				}
 				return out.Result.UID
@@ -173,8 +183,10 @@ func TestEveryPaymentOverANetworkIsScreenedWhenItIsCarriedOut(t *testing.T) {
 		"after a repair": {nil, func(t *testing.T, s *sender) payments.UID {
 			t.Helper()
 			s.lists(t, "Ada King")
-			p := s.inRepair(t, s.order("5.00", repairably, paidTo("Ada King"), func(o *payments.Order) { o.Date = day(-1) }), "paymentDate")
-			if _, err := s.Payments.Repair(s.Checker(), p.UID, payments.Repairs{Date: day(0)}, changes.RequestOptions{}); err != nil {
+			p := s.inRepair(t, s.order("5.00", repairably, paidTo("Ada King"),
+				func(o *payments.Order) { o.Date = day(-1) }), "paymentDate")
+			if _, err := s.Payments.Repair(s.Checker(), p.UID, payments.Repairs{Date: day(0)},
+				changes.RequestOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			return p.UID
@@ -216,7 +228,8 @@ func TestOnlyTheOtherSideOfANetworkIsScreened(t *testing.T) {
 	if made := s.send(t, s.order("5.00", paidTo("Ada Kingsley"))); made.Status != payments.StatusReadyToTransmit {
 		t.Errorf("%+v", made)
 	}
-	payee := s.Account(s.Customer(func(c *customers.Customer) { c.LegalName = "Viktor Drazenko" }), coretest.Holding(0, 0))
+	payee := s.Account(s.Customer(func(c *customers.Customer) { c.LegalName = "Viktor Drazenko" }),
+		coretest.Holding(0, 0))
 	out, err := s.Payments.Transfer(s.Staff(), payments.Draft{
 		Sender: payments.Party{UID: s.from.UID}, Receiver: payments.Party{UID: payee.UID}, Amount: "1.00",
 	}, changes.RequestOptions{})
@@ -240,10 +253,16 @@ func TestWhoMayDecideOnWhatComplianceLooksAt(t *testing.T) {
 		who     func() error
 		refused error
 	}{
-		"its maker":     {func() error { _, err := s.Payments.ReleaseScreened(maker, uid, because); return err }, changes.ErrOwn},
-		"its maker, no": {func() error { _, err := s.Payments.RejectScreened(maker, uid, because); return err }, changes.ErrOwn},
-		"a program":     {func() error { _, err := s.Payments.ReleaseScreened(s.Staff(), uid, because); return err }, changes.ErrPerson},
-		"a partner":     {func() error { _, err := s.Payments.ReleaseScreened(s.Partner(of), uid, because); return err }, access.ErrDenied},
+		"its maker": {
+			func() error { _, err := s.Payments.ReleaseScreened(maker, uid, because); return err },
+			changes.ErrOwn,
+		},
+		"its maker, no": {
+			func() error { _, err := s.Payments.RejectScreened(maker, uid, because); return err },
+			changes.ErrOwn,
+		},
+		"a program": {func() error { _, err := s.Payments.ReleaseScreened(s.Staff(), uid, because); return err }, changes.ErrPerson},
+		"a partner": {func() error { _, err := s.Payments.ReleaseScreened(s.Partner(of), uid, because); return err }, access.ErrDenied},
 		"no permission": {func() error {
 			_, err := s.Payments.ReleaseScreened(s.As(access.ApprovePayments), uid, because)
 			return err
@@ -263,7 +282,8 @@ func TestWhoMayDecideOnWhatComplianceLooksAt(t *testing.T) {
 	b := s.Core.Batch()
 	without := s.Payments.ScreeningsOf(s.As(access.ViewPayments), b, []payments.UID{uid})
 	outside := s.Payments.ScreeningsOf(s.Partner(of), b, []payments.UID{uid})
-	if err := b.Send(t.Context()); err != nil || !errors.Is(without.Err, access.ErrDenied) || outside.Err != nil || len(outside.Of) > 0 {
+	if err := b.Send(t.Context()); err != nil || !errors.Is(without.Err, access.ErrDenied) ||
+		outside.Err != nil || len(outside.Of) > 0 {
 		t.Errorf("who sees the names: %v, %v; %v, %v", err, without.Err, outside.Err, outside.Of)
 	}
 	s.inScreening(t, uid)
@@ -286,15 +306,18 @@ func TestWhoAnswersForAPaymentDoesNotRelease(t *testing.T) {
 	p := s.inRepair(t, o, "receiver.bank.bankId")
 	to := o.Receiver
 	to.Bank.ID, to.Name = "611590103", "Ada King"
-	done, err := s.Payments.Repair(s.Someone("maria"), p.UID, payments.Repairs{Receiver: &to}, changes.RequestOptions{})
+	done, err := s.Payments.Repair(s.Someone("maria"), p.UID, payments.Repairs{Receiver: &to},
+		changes.RequestOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// nor do they approve it as the second person
-	if _, err := s.Changes.Approve(s.Someone("linda"), changes.UID(done.Approval), changes.RequestOptions{}); !errors.Is(err, changes.ErrOwn) {
+	if _, err := s.Changes.Approve(s.Someone("linda"), changes.UID(done.Approval),
+		changes.RequestOptions{}); !errors.Is(err, changes.ErrOwn) {
 		t.Errorf("who answers for the maker approves: %v", err)
 	}
-	if _, err := s.Changes.Approve(s.Checker(), changes.UID(done.Approval), changes.RequestOptions{}); err != nil {
+	if _, err := s.Changes.Approve(s.Checker(), changes.UID(done.Approval),
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

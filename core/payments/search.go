@@ -269,8 +269,8 @@ const noFile int64 = 1<<(62-LineBits) - 1
 // OfFiles is the channel of payments that came with a file.
 const OfFiles = "FILE"
 
-// forVirtual returns the condition that a payment is for one of the virtual accounts that meet a condition. It
-// is a list of payments, which are few: otherwise all are looked at, until enough are found.
+// forVirtual returns the condition that a payment is for one of the virtual accounts that meet a condition.
+// It is a list of payments, which are few: otherwise all are looked at, until enough are found.
 func forVirtual(which string) string {
 	return "pay.uid IN (SELECT f.uid FROM payments AS f WHERE f.tenant = $1 AND f.virtual_account IN " +
 		"(SELECT va.uid FROM virtual_accounts AS va WHERE va.tenant = $1 AND " + which + "))"

@@ -135,7 +135,8 @@ func TestWhoIsPaidReadsNothingOfThePayersRecord(t *testing.T) {
 	})
 	payer, err := p.Payments.Show(p.Partner(partner), made.UID)
 	if err != nil || payer.Payer.Type == "" || payer.Payer.Line1 == "" || payer.CreatedBy() != "partner" ||
-		payer.Payee != (payments.Holder{AccountCountry: "United States"}) || payer.Bank.UID != b.Self.UID || payer.Bank.Name == "" {
+		payer.Payee != (payments.Holder{AccountCountry: "United States"}) || payer.Bank.UID != b.Self.UID ||
+		payer.Bank.Name == "" {
 		t.Errorf("who pays reads %+v %v", payer, err)
 	}
 	payee, err := p.Payments.Show(p.Partner(other), made.UID)
@@ -170,7 +171,8 @@ func TestWhoIsPaidReadsNothingThatIsThePayersAlone(t *testing.T) {
 		}
 		q := p.DB.Batch()
 		listed := p.Payments.List(ctx, q, payments.Search{}, db.Columns{}, window)
-		of := p.Payments.OfAccounts(ctx, q, []accounts.UID{p.from.UID, p.to.UID}, payments.Search{}, db.Columns{}, window)
+		of := p.Payments.OfAccounts(ctx, q, []accounts.UID{p.from.UID, p.to.UID}, payments.Search{},
+			db.Columns{}, window)
 		if err := q.Send(ctx); err != nil {
 			t.Fatal(who, err)
 		}

@@ -26,8 +26,8 @@ func (f *file) returnTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err
 		q := tx.NewSelect().Model(&rows).Where("ar.tenant = ?", f.tenant).Where("ar.origin = ?", f.origin).
 			Where("ar.returned_at IS NOT NULL AND ar.file IS NULL")
 		if last != nil {
-			q.Where("("+entriesBack+") > (?, ?, ?, ?, ?, ?)", last.CompanyID, last.CompanyName, last.Class, last.Description,
-				last.Direction, last.ID)
+			q.Where("("+entriesBack+") > (?, ?, ?, ?, ?, ?)", last.CompanyID, last.CompanyName,
+				last.Class, last.Description, last.Direction, last.ID)
 		}
 		err := q.OrderExpr(entriesBack).Limit(int64(min(entriesAtATime, mostEntries-f.entries()))).Scan(ctx)
 		if err != nil {
@@ -59,8 +59,8 @@ func (f *file) addReturn(s *Service, r *Received) error {
 		return fmt.Errorf("open the number of the account: %w", err)
 	}
 	trace, err := f.writer.Entry(nacha.Entry{
-		Account: r.Account, Direction: r.Direction, Amount: money.Of(r.Minor, usDollar), Routing: r.Bank, Number: number,
-		Name: r.Name, ID: r.IndividualID, Data: r.Data,
+		Account: r.Account, Direction: r.Direction, Amount: money.Of(r.Minor, usDollar), Routing: r.Bank,
+		Number: number, Name: r.Name, ID: r.IndividualID, Data: r.Data,
 		Return: &nacha.Return{Code: r.ReturnCode, OriginalTrace: r.Trace, OriginalBank: r.Origin[:8]},
 	})
 	if err == nil {

@@ -98,7 +98,8 @@ var (
 	readingAnswered = db.NewQuery[answeredLine](`SELECT line FROM ach_answers WHERE tenant = $1 AND message = $2
 		AND line = ANY($3::int[])`)
 	// the newest of a trace: after ten million entries the numbers begin anew
-	readingTraces = db.NewQuery[traced](`SELECT DISTINCT ON (trace) trace, payment, reversal, booked, prenote FROM (
+	readingTraces = db.NewQuery[traced](`SELECT DISTINCT ON (trace) trace, payment, reversal, booked, prenote
+		FROM (
 		  SELECT trace, payment, file, false AS reversal, false AS booked, 0 AS prenote FROM ach_entries
 		  WHERE tenant = $1 AND trace = ANY($2::text[]) AND file IS NOT NULL
 		  UNION ALL SELECT trace, payment, file, true, booked, 0 FROM ach_reversals
@@ -183,14 +184,16 @@ func (s *Service) takeLinesTx(
 			continue
 		}
 		if t := of[a.of]; t != nil {
-			a.payment, a.reversal, a.booked, a.prenote = t.Payment, t.Reversal && a.says == returned, t.Booked, t.Prenote
+			a.payment, a.reversal, a.booked, a.prenote = t.Payment, t.Reversal &&
+				a.says == returned, t.Booked, t.Prenote
 		}
 		fresh = append(fresh, a)
 		rows = append(rows, &Answered{
 			Tenant: caller.Tenant, Message: in, Line: a.line, Trace: a.of, Payment: a.payment, Code: a.code,
 		})
 	}
-	if err := errors.Join(db.InsertAtCommit(ctx, rows), prenotesAnsweredTx(ctx, caller.Tenant, fresh)); err != nil {
+	if err := errors.Join(db.InsertAtCommit(ctx, rows),
+		prenotesAnsweredTx(ctx, caller.Tenant, fresh)); err != nil {
 		return err
 	}
 	return s.answerAllTx(ctx, tx, caller, now, fresh)

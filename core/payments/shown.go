@@ -126,7 +126,8 @@ func payerSeen(reach access.Reach) string {
 func hidden(from map[string]string) map[string]string {
 	from = maps.Clone(from)
 	for column, empty := range map[string]string{
-		"fee": "0", "fee_name": "''", "fee_tier": "''", "custom_fee": "0", "custom_fee_name": "''", "channel": "''", "reason": "''", "recurrence": "0",
+		"fee": "0", "fee_name": "''", "fee_tier": "''", "custom_fee": "0", "custom_fee_name": "''", "channel": "''",
+		"reason": "''", "recurrence": "0",
 	} {
 		from[column] = "CASE WHEN payer.uid IS NULL THEN " + empty + " ELSE pay." + column + " END"
 	}
@@ -153,12 +154,15 @@ var inRecords = func() map[string]string {
 	from["bank_uid"], from["bank_name"] = "coalesce(bank.uid, 0)", "coalesce(bank.legal_name, '')"
 	from["payer_account_country"] = "coalesce(sa.country, '')"
 	from["payee_account_country"] = "coalesce(ra.country, '')"
-	from["bulk_file"] = "CASE WHEN pay.channel = '" + OfFiles + "' AND payer.uid IS NOT NULL THEN coalesce((SELECT bl.file " +
+	from["bulk_file"] = "CASE WHEN pay.channel = '" + OfFiles +
+		"' AND payer.uid IS NOT NULL THEN coalesce((SELECT bl.file " +
 		"FROM bulk_file_lines AS bl WHERE bl.tenant = $1 AND bl.payment = pay.uid), 0) ELSE 0 END"
-	from["ultimate_name"], from["ultimate_last4"] = "coalesce(ultimate.name, '')", "coalesce(ultimate.number_last4, '')"
+	from["ultimate_name"], from["ultimate_last4"] = "coalesce(ultimate.name, '')",
+		"coalesce(ultimate.number_last4, '')"
 	for _, column := range []string{
 		"email_address", "phone_number", "address_line1", "address_line2", "address_city", "address_state",
-		"address_postal_code", "address_country_code", "originator_information", "intermediary_id", "intermediary_name",
+		"address_postal_code", "address_country_code", "originator_information", "intermediary_id",
+		"intermediary_name",
 	} {
 		from["to_"+column] = "coalesce(pd." + column + ", '')"
 	}
@@ -166,8 +170,8 @@ var inRecords = func() map[string]string {
 		"FROM network_messages AS nm WHERE nm.tenant = $1 AND nm.payment = pay.uid AND nm.direction = pay.direction " +
 		"ORDER BY nm.id LIMIT 1), '') ELSE '' END"
 	for column, absent := range map[string]string{
-		"uid": "0", "frequency": "''", "pay_until": "''", "amount": "0", "currency": "''", "start_date": "", "end_date": "",
-		"number_of_payments": "0", "status": "''", "next_date": "", "last_payment": "0",
+		"uid": "0", "frequency": "''", "pay_until": "''", "amount": "0", "currency": "''", "start_date": "",
+		"end_date": "", "number_of_payments": "0", "status": "''", "next_date": "", "last_payment": "0",
 	} {
 		from["series_"+column] = "series." + column
 		if absent != "" {

@@ -138,7 +138,8 @@ func (s *Service) makeEachTx(
 		}
 		made, proposals = append(made, p), append(proposals, proposal)
 		record = append(record, changes.Change{
-			Action: makes[p.EntryType], Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version, After: p,
+			Action: makes[p.EntryType], Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version,
+			After: p,
 		}.Recorded(by, ""))
 	}
 	if err := rows.writeTx(ctx); err != nil {

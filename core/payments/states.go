@@ -96,8 +96,11 @@ var wordings = map[State]wording{
 		"cannot be carried out as it was asked for: the bank's people repair or cancel it; no money has moved",
 	},
 	PendingApproval: {StatusPendingApproval, NotPosted, "", "waits for a second person; no money has moved"},
-	PartlyApproved:  {StatusPartlyApproved, NotPosted, "", "one of two people has approved it; no money has moved"},
-	Scheduled:       {StatusFutureDated, NotPosted, "", "waits for its day; no money has moved"},
+	PartlyApproved: {
+		StatusPartlyApproved, NotPosted, "",
+		"one of two people has approved it; no money has moved",
+	},
+	Scheduled: {StatusFutureDated, NotPosted, "", "waits for its day; no money has moved"},
 	OnHold: {
 		StatusHold, NotPosted, "",
 		"a debit of another bank, or its request for payment, that no rule of positive pay allows: people decide; no money has moved",

@@ -79,7 +79,8 @@ func batchesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, OfBatc
 			"WHERE ws.tenant = $1 AND wf.tenant = $1 AND pay.tenant = $1 AND ws.payment = ANY($3) AND " +
 			reader.Reach.Scope("pay.customer")
 	})
-	return db.QueueMany(b, text, func(one *OfBatch) UID { return one.Payment }, reader.Tenant, reader.ScopeCustomer(), of)
+	return db.QueueMany(b, text, func(one *OfBatch) UID { return one.Payment }, reader.Tenant,
+		reader.ScopeCustomer(), of)
 }
 
 // filesOf reads the bulk files that payments are of.
@@ -89,7 +90,8 @@ func filesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, OfFile] 
 			"JOIN bulk_files AS bf ON bf.tenant = bl.tenant AND bf.uid = bl.file " +
 			"WHERE bl.tenant = $1 AND bf.tenant = $1 AND bl.payment = ANY($3) AND " + reader.Reach.Scope("bf.customer")
 	})
-	return db.QueueMany(b, text, func(f *OfFile) UID { return f.Payment }, reader.Tenant, reader.ScopeCustomer(), of)
+	return db.QueueMany(b, text, func(f *OfFile) UID { return f.Payment }, reader.Tenant,
+		reader.ScopeCustomer(), of)
 }
 
 func (s *Service) tell(
@@ -105,8 +107,10 @@ func (s *Service) tell(
 	text := telling.Get(reader.Reach, func() string {
 		return showing(reader.Reach).Where(seen(reader.Reach)).Where("pay.uid = ANY($3)").String()
 	})
-	found := db.QueueMany(b, text, func(p *Shown) UID { return p.UID }, reader.Tenant, reader.ScopeCustomer(), uids)
-	steps, details, messages := s.stepsOf(b, reader, uids), s.detailsOf(b, reader, uids), s.messagesOf(b, reader, uids)
+	found := db.QueueMany(b, text, func(p *Shown) UID { return p.UID }, reader.Tenant,
+		reader.ScopeCustomer(), uids)
+	steps, details, messages := s.stepsOf(b, reader, uids), s.detailsOf(b, reader, uids),
+		s.messagesOf(b, reader, uids)
 	entries := s.entriesOf(b, reader, uids)
 	decisions, files := positivepay.Tell(b, reader, uids64(uids)), filesOf(b, reader, uids)
 	batches := batchesOf(b, reader, uids)

@@ -90,7 +90,8 @@ func beginAllTx[D any](
 	return f.writeTx(ctx)
 }
 
-// writeTx writes what payments have changed in the books and in the use of limits, after the steps that changed it.
+// writeTx writes what payments have changed in the books and in the use of limits, after the steps that
+// changed it.
 func (f *facts) writeTx(ctx context.Context) error {
 	if f.limits != nil {
 		if err := f.limits.WriteTx(ctx); err != nil {
@@ -139,8 +140,9 @@ func begin(ctx context.Context, f *facts, tx *changes.Tx, was, p *Payment) (step
 			r.Status = RecurrencePending
 		}
 		if err := tx.Record(ctx, changes.Change{
-			Action: "startRecurrence", Object: recurrenceObject, UID: r.UID, Customer: int64(r.Customer), Version: r.Version,
-			After: r,
+			Action: "startRecurrence", Object: recurrenceObject, UID: r.UID, Customer: int64(r.Customer),
+			Version: r.Version,
+			After:   r,
 		}); err != nil {
 			return step, err
 		}
@@ -296,7 +298,9 @@ func wanted(all ...*Payment) (w want) {
 }
 
 // enterTx writes that a payment, which is locked and was this before, reached a state.
-func (s *Service) enterTx(ctx context.Context, tx *changes.Tx, was, p *Payment, to State, reason string) error {
+func (s *Service) enterTx(
+	ctx context.Context, tx *changes.Tx, was, p *Payment, to State, reason string,
+) error {
 	step := p.enter(to, tx.Caller, tx.Now, reason)
 	if err := writeTx(ctx, []*Payment{p}, []*Step{step}); err != nil {
 		return err
@@ -315,17 +319,19 @@ func writeTx(ctx context.Context, payments []*Payment, steps []*Step) error {
 	var states, names, tiers, reasons, days []string
 	var sends, settles []*time.Time
 	for _, p := range payments {
-		uids, fees, versions = append(uids, int64(p.UID)), append(fees, p.FeeMinor), append(versions, int64(p.Version))
+		uids, fees, versions = append(uids, int64(p.UID)), append(fees, p.FeeMinor),
+			append(versions, int64(p.Version))
 		states, names, tiers = append(states, string(p.State)), append(names, p.FeeName), append(tiers, p.FeeTier)
 		reasons, days = append(reasons, p.Reason), append(days, p.Date.Format(time.DateOnly))
 		sends, settles = append(sends, p.SendAt), append(settles, p.SettlesAt)
 		returned, sold = append(returned, p.ReturnedMinor), append(sold, p.SoldReturned)
 	}
 	err := db.ExecAtCommit(ctx, `UPDATE payments AS p SET state = n.state, fee = n.fee, version = n.version,
-		fee_name = n.fee_name, fee_tier = n.fee_tier, reason = n.reason, payment_date = n.day::date, send_at = n.send_at,
-		settles_at = n.settles_at, returned = n.returned, sold_returned = n.sold, updated_at = $12::timestamptz
-		FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[],
-		  $10::timestamptz[], $11::timestamptz[], $13::bigint[], $14::bigint[])
+		fee_name = n.fee_name, fee_tier = n.fee_tier, reason = n.reason, payment_date = n.day::date,
+		send_at = n.send_at, settles_at = n.settles_at, returned = n.returned, sold_returned = n.sold,
+		  updated_at = $12::timestamptz
+		FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[],
+		  $9::text[], $10::timestamptz[], $11::timestamptz[], $13::bigint[], $14::bigint[])
 		  AS n(uid, state, fee, version, fee_name, fee_tier, reason, day, send_at, settles_at, returned, sold)
 		WHERE p.tenant = $1 AND p.uid = n.uid`, payments[0].Tenant, uids, states, fees, versions, names, tiers, reasons,
 		days, sends, settles, payments[0].UpdatedAt, returned, sold)
@@ -336,7 +342,9 @@ func writeTx(ctx context.Context, payments []*Payment, steps []*Step) error {
 }
 
 // cancelTx cancels a payment before any money has moved. One that waits for a second person waits no more.
-func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
+func (s *Service) cancelTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (Saved, error) {
 	if err := tx.LockWaiting(ctx, "payment", at.UID); err != nil {
 		return Saved{}, err
 	}
@@ -454,7 +462,8 @@ func (p *Payment) recount(c *limits.Counter, was *Payment) {
 // lockTx reads and locks a payment of a customer that the caller may change: who is paid sees it, and does
 // not change it.
 func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, at changes.Target) (*Payment, error) {
-	if _, err := customers.Hold(s.customers.HoldTx).Of("payments", "uid", ErrNotFound)(ctx, tx, &at); err != nil {
+	if _, err := customers.Hold(s.customers.HoldTx).Of("payments", "uid", ErrNotFound)(ctx, tx,
+		&at); err != nil {
 		return nil, err
 	}
 	p := new(Payment)

@@ -43,7 +43,8 @@ func (s *sender) stepped(t *testing.T, v *virtualaccounts.VirtualAccount) {
 		Same  int64 // postings of this step
 	}
 	err := s.DB.InTx(t.Context(), int64(s.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		return tx.NewRaw(`SELECT vp.amount AS minor, coalesce(st.state, '') AS state, (SELECT count(*) FROM virtual_postings AS o
+		return tx.NewRaw(`SELECT vp.amount AS minor, coalesce(st.state, '') AS state, (SELECT count(*)
+			FROM virtual_postings AS o
 				WHERE o.tenant = vp.tenant AND o.payment = vp.payment AND o.step = vp.step) AS same
 			FROM virtual_postings AS vp
 			LEFT JOIN payment_steps AS st ON st.tenant = vp.tenant AND st.payment = vp.payment AND st.number = vp.step
@@ -64,7 +65,8 @@ func (s *sender) stepped(t *testing.T, v *virtualaccounts.VirtualAccount) {
 // moved returns what the postings of a virtual account say, newest first.
 func (s *sender) moved(t *testing.T, v *virtualaccounts.VirtualAccount) (all []string) {
 	t.Helper()
-	found, err := s.VirtualAccounts.PostingsPage(s.Staff(), virtualaccounts.PostingSearch{VirtualAccount: v.UID}, page.First(10))
+	found, err := s.VirtualAccounts.PostingsPage(s.Staff(),
+		virtualaccounts.PostingSearch{VirtualAccount: v.UID}, page.First(10))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,9 +87,10 @@ func TestACreditToAVirtualNumberThatPeopleRelease(t *testing.T) {
 	s.lists(t, "Ada Byron")
 	one := s.VirtualAccount(s.from)
 	s.deliver(t, rails.RTP, s.credit(rails.RTP, 1, naming(coretest.VirtualNumber(one.UID))))
-	s.deliver(t, rails.RTP, s.credit(rails.RTP, 2, naming(coretest.VirtualNumber(one.UID)), func(t *iso20022.CreditTransfer) {
-		t.Debtor.Name = "Grace Hopper"
-	}))
+	s.deliver(t, rails.RTP, s.credit(rails.RTP, 2, naming(coretest.VirtualNumber(one.UID)),
+		func(t *iso20022.CreditTransfer) {
+			t.Debtor.Name = "Grace Hopper"
+		}))
 	found, err := s.Payments.Page(s.Staff(), payments.Search{Direction: payments.In}, page.First(2))
 	if err != nil || len(found.Items) != 2 {
 		t.Fatal(found, err)
@@ -112,18 +115,21 @@ func TestACreditToAVirtualNumberIsOnTheMasterAccountAndTold(t *testing.T) {
 			s := newSender(t)
 			one, two := s.VirtualAccount(s.from), s.VirtualAccount(s.from)
 			s.deliver(t, over, s.credit(over, 1, naming(coretest.VirtualNumber(one.UID))),
-				s.credit(over, 2, naming(coretest.VirtualNumber(one.UID))), s.credit(over, 3, naming(coretest.VirtualNumber(two.UID))),
-				s.credit(over, 4))
+				s.credit(over, 2, naming(coretest.VirtualNumber(one.UID))),
+				s.credit(over, 3, naming(coretest.VirtualNumber(two.UID))), s.credit(over, 4))
 			s.has(t, 100_100_00, 0)
-			if got := s.part(t, one).Balance().String() + " " + s.part(t, two).Balance().String(); got != "50.00 25.00" {
+			if got := s.part(t, one).Balance().String() + " " + s.part(t, two).Balance().
+				String(); got != "50.00 25.00" {
 				t.Error(got)
 			}
 			if got := s.moved(t, one); len(got) != 2 || got[0] != "25.00 "+string(over)+" E2" {
 				t.Error(got)
 			}
 			p, err := s.Payments.Page(s.Staff(), payments.Search{ExternalReferenceID: "E3"}, page.First(1))
-			if err != nil || len(p.Items) != 1 || p.Items[0].Virtual != two.UID || p.Items[0].Ultimate.Name != two.Name ||
-				p.Items[0].Ultimate.Masked() != s.part(t, two).Number.Masked() || p.Items[0].ReceiverAccount != s.from.UID {
+			if err != nil || len(p.Items) != 1 || p.Items[0].Virtual != two.UID ||
+				p.Items[0].Ultimate.Name != two.Name ||
+				p.Items[0].Ultimate.Masked() != s.part(t, two).Number.Masked() ||
+				p.Items[0].ReceiverAccount != s.from.UID {
 				t.Errorf("%+v %v", p.Items, err)
 			}
 			s.Prove()
@@ -167,7 +173,8 @@ func TestAReturnThatIsRejectedComesBackToTheVirtualAccount(t *testing.T) {
 	s := newSender(t)
 	v := s.VirtualAccount(s.from)
 	_, err := s.Sandbox.PlayCredit(s.Staff(), sandbox.Credit{
-		Account: s.from.UID, Virtual: coretest.VirtualNumber(v.UID), Amount: "40.34", Rail: "FEDNOW", Reference: "E1",
+		Account: s.from.UID, Virtual: coretest.VirtualNumber(v.UID), Amount: "40.34", Rail: "FEDNOW",
+		Reference: "E1",
 	}, changes.RequestOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -255,8 +262,8 @@ func TestAVirtualNumberIsOfOneBank(t *testing.T) {
 	other := s.Other()
 	s.deliver(t, rails.FedNow, s.credit(rails.FedNow, 1, naming(coretest.VirtualNumber(1))))
 	for bank, want := range map[*coretest.Bank]int64{s.Bank: 25_00, other: 0} {
-		found, err := bank.VirtualAccounts.Page(bank.Staff(), virtualaccounts.Search{Number: virtualaccounts.Number(coretest.VirtualNumber(1))},
-			page.First(2))
+		found, err := bank.VirtualAccounts.Page(bank.Staff(),
+			virtualaccounts.Search{Number: virtualaccounts.Number(coretest.VirtualNumber(1))}, page.First(2))
 		if err != nil || len(found.Items) != 1 || found.Items[0].BalanceMinor != want {
 			t.Error(found, err)
 		}

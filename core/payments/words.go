@@ -74,7 +74,8 @@ func (p *Shown) Receives() Person {
 	return p.Payee.person(p.ReceiverName, p.Receiver)
 }
 
-// countryName returns the name of a country by its code, of which alone a payment has those of the other side.
+// countryName returns the name of a country by its code, of which alone a payment has those of the other
+// side.
 func countryName(code string) string {
 	country, _ := check.CountryOf(code)
 	return country.Name
@@ -84,16 +85,18 @@ func countryName(code string) string {
 func (t To) holder() Holder {
 	return Holder{
 		Email: t.Email, Phone: t.Phone, Line1: t.Line1, Line2: t.Line2, City: t.City, State: t.State,
-		PostalCode: t.PostalCode, CountryCode: t.CountryCode, Country: countryName(t.CountryCode), AccountCountry: countryName("US"),
+		PostalCode: t.PostalCode, CountryCode: t.CountryCode, Country: countryName(t.CountryCode),
+		AccountCountry: countryName("US"),
 	}
 }
 
 func (h Holder) person(name string, with Side) Person {
 	return Person{
-		Name: name, Number: with.Masked(), AccountName: with.Name, AccountType: with.Type, AccountSubType: with.SubType,
-		Type: h.Type, Email: h.Email, Phone: h.Phone, Line1: h.Line1, Line2: h.Line2, City: h.City, State: h.State,
-		PostalCode: h.PostalCode, CountryCode: h.CountryCode, Country: h.Country, BankIDType: bankIDTypes[with.BankIDType],
-		BankID: with.BankID, BankName: with.BankName, BankCountry: h.AccountCountry,
+		Name: name, Number: with.Masked(), AccountName: with.Name, AccountType: with.Type,
+		AccountSubType: with.SubType, Type: h.Type, Email: h.Email, Phone: h.Phone, Line1: h.Line1, Line2: h.Line2,
+		City: h.City, State: h.State, PostalCode: h.PostalCode, CountryCode: h.CountryCode, Country: h.Country,
+		BankIDType: bankIDTypes[with.BankIDType], BankID: with.BankID, BankName: with.BankName,
+		BankCountry: h.AccountCountry,
 	}
 }
 

@@ -93,8 +93,9 @@ func newException(uid ExceptionUID, tenant access.Tenant, d *Screened, now time.
 	return &Exception{
 		Tenant: tenant, UID: uid, Payment: d.Payment, Customer: d.Customer, Account: d.Account, Type: d.Type,
 		Minor: d.Amount.Minor, Currency: d.Amount.Currency, ACHCompanyID: d.CompanyID, BeneficiaryName: d.Name,
-		BeneficiaryBankID: d.BankID, BeneficiaryBankName: d.BankName, SECCode: d.Class, IndividualID: d.IndividualID,
-		DebitDate: d.DebitDate, Status: DecisionPending, CreatedAt: now, UpdatedAt: now, Version: 1,
+		BeneficiaryBankID: d.BankID, BeneficiaryBankName: d.BankName, SECCode: d.Class,
+		IndividualID: d.IndividualID, DebitDate: d.DebitDate, Status: DecisionPending, CreatedAt: now,
+		UpdatedAt: now, Version: 1,
 	}
 }
 
@@ -109,7 +110,8 @@ func (e *Exception) DecidedBy() string { return cmp.Or(e.DecidedLogin, e.Decided
 func (e *Exception) Decide(to DecisionStatus, by access.Caller, now time.Time) error {
 	switch {
 	case e.Status != DecisionPending:
-		return ErrExceptionDecided.Saying("the exception is decided already: " + string(e.Status)).With(string(e.Status))
+		return ErrExceptionDecided.Saying("the exception is decided already: " + string(e.Status)).
+			With(string(e.Status))
 	case to != DefaultDecision && !now.Before(e.ExpiresAt):
 		return ErrExceptionLate.With(string(e.Status))
 	}
@@ -132,9 +134,11 @@ func (e *Exception) Recorded() map[string]audit.Field {
 var (
 	ErrNoException = fault.New(fault.NotFound, "positivePayException.not_found",
 		"no such exception of positive pay")
-	ErrExceptionDecided = fault.New(fault.State, "positivePayException.decided", "the exception is decided already")
+	ErrExceptionDecided = fault.New(fault.State, "positivePayException.decided",
+		"the exception is decided already")
 	// ErrExceptionLate is returned for a decision after the deadline.
-	ErrExceptionLate = fault.New(fault.State, "positivePayException.late", "the deadline of the exception has passed")
+	ErrExceptionLate = fault.New(fault.State, "positivePayException.late",
+		"the deadline of the exception has passed")
 )
 
 // ShownException is an exception with what the record of its account says.

@@ -21,7 +21,8 @@ var (
 )
 
 func selectingExceptions(want db.Columns, reach access.Reach) *bun.SelectQuery {
-	return db.Select[Exception](db.Or[Exception](want).And(ofException), inExceptions(reach)).Where("ppe.tenant = $1")
+	return db.Select[Exception](db.Or[Exception](want).And(ofException), inExceptions(reach)).
+		Where("ppe.tenant = $1")
 }
 
 // FindExceptions reads exceptions by UID. Those of customers that the caller may not see are absent.
@@ -52,7 +53,8 @@ func ExceptionsOfPayments[P ~int64](
 		return selectingExceptions(want, caller.Reach).Where("ppe.payment = ANY($3)").
 			Where(caller.Reach.Scope("ppe.customer")).String()
 	})
-	return db.QueueMany(b, text, func(e *Exception) P { return P(e.Payment) }, caller.Tenant, caller.ScopeCustomer(), of)
+	return db.QueueMany(b, text, func(e *Exception) P { return P(e.Payment) }, caller.Tenant,
+		caller.ScopeCustomer(), of)
 }
 
 // ExceptionsOfCustomers reads a window of the exceptions of each customer, newest first.
@@ -68,12 +70,16 @@ func (s *Service) ExceptionsOfCustomers(
 	where := by.where(s, caller, &p)
 	key := queryKey{want: want, reach: caller.Reach, window: window, where: where.Key()}
 	text := childExceptions.Get(key, func() string {
-		return window.Text(where.On(selectingExceptions(want, caller.Reach)), caller.Reach.Scope, "ppe.customer", "ppe.uid")
+		return window.Text(where.On(selectingExceptions(want, caller.Reach)), caller.Reach.Scope,
+			"ppe.customer", "ppe.uid")
 	})
 	return db.QueueMany(b, text, func(e *Exception) customers.UID { return e.Customer }, p...)
 }
 
-var exceptionsOfCustomers = customers.Children[Exception]{Needs: access.ManageExceptions, Table: "ppe", Key: "uid"}
+var exceptionsOfCustomers = customers.Children[Exception]{
+	Needs: access.ManageExceptions,
+	Table: "ppe", Key: "uid",
+}
 
 // CountExceptionsOfCustomers counts the exceptions of each customer, up to most; 0 means no bound.
 func (s *Service) CountExceptionsOfCustomers(
@@ -107,7 +113,10 @@ func (s *Service) ListExceptions(
 		list.After = "ppe.uid" + compare + p.Add(w.Cursor.UID)
 	}
 	where := list.Conditions(caller.Reach)
-	text := listingExceptions.Get(queryKey{want: want, reach: caller.Reach, where: where.Key(), order: order}, func() string {
+	text := listingExceptions.Get(queryKey{
+		want: want, reach: caller.Reach, where: where.Key(),
+		order: order,
+	}, func() string {
 		return where.On(selectingExceptions(want, caller.Reach)).OrderExpr(order).String() +
 			" LIMIT $3::bigint OFFSET $4::bigint"
 	})

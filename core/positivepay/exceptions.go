@@ -157,8 +157,10 @@ func LockTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, of []int64) (m
 // WriteTx writes the decisions on exceptions, which are locked, at the end of the transaction.
 func WriteTx(ctx context.Context, tenant access.Tenant, decided []*Exception) error {
 	for _, e := range decided {
-		if err := db.ExecAtCommit(ctx, `UPDATE positive_pay_exceptions SET status = $3::text, decided_at = $4::timestamptz,
-			decided_client = $5::text, decided_login = $6::text, decided_reach = $7::text, updated_at = $8::timestamptz,
+		if err := db.ExecAtCommit(ctx, `UPDATE positive_pay_exceptions
+			SET status = $3::text, decided_at = $4::timestamptz,
+			decided_client = $5::text, decided_login = $6::text, decided_reach = $7::text,
+			  updated_at = $8::timestamptz,
 			version = $9::int WHERE tenant = $1 AND uid = $2`, tenant, e.UID, e.Status, e.DecidedAt, e.DecidedClient,
 			e.DecidedLogin, e.DecidedReach, e.UpdatedAt, e.Version); err != nil {
 			return err
@@ -184,7 +186,8 @@ type upcomingException struct {
 	At *time.Time `bun:"at"`
 }
 
-var findingNextException = db.NewQuery[upcomingException](`SELECT min(expires_at) AS at FROM positive_pay_exceptions
+var findingNextException = db.NewQuery[upcomingException](`SELECT min(expires_at) AS at
+	FROM positive_pay_exceptions
 	WHERE tenant = $1 AND status = 'PENDING' AND expires_at > $2`)
 
 // Next returns when the next exception of the caller's bank expires, after a time; nil if none will.

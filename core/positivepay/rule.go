@@ -199,8 +199,10 @@ func (r *Rule) statedOn(day time.Time) Status {
 
 // statusOn is StatusOn in SQL.
 func statusOn(day string) string {
-	return "CASE WHEN pp.state NOT IN ('Active', 'Suspended') THEN pp.state WHEN pp.expiry_date < " + day + " OR " + usedUp +
-		" THEN 'Expired' WHEN pp.state = 'Active' AND pp.effective_date > " + day + " THEN 'Pending' ELSE pp.state END"
+	return "CASE WHEN pp.state NOT IN ('Active', 'Suspended') THEN pp.state WHEN pp.expiry_date < " +
+		day + " OR " + usedUp +
+		" THEN 'Expired' WHEN pp.state = 'Active' AND pp.effective_date > " + day +
+		" THEN 'Pending' ELSE pp.state END"
 }
 
 // Recorded returns what the audit record shows of the rule in another way.
@@ -230,11 +232,13 @@ var (
 	ErrAccount = fault.New(fault.NotFound, "positivePayRule.account", "must be an account of the customer").
 			On("customerAccountNumber")
 	// ErrAccountState is returned for an account that cannot be debited in US dollars.
-	ErrAccountState = fault.New(fault.State, "positivePayRule.account_state", "must be an account in USD that is not closed").
-			On("customerAccountNumber")
+	ErrAccountState = fault.New(fault.State, "positivePayRule.account_state",
+		"must be an account in USD that is not closed").
+		On("customerAccountNumber")
 	// ErrStatus is returned for a change that the state of the rule does not allow.
 	ErrStatus = fault.New(fault.State, "positivePayRule.status", "the state of the rule does not allow this")
 	// ErrExpired is returned for a change that leaves an expired rule expired.
-	ErrExpired = fault.New(fault.State, "positivePayRule.expired", "the rule has expired: give it a later expiryDate").
-			On("expiryDate")
+	ErrExpired = fault.New(fault.State, "positivePayRule.expired",
+		"the rule has expired: give it a later expiryDate").
+		On("expiryDate")
 )

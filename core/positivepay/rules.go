@@ -76,15 +76,19 @@ var (
 )
 
 // FindMany reads rules by UID. Those of customers that the caller may not see, and deleted ones, are absent.
-func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db.Columns) *db.Many[UID, Rule] {
+func (s *Service) FindMany(
+	ctx context.Context, b *db.Batch, uids []UID, want db.Columns,
+) *db.Many[UID, Rule] {
 	caller, today, err := s.reader(ctx)
 	if err != nil {
 		return db.Refuse[UID, Rule](err)
 	}
 	text := finding.Get(queryKey{want: want, reach: caller.Reach}, func() string {
-		return selecting(want, "$4::date").Where("pp.uid = ANY($3)").Where(caller.Reach.Scope("pp.customer")).String()
+		return selecting(want, "$4::date").Where("pp.uid = ANY($3)").
+			Where(caller.Reach.Scope("pp.customer")).String()
 	})
-	return db.QueueMany(b, text, func(r *Rule) UID { return r.UID }, caller.Tenant, caller.ScopeCustomer(), uids, today)
+	return db.QueueMany(b, text, func(r *Rule) UID { return r.UID }, caller.Tenant,
+		caller.ScopeCustomer(), uids, today)
 }
 
 // OfCustomers reads a window of the rules of each customer, by UID.
@@ -142,8 +146,12 @@ func (s *Service) List(
 		list.After = "pp.uid" + compare + p.Add(w.Cursor.UID)
 	}
 	where := list.Conditions(caller.Reach)
-	text := listing.Get(queryKey{want: want, reach: caller.Reach, where: where.Key(), order: order}, func() string {
-		return where.On(selecting(want, "$5::date")).OrderExpr(order).String() + " LIMIT $3::bigint OFFSET $4::bigint"
+	text := listing.Get(queryKey{
+		want: want, reach: caller.Reach, where: where.Key(),
+		order: order,
+	}, func() string {
+		return where.On(selecting(want, "$5::date")).OrderExpr(order).
+			String() + " LIMIT $3::bigint OFFSET $4::bigint"
 	})
 	return db.Queue(b, text, p...)
 }

@@ -39,9 +39,10 @@ func day(after int) time.Time { return time.Date(2026, 11, 18+after, 0, 0, 0, 0,
 
 func (b *debited) draft() positivepay.Draft {
 	return positivepay.Draft{
-		AccountNumber: given.Of(coretest.AccountNumber(b.account.UID)), Type: "ach", ACHCompanyID: given.Of("9100011223"),
-		BeneficiaryName: given.Of("Lakefront Utilities Inc"), BeneficiaryAccountNumber: given.Of("440055551"),
-		Amount: given.Of("1500.00"), AmountType: "maximum", Frequency: "Bi-weekly", EffectiveDate: day(0),
+		AccountNumber: given.Of(coretest.AccountNumber(b.account.UID)), Type: "ach",
+		ACHCompanyID: given.Of("9100011223"), BeneficiaryName: given.Of("Lakefront Utilities Inc"),
+		BeneficiaryAccountNumber: given.Of("440055551"), Amount: given.Of("1500.00"), AmountType: "maximum",
+		Frequency: "Bi-weekly", EffectiveDate: day(0),
 	}
 }
 
@@ -100,13 +101,15 @@ func TestARuleIsShownAsItWasMade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := fmt.Sprint(r.Type, " ", r.ACHCompanyID, " ", r.BeneficiaryName, " ", r.BeneficiaryBankID, " ", r.BeneficiaryBankName, " ",
-		r.BeneficiaryNumber, " ", r.Amount(), " ", r.Currency, " ", r.AmountType, " ", r.Frequency, " ", r.SECCode, " ", r.IndividualID,
-		" ", r.EffectiveDate.Format(time.DateOnly), " ", r.ExpiryDate.Format(time.DateOnly), " ", *r.NumberOfPayments, " ", r.Status(),
-		" ", r.CustomerName == b.of.ShortName, " ", r.AccountNumber(), " ", r.RoutingNumber, " ", r.AccountType, " ", r.AccountSubType,
-		" ", r.TranCode())
+	got := fmt.Sprint(r.Type, " ", r.ACHCompanyID, " ", r.BeneficiaryName, " ", r.BeneficiaryBankID, " ",
+		r.BeneficiaryBankName, " ", r.BeneficiaryNumber, " ", r.Amount(), " ", r.Currency, " ", r.AmountType, " ",
+		r.Frequency, " ", r.SECCode, " ", r.IndividualID, " ", r.EffectiveDate.Format(time.DateOnly), " ",
+		r.ExpiryDate.Format(time.DateOnly), " ", *r.NumberOfPayments, " ", r.Status(), " ",
+		r.CustomerName == b.of.ShortName, " ", r.AccountNumber(), " ", r.RoutingNumber, " ", r.AccountType,
+		" ", r.AccountSubType, " ", r.TranCode())
 	want := fmt.Sprintf("ACH 9100011223 Lakefront Utilities Inc 611590103 Old Mill Bank ****5551 1500.00 USD Maximum BI_WEEKLY CCD "+
-		"METER-7 2026-11-18 2027-02-16 6 Active true ****%s 611090001 Deposit Checking 27", coretest.AccountNumber(b.account.UID)[7:])
+		"METER-7 2026-11-18 2027-02-16 6 Active true ****%s 611090001 Deposit Checking 27",
+		coretest.AccountNumber(b.account.UID)[7:])
 	if got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
@@ -115,9 +118,10 @@ func TestARuleIsShownAsItWasMade(t *testing.T) {
 func TestBothSpellingsOfAFrequencyAreOne(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]positivepay.Frequency{
-		"Ongoing": positivepay.OnGoing, "ON_GOING": positivepay.OnGoing, "Onetime": positivepay.OneTime, "ONE_TIME": positivepay.OneTime,
-		"Daily": positivepay.Daily, "WEEKLY": positivepay.Weekly, "Bi-weekly": positivepay.BiWeekly, "BI_WEEKLY": positivepay.BiWeekly,
-		"monthly": positivepay.Monthly, "QUARTERLY": positivepay.Quarterly, "Semi-annual": positivepay.SemiAnnual,
+		"Ongoing": positivepay.OnGoing, "ON_GOING": positivepay.OnGoing, "Onetime": positivepay.OneTime,
+		"ONE_TIME": positivepay.OneTime, "Daily": positivepay.Daily, "WEEKLY": positivepay.Weekly,
+		"Bi-weekly": positivepay.BiWeekly, "BI_WEEKLY": positivepay.BiWeekly, "monthly": positivepay.Monthly,
+		"QUARTERLY": positivepay.Quarterly, "Semi-annual": positivepay.SemiAnnual,
 		"SEMI_ANNUAL": positivepay.SemiAnnual, "Annual": positivepay.Annual, "": "", "Often": "",
 	} {
 		if got, err := positivepay.ParseFrequency("frequency", text); got != want || (err != nil) != (want == "") {
@@ -179,7 +183,8 @@ func TestPeopleSuspendActivateAndDeleteRules(t *testing.T) {
 	b := newDebited(t)
 	uid := b.create(t)
 	did := func(
-		do func(context.Context, positivepay.UID, changes.RequestOptions) (changes.Outcome[positivepay.Saved], error), want error,
+		do func(context.Context, positivepay.UID, changes.RequestOptions) (changes.Outcome[positivepay.Saved],
+			error), want error,
 	) {
 		t.Helper()
 		if _, err := do(b.Staff(), uid, changes.RequestOptions{}); !errors.Is(err, want) {
@@ -217,7 +222,8 @@ func TestARuleThatWaitsForASecondPersonDoesNotCount(t *testing.T) {
 			}
 			uid, approval := made.Result.UID, changes.UID(made.Approval)
 			b.is(t, uid, positivepay.PendingApproval)
-			if _, err := b.PositivePay.Suspend(b.Staff(), uid, changes.RequestOptions{}); !errors.Is(err, positivepay.ErrStatus) {
+			if _, err := b.PositivePay.Suspend(b.Staff(), uid,
+				changes.RequestOptions{}); !errors.Is(err, positivepay.ErrStatus) {
 				t.Errorf("what waits is suspended: %v", err)
 			}
 			switch decision {
@@ -253,8 +259,8 @@ func TestWhatARuleMustSayDependsOnItsTypeAndOnTheForm(t *testing.T) {
 	b := newDebited(t)
 	org := b.Account(b.Customer(func(c *customers.Customer) { c.Type = customers.ProcessingOrg }))
 	bare := positivepay.Draft{
-		AccountNumber: given.Of(coretest.AccountNumber(b.account.UID)), Type: positivepay.ACH, Amount: given.Of("5"),
-		AmountType: positivepay.Exact, Frequency: positivepay.OneTime, EffectiveDate: day(0),
+		AccountNumber: given.Of(coretest.AccountNumber(b.account.UID)), Type: positivepay.ACH,
+		Amount: given.Of("5"), AmountType: positivepay.Exact, Frequency: positivepay.OneTime, EffectiveDate: day(0),
 	}
 	for name, one := range map[string]struct {
 		edit func(*positivepay.Draft)
@@ -267,10 +273,12 @@ func TestWhatARuleMustSayDependsOnItsTypeAndOnTheForm(t *testing.T) {
 		"wire":       {func(d *positivepay.Draft) { d.Type = positivepay.Fedwire }, "beneBankId customerName"},
 		"instant":    {func(d *positivepay.Draft) { d.Type = "RFP" }, "beneBankId customerName beneName"},
 		"of a processing organisation, ACH": {func(d *positivepay.Draft) {
-			d.AccountNumber, d.ACHCompanyID, d.BeneficiaryName = given.Of(coretest.AccountNumber(org.UID)), given.Of("9100011223"), given.Of("A")
+			d.AccountNumber, d.ACHCompanyID, d.BeneficiaryName = given.Of(coretest.AccountNumber(org.UID)),
+				given.Of("9100011223"), given.Of("A")
 		}, ""},
 		"of a processing organisation, a wire": {func(d *positivepay.Draft) {
-			d.AccountNumber, d.Account, d.Type, d.BeneficiaryBankID = given.Text{}, org.UID, positivepay.Fedwire, given.Of("611590103")
+			d.AccountNumber, d.Account, d.Type, d.BeneficiaryBankID = given.Text{}, org.UID, positivepay.Fedwire,
+				given.Of("611590103")
 		}, ""},
 		"nothing": {
 			func(d *positivepay.Draft) { *d = positivepay.Draft{} },
@@ -312,29 +320,48 @@ func TestWhatCannotBeARuleIsRefused(t *testing.T) {
 		field string
 		is    error
 	}{
-		"nothing":              {func(d *positivepay.Draft) { d.Amount = given.Of("0.00") }, "amount", nil},
-		"less":                 {func(d *positivepay.Draft) { d.Amount = given.Of("-1") }, "amount", nil},
-		"a part of a cent":     {func(d *positivepay.Draft) { d.Amount = given.Of("1.005") }, "amount", nil},
-		"too much":             {func(d *positivepay.Draft) { d.Amount = given.Of("10000000000") }, "amount", nil},
-		"no type":              {func(d *positivepay.Draft) { d.Type = "CHECK" }, "paymentRuleType", nil},
-		"no amount type":       {func(d *positivepay.Draft) { d.AmountType = "ABOUT" }, "amountType", nil},
-		"no frequency":         {func(d *positivepay.Draft) { d.Frequency = "Often" }, "frequency", nil},
-		"no class":             {func(d *positivepay.Draft) { d.SECCode = given.Of("ABC") }, "secCode", nil},
-		"no company":           {func(d *positivepay.Draft) { d.ACHCompanyID = given.Of("910001122") }, "achCompanyID", nil},
-		"no bank":              {func(d *positivepay.Draft) { d.BeneficiaryBankID = given.Of("611590104") }, "beneBankId", nil},
-		"no account":           {func(d *positivepay.Draft) { d.BeneficiaryAccountNumber = given.Of("0000") }, "beneAccountNumber", nil},
-		"masked":               {func(d *positivepay.Draft) { d.BeneficiaryAccountNumber = given.Of("****5551") }, "beneAccountNumber", nil},
-		"other money":          {func(d *positivepay.Draft) { d.Currency = given.Of("EUR") }, "currency", nil},
-		"yesterday":            {func(d *positivepay.Draft) { d.EffectiveDate = day(-1) }, "effectiveDate", nil},
-		"over as it begins":    {func(d *positivepay.Draft) { d.ExpiryDate = given.Of(day(0)) }, "expiryDate", nil},
-		"too many payments":    {func(d *positivepay.Draft) { d.NumberOfPayments = new(int32(10000)) }, "numberOfPayments", nil},
-		"less than no payment": {func(d *positivepay.Draft) { d.NumberOfPayments = new(int32(-1)) }, "numberOfPayments", nil},
+		"nothing":          {func(d *positivepay.Draft) { d.Amount = given.Of("0.00") }, "amount", nil},
+		"less":             {func(d *positivepay.Draft) { d.Amount = given.Of("-1") }, "amount", nil},
+		"a part of a cent": {func(d *positivepay.Draft) { d.Amount = given.Of("1.005") }, "amount", nil},
+		"too much":         {func(d *positivepay.Draft) { d.Amount = given.Of("10000000000") }, "amount", nil},
+		"no type":          {func(d *positivepay.Draft) { d.Type = "CHECK" }, "paymentRuleType", nil},
+		"no amount type":   {func(d *positivepay.Draft) { d.AmountType = "ABOUT" }, "amountType", nil},
+		"no frequency":     {func(d *positivepay.Draft) { d.Frequency = "Often" }, "frequency", nil},
+		"no class":         {func(d *positivepay.Draft) { d.SECCode = given.Of("ABC") }, "secCode", nil},
+		"no company": {
+			func(d *positivepay.Draft) { d.ACHCompanyID = given.Of("910001122") },
+			"achCompanyID", nil,
+		},
+		"no bank": {
+			func(d *positivepay.Draft) { d.BeneficiaryBankID = given.Of("611590104") },
+			"beneBankId", nil,
+		},
+		"no account": {
+			func(d *positivepay.Draft) { d.BeneficiaryAccountNumber = given.Of("0000") },
+			"beneAccountNumber", nil,
+		},
+		"masked": {
+			func(d *positivepay.Draft) { d.BeneficiaryAccountNumber = given.Of("****5551") },
+			"beneAccountNumber", nil,
+		},
+		"other money":       {func(d *positivepay.Draft) { d.Currency = given.Of("EUR") }, "currency", nil},
+		"yesterday":         {func(d *positivepay.Draft) { d.EffectiveDate = day(-1) }, "effectiveDate", nil},
+		"over as it begins": {func(d *positivepay.Draft) { d.ExpiryDate = given.Of(day(0)) }, "expiryDate", nil},
+		"too many payments": {
+			func(d *positivepay.Draft) { d.NumberOfPayments = new(int32(10000)) },
+			"numberOfPayments", nil,
+		},
+		"less than no payment": {
+			func(d *positivepay.Draft) { d.NumberOfPayments = new(int32(-1)) },
+			"numberOfPayments", nil,
+		},
 		"another customer's name": {func(d *positivepay.Draft) {
 			d.AccountNumber = given.Of(coretest.AccountNumber(other.UID))
 			d.CustomerName = given.Of(b.of.ShortName)
 		}, "customerName", nil},
 		"nobody's account": {
-			func(d *positivepay.Draft) { d.AccountNumber = given.Of("4711") }, "customerAccountNumber", positivepay.ErrAccount,
+			func(d *positivepay.Draft) { d.AccountNumber = given.Of("4711") }, "customerAccountNumber",
+			positivepay.ErrAccount,
 		},
 		"a closed account": {func(d *positivepay.Draft) {
 			d.Account = b.Account(b.of, func(a *accounts.Account) { a.Status = accounts.Closed }).UID
@@ -375,13 +402,15 @@ func TestARuleStaysWithItsTypeAndItsCustomer(t *testing.T) {
 		}
 	}
 	draft := positivepay.Draft{
-		AccountNumber: given.Of(coretest.AccountNumber(second.UID)), Type: positivepay.ACH, NumberOfPayments: new(int32(3)),
+		AccountNumber: given.Of(coretest.AccountNumber(second.UID)), Type: positivepay.ACH,
+		NumberOfPayments:         new(int32(3)),
 		BeneficiaryAccountNumber: given.Of("****5551"),
 	}
 	if _, err := b.PositivePay.Change(b.Staff(), uid, draft, changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := b.PositivePay.Find(b.Staff(), uid); err != nil || r.Account != second.UID || *r.NumberOfPayments != 3 ||
+	if r, err := b.PositivePay.Find(b.Staff(), uid); err != nil || r.Account != second.UID ||
+		*r.NumberOfPayments != 3 ||
 		r.BeneficiaryNumber.Last4 != "5551" {
 		t.Errorf("%+v %v", r, err)
 	}
@@ -397,7 +426,8 @@ func TestASearchFindsRulesByAllThatTheySay(t *testing.T) {
 	savings := b.Account(wire, func(a *accounts.Account) { a.SubType, a.BankID = accounts.Savings, "611590103" })
 	first := b.create(t, func(d *positivepay.Draft) { d.ExpiryDate, d.IndividualID = given.Of(day(9)), given.Of("METER-7") })
 	second := b.PositivePayRule(savings, func(r *positivepay.Rule) {
-		r.UID, r.Type, r.ACHCompanyID, r.BeneficiaryName, r.Minor = 77, positivepay.ACH, "9100099999", "Quarry Finance", 25_000_50
+		r.UID, r.Type, r.ACHCompanyID, r.BeneficiaryName, r.Minor = 77, positivepay.ACH, "9100099999",
+			"Quarry Finance", 25_000_50
 		r.AmountType, r.Frequency, r.BeneficiaryBankName = positivepay.Exact, positivepay.OneTime, "Quay Bank"
 	}).UID
 	one, other := []positivepay.UID{first}, []positivepay.UID{second}
@@ -426,25 +456,31 @@ func TestASearchFindsRulesByAllThatTheySay(t *testing.T) {
 		"individual id":  {positivepay.Search{IndividualID: "METER-7"}, one},
 		"effective":      {positivepay.Search{EffectiveDate: day(0)}, one},
 		"expiry":         {positivepay.Search{ExpiryDate: day(9)}, one},
-		"active":         {positivepay.Search{Status: []positivepay.Status{positivepay.Active}}, []positivepay.UID{second, first}},
-		"none":           {positivepay.Search{Customer: wire.UID, Frequency: positivepay.BiWeekly}, nil},
+		"active": {
+			positivepay.Search{Status: []positivepay.Status{positivepay.Active}},
+			[]positivepay.UID{second, first},
+		},
+		"none": {positivepay.Search{Customer: wire.UID, Frequency: positivepay.BiWeekly}, nil},
 	} {
 		if got := b.finds(t, of.by); !slices.Equal(got, of.want) {
 			t.Errorf("%s: %v, want %v", name, got, of.want)
 		}
 	}
 	stranger := b.DownstreamPartner()
-	found, err := b.PositivePay.Page(b.Partner(stranger), positivepay.Search{AccountNumber: coretest.AccountNumber(savings.UID)}, page.First(9))
+	found, err := b.PositivePay.Page(b.Partner(stranger),
+		positivepay.Search{AccountNumber: coretest.AccountNumber(savings.UID)}, page.First(9))
 	if err != nil || found.Items != nil || found.Total != 0 {
 		t.Errorf("another partner finds %v %v", found, err)
 	}
-	if _, err := b.PositivePay.Create(b.Partner(stranger), b.draft(), changes.RequestOptions{}); !errors.Is(err, positivepay.ErrAccount) {
+	if _, err := b.PositivePay.Create(b.Partner(stranger), b.draft(),
+		changes.RequestOptions{}); !errors.Is(err, positivepay.ErrAccount) {
 		t.Errorf("another partner makes a rule: %v", err)
 	}
 	if _, err := b.PositivePay.Find(b.Partner(stranger), first); !errors.Is(err, positivepay.ErrNotFound) {
 		t.Errorf("another partner reads a rule: %v", err)
 	}
-	if _, err := b.PositivePay.Create(b.Reader(), b.draft(), changes.RequestOptions{}); !errors.Is(err, access.ErrDenied) {
+	if _, err := b.PositivePay.Create(b.Reader(), b.draft(),
+		changes.RequestOptions{}); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("a reader makes a rule: %v", err)
 	}
 }

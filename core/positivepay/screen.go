@@ -65,7 +65,8 @@ func (r *Rule) test(d *Screened, day time.Time) (passed int, fails Mismatch) {
 		{d.Type != ACH || r.ACHCompanyID == "" || r.ACHCompanyID == d.CompanyID, CompanyMismatch},
 		{d.Type == ACH || r.BeneficiaryBankID == "" || r.BeneficiaryBankID == d.BankID, BankMismatch},
 		{d.Type == ACH || r.pays(d.Numbers), AccountMismatch},
-		{d.Type != ACH || r.SECCode == AllClasses || r.SECCode == NotApplicable || ident.Same(r.SECCode, d.Class), ClassMismatch},
+		{d.Type != ACH || r.SECCode == AllClasses || r.SECCode == NotApplicable ||
+			ident.Same(r.SECCode, d.Class), ClassMismatch},
 		{d.Type != ACH || r.IndividualID == "" || ident.Same(r.IndividualID, d.IndividualID), IDMismatch},
 		{r.statedOn(day) == Active && (d.Type == ACH || r.statedOn(d.DebitDate) == Active), NotActive},
 		{d.Amount.Minor == r.Minor || r.AmountType == Maximum && d.Amount.Minor < r.Minor, AmountMismatch},
@@ -153,7 +154,8 @@ var takingExceptions = db.NewQuery[exceptionUID](
 // ScreenTx asks the rules of their accounts about debits that have come at a time, in their order, and says
 // of each what became of it: a rule allows it, which it counts, or it waits for people. How long, until says.
 func ScreenTx(
-	ctx context.Context, tx bun.Tx, by access.Caller, now time.Time, debits []*Screened, until func(*Screened) time.Time,
+	ctx context.Context, tx bun.Tx, by access.Caller, now time.Time, debits []*Screened,
+	until func(*Screened) time.Time,
 ) ([]*Exception, error) {
 	if len(debits) == 0 {
 		return nil, nil
@@ -191,8 +193,8 @@ func ScreenTx(
 	return all, countTx(ctx, by.Tenant, used)
 }
 
-// StandingTx returns which of these payments a rule allows that is Active on a day: it may have been suspended or
-// deleted since it allowed them, or end sooner now.
+// StandingTx returns which of these payments a rule allows that is Active on a day: it may have been
+// suspended or deleted since it allowed them, or end sooner now.
 func StandingTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, of []int64, day time.Time,
 ) (standing map[int64]bool, err error) {
@@ -221,8 +223,8 @@ func countTx(ctx context.Context, tenant access.Tenant, used map[*Rule]bool) err
 		days = append(days, r.LastUsed.Format(time.DateOnly))
 	}
 	return db.ExecAtCommit(ctx, `UPDATE positive_pay_rules AS r SET used = n.used, last_used = n.day::date
-		FROM unnest($2::bigint[], $3::bigint[], $4::text[]) AS n(uid, used, day) WHERE r.tenant = $1 AND r.uid = n.uid`,
-		tenant, uids, times, days)
+		FROM unnest($2::bigint[], $3::bigint[], $4::text[]) AS n(uid, used, day)
+		WHERE r.tenant = $1 AND r.uid = n.uid`, tenant, uids, times, days)
 }
 
 // DayOf returns the day that it is somewhere; midnight UTC.

@@ -41,7 +41,8 @@ func Tell(b *db.Batch, reader access.Caller, of []int64) *db.Many[int64, ToldExc
 	text := tellingExceptions.Get(reader.Reach, func() string {
 		from := inExceptions(reader.Reach)
 		for _, column := range []string{
-			"type", "ach_company_id", "beneficiary_name", "beneficiary_bank_id", "currency", "amount_type", "frequency", "sec_code",
+			"type", "ach_company_id", "beneficiary_name", "beneficiary_bank_id", "currency", "amount_type",
+			"frequency", "sec_code",
 		} {
 			from["allowing_"+column] = "coalesce(pp." + column + ", '')"
 		}
@@ -55,5 +56,6 @@ func Tell(b *db.Batch, reader access.Caller, of []int64) *db.Many[int64, ToldExc
 			Join("LEFT JOIN positive_pay_rules AS pp ON pp.tenant = $1 AND pp.uid = ppe.rule").
 			Where("ppe.tenant = $1").Where(reader.Reach.Scope("ppe.customer")).Where("ppe.payment = ANY($3)").String()
 	})
-	return db.QueueMany(b, text, func(e *ToldException) int64 { return e.Payment }, reader.Tenant, reader.ScopeCustomer(), of)
+	return db.QueueMany(b, text, func(e *ToldException) int64 { return e.Payment }, reader.Tenant,
+		reader.ScopeCustomer(), of)
 }

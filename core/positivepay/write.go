@@ -235,7 +235,8 @@ func (s *Service) fill(
 	if name := draft.CustomerName.Value; name != "" && !ident.Same(name, of.ShortName) {
 		c.Fail("customerName", fault.NoMatch, "must be the short name of the customer whose account it is")
 	}
-	draft.BeneficiaryAccountNumber = was.BeneficiaryNumber.Kept(c, "beneAccountNumber", draft.BeneficiaryAccountNumber)
+	draft.BeneficiaryAccountNumber = was.BeneficiaryNumber.Kept(c, "beneAccountNumber",
+		draft.BeneficiaryAccountNumber)
 	c.AccountNumber("beneAccountNumber", draft.BeneficiaryAccountNumber.Value)
 	draft.demandOf(c, r.Type, of, adding)
 	draft.to(r)
@@ -288,7 +289,8 @@ func (s *Service) activateTx(
 		case status == Expired:
 			return ErrExpired.With(string(status))
 		case status == Pending:
-			return ErrStatus.Saying("the rule is active already, from " + r.EffectiveDate.Format(time.DateOnly) + " on").With(string(status))
+			return ErrStatus.Saying("the rule is active already, from " + r.EffectiveDate.Format(time.DateOnly) +
+				" on").With(string(status))
 		case r.State == Active:
 			return ErrStatus.Saying("the rule is active already").With(string(status))
 		case status != Suspended:

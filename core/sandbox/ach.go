@@ -78,7 +78,8 @@ func sequel(b nacha.Batch, e nacha.Entry) (of Sequel, is bool) {
 	cents := e.Amount.Minor % 100
 	switch {
 	case e.Kind == nacha.Prenote,
-		b.Description == nacha.AccountVerification && e.Direction == rails.Credit && e.Amount.Minor <= mostVerifying:
+		b.Description == nacha.AccountVerification && e.Direction == rails.Credit &&
+			e.Amount.Minor <= mostVerifying:
 		of, is = VerificationSequels[e.Number]
 	case b.Description == nacha.Reversal:
 		of, is = ReversalSequels[cents]
@@ -97,7 +98,9 @@ type back struct {
 }
 
 // takeFile takes a file of ACH of a bank, and decides what comes back of it and when: a file for each time.
-func (s *Service) takeFile(ctx context.Context, tenant access.Tenant, now time.Time, id string, body []byte) error {
+func (s *Service) takeFile(
+	ctx context.Context, tenant access.Tenant, now time.Time, id string, body []byte,
+) error {
 	due := map[time.Time][]back{}
 	file, _, err := nacha.Read(bytes.NewReader(body), func(b nacha.Batch, e nacha.Entry) error {
 		sequel, is := sequel(b, e)
@@ -163,8 +166,8 @@ func answered(q Sequel, b nacha.Batch, e nacha.Entry) nacha.Entry {
 // writeFile writes a file of answers, in batches of the banks that answer.
 func writeFile(to *bytes.Buffer, of nacha.Header, all []back, number int64, at time.Time) error {
 	w, err := nacha.NewWriter(to, nacha.Header{
-		Origin: payments.FedACH, OriginName: of.DestinationName, Destination: of.Origin, DestinationName: of.OriginName,
-		CreatedAt: at, Reference: fmt.Sprintf("%08d", number%100_000_000),
+		Origin: payments.FedACH, OriginName: of.DestinationName, Destination: of.Origin,
+		DestinationName: of.OriginName, CreatedAt: at, Reference: fmt.Sprintf("%08d", number%100_000_000),
 	})
 	if err != nil {
 		return err

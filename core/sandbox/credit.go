@@ -91,7 +91,9 @@ func first(text string, most int) string { return strings.TrimSpace(text[:min(mo
 // entry is the credit as ACH has it.
 func (d *Credit) entry() *entry {
 	return &entry{
-		direction: rails.Credit, class: rails.SECCode(d.SECCode), companyID: d.CompanyID, companyName: d.CompanyName,
-		description: d.Description, bank: d.SenderBank, individualID: d.IndividualID, remittance: d.Notes, date: d.Date,
+		direction: rails.Credit, class: rails.SECCode(d.SECCode), companyID: d.CompanyID,
+		companyName: d.CompanyName,
+		description: d.Description, bank: d.SenderBank, individualID: d.IndividualID,
+		remittance: d.Notes, date: d.Date,
 	}
 }

@@ -47,7 +47,10 @@ const (
 	playedCompanyName = "Other bank's co"
 )
 
-var playedClasses = []string{string(rails.CCD), string(rails.CTX), string(rails.PPD), string(rails.WEB), string(rails.TEL)}
+var playedClasses = []string{
+	string(rails.CCD), string(rails.CTX), string(rails.PPD), string(rails.WEB),
+	string(rails.TEL),
+}
 
 // PlayDebit lets a company at another bank debit an account that the caller sees, over ACH. What the bank
 // makes of it shows in a second or two.
@@ -109,7 +112,9 @@ type entry struct {
 }
 
 // entryTx writes the file of ACH with an entry of another bank for an account.
-func (s *Service) entryTx(ctx context.Context, tx *changes.Tx, of *paid, said string, e *entry) (Played, error) {
+func (s *Service) entryTx(
+	ctx context.Context, tx *changes.Tx, of *paid, said string, e *entry,
+) (Played, error) {
 	amount, err := money.Parse(said, "USD")
 	if err != nil || amount.Minor <= 0 {
 		return Played{}, fault.Field(play, "paymentAmount", fault.Malformed,
@@ -120,7 +125,8 @@ func (s *Service) entryTx(ctx context.Context, tx *changes.Tx, of *paid, said st
 	case e.date.IsZero():
 		e.date = today
 	case e.date.Before(calendar.Today(tx.Now)) || e.date.After(today.AddDate(1, 0, 0)):
-		return Played{}, fault.Field(play, "paymentDate", fault.Max, "must be from today to a year ahead, in New York")
+		return Played{}, fault.Field(play, "paymentDate", fault.Max,
+			"must be from today to a year ahead, in New York")
 	}
 	if _, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(of.Customer)); err != nil {
 		return Played{}, err
@@ -148,8 +154,9 @@ func (s *Service) entryTx(ctx context.Context, tx *changes.Tx, of *paid, said st
 func (e *entry) file(of *paid, amount money.Amount, number int64, now time.Time) (string, error) {
 	var body bytes.Buffer
 	w, err := nacha.NewWriter(&body, nacha.Header{
-		Origin: payments.FedACH, OriginName: "FEDERAL RESERVE BANK", Destination: of.BankID, DestinationName: of.BankName,
-		CreatedAt: now, Reference: fmt.Sprintf("%08d", number%100_000_000), FirstTrace: int(number%9_999_999) + 1,
+		Origin: payments.FedACH, OriginName: "FEDERAL RESERVE BANK", Destination: of.BankID,
+		DestinationName: of.BankName, CreatedAt: now, Reference: fmt.Sprintf("%08d", number%100_000_000),
+		FirstTrace: int(number%9_999_999) + 1,
 	})
 	if err == nil {
 		err = w.Batch(nacha.Batch{
@@ -181,7 +188,8 @@ func (e *entry) file(of *paid, amount money.Amount, number int64, now time.Time)
 // is not there: the entry has a number that no account has.
 func (s *Service) numberTx(ctx context.Context, tx *changes.Tx, number string) (string, error) {
 	var of []struct{ Customer, Owner int64 }
-	err := tx.NewRaw(`SELECT a.customer, c.owner FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
+	err := tx.NewRaw(`SELECT a.customer, c.owner FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant
+		AND c.uid = a.customer
 		WHERE a.tenant = ?0 AND c.tenant = ?0 AND a.number_hash IN (?1) AND a.deleted_at IS NULL`, tx.Caller.Tenant,
 		bun.List(s.keys.Hashes(int64(tx.Caller.Tenant), accounts.NumberColumn, number))).Scan(ctx, &of)
 	for _, a := range of {
@@ -204,8 +212,10 @@ func (p *paid) accountType() rails.AccountType {
 // paidTx reads the account of a play, which the caller sees, with its number.
 func (s *Service) paidTx(ctx context.Context, tx *changes.Tx, account accounts.UID) (*paid, error) {
 	of := new(paid)
-	err := tx.NewRaw(`SELECT a.number_sealed, a.bank_id, a.bank_name, a.sub_type, a.customer, c.owner, c.legal_name, t.sandbox
-		FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer JOIN tenants AS t ON t.id = a.tenant
+	err := tx.NewRaw(`SELECT a.number_sealed, a.bank_id, a.bank_name, a.sub_type, a.customer, c.owner,
+		c.legal_name, t.sandbox
+		FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
+		  JOIN tenants AS t ON t.id = a.tenant
 		WHERE a.tenant = ? AND c.tenant = ? AND t.id = ? AND a.uid = ? AND a.deleted_at IS NULL`,
 		tx.Caller.Tenant, tx.Caller.Tenant, tx.Caller.Tenant, account).Scan(ctx, of)
 	switch {

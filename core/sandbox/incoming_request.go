@@ -21,8 +21,8 @@ import (
 	"bankgraph/core/rails/iso20022"
 )
 
-// Request is what a request says about a customer of another bank that asks to be paid (rest/CONTRACT.md, sandbox
-// plays): by a request for payment over FedNow or RTP, or a drawdown over Fedwire.
+// Request is what a request says about a customer of another bank that asks to be paid (rest/CONTRACT.md,
+// sandbox plays): by a request for payment over FedNow or RTP, or a drawdown over Fedwire.
 type Request struct {
 	Account        accounts.UID `json:"accountUID"` // that is to pay
 	Amount         string       `json:"paymentAmount"`
@@ -41,10 +41,13 @@ type Request struct {
 // who asks where a request does not say, and where it is at home
 const playedCreditor = "Supplier at another bank"
 
-var playedAddress = postal.Address{Line1: "40 Harbor Street", City: "Riverton", State: "OH", PostalCode: "43215", CountryCode: "US"}
+var playedAddress = postal.Address{
+	Line1: "40 Harbor Street", City: "Riverton", State: "OH",
+	PostalCode: "43215", CountryCode: "US",
+}
 
-// PlayRequest lets a customer of another bank ask an account that the caller sees for a payment. What the bank
-// makes of it shows in a second or two.
+// PlayRequest lets a customer of another bank ask an account that the caller sees for a payment. What the
+// bank makes of it shows in a second or two.
 func (s *Service) PlayRequest(
 	ctx context.Context, draft Request, options changes.RequestOptions,
 ) (changes.Outcome[Played], error) {
@@ -67,7 +70,8 @@ func (d *Request) check() error {
 	c.BankAmount("paymentAmount", d.Amount, 13)
 	c.Required("deliveryMethod", d.Rail)
 	if d.Rail != "" {
-		d.Rail = check.OneOf(c, "deliveryMethod", d.Rail, string(rails.FedNow), string(rails.RTP), string(rails.Fedwire))
+		d.Rail = check.OneOf(c, "deliveryMethod", d.Rail, string(rails.FedNow), string(rails.RTP),
+			string(rails.Fedwire))
 	}
 	for _, text := range []struct{ field, is string }{
 		{"creditorName", d.CreditorName}, {"externalReferenceId", d.Reference}, {"paymentNotes", d.Notes},
@@ -99,7 +103,9 @@ func (d *Request) check() error {
 }
 
 // requestTx writes the request of another bank.
-func (s *Service) requestTx(ctx context.Context, tx *changes.Tx, _ changes.Target, d Request) (Played, error) {
+func (s *Service) requestTx(
+	ctx context.Context, tx *changes.Tx, _ changes.Target, d Request,
+) (Played, error) {
 	of, err := s.paidTx(ctx, tx, d.Account)
 	if err != nil {
 		return Played{}, err

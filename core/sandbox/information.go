@@ -45,9 +45,10 @@ func informs(m *iso20022.InformationRequest) []reply {
 	}
 	return []reply{{after: informed, write: func(over rails.Rail, number int64, at time.Time) iso20022.Message {
 		return &iso20022.Information{
-			Group: group(over, m.Receiver, m.Sender, number, at), CaseID: m.CaseID, Creator: m.Creator, Original: m.Original,
-			OriginalAmount: m.OriginalAmount, OriginalDate: m.OriginalDate,
-			Debtor: iso20022.Party{Name: "Customer of " + m.Receiver}, Text: text, Sender: m.Receiver, Receiver: m.Sender,
+			Group: group(over, m.Receiver, m.Sender, number, at), CaseID: m.CaseID, Creator: m.Creator,
+			Original: m.Original, OriginalAmount: m.OriginalAmount, OriginalDate: m.OriginalDate,
+			Debtor: iso20022.Party{Name: "Customer of " + m.Receiver}, Text: text, Sender: m.Receiver,
+			Receiver: m.Sender,
 		}
 	}}}
 }
@@ -102,7 +103,8 @@ func (s *Service) askTx(ctx context.Context, tx *changes.Tx, at changes.Target, 
 	caller := tx.Caller
 	err := tx.NewRaw(`SELECT coalesce(m.id, 0) AS id, pay.rail, m.body, pay.customer, t.sandbox, pay.uid,
 		pay.direction = 'IN' AS incoming FROM payments AS pay
-		JOIN tenants AS t ON t.id = pay.tenant LEFT JOIN network_messages AS m ON m.tenant = ?0 AND m.payment = pay.uid
+		JOIN tenants AS t ON t.id = pay.tenant LEFT JOIN network_messages AS m ON m.tenant = ?0
+		  AND m.payment = pay.uid
 		  AND m.kind IN ('pacs.008', 'pain.013') AND m.direction = pay.direction
 		WHERE pay.tenant = ?0 AND t.id = ?0 AND pay.uid = ?2 AND `+caller.Reach.ScopeTx("pay.customer")+`
 		ORDER BY m.id LIMIT 1`, caller.Tenant, caller.ScopeCustomer(), at.UID).Scan(ctx, &of)
@@ -116,7 +118,10 @@ func (s *Service) askTx(ctx context.Context, tx *changes.Tx, at changes.Target, 
 	case of.ID == 0 || of.Rail != rails.FedNow && of.Rail != rails.RTP:
 		return Played{}, ErrNoInquiry
 	}
-	read, err := s.readMessage(&of, seal.Place{Tenant: int64(caller.Tenant), Column: payments.BodyColumn, Row: of.ID})
+	read, err := s.readMessage(&of, seal.Place{
+		Tenant: int64(caller.Tenant),
+		Column: payments.BodyColumn, Row: of.ID,
+	})
 	if err != nil {
 		return Played{}, err
 	}
@@ -137,8 +142,8 @@ func (s *Service) askTx(ctx context.Context, tx *changes.Tx, at changes.Target, 
 	}
 	return s.beginTx(ctx, tx, of.Rail, of.Customer, func(g iso20022.Group, _ int64) iso20022.Message {
 		m := &iso20022.InformationRequest{
-			Group: g, CaseID: g.ID, Creator: d.Party, Original: original(read, about), OriginalAmount: amount, OriginalDate: day,
-			Sender: other, Receiver: own,
+			Group: g, CaseID: g.ID, Creator: d.Party, Original: original(read, about), OriginalAmount: amount,
+			OriginalDate: day, Sender: other, Receiver: own,
 		}
 		lack := []iso20022.Lack{{Code: d.Code, Text: d.Info}}
 		if d.Code == "NARR" || d.Code == payments.MissingCodes[0] {

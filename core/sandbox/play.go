@@ -60,10 +60,13 @@ const play = "play"
 
 // The faults of plays.
 var (
-	ErrNoSandbox = fault.New(fault.State, "sandbox.not_sandbox", "the bank is not connected to simulated networks")
-	ErrNoAccount = fault.New(fault.NotFound, "play.account", "must be an account of the bank that the caller sees")
-	ErrNoVirtual = fault.New(fault.NotFound, "play.virtual_account", "must be the number of a virtual account on the account").
-			On("virtualAccountNumber")
+	ErrNoSandbox = fault.New(fault.State, "sandbox.not_sandbox",
+		"the bank is not connected to simulated networks")
+	ErrNoAccount = fault.New(fault.NotFound, "play.account",
+		"must be an account of the bank that the caller sees")
+	ErrNoVirtual = fault.New(fault.NotFound, "play.virtual_account",
+		"must be the number of a virtual account on the account").
+		On("virtualAccountNumber")
 	ErrNoCredit = fault.New(fault.State, "sandbox.not_incoming",
 		"only a payment that came in over a network is asked back by another bank")
 )
@@ -114,8 +117,8 @@ func (d *Credit) check() error {
 	d.Currency = string(c.Currency("paymentCurrency", cmp.Or(d.Currency, "USD")))
 	c.Required("deliveryMethod", d.Rail)
 	if d.Rail != "" {
-		d.Rail = check.OneOf(c, "deliveryMethod", d.Rail, string(rails.FedNow), string(rails.RTP), string(rails.Fedwire),
-			string(rails.ACH))
+		d.Rail = check.OneOf(c, "deliveryMethod", d.Rail, string(rails.FedNow), string(rails.RTP),
+			string(rails.Fedwire), string(rails.ACH))
 	}
 	for _, text := range []struct{ field, is string }{
 		{"senderName", d.SenderName}, {"externalReferenceId", d.Reference}, {"paymentNotes", d.Notes},
@@ -191,9 +194,10 @@ func (s *Service) payTx(ctx context.Context, tx *changes.Tx, _ changes.Target, d
 	return s.beginTx(ctx, tx, over, to.Customer, func(g iso20022.Group, id int64) iso20022.Message {
 		own := strconv.FormatInt(id, 10)
 		return &iso20022.CreditTransfer{
-			Group: g, InstructionID: own, TransactionID: own, EndToEndID: cmp.Or(d.Reference, own), UETR: uuid.NewString(),
-			Amount: amount, SettlementDate: calendar.Next(calendar.Today(tx.Now), 0), AcceptedAt: tx.Now, ChargeBearer: "SLEV",
-			Sender: d.SenderBank, Receiver: to.BankID, DebtorAgent: iso20022.Agent{Routing: d.SenderBank},
+			Group: g, InstructionID: own, TransactionID: own, EndToEndID: cmp.Or(d.Reference, own),
+			UETR: uuid.NewString(), Amount: amount, SettlementDate: calendar.Next(calendar.Today(tx.Now), 0),
+			AcceptedAt: tx.Now, ChargeBearer: "SLEV", Sender: d.SenderBank, Receiver: to.BankID,
+			DebtorAgent:   iso20022.Agent{Routing: d.SenderBank},
 			CreditorAgent: iso20022.Agent{Routing: to.BankID, Name: to.BankName},
 			Debtor:        iso20022.Party{Name: d.SenderName, Account: d.SenderNumber},
 			Creditor:      iso20022.Party{Name: to.Name, Account: to.number}, Remittance: d.Notes,
@@ -230,7 +234,8 @@ func (s *Service) recallTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	caller := tx.Caller
 	err := tx.NewRaw(`SELECT coalesce(m.id, 0) AS id, pay.rail, m.body, pay.customer, t.sandbox, pay.uid,
 		pay.direction = 'IN' AS incoming FROM payments AS pay
-		JOIN tenants AS t ON t.id = pay.tenant LEFT JOIN network_messages AS m ON m.tenant = ?0 AND m.payment = pay.uid
+		JOIN tenants AS t ON t.id = pay.tenant LEFT JOIN network_messages AS m ON m.tenant = ?0
+		  AND m.payment = pay.uid
 		  AND m.kind = 'pacs.008' AND m.direction = 'IN'
 		WHERE pay.tenant = ?0 AND t.id = ?0 AND pay.uid = ?2 AND `+caller.Reach.ScopeTx("pay.customer")+`
 		ORDER BY m.id LIMIT 1`, caller.Tenant, caller.ScopeCustomer(), at.UID).Scan(ctx, &of)
@@ -244,7 +249,10 @@ func (s *Service) recallTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	case !of.In || of.ID == 0:
 		return Played{}, ErrNoCredit
 	}
-	read, err := s.readMessage(&of, seal.Place{Tenant: int64(caller.Tenant), Column: payments.BodyColumn, Row: of.ID})
+	read, err := s.readMessage(&of, seal.Place{
+		Tenant: int64(caller.Tenant),
+		Column: payments.BodyColumn, Row: of.ID,
+	})
 	if err != nil {
 		return Played{}, err
 	}
@@ -284,7 +292,8 @@ func (s *Service) beginTx(
 	if err := s.write(row, compose(g, row.ID)); err != nil {
 		var wrong *iso20022.FieldError
 		if errors.As(err, &wrong) {
-			return Played{}, fault.Field(play, "payment", fault.Malformed, "cannot be sent over "+string(over)+": "+wrong.Reason)
+			return Played{}, fault.Field(play, "payment", fault.Malformed,
+				"cannot be sent over "+string(over)+": "+wrong.Reason)
 		}
 		return Played{}, err
 	}
@@ -292,7 +301,10 @@ func (s *Service) beginTx(
 		return Played{}, err
 	}
 	done := Played{MessageID: g.ID, Rail: over}
-	return done, tx.Record(ctx, changes.Change{UID: messageName(g.ID), Customer: customer, Version: 1, After: &done})
+	return done, tx.Record(ctx, changes.Change{
+		UID: messageName(g.ID), Customer: customer,
+		Version: 1, After: &done,
+	})
 }
 
 type messageName string

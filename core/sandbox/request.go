@@ -48,8 +48,9 @@ func asked(m *iso20022.PaymentRequest) (all []reply) {
 	if !act.Silent {
 		all = append(all, reply{after: act.Says, write: func(over rails.Rail, number int64, at time.Time) iso20022.Message {
 			a := &iso20022.PaymentAnswer{
-				Group: group(over, m.DebtorAgent, m.CreditorAgent, number, at), Initiator: iso20022.Party{Name: m.Debtor.Name},
-				DebtorAgent: m.DebtorAgent, CreditorAgent: m.CreditorAgent, RequestID: m.RequestID,
+				Group:     group(over, m.DebtorAgent, m.CreditorAgent, number, at),
+				Initiator: iso20022.Party{Name: m.Debtor.Name}, DebtorAgent: m.DebtorAgent,
+				CreditorAgent: m.CreditorAgent, RequestID: m.RequestID,
 				Original: original(m, iso20022.Original{InstructionID: m.InstructionID, EndToEndID: m.EndToEndID, UETR: m.UETR}),
 				Code:     iso20022.AcceptedTechnical,
 			}

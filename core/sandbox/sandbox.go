@@ -86,7 +86,9 @@ func (m *message) place() seal.Place {
 }
 
 // Send takes a message of a bank and decides what is answered to it. It implements payments.Network.
-func (s *Service) Send(ctx context.Context, tenant access.Tenant, over rails.Rail, id string, body []byte) error {
+func (s *Service) Send(
+	ctx context.Context, tenant access.Tenant, over rails.Rail, id string, body []byte,
+) error {
 	now, err := s.worker(ctx, tenant)
 	if err != nil {
 		return err
@@ -131,7 +133,9 @@ type reply struct {
 }
 
 // answerTx writes the replies to a message. like is what they have in common.
-func (s *Service) answerTx(ctx context.Context, tx bun.Tx, now time.Time, like *message, played []reply) error {
+func (s *Service) answerTx(
+	ctx context.Context, tx bun.Tx, now time.Time, like *message, played []reply,
+) error {
 	var ids []int64
 	if err := tx.NewRaw(`SELECT nextval('sandbox_messages_ids') FROM generate_series(1, ?)`, len(played)+1).
 		Scan(ctx, &ids); err != nil {

@@ -92,7 +92,8 @@ func played(over rails.Rail, m iso20022.Message, now time.Time) (all []reply, er
 	case *iso20022.CreditTransfer:
 		for _, act := range Script(m.Amount.Minor) {
 			after := act.After
-			if opens := valued.On(m.SettlementDate); over == rails.SWIFT && act.Says != iso20022.Rejected && opens.After(now) {
+			if opens := valued.On(m.SettlementDate); over == rails.SWIFT && act.Says != iso20022.Rejected &&
+				opens.After(now) {
 				after += opens.Sub(now)
 			}
 			all = append(all, reply{after, act.Again, func(over rails.Rail, number int64, at time.Time) iso20022.Message {
@@ -139,8 +140,8 @@ func answersTo(m *iso20022.Recall) []reply {
 	}
 	answer := reply{write: func(over rails.Rail, number int64, at time.Time) iso20022.Message {
 		a := &iso20022.RecallAnswer{
-			Group: group(over, m.Receiver, m.Sender, number, at), CaseID: m.CaseID, CaseCreator: m.CaseCreator, Code: code,
-			Original: m.Original, Sender: m.Receiver, Receiver: m.Sender,
+			Group: group(over, m.Receiver, m.Sender, number, at), CaseID: m.CaseID, CaseCreator: m.CaseCreator,
+			Code: code, Original: m.Original, Sender: m.Receiver, Receiver: m.Sender,
 		}
 		if code == iso20022.RecallRefused {
 			a.Reasons = []iso20022.Reason{{Code: "CUST"}}
@@ -152,10 +153,11 @@ func answersTo(m *iso20022.Recall) []reply {
 	}
 	return []reply{answer, {after: time.Second, write: func(over rails.Rail, number int64, at time.Time) iso20022.Message {
 		return &iso20022.Return{
-			Group: group(over, m.Receiver, m.Sender, number, at), Original: m.Original, OriginalAmount: m.OriginalAmount,
-			OriginalDate: m.OriginalDate, Amount: amount, SettlementDate: calendar.Next(calendar.Today(at), 0),
-			Reason: iso20022.Reason{Code: "FOCR"}, Sender: m.Receiver, Receiver: m.Sender,
-			Debtor: iso20022.Party{Name: "Customer of " + m.Receiver}, Creditor: iso20022.Party{Name: "Customer of " + m.Sender},
+			Group: group(over, m.Receiver, m.Sender, number, at), Original: m.Original,
+			OriginalAmount: m.OriginalAmount, OriginalDate: m.OriginalDate, Amount: amount,
+			SettlementDate: calendar.Next(calendar.Today(at), 0), Reason: iso20022.Reason{Code: "FOCR"},
+			Sender: m.Receiver, Receiver: m.Sender, Debtor: iso20022.Party{Name: "Customer of " + m.Receiver},
+			Creditor: iso20022.Party{Name: "Customer of " + m.Sender},
 		}
 	}}}
 }
@@ -164,12 +166,15 @@ func answersTo(m *iso20022.Recall) []reply {
 func group(over rails.Rail, from, to string, number int64, at time.Time) iso20022.Group {
 	profile := payments.Profiles[over]
 	return iso20022.Group{
-		ID: profile.MessageID(calendar.Today(at), profile.Sender(from), int(number%999_999)+1), CreatedAt: at, From: profile.Operator, To: to,
+		ID: profile.MessageID(calendar.Today(at), profile.Sender(from), int(number%999_999)+1), CreatedAt: at,
+		From: profile.Operator, To: to,
 	}
 }
 
 // message is the act as the network, or the other bank, writes it.
-func (a Act) message(over rails.Rail, to *iso20022.CreditTransfer, number int64, at time.Time) iso20022.Message {
+func (a Act) message(
+	over rails.Rail, to *iso20022.CreditTransfer, number int64, at time.Time,
+) iso20022.Message {
 	of := original(to, iso20022.Original{
 		InstructionID: to.InstructionID, EndToEndID: to.EndToEndID, TransactionID: to.TransactionID, UETR: to.UETR,
 	})
@@ -192,7 +197,8 @@ func original(m iso20022.Message, ids iso20022.Original) iso20022.Original {
 
 // status is what a network says of a message of a bank.
 func status(
-	over rails.Rail, of iso20022.Original, to string, says iso20022.Code, reason string, number int64, at time.Time,
+	over rails.Rail, of iso20022.Original, to string, says iso20022.Code, reason string,
+	number int64, at time.Time,
 ) iso20022.Message {
 	operator := payments.Profiles[over].Operator
 	s := &iso20022.Status{

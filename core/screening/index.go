@@ -224,8 +224,8 @@ func alike(a, b []rune) bool {
 }
 
 // spelled are letters that are written in more than one way without an accent telling so.
-var spelled = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "đ", "d", "ð", "d", "þ", "th", "ł", "l",
-	"ı", "i")
+var spelled = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "đ", "d", "ð", "d",
+	"þ", "th", "ł", "l", "ı", "i")
 
 // words splits a name into its words, in small letters without accents. Full stops and apostrophes join what
 // is around them, as in O'Neil and L.L.C.; whatever else is no letter or digit parts it.

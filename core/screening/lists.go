@@ -64,7 +64,8 @@ var (
 	ErrEmpty = fault.New(fault.Invalid, "screening.no_name", "the file has no name: nothing was changed")
 	// ErrUnreadable is returned with the line that is wrong. A list that lacks a name lets a payment pass, so
 	// no line is left out.
-	ErrUnreadable = fault.New(fault.Invalid, "screening.unreadable", "the file cannot be read: nothing was changed")
+	ErrUnreadable = fault.New(fault.Invalid, "screening.unreadable",
+		"the file cannot be read: nothing was changed")
 )
 
 // List is a list of names.
@@ -86,7 +87,8 @@ func (s *Service) Lists(ctx context.Context) (all []*List, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = s.db.NewSelect().Model(&all).Where("sl.tenant = ?", caller.Tenant).Order("sl.code").Scan(ctx); err != nil {
+	if err = s.db.NewSelect().Model(&all).Where("sl.tenant = ?", caller.Tenant).Order("sl.code").
+		Scan(ctx); err != nil {
 		return nil, fmt.Errorf("read the lists of bank %d: %w", caller.Tenant, err)
 	}
 	return all, nil
@@ -118,7 +120,8 @@ func (s *Service) Import(ctx context.Context, in Import) (done Report, err error
 		return done, err
 	}
 	if !listCode.MatchString(in.List) {
-		return done, fault.Field(Object, "list", fault.Malformed, "a list is 1 to 40 small letters, digits and hyphens")
+		return done, fault.Field(Object, "list", fault.Malformed,
+			"a list is 1 to 40 small letters, digits and hyphens")
 	}
 	names, err := in.read()
 	if err != nil {
@@ -227,7 +230,8 @@ func (in *Import) read() (all []*Name, err error) {
 				*text = ""
 			}
 			if utf8.RuneCountInString(*text) > longestName || !check.IsPlain(*text) {
-				return nil, wrong(line, fmt.Sprintf("its %s must be plain text of at most %d characters", column, longestName))
+				return nil, wrong(line, fmt.Sprintf("its %s must be plain text of at most %d characters",
+					column, longestName))
 			}
 		}
 		if len(words(n.Name)) == 0 {

@@ -193,7 +193,8 @@ func WriteTx(ctx context.Context, tenant access.Tenant, all []Found) error {
 		}
 		of, names, matches = append(of, one.Payment), append(names, one.Name), append(matches, string(text))
 	}
-	return db.ExecAtCommit(ctx, `INSERT INTO payment_screenings (tenant, payment, name, matches, status, created_at)
+	return db.ExecAtCommit(ctx, `INSERT INTO payment_screenings (tenant, payment, name, matches, status,
+		created_at)
 		SELECT $1, n.payment, n.name, n.matches::jsonb, $5, $6
 		FROM unnest($2::bigint[], $3::text[], $4::text[]) AS n(payment, name, matches)`,
 		tenant, of, names, matches, Pending, all[0].At)
@@ -238,7 +239,8 @@ func ReopenTx[P ~int64](ctx context.Context, tenant access.Tenant, of []P) error
 	if len(of) == 0 {
 		return nil
 	}
-	return db.ExecAtCommit(ctx, `UPDATE payment_screenings SET status = $3, decided_at = NULL, decided_client = '',
+	return db.ExecAtCommit(ctx, `UPDATE payment_screenings
+		SET status = $3, decided_at = NULL, decided_client = '',
 		decided_login = '', reason = '' WHERE tenant = $1 AND payment = ANY($2)`, tenant, of, Pending)
 }
 

@@ -75,7 +75,9 @@ func TestAListedNameIsFoundHoweverItIsWritten(t *testing.T) {
 		{"田中 太郎", "田中 太郎", true},
 	} {
 		found := screening.NewIndex([]*screening.Name{
-			{List: "l", Name: "Somebody Else"}, {List: "l", Name: c.listed, Program: "P", Reference: "7"}, {List: "l", Name: "Viktor Other"},
+			{List: "l", Name: "Somebody Else"},
+			{List: "l", Name: c.listed, Program: "P", Reference: "7"},
+			{List: "l", Name: "Viktor Other"},
 		}).Find(c.name)
 		want := "[]"
 		if c.match {
@@ -92,13 +94,17 @@ func TestEveryNameOfALongListIsFound(t *testing.T) {
 	t.Parallel()
 	var all []*screening.Name
 	for n := range 5_000 {
-		all = append(all, &screening.Name{Name: fmt.Sprintf("Mohammed Abda%d Sala%d", n%70, n), Reference: fmt.Sprint(n)})
+		all = append(all, &screening.Name{
+			Name:      fmt.Sprintf("Mohammed Abda%d Sala%d", n%70, n),
+			Reference: fmt.Sprint(n),
+		})
 	}
 	index := screening.NewIndex(all)
 	for n, one := range all {
 		words := strings.Fields(one.Name)
 		for _, name := range []string{
-			one.Name, words[2] + ", " + words[0] + " " + words[1], "Messrs " + words[1] + " " + words[2] + " bin " + words[0],
+			one.Name, words[2] + ", " + words[0] + " " + words[1], "Messrs " + words[1] + " " + words[2] +
+				" bin " + words[0],
 		} {
 			exact := false
 			for _, match := range index.Find(name) {
@@ -170,8 +176,18 @@ func TestAListReplacesWhatItSaidBeforeAndNothingElse(t *testing.T) {
 		finds string
 	}{
 		{screening.Import{}, "\ufeffName,program,Reference\r\nAda Lovelace,TEST,1\r\n\"Babbage, Charles\",TEST,2\r\n", screening.Report{Added: 2}, "[sanctions Ada Lovelace TEST 1]"},
-		{screening.Import{List: "own"}, "name\nAda Lovelace\n", screening.Report{Added: 1}, "[own Ada Lovelace   sanctions Ada Lovelace TEST 1]"},
-		{screening.Import{AllowGone: true}, "name,program,reference\nAda Lovelace,TEST,1\nGrace Hopper,TEST,3\n", screening.Report{Added: 1, Same: 1, Gone: 1}, "[own Ada Lovelace   sanctions Ada Lovelace TEST 1]"},
+		{
+			screening.Import{List: "own"},
+			"name\nAda Lovelace\n",
+			screening.Report{Added: 1},
+			"[own Ada Lovelace   sanctions Ada Lovelace TEST 1]",
+		},
+		{
+			screening.Import{AllowGone: true},
+			"name,program,reference\nAda Lovelace,TEST,1\nGrace Hopper,TEST,3\n",
+			screening.Report{Added: 1, Same: 1, Gone: 1},
+			"[own Ada Lovelace   sanctions Ada Lovelace TEST 1]",
+		},
 		{
 			screening.Import{List: "sdn", Format: screening.SDN},
 			"36,\"LOVELACE, Ada\",\"individual\",\"CUBA\",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- \r\n37,\"AEROCARIBBEAN AIRLINES\",-0- ,\"CUBA\",-0- \r\n\x1a\r\n",
@@ -194,7 +210,8 @@ func TestAListReplacesWhatItSaidBeforeAndNothingElse(t *testing.T) {
 		t.Errorf("another bank has %v", theirs)
 	}
 	lists, err := b.Screening.Lists(operator(b))
-	if err != nil || len(lists) != 3 || lists[1].Code != "sanctions" || lists[1].Names != 2 || lists[1].Operator != "ops" {
+	if err != nil || len(lists) != 3 || lists[1].Code != "sanctions" || lists[1].Names != 2 ||
+		lists[1].Operator != "ops" {
 		t.Errorf("%+v %v", lists, err)
 	}
 }
@@ -219,24 +236,36 @@ func TestAFileThatIsWrongChangesNothing(t *testing.T) {
 		"no name column":   {screening.Import{}, "program\nA\n", screening.ErrUnreadable, "the column name"},
 		"no name":          {screening.Import{}, "name,program\nAda,X\n,X\n", screening.ErrUnreadable, "line 3"},
 		"signs for a name": {screening.Import{}, "name\n--- !\n", screening.ErrUnreadable, "line 2"},
-		"too few columns":  {screening.Import{}, "program,name\nX\n", screening.ErrUnreadable, "line 2: it has too few columns"},
-		"a long name":      {screening.Import{}, "name\n" + strings.Repeat("a", 401) + "\n", screening.ErrUnreadable, "line 2"},
-		"no text":          {screening.Import{}, "name\nA\x00B\n", screening.ErrUnreadable, "line 2"},
-		"not UTF-8":        {screening.Import{}, "name\nA\xffB\n", screening.ErrUnreadable, "line 2"},
-		"a quote in it":    {screening.Import{}, "name\nA\"B\n", screening.ErrUnreadable, "line 2"},
-		"half of it gone":  {screening.Import{}, "name\nAda Lovelace\n", screening.ErrGone, ""},
-		"no such format":   {screening.Import{Format: "xml"}, "name\nAda\n", nil, "csv or sdn"},
-		"no list":          {screening.Import{List: "No List"}, "name\nAda\n", nil, "small letters"},
+		"too few columns": {
+			screening.Import{},
+			"program,name\nX\n", screening.ErrUnreadable,
+			"line 2: it has too few columns",
+		},
+		"a long name": {
+			screening.Import{},
+			"name\n" + strings.Repeat("a", 401) + "\n",
+			screening.ErrUnreadable, "line 2",
+		},
+		"no text":         {screening.Import{}, "name\nA\x00B\n", screening.ErrUnreadable, "line 2"},
+		"not UTF-8":       {screening.Import{}, "name\nA\xffB\n", screening.ErrUnreadable, "line 2"},
+		"a quote in it":   {screening.Import{}, "name\nA\"B\n", screening.ErrUnreadable, "line 2"},
+		"half of it gone": {screening.Import{}, "name\nAda Lovelace\n", screening.ErrGone, ""},
+		"no such format":  {screening.Import{Format: "xml"}, "name\nAda\n", nil, "csv or sdn"},
+		"no list":         {screening.Import{List: "No List"}, "name\nAda\n", nil, "small letters"},
 	} {
 		_, err := read(b, c.in, c.text)
-		if _, told := fault.Of(err); !told || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+		if _, told := fault.Of(err); !told || c.want != nil && !errors.Is(err, c.want) ||
+			!strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %v %q", name, err, c.want, c.says)
 		}
 	}
 	if all := found(t, b, "Hopper Grace"); len(all) != 1 {
 		t.Error(all)
 	}
-	if _, err := b.Screening.Import(b.Staff(), screening.Import{List: "x", Format: screening.CSV, From: strings.NewReader("name\nA\n")}); !errors.Is(err, access.ErrDenied) {
+	if _, err := b.Screening.Import(b.Staff(), screening.Import{
+		List: "x", Format: screening.CSV,
+		From: strings.NewReader("name\nA\n"),
+	}); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("a program of the bank imports: %v", err)
 	}
 	if _, err := b.Screening.Lists(b.Staff()); !errors.Is(err, access.ErrDenied) {

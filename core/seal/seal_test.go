@@ -84,7 +84,8 @@ func TestNothingStaysNothing(t *testing.T) {
 	t.Parallel()
 	keys, at := seal.New(), seal.Place{Tenant: 1, Column: "c", Row: 1}
 	sealed := keys.Seal("", at)
-	if keys.Encrypt("", at) != nil || sealed.Sealed != nil || sealed.Hash != nil || sealed.Masked() != "" || sealed.Shown() != nil {
+	if keys.Encrypt("", at) != nil || sealed.Sealed != nil || sealed.Hash != nil || sealed.Masked() != "" ||
+		sealed.Shown() != nil {
 		t.Errorf("%#v", sealed)
 	}
 	if got, err := keys.Open(sealed, at); got != "" || err != nil {

@@ -12,8 +12,8 @@ import (
 func TestWhoMayNotPaySetsNoSweepUp(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, 1_000_00)
-	_, err := h.Accounts.SetSweep(h.As(access.ManageAccounts), 0, h.name(accounts.Out), h.out("0", accounts.ACHCredit),
-		changes.RequestOptions{})
+	_, err := h.Accounts.SetSweep(h.As(access.ManageAccounts), 0, h.name(accounts.Out),
+		h.out("0", accounts.ACHCredit), changes.RequestOptions{})
 	if err == nil {
 		t.Error("who may not pay has set up a sweep that empties the account")
 	}

@@ -83,8 +83,8 @@ func (s *Service) runNext(
 
 func newRun(w *accounts.Sweep, of customers.UID, today, now time.Time) *Run {
 	return &Run{
-		Tenant: w.Tenant, Account: w.Account, Customer: of, Direction: w.Direction, Day: today, Currency: w.Currency,
-		Outcome: NothingToDo, At: now,
+		Tenant: w.Tenant, Account: w.Account, Customer: of, Direction: w.Direction, Day: today,
+		Currency: w.Currency, Outcome: NothingToDo, At: now,
 	}
 }
 
@@ -111,7 +111,8 @@ func (r *running) writeTx(ctx context.Context, tx bun.Tx) error {
 	}
 	name := accounts.SweepName{Account: r.Run.Account, Direction: r.Run.Direction}
 	recorded := changes.Change{
-		Action: "runSweep", Object: "sweep", UID: name, Customer: int64(r.Customer), Version: r.Version, After: r.Run,
+		Action: "runSweep", Object: "sweep", UID: name, Customer: int64(r.Customer), Version: r.Version,
+		After: r.Run,
 	}.Recorded(r.worker, "")
 	return events.RecordTx(ctx, tx, recorded.Entry, *recorded.Event)
 }
@@ -152,8 +153,9 @@ func (s *Service) pay(ctx context.Context, tx bun.Tx, r *running) error {
 // words are how fields of payments are called in sweeps.
 var words = map[string]string{
 	"sender": "account", "creditor": "account", "receiver": "toContact", "receiver.accountUID": "toContact",
-	"debtor": "fromContact", "debtor.accountUID": "fromContact", "sender.accountUID": "account", "creditor.accountUID": "account",
-	"paymentAmount": "amount", "paymentCurrency": "currency", "speed": "method",
+	"debtor": "fromContact", "debtor.accountUID": "fromContact", "sender.accountUID": "account",
+	"creditor.accountUID": "account", "paymentAmount": "amount", "paymentCurrency": "currency",
+	"speed": "method",
 }
 
 // reason tells people why a payment was refused.
@@ -186,10 +188,12 @@ type way struct {
 func onItsWay(ctx context.Context, tx bun.Tx, r *running) (w way, err error) {
 	err = db.Raw(tx, `SELECT
 		coalesce(sum(p.amount - r.fee) FILTER (WHERE p.entry_type = 'DEBIT'), 0)::bigint AS coming,
-		coalesce(sum(p.amount + r.fee) FILTER (WHERE p.entry_type = 'CREDIT' AND p.state NOT IN ('QUEUED', 'SENT')), 0)::bigint AS going,
-		coalesce((SELECT b.reason FROM sweep_runs AS t JOIN payments AS b ON b.tenant = t.tenant AND b.uid = t.payment
+		coalesce(sum(p.amount + r.fee) FILTER (WHERE p.entry_type = 'CREDIT' AND p.state NOT IN ('QUEUED', 'SENT')),
+		0)::bigint AS going, coalesce((SELECT b.reason FROM sweep_runs AS t
+		  JOIN payments AS b ON b.tenant = t.tenant AND b.uid = t.payment
 			WHERE t.tenant = ?0 AND b.tenant = ?0 AND t.account = ?1 AND t.direction = ?3 AND b.entry_type = 'DEBIT'
-			AND b.state = 'RETURNED' AND b.updated_at > ?4 AND left(b.reason, 3) NOT IN ('R01', 'R09') ORDER BY t.uid DESC LIMIT 1), '')
+			AND b.state = 'RETURNED' AND b.updated_at > ?4 AND left(b.reason, 3) NOT IN ('R01', 'R09')
+			  ORDER BY t.uid DESC LIMIT 1), '')
 			AS refused
 		FROM sweep_runs AS r JOIN payments AS p ON p.tenant = r.tenant AND p.uid = r.payment
 		WHERE r.tenant = ?0 AND p.tenant = ?0 AND r.account = ?1 AND r.payment IS NOT NULL
@@ -222,7 +226,8 @@ func (r *running) choose(has payments.Standing, w way) (payments.Choice, error) 
 		if missing := *low - has.Available.Minor - w.Coming; missing > 0 {
 			choice := payments.Choice{Order: at, Minor: missing + has.Fees[at]}
 			if w.Refused != "" {
-				return choice, ErrCameBack.Saying("a debit came back, " + w.Refused + ": change the sweep to collect again")
+				return choice, ErrCameBack.Saying("a debit came back, " + w.Refused +
+					": change the sweep to collect again")
 			}
 			return choice, nil
 		}
@@ -232,16 +237,19 @@ func (r *running) choose(has payments.Standing, w way) (payments.Choice, error) 
 
 // ErrCameBack is why a sweep fails whose contact's bank has given a debit back for another reason than that
 // money was missing (R01, R09). ACH lets nobody ask for it again then, unless the debtor has agreed anew.
-var ErrCameBack = fault.New(fault.State, "sweep.came_back", "a debit came back: change the sweep to collect again").
+var ErrCameBack = fault.New(fault.State, "sweep.came_back",
+	"a debit came back: change the sweep to collect again").
 	On("fromContact")
 
 // speeds are how fast the payments of sweeps are (rest/CONTRACT.md, lookup).
 var (
 	outSpeeds = map[accounts.OutMethod]payments.Speed{
-		accounts.ACHCredit: payments.Economy, accounts.WirePayment: payments.Express, accounts.InstantPayment: payments.Instant,
+		accounts.ACHCredit: payments.Economy, accounts.WirePayment: payments.Express,
+		accounts.InstantPayment: payments.Instant,
 	}
 	inSpeeds = map[accounts.InMethod]payments.Speed{
-		accounts.ACHDebit: payments.Economy, accounts.WireDrawdown: payments.Express, accounts.InstantRFP: payments.Instant,
+		accounts.ACHDebit: payments.Economy, accounts.WireDrawdown: payments.Express,
+		accounts.InstantRFP: payments.Instant,
 	}
 )
 

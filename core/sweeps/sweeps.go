@@ -59,7 +59,8 @@ var (
 )
 
 func selecting(want db.Columns) *bun.SelectQuery {
-	return db.Select[Run](db.Or[Run](want).And(identity), map[string]string{"payment": "coalesce(sr.payment, 0)"})
+	return db.Select[Run](db.Or[Run](want).And(identity),
+		map[string]string{"payment": "coalesce(sr.payment, 0)"})
 }
 
 // queryKey is what the text of a list of runs depends on.
@@ -121,7 +122,9 @@ type OfPayment struct {
 
 // RunOfPayments reads the run that made each payment. Those of accounts that the caller may not see are
 // absent.
-func (s *Service) RunOfPayments(ctx context.Context, b *db.Batch, of []payments.UID) *db.Many[payments.UID, OfPayment] {
+func (s *Service) RunOfPayments(
+	ctx context.Context, b *db.Batch, of []payments.UID,
+) *db.Many[payments.UID, OfPayment] {
 	caller, err := access.Require(ctx, access.ViewAccounts)
 	if err != nil {
 		return db.Refuse[payments.UID, OfPayment](err)
@@ -130,5 +133,6 @@ func (s *Service) RunOfPayments(ctx context.Context, b *db.Batch, of []payments.
 		return "SELECT sr.payment, sr.account, sr.direction, sr.day FROM sweep_runs AS sr WHERE sr.tenant = $1 AND sr.payment = ANY($3) AND " +
 			caller.Reach.Scope("sr.customer")
 	})
-	return db.QueueMany(b, text, func(r *OfPayment) payments.UID { return r.Payment }, caller.Tenant, caller.ScopeCustomer(), of)
+	return db.QueueMany(b, text, func(r *OfPayment) payments.UID { return r.Payment }, caller.Tenant,
+		caller.ScopeCustomer(), of)
 }

@@ -68,7 +68,8 @@ func gives[T any](v T) *T { return &v }
 // out is a sweep that pays each day what is above an amount.
 func (h *house) out(target string, method accounts.OutMethod) accounts.SweepDraft {
 	return accounts.SweepDraft{
-		BalanceType: gives(accounts.Target), TargetBalance: given.Of(target), ToContact: &h.contact.UID, ToMethod: &method,
+		BalanceType: gives(accounts.Target), TargetBalance: given.Of(target), ToContact: &h.contact.UID,
+		ToMethod:  &method,
 		Frequency: gives(accounts.Daily),
 	}
 }
@@ -76,8 +77,9 @@ func (h *house) out(target string, method accounts.OutMethod) accounts.SweepDraf
 // in is a sweep that collects each day what is missing to an amount.
 func (h *house) in(target string, method accounts.InMethod) accounts.SweepDraft {
 	return accounts.SweepDraft{
-		BalanceType: gives(accounts.Target), TargetBalance: given.Of(target), FromContact: &h.contact.UID, FromMethod: &method,
-		Frequency: gives(accounts.Daily),
+		BalanceType: gives(accounts.Target), TargetBalance: given.Of(target), FromContact: &h.contact.UID,
+		FromMethod: &method,
+		Frequency:  gives(accounts.Daily),
 	}
 }
 
@@ -122,7 +124,8 @@ func (h *house) until(at string) {
 func (h *house) runs() []*sweeps.Run {
 	h.t.Helper()
 	b := h.Batch()
-	found := h.Sweeps.RunsOf(h.Reader(), b, []accounts.UID{h.account.UID}, sweeps.RunSearch{}, db.Columns{}, page.First(100))
+	found := h.Sweeps.RunsOf(h.Reader(), b, []accounts.UID{h.account.UID}, sweeps.RunSearch{},
+		db.Columns{}, page.First(100))
 	h.must(b.Send(h.Nobody()))
 	h.must(found.Err)
 	all := found.Of[h.account.UID]
@@ -160,7 +163,8 @@ func (h *house) ran(want ...string) []*sweeps.Run {
 func (h *house) has(booked, held int64) {
 	h.t.Helper()
 	var balance ledger.Balance
-	h.must(h.DB.NewSelect().Model(&balance).Where("b.tenant = ? AND b.account = ?", h.Tenant, h.account.UID).Scan(h.Nobody()))
+	h.must(h.DB.NewSelect().Model(&balance).Where("b.tenant = ? AND b.account = ?", h.Tenant,
+		h.account.UID).Scan(h.Nobody()))
 	if balance.Ledger != booked || balance.Held != held {
 		h.t.Errorf("the account has %d, %d held; want %d, %d", balance.Ledger, balance.Held, booked, held)
 	}
@@ -186,7 +190,8 @@ func dual(c *customers.Customer) { c.Access.PaymentDualApproval = true }
 func TestASweepPaysWhatIsAboveItsTarget(t *testing.T) {
 	t.Parallel()
 	for method, want := range map[accounts.OutMethod]payments.State{
-		accounts.ACHCredit: payments.Queued, accounts.WirePayment: payments.Settled, accounts.InstantPayment: payments.Settled,
+		accounts.ACHCredit: payments.Queued, accounts.WirePayment: payments.Settled,
+		accounts.InstantPayment: payments.Settled,
 	} {
 		h := newHouse(t, 1_000_00)
 		h.set(accounts.Out, h.out("300", method))
@@ -255,7 +260,8 @@ func TestADebitThatCameBackIsTriedAgainOnlyIfMoneyWasMissing(t *testing.T) {
 			}
 			continue
 		}
-		if collected != 1 || !strings.HasPrefix(line(last), "01 FAILED "+target+": fromContact: a debit came back, "+code+": ") {
+		if collected != 1 || !strings.HasPrefix(line(last),
+			"01 FAILED "+target+": fromContact: a debit came back, "+code+": ") {
 			t.Errorf("%s: collected %d times, %s", code, collected, line(last))
 		}
 		_, err := h.Accounts.ChangeSweep(h.Staff(), 0, h.name(accounts.In),
@@ -270,7 +276,8 @@ func TestADebitThatCameBackIsTriedAgainOnlyIfMoneyWasMissing(t *testing.T) {
 	}
 }
 
-// A request for payment, and a drawdown, may be paid until the next run, which asks anew for what nobody paid.
+// A request for payment, and a drawdown, may be paid until the next run, which asks anew for what nobody
+// paid.
 func TestASweepAsksToBePaid(t *testing.T) {
 	t.Parallel()
 	for _, method := range []accounts.InMethod{accounts.InstantRFP, accounts.WireDrawdown} {
@@ -299,8 +306,8 @@ func TestASweepAsksToBePaid(t *testing.T) {
 func TestASweepKeepsABalanceWithinItsRange(t *testing.T) {
 	t.Parallel()
 	for holds, want := range map[int64]string{
-		99_99: "19 COLLECTED 0.01", 100_00: "19 NOTHING_TO_DO", 150_00: "19 NOTHING_TO_DO", 200_00: "19 NOTHING_TO_DO",
-		270_00: "19 PAID 70.00", 40_00: "19 COLLECTED 60.00",
+		99_99: "19 COLLECTED 0.01", 100_00: "19 NOTHING_TO_DO", 150_00: "19 NOTHING_TO_DO",
+		200_00: "19 NOTHING_TO_DO", 270_00: "19 PAID 70.00", 40_00: "19 COLLECTED 60.00",
 	} {
 		h := newHouse(t, holds)
 		h.set(accounts.Both, h.both("100", "200"))
@@ -362,7 +369,8 @@ func TestTheFeeOfASweepLeavesItsTarget(t *testing.T) {
 func TestASweepWaitsForPeopleWhereSettingsAsk(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, 1_000_00, dual)
-	_, err := h.Accounts.SetSweep(h.Someone("asker"), 0, h.name(accounts.Out), h.out("300", accounts.ACHCredit), changes.RequestOptions{})
+	_, err := h.Accounts.SetSweep(h.Someone("asker"), 0, h.name(accounts.Out), h.out("300", accounts.ACHCredit),
+		changes.RequestOptions{})
 	h.must(err)
 	h.until("2026-11-20 06:00")
 	all := h.ran("19 PAID 700.00", "20 NOTHING_TO_DO")
@@ -371,7 +379,8 @@ func TestASweepWaitsForPeopleWhereSettingsAsk(t *testing.T) {
 	}
 	h.has(1_000_00, 0)
 	approval := changes.UID(h.count(`SELECT max(uid) FROM approvals WHERE tenant = ? AND operation = 'sendPayment'`))
-	if _, err := h.Changes.Approve(h.Someone("asker"), approval, changes.RequestOptions{}); !errors.Is(err, changes.ErrOwn) {
+	if _, err := h.Changes.Approve(h.Someone("asker"), approval,
+		changes.RequestOptions{}); !errors.Is(err, changes.ErrOwn) {
 		t.Error("who set the sweep up approves its payment:", err)
 	}
 	_, err = h.Changes.Approve(h.Checker(), approval, changes.RequestOptions{})
@@ -402,8 +411,9 @@ func TestARunThatFailsIsToldAndTriedOnItsNextDay(t *testing.T) {
 		why, then     string
 	}{
 		"an account that is suspended": {
-			`UPDATE accounts SET status = 'Suspended' WHERE tenant = ?`, `UPDATE accounts SET status = 'Active' WHERE tenant = ?`,
-			nil, 0, "19 FAILED: account: the account is not active", "20 PAID 700.00",
+			`UPDATE accounts SET status = 'Suspended' WHERE tenant = ?`,
+			`UPDATE accounts SET status = 'Active' WHERE tenant = ?`, nil, 0,
+			"19 FAILED: account: the account is not active", "20 PAID 700.00",
 		},
 		"a customer that is suspended": {
 			`UPDATE customers SET status = 'Suspended' WHERE tenant = ? AND relationship_type <> 'Self'`,
@@ -411,16 +421,19 @@ func TestARunThatFailsIsToldAndTriedOnItsNextDay(t *testing.T) {
 			nil, 0, "19 FAILED: account: " + customers.ErrInactive.Message, "20 PAID 700.00",
 		},
 		"a contact that is gone": {
-			`UPDATE contacts SET status = 'Refused' WHERE tenant = ?`, `UPDATE contacts SET status = 'Active' WHERE tenant = ?`,
-			nil, 0, "19 FAILED 700.00: toContact: must be an active contact of the customer", "20 PAID 700.00",
+			`UPDATE contacts SET status = 'Refused' WHERE tenant = ?`,
+			`UPDATE contacts SET status = 'Active' WHERE tenant = ?`, nil, 0,
+			"19 FAILED 700.00: toContact: must be an active contact of the customer", "20 PAID 700.00",
 		},
 		"a network that is switched off": {
-			`UPDATE accounts SET enable_ach = false WHERE tenant = ?`, `UPDATE accounts SET enable_ach = true WHERE tenant = ?`,
-			nil, 0, "19 FAILED 700.00: method: " + payments.ErrRailOff.Message, "20 PAID 700.00",
+			`UPDATE accounts SET enable_ach = false WHERE tenant = ?`,
+			`UPDATE accounts SET enable_ach = true WHERE tenant = ?`, nil, 0, "19 FAILED 700.00: method: " +
+				payments.ErrRailOff.Message, "20 PAID 700.00",
 		},
 		"a limit": {
 			`INSERT INTO limits (tenant, customer, code, application, ceiling, currency, version)
-			 SELECT tenant, customer, 'ACH_PAYMENT_LIMIT_PER_DAY', 'Payments', 60000, 'USD', 1 FROM accounts WHERE tenant = ?`,
+			 SELECT tenant, customer, 'ACH_PAYMENT_LIMIT_PER_DAY', 'Payments', 60000, 'USD', 1 FROM accounts
+			 	  WHERE tenant = ?`,
 			`DELETE FROM limits WHERE tenant = ?`,
 			nil, 0, "19 FAILED 700.00: amount: ", "20 PAID 700.00",
 		},
@@ -488,10 +501,11 @@ func TestAChangeOfASweepEndsItsFailure(t *testing.T) {
 		!strings.HasPrefix(w.Failure, "method: "+payments.ErrRailOff.Message) {
 		t.Errorf("%+v", w)
 	}
-	_, err := h.Accounts.ChangeSweep(h.Staff(), 0, h.name(accounts.In), accounts.SweepDraft{FromMethod: gives(accounts.ACHDebit)},
-		changes.RequestOptions{})
+	_, err := h.Accounts.ChangeSweep(h.Staff(), 0, h.name(accounts.In),
+		accounts.SweepDraft{FromMethod: gives(accounts.ACHDebit)}, changes.RequestOptions{})
 	h.must(err)
-	if w := found(); w.FailedAt != nil || w.Failure != "" || w.NextSweepDate().Format(time.DateOnly) != "2026-11-23" {
+	if w := found(); w.FailedAt != nil || w.Failure != "" ||
+		w.NextSweepDate().Format(time.DateOnly) != "2026-11-23" {
 		t.Errorf("%+v", w)
 	}
 }
@@ -500,7 +514,8 @@ func TestAChangeOfASweepEndsItsFailure(t *testing.T) {
 func TestASweepInACurrencyThatNoNetworkTakesFails(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, 0)
-	h.account = h.Account(h.customer, coretest.Holding(0, 0), coretest.Sends, func(a *accounts.Account) { a.Currency = "JPY" })
+	h.account = h.Account(h.customer, coretest.Holding(0, 0), coretest.Sends,
+		func(a *accounts.Account) { a.Currency = "JPY" })
 	h.set(accounts.In, h.in("500", accounts.ACHDebit))
 	h.until("2026-11-19 01:00")
 	h.ran("19 FAILED 500: currency: must be USD, in which these speeds pay")
@@ -524,15 +539,16 @@ func TestASweepPaysNoMoreThanItsMakerMay(t *testing.T) {
 	h := newHouse(t, 1_000_00)
 	person, _ := access.Require(h.Checker())
 	person.Limits = []access.ApplicationLimits{{
-		Name: "Payments", Limits: []access.Limit{{Name: "Per_Transaction_Payment_Limits", Minor: 500_00, Currency: "USD"}},
+		Name:   "Payments",
+		Limits: []access.Limit{{Name: "Per_Transaction_Payment_Limits", Minor: 500_00, Currency: "USD"}},
 	}}
-	_, err := h.Accounts.SetSweep(access.With(t.Context(), person), 0, h.name(accounts.Out), h.out("300", accounts.ACHCredit),
-		changes.RequestOptions{})
+	_, err := h.Accounts.SetSweep(access.With(t.Context(), person), 0, h.name(accounts.Out),
+		h.out("300", accounts.ACHCredit), changes.RequestOptions{})
 	h.must(err)
 	h.until("2026-11-19 01:00")
 	h.ran("19 FAILED 700.00: amount: " + payments.ErrOwnLimit.Message)
-	_, err = h.Accounts.ChangeSweep(h.Staff(), 0, h.name(accounts.Out), accounts.SweepDraft{TargetBalance: given.Of("600")},
-		changes.RequestOptions{})
+	_, err = h.Accounts.ChangeSweep(h.Staff(), 0, h.name(accounts.Out),
+		accounts.SweepDraft{TargetBalance: given.Of("600")}, changes.RequestOptions{})
 	h.must(err)
 	h.until("2026-11-20 01:00")
 	all := h.runs()
@@ -557,7 +573,8 @@ func TestASweepPaysInTheNameOfPartnersAndCustomers(t *testing.T) {
 		who  context.Context
 		name string
 	}{{theirs, b.Partner(partner), "partner"}, {own, b.PersonOf(own.customer, person), person.LoginID}} {
-		_, err := one.Accounts.SetSweep(one.who, 0, one.house.name(accounts.Out), one.out("300", accounts.ACHCredit), changes.RequestOptions{})
+		_, err := one.Accounts.SetSweep(one.who, 0, one.house.name(accounts.Out),
+			one.out("300", accounts.ACHCredit), changes.RequestOptions{})
 		one.must(err)
 	}
 	own.until("2026-11-19 01:00")
@@ -575,7 +592,8 @@ func TestASweepPaysInTheNameOfPartnersAndCustomers(t *testing.T) {
 func TestTheMakerOfASweepIsWhoAskedForIt(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, 1_000_00, func(c *customers.Customer) { c.Access.CustomerDualApproval = true })
-	out, err := h.Accounts.SetSweep(h.Someone("asker"), 0, h.name(accounts.Out), h.out("300", accounts.ACHCredit), changes.RequestOptions{})
+	out, err := h.Accounts.SetSweep(h.Someone("asker"), 0, h.name(accounts.Out),
+		h.out("300", accounts.ACHCredit), changes.RequestOptions{})
 	h.must(err)
 	h.until("2026-11-19 01:00")
 	h.ran()
@@ -757,12 +775,13 @@ func TestABalanceComesToWhereItIsWantedAndStays(t *testing.T) {
 	h.until("2026-11-24 12:00")
 	for uid, want := range all {
 		var is, held, days, made int64
-		h.must(h.DB.NewRaw(`SELECT ledger, held, (SELECT count(DISTINCT day) FROM sweep_runs AS r WHERE r.tenant = ?0 AND r.account = ?1),
+		h.must(h.DB.NewRaw(`SELECT ledger, held, (SELECT count(DISTINCT day) FROM sweep_runs AS r
+			WHERE r.tenant = ?0 AND r.account = ?1),
 			(SELECT count(payment) FROM sweep_runs AS r WHERE r.tenant = ?0 AND r.account = ?1)
 			FROM balances WHERE tenant = ?0 AND account = ?1`, h.Tenant, uid).Scan(t.Context(), &is, &held, &days, &made))
 		if is < want.least || is > want.most || held != 0 || days != 4 || made > 1 {
-			t.Errorf("seed %d: an account has %d, %d held, after %d payments on %d days; want %d to %d: %s", seed, is, held, made,
-				days, want.least, want.most, said[uid])
+			t.Errorf("seed %d: an account has %d, %d held, after %d payments on %d days; want %d to %d: %s",
+				seed, is, held, made, days, want.least, want.most, said[uid])
 		}
 	}
 	h.Prove()
@@ -791,11 +810,14 @@ func TestRunsAreSeenByWhomTheAccountIs(t *testing.T) {
 	} {
 		b := h.Batch()
 		uids := []accounts.UID{h.account.UID, theirs.account.UID}
-		found := h.Sweeps.RunsOf(one.who, b, uids, sweeps.RunSearch{Outcome: []sweeps.RunOutcome{sweeps.Paid}}, db.Columns{}, page.First(5))
-		counted := h.Sweeps.CountRunsOf(one.who, b, uids, sweeps.RunSearch{Direction: []accounts.Direction{accounts.Out}}, 0)
+		found := h.Sweeps.RunsOf(one.who, b, uids, sweeps.RunSearch{Outcome: []sweeps.RunOutcome{sweeps.Paid}},
+			db.Columns{}, page.First(5))
+		counted := h.Sweeps.CountRunsOf(one.who, b, uids,
+			sweeps.RunSearch{Direction: []accounts.Direction{accounts.Out}}, 0)
 		of := h.Sweeps.RunOfPayments(one.who, b, []payments.UID{paid})
 		_ = b.Send(t.Context())
-		if len(found.Of[uids[0]]) != one.own || len(found.Of[uids[1]]) != one.theirs || (found.Err != nil) != (one.error > 0) ||
+		if len(found.Of[uids[0]]) != one.own || len(found.Of[uids[1]]) != one.theirs ||
+			(found.Err != nil) != (one.error > 0) ||
 			db.CountOf(counted, uids[0]) != int64(one.own) || db.CountOf(counted, uids[1]) != int64(one.theirs) ||
 			len(of.Of[paid]) != one.theirs {
 			t.Errorf("%+v: %v %v %v %v", one, found.Of, counted.Of, of.Of, found.Err)

@@ -27,8 +27,8 @@ type Settings struct {
 	ScreenAll bool `bun:"screen_all" json:"screenAll"`
 }
 
-// What holds at a bank that has set nothing, as the defaults of the columns have it too. Who reads people_decide
-// (changes) or screen_all (screening) has that one's default in its own statement.
+// What holds at a bank that has set nothing, as the defaults of the columns have it too. Who reads
+// people_decide (changes) or screen_all (screening) has that one's default in its own statement.
 const (
 	DefaultQuoteSeconds  = 30
 	DefaultCancelMinutes = 15

@@ -53,7 +53,8 @@ type Draft struct {
 
 var (
 	ErrNotFound = fault.New(fault.NotFound, "tenant.not_found", "no bank has this code")
-	ErrExists   = fault.New(fault.Conflict, "tenant.exists", "a bank with this code exists, or with one that differs in letter case alone")
+	ErrExists   = fault.New(fault.Conflict, "tenant.exists",
+		"a bank with this code exists, or with one that differs in letter case alone")
 )
 
 var codes = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$`)

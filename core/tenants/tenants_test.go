@@ -49,8 +49,10 @@ func TestNewBankHasItsOwnCustomerAndItsFirstUser(t *testing.T) {
 	}
 	var self string
 	err = c.DB.NewRaw(
-		`SELECT c.legal_name || ', ' || c.type || ', ' || c.relationship_type || ', ' || c.status || ', owner ' || c.owner || ', ' || u.login_id || ' ' || u.status || ', counted ' || n.customers
-		FROM customers AS c JOIN users AS u ON u.tenant = c.tenant AND u.customer = c.uid JOIN customer_counts AS n ON n.tenant = c.tenant AND n.owner = 0
+		`SELECT c.legal_name || ', ' || c.type || ', ' || c.relationship_type || ', ' || c.status || ', owner ' ||
+			c.owner || ', ' || u.login_id || ' ' || u.status || ', counted ' || n.customers
+		FROM customers AS c JOIN users AS u ON u.tenant = c.tenant AND u.customer = c.uid
+		  JOIN customer_counts AS n ON n.tenant = c.tenant AND n.owner = 0
 		WHERE c.tenant = ?`, tenant.ID).Scan(context.Background(), &self)
 	if err != nil || self != "First Bank, Processing Org, Self, Active, owner 0, jo Active, counted 1" {
 		t.Errorf("%s, %v", self, err)

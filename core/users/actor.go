@@ -39,8 +39,9 @@ func IsNoActor(err error) bool { return errors.Is(err, ErrNoActor) || errors.Is(
 
 // acting reads an active user with what decides its reach. The bank's own customer is unique, and found by an
 // index of its own.
-const acting = `SELECT u.uid, u.login_id, u.first_name, u.last_name, u.customer, c.relationship_type = 'Self', c.owner = c.uid,
-		coalesce(nullif(c.owner, 0), self.uid, 0), c.status = 'Active' OR c.relationship_type = 'Self'
+const acting = `SELECT u.uid, u.login_id, u.first_name, u.last_name, u.customer, c.relationship_type = 'Self',
+		c.owner = c.uid, coalesce(nullif(c.owner, 0), self.uid, 0), c.status = 'Active'
+		  OR c.relationship_type = 'Self'
 	FROM users AS u JOIN customers AS c ON c.tenant = u.tenant AND c.uid = u.customer
 		LEFT JOIN customers AS self ON self.tenant = u.tenant AND self.relationship_type = 'Self'
 	WHERE u.tenant = ? AND u.status = 'Active' AND `

@@ -333,9 +333,10 @@ func TestAChangeChangesWhatIsGiven(t *testing.T) {
 		t.Errorf("an application without limits has %+v", got.Limits)
 	}
 	for want, d := range map[string]users.Draft{
-		"body: must name something that can be changed": {}, "loginId: cannot be changed": {LoginID: given.Of("other")},
-		"firstName: is required": {FirstName: given.Of("")},
-		"roleNames: is required": {RoleNames: given.Of([]string{})},
+		"body: must name something that can be changed": {},
+		"loginId: cannot be changed":                    {LoginID: given.Of("other")},
+		"firstName: is required":                        {FirstName: given.Of("")},
+		"roleNames: is required":                        {RoleNames: given.Of([]string{})},
 	} {
 		if _, err := bank.Users.Change(bank.Staff(), customer.UID, u.UID, d,
 			changes.RequestOptions{}); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -1126,7 +1127,11 @@ func TestWhomTheBankSuspendedItsPartnerDoesNotActivate(t *testing.T) {
 		name string
 		ctx  context.Context
 		may  bool // lift what the partner did
-	}{{"its own", admin, false}, {"its partner", bank.Partner(partner), true}, {"the bank", bank.Staff(), true}} {
+	}{
+		{"its own", admin, false},
+		{"its partner", bank.Partner(partner), true},
+		{"the bank", bank.Staff(), true},
+	} {
 		for whose, suspending := range map[string]context.Context{
 			"the partner's": bank.Partner(partner), "the bank's": bank.Staff(),
 		} {

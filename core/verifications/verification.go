@@ -62,7 +62,10 @@ var open = []State{Pending, AwaitingAmounts}
 var (
 	confirming  = states.Step[State]{From: []State{AwaitingAmounts}, To: Verified, Else: ErrOver}
 	cancelling  = states.Step[State]{From: open, To: Cancelled, Else: ErrOver}
-	superseding = states.Step[State]{From: append(slices.Clone(open), Verified, Corrected), To: Superseded, Else: ErrOver}
+	superseding = states.Step[State]{
+		From: append(slices.Clone(open), Verified, Corrected),
+		To:   Superseded, Else: ErrOver,
+	}
 )
 
 // Verification is one attempt to find out whether a contact's account is there.
@@ -99,7 +102,8 @@ type Verification struct {
 	Version      int32             `bun:"version" json:"-"`
 }
 
-// Recorded returns what the record of changes leaves out. Who did what the entry itself says, to whom may know.
+// Recorded returns what the record of changes leaves out. Who did what the entry itself says, to whom may
+// know.
 func (v *Verification) Recorded() map[string]audit.Field {
 	return map[string]audit.Field{
 		"MakerClient": {}, "MakerLogin": {}, "MakerReach": {},
@@ -177,7 +181,8 @@ const (
 var (
 	ErrNotFound = fault.New(fault.NotFound, "contactVerification.not_found", "no such verification")
 	// ErrContact is returned for a contact that does not exist, or that the caller may not see.
-	ErrContact = fault.New(fault.NotFound, "contactVerification.contact", "must be a contact of the customer").On("contact")
+	ErrContact = fault.New(fault.NotFound, "contactVerification.contact",
+		"must be a contact of the customer").On("contact")
 	// ErrContactState is returned for a contact that waits for a second person.
 	ErrContactState = fault.New(fault.State, "contactVerification.contact_state",
 		"only an active contact is verified").On("contact")

@@ -82,13 +82,15 @@ func (s *Service) FindMany(
 		return db.Refuse[UID, Verification](err)
 	}
 	text := finding.Get(queryKey{want: want, reach: caller.Reach}, func() string {
-		return selecting(want, caller.Reach).Where("cv.uid = ANY($3)").Where(caller.Reach.Scope("cv.customer")).String()
+		return selecting(want, caller.Reach).Where("cv.uid = ANY($3)").
+			Where(caller.Reach.Scope("cv.customer")).String()
 	})
-	return db.QueueMany(b, text, func(v *Verification) UID { return v.UID }, caller.Tenant, caller.ScopeCustomer(), uids)
+	return db.QueueMany(b, text, func(v *Verification) UID { return v.UID }, caller.Tenant,
+		caller.ScopeCustomer(), uids)
 }
 
-// OfContacts reads a window of the verifications of each contact, newest first. The list of a contact that the
-// caller may not see is empty.
+// OfContacts reads a window of the verifications of each contact, newest first. The list of a contact that
+// the caller may not see is empty.
 func (s *Service) OfContacts(
 	ctx context.Context, b *db.Batch, of []contacts.UID, want db.Columns, w page.Window,
 ) *db.Many[contacts.UID, Verification] {

@@ -53,7 +53,10 @@ func newVerifying(t *testing.T, edits ...func(*customers.Customer)) *verifying {
 // numbered makes a contact whose account has this number.
 func (w *verifying) numbered(number string) *contacts.Contact {
 	return w.Contact(w.own, func(k *contacts.Contact) {
-		k.Bank.AccountNumber = w.Keys.Seal(number, seal.Place{Tenant: int64(w.Tenant), Column: contacts.NumberColumn, Row: int64(k.UID)})
+		k.Bank.AccountNumber = w.Keys.Seal(number, seal.Place{
+			Tenant: int64(w.Tenant),
+			Column: contacts.NumberColumn, Row: int64(k.UID),
+		})
 	})
 }
 
@@ -95,7 +98,8 @@ func (w *verifying) started(contact *contacts.Contact) verifications.UID {
 }
 
 func (w *verifying) confirms(uid verifications.UID, amounts ...string) (matched bool, err error) {
-	out, err := w.Verifications.Confirm(w.Partner(w.partner), uid, verifications.Amounts{Amounts: amounts}, changes.RequestOptions{})
+	out, err := w.Verifications.Confirm(w.Partner(w.partner), uid, verifications.Amounts{Amounts: amounts},
+		changes.RequestOptions{})
 	return out.Result.Matched, err
 }
 
@@ -116,7 +120,8 @@ func (w *verifying) find(as context.Context, uid verifications.UID) *verificatio
 func (w *verifying) is(uid verifications.UID, state verifications.State, codes ...string) {
 	w.t.Helper()
 	v := w.find(w.Staff(), uid)
-	got := slices.DeleteFunc([]string{v.FailureCode, v.Failure, v.NoticeCode, v.Notice()}, func(s string) bool { return s == "" })
+	got := slices.DeleteFunc([]string{v.FailureCode, v.Failure, v.NoticeCode, v.Notice()},
+		func(s string) bool { return s == "" })
 	if v.State != state || !slices.Equal(got, codes) {
 		w.t.Errorf("%s: %s %q, want %s %q", w.Clock.Now(), v.State, got, state, codes)
 	}
@@ -126,7 +131,8 @@ func (w *verifying) is(uid verifications.UID, state verifications.State, codes .
 func (w *verifying) deposits(uid verifications.UID) (all []*payments.Payment) {
 	w.t.Helper()
 	err := w.DB.NewSelect().Model(&all).Where("pay.tenant = ?", w.Tenant).
-		Where("pay.external_reference_id LIKE ?", fmt.Sprintf("VERIFY-%s-_", uid)).OrderExpr("pay.uid").Scan(w.t.Context())
+		Where("pay.external_reference_id LIKE ?", fmt.Sprintf("VERIFY-%s-_", uid)).OrderExpr("pay.uid").
+		Scan(w.t.Context())
 	if err != nil || len(all) != 2 {
 		w.t.Fatal(len(all), err)
 	}
@@ -173,7 +179,8 @@ func TestAContactIsVerifiedByWhoKnowsTheDeposits(t *testing.T) {
 	}
 	w.until("2026-11-19 08:30")
 	var description string
-	err := w.DB.NewRaw(`SELECT string_agg(DISTINCT description, ',') FROM ach_entries WHERE tenant = ?`, w.Tenant).
+	err := w.DB.NewRaw(`SELECT string_agg(DISTINCT description, ',') FROM ach_entries WHERE tenant = ?`,
+		w.Tenant).
 		Scan(t.Context(), &description)
 	if err != nil || description != "ACCTVERIFY" {
 		t.Error(description, err)
@@ -193,14 +200,16 @@ func TestAContactIsVerifiedByWhoKnowsTheDeposits(t *testing.T) {
 		t.Error(matched, err)
 	}
 	w.is(uid, verifications.Verified)
-	if v := w.find(w.Staff(), uid); *v.TriesLeft() != 2 || v.VerifiedAt == nil || v.ExpiresAt != nil || v.MakerClient != "partner" {
+	if v := w.find(w.Staff(), uid); *v.TriesLeft() != 2 || v.VerifiedAt == nil || v.ExpiresAt != nil ||
+		v.MakerClient != "partner" {
 		t.Errorf("%+v", v)
 	}
 	if _, err := w.confirms(uid, sent...); !errors.Is(err, verifications.ErrOver) {
 		t.Error(err)
 	}
 	var ledger int64
-	if err := w.DB.NewRaw(`SELECT ledger FROM balances WHERE tenant = ? AND account = ?`, w.Tenant, w.account.UID).Scan(t.Context(), &ledger); err != nil || ledger != 1000_00-cents {
+	if err := w.DB.NewRaw(`SELECT ledger FROM balances WHERE tenant = ? AND account = ?`, w.Tenant,
+		w.account.UID).Scan(t.Context(), &ledger); err != nil || ledger != 1000_00-cents {
 		t.Error(ledger, cents, err)
 	}
 	w.Prove()
@@ -242,7 +251,8 @@ func TestTheAmountsStandInThePaymentsAlone(t *testing.T) {
 		t.Error(kept)
 	}
 	for _, amount := range append(sent, wrong(sent)...) {
-		if strings.Contains(kept, `"`+amount) || strings.Contains(kept, " "+amount) || strings.Contains(kept, amount+`"`) {
+		if strings.Contains(kept, `"`+amount) || strings.Contains(kept, " "+amount) ||
+			strings.Contains(kept, amount+`"`) {
 			t.Errorf("%s is in %s", amount, kept)
 		}
 	}
@@ -297,7 +307,8 @@ func TestOneOfManyStartsAtOnceVerifiesAContact(t *testing.T) {
 		}
 	}
 	var made int
-	if err := w.DB.NewRaw(`SELECT count(*) FROM payments WHERE tenant = ?`, w.Tenant).Scan(t.Context(), &made); err != nil ||
+	if err := w.DB.NewRaw(`SELECT count(*) FROM payments WHERE tenant = ?`, w.Tenant).
+		Scan(t.Context(), &made); err != nil ||
 		begun != 1 || made != 2 {
 		t.Errorf("%d begun, with %d payments: %v", begun, made, err)
 	}
@@ -378,7 +389,8 @@ func TestDepositsWaitForASecondPersonAsPaymentsDo(t *testing.T) {
 		t.Fatal(sent[0].State, sent[1].State)
 	}
 	var approvals []changes.UID
-	if err := w.DB.NewRaw(`SELECT uid FROM approvals WHERE tenant = ? AND status = 'Open' ORDER BY uid`, w.Tenant).
+	if err := w.DB.NewRaw(`SELECT uid FROM approvals WHERE tenant = ? AND status = 'Open' ORDER BY uid`,
+		w.Tenant).
 		Scan(t.Context(), &approvals); err != nil || len(approvals) != 2 {
 		t.Fatal(approvals, err)
 	}
@@ -407,15 +419,28 @@ func TestOnlyWhoMayManageAContactVerifiesIt(t *testing.T) {
 		return err
 	}
 	for name, c := range map[string]struct{ err, want error }{
-		"another partner starts":             {start(w.Partner(stranger), another, foreign), verifications.ErrContact},
-		"who reads starts":                   {start(w.Reader(), another, w.account), access.ErrDenied},
-		"who may not pay starts":             {start(w.As(access.ManageContacts, access.ViewContacts), another, w.account), access.ErrDenied},
-		"another customer's account pays":    {start(w.Partner(w.partner), another, foreign), payments.ErrAccount},
-		"another customer's, by the bank":    {start(w.Staff(), another, foreign), payments.ErrContact},
-		"a contact that is not there":        {start(w.Staff(), &contacts.Contact{UID: 1}, w.account), verifications.ErrContact},
-		"an account that sends no ACH":       {start(w.Staff(), another, w.Account(w.own, coretest.Holding(10_00, 0))), payments.ErrRailOff},
-		"an account that has no money":       {start(w.Staff(), another, w.Account(w.own, coretest.Holding(0, 0), coretest.Sends)), nil},
-		"a contact that waits":               {start(w.Staff(), w.Contact(w.own, func(k *contacts.Contact) { k.Status = contacts.Pending }), w.account), verifications.ErrContactState},
+		"another partner starts": {
+			start(w.Partner(stranger), another, foreign),
+			verifications.ErrContact,
+		},
+		"who reads starts": {start(w.Reader(), another, w.account), access.ErrDenied},
+		"who may not pay starts": {start(w.As(access.ManageContacts, access.ViewContacts), another,
+			w.account), access.ErrDenied},
+		"another customer's account pays": {start(w.Partner(w.partner), another, foreign), payments.ErrAccount},
+		"another customer's, by the bank": {start(w.Staff(), another, foreign), payments.ErrContact},
+		"a contact that is not there": {
+			start(w.Staff(), &contacts.Contact{UID: 1}, w.account),
+			verifications.ErrContact,
+		},
+		"an account that sends no ACH": {start(w.Staff(), another,
+			w.Account(w.own, coretest.Holding(10_00, 0))), payments.ErrRailOff},
+		"an account that has no money": {start(w.Staff(), another,
+			w.Account(w.own, coretest.Holding(0, 0), coretest.Sends)), nil},
+		"a contact that waits": {
+			start(w.Staff(),
+				w.Contact(w.own, func(k *contacts.Contact) { k.Status = contacts.Pending }), w.account),
+			verifications.ErrContactState,
+		},
 		"a contact that is verified already": {start(w.Staff(), w.contact, w.account), verifications.ErrOpen},
 	} {
 		if c.want == nil && c.err == nil || c.want != nil && !errors.Is(c.err, c.want) {
@@ -425,18 +450,23 @@ func TestOnlyWhoMayManageAContactVerifiesIt(t *testing.T) {
 	if v := w.find(w.Partner(stranger), uid); v != nil {
 		t.Errorf("another partner sees %+v", v)
 	}
-	if _, err := w.Verifications.Confirm(w.Partner(stranger), uid, verifications.Amounts{Amounts: []string{"0.10", "0.11"}}, changes.RequestOptions{}); !errors.Is(err, verifications.ErrNotFound) {
+	if _, err := w.Verifications.Confirm(w.Partner(stranger), uid,
+		verifications.Amounts{Amounts: []string{"0.10", "0.11"}},
+		changes.RequestOptions{}); !errors.Is(err, verifications.ErrNotFound) {
 		t.Error(err)
 	}
-	if _, err := w.Verifications.Cancel(w.Partner(stranger), uid, changes.RequestOptions{}); !errors.Is(err, verifications.ErrNotFound) {
+	if _, err := w.Verifications.Cancel(w.Partner(stranger), uid,
+		changes.RequestOptions{}); !errors.Is(err, verifications.ErrNotFound) {
 		t.Error(err)
 	}
-	if _, err := w.Verifications.Cancel(w.Reader(), uid, changes.RequestOptions{}); !errors.Is(err, access.ErrDenied) {
+	if _, err := w.Verifications.Cancel(w.Reader(), uid,
+		changes.RequestOptions{}); !errors.Is(err, access.ErrDenied) {
 		t.Error(err)
 	}
 	list := func(as context.Context) (all []*verifications.Verification) {
 		b := w.PrimaryBatch()
-		found := w.Verifications.OfContacts(as, b, []contacts.UID{w.contact.UID}, db.Columns{}, page.Window{Size: 5})
+		found := w.Verifications.OfContacts(as, b, []contacts.UID{w.contact.UID}, db.Columns{},
+			page.Window{Size: 5})
 		counted := w.Verifications.CountOfContacts(as, b, []contacts.UID{w.contact.UID}, 0)
 		if err := errors.Join(b.Send(t.Context()), found.Err, counted.Err); err != nil {
 			t.Fatal(err)
@@ -446,7 +476,8 @@ func TestOnlyWhoMayManageAContactVerifiesIt(t *testing.T) {
 		}
 		return all
 	}
-	if own, foreign := list(w.Partner(w.partner)), list(w.Partner(stranger)); len(own) != 1 || len(foreign) != 0 {
+	if own, foreign := list(w.Partner(w.partner)), list(w.Partner(stranger)); len(own) != 1 ||
+		len(foreign) != 0 {
 		t.Error(len(own), len(foreign))
 	}
 }
@@ -456,14 +487,17 @@ func TestACancelledVerificationIsOver(t *testing.T) {
 	w := newVerifying(t)
 	uid := w.started(w.contact)
 	v := w.find(w.Staff(), uid)
-	if _, err := w.Verifications.Cancel(w.Partner(w.partner), uid, changes.RequestOptions{Version: v.Version + 1}); !errors.Is(err, changes.ErrStale) {
+	if _, err := w.Verifications.Cancel(w.Partner(w.partner), uid,
+		changes.RequestOptions{Version: v.Version + 1}); !errors.Is(err, changes.ErrStale) {
 		t.Error(err)
 	}
-	if _, err := w.Verifications.Cancel(w.Partner(w.partner), uid, changes.RequestOptions{Version: v.Version}); err != nil {
+	if _, err := w.Verifications.Cancel(w.Partner(w.partner), uid,
+		changes.RequestOptions{Version: v.Version}); err != nil {
 		t.Fatal(err)
 	}
 	w.is(uid, verifications.Cancelled)
-	if _, err := w.Verifications.Cancel(w.Partner(w.partner), uid, changes.RequestOptions{}); !errors.Is(err, verifications.ErrOver) {
+	if _, err := w.Verifications.Cancel(w.Partner(w.partner), uid,
+		changes.RequestOptions{}); !errors.Is(err, verifications.ErrOver) {
 		t.Error(err)
 	}
 	w.until("2026-11-19 09:00")
@@ -518,7 +552,10 @@ func TestAnotherAccountEndsWhatWasVerified(t *testing.T) {
 	w.is(verified, verifications.Verified)
 	w.is(opened, verifications.AwaitingAmounts)
 	change(w.contact, contacts.Draft{Bank: contacts.BankDraft{AccountNumber: text("4417000001")}})
-	change(open, contacts.Draft{Bank: contacts.BankDraft{AccountType: text("Deposit"), AccountSubType: text("Savings")}})
+	change(open, contacts.Draft{Bank: contacts.BankDraft{
+		AccountType:    text("Deposit"),
+		AccountSubType: text("Savings"),
+	}})
 	change(failed, contacts.Draft{Bank: contacts.BankDraft{NationalCode: text("011000015")}})
 	w.is(verified, verifications.Superseded)
 	w.is(opened, verifications.Superseded)
@@ -539,7 +576,8 @@ func TestATryIsCountedOnceForItsKey(t *testing.T) {
 	w.until("2026-11-19 09:00")
 	amounts := verifications.Amounts{Amounts: wrong(w.sent(uid))}
 	for i := range 4 {
-		out, err := w.Verifications.Confirm(w.Staff(), uid, amounts, changes.RequestOptions{IdempotencyKey: "guess"})
+		out, err := w.Verifications.Confirm(w.Staff(), uid, amounts,
+			changes.RequestOptions{IdempotencyKey: "guess"})
 		if err != nil || out.Result.Matched || out.Replayed != (i > 0) {
 			t.Errorf("%+v %v", out, err)
 		}
@@ -548,7 +586,8 @@ func TestATryIsCountedOnceForItsKey(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	right := verifications.Amounts{Amounts: w.sent(uid)}
-	if _, err := w.Verifications.Confirm(w.Staff(), uid, right, changes.RequestOptions{IdempotencyKey: "guess"}); !errors.Is(err, changes.ErrKeyReused) {
+	if _, err := w.Verifications.Confirm(w.Staff(), uid, right,
+		changes.RequestOptions{IdempotencyKey: "guess"}); !errors.Is(err, changes.ErrKeyReused) {
 		t.Error(err)
 	}
 }
@@ -595,7 +634,8 @@ func (w *verifying) entries() (all []nacha.Entry, batches []nacha.Batch) {
 		w.t.Fatal(err)
 	}
 	for _, m := range messages {
-		body, err := w.Keys.Open(seal.Value{Sealed: m.Body}, seal.Place{Tenant: int64(w.Tenant), Column: payments.BodyColumn, Row: int64(m.ID)})
+		body, err := w.Keys.Open(seal.Value{Sealed: m.Body},
+			seal.Place{Tenant: int64(w.Tenant), Column: payments.BodyColumn, Row: int64(m.ID)})
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -636,11 +676,13 @@ func TestAPrenoteThatNobodyAnswersVerifiesAContact(t *testing.T) {
 		uid     verifications.UID
 	}{{w.contact, rails.Checking, checked}, {savings, rails.Savings, saved}} {
 		e, b := entries[i], batches[i]
-		if e.Kind != nacha.Prenote || e.Amount.Minor != 0 || e.Direction != rails.Credit || e.Account != want.account || e.Routing != "611590103" ||
+		if e.Kind != nacha.Prenote || e.Amount.Minor != 0 || e.Direction != rails.Credit ||
+			e.Account != want.account || e.Routing != "611590103" ||
 			e.Number != coretest.ContactNumber(want.contact.UID) || e.ID != "VERIFY-"+want.uid.String() {
 			t.Errorf("%+v", e)
 		}
-		if b.Description != "PRENOTE" || b.CompanyID != "1234567890" || b.Effective.Format(time.DateOnly) != "2026-11-19" {
+		if b.Description != "PRENOTE" || b.CompanyID != "1234567890" ||
+			b.Effective.Format(time.DateOnly) != "2026-11-19" {
 			t.Errorf("%+v", b)
 		}
 	}
@@ -743,13 +785,19 @@ func TestAPrenoteIsRefusedWhereACreditWouldBe(t *testing.T) {
 	stranger := w.DownstreamPartner()
 	foreign := w.Account(w.Customer(coretest.OwnedBy(stranger)), coretest.Holding(1000_00, 0), coretest.Sends)
 	start := func(as context.Context, k *contacts.Contact, from *accounts.Account) error {
-		_, err := w.Verifications.Start(as, verifications.Draft{Contact: k.UID, Account: from.UID, Method: verifications.Prenote}, changes.RequestOptions{})
+		_, err := w.Verifications.Start(as, verifications.Draft{
+			Contact: k.UID, Account: from.UID,
+			Method: verifications.Prenote,
+		}, changes.RequestOptions{})
 		return err
 	}
 	abroad := w.Contact(w.own, func(k *contacts.Contact) { k.Bank.Country = "Germany" })
 	nowhere := w.Contact(w.own, func(k *contacts.Contact) { k.Bank.NationalCode = "021000089" })
 	for name, c := range map[string]struct{ err, want error }{
-		"another partner":                   {start(w.Partner(stranger), w.contact, foreign), verifications.ErrContact},
+		"another partner": {
+			start(w.Partner(stranger), w.contact, foreign),
+			verifications.ErrContact,
+		},
 		"who reads":                         {start(w.Reader(), w.contact, w.account), access.ErrDenied},
 		"another customer's account":        {start(w.Staff(), w.contact, foreign), payments.ErrContact},
 		"an account that sends no ACH":      {start(w.Staff(), w.contact, w.Account(w.own)), payments.ErrRailOff},

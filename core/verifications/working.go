@@ -93,10 +93,12 @@ var (
 		AND (cv.due_at <= $2::timestamptz OR b.state IS NOT NULL OR pn.return_code <> ''
 		  OR coalesce(n.code, pn.notice_code, '') <> '' AND cv.notice_code = '')
 		ORDER BY cv.due_at, cv.uid LIMIT %d`, atATime))
-	reading = db.NewQuery[came](`SELECT cv.uid, coalesce(b.state, '') AS state, coalesce(b.return_code, pn.return_code, '') AS code,
+	reading = db.NewQuery[came](`SELECT cv.uid, coalesce(b.state, '') AS state,
+		coalesce(b.return_code, pn.return_code, '') AS code,
 		coalesce(b.reason, '') AS reason, coalesce(n.code, pn.notice_code, '') AS notice, pn.settles_on,
-		coalesce(pn.right_last4, '') AS last4, coalesce(pn.right_routing, '') AS routing, coalesce(pn.right_account, '') AS account,
-		EXISTS (SELECT FROM network_messages AS nm WHERE nm.tenant = $1 AND nm.id = pn.file AND nm.handed_at IS NOT NULL) AS left
+		coalesce(pn.right_last4, '') AS last4, coalesce(pn.right_routing, '') AS routing,
+		coalesce(pn.right_account, '') AS account, EXISTS (SELECT FROM network_messages AS nm
+		  WHERE nm.tenant = $1 AND nm.id = pn.file AND nm.handed_at IS NOT NULL) AS left
 		FROM contact_verifications AS cv ` + back + ` WHERE cv.tenant = $1 AND cv.uid = ANY($2::bigint[])`)
 )
 
@@ -133,7 +135,8 @@ func (s *Service) workTx(
 		}
 		v.Version, v.UpdatedAt = v.Version+1, now
 		r := changes.Change{
-			Action: action, Object: object, UID: v.UID, Customer: int64(v.Customer), Version: v.Version, Before: &was, After: v,
+			Action: action, Object: object, UID: v.UID, Customer: int64(v.Customer), Version: v.Version, Before: &was,
+			After: v,
 		}.Recorded(worker, "")
 		r.Entry.ID = ids.Items[i].ID
 		record = append(record, r)
@@ -205,17 +208,22 @@ func writeTx(ctx context.Context, tenant access.Tenant, all []*Verification) err
 	var due, expires, verified []*time.Time
 	var updated []time.Time
 	for _, v := range all {
-		uids, versions, states = append(uids, int64(v.UID)), append(versions, v.Version), append(states, string(v.State))
-		codes, reasons, notices = append(codes, v.FailureCode), append(reasons, v.Failure), append(notices, v.NoticeCode)
+		uids, versions, states = append(uids, int64(v.UID)), append(versions, v.Version),
+			append(states, string(v.State))
+		codes, reasons, notices = append(codes, v.FailureCode), append(reasons, v.Failure),
+			append(notices, v.NoticeCode)
 		due, expires, verified = append(due, v.DueAt), append(expires, v.ExpiresAt), append(verified, v.VerifiedAt)
-		last4s, routings, types = append(last4s, v.RightLast4), append(routings, v.RightRouting), append(types, string(v.RightAccount))
+		last4s, routings, types = append(last4s, v.RightLast4), append(routings, v.RightRouting),
+			append(types, string(v.RightAccount))
 		updated = append(updated, v.UpdatedAt)
 	}
-	return db.ExecAtCommit(ctx, `UPDATE contact_verifications AS cv SET state = n.state, failure_code = n.code, failure = n.reason,
-		notice_code = n.notice, due_at = n.due, expires_at = n.expires, verified_at = n.verified, updated_at = n.updated,
+	return db.ExecAtCommit(ctx, `UPDATE contact_verifications AS cv SET state = n.state, failure_code = n.code,
+		failure = n.reason, notice_code = n.notice, due_at = n.due, expires_at = n.expires,
+		  verified_at = n.verified, updated_at = n.updated,
 		version = n.version, right_last4 = n.last4, right_routing = n.routing, right_account = n.account
-		FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::timestamptz[],
-		  $9::timestamptz[], $10::timestamptz[], $11::int[], $12::text[], $13::text[], $14::text[])
+		FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[],
+		  $8::timestamptz[], $9::timestamptz[], $10::timestamptz[], $11::int[], $12::text[], $13::text[],
+		  $14::text[])
 		  AS n(uid, state, code, reason, notice, due, expires, verified, updated, version, last4, routing, account)
 		WHERE cv.tenant = $1 AND cv.uid = n.uid`, tenant, uids, states, codes, reasons, notices, due, expires, verified,
 		updated, versions, last4s, routings, types)
@@ -228,7 +236,8 @@ type dueAt struct {
 var findingNext = db.NewQuery[dueAt](`SELECT min(due_at) AS at FROM contact_verifications
 	WHERE tenant = $1 AND due_at > $2::timestamptz`)
 
-// Next returns when the next verification of the caller's bank ends by itself, after a time; nil if none does.
+// Next returns when the next verification of the caller's bank ends by itself, after a time; nil if none
+// does.
 func (s *Service) Next(ctx context.Context, after time.Time) (*time.Time, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

@@ -39,9 +39,9 @@ func (s *Service) declare(all *changes.Service) {
 }
 
 // Start begins to verify the account of a contact, from an account of its customer. A prenote moves no money
-// and costs nothing. Deposits are payments of that account, for which the caller needs Initiate_Payments, too:
-// they cost what payments over ACH cost, count for limits, and wait for a second person where the settings ask
-// for one.
+// and costs nothing. Deposits are payments of that account, for which the caller needs Initiate_Payments,
+// too: they cost what payments over ACH cost, count for limits, and wait for a second person where the
+// settings ask for one.
 func (s *Service) Start(
 	ctx context.Context, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -50,7 +50,8 @@ func (s *Service) Start(
 		err = draft.check()
 	}
 	if err == nil && draft.Method == SmallDeposits {
-		_, err = access.RequireTo(ctx, access.Attempt{Action: "startContactVerification", Object: object}, access.InitiatePayments)
+		_, err = access.RequireTo(ctx, access.Attempt{Action: "startContactVerification", Object: object},
+			access.InitiatePayments)
 	}
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
@@ -59,7 +60,8 @@ func (s *Service) Start(
 }
 
 // Confirm says what the deposits of a verification were. If the amounts are right, in whatever order, the
-// account is verified. Wrong ones are an answer, and no fault: they count, and the third end the verification.
+// account is verified. Wrong ones are an answer, and no fault: they count, and the third end the
+// verification.
 func (s *Service) Confirm(
 	ctx context.Context, uid UID, amounts Amounts, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -73,8 +75,8 @@ func (s *Service) Confirm(
 	return s.confirm.Do(ctx, caller, changes.Target{UID: uid.String()}, amounts, options)
 }
 
-// Cancel ends a verification whose end is not known. A prenote that is in no file yet does not go out. Deposits
-// stay what they are: those that have not left can be cancelled as payments.
+// Cancel ends a verification whose end is not known. A prenote that is in no file yet does not go out.
+// Deposits stay what they are: those that have not left can be cancelled as payments.
 func (s *Service) Cancel(
 	ctx context.Context, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -120,7 +122,8 @@ func (s *Service) startTx(ctx context.Context, tx *changes.Tx, at changes.Target
 	return saved(s.lifecycle(d.Contact).Add(ctx, tx, at, func(customer *customers.Held) (*Verification, error) {
 		v := &Verification{
 			Tenant: tx.Caller.Tenant, Contact: d.Contact, Customer: customer.UID, Account: d.Account, Method: d.Method,
-			MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID, MakerReach: tx.Caller.Reach, CreatedAt: tx.Now,
+			MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID, MakerReach: tx.Caller.Reach,
+			CreatedAt: tx.Now,
 		}
 		if err := s.admitTx(ctx, tx, v); err != nil {
 			return nil, err
@@ -147,8 +150,8 @@ func (s *Service) admitTx(ctx context.Context, tx *changes.Tx, v *Verification) 
 	var now bool
 	var often int
 	err = tx.NewRaw(`SELECT nextval('contact_verification_uids'), coalesce(bool_or(state IN (?2)), false),
-		count(*) FILTER (WHERE created_at > ?3::timestamptz) FROM contact_verifications WHERE tenant = ?0 AND contact = ?1`,
-		v.Tenant, v.Contact, bun.List(open), tx.Now.AddDate(0, 0, -withinDays)).Scan(ctx, &v.UID, &now, &often)
+		count(*) FILTER (WHERE created_at > ?3::timestamptz) FROM contact_verifications
+		WHERE tenant = ?0 AND contact = ?1`, v.Tenant, v.Contact, bun.List(open), tx.Now.AddDate(0, 0, -withinDays)).Scan(ctx, &v.UID, &now, &often)
 	switch {
 	case err != nil:
 		return fmt.Errorf("count the verifications of contact %s: %w", v.Contact, err)

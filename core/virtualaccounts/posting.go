@@ -85,7 +85,8 @@ func PostTx(ctx context.Context, tenant access.Tenant, all []*VirtualPosting) er
 		return err
 	}
 	return db.ExecAtCommit(ctx, `UPDATE virtual_accounts AS va SET balance = va.balance + n.amount
-		FROM (SELECT uid, sum(amount)::bigint AS amount FROM unnest($2::bigint[], $3::bigint[]) AS n(uid, amount) GROUP BY uid) AS n
+		FROM (SELECT uid, sum(amount)::bigint AS amount FROM unnest($2::bigint[], $3::bigint[]) AS n(uid, amount)
+		  GROUP BY uid) AS n
 		WHERE va.tenant = $1 AND va.uid = n.uid`, tenant, uids, amounts)
 }
 

@@ -49,7 +49,8 @@ func ParsePostingStatus(field, text string) (PostingStatus, error) {
 	if s, ok := ident.Word(text, Pending, Submitted, Processed, Failed); ok {
 		return s, nil
 	}
-	return "", fault.Field(object, field, fault.Malformed, "must be one of Pending, Submitted, Processed, Failed")
+	return "", fault.Field(object, field, fault.Malformed,
+		"must be one of Pending, Submitted, Processed, Failed")
 }
 
 // ParsePayment reads the number of a payment. Payments come after virtual accounts.
@@ -166,8 +167,8 @@ var (
 	countingPostings db.QueryCache[db.Count]
 )
 
-// fromPostings are the columns of postings that are not read as they stand: who brought one about is told as far as
-// the caller may know, and the step may not be known.
+// fromPostings are the columns of postings that are not read as they stand: who brought one about is told as
+// far as the caller may know, and the step may not be known.
 func fromPostings(reach access.Reach) map[string]string {
 	return map[string]string{
 		"client": reach.OfPeople("vp.client", "vp.reach"), "login_id": reach.OfPeople("vp.login_id", "vp.reach"),
@@ -176,14 +177,18 @@ func fromPostings(reach access.Reach) map[string]string {
 }
 
 func selectingPostings(want db.Columns, reach access.Reach) *bun.SelectQuery {
-	return db.Select[VirtualPosting](db.Or[VirtualPosting](want).And(postingIdentity), fromPostings(reach)).Where("vp.tenant = $1")
+	return db.Select[VirtualPosting](db.Or[VirtualPosting](want).And(postingIdentity), fromPostings(reach)).
+		Where("vp.tenant = $1")
 }
 
-// showingPostings begins a query of postings with what the records of their virtual accounts and payments say.
+// showingPostings begins a query of postings with what the records of their virtual accounts and payments
+// say.
 func showingPostings(reach access.Reach) *bun.SelectQuery {
 	from := fromPostings(reach)
-	from["name"], from["whole"], from["reference"] = "va.name", "va.number_sealed", "va.external_account_reference"
-	from["external_reference_id"], from["description"], from["rail"] = "pay.external_reference_id", "pay.notes", "pay.rail"
+	from["name"], from["whole"], from["reference"] = "va.name", "va.number_sealed",
+		"va.external_account_reference"
+	from["external_reference_id"], from["description"], from["rail"] = "pay.external_reference_id",
+		"pay.notes", "pay.rail"
 	from["date"] = "pay.payment_date"
 	return db.Select[ShownPosting](db.Columns{}, from).
 		Join("JOIN virtual_accounts AS va ON va.tenant = vp.tenant AND va.uid = vp.virtual_account").
@@ -200,9 +205,11 @@ func (s *Service) FindPostings(
 		return db.Refuse[PostingID, VirtualPosting](err)
 	}
 	text := postings.Get(queryKey{want: want, reach: caller.Reach, order: "found"}, func() string {
-		return selectingPostings(want, caller.Reach).Where("vp.id = ANY($3)").Where(caller.Reach.Scope("vp.customer")).String()
+		return selectingPostings(want, caller.Reach).Where("vp.id = ANY($3)").
+			Where(caller.Reach.Scope("vp.customer")).String()
 	})
-	return db.QueueMany(b, text, func(p *VirtualPosting) PostingID { return p.ID }, caller.Tenant, caller.ScopeCustomer(), ids)
+	return db.QueueMany(b, text, func(p *VirtualPosting) PostingID { return p.ID }, caller.Tenant,
+		caller.ScopeCustomer(), ids)
 }
 
 // Postings reads a window of the postings of each virtual account, newest first.
@@ -216,7 +223,10 @@ func (s *Service) Postings(
 	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
 	window := db.WindowOf(&p, of, w.Limit(), w.Cursor.UID, w.Offset, !w.Backward)
 	where := by.where(s, caller, &p)
-	text := postings.Get(queryKey{want: want, reach: caller.Reach, window: window, where: where.Key(), order: "of"}, func() string {
+	text := postings.Get(queryKey{
+		want: want, reach: caller.Reach, window: window, where: where.Key(),
+		order: "of",
+	}, func() string {
 		return window.Text(where.On(selectingPostings(want, caller.Reach)),
 			func(string) string { return caller.Reach.Scope("vp.customer") }, "vp.virtual_account", "vp.id")
 	})
@@ -244,8 +254,8 @@ func (s *Service) CountPostings(
 
 var tellingPostings db.QueryCache[ShownPosting]
 
-// TellTo reads a posting as whoever has the reach of a customer sees it; nil if it does not. It is for workers, which
-// tell webhooks of postings.
+// TellTo reads a posting as whoever has the reach of a customer sees it; nil if it does not. It is for
+// workers, which tell webhooks of postings.
 func (s *Service) TellTo(
 	ctx context.Context, reach access.Reach, customer int64, id PostingID,
 ) (*ShownPosting, error) {

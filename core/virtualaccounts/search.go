@@ -80,7 +80,8 @@ func (by Search) where(s *Service, caller access.Caller, p *db.Params) (all db.C
 			p.Add(by.Partner)+"::bigint)")
 	}
 	if by.Number != "" {
-		all = append(all, "va.number_hash = ANY("+p.Add(s.keys.Hashes(int64(caller.Tenant), NumberColumn, string(by.Number)))+")")
+		all = append(all, "va.number_hash = ANY("+p.Add(s.keys.Hashes(int64(caller.Tenant), NumberColumn,
+			string(by.Number)))+")")
 	}
 	if by.MasterNumber != "" {
 		hashes := p.Add(s.keys.Hashes(int64(caller.Tenant), accounts.NumberColumn, by.MasterNumber))

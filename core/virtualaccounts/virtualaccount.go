@@ -151,8 +151,9 @@ func (n Number) Whole() int64 {
 
 // The faults of virtual accounts.
 var (
-	ErrNotFound = fault.New(fault.NotFound, "virtualAccount.not_found", "no such virtual account of this customer").
-			On("accountNumber")
+	ErrNotFound = fault.New(fault.NotFound, "virtualAccount.not_found",
+		"no such virtual account of this customer").
+		On("accountNumber")
 	// ErrMaster is returned for a master account that does not exist, or that is another customer's.
 	ErrMaster = fault.New(fault.NotFound, "virtualAccount.master", "must be an account of the customer").
 			On("masterAccountNumber")

@@ -93,9 +93,11 @@ func (s *Service) FindMany(
 		return db.Refuse[UID, VirtualAccount](err)
 	}
 	text := finding.Get(queryKey{want: want, reach: caller.Reach}, func() string {
-		return selecting(want).Where("va.tenant = $1").Where("va.uid = ANY($3)").Where(caller.Reach.Scope("va.customer")).String()
+		return selecting(want).Where("va.tenant = $1").Where("va.uid = ANY($3)").
+			Where(caller.Reach.Scope("va.customer")).String()
 	})
-	return db.QueueMany(b, text, func(v *VirtualAccount) UID { return v.UID }, caller.Tenant, caller.ScopeCustomer(), uids)
+	return db.QueueMany(b, text, func(v *VirtualAccount) UID { return v.UID }, caller.Tenant,
+		caller.ScopeCustomer(), uids)
 }
 
 var ofCustomers = customers.Children[VirtualAccount]{
@@ -136,7 +138,10 @@ func (s *Service) OfAccounts(
 	window := db.WindowOf(&p, of, w.Limit(), w.Cursor.UID, w.Offset, w.Backward)
 	where := by.where(s, caller, &p)
 	want = db.Or[VirtualAccount](want).And(db.ColumnsOf[VirtualAccount]("Account"))
-	text := children.Get(queryKey{want: want, reach: caller.Reach, window: window, where: where.Key()}, func() string {
+	text := children.Get(queryKey{
+		want: want, reach: caller.Reach, window: window,
+		where: where.Key(),
+	}, func() string {
 		return window.Text(where.On(selecting(want).Where("va.tenant = $1")),
 			func(string) string { return caller.Reach.Scope("va.customer") }, "va.account", "va.uid")
 	})
@@ -181,7 +186,10 @@ func (s *Service) List(
 		list.After = "va.uid" + compare + p.Add(w.Cursor.UID)
 	}
 	where := list.Conditions(caller.Reach)
-	text := listing.Get(queryKey{want: want, reach: caller.Reach, where: where.Key(), order: order}, func() string {
+	text := listing.Get(queryKey{
+		want: want, reach: caller.Reach, where: where.Key(),
+		order: order,
+	}, func() string {
 		return where.On(selecting(want).Where("va.tenant = $1")).OrderExpr(order).String() +
 			" LIMIT $3::bigint OFFSET $4::bigint"
 	})
@@ -256,7 +264,9 @@ var naming db.QueryCache[VirtualAccount]
 
 // uidOf returns the UID of the virtual account of a customer that has this number, which never changes. It
 // returns ErrNotFound if there is none.
-func (s *Service) uidOf(ctx context.Context, caller access.Caller, of customers.UID, number Number) (UID, error) {
+func (s *Service) uidOf(
+	ctx context.Context, caller access.Caller, of customers.UID, number Number,
+) (UID, error) {
 	text := naming.Get(caller.Reach, func() string {
 		return db.Select[VirtualAccount](identity, nil).Where("va.tenant = $1").Where("va.number_hash = ANY($3)").
 			Where("va.customer = $4::bigint").Where(caller.Reach.Scope("va.customer")).String()

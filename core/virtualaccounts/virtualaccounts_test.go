@@ -78,11 +78,14 @@ func TestNoAccountHasTheNumberOfAVirtualAccount(t *testing.T) {
 	master := b.Account(b.Customer())
 	v := b.VirtualAccount(master)
 	d := accounts.Draft{
-		Name: given.Of("Second"), Type: new(accounts.Deposit), SubType: new(accounts.Checking), Currency: &master.Currency,
-		SystemOfRecord: new(accounts.InternalCore), CountryCode: given.Of("US"), BankID: given.Of(master.BankID), MasterGL: given.Of("1000"),
-		Number: given.Of(coretest.VirtualNumber(v.UID)),
+		Name: given.Of("Second"), Type: new(accounts.Deposit), SubType: new(accounts.Checking),
+		Currency:       &master.Currency,
+		SystemOfRecord: new(accounts.InternalCore), CountryCode: given.Of("US"), BankID: given.Of(master.BankID),
+		MasterGL: given.Of("1000"),
+		Number:   given.Of(coretest.VirtualNumber(v.UID)),
 	}
-	if _, err := b.Accounts.Open(b.Staff(), master.Customer, d, changes.RequestOptions{}); !errors.Is(err, accounts.ErrNumberTaken) {
+	if _, err := b.Accounts.Open(b.Staff(), master.Customer, d,
+		changes.RequestOptions{}); !errors.Is(err, accounts.ErrNumberTaken) {
 		t.Error(err)
 	}
 	d.Number = given.Of(coretest.VirtualNumber(v.UID + 1))
@@ -90,7 +93,8 @@ func TestNoAccountHasTheNumberOfAVirtualAccount(t *testing.T) {
 		t.Error(err)
 	}
 	d.Number = given.Of(coretest.VirtualNumber(v.UID))
-	_, err := b.Accounts.Change(b.Staff(), 0, master.UID, accounts.Draft{Number: d.Number}, changes.RequestOptions{})
+	_, err := b.Accounts.Change(b.Staff(), 0, master.UID, accounts.Draft{Number: d.Number},
+		changes.RequestOptions{})
 	if !errors.Is(err, accounts.ErrNumberTaken) {
 		t.Error(err)
 	}
@@ -105,9 +109,13 @@ func TestAMasterAccountIsAnActiveOneOfTheCustomer(t *testing.T) {
 		want   error
 	}{
 		"another customer's": {b.Account(b.Customer()), virtualaccounts.ErrMaster},
-		"closed":             {b.Account(own, func(a *accounts.Account) { a.Status = accounts.Closed }), virtualaccounts.ErrMasterState},
+		"closed": {
+			b.Account(own, func(a *accounts.Account) { a.Status = accounts.Closed }),
+			virtualaccounts.ErrMasterState,
+		},
 		"kept elsewhere": {
-			b.Account(own, func(a *accounts.Account) { a.SystemOfRecord = accounts.External }), virtualaccounts.ErrMasterState,
+			b.Account(own, func(a *accounts.Account) { a.SystemOfRecord = accounts.External }),
+			virtualaccounts.ErrMasterState,
 		},
 		"its own": {b.Account(own), nil},
 	} {
@@ -124,8 +132,8 @@ func TestAChangeKeepsTheMasterAccount(t *testing.T) {
 	master, other := b.Account(own), b.Account(own)
 	v := b.VirtualAccount(master)
 	change := func(d virtualaccounts.Draft) error {
-		_, err := b.VirtualAccounts.ChangeNumbered(b.Staff(), own.UID, virtualaccounts.Number(coretest.VirtualNumber(v.UID)), d,
-			changes.RequestOptions{})
+		_, err := b.VirtualAccounts.ChangeNumbered(b.Staff(), own.UID,
+			virtualaccounts.Number(coretest.VirtualNumber(v.UID)), d, changes.RequestOptions{})
 		return err
 	}
 	masked := draft(master)
@@ -137,7 +145,8 @@ func TestAChangeKeepsTheMasterAccount(t *testing.T) {
 		draft virtualaccounts.Draft
 		want  error
 	}{
-		"whole": {draft(master), nil}, "masked": {masked, nil}, "another": {draft(other), virtualaccounts.ErrMasterStays},
+		"whole": {draft(master), nil}, "masked": {masked, nil},
+		"another":            {draft(other), virtualaccounts.ErrMasterStays},
 		"masked, of another": {wrong, virtualaccounts.ErrMasterStays},
 	} {
 		if err := change(check.draft); !errors.Is(err, check.want) {
@@ -145,7 +154,8 @@ func TestAChangeKeepsTheMasterAccount(t *testing.T) {
 		}
 	}
 	found, err := b.VirtualAccounts.Show(b.Staff(), own.UID, v.UID)
-	if err != nil || found.Name != "Suite 100" || found.Version != 3 || found.ExternalAccountReference != v.ExternalAccountReference {
+	if err != nil || found.Name != "Suite 100" || found.Version != 3 ||
+		found.ExternalAccountReference != v.ExternalAccountReference {
 		t.Error(found, err)
 	}
 }
@@ -154,10 +164,12 @@ func TestVirtualAccountsAreFoundByWhatTheyAre(t *testing.T) {
 	t.Parallel()
 	b := coretest.New(t)
 	partner := b.DownstreamPartner()
-	master, yen := b.Account(b.Customer(coretest.OwnedBy(partner))), b.Account(b.Customer(), func(a *accounts.Account) { a.Currency = "JPY" })
+	master, yen := b.Account(b.Customer(coretest.OwnedBy(partner))),
+		b.Account(b.Customer(), func(a *accounts.Account) { a.Currency = "JPY" })
 	one := b.VirtualAccount(master, func(v *virtualaccounts.VirtualAccount) { v.Purpose = "Deposits of tenants" })
 	two := b.VirtualAccount(yen, func(v *virtualaccounts.VirtualAccount) {
-		v.Status, v.CreatedAt, v.UpdatedAt = virtualaccounts.Closed, b.Now().AddDate(0, 0, -2), b.Now().AddDate(0, 0, -2)
+		v.Status, v.CreatedAt, v.UpdatedAt = virtualaccounts.Closed, b.Now().AddDate(0, 0, -2),
+			b.Now().AddDate(0, 0, -2)
 	})
 	b.Exec(`UPDATE virtual_accounts SET balance = 500 WHERE tenant = ?`, b.Tenant)
 	day := time.Date(2026, 11, 18, 0, 0, 0, 0, time.UTC)
@@ -165,22 +177,37 @@ func TestVirtualAccountsAreFoundByWhatTheyAre(t *testing.T) {
 		by   virtualaccounts.Search
 		want []virtualaccounts.UID
 	}{
-		"all":              {virtualaccounts.Search{}, []virtualaccounts.UID{one.UID, two.UID}},
-		"customer":         {virtualaccounts.Search{Customer: master.Customer}, []virtualaccounts.UID{one.UID}},
-		"partner":          {virtualaccounts.Search{Partner: partner.UID}, []virtualaccounts.UID{one.UID}},
-		"master":           {virtualaccounts.Search{Master: yen.UID}, []virtualaccounts.UID{two.UID}},
-		"number of master": {virtualaccounts.Search{MasterNumber: coretest.AccountNumber(yen.UID)}, []virtualaccounts.UID{two.UID}},
-		"number":           {virtualaccounts.Search{Number: virtualaccounts.Number(coretest.VirtualNumber(one.UID))}, []virtualaccounts.UID{one.UID}},
-		"name":             {virtualaccounts.Search{Name: "TENANT 1"}, []virtualaccounts.UID{one.UID}},
-		"purpose":          {virtualaccounts.Search{Purpose: "deposits"}, []virtualaccounts.UID{one.UID}},
-		"reference":        {virtualaccounts.Search{ExternalAccountReference: two.ExternalAccountReference}, []virtualaccounts.UID{two.UID}},
-		"status":           {virtualaccounts.Search{Status: []virtualaccounts.Status{virtualaccounts.Closed}}, []virtualaccounts.UID{two.UID}},
-		"created from":     {virtualaccounts.Search{CreatedFrom: day}, []virtualaccounts.UID{one.UID}},
-		"created to":       {virtualaccounts.Search{CreatedTo: day.AddDate(0, 0, -1)}, []virtualaccounts.UID{two.UID}},
-		"updated to":       {virtualaccounts.Search{UpdatedTo: day}, []virtualaccounts.UID{one.UID, two.UID}},
-		"balance from":     {virtualaccounts.Search{BalanceFrom: "5.01"}, []virtualaccounts.UID{two.UID}}, // 500 yen
-		"balance to":       {virtualaccounts.Search{BalanceTo: "5"}, []virtualaccounts.UID{one.UID}},
-		"balance of both":  {virtualaccounts.Search{BalanceFrom: "5", BalanceTo: "500"}, []virtualaccounts.UID{one.UID, two.UID}},
+		"all":      {virtualaccounts.Search{}, []virtualaccounts.UID{one.UID, two.UID}},
+		"customer": {virtualaccounts.Search{Customer: master.Customer}, []virtualaccounts.UID{one.UID}},
+		"partner":  {virtualaccounts.Search{Partner: partner.UID}, []virtualaccounts.UID{one.UID}},
+		"master":   {virtualaccounts.Search{Master: yen.UID}, []virtualaccounts.UID{two.UID}},
+		"number of master": {
+			virtualaccounts.Search{MasterNumber: coretest.AccountNumber(yen.UID)},
+			[]virtualaccounts.UID{two.UID},
+		},
+		"number":  {virtualaccounts.Search{Number: virtualaccounts.Number(coretest.VirtualNumber(one.UID))}, []virtualaccounts.UID{one.UID}},
+		"name":    {virtualaccounts.Search{Name: "TENANT 1"}, []virtualaccounts.UID{one.UID}},
+		"purpose": {virtualaccounts.Search{Purpose: "deposits"}, []virtualaccounts.UID{one.UID}},
+		"reference": {
+			virtualaccounts.Search{ExternalAccountReference: two.ExternalAccountReference},
+			[]virtualaccounts.UID{two.UID},
+		},
+		"status": {
+			virtualaccounts.Search{Status: []virtualaccounts.Status{virtualaccounts.Closed}},
+			[]virtualaccounts.UID{two.UID},
+		},
+		"created from": {virtualaccounts.Search{CreatedFrom: day}, []virtualaccounts.UID{one.UID}},
+		"created to": {
+			virtualaccounts.Search{CreatedTo: day.AddDate(0, 0, -1)},
+			[]virtualaccounts.UID{two.UID},
+		},
+		"updated to":   {virtualaccounts.Search{UpdatedTo: day}, []virtualaccounts.UID{one.UID, two.UID}},
+		"balance from": {virtualaccounts.Search{BalanceFrom: "5.01"}, []virtualaccounts.UID{two.UID}}, // 500 yen
+		"balance to":   {virtualaccounts.Search{BalanceTo: "5"}, []virtualaccounts.UID{one.UID}},
+		"balance of both": {
+			virtualaccounts.Search{BalanceFrom: "5", BalanceTo: "500"},
+			[]virtualaccounts.UID{one.UID, two.UID},
+		},
 	} {
 		found, err := b.VirtualAccounts.Page(b.Staff(), check.by, page.First(10))
 		if err != nil || int(found.Total) != len(check.want) || len(found.Items) != len(check.want) {
@@ -210,25 +237,32 @@ func TestVirtualAccountsAreSeenWithTheirCustomerOnly(t *testing.T) {
 	number := func(v *virtualaccounts.VirtualAccount) virtualaccounts.Number {
 		return virtualaccounts.Number(coretest.VirtualNumber(v.UID))
 	}
-	if found, err := b.VirtualAccounts.Find(as, ours.Customer, number(own)); err != nil || found.Clear != number(own) {
+	if found, err := b.VirtualAccounts.Find(as, ours.Customer, number(own)); err != nil ||
+		found.Clear != number(own) {
 		t.Error(found, err)
 	}
-	if _, err := b.VirtualAccounts.Find(as, ours.Customer, number(foreign)); !errors.Is(err, virtualaccounts.ErrNotFound) {
+	if _, err := b.VirtualAccounts.Find(as, ours.Customer,
+		number(foreign)); !errors.Is(err, virtualaccounts.ErrNotFound) {
 		t.Error(err)
 	}
-	if _, err := b.VirtualAccounts.Find(as, banks.Customer, number(foreign)); !errors.Is(err, customers.ErrOutOfScope) {
+	if _, err := b.VirtualAccounts.Find(as, banks.Customer,
+		number(foreign)); !errors.Is(err, customers.ErrOutOfScope) {
 		t.Error(err)
 	}
-	if _, err := b.VirtualAccounts.CloseNumbered(as, banks.Customer, number(foreign), changes.RequestOptions{}); !errors.Is(err, customers.ErrOutOfScope) {
+	if _, err := b.VirtualAccounts.CloseNumbered(as, banks.Customer, number(foreign),
+		changes.RequestOptions{}); !errors.Is(err, customers.ErrOutOfScope) {
 		t.Error(err)
 	}
-	if _, err := b.VirtualAccounts.Close(as, 0, foreign.UID, changes.RequestOptions{}); !errors.Is(err, virtualaccounts.ErrNotFound) {
+	if _, err := b.VirtualAccounts.Close(as, 0, foreign.UID,
+		changes.RequestOptions{}); !errors.Is(err, virtualaccounts.ErrNotFound) {
 		t.Error(err)
 	}
-	if _, err := b.VirtualAccounts.CloseNumbered(b.As(access.ViewAccounts), ours.Customer, number(own), changes.RequestOptions{}); !errors.Is(err, access.ErrDenied) {
+	if _, err := b.VirtualAccounts.CloseNumbered(b.As(access.ViewAccounts), ours.Customer, number(own),
+		changes.RequestOptions{}); !errors.Is(err, access.ErrDenied) {
 		t.Error(err)
 	}
-	if found, err := b.VirtualAccounts.Page(as, virtualaccounts.Search{Customer: banks.Customer}, page.First(5)); err != nil || found.Total != 0 {
+	if found, err := b.VirtualAccounts.Page(as, virtualaccounts.Search{Customer: banks.Customer},
+		page.First(5)); err != nil || found.Total != 0 {
 		t.Error(found, err)
 	}
 	if _, err := open(t, b, as, ours.Customer, draft(banks)); !errors.Is(err, virtualaccounts.ErrMaster) {

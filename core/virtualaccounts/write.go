@@ -129,7 +129,9 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, VirtualAccount
 
 // lock locks the master account in the books before the virtual account, as payments do: what comes in
 // meanwhile finds it as it is left.
-func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*VirtualAccount, error) {
+func lock(
+	ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target,
+) (*VirtualAccount, error) {
 	if _, err := tx.NewRaw(`SELECT 1 FROM balances WHERE tenant = ?0 AND account =
 		(SELECT account FROM virtual_accounts WHERE tenant = ?0 AND uid = ?1 AND customer = ?2) FOR NO KEY UPDATE`,
 		tx.Caller.Tenant, at.UID, at.Customer).Exec(ctx); err != nil {
@@ -236,7 +238,9 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	})
 }
 
-func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
+func (s *Service) changeTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
+) (Saved, error) {
 	return saved(s.lifecycle().Modify(ctx, tx, at, func(_, v *VirtualAccount) error {
 		if v.Status == Closed {
 			return ErrClosed

@@ -45,7 +45,8 @@ func (d *Draft) check() error {
 	c := check.Of("waterfall")
 	c.Required("externalReferenceId", d.ExternalReferenceID)
 	c.AtMost("externalReferenceId", d.ExternalReferenceID, 200)
-	c.Pattern("externalReferenceId", d.ExternalReferenceID, references, "must be made of letters, digits, _ and -")
+	c.Pattern("externalReferenceId", d.ExternalReferenceID, references,
+		"must be made of letters, digits, _ and -")
 	switch {
 	case len(d.Payments) == 0:
 		c.Fail("payments", fault.Required, "is required")

@@ -73,7 +73,8 @@ func (s *Service) step(
 		was := *w
 		r := &running{Waterfall: w, at: new(Step), now: now}
 		err = tx.NewSelect().Model(r.at).Where("ws.tenant = ?", w.Tenant).Where("ws.waterfall = ?", w.UID).
-			Where("ws.status IN (?)", bun.List([]StepStatus{StepWaiting, StepPending})).OrderExpr("ws.id").Limit(1).Scan(ctx)
+			Where("ws.status IN (?)", bun.List([]StepStatus{StepWaiting, StepPending})).OrderExpr("ws.id").
+			Limit(1).Scan(ctx)
 		if err != nil {
 			return fmt.Errorf("waterfall %s: find its step: %w", w.UID, err)
 		}
@@ -128,7 +129,8 @@ func (s *Service) deal(ctx context.Context, tx bun.Tx, worker access.Caller, r *
 // decided looks what became of the payment of a step that waited for people.
 func (r *running) decided(ctx context.Context, tx bun.Tx) error {
 	var state payments.State
-	err := db.Raw(tx, `SELECT state FROM payments WHERE tenant = ? AND uid = ?`, r.Tenant, int64(r.at.Payment)).Scan(ctx, &state)
+	err := db.Raw(tx, `SELECT state FROM payments WHERE tenant = ? AND uid = ?`, r.Tenant,
+		int64(r.at.Payment)).Scan(ctx, &state)
 	if err != nil {
 		return err
 	}
@@ -154,7 +156,8 @@ func giveUp(ctx context.Context, tx bun.Tx, _ access.Caller, r *running) error {
 // writeTx writes what became of a step, and how far the batch has come with it.
 func (r *running) writeTx(ctx context.Context, tx bun.Tx, worker access.Caller, was *Waterfall) error {
 	w, at := r.Waterfall, r.at
-	err := db.ExecAtCommit(ctx, `UPDATE waterfall_steps SET status = $3, payment = nullif($4::bigint, 0), faults = $5::jsonb
+	err := db.ExecAtCommit(ctx, `UPDATE waterfall_steps SET status = $3, payment = nullif($4::bigint, 0),
+		faults = $5::jsonb
 		WHERE tenant = $1 AND id = $2`, w.Tenant, int64(at.ID), string(at.Status), int64(at.Payment), string(at.Found))
 	if err != nil {
 		return err
@@ -186,7 +189,8 @@ func (r *running) writeTx(ctx context.Context, tx bun.Tx, worker access.Caller, 
 		return fmt.Errorf("write waterfall %s: %w", w.UID, err)
 	}
 	recorded := changes.Change{
-		Action: "processWaterfall", Object: object, UID: w.UID, Customer: int64(w.Customer), Version: w.Version, Before: was,
+		Action: "processWaterfall", Object: object, UID: w.UID, Customer: int64(w.Customer),
+		Version: w.Version, Before: was,
 		After: w,
 	}.Recorded(worker, "")
 	return events.RecordTx(ctx, tx, recorded.Entry, *recorded.Event)

@@ -49,7 +49,8 @@ func (s *Service) StepsOf(
 	where := by.where(&p)
 	key := stepKey{want: want, reach: caller.Reach, window: window, where: where.Key()}
 	text := listingSteps.Get(key, func() string {
-		q := where.On(db.Select[Step](db.Or[Step](want).And(identityOfSteps), map[string]string{"payment": "coalesce(ws.payment, 0)"}).
+		q := where.On(db.Select[Step](db.Or[Step](want).And(identityOfSteps),
+			map[string]string{"payment": "coalesce(ws.payment, 0)"}).
 			Join("JOIN waterfalls AS wf ON wf.tenant = ws.tenant AND wf.uid = ws.waterfall").
 			Where("ws.tenant = $1").Where("wf.tenant = $1"))
 		scope := func(string) string { return caller.Reach.Scope("wf.customer") }

@@ -54,7 +54,9 @@ func New(d *db.DB, keys *seal.Keys, p *payments.Service, all *changes.Service, n
 
 // Run accepts a batch of book transfers, all of it or nothing. Workers make its payments one after the other,
 // in the order of their indexes. Only the bank's own people and programs may.
-func (s *Service) Run(ctx context.Context, draft Draft, options changes.RequestOptions) (changes.Outcome[Saved], error) {
+func (s *Service) Run(
+	ctx context.Context, draft Draft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.run.Require(ctx, "")
 	switch {
 	case err != nil:
@@ -106,8 +108,9 @@ func (s *Service) runTx(ctx context.Context, tx *changes.Tx, _ changes.Target, d
 			return Saved{}, err
 		}
 		step := &Step{
-			Tenant: w.Tenant, ID: stepID(w.UID, n+1), Waterfall: w.UID, Index: d.Payments[i].Index, Status: StepWaiting,
-			Minor: amount.Minor, Currency: currency, Notes: d.Payments[i].Notes, Found: []byte("[]"),
+			Tenant: w.Tenant, ID: stepID(w.UID, n+1), Waterfall: w.UID, Index: d.Payments[i].Index,
+			Status: StepWaiting, Minor: amount.Minor, Currency: currency, Notes: d.Payments[i].Notes,
+			Found: []byte("[]"),
 		}
 		if err := step.seals(s.keys, drafts[i]); err != nil {
 			return Saved{}, err
@@ -168,19 +171,24 @@ type queryKey struct {
 }
 
 func selecting(want db.Columns) *bun.SelectQuery {
-	return db.Select[Waterfall](db.Or[Waterfall](want).And(identity), map[string]string{"waits_for": "coalesce(wf.waits_for, 0)"})
+	return db.Select[Waterfall](db.Or[Waterfall](want).And(identity),
+		map[string]string{"waits_for": "coalesce(wf.waits_for, 0)"})
 }
 
 // FindMany reads batches by number. Those that the caller may not see are absent.
-func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db.Columns) *db.Many[UID, Waterfall] {
+func (s *Service) FindMany(
+	ctx context.Context, b *db.Batch, uids []UID, want db.Columns,
+) *db.Many[UID, Waterfall] {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err != nil {
 		return db.Refuse[UID, Waterfall](err)
 	}
 	text := finding.Get(queryKey{want: want, reach: caller.Reach}, func() string {
-		return selecting(want).Where("wf.tenant = $1").Where(caller.Reach.Scope("wf.customer")).Where("wf.uid = ANY($3)").String()
+		return selecting(want).Where("wf.tenant = $1").Where(caller.Reach.Scope("wf.customer")).
+			Where("wf.uid = ANY($3)").String()
 	})
-	return db.QueueMany(b, text, func(w *Waterfall) UID { return w.UID }, caller.Tenant, caller.ScopeCustomer(), uids)
+	return db.QueueMany(b, text, func(w *Waterfall) UID { return w.UID }, caller.Tenant,
+		caller.ScopeCustomer(), uids)
 }
 
 // where returns the conditions that narrow a list; p collects their values.
@@ -205,7 +213,9 @@ func (by Search) list(caller access.Caller, p *db.Params) access.List {
 }
 
 // List reads a window of the batches that the caller may see and a search finds, newest first.
-func (s *Service) List(ctx context.Context, b *db.Batch, by Search, want db.Columns, w page.Window) *db.Rows[Waterfall] {
+func (s *Service) List(
+	ctx context.Context, b *db.Batch, by Search, want db.Columns, w page.Window,
+) *db.Rows[Waterfall] {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err != nil {
 		return db.RefuseRows[Waterfall](err)

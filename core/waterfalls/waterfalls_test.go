@@ -51,15 +51,19 @@ func houseOf(t *testing.T, b *coretest.Bank, edits ...func(*customers.Customer))
 func (h *house) moves(index int32, amount string, from, to int) waterfalls.Transfer {
 	name := func(a *accounts.Account) payments.Party {
 		return payments.Party{
-			Number: coretest.AccountNumber(a.UID), Type: string(a.Type), SubType: string(a.SubType), RoutingNumber: a.BankID,
+			Number: coretest.AccountNumber(a.UID), Type: string(a.Type), SubType: string(a.SubType),
+			RoutingNumber: a.BankID,
 		}
 	}
 	return waterfalls.Transfer{
-		Index: index, Amount: amount, Notes: "Sweep 7", Debtor: name(h.accounts[from]), Creditor: name(h.accounts[to]),
+		Index: index, Amount: amount, Notes: "Sweep 7", Debtor: name(h.accounts[from]),
+		Creditor: name(h.accounts[to]),
 	}
 }
 
-func (h *house) run(reference, key string, all ...waterfalls.Transfer) (changes.Outcome[waterfalls.Saved], error) {
+func (h *house) run(
+	reference, key string, all ...waterfalls.Transfer,
+) (changes.Outcome[waterfalls.Saved], error) {
 	draft := waterfalls.Draft{ExternalReferenceID: reference, Payments: all}
 	return h.Waterfalls.Run(h.Staff(), draft, changes.RequestOptions{IdempotencyKey: key})
 }
@@ -82,7 +86,8 @@ func (h *house) is(uid waterfalls.UID, want string) {
 	h.t.Helper()
 	b := h.Batch()
 	found := h.Waterfalls.FindMany(h.Reader(), b, []waterfalls.UID{uid}, db.Columns{})
-	steps := h.Waterfalls.StepsOf(h.Reader(), b, []waterfalls.UID{uid}, waterfalls.StepSearch{}, db.Columns{}, page.First(10))
+	steps := h.Waterfalls.StepsOf(h.Reader(), b, []waterfalls.UID{uid}, waterfalls.StepSearch{},
+		db.Columns{}, page.First(10))
 	h.must(b.Send(h.t.Context()))
 	got := string(found.Of[uid][0].Status)
 	for _, s := range steps.Of[uid] {
@@ -97,7 +102,8 @@ func (h *house) is(uid waterfalls.UID, want string) {
 	}
 	for _, a := range h.accounts {
 		var balance ledger.Balance
-		h.must(h.DB.NewSelect().Model(&balance).Where("b.tenant = ? AND b.account = ?", h.Tenant, a.UID).Scan(h.t.Context()))
+		h.must(h.DB.NewSelect().Model(&balance).Where("b.tenant = ? AND b.account = ?", h.Tenant, a.UID).
+			Scan(h.t.Context()))
 		got += fmt.Sprintf(" %d", balance.Ledger)
 	}
 	if got != want {
@@ -233,7 +239,8 @@ func TestABatchThatCannotBeRunEndsNoOther(t *testing.T) {
 	}
 	broken := func(reference string) waterfalls.UID {
 		uid := accept(reference)
-		h.Exec(`UPDATE waterfall_steps SET draft_sealed = 'garbage'::bytea WHERE tenant = ? AND waterfall = ?`, h.Tenant, uid)
+		h.Exec(`UPDATE waterfall_steps SET draft_sealed = 'garbage'::bytea WHERE tenant = ? AND waterfall = ?`,
+			h.Tenant, uid)
 		return uid
 	}
 	work := func() { _, _ = h.Waterfalls.Work(h.operator) }
@@ -284,9 +291,15 @@ func TestABatchTellsAllThatIsWrongWithIt(t *testing.T) {
 		all  []waterfalls.Transfer
 		want string
 	}{
-		"none":     {nil, "payments REQUIRED"},
-		"a field":  {[]waterfalls.Transfer{h.moves(2, "1", 0, 1), long}, "payments[1].paymentNotes MAX, payments[1].paymentAmount MIN"},
-		"an index": {[]waterfalls.Transfer{h.moves(2, "1", 0, 1), h.moves(2, "1", 0, 1)}, "payments[1].paymentIndex INVALID"},
+		"none": {nil, "payments REQUIRED"},
+		"a field": {
+			[]waterfalls.Transfer{h.moves(2, "1", 0, 1), long},
+			"payments[1].paymentNotes MAX, payments[1].paymentAmount MIN",
+		},
+		"an index": {
+			[]waterfalls.Transfer{h.moves(2, "1", 0, 1), h.moves(2, "1", 0, 1)},
+			"payments[1].paymentIndex INVALID",
+		},
 		"accounts": {
 			[]waterfalls.Transfer{h.moves(1, "1", 0, 1), h.moves(2, "1", 0, 2), h.moves(3, "1", 1, 1)},
 			"payments[1].creditorAccount , payments[2].creditorAccount ",
@@ -317,7 +330,8 @@ func TestOnlyTheBankRunsBatches(t *testing.T) {
 	h := newHouse(t)
 	partner := h.DownstreamPartner()
 	draft := waterfalls.Draft{ExternalReferenceID: "B-1", Payments: []waterfalls.Transfer{h.moves(1, "1", 0, 1)}}
-	if _, err := h.Waterfalls.Run(h.Partner(partner), draft, changes.RequestOptions{}); !errors.Is(err, access.ErrDenied) {
+	if _, err := h.Waterfalls.Run(h.Partner(partner), draft,
+		changes.RequestOptions{}); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("a partner: %v", err)
 	}
 	if _, err := h.Waterfalls.Run(h.operator, draft, changes.RequestOptions{}); !errors.Is(err, waterfalls.ErrNoInstitution) {

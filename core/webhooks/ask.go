@@ -20,7 +20,8 @@ type Replay struct {
 // check returns where the replay begins.
 func (r Replay) check() (events.Cursor, error) {
 	if (r.After == "") == (r.Since == nil) {
-		return events.Cursor{}, fault.Field("webhook", "after", fault.Malformed, "give exactly one of after and since")
+		return events.Cursor{}, fault.Field("webhook", "after", fault.Malformed,
+			"give exactly one of after and since")
 	}
 	if r.Since != nil {
 		return events.Cursor{}, nil
@@ -101,10 +102,15 @@ func (s *Service) testTx(ctx context.Context, tx *changes.Tx, at changes.Target,
 	if _, err := tx.NewInsert().Model(d).Returning("uid").Exec(ctx); err != nil {
 		return Asked{}, err
 	}
-	return Asked{d.UID}, tx.Record(ctx, changes.Change{UID: w.UID, Customer: int64(w.Customer), Version: w.Version})
+	return Asked{d.UID}, tx.Record(ctx, changes.Change{
+		UID: w.UID, Customer: int64(w.Customer),
+		Version: w.Version,
+	})
 }
 
-func (s *Service) resendTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Asked, error) {
+func (s *Service) resendTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (Asked, error) {
 	_, err := customers.Hold(s.customers.HoldTx).Of("webhook_deliveries", "uid", ErrDelivery)(ctx, tx, &at)
 	if err != nil {
 		return Asked{}, err
@@ -128,7 +134,8 @@ func (s *Service) resendTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	case d.LeasedUntil != nil && d.LeasedUntil.After(s.now()):
 		return Asked{}, ErrLeased
 	}
-	_, err = tx.NewRaw(`UPDATE webhook_deliveries SET state = ?, due_at = ?, tries = 0, tried_at = NULL, done_at = NULL
+	_, err = tx.NewRaw(`UPDATE webhook_deliveries SET state = ?, due_at = ?, tries = 0, tried_at = NULL,
+		done_at = NULL
 		WHERE tenant = ? AND uid = ?`, Waiting, s.now(), d.Tenant, d.UID).Exec(ctx)
 	if err != nil {
 		return Asked{}, err

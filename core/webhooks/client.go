@@ -32,15 +32,17 @@ func newClients(limit time.Duration) clients {
 	return clients{outside: newClient(limit, outside.Only), local: newClient(limit, outside.OrLoopback)}
 }
 
-func newClient(limit time.Duration, control func(network, address string, c syscall.RawConn) error) *http.Client {
+func newClient(
+	limit time.Duration, control func(network, address string, c syscall.RawConn) error,
+) *http.Client {
 	dialer := net.Dialer{Timeout: limit, Control: control}
 	return &http.Client{
 		Timeout:       limit,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			Proxy: nil, DialContext: dialer.DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: limit,
-			MaxResponseHeaderBytes: largestHeader, MaxIdleConns: 64, MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute,
-			DisableCompression: true,
+			MaxResponseHeaderBytes: largestHeader, MaxIdleConns: 64, MaxIdleConnsPerHost: 2,
+			IdleConnTimeout: time.Minute, DisableCompression: true,
 		},
 	}
 }

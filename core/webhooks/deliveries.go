@@ -16,7 +16,8 @@ var (
 	stepState        = db.ColumnsOf[Delivery]("StepState")
 
 	inDeliveries = map[string]string{
-		"payment": "coalesce(wd.payment, 0)", "posting": "coalesce(wd.posting, 0)", "step_state": "coalesce(st.state, '')",
+		"payment": "coalesce(wd.payment, 0)", "posting": "coalesce(wd.posting, 0)",
+		"step_state": "coalesce(st.state, '')",
 	}
 )
 
@@ -48,8 +49,8 @@ func (s *Service) FindDeliveries(
 	text := findingDeliveries.Get(queryKey{want: want, reach: caller.Reach}, func() string {
 		return selectingDeliveries(caller.Reach, want).Where("wd.uid = ANY($3)").String()
 	})
-	return db.QueueMany(b, text, func(d *Delivery) DeliveryUID { return d.UID }, caller.Tenant, caller.ScopeCustomer(),
-		uids)
+	return db.QueueMany(b, text, func(d *Delivery) DeliveryUID { return d.UID }, caller.Tenant,
+		caller.ScopeCustomer(), uids)
 }
 
 // DeliverySearch narrows a list of deliveries.
@@ -105,8 +106,8 @@ type deliveriesKey struct {
 }
 
 func deliveriesOf[K ~int64](
-	ctx context.Context, b *db.Batch, parent string, of []K, key func(*Delivery) K, by DeliverySearch, want db.Columns,
-	w page.Window,
+	ctx context.Context, b *db.Batch, parent string, of []K, key func(*Delivery) K,
+	by DeliverySearch, want db.Columns, w page.Window,
 ) *db.Many[K, Delivery] {
 	caller, err := access.Require(ctx, access.ViewWebhooks)
 	if err != nil {
@@ -133,7 +134,10 @@ func countDeliveriesOf[K ~int64](
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), of}
 	where := by.where(&p)
 	limit := p.Up(most)
-	asked := deliveriesKey{queryKey: queryKey{reach: caller.Reach, where: where.Key()}, parent: parent, limit: limit}
+	asked := deliveriesKey{
+		queryKey: queryKey{reach: caller.Reach, where: where.Key()},
+		parent:   parent, limit: limit,
+	}
 	text := countingDeliveries.Get(asked, func() string {
 		q := where.On(db.Select0[Delivery]("1").Where("wd.tenant = $1").Where(caller.Reach.Scope("wd.customer"))).
 			Where(parent + " = p.parent")
@@ -145,14 +149,17 @@ func countDeliveriesOf[K ~int64](
 var attempting db.QueryCache[Attempt]
 
 // AttemptsOf reads the attempts of each delivery, in their order.
-func (s *Service) AttemptsOf(ctx context.Context, b *db.Batch, of []DeliveryUID) *db.Many[DeliveryUID, Attempt] {
+func (s *Service) AttemptsOf(
+	ctx context.Context, b *db.Batch, of []DeliveryUID,
+) *db.Many[DeliveryUID, Attempt] {
 	caller, err := access.Require(ctx, access.ViewWebhooks)
 	if err != nil {
 		return db.Refuse[DeliveryUID, Attempt](err)
 	}
 	text := attempting.Get(caller.Reach, func() string {
 		return db.Select[Attempt](db.Columns{}, nil).
-			Join("JOIN webhook_deliveries AS wd ON wd.tenant = wa.tenant AND wd.uid = wa.delivery").Where("wa.tenant = $1").
+			Join("JOIN webhook_deliveries AS wd ON wd.tenant = wa.tenant AND wd.uid = wa.delivery").
+			Where("wa.tenant = $1").
 			Where("wd.tenant = $1").Where(caller.Reach.Scope("wd.customer")).Where("wa.delivery = ANY($3)").
 			OrderExpr("wa.delivery, wa.number").String()
 	})

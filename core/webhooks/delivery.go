@@ -38,7 +38,8 @@ const (
 	Parked    DeliveryState = "PARKED"    // given up, until somebody asks for it again
 )
 
-// Delivery is one event for one webhook: a step of a payment, a transaction, or a test, which is neither. Its number names it to the receiver, however often it is posted.
+// Delivery is one event for one webhook: a step of a payment, a transaction, or a test, which is neither. Its
+// number names it to the receiver, however often it is posted.
 type Delivery struct {
 	bun.BaseModel `bun:"table:webhook_deliveries,alias:wd" json:"-"`
 

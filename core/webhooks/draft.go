@@ -64,8 +64,8 @@ func (d *Draft) check(adding bool) error {
 	return c.Err()
 }
 
-// permit asks for the permission that what the webhook is to be told of takes beside its own: transactions name the
-// numbers of virtual accounts in full.
+// permit asks for the permission that what the webhook is to be told of takes beside its own: transactions
+// name the numbers of virtual accounts in full.
 func (d *Draft) permit(ctx context.Context) error {
 	if !slices.Contains(d.Topics, OfTransactions) {
 		return nil
@@ -82,7 +82,8 @@ func each[T ~string](all []T) []T {
 
 // says reports whether a change changes anything.
 func (d *Draft) says() bool {
-	return d.Name.Given || d.Target.Given || d.Topics != nil || d.Statuses != nil || d.Rails != nil || d.BasicUser.Given ||
+	return d.Name.Given || d.Target.Given || d.Topics != nil || d.Statuses != nil || d.Rails != nil ||
+		d.BasicUser.Given ||
 		d.BasicPassword.Given
 }
 
@@ -104,13 +105,15 @@ func (d *Draft) to(w *Webhook) {
 
 // ErrTarget is returned for an address that nothing may be posted to.
 var ErrTarget = fault.New(fault.Invalid, "webhook.target",
-	"must be an address of the public network that begins with https:// and has no user, query or fragment").On("target")
+	"must be an address of the public network that begins with https:// and has no user, query or fragment").
+	On("target")
 
 // permitted returns ErrTarget if nothing may be posted to a target. local says whether it may be a plain
 // address of this machine. What a name leads to is seen when it is dialled.
 func permitted(target string, local bool) error {
 	at, err := url.Parse(target)
-	if err != nil || at.Host == "" || at.Hostname() == "" || at.User != nil || at.Opaque != "" || at.RawQuery != "" ||
+	if err != nil || at.Host == "" || at.Hostname() == "" || at.User != nil || at.Opaque != "" ||
+		at.RawQuery != "" ||
 		at.ForceQuery || at.Fragment != "" || strings.ContainsAny(target, " #\\") {
 		return ErrTarget
 	}

@@ -127,11 +127,13 @@ func (s *Service) purge(ctx context.Context, tenant access.Tenant, before time.T
 		if *purged = len(old); err != nil || len(old) == 0 {
 			return err
 		}
-		if _, err := db.Raw(tx, `DELETE FROM webhook_attempts WHERE tenant = ? AND delivery IN (?)`, tenant, bun.List(old)).
+		if _, err := db.Raw(tx, `DELETE FROM webhook_attempts WHERE tenant = ? AND delivery IN (?)`,
+			tenant, bun.List(old)).
 			Exec(ctx); err != nil {
 			return err
 		}
-		_, err = db.Raw(tx, `DELETE FROM webhook_deliveries WHERE tenant = ? AND uid IN (?)`, tenant, bun.List(old)).Exec(ctx)
+		_, err = db.Raw(tx, `DELETE FROM webhook_deliveries WHERE tenant = ? AND uid IN (?)`, tenant,
+			bun.List(old)).Exec(ctx)
 		return err
 	})
 }

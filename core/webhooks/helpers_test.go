@@ -221,7 +221,8 @@ func (h *house) post() []posted {
 func (h *house) deliveries(of webhooks.UID) []*webhooks.Delivery {
 	h.Helper()
 	found, err := coretest.Many(h.Bank, h.Staff(), func(b *db.Batch) *db.Many[webhooks.UID, webhooks.Delivery] {
-		return h.Webhooks.OfWebhooks(h.Staff(), b, []webhooks.UID{of}, webhooks.DeliverySearch{}, db.Columns{}, first)
+		return h.Webhooks.OfWebhooks(h.Staff(), b, []webhooks.UID{of}, webhooks.DeliverySearch{},
+			db.Columns{}, first)
 	})
 	h.must(err)
 	return found[of]
@@ -230,7 +231,8 @@ func (h *house) deliveries(of webhooks.UID) []*webhooks.Delivery {
 // attempts returns the attempts of a delivery.
 func (h *house) attempts(of webhooks.DeliveryUID) []*webhooks.Attempt {
 	h.Helper()
-	found, err := coretest.Many(h.Bank, h.Staff(), func(b *db.Batch) *db.Many[webhooks.DeliveryUID, webhooks.Attempt] {
+	found, err := coretest.Many(h.Bank, h.Staff(), func(b *db.Batch) *db.Many[webhooks.DeliveryUID,
+		webhooks.Attempt] {
 		return h.Webhooks.AttemptsOf(h.Staff(), b, []webhooks.DeliveryUID{of})
 	})
 	h.must(err)

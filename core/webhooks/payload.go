@@ -135,9 +135,10 @@ func decisionOf(e *positivepay.ToldException) *DecisionDetails {
 	}
 	if r := &e.Allowing; r.UID != 0 {
 		said.PositivePayRule = &RuleDetails{
-			ID: r.UID, Currency: r.Currency, DeliveryMethod: r.Type, CompanyID: r.ACHCompanyID, BeneName: r.BeneficiaryName,
-			BeneBankID: r.BeneficiaryBankID, Amount: r.Amount(), AmountType: r.AmountType, Frequency: r.Frequency,
-			SECCode: r.SECCode, EffectiveDate: dayOrNone(r.EffectiveDate), ExpiryDate: dayOrNone(r.ExpiryDate),
+			ID: r.UID, Currency: r.Currency, DeliveryMethod: r.Type, CompanyID: r.ACHCompanyID,
+			BeneName: r.BeneficiaryName, BeneBankID: r.BeneficiaryBankID, Amount: r.Amount(), AmountType: r.AmountType,
+			Frequency: r.Frequency, SECCode: r.SECCode, EffectiveDate: dayOrNone(r.EffectiveDate),
+			ExpiryDate: dayOrNone(r.ExpiryDate),
 		}
 	}
 	return said
@@ -195,8 +196,8 @@ type ReceiverPart struct {
 	ReceiverBankCountry   string         `json:"receiverBankCountry,omitzero"`
 }
 
-// BetweenPart is the bank that an international payment goes over, and the virtual account that one which came in
-// names.
+// BetweenPart is the bank that an international payment goes over, and the virtual account that one which
+// came in names.
 type BetweenPart struct {
 	BankIDType     string `json:"intermediaryReceiverBankIdType,omitzero"`
 	BankID         string `json:"intermediaryReceiverBankId,omitzero"`
@@ -244,13 +245,13 @@ func body(of *payments.Told, zone *time.Location) ([]byte, error) {
 
 func payloadOf(p *payments.Told, zone *time.Location) Payload {
 	view := Payload{
-		PaymentID: p.UID, ExternalReferenceID: p.ExternalReferenceID, CounterParty: p.OwnSide().ShortName, Channel: p.Channel,
-		PaymentStatus: p.Status(), DeliveryMethod: p.DeliveryMethod(), FeeAmount: p.Fee(),
-		PaymentDate: p.Date.Format(time.DateOnly), PaymentIOType: p.Way(), PaymentType: p.Kind(), FeeName: p.FeeName,
-		MemoPostStatus: p.MemoPost(), CostCenter: p.OwnSide().CostCenter, ReceiverPart: receiverPart(p),
-		EntryType: p.EntryType, SenderPart: senderPart(p), CreationDateTime: p.CreatedAt.UTC(),
-		LastUpdatedTime: p.UpdatedAt.UTC(), Recurrence: recurrenceOf(&p.Series),
-		PositivePayDecision: decisionOf(p.Decision),
+		PaymentID: p.UID, ExternalReferenceID: p.ExternalReferenceID, CounterParty: p.OwnSide().ShortName,
+		Channel: p.Channel, PaymentStatus: p.Status(), DeliveryMethod: p.DeliveryMethod(), FeeAmount: p.Fee(),
+		PaymentDate: p.Date.Format(time.DateOnly), PaymentIOType: p.Way(), PaymentType: p.Kind(),
+		FeeName: p.FeeName, MemoPostStatus: p.MemoPost(), CostCenter: p.OwnSide().CostCenter,
+		ReceiverPart: receiverPart(p), EntryType: p.EntryType, SenderPart: senderPart(p),
+		CreationDateTime: p.CreatedAt.UTC(), LastUpdatedTime: p.UpdatedAt.UTC(),
+		Recurrence: recurrenceOf(&p.Series), PositivePayDecision: decisionOf(p.Decision),
 	}
 	view.UltimateName, view.UltimateNumber = p.Ultimate.Name, p.Ultimate.Masked()
 	if p.Trade != 0 {
@@ -298,8 +299,9 @@ func (v *Payload) overNetwork(p *payments.Told) {
 		v.CostCenter = d.CostCenter
 	}
 	v.WirePart = WirePart{
-		OriginatorToBeneficiary: d.OriginatorInfo, SenderToReceiver: d.BankInfo, ReferenceForBeneficiary: d.Reference,
-		RequestMethod: d.RequestMethod,
+		OriginatorToBeneficiary: d.OriginatorInfo, SenderToReceiver: d.BankInfo,
+		ReferenceForBeneficiary: d.Reference,
+		RequestMethod:           d.RequestMethod,
 	}
 	instant := &InstantDetails{MessageID: p.Message, EndToEndID: p.EndToEnd()}
 	if !p.Incoming() { // the other bank's own are not known
@@ -325,7 +327,8 @@ func (v *Payload) overNetwork(p *payments.Told) {
 // returnOf says why a payment came back: the reason begins with its code.
 func returnOf(p *payments.Told, zone *time.Location) ReturnDetails {
 	code, description, _ := strings.Cut(p.Reason, ": ")
-	return ReturnDetails{Code: code, Description: description, ReturnDate: p.UpdatedAt.In(zone).Format(time.DateOnly)}
+	return ReturnDetails{Code: code, Description: description, ReturnDate: p.UpdatedAt.In(zone).
+		Format(time.DateOnly)}
 }
 
 // longestNote bounds each of the two notes, in characters.
@@ -350,10 +353,11 @@ func receiverPart(p *payments.Told) ReceiverPart {
 	to := p.Receives()
 	part := ReceiverPart{
 		ReceiverAccountNumber: to.Number, ReceiverAccountType: to.AccountType, ReceiverAddress1: to.Line1,
-		ReceiverAddress2: to.Line2, ReceiverCity: to.City, ReceiverAmount: p.Amount(), ReceiverBankName: to.BankName,
-		ReceiverName: to.Name, ReceiverType: to.Type, ReceiverState: to.State, ReceiverZip: to.PostalCode,
-		ReceiverCountry: to.Country, ReceiverEmail: to.Email, ReceiverPhoneNumber: to.Phone,
-		ReceiverBankIDType: to.BankIDType, ReceiverBankID: to.BankID, ReceiverBankCountry: to.BankCountry,
+		ReceiverAddress2: to.Line2, ReceiverCity: to.City, ReceiverAmount: p.Amount(),
+		ReceiverBankName: to.BankName, ReceiverName: to.Name, ReceiverType: to.Type, ReceiverState: to.State,
+		ReceiverZip: to.PostalCode, ReceiverCountry: to.Country, ReceiverEmail: to.Email,
+		ReceiverPhoneNumber: to.Phone, ReceiverBankIDType: to.BankIDType, ReceiverBankID: to.BankID,
+		ReceiverBankCountry: to.BankCountry,
 	}
 	part.ReceiverRoutingNumber = to.RoutingNumber()
 	return part
@@ -375,10 +379,11 @@ func senderPart(p *payments.Told) SenderPart {
 // sample is the body of a test: the shape of an event, of no payment.
 func sample(now time.Time) ([]byte, error) {
 	return json.Marshal(Payload{
-		ExternalReferenceID: "TEST", PaymentStatus: payments.StatusProcessed, PaymentDate: now.UTC().Format(time.DateOnly),
-		PaymentIOType: payments.Out, PaymentType: (&payments.Payment{Rail: rails.Book}).Kind(),
-		MemoPostStatus: payments.Settled.MemoPost(), EntryType: rails.Credit, CreationDateTime: now.UTC(),
-		LastUpdatedTime: now.UTC(),
-		ReceiverPart:    ReceiverPart{ReceiverAmount: money.Of(0, "USD")}, SenderPart: SenderPart{SenderAmount: money.Of(0, "USD")},
+		ExternalReferenceID: "TEST", PaymentStatus: payments.StatusProcessed,
+		PaymentDate: now.UTC().Format(time.DateOnly), PaymentIOType: payments.Out,
+		PaymentType: (&payments.Payment{Rail: rails.Book}).Kind(), MemoPostStatus: payments.Settled.MemoPost(),
+		EntryType: rails.Credit, CreationDateTime: now.UTC(), LastUpdatedTime: now.UTC(),
+		ReceiverPart: ReceiverPart{ReceiverAmount: money.Of(0, "USD")},
+		SenderPart:   SenderPart{SenderAmount: money.Of(0, "USD")},
 	})
 }

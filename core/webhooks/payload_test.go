@@ -53,9 +53,12 @@ func TestBodiesAreThePublishedOnes(t *testing.T) {
 		as  func(h *house) *customers.Customer
 	}{
 		"book_out": {func(h *house) payments.UID { return h.transfer("30.25", 0) }, payer},
-		"book_in": {func(h *house) payments.UID { return h.transfer("30.25", 0) }, func(h *house) *customers.Customer {
-			return h.payee
-		}},
+		"book_in": {
+			func(h *house) payments.UID { return h.transfer("30.25", 0) },
+			func(h *house) *customers.Customer {
+				return h.payee
+			},
+		},
 		"book_scheduled": {func(h *house) payments.UID { return h.transfer("30.25", 3) }, payer},
 		"book_cancelled": {func(h *house) payments.UID {
 			uid := h.transfer("30.25", 3)
@@ -174,7 +177,8 @@ func TestABodyNamesTheSeriesToWhoPays(t *testing.T) {
 			t.Fatal("nothing is told")
 		}
 		want := fmt.Sprintf(`"recurrence":{"recurrenceId":%s,"frequency":"Monthly","payUntil":"NumberOfPayments",`+
-			`"numberOfPayments":3,"lastPaymentRefId":%s,"nextPaymentDate":"2026-12-18"}`, done.Result.Recurrence, done.Result.UID)
+			`"numberOfPayments":3,"lastPaymentRefId":%s,"nextPaymentDate":"2026-12-18"}`,
+			done.Result.Recurrence, done.Result.UID)
 		body := got[len(got)-1].body
 		if strings.Contains(body, want) == paid || paid && strings.Contains(body, "recurrence") {
 			t.Errorf("paid %v: %s", paid, body)
@@ -190,7 +194,8 @@ func TestABodyNamesTheVirtualAccountTheTradeAndTheBankBetween(t *testing.T) {
 	h.hook(h.payer)
 	on := h.Account(h.payer, coretest.Sends)
 	_, err := h.Sandbox.PlayCredit(h.Staff(), sandbox.Credit{
-		Account: on.UID, Amount: "9", Rail: string(rails.FedNow), Virtual: coretest.VirtualNumber(h.VirtualAccount(on).UID),
+		Account: on.UID, Amount: "9", Rail: string(rails.FedNow),
+		Virtual: coretest.VirtualNumber(h.VirtualAccount(on).UID),
 	}, changes.RequestOptions{})
 	h.must(err)
 	h.exchange()
@@ -203,13 +208,14 @@ func TestABodyNamesTheVirtualAccountTheTradeAndTheBankBetween(t *testing.T) {
 	h.Exec(`UPDATE payment_details SET intermediary_id = 'GOBEUS33', intermediary_name = 'Between' WHERE tenant = ? AND payment = ?`,
 		h.Tenant, abroad)
 	quote, err := h.FX.Quote(h.Staff(), fx.Draft{
-		IDType: "CustomerUID", UID: h.payer.UID, Sell: "USD", Buy: "EUR", Funding: "1000", Product: "SPOT", Tenor: "SPOT",
+		IDType: "CustomerUID", UID: h.payer.UID, Sell: "USD", Buy: "EUR", Funding: "1000", Product: "SPOT",
+		Tenor: "SPOT",
 	}, changes.RequestOptions{})
 	h.must(err)
 	trade, err := h.FX.Accept(h.Staff(), quote.Result.UID, fx.Acceptance{}, changes.RequestOptions{})
 	h.must(err)
-	h.Exec(`UPDATE payments SET trade = ?, sold = amount, sold_currency = 'USD' WHERE tenant = ? AND uid = ?`, trade.Result.UID,
-		h.Tenant, abroad)
+	h.Exec(`UPDATE payments SET trade = ?, sold = amount, sold_currency = 'USD' WHERE tenant = ? AND uid = ?`,
+		trade.Result.UID, h.Tenant, abroad)
 	got = h.post()
 	want := `"intermediaryReceiverBankIdType":"SWIFT","intermediaryReceiverBankId":"GOBEUS33","intermediaryReceiverBankName":"Between",` +
 		`"forexContract":"` + trade.Result.UID.String() + `"`
@@ -224,7 +230,10 @@ func TestABodyOfACHNamesTheTraceNumber(t *testing.T) {
 	h := build(t)
 	h.Directory()
 	h.hook(h.payer)
-	_, err := h.Sandbox.PlayDebit(h.Staff(), sandbox.Debit{Account: h.Account(h.payer, coretest.Sends).UID, Amount: "9"}, changes.RequestOptions{})
+	_, err := h.Sandbox.PlayDebit(h.Staff(), sandbox.Debit{
+		Account: h.Account(h.payer, coretest.Sends).UID,
+		Amount:  "9",
+	}, changes.RequestOptions{})
 	h.must(err)
 	h.exchange()
 	var of struct {

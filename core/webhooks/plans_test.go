@@ -21,7 +21,8 @@ func TestAClaimDoesNotReadAllThatWaits(t *testing.T) {
 	line := coretest.NewLine(t)
 	bank := line.Bank()
 	line.Break(0, faults.Fault{})
-	if _, err := bank.Webhooks.Claim(access.Operator(t.Context(), bank.Tenant, bank.Code, nil), room(10, 10)); err != nil {
+	if _, err := bank.Webhooks.Claim(access.Operator(t.Context(), bank.Tenant, bank.Code, nil),
+		room(10, 10)); err != nil {
 		t.Fatal(err)
 	}
 	sent := line.Statements()
@@ -35,7 +36,8 @@ func TestAClaimDoesNotReadAllThatWaits(t *testing.T) {
 	})
 	// The join with its customer is another one.
 	if plan := strings.Join(lines, "\n"); err != nil || strings.Contains(plan, "Anti Join") ||
-		!regexp.MustCompile(`_due on webhook_deliveries d .*\n *Index Cond: .*webhook = w\.uid`).MatchString(plan) ||
+		!regexp.MustCompile(`_due on webhook_deliveries d .*\n *Index Cond: .*webhook = w\.uid`).
+			MatchString(plan) ||
 		!regexp.MustCompile(`Index Cond: .*payment = d\.payment`).MatchString(plan) {
 		t.Errorf("a claim reads all that waits, %v:\n%s", err, plan)
 	}

@@ -108,7 +108,8 @@ func (s *Service) Claim(ctx context.Context, room Room) (due []*Due, err error) 
 		for _, w := range hooks {
 			uids = append(uids, w.UID)
 		}
-		found, sandbox := db.Queue(b, readingSecrets, caller.Tenant, uids), db.Queue(b, readingSandbox, caller.Tenant)
+		found, sandbox := db.Queue(b, readingSecrets, caller.Tenant, uids),
+			db.Queue(b, readingSandbox, caller.Tenant)
 		if err := b.Send(ctx); err != nil {
 			return err
 		}
@@ -165,9 +166,9 @@ func (s *Service) claimHooksTx(
 // partyOf is whose share a webhook takes.
 const partyOf = `(SELECT coalesce(nullif(o.owner, 0), o.uid) FROM customers AS o WHERE o.tenant = ? AND o.uid = w.customer)`
 
-// waitsBehind is the condition that an earlier event of the payment waits too. Where PostgreSQL guesses that little
-// waits, it would read all of it: OFFSET keeps it from making a join of this, and the text that is added to the
-// state, from the index of what waits, which does not lead to the payment.
+// waitsBehind is the condition that an earlier event of the payment waits too. Where PostgreSQL guesses that
+// little waits, it would read all of it: OFFSET keeps it from making a join of this, and the text that is
+// added to the state, from the index of what waits, which does not lead to the payment.
 func waitsBehind(tenant string) string {
 	return `EXISTS (SELECT FROM webhook_deliveries AS e WHERE e.tenant = ` + tenant + ` AND e.webhook = d.webhook
 		AND e.payment = d.payment AND e.number < d.number AND e.state || '' = 'WAITING' OFFSET 0)`
@@ -175,18 +176,21 @@ func waitsBehind(tenant string) string {
 
 var claiming = db.NewQuery[Due](`WITH possible AS (
 		SELECT d.uid, h.place, h.room, row_number() OVER (PARTITION BY h.party ORDER BY h.place) AS number
-		FROM unnest($2::bigint[], $3::int[], $7::bigint[], $8::int[]) WITH ORDINALITY AS h(webhook, most, party, room, place)
+		FROM unnest($2::bigint[], $3::int[], $7::bigint[], $8::int[]) WITH ORDINALITY AS h(webhook, most, party,
+		  room, place)
 		CROSS JOIN LATERAL (
-			SELECT d.uid FROM webhook_deliveries AS d WHERE d.tenant = $1 AND d.webhook = h.webhook AND d.state = 'WAITING'
+			SELECT d.uid FROM webhook_deliveries AS d WHERE d.tenant = $1 AND d.webhook = h.webhook
+			  AND d.state = 'WAITING'
 			AND d.due_at <= $4 AND (d.leased_until IS NULL OR d.leased_until <= $4)
 			AND NOT ` + waitsBehind("$1") + `
 			ORDER BY d.due_at, d.uid LIMIT greatest(0, h.most - (SELECT count(*) FROM webhook_deliveries AS l
 				WHERE l.tenant = $1 AND l.webhook = h.webhook AND l.leased_until > $4))) AS d),
 	next AS (SELECT uid FROM possible WHERE number <= room ORDER BY place LIMIT $5::bigint),
-	taken AS (UPDATE webhook_deliveries AS wd SET attempts = wd.attempts + 1, tries = wd.tries + 1, leased_until = $6,
-			tried_at = coalesce(wd.tried_at, $4)
+	taken AS (UPDATE webhook_deliveries AS wd SET attempts = wd.attempts + 1, tries = wd.tries + 1,
+			leased_until = $6, tried_at = coalesce(wd.tried_at, $4)
 		FROM next WHERE wd.tenant = $1 AND wd.uid = next.uid
-		RETURNING wd.tenant, wd.uid, wd.webhook, wd.customer, coalesce(wd.payment, 0) AS payment, coalesce(wd.posting, 0) AS posting, wd.number, wd.attempts,
+		RETURNING wd.tenant, wd.uid, wd.webhook, wd.customer, coalesce(wd.payment, 0) AS payment,
+		  coalesce(wd.posting, 0) AS posting, wd.number, wd.attempts,
 			wd.tries, wd.tried_at),
 	noted AS (INSERT INTO webhook_attempts (tenant, delivery, number, at)
 		SELECT tenant, uid, attempts, $4 FROM taken),
@@ -223,7 +227,8 @@ func (s *Service) claimTx(
 		}
 		b := db.TxBatch(tx)
 		now := s.now()
-		found := db.Queue(b, claiming, tenant, uids, most, now, left, now.Add(s.options.Limit+lease), parties, rooms)
+		found := db.Queue(b, claiming, tenant, uids, most, now, left,
+			now.Add(s.options.Limit+lease), parties, rooms)
 		if err := b.Send(ctx); err != nil {
 			return nil, err
 		}
@@ -314,7 +319,8 @@ func (s *Service) finishTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, due *Due, o outcome,
 ) error {
 	now := s.now()
-	_, err := db.Raw(tx, `UPDATE webhook_attempts SET status = ?, error = ?, took = ? WHERE tenant = ? AND delivery = ?
+	_, err := db.Raw(tx, `UPDATE webhook_attempts SET status = ?, error = ?, took = ?
+		WHERE tenant = ? AND delivery = ?
 		AND number = ?`, o.answer, o.why, o.took.Milliseconds(), due.Tenant, due.UID, due.Attempts).Exec(ctx)
 	if err != nil {
 		return err
@@ -330,7 +336,8 @@ func (s *Service) finishTx(
 	if state != Waiting {
 		done = &now
 	}
-	written, err := db.Raw(tx, `UPDATE webhook_deliveries SET state = ?, due_at = ?, done_at = ?, leased_until = NULL
+	written, err := db.Raw(tx, `UPDATE webhook_deliveries SET state = ?, due_at = ?, done_at = ?,
+		leased_until = NULL
 		WHERE tenant = ? AND uid = ? AND attempts = ? AND state = 'WAITING'`, state, next, done, due.Tenant, due.UID,
 		due.Attempts).Exec(ctx)
 	if err != nil {
@@ -340,7 +347,8 @@ func (s *Service) finishTx(
 		return err
 	}
 	if state == Waiting && due.Payment != 0 { // what follows of the payment need not be looked at before
-		if _, err := db.Raw(tx, `UPDATE webhook_deliveries SET due_at = greatest(due_at, ?) WHERE tenant = ? AND webhook = ?
+		if _, err := db.Raw(tx, `UPDATE webhook_deliveries SET due_at = greatest(due_at, ?)
+			WHERE tenant = ? AND webhook = ?
 			AND payment = ? AND number > ? AND state = 'WAITING'`, next, due.Tenant, due.Webhook, due.Payment, due.Number).
 			Exec(ctx); err != nil {
 			return err
@@ -370,7 +378,8 @@ func (s *Service) healthTx(
 		w.Status, w.Reason = Disabled, "nothing has arrived since "+w.FailingSince.UTC().Format(time.RFC3339)
 		w.Version, w.UpdatedAt = w.Version+1, now
 	}
-	_, err := tx.NewUpdate().Model(w).Column("failing_since", "failures", "status", "reason", "version", "updated_at").
+	_, err := tx.NewUpdate().Model(w).Column("failing_since", "failures", "status", "reason",
+		"version", "updated_at").
 		WherePK().Exec(ctx)
 	if err != nil || !off {
 		return err

@@ -24,7 +24,8 @@ var first = page.First(100)
 // The vector of the Standard Webhooks specification's own tests.
 func TestSignaturesAreThoseOfTheSpecification(t *testing.T) {
 	t.Parallel()
-	const secret, id, body = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", `{"test": 2432232314}`
+	const secret, id, body = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek",
+		`{"test": 2432232314}`
 	const want = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 	at := time.Unix(1614265330, 0)
 	if got, err := webhooks.Sign([]string{secret}, id, at, []byte(body)); err != nil || got != want {
@@ -35,7 +36,8 @@ func TestSignaturesAreThoseOfTheSpecification(t *testing.T) {
 	if parts := strings.Split(both, " "); err != nil || len(parts) != 2 || parts[1] != want || parts[0] == want {
 		t.Errorf("with two secrets: %s, %v", both, err)
 	}
-	if _, err := webhooks.Sign([]string{"whsec_!"}, id, at, nil); err == nil || strings.Contains(err.Error(), "!") {
+	if _, err := webhooks.Sign([]string{"whsec_!"}, id, at, nil); err == nil ||
+		strings.Contains(err.Error(), "!") {
 		t.Errorf("a secret that is none: %v", err)
 	}
 }
@@ -44,9 +46,10 @@ func TestSignaturesAreThoseOfTheSpecification(t *testing.T) {
 func signedBy(t *testing.T, got posted, at time.Time, secrets ...string) {
 	t.Helper()
 	want, err := webhooks.Sign(secrets, got.Get("Webhook-Id"), at, []byte(got.body))
-	if err != nil || got.Get("Webhook-Signature") != want || got.Get("Webhook-Timestamp") != fmt.Sprint(at.Unix()) {
-		t.Errorf("signature %q at %s, want %q at %d", got.Get("Webhook-Signature"), got.Get("Webhook-Timestamp"), want,
-			at.Unix())
+	if err != nil || got.Get("Webhook-Signature") != want ||
+		got.Get("Webhook-Timestamp") != fmt.Sprint(at.Unix()) {
+		t.Errorf("signature %q at %s, want %q at %d", got.Get("Webhook-Signature"),
+			got.Get("Webhook-Timestamp"), want, at.Unix())
 	}
 }
 
@@ -70,7 +73,10 @@ func TestAPaymentIsToldFromItsBeginningToItsEnd(t *testing.T) {
 	uid := h.send("30.25", payments.Instant)
 	h.exchange()
 	got := h.post()
-	if all := statuses(t, got); !slices.Equal(all, []string{"READY_TO_TRANSMIT OUT", "TRANSMITTED OUT", "PROCESSED OUT"}) {
+	if all := statuses(t, got); !slices.Equal(all, []string{
+		"READY_TO_TRANSMIT OUT", "TRANSMITTED OUT",
+		"PROCESSED OUT",
+	}) {
 		t.Fatalf("told: %v", all)
 	}
 	for i, request := range got {
@@ -94,8 +100,8 @@ func TestBothSidesOfATransferAreToldAndNobodyElse(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	for of, want := range map[*customers.Customer][]string{
-		h.payer: {"PROCESSED OUT"}, h.payee: {"PROCESSED IN"}, h.partner: {"PROCESSED OUT"}, h.Self: {"PROCESSED OUT"},
-		h.stranger: nil, h.DownstreamPartner(): nil,
+		h.payer: {"PROCESSED OUT"}, h.payee: {"PROCESSED IN"}, h.partner: {"PROCESSED OUT"},
+		h.Self: {"PROCESSED OUT"}, h.stranger: nil, h.DownstreamPartner(): nil,
 	} {
 		hook, _ := h.hook(of)
 		h.transfer("30.25", 0)
@@ -157,9 +163,15 @@ func TestBasicAuthenticationIsSentAsItIsSet(t *testing.T) {
 		return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 	}
 	for _, step := range []struct{ user, password, want string }{
-		{"", "", as("bank", "first secret")}, {"other", "second secret", as("other", "second secret")}, {"-", "", ""},
+		{"", "", as("bank", "first secret")}, {
+			"other", "second secret",
+			as("other", "second secret"),
+		}, {"-", "", ""},
 	} {
-		draft := webhooks.Draft{BasicUser: given.Of(strings.Trim(step.user, "-")), BasicPassword: given.Of(step.password)}
+		draft := webhooks.Draft{
+			BasicUser:     given.Of(strings.Trim(step.user, "-")),
+			BasicPassword: given.Of(step.password),
+		}
 		if step.user != "" {
 			_, err := h.Webhooks.Change(h.Staff(), hook, draft, changes.RequestOptions{})
 			h.must(err)
@@ -179,7 +191,8 @@ func TestUntilTheOverlapEndsBothSecretsSign(t *testing.T) {
 	_, secret, err := h.Webhooks.RotateSecret(h.Staff(), hook, time.Hour, options)
 	h.must(err)
 	again, same, err := h.Webhooks.RotateSecret(h.Staff(), hook, time.Hour, options)
-	if err != nil || same != secret || !again.Replayed || secret == former || !strings.HasPrefix(secret, "whsec_") {
+	if err != nil || same != secret || !again.Replayed || secret == former ||
+		!strings.HasPrefix(secret, "whsec_") {
 		t.Fatalf("repeated: %q, %v, %v", same, again, err)
 	}
 	h.transfer("1", 0)
@@ -216,7 +229,8 @@ func TestAFailedDeliveryIsTriedAgainAsTheTableSays(t *testing.T) {
 		id = got[0].Get("Webhook-Id")
 		delivery := h.deliveries(hook)[0]
 		if n == len(pauses)-1 {
-			if delivery.State != webhooks.Parked || delivery.NextAt() != nil || len(h.attempts(delivery.UID)) != len(pauses) {
+			if delivery.State != webhooks.Parked || delivery.NextAt() != nil ||
+				len(h.attempts(delivery.UID)) != len(pauses) {
 				t.Fatalf("after 24 hours: %+v", delivery)
 			}
 			return
@@ -237,15 +251,19 @@ func TestWhatIsTriedAgainAndWhatIsParked(t *testing.T) {
 	h := build(t)
 	hook, _ := h.hook(h.payer)
 	for code, want := range map[int]webhooks.DeliveryState{
-		200: webhooks.Delivered, 204: webhooks.Delivered, 400: webhooks.Parked, 401: webhooks.Parked, 403: webhooks.Parked,
-		404: webhooks.Parked, 409: webhooks.Parked, 410: webhooks.Parked, 302: webhooks.Parked, 408: webhooks.Waiting,
-		429: webhooks.Waiting, 500: webhooks.Waiting, 502: webhooks.Waiting, 503: webhooks.Waiting, 504: webhooks.Waiting,
+		200: webhooks.Delivered, 204: webhooks.Delivered, 400: webhooks.Parked, 401: webhooks.Parked,
+		403: webhooks.Parked,
+		404: webhooks.Parked, 409: webhooks.Parked, 410: webhooks.Parked, 302: webhooks.Parked,
+		408: webhooks.Waiting,
+		429: webhooks.Waiting, 500: webhooks.Waiting, 502: webhooks.Waiting, 503: webhooks.Waiting,
+		504: webhooks.Waiting,
 	} {
 		h.receiver.says(status(code))
 		h.transfer("1", 0)
 		h.post()
 		delivery := h.deliveries(hook)[0]
-		if made := h.attempts(delivery.UID); delivery.State != want || len(made) != 1 || int(made[0].Answer) != code {
+		if made := h.attempts(delivery.UID); delivery.State != want || len(made) != 1 ||
+			int(made[0].Answer) != code {
 			t.Errorf("answered %d it is %s, attempts %+v", code, delivery.State, made)
 		}
 	}
@@ -284,7 +302,8 @@ func TestALaterEventOfAPaymentWaitsForTheEarlierOneAndOtherPaymentsDoNot(t *test
 		t.Fatalf("the other payment: %v", all)
 	}
 	h.Clock.Advance(time.Minute)
-	if all := statuses(t, h.post()); !slices.Equal(all, []string{"READY_TO_TRANSMIT OUT", "TRANSMITTED OUT", "PROCESSED OUT"}) {
+	if all := statuses(t, h.post()); !slices.Equal(all,
+		[]string{"READY_TO_TRANSMIT OUT", "TRANSMITTED OUT", "PROCESSED OUT"}) {
 		t.Errorf("then %v", all)
 	}
 	// one that is given up keeps the later ones no longer

@@ -169,7 +169,8 @@ func TestOneWebhookTakesNoMoreThanItsShare(t *testing.T) {
 	}
 	h.Exec(`UPDATE webhooks SET failing_since = ? WHERE tenant = ? AND uid = ?`, h.Now(), h.Tenant, many)
 	h.Clock.Advance(time.Hour)
-	if due, err := h.Webhooks.Claim(h.operator, room(100, 0)); err != nil || slices.ContainsFunc(due, (*webhooks.Due).Failing) {
+	if due, err := h.Webhooks.Claim(h.operator, room(100, 0)); err != nil ||
+		slices.ContainsFunc(due, (*webhooks.Due).Failing) {
 		t.Errorf("without room for those that fail: %v, %v", due, err)
 	}
 	due, err := h.Webhooks.Claim(h.operator, room(100, 100))
@@ -187,10 +188,10 @@ func TestOnePartyTakesNoMoreThanItsShare(t *testing.T) {
 			h := build(t)
 			other, _ := h.hook(h.payee)
 			slow, _ := h.hook(h.payer)
-			h.Exec(`INSERT INTO webhooks (tenant, uid, customer, reach, name, target, signing_secret, status, since_seq, created_at,
-					updated_at, version)
-				SELECT tenant, uid + n, CASE WHEN n < 100 THEN customer ELSE ? END, reach, name, target, signing_secret, status,
-				since_seq, created_at, updated_at, 1 FROM webhooks CROSS JOIN generate_series(1, 200) AS n
+			h.Exec(`INSERT INTO webhooks (tenant, uid, customer, reach, name, target, signing_secret, status,
+					since_seq, created_at, updated_at, version)
+				SELECT tenant, uid + n, CASE WHEN n < 100 THEN customer ELSE ? END, reach, name, target, signing_secret,
+				status, since_seq, created_at, updated_at, 1 FROM webhooks CROSS JOIN generate_series(1, 200) AS n
 				WHERE tenant = ? AND uid = ?`, h.partner.UID, h.Tenant, slow)
 			h.Exec(`UPDATE webhooks SET claimed_at = ? WHERE tenant = ? AND uid = ?`, h.Now(), h.Tenant, other)
 			h.Exec(`INSERT INTO webhook_deliveries (tenant, webhook, customer, state, due_at, created_at)
@@ -200,7 +201,8 @@ func TestOnePartyTakesNoMoreThanItsShare(t *testing.T) {
 				h.Exec(`UPDATE webhooks SET failing_since = now() WHERE tenant = ?`, h.Tenant)
 				share /= 2
 			}
-			room, taken := webhooks.Room{All: 32, Failing: 32, Each: 16, Taken: map[customers.UID]int{}}, map[webhooks.UID]int{}
+			room, taken := webhooks.Room{All: 32, Failing: 32, Each: 16, Taken: map[customers.UID]int{}},
+				map[webhooks.UID]int{}
 			for range 4 {
 				due, err := h.Webhooks.Claim(h.operator, room)
 				h.must(err)
@@ -242,7 +244,8 @@ func TestAWebhookThatFailsForLongIsDisabled(t *testing.T) {
 	h.must(err)
 	h.transfer("1", 0)
 	got := h.post() // that one too which waited when it was disabled
-	if w := h.find(hook); len(got) != 2 || w.Status != webhooks.Active || w.Reason != "" || w.FailingSince != nil {
+	if w := h.find(hook); len(got) != 2 || w.Status != webhooks.Active || w.Reason != "" ||
+		w.FailingSince != nil {
 		t.Errorf("enabled again: %+v, told %v", w, got)
 	}
 	if _, err := h.Webhooks.Enable(h.Staff(), hook, changes.RequestOptions{}); !errors.Is(err, webhooks.ErrStatus) {
@@ -273,7 +276,8 @@ func TestWebhooksThatCannotBePostedToKeepNoneOfTheOthersWaiting(t *testing.T) {
 	t.Parallel()
 	for name, what := range map[string]string{
 		"they fail, and there is no room for more of those": `UPDATE webhooks SET failing_since = now() WHERE tenant = ?0 AND uid > ?1`,
-		"enough of each is in work": `INSERT INTO webhook_deliveries (tenant, webhook, customer, state, due_at, leased_until, created_at)
+		"enough of each is in work": `INSERT INTO webhook_deliveries (tenant, webhook, customer, state, due_at,
+			leased_until, created_at)
 			SELECT tenant, webhook, customer, state, due_at, due_at + interval '1 hour', created_at
 			FROM webhook_deliveries CROSS JOIN generate_series(1, 4) WHERE tenant = ?0 AND webhook > ?1`,
 		"what is due waits for what is not": `WITH d AS (UPDATE webhook_deliveries SET number = 2, payment = (
@@ -288,9 +292,10 @@ func TestWebhooksThatCannotBePostedToKeepNoneOfTheOthersWaiting(t *testing.T) {
 			h.transfer("1", 0)
 			h.spread()
 			h.Exec(`UPDATE webhooks SET claimed_at = now() WHERE tenant = ?`, h.Tenant)
-			h.Exec(`INSERT INTO webhooks (tenant, uid, customer, reach, name, target, signing_secret, status, since_seq, created_at,
-					updated_at, version)
-				SELECT tenant, uid + n, customer, reach, name, target, signing_secret, status, since_seq, created_at, updated_at, 1
+			h.Exec(`INSERT INTO webhooks (tenant, uid, customer, reach, name, target, signing_secret, status,
+					since_seq, created_at, updated_at, version)
+				SELECT tenant, uid + n, customer, reach, name, target, signing_secret, status, since_seq, created_at,
+				  updated_at, 1
 				FROM webhooks CROSS JOIN generate_series(1, 200) AS n WHERE tenant = ? AND uid = ?`, h.Tenant, well)
 			h.Exec(`INSERT INTO webhook_deliveries (tenant, webhook, customer, state, due_at, created_at)
 				SELECT tenant, uid, customer, 'WAITING', ?, ? FROM webhooks WHERE tenant = ? AND uid > ?`, h.Now(), h.Now(), h.Tenant, well)

@@ -136,7 +136,8 @@ func (s *Service) replaceTx(
 		AND ends_at IS NULL`, until, w.Tenant, w.UID, kind).Exec(ctx); err != nil {
 		return err
 	}
-	if _, err := tx.NewRaw(`DELETE FROM webhook_secrets WHERE tenant = ? AND webhook = ? AND ends_at <= ?`, w.Tenant, w.UID,
+	if _, err := tx.NewRaw(`DELETE FROM webhook_secrets WHERE tenant = ? AND webhook = ? AND ends_at <= ?`,
+		w.Tenant, w.UID,
 		s.now()).Exec(ctx); err != nil || id == 0 {
 		return err
 	}

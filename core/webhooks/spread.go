@@ -63,7 +63,8 @@ func (s *Service) beginTx(ctx context.Context, tx bun.Tx, tenant access.Tenant) 
 	var from struct {
 		Least *int64 `bun:"least"`
 	}
-	err := db.Raw(tx, `SELECT min(since_seq) AS least FROM webhooks WHERE tenant = ? AND status = ?`, tenant, Active).
+	err := db.Raw(tx, `SELECT min(since_seq) AS least FROM webhooks WHERE tenant = ? AND status = ?`, tenant,
+		Active).
 		Scan(ctx, &from)
 	if err != nil || from.Least == nil {
 		return nil, err
@@ -103,7 +104,8 @@ func (s *Service) spreadTx(
 	if err := s.deliverTx(ctx, tenant, found, deliverNew, transactNew, 0); err != nil {
 		return at, err
 	}
-	_, err = db.Raw(tx, `UPDATE webhook_cursors SET epoch = ?, seq = ? WHERE tenant = ?`, end.Epoch, end.Seq, tenant).
+	_, err = db.Raw(tx, `UPDATE webhook_cursors SET epoch = ?, seq = ? WHERE tenant = ?`,
+		end.Epoch, end.Seq, tenant).
 		Exec(ctx)
 	return end, err
 }
@@ -134,13 +136,15 @@ func (s *Service) replayOneTx(
 	if to <= w.ReplayFrom { // the feed ends here
 		to = w.ReplayTo
 	}
-	_, err = db.Raw(tx, `UPDATE webhooks SET replay_from = ? WHERE tenant = ? AND uid = ?`, to, tenant, w.UID).Exec(ctx)
+	_, err = db.Raw(tx, `UPDATE webhooks SET replay_from = ? WHERE tenant = ? AND uid = ?`, to,
+		tenant, w.UID).Exec(ctx)
 	return int(to - w.ReplayFrom), err
 }
 
 // deliverTx makes deliveries of events at the end of the transaction, for each of the webhooks, or only one,
-// that sees the payment and asks for its state and network, and of the transactions of virtual accounts that came of
-// the same steps, for each that asks for those. Events that tell of no step of a payment are not posted.
+// that sees the payment and asks for its state and network, and of the transactions of virtual accounts that
+// came of the same steps, for each that asks for those. Events that tell of no step of a payment are not
+// posted.
 func (s *Service) deliverTx(
 	ctx context.Context, tenant access.Tenant, of []events.Placed, text, transactions string, only UID,
 ) error {
@@ -168,8 +172,10 @@ func (s *Service) deliverTx(
 // deliverText is a statement that makes deliveries, for webhooks of which a condition holds; again says what
 // becomes of one that is there already.
 func deliverText(which, again string) string {
-	return `INSERT INTO webhook_deliveries (tenant, webhook, customer, payment, number, seq, state, due_at, created_at)
-	SELECT w.tenant, w.uid, w.customer, pay.uid, e.number, min(e.seq), 'WAITING', $6::timestamptz, $6::timestamptz
+	return `INSERT INTO webhook_deliveries (tenant, webhook, customer, payment, number, seq, state, due_at,
+		created_at)
+	SELECT w.tenant, w.uid, w.customer, pay.uid, e.number, min(e.seq), 'WAITING', $6::timestamptz,
+	  $6::timestamptz
 	FROM unnest($2::bigint[], $3::int[], $4::bigint[], $5::timestamptz[]) AS e(uid, number, seq, at)
 	JOIN payments AS pay ON pay.tenant = $1 AND pay.uid = e.uid
 	JOIN payment_steps AS st ON st.tenant = $1 AND st.payment = e.uid AND st.number = e.number

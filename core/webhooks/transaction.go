@@ -38,8 +38,8 @@ type TransactionData struct {
 // booked is the status of a transaction that is on the master account, as all that are told are.
 const booked = "PROCESSED"
 
-// transactionOf makes the body of a posting, which a step of a payment brought about. What goes back goes from who
-// was paid to who paid.
+// transactionOf makes the body of a posting, which a step of a payment brought about. What goes back goes
+// from who was paid to who paid.
 func transactionOf(p *virtualaccounts.ShownPosting, of *payments.Told) TransactionPayload {
 	amount, side := p.Amount(), "CREDIT"
 	from, to := of.Sends(), of.Receives()
@@ -48,9 +48,10 @@ func transactionOf(p *virtualaccounts.ShownPosting, of *payments.Told) Transacti
 		from, to = to, from
 	}
 	return TransactionPayload{TransactionData{
-		TransactionID: p.ID, Channel: of.Channel, CustomerName: of.OwnSide().ShortName, VirtualAccountNumber: p.Clear,
-		TransactionAmount: amount.String(), CreditDebitType: side, TransactionDateTime: p.At.UTC(), LastUpdatedTime: p.At.UTC(),
-		TransactionStatus: booked, ExternalAccountReference: p.Reference, TransactionDescription: p.Description,
+		TransactionID: p.ID, Channel: of.Channel, CustomerName: of.OwnSide().ShortName,
+		VirtualAccountNumber: p.Clear, TransactionAmount: amount.String(), CreditDebitType: side,
+		TransactionDateTime: p.At.UTC(), LastUpdatedTime: p.At.UTC(), TransactionStatus: booked,
+		ExternalAccountReference: p.Reference, TransactionDescription: p.Description,
 		PaymentMethod: p.PaymentMethod(), SenderBankID: from.BankID, SenderBankCountry: from.BankCountry,
 		ReceiverBankID: to.BankID, ReceiverBankCountry: to.BankCountry,
 	}}

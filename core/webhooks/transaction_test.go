@@ -26,8 +26,8 @@ func about(topics ...webhooks.Topic) func(*webhooks.Draft) {
 	return func(d *webhooks.Draft) { d.Topics = topics }
 }
 
-// virtualCredit lets somebody of another bank pay a virtual account of the customer, and returns the payment and the
-// virtual account.
+// virtualCredit lets somebody of another bank pay a virtual account of the customer, and returns the payment
+// and the virtual account.
 func (h *house) virtualCredit(amount string) (payments.UID, *virtualaccounts.VirtualAccount) {
 	h.Helper()
 	h.Directory()
@@ -49,8 +49,9 @@ func (h *house) virtualCredit(amount string) (payments.UID, *virtualaccounts.Vir
 	return found.Items[0].UID, v
 }
 
-// A webhook that is told of transactions gets each posting of a virtual account, with its number in full; one that is
-// told of payments alone, as all are that say nothing, gets none, and who does not see the account neither.
+// A webhook that is told of transactions gets each posting of a virtual account, with its number in full; one
+// that is told of payments alone, as all are that say nothing, gets none, and who does not see the account
+// neither.
 func TestTransactionsOfVirtualAccountsAreToldAsPublished(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -61,7 +62,8 @@ func TestTransactionsOfVirtualAccountsAreToldAsPublished(t *testing.T) {
 	uid, v := h.virtualCredit("40.34") // whose return the network refuses
 	for paid := range 3 {
 		if paid == 1 {
-			_, err := h.Payments.Return(h.Staff(), uid, payments.Return{Code: "CUST", Notes: "Not ours"}, changes.RequestOptions{})
+			_, err := h.Payments.Return(h.Staff(), uid, payments.Return{Code: "CUST", Notes: "Not ours"},
+				changes.RequestOptions{})
 			h.must(err)
 		}
 		if paid == 2 {
@@ -142,7 +144,8 @@ func TestATestOfAWebhookOfTransactionsLooksLikeOne(t *testing.T) {
 	_, err := h.Webhooks.Test(h.Staff(), hook, changes.RequestOptions{})
 	h.must(err)
 	got := h.post()
-	if len(got) != 1 || got[0].path != transactionPath || !strings.HasPrefix(got[0].body, `{"data":{"transactionId":0,`) {
+	if len(got) != 1 || got[0].path != transactionPath ||
+		!strings.HasPrefix(got[0].body, `{"data":{"transactionId":0,`) {
 		t.Errorf("told %v", got)
 	}
 }

@@ -100,8 +100,9 @@ var (
 	ErrNotFound = fault.New(fault.NotFound, "webhook.not_found", "no such webhook")
 	ErrStatus   = fault.New(fault.State, "webhook.status", "the webhook's status does not allow this")
 	// ErrReach is returned for a webhook that would be told more than its customer, or who asks, may see.
-	ErrReach = fault.New(fault.Invalid, "webhook.reach", "is wider than what the customer, or the caller, may see").
-			On("reach")
+	ErrReach = fault.New(fault.Invalid, "webhook.reach",
+		"is wider than what the customer, or the caller, may see").
+		On("reach")
 	// ErrMany is returned for a customer that has as many webhooks as it may have.
 	ErrMany     = fault.New(fault.State, "webhook.many", "the customer has as many webhooks as it may have")
 	ErrDelivery = fault.New(fault.NotFound, "webhook.delivery_not_found", "no such delivery")

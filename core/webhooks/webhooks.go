@@ -60,7 +60,8 @@ func New(
 		options.Limit = defaultLimit
 	}
 	s := &Service{
-		db: d, keys: keys, customers: c, payments: p, virtualAccounts: v, now: now, options: options, clients: newClients(options.Limit),
+		db: d, keys: keys, customers: c, payments: p, virtualAccounts: v, now: now, options: options,
+		clients: newClients(options.Limit),
 	}
 	s.declare(all)
 	return s
@@ -105,7 +106,8 @@ func (s *Service) FindMany(
 		return selecting(want).Where("w.tenant = $1").Where("w.uid = ANY($3)").Where(shown).
 			Where(caller.Reach.Scope("w.customer")).String()
 	})
-	return db.QueueMany(b, text, func(w *Webhook) UID { return w.UID }, caller.Tenant, caller.ScopeCustomer(), uids)
+	return db.QueueMany(b, text, func(w *Webhook) UID { return w.UID }, caller.Tenant,
+		caller.ScopeCustomer(), uids)
 }
 
 // shown is the condition that a webhook is not deleted.

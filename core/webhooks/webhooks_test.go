@@ -45,10 +45,11 @@ func TestAWebhookLeadsOnlyToThePublicNetwork(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{
-		"http://hooks.partner.example", "https://127.0.0.1", "https://localhost", "https://me.localhost", "https://[::1]",
-		"https://10.0.0.1", "https://169.254.169.254/latest", "https://[::ffff:10.0.0.1]", "https://[64:ff9b::a00:1]",
-		"https://100.64.0.1", "https://224.0.0.1", "https://user:word@hooks.partner.example", "https://x.example/?a=b",
-		"https://x.example/#top", "ftp://x.example", "x.example", "https://", "https:x.example", "https://x.example/a b",
+		"http://hooks.partner.example", "https://127.0.0.1", "https://localhost",
+		"https://me.localhost", "https://[::1]", "https://10.0.0.1", "https://169.254.169.254/latest",
+		"https://[::ffff:10.0.0.1]", "https://[64:ff9b::a00:1]", "https://100.64.0.1", "https://224.0.0.1",
+		"https://user:word@hooks.partner.example", "https://x.example/?a=b", "https://x.example/#top",
+		"ftp://x.example", "x.example", "https://", "https:x.example", "https://x.example/a b",
 		"http://127.0.0.1:8080", "http://localhost:8080",
 	} {
 		if err := create(real, bad); !errors.Is(err, webhooks.ErrTarget) {
@@ -57,8 +58,8 @@ func TestAWebhookLeadsOnlyToThePublicNetwork(t *testing.T) {
 	}
 	// where the process allows it, sandbox banks may try things out on this machine
 	for target, good := range map[string]bool{
-		"http://127.0.0.1:8080": true, "http://localhost:8080/x": true, "http://[::1]:80": true, "http://10.0.0.1": false,
-		"http://x.example": false, "http://169.254.169.254": false,
+		"http://127.0.0.1:8080": true, "http://localhost:8080/x": true, "http://[::1]:80": true,
+		"http://10.0.0.1": false, "http://x.example": false, "http://169.254.169.254": false,
 	} {
 		if err := create(h.Core, target); (err == nil) != good {
 			t.Errorf("in a sandbox %s: %v", target, err)
@@ -141,10 +142,13 @@ func TestAWebhookReachesAsFarAsItsCustomerAndWhoMadeIt(t *testing.T) {
 		asked access.Reach
 		want  access.Reach
 	}{
-		"the bank's own, by staff":               {h.Staff(), h.Self, "", access.OfBank},
-		"a partner's, by staff":                  {h.Staff(), h.partner, "", access.OfPartner},
-		"a partner's, by its program":            {h.Partner(h.partner), h.partner, "", access.OfPartner},
-		"a partner's own, as it asks":            {h.Partner(h.partner), h.partner, access.OfCustomer, access.OfCustomer},
+		"the bank's own, by staff":    {h.Staff(), h.Self, "", access.OfBank},
+		"a partner's, by staff":       {h.Staff(), h.partner, "", access.OfPartner},
+		"a partner's, by its program": {h.Partner(h.partner), h.partner, "", access.OfPartner},
+		"a partner's own, as it asks": {
+			h.Partner(h.partner), h.partner, access.OfCustomer,
+			access.OfCustomer,
+		},
 		"a partner's, by a person who sees less": {person, h.partner, "", access.OfCustomer},
 		"a customer's, by its partner":           {h.Partner(h.partner), h.payer, "", access.OfCustomer},
 	} {
@@ -200,7 +204,8 @@ func TestAPartnerSeesAndChangesOnlyItsOwnWebhooks(t *testing.T) {
 			if _, err := h.Webhooks.Disable(one.as, uid, changes.RequestOptions{}); !errors.Is(err, webhooks.ErrNotFound) {
 				t.Errorf("%s disables %s: %v", name, uid, err)
 			}
-			if _, _, err := h.Webhooks.RotateSecret(one.as, uid, 0, changes.RequestOptions{}); !errors.Is(err, webhooks.ErrNotFound) {
+			if _, _, err := h.Webhooks.RotateSecret(one.as, uid, 0,
+				changes.RequestOptions{}); !errors.Is(err, webhooks.ErrNotFound) {
 				t.Errorf("%s rotates the secret of %s: %v", name, uid, err)
 			}
 			if _, err := h.Webhooks.Test(one.as, uid, changes.RequestOptions{}); !errors.Is(err, webhooks.ErrNotFound) {
@@ -209,7 +214,8 @@ func TestAPartnerSeesAndChangesOnlyItsOwnWebhooks(t *testing.T) {
 		}
 	}
 	mine := h.deliveries(banks)[0].UID
-	if _, err := h.Webhooks.Resend(h.Partner(h.partner), mine, changes.RequestOptions{}); !errors.Is(err, webhooks.ErrDelivery) {
+	if _, err := h.Webhooks.Resend(h.Partner(h.partner), mine,
+		changes.RequestOptions{}); !errors.Is(err, webhooks.ErrDelivery) {
 		t.Errorf("a delivery of the bank's: %v", err)
 	}
 	_, _, err := h.Webhooks.Create(h.Partner(h.partner), h.stranger.UID,
@@ -227,7 +233,8 @@ func TestNoColumnShowsASecret(t *testing.T) {
 	})
 	for _, table := range []string{"webhooks", "webhook_secrets", "audit_entries", "events", "idempotency_keys"} {
 		var rows []string
-		h.must(h.DB.NewRaw(`SELECT t::text FROM `+table+` AS t WHERE t.tenant = ?`, h.Tenant).Scan(t.Context(), &rows))
+		h.must(h.DB.NewRaw(`SELECT t::text FROM `+table+` AS t WHERE t.tenant = ?`, h.Tenant).
+			Scan(t.Context(), &rows))
 		if text := strings.Join(rows, "\n"); strings.Contains(text, secret) || strings.Contains(text, secret[6:]) ||
 			strings.Contains(text, "hunter2") || strings.Contains(text, fmt.Sprintf("%x", "hunter2")) {
 			t.Errorf("%s: %s", table, text)
@@ -257,7 +264,8 @@ func TestADeliveryIsPostedAgainUnderItsID(t *testing.T) {
 	}
 	_, err = h.Webhooks.Disable(h.Staff(), hook, changes.RequestOptions{})
 	h.must(err)
-	if _, err := h.Webhooks.Resend(h.Staff(), delivery.UID, changes.RequestOptions{}); !errors.Is(err, webhooks.ErrStatus) {
+	if _, err := h.Webhooks.Resend(h.Staff(), delivery.UID,
+		changes.RequestOptions{}); !errors.Is(err, webhooks.ErrStatus) {
 		t.Errorf("of a disabled webhook: %v", err)
 	}
 }
@@ -349,7 +357,8 @@ func TestATestTellsOfNoPayment(t *testing.T) {
 		t.Fatalf("told: %v", got)
 	}
 	signedBy(t, got[0], h.Now(), secret)
-	if d := h.deliveries(hook)[0]; d.UID != done.Result.Delivery || d.State != webhooks.Delivered || d.Status() != "" {
+	if d := h.deliveries(hook)[0]; d.UID != done.Result.Delivery || d.State != webhooks.Delivered ||
+		d.Status() != "" {
 		t.Errorf("delivery %+v", d)
 	}
 }
@@ -428,7 +437,8 @@ func TestTheBacklogTellsWhatWaitsAndWhatIsParked(t *testing.T) {
 	h.transfer("2", 0)
 	h.spread()
 	h.Clock.Advance(time.Hour)
-	if b, err := h.Webhooks.Backlog(h.operator); err != nil || *b != (webhooks.Backlog{Waiting: 1, Parked: 1, Age: time.Hour}) {
+	if b, err := h.Webhooks.Backlog(h.operator); err != nil ||
+		*b != (webhooks.Backlog{Waiting: 1, Parked: 1, Age: time.Hour}) {
 		t.Errorf("backlog %+v, %v", b, err)
 	}
 	if n, err := h.Webhooks.Purge(h.operator, 2*time.Hour); n != 0 || err != nil {

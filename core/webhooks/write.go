@@ -40,7 +40,8 @@ type operations struct {
 
 func (s *Service) declare(all *changes.Service) {
 	const object = "webhook"
-	s.create = changes.Declare(all, "createWebhook", object, access.ManageWebhooks, s.createTx).Settle(s.settleTx)
+	s.create = changes.Declare(all, "createWebhook", object, access.ManageWebhooks, s.createTx).
+		Settle(s.settleTx)
 	s.change = changes.Declare(all, "changeWebhook", object, access.ManageWebhooks, s.changeTx)
 	s.rotate = changes.Declare(all, "rotateWebhookSecret", object, access.ManageWebhooks, s.rotateTx)
 	s.enable = changes.Declare(all, "enableWebhook", object, access.ManageWebhooks, s.enableTx)
@@ -48,7 +49,8 @@ func (s *Service) declare(all *changes.Service) {
 	s.remove = changes.Declare(all, "deleteWebhook", object, access.ManageWebhooks, s.removeTx)
 	s.replay = changes.Declare(all, "replayWebhook", object, access.ManageWebhooks, s.replayTx)
 	s.test = changes.Declare(all, "testWebhook", object, access.ManageWebhooks, s.testTx)
-	s.resend = changes.Declare(all, "resendWebhookDelivery", "webhookDelivery", access.ManageWebhooks, s.resendTx)
+	s.resend = changes.Declare(all, "resendWebhookDelivery", "webhookDelivery",
+		access.ManageWebhooks, s.resendTx)
 }
 
 // Create registers an address, and returns the secret that it is to verify signatures with. If the customer's
@@ -171,7 +173,9 @@ func (s *Service) lifecycle(
 }
 
 // asking is lifecycle for what a second person has to see where the settings say so.
-func (s *Service) asking(write func(ctx context.Context, tx *changes.Tx, was, now *Webhook) error) *lifecycle {
+func (s *Service) asking(
+	write func(ctx context.Context, tx *changes.Tx, was, now *Webhook) error,
+) *lifecycle {
 	l := s.lifecycle(s.customers.HoldTx, write)
 	l.Asks = customers.Asking[Webhook](customers.AccessSettings.DualForCustomers)
 	l.Wait = func(w *Webhook) { w.Status = Pending }
@@ -250,14 +254,15 @@ func (s *Service) newTx(
 
 // settleTx lets a webhook begin that waited for a second person, or removes a refused one.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
-	return s.lifecycle(s.customers.HoldTx, nil).Settle(ctx, tx, at, func(w *Webhook) (_ changes.Settlement, err error) {
-		w.Status = Deleted
-		if approved {
-			w.Status = Active
-			w.SinceSeq, err = events.LastTx(ctx, tx.Tx, w.Tenant)
-		}
-		return changes.Changes, err
-	})
+	return s.lifecycle(s.customers.HoldTx, nil).Settle(ctx, tx, at,
+		func(w *Webhook) (_ changes.Settlement, err error) {
+			w.Status = Deleted
+			if approved {
+				w.Status = Active
+				w.SinceSeq, err = events.LastTx(ctx, tx.Tx, w.Tenant)
+			}
+			return changes.Changes, err
+		})
 }
 
 func (s *Service) changeTx(
@@ -343,7 +348,8 @@ func (s *Service) removeTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
 ) (Saved, error) {
 	write := func(ctx context.Context, tx *changes.Tx, _, now *Webhook) error {
-		_, err := tx.NewRaw(`DELETE FROM webhook_secrets WHERE tenant = ? AND webhook = ?`, now.Tenant, now.UID).Exec(ctx)
+		_, err := tx.NewRaw(`DELETE FROM webhook_secrets WHERE tenant = ? AND webhook = ?`, now.Tenant,
+			now.UID).Exec(ctx)
 		if err != nil {
 			return err
 		}
@@ -351,10 +357,11 @@ func (s *Service) removeTx(
 			WHERE tenant = ? AND webhook = ? AND state = ?`, Parked, s.now(), now.Tenant, now.UID, Waiting).Exec(ctx)
 		return err
 	}
-	return saved(s.lifecycle(s.customers.HoldAnyTx, write).Modify(ctx, tx, at, func(_, now *Webhook) (err error) {
-		now.Status, err = deleting.Take(now.Status)
-		return err
-	}))
+	return saved(s.lifecycle(s.customers.HoldAnyTx, write).
+		Modify(ctx, tx, at, func(_, now *Webhook) (err error) {
+			now.Status, err = deleting.Take(now.Status)
+			return err
+		}))
 }
 
 func saved(w *Webhook, err error) (Saved, error) {

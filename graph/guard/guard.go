@@ -61,8 +61,9 @@ type Limits struct {
 // DefaultLimits allow the standard introspection query and every page of a portal, and let any hostile
 // document be refused within milliseconds.
 var DefaultLimits = Limits{
-	Tokens: 2000, Selections: 200, Repeats: 5, Aliases: 60, Name: 128, Fragments: 50, Operations: 10, Directives: 10,
-	Fields: 1000, Depth: 12, IntrospectionDepth: 20, RootFields: 20, RootMutations: 10, Price: 5000,
+	Tokens: 2000, Selections: 200, Repeats: 5, Aliases: 60, Name: 128, Fragments: 50, Operations: 10,
+	Directives: 10, Fields: 1000, Depth: 12, IntrospectionDepth: 20, RootFields: 20, RootMutations: 10,
+	Price: 5000,
 }
 
 // Options are the settings of the guard.

@@ -32,8 +32,8 @@ type QuoteDraft struct {
 func (d QuoteDraft) Whole() fx.Draft {
 	return fx.Draft{
 		Channel: d.Channel, IDType: string(fx.ByUID), UID: d.Customer, Sell: string(d.SellCurrency),
-		Buy: string(d.BuyCurrency), Funding: d.SellAmount, Transfer: d.BuyAmount, Product: string(d.Product), Tenor: d.Tenor,
-		ValueDate: d.ValueDate,
+		Buy: string(d.BuyCurrency), Funding: d.SellAmount, Transfer: d.BuyAmount, Product: string(d.Product),
+		Tenor: d.Tenor, ValueDate: d.ValueDate,
 	}
 }
 

@@ -46,10 +46,10 @@ type PaymentFilter struct {
 // Search is the filter as core takes it.
 func (f PaymentFilter) Search() (payments.Search, error) {
 	by := payments.Search{
-		UID: f.UID, Customer: f.Customer, Account: f.Account, SenderName: f.SenderName, ReceiverName: f.ReceiverName,
-		ExternalReferenceID: f.ExternalReferenceID, Notes: f.Notes, Currency: string(f.Currency),
-		From: f.PaymentDateFrom, To: f.PaymentDateTo, Rails: f.Rail, Speeds: f.Speed, Contact: f.Contact,
-		Direction: f.Direction, EntryTypes: f.EntryType, Recurrence: f.Recurrence,
+		UID: f.UID, Customer: f.Customer, Account: f.Account, SenderName: f.SenderName,
+		ReceiverName: f.ReceiverName, ExternalReferenceID: f.ExternalReferenceID, Notes: f.Notes,
+		Currency: string(f.Currency), From: f.PaymentDateFrom, To: f.PaymentDateTo, Rails: f.Rail, Speeds: f.Speed,
+		Contact: f.Contact, Direction: f.Direction, EntryTypes: f.EntryType, Recurrence: f.Recurrence,
 	}
 	if f.Status != nil {
 		by.States = []payments.State{}
@@ -73,7 +73,8 @@ func (f PaymentFilter) Search() (payments.Search, error) {
 		}
 		amount, err := money.Parse(bound.text, f.Currency)
 		if err != nil {
-			return by, fault.Field("list", "filter."+bound.field, fault.Malformed, "must be an amount of "+string(f.Currency))
+			return by, fault.Field("list", "filter."+bound.field, fault.Malformed,
+				"must be an amount of "+string(f.Currency))
 		}
 		*bound.minor = &amount.Minor
 	}
@@ -173,8 +174,9 @@ func (to PaymentReceiver) whole(c *check.Fields) payments.Receiver {
 		return payments.Receiver{Contact: contact}
 	}
 	all := payments.Receiver{
-		Number: to.AccountNumber, Type: to.AccountType, SubType: to.AccountSubType, Name: to.Name, Phone: to.PhoneNumber,
-		Email: to.EmailAddress, Bank: payments.ReceiverBank{ID: to.BankID, BIC: to.BankBic, Name: to.BankName},
+		Number: to.AccountNumber, Type: to.AccountType, SubType: to.AccountSubType, Name: to.Name,
+		Phone: to.PhoneNumber, Email: to.EmailAddress,
+		Bank:    payments.ReceiverBank{ID: to.BankID, BIC: to.BankBic, Name: to.BankName},
 		Between: payments.ReceiverBank{BIC: to.IntermediaryBic},
 	}
 	to.Address.To(&all.Address)

@@ -48,6 +48,7 @@ func (d RecurrenceDraft) Changes() (payments.RecurrenceDraft, error) {
 	c := check.Of("recurrence")
 	c.Required("idempotencyKey", d.IdempotencyKey)
 	return payments.RecurrenceDraft{
-		End: d.EndDate, Number: d.NumberOfPayments, Frequency: string(d.Frequency), Amount: d.Amount, Next: d.NextPaymentDate,
+		End: d.EndDate, Number: d.NumberOfPayments, Frequency: string(d.Frequency), Amount: d.Amount,
+		Next: d.NextPaymentDate,
 	}, c.Err()
 }

@@ -158,9 +158,9 @@ func TestNothingElseIsServed(t *testing.T) {
 var graphOnly = map[string]bool{
 	"12-waiting": true, "13-approve": true, "14-history": true, "15-audit": true, "16-transfer": true,
 	"17-payments": true, "18-statement": true, "19-proof": true, "20-send": true, "21-follow": true,
-	"22-ach": true, "23-abroad": true, "24-clock": true, "25-repair": true, "26-sweeps": true, "27-screening": true,
-	"40-webhook": true, "41-deliveries": true, "50-preview": true,
-	"51-hold": true, "52-positive-pay": true, "53-exchange": true, "55-debit": true, "58-balance-alerts": true,
+	"22-ach": true, "23-abroad": true, "24-clock": true, "25-repair": true, "26-sweeps": true,
+	"27-screening": true, "40-webhook": true, "41-deliveries": true, "50-preview": true, "51-hold": true,
+	"52-positive-pay": true, "53-exchange": true, "55-debit": true, "58-balance-alerts": true,
 	"59-verified-contacts": true,
 }
 

@@ -41,14 +41,20 @@ func (s Streams) serveSocket(w http.ResponseWriter, r *http.Request, exec graphq
 	var why *refusal
 	switch {
 	case origin != "" && !s.Door.Allows(r, origin):
-		why = &refusal{http.StatusForbidden, OriginDenied, "pages of this origin may not open a WebSocket here", nil}
+		why = &refusal{
+			http.StatusForbidden, OriginDenied,
+			"pages of this origin may not open a WebSocket here", nil,
+		}
 	case !offers(r, subprotocol):
 		why = &refusal{
 			http.StatusBadRequest, SubprotocolNotSupported, "open the WebSocket with the subprotocol " + subprotocol,
 			nil,
 		}
 	case s.Door.Serving().Err() != nil:
-		why = &refusal{http.StatusServiceUnavailable, TimedOut, errStopping.Told(), http.Header{"Retry-After": {"1"}}}
+		why = &refusal{
+			http.StatusServiceUnavailable, TimedOut, errStopping.Told(),
+			http.Header{"Retry-After": {"1"}},
+		}
 	}
 	if why != nil {
 		header := w.Header()

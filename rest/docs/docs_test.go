@@ -44,7 +44,8 @@ func TestSamplesOfFilesAreServed(t *testing.T) {
 	}
 	for name, sample := range all {
 		answer := ask(docs.Handler(nil, docs.Options{}), http.MethodGet, "/docs/samples/"+name, nil)
-		if got := read(t, answer); got != string(sample) || !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/") {
+		if got := read(t, answer); got != string(sample) ||
+			!strings.HasPrefix(answer.Header.Get("Content-Type"), "text/") {
 			t.Errorf("%s: %s, %q as %s", name, answer.Status, got, answer.Header.Get("Content-Type"))
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"bankgraph/core/rails/plain"
 )
 
-// codec goes through the elements of a message in their order, and reads, writes or only checks them. It keeps
-// the first error, and does nothing after it.
+// codec goes through the elements of a message in their order, and reads, writes or only checks them. It
+// keeps the first error, and does nothing after it.
 type codec struct {
 	profile *Profile
 	message Message

@@ -271,8 +271,9 @@ func (d draw) lacks(name string, least int) (all []iso20022.Lack) {
 
 func (d draw) unclear() iso20022.Message {
 	m := &iso20022.InformationRequest{
-		Group: d.group(), CaseID: d.text("case", 35), Creator: d.maybe("creator", 140), Missing: d.lacks("missing", 1),
-		Incorrect: d.lacks("incorrect", 0), Sender: d.number(), Receiver: d.number(),
+		Group: d.group(), CaseID: d.text("case", 35), Creator: d.maybe("creator", 140),
+		Missing: d.lacks("missing", 1), Incorrect: d.lacks("incorrect", 0), Sender: d.number(),
+		Receiver: d.number(),
 	}
 	m.Original, m.OriginalAmount, m.OriginalDate = d.underlying()
 	return m

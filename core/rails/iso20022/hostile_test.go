@@ -191,7 +191,8 @@ func TestReadTakesNoMoreThanItSays(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	for name, maker := range makers {
 		for _, p := range profiles {
-			if p == iso20022.SWIFT && strings.HasPrefix(name, "pain.") || slices.Contains(instant, name) && p != iso20022.FedNow && p != iso20022.RTP {
+			if p == iso20022.SWIFT && strings.HasPrefix(name, "pain.") || slices.Contains(instant, name) &&
+				p != iso20022.FedNow && p != iso20022.RTP {
 				continue
 			}
 			var out bytes.Buffer
@@ -236,7 +237,8 @@ func FuzzRead(f *testing.F) {
 				continue
 			}
 			got, err := iso20022.Read(bytes.NewReader(again.Bytes()), p)
-			if diff := cmp.Diff(m, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(iso20022.Group{}, "Unread"), asWritten); err != nil ||
+			if diff := cmp.Diff(m, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(iso20022.Group{}, "Unread"),
+				asWritten); err != nil ||
 				diff != "" || len(got.Head().Unread) > 0 {
 				t.Fatalf("%v of %s: %s", err, &again, diff)
 			}

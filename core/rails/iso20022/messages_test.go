@@ -261,7 +261,8 @@ func TestAskingForInformationNamesWhatIsUnclearAndOnePayment(t *testing.T) {
 	nothing.Missing, much.Missing = nil, make([]iso20022.Lack, iso20022.MostLacks+1)
 	for path, m := range map[string]*iso20022.InformationRequest{"Justfn/MssngOrIncrrctInf": &nothing, "MssngInf": &much} {
 		wrong := (*iso20022.FieldError)(nil)
-		if err := checked(io.Discard, iso20022.FedNow, m); !errors.As(err, &wrong) || !strings.Contains(wrong.Path, path) {
+		if err := checked(io.Discard, iso20022.FedNow, m); !errors.As(err, &wrong) ||
+			!strings.Contains(wrong.Path, path) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -288,7 +289,8 @@ func TestMessagesOfSWIFTNameBanksByBIC(t *testing.T) {
 	transfer := drawn[*iso20022.CreditTransfer](iso20022.SWIFT, draw.transfer)
 	transfer.Sender = "021040078"
 	var wrong *iso20022.FieldError
-	if err := checked(io.Discard, iso20022.SWIFT, transfer); !errors.As(err, &wrong) || !strings.Contains(wrong.Path, "InstgAgt") {
+	if err := checked(io.Discard, iso20022.SWIFT, transfer); !errors.As(err, &wrong) ||
+		!strings.Contains(wrong.Path, "InstgAgt") {
 		t.Errorf("a routing number: %v", err)
 	}
 }

@@ -56,7 +56,8 @@ func (t *CreditTransfer) fields(c *codec) {
 			t.money(c)
 			t.parties(c)
 			if c.profile.fedwire || c.profile.swift {
-				c.each("InstrForCdtrAgt", len(t.ForCreditorAgent), func() { t.ForCreditorAgent = append(t.ForCreditorAgent, "") },
+				c.each("InstrForCdtrAgt", len(t.ForCreditorAgent),
+					func() { t.ForCreditorAgent = append(t.ForCreditorAgent, "") },
 					func(i int) { c.option("InstrInf", &t.ForCreditorAgent[i], text140) })
 			}
 			c.maybe("Purp", t.Purpose != "", func() { c.option("Cd", &t.Purpose, code4) })

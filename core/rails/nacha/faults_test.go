@@ -280,9 +280,10 @@ func FuzzRead(f *testing.F) {
 	for _, entries := range [][]nacha.Entry{{wage()}, {second, wage()}, {returned}} {
 		text := file(f, payroll(), entries...)
 		for _, seed := range []string{
-			text, strings.ReplaceAll(text, "\n", ""), strings.ReplaceAll(text, "\n", "\r\n"), "\ufeff" + text, text[:len(text)/2],
-			strings.Replace(text, "\n6", "x\n6", 1), strings.Replace(text, "\n6", "\n4", 1), strings.Replace(text, "\n6", "6", 1), strings.Replace(text, "\n5", "x\n5", 1), strings.Replace(text, " ", "\x00", 1),
-			strings.Repeat(text[:94], 100), "\xff\xfe1\x000\x001\x00",
+			text, strings.ReplaceAll(text, "\n", ""), strings.ReplaceAll(text, "\n", "\r\n"), "\ufeff" + text,
+			text[:len(text)/2], strings.Replace(text, "\n6", "x\n6", 1), strings.Replace(text, "\n6", "\n4", 1),
+			strings.Replace(text, "\n6", "6", 1), strings.Replace(text, "\n5", "x\n5", 1),
+			strings.Replace(text, " ", "\x00", 1), strings.Repeat(text[:94], 100), "\xff\xfe1\x000\x001\x00",
 		} {
 			f.Add([]byte(seed))
 		}
@@ -290,13 +291,15 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var found read
 		var err error
-		found.header, found.totals, err = nacha.Read(bytes.NewReader(text), func(b nacha.Batch, e nacha.Entry) error {
-			if e.Amount.Minor < 0 || e.Amount.Minor > nacha.MostCents || e.Account == "" || len(e.Remittance) > len(text) {
-				t.Fatalf("%+v", e)
-			}
-			found.batches, found.entries = append(found.batches, b), append(found.entries, e)
-			return nil
-		})
+		found.header, found.totals, err = nacha.Read(bytes.NewReader(text),
+			func(b nacha.Batch, e nacha.Entry) error {
+				if e.Amount.Minor < 0 || e.Amount.Minor > nacha.MostCents || e.Account == "" ||
+					len(e.Remittance) > len(text) {
+					t.Fatalf("%+v", e)
+				}
+				found.batches, found.entries = append(found.batches, b), append(found.entries, e)
+				return nil
+			})
 		var faults nacha.Faults
 		if errors.As(err, &faults) {
 			for _, one := range faults {
@@ -346,7 +349,8 @@ func again(t *testing.T, found read) {
 			t.Fatal(err)
 		}
 		got, err := reading(out.String())
-		if diff := cmp.Diff([]nacha.Entry{e}, got.entries, ignored, cmp.Transformer("trimmed", strings.TrimSpace)); err != nil || diff != "" {
+		if diff := cmp.Diff([]nacha.Entry{e}, got.entries, ignored,
+			cmp.Transformer("trimmed", strings.TrimSpace)); err != nil || diff != "" {
 			t.Fatalf("%v of %s: %s", err, &out, diff)
 		}
 	}
