@@ -75,12 +75,13 @@ func init() {
 			emailAddress: "ada@mail.example", phoneNumber: "+1 614 555 0123", bankId: "611090001", bankName: "Listed Bank"},
 			amount: "12.50", currency: "USD", speed: INSTANT, externalReferenceId: "INV-7", notes: "Rent", remittance: "Rent of May",
 			fee: {name: "Courier", amount: "1.25", currency: "USD"}, referenceForBeneficiary: "LEASE-44", detailsOfCharges: "SHA", originatorToBeneficiary: "x", senderToReceiver: "y",
+			localInstrument: "FDNA",
 			channel: "Portal", costCenter: "CC1", requestMethod: "PHONE-IN", operationNote: "z", paymentDate: "2026-11-20"`,
 			accountOf(activeOf(c), 0))
 	}, `payment { id status rail speed amount fee customFee currency paymentDate externalReferenceId notes channel receiverName
 		receiverNumber { masked } senderAccount { uid balances { held } } receiverAccount { uid } contact { uid } customer { uid }
 		details { accountType accountSubType address { line1 city countryCode } emailAddress phoneNumber bankId bankName remittance
-		referenceForBeneficiary originatorToBeneficiary senderToReceiver detailsOfCharges costCenter requestMethod operationNote
+		referenceForBeneficiary originatorToBeneficiary senderToReceiver localInstrument detailsOfCharges costCenter requestMethod operationNote
 		route returnCode } messages { kind } timeline { number status client } version } approval { uid }`}
 	mutations["requestDebit"] = tried{access.InitiatePayments, func(c customers.UID) string {
 		return fmt.Sprintf(`creditorAccount: {uid: "%s"}, debtor: {accountNumber: "440055551", accountType: "Deposit",
@@ -89,12 +90,13 @@ func init() {
 			amount: "12.50", currency: "USD", speed: INSTANT, requestedExecutionDate: "2026-11-23", expiryDate: "2026-11-30",
 			amountModificationAllowed: true, earlyPayment: true, guaranteedPayment: true, externalReferenceId: "INV-7", notes: "Rent",
 			remittance: "Rent of May", detailsOfCharges: "SHA", originatorToBeneficiary: "x", senderToReceiver: "y",
+			localInstrument: "FDNA",
 			channel: "Portal", costCenter: "CC1", requestMethod: "PHONE-IN", operationNote: "z", paymentDate: "2026-11-20"`,
 			accountOf(activeOf(c), 0))
 	}, `payment { id status rail speed entryType direction amount fee currency paymentDate externalReferenceId notes channel
 		senderName senderNumber { masked } senderAccount { uid } receiverAccount { uid balances { held } } contact { uid }
 		customer { uid } details { accountType accountSubType address { line1 city countryCode } emailAddress phoneNumber bankId
-		bankName remittance originatorToBeneficiary senderToReceiver detailsOfCharges costCenter requestMethod operationNote }
+		bankName remittance originatorToBeneficiary senderToReceiver localInstrument detailsOfCharges costCenter requestMethod operationNote }
 		achEntry { secCode } messages { kind } request { requestedExecutionDate expiryDate amountModificationAllowed earlyPayment
 		guaranteedPayment paidBy } timeline { number status client } version } approval { uid }`}
 	mutations["repairPayment"] = tried{access.InitiatePayments, func(c customers.UID) string {

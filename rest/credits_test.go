@@ -148,6 +148,8 @@ func TestACreditNamesEveryMistake(t *testing.T) {
 		credit(b, `, "recurrence": {"frequency": "Daily", "payUntil": "NumberOfPayments"}`):                        {"RECURRENCE_COUNT_REQUIRED"},
 		credit(b, `, "recurrence": {"frequency": "Often", "payUntil": "NumberOfPayments", "numberOfPayments": 0}`): {"RECURRENCE_FREQUENCY_INVALID", "RECURRENCE_COUNT_INVALID"},
 		credit(b, `, "additionalInfo": {"detailsOfCharges": "ALL"}`):                                               {"ADDITIONALINFO_DETAILSOFCHARGES_INVALID"},
+		credit(b, `, "additionalInfo": {"localInstruments": "COVS"}`):                                              {"ADDITIONALINFO_LOCALINSTRUMENTS_INVALID"},
+		entry(b, `CCD", "localInstruments": "FDNA`):                                                                {"ADDITIONALINFO_LOCALINSTRUMENTS_NOTALLOWED"},
 		credit(b, `, "additionalInfo": {"paymentRemittanceNotes": "`+strings.Repeat("x",
 			141)+`"}`): {"CREDIT_REMITTANCE_MAX"},
 		strings.Replace(credit(b, ""), `"sender"`, `"paymentNotes": "`+strings.Repeat("x", 216)+`", "sender"`,

@@ -150,6 +150,7 @@ var columns = []struct {
 	{"paymentRemittanceNotes", into(func(o *payments.Order) *string { return &o.Remittance })},
 	{"originatorToBeneficiary", into(func(o *payments.Order) *string { return &o.OriginatorInfo })},
 	{"referenceForBeneficiary", into(func(o *payments.Order) *string { return &o.Reference })},
+	{"localInstruments", into(func(o *payments.Order) *string { return &o.LocalInstrument })},
 }
 
 // needed are the columns without which no line can be right; notOfRTP are those that files of instant

@@ -3,6 +3,7 @@ package payments
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"bankgraph/core/accounts"
@@ -217,6 +218,9 @@ func (in *intake) book(a *answer) (*Payment, error) {
 		BankID: cmp.Or(t.DebtorAgent.Routing, t.Sender), BankName: t.DebtorAgent.Name, Remittance: t.Remittance,
 		Reference: cut(t.EndToEndID, 35), UETR: t.UETR,
 		BankInfo: strings.TrimSpace(strings.Join(t.ForCreditorAgent, " ")),
+	}
+	if slices.Index(Profiles[p.Rail].Transfers, t.LocalInstrument) > 0 {
+		d.LocalInstrument = t.LocalInstrument
 	}
 	d.Number = in.s.keys.Seal(cmp.Or(t.Debtor.Account, t.Debtor.IBAN), d.place()) // NULL: who pays need have no account
 	step := p.enter(state, in.caller, in.now, "")

@@ -76,7 +76,7 @@ func (f *facts) drawDebit(s *Service, by access.Caller, o *Order, now time.Time)
 		return nil, err
 	}
 	var why string
-	if p.Rail, why, err = route(p.Speed, creditor.collects, bank, p.Minor); err != nil {
+	if p.Rail, why, err = route(o.networks(), p.Speed, creditor.collects, bank, p.Minor); err != nil {
 		return nil, err
 	}
 	if err := p.pickUp(o.Date, now); err != nil {

@@ -39,6 +39,7 @@ type Details struct {
 	OriginatorInfo   string `bun:"originator_information" json:"-"`
 	BankInfo         string `bun:"bank_information" json:"-"`
 	Charges          string `bun:"charges" json:"-"`
+	LocalInstrument  string `bun:"local_instrument" json:"-"` // of instant payments
 	CostCenter       string `bun:"cost_center" json:"-"`
 	RequestMethod    string `bun:"request_method" json:"-"`
 	OperationNote    string `bun:"operation_note" json:"-"`

@@ -95,12 +95,22 @@ func (s *sender) carried(t *testing.T, of payments.UID) *iso20022.CreditTransfer
 	return s.firstMessage(t, of).(*iso20022.CreditTransfer)
 }
 
-// firstMessage reads the first message of a payment to its network.
+// firstMessage reads the first message of a payment to its network, lastMessage the last one.
 func (s *sender) firstMessage(t *testing.T, of payments.UID) iso20022.Message {
+	t.Helper()
+	return s.message(t, of, "nm.id")
+}
+
+func (s *sender) lastMessage(t *testing.T, of payments.UID) iso20022.Message {
+	t.Helper()
+	return s.message(t, of, "nm.id DESC")
+}
+
+func (s *sender) message(t *testing.T, of payments.UID, order string) iso20022.Message {
 	t.Helper()
 	var m payments.Message
 	if err := s.DB.NewSelect().Model(&m).Where("nm.tenant = ? AND nm.payment = ? AND nm.direction = 'OUT'", s.Tenant, of).
-		OrderExpr("nm.id").Limit(1).Scan(t.Context()); err != nil {
+		OrderExpr(order).Limit(1).Scan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	body, err := s.Keys.Open(seal.Value{Sealed: m.Body},

@@ -100,7 +100,7 @@ func (p *Payment) message(
 		CreditorAgent: iso20022.Agent{Routing: d.BankID, Name: d.BankName},
 		Debtor:        iso20022.Party{Name: p.SenderName, Account: number, Address: from.Address},
 		Creditor:      iso20022.Party{Name: p.ReceiverName, Account: to, Address: d.Address}, Remittance: p.remitted(),
-		ForCreditorAgent: d.forCreditorAgent(),
+		ForCreditorAgent: d.forCreditorAgent(), LocalInstrument: d.LocalInstrument,
 	}
 }
 

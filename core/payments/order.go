@@ -38,6 +38,8 @@ type Order struct {
 	OriginatorInfo string      `json:"originatorToBeneficiary,omitempty"`
 	BankInfo       string      `json:"senderToReceiverNotes,omitempty"`
 	Addenda        string      `json:"unstructuredAddendaInfo,omitempty"` // the remittance of a wire by another name
+	// what an instant network is to treat it as, which picks the network that knows it; of wires not told
+	LocalInstrument string `json:"localInstruments,omitempty"`
 	// Debit of a debit: who is paid asks for it. It is the order the other way round: Sender, whose account
 	// is here, is credited, and Receiver pays
 	EntryType rails.EntryType `json:"entryType,omitempty"`
@@ -268,6 +270,7 @@ func (o *Order) checkTexts(c *check.Fields) {
 	info.AtMost("originatorToBeneficiary", o.OriginatorInfo, longestToReceiver)
 	info.AtMost("senderToReceiverNotes", o.BankInfo, longestToBank[o.entryType()])
 	o.Charges = check.OneOf(info, "detailsOfCharges", o.Charges, "OUR", "BEN", "SHA")
+	o.checkInstrument(info)
 }
 
 // check checks who is paid. With a contact nothing else counts.

@@ -129,7 +129,7 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 	}
 	p.ReceiverName = to.Name
 	var why string
-	if p.Rail, why, err = route(p.Speed, o.sends(sender), bank, p.Minor); err != nil {
+	if p.Rail, why, err = route(o.networks(), p.Speed, sender.sends, bank, p.Minor); err != nil {
 		return p, err
 	}
 	if p.Rail == rails.SWIFT && f.bank.BIC == "" {
@@ -161,11 +161,6 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 	}
 	f.uids = f.uids[1:]
 	return p, f.repeat(s, p, o.Repeat, o.repeated(p))
-}
-
-// sends returns over which networks the order may go from an account.
-func (o *Order) sends(from *party) func(rails.Rail) bool {
-	return func(over rails.Rail) bool { return (o.over == "" || o.over == over) && from.sends(over) }
 }
 
 // fitting returns a fault for a payment that a limit of the customer keeps from being made, or the account.
@@ -292,7 +287,7 @@ func (f *facts) detail(
 		BankName: cmp.Or(to.Bank.Name, bank.Name), Remittance: cmp.Or(o.Remittance, o.Addenda),
 		Reference: o.Reference, OriginatorInfo: o.OriginatorInfo, BankInfo: o.BankInfo, Charges: o.Charges,
 		CostCenter: o.CostCenter, RequestMethod: o.RequestMethod, OperationNote: o.OperationNote, Route: why,
-		UETR: uuid.NewString(),
+		UETR: uuid.NewString(), LocalInstrument: o.LocalInstrument,
 	}
 	if to.Bank.BIC != "" {
 		d.BankID, d.IntermediaryID, d.IntermediaryName = to.Bank.BIC, to.Between.BIC, to.Between.Name

@@ -407,7 +407,7 @@ func (f *facts) choices(
 		return nil
 	}
 	speed := Speed(o.Speed)
-	for _, over := range networks[speed] {
+	for _, over := range o.networks() {
 		slot := slotOf(speed, over, pair{from.Currency, amount.Currency}, now, wanted, o.Contract != 0)
 		choice := RailChoice{
 			Rail: over, Chosen: over == chosen, Most: money.Of(most[service(speed, over)], amount.Currency),

@@ -72,7 +72,7 @@ func giveBack(
 	return &iso20022.Return{
 		Group: g, Original: original(t), OriginalAmount: t.Amount, OriginalDate: t.SettlementDate, Amount: amount,
 		SettlementDate: calendar.Default().Plan(service("", over), g.CreatedAt, today).Settles, Reason: why,
-		Sender: t.Receiver, Receiver: t.Sender, Debtor: from, Creditor: to,
+		Sender: t.Receiver, Receiver: t.Sender, Debtor: from, Creditor: to, LocalInstrument: t.LocalInstrument,
 	}
 }
 

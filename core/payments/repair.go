@@ -50,6 +50,9 @@ func (r Repairs) apply(o *Order) {
 	if !r.Date.IsZero() {
 		o.Date = r.Date
 	}
+	if r.Speed != "" && r.Speed != o.Speed {
+		o.LocalInstrument = "" // which was of another network
+	}
 	o.Speed, o.Contract = cmp.Or(r.Speed, o.Speed), cmp.Or(r.Contract, o.Contract)
 	o.SECCode, o.CompanyID = cmp.Or(r.SECCode, o.SECCode), cmp.Or(r.CompanyID, o.CompanyID)
 	o.Notes, o.Charges = cmp.Or(r.Notes, o.Notes), cmp.Or(r.Charges, o.Charges)
@@ -141,7 +144,7 @@ func (s *Service) setAside(
 	if len(f.uids) > 0 && f.uids[0] == p.UID {
 		f.uids = f.uids[1:]
 	}
-	p.Rail, p.Date = networks[p.Speed][0], o.Date
+	p.Rail, p.Date = o.networks()[0], o.Date
 	if p.Date.IsZero() {
 		p.Date = calendar.Today(tx.Now)
 	}

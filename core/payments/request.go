@@ -204,7 +204,7 @@ func (p *Payment) asking(
 		Debtor:      iso20022.Party{Name: p.SenderName, Account: debtor, Address: d.Address},
 		Creditor:    iso20022.Party{Name: p.ReceiverName, Account: number, Address: from.Address},
 		DebtorAgent: d.BankID, CreditorAgent: from.BankID,
-		Remittance: p.remitted(),
+		Remittance: p.remitted(), LocalInstrument: d.LocalInstrument,
 	}
 }
 

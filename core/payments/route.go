@@ -67,15 +67,15 @@ func (a *party) sends(over rails.Rail) bool {
 	return false
 }
 
-// route picks the network of a payment: the first one of its speed that is switched on for the account,
-// reaches the bank, and carries the amount. why says what kept the payment from those before.
+// route picks the network of a payment: the first one of those that it may go over which is switched on for
+// the account, reaches the bank, and carries the amount. why says what kept the payment from those before.
 func route(
-	speed Speed, sends func(rails.Rail) bool, to *banks.Bank, minor int64,
+	among []rails.Rail, speed Speed, sends func(rails.Rail) bool, to *banks.Bank, minor int64,
 ) (over rails.Rail, why string, err error) {
 	var passed []string
 	met := 0
 next:
-	for _, rail := range networks[speed] {
+	for _, rail := range among {
 		for i, c := range checks {
 			if !c.passes(speed, rail, sends, to, minor) {
 				passed, met = append(passed, string(rail)+" "+against(i, speed, rail)), max(met, i)

@@ -2054,6 +2054,29 @@ func fieldContext_PaymentDetails_senderToReceiver(_ context.Context, ec *executi
 	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func _PaymentDetails_localInstrument(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_localInstrument(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LocalInstrument, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_localInstrument(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func _PaymentDetails_detailsOfCharges(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -4002,7 +4025,7 @@ func unmarshalInputRequestDebitInput(ctx context.Context, ec *executionContext, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"creditorAccount", "debtor", "amount", "currency", "speed", "paymentDate", "recurrence", "fee", "externalReferenceId", "notes", "secCode", "requestedExecutionDate", "expiryDate", "amountModificationAllowed", "earlyPayment", "guaranteedPayment", "remittance", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "channel", "costCenter", "requestMethod", "operationNote", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"creditorAccount", "debtor", "amount", "currency", "speed", "paymentDate", "recurrence", "fee", "externalReferenceId", "notes", "secCode", "requestedExecutionDate", "expiryDate", "amountModificationAllowed", "earlyPayment", "guaranteedPayment", "remittance", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "localInstrument", "channel", "costCenter", "requestMethod", "operationNote", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -4149,6 +4172,13 @@ func unmarshalInputRequestDebitInput(ctx context.Context, ec *executionContext, 
 				return it, err
 			}
 			it.BankInfo = data
+		case "localInstrument":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("localInstrument"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.LocalInstrument = data
 		case "channel":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("channel"))
 			data, err := unmarshalOString2string(ctx, ec, v)
@@ -4358,7 +4388,7 @@ func unmarshalInputSendPaymentInput(ctx context.Context, ec *executionContext, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"senderAccount", "receiver", "amount", "currency", "speed", "trade", "paymentDate", "recurrence", "fee", "externalReferenceId", "notes", "secCode", "remittance", "referenceForBeneficiary", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "channel", "costCenter", "requestMethod", "operationNote", "repairable", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"senderAccount", "receiver", "amount", "currency", "speed", "trade", "paymentDate", "recurrence", "fee", "externalReferenceId", "notes", "secCode", "remittance", "referenceForBeneficiary", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "localInstrument", "channel", "costCenter", "requestMethod", "operationNote", "repairable", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -4484,6 +4514,13 @@ func unmarshalInputSendPaymentInput(ctx context.Context, ec *executionContext, o
 				return it, err
 			}
 			it.BankInfo = data
+		case "localInstrument":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("localInstrument"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.LocalInstrument = data
 		case "channel":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("channel"))
 			data, err := unmarshalOString2string(ctx, ec, v)
@@ -5774,6 +5811,11 @@ func _PaymentDetails(ctx context.Context, ec *executionContext, sel ast.Selectio
 			}
 		case "senderToReceiver":
 			out.Values[i] = _PaymentDetails_senderToReceiver(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "localInstrument":
+			out.Values[i] = _PaymentDetails_localInstrument(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}

@@ -3127,6 +3127,11 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendString(b, o.(*payments.Details).BankInfo)
 			},
 		},
+		"localInstrument": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).LocalInstrument)
+			},
+		},
 		"detailsOfCharges": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendString(b, o.(*payments.Details).Charges)

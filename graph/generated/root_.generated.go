@@ -4417,6 +4417,8 @@ type PaymentDetails {
   originatorToBeneficiary: String
   "Information from bank to bank (REST: senderToReceiverNotes)."
   senderToReceiver: String
+  "The local instrument, which an instant network is told; null for its usual one."
+  localInstrument: String
   "Who bears the charges: OUR, BEN or SHA."
   detailsOfCharges: String
   "The cost center of who pays."
@@ -4620,6 +4622,8 @@ input SendPaymentInput {
   originatorToBeneficiary: String
   "Information from bank to bank (REST: senderToReceiverNotes)."
   senderToReceiver: String
+  "Of an instant payment, what the network is to treat it as, which picks the network: FDNA (FedNow), STANDARD, ZELLE, INTERMEDIARY or FOREIGN_AFFILIATE (RTP); the usual one if absent (REST: localInstruments)."
+  localInstrument: String
   "Where it was asked for; API if absent."
   channel: String
   "The cost center of who pays."
@@ -4764,6 +4768,8 @@ input RequestDebitInput {
   originatorToBeneficiary: String
   "Information from bank to bank (REST: senderToReceiverNotes)."
   senderToReceiver: String
+  "Of a request for payment, what the network is to treat it as, which picks the network: FDNA (FedNow) or STANDARD (RTP); the usual one if absent (REST: localInstruments)."
+  localInstrument: String
   "Where it was asked for; API if absent."
   channel: String
   "The cost center of who is paid."
@@ -10456,6 +10462,8 @@ func childFields_PaymentDetails(ctx context.Context, ec *executionContext, field
 		return fieldContext_PaymentDetails_originatorToBeneficiary(ctx, ec, field)
 	case "senderToReceiver":
 		return fieldContext_PaymentDetails_senderToReceiver(ctx, ec, field)
+	case "localInstrument":
+		return fieldContext_PaymentDetails_localInstrument(ctx, ec, field)
 	case "detailsOfCharges":
 		return fieldContext_PaymentDetails_detailsOfCharges(ctx, ec, field)
 	case "costCenter":

@@ -90,18 +90,18 @@ var empty = map[string]func() Message{
 type Profile struct {
 	Name     string
 	Operator string // the network itself, as messages to and from it name it
+	// the local instruments of credit transfers, and of requests for payment, the usual one first
+	Transfers, Requests []string
 
-	header      string         // version of head.001
-	service     string         // BizSvc of the header, if it has one
-	registry    string         // of the market practice that the header names
-	practice    string         // and the practice's name in it
-	clearing    string         // the clearing system that settles
-	instruments []string       // local instruments of a credit transfer, the usual one first
-	requests    []string       // and of a request for payment
-	level       string         // service level
-	id          *regexp.Regexp // form of a message's ID
-	fedwire     bool           // see the uses
-	swift       bool           // participants are named by BIC, and each settles with the next, in any currency
+	header   string         // version of head.001
+	service  string         // BizSvc of the header, if it has one
+	registry string         // of the market practice that the header names
+	practice string         // and the practice's name in it
+	clearing string         // the clearing system that settles
+	level    string         // service level
+	id       *regexp.Regexp // form of a message's ID
+	fedwire  bool           // see the uses
+	swift    bool           // participants are named by BIC, and each settles with the next, in any currency
 	// types of messages, where the network uses another generation than the others
 	types map[string]string
 	uetr  bool // a payment must have one
@@ -120,22 +120,22 @@ var (
 	Fedwire = &Profile{
 		Name: "Fedwire", Operator: "021151080", header: "head.001.001.03", service: "PROD",
 		registry: registry + "Fedwire_Funds_Service", practice: "frb.fedwire.01", clearing: "FDW",
-		instruments: []string{"CTRC", "CTRD", "CTRS"},
-		requests:    []string{"DRRC", "DRRB"}, fedwire: true, uetr: true,
+		Transfers: []string{"CTRC", "CTRD", "CTRS"},
+		Requests:  []string{"DRRC", "DRRB"}, fedwire: true, uetr: true,
 		id: regexp.MustCompile(`^[0-9]{8}[A-Z0-9]{8}[0-9]{6}$`),
 	}
 	FedNow = &Profile{
 		Name: "FedNow", Operator: "021150706", header: "head.001.001.02",
 		registry: registry + "FedNow_Service", practice: "frb.fednow.01", clearing: "FDN",
-		instruments: []string{"FDNA"},
-		requests:    []string{"FDNA"}, uetr: true,
+		Transfers: []string{"FDNA"},
+		Requests:  []string{"FDNA"}, uetr: true,
 		id: regexp.MustCompile(`^[0-9]{17}[A-Za-z0-9]{1,18}$`),
 	}
 	RTP = &Profile{
 		Name: "RTP", Operator: "990000001", header: "head.001.001.01", clearing: "TCH",
-		instruments: []string{"STANDARD", "ZELLE", "INTERMEDIARY", "FOREIGN_AFFILIATE"},
-		requests:    []string{"STANDARD"},
-		level:       "SDVA", utc: true,
+		Transfers: []string{"STANDARD", "ZELLE", "INTERMEDIARY", "FOREIGN_AFFILIATE"},
+		Requests:  []string{"STANDARD"},
+		level:     "SDVA", utc: true,
 		id: regexp.MustCompile(`^M[0-9]{17}[A-Za-z0-9]{1,17}$`),
 	}
 	// SWIFT's operator is its tracker, which tells what became of payments. Participants are BICs.

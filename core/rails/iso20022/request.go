@@ -77,7 +77,7 @@ func (r *PaymentRequest) transfer(c *codec) {
 		c.text("EndToEndId", &r.EndToEndID, id35)
 		c.uetr("UETR", &r.UETR)
 	})
-	c.in("PmtTpInf", func() { c.kindOfPayment(&r.LocalInstrument, &r.CategoryPurpose, c.profile.requests...) })
+	c.in("PmtTpInf", func() { c.kindOfPayment(&r.LocalInstrument, &r.CategoryPurpose, c.profile.Requests...) })
 	c.in("Amt", func() { c.settled("InstdAmt", &r.Amount) })
 	c.bearer(&r.ChargeBearer)
 	c.ultimate("UltmtDbtr", &r.UltimateDebtor)

@@ -47,7 +47,7 @@ func (r *Return) fields(c *codec) {
 			c.in("OrgnlTxRef", func() {
 				c.in("PmtTpInf", func() {
 					var category string
-					c.kindOfPayment(&r.LocalInstrument, &category, c.profile.instruments...)
+					c.kindOfPayment(&r.LocalInstrument, &category, c.profile.Transfers...)
 				})
 			})
 		})

@@ -51,7 +51,7 @@ func (t *CreditTransfer) fields(c *codec) {
 				c.uetr("UETR", &t.UETR)
 			})
 			c.in("PmtTpInf", func() {
-				c.kindOfPayment(&t.LocalInstrument, &t.CategoryPurpose, c.profile.instruments...)
+				c.kindOfPayment(&t.LocalInstrument, &t.CategoryPurpose, c.profile.Transfers...)
 			})
 			t.money(c)
 			t.parties(c)

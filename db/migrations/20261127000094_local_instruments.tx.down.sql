@@ -1,0 +1,1 @@
+ALTER TABLE payment_details DROP local_instrument;

@@ -1,0 +1,1 @@
+ALTER TABLE payment_details ADD local_instrument text NOT NULL DEFAULT '';
