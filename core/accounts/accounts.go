@@ -210,7 +210,8 @@ type Found struct {
 	Customer customers.Customer `bun:"embed:of_"`
 }
 
-// By names one account, by its UID or by its account number.
+// By names one account, by its UID or by its account number. The form of the number is not checked: one that
+// no account can have finds nothing.
 type By struct {
 	UID    UID
 	Number string

@@ -8,7 +8,8 @@
 //     shown.go, search.go, accounts.go, payments.go
 //   - what it is decided by: facts.go, read by gather.go; whether money may move, and where it goes:
 //     carry.go, fee.go, own.go, preview.go
-//   - a book transfer: draft.go, transfer.go; a batch of them: batch.go; a sweep: standing.go
+//   - how every payment begins, is approved, is cancelled and is written: write.go
+//   - a book transfer: draft.go; a batch of them: batch.go; a sweep: standing.go
 //   - a payment to another bank: order.go, draw.go, orders.go, route.go, international.go; many of a file:
 //     bulk.go; small deposits: deposits.go; one that is set aside: repair.go
 //   - a debit, and a request for payment to another bank: debit.go, request.go
