@@ -1,4 +1,5 @@
-// Package accounts keeps the bank accounts of customers. Their balances belong to package ledger.
+// Package accounts keeps the bank accounts of customers, their numbers, and the sweeps that are set for them.
+// Balances belong to package ledger; package sweeps runs the sweeps.
 package accounts
 
 import (
