@@ -23,8 +23,9 @@ var (
 	}()
 )
 
-// sided returns for each side of a payment the condition that it is the account p.account, whose customer the
-// caller sees. Each has an index of its own; no payment has one account on both sides.
+// sided returns the conditions that the account p.account is the payment's sender, and that it is its
+// receiver, with a customer whom the caller sees. Each side has an index of its own; no payment has one
+// account on both sides.
 func sided(reach access.Reach) [2]string {
 	return [2]string{
 		"pay.sender_account = p.account AND " + reach.Scope("pay.customer"),

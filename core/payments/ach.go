@@ -19,8 +19,8 @@ import (
 	"bankgraph/db"
 )
 
-// Entry is what a payment over ACH says beside what every payment over a network says (rest/CONTRACT.md,
-// payments over ACH). Its money is taken first; then it goes out in a file.
+// Entry is what only a payment over ACH says (rest/CONTRACT.md, payments over ACH). The money of a credit is
+// taken first; then the entry goes out in a file.
 type Entry struct {
 	bun.BaseModel `bun:"table:ach_entries,alias:ae" json:"-"`
 
@@ -40,7 +40,7 @@ type Entry struct {
 	Trace       string            `bun:"trace" json:"traceNumber"` // its number in the file; '' before
 }
 
-// accountTypes are the accounts that ACH credits and debits, by the sub-types of accounts.
+// accountTypes are the account types of ACH, by the sub-types of accounts.
 var accountTypes = map[string]rails.AccountType{
 	general: rails.GL, string(accounts.Checking): rails.Checking, string(accounts.Savings): rails.Savings,
 	string(accounts.CD): rails.Savings, string(accounts.HealthSavings): rails.Savings,
@@ -49,7 +49,7 @@ var accountTypes = map[string]rails.AccountType{
 	string(accounts.CreditCard):   rails.Loan, string(accounts.Heloc): rails.Loan,
 }
 
-// entryOf makes the entry of a payment. The company is that of the account, or else of its customer.
+// entryOf makes the entry of a payment. The company id is the account's, or else its customer's.
 func entryOf(p *Payment, o *Order, from *party, to *Receiver) (*Entry, error) {
 	class := o.SECCode
 	switch {
@@ -74,11 +74,11 @@ func entryOf(p *Payment, o *Order, from *party, to *Receiver) (*Entry, error) {
 	}, nil
 }
 
-// mostNumber is how long an account number is in ACH.
+// mostNumber is the length of the longest account number that ACH carries.
 const mostNumber = 17
 
-// describe makes the description of a batch from the notes of a payment. A description that ACH has reserved
-// would make something else of the batch.
+// describe makes the company entry description of a batch from a payment's notes. It avoids the descriptions
+// that ACH reserves, as these give the batch another meaning.
 func describe(notes string) string {
 	text := strings.TrimSpace(cut(notes, 10))
 	if text == "" || slices.Contains(reserved, strings.ToUpper(text)) {
@@ -89,7 +89,7 @@ func describe(notes string) string {
 
 var reserved = []string{nacha.Reversal, nacha.AutoEnroll, "RECLAIM", "NONSETTLED", "RETRY PYMT", "RETURN FEE"}
 
-// batch is the batch that the entry belongs to.
+// batch returns the batch that the entry belongs to.
 func (e *Entry) batch() nacha.Batch {
 	return nacha.Batch{
 		Class: e.Class, CompanyID: e.CompanyID, CompanyName: e.CompanyName, Description: e.Description,
@@ -97,7 +97,7 @@ func (e *Entry) batch() nacha.Batch {
 	}
 }
 
-// line is the entry as ACH has it, for an account with this number.
+// line returns the entry as a file of ACH has it, with this account number.
 func (e *Entry) line(p *Payment, d *Details, number string) nacha.Entry {
 	return nacha.Entry{
 		Account: e.Account, Direction: e.EntryType, Amount: money.Of(p.Minor, p.Currency), Routing: d.BankID,
@@ -106,10 +106,11 @@ func (e *Entry) line(p *Payment, d *Details, number string) nacha.Entry {
 	}
 }
 
-// single says of the classes that ask for it that the debtor agreed to one entry, not to a series.
+// single is the payment type code of the classes that require one: the debtor agreed to one entry, not to a
+// series.
 var single = map[rails.SECCode]string{rails.WEB: "S", rails.TEL: "S"}
 
-// header begins a file of a bank's entries.
+// header returns the header of a file of a bank's entries.
 func header(origin, name string, now time.Time, numbered *numbers) nacha.Header {
 	return nacha.Header{
 		Origin: origin, OriginName: name, Destination: FedACH, DestinationName: "FEDERAL RESERVE BANK",
@@ -120,7 +121,7 @@ func header(origin, name string, now time.Time, numbered *numbers) nacha.Header 
 // FedACH is the routing number of the Federal Reserve Bank that takes and sends files of ACH.
 const FedACH = "061000146"
 
-// modifiers tell the files of a day apart.
+// modifiers are the file ID modifiers, which tell the files of one day apart.
 const modifiers = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 // entered returns a fault if ACH would refuse what the payment's entry says. to is the account number of the
@@ -136,7 +137,7 @@ func (p *Payment) entered(to string) error {
 	return fault.Field("payment", field, problemOf(wrong.Reason), "cannot be sent over ACH: "+wrong.Reason)
 }
 
-// entryFields are the fields of a request by what ACH calls them.
+// entryFields are the fields of a request, by the names that ACH has for them.
 var entryFields = map[string]string{
 	"Amount": "paymentAmount", "Number": "receiver.accountNumber", "DFIAccountNumber": "receiver.accountNumber",
 	"Routing": "receiver.bank.bankId", "Name": "receiver.name", "IndividualName": "receiver.name",
@@ -150,8 +151,7 @@ var entryFields = map[string]string{
 
 var entering db.QueryCache[Entry]
 
-// EntriesOf reads what payments over ACH say beside what every payment over a network says, for callers who
-// see who pays.
+// EntriesOf reads the entries of payments over ACH, for callers who see the payer.
 func (s *Service) EntriesOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Entry] {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err != nil {

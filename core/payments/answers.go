@@ -32,7 +32,7 @@ const (
 	demanded                // somebody at another bank asks a customer to pay
 )
 
-// answer is a message of a network.
+// answer is a message from a network, as read makes it.
 type answer struct {
 	over rails.Rail
 	id   string // of the message
@@ -55,15 +55,16 @@ type answer struct {
 	body        []byte
 	line        int // of a file
 
-	payment UID // that it is about; 0 if it is not known
-	// it is about the entry that takes the payment back, whose money may have been booked
+	payment UID // the payment that it is about; 0 if that is not known
+	// reversal: the message is about the entry that takes the payment back; booked: that entry's money was
+	// booked
 	reversal, booked bool
 	prenote          PrenoteID     // that it is about; 0 if about none
 	change           *nacha.Change // of a notice of change
 	number           MessageID     // of the message here
 }
 
-// read reads a message that has arrived. One that cannot be read is kept for people.
+// read parses a message that has arrived. One that cannot be parsed is kept for people.
 func read(from Arrived) *answer {
 	a := &answer{over: from.Over, body: from.Body, kind: unreadable, id: fmt.Sprintf("unreadable-%d", from.ID)}
 	m, err := iso20022.Read(bytes.NewReader(from.Body), Profiles[from.Over])
@@ -116,7 +117,7 @@ func read(from Arrived) *answer {
 	return a
 }
 
-// unreadable is the kind of a message that is none.
+// unreadable is the kind that is given to a message that cannot be parsed.
 const unreadable = "unreadable"
 
 // The kinds of messages that answers are about.
@@ -126,7 +127,7 @@ var (
 	recallKind = kindOf(iso20022.TypeRecall)
 )
 
-// because adds why to an answer.
+// because adds reasons to an answer.
 func (a *answer) because(reasons ...iso20022.Reason) {
 	for _, r := range reasons[:min(1, len(reasons))] {
 		a.code = strings.TrimSpace(a.code + " " + r.Code)
@@ -134,7 +135,7 @@ func (a *answer) because(reasons ...iso20022.Reason) {
 	}
 }
 
-// reason is what a payment says of why it was rejected, returned or asked back.
+// reason returns why the payment was rejected, returned or asked back, as the payment shows it.
 func (a *answer) reason() string {
 	if a.says == accepted {
 		return ""
@@ -142,18 +143,19 @@ func (a *answer) reason() string {
 	return because(a.reasonCode(), a.why)
 }
 
-// because is a reason of ISO 20022 with what somebody says of it, or else its meaning.
+// because returns a reason of ISO 20022 with the words that came with it, or else with its meaning.
 func because(code, why string) string {
 	return strings.TrimSuffix(code+": "+cmp.Or(why, meanings[code]), ": ")
 }
 
-// reasonCode is the reason of a rejection or a return, such as AC03.
+// reasonCode returns the reason of a rejection or a return, such as AC03.
 func (a *answer) reasonCode() string { return reasonIn(a.code) }
 
 // reasonIn returns the reason in the code of an answer, such as AC03 of RJCT AC03.
 func reasonIn(code string) string { return code[strings.LastIndexByte(code, ' ')+1:] }
 
-// meanings are reasons of ISO 20022 in plain words (rest/CONTRACT.md, sandbox networks).
+// meanings are the reasons of ISO 20022 and the return codes of ACH in plain words (rest/CONTRACT.md, sandbox
+// networks).
 var meanings = map[string]string{
 	"R01": "there is not enough money", "R05": "the consumer has not agreed to a corporate entry",
 	"R07": "the debtor has withdrawn the authorization", "R08": "the debtor has stopped it",
@@ -180,7 +182,7 @@ var meanings = map[string]string{
 	"UPAY": "it was not due",
 }
 
-// notices are the codes of notices of change in plain words.
+// notices are the codes of notices of change (NOC) in plain words.
 var notices = map[string]string{
 	"C01": "the account number is another one", "C02": "the routing number is another one",
 	"C03": "the routing number and the account number are others", "C05": "the account is of another type",
@@ -188,11 +190,11 @@ var notices = map[string]string{
 	"C07": "the routing number, the account number and the type of the account are others",
 }
 
-// MeaningOf returns what a reason of ISO 20022, or a code of a return or a notice of change over ACH, says in
-// plain words; "" for one that is not known.
+// MeaningOf returns the meaning, in plain words, of a reason of ISO 20022 or of the code of an ACH return or
+// notice of change. It is "" for a code that is not known.
 func MeaningOf(code string) string { return cmp.Or(meanings[code], notices[code]) }
 
-// message is the answer as it is kept.
+// message returns the answer as it is stored.
 func (a *answer) message(keys *seal.Keys, tenant access.Tenant, now time.Time) *Message {
 	m := &Message{
 		Tenant: tenant, ID: a.number, Rail: a.over, Direction: In, Kind: a.kind, MessageID: a.id,

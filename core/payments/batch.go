@@ -13,10 +13,10 @@ import (
 	"bankgraph/db"
 )
 
-// The book transfers of batches, which are made one after the other by workers, in the name of who asked for
-// them.
+// Batches of book transfers: workers make the transfers one after the other, in the name of whoever asked for
+// the batch.
 
-// transfers returns what transfers need facts about.
+// transfers returns the facts that transfers need.
 func transfers(drafts []*Draft) want {
 	w := want{created: len(drafts)}
 	for _, d := range drafts {
@@ -25,9 +25,9 @@ func transfers(drafts []*Draft) want {
 	return w
 }
 
-// RefusalsTx tells of each transfer why it could never be made as things are, in the name of by; nil for
-// those that could. What accounts hold is not looked at, as the transfers before may bring it. Nothing is
-// locked or written.
+// RefusalsTx returns, for each transfer, the fault for which it could not be made in the name of by, as
+// things stand; nil for one that could. Balances are not looked at, as the transfers before may bring the
+// money. Nothing is locked or written.
 func (s *Service) RefusalsTx(
 	ctx context.Context, tx bun.Tx, by access.Caller, drafts []*Draft, now time.Time,
 ) ([]error, error) {
@@ -48,7 +48,7 @@ func (s *Service) RefusalsTx(
 // MadeTransfer is what became of a transfer of a batch.
 type MadeTransfer struct {
 	Payment UID   // 0 if it was refused
-	State   State // that it began with: settled, or it waits for a second person
+	State   State // in which it began: settled, or waiting for a second person
 	Why     error // the fault with which it was refused
 }
 

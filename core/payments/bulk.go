@@ -18,19 +18,19 @@ import (
 	"bankgraph/db"
 )
 
-// The payments of bulk files: many orders of one customer that are decided and made together, by the code
-// that decides each order that comes alone.
+// Payments of bulk files: many orders of one customer, decided and made together by the code that decides on
+// a single order.
 
 // Planned is what would become of an order.
 type Planned struct {
 	Payment   *Payment     // nil where the order says too little
-	Approvers int32        // people beside the maker who have to approve it; 0 for none
-	By        access.Reach // and how far they must see at least
+	Approvers int32        // how many people beside the maker have to approve it; 0 for none
+	By        access.Reach // the least reach that they need
 	Why       error        // the faults with which it is refused; nil if it can be made
 }
 
-// Plan tells what would become of orders of a customer if each were made now, in the name of by. Nothing is
-// held or written, and none counts for another. It is for workers.
+// Plan returns what would become of each order of a customer if it were made now, in the name of by. Nothing
+// is held or written, and no order counts against another. It is for workers.
 func (s *Service) Plan(
 	ctx context.Context, by access.Caller, of customers.UID, orders []*Order, now time.Time,
 ) ([]Planned, error) {
@@ -76,12 +76,12 @@ type Made struct {
 	Why     error // the fault with which it was refused
 }
 
-// sentTogether is how many payments of a long transaction are sent to the database at a time.
+// sentTogether is how many payments a long transaction sends to the database at a time.
 const sentTogether = 100
 
-// MakeAllTx makes the payments of orders of a customer, which have been approved where that is needed. Each
-// is decided after those before it; one that is refused hurts none of the others. What is due is carried out.
-// While the database writes some, the next ones are decided.
+// MakeAllTx makes the payments of a customer's orders, which have been approved where that is needed. Each
+// order is decided after those before it; a refused one does not affect the others. Payments that are due are
+// carried out. While the database writes one group of payments, the next is decided.
 func (s *Service) MakeAllTx(
 	ctx context.Context, tx bun.Tx, by access.Caller, of customers.UID, orders []*Order, now time.Time,
 ) ([]Made, error) {
@@ -113,8 +113,8 @@ func (s *Service) MakeAllTx(
 	return all, f.writeTx(ctx)
 }
 
-// makeSomeTx makes some of the payments. What they change in the books and in the use of limits is not
-// written yet.
+// makeSomeTx makes some of the payments. Their changes to the books and to the use of limits are not written
+// yet.
 func (s *Service) makeSomeTx(
 	ctx context.Context, f *facts, by access.Caller, of customers.UID, orders []*Order, all []Made,
 	ids []*audit.TakenID, now time.Time,
@@ -152,13 +152,13 @@ func (s *Service) makeSomeTx(
 	return events.RecordAllTx(ctx, record)
 }
 
-// makes is what the record calls the making of a payment.
+// makes is the action that the record names for making a payment.
 var makes = map[rails.EntryType]string{rails.Credit: "sendPayment", rails.Debit: "requestDebit"}
 
 // form validates the form of an order.
 func (o *Order) form() error { return o.called(o.check()) }
 
-// called names fields as orders of its kind do.
+// called renames the fields of faults to what orders of this kind call them.
 func (o *Order) called(why error) error {
 	if o.entryType() == rails.Debit {
 		return fault.Called(why, calledInDebits)
@@ -166,7 +166,7 @@ func (o *Order) called(why error) error {
 	return fault.Called(why, calledInOrders)
 }
 
-// drawOf is drawOrder for an order that must be of a customer.
+// drawOf is drawOrder, but refuses an order from an account of another customer.
 func (f *facts) drawOf(
 	s *Service, by access.Caller, of customers.UID, o *Order, now time.Time,
 ) (*Payment, error) {

@@ -13,8 +13,8 @@ import (
 	"bankgraph/core/virtualaccounts"
 )
 
-// movable reports why the accounts of a payment do not let its money move. The money of a customer that is
-// suspended, or whose partner is, stands still, whoever asks.
+// movable returns why the accounts of a payment do not let its money move; nil if they do. The money of a
+// customer that is suspended, or whose partner is, stands still, whoever asks.
 func (f *facts) movable(p *Payment) error {
 	if p.Rail != rails.Book {
 		return f.moves(p.Own(), "sender.accountUID")
@@ -25,7 +25,7 @@ func (f *facts) movable(p *Payment) error {
 	return f.moves(p.ReceiverAccount, "receiverAccount")
 }
 
-// moves reports why an account, which a field names, does not let its money move.
+// moves returns why an account does not let its money move; nil if it does. The fault names the field.
 func (f *facts) moves(uid accounts.UID, field string) error {
 	a := f.parties[uid]
 	switch {
@@ -43,9 +43,9 @@ func (f *facts) moves(uid accounts.UID, field string) error {
 	return nil
 }
 
-// carryOut does what a payment is for, all of it or nothing and the reason why: it moves the money of a book
-// transfer in the books, and holds that of a payment over a network, which is then sent, or looked at first.
-// Of a debit there is nothing to hold.
+// carryOut carries out a payment as a whole, or returns why it cannot. It books a book transfer. For a
+// payment over a network it holds the money; the payment is then sent, or looked at first. For a debit there
+// is nothing to hold.
 func (f *facts) carryOut(p *Payment, now time.Time) (State, error) {
 	if err := f.movable(p); err != nil {
 		return p.State, err
@@ -74,8 +74,8 @@ func (f *facts) carryOut(p *Payment, now time.Time) (State, error) {
 	return Settled, f.take(p, p.ReceiverAccount, "Book transfer")
 }
 
-// take books the money of a payment from who pays to an account, with its fee. What was held for it is there,
-// whatever has come back of others since.
+// take books the money of a payment from the payer to an account, and the fee. A payment over a network is
+// booked even if returns of other payments have overdrawn the account since: its money was held.
 func (f *facts) take(p *Payment, to accounts.UID, why string) error {
 	journal, err := f.paying(p, ledger.Payment, p.Date, why, to, p.Minor, p.SoldMinor)
 	if err != nil {
@@ -95,7 +95,7 @@ func (f *facts) take(p *Payment, to accounts.UID, why string) error {
 	return f.books.Force(journals...)
 }
 
-// feeOf makes the journal of what a payment costs.
+// feeOf makes the journal of a payment's fee.
 func (f *facts) feeOf(p *Payment) (*ledger.Journal, error) {
 	return p.feeJournal(p.Date, "Fee: "+p.FeeName, p.Own(),
 		f.houses[house{ledger.HouseFees, p.DebitedCurrency()}])
@@ -116,7 +116,7 @@ func (f *facts) book(
 	return nil
 }
 
-// postVirtual keeps what a journal of a payment for a virtual account has moved of its master account.
+// postVirtual notes, for the payment's virtual account, what a journal has moved on the master account.
 func (f *facts) postVirtual(p *Payment, journal *ledger.Journal) {
 	for _, entry := range journal.Entries {
 		if entry.Account != p.ReceiverAccount {
@@ -130,14 +130,13 @@ func (f *facts) postVirtual(p *Payment, journal *ledger.Journal) {
 	}
 }
 
-// virtualPosting is what a virtual account has of a payment.
+// virtualPosting is a posting of a virtual account, with its payment.
 type virtualPosting struct {
 	of *Payment
 	*virtualaccounts.VirtualPosting
 }
 
-// postVirtualTx writes what virtual accounts have of payments, each with the step that its payment has come
-// to.
+// postVirtualTx writes the postings of virtual accounts, each with the step that its payment has reached.
 func (f *facts) postVirtualTx(ctx context.Context) error {
 	all := make([]*virtualaccounts.VirtualPosting, len(f.virtualPostings))
 	for i, posting := range f.virtualPostings {
@@ -154,7 +153,7 @@ func (p *Payment) journal(
 	return p.journalOf(kind, on, why, from, to, money.Of(minor, p.Currency))
 }
 
-// feeJournal makes the journal by which what a payment costs goes from one account to another.
+// feeJournal makes the journal that moves the payment's fee from one account to another.
 func (p *Payment) feeJournal(on time.Time, why string, from, to accounts.UID) (*ledger.Journal, error) {
 	return p.journalOf(ledger.Fee, on, why, from, to, money.Of(p.FeeMinor, p.DebitedCurrency()))
 }
@@ -173,14 +172,14 @@ func (p *Payment) journalOf(
 	return journal, nil
 }
 
-// held is what is held for a payment until it is sent: its amount and its fee.
+// held returns the amount that is held for a payment until it is sent: the payment's amount and its fee.
 func (p *Payment) held() money.Amount {
 	debited := p.Debited()
 	return money.Of(debited.Minor+p.FeeMinor, debited.Currency)
 }
 
-// feeNames are the fees of payments, in the catalogue and in customers' tiers: a payment over a network has
-// that of its speed.
+// feeNames are the names of payment fees, in the catalogue and in customers' tiers. The fee of a payment over
+// a network is named after its speed.
 var feeNames = []string{
 	bookFee, string(Economy), string(EconomyPlus), string(Instant), string(Express),
 	string(Spot), string(SameDay), string(NextDay),
@@ -188,5 +187,5 @@ var feeNames = []string{
 
 const bookFee = "Book Transfer"
 
-// journalsEach is how many journals one payment books at most: its own and its fee's.
+// journalsEach is the most journals that one payment books: its own and its fee's.
 const journalsEach = 2

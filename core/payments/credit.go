@@ -17,8 +17,8 @@ import (
 	"bankgraph/core/virtualaccounts"
 )
 
-// transaction is by what the other bank knows a credit, or a request for one: the same in whatever message it
-// tells of it. It is "" for other messages, and where that bank says nothing.
+// transaction returns the other bank's own id of a credit, or of a request for one. It is the same in every
+// message about it, and "" for other messages and where that bank gives none.
 func (a *answer) transaction() string {
 	bank, own := "", ""
 	switch t, r := a.transfer, a.request; {
@@ -33,17 +33,17 @@ func (a *answer) transaction() string {
 	return bank + " " + own
 }
 
-// arrival is how a message is decided on that begins a payment, and what is answered to it.
+// arrival says how to decide on a message that begins a payment, and how to answer it.
 type arrival struct {
-	refusal func() string            // as a reason of ISO 20022; "" if there is none
+	refusal func() string            // returns a reason of ISO 20022; "" if there is none
 	take    func() (*Payment, error) // makes the payment
 	code    func(*Payment) iso20022.Code
-	silent  bool   // nothing is answered to what is taken
-	from    string // a routing number of ours
+	silent  bool   // a message that is accepted gets no answer
+	from    string // the routing number of ours that answers
 	verdict func(code, why string) func(iso20022.Group) iso20022.Message
 }
 
-// credit takes in a credit of another bank: it is booked, or refused with the reason. Its network hears
+// credit takes in a credit of another bank: it is booked, or refused with the reason. Its network is told
 // which.
 func (in *intake) credit(a *answer) error {
 	return in.arrive(a, arrival{
@@ -65,7 +65,7 @@ func (in *intake) credit(a *answer) error {
 	})
 }
 
-// arrive takes in a message that begins a payment, once in however many messages it comes.
+// arrive takes in a message that begins a payment. A payment that comes in several messages counts once.
 func (in *intake) arrive(a *answer, of arrival) error {
 	row := a.message(in.s.keys, in.caller.Tenant, in.now)
 	in.messages = append(in.messages, row)
@@ -78,7 +78,7 @@ func (in *intake) arrive(a *answer, of arrival) error {
 	switch {
 	case first != nil && (first.Minor != row.Minor || first.Last4 != row.Last4):
 		why = "AM05"
-	case first != nil: // it counts once, and is answered alike
+	case first != nil: // it counts once, and gets the same answer
 		row.Payment, row.Code = first.Payment, first.Code
 		if why = reasonIn(first.Code); first.Payment != 0 {
 			why = ""
@@ -111,7 +111,8 @@ func (in *intake) arrive(a *answer, of arrival) error {
 	return nil
 }
 
-// creditCodes are what the record says of a credit that was booked. An instant network is told so.
+// creditCodes are the codes of booked credits, by network. They stand in the record, and an instant network
+// is sent its own.
 var creditCodes = map[rails.Rail]iso20022.Code{
 	rails.FedNow: iso20022.AcceptedTechnical, rails.RTP: iso20022.AcceptedTechnical,
 	rails.Fedwire: iso20022.Credited,
@@ -121,13 +122,13 @@ var creditCodes = map[rails.Rail]iso20022.Code{
 type approach struct {
 	over    rails.Rail
 	amount  money.Amount
-	bank    string // that the message says the account is at
+	bank    string // the bank that the message says the account is at
 	account *party
-	virtual *virtualaccounts.Creditable // whose number the message has; nil if it has that of the account
+	virtual *virtualaccounts.Creditable // if the message has its number; nil if it has the account's
 	allowed func(of *party, over rails.Rail) bool
 }
 
-// refusal returns why an account cannot be credited or asked, as a reason of ISO 20022; "" if it can
+// refusal returns why an account cannot be credited, or asked to pay, as a reason of ISO 20022; "" if it can
 // (rest/CONTRACT.md, incoming credits).
 func (f *facts) refusal(by approach) string {
 	of, virtual := by.account, by.virtual
@@ -162,8 +163,8 @@ func (f *facts) uncreditable(s *Service, a *answer) string {
 	return f.refusal(approach{a.over, t.Amount, t.CreditorAgent.Routing, to, virtual, (*party).receives})
 }
 
-// creditor returns the account that a number leads to, and the virtual account on it that has the number; nil
-// if there is none.
+// creditor returns the account that a number leads to, and the virtual account that has the number; nil if
+// there is none.
 func (f *facts) creditor(s *Service, number string) (to *party, virtual *virtualaccounts.Creditable) {
 	if to = f.parties[f.numbered(s, number)]; to != nil || number == "" {
 		return to, nil
@@ -189,7 +190,7 @@ func (a *party) receives(over rails.Rail) bool {
 	return false
 }
 
-// book makes a payment of a credit, and books it. If people have to look at it, its money waits in the
+// book makes a payment of a credit and books it. If people have to look at it, its money waits in the
 // clearing account of its network.
 func (in *intake) book(a *answer) (*Payment, error) {
 	t, f := a.transfer, in.f
@@ -222,7 +223,7 @@ func (in *intake) book(a *answer) (*Payment, error) {
 	if slices.Index(Profiles[p.Rail].Transfers, t.LocalInstrument) > 0 {
 		d.LocalInstrument = t.LocalInstrument
 	}
-	d.Number = in.s.keys.Seal(cmp.Or(t.Debtor.Account, t.Debtor.IBAN), d.place()) // NULL: who pays need have no account
+	d.Number = in.s.keys.Seal(cmp.Or(t.Debtor.Account, t.Debtor.IBAN), d.place()) // NULL if the payer has no account
 	step := p.enter(state, in.caller, in.now, "")
 	in.by[p.UID] = p
 	in.created, in.details, in.steps = append(in.created, p), append(in.details, d), append(in.steps, step)
@@ -233,8 +234,8 @@ func (in *intake) book(a *answer) (*Payment, error) {
 	return p, nil
 }
 
-// verdict is the answer to a credit: that it is taken, by this code, or why it is not. A wire is final when
-// it comes, so what cannot be credited goes back.
+// verdict returns the answer to a credit: accepted, with this code, or rejected, with the reason. A wire is
+// final when it arrives, so one that cannot be credited is returned.
 func (a *answer) verdict(code, why string) func(iso20022.Group) iso20022.Message {
 	t := a.transfer
 	reason := iso20022.Reason{Code: why}
@@ -252,8 +253,8 @@ func (a *answer) verdict(code, why string) func(iso20022.Group) iso20022.Message
 	}
 }
 
-// reply answers a message with one of ours, from a routing number of ours. Where what has come says too
-// little to be answered, its code tells people so.
+// reply answers a message, from a routing number of ours. If the message says too little to be answered, its
+// code tells people so.
 func (in *intake) reply(to *Message, from string, compose func(iso20022.Group) iso20022.Message) {
 	id := in.ids[0]
 	in.ids = in.ids[1:]

@@ -14,12 +14,11 @@ import (
 	"bankgraph/core/rails/calendar"
 )
 
-// RequestDebit takes money from somebody's account at another bank, who has agreed to it, for an account here
-// (rest/CONTRACT.md, debit requests). Nothing is held, as there is nothing to hold: the account is credited
-// when the entry settles, and debited again if it comes back. Of the speed Instant it is a request for
-// payment, and of Express a drawdown request: the debtor is asked, and pays by a credit or not. If the
-// settings of the customer that is credited ask for dual approval (paymentDualApproval), it waits for a
-// second person first.
+// RequestDebit collects money for an account here from an account at another bank whose holder has agreed to
+// it (rest/CONTRACT.md, debit requests). Nothing is held: the account is credited when the entry settles, and
+// debited again if the entry is returned. At the speed Instant the debit is a request for payment, and at
+// Express a drawdown request: the debtor is asked, and may pay by a credit. If the settings of the customer
+// that is credited ask for dual approval (paymentDualApproval), the debit waits for a second person first.
 func (s *Service) RequestDebit(
 	ctx context.Context, order Order, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -35,13 +34,13 @@ func (s *Service) RequestDebit(
 	return out, fault.Called(err, calledInDebits)
 }
 
-// calledInDebits are the fields that debits name in other words than orders and book transfers.
+// calledInDebits are the fields that have another name in debits than in orders and book transfers.
 var calledInDebits = map[string]string{
 	"sender.accountSubType": "creditor.subAccountType", "sender.routingNumber": "creditor.bankId",
 	"sender.accountName": "creditor.name", "sender": "creditor", "receiver": "debtor",
 }
 
-// collecting are the networks over which debits go.
+// collecting are the speeds that debits may have.
 var collecting = map[Speed]bool{Economy: true, EconomyPlus: true, Instant: true, Express: true}
 
 // drawDebit makes a payment from the order of a debit. It is refused if it can never be carried out.
@@ -101,8 +100,8 @@ func (f *facts) drawDebit(s *Service, by access.Caller, o *Order, now time.Time)
 	return p, f.repeat(s, p, o.Repeat, o.repeated(p))
 }
 
-// pickUp sets the day on which a debit settles that the bank is to send on a day, or today: in the next file
-// that leaves on that day or after it.
+// pickUp sets the settlement day of a debit that the bank is to send on a day, or today: that of the next
+// file that leaves on that day or later.
 func (p *Payment) pickUp(wanted, now time.Time) error {
 	today := calendar.Today(now)
 	ready := now
@@ -119,7 +118,7 @@ func (p *Payment) pickUp(wanted, now time.Time) error {
 	return nil
 }
 
-// answerDebit does to a debit what its network says of it, and returns the state that it reaches.
+// answerDebit applies what the network says of a debit, and returns the state that the debit reaches.
 func (f *facts) answerDebit(p *Payment, a *answer, kind string, on time.Time) (State, error) {
 	switch {
 	case p.Asks():
@@ -132,8 +131,8 @@ func (f *facts) answerDebit(p *Payment, a *answer, kind string, on time.Time) (S
 	return p.State, nil
 }
 
-// collect credits what a debit has collected, when it settles, less the fee: through the clearing account of
-// its network, in which nothing of it was before.
+// collect credits the account, when a debit settles, with what it has collected, less the fee. The money
+// passes through the network's clearing account, which held nothing of it before.
 func (f *facts) collect(p *Payment, on time.Time) (State, error) {
 	to, err := settling.Take(p.State)
 	if err != nil {
@@ -161,12 +160,12 @@ func (f *facts) collect(p *Payment, on time.Time) (State, error) {
 	return to, f.force(p, journals...)
 }
 
-// lose takes back what a debit has collected, as the debtor's bank does not pay it. Before it settled there
+// lose takes back what a debit has collected, as the debtor's bank does not pay it. Before settlement there
 // is nothing to take. The account cannot refuse: it may go below its overdraft, and pays nothing more until
 // it is covered again.
 func (f *facts) lose(p *Payment, a *answer, on time.Time) (State, error) {
 	if a.amount != p.Amount() {
-		return p.State, nil // it is no return of this entry, and left to people
+		return p.State, nil // it is no return of this entry: people look at it
 	}
 	to, err := uncollected.Take(p.State)
 	if err != nil {

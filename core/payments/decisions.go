@@ -19,19 +19,19 @@ import (
 	"bankgraph/db"
 )
 
-// DecisionDraft is what a request says beside what it decides.
+// DecisionDraft is what a request says in addition to its decision.
 type DecisionDraft struct {
-	// another amount that is paid: only requests for payment can have one
+	// the amount to pay in place of the one that was asked for: only requests for payment can have one
 	AcceptedAmount string `json:"acceptedAmount,omitempty"`
 }
 
-// ManyDecisions is a request that decides on many exceptions alike.
+// ManyDecisions is a request that makes the same decision on many exceptions.
 type ManyDecisions struct {
 	Payments []UID `json:"ids"`
 	Approve  bool  `json:"approve"`
 }
 
-// MostDecisions is how many exceptions one request decides on.
+// MostDecisions is how many exceptions one request may decide on.
 const MostDecisions = 100
 
 // DecidedException is the answer to a decision on an exception, which its payment names.
@@ -43,7 +43,7 @@ type DecidedException struct {
 	Refused bool                       `json:"refused,omitempty"` // the message says why
 }
 
-// ExceptionsOf reads what positive pay says of payments: of each one exception at most.
+// ExceptionsOf reads the exceptions of payments, at most one of each.
 func (s *Service) ExceptionsOf(
 	ctx context.Context, b *db.Batch, of []UID, want db.Columns,
 ) *db.Many[UID, positivepay.Exception] {
@@ -71,7 +71,7 @@ func (s *Service) declareDecisions(all *changes.Service) {
 // ApproveException pays a debit that no rule allows, at once or when it settles, or makes the payment that
 // another bank asks for (rest/CONTRACT.md, exceptions). It returns positivepay.ErrExceptionDecided if
 // somebody has decided, positivepay.ErrExceptionLate after the deadline, ErrApproveLimit above the person's
-// own bound, and ledger.ErrUncovered if the money is not there: then it still waits.
+// own bound, and ledger.ErrUncovered if the money is not there, in which case the exception goes on waiting.
 func (s *Service) ApproveException(
 	ctx context.Context, of UID, draft DecisionDraft, options changes.RequestOptions,
 ) (changes.Outcome[DecidedException], error) {
@@ -85,7 +85,8 @@ func (s *Service) ApproveException(
 	return s.approveException.Do(ctx, caller, changes.Target{UID: of.String()}, draft, options)
 }
 
-// RejectException sends back a debit that no rule allows. It returns the faults of ApproveException.
+// RejectException sends back a debit that no rule allows, or refuses a request for payment. It returns the
+// faults of ApproveException.
 func (s *Service) RejectException(
 	ctx context.Context, of UID, options changes.RequestOptions,
 ) (changes.Outcome[DecidedException], error) {
@@ -96,8 +97,8 @@ func (s *Service) RejectException(
 	return s.rejectException.Do(ctx, caller, changes.Target{UID: of.String()}, DecisionDraft{}, options)
 }
 
-// DecideExceptions decides on many debits alike, each on its own: the answer says of each, in the order of
-// the request, what became of it. If nothing came of any, it returns the fault of the first.
+// DecideExceptions makes the same decision on many exceptions, each on its own. The answer says what became
+// of each, in the order of the request. If none succeeds, it returns the fault of the first.
 func (s *Service) DecideExceptions(
 	ctx context.Context, draft ManyDecisions, options changes.RequestOptions,
 ) (changes.Outcome[[]DecidedException], error) {
@@ -173,8 +174,8 @@ func (s *Service) decideManyTx(
 	return all, nil
 }
 
-// decideAllTx decides on the exceptions of payments, which are in ascending order: a fault of one hurts none
-// of the others.
+// decideAllTx decides on the exceptions of payments, which are in ascending order. A fault of one does not
+// affect the others.
 func (s *Service) decideAllTx(
 	ctx context.Context, tx *changes.Tx, of []UID, approve bool, accepted string,
 ) (done map[UID]*DecidedException, faults map[UID]error, err error) {
@@ -231,12 +232,12 @@ func (s *Service) decideAllTx(
 	return done, faults, errors.Join(w.own.writeTx(ctx), w.writeRowsTx(ctx, tx.Tx))
 }
 
-// most statements that a decision on one more exception may take: its customer, its request, two records, and
-// a proposal for the payment that meets it
+// statementsOfDecision is the most statements that a decision takes for each exception: its customer, its
+// request, two records, and a proposal for the payment that meets it.
 const statementsOfDecision = 24
 
-// lockManyTx is lockTx for many payments, with each customer held once, and before the payments. It returns
-// those that are locked, in ascending order, and a fault for each other one.
+// lockManyTx is lockTx for many payments. It holds each customer once, before the payments. It returns the
+// locked payments in ascending order, and a fault for each of the others.
 func (s *Service) lockManyTx(
 	ctx context.Context, tx *changes.Tx, of []UID,
 ) (locked []*Payment, faults map[UID]error, err error) {
@@ -281,8 +282,7 @@ func (s *Service) lockManyTx(
 	return locked, faults, err
 }
 
-// settle does what somebody decides on a debit, or a request for payment: all of it, or nothing and the
-// reason why.
+// settle carries out a decision on a debit or a request for payment as a whole, or returns why it cannot.
 func (w *entryWork) settle(
 	ctx context.Context, tx *changes.Tx, p *Payment, e *positivepay.Exception, approve bool, accepted string,
 ) error {
@@ -322,7 +322,7 @@ func (w *entryWork) settle(
 	return err
 }
 
-// goOn pays a debit that was approved, at once or when it settles.
+// goOn pays an approved debit, at once or when it settles.
 func (w *entryWork) goOn(p *Payment) error {
 	if err := w.f.moves(p.SenderAccount, "customerAccountNumber"); err != nil {
 		return err

@@ -17,23 +17,23 @@ import (
 )
 
 // Deposits are small credits over ACH by which a customer finds out whether a contact has the account that
-// its number leads to. Each is a payment as any other: it costs the account what such a payment costs, counts
-// for limits, and waits for a second person where the settings ask for one.
+// its number leads to. Each is a payment like any other: it has its fee, counts against limits, and waits for
+// a second person where the settings ask for one.
 type Deposits struct {
 	Account   accounts.UID // that pays
 	Contact   contacts.UID
 	Cents     []int64
-	Reference string // of the payments, which are numbered behind it
+	Reference string // of the payments, each followed by its own number
 }
 
-// depositWords are how deposits call what is wrong with their orders.
+// depositWords are the names that deposits have for the fields of their orders.
 var depositWords = map[string]string{
 	"sender": "account", "sender.accountUID": "account", "sender.accountNumber": "account",
 	"sender.achCompanyID": "account", "receiver": "contact", "receiver.accountUID": "contact",
 }
 
-// DepositTx makes deposits in the name of by, in one transaction with what they are for. They are made all
-// together: a fault leaves the transaction to be undone.
+// DepositTx makes deposits in the name of by, in one transaction with what they are for. All are made or
+// none: after a fault the transaction must be rolled back.
 func (s *Service) DepositTx(
 	ctx context.Context, tx bun.Tx, by access.Caller, d Deposits, now time.Time,
 ) ([]UID, error) {
@@ -76,10 +76,10 @@ func (s *Service) DepositTx(
 	return uids, nil
 }
 
-// GoneBack are the states of a payment to another bank whose money has not stayed there.
+// GoneBack are the states of a payment to another bank whose money did not stay there.
 var GoneBack = []State{Returned, Rejected, Invalid, Cancelled}
 
-// Arrived reports whether a payment to another bank is there.
+// Arrived reports whether a payment to another bank has arrived.
 func (s State) Arrived() bool {
 	return slices.Contains([]State{Settled, Recalling, ReversalRejected, ReversalPartly, ReversalAccepted}, s)
 }

@@ -12,9 +12,9 @@ import (
 	"bankgraph/db"
 )
 
-// Details are what a payment over a network says beside what every payment says: who is on its other side, at
-// which bank, and what the two tell each other (rest/CONTRACT.md, credit requests). The other side is who is
-// paid, or who pays one that came in.
+// Details are what only payments over a network say: who is on the other side, at which bank, and what the
+// two sides tell each other (rest/CONTRACT.md, credit requests). The other side is the payee, or the payer of
+// a payment that came in.
 type Details struct {
 	bun.BaseModel `bun:"table:payment_details,alias:pd" json:"-"`
 
@@ -30,12 +30,12 @@ type Details struct {
 	Phone   string         `bun:"phone_number" json:"-"`
 	// routing number, of an international payment the BIC
 	BankID string `bun:"bank_id" json:"receiverBankId"`
-	// of the bank over which an international payment goes, if over any: its BIC, and its name
+	// the BIC and the name of the intermediary bank of an international payment, if it has one
 	IntermediaryID   string `bun:"intermediary_id" json:"-"`
 	IntermediaryName string `bun:"intermediary_name" json:"-"`
 	BankName         string `bun:"bank_name" json:"-"`
 	Remittance       string `bun:"remittance" json:"-"`
-	Reference        string `bun:"reference" json:"-"` // for who is paid
+	Reference        string `bun:"reference" json:"-"` // for the payee
 	OriginatorInfo   string `bun:"originator_information" json:"-"`
 	BankInfo         string `bun:"bank_information" json:"-"`
 	Charges          string `bun:"charges" json:"-"`
@@ -43,7 +43,7 @@ type Details struct {
 	CostCenter       string `bun:"cost_center" json:"-"`
 	RequestMethod    string `bun:"request_method" json:"-"`
 	OperationNote    string `bun:"operation_note" json:"-"`
-	Route            string `bun:"route" json:"-"` // why this network
+	Route            string `bun:"route" json:"-"` // why this network was picked
 	UETR             string `bun:"uetr" json:"-"`  // the UUID by which every bank on the way knows it
 	// why the network or the other bank gave it back, as a reason of ISO 20022
 	ReturnCode string `bun:"return_code" json:"-"`
@@ -51,8 +51,7 @@ type Details struct {
 
 var detailing db.QueryCache[Details]
 
-// DetailsOf reads what payments over networks say beside what every payment says, for callers who see whose
-// they are.
+// DetailsOf reads the details of payments over networks, for callers who see whose payments they are.
 func (s *Service) DetailsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Details] {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err != nil {
@@ -73,7 +72,7 @@ func (s *Service) detailsOf(b *db.Batch, reader access.Caller, of []UID) *db.Man
 
 var withContact = map[string]string{"contact": "coalesce(pd.contact, 0)"}
 
-// giveBackTx writes why payments were given back, at the end of the transaction.
+// giveBackTx writes the reasons for which payments were given back, at the end of the transaction.
 func giveBackTx(ctx context.Context, tenant access.Tenant, why map[UID]string) error {
 	if len(why) == 0 {
 		return nil
@@ -90,7 +89,7 @@ func giveBackTx(ctx context.Context, tenant access.Tenant, why map[UID]string) e
 // NumberColumn names the column for which the account numbers at other banks are sealed (seal.Place).
 const NumberColumn = "payment_details.number"
 
-// place is where the number of a payment is sealed.
+// place returns where the account number is sealed.
 func (d *Details) place() seal.Place {
 	return seal.Place{Tenant: int64(d.Tenant), Column: NumberColumn, Row: int64(d.Payment)}
 }

@@ -25,8 +25,8 @@ type Draft struct {
 	Documented bool `json:"documented,omitempty"`
 }
 
-// Party names an account of the bank: by its UID, or else by its number. What else is given must be the
-// account's, but for the name, which nobody has to know exactly.
+// Party names an account of the bank: by its UID, or else by its number. Whatever else is given must match
+// the account, except the name, which nobody has to know exactly.
 type Party struct {
 	UID           accounts.UID `json:"accountUID,omitempty"`
 	Number        string       `json:"accountNumber,omitempty"`
@@ -65,7 +65,7 @@ func (d *Draft) check() error {
 	return c.Err()
 }
 
-// CheckAmount checks the form of what is to be paid.
+// CheckAmount checks the form of the amount to be paid.
 func CheckAmount(c *check.Fields, amount string) {
 	c.Required("paymentAmount", amount)
 	c.BankAmount("paymentAmount", amount, mostDigits)
@@ -74,8 +74,7 @@ func CheckAmount(c *check.Fields, amount string) {
 	}
 }
 
-// Check checks the form of what names an account, and brings its words into the form in which they are
-// compared.
+// Check checks the form of what names an account, and normalizes its words for comparison.
 func (p *Party) Check(c *check.Fields) { p.check(c, false) }
 
 func (p *Party) check(c *check.Fields, documented bool) {

@@ -44,7 +44,8 @@ func (f *facts) numbered(s *Service, number string) accounts.UID {
 	return 0
 }
 
-// fits returns the first detail of a request that is not the account's (rest/CONTRACT.md, book transfers).
+// fits returns a fault for the first detail of a request that does not match the account (rest/CONTRACT.md,
+// book transfers).
 func (a *party) fits(field string, named Party) error {
 	for _, detail := range []struct{ field, given, is, what string }{
 		{"currency", named.Currency, string(a.Currency), "currency"},
@@ -123,15 +124,16 @@ func (f *facts) asks(p *Payment) bool {
 // asksOf reports whether it takes a second person to take money from an account.
 func (f *facts) asksOf(account accounts.UID) bool { return f.bank.Dual || f.parties[account].Dual }
 
-// callback reports whether a wire is above the amount from which the bank's own people confirm it. One that
-// asks for money takes none.
+// callback reports whether a wire is above the amount from which the bank's own people confirm it. A drawdown
+// request needs no callback, as it only asks for money.
 func (f *facts) callback(p *Payment) bool {
 	most := f.parties[p.Own()].CallbackLimit
 	return (p.Rail == rails.Fedwire || p.Rail == rails.SWIFT) && !p.Collects() && most != nil &&
 		p.Debited().Minor > *most
 }
 
-// approvers returns how many people a payment needs beside the maker, and how far they must see at least.
+// approvers returns how many people beside the maker have to approve a payment, and the least reach that they
+// need.
 func (f *facts) approvers(p *Payment) (people int32, by access.Reach) {
 	people, by = f.approversOf(p.Own(), p.Debited())
 	if f.callback(p) {
@@ -140,8 +142,8 @@ func (f *facts) approvers(p *Payment) (people int32, by access.Reach) {
 	return people, by
 }
 
-// approversOf returns how many people it needs beside the maker to take an amount from an account, and how
-// far they must see at least (rest/CONTRACT.md, approval of payments). Bounds that are set in the bank's
+// approversOf returns how many people beside the maker have to approve that an amount is taken from an
+// account, and the least reach that they need (rest/CONTRACT.md, approval of payments). Bounds in the bank's
 // currency do not ease payments in another one.
 func (f *facts) approversOf(account accounts.UID, amount money.Amount) (people int32, by access.Reach) {
 	people = 1

@@ -24,8 +24,8 @@ const dueAtATime = 250
 
 // CarryOutDue carries out payments of the caller's bank whose day has come, and returns how many it took. One
 // that cannot be carried out becomes Invalid, with the reason. One that fails for a reason of ours is left as
-// it is and told as an error, when the others are carried out. It is for workers: any number may call it at a
-// time.
+// it is, and its error is returned after the others were carried out. It is for workers: any number may call
+// it at a time.
 func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 }
 
 // carryOutDue carries out a payment whose day has come, if its network still settles today. Otherwise the
-// payment waits for the next day on which it does.
+// payment waits for the network's next day.
 func (f *facts) carryOutDue(
 	p *Payment, by access.Caller, now time.Time,
 ) (to State, reason string, err error) {

@@ -24,7 +24,7 @@ import (
 
 // Received is an entry of ACH by which another bank credits or debits an account here (rest/CONTRACT.md,
 // incoming credits over ACH) (rest/CONTRACT.md, incoming debits). It is a payment if it moves money, unless
-// no account has its number. What is not taken goes back with a reason.
+// no account has its number. An entry that is not taken goes back with a reason.
 type Received struct {
 	bun.BaseModel `bun:"table:ach_received,alias:ar" json:"-"`
 
@@ -33,11 +33,11 @@ type Received struct {
 	Direction    rails.EntryType   `bun:"direction" json:"-"` // what it does to the account here
 	Message      MessageID         `bun:"message" json:"-"`   // the file in which it came
 	Line         int               `bun:"line" json:"-"`
-	Trace        string            `bun:"trace" json:"-"`                // its number, by which the bank that sent it knows it
+	Trace        string            `bun:"trace" json:"-"`                // its number, from the bank that sent it
 	SettlesOn    time.Time         `bun:"settles_on,type:date" json:"-"` // the day that its bank asks for, though it may have passed
 	Payment      UID               `bun:"payment,nullzero" json:"-"`
 	Bank         string            `bun:"bank" json:"-"`   // that sent it
-	Origin       string            `bun:"origin" json:"-"` // to which it was sent: where its return comes from
+	Origin       string            `bun:"origin" json:"-"` // that it was sent to, and its return comes from
 	Class        rails.SECCode     `bun:"class" json:"-"`
 	CompanyID    string            `bun:"company_id" json:"-"`
 	CompanyName  string            `bun:"company_name" json:"-"`
@@ -46,7 +46,7 @@ type Received struct {
 	Name         string            `bun:"name" json:"-"`
 	IndividualID string            `bun:"individual_id" json:"-"`
 	Data         string            `bun:"data" json:"-"`
-	Minor        int64             `bun:"amount" json:"-"` // 0 of one that asks or tells something
+	Minor        int64             `bun:"amount" json:"-"` // 0 if it only asks or tells something
 	Number       seal.Value        `bun:"embed:number_" json:"-"`
 	ReturnCode   string            `bun:"return_code" json:"-"` // '' if it does not go back
 	ReturnedAt   *time.Time        `bun:"returned_at" json:"-"` // when that was decided
@@ -55,7 +55,7 @@ type Received struct {
 }
 
 // ReceivedColumn names the column for which the account numbers of entries that came in are sealed
-// (seal.Place). It keeps the first name of the table, to which what was sealed is bound.
+// (seal.Place). It keeps the former name of the table, to which the sealed values are bound.
 const ReceivedColumn = "ach_debits.number"
 
 func (e *Received) place() seal.Place {
@@ -77,7 +77,7 @@ const (
 // corporate are the classes of entries between companies.
 var corporate = map[rails.SECCode]bool{rails.CCD: true, rails.CTX: true}
 
-// notWanted is the reason for which an entry goes back that nobody has agreed to.
+// notWanted returns the return reason, by the entry's class, of an entry that nobody has agreed to.
 func notWanted(class string) string {
 	if corporate[rails.SECCode(class)] {
 		return notAuthorized
@@ -91,15 +91,14 @@ func isReceived(b *nacha.Batch, e *nacha.Entry) bool {
 	return e.Dishonour == nil && e.Contest == nil && e.Number != "" && b.Class != nacha.ENR
 }
 
-// The last times at which people may decide on a debit: at the end of the banking day after it came, and
-// before its return would be late, which has to be with the other bank when the second banking day after
-// settlement opens.
+// The deadlines of decisions on a debit: the end of the banking day after it came, and the last time at which
+// its return still reaches the other bank before that opens on the second banking day after settlement.
 const (
 	decisionCutOff = 17 * time.Hour          // in the bank's zone
 	returnCutOff   = calendar.Clock(22 * 60) // in New York, of the day after settlement
 )
 
-// decideUntil returns until when people may decide on a debit that came at a time.
+// decideUntil returns the deadline of a decision on a debit that came at a time: the earlier of the two.
 func decideUntil(came, settlesOn time.Time, zone *time.Location) time.Time {
 	next := calendar.Next(ledger.Day(came.In(zone)), 1)
 	until := time.Date(next.Year(), next.Month(), next.Day(), 0, 0, 0, 0, zone).Add(decisionCutOff)
@@ -109,9 +108,8 @@ func decideUntil(came, settlesOn time.Time, zone *time.Location) time.Time {
 	return until
 }
 
-// knownEntry is an entry that is on record. A bank numbers the entries of a batch, so another file of the day
-// may have the number again: the same entry comes again where its amount, account and company are the same,
-// too.
+// knownEntry is an entry that is on record. Banks number the entries of a batch, so another file of the same
+// day may use a number again: it is the same entry only if amount, account and company are the same, too.
 type knownEntry struct {
 	Trace     string          `bun:"trace"`
 	SettlesOn time.Time       `bun:"settles_on,type:date"`
@@ -122,7 +120,7 @@ type knownEntry struct {
 	Payment   UID             `bun:"payment"`
 }
 
-// key tells entries apart.
+// key returns what tells entries apart.
 func (k knownEntry) key() knownEntry {
 	k.SettlesOn, k.Payment = ledger.Day(k.SettlesOn.UTC()), 0
 	return k
@@ -133,7 +131,7 @@ type receivedID struct {
 }
 
 var (
-	// two workers who have the same file take its entries one after the other
+	// lockingFile makes two workers with the same file take its entries one after the other.
 	lockingFile     = db.NewQuery[messageID](`SELECT id FROM network_messages WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE`)
 	readingReceived = db.NewQuery[knownEntry](`SELECT trace, settles_on, direction, amount, number_last4,
 		company_id, coalesce(payment, 0) AS payment FROM ach_received
@@ -141,7 +139,7 @@ var (
 	takingReceivedIDs = db.NewQuery[receivedID](`SELECT nextval('ach_debit_ids') AS id FROM generate_series(1, $1::bigint)`)
 )
 
-// takeEntriesTx takes in entries of a file that are for accounts here and not on record: each that moves
+// takeEntriesTx takes in the entries of a file that are for accounts here and not on record. Each that moves
 // money becomes a payment, which waits for its settlement or for people, or goes back. An entry that comes
 // again, in whatever file, counts once.
 func (s *Service) takeEntriesTx(
@@ -233,7 +231,7 @@ type arrivedEntry struct {
 	row        *Answered // of the line
 }
 
-// freshTx returns the entries of lines that are not on record, and the rows of all lines that are not.
+// freshTx returns, of lines that are not on record, the entries, and the rows of them all.
 func (s *Service) freshTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, in MessageID, lines []*answer,
 ) (fresh []*arrivedEntry, rows []*Answered, err error) {
@@ -274,7 +272,7 @@ func (s *Service) freshTx(
 	return fresh, rows, nil
 }
 
-// received is the entry of a line.
+// received returns the entry of a line.
 func (s *Service) received(a *answer, tenant access.Tenant, id int64, in MessageID) *arrivedEntry {
 	e, batch := a.entry, a.batch
 	r := &arrivedEntry{
@@ -291,8 +289,8 @@ func (s *Service) received(a *answer, tenant access.Tenant, id int64, in Message
 	return r
 }
 
-// receive makes a payment of an entry for an account, and for a virtual account on it or nil. It has no state
-// yet.
+// receive makes a payment of an entry for an account. virtual is the virtual account on it that the entry
+// names, or nil. The payment has no state yet.
 func (w *entryWork) receive(e *arrivedEntry, of *party, virtual *virtualaccounts.Creditable) *Payment {
 	service := calendar.ACH
 	if e.sameDay {
@@ -329,7 +327,7 @@ func (w *entryWork) receive(e *arrivedEntry, of *party, virtual *virtualaccounts
 
 const usDollar money.Currency = "USD"
 
-// bankName returns what the directory calls a bank; empty for one that it does not know.
+// bankName returns the directory's name of a bank; "" for a bank that it does not know.
 func (f *facts) bankName(number string) string {
 	if bank, err := banks.First(f.banks, banks.Routing(number)); err == nil && bank != nil {
 		return bank.Name
@@ -337,7 +335,7 @@ func (f *facts) bankName(number string) string {
 	return ""
 }
 
-// entry is what ACH says of the payment.
+// entry returns what ACH says of the payment.
 func (e *arrivedEntry) entry(p *Payment) *Entry {
 	return &Entry{
 		Tenant: p.Tenant, Payment: p.UID, Origin: e.Origin, EntryType: e.Direction, Class: e.Class,
@@ -348,7 +346,7 @@ func (e *arrivedEntry) entry(p *Payment) *Entry {
 	}
 }
 
-// screened is what positive pay asks of an entry.
+// screened returns what positive pay is asked about an entry.
 func (e *Received) screened(p *Payment) *positivepay.Screened {
 	return &positivepay.Screened{
 		Payment: int64(p.UID), Customer: p.Customer, Account: p.SenderAccount, Type: positivepay.ACH,
@@ -357,7 +355,7 @@ func (e *Received) screened(p *Payment) *positivepay.Screened {
 	}
 }
 
-// untaken returns why an account takes no entry of ACH, as a reason of ACH; "" if it does.
+// untaken returns why an account takes no entry of ACH, as a return reason; "" if it takes them.
 func (a *party) untaken() string {
 	switch {
 	case a.Status == accounts.Closed:
@@ -370,8 +368,8 @@ func (a *party) untaken() string {
 	return ""
 }
 
-// notCreditable returns why a virtual account takes no credit, as a reason of ACH; "" if it does, and without
-// one.
+// notCreditable returns why a virtual account takes no credit, as a return reason of ACH; "" if it takes
+// them, or if there is no virtual account.
 func notCreditable(virtual *virtualaccounts.Creditable) string {
 	switch {
 	case virtual == nil || virtual.Status == virtualaccounts.Active:

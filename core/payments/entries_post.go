@@ -29,7 +29,7 @@ type entryWork struct {
 	asked   map[UID]*demand
 }
 
-// begin lets a payment that has come begin its life in a state.
+// begin puts a payment that has come in into its first state.
 func (w *entryWork) begin(p *Payment, in State, reason string) {
 	w.created, w.details = append(w.created, p), append(w.details, p.details)
 	w.steps = append(w.steps, p.enter(in, w.caller, w.now, reason))
@@ -39,13 +39,13 @@ func (w *entryWork) begin(p *Payment, in State, reason string) {
 	})
 }
 
-// refuse sends a payment back that has just come.
+// refuse sends back a payment that has just come in.
 func (w *entryWork) refuse(p *Payment, code string) {
 	p.ReturnedMinor, p.details.ReturnCode = p.Minor, code
 	w.begin(p, Returned, because(code, ""))
 }
 
-// enter takes a payment, which was this before, to its next state.
+// enter takes a payment to its next state; was is the payment before.
 func (w *entryWork) enter(was, p *Payment, to State, action, reason string) {
 	w.steps, w.moved = append(w.steps, p.enter(to, w.caller, w.now, reason)), append(w.moved, p)
 	w.told = append(w.told, changes.Change{
@@ -54,7 +54,7 @@ func (w *entryWork) enter(was, p *Payment, to State, action, reason string) {
 	})
 }
 
-// sendBack returns an entry of which nothing was booked, by a reason of ACH.
+// sendBack sends back an entry of which nothing was booked, for a return reason of ACH.
 func (w *entryWork) sendBack(p *Payment, code string) error {
 	was := *p
 	to, err := sendingBack.Take(p.State)
@@ -66,7 +66,7 @@ func (w *entryWork) sendBack(p *Payment, code string) error {
 	return nil
 }
 
-// settleEntry books a credit or a debit. Otherwise it returns why not, as a reason of ACH.
+// settleEntry books a credit or a debit. If it cannot, it returns the return reason of ACH.
 func (w *entryWork) settleEntry(p *Payment, action string) (code string, err error) {
 	if p.EntryType == rails.Credit {
 		return w.credit(p, action)
@@ -75,7 +75,7 @@ func (w *entryWork) settleEntry(p *Payment, action string) (code string, err err
 }
 
 // credit books a credit: the money comes into its network's clearing account, and from there to the account.
-// Otherwise it returns why not, as a reason of ACH.
+// If it cannot, it returns the return reason of ACH.
 func (w *entryWork) credit(p *Payment, action string) (code string, err error) {
 	f, was, on := w.f, *p, calendar.Today(w.now)
 	to := f.parties[p.ReceiverAccount]
@@ -100,8 +100,8 @@ func (w *entryWork) credit(p *Payment, action string) (code string, err error) {
 	return "", err
 }
 
-// pay books a debit: the money leaves the account for its network's clearing account, and settles. Otherwise
-// it returns why not, as a reason of ACH.
+// pay books a debit: the money leaves the account for its network's clearing account, and settles. If it
+// cannot, it returns the return reason of ACH.
 func (w *entryWork) pay(p *Payment, action string) (code string, err error) {
 	f, was, on := w.f, *p, calendar.Today(w.now)
 	from := f.parties[p.SenderAccount]
@@ -135,7 +135,7 @@ func (w *entryWork) pay(p *Payment, action string) (code string, err error) {
 	return "", nil
 }
 
-// decide decides on the exception of a debit.
+// decide enters a decision on the exception of a debit.
 func (w *entryWork) decide(e *positivepay.Exception, to positivepay.DecisionStatus, action string) error {
 	was := *e
 	if err := e.Decide(to, w.caller, w.now); err != nil {
@@ -149,7 +149,7 @@ func (w *entryWork) decide(e *positivepay.Exception, to positivepay.DecisionStat
 	return nil
 }
 
-// writeTx writes what has come of it, and records it as the bank's own work, at the end of the transaction.
+// writeTx writes the outcome, and records it as the bank's own work, at the end of the transaction.
 func (w *entryWork) writeTx(ctx context.Context, tx bun.Tx) error {
 	for _, done := range w.told {
 		w.record = append(w.record, done.Recorded(w.caller, ""))
@@ -171,8 +171,8 @@ func (w *entryWork) writeRowsTx(ctx context.Context, tx bun.Tx) error {
 	return returnReceivedTx(ctx, w.caller.Tenant, w.now, uids, codes)
 }
 
-// returnReceivedTx lets the entries of payments go back in the next file, each with its reason, at the end of
-// the transaction.
+// returnReceivedTx marks the entries of payments to go back in the next file, each with its reason, at the
+// end of the transaction.
 func returnReceivedTx(
 	ctx context.Context, tenant access.Tenant, now time.Time, of []int64, codes []string,
 ) error {
@@ -182,7 +182,7 @@ func returnReceivedTx(
 }
 
 // lockEntriesTx locks entries that are in one of these states, and reads and locks what they are decided by.
-// Those that another worker has in hand are left to it.
+// It skips entries that another worker has locked.
 func (s *Service) lockEntriesTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, of []UID, in State,
 ) (*entryWork, []*Payment, error) {
@@ -197,7 +197,7 @@ func (s *Service) lockEntriesTx(
 	return w, locked, err
 }
 
-// entriesTx reads and locks what entries are decided by that are locked.
+// entriesTx reads and locks what entries, which are locked, are decided by.
 func (s *Service) entriesTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, locked []*Payment,
 ) (w *entryWork, err error) {
@@ -227,7 +227,7 @@ func (s *Service) entriesTx(
 	return w, err
 }
 
-// wantedOfEntries is what entries need that may be booked.
+// wantedOfEntries returns the facts that entries need that may be booked.
 func wantedOfEntries(all []*Payment) want {
 	w := wanted(all...)
 	for _, p := range all {
@@ -241,8 +241,9 @@ func wantedOfEntries(all []*Payment) want {
 }
 
 // PostEntries books the credits and debits of other banks over ACH that settle now, pays their requests that
-// a rule allows and whose day has come, and returns how many it took. One that cannot be booked goes back
-// with the reason, and a request is refused with it. It is for workers: any number may call it at a time.
+// a rule allows and whose day has come, and returns how many it took. An entry that cannot be booked goes
+// back with the reason; a request that cannot be paid is refused with it. It is for workers: any number may
+// call it at a time.
 func (s *Service) PostEntries(ctx context.Context) (taken int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {

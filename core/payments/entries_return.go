@@ -13,9 +13,9 @@ import (
 	"bankgraph/core/rails/calendar"
 )
 
-// An entry of another bank that was booked may go back: for reasons of the account until the second banking
-// day after its settlement opens, a debit to which a consumer has not agreed for sixty days
-// (rest/CONTRACT.md, incoming debits), and a credit that is refused, or that its bank asks for, at any time
+// An entry of another bank that was booked may go back. For reasons of the account that is possible until the
+// second banking day after settlement opens; for a debit to which a consumer has not agreed, for sixty days
+// (rest/CONTRACT.md, incoming debits); for a credit that is refused, or that its bank asks for, at any time
 // (rest/CONTRACT.md, incoming credits over ACH).
 var (
 	soonReasons      = []string{noFunds, closed, "R08", blocked, notTaken, notAuthorized}
@@ -24,8 +24,8 @@ var (
 	anyTimeOfCredits = []string{"R06", notWantedHere}
 )
 
-// DebitReturnCodes lists why a debit of another bank that was paid may be given back, CreditReturnCodes why a
-// credit over ACH may.
+// DebitReturnCodes lists the reasons for which a debit of another bank that was paid may be given back,
+// CreditReturnCodes those for a credit over ACH.
 var (
 	DebitReturnCodes  = slices.Sorted(slices.Values(slices.Concat(soonReasons, lateReasons)))
 	CreditReturnCodes = slices.Sorted(slices.Values(slices.Concat(soonOfCredits, anyTimeOfCredits)))
@@ -38,12 +38,12 @@ func isOfACH(code string) bool {
 
 const lateDays = 60
 
-// ErrReturnLate is returned for the return of an entry that the other bank would not take any more.
+// ErrReturnLate is returned for the return of an entry that the other bank would no longer take.
 var ErrReturnLate = fault.New(fault.State, "payment.return_late", "the time for this return has passed")
 
 // returnableUntil returns until when an entry that settled on a day may be given back: in time for the last
-// file by which the return comes before the other bank opens on the day after. It is the zero time for a
-// reason that knows no end.
+// file that reaches the other bank before it opens on the next day. It is the zero time for a reason without
+// a deadline.
 func returnableUntil(settled time.Time, code string) time.Time {
 	switch {
 	case slices.Contains(anyTimeOfCredits, code):
@@ -98,7 +98,7 @@ func (d *Return) entryCode(p *Payment, class rails.SECCode) error {
 }
 
 // returnEntryTx gives back an entry of another bank that was booked: a debit at once, since no money leaves
-// the account, and a credit if those agree who agree to payments.
+// the account, and a credit once it has the approvals that a payment needs.
 func (s *Service) returnEntryTx(ctx context.Context, tx *changes.Tx, p *Payment, d Return) (Saved, error) {
 	var of Received
 	err := tx.NewSelect().Model(&of).Where("ar.tenant = ?", p.Tenant).Where("ar.payment = ?", p.UID).Scan(ctx)

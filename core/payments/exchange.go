@@ -20,8 +20,8 @@ import (
 	"bankgraph/db"
 )
 
-// A payment over a network goes through steps of work, each of which any worker may do at any time, and which
-// go on where another one stopped:
+// A payment over a network goes through these steps. Any worker may do any of them at any time, and goes on
+// where another one stopped:
 //
 //	SendQueued     takes the money and writes the message, in one transaction: from here it is on its way
 //	SealFiles      puts entries of ACH, which have no message of their own, into one file
@@ -45,9 +45,9 @@ var (
 	takingMessageIDs = db.NewQuery[messageID](`SELECT nextval('network_messages_ids') AS id FROM generate_series(1, $1::bigint)`)
 )
 
-// SendQueued takes the money of queued payments of the caller's bank and writes their messages, and returns
-// of how many. The money of a customer that is suspended, or whose partner is, stands still: its payments
-// wait. So do all of a bank that was restored, until ResumeSending; its files and messages too.
+// SendQueued takes the money of queued payments of the caller's bank, writes their messages, and returns how
+// many it sent. The money of a customer that is suspended, or whose partner is, stands still: its payments
+// wait. In a bank that was restored all payments, files and messages wait until ResumeSending.
 func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -80,8 +80,8 @@ func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 	return sent, nil
 }
 
-// nextToSend finds the payments that are sent next: of each customer the oldest one first, then of each the
-// second, and so on. A customer with a hundred thousand payments in a file keeps nobody waiting.
+// nextToSend finds the payments that are sent next: the oldest one of each customer first, then the second of
+// each, and so on. So a customer with a hundred thousand payments in a file keeps nobody else waiting.
 const nextToSend = `WITH RECURSIVE whose AS (
 	  SELECT (SELECT min(customer) FROM payments WHERE tenant = ?0 AND state = 'QUEUED') AS customer
 	  UNION ALL
@@ -96,7 +96,7 @@ const nextToSend = `WITH RECURSIVE whose AS (
 	    ORDER BY pay.send_at, pay.uid LIMIT ?3) AS pay) AS next
 	ORDER BY next.turn, next.send_at, next.uid LIMIT ?3`
 
-// worker returns the caller of work that the bank does by itself, and what time it is for the bank.
+// worker returns the caller of work that the bank does by itself, and the time by the bank's clock.
 func (s *Service) worker(ctx context.Context) (caller access.Caller, now time.Time, err error) {
 	if caller, err = access.Require(ctx, access.ManageTenants); err == nil {
 		now, err = s.now(ctx, caller.Tenant)
@@ -105,7 +105,7 @@ func (s *Service) worker(ctx context.Context) (caller access.Caller, now time.Ti
 }
 
 // together does work on many things at a time. If that fails, it does each alone, so that one that cannot be
-// done keeps none of the others from it; unless the database is what failed. It returns how many were done.
+// done does not stop the others, unless the database is what failed. It returns how many were done.
 func together[T any](all []T, do func([]T) (int, error)) (done int, err error) {
 	if len(all) == 0 {
 		return 0, nil
@@ -123,14 +123,15 @@ func together[T any](all []T, do func([]T) (int, error)) (done int, err error) {
 	return done, err
 }
 
-// movableNow is facts.movable for payments over a network, so that those that wait keep none from being sent.
+// movableNow is facts.movable in SQL, for payments over a network. Payments that cannot move are not read, so
+// they do not keep others from being sent.
 const movableNow = `EXISTS (SELECT FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
 	LEFT JOIN customers AS o ON o.tenant = ?0 AND o.uid = c.owner AND o.uid <> c.uid
 	WHERE a.tenant = ?0 AND c.tenant = ?0 AND a.uid = coalesce(pay.sender_account, pay.receiver_account) AND a.status = 'Active' AND c.status IN (?1)
 	  AND (o.status IS NULL OR o.status IN (?1)))`
 
-// sendAllTx sends payments, but for those that another worker has in hand. failed says which could not be
-// sent for a reason of ours: they stay as they are.
+// sendAllTx sends payments, except those that another worker has locked. failed says which could not be sent
+// for a reason of ours: they stay as they are.
 func (s *Service) sendAllTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, of []UID,
 ) (sent int, failed, err error) {
@@ -226,13 +227,13 @@ func (s *Service) sendAllTx(
 		recordTx(ctx, tx, record))
 }
 
-// missed are why a payment is planned anew that has not left in time for its day. The other networks settle
-// whenever they are sent something, or take the day from a trade.
+// missed says, by network, why a payment is planned anew that has not left in time for its day. The other
+// networks settle whenever they are sent something, or take the day from a trade.
 var missed = map[rails.Rail]string{
 	rails.ACH: "no file left in time", rails.Fedwire: "it did not leave in time",
 }
 
-// postpone plans a queued payment anew that did not leave when it was to; its money stays held.
+// postpone plans a queued payment anew that has not left in time. Its money stays held.
 func (p *Payment) postpone(c *limits.Counter, now time.Time) {
 	was := *p
 	send := p.plan(now)
@@ -240,7 +241,7 @@ func (p *Payment) postpone(c *limits.Counter, now time.Time) {
 	p.recount(c, &was)
 }
 
-// takeEntriesTx lets entries, whose money is taken, wait for the next file.
+// takeEntriesTx puts entries, whose money is taken, in line for the next file.
 func takeEntriesTx(ctx context.Context, tenant access.Tenant, entries []*Payment, now time.Time) error {
 	if len(entries) == 0 {
 		return nil
@@ -255,7 +256,7 @@ func takeEntriesTx(ctx context.Context, tenant access.Tenant, entries []*Payment
 		tenant, uids, days, now)
 }
 
-// send takes the money that was held for a payment into the clearing account of its network.
+// send moves the money that is held for a payment into the clearing account of its network.
 func (f *facts) send(p *Payment) error {
 	if err := f.books.Close(p.SenderAccount, p.held(), int64(p.UID), ledger.Captured); err != nil {
 		return err
@@ -263,7 +264,7 @@ func (f *facts) send(p *Payment) error {
 	return f.take(p, f.houses[house{ledger.Clearing(p.Rail), p.Currency}], "Payment over "+string(p.Rail))
 }
 
-// recorded is how the work of the bank itself on a payment is recorded.
+// recorded returns how the bank's own work on a payment is recorded.
 func recorded(action string, was, now *Payment, by access.Caller) events.Recorded {
 	return changes.Change{
 		Action: action, Object: "payment", UID: now.UID, Customer: int64(now.Customer), Version: now.Version,
@@ -272,7 +273,7 @@ func recorded(action string, was, now *Payment, by access.Caller) events.Recorde
 }
 
 // HandOver hands messages of the caller's bank to their networks, the oldest first, and returns how many were
-// taken. Those that no network takes keep none of the later ones from it.
+// taken. A message that its network does not take does not hold up later ones.
 func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -305,11 +306,11 @@ func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
 	return handed, err
 }
 
-// mostPasses bounds how many times as many messages that no network takes are passed over for one that it
-// does.
+// mostPasses bounds how many groups of messages HandOver passes over in search of one of which the networks
+// take something.
 const mostPasses = 40
 
-// handOver hands messages over, and returns those that were taken.
+// handOver hands messages over, and returns those that the networks took.
 func (s *Service) handOver(
 	ctx context.Context, caller access.Caller, waiting []*Message,
 ) (taken []MessageID, failed error) {
@@ -318,7 +319,7 @@ func (s *Service) handOver(
 		if err == nil {
 			err = s.network.Send(ctx, caller.Tenant, m.Rail, m.MessageID, []byte(body))
 		}
-		if err != nil { // a network that is down, or a message that it does not take: the others may pass
+		if err != nil { // the network is down, or does not take this message: others may pass
 			failed = errors.Join(failed, fmt.Errorf("hand over message %s: %w", m.MessageID, err))
 			continue
 		}

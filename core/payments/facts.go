@@ -17,8 +17,8 @@ import (
 	"bankgraph/db"
 )
 
-// facts are what payments are decided by: read once for all payments of a transaction, with the accounts
-// locked in the books, and up to date with the payments that were decided before.
+// facts are what payments are decided by. They are read once for all payments of a transaction, with the
+// accounts locked in the books, and kept up to date with the payments decided so far.
 type facts struct {
 	tenant          access.Tenant
 	numbers         map[string]accounts.UID // by hash
@@ -37,14 +37,14 @@ type facts struct {
 	virtual         map[virtualaccounts.UID]*virtualaccounts.Creditable
 	virtualNumbers  map[string]virtualaccounts.UID // by hash
 	virtualPostings []virtualPosting               // of what was booked so far
-	by              access.Caller                  // who brings these about
+	by              access.Caller                  // who makes these changes
 	own             *ownUse                        // of people whose roles bound what they pay in a day or a month
 	aside           map[customers.UID]int          // payments that wait for repair, where that was looked at
 	screen          *screening.Screen              // what names are compared with; nil where nothing is sent
-	stopped         map[UID]bool                   // on their way back since compliance has rejected them
-	reopened        []UID                          // of those, at which people look again
-	screenings      []screening.Found              // of the payments that people look at
-	inScreening     map[customers.UID]int          // how many they look at, of customers that were looked at
+	stopped         map[UID]bool                   // on their way back because compliance rejected them
+	reopened        []UID                          // those of them that people look at again
+	screenings      []screening.Found              // of payments that people look at
+	inScreening     map[customers.UID]int          // how many they look at, by customer, where that was counted
 	countScreening  func(customers.UID) (int, error)
 }
 
@@ -55,7 +55,7 @@ type bankApproval struct {
 	Sandbox  bool           `bun:"sandbox"`  // it is connected to simulated networks
 }
 
-// contact is what payments need of a contact.
+// contact is what payments need to know of a contact.
 type contact struct {
 	UID      contacts.UID    `bun:"uid"`
 	Customer customers.UID   `bun:"customer"`
@@ -77,7 +77,7 @@ type contact struct {
 	BankName    string `bun:"bank_name"`
 }
 
-// party is an account with what matters of its customer.
+// party is an account, with what matters of its customer.
 type party struct {
 	Account        accounts.UID            `bun:"uid"`
 	Status         accounts.Status         `bun:"status"`
@@ -101,7 +101,7 @@ type party struct {
 	bic string // of the bank itself
 }
 
-// Switches are the features of an account that let payments out (rest/CONTRACT.md, speeds), and in
+// Switches are the features of an account that let payments out (rest/CONTRACT.md, speeds), and let them in
 // (rest/CONTRACT.md, incoming credits).
 type Switches struct {
 	FedNow        bool   `bun:"fednow"`
@@ -114,12 +114,12 @@ type Switches struct {
 	WiresIn       bool   `bun:"wires_in"`
 	FedNowAsks    bool   `bun:"fednow_asks"` // it may ask for payments
 	RTPAsks       bool   `bun:"rtp_asks"`
-	RFPIn         bool   `bun:"rfp_in"`         // it may be asked for payments, but by wire
+	RFPIn         bool   `bun:"rfp_in"`         // it may be asked for payments, except by wire
 	PositivePay   bool   `bun:"positive_pay"`   // debits of other banks are paid that its rules allow
 	CallbackLimit *int64 `bun:"callback_limit"` // minor units: a wire above it is confirmed by a person; nil for none
 }
 
-// approval is what settings say of the approval of payments. Amounts are in hundredths of the bank's
+// approval is what settings say about the approval of payments. Amounts are in hundredths of the bank's
 // currency.
 type approval struct {
 	Dual   bool            `bun:"dual"`   // it takes a second person

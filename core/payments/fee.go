@@ -11,8 +11,8 @@ import (
 	"bankgraph/core/money"
 )
 
-// CustomFee is what a request wants a payment to cost, in place of what the customer's fee tier says
-// (rest/CONTRACT.md, fees of payments).
+// CustomFee is the fee that a request asks for, in place of the fee tier's (rest/CONTRACT.md, fees of
+// payments).
 type CustomFee struct {
 	Name     string `json:"feeName,omitempty"`  // Custom if it is empty
 	Amount   string `json:"amount"`             // decimal, in Currency
@@ -49,8 +49,8 @@ func (d *CustomFee) check(c *check.Fields) {
 	}
 }
 
-// price sets what an order wants the payment to cost. Only the bank's own callers may ask for less than the
-// tier says.
+// price sets the fee that an order asks for. Only the bank's own callers may ask for less than the fee tier
+// says.
 func (f *facts) price(by access.Caller, p *Payment, d *CustomFee) error {
 	if d == nil {
 		return nil
@@ -72,7 +72,7 @@ func (f *facts) price(by access.Caller, p *Payment, d *CustomFee) error {
 	return nil
 }
 
-// CustomFee returns what the payment was asked to cost; nil if that is what the fee tier says.
+// CustomFee returns the fee that was asked for in place of the fee tier's; nil if none was.
 func (p *Payment) CustomFee() *money.Amount {
 	if p.CustomFeeMinor == 0 {
 		return nil
@@ -81,7 +81,7 @@ func (p *Payment) CustomFee() *money.Amount {
 	return &fee
 }
 
-// charge returns what a payment costs; nil for nothing.
+// charge returns the fee of a payment; nil if there is none.
 func (f *facts) charge(p *Payment) *fees.Charge {
 	if p.CustomFeeMinor > 0 {
 		return &fees.Charge{FeeName: p.CustomFeeName, Price: p.CustomFeeMinor, Currency: p.DebitedCurrency()}
@@ -89,8 +89,8 @@ func (f *facts) charge(p *Payment) *fees.Charge {
 	return f.tier(p, p.DebitedCurrency())
 }
 
-// tier returns what the fee tier of its customer says that a payment costs from an account in a currency; nil
-// for nothing.
+// tier returns the fee of a payment from an account in a currency, by the fee tier of the customer; nil if
+// there is none.
 func (f *facts) tier(p *Payment, in money.Currency) *fees.Charge {
 	name := cmp.Or(string(p.Speed), bookFee)
 	for _, c := range f.charges[p.Own()] {

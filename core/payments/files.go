@@ -18,21 +18,22 @@ import (
 	"bankgraph/db"
 )
 
-// The bounds of a file of ACH, and of what of it is in memory at a time beside its text.
+// The bounds of a file of ACH, and of how much of it is in memory at a time beside its text.
 const (
 	mostEntries    = 20_000
 	mostTraces     = 9_999_999 // the seven digits behind the bank's
 	entriesAtATime = 500
 )
 
-// The files that a routing number has on a day, and those of them that are kept for the windows, so that
-// whoever gives entries back one by one keeps nobody's payments from theirs.
+// How many files a routing number may have on a day, and how many of these are kept for the windows, so that
+// returns made one by one never use up the files that payments need.
 const (
 	mostFiles      = len(modifiers)
 	filesOfWindows = 16
 )
 
-// lastWindow returns when the last window of ACH began; midnight in New York before the first one of a day.
+// lastWindow returns when the last window of ACH began; midnight in New York before the first window of a
+// day.
 func lastWindow(now time.Time) time.Time {
 	today := calendar.Today(now)
 	begun := calendar.Clock(0).On(today)
@@ -44,7 +45,7 @@ func lastWindow(now time.Time) time.Time {
 	return begun
 }
 
-// numbers are how far a routing number has come in numbering its files and entries.
+// numbers says how far a routing number has come in numbering its files and entries.
 type numbers struct {
 	Day   time.Time `bun:"day,type:date"` // of the last file, in New York
 	Files int       `bun:"files"`         // of that day
@@ -60,10 +61,10 @@ type waitingEntry struct {
 }
 
 var (
-	// a file is made when no more entries are about to come into it, and a minute after the first one at the
-	// latest. What goes back on request has one of its own at once, while the day has enough of them ($4),
-	// and then waits for a window, the last of which began at $6; of an origin that has no files left today
-	// ($5) everything waits
+	// findingOrigin finds a routing number whose next file is to be made: when no more entries are about to
+	// come into it, and a minute after the first one at the latest. Returns made on request get a file of
+	// their own at once while the day has enough files left ($4); then they wait for a window, the last of
+	// which began at $6. Everything of an origin that has no files left today ($5) waits.
 	findingOrigin = db.NewQuery[Entry](`SELECT w.origin FROM (
 		  SELECT origin, taken_at, true AS sent FROM ach_entries WHERE tenant = $1 AND taken_at IS NOT NULL
 		  AND file IS NULL
@@ -82,9 +83,9 @@ var (
 		FOR UPDATE`)
 )
 
-// SealFiles puts the entries of ACH whose money was taken into a file, from which on it waits to be handed to
-// the network, and returns how many. Each of the bank's routing numbers has files of its own; one call makes
-// one file.
+// SealFiles puts entries of ACH whose money was taken into a file, which then waits to be handed to the
+// network, and returns how many. Each of the bank's routing numbers has files of its own; one call makes one
+// file.
 func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -132,7 +133,7 @@ func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
 	return sealed, nil
 }
 
-// file is one that is being made.
+// file is a file of ACH that is being made.
 type file struct {
 	tenant  access.Tenant
 	origin  string
@@ -150,18 +151,18 @@ type file struct {
 	prenotes  []*Prenote
 }
 
-// entries is how many are in the file.
+// entries returns how many entries are in the file.
 func (f *file) entries() int {
 	return len(f.traces) + len(f.backs) + len(f.reversals) + len(f.prenotes)
 }
 
-// filesSkipped is how many files of a day a restore leaves out.
+// filesSkipped is how many of a day's files a restore counts as sent.
 const filesSkipped = 10
 
-// SkipTraces leaves out numbers of entries and files of ACH in a database that was restored from a backup.
-// Since then they may have been given to others: what comes back by its number must not be taken for a new
-// entry, nor a new file for a copy. The files that are out there may be of a later day than the backup's
-// last. Of origins that it does not have numberTx leaves numbers out. times is that of db.SkipNumbers.
+// SkipTraces skips numbers of entries and files of ACH in a database that was restored from a backup. They
+// may have been used since the backup: what comes back under such a number must not be taken for a new entry,
+// nor a new file for a copy. The files out there may be of a later day than the backup's last. For origins
+// that the backup does not have, numberTx skips numbers. times is that of db.SkipNumbers.
 func SkipTraces(ctx context.Context, d *db.DB, tenant access.Tenant, times int64, now time.Time) error {
 	return d.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewRaw(`UPDATE ach_origins SET trace = (trace + ?0) % ?1, day = greatest(day, ?5::date),
@@ -175,7 +176,8 @@ func SkipTraces(ctx context.Context, d *db.DB, tenant access.Tenant, times int64
 // numberTx locks the numbers of the origin, so that files are made one after the other.
 func (f *file) numberTx(ctx context.Context, tx bun.Tx) error {
 	today := calendar.Today(f.now)
-	// An origin that is new here may have had numbers in each of the databases from which the bank was restored.
+	// An origin that is new here may have used numbers in each of the databases from which the bank was
+	// restored.
 	if _, err := tx.NewRaw(`INSERT INTO ach_origins (tenant, origin, day, files, trace)
 		SELECT ?0, ?1, ?2, least(restored * ?3, ?4), restored * ?5 % ?6
 		FROM (SELECT coalesce(max(epoch) - 1, 0) AS restored FROM sending_resumptions WHERE tenant = ?0) AS r
@@ -212,8 +214,8 @@ func (f *file) fillTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err e
 	})
 }
 
-// eachTx does something with each entry of the file's origin that which picks, in the order of their batches.
-// failed says with which it could not.
+// eachTx calls do for each entry of the file's origin that which selects, in the order of their batches.
+// failed says for which entries do failed.
 func (f *file) eachTx(
 	ctx context.Context, tx bun.Tx, which func(*bun.SelectQuery) *bun.SelectQuery, do func(*waitingEntry) error,
 ) (failed, err error) {
@@ -239,7 +241,7 @@ func (f *file) eachTx(
 // inBatches is the order of entries in a file.
 const inBatches = "ae.company_id, ae.company_name, ae.class, ae.description, ae.same_day, ae.settles_on, ae.entry_type, ae.payment"
 
-// nextTx reads the entries that which picks and that come after another one.
+// nextTx reads the next entries that which selects, after last.
 func (f *file) nextTx(
 	ctx context.Context, tx bun.Tx, which func(*bun.SelectQuery) *bun.SelectQuery, last *waitingEntry,
 ) (rows []*waitingEntry, err error) {
@@ -264,7 +266,7 @@ func (f *file) nextTx(
 	return rows, err
 }
 
-// add writes an entry, or what is made of it, in its batch, and returns its number.
+// add writes an entry, or what is made of it, in its batch, and returns its trace number.
 func (f *file) add(
 	s *Service, row *waitingEntry, batch nacha.Batch, made func(nacha.Entry) nacha.Entry,
 ) (trace string, err error) {
@@ -279,7 +281,8 @@ func (f *file) add(
 	return f.writer.Entry(made(row.line(&row.Pay, &row.Details, number)))
 }
 
-// begin begins the file, and the batch that the next entry belongs to, unless it is the one before.
+// begin begins the file if it has not begun, and a new batch unless the next entry belongs to the present
+// one.
 func (f *file) begin(bankName string, batch nacha.Batch) (err error) {
 	if f.writer == nil {
 		if f.writer, err = nacha.NewWriter(&f.body, header(f.origin, bankName, f.now, &f.numbers)); err != nil {
@@ -298,7 +301,7 @@ func (f *file) begin(bankName string, batch nacha.Batch) (err error) {
 	return nil
 }
 
-// writeTx ends the file, and writes it with what it did to its entries at the end of the transaction.
+// writeTx ends the file, and writes it with what it did to its entries, at the end of the transaction.
 func (f *file) writeTx(ctx context.Context, s *Service) error {
 	totals, err := f.writer.Close()
 	if err != nil {
@@ -332,16 +335,16 @@ func (f *file) writeTx(ctx context.Context, s *Service) error {
 		f.numbers.Trace+f.entries())
 }
 
-// kindOfFile is the kind of message that a file of ACH is.
+// kindOfFile is the message kind of a file of ACH.
 const kindOfFile = "nacha"
 
-// fileID tells files of ACH apart: by origin, day, time and modifier.
+// fileID returns the id that tells files of ACH apart: origin, day, time and modifier.
 func fileID(h *nacha.Header) string {
 	return h.Origin + "-" + h.CreatedAt.In(calendar.Zone()).
 		Format("20060102-1504") + "-" + string(rune(h.Modifier))
 }
 
-// shownTotals tells what is in a file.
+// shownTotals describes what is in a file.
 func shownTotals(t nacha.Totals) string {
 	text := fmt.Sprintf("%d entries", t.Entries)
 	for _, of := range []struct {

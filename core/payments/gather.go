@@ -79,12 +79,12 @@ var (
 		`SELECT nextval('recurrence_uids') AS uid FROM generate_series(1, $1::bigint)`)
 )
 
-// headAndBranch are the refs by which the directory may have a bank: the branch, and its head office.
+// headAndBranch returns the refs under which the directory may have a bank: the branch, and its head office.
 func headAndBranch(bic string) []banks.Ref {
 	return []banks.Ref{banks.Coded(bic), banks.Coded(bic[:min(len(bic), 8)])}
 }
 
-// refs are those by which the directory may have the bank of a contact.
+// refs returns those under which the directory may have the bank of a contact.
 func (k *contact) refs() []banks.Ref {
 	refs := []banks.Ref{banks.Routing(k.Routing)}
 	if k.BIC != "" {
@@ -93,7 +93,7 @@ func (k *contact) refs() []banks.Ref {
 	return refs
 }
 
-// want is what payments need facts about.
+// want says which facts payments need.
 type want struct {
 	payers, payees []Party  // payers own the payments: they bear fees and limits, also of what they collect
 	virtual        []string // numbers that may be those of virtual accounts
@@ -110,7 +110,7 @@ type want struct {
 	screened       bool      // whether names are compared with lists
 }
 
-// madeBy adds who makes the payments.
+// madeBy adds the callers who make the payments.
 func (w want) madeBy(now time.Time, callers ...access.Caller) want {
 	w.people = boundedOf(paid, now, callers...)
 	return w
@@ -138,7 +138,7 @@ func (s *Service) named(tenant access.Tenant, all []Party) (uids []accounts.UID,
 }
 
 // gatherTx reads and locks what the payments of a transaction are decided by, in two round trips. Whether an
-// account is active is read after it was locked: an account is closed under the same lock.
+// account is active is read after it was locked, as accounts are closed under the same lock.
 func (s *Service) gatherTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, w want) (*facts, error) {
 	r := &reading{
 		batch: func() *db.Batch { return db.TxBatch(tx) }, books: ledger.Lock, limits: limits.Count,
@@ -181,8 +181,8 @@ type reading struct {
 	screen func(ctx context.Context, asked *screening.Asked) (*screening.Screen, error)
 }
 
-// gather reads what payments are decided by: what they name, and then, in a second round trip, what that
-// leads to.
+// gather reads what payments are decided by: first what they name, and then, in a second round trip, what
+// that leads to.
 func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, w want) (*facts, error) {
 	g := &gathering{want: w, r: r, refs: w.banks, f: &facts{
 		tenant: tenant, numbers: map[string]accounts.UID{}, parties: map[accounts.UID]*party{},
@@ -215,7 +215,7 @@ type gathering struct {
 	refs    []banks.Ref
 }
 
-// some queues a read of things, unless there are none.
+// some queues a read, unless it would be of nothing.
 func some[T, R any](of []T, queue func() *db.Rows[R]) *db.Rows[R] {
 	if len(of) == 0 {
 		return new(db.Rows[R])
@@ -276,7 +276,7 @@ func (g *gathering) find(ctx context.Context, s *Service) error {
 	return err
 }
 
-// addHouses finds the accounts of the bank's own that take part, in the shard of one of the payers.
+// addHouses finds the bank's own accounts that take part, in the shard of one of the payers.
 func (g *gathering) addHouses(ctx context.Context) error {
 	f, shard := g.f, int16(0)
 	for _, payer := range slices.Backward(slices.Sorted(maps.Keys(f.charges))) {
@@ -299,7 +299,7 @@ func (g *gathering) addHouses(ctx context.Context) error {
 	return nil
 }
 
-// lock reads what is known of all that takes part, and locks the accounts.
+// lock reads what is known of everything that takes part, and locks the accounts.
 func (g *gathering) lock(ctx context.Context) error {
 	f, r, b := g.f, g.r, g.r.batch()
 	f.own = countOwn(b, r.own, f.tenant, paid, g.people)

@@ -18,9 +18,9 @@ import (
 	"bankgraph/db"
 )
 
-// InformationRequest is what one bank asks another about a payment over an instant network: what of it is
-// missing or wrong (rest/CONTRACT.md, requests for information). It moves no money, and changes nothing of
-// the payment.
+// InformationRequest is what one bank asks another about a payment over an instant network: what is missing
+// in it, or wrong (rest/CONTRACT.md, requests for information). It moves no money, and does not change the
+// payment.
 type InformationRequest struct {
 	bun.BaseModel `bun:"table:information_requests,alias:ir" json:"-"`
 
@@ -44,13 +44,13 @@ type InformationRequest struct {
 	Heard []string         `bun:"-" json:"-"` // what was answered, opened
 }
 
-// InitiatingParty returns who asks; the request must be open.
+// InitiatingParty returns who asks. InformationIn must have opened the request's words.
 func (r *InformationRequest) InitiatingParty() string { return r.Said.Party }
 
-// Missing returns what is missing; the request must be open.
+// Missing returns what is missing. InformationIn must have opened the request's words.
 func (r *InformationRequest) Missing() []*InformationItem { return r.Said.Missing }
 
-// Incorrect returns what is wrong; the request must be open.
+// Incorrect returns what is wrong. InformationIn must have opened the request's words.
 func (r *InformationRequest) Incorrect() []*InformationItem { return r.Said.Incorrect }
 
 // InformationDraft is what a request for information says.
@@ -69,7 +69,7 @@ type InformationItem struct {
 // MostInformationRequests bounds the requests about one payment, each way.
 const MostInformationRequests = 100
 
-// narrative is the code of what has none of its own: its words say it.
+// narrative is the code of what has no code of its own, and is told in words.
 const narrative = "NARR"
 
 // MissingCodes lists what may be missing, IncorrectCodes what may be wrong, by network.
@@ -86,19 +86,19 @@ var (
 
 // The faults of requests for information.
 var (
-	// ErrNoInformation is returned for a payment over a network on which nobody asks.
+	// ErrNoInformation is returned for a payment over a network that carries no requests for information.
 	ErrNoInformation = fault.New(fault.State, "rfi.rail",
 		"information is asked about payments over RTP and FedNow, and about incoming requests for payment over RTP")
-	// ErrInformationEarly is returned for a payment that the other bank has not got, or has refused.
+	// ErrInformationEarly is returned for a payment that the other bank does not have yet, or has refused.
 	ErrInformationEarly = fault.New(fault.State, "rfi.status",
 		"the payment must be PROCESSED, returned, or have been asked back")
-	// ErrOwnRequest is returned for a request for payment of ours: who is asked to pay may have questions,
-	// not who asks.
+	// ErrOwnRequest is returned for a request for payment of ours: the bank that is asked to pay may have
+	// questions, not the one that asks.
 	ErrOwnRequest = fault.New(fault.State, "rfi.own_request",
 		"about a request for payment asks the bank that got it, and not the one that sent it")
-	// ErrOtherRail is returned for a code that another network has.
+	// ErrOtherRail is returned for a code that belongs to another network.
 	ErrOtherRail = fault.New(fault.Invalid, "rfi.code_of_other_network", "is no code of the payment's network")
-	// ErrManyRequests is returned for a payment about which too much was asked.
+	// ErrManyRequests is returned for a payment about which MostInformationRequests have been sent.
 	ErrManyRequests = fault.New(fault.State, "rfi.many", fmt.Sprintf(
 		"%d requests about the payment have been sent: no more are", MostInformationRequests))
 	// ErrNoPayment is returned for a payment that does not exist, or is not the caller's.
@@ -123,7 +123,7 @@ func (p *Payment) mayAsk() error {
 	return nil
 }
 
-// clarifiable reports whether the other bank has a payment of this status, or had it.
+// clarifiable reports whether the other bank has a payment of this status, or has had it.
 func clarifiable(status Status) bool {
 	switch status {
 	case StatusProcessed, StatusReversalAccepted, StatusReversalPartly, StatusReversalRejected:
@@ -132,7 +132,7 @@ func clarifiable(status Status) bool {
 	return strings.HasPrefix(string(status), "RETURNED")
 }
 
-// codes are those of what is missing and of what is wrong.
+// codes returns the codes of what is missing and of what is wrong.
 func (d *InformationDraft) codes() string {
 	var all []string
 	for _, item := range slices.Concat(d.Missing, d.Incorrect) {
@@ -141,7 +141,7 @@ func (d *InformationDraft) codes() string {
 	return strings.Join(all, " ")
 }
 
-// lacks are items as a message has them: longer words than one entry carries go on in further ones of the
+// lacks returns items as a message carries them: words too long for one entry go on in further entries of the
 // same code.
 func lacks(items []*InformationItem) (all []iso20022.Lack) {
 	for _, item := range items {
@@ -155,9 +155,9 @@ func lacks(items []*InformationItem) (all []iso20022.Lack) {
 	return all
 }
 
-// items are the reverse of lacks.
+// items is the reverse of lacks.
 func items(all []iso20022.Lack) (items []*InformationItem) {
-	whole := false // the entry before has as much as it can
+	whole := false // the entry before is full
 	for _, lack := range all {
 		if whole && items[len(items)-1].Code == lack.Code {
 			items[len(items)-1].Info += lack.Text
@@ -208,11 +208,11 @@ func (r *InformationRequest) open(keys *seal.Keys) error {
 
 var informing db.QueryCache[InformationRequest]
 
-// inRequests is where columns of requests for information are that may be absent.
+// inRequests are the SQL expressions of the columns of requests for information that may be NULL.
 var inRequests = map[string]string{"answer": "coalesce(ir.answer, 0)"}
 
-// InformationRequestsOf reads what was asked about each payment, in its order, for callers who see whose it
-// is. Its words are sealed (InformationIn).
+// InformationRequestsOf reads the requests for information about each payment, in their order, for callers
+// who see whose it is. Their words are sealed: InformationIn opens them.
 func (s *Service) InformationRequestsOf(
 	ctx context.Context, b *db.Batch, of []UID,
 ) *db.Many[UID, InformationRequest] {

@@ -28,7 +28,7 @@ var (
 				Where("ir.tenant = $1").Where("ir.direction = 'OUT'").Where("ir.message_id = ANY($2::text[])").String())
 )
 
-// clarifyTx reads what requests for information, and answers to ours, are taken in by. Their payments are
+// clarifyTx reads what it takes to take in requests for information, and answers to ours. Their payments are
 // locked.
 func (in *intake) clarifyTx(ctx context.Context, tx bun.Tx, arrived []*answer) error {
 	var about []UID
@@ -59,8 +59,8 @@ func (in *intake) clarifyTx(ctx context.Context, tx bun.Tx, arrived []*answer) e
 	return nil
 }
 
-// inquire takes in what another bank asks about a payment: the one on its other side. What anybody else asks
-// is kept for people.
+// inquire takes in a request for information, if it comes from the bank on the payment's other side. One from
+// any other bank is kept for people.
 func (in *intake) inquire(a *answer) error {
 	p, bank := (*Payment)(nil), ""
 	if k := in.original(a); k != nil && instant(a.over) && (k.Kind == creditKind || k.Kind == requestKind) {
@@ -94,7 +94,7 @@ func (in *intake) inquire(a *answer) error {
 	return nil
 }
 
-// inform takes in what another bank answers to a request of ours. The first answer of the bank that was asked
+// inform takes in another bank's answer to a request of ours. The first answer of the bank that was asked
 // counts; others are on record, and change nothing.
 func (in *intake) inform(a *answer) error {
 	r := in.unanswered[a.about()]
@@ -121,7 +121,7 @@ func (in *intake) inform(a *answer) error {
 	return nil
 }
 
-// heard are the words of an answer: who pays and who is paid, where it says so, and what else it says.
+// heard returns the words of an answer: the payer and the payee, where it names them, and what else it says.
 func heard(m *iso20022.Information) (lines []string) {
 	for _, of := range []struct {
 		what  string

@@ -60,7 +60,7 @@ func (d *InformationDraft) check() error {
 	return c.Err()
 }
 
-// knownCodes are the codes of what is wrong, whatever the network.
+// knownCodes returns the codes of what is wrong, whatever the network.
 func knownCodes() []string {
 	all := slices.Concat(IncorrectCodes[rails.RTP], IncorrectCodes[rails.FedNow])
 	slices.Sort(all)
@@ -90,7 +90,7 @@ func checkItems(c *check.Fields, list string, all []*InformationItem, codes []st
 	}
 }
 
-// fits returns the codes that the network of a payment does not have.
+// fits returns faults for the codes that the network of a payment does not have.
 func (d *InformationDraft) fits(over rails.Rail) error {
 	var wrong fault.Faults
 	for i, item := range d.Incorrect {
@@ -166,7 +166,7 @@ func (s *Service) requestInformationTx(
 	})
 }
 
-// messageName is the name of an object that is a message.
+// messageName is the name, in the record, of an object that is a message.
 type messageName string
 
 func (n messageName) String() string { return string(n) }

@@ -8,13 +8,14 @@ import (
 	"bankgraph/core/rails"
 )
 
-// formerInstruments are the local instruments of wires, which said how their addenda were written. Wires of
-// today have no place for them: they are let in, and not told (rest/CONTRACT.md, local instruments).
+// formerInstruments are the local instruments that wires once had, which said how their addenda were written.
+// Today's wires have no place for them: they are accepted, and not sent (rest/CONTRACT.md, local
+// instruments).
 var formerInstruments = []string{
 	"COVS", "ANSI", "GXML", "IXML", "NARR", "S820", "SWIF", "UEDI", "RRMT", "PROP", "FOREIGN_AFFILIATE",
 }
 
-// checkInstrument checks the local instrument that is asked for. Of wires it is dropped.
+// checkInstrument checks the local instrument that is asked for. That of a wire is dropped.
 func (o *Order) checkInstrument(info *check.Fields) {
 	const field = "localInstruments"
 	switch speed := Speed(o.Speed); {
@@ -33,7 +34,7 @@ func (o *Order) checkInstrument(info *check.Fields) {
 	}
 }
 
-// instruments are the local instruments that a network knows of such an order.
+// instruments returns the local instruments that a network knows for such an order.
 func (o *Order) instruments(over rails.Rail) []string {
 	if o.EntryType == rails.Debit {
 		return Profiles[over].Requests
@@ -41,8 +42,8 @@ func (o *Order) instruments(over rails.Rail) []string {
 	return Profiles[over].Transfers
 }
 
-// networks returns the networks that the order may go over, the preferred one first: those of its speed, or
-// the one that another bank has asked over, or that knows its local instrument.
+// networks returns the networks that the order may go over, the preferred one first: those of its speed that
+// know its local instrument, or the one over which another bank has asked for the payment.
 func (o *Order) networks() []rails.Rail {
 	return slices.DeleteFunc(slices.Clone(networks[Speed(o.Speed)]), func(over rails.Rail) bool {
 		return o.over != "" && o.over != over ||

@@ -14,7 +14,7 @@ import (
 	"bankgraph/core/rails/calendar"
 )
 
-// Exchange is by what a payment in another currency than the account's was exchanged: a trade, which pays
+// Exchange says how a payment in another currency than the account's was exchanged: by a trade, which pays
 // this payment alone (rest/CONTRACT.md, international payments).
 type Exchange struct {
 	Trade fx.TradeUID `bun:"trade,nullzero" json:"fxContractNumber,omitzero"`
@@ -32,7 +32,8 @@ func (p *Payment) TradeNumber() *fx.TradeUID {
 	return &p.Trade
 }
 
-// Debited returns what who pays is debited, without the fee: the amount, or what it was bought for.
+// Debited returns what the payer is debited, without the fee: the amount, or its cost in the account's
+// currency.
 func (p *Payment) Debited() money.Amount {
 	if p.SoldMinor != 0 {
 		return money.Of(p.SoldMinor, p.SoldCurrency)
@@ -40,24 +41,24 @@ func (p *Payment) Debited() money.Amount {
 	return p.Amount()
 }
 
-// DebitedCurrency returns the currency of what who pays is debited, and of the fee.
+// DebitedCurrency returns the currency of what the payer is debited, and of the fee.
 func (p *Payment) DebitedCurrency() money.Currency { return p.Debited().Currency }
 
 // International reports whether payments of the speed go over SWIFT.
 func (s Speed) International() bool { return tenors[s] != "" }
 
-// tenors are the terms of international payments: how long after it was sent one settles.
+// tenors are the terms of the international speeds: how long after it is sent a payment settles.
 var tenors = map[Speed]fx.Tenor{Spot: fx.Spot, SameDay: fx.Overnight, NextDay: fx.TomorrowNext}
 
-// pair is the two currencies of a payment, which are one if nothing is exchanged. Their calendars count
+// pair is the two currencies of a payment, which are the same if nothing is exchanged. Their calendars count
 // together.
 type pair struct{ sold, bought money.Currency }
 
 func (p *Payment) pair() pair { return pair{p.DebitedCurrency(), p.Currency} }
 
-// overSWIFT is when an international payment that is ready at an instant is sent and settles: on the wanted
-// day, or the first one after it that its speed reaches. The day of a trade is fixed: whatever the speed, it
-// is kept as long as a payment of the same day reaches it.
+// overSWIFT returns when an international payment that is ready at an instant is sent and settles: on the
+// wanted day, or the first day after it that its speed reaches. The day of a trade is fixed: whatever the
+// speed, it is kept as long as a payment of the same day reaches it.
 func (c pair) overSWIFT(speed Speed, ready, wanted time.Time, fixed bool) calendar.Slot {
 	today := calendar.Today(ready)
 	for day := fx.NextDay(c.sold, c.bought, today); ; day = fx.NextDay(c.sold, c.bought, day.AddDate(0, 0, 1)) {
@@ -76,7 +77,7 @@ func (c pair) overSWIFT(speed Speed, ready, wanted time.Time, fixed bool) calend
 	}
 }
 
-// exchanged returns by what an order is exchanged; nothing if it names no trade.
+// exchanged returns how an order is exchanged; the zero Exchange if it names no trade.
 func (f *facts) exchanged(o *Order, from *party, amount money.Amount) (x Exchange, err error) {
 	if o.Contract == 0 {
 		return x, nil
@@ -104,14 +105,14 @@ func (f *facts) exchanged(o *Order, from *party, amount money.Amount) (x Exchang
 	return Exchange{Trade: t.UID, SoldMinor: t.SellMinor, SoldCurrency: t.Sell}, nil
 }
 
-// use lets trades pay no other payment of the same transaction.
+// use marks the trade of a payment as used, so that it pays no other payment of the transaction.
 func (f *facts) use(p *Payment) {
 	if p.Trade != 0 {
 		f.used[p.Trade] = true
 	}
 }
 
-// positions are the accounts of the bank's own over which a payment is exchanged.
+// positions returns the bank's own accounts over which a payment is exchanged.
 func (p *Payment) positions() []house {
 	if p.Trade == 0 {
 		return nil
@@ -119,9 +120,9 @@ func (p *Payment) positions() []house {
 	return []house{{ledger.HousePosition, p.Currency}, {ledger.HousePosition, p.SoldCurrency}}
 }
 
-// paying makes the journal by which money of a payment leaves the account of who pays for an account of the
-// bank's own, or comes back from there: an amount below zero. sold is what the account pays, or gets back,
-// where the payment was exchanged: the two sides meet in the position of each currency.
+// paying makes the journal that moves money of a payment from the payer's account to an account of the bank's
+// own or, with an amount below zero, back. sold is what the account pays, or gets back, where the payment was
+// exchanged: the two sides meet in the position of each currency.
 func (f *facts) paying(
 	p *Payment, kind ledger.Kind, on time.Time, why string, to accounts.UID, minor, sold int64,
 ) (*ledger.Journal, error) {
@@ -142,8 +143,8 @@ func (f *facts) paying(
 	return journal, nil
 }
 
-// soldFor returns what the account is given back for a part of the amount, at the rate of the trade: rounded
-// half to even, and all of it for all.
+// soldFor returns what the account gets back for a part of the amount: at the rate of the trade, rounded half
+// to even, and all that it paid for the whole amount.
 func (p *Payment) soldFor(minor int64) int64 {
 	if minor == p.Minor {
 		return p.SoldMinor
@@ -178,7 +179,7 @@ func internationalAmount(o *Order, sender *party) (money.Amount, error) {
 	return amount, nil
 }
 
-// leaves sets when a payment is sent that waits for its day, where it leaves before that.
+// leaves sets when a payment that waits for its day is sent, if it is sent before that day.
 func (p *Payment) leaves() {
 	if p.Rail == rails.SWIFT {
 		at := calendar.Clock(0).On(p.starts())

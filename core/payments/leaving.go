@@ -42,7 +42,7 @@ func (l *Leaving) Amount() money.Amount { return money.Of(l.Minor, l.Currency) }
 // LeavingPlace is where things are kept that are to leave a bank.
 type LeavingPlace string
 
-// LeavingPlaces are all of them.
+// LeavingPlaces lists them all.
 var LeavingPlaces = []LeavingPlace{
 	"payments", "approvals", "entries", "returned entries", "reversed entries",
 	"prenotes", "messages",
@@ -61,13 +61,14 @@ var messageWords = map[string]string{
 	kindOfFile:                              "file of ACH",
 }
 
-// ofPayment are the columns of the payment pay of a row, of which there may be none.
+// ofPayment selects the columns of a row's payment pay, which may be absent.
 const ofPayment = `coalesce(pay.uid, 0) AS payment, coalesce(pay.state, '') AS state, coalesce(pay.rail, '') AS rail,
 	coalesce(pay.amount, 0) AS amount, coalesce(pay.currency, '') AS currency, coalesce(pay.sender_name, '') AS sender_name,
 	coalesce(pay.receiver_name, '') AS receiver_name`
 
-// leavingFrom are the rows of each place, of the bank ?0. What has left the one place for the next is in that
-// one alone: a payment that is sent, in its entry or message; an entry that is in a file, in that message.
+// leavingFrom selects the rows of each place, of the bank ?0. What has moved on from one place to the next is
+// in the next alone: a payment that is sent, in its entry or message; an entry that is in a file, in that
+// message.
 var leavingFrom = map[LeavingPlace]string{
 	"payments": `SELECT CASE WHEN pay.state = 'REPAIR' THEN 'payment to repair' ELSE 'payment' END AS kind, pay.uid AS number, ` + ofPayment + `,
 		pay.payment_date::text AS reference, pay.created_at AS since

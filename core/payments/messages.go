@@ -17,13 +17,13 @@ import (
 	"bankgraph/core/seal"
 )
 
-// Profiles are how each network writes its messages.
+// Profiles say how each network writes its messages.
 var Profiles = map[rails.Rail]*iso20022.Profile{
 	rails.FedNow: iso20022.FedNow, rails.RTP: iso20022.RTP, rails.Fedwire: iso20022.Fedwire,
 	rails.SWIFT: iso20022.SWIFT,
 }
 
-// mostMessages is how many messages have different ids on one day.
+// mostMessages is how many message ids there are for one day.
 const mostMessages = 999_999
 
 // compose makes the message of a payment, for its network, and seals it.
@@ -43,7 +43,7 @@ func (s *Service) compose(p *Payment, from *party, id MessageID, now time.Time) 
 		p.composed(from, number, to, id, now))
 }
 
-// composed is the message of a payment: its credit transfer, or the request for one.
+// composed returns the message of a payment: its credit transfer, or the request for one.
 func (p *Payment) composed(from *party, number, to string, id MessageID, now time.Time) iso20022.Message {
 	if p.Asks() {
 		return p.asking(from, number, to, id, now)
@@ -63,15 +63,15 @@ func (s *Service) write(row *Message, m iso20022.Message) (*Message, error) {
 	return row, nil
 }
 
-// Addressed lets a message over SWIFT go from its sender to its receiver; over other networks it goes to the
-// operator, or comes from there.
+// Addressed addresses a message: over SWIFT from its sender to its receiver, over other networks to the
+// network's operator, or from it.
 func Addressed(over rails.Rail, m iso20022.Message) {
 	if over == rails.SWIFT {
 		m.Head().From, m.Head().To = iso20022.Between(m)
 	}
 }
 
-// group begins a message of ours to a network: who it is from is a routing number of ours.
+// group returns the header of a message of ours; from is a routing number of ours.
 func group(over rails.Rail, from string, id MessageID, now time.Time) iso20022.Group {
 	profile := Profiles[over]
 	return iso20022.Group{
@@ -84,7 +84,7 @@ func group(over rails.Rail, from string, id MessageID, now time.Time) iso20022.G
 // kindOf returns a message's name without its version.
 func kindOf(name string) string { return strings.Join(strings.SplitN(name, ".", 3)[:2], ".") }
 
-// message is the credit transfer of a payment. Texts that the network does not carry whole are cut.
+// message returns the credit transfer of a payment. Texts that the network does not carry whole are cut.
 func (p *Payment) message(
 	from *party, number, to string, id MessageID, now time.Time,
 ) *iso20022.CreditTransfer {
@@ -104,8 +104,7 @@ func (p *Payment) message(
 	}
 }
 
-// forCreditorAgent is what the bank of who is paid is told, over the networks that have a place for it:
-// wires.
+// forCreditorAgent returns what the payee's bank is told, over the networks that have a place for it: wires.
 func (d *Details) forCreditorAgent() []string {
 	if told := cut(d.BankInfo, longestRemittance); told != "" {
 		return []string{told}
@@ -113,8 +112,8 @@ func (d *Details) forCreditorAgent() []string {
 	return nil
 }
 
-// international is the credit transfer of a payment over SWIFT, to the bank that is paid or the one in
-// between.
+// international returns the credit transfer of a payment over SWIFT, to the payee's bank or to the
+// intermediary.
 func (p *Payment) international(
 	from *party, number, to string, id MessageID, now time.Time,
 ) *iso20022.CreditTransfer {
@@ -136,7 +135,7 @@ func (p *Payment) international(
 	return t
 }
 
-// remitted is what a payment is for, in the words for the other side.
+// remitted returns what a payment is for, in the words for the other side.
 func (p *Payment) remitted() string {
 	return cut(cmp.Or(p.details.Remittance, p.details.OriginatorInfo, p.Notes), longestRemittance)
 }
@@ -144,8 +143,8 @@ func (p *Payment) remitted() string {
 // bearers are who pays the charges, in the words of the networks.
 var bearers = map[string]string{"OUR": "DEBT", "BEN": "CRED", "SHA": "SHAR"}
 
-// endToEnd is the reference that is carried to who is paid: the one that was given for it, or the caller's
-// own. That of a request names it alone.
+// endToEnd returns the reference that is carried to the payee: the one that was given for it, or the caller's
+// own. That of a request names the request alone.
 func endToEnd(d *Details, p *Payment) string {
 	if p.Asks() {
 		return askedAs + p.UID.String()
@@ -162,7 +161,8 @@ func cut(text string, most int) string {
 	return string(runes[:min(most, len(runes))])
 }
 
-// named are the fields of a request by the elements that its network would refuse, the first that fits.
+// named are the fields of a request, by the message elements that its network would refuse; the first that
+// matches counts.
 var named = []struct{ element, field string }{
 	{"/Cdtr/Nm", "receiver.name"},
 	{"/Cdtr/PstlAdr", "receiver.address"},

@@ -15,11 +15,11 @@ import (
 	"bankgraph/db"
 )
 
-// Network is what a bank is connected to: the payment networks, or what plays them.
+// Network is what a bank is connected to: the payment networks, or a simulation of them.
 type Network interface {
 	// Send hands a message over. The same message may be handed over again, and counts once.
 	Send(ctx context.Context, tenant access.Tenant, over rails.Rail, id string, body []byte) error
-	// Receive returns the oldest messages that have arrived for a bank, until they are Done.
+	// Receive returns the oldest messages that have arrived for a bank and are not Done.
 	Receive(ctx context.Context, tenant access.Tenant, most int64) ([]Arrived, error)
 	Done(ctx context.Context, tenant access.Tenant, ids []int64) error
 }
@@ -63,11 +63,11 @@ type Message struct {
 	Currency money.Currency `bun:"currency" json:"-"`
 	Bank     string         `bun:"bank" json:"-"`
 	Last4    string         `bun:"number_last4" json:"-"`
-	// by what that bank knows the credit; "" for another message about it
+	// the id by which that bank knows the credit; "" for another message about it
 	Transaction string `bun:"transaction" json:"-"`
 }
 
-// Amount returns what a credit that has come is of; nil for other messages.
+// Amount returns the amount of a credit that has come; nil for other messages.
 func (m *Message) Amount() *money.Amount {
 	if m.Minor == 0 {
 		return nil
@@ -79,7 +79,7 @@ func (m *Message) Amount() *money.Amount {
 // Number returns the account that a credit names, masked.
 func (m *Message) Number() *seal.Value { return &seal.Value{Last4: m.Last4} }
 
-// Reason returns in plain words why a message says no; "" if it does not, or in words of its own.
+// Reason returns what the message's code means, in plain words; "" for a code without such words.
 func (m *Message) Reason() string {
 	for _, word := range strings.Fields(m.Code) {
 		if meaning := meanings[word]; meaning != "" {
@@ -93,13 +93,13 @@ func (m *Message) Reason() string {
 var withoutBody = db.ColumnsOf[Message]("ID", "Rail", "Direction", "Kind", "MessageID", "Payment",
 	"Code", "At", "HandedAt", "Minor", "Currency", "Bank", "Last4")
 
-// inMessages is where columns of messages are that may be absent.
+// inMessages are the SQL expressions of the columns of messages that may be NULL.
 var inMessages = map[string]string{"payment": "coalesce(nm.payment, 0)", "amount": "coalesce(nm.amount, 0)"}
 
 var messaging db.QueryCache[Message]
 
-// MessagesOf reads the messages of each payment without their texts, in their order, for callers who see who
-// pays.
+// MessagesOf reads the messages of each payment without their texts, in their order, for callers who see the
+// payer.
 func (s *Service) MessagesOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Message] {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err != nil {
@@ -120,7 +120,8 @@ func (s *Service) messagesOf(b *db.Batch, reader access.Caller, of []UID) *db.Ma
 		reader.ScopeCustomer(), of)
 }
 
-// messagesAbout is the part of MessagesOf whose payments a table names. Files of ACH are about many payments.
+// messagesAbout returns the part of MessagesOf whose payments a table names. Files of ACH are about many
+// payments.
 func messagesAbout(reach access.Reach, table string, from map[string]string, through ...string) string {
 	all := maps.Clone(inMessages)
 	maps.Copy(all, from)
@@ -136,7 +137,7 @@ func messagesAbout(reach access.Reach, table string, from map[string]string, thr
 // MessageID is a message's number.
 type MessageID int64
 
-// place is where the text of a message is sealed.
+// place returns where the text of a message is sealed.
 func (m *Message) place() seal.Place {
 	return seal.Place{Tenant: int64(m.Tenant), Column: BodyColumn, Row: int64(m.ID)}
 }

@@ -86,7 +86,7 @@ func (s *Service) Next(ctx context.Context, after time.Time) (next *time.Time, e
 	return next, found.Err
 }
 
-// beginOf returns when a day begins in a zone; nil of nil.
+// beginOf returns when a day begins in a zone; nil if the day is nil.
 func beginOf(day *time.Time, zone *time.Location) *time.Time {
 	if day == nil {
 		return nil

@@ -33,40 +33,43 @@ type Order struct {
 	Remittance          string    `json:"paymentRemittanceNotes,omitempty"`
 	Reference           string    `json:"referenceForBeneficiary,omitempty"`
 	Charges             string    `json:"detailsOfCharges,omitempty"` // OUR, BEN, SHA
-	// of an international payment in another currency than the account's: the trade that buys the amount
+	// the trade that buys the amount of an international payment in another currency than the account's
 	Contract       fx.TradeUID `json:"fxContractNumber,omitempty"`
 	OriginatorInfo string      `json:"originatorToBeneficiary,omitempty"`
 	BankInfo       string      `json:"senderToReceiverNotes,omitempty"`
 	Addenda        string      `json:"unstructuredAddendaInfo,omitempty"` // the remittance of a wire by another name
-	// what an instant network is to treat it as, which picks the network that knows it; of wires not told
+	// LocalInstrument says how an instant network is to treat the payment, and so picks the network that
+	// knows it. It is not sent with wires.
 	LocalInstrument string `json:"localInstruments,omitempty"`
-	// Debit of a debit: who is paid asks for it. It is the order the other way round: Sender, whose account
-	// is here, is credited, and Receiver pays
+	// EntryType is Debit if the payee asks for the money. Such an order is the other way round: Sender, whose
+	// account is here, is credited, and Receiver pays.
 	EntryType rails.EntryType `json:"entryType,omitempty"`
 	Ask       Ask             `json:"ask,omitzero"`           // of a request for payment, which is a debit of the speed Instant
 	Fee       *CustomFee      `json:"fee,omitempty"`          // nil for what the fee tier says
 	Repeat    *Repetition     `json:"recurrence,omitempty"`   // nil for a single payment
 	SECCode   rails.SECCode   `json:"secCode,omitempty"`      // of ACH alone
 	CompanyID string          `json:"achCompanyID,omitempty"` // of ACH; where given that of the account
-	// what is said of who pays beside its account: checked, and not used, as messages say what the bank knows
+	// what is said about the payer beside its account: it is checked but not used, as messages say what the
+	// bank knows
 	SenderEntity  string         `json:"entityType,omitempty"` // Consumer, Corporate, Processing Org
 	SenderAddress postal.Address `json:"senderAddress"`
 	SenderEmail   string         `json:"email,omitempty"`
 	SenderPhone   string         `json:"phone,omitempty"`
-	// Strict requires all that the current published form does (rest/CONTRACT.md, credit requests)
+	// Strict requires all that the current published form does (rest/CONTRACT.md, credit requests).
 	Strict bool `json:"strict,omitempty"`
-	// Repairable keeps a credit for the bank's people to repair that would be refused otherwise, but for what
-	// nobody can repair (rest/CONTRACT.md, repair)
+	// Repairable lets a credit that would be refused wait for the bank's people to repair it, unless nobody
+	// can (rest/CONTRACT.md, repair).
 	Repairable bool   `json:"repairable,omitempty"`
-	asked      []byte // of a repairable one: what was asked for, as it was
-	unfit      error  // of a repairable one: the faults of its form that can be repaired
-	// where its network rests on its date, it settles on the next day on which that does not; of series
+	asked      []byte // of a repairable order: what was asked for, unchanged
+	unfit      error  // of a repairable order: the faults of its form that can be repaired
+	// if its network is closed on its date, it settles on the next day on which the network is open; for
+	// payments of series
 	moves bool
-	// the network over which it goes; of what another bank has asked for over it
+	// the one network that it may go over, since another bank has asked for it there; "" for any
 	over rails.Rail
 }
 
-// Receiver is who is paid: a contact of the customer that pays, or somebody described in full.
+// Receiver is the payee: a contact of the customer that pays, or somebody described in full.
 type Receiver struct {
 	Contact  contacts.UID   `json:"contact,omitempty"`
 	Number   string         `json:"accountNumber,omitempty"`
@@ -78,10 +81,10 @@ type Receiver struct {
 	Email    string         `json:"email,omitempty"`
 	Address  postal.Address `json:"address"`
 	Bank     ReceiverBank   `json:"bank"`
-	Between  ReceiverBank   `json:"intermediaryBank,omitzero"` // over which an international payment goes, if over any
+	Between  ReceiverBank   `json:"intermediaryBank,omitzero"` // the intermediary of an international payment, if any
 }
 
-// ReceiverBank is the bank of who is paid: in the United States, but for international payments.
+// ReceiverBank is the payee's bank. It is in the United States, except for international payments.
 type ReceiverBank struct {
 	IDType  string         `json:"bankIdType,omitempty"` // NID or SWIFT
 	ID      string         `json:"bankId,omitempty"`     // an ABA routing number
@@ -91,7 +94,7 @@ type ReceiverBank struct {
 	Address postal.Address `json:"address"`
 }
 
-// Speed is how fast a payment shall be, which picks the network (rest/CONTRACT.md, speeds).
+// Speed is how fast a payment is to be, which picks the network (rest/CONTRACT.md, speeds).
 type Speed string
 
 const (
@@ -139,10 +142,10 @@ const (
 	longestAddenda     = 80 // of ACH
 )
 
-// longestToBank is what is published of either kind.
+// longestToBank is the published length of what the other bank is told, by the direction of the payment.
 var longestToBank = map[rails.EntryType]int{rails.Credit: 105, rails.Debit: 210}
 
-// entryType returns who starts the payment: who pays, unless it is said.
+// entryType returns who starts the payment: the payer, unless the order says otherwise.
 func (o *Order) entryType() rails.EntryType { return cmp.Or(o.EntryType, rails.Credit) }
 
 // check validates the form of an order. What accounts and banks it names is checked where it is carried out.
@@ -188,7 +191,7 @@ func (o *Order) check() error {
 	return c.Err()
 }
 
-// checkSender checks what is said of who pays. In the strict form, an account that is named by its number is
+// checkSender checks what is said of the payer. In the strict form, an account that is named by its number is
 // described in full.
 func (o *Order) checkSender(c *check.Fields) {
 	o.Sender.check(c, false)
@@ -217,7 +220,7 @@ var classes = map[rails.EntryType][]rails.SECCode{
 	rails.Debit:  {rails.PPD, rails.CCD, rails.CTX, rails.WEB, rails.TEL},
 }
 
-// checkEntry checks what ACH alone asks for (rest/CONTRACT.md, payments over ACH).
+// checkEntry checks what only ACH asks for (rest/CONTRACT.md, payments over ACH).
 func (o *Order) checkEntry(c *check.Fields) {
 	info := c.In("additionalInfo")
 	if o.Speed == "" {
@@ -273,7 +276,7 @@ func (o *Order) checkTexts(c *check.Fields) {
 	o.checkInstrument(info)
 }
 
-// check checks who is paid. With a contact nothing else counts.
+// check checks the payee. If a contact is named, nothing else counts.
 func (r *Receiver) check(c *check.Fields, o *Order) {
 	if r.Contact != 0 {
 		return
@@ -330,7 +333,7 @@ func (r *Receiver) check(c *check.Fields, o *Order) {
 	}
 }
 
-// checkExchange checks what international payments alone ask for (rest/CONTRACT.md, international payments).
+// checkExchange checks what only international payments ask for (rest/CONTRACT.md, international payments).
 func (o *Order) checkExchange(c *check.Fields) {
 	info := c.In("additionalInfo")
 	switch abroad := o.Speed == "" || Speed(o.Speed).International(); {
@@ -344,7 +347,7 @@ func (o *Order) checkExchange(c *check.Fields) {
 	}
 }
 
-// refs are by what the directory knows the bank.
+// refs returns the refs under which the directory has the bank.
 func (b *ReceiverBank) refs() []banks.Ref {
 	if b.BIC != "" {
 		return headAndBranch(b.BIC)

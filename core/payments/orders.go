@@ -22,8 +22,8 @@ import (
 
 // Send pays somebody at another bank, over the network that the speed picks. The money is held at once, and
 // taken when the payment is sent; the network says later whether it has settled. If the settings of the
-// customer that pays ask for dual approval (paymentDualApproval), or the account's for a callback, it waits
-// for a person first.
+// customer that pays ask for dual approval (paymentDualApproval), or those of the account for a callback, the
+// payment waits for a person first.
 func (s *Service) Send(
 	ctx context.Context, order Order, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -38,7 +38,7 @@ func (s *Service) Send(
 	return out, fault.Called(err, calledInOrders)
 }
 
-// calledInOrders are the fields that orders name in other words than book transfers.
+// calledInOrders are the fields that have another name in orders than in book transfers.
 var calledInOrders = map[string]string{
 	"sender.accountSubType": "sender.subAccountType", "sender.routingNumber": "sender.bankId",
 	"sender.accountName": "sender.name", "senderAccount.achCompanyID": "sender.achCompanyID",
@@ -70,7 +70,7 @@ func callersOf[D any](members []*changes.Member[D, Saved]) (all []access.Caller)
 	return all
 }
 
-// wantedBy returns what orders need facts about.
+// wantedBy returns the facts that orders need.
 func wantedBy(orders []*Order, now time.Time) want {
 	w := want{created: len(orders)}
 	for _, o := range orders {
@@ -79,8 +79,9 @@ func wantedBy(orders []*Order, now time.Time) want {
 	return w
 }
 
-// drawOrder makes a payment from an order. It is refused if it can never be carried out; whether it can be
-// now is for movable and carryOut. With a fault comes what is known of the payment by then, nil if nothing.
+// drawOrder makes a payment from an order. It refuses an order that can never be carried out; movable and
+// carryOut tell whether it can be now. With a fault it returns what is known of the payment so far; nil if
+// nothing.
 func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time) (*Payment, error) {
 	switch {
 	case !f.bank.Sandbox:
@@ -163,7 +164,7 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 	return p, f.repeat(s, p, o.Repeat, o.repeated(p))
 }
 
-// fitting returns a fault for a payment that a limit of the customer keeps from being made, or the account.
+// fitting returns a fault for a payment that a limit of the customer, or the account, does not allow.
 func (f *facts) fitting(p *Payment) error {
 	if !p.counts() {
 		return f.movable(p)
@@ -195,8 +196,8 @@ func orderAmount(o *Order, sender *party) (money.Amount, error) {
 	return amount, nil
 }
 
-// settleOn sets the day of settlement: the one that was asked for, or the first possible one, or the first
-// after the one that was asked for where that moves.
+// settleOn sets the day of settlement: the wanted day, or the first possible one if none is wanted. If moves
+// is set, a wanted day that is not possible becomes the next one that is.
 func (p *Payment) settleOn(wanted, now time.Time, moves bool) error {
 	today := calendar.Today(now)
 	switch {
@@ -212,8 +213,8 @@ func (p *Payment) settleOn(wanted, now time.Time, moves bool) error {
 	return nil
 }
 
-// receiver returns who is paid: the contact that is named, as it is described otherwise. Abroad its bank has
-// a BIC.
+// receiver returns the payee: the contact that is named, or else what the order describes. The bank of a
+// contact abroad must have a BIC.
 func (f *facts) receiver(s *Service, from *party, named *Receiver, abroad bool) (Receiver, error) {
 	if named.Contact == 0 {
 		return *named, nil
@@ -257,12 +258,12 @@ func (f *facts) carriable(s *Service, p *Payment, from *party, to string) error 
 	return p.carried(from, number, to)
 }
 
-// ownPlace is where the number of the account that is here is sealed.
+// ownPlace returns where the number of the account that is here is sealed.
 func ownPlace(p *Payment) seal.Place {
 	return seal.Place{Tenant: int64(p.Tenant), Column: accounts.NumberColumn, Row: int64(p.Own())}
 }
 
-// bankOf returns the bank of who is paid, from the directory.
+// bankOf returns the payee's bank, from the directory.
 func (f *facts) bankOf(to *Receiver) (*banks.Bank, error) {
 	bank, err := banks.First(f.banks, to.Bank.refs()...)
 	if err == nil && bank == nil {
@@ -277,7 +278,7 @@ func (f *facts) bankOf(to *Receiver) (*banks.Bank, error) {
 	return bank, err
 }
 
-// detail returns what a payment says beside what every payment says. The number of who is paid is sealed.
+// detail returns the details of a new payment. The payee's account number is sealed.
 func (f *facts) detail(
 	s *Service, p *Payment, o *Order, to *Receiver, bank *banks.Bank, why string,
 ) *Details {

@@ -9,8 +9,8 @@ import (
 	"bankgraph/core/rails/calendar"
 )
 
-// answer does to a payment what its network says of a message of ours, and returns the state that it reaches.
-// kind is that of the message.
+// answer applies what a network says of a message of ours to its payment, and returns the state that the
+// payment reaches. kind is the kind of our message.
 func (f *facts) answer(p *Payment, a *answer, kind string, now time.Time) (State, error) {
 	on := calendar.Today(now)
 	switch {
@@ -46,7 +46,7 @@ func (f *facts) settle(p *Payment, on time.Time) (State, error) {
 		f.settled(p), p.Minor)
 }
 
-// reject gives a payment back that its network, or the other bank, has refused.
+// reject gives back the money of a payment that its network, or the other bank, has refused.
 func (f *facts) reject(p *Payment, on time.Time) (State, error) {
 	to, err := rejecting.Take(p.State)
 	if err != nil {
@@ -60,8 +60,8 @@ func (f *facts) reject(p *Payment, on time.Time) (State, error) {
 	return to, f.refund(p, on)
 }
 
-// takeBack gives the customer what the other bank has given back, be it asked for or not. Something else than
-// the return of this payment is left to people.
+// takeBack gives the customer what the other bank has given back, whether it was asked to or not. Anything
+// but a return of this payment is left to people.
 func (f *facts) takeBack(p *Payment, a *answer, on time.Time) (State, error) {
 	if !a.givesBack(p) {
 		return p.State, nil
@@ -85,7 +85,7 @@ func (f *facts) takeBack(p *Payment, a *answer, on time.Time) (State, error) {
 }
 
 // returns books an amount of a payment, or what it was bought for, from an account of the bank's own back to
-// who has paid.
+// the payer.
 func (f *facts) returns(p *Payment, on time.Time, why string, from accounts.UID, minor int64) error {
 	journal, err := f.paying(p, ledger.Return, on, why, from, -minor, -p.soldFor(minor))
 	if err != nil {
@@ -99,7 +99,7 @@ func (a *answer) givesBack(p *Payment) bool {
 	return a.amount.Currency == p.Currency && a.amount.Minor > 0 && a.amount.Minor <= p.Minor
 }
 
-// settleReturn settles what we give back of a payment that came in.
+// settleReturn settles our return of a payment that came in.
 func (f *facts) settleReturn(p *Payment, on time.Time) (State, error) {
 	to, err := givenBack.Take(p.State)
 	if err != nil {
@@ -109,8 +109,8 @@ func (f *facts) settleReturn(p *Payment, on time.Time) (State, error) {
 		f.clearing(p), f.settled(p), p.ReturnedMinor)
 }
 
-// rejectReturn leaves the customer a payment that came in and whose return the network has refused. At one
-// that compliance has rejected people look again.
+// rejectReturn leaves a payment that came in with the customer, as the network has refused its return. If
+// compliance had rejected the payment, people look at it again.
 func (f *facts) rejectReturn(p *Payment, on time.Time) (State, error) {
 	if f.stopped[p.UID] {
 		to, err := lookingAgain.Take(p.State)
@@ -131,7 +131,7 @@ func (f *facts) rejectReturn(p *Payment, on time.Time) (State, error) {
 	return to, err
 }
 
-// clearing and settled are the bank's own accounts for the network of a payment.
+// clearing and settled return the bank's own accounts for the network of a payment.
 func (f *facts) clearing(p *Payment) accounts.UID {
 	return f.houses[house{ledger.Clearing(p.Rail), p.Currency}]
 }
@@ -140,7 +140,7 @@ func (f *facts) settled(p *Payment) accounts.UID {
 	return f.houses[house{ledger.Settled(p.Rail), p.Currency}]
 }
 
-// refund gives back what a payment cost that was rejected.
+// refund gives back the fee of a payment that was rejected.
 func (f *facts) refund(p *Payment, on time.Time) error {
 	if p.FeeMinor == 0 {
 		return nil

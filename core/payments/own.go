@@ -15,11 +15,12 @@ import (
 	"bankgraph/db"
 )
 
-// What a person makes, and approves, is bounded by that person's roles: each payment, and all of a day and of
-// a month in the bank's zone (rest/CONTRACT.md, a person's own limits). It counts for the person whatever key
-// and customer it was done with, and whatever becomes of it, while the roles bound it.
+// A person's roles bound the payments that the person makes, and those that the person approves: each
+// payment, and the sums of a day and of a month in the bank's zone (rest/CONTRACT.md, a person's own limits).
+// A payment counts for the person whichever key and customer it was made with, and whatever becomes of it. It
+// is counted only while the roles bound the person.
 
-// act is what people do with payments.
+// act is something that people do with payments.
 type act string
 
 const (
@@ -78,7 +79,7 @@ func (a act) periods(by access.Caller) (all []period) {
 	return all
 }
 
-// personUse is what a person has made, or approved, so far.
+// personUse is the sum of what a person has made, or approved, so far.
 type personUse struct {
 	Person string `bun:"person"` // a UUID
 	Today  int64  `bun:"today"`  // minor units
@@ -87,7 +88,7 @@ type personUse struct {
 	added int64 // by this transaction
 }
 
-// ownUse counts what people do within one transaction. It knows those whose roles bound a day or a month.
+// ownUse counts what people do within one transaction. It has only those whose roles bound a day or a month.
 type ownUse struct {
 	tenant access.Tenant
 	act    act
@@ -97,13 +98,13 @@ type ownUse struct {
 	of     map[string]*personUse
 }
 
-// bounded are the people of whom a day or a month is bounded.
+// bounded are the people whose roles bound a day or a month.
 type bounded struct {
 	day    time.Time // in the bank's zone
 	people map[string]money.Currency
 }
 
-// boundedOf returns those of callers of whom a day or a month is bounded for an act.
+// boundedOf returns the callers whose roles bound how much of an act they may do in a day or a month.
 func boundedOf(of act, now time.Time, callers ...access.Caller) (b bounded) {
 	for _, by := range callers {
 		if periods := of.periods(by); len(periods) > 0 {
@@ -120,7 +121,8 @@ const monthOf = `coalesce((SELECT sum(m.amount) FROM person_usage AS m WHERE m.t
 	AND m.act = $3 AND m.currency = $4 AND m.day >= date_trunc('month', $5::date)::date AND m.day < $5::date), 0)::bigint`
 
 var (
-	// the row of the day is locked, also for who does something for the first time that day
+	// lockingOwn locks the row of the day, and adds it for a person who does something for the first time
+	// that day.
 	lockingOwn = db.NewQuery[personUse](`WITH l AS (INSERT INTO person_usage AS u (tenant, person, act, currency,
 		day)
 		SELECT $1, p::uuid, $3, $4, $5::date FROM unnest($2::text[]) AS p ORDER BY p
@@ -134,7 +136,7 @@ var (
 		AND u.person = l.person AND u.act = $3 AND u.currency = $4 AND u.day = $5::date`)
 )
 
-// countOwn reads what people have done, when the batch is sent; nil where nobody is bounded.
+// countOwn queues the read of what people have done so far. It returns nil if nobody is bounded.
 func countOwn(b *db.Batch, query *db.Query[personUse], tenant access.Tenant, of act, who bounded) *ownUse {
 	people := slices.Sorted(maps.Keys(who.people))
 	if len(people) == 0 {
@@ -145,7 +147,7 @@ func countOwn(b *db.Batch, query *db.Query[personUse], tenant access.Tenant, of 
 	return o
 }
 
-// use returns what a person has done so far; nil if it is not counted.
+// use returns what a person has done so far; nil if that is not counted.
 func (o *ownUse) use(by access.Caller, in money.Currency) *personUse {
 	if o == nil || by.User == uuid.Nil || in != o.in {
 		return nil
@@ -159,8 +161,8 @@ func (o *ownUse) use(by access.Caller, in money.Currency) *personUse {
 	return o.of[by.User.String()]
 }
 
-// exceeded returns a fault for an amount above what the person may do: in one payment, and with what was done
-// in the day and in the month.
+// exceeded returns a fault for an amount above what the person may do: in one payment, or together with what
+// was done in the day and in the month.
 func (o *ownUse) exceeded(of act, by access.Caller, amount money.Amount) error {
 	if err := of.each(by, amount); err != nil {
 		return err
@@ -213,12 +215,12 @@ func (o *ownUse) writeTx(ctx context.Context) error {
 		string(o.act), string(o.in), o.day.Format(time.DateOnly), people, added)
 }
 
-// supposed returns a count that changes with payments that are never made.
+// supposed returns a copy of the count, for payments that are only tried out.
 func (o *ownUse) supposed() *ownUse {
 	if o == nil {
 		return nil
 	}
-	o.use(access.Caller{User: uuid.Max}, o.in) // so that all are there
+	o.use(access.Caller{User: uuid.Max}, o.in) // reads them all before the copy
 	copied := *o
 	copied.of = map[string]*personUse{}
 	for person, u := range o.of {
@@ -227,8 +229,8 @@ func (o *ownUse) supposed() *ownUse {
 	return &copied
 }
 
-// ApproveTx returns ErrApproveLimit for amounts above what the person's own roles let them approve, and
-// counts all together for the day and the month. Of a file, largest is its largest payment.
+// ApproveTx returns ErrApproveLimit for an amount above what the person's roles allow the person to approve,
+// and counts it for the day and the month. largest is the amount itself or, for a file, its largest payment.
 func ApproveTx(
 	ctx context.Context, tx db.Tx, by access.Caller, largest, all money.Amount, now time.Time,
 ) error {

@@ -39,16 +39,16 @@ type Payment struct {
 
 	Tenant   access.Tenant `bun:"tenant,pk" json:"-"`
 	UID      UID           `bun:"uid,pk" json:"-"`
-	Customer customers.UID `bun:"customer" json:"-"` // whose payment it is: the bank's customer, or who pays another one
+	Customer customers.UID `bun:"customer" json:"-"` // the owner: the bank's customer, or the payer if both are
 	// In for one that another bank's message began
 	Direction Direction `bun:"direction" json:"direction"`
-	// who starts it: Debit for one that who is paid asks for, and owns
+	// who starts it: Debit if the payee asks for the money, and owns the payment
 	EntryType rails.EntryType `bun:"entry_type" json:"entryType"`
 	Rail      rails.Rail      `bun:"rail" json:"rail"`
 	Speed     Speed           `bun:"speed" json:"speed,omitempty"` // "" for book transfers
 	State     State           `bun:"state" json:"state"`
 	Minor     int64           `bun:"amount" json:"-"`
-	// of the amount, what is given back
+	// the part of the amount that is given back
 	ReturnedMinor int64          `bun:"returned" json:"-"`
 	Currency      money.Currency `bun:"currency" json:"currency"`
 	Exchange
@@ -57,16 +57,16 @@ type Payment struct {
 	FeeMinor int64     `bun:"fee" json:"-"`
 	FeeName  string    `bun:"fee_name" json:"feeName"`
 	FeeTier  string    `bun:"fee_tier" json:"feeTier"`
-	// what it was asked to cost, in place of what the fee tier says; 0 for that
+	// the fee that was asked for in place of the fee tier's; 0 if none was
 	CustomFeeMinor      int64  `bun:"custom_fee" json:"-"`
 	CustomFeeName       string `bun:"custom_fee_name" json:"-"`
 	ExternalReferenceID string `bun:"external_reference_id" json:"externalReferenceId"`
 	Notes               string `bun:"notes" json:"notes"`
 	Channel             string `bun:"channel" json:"channel"`
-	// 0 if who pays has its account at another bank
+	// 0 if the payer has its account at another bank
 	SenderAccount accounts.UID `bun:"sender_account,nullzero" json:"senderAccount,omitzero"`
 	SenderName    string       `bun:"sender_name" json:"senderName"`
-	// 0 if who is paid has its account at another bank
+	// 0 if the payee has its account at another bank
 	ReceiverAccount  accounts.UID  `bun:"receiver_account,nullzero" json:"receiverAccount,omitzero"`
 	ReceiverCustomer customers.UID `bun:"receiver_customer,nullzero" json:"-"`
 	ReceiverName     string        `bun:"receiver_name" json:"receiverName"`
@@ -78,7 +78,7 @@ type Payment struct {
 	SettlesAt *time.Time `bun:"settles_at" json:"-"`
 	// why it was cancelled, rejected or returned, or why it could not be carried out
 	Reason string `bun:"reason" json:"reason"`
-	// the series that it was made of; 0 for a single payment
+	// the series that it belongs to; 0 for a single payment
 	Recurrence  RecurrenceUID `bun:"recurrence,nullzero" json:"recurrenceId,omitzero"`
 	MakerClient string        `bun:"maker_client" json:"-"`
 	MakerLogin  string        `bun:"maker_login" json:"-"`
@@ -96,13 +96,13 @@ type Payment struct {
 	asks    *Request     // of a new one that asks for payment, and of one that is sent
 	order   *Order       // of a new one that waits for repair where it would be refused otherwise
 	aside   *aside       // of a new one that waits for repair
-	// it is repaired, and not carried out as it was asked for
+	// its repair changed what was asked for
 	altered bool
 	// the account in whose list it stands, one of the two; 0 outside such a list
 	Listed accounts.UID `bun:"listed,scanonly" json:"-"`
 }
 
-// Side is what the accounts table says of an account of a payment.
+// Side is what the accounts table says about an account of a payment.
 type Side struct {
 	Last4      string              `bun:"last4,scanonly"` // of its number
 	Name       string              `bun:"name,scanonly"`
@@ -125,7 +125,7 @@ func (p *Payment) ReceiverNumber() *seal.Value { return seal.Value{Last4: p.Rece
 // Amount returns what is paid.
 func (p *Payment) Amount() money.Amount { return money.Of(p.Minor, p.Currency) }
 
-// Fee returns what the payment costs who pays; nil if nothing.
+// Fee returns what the payer is charged for the payment; nil if nothing.
 func (p *Payment) Fee() *money.Amount {
 	if p.FeeMinor == 0 {
 		return nil
@@ -175,7 +175,7 @@ func (p *Payment) Returned() *money.Amount {
 // Incoming reports whether the payment came in over a network.
 func (p *Payment) Incoming() bool { return p.Direction == In }
 
-// OwnerPaid reports whether whose payment it is, is credited by it: who pays has its account at another bank.
+// OwnerPaid reports whether the payment credits its owner: the payer has its account at another bank.
 func (p *Payment) OwnerPaid() bool { return p.Incoming() == (p.EntryType == rails.Credit) }
 
 // Collects reports whether the payment takes money from an account at another bank, on behalf of its owner.
@@ -200,7 +200,7 @@ func (p *Payment) WireType() WireType {
 	return OutgoingPayment
 }
 
-// Own returns the account here that the payment is of: that of its customer.
+// Own returns the owner's account, which is here.
 func (p *Payment) Own() accounts.UID {
 	if p.OwnerPaid() {
 		return p.ReceiverAccount
@@ -208,7 +208,7 @@ func (p *Payment) Own() accounts.UID {
 	return p.SenderAccount
 }
 
-// OwnerName returns the name of the customer whose payment it is.
+// OwnerName returns the name of the payment's owner.
 func (p *Payment) OwnerName() string {
 	if p.OwnerPaid() {
 		return p.ReceiverName
@@ -264,7 +264,8 @@ func (p *Payment) enter(to State, by access.Caller, at time.Time, reason string)
 	}
 }
 
-// Step is one state in the life of a payment: the steps of one are numbered 1, 2, 3 …, and never change.
+// Step is one state in the life of a payment. The steps of a payment are numbered 1, 2, 3 …, and never
+// change.
 type Step struct {
 	bun.BaseModel `bun:"table:payment_steps,alias:ps" json:"-"`
 
@@ -305,7 +306,7 @@ var (
 	// ErrRailOff is returned when no network of the speed is switched on for the account.
 	ErrRailOff = fault.New(fault.State, "payment.rail_off",
 		"the account may not send payments of this speed").On("speed")
-	// ErrRoute is returned when the bank that is paid is not reached.
+	// ErrRoute is returned when no network of the speed reaches the payee's bank.
 	ErrRoute = fault.New(fault.State, "payment.route",
 		"no network of this speed reaches the other bank").On("speed")
 	// ErrNetworkLimit is returned for an amount above what every network of the speed carries.
@@ -349,24 +350,26 @@ var (
 	ErrDay = fault.New(fault.Invalid, "payment.day",
 		"the network does not settle on this day, or no more today").
 		On("paymentDate")
-	// ErrNotInRepair is returned when a payment is to be repaired that does not wait for it.
+	// ErrNotInRepair is returned for the repair of a payment that does not wait for it.
 	ErrNotInRepair = fault.New(fault.State, "payment.not_in_repair", "the payment does not wait for repair")
 	ErrOver        = fault.New(fault.State, "payment.over", "the payment can no longer be cancelled")
 	// ErrDecided is returned for a payment that no longer waits for a second person.
 	ErrDecided = fault.New(fault.State, "payment.decided", "the payment no longer waits for approval")
-	// ErrNotIncoming is returned when a payment is to be given back that did not come in.
+	// ErrNotIncoming is returned for the return of a payment that did not come in.
 	ErrNotIncoming = fault.New(fault.State, "payment.not_incoming",
 		"only what came in over a network can be returned")
-	// ErrNotOutgoing is returned when a payment is to be reversed that came in.
+	// ErrNotOutgoing is returned for the reversal of a payment that came in.
 	ErrNotOutgoing = fault.New(fault.State, "payment.not_outgoing",
 		"the payment came in: it can be returned, and not be reversed")
-	// ErrNoReversal is returned for a debit that went out, of which nothing is asked back.
+	// ErrNoReversal is returned for the reversal of a debit that went out.
 	ErrNoReversal = fault.New(fault.State, "payment.no_reversal",
 		"what debits have collected cannot be reversed")
-	// ErrNotProcessed is returned for a payment that has not settled, or is given back or asked back already.
+	// ErrNotProcessed is returned for a payment that has not settled, or that is given back or asked back
+	// already.
 	ErrNotProcessed = fault.New(fault.State, "payment.not_processed",
 		"only a payment that is PROCESSED can be given back or reversed, and once")
-	// ErrNotRecalled is returned when a request is to be refused that nobody has made.
+	// ErrNotRecalled is returned for the refusal of a request that the other bank has not made, or that has
+	// its answer.
 	ErrNotRecalled = fault.New(fault.State, "payment.not_recalled",
 		"the other bank has not asked for the money, or has its answer")
 )

@@ -129,8 +129,8 @@ func (s *Service) Cancel(
 
 var identity = db.ColumnsOf[Payment]("UID", "Customer", "Currency", "SoldMinor", "SoldCurrency")
 
-// sides tells where the columns of the sides of a payment are, and how they are joined. The side at another
-// bank is in the payment's details.
+// sides says where the columns of a payment's sides are, and how they are joined. A side at another bank is
+// in the payment's details.
 var sides = []struct {
 	columns db.Columns
 	join    string
@@ -171,8 +171,8 @@ var inAccounts = func() map[string]string {
 	return from
 }()
 
-// selecting starts a query of payments, joined with the accounts whose columns are wanted. Who sees a payment
-// that is another's does not read what is its owner's alone.
+// selecting starts a query of payments, joined with the accounts whose columns are wanted. A caller who sees
+// a payment but not its owner does not read what is the owner's alone.
 func selecting(reach access.Reach, want db.Columns, from map[string]string) *bun.SelectQuery {
 	want = db.Or[Payment](want).And(identity)
 	hides := reach != access.OfBank && want.Overlaps(ofPayer)
@@ -224,7 +224,7 @@ func (s *Service) FindMany(
 		caller.ScopeCustomer(), uids)
 }
 
-// Now reads one payment as it is in this moment: not from a replica, which may be behind.
+// Now reads one payment as it is at this moment, never from a replica, which may be behind.
 func (s *Service) Now(ctx context.Context, uid UID) (*Payment, error) {
 	b := s.db.PrimaryBatch()
 	found := s.FindMany(ctx, b, []UID{uid}, db.Columns{})
@@ -281,7 +281,7 @@ func (s *Service) stepsOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[
 
 var ofCustomers = customers.Children[Payment]{
 	Needs: access.ViewPayments, Table: "pay", Key: "uid",
-	Select: func(want db.Columns) *bun.SelectQuery { // the caller sees who pays
+	Select: func(want db.Columns) *bun.SelectQuery { // the caller sees the payer
 		return selecting(access.OfBank, want, inAccounts)
 	},
 	Customer: func(p *Payment) customers.UID { return p.Customer },

@@ -40,12 +40,12 @@ type Prenote struct {
 	Reference   string            `bun:"reference" json:"-"`
 	SettlesOn   time.Time         `bun:"settles_on,type:date" json:"-"`
 	SendAt      time.Time         `bun:"send_at" json:"-"`       // from then on it waits for a file
-	Withdrawn   bool              `bun:"withdrawn" json:"-"`     // nobody asks any more
+	Withdrawn   bool              `bun:"withdrawn" json:"-"`     // nobody asks for it any more
 	File        MessageID         `bun:"file,nullzero" json:"-"` // in which it went out
 	Trace       string            `bun:"trace" json:"-"`         // its number there; '' before
 	ReturnCode  string            `bun:"return_code" json:"-"`   // with which it came back, such as R03
 	NoticeCode  string            `bun:"notice_code" json:"-"`   // of a notice of change, such as C01
-	// what the notice says is right; of an account number its end
+	// what the notice says is right; of an account number, its last digits
 	RightLast4   string            `bun:"right_last4" json:"-"`
 	RightRouting string            `bun:"right_routing" json:"-"`
 	RightAccount rails.AccountType `bun:"right_account" json:"-"`
@@ -64,8 +64,8 @@ type PrenoteOf struct {
 // prenoteDescription is the description of the batches of prenotes.
 const prenoteDescription = "PRENOTE"
 
-// PrenoteTx lets a prenote go out in the next file of ACH, in one transaction with what it is for. It returns
-// the faults for which a credit over ACH to the contact would be refused. Nothing is held or booked.
+// PrenoteTx queues a prenote for the next file of ACH, in one transaction with what it is for. It returns the
+// faults for which a credit over ACH to the contact would be refused. Nothing is held or booked.
 func (s *Service) PrenoteTx(
 	ctx context.Context, tx bun.Tx, by access.Caller, of PrenoteOf, now time.Time,
 ) (*Prenote, error) {
@@ -108,7 +108,7 @@ func WithdrawTx(ctx context.Context, tenant access.Tenant, id PrenoteID) error {
 		tenant, int64(id))
 }
 
-// batch is the batch that a prenote belongs to, if it goes out now.
+// batch returns the batch that a prenote belongs to if it goes out now.
 func (n *Prenote) batch(f *file) nacha.Batch {
 	if !n.SettlesOn.After(calendar.Today(f.now)) { // its file is late
 		n.SettlesOn = f.settles()
@@ -119,7 +119,7 @@ func (n *Prenote) batch(f *file) nacha.Batch {
 	}
 }
 
-// line is the prenote as ACH has it, for an account with this number.
+// line returns the prenote as a file of ACH has it, with this account number.
 func (n *Prenote) line(number string) nacha.Entry {
 	return nacha.Entry{
 		Account: n.Account, Direction: rails.Credit, Kind: nacha.Prenote, Amount: money.Of(0, usDollar),

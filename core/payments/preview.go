@@ -23,7 +23,7 @@ import (
 type Preview struct {
 	// what stands in the way: the faults with which the payment would be refused
 	Faults []*fault.Fault
-	// what would stop one that waits for its day or for a second person if it were carried out now
+	// what would stop a payment that waits for its day or for a second person if it were carried out now
 	Warnings []*fault.Fault
 
 	State State // that it would begin with; "" if it would be refused
@@ -185,8 +185,8 @@ func faultsIn(err error) ([]*fault.Fault, error) {
 	return nil, err
 }
 
-// lookAt reads facts as they are, on connections that cannot write. The bank's own accounts are supposed, as
-// nothing is decided by what they have.
+// lookAt reads facts as they are, on connections that cannot write. The bank's own accounts are made up, as
+// nothing is decided by their balances.
 func (s *Service) lookAt(ctx context.Context, tenant access.Tenant, w want) (*facts, error) {
 	return s.look(ctx, s.db.PrimaryBatch, tenant, w)
 }
@@ -228,14 +228,14 @@ func (s *Service) look(
 	return f, nil
 }
 
-// supposed returns facts that change with a payment that is never made, while these stay.
+// supposed returns a copy of the facts, for a payment that is only tried out.
 func (f *facts) supposed() *facts {
 	copied := *f
 	copied.books, copied.own = f.books.Supposed(), f.own.supposed()
 	return &copied
 }
 
-// drawing makes a payment from a request, of another amount if one is given.
+// drawing makes a payment from a request, with another amount if one is given.
 type drawing func(f *facts, amount string) (*Payment, error)
 
 // trial is what becomes of a request.
@@ -249,7 +249,7 @@ type trial struct {
 	carried *Payment // as it is once it is carried out; nil if it cannot be
 }
 
-// try lets a payment begin, and be carried out if it waits, on supposed books.
+// try lets a payment begin, and be carried out if it waits, on a copy of the books.
 func (f *facts) try(draw drawing, amount string, by access.Caller, now time.Time) (t trial, err error) {
 	t.facts = f.supposed()
 	if t.payment, err = draw(t.facts, amount); err == nil {
@@ -275,7 +275,7 @@ func (f *facts) try(draw drawing, amount string, by access.Caller, now time.Time
 	return t, err
 }
 
-// preview tries a request, and says what it would do.
+// preview tries a request, and fills in what it would do.
 func (f *facts) preview(v *Preview, by access.Caller, now time.Time, draw drawing) error {
 	t, err := f.try(draw, "", by, now)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"bankgraph/db"
 )
 
-// recall takes in that another bank asks for the money of a credit. The bank's people, or the customer,
-// answer it; for a credit that never came, or is given back already, the answer is no.
+// recall takes in another bank's request for the return of a credit. The bank's people, or the customer,
+// answer it. For a credit that never came, or is given back already, the answer is no.
 func (in *intake) recall(a *answer) error {
 	var p *Payment
 	if k := in.onAbout(a); k != nil && k.Kind == creditKind {
@@ -47,13 +47,13 @@ func (in *intake) recall(a *answer) error {
 	return nil // another request waits for its answer
 }
 
-// sentBy reports whether who asks for a payment's money is the bank that sent it.
+// sentBy reports whether the bank that asks for a payment's money is the one that sent it.
 func (in *intake) sentBy(p *Payment, a *answer) bool {
 	k := in.onAbout(a)
 	return k != nil && k.Payment == p.UID && k.Bank == a.recall.Sender
 }
 
-// original names a credit in a message about it.
+// original identifies a credit in a message about it.
 func original(t *iso20022.CreditTransfer) iso20022.Original {
 	return iso20022.Original{
 		MessageID: t.ID, Type: t.Type(), CreatedAt: t.CreatedAt, InstructionID: t.InstructionID,
@@ -61,7 +61,7 @@ func original(t *iso20022.CreditTransfer) iso20022.Original {
 	}
 }
 
-// giveBack is the message that pays a credit back, in whole or in part.
+// giveBack returns the message that pays a credit back, in whole or in part.
 func giveBack(
 	g iso20022.Group, over rails.Rail, t *iso20022.CreditTransfer, amount money.Amount, why iso20022.Reason,
 ) *iso20022.Return {
@@ -76,12 +76,12 @@ func giveBack(
 	}
 }
 
-// declined is the answer that a recalled credit is not given back.
+// declined returns the answer that a recalled credit is not given back.
 func declined(r *iso20022.Recall, why iso20022.Reason) func(iso20022.Group) iso20022.Message {
 	return answered(r, iso20022.RecallRefused, why)
 }
 
-// answered is the answer to a recall.
+// answered returns the answer to a recall.
 func answered(
 	r *iso20022.Recall, code iso20022.RecallCode, why iso20022.Reason,
 ) func(iso20022.Group) iso20022.Message {
@@ -97,8 +97,8 @@ func answered(
 	}
 }
 
-// readTx reads the message of a kind that a payment has, to its network or from it: the first one of a
-// credit, the last one of other kinds. It is nil if there is none.
+// readTx reads the message of a kind that a payment has, to its network or from it: the first credit
+// transfer, or the last message of another kind. It is nil if there is none.
 func (s *Service) readTx(
 	ctx context.Context, tx bun.Tx, p *Payment, kind string, direction Direction,
 ) (iso20022.Message, error) {

@@ -75,13 +75,13 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 	return taken, nil
 }
 
-// place names a message: nobody writes two of one id to one side of a network. Two banks may write one each,
-// as they do over SWIFT.
+// place identifies a message: no bank writes two messages of one id to one side of a network. Two banks may
+// write one each, as they do over SWIFT.
 type place struct {
 	over      rails.Rail
 	direction Direction
 	id        string
-	from      string // the bank that sent it; "" of ours, and of what came before that was kept
+	from      string // the bank that sent it; "" of ours, and where that was not kept yet
 }
 
 // known is a message that is on record.
@@ -117,7 +117,7 @@ type intake struct {
 	now      time.Time
 	f        *facts
 	onRecord map[place]*known
-	firsts   map[place]*known // credits, by what the bank that pays knows them by
+	firsts   map[place]*known // credits, by the id that the bank that pays has for them
 	by       map[UID]*Payment // that messages are about
 	ids      []MessageID      // for messages of ours
 	created  []*Payment       // that have come in
@@ -199,7 +199,7 @@ func (s *Service) takeInTx(
 	return in.writeTx(ctx, tx)
 }
 
-// gatherTx locks the payments that messages are about, and reads and locks what these and new credits are
+// gatherTx locks the payments that messages are about, and reads and locks what they and new credits are
 // decided by.
 func (in *intake) gatherTx(ctx context.Context, tx bun.Tx, arrived []*answer) error {
 	var uids, requests []UID
@@ -267,7 +267,8 @@ func (in *intake) lockTx(ctx context.Context, tx bun.Tx, uids []UID, w want) err
 	return err
 }
 
-// about is the message that a message answers: one of ours, or the credit that is asked back.
+// about returns the place of the message that a message answers: one of ours, or the credit that is asked
+// back.
 func (a *answer) about() place {
 	if a.says == recalled {
 		return place{a.over, In, a.of, a.from}
@@ -275,7 +276,7 @@ func (a *answer) about() place {
 	return place{a.over, Out, a.of, ""}
 }
 
-// from is who sent a message to us.
+// from returns who sent a message to us.
 func (k *known) from() string {
 	if k.Direction == Out {
 		return ""
@@ -283,7 +284,7 @@ func (k *known) from() string {
 	return k.Bank
 }
 
-// received is the message that came with an id from a bank; nil if none is on record.
+// received returns the message that came with an id from a bank; nil if none is on record.
 func (in *intake) received(over rails.Rail, id, from string) *known {
 	if k := in.onRecord[place{over, In, id, from}]; k != nil {
 		return k
@@ -291,7 +292,7 @@ func (in *intake) received(over rails.Rail, id, from string) *known {
 	return in.onRecord[place{over, In, id, ""}]
 }
 
-// onAbout is the message that a message is about, if that is on record.
+// onAbout returns the message that a message is about; nil if it is not on record.
 func (in *intake) onAbout(a *answer) *known {
 	if at := a.about(); at.direction == In {
 		return in.received(at.over, at.id, at.from)
@@ -299,8 +300,8 @@ func (in *intake) onAbout(a *answer) *known {
 	return in.onRecord[a.about()]
 }
 
-// original is the message that a message is about; nil if it is not on record. Another bank may ask about
-// what it has got, and about what it has sent.
+// original returns the message that a message is about; nil if it is not on record. Another bank may ask
+// about what it has received, and about what it has sent.
 func (in *intake) original(a *answer) *known {
 	if k := in.onAbout(a); k != nil || a.says != inquired {
 		return k
@@ -330,13 +331,13 @@ func (in *intake) take(a *answer) error {
 	return in.answer(a, kind)
 }
 
-// mayAnswer reports whether who sends an answer is who may: the network, or a bank that the message went to.
-// What anybody else says is kept, and changes nothing. Whom a return of ours went to is not looked at.
+// mayAnswer reports whether the sender of an answer may give it: the network, or a bank that our message went
+// to. The answer of anybody else is kept, and changes nothing. Where a return of ours went is not checked.
 func (a *answer) mayAnswer(k *known) bool {
 	if a.from == "" || a.from == Profiles[a.over].Operator || k.Kind == returnKind {
 		return true
 	}
-	is := func(bank string) bool { // of a BIC the bank counts, and not the branch
+	is := func(bank string) bool { // of a BIC only the bank counts, not the branch
 		if a.over == rails.SWIFT {
 			return bank != "" && bank[:min(8, len(bank))] == a.from[:min(8, len(a.from))]
 		}
@@ -345,14 +346,14 @@ func (a *answer) mayAnswer(k *known) bool {
 	return is(k.Other) || is(k.Between)
 }
 
-// answer does what an answer says to the payment that it is about; kind is that of the message that it
-// answers. One that no longer fits the payment changes nothing.
+// answer applies an answer to the payment that it is about; kind is the kind of the message that it answers.
+// An answer that no longer fits the payment changes nothing.
 func (in *intake) answer(a *answer, kind string) error {
 	p := in.by[a.payment]
 	if p == nil {
 		return nil
 	}
-	// what comes back has settled, though nobody has said so yet; of a debit only if it is time
+	// what comes back has settled, though nobody has said so yet; a debit has only if its time has come
 	early := p.Collects() && (p.SettlesAt == nil || p.SettlesAt.After(in.now))
 	if a.says == returned && p.State == Sent && !early && a.givesBack(p) {
 		if err := in.answer(&answer{over: a.over, says: accepted, payment: a.payment}, kind); err != nil {
@@ -380,7 +381,7 @@ func (in *intake) answer(a *answer, kind string) error {
 	return nil
 }
 
-// answerAllTx does what answers say to their payments, which it locks: what ACH says of entries.
+// answerAllTx applies what ACH says of entries to their payments, which it locks.
 func (s *Service) answerAllTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, answers []*answer,
 ) error {
@@ -409,19 +410,19 @@ func (s *Service) answerAllTx(
 	return in.writeTx(ctx, tx)
 }
 
-// enter takes a payment, which was this before, to its next state, by an action that the record names.
+// enter takes a payment to its next state, by an action that the record names; was is the payment before.
 func (in *intake) enter(was, p *Payment, to State, action, reason string) {
 	in.steps = append(in.steps, p.enter(to, in.caller, in.now, reason))
 	in.moved, in.record = append(in.moved, p), append(in.record, recorded(action, was, p, in.caller))
 }
 
-// actions are what happens to payments, as the record names it.
+// actions are the names, in the record, of what brings payments to a state.
 var actions = map[State]string{
 	Settled: "settlePayment", Rejected: "rejectPayment", Returned: "returnPayment", Recalled: "recallPayment",
 	ReversalAccepted: "returnPayment", ReversalPartly: "returnPayment", ReversalRejected: "refuseRecall",
 }
 
-// writeTx writes what has come of it, at the end of the transaction.
+// writeTx writes the outcome, at the end of the transaction.
 func (in *intake) writeTx(ctx context.Context, tx bun.Tx) error {
 	isNew := map[UID]bool{}
 	for _, p := range in.created {

@@ -40,7 +40,7 @@ type Recurrence struct {
 
 	Tenant   access.Tenant `bun:"tenant,pk" json:"-"`
 	UID      RecurrenceUID `bun:"uid,pk" json:"-"`
-	Customer customers.UID `bun:"customer" json:"-"` // who pays; of debits who is paid
+	Customer customers.UID `bun:"customer" json:"-"` // the payer; of debits the payee
 	Account  accounts.UID  `bun:"account" json:"account"`
 	// DEBIT: each payment collects from an account at another bank
 	EntryType rails.EntryType `bun:"entry_type" json:"entryType"`
@@ -55,7 +55,7 @@ type Recurrence struct {
 	CountsFrom time.Time  `bun:"counts_from,type:date" json:"-"`
 	End        *time.Time `bun:"end_date,type:date" json:"endDate"`
 	Number     *int32     `bun:"number_of_payments" json:"numberOfPayments"`
-	Made       int32      `bun:"made" json:"-"`                              // payments so far, without those left out
+	Made       int32      `bun:"made" json:"-"`                              // payments so far, without skipped ones
 	Next       *time.Time `bun:"next_date,type:date" json:"nextPaymentDate"` // of the next one to be made; nil for none
 	Last       UID        `bun:"last_payment" json:"-"`                      // the newest payment
 	// Pending until the first payment is approved
@@ -92,8 +92,8 @@ var apart = map[Frequency]struct{ days, months int }{
 	SemiAnnually: {months: 6}, Yearly: {months: 12},
 }
 
-// next returns the first date of a series after a day, counted from its date from: that of a month that is
-// too short is its last day.
+// next returns the first date of a series after the day after. Dates are counted from from; in a month that
+// is too short the date is its last day.
 func (f Frequency) next(from, after time.Time) time.Time {
 	step := apart[f]
 	if after.Before(from) {
@@ -119,7 +119,7 @@ type PayUntil string
 const (
 	UntilCancelled PayUntil = "Cancelled"
 	UntilEndDate   PayUntil = "EndDate"          // no payment is later than this
-	UntilNumber    PayUntil = "NumberOfPayments" // so many payments; what is left out does not count
+	UntilNumber    PayUntil = "NumberOfPayments" // so many payments; skipped ones do not count
 )
 
 // PayUntils lists them all.
@@ -138,7 +138,7 @@ const (
 // Amount returns what the payments to come are of.
 func (r *Recurrence) Amount() money.Amount { return money.Of(r.Minor, r.Currency) }
 
-// Recorded returns what the audit record shows of the series in another way.
+// Recorded returns what the audit record shows of the series in another form.
 func (r *Recurrence) Recorded() map[string]audit.Field {
 	return map[string]audit.Field{
 		"Minor": {Name: "amount", Value: r.Amount().String()}, "Start": {Name: "startDate", Value: iso(&r.Start)},
@@ -173,8 +173,8 @@ func (r *Recurrence) over() bool {
 	return r.Number != nil && r.Made >= *r.Number || r.End != nil && r.Next != nil && r.Next.After(*r.End)
 }
 
-// Upcoming returns the dates of the payments to come, at most n. A payment over a network that rests on its
-// date settles on the next day on which the network does not.
+// Upcoming returns the dates of the payments to come, at most n. If a network is closed on a date, its
+// payment settles on the next day on which it is open.
 func (r *Recurrence) Upcoming(n int) (days []time.Time) {
 	ahead := *r
 	for range n {

@@ -28,7 +28,7 @@ type RecurrenceDraft struct {
 	Number    *int32    `json:"numberOfPayments,omitempty"`
 	Frequency string    `json:"frequency,omitempty"`
 	Amount    string    `json:"amount,omitempty"`         // decimal, in the currency of the series
-	Next      time.Time `json:"nextPaymentDate,omitzero"` // goes with Frequency, else nothing is read from it
+	Next      time.Time `json:"nextPaymentDate,omitzero"` // goes with Frequency, and is ignored without it
 }
 
 // Cancellation is what a request says about ending a series.
@@ -133,7 +133,7 @@ type series struct {
 	waiting []*Payment
 }
 
-// changing is how series are changed. asks says whether a second person has to agree; nil for never.
+// changing returns the lifecycle of series. asks says whether a second person has to agree; nil for never.
 func (s *Service) changing(asks func(*customers.Held, *Recurrence, *Recurrence) bool) *series {
 	l := new(series)
 	l.Lifecycle = changes.Lifecycle[*customers.Held, Recurrence]{
@@ -141,7 +141,7 @@ func (s *Service) changing(asks func(*customers.Held, *Recurrence, *Recurrence) 
 		Hold: customers.Hold(s.customers.HoldTx).Of("recurrences", "uid", ErrNoRecurrence),
 		Lock: func(
 			ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target,
-		) (*Recurrence, error) { // the payment first, as who cancels it does
+		) (*Recurrence, error) { // locks the payment first, as its cancellation does
 			err := tx.NewSelect().Model(&l.waiting).Where("pay.tenant = ?", tx.Caller.Tenant).
 				Where("pay.recurrence = ?", at.UID).Where("pay.customer = ?", at.Customer).
 				Where("pay.state IN (?)", bun.List([]State{PendingApproval, PartlyApproved, Scheduled})).
@@ -169,7 +169,7 @@ func lockRecurrenceTx(
 	return changes.Lock(ctx, q, r, ErrNoRecurrence)
 }
 
-// drops has the payments that wait cancelled with the change.
+// drops makes the change cancel the payments that wait.
 func (l *series) drops(s *Service, reason string) {
 	dropped := l.waiting
 	l.Write = func(ctx context.Context, tx *changes.Tx, _, _ *Recurrence) error {
@@ -203,7 +203,7 @@ func (s *Service) dropTx(ctx context.Context, tx *changes.Tx, p *Payment, reason
 	})
 }
 
-// goesOn returns ErrRecurrenceOver for a series that has no payments to come, neither made nor to be made.
+// goesOn returns ErrRecurrenceOver for a series that has no payments to come.
 func (l *series) goesOn(r *Recurrence) error {
 	if r.Status == RecurrenceActive || r.Status == RecurrenceCompleted && len(l.waiting) > 0 {
 		return nil
@@ -215,8 +215,8 @@ func (l *series) goesOn(r *Recurrence) error {
 	return ErrRecurrenceOver.Saying(why).With(string(r.Status))
 }
 
-// without takes the payments that wait out of those that are made, and returns the date of the first; nil for
-// none.
+// without no longer counts the payments that wait as made, and returns the date of the first of them; nil if
+// none waits.
 func (l *series) without(r *Recurrence) *time.Time {
 	if len(l.waiting) == 0 {
 		return nil
@@ -294,8 +294,8 @@ func (s *Service) changeTx(
 	return savedRecurrence(r), err
 }
 
-// asksTx reports whether people have to agree to a change of a series, and sets how many and whose: as for
-// one of its payments. One who has agreed may approve such a payment.
+// asksTx reports whether people have to agree to a change of a series, and sets how many and which: as for
+// one of its payments. Who agrees must be allowed to approve such a payment.
 func (s *Service) asksTx(
 	ctx context.Context, tx *changes.Tx, l *series, r *Recurrence, d RecurrenceDraft,
 ) (bool, error) {
@@ -324,7 +324,8 @@ func (s *Service) asksTx(
 	return asks, err
 }
 
-// mayChangeTx is for the first of two people who agree to a change of a series: the series stays as it is.
+// mayChangeTx is called when the first of two people agrees to a change of a series: the series stays as it
+// is.
 func (s *Service) mayChangeTx(ctx context.Context, tx *changes.Tx, at changes.Target) (int32, error) {
 	if _, err := customers.Hold(s.customers.HoldTx).Of("recurrences", "uid", ErrNoRecurrence)(ctx, tx,
 		&at); err != nil {
@@ -337,7 +338,7 @@ func (s *Service) mayChangeTx(ctx context.Context, tx *changes.Tx, at changes.Ta
 	return r.Version, tx.CheckVersion(r.Version)
 }
 
-// isOneTx returns ErrNoRecurrence unless the payment is one of the series; 0 is one of every series.
+// isOneTx returns ErrNoRecurrence unless the payment belongs to the series. UID 0 belongs to every series.
 func (r *Recurrence) isOneTx(ctx context.Context, tx *changes.Tx, uid UID) error {
 	if uid == 0 {
 		return nil
@@ -351,8 +352,8 @@ func (r *Recurrence) isOneTx(ctx context.Context, tx *changes.Tx, uid UID) error
 	return err
 }
 
-// modifyTx changes a series. A payment that waits for its day and would be another one is cancelled, and made
-// anew on its day.
+// modifyTx changes a series. A payment that waits for its day and that the change affects is cancelled, and
+// made anew on its day.
 func (s *Service) modifyTx(
 	ctx context.Context, tx *changes.Tx, l *series, r *Recurrence, d RecurrenceDraft,
 ) error {
@@ -409,7 +410,7 @@ func (s *Service) modifyTx(
 	return s.payMoreTx(ctx, tx, r, d.Amount)
 }
 
-// today is the day that it is for the payments of a series.
+// today returns the current day for the payments of a series.
 func (r *Recurrence) today(by access.Caller, now time.Time) time.Time {
 	if r.Speed == "" {
 		return ledger.Day(now.In(by.Location()))
@@ -459,7 +460,7 @@ func (s *Service) payMoreTx(ctx context.Context, tx *changes.Tx, r *Recurrence, 
 	return nil
 }
 
-// entryTypeOfLimits is the kind of entry by which limits of the network count.
+// entryTypeOfLimits returns the kind of entry by which limits of the network count.
 func (r *Recurrence) entryTypeOfLimits() rails.EntryType {
 	if r.Rail == rails.ACH {
 		return r.EntryType
@@ -467,7 +468,7 @@ func (r *Recurrence) entryTypeOfLimits() rails.EntryType {
 	return ""
 }
 
-// calledInSeries are the fields that changes of series name in other words than payments.
+// calledInSeries are the fields that have another name in changes of series than in payments.
 var calledInSeries = map[string]string{"paymentAmount": "amount"}
 
 func savedRecurrence(r *Recurrence) RecurrenceSaved {
@@ -477,7 +478,8 @@ func savedRecurrence(r *Recurrence) RecurrenceSaved {
 	return RecurrenceSaved{r.UID, r.Status}
 }
 
-// followsTx lets the series that a payment begins go on once that is approved, and ends it if it never was.
+// followsTx starts the series that a payment begins if the payment is approved, and ends the series if it is
+// not.
 func (s *Service) followsTx(ctx context.Context, tx *changes.Tx, p *Payment, approved bool) error {
 	if p.Recurrence == 0 {
 		return nil

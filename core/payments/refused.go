@@ -10,7 +10,7 @@ import (
 	"bankgraph/db"
 )
 
-// isRefused is the condition that a message is a credit that was not booked, or could not be read.
+// isRefused is the condition that a message is a credit that was not booked, or that it could not be read.
 const isRefused = "nm.direction = 'IN' AND nm.kind IN ('pacs.008', 'unreadable') AND nm.payment IS NULL"
 
 var (
@@ -60,7 +60,7 @@ func (s *Service) CountRefused(ctx context.Context, b *db.Batch, most int64) *db
 
 func unbooked(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("nm.tenant = $1").Where(isRefused) }
 
-// ofTheBank returns the caller, who sees the whole bank.
+// ofTheBank returns the caller, who must see the whole bank.
 func ofTheBank(ctx context.Context) (access.Caller, error) {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err == nil && caller.Reach != access.OfBank {

@@ -26,8 +26,8 @@ import (
 
 // A repairable order that cannot be carried out is set aside: it becomes a payment in the state Repair, with
 // the reasons, and nothing is held or counted for it. The bank's people change what is wrong, and it goes on
-// as a new payment does, or they cancel it. Who pays, how much and under which reference stays as it was
-// asked for.
+// as a new payment does, or they cancel it. The payer, the amount and the reference stay as they were asked
+// for.
 
 // Repairs is what a request says about repairing a payment (rest/CONTRACT.md, repair). What is absent stays
 // as it was asked for.
@@ -42,7 +42,7 @@ type Repairs struct {
 	Charges   string        `json:"detailsOfCharges,omitempty"`
 }
 
-// apply changes what an order says.
+// apply applies the repairs to an order.
 func (r Repairs) apply(o *Order) {
 	if r.Receiver != nil {
 		o.Receiver = *r.Receiver
@@ -51,7 +51,7 @@ func (r Repairs) apply(o *Order) {
 		o.Date = r.Date
 	}
 	if r.Speed != "" && r.Speed != o.Speed {
-		o.LocalInstrument = "" // which was of another network
+		o.LocalInstrument = "" // which belonged to another network
 	}
 	o.Speed, o.Contract = cmp.Or(r.Speed, o.Speed), cmp.Or(r.Contract, o.Contract)
 	o.SECCode, o.CompanyID = cmp.Or(r.SECCode, o.SECCode), cmp.Or(r.CompanyID, o.CompanyID)
@@ -74,8 +74,8 @@ func final(f *fault.Fault) bool {
 // mostAsked bounds a repairable order, which is kept as it was asked for; in bytes.
 const mostAsked = 16 << 10
 
-// admit checks the form of an order. Of a repairable one it keeps the faults that can be repaired; if there
-// is one that cannot be, it returns them all.
+// admit checks the form of an order. Of a repairable order it keeps the faults that can be repaired; if there
+// is one that cannot, it returns them all.
 func (o *Order) admit() error {
 	if !o.Repairable {
 		return o.called(o.check())
@@ -113,11 +113,11 @@ func (a *aside) place() seal.Place {
 	return seal.Place{Tenant: int64(a.Tenant), Column: RepairColumn, Row: int64(a.Payment)}
 }
 
-// mostAside is how many payments of a customer wait for repair at a time, so that they hide nothing from who
-// repairs them.
+// mostAside bounds the payments of a customer that wait for repair at a time, so that people can still find
+// their way among them.
 const mostAside = 500
 
-// setAsideTx is setAside, unless as many payments of the customer wait as may: then the order is refused.
+// setAsideTx is setAside, but refuses the order if mostAside payments of the customer wait already.
 func (s *Service) setAsideTx(
 	ctx context.Context, f *facts, tx *changes.Tx, p *Payment, why error,
 ) (*Step, error) {
@@ -135,8 +135,8 @@ func (s *Service) setAsideTx(
 	return s.setAside(ctx, f, tx, p, why)
 }
 
-// setAside makes a payment wait for repair that cannot be carried out. What was decided of it by then is
-// undone.
+// setAside makes a payment that cannot be carried out wait for repair. It undoes what was decided of the
+// payment so far.
 func (s *Service) setAside(
 	ctx context.Context, f *facts, tx *changes.Tx, p *Payment, why error,
 ) (*Step, error) {
@@ -162,7 +162,7 @@ func (s *Service) setAside(
 	})
 }
 
-// described returns what an order says of who is paid, as far as it can be stored.
+// described returns what an order says of the payee, as far as it can be stored.
 func (f *facts) described(s *Service, p *Payment, o *Order) *Details {
 	to := o.Receiver
 	if k := f.known[to.Contact]; k != nil && k.Customer == p.Customer {
@@ -182,7 +182,7 @@ func (f *facts) described(s *Service, p *Payment, o *Order) *Details {
 	return f.detail(s, p, o, &to, &banks.Bank{}, "")
 }
 
-// storable returns a text if it can be stored as one.
+// storable returns the text if it can be stored, and "" otherwise.
 func storable(text string) string {
 	if len(text) > longestNotes || !check.IsPlain(text) {
 		return ""
@@ -190,7 +190,7 @@ func storable(text string) string {
 	return text
 }
 
-// reasons tells each fault on a line of its own.
+// reasons writes each fault on a line of its own.
 func reasons(why error) string {
 	var faults fault.Faults
 	if !errors.As(why, &faults) {
@@ -204,9 +204,9 @@ func reasons(why error) string {
 }
 
 // Repair changes what is wrong with a payment that waits for repair, and carries it out as Send does. It is
-// for the bank's own people. Where another is paid than was asked for, or at another speed, it waits for a
-// second person. It returns ErrNotInRepair for other payments, and the faults of Send if the payment still
-// cannot be carried out: then it goes on waiting as it was.
+// for the bank's own people. A repair that changes the payee or the speed waits for a second person. Repair
+// returns ErrNotInRepair for other payments, and the faults of Send if the payment still cannot be carried
+// out, which then goes on waiting as it was.
 func (s *Service) Repair(
 	ctx context.Context, uid UID, repairs Repairs, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -285,8 +285,7 @@ func (s *Service) forgetTx(ctx context.Context, p *Payment) error {
 	return db.ExecAtCommit(ctx, `DELETE FROM payment_repairs WHERE tenant = $1 AND payment = $2`, p.Tenant, p.UID)
 }
 
-// replaceTx writes a payment that is repaired in place of what was known of it, at the end of the
-// transaction.
+// replaceTx writes a repaired payment in place of what was known of it, at the end of the transaction.
 func (p *Payment) replaceTx(ctx context.Context, step *Step) error {
 	err := errors.Join(
 		db.ExecAtCommit(ctx, `DELETE FROM payment_details WHERE tenant = $1 AND payment = $2`, p.Tenant, p.UID),

@@ -20,8 +20,8 @@ import (
 	"bankgraph/db"
 )
 
-// Ask is what the order of a request for payment says beside that of a debit (rest/CONTRACT.md, requests for
-// payment). A drawdown request says nothing of it: it is for the day on which it is sent.
+// Ask is what the order of a request for payment says in addition to that of a debit (rest/CONTRACT.md,
+// requests for payment). A drawdown request says nothing of it: it is for the day on which it is sent.
 type Ask struct {
 	On      time.Time `json:"requestedExecutionDate,omitzero"` // on which the debtor is asked to pay; midnight UTC
 	Expires time.Time `json:"expiryDate,omitzero"`             // the last day on which it may; zero for the network's default
@@ -31,8 +31,8 @@ type Ask struct {
 	Guaranteed bool `json:"guaranteedPayment,omitempty"`
 }
 
-// Request is what a request for payment says beside what every payment over a network says, be it ours or
-// that of another bank. No money moves by it: the debtor pays by a credit of its own.
+// Request is what only a request for payment says, whether it is ours or another bank's. No money moves by
+// it: the debtor pays by a credit of its own.
 type Request struct {
 	bun.BaseModel `bun:"table:payment_requests,alias:pr" json:"-"`
 
@@ -61,7 +61,7 @@ func (p *Payment) Asks() bool { return p.Collects() && p.Rail != rails.ACH }
 // drawsDown reports whether the payment is a drawdown request: it asks for the money of one day.
 func (p *Payment) drawsDown() bool { return p.Asks() && p.Rail == rails.Fedwire }
 
-// Asked reports whether the payment is a request of another bank for one, which moves no money itself.
+// Asked reports whether the payment is another bank's request for one, which moves no money itself.
 func (p *Payment) Asked() bool {
 	return p.Incoming() && p.EntryType == rails.Debit && p.Rail != rails.ACH
 }
@@ -107,7 +107,7 @@ func (a *party) collects(over rails.Rail) bool {
 	return a.sends(over)
 }
 
-// request makes the request of a payment that asks for another one.
+// request makes the Request of a payment that asks for another payment.
 func (p *Payment) request(o *Order, now time.Time) (*Request, error) {
 	if p.drawsDown() {
 		return &Request{Tenant: p.Tenant, Payment: p.UID, On: p.Date, Expires: p.Date}, nil
@@ -140,7 +140,8 @@ func (p *Payment) request(o *Order, now time.Time) (*Request, error) {
 	}, nil
 }
 
-// lastDay returns the last day on which a request of a day may be paid over a network that names none.
+// lastDay returns the last day on which a request for a day may be paid, over a network whose requests do not
+// name one.
 func lastDay(over rails.Rail, of time.Time) time.Time {
 	switch over {
 	case rails.FedNow:
@@ -151,8 +152,8 @@ func lastDay(over rails.Rail, of time.Time) time.Time {
 	return of // a drawdown
 }
 
-// dateRequestsTx writes the day of drawdown requests that leave on another one than was planned, at the end
-// of the transaction.
+// dateRequestsTx writes the day of drawdown requests that leave on another day than planned, at the end of
+// the transaction.
 func dateRequestsTx(ctx context.Context, tenant access.Tenant, later []*Payment) error {
 	if len(later) == 0 {
 		return nil
@@ -174,7 +175,7 @@ func (r *Request) over() time.Time {
 	return *beginOf(&after, calendar.Zone())
 }
 
-// askedAs begins the end-to-end id of a request, by which the credit names it that pays it.
+// askedAs begins the end-to-end id of a request, which the credit that pays the request repeats.
 const askedAs = "RFP-"
 
 // asked returns the request that a credit says it pays; 0 for none.
@@ -187,7 +188,7 @@ func asked(t *iso20022.CreditTransfer) UID {
 	return UID(n)
 }
 
-// asking is the message of a request for payment.
+// asking returns the message of a request for payment.
 func (p *Payment) asking(
 	from *party, number, debtor string, id MessageID, now time.Time,
 ) *iso20022.PaymentRequest {
@@ -211,7 +212,7 @@ func (p *Payment) asking(
 // requestKind is the kind of the message of a request.
 var requestKind = kindOf(iso20022.TypePaymentRequest)
 
-// answerRequest does to a request what the network, or the debtor, says of it: that it is taken changes
+// answerRequest applies what the network, or the debtor, says of a request. That it is accepted changes
 // nothing, as the debtor pays by a credit.
 func (f *facts) answerRequest(p *Payment, a *answer, kind string) (State, error) {
 	if a.says == refused && kind == requestKind {
@@ -236,9 +237,9 @@ var (
 	withCredit = map[string]string{"credit": "coalesce(pr.credit, 0)"}
 )
 
-// complete settles the request that a credit pays, which is booked as this payment: one of the same account
-// over the same network, from the debtor's bank, of the amount unless another one is allowed. Whoever else
-// names a request pays, and completes none.
+// complete settles the request that an incoming credit pays, which is booked as the payment by: a request of
+// the same account over the same network, to the bank that pays, and of this amount unless another one is
+// allowed. A credit that names another request is booked all the same, and completes none.
 func (in *intake) complete(by *Payment, a *answer) {
 	p := in.by[asked(a.transfer)]
 	r := in.requests[asked(a.transfer)]
@@ -317,8 +318,7 @@ func (s *Service) ExpireRequests(ctx context.Context) (expired int, err error) {
 
 var requesting db.QueryCache[Request]
 
-// RequestsOf reads what requests for payment say beside what every payment over a network says, for callers
-// who see whose they are.
+// RequestsOf reads what only requests for payment say, for callers who see whose they are.
 func (s *Service) RequestsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Request] {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err != nil {

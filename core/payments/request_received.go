@@ -34,7 +34,7 @@ type demand struct {
 	rules   *positivepay.Screened // what positive pay is asked
 }
 
-// Why requests are refused, in the words of ISO 20022.
+// The reasons for which requests are refused, in the codes of ISO 20022.
 const (
 	declinedByCustomer = "CUST"
 	declinedByBank     = "MS03"
@@ -43,7 +43,7 @@ const (
 )
 
 // demand takes in a request: it waits for its day or for people, or is refused with the reason. Its network
-// hears which, but that a drawdown waits.
+// is told which, except that a drawdown waits.
 func (in *intake) demand(a *answer) error {
 	return in.arrive(a, arrival{
 		refusal: func() string { return in.f.unpayable(in.s, a, in.now) },
@@ -54,7 +54,7 @@ func (in *intake) demand(a *answer) error {
 	})
 }
 
-// answerOf is the answer to a request: what becomes of it, by this code, or why it is refused.
+// answerOf returns the answer to a request: accepted, with this code, or refused, with the reason.
 func answerOf(r *iso20022.PaymentRequest, code, why string) func(iso20022.Group) iso20022.Message {
 	return func(g iso20022.Group) iso20022.Message {
 		a := &iso20022.PaymentAnswer{
@@ -202,8 +202,8 @@ func (s *Service) demandsOfTx(
 	return all, nil
 }
 
-// amount returns what a debit, or a request, is paid by: all of it, or another amount where a request allows
-// that and somebody says so.
+// amount returns how much a debit, or a request, is paid: all of it, or another amount if a request allows
+// one and somebody gives it.
 func (d *demand) amount(p *Payment, accepted string) (money.Amount, error) {
 	if accepted == "" {
 		return p.Amount(), nil
@@ -225,8 +225,8 @@ func (d *demand) amount(p *Payment, accepted string) (money.Amount, error) {
 	return amount, nil
 }
 
-// order is the credit that meets a request: to who asks, over the network by which it asked, and on its day
-// unless it may be earlier.
+// order returns the credit that meets a request: to its creditor, over the network of the request, and on its
+// day unless it may be earlier.
 func (d *demand) order(now time.Time) *Order {
 	p, r := d.payment, d.PaymentRequest
 	o := &Order{
@@ -248,15 +248,15 @@ func (d *demand) order(now time.Time) *Order {
 	return o
 }
 
-// meet makes the payment that a request asks for, by an amount. It is like every other one, with its fee and
-// limits, and begins as begin says.
+// meet makes the payment of an amount that a request asks for. It is like any other payment, with its fee and
+// limits; begin begins it.
 func (w *entryWork) meet(
 	p *Payment, d *demand, amount money.Amount, begin func(made *Payment) (*Step, error),
 ) error {
 	o := d.order(w.now)
 	o.Amount = amount.String()
 	made, err := w.f.drawOrder(w.s, w.caller, o, w.now)
-	if f, is := fault.Of(err); is && f.Field != "" && f.Kind != fault.Denied { // a field of an order that nobody here has written
+	if f, is := fault.Of(err); is && f.Field != "" && f.Kind != fault.Denied { // a field of an order that nobody here wrote
 		return ErrUnpayable.Saying("the request cannot be paid: " + f.Error())
 	}
 	if err != nil {
@@ -277,8 +277,8 @@ func (w *entryWork) meet(
 	return nil
 }
 
-// standingTx returns which of the requests a rule still allows on their day: it may be months after they
-// came, and to suspend the rule is how people stop them.
+// standingTx returns which requests a rule still allows on their day. That may be months after they came, and
+// people stop them by suspending the rule.
 func (w *entryWork) standingTx(ctx context.Context, tx bun.Tx) (map[int64]bool, error) {
 	if len(w.asked) == 0 {
 		return nil, nil
@@ -291,7 +291,7 @@ func (w *entryWork) standingTx(ctx context.Context, tx bun.Tx) (map[int64]bool, 
 }
 
 // meetOrDecline pays a request that a rule allows, or refuses it if it cannot be paid. Nobody has to approve
-// the payment: who made the rule has, if it still stands.
+// the payment, as the rule, if it still stands, was approved.
 func (w *entryWork) meetOrDecline(p *Payment, d *demand, standing bool) error {
 	switch {
 	case !standing:
@@ -324,7 +324,7 @@ func (w *entryWork) meetOrDecline(p *Payment, d *demand, standing bool) error {
 	return w.decline(p, d, why, err.Error())
 }
 
-// decline refuses a request, which its network hears. The detail is for people here.
+// decline refuses a request, and tells its network why. detail is for people here.
 func (w *entryWork) decline(p *Payment, d *demand, why, detail string) error {
 	was := *p
 	to, err := denying.Take(p.State)

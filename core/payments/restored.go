@@ -19,8 +19,8 @@ import (
 // network until an operator has looked at what waits, cancelled what is out there already, and said that the
 // rest may go.
 
-// HoldSendingWhile sets, once before any work begins, how it is known that the database lacks what was kept
-// of a bank's record outside of it: look then returns audit.ErrBehind.
+// HoldSendingWhile holds the sending of a bank while look returns audit.ErrBehind: the database then lacks
+// entries of the bank's record that were kept outside of it. It must be called before any work begins.
 func (s *Service) HoldSendingWhile(look func(ctx context.Context) error) { s.behind = look }
 
 // held reports whether nothing may leave for a network, because the bank was restored and nobody has resumed
@@ -57,7 +57,7 @@ func (s *Service) SendingHeld(ctx context.Context) (bool, error) {
 	return s.held(ctx, s.db, caller.Tenant)
 }
 
-// ErrNotHeld is returned when the sending of a bank is resumed that sends.
+// ErrNotHeld is returned by ResumeSending for a bank whose sending is not held.
 var ErrNotHeld = fault.New(fault.State, "sending.not_held", "nothing holds the sending of this bank")
 
 // ResumeSending lets payments, files and messages of the caller's bank leave for the networks again after it

@@ -35,7 +35,8 @@ const (
 	declining = string(iso20022.RecallRefused)
 )
 
-// ReturnCodes lists why a credit may be given back, RejectCodes why it may not be although it was asked for.
+// ReturnCodes lists the reasons for which a credit may be given back, RejectCodes those for which it may be
+// kept although it was asked for.
 var (
 	ReturnCodes = []string{
 		"AC01", "AC03", "AC04", "AC06", "AC14", "AM06", "AM09", "BE05", "BE06", "CUST", "DUPL",
@@ -47,14 +48,14 @@ var (
 // customerInitiated is the note of a return or a reversal for which nobody gives one.
 const customerInitiated = "Customer Initiated"
 
-// longestNote is what messages carry of why: two lines.
+// longestNote is the longest note that messages carry: two lines.
 const longestNote = 2 * noteLine
 
 const noteLine = 105
 
 // Return gives back a payment that came in over a network, in whole or in part, or refuses to where the other
-// bank asks for it. The money leaves the account at once; whether the return settles, the network says later.
-// If the settings of the customer ask for dual approval, it waits for a second person first.
+// bank asks for it. The money leaves the account at once; the network says later whether the return settles.
+// If the settings of the customer ask for dual approval, the return waits for a second person first.
 func (s *Service) Return(
 	ctx context.Context, uid UID, draft Return, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -68,7 +69,7 @@ func (s *Service) Return(
 	return s.giveBack.Do(ctx, caller, changes.Target{UID: uid.String()}, draft, options)
 }
 
-// check checks the form of a request. What it must say beside depends on the network of the payment.
+// check checks the form of a request. What else it must say depends on the network of the payment.
 func (d *Return) check() error {
 	c := check.Of("payment")
 	d.Code = check.OneOf(c, "returnCode", d.Code, slices.Concat(ReturnCodes, DebitReturnCodes,
@@ -130,13 +131,13 @@ func (d *Return) plan(p *Payment) (money.Amount, error) {
 	case inPart:
 		amount = d.part(c, p)
 	}
-	if d.Type != inPart && d.Amount != "" && !d.names(amount) { // who names a part wants no more to leave
+	if d.Type != inPart && d.Amount != "" && !d.names(amount) { // a caller who names a part wants no more back
 		c.Fail("settlementAmount", fault.NoMatch, d.Type+" gives "+amount.String()+" back, "+inPart+" a part")
 	}
 	return amount, c.Err()
 }
 
-// names reports whether a request names an amount as that which is given back.
+// names reports whether the request names this amount as the one to give back.
 func (d *Return) names(amount money.Amount) bool {
 	named, err := money.Parse(d.Amount, amount.Currency)
 	return err == nil && named == amount
@@ -161,7 +162,7 @@ func (d *Return) part(c *check.Fields, p *Payment) money.Amount {
 	return amount
 }
 
-// asASCII demands what networks carry: ASCII.
+// asASCII requires ASCII, which is all that networks carry.
 func asASCII(c *check.Fields, field, text string) {
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
 		c.Fail(field, fault.Malformed, "must be letters, digits and signs of ASCII")
@@ -248,7 +249,7 @@ func (s *Service) returnMessagesTx(
 	return append(all, func(g iso20022.Group) iso20022.Message { return giveBack(g, was.Rail, t, amount, why) }), nil
 }
 
-// recallTx reads by what another bank asks for a payment's money; nil if it does not.
+// recallTx reads the recall by which another bank asks for a payment's money; nil if there is none.
 func (s *Service) recallTx(ctx context.Context, tx bun.Tx, p *Payment) (*iso20022.Recall, error) {
 	m, err := s.readTx(ctx, tx, p, recallKind, In)
 	if err != nil {
@@ -294,9 +295,9 @@ func (s *Service) lockOwnTx(ctx context.Context, tx bun.Tx, p *Payment) (*facts,
 	return s.gatherTx(ctx, tx, p.Tenant, w)
 }
 
-// agreedTx takes a payment, which was this before and whose booking is in the books, to a state that takes
-// money from an account: at once, with what else write writes, or after a second person has agreed, when the
-// books stay as they are.
+// agreedTx takes a payment to a state in which money leaves an account; was is the payment before, and the
+// books in memory have the booking already. If nobody has to agree, or people have agreed, it writes this,
+// with what write writes. Otherwise it proposes the change, and the books are not written.
 func (s *Service) agreedTx(
 	ctx context.Context, tx *changes.Tx, was, p *Payment, to State, reason string, f *facts, amount money.Amount,
 	write func() error,
@@ -313,7 +314,7 @@ func (s *Service) agreedTx(
 		proposal.Approvers, proposal.By = f.approversOf(from, amount)
 		return saved(was), tx.Propose(ctx, proposal)
 	}
-	if asks { // and somebody has agreed
+	if asks { // and people have agreed
 		if err := ApproveTx(ctx, tx.Tx, tx.Caller, amount, amount, tx.Now); err != nil {
 			return Saved{}, err
 		}
@@ -329,7 +330,8 @@ func (s *Service) agreedTx(
 	return saved(p), f.writeTx(ctx)
 }
 
-// mayGoOnTx is for the first of two people who agree to a return or a reversal: the payment stays as it is.
+// mayGoOnTx is called when the first of two people agrees to a return or a reversal: the payment stays as it
+// is.
 func (s *Service) mayGoOnTx(ctx context.Context, tx *changes.Tx, at changes.Target) (int32, error) {
 	p, err := s.lockTx(ctx, tx, at)
 	if err == nil {
@@ -344,7 +346,8 @@ func (s *Service) mayGoOnTx(ctx context.Context, tx *changes.Tx, at changes.Targ
 	return p.Version, nil
 }
 
-// overOf says in which state a payment is that can no longer be given back or reversed.
+// overOf returns the fault that says in which state a payment is that can no longer be given back or
+// reversed.
 func overOf(p *Payment, err error) error {
 	f, is := fault.Of(err)
 	if !is || !ErrNotProcessed.Is(f) {

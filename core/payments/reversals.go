@@ -18,13 +18,13 @@ type Reversal struct {
 	Party string `json:"initiatingParty,omitempty"` // who asks for it; "" for API
 }
 
-// ReversalCodes lists why a payment may be taken back.
+// ReversalCodes lists the reasons for which a payment may be taken back.
 var ReversalCodes = []string{"AC03", "AGNT", "AM09", "CUST", "CUTA", "DUPL", "FRAD", "NARR", "TECH", "UPAY"}
 
-// Reverse asks the bank that was paid for the money back, which it may give, in whole or in part, or not. A
-// credit over ACH is taken back by an entry of ACH, which that bank may send back. A book transfer is undone
-// at once, by who may act for both sides: if the settings of the customer that was paid ask for dual
-// approval, a second person agrees first.
+// Reverse asks the payee's bank for the money, which that bank may give back in whole, in part, or not at
+// all. A credit over ACH is taken back by an entry of ACH, which that bank may send back. A book transfer is
+// undone at once, by a caller who may act for both sides; if the settings of the payee ask for dual approval,
+// a second person agrees first.
 func (s *Service) Reverse(
 	ctx context.Context, uid UID, draft Reversal, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -100,7 +100,7 @@ func (s *Service) reverseTx(
 	return saved(p), err
 }
 
-// undoTx books the money of a book transfer back, to whoever paid. The fee stays paid.
+// undoTx books the money of a book transfer back to the payer. The fee stays paid.
 func (s *Service) undoTx(ctx context.Context, tx *changes.Tx, p *Payment, d Reversal) (Saved, error) {
 	was := *p
 	to, err := undoing.Take(p.State)

@@ -18,7 +18,7 @@ import (
 )
 
 // Reversing is the entry of ACH that takes back a credit which went out (rest/CONTRACT.md, returns and
-// reversals). It says what the credit said, and debits what that has credited.
+// reversals). It repeats what the credit said, and debits the account that the credit has credited.
 type Reversing struct {
 	bun.BaseModel `bun:"table:ach_reversals,alias:re" json:"-"`
 
@@ -40,7 +40,7 @@ const reversalDays = 5
 // ErrReversalLate is returned for the reversal of a credit over ACH that settled too long ago.
 var ErrReversalLate = fault.New(fault.State, "payment.reversal_late", "the time for a reversal has passed")
 
-// reverseEntryTx lets an entry go out in the next file that takes a credit over ACH back. Its money is on the
+// reverseEntryTx queues the entry that takes back a credit over ACH for the next file. The money is on the
 // account again when that entry settles.
 func (s *Service) reverseEntryTx(ctx context.Context, tx *changes.Tx, p *Payment) (Saved, error) {
 	was := *p
@@ -87,7 +87,7 @@ func (f *file) reverseTx(ctx context.Context, s *Service, tx bun.Tx) (failed, er
 	})
 }
 
-// settles is the day on which an entry settles that goes out in the file and names none.
+// settles returns the day on which an entry settles that goes out in the file and names none.
 func (f *file) settles() time.Time {
 	return calendar.Default().Plan(calendar.ACH, f.now, time.Time{}).Settles
 }
@@ -118,8 +118,8 @@ const dueReversals = `SELECT re.payment FROM ach_reversals AS re
 	  AND nm.handed_at IS NOT NULL
 	ORDER BY re.settles_at, re.payment LIMIT ?2`
 
-// answerReversal does to a payment what ACH says of the entry that takes it back, and returns the state that
-// it reaches.
+// answerReversal applies what ACH says of the entry that takes a payment back, and returns the state that the
+// payment reaches.
 func (f *facts) answerReversal(p *Payment, a *answer, on time.Time) (State, error) {
 	if a.says == accepted {
 		return f.reverse(p, on)
@@ -147,7 +147,7 @@ var unreversing = states.Step[State]{
 }
 
 // notReverse leaves the other bank the money of a credit whose reversal it sends back. What the customer has
-// got of it is taken again, and the account cannot refuse: it may go below its overdraft.
+// received of it is taken again, and the account cannot refuse: it may go below its overdraft.
 func (f *facts) notReverse(p *Payment, a *answer, on time.Time) (State, error) {
 	if a.amount != p.Amount() || p.State == ReversalAccepted && !a.booked {
 		return p.State, nil // it is no return of this entry, or the money came back otherwise: people look at it
@@ -171,8 +171,8 @@ func (f *facts) notReverse(p *Payment, a *answer, on time.Time) (State, error) {
 // reversals are what ACH has said of entries that take credits back, by the credits.
 type reversals map[UID]*Reversing
 
-// answered notes what an answer did to a payment, which was in this state before, of the entry that takes it
-// back. What is no return of that entry leaves it on its way.
+// answered notes what an answer about the entry that takes a payment back did to the payment, which was in
+// state was. If the answer is no return of that entry, the entry stays on its way.
 func (r reversals) answered(a *answer, was State, p *Payment) {
 	if a.says != accepted && p.State == Recalling {
 		return

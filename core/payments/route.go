@@ -23,7 +23,7 @@ var most = map[calendar.Service]int64{
 // mostAbroad is what a message of SWIFT has room for, in minor units.
 const mostAbroad = 99_999_999_999_999
 
-// service is what a network does with a payment of a speed, in the words of the calendar.
+// service returns what a network does with a payment of a speed, in the words of the calendar.
 func service(speed Speed, over rails.Rail) calendar.Service {
 	switch over {
 	case rails.ACH:
@@ -88,8 +88,8 @@ next:
 	return "", "", refused.Saying(refused.Message + ": " + strings.Join(passed, "; "))
 }
 
-// checks are what a payment needs of a network, in the order in which it is looked at. Of those that no
-// network passes, the last one that was met tells the most.
+// checks are what a payment needs of a network, in the order in which they are made. If no network passes
+// them all, the payment is refused for the last check that was reached.
 var checks = []struct {
 	refused      *fault.Fault
 	pro, against string
@@ -115,7 +115,7 @@ var checks = []struct {
 	},
 }
 
-// against says why a network does not carry a payment that does not pass the ith check.
+// against returns why a network that does not pass the ith check does not carry the payment.
 func against(i int, speed Speed, over rails.Rail) string {
 	if checks[i].refused == ErrNetworkLimit && over != rails.SWIFT { // whose payments are in many currencies
 		return "carries at most " + money.Of(most[service(speed, over)], "USD").String() + " USD"
@@ -123,9 +123,9 @@ func against(i int, speed Speed, over rails.Rail) string {
 	return checks[i].against
 }
 
-// plan sets the day on which a payment over a network settles: that which it has, or the next one on which
-// the network settles what is ready now. It returns when the payment is sent for that. A book transfer keeps
-// its day.
+// plan sets the day on which a payment over a network settles: the day that it has, or the next one that a
+// payment which is ready now can still reach. It returns when the payment is sent for that. A book transfer
+// keeps its day.
 func (p *Payment) plan(ready time.Time) (send time.Time) {
 	if p.Rail == rails.Book {
 		return ready
@@ -135,8 +135,9 @@ func (p *Payment) plan(ready time.Time) (send time.Time) {
 	return slot.Sent
 }
 
-// slotOf is when a network takes a payment that is ready at an instant, and when it settles: on the wanted
-// day or the next possible one. The currencies, and whether a trade fixes the day, count over SWIFT alone.
+// slotOf returns when a network takes a payment that is ready at an instant, and when the payment settles: on
+// the wanted day or the next possible one. The currencies, and whether a trade fixes the day, count over
+// SWIFT alone.
 func slotOf(speed Speed, over rails.Rail, in pair, ready, wanted time.Time, fixed bool) calendar.Slot {
 	if over == rails.SWIFT {
 		return in.overSWIFT(speed, ready, wanted, fixed)
@@ -144,8 +145,8 @@ func slotOf(speed Speed, over rails.Rail, in pair, ready, wanted time.Time, fixe
 	return calendar.Default().Plan(service(speed, over), ready, wanted)
 }
 
-// starts is the day on which a payment leaves the account to move on its date: a regular entry of ACH leaves
-// a banking day before, an international payment as long before as its speed says.
+// starts returns the day on which a payment leaves the account to move on its date: a regular entry of ACH
+// leaves a banking day before, an international payment as long before as its speed says.
 func (p *Payment) starts() time.Time {
 	if p.Rail == rails.SWIFT {
 		return fx.TradedBy(p.DebitedCurrency(), p.Currency, p.Date, tenors[p.Speed])
@@ -156,7 +157,7 @@ func (p *Payment) starts() time.Time {
 // grace is how long after the end of its window an entry still goes out in a file of that window.
 const grace = 30 * time.Minute
 
-// late reports whether a file of now is too late for an entry to settle on its day.
+// late reports whether a file made now is too late for an entry to settle on its day.
 func (p *Payment) late(now time.Time) bool {
 	last := *p
 	last.plan(now.Add(-grace))

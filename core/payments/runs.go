@@ -22,7 +22,7 @@ import (
 	"bankgraph/db"
 )
 
-// repeat makes the series of a payment that is to be repeated: draft is what each of its payments says.
+// repeat makes the series that a payment begins; draft is what each of its payments says.
 func (f *facts) repeat(s *Service, p *Payment, d *Repetition, draft any) error {
 	if d == nil {
 		return nil
@@ -52,7 +52,7 @@ func (f *facts) repeat(s *Service, p *Payment, d *Repetition, draft any) error {
 	return nil
 }
 
-// repeated is what each payment of a series says: what the first one did, of the same account.
+// repeated returns what each payment of a series says: what the first one did, with the same account.
 func (o Order) repeated(p *Payment) Order {
 	o.Sender, o.Date, o.Repeat, o.Repairable = Party{UID: p.Own()}, time.Time{}, nil, false
 	return o
@@ -115,8 +115,8 @@ func (s *Service) RunRecurrences(ctx context.Context) (made int, err error) {
 	return made, nil
 }
 
-// dueRunsTx reads and locks the series whose date has come. One whose draft cannot be read is left out, and
-// told as an error.
+// dueRunsTx reads and locks the series whose date has come. A series whose draft cannot be read is left out,
+// and its error is returned in failed.
 func (s *Service) dueRunsTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time,
 ) (runs []*run, failed, err error) {
@@ -161,7 +161,7 @@ func (s *Service) readDraft(r *run) error {
 	return err
 }
 
-// wantedByRuns returns what the payments of series need facts about.
+// wantedByRuns returns the facts that payments of series need.
 func wantedByRuns(runs []*run, now time.Time) want {
 	w := want{created: len(runs)}
 	for _, r := range runs {
@@ -199,8 +199,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// invalidTx makes the payments that could not be drawn: like those before them, with the reason why they are
-// not carried out.
+// invalidTx makes the payments that could not be drawn, as Invalid: like those before them, with the reason.
 func (s *Service) invalidTx(
 	ctx context.Context, tx bun.Tx, f *facts, stopped []*run, by access.Caller, now time.Time,
 ) error {
@@ -268,7 +267,7 @@ func (s *Service) alike(p *Payment, r *run, uid UID, now time.Time) (*Payment, e
 	return another, nil
 }
 
-// writeRunsTx writes the payments of series, and that the series have come further.
+// writeRunsTx writes the payments of series, and how far the series have come.
 func writeRunsTx(ctx context.Context, tx bun.Tx, runs []*run, by access.Caller, now time.Time) error {
 	var rows rows
 	var record []events.Recorded
@@ -300,7 +299,7 @@ func writeRunsTx(ctx context.Context, tx bun.Tx, runs []*run, by access.Caller, 
 
 const recurrenceObject = "recurrence"
 
-// writeSeriesTx writes how far series have come, which are locked, at the end of the transaction.
+// writeSeriesTx writes how far series, which are locked, have come, at the end of the transaction.
 func writeSeriesTx(ctx context.Context, series []*Recurrence) error {
 	var uids, lasts []int64
 	var made, versions []int32
@@ -373,8 +372,8 @@ func (r *rows) writeTx(ctx context.Context) error {
 	return db.InsertAtCommit(ctx, r.steps)
 }
 
-// orders adds what an order needs facts about. The days on which limits count reach as far as no network
-// rests.
+// orders adds the facts that an order needs. The days on which limits count reach far enough to include the
+// next day on which a network is open.
 func (w *want) orders(o *Order, now time.Time) {
 	if w.from.IsZero() {
 		w.from = calendar.Today(now)

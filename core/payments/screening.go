@@ -23,15 +23,15 @@ import (
 // would tell who is on the lists. The networks carry Latin letters alone, so that no other alphabet hides a
 // name. What becomes of payments that come in is in screening_received.go.
 
-// mostInScreening is how many payments of a customer wait at a time that the lists have found, so that they
-// hide nothing from who looks at them. Where people look at all payments there is no such bound.
+// mostInScreening bounds the payments of a customer that wait at a time because of the lists, so that people
+// can still find their way among them. Where people look at all payments there is no such bound.
 const mostInScreening = 500
 
-// ErrManyInScreening is returned for one more than may wait.
+// ErrManyInScreening is returned for a payment beyond mostInScreening.
 var ErrManyInScreening = fault.New(fault.TooMany, "payment.many_in_screening",
 	"the bank's compliance people look at as many payments of the customer as they do at a time: try again later")
 
-// compare returns what people have to see of a payment; nil if nothing.
+// compare returns what people have to look at in a payment; nil if nothing.
 func (f *facts) compare(p *Payment, now time.Time) *screening.Found {
 	matches, look := f.screen.Find(p.otherName())
 	if !look {
@@ -40,8 +40,7 @@ func (f *facts) compare(p *Payment, now time.Time) *screening.Found {
 	return &screening.Found{Payment: int64(p.UID), Name: p.otherName(), Matches: matches, At: now}
 }
 
-// look is compare for a payment that is to be sent: a customer makes only so many of which people have to see
-// something.
+// look is compare for a payment that is to be sent. It refuses one beyond mostInScreening.
 func (f *facts) look(p *Payment, now time.Time) (*screening.Found, error) {
 	found := f.compare(p, now)
 	if found == nil || f.screen.All() {
@@ -72,7 +71,7 @@ func (f *facts) toNetwork(p *Payment, found *screening.Found) State {
 	return Screening
 }
 
-// inScreeningTx counts the payments that a customer made and people look at, as far as the bound.
+// inScreeningTx counts the payments of a customer that people look at, as far as the bound.
 func inScreeningTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, of customers.UID,
 ) (n int, err error) {
@@ -89,8 +88,8 @@ func inScreeningTx(
 var ErrNotScreened = fault.New(fault.State, "payment.not_in_screening",
 	"the payment does not wait for a decision of compliance")
 
-// judgement is what somebody says of a payment that people look at. The reason is no reason of the request:
-// those stand in the record of the customer, which a partner may read.
+// judgement is a decision on a payment that people look at. Its reason is kept apart from the request's: that
+// one stands in the record of the customer, which a partner may read.
 type judgement struct {
 	Reason string `json:"reason"`
 }
@@ -105,16 +104,16 @@ func (s *Service) declareScreening(all *changes.Service) {
 	s.stop = changes.Declare(all, "rejectScreenedPayment", "payment", access.ScreenPayments, s.rejectScreenedTx)
 }
 
-// ReleaseScreened lets a payment go on that may be to somebody on a list, or from somebody: to its network,
-// or to its account where another bank has sent it. It is for the bank's own people with Screen_Payments,
-// other than who made it, and wants a reason. It returns ErrNotScreened for other payments.
+// ReleaseScreened lets a payment whose other side may be on a list go on: to its network, or to its account
+// if another bank has sent it. It is for the bank's own people with Screen_Payments, except who made the
+// payment, and requires a reason. It returns ErrNotScreened for other payments.
 func (s *Service) ReleaseScreened(
 	ctx context.Context, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
 	return decideScreened(ctx, s.release, uid, options)
 }
 
-// RejectScreened cancels such a payment: the money that is held for it is free again. What another bank has
+// RejectScreened cancels such a payment, and releases the money that is held for it. What another bank has
 // sent goes back there. It returns the faults of ReleaseScreened.
 func (s *Service) RejectScreened(
 	ctx context.Context, uid UID, options changes.RequestOptions,
@@ -210,8 +209,8 @@ func (s *Service) screenedTx(
 	return p, screening.DecideTx(ctx, tx.Tx, tx.Caller, tx.Now, int64(p.UID), decided, why)
 }
 
-// makersTx returns who made a payment what it is: its maker, and who repaired it, as they may have named
-// another who is paid.
+// makersTx returns the steps of those who made a payment what it is: its maker, and those who repaired it, as
+// a repair may change the payee.
 func (p *Payment) makersTx(ctx context.Context, tx *changes.Tx) ([]*Step, error) {
 	var steps []*Step
 	err := tx.NewSelect().Model(&steps).Where("ps.tenant = ?", p.Tenant).Where("ps.payment = ?", p.UID).
@@ -228,8 +227,7 @@ func (p *Payment) makersTx(ctx context.Context, tx *changes.Tx) ([]*Step, error)
 	return makers, nil
 }
 
-// ScreeningsOf reads what the lists had for payments: of each one screening at most, and of none for callers
-// outside the bank.
+// ScreeningsOf reads the screenings of payments: at most one of each, and none for callers outside the bank.
 func (s *Service) ScreeningsOf(
 	ctx context.Context, b *db.Batch, of []UID,
 ) *db.Many[UID, screening.Screening] {

@@ -24,8 +24,8 @@ import (
 // clearing account, and an instant network hears that it is not posted yet. An entry of ACH waits before
 // anything moves. People release it, and it goes on as if it came then; or they reject it, and it goes back.
 
-// Why a payment goes back that compliance rejects. Over ACH it is the reason by which OFAC's instructions are
-// followed; other networks hear none, as nobody outside the bank does.
+// The return reasons of payments that compliance rejects. Over ACH it is the one for following OFAC's
+// instructions; other networks are told none, as nobody outside the bank is.
 const (
 	rejectedCredit = "MS03"
 	rejectedEntry  = blocked
@@ -48,8 +48,8 @@ func (f *facts) screenReceived(p *Payment, now time.Time) bool {
 	return found != nil
 }
 
-// releaseReceivedTx lets a payment go on that came in: a credit reaches its account, or is asked for by its
-// bank by now, which somebody has to answer; an entry of ACH waits for its settlement, a debit perhaps for
+// releaseReceivedTx lets a payment that came in go on. A credit reaches its account or, if its bank asks for
+// it by now, waits for somebody to answer that. An entry of ACH waits for its settlement, a debit perhaps for
 // positive pay first.
 func (s *Service) releaseReceivedTx(ctx context.Context, tx *changes.Tx, p *Payment) error {
 	if p.Rail == rails.ACH {
@@ -94,7 +94,7 @@ func (s *Service) releaseReceivedTx(ctx context.Context, tx *changes.Tx, p *Paym
 	return errors.Join(s.enterTx(ctx, tx, &was, p, to, reason), in.writeTx(ctx, tx.Tx))
 }
 
-// rejectReceivedTx sends a payment back that came in, of which nothing has reached its account.
+// rejectReceivedTx sends back a payment that came in, of which nothing has reached its account.
 func (s *Service) rejectReceivedTx(ctx context.Context, tx *changes.Tx, p *Payment) error {
 	was := *p
 	p.ReturnedMinor = p.Minor
@@ -118,8 +118,8 @@ func (s *Service) rejectReceivedTx(ctx context.Context, tx *changes.Tx, p *Payme
 		s.enterTx(ctx, tx, &was, p, Returning, because(rejectedCredit, stopped)))
 }
 
-// releaseEntryTx lets an entry of ACH wait for its settlement. A debit passes positive pay as one that comes
-// now.
+// releaseEntryTx lets an entry of ACH wait for its settlement. A debit goes through positive pay as if it
+// came now.
 func (s *Service) releaseEntryTx(ctx context.Context, tx *changes.Tx, p *Payment) error {
 	was, to, reason := *p, Validated, ""
 	if p.EntryType == rails.Debit {
@@ -165,7 +165,7 @@ func (s *Service) screenEntryTx(
 	return to, reason, err
 }
 
-// screenedDebit tells of what positive pay says of a debit.
+// screenedDebit returns the record of what positive pay says of a debit.
 func screenedDebit(e *positivepay.Exception) changes.Change {
 	return changes.Change{
 		Action: "screenDebit", Object: positivepay.ExceptionObject, UID: e.UID, Customer: int64(e.Customer),
@@ -173,7 +173,7 @@ func screenedDebit(e *positivepay.Exception) changes.Change {
 	}
 }
 
-// enteredWith returns the state of a debit of which positive pay says this, and why.
+// enteredWith returns the state that a debit enters by what positive pay says of it, and the reason.
 func enteredWith(e *positivepay.Exception) (State, string) {
 	if e.Status == positivepay.AutoMatched {
 		return Validated, ""
@@ -181,7 +181,7 @@ func enteredWith(e *positivepay.Exception) (State, string) {
 	return OnHold, "positive pay: " + string(e.Reason)
 }
 
-// stoppedTx returns which of the payments that are on their way back compliance has rejected, before anything
+// stoppedTx returns which payments are on their way back because compliance rejected them, before anything
 // reached an account.
 func stoppedTx(ctx context.Context, tx bun.Tx, all []*Payment) (map[UID]bool, error) {
 	var back []UID

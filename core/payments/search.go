@@ -27,8 +27,8 @@ type Search struct {
 	SenderNumber        string        // account number, exact
 	ReceiverNumber      string        // here or at another bank
 	Contact             contacts.UID  // that was named
-	Trade               fx.TradeUID   // by which the payment was exchanged, for who sees who pays
-	Recurrence          RecurrenceUID // the series that it was made of, for who sees who pays
+	Trade               fx.TradeUID   // by which the payment was exchanged, for callers who see the payer
+	Recurrence          RecurrenceUID // the series that it belongs to, for callers who see the payer
 	SenderName          string        // part of it, without regard to letter case
 	ReceiverName        string
 	ExternalReferenceID string // exact
@@ -47,12 +47,13 @@ type Search struct {
 	UltimateReceiverNumber             string // its number, exact
 	MostRecent                         bool   // only the newest that is found; of Page alone
 
-	BulkFile int64 // the number of the file that it came with, for who sees who pays
+	BulkFile int64 // the number of the file that it came with, for callers who see the payer
 
-	own string // the condition that the caller sees who pays, where only such payments are found
+	own string // the condition that the caller sees the payer, where only such payments are found
 }
 
-// within bounds a search by what only callers know who see who pays.
+// within restricts a search by what only callers who see the payer know to the payments of payers that the
+// caller sees.
 func (by Search) within(reach access.Reach) Search {
 	if by.Recurrence != 0 || by.Trade != 0 || by.BulkFile != 0 {
 		by.own = reach.Scope("pay.customer")
@@ -103,8 +104,8 @@ func (by Search) page(l access.List, reach access.Reach) db.Conditions {
 	return l.Conditions(reach)
 }
 
-// named returns whose payments are searched for. Where the caller does not see who is named, they are found
-// by who is on the other side.
+// named returns whose payments are searched for. The payments of a customer that the caller does not see are
+// found through their other side.
 func (by Search) named(s *Service, caller access.Caller, p *db.Params) *access.Named {
 	if by.UID != 0 {
 		return &access.Named{}

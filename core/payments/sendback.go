@@ -17,8 +17,8 @@ import (
 // entriesBack is the order of returns in a file.
 const entriesBack = "ar.company_id, ar.company_name, ar.class, ar.description, ar.direction, ar.id"
 
-// returnTx writes the entries of other banks that go back into the file, some at a time. failed says which
-// cannot be written: they go on waiting.
+// returnTx writes the returns of other banks' entries into the file, some at a time. failed says which cannot
+// be written: they go on waiting.
 func (f *file) returnTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err error) {
 	var last *Received
 	for f.entries() < mostEntries {
@@ -46,7 +46,8 @@ func (f *file) returnTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err
 	return failed, nil
 }
 
-// addReturn writes the return of an entry: to the bank that sent it, from the one that it was sent to.
+// addReturn writes the return of an entry: to the bank that sent it, from the routing number that it was sent
+// to.
 func (f *file) addReturn(s *Service, r *Received) error {
 	if err := f.begin("", nacha.Batch{
 		Class: r.Class, CompanyID: r.CompanyID, CompanyName: r.CompanyName, Description: r.Description,

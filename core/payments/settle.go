@@ -17,8 +17,8 @@ import (
 	"bankgraph/db"
 )
 
-// SettleEntries settles the entries of ACH whose time has come: ACH says nothing of those that nobody sends
-// back. So do those that take credits back. It returns how many. Those whose file the network has not taken
+// SettleEntries settles the entries of ACH whose time has come, and those that take credits back, and returns
+// how many: ACH says nothing of an entry that nobody sends back. Entries whose file the network has not taken
 // yet do not settle.
 func (s *Service) SettleEntries(ctx context.Context) (settled int, err error) {
 	caller, now, err := s.worker(ctx)
@@ -97,7 +97,8 @@ type (
 var (
 	readingAnswered = db.NewQuery[answeredLine](`SELECT line FROM ach_answers WHERE tenant = $1 AND message = $2
 		AND line = ANY($3::int[])`)
-	// the newest of a trace: after ten million entries the numbers begin anew
+	// readingTraces reads the newest entry of a trace number: after ten million entries the numbers begin
+	// anew.
 	readingTraces = db.NewQuery[traced](`SELECT DISTINCT ON (trace) trace, payment, reversal, booked, prenote
 		FROM (
 		  SELECT trace, payment, file, false AS reversal, false AS booked, 0 AS prenote FROM ach_entries
@@ -148,14 +149,14 @@ func (s *Service) takeFile(ctx context.Context, caller access.Caller, now time.T
 	return nil
 }
 
-// takingLines does what lines of a file say.
+// takingLines takes in lines of a file.
 type takingLines func(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in MessageID, lines []*answer) error
 
 var readingFile = db.NewQuery[messageID](`SELECT id FROM network_messages
 	WHERE tenant = $1 AND rail = 'ACH' AND direction = 'IN' AND message_id = $2`)
 
-// takeLinesTx does what lines of a file say that are not on record.
+// takeLinesTx takes in those lines of a file that are not on record.
 func (s *Service) takeLinesTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in MessageID, lines []*answer,
 ) error {

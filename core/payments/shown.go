@@ -20,18 +20,18 @@ import (
 type Shown struct {
 	Payment `bun:",extend"`
 
-	// Payer is who owns the payment: of one that came in, who is credited
+	// Payer owns the payment: of one that came in, it is the customer that is credited.
 	Payer Holder `bun:"embed:payer_" json:"-"`
 	Payee Holder `bun:"embed:payee_" json:"-"`
 	Bank  Bank   `bun:"embed:bank_" json:"-"`
 	To    To     `bun:"embed:to_" json:"-"`
-	// Ultimate is the virtual account that it names; its fields are empty for other payments
+	// Ultimate is the virtual account that it names; its fields are empty for other payments.
 	Ultimate Ultimate `bun:"embed:ultimate_" json:"-"`
-	// Series is the series that it was made of; its UID is 0 for a single payment, and for callers who do not
-	// see who pays
+	// Series is the series that it belongs to. Its UID is 0 for a single payment, and for callers who do not
+	// see the payer.
 	Series Series `bun:"embed:series_" json:"-"`
-	// BulkFile is the number of the file that it came with; 0 for other payments, and for callers who do not see
-	// who pays
+	// BulkFile is the number of the file that it came with; 0 for other payments, and for callers who do not
+	// see the payer.
 	BulkFile int64 `bun:"bulk_file,scanonly" json:"-"`
 }
 
@@ -44,7 +44,7 @@ type Ultimate struct {
 // Masked returns the number of the virtual account as callers read it.
 func (u *Ultimate) Masked() string { return seal.Value{Last4: u.Last4}.Masked() }
 
-// Series is what a payment shows of the series that it was made of.
+// Series is what a payment shows of the series that it belongs to.
 type Series struct {
 	UID       RecurrenceUID    `bun:"uid,scanonly"`
 	Frequency Frequency        `bun:"frequency,scanonly"`
@@ -62,7 +62,7 @@ type Series struct {
 // Amount returns what the payments to come are of.
 func (s *Series) Amount() money.Amount { return money.Of(s.Minor, s.Currency) }
 
-// To is what a payment over a network says of the side at the other bank: who is paid, or who pays one that
+// To is what a payment over a network says of the side at the other bank: the payee, or the payer of one that
 // came in.
 type To struct {
 	Email       string `bun:"email_address,scanonly"`
@@ -73,16 +73,16 @@ type To struct {
 	State       string `bun:"address_state,scanonly"`
 	PostalCode  string `bun:"address_postal_code,scanonly"`
 	CountryCode string `bun:"address_country_code,scanonly"`
-	Originator  string `bun:"originator_information,scanonly"` // information from who pays
+	Originator  string `bun:"originator_information,scanonly"` // information from the payer
 	BetweenID   string `bun:"intermediary_id,scanonly"`        // the BIC of the bank in between; empty for none
 	BetweenName string `bun:"intermediary_name,scanonly"`
-	// the id of the message that carried a payment over Fedwire: its IMAD. Empty for others, before it is sent,
-	// and for callers who do not see who pays
+	// the id of the message that carried a payment over Fedwire: its IMAD. It is empty for others, before it
+	// is sent, and for callers who do not see the payer.
 	IMAD string `bun:"imad,scanonly"`
 }
 
-// Holder is what the record of the customer says who pays or is paid. All but the country of the account is
-// empty for callers who do not see that customer: of a payment they see names and accounts.
+// Holder is what the record of the customer says about the payer or the payee. All but the country of the
+// account is empty for callers who do not see that customer: of a payment they see names and accounts.
 type Holder struct {
 	UID            customers.UID  `bun:"uid,scanonly"` // 0 if the caller does not see the customer
 	ShortName      string         `bun:"short_name,scanonly"`
@@ -116,13 +116,13 @@ var ofPayer = db.ColumnsOf[Payment](
 	"FeeMinor", "FeeName", "FeeTier", "CustomFeeMinor", "CustomFeeName", "Channel", "Reason", "Recurrence",
 )
 
-// payerSeen joins whose payment it is, if the caller sees that customer.
+// payerSeen joins the payment's owner, if the caller sees that customer.
 func payerSeen(reach access.Reach) string {
 	return "LEFT JOIN customers AS payer ON payer.tenant = pay.tenant AND payer.uid = pay.customer AND " +
 		reach.ScopeOfCustomers("payer")
 }
 
-// hidden empties the columns of ofPayer for callers who do not see who pays.
+// hidden empties the columns of ofPayer for callers who do not see the payer.
 func hidden(from map[string]string) map[string]string {
 	from = maps.Clone(from)
 	for column, empty := range map[string]string{
@@ -135,8 +135,8 @@ func hidden(from map[string]string) map[string]string {
 	return from
 }
 
-// inSteps empties what a step says of who brought it about and why: for callers who do not see who pays, and
-// the names of the bank's own people and programs for everybody outside the bank.
+// inSteps empties who made a step, and why, for callers who do not see the payer. Names of the bank's own
+// people and programs it empties for everybody outside the bank.
 func inSteps(reach access.Reach) map[string]string {
 	from := map[string]string{"reason": "CASE WHEN payer.uid IS NULL THEN '' ELSE ps.reason END"}
 	for _, column := range []string{"client", "login_id"} {

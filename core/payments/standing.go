@@ -15,8 +15,8 @@ import (
 	"bankgraph/core/rails"
 )
 
-// The payments of standing instructions, such as sweeps: what one is of follows from what its account has at
-// the moment at which it is made.
+// Payments of standing instructions, such as sweeps: the amount of each follows from what its account has
+// when it is made.
 
 // Standing is what a standing instruction decides by. Its account is locked.
 type Standing struct {
@@ -30,20 +30,20 @@ type MadeOrder struct {
 	State     State         // that it began with
 	Collects  bool          // it takes money from an account at another bank
 	Available *money.Amount // before it; nil where that was not looked at
-	Amount    money.Amount  // of the payment, be it that it was refused; zero if none was asked for
+	Amount    money.Amount  // of the payment, even if it was refused; zero if none was asked for
 	Fee       int64         // that the payment costs, as things are, in minor units
 	Why       error         // the faults with which it was refused
 }
 
 // Choice is the payment that a standing instruction makes.
 type Choice struct {
-	Order int   // by its place
+	Order int   // its index
 	Minor int64 // its amount; 0 for no payment
 }
 
-// MakeTx makes one payment at most for a standing instruction of an account, in the name of by, as Send and
-// RequestDebit do: it is carried out, waits for a second person, or is refused and leaves no trace. choose
-// says which of the orders it is of, and of what amount, once the account is locked, or refuses with a fault.
+// MakeTx makes at most one payment for a standing instruction of an account, in the name of by, as Send and
+// RequestDebit do: it is carried out, waits for a second person, or is refused and leaves no trace. Once the
+// account is locked, choose says which of the orders to make, and of what amount, or refuses with a fault.
 func (s *Service) MakeTx(
 	ctx context.Context, tx bun.Tx, by access.Caller, orders []*Order, now time.Time,
 	choose func(context.Context, Standing) (Choice, error),
@@ -115,7 +115,7 @@ func (s *Service) makeTx(
 }
 
 // makeEachTx makes the payments of orders, all of them or none. proposals are what a second person has to
-// decide of each; nil if nobody has to. why is the fault with which the first is refused that is.
+// decide of each; nil if nobody has to. why is the fault of the first that is refused.
 func (s *Service) makeEachTx(
 	ctx context.Context, tx bun.Tx, f *facts, by access.Caller, orders []*Order, now time.Time,
 ) (made []*Payment, proposals []*changes.Proposal, why, err error) {
@@ -151,8 +151,8 @@ func (s *Service) makeEachTx(
 	return made, proposals, nil, recordTx(ctx, tx, record)
 }
 
-// drawTx makes a payment of an order, which is not written yet, and returns what state it begins with, and
-// what a second person has to decide; nil if nobody has to.
+// drawTx makes a payment of an order, which is not written yet. It returns the state that the payment begins
+// with, and what a second person has to decide; nil if nobody has to.
 func (s *Service) drawTx(
 	ctx context.Context, tx bun.Tx, f *facts, by access.Caller, o *Order, now time.Time,
 ) (p *Payment, to State, proposal *changes.Proposal, err error) {
@@ -173,7 +173,7 @@ func (s *Service) drawTx(
 	return p, to, proposal, err
 }
 
-// costs returns what an order would cost an account, in minor units.
+// costs returns the fee of an order from an account, in minor units.
 func (f *facts) costs(a *party, o *Order) int64 {
 	p := &Payment{
 		Direction: Out, EntryType: o.entryType(), Speed: Speed(o.Speed), Currency: a.Currency,
@@ -188,8 +188,8 @@ func (f *facts) costs(a *party, o *Order) int64 {
 	return 0
 }
 
-// class returns the entry class in which an account sends what nobody has chosen one for: that of companies,
-// if it may.
+// class returns the entry class of entries for which nobody has chosen one: the corporate class, if the
+// account may send it.
 func (a *party) class(of rails.EntryType) rails.SECCode {
 	for _, class := range []rails.SECCode{rails.CCD, rails.PPD} {
 		if slices.Contains(a.Classes, string(class)) && slices.Contains(classes[of], class) {

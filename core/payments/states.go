@@ -180,12 +180,12 @@ func (s State) Means() string { return wordings[s].means }
 // Next returns the states that can come after this one; of "", those that a payment can begin with.
 func (s State) Next() []State { return nextStates[s] }
 
-// MayBeCancelled reports whether who pays can still cancel the payment. One that compliance looks at ends as
-// Cancelled where they reject it, but nobody else ends it.
+// MayBeCancelled reports whether the payer can still cancel the payment. A payment that compliance looks at
+// becomes Cancelled if they reject it, but nobody else ends it.
 func (s State) MayBeCancelled() bool { return slices.Contains(cancelling.From, s) }
 
-// StatesOf returns the states that partners read as this word. They are none, and not nil, if there is no
-// such word.
+// StatesOf returns the states that partners read as this word; an empty slice, not nil, if there is no such
+// word.
 func StatesOf(status Status) []State {
 	all := []State{}
 	for _, s := range States {
@@ -257,7 +257,7 @@ var (
 	takingBack = states.Step[State]{From: []State{Settled}, To: Returned, Else: ErrNotProcessed}
 	// what the debtor's bank does not pay, or takes back after it had
 	uncollected = states.Step[State]{From: []State{Sent, Settled}, To: Returned, Else: ErrLate}
-	// what the other bank gives back of its own accord, be it after it had refused to
+	// what the other bank gives back of its own accord, even after it had refused to
 	returning = states.Step[State]{From: []State{Settled, ReversalRejected}, To: Returned, Else: ErrLate}
 
 	// of a payment that is to be taken back
@@ -274,6 +274,6 @@ var (
 	notGoneBack  = states.Step[State]{From: []State{Returning}, To: Settled, Else: ErrLate}
 )
 
-// ErrLate is what an answer of a network meets that no longer fits the payment. It is recorded, and nothing
-// else happens.
+// ErrLate is returned for an answer of a network that no longer fits the payment. The answer is recorded, and
+// changes nothing.
 var ErrLate = fault.New(fault.State, "payment.late", "the payment no longer waits for this")

@@ -8,7 +8,7 @@ import (
 	"bankgraph/db"
 )
 
-// Mark names a step of a payment, of which an event tells.
+// Mark names a step of a payment that an event tells of.
 type Mark struct {
 	Payment UID
 	Number  int32
@@ -20,23 +20,23 @@ type Told struct {
 	*Shown
 
 	Details *Details // nil for a book transfer, and for readers who do not see who pays
-	Entry   *Entry   // of ACH; nil for others
+	Entry   *Entry   // of a payment over ACH; nil for others
 	// what positive pay says of a debit of another bank; nil for others
 	Decision *positivepay.ToldException
-	File     *OfFile // the bulk file that it is of; nil for others, and for readers who do not see who uploaded it
-	// the batch that it is a step of; nil for others, and for readers who do not see who pays
+	File     *OfFile // the bulk file that it came with; nil for others, and for readers who do not see who uploaded it
+	// the batch that it is a step of; nil for others, and for readers who do not see the payer
 	Batch   *OfBatch
 	Message string // the id of the message that carried it; '' as long as there is none
 }
 
-// OfFile is the bulk file that a payment was made of.
+// OfFile is the bulk file that a payment came with.
 type OfFile struct {
 	Payment UID    `bun:"payment"`
 	Number  int64  `bun:"number"`
 	Name    string `bun:"name"`
 }
 
-// OfBatch is the step of a waterfall that a payment was made of.
+// OfBatch is the step of a waterfall that made a payment.
 type OfBatch struct {
 	Payment UID    `bun:"payment"`
 	ID      string `bun:"id"` // a UUID
@@ -148,7 +148,7 @@ func only[T any](rows []*T) *T {
 	return rows[0]
 }
 
-// told makes of a payment what it was at a step. Its first message in its own direction carried it.
+// told returns the payment as it was at a step. The first message in the payment's own direction carried it.
 func (s *Step) told(p Shown, messages []*Message) *Told {
 	p.State, p.Reason, p.UpdatedAt, p.Version = s.State, s.Reason, s.At, s.Number
 	if post := p.MemoPost(); post == NotPosted || post == MemoFailure {
@@ -164,7 +164,7 @@ func (s *Step) told(p Shown, messages []*Message) *Told {
 	return told
 }
 
-// EndToEnd returns the reference that is carried to who is paid; empty for a book transfer.
+// EndToEnd returns the reference that is carried to the payee; empty for a book transfer.
 func (t *Told) EndToEnd() string {
 	if t.Details == nil {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"bankgraph/core/rails/calendar"
 )
 
-// What is said here of a payment is said the same everywhere: in the answers of REST and in what webhooks
+// These are the words for a payment that are the same everywhere: in the answers of REST and in what webhooks
 // deliver.
 
 // Kind returns the kind of the payment, by its network and speed (rest/CONTRACT.md, webhook bodies).
@@ -22,8 +22,8 @@ func (p *Payment) DeliveryMethod() rails.Rail {
 	return p.Rail
 }
 
-// Way says which way the money goes for who reads of the payment. One that came in over a network, nobody
-// else sees than who is credited, or debited.
+// Way returns which way the money goes for the reader. A payment that came in over a network is seen only by
+// the customer that is credited, or debited.
 func (p *Shown) Way() Direction {
 	if (!p.Incoming() || p.EntryType == rails.Debit) && p.Payer.UID != 0 {
 		return Out
@@ -31,7 +31,7 @@ func (p *Shown) Way() Direction {
 	return In
 }
 
-// OwnSide returns the customer on the reader's side of the payment: who pays, or else who is paid.
+// OwnSide returns the customer on the reader's side of the payment: the payer, or else the payee.
 func (p *Shown) OwnSide() Holder {
 	if p.Way() == Out {
 		return p.Payer
@@ -39,7 +39,7 @@ func (p *Shown) OwnSide() Holder {
 	return p.Payee
 }
 
-// Person is who pays or is paid, as far as the reader sees it.
+// Person is the payer or the payee, as far as the reader sees it.
 type Person struct {
 	Name           string
 	Number         string // of the account, masked
@@ -54,7 +54,7 @@ type Person struct {
 	BankIDType, BankID, BankName, BankCountry string
 }
 
-// Sends describes who pays.
+// Sends describes the payer.
 func (p *Shown) Sends() Person {
 	if p.SenderAccount == 0 {
 		return p.To.holder().person(p.SenderName, p.Sender)
@@ -62,7 +62,7 @@ func (p *Shown) Sends() Person {
 	return p.Payer.person(p.SenderName, p.Sender)
 }
 
-// Receives describes who is paid.
+// Receives describes the payee.
 func (p *Shown) Receives() Person {
 	if p.ReceiverAccount == 0 {
 		to := p.To.holder()
@@ -74,8 +74,7 @@ func (p *Shown) Receives() Person {
 	return p.Payee.person(p.ReceiverName, p.Receiver)
 }
 
-// countryName returns the name of a country by its code, of which alone a payment has those of the other
-// side.
+// countryName returns the name of a country by its code. Of the other side a payment has only the code.
 func countryName(code string) string {
 	country, _ := check.CountryOf(code)
 	return country.Name

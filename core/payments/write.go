@@ -119,7 +119,7 @@ func isFault(err error) bool {
 }
 
 // begin begins one payment: it is carried out at once, or waits for its day or for a second person. was is
-// what it was, if it waited for repair.
+// the payment before, if it waited for repair.
 func begin(ctx context.Context, f *facts, tx *changes.Tx, was, p *Payment) (step *Step, err error) {
 	waits := tx.NeedsApproval(f.asks(p))
 	if waits {
@@ -160,7 +160,7 @@ func begin(ctx context.Context, f *facts, tx *changes.Tx, was, p *Payment) (step
 }
 
 // start decides what a new payment begins with: it waits for a second person or for its day, or is carried
-// out. It counts for who makes it.
+// out. It counts the payment against the own limits of who makes it.
 func (f *facts) start(p *Payment, by access.Caller, now time.Time, waits bool) (State, error) {
 	to, err := f.begins(p, by, now, waits)
 	if err == nil {
@@ -180,7 +180,7 @@ func (f *facts) begins(p *Payment, by access.Caller, now time.Time, waits bool) 
 	return f.carryOut(p, now)
 }
 
-// today is the day that it is for a payment: in the bank's zone, or in that of its network.
+// today returns the current day for a payment: in the bank's zone, or in that of its network.
 func (p *Payment) today(by access.Caller, now time.Time) time.Time {
 	if p.Rail == rails.Book {
 		return ledger.Day(now.In(by.Location()))
@@ -188,7 +188,7 @@ func (p *Payment) today(by access.Caller, now time.Time) time.Time {
 	return calendar.Today(now)
 }
 
-// agreeTx is settleTx for the first of two people, who agrees.
+// agreeTx enters the approval of the first of two people; settleTx carries out what the second decides.
 func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target) (int32, error) {
 	p, err := s.lockTx(ctx, tx, at)
 	if err != nil {
@@ -208,8 +208,8 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 	return p.Version, err
 }
 
-// mayBeApprovedTx reports why a person may not approve the payment. Who made it may not, nor who answers for
-// the program that did, be it that somebody else has repaired it since.
+// mayBeApprovedTx returns why the caller may not approve the payment; nil if the caller may. Its maker may
+// not, nor who answers for the program that made it, even if somebody else has repaired it since.
 func (p *Payment) mayBeApprovedTx(ctx context.Context, tx *changes.Tx) error {
 	if err := tx.RequireOther(ctx, p.MakerClient, p.MakerLogin); err != nil {
 		return err
@@ -217,8 +217,8 @@ func (p *Payment) mayBeApprovedTx(ctx context.Context, tx *changes.Tx) error {
 	return ApproveTx(ctx, tx.Tx, tx.Caller, p.Debited(), p.Debited(), tx.Now)
 }
 
-// settleTx carries out a payment that waited for a second person, or cancels it if that person said no. One
-// whose day has passed meanwhile is of today; one that cannot be carried out now goes on waiting.
+// settleTx carries out a payment that waited for a second person, or cancels it if that person refused. If
+// its day has passed meanwhile, it gets today's; if it cannot be carried out now, it goes on waiting.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
 	p, err := s.lockTx(ctx, tx, at)
 	if err != nil {
@@ -274,7 +274,7 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	return f.writeTx(ctx)
 }
 
-// wanted returns what payments that exist need facts about.
+// wanted returns the facts that existing payments need.
 func wanted(all ...*Payment) (w want) {
 	for _, p := range all {
 		if p.Incoming() || p.Collects() {
@@ -297,7 +297,7 @@ func wanted(all ...*Payment) (w want) {
 	return w
 }
 
-// enterTx writes that a payment, which is locked and was this before, reached a state.
+// enterTx writes that a payment, which is locked, has reached a state; was is the payment before.
 func (s *Service) enterTx(
 	ctx context.Context, tx *changes.Tx, was, p *Payment, to State, reason string,
 ) error {
@@ -341,7 +341,8 @@ func writeTx(ctx context.Context, payments []*Payment, steps []*Step) error {
 	return db.InsertAtCommit(ctx, steps)
 }
 
-// cancelTx cancels a payment before any money has moved. One that waits for a second person waits no more.
+// cancelTx cancels a payment before any money has moved. A payment that waited for a second person no longer
+// does.
 func (s *Service) cancelTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
 ) (Saved, error) {
@@ -385,7 +386,8 @@ func (s *Service) cancelTx(
 	return saved(p), err
 }
 
-// releaseTx lets go of the money that is held for a payment, which then costs nothing. Of a debit nothing is.
+// releaseTx releases the money that is held for a payment, which then costs nothing. For a debit nothing is
+// held.
 func (s *Service) releaseTx(ctx context.Context, tx bun.Tx, p *Payment) error {
 	if p.Collects() {
 		return nil
@@ -402,10 +404,10 @@ func (s *Service) releaseTx(ctx context.Context, tx bun.Tx, p *Payment) error {
 	return books.WriteTx(ctx)
 }
 
-// free takes back what the payment costs.
+// free takes back the payment's fee.
 func (p *Payment) free() { p.FeeMinor, p.FeeName, p.FeeTier = 0, "", "" }
 
-// uncountTx takes payments that are not made after all out of the use of their customers' limits.
+// uncountTx takes a payment that is not made after all out of the use of its customer's limits.
 func (p *Payment) uncountTx(ctx context.Context) error {
 	c := limits.Counting(p.Tenant)
 	p.uncount(c)
@@ -420,7 +422,7 @@ func (p *Payment) uncount(c *limits.Counter) {
 	}
 }
 
-// planned is the payment as limits count it.
+// planned returns the payment as limits count it.
 func (p *Payment) planned() limits.Planned {
 	planned := limits.Planned{Customer: p.Customer, Rail: p.Rail, Day: p.Date, Amount: p.Debited()}
 	if p.Rail == rails.ACH {
@@ -432,8 +434,8 @@ func (p *Payment) planned() limits.Planned {
 	return planned
 }
 
-// movedTx moves a payment, which was this before, to its new day in the use of limits, if they allow it
-// there: payments that have waited for different days do not all settle on one.
+// movedTx moves a payment from the day that it had before to its new one in the use of limits, if they allow
+// it there: payments that have waited for different days must not all settle on one.
 func (p *Payment) movedTx(ctx context.Context, tx *changes.Tx, was *Payment) error {
 	if !p.counts() || p.Date.Equal(was.Date) {
 		return nil
@@ -459,8 +461,8 @@ func (p *Payment) recount(c *limits.Counter, was *Payment) {
 	}
 }
 
-// lockTx reads and locks a payment of a customer that the caller may change: who is paid sees it, and does
-// not change it.
+// lockTx reads and locks a payment of a customer that the caller may change. A payee sees the payment, but
+// does not change it.
 func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, at changes.Target) (*Payment, error) {
 	if _, err := customers.Hold(s.customers.HoldTx).Of("payments", "uid", ErrNotFound)(ctx, tx,
 		&at); err != nil {
