@@ -22,14 +22,14 @@ import (
 const (
 	checkedTogether = 250              // lines that are checked, and written, at a time
 	longestStep     = 4 * time.Second  // of one call of Check or Pay
-	leaseFor        = 15 * time.Second // how long nobody else works on the file
+	leaseFor        = 15 * time.Second // how long no other worker takes the file
 	mostJunk        = 1000             // lines with faults after which a file of little else is read no further
-	mostStalled     = 20               // calls that end with the process, or by an error, and did not come on with the file
+	mostStalled     = 20               // calls that ended with the process, or by an error, and got no further
 )
 
-// Check reads files of the caller's bank that have come in, and says of each line what would become of it. It
-// works on one file for some seconds, and returns how many lines it has checked; what is left, the next call
-// does, in any process. It is for workers.
+// Check reads files of the caller's bank that have come in, and says of each line what would become of it.
+// One call works on one file for some seconds, and returns how many lines it has checked; the next call, in
+// any process, goes on from there. It is for workers.
 func (s *Service) Check(ctx context.Context) (checked int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -69,20 +69,20 @@ func (s *Service) Check(ctx context.Context) (checked int, err error) {
 }
 
 var (
-	// errEnough ends the reading where a call has worked long enough.
+	// errEnough ends the reading when a call has worked long enough.
 	errEnough = errors.New("the rest of the file is checked later")
-	// errLost ends it where somebody else works on the file, or it is cancelled.
+	// errLost ends the reading when somebody else works on the file, or it is cancelled.
 	errLost = errors.New("somebody else has the file")
 )
 
-// turns is the order of files of a bank by whose they are: what was uploaded with the key that has waited
-// longest comes first. However many files one caller has, those of another wait for one of them alone.
+// turns is the order in which callers' files of a bank are worked on: the API key whose files have waited
+// longest comes first. So however many files one caller has, others wait for one of them at most.
 const turns = `(SELECT max(o.worked_at) FROM bulk_files AS o WHERE o.tenant = ?
 	AND o.maker_client = bf.maker_client) NULLS FIRST`
 
-// lease takes the file that waits to be checked, for some seconds; nil if there is none. Callers take turns,
-// and of one caller the file that was worked on least often is next, so that large files and small ones take
-// turns.
+// lease takes the file that is to be checked next, for some seconds; nil if there is none. Callers take
+// turns. Of one caller's files the one that was worked on least often is next, so that large and small files
+// take turns.
 func (s *Service) lease(ctx context.Context, caller access.Caller, now time.Time) (*BulkFile, error) {
 	f := new(BulkFile)
 	err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
@@ -114,7 +114,7 @@ func (s *Service) lease(ctx context.Context, caller access.Caller, now time.Time
 	return f, nil
 }
 
-// leave lets others go on with a file.
+// leave gives up the lease of a file, so that others can go on with it.
 func (s *Service) leave(ctx context.Context, f *BulkFile) error {
 	return s.db.InTx(ctx, int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := db.Raw(tx, `UPDATE bulk_files SET leased_until = NULL, stalled = 0 WHERE tenant = ? AND uid = ? AND attempt = ?`,
@@ -123,8 +123,8 @@ func (s *Service) leave(ctx context.Context, f *BulkFile) error {
 	})
 }
 
-// giveBack lets others go on at once with a file whose worker was told to stop, or found the database away:
-// neither is the file's fault, and counts against it. Where this fails too, the lease ends by itself.
+// giveBack gives up the lease of a file at once when the worker was told to stop, or found the database away.
+// Neither is the file's fault, so it does not count against the file. If this fails too, the lease runs out.
 func (s *Service) giveBack(ctx context.Context, f *BulkFile) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -148,10 +148,10 @@ type checking struct {
 	waiting []*said
 	column  func(string) string
 	batches batches    // that are not written yet
-	writing chan error // tells when the lines before are written; nil if none are being written
+	writing chan error // receives when the lines before are written; nil if none are being written
 }
 
-// read reads the file from where its checking stands.
+// read reads the file from where its checking has stopped.
 func (c *checking) read(ctx context.Context) error {
 	c.column = columnIn
 	switch c.f.Type {
@@ -209,7 +209,7 @@ func (c *checking) readNACHA(ctx context.Context) error {
 		today := calendar.Today(c.now)
 		err = readEntries(again, all, faulty, c.f.Checked, func(one *said) error {
 			if one.order != nil && one.order.Date.Before(today) {
-				one.order.Date = time.Time{} // ACH settles what names a day that has passed on the next one
+				one.order.Date = time.Time{} // ACH settles an entry whose day has passed on the next one
 			}
 			return c.take(ctx, one)
 		})
@@ -233,7 +233,7 @@ func (c *checking) done(ctx context.Context, err error, whole Faults) error {
 
 // take checks a line together with those that follow.
 func (c *checking) take(ctx context.Context, one *said) error {
-	if one.last >= 1<<lineBits { // numbers beyond would be those of another file
+	if one.last >= 1<<lineBits { // higher numbers would belong to another file
 		return broken(0, "", fault.Max, fmt.Sprintf("the file has more than %d lines, empty ones counted", 1<<lineBits-1))
 	}
 	if c.f.Valid+c.f.Failed+int32(len(c.waiting)) >= mostLines { //nolint:gosec // a few hundred
@@ -255,8 +255,8 @@ func (c *checking) take(ctx context.Context, one *said) error {
 	return nil
 }
 
-// flush says of the lines that wait what would become of them, and writes that with how far the file has
-// come, while the next lines are read.
+// flush finds out what would become of the lines that wait, and writes that, and how far the file has come,
+// while the next lines are read.
 func (c *checking) flush(ctx context.Context) error {
 	if len(c.waiting) == 0 && len(c.batches) == 0 {
 		return nil
@@ -312,7 +312,7 @@ func (c *checking) written() error {
 	return err
 }
 
-// line makes the row of a line, which has faults as long as nothing else is known.
+// line makes the row of a line, as one with faults until more is known.
 func (c *checking) line(one *said) *FileLine {
 	l := &FileLine{
 		Tenant: c.f.Tenant, ID: lineID(c.f.UID, one.line), File: c.f.UID, Number: one.line, Batch: one.batch,
@@ -331,7 +331,7 @@ func (c *checking) line(one *said) *FileLine {
 	return l
 }
 
-// plan says what would become of a line without faults of its own.
+// plan enters what would become of a line that has no faults of its own.
 func (c *checking) plan(l *FileLine, one *said, is payments.Planned) {
 	if is.Payment != nil {
 		l.Rail, l.Minor, l.SenderName = is.Payment.Rail, is.Payment.Minor, is.Payment.OwnerName()
@@ -397,7 +397,8 @@ func writeBatchesTx(ctx context.Context, tx bun.Tx, f *BulkFile, batches batches
 	return db.InsertAtCommit(ctx, rows)
 }
 
-// finish settles what becomes of a file that has been read: it is paid, waits for people, or can pay nothing.
+// finish settles what becomes of a file that has been read: it is paid, waits for people, or fails as nothing
+// can be paid by it.
 func (c *checking) finish(ctx context.Context, whole Faults) error {
 	f := c.f
 	was := *f
@@ -423,7 +424,7 @@ func (c *checking) finish(ctx context.Context, whole Faults) error {
 		if err != nil {
 			return err
 		}
-		if len(whole) > 0 { // the batches that were read say why
+		if len(whole) > 0 { // the batches that were read tell why
 			if err := writeBatchesTx(ctx, tx, f, c.batches); err != nil {
 				return err
 			}
@@ -456,7 +457,7 @@ func (c *checking) finish(ctx context.Context, whole Faults) error {
 	})
 }
 
-// enterTx writes that a file, which is locked and was this before, has another status.
+// enterTx writes that a file, which is locked, has another status; was is the file before.
 func (s *Service) enterTx(
 	ctx context.Context, tx bun.Tx, by access.Caller, was, f *BulkFile, to FileStatus, now time.Time,
 ) error {

@@ -24,7 +24,7 @@ const (
 	// MostBytes is the largest file.
 	MostBytes = 200 << 20
 	partSize  = 256 << 10
-	partBits  = 16 // of a part's id that are its own
+	partBits  = 16 // of a part's id that are its own; those before are the file's
 )
 
 // PartColumn names the column for which parts of files are sealed (seal.Place).
@@ -50,7 +50,7 @@ type stored struct {
 	hash string // SHA-256 of its text, hexadecimal
 }
 
-// store keeps the text of a file, sealed, a piece at a time, and looks whether it is text.
+// store keeps the text of a file, sealed, a piece at a time, and checks that it is text.
 func (s *Service) store(
 	ctx context.Context, tenant access.Tenant, of FileUID, from io.Reader,
 ) (stored, error) {
@@ -86,8 +86,8 @@ func (s *Service) store(
 	}
 }
 
-// keep writes a part. If it is not known whether that was committed, it is written again: its number is its
-// own.
+// keep writes a part. If it is unknown whether that was committed, it writes the part again, which does no
+// harm, as each part has a number of its own.
 func (s *Service) keep(ctx context.Context, p *part) (err error) {
 	for range mostTries {
 		err = s.db.InTx(ctx, int64(p.Tenant), func(ctx context.Context, _ bun.Tx) error {
@@ -103,10 +103,10 @@ func (s *Service) keep(ctx context.Context, p *part) (err error) {
 	return err
 }
 
-// mostTries bounds how often something is written whose commit is lost.
+// mostTries bounds how often a write is tried whose commit was lost.
 const mostTries = 5
 
-// readPiece fills a piece, unless the text ends before. Text that is cut is no text that ends:
+// readPiece fills a piece, unless the text ends before. A text that is cut off has not ended:
 // io.ErrUnexpectedEOF is an error here.
 func readPiece(from io.Reader, piece []byte) (n int, last bool, err error) {
 	for n < len(piece) && err == nil {
@@ -120,7 +120,7 @@ func readPiece(from io.Reader, piece []byte) (n int, last bool, err error) {
 	return n, false, err
 }
 
-// discard removes the text of a file that did not come to be.
+// discard removes the text of a file that was never made.
 func (s *Service) discard(ctx context.Context, tenant access.Tenant, of FileUID) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
@@ -132,11 +132,12 @@ func (s *Service) discard(ctx context.Context, tenant access.Tenant, of FileUID)
 	})
 }
 
-// strayAfter is how long the text of a file may wait for its file: longer than any upload takes.
+// strayAfter is how long stored text may be without its file: longer than any upload takes.
 const strayAfter = time.Hour
 
-// RemoveStray removes text of files of the caller's bank that nobody reads any more: they are checked, and
-// each line is kept by itself; or they did not come to be, as the process ended. It is for workers.
+// RemoveStray removes text of files of the caller's bank that nobody reads any more: of files that are
+// checked, as each line is kept by itself then, and of files that were never made, as the process ended. It
+// is for workers.
 func (s *Service) RemoveStray(ctx context.Context) (removed int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -159,10 +160,10 @@ func (s *Service) RemoveStray(ctx context.Context) (removed int, err error) {
 	return removed, err
 }
 
-// textCheck finds files that are no text: archives, spreadsheets, UTF-16.
+// textCheck finds files that are not text: archives, spreadsheets, UTF-16.
 type textCheck struct {
 	begun bool
-	tail  []byte // a character that has only begun
+	tail  []byte // a character that goes on in the next piece
 }
 
 func (t *textCheck) take(piece []byte, last bool) error {
@@ -193,7 +194,7 @@ func (t *textCheck) take(piece []byte, last bool) error {
 
 var errNoText = fault.Field("file", "file", fault.Malformed, "must be text in UTF-8")
 
-// content reads the text of a file, opening one piece after the other.
+// content reads the text of a file, and opens one part after the other.
 type content struct {
 	ctx  context.Context //nolint:containedctx // of the reading
 	s    *Service
@@ -256,7 +257,7 @@ func (c *content) fetch() error {
 	return nil
 }
 
-// checkName refuses names that are no names of files.
+// checkName refuses names that no file can have.
 func checkName(c *check.Fields, name string) {
 	c.Required("file", name)
 	c.AtMost("file", name, longestName)
@@ -265,5 +266,5 @@ func checkName(c *check.Fields, name string) {
 	}
 }
 
-// longestName is what is published of names of files in events.
+// longestName is the published length of file names in events.
 const longestName = 100

@@ -22,7 +22,7 @@ type cell struct {
 	fill column
 }
 
-// reader reads the lines of a file in one of our own layouts. The first one names the columns.
+// reader reads the lines of a file in one of our own layouts. The first line names the columns.
 type reader struct {
 	kind   FileType
 	header []cell
@@ -48,8 +48,8 @@ func (r *reader) readHeader(from io.Reader) (begins int64, err error) {
 		known, fill := columnNamed(name)
 		switch {
 		case known == "" || r.kind == RTP && slices.Contains(notOfRTP, known):
-			// without its name: where the line with the names is missing, that is an account number, or
-			// somebody's name
+			// The fault does not repeat the name: if the line with the names is missing, it is an account
+			// number, or somebody's name.
 			return 0, broken(1, "", fault.Malformed,
 				fmt.Sprintf("the name of column %d is not known in files of this type: the first line must name the columns", i+1))
 		case slices.Contains(there, known):
@@ -71,7 +71,7 @@ func isParse(err error) bool {
 	return errors.As(err, &bad)
 }
 
-// readLines hands out the payments of the lines from a place on, which is after so many lines.
+// readLines hands out the payments of the lines from a byte on, before which there are so many lines.
 func (r *reader) readLines(from io.Reader, at int64, before int32, each func(*said) error) error {
 	bound := &bounded{from: from}
 	lines := csv.NewReader(bound)
@@ -142,8 +142,8 @@ func (r *reader) fill(s *said, row []string) {
 	s.order = o
 }
 
-// unmarked reads the first line of a file without the mark of UTF-8 that some programs begin it with, and
-// says how long that was.
+// unmarked skips the byte order mark of UTF-8, with which some programs begin a file, and returns how long it
+// was.
 func unmarked(from io.Reader) (in *bufio.Reader, marked int64) {
 	bound := &bounded{from: from}
 	bound.begins()

@@ -50,8 +50,8 @@ func (s *Service) cancelTx(
 	return saved(f), s.decideTx(ctx, tx, &was, f, Cancelled)
 }
 
-// Approve lets the payments of a file be made that waits for a second person; of two people, the first
-// agrees. It returns what the approval of a change returns (changes.Service.Approve), and ErrNotWaiting for a
+// Approve approves a file that waits for a second person, so that its payments are made; if it takes two
+// people, the first only agrees. It returns the faults of changes.Service.Approve, and ErrNotWaiting for a
 // file that never waited. A version in the options is the file's.
 func (s *Service) Approve(
 	ctx context.Context, uid FileUID, options changes.RequestOptions,
@@ -60,7 +60,7 @@ func (s *Service) Approve(
 }
 
 // Reject refuses all payments of a file that waits for a second person, with a reason that the file shows. It
-// returns what Approve returns.
+// returns the faults of Approve.
 func (s *Service) Reject(
 	ctx context.Context, uid FileUID, options changes.RequestOptions,
 ) (changes.Outcome[changes.UID], error) {
@@ -105,7 +105,8 @@ func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, at *changes.Target
 	return changes.Lock(ctx, q, f, ErrNotFound)
 }
 
-// settleTx lets the payments of a file be made that waited for a second person, or refuses them all.
+// settleTx carries out the decision of the second person: the payments of the file are made, or all are
+// refused.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
 	f, was, err := s.decidingTx(ctx, tx, at)
 	if err != nil {
@@ -122,7 +123,7 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	return s.decideTx(ctx, tx, was, f, Approved)
 }
 
-// agreeTx is settleTx for the first of two people, who agrees.
+// agreeTx enters the approval of the first of two people; settleTx carries out what the second decides.
 func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target) (int32, error) {
 	f, was, err := s.decidingTx(ctx, tx, at)
 	if err == nil {
@@ -136,7 +137,7 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 }
 
 // approveTx returns payments.ErrApproveLimit for a file that is above what the person may approve: its
-// largest payment above the limit of one, or all together above what is left of the day or the month.
+// largest payment is above the limit of one, or their sum above what is left of the day or the month.
 func (f *BulkFile) approveTx(ctx context.Context, tx *changes.Tx) error {
 	return payments.ApproveTx(ctx, tx.Tx, tx.Caller, money.Of(f.Largest, inCents),
 		money.Of(f.Credits+f.Debits, inCents), tx.Now)

@@ -16,8 +16,8 @@ import (
 	"bankgraph/core/postal"
 )
 
-// Wires come as tagged messages, one after the other (rest/CONTRACT.md, formats of bulk files). Each begins
-// with the tag {1500}; its payment goes out as a message of ISO 20022, as all wires do.
+// Wires come as tagged messages, one after the other (rest/CONTRACT.md, formats of bulk files). Each message
+// begins with the tag {1500}. Its payment goes out as a message of ISO 20022, as all wires do.
 
 // tags are the tags that a message may have.
 var tags = map[string]string{
@@ -27,10 +27,10 @@ var tags = map[string]string{
 	"5000": "originator", "6000": "originator to beneficiary",
 }
 
-// neededTags are those without which there is no payment.
+// neededTags are the tags that every payment needs.
 var neededTags = []string{"1510", "2000", "3320", "3400", "3600", "4200", "5000"}
 
-// unbroken takes the ends of lines out of a text.
+// unbroken removes line ends from a text.
 var unbroken = strings.NewReplacer("\r", "", "\n", "")
 
 // readWires hands out the payments of the messages.
@@ -47,7 +47,7 @@ func readWires(from io.Reader, after int32, each func(*said) error) error {
 		if text = strings.TrimSpace(text); text == "" || text == "\ufeff" {
 			continue
 		}
-		if s.line == last { // by its line a message is known
+		if s.line == last { // a message is known by its line
 			return broken(s.line, "", fault.Malformed, "a message must begin on a line of its own")
 		}
 		last = s.line + int32(strings.Count(text, "\n")) //nolint:gosec // bounded
@@ -209,7 +209,7 @@ func firstOf(text string) string {
 	return ""
 }
 
-// inWire names the fields of an order by the tags of a message.
+// inWire returns the tag of a message that a field of an order is read from.
 func inWire(field string) string {
 	if known := wireFields[field]; known != "" {
 		return known

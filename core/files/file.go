@@ -63,7 +63,7 @@ type Format struct {
 	Payments int      // the most of a file
 }
 
-// formats are all of them.
+// formats lists them all.
 var formats = []Format{
 	{"csv", CSV, MostBytes, mostLines},
 	{"fedwire", Fedwire, MostBytes, mostLines},
@@ -77,14 +77,14 @@ type FileStatus string
 const (
 	Received           FileStatus = "RECEIVED"            // stored; nothing is read of it yet
 	Validating         FileStatus = "VALIDATING"          // its lines are checked
-	Failed             FileStatus = "FAILED"              // nothing can be paid by it
+	Failed             FileStatus = "FAILED"              // no payment can be made of it
 	PendingApproval    FileStatus = "PENDING_APPROVAL"    // checked; waits for a second person
 	PartlyApproved     FileStatus = "PARTIALLY_APPROVED"  // one of two people has agreed
 	Approved           FileStatus = "APPROVED"            // its payments are made next
 	Rejected           FileStatus = "REJECTED"            // the second person said no
 	Cancelled          FileStatus = "CANCELLED"           // before any payment was made
 	Processing         FileStatus = "PROCESSING"          // its payments are being made
-	PartiallyProcessed FileStatus = "PARTIALLY_PROCESSED" // all that could be made are; some lines had faults
+	PartiallyProcessed FileStatus = "PARTIALLY_PROCESSED" // all that could be are made; some lines had faults
 	Processed          FileStatus = "PROCESSED"           // all are made
 )
 
@@ -102,7 +102,7 @@ type BulkFile struct {
 	Size          int64         `bun:"size" json:"size"` // bytes
 	Hash          []byte        `bun:"content_hash,type:bytea" json:"-"`
 	Checked       int32         `bun:"checked" json:"-"`  // lines up to this one are checked
-	Position      int64         `bun:"position" json:"-"` // bytes that were read for that
+	Position      int64         `bun:"position" json:"-"` // bytes that were read up to there
 	Paid          int32         `bun:"paid" json:"-"`     // lines up to this one are dealt with
 	Valid         int32         `bun:"valid" json:"validPayments"`
 	Failed        int32         `bun:"failed" json:"errorPayments"`
@@ -124,7 +124,7 @@ type BulkFile struct {
 	UpdatedBy     string        `bun:"updated_by" json:"-"`
 	Attempt       int32         `bun:"attempt" json:"-"`
 	LeasedUntil   *time.Time    `bun:"leased_until" json:"-"`
-	Stalled       int32         `bun:"stalled" json:"-"`   // attempts since the checking came on
+	Stalled       int32         `bun:"stalled" json:"-"`   // attempts since the checking last got further
 	WorkedAt      *time.Time    `bun:"worked_at" json:"-"` // when its lines were last checked or paid
 	CreatedAt     time.Time     `bun:"created_at" json:"-"`
 	UpdatedAt     time.Time     `bun:"updated_at" json:"-"`
@@ -134,10 +134,10 @@ type BulkFile struct {
 // inCents is the currency of totals: all formats pay in US dollars.
 const inCents = money.Currency("USD")
 
-// Bytes is the length of the file, which is at most MostBytes.
+// Bytes returns the length of the file, which is at most MostBytes.
 func (f *BulkFile) Bytes() int32 { return int32(f.Size) }
 
-// Progress is how much of the present step is done, in percent.
+// Progress returns how much of the present step is done, in percent.
 func (f *BulkFile) Progress() int32 {
 	done, of := int64(1), int64(1)
 	switch f.Status {
@@ -151,13 +151,13 @@ func (f *BulkFile) Progress() int32 {
 	return int32(done * 100 / max(of, 1))
 }
 
-// TotalCredits is what the lines without faults pay.
+// TotalCredits returns the sum that the lines without faults pay.
 func (f *BulkFile) TotalCredits() money.Amount { return money.Of(f.Credits, inCents) }
 
-// TotalDebits is what they collect.
+// TotalDebits returns the sum that the lines without faults collect.
 func (f *BulkFile) TotalDebits() money.Amount { return money.Of(f.Debits, inCents) }
 
-// CreatedBy is the login of who uploaded the file, or else the API key.
+// CreatedBy returns the login of the person who uploaded the file, or else the API key.
 func (f *BulkFile) CreatedBy() string {
 	if f.MakerLogin != "" {
 		return f.MakerLogin
@@ -165,7 +165,7 @@ func (f *BulkFile) CreatedBy() string {
 	return f.MakerClient
 }
 
-// FileFault is what is wrong with a file or with a line of it. It has no account number.
+// FileFault is what is wrong with a file, or with a line of it. It contains no account number.
 type FileFault struct {
 	Line    int32  `json:"line"`    // from 1; 0 for the file as a whole
 	Field   string `json:"field"`   // the column, or the record and its field; '' for the whole line
@@ -207,16 +207,16 @@ type FileLine struct {
 	Said *payments.Order `bun:"-"` // what the line says, opened; nil where it could not be read
 }
 
-// Faults are what is wrong with the line; none while a payment can be made of it, or was.
+// Faults returns what is wrong with the line; nil if a payment can be made of it, or was.
 func (l *FileLine) Faults() (all Faults) {
 	_ = json.Unmarshal(l.Found, &all) // written by this package
 	return all
 }
 
-// fails keeps what is wrong with the line.
+// fails marks the line as failed, and keeps what is wrong with it.
 func (l *FileLine) fails(all Faults) { l.Status, l.Found = LineFailed, textOf(all) }
 
-// Amount is what the line pays or collects.
+// Amount returns what the line pays or collects.
 func (l *FileLine) Amount() money.Amount { return money.Of(l.Minor, l.Currency) }
 
 // LineID is the number of a line among those of all files.
@@ -236,7 +236,7 @@ func (l *FileLine) place() seal.Place {
 	return seal.Place{Tenant: int64(l.Tenant), Column: DraftColumn, Row: int64(l.ID)}
 }
 
-// seals keeps what the line says; nothing where it could not be read.
+// seals seals what the line says; nothing if the line could not be read.
 func (l *FileLine) seals(keys *seal.Keys, o *payments.Order) error {
 	if o == nil {
 		return nil
@@ -286,40 +286,40 @@ type FileBatch struct {
 	Fault         string        `bun:"fault"` // why none of its entries can be paid; '' where they can
 }
 
-// SECClass is the class of the batch's entries, such as PPD.
+// SECClass returns the class of the batch's entries, such as PPD.
 func (b *FileBatch) SECClass() string { return string(b.Class) }
 
-// TotalCredits is the sum of the batch's credits.
+// TotalCredits returns the sum of the batch's credits.
 func (b *FileBatch) TotalCredits() money.Amount { return money.Of(b.Credits, inCents) }
 
-// TotalDebits is the sum of the batch's debits.
+// TotalDebits returns the sum of the batch's debits.
 func (b *FileBatch) TotalDebits() money.Amount { return money.Of(b.Debits, inCents) }
 
 // The faults of files.
 var (
 	ErrNotFound = fault.New(fault.NotFound, "file.not_found", "no such file")
-	// ErrSame is returned for a file that the customer has uploaded within a day, whatever its name.
+	// ErrSame is returned for a file that the customer has uploaded within the last day, whatever its name.
 	ErrSame = fault.New(fault.Conflict, "file.same",
 		"the same file has been uploaded in the last 24 hours").On("file")
-	// ErrMismatch is returned where the file with a number has another name.
+	// ErrMismatch is returned if the file with a number has another name.
 	ErrMismatch = fault.New(fault.Conflict, "file.mismatch",
 		"the file with this number has another name").On("fileName")
-	// ErrOver is returned for a file that cannot be cancelled any more.
+	// ErrOver is returned for a file that can no longer be cancelled.
 	ErrOver = fault.New(fault.State, "file.over",
 		"its payments are made already, or it has ended: payments that wait can be cancelled one by one")
-	// ErrNotWaiting is returned for a decision on a file that nobody has to decide on.
+	// ErrNotWaiting is returned for a decision on a file that does not wait for one.
 	ErrNotWaiting = fault.New(fault.State, "file.not_waiting", "the file does not wait for approval")
-	// ErrUploads is returned when too many files of a caller, or of its bank, come in at a time, or too much
-	// of them.
+	// ErrUploads is returned when too many files of a caller, or of its bank, come in at a time, or too many
+	// bytes of them.
 	ErrUploads = fault.New(fault.TooMany, "file.uploads",
 		"too many or too large files of this caller come in at a time, try again when one has arrived")
 	// ErrUnfinished is returned when too many files of a customer are being worked on.
 	ErrUnfinished = fault.New(fault.TooMany, "file.unfinished",
 		"too many files of the customer are unfinished: approve or cancel some, or wait until they are processed")
-	// ErrUnread is returned when more text of a caller's files, or of a bank's, waits to be read than may.
+	// ErrUnread is returned when too much text of a caller's files, or of a bank's, waits to be read.
 	ErrUnread = fault.New(fault.TooMany, "file.unread",
 		"too much of files that came before waits to be checked, try again when some are")
-	// ErrNothing is returned for a search that says neither a name nor a number.
+	// ErrNothing is returned for a search that gives neither a name nor a number.
 	ErrNothing = fault.New(fault.Invalid, "file.nothing", "fileName or fileNumber is required")
 	// ErrNoEntity is returned to callers whose token names no legal entity.
 	ErrNoEntity = fault.New(fault.Invalid, "file.no_entity", "the access token names no legal entity")

@@ -83,7 +83,7 @@ func named(uid accounts.UID) *int64 {
 	return &n
 }
 
-// textOf writes faults as their column has them.
+// textOf writes faults in the form of their column.
 func textOf(all Faults) json.RawMessage {
 	text, err := json.Marshal(all)
 	if err != nil || all == nil {
@@ -229,7 +229,7 @@ func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by FileSearch, mos
 	return db.Queue(b, counting.Get(text, func() string { return text }), p...)
 }
 
-// sameName reports whether two names of files are one: spaces around them and letter case do not count.
+// sameName reports whether two names of files are the same. Spaces around them and letter case do not count.
 func sameName(a, b string) bool {
 	return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b))
 }

@@ -99,7 +99,7 @@ func (s *Service) CountLinesOf(
 	return db.QueueMany(b, text, func(n *db.Count) FileUID { return FileUID(n.Of) }, p...)
 }
 
-// Said opens what a line says; nil where it could not be read.
+// Said opens what a line says; nil if the line could not be read.
 func (s *Service) Said(l *FileLine) (*payments.Order, error) {
 	if l.Said == nil {
 		if err := l.open(s.keys); err != nil {

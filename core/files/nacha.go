@@ -19,23 +19,23 @@ import (
 	"bankgraph/db"
 )
 
-// A NACHA file is read twice: first its totals and the accounts that its batches are paid from, of which the
-// last entry may tell; then its entries.
+// A NACHA file is read twice: first its totals and the accounts that its batches are paid from, which may be
+// in their last entries; then its entries.
 
 // mostBatches is how many batches a file has at most.
 const mostBatches = 10_000
 
-// batch is a batch of a file as it was read first.
+// batch is a batch of a file, as the first reading finds it.
 type batch struct {
 	FileBatch
 	head nacha.Batch
-	// its last entry, which may be the other side of all others: of the account that they are paid from
+	// the last entry, which may be the offset of all others: of the account that they are paid from
 	trace, number string
 	minor         int64
 	direction     rails.EntryType
 }
 
-// batches are those of a file, in its order.
+// batches are the batches of a file, in its order.
 type batches []*batch
 
 // readBatches reads a NACHA file for the first time: its batches, the faults of the file as a whole, and
@@ -63,7 +63,7 @@ func readBatches(from io.Reader, f *BulkFile) (all batches, whole, entries Fault
 				int32(one.Line), strings.TrimSpace(one.Record + " " + one.Field), string(fault.Malformed), one.Reason, //nolint:gosec // bounded
 			})
 		}
-		if len(faults) >= nacha.MostFaults { // what is wrong beyond that is not known
+		if len(faults) >= nacha.MostFaults { // what else is wrong is not known
 			whole = append(whole, FileFault{
 				0, "", string(fault.Max),
 				fmt.Sprintf("the file has %d faults or more", nacha.MostFaults),
@@ -89,7 +89,8 @@ func newBatch(f *BulkFile, head nacha.Batch, number int32) *batch {
 	return b
 }
 
-// serviceClasses are the kinds of batches, by the direction that all entries have.
+// serviceClasses are the service class codes of batches, by the direction that all their entries have; "" for
+// both.
 var serviceClasses = map[rails.EntryType]string{"": "200", rails.Credit: "220", rails.Debit: "225"}
 
 // add counts an entry.
@@ -108,7 +109,7 @@ func (b *batch) add(e nacha.Entry) {
 	}
 }
 
-// mayBalance reports whether the last entry may be the other side of all others.
+// mayBalance reports whether the last entry may be the offset of all others.
 func (b *batch) mayBalance() bool {
 	return b.Entries > 1 && b.Credits == b.Debits && b.minor > 0 &&
 		(b.direction == rails.Debit && b.minor == b.Debits || b.direction == rails.Credit && b.minor == b.Credits)
@@ -122,7 +123,7 @@ type payer struct {
 	Default   bool         `bun:"default_offset"`
 }
 
-// OFFSET has each hash looked up by itself.
+// findingPayers uses OFFSET to have each hash looked up by itself.
 var findingPayers = db.NewQuery[payer](`SELECT a.uid, a.number_hash, coalesce(nullif(a.ach_company_id, ''),
 	c.ach_company_id) AS company_id, a.default_offset FROM accounts AS a
 	  JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
@@ -131,8 +132,8 @@ var findingPayers = db.NewQuery[payer](`SELECT a.uid, a.number_hash, coalesce(nu
 	    OR a.enable_ach AND coalesce(nullif(a.ach_company_id, ''), c.ach_company_id) = ANY($4::text[]))
 	ORDER BY a.default_offset DESC, a.uid LIMIT 1000`)
 
-// payFrom finds the accounts that batches are paid from: that of the last entry if it balances the others,
-// else the default offset account of the company id, else the only account that has the id.
+// payFrom finds the accounts that batches are paid from: the account of the last entry if that balances the
+// others, else the default offset account of the company id, else the only account that has the id.
 func (s *Service) payFrom(ctx context.Context, f *BulkFile, all batches) error {
 	var hashes [][]byte
 	var ids []string
@@ -178,11 +179,11 @@ func (b *batch) payFrom(known []*payer, numbers [][]byte) {
 		", and the batch does not balance itself"
 }
 
-// readEntries reads a NACHA file again, and hands out its entries after a line. Those that had faults are
+// readEntries reads a NACHA file again, and hands out its entries after a line. Entries with faults are
 // handed out as such, in their order.
 func readEntries(from io.Reader, all batches, faulty Faults, after int32, each func(*said) error) error {
 	at := -1
-	// hand hands out the entries with faults before a line, too
+	// hand hands out an entry, and before it those with faults that stand before a line.
 	hand := func(before int32, s *said) error {
 		for len(faulty) > 0 && faulty[0].Line < before {
 			wrong := &said{line: faulty[0].Line, last: faulty[0].Line}
@@ -206,7 +207,7 @@ func readEntries(from io.Reader, all batches, faulty Faults, after int32, each f
 		}
 		b := all[at]
 		if b.Balanced && e.Trace == b.trace {
-			return nil // the other side, which each payment has of its own
+			return nil // the offset, which each payment has of its own
 		}
 		return hand(int32(e.Line), b.entry(e)) //nolint:gosec // bounded by the size
 	})
@@ -264,7 +265,7 @@ func (b *batch) entry(e nacha.Entry) *said {
 	return s
 }
 
-// inEntry names the fields of an order by those of an entry.
+// inEntry returns the field of an entry that a field of an order is read from.
 func inEntry(field string) string {
 	if known := entryFields[field]; known != "" {
 		return known

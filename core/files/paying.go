@@ -20,8 +20,8 @@ import (
 const paidTogether = 1000
 
 // Pay makes payments of files of the caller's bank that are approved, or need no approval, and returns how
-// many lines it has dealt with. Each line becomes one payment, or has the reason why it cannot be; no line
-// stops the others. It is for workers: of many, each has another file.
+// many lines it has dealt with. Each line becomes one payment, or is given the reason why it cannot; no line
+// stops the others. It is for workers, each of which takes another file.
 func (s *Service) Pay(ctx context.Context) (dealt int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *Service) Pay(ctx context.Context) (dealt int, err error) {
 	p := &paying{s: s, caller: caller, now: now}
 	for until := time.Now().Add(longestStep); time.Now().Before(until); {
 		n, _, err := p.pay(ctx, paidTogether)
-		if err != nil && !db.IsPassing(err) { // one line that cannot be done keeps none of the others from it
+		if err != nil && !db.IsPassing(err) { // one line that cannot be done does not stop the others
 			n, err = p.payAlone(ctx)
 		}
 		dealt += n
@@ -52,8 +52,8 @@ type paying struct {
 	ahead  *ahead // nil: nothing is read ahead
 }
 
-// payAlone makes the payments of the lines that come next one by one. One that fails for a reason of the
-// bank's own has that said of it.
+// payAlone makes the payments of the next lines one by one. If one fails for a reason of the bank's own, its
+// line says so.
 func (p *paying) payAlone(ctx context.Context) (dealt int, err error) {
 	for range paidTogether {
 		n, of, err := p.pay(ctx, 1)
@@ -72,7 +72,7 @@ func (p *paying) payAlone(ctx context.Context) (dealt int, err error) {
 func (p *paying) pay(ctx context.Context, most int) (dealt int, of FileUID, err error) {
 	err = p.dealing(ctx, 0, most, func(ctx context.Context, tx bun.Tx, f *BulkFile, lines []*FileLine) error {
 		dealt, of = len(lines), f.UID
-		if f.ApprovedAt == nil { // nobody else answers for it
+		if f.ApprovedAt == nil { // nobody else answers for the payments
 			err := changes.EndedTx(ctx, tx, f.Tenant, f.Maker.Client, f.Maker.Person())
 			if errors.Is(err, changes.ErrMakerEnded) {
 				for _, l := range lines {
@@ -103,7 +103,7 @@ func (p *paying) pay(ctx context.Context, most int) (dealt int, of FileUID, err 
 	return dealt, of, err
 }
 
-// giveUp says of the next line of a file that the bank could not make its payment.
+// giveUp enters, for the next line of a file, that the bank could not make its payment.
 func (p *paying) giveUp(ctx context.Context, of FileUID, why error) (dealt int, err error) {
 	err = p.dealing(ctx, of, 1, func(_ context.Context, _ bun.Tx, _ *BulkFile, lines []*FileLine) error {
 		for _, l := range lines {
@@ -115,9 +115,9 @@ func (p *paying) giveUp(ctx context.Context, of FileUID, why error) (dealt int, 
 	return dealt, errors.Join(err, why)
 }
 
-// dealing locks a file that is being processed with its next lines, has do deal with these, and writes what
-// became of them, while the lines after them are read. The file ends with its last line. do is not called
-// where no line is left. only names the file; 0: the one whose turn it is.
+// dealing locks a file that is being processed, has do deal with its next lines, and writes what became of
+// them, while the lines after them are read. The file ends with its last line. do is not called if no line is
+// left. only names the file; 0 stands for the file whose turn it is.
 func (p *paying) dealing(
 	ctx context.Context, only FileUID, most int, do func(context.Context, bun.Tx, *BulkFile, []*FileLine) error,
 ) error {
@@ -179,7 +179,7 @@ func (p *paying) dealing(
 	return err
 }
 
-// next returns the lines of a file that come next, in a transaction that has locked it.
+// next returns the next lines of a file, in a transaction that has locked it.
 func (p *paying) next(ctx context.Context, tx bun.Tx, f *BulkFile, most int) ([]*FileLine, error) {
 	ahead := p.ahead
 	p.ahead = nil
@@ -190,8 +190,8 @@ func (p *paying) next(ctx context.Context, tx bun.Tx, f *BulkFile, most int) ([]
 	return ahead.lines, ahead.err
 }
 
-// ahead are lines that are read before their turn comes. They are right if the file is still paid up to the
-// line before them when it is locked: nobody writes lines that come later.
+// ahead are lines that are read before their turn. They can be used if the file, when it is locked, is still
+// paid up to the line before them: nobody writes lines that come later.
 type ahead struct {
 	file  FileUID
 	paid  int32 // they follow this line
@@ -215,7 +215,7 @@ var readingLines = db.NewQuery[FileLine](selectingLines(db.ColumnsOf[FileLine]("
 	Where("bl.tenant = $1").Where("bl.id > $2 AND bl.id < $3").Where("bl.status = '"+string(LineValid)+"'").
 	OrderExpr("bl.id").String() + " LIMIT $4")
 
-// readLines reads the lines after one of which payments can be made, with what they say.
+// readLines reads the lines, after one line, that payments can be made of, with what they say.
 func (s *Service) readLines(
 	ctx context.Context, b *db.Batch, tenant access.Tenant, of FileUID, after int32, most int,
 ) ([]*FileLine, error) {

@@ -17,15 +17,15 @@ type said struct {
 	batch  int32           // in the order of the file, from 1; 0 for none
 	order  *payments.Order // nil where the line could not be read
 	faults Faults
-	end    int64 // where the file goes on after it, in bytes; 0 where only a whole file can be read
+	end    int64 // where the file goes on after it, in bytes; 0 if a file can only be read as a whole
 }
 
-// fail keeps what is wrong with the line: the first faults, as many as are kept.
+// fail keeps what is wrong with the line, up to as many faults as are kept.
 func (s *said) fail(all ...FileFault) {
 	s.faults = append(s.faults, all[:min(len(all), MostLineFaults-min(len(s.faults), MostLineFaults))]...)
 }
 
-// mostLines is how many payments a file has at most.
+// mostLines is how many payments a file may have.
 const mostLines = 1_000_000
 
 // How many faults of a file as a whole, and of a line, are kept.
@@ -34,7 +34,7 @@ const (
 	MostLineFaults = 20
 )
 
-// errBroken ends the reading of a file of which nothing more can be read.
+// errBroken ends the reading of a file of which no more can be read.
 type errBroken struct{ FileFault }
 
 func (e errBroken) Error() string { return e.Message }
@@ -43,19 +43,19 @@ func broken(line int32, field string, problem fault.Problem, message string) err
 	return errBroken{FileFault{line, field, string(problem), message}}
 }
 
-// bounded fails where a record takes too many bytes, so that a file without ends of lines does not fill the
+// bounded fails when a record takes too many bytes, so that a file without line ends does not fill the
 // memory.
 type bounded struct {
 	from io.Reader
 	left int
 }
 
-// mostRecord is how long a line is at most, quotes with line breaks in them counted.
+// mostRecord is the length of the longest line, counting quotes with line breaks in them.
 const mostRecord = 64 << 10
 
 var errRecord = errors.New("a record is longer than 64 KiB")
 
-// begins allows the next record its whole length, and what is read ahead.
+// begins allows the next record its full length, and what is read ahead.
 func (b *bounded) begins() { b.left = 2 * mostRecord }
 
 func (b *bounded) Read(into []byte) (int, error) {
@@ -67,8 +67,8 @@ func (b *bounded) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// faultsOf returns the faults of an order in the words of a file: where column names the fields of an order
-// as the file does.
+// faultsOf returns the faults of an order in the words of a file: column returns what the file calls a field
+// of an order.
 func faultsOf(line int32, why error, column func(field string) string) Faults {
 	var all Faults
 	var several fault.Faults
@@ -89,14 +89,14 @@ func faultsOf(line int32, why error, column func(field string) string) Faults {
 	return all
 }
 
-// problemOf is what is wrong with a line whose fault is about a thing, not about the form of a field.
+// problemOf is the problem of a line whose fault is about a thing, not about the form of a field.
 var problemOf = map[fault.Kind]fault.Problem{
 	fault.NotFound: fault.Unknown, fault.Conflict: "CONFLICT", fault.State: "STATUS", fault.Denied: "DENIED",
 	fault.Invalid: fault.Malformed,
 }
 
-// columnIn names the fields of an order by the columns of our own layouts: receiver.bank.bankId is
-// receiverBankId.
+// columnIn returns the column of our own layouts that a field of an order is read from: receiverBankId for
+// receiver.bank.bankId.
 func columnIn(field string) string {
 	field = strings.TrimPrefix(field, "additionalInfo.")
 	side, of, sided := strings.Cut(field, ".")
@@ -153,8 +153,7 @@ var columns = []struct {
 	{"localInstruments", into(func(o *payments.Order) *string { return &o.LocalInstrument })},
 }
 
-// needed are the columns without which no line can be right; notOfRTP are those that files of instant
-// payments lack.
+// needed are the columns that every line needs; notOfRTP are those that files of instant payments lack.
 var (
 	needed   = []string{"externalReferenceId", "paymentAmount", "senderAccountNumber", "receiverAccountNumber"}
 	notOfRTP = []string{"speed", "secCode", "entryType"}

@@ -14,7 +14,7 @@ import (
 	"bankgraph/db"
 )
 
-// ShownFile is a file with whose it is, the account that its batches are paid from, and its batches.
+// ShownFile is a file with its customer, the account that its batches are paid from, and its batches.
 type ShownFile struct {
 	BulkFile `bun:",extend"`
 
@@ -38,14 +38,14 @@ type ShownBatch struct {
 	Offset    Offset `bun:"embed:offset_"`
 }
 
-// ShownLine is a line with the payment that was made of it, and what the file says where none was.
+// ShownLine is a line with the payment that was made of it, or else what the file says.
 type ShownLine struct {
 	FileLine `bun:",extend"`
 
 	State       payments.State `bun:"state,scanonly"` // of the payment; '' where none was made
 	PaymentDate *time.Time     `bun:"payment_date,scanonly"`
 	CreatedAt   time.Time      `bun:"created_at,scanonly"` // of the payment, or else of the file
-	// here, that is debited, or credited by a debit; before there is a payment that of the batch
+	// the account here that is debited, or credited by a debit; before there is a payment, the batch's
 	Account Offset `bun:"embed:offset_"`
 	// why the payment was cancelled, "" if nobody said; nil if it was not
 	CancelledAs *string `bun:"cancelled_as,scanonly"`
@@ -59,7 +59,8 @@ var (
 	listingPayments db.QueryCache[ShownLine]
 )
 
-// inShown are the columns that ShownFile, ShownBatch and ShownLine have beside their tables'.
+// inShown returns the SQL expressions of the columns that ShownFile, ShownBatch and ShownLine have in
+// addition to their tables'.
 func inShown(alias, account string) map[string]string {
 	return map[string]string{
 		"offset_account": "coalesce(" + alias + ".offset_account, 0)",
@@ -134,7 +135,8 @@ func (s *Service) Find(ctx context.Context, uid FileUID) (*ShownFile, error) {
 	return found.Items[0], nil
 }
 
-// only is a number as a search names it, in which 0 stands for any: no file has that.
+// only returns a number as a search takes it. 0, which no file has and which stands there for any, becomes
+// another number that no file has.
 func only(uid FileUID) FileUID {
 	if uid == 0 {
 		return -1
@@ -196,8 +198,8 @@ func (s *Service) PaymentsOf(
 	return found, nil
 }
 
-// Look finds files as partners ask for them: by number, whose name is compared if one is given too
-// (ErrMismatch), or else by a part of the name among those of the last six months (rest/CONTRACT.md, bulk
+// Look finds files as partners ask for them: by number, with the name compared if one is given too
+// (ErrMismatch), or else by a part of the name, among files of the last six months (rest/CONTRACT.md, bulk
 // file search).
 func (s *Service) Look(
 	ctx context.Context, name string, number *FileUID, w page.Window,
@@ -217,8 +219,8 @@ func (s *Service) Look(
 	return found, err
 }
 
-// LookAnd is Look as it was before: name and number must both be the file's, however old it is, and whoever
-// asks must be one who manages files.
+// LookAnd is the former Look: name and number must both be the file's, however old the file is, and the
+// caller must have the permission to manage files.
 func (s *Service) LookAnd(
 	ctx context.Context, name string, number *FileUID, w page.Window,
 ) (found page.Counted[*ShownFile], err error) {

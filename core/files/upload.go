@@ -24,17 +24,18 @@ import (
 type Upload struct {
 	Customer customers.UID
 	Type     FileType
-	// Open begins to read the file. It is called once, when it is known that the caller may upload one of the
-	// customer. A name has a path or none, of which only the end counts; it ends with .csv or .txt.
+	// Open begins to read the file. It is called once, when it is known that the caller may upload one for
+	// the customer. The name may have a path, of which only the last element counts; it ends with .csv or
+	// .txt.
 	Open func() (name string, content io.Reader, err error)
 }
 
-// Text opens a file whose name and content are at hand.
+// Text returns an Open for a file whose name and content are at hand.
 func Text(name string, content io.Reader) func() (string, io.Reader, error) {
 	return func() (string, io.Reader, error) { return name, content, nil }
 }
 
-// uploaded is the draft of an upload: the same file again has the same one, whatever number it has.
+// uploaded is the draft of an upload. The same file uploaded again has the same draft, whatever its number.
 type uploaded struct {
 	Type FileType `json:"type"`
 	Name string   `json:"name"`
@@ -61,12 +62,11 @@ const (
 	fileObject     = "file"
 )
 
-// uploads counts what comes in, so that no caller and no bank takes the memory, the connections and the disk
-// of the others. What has arrived of a file counts until the file is there, or what is stored of it is
-// removed.
+// uploads counts what comes in, so that no caller and no bank takes memory, connections and disk from the
+// others. What has arrived of a file counts until the file is made, or what is stored of it is removed.
 type uploads struct {
 	mu        sync.Mutex
-	of        map[string]upcoming // by whose they are: all, those of a bank, those of a party of it
+	of        map[string]upcoming // by owner: all, a bank, a party of it
 	mostBytes int64               // of one caller; twice as much of one bank, four times of all
 }
 
@@ -75,10 +75,10 @@ type upcoming struct {
 	bytes int64
 }
 
-// mostUpcoming is what may have arrived of the unfinished uploads of one caller.
+// mostUpcoming is how many bytes of one caller's unfinished uploads may have arrived.
 const mostUpcoming = 2*MostBytes + 100<<20
 
-// share is how much of something one of them may have.
+// share is how much of something one holder may have.
 type share struct {
 	of    string
 	files int
@@ -134,7 +134,7 @@ func (in *incoming) leave() {
 	in.count(-1, -in.bytes)
 }
 
-// counted reads a file as far as there is room for it.
+// counted reads a file as long as there is room for it.
 type counted struct {
 	io.Reader
 	in *incoming
@@ -161,7 +161,7 @@ func (s *Service) Upload(
 		return out, err
 	}
 	defer incoming.leave()
-	b := s.db.Batch() // whose file it is, before anything of it is read
+	b := s.db.Batch() // who owns the file is found out before anything of it is read
 	scope := s.customers.Scoped(ctx, b, in.Customer)
 	waits := db.Queue(b, countingUnread, caller.Tenant, in.Customer, caller.Client)
 	if err := errors.Join(b.Send(ctx), waits.Err); err != nil {
@@ -197,12 +197,12 @@ func (s *Service) Upload(
 			uploaded{in.Type, name, kept.hash, kept.size, uid}, options)
 	}
 	if err != nil || out.Result.UID != uid {
-		_ = s.discard(ctx, caller.Tenant, uid) // what is left of it now, RemoveStray removes
+		_ = s.discard(ctx, caller.Tenant, uid) // what is left of it, RemoveStray removes
 	}
 	return out, err
 }
 
-// unread is how much waits of a customer's files, of its caller's and of all.
+// unread is how much text waits to be checked: of a customer's files, of its caller's and of all.
 type unread struct {
 	Unfinished int   `bun:"unfinished"`
 	Own        int64 `bun:"own"` // bytes that wait to be checked
@@ -215,8 +215,8 @@ var countingUnread = db.NewQuery[unread](`SELECT
 	  coalesce(sum(size), 0)::bigint AS total
 	FROM bulk_files WHERE tenant = $1 AND status IN ('RECEIVED', 'VALIDATING')`)
 
-// full returns a fault where so much waits already that another file is not even read: text comes in faster
-// than it is checked, and is stored meanwhile.
+// full returns a fault if so much waits already that another file is not even read. Text comes in faster than
+// it is checked, and is stored meanwhile.
 func (u *unread) full() error {
 	switch {
 	case u.Unfinished >= mostUnfinished:
@@ -246,7 +246,7 @@ func (s *Service) take(ctx context.Context, tenant access.Tenant) (uid FileUID, 
 func (s *Service) uploadTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, d uploaded,
 ) (Saved, error) {
-	held, err := s.customers.LockTx(ctx, tx, tx.Caller, customers.UID(at.Customer)) // one of two same files comes first
+	held, err := s.customers.LockTx(ctx, tx, tx.Caller, customers.UID(at.Customer)) // one of two same uploads comes first
 	if err != nil {
 		return Saved{}, err
 	}

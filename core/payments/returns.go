@@ -131,7 +131,7 @@ func (d *Return) plan(p *Payment) (money.Amount, error) {
 	case inPart:
 		amount = d.part(c, p)
 	}
-	if d.Type != inPart && d.Amount != "" && !d.names(amount) { // a caller who names a part wants no more back
+	if d.Type != inPart && d.Amount != "" && !d.names(amount) { // a caller who names a part gives no more
 		c.Fail("settlementAmount", fault.NoMatch, d.Type+" gives "+amount.String()+" back, "+inPart+" a part")
 	}
 	return amount, c.Err()
