@@ -90,7 +90,7 @@ func (d *Draft) check(adding bool) error {
 		{"customerName", d.CustomerName, 255},
 		{"beneName", d.BeneficiaryName, 255},
 		{"beneBankName", d.BeneficiaryBankName, 255},
-		{"transactionIdNumber", d.IndividualID, 22}, // as many as an entry of ACH has room for
+		{"transactionIdNumber", d.IndividualID, 22}, // an entry of ACH has room for so many
 	} {
 		c.AtMost(text.field, text.value.Value, text.most)
 	}
@@ -111,7 +111,7 @@ func (d *Draft) check(adding bool) error {
 	return c.Err()
 }
 
-// currency is the one of the networks that debits come over.
+// currency is the currency of the networks that debits come over.
 const currency money.Currency = "USD"
 
 func (d *Draft) checkClass(c *check.Fields) {
@@ -125,7 +125,7 @@ func (d *Draft) checkClass(c *check.Fields) {
 	d.SECCode.Value = class
 }
 
-// demand fails for what the rules of a type need, whoever the customer is.
+// demand fails for fields that the rules of a type need, whoever the customer is.
 func (d *Draft) demand(c *check.Fields, of Type, adding bool) {
 	if of == ACH {
 		c.Given("achCompanyID", d.ACHCompanyID, adding)
@@ -134,7 +134,7 @@ func (d *Draft) demand(c *check.Fields, of Type, adding bool) {
 	}
 	if of == Fedwire || of == Instant {
 		c.Given("beneBankId", d.BeneficiaryBankID, adding)
-		if d.Account == 0 { // whose number tells whose it is, too: but so it is published
+		if d.Account == 0 { // the account's number would tell the customer, too: but so it is published
 			c.Given("customerName", d.CustomerName, adding)
 		}
 	}
@@ -143,8 +143,8 @@ func (d *Draft) demand(c *check.Fields, of Type, adding bool) {
 	}
 }
 
-// demandOf fails for what a rule needs unless its customer is a processing organisation, and for what a
-// change clears.
+// demandOf fails for fields that a rule needs unless its customer is a processing organization, and for those
+// that a change must not clear.
 func (d *Draft) demandOf(c *check.Fields, of Type, customer *customers.Customer, adding bool) {
 	if d.Form != Current {
 		return
@@ -156,7 +156,7 @@ func (d *Draft) demandOf(c *check.Fields, of Type, customer *customers.Customer,
 	}
 }
 
-// to writes what is given into a rule, except what is looked up or sealed.
+// to writes the given fields into a rule, except those that are looked up or sealed.
 func (d *Draft) to(r *Rule) {
 	r.AmountType, r.Frequency = cmp.Or(d.AmountType, r.AmountType), cmp.Or(d.Frequency, r.Frequency)
 	if !d.EffectiveDate.IsZero() {
@@ -184,7 +184,7 @@ func (d *Draft) to(r *Rule) {
 	}
 }
 
-// dates checks the dates of a rule as it would be; was is the zero Rule for a new one.
+// dates checks the dates that a rule would have; was is the rule before, or the zero Rule for a new one.
 func (d *Draft) dates(c *check.Fields, was, r *Rule, today time.Time) error {
 	if !r.EffectiveDate.Equal(was.EffectiveDate) && r.EffectiveDate.Before(today) {
 		c.Fail("effectiveDate", fault.Min, "must be today or later, by the bank's clock")

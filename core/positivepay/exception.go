@@ -34,7 +34,7 @@ const (
 	AutoMatched     DecisionStatus = "AUTO_MATCHED"     // a rule allows it
 	Approved        DecisionStatus = "APPROVED"         // a person pays it
 	Declined        DecisionStatus = "REJECTED"         // a person sends it back
-	DefaultDecision DecisionStatus = "DEFAULT_DECISION" // nobody decided in time: it goes back
+	DefaultDecision DecisionStatus = "DEFAULT_DECISION" // nobody decided in time: the debit goes back
 )
 
 // DecisionStatuses lists all states of exceptions.
@@ -99,14 +99,14 @@ func newException(uid ExceptionUID, tenant access.Tenant, d *Screened, now time.
 	}
 }
 
-// Amount returns what the debit is of.
+// Amount returns the amount of the debit.
 func (e *Exception) Amount() money.Amount { return money.Of(e.Minor, e.Currency) }
 
-// DecidedBy returns the login of who decided, or else the API key; "" if nobody did, and for callers outside
-// the bank where it was one of the bank's own.
+// DecidedBy returns the login of the person who decided, or else the API key. It is "" if nobody did, and for
+// callers outside the bank if one of the bank's own people or programs did.
 func (e *Exception) DecidedBy() string { return cmp.Or(e.DecidedLogin, e.DecidedClient) }
 
-// Decide lets somebody decide on an exception that waits. Callers hold its row locked.
+// Decide decides on an exception that waits. Callers must hold its row locked.
 func (e *Exception) Decide(to DecisionStatus, by access.Caller, now time.Time) error {
 	switch {
 	case e.Status != DecisionPending:
@@ -122,7 +122,7 @@ func (e *Exception) Decide(to DecisionStatus, by access.Caller, now time.Time) e
 	return nil
 }
 
-// Recorded returns what the audit record shows of the exception in another way.
+// Recorded returns what the audit record shows of the exception in another form.
 func (e *Exception) Recorded() map[string]audit.Field {
 	return map[string]audit.Field{
 		"Minor":     {Name: "amount", Value: e.Amount().String()},

@@ -41,7 +41,7 @@ func (s *Service) FindExceptions(
 		caller.Tenant, caller.ScopeCustomer(), uids)
 }
 
-// ExceptionsOfPayments reads what positive pay says of payments: of each one exception at most.
+// ExceptionsOfPayments reads the exceptions of payments, at most one of each.
 func ExceptionsOfPayments[P ~int64](
 	ctx context.Context, b *db.Batch, of []P, want db.Columns,
 ) *db.Many[P, Exception] {

@@ -97,8 +97,8 @@ func (by ExceptionSearch) list(s *Service, caller access.Caller, p *db.Params) a
 	return l
 }
 
-// inExceptions is where columns of exceptions are that may be absent, and those of others. The bank's own
-// people are nobody to callers outside it.
+// inExceptions returns the SQL expressions of the columns of exceptions that may be NULL or belong to other
+// tables. Callers outside the bank do not read who of the bank's own people decided.
 func inExceptions(reach access.Reach) map[string]string {
 	from := map[string]string{"rule": "coalesce(ppe.rule, 0)", "account_last4": "a.number_last4"}
 	for _, column := range []string{"decided_client", "decided_login"} {
@@ -142,7 +142,7 @@ func (s *Service) Exceptions(
 	return found, rows.Err
 }
 
-// LockTx reads and locks the exceptions of payments, by these.
+// LockTx reads and locks the exceptions of payments, and returns them by payment.
 func LockTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, of []int64) (map[int64]*Exception, error) {
 	var rows []*Exception
 	err := tx.NewSelect().Model(&rows).Where("ppe.tenant = ?", tenant).Where("ppe.payment IN (?)", bun.List(of)).
@@ -169,7 +169,7 @@ func WriteTx(ctx context.Context, tenant access.Tenant, decided []*Exception) er
 	return nil
 }
 
-// LateExceptions reads the payments whose exceptions wait for people though their time has passed, the oldest
+// LateExceptions reads the payments whose exceptions still wait for people after their deadline, the oldest
 // first.
 func (s *Service) LateExceptions(ctx context.Context, now time.Time, most int) (late []int64, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
@@ -190,7 +190,7 @@ var findingNextException = db.NewQuery[upcomingException](`SELECT min(expires_at
 	FROM positive_pay_exceptions
 	WHERE tenant = $1 AND status = 'PENDING' AND expires_at > $2`)
 
-// Next returns when the next exception of the caller's bank expires, after a time; nil if none will.
+// Next returns when the next exception of the caller's bank expires after a time; nil if none does.
 func (s *Service) Next(ctx context.Context, after time.Time) (*time.Time, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -204,7 +204,7 @@ func (s *Service) Next(ctx context.Context, after time.Time) (*time.Time, error)
 	return found.Items[0].At, found.Err
 }
 
-// ParseExceptionAmount reads an amount that a search for exceptions bounds its amounts by.
+// ParseExceptionAmount reads a bound of the amounts in a search for exceptions.
 func ParseExceptionAmount(field, text string) (string, error) {
 	c := check.Of(ExceptionObject)
 	c.Decimal(field, text, mostDigits, 2)

@@ -49,7 +49,7 @@ const (
 // Types lists all types.
 var Types = []Type{ACH, Fedwire, Instant}
 
-// ParseType reads a type without regard to letter case. RFP is what INSTANT was called before.
+// ParseType reads a type without regard to letter case. RFP is the former name of INSTANT.
 func ParseType(field, text string) (Type, error) {
 	if t, ok := ident.Word(text, Types...); ok {
 		return t, nil
@@ -76,7 +76,7 @@ func ParseAmountType(field, text string) (AmountType, error) {
 	return "", fault.Field(object, field, fault.Malformed, "must be EXACT or MAXIMUM")
 }
 
-// Frequency says how often a debit of a rule may come.
+// Frequency says how often a rule may allow a debit.
 type Frequency string
 
 const (
@@ -112,7 +112,7 @@ func ParseFrequency(field, text string) (Frequency, error) {
 // AllClasses stands for every entry class.
 const AllClasses = "ALL"
 
-// classes lists what a rule can say of the entry class.
+// classes lists what a rule may give as its entry class.
 var classes = strings.Fields(AllClasses +
 	` WEB PPD CCD CTX POP COR TEL CIE ARC BOC POS RCK ADV ATX DNE MTE SHR TRC TRX XCK IAT NA`)
 
@@ -143,7 +143,7 @@ type Rule struct {
 	Type     Type          `bun:"type" json:"type"`
 	// who debits over ACH; '' for anybody
 	ACHCompanyID string `bun:"ach_company_id" json:"achCompanyId"`
-	// who is paid; '' where the rule does not say
+	// the payee; '' where the rule does not say
 	BeneficiaryName     string         `bun:"beneficiary_name" json:"beneficiaryName"`
 	BeneficiaryBankID   string         `bun:"beneficiary_bank_id" json:"beneficiaryBankId"`
 	BeneficiaryBankName string         `bun:"beneficiary_bank_name" json:"beneficiaryBankName"`
@@ -157,27 +157,27 @@ type Rule struct {
 	EffectiveDate       time.Time      `bun:"effective_date,type:date" json:"effectiveDate"`
 	ExpiryDate          *time.Time     `bun:"expiry_date,type:date" json:"expiryDate"` // the last day; nil for none
 	NumberOfPayments    *int32         `bun:"number_of_payments" json:"numberOfPayments"`
-	State               Status         `bun:"state" json:"status"`          // as people left it: never Pending or Expired
+	State               Status         `bun:"state" json:"status"`          // as people set it: never Pending or Expired
 	Used                int32          `bun:"used" json:"-"`                // how many debits it has allowed
-	LastUsed            *time.Time     `bun:"last_used,type:date" json:"-"` // on which day the last one
+	LastUsed            *time.Time     `bun:"last_used,type:date" json:"-"` // the day of the last one
 	CreatedAt           time.Time      `bun:"created_at" json:"-"`
 	UpdatedAt           time.Time      `bun:"updated_at" json:"-"`
 	Version             int32          `bun:"version" json:"-"`
 
-	Today time.Time `bun:"today,scanonly" json:"-"` // the bank's day at the read; midnight UTC
+	Today time.Time `bun:"today,scanonly" json:"-"` // the bank's day when it was read; midnight UTC
 }
 
 // Amount returns the amount that debits are compared with.
 func (r *Rule) Amount() money.Amount { return money.Of(r.Minor, r.Currency) }
 
-// BeneficiaryAccountNumber returns the masked number of the account that is paid; nil if the rule does not
-// say.
+// BeneficiaryAccountNumber returns the masked number of the payee's account; nil if the rule does not name
+// one.
 func (r *Rule) BeneficiaryAccountNumber() *seal.Value { return r.BeneficiaryNumber.Shown() }
 
 // Status returns the state of the rule on the day on which it was read.
 func (r *Rule) Status() Status { return r.StatusOn(r.Today) }
 
-// StatusOn returns the state of the rule on a day: its dates count from the first to the last one, with both.
+// StatusOn returns the state of the rule on a day. Its first and its last day both count.
 func (r *Rule) StatusOn(day time.Time) Status {
 	if (r.State == Active || r.State == Suspended) && r.UsedUp() {
 		return Expired
@@ -185,7 +185,7 @@ func (r *Rule) StatusOn(day time.Time) Status {
 	return r.statedOn(day)
 }
 
-// statedOn is StatusOn, however often the rule was used.
+// statedOn is StatusOn without regard to how often the rule was used.
 func (r *Rule) statedOn(day time.Time) Status {
 	switch {
 	case r.State != Active && r.State != Suspended:
@@ -206,7 +206,7 @@ func statusOn(day string) string {
 		" THEN 'Pending' ELSE pp.state END"
 }
 
-// Recorded returns what the audit record shows of the rule in another way.
+// Recorded returns what the audit record shows of the rule in another form.
 func (r *Rule) Recorded() map[string]audit.Field {
 	expiry := ""
 	if r.ExpiryDate != nil {
@@ -219,7 +219,7 @@ func (r *Rule) Recorded() map[string]audit.Field {
 	}
 }
 
-// NumberColumn names the column for which the account numbers of who is paid are sealed (seal.Place).
+// NumberColumn names the column for which the account numbers of payees are sealed (seal.Place).
 const NumberColumn = "positive_pay_rules.beneficiary_number"
 
 func (r *Rule) place() seal.Place {

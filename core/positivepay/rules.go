@@ -40,7 +40,7 @@ func New(d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service, 
 	return s
 }
 
-// identity are the columns that every read has; the day is a value of every query.
+// identity are the columns that every read has. The day is a value of every query.
 var identity = db.ColumnsOf[Rule]("UID", "Customer", "Today")
 
 // selecting starts a query of rules; day is the SQL of the bank's day.
@@ -52,7 +52,7 @@ func selecting(want db.Columns, day string) *bun.SelectQuery {
 // shown is the condition that a rule is not deleted.
 const shown = "pp.state <> 'Deleted'"
 
-// reader returns the caller, and the day of its bank.
+// reader returns the caller, and the current day of the caller's bank.
 func (s *Service) reader(ctx context.Context) (caller access.Caller, today string, err error) {
 	if caller, err = access.Require(ctx, access.ViewPositiveRules); err != nil {
 		return caller, "", err

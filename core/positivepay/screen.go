@@ -16,7 +16,7 @@ import (
 	"bankgraph/db"
 )
 
-// Screened is a debit of another bank that rules are asked about.
+// Screened is a debit of another bank, as rules are asked about it.
 type Screened struct {
 	Payment      int64 // its number
 	Customer     customers.UID
@@ -32,7 +32,7 @@ type Screened struct {
 	DebitDate    time.Time // on which it settles; midnight UTC
 	// of a request for payment: the hashes of the account that it is to be paid to (NumberColumn)
 	Numbers [][]byte
-	// no rule is asked, and people decide
+	// no rule is asked: people decide
 	Unruled bool
 }
 
@@ -52,10 +52,10 @@ const (
 	FrequencyExceeded Mismatch = "frequency exceeded"
 )
 
-// NotApplicable is what a rule says of the entry class where it means any.
+// NotApplicable is what a rule gives as its entry class if it means any.
 const NotApplicable = "NA"
 
-// test returns how many tests a debit passes on a day, and which it fails; "" if none.
+// test returns how many tests a debit passes on a day, and the first that it fails; "" if it fails none.
 func (r *Rule) test(d *Screened, day time.Time) (passed int, fails Mismatch) {
 	tests := []struct {
 		passes bool
@@ -80,7 +80,7 @@ func (r *Rule) test(d *Screened, day time.Time) (passed int, fails Mismatch) {
 	return len(tests), ""
 }
 
-// pays reports whether the rule is for the account that one of the hashes is of, or for any.
+// pays reports whether the rule allows any account to be paid, or the account that has one of the hashes.
 func (r *Rule) pays(numbers [][]byte) bool {
 	return len(r.BeneficiaryNumber.Hash) == 0 ||
 		slices.ContainsFunc(numbers, func(hash []byte) bool { return bytes.Equal(hash, r.BeneficiaryNumber.Hash) })
@@ -94,7 +94,7 @@ func (r *Rule) UsedUp() bool {
 // usedUp is UsedUp in SQL.
 const usedUp = "(pp.frequency = 'ONE_TIME' AND pp.used > 0 OR pp.used >= coalesce(pp.number_of_payments, 2147483647))"
 
-// usedIn reports whether the rule has allowed a debit in the period that a day is in.
+// usedIn reports whether the rule has already allowed a debit in the period of a day.
 func (r *Rule) usedIn(day time.Time) bool {
 	if r.LastUsed == nil || r.Frequency == OnGoing || r.Frequency == OneTime {
 		return false
@@ -102,8 +102,9 @@ func (r *Rule) usedIn(day time.Time) bool {
 	return r.period(*r.LastUsed) == r.period(day)
 }
 
-// period numbers the periods in each of which the rule allows one debit: days, weeks from Monday, every
-// second week from that of its first day, and months, quarters, halves and years of the calendar.
+// period returns the number of the period of a day. The rule allows one debit in each period: a day, a week
+// from Monday, every second week counted from that of its first day, or a month, quarter, half or year of the
+// calendar.
 func (r *Rule) period(day time.Time) int {
 	week := func(day time.Time) int { return (int(day.Unix()/(24*60*60)) + 3) / 7 } // 1970 began on a Thursday
 	month := 12*day.Year() + int(day.Month()) - 1
@@ -126,8 +127,8 @@ func (r *Rule) period(day time.Time) int {
 	return 0
 }
 
-// screen asks rules about a debit on a day: the oldest one that allows it is used. Otherwise the mismatch is
-// that of the rule which came nearest.
+// screen asks rules about a debit on a day, and returns the oldest one that allows it. If none does, it
+// returns the mismatch of the rule that came nearest.
 func screen(rules []*Rule, d *Screened, day time.Time) (*Rule, Mismatch) {
 	most, fails := 0, NoRule
 	for _, r := range rules {
@@ -151,8 +152,9 @@ type exceptionUID struct {
 var takingExceptions = db.NewQuery[exceptionUID](
 	`SELECT nextval('positive_pay_exception_uids') AS uid FROM generate_series(1, $1::bigint)`)
 
-// ScreenTx asks the rules of their accounts about debits that have come at a time, in their order, and says
-// of each what became of it: a rule allows it, which it counts, or it waits for people. How long, until says.
+// ScreenTx asks the rules of their accounts about debits that came at a time, in their order, and returns the
+// outcome of each: a rule allows it, and its use is counted, or it waits for people, until the time that
+// until returns.
 func ScreenTx(
 	ctx context.Context, tx bun.Tx, by access.Caller, now time.Time, debits []*Screened,
 	until func(*Screened) time.Time,
@@ -193,8 +195,8 @@ func ScreenTx(
 	return all, countTx(ctx, by.Tenant, used)
 }
 
-// StandingTx returns which of these payments a rule allows that is Active on a day: it may have been
-// suspended or deleted since it allowed them, or end sooner now.
+// StandingTx returns which of these payments are allowed by a rule that is Active on a day. A rule may have
+// been suspended or deleted since it allowed a payment, or end sooner now.
 func StandingTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, of []int64, day time.Time,
 ) (standing map[int64]bool, err error) {
@@ -227,7 +229,7 @@ func countTx(ctx context.Context, tenant access.Tenant, used map[*Rule]bool) err
 		WHERE r.tenant = $1 AND r.uid = n.uid`, tenant, uids, times, days)
 }
 
-// DayOf returns the day that it is somewhere; midnight UTC.
+// DayOf returns the day of a time in a zone; midnight UTC.
 func DayOf(at time.Time, zone *time.Location) time.Time {
 	year, month, day := at.In(zone).Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)

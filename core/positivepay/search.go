@@ -39,8 +39,8 @@ type Search struct {
 	ExpiryDate               time.Time
 }
 
-// ParseStatuses reads what a search says of the status, without regard to letter case: Pending is whatever
-// does not count yet, and Inactive all that is not Active.
+// ParseStatuses reads the status of a search, without regard to letter case. Pending stands for all that do
+// not count yet, and Inactive for all that are not Active.
 func ParseStatuses(field, text string) ([]Status, error) {
 	switch one, ok := ident.Word(text, Pending, Active, Suspended, Expired, "Inactive"); {
 	case !ok:
@@ -55,13 +55,13 @@ func ParseStatuses(field, text string) ([]Status, error) {
 	}
 }
 
-// daily returns the SQL of the bank's day; it is a value of the query only if a condition needs it.
+// daily returns the SQL of the bank's day, which becomes a value of the query only if a condition needs it.
 type daily func(p *db.Params) string
 
-// at returns a day that is a value of the query already.
+// at returns a daily for a day that is a value of the query already.
 func at(day string) daily { return func(*db.Params) string { return day } }
 
-// added returns a day that becomes a value when it is needed.
+// added returns a daily that adds the day to the values of the query.
 func added(today string) daily { return func(p *db.Params) string { return p.Add(today) + "::date" } }
 
 // list returns the list of the rules that the caller may see and the search finds.
@@ -161,7 +161,7 @@ func (by Search) ofOthers(s *Service, tenant access.Tenant, p *db.Params) (all d
 	return all
 }
 
-// tranCode is the transaction code of entries of ACH that debit an account; "" where there is none.
+// tranCode returns the transaction code of ACH entries that debit an account; "" if there is none.
 func tranCode(of Type, sub accounts.SubType) string {
 	if of != ACH {
 		return ""
@@ -189,7 +189,7 @@ type Shown struct {
 // AccountNumber returns the masked number of the account.
 func (r *Shown) AccountNumber() string { return seal.Value{Last4: r.AccountLast4}.Masked() }
 
-// TranCode returns the transaction code of the entries of ACH that the rule is for; "" for other networks.
+// TranCode returns the transaction code of the ACH entries that the rule is for; "" for other networks.
 func (r *Shown) TranCode() string { return tranCode(r.Type, r.AccountSubType) }
 
 var inRecords = map[string]string{
@@ -197,7 +197,8 @@ var inRecords = map[string]string{
 	"account_type": "a.type", "account_sub_type": "a.sub_type", "today": "$5::date",
 }
 
-// Find reads one rule, in one round trip. It returns ErrNotFound for one that the caller may not see, too.
+// Find reads one rule, in one round trip. It returns ErrNotFound for a rule that is absent, or that the
+// caller may not see.
 func (s *Service) Find(ctx context.Context, uid UID) (*Shown, error) {
 	if uid == 0 {
 		if _, err := access.Require(ctx, access.ViewPositiveRules); err != nil {
@@ -247,7 +248,7 @@ func (s *Service) Page(ctx context.Context, by Search, w page.Window) (page.Coun
 	return found, rows.Err
 }
 
-// ParseAmount reads the amount that a search asks for.
+// ParseAmount reads the amount of a search.
 func ParseAmount(field, text string) (string, error) {
 	c := check.Of(object)
 	c.Decimal(field, text, mostDigits, 2)

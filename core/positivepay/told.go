@@ -36,7 +36,7 @@ func (r *AllowingRule) Amount() money.Amount { return money.Of(r.Minor, r.Curren
 
 var tellingExceptions db.QueryCache[ToldException]
 
-// Tell reads what positive pay says of payments that a reader sees, for whoever tells of them.
+// Tell reads the exceptions of payments that a reader sees, to tell others of them.
 func Tell(b *db.Batch, reader access.Caller, of []int64) *db.Many[int64, ToldException] {
 	text := tellingExceptions.Get(reader.Reach, func() string {
 		from := inExceptions(reader.Reach)

@@ -53,7 +53,8 @@ func (s *Service) Create(
 	return s.create.Do(ctx, caller, changes.Target{}, draft, options)
 }
 
-// Change changes what the draft gives; the type stays. It waits for a second person as Create does.
+// Change changes the fields that the draft gives; the type stays. It waits for a second person as Create
+// does.
 func (s *Service) Change(
 	ctx context.Context, uid UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -67,21 +68,21 @@ func (s *Service) Change(
 	return s.change.Do(ctx, caller, changes.Target{UID: uid.String()}, draft, options)
 }
 
-// Activate lets a suspended rule count again. It waits for a second person as Create does.
+// Activate makes a suspended rule count again. It waits for a second person as Create does.
 func (s *Service) Activate(
 	ctx context.Context, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
 	return simple(ctx, s.activate, uid, options)
 }
 
-// Suspend stops a rule at once, until it is activated.
+// Suspend suspends a rule at once, until it is activated.
 func (s *Service) Suspend(
 	ctx context.Context, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
 	return simple(ctx, s.suspend, uid, options)
 }
 
-// Delete ends a rule, at once and for good. The row stays for the record, but no answer shows it.
+// Delete deletes a rule, at once and for good. The row stays for the record, but no answer shows it.
 func (s *Service) Delete(
 	ctx context.Context, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -100,7 +101,7 @@ func simple(
 
 type lifecycle = changes.Lifecycle[*customers.Held, Rule]
 
-// lifecycle is how rules are changed.
+// lifecycle returns how rules are changed.
 func (s *Service) lifecycle(hold customers.Hold) *lifecycle {
 	return &lifecycle{
 		Name: object, Hold: hold.Of("positive_pay_rules", "uid", ErrNotFound), Lock: lock,
@@ -113,7 +114,7 @@ func (s *Service) lifecycle(hold customers.Hold) *lifecycle {
 	}
 }
 
-// asking is lifecycle for what a second person has to see where the settings say so.
+// asking is lifecycle for changes that a second person has to approve where the settings ask for it.
 func (s *Service) asking() *lifecycle {
 	l := s.lifecycle(s.customers.HoldTx)
 	l.Asks = customers.Asking[Rule](customers.AccessSettings.DualForCustomers)
@@ -138,7 +139,7 @@ type account struct {
 	Status   accounts.Status `bun:"status"`
 }
 
-// accountTx reads the account that a draft names, whosever it is.
+// accountTx reads the account that a draft names, whoever owns it.
 func (s *Service) accountTx(ctx context.Context, tx *changes.Tx, d Draft) (*account, error) {
 	a := new(account)
 	q := tx.NewSelect().Model(a).Where("a.tenant = ?", tx.Caller.Tenant).Where("a.deleted_at IS NULL")
@@ -184,7 +185,7 @@ func (s *Service) createTx(
 	}))
 }
 
-// settleTx lets a rule count that waited for a second person, or removes a refused one.
+// settleTx carries out the decision of a second person: the rule counts from then on, or is removed.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
 	return s.lifecycle(s.customers.HoldTx).Settle(ctx, tx, at, func(r *Rule) (changes.Settlement, error) {
 		r.State = Deleted
@@ -222,8 +223,8 @@ func (s *Service) changeTx(
 	}))
 }
 
-// fill writes a draft into a rule of a customer, if it fits. The account is nil if it stays; was is the zero
-// Rule for a new one.
+// fill writes a draft into a rule of a customer, if it fits. account is nil if the account stays; was is the
+// rule before, or the zero Rule for a new one.
 func (s *Service) fill(
 	tx *changes.Tx, of *customers.Customer, was, r *Rule, a *account, draft Draft,
 ) error {
@@ -264,7 +265,7 @@ func (s *Service) fill(
 	return nil
 }
 
-// number seals the number of the account that is paid, unless it is the one that is known.
+// number seals the account number of the payee, unless it is the one that the rule has.
 func (s *Service) number(r *Rule, draft Draft) {
 	switch number := draft.BeneficiaryAccountNumber; {
 	case !number.Given:
@@ -275,7 +276,7 @@ func (s *Service) number(r *Rule, draft Draft) {
 	}
 }
 
-// today is the day of the bank in which a change is made; midnight UTC.
+// today returns the bank's day on which a change is made; midnight UTC.
 func today(tx *changes.Tx) time.Time {
 	year, month, day := tx.Now.In(tx.Caller.Location()).Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
