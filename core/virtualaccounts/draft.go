@@ -22,7 +22,7 @@ type Draft struct {
 	LimitPeriod              LimitPeriod  `json:"limit,omitzero"`       // "" if not given
 	LimitAmount              given.Text   `json:"limitAmount,omitzero"` // decimal; empty for none
 
-	// Whole says that a change names all that a new virtual account needs, as partners do.
+	// Whole requires that a change names all that a new virtual account needs, as the published update does.
 	Whole bool `json:"whole,omitzero"`
 }
 
@@ -61,7 +61,7 @@ func (d *Draft) to(v *VirtualAccount) error {
 	return d.limitTo(v)
 }
 
-// limitTo writes the limit: an amount within a period, both or neither.
+// limitTo writes the limit. Its amount and its period are given together, or neither.
 func (d *Draft) limitTo(v *VirtualAccount) error {
 	c := check.Of(object)
 	if d.LimitPeriod != "" {

@@ -17,7 +17,8 @@ import (
 // PostingID is the number of a posting; partners know it as transactionId.
 type PostingID int64
 
-// VirtualPosting is what a virtual account has of a posting on its master account. It never changes.
+// VirtualPosting is the part of a posting on the master account that belongs to a virtual account. It never
+// changes.
 type VirtualPosting struct {
 	bun.BaseModel `bun:"table:virtual_postings,alias:vp" json:"-"`
 
@@ -27,21 +28,21 @@ type VirtualPosting struct {
 	Customer       customers.UID  `bun:"customer" json:"-"`
 	Account        accounts.UID   `bun:"account" json:"-"` // the master account
 	Payment        int64          `bun:"payment" json:"-"`
-	Step           int32          `bun:"step,nullzero" json:"-"` // of the payment, which brought it about; 0 where unknown
+	Step           int32          `bun:"step,nullzero" json:"-"` // the step of the payment that made it; 0 if unknown
 	Journal        int64          `bun:"journal" json:"-"`       // which has a posting of the same amount on the master account
 	Minor          int64          `bun:"amount" json:"-"`        // above 0 for what comes in
 	FeeMinor       int64          `bun:"fee" json:"-"`
 	Currency       money.Currency `bun:"currency" json:"-"`
 	At             time.Time      `bun:"at" json:"-"`     // when the journal was booked
-	Client         string         `bun:"client" json:"-"` // who brought it about
+	Client         string         `bun:"client" json:"-"` // who made it
 	LoginID        string         `bun:"login_id" json:"-"`
-	Reach          access.Reach   `bun:"reach" json:"-"` // of who brought it about
+	Reach          access.Reach   `bun:"reach" json:"-"` // of who made it
 }
 
 // Amount returns how the posting changes the balance.
 func (p *VirtualPosting) Amount() money.Amount { return money.Of(p.Minor, p.Currency) }
 
-// Fee returns what the posting costs.
+// Fee returns the fee of the posting.
 func (p *VirtualPosting) Fee() money.Amount { return money.Of(p.FeeMinor, p.Currency) }
 
 // Creditable is what payments need to know of a virtual account that a credit names.
@@ -59,20 +60,20 @@ var (
 		WHERE tenant = $1 AND uid = ANY($2::bigint[])`)
 )
 
-// Numbered reads the virtual accounts whose numbers have these hashes. It is for payments, which nobody asks
-// for.
+// Numbered reads the virtual accounts whose numbers have these hashes. It is for payments, and requires no
+// permission of a caller.
 func Numbered(b *db.Batch, tenant access.Tenant, hashes [][]byte) *db.Rows[Creditable] {
 	return db.Queue(b, findingNumbers, tenant, hashes)
 }
 
-// Again reads virtual accounts once more, after their master accounts were locked in the books: a virtual
-// account is closed under the same lock.
+// Again reads virtual accounts a second time, after their master accounts were locked in the books: virtual
+// accounts are closed under the same lock.
 func Again(b *db.Batch, tenant access.Tenant, uids []UID) *db.Rows[Creditable] {
 	return db.Queue(b, readingStatus, tenant, uids)
 }
 
 // PostTx writes postings at the end of the transaction that books their journals, and moves the balances. The
-// master accounts are locked in the books.
+// master accounts must be locked in the books.
 func PostTx(ctx context.Context, tenant access.Tenant, all []*VirtualPosting) error {
 	if len(all) == 0 {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"bankgraph/db"
 )
 
-// Side is whether a posting raises the balance or lowers it.
+// Side says whether a posting raises the balance or lowers it.
 type Side string
 
 const (
@@ -33,8 +33,8 @@ func ParseSide(field, text string) (Side, error) {
 	return "", fault.Field(object, field, fault.Malformed, "must be Credit or Debit")
 }
 
-// PostingStatus is the state of a posting. All that there are are Processed: a posting is made together with
-// that on the master account (rest/CONTRACT.md, virtual accounts).
+// PostingStatus is the state of a posting. Every posting is Processed, as it is made together with the one on
+// the master account (rest/CONTRACT.md, virtual accounts).
 type PostingStatus string
 
 const (
@@ -53,7 +53,8 @@ func ParsePostingStatus(field, text string) (PostingStatus, error) {
 		"must be one of Pending, Submitted, Processed, Failed")
 }
 
-// ParsePayment reads the number of a payment. Payments come after virtual accounts.
+// ParsePayment reads the number of a payment. This package cannot import payments, which come after virtual
+// accounts.
 func ParsePayment(field, text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n <= 0 {
@@ -137,7 +138,7 @@ type ShownPosting struct {
 	Clear               Number     `bun:"-" json:"-"`             // the number of the virtual account
 }
 
-// PaymentMethod returns the network by the published word for it (rest/CONTRACT.md, virtual accounts).
+// PaymentMethod returns the published word for the network (rest/CONTRACT.md, virtual accounts).
 func (p *ShownPosting) PaymentMethod() string {
 	if p.Rail == rails.Fedwire {
 		return "WIRE"
@@ -145,7 +146,7 @@ func (p *ShownPosting) PaymentMethod() string {
 	return string(p.Rail)
 }
 
-// PostedBy returns the login of who brought the posting about, or else the API key; "" where the caller may
+// PostedBy returns the login of the person who made the posting, or else the API key; "" if the caller may
 // not know.
 func (p *VirtualPosting) PostedBy() string { return cmp.Or(p.LoginID, p.Client) }
 
@@ -167,8 +168,8 @@ var (
 	countingPostings db.QueryCache[db.Count]
 )
 
-// fromPostings are the columns of postings that are not read as they stand: who brought one about is told as
-// far as the caller may know, and the step may not be known.
+// fromPostings returns the SQL expressions of columns of postings that are not read as they stand: who made a
+// posting is told as far as the caller may know, and the step may be unknown.
 func fromPostings(reach access.Reach) map[string]string {
 	return map[string]string{
 		"client": reach.OfPeople("vp.client", "vp.reach"), "login_id": reach.OfPeople("vp.login_id", "vp.reach"),
@@ -254,8 +255,8 @@ func (s *Service) CountPostings(
 
 var tellingPostings db.QueryCache[ShownPosting]
 
-// TellTo reads a posting as whoever has the reach of a customer sees it; nil if it does not. It is for
-// workers, which tell webhooks of postings.
+// TellTo reads a posting as a caller with the reach of a customer sees it; nil if such a caller does not. It
+// is for workers, which tell webhooks of postings.
 func (s *Service) TellTo(
 	ctx context.Context, reach access.Reach, customer int64, id PostingID,
 ) (*ShownPosting, error) {

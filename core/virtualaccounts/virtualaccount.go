@@ -1,6 +1,6 @@
-// Package virtualaccounts keeps numbers of their own for parts of the money in an account of a customer. The
-// money is in the books of that account alone, its master account: a virtual account tells what part of it
-// came in under its number.
+// Package virtualaccounts keeps virtual accounts: account numbers for parts of the money in a customer's
+// account, their master account. The money is in the books of the master account alone; a virtual account
+// tells what part of it came in under its number.
 package virtualaccounts
 
 import (
@@ -50,10 +50,10 @@ func ParseStatus(field, text string) (Status, error) {
 	return "", fault.Field(object, field, fault.Malformed, "must be one of Active, Suspended, Closed")
 }
 
-// closing is the change of status that there is (rest/CONTRACT.md, virtual accounts).
+// closing is the only change of status (rest/CONTRACT.md, virtual accounts).
 var closing = states.Step[Status]{From: []Status{Active, Suspended}, To: Closed, Else: ErrClosed}
 
-// LimitPeriod is the time for which the limit of a virtual account counts.
+// LimitPeriod is the period for which the limit of a virtual account counts.
 type LimitPeriod string
 
 const (
@@ -66,8 +66,8 @@ const (
 // LimitPeriods lists them all.
 var LimitPeriods = []LimitPeriod{Monthly, Quarterly, HalfYearly, Annually}
 
-// VirtualAccount is a number for a part of the money in an account (rest/CONTRACT.md, virtual accounts).
-// Amounts are minor units of Currency.
+// VirtualAccount is an account number for a part of the money in an account (rest/CONTRACT.md, virtual
+// accounts). Amounts are minor units of Currency.
 type VirtualAccount struct {
 	bun.BaseModel `bun:"table:virtual_accounts,alias:va" json:"-"`
 
@@ -89,16 +89,16 @@ type VirtualAccount struct {
 	UpdatedAt                time.Time      `bun:"updated_at" json:"-"`
 	Version                  int32          `bun:"version" json:"-"`
 
-	// BalanceMinor is moved by postings alone, which make no version of it.
+	// BalanceMinor is changed by postings alone, which do not count up Version.
 	BalanceMinor int64 `bun:"balance,scanonly" json:"-"`
 	// Whole is the sealed number, for Service.NumberOf
 	Whole []byte `bun:"whole,scanonly" json:"-"`
 }
 
-// Balance returns what of the money in the master account came in under the number and has not gone back.
+// Balance returns how much of the money in the master account came in under the number and has not gone back.
 func (v *VirtualAccount) Balance() money.Amount { return money.Of(v.BalanceMinor, v.Currency) }
 
-// Limit returns how much may come in within LimitPeriod; nil where nothing is said.
+// Limit returns how much may come in within LimitPeriod; nil if there is no limit.
 func (v *VirtualAccount) Limit() *money.Amount {
 	if v.LimitMinor == nil {
 		return nil
@@ -107,7 +107,7 @@ func (v *VirtualAccount) Limit() *money.Amount {
 	return &amount
 }
 
-// Recorded returns what the audit record shows of the virtual account in another way.
+// Recorded returns what the audit record shows of the virtual account in another form.
 func (v *VirtualAccount) Recorded() map[string]audit.Field {
 	limit := audit.Field{Name: "limitAmount"}
 	if amount := v.Limit(); amount != nil {
@@ -123,12 +123,12 @@ func place(tenant access.Tenant, uid UID) seal.Place {
 	return seal.Place{Tenant: int64(tenant), Column: NumberColumn, Row: int64(uid)}
 }
 
-// Number is the number of a virtual account: digits without a leading zero, so that it is a number in JSON,
-// too.
+// Number is the number of a virtual account: digits without a leading zero, so that it can be a number in
+// JSON, too.
 type Number string
 
-// ParseNumber reads the number of a virtual account. Another number than the bank gives is one that nobody
-// has.
+// ParseNumber reads the number of a virtual account. Digits of a form that the bank does not give are no fault:
+// they are a number that nobody has.
 func ParseNumber(field, text string) (Number, error) {
 	c := check.Of(object)
 	c.Required(field, text)
@@ -140,10 +140,10 @@ func ParseNumber(field, text string) (Number, error) {
 	return Number(strings.TrimSpace(text)), nil
 }
 
-// FullNumber is the number of a virtual account for those who may see it in full.
+// FullNumber is the number of a virtual account, for callers who may see it in full.
 type FullNumber struct{ Digits string }
 
-// Whole returns the number as a whole number: all have fewer digits than a double is exact to.
+// Whole returns the number as an integer. All numbers have few enough digits to be exact as a double.
 func (n Number) Whole() int64 {
 	whole, _ := strconv.ParseInt(string(n), 10, 64)
 	return whole

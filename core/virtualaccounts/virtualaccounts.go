@@ -43,8 +43,8 @@ func New(d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service) 
 	return s
 }
 
-// NumberOf returns the number of a virtual account that was read with Whole. The bank has given it, and
-// nobody could pay to it who does not know it.
+// NumberOf returns the full number of a virtual account that was read with Whole. It is not masked, as the
+// bank gave it so that payers can be told of it.
 func (s *Service) NumberOf(ctx context.Context, v *VirtualAccount) (Number, error) {
 	if _, err := access.Require(ctx, access.ViewAccounts); err != nil {
 		return "", err
@@ -107,7 +107,7 @@ var ofCustomers = customers.Children[VirtualAccount]{
 
 func (s *Service) filter(ctx context.Context, by Search) customers.Filter {
 	return func(tenant access.Tenant, p *db.Params) db.Conditions {
-		caller, _ := access.Require(ctx) // who may not ask gets no list
+		caller, _ := access.Require(ctx) // a caller without the permission gets no list
 		return by.where(s, caller, p)
 	}
 }

@@ -51,8 +51,8 @@ func (s *Service) Open(
 	return s.open.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, options)
 }
 
-// Change changes the fields in the draft. If the customer is 0, the virtual account's own counts; so it does
-// in Close.
+// Change changes the fields in the draft. If the customer is 0, the owner of the virtual account is used; so
+// it is in Close.
 func (s *Service) Change(
 	ctx context.Context, of customers.UID, uid UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -67,7 +67,7 @@ func (s *Service) Change(
 }
 
 // Close closes a virtual account for good: it takes no more credits. What came in for it stays on its master
-// account, and its balance goes on telling how much that is.
+// account, and its balance still tells how much that is.
 func (s *Service) Close(
 	ctx context.Context, of customers.UID, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -78,7 +78,7 @@ func (s *Service) Close(
 	return s.close.Do(ctx, caller, target(of, uid), struct{}{}, options)
 }
 
-// ChangeNumbered is Change of the virtual account of a customer that has this number.
+// ChangeNumbered is Change for the virtual account of a customer that has this number.
 func (s *Service) ChangeNumbered(
 	ctx context.Context, of customers.UID, number Number, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -93,7 +93,7 @@ func (s *Service) ChangeNumbered(
 	return s.Change(ctx, of, uid, draft, options)
 }
 
-// CloseNumbered is Close of the virtual account of a customer that has this number.
+// CloseNumbered is Close for the virtual account of a customer that has this number.
 func (s *Service) CloseNumbered(
 	ctx context.Context, of customers.UID, number Number, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -127,8 +127,8 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, VirtualAccount
 	}
 }
 
-// lock locks the master account in the books before the virtual account, as payments do: what comes in
-// meanwhile finds it as it is left.
+// lock locks the master account in the books before the virtual account, as payments do: a credit that comes
+// in meanwhile finds the virtual account as the change leaves it.
 func lock(
 	ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target,
 ) (*VirtualAccount, error) {
@@ -195,10 +195,11 @@ func (s *Service) masterTx(ctx context.Context, tx *changes.Tx, of customers.UID
 	return m, nil
 }
 
-// draws bounds how often a number is drawn: one that somebody has is as rare as a win in a lottery.
+// draws bounds how often a number is drawn. That one is taken is as rare as a win in a lottery.
 const draws = 10
 
-// numberTx gives a virtual account a number that none has, and no account: a credit names one of them alone.
+// numberTx gives a virtual account a number that no other virtual account and no account has, so that a
+// credit names only one of them.
 func (s *Service) numberTx(ctx context.Context, tx *changes.Tx, v *VirtualAccount) error {
 	for range draws {
 		number, err := draw()
@@ -217,7 +218,7 @@ func (s *Service) numberTx(ctx context.Context, tx *changes.Tx, v *VirtualAccoun
 	return errors.New("virtual accounts: no free number was drawn")
 }
 
-// draw draws a number that nobody can guess, nor tell from it when or for whom it was given.
+// draw draws a number. Nobody can guess it, or tell from it when or for whom it was given.
 func draw() (string, error) {
 	const digits = accounts.VirtualDigits - 1
 	n, err := rand.Int(rand.Reader, new(big.Int).Exp(big.NewInt(10), big.NewInt(digits), nil))
@@ -227,7 +228,7 @@ func draw() (string, error) {
 	return fmt.Sprintf("%c%0*d", accounts.VirtualFirst, digits, n), nil
 }
 
-// settleTx lets a virtual account be used that waited for a second person, or closes a refused one.
+// settleTx carries out the decision of a second person: the virtual account can be used, or is closed.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
 	return s.lifecycle().Settle(ctx, tx, at, func(v *VirtualAccount) (changes.Settlement, error) {
 		v.Status = Closed
@@ -252,8 +253,8 @@ func (s *Service) changeTx(
 	}))
 }
 
-// staysTx returns a fault if a draft names another master account. The masked number is the one that callers
-// read.
+// staysTx returns a fault if a draft names another master account. A masked number counts as the one that
+// callers read.
 func (s *Service) staysTx(ctx context.Context, tx *changes.Tx, v *VirtualAccount, d Draft) error {
 	if d.Master == 0 && d.MasterNumber.Value == "" {
 		return nil
@@ -290,7 +291,7 @@ func saved(v *VirtualAccount, err error) (Saved, error) {
 	return Saved{v.UID}, nil
 }
 
-// first returns one fault of several.
+// first returns the first of several faults.
 func first(err error) error {
 	if f, ok := fault.Of(err); ok {
 		return f
