@@ -29,7 +29,7 @@ func (r Replay) check() (events.Cursor, error) {
 	return events.ParseCursor(r.After)
 }
 
-// Asked is the answer to something that is to be posted.
+// Asked is the answer to a request to post something.
 type Asked struct {
 	Delivery DeliveryUID `json:"delivery"`
 }
@@ -49,14 +49,14 @@ func (s *Service) Replay(
 	return s.replay.Do(ctx, caller, changes.Target{UID: uid.String()}, from, options)
 }
 
-// Test posts a message that tells of no payment.
+// Test posts a message that is about no payment.
 func (s *Service) Test(
 	ctx context.Context, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Asked], error) {
 	return simple(ctx, s.test, uid, options)
 }
 
-// Resend posts a delivery again, under the same id, whatever has become of it.
+// Resend posts a delivery again, under the same id, whatever became of it before.
 func (s *Service) Resend(
 	ctx context.Context, uid DeliveryUID, options changes.RequestOptions,
 ) (changes.Outcome[Asked], error) {
@@ -145,9 +145,9 @@ func (s *Service) resendTx(
 
 // Backlog is how far a bank is behind with posting.
 type Backlog struct {
-	Waiting int64         `bun:"waiting"` // of webhooks that are active
+	Waiting int64         `bun:"waiting"` // of active webhooks
 	Parked  int64         `bun:"parked"`
-	Age     time.Duration `bun:"-"` // of the oldest that waits
+	Age     time.Duration `bun:"-"` // of the oldest delivery that waits
 }
 
 // Backlog reads how far the caller's bank is behind.
@@ -177,8 +177,8 @@ func (s *Service) Backlog(ctx context.Context) (*Backlog, error) {
 // purgedAtATime bounds the deliveries that one call of Purge removes.
 const purgedAtATime = 1000
 
-// Purge removes some deliveries, with their attempts, that arrived or were given up longer ago than the given
-// age, and returns how many.
+// Purge removes some deliveries, with their attempts, that arrived or were given up longer ago than
+// olderThan, and returns how many.
 func (s *Service) Purge(ctx context.Context, olderThan time.Duration) (purged int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

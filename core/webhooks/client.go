@@ -18,12 +18,12 @@ import (
 
 const (
 	defaultLimit  = 10 * time.Second
-	largestAnswer = 64 << 10 // of a body, which nobody reads: a short one lets the connection be used again
+	largestAnswer = 64 << 10 // of a body: nobody reads it, but a short one lets the connection be used again
 	largestHeader = 16 << 10
 )
 
-// clients post to the addresses of strangers: they connect only to addresses of the public network, which are
-// seen as they are dialled, use no proxy and follow nothing.
+// clients post to the addresses of strangers. They connect to addresses of the public network only, which are
+// checked when they are dialed, use no proxy and follow no redirect.
 type clients struct {
 	outside, local *http.Client
 }
@@ -54,11 +54,11 @@ type message struct {
 	id, signature  string
 	at             time.Time
 	user, password string
-	local          bool // it may be an address of this machine
+	local          bool // the target may be an address of this machine
 }
 
-// post posts a message, and says what came of it. An answer is over with its header: a receiver that answers
-// for ever takes no longer than one that answers nothing.
+// post posts a message, and returns the outcome. An answer is complete with its header, so a receiver whose
+// body never ends takes no longer than one that answers nothing.
 func (c clients) post(ctx context.Context, m *message) (o outcome) {
 	began := time.Now()
 	defer func() { o.took = time.Since(began) }()
@@ -92,7 +92,7 @@ func (c clients) post(ctx context.Context, m *message) (o outcome) {
 	return outcome{answer: answer.StatusCode, retryAfter: retryAfter(answer.Header.Get("Retry-After"), time.Now())}
 }
 
-// whyNot says why there was no answer, without addresses: a receiver must not learn from it what is in the
+// whyNot says why there was no answer, without addresses: receivers must not learn from it what is in the
 // bank's network.
 func whyNot(err error) string {
 	var name *net.DNSError
@@ -114,7 +114,7 @@ func whyNot(err error) string {
 	return "the connection was lost"
 }
 
-// retryAfter reads the header Retry-After: seconds, or a date. It is 0 for what it cannot read.
+// retryAfter reads the header Retry-After: seconds, or a date. It returns 0 if it cannot read it.
 func retryAfter(text string, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseInt(strings.TrimSpace(text), 10, 32); err == nil {
 		return min(max(0, time.Duration(seconds)*time.Second), longestTrying)

@@ -21,7 +21,8 @@ var (
 	}
 )
 
-// selectingDeliveries starts a query of deliveries that the caller sees: those of webhooks that it sees.
+// selectingDeliveries starts a query of the deliveries that the caller sees, which are those of webhooks that
+// it sees.
 func selectingDeliveries(reach access.Reach, want db.Columns) *bun.SelectQuery {
 	want = db.Or[Delivery](want).And(deliveryIdentity)
 	q := db.Select[Delivery](want, inDeliveries)

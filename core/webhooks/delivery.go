@@ -35,11 +35,11 @@ type DeliveryState string
 const (
 	Waiting   DeliveryState = "WAITING"   // to be posted, for the first time or again
 	Delivered DeliveryState = "DELIVERED" // it has arrived
-	Parked    DeliveryState = "PARKED"    // given up, until somebody asks for it again
+	Parked    DeliveryState = "PARKED"    // given up, until somebody asks to post it again
 )
 
-// Delivery is one event for one webhook: a step of a payment, a transaction, or a test, which is neither. Its
-// number names it to the receiver, however often it is posted.
+// Delivery is one event for one webhook: a step of a payment, a transaction, or a test, which is neither. The
+// receiver knows it by its number, however often it is posted.
 type Delivery struct {
 	bun.BaseModel `bun:"table:webhook_deliveries,alias:wd" json:"-"`
 
@@ -62,10 +62,10 @@ type Delivery struct {
 	StepState   payments.State            `bun:"step_state,scanonly" json:"status"`   // of the payment, as the event tells it; '' for others
 }
 
-// MessageID is the header webhook-id.
+// MessageID returns the value of the header webhook-id.
 func (d *Delivery) MessageID() string { return "msg_" + d.UID.String() }
 
-// topic returns what the delivery tells of; of a test, the first that the webhook is told of.
+// topic returns what the delivery is about; for a test, the first topic of the webhook.
 func (d *Delivery) topic(w *Webhook) Topic {
 	switch {
 	case d.Posting != 0:
@@ -76,10 +76,10 @@ func (d *Delivery) topic(w *Webhook) Topic {
 	return w.Topics[0]
 }
 
-// Status returns the payment's state as the event tells it; empty for what tells of none.
+// Status returns the payment's status as the event tells it; "" if the delivery is about no payment.
 func (d *Delivery) Status() payments.Status { return d.StepState.Status() }
 
-// NextAt returns when it is posted next; nil if it is not.
+// NextAt returns when the delivery is posted next; nil if it no longer waits.
 func (d *Delivery) NextAt() *time.Time {
 	if d.State != Waiting {
 		return nil
@@ -87,7 +87,7 @@ func (d *Delivery) NextAt() *time.Time {
 	return &d.DueAt
 }
 
-// Attempt is one time that a delivery was posted, and what came of it.
+// Attempt is one time that a delivery was posted, and the outcome.
 type Attempt struct {
 	bun.BaseModel `bun:"table:webhook_attempts,alias:wa" json:"-"`
 
@@ -97,10 +97,10 @@ type Attempt struct {
 	At       time.Time     `bun:"at" json:"at"`
 	Answer   int32         `bun:"status" json:"httpStatus"` // 0: there was no answer
 	Error    string        `bun:"error" json:"error"`       // why there was none
-	Took     *int32        `bun:"took" json:"milliseconds"` // nil as long as it is not over
+	Took     *int32        `bun:"took" json:"milliseconds"` // nil until it is over
 }
 
-// HTTPStatus returns the status that was answered; nil if nothing was.
+// HTTPStatus returns the status of the answer; nil if there was none.
 func (a *Attempt) HTTPStatus() *int32 {
 	if a.Answer == 0 {
 		return nil
@@ -113,7 +113,7 @@ func (a *Attempt) HTTPStatus() *int32 {
 var pauses = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour}
 
 const (
-	// longestTrying is how long a delivery is tried again, from its first try.
+	// longestTrying is how long a delivery is tried, from its first try on.
 	longestTrying = 24 * time.Hour
 	// longestFailing is how long a webhook may fail, at least fewestFailures times, before it is disabled.
 	longestFailing = 5 * 24 * time.Hour
@@ -125,19 +125,19 @@ type outcome struct {
 	answer     int           // the HTTP status; 0: there was no answer
 	why        string        // there was none
 	retryAfter time.Duration // that the receiver asks for; 0 if it does not
-	never      bool          // to try again is of no use
+	never      bool          // another try cannot help
 	took       time.Duration
 }
 
 func (o outcome) arrived() bool { return o.answer/100 == 2 }
 
-// again reports whether another try may help: there was no answer, or one that says so.
+// again reports whether another try may help: there was no answer, or an answer that says so.
 func (o outcome) again() bool {
 	return !o.never && (o.answer == 0 || o.answer == http.StatusRequestTimeout ||
 		o.answer == http.StatusTooManyRequests || o.answer >= 500)
 }
 
-// after returns what becomes of a delivery after a try, and when it is tried again, if it is.
+// after returns the state of a delivery after a try, and when it is tried again, if it is.
 func (o outcome) after(tries int32, first, now time.Time) (DeliveryState, time.Time) {
 	if o.arrived() {
 		return Delivered, now

@@ -27,7 +27,7 @@ type Draft struct {
 	Rails         []rails.Rail      `json:"rails,omitzero"`
 	BasicUser     given.Text        `json:"basicUser,omitzero"`
 	BasicPassword given.Text        `json:"basicPassword,omitzero"`
-	Reach         access.Reach      `json:"reach,omitempty"` // of a new one alone; '' for the widest
+	Reach         access.Reach      `json:"reach,omitempty"` // of a new webhook only; '' for the widest
 }
 
 // check validates the draft of a new webhook (adding) or of a change, and puts it into stored form.
@@ -64,8 +64,8 @@ func (d *Draft) check(adding bool) error {
 	return c.Err()
 }
 
-// permit asks for the permission that what the webhook is to be told of takes beside its own: transactions
-// name the numbers of virtual accounts in full.
+// permit requires the further permission that a topic of the webhook needs: transactions name the numbers of
+// virtual accounts in full.
 func (d *Draft) permit(ctx context.Context) error {
 	if !slices.Contains(d.Topics, OfTransactions) {
 		return nil
@@ -74,7 +74,7 @@ func (d *Draft) permit(ctx context.Context) error {
 	return err
 }
 
-// each returns every value once, in order; nil for nil.
+// each returns every value once, sorted; nil for nil.
 func each[T ~string](all []T) []T {
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -108,8 +108,8 @@ var ErrTarget = fault.New(fault.Invalid, "webhook.target",
 	"must be an address of the public network that begins with https:// and has no user, query or fragment").
 	On("target")
 
-// permitted returns ErrTarget if nothing may be posted to a target. local says whether it may be a plain
-// address of this machine. What a name leads to is seen when it is dialled.
+// permitted returns ErrTarget for a target that nothing may be posted to. local says whether it may be an
+// address of this machine, without TLS. What a name resolves to is checked when it is dialed.
 func permitted(target string, local bool) error {
 	at, err := url.Parse(target)
 	if err != nil || at.Host == "" || at.Hostname() == "" || at.User != nil || at.Opaque != "" ||
@@ -131,7 +131,7 @@ func permitted(target string, local bool) error {
 	return nil
 }
 
-// widest returns the most that a webhook of a customer may be told.
+// widest returns the widest reach that a webhook of a customer may have.
 func widest(of *customers.Customer) access.Reach {
 	switch {
 	case of.RelationshipType == customers.RelationSelf:
@@ -142,8 +142,8 @@ func widest(of *customers.Customer) access.Reach {
 	return access.OfCustomer
 }
 
-// reachOf returns how far a new webhook reaches: as far as was asked for, or as its customer and the caller
-// do.
+// reachOf returns the reach of a new webhook: the one that was asked for, or the narrower one of its
+// customer's and the caller's.
 func reachOf(of *customers.Customer, caller access.Caller, asked access.Reach) (access.Reach, error) {
 	most := widest(of)
 	if !caller.Reach.AtLeast(most) {
@@ -155,7 +155,7 @@ func reachOf(of *customers.Customer, caller access.Caller, asked access.Reach) (
 	case !most.AtLeast(asked):
 		return "", ErrReach
 	case most == access.OfBank && asked == access.OfPartner:
-		return "", ErrReach // the bank is nobody's partner
+		return "", ErrReach // the bank is not a partner
 	}
 	return asked, nil
 }

@@ -19,7 +19,7 @@ import (
 // Feed is a page of the events of payments, in the order of the bank's record.
 type Feed struct {
 	Events []*PaymentEvent `json:"events"`
-	Cursor string          `json:"cursor"` // where the next page begins, also where this one has no events
+	Cursor string          `json:"cursor"` // where the next page begins, even if this one has no events
 	More   bool            `json:"more"`   // the feed goes on there
 }
 
@@ -35,8 +35,8 @@ type PaymentEvent struct {
 // MostEvents is how many events a page of the feed may have.
 const MostEvents = 200
 
-// Feed reads events of the payments that the caller sees, after a place in the feed. None is left out: a
-// reader who keeps the place together with its own work misses nothing, whatever became of deliveries.
+// Feed reads events of the payments that the caller sees, after a place in the feed. No event is left out: a
+// reader that stores its place together with its own work misses nothing, whatever becomes of deliveries.
 func (s *Service) Feed(ctx context.Context, after string, first int) (*Feed, error) {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *Service) Feed(ctx context.Context, after string, first int) (*Feed, err
 	marks := make([]payments.Mark, 0, len(found))
 	uids := make([]payments.UID, 0, len(found))
 	for _, event := range found {
-		uid, _ := strconv.ParseInt(event.UID, 10, 64) // 0, which no payment has, for what is none
+		uid, _ := strconv.ParseInt(event.UID, 10, 64) // 0, which no payment has, if it is no number
 		marks = append(marks, payments.Mark{Payment: payments.UID(uid), Number: event.Version})
 		uids = append(uids, payments.UID(uid))
 	}
@@ -95,7 +95,7 @@ func (s *Service) next(
 	return found, end, more, err
 }
 
-// fill writes what the events of a page say. Those that tell of no step of a payment go.
+// fill writes what the events of a page say, and drops those that are about no step of a payment.
 func (s *Service) fill(ctx context.Context, caller access.Caller, page *Feed, marks []payments.Mark) error {
 	all, err := s.payments.Tell(ctx, marks)
 	if err != nil {

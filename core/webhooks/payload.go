@@ -15,9 +15,9 @@ import (
 	"bankgraph/core/rails/calendar"
 )
 
-// Payload is what an event of a payment says, with the published names (rest/CONTRACT.md, webhook bodies).
-// What does not apply is left out. Its words are those of payments: who sends, who receives and which way the
-// money goes is decided there.
+// Payload is what an event of a payment says, under the published names (rest/CONTRACT.md, webhook bodies).
+// What does not apply is left out. Package payments decides who sends, who receives and which way the money
+// goes.
 type Payload struct {
 	PaymentID                 payments.UID        `json:"paymentId"`
 	ExternalReferenceID       string              `json:"externalReferenceId,omitzero"`
@@ -59,7 +59,7 @@ type Payload struct {
 	AdditionalAttributes []Addition         `json:"additionalAttributes,omitzero"`
 }
 
-// Addition is something else that there is to say, by name.
+// Addition is a further detail, by name.
 type Addition struct {
 	Name  string `json:"attributeName"`
 	Value string `json:"value"`
@@ -71,7 +71,7 @@ type ValidationFailure struct {
 	Reason string `json:"reason"`
 }
 
-// RecurrenceDetails are the series that a payment was made of, as it is now.
+// RecurrenceDetails are the series that a payment belongs to, as it is now.
 type RecurrenceDetails struct {
 	ID               payments.RecurrenceUID `json:"recurrenceId"`
 	Frequency        payments.Frequency     `json:"frequency"`
@@ -82,7 +82,8 @@ type RecurrenceDetails struct {
 	NextPaymentDate  string                 `json:"nextPaymentDate,omitzero"`
 }
 
-// recurrenceOf is nil for a single payment, and for who does not see who pays.
+// recurrenceOf returns the details of a series; nil for a single payment, and for readers who do not see the
+// payer.
 func recurrenceOf(s *payments.Series) *RecurrenceDetails {
 	if s.UID == 0 {
 		return nil
@@ -120,7 +121,7 @@ type RuleDetails struct {
 	ExpiryDate     string                 `json:"expiryDate,omitzero"`
 }
 
-// decisionOf is nil for a payment that positive pay was not asked about.
+// decisionOf returns what positive pay says; nil for a payment that it was not asked about.
 func decisionOf(e *positivepay.ToldException) *DecisionDetails {
 	if e == nil {
 		return nil
@@ -144,7 +145,7 @@ func decisionOf(e *positivepay.ToldException) *DecisionDetails {
 	return said
 }
 
-// dayOrNone writes a day; empty for none.
+// dayOrNone writes a day; "" if there is none.
 func dayOrNone(day *time.Time) string {
 	if day == nil {
 		return ""
@@ -174,7 +175,7 @@ type ReturnDetails struct {
 	ReturnDate  string `json:"returnDate"`
 }
 
-// ReceiverPart describes who is paid.
+// ReceiverPart describes the payee.
 type ReceiverPart struct {
 	ReceiverAccountNumber string         `json:"receiverAccountNumber,omitzero"`
 	ReceiverAccountType   accounts.Type  `json:"receiverAccountType,omitzero"`
@@ -196,8 +197,8 @@ type ReceiverPart struct {
 	ReceiverBankCountry   string         `json:"receiverBankCountry,omitzero"`
 }
 
-// BetweenPart is the bank that an international payment goes over, and the virtual account that one which
-// came in names.
+// BetweenPart is the intermediary bank of an international payment, or the virtual account that an incoming
+// payment names.
 type BetweenPart struct {
 	BankIDType     string `json:"intermediaryReceiverBankIdType,omitzero"`
 	BankID         string `json:"intermediaryReceiverBankId,omitzero"`
@@ -206,7 +207,7 @@ type BetweenPart struct {
 	UltimateNumber string `json:"ultimateReceiverAccountNumber,omitzero"`
 }
 
-// SenderPart describes who pays.
+// SenderPart describes the payer.
 type SenderPart struct {
 	SenderName          string         `json:"senderName,omitzero"`
 	SenderAmount        money.Amount   `json:"senderAmount"`
@@ -227,7 +228,7 @@ type SenderPart struct {
 	SenderBankCountry   string         `json:"senderBankCountry,omitzero"`
 }
 
-// WirePart is what who pays told the other side, over whichever network.
+// WirePart is what the payer told the other side, over whichever network.
 type WirePart struct {
 	OriginatorToBeneficiary string `json:"originatorToBeneficiaryInformation,omitzero"`
 	SenderToReceiver        string `json:"senderToReceiverInfo,omitzero"`
@@ -238,7 +239,7 @@ type WirePart struct {
 	IMAD                    string `json:"iMad,omitzero"` // the id of its message over Fedwire
 }
 
-// body returns what is posted of a payment. zone is the bank's.
+// body returns what is posted about a payment. zone is the bank's.
 func body(of *payments.Told, zone *time.Location) ([]byte, error) {
 	return json.Marshal(payloadOf(of, zone))
 }
@@ -291,7 +292,7 @@ func payloadOf(p *payments.Told, zone *time.Location) Payload {
 	return view
 }
 
-// overNetwork adds what a payment over a network says to who sees who pays.
+// overNetwork adds what only a payment over a network says, for readers who see the payer.
 func (v *Payload) overNetwork(p *payments.Told) {
 	d := p.Details
 	v.NetworkRefID = p.Message
@@ -304,11 +305,11 @@ func (v *Payload) overNetwork(p *payments.Told) {
 		RequestMethod:           d.RequestMethod,
 	}
 	instant := &InstantDetails{MessageID: p.Message, EndToEndID: p.EndToEnd()}
-	if !p.Incoming() { // the other bank's own are not known
+	if !p.Incoming() { // those of the other bank are not known
 		instant.InstructionID, instant.TransactionID = p.UID.String(), p.UID.String()
 	}
 	if p.Entry != nil {
-		v.NetworkRefID = p.Entry.Trace // ACH knows entries, and no files, by numbers of the published length
+		v.NetworkRefID = p.Entry.Trace // in ACH entries, not files, have numbers of the published length
 		v.ACHDetails = &ACHDetails{SECCode: p.Entry.Class, TraceID: p.Entry.Trace, OriginationID: p.Entry.CompanyID}
 		v.PaymentRemittanceInfo = cut(d.Remittance, longestAddenda)
 	}
@@ -324,7 +325,7 @@ func (v *Payload) overNetwork(p *payments.Told) {
 	}
 }
 
-// returnOf says why a payment came back: the reason begins with its code.
+// returnOf returns why a payment came back. The reason begins with its code.
 func returnOf(p *payments.Told, zone *time.Location) ReturnDetails {
 	code, description, _ := strings.Cut(p.Reason, ": ")
 	return ReturnDetails{Code: code, Description: description, ReturnDate: p.UpdatedAt.In(zone).
@@ -334,16 +335,16 @@ func returnOf(p *payments.Told, zone *time.Location) ReturnDetails {
 // longestNote bounds each of the two notes, in characters.
 const longestNote = 35
 
-// notes returns the first and the second note of a payment: the notes are cut.
+// notes returns the first and the second note of a payment, cut from its notes.
 func notes(text string) (first, second string) {
 	first = cut(text, longestNote)
 	return first, cut(strings.TrimSpace(text[len(first):]), longestNote)
 }
 
-// longestAddenda bounds what an entry of ACH carries for who is paid, in characters.
+// longestAddenda bounds what an entry of ACH carries for the payee, in characters.
 const longestAddenda = 80
 
-// cut returns the beginning of a text.
+// cut returns the beginning of a text, at most so many characters.
 func cut(text string, most int) string {
 	runes := []rune(text)
 	return strings.TrimRight(string(runes[:min(most, len(runes))]), " ")
@@ -376,7 +377,7 @@ func senderPart(p *payments.Told) SenderPart {
 	return part
 }
 
-// sample is the body of a test: the shape of an event, of no payment.
+// sample returns the body of a test: an event in shape, but of no payment.
 func sample(now time.Time) ([]byte, error) {
 	return json.Marshal(Payload{
 		ExternalReferenceID: "TEST", PaymentStatus: payments.StatusProcessed,

@@ -19,12 +19,14 @@ import (
 )
 
 const (
-	// lease is how much longer than an answer may take nobody else posts a delivery. It ends by itself where
-	// a worker stops in the middle, and another one posts the delivery once more, under the same id.
+	// lease is for how much longer than an answer may take no other worker posts a delivery. It runs out by
+	// itself if a worker stops in the middle; another one then posts the delivery once more, under the same
+	// id.
 	lease = 30 * time.Second
-	// mostAtOnce is how many deliveries of one webhook are posted at a time; one, while it fails.
+	// mostAtOnce is how many deliveries of one webhook are posted at a time; while the webhook fails, it is
+	// one.
 	mostAtOnce = 4
-	// mostWebhooks bounds the webhooks of one claim, and those that fail.
+	// mostWebhooks bounds the webhooks of one claim that do not fail, and those that do.
 	mostWebhooks = 64
 )
 
@@ -37,23 +39,23 @@ type Due struct {
 	local   bool
 }
 
-// Failing reports whether nothing has arrived at the webhook lately.
+// Failing reports whether the webhook's last deliveries have failed.
 func (d *Due) Failing() bool { return d.webhook.FailingSince != nil }
 
-// Party is whose share of the room the delivery takes.
+// Party returns the party whose share of the room the delivery takes.
 func (d *Due) Party() customers.UID { return d.webhook.Party }
 
 // Room is how many more deliveries a worker has room for.
 type Room struct {
-	All, Failing int // Failing of them to webhooks that fail
-	// Each bounds what a party has in work: a partner with its customers, or a customer of the bank's own. Of
-	// what fails it bounds half. One that has many webhooks that answer slowly keeps none of the others from
-	// theirs.
+	All, Failing int // Failing is how many of All may go to webhooks that fail
+	// Each bounds the deliveries that a party has in work: a partner with its customers, or a customer of the
+	// bank's own. Webhooks that fail may use half of it. So a party with many slow webhooks does not hold up
+	// the others.
 	Each  int
-	Taken map[customers.UID]int // what parties have in work
+	Taken map[customers.UID]int // how many deliveries each party has in work
 }
 
-// of is how many deliveries a party may have in work for another one to be taken.
+// of returns below how many deliveries in work a party may be given another one.
 func (r Room) of(fails bool) int {
 	if fails {
 		return r.Each / 2
@@ -61,7 +63,7 @@ func (r Room) of(fails bool) int {
 	return r.Each
 }
 
-// full are the parties that have no room left.
+// full returns the parties that have no room left.
 func (r Room) full(fails bool) (all []customers.UID) {
 	for party, taken := range r.Taken {
 		if taken >= r.of(fails) {
@@ -75,13 +77,13 @@ func (r Room) full(fails bool) (all []customers.UID) {
 type turn struct {
 	Webhook `bun:",extend"`
 
-	Party customers.UID `bun:"party,scanonly"` // whose share it takes
+	Party customers.UID `bun:"party,scanonly"` // the party whose share it takes
 }
 
-// Claim takes deliveries that are due for this worker, at most as many as it has room for; of webhooks that
-// fail, at most as many as there is room for those, and of each party no more than its share. Each webhook
-// has few of them in work, wherever that is, so that one that answers slowly keeps none of the others from
-// theirs. A payment's events are posted in their order.
+// Claim takes deliveries that are due, for this worker. It takes no more than the worker has room for; to
+// webhooks that fail, no more than there is room for those; and of each party, no more than its share. Each
+// webhook has few deliveries in work among all workers, so that a slow one does not hold up the others. The
+// events of a payment are posted in their order.
 func (s *Service) Claim(ctx context.Context, room Room) (due []*Due, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil || room.All <= 0 {
@@ -132,11 +134,11 @@ var (
 	readingSandbox = db.NewQuery[db.Count](`SELECT count(*) AS n FROM tenants WHERE id = $1 AND sandbox`)
 )
 
-// claimHooksTx locks webhooks, those that fail or the others, of which something can be posted now, those
-// first that have waited longest: no two workers take deliveries of one at the same time. One of which
-// nothing can be posted, because enough is in work or waits for something before it, takes no place, nor does
-// one of the parties that have no room left. Those of customers who are not active, or whose partner is not,
-// wait.
+// claimHooksTx locks webhooks of which something can be posted now, either those that fail or the others; the
+// ones that have waited longest come first. No two workers take deliveries of one webhook at the same time. A
+// webhook takes no place if nothing of it can be posted, because enough is in work or waits for an earlier
+// event, or if its party has no room left. Webhooks of customers that are not active, or whose partner is
+// not, wait.
 func (s *Service) claimHooksTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, full []customers.UID, fails bool,
 ) (hooks []*turn, err error) {
@@ -163,12 +165,12 @@ func (s *Service) claimHooksTx(
 	return hooks, q.Scan(ctx)
 }
 
-// partyOf is whose share a webhook takes.
+// partyOf is the party whose share a webhook takes.
 const partyOf = `(SELECT coalesce(nullif(o.owner, 0), o.uid) FROM customers AS o WHERE o.tenant = ? AND o.uid = w.customer)`
 
-// waitsBehind is the condition that an earlier event of the payment waits too. Where PostgreSQL guesses that
-// little waits, it would read all of it: OFFSET keeps it from making a join of this, and the text that is
-// added to the state, from the index of what waits, which does not lead to the payment.
+// waitsBehind returns the condition that an earlier event of the payment waits, too. If PostgreSQL expects
+// few rows to wait, it would read them all. OFFSET keeps it from turning this into a join. The text that is
+// added to the state keeps it from the index of what waits, which does not lead to the payment.
 func waitsBehind(tenant string) string {
 	return `EXISTS (SELECT FROM webhook_deliveries AS e WHERE e.tenant = ` + tenant + ` AND e.webhook = d.webhook
 		AND e.payment = d.payment AND e.number < d.number AND e.state || '' = 'WAITING' OFFSET 0)`
@@ -241,7 +243,7 @@ func (s *Service) claimTx(
 	return due, nil
 }
 
-// Post posts a delivery that was claimed, and writes what came of it.
+// Post posts a delivery that was claimed, and writes the outcome.
 func (s *Service) Post(ctx context.Context, due *Due) error {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -283,7 +285,7 @@ func (s *Service) post(ctx context.Context, caller access.Caller, due *Due) (o o
 	return s.clients.post(ctx, m), nil
 }
 
-// bodyOf returns what a delivery says; nil if the webhook's customer no longer sees what it tells of.
+// bodyOf returns what a delivery says; nil if the webhook's customer no longer sees what it is about.
 func (s *Service) bodyOf(
 	ctx context.Context, caller access.Caller, due *Due, topic Topic, now time.Time,
 ) (json.RawMessage, error) {
@@ -313,8 +315,8 @@ func (s *Service) bodyOf(
 	return body(told, caller.Location())
 }
 
-// finishTx writes what came of an attempt. If its lease has ended meanwhile and another worker has taken the
-// delivery, only the attempt is written.
+// finishTx writes the outcome of an attempt. If the lease has run out and another worker has taken the
+// delivery, it writes only the attempt.
 func (s *Service) finishTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, due *Due, o outcome,
 ) error {
@@ -346,7 +348,7 @@ func (s *Service) finishTx(
 	if n, err := written.RowsAffected(); err != nil || n == 0 {
 		return err
 	}
-	if state == Waiting && due.Payment != 0 { // what follows of the payment need not be looked at before
+	if state == Waiting && due.Payment != 0 { // later events of the payment cannot be posted before
 		if _, err := db.Raw(tx, `UPDATE webhook_deliveries SET due_at = greatest(due_at, ?)
 			WHERE tenant = ? AND webhook = ?
 			AND payment = ? AND number > ? AND state = 'WAITING'`, next, due.Tenant, due.Webhook, due.Payment, due.Number).
@@ -357,7 +359,7 @@ func (s *Service) finishTx(
 	return s.healthTx(ctx, tx, caller, w, o, now)
 }
 
-// healthTx writes whether a webhook fails, and disables one that has failed for long.
+// healthTx writes whether a webhook fails, and disables one that has failed for too long.
 func (s *Service) healthTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, w *Webhook, o outcome, now time.Time,
 ) error {

@@ -19,7 +19,7 @@ import (
 	"bankgraph/db"
 )
 
-// SecretID numbers the secrets of webhooks.
+// SecretID is the number of a webhook's secret.
 type SecretID int64
 
 // secretKind says what a secret is for.
@@ -30,7 +30,7 @@ const (
 	password secretKind = "PASSWORD"
 )
 
-// secret is what a webhook signs with, or a password of it.
+// secret is what a webhook signs with, or its password.
 type secret struct {
 	bun.BaseModel `bun:"table:webhook_secrets,alias:ws"`
 
@@ -40,7 +40,7 @@ type secret struct {
 	Kind    secretKind    `bun:"kind"`
 	Secret  []byte        `bun:"secret,type:bytea"`
 	MadeAt  time.Time     `bun:"made_at"`
-	EndsAt  *time.Time    `bun:"ends_at"` // nil for the present one
+	EndsAt  *time.Time    `bun:"ends_at"` // nil for the current one
 }
 
 // SecretColumn names the column for which the secrets of webhooks are sealed (seal.Place).
@@ -53,18 +53,18 @@ func (s *secret) place() seal.Place {
 // prefix marks a secret of Standard Webhooks.
 const prefix = "whsec_"
 
-// secretBytes is the length of a secret, before its text.
+// secretBytes is the length of a secret before it is encoded as text.
 const secretBytes = 32
 
-// newSecret draws a secret to sign with.
+// newSecret returns a random secret to sign with.
 func newSecret() string {
 	var bits [secretBytes]byte
 	_, _ = rand.Read(bits[:]) // never fails
 	return prefix + base64.StdEncoding.EncodeToString(bits[:])
 }
 
-// Sign returns the header webhook-signature of a message, by the Standard Webhooks specification: a signature
-// for each secret, separated by spaces.
+// Sign returns the header webhook-signature of a message, by the Standard Webhooks specification: one
+// signature for each secret, separated by spaces.
 func Sign(secrets []string, id string, at time.Time, body []byte) (string, error) {
 	var all []string
 	for _, text := range secrets {
@@ -80,13 +80,13 @@ func Sign(secrets []string, id string, at time.Time, body []byte) (string, error
 	return strings.Join(all, " "), nil
 }
 
-// secretsOf are the clear secrets of one webhook.
+// secretsOf are the secrets of one webhook in the clear.
 type secretsOf struct {
-	signing  []string // the present one, then former ones that still count
+	signing  []string // the current one, then former ones that still count
 	password string
 }
 
-// openSecrets opens secrets, the newest first, by the webhooks that they belong to.
+// openSecrets opens secrets, which are sorted from the newest, and returns them by webhook.
 func (s *Service) openSecrets(rows []*secret, now time.Time) (map[UID]*secretsOf, error) {
 	all := map[UID]*secretsOf{}
 	for _, row := range rows {
@@ -111,7 +111,7 @@ func (s *Service) openSecrets(rows []*secret, now time.Time) (map[UID]*secretsOf
 	return all, nil
 }
 
-// present returns the secret that a webhook signs with, if it is still this one.
+// present returns the secret that a webhook signs with, if that still has this id; "" otherwise.
 func (s *Service) present(ctx context.Context, tenant access.Tenant, of UID, id SecretID) (string, error) {
 	if id == 0 {
 		return "", nil
@@ -128,7 +128,7 @@ func (s *Service) present(ctx context.Context, tenant access.Tenant, of UID, id 
 	return s.keys.Open(seal.Value{Sealed: row.Secret}, row.place())
 }
 
-// replaceTx writes a secret of a webhook in place of the one before, which still counts until the given time.
+// replaceTx writes a secret of a webhook in place of the former one, which still counts until the given time.
 func (s *Service) replaceTx(
 	ctx context.Context, tx *changes.Tx, w *Webhook, id SecretID, kind secretKind, clear string, until time.Time,
 ) error {

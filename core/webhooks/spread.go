@@ -21,7 +21,7 @@ const told = "payment"
 // atATime bounds the events of one transaction that makes deliveries.
 const atATime = 500
 
-// cursor is how far the events of a bank have been made into deliveries.
+// cursor is how far deliveries have been made of the events of a bank.
 type cursor struct {
 	bun.BaseModel `bun:"table:webhook_cursors,alias:wc"`
 
@@ -31,8 +31,8 @@ type cursor struct {
 }
 
 // Spread makes deliveries of the next events of the caller's bank, for each webhook that is to be told, and
-// of events that are to be posted again. The place in the feed moves in the same transaction: no event is
-// left out, and none is made into two deliveries. It returns how many events it has gone through.
+// of events that are to be posted again. The place in the feed moves in the same transaction, so no event is
+// left out, and none gets two deliveries for a webhook. It returns how many events it has gone through.
 func (s *Service) Spread(ctx context.Context) (spread int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -57,8 +57,8 @@ func (s *Service) Spread(ctx context.Context) (spread int, err error) {
 	return spread, nil
 }
 
-// beginTx locks the bank's place in the feed. It is nil where nothing is to be told, or another worker is at
-// it. What came before the oldest webhook is passed over.
+// beginTx locks the bank's place in the feed. It returns nil if no webhook is to be told, or another worker
+// is at it. Events from before the oldest webhook are skipped.
 func (s *Service) beginTx(ctx context.Context, tx bun.Tx, tenant access.Tenant) (*events.Cursor, error) {
 	var from struct {
 		Least *int64 `bun:"least"`
@@ -81,7 +81,7 @@ func (s *Service) beginTx(ctx context.Context, tx bun.Tx, tenant access.Tenant) 
 	return &events.Cursor{Epoch: at.Epoch, Seq: max(at.Seq, *from.Least)}, err
 }
 
-// kindTx is events.KindTx for places that are kept in the bank's own database: where the events after one
+// kindTx is events.KindTx for places that are kept in the bank's own database: if the events after a place
 // have been removed, it goes on with those that are left.
 func kindTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, at events.Cursor,
@@ -93,7 +93,7 @@ func kindTx(
 	return found, end, err
 }
 
-// spreadTx makes deliveries of the next events, and returns the place that it has come to.
+// spreadTx makes deliveries of the next events, and returns the place that it has reached.
 func (s *Service) spreadTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, at events.Cursor,
 ) (events.Cursor, error) {
@@ -110,8 +110,8 @@ func (s *Service) spreadTx(
 	return end, err
 }
 
-// replayOneTx goes on with a webhook whose events are to be posted again, the one that was asked for first;
-// it returns how many entries of the record it has gone through.
+// replayOneTx goes on with one webhook whose events are to be posted again: the one that was asked for first.
+// It returns how many entries of the record it has gone through.
 func (s *Service) replayOneTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, now events.Cursor,
 ) (int, error) {
@@ -141,10 +141,10 @@ func (s *Service) replayOneTx(
 	return int(to - w.ReplayFrom), err
 }
 
-// deliverTx makes deliveries of events at the end of the transaction, for each of the webhooks, or only one,
-// that sees the payment and asks for its state and network, and of the transactions of virtual accounts that
-// came of the same steps, for each that asks for those. Events that tell of no step of a payment are not
-// posted.
+// deliverTx makes deliveries of events at the end of the transaction: for each webhook, or only for one, that
+// sees the payment and asks for its state and network. It also makes those of the transactions of virtual
+// accounts that the same steps made, for each webhook that asks for these. Events that are about no step of a
+// payment are not posted.
 func (s *Service) deliverTx(
 	ctx context.Context, tenant access.Tenant, of []events.Placed, text, transactions string, only UID,
 ) error {
@@ -169,8 +169,8 @@ func (s *Service) deliverTx(
 	return db.ExecAtCommit(ctx, transactions, tenant, uids, numbers, seqs, times, s.now(), only)
 }
 
-// deliverText is a statement that makes deliveries, for webhooks of which a condition holds; again says what
-// becomes of one that is there already.
+// deliverText returns a statement that makes deliveries, for webhooks of which a condition holds; again says
+// what becomes of a delivery that is there already.
 func deliverText(which, again string) string {
 	return `INSERT INTO webhook_deliveries (tenant, webhook, customer, payment, number, seq, state, due_at,
 		created_at)
@@ -207,11 +207,12 @@ func transactText(which, again string) string {
 }
 
 const (
-	// asNew is the condition for webhooks that are told of what happens, asBefore for one that is told again.
+	// asNew is the condition of webhooks that are told of new events, asBefore that of the one that is told
+	// again.
 	asNew    = "$7::bigint = 0 AND w.status = 'Active' AND e.seq > w.since_seq"
 	asBefore = `w.uid = $7::bigint AND e.seq <= w.replay_to
 		AND (w.replay_since IS NULL OR e.at >= w.replay_since)`
-	// once more posts again what is there already.
+	// onceMore posts again what is there already.
 	onceMore = ` DO UPDATE SET state = 'WAITING', due_at = excluded.due_at, tries = 0,
 		tried_at = NULL, done_at = NULL WHERE webhook_deliveries.state <> 'WAITING'`
 )
@@ -223,7 +224,7 @@ var (
 	transactAgain = transactText(asBefore, "(tenant, webhook, posting)"+onceMore)
 )
 
-// stateWords and statusWords are the states of payments with the words for them.
+// stateWords and statusWords are the states of payments, and the published words for them.
 var stateWords, statusWords = func() (states, words []string) {
 	for _, state := range payments.States {
 		states, words = append(states, string(state)), append(words, string(state.Status()))

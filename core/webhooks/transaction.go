@@ -9,7 +9,7 @@ import (
 	"bankgraph/core/virtualaccounts"
 )
 
-// TransactionPayload is what an event of a virtual account says, with the published names (rest/CONTRACT.md,
+// TransactionPayload is what an event of a virtual account says, under the published names (rest/CONTRACT.md,
 // transaction bodies). What does not apply is left out.
 type TransactionPayload struct {
 	Data TransactionData `json:"data"`
@@ -35,11 +35,11 @@ type TransactionData struct {
 	ReceiverBankCountry      string                    `json:"receiverBankCountry,omitzero"`
 }
 
-// booked is the status of a transaction that is on the master account, as all that are told are.
+// booked is the status of a transaction that is on the master account. Only such transactions are told.
 const booked = "PROCESSED"
 
-// transactionOf makes the body of a posting, which a step of a payment brought about. What goes back goes
-// from who was paid to who paid.
+// transactionOf makes the body of a posting, which a step of a payment made. What goes back goes from the
+// payee to the payer.
 func transactionOf(p *virtualaccounts.ShownPosting, of *payments.Told) TransactionPayload {
 	amount, side := p.Amount(), "CREDIT"
 	from, to := of.Sends(), of.Receives()
@@ -57,7 +57,7 @@ func transactionOf(p *virtualaccounts.ShownPosting, of *payments.Told) Transacti
 	}}
 }
 
-// sampleTransaction is the body of a test: the shape of an event, of no transaction.
+// sampleTransaction returns the body of a test: an event in shape, but of no transaction.
 func sampleTransaction(now time.Time) ([]byte, error) {
 	return json.Marshal(TransactionPayload{TransactionData{
 		TransactionAmount: money.Of(0, "USD").String(), CreditDebitType: "CREDIT", TransactionDateTime: now.UTC(),

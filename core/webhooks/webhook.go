@@ -56,10 +56,10 @@ const (
 	OfTransactions Topic = "TRANSACTION" // what comes in for virtual accounts, and what goes back
 )
 
-// Topics lists them.
+// Topics lists all topics.
 var Topics = []Topic{OfPayments, OfTransactions}
 
-// paths are where events of each topic are posted to, below the target, as published.
+// paths are the published paths, below the target, that events of each topic are posted to.
 var paths = map[Topic]string{OfPayments: "/payments", OfTransactions: "/transaction/webhook"}
 
 // Webhook is where events are posted to (rest/CONTRACT.md, webhooks).
@@ -69,18 +69,18 @@ type Webhook struct {
 	Tenant   access.Tenant `bun:"tenant,pk" json:"-"`
 	UID      UID           `bun:"uid,pk" json:"uid"`
 	Customer customers.UID `bun:"customer" json:"customer"` // whose it is: it gets what this customer may see
-	// of whom it is told: of the customer alone, of those of a partner, or of everybody
+	// whose events it is told: the customer's alone, those of a partner's customers, too, or everybody's
 	Reach         access.Reach      `bun:"reach" json:"reach"`
 	Name          string            `bun:"name" json:"name"`
 	Target        string            `bun:"target" json:"target"`           // events are posted to paths below it
-	Topics        []Topic           `bun:"topics,array" json:"topics"`     // of which it is told, at least one
+	Topics        []Topic           `bun:"topics,array" json:"topics"`     // that it is told of, at least one
 	Statuses      []payments.Status `bun:"statuses,array" json:"statuses"` // of payments that are told; none means all
 	Rails         []rails.Rail      `bun:"rails,array" json:"rails"`
 	BasicUser     string            `bun:"basic_user" json:"basicUser"` // of basic authentication; '' for none
 	SigningSecret SecretID          `bun:"signing_secret" json:"-"`
 	BasicPassword SecretID          `bun:"basic_password" json:"-"` // 0 for none
 	Status        Status            `bun:"status" json:"status"`
-	Reason        string            `bun:"reason" json:"reason"` // why it is disabled, if it did that by itself
+	Reason        string            `bun:"reason" json:"reason"` // why it was disabled, if no person did that
 	SinceSeq      int64             `bun:"since_seq" json:"-"`   // later events in the record are posted
 	ReplayFrom    int64             `bun:"replay_from" json:"-"` // those after it, up to ReplayTo, are posted again
 	ReplayTo      int64             `bun:"replay_to" json:"-"`
@@ -93,20 +93,20 @@ type Webhook struct {
 	Version       int32             `bun:"version" json:"-"`
 }
 
-// Replays reports whether events are still to be posted again.
+// Replays reports whether there are still events to post again.
 func (w *Webhook) Replays() bool { return w.ReplayFrom < w.ReplayTo }
 
 var (
 	ErrNotFound = fault.New(fault.NotFound, "webhook.not_found", "no such webhook")
 	ErrStatus   = fault.New(fault.State, "webhook.status", "the webhook's status does not allow this")
-	// ErrReach is returned for a webhook that would be told more than its customer, or who asks, may see.
+	// ErrReach is returned for a webhook that would be told more than its customer, or the caller, may see.
 	ErrReach = fault.New(fault.Invalid, "webhook.reach",
 		"is wider than what the customer, or the caller, may see").
 		On("reach")
 	// ErrMany is returned for a customer that has as many webhooks as it may have.
 	ErrMany     = fault.New(fault.State, "webhook.many", "the customer has as many webhooks as it may have")
 	ErrDelivery = fault.New(fault.NotFound, "webhook.delivery_not_found", "no such delivery")
-	// ErrLeased is returned for a delivery that is being posted just now.
+	// ErrLeased is returned for a delivery that is just being posted.
 	ErrLeased = fault.New(fault.Conflict, "webhook.delivery_posted", "the delivery is being posted just now")
 )
 

@@ -31,7 +31,7 @@ var Tables = db.Tables{
 	},
 }
 
-// Options are what the process says of webhooks.
+// Options are the settings of the process for webhooks.
 type Options struct {
 	Loopback bool          // webhooks of sandbox banks may lead to this machine
 	Limit    time.Duration // of an answer; 0 for 10 seconds

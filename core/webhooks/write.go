@@ -17,7 +17,7 @@ import (
 type Saved struct {
 	UID    UID    `json:"uid"`
 	Status Status `json:"status"`
-	// of a new secret: an answer that is kept has no secret in it, and this one is read for its repetition
+	// of a new secret. Stored answers have no secret in them: a repeated request reads this one.
 	Secret SecretID `json:"secret,omitempty"`
 	clear  string
 }
@@ -27,7 +27,7 @@ type Rotation struct {
 	Overlap time.Duration `json:"overlap"`
 }
 
-// mostOverlap bounds for how long two secrets count.
+// mostOverlap bounds how long two secrets count.
 const mostOverlap = 7 * 24 * time.Hour
 
 type operations struct {
@@ -53,8 +53,9 @@ func (s *Service) declare(all *changes.Service) {
 		access.ManageWebhooks, s.resendTx)
 }
 
-// Create registers an address, and returns the secret that it is to verify signatures with. If the customer's
-// settings ask for dual approval (customerDualApproval), nothing is posted until a second person approves.
+// Create registers an address, and returns the secret with which its owner verifies signatures. If the
+// customer's settings ask for dual approval (customerDualApproval), nothing is posted until a second person
+// approves.
 func (s *Service) Create(
 	ctx context.Context, of customers.UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], string, error) {
@@ -72,7 +73,7 @@ func (s *Service) Create(
 		s.create.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, options))
 }
 
-// withSecret adds the secret to the answer of a change that made it; empty if another one was made since.
+// withSecret adds the secret to the answer of the change that made it; "" if another one was made since.
 func (s *Service) withSecret(
 	ctx context.Context, tenant access.Tenant,
 ) func(changes.Outcome[Saved], error) (changes.Outcome[Saved], string, error) {
@@ -107,8 +108,8 @@ func (s *Service) Change(
 	return s.change.Do(ctx, caller, changes.Target{UID: uid.String()}, draft, options)
 }
 
-// RotateSecret draws another secret, and returns it. Until the overlap ends, what is posted has a signature
-// of the former one too.
+// RotateSecret makes a new secret, and returns it. Until the overlap ends, what is posted is also signed with
+// the former one.
 func (s *Service) RotateSecret(
 	ctx context.Context, uid UID, overlap time.Duration, options changes.RequestOptions,
 ) (changes.Outcome[Saved], string, error) {
@@ -123,7 +124,7 @@ func (s *Service) RotateSecret(
 		s.rotate.Do(ctx, caller, changes.Target{UID: uid.String()}, Rotation{overlap}, options))
 }
 
-// Enable lets events be posted again, from now on. What happened meanwhile is posted by Replay.
+// Enable lets events be posted again, from now on. Replay posts what happened meanwhile.
 func (s *Service) Enable(
 	ctx context.Context, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -157,7 +158,8 @@ func simple[R any](
 
 type lifecycle = changes.Lifecycle[*customers.Held, Webhook]
 
-// lifecycle is how webhooks are changed. write writes what belongs to one beside its row; nil for nothing.
+// lifecycle returns how webhooks are changed. write writes what belongs to a webhook beside its row; nil for
+// nothing.
 func (s *Service) lifecycle(
 	hold customers.Hold, write func(ctx context.Context, tx *changes.Tx, was, now *Webhook) error,
 ) *lifecycle {
@@ -172,7 +174,7 @@ func (s *Service) lifecycle(
 	}
 }
 
-// asking is lifecycle for what a second person has to see where the settings say so.
+// asking is lifecycle for changes that a second person has to approve where the settings ask for it.
 func (s *Service) asking(
 	write func(ctx context.Context, tx *changes.Tx, was, now *Webhook) error,
 ) *lifecycle {
@@ -189,8 +191,8 @@ func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Tar
 	return changes.Lock(ctx, q, w, ErrNotFound)
 }
 
-// localTx reports whether a webhook of the bank may lead to this machine: in a sandbox, where the process
-// allows it.
+// localTx reports whether a webhook of the bank may lead to this machine: in a sandbox, if the process allows
+// it.
 func (s *Service) localTx(ctx context.Context, tx *changes.Tx) (sandbox bool, err error) {
 	if !s.options.Loopback {
 		return false, nil
@@ -252,7 +254,7 @@ func (s *Service) newTx(
 	return w, err
 }
 
-// settleTx lets a webhook begin that waited for a second person, or removes a refused one.
+// settleTx carries out the decision of a second person: the webhook begins, or is removed.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
 	return s.lifecycle(s.customers.HoldTx, nil).Settle(ctx, tx, at,
 		func(w *Webhook) (_ changes.Settlement, err error) {
@@ -333,7 +335,8 @@ func (s *Service) enableTx(
 	}))
 }
 
-// disableTx stops a webhook, also that of a customer who is not active: it takes something away.
+// disableTx disables a webhook. It may also do so for a customer that is not active, as this only takes
+// something away.
 func (s *Service) disableTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
 ) (Saved, error) {
@@ -343,7 +346,7 @@ func (s *Service) disableTx(
 	}))
 }
 
-// removeTx removes a webhook, as disableTx.
+// removeTx removes a webhook, for the same customers as disableTx.
 func (s *Service) removeTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
 ) (Saved, error) {
