@@ -28,7 +28,7 @@ type Leaving struct {
 	Since     time.Time `bun:"since"`
 }
 
-// Status is the payment's; "" without one.
+// Status returns the payment's status; "" without a payment.
 func (l *Leaving) Status() Status {
 	if l.Payment == 0 {
 		return ""
@@ -36,7 +36,7 @@ func (l *Leaving) Status() Status {
 	return (&Payment{State: l.State}).Status()
 }
 
-// Amount is what is paid or given back.
+// Amount returns what is paid or given back.
 func (l *Leaving) Amount() money.Amount { return money.Of(l.Minor, l.Currency) }
 
 // LeavingPlace is where things are kept that are to leave a bank.

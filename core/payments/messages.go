@@ -140,7 +140,7 @@ func (p *Payment) remitted() string {
 	return cut(cmp.Or(p.details.Remittance, p.details.OriginatorInfo, p.Notes), longestRemittance)
 }
 
-// bearers are who pays the charges, in the words of the networks.
+// bearers are the networks' words for who bears the charges.
 var bearers = map[string]string{"OUR": "DEBT", "BEN": "CRED", "SHA": "SHAR"}
 
 // endToEnd returns the reference that is carried to the payee: the one that was given for it, or the caller's

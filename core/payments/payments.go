@@ -191,7 +191,8 @@ func selecting(reach access.Reach, want db.Columns, from map[string]string) *bun
 	return q
 }
 
-// seen is the condition that the caller sees a payment: whose it is or who is paid is within its reach.
+// seen returns the condition that the caller sees a payment: its owner or its payee is within the caller's
+// reach.
 func seen(reach access.Reach) string {
 	if reach == access.OfBank {
 		return reach.Scope("pay.customer")

@@ -169,7 +169,7 @@ func asASCII(c *check.Fields, field, text string) {
 	}
 }
 
-// noteLines are a note as messages have it.
+// noteLines returns a note in the lines of a message.
 func noteLines(text string) (lines []string) {
 	for line := range slices.Chunk([]byte(text), noteLine) {
 		lines = append(lines, string(line))

@@ -19,7 +19,7 @@ import (
 // Search narrows a list of payments. All fields that are not empty must match.
 type Search struct {
 	UID                 UID
-	Customer            customers.UID // whose payments: who pays, or is credited by another bank
+	Customer            customers.UID // the payer, or whom another bank credits
 	Direction           Direction     // "" for both
 	SenderAccount       accounts.UID
 	ReceiverAccount     accounts.UID

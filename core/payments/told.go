@@ -19,7 +19,7 @@ type Mark struct {
 type Told struct {
 	*Shown
 
-	Details *Details // nil for a book transfer, and for readers who do not see who pays
+	Details *Details // nil for a book transfer, and for readers who do not see the payer
 	Entry   *Entry   // of a payment over ACH; nil for others
 	// what positive pay says of a debit of another bank; nil for others
 	Decision *positivepay.ToldException
