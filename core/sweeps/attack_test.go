@@ -1,11 +1,14 @@
 package sweeps_test
 
 import (
+	"strings"
 	"testing"
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
+	"bankgraph/core/payments"
+	"bankgraph/core/screening"
 )
 
 // Who may arrange accounts and not pay sets no sweep up: it would pay.
@@ -17,4 +20,27 @@ func TestWhoMayNotPaySetsNoSweepUp(t *testing.T) {
 	if err == nil {
 		t.Error("who may not pay has set up a sweep that empties the account")
 	}
+}
+
+// The money of a payment that compliance looks at is held: a later run does not leave room for it again.
+func TestASweepCountsWhatComplianceLooksAtOnce(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, 1_500_00)
+	_, err := h.Screening.Import(h.operator, screening.Import{
+		List: "sanctions", Format: screening.CSV, From: strings.NewReader("name\n" + h.contact.Name + "\n"),
+	})
+	h.must(err)
+	h.set(accounts.Out, h.out("1000", accounts.ACHCredit))
+	h.until("2026-11-19 08:00")
+	h.ran("19 PAID 500.00")
+	h.has(1_500_00, 500_00)
+	other := h.Account(h.customer)
+	_, err = h.Payments.Transfer(h.Staff(), payments.Draft{
+		Sender: payments.Party{UID: other.UID}, Receiver: payments.Party{UID: h.account.UID}, Amount: "300.00",
+		ExternalReferenceID: "INV-7",
+	}, changes.RequestOptions{})
+	h.must(err)
+	h.until("2026-11-20 08:00")
+	h.ran("19 PAID 500.00", "20 PAID 300.00")
+	h.Prove()
 }
