@@ -154,16 +154,22 @@ func (s *Service) movableTx(ctx context.Context, tx *changes.Tx, was, a *Account
 	return s.sweptTx(ctx, tx, was)
 }
 
-// emptyTx returns ErrMoney if the account's ledger or held balance is not zero. It locks the balance.
+// emptyTx returns ErrMoney if the account's ledger or held balance is not zero, and ErrUnderWay if money may
+// still come to it of what is under way. It locks the balance, as whoever moves payments on does.
 func (s *Service) emptyTx(ctx context.Context, tx *changes.Tx, a *Account) error {
 	var money []bool
 	err := tx.NewRaw(
 		`SELECT ledger <> 0 OR held <> 0 FROM balances WHERE tenant = ? AND account = ? FOR NO KEY UPDATE`,
 		a.Tenant, a.UID).Scan(ctx, &money)
-	if err == nil && len(money) > 0 && money[0] {
+	switch {
+	case err != nil:
+		return err
+	case len(money) > 0 && money[0]:
 		return ErrMoney
 	}
-	return err
+	return s.refusedTx(ctx, tx, ErrUnderWay, `SELECT EXISTS (SELECT FROM payments WHERE tenant = ?0
+		AND (sender_account = ?1 OR receiver_account = ?1) AND (state = 'RETURNING' OR state = 'RECALLING' AND rail = 'ACH' OR state IN ('SCREENING', 'QUEUED', 'SENT')
+		  AND direction = 'OUT' AND (entry_type = 'CREDIT' OR rail = 'ACH')))`, a.Tenant, a.UID)
 }
 
 // bookedTx reports whether anything was ever booked on the account.

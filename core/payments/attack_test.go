@@ -311,3 +311,80 @@ func TestAProofTakesNoLongerForEachPayment(t *testing.T) {
 		}
 	}
 }
+
+// What comes back to an account that is closed can never be taken from it, and what comes to one that is
+// deleted is in no answer.
+func TestAnAccountDoesNotEndWhileMoneyMayComeToIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		holds int64
+		begin func(*testing.T, *sender)
+		want  int64
+	}{
+		"a debit waits for its file": {0, func(t *testing.T, s *sender) {
+			s.collect(t, s.order("250.00", economy))
+		}, 250_00},
+		"a debit is on its way": {0, func(t *testing.T, s *sender) {
+			s.collect(t, s.order("250.00", economy))
+			s.until(t, "2026-11-18 16:00")
+		}, 250_00},
+		"a credit may be rejected": {50_21, func(t *testing.T, s *sender) {
+			s.send(t, s.order("50.21"))
+			s.run(t)
+		}, 0},
+		"a return may be refused": {0, func(t *testing.T, s *sender) {
+			uid := s.play(t, rails.RTP, "50.34")
+			if _, err := s.back(uid, wholly(rails.RTP)); err != nil {
+				t.Fatal(err)
+			}
+		}, 50_34},
+		"a credit is taken back": {50_00, func(t *testing.T, s *sender) {
+			uid := s.send(t, s.order("50.00", economy)).UID
+			s.until(t, "2026-11-18 16:00")
+			s.until(t, "2026-11-19 09:00")
+			if err := s.takeBack(uid); err != nil {
+				t.Fatal(err)
+			}
+		}, 50_00},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			s.from = s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
+				coretest.Holding(c.holds, 0), coretest.Sends)
+			c.begin(t, s)
+			ends := func() (err error) {
+				_, err = s.Accounts.Close(s.Staff(), 0, s.from.UID, changes.RequestOptions{})
+				return err
+			}
+			if err := ends(); !errors.Is(err, accounts.ErrUnderWay) {
+				t.Errorf("closed: %v", err)
+			}
+			if _, err := s.Accounts.Delete(s.Staff(), 0, s.from.UID, changes.RequestOptions{}); !errors.Is(err,
+				accounts.ErrUnderWay) {
+				t.Errorf("deleted: %v", err)
+			}
+			for _, on := range []string{"2026-11-18 18:00", "2026-11-19 12:00", "2026-11-20 12:00"} {
+				s.until(t, on)
+			}
+			s.has(t, c.want, 0)
+			if err := ends(); c.want == 0 && err != nil || c.want != 0 && !errors.Is(err, accounts.ErrMoney) {
+				t.Error(err)
+			}
+			s.Prove()
+		})
+	}
+}
+
+// Nobody takes back a request for payment that was sent, and it may be paid for a year.
+func TestARequestForPaymentKeepsNoAccountOpen(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.from = s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, coretest.Holding(0, 0),
+		coretest.Sends)
+	s.collect(t, s.order("50.22", asking))
+	s.run(t)
+	if _, err := s.Accounts.Close(s.Staff(), 0, s.from.UID, changes.RequestOptions{}); err != nil {
+		t.Error(err)
+	}
+}
