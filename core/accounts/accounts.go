@@ -25,7 +25,7 @@ var Tables = db.Tables{
 		"contacts":         "Lookup reads whom an account is swept to by the number of the account",
 		"customers":        "FindWith and Lookup read an account and its customer in one statement",
 		"fee_tiers":        "an account that fees are charged to does not end: fees come after accounts",
-		"payments":         "an account to which payments may still bring money does not end: payments come after accounts",
+		"payments":         "an account to which payments may still bring money does not end, and one that has any keeps its currency: they come after accounts",
 		"virtual_accounts": "no account has the number of a virtual account: these come after accounts",
 	},
 }

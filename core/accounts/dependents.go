@@ -133,7 +133,7 @@ func (s *Service) unusedTx(ctx context.Context, tx *changes.Tx, a *Account) erro
 }
 
 // movableTx returns an error if the account's currency or system of record may not change, because of its
-// bookings or money.
+// bookings, its money or its payments: one that waits for its day is of the currency in which it was made.
 func (s *Service) movableTx(ctx context.Context, tx *changes.Tx, was, a *Account) error {
 	if was.Currency == a.Currency && was.SystemOfRecord == a.SystemOfRecord {
 		return nil
@@ -151,25 +151,35 @@ func (s *Service) movableTx(ctx context.Context, tx *changes.Tx, was, a *Account
 	if booked {
 		return ErrFormerCurrency
 	}
+	if err := s.refusedTx(ctx, tx, ErrNamedCurrency, `SELECT EXISTS (SELECT FROM payments
+		WHERE tenant = ?0 AND (sender_account = ?1 OR receiver_account = ?1))`, was.Tenant, was.UID); err != nil {
+		return err
+	}
 	return s.sweptTx(ctx, tx, was)
 }
 
 // emptyTx returns ErrMoney if the account's ledger or held balance is not zero, and ErrUnderWay if money may
-// still come to it of what is under way. It locks the balance, as whoever moves payments on does.
+// still come to it of what is under way.
 func (s *Service) emptyTx(ctx context.Context, tx *changes.Tx, a *Account) error {
-	var money []bool
-	err := tx.NewRaw(
-		`SELECT ledger <> 0 OR held <> 0 FROM balances WHERE tenant = ? AND account = ? FOR NO KEY UPDATE`,
-		a.Tenant, a.UID).Scan(ctx, &money)
-	switch {
+	switch money, err := s.moneyTx(ctx, tx, a); {
 	case err != nil:
 		return err
-	case len(money) > 0 && money[0]:
+	case money:
 		return ErrMoney
 	}
 	return s.refusedTx(ctx, tx, ErrUnderWay, `SELECT EXISTS (SELECT FROM payments WHERE tenant = ?0
 		AND (sender_account = ?1 OR receiver_account = ?1) AND (state = 'RETURNING' OR state = 'RECALLING' AND rail = 'ACH' OR state IN ('SCREENING', 'QUEUED', 'SENT')
 		  AND direction = 'OUT' AND (entry_type = 'CREDIT' OR rail = 'ACH')))`, a.Tenant, a.UID)
+}
+
+// moneyTx reports whether the account's ledger or held balance is not zero. It locks the balance, as whoever
+// moves payments on does.
+func (s *Service) moneyTx(ctx context.Context, tx *changes.Tx, a *Account) (bool, error) {
+	var money []bool
+	err := tx.NewRaw(
+		`SELECT ledger <> 0 OR held <> 0 FROM balances WHERE tenant = ? AND account = ? FOR NO KEY UPDATE`,
+		a.Tenant, a.UID).Scan(ctx, &money)
+	return len(money) > 0 && money[0], err
 }
 
 // bookedTx reports whether anything was ever booked on the account.

@@ -30,6 +30,7 @@ var (
 		From: []Status{StatusNew, Pending, Inactive, Suspended}, To: Active,
 		Refused: map[Status]*fault.Fault{Active: ErrActive}, Else: ErrClosed,
 	}
+	reopening  = states.Step[Status]{From: []Status{Closed}, To: Active, Else: ErrClosed}
 	suspending = states.Step[Status]{
 		From: []Status{Active, Inactive, StatusNew}, To: Suspended,
 		Refused: map[Status]*fault.Fault{Suspended: ErrSuspended}, Else: ErrClosed,
@@ -63,6 +64,8 @@ var (
 		"there are bookings on the account: it can be closed, not deleted")
 	ErrFormerCurrency = fault.New(fault.State, "account.former_currency",
 		"there are bookings on the account: its currency cannot change any more").On("currency")
+	ErrNamedCurrency = fault.New(fault.State, "account.named_currency",
+		"there are payments of the account: its currency cannot change any more").On("currency")
 	ErrInFront = fault.New(fault.State, "account.in_front",
 		"a Pseudo account stands in front of the account: change or close that first")
 	ErrDefaultOffset = fault.New(fault.State, "account.default_offset",

@@ -267,6 +267,9 @@ func (s *Service) becomeTx(
 			if step.To == Active && a.Status == Suspended && tx.Caller.Reach != access.OfBank {
 				return ErrBankSuspends
 			}
+			if step.To == Active && a.Status == Closed {
+				return s.reopenTx(ctx, tx, a)
+			}
 			if err := a.take(step, tx.Options.Reason); err != nil || step.To != Closed {
 				return err
 			}
@@ -274,6 +277,19 @@ func (s *Service) becomeTx(
 			return s.endTx(ctx, tx, a)
 		}))
 	}
+}
+
+// reopenTx activates an account that is closed, for the bank alone, and only to get out what has come back to it
+// since.
+func (s *Service) reopenTx(ctx context.Context, tx *changes.Tx, a *Account) error {
+	money, err := s.moneyTx(ctx, tx, a)
+	switch {
+	case err != nil:
+		return err
+	case !money, tx.Caller.Reach != access.OfBank:
+		return ErrClosed
+	}
+	return a.take(reopening, tx.Options.Reason)
 }
 
 // suspendTx suspends an account for the bank alone, and without a second person.

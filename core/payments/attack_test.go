@@ -14,6 +14,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
+	"bankgraph/core/money"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/iso20022"
@@ -386,5 +387,75 @@ func TestARequestForPaymentKeepsNoAccountOpen(t *testing.T) {
 	s.run(t)
 	if _, err := s.Accounts.Close(s.Staff(), 0, s.from.UID, changes.RequestOptions{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// What comes back after an account is closed leaves it as soon as the bank has activated it again.
+func TestTheBankGetsOutWhatCameBackToAClosedAccount(t *testing.T) {
+	t.Parallel()
+	s := newSender(t, func(c *customers.Customer) { c.Type, c.Owner = customers.DownstreamPartner, c.UID })
+	customer := &customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}
+	other := s.from
+	s.from = s.Account(customer, coretest.Holding(50_11, 0), coretest.Sends)
+	s.send(t, s.order("50.11"))
+	s.run(t)
+	s.Clock.Advance(5 * time.Second)
+	s.run(t)
+	act := func(by context.Context, action accounts.Action) error {
+		_, err := s.Accounts.Act(by, 0, s.from.UID, action, changes.RequestOptions{Reason: "asked for"})
+		return err
+	}
+	if err := act(s.Staff(), accounts.Close); err != nil {
+		t.Fatal(err)
+	}
+	if err := act(s.Staff(), accounts.Activate); !errors.Is(err, accounts.ErrClosed) {
+		t.Errorf("empty: %v", err)
+	}
+	s.Clock.Advance(2 * time.Minute)
+	s.run(t)
+	s.has(t, 50_11, 0)
+	if err := act(s.Partner(customer), accounts.Activate); !errors.Is(err, accounts.ErrClosed) {
+		t.Errorf("by whose it is: %v", err)
+	}
+	if err := act(s.Staff(), accounts.Activate); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Payments.Transfer(s.Staff(), payments.Draft{
+		Sender: payments.Party{UID: s.from.UID}, Receiver: payments.Party{UID: other.UID}, Amount: "50.11",
+		ExternalReferenceID: "INV-7",
+	}, changes.RequestOptions{}); err != nil {
+		t.Error(err)
+	}
+	if err := act(s.Staff(), accounts.Close); err != nil {
+		t.Error(err)
+	}
+	s.Prove()
+}
+
+// A payment that waits for its day would be booked in a currency that its account has no more.
+func TestAnAccountWithPaymentsKeepsItsCurrency(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	customer := &customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}
+	from, to := s.Account(customer, coretest.Holding(0, 0)), s.Account(customer, coretest.Holding(0, 0))
+	out, err := s.Payments.Transfer(s.Staff(), payments.Draft{
+		Sender: payments.Party{UID: from.UID}, Receiver: payments.Party{UID: to.UID}, Amount: "1.00", Date: day(1),
+		ExternalReferenceID: "INV-7",
+	}, changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	euro := money.Currency("EUR")
+	for _, a := range []*accounts.Account{from, to} {
+		if _, err := s.Accounts.Change(s.Staff(), 0, a.UID, accounts.Draft{Currency: &euro},
+			changes.RequestOptions{}); !errors.Is(err, accounts.ErrNamedCurrency) {
+			t.Error(err)
+		}
+	}
+	s.Exec(`UPDATE accounts SET currency = 'EUR' WHERE tenant = ? AND uid = ?`, s.Tenant, from.UID) // as it could be once
+	s.Clock.Advance(24 * time.Hour)
+	s.run(t)
+	if p := s.shows(t, out.Result.UID); p.State != payments.Invalid || !strings.Contains(p.Reason, "another currency") {
+		t.Errorf("%s: %s", p.State, p.Reason)
 	}
 }

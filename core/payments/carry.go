@@ -17,12 +17,22 @@ import (
 // customer that is suspended, or whose partner is, stands still, whoever asks.
 func (f *facts) movable(p *Payment) error {
 	if p.Rail != rails.Book {
-		return f.moves(p.Own(), "sender.accountUID")
+		return f.movesIn(p.DebitedCurrency(), p.Own(), "sender.accountUID")
 	}
-	if err := f.moves(p.SenderAccount, "senderAccount"); err != nil {
+	if err := f.movesIn(p.Currency, p.SenderAccount, "senderAccount"); err != nil {
 		return err
 	}
-	return f.moves(p.ReceiverAccount, "receiverAccount")
+	return f.movesIn(p.Currency, p.ReceiverAccount, "receiverAccount")
+}
+
+// movesIn reports why an account, which a field names, does not let its money move in a currency: the account
+// may have had another one when the payment was made.
+func (f *facts) movesIn(currency money.Currency, uid accounts.UID, field string) error {
+	err := f.moves(uid, field)
+	if err == nil && f.parties[uid].Currency != currency {
+		err = ErrCurrencies.On(field).Saying("the account is in another currency than the payment")
+	}
+	return err
 }
 
 // moves returns why an account does not let its money move; nil if it does. The fault names the field.

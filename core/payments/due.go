@@ -24,23 +24,47 @@ const dueAtATime = 250
 
 // CarryOutDue carries out payments of the caller's bank whose day has come, and returns how many it took. One
 // that cannot be carried out becomes Invalid, with the reason. One that fails for a reason of ours is left as
-// it is, and its error is returned after the others were carried out. It is for workers: any number may call
-// it at a time.
+// it is, and its error is returned after the others were carried out, those that come after it, too. It is for
+// workers: any number may call it at a time.
 func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
 		return 0, err
 	}
+	var after *Payment
+	for range mostPasses {
+		var n int
+		var failed error
+		n, after, failed = s.carryOutAfter(ctx, caller, now, after)
+		taken, err = taken+n, errors.Join(err, failed)
+		if after == nil || taken >= dueAtATime {
+			break
+		}
+	}
+	if err != nil {
+		return taken, fmt.Errorf("carry out due payments: %w", err)
+	}
+	return taken, nil
+}
+
+// carryOutAfter carries out some of the payments whose day has come, from the one after a payment on; nil: from
+// the first. It returns how many, and the last one if others may come after it, of which some could not be.
+func (s *Service) carryOutAfter(
+	ctx context.Context, caller access.Caller, now time.Time, after *Payment,
+) (taken int, last *Payment, err error) {
 	var failed error
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		taken, failed = 0, nil // of a try that was rolled back
+		taken, last, failed = 0, nil, nil // of a try that was rolled back
 		var due []*Payment
-		err := tx.NewSelect().Model(&due).Where("pay.tenant = ?", caller.Tenant).Where("pay.state = ?", Scheduled).
+		q := tx.NewSelect().Model(&due).Where("pay.tenant = ?", caller.Tenant).Where("pay.state = ?", Scheduled).
 			Where("CASE WHEN pay.rail = ? THEN pay.send_at <= ? ELSE pay.payment_date <= CASE WHEN pay.rail = ? THEN ?::date "+
 				"WHEN pay.speed = ? THEN ?::date ELSE ?::date END END", rails.SWIFT, now, rails.Book,
 				ledger.Day(now.In(caller.Location())), Economy, calendar.Default().
-					SettledIf(calendar.ACH, calendar.Today(now)), calendar.Today(now)).
-			OrderExpr("pay.payment_date, pay.uid").Limit(dueAtATime).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+					SettledIf(calendar.ACH, calendar.Today(now)), calendar.Today(now))
+		if after != nil {
+			q.Where("(pay.payment_date, pay.uid) > (?::date, ?)", after.Date, after.UID)
+		}
+		err := q.OrderExpr("pay.payment_date, pay.uid").Limit(dueAtATime).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		if err != nil || len(due) == 0 {
 			return err
 		}
@@ -49,6 +73,7 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 			return err
 		}
 		f.limits = limits.Counting(caller.Tenant)
+		end := *due[len(due)-1]
 		var moved []*Payment
 		var steps []*Step
 		var record []events.Recorded
@@ -65,16 +90,15 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 				Before: &was, After: p,
 			}.Recorded(caller, ""))
 		}
-		taken = len(moved)
+		if taken = len(moved); failed != nil && len(due) == dueAtATime {
+			last = &end
+		}
 		return errors.Join(writeTx(ctx, moved, steps), f.writeTx(ctx), recordTx(ctx, tx, record))
 	})
 	if err != nil {
-		return 0, fmt.Errorf("carry out due payments: %w", err)
+		return 0, nil, err
 	}
-	if failed != nil {
-		return taken, fmt.Errorf("carry out due payments: %w", failed)
-	}
-	return taken, nil
+	return taken, last, failed
 }
 
 // carryOutDue carries out a payment whose day has come, if its network still settles today. Otherwise the

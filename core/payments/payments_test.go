@@ -308,6 +308,34 @@ func TestAPaymentThatFailsForAReasonOfOursHurtsNoOther(t *testing.T) {
 	p.has(t, 90_00, 110_00)
 }
 
+// However many payments are wrong that come before them, the others are carried out.
+func TestManyPaymentsThatFailForAReasonOfOursHurtNoOther(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	full := p.Account(p.Customer(), coretest.Holding(0, 0))
+	p.Exec(`UPDATE balances SET ledger = 9223372036854775807 WHERE tenant = ? AND account = ?`,
+		p.Tenant, full.UID)
+	for range 251 {
+		p.Payment(p.from, full, func(made *payments.Payment) {
+			made.State, made.Date = payments.Scheduled, ledger.Day(p.Clock.Now().AddDate(0, 0, 1))
+		})
+	}
+	d := p.draft("10")
+	d.Date = day(1)
+	out, err := p.transfer(p.Staff(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Clock.Advance(24 * time.Hour)
+	n, err := p.Payments.CarryOutDue(access.Operator(t.Context(), p.Tenant, p.Code, coretest.Zone()))
+	if n != 1 || !errors.Is(err, ledger.ErrOverflow) {
+		t.Errorf("carried out %d, %v", n, err)
+	}
+	if life := p.life(t, out.Result.UID); life != "SCHEDULED SETTLED " {
+		t.Error(life)
+	}
+}
+
 func TestAFutureTransferThatIsNotCoveredHurtsNoOther(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)

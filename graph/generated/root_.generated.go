@@ -598,11 +598,11 @@ extend type Mutation {
   openAccount("The account." input: OpenAccountInput!): OpenAccountPayload
   "Changes an account."
   changeAccount("What to change." input: ChangeAccountInput!): ChangeAccountPayload
-  "Closes an account for good. There must be no money in it, and nothing may depend on it."
+  "Closes an account for good. There must be no money in it and none on its way, and nothing may depend on it."
   closeAccount("The account to close." input: CloseAccountInput!): CloseAccountPayload
   "Lets the money of an account stand still, at once and until somebody of the bank activates it. For the bank's callers."
   suspendAccount("The account to suspend." input: SuspendAccountInput!): SuspendAccountPayload
-  "Puts an account into use, for the first time or again; one that is SUSPENDED for the bank's callers."
+  "Puts an account into use, for the first time or again; one that is SUSPENDED, or CLOSED with money that came back later, for the bank's callers."
   activateAccount("The account to activate." input: ActivateAccountInput!): ActivateAccountPayload
   "Deletes an account on which nothing was ever booked."
   deleteAccount("The account to delete." input: DeleteAccountInput!): DeleteAccountPayload
