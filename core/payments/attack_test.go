@@ -323,23 +323,28 @@ func TestAnAccountDoesNotEndWhileMoneyMayComeToIt(t *testing.T) {
 		want  int64
 	}{
 		"a debit waits for its file": {0, func(t *testing.T, s *sender) {
+			t.Helper()
 			s.collect(t, s.order("250.00", economy))
 		}, 250_00},
 		"a debit is on its way": {0, func(t *testing.T, s *sender) {
+			t.Helper()
 			s.collect(t, s.order("250.00", economy))
 			s.until(t, "2026-11-18 16:00")
 		}, 250_00},
 		"a credit may be rejected": {50_21, func(t *testing.T, s *sender) {
+			t.Helper()
 			s.send(t, s.order("50.21"))
 			s.run(t)
 		}, 0},
 		"a return may be refused": {0, func(t *testing.T, s *sender) {
+			t.Helper()
 			uid := s.play(t, rails.RTP, "50.34")
 			if _, err := s.back(uid, wholly(rails.RTP)); err != nil {
 				t.Fatal(err)
 			}
 		}, 50_34},
 		"a credit is taken back": {50_00, func(t *testing.T, s *sender) {
+			t.Helper()
 			uid := s.send(t, s.order("50.00", economy)).UID
 			s.until(t, "2026-11-18 16:00")
 			s.until(t, "2026-11-19 09:00")
