@@ -155,7 +155,7 @@ func (c *Fields) Pattern(field, value string, form *regexp.Regexp, message strin
 // or a sign is written with them.
 func IsPlain(text string) bool {
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool {
-		return unicode.IsControl(r) || unicode.Is(deceptive, r)
+		return unicode.IsControl(r) || isDeceptive(r)
 	}) {
 		return false
 	}
@@ -167,7 +167,7 @@ func IsPlain(text string) bool {
 		switch {
 		case isJoiner(r) && (i == 0 || i == len(all)-1 || !joins(all[i-1]) || !joins(all[i+1])):
 			return false
-		case isSelector(r) && (i == 0 || !isSign(all[i-1]) && !unicode.Is(unicode.Han, all[i-1])):
+		case isSelector(r) && (i == 0 || !selected(all[i-1], r)):
 			return false
 		}
 	}
@@ -176,7 +176,16 @@ func IsPlain(text string) bool {
 
 func isJoiner(r rune) bool { return r == zeroWidthNonJoiner || r == zeroWidthJoiner }
 
-func isSelector(r rune) bool { return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef }
+func isSelector(r rune) bool { return unicode.Is(unicode.Variation_Selector, r) }
+
+// selected reports whether a selector may stand behind a character: a sign or one of Han, and those of
+// Mongolian behind its letters.
+func selected(r, by rune) bool {
+	if by >= 0x180b && by <= 0x180f {
+		return unicode.Is(unicode.Mongolian, r)
+	}
+	return isSign(r) || unicode.Is(unicode.Han, r)
+}
 
 // joins reports whether a joiner may stand beside a character: one of a script that writes with them, or a
 // sign, such as those of a family.
@@ -185,23 +194,19 @@ func joins(r rune) bool { return unicode.In(r, joining...) || isSign(r) || isSel
 // isSign reports whether a character is a sign such as a heart. Signs of arithmetic and currencies are none.
 func isSign(r rune) bool { return r > 0x7f && unicode.In(r, unicode.So, unicode.Sk) }
 
-var deceptive = &unicode.RangeTable{
-	R16: []unicode.Range16{
-		{0x00ad, 0x00ad, 1}, // soft hyphen
-		{0x034f, 0x034f, 1}, // combining grapheme joiner
-		{0x115f, 0x1160, 1}, // fillers of Hangul, letters without a shape; two more below
-		{0x180e, 0x180e, 1}, // Mongolian vowel separator
-		{0x200b, 0x200b, 1}, // zero width space
-		{0x2028, 0x202e, 1}, // line and paragraph separator, embeddings and overrides of direction
-		{0x2060, 0x206f, 1}, // word joiner, invisible operators, isolates of direction, former format characters
+// isDeceptive reports whether a character is invisible, or moves others to where they do not stand, such as a
+// mark of direction. Signs before numbers, which Unicode counts among these, are seen.
+func isDeceptive(r rune) bool {
+	return unicode.In(r, deceptive...) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) &&
+		!isJoiner(r) && !isSelector(r)
+}
+
+var deceptive = []*unicode.RangeTable{
+	unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Zl, unicode.Zp,
+	{R16: []unicode.Range16{
 		{0x2800, 0x2800, 1}, // Braille of no dots
-		{0x3164, 0x3164, 1},
-		{0xfeff, 0xfeff, 1}, // byte order mark
-		{0xffa0, 0xffa0, 1},
-		// the replacement character, which a JSON reader puts in place of broken ones
-		{0xfffd, 0xfffd, 1},
-	},
-	R32: []unicode.Range32{{0xe0000, 0xe007f, 1}}, // tags
+		{0xfffd, 0xfffd, 1}, // what a JSON reader puts in place of broken characters
+	}},
 }
 
 // OneOf demands one of the allowed words, without regard to letter case, and returns it as the list spells

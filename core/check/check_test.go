@@ -115,7 +115,7 @@ func TestNoCheckTakesTextThatIsNotPlain(t *testing.T) {
 	expect(t, (*check.Fields).Plain,
 		[]string{
 			"Zürich", "مریم\u200cالف", "日本", "O'Brien & Søns, 50% \"off\" <tag>", "👩\u200d👩",
-			"❤\ufe0f", "葛\U000e0100城",
+			"❤\ufe0f", "葛\U000e0100城", "ᠠ\u180b", "\u0601١٢",
 		},
 		map[string]fault.Problem{
 			"a\x00b": fault.Malformed, "a\nb": fault.Malformed, "a\tb": fault.Malformed, "\x7f": fault.Malformed,
@@ -124,6 +124,9 @@ func TestNoCheckTakesTextThatIsNotPlain(t *testing.T) {
 			"a\u200bb": fault.Malformed, "\ufeffa": fault.Malformed, "a\u2028b": fault.Malformed,
 			"QUAY10\u200d": fault.Malformed, "a\u200db": fault.Malformed, "\u200c": fault.Malformed,
 			"QUAY10\ufe0f": fault.Malformed, "QUAY10\u2800": fault.Malformed, "a\u034fb": fault.Malformed,
+			"QUAY10\u200e": fault.Malformed, "\u200fQUAY10": fault.Malformed, "QUAY\u061c10": fault.Malformed,
+			"QUAY10\u180b": fault.Malformed, "QUAY10\u17b4": fault.Malformed, "QUAY\ufffa10": fault.Malformed,
+			"QUAY10\U0001d173": fault.Malformed, "QUAY10\U000e0180": fault.Malformed,
 			"A+\ufe0f": fault.Malformed, "a\U000e0041": fault.Malformed, "half \ufffd": fault.Malformed,
 		})
 	if got := problem(t, func(c *check.Fields) { c.AtMost("field", "a\x00", 255) }); got != fault.Malformed {

@@ -5,7 +5,11 @@
 // "C") with the result of Fold.
 package ident
 
-import "strings"
+import (
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
 
 // LongestLogin is the largest number of characters of a login id.
 const LongestLogin = 200
@@ -51,9 +55,9 @@ func Upper(text string) string {
 	}, text)
 }
 
-// Spaced returns a name with single spaces between its words and none around them, so that names that look
-// alike are equal.
-func Spaced(text string) string { return strings.Join(strings.Fields(text), " ") }
+// Spaced returns a name with single spaces between its words and none around them, and with letters and marks
+// composed as Unicode does (NFC), so that names that look alike are equal.
+func Spaced(text string) string { return norm.NFC.String(strings.Join(strings.Fields(text), " ")) }
 
 // Word finds the word that equals a text, without regard to the case of A to Z.
 func Word[T ~string](text string, words ...T) (word T, found bool) {

@@ -39,6 +39,9 @@ func TestNamesHaveSingleSpacesBetweenTheirWords(t *testing.T) {
 			t.Errorf("%+q is %+q", text, got)
 		}
 	}
+	if got := ident.Spaced("Cafe\u0301  10"); got != "Caf\u00e9 10" {
+		t.Errorf("a letter and its mark are not composed: %+q", got)
+	}
 }
 
 func TestLoginIDsAreASCIIWithoutSpaces(t *testing.T) {
