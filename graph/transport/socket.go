@@ -1,9 +1,11 @@
 package transport
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -65,21 +67,26 @@ func (s Streams) serveSocket(w http.ResponseWriter, r *http.Request, exec graphq
 		return
 	}
 	// Origins are checked above, by the list that CORS has.
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+	k := &socket{Streams: s, exec: exec, request: r, operations: map[string]context.CancelFunc{}}
+	k.pace.begin(heardFirst, time.Now())
+	conn, err := websocket.Accept(hearing{w, &k.pace}, r, &websocket.AcceptOptions{
 		Subprotocols: []string{subprotocol}, InsecureSkipVerify: true,
+		OnPingReceived: func(context.Context, []byte) bool {
+			time.Sleep(k.pace.take(1, 0, time.Now()))
+			return true
+		},
 	})
 	if err != nil {
 		return // Accept has answered
 	}
 	defer func() { _ = conn.CloseNow() }()
 	conn.SetReadLimit(mostOfStranger)
-	if s.InitTimeout == 0 {
-		s.InitTimeout = 5 * time.Second
+	if k.conn = conn; k.InitTimeout == 0 {
+		k.InitTimeout = 5 * time.Second
 	}
-	if s.Ping == 0 {
-		s.Ping = 20 * time.Second
+	if k.Ping == 0 {
+		k.Ping = 20 * time.Second
 	}
-	k := &socket{Streams: s, conn: conn, exec: exec, request: r, operations: map[string]context.CancelFunc{}}
 	code, reason := k.serve()
 	k.finish(code, reason)
 }
@@ -110,24 +117,63 @@ type socket struct {
 	running    sync.WaitGroup
 }
 
-// pace lets through so much in a second, and more at once after a pause. Its zero value is ready to use. One
-// goroutine uses it.
-type pace struct{ due time.Time }
+// pace lets through so much in a second, and more at once after a pause. Its zero value is ready to use.
+type pace struct {
+	mu  sync.Mutex
+	due time.Time
+}
 
 const (
-	// heard is how many messages, or KiB of them, a WebSocket is heard in a second: to read them is work that
-	// has no place among all that is worked on. Who says more waits.
+	// heard is how many messages, and KiB, a WebSocket is heard in a second: to read them is work that has no
+	// place among all that is worked on. Who says more waits. A ping is a message, as it is answered; pongs and
+	// parts of messages, which may be empty, are heard as bytes.
 	heard     = 50
 	heardPast = 4 * time.Second // what was left of so long ago may be used at once
+	// heardFirst is how much of it who is not known yet may use: enough for the first message.
+	heardFirst = 300 * time.Millisecond
+	// heardAtOnce is how many bytes are read before it is looked whether they are due.
+	heardAtOnce = 4 << 10
 )
 
-// take takes what a message of this many bytes costs, and returns how long to wait until that is due.
-func (p *pace) take(bytes int, now time.Time) time.Duration {
+// take takes what messages and bytes cost, and returns how long to wait until that is due.
+func (p *pace) take(messages, bytes int, now time.Time) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if long := now.Add(-heardPast); p.due.Before(long) {
 		p.due = long
 	}
-	p.due = p.due.Add(time.Duration(1+bytes>>10) * time.Second / heard)
+	p.due = p.due.Add(time.Duration(messages)*time.Second/heard + time.Duration(bytes)*time.Second/(heard<<10))
 	return max(0, p.due.Sub(now))
+}
+
+// begin leaves only so much to be used at once.
+func (p *pace) begin(past time.Duration, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.due = now.Add(-past)
+}
+
+// hearing takes over the connection of a WebSocket, to read from it at a pace.
+type hearing struct {
+	http.ResponseWriter
+	pace *pace
+}
+
+// Hijack implements http.Hijacker.
+func (h hearing) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffers, err := http.NewResponseController(h.ResponseWriter).Hijack()
+	return &heardConn{conn, h.pace}, buffers, err
+}
+
+type heardConn struct {
+	net.Conn
+	pace *pace
+}
+
+func (c *heardConn) Read(into []byte) (int, error) {
+	n, err := c.Conn.Read(into[:min(len(into), heardAtOnce)])
+	time.Sleep(c.pace.take(0, n, time.Now()))
+	return n, err
 }
 
 // serve reads what the client says, until one side ends it. It returns how the WebSocket is to be closed;
@@ -156,6 +202,7 @@ func (k *socket) serve() (code websocket.StatusCode, reason string) {
 	}
 	defer closed()
 	k.conn.SetReadLimit(mostMessage)
+	k.pace.begin(heardPast, time.Now())
 	if !k.send("connection_ack", "") {
 		return 0, ""
 	}
@@ -240,7 +287,7 @@ func (k *socket) read() (map[string]any, websocket.StatusCode, string) {
 	if kind != websocket.MessageText {
 		return nil, badMessage, "messages are JSON texts"
 	}
-	time.Sleep(k.pace.take(len(text), time.Now()))
+	time.Sleep(k.pace.take(1, 0, time.Now()))
 	value, wrong := parseJSON(string(text), "")
 	said, ok := value.(map[string]any)
 	if wrong != nil || !ok {
