@@ -468,7 +468,9 @@ func (s *Service) enterTx(
 			f.UpdatedBy = by.Client
 		}
 	}
-	if _, err := tx.NewUpdate().Model(f).WherePK().Exec(ctx); err != nil {
+	// It was read before it was locked, and what is sealed may have been moved to other keys since.
+	_, err := tx.NewUpdate().Model(f).ExcludeColumn("content_sealed", "content_hash").WherePK().Exec(ctx)
+	if err != nil {
 		return fmt.Errorf("write file %s: %w", f.UID, err)
 	}
 	done := changes.Change{

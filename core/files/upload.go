@@ -17,6 +17,7 @@ import (
 	"bankgraph/core/check"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
+	"bankgraph/core/seal"
 	"bankgraph/db"
 )
 
@@ -250,7 +251,7 @@ func (s *Service) uploadTx(
 	if err != nil {
 		return Saved{}, err
 	}
-	hashes := s.keys.Hashes(int64(tx.Caller.Tenant), hashColumn, d.Hash)
+	hashes := s.keys.Hashes(int64(tx.Caller.Tenant), HashColumn, d.Hash)
 	var same, unfinished int
 	err = tx.NewRaw(`SELECT
 		(SELECT count(*) FROM bulk_files WHERE tenant = ? AND customer = ? AND content_hash IN ? AND created_at > ?
@@ -266,9 +267,11 @@ func (s *Service) uploadTx(
 	case unfinished >= mostUnfinished:
 		return Saved{}, ErrUnfinished
 	}
+	content := s.keys.Seal(d.Hash,
+		seal.Place{Tenant: int64(tx.Caller.Tenant), Column: HashColumn, Row: int64(d.uid)})
 	f := &BulkFile{
 		Tenant: tx.Caller.Tenant, UID: d.uid, Customer: held.UID, Name: d.Name, Type: d.Type, Status: Received,
-		Channel: "API", Size: d.Size, Hash: s.keys.Hash(int64(tx.Caller.Tenant), hashColumn, d.Hash),
+		Channel: "API", Size: d.Size, Hash: content.Hash, Content: content.Sealed,
 		Faults: Faults{}, Maker: access.MakerOf(tx.Caller), MakerClient: tx.Caller.Client,
 		MakerLogin: tx.Caller.LoginID, CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
 	}
@@ -282,6 +285,7 @@ func (s *Service) uploadTx(
 	})
 }
 
-const hashColumn = "bulk_files.content"
+// HashColumn names the column for which what a file is known again by is sealed (seal.Place).
+const HashColumn = "bulk_files.content"
 
 func saved(f *BulkFile) Saved { return Saved{f.UID, f.Name, f.Status} }

@@ -37,6 +37,7 @@ var Tables = db.Tables{
 		"approvals":            "its sealed columns are written anew",
 		"bulk_file_lines":      "its sealed columns are written anew",
 		"bulk_file_parts":      "its sealed columns are written anew",
+		"bulk_files":           "its sealed columns are written anew",
 		"contacts":             "its sealed columns are written anew",
 		"customers":            "its sealed columns are written anew",
 		"information_requests": "its sealed columns are written anew",
@@ -130,6 +131,7 @@ var tables = []table{
 		sealed: "draft_sealed",
 		place:  row(payments.DraftColumn),
 	}}},
+	{name: "bulk_files", key: "uid", columns: []column{in(files.HashColumn, "content")}},
 	{name: "bulk_file_lines", key: "id", columns: []column{{
 		sealed: "draft_sealed",
 		place:  row(files.DraftColumn),
@@ -213,7 +215,8 @@ type values struct {
 func (t *table) current(keys *seal.Keys, v values) bool {
 	for i, c := range t.columns {
 		sealed, hash := v.pairs[i][0], v.pairs[i][1]
-		now := keys.Current(sealed, hash)
+		// A hash of which nothing is kept cannot be made anew: that of a file from before it was.
+		now := len(sealed) == 0 || keys.Current(sealed, hash)
 		if c.report {
 			var err error
 			now, err = contacts.CurrentReport(keys, sealed)

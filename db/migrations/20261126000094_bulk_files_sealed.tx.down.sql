@@ -1,0 +1,1 @@
+ALTER TABLE bulk_files DROP COLUMN IF EXISTS content_sealed;
