@@ -99,12 +99,12 @@ type BulkFile struct {
 	Type          FileType      `bun:"type" json:"fileType"`
 	Status        FileStatus    `bun:"status" json:"fileStatus"`
 	Channel       string        `bun:"channel" json:"channel"`
-	Size          int64         `bun:"size" json:"size"` // bytes
+	Size          int64         `bun:"size" json:"size"`                   // bytes
 	Hash          []byte        `bun:"content_hash,type:bytea" json:"-"`   // tells the same file again
 	Content       []byte        `bun:"content_sealed,type:bytea" json:"-"` // of which the hash is made anew where keys rotate
-	Checked       int32         `bun:"checked" json:"-"`  // lines up to this one are checked
-	Position      int64         `bun:"position" json:"-"` // bytes that were read up to there
-	Paid          int32         `bun:"paid" json:"-"`     // lines up to this one are dealt with
+	Checked       int32         `bun:"checked" json:"-"`                   // lines up to this one are checked
+	Position      int64         `bun:"position" json:"-"`                  // bytes that were read up to there
+	Paid          int32         `bun:"paid" json:"-"`                      // lines up to this one are dealt with
 	Valid         int32         `bun:"valid" json:"validPayments"`
 	Failed        int32         `bun:"failed" json:"errorPayments"`
 	Made          int32         `bun:"made" json:"madePayments"`
