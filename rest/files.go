@@ -184,13 +184,13 @@ func (f *onlyFile) Read(into []byte) (int, error) {
 	}
 }
 
-// notWhole tells a body that did not arrive whole from one that is too large.
+// notWhole tells a body that did not arrive whole from one that is too large, or is read no further.
 func notWhole(err error) error {
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 		return files.ErrTooLarge
 	}
-	if errors.Is(err, errAround) {
-		return errAround
+	if why, known := fault.Of(err); known { // too much beside it, or its caller may not come in any more
+		return why
 	}
 	return errCut
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"regexp"
@@ -97,7 +98,8 @@ func guard(refuse refusal, next http.Handler) http.Handler {
 // authenticate lets only requests with a valid access token pass, before anything else of them is parsed.
 func authenticate(c *core.Core, refuse refusal, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		caller, err := c.Clients.Verify(r.Context(), bearer(r))
+		token := bearer(r)
+		caller, err := c.Clients.Verify(r.Context(), token)
 		if refused, is := errors.AsType[access.TokenRefusal](err); is {
 			if seen := recorderOf(w); seen != nil {
 				seen.refused = refused
@@ -118,8 +120,33 @@ func authenticate(c *core.Core, refuse refusal, next http.Handler) http.Handler 
 		caller.Request = idOf(r.Context())
 		ctx := db.WithShare(access.With(r.Context(), caller), int64(caller.Tenant), caller.Party())
 		defer recordRefusals(ctx, c)
+		if rest.IsUpload(r) {
+			r.Body = &uploading{r.Body, func() error {
+				_, err := c.Clients.Verify(ctx, token)
+				return err
+			}}
+		}
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
+}
+
+// uploading is the body of an upload, which may take longer than a token counts: it is read only as long as
+// its caller may come in.
+type uploading struct {
+	io.ReadCloser
+	verify func() error
+}
+
+func (u *uploading) Read(into []byte) (int, error) {
+	n, err := u.ReadCloser.Read(into)
+	why := u.verify()
+	if refused, is := errors.AsType[access.TokenRefusal](why); is {
+		why = refused.Of
+	}
+	if why != nil {
+		return 0, why
+	}
+	return n, err
 }
 
 // recordRefusals records what a request was refused, even if its caller has gone.
