@@ -17,12 +17,12 @@ import (
 
 // Reads of a known caller go to the replica, if there is one (Options.ReadURL), with these guarantees:
 //
-// - Callers see what they have written, whichever process they wrote through. Each transaction of a caller
-// leaves a mark in last_writes. Before a batch is read from the replica, the database itself is asked for the
-// marks of its caller; the replica must have the same ones, or the database answers. - What others wrote is
-// seen after at most Options.ReadLag. A replica further behind, one that does not answer, and a server that
-// is no replica of this database are not read from, until they are well again. - Meanwhile the database
-// answers for it, by no more than half of the connections that batches have.
+//   - Callers see what they have written, whichever process they wrote through. Each transaction of a caller
+//     leaves a mark in last_writes. Before a batch is read from the replica, the database itself is asked for
+//     the marks of its caller; the replica must have the same ones, or the database answers.
+//   - What others wrote is seen after at most Options.ReadLag. A replica further behind, one that does not
+//     answer, and a server that is no replica of this database are not read from, until they are well again.
+//   - Meanwhile the database answers for it, by no more than half of the connections that batches have.
 type replica struct {
 	pool, primary *pgxpool.Pool
 	caller        func(context.Context) (tenant int64, caller string, ok bool)

@@ -95,7 +95,7 @@ func init() {
 			"additionalInfo.referenceForBeneficiary": "referenceForBeneficiary",
 			"additionalInfo.originatorToBeneficiary": "originatorToBeneficiary",
 			"additionalInfo.senderToReceiverNotes":   "senderToReceiver", "additionalInfo.secCode": "secCode",
-			"additionalInfo.localInstruments":        "localInstrument",
+			"additionalInfo.localInstruments":       "localInstrument",
 			"additionalInfo.requestedExecutionDate": "requestedExecutionDate",
 			"additionalInfo.expiryDate":             "expiryDate", "additionalInfo.detailsOfCharges": "detailsOfCharges",
 		},

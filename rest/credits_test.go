@@ -182,7 +182,8 @@ const ourRouting = "611090001"
 func inFull(b *bank, replaced ...string) string {
 	b.Directory()
 	return strings.NewReplacer(replaced...).Replace(fmt.Sprintf(`{"externalReferenceId": "R", "paymentAmount": 1,
-		"paymentCurrency": "USD", "speed": "Instant", "sender": {"accountNumber": %q, "accountType": "Deposit", "name": "Acme",
+		"paymentCurrency": "USD", "speed": "Instant", "sender": {"accountNumber": %q,
+			"accountType": "Deposit", "name": "Acme",
 		"entityType": "Corporate", "bankIdType": "NID", "bankId": %q,
 		"address": {"addressLine1": "1 Main St", "city": "Columbus", "countryCode": "US"}},
 		"receiver": {"accountNumber": "440055551", "name": "Rosa", "accountCurrency": "USD",

@@ -168,8 +168,10 @@ func (s *Service) emptyTx(ctx context.Context, tx *changes.Tx, a *Account) error
 		return ErrMoney
 	}
 	return s.refusedTx(ctx, tx, ErrUnderWay, `SELECT EXISTS (SELECT FROM payments WHERE tenant = ?0
-		AND (sender_account = ?1 OR receiver_account = ?1) AND (state = 'RETURNING' OR state = 'RECALLING' AND rail = 'ACH' OR state IN ('SCREENING', 'QUEUED', 'SENT')
-		  AND direction = 'OUT' AND (entry_type = 'CREDIT' OR rail = 'ACH')))`, a.Tenant, a.UID)
+		AND (sender_account = ?1 OR receiver_account = ?1)
+		AND (state = 'RETURNING' OR state = 'RECALLING' AND rail = 'ACH'
+		  OR state IN ('SCREENING', 'QUEUED', 'SENT') AND direction = 'OUT'
+		    AND (entry_type = 'CREDIT' OR rail = 'ACH')))`, a.Tenant, a.UID)
 }
 
 // moneyTx reports whether the account's ledger or held balance is not zero. It locks the balance, as whoever

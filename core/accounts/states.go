@@ -56,8 +56,8 @@ var (
 		"the bank alone suspends an account, and activates one that is suspended")
 	ErrMoney = fault.New(fault.State, "account.money",
 		"there is money in the account, or held for payments under way")
-	// ErrUnderWay is returned while a payment brings money to the account, or may do so: one that is collected, or
-	// that its network may refuse. A request for payment is none: its debtor pays no account that is closed.
+	// ErrUnderWay is returned while a payment brings money to the account, or may do so: one that is collected,
+	// or that its network may refuse. A request for payment is none: its debtor pays no account that is closed.
 	ErrUnderWay = fault.New(fault.State, "account.under_way",
 		"payments of the account are under way: cancel them, or wait until they have settled")
 	ErrBooked = fault.New(fault.State, "account.booked",

@@ -279,8 +279,8 @@ func (s *Service) becomeTx(
 	}
 }
 
-// reopenTx activates an account that is closed, for the bank alone, and only to get out what has come back to it
-// since.
+// reopenTx activates an account that is closed, for the bank alone, and only to get out what has come back to
+// it since.
 func (s *Service) reopenTx(ctx context.Context, tx *changes.Tx, a *Account) error {
 	money, err := s.moneyTx(ctx, tx, a)
 	switch {

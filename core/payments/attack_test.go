@@ -460,7 +460,8 @@ func TestAnAccountWithPaymentsKeepsItsCurrency(t *testing.T) {
 	s.Exec(`UPDATE accounts SET currency = 'EUR' WHERE tenant = ? AND uid = ?`, s.Tenant, from.UID) // as it could be once
 	s.Clock.Advance(24 * time.Hour)
 	s.run(t)
-	if p := s.shows(t, out.Result.UID); p.State != payments.Invalid || !strings.Contains(p.Reason, "another currency") {
+	if p := s.shows(t, out.Result.UID); p.State != payments.Invalid ||
+		!strings.Contains(p.Reason, "another currency") {
 		t.Errorf("%s: %s", p.State, p.Reason)
 	}
 }

@@ -24,8 +24,8 @@ const dueAtATime = 250
 
 // CarryOutDue carries out payments of the caller's bank whose day has come, and returns how many it took. One
 // that cannot be carried out becomes Invalid, with the reason. One that fails for a reason of ours is left as
-// it is, and its error is returned after the others were carried out, those that come after it, too. It is for
-// workers: any number may call it at a time.
+// it is, and its error is returned after the others were carried out, those that come after it, too. It is
+// for workers: any number may call it at a time.
 func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -47,8 +47,9 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 	return taken, nil
 }
 
-// carryOutAfter carries out some of the payments whose day has come, from the one after a payment on; nil: from
-// the first. It returns how many, and the last one if others may come after it, of which some could not be.
+// carryOutAfter carries out some of the payments whose day has come, from the one after a payment on; nil:
+// from the first. It returns how many, and the last one if others may come after it, of which some could not
+// be.
 func (s *Service) carryOutAfter(
 	ctx context.Context, caller access.Caller, now time.Time, after *Payment,
 ) (taken int, last *Payment, err error) {

@@ -56,7 +56,8 @@ func TestALocalInstrumentThatCannotBeHadIsRefused(t *testing.T) {
 	byACH := func(o *payments.Order) { o.Speed, o.SECCode = "Economy", "PPD" }
 	for name, o := range map[string]payments.Order{
 		"of wires": s.order("10.00", as("COVS")), "of nothing": s.order("10.00", as("X")),
-		"instant over wire": s.order("10.00", byWire, as("STANDARD")), "over ACH": s.order("10.00", byACH, as("FDNA")),
+		"instant over wire": s.order("10.00", byWire, as("STANDARD")),
+		"over ACH":          s.order("10.00", byACH, as("FDNA")),
 	} {
 		_, err := s.Payments.Send(s.Staff(), o, changes.RequestOptions{})
 		if f, is := fault.Of(err); !is || f.Field != "additionalInfo.localInstruments" {
@@ -74,7 +75,8 @@ func TestWiresDoNotTellLocalInstrumentsOfFormerTimes(t *testing.T) {
 	s := newSender(t)
 	uid := s.send(t, s.order("10.00", byWire, as("UEDI"))).UID
 	s.run(t)
-	if d, _ := s.details(t, s.Staff(), uid); d.LocalInstrument != "" || s.carried(t, uid).LocalInstrument != "CTRC" {
+	if d, _ := s.details(t, s.Staff(), uid); d.LocalInstrument != "" ||
+		s.carried(t, uid).LocalInstrument != "CTRC" {
 		t.Errorf("%q, %q", d.LocalInstrument, s.carried(t, uid).LocalInstrument)
 	}
 }

@@ -137,7 +137,8 @@ func (v *varied) drawOrder(r *rapid.T) payments.Order {
 		o.SECCode = rapid.SampledFrom([]rails.SECCode{"PPD", "PPD", "CCD", "CTX", ""}).Draw(r, "class")
 	}
 	if o.Speed == "Instant" {
-		o.LocalInstrument = rapid.SampledFrom([]string{"", "", "FDNA", "STANDARD", "COVS"}).Draw(r, "local instrument")
+		o.LocalInstrument = rapid.SampledFrom([]string{"", "", "FDNA", "STANDARD", "COVS"}).
+			Draw(r, "local instrument")
 	}
 	if rapid.Bool().Draw(r, "to a contact") {
 		o.Receiver = rapid.SampledFrom(v.contacts).Draw(r, "contact")

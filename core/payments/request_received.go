@@ -48,7 +48,8 @@ func (in *intake) demand(a *answer) error {
 	return in.arrive(a, arrival{
 		refusal: func() string { return in.f.unpayable(in.s, a, in.now) },
 		take:    func() (*Payment, error) { return in.ask(a), nil },
-		code:    func(*Payment) iso20022.Code { return iso20022.AcceptedTechnical }, silent: a.over == rails.Fedwire,
+		code:    func(*Payment) iso20022.Code { return iso20022.AcceptedTechnical },
+		silent:  a.over == rails.Fedwire,
 		from:    a.request.DebtorAgent,
 		verdict: func(code, why string) func(iso20022.Group) iso20022.Message { return answerOf(a.request, code, why) },
 	})

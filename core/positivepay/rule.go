@@ -1,6 +1,6 @@
 // Package positivepay keeps the rules of positive pay, which say which debits of other banks may be paid from
-// an account, and the exceptions, the debits that no rule allows and people decide on. What a decision does to
-// the payment is in package payments.
+// an account, and the exceptions, the debits that no rule allows and people decide on. What a decision does
+// to the payment is in package payments.
 package positivepay
 
 import (

@@ -188,7 +188,8 @@ type way struct {
 func onItsWay(ctx context.Context, tx bun.Tx, r *running) (w way, err error) {
 	err = db.Raw(tx, `SELECT
 		coalesce(sum(p.amount - r.fee) FILTER (WHERE p.entry_type = 'DEBIT'), 0)::bigint AS coming,
-		coalesce(sum(p.amount + r.fee) FILTER (WHERE p.entry_type = 'CREDIT' AND p.state NOT IN ('SCREENING', 'QUEUED', 'SENT')),
+		coalesce(sum(p.amount + r.fee) FILTER (WHERE p.entry_type = 'CREDIT'
+		  AND p.state NOT IN ('SCREENING', 'QUEUED', 'SENT')),
 		0)::bigint AS going, coalesce((SELECT b.reason FROM sweep_runs AS t
 		  JOIN payments AS b ON b.tenant = t.tenant AND b.uid = t.payment
 			WHERE t.tenant = ?0 AND b.tenant = ?0 AND t.account = ?1 AND t.direction = ?3 AND b.entry_type = 'DEBIT'

@@ -127,8 +127,8 @@ func place(tenant access.Tenant, uid UID) seal.Place {
 // JSON, too.
 type Number string
 
-// ParseNumber reads the number of a virtual account. Digits of a form that the bank does not give are no fault:
-// they are a number that nobody has.
+// ParseNumber reads the number of a virtual account. Digits of a form that the bank does not give are no
+// fault: they are a number that nobody has.
 func ParseNumber(field, text string) (Number, error) {
 	c := check.Of(object)
 	c.Required(field, text)
