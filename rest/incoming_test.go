@@ -346,9 +346,9 @@ func TestAListOfExceptionsIsCalledByItsNameInTheRequest(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	b.call(b.program(), http.MethodPut, "/v2/positivepay/exception/approveall", `{}`).
-		refused(t, "the older form", http.StatusBadRequest, "PPD001", "paymentUID: must name a payment at least")
+		refused(t, "the older form", http.StatusBadRequest, "PPD001", "paymentUID: must name at least one payment")
 	b.call(b.program(), http.MethodPatch, "/v1/positivepay/payments/decisions/approve", `{}`).
-		refused(t, "today's", http.StatusBadRequest, "PPD001", "ids: must name a payment at least")
+		refused(t, "today's", http.StatusBadRequest, "PPD001", "ids: must name at least one payment")
 }
 
 // A search whose members are all there, and empty, asks for nothing; the other side has two names in it.

@@ -85,7 +85,8 @@ func checkItems(c *check.Fields, list string, all []*InformationItem, codes []st
 		asASCII(in, "additionalInfo", item.Info)
 	}
 	if c.Err() == nil && len(lacks(all)) > iso20022.MostLacks {
-		c.Fail(list, fault.Max, fmt.Sprintf("must have at most %d entries, of which one carries %d characters of additionalInfo",
+		c.Fail(list, fault.Max, fmt.Sprintf(
+			"must have at most %d entries: each %d characters of an additionalInfo count as one",
 			iso20022.MostLacks, iso20022.LackText))
 	}
 }

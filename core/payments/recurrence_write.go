@@ -383,7 +383,7 @@ func (s *Service) modifyTx(
 	case r.Until != UntilNumber:
 		c.Fail("numberOfPayments", fault.Forbidden, "is for a series that ends by number")
 	case *d.Number < r.Made:
-		c.Fail("numberOfPayments", fault.Min, fmt.Sprintf("must be at least %d: so many are made", r.Made))
+		c.Fail("numberOfPayments", fault.Min, fmt.Sprintf("must be at least %d, as many as have been made", r.Made))
 	default:
 		r.Number = d.Number
 	}

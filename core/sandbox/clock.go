@@ -28,7 +28,7 @@ func (m *Move) check() error {
 	case m.Minutes < 0:
 		return fault.Field("clock", "minutes", fault.Min, "must be more than 0: a clock moves on only")
 	case m.Minutes > mostMinutes:
-		return fault.Field("clock", "minutes", fault.Max, "must be a year at most, 527040")
+		return fault.Field("clock", "minutes", fault.Max, "must be at most a year, 527040 minutes")
 	}
 	return nil
 }

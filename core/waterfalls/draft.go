@@ -51,7 +51,7 @@ func (d *Draft) check() error {
 	case len(d.Payments) == 0:
 		c.Fail("payments", fault.Required, "is required")
 	case len(d.Payments) > MostPayments:
-		c.Fail("payments", fault.Max, fmt.Sprintf("must be %d payments at most", MostPayments))
+		c.Fail("payments", fault.Max, fmt.Sprintf("must have at most %d payments", MostPayments))
 		return c.Err()
 	}
 	seen := map[int32]bool{}
