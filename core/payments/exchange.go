@@ -127,7 +127,8 @@ func together[T any](all []T, do func([]T) (int, error)) (done int, err error) {
 // they do not keep others from being sent.
 const movableNow = `EXISTS (SELECT FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
 	LEFT JOIN customers AS o ON o.tenant = ?0 AND o.uid = c.owner AND o.uid <> c.uid
-	WHERE a.tenant = ?0 AND c.tenant = ?0 AND a.uid = coalesce(pay.sender_account, pay.receiver_account) AND a.status = 'Active' AND c.status IN (?1)
+	WHERE a.tenant = ?0 AND c.tenant = ?0 AND a.uid = coalesce(pay.sender_account, pay.receiver_account)
+	  AND a.status = 'Active' AND c.status IN (?1)
 	  AND (o.status IS NULL OR o.status IN (?1)))`
 
 // sendAllTx sends payments, except those that another worker has locked. failed says which could not be sent
@@ -165,66 +166,83 @@ func (s *Service) sendAllTx(
 	for _, r := range asks.Items {
 		requests[r.Payment] = r
 	}
-	var moved []*Payment
-	var steps []*Step
-	var messages []*Message
-	var entries, later []*Payment
-	var record []events.Recorded
+	out := &sending{s: s, f: f, caller: caller, now: now}
 	for i, p := range queued {
 		if f.movable(p) != nil {
 			continue // since it was read
 		}
-		was := *p
-		if why := missed[p.Rail]; why != "" && p.late(now) {
-			p.postpone(f.limits, now)
-			moved = append(moved, p)
-			steps = append(steps, p.enter(Queued, caller, now, why+" for "+was.Date.Format(time.DateOnly)))
-			record = append(record, recorded("postponePayment", &was, p, caller))
-			continue
+		if p.Rail != rails.ACH {
+			p.details, p.asks = details.Of[p.UID][0], requests[p.UID]
 		}
-		if p.Rail == rails.ACH {
-			settles := calendar.SettlesAt(service(p.Speed, p.Rail), p.Date, now)
-			p.SettlesAt, entries = &settles, append(entries, p)
-		} else {
-			p.details = details.Of[p.UID][0]
-			if p.asks = requests[p.UID]; p.asks != nil {
-				if p.drawsDown() && !p.asks.On.Equal(p.Date) { // it has waited, and is for the day on which it leaves
-					p.asks.On, p.asks.Expires = p.Date, p.Date
-					later = append(later, p)
-				}
-				until := p.asks.over()
-				if p.SettlesAt = &until; !until.After(now) { // it has waited for people for too long
-					step, entry, err := p.expire(caller, now)
-					if err != nil {
-						return 0, nil, err
-					}
-					moved, steps, record = append(moved, p), append(steps, step), append(record, entry)
-					continue
-				}
-			}
-			message, err := s.compose(p, f.parties[p.Own()], ids.Items[i].ID, now)
-			if err != nil {
-				failed = errors.Join(failed, fmt.Errorf("payment %s: %w", p.UID, err))
-				continue
-			}
-			messages = append(messages, message)
-		}
-		if p.Collects() { // its money comes when it settles, or by a credit
-			moved = append(moved, p)
-			steps = append(steps, p.enter(Sent, caller, now, ""))
-			record = append(record, recorded("transmitPayment", &was, p, caller))
-			continue
-		}
-		if err := f.send(p); err != nil {
+		if err := out.send(p, ids.Items[i].ID); err != nil {
 			return 0, nil, fmt.Errorf("payment %s: %w", p.UID, err)
 		}
-		moved = append(moved, p)
-		steps = append(steps, p.enter(Sent, caller, now, ""))
-		record = append(record, recorded("transmitPayment", &was, p, caller))
 	}
-	return len(moved), failed, errors.Join(writeTx(ctx, moved, steps), db.InsertAtCommit(ctx, messages),
-		takeEntriesTx(ctx, caller.Tenant, entries, now), dateRequestsTx(ctx, caller.Tenant, later), f.writeTx(ctx),
-		recordTx(ctx, tx, record))
+	return len(out.moved), out.failed, errors.Join(writeTx(ctx, out.moved, out.steps),
+		db.InsertAtCommit(ctx, out.messages), takeEntriesTx(ctx, caller.Tenant, out.entries, now),
+		dateRequestsTx(ctx, caller.Tenant, out.redated), f.writeTx(ctx), recordTx(ctx, tx, out.record))
+}
+
+// sending is the work of sending payments, with what it has to write.
+type sending struct {
+	s      *Service
+	f      *facts
+	caller access.Caller
+	now    time.Time
+
+	moved            []*Payment
+	steps            []*Step
+	record           []events.Recorded
+	messages         []*Message
+	entries, redated []*Payment // entries of ACH, and requests whose day has changed
+	failed           error      // of payments that cannot be sent for a reason of ours
+}
+
+// send sends a payment, by a message with this id or in the next file of ACH. One that is too late for its
+// day is planned anew, and a request that is too late for its last day expires.
+func (out *sending) send(p *Payment, id MessageID) error {
+	was := *p
+	if why := missed[p.Rail]; why != "" && p.late(out.now) {
+		p.postpone(out.f.limits, out.now)
+		out.enter(&was, p, Queued, "postponePayment", why+" for "+was.Date.Format(time.DateOnly))
+		return nil
+	}
+	if p.asks != nil {
+		if p.drawsDown() && !p.asks.On.Equal(p.Date) { // it has waited, and is for the day on which it leaves
+			p.asks.On, p.asks.Expires = p.Date, p.Date
+			out.redated = append(out.redated, p)
+		}
+		until := p.asks.over()
+		if p.SettlesAt = &until; !until.After(out.now) { // it has waited for people for too long
+			step, entry, err := p.expire(out.caller, out.now)
+			out.moved, out.steps, out.record = append(out.moved, p), append(out.steps, step), append(out.record, entry)
+			return err
+		}
+	}
+	if p.Rail == rails.ACH {
+		settles := calendar.SettlesAt(service(p.Speed, p.Rail), p.Date, out.now)
+		p.SettlesAt, out.entries = &settles, append(out.entries, p)
+	} else {
+		message, err := out.s.compose(p, out.f.parties[p.Own()], id, out.now)
+		if err != nil {
+			out.failed = errors.Join(out.failed, fmt.Errorf("payment %s: %w", p.UID, err))
+			return nil
+		}
+		out.messages = append(out.messages, message)
+	}
+	if !p.Collects() { // whose money comes when it settles, or by a credit
+		if err := out.f.send(p); err != nil {
+			return err
+		}
+	}
+	out.enter(&was, p, Sent, "transmitPayment", "")
+	return nil
+}
+
+// enter takes a payment, which was this before, to a state, by an action that the record names.
+func (out *sending) enter(was, p *Payment, to State, action, why string) {
+	out.steps = append(out.steps, p.enter(to, out.caller, out.now, why))
+	out.moved, out.record = append(out.moved, p), append(out.record, recorded(action, was, p, out.caller))
 }
 
 // missed says, by network, why a payment is planned anew that has not left in time for its day. The other
