@@ -56,6 +56,8 @@ func init() {
 	hasPart(paymentKind, "details", service, (*payments.Service).DetailsOf)
 	hasPart(paymentKind, "achEntry", service, (*payments.Service).EntriesOf)
 	hasPart(paymentKind, "request", service, (*payments.Service).RequestsOf)
+	has(paymentKind, "noticesOfChange", queueNotices)
+	listSizes["Payment.noticesOfChange"] = 2 // few payments have one
 	prices["PaymentConnection.totalCount"] = countMany
 	prices["PaymentConnection.totalCountIsExact"] = countMany
 	prices["PaymentFilter.account"], prices["PaymentFilter.contact"] = sorted, sorted
@@ -131,6 +133,20 @@ func (o *operation) payment(ctx context.Context, f graphql.CollectedField) (*pay
 		return nil, on("uid", err)
 	}
 	return paymentKind.one(ctx, payments.UID(uid), f)
+}
+
+// queueNotices reads the notices of change about payments, and opens what they say.
+func queueNotices(
+	ctx context.Context, o *operation, b *db.Batch, s *siblings, _ graphql.CollectedField,
+) (func(payments.UID) ([]*payments.Notice, error), step) {
+	all := o.core.Payments.NoticesOf(ctx, b, s.keys.([]payments.UID))
+	return func(key payments.UID) ([]*payments.Notice, error) {
+		if all.Err != nil {
+			return nil, all.Err
+		}
+		notices := append([]*payments.Notice{}, all.Of[key]...)
+		return notices, o.core.Payments.OpenNotices(ctx, notices)
+	}, nil
 }
 
 // refusedCredits answers Query.refusedCredits.

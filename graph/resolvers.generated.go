@@ -346,6 +346,10 @@ func (paymentResolver) AchEntry(ctx context.Context, obj *payments.Payment) (*pa
 	return related[*payments.Entry](ctx, obj)
 }
 
+func (paymentResolver) NoticesOfChange(ctx context.Context, obj *payments.Payment) ([]*payments.Notice, error) {
+	return related[[]*payments.Notice](ctx, obj)
+}
+
 func (paymentResolver) Request(ctx context.Context, obj *payments.Payment) (*payments.Request, error) {
 	return related[*payments.Request](ctx, obj)
 }

@@ -17,13 +17,14 @@ const (
 	Repair     Kind = "REPAIR"     // a payment that cannot be carried out as it was asked for
 	Failed     Kind = "FAILED"     // a payment that could not be carried out on its day, in the last week
 	Sweep      Kind = "SWEEP"      // a sweep whose last run could not make its payment
+	Notice     Kind = "NOTICE"     // a notice of change of the last week, until the contact is corrected
 	Overdrawn  Kind = "OVERDRAWN"  // an account that a return took below its overdraft
 	Webhook    Kind = "WEBHOOK"    // a webhook that disabled itself, as nothing arrived
 )
 
 // Kinds lists all kinds, the ones that cost most to leave alone first.
 var Kinds = []Kind{
-	Exception, Recall, Unanswered, Late, Screening, Repair, Overdrawn, Failed, Sweep,
+	Exception, Recall, Unanswered, Late, Screening, Repair, Overdrawn, Failed, Notice, Sweep,
 	Approval, Webhook,
 }
 
@@ -72,7 +73,7 @@ const (
 
 // waits says what of a kind waits. In the texts $1 is the tenant, $2 the time of the bank's clock before
 // which an instant network should have answered, $3 that of the other networks, $4 that of the bank's own
-// work, and $5 since when failed payments count. Each has an index of what waits alone.
+// work, and $5 since when failed payments and notices count. Each has an index of what waits alone.
 var waits = map[Kind]string{
 	Exception: `SELECT e.payment AS uid, e.customer, e.created_at AS since, e.expires_at AS due_at, e.reason
 		FROM positive_pay_exceptions AS e WHERE e.tenant = $1 AND e.status = 'PENDING'`,
@@ -103,6 +104,14 @@ var waits = map[Kind]string{
 		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'REPAIR'`,
 	Failed: `SELECT pay.uid, pay.customer, pay.updated_at AS since, NULL::timestamptz AS due_at, pay.reason
 		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'INVALID' AND pay.updated_at > $5::timestamptz`,
+	Notice: `SELECT n.payment AS uid, pay.customer, n.at AS since, NULL::timestamptz AS due_at,
+		coalesce(st.reason, n.code) AS reason
+		FROM ach_notices AS n JOIN payments AS pay ON pay.tenant = n.tenant AND pay.uid = n.payment
+		JOIN payment_details AS pd ON pd.tenant = n.tenant AND pd.payment = n.payment
+		LEFT JOIN contacts AS k ON k.tenant = n.tenant AND k.uid = pd.contact
+		LEFT JOIN payment_steps AS st ON st.tenant = n.tenant AND st.payment = n.payment AND st.number = n.number
+		WHERE n.tenant = $1 AND pay.tenant = $1 AND pd.tenant = $1 AND n.at > $5::timestamptz
+		  AND k.version IS NOT DISTINCT FROM n.contact_version`,
 	Sweep: `SELECT w.account AS uid, a.customer, w.failed_at AS since, NULL::timestamptz AS due_at,
 		w.failure AS reason
 		FROM sweeps AS w JOIN accounts AS a ON a.tenant = w.tenant AND a.uid = w.account

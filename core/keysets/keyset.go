@@ -33,6 +33,7 @@ var Tables = db.Tables{
 	Own: []string{"keyset_rotations"},
 	Reads: map[string]string{
 		"accounts":             "its sealed columns are written anew",
+		"ach_notices":          "its sealed columns are written anew",
 		"ach_received":         "its sealed columns are written anew",
 		"approvals":            "its sealed columns are written anew",
 		"bulk_file_lines":      "its sealed columns are written anew",
@@ -126,6 +127,7 @@ var tables = []table{
 		sealed: "draft_sealed",
 		place:  row(payments.RepairColumn),
 	}}},
+	{name: "ach_notices", key: "id", columns: []column{{sealed: "data_sealed", place: row(payments.NoticeColumn)}}},
 	{name: "ach_received", key: "id", columns: []column{in(payments.ReceivedColumn, "number")}},
 	{name: "recurrences", key: "uid", columns: []column{{
 		sealed: "draft_sealed",

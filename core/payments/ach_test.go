@@ -173,7 +173,7 @@ func TestWhatComesBackOfEntries(t *testing.T) {
 			"R17: the entry looks wrong or is suspicious", 100_000_00,
 		},
 		"10.23": {"2026-11-20 08:40", "QUEUED SENT SETTLED RETURNED", "R03: there is no such account", 100_000_00},
-		"10.25": {"2026-11-20 08:31", "QUEUED SENT SETTLED", "", 99_989_75},
+		"10.25": {"2026-11-20 08:31", "QUEUED SENT SENT SETTLED", "", 99_989_75},
 		"10.00": {"2026-11-20 08:31", "QUEUED SENT SETTLED", "", 99_990_00},
 	} {
 		t.Run(amount, func(t *testing.T) {

@@ -185,9 +185,11 @@ var meanings = map[string]string{
 // notices are the codes of notices of change (NOC) in plain words.
 var notices = map[string]string{
 	"C01": "the account number is another one", "C02": "the routing number is another one",
-	"C03": "the routing number and the account number are others", "C05": "the account is of another type",
+	"C03": "the routing number and the account number are others", "C04": "the name is another one",
+	"C05": "the account is of another type",
 	"C06": "the account number and the type of the account are others",
 	"C07": "the routing number, the account number and the type of the account are others",
+	"C09": "the identification number is another one", "C13": "the addendum cannot be read",
 }
 
 // MeaningOf returns the meaning, in plain words, of a reason of ISO 20022 or of the code of an ACH return or

@@ -116,7 +116,7 @@ func TestWhatComesBackOfDebits(t *testing.T) {
 		},
 		"10.13": {"2026-11-18 15:01", "QUEUED SENT RETURNED", "R08: the debtor has stopped it", 100_000_00},
 		"10.23": {"2026-11-20 08:40", "QUEUED SENT SETTLED RETURNED", "R01: there is not enough money", 100_000_00},
-		"10.25": {"2026-11-20 08:31", "QUEUED SENT SETTLED", "", 100_010_25},
+		"10.25": {"2026-11-20 08:31", "QUEUED SENT SENT SETTLED", "", 100_010_25},
 	} {
 		t.Run(amount, func(t *testing.T) {
 			t.Parallel()

@@ -138,6 +138,8 @@ type intake struct {
 	demands    []*demand                     // of other banks, which have come
 	terms      []*Request                    // of these
 	exceptions []*positivepay.Exception      // what positive pay says of them
+	noticed    map[UID]*noticed              // payments that notices of change are about
+	notices    []*Notice                     // of change, which have come
 }
 
 func (s *Service) intake(caller access.Caller, now time.Time) *intake {
@@ -146,6 +148,7 @@ func (s *Service) intake(caller access.Caller, now time.Time) *intake {
 		by: map[UID]*Payment{}, why: map[UID]string{}, requests: map[UID]*requested{},
 		reversals: reversals{},
 		clarified: map[UID]*clarified{}, unanswered: map[place]*InformationRequest{},
+		noticed: map[UID]*noticed{},
 	}
 }
 
@@ -393,8 +396,15 @@ func (s *Service) answerAllTx(
 	if err := in.lockTx(ctx, tx, uids, want{}); err != nil {
 		return err
 	}
+	if err := in.noticesTx(ctx, tx, answers); err != nil {
+		return err
+	}
 	for _, a := range answers {
 		p := in.by[a.payment]
+		if a.change != nil {
+			in.notice(a, p)
+			continue
+		}
 		if !a.reversal || p == nil {
 			if err := in.answer(a, creditKind); err != nil {
 				return err
@@ -436,7 +446,7 @@ func (in *intake) writeTx(ctx context.Context, tx bun.Tx) error {
 	}
 	return errors.Join(db.InsertAtCommit(ctx, in.created), db.InsertAtCommit(ctx, in.details),
 		db.InsertAtCommit(ctx, in.terms), db.InsertAtCommit(ctx, in.exceptions),
-		writeTx(ctx, moved, nil), in.completeTx(ctx), db.InsertAtCommit(ctx, in.steps),
+		writeTx(ctx, moved, nil), in.completeTx(ctx), db.InsertAtCommit(ctx, in.steps), db.InsertAtCommit(ctx, in.notices),
 		giveBackTx(ctx, in.caller.Tenant, in.why), db.InsertAtCommit(ctx, in.messages), in.clarifiedTx(ctx),
 		in.f.writeTx(ctx), in.reversals.writeTx(ctx, in.caller.Tenant, in.now), recordTx(ctx, tx, in.record))
 }

@@ -221,9 +221,9 @@ var nextStates = map[State][]State{
 	},
 	OnHold:           {Validated, Settled, Returned, Rejected, Expired},
 	Validated:        {Settled, Returned, Rejected},
-	Queued:           {Queued, Sent, Expired, Cancelled}, // for a later day, where it has missed its file
-	Sent:             {Settled, Rejected, Returned, Expired},
-	Settled:          {Recalling, Recalled, Returning, Returned, ReversalAccepted},
+	Queued:           {Queued, Sent, Expired, Cancelled},           // for a later day, where it has missed its file
+	Sent:             {Sent, Settled, Rejected, Returned, Expired}, // again, with a notice of change
+	Settled:          {Settled, Recalling, Recalled, Returning, Returned, ReversalAccepted},
 	Recalling:        {ReversalAccepted, ReversalPartly, ReversalRejected},
 	Recalled:         {Returning, Settled},
 	Returning:        {Returned, Settled, Screening},

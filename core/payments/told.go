@@ -26,7 +26,8 @@ type Told struct {
 	File     *OfFile // the bulk file that it came with; nil for others, and for readers who do not see who uploaded it
 	// the batch that it is a step of; nil for others, and for readers who do not see the payer
 	Batch   *OfBatch
-	Message string // the id of the message that carried it; '' as long as there is none
+	Message string  // the id of the message that carried it; '' as long as there is none
+	Notice  *Notice // the notice of change of which the step tells; nil for others, and for readers who do not see whose it is
 }
 
 // OfFile is the bulk file that a payment came with.
@@ -49,7 +50,7 @@ func (s *Service) Tell(ctx context.Context, of []Mark) (map[Mark]*Told, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.tell(ctx, s.db.Batch(), caller, of)
+	return s.tell(ctx, s.db.Batch(), caller, caller.May(access.ManageContacts), of)
 }
 
 // TellTo is Tell for whoever has the reach of a customer: workers deliver only what it may see.
@@ -61,7 +62,7 @@ func (s *Service) TellTo(
 		return nil, err
 	}
 	reader := access.Caller{Tenant: caller.Tenant, Entity: customer, Reach: reach}
-	return s.tell(ctx, s.db.PrimaryBatch(), reader, of)
+	return s.tell(ctx, s.db.PrimaryBatch(), reader, true, of)
 }
 
 var (
@@ -94,8 +95,9 @@ func filesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, OfFile] 
 		reader.ScopeCustomer(), of)
 }
 
+// tell reads steps of payments. whole says whether the reader may read whole what notices of change say.
 func (s *Service) tell(
-	ctx context.Context, b *db.Batch, reader access.Caller, of []Mark,
+	ctx context.Context, b *db.Batch, reader access.Caller, whole bool, of []Mark,
 ) (map[Mark]*Told, error) {
 	if len(of) == 0 {
 		return nil, nil
@@ -113,7 +115,7 @@ func (s *Service) tell(
 		s.messagesOf(b, reader, uids)
 	entries := s.entriesOf(b, reader, uids)
 	decisions, files := positivepay.Tell(b, reader, uids64(uids)), filesOf(b, reader, uids)
-	batches := batchesOf(b, reader, uids)
+	batches, notices := batchesOf(b, reader, uids), s.noticesOf(b, reader, uids)
 	if err := b.Send(ctx); err != nil {
 		return nil, err
 	}
@@ -125,6 +127,15 @@ func (s *Service) tell(
 				told.Details, told.Entry = only(details.Of[mark.Payment]), only(entries.Of[mark.Payment])
 				told.Decision = only(decisions.Of[int64(mark.Payment)])
 				told.File, told.Batch = only(files.Of[mark.Payment]), only(batches.Of[mark.Payment])
+				for _, n := range notices.Of[mark.Payment] {
+					if n.Number != mark.Number {
+						continue
+					}
+					if err := n.open(s.keys, whole); err != nil {
+						return nil, err
+					}
+					told.Notice = n
+				}
 				all[mark] = told
 			}
 		}

@@ -170,7 +170,8 @@ func (h *house) credited(amount string) payments.UID {
 func (h *house) exchange() {
 	h.Helper()
 	for _, work := range []func(context.Context) (int, error){
-		h.Payments.SendQueued, h.Payments.HandOver, h.Payments.Receive,
+		h.Payments.SendQueued, h.Payments.SealFiles, h.Payments.HandOver, h.Payments.Receive,
+		h.Payments.SettleEntries,
 	} {
 		_, err := work(h.operator)
 		h.must(err)

@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/positivepay"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
+	"bankgraph/core/seal"
 )
 
 // Payload is what an event of a payment says, under the published names (rest/CONTRACT.md, webhook bodies).
@@ -52,6 +53,7 @@ type Payload struct {
 	ACHDetails           *ACHDetails        `json:"achDetails,omitzero"`
 	Recurrence           *RecurrenceDetails `json:"recurrence,omitzero"`
 	PositivePayDecision  *DecisionDetails   `json:"positivePayDecision,omitzero"`
+	PaymentNOCDetails    *NoticeDetails     `json:"paymentNocDetails,omitzero"`
 	BulkFileName         string             `json:"bulkFileName,omitzero"`
 	BulkFileNumber       int64              `json:"bulkFileNumber,omitzero"`
 	CreationDateTime     time.Time          `json:"creationDateTime"`
@@ -175,6 +177,36 @@ type ReturnDetails struct {
 	ReturnDate  string `json:"returnDate"`
 }
 
+// NoticeDetails are a notice of change of ACH: what the entry had, and what later ones should have. What the
+// notice says nothing of is left out. The account number that is right is whole, as the partner is to use it.
+type NoticeDetails struct {
+	Code             string    `json:"nocCode"`
+	OriginalNumber   string    `json:"originalAccountNumber"`
+	CorrectedNumber  string    `json:"correctedAccountNumber,omitzero"`
+	OriginalRouting  string    `json:"originalRoutingNumber"`
+	CorrectedRouting string    `json:"correctedRoutingNumber,omitzero"`
+	OriginalCode     string    `json:"originalTranCode,omitzero"`
+	CorrectedCode    string    `json:"correctedTranCode,omitzero"`
+	ReceivedAt       time.Time `json:"receivedDateTime"`
+}
+
+func noticeOf(n *payments.Notice) *NoticeDetails {
+	if n == nil {
+		return nil
+	}
+	code := func(of int) string { // of a transaction
+		if of == 0 {
+			return ""
+		}
+		return strconv.Itoa(of)
+	}
+	return &NoticeDetails{
+		Code: n.Code, OriginalNumber: seal.Value{Last4: n.Last4}.Masked(), CorrectedNumber: n.RightNumber(),
+		OriginalRouting: n.Routing, CorrectedRouting: n.RightRouting(), OriginalCode: code(n.Original()),
+		CorrectedCode: code(n.Corrected()), ReceivedAt: n.At.UTC(),
+	}
+}
+
 // ReceiverPart describes the payee.
 type ReceiverPart struct {
 	ReceiverAccountNumber string         `json:"receiverAccountNumber,omitzero"`
@@ -253,6 +285,7 @@ func payloadOf(p *payments.Told, zone *time.Location) Payload {
 		ReceiverPart: receiverPart(p), EntryType: p.EntryType, SenderPart: senderPart(p),
 		CreationDateTime: p.CreatedAt.UTC(), LastUpdatedTime: p.UpdatedAt.UTC(),
 		Recurrence: recurrenceOf(&p.Series), PositivePayDecision: decisionOf(p.Decision),
+		PaymentNOCDetails: noticeOf(p.Notice),
 	}
 	view.UltimateName, view.UltimateNumber = p.Ultimate.Name, p.Ultimate.Masked()
 	if p.Trade != 0 {

@@ -81,6 +81,14 @@ func TestBodiesAreThePublishedOnes(t *testing.T) {
 		"fednow_in":       {func(h *house) payments.UID { return h.credited("30.25") }, payer},
 		"ach_queued":      {over("Economy", "30.25", 0), payer},
 		"ach_same_day":    {over("Economy Plus", "30.25", 0), payer},
+		"ach_notice": {func(h *house) payments.UID { // a banking day after it settled
+			uid := h.send("30.25", payments.Economy)
+			for _, day := range []int{18, 19, 20} {
+				h.Clock.Advance(time.Date(2026, 11, day, 20, 0, 0, 0, time.UTC).Sub(h.Clock.Now()))
+				h.exchange()
+			}
+			return uid
+		}, payer},
 		"fedwire_settled": {over(payments.Express, "30.25", 1), payer},
 	} {
 		t.Run(name, func(t *testing.T) {

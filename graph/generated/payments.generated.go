@@ -43,6 +43,7 @@ type PaymentResolver interface {
 
 	Details(ctx context.Context, obj *payments.Payment) (*payments.Details, error)
 	AchEntry(ctx context.Context, obj *payments.Payment) (*payments.Entry, error)
+	NoticesOfChange(ctx context.Context, obj *payments.Payment) ([]*payments.Notice, error)
 	Request(ctx context.Context, obj *payments.Payment) (*payments.Request, error)
 
 	Messages(ctx context.Context, obj *payments.Payment) ([]*payments.Message, error)
@@ -372,6 +373,190 @@ func _CancelPaymentPayload_replayed(ctx context.Context, ec *executionContext, f
 }
 func fieldContext_CancelPaymentPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("CancelPaymentPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func _NoticeOfChange_code(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Notice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_NoticeOfChange_code(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Code, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_NoticeOfChange_code(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NoticeOfChange", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _NoticeOfChange_meaning(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Notice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_NoticeOfChange_meaning(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Meaning(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_NoticeOfChange_meaning(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NoticeOfChange", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func _NoticeOfChange_at(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Notice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_NoticeOfChange_at(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.At, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return marshalNDateTime2timeᚐTime(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_NoticeOfChange_at(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NoticeOfChange", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func _NoticeOfChange_accountNumber(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Notice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_NoticeOfChange_accountNumber(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RightNumber(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_NoticeOfChange_accountNumber(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NoticeOfChange", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func _NoticeOfChange_routingNumber(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Notice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_NoticeOfChange_routingNumber(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RightRouting(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_NoticeOfChange_routingNumber(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NoticeOfChange", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func _NoticeOfChange_accountType(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Notice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_NoticeOfChange_accountType(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RightAccount(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v rails.AccountType) graphql.Marshaler {
+			return marshalOACHAccountType2bankgraphᚋcoreᚋrailsᚐAccountType(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_NoticeOfChange_accountType(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NoticeOfChange", field, true, false, errors.New("field of type ACHAccountType does not have child fields"))
+}
+
+func _NoticeOfChange_name(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Notice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_NoticeOfChange_name(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RightName(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_NoticeOfChange_name(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NoticeOfChange", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func _NoticeOfChange_identification(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Notice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_NoticeOfChange_identification(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RightID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_NoticeOfChange_identification(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NoticeOfChange", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func _Payment_id(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
@@ -1163,6 +1348,38 @@ func fieldContext_Payment_achEntry(_ context.Context, ec *executionContext, fiel
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return childFields_ACHEntry(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _Payment_noticesOfChange(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Payment_noticesOfChange(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Payment().NoticesOfChange(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*payments.Notice) graphql.Marshaler {
+			return marshalNNoticeOfChange2ᚕᚖbankgraphᚋcoreᚋpaymentsᚐNoticeᚄ(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_Payment_noticesOfChange(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Payment",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_NoticeOfChange(ctx, ec, field)
 		},
 	}
 	return fc, nil
@@ -4794,6 +5011,79 @@ func _CancelPaymentPayload(ctx context.Context, ec *executionContext, sel ast.Se
 	return out
 }
 
+var noticeOfChangeImplementors = []string{"NoticeOfChange"}
+
+func _NoticeOfChange(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *payments.Notice) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, noticeOfChangeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NoticeOfChange")
+		case "code":
+			out.Values[i] = _NoticeOfChange_code(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "meaning":
+			out.Values[i] = _NoticeOfChange_meaning(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "at":
+			out.Values[i] = _NoticeOfChange_at(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "accountNumber":
+			out.Values[i] = _NoticeOfChange_accountNumber(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "routingNumber":
+			out.Values[i] = _NoticeOfChange_routingNumber(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "accountType":
+			out.Values[i] = _NoticeOfChange_accountType(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = _NoticeOfChange_name(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "identification":
+			out.Values[i] = _NoticeOfChange_identification(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var paymentImplementors = []string{"Payment", "Node"}
 
 func _Payment(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *payments.Payment) graphql.Marshaler {
@@ -5165,6 +5455,44 @@ func _Payment(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 				}()
 				res = _Payment_achEntry(ctx, ec, field, obj)
 				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "noticesOfChange":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Payment_noticesOfChange(ctx, ec, field, obj)
+				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -6514,6 +6842,32 @@ func unmarshalNCancelPaymentInput2bankgraphᚋgraphᚋmodelᚐPaymentDraft(ctx c
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func marshalNNoticeOfChange2ᚕᚖbankgraphᚋcoreᚋpaymentsᚐNoticeᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []*payments.Notice) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return marshalNNoticeOfChange2ᚖbankgraphᚋcoreᚋpaymentsᚐNotice(ctx, ec, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func marshalNNoticeOfChange2ᚖbankgraphᚋcoreᚋpaymentsᚐNotice(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *payments.Notice) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return _NoticeOfChange(ctx, ec, sel, v)
+}
+
 func marshalNPayment2ᚕᚖbankgraphᚋcoreᚋpaymentsᚐPaymentᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []*payments.Payment) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -6891,6 +7245,34 @@ func unmarshalNTransferFundsInput2bankgraphᚋgraphᚋmodelᚐFundsDraft(ctx con
 	res, err := unmarshalInputTransferFundsInput(ctx, ec, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
+
+func unmarshalOACHAccountType2bankgraphᚋcoreᚋrailsᚐAccountType(ctx context.Context, ec *executionContext, v any) (rails.AccountType, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalOACHAccountType2bankgraphᚋcoreᚋrailsᚐAccountTypeF[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOACHAccountType2bankgraphᚋcoreᚋrailsᚐAccountType(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v rails.AccountType) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalString(marshalOACHAccountType2bankgraphᚋcoreᚋrailsᚐAccountTypeF[v])
+	return res
+}
+
+var (
+	unmarshalOACHAccountType2bankgraphᚋcoreᚋrailsᚐAccountTypeF = map[string]rails.AccountType{
+		"CHECKING": rails.Checking,
+		"SAVINGS":  rails.Savings,
+		"GL":       rails.GL,
+		"LOAN":     rails.Loan,
+	}
+	marshalOACHAccountType2bankgraphᚋcoreᚋrailsᚐAccountTypeF = map[rails.AccountType]string{
+		rails.Checking: "CHECKING",
+		rails.Savings:  "SAVINGS",
+		rails.GL:       "GL",
+		rails.Loan:     "LOAN",
+	}
+)
 
 func marshalOACHEntry2ᚖbankgraphᚋcoreᚋpaymentsᚐEntry(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *payments.Entry) graphql.Marshaler {
 	if v == nil {

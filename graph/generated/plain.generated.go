@@ -2789,6 +2789,48 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"NoticeOfChange": {
+		"code": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Notice).Code)
+			},
+		},
+		"meaning": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Notice).Meaning())
+			},
+		},
+		"at": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*payments.Notice).At)
+			},
+		},
+		"accountNumber": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Notice).RightNumber())
+			},
+		},
+		"routingNumber": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Notice).RightRouting())
+			},
+		},
+		"accountType": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalOACHAccountType2bankgraphᚋcoreᚋrailsᚐAccountTypeF[o.(*payments.Notice).RightAccount()])
+			},
+		},
+		"name": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Notice).RightName())
+			},
+		},
+		"identification": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Notice).RightID())
+			},
+		},
+	},
 	"PageInfo": {
 		"hasNextPage": {
 			Leaf: func(b []byte, o any) []byte {
@@ -6330,6 +6372,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*ledger.JournalPosting]():                            "JournalPosting",
 	reflect.TypeFor[*limits.Limit]():                                     "Limit",
 	reflect.TypeFor[*seal.Value]():                                       "MaskedString",
+	reflect.TypeFor[*payments.Notice]():                                  "NoticeOfChange",
 	reflect.TypeFor[*model.PageInfo]():                                   "PageInfo",
 	reflect.TypeFor[*ledger.PastBalance]():                               "PastBalance",
 	reflect.TypeFor[*payments.Payment]():                                 "Payment",

@@ -4357,6 +4357,8 @@ type Payment implements Node {
   details: PaymentDetails
   "What it says as an entry of ACH; null over other networks, and for callers that do not see who pays."
   achEntry: ACHEntry
+  "What the other bank says that later entries of ACH should have, the first first; nothing over other networks, and for callers that do not see who pays."
+  noticesOfChange: [NoticeOfChange!]!
   "What it says as a request for payment, ours or that of another bank; null for others, and for callers that do not see whose it is."
   request: PaymentRequest
   "When it settles, as far as its network says nothing: over ACH; or when a request for payment expires; of one that came in, when it may be paid at the earliest. Null for others, and until it is sent."
@@ -4449,6 +4451,26 @@ type ACHEntry {
   accountType: ACHAccountType!
   "Its number in the file that it went out in; null before."
   traceNumber: String
+}
+
+"A notice of change (NOC) of ACH: the bank on the other side of a payment has taken its entry, and says what later ones should have. Nothing changes by itself: correct the contact, within six banking days by the rules of ACH. Fields of which it says nothing are null."
+type NoticeOfChange {
+  "Its code, C01 to C13."
+  code: String!
+  "The code in plain words."
+  meaning: String!
+  "When it came."
+  at: DateTime!
+  "The account number that is right: whole for callers that may change contacts, masked for others."
+  accountNumber: String
+  "The routing number that is right."
+  routingNumber: String
+  "What kind of account it is."
+  accountType: ACHAccountType
+  "The name that is right."
+  name: String
+  "The identification number that is right."
+  identification: String
 }
 
 "What a request for payment, or a drawdown request, says beside what every payment over a network says. No money moves by it: the debtor pays by a credit."
@@ -10258,6 +10280,28 @@ func childFields_MoveClockPayload(ctx context.Context, ec *executionContext, fie
 	return nil, fmt.Errorf("no field named %q was found under type MoveClockPayload", field.Name)
 }
 
+func childFields_NoticeOfChange(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "code":
+		return fieldContext_NoticeOfChange_code(ctx, ec, field)
+	case "meaning":
+		return fieldContext_NoticeOfChange_meaning(ctx, ec, field)
+	case "at":
+		return fieldContext_NoticeOfChange_at(ctx, ec, field)
+	case "accountNumber":
+		return fieldContext_NoticeOfChange_accountNumber(ctx, ec, field)
+	case "routingNumber":
+		return fieldContext_NoticeOfChange_routingNumber(ctx, ec, field)
+	case "accountType":
+		return fieldContext_NoticeOfChange_accountType(ctx, ec, field)
+	case "name":
+		return fieldContext_NoticeOfChange_name(ctx, ec, field)
+	case "identification":
+		return fieldContext_NoticeOfChange_identification(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NoticeOfChange", field.Name)
+}
+
 func childFields_OpenAccountPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "account":
@@ -10370,6 +10414,8 @@ func childFields_Payment(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Payment_details(ctx, ec, field)
 	case "achEntry":
 		return fieldContext_Payment_achEntry(ctx, ec, field)
+	case "noticesOfChange":
+		return fieldContext_Payment_noticesOfChange(ctx, ec, field)
 	case "request":
 		return fieldContext_Payment_request(ctx, ec, field)
 	case "settlesAt":

@@ -276,11 +276,15 @@ func read(d *ach.EntryDetail, b *Batch) (Entry, bool) {
 }
 
 func change(a *ach.Addenda98) *Change {
-	c := &Change{
-		Code: a.ChangeCode, OriginalTrace: a.OriginalTrace, OriginalBank: a.OriginalDFI,
-		Data: trim(a.CorrectedData),
-	}
-	if right := a.ParseCorrectedData(); right != nil {
+	c := Corrected(a.ChangeCode, trim(a.CorrectedData))
+	c.OriginalTrace, c.OriginalBank = a.OriginalTrace, a.OriginalDFI
+	return c
+}
+
+// Corrected returns what the data of a notice of change with this code mean.
+func Corrected(code, data string) *Change {
+	c := &Change{Code: code, Data: data}
+	if right := (&ach.Addenda98{ChangeCode: code, CorrectedData: data}).ParseCorrectedData(); right != nil {
 		c.Account, c.Routing = right.AccountNumber, right.RoutingNumber
 		c.Name, c.ID = right.Name, right.Identification
 		var of Entry
