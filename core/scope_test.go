@@ -102,6 +102,8 @@ func newStocked(t *testing.T) *stocked {
 	s.Exec(`INSERT INTO information_requests (tenant, id, payment, rail, direction, bank, message_id, codes,
 		asked_sealed, at)
 		SELECT tenant, id, payment, 'FEDNOW', 'OUT', '', message_id, '', '', now() FROM network_messages WHERE tenant = ?`, s.Tenant)
+	s.Exec(`INSERT INTO ach_notices (tenant, id, payment, number, code, data_sealed, at)
+		VALUES (?, 1, ?, 1, 'C01', '', now())`, s.Tenant, s.payment)
 	s.Exec(`INSERT INTO holds (tenant, id, account, amount, currency, payment, state, placed_at)
 		VALUES (?, 1, ?, 1, 'USD', 1, 'OPEN', now())`, s.Tenant, s.account.UID)
 	s.rule = s.PositivePayRule(s.account).UID

@@ -30,7 +30,7 @@ var prompt = map[string]bool{
 	// these change nothing of where a webhook leads, and of what it is told
 	"enableWebhook": true, "rotateWebhookSecret": true, "replayWebhook": true, "testWebhook": true,
 	"resendWebhookDelivery": true, "playIncomingCredit": true, "playIncomingDebit": true,
-	"playIncomingRequest": true, "playRecall": true,
+	"playIncomingRequest": true, "playRecall": true, "playAnswer": true,
 	"playInformationRequest": true, "requestInformation": true,
 	"approveException": true, "rejectException": true, "decideExceptions": true,
 	"releaseScreenedPayment": true, "rejectScreenedPayment": true,

@@ -235,6 +235,12 @@ func playRecall(b *coretest.Bank, of payments.UID) write {
 	}
 }
 
+func playAnswer(b *coretest.Bank, of payments.UID, draft sandbox.Answer) write {
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Sandbox.PlayAnswer(ctx, of, draft, with(key)))
+	}
+}
+
 func playInformationRequest(b *coretest.Bank, of payments.UID) write {
 	return func(ctx context.Context, key string) (said, error) {
 		return heard(b.Sandbox.PlayInformationRequest(ctx, of, sandbox.Inquiry{}, with(key)))

@@ -21,6 +21,7 @@ import (
 	"bankgraph/core/payments"
 	"bankgraph/core/positivepay"
 	"bankgraph/core/roles"
+	"bankgraph/core/sandbox"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
 	"bankgraph/core/verifications"
@@ -640,6 +641,15 @@ var writes = []struct {
 				panic(err)
 			}
 			return requestInformation(b, made.Result.(payments.Saved).UID)
+		},
+	},
+	{name: "playAnswer", on: func(b *coretest.Bank) write {
+		return playAnswer(b, paidOverACH(b, b.Customer()), sandbox.Answer{Verdict: sandbox.Returned})
+	}},
+	{
+		name: "playAnswer, about what came in", refused: sandbox.ErrNoAnswer,
+		on: func(b *coretest.Bank) write {
+			return playAnswer(b, came(b, b.Customer()), sandbox.Answer{Verdict: sandbox.Settled})
 		},
 	},
 	{name: "playRecall", on: func(b *coretest.Bank) write { return playRecall(b, came(b, b.Customer())) }},

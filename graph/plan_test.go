@@ -272,6 +272,7 @@ func ways() map[string][]string {
 	for name, place := range map[string]string{
 		"PaymentInformationRequest": "informationRequests { %s }",
 		"PaymentInformationItem":    "informationRequests { missingInformation { %s } }",
+		"NoticeOfChange":            "noticesOfChange { %s }",
 	} {
 		for _, way := range []string{
 			fmt.Sprintf(`{ payment(uid: "%d") { %%s } }`, paymentOf(star, 1)),

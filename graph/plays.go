@@ -17,6 +17,8 @@ func init() {
 			"deliveryMethod": "rail", "senderAccountNumber": "senderNumber", "paymentNotes": "notes",
 			"achCompanyID": "achCompanyId", "transactionIdNumber": "individualId",
 			"creditorAccountNumber": "creditorNumber", "reversalCode": "code", "reversalNotes": "notes",
+			"correctedAccountNumber": "accountNumber", "correctedRoutingNumber": "routingNumber",
+			"correctedAccountType": "accountType",
 		},
 	}
 	subjects["sandbox"] = subject{codes: subjects["play"].codes}
@@ -44,6 +46,10 @@ func (m mutations) PlayIncomingRequest(
 
 func (m mutations) PlayRecall(ctx context.Context, in model.IncomingRecall) (*model.PlayPayload, error) {
 	return played(m.core.Sandbox.PlayRecall(ctx, in.Payment, in.Recall, in.RequestOptions))
+}
+
+func (m mutations) PlayAnswer(ctx context.Context, in model.PlayedAnswer) (*model.PlayPayload, error) {
+	return played(m.core.Sandbox.PlayAnswer(ctx, in.Payment, in.Answer, in.RequestOptions))
 }
 
 func played(done changes.Outcome[sandbox.Played], err error) (*model.PlayPayload, error) {

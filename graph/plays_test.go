@@ -28,6 +28,9 @@ func init() {
 			creditorBankId: "611090001", externalReferenceId: "INV-77", notes: "Ropes", requestedExecutionDate: "2026-11-23",
 			expiryDate: "2026-11-30", amountModificationAllowed: true, earlyPayment: false`, accountOf(activeOf(c), 0))
 	}, said}
+	mutations["playAnswer"] = tried{access.InitiatePayments, func(c customers.UID) string {
+		return fmt.Sprintf(`payment: "%s", answer: RETURNED, code: "AC06", amount: "1.00"`, overNetwork(c, wentOut))
+	}, said}
 	mutations["playRecall"] = tried{access.InitiatePayments, func(c customers.UID) string {
 		return fmt.Sprintf(`payment: "%s", code: "DUPL", notes: "Paid twice"`, overNetwork(c, cameIn))
 	}, said}

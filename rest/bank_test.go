@@ -58,6 +58,7 @@ type bank struct {
 	scheduled *payments.Payment // back
 	making    sync.Mutex        // of these two
 	came      payments.UID      // from another bank, to the purse; see receives
+	gone      payments.UID      // to another bank, from the purse; see receives
 	held      payments.UID      // a debit of another bank, of the purse
 	transfer  payments.UID      // from the purse to the partner's other account
 	series    payments.Saved    // the first of a series of those

@@ -176,6 +176,7 @@ var changing = []operation{
 		"plays_rfi", http.MethodPost, "/sandbox/payments/{I}/rfi",
 		`{"initiatingPartyName": "Bea", "code": "IN06"}`,
 	},
+	{"plays_answer", http.MethodPost, "/sandbox/payments/{sent}/answer", `{"code": "AC06", "answer": "RETURNED"}`},
 	{
 		"plays_recall", http.MethodPost, "/sandbox/payments/{I}/recall",
 		`{"reversalNotes": "Paid twice", "reversalCode": "DUPL"}`,
@@ -257,6 +258,8 @@ func entries(o operation) int {
 		return 5
 	case strings.Contains(o.path, "{J}"): // the file, that it is checked and that it waits, what is decided, twice told, and what became of it
 		return 6
+	case strings.Contains(o.path, "{sent}"): // the payment, and that it was sent
+		return 3
 	case strings.Contains(o.path, "{I}"): // the play and the payment that came of it
 		return 3
 	case strings.Contains(o.path, "{Q}"): // the series and its first payment

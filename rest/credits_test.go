@@ -22,10 +22,12 @@ func credit(b *bank, more string) string {
 }
 
 // payee returns a new contact of the partner, who can be paid.
-func (b *bank) payee() string {
+func (b *bank) payee() string { return b.pays().UID.String() }
+
+func (b *bank) pays() *contacts.Contact {
 	b.t.Helper()
 	b.Directory()
-	return b.Contact(b.partner).UID.String()
+	return b.Contact(b.partner)
 }
 
 // work does the bank's own work once.

@@ -132,7 +132,7 @@ func (b *bank) at(ctx context.Context, o operation, customer, account, contact a
 
 // names replaces the placeholders of an operation.
 func (b *bank) names(customer, account, contact any, number string) *strings.Replacer {
-	paid, scheduled, came, transfer := b.paid.UID, b.scheduled.UID, b.came, b.transfer
+	paid, scheduled, came, transfer, gone := b.paid.UID, b.scheduled.UID, b.came, b.transfer, b.gone
 	first, series, file, waiting := b.series.UID, b.series.Recurrence, b.file, b.waiting
 	rule, stopped, offer, deal, held := b.rule.UID, b.stopped.UID, b.offer, b.deal, b.held
 	virtual := b.virtual.UID
@@ -140,13 +140,14 @@ func (b *bank) names(customer, account, contact any, number string) *strings.Rep
 	case b.acme.UID, b.bare.UID:
 	case b.direct.UID:
 		paid, scheduled, came, transfer = b.private.UID, b.private.UID, b.private.UID, b.private.UID
+		gone = b.private.UID
 		first, series, file, waiting = b.private.UID, b.series.Recurrence+1, b.file+1, b.file+1
 		rule, stopped, offer, deal, held = b.foreign.UID, b.foreign.UID, b.privateOffer,
 			b.privateDeal, b.private.UID
 		virtual = b.foreignVirtual.UID
 	default: // no payment of this bank
 		paid, scheduled = b.private.UID+1, b.private.UID+1
-		came, transfer = paid, paid
+		came, transfer, gone = paid, paid, paid
 		first, series, file, waiting = paid, b.series.Recurrence+1, b.file+1, b.file+1
 		rule, stopped, offer, deal, held = b.foreign.UID+1, b.foreign.UID+1, fx.QuoteUID{}, b.privateDeal+1, paid
 		virtual = b.foreignVirtual.UID + 1
@@ -155,7 +156,7 @@ func (b *bank) names(customer, account, contact any, number string) *strings.Rep
 		fmt.Sprint(contact), "{N}", number,
 		"{S}", b.treasurer.UID.String(), "{U}", b.ruth.UID.String(), "{R}", b.clerk.UID.String(), "{L}",
 		b.locked.UID.String(), "{X}", b.loan.UID.String(), "{P}", paid.String(), "{F}", scheduled.String(),
-		"{I}", came.String(), "{T}", transfer.String(), "{M}", first.String(), "{Q}", series.String(), "{Y}",
+		"{I}", came.String(), "{sent}", gone.String(), "{T}", transfer.String(), "{M}", first.String(), "{Q}", series.String(), "{Y}",
 		rule.String(), "{W}", stopped.String(), "{H}", b.acme.ShortName, "{B}", b.purse.UID.String(), "{O}",
 		coretest.AccountNumber(b.purse.UID), "{G}", file.String(), "{V}", offer.String(), "{Z}", deal.String(),
 		"{E}", held.String(), "{J}", waiting.String(), "{D}", coretest.VirtualNumber(virtual), "{in}",

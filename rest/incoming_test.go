@@ -24,8 +24,8 @@ import (
 	"bankgraph/core/sandbox"
 )
 
-// receives makes what operations are about that take a payment which is in the books: {I} came in, {T} is a
-// transfer, {M} one of the series {Q}, {G} a file, {J} one that waits for approval.
+// receives makes what operations are about that take a payment which is in the books: {I} came in, {sent}
+// went out, {T} is a transfer, {M} one of the series {Q}, {G} a file, {J} one that waits for approval.
 func (b *bank) receives(o operation) {
 	b.t.Helper()
 	b.making.Lock()
@@ -36,6 +36,16 @@ func (b *bank) receives(o operation) {
 		b.came = b.credited(b.Staff(), b.purse.UID)
 		if o.name == "rfi_history" {
 			b.asks(b.Staff(), b.came)
+		}
+	case strings.Contains(o.path, "{sent}") && b.gone == 0:
+		var made did.Outcome[payments.Saved]
+		made, err = b.Payments.Send(b.Staff(), payments.Order{
+			Sender: payments.Party{UID: b.purse.UID}, Receiver: payments.Receiver{Contact: b.pays().UID}, Amount: "25",
+			Currency: "USD", Speed: string(payments.Instant), Notes: "Rent",
+		}, did.RequestOptions{})
+		b.gone = made.Result.UID
+		if err == nil {
+			_, err = b.Payments.SendQueued(b.worker())
 		}
 	case strings.Contains(o.path+o.body, "{E}") && b.held == 0:
 		b.held = b.debited(b.purse.UID)

@@ -87,6 +87,22 @@ func (a *api) playRecall(r *http.Request) (answer, error) {
 	return done(http.StatusOK, out.Receipt, playedOf(out.Result)), err
 }
 
+func (a *api) playAnswer(r *http.Request) (answer, error) {
+	q := readBody(r)
+	uid, options, f := inPath(q, "paymentUID", payments.ParseUID), q.options(), q.fields()
+	draft := sandbox.Answer{
+		Verdict: sandbox.Verdict(f.text("answer").Value), Code: f.text("code").Value,
+		Amount: f.number("paymentAmount").Value, Number: f.number("correctedAccountNumber").Value,
+		Routing: f.number("correctedRoutingNumber").Value,
+		Account: rails.AccountType(f.text("correctedAccountType").Value),
+	}
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Sandbox.PlayAnswer(r.Context(), uid, draft, options)
+	return done(http.StatusOK, out.Receipt, playedOf(out.Result)), err
+}
+
 func (a *api) playInformationRequest(r *http.Request) (answer, error) {
 	q := readBody(r)
 	uid, options, f := inPath(q, "paymentUID", payments.ParseUID), q.options(), q.fields()

@@ -199,6 +199,7 @@ func (a *api) routes(r chi.Router) {
 	r.Post("/sandbox/incomingcredits", a.answer(playsV1, a.playIncomingCredit))
 	r.Post("/sandbox/incomingdebits", a.answer(playsV1, a.playIncomingDebit))
 	r.Post("/sandbox/incomingrequests", a.answer(playsV1, a.playIncomingRequest))
+	r.Post("/sandbox/payments/{paymentUID}/answer", a.answer(playsV1, a.playAnswer))
 	r.Post("/sandbox/payments/{paymentUID}/recall", a.answer(playsV1, a.playRecall))
 	r.Post("/sandbox/payments/{paymentUID}/rfi", a.answer(playsV1, a.playInformationRequest))
 	r.Get("/sandbox/clock", a.answer(playsV1, a.readClock))

@@ -163,9 +163,10 @@ func (s *Service) NoticesOf(ctx context.Context, b *db.Batch, of []UID) *db.Many
 	return s.noticesOf(b, caller, of)
 }
 
-// inNotices are the SQL expressions of what the entry of a notice had.
+// inNotices are the SQL expressions of what may be NULL, and of what the entry of a notice had.
 var inNotices = map[string]string{
-	"routing": "pd.bank_id", "last4": "pd.number_last4", "account": "ae.account", "way": "ae.entry_type",
+	"contact_version": "coalesce(an.contact_version, 0)",
+	"routing":         "pd.bank_id", "last4": "pd.number_last4", "account": "ae.account", "way": "ae.entry_type",
 }
 
 func (s *Service) noticesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, Notice] {

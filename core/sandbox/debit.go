@@ -128,7 +128,16 @@ func (s *Service) entryTx(
 		return Played{}, fault.Field(play, "paymentDate", fault.Max,
 			"must be from today to a year ahead, in New York")
 	}
-	if _, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(of.Customer)); err != nil {
+	return s.fileTx(ctx, tx, of.Customer, func(number int64) (string, error) {
+		return e.file(of, amount, number, tx.Now)
+	})
+}
+
+// fileTx writes a file of ACH of other banks, and records whose play it is.
+func (s *Service) fileTx(
+	ctx context.Context, tx *changes.Tx, customer int64, compose func(number int64) (string, error),
+) (Played, error) {
+	if _, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(customer)); err != nil {
 		return Played{}, err
 	}
 	row := &message{Tenant: tx.Caller.Tenant, Rail: rails.ACH, Answer: 1, DueAt: tx.Now}
@@ -136,7 +145,11 @@ func (s *Service) entryTx(
 		return Played{}, err
 	}
 	row.Asked = calendar.Today(tx.Now).Format("20060102") + fmt.Sprintf("%015d", row.ID)
-	body, err := e.file(of, amount, row.ID, tx.Now)
+	body, err := compose(row.ID)
+	var wrong nacha.Fault
+	if errors.As(err, &wrong) {
+		err = fault.Field(play, "payment", fault.Malformed, "cannot be sent over ACH: "+wrong.Reason)
+	}
 	if err != nil {
 		return Played{}, err
 	}
@@ -146,7 +159,7 @@ func (s *Service) entryTx(
 	}
 	done := Played{MessageID: row.Asked, Rail: rails.ACH}
 	return done, tx.Record(ctx, changes.Change{
-		UID: messageName(row.Asked), Customer: of.Customer, Version: 1, After: &done,
+		UID: messageName(row.Asked), Customer: customer, Version: 1, After: &done,
 	})
 }
 
@@ -176,10 +189,6 @@ func (e *entry) file(of *paid, amount money.Amount, number int64, now time.Time)
 	}
 	if err == nil {
 		_, err = w.Close()
-	}
-	var wrong nacha.Fault
-	if errors.As(err, &wrong) {
-		return "", fault.Field(play, "payment", fault.Malformed, "cannot be sent over ACH: "+wrong.Reason)
 	}
 	return body.String(), err
 }

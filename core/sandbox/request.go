@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"bankgraph/core/money"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 	"bankgraph/core/rails/iso20022"
@@ -46,19 +47,7 @@ func asked(m *iso20022.PaymentRequest) (all []reply) {
 		}
 	}
 	if !act.Silent {
-		all = append(all, reply{after: act.Says, write: func(over rails.Rail, number int64, at time.Time) iso20022.Message {
-			a := &iso20022.PaymentAnswer{
-				Group:     group(over, m.DebtorAgent, m.CreditorAgent, number, at),
-				Initiator: iso20022.Party{Name: m.Debtor.Name}, DebtorAgent: m.DebtorAgent,
-				CreditorAgent: m.CreditorAgent, RequestID: m.RequestID,
-				Original: original(m, iso20022.Original{InstructionID: m.InstructionID, EndToEndID: m.EndToEndID, UETR: m.UETR}),
-				Code:     iso20022.AcceptedTechnical,
-			}
-			if act.Reason != "" {
-				a.Code, a.Reasons = iso20022.Rejected, []iso20022.Reason{{Code: act.Reason}}
-			}
-			return a
-		}})
+		all = append(all, reply{after: act.Says, write: answersRequest(m, act.Reason)})
 	}
 	if act.Pays == never {
 		return all
@@ -67,7 +56,30 @@ func asked(m *iso20022.PaymentRequest) (all []reply) {
 	if act.Half {
 		amount.Minor /= 2
 	}
-	return append(all, reply{after: act.Pays, write: func(over rails.Rail, number int64, at time.Time) iso20022.Message {
+	return append(all, reply{after: act.Pays, write: paysRequest(m, amount)})
+}
+
+// answersRequest writes what the debtor's bank answers to a request for payment; reason is why it refuses, ""
+// if it takes it.
+func answersRequest(m *iso20022.PaymentRequest, reason string) writing {
+	return func(over rails.Rail, number int64, at time.Time) iso20022.Message {
+		a := &iso20022.PaymentAnswer{
+			Group:     group(over, m.DebtorAgent, m.CreditorAgent, number, at),
+			Initiator: iso20022.Party{Name: m.Debtor.Name}, DebtorAgent: m.DebtorAgent,
+			CreditorAgent: m.CreditorAgent, RequestID: m.RequestID,
+			Original: original(m, iso20022.Original{InstructionID: m.InstructionID, EndToEndID: m.EndToEndID, UETR: m.UETR}),
+			Code:     iso20022.AcceptedTechnical,
+		}
+		if reason != "" {
+			a.Code, a.Reasons = iso20022.Rejected, []iso20022.Reason{{Code: reason}}
+		}
+		return a
+	}
+}
+
+// paysRequest writes the credit by which the debtor pays an amount of a request for payment.
+func paysRequest(m *iso20022.PaymentRequest, amount money.Amount) writing {
+	return func(over rails.Rail, number int64, at time.Time) iso20022.Message {
 		own := strconv.FormatInt(number, 10)
 		return &iso20022.CreditTransfer{
 			Group: group(over, m.DebtorAgent, m.CreditorAgent, number, at), InstructionID: own, TransactionID: own,
@@ -77,5 +89,5 @@ func asked(m *iso20022.PaymentRequest) (all []reply) {
 			CreditorAgent: iso20022.Agent{Routing: m.CreditorAgent}, Debtor: m.Debtor, Creditor: m.Creditor,
 			Remittance: m.Remittance,
 		}
-	}})
+	}
 }

@@ -27,10 +27,12 @@ import (
 var Tables = db.Tables{
 	Own: []string{"sandbox_messages"},
 	Reads: map[string]string{
+		"ach_entries":      "an entry that another bank answers, for a payment that the caller sees",
 		"accounts":         "the account that another bank's customer pays, with its sealed number",
 		"banks":            "a bank whose customer asks to be paid, and can be over the network",
 		"customers":        "in that statement, too: whether the caller sees whose account it is",
 		"network_messages": "the message that is asked back or asked about, for a payment that the caller sees",
+		"payment_details":  "whom that entry pays, with the sealed number",
 		"payments":         "in that statement, too",
 		"tenants":          "in these statements, too: whether the bank is connected to simulated networks",
 		"virtual_accounts": "the virtual account that another bank's customer names",
@@ -49,6 +51,7 @@ type Service struct {
 	request *changes.Operation[Request, Played]
 	recall  *changes.Operation[Recall, Played]
 	ask     *changes.Operation[Inquiry, Played]
+	answer  *changes.Operation[Answer, Played]
 	move    *changes.Operation[Move, clock.Reading]
 }
 
@@ -60,6 +63,7 @@ func New(d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service, 
 	s.debit = changes.Declare(all, "playIncomingDebit", play, access.InitiatePayments, s.debitTx)
 	s.request = changes.Declare(all, "playIncomingRequest", play, access.InitiatePayments, s.requestTx)
 	s.recall = changes.Declare(all, "playRecall", play, access.InitiatePayments, s.recallTx)
+	s.answer = changes.Declare(all, "playAnswer", play, access.InitiatePayments, s.playAnswerTx)
 	s.ask = changes.Declare(all, "playInformationRequest", play, access.InitiatePayments, s.askTx)
 	return s
 }
@@ -129,8 +133,11 @@ func once(err error) error {
 type reply struct {
 	after time.Duration
 	again bool // it is the first reply once more, with the same id
-	write func(over rails.Rail, number int64, at time.Time) iso20022.Message
+	write writing
 }
+
+// writing writes a message of another bank, or of the network, with this number.
+type writing func(over rails.Rail, number int64, at time.Time) iso20022.Message
 
 // answerTx writes the replies to a message. like is what they have in common.
 func (s *Service) answerTx(

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"bankgraph/core/money"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
@@ -96,9 +97,7 @@ func played(over rails.Rail, m iso20022.Message, now time.Time) (all []reply, er
 				opens.After(now) {
 				after += opens.Sub(now)
 			}
-			all = append(all, reply{after, act.Again, func(over rails.Rail, number int64, at time.Time) iso20022.Message {
-				return act.message(over, m, number, at)
-			}})
+			all = append(all, reply{after, act.Again, act.writing(m)})
 		}
 	case *iso20022.Return:
 		says, reason := iso20022.Settled, ""
@@ -138,20 +137,10 @@ func answersTo(m *iso20022.Recall) []reply {
 	case iso20022.ReturnedInPart:
 		amount.Minor /= 2
 	}
-	answer := reply{write: func(over rails.Rail, number int64, at time.Time) iso20022.Message {
-		a := &iso20022.RecallAnswer{
-			Group: group(over, m.Receiver, m.Sender, number, at), CaseID: m.CaseID, CaseCreator: m.CaseCreator,
-			Code: code, Original: m.Original, Sender: m.Receiver, Receiver: m.Sender,
-		}
-		if code == iso20022.RecallRefused {
-			a.Reasons = []iso20022.Reason{{Code: "CUST"}}
-		}
-		return a
-	}}
 	if code == iso20022.RecallRefused {
-		return []reply{answer}
+		return []reply{{write: answersRecall(m, code, "CUST")}}
 	}
-	return []reply{answer, {after: time.Second, write: func(over rails.Rail, number int64, at time.Time) iso20022.Message {
+	return []reply{{write: answersRecall(m, code, "")}, {after: time.Second, write: func(over rails.Rail, number int64, at time.Time) iso20022.Message {
 		return &iso20022.Return{
 			Group: group(over, m.Receiver, m.Sender, number, at), Original: m.Original,
 			OriginalAmount: m.OriginalAmount, OriginalDate: m.OriginalDate, Amount: amount,
@@ -160,6 +149,20 @@ func answersTo(m *iso20022.Recall) []reply {
 			Creditor: iso20022.Party{Name: "Customer of " + m.Sender},
 		}
 	}}}
+}
+
+// answersRecall writes what another bank answers to being asked for money back; reason is why it refuses.
+func answersRecall(m *iso20022.Recall, code iso20022.RecallCode, reason string) writing {
+	return func(over rails.Rail, number int64, at time.Time) iso20022.Message {
+		a := &iso20022.RecallAnswer{
+			Group: group(over, m.Receiver, m.Sender, number, at), CaseID: m.CaseID, CaseCreator: m.CaseCreator,
+			Code: code, Original: m.Original, Sender: m.Receiver, Receiver: m.Sender,
+		}
+		if reason != "" {
+			a.Reasons = []iso20022.Reason{{Code: reason}}
+		}
+		return a
+	}
 }
 
 // group begins a message of another bank, or of the network, to a bank.
@@ -171,22 +174,33 @@ func group(over rails.Rail, from, to string, number int64, at time.Time) iso2002
 	}
 }
 
-// message is the act as the network, or the other bank, writes it.
-func (a Act) message(
-	over rails.Rail, to *iso20022.CreditTransfer, number int64, at time.Time,
-) iso20022.Message {
-	of := original(to, iso20022.Original{
-		InstructionID: to.InstructionID, EndToEndID: to.EndToEndID, TransactionID: to.TransactionID, UETR: to.UETR,
-	})
+// writing writes the act as the network, or the other bank, does.
+func (a Act) writing(to *iso20022.CreditTransfer) writing {
 	if a.Says == "" {
+		return returning(to, a.Reason, to.Amount)
+	}
+	return func(over rails.Rail, number int64, at time.Time) iso20022.Message {
+		return status(over, originalOf(to), to.Sender, a.Says, a.Reason, number, at)
+	}
+}
+
+// returning writes the return of an amount of a payment.
+func returning(of *iso20022.CreditTransfer, reason string, amount money.Amount) writing {
+	return func(over rails.Rail, number int64, at time.Time) iso20022.Message {
 		return &iso20022.Return{
-			Group: group(over, to.Receiver, to.Sender, number, at), Original: of, OriginalAmount: to.Amount,
-			OriginalDate: to.SettlementDate, Amount: to.Amount, SettlementDate: calendar.Next(calendar.Today(at), 0),
-			Reason: iso20022.Reason{Code: a.Reason}, Sender: to.Receiver, Receiver: to.Sender, Debtor: to.Creditor,
-			Creditor: to.Debtor,
+			Group: group(over, of.Receiver, of.Sender, number, at), Original: originalOf(of), OriginalAmount: of.Amount,
+			OriginalDate: of.SettlementDate, Amount: amount, SettlementDate: calendar.Next(calendar.Today(at), 0),
+			Reason: iso20022.Reason{Code: reason}, Sender: of.Receiver, Receiver: of.Sender, Debtor: of.Creditor,
+			Creditor: of.Debtor,
 		}
 	}
-	return status(over, of, to.Sender, a.Says, a.Reason, number, at)
+}
+
+// originalOf names a credit transfer of a bank.
+func originalOf(of *iso20022.CreditTransfer) iso20022.Original {
+	return original(of, iso20022.Original{
+		InstructionID: of.InstructionID, EndToEndID: of.EndToEndID, TransactionID: of.TransactionID, UETR: of.UETR,
+	})
 }
 
 // original names a message of a bank, in which a payment has these ids.

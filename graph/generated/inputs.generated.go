@@ -139,6 +139,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	},
 	reflect.TypeFor[model.PaymentReceiver](): func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentReceiverInput(ctx, nil, v) },
 	reflect.TypeFor[model.HoldDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputPlaceHoldInput(ctx, nil, v) },
+	reflect.TypeFor[model.PlayedAnswer]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputPlayAnswerInput(ctx, nil, v) },
 	reflect.TypeFor[model.IncomingCredit](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputPlayIncomingCreditInput(ctx, nil, v)
 	},
@@ -336,6 +337,7 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	},
 	"PaymentReceiverInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentReceiverInput(ctx, nil, v) },
 	"PlaceHoldInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputPlaceHoldInput(ctx, nil, v) },
+	"PlayAnswerInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputPlayAnswerInput(ctx, nil, v) },
 	"PlayIncomingCreditInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputPlayIncomingCreditInput(ctx, nil, v)
 	},

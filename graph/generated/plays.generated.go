@@ -4,7 +4,9 @@ package generated
 
 import (
 	"bankgraph/core/rails"
+	"bankgraph/core/sandbox"
 	"bankgraph/graph/model"
+	"bankgraph/graph/scalar"
 	"context"
 	"errors"
 	"math"
@@ -24,6 +26,75 @@ import (
 // endregion ***************************** args.gotpl *****************************
 
 // region    **************************** field.gotpl *****************************
+
+func _PlayAnswerPayload_messageId(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.PlayPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PlayAnswerPayload_messageId(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MessageID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PlayAnswerPayload_messageId(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PlayAnswerPayload", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PlayAnswerPayload_rail(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.PlayPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PlayAnswerPayload_rail(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Rail, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v rails.Rail) graphql.Marshaler {
+			return marshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRail(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PlayAnswerPayload_rail(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PlayAnswerPayload", field, false, false, errors.New("field of type PaymentRail does not have child fields"))
+}
+
+func _PlayAnswerPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.PlayPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PlayAnswerPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PlayAnswerPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PlayAnswerPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
 
 func _PlayIncomingCreditPayload_messageId(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.PlayPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -304,6 +375,92 @@ func fieldContext_PlayRecallPayload_replayed(_ context.Context, ec *executionCon
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
+
+func unmarshalInputPlayAnswerInput(ctx context.Context, ec *executionContext, obj any) (model.PlayedAnswer, error) {
+	var it model.PlayedAnswer
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"payment", "answer", "code", "amount", "accountNumber", "routingNumber", "accountType", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "payment":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("payment"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Payment = data
+		case "answer":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answer"))
+			data, err := unmarshalNPlayedAnswer2bankgraphᚋcoreᚋsandboxᚐVerdict(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Verdict = data
+		case "code":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("code"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Code = data
+		case "amount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amount"))
+			data, err := unmarshalOAmount2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Amount = data
+		case "accountNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountNumber"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Number = data
+		case "routingNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("routingNumber"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Routing = data
+		case "accountType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountType"))
+			data, err := unmarshalOACHAccountType2bankgraphᚋcoreᚋrailsᚐAccountType(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Account = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
 
 func unmarshalInputPlayIncomingCreditInput(ctx context.Context, ec *executionContext, obj any) (model.IncomingCredit, error) {
 	var it model.IncomingCredit
@@ -748,6 +905,54 @@ func unmarshalInputPlayRecallInput(ctx context.Context, ec *executionContext, ob
 
 // region    **************************** object.gotpl ****************************
 
+var playAnswerPayloadImplementors = []string{"PlayAnswerPayload"}
+
+func _PlayAnswerPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.PlayPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, playAnswerPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PlayAnswerPayload")
+		case "messageId":
+			out.Values[i] = _PlayAnswerPayload_messageId(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "rail":
+			out.Values[i] = _PlayAnswerPayload_rail(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _PlayAnswerPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var playIncomingCreditPayloadImplementors = []string{"PlayIncomingCreditPayload"}
 
 func _PlayIncomingCreditPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.PlayPayload) graphql.Marshaler {
@@ -944,6 +1149,11 @@ func _PlayRecallPayload(ctx context.Context, ec *executionContext, sel ast.Selec
 
 // region    ***************************** type.gotpl *****************************
 
+func unmarshalNPlayAnswerInput2bankgraphᚋgraphᚋmodelᚐPlayedAnswer(ctx context.Context, ec *executionContext, v any) (model.PlayedAnswer, error) {
+	res, err := unmarshalInputPlayAnswerInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func unmarshalNPlayIncomingCreditInput2bankgraphᚋgraphᚋmodelᚐIncomingCredit(ctx context.Context, ec *executionContext, v any) (model.IncomingCredit, error) {
 	res, err := unmarshalInputPlayIncomingCreditInput(ctx, ec, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -962,6 +1172,49 @@ func unmarshalNPlayIncomingRequestInput2bankgraphᚋgraphᚋmodelᚐIncomingRequ
 func unmarshalNPlayRecallInput2bankgraphᚋgraphᚋmodelᚐIncomingRecall(ctx context.Context, ec *executionContext, v any) (model.IncomingRecall, error) {
 	res, err := unmarshalInputPlayRecallInput(ctx, ec, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func unmarshalNPlayedAnswer2bankgraphᚋcoreᚋsandboxᚐVerdict(ctx context.Context, ec *executionContext, v any) (sandbox.Verdict, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalNPlayedAnswer2bankgraphᚋcoreᚋsandboxᚐVerdictF[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNPlayedAnswer2bankgraphᚋcoreᚋsandboxᚐVerdict(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v sandbox.Verdict) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalString(marshalNPlayedAnswer2bankgraphᚋcoreᚋsandboxᚐVerdictF[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNPlayedAnswer2bankgraphᚋcoreᚋsandboxᚐVerdictF = map[string]sandbox.Verdict{
+		"SETTLED":          sandbox.Settled,
+		"REJECTED":         sandbox.Rejected,
+		"RETURNED":         sandbox.Returned,
+		"NOTICE_OF_CHANGE": sandbox.Noticed,
+		"RECALL_REFUSED":   sandbox.RecallRefused,
+		"PAID":             sandbox.Paid,
+	}
+	marshalNPlayedAnswer2bankgraphᚋcoreᚋsandboxᚐVerdictF = map[sandbox.Verdict]string{
+		sandbox.Settled:       "SETTLED",
+		sandbox.Rejected:      "REJECTED",
+		sandbox.Returned:      "RETURNED",
+		sandbox.Noticed:       "NOTICE_OF_CHANGE",
+		sandbox.RecallRefused: "RECALL_REFUSED",
+		sandbox.Paid:          "PAID",
+	}
+)
+
+func marshalOPlayAnswerPayload2ᚖbankgraphᚋgraphᚋmodelᚐPlayPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.PlayPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _PlayAnswerPayload(ctx, ec, sel, v)
 }
 
 func marshalOPlayIncomingCreditPayload2ᚖbankgraphᚋgraphᚋmodelᚐPlayPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.PlayPayload) graphql.Marshaler {

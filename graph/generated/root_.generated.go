@@ -162,6 +162,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputPaymentInformationItemInput,
 		unmarshalInputPaymentReceiverInput,
 		unmarshalInputPlaceHoldInput,
+		unmarshalInputPlayAnswerInput,
 		unmarshalInputPlayIncomingCreditInput,
 		unmarshalInputPlayIncomingDebitInput,
 		unmarshalInputPlayIncomingRequestInput,
@@ -1246,7 +1247,7 @@ type AttentionItem {
   since: DateTime!
   "When it is decided without a person; null if never."
   dueAt: DateTime
-  "What is known about it: what was asked for, by the name of the mutation; why a payment could not be carried out, or a sweep made none; why a webhook disabled itself."
+  "What is known about it: what was asked for, by the name of the mutation; why a payment could not be carried out, or a sweep made none; the notice of change; why a webhook disabled itself."
   reason: String
 }
 
@@ -1278,6 +1279,8 @@ enum AttentionKind {
   REPAIR
   "A payment that could not be carried out on its day, in the last seven days."
   FAILED
+  "A payment over ACH with a notice of change (noticesOfChange) of the last seven days: correct its contact, which takes it off the list."
+  NOTICE
   "A sweep whose last run could not make its payment: mend what the reason says, or change the sweep. The subject is the account."
   SWEEP
   "A change that waits for a second person."
@@ -4949,6 +4952,8 @@ type PaymentEdge {
   playIncomingDebit("What is debited." input: PlayIncomingDebitInput!): PlayIncomingDebitPayload
   "Lets a customer of another bank ask an account for a payment, in a sandbox bank: by a request for payment over FedNow or RTP, or a drawdown over Fedwire. What comes of it shows within a second or two: a rule of positive pay pays it, or people decide."
   playIncomingRequest("What is asked for." input: PlayIncomingRequestInput!): PlayIncomingRequestPayload
+  "Lets the network, or the bank on the other side, answer a payment that went out, in a sandbox bank, beside what its cents make the sandbox answer. What no longer fits the payment changes nothing."
+  playAnswer("What is answered." input: PlayAnswerInput!): PlayAnswerPayload
   "Lets the bank that sent a payment ask for its money back, in a sandbox bank."
   playRecall("Which payment." input: PlayRecallInput!): PlayRecallPayload
 }
@@ -5033,6 +5038,54 @@ input PlayIncomingDebitInput {
 
 "The answer to playIncomingDebit."
 type PlayIncomingDebitPayload {
+  "The message that is on its way to the bank, as the messages of the payment name it."
+  messageId: String!
+  "The network that it takes."
+  rail: PaymentRail!
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"How a payment is answered."
+input PlayAnswerInput {
+  "The payment that went out over a network."
+  payment: UID!
+  "What is said."
+  answer: PlayedAnswer!
+  "Why, as a reason of ISO 20022, or a code of ACH; AC03, AC04, CUST, R03 or C01 if absent, by the answer."
+  code: String
+  "How much is returned or paid; all of it if absent."
+  amount: Amount
+  "The account number that is right, by a notice of change C01, C03, C06 or C07."
+  accountNumber: String
+  "The routing number that is right, by a notice of change C02, C03 or C07."
+  routingNumber: String
+  "What kind of account it is, by a notice of change C05, C06 or C07."
+  accountType: ACHAccountType
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"What a network, or the bank on the other side, says of a payment."
+enum PlayedAnswer {
+  "It has settled; over FedNow, RTP, Fedwire and SWIFT."
+  SETTLED
+  "It is refused; over these, and of a request for payment."
+  REJECTED
+  "Its money comes back, asked for or not; over every network."
+  RETURNED
+  "Its entry should have been another one; over ACH."
+  NOTICE_OF_CHANGE
+  "The other bank keeps the money that it was asked for."
+  RECALL_REFUSED
+  "The debtor pays; of a request for payment."
+  PAID
+}
+
+"The answer to playAnswer."
+type PlayAnswerPayload {
   "The message that is on its way to the bank, as the messages of the payment name it."
   messageId: String!
   "The network that it takes."
@@ -10794,6 +10847,18 @@ func childFields_PlaceHoldPayload(ctx context.Context, ec *executionContext, fie
 		return fieldContext_PlaceHoldPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PlaceHoldPayload", field.Name)
+}
+
+func childFields_PlayAnswerPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "messageId":
+		return fieldContext_PlayAnswerPayload_messageId(ctx, ec, field)
+	case "rail":
+		return fieldContext_PlayAnswerPayload_rail(ctx, ec, field)
+	case "replayed":
+		return fieldContext_PlayAnswerPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PlayAnswerPayload", field.Name)
 }
 
 func childFields_PlayIncomingCreditPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -92,6 +92,7 @@ type MutationResolver interface {
 	PlayIncomingCredit(ctx context.Context, input model.IncomingCredit) (*model.PlayPayload, error)
 	PlayIncomingDebit(ctx context.Context, input model.IncomingDebit) (*model.PlayPayload, error)
 	PlayIncomingRequest(ctx context.Context, input model.IncomingRequest) (*model.PlayPayload, error)
+	PlayAnswer(ctx context.Context, input model.PlayedAnswer) (*model.PlayPayload, error)
 	PlayRecall(ctx context.Context, input model.IncomingRecall) (*model.PlayPayload, error)
 	CreatePositivePayRule(ctx context.Context, input model.PositivePayRuleDraft) (*model.Payload[positivepay.Rule], error)
 	ChangePositivePayRule(ctx context.Context, input model.PositivePayRuleDraft) (*model.Payload[positivepay.Rule], error)
@@ -877,6 +878,20 @@ func field_Mutation_placeHold_args(ctx context.Context, ec *executionContext, ra
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.HoldDraft, error) {
 			return unmarshalNPlaceHoldInput2bankgraphᚋgraphᚋmodelᚐHoldDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_playAnswer_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.PlayedAnswer, error) {
+			return unmarshalNPlayAnswerInput2bankgraphᚋgraphᚋmodelᚐPlayedAnswer(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -4357,6 +4372,50 @@ func fieldContext_Mutation_playIncomingRequest(ctx context.Context, ec *executio
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = field_Mutation_playIncomingRequest_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_playAnswer(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_playAnswer(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PlayAnswer(ctx, fc.Args["input"].(model.PlayedAnswer))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.PlayPayload) graphql.Marshaler {
+			return marshalOPlayAnswerPayload2ᚖbankgraphᚋgraphᚋmodelᚐPlayPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_playAnswer(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_PlayAnswerPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_playAnswer_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -8543,6 +8602,13 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 		case "playIncomingRequest":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_playIncomingRequest(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "playAnswer":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_playAnswer(ctx, ec, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++

@@ -34,6 +34,12 @@ type IncomingRecall struct {
 	changes.RequestOptions
 }
 
+// PlayedAnswer is what playAnswer says.
+type PlayedAnswer struct {
+	sandbox.Answer
+	changes.RequestOptions
+}
+
 // PlayPayload is the answer to a play.
 type PlayPayload struct {
 	sandbox.Played

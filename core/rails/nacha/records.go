@@ -295,5 +295,13 @@ func Corrected(code, data string) *Change {
 	return c
 }
 
+// Written returns what is right as a notice of change with this code carries it.
+func (c *Change) Written() string {
+	return trim(ach.WriteCorrectionData(c.Code, &ach.CorrectedData{
+		AccountNumber: c.Account, RoutingNumber: c.Routing, Name: c.Name, Identification: c.ID,
+		TransactionCode: TransactionCode(c.AccountType, c.Direction),
+	}))
+}
+
 // Routing completes a routing number of which files of ACH have eight digits.
 func Routing(eight string) string { return eight + strconv.Itoa(ach.CalculateCheckDigit(eight)) }
