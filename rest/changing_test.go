@@ -176,7 +176,7 @@ var changing = []operation{
 		"plays_rfi", http.MethodPost, "/sandbox/payments/{I}/rfi",
 		`{"initiatingPartyName": "Bea", "code": "IN06"}`,
 	},
-	{"plays_answer", http.MethodPost, "/sandbox/payments/{sent}/answer", `{"code": "AC06", "answer": "RETURNED"}`},
+	{"plays_answer", http.MethodPost, "/sandbox/payments/{sent}/answer", `{"paymentAmount": 1, "answer": "RETURNED"}`},
 	{
 		"plays_recall", http.MethodPost, "/sandbox/payments/{I}/recall",
 		`{"reversalNotes": "Paid twice", "reversalCode": "DUPL"}`,

@@ -22,12 +22,10 @@ func credit(b *bank, more string) string {
 }
 
 // payee returns a new contact of the partner, who can be paid.
-func (b *bank) payee() string { return b.pays().UID.String() }
-
-func (b *bank) pays() *contacts.Contact {
+func (b *bank) payee() string {
 	b.t.Helper()
 	b.Directory()
-	return b.Contact(b.partner)
+	return b.Contact(b.partner).UID.String()
 }
 
 // work does the bank's own work once.

@@ -147,6 +147,10 @@ func TestExamplesOfChangesWork(t *testing.T) {
 				if strings.HasSuffix(path, "/return") || strings.HasSuffix(path, "/recall") || strings.HasSuffix(path, "/rfi") { // the demo has no such payment
 					of = strings.ReplaceAll(path, "{paymentUID}", b.credited(ctx, demo.Account(1, 0)).String())
 				}
+				if strings.HasSuffix(path, "/answer") { // nor one that its network has not answered for good
+					sent := b.sends(ctx, demo.Account(2, 0), payments.Receiver{Contact: demo.Contact(2, 0)})
+					of = strings.ReplaceAll(path, "{paymentUID}", sent.String())
+				}
 				if strings.Contains(path, "/recurring/") {
 					of = b.ofAnotherSeries(ctx, path) // as a change of the first one waits by now
 				}

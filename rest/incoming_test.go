@@ -38,15 +38,11 @@ func (b *bank) receives(o operation) {
 			b.asks(b.Staff(), b.came)
 		}
 	case strings.Contains(o.path, "{sent}") && b.gone == 0:
-		var made did.Outcome[payments.Saved]
-		made, err = b.Payments.Send(b.Staff(), payments.Order{
-			Sender: payments.Party{UID: b.purse.UID}, Receiver: payments.Receiver{Contact: b.pays().UID}, Amount: "25",
-			Currency: "USD", Speed: string(payments.Instant), Notes: "Rent",
-		}, did.RequestOptions{})
-		b.gone = made.Result.UID
-		if err == nil {
-			_, err = b.Payments.SendQueued(b.worker())
-		}
+		b.Directory()
+		b.gone = b.sends(b.Staff(), b.purse.UID, payments.Receiver{
+			Number: "440055551", Name: "Ada Byron", Bank: payments.ReceiverBank{ID: "611590103"},
+			Type: "Deposit", SubType: "Checking",
+		})
 	case strings.Contains(o.path+o.body, "{E}") && b.held == 0:
 		b.held = b.debited(b.purse.UID)
 	case (strings.Contains(o.path, "{Q}") || strings.Contains(o.path, "{M}")) && b.series.UID == 0:
@@ -271,6 +267,22 @@ func (b *bank) credited(ctx context.Context, to accounts.UID) (uid payments.UID)
 		b.t.Fatal(err)
 	}
 	return uid
+}
+
+// sends pays somebody at another bank, and returns the payment, which is on its way.
+func (b *bank) sends(ctx context.Context, from accounts.UID, to payments.Receiver) payments.UID {
+	b.t.Helper()
+	made, err := b.Payments.Send(ctx, payments.Order{
+		Sender: payments.Party{UID: from}, Amount: "25", Currency: "USD", Speed: string(payments.Instant),
+		ExternalReferenceID: "INV-7", Notes: "Rent", Receiver: to,
+	}, did.RequestOptions{})
+	if err == nil {
+		_, err = b.Payments.SendQueued(b.worker())
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return made.Result.UID
 }
 
 // A payment that came in says who pays, from which bank, and whom the bank credits.
