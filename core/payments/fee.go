@@ -50,7 +50,8 @@ func (d *CustomFee) check(c *check.Fields) {
 }
 
 // price sets the fee that an order asks for. Only the bank's own callers may ask for less than the fee tier
-// says.
+// says. Of a debit nobody may ask for more than it collects, as nothing is held for its fee: an account pays
+// that when the debit settles, whatever is there.
 func (f *facts) price(by access.Caller, p *Payment, d *CustomFee) error {
 	if d == nil {
 		return nil
@@ -64,9 +65,17 @@ func (f *facts) price(by access.Caller, p *Payment, d *CustomFee) error {
 	if err != nil {
 		return fault.Field("payment", "fee.amount", fault.Malformed, "must be an amount of "+string(in))
 	}
-	if tier := f.tier(p, in); tier != nil && by.Reach != access.OfBank && amount.Minor < tier.Price {
+	said := int64(0)
+	if tier := f.tier(p, in); tier != nil {
+		said = tier.Price
+	}
+	switch most := max(said, p.Minor); {
+	case by.Reach != access.OfBank && amount.Minor < said:
 		return fault.Field("payment", "fee.amount", fault.Min,
-			"must be at least what the fee tier of the customer says, "+money.Of(tier.Price, in).String())
+			"must be at least what the fee tier of the customer says, "+money.Of(said, in).String())
+	case p.Collects() && amount.Minor > most:
+		return fault.Field("payment", "fee.amount", fault.Max,
+			"must be at most what the debit collects, or what the fee tier says: "+money.Of(most, in).String())
 	}
 	p.CustomFeeMinor, p.CustomFeeName = amount.Minor, cmp.Or(d.Name, customFee)
 	return nil

@@ -92,6 +92,36 @@ func TestADebitCostsWhatItWasAskedToCost(t *testing.T) {
 	s.Prove()
 }
 
+// Nothing is held for the fee of a debit, so that nobody names one by which the account would be overdrawn.
+// What the tier says is the bank's own affair.
+func TestADebitCostsNoMoreThanItCollects(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	try := func(fee string) *fault.Fault {
+		t.Helper()
+		_, err := s.Payments.RequestDebit(s.Staff(), s.order("2.50", costing(fee), economy), changes.RequestOptions{})
+		wrong, _ := fault.Of(err)
+		return wrong
+	}
+	for _, fee := range []string{"2.51", "9999999.00"} {
+		if wrong := try(fee); wrong == nil || wrong.Field != "fee.amount" || wrong.Problem != fault.Max {
+			t.Errorf("%s: %v", fee, wrong)
+		}
+	}
+	s.Configured("Payments", "Outgoing Payment", "Economy", "Gold")
+	s.Exec(`UPDATE fee_catalogue SET price = 300 WHERE tenant = ? AND fee_name = 'Economy'`, s.Tenant)
+	s.Fee(&customers.Customer{UID: s.from.Customer}, func(f *fees.Tier) { f.FeeName = "Economy" })
+	if wrong := try("3.01"); wrong == nil || wrong.Problem != fault.Max {
+		t.Errorf("above the tier: %v", wrong)
+	}
+	if wrong := try("3.00"); wrong != nil {
+		t.Errorf("as the tier says: %v", wrong)
+	}
+	if wrong := try("2.50"); wrong != nil {
+		t.Errorf("all that it collects: %v", wrong)
+	}
+}
+
 func TestWhatAPaymentMayNotCost(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
