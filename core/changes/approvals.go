@@ -289,6 +289,9 @@ func (s *Service) agreeTx(
 ) error {
 	inner := tx.inner(w, op)
 	inner.Options.Version = w.Version
+	if err := s.openDraft(inner, w); err != nil {
+		return err
+	}
 	version, err := op.partly(ctx, inner, inner.at)
 	if err != nil {
 		return err
@@ -407,12 +410,28 @@ func (s *Service) carryOutTx(ctx context.Context, tx *Tx, w *waiting, op *operat
 	if !approve {
 		return nil
 	}
+	if err := s.openDraft(inner, w); err != nil {
+		return err
+	}
+	return op.again(ctx, inner, inner.at, inner.draft)
+}
+
+// openDraft gives what was asked for to the transaction that decides on it.
+func (s *Service) openDraft(inner *Tx, w *waiting) error {
 	clear, err := s.keys.Open(seal.Value{Sealed: w.Draft}, w.place())
 	if err != nil {
 		return fmt.Errorf("open the draft of approval %s: %w", w.UID, err)
 	}
 	inner.draft = []byte(clear)
-	return op.again(ctx, inner, inner.at, inner.draft)
+	return nil
+}
+
+// ReadDraft reads what was asked for, when the first of two people agrees to it (Operation.Partly).
+func (tx *Tx) ReadDraft(draft any) error {
+	if err := json.Unmarshal(tx.draft, draft); err != nil {
+		return fmt.Errorf("read the draft of %s: %w", tx.operation.name, err)
+	}
+	return nil
 }
 
 // lockTx reads and locks an approval that the caller may see.

@@ -110,6 +110,9 @@ func TestAChangedSeriesAsksAsManyAsItsPayments(t *testing.T) {
 		_, err := s.Changes.Approve(who, changes.UID(changed.Approval), changes.RequestOptions{})
 		return err
 	}
+	if err := approve(bounded); !errors.Is(err, payments.ErrApproveLimit) {
+		t.Errorf("as the first, above the own bound: %v", err)
+	}
 	if err := approve(s.Someone("two")); err != nil {
 		t.Error(err)
 	}

@@ -337,13 +337,20 @@ func (s *Service) mayGoOnTx(ctx context.Context, tx *changes.Tx, at changes.Targ
 	if err == nil {
 		err = tx.CheckVersion(p.Version)
 	}
-	if err == nil {
-		err = ApproveTx(ctx, tx.Tx, tx.Caller, p.Debited(), p.Debited(), tx.Now)
-	}
 	if err != nil {
 		return 0, err
 	}
-	return p.Version, nil
+	amount := p.Amount()
+	if p.Incoming() && p.Rail != rails.ACH { // of which a part may go back
+		var d Return
+		if err = tx.ReadDraft(&d); err == nil {
+			amount, err = d.plan(p)
+		}
+	}
+	if err == nil {
+		err = ApproveTx(ctx, tx.Tx, tx.Caller, amount, amount, tx.Now)
+	}
+	return p.Version, err
 }
 
 // overOf returns the fault that says in which state a payment is that can no longer be given back or

@@ -424,6 +424,33 @@ func TestAReturnWaitsForAsManyPeopleAsAPayment(t *testing.T) {
 	}
 }
 
+// Of a part that goes back the part counts, for the first of two people as for the second.
+func TestWhoAgreesToAPartApprovesThatPart(t *testing.T) {
+	t.Parallel()
+	s := newSender(t, func(c *customers.Customer) {
+		c.Access.PaymentDualApproval, c.Access.NumberOfApprovers = true, 2
+	})
+	uid := s.play(t, rails.FedNow, "20.00")
+	part := payments.Return{Type: "PECR", Code: "CUST", Amount: "3.00"}
+	out, err := s.Payments.Return(s.Someone("maker"), uid, part, changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, who := range []struct {
+		login   string
+		most    int64
+		refused bool
+	}{{"one", 2_99, true}, {"two", 3_00, false}, {"three", 2_99, true}, {"four", 3_00, false}} {
+		_, err := s.Changes.Approve(bounded(t, s.Bank, who.login, access.Limit{
+			Name: "Daily_Payment_Approve_Limits", Minor: who.most,
+		}), changes.UID(out.Approval), changes.RequestOptions{})
+		if refused := errors.Is(err, payments.ErrApproveLimit); refused != who.refused || !refused && err != nil {
+			t.Errorf("%s: %v", who.login, err)
+		}
+	}
+	s.has(t, 100_017_00, 0)
+}
+
 func TestAReturnThatIsRefusedLeavesThePayment(t *testing.T) {
 	t.Parallel()
 	s := newSender(t, func(c *customers.Customer) { c.Access.PaymentDualApproval = true })
