@@ -1,6 +1,7 @@
 package payments_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -466,5 +467,61 @@ func TestAnAccountWithPaymentsKeepsItsCurrency(t *testing.T) {
 	if p := s.shows(t, out.Result.UID); p.State != payments.Invalid ||
 		!strings.Contains(p.Reason, "another currency") {
 		t.Errorf("%s: %s", p.State, p.Reason)
+	}
+}
+
+// Only the network, and the bank to which a return of ours went, say what became of it.
+func TestAStrangerSaysNothingOfAReturn(t *testing.T) {
+	t.Parallel()
+	for _, over := range []rails.Rail{rails.FedNow, rails.RTP, rails.Fedwire} {
+		t.Run(string(over), func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			uid := s.play(t, over, "25.00")
+			if _, err := s.back(uid, wholly(over)); err != nil {
+				t.Fatal(err)
+			}
+			var ours payments.Message
+			if err := s.DB.NewSelect().Model(&ours).Where("nm.tenant = ?", s.Tenant).Where("nm.kind = 'pacs.004'").
+				Scan(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			says := func(n int, by string, code iso20022.Code) {
+				t.Helper()
+				m := &iso20022.Status{
+					Group: s.group(over, n), Original: iso20022.Original{
+						MessageID: ours.MessageID, Type: iso20022.TypeReturn, CreatedAt: s.Now(),
+						EndToEndID: "E", TransactionID: "T", UETR: "00000000-0000-4000-8000-000000004711",
+					}, Code: code, Sender: by, Receiver: "611090001",
+				}
+				if code == iso20022.Rejected {
+					m.Reasons = []iso20022.Reason{{Code: "AC04"}}
+				}
+				if over == rails.Fedwire && code == iso20022.Rejected {
+					m.Reasons = []iso20022.Reason{{Code: "E990", Proprietary: true, Text: []string{"not taken"}}}
+				}
+				var body bytes.Buffer
+				if err := iso20022.Write(&body, payments.Profiles[over], m); err != nil {
+					t.Fatal(err)
+				}
+				s.arrive(t, over, body.String())
+				operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+				if _, err := s.Payments.Receive(operator); err != nil {
+					t.Fatal(err)
+				}
+			}
+			says(60, "011000015", iso20022.Rejected)
+			says(61, "011000015", iso20022.Settled)
+			if got := s.life(t, uid); got != "SETTLED RETURNING" {
+				t.Errorf("a stranger has decided: %s", got)
+			}
+			s.has(t, 100_000_00, 0)
+			says(62, theirs, iso20022.Rejected)
+			if got := s.life(t, uid); got != "SETTLED RETURNING SETTLED" {
+				t.Errorf("the bank that it went to is not heard: %s", got)
+			}
+			s.has(t, 100_025_00, 0)
+			s.Prove()
+		})
 	}
 }

@@ -99,6 +99,8 @@ type known struct {
 	// of the payment: the bank on its other side, and the one in between
 	Other   string `bun:"bank_id"`
 	Between string `bun:"intermediary_id"`
+	// of a return of ours: the bank that sent the credit, and so gets it back
+	Sender string `bun:"sender"`
 }
 
 var readingKnown = db.NewQuery[known](knownOf + ` AND nm.message_id = ANY($2::text[])
@@ -106,7 +108,10 @@ var readingKnown = db.NewQuery[known](knownOf + ` AND nm.message_id = ANY($2::te
 
 const knownOf = `SELECT nm.rail, nm.direction, nm.message_id, coalesce(nm.payment, 0) AS payment, nm.kind,
 	nm.code, nm.transaction, coalesce(nm.amount, 0) AS amount, nm.number_last4, nm.bank,
-	coalesce(pd.bank_id, '') AS bank_id, coalesce(pd.intermediary_id, '') AS intermediary_id
+	coalesce(pd.bank_id, '') AS bank_id, coalesce(pd.intermediary_id, '') AS intermediary_id,
+	CASE WHEN nm.kind = 'pacs.004' AND nm.direction = 'OUT' THEN coalesce((SELECT c.bank FROM network_messages AS c
+	  WHERE c.tenant = $1 AND c.payment = nm.payment AND c.kind = 'pacs.008' AND c.direction = 'IN'
+	  ORDER BY c.id LIMIT 1), '') ELSE '' END AS sender
 	  FROM network_messages AS nm
 	LEFT JOIN payment_details AS pd ON pd.tenant = $1 AND pd.payment = nm.payment WHERE nm.tenant = $1`
 
@@ -335,9 +340,9 @@ func (in *intake) take(a *answer) error {
 }
 
 // mayAnswer reports whether the sender of an answer may give it: the network, or a bank that our message went
-// to. The answer of anybody else is kept, and changes nothing. Where a return of ours went is not checked.
+// to. The answer of anybody else is kept, and changes nothing.
 func (a *answer) mayAnswer(k *known) bool {
-	if a.from == "" || a.from == Profiles[a.over].Operator || k.Kind == returnKind {
+	if a.from == "" || a.from == Profiles[a.over].Operator {
 		return true
 	}
 	is := func(bank string) bool { // of a BIC only the bank counts, not the branch
@@ -345,6 +350,9 @@ func (a *answer) mayAnswer(k *known) bool {
 			return bank != "" && bank[:min(8, len(bank))] == a.from[:min(8, len(a.from))]
 		}
 		return bank == a.from
+	}
+	if k.Kind == returnKind {
+		return is(k.Sender)
 	}
 	return is(k.Other) || is(k.Between)
 }
