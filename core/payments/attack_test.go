@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uptrace/bun"
+
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
@@ -521,6 +523,51 @@ func TestAStrangerSaysNothingOfAReturn(t *testing.T) {
 				t.Errorf("the bank that it went to is not heard: %s", got)
 			}
 			s.has(t, 100_025_00, 0)
+			s.Prove()
+		})
+	}
+}
+
+// A payment that is made while somebody ends its series ends with it.
+func TestASeriesThatEndsTakesThePaymentAlongThatIsMadeMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, act := range map[string]func(*sender, payments.RecurrenceUID) error{
+		"CANCELLED": func(s *sender, uid payments.RecurrenceUID) error {
+			_, err := s.Payments.CancelRecurrence(s.Staff(), uid, payments.Cancellation{}, changes.RequestOptions{})
+			return err
+		},
+		"left out": func(s *sender, uid payments.RecurrenceUID) error {
+			_, err := s.Payments.SkipRecurrence(s.Staff(), uid, changes.RequestOptions{})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			p := s.send(t, s.order("10.00", byWire, func(o *payments.Order) {
+				o.Date, o.Repeat = on(2026, 11, 20), monthly(3)
+			}))
+			s.until(t, "2026-11-20 12:00")
+			s.Clock.Set(at(t, "2026-12-20 12:00")) // a Sunday: it is to settle on the day after
+			errs := s.Turns(func(ctx context.Context, tx bun.Tx) error {
+				_, err := tx.NewRaw(`SELECT FROM balances WHERE tenant = ? AND account = ? FOR UPDATE`, s.Tenant, s.from.UID).
+					Exec(ctx)
+				return err
+			}, func() error {
+				operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+				_, err := s.Payments.RunRecurrences(operator)
+				return err
+			}, func() error { return act(s, p.Recurrence) })
+			if err := errors.Join(errs...); err != nil {
+				t.Fatal(err)
+			}
+			s.until(t, "2026-12-21 12:00")
+			if got := s.of(t, p.Recurrence); got != "20/11 10.00 PROCESSED, 21/12 10.00 CANCELLED" {
+				t.Error(got)
+			}
+			if r := s.series(t, p.Recurrence); r.Made != 1 {
+				t.Errorf("it counts as one of %d", r.Made)
+			}
 			s.Prove()
 		})
 	}

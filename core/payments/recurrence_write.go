@@ -139,17 +139,20 @@ func (s *Service) changing(asks func(*customers.Held, *Recurrence, *Recurrence) 
 	l.Lifecycle = changes.Lifecycle[*customers.Held, Recurrence]{
 		Name: recurrenceObject, Asks: asks,
 		Hold: customers.Hold(s.customers.HoldTx).Of("recurrences", "uid", ErrNoRecurrence),
+		// Lock locks the payment first, as its cancellation does. One that was made until the series was locked
+		// comes then: it waits for its day, and nobody who locks such a payment locks its series, too.
 		Lock: func(
 			ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target,
-		) (*Recurrence, error) { // locks the payment first, as its cancellation does
-			err := tx.NewSelect().Model(&l.waiting).Where("pay.tenant = ?", tx.Caller.Tenant).
-				Where("pay.recurrence = ?", at.UID).Where("pay.customer = ?", at.Customer).
-				Where("pay.state IN (?)", bun.List([]State{PendingApproval, PartlyApproved, Scheduled})).
-				OrderExpr("pay.uid").For("NO KEY UPDATE").Scan(ctx)
+		) (*Recurrence, error) {
+			err := l.waitTx(ctx, tx, at, PendingApproval, PartlyApproved, Scheduled)
 			if err != nil {
 				return nil, err
 			}
-			return lockRecurrenceTx(ctx, tx, at.UID, at.Customer)
+			r, err := lockRecurrenceTx(ctx, tx, at.UID, at.Customer)
+			if err == nil {
+				err = l.waitTx(ctx, tx, at, Scheduled)
+			}
+			return r, err
 		},
 		Row: func(r *Recurrence) changes.Row {
 			return changes.Row{
@@ -158,6 +161,21 @@ func (s *Service) changing(asks func(*customers.Held, *Recurrence, *Recurrence) 
 		},
 	}
 	return l
+}
+
+// waitTx locks the payments of a series that are in one of these states, and are not locked yet.
+func (l *series) waitTx(ctx context.Context, tx *changes.Tx, at changes.Target, in ...State) error {
+	after := UID(0) // those that are made later have higher numbers
+	if n := len(l.waiting); n > 0 {
+		after = l.waiting[n-1].UID
+	}
+	var more []*Payment
+	err := tx.NewSelect().Model(&more).Where("pay.tenant = ?", tx.Caller.Tenant).
+		Where("pay.recurrence = ?", at.UID).Where("pay.customer = ?", at.Customer).
+		Where("pay.state IN (?)", bun.List(in)).Where("pay.uid > ?", after).
+		OrderExpr("pay.uid").For("NO KEY UPDATE").Scan(ctx)
+	l.waiting = append(l.waiting, more...)
+	return err
 }
 
 func lockRecurrenceTx(
