@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -570,5 +571,50 @@ func TestASeriesThatEndsTakesThePaymentAlongThatIsMadeMeanwhile(t *testing.T) {
 			}
 			s.Prove()
 		})
+	}
+}
+
+// What cannot be written for one routing number keeps no other one's entries from their files.
+func TestAnEntryThatCannotBeWrittenStopsNoOtherRoutingNumber(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	other := s.Account(&customers.Customer{UID: s.from.Customer}, coretest.Holding(1_000_00, 0), coretest.Sends,
+		func(a *accounts.Account) { a.BankID = "611690100" })
+	stuck := s.send(t, s.order("10.00", economy))
+	fine := s.send(t, s.order("20.00", economy, func(o *payments.Order) { o.Sender.UID = other.UID }))
+	s.Exec(`UPDATE payment_details SET number_sealed = '\x00' WHERE tenant = ? AND payment = ?`, s.Tenant, stuck.UID)
+	s.Clock.Advance(at(t, "2026-11-18 14:00").Sub(s.Clock.Now()))
+	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+	if n, err := s.Payments.SendQueued(operator); n != 2 || err != nil {
+		t.Fatal(n, err)
+	}
+	if n, err := s.Payments.SealFiles(operator); n != 1 || err == nil || !strings.Contains(err.Error(), stuck.UID.String()) {
+		t.Errorf("%d entries, %v", n, err)
+	}
+	if files, _, heads := s.files(t); len(files) != 1 || heads[0].Origin != other.BankID || files[0][0].Amount.Minor != 20_00 {
+		t.Errorf("%+v has not left: %+v", fine, heads)
+	}
+}
+
+// ACH has no return of some entries without money, such as the notice of a death. They go back to nobody, and
+// are said to be wrong once.
+func TestAnEntryWithoutMoneyThatCannotGoBackStays(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	notice, err := os.ReadFile("testdata/death.ach") // of somebody whose account nobody has
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.arrive(t, rails.ACH, string(notice))
+	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+	if n, err := s.Payments.Receive(operator); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	if n, err := s.Payments.SealFiles(operator); n != 0 || err == nil {
+		t.Errorf("%d entries, and nobody hears of it: %v", n, err)
+	}
+	s.Clock.Advance(time.Hour)
+	if n, err := s.Payments.SealFiles(operator); n != 0 || err != nil {
+		t.Errorf("%d entries, still: %v", n, err)
 	}
 }

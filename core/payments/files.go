@@ -77,6 +77,7 @@ var (
 		WHERE (w.taken_at <= $2::timestamptz - interval '1 minute' OR NOT EXISTS (SELECT FROM payments
 		  WHERE tenant = $1 AND state = 'QUEUED' AND rail = 'ACH' AND send_at <= $2))
 		  AND coalesce(o.files, 0) < CASE WHEN w.sent OR w.taken_at < $6::timestamptz THEN $5::int ELSE $4::int END
+		  AND w.origin > $7::text
 		ORDER BY w.origin LIMIT 1`)
 	lockingNumbers = db.NewQuery[numbers](`SELECT day, files, trace FROM ach_origins
 		WHERE tenant = $1 AND origin = $2
@@ -85,18 +86,34 @@ var (
 
 // SealFiles puts entries of ACH whose money was taken into a file, which then waits to be handed to the
 // network, and returns how many. Each of the bank's routing numbers has files of its own; one call makes one
-// file.
+// file, of the first routing number that has something which can be written.
 func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
 		return 0, err
 	}
-	var failed error
+	for origin, more := "", true; more && sealed == 0; {
+		var failed, wrong error
+		sealed, origin, failed, wrong = s.sealNext(ctx, caller, now, origin)
+		more = origin != "" && wrong == nil
+		err = errors.Join(err, failed, wrong)
+	}
+	if err != nil {
+		return sealed, fmt.Errorf("seal a file of ACH: %w", err)
+	}
+	return sealed, nil
+}
+
+// sealNext makes a file of the next routing number after one that has something waiting, and returns how much
+// is in it, and which that is; "" if there is none. failed says what of it cannot be written.
+func (s *Service) sealNext(
+	ctx context.Context, caller access.Caller, now time.Time, after string,
+) (sealed int, origin string, failed, err error) {
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		sealed, failed = 0, nil // of a try that was rolled back
+		sealed, origin, failed = 0, "", nil // of a try that was rolled back
 		b := db.TxBatch(tx)
 		waiting := db.Queue(b, findingOrigin, caller.Tenant, now, calendar.Today(now).Format(time.DateOnly),
-			mostFiles-filesOfWindows, mostFiles, lastWindow(now))
+			mostFiles-filesOfWindows, mostFiles, lastWindow(now), after)
 		ids := db.Queue(b, takingMessageIDs, 1)
 		if err := b.Send(ctx); err != nil || len(waiting.Items) == 0 {
 			return err
@@ -104,8 +121,9 @@ func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
 		if held, err := s.held(ctx, tx, caller.Tenant); held || err != nil {
 			return err
 		}
+		origin = waiting.Items[0].Origin
 		f := &file{
-			tenant: caller.Tenant, origin: waiting.Items[0].Origin, id: ids.Items[0].ID, now: now,
+			tenant: caller.Tenant, origin: origin, id: ids.Items[0].ID, now: now,
 			traces: map[UID]string{}, backs: map[int64]string{}, reversals: map[UID]string{},
 		}
 		if err := f.numberTx(ctx, tx); err != nil || f.numbers.Files >= mostFiles {
@@ -119,18 +137,18 @@ func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
 				return err
 			}
 		}
+		if err := f.keepTx(ctx); err != nil {
+			return err
+		}
 		if sealed = f.entries(); sealed == 0 {
 			return nil
 		}
 		return f.writeTx(ctx, s)
 	})
-	if err == nil {
-		err = failed
-	}
 	if err != nil {
-		return sealed, fmt.Errorf("seal a file of ACH: %w", err)
+		sealed = 0
 	}
-	return sealed, nil
+	return sealed, origin, failed, err
 }
 
 // file is a file of ACH that is being made.
@@ -146,6 +164,7 @@ type file struct {
 	usable  bool // the batch
 	traces  map[UID]string
 	backs   map[int64]string // of entries of other banks that go back
+	kept    []int64          // and of those that never can
 	// of those that take credits back
 	reversals map[UID]string
 	prenotes  []*Prenote

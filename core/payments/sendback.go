@@ -18,7 +18,8 @@ import (
 const entriesBack = "ar.company_id, ar.company_name, ar.class, ar.description, ar.direction, ar.id"
 
 // returnTx writes the returns of other banks' entries into the file, some at a time. failed says which cannot
-// be written: they go on waiting.
+// be written: they go on waiting, except those without money. Of some of their classes, such as notices of a
+// death, ACH has no return, so that nothing is to be waited for.
 func (f *file) returnTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err error) {
 	var last *Received
 	for f.entries() < mostEntries {
@@ -34,8 +35,13 @@ func (f *file) returnTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err
 			return nil, err
 		}
 		for _, row := range rows {
-			if err := f.addReturn(s, row); err != nil {
-				failed = errors.Join(failed, fmt.Errorf("return of entry %s: %w", row.Trace, err))
+			err := f.addReturn(s, row)
+			if err == nil {
+				continue
+			}
+			failed = errors.Join(failed, fmt.Errorf("return of entry %s: %w", row.Trace, err))
+			if wrong := (nacha.Fault{}); row.Minor == 0 && errors.As(err, &wrong) {
+				f.kept = append(f.kept, row.ID)
 			}
 		}
 		if len(rows) < entriesAtATime {
@@ -68,6 +74,15 @@ func (f *file) addReturn(s *Service, r *Received) error {
 		f.backs[r.ID] = trace
 	}
 	return err
+}
+
+// keepTx writes which entries do not go back after all, at the end of the transaction.
+func (f *file) keepTx(ctx context.Context) error {
+	if len(f.kept) == 0 {
+		return nil
+	}
+	return db.ExecAtCommit(ctx, `UPDATE ach_received AS r SET return_code = '', returned_at = NULL
+		WHERE r.tenant = $1 AND r.id = ANY($2::bigint[]) AND r.file IS NULL`, f.tenant, f.kept)
 }
 
 // returnedTx writes which entries went back in the file, at the end of the transaction.
