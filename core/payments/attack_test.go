@@ -618,3 +618,42 @@ func TestAnEntryWithoutMoneyThatCannotGoBackStays(t *testing.T) {
 		t.Errorf("%d entries, still: %v", n, err)
 	}
 }
+
+// An international payment that waited while its customer was suspended asks nobody for a value date that has
+// passed. A trade keeps its day as long as that can be reached.
+func TestWhatHasWaitedLeavesWithAValueDateToCome(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ until, valued string }{
+		"its day can be reached": {"2026-11-20 16:00", "2026-11-20"},
+		"no more that day":       {"2026-11-20 18:00", "2026-11-23"},
+		"ten days later":         {"2026-11-30 10:00", "2026-11-30"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newExporter(t)
+			p, err := s.pay(s.toGermany("2500.50", s.trade(t, "2500.50").UID))
+			if err != nil {
+				t.Fatal(err)
+			}
+			becomes := func(status customers.Status) {
+				s.Exec(`UPDATE customers SET status = ? WHERE tenant = ? AND uid = ?`, status, s.Tenant, s.from.Customer)
+			}
+			becomes(customers.Suspended)
+			s.until(t, c.until)
+			becomes(customers.Active)
+			for range 3 {
+				s.run(t)
+			}
+			if c.valued == "2026-11-23" {
+				s.until(t, "2026-11-23 09:00")
+			}
+			if m := s.carried(t, p.UID); m.SettlementDate.Format(time.DateOnly) != c.valued {
+				t.Errorf("it leaves for %s, want %s", m.SettlementDate.Format(time.DateOnly), c.valued)
+			}
+			if of := s.shows(t, p.UID); of.Date.Format(time.DateOnly) != c.valued {
+				t.Errorf("it shows %s", of.Date)
+			}
+			s.Prove()
+		})
+	}
+}

@@ -246,9 +246,10 @@ func (out *sending) enter(was, p *Payment, to State, action, why string) {
 }
 
 // missed says, by network, why a payment is planned anew that has not left in time for its day. The other
-// networks settle whenever they are sent something, or take the day from a trade.
+// networks settle whenever they are sent something.
 var missed = map[rails.Rail]string{
 	rails.ACH: "no file left in time", rails.Fedwire: "it did not leave in time",
+	rails.SWIFT: "it did not leave in time",
 }
 
 // postpone plans a queued payment anew that has not left in time. Its money stays held.
