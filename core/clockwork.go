@@ -40,23 +40,22 @@ func (w Clockwork) Work(ctx context.Context) (done int, err error) {
 }
 
 // until does what is due by the clock of the caller's bank, until nothing is or it has worked long enough:
-// then it has not finished.
+// then it has not finished. What fails keeps it from nothing else.
 func (w Clockwork) until(ctx context.Context, end time.Time) (done int, finished bool, err error) {
 	for again := true; again; {
 		again = false
+		before := err
+		err = nil // what fails for good fails in each pass
 		for _, do := range w.Jobs {
 			if time.Now().After(end) || ctx.Err() != nil {
-				return done, false, err
+				return done, false, errors.Join(before, err)
 			}
 			n, failed := do(ctx)
 			done, again = done+n, again || n > 0
 			err = errors.Join(err, failed)
 		}
-		if err != nil {
-			return done, true, err
-		}
 	}
-	return done, true, nil
+	return done, true, err
 }
 
 // Next returns when the next thing is due for the caller's bank after now, at most until a time.

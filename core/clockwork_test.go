@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/clock"
@@ -154,5 +155,24 @@ func TestAClockMovedElsewhereIsFollowed(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatal("it is not followed:", now, err)
 		}
+	}
+}
+
+// What fails keeps nothing else from being done, however often that takes.
+func TestWhatFailsKeepsTheClockworkFromNothingElse(t *testing.T) {
+	t.Parallel()
+	broken, left := errors.New("broken"), 3
+	done, err := core.Clockwork{Jobs: []func(context.Context) (int, error){
+		func(context.Context) (int, error) { return 0, broken },
+		func(context.Context) (int, error) {
+			if left == 0 {
+				return 0, nil
+			}
+			left--
+			return 1, nil
+		},
+	}}.Work(t.Context())
+	if done != 3 || !errors.Is(err, broken) {
+		t.Errorf("%d of 3 are done, %v", done, err)
 	}
 }
