@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -11,16 +12,62 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
 	"bankgraph/core/changes"
+	"bankgraph/core/customers"
 	"bankgraph/core/events"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
-	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 	"bankgraph/db"
 )
 
-// dueAtATime bounds the payments that one call of CarryOutDue carries out.
+// dueAtATime bounds the payments of one kind that one call of CarryOutDue carries out.
 const dueAtATime = 250
+
+// dueKind is which payments are due alike, in SQL: as the index of those that wait has it.
+const dueKind = `(CASE WHEN rail = 'SWIFT' THEN 'ABROAD' WHEN rail = 'BOOK' THEN 'BOOK'
+  WHEN speed = 'Economy' THEN 'ECONOMY' ELSE 'OTHER' END)`
+
+// dueKinds are the kinds of payments that are due by a date. Payments abroad are due by a time.
+var dueKinds = []string{"BOOK", "ECONOMY", "OTHER"}
+
+// waitsUntil is the condition that a payment is of a kind, waits for its day, and may be looked at.
+const waitsUntil = `tenant = $1 AND state = 'SCHEDULED' AND ` + dueKind + ` = kinds.kind`
+
+// nextDue finds payments of each kind whose day has come, of the first such day: one of each customer after a
+// place, then the second of each, and so on, but none that could not be carried out. So a customer with a
+// hundred thousand payments of one day keeps nobody else waiting. Payments of later days are not read.
+const nextDue = `SELECT kinds.kind, found.uid, found.customer
+	FROM unnest($2::text[], $3::text[]::date[], $4::bigint[]) AS kinds (kind, until, place) CROSS JOIN LATERAL (
+	  WITH RECURSIVE first AS (
+	    SELECT min(payment_date) AS day FROM payments WHERE ` + waitsUntil + `
+	      AND payment_date <= kinds.until AND uid <> ALL ($5::bigint[])
+	  ), whose AS (
+	    SELECT 1 AS number, (SELECT min(customer) FROM payments WHERE ` + waitsUntil + `
+	      AND payment_date = (SELECT day FROM first) AND customer > kinds.place) AS customer
+	    UNION ALL
+	    SELECT number + 1, (SELECT min(customer) FROM payments WHERE ` + waitsUntil + `
+	      AND payment_date = (SELECT day FROM first) AND customer > whose.customer)
+	    FROM whose WHERE customer IS NOT NULL AND number < $6::bigint
+	  )
+	  SELECT next.uid, whose.customer FROM whose CROSS JOIN LATERAL (
+	    SELECT uid, row_number() OVER (ORDER BY uid) AS turn FROM (
+	      SELECT uid FROM payments WHERE ` + waitsUntil + ` AND payment_date = (SELECT day FROM first)
+	        AND customer = whose.customer AND uid <> ALL ($5::bigint[])
+	      ORDER BY uid LIMIT $6::bigint) AS pay) AS next
+	  ORDER BY next.turn, whose.number LIMIT $6::bigint) AS found
+	UNION ALL (SELECT 'ABROAD', uid, customer FROM payments
+	  WHERE tenant = $1 AND state = 'SCHEDULED' AND rail = 'SWIFT' AND send_at <= $7::timestamptz
+	    AND uid <> ALL ($5::bigint[])
+	  ORDER BY send_at, uid LIMIT $6::bigint)`
+
+var findingDue = db.NewQuery[dueNow](nextDue)
+
+// dueNow is a payment whose day has come.
+type dueNow struct {
+	Kind     string        `bun:"kind"`
+	UID      UID           `bun:"uid"`
+	Customer customers.UID `bun:"customer"`
+}
 
 // CarryOutDue carries out payments of the caller's bank whose day has come, and returns how many it took. One
 // that cannot be carried out becomes Invalid, with the reason. One that fails for a reason of ours is left as
@@ -31,41 +78,106 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	var after *Payment
+	places, skipped := s.due.of(caller.Tenant), []int64{} // not NULL
 	for range mostPasses {
-		var n int
-		var failed error
-		n, after, failed = s.carryOutAfter(ctx, caller, now, after)
-		taken, err = taken+n, errors.Join(err, failed)
-		if after == nil || taken >= dueAtATime {
+		due, stopped := s.nextDue(ctx, caller, now, places, skipped)
+		if stopped == nil && len(due) == 0 && places != (duePlaces{}) {
+			places = duePlaces{} // from the first customer on
+			continue
+		}
+		n, stuck, failed := 0, []int64(nil), error(nil)
+		if stopped == nil {
+			n, stuck, failed, stopped = s.carryOutAll(ctx, caller, now, due)
+		}
+		taken, skipped, err = taken+n, append(skipped, stuck...), errors.Join(err, failed, stopped)
+		places = places.after(due)
+		if len(stuck) == 0 || stopped != nil || taken >= dueAtATime {
 			break
 		}
 	}
+	s.due.leave(caller.Tenant, places)
 	if err != nil {
 		return taken, fmt.Errorf("carry out due payments: %w", err)
 	}
 	return taken, nil
 }
 
-// carryOutAfter carries out some of the payments whose day has come, from the one after a payment on; nil:
-// from the first. It returns how many, and the last one if others may come after it, of which some could not
-// be.
-func (s *Service) carryOutAfter(
-	ctx context.Context, caller access.Caller, now time.Time, after *Payment,
-) (taken int, last *Payment, err error) {
-	var failed error
-	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		taken, last, failed = 0, nil, nil // of a try that was rolled back
-		var due []*Payment
-		q := tx.NewSelect().Model(&due).Where("pay.tenant = ?", caller.Tenant).Where("pay.state = ?", Scheduled).
-			Where("CASE WHEN pay.rail = ? THEN pay.send_at <= ? ELSE pay.payment_date <= CASE WHEN pay.rail = ? THEN ?::date "+
-				"WHEN pay.speed = ? THEN ?::date ELSE ?::date END END", rails.SWIFT, now, rails.Book,
-				ledger.Day(now.In(caller.Location())), Economy, calendar.Default().
-					SettledIf(calendar.ACH, calendar.Today(now)), calendar.Today(now))
-		if after != nil {
-			q.Where("(pay.payment_date, pay.uid) > (?::date, ?)", after.Date, after.UID)
+// nextDue returns payments whose day has come.
+func (s *Service) nextDue(
+	ctx context.Context, caller access.Caller, now time.Time, places duePlaces, skipped []int64,
+) (due []*dueNow, err error) {
+	today := calendar.Today(now)
+	until := []string{
+		ledger.Day(now.In(caller.Location())).Format(time.DateOnly),
+		calendar.Default().SettledIf(calendar.ACH, today).Format(time.DateOnly), today.Format(time.DateOnly),
+	}
+	b := s.db.PrimaryBatch()
+	found := db.Queue(b, findingDue, caller.Tenant, dueKinds, until, places[:], skipped, dueAtATime, now)
+	if err := b.Send(ctx); err != nil {
+		return nil, err
+	}
+	return found.Items, found.Err
+}
+
+// duePlaces are the customers after whom the next payments of each of dueKinds are looked for; 0: from the
+// first on.
+type duePlaces [3]int64
+
+// after returns the places after payments that were found.
+func (p duePlaces) after(due []*dueNow) (next duePlaces) {
+	for i, kind := range dueKinds {
+		of := map[customers.UID]bool{}
+		for _, d := range due {
+			if d.Kind == kind {
+				of[d.Customer], next[i] = true, max(next[i], int64(d.Customer))
+			}
 		}
-		err := q.OrderExpr("pay.payment_date, pay.uid").Limit(dueAtATime).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+		if len(of) < dueAtATime { // there was nobody after them
+			next[i] = 0
+		}
+	}
+	return next
+}
+
+// dueTurns keeps how far the customers of each bank have had their turn.
+type dueTurns struct {
+	mu     sync.Mutex
+	places map[access.Tenant]duePlaces
+}
+
+func (t *dueTurns) of(tenant access.Tenant) duePlaces {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.places[tenant]
+}
+
+func (t *dueTurns) leave(tenant access.Tenant, at duePlaces) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.places == nil {
+		t.places = map[access.Tenant]duePlaces{}
+	}
+	t.places[tenant] = at
+}
+
+// carryOutAll carries out payments whose day has come, except those that another worker has locked, in the
+// order of their days. It returns how many, and those that failed for a reason of ours, with the reasons.
+func (s *Service) carryOutAll(
+	ctx context.Context, caller access.Caller, now time.Time, of []*dueNow,
+) (taken int, stuck []int64, failed, err error) {
+	if len(of) == 0 {
+		return 0, nil, nil, nil
+	}
+	uids := make([]UID, len(of))
+	for i, d := range of {
+		uids[i] = d.UID
+	}
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		taken, stuck, failed = 0, nil, nil // of a try that was rolled back
+		var due []*Payment
+		err := tx.NewSelect().Model(&due).Where("pay.tenant = ?", caller.Tenant).
+			Where("pay.state = ?", Scheduled).Where("pay.uid IN (?)", bun.List(uids)).
+			OrderExpr("pay.payment_date, pay.uid").For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		if err != nil || len(due) == 0 {
 			return err
 		}
@@ -74,7 +186,6 @@ func (s *Service) carryOutAfter(
 			return err
 		}
 		f.limits = limits.Counting(caller.Tenant)
-		end := *due[len(due)-1]
 		var moved []*Payment
 		var steps []*Step
 		var record []events.Recorded
@@ -82,6 +193,7 @@ func (s *Service) carryOutAfter(
 			was := *p
 			to, reason, err := f.carryOutDue(p, caller, now)
 			if err != nil {
+				stuck = append(stuck, int64(was.UID))
 				failed = errors.Join(failed, fmt.Errorf("payment %s: %w", p.UID, err))
 				continue
 			}
@@ -91,15 +203,13 @@ func (s *Service) carryOutAfter(
 				Before: &was, After: p,
 			}.Recorded(caller, ""))
 		}
-		if taken = len(moved); failed != nil && len(due) == dueAtATime {
-			last = &end
-		}
+		taken = len(moved)
 		return errors.Join(writeTx(ctx, moved, steps), f.writeTx(ctx), recordTx(ctx, tx, record))
 	})
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, nil, err
 	}
-	return taken, last, failed
+	return taken, stuck, failed, nil
 }
 
 // carryOutDue carries out a payment whose day has come, if its network still settles today. Otherwise the

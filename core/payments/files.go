@@ -20,7 +20,7 @@ import (
 
 // The bounds of a file of ACH, and of how much of it is in memory at a time beside its text.
 const (
-	mostEntries    = 20_000
+	mostEntries    = 20_000    // unless a test says otherwise
 	mostTraces     = 9_999_999 // the seven digits behind the bank's
 	entriesAtATime = 500
 )
@@ -125,6 +125,7 @@ func (s *Service) sealNext(
 		f := &file{
 			tenant: caller.Tenant, origin: origin, id: ids.Items[0].ID, now: now,
 			traces: map[UID]string{}, backs: map[int64]string{}, reversals: map[UID]string{},
+			most: s.entriesOfFile,
 		}
 		if err := f.numberTx(ctx, tx); err != nil || f.numbers.Files >= mostFiles {
 			return err // somebody else has made the last one
@@ -168,6 +169,7 @@ type file struct {
 	// of those that take credits back
 	reversals map[UID]string
 	prenotes  []*Prenote
+	most      int // entries that it has room for
 }
 
 // entries returns how many entries are in the file.
@@ -219,11 +221,53 @@ func (f *file) numberTx(ctx context.Context, tx bun.Tx) error {
 	return nil
 }
 
-// fillTx writes the waiting entries into the file, some at a time, in the order of their batches. failed says
+// waitingOf is how many entries of a company wait for a file.
+type waitingOf struct {
+	Company string `bun:"company_id"`
+	Entries int    `bun:"entries"`
+}
+
+var countingWaiting = db.NewQuery[waitingOf](`SELECT company_id, count(*) AS entries FROM ach_entries
+	WHERE tenant = $1 AND origin = $2 AND taken_at IS NOT NULL AND file IS NULL
+	GROUP BY company_id ORDER BY entries, company_id`)
+
+// fillTx writes the waiting entries into the file, some at a time, in the order of their batches. Where more
+// wait than it has room for, companies have equal shares, and what one does not need the others have: a day
+// has few files, and whoever sends a million entries leaves room for those of everybody else. failed says
 // which cannot be written: they go on waiting.
 func (f *file) fillTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err error) {
-	return f.eachTx(ctx, tx, func(q *bun.SelectQuery) *bun.SelectQuery {
-		return q.Where("ae.taken_at IS NOT NULL AND ae.file IS NULL")
+	b := db.TxBatch(tx)
+	waiting := db.Queue(b, countingWaiting, f.tenant, f.origin)
+	if err := b.Send(ctx); err != nil {
+		return nil, err
+	}
+	all := 0
+	for _, w := range waiting.Items {
+		all += w.Entries
+	}
+	if all <= f.most {
+		return f.writeWaitingTx(ctx, s, tx, f.most, "")
+	}
+	for i, w := range waiting.Items { // those who have the fewest come first
+		share := (f.most - f.entries()) / (len(waiting.Items) - i)
+		some, err := f.writeWaitingTx(ctx, s, tx, f.entries()+share, w.Company)
+		if failed = errors.Join(failed, some); err != nil {
+			return failed, err
+		}
+	}
+	return failed, nil
+}
+
+// writeWaitingTx writes waiting entries into the file until it has most: of a company, or "" for all.
+func (f *file) writeWaitingTx(
+	ctx context.Context, s *Service, tx bun.Tx, most int, company string,
+) (failed, err error) {
+	return f.eachTx(ctx, tx, most, func(q *bun.SelectQuery) *bun.SelectQuery {
+		q.Where("ae.taken_at IS NOT NULL AND ae.file IS NULL")
+		if company != "" {
+			q.Where("ae.company_id = ?", company)
+		}
+		return q
 	}, func(row *waitingEntry) error {
 		trace, err := f.add(s, row, row.batch(), func(e nacha.Entry) nacha.Entry { return e })
 		if err == nil {
@@ -233,14 +277,16 @@ func (f *file) fillTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err e
 	})
 }
 
-// eachTx calls do for each entry of the file's origin that which selects, in the order of their batches.
+// eachTx calls do for each entry of the file's origin that which selects, in the order of their batches, until
+// the file has most entries.
 // failed says for which entries do failed.
 func (f *file) eachTx(
-	ctx context.Context, tx bun.Tx, which func(*bun.SelectQuery) *bun.SelectQuery, do func(*waitingEntry) error,
+	ctx context.Context, tx bun.Tx, most int, which func(*bun.SelectQuery) *bun.SelectQuery,
+	do func(*waitingEntry) error,
 ) (failed, err error) {
 	var last *waitingEntry
-	for f.entries() < mostEntries {
-		rows, err := f.nextTx(ctx, tx, which, last)
+	for f.entries() < most {
+		rows, err := f.nextTx(ctx, tx, most, which, last)
 		if err != nil {
 			return nil, err
 		}
@@ -262,7 +308,8 @@ const inBatches = "ae.company_id, ae.company_name, ae.class, ae.description, ae.
 
 // nextTx reads the next entries that which selects, after last.
 func (f *file) nextTx(
-	ctx context.Context, tx bun.Tx, which func(*bun.SelectQuery) *bun.SelectQuery, last *waitingEntry,
+	ctx context.Context, tx bun.Tx, most int, which func(*bun.SelectQuery) *bun.SelectQuery,
+	last *waitingEntry,
 ) (rows []*waitingEntry, err error) {
 	q := tx.NewSelect().Model(&rows).
 		ColumnExpr("ae.*, sa.bank_name").
@@ -281,7 +328,7 @@ func (f *file) nextTx(
 		q.Where("("+inBatches+") > (?, ?, ?, ?, ?, ?, ?, ?)", last.CompanyID, last.CompanyName, last.Class,
 			last.Description, last.SameDay, last.SettlesOn, last.EntryType, last.Payment)
 	}
-	err = q.OrderExpr(inBatches).Limit(int64(min(entriesAtATime, mostEntries-f.entries()))).Scan(ctx)
+	err = q.OrderExpr(inBatches).Limit(int64(min(entriesAtATime, most-f.entries()))).Scan(ctx)
 	return rows, err
 }
 

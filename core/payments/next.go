@@ -37,13 +37,12 @@ var findingUpcoming = db.NewQuery[upcoming](`SELECT
 	  AND settles_at > $2) AS takes_back,
 	(SELECT min(send_at) FROM ach_prenotes WHERE tenant = $1 AND file IS NULL AND NOT withdrawn
 	  AND send_at > $2) AS prenotes,
-	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED' AND rail = 'BOOK'
-	  AND payment_date > $3::date) AS book,
-	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED' AND speed = 'Economy'
-	  AND payment_date > $4::date) AS economy,
 	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED'
-	  AND rail NOT IN ('BOOK', 'SWIFT')
-	  AND speed <> 'Economy' AND payment_date > $5::date) AS others,
+	  AND ` + dueKind + ` = 'BOOK' AND payment_date > $3::date) AS book,
+	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED'
+	  AND ` + dueKind + ` = 'ECONOMY' AND payment_date > $4::date) AS economy,
+	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED'
+	  AND ` + dueKind + ` = 'OTHER' AND payment_date > $5::date) AS others,
 	(SELECT min(next_date) FROM recurrences WHERE tenant = $1 AND status = 'Active' AND speed = ''
 	  AND next_date > $3::date) AS series_here,
 	(SELECT min(next_date) FROM recurrences WHERE tenant = $1 AND status = 'Active' AND speed = 'Economy'

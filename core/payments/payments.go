@@ -53,6 +53,10 @@ type Service struct {
 	network   Network
 	behind    func(context.Context) error // of HoldSendingWhile; nil if nothing is kept outside
 
+	due dueTurns
+
+	entriesOfFile int // of ACH
+
 	positivePay *positivepay.Service
 	screening   *screening.Service
 
@@ -76,7 +80,7 @@ func New(
 ) *Service {
 	s := &Service{
 		db: d, keys: keys, customers: c, ledger: books, now: now, network: network,
-		positivePay: rules, screening: lists,
+		positivePay: rules, screening: lists, entriesOfFile: mostEntries,
 	}
 	s.transfer = changes.DeclareLane(all, "transferFunds", "payment", access.InitiatePayments, s.transferTx).
 		DecidedWith(access.ApprovePayments).Settle(s.settleTx).Partly(s.agreeTx)

@@ -145,7 +145,7 @@ func (f *file) prenoteTx(ctx context.Context, s *Service, tx bun.Tx) (failed, er
 		Where("pn.tenant = ?0 AND k.tenant = ?0", f.tenant).Where("pn.origin = ?", f.origin).
 		Where("pn.file IS NULL AND NOT pn.withdrawn AND pn.send_at <= ?", f.now).
 		OrderExpr("pn.company_id, pn.company_name, pn.class, pn.settles_on, pn.id").
-		Limit(int64(max(0, mostEntries-f.entries()))).Scan(ctx)
+		Limit(int64(max(0, f.most-f.entries()))).Scan(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func (s *Service) reverseEntryTx(ctx context.Context, tx *changes.Tx, p *Payment
 // reverseTx writes the entries that take credits back into the file, some at a time. failed says which cannot
 // be written: they go on waiting.
 func (f *file) reverseTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err error) {
-	return f.eachTx(ctx, tx, func(q *bun.SelectQuery) *bun.SelectQuery {
+	return f.eachTx(ctx, tx, f.most, func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Join("JOIN ach_reversals AS re ON re.tenant = ae.tenant AND re.payment = ae.payment").
 			Where("re.tenant = ?", f.tenant).Where("re.file IS NULL")
 	}, func(row *waitingEntry) error {

@@ -22,7 +22,7 @@ const entriesBack = "ar.company_id, ar.company_name, ar.class, ar.description, a
 // death, ACH has no return, so that nothing is to be waited for.
 func (f *file) returnTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err error) {
 	var last *Received
-	for f.entries() < mostEntries {
+	for f.entries() < f.most {
 		var rows []*Received
 		q := tx.NewSelect().Model(&rows).Where("ar.tenant = ?", f.tenant).Where("ar.origin = ?", f.origin).
 			Where("ar.returned_at IS NOT NULL AND ar.file IS NULL")
@@ -30,7 +30,7 @@ func (f *file) returnTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err
 			q.Where("("+entriesBack+") > (?, ?, ?, ?, ?, ?)", last.CompanyID, last.CompanyName,
 				last.Class, last.Description, last.Direction, last.ID)
 		}
-		err := q.OrderExpr(entriesBack).Limit(int64(min(entriesAtATime, mostEntries-f.entries()))).Scan(ctx)
+		err := q.OrderExpr(entriesBack).Limit(int64(min(entriesAtATime, f.most-f.entries()))).Scan(ctx)
 		if err != nil {
 			return nil, err
 		}

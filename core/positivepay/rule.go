@@ -226,6 +226,10 @@ func (r *Rule) place() seal.Place {
 	return seal.Place{Tenant: int64(r.Tenant), Column: NumberColumn, Row: int64(r.UID)}
 }
 
+// mostOfAccount is how many rules an account may have: all of them are read when a debit comes, together with
+// those of all accounts that its file is for.
+const mostOfAccount = 1000
+
 // The faults of rules.
 var (
 	ErrNotFound = fault.New(fault.NotFound, "positivePayRule.not_found", "no such rule of positive pay")
@@ -235,6 +239,10 @@ var (
 	// ErrAccountState is returned for an account that cannot be debited in US dollars.
 	ErrAccountState = fault.New(fault.State, "positivePayRule.account_state",
 		"must be an account in USD that is not closed").
+		On("customerAccountNumber")
+	// ErrMany is returned for an account that has as many rules as it may have.
+	ErrMany = fault.New(fault.State, "positivePayRule.many",
+		"the account has as many rules as it may have, which is 1000: delete one that you no longer need").
 		On("customerAccountNumber")
 	// ErrStatus is returned for a change that the state of the rule does not allow.
 	ErrStatus = fault.New(fault.State, "positivePayRule.status", "the state of the rule does not allow this")

@@ -484,3 +484,39 @@ func TestASearchFindsRulesByAllThatTheySay(t *testing.T) {
 		t.Errorf("a reader makes a rule: %v", err)
 	}
 }
+
+// All rules of an account are read when a debit comes for it, beside those of others: one who makes rules
+// without end would keep everybody's debits waiting.
+func TestAnAccountHasSoManyRules(t *testing.T) {
+	t.Parallel()
+	b := newDebited(t)
+	first := b.create(t)
+	b.Exec(`INSERT INTO positive_pay_rules (tenant, uid, customer, account, type, ach_company_id, amount,
+		currency, amount_type, frequency, sec_code, effective_date, state, created_at, updated_at, version)
+		SELECT tenant, 20000000 + n, customer, account, type, ach_company_id, amount, currency, amount_type,
+		frequency, sec_code, effective_date, state, created_at, updated_at, version
+		FROM positive_pay_rules CROSS JOIN generate_series(1, 998) AS n WHERE tenant = ? AND uid = ?`,
+		b.Tenant, first)
+	last := b.create(t)
+	_, err := b.PositivePay.Create(b.Staff(), b.draft(), changes.RequestOptions{})
+	if !errors.Is(err, positivepay.ErrMany) {
+		t.Errorf("one too many: %v", err)
+	}
+	another := b.Account(b.of)
+	elsewhere := b.create(t, func(d *positivepay.Draft) {
+		d.AccountNumber = given.Of(coretest.AccountNumber(another.UID))
+	})
+	moved := positivepay.Draft{Account: b.account.UID}
+	_, err = b.PositivePay.Change(b.Staff(), elsewhere, moved, changes.RequestOptions{})
+	if !errors.Is(err, positivepay.ErrMany) {
+		t.Errorf("one that moves: %v", err)
+	}
+	kept := positivepay.Draft{Account: b.account.UID, Amount: given.Of("7")}
+	if _, err := b.PositivePay.Change(b.Staff(), last, kept, changes.RequestOptions{}); err != nil {
+		t.Errorf("one that stays: %v", err)
+	}
+	if _, err := b.PositivePay.Delete(b.Staff(), last, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	b.create(t)
+}

@@ -157,6 +157,16 @@ func (s *Service) accountTx(ctx context.Context, tx *changes.Tx, d Draft) (*acco
 	return a, nil
 }
 
+// roomTx returns ErrMany for an account that has as many rules as it may have.
+func roomTx(ctx context.Context, tx *changes.Tx, of *account) error {
+	n, err := tx.NewSelect().Model((*Rule)(nil)).Where("pp.tenant = ?", tx.Caller.Tenant).
+		Where("pp.account = ?", of.UID).Where("pp.state <> ?", Deleted).Count(ctx)
+	if err == nil && n >= mostOfAccount {
+		err = ErrMany
+	}
+	return err
+}
+
 func (s *Service) createTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
 ) (Saved, error) {
@@ -179,6 +189,9 @@ func (s *Service) createTx(
 			State: Active, CreatedAt: tx.Now,
 		}
 		if err := tx.NewRaw(`SELECT nextval('positive_pay_rule_uids')`).Scan(ctx, &r.UID); err != nil {
+			return nil, err
+		}
+		if err := roomTx(ctx, tx, a); err != nil {
 			return nil, err
 		}
 		return r, s.fill(tx, &held.Customer, new(Rule), r, a, draft)
@@ -217,6 +230,11 @@ func (s *Service) changeTx(
 			}
 			if a.Customer != r.Customer { // a rule stays with its customer
 				return ErrAccount
+			}
+			if a.UID != r.Account {
+				if err := roomTx(ctx, tx, a); err != nil {
+					return err
+				}
 			}
 		}
 		return s.fill(tx, of, was, r, a, draft)

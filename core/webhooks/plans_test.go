@@ -2,8 +2,10 @@ package webhooks_test
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/coretest"
+	"bankgraph/core/webhooks"
 	"bankgraph/db/dbtest/faults"
 )
 
@@ -40,5 +43,44 @@ func TestAClaimDoesNotReadAllThatWaits(t *testing.T) {
 			MatchString(plan) ||
 		!regexp.MustCompile(`Index Cond: .*payment = d\.payment`).MatchString(plan) {
 		t.Errorf("a claim reads all that waits, %v:\n%s", err, plan)
+	}
+}
+
+// A partner may have any number of customers, each with webhooks. None of them is read for an event that it
+// is not told of, or one partner's webhooks would stop those of the whole bank.
+func TestAnEventReadsNoWebhookThatItIsNotFor(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	for name, c := range map[string]struct{ text, values string }{
+		"payments":     {webhooks.DeliverNew, "$1, '{}', '{}', '{}', '{}', now(), 0, '{}', '{}'"},
+		"transactions": {webhooks.TransactNew, "$1, '{}', '{}', '{}', '{}', now(), 0"},
+	} {
+		var lines []string
+		err := bank.DB.InTx(t.Context(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error {
+			if _, err := tx.NewRaw("SET LOCAL plan_cache_mode = force_generic_plan").Exec(ctx); err != nil {
+				return err
+			}
+			if _, err := tx.NewRaw("PREPARE told AS " + c.text).Exec(ctx); err != nil {
+				return err
+			}
+			values := strings.Replace(c.values, "$1", strconv.FormatInt(int64(bank.Tenant), 10), 1)
+			err := tx.NewRaw("EXPLAIN EXECUTE told ("+values+")").Scan(ctx, &lines)
+			_, ended := tx.NewRaw("DEALLOCATE told").Exec(ctx)
+			return errors.Join(err, ended)
+		})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		plan := strings.Join(lines, "\n")
+		scans := regexp.MustCompile(`Scan .*on webhooks.*(\n *(Index Cond|Recheck Cond|Filter): .*)*`)
+		found := scans.FindAllString(plan, -1)
+		if len(found) == 0 {
+			t.Errorf("%s: no webhook is read:\n%s", name, plan)
+		}
+		for _, scan := range found {
+			if !strings.Contains(scan, "webhooks_of_bank") && !strings.Contains(scan, "(customer = ") {
+				t.Errorf("%s: all webhooks are read:\n%s\n%s", name, scan, plan)
+			}
+		}
 	}
 }

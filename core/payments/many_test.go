@@ -1,0 +1,98 @@
+package payments_test
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+	"bankgraph/core/ledger"
+	"bankgraph/core/payments"
+	"bankgraph/core/rails/nacha"
+)
+
+// A customer with many payments of one day keeps nobody else waiting for theirs, however early its own were
+// asked for.
+func TestPaymentsOfADayAreCarriedOutInTurns(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	tomorrow := func(made *payments.Payment) {
+		made.State, made.Date, made.Minor = payments.Scheduled, ledger.Day(p.Clock.Now().AddDate(0, 0, 1)), 1
+	}
+	for range 300 {
+		p.Payment(p.from, p.to, tomorrow)
+	}
+	other := p.Payment(p.to, p.from, tomorrow)
+	p.Clock.Advance(24 * time.Hour)
+	p.due(t, 250)
+	if life := p.life(t, other.UID); life != "SCHEDULED SETTLED " {
+		t.Errorf("the other customer's payment: %s", life)
+	}
+	p.due(t, 51)
+	p.due(t, 0)
+}
+
+// A file has room for so many entries, and a day for so many files. Whoever fills them leaves to every other
+// company its share of each.
+func TestWhoFillsTheFilesLeavesRoomForOthers(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.Payments.FillFilesUpTo(10)
+	for range 25 {
+		s.send(t, s.order("0.01", economy))
+	}
+	s.from = s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
+		coretest.Holding(100_000_00, 0), coretest.Sends,
+		func(a *accounts.Account) { a.ACHCompanyID = "9999999999" })
+	s.send(t, s.order("500.00", economy))
+	s.until(t, "2026-11-18 14:00")
+	s.through(t, "2026-11-18 18:00")
+	files, _, _ := s.files(t)
+	var has []int
+	for _, entries := range files {
+		has = append(has, len(entries))
+	}
+	if !slices.Equal(has, []int{10, 10, 6}) {
+		t.Fatalf("the files have %v entries", has)
+	}
+	if !slices.ContainsFunc(files[0], func(e nacha.Entry) bool { return e.Amount.Minor == 500_00 }) {
+		t.Error("the other company's entry is not in the first file")
+	}
+	s.Prove()
+}
+
+// What waits for later days is not read in search of what is due, so that a million payments of next year cost
+// nobody anything.
+func TestWhatIsDueIsFoundByItsDay(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	var lines []string
+	err := bank.DB.InTx(t.Context(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, set := tx.NewRaw("SET LOCAL plan_cache_mode = force_generic_plan").Exec(ctx)
+		_, prepared := tx.NewRaw("PREPARE due (bigint) AS " + payments.NextDue).Exec(ctx)
+		if err := errors.Join(set, prepared); err != nil {
+			return err
+		}
+		err := tx.NewRaw("EXPLAIN EXECUTE due (1, '{}', '{}', '{}', '{}', 250, now())").Scan(ctx, &lines)
+		_, ended := tx.NewRaw("DEALLOCATE due").Exec(ctx)
+		return errors.Join(err, ended)
+	})
+	plan := strings.Join(lines, "\n")
+	found := regexp.MustCompile(`on payments.*\n *Index Cond: .*\n`).FindAllString(plan, -1)
+	if err != nil || len(found) != strings.Count(plan, "on payments") {
+		t.Errorf("payments are read without an index, %v:\n%s", err, plan)
+	}
+	for _, scan := range found {
+		if !strings.Contains(scan, "payment_date") && !strings.Contains(scan, "send_at") {
+			t.Errorf("payments of all days are read:\n%s\n%s", scan, plan)
+		}
+	}
+}

@@ -1,0 +1,7 @@
+package webhooks
+
+// The statements that make deliveries.
+var (
+	DeliverNew  = deliverNew
+	TransactNew = transactNew
+)
