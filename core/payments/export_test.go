@@ -1,7 +1,15 @@
 package payments
 
+import "bankgraph/db"
+
 // FillFilesUpTo bounds the entries of a file of ACH.
 func (s *Service) FillFilesUpTo(most int) { s.entriesOfFile = most }
 
+// Uncommon is the condition that a payment is in a state in which few are.
+const Uncommon = uncommon
+
 // NextDue finds payments whose day has come.
 const NextDue = nextDue
+
+// Narrows returns the conditions of a search of the whole bank.
+func (s *Service) Narrows(by Search) []string { return by.where(s, 1, new(db.Params)) }

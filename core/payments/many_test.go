@@ -15,6 +15,7 @@ import (
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/ledger"
+	"bankgraph/core/page"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails/nacha"
 )
@@ -93,6 +94,43 @@ func TestWhatIsDueIsFoundByItsDay(t *testing.T) {
 	for _, scan := range found {
 		if !strings.Contains(scan, "payment_date") && !strings.Contains(scan, "send_at") {
 			t.Errorf("payments of all days are read:\n%s\n%s", scan, plan)
+		}
+	}
+}
+
+// Whoever lists the few payments that were returned does not read the many that were not.
+func TestPaymentsInAnUncommonStateAreFoundByIt(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	other := s.Account(s.Customer())
+	made := s.Payment(s.from, other)
+	s.Exec(`INSERT INTO payments SELECT (jsonb_populate_record(p, jsonb_build_object('uid', p.uid + n))).*
+		FROM payments AS p, generate_series(1, 2000) AS n WHERE p.tenant = ? AND p.uid = ?`, s.Tenant, made.UID)
+	returned := s.Payment(s.from, other, func(p *payments.Payment) {
+		p.UID, p.State, p.ReturnedMinor = made.UID+5000, payments.Returned, p.Minor
+	})
+	found, err := s.Payments.Page(s.Staff(), payments.Search{States: []payments.State{payments.Returned}},
+		page.First(5))
+	if err != nil || found.Total != 1 || found.Items[0].UID != returned.UID {
+		t.Errorf("%+v %v", found, err)
+	}
+	var plan []string
+	if err := s.DB.NewRaw(`EXPLAIN SELECT count(*) FROM payments AS pay WHERE pay.tenant = ?
+		AND pay.state = ANY('{RETURNED}'::text[]) AND `+payments.Uncommon, s.Tenant).
+		Scan(t.Context(), &plan); err != nil || !strings.Contains(strings.Join(plan, " "), "payments_by_state") {
+		t.Errorf("%v %v", plan, err)
+	}
+	for _, c := range []struct {
+		states []payments.State
+		want   bool
+	}{
+		{[]payments.State{payments.Returned, payments.Rejected}, true},
+		{[]payments.State{payments.Returned, payments.Settled}, false},
+		{nil, false},
+	} {
+		conditions := s.Payments.Narrows(payments.Search{States: c.states})
+		if got := slices.Contains(conditions, payments.Uncommon); got != c.want {
+			t.Errorf("%v: %v", c.states, conditions)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -214,6 +215,9 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 			all = append(all, list.column+" = ANY("+p.Add(list.words)+"::text[])")
 		}
 	}
+	if len(by.States) > 0 && !slices.ContainsFunc(by.States, common) {
+		all = append(all, uncommon)
+	}
 	for _, bound := range []struct {
 		compare string
 		value   *int64
@@ -250,6 +254,12 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 	}
 	return all
 }
+
+// common reports whether most payments are in a state, or pass through it.
+func common(s State) bool { return s == Queued || s == Sent || s == Settled }
+
+// uncommon is the condition that a payment is in another state. There is an index of those.
+const uncommon = "pay.state NOT IN ('QUEUED', 'SENT', 'SETTLED')"
 
 // ParseNumber reads the whole number of an account here or at another bank.
 func ParseNumber(field, text string) (string, error) {
