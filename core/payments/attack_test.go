@@ -22,9 +22,55 @@ import (
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/iso20022"
+	"bankgraph/core/rails/nacha"
 )
 
 // A file has one of 36 names of its day. One who takes credits back one by one does not use them up.
+// A bank that an entry did not go to returns nothing: the money is not there.
+func TestAStrangerReturnsNoEntry(t *testing.T) {
+	t.Parallel()
+	for bank, want := range map[string]string{
+		"061000052": "QUEUED SENT SETTLED", theirs: "QUEUED SENT SETTLED RETURNED",
+	} {
+		t.Run(bank, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			p := s.send(t, s.order("250.00", economy))
+			s.until(t, "2026-11-18 14:00")
+			s.until(t, "2026-11-19 09:00")
+			var body bytes.Buffer
+			w, err := nacha.NewWriter(&body, nacha.Header{
+				Origin: payments.FedACH, OriginName: "FRB", Destination: ours, DestinationName: "US", CreatedAt: s.Now(),
+			})
+			if err == nil {
+				err = w.Batch(nacha.Batch{
+					Class: rails.CCD, CompanyID: "1234567890", CompanyName: "Cedar", Description: "Rent",
+					Effective: s.Now(), Only: rails.Credit, Bank: bank,
+				})
+			}
+			if err == nil {
+				_, err = w.Entry(nacha.Entry{
+					Account: rails.Checking, Direction: rails.Credit, Amount: money.Of(250_00, "USD"), Routing: ours,
+					Number: "440000002", Name: "Harbor",
+					Return: &nacha.Return{Code: "R03", OriginalTrace: s.trace(t), OriginalBank: bank[:8]},
+				})
+			}
+			if err == nil {
+				_, err = w.Close()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.arrive(t, rails.ACH, body.String())
+			s.run(t)
+			if got := s.life(t, p.UID); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+			s.Prove()
+		})
+	}
+}
+
 func TestWhoTakesCreditsBackKeepsNobodysEntriesFromTheirFile(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)

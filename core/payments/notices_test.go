@@ -19,8 +19,13 @@ import (
 	"bankgraph/core/rails/nacha"
 )
 
-// notice is a file of another bank with a notice of change about an entry.
+// notice is a file with a notice of change, of the bank of the contact, about an entry.
 func (s *sender) notice(t *testing.T, number int, trace, code, data string) string {
+	t.Helper()
+	return s.noticeOf(t, theirs, number, trace, code, data)
+}
+
+func (s *sender) noticeOf(t *testing.T, bank string, number int, trace, code, data string) string {
 	t.Helper()
 	var body bytes.Buffer
 	w, err := nacha.NewWriter(&body, nacha.Header{
@@ -30,7 +35,7 @@ func (s *sender) notice(t *testing.T, number int, trace, code, data string) stri
 	if err == nil {
 		err = w.Batch(nacha.Batch{
 			Class: nacha.COR, CompanyID: "1234567890", CompanyName: "Cedar", Description: "PAYMENT",
-			Effective: s.Now(), Only: rails.Credit, Bank: theirs,
+			Effective: s.Now(), Only: rails.Credit, Bank: bank,
 		})
 	}
 	if err == nil {
@@ -196,6 +201,7 @@ func TestOddNoticesOfChange(t *testing.T) {
 	trace := s.trace(t)
 	for _, body := range []string{
 		s.notice(t, 1, trace[:8]+"9999999", "C01", "1918171614"), s.notice(t, 2, trace, "C14", "x"),
+		s.noticeOf(t, "061000052", 5, trace, "C01", "1918171614"), // of a bank that has nothing to do with it
 	} {
 		s.arrive(t, rails.ACH, body)
 		s.run(t)

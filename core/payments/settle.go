@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -89,6 +90,7 @@ type (
 		Payment  UID    `bun:"payment"`
 		Reversal bool   `bun:"reversal"`
 		Booked   bool   `bun:"booked"`
+		Bank     string `bun:"bank"` // that it went to
 		// of an entry without a payment
 		Prenote PrenoteID `bun:"prenote"`
 	}
@@ -99,15 +101,17 @@ var (
 		AND line = ANY($3::int[])`)
 	// readingTraces reads the newest entry of a trace number: after ten million entries the numbers begin
 	// anew.
-	readingTraces = db.NewQuery[traced](`SELECT DISTINCT ON (trace) trace, payment, reversal, booked, prenote
+	readingTraces = db.NewQuery[traced](`SELECT DISTINCT ON (trace) trace, sent.payment, reversal, booked, prenote,
+		  coalesce(nullif(bank, ''), pd.bank_id, '') AS bank
 		FROM (
-		  SELECT trace, payment, file, false AS reversal, false AS booked, 0 AS prenote FROM ach_entries
+		  SELECT trace, payment, file, false AS reversal, false AS booked, 0 AS prenote, '' AS bank FROM ach_entries
 		  WHERE tenant = $1 AND trace = ANY($2::text[]) AND file IS NOT NULL
-		  UNION ALL SELECT trace, payment, file, true, booked, 0 FROM ach_reversals
+		  UNION ALL SELECT trace, payment, file, true, booked, 0, '' FROM ach_reversals
 		  WHERE tenant = $1 AND trace = ANY($2::text[]) AND file IS NOT NULL
-		  UNION ALL SELECT trace, 0, file, false, false, id FROM ach_prenotes
+		  UNION ALL SELECT trace, 0, file, false, false, id, bank_id FROM ach_prenotes
 		  WHERE tenant = $1 AND trace = ANY($2::text[]) AND file IS NOT NULL
-		) AS sent ORDER BY trace, file DESC`)
+		) AS sent LEFT JOIN payment_details AS pd ON pd.tenant = $1 AND pd.payment = sent.payment
+		ORDER BY trace, file DESC`)
 )
 
 // takeFile takes in a file of ACH: the returns, notices of change and entries for accounts in it, some at a
@@ -156,7 +160,8 @@ type takingLines func(
 var readingFile = db.NewQuery[messageID](`SELECT id FROM network_messages
 	WHERE tenant = $1 AND rail = 'ACH' AND direction = 'IN' AND message_id = $2`)
 
-// takeLinesTx takes in those lines of a file that are not on record.
+// takeLinesTx takes in those lines of a file that are not on record. What another bank than the one that an
+// entry went to says of it is kept, and does nothing: it could give back money that it does not have.
 func (s *Service) takeLinesTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in MessageID, lines []*answer,
 ) error {
@@ -184,11 +189,14 @@ func (s *Service) takeLinesTx(
 		if before[a.line] {
 			continue
 		}
-		if t := of[a.of]; t != nil {
+		t := of[a.of]
+		if t != nil {
 			a.payment, a.reversal, a.booked, a.prenote = t.Payment, t.Reversal &&
 				a.says == returned, t.Booked, t.Prenote
 		}
-		fresh = append(fresh, a)
+		if t != nil && strings.HasPrefix(t.Bank, a.from) {
+			fresh = append(fresh, a)
+		}
 		rows = append(rows, &Answered{
 			Tenant: caller.Tenant, Message: in, Line: a.line, Trace: a.of, Payment: a.payment, Code: a.code,
 		})
@@ -205,7 +213,7 @@ func readFile(from Arrived) (file *answer, lines []*answer) {
 	sum := sha256.Sum256(from.Body)
 	file = &answer{over: rails.ACH, body: from.Body, kind: kindOfFile, id: fmt.Sprintf("%x", sum[:8])}
 	head, totals, err := nacha.Read(bytes.NewReader(from.Body), func(b nacha.Batch, e nacha.Entry) error {
-		a := &answer{over: rails.ACH, line: e.Line, amount: e.Amount}
+		a := &answer{over: rails.ACH, line: e.Line, amount: e.Amount, from: b.Bank}
 		switch {
 		case e.Return != nil:
 			a.of, a.code, a.why, a.says = e.Return.OriginalTrace, e.Return.Code, e.Return.Information, returned
