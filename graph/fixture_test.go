@@ -413,9 +413,6 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		 SELECT tenant, uid, '611090001', 'CCD', ?3 || ' company ' || uid, ?3 || ' name ' || uid,
 		   ?3 || ' batch ' || uid, 'SAVINGS', false, ?3 || ' trace ' || uid
 		 FROM payments WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
-		`INSERT INTO ach_notices (tenant, id, payment, number, code, data_sealed, contact_version, at)
-		 SELECT tenant, uid, uid, 2, 'C01', '', 1, created_at
-		 FROM payments WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`UPDATE payments AS p SET trade = t.uid, sold = p.uid + 7, sold_currency = 'EUR'
 		 FROM (SELECT uid, customer, status, row_number() OVER (PARTITION BY customer ORDER BY uid) AS n
 		   FROM fx_trades WHERE tenant = ?0 AND status = 'Covered') AS t,

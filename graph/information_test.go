@@ -32,7 +32,8 @@ func init() {
 	}, `messageId rail`}
 }
 
-// insertInformation makes an answered request for information about each payment of some customers.
+// insertInformation makes an answered request for information, and a notice of change, about each payment of some
+// customers.
 func (b *bank) insertInformation(t testing.TB, first, last customers.UID) {
 	t.Helper()
 	b.write(t, func(ctx context.Context, tx bun.Tx) error {
@@ -48,7 +49,15 @@ func (b *bank) insertInformation(t testing.TB, first, last customers.UID) {
 			return err
 		}
 		var rows []*payments.InformationRequest
+		var notices []*payments.Notice
 		for _, m := range about {
+			notices = append(notices, &payments.Notice{
+				Tenant: b.tenant, ID: m.ID, Payment: m.Payment, Number: 2, Code: "C07", Contact: 1,
+				At: time.Date(2026, 11, 3, 3, 4, int(m.Payment%60), 0, time.UTC),
+				Data: keyset.Encrypt(fmt.Sprintf("061000052%-17s32", m.Payment), seal.Place{
+					Tenant: int64(b.tenant), Column: payments.NoticeColumn, Row: int64(m.ID),
+				}),
+			})
 			words := func(column string, of any) []byte {
 				text, err := json.Marshal(of)
 				if err != nil {
@@ -72,6 +81,9 @@ func (b *bank) insertInformation(t testing.TB, first, last customers.UID) {
 			})
 		}
 		_, err = tx.NewInsert().Model(&rows).Exec(ctx)
+		if err == nil {
+			_, err = tx.NewInsert().Model(&notices).Exec(ctx)
+		}
 		return err
 	})
 }

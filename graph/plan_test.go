@@ -26,6 +26,8 @@ var mayBeEmpty = map[string]bool{
 	"secCode":         true, // of a limit for all classes
 	"used":            true, // of a limit per transaction
 	"targetBalance":   true, // of a sweep that leaves a range
+	"individualName":  true, // of a notice of change about an account
+	"identification":  true, // likewise
 	"payment":         true, // of a hold that people place
 	"transaction":     true, // of a delivery that tells of a payment
 }

@@ -1,9 +1,11 @@
 package graph_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
@@ -109,5 +111,54 @@ func TestOtherBanksArePlayed(t *testing.T) {
 		if data, errors := p.asks(t, staff, document); len(errors) != 1 || errors[0] != want {
 			t.Errorf("%s\n%s %v, want %s", document, data, errors, want)
 		}
+	}
+}
+
+// A notice of change is played, and says what is right: the number whole to whoever may correct the contact.
+func TestANoticeOfChangeIsShown(t *testing.T) {
+	t.Parallel()
+	p, contact := newSender(t)
+	data, errors := p.asks(t, p.Staff(), p.sends(`contact: "`+contact+`"`, "10.00", "1",
+		`currency: "USD", speed: ECONOMY, secCode: CCD`))
+	var made struct {
+		SendPayment struct{ Payment struct{ UID string } }
+	}
+	if err := json.Unmarshal([]byte(data), &made); err != nil || errors != nil {
+		t.Fatal(data, errors, err)
+	}
+	uid := made.SendPayment.Payment.UID
+	operator := access.Operator(t.Context(), p.Tenant, "test", coretest.Zone())
+	does := func(all ...func(context.Context) (int, error)) {
+		t.Helper()
+		for _, do := range all {
+			if _, err := do(operator); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	p.Clock.Advance(5 * time.Hour)
+	does(p.Payments.SendQueued, p.Payments.SealFiles)
+	play := fmt.Sprintf(`mutation { playAnswer(input: {payment: "%s", answer: NOTICE_OF_CHANGE, code: "C07",
+		accountNumber: "1918171614", routingNumber: "061000052", accountType: SAVINGS}) { rail } }`, uid)
+	if data, errors := p.asks(t, p.Staff(), play); data != `{"playAnswer":{"rail":"ACH"}}` || errors != nil {
+		t.Fatal(data, errors)
+	}
+	does(p.Payments.Receive)
+	for number, ctx := range map[string]context.Context{
+		"1918171614": p.Staff(), "****1614": p.As(access.ViewPayments, access.ViewContacts),
+	} {
+		data, errors := p.asks(t, ctx, fmt.Sprintf(`{ payment(uid: "%s") { status reason noticesOfChange { code meaning
+			accountNumber routingNumber accountType individualName identification } } }`, uid))
+		want := `{"payment":{"status":"TRANSMITTED","reason":"C07: the routing number, the account number and the type of the ` +
+			`account are others","noticesOfChange":[{"code":"C07","meaning":"the routing number, the account number and the ` +
+			`type of the account are others","accountNumber":"` + number + `","routingNumber":"061000052",` +
+			`"accountType":"SAVINGS","individualName":null,"identification":null}]}}`
+		if data != want || errors != nil {
+			t.Errorf("%s %v\nwant %s", data, errors, want)
+		}
+	}
+	data, errors = p.asks(t, p.Staff(), `{ attention(filter: {kind: [NOTICE]}) { waiting { kind count } } }`)
+	if data != `{"attention":{"waiting":[{"kind":"NOTICE","count":1}]}}` || errors != nil {
+		t.Error(data, errors)
 	}
 }

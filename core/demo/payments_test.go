@@ -49,8 +49,15 @@ func TestTheScheduledPaymentsOfTheDemoBankAreCarriedOut(t *testing.T) {
 	t.Parallel()
 	c, tenant := filled(t, demo.Options{Start: start.AddDate(0, 0, -20)})
 	operator := access.Operator(t.Context(), tenant, "", nil)
-	if n, err := c.Payments.CarryOutDue(operator); err != nil || n != 4 {
-		t.Errorf("%d payments: %v", n, err)
+	carried := 0
+	for n := 1; n > 0; carried += n { // a day at a time, as the worker does
+		var err error
+		if n, err = c.Payments.CarryOutDue(operator); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if carried != 4 {
+		t.Errorf("%d payments", carried)
 	}
 	found, err := c.Payments.Page(staff(t.Context(), tenant),
 		payments.Search{From: start.AddDate(0, 0, -14).Truncate(24 * time.Hour)}, page.First(10))

@@ -71,8 +71,9 @@ type dueNow struct {
 
 // CarryOutDue carries out payments of the caller's bank whose day has come, and returns how many it took. One
 // that cannot be carried out becomes Invalid, with the reason. One that fails for a reason of ours is left as
-// it is, and its error is returned after the others were carried out, those that come after it, too. It is
-// for workers: any number may call it at a time.
+// it is, and its error is returned after the others were carried out, those that come after it, too. A call
+// takes payments of the first day, of each kind, that still waits. It is for workers: any number may call it at a
+// time.
 func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {

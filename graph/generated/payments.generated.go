@@ -513,13 +513,13 @@ func fieldContext_NoticeOfChange_accountType(_ context.Context, ec *executionCon
 	return graphql.NewScalarFieldContext("NoticeOfChange", field, true, false, errors.New("field of type ACHAccountType does not have child fields"))
 }
 
-func _NoticeOfChange_name(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Notice) (ret graphql.Marshaler) {
+func _NoticeOfChange_individualName(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Notice) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return fieldContext_NoticeOfChange_name(ctx, ec, field)
+			return fieldContext_NoticeOfChange_individualName(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.RightName(), nil
@@ -532,7 +532,7 @@ func _NoticeOfChange_name(ctx context.Context, ec *executionContext, field graph
 		false,
 	)
 }
-func fieldContext_NoticeOfChange_name(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func fieldContext_NoticeOfChange_individualName(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("NoticeOfChange", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -5053,8 +5053,8 @@ func _NoticeOfChange(ctx context.Context, ec *executionContext, sel ast.Selectio
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "name":
-			out.Values[i] = _NoticeOfChange_name(ctx, ec, field, obj)
+		case "individualName":
+			out.Values[i] = _NoticeOfChange_individualName(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}

@@ -2820,7 +2820,7 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendString(b, marshalOACHAccountType2bankgraphᚋcoreᚋrailsᚐAccountTypeF[o.(*payments.Notice).RightAccount()])
 			},
 		},
-		"name": {
+		"individualName": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendString(b, o.(*payments.Notice).RightName())
 			},

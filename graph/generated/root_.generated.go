@@ -4471,7 +4471,7 @@ type NoticeOfChange {
   "What kind of account it is."
   accountType: ACHAccountType
   "The name that is right."
-  name: String
+  individualName: String
   "The identification number that is right."
   identification: String
 }
@@ -10347,8 +10347,8 @@ func childFields_NoticeOfChange(ctx context.Context, ec *executionContext, field
 		return fieldContext_NoticeOfChange_routingNumber(ctx, ec, field)
 	case "accountType":
 		return fieldContext_NoticeOfChange_accountType(ctx, ec, field)
-	case "name":
-		return fieldContext_NoticeOfChange_name(ctx, ec, field)
+	case "individualName":
+		return fieldContext_NoticeOfChange_individualName(ctx, ec, field)
 	case "identification":
 		return fieldContext_NoticeOfChange_identification(ctx, ec, field)
 	}
