@@ -413,6 +413,9 @@ func TestAMissingPermissionHidesItsFieldsAndNothingElse(t *testing.T) {
 					hidden = append(hidden, fmt.Sprint(e.Path))
 				}
 				expected := hide(whole.data, document, place, caller)
+				if !caller.May(access.ManageContacts) {
+					expected = maskNotices(expected)
+				}
 				if !reflect.DeepEqual(any(got.data), expected) {
 					t.Errorf("without %s: %.2000s\nwant %.2000v", lost, got.body, expected)
 				}
@@ -608,4 +611,27 @@ func enough(needs ...access.Permission) string {
 		}
 	}
 	return strings.Join(all, "|")
+}
+
+// maskNotices returns data in which the account numbers of notices of change are masked: only whoever may change
+// contacts reads them whole.
+func maskNotices(data any) any {
+	switch data := data.(type) {
+	case []any:
+		all := make([]any, len(data))
+		for i := range data {
+			all[i] = maskNotices(data[i])
+		}
+		return all
+	case map[string]any:
+		all := maps.Clone(data)
+		for name, of := range data {
+			all[name] = maskNotices(of)
+		}
+		if number, is := data["accountNumber"].(string); is && data["code"] == "C07" {
+			all["accountNumber"] = "****" + number[len(number)-4:]
+		}
+		return all
+	}
+	return data
 }
