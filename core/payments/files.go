@@ -278,8 +278,7 @@ func (f *file) writeWaitingTx(
 }
 
 // eachTx calls do for each entry of the file's origin that which selects, in the order of their batches, until
-// the file has most entries.
-// failed says for which entries do failed.
+// the file has most entries. failed says for which entries do failed.
 func (f *file) eachTx(
 	ctx context.Context, tx bun.Tx, most int, which func(*bun.SelectQuery) *bun.SelectQuery,
 	do func(*waitingEntry) error,

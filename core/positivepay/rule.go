@@ -4,6 +4,7 @@
 package positivepay
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -242,7 +243,7 @@ var (
 		On("customerAccountNumber")
 	// ErrMany is returned for an account that has as many rules as it may have.
 	ErrMany = fault.New(fault.State, "positivePayRule.many",
-		"the account has as many rules as it may have, which is 1000: delete one that you no longer need").
+		fmt.Sprintf("the account has %d rules, as many as it may have: delete one that you no longer need", mostOfAccount)).
 		On("customerAccountNumber")
 	// ErrStatus is returned for a change that the state of the rule does not allow.
 	ErrStatus = fault.New(fault.State, "positivePayRule.status", "the state of the rule does not allow this")

@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/uptrace/bun"
 
 	"bankgraph/core/changes"
 	"bankgraph/core/check"
@@ -127,13 +123,9 @@ func (d *Answer) check() error {
 	return c.Err()
 }
 
-// went is a payment that went out, as the sandbox answers it.
+// went is an entry of ACH that went out, as another bank has it.
 type went struct {
-	came
-	Minor    int64          `bun:"amount"`
-	Currency money.Currency `bun:"currency"`
-	// of an entry of ACH
-	Trace       string            `bun:"trace"`
+	Trace       string            `bun:"trace"` // '' before
 	Class       rails.SECCode     `bun:"class"`
 	CompanyID   string            `bun:"company_id"`
 	CompanyName string            `bun:"company_name"`
@@ -148,45 +140,23 @@ type went struct {
 
 // playAnswerTx writes an answer to a payment.
 func (s *Service) playAnswerTx(ctx context.Context, tx *changes.Tx, at changes.Target, d Answer) (Played, error) {
-	var of went
-	caller := tx.Caller
 	kinds := []string{"pacs.008", "pain.013"}
 	if d.Verdict == RecallRefused {
 		kinds = []string{"camt.056"}
 	}
-	err := tx.NewRaw(`SELECT coalesce(m.id, 0) AS id, pay.rail, m.body, pay.customer, t.sandbox, pay.uid,
-		  pay.direction = 'IN' AS incoming, pay.amount, pay.currency, coalesce(e.trace, '') AS trace,
-		  coalesce(e.class, '') AS class, coalesce(e.company_id, '') AS company_id,
-		  coalesce(e.company_name, '') AS company_name, coalesce(e.description, '') AS description,
-		  coalesce(e.origin, '') AS origin, coalesce(e.account, '') AS account, pay.entry_type,
-		  coalesce(pd.bank_id, '') AS bank_id, pd.number_sealed,
-		  CASE pay.entry_type WHEN 'CREDIT' THEN pay.receiver_name ELSE pay.sender_name END AS name
-		FROM payments AS pay JOIN tenants AS t ON t.id = pay.tenant
-		LEFT JOIN network_messages AS m ON m.tenant = ?0 AND m.payment = pay.uid AND m.direction = 'OUT'
-		  AND m.kind IN (?3)
-		LEFT JOIN ach_entries AS e ON e.tenant = ?0 AND e.payment = pay.uid
-		LEFT JOIN payment_details AS pd ON pd.tenant = ?0 AND pd.payment = pay.uid
-		WHERE pay.tenant = ?0 AND t.id = ?0 AND pay.uid = ?2 AND `+caller.Reach.ScopeTx("pay.customer")+`
-		ORDER BY m.id LIMIT 1`, caller.Tenant, caller.ScopeCustomer(), at.UID, bun.List(kinds)).Scan(ctx, &of)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return Played{}, payments.ErrNotFound
-	case err != nil:
-		return Played{}, err
-	case !of.Sandbox:
-		return Played{}, ErrNoSandbox
-	case of.In || of.Rail == rails.Book:
-		return Played{}, ErrNoAnswer
+	of, err := exchangedTx(ctx, tx, at, kinds...)
+	if err == nil && (of.In || of.Rail == rails.Book) {
+		err = ErrNoAnswer
 	}
-	amount := money.Of(of.Minor, of.Currency)
-	if d.Amount != "" {
-		if amount, err = money.Parse(d.Amount, of.Currency); err != nil || amount.Minor <= 0 {
-			return Played{}, fault.Field(play, "paymentAmount", fault.Malformed,
-				"must be an amount of "+string(of.Currency)+", more than 0")
-		}
+	if err != nil {
+		return Played{}, err
+	}
+	amount, err := d.amount(of)
+	if err != nil {
+		return Played{}, err
 	}
 	if of.Rail == rails.ACH {
-		return s.answerEntryTx(ctx, tx, &of, d, amount)
+		return s.answerEntryTx(ctx, tx, of, d, amount)
 	}
 	if of.ID == 0 {
 		return Played{}, ErrUnsent
@@ -194,9 +164,7 @@ func (s *Service) playAnswerTx(ctx context.Context, tx *changes.Tx, at changes.T
 	if d.Verdict != Noticed && d.Code != "" && len(d.Code) != 4 {
 		return Played{}, errNoReason
 	}
-	read, err := s.readMessage(&of.came, seal.Place{
-		Tenant: int64(caller.Tenant), Column: payments.BodyColumn, Row: of.ID,
-	})
+	read, err := s.readMessage(tx.Caller.Tenant, of)
 	if err != nil {
 		return Played{}, err
 	}
@@ -207,6 +175,19 @@ func (s *Service) playAnswerTx(ctx context.Context, tx *changes.Tx, at changes.T
 	return s.beginTx(ctx, tx, of.Rail, of.Customer, func(_ iso20022.Group, id int64) iso20022.Message {
 		return write(of.Rail, id, tx.Now)
 	}, from, to)
+}
+
+// amount returns how much of a payment is returned or paid: what is asked for, or all of it.
+func (d *Answer) amount(of *exchanged) (money.Amount, error) {
+	if d.Amount == "" {
+		return money.Of(of.Minor, of.Currency), nil
+	}
+	amount, err := money.Parse(d.Amount, of.Currency)
+	if err != nil || amount.Minor <= 0 {
+		return amount, fault.Field(play, "paymentAmount", fault.Malformed,
+			"must be an amount of "+string(of.Currency)+", more than 0")
+	}
+	return amount, nil
 }
 
 // answers returns what answers a message of a bank, from whom and to whom; write is nil if nobody answers it
@@ -243,9 +224,19 @@ func (d *Answer) answers(
 
 // answerEntryTx writes a file of ACH that answers an entry.
 func (s *Service) answerEntryTx(
-	ctx context.Context, tx *changes.Tx, of *went, d Answer, amount money.Amount,
+	ctx context.Context, tx *changes.Tx, about *exchanged, d Answer, amount money.Amount,
 ) (Played, error) {
+	of := new(went)
+	err := tx.NewRaw(`SELECT e.trace, e.class, e.company_id, e.company_name, e.description, e.origin, e.account,
+		  e.entry_type, pd.bank_id, pd.number_sealed,
+		  CASE pay.entry_type WHEN 'CREDIT' THEN pay.receiver_name ELSE pay.sender_name END AS name
+		FROM ach_entries AS e JOIN payments AS pay ON pay.tenant = e.tenant AND pay.uid = e.payment
+		JOIN payment_details AS pd ON pd.tenant = e.tenant AND pd.payment = e.payment
+		WHERE e.tenant = ?0 AND pay.tenant = ?0 AND pd.tenant = ?0 AND e.payment = ?1`, tx.Caller.Tenant, about.Payment).
+		Scan(ctx, of)
 	switch {
+	case err != nil:
+		return Played{}, err
 	case !slices.Contains([]Verdict{Returned, Noticed}, d.Verdict):
 		return Played{}, ErrNoAnswer.Saying("ACH says nothing of an entry but a return or a notice of change")
 	case of.Trace == "":
@@ -254,9 +245,9 @@ func (s *Service) answerEntryTx(
 		return Played{}, errNoReason
 	}
 	number, err := s.keys.Open(seal.Value{Sealed: of.Sealed},
-		seal.Place{Tenant: int64(tx.Caller.Tenant), Column: payments.NumberColumn, Row: int64(of.Payment)})
+		seal.Place{Tenant: int64(tx.Caller.Tenant), Column: payments.NumberColumn, Row: int64(about.Payment)})
 	if err != nil {
-		return Played{}, fmt.Errorf("open the number of payment %s: %w", of.Payment, err)
+		return Played{}, fmt.Errorf("open the number of payment %s: %w", about.Payment, err)
 	}
 	batch := nacha.Batch{
 		Class: of.Class, CompanyID: of.CompanyID, CompanyName: of.CompanyName, Description: of.Description,
@@ -273,7 +264,7 @@ func (s *Service) answerEntryTx(
 		e.Change.AccountType, e.Change.Direction = d.Account, of.Way
 		e.Change.Data = e.Change.Written()
 	}
-	return s.fileTx(ctx, tx, of.Customer, func(number int64) (string, error) {
+	return s.fileTx(ctx, tx, about.Customer, func(number int64) (string, error) {
 		var text bytes.Buffer
 		err := writeFile(&text, nacha.Header{
 			Origin: of.Origin, OriginName: "BANK", DestinationName: "FEDERAL RESERVE BANK",

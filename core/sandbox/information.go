@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
+	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
@@ -99,29 +98,14 @@ func (d *Inquiry) check() error {
 
 // askTx writes that the other bank asks about a payment.
 func (s *Service) askTx(ctx context.Context, tx *changes.Tx, at changes.Target, d Inquiry) (Played, error) {
-	var of came
-	caller := tx.Caller
-	err := tx.NewRaw(`SELECT coalesce(m.id, 0) AS id, pay.rail, m.body, pay.customer, t.sandbox, pay.uid,
-		pay.direction = 'IN' AS incoming FROM payments AS pay
-		JOIN tenants AS t ON t.id = pay.tenant LEFT JOIN network_messages AS m ON m.tenant = ?0
-		  AND m.payment = pay.uid
-		  AND m.kind IN ('pacs.008', 'pain.013') AND m.direction = pay.direction
-		WHERE pay.tenant = ?0 AND t.id = ?0 AND pay.uid = ?2 AND `+caller.Reach.ScopeTx("pay.customer")+`
-		ORDER BY m.id LIMIT 1`, caller.Tenant, caller.ScopeCustomer(), at.UID).Scan(ctx, &of)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return Played{}, payments.ErrNotFound
-	case err != nil:
-		return Played{}, err
-	case !of.Sandbox:
-		return Played{}, ErrNoSandbox
-	case of.ID == 0 || of.Rail != rails.FedNow && of.Rail != rails.RTP:
-		return Played{}, ErrNoInquiry
+	of, err := exchangedTx(ctx, tx, at, "pacs.008", "pain.013")
+	if err == nil && (of.ID == 0 || of.Rail != rails.FedNow && of.Rail != rails.RTP) {
+		err = ErrNoInquiry
 	}
-	read, err := s.readMessage(&of, seal.Place{
-		Tenant: int64(caller.Tenant),
-		Column: payments.BodyColumn, Row: of.ID,
-	})
+	if err != nil {
+		return Played{}, err
+	}
+	read, err := s.readMessage(tx.Caller.Tenant, of)
 	if err != nil {
 		return Played{}, err
 	}
@@ -156,8 +140,9 @@ func (s *Service) askTx(ctx context.Context, tx *changes.Tx, at changes.Target, 
 }
 
 // readMessage opens and reads a message of the bank.
-func (s *Service) readMessage(of *came, at seal.Place) (iso20022.Message, error) {
-	body, err := s.keys.Open(seal.Value{Sealed: of.Body}, at)
+func (s *Service) readMessage(tenant access.Tenant, of *exchanged) (iso20022.Message, error) {
+	body, err := s.keys.Open(seal.Value{Sealed: of.Body},
+		seal.Place{Tenant: int64(tenant), Column: payments.BodyColumn, Row: of.ID})
 	if err != nil {
 		return nil, fmt.Errorf("open the message of payment %s: %w", of.Payment, err)
 	}

@@ -21,7 +21,6 @@ import (
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 	"bankgraph/core/rails/iso20022"
-	"bankgraph/core/seal"
 	"bankgraph/core/virtualaccounts"
 )
 
@@ -217,42 +216,52 @@ func (s *Service) virtualTx(ctx context.Context, tx *changes.Tx, d Credit) error
 	return err
 }
 
-// came is a credit as it came.
-type came struct {
-	ID       int64        `bun:"id"`
-	Rail     rails.Rail   `bun:"rail"`
-	Body     []byte       `bun:"body"`
-	Customer int64        `bun:"customer"`
-	Sandbox  bool         `bun:"sandbox"`
-	Payment  payments.UID `bun:"uid"`
-	In       bool         `bun:"incoming"`
+// exchanged is a payment, with a message of it that the bank has sent or got.
+type exchanged struct {
+	ID       int64          `bun:"id"` // of the message; 0 if there is none
+	Rail     rails.Rail     `bun:"rail"`
+	Body     []byte         `bun:"body"`
+	Customer int64          `bun:"customer"`
+	Sandbox  bool           `bun:"sandbox"`
+	Payment  payments.UID   `bun:"uid"`
+	In       bool           `bun:"incoming"`
+	Minor    int64          `bun:"amount"`
+	Currency money.Currency `bun:"currency"`
+}
+
+// exchangedTx reads a payment that the caller sees, with the first message of these kinds that went the way of
+// the payment.
+func exchangedTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, kinds ...string,
+) (*exchanged, error) {
+	of, caller := new(exchanged), tx.Caller
+	err := tx.NewRaw(`SELECT coalesce(m.id, 0) AS id, pay.rail, m.body, pay.customer, t.sandbox, pay.uid,
+		pay.direction = 'IN' AS incoming, pay.amount, pay.currency FROM payments AS pay
+		JOIN tenants AS t ON t.id = pay.tenant LEFT JOIN network_messages AS m ON m.tenant = ?0
+		  AND m.payment = pay.uid AND m.kind IN (?3) AND m.direction = pay.direction
+		WHERE pay.tenant = ?0 AND t.id = ?0 AND pay.uid = ?2 AND `+caller.Reach.ScopeTx("pay.customer")+`
+		ORDER BY m.id LIMIT 1`, caller.Tenant, caller.ScopeCustomer(), at.UID, bun.List(kinds)).Scan(ctx, of)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, payments.ErrNotFound
+	case err != nil:
+		return nil, err
+	case !of.Sandbox:
+		return nil, ErrNoSandbox
+	}
+	return of, nil
 }
 
 // recallTx writes that the bank that sent a payment asks for it back.
 func (s *Service) recallTx(ctx context.Context, tx *changes.Tx, at changes.Target, d Recall) (Played, error) {
-	var of came
-	caller := tx.Caller
-	err := tx.NewRaw(`SELECT coalesce(m.id, 0) AS id, pay.rail, m.body, pay.customer, t.sandbox, pay.uid,
-		pay.direction = 'IN' AS incoming FROM payments AS pay
-		JOIN tenants AS t ON t.id = pay.tenant LEFT JOIN network_messages AS m ON m.tenant = ?0
-		  AND m.payment = pay.uid
-		  AND m.kind = 'pacs.008' AND m.direction = 'IN'
-		WHERE pay.tenant = ?0 AND t.id = ?0 AND pay.uid = ?2 AND `+caller.Reach.ScopeTx("pay.customer")+`
-		ORDER BY m.id LIMIT 1`, caller.Tenant, caller.ScopeCustomer(), at.UID).Scan(ctx, &of)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return Played{}, payments.ErrNotFound
-	case err != nil:
-		return Played{}, err
-	case !of.Sandbox:
-		return Played{}, ErrNoSandbox
-	case !of.In || of.ID == 0:
-		return Played{}, ErrNoCredit
+	of, err := exchangedTx(ctx, tx, at, "pacs.008")
+	if err == nil && (!of.In || of.ID == 0) {
+		err = ErrNoCredit
 	}
-	read, err := s.readMessage(&of, seal.Place{
-		Tenant: int64(caller.Tenant),
-		Column: payments.BodyColumn, Row: of.ID,
-	})
+	if err != nil {
+		return Played{}, err
+	}
+	read, err := s.readMessage(tx.Caller.Tenant, of)
 	if err != nil {
 		return Played{}, err
 	}

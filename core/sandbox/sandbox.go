@@ -1,7 +1,7 @@
 // Package sandbox plays the payment networks that sandbox banks are connected to: it answers their messages
 // as the networks and the other banks would, with messages that the networks write. What becomes of a payment
-// follows from its cents alone (Script), so that a partner can test each outcome. Asked to, it also begins: a
-// customer of another bank pays, or wants its money back.
+// follows from its cents alone (Script), so that a partner can test each outcome. Asked to, it also begins, as a
+// customer of another bank that pays or wants its money back, and answers in other ways, late or twice.
 package sandbox
 
 import (
