@@ -154,7 +154,7 @@ func uploads(b *coretest.Bank, of *customers.Customer) {
 	line := ",12.50,Instant," + coretest.AccountNumber(b.Account(of, coretest.Holding(1000_00, 0), coretest.Sends).UID) +
 		",Ada Byron,440055551,611590103\n"
 	_, err := b.Files.Upload(b.Staff(), files.Upload{
-		Customer: of.UID, Type: files.CSV, Open: files.Text("payments.csv", strings.NewReader(
+		Customer: of.UID, Type: files.CSV, Open: files.OpenText("payments.csv", strings.NewReader(
 			"externalReferenceId,paymentAmount,speed,senderAccountNumber,receiverName,receiverAccountNumber,receiverBankId\nINV-7"+
 				line+"INV-8"+strings.ReplaceAll(line, "12.50", "0"))),
 	}, with(""))

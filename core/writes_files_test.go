@@ -15,7 +15,7 @@ func uploadFile(b *coretest.Bank, of *customers.Customer) write {
 		"INV-7,12.50,Instant," + coretest.AccountNumber(b.Account(of).UID) + ",Ada Byron,440055551,611590103\n"
 	return func(ctx context.Context, key string) (said, error) {
 		return heard(b.Files.Upload(ctx, files.Upload{
-			Customer: of.UID, Type: files.CSV, Open: files.Text("payments.csv", strings.NewReader(text)),
+			Customer: of.UID, Type: files.CSV, Open: files.OpenText("payments.csv", strings.NewReader(text)),
 		}, with(key)))
 	}
 }

@@ -84,7 +84,7 @@ func SendAhead(ctx context.Context, tx bun.Tx) error {
 	if !inside {
 		return errOutside
 	}
-	if err := l.arrive(); err != nil || len(l.statements) == 0 {
+	if err := l.awaitAhead(); err != nil || len(l.statements) == 0 {
 		return err
 	}
 	if err := l.spend(ctx); err != nil {
@@ -96,8 +96,8 @@ func SendAhead(ctx context.Context, tx bun.Tx) error {
 	return nil
 }
 
-// arrive waits for the statements that were sent ahead.
-func (l *last) arrive() error {
+// awaitAhead waits for the statements that were sent ahead.
+func (l *last) awaitAhead() error {
 	if l.ahead == nil {
 		return nil
 	}

@@ -104,12 +104,12 @@ func (d *DB) once(
 	done := false
 	defer func() {
 		if !done { // fn failed or panicked
-			_ = ends.arrive()
+			_ = ends.awaitAhead()
 			_ = tx.Rollback()
 		}
 	}()
 	err = fn(ctx, tx)
-	err = cause(ends.arrive(), err)
+	err = cause(ends.awaitAhead(), err)
 	if err == nil {
 		ends.mark(d, ctx, tenant)
 		err = ends.spend(ctx)

@@ -173,7 +173,7 @@ func unfold(errs gqlerror.List) (all gqlerror.List) {
 }
 
 func (h handlerOptions) error(ctx context.Context, path ast.Path, f *fault.Fault) *gqlerror.Error {
-	message, state := told(f)
+	message, state := messageOf(f)
 	shown := &gqlerror.Error{
 		Message: message, Path: path, Extensions: map[string]any{"kind": f.Kind, "code": codeOf(f)},
 	}
@@ -189,9 +189,9 @@ func (h handlerOptions) error(ctx context.Context, path ast.Path, f *fault.Fault
 	return h.tagged(ctx, shown, f)
 }
 
-// told returns what callers read of a fault, and the state that is in the way; "" if none is.
-func told(f *fault.Fault) (message, state string) {
-	message = f.Told()
+// messageOf returns what callers read of a fault, and the state that is in the way; "" if none is.
+func messageOf(f *fault.Fault) (message, state string) {
+	message = f.PublicMessage()
 	if f.Kind != fault.State || f.Detail == "" {
 		return message, ""
 	}

@@ -101,7 +101,7 @@ func TestAFileIsShownLineByLineAndCancelled(t *testing.T) {
 		"B,12.505,Instant," + from + ",Ada Byron,440055551,611090001\n"
 	upload := func(text string) string {
 		done, err := p.Files.Upload(p.Partner(p.payer), files.Upload{
-			Customer: of.UID, Type: files.CSV, Open: files.Text("pay.csv", strings.NewReader(text)),
+			Customer: of.UID, Type: files.CSV, Open: files.OpenText("pay.csv", strings.NewReader(text)),
 		}, changes.RequestOptions{})
 		if err != nil {
 			t.Fatal(err)

@@ -40,11 +40,11 @@ var subscriptions = map[string]subscription{
 			return c.Live.Payments(ctx, customers.UID(customer), payments.UID(uid), since)
 		},
 		read: func(ctx context.Context, f graphql.CollectedField, change *live.Change) (any, error) {
-			row, err := paymentKind.told(ctx, payments.UID(change.UID), f, "payment")
+			row, err := paymentKind.objectOf(ctx, payments.UID(change.UID), f, "payment")
 			if row == nil {
 				return nil, err
 			}
-			return &model.PaymentChange{Told: model.ToldOf(change), Payment: row}, nil
+			return &model.PaymentChange{ChangeHeader: model.ChangeHeaderOf(change), Payment: row}, nil
 		},
 	},
 	"fileChanged": {
@@ -56,11 +56,11 @@ var subscriptions = map[string]subscription{
 			return c.Live.Files(ctx, customers.UID(customer), files.FileUID(uid), since)
 		},
 		read: func(ctx context.Context, f graphql.CollectedField, change *live.Change) (any, error) {
-			row, err := fileKind.told(ctx, files.FileUID(change.UID), f, "file")
+			row, err := fileKind.objectOf(ctx, files.FileUID(change.UID), f, "file")
 			if row == nil {
 				return nil, err
 			}
-			return &model.FileChange{Told: model.ToldOf(change), File: row}, nil
+			return &model.FileChange{ChangeHeader: model.ChangeHeaderOf(change), File: row}, nil
 		},
 	},
 	"balanceAlertFired": {
@@ -72,11 +72,11 @@ var subscriptions = map[string]subscription{
 			return c.Live.BalanceAlerts(ctx, customers.UID(customer), accounts.UID(uid), since)
 		},
 		read: func(ctx context.Context, f graphql.CollectedField, change *live.Change) (any, error) {
-			row, err := accountKind.told(ctx, accounts.UID(change.UID), f, "account")
+			row, err := accountKind.objectOf(ctx, accounts.UID(change.UID), f, "account")
 			if row == nil {
 				return nil, err
 			}
-			return &model.BalanceAlertChange{Told: model.ToldOf(change), Account: row}, nil
+			return &model.BalanceAlertChange{ChangeHeader: model.ChangeHeaderOf(change), Account: row}, nil
 		},
 	},
 }
@@ -105,9 +105,9 @@ func (a arguments) heard(object string) (customer, uid int64, since string, err 
 	return customer, uid, since, nil
 }
 
-// told reads the object of a change with all that is asked of it. It is nil if the caller does not see it,
+// objectOf reads the object of a change with all that is asked of it. It is nil if the caller does not see it,
 // also where nothing is asked of it.
-func (k *kind[K, T]) told(ctx context.Context, key K, f graphql.CollectedField, name string) (*T, error) {
+func (k *kind[K, T]) objectOf(ctx context.Context, key K, f graphql.CollectedField, name string) (*T, error) {
 	var asked []graphql.CollectedField
 	answer := []string{f.Definition.Type.Name()}
 	for _, field := range graphql.CollectFields(graphql.GetOperationContext(ctx), f.Selections, answer) {
@@ -123,7 +123,7 @@ func (k *kind[K, T]) told(ctx context.Context, key K, f graphql.CollectedField, 
 		}
 		return oneOf(found, key)
 	}
-	return k.one(ctx, key, together(asked))
+	return k.one(ctx, key, mergeAliases(asked))
 }
 
 // answering is what subscriptions need to be answered.

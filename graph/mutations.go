@@ -35,7 +35,7 @@ func (k *kind[K, T]) changed(ctx context.Context, key K) *T {
 	if len(asked) == 0 {
 		return nil
 	}
-	f := together(asked)
+	f := mergeAliases(asked)
 	row, err := k.one(ctx, key, f)
 	if err != nil {
 		graphql.AddError(graphql.WithPathContext(ctx, graphql.NewPathWithField(f.Alias)), err)
@@ -43,8 +43,8 @@ func (k *kind[K, T]) changed(ctx context.Context, key K) *T {
 	return row
 }
 
-// together makes one field of several for the same row under other aliases.
-func together(asked []graphql.CollectedField) graphql.CollectedField {
+// mergeAliases makes one field of several for the same row under other aliases.
+func mergeAliases(asked []graphql.CollectedField) graphql.CollectedField {
 	f := asked[0]
 	for _, again := range asked[1:] {
 		f.Selections = append(f.Selections[:len(f.Selections):len(f.Selections)], again.Selections...)

@@ -98,7 +98,7 @@ func shownFaults(subject string, err error) (all []*model.PaymentFault) {
 		err = failed(err, subject)
 	}
 	for _, f := range faultsOf(err) {
-		message, state := told(f)
+		message, state := messageOf(f)
 		all = append(all, &model.PaymentFault{
 			Kind: string(f.Kind), Code: codeOf(f), Field: f.Field, Message: message, State: state,
 		})

@@ -44,6 +44,6 @@ func Refuse(w http.ResponseWriter, _ *http.Request, err error) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(map[string][]problem{"errors": {{
-		why.Told(), extensions{why.Kind, codeOf(why), why.Needs(), w.Header().Get("X-Request-Id")},
+		why.PublicMessage(), extensions{why.Kind, codeOf(why), why.Needs(), w.Header().Get("X-Request-Id")},
 	}}})
 }

@@ -114,7 +114,7 @@ func (a *api) searchAccountsV3(r *http.Request) (answer, error) {
 func (a *api) searchAccounts(
 	q *reader, of customers.UID, by accounts.Search, n numbering, view func(*accounts.Account) any,
 ) (answer, error) {
-	sheet := q.sheet(n)
+	sheet := q.page(n)
 	if q.err != nil {
 		return answer{}, q.err
 	}

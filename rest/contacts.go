@@ -34,7 +34,7 @@ func (a *api) searchContacts(r *http.Request, n numbering, view func(*contacts.C
 		Name:          inQuery(q, "contactName", text),
 		AccountNumber: inQuery(q, "accountNumber", contacts.ParseNumber),
 	}
-	sheet := q.sheet(n)
+	sheet := q.page(n)
 	if q.err != nil {
 		return answer{}, q.err
 	}

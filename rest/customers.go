@@ -54,7 +54,7 @@ func customerFilters(q *reader) customers.Search {
 func (a *api) searchCustomers(
 	q *reader, by customers.Search, n numbering, view func(*customers.Customer) any,
 ) (answer, error) {
-	sheet := q.sheet(n)
+	sheet := q.page(n)
 	if q.err != nil {
 		return answer{}, q.err
 	}

@@ -44,7 +44,7 @@ func (l line) message(f *fault.Fault) string {
 	if l.as != nil {
 		return l.as.Error()
 	}
-	return f.Told()
+	return f.PublicMessage()
 }
 
 // bare answers the data without an envelope.

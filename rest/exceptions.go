@@ -47,7 +47,7 @@ func successExceptions(said answer) any {
 // searchExceptions takes the page from the query (rest/CONTRACT.md, pages).
 func (a *api) searchExceptions(r *http.Request) (answer, error) {
 	q := readBody(r)
-	sheet, f := q.sheet(exceptionPages), q.fields()
+	sheet, f := q.page(exceptionPages), q.fields()
 	by := positivepay.ExceptionSearch{
 		Payment:       int64(orZero(idIn(f, payments.ParseUID, "paymentUID"))),
 		Customer:      orZero(idIn(f, customers.ParseUID, "customerUID")),

@@ -220,7 +220,7 @@ func (a *api) searchFilesV2(r *http.Request) (answer, error) {
 func fileSearchOf(r *http.Request) (name string, number *files.FileUID, sheet pageRequest, err error) {
 	q := readBody(r)
 	f := q.fields()
-	name, number, sheet = f.text("fileName").Value, idIn(f, files.ParseFileUID, "fileNumber"), q.sheet(filePages)
+	name, number, sheet = f.text("fileName").Value, idIn(f, files.ParseFileUID, "fileNumber"), q.page(filePages)
 	return name, number, sheet, q.err
 }
 
@@ -231,7 +231,7 @@ func (a *api) filesOf(r *http.Request, found page.Counted[*files.ShownFile], she
 
 func (a *api) listFilePayments(r *http.Request) (answer, error) {
 	q := read(r)
-	uid, sheet := inPath(q, "fileNumber", files.ParseFileUID), q.sheet(filePages)
+	uid, sheet := inPath(q, "fileNumber", files.ParseFileUID), q.page(filePages)
 	if q.err != nil {
 		return answer{}, q.err
 	}

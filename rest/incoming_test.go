@@ -219,7 +219,7 @@ func (b *bank) uploads(by context.Context, name, id string) files.FileUID {
 	var made did.Outcome[files.Saved]
 	if err == nil {
 		made, err = b.Files.Upload(by, files.Upload{
-			Customer: b.partner.UID, Type: files.NACHA, Open: files.Text(name, &text),
+			Customer: b.partner.UID, Type: files.NACHA, Open: files.OpenText(name, &text),
 		}, did.RequestOptions{})
 	}
 	if err != nil {

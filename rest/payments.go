@@ -72,7 +72,7 @@ func zoneOf(r *http.Request) *time.Location {
 // searchPayments reads the page from the body, too (rest/CONTRACT.md, PG5).
 func (a *api) searchPayments(r *http.Request) (answer, error) {
 	q := readBody(r)
-	by, sheet := paymentSearch(q.fields()), q.sheetInBody(paymentPages)
+	by, sheet := paymentSearch(q.fields()), q.pageInBody(paymentPages)
 	if q.err != nil {
 		return answer{}, q.err
 	}

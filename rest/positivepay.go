@@ -61,7 +61,7 @@ func ruleDone(out changes.Outcome[positivepay.Saved], what string, err error) (a
 // searchPositiveRules takes the page from the query (rest/CONTRACT.md, pages).
 func (a *api) searchPositiveRules(r *http.Request) (answer, error) {
 	q := readBody(r)
-	sheet, by := q.sheet(rulePages), ruleSearch(q.fields().filled())
+	sheet, by := q.page(rulePages), ruleSearch(q.fields().filled())
 	if q.err != nil {
 		return answer{}, q.err
 	}

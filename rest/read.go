@@ -332,7 +332,7 @@ type pageRequest struct{ number, first, size int }
 // window is the requested page as a window of core.
 func (s pageRequest) window() page.Window { return page.Numbered(s.number-s.first+1, s.size) }
 
-func (q *reader) sheet(n numbering) pageRequest {
+func (q *reader) page(n numbering) pageRequest {
 	number, size := n.first, n.usual
 	if used, text := q.parameter(n.page); text != "" {
 		number = q.integer(used, text, n.first, n.last)
@@ -347,8 +347,8 @@ func (q *reader) sheet(n numbering) pageRequest {
 	return pageRequest{number: number, first: n.first, size: size}
 }
 
-// sheetInBody is sheet for an operation whose body says which page is wanted.
-func (q *reader) sheetInBody(n numbering) pageRequest {
+// pageInBody is sheet for an operation whose body says which page is wanted.
+func (q *reader) pageInBody(n numbering) pageRequest {
 	whole := func(name string, least, most int) int {
 		text := q.fields().number(name).Value
 		if text == "" {

@@ -37,7 +37,7 @@ func (a *api) searchRoles(r *http.Request) (answer, error) {
 	q := read(r)
 	customer := inPath(q, "customerId", customers.ParseUID)
 	by := roles.Search{Name: inQuery(q, "roleName", roles.ParseName)}
-	sheet := q.sheet(peoplePages)
+	sheet := q.page(peoplePages)
 	if q.err != nil {
 		return answer{}, q.err
 	}

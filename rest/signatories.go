@@ -30,7 +30,7 @@ var signatoriesV1 = dialect{
 func (a *api) listSignatories(r *http.Request) (answer, error) {
 	q := read(r)
 	customer := inPath(q, "customerId", customers.ParseUID)
-	sheet := q.sheet(signatoryPages)
+	sheet := q.page(signatoryPages)
 	if q.err != nil {
 		return answer{}, q.err
 	}

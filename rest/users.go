@@ -92,7 +92,7 @@ func (a *api) searchUsers(r *http.Request) (answer, error) {
 		PhoneNumber: inBody(q, "phoneNumber", text), ShortName: inBody(q, "shortName", text),
 		Status: inBody(q, "status", users.ParseStatus),
 	}
-	sheet := q.sheet(peoplePages)
+	sheet := q.page(peoplePages)
 	if q.err != nil {
 		return answer{}, q.err
 	}

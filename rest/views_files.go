@@ -202,7 +202,7 @@ var paymentTypes = map[rails.Rail]string{
 }
 
 func filePaymentOf(l *files.ShownLine, zone *time.Location) filePayment {
-	said := l.Said
+	said := l.Order
 	if said == nil {
 		said = new(payments.Order)
 	}

@@ -132,7 +132,7 @@ func (a *api) virtualSaved(
 
 func (a *api) searchVirtualAccounts(r *http.Request) (answer, error) {
 	q := readBody(r)
-	sheet, by := q.sheet(virtualPaging), virtualSearch(q.fields())
+	sheet, by := q.page(virtualPaging), virtualSearch(q.fields())
 	if q.err != nil {
 		return answer{}, q.err
 	}
@@ -142,7 +142,7 @@ func (a *api) searchVirtualAccounts(r *http.Request) (answer, error) {
 
 func (a *api) searchVirtualTransactions(r *http.Request) (answer, error) {
 	q := readBody(r)
-	sheet, f := q.sheet(virtualPaging), q.fields()
+	sheet, f := q.page(virtualPaging), q.fields()
 	by := virtualaccounts.PostingSearch{
 		Customer:            orZero(idIn(f, customers.ParseUID, "customerUID")),
 		Number:              orZero(idIn(f, virtualaccounts.ParseNumber, "accountNumber")),

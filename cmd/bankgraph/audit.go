@@ -175,7 +175,7 @@ func against(ctx context.Context, file string, pins audit.Pins, t *terminal) err
 	if err != nil {
 		return err
 	}
-	marks, kept := audit.Marks{}, 0
+	marks, kept := audit.KeptPlaces{}, 0
 	for i := range pins.Checkpoints {
 		if c := &pins.Checkpoints[i]; c.Tenant == caller.Tenant {
 			marks.Add(audit.Line{Checkpoint: c})

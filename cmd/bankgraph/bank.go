@@ -76,7 +76,7 @@ func (a addresses) migrate(ctx context.Context) error {
 // record was signed last, or was put back: those that were given after the backup are out there, and not
 // here.
 func (a addresses) skip(ctx context.Context, checkpoints string) error {
-	kept := audit.Marks{}
+	kept := audit.KeptPlaces{}
 	if lines, err := os.Open(checkpoints); err == nil {
 		_, err = kept.Read(lines)
 		if err = errors.Join(err, lines.Close()); err != nil {

@@ -27,7 +27,7 @@ type keptFile struct {
 	hangs atomic.Bool // a use hangs: others fail at once
 
 	mu      sync.Mutex
-	marks   audit.Marks
+	marks   audit.KeptPlaces
 	file    os.FileInfo // the file that was read
 	read    int64       // bytes read of it
 	trouble error       // the error of keeping the last line
@@ -43,7 +43,7 @@ var errKeptHangs = errors.New("it hangs, and nothing can be kept in it")
 func (s *settings) kept(log, sure *slog.Logger) *keptFile {
 	return &keptFile{
 		path: s.checkpointsFile(), log: log, sure: sure.Handler(), turn: make(chan struct{}, 1),
-		marks: audit.Marks{},
+		marks: audit.KeptPlaces{},
 	}
 }
 
@@ -86,7 +86,7 @@ func (k *keptFile) tell(signed audit.Line) error {
 
 // last is the furthest place known to be kept of a bank. If the file cannot be read now, what was read before
 // still counts, and no bank stops.
-func (k *keptFile) last(of access.Tenant) audit.Mark {
+func (k *keptFile) last(of access.Tenant) audit.KeptPlace {
 	if err := k.use(k.follow); err != nil {
 		k.log.Error("the checkpoints that were kept cannot be read", "error", err)
 	}
@@ -184,7 +184,7 @@ func (k *keptFile) follow(file *os.File) error {
 	if info.Size() == from && !another {
 		return nil
 	}
-	found := audit.Marks{}
+	found := audit.KeptPlaces{}
 	if _, err := file.Seek(from, io.SeekStart); err != nil {
 		return err
 	}

@@ -301,7 +301,7 @@ func (b *bank) sealAudit(ctx context.Context, kept *keptFile) (busy bool, err er
 }
 
 // behind returns audit.ErrBehind if the database lacks what was kept of the bank's record.
-func (b *bank) behind(ctx context.Context, kept *keptFile) (mark audit.Mark, err error) {
+func (b *bank) behind(ctx context.Context, kept *keptFile) (mark audit.KeptPlace, err error) {
 	caller, err := access.Require(ctx)
 	if err != nil {
 		return mark, err

@@ -14,9 +14,9 @@ import (
 	"bankgraph/core/access"
 )
 
-// Mark is the furthest place of a bank's record that is kept outside the database. The zero value means that
-// there is none.
-type Mark struct {
+// KeptPlace is the furthest place of a bank's record that is kept outside the database. The zero value means
+// that there is none.
+type KeptPlace struct {
 	Epoch int64
 	Seq   int64
 	Hash  Hash
@@ -33,7 +33,7 @@ var ErrBehind = errors.New(
 // Behind returns ErrBehind if the record of the caller's bank lacks the place that was kept. It checks that
 // one place. A place of an earlier epoch may be lost, as the record has the restore that explains it; so may
 // any place before Resume has noted a move.
-func (s *Service) Behind(ctx context.Context, kept Mark) error {
+func (s *Service) Behind(ctx context.Context, kept KeptPlace) error {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil || kept.Epoch == 0 {
 		return err
@@ -50,7 +50,7 @@ func (s *Service) Behind(ctx context.Context, kept Mark) error {
 }
 
 // lacks reports whether the record of a bank, which ends at p, lacks a place that was kept, as Behind says.
-func (p place) lacks(ctx context.Context, d bun.IDB, tenant access.Tenant, kept Mark) (bool, error) {
+func (p place) lacks(ctx context.Context, d bun.IDB, tenant access.Tenant, kept KeptPlace) (bool, error) {
 	switch {
 	case p.moved() || p.Epoch > kept.Epoch:
 		return false, nil
@@ -66,28 +66,28 @@ func (p place) lacks(ctx context.Context, d bun.IDB, tenant access.Tenant, kept 
 	return lacks, nil
 }
 
-// Marks maps banks to their furthest places.
-type Marks map[access.Tenant]Mark
+// KeptPlaces maps banks to their furthest places.
+type KeptPlaces map[access.Tenant]KeptPlace
 
 // Add takes in a line that was kept.
-func (m Marks) Add(line Line) {
+func (m KeptPlaces) Add(line Line) {
 	switch {
 	case line.Checkpoint != nil:
 		m.add(line.Checkpoint.Tenant,
-			Mark{max(line.Checkpoint.Epoch, 1), line.Checkpoint.Seq, line.Checkpoint.Hash})
+			KeptPlace{max(line.Checkpoint.Epoch, 1), line.Checkpoint.Seq, line.Checkpoint.Hash})
 	case line.Restore != nil:
-		m.add(line.Restore.Tenant, Mark{line.Restore.Epoch, line.Restore.After, line.Restore.Hash})
+		m.add(line.Restore.Tenant, KeptPlace{line.Restore.Epoch, line.Restore.After, line.Restore.Hash})
 	}
 }
 
-func (m Marks) add(of access.Tenant, place Mark) {
+func (m KeptPlaces) add(of access.Tenant, place KeptPlace) {
 	if last := m[of]; place.Epoch > last.Epoch || place.Epoch == last.Epoch && place.Seq > last.Seq {
 		m[of] = place
 	}
 }
 
 // Join takes in other marks where they are further.
-func (m Marks) Join(others Marks) {
+func (m KeptPlaces) Join(others KeptPlaces) {
 	for of, place := range others {
 		m.add(of, place)
 	}
@@ -95,7 +95,7 @@ func (m Marks) Join(others Marks) {
 
 // Read takes in the lines of a file that were kept, and returns how many bytes of it were whole lines. It
 // skips other lines, and a last line that was cut off.
-func (m Marks) Read(from io.Reader) (read int64, err error) {
+func (m KeptPlaces) Read(from io.Reader) (read int64, err error) {
 	lines := bufio.NewReaderSize(from, 1<<16)
 	for {
 		text, err := lines.ReadBytes('\n')
@@ -110,7 +110,7 @@ func (m Marks) Read(from io.Reader) (read int64, err error) {
 	}
 }
 
-func (m Marks) line(text []byte) {
+func (m KeptPlaces) line(text []byte) {
 	if !bytes.Contains(text, []byte(`"signature"`)) {
 		return
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 // mark returns the furthest kept place of the bank, including restores.
-func (b *bank) mark() audit.Mark {
-	marks := audit.Marks{}
+func (b *bank) mark() audit.KeptPlace {
+	marks := audit.KeptPlaces{}
 	for i := range b.kept {
 		marks.Add(audit.Line{Checkpoint: &b.kept[i]})
 	}
@@ -42,13 +42,13 @@ func (b *bank) reconnect() {
 func TestOlderCopyIsBehindWhatWasKept(t *testing.T) {
 	t.Parallel()
 	b := of(t, coretest.Alone(t))
-	if err := b.Audit.Behind(b.operator, audit.Mark{}); err != nil {
+	if err := b.Audit.Behind(b.operator, audit.KeptPlace{}); err != nil {
 		t.Errorf("nothing was kept: %v", err)
 	}
 	b.grow(20)
 	older := b.mark()
 	b.grow(20)
-	for name, kept := range map[string]audit.Mark{
+	for name, kept := range map[string]audit.KeptPlace{
 		"kept last": b.mark(), "kept by a machine that is behind": older,
 	} {
 		if err := b.Audit.Behind(b.operator, kept); err != nil {
@@ -111,7 +111,7 @@ func TestBackupIsRestoredTwice(t *testing.T) {
 			first.resume()
 			first.grow(40) // up to entry 61, lost with the first one
 			second.kept = first.kept
-			mark := audit.Mark{}
+			mark := audit.KeptPlace{}
 			if knows {
 				mark = second.mark()
 			}
@@ -186,7 +186,7 @@ func TestMarksReadWhatWasKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		marks := audit.Marks{}
+		marks := audit.KeptPlaces{}
 		read, err := marks.Read(file)
 		_ = file.Close()
 		if whole := int64(strings.LastIndex(one.text, "\n") + 1); err != nil || read != whole ||

@@ -79,7 +79,7 @@ func EpochOf(ctx context.Context, d bun.IDB, tenant access.Tenant) (int64, error
 // was kept outside, and of which Resume has not noted it yet. It tells by how many epochs the next one is
 // later than that of the record: by one, and by one more for each time that the same backup was restored
 // before.
-func Moved(ctx context.Context, d bun.IDB, kept Marks) (moved map[access.Tenant]int64, err error) {
+func Moved(ctx context.Context, d bun.IDB, kept KeptPlaces) (moved map[access.Tenant]int64, err error) {
 	moved = map[access.Tenant]int64{}
 	var all []access.Tenant
 	if err := d.NewRaw(`SELECT id FROM tenants ORDER BY id`).Scan(ctx, &all); err != nil {
@@ -107,7 +107,7 @@ func Moved(ctx context.Context, d bun.IDB, kept Marks) (moved map[access.Tenant]
 // epoch is also later than that of kept: the same backup may have been restored before, into a database that
 // is lost by now.
 func (s *Service) Resume(
-	ctx context.Context, sign Signer, keep Keeper, kept Mark, reason string,
+	ctx context.Context, sign Signer, keep Keeper, kept KeptPlace, reason string,
 ) (*Restore, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *Service) Resume(
 const mostTries = 40
 
 func (s *Service) resume(
-	ctx context.Context, caller access.Caller, sign Signer, keep Keeper, kept Mark, reason string,
+	ctx context.Context, caller access.Caller, sign Signer, keep Keeper, kept KeptPlace, reason string,
 ) (*Restore, error) {
 	at, err := placeOf(ctx, s.db, caller.Tenant)
 	if err != nil {

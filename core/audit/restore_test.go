@@ -34,7 +34,7 @@ func (b *bank) restored() *bank {
 // resume notes the restore.
 func (b *bank) resume() *audit.Restore {
 	b.Helper()
-	restore, err := b.Audit.Resume(b.operator, b.Clients.Sign, b.keep, audit.Mark{}, "")
+	restore, err := b.Audit.Resume(b.operator, b.Clients.Sign, b.keep, audit.KeptPlace{}, "")
 	if err != nil || restore == nil {
 		b.Fatalf("%+v, %v", restore, err)
 	}
@@ -64,7 +64,7 @@ func TestRecordGoesOnInARestoredDatabase(t *testing.T) {
 	if restore := b.resume(); restore.Epoch != 2 || restore.After != 40 || restore.Was == restore.Is {
 		t.Errorf("restore = %+v", restore)
 	}
-	if again, err := b.Audit.Resume(b.operator, b.Clients.Sign, b.keep, audit.Mark{}, ""); err != nil ||
+	if again, err := b.Audit.Resume(b.operator, b.Clients.Sign, b.keep, audit.KeptPlace{}, ""); err != nil ||
 		again != nil {
 		t.Errorf("noted again: %+v, %v", again, err)
 	}
@@ -184,7 +184,7 @@ func TestOperatorDeclaresWhatTheDatabaseDoesNotShow(t *testing.T) {
 	b.exec(`DELETE FROM audit_entries WHERE tenant = ?0 AND id IN (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq > 20)`, b.Tenant)
 	b.exec(`DELETE FROM audit_seals WHERE tenant = ? AND seq > 20`, b.Tenant)
 	b.exec(`DELETE FROM audit_checkpoints WHERE tenant = ? AND seq > 20`, b.Tenant)
-	restore, err := b.Audit.Resume(b.operator, b.Clients.Sign, b.keep, audit.Mark{},
+	restore, err := b.Audit.Resume(b.operator, b.Clients.Sign, b.keep, audit.KeptPlace{},
 		"restored last night's backup: a disk failed")
 	if err != nil || restore.After != 20 || restore.Epoch != 2 {
 		t.Fatalf("%+v, %v", restore, err)

@@ -258,7 +258,7 @@ func TestSealingIsForOperators(t *testing.T) {
 	if _, err := b.Audit.Tail(b.Staff()); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("tail: %v", err)
 	}
-	if _, err := b.Audit.Resume(b.Staff(), b.Clients.Sign, b.keep, audit.Mark{},
+	if _, err := b.Audit.Resume(b.Staff(), b.Clients.Sign, b.keep, audit.KeptPlace{},
 		"why"); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("resume: %v", err)
 	}

@@ -129,7 +129,7 @@ func (o *operation) try(ctx context.Context, r request) (said reply, err error) 
 			return err
 		}
 		said.result, said.receipt = result, tx.receipt
-		return r.once.keep(ctx, inner, answer{Result: result, Mark: tx.receipt})
+		return r.once.keep(ctx, inner, answer{Result: result, Receipt: tx.receipt})
 	})
 	return said, err
 }

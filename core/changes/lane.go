@@ -186,7 +186,7 @@ func (q *laneQueue) next() []*seat {
 // carryOut answers the requests in one transaction. If that fails and it is not known to be the database's
 // fault, each is carried out alone, so that a request that cannot be done hurts none of the others.
 func (l *lane) carryOut(tenant access.Tenant, seats []*seat) {
-	err := l.together(tenant, seats)
+	err := l.answerInOneTx(tenant, seats)
 	if err == nil {
 		return
 	}
@@ -195,7 +195,7 @@ func (l *lane) carryOut(tenant access.Tenant, seats []*seat) {
 	for _, s := range seats {
 		s.said, s.err = reply{}, err
 		for try := 0; try < mostCopies && !passing && (try == 0 && len(seats) > 1 || copied(s.err)); try++ {
-			s.err = l.together(tenant, []*seat{s})
+			s.err = l.answerInOneTx(tenant, []*seat{s})
 		}
 	}
 }
@@ -210,8 +210,8 @@ func copied(err error) bool {
 	return constraint == "idempotency_keys_pkey"
 }
 
-// together answers requests of one bank in one transaction.
-func (l *lane) together(tenant access.Tenant, seats []*seat) (err error) {
+// answerInOneTx answers requests of one bank in one transaction.
+func (l *lane) answerInOneTx(tenant access.Tenant, seats []*seat) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
@@ -371,7 +371,7 @@ func (l *lane) keep(ctx context.Context, seats []*seat, ids []audit.ID) error {
 		if s.tx == nil {
 			continue
 		}
-		kept, keeps := answer{Result: s.result, Mark: s.tx.receipt}, true
+		kept, keeps := answer{Result: s.result, Receipt: s.tx.receipt}, true
 		if s.said.result, s.said.receipt = s.result, s.tx.receipt; s.refusal != nil {
 			s.said, keeps = reply{refusal: s.refusal}, l.refuse(s)
 			kept = answer{Refusal: words(s.refusal)}

@@ -150,7 +150,7 @@ func (o once) keep(ctx context.Context, tx bun.Tx, answer any) error {
 // answer is what is kept for a key: a result or a refusal.
 type answer struct {
 	Result  any          `json:"result,omitempty"`
-	Mark    Receipt      `json:"mark"`
+	Receipt Receipt      `json:"mark"`              // the name under which it has always been kept
 	Refusal []fault.Kept `json:"refusal,omitempty"` // one fault or several
 }
 
@@ -162,18 +162,18 @@ type reply struct {
 }
 
 // replay reads the answer that was kept for a key.
-func (o *operation) replay(text []byte) (said reply, err error) {
+func (o *operation) replay(text []byte) (r reply, err error) {
 	var result json.RawMessage
 	kept := answer{Result: &result}
 	if err = json.Unmarshal(text, &kept); err == nil && result != nil {
-		said.result, err = o.result(result)
+		r.result, err = o.result(result)
 	}
 	if err != nil {
 		return reply{}, fmt.Errorf("read the answer of an idempotency key: %w", err)
 	}
-	said.receipt, said.refusal = kept.Mark, again(kept.Refusal)
-	said.receipt.Replayed = true
-	return said, nil
+	r.receipt, r.refusal = kept.Receipt, again(kept.Refusal)
+	r.receipt.Replayed = true
+	return r, nil
 }
 
 // lasting lists the kinds of refusals that are kept as the answer of a key. Others may differ next time.

@@ -39,7 +39,7 @@ func TestTheSamplesOfBulkFilesHaveNoFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = c.Files.Upload(ctx, files.Upload{
-			Customer: demo.First, Type: kind, Open: files.Text(sample.Name(), strings.NewReader(string(content))),
+			Customer: demo.First, Type: kind, Open: files.OpenText(sample.Name(), strings.NewReader(string(content))),
 		}, changes.RequestOptions{})
 		if err != nil {
 			t.Fatalf("%s: %v", sample.Name(), err)

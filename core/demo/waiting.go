@@ -59,7 +59,7 @@ func Payroll(of customers.UID) string {
 func upload(ctx context.Context, c *core.Core) error {
 	for _, of := range []customers.UID{First, PartnersFirst} {
 		_, err := c.Files.Upload(ctx, files.Upload{
-			Customer: of, Type: files.CSV, Open: files.Text("payroll.csv", strings.NewReader(Payroll(of))),
+			Customer: of, Type: files.CSV, Open: files.OpenText("payroll.csv", strings.NewReader(Payroll(of))),
 		}, changes.RequestOptions{Reason: "Salaries of November"})
 		if err != nil {
 			return fmt.Errorf("upload a file to the demo bank: %w", err)

@@ -243,7 +243,7 @@ func TestCursorsOutliveARestore(t *testing.T) {
 		t.Errorf("before the restore is noted: %v", err)
 	}
 	if _, err := restored.Audit.Resume(operator, restored.Clients.Sign, func(audit.Line) error { return nil },
-		audit.Mark{}, ""); err != nil {
+		audit.KeptPlace{}, ""); err != nil {
 		t.Fatal(err)
 	}
 	happen(restored, "after", 9) // more than were lost

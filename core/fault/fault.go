@@ -116,8 +116,8 @@ func (f *Fault) Error() string {
 	return f.Message
 }
 
-// Told returns what callers read: Error, followed by the permissions that would do if one is missing.
-func (f *Fault) Told() string {
+// PublicMessage returns what callers read: Error, and the permissions that would do if one is missing.
+func (f *Fault) PublicMessage() string {
 	if f.Kind != Denied || f.Detail == "" {
 		return f.Error()
 	}

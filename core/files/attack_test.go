@@ -15,7 +15,7 @@ func TestNothingIsPaidOfAFileOfAPersonWhoIsSuspended(t *testing.T) {
 	f := newFiled(t)
 	done, err := f.Files.Upload(f.Someone("clerk"), files.Upload{
 		Customer: f.of.UID, Type: files.CSV,
-		Open: files.Text("payments.csv", strings.NewReader(header+f.row("A-1", "10")+f.row("A-2", "20"))),
+		Open: files.OpenText("payments.csv", strings.NewReader(header+f.row("A-1", "10")+f.row("A-2", "20"))),
 	}, changes.RequestOptions{})
 	if err != nil {
 		t.Fatal(err)

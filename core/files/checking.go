@@ -145,7 +145,7 @@ type checking struct {
 	until  time.Time
 	lines  int // that this call has checked
 
-	waiting []*said
+	waiting []*readPayment
 	column  func(string) string
 	batches batches    // that are not written yet
 	writing chan error // receives when the lines before are written; nil if none are being written
@@ -162,7 +162,7 @@ func (c *checking) read(ctx context.Context) error {
 		c.column = inWire
 		text, err := c.s.text(ctx, c.f, 0)
 		if err == nil {
-			err = readWires(text, c.f.Checked, func(one *said) error { return c.take(ctx, one) })
+			err = readWires(text, c.f.Checked, func(one *readPayment) error { return c.take(ctx, one) })
 		}
 		return c.done(ctx, err, nil)
 	}
@@ -181,7 +181,7 @@ func (c *checking) read(ctx context.Context) error {
 	}
 	text, err := c.s.text(ctx, c.f, at)
 	if err == nil {
-		err = r.readLines(text, at, before, func(one *said) error { return c.take(ctx, one) })
+		err = r.readLines(text, at, before, func(one *readPayment) error { return c.take(ctx, one) })
 	}
 	return c.done(ctx, err, nil)
 }
@@ -207,7 +207,7 @@ func (c *checking) readNACHA(ctx context.Context) error {
 	again, err := c.s.text(ctx, c.f, 0)
 	if err == nil {
 		today := calendar.Today(c.now)
-		err = readEntries(again, all, faulty, c.f.Checked, func(one *said) error {
+		err = readEntries(again, all, faulty, c.f.Checked, func(one *readPayment) error {
 			if one.order != nil && one.order.Date.Before(today) {
 				one.order.Date = time.Time{} // ACH settles an entry whose day has passed on the next one
 			}
@@ -232,7 +232,7 @@ func (c *checking) done(ctx context.Context, err error, whole Faults) error {
 }
 
 // take checks a line together with those that follow.
-func (c *checking) take(ctx context.Context, one *said) error {
+func (c *checking) take(ctx context.Context, one *readPayment) error {
 	if one.last >= 1<<lineBits { // higher numbers would belong to another file
 		return broken(0, "", fault.Max, fmt.Sprintf("the file has more than %d lines, empty ones counted", 1<<lineBits-1))
 	}
@@ -313,7 +313,7 @@ func (c *checking) written() error {
 }
 
 // line makes the row of a line, as one with faults until more is known.
-func (c *checking) line(one *said) *FileLine {
+func (c *checking) line(one *readPayment) *FileLine {
 	l := &FileLine{
 		Tenant: c.f.Tenant, ID: lineID(c.f.UID, one.line), File: c.f.UID, Number: one.line, Batch: one.batch,
 		EntryType: rails.Credit, Currency: inCents,
@@ -332,7 +332,7 @@ func (c *checking) line(one *said) *FileLine {
 }
 
 // plan enters what would become of a line that has no faults of its own.
-func (c *checking) plan(l *FileLine, one *said, is payments.Planned) {
+func (c *checking) plan(l *FileLine, one *readPayment, is payments.Planned) {
 	if is.Payment != nil {
 		l.Rail, l.Minor, l.SenderName = is.Payment.Rail, is.Payment.Minor, is.Payment.OwnerName()
 	}

@@ -72,7 +72,7 @@ func isParse(err error) bool {
 }
 
 // readLines hands out the payments of the lines from a byte on, before which there are so many lines.
-func (r *reader) readLines(from io.Reader, at int64, before int32, each func(*said) error) error {
+func (r *reader) readLines(from io.Reader, at int64, before int32, each func(*readPayment) error) error {
 	bound := &bounded{from: from}
 	lines := csv.NewReader(bound)
 	lines.ReuseRecord, lines.FieldsPerRecord = true, -1
@@ -80,7 +80,7 @@ func (r *reader) readLines(from io.Reader, at int64, before int32, each func(*sa
 		bound.begins()
 		row, err := lines.Read()
 		var bad *csv.ParseError
-		s := &said{}
+		s := &readPayment{}
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
@@ -114,7 +114,7 @@ func parseFault(bad *csv.ParseError) string {
 }
 
 // fill makes an order of the cells of a line.
-func (r *reader) fill(s *said, row []string) {
+func (r *reader) fill(s *readPayment, row []string) {
 	if len(row) != len(r.header) {
 		s.faults = Faults{{s.line, "", string(fault.Malformed), "has another number of cells than the first line"}}
 		return

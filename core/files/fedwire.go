@@ -34,7 +34,7 @@ var neededTags = []string{"1510", "2000", "3320", "3400", "3600", "4200", "5000"
 var unbroken = strings.NewReplacer("\r", "", "\n", "")
 
 // readWires hands out the payments of the messages.
-func readWires(from io.Reader, after int32, each func(*said) error) error {
+func readWires(from io.Reader, after int32, each func(*readPayment) error) error {
 	in := bufio.NewScanner(from)
 	in.Buffer(make([]byte, 0, 4<<10), mostRecord)
 	in.Split(splitWires)
@@ -42,8 +42,8 @@ func readWires(from io.Reader, after int32, each func(*said) error) error {
 	for in.Scan() {
 		text := strings.TrimLeft(in.Text(), " \r\n")
 		blank := in.Text()[:len(in.Text())-len(text)]
-		s := &said{line: line + int32(strings.Count(blank, "\n"))} //nolint:gosec // bounded
-		line = s.line + int32(strings.Count(text, "\n"))           //nolint:gosec // bounded
+		s := &readPayment{line: line + int32(strings.Count(blank, "\n"))} //nolint:gosec // bounded
+		line = s.line + int32(strings.Count(text, "\n"))                  //nolint:gosec // bounded
 		if text = strings.TrimSpace(text); text == "" || text == "\ufeff" {
 			continue
 		}
@@ -81,7 +81,7 @@ func splitWires(data []byte, atEOF bool) (advance int, token []byte, err error) 
 }
 
 // readWire makes an order of a message.
-func readWire(s *said, text string) {
+func readWire(s *readPayment, text string) {
 	fail := func(tag string, problem fault.Problem, message string) {
 		s.fail(FileFault{s.line, tag, string(problem), message})
 	}

@@ -11,7 +11,7 @@ func TestWiresThatWereCheckedAreOnlyPassedOver(t *testing.T) { //nolint:parallel
 	const wires = 1000
 	text := strings.Repeat("{1500}X{2000}000000000100\n", wires)
 	made := testing.AllocsPerRun(3, func() {
-		err := readWires(strings.NewReader(text), wires, func(*said) error {
+		err := readWires(strings.NewReader(text), wires, func(*readPayment) error {
 			t.Error("a wire is handed out again")
 			return nil
 		})

@@ -205,7 +205,7 @@ type FileLine struct {
 	Draft      []byte          `bun:"draft_sealed,type:bytea"`
 	Payment    payments.UID    `bun:"payment,nullzero"`
 
-	Said *payments.Order `bun:"-"` // what the line says, opened; nil where it could not be read
+	Order *payments.Order `bun:"-"` // what the line says, opened; nil where it could not be read
 }
 
 // Faults returns what is wrong with the line; nil if a payment can be made of it, or was.
@@ -258,8 +258,8 @@ func (l *FileLine) open(keys *seal.Keys) error {
 	if err != nil {
 		return err
 	}
-	l.Said = new(payments.Order)
-	return json.Unmarshal([]byte(text), l.Said)
+	l.Order = new(payments.Order)
+	return json.Unmarshal([]byte(text), l.Order)
 }
 
 // FileBatch is a batch of a NACHA file.

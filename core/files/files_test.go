@@ -53,7 +53,7 @@ func dual(c *customers.Customer) { c.Access.PaymentDualApproval = true }
 
 func (f *filed) try(kind files.FileType, name, text string) (changes.Outcome[files.Saved], error) {
 	return f.Files.Upload(f.Staff(), files.Upload{
-		Customer: f.of.UID, Type: kind, Open: files.Text(name, strings.NewReader(text)),
+		Customer: f.of.UID, Type: kind, Open: files.OpenText(name, strings.NewReader(text)),
 	}, changes.RequestOptions{})
 }
 
@@ -464,7 +464,7 @@ func TestAFileGoesOnWhereAnotherWorkerStopped(t *testing.T) {
 	f.is(uid, files.Processed, 900, 0)
 	seen := map[string]int{}
 	for _, l := range f.lines(uid) {
-		said, err := f.Files.Said(l)
+		said, err := f.Files.OrderOf(l)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -630,7 +630,7 @@ func TestFilesAreSeenAndUploadedWithinTheCallersReach(t *testing.T) {
 	uid := f.upload(files.CSV, header+f.row("A", "1"))
 	stranger := f.Partner(f.DownstreamPartner())
 	_, err := f.Files.Upload(stranger, files.Upload{
-		Customer: f.of.UID, Type: files.CSV, Open: files.Text("a.csv", strings.NewReader(header)),
+		Customer: f.of.UID, Type: files.CSV, Open: files.OpenText("a.csv", strings.NewReader(header)),
 	}, changes.RequestOptions{})
 	if !errors.Is(err, customers.ErrOutOfScope) {
 		t.Errorf("%v", err)
@@ -658,7 +658,7 @@ func TestACallerUploadsAFewFilesAtATime(t *testing.T) {
 	for range 17 {
 		go func() {
 			_, err := f.Files.Upload(f.Staff(), files.Upload{
-				Customer: f.of.UID, Type: files.CSV, Open: files.Text("a.csv", slow(stop)),
+				Customer: f.of.UID, Type: files.CSV, Open: files.OpenText("a.csv", slow(stop)),
 			}, changes.RequestOptions{})
 			results <- err
 		}()
@@ -714,7 +714,7 @@ func TestUnfinishedUploadsAreBoundedByTheirBytes(t *testing.T) {
 	stop, read := make(chan struct{}), make(chan struct{}, 64)
 	var all sync.WaitGroup
 	upload := func(by context.Context, content io.Reader) error {
-		_, err := f.Files.Upload(by, files.Upload{Customer: f.of.UID, Type: files.CSV, Open: files.Text("a.csv", content)},
+		_, err := f.Files.Upload(by, files.Upload{Customer: f.of.UID, Type: files.CSV, Open: files.OpenText("a.csv", content)},
 			changes.RequestOptions{})
 		return err
 	}
@@ -789,7 +789,7 @@ func TestPaymentsAreToldWithTheirFile(t *testing.T) {
 	if len(paid) != 2 {
 		t.Fatal(paid)
 	}
-	told, err := f.Payments.Tell(f.Staff(), []payments.Mark{{Payment: paid[0].UID, Number: 1}, {Payment: paid[1].UID, Number: 1}})
+	told, err := f.Payments.Snapshots(f.Staff(), []payments.StepKey{{Payment: paid[0].UID, Number: 1}, {Payment: paid[1].UID, Number: 1}})
 	if err != nil || len(told) != 2 {
 		t.Fatal(told, err)
 	}
@@ -875,7 +875,7 @@ func TestCallersTakeTurnsWithTheirFiles(t *testing.T) {
 	f := newFiled(t)
 	upload := func(by context.Context, reference string) files.FileUID {
 		done, err := f.Files.Upload(by, files.Upload{
-			Customer: f.of.UID, Type: files.CSV, Open: files.Text("a.csv", strings.NewReader(header+f.row(reference, "1"))),
+			Customer: f.of.UID, Type: files.CSV, Open: files.OpenText("a.csv", strings.NewReader(header+f.row(reference, "1"))),
 		}, changes.RequestOptions{})
 		if err != nil {
 			t.Fatal(err)

@@ -16,10 +16,10 @@ import (
 
 // reads reads a file from the place at which its checking stands, as checking.read does, but for NACHA's
 // accounts.
-type reads func(text string, position int64, checked int32, each func(*said) error) error
+type reads func(text string, position int64, checked int32, each func(*readPayment) error) error
 
 func readRows(kind FileType) reads {
-	return func(text string, position int64, checked int32, each func(*said) error) error {
+	return func(text string, position int64, checked int32, each func(*readPayment) error) error {
 		r := &reader{kind: kind}
 		begins, err := r.readHeader(strings.NewReader(text))
 		if err != nil {
@@ -33,11 +33,11 @@ func readRows(kind FileType) reads {
 	}
 }
 
-func readMessages(text string, _ int64, checked int32, each func(*said) error) error {
+func readMessages(text string, _ int64, checked int32, each func(*readPayment) error) error {
 	return readWires(strings.NewReader(text), checked, each)
 }
 
-func readNACHA(text string, _ int64, checked int32, each func(*said) error) error {
+func readNACHA(text string, _ int64, checked int32, each func(*readPayment) error) error {
 	all, whole, faulty, err := readBatches(strings.NewReader(text), &BulkFile{})
 	if err != nil || len(whole) > 0 {
 		return err
@@ -48,14 +48,14 @@ func readNACHA(text string, _ int64, checked int32, each func(*said) error) erro
 // A file may hold anything. It is read to its end or refused; each payment has a line of its own, which is
 // there; none of its texts has what the file has not; and wherever the reading is interrupted, it goes on
 // with the next payment.
-func hold(t *testing.T, read reads, text string) (all []*said) {
+func hold(t *testing.T, read reads, text string) (all []*readPayment) {
 	t.Helper()
 	lines := int32(strings.Count(text, "\n") + 1)
 	if reflect.ValueOf(read).Pointer() == reflect.ValueOf(readNACHA).Pointer() {
 		lines += int32(len(text)/94 + strings.Count(text, "\r")) // where a line has several records, each counts
 	}
 	last := int32(0)
-	err := read(text, 0, 0, func(s *said) error {
+	err := read(text, 0, 0, func(s *readPayment) error {
 		if s.line <= last || s.last < s.line || s.last > lines {
 			t.Fatalf("lines %d to %d after line %d of %d", s.line, s.last, last, lines)
 		}
@@ -81,8 +81,8 @@ func hold(t *testing.T, read reads, text string) (all []*said) {
 		return nil
 	}
 	at := len(all) / 2
-	var rest []*said
-	_ = read(text, all[at].end, all[at].last, func(s *said) error { rest = append(rest, s); return nil })
+	var rest []*readPayment
+	_ = read(text, all[at].end, all[at].last, func(s *readPayment) error { rest = append(rest, s); return nil })
 	if want := all[at+1:]; len(rest) != len(want) {
 		t.Fatalf("%d payments after line %d, want %d", len(rest), all[at].last, len(want))
 	}
@@ -134,8 +134,8 @@ func cells(o *payments.Order) []string {
 // again reads a payment that was written anew, and compares it.
 func again(t *testing.T, read reads, text string, want *payments.Order) {
 	t.Helper()
-	var got []*said
-	err := read(text, 0, 0, func(s *said) error { got = append(got, s); return nil })
+	var got []*readPayment
+	err := read(text, 0, 0, func(s *readPayment) error { got = append(got, s); return nil })
 	if err != nil || len(got) != 1 || len(got[0].faults) > 0 || !reflect.DeepEqual(got[0].order, want) {
 		t.Fatalf("%v of %q: %+v, want %+v", err, text, got, want)
 	}

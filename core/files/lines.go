@@ -99,14 +99,14 @@ func (s *Service) CountLinesOf(
 	return db.QueueMany(b, text, func(n *db.Count) FileUID { return FileUID(n.Of) }, p...)
 }
 
-// Said opens what a line says; nil if the line could not be read.
-func (s *Service) Said(l *FileLine) (*payments.Order, error) {
-	if l.Said == nil {
+// OrderOf opens what a line says; nil if the line could not be read.
+func (s *Service) OrderOf(l *FileLine) (*payments.Order, error) {
+	if l.Order == nil {
 		if err := l.open(s.keys); err != nil {
 			return nil, fmt.Errorf("open line %d of file %s: %w", l.Number, l.File, err)
 		}
 	}
-	return l.Said, nil
+	return l.Order, nil
 }
 
 var readingBatches db.QueryCache[FileBatch]

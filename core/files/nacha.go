@@ -181,12 +181,12 @@ func (b *batch) payFrom(known []*payer, numbers [][]byte) {
 
 // readEntries reads a NACHA file again, and hands out its entries after a line. Entries with faults are
 // handed out as such, in their order.
-func readEntries(from io.Reader, all batches, faulty Faults, after int32, each func(*said) error) error {
+func readEntries(from io.Reader, all batches, faulty Faults, after int32, each func(*readPayment) error) error {
 	at := -1
 	// hand hands out an entry, and before it those with faults that stand before a line.
-	hand := func(before int32, s *said) error {
+	hand := func(before int32, s *readPayment) error {
 		for len(faulty) > 0 && faulty[0].Line < before {
-			wrong := &said{line: faulty[0].Line, last: faulty[0].Line}
+			wrong := &readPayment{line: faulty[0].Line, last: faulty[0].Line}
 			for len(faulty) > 0 && faulty[0].Line == wrong.line {
 				wrong.faults, faulty = append(wrong.faults, faulty[0]), faulty[1:]
 			}
@@ -219,8 +219,8 @@ func readEntries(from io.Reader, all batches, faulty Faults, after int32, each f
 }
 
 // entry makes an order of an entry.
-func (b *batch) entry(e nacha.Entry) *said {
-	s := &said{line: int32(e.Line), last: int32(e.Line), batch: b.Number} //nolint:gosec // bounded by the size
+func (b *batch) entry(e nacha.Entry) *readPayment {
+	s := &readPayment{line: int32(e.Line), last: int32(e.Line), batch: b.Number} //nolint:gosec // bounded by the size
 	refuse := func(field, why string) {
 		s.fail(FileFault{s.line, field, string(fault.Forbidden), why})
 	}

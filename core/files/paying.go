@@ -86,7 +86,7 @@ func (p *paying) pay(ctx context.Context, most int) (dealt int, of FileUID, err 
 		}
 		orders := make([]*payments.Order, len(lines))
 		for i, l := range lines {
-			orders[i] = l.Said
+			orders[i] = l.Order
 		}
 		made, err := p.s.payments.MakeAllTx(ctx, tx, f.Maker.Caller(p.caller), f.Customer, orders, p.now)
 		if err != nil {

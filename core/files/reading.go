@@ -10,8 +10,8 @@ import (
 	"bankgraph/core/payments"
 )
 
-// said is one payment as a line of a file says it.
-type said struct {
+// readPayment is one payment as a line of a file says it.
+type readPayment struct {
 	line   int32
 	last   int32           // where it ends
 	batch  int32           // in the order of the file, from 1; 0 for none
@@ -21,7 +21,7 @@ type said struct {
 }
 
 // fail keeps what is wrong with the line, up to as many faults as are kept.
-func (s *said) fail(all ...FileFault) {
+func (s *readPayment) fail(all ...FileFault) {
 	s.faults = append(s.faults, all[:min(len(all), MostLineFaults-min(len(s.faults), MostLineFaults))]...)
 }
 

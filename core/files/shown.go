@@ -191,7 +191,7 @@ func (s *Service) PaymentsOf(
 	found.Items, found.Total = page.Cut(rows.Items, w).Items, int64(of.Valid)+int64(of.Failed)
 	for _, l := range found.Items {
 		l.Of = of
-		if _, err := s.Said(&l.FileLine); err != nil {
+		if _, err := s.OrderOf(&l.FileLine); err != nil {
 			return found, err
 		}
 	}

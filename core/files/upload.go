@@ -31,8 +31,8 @@ type Upload struct {
 	Open func() (name string, content io.Reader, err error)
 }
 
-// Text returns an Open for a file whose name and content are at hand.
-func Text(name string, content io.Reader) func() (string, io.Reader, error) {
+// OpenText returns an Open for a file whose name and content are at hand.
+func OpenText(name string, content io.Reader) func() (string, io.Reader, error) {
 	return func() (string, io.Reader, error) { return name, content, nil }
 }
 

@@ -140,7 +140,7 @@ func (s *Service) quoteTx(ctx context.Context, tx *changes.Tx, at changes.Target
 	if err != nil {
 		return Quote{}, err
 	}
-	return q.told(), nil
+	return answered(q), nil
 }
 
 // farthest is the longest tenor of a trade, and no value date is after its end.

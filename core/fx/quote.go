@@ -152,14 +152,14 @@ var (
 	ErrOwnLimit = fault.New(fault.Denied, "quote.own_limit", "the trade is above what the person may trade")
 )
 
-// told is a quote as answers have it, which an idempotency key repeats as they were.
-func (q *Quote) told() (said Quote) {
-	text, err := json.Marshal(q)
+// answered returns a quote or a trade as answers have it, which an idempotency key repeats as they were.
+func answered[T Quote | Trade](of *T) (answer T) {
+	text, err := json.Marshal(of)
 	if err == nil {
-		err = json.Unmarshal(text, &said)
+		err = json.Unmarshal(text, &answer)
 	}
 	if err != nil {
 		panic(err) // its fields are texts, numbers and times
 	}
-	return said
+	return answer
 }

@@ -1,7 +1,6 @@
 package fx
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -124,15 +123,3 @@ var (
 	ErrCovered = fault.New(fault.State, "trade.covered",
 		"the trade is covered in the market: it cannot be cancelled any more")
 )
-
-// told is a trade as answers have it, which an idempotency key repeats as they were.
-func (t *Trade) told() (said Trade) {
-	text, err := json.Marshal(t)
-	if err == nil {
-		err = json.Unmarshal(text, &said)
-	}
-	if err != nil {
-		panic(err) // its fields are texts, numbers and times
-	}
-	return said
-}

@@ -278,7 +278,7 @@ func (s *Service) acceptTx(
 	if _, err := tx.NewInsert().Model(t).Exec(ctx); err != nil {
 		return Trade{}, fmt.Errorf("book a trade: %w", err)
 	}
-	return t.told(), tx.Record(ctx, changes.Change{
+	return answered(t), tx.Record(ctx, changes.Change{
 		Action: "bookTrade", Object: "trade", UID: t.UID, Customer: int64(t.Customer), Version: t.Version, After: t,
 	})
 }
@@ -315,7 +315,7 @@ func (s *Service) rejectTx(
 	if err != nil {
 		return Quote{}, err
 	}
-	return q.told(), nil
+	return answered(q), nil
 }
 
 func (s *Service) coverTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Trade, error) {
@@ -330,7 +330,7 @@ func (s *Service) coverTx(ctx context.Context, tx *changes.Tx, at changes.Target
 	}
 	if t.Status == Covered { // whoever asks again, with whatever version, hears the same
 		tx.Options.Version = 0
-		return t.told(), tx.CheckVersion(t.Version)
+		return answered(t), tx.CheckVersion(t.Version)
 	}
 	t, err = l.Modify(ctx, tx, at, func(_, t *Trade) error {
 		if t.Status == Cancelled {
@@ -345,7 +345,7 @@ func (s *Service) coverTx(ctx context.Context, tx *changes.Tx, at changes.Target
 	if err != nil {
 		return Trade{}, err
 	}
-	return t.told(), nil
+	return answered(t), nil
 }
 
 // coveredTx covers a trade at the market's price.
@@ -403,5 +403,5 @@ func (s *Service) cancelTx(
 	if err != nil {
 		return Trade{}, err
 	}
-	return t.told(), nil
+	return answered(t), nil
 }

@@ -314,7 +314,7 @@ func TestTheSameFileIsRefusedAcrossARotation(t *testing.T) {
 	of := h.Customer().UID
 	upload := func() error {
 		_, err := h.Files.Upload(h.Staff(), files.Upload{
-			Customer: of, Type: files.CSV, Open: files.Text("salaries.csv", strings.NewReader("of November")),
+			Customer: of, Type: files.CSV, Open: files.OpenText("salaries.csv", strings.NewReader("of November")),
 		}, changes.RequestOptions{})
 		return err
 	}

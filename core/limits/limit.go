@@ -258,12 +258,13 @@ func (l *Limit) Name() string { return l.Kind().Name }
 func (l *Limit) Period() Period { return l.Kind().Period }
 
 // EntryType returns the direction that the limit applies to; nil for both.
-func (l *Limit) EntryType() *rails.EntryType { return given(l.Kind().EntryType) }
+func (l *Limit) EntryType() *rails.EntryType { return pointerTo(l.Kind().EntryType) }
 
 // SECCode returns the class that the limit applies to; nil for all.
-func (l *Limit) SECCode() *rails.SECCode { return given(l.Kind().SECCode) }
+func (l *Limit) SECCode() *rails.SECCode { return pointerTo(l.Kind().SECCode) }
 
-func given[T ~string](value T) *T {
+// pointerTo returns a pointer to a value; nil for "".
+func pointerTo[T ~string](value T) *T {
 	if value == "" {
 		return nil
 	}

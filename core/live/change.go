@@ -81,8 +81,8 @@ func (r *row) change(epoch int64) *Change {
 	}
 }
 
-// told returns the changes among rows that a listener wants.
-func (w *wish) told(rows []*row, epoch int64) (all []*Change) {
+// changesIn returns the changes among rows that a listener wants.
+func (w *wish) changesIn(rows []*row, epoch int64) (all []*Change) {
 	for _, r := range rows {
 		if w.fits(r) {
 			all = append(all, r.change(epoch))

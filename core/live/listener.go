@@ -168,7 +168,7 @@ func (l *Listener) catchUp(ctx context.Context) error {
 	if end.Epoch != l.at.Epoch {
 		return ErrMoved
 	}
-	l.page = l.told(next, l.at.Epoch)
+	l.page = l.changesIn(next, l.at.Epoch)
 	if len(next) > 0 {
 		l.at.Seq = next[len(next)-1].Seq
 	}

@@ -77,7 +77,7 @@ func read(from Arrived) *answer {
 	switch m := m.(type) {
 	case *iso20022.Status:
 		a.of, a.code = m.Original.MessageID, string(m.Code)
-		switch m.Code.Outcome() {
+		switch m.Code.Meaning() {
 		case iso20022.Accepted:
 			a.says = accepted
 		case iso20022.Refused:
@@ -86,7 +86,7 @@ func read(from Arrived) *answer {
 		a.because(m.Reasons...)
 	case *iso20022.PaymentAnswer:
 		a.of, a.code = m.Original.MessageID, string(m.Code)
-		if m.Code.Outcome() == iso20022.Refused {
+		if m.Code.Meaning() == iso20022.Refused {
 			a.says = refused
 		}
 		a.because(m.Reasons...)
@@ -102,7 +102,7 @@ func read(from Arrived) *answer {
 		a.because(m.Reason)
 	case *iso20022.RecallAnswer:
 		a.of, a.code = m.Original.MessageID, string(m.Code)
-		if m.Code.Outcome() == iso20022.Refused {
+		if m.Code.Meaning() == iso20022.Refused {
 			a.says = kept
 		}
 		a.because(m.Reasons...)

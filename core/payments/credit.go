@@ -46,7 +46,7 @@ type arrival struct {
 // credit takes in a credit of another bank: it is booked, or refused with the reason. Its network is told
 // which.
 func (in *intake) credit(a *answer) error {
-	return in.arrive(a, arrival{
+	return in.takeIn(a, arrival{
 		refusal: func() string { return in.f.uncreditable(in.s, a) },
 		take: func() (*Payment, error) {
 			p, err := in.book(a)
@@ -65,8 +65,8 @@ func (in *intake) credit(a *answer) error {
 	})
 }
 
-// arrive takes in a message that begins a payment. A payment that comes in several messages counts once.
-func (in *intake) arrive(a *answer, of arrival) error {
+// takeIn takes in a message that begins a payment. A payment that comes in several messages counts once.
+func (in *intake) takeIn(a *answer, of arrival) error {
 	row := a.message(in.s.keys, in.caller.Tenant, in.now)
 	in.messages = append(in.messages, row)
 	at := place{a.over, In, a.transaction(), ""}

@@ -16,7 +16,7 @@
 //   - a series: recurrence.go, recurrence_write.go, recurrences.go, runs.go
 //   - on its day: due.go, next.go; names on lists: screening.go, screening_received.go
 //   - the networks and their messages: network.go, exchange.go, messages.go; what they answer: receive.go,
-//     answers.go, outcomes.go, settle.go, told.go
+//     answers.go, outcomes.go, settle.go, snapshots.go
 //   - files of ACH: ach.go, files.go, prenotes.go, sendback.go
 //   - what other banks send: credit.go, refused.go, request_received.go, decisions.go; over ACH: entries.go,
 //     entries_post.go, entries_return.go

@@ -254,7 +254,7 @@ func (s *Service) PostEntries(ctx context.Context) (taken int, err error) {
 		Where("pay.state = ?", Validated).Where("pay.settles_at <= ?", now).OrderExpr("pay.settles_at, pay.uid").
 		Limit(atATime).Scan(ctx, &due)
 	if err == nil {
-		taken, err = together(due, func(uids []UID) (n int, err error) {
+		taken, err = allOrEach(due, func(uids []UID) (n int, err error) {
 			err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 				w, locked, err := s.lockEntriesTx(ctx, tx, caller, now, uids, Validated)
 				if n = len(locked); err != nil || n == 0 {
@@ -299,7 +299,7 @@ func (s *Service) ExpireExceptions(ctx context.Context) (taken int, err error) {
 	}
 	late, err := s.positivePay.LateExceptions(ctx, now, atATime)
 	if err == nil {
-		taken, err = together(late, func(of []int64) (n int, err error) {
+		taken, err = allOrEach(late, func(of []int64) (n int, err error) {
 			err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 				n, err = s.expireTx(ctx, tx, caller, now, of)
 				return err

@@ -62,7 +62,7 @@ func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 		}
 	}
 	if err == nil {
-		sent, err = together(queued, func(uids []UID) (n int, err error) {
+		sent, err = allOrEach(queued, func(uids []UID) (n int, err error) {
 			var failed error
 			err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 				n, failed, err = s.sendAllTx(ctx, tx, caller, now, uids)
@@ -104,9 +104,9 @@ func (s *Service) worker(ctx context.Context) (caller access.Caller, now time.Ti
 	return caller, now, err
 }
 
-// together does work on many things at a time. If that fails, it does each alone, so that one that cannot be
+// allOrEach does work on many things at a time. If that fails, it does each alone, so that one that cannot be
 // done does not stop the others, unless the database is what failed. It returns how many were done.
-func together[T any](all []T, do func([]T) (int, error)) (done int, err error) {
+func allOrEach[T any](all []T, do func([]T) (int, error)) (done int, err error) {
 	if len(all) == 0 {
 		return 0, nil
 	}

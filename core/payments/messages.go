@@ -149,7 +149,7 @@ func endToEnd(d *Details, p *Payment) string {
 	if p.Asks() {
 		return askedAs + p.UID.String()
 	}
-	text := strings.TrimSpace(plain.Text(cmp.Or(d.Reference, p.ExternalReferenceID)))
+	text := strings.TrimSpace(plain.ASCII(cmp.Or(d.Reference, p.ExternalReferenceID)))
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
 		text = ""
 	}
@@ -157,7 +157,7 @@ func endToEnd(d *Details, p *Payment) string {
 }
 
 func cut(text string, most int) string {
-	runes := []rune(plain.Text(text))
+	runes := []rune(plain.ASCII(text))
 	return string(runes[:min(most, len(runes))])
 }
 

@@ -21,7 +21,7 @@ type Network interface {
 	Send(ctx context.Context, tenant access.Tenant, over rails.Rail, id string, body []byte) error
 	// Receive returns the oldest messages that have arrived for a bank and are not Done.
 	Receive(ctx context.Context, tenant access.Tenant, most int64) ([]Arrived, error)
-	Done(ctx context.Context, tenant access.Tenant, ids []int64) error
+	MarkTaken(ctx context.Context, tenant access.Tenant, ids []int64) error
 }
 
 // Arrived is a message from a network.

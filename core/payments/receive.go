@@ -37,7 +37,7 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 			others = append(others, a)
 		}
 	}
-	taken, err = together(others, func(some []Arrived) (int, error) {
+	taken, err = allOrEach(others, func(some []Arrived) (int, error) {
 		answers, ids := make([]*answer, len(some)), make([]int64, len(some))
 		for i, a := range some {
 			answers[i], ids[i] = read(a), a.ID
@@ -52,7 +52,7 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 			err = take() // somebody else has taken one in meanwhile, which is known by now
 		}
 		if err == nil {
-			err = s.network.Done(ctx, caller.Tenant, ids)
+			err = s.network.MarkTaken(ctx, caller.Tenant, ids)
 		}
 		if err != nil {
 			return 0, err
@@ -62,7 +62,7 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 	for _, a := range files {
 		failed := s.takeFile(ctx, caller, now, a)
 		if failed == nil {
-			failed = s.network.Done(ctx, caller.Tenant, []int64{a.ID})
+			failed = s.network.MarkTaken(ctx, caller.Tenant, []int64{a.ID})
 		}
 		if failed == nil {
 			taken++

@@ -45,7 +45,7 @@ const (
 // demand takes in a request: it waits for its day or for people, or is refused with the reason. Its network
 // is told which, except that a drawdown waits.
 func (in *intake) demand(a *answer) error {
-	return in.arrive(a, arrival{
+	return in.takeIn(a, arrival{
 		refusal: func() string { return in.f.unpayable(in.s, a, in.now) },
 		take:    func() (*Payment, error) { return in.ask(a), nil },
 		code:    func(*Payment) iso20022.Code { return iso20022.AcceptedTechnical },

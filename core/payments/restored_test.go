@@ -52,7 +52,7 @@ func TestARestoredBankSendsNothingUntilItIsResumed(t *testing.T) {
 	if err := s.Payments.ResumeSending(operator, "looked"); !errors.Is(err, audit.ErrMoved) {
 		t.Errorf("resumed before the restore was noted: %v", err)
 	}
-	if _, err := s.Audit.Resume(operator, s.Clients.Sign, keep, audit.Mark{}, ""); err != nil {
+	if _, err := s.Audit.Resume(operator, s.Clients.Sign, keep, audit.KeptPlace{}, ""); err != nil {
 		t.Fatal(err)
 	}
 	later := s.send(t, s.order("30.00", byWire))

@@ -57,7 +57,7 @@ func (s *Service) SettleEntries(ctx context.Context) (settled int, err error) {
 func (s *Service) settleAll(
 	ctx context.Context, caller access.Caller, now time.Time, due []UID, reversal bool,
 ) (int, error) {
-	return together(due, func(uids []UID) (int, error) {
+	return allOrEach(due, func(uids []UID) (int, error) {
 		answers := make([]*answer, len(uids))
 		for i, uid := range uids {
 			answers[i] = &answer{over: rails.ACH, says: accepted, payment: uid, reversal: reversal}
@@ -140,7 +140,7 @@ func (s *Service) takeFile(ctx context.Context, caller access.Caller, now time.T
 		take  takingLines
 	}{{answers, s.takeLinesTx}, {entries, s.takeEntriesTx}} {
 		for some := range slices.Chunk(kind.lines, atATime) {
-			if _, err := together(some, func(some []*answer) (int, error) {
+			if _, err := allOrEach(some, func(some []*answer) (int, error) {
 				err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 					return kind.take(ctx, tx, caller, now, file.number, some)
 				})

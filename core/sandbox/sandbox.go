@@ -206,8 +206,8 @@ func (s *Service) Receive(ctx context.Context, tenant access.Tenant, most int64)
 	return all, nil
 }
 
-// Done marks answers as taken. It implements payments.Network.
-func (s *Service) Done(ctx context.Context, tenant access.Tenant, ids []int64) error {
+// MarkTaken marks answers as taken. It implements payments.Network.
+func (s *Service) MarkTaken(ctx context.Context, tenant access.Tenant, ids []int64) error {
 	now, err := s.worker(ctx, tenant)
 	if err != nil {
 		return err

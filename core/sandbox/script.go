@@ -19,16 +19,16 @@ type Act struct {
 	Again  bool          // it is the first answer once more, with the same id
 }
 
-// Outcome is what cents make of a payment.
-type Outcome struct {
+// MagicAmount is what cents make of a payment.
+type MagicAmount struct {
 	Cents int64
 	Acts  []Act
 	Says  string
 }
 
-// Outcomes lists the amounts that the networks answer in a way of their own, by their cents
+// MagicAmounts lists the amounts that the networks answer in a way of their own, by their cents
 // (rest/CONTRACT.md, sandbox networks). All others settle within a second.
-var Outcomes = []Outcome{
+var MagicAmounts = []MagicAmount{
 	{1, []Act{{Says: iso20022.Rejected, Reason: "AC03"}}, "rejected: the receiver's account is not known"},
 	{2, []Act{{Says: iso20022.Rejected, Reason: "AC04"}}, "rejected: the receiver's account is closed"},
 	{3, []Act{{Says: iso20022.Rejected, Reason: "AC06"}}, "rejected: the receiver's account is blocked"},
@@ -63,7 +63,7 @@ var Outcomes = []Outcome{
 
 // Script returns what the networks answer to a payment of an amount in minor units.
 func Script(minor int64) []Act {
-	for _, o := range Outcomes {
+	for _, o := range MagicAmounts {
 		if minor%100 == o.Cents {
 			return o.Acts
 		}

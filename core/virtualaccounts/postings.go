@@ -253,11 +253,11 @@ func (s *Service) CountPostings(
 	return db.QueueMany(b, text, func(n *db.Count) UID { return UID(n.Of) }, p...)
 }
 
-var tellingPostings db.QueryCache[ShownPosting]
+var readingPosting db.QueryCache[ShownPosting]
 
-// TellTo reads a posting as a caller with the reach of a customer sees it; nil if such a caller does not. It
-// is for workers, which tell webhooks of postings.
-func (s *Service) TellTo(
+// PostingFor reads a posting as a caller with the reach of a customer sees it; nil if such a caller does not. It
+// is for workers, which post it to webhooks.
+func (s *Service) PostingFor(
 	ctx context.Context, reach access.Reach, customer int64, id PostingID,
 ) (*ShownPosting, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
@@ -265,7 +265,7 @@ func (s *Service) TellTo(
 		return nil, err
 	}
 	reader := access.Caller{Tenant: caller.Tenant, Entity: customer, Reach: reach}
-	text := tellingPostings.Get(reach, func() string {
+	text := readingPosting.Get(reach, func() string {
 		return showingPostings(reach).Where("vp.id = $3").Where(reach.Scope("vp.customer")).String()
 	})
 	b := s.db.PrimaryBatch()

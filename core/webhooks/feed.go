@@ -53,11 +53,11 @@ func (s *Service) Feed(ctx context.Context, after string, first int) (*Feed, err
 	if err != nil {
 		return nil, err
 	}
-	marks := make([]payments.Mark, 0, len(found))
+	marks := make([]payments.StepKey, 0, len(found))
 	uids := make([]payments.UID, 0, len(found))
 	for _, event := range found {
 		uid, _ := strconv.ParseInt(event.UID, 10, 64) // 0, which no payment has, if it is no number
-		marks = append(marks, payments.Mark{Payment: payments.UID(uid), Number: event.Version})
+		marks = append(marks, payments.StepKey{Payment: payments.UID(uid), Number: event.Version})
 		uids = append(uids, payments.UID(uid))
 	}
 	b := s.db.PrimaryBatch()
@@ -86,7 +86,7 @@ func (s *Service) next(
 ) (found []events.Placed, end events.Cursor, more bool, err error) {
 	err = s.db.RunInTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
 		func(ctx context.Context, tx bun.Tx) (err error) {
-			found, end, more, err = events.KindTx(ctx, tx, tenant, told, at, atATime)
+			found, end, more, err = events.KindTx(ctx, tx, tenant, postedObject, at, atATime)
 			return err
 		})
 	if err != nil {
@@ -96,8 +96,8 @@ func (s *Service) next(
 }
 
 // fill writes what the events of a page say, and drops those that are about no step of a payment.
-func (s *Service) fill(ctx context.Context, caller access.Caller, page *Feed, marks []payments.Mark) error {
-	all, err := s.payments.Tell(ctx, marks)
+func (s *Service) fill(ctx context.Context, caller access.Caller, page *Feed, marks []payments.StepKey) error {
+	all, err := s.payments.Snapshots(ctx, marks)
 	if err != nil {
 		return err
 	}

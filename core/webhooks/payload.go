@@ -124,7 +124,7 @@ type RuleDetails struct {
 }
 
 // decisionOf returns what positive pay says; nil for a payment that it was not asked about.
-func decisionOf(e *positivepay.ToldException) *DecisionDetails {
+func decisionOf(e *positivepay.ExceptionWithRule) *DecisionDetails {
 	if e == nil {
 		return nil
 	}
@@ -272,11 +272,11 @@ type WirePart struct {
 }
 
 // body returns what is posted about a payment. zone is the bank's.
-func body(of *payments.Told, zone *time.Location) ([]byte, error) {
+func body(of *payments.Snapshot, zone *time.Location) ([]byte, error) {
 	return json.Marshal(payloadOf(of, zone))
 }
 
-func payloadOf(p *payments.Told, zone *time.Location) Payload {
+func payloadOf(p *payments.Snapshot, zone *time.Location) Payload {
 	view := Payload{
 		PaymentID: p.UID, ExternalReferenceID: p.ExternalReferenceID, CounterParty: p.OwnSide().ShortName,
 		Channel: p.Channel, PaymentStatus: p.Status(), DeliveryMethod: p.DeliveryMethod(), FeeAmount: p.Fee(),
@@ -326,7 +326,7 @@ func payloadOf(p *payments.Told, zone *time.Location) Payload {
 }
 
 // overNetwork adds what only a payment over a network says, for readers who see the payer.
-func (v *Payload) overNetwork(p *payments.Told) {
+func (v *Payload) overNetwork(p *payments.Snapshot) {
 	d := p.Details
 	v.NetworkRefID = p.Message
 	if d.CostCenter != "" {
@@ -359,7 +359,7 @@ func (v *Payload) overNetwork(p *payments.Told) {
 }
 
 // returnOf returns why a payment came back. The reason begins with its code.
-func returnOf(p *payments.Told, zone *time.Location) ReturnDetails {
+func returnOf(p *payments.Snapshot, zone *time.Location) ReturnDetails {
 	code, description, _ := strings.Cut(p.Reason, ": ")
 	return ReturnDetails{Code: code, Description: description, ReturnDate: p.UpdatedAt.In(zone).
 		Format(time.DateOnly)}
@@ -383,7 +383,7 @@ func cut(text string, most int) string {
 	return strings.TrimRight(string(runes[:min(most, len(runes))]), " ")
 }
 
-func receiverPart(p *payments.Told) ReceiverPart {
+func receiverPart(p *payments.Snapshot) ReceiverPart {
 	to := p.Receives()
 	part := ReceiverPart{
 		ReceiverAccountNumber: to.Number, ReceiverAccountType: to.AccountType, ReceiverAddress1: to.Line1,
@@ -397,7 +397,7 @@ func receiverPart(p *payments.Told) ReceiverPart {
 	return part
 }
 
-func senderPart(p *payments.Told) SenderPart {
+func senderPart(p *payments.Snapshot) SenderPart {
 	from := p.Sends()
 	part := SenderPart{
 		SenderName: from.Name, SenderAmount: p.Debited(), SenderAccountNumber: from.Number,

@@ -290,21 +290,21 @@ func (s *Service) bodyOf(
 	ctx context.Context, caller access.Caller, due *Due, topic Topic, now time.Time,
 ) (json.RawMessage, error) {
 	reach, of := due.webhook.Reach, int64(due.webhook.Customer)
-	mark := payments.Mark{Payment: due.Payment, Number: due.Number}
+	mark := payments.StepKey{Payment: due.Payment, Number: due.Number}
 	var posting *virtualaccounts.ShownPosting
 	switch {
 	case due.Posting != 0:
 		var err error
-		if posting, err = s.virtualAccounts.TellTo(ctx, reach, of, due.Posting); err != nil || posting == nil {
+		if posting, err = s.virtualAccounts.PostingFor(ctx, reach, of, due.Posting); err != nil || posting == nil {
 			return nil, err
 		}
-		mark = payments.Mark{Payment: payments.UID(posting.Payment), Number: posting.Step}
+		mark = payments.StepKey{Payment: payments.UID(posting.Payment), Number: posting.Step}
 	case due.Payment == 0 && topic == OfTransactions:
 		return sampleTransaction(now)
 	case due.Payment == 0:
 		return sample(now)
 	}
-	all, err := s.payments.TellTo(ctx, reach, of, []payments.Mark{mark})
+	all, err := s.payments.SnapshotsFor(ctx, reach, of, []payments.StepKey{mark})
 	told := all[mark]
 	if err != nil || told == nil {
 		return nil, err

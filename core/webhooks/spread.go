@@ -15,8 +15,8 @@ import (
 	"bankgraph/db"
 )
 
-// told is the kind of object whose events are posted.
-const told = "payment"
+// postedObject is the kind of object whose events are posted.
+const postedObject = "payment"
 
 // atATime bounds the events of one transaction that makes deliveries.
 const atATime = 500
@@ -86,9 +86,9 @@ func (s *Service) beginTx(ctx context.Context, tx bun.Tx, tenant access.Tenant) 
 func kindTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, at events.Cursor,
 ) ([]events.Placed, events.Cursor, error) {
-	found, end, _, err := events.KindTx(ctx, tx, tenant, told, at, atATime)
+	found, end, _, err := events.KindTx(ctx, tx, tenant, postedObject, at, atATime)
 	if errors.Is(err, events.ErrPurged) {
-		found, end, _, err = events.KindTx(ctx, tx, tenant, told, events.Cursor{}, atATime)
+		found, end, _, err = events.KindTx(ctx, tx, tenant, postedObject, events.Cursor{}, atATime)
 	}
 	return found, end, err
 }

@@ -40,7 +40,7 @@ const booked = "PROCESSED"
 
 // transactionOf makes the body of a posting, which a step of a payment made. What goes back goes from the
 // payee to the payer.
-func transactionOf(p *virtualaccounts.ShownPosting, of *payments.Told) TransactionPayload {
+func transactionOf(p *virtualaccounts.ShownPosting, of *payments.Snapshot) TransactionPayload {
 	amount, side := p.Amount(), "CREDIT"
 	from, to := of.Sends(), of.Receives()
 	if p.Side() == virtualaccounts.Debit {

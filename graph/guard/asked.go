@@ -14,7 +14,7 @@ func (p pricer) asked(field *ast.Field) price {
 		if input.Kind != ast.InputObject || !p.priced(input) {
 			continue
 		}
-		one := given{times: 1, input: input, value: argument.Value, prices: p.options.Prices}
+		one := pricedInput{times: 1, input: input, value: argument.Value, prices: p.options.Prices}
 		if hasVariable(argument.Value) {
 			total.given = append(total.given, one)
 		} else {
@@ -46,8 +46,8 @@ func hasVariable(value *ast.Value) bool {
 	return false
 }
 
-// given is an input object whose fields have prices. Variables may decide which fields are given.
-type given struct {
+// pricedInput is an input object whose fields have prices. Variables may decide which fields are pricedInput.
+type pricedInput struct {
 	times  int64
 	input  *ast.Definition
 	value  *ast.Value
@@ -55,7 +55,7 @@ type given struct {
 }
 
 // of is the price of the fields that are given and not null.
-func (g given) of(variables map[string]any) (total int64) {
+func (g pricedInput) of(variables map[string]any) (total int64) {
 	cost := func(field string) { total = add(total, g.prices[g.input.Name+"."+field]) }
 	if g.value.Kind == ast.Variable {
 		fields, _ := variables[g.value.Raw].(map[string]any)

@@ -21,7 +21,7 @@ const (
 type price struct {
 	fixed int64
 	pages []page
-	given []given
+	given []pricedInput
 }
 
 // page adds times × size × item to a price.
@@ -52,7 +52,7 @@ func (p *price) add(q price) {
 
 func (p price) times(n int64) price {
 	product := price{
-		fixed: times(p.fixed, n), pages: make([]page, len(p.pages)), given: make([]given, len(p.given)),
+		fixed: times(p.fixed, n), pages: make([]page, len(p.pages)), given: make([]pricedInput, len(p.given)),
 	}
 	for i, one := range p.pages {
 		one.times = times(one.times, n)

@@ -9,33 +9,33 @@ import (
 	"bankgraph/core/payments"
 )
 
-// Told is what a subscription says of a change, beside the object.
-type Told struct {
+// ChangeHeader is what a subscription says of a change, beside the object.
+type ChangeHeader struct {
 	Cursor  string
 	At      time.Time
 	Action  string
 	Version int32
 }
 
-// ToldOf says of a change what all subscriptions say.
-func ToldOf(c *live.Change) Told {
-	return Told{Cursor: c.Cursor.String(), At: c.At, Action: c.Action, Version: c.Version}
+// ChangeHeaderOf returns what all subscriptions say of a change.
+func ChangeHeaderOf(c *live.Change) ChangeHeader {
+	return ChangeHeader{Cursor: c.Cursor.String(), At: c.At, Action: c.Action, Version: c.Version}
 }
 
 // PaymentChange is the answer of paymentChanged.
 type PaymentChange struct {
-	Told
+	ChangeHeader
 	Payment *payments.Payment
 }
 
 // BalanceAlertChange is the answer of balanceAlertFired.
 type BalanceAlertChange struct {
-	Told
+	ChangeHeader
 	Account *accounts.Account
 }
 
 // FileChange is the answer of fileChanged.
 type FileChange struct {
-	Told
+	ChangeHeader
 	File *files.BulkFile
 }

@@ -54,7 +54,7 @@ func (s Streams) serveSocket(w http.ResponseWriter, r *http.Request, exec graphq
 		}
 	case s.Door.Serving().Err() != nil:
 		why = &refusal{
-			http.StatusServiceUnavailable, TimedOut, errStopping.Told(),
+			http.StatusServiceUnavailable, TimedOut, errStopping.PublicMessage(),
 			http.Header{"Retry-After": {"1"}},
 		}
 	}
@@ -181,7 +181,7 @@ func (c *heardConn) Read(into []byte) (int, error) {
 func (k *socket) serve() (code websocket.StatusCode, reason string) {
 	// To end the context of a read would cut the connection, without a code.
 	late := time.AfterFunc(k.InitTimeout, func() { k.close(initTooLate, "Connection initialisation timeout") })
-	stops := context.AfterFunc(k.Door.Serving(), func() { k.close(websocket.StatusGoingAway, errStopping.Told()) })
+	stops := context.AfterFunc(k.Door.Serving(), func() { k.close(websocket.StatusGoingAway, errStopping.PublicMessage()) })
 	first, code, reason := k.read()
 	if !late.Stop() || !stops() || first == nil {
 		return code, reason
@@ -198,7 +198,7 @@ func (k *socket) serve() (code websocket.StatusCode, reason string) {
 	}
 	closed, err := k.Door.Open(k.caller.ctx, Socket)
 	if err != nil {
-		return tooManyInits, told(err)
+		return tooManyInits, messageOf(err)
 	}
 	defer closed()
 	k.conn.SetReadLimit(mostMessage)
@@ -263,17 +263,17 @@ func (k *socket) refusing(err error) (websocket.StatusCode, string) {
 func (k *socket) closing(why error) (websocket.StatusCode, string) {
 	switch {
 	case errors.Is(why, errStopping):
-		return websocket.StatusGoingAway, errStopping.Told()
+		return websocket.StatusGoingAway, errStopping.PublicMessage()
 	case errors.Is(why, errSlow):
-		return websocket.StatusPolicyViolation, errSlow.Told()
+		return websocket.StatusPolicyViolation, errSlow.PublicMessage()
 	}
 	return k.refusing(why)
 }
 
-// told is what an error says to callers.
-func told(err error) string {
+// messageOf is what an error says to callers.
+func messageOf(err error) string {
 	if why, ok := fault.Of(err); ok {
-		return why.Told()
+		return why.PublicMessage()
 	}
 	return "the bank cannot answer now; try again later"
 }

@@ -146,7 +146,7 @@ func (c *codec) leaf(name string, value *string, of kind, must bool) {
 	if c.reading() {
 		text, _, there = c.read(name, false)
 	} else if of.free {
-		text = plain.Text(text)
+		text = plain.ASCII(text)
 	}
 	c.path = append(c.path, name)
 	defer func() { c.path = c.path[:len(c.path)-1] }()

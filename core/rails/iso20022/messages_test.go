@@ -176,25 +176,25 @@ func TestAmountsAreExactAndBounded(t *testing.T) {
 
 func TestOutcomesOfCodes(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[iso20022.Code]iso20022.Outcome{
+	for code, want := range map[iso20022.Code]iso20022.Meaning{
 		"ACSC": iso20022.Accepted, "ACCC": iso20022.Accepted, "ACTC": iso20022.Accepted, "ACWP": iso20022.Accepted,
 		"RJCT": iso20022.Refused, "PDNG": iso20022.Open, "RCVD": iso20022.Open, "ACSP": iso20022.Open,
 		"XXXX": iso20022.Open,
 	} {
-		if code.Outcome() != want {
-			t.Errorf("%s is %d", code, code.Outcome())
+		if code.Meaning() != want {
+			t.Errorf("%s is %d", code, code.Meaning())
 		}
 	}
 }
 
 func TestOutcomesOfRecalls(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[iso20022.RecallCode]iso20022.Outcome{
+	for code, want := range map[iso20022.RecallCode]iso20022.Meaning{
 		"CNCL": iso20022.Accepted, "IPAY": iso20022.Accepted, "PECR": iso20022.Accepted,
 		"RJCR": iso20022.Refused, "PDCR": iso20022.Open, "XXXX": iso20022.Open,
 	} {
-		if code.Outcome() != want {
-			t.Errorf("%s is %d", code, code.Outcome())
+		if code.Meaning() != want {
+			t.Errorf("%s is %d", code, code.Meaning())
 		}
 	}
 }

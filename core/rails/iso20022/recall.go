@@ -71,8 +71,8 @@ const (
 	RecallPending   RecallCode = "PDCR"
 )
 
-// Outcome returns what the code means for the recall: Accepted if money comes back, Refused if none does.
-func (c RecallCode) Outcome() Outcome {
+// Meaning returns what the code means for the recall: Accepted if money comes back, Refused if none does.
+func (c RecallCode) Meaning() Meaning {
 	switch c {
 	case Cancelled, ReturnInitiated, ReturnedInPart:
 		return Accepted

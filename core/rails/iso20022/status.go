@@ -17,17 +17,17 @@ const (
 	Rejected          Code = "RJCT"
 )
 
-// Outcome is what a code means for the payment.
-type Outcome int
+// Meaning is what a code means for the payment.
+type Meaning int
 
 const (
-	Open     Outcome = iota // another answer follows; also for codes that are not of this package
+	Open     Meaning = iota // another answer follows; also for codes that are not of this package
 	Accepted                // the network or the creditor's bank has accepted it
 	Refused                 // no money moves
 )
 
-// Outcome returns what the code means for the payment.
-func (c Code) Outcome() Outcome {
+// Meaning returns what the code means for the payment.
+func (c Code) Meaning() Meaning {
 	switch c {
 	case Settled, Credited, AcceptedTechnical, NotPosted, Blocked:
 		return Accepted

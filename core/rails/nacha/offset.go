@@ -62,7 +62,7 @@ func (w *Writer) checkOffset(b Batch, h *ach.BatchHeader) error {
 		field, reason := e.check(&b)
 		if reason == "" {
 			if err := checkEntry(h, e.record(&b)); err != nil {
-				field, reason = said(err)
+				field, reason = fieldAndReason(err)
 			}
 		}
 		if reason != "" {

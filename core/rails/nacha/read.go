@@ -89,7 +89,7 @@ func (r *reader) fault(record, field, reason string) {
 }
 
 func (r *reader) wrong(record string, err error) {
-	field, reason := said(err)
+	field, reason := fieldAndReason(err)
 	r.fault(record, field, reason)
 }
 

@@ -33,8 +33,8 @@ func checkEntry(header *ach.BatchHeader, entry *ach.EntryDetail) error {
 	return batch.Create()
 }
 
-// said takes the reason out of an error of the library, and leaves the values.
-func said(err error) (field, reason string) {
+// fieldAndReason takes the reason out of an error of the library, and leaves the values.
+func fieldAndReason(err error) (field, reason string) {
 	if of := (*ach.FieldError)(nil); errors.As(err, &of) {
 		return of.FieldName, of.Err.Error()
 	}
@@ -52,7 +52,7 @@ func said(err error) (field, reason string) {
 
 // cut returns a text in ASCII, and at most so many characters of it.
 func cut(text string, most int) string {
-	text = strings.TrimSpace(plain.Text(text))
+	text = strings.TrimSpace(plain.ASCII(text))
 	if len(text) > most {
 		text = strings.TrimSpace(text[:most])
 	}
@@ -208,7 +208,7 @@ func (e Entry) about(d *ach.EntryDetail) {
 
 // pieces are a remittance in lines of 80 characters: one, or as many as it takes.
 func pieces(remittance string, class rails.SECCode) (all []string) {
-	text := strings.TrimSpace(plain.Text(remittance))
+	text := strings.TrimSpace(plain.ASCII(remittance))
 	for text != "" {
 		piece := text[:min(80, len(text))]
 		all, text = append(all, piece), text[len(piece):]

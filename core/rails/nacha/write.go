@@ -114,7 +114,7 @@ func newWriter(out *bufio.Writer, h Header) (*Writer, error) {
 		}
 	}
 	if err := header.Validate(); err != nil {
-		field, reason := said(err)
+		field, reason := fieldAndReason(err)
 		return nil, w.fault("file header", field, reason)
 	}
 	w.line(header.String())
@@ -172,7 +172,7 @@ func (w *Writer) Batch(b Batch) error {
 	}
 	h.ODFIIdentification = b.Bank[:8]
 	if err := h.Validate(); err != nil {
-		field, reason := said(err)
+		field, reason := fieldAndReason(err)
 		return w.fault("batch header", field, reason)
 	}
 	if err := w.checkOffset(b, h); err != nil {
@@ -251,7 +251,7 @@ func (w *Writer) put(e Entry) error {
 	}
 	d := e.record(w.batch)
 	if err := checkEntry(w.header, d); err != nil {
-		field, reason := said(err)
+		field, reason := fieldAndReason(err)
 		return w.fault("entry", field, reason)
 	}
 	records, fine := lines(d)

@@ -16,9 +16,9 @@ var letters = strings.NewReplacer(
 	"”", `"`, "–", "-", "—", "-", "\u00a0", " ",
 )
 
-// Text returns a text without accents: Müller is Muller, Łódź is Lodz, and ’ is '. What has no form in ASCII
+// ASCII returns a text without accents: Müller is Muller, Łódź is Lodz, and ’ is '. What has no form in ASCII
 // stays as it is; whoever sends the text has to refuse it.
-func Text(text string) string {
+func ASCII(text string) string {
 	if isASCII(text) {
 		return text
 	}

@@ -8,8 +8,8 @@ import (
 	"bankgraph/db"
 )
 
-// ToldException is an exception as others are told of it, with the rule that allows the debit.
-type ToldException struct {
+// ExceptionWithRule is an exception and the rule that allows its debit.
+type ExceptionWithRule struct {
 	Exception `bun:",extend"`
 
 	Allowing AllowingRule `bun:"embed:allowing_"`
@@ -34,11 +34,11 @@ type AllowingRule struct {
 // Amount returns the amount that debits are compared with.
 func (r *AllowingRule) Amount() money.Amount { return money.Of(r.Minor, r.Currency) }
 
-var tellingExceptions db.QueryCache[ToldException]
+var readingWithRules db.QueryCache[ExceptionWithRule]
 
-// Tell reads the exceptions of payments that a reader sees, to tell others of them.
-func Tell(b *db.Batch, reader access.Caller, of []int64) *db.Many[int64, ToldException] {
-	text := tellingExceptions.Get(reader.Reach, func() string {
+// ExceptionsWithRules reads the exceptions of payments that a reader sees.
+func ExceptionsWithRules(b *db.Batch, reader access.Caller, of []int64) *db.Many[int64, ExceptionWithRule] {
+	text := readingWithRules.Get(reader.Reach, func() string {
 		from := inExceptions(reader.Reach)
 		for _, column := range []string{
 			"type", "ach_company_id", "beneficiary_name", "beneficiary_bank_id", "currency", "amount_type",
@@ -52,10 +52,10 @@ func Tell(b *db.Batch, reader access.Caller, of []int64) *db.Many[int64, ToldExc
 		for _, column := range []string{"effective_date", "expiry_date"} {
 			from["allowing_"+column] = "pp." + column
 		}
-		return db.Select[ToldException](db.Columns{}, from).
+		return db.Select[ExceptionWithRule](db.Columns{}, from).
 			Join("LEFT JOIN positive_pay_rules AS pp ON pp.tenant = $1 AND pp.uid = ppe.rule").
 			Where("ppe.tenant = $1").Where(reader.Reach.Scope("ppe.customer")).Where("ppe.payment = ANY($3)").String()
 	})
-	return db.QueueMany(b, text, func(e *ToldException) int64 { return e.Payment }, reader.Tenant,
+	return db.QueueMany(b, text, func(e *ExceptionWithRule) int64 { return e.Payment }, reader.Tenant,
 		reader.ScopeCustomer(), of)
 }

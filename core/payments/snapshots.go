@@ -8,21 +8,21 @@ import (
 	"bankgraph/db"
 )
 
-// Mark names a step of a payment that an event tells of.
-type Mark struct {
+// StepKey names a step of a payment.
+type StepKey struct {
 	Payment UID
 	Number  int32
 }
 
-// Told is a payment as an event of one of its steps tells of it: its state, reason and time are those of the
-// step. All else is as it is when it is told.
-type Told struct {
+// Snapshot is a payment as of one of its steps, as events show it: its state, reason and time are those of the
+// step. All else is as it is when it is read.
+type Snapshot struct {
 	*Shown
 
 	Details *Details // nil for a book transfer, and for readers who do not see the payer
 	Entry   *Entry   // of a payment over ACH; nil for others
 	// what positive pay says of a debit of another bank; nil for others
-	Decision *positivepay.ToldException
+	Decision *positivepay.ExceptionWithRule
 	File     *OfFile // the bulk file that it came with; nil for others, and for readers who do not see who uploaded it
 	// the batch that it is a step of; nil for others, and for readers who do not see the payer
 	Batch   *OfBatch
@@ -44,36 +44,36 @@ type OfBatch struct {
 	Index   int32  `bun:"index"`
 }
 
-// Tell reads steps of payments as the caller sees them. Those of payments that it does not see are absent.
-func (s *Service) Tell(ctx context.Context, of []Mark) (map[Mark]*Told, error) {
+// Snapshots reads payments as of these steps, as the caller sees them. Those that it does not see are absent.
+func (s *Service) Snapshots(ctx context.Context, of []StepKey) (map[StepKey]*Snapshot, error) {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err != nil {
 		return nil, err
 	}
-	return s.tell(ctx, s.db.Batch(), caller, caller.May(access.ManageContacts), of)
+	return s.snapshots(ctx, s.db.Batch(), caller, caller.May(access.ManageContacts), of)
 }
 
-// TellTo is Tell for whoever has the reach of a customer: workers deliver only what it may see.
-func (s *Service) TellTo(
-	ctx context.Context, reach access.Reach, customer int64, of []Mark,
-) (map[Mark]*Told, error) {
+// SnapshotsFor is Snapshots for whoever has the reach of a customer: workers deliver only what it may see.
+func (s *Service) SnapshotsFor(
+	ctx context.Context, reach access.Reach, customer int64, of []StepKey,
+) (map[StepKey]*Snapshot, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
 		return nil, err
 	}
 	reader := access.Caller{Tenant: caller.Tenant, Entity: customer, Reach: reach}
-	return s.tell(ctx, s.db.PrimaryBatch(), reader, true, of)
+	return s.snapshots(ctx, s.db.PrimaryBatch(), reader, true, of)
 }
 
 var (
-	telling      db.QueryCache[Shown]
-	tellingFiles db.QueryCache[OfFile]
-	tellingSteps db.QueryCache[OfBatch]
+	readingSnapshots db.QueryCache[Shown]
+	readingFilesOf   db.QueryCache[OfFile]
+	readingBatchesOf db.QueryCache[OfBatch]
 )
 
 // batchesOf reads the steps of waterfalls that payments are of.
 func batchesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, OfBatch] {
-	text := tellingSteps.Get(reader.Reach, func() string {
+	text := readingBatchesOf.Get(reader.Reach, func() string {
 		return "SELECT ws.payment, wf.waterfall_id::text AS id, ws.payment_index AS index FROM waterfall_steps AS ws " +
 			"JOIN waterfalls AS wf ON wf.tenant = ws.tenant AND wf.uid = ws.waterfall " +
 			"JOIN payments AS pay ON pay.tenant = ws.tenant AND pay.uid = ws.payment " +
@@ -86,7 +86,7 @@ func batchesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, OfBatc
 
 // filesOf reads the bulk files that payments are of.
 func filesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, OfFile] {
-	text := tellingFiles.Get(reader.Reach, func() string {
+	text := readingFilesOf.Get(reader.Reach, func() string {
 		return "SELECT bl.payment, bf.uid AS number, bf.name FROM bulk_file_lines AS bl " +
 			"JOIN bulk_files AS bf ON bf.tenant = bl.tenant AND bf.uid = bl.file " +
 			"WHERE bl.tenant = $1 AND bf.tenant = $1 AND bl.payment = ANY($3) AND " + reader.Reach.Scope("bf.customer")
@@ -95,18 +95,19 @@ func filesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, OfFile] 
 		reader.ScopeCustomer(), of)
 }
 
-// tell reads steps of payments. whole says whether the reader may read whole what notices of change say.
-func (s *Service) tell(
-	ctx context.Context, b *db.Batch, reader access.Caller, whole bool, of []Mark,
-) (map[Mark]*Told, error) {
+// snapshots reads payments as of these steps. whole says whether the reader may read whole what notices of
+// change say.
+func (s *Service) snapshots(
+	ctx context.Context, b *db.Batch, reader access.Caller, whole bool, of []StepKey,
+) (map[StepKey]*Snapshot, error) {
 	if len(of) == 0 {
 		return nil, nil
 	}
 	uids := make([]UID, 0, len(of))
-	for _, mark := range of {
-		uids = append(uids, mark.Payment)
+	for _, key := range of {
+		uids = append(uids, key.Payment)
 	}
-	text := telling.Get(reader.Reach, func() string {
+	text := readingSnapshots.Get(reader.Reach, func() string {
 		return showing(reader.Reach).Where(seen(reader.Reach)).Where("pay.uid = ANY($3)").String()
 	})
 	found := db.QueueMany(b, text, func(p *Shown) UID { return p.UID }, reader.Tenant,
@@ -114,29 +115,29 @@ func (s *Service) tell(
 	steps, details, messages := s.stepsOf(b, reader, uids), s.detailsOf(b, reader, uids),
 		s.messagesOf(b, reader, uids)
 	entries := s.entriesOf(b, reader, uids)
-	decisions, files := positivepay.Tell(b, reader, uids64(uids)), filesOf(b, reader, uids)
+	decisions, files := positivepay.ExceptionsWithRules(b, reader, uids64(uids)), filesOf(b, reader, uids)
 	batches, notices := batchesOf(b, reader, uids), s.noticesOf(b, reader, uids)
 	if err := b.Send(ctx); err != nil {
 		return nil, err
 	}
-	all := map[Mark]*Told{}
-	for _, mark := range of {
-		for _, step := range steps.Of[mark.Payment] {
-			if step.Number == mark.Number && len(found.Of[mark.Payment]) > 0 {
-				told := step.told(*found.Of[mark.Payment][0], messages.Of[mark.Payment])
-				told.Details, told.Entry = only(details.Of[mark.Payment]), only(entries.Of[mark.Payment])
-				told.Decision = only(decisions.Of[int64(mark.Payment)])
-				told.File, told.Batch = only(files.Of[mark.Payment]), only(batches.Of[mark.Payment])
-				for _, n := range notices.Of[mark.Payment] {
-					if n.Number != mark.Number {
+	all := map[StepKey]*Snapshot{}
+	for _, key := range of {
+		for _, step := range steps.Of[key.Payment] {
+			if step.Number == key.Number && len(found.Of[key.Payment]) > 0 {
+				at := step.snapshot(*found.Of[key.Payment][0], messages.Of[key.Payment])
+				at.Details, at.Entry = only(details.Of[key.Payment]), only(entries.Of[key.Payment])
+				at.Decision = only(decisions.Of[int64(key.Payment)])
+				at.File, at.Batch = only(files.Of[key.Payment]), only(batches.Of[key.Payment])
+				for _, n := range notices.Of[key.Payment] {
+					if n.Number != key.Number {
 						continue
 					}
 					if err := n.open(s.keys, whole); err != nil {
 						return nil, err
 					}
-					told.Notice = n
+					at.Notice = n
 				}
-				all[mark] = told
+				all[key] = at
 			}
 		}
 	}
@@ -159,26 +160,26 @@ func only[T any](rows []*T) *T {
 	return rows[0]
 }
 
-// told returns the payment as it was at a step. The first message in the payment's own direction carried it.
-func (s *Step) told(p Shown, messages []*Message) *Told {
+// snapshot returns the payment as of the step. The first message in the payment's own direction carried it.
+func (s *Step) snapshot(p Shown, messages []*Message) *Snapshot {
 	p.State, p.Reason, p.UpdatedAt, p.Version = s.State, s.Reason, s.At, s.Number
 	if post := p.MemoPost(); post == NotPosted || post == MemoFailure {
 		p.free()
 	}
-	told := &Told{Shown: &p}
+	at := &Snapshot{Shown: &p}
 	for _, m := range messages {
 		if m.Direction == p.Direction && !m.At.After(s.At) {
-			told.Message = m.MessageID
+			at.Message = m.MessageID
 			break
 		}
 	}
-	return told
+	return at
 }
 
 // EndToEnd returns the reference that is carried to the payee; empty for a book transfer.
-func (t *Told) EndToEnd() string {
-	if t.Details == nil {
+func (s *Snapshot) EndToEnd() string {
+	if s.Details == nil {
 		return ""
 	}
-	return endToEnd(t.Details, &t.Payment)
+	return endToEnd(s.Details, &s.Payment)
 }
