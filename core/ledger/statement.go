@@ -104,7 +104,7 @@ func (s *Service) Statements(
 	want = db.Or[Statement](want).And(ofStatement)
 	text := stating.Get(statementKey{want, caller.Reach},
 		func() string { return statementText(want, caller.Reach) })
-	begin, end := startOf(days.From, caller.Location()), startOf(days.To.AddDate(0, 0, 1), caller.Location())
+	begin, end := access.StartOf(days.From, caller.Location()), access.StartOf(days.To.AddDate(0, 0, 1), caller.Location())
 	return db.QueueMany(b, text, func(s *Statement) accounts.UID { return s.Account }, caller.Tenant,
 		caller.ScopeCustomer(), of, begin, end, Day(days.From), Day(days.To))
 }
@@ -130,23 +130,4 @@ func statementText(want db.Columns, reach access.Reach) string {
 	}
 	return located(reach, "VALUES (1, $4::timestamptz), (2, $5::timestamptz)") + "SELECT " +
 		columns + " FROM s" + sums
-}
-
-// startOf returns the first moment of a day in a zone: where clocks are set back or forward over midnight,
-// not every day begins at 0:00, and some do so twice.
-func startOf(day time.Time, zone *time.Location) time.Time {
-	at := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, zone)
-	begins, ends := at.ZoneBounds()
-	if Day(at).Before(Day(day)) { // there is no 0:00, and this is before the clocks were set forward
-		return ends
-	}
-	if begins.IsZero() {
-		return at
-	}
-	_, offset := at.Zone()
-	_, before := begins.Add(-1).Zone()
-	if again := at.Add(time.Duration(offset-before) * time.Second); again.Before(begins) && again.Before(at) {
-		return again
-	}
-	return at
 }

@@ -703,3 +703,62 @@ func TestWhatHasWaitedLeavesWithAValueDateToCome(t *testing.T) {
 		})
 	}
 }
+
+// An instant payment that waited over midnight leaves with the day on which it leaves, and counts on it.
+func TestAnInstantPaymentThatWaitedOverMidnightLeavesWithItsNewDay(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, "INSTANT_PAYMENT_LIMIT_PER_DAY", 100_00)
+	p := s.send(t, s.order("60.00", instantly))
+	becomes := func(status customers.Status) {
+		s.Exec(`UPDATE customers SET status = ? WHERE tenant = ? AND uid = ?`, status, s.Tenant, s.from.Customer)
+	}
+	becomes(customers.Suspended)
+	s.until(t, "2026-11-19 00:01")
+	becomes(customers.Active)
+	for range 3 {
+		s.run(t)
+	}
+	if day := s.carried(t, p.UID).SettlementDate.Format(time.DateOnly); day != "2026-11-19" {
+		t.Errorf("it leaves for %s", day)
+	}
+	if of := s.shows(t, p.UID); of.Date.Format(time.DateOnly) != "2026-11-19" || of.State != payments.Settled {
+		t.Errorf("it shows %s, %s", of.Date, of.State)
+	}
+	_, err := s.Payments.Send(s.Staff(), s.order("40.01", instantly), changes.RequestOptions{})
+	if err == nil || !strings.Contains(err.Error(), "40.00 of 100.00 is left") &&
+		!strings.Contains(err.Error(), "40.00 is left") {
+		t.Errorf("beside it on its new day: %v", err)
+	}
+	s.Prove()
+}
+
+// Where a limit is lowered below what is used, nothing is left, and no less.
+func TestNothingIsLeftOfALimitThatIsLoweredBelowItsUse(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	of := &customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}
+	s.Limit(of, "INSTANT_PAYMENT_LIMIT_PER_DAY", 100_00)
+	s.send(t, s.order("60.00", instantly))
+	s.Exec(`UPDATE limits SET ceiling = 2967 WHERE tenant = ? AND customer = ? AND code = 'INSTANT_PAYMENT_LIMIT_PER_DAY'`,
+		s.Tenant, of.UID)
+	_, err := s.Payments.Send(s.Staff(), s.order("1.00", instantly), changes.RequestOptions{})
+	if !errors.Is(err, payments.ErrLimit) || !strings.Contains(err.Error(), ": 0.00 is left") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A decision on a debit can be made until 17:00 by the clocks of the bank, also on a day on which they change.
+func TestADecisionCanBeMadeUntilFiveByTheBanksClocks(t *testing.T) {
+	t.Parallel()
+	cairo, err := time.LoadLocation("Africa/Cairo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// on Friday, 26 April 2024, clocks in Cairo went from 0:00 to 1:00
+	came := time.Date(2024, 4, 25, 12, 0, 0, 0, cairo)
+	until := payments.DecideUntil(came, time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC), cairo)
+	if want := time.Date(2024, 4, 26, 17, 0, 0, 0, cairo); !until.Equal(want) {
+		t.Errorf("until %s, want %s", until, want)
+	}
+}

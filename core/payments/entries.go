@@ -94,14 +94,14 @@ func isReceived(b *nacha.Batch, e *nacha.Entry) bool {
 // The deadlines of decisions on a debit: the end of the banking day after it came, and the last time at which
 // its return still reaches the other bank before that opens on the second banking day after settlement.
 const (
-	decisionCutOff = 17 * time.Hour          // in the bank's zone
+	decisionCutOff = 17                      // o'clock in the bank's zone
 	returnCutOff   = calendar.Clock(22 * 60) // in New York, of the day after settlement
 )
 
 // decideUntil returns the deadline of a decision on a debit that came at a time: the earlier of the two.
 func decideUntil(came, settlesOn time.Time, zone *time.Location) time.Time {
 	next := calendar.Next(ledger.Day(came.In(zone)), 1)
-	until := time.Date(next.Year(), next.Month(), next.Day(), 0, 0, 0, 0, zone).Add(decisionCutOff)
+	until := time.Date(next.Year(), next.Month(), next.Day(), decisionCutOff, 0, 0, 0, zone)
 	if latest := returnCutOff.On(calendar.Next(settlesOn, 1)); latest.Before(until) {
 		return latest
 	}

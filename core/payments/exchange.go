@@ -202,9 +202,9 @@ type sending struct {
 // day is planned anew, and a request that is too late for its last day expires.
 func (out *sending) send(p *Payment, id MessageID) error {
 	was := *p
-	if why := missed[p.Rail]; why != "" && p.late(out.now) {
+	if p.late(out.now) {
 		p.postpone(out.f.limits, out.now)
-		out.enter(&was, p, Queued, "postponePayment", why+" for "+was.Date.Format(time.DateOnly))
+		out.enter(&was, p, Queued, "postponePayment", missed(p.Rail)+" for "+was.Date.Format(time.DateOnly))
 		return nil
 	}
 	if p.asks != nil {
@@ -245,11 +245,12 @@ func (out *sending) enter(was, p *Payment, to State, action, why string) {
 	out.moved, out.record = append(out.moved, p), append(out.record, recorded(action, was, p, out.caller))
 }
 
-// missed says, by network, why a payment is planned anew that has not left in time for its day. The other
-// networks settle whenever they are sent something.
-var missed = map[rails.Rail]string{
-	rails.ACH: "no file left in time", rails.Fedwire: "it did not leave in time",
-	rails.SWIFT: "it did not leave in time",
+// missed says why a payment is planned anew that has not left in time for its day.
+func missed(over rails.Rail) string {
+	if over == rails.ACH {
+		return "no file left in time"
+	}
+	return "it did not leave in time"
 }
 
 // postpone plans a queued payment anew that has not left in time. Its money stays held.

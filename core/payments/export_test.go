@@ -13,3 +13,6 @@ const NextDue = nextDue
 
 // Narrows returns the conditions of a search of the whole bank.
 func (s *Service) Narrows(by Search) []string { return by.where(s, 1, new(db.Params)) }
+
+// DecideUntil returns the deadline of a decision on a debit.
+var DecideUntil = decideUntil

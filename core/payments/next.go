@@ -90,6 +90,6 @@ func beginOf(day *time.Time, zone *time.Location) *time.Time {
 	if day == nil {
 		return nil
 	}
-	at := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, zone)
+	at := access.StartOf(*day, zone)
 	return &at
 }

@@ -14,6 +14,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/fault"
+	"bankgraph/core/limits"
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
@@ -170,9 +171,17 @@ func (f *facts) fitting(p *Payment) error {
 		return f.movable(p)
 	}
 	if over := f.limits.Exceeds(p.planned()); over != nil {
-		return ErrLimit.Saying(over.Message() + ": " + over.Remaining().String() + " is left").With(over.Code)
+		return exceeds(over)
 	}
 	return f.movable(p)
+}
+
+// exceeds returns the fault of a payment that would exceed a limit. After a limit is lowered below what is used,
+// nothing is left.
+func exceeds(over *limits.Limit) error {
+	left := over.Remaining()
+	left.Minor = max(0, left.Minor)
+	return ErrLimit.Saying(over.Message() + ": " + left.String() + " is left").With(over.Code)
 }
 
 func orderAmount(o *Order, sender *party) (money.Amount, error) {

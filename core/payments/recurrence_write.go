@@ -485,8 +485,7 @@ func (s *Service) payMoreTx(ctx context.Context, tx *changes.Tx, r *Recurrence, 
 		SECCode: next.order.SECCode,
 	})
 	if over != nil {
-		return fault.Called(ErrLimit.Saying(over.Message()+": "+over.Remaining().
-			String()+" is left").With(over.Code), calledInSeries)
+		return fault.Called(exceeds(over), calledInSeries)
 	}
 	return nil
 }

@@ -236,6 +236,7 @@ func TestTheNextPaymentOfASeriesIsLeftOut(t *testing.T) {
 	if err := skip(p.Recurrence); err != nil {
 		t.Fatal(err)
 	}
+	s.run(t)
 	s.stands(t, p.Recurrence, "Active 1: 2/12 9/12")
 	s.until(t, "2026-12-01 00:00")
 	if got := s.of(t, p.Recurrence); got != "18/11 10.00 PROCESSED" {
@@ -454,6 +455,7 @@ func TestASeriesWaitsForASecondPersonWhereSettingsAsk(t *testing.T) {
 	if err != nil || out.Approval == 0 {
 		t.Fatal(out, err)
 	}
+	s.run(t)
 	s.until(t, "2026-11-25 00:00")
 	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval),
 		changes.RequestOptions{}); err == nil {

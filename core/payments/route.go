@@ -157,8 +157,12 @@ func (p *Payment) starts() time.Time {
 // grace is how long after the end of its window an entry still goes out in a file of that window.
 const grace = 30 * time.Minute
 
-// late reports whether a file made now is too late for an entry to settle on its day.
+// late reports whether a payment that is sent now cannot settle on its day. A request for payment that waits
+// for no day of its network is never late: it has an end of its own.
 func (p *Payment) late(now time.Time) bool {
+	if p.Speed == Instant {
+		return p.asks == nil && p.Date.Before(calendar.Today(now))
+	}
 	last := *p
 	last.plan(now.Add(-grace))
 	return !last.Date.Equal(p.Date)

@@ -447,7 +447,7 @@ func (p *Payment) movedTx(ctx context.Context, tx *changes.Tx, was *Payment) err
 	}
 	was.uncount(c)
 	if over := c.Exceeds(p.planned()); over != nil {
-		return ErrLimit.Saying(over.Message() + ": " + over.Remaining().String() + " is left").With(over.Code)
+		return exceeds(over)
 	}
 	c.Take(p.planned())
 	return c.WriteTx(ctx)

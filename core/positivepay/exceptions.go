@@ -62,7 +62,7 @@ func (by ExceptionSearch) where(s *Service, caller access.Caller, p *db.Params) 
 		}
 	}
 	begin := func(day time.Time) time.Time {
-		return time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, caller.Location())
+		return access.StartOf(day, caller.Location())
 	}
 	if !by.DecidedFrom.IsZero() {
 		all = append(all, "ppe.decided_at >= "+p.Add(begin(by.DecidedFrom))+"::timestamptz")

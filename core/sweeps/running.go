@@ -300,6 +300,6 @@ func (s *Service) Next(ctx context.Context, after time.Time) (*time.Time, error)
 		return nil, nil
 	}
 	day := calendar.Next(*ahead, 0)
-	begins := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, caller.Location())
+	begins := access.StartOf(day, caller.Location())
 	return &begins, nil
 }

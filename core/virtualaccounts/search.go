@@ -111,7 +111,7 @@ func (by Search) where(s *Service, caller access.Caller, p *db.Params) (all db.C
 // between returns the conditions that a time is within these days at the bank.
 func between(column string, caller access.Caller, from, to time.Time, p *db.Params) (all db.Conditions) {
 	start := func(day time.Time) time.Time {
-		return time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, caller.Location())
+		return access.StartOf(day, caller.Location())
 	}
 	if !from.IsZero() {
 		all = append(all, column+" >= "+p.Add(start(from))+"::timestamptz")

@@ -1,10 +1,17 @@
-package ledger
+package access_test
 
 import (
 	"testing"
 	"time"
 	_ "time/tzdata"
+
+	"bankgraph/core/access"
 )
+
+func civil(at time.Time) time.Time {
+	year, month, day := at.Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+}
 
 // A day begins with the first moment that has its date, in zones too whose clocks change at midnight.
 func TestADayBeginsWithItsFirstMoment(t *testing.T) {
@@ -19,14 +26,14 @@ func TestADayBeginsWithItsFirstMoment(t *testing.T) {
 		}
 		day := time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)
 		for ; day.Year() < 2020; day = day.AddDate(0, 0, 1) {
-			start := startOf(day, zone)
-			if !Day(start.In(zone)).Equal(day) {
+			start := access.StartOf(day, zone)
+			if !civil(start.In(zone)).Equal(day) {
 				t.Errorf("%s: %s begins at %s", name, day.Format(time.DateOnly), start.In(zone))
 			}
 			// No moment of the day lies before it: none of the same date, back to more than any change of
 			// clocks.
 			for back := time.Minute; back <= 3*time.Hour; back += time.Minute {
-				if Day(start.Add(-back).In(zone)).Equal(day) {
+				if civil(start.Add(-back).In(zone)).Equal(day) {
 					t.Errorf("%s: %s begins at %s, and is there %s earlier", name, day.Format(time.DateOnly),
 						start.In(zone), back)
 					break
