@@ -80,7 +80,7 @@ func (s *sender) group(over rails.Rail, n int) iso20022.Group {
 		from = from[:8]
 	}
 	return iso20022.Group{
-		ID: profile.MessageID(coretest.Start, from, 900_000+n), CreatedAt: s.Now(), From: profile.Operator,
+		ID: profile.MessageID(coretest.Start, from, 900_000+int64(n)), CreatedAt: s.Now(), From: profile.Operator,
 		To: ours,
 	}
 }

@@ -23,9 +23,6 @@ var Profiles = map[rails.Rail]*iso20022.Profile{
 	rails.SWIFT: iso20022.SWIFT,
 }
 
-// mostMessages is how many message ids there are for one day.
-const mostMessages = 999_999
-
 // compose makes the message of a payment, for its network, and seals it.
 func (s *Service) compose(p *Payment, from *party, id MessageID, now time.Time) (*Message, error) {
 	number, err := s.keys.Open(seal.Value{Sealed: from.Sealed}, ownPlace(p))
@@ -75,7 +72,7 @@ func Addressed(over rails.Rail, m iso20022.Message) {
 func group(over rails.Rail, from string, id MessageID, now time.Time) iso20022.Group {
 	profile := Profiles[over]
 	return iso20022.Group{
-		ID:        profile.MessageID(calendar.Today(now), profile.Sender(from), int(id%mostMessages)+1),
+		ID:        profile.MessageID(calendar.Today(now), profile.Sender(from), int64(id)+1),
 		CreatedAt: now, From: from,
 		To: profile.Operator,
 	}

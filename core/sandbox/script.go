@@ -169,7 +169,7 @@ func answersRecall(m *iso20022.Recall, code iso20022.RecallCode, reason string) 
 func group(over rails.Rail, from, to string, number int64, at time.Time) iso20022.Group {
 	profile := payments.Profiles[over]
 	return iso20022.Group{
-		ID: profile.MessageID(calendar.Today(at), profile.Sender(from), int(number%999_999)+1), CreatedAt: at,
+		ID: profile.MessageID(calendar.Today(at), profile.Sender(from), number+1), CreatedAt: at,
 		From: profile.Operator, To: to,
 	}
 }

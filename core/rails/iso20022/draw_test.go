@@ -66,7 +66,7 @@ func (d draw) id() string {
 	if d.p != iso20022.Fedwire {
 		sender = d.p.Sender(d.number())
 	}
-	return d.p.MessageID(d.day(), sender, rapid.IntRange(1, 999_999).Draw(d.t, "n"))
+	return d.p.MessageID(d.day(), sender, rapid.Int64Range(1, 999_999_999_999).Draw(d.t, "n"))
 }
 
 func (d draw) group() iso20022.Group {

@@ -189,9 +189,13 @@ func (p *Profile) Sender(participant string) string {
 	return participant
 }
 
-// MessageID returns the ID of the nth message of a sender on a day; n is from 1 to 999999. The sender is its
-// routing number, on Fedwire the eight characters of its endpoint, on SWIFT those of its BIC.
-func (p *Profile) MessageID(day time.Time, sender string, n int) string {
+// MessageID returns the ID of the nth message of a sender on a day, counted from 1. The IDs of Fedwire and
+// SWIFT have room for six digits, and are the same again after 999,999 messages. The sender is its routing
+// number, on Fedwire the eight characters of its endpoint, on SWIFT those of its BIC.
+func (p *Profile) MessageID(day time.Time, sender string, n int64) string {
+	if p.fedwire || p.swift {
+		n = (n-1)%999_999 + 1
+	}
 	text := fmt.Sprintf("%s%s%06d", day.Format("20060102"), sender, n)
 	if p == RTP {
 		return "M" + text

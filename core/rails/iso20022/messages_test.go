@@ -332,6 +332,10 @@ func TestMessageIDsHaveTheFormOfTheirNetwork(t *testing.T) {
 		"20261123021040078000017":  iso20022.FedNow.MessageID(day, "021040078", 17),
 		"M20261123021040078000017": iso20022.RTP.MessageID(day, "021040078", 17),
 		"20261123SNDBUS30000017":   iso20022.SWIFT.MessageID(day, iso20022.SWIFT.Sender("SNDBUS30XXX"), 17),
+		// more than a million a day, which only the instant networks have room for
+		"202611230210400781000017":  iso20022.FedNow.MessageID(day, "021040078", 1_000_017),
+		"M202611230210400781000017": iso20022.RTP.MessageID(day, "021040078", 1_000_017),
+		"20261123BANKGRPH000018":    iso20022.Fedwire.MessageID(day, "BANKGRPH", 1_000_017),
 	} {
 		if got != want {
 			t.Errorf("%s, not %s", got, want)
