@@ -117,6 +117,9 @@ var (
 		"the caller has approved the change already: it needs another person")
 	ErrMakerEnded = fault.New(fault.State, "approval.maker_ended",
 		"whoever asked for the change has lost access since: refuse it, and ask for it yourself if it is still wanted")
+	// ErrApproverEnded is ErrMakerEnded for the first of two who approve.
+	ErrApproverEnded = fault.New(fault.State, "approval.approver_ended",
+		"whoever approved the change first has lost access since: refuse it, and ask for it again if it is still wanted")
 	ErrPerson = fault.New(fault.Denied, "approval.person",
 		"only a person can approve or refuse a change: the bank does not let programs decide")
 	ErrNotYours = fault.New(fault.Denied, "approval.not_yours",

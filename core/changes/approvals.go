@@ -187,8 +187,9 @@ func (s *Service) declare() {
 
 // Approve carries out a change that waits. The caller needs the permission that the change itself needs.
 // Approve returns ErrOwn if maker and caller count as one (access.Accountable), ErrPerson if the caller is a
-// program and the bank lets only people decide, ErrMakerEnded if the maker lost access since, and ErrStale if
-// the object has changed since the request, or is not at the version that the options name.
+// program and the bank lets only people decide, ErrMakerEnded if the maker lost access since,
+// ErrApproverEnded if the first of two who approve did, and ErrStale if the object has changed since the
+// request, or is not at the version that the options name.
 func (s *Service) Approve(ctx context.Context, uid UID, options RequestOptions) (Outcome[UID], error) {
 	return s.decide(ctx, uid, options, s.approving, decision{Approve: true})
 }
@@ -370,13 +371,20 @@ func (tx *Tx) program(ctx context.Context) (is bool, err error) {
 	return is, err
 }
 
-// endedTx returns ErrMakerEnded if who asked for a change has lost access (EndedTx).
+// endedTx returns ErrMakerEnded if who asked for a change has lost access (EndedTx), and ErrApproverEnded if
+// who approved it first has.
 func (w *waiting) endedTx(ctx context.Context, tx *Tx) error {
-	var person uuid.UUID // uuid.Nil if none was kept
-	if w.MakerPerson != nil {
-		person = *w.MakerPerson
+	maker := w.maker()
+	err := EndedTx(ctx, tx.Tx, w.Tenant, maker.Client, maker.Person)
+	if err != nil || w.FirstApprovedAt == nil {
+		return err
 	}
-	return EndedTx(ctx, tx.Tx, w.Tenant, w.MakerClient, person)
+	first := w.first()
+	err = EndedTx(ctx, tx.Tx, w.Tenant, first.Client, first.Person)
+	if errors.Is(err, ErrMakerEnded) {
+		err = ErrApproverEnded
+	}
+	return err
 }
 
 // EndedTx returns ErrMakerEnded if the API key that asked for something is disabled, or the person who asked,

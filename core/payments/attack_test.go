@@ -762,3 +762,88 @@ func TestADecisionCanBeMadeUntilFiveByTheBanksClocks(t *testing.T) {
 		t.Errorf("until %s, want %s", until, want)
 	}
 }
+
+// What a person has agreed to who has lost access since, no second person carries out.
+func TestAFirstApprovalEndsWithItsPerson(t *testing.T) {
+	t.Parallel()
+	for what, end := range map[string]string{
+		"the key":    `UPDATE clients SET disabled_at = now() WHERE tenant = ? AND key = 'portal'`,
+		"the person": `UPDATE users SET status = 'Suspended' WHERE tenant = ? AND login_id = 'one'`,
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t, func(c *customers.Customer) {
+				c.Access.PaymentDualApproval, c.Access.NumberOfApprovers = true, 2
+			})
+			s.Exec(`INSERT INTO clients (tenant, key, name, secret, entity, permissions)
+				VALUES (?, 'portal', 'Portal', '', 0, '{}')`, s.Tenant)
+			out, err := s.Payments.Send(s.Staff(), s.order("5000"), changes.RequestOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			approve := func(who string) error {
+				_, err := s.Changes.Approve(s.Someone(who), changes.UID(out.Approval), changes.RequestOptions{})
+				return err
+			}
+			if err := approve("one"); err != nil {
+				t.Fatal(err)
+			}
+			s.Exec(end, s.Tenant)
+			if err := approve("two"); !errors.Is(err, changes.ErrApproverEnded) {
+				t.Errorf("approved: %v", err)
+			}
+			if _, err := s.Changes.Refuse(s.Someone("two"), changes.UID(out.Approval),
+				changes.RequestOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if got := s.life(t, out.Result.UID); got != "PENDING_APPROVAL PARTIALLY_APPROVED CANCELLED" {
+				t.Error(got)
+			}
+			s.has(t, 100_000_00, 0)
+			s.Prove()
+		})
+	}
+}
+
+// Who may pay 8.00 in one payment makes nobody's series pay more often, or for longer. Who approves a change
+// need not be able to pay at all.
+func TestAPersonLetsNoSeriesPayMoreThanTheirRolesSay(t *testing.T) {
+	t.Parallel()
+	two, three, nine := int32(2), int32(3), int32(9)
+	next := time.Date(2026, 11, 19, 0, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		change payments.RecurrenceDraft
+		fits   bool
+	}{
+		"more often":       {payments.RecurrenceDraft{Frequency: "Daily", Next: next}, false},
+		"longer":           {payments.RecurrenceDraft{Number: &nine}, false},
+		"another amount":   {payments.RecurrenceDraft{Amount: "8.01"}, false},
+		"a smaller amount": {payments.RecurrenceDraft{Amount: "8", Frequency: "Daily", Next: next}, true},
+		"no longer":        {payments.RecurrenceDraft{Number: &three}, true},
+		"shorter":          {payments.RecurrenceDraft{Number: &two}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			p := s.send(t, s.order("5000", func(o *payments.Order) { o.Repeat = monthly(3) }))
+			clerk := bounded(t, s.Bank, "clerk", access.Limit{Name: access.PerPayment, Minor: 8_00})
+			_, err := s.Payments.ChangeRecurrence(clerk, p.Recurrence, c.change, changes.RequestOptions{})
+			if c.fits != (err == nil) || err != nil && !errors.Is(err, payments.ErrOwnLimit) {
+				t.Error(err)
+			}
+		})
+	}
+	s := newSender(t)
+	p := s.send(t, s.order("1", func(o *payments.Order) { o.Repeat = monthly(3) }))
+	s.Exec(`UPDATE customers SET access_payment_dual_approval = true WHERE tenant = ? AND uid = ?`, s.Tenant,
+		s.from.Customer)
+	out, err := s.Payments.ChangeRecurrence(s.Staff(), p.Recurrence, payments.RecurrenceDraft{Amount: "50"},
+		changes.RequestOptions{})
+	if err != nil || out.Approval == 0 {
+		t.Fatal(out, err)
+	}
+	checker := bounded(t, s.Bank, "checker", access.Limit{Name: access.PerPayment, Minor: 8_00})
+	if _, err := s.Changes.Approve(checker, changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+		t.Error(err)
+	}
+}

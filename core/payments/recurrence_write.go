@@ -399,7 +399,7 @@ func (s *Service) modifyTx(
 		}
 		l.drops(s, "the series is changed")
 	}
-	c := check.Of(recurrenceObject)
+	before, c := *r, check.Of(recurrenceObject)
 	switch {
 	case d.End.IsZero():
 	case r.Until != UntilEndDate:
@@ -435,10 +435,26 @@ func (s *Service) modifyTx(
 	} else if r.over() {
 		r.Status, r.Next = RecurrenceCompleted, nil
 	}
-	if d.Amount == "" {
+	if d.Amount != "" {
+		return s.payMoreTx(ctx, tx, r, d.Amount)
+	}
+	if d.Frequency != "" || r.longer(&before) {
+		return mayPay(tx, r.Amount())
+	}
+	return nil
+}
+
+// longer reports whether a series pays for longer than it did before.
+func (r *Recurrence) longer(before *Recurrence) bool {
+	return before.End != nil && r.End.After(*before.End) || before.Number != nil && *r.Number > *before.Number
+}
+
+// mayPay returns a fault for an amount above what the person who asks for a change may pay in one payment.
+func mayPay(tx *changes.Tx, amount money.Amount) error {
+	if !tx.NeedsApproval(true) { // it was asked for by another person, whom that bounded
 		return nil
 	}
-	return s.payMoreTx(ctx, tx, r, d.Amount)
+	return fault.Called(paid.each(tx.Caller, amount), calledInSeries)
 }
 
 // today returns the current day for the payments of a series.
@@ -456,7 +472,7 @@ func (s *Service) payMoreTx(ctx context.Context, tx *changes.Tx, r *Recurrence, 
 		return fault.Field(recurrenceObject, "amount", fault.Malformed,
 			fmt.Sprintf("must be an amount of %s with at most %d decimals", r.Currency, r.Currency.Digits()))
 	}
-	if err := fault.Called(paid.each(tx.Caller, amount), calledInSeries); err != nil {
+	if err := mayPay(tx, amount); err != nil {
 		return err
 	}
 	if r.Minor = amount.Minor; r.Speed == "" || r.Next == nil {
