@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -845,5 +846,51 @@ func TestAPersonLetsNoSeriesPayMoreThanTheirRolesSay(t *testing.T) {
 	checker := bounded(t, s.Bank, "checker", access.Limit{Name: access.PerPayment, Minor: 8_00})
 	if _, err := s.Changes.Approve(checker, changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// Who says how much the payments of a series pay does not release them. Who approved that may.
+func TestWhoChangedASeriesDoesNotReleaseItsPayments(t *testing.T) {
+	t.Parallel()
+	for _, dual := range []bool{false, true} {
+		t.Run(fmt.Sprint(dual), func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			s.lists(t, "Grace Hopper")
+			out, err := s.Payments.Send(s.Someone("maker"), s.order("1", instantly, paidTo("Grace Hopper"),
+				func(o *payments.Order) {
+					o.Repeat, o.Date = weekly(), time.Date(2026, 11, 19, 0, 0, 0, 0, time.UTC)
+				}), changes.RequestOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Exec(`UPDATE customers SET access_payment_dual_approval = ? WHERE tenant = ? AND uid = ?`, dual, s.Tenant,
+				s.from.Customer)
+			changed, err := s.Payments.ChangeRecurrence(s.Someone("changer"), out.Result.Recurrence,
+				payments.RecurrenceDraft{Amount: "50000"}, changes.RequestOptions{})
+			if err == nil && dual {
+				_, err = s.Changes.Approve(s.Someone("checker"), changes.UID(changed.Approval), changes.RequestOptions{})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.through(t, "2026-11-19 12:00")
+			var uid payments.UID
+			if err := s.DB.NewRaw(`SELECT uid FROM payments WHERE tenant = ? AND state = ?`, s.Tenant,
+				payments.Screening).Scan(t.Context(), &uid); err != nil {
+				t.Fatal(err)
+			}
+			for _, who := range []string{"maker", "changer"} {
+				_, released := s.Payments.ReleaseScreened(s.Someone(who), uid, because)
+				_, rejected := s.Payments.RejectScreened(s.Someone(who), uid, because)
+				if !errors.Is(released, changes.ErrOwn) || !errors.Is(rejected, changes.ErrOwn) {
+					t.Errorf("%s: %v, %v", who, released, rejected)
+				}
+			}
+			if _, err := s.Payments.ReleaseScreened(s.Someone("checker"), uid, because); err != nil {
+				t.Error(err)
+			}
+			s.Prove()
+		})
 	}
 }

@@ -49,9 +49,12 @@ type recurrenceOperations struct {
 	cancelSeries *changes.Operation[Cancellation, RecurrenceSaved]
 }
 
+// changingSeries is the name of ChangeRecurrence in the record.
+const changingSeries = "changeRecurrence"
+
 func (s *Service) declareRecurrences(all *changes.Service) {
 	s.skip = changes.Declare(all, "skipRecurrence", recurrenceObject, access.CancelPayments, s.skipTx)
-	s.change = changes.Declare(all, "changeRecurrence", recurrenceObject, access.InitiatePayments, s.changeTx).
+	s.change = changes.Declare(all, changingSeries, recurrenceObject, access.InitiatePayments, s.changeTx).
 		DecidedWith(access.ApprovePayments).Partly(s.mayChangeTx)
 	s.cancelSeries = changes.Declare(all, "cancelRecurrence", recurrenceObject,
 		access.CancelPayments, s.cancelSeriesTx)

@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/audit"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
@@ -209,22 +210,26 @@ func (s *Service) screenedTx(
 	return p, screening.DecideTx(ctx, tx.Tx, tx.Caller, tx.Now, int64(p.UID), decided, why)
 }
 
-// makersTx returns the steps of those who made a payment what it is: its maker, and those who repaired it, as
-// a repair may change the payee.
-func (p *Payment) makersTx(ctx context.Context, tx *changes.Tx) ([]*Step, error) {
+// makersTx returns those who made a payment what it is: its maker, those who repaired it, as a repair may
+// change the payee, and those who asked for changes of its series, who say how much it pays.
+func (p *Payment) makersTx(ctx context.Context, tx *changes.Tx) ([]audit.Asker, error) {
 	var steps []*Step
 	err := tx.NewSelect().Model(&steps).Where("ps.tenant = ?", p.Tenant).Where("ps.payment = ?", p.UID).
 		Order("ps.number").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read who made payment %s: %w", p.UID, err)
 	}
-	makers := []*Step{{Client: p.MakerClient, LoginID: p.MakerLogin}}
+	makers := []audit.Asker{{Client: p.MakerClient, LoginID: p.MakerLogin}}
 	for i, step := range steps {
 		if i > 0 && steps[i-1].State == Repair {
-			makers = append(makers, step)
+			makers = append(makers, audit.Asker{Client: step.Client, LoginID: step.LoginID})
 		}
 	}
-	return makers, nil
+	if p.Recurrence == 0 {
+		return makers, nil
+	}
+	changed, err := audit.AskersTx(ctx, tx, p.Tenant, recurrenceObject, p.Recurrence.String(), changingSeries)
+	return append(makers, changed...), err
 }
 
 // ScreeningsOf reads the screenings of payments: at most one of each, and none for callers outside the bank.

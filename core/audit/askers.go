@@ -1,0 +1,32 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+)
+
+// Asker is who asked for a change: an API key and, where one is known, the login of its person.
+type Asker struct {
+	Client  string `bun:"client"`
+	LoginID string `bun:"login_id"`
+}
+
+// AskersTx returns who asked for changes of an object by an action, whatever became of those that waited for
+// a second person. Who approved a change has not asked for it, although it was made in that person's name.
+func AskersTx(
+	ctx context.Context, tx bun.IDB, tenant access.Tenant, object, uid, action string,
+) (all []Asker, err error) {
+	err = tx.NewRaw(`SELECT DISTINCT e.client, e.login_id FROM audit_entries AS e
+		WHERE e.tenant = ?0 AND e.object = ?1 AND e.uid = ?2 AND e.action = ?3
+		  AND (e.decision = ?4 OR e.decision = ?5 AND NOT EXISTS (SELECT FROM audit_entries AS a
+		    WHERE a.tenant = ?0 AND a.object = ?1 AND a.uid = ?2 AND a.decision = ?6 AND a.tx = e.tx))
+		ORDER BY e.client, e.login_id`, tenant, object, uid, action, Proposed, Done, Approved).Scan(ctx, &all)
+	if err != nil {
+		return nil, fmt.Errorf("read who asked for %s of %s %s: %w", action, object, uid, err)
+	}
+	return all, nil
+}
