@@ -13,7 +13,7 @@
 //   - a payment to another bank: order.go, draw.go, orders.go, route.go, international.go; many of a file:
 //     bulk.go; small deposits: deposits.go; one that is set aside: repair.go
 //   - a debit, and a request for payment to another bank: debit.go, request.go
-//   - a series: recurrence.go, recurrence_write.go, recurrences.go, runs.go
+//   - a series: recurrence.go, recurrence_write.go, recurrence_change.go, recurrences.go, runs.go
 //   - on its day: due.go, next.go; names on lists: screening.go, screening_received.go
 //   - the networks and their messages: network.go, exchange.go, messages.go; what they answer: receive.go,
 //     answers.go, outcomes.go, settle.go, snapshots.go

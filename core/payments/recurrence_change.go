@@ -1,0 +1,285 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/check"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/ledger"
+	"bankgraph/core/limits"
+	"bankgraph/core/money"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
+)
+
+// RecurrenceDraft is what a request says about changing a series (rest/CONTRACT.md, recurrences). What is
+// absent stays.
+type RecurrenceDraft struct {
+	Payment   UID       `json:"paymentUID,omitempty"` // one of the series, where the request names one
+	End       time.Time `json:"endDate,omitzero"`     // midnight UTC
+	Number    *int32    `json:"numberOfPayments,omitempty"`
+	Frequency string    `json:"frequency,omitempty"`
+	Amount    string    `json:"amount,omitempty"`         // decimal, in the currency of the series
+	Next      time.Time `json:"nextPaymentDate,omitzero"` // goes with Frequency, and is ignored without it
+}
+
+// changingSeries is the name of ChangeRecurrence in the record.
+const changingSeries = "changeRecurrence"
+
+func (d *RecurrenceDraft) check() error {
+	c := check.Of(recurrenceObject)
+	if *d == (RecurrenceDraft{Payment: d.Payment, Next: d.Next}) {
+		c.Fail("amount", fault.Required, "give at least one of amount, frequency, endDate and numberOfPayments")
+	}
+	if d.Number != nil && *d.Number < 1 {
+		c.Fail("numberOfPayments", fault.Min, "must be at least 1")
+	}
+	if d.Number != nil && *d.Number > mostPaymentsStrict {
+		c.Fail("numberOfPayments", fault.Max, fmt.Sprintf("must be at most %d", mostPaymentsStrict))
+	}
+	if d.Frequency != "" {
+		d.Frequency = string(check.OneOf(c, "frequency", d.Frequency, Frequencies...))
+		if d.Next.IsZero() {
+			c.Fail("nextPaymentDate", fault.Required, "is required with frequency")
+		}
+	}
+	if d.Amount != "" {
+		c.BankAmount("amount", d.Amount, 15)
+		if d.Amount[0] == '-' || strings.Trim(d.Amount, "0.") == "" {
+			c.Fail("amount", fault.Min, "must be greater than 0")
+		}
+	}
+	return c.Err()
+}
+
+func (s *Service) changeTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, d RecurrenceDraft,
+) (RecurrenceSaved, error) {
+	asks := false
+	l := s.changing(func(*customers.Held, *Recurrence, *Recurrence) bool { return asks })
+	r, err := l.Modify(ctx, tx, at, func(_, r *Recurrence) error {
+		if err := r.isOneTx(ctx, tx, d.Payment); err != nil {
+			return err
+		}
+		if err := l.goesOn(r); err != nil {
+			return err
+		}
+		err := s.modifyTx(ctx, tx, l, r, d)
+		if err == nil {
+			asks, err = s.asksTx(ctx, tx, l, r, d)
+		}
+		return err
+	})
+	return savedRecurrence(r), err
+}
+
+// asksTx reports whether people have to agree to a change of a series, and sets how many and which: as for
+// one of its payments. Who agrees must be allowed to approve such a payment.
+func (s *Service) asksTx(
+	ctx context.Context, tx *changes.Tx, l *series, r *Recurrence, d RecurrenceDraft,
+) (bool, error) {
+	f, err := s.gatherTx(ctx, tx.Tx, r.Tenant, want{payers: []Party{{UID: r.Account}}})
+	if err == nil && f.parties[r.Account] == nil {
+		err = ErrAccount.On("account")
+	}
+	if err != nil {
+		return false, err
+	}
+	next := &Payment{
+		Direction: Out, EntryType: r.EntryType, Rail: r.Rail, Speed: r.Speed, Minor: r.Minor, Currency: r.Currency,
+		SenderAccount: r.Account,
+	}
+	if next.Collects() {
+		next.SenderAccount, next.ReceiverAccount = 0, r.Account
+	}
+	pays := d.Amount != "" || d.Frequency != ""
+	asks := f.asksOf(r.Account) || pays && f.callback(next)
+	if asks {
+		l.Approvers, l.Decides = f.approvers(next)
+	}
+	if asks && !tx.NeedsApproval(asks) {
+		err = ApproveTx(ctx, tx.Tx, tx.Caller, r.Amount(), r.Amount(), tx.Now)
+	}
+	return asks, err
+}
+
+// mayChangeTx is called when the first of two people agrees to a change of a series: the series stays as it
+// is. The first must be allowed to approve such a payment, as the second is (asksTx).
+func (s *Service) mayChangeTx(ctx context.Context, tx *changes.Tx, at changes.Target) (int32, error) {
+	if _, err := customers.Hold(s.customers.HoldTx).Of("recurrences", "uid", ErrNoRecurrence)(ctx, tx,
+		&at); err != nil {
+		return 0, err
+	}
+	r, err := lockRecurrenceTx(ctx, tx, at.UID, at.Customer)
+	if err == nil {
+		err = tx.CheckVersion(r.Version)
+	}
+	var d RecurrenceDraft
+	if err == nil {
+		err = tx.ReadDraft(&d)
+	}
+	if err != nil {
+		return 0, err
+	}
+	amount := r.Amount()
+	if d.Amount != "" { // which was read when it was asked for
+		if amount, err = money.Parse(d.Amount, r.Currency); err != nil {
+			return 0, err
+		}
+	}
+	return r.Version, ApproveTx(ctx, tx.Tx, tx.Caller, amount, amount, tx.Now)
+}
+
+// isOneTx returns ErrNoRecurrence unless the payment belongs to the series. UID 0 belongs to every series.
+func (r *Recurrence) isOneTx(ctx context.Context, tx *changes.Tx, uid UID) error {
+	if uid == 0 {
+		return nil
+	}
+	there, err := tx.NewSelect().Model((*Payment)(nil)).Where("pay.tenant = ?", tx.Caller.Tenant).
+		Where("pay.uid = ?", uid).
+		Where("pay.recurrence = ?", r.UID).Exists(ctx)
+	if err == nil && !there {
+		err = ErrNoRecurrence
+	}
+	return err
+}
+
+// modifyTx changes a series. A payment that waits for its day and that the change affects is cancelled, and
+// made anew on its day.
+func (s *Service) modifyTx(
+	ctx context.Context, tx *changes.Tx, l *series, r *Recurrence, d RecurrenceDraft,
+) error {
+	today := r.today(tx.Caller, tx.Now)
+	last := r.Next
+	if len(l.waiting) > 0 {
+		last = &l.waiting[0].Date
+	}
+	if d.Amount != "" || d.Frequency != "" {
+		if day := l.without(r); day != nil {
+			r.Next = day
+		}
+		l.drops(s, "the series is changed")
+	}
+	before, c := *r, check.Of(recurrenceObject)
+	switch {
+	case d.End.IsZero():
+	case r.Until != UntilEndDate:
+		c.Fail("endDate", fault.Forbidden, "is for a series that ends by date")
+	case d.End.Before(today):
+		c.Fail("endDate", fault.Min, "must be today or later")
+	default:
+		r.End = &d.End
+	}
+	switch {
+	case d.Number == nil:
+	case r.Until != UntilNumber:
+		c.Fail("numberOfPayments", fault.Forbidden, "is for a series that ends by number")
+	case *d.Number < r.Made:
+		c.Fail("numberOfPayments", fault.Min, fmt.Sprintf("must be at least %d, as many as have been made", r.Made))
+	default:
+		r.Number = d.Number
+	}
+	switch {
+	case d.Frequency == "":
+	case d.Next.Before(today):
+		c.Fail("nextPaymentDate", fault.Min, "must be today or later")
+	case d.Next.After(today.AddDate(1, 0, 0)):
+		c.Fail("nextPaymentDate", fault.Max, "must be at most a year from today")
+	default:
+		r.Frequency, r.CountsFrom, r.Next = Frequency(d.Frequency), d.Next, &d.Next
+	}
+	if err := c.Err(); err != nil {
+		return err
+	}
+	if r.Status = RecurrenceActive; r.Next == nil {
+		r.advance(*last)
+	} else if r.over() {
+		r.Status, r.Next = RecurrenceCompleted, nil
+	}
+	if d.Amount != "" {
+		return s.payMoreTx(ctx, tx, r, d.Amount)
+	}
+	if d.Frequency != "" || r.longer(&before) {
+		return mayPay(tx, r.Amount())
+	}
+	return nil
+}
+
+// longer reports whether a series pays for longer than it did before.
+func (r *Recurrence) longer(before *Recurrence) bool {
+	return before.End != nil && r.End.After(*before.End) || before.Number != nil && *r.Number > *before.Number
+}
+
+// mayPay returns a fault for an amount above what the person who asks for a change may pay in one payment.
+func mayPay(tx *changes.Tx, amount money.Amount) error {
+	if !tx.NeedsApproval(true) { // it was asked for by another person, whom that bounded
+		return nil
+	}
+	return fault.Called(paid.each(tx.Caller, amount), calledInSeries)
+}
+
+// today returns the current day for the payments of a series.
+func (r *Recurrence) today(by access.Caller, now time.Time) time.Time {
+	if r.Speed == "" {
+		return ledger.Day(now.In(by.Location()))
+	}
+	return calendar.Today(now)
+}
+
+// payMoreTx sets the amount of the payments to come, if limits allow the next one.
+func (s *Service) payMoreTx(ctx context.Context, tx *changes.Tx, r *Recurrence, text string) error {
+	amount, err := money.Parse(text, r.Currency)
+	if err != nil {
+		return fault.Field(recurrenceObject, "amount", fault.Malformed,
+			fmt.Sprintf("must be an amount of %s with at most %d decimals", r.Currency, r.Currency.Digits()))
+	}
+	if err := mayPay(tx, amount); err != nil {
+		return err
+	}
+	if r.Minor = amount.Minor; r.Speed == "" || r.Next == nil {
+		return nil
+	}
+	carried := int64(0)
+	for _, rail := range networks[r.Speed] {
+		carried = max(carried, most[service(r.Speed, rail)])
+	}
+	if amount.Minor > carried {
+		return fault.Called(ErrNetworkLimit, calledInSeries)
+	}
+	next := &run{Recurrence: r}
+	if err := s.readDraft(next); err != nil {
+		return err
+	}
+	today := calendar.Today(tx.Now)
+	f, err := s.gatherTx(ctx, tx.Tx, r.Tenant, want{
+		payers: []Party{{UID: r.Account}}, from: today, to: later(*r.Next, today),
+	})
+	if err != nil {
+		return err
+	}
+	over := f.limits.Exceeds(limits.Planned{
+		Customer: r.Customer, Rail: r.Rail, Day: *r.Next, Amount: amount, EntryType: r.entryTypeOfLimits(),
+		SECCode: next.order.SECCode,
+	})
+	if over != nil {
+		return fault.Called(exceeds(over), calledInSeries)
+	}
+	return nil
+}
+
+// entryTypeOfLimits returns the kind of entry by which limits of the network count.
+func (r *Recurrence) entryTypeOfLimits() rails.EntryType {
+	if r.Rail == rails.ACH {
+		return r.EntryType
+	}
+	return ""
+}
+
+// calledInSeries are the fields that have another name in changes of series than in payments.
+var calledInSeries = map[string]string{"paymentAmount": "amount"}
