@@ -292,8 +292,16 @@ func recorded(action string, was, now *Payment, by access.Caller) events.Recorde
 	}.Recorded(by, "")
 }
 
+// What of the messages that wait is handed over. There is an index of what is begun.
+const (
+	begun     = "nm.kind NOT IN ('pacs.002', 'pain.014', '" + kindOfFile + "')"
+	answering = "nm.kind IN ('pacs.002', 'pain.014')"
+	inFiles   = "nm.kind = '" + kindOfFile + "'"
+)
+
 // HandOver hands messages of the caller's bank to their networks, the oldest first, and returns how many were
-// taken. A message that its network does not take does not hold up later ones.
+// taken. A message that its network does not take does not hold up later ones, and what is answered to other
+// banks does not hold up payments, as others decide how much that is.
 func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -302,12 +310,12 @@ func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
 	for _, few := range []struct {
 		which string
 		most  int64
-	}{{"nm.rail <> ?", atATime}, {"nm.rail = ?", 1}} { // files of ACH are large
+	}{{begun, atATime}, {answering, atATime}, {inFiles, 1}} { // files of ACH are large
 		after, taken := MessageID(0), []MessageID{}
 		for range mostPasses {
 			var waiting []*Message
 			failed := s.db.NewSelect().Model(&waiting).Where("nm.tenant = ?", caller.Tenant).
-				Where("nm.direction = ?", Out).Where("nm.handed_at IS NULL").Where(few.which, rails.ACH).
+				Where("nm.direction = ?", Out).Where("nm.handed_at IS NULL").Where(few.which).
 				Where("nm.id > ?", after).OrderExpr("nm.id").Limit(few.most).Scan(ctx)
 			if failed == nil && len(waiting) > 0 {
 				var held bool

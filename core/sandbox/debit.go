@@ -140,7 +140,7 @@ func (s *Service) fileTx(
 	if _, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(customer)); err != nil {
 		return Played{}, err
 	}
-	row := &message{Tenant: tx.Caller.Tenant, Rail: rails.ACH, Answer: 1, DueAt: tx.Now}
+	row := &message{Tenant: tx.Caller.Tenant, Rail: rails.ACH, Answer: 1, DueAt: tx.Now, Customer: customer}
 	if err := tx.NewRaw(`SELECT nextval('sandbox_messages_ids')`).Scan(ctx, &row.ID); err != nil {
 		return Played{}, err
 	}

@@ -80,6 +80,8 @@ type message struct {
 	DueAt   time.Time     `bun:"due_at"`
 	Body    []byte        `bun:"body,type:bytea"`
 	TakenAt *time.Time    `bun:"taken_at"`
+	// Customer is for whom the message was played; 0 of what answers a message of the bank
+	Customer int64 `bun:"customer"`
 }
 
 // BodyColumn names the column for which the texts of messages are sealed (seal.Place).
@@ -177,25 +179,46 @@ func (s *Service) write(row *message, m iso20022.Message) error {
 	return nil
 }
 
-// Receive returns the answers that are due. It implements payments.Network.
+// nextToArrive finds the messages that arrive next: four answers to messages of the bank and the oldest message
+// that each customer has had played, then the next ones of each, and so on. So who plays a hundred thousand
+// messages keeps nobody else waiting.
+const nextToArrive = `WITH RECURSIVE whose AS (
+	  SELECT (SELECT min(customer) FROM sandbox_messages WHERE tenant = ?0 AND taken_at IS NULL) AS customer
+	  UNION ALL
+	  SELECT (SELECT min(customer) FROM sandbox_messages WHERE tenant = ?0 AND taken_at IS NULL
+	    AND customer > whose.customer)
+	  FROM whose WHERE customer IS NOT NULL
+	)
+	SELECT next.id FROM whose CROSS JOIN LATERAL (
+	  SELECT m.id, m.due_at, row_number() OVER (ORDER BY m.due_at, m.id)
+	    / CASE whose.customer WHEN 0 THEN 4 ELSE 1 END AS turn FROM (
+	    SELECT id, due_at FROM sandbox_messages WHERE tenant = ?0 AND taken_at IS NULL
+	      AND customer = whose.customer AND due_at <= ?1 ORDER BY due_at, id LIMIT ?2) AS m) AS next
+	ORDER BY next.turn, next.due_at, next.id LIMIT ?2`
+
+// mostFiles bounds the files of ACH that arrive at a time, of which each customer has one.
+const mostFiles = 8
+
+// Receive returns the messages that are due, in turns. It implements payments.Network.
 func (s *Service) Receive(ctx context.Context, tenant access.Tenant, most int64) ([]payments.Arrived, error) {
 	now, err := s.worker(ctx, tenant)
 	if err != nil {
 		return nil, err
 	}
 	var due []*message
-	err = s.db.NewSelect().Model(&due).Where("sm.tenant = ?", tenant).Where("sm.taken_at IS NULL").
-		Where("sm.due_at <= ?", now).OrderExpr("sm.due_at, sm.id").Limit(most).Scan(ctx)
+	err = s.db.NewSelect().Model(&due).Where("sm.tenant = ?", tenant).
+		Where("sm.id IN ("+nextToArrive+")", tenant, now, most).OrderExpr("sm.due_at, sm.id").Scan(ctx)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]payments.Arrived, 0, len(due))
-	files := 0
+	files := map[int64]bool{}
 	for _, m := range due {
 		if m.Rail == rails.ACH {
-			if files++; files > 1 {
-				continue // they are large
+			if files[m.Customer] || len(files) == mostFiles {
+				continue // they may be large
 			}
+			files[m.Customer] = true
 		}
 		body, err := s.keys.Open(seal.Value{Sealed: m.Body}, m.place())
 		if err != nil {
