@@ -310,7 +310,7 @@ func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
 	for _, few := range []struct {
 		which string
 		most  int64
-	}{{begun, atATime}, {answering, atATime}, {inFiles, 1}} { // files of ACH are large
+	}{{begun, atATime}, {answering, atATime / 5}, {inFiles, 1}} { // files of ACH are large
 		after, taken := MessageID(0), []MessageID{}
 		for range mostPasses {
 			var waiting []*Message

@@ -11,13 +11,16 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/ledger"
 	"bankgraph/core/page"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails/nacha"
+	"bankgraph/core/sandbox"
 )
 
 // A customer with many payments of one day keeps nobody else waiting for theirs, however early its own were
@@ -132,5 +135,46 @@ func TestPaymentsInAnUncommonStateAreFoundByIt(t *testing.T) {
 		if got := slices.Contains(conditions, payments.Uncommon); got != c.want {
 			t.Errorf("%v: %v", c.states, conditions)
 		}
+	}
+}
+
+// Who has other banks pay many times keeps nobody else waiting: neither for what comes in for others, nor for
+// what others pay.
+func TestWhatOtherBanksSendComesInTurns(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	play := func(to accounts.UID) {
+		t.Helper()
+		_, err := s.Sandbox.PlayCredit(s.Staff(), sandbox.Credit{
+			Account: to, Amount: "1", Rail: "RTP", SenderName: "Ada Byron", SenderBank: theirs,
+			SenderNumber: "5550001234",
+		}, changes.RequestOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	many := s.Account(s.Customer(), coretest.Holding(0, 0), coretest.Sends)
+	for range 300 {
+		play(many.UID)
+	}
+	play(s.from.UID)
+	paid := s.send(t, s.order("25.00"))
+	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+	if n, err := s.Payments.Receive(operator); err != nil || n != 250 {
+		t.Fatal(n, err)
+	}
+	came := payments.Search{Direction: payments.In, Customer: s.from.Customer}
+	if found, err := s.Payments.Page(s.Staff(), came, page.First(1)); err != nil || len(found.Items) != 1 {
+		t.Error("the other customer's credit has not come in", err)
+	}
+	_, sent := s.Payments.SendQueued(operator)
+	_, handed := s.Payments.HandOver(operator)
+	if err := errors.Join(sent, handed); err != nil {
+		t.Fatal(err)
+	}
+	var waits int
+	if err := s.DB.NewSelect().Table("network_messages").ColumnExpr("count(*)").Where("tenant = ?", s.Tenant).
+		Where("payment = ?", paid.UID).Where("handed_at IS NULL").Scan(t.Context(), &waits); err != nil || waits > 0 {
+		t.Error("the other customer's payment waits behind answers", err)
 	}
 }
