@@ -91,6 +91,35 @@ func TestWhatWaitsForPeopleIsListedLongestFirst(t *testing.T) {
 	}
 }
 
+// One customer's many failures hide neither the failures of others nor what else waits, however much later
+// that began to wait.
+func TestNobodysManyFailuresHideWhatElseWaits(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	many := b.Account(b.Customer(), coretest.Holding(500_00, 0))
+	other := b.Account(b.Customer(), coretest.Holding(500_00, 0))
+	fails := func(of *payments.Payment, state payments.State, ago time.Duration) {
+		b.Exec(`UPDATE payments SET state = ?, updated_at = ? WHERE tenant = ? AND uid = ?`, state, b.Now().Add(-ago),
+			b.Tenant, of.UID)
+	}
+	first := b.Payment(many, other)
+	fails(first, payments.Invalid, 3*time.Hour)
+	b.Exec(`INSERT INTO payments SELECT (jsonb_populate_record(p, jsonb_build_object('uid', p.uid + n))).*
+		FROM payments AS p, generate_series(1000, 1800) AS n WHERE p.tenant = ? AND p.uid = ?`, b.Tenant, first.UID)
+	failed, repair := b.Payment(other, many), b.Payment(other, many)
+	fails(failed, payments.Invalid, 2*time.Hour)
+	fails(repair, payments.Repair, time.Hour)
+	found, err := b.Attention.List(b.Staff(), attention.Search{}, 10)
+	if err != nil || len(found.Items) != 10 {
+		t.Fatal(found, err)
+	}
+	last := found.Items[8:]
+	if found.Items[0].UID != int64(first.UID) || last[0].UID != int64(failed.UID) ||
+		last[1].UID != int64(repair.UID) {
+		t.Errorf("%+v %+v %+v", found.Items[0], last[0], last[1])
+	}
+}
+
 func TestAnApprovalWaitsUntilItIsDecided(t *testing.T) {
 	t.Parallel()
 	b := coretest.New(t)

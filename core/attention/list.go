@@ -55,9 +55,9 @@ var sees = map[Kind]access.Permission{
 	Screening: access.ScreenPayments,
 }
 
-// List reads the first things that wait, those that wait longest first, and how much waits of each kind. It
-// is for the bank's own callers who may see payments, and leaves out the kinds that they may not see. A fault
-// names the field first.
+// List reads things that wait, those that wait longest first, and how much waits of each kind. Where more
+// waits, each kind has its share of the list, and each customer its share of a kind. It is for the bank's own
+// callers who may see payments, and leaves out the kinds that they may not see. A fault names the field first.
 func (s *Service) List(ctx context.Context, by Search, first int) (*List, error) {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err == nil && caller.Reach != access.OfBank {
@@ -88,7 +88,7 @@ func (s *Service) List(ctx context.Context, by Search, first int) (*List, error)
 	p := db.Params{caller.Tenant, now.Add(-answering), now.Add(-settling), now.Add(-working), now.Add(-failing)}
 	b := s.db.Batch()
 	items := db.Queue(b, listing.Get(key, func() string { return listed(kinds, approvals) }),
-		append(slices.Clone(p), first)...)
+		append(slices.Clone(p), first, MostCounted)...)
 	counted := db.Queue(b, counting.Get(key, func() string { return counted(kinds, approvals) }),
 		append(p, MostCounted)...)
 	if err := b.Send(ctx); err != nil {
@@ -105,15 +105,20 @@ func waiting(kind Kind, approvals string) string {
 	return waits[kind]
 }
 
-// listed is the text of the first things that wait, $6 at most. Every text uses every value.
+// listed is the text of what is listed of all that waits, $6 at most: the first thing of each kind, then the
+// second, and so on, and of a kind likewise the first one of each customer. So nobody's many failures hide the
+// others' things. Of a kind the first $7 are looked at. Every text uses every value.
 func listed(kinds []string, approvals string) string {
 	var all []string
 	for _, kind := range kinds {
-		all = append(all, "(SELECT '"+kind+"' AS kind, w.* FROM ("+waiting(Kind(kind),
-			approvals)+") AS w ORDER BY w.since, w.uid LIMIT $6::bigint)")
+		all = append(all, "(SELECT '"+kind+"' AS kind, w.*, "+
+			"row_number() OVER (PARTITION BY w.customer ORDER BY w.since, w.uid) AS turn FROM (SELECT w.* FROM ("+
+			waiting(Kind(kind), approvals)+") AS w ORDER BY w.since, w.uid LIMIT $7::bigint) AS w)")
 	}
-	return "SELECT r.* FROM (" + strings.Join(all, " UNION ALL ") + ") AS r WHERE " + used +
-		" ORDER BY r.since, r.kind, r.uid LIMIT $6::bigint"
+	return "SELECT r.kind, r.uid, r.customer, r.since, r.due_at, r.reason FROM (SELECT q.* FROM (SELECT a.*, " +
+		"row_number() OVER (PARTITION BY a.kind ORDER BY a.turn, a.since, a.uid) AS place FROM (" +
+		strings.Join(all, " UNION ALL ") + ") AS a) AS q ORDER BY q.place, q.since, q.kind, q.uid LIMIT $6::bigint) AS r WHERE " +
+		used + " ORDER BY r.since, r.kind, r.uid"
 }
 
 // counted is the text of how much of each kind waits, $6 at most.
