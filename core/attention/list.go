@@ -117,8 +117,9 @@ func listed(kinds []string, approvals string) string {
 	}
 	return "SELECT r.kind, r.uid, r.customer, r.since, r.due_at, r.reason FROM (SELECT q.* FROM (SELECT a.*, " +
 		"row_number() OVER (PARTITION BY a.kind ORDER BY a.turn, a.since, a.uid) AS place FROM (" +
-		strings.Join(all, " UNION ALL ") + ") AS a) AS q ORDER BY q.place, q.since, q.kind, q.uid LIMIT $6::bigint) AS r WHERE " +
-		used + " ORDER BY r.since, r.kind, r.uid"
+		strings.Join(all, " UNION ALL ") + ") AS a) AS q " +
+		"ORDER BY q.place, q.since, q.kind, q.uid LIMIT $6::bigint) AS r WHERE " + used +
+		" ORDER BY r.since, r.kind, r.uid"
 }
 
 // counted is the text of how much of each kind waits, $6 at most.
