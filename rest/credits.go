@@ -213,7 +213,8 @@ func orderDraft(body fields, contact string, day parser[time.Time]) payments.Ord
 			Address: paymentAddress(receiver.object("address")), Bank: bankOfReceiver(receiver.object("bank")),
 			Between: bankOfReceiver(receiver.object("intermediaryBank")),
 		},
-		Amount: body.number("paymentAmount").Value, Currency: body.text("paymentCurrency").Value,
+		Correspondent: sender.text("correspondentBankId").Value,
+		Amount:        body.number("paymentAmount").Value, Currency: body.text("paymentCurrency").Value,
 		Date: orZero(wordIn(body, day, "paymentDate")), Speed: body.text("speed").Value,
 		ExternalReferenceID: body.text("externalReferenceId").Value, Notes: body.text("paymentNotes").Value,
 		Channel: info.text("channel").Value, CostCenter: info.text("costCenter").Value,
@@ -248,7 +249,8 @@ func bankOfReceiver(f fields) payments.ReceiverBank {
 	return payments.ReceiverBank{
 		IDType: f.text("bankIdType").Value, ID: f.text("bankId").Value, BIC: f.text("swiftCode").Value,
 		Name: f.text("name").Value, Country: f.text("countryCode").Value,
-		Address: paymentAddress(f.object("address")),
+		Address:     paymentAddress(f.object("address")),
+		AccountType: f.text("accountType").Value, Account: f.text("accountNumber").Value,
 	}
 }
 

@@ -103,3 +103,48 @@ func TestACreditAbroadIsPaidByATrade(t *testing.T) {
 		}
 	}
 }
+
+// A wire names the banks that it goes over, and its answers show them.
+func TestAWireNamesItsBanks(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	b.Directory()
+	const wire = `{"externalReferenceId": "INV-8", "paymentAmount": 12.50, "paymentCurrency": "USD", "speed": "Express",
+		"paymentNotes": "Machines", "sender": {"accountUID": "%s"%s}, "receiver": {"accountNumber": "DE89370400440532013000",
+		"name": "Juergen Mueller", "accountCurrency": "USD",
+		"address": {"addressLine1": "Mainzer Landstr. 1", "city": "Frankfurt", "countryCode": "DE"},
+		"bank": {"bankIdType": "SWIFT", "swiftCode": "MUSTDEFF", "accountType": "Others", "accountNumber": "77001122"},
+		"intermediaryBank": {"bankIdType": %s, "name": "Go Between"}}}`
+	send := func(correspondent, between string) said {
+		return b.call(b.program(), http.MethodPost, "/v4/payments/credit",
+			fmt.Sprintf(wire, b.purse.UID, correspondent, between))
+	}
+	const overGateway = `, "correspondentBankId": "026099503"`
+	for _, c := range []struct{ correspondent, between, code string }{
+		{"", `"SWIFT", "swiftCode": "GOBEUS33"`, "SENDER_CORRESPONDENTBANKID_REQUIRED"},
+		{`, "correspondentBankId": "021000021"`, `"SWIFT", "swiftCode": "GOBEUS33"`, "SENDER_CORRESPONDENTBANKID_NOTFOUND"},
+		{`, "correspondentBankId": "02609950"`, `"SWIFT", "swiftCode": "GOBEUS33"`, "SENDER_CORRESPONDENTBANKID_EXACT"},
+		{overGateway, `"NID"`, "INTERMEDIARYBANK_BANKID_REQUIRED"},
+		{overGateway, `"NID", "bankId": "026099503", "accountType": "IBAN", "accountNumber": "1"`, "INTERMEDIARYBANK_ACCOUNTNUMBER_INVALID"},
+	} {
+		if got := send(c.correspondent, c.between); got.status != http.StatusBadRequest || !strings.Contains(got.body, c.code) {
+			t.Errorf("%s %s: %d %s", c.correspondent, c.between, got.status, got.body)
+		}
+	}
+	made := send(overGateway, `"NID", "bankId": "611590103"`)
+	got := b.call(b.program(), http.MethodGet, "/v3/payments/"+member(made.body, "paymentUID"), "")
+	for name, want := range map[string]string{
+		"intermediarySender": "true", "intermediarySenderId": "026099503", "intermediarySenderIdType": "NID",
+		"intermediarySenderName": "Gateway Bank", "intermediaryReceiver": "true",
+		"intermediaryReceiverId": "611590103", "intermediaryReceiverIdType": "NID",
+		"intermediaryReceiverName": "Go Between", "receiverBankIdType": "SWIFT", "receiverBankId": "MUSTDEFF",
+		"receiverBankCountry": "Germany",
+	} {
+		if value := member(got.body, name); value != want {
+			t.Errorf("%s is %q, want %q: %s", name, value, want, made.body)
+		}
+	}
+	if strings.Contains(got.body, "77001122") {
+		t.Error(got.body)
+	}
+}

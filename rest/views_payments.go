@@ -259,9 +259,13 @@ func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
 	if p.Trade != 0 {
 		view.ForexContract = p.Trade.String()
 	}
-	if p.To.BetweenID != "" {
-		view.IntermediaryReceiver, view.IntermediaryReceiverName = true, p.To.BetweenName
-		view.IntermediaryReceiverID, view.IntermediaryReceiverIDType = p.To.BetweenID, "SWIFT"
+	if id := p.To.CorrespondentID; id != "" {
+		view.IntermediarySender, view.IntermediarySenderName = true, p.To.CorrespondentName
+		view.IntermediarySenderID, view.IntermediarySenderIDType = id, payments.BankIDType(id)
+	}
+	if id := p.To.IntermediaryID; id != "" {
+		view.IntermediaryReceiver, view.IntermediaryReceiverName = true, p.To.IntermediaryName
+		view.IntermediaryReceiverID, view.IntermediaryReceiverIDType = id, payments.BankIDType(id)
 	}
 	view.DeliveryMethod, view.WireType = p.DeliveryMethod(), p.WireType()
 	view.UltimateReceiverName, view.UltimateReceiverAccountNumber = p.Ultimate.Name, p.Ultimate.Masked()

@@ -23,6 +23,7 @@ US,ABA,611090001,,Test Bank,true,true,CRDT,Active,CRDT,Active
 US,ABA,611590103,,Old Mill Bank,true,true,CRDT,Active,CRDT,Active
 US,ABA,021000021,,Real Time Bank,true,false,CRDT,Active,,
 US,ABA,011000015,,Paper Bank,true,false,,,,
+US,ABA,026099503,GATEUS33,Gateway Bank,true,true,,,,
 DE,BLZ,50070010,MUSTDEFF,Musterbank,false,false,,,,
 `
 

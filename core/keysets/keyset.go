@@ -122,7 +122,11 @@ var tables = []table{
 	{name: "contacts", key: "uid", columns: []column{
 		in(contacts.NumberColumn, "bank_account_number"), {sealed: "regulatory_reporting", report: true},
 	}},
-	{name: "payment_details", key: "payment", columns: []column{in(payments.NumberColumn, "number")}},
+	{name: "payment_details", key: "payment", columns: []column{
+		in(payments.NumberColumn, "number"),
+		{sealed: "intermediary_account_sealed", place: row(payments.IntermediaryAccountColumn)},
+		{sealed: "bank_account_sealed", place: row(payments.BankAccountColumn)},
+	}},
 	{name: "payment_repairs", key: "payment", columns: []column{{
 		sealed: "draft_sealed",
 		place:  row(payments.RepairColumn),

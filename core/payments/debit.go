@@ -56,7 +56,7 @@ func (f *facts) drawDebit(s *Service, by access.Caller, o *Order, now time.Time)
 	if err != nil {
 		return nil, err
 	}
-	debtor, err := f.receiver(s, creditor, &o.Receiver, false)
+	debtor, err := f.receiver(s, creditor, o)
 	if err != nil {
 		return nil, err
 	}
@@ -81,14 +81,14 @@ func (f *facts) drawDebit(s *Service, by access.Caller, o *Order, now time.Time)
 	if err := p.pickUp(o.Date, now); err != nil {
 		return nil, err
 	}
-	p.details = f.detail(s, p, o, &debtor, bank, why)
+	p.details = f.detail(s, p, o, &debtor, way{first: bank, last: bank, why: why})
 	if p.Rail == rails.ACH {
 		p.entry, err = entryOf(p, o, creditor, &debtor)
 	} else {
 		p.asks, err = p.request(o, now)
 	}
 	if err == nil {
-		err = f.carriable(s, p, creditor, debtor.Number)
+		err = f.carriable(s, p, creditor, &debtor)
 	}
 	if err != nil {
 		return nil, err

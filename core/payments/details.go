@@ -29,22 +29,28 @@ type Details struct {
 	Email   string         `bun:"email_address" json:"-"`
 	Phone   string         `bun:"phone_number" json:"-"`
 	// routing number, of an international payment the BIC
-	BankID string `bun:"bank_id" json:"receiverBankId"`
-	// the BIC and the name of the intermediary bank of an international payment, if it has one
-	IntermediaryID   string `bun:"intermediary_id" json:"-"`
-	IntermediaryName string `bun:"intermediary_name" json:"-"`
-	BankName         string `bun:"bank_name" json:"-"`
-	Remittance       string `bun:"remittance" json:"-"`
-	Reference        string `bun:"reference" json:"-"` // for the payee
-	OriginatorInfo   string `bun:"originator_information" json:"-"`
-	BankInfo         string `bun:"bank_information" json:"-"`
-	Charges          string `bun:"charges" json:"-"`
-	LocalInstrument  string `bun:"local_instrument" json:"-"` // of instant payments
-	CostCenter       string `bun:"cost_center" json:"-"`
-	RequestMethod    string `bun:"request_method" json:"-"`
-	OperationNote    string `bun:"operation_note" json:"-"`
-	Route            string `bun:"route" json:"-"` // why this network was picked
-	UETR             string `bun:"uetr" json:"-"`  // the UUID by which every bank on the way knows it
+	BankID   string `bun:"bank_id" json:"receiverBankId"`
+	BankName string `bun:"bank_name" json:"-"`
+	// the banks that a wire goes over, if it does (rest/CONTRACT.md, banks of wires): each by its routing
+	// number or BIC
+	CorrespondentID   string `bun:"correspondent_id" json:"-"`
+	CorrespondentName string `bun:"correspondent_name" json:"-"`
+	IntermediaryID    string `bun:"intermediary_id" json:"-"`
+	IntermediaryName  string `bun:"intermediary_name" json:"-"`
+	// the accounts of the intermediary and of the payee's bank, each with the bank before it; nil for none
+	IntermediaryAccount []byte `bun:"intermediary_account_sealed,type:bytea" json:"-"`
+	BankAccount         []byte `bun:"bank_account_sealed,type:bytea" json:"-"`
+	Remittance          string `bun:"remittance" json:"-"`
+	Reference           string `bun:"reference" json:"-"` // for the payee
+	OriginatorInfo      string `bun:"originator_information" json:"-"`
+	BankInfo            string `bun:"bank_information" json:"-"`
+	Charges             string `bun:"charges" json:"-"`
+	LocalInstrument     string `bun:"local_instrument" json:"-"` // of instant payments
+	CostCenter          string `bun:"cost_center" json:"-"`
+	RequestMethod       string `bun:"request_method" json:"-"`
+	OperationNote       string `bun:"operation_note" json:"-"`
+	Route               string `bun:"route" json:"-"` // why this network was picked
+	UETR                string `bun:"uetr" json:"-"`  // the UUID by which every bank on the way knows it
 	// why the network or the other bank gave it back, as a reason of ISO 20022
 	ReturnCode string `bun:"return_code" json:"-"`
 }
@@ -89,7 +95,15 @@ func giveBackTx(ctx context.Context, tenant access.Tenant, why map[UID]string) e
 // NumberColumn names the column for which the account numbers at other banks are sealed (seal.Place).
 const NumberColumn = "payment_details.number"
 
+// The columns for which the account numbers of banks are sealed (seal.Place).
+const (
+	IntermediaryAccountColumn = "payment_details.intermediary_account"
+	BankAccountColumn         = "payment_details.bank_account"
+)
+
 // place returns where the account number is sealed.
-func (d *Details) place() seal.Place {
-	return seal.Place{Tenant: int64(d.Tenant), Column: NumberColumn, Row: int64(d.Payment)}
+func (d *Details) place() seal.Place { return d.placeOf(NumberColumn) }
+
+func (d *Details) placeOf(column string) seal.Place {
+	return seal.Place{Tenant: int64(d.Tenant), Column: column, Row: int64(d.Payment)}
 }

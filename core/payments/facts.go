@@ -70,11 +70,12 @@ type contact struct {
 	Address  postal.Address  `bun:"embed:address_"`
 	BIC      string          `bun:"bic"` // of the bank
 	// of the bank in between
-	BetweenBIC  string `bun:"between_bic"`
-	BetweenName string `bun:"between_name"`
-	Routing     string `bun:"routing"` // national code of the bank
-	Country     string `bun:"country"` // of the bank: its name
-	BankName    string `bun:"bank_name"`
+	BetweenBIC     string `bun:"between_bic"`
+	BetweenRouting string `bun:"between_routing"` // its national code, if that is a routing number
+	BetweenName    string `bun:"between_name"`
+	Routing        string `bun:"routing"` // national code of the bank
+	Country        string `bun:"country"` // of the bank: its name
+	BankName       string `bun:"bank_name"`
 }
 
 // party is an account, with what matters of its customer.

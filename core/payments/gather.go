@@ -72,7 +72,9 @@ var (
 		k.phone_number AS phone, k.email_address AS email, k.address_line1, k.address_line2, k.address_city,
 		k.address_state, k.address_postal_code, k.address_country_code, k.address_country,
 		k.bank_national_code AS routing, k.bank_country AS country, k.bank_name, k.bank_swift_code AS bic,
-		k.intermediary_swift_code AS between_bic, k.intermediary_name AS between_name
+		k.intermediary_swift_code AS between_bic, k.intermediary_name AS between_name,
+		CASE WHEN k.intermediary_national_code ~ '^[0-9]{9}$' THEN k.intermediary_national_code
+		ELSE '' END AS between_routing
 		FROM contacts AS k WHERE k.tenant = $1 AND k.uid = ANY($2::bigint[])`)
 	takingUIDs           = db.NewQuery[taken](`SELECT nextval('payment_uids') AS uid FROM generate_series(1, $1::bigint)`)
 	takingRecurrenceUIDs = db.NewQuery[takenRecurrence](
@@ -89,6 +91,12 @@ func (k *contact) refs() []banks.Ref {
 	refs := []banks.Ref{banks.Routing(k.Routing)}
 	if k.BIC != "" {
 		refs = append(refs, headAndBranch(k.BIC)...)
+	}
+	if k.BetweenRouting != "" {
+		refs = append(refs, banks.Routing(k.BetweenRouting))
+	}
+	if k.BetweenBIC != "" {
+		refs = append(refs, headAndBranch(k.BetweenBIC)...)
 	}
 	return refs
 }

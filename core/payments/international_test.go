@@ -200,7 +200,7 @@ func TestAnInternationalPaymentFitsItsTrade(t *testing.T) {
 			"paymentCurrency: must be another currency than USD, which the other speeds pay",
 		},
 		"no notes":         {traded.UID, func(o *payments.Order) { o.Notes = "" }, "paymentNotes: is required"},
-		"a routing number": {traded.UID, func(o *payments.Order) { o.Receiver.Bank = payments.ReceiverBank{IDType: "NID", ID: "611090001"} }, "receiver.bank.bankIdType: must be SWIFT: these speeds pay banks by their swiftCode"},
+		"a routing number": {traded.UID, func(o *payments.Order) { o.Receiver.Bank = payments.ReceiverBank{IDType: "NID", ID: "611090001"} }, "receiver.bank.bankIdType: must be SWIFT: a bank abroad is named by its swiftCode"},
 		"an unknown bank": {
 			traded.UID, func(o *payments.Order) { o.Receiver.Bank.BIC = "NONEDEFF" },
 			"receiver.bank.swiftCode: must be a bank of the directory",
@@ -229,7 +229,7 @@ func TestAnInternationalPaymentFitsItsTrade(t *testing.T) {
 			domestic(o)
 			o.Receiver.Bank = payments.ReceiverBank{ID: "611090001"}
 			o.Receiver.Between = payments.ReceiverBank{BIC: "MUSTDEFF"}
-		}, "receiver.intermediaryBank: belongs to the speeds SPOT, ON and TN"},
+		}, "receiver.intermediaryBank: belongs to wires: the speeds Express, SPOT, ON and TN"},
 	} {
 		edit := c.edit
 		if edit == nil {

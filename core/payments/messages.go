@@ -29,23 +29,23 @@ func (s *Service) compose(p *Payment, from *party, id MessageID, now time.Time) 
 	if err != nil {
 		return nil, fmt.Errorf("open the number of account %s: %w", p.SenderAccount, err)
 	}
-	to, err := s.keys.Open(p.details.Number, p.details.place())
+	numbers, err := p.details.open(s.keys)
 	if err != nil {
-		return nil, fmt.Errorf("open the number of the other side: %w", err)
+		return nil, fmt.Errorf("open the numbers of the other side: %w", err)
 	}
-	if number == "" || to == "" {
+	if numbers.own = number; number == "" || numbers.other == "" {
 		return nil, errors.New("a payment needs two account numbers")
 	}
 	return s.write(&Message{Tenant: p.Tenant, ID: id, Rail: p.Rail, Payment: p.UID, At: now},
-		p.composed(from, number, to, id, now))
+		p.composed(from, numbers, id, now))
 }
 
 // composed returns the message of a payment: its credit transfer, or the request for one.
-func (p *Payment) composed(from *party, number, to string, id MessageID, now time.Time) iso20022.Message {
+func (p *Payment) composed(from *party, of accountNumbers, id MessageID, now time.Time) iso20022.Message {
 	if p.Asks() {
-		return p.asking(from, number, to, id, now)
+		return p.asking(from, of.own, of.other, id, now)
 	}
-	return p.message(from, number, to, id, now)
+	return p.message(from, of, id, now)
 }
 
 // write completes a row of the outbox with its message, as its network writes it, and seals that.
@@ -83,22 +83,29 @@ func kindOf(name string) string { return strings.Join(strings.SplitN(name, ".", 
 
 // message returns the credit transfer of a payment. Texts that the network does not carry whole are cut.
 func (p *Payment) message(
-	from *party, number, to string, id MessageID, now time.Time,
+	from *party, of accountNumbers, id MessageID, now time.Time,
 ) *iso20022.CreditTransfer {
-	if p.Rail == rails.SWIFT {
-		return p.international(from, number, to, id, now)
-	}
 	d := p.details
-	return &iso20022.CreditTransfer{
-		Group: group(p.Rail, from.BankID, id, now), InstructionID: p.UID.String(), EndToEndID: endToEnd(d, p),
-		TransactionID: p.UID.String(), UETR: d.UETR, Amount: p.Amount(), SettlementDate: p.Date,
-		AcceptedAt: p.CreatedAt, ChargeBearer: bearers[d.Charges], Sender: from.BankID, Receiver: d.BankID,
-		DebtorAgent:   iso20022.Agent{Routing: from.BankID, Name: from.BankName},
-		CreditorAgent: iso20022.Agent{Routing: d.BankID, Name: d.BankName},
-		Debtor:        iso20022.Party{Name: p.SenderName, Account: number, Address: from.Address},
-		Creditor:      iso20022.Party{Name: p.ReceiverName, Account: to, Address: d.Address}, Remittance: p.remitted(),
-		ForCreditorAgent: d.forCreditorAgent(), LocalInstrument: d.LocalInstrument,
+	t := &iso20022.CreditTransfer{
+		InstructionID: p.UID.String(), EndToEndID: endToEnd(d, p), UETR: d.UETR, Amount: p.Amount(),
+		SettlementDate: p.Date, ChargeBearer: bearers[d.Charges], CreditorAgent: agentOf(d.BankID, d.BankName),
+		Debtor:     iso20022.Party{Name: p.SenderName, Account: of.own, Address: from.Address},
+		Creditor:   iso20022.Party{Name: p.ReceiverName, Account: of.other, Address: d.Address},
+		Remittance: p.remitted(), ForCreditorAgent: d.forCreditorAgent(),
 	}
+	if p.Rail == rails.SWIFT {
+		t.Group, t.Sender = group(p.Rail, from.bic, id, now), from.bic
+		t.DebtorAgent = iso20022.Agent{BIC: from.bic, Name: from.BankName}
+	} else {
+		t.Group, t.Sender = group(p.Rail, from.BankID, id, now), from.BankID
+		t.DebtorAgent = iso20022.Agent{Routing: from.BankID, Name: from.BankName}
+		t.TransactionID, t.AcceptedAt, t.LocalInstrument = p.UID.String(), p.CreatedAt, d.LocalInstrument
+	}
+	if _, _, is := check.BankOfIBAN(of.other); is && agentOf(d.BankID, "").BIC != "" {
+		t.Creditor.IBAN, t.Creditor.Account = of.other, ""
+	}
+	d.route(t, of)
+	return t
 }
 
 // forCreditorAgent returns what the payee's bank is told, over the networks that have a place for it: wires.
@@ -107,29 +114,6 @@ func (d *Details) forCreditorAgent() []string {
 		return []string{told}
 	}
 	return nil
-}
-
-// international returns the credit transfer of a payment over SWIFT, to the payee's bank or to the
-// intermediary.
-func (p *Payment) international(
-	from *party, number, to string, id MessageID, now time.Time,
-) *iso20022.CreditTransfer {
-	d := p.details
-	t := &iso20022.CreditTransfer{
-		Group:         group(p.Rail, from.bic, id, now),
-		InstructionID: p.UID.String(), EndToEndID: endToEnd(d, p), UETR: d.UETR,
-		Amount: p.Amount(), SettlementDate: p.Date, ChargeBearer: bearers[d.Charges],
-		Sender: from.bic, Receiver: cmp.Or(d.IntermediaryID, d.BankID),
-		DebtorAgent:   iso20022.Agent{BIC: from.bic, Name: from.BankName},
-		CreditorAgent: iso20022.Agent{BIC: d.BankID, Name: d.BankName},
-		Debtor:        iso20022.Party{Name: p.SenderName, Account: number, Address: from.Address},
-		Creditor:      iso20022.Party{Name: p.ReceiverName, Account: to, Address: d.Address},
-		Remittance:    p.remitted(), ForCreditorAgent: d.forCreditorAgent(),
-	}
-	if _, _, is := check.BankOfIBAN(to); is {
-		t.Creditor.IBAN, t.Creditor.Account = to, ""
-	}
-	return t
 }
 
 // remitted returns what a payment is for, in the words for the other side.
@@ -168,12 +152,15 @@ var named = []struct{ element, field string }{
 	{"/RmtInf", "paymentNotes"},
 	{"/InstrForCdtrAgt", "additionalInfo.senderToReceiverNotes"},
 	{"/EndToEndId", "additionalInfo.referenceForBeneficiary"},
+	{"/CdtrAgtAcct", "receiver.bank.accountNumber"},
 	{"/CdtrAgt", "receiver.bank"},
+	{"/IntrmyAgt1Acct", "receiver.intermediaryBank.accountNumber"},
+	{"/IntrmyAgt1", "receiver.intermediaryBank"},
 }
 
 // carried returns a fault if the network would refuse what the payment's message says.
-func (p *Payment) carried(from *party, number, to string) error {
-	m := p.composed(from, number, to, 1, p.CreatedAt)
+func (p *Payment) carried(from *party, of accountNumbers) error {
+	m := p.composed(from, of, 1, p.CreatedAt)
 	Addressed(p.Rail, m)
 	err := iso20022.Check(Profiles[p.Rail], m)
 	var wrong *iso20022.FieldError

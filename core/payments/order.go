@@ -18,7 +18,9 @@ import (
 // Order is what a request says about a credit to somebody at another bank (rest/CONTRACT.md, credit
 // requests).
 type Order struct {
-	Sender              Party     `json:"sender"`
+	Sender Party `json:"sender"`
+	// the routing number of the bank to which a wire goes first; "" for the payee's bank, or the intermediary
+	Correspondent       string    `json:"correspondentBankId,omitempty"`
 	Receiver            Receiver  `json:"receiver"`
 	Amount              string    `json:"paymentAmount"` // decimal, in Currency
 	Currency            string    `json:"paymentCurrency"`
@@ -81,10 +83,10 @@ type Receiver struct {
 	Email    string         `json:"email,omitempty"`
 	Address  postal.Address `json:"address"`
 	Bank     ReceiverBank   `json:"bank"`
-	Between  ReceiverBank   `json:"intermediaryBank,omitzero"` // the intermediary of an international payment, if any
+	Between  ReceiverBank   `json:"intermediaryBank,omitzero"` // the bank that a wire goes over, if it goes over one
 }
 
-// ReceiverBank is the payee's bank. It is in the United States, except for international payments.
+// ReceiverBank is the payee's bank. Wires alone pay banks outside the United States.
 type ReceiverBank struct {
 	IDType  string         `json:"bankIdType,omitempty"` // NID or SWIFT
 	ID      string         `json:"bankId,omitempty"`     // an ABA routing number
@@ -92,6 +94,9 @@ type ReceiverBank struct {
 	Name    string         `json:"name,omitempty"`
 	Country string         `json:"countryCode,omitempty"`
 	Address postal.Address `json:"address"`
+	// of wires: the account that it has with the bank before it, and its kind, IBAN or Others
+	AccountType string `json:"accountType,omitempty"`
+	Account     string `json:"accountNumber,omitempty"`
 }
 
 // Speed is how fast a payment is to be, which picks the network (rest/CONTRACT.md, speeds).
@@ -120,6 +125,9 @@ var networks = map[Speed][]rails.Rail{
 // asks reports whether a debit of the speed asks the debtor to pay, and takes nothing by itself.
 func (s Speed) asks() bool { return s == Instant || s == Express }
 
+// wires reports whether credits of the speed are wires, which may go over other banks.
+func (s Speed) wires() bool { return s == Express || s.International() }
+
 // overACH reports whether payments of the speed are entries of ACH.
 func (s Speed) overACH() bool { return s == Economy || s == EconomyPlus }
 
@@ -144,6 +152,9 @@ const (
 
 // longestToBank is the published length of what the other bank is told, by the direction of the payment.
 var longestToBank = map[rails.EntryType]int{rails.Credit: 105, rails.Debit: 210}
+
+// wire reports whether the order is a wire, which may go over other banks.
+func (o *Order) wire() bool { return o.entryType() == rails.Credit && Speed(o.Speed).wires() }
 
 // entryType returns who starts the payment: the payer, unless the order says otherwise.
 func (o *Order) entryType() rails.EntryType { return cmp.Or(o.EntryType, rails.Credit) }
@@ -195,6 +206,10 @@ func (o *Order) check() error {
 // described in full.
 func (o *Order) checkSender(c *check.Fields) {
 	o.Sender.check(c, false)
+	if !o.wire() {
+		o.Correspondent = ""
+	}
+	c.Routing("correspondentBankId", o.Correspondent)
 	o.SenderEntity = check.OneOf(c, "entityType", o.SenderEntity, "Consumer", "Corporate", "Processing Org")
 	c.AtMost("phone", o.SenderPhone, 35)
 	if o.SenderEmail != "" {
@@ -290,6 +305,9 @@ func (r *Receiver) check(c *check.Fields, o *Order) {
 		return
 	}
 	abroad := Speed(o.Speed).International()
+	if o.Speed == "" || Speed(o.Speed) == Express && o.wire() { // without a speed as far as can be told
+		abroad = abroad || r.Bank.byBIC()
+	}
 	if !abroad { // the form of one abroad is that of its country
 		c.AccountNumberElsewhere("accountNumber", r.Number)
 	}
@@ -313,17 +331,16 @@ func (r *Receiver) check(c *check.Fields, o *Order) {
 		required = []string{"addressLine1", "city", "countryCode"}
 	}
 	r.Address = c.Address("address", r.Address, required...)
-	if o.Speed == "" && (r.Bank.IDType == "SWIFT" || r.Bank.BIC != "") {
-		abroad = true // as far as can be told without a speed
-	}
 	r.Bank.check(c.In("bank"), abroad)
 	if r.Between != (ReceiverBank{}) {
-		if !abroad {
-			c.Fail("intermediaryBank", fault.Forbidden, "belongs to the speeds SPOT, ON and TN")
+		if o.Speed != "" && !o.wire() {
+			c.Fail("intermediaryBank", fault.Forbidden, "belongs to wires: the speeds Express, SPOT, ON and TN")
 			return
 		}
-		r.Between.check(c.In("intermediaryBank"), true)
+		r.Between.check(c.In("intermediaryBank"), Speed(o.Speed).International() || r.Between.byBIC())
 	}
+	r.Bank.checkAccount(c.In("bank"), o.wire())
+	r.Between.checkAccount(c.In("intermediaryBank"), o.wire())
 	if abroad {
 		country := ""
 		if r.Bank.BIC != "" && !c.In("bank").Failed("swiftCode") {
@@ -355,10 +372,29 @@ func (b *ReceiverBank) refs() []banks.Ref {
 	return []banks.Ref{banks.Routing(b.ID)}
 }
 
-// checkAbroad checks a bank that SWIFT reaches.
+// byBIC reports whether a bank is named by its BIC.
+func (b *ReceiverBank) byBIC() bool { return b.IDType == "SWIFT" || b.BIC != "" }
+
+// checkAccount checks the account that a bank has with the one before it. Only wires tell it.
+func (b *ReceiverBank) checkAccount(c *check.Fields, wire bool) {
+	if !wire {
+		b.AccountType, b.Account = "", ""
+	}
+	switch b.AccountType = check.OneOf(c, "accountType", b.AccountType, "IBAN", "Others"); b.AccountType {
+	case "IBAN":
+		c.Required("accountNumber", b.Account)
+		b.Account = c.IBAN("accountNumber", b.Account)
+	case "Others":
+		c.Required("accountNumber", b.Account)
+	}
+	c.AtMost("accountNumber", b.Account, 34)
+	c.AccountNumberElsewhere("accountNumber", b.Account)
+}
+
+// checkAbroad checks a bank that is named by its BIC.
 func (b *ReceiverBank) checkAbroad(c *check.Fields) {
 	if b.IDType == "NID" || b.ID != "" {
-		c.Fail("bankIdType", fault.Malformed, "must be SWIFT: these speeds pay banks by their swiftCode")
+		c.Fail("bankIdType", fault.Malformed, "must be SWIFT: a bank abroad is named by its swiftCode")
 		return
 	}
 	c.Required("swiftCode", b.BIC)

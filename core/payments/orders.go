@@ -121,19 +121,20 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 	if err != nil {
 		return p, err
 	}
-	to, err := f.receiver(s, sender, &o.Receiver, p.Speed.International())
+	to, err := f.receiver(s, sender, o)
 	if err != nil {
 		return p, err
 	}
-	bank, err := f.bankOf(&to)
+	way, err := f.wayOf(o, &to)
 	if err != nil {
 		return p, err
 	}
 	p.ReceiverName = to.Name
 	var why string
-	if p.Rail, why, err = route(o.networks(), p.Speed, sender.sends, bank, p.Minor); err != nil {
+	if p.Rail, why, err = route(o.networks(), p.Speed, sender.sends, way.first, p.Minor); err != nil {
 		return p, err
 	}
+	way.why = joined(why, way.why)
 	if p.Rail == rails.SWIFT && f.bank.BIC == "" {
 		return p, ErrNoBIC
 	}
@@ -148,12 +149,12 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 	if err := p.settleOn(wanted, now, o.moves); err != nil {
 		return p, err
 	}
-	p.details = f.detail(s, p, o, &to, bank, why)
+	p.details = f.detail(s, p, o, &to, way)
 	if p.Rail == rails.ACH {
 		p.entry, err = entryOf(p, o, sender, &to)
 	}
 	if err == nil {
-		err = f.carriable(s, p, sender, to.Number)
+		err = f.carriable(s, p, sender, &to)
 	}
 	if err != nil {
 		return p, err
@@ -224,11 +225,11 @@ func (p *Payment) settleOn(wanted, now time.Time, moves bool) error {
 
 // receiver returns the payee: the contact that is named, or else what the order describes. The bank of a
 // contact abroad must have a BIC.
-func (f *facts) receiver(s *Service, from *party, named *Receiver, abroad bool) (Receiver, error) {
-	if named.Contact == 0 {
-		return *named, nil
+func (f *facts) receiver(s *Service, from *party, o *Order) (Receiver, error) {
+	if o.Receiver.Contact == 0 {
+		return o.Receiver, nil
 	}
-	k := f.known[named.Contact]
+	k := f.known[o.Receiver.Contact]
 	if k == nil || k.Customer != from.Customer || k.Status != contacts.Active {
 		return Receiver{}, ErrContact
 	}
@@ -241,7 +242,7 @@ func (f *facts) receiver(s *Service, from *party, named *Receiver, abroad bool) 
 		Contact: k.UID, Number: number, Type: k.Type, SubType: k.SubType, Currency: k.Currency, Name: k.Name,
 		Phone: k.Phone, Email: k.Email, Address: k.Address, Bank: ReceiverBank{ID: k.Routing, Name: k.BankName},
 	}
-	if abroad {
+	if Speed(o.Speed).International() || o.Correspondent != "" && k.Routing == "" {
 		to.Bank.ID, to.Bank.BIC = "", k.BIC
 		to.Between = ReceiverBank{BIC: k.BetweenBIC, Name: k.BetweenName}
 		if number == "" || k.BIC == "" {
@@ -252,19 +253,22 @@ func (f *facts) receiver(s *Service, from *party, named *Receiver, abroad bool) 
 	if number == "" || k.Routing == "" || k.Country != "" && k.Country != "United States" {
 		return Receiver{}, ErrNoAccount
 	}
+	if o.wire() && k.BetweenRouting != "" {
+		to.Between = ReceiverBank{ID: k.BetweenRouting, Name: k.BetweenName}
+	}
 	return to, nil
 }
 
 // carriable returns a fault if the payment's message cannot be sent over its network.
-func (f *facts) carriable(s *Service, p *Payment, from *party, to string) error {
+func (f *facts) carriable(s *Service, p *Payment, from *party, to *Receiver) error {
 	number, err := s.keys.Open(seal.Value{Sealed: from.Sealed}, ownPlace(p))
 	if err != nil {
 		return fmt.Errorf("open the number of account %s: %w", from.Account, err)
 	}
 	if p.Rail == rails.ACH {
-		return p.entered(to)
+		return p.entered(to.Number)
 	}
-	return p.carried(from, number, to)
+	return p.carried(from, accountNumbers{number, to.Number, to.Between.Account, to.Bank.Account})
 }
 
 // ownPlace returns where the number of the account that is here is sealed.
@@ -287,21 +291,19 @@ func (f *facts) bankOf(to *Receiver) (*banks.Bank, error) {
 	return bank, err
 }
 
-// detail returns the details of a new payment. The payee's account number is sealed.
-func (f *facts) detail(
-	s *Service, p *Payment, o *Order, to *Receiver, bank *banks.Bank, why string,
-) *Details {
+// detail returns the details of a new payment. Account numbers are sealed.
+func (f *facts) detail(s *Service, p *Payment, o *Order, to *Receiver, by way) *Details {
 	d := &Details{
 		Tenant: p.Tenant, Payment: p.UID, Contact: to.Contact, Type: to.Type, SubType: to.SubType,
-		Address: to.Address, Email: to.Email, Phone: to.Phone, BankID: to.Bank.ID,
-		BankName: cmp.Or(to.Bank.Name, bank.Name), Remittance: cmp.Or(o.Remittance, o.Addenda),
+		Address: to.Address, Email: to.Email, Phone: to.Phone, BankID: cmp.Or(to.Bank.BIC, to.Bank.ID),
+		BankName: cmp.Or(to.Bank.Name, by.last.Name), Remittance: cmp.Or(o.Remittance, o.Addenda),
 		Reference: o.Reference, OriginatorInfo: o.OriginatorInfo, BankInfo: o.BankInfo, Charges: o.Charges,
-		CostCenter: o.CostCenter, RequestMethod: o.RequestMethod, OperationNote: o.OperationNote, Route: why,
+		CostCenter: o.CostCenter, RequestMethod: o.RequestMethod, OperationNote: o.OperationNote, Route: by.why,
 		UETR: uuid.NewString(), LocalInstrument: o.LocalInstrument,
 	}
-	if to.Bank.BIC != "" {
-		d.BankID, d.IntermediaryID, d.IntermediaryName = to.Bank.BIC, to.Between.BIC, to.Between.Name
-	}
 	d.Number = s.keys.Seal(to.Number, d.place())
+	if o.wire() {
+		d.over(s.keys, to, by)
+	}
 	return d
 }

@@ -170,7 +170,7 @@ var inAccounts = func() map[string]string {
 		}
 		from[side.prefix+"name"] = "coalesce(" + side.account + "name, '')"
 		from[side.prefix+"bank_id_type"] = "coalesce(" + side.account +
-			"bank_id_type, CASE pay.rail WHEN 'SWIFT' THEN 'BIC' ELSE 'NID' END)"
+			"bank_id_type, CASE WHEN length(pd.bank_id) IN (8, 11) THEN 'BIC' ELSE 'NID' END)"
 	}
 	return from
 }()

@@ -398,11 +398,11 @@ func (f *facts) choices(
 	if t := f.trades[o.Contract]; t != nil {
 		wanted = t.ValueDate
 	}
-	to, err := f.receiver(s, from, &o.Receiver, Speed(o.Speed).International())
+	to, err := f.receiver(s, from, o)
 	if err != nil {
 		return nil
 	}
-	bank, err := f.bankOf(&to)
+	way, err := f.wayOf(o, &to)
 	if err != nil {
 		return nil
 	}
@@ -417,7 +417,7 @@ func (f *facts) choices(
 			choice.CutOff = &slot.CutOff
 		}
 		for _, c := range checks {
-			if c.passes(speed, over, from.sends, bank, amount.Minor) {
+			if c.passes(speed, over, from.sends, way.first, amount.Minor) {
 				choice.For = append(choice.For, c.pro)
 			} else {
 				choice.Against = append(choice.Against, c.against)

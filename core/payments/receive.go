@@ -96,9 +96,10 @@ type known struct {
 	Minor       int64      `bun:"amount"`
 	Last4       string     `bun:"number_last4"`
 	Bank        string     `bun:"bank"`
-	// of the payment: the bank on its other side, and the one in between
-	Other   string `bun:"bank_id"`
-	Between string `bun:"intermediary_id"`
+	// of the payment: the bank on its other side, and those that it goes over
+	Other         string `bun:"bank_id"`
+	Between       string `bun:"intermediary_id"`
+	Correspondent string `bun:"correspondent_id"`
 	// of a return of ours: the bank that sent the credit, and so gets it back
 	Sender string `bun:"sender"`
 }
@@ -109,6 +110,7 @@ var readingKnown = db.NewQuery[known](knownOf + ` AND nm.message_id = ANY($2::te
 const knownOf = `SELECT nm.rail, nm.direction, nm.message_id, coalesce(nm.payment, 0) AS payment, nm.kind,
 	nm.code, nm.transaction, coalesce(nm.amount, 0) AS amount, nm.number_last4, nm.bank,
 	coalesce(pd.bank_id, '') AS bank_id, coalesce(pd.intermediary_id, '') AS intermediary_id,
+	coalesce(pd.correspondent_id, '') AS correspondent_id,
 	CASE WHEN nm.kind = 'pacs.004' AND nm.direction = 'OUT' THEN coalesce((SELECT c.bank FROM network_messages AS c
 	  WHERE c.tenant = $1 AND c.payment = nm.payment AND c.kind = 'pacs.008' AND c.direction = 'IN'
 	  ORDER BY c.id LIMIT 1), '') ELSE '' END AS sender
@@ -354,7 +356,7 @@ func (a *answer) mayAnswer(k *known) bool {
 	if k.Kind == returnKind {
 		return is(k.Sender)
 	}
-	return is(k.Other) || is(k.Between)
+	return is(k.Other) || is(k.Between) || is(k.Correspondent)
 }
 
 // answer applies an answer to the payment that it is about; kind is the kind of the message that it answers.

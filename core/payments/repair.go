@@ -40,6 +40,8 @@ type Repairs struct {
 	CompanyID string        `json:"achCompanyID,omitempty"`
 	Notes     string        `json:"paymentNotes,omitempty"`
 	Charges   string        `json:"detailsOfCharges,omitempty"`
+
+	Correspondent string `json:"correspondentBankId,omitempty"`
 }
 
 // apply applies the repairs to an order.
@@ -55,13 +57,14 @@ func (r Repairs) apply(o *Order) {
 	}
 	o.Speed, o.Contract = cmp.Or(r.Speed, o.Speed), cmp.Or(r.Contract, o.Contract)
 	o.SECCode, o.CompanyID = cmp.Or(r.SECCode, o.SECCode), cmp.Or(r.CompanyID, o.CompanyID)
+	o.Correspondent = cmp.Or(r.Correspondent, o.Correspondent)
 	o.Notes, o.Charges = cmp.Or(r.Notes, o.Notes), cmp.Or(r.Charges, o.Charges)
 }
 
 // repairable are the fields of an order that Repairs can change. All that begins with receiver is one of
 // them.
 var repairable = []string{
-	"paymentDate", "paymentNotes", "sender.achCompanyID", "additionalInfo.secCode",
+	"paymentDate", "paymentNotes", "sender.achCompanyID", "sender.correspondentBankId", "additionalInfo.secCode",
 	"additionalInfo.detailsOfCharges", "additionalInfo.fxContractNumber",
 }
 
@@ -174,12 +177,12 @@ func (f *facts) described(s *Service, p *Payment, o *Order) *Details {
 	}
 	for _, text := range []*string{
 		&to.Number, &to.Type, &to.SubType, &to.Name, &to.Phone, &to.Email, &to.Bank.ID, &to.Bank.BIC, &to.Bank.Name,
-		&to.Between.BIC, &to.Between.Name, &to.Address.Line1, &to.Address.Line2, &to.Address.City,
+		&to.Bank.Account, &to.Between.ID, &to.Between.BIC, &to.Between.Name, &to.Between.Account, &to.Address.Line1, &to.Address.Line2, &to.Address.City,
 		&to.Address.State, &to.Address.PostalCode, &to.Address.CountryCode, &to.Address.Country,
 	} {
 		*text = storable(*text)
 	}
-	return f.detail(s, p, o, &to, &banks.Bank{}, "")
+	return f.detail(s, p, o, &to, way{last: new(banks.Bank), correspondent: storable(o.Correspondent)})
 }
 
 // storable returns the text if it can be stored, and "" otherwise.
@@ -204,7 +207,8 @@ func reasons(why error) string {
 }
 
 // Repair changes what is wrong with a payment that waits for repair, and carries it out as Send does. It is
-// for the bank's own people. A repair that changes the payee or the speed waits for a second person. Repair
+// for the bank's own people. A repair that changes the payee, the correspondent or the speed waits for a second
+// person. Repair
 // returns ErrNotInRepair for other payments, and the faults of Send if the payment still cannot be carried
 // out, which then goes on waiting as it was.
 func (s *Service) Repair(
@@ -254,7 +258,7 @@ func (s *Service) repairTx(
 	}
 	p.MakerClient, p.MakerLogin = was.MakerClient, was.MakerLogin
 	p.CreatedAt, p.Version = was.CreatedAt, was.Version
-	p.altered = repairs.Receiver != nil || Speed(o.Speed) != was.Speed
+	p.altered = repairs.Receiver != nil || repairs.Correspondent != "" || Speed(o.Speed) != was.Speed
 	step, err := begin(ctx, f, tx, was, p)
 	if err != nil {
 		return Saved{}, fault.Called(err, calledInOrders)

@@ -11,6 +11,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/banks"
 	"bankgraph/core/changes"
 	"bankgraph/core/events"
 	"bankgraph/core/fault"
@@ -387,6 +388,12 @@ func (w *want) orders(o *Order, now time.Time) {
 		w.contacts = append(w.contacts, o.Receiver.Contact)
 	} else {
 		w.banks = append(w.banks, o.Receiver.Bank.refs()...)
+	}
+	if o.Correspondent != "" {
+		w.banks = append(w.banks, banks.Routing(o.Correspondent))
+	}
+	if o.Receiver.Between != (ReceiverBank{}) {
+		w.banks = append(w.banks, o.Receiver.Between.refs()...)
 	}
 	if o.Date.After(w.to) {
 		w.to = o.Date.AddDate(0, 0, 14)

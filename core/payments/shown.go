@@ -74,8 +74,11 @@ type To struct {
 	PostalCode  string `bun:"address_postal_code,scanonly"`
 	CountryCode string `bun:"address_country_code,scanonly"`
 	Originator  string `bun:"originator_information,scanonly"` // information from the payer
-	BetweenID   string `bun:"intermediary_id,scanonly"`        // the BIC of the bank in between; empty for none
-	BetweenName string `bun:"intermediary_name,scanonly"`
+	// the banks that a wire goes over, each by its routing number or BIC; empty for none
+	CorrespondentID   string `bun:"correspondent_id,scanonly"`
+	CorrespondentName string `bun:"correspondent_name,scanonly"`
+	IntermediaryID    string `bun:"intermediary_id,scanonly"`
+	IntermediaryName  string `bun:"intermediary_name,scanonly"`
 	// the id of the message that carried a payment over Fedwire: its IMAD. It is empty for others, before it
 	// is sent, and for callers who do not see the payer.
 	IMAD string `bun:"imad,scanonly"`
@@ -162,7 +165,7 @@ var inRecords = func() map[string]string {
 	for _, column := range []string{
 		"email_address", "phone_number", "address_line1", "address_line2", "address_city", "address_state",
 		"address_postal_code", "address_country_code", "originator_information", "intermediary_id",
-		"intermediary_name",
+		"intermediary_name", "correspondent_id", "correspondent_name",
 	} {
 		from["to_"+column] = "coalesce(pd." + column + ", '')"
 	}

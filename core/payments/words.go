@@ -66,7 +66,7 @@ func (p *Shown) Sends() Person {
 func (p *Shown) Receives() Person {
 	if p.ReceiverAccount == 0 {
 		to := p.To.holder()
-		if p.Rail == rails.SWIFT && len(p.Receiver.BankID) > 5 {
+		if p.Receiver.BankIDType == accounts.BIC {
 			to.AccountCountry = countryName(p.Receiver.BankID[4:6])
 		}
 		return to.person(p.ReceiverName, p.Receiver)
@@ -105,6 +105,17 @@ func (p Person) RoutingNumber() string {
 		return ""
 	}
 	return p.BankID
+}
+
+// BankIDType returns the kind of a bank's id in the words of payments: NID or SWIFT, and "" for none.
+func BankIDType(id string) string {
+	switch {
+	case id == "":
+		return ""
+	case agentOf(id, "").BIC == "":
+		return bankIDTypes[accounts.NID]
+	}
+	return bankIDTypes[accounts.BIC]
 }
 
 // bankIDTypes are the kinds of bank ids in the words of payments.

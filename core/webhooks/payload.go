@@ -229,9 +229,12 @@ type ReceiverPart struct {
 	ReceiverBankCountry   string         `json:"receiverBankCountry,omitzero"`
 }
 
-// BetweenPart is the intermediary bank of an international payment, or the virtual account that an incoming
-// payment names.
+// BetweenPart is the banks that a wire goes over, or the virtual account that an incoming payment names.
 type BetweenPart struct {
+	CorrespondentIDType string `json:"intermediarySenderBankIdType,omitzero"`
+	CorrespondentID     string `json:"intermediarySenderBankId,omitzero"`
+	CorrespondentName   string `json:"intermediarySenderBankName,omitzero"`
+
 	BankIDType     string `json:"intermediaryReceiverBankIdType,omitzero"`
 	BankID         string `json:"intermediaryReceiverBankId,omitzero"`
 	BankName       string `json:"intermediaryReceiverBankName,omitzero"`
@@ -291,9 +294,10 @@ func payloadOf(p *payments.Snapshot, zone *time.Location) Payload {
 	if p.Trade != 0 {
 		view.ForexContract = p.Trade.String()
 	}
-	if p.To.BetweenID != "" {
-		view.BetweenPart.BankIDType, view.BankID, view.BankName = "SWIFT", p.To.BetweenID, p.To.BetweenName
-	}
+	view.BetweenPart.CorrespondentID, view.CorrespondentName = p.To.CorrespondentID, p.To.CorrespondentName
+	view.CorrespondentIDType = payments.BankIDType(p.To.CorrespondentID)
+	view.BankID, view.BankName = p.To.IntermediaryID, p.To.IntermediaryName
+	view.BetweenPart.BankIDType = payments.BankIDType(p.To.IntermediaryID)
 	if p.File != nil {
 		view.BulkFileName, view.BulkFileNumber = p.File.Name, p.File.Number
 		view.SourceReferenceID = strconv.FormatInt(p.File.Number, 10)

@@ -2110,6 +2110,52 @@ func fieldContext_PaymentDetails_bankId(_ context.Context, ec *executionContext,
 	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func _PaymentDetails_correspondentId(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_correspondentId(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CorrespondentID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_correspondentId(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentDetails_correspondentName(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_correspondentName(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CorrespondentName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_correspondentName(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func _PaymentDetails_intermediaryBic(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2119,7 +2165,7 @@ func _PaymentDetails_intermediaryBic(ctx context.Context, ec *executionContext, 
 			return fieldContext_PaymentDetails_intermediaryBic(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.IntermediaryID, nil
+			return obj.IntermediaryBIC(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -2130,7 +2176,30 @@ func _PaymentDetails_intermediaryBic(ctx context.Context, ec *executionContext, 
 	)
 }
 func fieldContext_PaymentDetails_intermediaryBic(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("PaymentDetails", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentDetails_intermediaryBankId(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_intermediaryBankId(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IntermediaryRouting(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_intermediaryBankId(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func _PaymentDetails_intermediaryName(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
@@ -4028,7 +4097,7 @@ func unmarshalInputPaymentReceiverInput(ctx context.Context, ec *executionContex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"contact", "accountNumber", "accountType", "accountSubType", "name", "address", "emailAddress", "phoneNumber", "bankId", "bankBic", "bankName", "intermediaryBic"}
+	fieldsInOrder := [...]string{"contact", "accountNumber", "accountType", "accountSubType", "name", "address", "emailAddress", "phoneNumber", "bankId", "bankBic", "bankName", "bankAccountNumber", "intermediaryBic", "intermediaryBankId", "intermediaryAccountNumber"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -4112,6 +4181,13 @@ func unmarshalInputPaymentReceiverInput(ctx context.Context, ec *executionContex
 				return it, err
 			}
 			it.BankName = data
+		case "bankAccountNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bankAccountNumber"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.BankAccountNumber = data
 		case "intermediaryBic":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("intermediaryBic"))
 			data, err := unmarshalOString2string(ctx, ec, v)
@@ -4119,6 +4195,20 @@ func unmarshalInputPaymentReceiverInput(ctx context.Context, ec *executionContex
 				return it, err
 			}
 			it.IntermediaryBic = data
+		case "intermediaryBankId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("intermediaryBankId"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IntermediaryBankID = data
+		case "intermediaryAccountNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("intermediaryAccountNumber"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IntermediaryAccountNumber = data
 		}
 	}
 	return it, nil
@@ -4135,7 +4225,7 @@ func unmarshalInputRepairPaymentInput(ctx context.Context, ec *executionContext,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"uid", "version", "receiver", "speed", "paymentDate", "trade", "secCode", "achCompanyId", "notes", "detailsOfCharges", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"uid", "version", "receiver", "speed", "paymentDate", "trade", "secCode", "achCompanyId", "correspondentBankId", "notes", "detailsOfCharges", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -4198,6 +4288,13 @@ func unmarshalInputRepairPaymentInput(ctx context.Context, ec *executionContext,
 				return it, err
 			}
 			it.CompanyID = data
+		case "correspondentBankId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("correspondentBankId"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Correspondent = data
 		case "notes":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notes"))
 			data, err := unmarshalOString2string(ctx, ec, v)
@@ -4605,7 +4702,7 @@ func unmarshalInputSendPaymentInput(ctx context.Context, ec *executionContext, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"senderAccount", "receiver", "amount", "currency", "speed", "trade", "paymentDate", "recurrence", "fee", "externalReferenceId", "notes", "secCode", "remittance", "referenceForBeneficiary", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "localInstrument", "channel", "costCenter", "requestMethod", "operationNote", "repairable", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"senderAccount", "receiver", "correspondentBankId", "amount", "currency", "speed", "trade", "paymentDate", "recurrence", "fee", "externalReferenceId", "notes", "secCode", "remittance", "referenceForBeneficiary", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "localInstrument", "channel", "costCenter", "requestMethod", "operationNote", "repairable", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -4626,6 +4723,13 @@ func unmarshalInputSendPaymentInput(ctx context.Context, ec *executionContext, o
 				return it, err
 			}
 			it.Receiver = data
+		case "correspondentBankId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("correspondentBankId"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Correspondent = data
 		case "amount":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amount"))
 			data, err := unmarshalNAmount2string(ctx, ec, v)
@@ -6107,8 +6211,23 @@ func _PaymentDetails(ctx context.Context, ec *executionContext, sel ast.Selectio
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "correspondentId":
+			out.Values[i] = _PaymentDetails_correspondentId(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "correspondentName":
+			out.Values[i] = _PaymentDetails_correspondentName(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "intermediaryBic":
 			out.Values[i] = _PaymentDetails_intermediaryBic(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "intermediaryBankId":
+			out.Values[i] = _PaymentDetails_intermediaryBankId(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}

@@ -3134,9 +3134,24 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendString(b, o.(*payments.Details).BankID)
 			},
 		},
+		"correspondentId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).CorrespondentID)
+			},
+		},
+		"correspondentName": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).CorrespondentName)
+			},
+		},
 		"intermediaryBic": {
 			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendString(b, o.(*payments.Details).IntermediaryID)
+				return scalar.AppendString(b, o.(*payments.Details).IntermediaryBIC())
+			},
+		},
+		"intermediaryBankId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).IntermediaryRouting())
 			},
 		},
 		"intermediaryName": {
@@ -6532,7 +6547,6 @@ var GoFields = map[string]map[string]string{
 		"accountSubType":          "SubType",
 		"emailAddress":            "Email",
 		"phoneNumber":             "Phone",
-		"intermediaryBic":         "IntermediaryID",
 		"referenceForBeneficiary": "Reference",
 		"originatorToBeneficiary": "OriginatorInfo",
 		"senderToReceiver":        "BankInfo",

@@ -4406,10 +4406,16 @@ type PaymentDetails {
   emailAddress: String
   "The telephone number."
   phoneNumber: String
-  "The routing number of the other bank; of an international payment its BIC."
+  "The routing number of the other bank; of one abroad its BIC."
   bankId: String!
-  "The BIC of the bank over which an international payment goes; null if over none."
+  "Of a wire, the bank to which it goes first, if that is the correspondent that was named: its routing number, over SWIFT its BIC (REST: correspondentBankId)."
+  correspondentId: String
+  "The name of that bank, as in the directory."
+  correspondentName: String
+  "The BIC of the intermediary bank over which a wire goes; null if over none, or one that is known by its routing number."
   intermediaryBic: String
+  "The routing number of the intermediary bank over which a wire goes; null if over none, or one that is known by its BIC."
+  intermediaryBankId: String
   "The name of that bank."
   intermediaryName: String
   "The name of the other bank."
@@ -4617,6 +4623,8 @@ input SendPaymentInput {
   senderAccount: AccountBy!
   "Who is paid."
   receiver: PaymentReceiverInput!
+  "Of a wire, the routing number of the bank to which it goes first; if absent, that of the intermediary or else of who is paid (REST: correspondentBankId). EXPRESS requires it where the bank that is paid, or the intermediary, is named by its BIC."
+  correspondentBankId: String
   "How much (REST: paymentAmount)."
   amount: Amount!
   "The currency of the amount: USD; abroad another one, that of the account or what a trade buys."
@@ -4693,6 +4701,8 @@ input RepairPaymentInput {
   secCode: SecCode
   "The company id of an entry of ACH, which must be that of the account."
   achCompanyId: String
+  "Of a wire, the routing number of the bank to which it goes first."
+  correspondentBankId: String
   "Notes for both sides (REST: paymentNotes)."
   notes: String
   "Who bears the charges: OUR, BEN or SHA."
@@ -4737,8 +4747,14 @@ input PaymentReceiverInput {
   bankBic: String
   "The name of that bank; as in the directory if absent."
   bankName: String
-  "Abroad: the BIC of a bank over which it goes, if over one."
+  "Of a wire, the account that this bank has with the bank before it (REST: bank.accountNumber), at most 34 characters. It is told, and never shown."
+  bankAccountNumber: String
+  "Of a wire, the BIC of a bank over which it goes, if over one."
   intermediaryBic: String
+  "Of a wire of the speed EXPRESS, the routing number of a bank over which it goes, if over one."
+  intermediaryBankId: String
+  "Of a wire, the account that this intermediary has with the bank before it (REST: intermediaryBank.accountNumber)."
+  intermediaryAccountNumber: String
 }
 
 "The answer to sendPayment."
@@ -10547,8 +10563,14 @@ func childFields_PaymentDetails(ctx context.Context, ec *executionContext, field
 		return fieldContext_PaymentDetails_phoneNumber(ctx, ec, field)
 	case "bankId":
 		return fieldContext_PaymentDetails_bankId(ctx, ec, field)
+	case "correspondentId":
+		return fieldContext_PaymentDetails_correspondentId(ctx, ec, field)
+	case "correspondentName":
+		return fieldContext_PaymentDetails_correspondentName(ctx, ec, field)
 	case "intermediaryBic":
 		return fieldContext_PaymentDetails_intermediaryBic(ctx, ec, field)
+	case "intermediaryBankId":
+		return fieldContext_PaymentDetails_intermediaryBankId(ctx, ec, field)
 	case "intermediaryName":
 		return fieldContext_PaymentDetails_intermediaryName(ctx, ec, field)
 	case "bankName":

@@ -149,7 +149,9 @@ type PaymentReceiver struct {
 	AccountSubType, Name                        string
 	Address                                     given.Address
 	EmailAddress, PhoneNumber, BankID, BankName string
-	BankBic, IntermediaryBic                    string // abroad
+	BankBic, BankAccountNumber                  string
+	IntermediaryBic, IntermediaryBankID         string
+	IntermediaryAccountNumber                   string
 }
 
 // Whole is the order with its parties. Money moves only under a key, as with FundsDraft.
@@ -176,8 +178,12 @@ func (to PaymentReceiver) whole(c *check.Fields) payments.Receiver {
 	all := payments.Receiver{
 		Number: to.AccountNumber, Type: to.AccountType, SubType: to.AccountSubType, Name: to.Name,
 		Phone: to.PhoneNumber, Email: to.EmailAddress,
-		Bank:    payments.ReceiverBank{ID: to.BankID, BIC: to.BankBic, Name: to.BankName},
-		Between: payments.ReceiverBank{BIC: to.IntermediaryBic},
+		Bank: payments.ReceiverBank{
+			ID: to.BankID, BIC: to.BankBic, Name: to.BankName, Account: to.BankAccountNumber,
+		},
+		Between: payments.ReceiverBank{
+			ID: to.IntermediaryBankID, BIC: to.IntermediaryBic, Account: to.IntermediaryAccountNumber,
+		},
 	}
 	to.Address.To(&all.Address)
 	return all

@@ -97,6 +97,16 @@ func (d draw) party() iso20022.Party {
 	return p
 }
 
+func (d draw) agentAccount() (a iso20022.AgentAccount) {
+	switch rapid.IntRange(0, 2).Draw(d.t, "account of a bank") {
+	case 1:
+		a.Number = d.text("number", 34)
+	case 2:
+		a.IBAN = "DE89370400440532013000"
+	}
+	return a
+}
+
 func (d draw) ultimate() iso20022.Party {
 	if rapid.Bool().Draw(d.t, "no ultimate") {
 		return iso20022.Party{}
@@ -149,6 +159,9 @@ func (d draw) transfer() iso20022.Message {
 	}
 	if rapid.Bool().Draw(d.t, "more") {
 		m.Intermediary, m.Purpose, m.AcceptedAt = d.agent(), "SALA", d.instant()
+	}
+	if d.p == iso20022.Fedwire || d.p == iso20022.SWIFT {
+		m.IntermediaryAccount, m.CreditorAgentAccount = d.agentAccount(), d.agentAccount()
 	}
 	if d.p == iso20022.Fedwire {
 		m.ForCreditorAgent = rapid.SliceOfN(rapid.Just(d.text("for the bank", 140)), 0, 2).Draw(d.t, "for the bank")

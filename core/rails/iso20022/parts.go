@@ -25,6 +25,12 @@ type Agent struct {
 	Name    string
 }
 
+// AgentAccount is an account that a bank has with another bank.
+type AgentAccount struct {
+	Number string // at most 34 characters
+	IBAN   string // instead of Number
+}
+
 // Original names the message that another one is about, and the payment in it.
 type Original struct {
 	MessageID string
@@ -94,15 +100,26 @@ func (c *codec) address(a *postal.Address) {
 }
 
 func (c *codec) account(name string, p *Party) {
-	if p.Account != "" && p.IBAN != "" {
+	c.accountOf(name, &p.Account, &p.IBAN, &p.AccountType)
+}
+
+// agentAccount is an account of a bank, where the network has a place for it.
+func (c *codec) agentAccount(name string, a *AgentAccount) {
+	if c.profile.fedwire || c.profile.swift {
+		c.accountOf(name, &a.Number, &a.IBAN, new(string))
+	}
+}
+
+func (c *codec) accountOf(name string, number, international, kind *string) {
+	if *number != "" && *international != "" {
 		c.failAt(name, "has an account number and an IBAN")
 	}
-	c.maybe(name, p.Account+p.IBAN != "", func() {
+	c.maybe(name, *number+*international != "", func() {
 		c.in("Id", func() {
-			c.option("IBAN", &p.IBAN, iban)
-			c.maybe("Othr", p.Account != "", func() { c.text("Id", &p.Account, account34) })
+			c.option("IBAN", international, iban)
+			c.maybe("Othr", *number != "", func() { c.text("Id", number, account34) })
 		})
-		c.maybe("Tp", p.AccountType != "", func() { c.option("Cd", &p.AccountType, code4) })
+		c.maybe("Tp", *kind != "", func() { c.option("Cd", kind, code4) })
 	})
 }
 

@@ -23,12 +23,14 @@ type CreditTransfer struct {
 	Instructed      money.Amount // Fedwire: what the debtor asked to pay, Amount if zero
 	ChargeBearer    string       // SLEV if empty, on SWIFT SHAR; CRED, DEBT, SHAR
 
-	Sender, Receiver                 string // routing numbers, on SWIFT BICs
-	Intermediary                     Agent
-	Debtor, Creditor                 Party
-	DebtorAgent, CreditorAgent       Agent
-	UltimateDebtor, UltimateCreditor Party  // without accounts
-	Purpose                          string // a code of four characters
+	Sender, Receiver string // routing numbers, on SWIFT BICs
+	Intermediary     Agent
+	// of the intermediary and of the creditor's bank, each with the bank before it; Fedwire and SWIFT
+	IntermediaryAccount, CreditorAgentAccount AgentAccount
+	Debtor, Creditor                          Party
+	DebtorAgent, CreditorAgent                Agent
+	UltimateDebtor, UltimateCreditor          Party  // without accounts
+	Purpose                                   string // a code of four characters
 	// what the creditor's bank is told, each at most 140 characters; Fedwire and SWIFT
 	ForCreditorAgent []string
 	Remittance       string // at most 140 characters
@@ -92,10 +94,12 @@ func (t *CreditTransfer) parties(c *codec) {
 	c.routed("InstgAgt", &t.Sender)
 	c.routed("InstdAgt", &t.Receiver)
 	c.maybe("IntrmyAgt1", t.Intermediary != Agent{}, func() { c.bank(&t.Intermediary) })
+	c.agentAccount("IntrmyAgt1Acct", &t.IntermediaryAccount)
 	c.ultimate("UltmtDbtr", &t.UltimateDebtor)
 	c.party("Dbtr", &t.Debtor)
 	c.agent("DbtrAgt", &t.DebtorAgent)
 	c.agent("CdtrAgt", &t.CreditorAgent)
+	c.agentAccount("CdtrAgtAcct", &t.CreditorAgentAccount)
 	c.party("Cdtr", &t.Creditor)
 	c.ultimate("UltmtCdtr", &t.UltimateCreditor)
 }
