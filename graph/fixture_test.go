@@ -399,14 +399,15 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		   address_country_code, address_country, email_address, phone_number, bank_id, bank_name, remittance,
 		   reference, originator_information, bank_information, charges, cost_center, request_method,
 		   operation_note, route, uetr, return_code, intermediary_id,
-		   intermediary_name, local_instrument)
+		   intermediary_name, correspondent_id, correspondent_name, local_instrument)
 		 SELECT tenant, uid, sender_account + 50, '', '', '0042', 'Deposit', 'Checking', ?3 || ' line1 ' || uid,
 		   ?3 || ' line2 ' || uid, ?3 || ' city ' || uid, 'OH', '43215', 'US', 'United States',
 		   ?3 || ' email ' || uid, ?3 || ' phone ' || uid, '611090001', ?3 || ' bank ' || uid,
 		   ?3 || ' remittance ' || uid, ?3 || ' reference ' || uid,
 		   ?3 || ' from ' || uid, ?3 || ' to ' || uid, 'SHA', ?3 || ' center ' || uid, ?3 || ' method ' || uid,
 		   ?3 || ' note ' || uid, ?3 || ' route ' || uid, 'uetr ' || uid, 'AC03',
-		   ?3 || ' between ' || uid, ?3 || ' name between ' || uid, ?3 || ' instrument ' || uid
+		   ?3 || ' between ' || uid, ?3 || ' name between ' || uid, ?3 || ' correspondent ' || uid,
+		   ?3 || ' name correspondent ' || uid, ?3 || ' instrument ' || uid
 		 FROM payments WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO ach_entries (tenant, payment, origin, class, company_id, company_name, description, account,
 			same_day, trace)

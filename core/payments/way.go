@@ -103,12 +103,9 @@ func (d *Details) over(keys *seal.Keys, to *Receiver, by way) {
 	}
 }
 
-// IntermediaryBIC returns the BIC of the bank that a wire goes over, and IntermediaryRouting its routing number;
-// "" for none, or one that is known by the other.
+// IntermediaryBIC returns the BIC of the bank that a wire goes over; "" for none, or one that is known by its
+// routing number.
 func (d *Details) IntermediaryBIC() string { return agentOf(d.IntermediaryID, "").BIC }
-
-// IntermediaryRouting returns the routing number of the bank that a wire goes over: see IntermediaryBIC.
-func (d *Details) IntermediaryRouting() string { return agentOf(d.IntermediaryID, "").Routing }
 
 // accountNumbers are those that the message of a payment tells; "" for what it does not tell.
 type accountNumbers struct{ own, other, intermediary, bank string }

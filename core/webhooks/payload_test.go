@@ -195,7 +195,7 @@ func TestABodyNamesTheSeriesToWhoPays(t *testing.T) {
 }
 
 // A payment that names a virtual account, and an international one, say so to whose payment it is.
-func TestABodyNamesTheVirtualAccountTheTradeAndTheBankBetween(t *testing.T) {
+func TestABodyNamesTheVirtualAccountTheTradeAndTheBanksOfAWire(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	h.Directory()
@@ -213,7 +213,8 @@ func TestABodyNamesTheVirtualAccountTheTradeAndTheBankBetween(t *testing.T) {
 		t.Errorf("%v, want %s", got, want)
 	}
 	abroad := h.send("30.25", payments.Instant)
-	h.Exec(`UPDATE payment_details SET intermediary_id = 'GOBEUS33', intermediary_name = 'Between' WHERE tenant = ? AND payment = ?`,
+	h.Exec(`UPDATE payment_details SET intermediary_id = 'GOBEUS33', intermediary_name = 'Between',
+		correspondent_id = '026099503', correspondent_name = 'Gateway' WHERE tenant = ? AND payment = ?`,
 		h.Tenant, abroad)
 	quote, err := h.FX.Quote(h.Staff(), fx.Draft{
 		IDType: "CustomerUID", UID: h.payer.UID, Sell: "USD", Buy: "EUR", Funding: "1000", Product: "SPOT",
@@ -225,7 +226,8 @@ func TestABodyNamesTheVirtualAccountTheTradeAndTheBankBetween(t *testing.T) {
 	h.Exec(`UPDATE payments SET trade = ?, sold = amount, sold_currency = 'USD' WHERE tenant = ? AND uid = ?`,
 		trade.Result.UID, h.Tenant, abroad)
 	got = h.post()
-	want := `"intermediaryReceiverBankIdType":"SWIFT","intermediaryReceiverBankId":"GOBEUS33","intermediaryReceiverBankName":"Between",` +
+	want := `"intermediarySenderBankIdType":"NID","intermediarySenderBankId":"026099503",` +
+		`"intermediarySenderBankName":"Gateway","intermediaryReceiverBankIdType":"SWIFT","intermediaryReceiverBankId":"GOBEUS33","intermediaryReceiverBankName":"Between",` +
 		`"forexContract":"` + trade.Result.UID.String() + `"`
 	if len(got) == 0 || !strings.Contains(got[len(got)-1].body, want) {
 		t.Errorf("%v, want %s", got, want)

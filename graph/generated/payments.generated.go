@@ -2156,6 +2156,29 @@ func fieldContext_PaymentDetails_correspondentName(_ context.Context, ec *execut
 	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func _PaymentDetails_intermediaryId(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_intermediaryId(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IntermediaryID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_intermediaryId(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func _PaymentDetails_intermediaryBic(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2176,29 +2199,6 @@ func _PaymentDetails_intermediaryBic(ctx context.Context, ec *executionContext, 
 	)
 }
 func fieldContext_PaymentDetails_intermediaryBic(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PaymentDetails", field, true, false, errors.New("field of type String does not have child fields"))
-}
-
-func _PaymentDetails_intermediaryBankId(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return fieldContext_PaymentDetails_intermediaryBankId(ctx, ec, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.IntermediaryRouting(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return marshalOString2string(ctx, ec, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func fieldContext_PaymentDetails_intermediaryBankId(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PaymentDetails", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -6221,13 +6221,13 @@ func _PaymentDetails(ctx context.Context, ec *executionContext, sel ast.Selectio
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "intermediaryBic":
-			out.Values[i] = _PaymentDetails_intermediaryBic(ctx, ec, field, obj)
+		case "intermediaryId":
+			out.Values[i] = _PaymentDetails_intermediaryId(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "intermediaryBankId":
-			out.Values[i] = _PaymentDetails_intermediaryBankId(ctx, ec, field, obj)
+		case "intermediaryBic":
+			out.Values[i] = _PaymentDetails_intermediaryBic(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}

@@ -3144,14 +3144,14 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendString(b, o.(*payments.Details).CorrespondentName)
 			},
 		},
+		"intermediaryId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).IntermediaryID)
+			},
+		},
 		"intermediaryBic": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendString(b, o.(*payments.Details).IntermediaryBIC())
-			},
-		},
-		"intermediaryBankId": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendString(b, o.(*payments.Details).IntermediaryRouting())
 			},
 		},
 		"intermediaryName": {

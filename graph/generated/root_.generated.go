@@ -4412,10 +4412,10 @@ type PaymentDetails {
   correspondentId: String
   "The name of that bank, as in the directory."
   correspondentName: String
-  "The BIC of the intermediary bank over which a wire goes; null if over none, or one that is known by its routing number."
+  "The intermediary bank over which a wire goes: its routing number or its BIC; null if over none."
+  intermediaryId: String
+  "The BIC of that bank, if it is known by it."
   intermediaryBic: String
-  "The routing number of the intermediary bank over which a wire goes; null if over none, or one that is known by its BIC."
-  intermediaryBankId: String
   "The name of that bank."
   intermediaryName: String
   "The name of the other bank."
@@ -10567,10 +10567,10 @@ func childFields_PaymentDetails(ctx context.Context, ec *executionContext, field
 		return fieldContext_PaymentDetails_correspondentId(ctx, ec, field)
 	case "correspondentName":
 		return fieldContext_PaymentDetails_correspondentName(ctx, ec, field)
+	case "intermediaryId":
+		return fieldContext_PaymentDetails_intermediaryId(ctx, ec, field)
 	case "intermediaryBic":
 		return fieldContext_PaymentDetails_intermediaryBic(ctx, ec, field)
-	case "intermediaryBankId":
-		return fieldContext_PaymentDetails_intermediaryBankId(ctx, ec, field)
 	case "intermediaryName":
 		return fieldContext_PaymentDetails_intermediaryName(ctx, ec, field)
 	case "bankName":
