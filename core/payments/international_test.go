@@ -201,6 +201,12 @@ func TestAnInternationalPaymentFitsItsTrade(t *testing.T) {
 		},
 		"no notes":         {traded.UID, func(o *payments.Order) { o.Notes = "" }, "paymentNotes: is required"},
 		"a routing number": {traded.UID, func(o *payments.Order) { o.Receiver.Bank = payments.ReceiverBank{IDType: "NID", ID: "611090001"} }, "receiver.bank.bankIdType: must be SWIFT: a bank abroad is named by its swiftCode"},
+		"a routing number and half a BIC": {
+			traded.UID, func(o *payments.Order) {
+				o.Receiver.Bank = payments.ReceiverBank{IDType: "NID", ID: "611090001", BIC: "D"}
+			},
+			"receiver.bank.swiftCode: must be a BIC of 8 or 11 characters",
+		},
 		"an unknown bank": {
 			traded.UID, func(o *payments.Order) { o.Receiver.Bank.BIC = "NONEDEFF" },
 			"receiver.bank.swiftCode: must be a bank of the directory",

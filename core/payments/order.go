@@ -393,12 +393,12 @@ func (b *ReceiverBank) checkAccount(c *check.Fields, wire bool) {
 
 // checkAbroad checks a bank that is named by its BIC.
 func (b *ReceiverBank) checkAbroad(c *check.Fields) {
+	b.BIC = c.BIC("swiftCode", b.BIC) // first: others read the country in it
 	if b.IDType == "NID" || b.ID != "" {
 		c.Fail("bankIdType", fault.Malformed, "must be SWIFT: a bank abroad is named by its swiftCode")
 		return
 	}
 	c.Required("swiftCode", b.BIC)
-	b.BIC = c.BIC("swiftCode", b.BIC)
 	b.Country = c.Country("countryCode", b.Country)
 	if b.Country != "" && b.BIC != "" && !c.Failed("swiftCode") && b.Country != b.BIC[4:6] {
 		c.Fail("countryCode", fault.NoMatch, "must be the country of the swiftCode, "+b.BIC[4:6])
