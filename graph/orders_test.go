@@ -155,3 +155,40 @@ func TestARefusedOrderHasItsPublishedCode(t *testing.T) {
 		}
 	}
 }
+
+// The banks that a wire goes over are named and shown under the names of the schema, and so are their faults.
+func TestAWireGoesOverBanks(t *testing.T) {
+	t.Parallel()
+	p, _ := newSender(t)
+	to := func(bank string) string {
+		return `accountNumber: "440055551", name: "Ada", address: {line1: "1 Lake Rd", city: "Erie", countryCode: "US"}, ` +
+			bank
+	}
+	const express = `currency: "USD", speed: EXPRESS, correspondentBankId: "%s"`
+	const gateway = "026099503"
+	over := fmt.Sprintf(express, gateway)
+	known := fmt.Sprintf(`bankId: %q`, listedBank.number)
+	for document, want := range map[string]string{
+		p.sends(to(`bankBic: "NOBODEFF"`), "1", "1", fmt.Sprintf(express, "")):          "NOT_FOUND PAYMENT001 receiver.bankBic",
+		p.sends(to(`bankBic: "NOBODEFF"`), "1", "2", fmt.Sprintf(express, "011000138")): "NOT_FOUND PAYMENT001 correspondentBankId",
+		p.sends(to(known), "1", "3", fmt.Sprintf(express, "1")):                         "INVALID VALIDATION_ERROR correspondentBankId",
+		p.sends(to(known+`, intermediaryBankId: "1"`), "1", "4", over):                  "INVALID VALIDATION_ERROR receiver.intermediaryBankId",
+		p.sends(to(known+`, intermediaryAccountNumber: "1"`), "1", "5", over):           "INVALID VALIDATION_ERROR receiver.intermediaryBankId",
+		p.sends(to(known+`, bankAccountNumber: "!"`), "1", "6", over):                   "INVALID VALIDATION_ERROR receiver.bankAccountNumber",
+	} {
+		if _, errors := p.asks(t, p.Partner(p.payer), document); len(errors) == 0 || errors[0] != want {
+			t.Errorf("%s: %v, want %s", document, errors, want)
+		}
+	}
+	if data, errors := p.asks(t, p.Partner(p.payer), p.sends(to(`bankBic: "NOBODEFF", bankAccountNumber: "77-01",
+		intermediaryBankId: "011000138", intermediaryAccountNumber: "88-02"`), "1", "7", over)); errors != nil {
+		t.Fatal(data, errors)
+	}
+	data, errors := p.asks(t, p.Partner(p.payer), `{ payments(filter: {rail: [FEDWIRE]}) { nodes { details { bankId
+		correspondentId intermediaryId intermediaryBic } } } }`)
+	want := fmt.Sprintf(`{"payments":{"nodes":[{"details":{"bankId":"NOBODEFF","correspondentId":%q,`+
+		`"intermediaryId":"011000138","intermediaryBic":null}}]}}`, gateway)
+	if data != want || errors != nil {
+		t.Errorf("%s %v, want %s", data, errors, want)
+	}
+}
