@@ -146,20 +146,16 @@ type checking struct {
 	lines  int // that this call has checked
 
 	waiting []*readPayment
-	column  func(string) string
 	batches batches    // that are not written yet
 	writing chan error // receives when the lines before are written; nil if none are being written
 }
 
 // read reads the file from where its checking has stopped.
 func (c *checking) read(ctx context.Context) error {
-	c.column = columnIn
 	switch c.f.Type {
 	case NACHA:
-		c.column = inEntry
 		return c.readNACHA(ctx)
 	case Fedwire:
-		c.column = inWire
 		text, err := c.s.text(ctx, c.f, 0)
 		if err == nil {
 			err = readWires(text, c.f.Checked, func(one *readPayment) error { return c.take(ctx, one) })
@@ -337,7 +333,7 @@ func (c *checking) plan(l *FileLine, one *readPayment, is payments.Planned) {
 		l.Rail, l.Minor, l.SenderName = is.Payment.Rail, is.Payment.Minor, is.Payment.OwnerName()
 	}
 	if is.Why != nil {
-		l.fails(faultsOf(one.line, is.Why, c.column))
+		l.fails(faultsOf(one.line, is.Why, columnsOf(c.f.Type, one.order)))
 		return
 	}
 	f, p := c.f, is.Payment

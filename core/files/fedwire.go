@@ -23,8 +23,9 @@ import (
 var tags = map[string]string{
 	"1500": "message disposition", "1510": "type and subtype", "1520": "input message accountability data",
 	"2000": "amount", "3100": "sender", "3320": "sender reference", "3400": "receiver",
-	"3600": "business function code", "4200": "beneficiary", "4320": "reference for beneficiary",
-	"5000": "originator", "6000": "originator to beneficiary",
+	"3600": "business function code", "4000": "intermediary", "4100": "beneficiary's bank",
+	"4200": "beneficiary", "4320": "reference for beneficiary", "5000": "originator",
+	"6000": "originator to beneficiary", "6500": "bank to bank",
 }
 
 // neededTags are the tags that every payment needs.
@@ -138,14 +139,53 @@ func readWire(s *readPayment, text string) {
 	o.ExternalReferenceID = firstOf(said["3320"])
 	o.Reference = firstOf(said["4320"])
 	o.OriginatorInfo = strings.TrimSpace(strings.Join(partsOf(said["6000"]), " "))
+	o.BankInfo = strings.TrimSpace(strings.Join(partsOf(said["6500"]), " "))
 	if to := said["3400"]; len(to) >= 9 {
 		o.Receiver.Bank.ID, o.Receiver.Bank.Name = to[:9], firstOf(to[9:])
 	}
+	readBanks(o, said, fail)
 	payer, payee := partyOf(said["5000"]), partyOf(said["4200"])
 	o.Sender.Number, o.Sender.Name = payer.number, payer.name
 	o.Receiver.Number, o.Receiver.Name, o.Receiver.Address = payee.number, payee.name, payee.address
 	o.Receiver.Type = "Deposit"
 	s.order = o
+}
+
+// readBanks reads the banks that a wire goes over. Of the bank of the beneficiary D says the account that it
+// has with the bank that gets the message; others are named by B, a BIC, or F, a routing number.
+func readBanks(o *payments.Order, said map[string]string, fail func(tag string, problem fault.Problem, message string)) {
+	first, last := o.Receiver.Bank.ID, said["4100"]
+	switch {
+	case last == "" && said["4000"] != "":
+		fail("{4100}", fault.Required, "the "+tags["4100"]+" is missing")
+	case strings.HasPrefix(last, "D"):
+		o.Receiver.Bank.Account = firstOf(last[1:])
+	case last != "":
+		o.Receiver.Bank = bankOf("{4100}", last, fail)
+	}
+	if said["4000"] != "" {
+		o.Receiver.Between = bankOf("{4000}", said["4000"], fail)
+	}
+	if first != o.Receiver.Bank.ID && first != o.Receiver.Between.ID || o.Receiver.Between.BIC != "" {
+		o.Correspondent = first
+	}
+}
+
+// bankOf reads B or F, what it says, and the bank's name.
+func bankOf(tag, text string, fail func(tag string, problem fault.Problem, message string)) (bank payments.ReceiverBank) {
+	parts := partsOf(text)
+	if len(parts) > 1 {
+		bank.Name = parts[1]
+	}
+	switch text[0] {
+	case 'B':
+		bank.BIC = parts[0][1:]
+	case 'F':
+		bank.ID = parts[0][1:]
+	default:
+		fail(tag, fault.Malformed, "must name the bank by B and its BIC, or by F and its routing number")
+	}
+	return bank
 }
 
 // wireParty is an originator or a beneficiary: a code, its account, its name and up to three lines of
@@ -209,22 +249,29 @@ func firstOf(text string) string {
 	return ""
 }
 
-// inWire returns the tag of a message that a field of an order is read from.
-func inWire(field string) string {
+// inWire returns the tag of a message that a field of its order is read from.
+func inWire(o *payments.Order, field string) string {
 	if known := wireFields[field]; known != "" {
 		return known
 	}
-	switch side, _, _ := strings.Cut(field, "."); side {
-	case "receiver":
+	over := o.Correspondent != "" || o.Receiver.Between != payments.ReceiverBank{}
+	switch side, of, _ := strings.Cut(field, "."); {
+	case strings.HasPrefix(of, "intermediaryBank"):
+		return "{4000}"
+	case of == "bank.bankId" && !over:
+		return "{3400}"
+	case strings.HasPrefix(of, "bank."):
+		return "{4100}"
+	case side == "receiver":
 		return "{4200}"
-	case "sender":
+	case side == "sender":
 		return "{5000}"
 	}
 	return columnIn(field)
 }
 
 var wireFields = map[string]string{
-	"paymentAmount": "{2000}", "externalReferenceId": "{3320}", "receiver.bank.bankId": "{3400}",
+	"paymentAmount": "{2000}", "externalReferenceId": "{3320}", "sender.correspondentBankId": "{3400}",
 	"speed": "{3600}", "additionalInfo.referenceForBeneficiary": "{4320}",
-	"additionalInfo.originatorToBeneficiary": "{6000}",
+	"additionalInfo.originatorToBeneficiary": "{6000}", "additionalInfo.senderToReceiverNotes": "{6500}",
 }

@@ -624,6 +624,54 @@ func TestWiresAreReadFromTaggedMessages(t *testing.T) {
 	f.Prove()
 }
 
+// A message may name the banks that its wire goes over; what is wrong with one stands at its tag.
+func TestTaggedMessagesNameTheBanksOfAWire(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	wire := func(reference, banks string) string {
+		return "{1500}30\n{1510}1000\n{2000}000000012345\n{3320}" + reference + "*\n" + banks + "\n{3600}CTR\n" +
+			"{4200}D440055551*Ada Byron*1 Lake Rd*Erie, PA 16501*\n{5000}D" +
+			coretest.AccountNumber(f.account.UID) + "*Acme*\n{6500}Hold for*collection*\n"
+	}
+	const gateway, notOverWire = "{3400}026099503GATEWAY BANK*", "{4100}F021000021*REAL TIME BANK*"
+	uid := f.upload(files.Fedwire, strings.Join([]string{
+		wire("over a correspondent", gateway+notOverWire),
+		wire("over an intermediary", gateway+"{4000}F026099503*GATEWAY*"+notOverWire),
+		wire("over both", gateway+"{4000}BGOBEUS33*GO BETWEEN*{4100}BMUSTDEFF*"),
+		wire("with an account", gateway+"{4100}D7700112233*"),
+		wire("no bank", gateway+"{4000}F026099503*"),
+		wire("by its name", gateway+"{4100}TTHE BANK*"),
+		wire("no BIC", gateway+"{4100}BMUST*"),
+		wire("no number", gateway+"{4000}F1*"+notOverWire),
+		wire("nowhere", "{3400}021000021*{4100}F011000138*"),
+	}, ""))
+	f.work()
+	f.is(uid, files.PartiallyProcessed, 4, 5)
+	want := []string{
+		"37 {4100} REQUIRED", "46 {4100} INVALID", "55 {4100} INVALID", "64 {4000} EXACT", "73 {3400} NOTFOUND",
+	}
+	if got := f.faults(uid); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	var banks []string
+	for _, paid := range f.payments() {
+		shown, err := f.Payments.Show(f.Staff(), paid.UID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		banks = append(banks, strings.Join([]string{
+			shown.To.CorrespondentID, shown.To.IntermediaryID, shown.Receiver.BankID, shown.Receiver.BankName,
+		}, " "))
+	}
+	if want := []string{
+		"026099503  021000021 REAL TIME BANK", " 026099503 021000021 REAL TIME BANK", "026099503 GOBEUS33 MUSTDEFF Musterbank",
+		"  026099503 GATEWAY BANK",
+	}; !slices.Equal(banks, want) {
+		t.Errorf("%q, want %q", banks, want)
+	}
+	f.Prove()
+}
+
 func TestFilesAreSeenAndUploadedWithinTheCallersReach(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)

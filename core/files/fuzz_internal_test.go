@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -191,11 +192,31 @@ func FuzzFedwire(f *testing.F) {
 				lines = address.Line1
 			}
 			cents := strings.ReplaceAll(o.Amount, ".", "")
-			again(t, readMessages, fmt.Sprintf("{1500}{1510}1000{2000}%012s{3320}%s*{3400}%s%s*{3600}CTR{4200}D%s*%s*%s*{5000}D%s*%s*{4320}%s*{6000}%s",
-				cents, o.ExternalReferenceID, o.Receiver.Bank.ID, o.Receiver.Bank.Name, o.Receiver.Number, o.Receiver.Name, lines,
-				o.Sender.Number, o.Sender.Name, o.Reference, o.OriginatorInfo), o)
+			again(t, readMessages, fmt.Sprintf("{1500}{1510}1000{2000}%012s{3320}%s*%s{3600}CTR{4200}D%s*%s*%s*{5000}D%s*%s*{4320}%s*{6000}%s{6500}%s",
+				cents, o.ExternalReferenceID, banksIn(o), o.Receiver.Number, o.Receiver.Name, lines,
+				o.Sender.Number, o.Sender.Name, o.Reference, o.OriginatorInfo, o.BankInfo), o)
 		}
 	})
+}
+
+// banksIn writes the banks of a wire as its message has them.
+func banksIn(o *payments.Order) string {
+	tag := func(tag string, bank payments.ReceiverBank) string {
+		if bank.BIC != "" {
+			return tag + "B" + bank.BIC + "*" + bank.Name + "*"
+		}
+		return tag + "F" + bank.ID + "*" + bank.Name + "*"
+	}
+	to, over := o.Receiver.Bank, o.Receiver.Between
+	switch {
+	case over != payments.ReceiverBank{}:
+		return "{3400}" + cmp.Or(o.Correspondent, over.ID) + tag("{4000}", over) + tag("{4100}", to)
+	case o.Correspondent != "":
+		return "{3400}" + o.Correspondent + tag("{4100}", to)
+	case to.Account != "":
+		return "{3400}" + to.ID + to.Name + "*{4100}D" + to.Account + "*"
+	}
+	return "{3400}" + to.ID + to.Name + "*"
 }
 
 func FuzzNACHA(f *testing.F) {

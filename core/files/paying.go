@@ -92,10 +92,9 @@ func (p *paying) pay(ctx context.Context, most int) (dealt int, of FileUID, err 
 		if err != nil {
 			return err
 		}
-		names := map[FileType]func(string) string{NACHA: inEntry, Fedwire: inWire, RTP: columnIn, CSV: columnIn}
 		for i, l := range lines {
 			if l.Status, l.Payment = LineMade, made[i].Payment; made[i].Why != nil {
-				l.fails(faultsOf(l.Number, made[i].Why, names[f.Type]))
+				l.fails(faultsOf(l.Number, made[i].Why, columnsOf(f.Type, orders[i])))
 			}
 		}
 		return nil

@@ -89,6 +89,17 @@ func faultsOf(line int32, why error, column func(field string) string) Faults {
 	return all
 }
 
+// columnsOf returns how the fields of an order are called in files of a type.
+func columnsOf(t FileType, o *payments.Order) func(field string) string {
+	switch t {
+	case NACHA:
+		return inEntry
+	case Fedwire:
+		return func(field string) string { return inWire(o, field) }
+	}
+	return columnIn
+}
+
 // problemOf is the problem of a line whose fault is about a thing, not about the form of a field.
 var problemOf = map[fault.Kind]fault.Problem{
 	fault.NotFound: fault.Unknown, fault.Conflict: "CONFLICT", fault.State: "STATUS", fault.Denied: "DENIED",
