@@ -69,7 +69,7 @@ type Waterfall struct {
 	Maker               access.Maker  `bun:"maker,type:jsonb" json:"-"`
 	MakerClient         string        `bun:"maker_client" json:"-"`
 	MakerLogin          string        `bun:"maker_login" json:"-"`
-	WorkedAt            *time.Time    `bun:"worked_at" json:"-"`
+	WorkedAt            *time.Time    `bun:"worked_at" json:"-"` // or accepted; the longest ago is next
 	CreatedAt           time.Time     `bun:"created_at" json:"-"`
 	UpdatedAt           time.Time     `bun:"updated_at" json:"-"`
 	Version             int32         `bun:"version" json:"-"`

@@ -3,6 +3,7 @@ package waterfalls
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
@@ -75,8 +76,9 @@ func (s *Service) Run(
 
 // runTx stores a batch whose payments could be made as things are, but for what the accounts hold.
 func (s *Service) runTx(ctx context.Context, tx *changes.Tx, _ changes.Target, d Draft) (Saved, error) {
+	taken := time.Now() // it takes its turn behind those that were worked on before
 	w := &Waterfall{
-		Tenant: tx.Caller.Tenant, UUID: uuid.New(), Customer: customers.UID(tx.Caller.Entity),
+		Tenant: tx.Caller.Tenant, UUID: uuid.New(), WorkedAt: &taken, Customer: customers.UID(tx.Caller.Entity),
 		ExternalReferenceID: d.ExternalReferenceID, Status: Received, Payments: int32(len(d.Payments)), //nolint:gosec // 100 at most
 		Maker: access.MakerOf(tx.Caller), MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID,
 		CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -254,6 +255,25 @@ func TestABatchThatCannotBeRunEndsNoOther(t *testing.T) {
 	}
 	h.is(good, "PROCESSED 1:MADE 9900 100 0")
 	h.is(bad, "STOPPED 1:FAILED(INTERNAL ) 9900 100 0")
+}
+
+// However many batches come, those that have begun have their turns.
+func TestABatchThatComesLaterWaitsForItsTurn(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	begun, err := h.run("A", "", h.moves(1, "1", 0, 1), h.moves(2, "1", 0, 1))
+	h.must(err)
+	h.Exec(`UPDATE waterfalls SET worked_at = clock_timestamp() WHERE tenant = ?`, h.Tenant)
+	later, err := h.run("B", "", h.moves(1, "1", 0, 2))
+	h.must(err)
+	h.work()
+	var turns []waterfalls.UID
+	h.must(h.DB.NewRaw(`SELECT waterfall FROM waterfall_steps WHERE tenant = ? ORDER BY payment`, h.Tenant).
+		Scan(t.Context(), &turns))
+	a, b := begun.Result.UID, later.Result.UID
+	if want := []waterfalls.UID{a, b, a}; !slices.Equal(turns, want) {
+		t.Errorf("%v, want %v", turns, want)
+	}
 }
 
 func TestABatchIsAcceptedOnceForItsKeyAndItsReference(t *testing.T) {
