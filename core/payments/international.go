@@ -130,11 +130,17 @@ func (f *facts) paying(
 		return p.journal(kind, on, why, p.SenderAccount, to, minor)
 	}
 	in := func(c money.Currency) accounts.UID { return f.houses[house{ledger.HousePosition, c}] }
-	journal, err := ledger.NewJournal(kind, on, why,
-		ledger.Entry{Account: p.SenderAccount, Amount: money.Of(-sold, p.SoldCurrency)},
-		ledger.Entry{Account: in(p.SoldCurrency), Amount: money.Of(sold, p.SoldCurrency)},
-		ledger.Entry{Account: in(p.Currency), Amount: money.Of(-minor, p.Currency)},
-		ledger.Entry{Account: to, Amount: money.Of(minor, p.Currency)})
+	entries := []ledger.Entry{
+		{Account: in(p.Currency), Amount: money.Of(-minor, p.Currency)},
+		{Account: to, Amount: money.Of(minor, p.Currency)},
+	}
+	if sold != 0 { // what little comes back may be worth nothing
+		entries = append([]ledger.Entry{
+			{Account: p.SenderAccount, Amount: money.Of(-sold, p.SoldCurrency)},
+			{Account: in(p.SoldCurrency), Amount: money.Of(sold, p.SoldCurrency)},
+		}, entries...)
+	}
+	journal, err := ledger.NewJournal(kind, on, why, entries...)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ import (
 	"bankgraph/core/postal"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/iso20022"
+	"bankgraph/core/sandbox"
 	"bankgraph/core/seal"
 )
 
@@ -344,6 +345,30 @@ func TestWhatComesBackIsExchangedAtTheRateOfTheTrade(t *testing.T) {
 		}
 		s.has(t, 100_000_00-paid, 0)
 	}
+}
+
+// However many parts bring a payment back, they bring what it cost, and a part that is worth nothing by itself
+// holds nothing up.
+func TestWhatComesBackInPartsBringsWhatItCost(t *testing.T) {
+	t.Parallel()
+	s := newExporter(t)
+	traded := s.trade(t, "1000", func(d *fx.Draft) { d.Buy = "KRW" })
+	p := s.send(t, s.toGermany("1000", traded.UID, func(o *payments.Order) { o.Currency = "KRW" }))
+	s.run(t)
+	s.until(t, "2026-11-20 09:00")
+	s.run(t)
+	cost := traded.SellMinor
+	for _, part := range []struct {
+		amount string
+		back   int64
+	}{{"1", 0}, {"499", cost / 2}, {"500", cost}} {
+		s.answered(t, p.UID, sandbox.Answer{Verdict: sandbox.Returned, Amount: part.amount})
+		s.has(t, 100_000_00-cost+part.back, 0)
+	}
+	if got := s.life(t, p.UID); got != "QUEUED SENT SETTLED RETURNED RETURNED RETURNED" {
+		t.Error(got)
+	}
+	s.Prove()
 }
 
 func TestAnAccountPaysInItsOwnCurrency(t *testing.T) {

@@ -143,7 +143,7 @@ func (in *intake) notice(a *answer, p *Payment) {
 	n := &Notice{Tenant: p.Tenant, ID: in.ids[0], Payment: p.UID, Code: a.code, Contact: known.Contact, At: in.now}
 	in.ids = in.ids[1:]
 	n.Data = in.s.keys.Encrypt(a.change.Data, n.place())
-	if slices.Contains(p.State.Next(), p.State) {
+	if p.State == Sent || p.State == Settled {
 		was := *p
 		in.enter(&was, p, p.State, "receiveNotice", because(a.code, notices[a.code]))
 		n.Number = p.Version

@@ -52,7 +52,7 @@ func (f *facts) reject(p *Payment, on time.Time) (State, error) {
 	if err != nil {
 		return p.State, err
 	}
-	err = f.returns(p, on, "Rejected by "+string(p.Rail), f.clearing(p), p.Minor)
+	err = f.returns(p, on, "Rejected by "+string(p.Rail), f.clearing(p), p.Minor, p.soldFor(p.Minor))
 	if err != nil {
 		return p.State, err
 	}
@@ -60,43 +60,47 @@ func (f *facts) reject(p *Payment, on time.Time) (State, error) {
 	return to, f.refund(p, on)
 }
 
-// takeBack gives the customer what the other bank has given back, whether it was asked to or not. Anything
-// but a return of this payment is left to people.
+// takeBack gives the customer what the other bank has given back, whether it was asked to or not, in one part
+// or in several. Anything but a return of this payment is left to people.
 func (f *facts) takeBack(p *Payment, a *answer, on time.Time) (State, error) {
 	if !a.givesBack(p) {
 		return p.State, nil
 	}
+	all := p.ReturnedMinor + a.amount.Minor
 	step := returning
 	switch {
-	case p.State == Recalling && a.amount.Minor == p.Minor:
+	case p.State != Recalling && p.State != ReversalPartly:
+	case all == p.Minor:
 		step = reversing
-	case p.State == Recalling:
+	default:
 		step = partly
 	}
 	to, err := step.Take(p.State)
 	if err != nil {
 		return p.State, err
 	}
-	err = f.returns(p, on, "Returned over "+string(p.Rail), f.settled(p), a.amount.Minor)
+	sold := p.soldFor(all)
+	err = f.returns(p, on, "Returned over "+string(p.Rail), f.settled(p), a.amount.Minor, sold-p.SoldReturned)
 	if err == nil {
-		p.ReturnedMinor, p.SoldReturned = a.amount.Minor, p.soldFor(a.amount.Minor)
+		p.ReturnedMinor, p.SoldReturned = all, sold
 	}
 	return to, err
 }
 
 // returns books an amount of a payment, or what it was bought for, from an account of the bank's own back to
 // the payer.
-func (f *facts) returns(p *Payment, on time.Time, why string, from accounts.UID, minor int64) error {
-	journal, err := f.paying(p, ledger.Return, on, why, from, -minor, -p.soldFor(minor))
+func (f *facts) returns(p *Payment, on time.Time, why string, from accounts.UID, minor, sold int64) error {
+	journal, err := f.paying(p, ledger.Return, on, why, from, -minor, -sold)
 	if err != nil {
 		return err
 	}
 	return f.books.Book(journal)
 }
 
-// givesBack reports whether an answer can be the return of a payment, whole or in part.
+// givesBack reports whether an answer can be the return of a payment, whole or in part, beside what has come
+// back of it.
 func (a *answer) givesBack(p *Payment) bool {
-	return a.amount.Currency == p.Currency && a.amount.Minor > 0 && a.amount.Minor <= p.Minor
+	return a.amount.Currency == p.Currency && a.amount.Minor > 0 && a.amount.Minor <= p.Minor-p.ReturnedMinor
 }
 
 // settleReturn settles our return of a payment that came in.

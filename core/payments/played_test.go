@@ -47,6 +47,18 @@ func TestAnswersArePlayed(t *testing.T) {
 			[]sandbox.Answer{{Verdict: sandbox.Returned, Code: "CUST", Amount: "4.22"}},
 			"QUEUED SENT SETTLED RETURNED", "CUST", 99_994_00,
 		},
+		"returned in two parts": {
+			instantly,
+			[]sandbox.Answer{
+				{Verdict: sandbox.Returned, Amount: "4.22"}, {Verdict: sandbox.Returned, Code: "CUST", Amount: "6"},
+			},
+			"QUEUED SENT SETTLED RETURNED RETURNED", "CUST", 100_000_00,
+		},
+		"returned in part, then more than the rest": {
+			instantly,
+			[]sandbox.Answer{{Verdict: sandbox.Returned, Amount: "4.22"}, {Verdict: sandbox.Returned, Amount: "6.01"}},
+			"QUEUED SENT SETTLED RETURNED", "AC04", 99_994_00,
+		},
 		"more than there was": {
 			instantly,
 			[]sandbox.Answer{settled, {Verdict: sandbox.Returned, Amount: "10.23"}},
@@ -74,10 +86,19 @@ func TestAnswersArePlayed(t *testing.T) {
 // What a bank was asked for comes back, or does not. Amounts with the cents .33 are never answered.
 func TestAnswersToRecallsArePlayed(t *testing.T) {
 	t.Parallel()
-	for want, answer := range map[string]sandbox.Answer{
-		"QUEUED SENT SETTLED RECALLING REVERSAL_ACCEPTED":           {Verdict: sandbox.Returned, Code: "FOCR"},
-		"QUEUED SENT SETTLED RECALLING REVERSAL_PARTIALLY_ACCEPTED": {Verdict: sandbox.Returned, Amount: "1"},
-		"QUEUED SENT SETTLED RECALLING REVERSAL_REJECTED":           {Verdict: sandbox.RecallRefused},
+	for want, c := range map[string]struct {
+		answers []sandbox.Answer
+		has     int64
+	}{
+		"QUEUED SENT SETTLED RECALLING REVERSAL_ACCEPTED":           {[]sandbox.Answer{{Verdict: sandbox.Returned, Code: "FOCR"}}, 100_000_00},
+		"QUEUED SENT SETTLED RECALLING REVERSAL_PARTIALLY_ACCEPTED": {[]sandbox.Answer{{Verdict: sandbox.Returned, Amount: "1"}}, 99_990_67},
+		"QUEUED SENT SETTLED RECALLING REVERSAL_PARTIALLY_ACCEPTED REVERSAL_PARTIALLY_ACCEPTED REVERSAL_ACCEPTED": {
+			[]sandbox.Answer{
+				{Verdict: sandbox.Returned, Amount: "1"}, {Verdict: sandbox.Returned, Amount: "2"},
+				{Verdict: sandbox.Returned, Amount: "7.33"},
+			}, 100_000_00,
+		},
+		"QUEUED SENT SETTLED RECALLING REVERSAL_REJECTED": {[]sandbox.Answer{{Verdict: sandbox.RecallRefused}}, 99_989_67},
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
@@ -95,10 +116,11 @@ func TestAnswersToRecallsArePlayed(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.run(t)
-			s.answered(t, p.UID, answer)
+			s.answered(t, p.UID, c.answers...)
 			if got := s.life(t, p.UID); got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
+			s.has(t, c.has, 0)
 			s.Prove()
 		})
 	}

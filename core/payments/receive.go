@@ -376,7 +376,7 @@ func (in *intake) answer(a *answer, kind string) error {
 	was := *p
 	to, err := in.f.answer(p, a, kind, in.now)
 	switch {
-	case isFault(err) || err == nil && to == p.State:
+	case isFault(err) || err == nil && to == p.State && p.ReturnedMinor == was.ReturnedMinor:
 		return nil // it is on record, and changes nothing
 	case err != nil:
 		return fmt.Errorf("payment %s: %w", p.UID, err)

@@ -137,7 +137,7 @@ var wordings = map[State]wording{
 	},
 	Returned: {
 		StatusReturned, ReturnInitiated, "",
-		"given back: by the other bank, with the money on the account again; or to it, of what came in",
+		"given back, or a part of it: by the other bank, with what came back on the account again; or to it, of what came in",
 	},
 	ReversalAccepted: {
 		StatusReversalAccepted, ReceivedReversal, RequestAccepted,
@@ -224,10 +224,12 @@ var nextStates = map[State][]State{
 	Queued:           {Queued, Sent, Expired, Cancelled},           // for a later day, where it has missed its file
 	Sent:             {Sent, Settled, Rejected, Returned, Expired}, // again, with a notice of change
 	Settled:          {Settled, Recalling, Recalled, Returning, Returned, ReversalAccepted},
+	Returned:         {Returned}, // where more of what went out comes back
 	Recalling:        {ReversalAccepted, ReversalPartly, ReversalRejected},
 	Recalled:         {Returning, Settled},
 	Returning:        {Returned, Settled, Screening},
 	ReversalAccepted: {ReversalRejected}, // where the other bank sends the reversal back
+	ReversalPartly:   {ReversalAccepted, ReversalPartly},
 	ReversalRejected: {Returned},
 }
 
@@ -257,14 +259,14 @@ var (
 	takingBack = states.Step[State]{From: []State{Settled}, To: Returned, Else: ErrNotProcessed}
 	// what the debtor's bank does not pay, or takes back after it had
 	uncollected = states.Step[State]{From: []State{Sent, Settled}, To: Returned, Else: ErrLate}
-	// what the other bank gives back of its own accord, even after it had refused to
-	returning = states.Step[State]{From: []State{Settled, ReversalRejected}, To: Returned, Else: ErrLate}
+	// what the other bank gives back of its own accord, even after it had refused to, or the rest of it
+	returning = states.Step[State]{From: []State{Settled, ReversalRejected, Returned}, To: Returned, Else: ErrLate}
 
 	// of a payment that is to be taken back
 	recalling    = states.Step[State]{From: []State{Settled}, To: Recalling, Else: ErrNotProcessed}
 	undoing      = states.Step[State]{From: []State{Settled}, To: ReversalAccepted, Else: ErrNotProcessed}
-	reversing    = states.Step[State]{From: []State{Recalling}, To: ReversalAccepted, Else: ErrLate}
-	partly       = states.Step[State]{From: []State{Recalling}, To: ReversalPartly, Else: ErrLate}
+	reversing    = states.Step[State]{From: []State{Recalling, ReversalPartly}, To: ReversalAccepted, Else: ErrLate}
+	partly       = states.Step[State]{From: []State{Recalling, ReversalPartly}, To: ReversalPartly, Else: ErrLate}
 	notGiving    = states.Step[State]{From: []State{Recalling}, To: ReversalRejected, Else: ErrLate}
 	askingBack   = states.Step[State]{From: []State{Settled}, To: Recalled, Else: ErrLate}
 	givingBack   = states.Step[State]{From: []State{Settled, Recalled}, To: Returning, Else: ErrNotProcessed}
