@@ -83,6 +83,33 @@ func TestAnswersArePlayed(t *testing.T) {
 	}
 }
 
+// Parts that come back at the same time are taken in together.
+func TestManyPartsComeBackAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, edit := range map[string]func(*payments.Order){"RTP": overRTP, "ACH": economy} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			p := s.send(t, s.order("10.22", edit))
+			s.run(t)
+			s.until(t, "2026-11-18 14:00")
+			s.until(t, "2026-11-19 10:00")
+			for _, part := range []string{"1", "2", "3", "4", "0.22"} {
+				if _, err := s.Sandbox.PlayAnswer(s.Staff(), p.UID,
+					sandbox.Answer{Verdict: sandbox.Returned, Amount: part}, changes.RequestOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.until(t, "2026-11-20 10:00")
+			for range 4 { // files of one customer come one after the other
+				s.run(t)
+			}
+			s.has(t, 100_000_00, 0)
+			s.Prove()
+		})
+	}
+}
+
 // What a bank was asked for comes back, or does not. Amounts with the cents .33 are never answered.
 func TestAnswersToRecallsArePlayed(t *testing.T) {
 	t.Parallel()

@@ -218,6 +218,9 @@ func (in *intake) gatherTx(ctx context.Context, tx bun.Tx, arrived []*answer) er
 		if k := in.original(a); k != nil {
 			uids = append(uids, k.Payment)
 		}
+		if a.says == returned { // one payment may come back in many parts
+			w.journals++
+		}
 		if r := a.request; r != nil {
 			w.payees, w.banks = append(w.payees, Party{Number: r.Debtor.Account}),
 				append(w.banks, banks.Routing(r.CreditorAgent))
@@ -400,10 +403,13 @@ func (s *Service) answerAllTx(
 ) error {
 	in := s.intake(caller, now)
 	var uids []UID
+	var w want
 	for _, a := range answers {
-		uids = append(uids, a.payment)
+		if uids = append(uids, a.payment); a.says == returned { // one payment may come back in many parts
+			w.journals++
+		}
 	}
-	if err := in.lockTx(ctx, tx, uids, want{}); err != nil {
+	if err := in.lockTx(ctx, tx, uids, w); err != nil {
 		return err
 	}
 	if err := in.noticesTx(ctx, tx, answers); err != nil {
