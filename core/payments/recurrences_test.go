@@ -525,6 +525,30 @@ func TestAPaymentOfASeriesThatCannotBeMadeSaysWhy(t *testing.T) {
 	}
 }
 
+// A series that the bank itself cannot go on with keeps no other waiting.
+func TestASeriesThatCannotBeRunStopsNoOther(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	bad := s.to
+	daily := func(o *payments.Order) {
+		o.Repeat = &payments.Repetition{Frequency: "Daily", Until: "Cancelled"}
+	}
+	first := s.send(t, s.order("10", instantly, daily))
+	s.to = s.Contact(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer})
+	second := s.send(t, s.order("10", instantly, daily))
+	s.through(t, "2026-11-18 20:00")
+	s.Exec(`UPDATE contacts SET bank_account_number_sealed = 'garbage'::bytea WHERE tenant = ? AND uid = ?`,
+		s.Tenant, bad.UID)
+	s.Clock.Set(at(t, "2026-11-19 09:00"))
+	made, err := s.Payments.RunRecurrences(access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone()))
+	if made != 1 || err == nil || !strings.Contains(err.Error(), "recurrence "+first.Recurrence.String()) {
+		t.Error(made, err)
+	}
+	s.stands(t, first.Recurrence, "Active 1: 19/11 20/11")
+	s.stands(t, second.Recurrence, "Active 2: 20/11 21/11")
+	s.Prove()
+}
+
 // Any number of workers make each payment of each series once.
 func TestManyWorkersMakeEachPaymentOfASeriesOnce(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -76,71 +77,100 @@ type run struct {
 
 // RunRecurrences makes the payments of series of the caller's bank whose date has come, and returns how many.
 // They are carried out with all others of their day. One that can no longer be made, such as for a contact
-// that is gone, becomes Invalid, with the reason, and the series goes on. It is for workers, as CarryOutDue.
+// that is gone, becomes Invalid, with the reason, and the series goes on. One that fails for a reason of ours
+// is left as it is, and its error is returned after the others were made. It is for workers, as CarryOutDue.
 func (s *Service) RunRecurrences(ctx context.Context) (made int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
 		return 0, err
 	}
-	var failed error
-	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		var runs []*run
-		if runs, failed, err = s.dueRunsTx(ctx, tx, caller, now); err != nil || len(runs) == 0 {
-			return err
+	var skipped []RecurrenceUID
+	for range mostPasses {
+		n, stuck, failed, stopped := s.runAll(ctx, caller, now, skipped)
+		made, skipped, err = made+n, append(skipped, stuck...), errors.Join(err, failed, stopped)
+		if n > 0 || len(stuck) == 0 || stopped != nil {
+			break
 		}
-		f, err := s.gatherTx(ctx, tx, caller.Tenant, wantedByRuns(runs, now))
-		if err != nil {
-			return err
-		}
-		var stopped []*run
-		for _, r := range runs {
-			if err := f.draws(s, r, caller, now); !isFault(r.why) && err != nil {
-				return fmt.Errorf("recurrence %s: %w", r.UID, err)
-			}
-			if r.why != nil {
-				stopped = append(stopped, r)
-			}
-		}
-		if err := s.invalidTx(ctx, tx, f, stopped, caller, now); err != nil {
-			return err
-		}
-		made = len(runs)
-		return errors.Join(writeRunsTx(ctx, tx, runs, caller, now), f.writeTx(ctx))
-	})
-	if err != nil {
-		return 0, fmt.Errorf("make payments of series: %w", err)
 	}
-	if failed != nil {
-		return made, fmt.Errorf("make payments of series: %w", failed)
+	if err != nil {
+		return made, fmt.Errorf("make payments of series: %w", err)
 	}
 	return made, nil
 }
 
-// dueRunsTx reads and locks the series whose date has come. A series whose draft cannot be read is left out,
-// and its error is returned in failed.
-func (s *Service) dueRunsTx(
-	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time,
-) (runs []*run, failed, err error) {
+// runAll makes the payments of some series whose date has come, except of those that are skipped. It returns
+// how many, and the series that failed for a reason of ours, with the reasons.
+func (s *Service) runAll(
+	ctx context.Context, caller access.Caller, now time.Time, skipped []RecurrenceUID,
+) (made int, stuck []RecurrenceUID, failed, err error) {
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		made, stuck, failed = 0, nil, nil // of a try that was rolled back
+		leave := func(r *run, why error) {
+			stuck = append(stuck, r.UID)
+			failed = errors.Join(failed, fmt.Errorf("recurrence %s: %w", r.UID, why))
+		}
+		due, err := dueRunsTx(ctx, tx, caller, now, skipped)
+		if err != nil {
+			return err
+		}
+		due = slices.DeleteFunc(due, func(r *run) bool {
+			why := s.readDraft(r)
+			if why != nil {
+				leave(r, why)
+			}
+			return why != nil
+		})
+		if len(due) == 0 {
+			return nil
+		}
+		f, err := s.gatherTx(ctx, tx, caller.Tenant, wantedByRuns(due, now))
+		if err != nil {
+			return err
+		}
+		var runs, stopped []*run
+		for _, r := range due {
+			switch err := f.draws(s, r, caller, now); {
+			case err != nil && !isFault(err):
+				leave(r, err)
+				continue
+			case err != nil:
+				stopped = append(stopped, r)
+			}
+			runs = append(runs, r)
+		}
+		if err := s.invalidTx(ctx, tx, f, stopped, caller, now); err != nil {
+			return err
+		}
+		if made = len(runs); made == 0 {
+			return nil
+		}
+		return errors.Join(writeRunsTx(ctx, tx, runs, caller, now), f.writeTx(ctx))
+	})
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	return made, stuck, failed, nil
+}
+
+// dueRunsTx reads and locks the series whose date has come, except those that are skipped.
+func dueRunsTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, skipped []RecurrenceUID,
+) (runs []*run, err error) {
 	var due []*Recurrence
 	here, there := ledger.Day(now.In(caller.Location())), calendar.Today(now)
 	ahead := calendar.Default().SettledIf(calendar.ACH, there)
-	err = tx.NewSelect().Model(&due).Where("rec.tenant = ?", caller.Tenant).
+	q := tx.NewSelect().Model(&due).Where("rec.tenant = ?", caller.Tenant).
 		Where("rec.status = ?", RecurrenceActive).
 		Where("rec.next_date <= CASE WHEN rec.speed = '' THEN ?::date WHEN rec.speed = ? THEN ?::date ELSE ?::date END",
-			here, Economy, ahead, there).
-		OrderExpr("rec.next_date, rec.uid").Limit(dueAtATime).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
-	if err != nil {
-		return nil, nil, err
+			here, Economy, ahead, there)
+	if len(skipped) > 0 {
+		q.Where("rec.uid NOT IN (?)", bun.List(skipped))
 	}
-	for _, d := range due {
-		r := &run{Recurrence: d}
-		if err := s.readDraft(r); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("recurrence %s: %w", d.UID, err))
-			continue
-		}
-		runs = append(runs, r)
+	err = q.OrderExpr("rec.next_date, rec.uid").Limit(dueAtATime).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+	for _, r := range due {
+		runs = append(runs, &run{Recurrence: r})
 	}
-	return runs, failed, nil
+	return runs, err
 }
 
 // readDraft reads what the payments of a series say, with the amount that they have now.
