@@ -181,7 +181,15 @@ func (b *bank) demoClients(operator context.Context, s *settings) error {
 				Permissions: permissionNames(access.All),
 			})
 	}
+	there, err := b.Clients.List(operator)
+	if err != nil {
+		return err
+	}
 	for _, draft := range drafts {
+		// one that is there is not added in vain: its person may have been suspended since
+		if slices.ContainsFunc(there, func(c *clients.Client) bool { return c.Key == draft.Key }) {
+			continue
+		}
 		draft.Secret = draft.Key + "-secret"
 		if _, _, err := b.Clients.Add(operator, draft); err != nil && !errors.Is(err, clients.ErrExists) {
 			return err

@@ -280,6 +280,32 @@ func (s *testServer) get(url, token string) (int, string) {
 	return answer.StatusCode, string(body)
 }
 
+// graphql returns the answer to a document.
+func (s *testServer) graphql(token, document string) string {
+	s.Helper()
+	text, err := json.Marshal(map[string]string{"query": document})
+	if err != nil {
+		s.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.url+"/graphql",
+		bytes.NewReader(text))
+	if err != nil {
+		s.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return string(body)
+}
+
 // token asks for an access token as callers do.
 func (s *testServer) token(realm, key, secret string) string {
 	s.Helper()

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -77,6 +78,32 @@ func TestKilledServeComesUpAgain(t *testing.T) {
 		t.Errorf("the token from before: %d %s", status, body)
 	}
 	s.signal(syscall.SIGINT)
+	if err := s.end(); err != nil {
+		t.Errorf("end: %v\n%s", err, s.log)
+	}
+}
+
+func TestTheDemoBankStartsWhoeverOfItsPeopleIsSuspended(t *testing.T) {
+	t.Parallel()
+	p := onDemo(t)
+	s := p.serve()
+	token := s.token(sandbox, "demo-staff", "demo-staff-secret")
+	_, body := s.get(s.url+"/graphql?query="+url.QueryEscape(
+		`{ customer(by: {uid: "1000000"}) { users(first: 50) { nodes { uid loginId } } } }`), token)
+	linda := regexp.MustCompile(`"uid":"([^"]+)","loginId":"linda.chen"`).FindStringSubmatch(body)
+	if linda == nil {
+		t.Fatalf("users: %s", body)
+	}
+	body = s.graphql(token, `mutation { suspendUser(input: {uid: "`+linda[1]+`"}) { user { status } } }`)
+	if !strings.Contains(body, `"SUSPENDED"`) {
+		t.Fatalf("suspend: %s", body)
+	}
+	s.signal(syscall.SIGTERM)
+	if err := s.end(); err != nil {
+		t.Errorf("end: %v\n%s", err, s.log)
+	}
+	s = p.serve()
+	s.signal(syscall.SIGTERM)
 	if err := s.end(); err != nil {
 		t.Errorf("end: %v\n%s", err, s.log)
 	}
