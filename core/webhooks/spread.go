@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/customers"
 	"bankgraph/core/events"
 	"bankgraph/core/payments"
 	"bankgraph/db"
@@ -110,21 +112,44 @@ func (s *Service) spreadTx(
 	return end, err
 }
 
-// replayOneTx goes on with one webhook whose events are to be posted again: the one that was asked for first.
-// It returns how many entries of the record it has gone through.
+// turns holds whose webhook was posted to again last, by bank. A process that begins forgets it, which costs
+// nobody more than one turn.
+type turns struct {
+	mu   sync.Mutex
+	last map[access.Tenant]customers.UID
+}
+
+func (t *turns) after(tenant access.Tenant) customers.UID {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.last[tenant]
+}
+
+func (t *turns) give(tenant access.Tenant, party customers.UID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last[tenant] = party
+}
+
+// replayOneTx goes on with one webhook whose events are to be posted again. Parties take turns, so that
+// nobody's many webhooks keep those of others waiting; of each party's it is the one that was asked for
+// first. It returns how many entries of the record it has gone through.
 func (s *Service) replayOneTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, now events.Cursor,
 ) (int, error) {
-	var w Webhook
-	err := tx.NewSelect().Model(&w).Column("uid", "replay_from", "replay_to").Where("w.tenant = ?", tenant).
-		Where("w.status = ?", Active).Where("w.replay_from < w.replay_to").OrderExpr("w.replay_to, w.uid").Limit(1).
-		For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+	var w turn
+	err := tx.NewSelect().Model(&w).Column("uid", "replay_from", "replay_to").ColumnExpr("p.party").
+		Join("CROSS JOIN LATERAL (SELECT "+partyOf+" AS party) AS p", tenant).Where("w.tenant = ?", tenant).
+		Where("w.status = ?", Active).Where("w.replay_from < w.replay_to").
+		OrderExpr("p.party <= ?, p.party, w.replay_to, w.uid", s.replays.after(tenant)).Limit(1).
+		For("NO KEY UPDATE OF w SKIP LOCKED").Scan(ctx)
 	if noRows(err) {
 		return 0, nil
 	}
 	if err != nil {
 		return 0, err
 	}
+	s.replays.give(tenant, w.Party)
 	found, end, err := kindTx(ctx, tx, tenant, events.Cursor{Epoch: now.Epoch, Seq: w.ReplayFrom})
 	if err != nil {
 		return 0, err

@@ -47,6 +47,7 @@ type Service struct {
 	now             func() time.Time
 	options         Options
 	clients         clients
+	replays         turns
 	operations
 }
 
@@ -61,7 +62,7 @@ func New(
 	}
 	s := &Service{
 		db: d, keys: keys, customers: c, payments: p, virtualAccounts: v, now: now, options: options,
-		clients: newClients(options.Limit),
+		clients: newClients(options.Limit), replays: turns{last: map[access.Tenant]customers.UID{}},
 	}
 	s.declare(all)
 	return s

@@ -298,6 +298,37 @@ func TestReplaysTakeTurns(t *testing.T) {
 	}
 }
 
+// Who asks for the events of many webhooks keeps nobody else from theirs either.
+func TestReplaysOfManyWebhooksKeepNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	var many []webhooks.UID
+	for i := range 6 {
+		uid, _ := h.hook([]*customers.Customer{h.payer, h.partner}[i%2])
+		many = append(many, uid)
+	}
+	other, _ := h.hook(h.stranger)
+	h.transfer("1", 0)
+	h.spread()
+	for _, uid := range append(many, other) {
+		_, err := h.Webhooks.Replay(h.Staff(), uid, webhooks.Replay{After: "0.0"}, changes.RequestOptions{})
+		h.must(err)
+	}
+	for range 2 { // one of each party
+		_, err := h.Webhooks.Spread(h.operator)
+		h.must(err)
+	}
+	if h.find(other).Replays() {
+		t.Error("the other one still waits")
+	}
+	h.spread()
+	for _, uid := range many {
+		if h.find(uid).Replays() {
+			t.Errorf("%d still waits", uid)
+		}
+	}
+}
+
 func TestAReplayPostsEventsAgainAndThoseFromBefore(t *testing.T) {
 	t.Parallel()
 	h := build(t)
