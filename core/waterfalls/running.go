@@ -47,16 +47,20 @@ type running struct {
 	now time.Time
 }
 
+// asker is who asked for a batch.
+type asker struct{ client, login string }
+
 // step locks a batch that can go on with the step where it stands, has do deal with that, and writes what
-// became of it. only names the batch; 0: the one whose turn it is. It returns which batch that was, also with
-// an error of do; 0 if there is none.
+// became of it. only names the batch; 0: the one whose turn it is. Those who ask for batches take turns, and
+// of each one's batches it is a new one, or the one that was worked on the longest ago. It returns which batch
+// that was, also with an error of do; 0 if there is none.
 func (s *Service) step(
 	ctx context.Context, worker access.Caller, now time.Time, only UID,
 	do func(ctx context.Context, tx bun.Tx, worker access.Caller, r *running) error,
 ) (which UID, err error) {
 	err = s.db.InTx(ctx, int64(worker.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		which = 0
-		w := new(Waterfall)
+		w, last := new(Waterfall), s.turns.Last(worker.Tenant)
 		waiting := tx.NewSelect().Model(w).Where("wf.tenant = ?", worker.Tenant)
 		if only != 0 {
 			waiting.Where("wf.uid = ?", only)
@@ -65,11 +69,13 @@ func (s *Service) step(
 			Where("wf.status IN (?)", bun.List([]Status{Received, Processing, PendingApproval})).
 			Where("(wf.status <> ? OR EXISTS (SELECT FROM payments AS pay WHERE pay.tenant = ? AND pay.uid = wf.waits_for "+
 				"AND pay.state NOT IN (?)))", PendingApproval, worker.Tenant, bun.List(payments.StatesThatWait)).
+			OrderExpr("(wf.maker_client, wf.maker_login) <= (?, ?), wf.maker_client, wf.maker_login", last.client, last.login).
 			OrderExpr("wf.worked_at NULLS FIRST, wf.uid").Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		if err != nil {
 			return err
 		}
 		which = w.UID
+		s.turns.Give(worker.Tenant, asker{w.MakerClient, w.MakerLogin})
 		was := *w
 		r := &running{Waterfall: w, at: new(Step), now: now}
 		err = tx.NewSelect().Model(r.at).Where("ws.tenant = ?", w.Tenant).Where("ws.waterfall = ?", w.UID).

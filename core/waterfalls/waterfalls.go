@@ -35,7 +35,8 @@ type Service struct {
 	payments *payments.Service
 	now      clock.Now
 
-	run *changes.Operation[Draft, Saved]
+	turns changes.Turns[asker] // whose batch was worked on last
+	run   *changes.Operation[Draft, Saved]
 }
 
 // Saved is the answer to a batch.

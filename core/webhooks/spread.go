@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
-	"bankgraph/core/customers"
 	"bankgraph/core/events"
 	"bankgraph/core/payments"
 	"bankgraph/db"
@@ -112,25 +110,6 @@ func (s *Service) spreadTx(
 	return end, err
 }
 
-// turns holds whose webhook was posted to again last, by bank. A process that begins forgets it, which costs
-// nobody more than one turn.
-type turns struct {
-	mu   sync.Mutex
-	last map[access.Tenant]customers.UID
-}
-
-func (t *turns) after(tenant access.Tenant) customers.UID {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.last[tenant]
-}
-
-func (t *turns) give(tenant access.Tenant, party customers.UID) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.last[tenant] = party
-}
-
 // replayOneTx goes on with one webhook whose events are to be posted again. Parties take turns, so that
 // nobody's many webhooks keep those of others waiting; of each party's it is the one that was asked for
 // first. It returns how many entries of the record it has gone through.
@@ -141,7 +120,7 @@ func (s *Service) replayOneTx(
 	err := tx.NewSelect().Model(&w).Column("uid", "replay_from", "replay_to").ColumnExpr("p.party").
 		Join("CROSS JOIN LATERAL (SELECT "+partyOf+" AS party) AS p", tenant).Where("w.tenant = ?", tenant).
 		Where("w.status = ?", Active).Where("w.replay_from < w.replay_to").
-		OrderExpr("p.party <= ?, p.party, w.replay_to, w.uid", s.replays.after(tenant)).Limit(1).
+		OrderExpr("p.party <= ?, p.party, w.replay_to, w.uid", s.replays.Last(tenant)).Limit(1).
 		For("NO KEY UPDATE OF w SKIP LOCKED").Scan(ctx)
 	if noRows(err) {
 		return 0, nil
@@ -149,7 +128,7 @@ func (s *Service) replayOneTx(
 	if err != nil {
 		return 0, err
 	}
-	s.replays.give(tenant, w.Party)
+	s.replays.Give(tenant, w.Party)
 	found, end, err := kindTx(ctx, tx, tenant, events.Cursor{Epoch: now.Epoch, Seq: w.ReplayFrom})
 	if err != nil {
 		return 0, err

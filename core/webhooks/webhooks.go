@@ -47,7 +47,7 @@ type Service struct {
 	now             func() time.Time
 	options         Options
 	clients         clients
-	replays         turns
+	replays         changes.Turns[customers.UID] // whose webhook was posted to again last
 	operations
 }
 
@@ -62,7 +62,7 @@ func New(
 	}
 	s := &Service{
 		db: d, keys: keys, customers: c, payments: p, virtualAccounts: v, now: now, options: options,
-		clients: newClients(options.Limit), replays: turns{last: map[access.Tenant]customers.UID{}},
+		clients: newClients(options.Limit),
 	}
 	s.declare(all)
 	return s
