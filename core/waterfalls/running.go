@@ -52,8 +52,8 @@ type asker struct{ client, login string }
 
 // step locks a batch that can go on with the step where it stands, has do deal with that, and writes what
 // became of it. only names the batch; 0: the one whose turn it is. Those who ask for batches take turns, and
-// of each one's batches it is a new one, or the one that was worked on the longest ago. It returns which batch
-// that was, also with an error of do; 0 if there is none.
+// of each one's batches it is the one that was worked on, or was accepted, the longest ago. It returns which
+// batch that was, also with an error of do; 0 if there is none.
 func (s *Service) step(
 	ctx context.Context, worker access.Caller, now time.Time, only UID,
 	do func(ctx context.Context, tx bun.Tx, worker access.Caller, r *running) error,
