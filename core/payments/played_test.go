@@ -121,7 +121,8 @@ func TestAnswersToRecallsArePlayed(t *testing.T) {
 		"QUEUED SENT SETTLED RECALLING REVERSAL_PARTIALLY_ACCEPTED": {[]sandbox.Answer{{Verdict: sandbox.Returned, Amount: "1"}}, 99_990_67},
 		"QUEUED SENT SETTLED RECALLING REVERSAL_PARTIALLY_ACCEPTED REVERSAL_PARTIALLY_ACCEPTED REVERSAL_ACCEPTED": {
 			[]sandbox.Answer{
-				{Verdict: sandbox.Returned, Amount: "1"}, {Verdict: sandbox.Returned, Amount: "2"},
+				{Verdict: sandbox.Returned, Amount: "1"},
+				{Verdict: sandbox.Returned, Amount: "2"},
 				{Verdict: sandbox.Returned, Amount: "7.33"},
 			}, 100_000_00,
 		},
