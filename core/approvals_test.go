@@ -17,7 +17,8 @@ func TestWhoDecidesSeesWhatWaits(t *testing.T) {
 	t.Parallel()
 	ofCustomers := []string{"customer", "limits", "feeTier"}
 	for _, w := range writes {
-		if !strings.HasSuffix(w.name, "to be approved") || strings.HasPrefix(w.name, "cancel") { // which waits for nobody
+		// which waits for nobody
+		if !strings.HasSuffix(w.name, "to be approved") || strings.HasPrefix(w.name, "cancel") {
 			continue
 		}
 		t.Run(w.name, func(t *testing.T) {

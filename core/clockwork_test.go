@@ -50,10 +50,14 @@ func TestAWeekPassesInOneMoveOfTheClock(t *testing.T) {
 	}
 	monday := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 	all := map[payments.UID]string{
-		sends("10.01", "Economy", time.Time{}): "QUEUED 18 10:00, SENT 18 14:00, SETTLED 19 08:30, RETURNED 20 08:30",
-		sends("20.00", "Economy Plus", monday): "SCHEDULED 18 10:00, QUEUED 23 00:00, SENT 23 10:00, SETTLED 23 13:00",
-		sends("30.00", "Express", monday):      "SCHEDULED 18 10:00, QUEUED 23 00:00, SENT 23 00:00, SETTLED 23 00:00",
-		sends("40.11", "Instant", time.Time{}): "QUEUED 18 10:00, SENT 18 10:00, SETTLED 18 10:00, RETURNED 18 10:01",
+		sends("10.01", "Economy",
+			time.Time{}): "QUEUED 18 10:00, SENT 18 14:00, SETTLED 19 08:30, RETURNED 20 08:30",
+		sends("20.00", "Economy Plus",
+			monday): "SCHEDULED 18 10:00, QUEUED 23 00:00, SENT 23 10:00, SETTLED 23 13:00",
+		sends("30.00", "Express",
+			monday): "SCHEDULED 18 10:00, QUEUED 23 00:00, SENT 23 00:00, SETTLED 23 00:00",
+		sends("40.11", "Instant",
+			time.Time{}): "QUEUED 18 10:00, SENT 18 10:00, SETTLED 18 10:00, RETURNED 18 10:01",
 	}
 	if _, err := b.Sandbox.MoveClock(b.Staff(), sandbox.Move{Minutes: 7 * 24 * 60},
 		changes.RequestOptions{}); err != nil {

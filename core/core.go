@@ -52,7 +52,8 @@ type Options struct {
 	Fetch   issuers.Fetch // reads the keys of other issuers; without it their tokens cannot be verified
 	Granted users.Granted // what a user may do; nil means the database
 
-	Market fx.Market // where prices of foreign exchange come from; nil means the sandbox's, for sandbox banks alone
+	// where prices of foreign exchange come from; nil means the sandbox's, for sandbox banks alone
+	Market fx.Market
 
 	Webhooks webhooks.Options
 }

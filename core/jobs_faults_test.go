@@ -61,22 +61,26 @@ var jobs = []struct {
 		{nil, 5 * time.Hour}, {sendQueued, 0}, {sealFiles, 0}, {handOver, 0}, {receive, 72 * time.Hour},
 	}, settleEntries},
 	{
-		"carry out a transfer", func(b *coretest.Bank, of *customers.Customer) { must(transferFunds(b, of, "10", 2))(b) },
+		"carry out a transfer",
+		func(b *coretest.Bank, of *customers.Customer) { must(transferFunds(b, of, "10", 2))(b) },
 		[]step{{nil, 48 * time.Hour}},
 		carryOutDue,
 	},
 	{
-		"carry out a payment", func(b *coretest.Bank, of *customers.Customer) { must(sendPayment(b, of, "10", 2))(b) },
+		"carry out a payment",
+		func(b *coretest.Bank, of *customers.Customer) { must(sendPayment(b, of, "10", 2))(b) },
 		[]step{{nil, 48 * time.Hour}},
 		carryOutDue,
 	},
 	{
-		"make a payment of a series", func(b *coretest.Bank, of *customers.Customer) { must(repeatTransfer(b, of, 1))(b) },
+		"make a payment of a series",
+		func(b *coretest.Bank, of *customers.Customer) { must(repeatTransfer(b, of, 1))(b) },
 		[]step{{nil, 24 * time.Hour}, {carryOutDue, 7 * 24 * time.Hour}},
 		runRecurrences,
 	},
 	{
-		"run a waterfall", func(b *coretest.Bank, of *customers.Customer) { must(runWaterfall(b, of, "10"))(b) }, nil,
+		"run a waterfall",
+		func(b *coretest.Bank, of *customers.Customer) { must(runWaterfall(b, of, "10"))(b) }, nil,
 		runWaterfalls,
 	},
 	{"check a file", uploads, nil, checkFiles},
@@ -93,7 +97,8 @@ var jobs = []struct {
 	},
 	{"cover a trade", coversItself, []step{{nil, time.Hour}}, coverTrades},
 	{
-		"expire a request for payment", func(b *coretest.Bank, of *customers.Customer) { must(requestPayment(b, of))(b) },
+		"expire a request for payment",
+		func(b *coretest.Bank, of *customers.Customer) { must(requestPayment(b, of))(b) },
 		[]step{{sendQueued, 400 * 24 * time.Hour}},
 		expireRequests,
 	},
@@ -105,14 +110,17 @@ var jobs = []struct {
 		expireExceptions,
 	},
 	{
-		"seal a prenote in a file", func(b *coretest.Bank, of *customers.Customer) { must(asksForContact(b, of))(b) },
+		"seal a prenote in a file",
+		func(b *coretest.Bank, of *customers.Customer) { must(asksForContact(b, of))(b) },
 		[]step{{nil, 5 * time.Hour}},
 		sealFiles,
 	},
 	{
 		"receive the return of a prenote", func(b *coretest.Bank, of *customers.Customer) {
 			contact := b.Contact(of, func(k *contacts.Contact) {
-				k.Bank.AccountNumber = b.Keys.Seal("9990000013", seal.Place{Tenant: int64(b.Tenant), Column: contacts.NumberColumn, Row: int64(k.UID)})
+				k.Bank.AccountNumber = b.Keys.Seal("9990000013", seal.Place{
+					Tenant: int64(b.Tenant), Column: contacts.NumberColumn, Row: int64(k.UID),
+				})
 			})
 			must(verifies(b, contact, b.Account(of, coretest.Sends), verifications.Prenote))(b)
 		}, []step{{nil, 5 * time.Hour}, {sealFiles, 0}, {handOver, 2 * time.Hour}}, receive,
@@ -151,7 +159,8 @@ func collects(b *coretest.Bank, of *customers.Customer) { must(requestDebit(b, o
 // uploads brings a file with two lines, of which one can be paid.
 func uploads(b *coretest.Bank, of *customers.Customer) {
 	b.Directory()
-	line := ",12.50,Instant," + coretest.AccountNumber(b.Account(of, coretest.Holding(1000_00, 0), coretest.Sends).UID) +
+	line := ",12.50,Instant," + coretest.AccountNumber(b.Account(of, coretest.Holding(1000_00, 0),
+		coretest.Sends).UID) +
 		",Ada Byron,440055551,611590103\n"
 	_, err := b.Files.Upload(b.Staff(), files.Upload{
 		Customer: of.UID, Type: files.CSV, Open: files.OpenText("payments.csv", strings.NewReader(
@@ -164,7 +173,8 @@ func uploads(b *coretest.Bank, of *customers.Customer) {
 }
 
 func coversItself(b *coretest.Bank, of *customers.Customer) {
-	_, err := b.FX.Accept(b.Staff(), quoted(b, of), fx.Acceptance{AutoCover: true, Delay: new(int32(30))}, with(""))
+	_, err := b.FX.Accept(b.Staff(), quoted(b, of),
+		fx.Acceptance{AutoCover: true, Delay: new(int32(30))}, with(""))
 	if err != nil {
 		panic(err)
 	}
@@ -183,7 +193,8 @@ func isDebited(b *coretest.Bank, of *customers.Customer) {
 
 // sealRecord lets the events of a bank be told.
 func sealRecord(b *coretest.Bank) {
-	if _, err := b.Audit.Seal(access.Operator(context.Background(), b.Tenant, b.Code, coretest.Zone())); err != nil {
+	if _, err := b.Audit.Seal(access.Operator(context.Background(), b.Tenant, b.Code,
+		coretest.Zone())); err != nil {
 		panic(err)
 	}
 }
@@ -213,7 +224,8 @@ func TestAFaultAtAnyStatementOfAJobDoesNoHarm(t *testing.T) {
 				}
 				seen := w.look(b.Tenant)
 				again := func() map[string]int {
-					b.Exec(`UPDATE bulk_files SET leased_until = NULL WHERE tenant = ?`, b.Tenant) // which would take some seconds
+					// which would take some seconds
+					b.Exec(`UPDATE bulk_files SET leased_until = NULL WHERE tenant = ?`, b.Tenant)
 					if _, err := one.job(b.Core)(operator); err != nil {
 						t.Errorf("%s at %d: again: %v", f, k, err)
 					}
@@ -231,7 +243,8 @@ func TestAFaultAtAnyStatementOfAJobDoesNoHarm(t *testing.T) {
 					return nil, nil
 				}
 				// what a lost connection has locked the server lets go when it notices
-				for began := time.Now(); k > 0 && !reflect.DeepEqual(again(), want) && time.Since(began) < 10*time.Second; {
+				for began := time.Now(); k > 0 && !reflect.DeepEqual(again(), want) &&
+					time.Since(began) < 10*time.Second; {
 					time.Sleep(20 * time.Millisecond)
 				}
 				effect = again()

@@ -260,7 +260,9 @@ func (c *crowd) pages(
 			forward, backward = append(forward, read(after)...), append(read(before), backward...)
 			numbered = append(numbered, read(page.Numbered(from/size+1, size))...)
 		}
-		for way, got := range map[string][]payments.UID{"forward": forward, "backward": backward, "numbered": numbered} {
+		for way, got := range map[string][]payments.UID{
+			"forward": forward, "backward": backward, "numbered": numbered,
+		} {
 			if !slices.Equal(got, want) {
 				t.Errorf("%s, %s in pages of %d: %v, want %v", name, way, size, got, want)
 			}
@@ -277,7 +279,8 @@ func TestAFarPageReadsWhatItShowsAlone(t *testing.T) {
 		if err := c.DB.NewRaw(`SELECT sum(n) FILTER (WHERE relname = 'payments'),
 			sum(n) FILTER (WHERE relname <> 'payments')
 			FROM (SELECT relname, seq_tup_read + coalesce(idx_tup_fetch, 0) AS n FROM pg_stat_user_tables
-			WHERE relname IN ('payments', 'accounts', 'customers')) AS r`).Scan(t.Context(), &listed, &beside); err != nil {
+			WHERE relname IN ('payments', 'accounts', 'customers')) AS r`).Scan(t.Context(), &listed,
+			&beside); err != nil {
 			t.Fatal(err)
 		}
 		return listed, beside

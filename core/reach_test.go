@@ -198,7 +198,8 @@ func TestEveryOperationTellsWhomItRefused(t *testing.T) {
 	t.Parallel()
 	plain(t, func(t *testing.T, operation string, on func(*coretest.Bank) write) {
 		t.Helper()
-		if strings.HasSuffix(operation, "Change") { // these need the permission of the change, which they read first
+		// these need the permission of the change, which they read first
+		if strings.HasSuffix(operation, "Change") {
 			return
 		}
 		p := ready(t, on)

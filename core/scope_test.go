@@ -143,7 +143,8 @@ func newStocked(t *testing.T) *stocked {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Exec(`INSERT INTO webhook_attempts (tenant, delivery, number, at) VALUES (?, ?, 1, now())`, s.Tenant, s.delivery)
+	s.Exec(`INSERT INTO webhook_attempts (tenant, delivery, number, at) VALUES (?, ?, 1, now())`,
+		s.Tenant, s.delivery)
 	err = s.DB.NewRaw(`SELECT id FROM audit_entries WHERE tenant = ? AND customer = ? LIMIT 1`, s.Tenant,
 		s.own.UID).Scan(t.Context(), &s.entry)
 	if err != nil {
@@ -227,8 +228,10 @@ func (s *stocked) reads(t *testing.T, parents []customers.UID) map[string]read {
 		for m := range service.NumMethod() {
 			method, queue := name+"."+service.Type().Method(m).Name, service.Method(m)
 			// everybody may know the institution, and the directory of banks
-			if !takes(queue.Type(), reflect.TypeFor[*db.Batch]()) || method == "Customers.Institution" || name == "Banks" ||
-				method == "Ledger.FindJournals" || method == "Ledger.PostingsOf" || // for the bank alone, see ledger's tests
+			if !takes(queue.Type(), reflect.TypeFor[*db.Batch]()) || method == "Customers.Institution" ||
+				name == "Banks" ||
+				// for the bank alone, see ledger's tests
+				method == "Ledger.FindJournals" || method == "Ledger.PostingsOf" ||
 				method == "Payments.Refused" || method == "Payments.CountRefused" { // and those of payments
 				continue
 			}

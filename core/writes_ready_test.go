@@ -99,8 +99,11 @@ func newcomer(name string) customers.Draft {
 	kind := customers.Corporate
 	return customers.Draft{
 		LegalName: given.Of(name), ShortName: given.Of(name), Type: &kind, TaxID: given.Of("12-3456789"),
-		Language:               given.Of("english"),
-		LegalAddress:           given.Address{Line1: given.Of("1 Lake Rd"), City: given.Of("Erie"), PostalCode: given.Of("16501"), CountryCode: given.Of("usa")},
+		Language: given.Of("english"),
+		LegalAddress: given.Address{
+			Line1: given.Of("1 Lake Rd"), City: given.Of("Erie"), PostalCode: given.Of("16501"),
+			CountryCode: given.Of("usa"),
+		},
 		MailAddressSameAsLegal: given.Of(true), CostCenter: given.Of("CC1"),
 		RelationshipManager: given.Of("mjones"), OriginatingOfficer: given.Of("mjones"),
 	}

@@ -76,7 +76,9 @@ var writes = []struct {
 		name: "removeSignatory",
 		on:   func(b *coretest.Bank) write { return removeSignatory(b, b.Signatory(b.Customer()).UID) },
 	},
-	{name: "openVirtualAccount", on: func(b *coretest.Bank) write { return openVirtualAccount(b, b.Customer()) }},
+	{
+		name: "openVirtualAccount", on: func(b *coretest.Bank) write { return openVirtualAccount(b, b.Customer()) },
+	},
 	{
 		name: "openVirtualAccount, to be approved",
 		on:   func(b *coretest.Bank) write { return openVirtualAccount(b, b.Customer(dual)) },
@@ -89,7 +91,10 @@ var writes = []struct {
 		name: "refuseChange, of a new virtual account", as: checker,
 		on: func(b *coretest.Bank) write { return refuse(b, openVirtualAccount(b, b.Customer(dual))) },
 	},
-	{name: "changeVirtualAccount", on: func(b *coretest.Bank) write { return changeVirtualAccount(b, b.Customer()) }},
+	{
+		name: "changeVirtualAccount",
+		on:   func(b *coretest.Bank) write { return changeVirtualAccount(b, b.Customer()) },
+	},
 	{
 		name: "changeVirtualAccount, to be approved",
 		on:   func(b *coretest.Bank) write { return changeVirtualAccount(b, b.Customer(dual)) },
@@ -98,7 +103,10 @@ var writes = []struct {
 		name: "changeVirtualAccount, which is closed", refused: virtualaccounts.ErrClosed,
 		on: func(b *coretest.Bank) write { return changeVirtualAccount(b, b.Customer(), isClosed) },
 	},
-	{name: "closeVirtualAccount", on: func(b *coretest.Bank) write { return closeVirtualAccount(b, b.Customer()) }},
+	{
+		name: "closeVirtualAccount",
+		on:   func(b *coretest.Bank) write { return closeVirtualAccount(b, b.Customer()) },
+	},
 	{
 		name: "closeVirtualAccount, to be approved",
 		on:   func(b *coretest.Bank) write { return closeVirtualAccount(b, b.Customer(dual)) },
@@ -107,7 +115,9 @@ var writes = []struct {
 		name: "closeVirtualAccount, which is", refused: virtualaccounts.ErrClosed,
 		on: func(b *coretest.Bank) write { return closeVirtualAccount(b, b.Customer(), isClosed) },
 	},
-	{name: "createBalanceAlert", on: func(b *coretest.Bank) write { return createBalanceAlert(b, b.Customer()) }},
+	{
+		name: "createBalanceAlert", on: func(b *coretest.Bank) write { return createBalanceAlert(b, b.Customer()) },
+	},
 	{
 		name: "createBalanceAlert, to be approved",
 		on:   func(b *coretest.Bank) write { return createBalanceAlert(b, b.Customer(dual)) },
@@ -144,7 +154,9 @@ var writes = []struct {
 		name: "refuseChange, of a balance alert", as: checker,
 		on: func(b *coretest.Bank) write { return refuse(b, createBalanceAlert(b, b.Customer(dual))) },
 	},
-	{name: "changeBalanceAlert", on: func(b *coretest.Bank) write { return changeBalanceAlert(b, b.Customer()) }},
+	{
+		name: "changeBalanceAlert", on: func(b *coretest.Bank) write { return changeBalanceAlert(b, b.Customer()) },
+	},
 	{
 		name: "changeBalanceAlert, to be approved",
 		on:   func(b *coretest.Bank) write { return changeBalanceAlert(b, b.Customer(dual)) },
@@ -155,12 +167,17 @@ var writes = []struct {
 			return changeBalanceAlert(b, b.Customer(), func(a *alerts.Alert) { a.Status = alerts.Deleted })
 		},
 	},
-	{name: "deleteBalanceAlert", on: func(b *coretest.Bank) write { return deleteBalanceAlert(b, b.Customer()) }},
+	{
+		name: "deleteBalanceAlert", on: func(b *coretest.Bank) write { return deleteBalanceAlert(b, b.Customer()) },
+	},
 	{
 		name: "deleteBalanceAlert, to be approved",
 		on:   func(b *coretest.Bank) write { return deleteBalanceAlert(b, b.Customer(dual)) },
 	},
-	{name: "startContactVerification", on: func(b *coretest.Bank) write { return startContactVerification(b, b.Customer()) }},
+	{
+		name: "startContactVerification",
+		on:   func(b *coretest.Bank) write { return startContactVerification(b, b.Customer()) },
+	},
 	{
 		name: "startContactVerification, whose deposits wait",
 		on:   func(b *coretest.Bank) write { return startContactVerification(b, b.Customer(dual)) },
@@ -504,7 +521,10 @@ var writes = []struct {
 		name: "sendPayment, above a limit", refused: payments.ErrLimit,
 		on: func(b *coretest.Bank) write { return sendPayment(b, b.Customer(), "900.01", 0) },
 	},
-	{name: "sendPayment, which waits for repair", on: func(b *coretest.Bank) write { return sendUnfit(b, b.Customer()) }},
+	{
+		name: "sendPayment, which waits for repair",
+		on:   func(b *coretest.Bank) write { return sendUnfit(b, b.Customer()) },
+	},
 	{name: "repairPayment", on: func(b *coretest.Bank) write { return repairPayment(b, b.Customer()) }},
 	{
 		name: "approveChange, of a payment that is repaired", as: checker,
@@ -521,7 +541,10 @@ var writes = []struct {
 	{name: "transferFunds, again and again", on: func(b *coretest.Bank) write {
 		return repeatTransfer(b, b.Customer(), 0)
 	}},
-	{name: "skipRecurrence", on: func(b *coretest.Bank) write { return skipRecurrence(b, repeatTransfer(b, b.Customer(), 0)) }},
+	{
+		name: "skipRecurrence",
+		on:   func(b *coretest.Bank) write { return skipRecurrence(b, repeatTransfer(b, b.Customer(), 0)) },
+	},
 	{name: "skipRecurrence, with a payment that waits", on: func(b *coretest.Bank) write {
 		return skipRecurrence(b, repeatTransfer(b, b.Customer(), 1))
 	}},
@@ -556,7 +579,10 @@ var writes = []struct {
 		on: func(b *coretest.Bank) write { return approve(b, repeatTransfer(b, b.Customer(dual), 0)) },
 	},
 	{name: "requestDebit", on: func(b *coretest.Bank) write { return requestDebit(b, b.Customer(), "10", 0) }},
-	{name: "requestDebit, which asks", on: func(b *coretest.Bank) write { return requestPayment(b, b.Customer()) }},
+	{
+		name: "requestDebit, which asks",
+		on:   func(b *coretest.Bank) write { return requestPayment(b, b.Customer()) },
+	},
 	{
 		name: "requestDebit, on another day",
 		on:   func(b *coretest.Bank) write { return requestDebit(b, b.Customer(), "10", 5) },
@@ -619,8 +645,14 @@ var writes = []struct {
 	{name: "rejectException, of a request", on: func(b *coretest.Bank) write {
 		return rejectException(b, demanded(b, b.Customer()))
 	}},
-	{name: "approveException", on: func(b *coretest.Bank) write { return approveException(b, debited(b, b.Customer())) }},
-	{name: "rejectException", on: func(b *coretest.Bank) write { return rejectException(b, debited(b, b.Customer())) }},
+	{
+		name: "approveException",
+		on:   func(b *coretest.Bank) write { return approveException(b, debited(b, b.Customer())) },
+	},
+	{
+		name: "rejectException",
+		on:   func(b *coretest.Bank) write { return rejectException(b, debited(b, b.Customer())) },
+	},
 	{name: "rejectException, of nothing", refused: positivepay.ErrNoException, on: func(b *coretest.Bank) write {
 		return rejectException(b, came(b, b.Customer()))
 	}},
@@ -657,14 +689,20 @@ var writes = []struct {
 	{name: "returnPayment, to be approved", on: func(b *coretest.Bank) write {
 		return returnPayment(b, came(b, b.Customer(dual)))
 	}},
-	{name: "returnPayment, over ACH", on: func(b *coretest.Bank) write { return refuseEntry(b, cameOverACH(b, b.Customer())) }},
+	{
+		name: "returnPayment, over ACH",
+		on:   func(b *coretest.Bank) write { return refuseEntry(b, cameOverACH(b, b.Customer())) },
+	},
 	{name: "returnPayment, over ACH, to be approved", on: func(b *coretest.Bank) write {
 		return refuseEntry(b, cameOverACH(b, b.Customer(dual)))
 	}},
 	{name: "approveChange, of a return over ACH", as: checker, on: func(b *coretest.Bank) write {
 		return approve(b, refuseEntry(b, cameOverACH(b, b.Customer(dual))))
 	}},
-	{name: "reversePayment, over ACH", on: func(b *coretest.Bank) write { return reverseEntry(b, paidOverACH(b, b.Customer())) }},
+	{
+		name: "reversePayment, over ACH",
+		on:   func(b *coretest.Bank) write { return reverseEntry(b, paidOverACH(b, b.Customer())) },
+	},
 	{name: "playIncomingCredit, over ACH", on: func(b *coretest.Bank) write {
 		return playCreditOverACH(b, b.Account(b.Customer(), coretest.Sends).UID)
 	}},
@@ -714,7 +752,10 @@ var writes = []struct {
 	},
 	{
 		name: "createWebhook",
-		on:   func(b *coretest.Bank) write { return createWebhook(b, b.Customer(), "https://hooks.partner.example") },
+		on: func(b *coretest.Bank) write {
+			return createWebhook(b, b.Customer(),
+				"https://hooks.partner.example")
+		},
 	},
 	{
 		name: "createWebhook, to be approved",

@@ -181,7 +181,8 @@ func LatestVersion() string {
 // ErrPooled is returned when the URL for migrations leads through a pooler, which would share the lock and
 // the settings of the connection with others.
 var ErrPooled = errors.New(
-	"this address of the database leads through a pooler: name the server itself for migrations, in BANKGRAPH_MIGRATE_URL")
+	"this address of the database leads through a pooler: name the server itself for migrations, in " +
+		"BANKGRAPH_MIGRATE_URL")
 
 // migrations migrates one database while this program holds the lock.
 type migrations struct {
@@ -261,7 +262,8 @@ func settle(ctx context.Context, holder *pgx.Conn) error {
 		return err
 	}
 	return fmt.Errorf(
-		"the database has the encoding %s, which does not hold every name: create it with ENCODING 'UTF8' TEMPLATE template0", encoding)
+		"the database has the encoding %s, which does not hold every name: create it with ENCODING 'UTF8' "+
+			"TEMPLATE template0", encoding)
 }
 
 // Analyze updates the planner's statistics of all tables, after many rows were added. Only the owner of the

@@ -37,7 +37,8 @@ func TestSameDatabaseTellsTwoDatabasesApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(t.Context())
-	if _, err := conn.Exec(t.Context(), "REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC"); err != nil {
+	if _, err := conn.Exec(t.Context(),
+		"REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC"); err != nil {
 		t.Fatal(err)
 	}
 	look("without the number of the cluster")

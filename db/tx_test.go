@@ -306,9 +306,12 @@ func TestWhatIsSentAheadCommitsWithTheRestAndInOrder(t *testing.T) {
 func TestWhatFailsAheadFailsTheTransaction(t *testing.T) {
 	t.Parallel()
 	for name, after := range map[string]func(context.Context, bun.Tx) error{
-		"and nothing follows":         func(context.Context, bun.Tx) error { return nil },
-		"and a statement follows":     adding(rand.Text()),
-		"and the end follows":         func(ctx context.Context, tx bun.Tx) error { return later(ctx, tx, rand.Text()) },
+		"and nothing follows":     func(context.Context, bun.Tx) error { return nil },
+		"and a statement follows": adding(rand.Text()),
+		"and the end follows": func(ctx context.Context, tx bun.Tx) error {
+			return later(ctx, tx,
+				rand.Text())
+		},
 		"and more is sent ahead":      db.SendAhead,
 		"and the caller gives up":     func(context.Context, bun.Tx) error { return errors.New("given up") },
 		"and the caller has a defect": func(context.Context, bun.Tx) error { panic("a defect") },

@@ -238,7 +238,8 @@ func TestTheServiceCannotTakeTheWallDown(t *testing.T) {
 func TestTheBankOfATransactionEndsWithIt(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	d, err := db.Open(url+mayWrite, db.Options{Connections: 1}) // so that the next statement has the same connection
+	// so that the next statement has the same connection
+	d, err := db.Open(url+mayWrite, db.Options{Connections: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +321,8 @@ func outcomeOf(t *testing.T, result interface{ RowsAffected() (int64, error) }, 
 		return refused
 	case errors.As(err, &state) && state.Code == "25006":
 		return readOnly
-	case errors.As(err, &state) && state.Code == "23503": // row security let it pass, and a foreign key refused it
+	case errors.As(err,
+		&state) && state.Code == "23503": // row security let it pass, and a foreign key refused it
 		return oneRow
 	case err != nil:
 		return outcome(err.Error())

@@ -67,7 +67,8 @@ func TestABalanceAlertIsMadeFiredAndShown(t *testing.T) {
 	t.Parallel()
 	p, _ := newSender(t)
 	staff := p.Staff()
-	made, errors := p.asks(t, staff, fmt.Sprintf(`mutation { createBalanceAlert(input: {account: "%s", balance: AVAILABLE, direction: BELOW,
+	made, errors := p.asks(t, staff,
+		fmt.Sprintf(`mutation { createBalanceAlert(input: {account: "%s", balance: AVAILABLE, direction: BELOW,
 		threshold: "1999990"}) { balanceAlert { status threshold armed firedAt firedBalance version } approval { uid } } }`, p.from.UID))
 	want := `{"createBalanceAlert":{"balanceAlert":{"status":"ACTIVE","threshold":"1999990.00","armed":true,"firedAt":null,` +
 		`"firedBalance":null,"version":1},"approval":null}}`

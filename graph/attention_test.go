@@ -36,11 +36,13 @@ func TestWhatWaitsForAPersonIsOpenedByItsID(t *testing.T) {
 	if errors != nil || data != want {
 		t.Fatalf("%s %v\nwant %s", data, errors, want)
 	}
-	data, errors = p.asks(t, p.Staff(), fmt.Sprintf(`{ node(id: %q) { ... on Approval { operation status } } }`, subject))
+	data, errors = p.asks(t, p.Staff(),
+		fmt.Sprintf(`{ node(id: %q) { ... on Approval { operation status } } }`, subject))
 	if errors != nil || data != `{"node":{"operation":"transferFunds","status":"OPEN"}}` {
 		t.Errorf("%s %v", data, errors)
 	}
-	data, errors = p.asks(t, p.Staff(), `{ attention(filter: {kind: [RECALL, LATE]}) { items { kind } waiting { count } } }`)
+	data, errors = p.asks(t, p.Staff(),
+		`{ attention(filter: {kind: [RECALL, LATE]}) { items { kind } waiting { count } } }`)
 	if errors != nil || data != `{"attention":{"items":[],"waiting":[]}}` {
 		t.Errorf("%s %v", data, errors)
 	}

@@ -37,7 +37,8 @@ func TestEverybodyReadsTheSameDirectory(t *testing.T) {
 		`{ bank(by: {routingNumber: "611090001"}) { ALL(Bank) } }`,
 		`{ bank(by: {bic: "sndbus30nyc"}) { ALL(Bank) } }`,
 		`{ bank(by: {nationalId: {countryCode: "us", id: "611090001"}}) { ALL(Bank) } }`,
-		`{ banks { totalCount nodes { ALL(Bank) } } }`, `{ banks(filter: {text: "bank list"}) { nodes { ALL(Bank) } } }`,
+		`{ banks { totalCount nodes { ALL(Bank) } } }`,
+		`{ banks(filter: {text: "bank list"}) { nodes { ALL(Bank) } } }`,
 		`{ banks(filter: {city: "colum"}) { nodes { ALL(Bank) } } }`,
 		`{ banks(filter: {routingNumberPrefix: "6110"}) { nodes { ALL(Bank) } } }`,
 		`{ banks(filter: {countryCode: "US"}) { nodes { ALL(Bank) } } }`,
@@ -68,10 +69,12 @@ func TestABankIsFoundByEachOfItsNumbersOnly(t *testing.T) {
 		`iban: "DE89370400440532013000"`:                   `{"bank":null}`,
 		`routingNumber: "61109000"`:                        `"field":"by.routingNumber"`,
 		`routingNumber: ""`:                                `"field":"by.routingNumber"`,
-		`bic: "SNDB"`:                                      `"field":"by.bic"`, `iban: "DE00370400440532013000"`: `"field":"by.iban"`,
-		`iban: ""`:  `"field":"by.iban"`,
-		`iban: "Ü"`: `"field":"by.iban"`, `nationalId: {countryCode: "ZZ", id: "1"}`: `"field":"by.nationalId"`,
-		`nationalId: {countryCode: "DE", id: "1;2"}`: `"field":"by.nationalId"`,
+		`bic: "SNDB"`:                                      `"field":"by.bic"`,
+		`iban: "DE00370400440532013000"`:                   `"field":"by.iban"`,
+		`iban: ""`:                                         `"field":"by.iban"`,
+		`iban: "Ü"`:                                        `"field":"by.iban"`,
+		`nationalId: {countryCode: "ZZ", id: "1"}`:         `"field":"by.nationalId"`,
+		`nationalId: {countryCode: "DE", id: "1;2"}`:       `"field":"by.nationalId"`,
 	} {
 		if got := b.ask(t, b.staff(), `{ bank(by: {`+by+`}) { name } }`); !strings.Contains(got.body, want) {
 			t.Errorf("%s: %s", by, got.body)
@@ -104,7 +107,8 @@ func TestTheBanksOfAPageAreOneStatement(t *testing.T) {
 		}
 	}
 	// Who does not ask for it pays nothing.
-	if got := b.ask(t, b.staff(), `{ customers { nodes { contacts { nodes { bank { name } } } } } }`).fine(t); got.statements != 2 {
+	if got := b.ask(t, b.staff(),
+		`{ customers { nodes { contacts { nodes { bank { name } } } } } }`).fine(t); got.statements != 2 {
 		t.Errorf("%d statements", got.statements)
 	}
 }
@@ -124,7 +128,8 @@ func TestTheDirectoryIsPagedByNumber(t *testing.T) {
 	}
 	names, after := "", any(nil)
 	for range 4 {
-		got := b.ask(t, b.staff(), `query($after: String) { banks(first: 4, after: $after, filter: {countryCode: "DE"}) {
+		got := b.ask(t, b.staff(),
+			`query($after: String) { banks(first: 4, after: $after, filter: {countryCode: "DE"}) {
 			totalCount nodes { name } pageInfo { hasNextPage endCursor } } }`, "after", after).fine(t)
 		for _, row := range got.at("banks", "nodes").([]any) {
 			names += fmt.Sprint(row.(map[string]any)["name"])

@@ -70,7 +70,8 @@ func TestEveryAmountIsShownInItsCurrency(t *testing.T) {
 			t.Parallel()
 			b := newBank(t)
 			b.in(t, currency)
-			b.exec(t, `INSERT INTO fee_catalogue (tenant, application, product, fee_name, fee_tier, price, currency) VALUES (?, 'Payments', 'Wires', 'Flat', 'Gold', 1234, ?)`,
+			b.exec(t,
+				`INSERT INTO fee_catalogue (tenant, application, product, fee_name, fee_tier, price, currency) VALUES (?, 'Payments', 'Wires', 'Flat', 'Gold', 1234, ?)`,
 				b.tenant, currency)
 			of := fmt.Sprintf("tenant = %d AND customer = %d ORDER BY 2 LIMIT 1", b.tenant, star)
 			account, asked := "SELECT %s, uid FROM accounts WHERE "+of, `accounts(first: 1) { nodes { %s } }`

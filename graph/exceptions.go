@@ -33,7 +33,8 @@ func init() {
 		(*positivepay.Service).ExceptionsOfCustomers, capped((*positivepay.Service).CountExceptionsOfCustomers)))
 	has(paymentKind, "positivePayException", queueExceptions)
 	hasCustomer(exceptionKind, "customer", func(e *positivepay.Exception) *customers.UID { return &e.Customer })
-	hasOne(exceptionKind, "account", accountKind, func(e *positivepay.Exception) *accounts.UID { return &e.Account })
+	hasOne(exceptionKind, "account", accountKind,
+		func(e *positivepay.Exception) *accounts.UID { return &e.Account })
 	hasOne(exceptionKind, "rule", positivePayRuleKind,
 		func(e *positivepay.Exception) *positivepay.UID { return named(&e.Rule) })
 	hasOne(exceptionKind, "payment", paymentKind,

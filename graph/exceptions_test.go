@@ -35,7 +35,8 @@ func init() {
 			"secCode":  func(customers.UID) string { return "ccd" },
 		} {
 			lookups[list+".filter."+field] = lookup{fmt.Sprintf(way,
-				`positivePayExceptions(first: 2, filter: {`+field+`: "%s"}) { totalCount nodes { ALL(PositivePayException) } }`), value}
+				`positivePayExceptions(first: 2, filter: {`+field+
+					`: "%s"}) { totalCount nodes { ALL(PositivePayException) } }`), value}
 		}
 	}
 	of := func(c customers.UID) string { return fmt.Sprintf(`payment: "%s"`, overNetwork(c, debited)) }
@@ -158,7 +159,8 @@ func TestManyExceptionsAreDecidedInOneOperation(t *testing.T) {
 	for range payments.MostDecisions {
 		all = append(all, `"`+p.debit(t, "1").String()+`"`)
 	}
-	many := `mutation { decidePositivePayExceptions(input: {payments: [` + strings.Join(all, ",") + `], approve: true}) {
+	many := `mutation { decidePositivePayExceptions(input: {payments: [` + strings.Join(all,
+		",") + `], approve: true}) {
 		decisions { refused } } }`
 	want := `{"decidePositivePayExceptions":{"decisions":[` +
 		strings.TrimSuffix(strings.Repeat(`{"refused":false},`, len(all)), ",") + `]}}`

@@ -59,14 +59,17 @@ func TestNoReadScansATable(t *testing.T) {
 	}
 	for _, page := range []string{"first: 5", "last: 5", `first: 5, filter: {uid: "1"}`} {
 		documents = append(documents, `{ customers(first: 5) { nodes { accounts(first: 2) { nodes {
-			x: payments(`+page+`) { totalCount nodes { uid timeline { at } senderNumber { masked } receiverAccount { uid } } } } } } } }`)
+			x: payments(`+page+
+			`) { totalCount nodes { uid timeline { at } senderNumber { masked } receiverAccount { uid } } } } } } } }`)
 	}
 	for _, part := range []string{
-		`statement { opening closing debits credits }`, `statement { entries(first: 5) { nodes { kind payment { uid } } } }`,
+		`statement { opening closing debits credits }`,
+		`statement { entries(first: 5) { nodes { kind payment { uid } } } }`,
 		`statement { entries(last: 5) { nodes { journal { postings { account { uid } } } } } }`,
 		`balanceAt(bookedAt: "2026-11-19T00:00:00Z") { ledger }`, `balanceAt(valueDate: "2026-11-19") { ledger }`,
 	} {
-		documents = append(documents, `{ customers(first: 5) { nodes { accounts(first: 2) { nodes { x: `+part+` } } } } }`)
+		documents = append(documents,
+			`{ customers(first: 5) { nodes { accounts(first: 2) { nodes { x: `+part+` } } } } }`)
 	}
 	for _, document := range placesOf() {
 		documents = append(documents, document)

@@ -38,10 +38,13 @@ func init() {
 			func(c customers.UID) string { return "Name " + fileOf(c, 0).String() },
 		}
 	}
-	mutations["cancelFile"] = tried{access.UploadFiles, func(c customers.UID) string {
-		return fmt.Sprintf(`uid: "%s"`, fileOf(activeOf(c), each-1))
-	}, `bulkFile { id status progress rejectReason validPayments totalCredits customer { uid } lines { totalCount } version }
-		approval { uid }`}
+	mutations["cancelFile"] = tried{
+		access.UploadFiles, func(c customers.UID) string {
+			return fmt.Sprintf(`uid: "%s"`, fileOf(activeOf(c), each-1))
+		},
+		`bulkFile { id status progress rejectReason validPayments totalCredits customer { uid } lines { totalCount } version }
+		approval { uid }`,
+	}
 }
 
 // fileOf is one of the files of a customer: the first ones were paid, the last is approved.
@@ -94,7 +97,8 @@ var furnishFiles = []string{
 func TestAFileIsShownLineByLineAndCancelled(t *testing.T) {
 	t.Parallel()
 	p, _ := newSender(t)
-	of := p.Customer(coretest.OwnedBy(p.payer), func(c *customers.Customer) { c.Access.PaymentDualApproval = true })
+	of := p.Customer(coretest.OwnedBy(p.payer),
+		func(c *customers.Customer) { c.Access.PaymentDualApproval = true })
 	from := coretest.AccountNumber(p.Account(of, coretest.Holding(100_00, 0), coretest.Sends).UID)
 	text := "externalReferenceId,paymentAmount,speed,senderAccountNumber,receiverName,receiverAccountNumber,receiverBankId\n" +
 		"A,12.50,Instant," + from + ",Ada Byron,440055551,611090001\n" +
@@ -114,7 +118,8 @@ func TestAFileIsShownLineByLineAndCancelled(t *testing.T) {
 	}
 	asks := func(who *customers.Customer, want string) {
 		t.Helper()
-		data, errors := p.asks(t, p.Partner(who), `{ bulkFiles(first: 2, filter: {name: "PAY"}) { totalCount nodes { status progress size
+		data, errors := p.asks(t, p.Partner(who),
+			`{ bulkFiles(first: 2, filter: {name: "PAY"}) { totalCount nodes { status progress size
 			validPayments errorPayments madePayments totalCredits batches { number }
 			lines(first: 5) { nodes { number status amount faults { field code } payment { uid } } } } } }`)
 		if data != want || errors != nil {
@@ -139,7 +144,8 @@ func TestAFileIsShownLineByLineAndCancelled(t *testing.T) {
 	if data, errors := cancel(uid); !slices.Equal(errors, []string{"STATE BULKFILE_STATE"}) {
 		t.Error("cancelled again:", data, errors)
 	}
-	if data, _ := p.asks(t, p.Staff(), `{ approvals(filter: {status: OPEN}) { totalCount } payments(first: 1) { totalCount } }`); data !=
+	if data, _ := p.asks(t, p.Staff(),
+		`{ approvals(filter: {status: OPEN}) { totalCount } payments(first: 1) { totalCount } }`); data !=
 		`{"approvals":{"totalCount":0},"payments":{"totalCount":0}}` {
 		t.Error("a cancelled file leaves", data)
 	}

@@ -289,7 +289,9 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 			r.Applications = []roles.Grant{
 				{
 					Name: "Foreign_Exchange", Entitlements: []string{"View_Trades"},
-					Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 100_000_000 + int64(r.Number), Currency: "USD"}},
+					Limits: []access.Limit{
+						{Name: "Daily_Payment_Limits", Minor: 100_000_000 + int64(r.Number), Currency: "USD"},
+					},
 				},
 			}
 			offered = append(offered, r)

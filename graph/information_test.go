@@ -21,11 +21,14 @@ import (
 )
 
 func init() {
-	mutations["requestInformation"] = tried{access.InitiatePayments, func(c customers.UID) string {
-		return fmt.Sprintf(`uid: "%s", missingInformation: [{code: "NARR", additionalInfo: "Which invoice?"}],
+	mutations["requestInformation"] = tried{
+		access.InitiatePayments, func(c customers.UID) string {
+			return fmt.Sprintf(`uid: "%s", missingInformation: [{code: "NARR", additionalInfo: "Which invoice?"}],
 			incorrectInformation: [{code: "IN06"}], initiatingPartyName: "Ada Byron"`, overNetwork(c, cameIn))
-	}, `payment { uid version informationRequests { direction initiatingPartyName missingInformation { code additionalInfo }
-		incorrectInformation { code } answer } }`}
+		},
+		`payment { uid version informationRequests { direction initiatingPartyName missingInformation { code additionalInfo }
+		incorrectInformation { code } answer } }`,
+	}
 	mutations["playInformationRequest"] = tried{access.InitiatePayments, func(c customers.UID) string {
 		return fmt.Sprintf(`payment: "%s", code: "NARR", additionalInfo: "Whose account is it?", initiatingPartyName: "Ada Byron"`,
 			overNetwork(c, cameIn))
@@ -114,21 +117,24 @@ func TestInformationIsRequestedAnsweredAndShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask := func(input string) (string, []string) {
-		return p.asks(t, staff, fmt.Sprintf(`mutation { requestInformation(input: {uid: "%s", %s}) { payment { uid version } replayed } }`,
-			uid, input))
+		return p.asks(t, staff,
+			fmt.Sprintf(`mutation { requestInformation(input: {uid: "%s", %s}) { payment { uid version } replayed } }`,
+				uid, input))
 	}
 	data, errors := ask(`missingInformation: [{code: "NARR", additionalInfo: "Which invoice?"}], initiatingPartyName: "Ada Byron"`)
 	if errors != nil || !strings.Contains(data, `"version":1},"replayed":false`) {
 		t.Fatal(data, errors)
 	}
-	if data, errors := p.asks(t, staff, fmt.Sprintf(`mutation { playInformationRequest(input: {payment: "%s", code: "IN06"}) { rail } }`,
-		uid)); errors != nil {
+	if data, errors := p.asks(t, staff,
+		fmt.Sprintf(`mutation { playInformationRequest(input: {payment: "%s", code: "IN06"}) { rail } }`,
+			uid)); errors != nil {
 		t.Fatal(data, errors)
 	}
 	work()
 	p.Clock.Advance(5 * time.Second)
 	work()
-	data, errors = p.asks(t, staff, fmt.Sprintf(`{ payment(uid: "%s") { informationRequests { direction initiatingPartyName
+	data, errors = p.asks(t, staff,
+		fmt.Sprintf(`{ payment(uid: "%s") { informationRequests { direction initiatingPartyName
 		missingInformation { code additionalInfo } incorrectInformation { code additionalInfo } answer } } }`, uid))
 	want := `{"payment":{"informationRequests":[{"direction":"OUT","initiatingPartyName":"Ada Byron","missingInformation":[{"code":"NARR",` +
 		`"additionalInfo":"Which invoice?"}],"incorrectInformation":[],"answer":["Debtor: Customer of ` +

@@ -58,7 +58,8 @@ func init() {
 	has(accountKind, "statement", queueStatement)
 	has(accountKind, "balanceAt", queueBalanceAt)
 	has(statementPart, "entries", queueEntries).late = true
-	hasOne(entryPart, "payment", paymentKind, func(e *ledger.BookEntry) *payments.UID { return (*payments.UID)(e.Payment) })
+	hasOne(entryPart, "payment", paymentKind,
+		func(e *ledger.BookEntry) *payments.UID { return (*payments.UID)(e.Payment) })
 	hasOne(entryPart, "journal", journalPart, func(e *ledger.BookEntry) *ledger.JournalID { return &e.Journal })
 	has(journalPart, "postings", queuePostings)
 	hasOne(postingPart, "account", accountKind, func(p *ledger.JournalPosting) *accounts.UID {

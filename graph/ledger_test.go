@@ -188,8 +188,9 @@ func TestABalanceIsToldAsItWas(t *testing.T) {
 		}
 	}
 	elsewhere := p.Account(p.Customer(), func(a *accounts.Account) { a.SystemOfRecord = accounts.External })
-	s := p.states(t, fmt.Sprintf(`{ account(by: {uid: "%s"}) { balanceAt(valueDate: "2026-11-20") { ledger } statement(%s) { opening } } }`,
-		elsewhere.UID, days()))
+	s := p.states(t,
+		fmt.Sprintf(`{ account(by: {uid: "%s"}) { balanceAt(valueDate: "2026-11-20") { ledger } statement(%s) { opening } } }`,
+			elsewhere.UID, days()))
 	if s.Account.BalanceAt != nil || s.Account.Statement != nil {
 		t.Errorf("%+v", s)
 	}
@@ -250,7 +251,8 @@ func TestTheBankProvesItsBooks(t *testing.T) {
 		[]string{"INVALID VALIDATION_ERROR maxAge"}) {
 		t.Error(data, errors)
 	}
-	_, errors = p.asks(t, p.Staff(), `{ a: proof { invariants { violations { what } } } b: proof { invariants { violations { what } } } }`)
+	_, errors = p.asks(t, p.Staff(),
+		`{ a: proof { invariants { violations { what } } } b: proof { invariants { violations { what } } } }`)
 	if len(errors) != 1 || !strings.Contains(errors[0], "PRICE_LIMIT") {
 		t.Error("two proofs in a request are too dear:", errors)
 	}

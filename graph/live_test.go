@@ -394,7 +394,9 @@ type dialled struct {
 // dial opens a WebSocket, before its first message.
 func (l *lively) dial(t testing.TB) *dialled {
 	t.Helper()
-	conn, _, err := websocket.Dial(t.Context(), l.url, &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}}) //nolint:bodyclose // the package does
+	conn, _, err := websocket.Dial(t.Context(), l.url, &websocket.DialOptions{
+		Subprotocols: []string{"graphql-transport-ws"},
+	}) //nolint:bodyclose // the package does
 	if err != nil {
 		t.Fatal(err)
 	}

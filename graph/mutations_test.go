@@ -36,43 +36,55 @@ var mutations = map[string]tried{
 	"moveClock": {
 		access.MoveClock, func(customers.UID) string { return `minutes: 60` }, `clock { target moved }`,
 	},
-	"addContact": {access.ManageContacts, func(c customers.UID) string {
-		return fmt.Sprintf(
-			`customer: "%s", externalReferenceId: "crm-1", templateName: "Lumen1", name: "Lumen Optik GmbH", emailAddress: "post@lumen.example", phoneNumber: "030 901820",
+	"addContact": {
+		access.ManageContacts, func(c customers.UID) string {
+			return fmt.Sprintf(
+				`customer: "%s", externalReferenceId: "crm-1", templateName: "Lumen1", name: "Lumen Optik GmbH", emailAddress: "post@lumen.example", phoneNumber: "030 901820",
 			address: {line1: "Hauptstr. 3", line2: "Hof 2", city: "Berlin", state: "BE", postalCode: "10115", countryCode: "DEU", country: "Germany"},
 			bank: {country: "Germany", accountNumber: "DE89 3704 0044 0532 0130 00", accountCurrency: "EUR", accountType: "Deposit", accountSubType: "Savings", name: "Rhein Bank", nationalCode: "37040044", swiftCode: "RHNUDEF0"},
 			intermediaryBank: {country: "US", name: "Middle Bank", nationalCode: "611090001", swiftCode: "MIDLUS33", coverMessageRequired: true, address: {line1: "1 Wall St", city: "New York", postalCode: "10005", countryCode: "US"}, addressLine3: "Desk 3"},
 			beneficiaryNotes: "quarterly", otherBankInfo: "none", regulatoryReporting: [{key: "taxid", value: "DE1234567"}]`, c)
-	}, `contact { id name status version bank { country accountNumber { masked } accountSubType } address { countryCode } phoneNumber
-		intermediaryBank { country addressLine3 coverMessageRequired } regulatoryReporting { key value } customer { uid } } approval { uid }`},
+		},
+		`contact { id name status version bank { country accountNumber { masked } accountSubType } address { countryCode } phoneNumber
+		intermediaryBank { country addressLine3 coverMessageRequired } regulatoryReporting { key value } customer { uid } } approval { uid }`,
+	},
 	"changeContact": {access.ManageContacts, func(c customers.UID) string {
 		return fmt.Sprintf(
 			`uid: "%s", emailAddress: null, bank: {accountType: "Deposit", accountSubType: "Savings", nationalCode: null, swiftCode: "RHNUDEF0"}`, contactOf(c, 0))
 	}, `contact { uid emailAddress bank { accountSubType nationalCode swiftCode } version } approval { uid }`},
-	"createCustomer": {access.ManageCustomers, func(c customers.UID) string {
-		return fmt.Sprintf(
-			`externalReferenceId: "crm-2", legalName: "Lakeside Bakery LLC", shortName: "lakeside", type: CORPORATE, taxId: "12-3456789", language: "English",
+	"createCustomer": {
+		access.ManageCustomers, func(c customers.UID) string {
+			return fmt.Sprintf(
+				`externalReferenceId: "crm-2", legalName: "Lakeside Bakery LLC", shortName: "lakeside", type: CORPORATE, taxId: "12-3456789", language: "English",
 			legalAddress: {line1: "1 Lake Rd", line2: "Back", city: "Erie", state: "PA", postalCode: "16501", countryCode: "USA"}, mailAddressSameAsLegal: false,
 			costCenter: "CC1", relationshipManager: "MJones", originatingOfficer: "mjones", customerId: "L-1", achCompanyId: "1123456780", lei: "DEMO00BNKG0000000127",
 			swiftCode: "MUSTDEFF", emailAddress: "office@lakeside.example", phoneNumber: "614 555 0123", faxNumber: "x", website: "lakeside.example", logoUrl: "https://lakeside.example/l.png",
 			linkedinUrl: "linkedin.example/l", twitterUrl: "twitter.example/l", mailingAddress: {line1: "PO Box 1", city: "Erie", postalCode: "16501", countryCode: "US"}, relationshipType: CUSTOMER,
 			parentEntityShortName: "short-%s", profile: {creditClient: true, achNonPrefundLimit: "12.50", creditValueAdjustment: "0.25", detailsOfCharge: "sha"}, secCodes: ["ccd"], note: "n",
 			access: {allowOnlineAccess: true, firstApproverLimit: "10.5", secondApproverLimit: "999999999.99", numberOfApprovers: 2}, additionalAttributes: [{name: "region", value: "East"}]`, c)
-	}, `customer { id shortName status version taxId { masked } legalAddress { countryCode country } mailingAddress { line1 country } relationshipManager phoneNumber secCodes
-		parent { uid } profile { creditClient achNonPrefundLimit detailsOfCharge } access { firstApproverLimit secondApproverLimit numberOfApprovers } additionalAttributes { name value } } approval { uid }`},
-	"openAccount": {access.ManageAccounts, func(c customers.UID) string {
-		return fmt.Sprintf(
-			`customer: "%s", name: "Petty Cash", number: "4000%d", type: DEPOSIT, subType: CHECKING, systemOfRecord: INTERNAL_CORE,
+		},
+		`customer { id shortName status version taxId { masked } legalAddress { countryCode country } mailingAddress { line1 country } relationshipManager phoneNumber secCodes
+		parent { uid } profile { creditClient achNonPrefundLimit detailsOfCharge } access { firstApproverLimit secondApproverLimit numberOfApprovers } additionalAttributes { name value } } approval { uid }`,
+	},
+	"openAccount": {
+		access.ManageAccounts, func(c customers.UID) string {
+			return fmt.Sprintf(
+				`customer: "%s", name: "Petty Cash", number: "4000%d", type: DEPOSIT, subType: CHECKING, systemOfRecord: INTERNAL_CORE,
 			currency: "USD", countryCode: "USA", bankId: "021000021", masterGl: "201000", note: "for the new branch",
 			features: {wires: true, domesticWires: true, ach: true, achCompanyId: "77", secCodes: ["PPD"], underwritten: true, debitExposureLimit: "12.50", fedNow: true},
 			externalAccount: {provider: "linkhub", token: "secret"}, additionalAttributes: [{name: "Desk", value: "7"}]`, c, c)
-	}, `account { id number { masked } status reason balances { available } features { achCompanyId defaultOffset debitExposureLimit fedNow rfpReceive }
-		externalAccount { provider } additionalAttributes { name value } sweeps { direction } version customer { uid } } approval { uid }`},
-	"changeAccount": {access.ManageAccounts, func(c customers.UID) string {
-		return fmt.Sprintf(
-			`uid: "%s", name: "Petty Cash", costCenter: null, features: {rtp: false, feeAccount: null}`,
-			accountOf(c, 0))
-	}, `account { uid name costCenter features { wires domesticWires callbacks feeAccount } version } approval { uid }`},
+		},
+		`account { id number { masked } status reason balances { available } features { achCompanyId defaultOffset debitExposureLimit fedNow rfpReceive }
+		externalAccount { provider } additionalAttributes { name value } sweeps { direction } version customer { uid } } approval { uid }`,
+	},
+	"changeAccount": {
+		access.ManageAccounts, func(c customers.UID) string {
+			return fmt.Sprintf(
+				`uid: "%s", name: "Petty Cash", costCenter: null, features: {rtp: false, feeAccount: null}`,
+				accountOf(c, 0))
+		},
+		`account { uid name costCenter features { wires domesticWires callbacks feeAccount } version } approval { uid }`,
+	},
 	"closeAccount": {access.ManageAccounts, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", reason: "paid back"`, accountOf(c, 1))
 	}, `account { uid status reason version } approval { uid }`},
@@ -90,11 +102,14 @@ var mutations = map[string]tried{
 		access.ManageAccounts, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, accountOf(c, 1)) },
 		`uid approval { uid }`,
 	},
-	"setSweep": {access.ManageAccounts, func(c customers.UID) string {
-		return fmt.Sprintf(
-			`account: "%s", direction: IN, balanceType: TARGET, targetBalance: "99.50", fromContact: "%s", fromMethod: ACH_DEBIT, frequency: MONTHLY, dayOfMonth: 31`,
-			accountOf(c, 1), contactOf(c, 0))
-	}, `sweep { direction targetBalance fromContact fromMethod frequency dayOfMonth nextSweepDate version } approval { uid }`},
+	"setSweep": {
+		access.ManageAccounts, func(c customers.UID) string {
+			return fmt.Sprintf(
+				`account: "%s", direction: IN, balanceType: TARGET, targetBalance: "99.50", fromContact: "%s", fromMethod: ACH_DEBIT, frequency: MONTHLY, dayOfMonth: 31`,
+				accountOf(c, 1), contactOf(c, 0))
+		},
+		`sweep { direction targetBalance fromContact fromMethod frequency dayOfMonth nextSweepDate version } approval { uid }`,
+	},
 	"changeSweep": {access.ManageAccounts, func(c customers.UID) string {
 		return fmt.Sprintf(`account: "%s", direction: BOTH, fromAmount: "0", frequency: DAILY`, accountOf(c, 0))
 	}, `sweep { direction fromAmount toContact frequency dayOfWeek version } approval { uid }`},
@@ -103,11 +118,14 @@ var mutations = map[string]tried{
 		func(c customers.UID) string { return fmt.Sprintf(`account: "%s", direction: BOTH`, accountOf(c, 0)) },
 		`account direction approval { uid }`,
 	},
-	"createUser": {access.ManageUsers, func(c customers.UID) string {
-		return fmt.Sprintf(
-			`customer: "%s", loginId: "ada.byron", firstName: "Ada", lastName: "Byron", email: "ada@mail.example", mobile: "+1 614 555 0123", department: "Treasury",
+	"createUser": {
+		access.ManageUsers, func(c customers.UID) string {
+			return fmt.Sprintf(
+				`customer: "%s", loginId: "ada.byron", firstName: "Ada", lastName: "Byron", email: "ada@mail.example", mobile: "+1 614 555 0123", department: "Treasury",
 			roleNames: ["%s"], applicationLimits: [{name: "foreign_exchange", limits: [{name: "Daily_Payment_Limits", value: "12.50"}]}]`, c, nameOf(c))
-	}, `user { id name status version roles { name } applicationLimits { name limits { name value currency } } customer { uid } } approval { uid }`},
+		},
+		`user { id name status version roles { name } applicationLimits { name limits { name value currency } } customer { uid } } approval { uid }`,
+	},
 	"changeUser": {access.ManageUsers, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", department: "Audit", phoneNumber: null, firstName: "Ada", roleNames: null`,
 			userOf(c, 0))
@@ -126,18 +144,24 @@ var mutations = map[string]tried{
 	"unlinkSubject": {access.ManageUsers, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", issuer: "https://login.example"`, userOf(c, 1))
 	}, `user { uid version } approval { uid }`},
-	"createRole": {access.ManageRoles, func(c customers.UID) string {
-		return fmt.Sprintf(
-			`customer: "%s", name: "Clerk", description: "Pays", applications: [{name: "Foreign_Exchange", entitlements: ["View_Trades"], limits: [{name: "Daily_Payment_Limits", value: "12.50"}]}]`, c)
-	}, `role { id name type owner status version applications { name entitlements limits { name value } } customer { uid } } approval { uid }`},
+	"createRole": {
+		access.ManageRoles, func(c customers.UID) string {
+			return fmt.Sprintf(
+				`customer: "%s", name: "Clerk", description: "Pays", applications: [{name: "Foreign_Exchange", entitlements: ["View_Trades"], limits: [{name: "Daily_Payment_Limits", value: "12.50"}]}]`, c)
+		},
+		`role { id name type owner status version applications { name entitlements limits { name value } } customer { uid } } approval { uid }`,
+	},
 	"changeRole": {access.ManageRoles, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", name: "Renamed", applications: null`, roleOf(c, 1))
 	}, `role { name version } approval { uid }`},
-	"changeCustomer": {access.ManageCustomers, func(c customers.UID) string {
-		return fmt.Sprintf(
-			`uid: "%s", legalName: "Star Ltd", type: CORPORATE, taxId: "98-7654321", note: null, legalAddress: {line2: null, countryCode: "CA"}, mailAddressSameAsLegal: true,
+	"changeCustomer": {
+		access.ManageCustomers, func(c customers.UID) string {
+			return fmt.Sprintf(
+				`uid: "%s", legalName: "Star Ltd", type: CORPORATE, taxId: "98-7654321", note: null, legalAddress: {line2: null, countryCode: "CA"}, mailAddressSameAsLegal: true,
 			relationshipManager: "mjones", externalReferenceId: null, emailAddress: null, profile: {sso: false, fxPricingTier: null}, access: {firstApproverLimit: "0.01"}, secCodes: [], additionalAttributes: []`, c)
-	}, `customer { uid legalName taxId { masked } note legalAddress { line1 line2 countryCode country } relationshipManager originatingOfficer profile { sso fxPricingTier } access { firstApproverLimit } secCodes additionalAttributes { name } version } approval { uid }`},
+		},
+		`customer { uid legalName taxId { masked } note legalAddress { line1 line2 countryCode country } relationshipManager originatingOfficer profile { sso fxPricingTier } access { firstApproverLimit } secCodes additionalAttributes { name } version } approval { uid }`,
+	},
 	"suspendCustomer": {
 		access.ManageCustomers, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, c) },
 		`customer { uid status version } approval { uid }`,
@@ -212,8 +236,10 @@ func settled(t testing.TB) *bank {
 	b.exec(t, `UPDATE customers SET access_customer_dual_approval = false, access_bene_dual_approval = false,
 		access_user_dual_approval = false,
 		access_fee_tier_for_approval = false, access_payment_dual_approval = false WHERE tenant = ?`, b.tenant)
-	b.exec(t, `INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, gen_random_uuid(), ?, 'mjones', 'Active')`, b.tenant, theBank)
-	b.exec(t, `UPDATE users SET status = 'Locked' WHERE tenant = ? AND number % 100 = 3 AND login_id <> 'mjones'`, b.tenant)
+	b.exec(t,
+		`INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, gen_random_uuid(), ?, 'mjones', 'Active')`, b.tenant, theBank)
+	b.exec(t,
+		`UPDATE users SET status = 'Locked' WHERE tenant = ? AND number % 100 = 3 AND login_id <> 'mjones'`, b.tenant)
 	// which a message carries
 	b.exec(t, `UPDATE customers SET legal_country_code = 'US', legal_postal_code = '43215' WHERE tenant = ?`,
 		b.tenant)
@@ -221,8 +247,10 @@ func settled(t testing.TB) *bank {
 	b.exec(t, `UPDATE customers SET status = 'New' WHERE tenant = ? AND uid = ?`, b.tenant, star)
 	b.exec(t, `INSERT INTO fee_catalogue (tenant, application, product, fee_name, fee_tier, price, currency)
 		SELECT tenant, application, product, fee_name, fee_tier, 100, 'USD' FROM fee_tiers WHERE tenant = ?0 UNION SELECT ?0, 'Payments', 'Wires', 'Flat', 'Gold', 250, 'USD'`, b.tenant)
-	b.exec(t, `INSERT INTO attributes (tenant, level, name, type) VALUES (?0, 'customer', 'Region', 'Text'), (?0, 'account', 'Desk', 'Text')`, b.tenant)
-	b.exec(t, `INSERT INTO issuers (tenant, url, audience, user_claims, subject_claim, algorithms) VALUES (?, 'https://login.example', 'api', '{sub}', 'sub', '{ES256}')`, b.tenant)
+	b.exec(t,
+		`INSERT INTO attributes (tenant, level, name, type) VALUES (?0, 'customer', 'Region', 'Text'), (?0, 'account', 'Desk', 'Text')`, b.tenant)
+	b.exec(t,
+		`INSERT INTO issuers (tenant, url, audience, user_claims, subject_claim, algorithms) VALUES (?, 'https://login.example', 'api', '{sub}', 'sub', '{ES256}')`, b.tenant)
 	b.exec(t, `INSERT INTO subjects (tenant, url, audience, claim, subject, customer, user_uid)
 		SELECT tenant, 'https://login.example', 'api', 'sub', uid::text, customer, uid FROM users WHERE tenant = ? AND number % 100 = 2`, b.tenant)
 	// callers here are programs
@@ -237,7 +265,8 @@ func settled(t testing.TB) *bank {
 		`UPDATE accounts SET status = 'Suspended' WHERE tenant = ? AND uid % 100 = 2`,
 		// Of each customer's contacts the third can be verified, from its first account; the deposits of the second
 		// have settled.
-		`UPDATE contacts SET bank_country = 'United States', bank_national_code = '` + listedBank.number + `', bank_account_type = 'Deposit',
+		`UPDATE contacts SET bank_country = 'United States', bank_national_code = '` + listedBank.number +
+			`', bank_account_type = 'Deposit',
 			bank_account_sub_type = 'Checking', name = 'Ada Byron' WHERE tenant = ? AND uid % 100 = 52`,
 		`UPDATE contact_verifications SET state = 'FAILED', due_at = NULL, created_at = created_at - interval '60 days' WHERE tenant = ? AND uid % 100 IN (2, 5, 8)`,
 		`UPDATE accounts SET ach_company_id = '1234567890' WHERE tenant = ? AND uid % 100 = 0`,

@@ -49,13 +49,15 @@ func TestAPaymentOverANetworkIsFollowed(t *testing.T) {
 		want := fmt.Sprintf(`{"payments":{"nodes":[{"status":%q,"rail":"FEDNOW","speed":"INSTANT","reason":%s,"contact":{"uid":%q},`+
 			`"receiverAccount":null,"details":{"bankId":"611090001","remittance":"Rent of May","route":null,"returnCode":%s},`+
 			`"messages":[%s],"timeline":[%s]}]}}`, status, reason, contact, code, messages, timeline)
-		document := `{ payments(filter: {rail: [FEDNOW], speed: [INSTANT], contact: "` + contact + `"}) { nodes { status rail speed
+		document := `{ payments(filter: {rail: [FEDNOW], speed: [INSTANT], contact: "` + contact +
+			`"}) { nodes { status rail speed
 			reason contact { uid } receiverAccount { uid } details { bankId remittance route returnCode }
 			messages { direction kind code } timeline { status } } } }`
 		if data, errors := p.asks(t, p.Partner(p.payer), document); data != want || errors != nil {
 			t.Errorf("%s %v\nwant %s", data, errors, want)
 		}
-		if data, errors := p.asks(t, p.Partner(p.paid), document); data != `{"payments":{"nodes":[]}}` || errors != nil {
+		if data, errors := p.asks(t, p.Partner(p.paid), document); data != `{"payments":{"nodes":[]}}` ||
+			errors != nil {
 			t.Errorf("another partner: %s %v", data, errors)
 		}
 	}
@@ -145,7 +147,8 @@ func TestARefusedOrderHasItsPublishedCode(t *testing.T) {
 		p.sends(named, "1.001", "12", instant):                       "INVALID VALIDATION_ERROR amount",
 		p.sends(named, "1", "", instant):                             "INVALID VALIDATION_ERROR idempotencyKey",
 		p.sends(named, "1", "13", instant+`, detailsOfCharges: "x"`): "INVALID VALIDATION_ERROR detailsOfCharges",
-		p.sends(named, "1", "14", instant+`, referenceForBeneficiary: "12345678901234567"`): "INVALID VALIDATION_ERROR " +
+		p.sends(named, "1", "14",
+			instant+`, referenceForBeneficiary: "12345678901234567"`): "INVALID VALIDATION_ERROR " +
 			"referenceForBeneficiary",
 		p.sends(named, "1", "15", instant+`, senderToReceiver: "`+strings.Repeat("x",
 			106)+`"`): "INVALID VALIDATION_ERROR senderToReceiver",
@@ -169,12 +172,18 @@ func TestAWireGoesOverBanks(t *testing.T) {
 	over := fmt.Sprintf(express, gateway)
 	known := fmt.Sprintf(`bankId: %q`, listedBank.number)
 	for document, want := range map[string]string{
-		p.sends(to(`bankBic: "NOBODEFF"`), "1", "1", fmt.Sprintf(express, "")):          "NOT_FOUND PAYMENT001 receiver.bankBic",
-		p.sends(to(`bankBic: "NOBODEFF"`), "1", "2", fmt.Sprintf(express, "011000138")): "NOT_FOUND PAYMENT001 correspondentBankId",
-		p.sends(to(known), "1", "3", fmt.Sprintf(express, "1")):                         "INVALID VALIDATION_ERROR correspondentBankId",
-		p.sends(to(known+`, intermediaryBankId: "1"`), "1", "4", over):                  "INVALID VALIDATION_ERROR receiver.intermediaryBankId",
-		p.sends(to(known+`, intermediaryAccountNumber: "1"`), "1", "5", over):           "INVALID VALIDATION_ERROR receiver.intermediaryBankId",
-		p.sends(to(known+`, bankAccountNumber: "!"`), "1", "6", over):                   "INVALID VALIDATION_ERROR receiver.bankAccountNumber",
+		p.sends(to(`bankBic: "NOBODEFF"`), "1", "1",
+			fmt.Sprintf(express, "")): "NOT_FOUND PAYMENT001 receiver.bankBic",
+		p.sends(to(`bankBic: "NOBODEFF"`), "1", "2",
+			fmt.Sprintf(express, "011000138")): "NOT_FOUND PAYMENT001 correspondentBankId",
+		p.sends(to(known), "1", "3",
+			fmt.Sprintf(express, "1")): "INVALID VALIDATION_ERROR correspondentBankId",
+		p.sends(to(known+`, intermediaryBankId: "1"`), "1", "4",
+			over): "INVALID VALIDATION_ERROR receiver.intermediaryBankId",
+		p.sends(to(known+`, intermediaryAccountNumber: "1"`), "1", "5",
+			over): "INVALID VALIDATION_ERROR receiver.intermediaryBankId",
+		p.sends(to(known+`, bankAccountNumber: "!"`), "1", "6",
+			over): "INVALID VALIDATION_ERROR receiver.bankAccountNumber",
 	} {
 		if _, errors := p.asks(t, p.Partner(p.payer), document); len(errors) == 0 || errors[0] != want {
 			t.Errorf("%s: %v, want %s", document, errors, want)
@@ -184,7 +193,8 @@ func TestAWireGoesOverBanks(t *testing.T) {
 		intermediaryBankId: "011000138", intermediaryAccountNumber: "88-02"`), "1", "7", over)); errors != nil {
 		t.Fatal(data, errors)
 	}
-	data, errors := p.asks(t, p.Partner(p.payer), `{ payments(filter: {rail: [FEDWIRE]}) { nodes { details { bankId
+	data, errors := p.asks(t, p.Partner(p.payer),
+		`{ payments(filter: {rail: [FEDWIRE]}) { nodes { details { bankId
 		correspondentId intermediaryId intermediaryBic } } } }`)
 	want := fmt.Sprintf(`{"payments":{"nodes":[{"details":{"bankId":"NOBODEFF","correspondentId":%q,`+
 		`"intermediaryId":"011000138","intermediaryBic":null}}]}}`, gateway)

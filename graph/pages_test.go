@@ -233,7 +233,8 @@ func TestAPageSizeThatIsNoWholeNumberIsInvalid(t *testing.T) {
 		for _, one := range []answer{
 			b.ask(t, b.staff(), `{ viewer { tenant } customers(first: `+literal+`) { nodes { uid } } }`),
 			b.send(t, b.staff(),
-				`{"query":"query($n: Int) { viewer { tenant } customers(first: $n) { nodes { uid } } }","variables":{"n":`+literal+`}}`),
+				`{"query":"query($n: Int) { viewer { tenant } customers(first: $n) { nodes { uid } } }","variables":{"n":`+
+					literal+`}}`),
 			b.ask(t, b.staff(),
 				fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: %s) { nodes { uid } } } }`, star, literal)),
 		} {

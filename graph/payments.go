@@ -104,7 +104,8 @@ func init() {
 			"additionalInfo.senderToReceiverNotes":   "senderToReceiver", "additionalInfo.secCode": "secCode",
 			"additionalInfo.localInstruments":       "localInstrument",
 			"additionalInfo.requestedExecutionDate": "requestedExecutionDate",
-			"additionalInfo.expiryDate":             "expiryDate", "additionalInfo.detailsOfCharges": "detailsOfCharges",
+			"additionalInfo.expiryDate":             "expiryDate",
+			"additionalInfo.detailsOfCharges":       "detailsOfCharges",
 		},
 	}
 	subjects[credit] = subject{

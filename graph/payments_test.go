@@ -62,29 +62,36 @@ func init() {
 				`payments(first: 2, filter: {`+field+`: "%s"}) { totalCount nodes { ALL(Payment) } }`), value}
 		}
 	}
-	mutations["transferFunds"] = tried{access.InitiatePayments, func(c customers.UID) string {
-		return fmt.Sprintf(`senderAccount: {uid: "%s"}, receiverAccount: {number: "%s"}, amount: "12.50", currency: "USD",
+	mutations["transferFunds"] = tried{
+		access.InitiatePayments, func(c customers.UID) string {
+			return fmt.Sprintf(`senderAccount: {uid: "%s"}, receiverAccount: {number: "%s"}, amount: "12.50", currency: "USD",
 			paymentDate: "2026-11-20", externalReferenceId: "INV-7", notes: "Rent", channel: "Portal"`,
-			accountOf(activeOf(c), 0), numberOf(activeOf(c), 1))
-	}, `payment { id status rail amount fee currency paymentDate externalReferenceId notes channel senderName receiverName
+				accountOf(activeOf(c), 0), numberOf(activeOf(c), 1))
+		},
+		`payment { id status rail amount fee currency paymentDate externalReferenceId notes channel senderName receiverName
 		senderNumber { masked } senderAccount { uid balances { ledger } } receiverAccount { uid } customer { uid }
-		timeline { number status client } version } approval { uid }`}
-	mutations["sendPayment"] = tried{access.InitiatePayments, func(c customers.UID) string {
-		return fmt.Sprintf(`senderAccount: {uid: "%s"}, receiver: {accountNumber: "440055551", accountType: "Deposit",
+		timeline { number status client } version } approval { uid }`,
+	}
+	mutations["sendPayment"] = tried{
+		access.InitiatePayments, func(c customers.UID) string {
+			return fmt.Sprintf(`senderAccount: {uid: "%s"}, receiver: {accountNumber: "440055551", accountType: "Deposit",
 			accountSubType: "Checking", name: "Ada Byron", address: {line1: "1 Lake Rd", city: "Erie", countryCode: "US"},
 			emailAddress: "ada@mail.example", phoneNumber: "+1 614 555 0123", bankId: "611090001", bankName: "Listed Bank"},
 			amount: "12.50", currency: "USD", speed: INSTANT, externalReferenceId: "INV-7", notes: "Rent", remittance: "Rent of May",
 			fee: {name: "Courier", amount: "1.25", currency: "USD"}, referenceForBeneficiary: "LEASE-44", detailsOfCharges: "SHA", originatorToBeneficiary: "x", senderToReceiver: "y",
 			localInstrument: "FDNA",
 			channel: "Portal", costCenter: "CC1", requestMethod: "PHONE-IN", operationNote: "z", paymentDate: "2026-11-20"`,
-			accountOf(activeOf(c), 0))
-	}, `payment { id status rail speed amount fee customFee currency paymentDate externalReferenceId notes channel receiverName
+				accountOf(activeOf(c), 0))
+		},
+		`payment { id status rail speed amount fee customFee currency paymentDate externalReferenceId notes channel receiverName
 		receiverNumber { masked } senderAccount { uid balances { held } } receiverAccount { uid } contact { uid } customer { uid }
 		details { accountType accountSubType address { line1 city countryCode } emailAddress phoneNumber bankId bankName remittance
 		referenceForBeneficiary originatorToBeneficiary senderToReceiver localInstrument detailsOfCharges costCenter requestMethod operationNote
-		route returnCode } messages { kind } timeline { number status client } version } approval { uid }`}
-	mutations["requestDebit"] = tried{access.InitiatePayments, func(c customers.UID) string {
-		return fmt.Sprintf(`creditorAccount: {uid: "%s"}, debtor: {accountNumber: "440055551", accountType: "Deposit",
+		route returnCode } messages { kind } timeline { number status client } version } approval { uid }`,
+	}
+	mutations["requestDebit"] = tried{
+		access.InitiatePayments, func(c customers.UID) string {
+			return fmt.Sprintf(`creditorAccount: {uid: "%s"}, debtor: {accountNumber: "440055551", accountType: "Deposit",
 			accountSubType: "Checking", name: "Ada Byron", address: {line1: "1 Lake Rd", city: "Erie", countryCode: "US"},
 			emailAddress: "ada@mail.example", phoneNumber: "+1 614 555 0123", bankId: "611090001", bankName: "Listed Bank"},
 			amount: "12.50", currency: "USD", speed: INSTANT, requestedExecutionDate: "2026-11-23", expiryDate: "2026-11-30",
@@ -92,19 +99,24 @@ func init() {
 			remittance: "Rent of May", detailsOfCharges: "SHA", originatorToBeneficiary: "x", senderToReceiver: "y",
 			localInstrument: "FDNA",
 			channel: "Portal", costCenter: "CC1", requestMethod: "PHONE-IN", operationNote: "z", paymentDate: "2026-11-20"`,
-			accountOf(activeOf(c), 0))
-	}, `payment { id status rail speed entryType direction amount fee currency paymentDate externalReferenceId notes channel
+				accountOf(activeOf(c), 0))
+		},
+		`payment { id status rail speed entryType direction amount fee currency paymentDate externalReferenceId notes channel
 		senderName senderNumber { masked } senderAccount { uid } receiverAccount { uid balances { held } } contact { uid }
 		customer { uid } details { accountType accountSubType address { line1 city countryCode } emailAddress phoneNumber bankId
 		bankName remittance originatorToBeneficiary senderToReceiver localInstrument detailsOfCharges costCenter requestMethod operationNote }
 		achEntry { secCode } messages { kind } request { requestedExecutionDate expiryDate amountModificationAllowed earlyPayment
-		guaranteedPayment paidBy } timeline { number status client } version } approval { uid }`}
-	mutations["repairPayment"] = tried{access.InitiatePayments, func(c customers.UID) string {
-		return fmt.Sprintf(`uid: "%s", speed: INSTANT, paymentDate: "2026-11-20", notes: "Rent", detailsOfCharges: "SHA",
+		guaranteedPayment paidBy } timeline { number status client } version } approval { uid }`,
+	}
+	mutations["repairPayment"] = tried{
+		access.InitiatePayments, func(c customers.UID) string {
+			return fmt.Sprintf(`uid: "%s", speed: INSTANT, paymentDate: "2026-11-20", notes: "Rent", detailsOfCharges: "SHA",
 			reason: "Corrected", receiver: {accountNumber: "440055551", name: "Ada Byron", bankId: "611090001",
 			address: {line1: "1 Lake Rd", city: "Erie", countryCode: "US"}}`, overNetwork(c, unfit))
-	}, `payment { uid status rail speed notes receiverName receiverNumber { masked } paymentDate details { bankId bankName
-		detailsOfCharges } timeline { number status reason } version } approval { uid }`}
+		},
+		`payment { uid status rail speed notes receiverName receiverNumber { masked } paymentDate details { bankId bankName
+		detailsOfCharges } timeline { number status reason } version } approval { uid }`,
+	}
 	mutations["cancelPayment"] = tried{access.CancelPayments, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", reason: "Paid twice"`, paymentOf(activeOf(c), 0))
 	}, `payment { uid status reason timeline { number status reason } version } approval { uid }`}
@@ -114,13 +126,19 @@ func init() {
 	mutations["reversePayment"] = tried{access.ReversePayments, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", code: "DUPL", notes: "Paid twice"`, overNetwork(c, wentOut))
 	}, `payment { uid status returnStatus } approval { uid }`}
-	mutations["releaseScreenedPayment"] = tried{access.ScreenPayments, func(c customers.UID) string {
-		return fmt.Sprintf(`uid: "%s", reason: "Another person"`, overNetwork(c, onList))
-	}, `payment { uid status reason screening { name matches { list name program reference } status decidedBy reason }
-		timeline { number status reason } version } approval { uid }`}
-	mutations["rejectScreenedPayment"] = tried{access.ScreenPayments, func(c customers.UID) string {
-		return fmt.Sprintf(`uid: "%s", reason: "The same person"`, overNetwork(c, onListToo))
-	}, `payment { uid status reason screening { status reason } timeline { number status reason } version } approval { uid }`}
+	mutations["releaseScreenedPayment"] = tried{
+		access.ScreenPayments, func(c customers.UID) string {
+			return fmt.Sprintf(`uid: "%s", reason: "Another person"`, overNetwork(c, onList))
+		},
+		`payment { uid status reason screening { name matches { list name program reference } status decidedBy reason }
+		timeline { number status reason } version } approval { uid }`,
+	}
+	mutations["rejectScreenedPayment"] = tried{
+		access.ScreenPayments, func(c customers.UID) string {
+			return fmt.Sprintf(`uid: "%s", reason: "The same person"`, overNetwork(c, onListToo))
+		},
+		`payment { uid status reason screening { status reason } timeline { number status reason } version } approval { uid }`,
+	}
 	for _, name := range []string{
 		"transferFunds", "sendPayment", "requestDebit", "repairPayment", "cancelPayment", "releaseScreenedPayment",
 		"rejectScreenedPayment",
@@ -204,7 +222,8 @@ func (n *networked) named(t testing.TB, b *bank, document string) string {
 		var in, debit payments.UID
 		if err := b.core.DB.NewRaw(`SELECT max(uid) FILTER (WHERE entry_type = 'CREDIT'),
 			max(uid) FILTER (WHERE state = 'HOLD')
-			FROM payments WHERE tenant = ? AND direction = 'IN'`, b.tenant).Scan(t.Context(), &in, &debit); err != nil {
+			FROM payments WHERE tenant = ? AND direction = 'IN'`, b.tenant).Scan(t.Context(), &in,
+			&debit); err != nil {
 			t.Fatal(err)
 		}
 		hold, err := b.core.Holds.Place(staff, holds.Draft{Account: account, Amount: "1"},
@@ -302,9 +321,10 @@ func (p *payers) asks(t *testing.T, ctx context.Context, document string) (data 
 // pays makes a payment and returns its number. more is further input.
 func (p *payers) pays(t *testing.T, amount, more string) string {
 	t.Helper()
-	data, errors := p.asks(t, p.Staff(), fmt.Sprintf(`mutation { transferFunds(input: {senderAccount: {uid: "%s"},
+	data, errors := p.asks(t, p.Staff(),
+		fmt.Sprintf(`mutation { transferFunds(input: {senderAccount: {uid: "%s"},
 		receiverAccount: {uid: "%s"}, amount: %q, idempotencyKey: %q, %s}) { payment { uid } } }`,
-		p.from.UID, p.to.UID, amount, "pays "+amount, more))
+			p.from.UID, p.to.UID, amount, "pays "+amount, more))
 	var made struct {
 		TransferFunds struct{ Payment struct{ UID string } }
 	}
@@ -425,7 +445,8 @@ func TestPaymentsAreFoundByEachFieldOfTheFilter(t *testing.T) {
 	} {
 		filter = strings.ReplaceAll(filter, ": USD", `: "USD"`)
 		data, errors := p.asks(t, p.Staff(), `{ payments(filter: {`+filter+`}) { totalCount nodes { uid } }
-			account(by: {uid: "`+p.from.UID.String()+`"}) { payments(filter: {`+filter+`}) { totalCount nodes { uid } } } }`)
+			account(by: {uid: "`+p.from.UID.String()+`"}) { payments(filter: {`+filter+
+			`}) { totalCount nodes { uid } } } }`)
 		type list struct {
 			TotalCount int
 			Nodes      []struct{ UID string }

@@ -82,7 +82,8 @@ func TestAWrongStatusAndAWrongFieldSayWhatIsWrong(t *testing.T) {
 func TestTheLimitsThatCountAreTheSmallest(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	b.exec(t, `UPDATE roles SET applications = '[{"name": "Foreign_Exchange", "entitlements": [], "limits": [{"name": "Daily_Payment_Limits", "minor": 5, "currency": "USD"},
+	b.exec(t,
+		`UPDATE roles SET applications = '[{"name": "Foreign_Exchange", "entitlements": [], "limits": [{"name": "Daily_Payment_Limits", "minor": 5, "currency": "USD"},
 		{"name": "Per_Transaction_Payment_Limits", "minor": 7, "currency": "USD"}]}]' WHERE tenant = ? AND uid = ?`,
 		b.tenant, roleOf(star, 0))
 	got := b.ask(t, b.staff(),

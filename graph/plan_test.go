@@ -83,7 +83,8 @@ func everything(def *gql.Definition) (all []branch) {
 				case name == "nodes":
 					return branch{name, everything(item)}
 				}
-				return branch{name, []branch{{fieldsOf(item)[0].Name, nil}}} // the deepest documents are at the limit of depth
+				// the deepest documents are at the limit of depth
+				return branch{name, []branch{{fieldsOf(item)[0].Name, nil}}}
 			}
 			b.kids = []branch{
 				{"totalCount", nil},
@@ -322,7 +323,8 @@ func ways() map[string][]string {
 func TestAFieldAskedAloneSaysTheSameAsWithItsSiblings(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	b.exec(t, `UPDATE payments SET state = 'RECALLED' WHERE tenant = ?`, b.tenant) // so that returnStatus has a value
+	// so that returnStatus has a value
+	b.exec(t, `UPDATE payments SET state = 'RECALLED' WHERE tenant = ?`, b.tenant)
 	b.exec(t, `INSERT INTO payment_requests (tenant, payment, execution_date, expiry_date, amount_modifiable,
 		early, guaranteed, credit)
 		SELECT tenant, uid, now(), now(), true, true, true, uid FROM payments WHERE tenant = ?`, b.tenant)

@@ -147,7 +147,8 @@ func TestANoticeOfChangeIsShown(t *testing.T) {
 	for number, ctx := range map[string]context.Context{
 		"1918171614": p.Staff(), "****1614": p.As(access.ViewPayments, access.ViewContacts),
 	} {
-		data, errors := p.asks(t, ctx, fmt.Sprintf(`{ payment(uid: "%s") { status reason noticesOfChange { code meaning
+		data, errors := p.asks(t, ctx,
+			fmt.Sprintf(`{ payment(uid: "%s") { status reason noticesOfChange { code meaning
 			accountNumber routingNumber accountType individualName identification } } }`, uid))
 		want := `{"payment":{"status":"TRANSMITTED","reason":"C07: the routing number, the account number and the type of the ` +
 			`account are others","noticesOfChange":[{"code":"C07","meaning":"the routing number, the account number and the ` +

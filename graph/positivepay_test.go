@@ -23,10 +23,13 @@ func init() {
 		"Customer.positivePayRules": "{ customers(first: 7) { nodes { %s } } }",
 	} {
 		for field, value := range map[string]func(customers.UID) string{
-			"customer":        customers.UID.String,
-			"account":         func(c customers.UID) string { return accountOf(c, 0).String() },
-			"achCompanyId":    func(c customers.UID) string { return fmt.Sprint("Alpha ACHCompanyID ", ruleOf(c, 0)) },
-			"beneficiaryName": func(c customers.UID) string { return fmt.Sprint("alpha beneficiaryname ", ruleOf(c, 0)) },
+			"customer":     customers.UID.String,
+			"account":      func(c customers.UID) string { return accountOf(c, 0).String() },
+			"achCompanyId": func(c customers.UID) string { return fmt.Sprint("Alpha ACHCompanyID ", ruleOf(c, 0)) },
+			"beneficiaryName": func(c customers.UID) string {
+				return fmt.Sprint("alpha beneficiaryname ",
+					ruleOf(c, 0))
+			},
 		} {
 			lookups[list+".filter."+field] = lookup{
 				fmt.Sprintf(way,
@@ -47,7 +50,8 @@ func init() {
 			expiryDate: "2099-12-31", numberOfPayments: 12`, accountOf(activeOf(c), 0))
 	}, shown}
 	mutations["changePositivePayRule"] = tried{access.ManagePositiveRules, func(c customers.UID) string {
-		return of(0)(c) + `, amount: "12.50", secCode: null, expiryDate: null, numberOfPayments: 0, amountType: EXACT`
+		return of(0)(c) +
+			`, amount: "12.50", secCode: null, expiryDate: null, numberOfPayments: 0, amountType: EXACT`
 	}, shown}
 	mutations["activatePositivePayRule"] = tried{access.ManagePositiveRules, of(1), shown}
 	mutations["suspendPositivePayRule"] = tried{access.ManagePositiveRules, of(0), shown}
@@ -105,7 +109,8 @@ func TestARuleOfPositivePayIsMadeAndListed(t *testing.T) {
 		t.Errorf("%s %v\nwant %s", data, errors, want)
 	}
 	p.Clock.Set(coretest.Start.AddDate(0, 0, 2))
-	if data, errors := p.asks(t, staff, `{ positivePayRules(filter: {status: [ACTIVE]}) { totalCount } }`); data !=
+	if data, errors := p.asks(t, staff,
+		`{ positivePayRules(filter: {status: [ACTIVE]}) { totalCount } }`); data !=
 		`{"positivePayRules":{"totalCount":1}}` || errors != nil {
 		t.Errorf("%s %v", data, errors)
 	}

@@ -71,10 +71,12 @@ func TestAPreviewShowsTheErrorsOfItsMutation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			key := strings.NewReplacer("KEY", "preview "+name)
-			said := b.ask(t, b.staff(), key.Replace(`{ previewPayment(input: {`+input+`}) { status rail fee paymentDate approvers
+			said := b.ask(t, b.staff(),
+				key.Replace(`{ previewPayment(input: {`+input+`}) { status rail fee paymentDate approvers
 				faults { kind code field message } largestAmount available availableAfter limits { limit { code } } rails {
 				rail chosen reasonsFor reasonsAgainst carries } } }`))
-			done := b.ask(t, b.staff(), key.Replace(`mutation { sendPayment(input: {`+input+`}) { payment { status rail } } }`))
+			done := b.ask(t, b.staff(),
+				key.Replace(`mutation { sendPayment(input: {`+input+`}) { payment { status rail } } }`))
 			var got []string
 			if faults, is := said.at("previewPayment", "faults").([]any); is {
 				for _, one := range faults {

@@ -36,7 +36,8 @@ func init() {
 	hasOne(paymentKind, "recurrence", recurrenceKind,
 		func(p *payments.Payment) *payments.RecurrenceUID { return named(&p.Recurrence) })
 	hasCustomer(recurrenceKind, "customer", func(r *payments.Recurrence) *customers.UID { return &r.Customer })
-	hasOne(recurrenceKind, "account", accountKind, func(r *payments.Recurrence) *accounts.UID { return &r.Account })
+	hasOne(recurrenceKind, "account", accountKind,
+		func(r *payments.Recurrence) *accounts.UID { return &r.Account })
 	hasOne(recurrenceKind, "lastPayment", paymentKind,
 		func(r *payments.Recurrence) *payments.UID { return &r.Last })
 	prices["RecurrenceConnection.totalCount"] = countMany

@@ -50,15 +50,19 @@ func TestADocumentCostsItsNumberOfStatements(t *testing.T) {
 		{2, 2, `{ customer(by: {uid: "STAR"}) { parent { legalName } } }`},
 		{3, 3, `{ customer(by: {uid: "STAR"}) { parent { parent { legalName } } } }`},
 		{
-			6, 1, `{ customer(by: {uid: "STAR"}) { accounts { nodes { uid } } contacts { nodes { uid } } signatories { nodes { uid } } limits(rail: RTP) { code } fees { name } } }`,
+			6, 1,
+			`{ customer(by: {uid: "STAR"}) { accounts { nodes { uid } } contacts { nodes { uid } } signatories { nodes { uid } } limits(rail: RTP) { code } fees { name } } }`,
 		},
 		{
-			7, 2, `{ customer(by: {uid: "STAR"}) { accounts { nodes { uid } } contacts { nodes { uid } } signatories { nodes { uid } } limits(rail: RTP) { code } fees { name } parent { uid } } }`,
+			7, 2,
+			`{ customer(by: {uid: "STAR"}) { accounts { nodes { uid } } contacts { nodes { uid } } signatories { nodes { uid } } limits(rail: RTP) { code } fees { name } parent { uid } } }`,
 		},
 		// The values of a relation are read one round trip later, for all rows at once.
 		{3, 2, `{ customer(by: {uid: "STAR"}) { accounts { nodes { customer { legalName } } } } }`},
 		{4, 3, `{ customer(by: {uid: "STAR"}) { accounts { nodes { customer { parent { legalName } } } } } }`},
-		{4, 2, `{ customer(by: {uid: "STAR"}) { accounts { nodes { customer { accounts { nodes { uid } } } } } } }`},
+		{
+			4, 2, `{ customer(by: {uid: "STAR"}) { accounts { nodes { customer { accounts { nodes { uid } } } } } } }`,
+		},
 		{2, 2, `{ customers { nodes { accounts { nodes { uid } } } } }`},
 		{3, 3, `{ customers { nodes { parent { parent { legalName } } } } }`},
 		// Each count is one statement, sent only if asked for.
@@ -67,28 +71,35 @@ func TestADocumentCostsItsNumberOfStatements(t *testing.T) {
 		{2, 1, `{ customers(filter: {status: ACTIVE}) { edges { node { uid } } totalCount } }`},
 		{3, 1, `{ customer(by: {uid: "STAR"}) { accounts { nodes { uid } totalCount } } }`},
 		{4, 2, `{ customers { totalCount nodes { accounts { totalCount } } } }`},
-		{3, 1, `{ customer(by: {uid: "STAR"}) { accounts { nodes { uid } count: totalCount again: totalCount } } }`},
+		{
+			3, 1, `{ customer(by: {uid: "STAR"}) { accounts { nodes { uid } count: totalCount again: totalCount } } }`,
+		},
 		// The same arguments share a statement only under the same alias.
 		{
-			3, 1, `{ customer(by: {uid: "STAR"}) { a: accounts(first: 1) { nodes { uid } } b: accounts(first: 2) { nodes { uid } } } }`,
+			3, 1,
+			`{ customer(by: {uid: "STAR"}) { a: accounts(first: 1) { nodes { uid } } b: accounts(first: 2) { nodes { uid } } } }`,
 		},
 		{
-			4, 1, `{ customer(by: {uid: "STAR"}) { a: limits(rail: ACH) { code } b: limits(rail: RTP) { code } c: limits(rail: FEDWIRE) { code } } }`,
+			4, 1,
+			`{ customer(by: {uid: "STAR"}) { a: limits(rail: ACH) { code } b: limits(rail: RTP) { code } c: limits(rail: FEDWIRE) { code } } }`,
 		},
 		{
-			2, 1, `{ customer(by: {uid: "STAR"}) { accounts(first: 1) { nodes { uid } } accounts(first: 1) { nodes { name } } } }`,
+			2, 1,
+			`{ customer(by: {uid: "STAR"}) { accounts(first: 1) { nodes { uid } } accounts(first: 1) { nodes { name } } } }`,
 		},
 		{2, 2, `{ a: customer(by: {uid: "STAR"}) { uid } b: customer(by: {uid: "PARTNER"}) { uid } }`},
 		// An account with its customer is one row.
 		{1, 1, `{ account(by: {number: "NUMBER"}) { name customer { legalName } } }`},
 		{
-			1, 1, `{ account(by: {uid: "ACCOUNT"}) { balances { available } a: customer { legalName } b: customer { shortName } } }`,
+			1, 1,
+			`{ account(by: {uid: "ACCOUNT"}) { balances { available } a: customer { legalName } b: customer { shortName } } }`,
 		},
 		{3, 2, `{ account(by: {uid: "ACCOUNT"}) { customer { parent { uid } contacts { nodes { uid } } } } }`},
 		// A history is one statement for all siblings, in the same round trip if their keys are known.
 		{2, 1, `{ customer(by: {uid: "STAR"}) { history { nodes { action changes { field } } } } }`},
 		{
-			4, 2, `{ customer(by: {uid: "STAR"}) { signatories { nodes { history { totalCount nodes { action } } } } } }`,
+			4, 2,
+			`{ customer(by: {uid: "STAR"}) { signatories { nodes { history { totalCount nodes { action } } } } } }`,
 		},
 		{3, 3, `{ customers { nodes { history { nodes { customer { uid } } } } } }`},
 		{2, 2, `{ audit { nodes { action customer { legalName } } } }`},
@@ -99,12 +110,14 @@ func TestADocumentCostsItsNumberOfStatements(t *testing.T) {
 		{2, 1, `{ node(id: "usr_USER") { ... on User { loginId roles { name } } } }`},
 		{4, 2, `{ customer(by: {uid: "STAR"}) { users { nodes { roles { name } limits { name } } } } }`},
 		{
-			5, 3, `{ customer(by: {uid: "STAR"}) { roles { nodes { name } } users { nodes { roles { customer { uid } } } } } }`,
+			5, 3,
+			`{ customer(by: {uid: "STAR"}) { roles { nodes { name } } users { nodes { roles { customer { uid } } } } } }`,
 		},
 		{3, 2, `{ nodes(ids: ["acc_ACCOUNT", "con_CONTACT"]) { ... on Account { customer { uid } } } }`},
 		{0, 0, `{ node(id: "nothing") { id } }`},
 		{
-			1, 1, `{ customer(by: {uid: "1999999"}) { parent { parent { uid } } accounts @skip(if: true) { totalCount } } }`,
+			1, 1,
+			`{ customer(by: {uid: "1999999"}) { parent { parent { uid } } accounts @skip(if: true) { totalCount } } }`,
 		},
 	} {
 		t.Run(one.document, func(t *testing.T) {

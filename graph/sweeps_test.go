@@ -53,7 +53,8 @@ func TestARunOfASweepIsFollowed(t *testing.T) {
 		`{"account":{"sweeps":[{"failure":"%s","failingSince":"2026-11-19T15:00:00Z","nextSweepDate":"2026-11-20"}]}}`, why))
 	p.Exec(`UPDATE accounts SET enable_ach = true WHERE tenant = ? AND uid = ?`, p.Tenant, p.from.UID)
 	runs()
-	says(`{ `+account+` { sweeps { failure failingSince } sweepRuns(first: 5) { totalCount nodes { direction day outcome currency
+	says(`{ `+account+
+		` { sweeps { failure failingSince } sweepRuns(first: 5) { totalCount nodes { direction day outcome currency
 		available amount reason payment { status amount externalReferenceId sweep { direction day } } } } } }`, fmt.Sprintf(
 		`{"account":{"sweeps":[{"failure":null,"failingSince":null}],"sweepRuns":{"totalCount":2,"nodes":[`+
 			`{"direction":"OUT","day":"2026-11-20","outcome":"PAID","currency":"USD","available":"1000.00","amount":"700.00","reason":null,`+

@@ -44,9 +44,12 @@ func init() {
 			},
 		})
 	has(contactKind, "verification", queueLatestVerifications)
-	hasCustomer(verificationKind, "customer", func(v *verifications.Verification) *customers.UID { return &v.Customer })
-	hasOne(verificationKind, "contact", contactKind, func(v *verifications.Verification) *contacts.UID { return &v.Contact })
-	hasOne(verificationKind, "account", accountKind, func(v *verifications.Verification) *accounts.UID { return &v.Account })
+	hasCustomer(verificationKind, "customer",
+		func(v *verifications.Verification) *customers.UID { return &v.Customer })
+	hasOne(verificationKind, "contact", contactKind,
+		func(v *verifications.Verification) *contacts.UID { return &v.Contact })
+	hasOne(verificationKind, "account", accountKind,
+		func(v *verifications.Verification) *accounts.UID { return &v.Account })
 	subjects["contactVerification"] = subject{codes: codes{fault.NotFound: "CUST002"}}
 }
 

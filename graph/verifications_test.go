@@ -77,7 +77,8 @@ func TestAContactIsVerifiedOverGraphQL(t *testing.T) {
 			t.Fatalf("%s %v\nwant %s", data, errors, want)
 		}
 	}
-	data, errors := p.asks(t, ctx, fmt.Sprintf(`mutation { startContactVerification(input: {contact: "%s", account: "%s", method: SMALL_DEPOSITS}) {
+	data, errors := p.asks(t, ctx,
+		fmt.Sprintf(`mutation { startContactVerification(input: {contact: "%s", account: "%s", method: SMALL_DEPOSITS}) {
 		contactVerification { uid state triesLeft startedBy contact { uid } account { uid } } replayed } }`, contact, p.from.UID))
 	var started struct {
 		StartContactVerification struct{ ContactVerification struct{ UID string } }
@@ -116,7 +117,9 @@ func TestAContactIsVerifiedOverGraphQL(t *testing.T) {
 		shows, contact)
 	asks(`{"changeContact":{"contact":{"verification":{"state":"SUPERSEDED"}}}}`,
 		`mutation { changeContact(input: {uid: %q, bank: {accountNumber: "4417000001"}}) { contact { verification { state } } } }`, contact)
-	if _, errors := p.asks(t, p.Partner(p.paid), fmt.Sprintf(`mutation { cancelContactVerification(input: {uid: %q}) { replayed } }`, uid)); len(errors) != 1 ||
+	if _, errors := p.asks(t, p.Partner(p.paid),
+		fmt.Sprintf(`mutation { cancelContactVerification(input: {uid: %q}) { replayed } }`,
+			uid)); len(errors) != 1 ||
 		!strings.HasPrefix(errors[0], "NOT_FOUND CUST002") {
 		t.Errorf("another partner: %q", errors)
 	}

@@ -50,7 +50,8 @@ func init() {
 	hasMany(virtualAccountKind, "transactions", virtualTransactionKind, pages(service,
 		(*virtualaccounts.Service).Postings, capped((*virtualaccounts.Service).CountPostings)))
 	has(virtualAccountKind, "fullNumber", queueFullNumbers)
-	hasCustomer(virtualAccountKind, "customer", func(v *virtualaccounts.VirtualAccount) *customers.UID { return &v.Customer })
+	hasCustomer(virtualAccountKind, "customer",
+		func(v *virtualaccounts.VirtualAccount) *customers.UID { return &v.Customer })
 	hasOne(virtualAccountKind, "account", accountKind,
 		func(v *virtualaccounts.VirtualAccount) *accounts.UID { return &v.Account })
 	hasOne(virtualTransactionKind, "virtualAccount", virtualAccountKind,

@@ -117,7 +117,8 @@ func TestAVirtualAccountIsOpenedPaidAndShown(t *testing.T) {
 	t.Parallel()
 	p, _ := newSender(t)
 	staff := p.Staff()
-	opened, errors := p.asks(t, staff, fmt.Sprintf(`mutation { openVirtualAccount(input: {customer: "%s", account: "%s", name: "Suite 100",
+	opened, errors := p.asks(t, staff,
+		fmt.Sprintf(`mutation { openVirtualAccount(input: {customer: "%s", account: "%s", name: "Suite 100",
 		productCode: "RENT"}) { virtualAccount { uid status balance version } approval { uid } } }`, p.from.Customer, p.from.UID))
 	if errors != nil || !strings.Contains(opened, `"status":"ACTIVE","balance":"0.00","version":1}`) {
 		t.Fatal(opened, errors)
@@ -145,7 +146,8 @@ func TestAVirtualAccountIsOpenedPaidAndShown(t *testing.T) {
 		!strings.HasPrefix(data, want) {
 		t.Errorf("%s %v\nwant %s", data, errors, want)
 	}
-	closed, errors := p.asks(t, staff, fmt.Sprintf(`mutation { closeVirtualAccount(input: {uid: "%s"}) { virtualAccount { status } } }`, v.UID))
+	closed, errors := p.asks(t, staff,
+		fmt.Sprintf(`mutation { closeVirtualAccount(input: {uid: "%s"}) { virtualAccount { status } } }`, v.UID))
 	if closed != `{"closeVirtualAccount":{"virtualAccount":{"status":"CLOSED"}}}` || errors != nil {
 		t.Error(closed, errors)
 	}

@@ -50,7 +50,8 @@ func init() {
 		return of(c) + `, after: "0.0"`
 	}, shown}
 	mutations["testWebhook"] = tried{
-		access.ManageWebhooks, of, `webhookDelivery { id state attempts payment { uid } webhook { uid } log { number } }`,
+		access.ManageWebhooks, of,
+		`webhookDelivery { id state attempts payment { uid } webhook { uid } log { number } }`,
 	}
 	mutations["resendWebhookDelivery"] = tried{access.ManageWebhooks, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s"`, deliveryOf(activeOf(c), 0))

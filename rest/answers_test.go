@@ -92,7 +92,10 @@ var areas = []area{
 	},
 	{
 		"rfi", "rfi_send",
-		operation{"", http.MethodPost, "/v1/rfi/{I}", `{"initiatingPartyName": "", "missingInformation": [null, {"code": "NARR"}]}`},
+		operation{
+			"", http.MethodPost, "/v1/rfi/{I}",
+			`{"initiatingPartyName": "", "missingInformation": [null, {"code": "NARR"}]}`,
+		},
 		"",
 	},
 	{
@@ -223,7 +226,10 @@ var areas = []area{
 	},
 	{
 		"fx_quotes", "fx_quote_v3",
-		operation{"", http.MethodPost, "/v3/fx/quote", `{"customerIdType": "CustomerUID", "sellCurrency": "USD", "buyCurrency": "USD", "productType": "SPOT"}`},
+		operation{
+			"", http.MethodPost, "/v3/fx/quote",
+			`{"customerIdType": "CustomerUID", "sellCurrency": "USD", "buyCurrency": "USD", "productType": "SPOT"}`,
+		},
 		"",
 	},
 	{

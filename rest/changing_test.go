@@ -112,7 +112,10 @@ var changing = []operation{
 	{"recurrences_skip", http.MethodPut, "/v1/recurrences/{Q}", ""},
 	{"recurrences_change", http.MethodPatch, "/v1/recurrences/{Q}", `{"amount": 12.50}`},
 	{"recurrences_change_v4", http.MethodPut, "/v4/payments/{M}/recurring/{Q}", `{"amount": 12.75}`},
-	{"recurrences_cancel", http.MethodDelete, "/v1/recurrences/{Q}?cancelReason=Contract+ended&cancellationSource=PORTAL", ""},
+	{
+		"recurrences_cancel", http.MethodDelete,
+		"/v1/recurrences/{Q}?cancelReason=Contract+ended&cancellationSource=PORTAL", "",
+	},
 	{"files_upload", http.MethodPost, "/v1/payments/customers/{C}/files/csv", sent("files_upload")},
 	{
 		"files_upload_old", http.MethodPost, "/bulkpayment/files?customerUID={C}&fileType=csv",
@@ -160,7 +163,10 @@ var changing = []operation{
 		`{"paymentUID": ["{E}", "4711"]}`,
 	},
 	{"exceptions_decide", http.MethodPut, "/v1/positivepay/payments/{E}/decisions/Reject", ""},
-	{"fx_accept", http.MethodPut, "/v2/fx/accept", `{"autoCoverDelay": 20, "autoCover": true, "quoteUUID": "{V}"}`},
+	{
+		"fx_accept", http.MethodPut, "/v2/fx/accept",
+		`{"autoCoverDelay": 20, "autoCover": true, "quoteUUID": "{V}"}`,
+	},
 	{"fx_reject", http.MethodPut, "/fx/{V}/reject", ""},
 	{"fx_reject_v2", http.MethodPut, "/v2/fx/{V}/reject", ""},
 	{"fx_cover", http.MethodGet, "/fx/{Z}/cover", ""},
@@ -168,15 +174,24 @@ var changing = []operation{
 	{"fx_cover_v2", http.MethodPost, "/v2/fx/{Z}/cover", ""},
 	{"fx_cancel", http.MethodDelete, "/v2/fx/{Z}/cancel", ""},
 	{"plays_credit", http.MethodPost, "/sandbox/incomingcredits", sent("plays_credit")},
-	{"plays_debit", http.MethodPost, "/sandbox/incomingdebits", `{"companyName": "Lakefront Util", "accountUID": "{B}", "paymentAmount": 25.00,
-		"achCompanyID": "9100011223", "secCode": "CCD"}`},
-	{"plays_request", http.MethodPost, "/sandbox/incomingrequests", `{"creditorName": "Harbor Chandlery", "accountUID": "{B}",
-		"paymentAmount": 25.00, "deliveryMethod": "FEDNOW", "externalReferenceId": "INV-77"}`},
+	{
+		"plays_debit", http.MethodPost, "/sandbox/incomingdebits",
+		`{"companyName": "Lakefront Util", "accountUID": "{B}", "paymentAmount": 25.00,
+		"achCompanyID": "9100011223", "secCode": "CCD"}`,
+	},
+	{
+		"plays_request", http.MethodPost, "/sandbox/incomingrequests",
+		`{"creditorName": "Harbor Chandlery", "accountUID": "{B}",
+		"paymentAmount": 25.00, "deliveryMethod": "FEDNOW", "externalReferenceId": "INV-77"}`,
+	},
 	{
 		"plays_rfi", http.MethodPost, "/sandbox/payments/{I}/rfi",
 		`{"initiatingPartyName": "Bea", "code": "IN06"}`,
 	},
-	{"plays_answer", http.MethodPost, "/sandbox/payments/{sent}/answer", `{"paymentAmount": 1, "answer": "RETURNED"}`},
+	{
+		"plays_answer", http.MethodPost, "/sandbox/payments/{sent}/answer",
+		`{"paymentAmount": 1, "answer": "RETURNED"}`,
+	},
 	{
 		"plays_recall", http.MethodPost, "/sandbox/payments/{I}/recall",
 		`{"reversalNotes": "Paid twice", "reversalCode": "DUPL"}`,
@@ -254,9 +269,11 @@ func entries(o operation) int {
 		return 2
 	}
 	switch {
-	case strings.Contains(o.path+o.body, "{E}"): // the play, the payment and the exception that came of it, and what is decided
+	case strings.Contains(o.path+o.body,
+		"{E}"): // the play, the payment and the exception that came of it, and what is decided
 		return 5
-	case strings.Contains(o.path, "{J}"): // the file, that it is checked and that it waits, what is decided, twice told, and what became of it
+	case strings.Contains(o.path,
+		"{J}"): // the file, that it is checked and that it waits, what is decided, twice told, and what became of it
 		return 6
 	case strings.Contains(o.path, "{sent}"): // the payment, and that it was sent
 		return 3

@@ -93,10 +93,11 @@ func operationsTable() (string, error) {
 		return "", err
 	}
 	served, router := map[string]string{}, rest.New(nil, rest.Options{}).Routes()
-	err = chi.Walk(router, func(method, path string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
-		served[shape(method, path)] = path
-		return nil
-	})
+	err = chi.Walk(router,
+		func(method, path string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+			served[shape(method, path)] = path
+			return nil
+		})
 	if err != nil {
 		return "", err
 	}

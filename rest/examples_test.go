@@ -144,7 +144,8 @@ func TestExamplesOfChangesWork(t *testing.T) {
 					continue
 				}
 				of := path
-				if strings.HasSuffix(path, "/return") || strings.HasSuffix(path, "/recall") || strings.HasSuffix(path, "/rfi") { // the demo has no such payment
+				if strings.HasSuffix(path, "/return") || strings.HasSuffix(path, "/recall") ||
+					strings.HasSuffix(path, "/rfi") { // the demo has no such payment
 					of = strings.ReplaceAll(path, "{paymentUID}", b.credited(ctx, demo.Account(1, 0)).String())
 				}
 				if strings.HasSuffix(path, "/answer") { // nor one that its network has not answered for good
@@ -158,7 +159,8 @@ func TestExamplesOfChangesWork(t *testing.T) {
 					of = strings.ReplaceAll(path, "{paymentId}", b.credited(ctx, demo.Account(1, 0)).String())
 				}
 				held := ""
-				if strings.Contains(of, "{paymentId}") || strings.Contains(path, "/decisions/") || strings.HasSuffix(path, "/approveall") { // nor a debit that is held
+				if strings.Contains(of, "{paymentId}") || strings.Contains(path, "/decisions/") ||
+					strings.HasSuffix(path, "/approveall") { // nor a debit that is held
 					held = b.debited(demo.Account(1, 0)).String()
 					of = strings.ReplaceAll(of, "{paymentId}", held)
 				}
@@ -206,7 +208,8 @@ func exampleOf(t *testing.T, method, path string, operation *openapi3.Operation)
 	if operation.RequestBody != nil {
 		media, fields := operation.RequestBody.Value.Content.Get("application/json"), map[string]any{}
 		if media == nil { // a form with a file
-			text := demo.Payroll(demo.First) + strings.Repeat("\n", 1+len(query)) // another file than that of another operation
+			// another file than that of another operation
+			text := demo.Payroll(demo.First) + strings.Repeat("\n", 1+len(query))
 			return request(method, path+"?"+strings.Join(query, "&"), form("payroll.csv", text))
 		}
 		for name, field := range media.Schema.Value.Properties {
@@ -299,7 +302,8 @@ func (b *bank) ofAnotherSeries(ctx context.Context, path string) string {
 	b.t.Helper()
 	var payment payments.UID
 	var series payments.RecurrenceUID
-	err := db.Raw(b.DB, "SELECT uid, recurrence FROM payments WHERE tenant = ? AND recurrence > 1 ORDER BY recurrence LIMIT 1",
+	err := db.Raw(b.DB,
+		"SELECT uid, recurrence FROM payments WHERE tenant = ? AND recurrence > 1 ORDER BY recurrence LIMIT 1",
 		int64(b.Tenant)).Scan(ctx, &payment, &series)
 	if err != nil {
 		b.t.Fatal(err)

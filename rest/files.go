@@ -74,7 +74,8 @@ const UploadTimeout = time.Minute
 // patient gives a file the time that it may take, now that it is known who brings it.
 func patient(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(UploadTimeout)) // not every connection has one
+		// not every connection has one
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(UploadTimeout))
 		next.ServeHTTP(w, r)
 	})
 }
@@ -226,7 +227,8 @@ func fileSearchOf(r *http.Request) (name string, number *files.FileUID, sheet pa
 
 func (a *api) filesOf(r *http.Request, found page.Counted[*files.ShownFile], sheet pageRequest) answer {
 	zone := zoneOf(r)
-	return list(found.Items, found.Total, sheet, func(f *files.ShownFile) fileRecord { return fileRecordOf(f, zone) })
+	return list(found.Items, found.Total, sheet,
+		func(f *files.ShownFile) fileRecord { return fileRecordOf(f, zone) })
 }
 
 func (a *api) listFilePayments(r *http.Request) (answer, error) {
@@ -237,5 +239,6 @@ func (a *api) listFilePayments(r *http.Request) (answer, error) {
 	}
 	found, err := a.core.Files.PaymentsOf(r.Context(), uid, sheet.window())
 	zone := zoneOf(r)
-	return list(found.Items, found.Total, sheet, func(l *files.ShownLine) filePayment { return filePaymentOf(l, zone) }), err
+	return list(found.Items, found.Total, sheet,
+		func(l *files.ShownLine) filePayment { return filePaymentOf(l, zone) }), err
 }

@@ -59,8 +59,9 @@ func (a *api) listFileFormats(r *http.Request) (answer, error) {
 // oldFileRecord is a file with what is wrong with it as a whole.
 type oldFileRecord struct {
 	fileRecord
-	UploadErrors   []uploadError `json:"uploadErrors"`
-	UploadWarnings []uploadError `json:"uploadWarnings"` // always empty: what is wrong stops a file, or a line of it
+	UploadErrors []uploadError `json:"uploadErrors"`
+	// always empty: what is wrong stops a file, or a line of it
+	UploadWarnings []uploadError `json:"uploadWarnings"`
 }
 
 // uploadError is what is wrong with a file.
@@ -101,7 +102,9 @@ func (a *api) approveFile(r *http.Request) (answer, error) {
 		return answer{}, q.err
 	}
 	out, err := a.core.Files.Approve(r.Context(), uid, options)
-	return done(http.StatusOK, out.Receipt, envelopeC3{fmt.Sprintf("The approval of file %s is recorded", uid)}), err
+	return done(http.StatusOK, out.Receipt, envelopeC3{
+		fmt.Sprintf("The approval of file %s is recorded", uid),
+	}), err
 }
 
 func (a *api) rejectFile(r *http.Request) (answer, error) {
@@ -111,5 +114,7 @@ func (a *api) rejectFile(r *http.Request) (answer, error) {
 		return answer{}, q.err
 	}
 	out, err := a.core.Files.Reject(r.Context(), uid, options)
-	return done(http.StatusOK, out.Receipt, envelopeC3{fmt.Sprintf("The rejection of file %s is recorded", uid)}), err
+	return done(http.StatusOK, out.Receipt, envelopeC3{
+		fmt.Sprintf("The rejection of file %s is recorded", uid),
+	}), err
 }

@@ -249,7 +249,9 @@ func TestTheOldestUploadLeadsToTodays(t *testing.T) {
 			t.Errorf("%s leads to %s", query, link)
 		}
 	}
-	for _, path := range []string{"/bulkpayment/files?customerUID=" + of, "/v1/payments/customers/" + of + "/files/csv"} {
+	for _, path := range []string{
+		"/bulkpayment/files?customerUID=" + of, "/v1/payments/customers/" + of + "/files/csv",
+	} {
 		if !rest.IsUpload(request(http.MethodPost, path, "")) || rest.IsUpload(request(http.MethodPut, path, "")) {
 			t.Errorf("POST %s alone brings a file", path)
 		}

@@ -38,12 +38,18 @@ func FuzzSearches(f *testing.F) {
 		for _, said := range [][2]string{
 			{"page=1&limit=10", `{"page": 1, "limit": 10, "fileName": "a"}`},
 			{"page=0&size=10&records=10", `{"customerUID": 7, "page": 0, "size": 1e1, "status": ["Active"]}`},
-			{"page=1&limit=10&legalName=%00&status=%zz", `{"customerAccountNumber": "\u0000", "status": "active,ACTIVE"}`},
+			{
+				"page=1&limit=10&legalName=%00&status=%zz",
+				`{"customerAccountNumber": "\u0000", "status": "active,ACTIVE"}`,
+			},
 			{
 				"page=2147483647&limit=1000&accountNumber=%25_%5C'",
 				`{"amountFrom": 1.0E7, "amountTo": -0, "secCode": "'"}`,
 			},
-			{"page=-1&limit=0x1&Page=1&page=2", `{"page": 99999999999999999999, "fromDate": "02-30-2026", "toDate": "11-23-2026"}`},
+			{
+				"page=-1&limit=0x1&Page=1&page=2",
+				`{"page": 99999999999999999999, "fromDate": "02-30-2026", "toDate": "11-23-2026"}`,
+			},
 			{"a;b&%", "{\"a\": 1, \"a\": 2}"},
 			{strings.Repeat("a=b&", 2000), strings.Repeat("[", 40)},
 			{"\x00", "\xff"},

@@ -63,7 +63,10 @@ var operations = []operation{
 	{"banks_find", http.MethodGet, "/v1/banks/611090001", ""},
 	{"banks_search", http.MethodGet, "/v1/banks/search/61109", ""},
 	{"banks_lookup", http.MethodGet, "/v1/banks?bankId=611090001&bankIdType=NID", ""},
-	{"banks_lookup_iban", http.MethodGet, "/v1/banks?bankId=GB67THGT99001012345678&bankIdType=IBAN&countryCode=GB", ""},
+	{
+		"banks_lookup_iban", http.MethodGet,
+		"/v1/banks?bankId=GB67THGT99001012345678&bankIdType=IBAN&countryCode=GB", "",
+	},
 	{"payments_get", http.MethodGet, "/v3/payments/{P}", ""},
 	{"payments_get_g1", http.MethodGet, "/payments/{F}", ""},
 	{"payments_get_of_series", http.MethodGet, "/v3/payments/{M}", ""},
@@ -175,7 +178,8 @@ func TestEveryOperationAnswersItsGoldenBody(t *testing.T) {
 	for _, o := range operations {
 		answer := b.ask(b.program(), o)
 		if strings.Contains(o.path, "{M}") || strings.Contains(o.path, "{Z}") ||
-			strings.HasPrefix(o.name, "rfi_") || strings.HasPrefix(o.name, "files_") && !o.known() || strings.HasPrefix(o.name, "exceptions_") { // made for it
+			strings.HasPrefix(o.name, "rfi_") || strings.HasPrefix(o.name, "files_") && !o.known() ||
+			strings.HasPrefix(o.name, "exceptions_") { // made for it
 			answer.body = assigned.ReplaceAllString(answer.body, "999")
 		}
 		answer.golden(t, o.name)

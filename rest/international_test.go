@@ -26,7 +26,8 @@ func member(body, name string) string {
 // trades lets the partner quote and accept as much as brings so many euros.
 func (b *bank) trades(amount string) string {
 	b.t.Helper()
-	quote := b.call(b.program(), http.MethodPost, "/v3/fx/quote", fmt.Sprintf(`{"customerIdType": "CustomerUID", "customerUID": "%s",
+	quote := b.call(b.program(), http.MethodPost, "/v3/fx/quote",
+		fmt.Sprintf(`{"customerIdType": "CustomerUID", "customerUID": "%s",
 		"sellCurrency": "USD", "buyCurrency": "EUR", "transferAmount": %s, "productType": "SPOT", "tenor": "SPOT"}`, b.partner.UID, amount))
 	trade := b.call(b.program(), http.MethodPut, "/v2/fx/accept",
 		`{"quoteUUID": "`+member(quote.body, "quoteUUID")+`"}`)
@@ -89,7 +90,8 @@ func TestACreditAbroadIsPaidByATrade(t *testing.T) {
 			t.Errorf("%s is missing in %s", text, got.body)
 		}
 	}
-	if paid := member(got.body, "senderAmount"); !strings.HasPrefix(paid, "11") { // euros are dearer than dollars
+	// euros are dearer than dollars
+	if paid := member(got.body, "senderAmount"); !strings.HasPrefix(paid, "11") {
 		t.Errorf("senderAmount %s", paid)
 	}
 	for filter, found := range map[string]bool{
@@ -122,12 +124,22 @@ func TestAWireNamesItsBanks(t *testing.T) {
 	const overGateway = `, "correspondentBankId": "026099503"`
 	for _, c := range []struct{ correspondent, between, code string }{
 		{"", `"SWIFT", "swiftCode": "GOBEUS33"`, "SENDER_CORRESPONDENTBANKID_REQUIRED"},
-		{`, "correspondentBankId": "021000021"`, `"SWIFT", "swiftCode": "GOBEUS33"`, "SENDER_CORRESPONDENTBANKID_NOTFOUND"},
-		{`, "correspondentBankId": "02609950"`, `"SWIFT", "swiftCode": "GOBEUS33"`, "SENDER_CORRESPONDENTBANKID_EXACT"},
+		{
+			`, "correspondentBankId": "021000021"`, `"SWIFT", "swiftCode": "GOBEUS33"`,
+			"SENDER_CORRESPONDENTBANKID_NOTFOUND",
+		},
+		{
+			`, "correspondentBankId": "02609950"`, `"SWIFT", "swiftCode": "GOBEUS33"`,
+			"SENDER_CORRESPONDENTBANKID_EXACT",
+		},
 		{overGateway, `"NID"`, "INTERMEDIARYBANK_BANKID_REQUIRED"},
-		{overGateway, `"NID", "bankId": "026099503", "accountType": "IBAN", "accountNumber": "1"`, "INTERMEDIARYBANK_ACCOUNTNUMBER_INVALID"},
+		{
+			overGateway, `"NID", "bankId": "026099503", "accountType": "IBAN", "accountNumber": "1"`,
+			"INTERMEDIARYBANK_ACCOUNTNUMBER_INVALID",
+		},
 	} {
-		if got := send(c.correspondent, c.between); got.status != http.StatusBadRequest || !strings.Contains(got.body, c.code) {
+		if got := send(c.correspondent, c.between); got.status != http.StatusBadRequest ||
+			!strings.Contains(got.body, c.code) {
 			t.Errorf("%s %s: %d %s", c.correspondent, c.between, got.status, got.body)
 		}
 	}

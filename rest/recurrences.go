@@ -139,9 +139,10 @@ func repetition(body fields, day parser[time.Time]) *payments.Repetition {
 
 // recurrence is what a payment shows of the series that it was made of.
 type recurrence struct {
-	PaymentRecurrenceID  string                    `json:"paymentRecurrenceId"`
-	PaymentOccurrenceID  string                    `json:"paymentOccurrenceId"` // the same, as it was called before
-	EndAmount            money.Amount              `json:"endAmount"`           // of the payments to come
+	PaymentRecurrenceID string `json:"paymentRecurrenceId"`
+	// the same, as it was called before
+	PaymentOccurrenceID  string                    `json:"paymentOccurrenceId"`
+	EndAmount            money.Amount              `json:"endAmount"` // of the payments to come
 	Frequency            payments.Frequency        `json:"frequency"`
 	PayUntil             payments.PayUntil         `json:"payUntil"`
 	StartDate            string                    `json:"startDate"`

@@ -195,7 +195,8 @@ func (a *api) routes(r chi.Router) {
 	}
 	r.Post("/v2/fx/{forexContractNo}/cover", a.answer(tradesV2.says("Trade cover failed"), a.coverTrade))
 	r.Get("/v2/fx/{forexContractNo}", a.answer(tradesV2.says("Trade retrieval failed"), a.findTrade))
-	r.Delete("/v2/fx/{forexContractNo}/cancel", a.answer(tradesV2.says("Trade cancellation failed"), a.cancelTrade))
+	r.Delete("/v2/fx/{forexContractNo}/cancel",
+		a.answer(tradesV2.says("Trade cancellation failed"), a.cancelTrade))
 	r.Post("/sandbox/incomingcredits", a.answer(playsV1, a.playIncomingCredit))
 	r.Post("/sandbox/incomingdebits", a.answer(playsV1, a.playIncomingDebit))
 	r.Post("/sandbox/incomingrequests", a.answer(playsV1, a.playIncomingRequest))

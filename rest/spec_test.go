@@ -74,8 +74,10 @@ func check(
 	operation := item.GetOperation(r.Method)
 	asked := &openapi3filter.RequestValidationInput{
 		Request: r, QueryParams: r.URL.Query(), PathParams: map[string]string{},
-		Route:   &routers.Route{Spec: doc, PathItem: item, Method: r.Method, Operation: operation},
-		Options: &openapi3filter.Options{IncludeResponseStatus: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc},
+		Route: &routers.Route{Spec: doc, PathItem: item, Method: r.Method, Operation: operation},
+		Options: &openapi3filter.Options{
+			IncludeResponseStatus: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc,
+		},
 	}
 	for i, name := range at.URLParams.Keys {
 		asked.PathParams[name], _ = url.PathUnescape(at.URLParams.Values[i])

@@ -156,7 +156,8 @@ func TestWhatIsWrongWithPeopleIsNamedInOneMessage(t *testing.T) {
 		{"/users/search", `{"status": "Gone"}`, "status: must be one of"},
 		{"/users/search", `{"loginId": 7}`, "loginId: must be a string"},
 		{
-			"/roles", `{"name": "Clerk", "description": "x", "applications": [{"name": "Accounts", "entitlements": ["View_Account"]}]}`, "name: another role of the customer has this name",
+			"/roles",
+			`{"name": "Clerk", "description": "x", "applications": [{"name": "Accounts", "entitlements": ["View_Account"]}]}`, "name: another role of the customer has this name",
 		},
 		{"/roles", `{"description": "x", "applications": {}}`, "applications: must be a list"},
 		{"/roles", `{"description": "x"}`, "name: is required; applications: is required"},

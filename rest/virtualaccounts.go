@@ -192,24 +192,26 @@ func virtualSearch(f fields) virtualaccounts.Search {
 
 // virtualAccount is a virtual account as it is published.
 type virtualAccount struct {
-	AccountName              string                      `json:"accountName"`
-	AccountNumber            int64                       `json:"accountNumber"`
-	ExternalAccountReference string                      `json:"externalAccountReference"`
-	RoutingNumber            int64                       `json:"routingNumber,omitzero"` // left out if the bank has a BIC
-	AccountBalance           money.Amount                `json:"accountBalance"`
-	AccountStatus            virtualaccounts.Status      `json:"accountStatus"`
-	AccountPurpose           string                      `json:"accountPurpose"`
-	AccountCreatedOn         string                      `json:"accountCreatedOn"`
-	CustomerShortName        string                      `json:"customerShortName"`
-	CustomerLegalName        string                      `json:"customerLegalName"`
-	CustomerID               customers.UID               `json:"customerId"`
-	CustomerEmailAddress     string                      `json:"customerEmailAddress"`
-	CustomerPhoneNumber      string                      `json:"customerPhoneNumber"`
-	MasterAccountName        string                      `json:"masterAccountName"`
-	MasterAccountNumber      string                      `json:"masterAccountNumber"`
-	Limit                    virtualaccounts.LimitPeriod `json:"limit,omitzero"` // left out without one, as the amount
-	LimitAmount              *money.Amount               `json:"limitAmount,omitzero"`
-	Purpose                  string                      `json:"purpose"`
+	AccountName              string `json:"accountName"`
+	AccountNumber            int64  `json:"accountNumber"`
+	ExternalAccountReference string `json:"externalAccountReference"`
+	// left out if the bank has a BIC
+	RoutingNumber        int64                  `json:"routingNumber,omitzero"`
+	AccountBalance       money.Amount           `json:"accountBalance"`
+	AccountStatus        virtualaccounts.Status `json:"accountStatus"`
+	AccountPurpose       string                 `json:"accountPurpose"`
+	AccountCreatedOn     string                 `json:"accountCreatedOn"`
+	CustomerShortName    string                 `json:"customerShortName"`
+	CustomerLegalName    string                 `json:"customerLegalName"`
+	CustomerID           customers.UID          `json:"customerId"`
+	CustomerEmailAddress string                 `json:"customerEmailAddress"`
+	CustomerPhoneNumber  string                 `json:"customerPhoneNumber"`
+	MasterAccountName    string                 `json:"masterAccountName"`
+	MasterAccountNumber  string                 `json:"masterAccountNumber"`
+	// left out without one, as the amount
+	Limit       virtualaccounts.LimitPeriod `json:"limit,omitzero"`
+	LimitAmount *money.Amount               `json:"limitAmount,omitzero"`
+	Purpose     string                      `json:"purpose"`
 }
 
 func virtualAccountOf(v *virtualaccounts.Shown) virtualAccount {

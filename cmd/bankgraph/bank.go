@@ -64,7 +64,8 @@ func (a addresses) migrate(ctx context.Context) error {
 	}
 	err := db.Bind(ctx, a.owner, a.service)
 	if to, unreachable := db.WhyUnreachable(err); unreachable {
-		slog.Warn("the service's role cannot connect, so its settings for poolers were not made: the next \"bankgraph migrate\" makes them",
+		slog.Warn("the service's role cannot connect, so its settings for poolers were not made: the next "+
+			"\"bankgraph migrate\" makes them",
 			"role", to.User, "database", to.Database, "at", to.At, "why", to.Why)
 	} else if err != nil {
 		slog.Warn("a pooler would lose the bounds of statements", "error", err, "see", "README, poolers")

@@ -74,7 +74,8 @@ func (c *banksImport) Run(ctx context.Context, s *settings, t *terminal) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(t.out, "%s: %d added, %d changed, %d the same, %d gone, %d lines refused, %d skipped\n",
+		_, err = fmt.Fprintf(t.out,
+			"%s: %d added, %d changed, %d the same, %d gone, %d lines refused, %d skipped\n",
 			done.Source, done.Added, done.Changed, done.Same, done.Gone, done.Refused, done.Skipped)
 		return err
 	})

@@ -105,7 +105,8 @@ func TestEveryNameThatADocumentLinksIsDeclaredThere(t *testing.T) {
 	all := 0
 	for path, text := range texts(t, ".md") {
 		text = strings.Join(strings.Fields(text), " ")
-		for _, found := range append(before.FindAllStringSubmatch(text, -1), inside.FindAllStringSubmatch(text, -1)...) {
+		for _, found := range append(before.FindAllStringSubmatch(text, -1),
+			inside.FindAllStringSubmatch(text, -1)...) {
 			all++
 			if !slices.Contains(declared(t, filepath.Join(root, filepath.Dir(path), found[2])), found[1]) {
 				t.Errorf("%s: %s does not declare %s", path, found[2], found[1])

@@ -264,7 +264,10 @@ func TestPresetsGiveAPartnersKeyNoRecord(t *testing.T) {
 		has                              bool
 	}{
 		{"own", "all", "", "", true},
-		{"all", "all", "7000001", kept + ", Manage_Clients, Move_Clock, Screen_Payments: those have to be named.", false},
+		{
+			"all", "all", "7000001",
+			kept + ", Manage_Clients, Move_Clock, Screen_Payments: those have to be named.", false,
+		},
 		{"readers", "readers", "7000001", kept + ": those have to be named.", false},
 		{"named", "readers,View_Audit", "7000001", "so it was not given Explore_GraphQL:", true},
 		{"partners", "partners", "7000001", "", false},
@@ -311,7 +314,9 @@ func TestMigrateChangesNoOtherDatabaseThanIsServed(t *testing.T) {
 	p, other := onDatabase(t), onDatabase(t)
 	other.ok("migrate", "down", "--yes")
 	before := other.ok("migrate", "status")
-	for _, command := range [][]string{{"migrate"}, {"migrate", "down", "--yes"}, {"serve", "--addr", "127.0.0.1:0"}} {
+	for _, command := range [][]string{
+		{"migrate"}, {"migrate", "down", "--yes"}, {"serve", "--addr", "127.0.0.1:0"},
+	} {
 		wrong := testProgram{t, append(slices.Clone(p.settings), other.settings[1])}
 		if _, errs, status := wrong.run(command...); status != 1 ||
 			!strings.Contains(errs, "must name the same database as BANKGRAPH_DATABASE_URL") {

@@ -219,27 +219,28 @@ func (d *doors) context(ctx context.Context, conn net.Conn) context.Context {
 // count lets each request know where it comes from, and bounds what strangers of one network send in a
 // second.
 func (d *doors) count(next *front) http.Handler {
-	return rest.Addressed(slog.Default(), d.trusted, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		below, _ := r.Context().Value(slotKey{}).(*slot)
-		if below.ended() {
-			panic(http.ErrAbortHandler) // one of many that came before the connection ended
-		}
-		over := d.asks != nil && !next.knows(r) && d.asks.OnLimit(w, r, rest.Network(r))
-		if over {
-			d.meters.refuse(errNetTooFast)
-		}
-		switch {
-		case over && r.ProtoMajor > 1:
-			below.endStranger() // else it would send on, as fast as its streams are cut
-			panic(http.ErrAbortHandler)
-		case over:
-			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), surplusKey{}, true)))
-		case r.ProtoMajor > 1:
-			d.countStream(w, r, next, below)
-		default:
-			next.ServeHTTP(w, r)
-		}
-	}))
+	return rest.Addressed(slog.Default(), d.trusted,
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			below, _ := r.Context().Value(slotKey{}).(*slot)
+			if below.ended() {
+				panic(http.ErrAbortHandler) // one of many that came before the connection ended
+			}
+			over := d.asks != nil && !next.knows(r) && d.asks.OnLimit(w, r, rest.Network(r))
+			if over {
+				d.meters.refuse(errNetTooFast)
+			}
+			switch {
+			case over && r.ProtoMajor > 1:
+				below.endStranger() // else it would send on, as fast as its streams are cut
+				panic(http.ErrAbortHandler)
+			case over:
+				next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), surplusKey{}, true)))
+			case r.ProtoMajor > 1:
+				d.countStream(w, r, next, below)
+			default:
+				next.ServeHTTP(w, r)
+			}
+		}))
 }
 
 // countStream gives a request over HTTP/2 a slot of its own, until its answer is sent: one that is not read

@@ -46,9 +46,9 @@ func (b *bank) fits(ctx context.Context) error {
 			return err
 		}
 		return fmt.Errorf(
-			"the keyset %s is missing, and the database has values that were sealed under it: put the copy back that was kept; "+
-				"without it account numbers, tax ids and API keys are lost, and a bank is begun anew with another data folder (--data, BANKGRAPH_DATA) "+
-				"or database", b.keyset)
+			"the keyset %s is missing, and the database has values that were sealed under it: put the copy back "+
+				"that was kept; without it account numbers, tax ids and API keys are lost, and a bank is begun anew "+
+				"with another data folder (--data, BANKGRAPH_DATA) or database", b.keyset)
 	}
 	return fmt.Errorf(
 		"the keyset %s is not the one of this database (%w): name the right one (--keyset, BANKGRAPH_KEYSET), "+

@@ -119,7 +119,8 @@ func index(plays bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy",
-			"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+			"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "+
+				"frame-ancestors 'none'")
 		_, _ = io.WriteString(w, text)
 	}
 }

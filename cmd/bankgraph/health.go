@@ -51,7 +51,8 @@ func newHealth(m *meters) *health {
 		waiting: gauge("bankgraph_audit_waiting_seconds",
 			"For how long the oldest audit entry has waited to be sealed."),
 		holds: gauge("bankgraph_audit_holds",
-			"1 while the audit chain ends as it was signed and has what was kept of it outside the database, 0 where not."),
+			"1 while the audit chain ends as it was signed and has what was kept of it outside the database, "+
+				"0 where not."),
 		sends: gauge("bankgraph_sends",
 			"1 while payments leave for the networks, 0 after a restore until an operator has resumed that."),
 		banks: map[string]bankState{},
@@ -203,8 +204,9 @@ func readiness(c *core.Core, h *health, stopping func() bool, detailed bool) htt
 // strained is a line for each thing that is wrong with the database although it answers.
 func strained(d *db.DB) (lines []string) {
 	if short, is := d.Shortage(); is {
-		lines = append(lines, fmt.Sprintf("degraded: a write failed at %s and none has succeeded since: %s (SQLSTATE %s)",
-			short.At.UTC().Format(time.RFC3339), short.Text, short.State))
+		lines = append(lines,
+			fmt.Sprintf("degraded: a write failed at %s and none has succeeded since: %s (SQLSTATE %s)",
+				short.At.UTC().Format(time.RFC3339), short.Text, short.State))
 	}
 	if replica, there := d.Replica(); there && !replica.Used && replica.Why != nil {
 		lines = append(lines, fmt.Sprintf("the replica is not read from: %v", replica.Why))

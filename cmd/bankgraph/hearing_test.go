@@ -19,8 +19,10 @@ func TestFramesThatAskForNothingAreHeardSlowly(t *testing.T) {
 	doors, address := doorsOverTLS(t, c, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 	}), newLog(io.Discard))
-	insecure := &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}} //nolint:gosec // the test's own
-	frames := bytes.Repeat([]byte{0, 0, 0, 0xee, 0, 0, 0, 0, 0}, 1700)            // of a kind that nobody knows
+	insecure := &tls.Config{
+		InsecureSkipVerify: true, NextProtos: []string{"h2"},
+	} //nolint:gosec // the test's own
+	frames := bytes.Repeat([]byte{0, 0, 0, 0xee, 0, 0, 0, 0, 0}, 1700) // of a kind that nobody knows
 	const long = 2 * time.Second
 	var sent sync.WaitGroup
 	for range 3 {

@@ -178,7 +178,8 @@ func (k *keptFile) follow(file *os.File) error {
 	from, another := k.read, k.file != nil && !os.SameFile(info, k.file)
 	k.mu.Unlock()
 	if info.Size() < from || another {
-		k.log.Warn("the file of audit checkpoints was cut off, or another one was put in its place: put back the right one", "file", k.path)
+		k.log.Warn("the file of audit checkpoints was cut off, or another one was put in its place: put back "+
+			"the right one", "file", k.path)
 		from, another = 0, true
 	}
 	if info.Size() == from && !another {

@@ -68,8 +68,8 @@ func firstLine(file string) (string, error) {
 func (s *settings) withoutKeyset(err error) error {
 	if path, _ := s.keysetFile(); errors.Is(err, fs.ErrNotExist) && s.Keys != "" {
 		return fmt.Errorf(
-			"%w: name the right one (--keyset, BANKGRAPH_KEYSET), put back the copy that was kept, or, for a new bank only, "+
-				"make one: bankgraph keyset create %s", err, path)
+			"%w: name the right one (--keyset, BANKGRAPH_KEYSET), put back the copy that was kept, or, for a new "+
+				"bank only, make one: bankgraph keyset create %s", err, path)
 	}
 	return err
 }
@@ -91,7 +91,8 @@ func (c *keysetCreate) Run(t *terminal) error {
 		return err
 	}
 	fmt.Fprintf(t.out,
-		"Made %s. Keep a copy of it apart from the database's backups: without it account numbers, tax ids and keys are lost.\n", c.File)
+		"Made %s. Keep a copy of it apart from the database's backups: without it account numbers, tax ids and "+
+			"keys are lost.\n", c.File)
 	return nil
 }
 
@@ -105,8 +106,8 @@ func (c *keysetRotate) Run(s *settings, t *terminal) error {
 		return err
 	}
 	return showKeys(t.out, info,
-		"The new key opens what others seal under it, and writes nothing yet. Copy the file to every machine that has one of "+
-			"its own; running processes read it again within seconds. Then: bankgraph keyset promote")
+		"The new key opens what others seal under it, and writes nothing yet. Copy the file to every machine "+
+			"that has one of its own; running processes read it again within seconds. Then: bankgraph keyset promote")
 }
 
 type keysetPromote struct{}
@@ -117,8 +118,8 @@ func (c *keysetPromote) Run(s *settings, t *terminal) error {
 		return err
 	}
 	return showKeys(t.out, info,
-		"New values stand under the new key. Copy the file to every machine that has one of its own. Workers now move what "+
-			"is stored: see bankgraph keyset status. When they are done: bankgraph keyset retire")
+		"New values stand under the new key. Copy the file to every machine that has one of its own. Workers now "+
+			"move what is stored: see bankgraph keyset status. When they are done: bankgraph keyset retire")
 }
 
 type keysetRetire struct{}
@@ -129,8 +130,9 @@ func (c *keysetRetire) Run(ctx context.Context, s *settings, t *terminal) error 
 		return err
 	}
 	return showKeys(t.out, info,
-		"Nothing stands under the old keys, and they are not used any more. Copy the file to every machine that has one of its "+
-			"own. They stay in it until bankgraph keyset destroy; bankgraph keyset restore takes them into use again.")
+		"Nothing stands under the old keys, and they are not used any more. Copy the file to every machine that "+
+			"has one of its own. They stay in it until bankgraph keyset destroy; bankgraph keyset restore takes "+
+			"them into use again.")
 }
 
 type keysetRestore struct{}
@@ -151,7 +153,8 @@ func (c *keysetDestroy) Run(ctx context.Context, s *settings, t *terminal) error
 		return err
 	}
 	return showKeys(t.out, info,
-		"The retired keys are gone. What older backups of the database hold opens with older copies of the file only.")
+		"The retired keys are gone. What older backups of the database hold opens with older copies of "+
+			"the file only.")
 }
 
 // lingers is how long processes may still use signing keys that they read before a change.

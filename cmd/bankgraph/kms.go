@@ -23,7 +23,8 @@ func keyOfKMS(uri string) (tink.AEAD, error) {
 	open := kms[key.Scheme]
 	if open == nil {
 		return nil, fmt.Errorf(
-			"the URI of a key is hcvault://HOST:PORT/transit/keys/NAME, or hcvault:///transit/keys/NAME with VAULT_ADDR: not %q", uri)
+			"the URI of a key is hcvault://HOST:PORT/transit/keys/NAME, or hcvault:///transit/keys/NAME with "+
+				"VAULT_ADDR: not %q", uri)
 	}
 	return open(key)
 }

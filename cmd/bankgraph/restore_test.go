@@ -150,7 +150,8 @@ func TestRestoreDrill(t *testing.T) {
 	p.ok("audit", "export") // seals and signs
 	before, cursor := old.feed(keyset, events.Cursor{})
 	banks := "SELECT set_config('bankgraph.tenant', '1', false); "
-	old.sql(banks + "INSERT INTO ach_origins (tenant, origin, day, files, trace) VALUES (1, '061000146', current_date - 1, 30, 7)")
+	old.sql(banks +
+		"INSERT INTO ach_origins (tenant, origin, day, files, trace) VALUES (1, '061000146', current_date - 1, 30, 7)")
 	began := time.Now()
 	dump := old.postgres("pg_dump", nil, "--format=custom", "--enable-row-security", "--dbname="+old.URL())
 	for n := range 3 {
@@ -169,7 +170,8 @@ func TestRestoreDrill(t *testing.T) {
 	p = next.program(keyset, kept)
 	p.ok("migrate")
 	// What was given since the backup is out there: nothing else gets these numbers.
-	next.later(given, "SELECT nextval('payment_uids'), nextval('network_messages_ids'), nextval('webhook_delivery_uids')")
+	next.later(given,
+		"SELECT nextval('payment_uids'), nextval('network_messages_ids'), nextval('webhook_delivery_uids')")
 	next.later("3|999", "SELECT files, trace FROM ach_origins WHERE day = "+newYork)
 	given = next.sql("SELECT nextval('payment_uids'), nextval('network_messages_ids'), nextval('webhook_delivery_uids') FROM generate_series(1, 50)")
 	if out := p.ok("proof"); !strings.Contains(out, "the books hold") {
@@ -219,7 +221,8 @@ func TestRestoreDrill(t *testing.T) {
 	again.postgres("pg_restore", bytes.NewReader(dump), "--no-owner", "--enable-row-security", "--exit-on-error",
 		"--dbname="+again.URL())
 	again.program(keyset, kept).ok("migrate")
-	again.later(given, "SELECT nextval('payment_uids'), nextval('network_messages_ids'), nextval('webhook_delivery_uids')")
+	again.later(given,
+		"SELECT nextval('payment_uids'), nextval('network_messages_ids'), nextval('webhook_delivery_uids')")
 	again.later("13|300999", "SELECT files, trace FROM ach_origins WHERE day = "+newYork)
 }
 

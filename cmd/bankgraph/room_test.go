@@ -497,8 +497,9 @@ func TestARequestHasOnePlace(t *testing.T) {
 	room.places.add(mine.of, 1)
 	caller := access.Caller{Tenant: 1, TenantCode: "bank", Client: "key"}
 	answer := httptest.NewRecorder()
-	known.ServeHTTP(answer, httptest.NewRequestWithContext(rest.WithPlace(access.With(t.Context(), caller), mine),
-		http.MethodGet, "/", nil))
+	known.ServeHTTP(answer,
+		httptest.NewRequestWithContext(rest.WithPlace(access.With(t.Context(), caller), mine),
+			http.MethodGet, "/", nil))
 	if answer.Code != http.StatusNoContent || mine.of != partyOf(caller) {
 		t.Errorf("%d, the place is that of %v", answer.Code, mine.of)
 	}

@@ -54,8 +54,9 @@ func (c *sendingList) Run(ctx context.Context, s *settings, t *terminal) error {
 			fmt.Fprintf(t.errs, "%s: %d\n", c.Kind, c.N)
 		}
 		if held {
-			fmt.Fprintln(t.errs, "The bank was restored, and nothing leaves it for a network. Compare all of this with what the\n"+
-				"networks have, cancel those that had left before, and run: bankgraph sending resume --reason ...")
+			fmt.Fprintln(t.errs, "The bank was restored, and nothing leaves it for a network. Compare all of this "+
+				"with what the\nnetworks have, cancel those that had left before, and run: bankgraph sending resume "+
+				"--reason ...")
 		}
 		return nil
 	})

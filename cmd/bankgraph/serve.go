@@ -184,8 +184,8 @@ func (c *serveCommand) open(
 	at, stop := s.addresses(), func() {}
 	if s.private() {
 		if info, err := os.Stat(s.Data); err == nil && info.Mode()&0o002 != 0 {
-			log.Warn("everybody on this machine may replace the keys and the database: run \"chmod o-w\" on the data folder, "+
-				"and look whose files it has", "data", s.Data)
+			log.Warn("everybody on this machine may replace the keys and the database: run \"chmod o-w\" on the "+
+				"data folder, and look whose files it has", "data", s.Data)
 		}
 		log.Info("starting the private PostgreSQL", "data", s.Data)
 		private, err := startCluster(ctx, cluster.Options{Data: s.Data, Binaries: s.Postgres, Log: log})
@@ -234,7 +234,8 @@ func (b *bank) ready(ctx context.Context, log *slog.Logger) error {
 	}
 	ways, err = b.DB.Loose(ctx)
 	for _, way := range ways {
-		log.Warn("behind a pooler, the bounds of statements are settings of the service's role, which \"bankgraph migrate\" makes: "+
+		log.Warn("behind a pooler, the bounds of statements are settings of the service's role, which "+
+			"\"bankgraph migrate\" makes: "+
 			way, "see", "README, poolers")
 	}
 	return err
@@ -249,8 +250,9 @@ func listen(address string) (net.Listener, error) {
 		}
 		if time.Now().After(end) {
 			return nil, fmt.Errorf(
-				"another program serves on %s, maybe a bankgraph that was started before: stop it, or choose another address (--addr, BANKGRAPH_ADDR); "+
-					"a second bank beside the first also needs a data folder of its own (--data, BANKGRAPH_DATA): %w",
+				"another program serves on %s, maybe a bankgraph that was started before: stop it, or choose another "+
+					"address (--addr, BANKGRAPH_ADDR); a second bank beside the first also needs a data folder of its own "+
+					"(--data, BANKGRAPH_DATA): %w",
 				address, err)
 		}
 	}

@@ -82,9 +82,10 @@ func TestStreamsStayOpenAndEndWithTheirKeyOrTheServer(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	conn, _, err := websocket.Dial(ctx, s.url+"/graphql", &websocket.DialOptions{ //nolint:bodyclose // the package does
-		Subprotocols: []string{"graphql-transport-ws"},
-	})
+	conn, _, err := websocket.Dial(ctx, s.url+"/graphql",
+		&websocket.DialOptions{ //nolint:bodyclose // the package does
+			Subprotocols: []string{"graphql-transport-ws"},
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,10 @@ import (
 
 // ofDB are the tables that db itself uses.
 var ofDB = db.Tables{
-	Own:   []string{"last_writes"},
-	Reads: map[string]string{"tenants": "how many banks a database has is asked before its migrations are known"},
+	Own: []string{"last_writes"},
+	Reads: map[string]string{
+		"tenants": "how many banks a database has is asked before its migrations are known",
+	},
 }
 
 // exempt are the packages that fill a bank, for the demo and for tests, and the bench.

@@ -45,8 +45,9 @@ func (e exposure) permits(addr string) error {
 		return nil
 	}
 	return fmt.Errorf(
-		"%s is reached from other machines, and secrets would travel in the clear: name a certificate (--tls-cert, --tls-key), "+
-			"or say --behind-proxy where a proxy in front speaks TLS and nobody else reaches this address", addr)
+		"%s is reached from other machines, and secrets would travel in the clear: name a certificate "+
+			"(--tls-cert, --tls-key), or say --behind-proxy where a proxy in front speaks TLS and nobody else "+
+			"reaches this address", addr)
 }
 
 // config makes the TLS configuration of the two files. It returns nil if there are none.

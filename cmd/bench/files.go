@@ -201,7 +201,8 @@ func copyBare(ctx context.Context, url, path string, format fileFormat) (time.Du
 		return 0, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	_, err = conn.Exec(ctx, `CREATE UNLOGGED TABLE IF NOT EXISTS bench_lines (a text, b text, c text, d text, e text, f text,
+	_, err = conn.Exec(ctx,
+		`CREATE UNLOGGED TABLE IF NOT EXISTS bench_lines (a text, b text, c text, d text, e text, f text,
 		g text, h text, i text); TRUNCATE bench_lines`)
 	if err != nil {
 		return 0, err
@@ -264,7 +265,8 @@ func (b *bank) letPay(ctx context.Context) error {
 				(SELECT min(uid) FROM accounts WHERE tenant = ? AND customer = ?)`, payerID, tenant, tenant, demo.First).Exec(ctx)
 		}
 		if err == nil {
-			_, err = tx.NewRaw("UPDATE customers SET access_payment_dual_approval = false WHERE tenant = ? AND uid = ?",
+			_, err = tx.NewRaw("UPDATE customers SET access_payment_dual_approval = false WHERE tenant = ? "+
+				"AND uid = ?",
 				tenant, demo.First).Exec(ctx)
 		}
 		return err

@@ -192,7 +192,8 @@ func (c *newCustomer) columns() []column {
 
 // insertCustomer is built once, from the columns.
 var insertCustomer = func() string {
-	names, values := "tenant, uid, owner, parent, tax_id_sealed, tax_id_hash, tax_id_last4, created_at, updated_at", "$1, $2, $3, $4, $5, $6, $7, $8, $8"
+	names, values := "tenant, uid, owner, parent, tax_id_sealed, tax_id_hash, tax_id_last4, "+
+		"created_at, updated_at", "$1, $2, $3, $4, $5, $6, $7, $8, $8"
 	var all, places strings.Builder
 	for i, column := range new(newCustomer).columns() {
 		fmt.Fprintf(&all, ", %s", column.name)

@@ -70,7 +70,8 @@ func keepPromise(ctx context.Context, o options, b *bank) error {
 				return fmt.Errorf("%s: %d keys have left %d %s", f.name, o.keys, n, thing)
 			}
 		}
-		fmt.Printf("%-8s %d keys × %d copies at once: %d effects, answers equal byte for byte, no errors, %.1f s (%.0f requests/s)\n",
+		fmt.Printf("%-8s %d keys × %d copies at once: %d effects, answers equal byte for byte, no errors, %.1f s "+
+			"(%.0f requests/s)\n",
 			f.name, o.keys, o.copies, o.keys, took.Seconds(), float64(o.keys*o.copies)/took.Seconds())
 	}
 	return nil
@@ -125,8 +126,9 @@ func effects(ctx context.Context, b *bank) (map[string]int, error) {
 	defer conn.Close(ctx)
 	found := map[string]int{}
 	for thing, count := range map[string]string{
-		"signatories":      "SELECT count(*) FROM signatories",
-		"audit entries":    "SELECT count(*) FROM audit_entries WHERE decision = 'done' AND action = 'addSignatory'",
+		"signatories": "SELECT count(*) FROM signatories",
+		"audit entries": "SELECT count(*) FROM audit_entries WHERE decision = 'done' AND action = " +
+			"'addSignatory'",
 		"events":           "SELECT count(*) FROM events WHERE kind = 'addSignatory'",
 		"idempotency keys": "SELECT count(*) FROM idempotency_keys",
 	} {

@@ -98,9 +98,11 @@ func main() {
 	flag.IntVar(&o.lines, "lines", 0,
 		"instead of measuring: upload a file of so many payments, and tell how long they take, and how much memory")
 	flag.StringVar(&o.format, "format", "csv", "of that file: csv, of instant payments, or ach, which is NACHA")
-	flag.BoolVar(&o.watch, "watch", false, "with -lines: tell too what bystanders notice, who send requests meanwhile")
+	flag.BoolVar(&o.watch, "watch", false,
+		"with -lines: tell too what bystanders notice, who send requests meanwhile")
 	flag.IntVar(&o.changes, "changes", 0,
-		"instead of measuring: make so many payments, and tell how soon subscribers and webhooks have heard of them")
+		"instead of measuring: make so many payments, and tell how soon subscribers and webhooks have "+
+			"heard of them")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

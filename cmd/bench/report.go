@@ -32,7 +32,8 @@ func (r *report) head() {
 	r.printf("bankgraph %s, %s\n", commit(), time.Now().UTC().Format("2006-01-02 15:04 UTC"))
 	r.printf("%s, %d processors, %s, PostgreSQL %s with fsync\n", processor(), runtime.NumCPU(),
 		runtime.Version(), r.bank.version)
-	r.printf("%d customers (%s), %d rounds of %.0f s each, medians; server, database and load share the machine\n\n",
+	r.printf("%d customers (%s), %d rounds of %.0f s each, medians; server, database and load share the "+
+		"machine\n\n",
 		r.options.customers, r.bank.size, r.options.rounds, r.options.seconds)
 }
 
@@ -52,7 +53,8 @@ func (r *report) workload(w *workload, f *figures, connections int) {
 	case ratio >= w.floor:
 		verdict = "above the floor"
 	}
-	r.printf("   ratio  %10.2f (floor %.2f, goal %.2f: %s); by CPU %.2f; ours %.1f SQL statements in %.1f round trips\n\n",
+	r.printf("   ratio  %10.2f (floor %.2f, goal %.2f: %s); by CPU %.2f; ours %.1f SQL statements in %.1f "+
+		"round trips\n\n",
 		ratio, w.floor, w.goal, verdict, median(f.hand, work)/median(f.ours, work), f.statements, f.roundTrips)
 }
 
@@ -70,7 +72,8 @@ func (r *report) books(ctx context.Context, program string) error {
 	}
 	defer conn.Close(ctx)
 	var deadlocks int64
-	err = conn.QueryRow(ctx, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()").Scan(&deadlocks)
+	err = conn.QueryRow(ctx,
+		"SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()").Scan(&deadlocks)
 	r.printf("   after all: %s; deadlocks: %d\n\n", strings.TrimSpace(string(said)), deadlocks)
 	return err
 }
@@ -84,7 +87,8 @@ func (r *report) starts(all []start) {
 		slices.Sort(values)
 		return values[len(values)/2].Seconds()
 	}
-	r.printf("%s  Start to the first answer over GraphQL: the first, with a new database and 250 customers, %.2f s; a later one %.2f s\n\n", startLetter,
+	r.printf("%s  Start to the first answer over GraphQL: the first, with a new database and 250 customers, "+
+		"%.2f s; a later one %.2f s\n\n", startLetter,
 		middle(func(s start) time.Duration { return s.first }),
 		middle(func(s start) time.Duration { return s.later }))
 }

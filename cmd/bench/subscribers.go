@@ -129,7 +129,9 @@ func (b *bank) subscribe(
 		text, failed := json.Marshal(message)
 		err = errors.Join(err, failed, socket.Write(ctx, websocket.MessageText, text))
 	}
-	say(map[string]any{"type": "connection_init", "payload": map[string]any{"Authorization": "Bearer " + b.writer}})
+	say(map[string]any{
+		"type": "connection_init", "payload": map[string]any{"Authorization": "Bearer " + b.writer},
+	})
 	if _, said, failed := socket.Read(ctx); failed != nil || string(said) != `{"type":"connection_ack"}` {
 		return nil, errors.Join(err, fmt.Errorf("the socket is answered %s (%w)", said, failed))
 	}
@@ -235,16 +237,17 @@ func (a *arrivals) listen() (net.Listener, error) {
 		return nil, err
 	}
 	go func() {
-		_ = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { //nolint:gosec // on loopback
-			text, err := io.ReadAll(r.Body)
-			var said struct {
-				PaymentID json.Number `json:"paymentId"`
-			}
-			if err == nil && json.Unmarshal(text, &said) == nil {
-				a.add(said.PaymentID.String())
-			}
-			w.WriteHeader(http.StatusNoContent)
-		}))
+		_ = http.Serve(l,
+			http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { //nolint:gosec // on loopback
+				text, err := io.ReadAll(r.Body)
+				var said struct {
+					PaymentID json.Number `json:"paymentId"`
+				}
+				if err == nil && json.Unmarshal(text, &said) == nil {
+					a.add(said.PaymentID.String())
+				}
+				w.WriteHeader(http.StatusNoContent)
+			}))
 	}()
 	return l, nil
 }

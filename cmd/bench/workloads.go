@@ -138,8 +138,9 @@ func workloads(ctx context.Context, b *bank) ([]*workload, error) {
 		},
 		{
 			letter: "h",
-			name:   "REST, a book transfer with fee, books, audit entry and event: POST /v3/payments/booktransfer, any account pays",
-			floor:  0.5, goal: 1, pick: transfers(able, 0), ours: b.transfer, hand: b.transfer,
+			name: "REST, a book transfer with fee, books, audit entry and event: POST /v3/payments/booktransfer, " +
+				"any account pays",
+			floor: 0.5, goal: 1, pick: transfers(able, 0), ours: b.transfer, hand: b.transfer,
 			writes: paid, connections: 64,
 		},
 		{
@@ -193,7 +194,8 @@ func (b *bank) graphQL(document, variable string) func(string) []byte {
 	return func(row string) []byte {
 		body := fmt.Sprintf(`{"query":%s,"variables":{"%s":"%s"}}`, text, variable, row)
 		return fmt.Appendf(nil,
-			"POST /graphql HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nAccept: application/json\r\nContent-Length: %d\r\n\r\n%s",
+			"POST /graphql HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: "+
+				"application/json\r\nAccept: application/json\r\nContent-Length: %d\r\n\r\n%s",
 			b.token, len(body), body)
 	}
 }

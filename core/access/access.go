@@ -21,31 +21,33 @@ type Permission string
 
 // The permissions. Any other name grants nothing.
 const (
-	ViewCustomers       Permission = "vCust"
-	ManageCustomers     Permission = "mCust"
-	ViewAccounts        Permission = "View_Account"
-	ManageAccounts      Permission = "Manage_Account"
-	ViewContacts        Permission = "View_Contacts"
-	ManageContacts      Permission = "Manage_Contacts"
-	ViewSignatories     Permission = "View_Signatories"
-	ViewUsers           Permission = "View_Roles_And_Users"
-	ViewAudit           Permission = "View_Audit" // the audit record
-	ManageUsers         Permission = "Manage_Users"
-	ActivateUsers       Permission = "Activate_Users"
-	SuspendUsers        Permission = "Suspend_Users"
-	ManageRoles         Permission = "Manage_Roles"
-	ViewPayments        Permission = "View_Payments"
-	InitiatePayments    Permission = "Initiate_Payments"
-	CancelPayments      Permission = "Cancel_Payments"
-	ReturnPayments      Permission = "Return_Payments"   // give back what came in
-	ReversePayments     Permission = "Reversal_Payments" // ask for what went out
-	ApprovePayments     Permission = "Approve_Payments"  // decide on payments that wait for a second person
-	ScreenPayments      Permission = "Screen_Payments"   // see which listed names payments were found with, and decide
-	ViewFiles           Permission = "View_bulk_payments"
-	UploadFiles         Permission = "Upload_Bulk_Payment_File" // and cancel them
-	ApproveFiles        Permission = "Approve_bulk_payments"
-	ViewTrades          Permission = "View_Trades"
-	SpotTrade           Permission = "Spot_Trade"             // quotes and trades of foreign exchange for the spot date
+	ViewCustomers    Permission = "vCust"
+	ManageCustomers  Permission = "mCust"
+	ViewAccounts     Permission = "View_Account"
+	ManageAccounts   Permission = "Manage_Account"
+	ViewContacts     Permission = "View_Contacts"
+	ManageContacts   Permission = "Manage_Contacts"
+	ViewSignatories  Permission = "View_Signatories"
+	ViewUsers        Permission = "View_Roles_And_Users"
+	ViewAudit        Permission = "View_Audit" // the audit record
+	ManageUsers      Permission = "Manage_Users"
+	ActivateUsers    Permission = "Activate_Users"
+	SuspendUsers     Permission = "Suspend_Users"
+	ManageRoles      Permission = "Manage_Roles"
+	ViewPayments     Permission = "View_Payments"
+	InitiatePayments Permission = "Initiate_Payments"
+	CancelPayments   Permission = "Cancel_Payments"
+	ReturnPayments   Permission = "Return_Payments"   // give back what came in
+	ReversePayments  Permission = "Reversal_Payments" // ask for what went out
+	ApprovePayments  Permission = "Approve_Payments"  // decide on payments that wait for a second person
+	// see which listed names payments were found with, and decide
+	ScreenPayments Permission = "Screen_Payments"
+	ViewFiles      Permission = "View_bulk_payments"
+	UploadFiles    Permission = "Upload_Bulk_Payment_File" // and cancel them
+	ApproveFiles   Permission = "Approve_bulk_payments"
+	ViewTrades     Permission = "View_Trades"
+	// quotes and trades of foreign exchange for the spot date
+	SpotTrade           Permission = "Spot_Trade"
 	InstructTrades      Permission = "Create_Instruct_Trades" // those for later, and covers
 	CancelTrades        Permission = "Cancel_Trades"
 	ViewWebhooks        Permission = "View_Webhooks"
@@ -57,7 +59,8 @@ const (
 	ExploreGraphQL      Permission = "Explore_GraphQL"       // introspection and free documents
 	MoveClock           Permission = "Move_Clock"            // of a sandbox bank
 	ManageClients       Permission = "Manage_Clients"        // API keys and signing keys
-	ManageTenants       Permission = "Manage_Tenants"        // banks: for operators only, so no API key can have it
+	// banks: for operators only, so no API key can have it
+	ManageTenants Permission = "Manage_Tenants"
 )
 
 // implied lists the permissions that another one includes: whoever may change a thing may see it.
@@ -199,7 +202,8 @@ func (c Caller) May(want Permission) bool {
 
 var (
 	ErrUnauthenticated = fault.New(fault.Unauthenticated, "caller.unauthenticated",
-		"not authorized: a valid access token is needed (Authorization: Bearer TOKEN); it is missing, cut, ended or of another bank")
+		"not authorized: a valid access token is needed (Authorization: Bearer TOKEN); it is missing, cut, ended "+
+			"or of another bank")
 	ErrDenied = fault.New(fault.Denied, "caller.denied", "the caller may not do this")
 )
 

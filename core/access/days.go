@@ -7,7 +7,8 @@ import "time"
 func StartOf(day time.Time, zone *time.Location) time.Time {
 	at := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, zone)
 	begins, ends := at.ZoneBounds()
-	if year, month, d := at.Date(); time.Date(year, month, d, 0, 0, 0, 0, time.UTC).Before(day) { // there is no 0:00, and this is before the clocks were set forward
+	// there is no 0:00, and this is before the clocks were set forward
+	if year, month, d := at.Date(); time.Date(year, month, d, 0, 0, 0, 0, time.UTC).Before(day) {
 		return ends
 	}
 	if begins.IsZero() {

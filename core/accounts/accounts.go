@@ -21,11 +21,13 @@ import (
 var Tables = db.Tables{
 	Own: []string{"accounts", "sweeps"},
 	Reads: map[string]string{
-		"balances":         "an account is read with what is in it; with money in the books it neither ends nor changes its currency",
-		"contacts":         "Lookup reads whom an account is swept to by the number of the account",
-		"customers":        "FindWith and Lookup read an account and its customer in one statement",
-		"fee_tiers":        "an account that fees are charged to does not end: fees come after accounts",
-		"payments":         "an account to which payments may still bring money does not end, and one that has any keeps its currency: they come after accounts",
+		"balances": "an account is read with what is in it; with money in the books it neither ends nor " +
+			"changes its currency",
+		"contacts":  "Lookup reads whom an account is swept to by the number of the account",
+		"customers": "FindWith and Lookup read an account and its customer in one statement",
+		"fee_tiers": "an account that fees are charged to does not end: fees come after accounts",
+		"payments": "an account to which payments may still bring money does not end, and one that has " +
+			"any keeps its currency: they come after accounts",
 		"virtual_accounts": "no account has the number of a virtual account: these come after accounts",
 	},
 }
@@ -69,7 +71,8 @@ func WithoutBalances() db.Columns {
 	return all
 }
 
-const joinBalances = "LEFT JOIN balances AS b ON b.tenant = a.tenant AND b.account = a.uid AND a.system_of_record = 'Internal Core'"
+const joinBalances = "LEFT JOIN balances AS b ON b.tenant = a.tenant AND b.account = a.uid AND " +
+	"a.system_of_record = 'Internal Core'"
 
 // Everything returns all columns that may be shown, with or without the balances.
 func Everything(balances bool) db.Columns {

@@ -20,7 +20,8 @@ func TestAPartnerEndsNoCallbacksAlone(t *testing.T) {
 		"no more": {CallbackLimit: given.Of("50.01")},
 		"no wire": {Wires: given.Of(false)},
 	} {
-		a := b.Account(of, coretest.Sends, func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound })
+		a := b.Account(of, coretest.Sends,
+			func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound })
 		change := func(features accounts.FeaturesDraft) changes.Outcome[accounts.Saved] {
 			t.Helper()
 			out, err := b.Accounts.Change(b.Partner(partner), of.UID, a.UID, accounts.Draft{Features: features},

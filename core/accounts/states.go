@@ -69,7 +69,8 @@ var (
 	ErrInFront = fault.New(fault.State, "account.in_front",
 		"a Pseudo account stands in front of the account: change or close that first")
 	ErrDefaultOffset = fault.New(fault.State, "account.default_offset",
-		"the account is the default offset account of others with its ACH company id: make another account the default first")
+		"the account is the default offset account of others with its ACH company id: make another account the "+
+			"default first")
 	ErrCharged = fault.New(fault.State, "account.charged",
 		"a fee tier counts for the account: change that first")
 	ErrSwept = fault.New(fault.State, "account.swept", "a sweep is set up for the account: remove that first")

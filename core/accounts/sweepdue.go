@@ -50,7 +50,8 @@ func DueSweepTx(
 
 // PlanTx finds the next day of a sweep that has none, at the end of the transaction that has locked it.
 func (w *Sweep) PlanTx(ctx context.Context, today time.Time) error {
-	return db.ExecAtCommit(ctx, `UPDATE sweeps SET next_date = $4::date WHERE tenant = $1 AND account = $2 AND direction = $3`,
+	return db.ExecAtCommit(ctx,
+		`UPDATE sweeps SET next_date = $4::date WHERE tenant = $1 AND account = $2 AND direction = $3`,
 		w.Tenant, int64(w.Account), string(w.Direction), w.NextAfter(today).Format(time.DateOnly))
 }
 

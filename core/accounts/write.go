@@ -240,7 +240,8 @@ func (s *Service) changeTx(
 			return err
 		}
 		err := s.applyTx(ctx, tx, was, a, draft)
-		if tx.Caller.Reach != access.OfBank && a.laxer(was) { // the bank confirms wires, and decides that it does not
+		// the bank confirms wires, and decides that it does not
+		if tx.Caller.Reach != access.OfBank && a.laxer(was) {
 			l.Decides = access.OfBank
 		}
 		return err

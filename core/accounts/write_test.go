@@ -118,7 +118,10 @@ func TestWhatIsWrongWithANewAccountIsToldAtOnce(t *testing.T) {
 		Name: given.Of("Söhne & Co"), Number: given.Of("12-34"), CountryCode: given.Of("Narnia"),
 		MasterGL:             given.Of(strings.Repeat("1", 101)),
 		AdditionalAttributes: []customers.Attribute{{Name: "Desk", Value: "1"}, {Name: "Desk"}},
-		Features:             accounts.FeaturesDraft{CallbackLimit: given.Of("1000000000"), DebitExposureLimit: given.Of("-1"), ACHCompanyID: given.Of("12345678901"), SECCodes: []string{"CCX"}},
+		Features: accounts.FeaturesDraft{
+			CallbackLimit: given.Of("1000000000"), DebitExposureLimit: given.Of("-1"),
+			ACHCompanyID: given.Of("12345678901"), SECCodes: []string{"CCX"},
+		},
 	}, changes.RequestOptions{})
 	var all fault.Faults
 	if !errors.As(err, &all) {

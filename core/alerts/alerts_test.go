@@ -84,7 +84,9 @@ func (w *watched) find(as context.Context, uid alerts.UID) *alerts.Alert {
 	return found.Of[uid][0]
 }
 
-func (w *watched) create(as context.Context, balance alerts.Balance, direction alerts.Direction, threshold string) (alerts.UID, error) {
+func (w *watched) create(
+	as context.Context, balance alerts.Balance, direction alerts.Direction, threshold string,
+) (alerts.UID, error) {
 	out, err := w.Alerts.Create(as, alerts.Draft{
 		Account: w.account.UID, Balance: balance, Direction: direction, Threshold: threshold,
 	}, changes.RequestOptions{})
@@ -131,7 +133,8 @@ func TestAnAlertFiresOnceForEachCrossing(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said map[string]any
-	if err := json.Unmarshal([]byte(entry), &said); err != nil || said["threshold"] != "500.00" || said["firedBalance"] != "499.99" ||
+	if err := json.Unmarshal([]byte(entry), &said); err != nil || said["threshold"] != "500.00" ||
+		said["firedBalance"] != "499.99" ||
 		said["direction"] != "BELOW" || event != fmt.Sprintf("1 %s", w.own.UID) {
 		t.Errorf("%s; %s %v", entry, event, err)
 	}
@@ -224,7 +227,8 @@ func TestAnAlertIsNotArmedWhereTheBalanceIsBeyondAlready(t *testing.T) {
 func TestAnAlertThatWaitsOrIsDeletedDoesNotFire(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t)
-	w.Exec(`UPDATE customers SET access_customer_dual_approval = true WHERE tenant = ? AND uid = ?`, w.Tenant, w.own.UID)
+	w.Exec(`UPDATE customers SET access_customer_dual_approval = true WHERE tenant = ? AND uid = ?`,
+		w.Tenant, w.own.UID)
 	made, err := w.Alerts.Create(w.Staff(), alerts.Draft{
 		Account: w.account.UID, Balance: alerts.Available, Direction: alerts.Below, Threshold: "500",
 	}, changes.RequestOptions{})
@@ -236,7 +240,8 @@ func TestAnAlertThatWaitsOrIsDeletedDoesNotFire(t *testing.T) {
 	if w.fire() != 0 || w.find(w.Staff(), uid).Status != alerts.Pending {
 		t.Error("it fires")
 	}
-	if _, err := w.Changes.Approve(w.Checker(), changes.UID(made.Approval), changes.RequestOptions{}); err != nil {
+	if _, err := w.Changes.Approve(w.Checker(), changes.UID(made.Approval),
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if a := w.find(w.Staff(), uid); w.fire() != 0 || a.Armed || a.Status != alerts.Active {
@@ -252,14 +257,16 @@ func TestAnAlertThatWaitsOrIsDeletedDoesNotFire(t *testing.T) {
 	if w.fire(); w.told() != 1 {
 		t.Error("it does not fire until it is deleted")
 	}
-	if _, err := w.Changes.Approve(w.Checker(), changes.UID(gone.Approval), changes.RequestOptions{}); err != nil {
+	if _, err := w.Changes.Approve(w.Checker(), changes.UID(gone.Approval),
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	w.has(600_00, 0)
 	if w.fire() != 0 || w.find(w.Staff(), uid) != nil {
 		t.Error("it is still there")
 	}
-	w.Exec(`UPDATE customers SET access_customer_dual_approval = false WHERE tenant = ? AND uid = ?`, w.Tenant, w.own.UID)
+	w.Exec(`UPDATE customers SET access_customer_dual_approval = false WHERE tenant = ? AND uid = ?`,
+		w.Tenant, w.own.UID)
 	if _, err := w.create(w.Staff(), alerts.Available, alerts.Below, "500"); err != nil {
 		t.Error("another one like it:", err)
 	}
@@ -329,7 +336,8 @@ func TestWhatAnAlertSaysIsChecked(t *testing.T) {
 	elsewhere := w.Account(w.own, func(a *accounts.Account) { a.SystemOfRecord = accounts.External })
 	draft := good
 	draft.Account = elsewhere.UID
-	if _, err := w.Alerts.Create(w.Staff(), draft, changes.RequestOptions{}); !errors.Is(err, alerts.ErrElsewhere) {
+	if _, err := w.Alerts.Create(w.Staff(), draft,
+		changes.RequestOptions{}); !errors.Is(err, alerts.ErrElsewhere) {
 		t.Error("kept elsewhere:", err)
 	}
 	uid, err := w.create(w.Staff(), alerts.Ledger, alerts.Above, "5")
@@ -339,13 +347,15 @@ func TestWhatAnAlertSaysIsChecked(t *testing.T) {
 	if _, err := w.Alerts.Change(w.Staff(), uid, alerts.Draft{}, changes.RequestOptions{}); err == nil {
 		t.Error("a change of nothing is taken")
 	}
-	if _, err := w.Alerts.Change(w.Staff(), uid, alerts.Draft{Threshold: "6"}, changes.RequestOptions{Version: 7}); !errors.Is(err, changes.ErrStale) {
+	if _, err := w.Alerts.Change(w.Staff(), uid, alerts.Draft{Threshold: "6"},
+		changes.RequestOptions{Version: 7}); !errors.Is(err, changes.ErrStale) {
 		t.Error("another version:", err)
 	}
 	if _, err := w.create(w.Staff(), alerts.Ledger, alerts.Above, "6"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Alerts.Change(w.Staff(), uid, alerts.Draft{Threshold: "6"}, changes.RequestOptions{}); !errors.Is(err, alerts.ErrSame) {
+	if _, err := w.Alerts.Change(w.Staff(), uid, alerts.Draft{Threshold: "6"},
+		changes.RequestOptions{}); !errors.Is(err, alerts.ErrSame) {
 		t.Error("what another one is:", err)
 	}
 }
@@ -402,7 +412,8 @@ func TestNobodySeesAnothersAlerts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, as := range map[string]context.Context{
-		"the partner": w.Partner(w.partner), "its person": w.PersonOf(w.own, w.User(w.own, nil)), "the bank": w.Staff(),
+		"the partner": w.Partner(w.partner), "its person": w.PersonOf(w.own, w.User(w.own, nil)),
+		"the bank": w.Staff(),
 	} {
 		if w.find(as, uid) == nil || len(w.list(as)) != 1 {
 			t.Errorf("%s does not see it", name)
@@ -417,14 +428,16 @@ func TestNobodySeesAnothersAlerts(t *testing.T) {
 		if _, err := w.create(as, alerts.Ledger, alerts.Above, "5"); !errors.Is(err, alerts.ErrAccount) {
 			t.Errorf("%s makes one: %v", name, err)
 		}
-		if _, err := w.Alerts.Change(as, uid, alerts.Draft{Threshold: "1"}, changes.RequestOptions{}); !errors.Is(err, alerts.ErrNotFound) {
+		if _, err := w.Alerts.Change(as, uid, alerts.Draft{Threshold: "1"},
+			changes.RequestOptions{}); !errors.Is(err, alerts.ErrNotFound) {
 			t.Errorf("%s changes it: %v", name, err)
 		}
 		if _, err := w.Alerts.Delete(as, uid, changes.RequestOptions{}); !errors.Is(err, alerts.ErrNotFound) {
 			t.Errorf("%s deletes it: %v", name, err)
 		}
 	}
-	if _, err := w.create(w.As(access.ViewAccounts), alerts.Ledger, alerts.Above, "5"); !errors.Is(err, access.ErrDenied) {
+	if _, err := w.create(w.As(access.ViewAccounts), alerts.Ledger, alerts.Above,
+		"5"); !errors.Is(err, access.ErrDenied) {
 		t.Error("who may only look makes one:", err)
 	}
 	if _, err := w.Alerts.Fire(w.Partner(w.partner)); !errors.Is(err, access.ErrDenied) {

@@ -197,7 +197,8 @@ func firing(a *Alert, has *standing, worker access.Caller, entry audit.ID) event
 // writeTx writes what has become of the alerts, at the end of the transaction.
 func (c *crossings) writeTx(ctx context.Context, tenant access.Tenant, now time.Time) error {
 	if len(c.armed) > 0 {
-		if err := db.ExecAtCommit(ctx, `UPDATE balance_alerts SET armed = true WHERE tenant = $1 AND uid = ANY($2::bigint[])`,
+		if err := db.ExecAtCommit(ctx,
+			`UPDATE balance_alerts SET armed = true WHERE tenant = $1 AND uid = ANY($2::bigint[])`,
 			tenant, c.armed); err != nil {
 			return err
 		}

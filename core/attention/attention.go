@@ -35,8 +35,9 @@ type Search struct {
 
 // Item is one thing that waits for a person.
 type Item struct {
-	Kind     Kind       `bun:"kind" json:"kind"`
-	UID      int64      `bun:"uid" json:"uid"` // of the approval, the payment, the account or the webhook, by the kind
+	Kind Kind `bun:"kind" json:"kind"`
+	// of the approval, the payment, the account or the webhook, by the kind
+	UID      int64      `bun:"uid" json:"uid"`
 	Customer int64      `bun:"customer" json:"customer"`
 	Since    time.Time  `bun:"since" json:"since"`
 	DueAt    *time.Time `bun:"due_at" json:"dueAt"` // when it is decided without a person; nil if never

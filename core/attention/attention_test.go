@@ -51,11 +51,12 @@ func waiting(t *testing.T) (b *coretest.Bank, want []string) {
 	of(attention.Repair, state(payments.Repair, rails.FedNow, "updated_at = ?", ago(4*time.Hour)))
 	of(attention.Unanswered, state(payments.Sent, rails.RTP, "updated_at = ?", ago(2*time.Minute)))
 
-	state(payments.Sent, rails.RTP, "updated_at = ?", ago(30*time.Second))                        // has time
-	state(payments.Sent, rails.Fedwire, "updated_at = ?", ago(30*time.Minute))                    // likewise
-	state(payments.Queued, rails.Fedwire, "send_at = ?", ago(time.Minute))                        // likewise
-	state(payments.Invalid, rails.FedNow, "updated_at = ?", ago(8*24*time.Hour))                  // long ago
-	state(payments.Sent, rails.FedNow, "entry_type = 'DEBIT', updated_at = ?", ago(24*time.Hour)) // asks, and may wait
+	state(payments.Sent, rails.RTP, "updated_at = ?", ago(30*time.Second))       // has time
+	state(payments.Sent, rails.Fedwire, "updated_at = ?", ago(30*time.Minute))   // likewise
+	state(payments.Queued, rails.Fedwire, "send_at = ?", ago(time.Minute))       // likewise
+	state(payments.Invalid, rails.FedNow, "updated_at = ?", ago(8*24*time.Hour)) // long ago
+	// asks, and may wait
+	state(payments.Sent, rails.FedNow, "entry_type = 'DEBIT', updated_at = ?", ago(24*time.Hour))
 	state(payments.Settled, rails.FedNow, "updated_at = ?", ago(24*time.Hour))
 	return b, want
 }
@@ -99,7 +100,8 @@ func TestNobodysManyFailuresHideWhatElseWaits(t *testing.T) {
 	many := b.Account(b.Customer(), coretest.Holding(500_00, 0))
 	other := b.Account(b.Customer(), coretest.Holding(500_00, 0))
 	fails := func(of *payments.Payment, state payments.State, ago time.Duration) {
-		b.Exec(`UPDATE payments SET state = ?, updated_at = ? WHERE tenant = ? AND uid = ?`, state, b.Now().Add(-ago),
+		b.Exec(`UPDATE payments SET state = ?, updated_at = ? WHERE tenant = ? AND uid = ?`, state,
+			b.Now().Add(-ago),
 			b.Tenant, of.UID)
 	}
 	first := b.Payment(many, other)

@@ -26,9 +26,9 @@ type KeptPlace struct {
 // explains it: the same database was put back from an older copy, a former database serves again, or entries
 // were cut off.
 var ErrBehind = errors.New(
-	"the database is older than what was kept outside of its audit record: entries are lost. " +
-		"Where a backup or a former database was put back, run \"bankgraph migrate\" and \"bankgraph audit restored\", otherwise \"bankgraph audit verify\"; " +
-		"a bank that was set up anew needs a new file of checkpoints")
+	"the database is older than what was kept outside of its audit record: entries are lost. Where a backup " +
+		"or a former database was put back, run \"bankgraph migrate\" and \"bankgraph audit restored\", " +
+		"otherwise \"bankgraph audit verify\"; a bank that was set up anew needs a new file of checkpoints")
 
 // Behind returns ErrBehind if the record of the caller's bank lacks the place that was kept. It checks that
 // one place. A place of an earlier epoch may be lost, as the record has the restore that explains it; so may

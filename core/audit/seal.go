@@ -138,7 +138,8 @@ func sealTx(ctx context.Context, tenant access.Tenant, place place, entries []un
 	if err := db.InsertAtCommit(ctx, seals); err != nil {
 		return err
 	}
-	return db.ExecAtCommit(ctx, `DELETE FROM audit_unsealed WHERE tenant = $1 AND entry = ANY($2::bigint[])`, tenant, ids)
+	return db.ExecAtCommit(ctx,
+		`DELETE FROM audit_unsealed WHERE tenant = $1 AND entry = ANY($2::bigint[])`, tenant, ids)
 }
 
 // Sweep finds entries of the caller's bank, written within the given time, that neither have a seal nor wait

@@ -139,9 +139,10 @@ func TestRoutingNumbersAndTheirBeginningsHaveTheirForm(t *testing.T) {
 func TestWhichRailsReachABankIsOneStatement(t *testing.T) {
 	t.Parallel()
 	d := european(t)
-	d.fine(banks.Import{Format: "csv"}, "nationalId,name,ach,fedwireTransfer,rtpStatus,rtpServices,fedNowStatus\n"+
-		routing(1)+",First,yes,,,,\n"+routing(2)+",Second,true,true,Active,CRDT RFI,Active\n"+
-		routing(3)+",Third,,,Active,RFI,Suspended\n"+routing(4)+",Fourth,,,,,\n", [6]int64{3, 0, 0, 0, 1})
+	d.fine(banks.Import{Format: "csv"},
+		"nationalId,name,ach,fedwireTransfer,rtpStatus,rtpServices,fedNowStatus\n"+
+			routing(1)+",First,yes,,,,\n"+routing(2)+",Second,true,true,Active,CRDT RFI,Active\n"+
+			routing(3)+",Third,,,Active,RFI,Suspended\n"+routing(4)+",Fourth,,,,,\n", [6]int64{3, 0, 0, 0, 1})
 	refs := []banks.Ref{
 		banks.Routing(routing(2)), banks.Routing(routing(3)), banks.Coded("SCHDBEB1"),
 		banks.Routing(routing(1)), "",

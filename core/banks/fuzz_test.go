@@ -20,7 +20,8 @@ import (
 // written as a file of our own.
 func fuzz(f *testing.F, format banks.Format, seeds ...string) {
 	f.Helper()
-	for _, seed := range append(seeds, "", "\n", "\ufeff", "\xff\xfe\x00", "[", "{", "\x1a", "\"", "\x00", strings.Repeat("x", 5<<10)) {
+	for _, seed := range append(seeds, "", "\n", "\ufeff", "\xff\xfe\x00", "[", "{", "\x1a", "\"", "\x00",
+		strings.Repeat("x", 5<<10)) {
 		f.Add(seed)
 		f.Add("\xff\xfe" + strings.Join(strings.Split(seed, ""), "\x00") + "\x00") // UTF-16, of ASCII
 	}

@@ -192,7 +192,8 @@ func TestTheJSONOfTheFederalReserveReadsAsItsText(t *testing.T) {
 	}) {
 		t.Errorf("%+v", got)
 	}
-	d.fine(banks.Import{Format: "fedwire"}, fmt.Sprintf(`[{"routingNumber": %q, "customerName": "FIRST", "customerCity": "X",
+	d.fine(banks.Import{Format: "fedwire"},
+		fmt.Sprintf(`[{"routingNumber": %q, "customerName": "FIRST", "customerCity": "X",
 		"fundsEligibility": "Y", "fundsSettlementOnlyStatus": " ", "securitiesEligibility": "N"}]`, routing(1)), [6]int64{1})
 	d.holds("US:"+routing(1)+" First [ACH Fedwire]", "US:"+routing(2)+" Second [ACH]")
 	if bank, _ := d.Banks.Routed(d.Staff(), routing(1)); bank.Address.PostalCode != "43215-4470" {
@@ -266,9 +267,10 @@ func TestLinesThatAreNoBankAreRefusedByTheirNumbers(t *testing.T) {
 	}; got.err != nil || got.counts != [6]int64{7, 0, 0, 0, 7} || !slices.Equal(got.refused, want) {
 		t.Errorf("%v %v\n%q\nwant %q", got.err, got.counts, got.refused, want)
 	}
-	own := d.read(banks.Import{Format: "csv"}, "bic,name,countryCode,ach\nMAASNL20,Maasbank,NL,true\nMAASNL20,\n"+
-		"MAASNL2,Short,NL,\nBVPTFRP0,\"Vieux\nPort\",FR,\nSCHDBEB0,Schelde,BE,perhaps\n,Nothing,BE,\nSEFDCHZ0,\"Bank \"x,CH,\n"+
-		"THGTGB20XXX,Thames,GB,\nMNTBJPJ0,Minato,Nippon,\nMPLHCAT0,Maple,CA,1\nAAAABEB0,A,BE,\nBBBBBEB0,B,BE,\nCCCCBEB0,C,BE,\n")
+	own := d.read(banks.Import{Format: "csv"},
+		"bic,name,countryCode,ach\nMAASNL20,Maasbank,NL,true\nMAASNL20,\n"+
+			"MAASNL2,Short,NL,\nBVPTFRP0,\"Vieux\nPort\",FR,\nSCHDBEB0,Schelde,BE,perhaps\n,Nothing,BE,\nSEFDCHZ0,\"Bank \"x,CH,\n"+
+			"THGTGB20XXX,Thames,GB,\nMNTBJPJ0,Minato,Nippon,\nMPLHCAT0,Maple,CA,1\nAAAABEB0,A,BE,\nBBBBBEB0,B,BE,\nCCCCBEB0,C,BE,\n")
 	if want := []string{
 		"3: wrong number of fields", "4: bic: must be a BIC of 8 or 11 characters", "7: ach: must be true or false",
 		"8: bic: is required", `9: extraneous or missing " in quoted-field`,
@@ -324,13 +326,27 @@ func TestAFileThatIsNoneChangesNothing(t *testing.T) {
 		},
 		"an endless quote": {banks.Import{Format: "csv", AllowGone: true}, "name,bic\n\"" +
 			strings.Repeat("x\n", 2<<20), banks.ErrTooLong},
-		"an endless object":        {banks.Import{Format: "fedach", AllowGone: true}, `[{"a": "` + strings.Repeat("x", 3<<20), banks.ErrTooLong},
-		"deep JSON":                {banks.Import{Format: "fedach", AllowGone: true}, `[` + strings.Repeat(`[`, 100_000), banks.ErrUnreadable},
-		"JSON without a list":      {banks.Import{Format: "fedach", AllowGone: true}, `{"a": 1}`, banks.ErrUnreadable},
-		"JSON with a tail":         {banks.Import{Format: "fedwire", AllowGone: true}, `[{}] x`, banks.ErrUnreadable},
-		"an unknown column":        {banks.Import{Format: "csv", AllowGone: true}, "name,bic,iban\n", banks.ErrUnreadable},
-		"a column twice":           {banks.Import{Format: "csv", AllowGone: true}, "name,bic,NAME\n", banks.ErrUnreadable},
-		"no column of a number":    {banks.Import{Format: "csv", AllowGone: true}, "name,city\n", banks.ErrUnreadable},
+		"an endless object": {
+			banks.Import{Format: "fedach", AllowGone: true}, `[{"a": "` + strings.Repeat("x", 3<<20), banks.ErrTooLong,
+		},
+		"deep JSON": {
+			banks.Import{Format: "fedach", AllowGone: true}, `[` + strings.Repeat(`[`, 100_000), banks.ErrUnreadable,
+		},
+		"JSON without a list": {
+			banks.Import{Format: "fedach", AllowGone: true}, `{"a": 1}`, banks.ErrUnreadable,
+		},
+		"JSON with a tail": {
+			banks.Import{Format: "fedwire", AllowGone: true}, `[{}] x`, banks.ErrUnreadable,
+		},
+		"an unknown column": {
+			banks.Import{Format: "csv", AllowGone: true}, "name,bic,iban\n", banks.ErrUnreadable,
+		},
+		"a column twice": {
+			banks.Import{Format: "csv", AllowGone: true}, "name,bic,NAME\n", banks.ErrUnreadable,
+		},
+		"no column of a number": {
+			banks.Import{Format: "csv", AllowGone: true}, "name,city\n", banks.ErrUnreadable,
+		},
 		"an unknown format":        {banks.Import{Format: "xml"}, whole, nil},
 		"a source with a bad name": {banks.Import{Format: "fedach", Source: "Fed ACH"}, whole, nil},
 	} {
@@ -368,7 +384,8 @@ func TestOnlyOperatorsImport(t *testing.T) {
 	t.Parallel()
 	d := newDirectory(t)
 	for _, ctx := range []context.Context{d.Staff(), d.Reader()} {
-		if _, err := d.Banks.Import(ctx, banks.Import{Format: "csv", From: failing{}}); !errors.Is(err, access.ErrDenied) {
+		if _, err := d.Banks.Import(ctx,
+			banks.Import{Format: "csv", From: failing{}}); !errors.Is(err, access.ErrDenied) {
 			t.Error(err)
 		}
 		if _, err := d.Banks.Sources(ctx); !errors.Is(err, access.ErrDenied) {
@@ -382,9 +399,12 @@ func TestTheSourcesSayWhatWasReadLast(t *testing.T) {
 	t.Parallel()
 	d := newDirectory(t)
 	d.fine(banks.Import{Format: "fedach", File: "old.txt"}, file(achLine(1, "1", none, "A")), [6]int64{1})
-	d.fine(banks.Import{Format: "fedach", File: "new.txt"}, file(achLine(1, "1", none, "A"), achLine(2, "1", none, "B")),
+	d.fine(banks.Import{Format: "fedach", File: "new.txt"},
+		file(achLine(1, "1", none, "A"), achLine(2, "1", none, "B")),
 		[6]int64{1, 0, 1})
-	d.fine(banks.Import{Format: "csv", Source: "europe", File: "eu.csv"}, "name,bic,countryCode\nX,MAASNL20,NL\n", [6]int64{1})
+	d.fine(banks.Import{
+		Format: "csv", Source: "europe", File: "eu.csv",
+	}, "name,bic,countryCode\nX,MAASNL20,NL\n", [6]int64{1})
 	all, err := d.Banks.Sources(operator(t))
 	if err != nil || len(all) != 2 {
 		t.Fatalf("%v %v", all, err)

@@ -251,7 +251,8 @@ func describe(ctx context.Context, tx bun.Tx) error {
 		`DELETE FROM banks AS b USING bank_touched AS t WHERE b.ref = t.ref
 			AND NOT EXISTS (SELECT FROM bank_listings AS l WHERE l.ref = t.ref)`,
 		`INSERT INTO banks AS b (ref, ` + columns("") + `)
-			SELECT l.ref, ` + merged() + ` FROM bank_touched AS t JOIN bank_listings AS l ON l.ref = t.ref GROUP BY l.ref
+			SELECT l.ref, ` + merged() +
+			` FROM bank_touched AS t JOIN bank_listings AS l ON l.ref = t.ref GROUP BY l.ref
 			ON CONFLICT (ref) DO UPDATE SET (` + columns("") + `) = ROW (` + columns("EXCLUDED.") + `)`,
 	} {
 		if _, err := tx.ExecContext(ctx, text); err != nil {

@@ -112,18 +112,22 @@ var (
 	ErrNoApproval = fault.New(fault.NotFound, "approval.not_found", "no such approval")
 	ErrDecided    = fault.New(fault.State, "approval.decided", "the change has been decided on already")
 	ErrOwn        = fault.New(fault.State, "approval.own",
-		"nobody can decide on their own change, nor on one of an API key that they are responsible for: another person must")
+		"nobody can decide on their own change, nor on one of an API key that they are responsible for: another "+
+			"person must")
 	ErrTwice = fault.New(fault.State, "approval.twice",
 		"the caller has approved the change already: it needs another person")
 	ErrMakerEnded = fault.New(fault.State, "approval.maker_ended",
-		"whoever asked for the change has lost access since: refuse it, and ask for it yourself if it is still wanted")
+		"whoever asked for the change has lost access since: refuse it, and ask for it yourself if it is "+
+			"still wanted")
 	// ErrApproverEnded is ErrMakerEnded for the first of two who approve.
 	ErrApproverEnded = fault.New(fault.State, "approval.approver_ended",
-		"whoever approved the change first has lost access since: refuse it, and ask for it again if it is still wanted")
+		"whoever approved the change first has lost access since: refuse it, and ask for it again if it is "+
+			"still wanted")
 	ErrPerson = fault.New(fault.Denied, "approval.person",
 		"only a person can approve or refuse a change: the bank does not let programs decide")
 	ErrNotYours = fault.New(fault.Denied, "approval.not_yours",
-		"the caller cannot decide on this change: whoever asked for it sees more of the bank, or only the bank decides")
+		"the caller cannot decide on this change: whoever asked for it sees more of the bank, or only the "+
+			"bank decides")
 	ErrWaiting = fault.New(fault.State, "approval.waiting",
 		"a change of it waits for approval: decide on that first")
 )

@@ -25,7 +25,8 @@ import (
 var Tables = db.Tables{
 	Own: []string{"approvals", "idempotency_keys"},
 	Reads: map[string]string{
-		"customers":       "whose a customer is decides for whom its open changes count: customers come after changes",
+		"customers": "whose a customer is decides for whom its open changes count: customers come " +
+			"after changes",
 		"clients":         "what a disabled API key asked for is not approved: clients come after changes",
 		"tenant_settings": "who decides is a setting of the bank: tenants come after changes",
 		"users":           "a person suspended meanwhile changes nothing: users come after changes",
@@ -165,12 +166,14 @@ var (
 	// ErrUnknown is returned when the connection was lost at COMMIT and the request has no idempotency key:
 	// the change may have been made.
 	ErrUnknown = fault.New(fault.Unavailable, "change.unknown_outcome",
-		"the connection was lost while the change was made: check whether it was; with an idempotency key it could be repeated safely")
+		"the connection was lost while the change was made: check whether it was; with an idempotency key it "+
+			"could be repeated safely")
 	// ErrRefusals is returned when too many changes of a caller were refused. The idempotency key keeps no
 	// answer.
 	ErrRefusals = fault.New(fault.TooMany, "change.refusals",
 		"too many changes of this API key were refused: repeat it in a minute")
 	// ErrRepeat is ErrUnknown for a request with an idempotency key.
 	ErrRepeat = fault.New(fault.Unavailable, "change.repeat",
-		"the connection was lost while the change was made: repeat it with the same idempotency key to learn whether it was")
+		"the connection was lost while the change was made: repeat it with the same idempotency key to learn "+
+			"whether it was")
 )

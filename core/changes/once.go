@@ -143,7 +143,8 @@ func (o once) keep(ctx context.Context, tx bun.Tx, answer any) error {
 		return err
 	}
 	return db.AtCommit(ctx, tx,
-		db.Raw(tx, `UPDATE idempotency_keys SET outcome = ? WHERE tenant = ? AND client = ? AND operation = ? AND key = ?`,
+		db.Raw(tx,
+			`UPDATE idempotency_keys SET outcome = ? WHERE tenant = ? AND client = ? AND operation = ? AND key = ?`,
 			string(text), o.tenant, o.client, o.operation, o.key))
 }
 

@@ -49,7 +49,9 @@ func RoomTx(ctx context.Context, tx bun.IDB, by access.Caller) (party int64, err
 		values = append(values, by.Client, by.LoginID)
 	}
 	var full bool
-	err = db.Raw(tx, `SELECT EXISTS (SELECT FROM approvals WHERE tenant = ? AND status = 'Open' AND maker_party = ?`+own+` OFFSET ?)
+	err = db.Raw(tx,
+		`SELECT EXISTS (SELECT FROM approvals WHERE tenant = ? AND status = 'Open' AND maker_party = ?`+own+
+			` OFFSET ?)
 		OR EXISTS (SELECT FROM approvals WHERE tenant = ? AND status = 'Open' OFFSET ?)`,
 		append(values, mostOpen-1, by.Tenant, all-1)...).Scan(ctx, &full)
 	if err != nil {

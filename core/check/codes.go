@@ -35,7 +35,10 @@ func (c *Fields) AccountNumberElsewhere(field, value string) {
 	c.demand(len(value) <= 35, field, value, fault.Max, "an account number has at most 35 characters")
 	c.Pattern(field, value, foreign,
 		"an account number is letters, digits, spaces between them, and the signs . ( ) / ' + = : ? _ # @ % , & -")
-	says := strings.ContainsFunc(value, func(r rune) bool { return r != '0' && (unicode.IsDigit(r) || unicode.IsLetter(r)) })
+	says := strings.ContainsFunc(value, func(r rune) bool {
+		return r != '0' && (unicode.IsDigit(r) ||
+			unicode.IsLetter(r))
+	})
 	c.demand(says, field, value, fault.AllZero, "an account number is not all zeros")
 }
 

@@ -46,7 +46,8 @@ func TestALEIHasRightCheckDigits(t *testing.T) {
 		map[string]fault.Problem{
 			"506700GE1G29325QX364": fault.Malformed, "506700GE1G29325QX36": fault.Malformed,
 			"506700ge1g29325qx363": fault.Malformed,
-			"506711GE1G29325QX370": fault.Malformed, // valid by ISO 17442, but the fifth and sixth characters are not 00
+			// valid by ISO 17442, but the fifth and sixth characters are not 00
+			"506711GE1G29325QX370": fault.Malformed,
 		})
 }
 
@@ -247,7 +248,9 @@ func TestAnIBANNamesItsBank(t *testing.T) {
 			t.Errorf("%s: %s %s, want %s", iban, country, code, want)
 		}
 	}
-	for _, none := range []string{"", "GB", "GB29NWBK60161331926818", "US021000021", "GB29NWBK6016133192681\x00"} {
+	for _, none := range []string{
+		"", "GB", "GB29NWBK60161331926818", "US021000021", "GB29NWBK6016133192681\x00",
+	} {
 		if _, _, ok := check.BankOfIBAN(none); ok {
 			t.Errorf("%q is no IBAN", none)
 		}

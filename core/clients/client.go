@@ -120,7 +120,8 @@ func (d Draft) check() (Client, error) {
 	if !keys.MatchString(d.Key) || ident.Same(d.Key, access.OperatorClient) {
 		wrong = append(wrong,
 			fault.Field("client", "key", fault.Malformed,
-				"letters, digits, dots, hyphens and underscores, at most 100, starting with a letter or digit; not operator"))
+				"letters, digits, dots, hyphens and underscores, at most 100, starting with a letter or digit; "+
+					"not operator"))
 	}
 	if d.User != "" && d.Responsible != "" {
 		wrong = append(wrong, ErrSpeaks)

@@ -368,7 +368,9 @@ func TestAChangeMergesWhatItGives(t *testing.T) {
 		}
 	}
 	out, err := bank.Contacts.Change(bank.Staff(), customer.UID, uid, contacts.Draft{
-		Bank:         contacts.BankDraft{AccountType: given.Of("GL"), Address: given.Address{City: given.Of("Dayton")}},
+		Bank: contacts.BankDraft{
+			AccountType: given.Of("GL"), Address: given.Address{City: given.Of("Dayton")},
+		},
 		EmailAddress: given.Of(""), RegulatoryReporting: []contacts.ReportingDraft{},
 	}, changes.RequestOptions{Version: 1})
 	if err != nil || out.Version != 2 || out.Result.ExternalReferenceID != "crm-1" {

@@ -62,10 +62,15 @@ func (b *Bank) customer(edits ...func(*customers.Customer)) *customers.Customer 
 		Tenant: b.Tenant, UID: uid, LegalName: fmt.Sprintf("Cedar Works %d LLC", uid),
 		ShortName: fmt.Sprintf("CEDAR%d", uid), Type: customers.Corporate, Status: customers.Active,
 		RelationshipType: customers.RelationCustomer,
-		TaxID:            b.Keys.Seal(TaxID(uid), seal.Place{Tenant: int64(b.Tenant), Column: customers.TaxIDColumn, Row: int64(uid)}),
-		CustomerID:       fmt.Sprintf("CIF%d", uid), Language: "English", EmailAddress: "office@cedarworks.example",
-		PhoneNumber:            "+16145550123",
-		LegalAddress:           postal.Address{Line1: "12 Main St", City: "Columbus", State: "OH", PostalCode: "43215", CountryCode: "US", Country: "United States"},
+		TaxID: b.Keys.Seal(TaxID(uid), seal.Place{
+			Tenant: int64(b.Tenant), Column: customers.TaxIDColumn, Row: int64(uid),
+		}),
+		CustomerID: fmt.Sprintf("CIF%d", uid), Language: "English", EmailAddress: "office@cedarworks.example",
+		PhoneNumber: "+16145550123",
+		LegalAddress: postal.Address{
+			Line1: "12 Main St", City: "Columbus", State: "OH", PostalCode: "43215", CountryCode: "US",
+			Country: "United States",
+		},
 		MailAddressSameAsLegal: true, CostCenter: "CC100", SECCodes: []string{"CCD", "PPD"},
 		AdditionalAttributes: []customers.Attribute{}, CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
 	}
@@ -112,7 +117,9 @@ func (b *Bank) account(of *customers.Customer, edits ...func(*accounts.Account))
 	a := &accounts.Account{
 		Tenant: b.Tenant, UID: uid, Customer: of.UID, Name: fmt.Sprintf("Operating %d", uid),
 		Type: accounts.Deposit, SubType: accounts.Checking,
-		Number:         b.Keys.Seal(AccountNumber(uid), seal.Place{Tenant: int64(b.Tenant), Column: accounts.NumberColumn, Row: int64(uid)}),
+		Number: b.Keys.Seal(AccountNumber(uid), seal.Place{
+			Tenant: int64(b.Tenant), Column: accounts.NumberColumn, Row: int64(uid),
+		}),
 		SystemOfRecord: accounts.InternalCore, Currency: "USD", CountryCode: "US", Country: "United States",
 		Status: accounts.Active, BankID: "611090001", BankName: "Test Bank", BankIDType: accounts.NID,
 		MasterGL: "201000", EnableWires: true, EnableDomesticWires: true, SECCodes: []string{},
@@ -193,7 +200,9 @@ func (b *Bank) contact(of *customers.Customer, edits ...func(*contacts.Contact))
 		Bank: contacts.Bank{
 			Country: "United States", AccountCurrency: "USD", AccountType: "Deposit", AccountSubType: "Checking",
 			Name: "Old Mill Bank", NationalCode: "611590103",
-			AccountNumber: b.Keys.Seal(ContactNumber(uid), seal.Place{Tenant: int64(b.Tenant), Column: contacts.NumberColumn, Row: int64(uid)}),
+			AccountNumber: b.Keys.Seal(ContactNumber(uid), seal.Place{
+				Tenant: int64(b.Tenant), Column: contacts.NumberColumn, Row: int64(uid),
+			}),
 		},
 		RegulatoryReporting: contacts.Report{}, Status: contacts.Active, CreatedAt: b.Now(), UpdatedAt: b.Now(),
 		Version: 1,

@@ -42,7 +42,8 @@ func (s *Service) Change(
 func (s *Service) changeTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
 ) (Saved, error) {
-	if draft.PartnerOrgShortName.Given || draft.ParentEntityShortName.Given { // its owner may change, see moveOwnerTx
+	// its owner may change, see moveOwnerTx
+	if draft.PartnerOrgShortName.Given || draft.ParentEntityShortName.Given {
 		if err := tx.LockWaitingOf(ctx, at.Customer); err != nil {
 			return Saved{}, err
 		}

@@ -35,7 +35,10 @@ func draft(short string, edits ...func(*customers.Draft)) customers.Draft {
 	d := customers.Draft{
 		LegalName: given.Of("Lakeside Bakery LLC"), ShortName: given.Of(short), Type: &kind,
 		TaxID: given.Of("12-3456789"), Language: given.Of("english"),
-		LegalAddress:           given.Address{Line1: given.Of("1 Lake Rd"), City: given.Of("Erie"), PostalCode: given.Of("16501"), CountryCode: given.Of("usa")},
+		LegalAddress: given.Address{
+			Line1: given.Of("1 Lake Rd"), City: given.Of("Erie"), PostalCode: given.Of("16501"),
+			CountryCode: given.Of("usa"),
+		},
 		MailAddressSameAsLegal: given.Of(true), CostCenter: given.Of("CC1"),
 		RelationshipManager: given.Of("MJones"), OriginatingOfficer: given.Of("mjones"),
 	}

@@ -61,7 +61,8 @@ func ParseType(field, text string) (Type, error) {
 		return t, nil
 	}
 	return "", fault.Field("customer", field, fault.Malformed,
-		"must be one of Consumer, Corporate, Downstream Partner, Processing Org, Financial Institution, with spaces or underscores")
+		"must be one of Consumer, Corporate, Downstream Partner, Processing Org, Financial Institution, with "+
+			"spaces or underscores")
 }
 
 // ParseTaxID reads a tax id that is searched for. The masked form that answers show finds nobody, and is

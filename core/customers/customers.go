@@ -319,7 +319,8 @@ func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most in
 	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
 	if by.empty() && caller.Reach != access.OfCustomer {
 		return db.Queue(b, countingAll.Get(caller.Reach, func() string {
-			return "SELECT coalesce(sum(n.customers), 0)::bigint AS n FROM customer_counts AS n WHERE n.tenant = $1 AND " + caller.Reach.ScopeOfCustomers("n")
+			return "SELECT coalesce(sum(n.customers), 0)::bigint AS n FROM customer_counts AS n WHERE " +
+				"n.tenant = $1 AND " + caller.Reach.ScopeOfCustomers("n")
 		}), p...)
 	}
 	where := by.where(s, caller.Tenant, &p)

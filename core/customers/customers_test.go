@@ -221,7 +221,8 @@ func TestPagesJoinUpToTheWholeList(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	for i := range 11 {
-		bank.Customer(coretest.Named([]string{"Same Name", "same name", "Other"}[i%3])) // ties, some of which differ in case
+		// ties, some of which differ in case
+		bank.Customer(coretest.Named([]string{"Same Name", "same name", "Other"}[i%3]))
 	}
 	for _, order := range []customers.Order{customers.ByUID, customers.ByName} {
 		by := customers.Search{Order: order}

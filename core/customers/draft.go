@@ -19,12 +19,13 @@ import (
 type Draft struct {
 	Oldest bool `json:"oldest,omitzero"` // the first generation: it requires other fields and bounds fewer
 
-	ExternalReferenceID    given.Text    `json:"externalReferenceId,omitzero"`
-	LegalName              given.Text    `json:"legalName,omitzero"`
-	ShortName              given.Text    `json:"shortName,omitzero"` // of a new customer; it never changes
-	CustomerID             given.Text    `json:"customerId,omitzero"`
-	Type                   *Type         `json:"customerType,omitzero"`
-	TaxID                  given.Text    `json:"taxId,omitzero"` // in the clear; a stored draft is sealed as a whole
+	ExternalReferenceID given.Text `json:"externalReferenceId,omitzero"`
+	LegalName           given.Text `json:"legalName,omitzero"`
+	ShortName           given.Text `json:"shortName,omitzero"` // of a new customer; it never changes
+	CustomerID          given.Text `json:"customerId,omitzero"`
+	Type                *Type      `json:"customerType,omitzero"`
+	// in the clear; a stored draft is sealed as a whole
+	TaxID                  given.Text    `json:"taxId,omitzero"`
 	ACHCompanyID           given.Text    `json:"achCompanyID,omitzero"`
 	LEI                    given.Text    `json:"lei,omitzero"`
 	SWIFTCode              given.Text    `json:"swiftCode,omitzero"`

@@ -137,9 +137,10 @@ func (b *bank) signatory(n int64, k int) *signatories.Signatory {
 	created := b.ago(d, 1, 900)
 	g := &signatories.Signatory{
 		Tenant: b.tenant, UID: Signatory(n, k), Customer: Customer(n), FullName: name,
-		Title:        titles[(int(n)+k)%len(titles)],
-		EmailAddress: fmt.Sprintf("%s%d@mail.example", strings.ReplaceAll(strings.ToLower(name), " ", "."), Signatory(n, k)),
-		PhoneNumber:  phone(d, pick(d, cities).area), Currency: "USD", Status: signatories.Active,
+		Title: titles[(int(n)+k)%len(titles)],
+		EmailAddress: fmt.Sprintf("%s%d@mail.example", strings.ReplaceAll(strings.ToLower(name), " ", "."),
+			Signatory(n, k)),
+		PhoneNumber: phone(d, pick(d, cities).area), Currency: "USD", Status: signatories.Active,
 		CreatedAt: created, UpdatedAt: created, Version: 1,
 	}
 	if k < 2 || d.chance(50) {

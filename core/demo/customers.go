@@ -160,7 +160,9 @@ func (b *bank) customer(n int64) *customers.Customer {
 		Tenant: b.tenant, UID: Customer(n), Owner: owner(n), Type: typeOf(n), Status: status(n),
 		ExternalReferenceID: fmt.Sprintf("EXT-%d", Customer(n)), CustomerID: fmt.Sprintf("CIF%08d", n),
 		LegalName: legalName(n), ShortName: shortName(n), RelationshipType: customers.RelationCustomer,
-		TaxID:    b.keys.Seal(taxID(n, person(n)), seal.Place{Tenant: int64(b.tenant), Column: customers.TaxIDColumn, Row: int64(Customer(n))}),
+		TaxID: b.keys.Seal(taxID(n, person(n)), seal.Place{
+			Tenant: int64(b.tenant), Column: customers.TaxIDColumn, Row: int64(Customer(n)),
+		}),
 		Language: "English", PhoneNumber: phone(d, at.area), LegalAddress: address(d, at),
 		MailAddressSameAsLegal: true, ProcessingOrgShortName: b.shortName,
 		CostCenter: fmt.Sprintf("CC%03d", 100+d.below(40)), RelationshipManager: pick(d, managers),

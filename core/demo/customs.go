@@ -38,9 +38,11 @@ const (
 var customs = []custom{
 	{time.Monday, 0, false, overFedNow, 0, 18_200_00, "Larkspur Retail Group LLC"},
 	{time.Monday, 0, true, kind(payments.Instant), 4, 1_450_00, "Cleaning services"},
-	{time.Monday, 2, false, kind(payments.Instant), 9, 310_01, "Deposit for a rented van"}, // rejected: no such account
+	// rejected: no such account
+	{time.Monday, 2, false, kind(payments.Instant), 9, 310_01, "Deposit for a rented van"},
 	{time.Tuesday, 0, false, kind(payments.Economy), 5, 3_275_00, "Office supplies"},
-	{time.Tuesday, 3, false, kind(payments.Economy), 10, 865_02, "Repair of the loading dock"}, // returned: account closed
+	// returned: account closed
+	{time.Tuesday, 3, false, kind(payments.Economy), 10, 865_02, "Repair of the loading dock"},
 	{time.Wednesday, 0, false, kind(payments.Express), 8, 2_400_00, "Equipment lease"},
 	{time.Wednesday, 2, false, overACH, 0, 4_120_00, "Meadowlark Stores"},
 	{time.Thursday, 0, false, kind(payments.EconomyPlus), 8, 5_180_00, "Wages"},
@@ -140,7 +142,8 @@ func (l *life) leave() error {
 	}
 	order.Receiver, order.Speed = payments.Receiver{Contact: Contact(1, 8)}, string(payments.Express)
 	order.Amount, order.ExternalReferenceID, order.Notes = "9600.00", "LEFT-3", "Second instalment of the lease"
-	if _, err := l.Payments.Send(l.maker, order, changes.RequestOptions{IdempotencyKey: "demo-left-3"}); err != nil {
+	if _, err := l.Payments.Send(l.maker, order,
+		changes.RequestOptions{IdempotencyKey: "demo-left-3"}); err != nil {
 		return fmt.Errorf("a payment that waits for a second person: %w", err)
 	}
 	if _, err := l.Sandbox.PlayCredit(l.maker, sandbox.Credit{

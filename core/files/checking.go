@@ -117,7 +117,8 @@ func (s *Service) lease(ctx context.Context, caller access.Caller, now time.Time
 // leave gives up the lease of a file, so that others can go on with it.
 func (s *Service) leave(ctx context.Context, f *BulkFile) error {
 	return s.db.InTx(ctx, int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		_, err := db.Raw(tx, `UPDATE bulk_files SET leased_until = NULL, stalled = 0 WHERE tenant = ? AND uid = ? AND attempt = ?`,
+		_, err := db.Raw(tx,
+			`UPDATE bulk_files SET leased_until = NULL, stalled = 0 WHERE tenant = ? AND uid = ? AND attempt = ?`,
 			f.Tenant, f.UID, f.Attempt).Exec(ctx)
 		return err
 	})
@@ -129,7 +130,8 @@ func (s *Service) giveBack(ctx context.Context, f *BulkFile) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	_ = s.db.InTx(ctx, int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		_, err := db.Raw(tx, `UPDATE bulk_files SET leased_until = NULL, stalled = ? WHERE tenant = ? AND uid = ? AND attempt = ?`,
+		_, err := db.Raw(tx,
+			`UPDATE bulk_files SET leased_until = NULL, stalled = ? WHERE tenant = ? AND uid = ? AND attempt = ?`,
 			f.Stalled-1, f.Tenant, f.UID, f.Attempt).Exec(ctx)
 		return err
 	})
@@ -230,7 +232,8 @@ func (c *checking) done(ctx context.Context, err error, whole Faults) error {
 // take checks a line together with those that follow.
 func (c *checking) take(ctx context.Context, one *readPayment) error {
 	if one.last >= 1<<lineBits { // higher numbers would belong to another file
-		return broken(0, "", fault.Max, fmt.Sprintf("the file has more than %d lines, empty ones counted", 1<<lineBits-1))
+		return broken(0, "", fault.Max,
+			fmt.Sprintf("the file has more than %d lines, empty ones counted", 1<<lineBits-1))
 	}
 	if c.f.Valid+c.f.Failed+int32(len(c.waiting)) >= mostLines { //nolint:gosec // a few hundred
 		return broken(one.line, "", fault.Max, fmt.Sprintf("the file has more than %d payments", mostLines))
@@ -243,7 +246,8 @@ func (c *checking) take(ctx context.Context, one *readPayment) error {
 		return err
 	}
 	if c.f.Failed >= mostJunk && c.f.Failed > 9*c.f.Valid {
-		return broken(one.line, "", fault.Max, "more than nine of ten lines up to this one have faults: it is read no further")
+		return broken(one.line, "", fault.Max,
+			"more than nine of ten lines up to this one have faults: it is read no further")
 	}
 	if time.Now().After(c.until) {
 		return errEnough

@@ -51,7 +51,8 @@ func (r *reader) readHeader(from io.Reader) (begins int64, err error) {
 			// The fault does not repeat the name: if the line with the names is missing, it is an account
 			// number, or somebody's name.
 			return 0, broken(1, "", fault.Malformed,
-				fmt.Sprintf("the name of column %d is not known in files of this type: the first line must name the columns", i+1))
+				fmt.Sprintf("the name of column %d is not known in files of this type: the first line must name "+
+					"the columns", i+1))
 		case slices.Contains(there, known):
 			return 0, broken(1, known, fault.Malformed, "the column is there twice")
 		}
@@ -87,7 +88,8 @@ func (r *reader) readLines(from io.Reader, at int64, before int32, each func(*re
 		case errors.Is(err, errRecord):
 			return broken(last+1, "", fault.Max, "the line is longer than 64 KiB, or a quote is not closed")
 		case errors.As(err, &bad):
-			s.line, s.last = before+int32(bad.StartLine), before+int32(bad.Line) //nolint:gosec // bounded by the size of files
+			s.line, s.last = before+int32(bad.StartLine), before+
+				int32(bad.Line) //nolint:gosec // bounded by the size of files
 			s.faults = Faults{{s.line, "", string(fault.Malformed), parseFault(bad)}}
 		case err != nil:
 			return err

@@ -153,7 +153,9 @@ func readWire(s *readPayment, text string) {
 
 // readBanks reads the banks that a wire goes over. Of the bank of the beneficiary D says the account that it
 // has with the bank that gets the message; others are named by B, a BIC, or F, a routing number.
-func readBanks(o *payments.Order, said map[string]string, fail func(tag string, problem fault.Problem, message string)) {
+func readBanks(
+	o *payments.Order, said map[string]string, fail func(tag string, problem fault.Problem, message string),
+) {
 	first, last := o.Receiver.Bank.ID, said["4100"]
 	switch {
 	case last == "" && said["4000"] != "":
@@ -172,7 +174,9 @@ func readBanks(o *payments.Order, said map[string]string, fail func(tag string, 
 }
 
 // bankOf reads B or F, what it says, and the bank's name.
-func bankOf(tag, text string, fail func(tag string, problem fault.Problem, message string)) (bank payments.ReceiverBank) {
+func bankOf(
+	tag, text string, fail func(tag string, problem fault.Problem, message string),
+) (bank payments.ReceiverBank) {
 	parts := partsOf(text)
 	if len(parts) > 1 {
 		bank.Name = parts[1]

@@ -92,44 +92,45 @@ const (
 type BulkFile struct {
 	bun.BaseModel `bun:"table:bulk_files,alias:bf" json:"-"`
 
-	Tenant        access.Tenant `bun:"tenant,pk" json:"-"`
-	UID           FileUID       `bun:"uid,pk" json:"uid"`
-	Customer      customers.UID `bun:"customer" json:"-"`
-	Name          string        `bun:"name" json:"fileName"`
-	Type          FileType      `bun:"type" json:"fileType"`
-	Status        FileStatus    `bun:"status" json:"fileStatus"`
-	Channel       string        `bun:"channel" json:"channel"`
-	Size          int64         `bun:"size" json:"size"`                   // bytes
-	Hash          []byte        `bun:"content_hash,type:bytea" json:"-"`   // tells the same file again
-	Content       []byte        `bun:"content_sealed,type:bytea" json:"-"` // of which the hash is made anew where keys rotate
-	Checked       int32         `bun:"checked" json:"-"`                   // lines up to this one are checked
-	Position      int64         `bun:"position" json:"-"`                  // bytes that were read up to there
-	Paid          int32         `bun:"paid" json:"-"`                      // lines up to this one are dealt with
-	Valid         int32         `bun:"valid" json:"validPayments"`
-	Failed        int32         `bun:"failed" json:"errorPayments"`
-	Made          int32         `bun:"made" json:"madePayments"`
-	Credits       int64         `bun:"credits" json:"-"` // cents, of what can be paid
-	Debits        int64         `bun:"debits" json:"-"`
-	Largest       int64         `bun:"largest" json:"-"`
-	PaymentDate   *time.Time    `bun:"payment_date,type:date" json:"-"` // of the first payment
-	OffsetAccount accounts.UID  `bun:"offset_account,nullzero" json:"-"`
-	Faults        Faults        `bun:"faults,type:jsonb" json:"-"`
-	RejectReason  string        `bun:"reject_reason" json:"rejectReason"`
-	Approvers     int32         `bun:"approvers" json:"-"`
-	ByBank        bool          `bun:"by_bank" json:"-"`
-	Maker         access.Maker  `bun:"maker,type:jsonb" json:"-"`
-	MakerClient   string        `bun:"maker_client" json:"-"`
-	MakerLogin    string        `bun:"maker_login" json:"-"`
-	ApprovedBy    string        `bun:"approved_by" json:"-"`
-	ApprovedAt    *time.Time    `bun:"approved_at" json:"-"`
-	UpdatedBy     string        `bun:"updated_by" json:"-"`
-	Attempt       int32         `bun:"attempt" json:"-"`
-	LeasedUntil   *time.Time    `bun:"leased_until" json:"-"`
-	Stalled       int32         `bun:"stalled" json:"-"`   // attempts since the checking last got further
-	WorkedAt      *time.Time    `bun:"worked_at" json:"-"` // when its lines were last checked or paid
-	CreatedAt     time.Time     `bun:"created_at" json:"-"`
-	UpdatedAt     time.Time     `bun:"updated_at" json:"-"`
-	Version       int32         `bun:"version" json:"-"`
+	Tenant   access.Tenant `bun:"tenant,pk" json:"-"`
+	UID      FileUID       `bun:"uid,pk" json:"uid"`
+	Customer customers.UID `bun:"customer" json:"-"`
+	Name     string        `bun:"name" json:"fileName"`
+	Type     FileType      `bun:"type" json:"fileType"`
+	Status   FileStatus    `bun:"status" json:"fileStatus"`
+	Channel  string        `bun:"channel" json:"channel"`
+	Size     int64         `bun:"size" json:"size"`                 // bytes
+	Hash     []byte        `bun:"content_hash,type:bytea" json:"-"` // tells the same file again
+	// of which the hash is made anew where keys rotate
+	Content       []byte       `bun:"content_sealed,type:bytea" json:"-"`
+	Checked       int32        `bun:"checked" json:"-"`  // lines up to this one are checked
+	Position      int64        `bun:"position" json:"-"` // bytes that were read up to there
+	Paid          int32        `bun:"paid" json:"-"`     // lines up to this one are dealt with
+	Valid         int32        `bun:"valid" json:"validPayments"`
+	Failed        int32        `bun:"failed" json:"errorPayments"`
+	Made          int32        `bun:"made" json:"madePayments"`
+	Credits       int64        `bun:"credits" json:"-"` // cents, of what can be paid
+	Debits        int64        `bun:"debits" json:"-"`
+	Largest       int64        `bun:"largest" json:"-"`
+	PaymentDate   *time.Time   `bun:"payment_date,type:date" json:"-"` // of the first payment
+	OffsetAccount accounts.UID `bun:"offset_account,nullzero" json:"-"`
+	Faults        Faults       `bun:"faults,type:jsonb" json:"-"`
+	RejectReason  string       `bun:"reject_reason" json:"rejectReason"`
+	Approvers     int32        `bun:"approvers" json:"-"`
+	ByBank        bool         `bun:"by_bank" json:"-"`
+	Maker         access.Maker `bun:"maker,type:jsonb" json:"-"`
+	MakerClient   string       `bun:"maker_client" json:"-"`
+	MakerLogin    string       `bun:"maker_login" json:"-"`
+	ApprovedBy    string       `bun:"approved_by" json:"-"`
+	ApprovedAt    *time.Time   `bun:"approved_at" json:"-"`
+	UpdatedBy     string       `bun:"updated_by" json:"-"`
+	Attempt       int32        `bun:"attempt" json:"-"`
+	LeasedUntil   *time.Time   `bun:"leased_until" json:"-"`
+	Stalled       int32        `bun:"stalled" json:"-"`   // attempts since the checking last got further
+	WorkedAt      *time.Time   `bun:"worked_at" json:"-"` // when its lines were last checked or paid
+	CreatedAt     time.Time    `bun:"created_at" json:"-"`
+	UpdatedAt     time.Time    `bun:"updated_at" json:"-"`
+	Version       int32        `bun:"version" json:"-"`
 }
 
 // inCents is the currency of totals: all formats pay in US dollars.

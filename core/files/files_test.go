@@ -232,7 +232,8 @@ func TestALineWithFaultsStopsNoOther(t *testing.T) {
 	f.work()
 	f.is(uid, files.PartiallyProcessed, 2, 10)
 	want := []string{
-		"3 paymentAmount INVALID", "4 externalReferenceId REQUIRED", "5 speed INVALID", "6 senderAccountNumber NOTFOUND",
+		"3 paymentAmount INVALID", "4 externalReferenceId REQUIRED", "5 speed INVALID",
+		"6 senderAccountNumber NOTFOUND",
 		"7 receiverBankId INVALID", "8  INVALID", "9  INVALID", "10 paymentDate INVALID",
 		"11 receiverAddressLine1 REQUIRED", "11 receiverCity REQUIRED", "11 receiverCountryCode REQUIRED",
 		"12  STATUS",
@@ -262,8 +263,10 @@ func TestFilesOfWhichNothingCanBePaidFailWithTheReason(t *testing.T) {
 		text string
 		want string
 	}{
-		"no known column":   {files.CSV, "amount,who\n1,2\n", "1  INVALID"},
-		"a column missing":  {files.CSV, "externalReferenceId,paymentAmount\nA,1\n", "1 senderAccountNumber REQUIRED"},
+		"no known column": {files.CSV, "amount,who\n1,2\n", "1  INVALID"},
+		"a column missing": {
+			files.CSV, "externalReferenceId,paymentAmount\nA,1\n", "1 senderAccountNumber REQUIRED",
+		},
 		"a column twice":    {files.CSV, "paymentAmount,paymentAmount\n1,2\n", "1 paymentAmount INVALID"},
 		"no line":           {files.CSV, header, ""},
 		"speed in rtp":      {files.RTP, header + f.row("A", "1"), "1  INVALID"},
@@ -332,7 +335,8 @@ func TestWhatIsNoTextIsRefusedAndNothingOfItIsKept(t *testing.T) {
 	whole := strings.Repeat("x", 256<<10-1) + "é" + strings.Repeat("x", 100)
 	uid := f.upload(files.CSV, whole)
 	var parts int
-	if err := f.DB.NewRaw("SELECT count(*) FROM bulk_file_parts WHERE tenant = ? AND file <> ?", int64(f.Tenant), int64(uid)).
+	if err := f.DB.NewRaw("SELECT count(*) FROM bulk_file_parts WHERE tenant = ? AND file <> ?",
+		int64(f.Tenant), int64(uid)).
 		Scan(t.Context(), &parts); err != nil || parts != 0 {
 		t.Errorf("%d parts are left: %v", parts, err)
 	}
@@ -376,7 +380,8 @@ func TestAFileWaitsForASecondPerson(t *testing.T) {
 			int64(f.Tenant)).Scan(t.Context(), &open); err != nil {
 			t.Fatal(err)
 		}
-		if found, err := f.Changes.Find(f.As(access.ApproveFiles), changes.UID(open)); err != nil || len(found.Changes()) == 0 {
+		if found, err := f.Changes.Find(f.As(access.ApproveFiles), changes.UID(open)); err != nil ||
+			len(found.Changes()) == 0 {
 			t.Errorf("who decides on files does not see it: %v", err)
 		}
 		_, err := f.Changes.Approve(ctx, changes.UID(open), changes.RequestOptions{})
@@ -486,7 +491,8 @@ func nachaFileOf(t *testing.T, effective time.Time, entries ...nacha.Entry) stri
 	t.Helper()
 	var text bytes.Buffer
 	w, err := nacha.NewWriter(&text, nacha.Header{
-		Origin: "611590103", Destination: "611590103", OriginName: "Acme", DestinationName: "Bank", CreatedAt: coretest.Start,
+		Origin: "611590103", Destination: "611590103", OriginName: "Acme", DestinationName: "Bank",
+		CreatedAt: coretest.Start,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -519,7 +525,8 @@ func credit(minor int64, name string) nacha.Entry {
 func TestAFileOfACHIsPaidFromTheDefaultOffsetAccountOrFromTheAccountThatBalancesIt(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)
-	f.Exec("UPDATE accounts SET enable_offset = true, default_offset = true WHERE tenant = ? AND uid = ?", int64(f.Tenant),
+	f.Exec("UPDATE accounts SET enable_offset = true, default_offset = true WHERE tenant = ? AND uid = ?",
+		int64(f.Tenant),
 		int64(f.account.UID))
 	another := f.Account(f.of, coretest.Holding(5_000_00, 0), coretest.Sends)
 	unbalanced := f.upload(files.NACHA, nachaFile(t, credit(100_00, "Ada"), credit(50_25, "Bob")))
@@ -559,9 +566,11 @@ func TestAFileOfACHIsPaidFromTheDefaultOffsetAccountOrFromTheAccountThatBalances
 func TestAFileOfACHWhoseDayHasPassedSettlesOnTheNextOne(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)
-	f.Exec("UPDATE accounts SET enable_offset = true, default_offset = true WHERE tenant = ? AND uid = ?", int64(f.Tenant),
+	f.Exec("UPDATE accounts SET enable_offset = true, default_offset = true WHERE tenant = ? AND uid = ?",
+		int64(f.Tenant),
 		int64(f.account.UID))
-	passed := f.upload(files.NACHA, nachaFileOf(t, coretest.Start.AddDate(0, -1, 0).Truncate(24*time.Hour), credit(10_00, "Ada")))
+	passed := f.upload(files.NACHA,
+		nachaFileOf(t, coretest.Start.AddDate(0, -1, 0).Truncate(24*time.Hour), credit(10_00, "Ada")))
 	next := f.upload(files.NACHA, nachaFile(t, credit(20_00, "Bob")))
 	f.work()
 	f.is(passed, files.Processed, 1, 0)
@@ -574,7 +583,8 @@ func TestAFileOfACHWhoseDayHasPassedSettlesOnTheNextOne(t *testing.T) {
 func TestAFileOfACHWhoseTotalsAreWrongPaysNothing(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)
-	f.Exec("UPDATE accounts SET enable_offset = true, default_offset = true WHERE tenant = ? AND uid = ?", int64(f.Tenant),
+	f.Exec("UPDATE accounts SET enable_offset = true, default_offset = true WHERE tenant = ? AND uid = ?",
+		int64(f.Tenant),
 		int64(f.account.UID))
 	text := nachaFile(t, credit(100_00, "Ada"), credit(50_25, "Bob"))
 	lines := strings.Split(text, "\n")
@@ -586,7 +596,8 @@ func TestAFileOfACHWhoseTotalsAreWrongPaysNothing(t *testing.T) {
 	uid := f.upload(files.NACHA, strings.Join(lines, "\n"))
 	f.work()
 	is := f.is(uid, files.Failed, 0, 0)
-	if got := f.faults(uid); len(got) == 0 || !strings.Contains(got[0], "batch control TotalDebitEntryDollarAmount") {
+	if got := f.faults(uid); len(got) == 0 || !strings.Contains(got[0],
+		"batch control TotalDebitEntryDollarAmount") {
 		t.Errorf("%q", got)
 	}
 	if len(f.payments()) > 0 || is.RejectReason == "" {
@@ -603,13 +614,17 @@ func TestWiresAreReadFromTaggedMessages(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)
 	wire := func(reference, amount, function string) string {
-		return "{1500}30        P \n{1510}1000\n{2000}" + amount + "\n{3100}611090001TEST BANK*\n{3320}" + reference +
-			"*\n{3400}611590103OLD MILL BANK*\n{3600}" + function + "\n{4200}D440055551*Ada Byron*1 Lake Rd*Erie, PA 16501*\n" +
+		return "{1500}30        P \n{1510}1000\n{2000}" + amount + "\n{3100}611090001TEST BANK*\n{3320}" +
+			reference +
+			"*\n{3400}611590103OLD MILL BANK*\n{3600}" + function +
+			"\n{4200}D440055551*Ada Byron*1 Lake Rd*Erie, PA 16501*\n" +
 			"{5000}D" + coretest.AccountNumber(f.account.UID) + "*Acme*\n{6000}Invoice 7*second line*\n"
 	}
-	uid := f.upload(files.Fedwire, wire("W1", "000000012345", "CTR")+wire("W2", "000000000100", "DRC")+wire("W3", "12", "CTR")+
-		wire("W4", "000000000200", "CTR")+strings.Replace(wire("W5", "000000000300", "CTR"), "{1510}1000", "{1510}1600", 1)+
-		strings.Replace(wire("W6", "000000000300", "CTR"), "{6000}", "{7050}", 1))
+	uid := f.upload(files.Fedwire,
+		wire("W1", "000000012345", "CTR")+wire("W2", "000000000100", "DRC")+wire("W3", "12", "CTR")+
+			wire("W4", "000000000200", "CTR")+strings.Replace(wire("W5", "000000000300", "CTR"), "{1510}1000",
+			"{1510}1600", 1)+
+			strings.Replace(wire("W6", "000000000300", "CTR"), "{6000}", "{7050}", 1))
 	f.work()
 	f.is(uid, files.PartiallyProcessed, 2, 4)
 	want := []string{"11 {3600} INVALID", "21 {2000} INVALID", "41 {1510} INVALID", "51 {7050} NOTALLOWED"}
@@ -617,7 +632,8 @@ func TestWiresAreReadFromTaggedMessages(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	paid := f.payments()
-	if len(paid) != 2 || paid[0].Minor != 123_45 || paid[0].Rail != rails.Fedwire || paid[0].ReceiverName != "Ada Byron" ||
+	if len(paid) != 2 || paid[0].Minor != 123_45 || paid[0].Rail != rails.Fedwire ||
+		paid[0].ReceiverName != "Ada Byron" ||
 		paid[1].ExternalReferenceID != "W4" {
 		t.Errorf("%+v", paid)
 	}
@@ -664,7 +680,8 @@ func TestTaggedMessagesNameTheBanksOfAWire(t *testing.T) {
 		}, " "))
 	}
 	if want := []string{
-		"026099503  021000021 REAL TIME BANK", " 026099503 021000021 REAL TIME BANK", "026099503 GOBEUS33 MUSTDEFF Musterbank",
+		"026099503  021000021 REAL TIME BANK", " 026099503 021000021 REAL TIME BANK",
+		"026099503 GOBEUS33 MUSTDEFF Musterbank",
 		"  026099503 GATEWAY BANK",
 	}; !slices.Equal(banks, want) {
 		t.Errorf("%q, want %q", banks, want)
@@ -687,12 +704,14 @@ func TestFilesAreSeenAndUploadedWithinTheCallersReach(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	found, err := coretest.Many(f.Bank, stranger, func(b *db.Batch) *db.Many[files.FileUID, files.FileLine] {
-		return f.Files.LinesOf(stranger, b, []files.FileUID{uid}, files.FileLineSearch{}, db.Columns{}, page.Window{Size: 10})
+		return f.Files.LinesOf(stranger, b, []files.FileUID{uid}, files.FileLineSearch{}, db.Columns{},
+			page.Window{Size: 10})
 	})
 	if err != nil || len(found[uid]) != 0 {
 		t.Errorf("%v %v", found, err)
 	}
-	if _, err := f.Files.Upload(f.Reader(), files.Upload{}, changes.RequestOptions{}); !errors.Is(err, access.ErrDenied) {
+	if _, err := f.Files.Upload(f.Reader(), files.Upload{},
+		changes.RequestOptions{}); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("%v", err)
 	}
 }
@@ -728,10 +747,13 @@ func TestABankUploadsNoMoreThanHalfOfAllFilesAtATime(t *testing.T) {
 	f := newFiled(t)
 	stop, begun := make(chan struct{}), make(chan struct{}, 64)
 	upload := func(by context.Context, of customers.UID) error {
-		_, err := f.Files.Upload(by, files.Upload{Customer: of, Type: files.CSV, Open: func() (string, io.Reader, error) {
-			begun <- struct{}{}
-			return "a.csv", slow(stop), nil
-		}}, changes.RequestOptions{})
+		_, err := f.Files.Upload(by, files.Upload{
+			Customer: of, Type: files.CSV,
+			Open: func() (string, io.Reader, error) {
+				begun <- struct{}{}
+				return "a.csv", slow(stop), nil
+			},
+		}, changes.RequestOptions{})
 		return err
 	}
 	var all sync.WaitGroup
@@ -762,7 +784,9 @@ func TestUnfinishedUploadsAreBoundedByTheirBytes(t *testing.T) {
 	stop, read := make(chan struct{}), make(chan struct{}, 64)
 	var all sync.WaitGroup
 	upload := func(by context.Context, content io.Reader) error {
-		_, err := f.Files.Upload(by, files.Upload{Customer: f.of.UID, Type: files.CSV, Open: files.OpenText("a.csv", content)},
+		_, err := f.Files.Upload(by, files.Upload{
+			Customer: f.of.UID, Type: files.CSV, Open: files.OpenText("a.csv", content),
+		},
 			changes.RequestOptions{})
 		return err
 	}
@@ -809,10 +833,13 @@ func TestWhoMayNotUploadHasNothingRead(t *testing.T) {
 	for name, by := range map[string]context.Context{
 		"without the permission": f.Reader(), "of another partner": f.Partner(f.DownstreamPartner()),
 	} {
-		_, err := f.Files.Upload(by, files.Upload{Customer: f.of.UID, Type: files.CSV, Open: func() (string, io.Reader, error) {
-			t.Errorf("%s: the file is read", name)
-			return "a.csv", strings.NewReader(header), nil
-		}}, changes.RequestOptions{})
+		_, err := f.Files.Upload(by, files.Upload{
+			Customer: f.of.UID, Type: files.CSV,
+			Open: func() (string, io.Reader, error) {
+				t.Errorf("%s: the file is read", name)
+				return "a.csv", strings.NewReader(header), nil
+			},
+		}, changes.RequestOptions{})
 		if err == nil {
 			t.Errorf("%s may upload", name)
 		}
@@ -837,7 +864,9 @@ func TestPaymentsAreToldWithTheirFile(t *testing.T) {
 	if len(paid) != 2 {
 		t.Fatal(paid)
 	}
-	told, err := f.Payments.Snapshots(f.Staff(), []payments.StepKey{{Payment: paid[0].UID, Number: 1}, {Payment: paid[1].UID, Number: 1}})
+	told, err := f.Payments.Snapshots(f.Staff(), []payments.StepKey{
+		{Payment: paid[0].UID, Number: 1}, {Payment: paid[1].UID, Number: 1},
+	})
 	if err != nil || len(told) != 2 {
 		t.Fatal(told, err)
 	}
@@ -851,7 +880,8 @@ func TestPaymentsAreToldWithTheirFile(t *testing.T) {
 func TestAMessageWithManyFaultsKeepsTheFirst(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)
-	uid := f.upload(files.Fedwire, "{1500}"+strings.Repeat("{9999}", 10_000)+"\n{1500}"+strings.Repeat("{9998}", 10_000)+"\n")
+	uid := f.upload(files.Fedwire,
+		"{1500}"+strings.Repeat("{9999}", 10_000)+"\n{1500}"+strings.Repeat("{9998}", 10_000)+"\n")
 	f.work()
 	f.is(uid, files.Failed, 0, 2)
 	for _, l := range f.lines(uid) {
@@ -923,7 +953,8 @@ func TestCallersTakeTurnsWithTheirFiles(t *testing.T) {
 	f := newFiled(t)
 	upload := func(by context.Context, reference string) files.FileUID {
 		done, err := f.Files.Upload(by, files.Upload{
-			Customer: f.of.UID, Type: files.CSV, Open: files.OpenText("a.csv", strings.NewReader(header+f.row(reference, "1"))),
+			Customer: f.of.UID, Type: files.CSV,
+			Open: files.OpenText("a.csv", strings.NewReader(header+f.row(reference, "1"))),
 		}, changes.RequestOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -958,11 +989,15 @@ func TestATextThatWaitsToBeReadHasABound(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)
 	uid := f.upload(files.CSV, header+f.row("A", "1"))
-	f.Exec(`UPDATE bulk_files SET size = ? WHERE tenant = ? AND uid = ?`, int64(20*files.MostBytes), f.Tenant, uid)
+	f.Exec(`UPDATE bulk_files SET size = ? WHERE tenant = ? AND uid = ?`, int64(20*files.MostBytes),
+		f.Tenant, uid)
 	unread := func(by context.Context) error {
-		_, err := f.Files.Upload(by, files.Upload{Customer: f.of.UID, Type: files.CSV, Open: func() (string, io.Reader, error) {
-			return "b.csv", strings.NewReader(header + f.row("B", "1")), nil
-		}}, changes.RequestOptions{})
+		_, err := f.Files.Upload(by, files.Upload{
+			Customer: f.of.UID, Type: files.CSV,
+			Open: func() (string, io.Reader, error) {
+				return "b.csv", strings.NewReader(header + f.row("B", "1")), nil
+			},
+		}, changes.RequestOptions{})
 		return err
 	}
 	if err := unread(f.Staff()); !errors.Is(err, files.ErrUnread) {
@@ -973,7 +1008,8 @@ func TestATextThatWaitsToBeReadHasABound(t *testing.T) {
 	if err := unread(access.With(t.Context(), caller)); err != nil {
 		t.Error(err)
 	}
-	f.Exec(`UPDATE bulk_files SET size = ? WHERE tenant = ? AND uid = ?`, int64(80*files.MostBytes), f.Tenant, uid)
+	f.Exec(`UPDATE bulk_files SET size = ? WHERE tenant = ? AND uid = ?`, int64(80*files.MostBytes),
+		f.Tenant, uid)
 	if err := unread(access.With(t.Context(), caller)); !errors.Is(err, files.ErrUnread) {
 		t.Error(err)
 	}
@@ -1018,15 +1054,19 @@ func TestALineThatCannotBePaidFailsNoOtherFile(t *testing.T) {
 		return uid
 	}
 	first := upload(&bad, "A-1")
-	f.Exec(`UPDATE accounts SET number_sealed = 'garbage'::bytea WHERE tenant = ? AND uid = ?`, f.Tenant, bad.account.UID)
+	f.Exec(`UPDATE accounts SET number_sealed = 'garbage'::bytea WHERE tenant = ? AND uid = ?`, f.Tenant,
+		bad.account.UID)
 	work := func() { _, _ = f.Files.Pay(f.worker()) }
 	begins := line.Begins(3, work) // 500 lines, one line, what is said of it
 	work()
 	f.is(first, files.PartiallyProcessed, 0, 1)
-	f.Exec(`UPDATE accounts SET number_sealed = ? WHERE tenant = ? AND uid = ?`, bad.account.Number.Sealed, f.Tenant, bad.account.UID)
+	f.Exec(`UPDATE accounts SET number_sealed = ? WHERE tenant = ? AND uid = ?`, bad.account.Number.Sealed,
+		f.Tenant, bad.account.UID)
 	second, good := upload(&bad, "A-2"), upload(f, "B")
-	f.Exec(`UPDATE accounts SET number_sealed = 'garbage'::bytea WHERE tenant = ? AND uid = ?`, f.Tenant, bad.account.UID)
-	line.Elsewhere(begins, f.Bank, `UPDATE bulk_files SET worked_at = clock_timestamp() WHERE tenant = ? AND uid = ?`, f.Tenant, second)
+	f.Exec(`UPDATE accounts SET number_sealed = 'garbage'::bytea WHERE tenant = ? AND uid = ?`, f.Tenant,
+		bad.account.UID)
+	line.Elsewhere(begins, f.Bank,
+		`UPDATE bulk_files SET worked_at = clock_timestamp() WHERE tenant = ? AND uid = ?`, f.Tenant, second)
 	for range 4 {
 		work()
 	}

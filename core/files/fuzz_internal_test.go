@@ -97,7 +97,8 @@ func hold(t *testing.T, read reads, text string) (all []*readPayment) {
 
 // hostile are texts that every parser of files is tried with.
 var hostile = []string{
-	"", "\n", "\r\n\r\n", "\ufeff", "\xff\xfee\x00x\x00", "\x00", "\x1a", `"`, `""""`, "{", "{1500}", ",,,,", strings.Repeat("x", 5<<10),
+	"", "\n", "\r\n\r\n", "\ufeff", "\xff\xfee\x00x\x00", "\x00", "\x1a", `"`, `""""`, "{", "{1500}", ",,,,",
+	strings.Repeat("x", 5<<10),
 }
 
 func seeds(f *testing.F, sample string, changes ...string) {
@@ -125,8 +126,10 @@ func cells(o *payments.Order) []string {
 	}
 	to := &o.Receiver
 	return []string{
-		o.ExternalReferenceID, string(o.EntryType), o.Amount, o.Currency, day, o.Speed, string(o.SECCode), o.Sender.Number,
-		o.Sender.RoutingNumber, to.Name, to.Number, to.Type, to.SubType, to.Bank.ID, to.Address.Line1, to.Address.Line2,
+		o.ExternalReferenceID, string(o.EntryType), o.Amount, o.Currency, day, o.Speed, string(o.SECCode),
+		o.Sender.Number,
+		o.Sender.RoutingNumber, to.Name, to.Number, to.Type, to.SubType, to.Bank.ID, to.Address.Line1,
+		to.Address.Line2,
 		to.Address.City, to.Address.State, to.Address.PostalCode, to.Address.CountryCode, o.Notes, o.Remittance,
 		o.OriginatorInfo, o.Reference,
 	}
@@ -146,7 +149,8 @@ func rows(f *testing.F, kind FileType) {
 	f.Helper()
 	seeds(f, strings.ToLower(string(kind))+".csv",
 		"404521680718", `=HYPERLINK("http://x")`, "404521680718", `"4045""2168"""`, "Ada Byron", "\"Ada\r\nByron\"", "Ada Byron", "\"Ada",
-		"Ada Byron", "Ada \"Byron\" ", "Ada Byron", "Ada\x00", "Ada Byron", strings.Repeat("y", 5<<10), "paymentAmount", "paymentamount ",
+		"Ada Byron", "Ada \"Byron\" ", "Ada Byron", "Ada\x00", "Ada Byron", strings.Repeat("y",
+			5<<10), "paymentAmount", "paymentamount ",
 		"paymentAmount", "amount", "\n", "\n\n\n", "12.50", "1e3")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, s := range hold(t, readRows(kind), text) {
@@ -175,7 +179,8 @@ func FuzzCSV(f *testing.F) { rows(f, CSV) }
 func FuzzRTP(f *testing.F) { rows(f, RTP) }
 
 func FuzzFedwire(f *testing.F) {
-	seeds(f, "fedwire.txt", "}1000\n", "}1000", "{3600}CTR", "{3600}DRC", "{6000}", "{8200}", "{4200}D", "{4200}", "Erie, PA 16501", ",",
+	seeds(f, "fedwire.txt", "}1000\n", "}1000", "{3600}CTR", "{3600}DRC", "{6000}", "{8200}", "{4200}D",
+		"{4200}", "Erie, PA 16501", ",",
 		"Ada Byron", "Ada\nByron", "Ada Byron", "\x00", "{3400}611090001", "{3400}61109000é", "*\n\n", "*", "000000012345", "000000000000",
 		"Ada Byron", strings.Repeat("z", 5<<10))
 	f.Fuzz(func(t *testing.T, text string) {
@@ -187,14 +192,16 @@ func FuzzFedwire(f *testing.F) {
 			lines := ""
 			switch {
 			case address.CountryCode != "":
-				lines = address.Line1 + "*" + address.Line2 + "*" + address.City + "," + address.State + " " + address.PostalCode
+				lines = address.Line1 + "*" + address.Line2 + "*" + address.City + "," + address.State + " " +
+					address.PostalCode
 			case address.Line1 != "":
 				lines = address.Line1
 			}
 			cents := strings.ReplaceAll(o.Amount, ".", "")
-			again(t, readMessages, fmt.Sprintf("{1500}{1510}1000{2000}%012s{3320}%s*%s{3600}CTR{4200}D%s*%s*%s*{5000}D%s*%s*{4320}%s*{6000}%s{6500}%s",
-				cents, o.ExternalReferenceID, banksIn(o), o.Receiver.Number, o.Receiver.Name, lines,
-				o.Sender.Number, o.Sender.Name, o.Reference, o.OriginatorInfo, o.BankInfo), o)
+			again(t, readMessages,
+				fmt.Sprintf("{1500}{1510}1000{2000}%012s{3320}%s*%s{3600}CTR{4200}D%s*%s*%s*{5000}D%s*%s*{4320}%s*{6000}%s{6500}%s",
+					cents, o.ExternalReferenceID, banksIn(o), o.Receiver.Number, o.Receiver.Name, lines,
+					o.Sender.Number, o.Sender.Name, o.Reference, o.OriginatorInfo, o.BankInfo), o)
 		}
 	})
 }
@@ -220,6 +227,7 @@ func banksIn(o *payments.Order) string {
 }
 
 func FuzzNACHA(f *testing.F) {
-	seeds(f, "ach.txt", "\n6", "x\n6", "\n6", "\n7", "\n6", "6", "\n5", "\n6", "\n8", "\n9", "\n", "\n\n", "PPD", "IAT", " ", "\x00", " ", "é")
+	seeds(f, "ach.txt", "\n6", "x\n6", "\n6", "\n7", "\n6", "6", "\n5", "\n6", "\n8", "\n9", "\n", "\n\n", "PPD",
+		"IAT", " ", "\x00", " ", "é")
 	f.Fuzz(func(t *testing.T, text string) { hold(t, readNACHA, text) })
 }

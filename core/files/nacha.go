@@ -44,7 +44,8 @@ func readBatches(from io.Reader, f *BulkFile) (all batches, whole, entries Fault
 	_, _, err = nacha.Read(from, func(head nacha.Batch, e nacha.Entry) error {
 		if len(all) == 0 || all[len(all)-1].head != head {
 			if len(all) == mostBatches {
-				return broken(int32(e.Line), "", fault.Max, fmt.Sprintf("the file has more than %d batches", mostBatches)) //nolint:gosec // bounded by the size
+				return broken(int32(e.Line), "", fault.Max,
+					fmt.Sprintf("the file has more than %d batches", mostBatches)) //nolint:gosec // bounded by the size
 			}
 			all = append(all, newBatch(f, head, int32(len(all)+1))) //nolint:gosec // bounded
 		}
@@ -60,7 +61,8 @@ func readBatches(from io.Reader, f *BulkFile) (all batches, whole, entries Fault
 				to = &entries
 			}
 			*to = append(*to, FileFault{
-				int32(one.Line), strings.TrimSpace(one.Record + " " + one.Field), string(fault.Malformed), one.Reason, //nolint:gosec // bounded
+				int32(one.Line), strings.TrimSpace(one.Record + " " + one.Field), string(fault.Malformed),
+				one.Reason, //nolint:gosec // bounded
 			})
 		}
 		if len(faults) >= nacha.MostFaults { // what else is wrong is not known
@@ -79,7 +81,8 @@ func readBatches(from io.Reader, f *BulkFile) (all batches, whole, entries Fault
 
 func newBatch(f *BulkFile, head nacha.Batch, number int32) *batch {
 	b := &batch{head: head, FileBatch: FileBatch{
-		Tenant: f.Tenant, File: f.UID, Number: number, ID: uuid.NewString(), BatchNumber: int32(head.Number), //nolint:gosec // seven digits
+		Tenant: f.Tenant, File: f.UID, Number: number, ID: uuid.NewString(),
+		BatchNumber:  int32(head.Number), //nolint:gosec // seven digits
 		ServiceClass: serviceClasses[head.Only], Originator: head.Bank, CompanyName: head.CompanyName,
 		CompanyID: head.CompanyID, Class: head.Class, Description: head.Description,
 	}}
@@ -181,7 +184,9 @@ func (b *batch) payFrom(known []*payer, numbers [][]byte) {
 
 // readEntries reads a NACHA file again, and hands out its entries after a line. Entries with faults are
 // handed out as such, in their order.
-func readEntries(from io.Reader, all batches, faulty Faults, after int32, each func(*readPayment) error) error {
+func readEntries(
+	from io.Reader, all batches, faulty Faults, after int32, each func(*readPayment) error,
+) error {
 	at := -1
 	// hand hands out an entry, and before it those with faults that stand before a line.
 	hand := func(before int32, s *readPayment) error {
@@ -220,7 +225,9 @@ func readEntries(from io.Reader, all batches, faulty Faults, after int32, each f
 
 // entry makes an order of an entry.
 func (b *batch) entry(e nacha.Entry) *readPayment {
-	s := &readPayment{line: int32(e.Line), last: int32(e.Line), batch: b.Number} //nolint:gosec // bounded by the size
+	s := &readPayment{
+		line: int32(e.Line), last: int32(e.Line), batch: b.Number,
+	} //nolint:gosec // bounded by the size
 	refuse := func(field, why string) {
 		s.fail(FileFault{s.line, field, string(fault.Forbidden), why})
 	}
@@ -279,10 +286,12 @@ var entryFields = map[string]string{
 	"externalReferenceId":                   "entry IdentificationNumber",
 	"additionalInfo.secCode":                "batch header StandardEntryClassCode",
 	"additionalInfo.paymentRemittanceNotes": "addenda PaymentRelatedInformation",
-	"paymentDate":                           "batch header EffectiveEntryDate", "paymentNotes": "batch header CompanyEntryDescription",
-	"sender.achCompanyID": "batch header CompanyIdentification",
-	"sender.accountUID":   "batch header CompanyIdentification", "debtor.accountNumber": "entry DFIAccountNumber",
-	"debtor.bank.bankId": "entry RDFIIdentification", "debtor.name": "entry IndividualName",
+	"paymentDate":                           "batch header EffectiveEntryDate",
+	"paymentNotes":                          "batch header CompanyEntryDescription",
+	"sender.achCompanyID":                   "batch header CompanyIdentification",
+	"sender.accountUID":                     "batch header CompanyIdentification",
+	"debtor.accountNumber":                  "entry DFIAccountNumber",
+	"debtor.bank.bankId":                    "entry RDFIIdentification", "debtor.name": "entry IndividualName",
 	"creditor.accountUID":   "batch header CompanyIdentification",
 	"creditor.achCompanyID": "batch header CompanyIdentification",
 }

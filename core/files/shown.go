@@ -167,14 +167,16 @@ func (s *Service) PaymentsOf(
 		from["payment"], from["state"] = "coalesce(bl.payment, 0)", "coalesce(pay.state, '')"
 		from["payment_date"] = "coalesce(pay.payment_date, bf.payment_date)"
 		from["created_at"] = "coalesce(pay.created_at, bf.created_at)"
-		from["cancelled_as"] = "CASE WHEN pay.state = 'CANCELLED' THEN (SELECT ps.reason FROM payment_steps AS ps " +
-			"WHERE ps.tenant = pay.tenant AND ps.payment = pay.uid AND ps.state = 'CANCELLED' AND ps.tenant = $1) END"
+		from["cancelled_as"] = "CASE WHEN pay.state = 'CANCELLED' THEN (SELECT ps.reason FROM payment_steps AS " +
+			"ps WHERE ps.tenant = pay.tenant AND ps.payment = pay.uid AND ps.state = 'CANCELLED' AND ps.tenant = " +
+			"$1) END"
 		return db.Select[ShownLine](db.Or[ShownLine](db.Columns{}), from).
 			Join("JOIN bulk_files AS bf ON bf.tenant = bl.tenant AND bf.uid = bl.file").
 			Join("LEFT JOIN payments AS pay ON pay.tenant = bl.tenant AND pay.uid = bl.payment").
-			Join("LEFT JOIN bulk_file_batches AS bb ON bb.tenant = bl.tenant AND bb.file = bl.file AND bb.number = bl.batch").
-			Join("LEFT JOIN accounts AS oa ON oa.tenant = bl.tenant AND oa.uid = CASE WHEN pay.uid IS NULL THEN bb.offset_account "+
-				"WHEN pay.entry_type = 'DEBIT' THEN pay.receiver_account ELSE pay.sender_account END").
+			Join("LEFT JOIN bulk_file_batches AS bb ON bb.tenant = bl.tenant AND bb.file = bl.file AND "+
+				"bb.number = bl.batch").
+			Join("LEFT JOIN accounts AS oa ON oa.tenant = bl.tenant AND oa.uid = CASE WHEN pay.uid IS NULL THEN "+
+				"bb.offset_account WHEN pay.entry_type = 'DEBIT' THEN pay.receiver_account ELSE pay.sender_account END").
 			Where("bl.tenant = $1").Where("bf.tenant = $1").Where(caller.Reach.Scope("bf.customer")).
 			Where("bl.id >= $3::bigint").Where("bl.id < $4::bigint").OrderExpr("bl.id").String() +
 			" LIMIT $5::bigint OFFSET $6::bigint"

@@ -211,7 +211,8 @@ type unread struct {
 }
 
 var countingUnread = db.NewQuery[unread](`SELECT
-	(SELECT count(*) FROM bulk_files WHERE tenant = $1 AND customer = $2::bigint AND ` + isUnfinished + `) AS unfinished,
+	(SELECT count(*) FROM bulk_files WHERE tenant = $1 AND customer = $2::bigint AND ` + isUnfinished +
+	`) AS unfinished,
 	coalesce(sum(size) FILTER (WHERE maker_client = $3::text), 0)::bigint AS own,
 	  coalesce(sum(size), 0)::bigint AS total
 	FROM bulk_files WHERE tenant = $1 AND status IN ('RECEIVED', 'VALIDATING')`)
@@ -247,7 +248,8 @@ func (s *Service) take(ctx context.Context, tenant access.Tenant) (uid FileUID, 
 func (s *Service) uploadTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, d uploaded,
 ) (Saved, error) {
-	held, err := s.customers.LockTx(ctx, tx, tx.Caller, customers.UID(at.Customer)) // one of two same uploads comes first
+	// one of two same uploads comes first
+	held, err := s.customers.LockTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
 	if err != nil {
 		return Saved{}, err
 	}

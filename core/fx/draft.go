@@ -92,7 +92,8 @@ func (d *Draft) read() (w wanted, err error) {
 	one("tenor", "valueDate", d.Tenor != "", !d.ValueDate.IsZero())
 	w.tenor = check.Parsed(c, "tenor", d.Tenor, ParseTenor)
 	if w.tenor != "" && w.product != "" && w.tenor.Forward() != (w.product == Forward) {
-		c.Fail("tenor", fault.NoMatch, "of SPOT must be SPOT, ON or TN; of FORWARD it must be a number with W, M or Y")
+		c.Fail("tenor", fault.NoMatch,
+			"of SPOT must be SPOT, ON or TN; of FORWARD it must be a number with W, M or Y")
 	}
 	return w, c.Err()
 }

@@ -20,10 +20,12 @@ import (
 var Tables = db.Tables{
 	Own: []string{"fx_quotes", "fx_trades"},
 	Reads: map[string]string{
-		"accounts":        "whose an account number is, in the transaction of the quote",
-		"payments":        "whether one uses a trade, so that it cannot be cancelled any more",
-		"customers":       "which customer has a short name or an id, in that transaction; and whether its partner is active",
-		"tenants":         "the bank's currency, and whether it is a sandbox, in one statement with how long a quote holds",
+		"accounts": "whose an account number is, in the transaction of the quote",
+		"payments": "whether one uses a trade, so that it cannot be cancelled any more",
+		"customers": "which customer has a short name or an id, in that transaction; and whether its " +
+			"partner is active",
+		"tenants": "the bank's currency, and whether it is a sandbox, in one statement with how long a " +
+			"quote holds",
 		"tenant_settings": "in that statement",
 	},
 }

@@ -79,7 +79,9 @@ func (d *trader) count(t *testing.T, text string, values ...any) (n int) {
 
 func TestAQuoteIsTheMarketsRateLessTheMarginOfTheCustomersTier(t *testing.T) {
 	t.Parallel()
-	for tier, margin := range map[string]int64{"Standard": 10_000, "preferred": 5_000, "Premier": 2_500, "": 10_000, "Gold": 10_000} {
+	for tier, margin := range map[string]int64{
+		"Standard": 10_000, "preferred": 5_000, "Premier": 2_500, "": 10_000, "Gold": 10_000,
+	} {
 		d := newTrader(t, func(c *customers.Customer) { c.Profile.FXPricingTier = tier })
 		q := d.ask(t, d.draft())
 		market, err := sandbox.Market{}.Price(t.Context(), fx.Ask{
@@ -222,7 +224,8 @@ func TestAQuoteLapsesByTheClockOfItsBank(t *testing.T) {
 		t.Errorf("%d expired (%v)", n, err)
 	}
 	lapsed("once it is marked")
-	if n := d.count(t, `SELECT count(*) FROM audit_entries WHERE tenant = ? AND action = 'expireQuote' AND uid = ?`,
+	if n := d.count(t,
+		`SELECT count(*) FROM audit_entries WHERE tenant = ? AND action = 'expireQuote' AND uid = ?`,
 		d.Tenant, second.UID.String()); n != 1 {
 		t.Errorf("%d entries", n)
 	}
@@ -389,7 +392,9 @@ func TestOutsideTheBankATradeIsCancelledSoonOrNotAtAll(t *testing.T) {
 func TestATradeCoversItselfWhenItWasAskedTo(t *testing.T) {
 	t.Parallel()
 	d := newTrader(t, func(c *customers.Customer) { c.Type = customers.Consumer })
-	for minutes, problem := range map[int32]fault.Problem{-1: fault.Min, 0: fault.Min, 29: fault.Min, 121: fault.Max} {
+	for minutes, problem := range map[int32]fault.Problem{
+		-1: fault.Min, 0: fault.Min, 29: fault.Min, 121: fault.Max,
+	} {
 		_, err := d.accept(d.Staff(), d.ask(t, d.draft()).UID, fx.Acceptance{AutoCover: true, Delay: &minutes}, "")
 		if f, _ := fault.Of(err); f == nil || f.Field != "autoCoverDelay" || f.Problem != problem {
 			t.Errorf("a consumer's after %d minutes: %v", minutes, err)
@@ -567,8 +572,12 @@ func TestOnlyWhoSeesTheCustomerTradesForIt(t *testing.T) {
 		t.Errorf("rejected by another partner: %v", err)
 	}
 	for what, err := range map[string]error{
-		"seen":    func() error { _, err := d.FX.Find(stranger, made.UID); return err }(),
-		"covered": func() error { _, err := d.FX.Cover(stranger, made.UID, changes.RequestOptions{}); return err }(),
+		"seen": func() error { _, err := d.FX.Find(stranger, made.UID); return err }(),
+		"covered": func() error {
+			_, err := d.FX.Cover(stranger, made.UID,
+				changes.RequestOptions{})
+			return err
+		}(),
 		"cancelled": func() error {
 			_, err := d.FX.Cancel(stranger, made.UID, changes.RequestOptions{})
 			return err
@@ -736,7 +745,9 @@ func TestADraftIsToldWhatIsWrongWithIt(t *testing.T) {
 func TestTheLongestTenorIsTenYears(t *testing.T) {
 	t.Parallel()
 	d := newTrader(t)
-	for tenor, taken := range map[string]bool{"10Y": true, "120M": true, "121M": false, "522W": false, "521W": true} {
+	for tenor, taken := range map[string]bool{
+		"10Y": true, "120M": true, "121M": false, "522W": false, "521W": true,
+	} {
 		draft := d.draft()
 		draft.Tenor, draft.Product = tenor, "FORWARD"
 		if _, err := d.FX.Quote(d.Staff(), draft, changes.RequestOptions{}); (err == nil) != taken {

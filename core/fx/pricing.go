@@ -52,7 +52,8 @@ func (s *Service) namedTx(ctx context.Context, tx *changes.Tx, d Draft, by IDTyp
 		var of customers.UID
 		var last4 string
 		err = tx.NewRaw(`SELECT customer, number_last4 FROM accounts WHERE tenant = ? AND number_hash IN ?
-			AND deleted_at IS NULL`, tenant, bun.Tuple(s.keys.Hashes(int64(tenant), accounts.NumberColumn, d.Account))).
+			AND deleted_at IS NULL`, tenant, bun.Tuple(s.keys.Hashes(int64(tenant), accounts.NumberColumn,
+			d.Account))).
 			Scan(ctx, &of, &last4)
 		switch {
 		case by == ByAccount:

@@ -47,30 +47,31 @@ func (u CoverUID) String() string { return strconv.FormatInt(int64(u), 10) }
 type Trade struct {
 	bun.BaseModel `bun:"table:fx_trades,alias:ft" json:"-"`
 
-	Tenant        access.Tenant  `bun:"tenant,pk" json:"-"`
-	UID           TradeUID       `bun:"uid,pk" json:"forexContractNo"`
-	Quote         QuoteUID       `bun:"quote,type:uuid" json:"quoteUUID"`
-	Customer      customers.UID  `bun:"customer" json:"counterpartyId"`
-	Channel       string         `bun:"channel" json:"channel"`
-	IDType        IDType         `bun:"customer_id_type" json:"customerIdType"`
-	CustomerID    string         `bun:"customer_id" json:"customerId"`
-	Product       Product        `bun:"product" json:"productType"`
-	Sell          money.Currency `bun:"sell_currency" json:"sellCurrency"`
-	Buy           money.Currency `bun:"buy_currency" json:"buyCurrency"`
-	SellMinor     int64          `bun:"sell_amount" json:"sellAmount"`
-	BuyMinor      int64          `bun:"buy_amount" json:"buyAmount"`
-	Worth         int64          `bun:"worth" json:"worth"` // minor units of the bank's currency, when it was quoted
-	SpotRate      Rate           `bun:"spot_rate" json:"spotRate"`
-	ForwardPoints Rate           `bun:"forward_points" json:"fwdPoints"`
-	AllInRate     Rate           `bun:"all_in_rate" json:"allInRate"`
-	Tenor         Tenor          `bun:"tenor" json:"tenor"`
-	ValueDate     time.Time      `bun:"value_date,type:date" json:"valueDate"`
-	TradeDate     time.Time      `bun:"trade_date,type:date" json:"tradeDate"`
-	Reference     string         `bun:"reference" json:"externalPricingSystemRefId"`
-	Status        TradeStatus    `bun:"status" json:"tradeStatus"`
-	CoverAt       *time.Time     `bun:"cover_at" json:"coverAt"` // when it is covered by itself; nil: it is not
-	Cover         *CoverUID      `bun:"cover" json:"coverTradeNo"`
-	CoveredAt     *time.Time     `bun:"covered_at" json:"coveredAt"`
+	Tenant     access.Tenant  `bun:"tenant,pk" json:"-"`
+	UID        TradeUID       `bun:"uid,pk" json:"forexContractNo"`
+	Quote      QuoteUID       `bun:"quote,type:uuid" json:"quoteUUID"`
+	Customer   customers.UID  `bun:"customer" json:"counterpartyId"`
+	Channel    string         `bun:"channel" json:"channel"`
+	IDType     IDType         `bun:"customer_id_type" json:"customerIdType"`
+	CustomerID string         `bun:"customer_id" json:"customerId"`
+	Product    Product        `bun:"product" json:"productType"`
+	Sell       money.Currency `bun:"sell_currency" json:"sellCurrency"`
+	Buy        money.Currency `bun:"buy_currency" json:"buyCurrency"`
+	SellMinor  int64          `bun:"sell_amount" json:"sellAmount"`
+	BuyMinor   int64          `bun:"buy_amount" json:"buyAmount"`
+	// minor units of the bank's currency, when it was quoted
+	Worth         int64       `bun:"worth" json:"worth"`
+	SpotRate      Rate        `bun:"spot_rate" json:"spotRate"`
+	ForwardPoints Rate        `bun:"forward_points" json:"fwdPoints"`
+	AllInRate     Rate        `bun:"all_in_rate" json:"allInRate"`
+	Tenor         Tenor       `bun:"tenor" json:"tenor"`
+	ValueDate     time.Time   `bun:"value_date,type:date" json:"valueDate"`
+	TradeDate     time.Time   `bun:"trade_date,type:date" json:"tradeDate"`
+	Reference     string      `bun:"reference" json:"externalPricingSystemRefId"`
+	Status        TradeStatus `bun:"status" json:"tradeStatus"`
+	CoverAt       *time.Time  `bun:"cover_at" json:"coverAt"` // when it is covered by itself; nil: it is not
+	Cover         *CoverUID   `bun:"cover" json:"coverTradeNo"`
+	CoveredAt     *time.Time  `bun:"covered_at" json:"coveredAt"`
 	// what the market gave for the cover
 	CoverRate      *Rate     `bun:"cover_rate" json:"coverRate"`
 	CoverReference string    `bun:"cover_reference" json:"coverReference"`

@@ -21,29 +21,30 @@ const atATime = 250
 // Expire ends quotes of the caller's bank whose time has passed, and returns how many. It is for workers: any
 // number may call it at a time.
 func (s *Service) Expire(ctx context.Context) (taken int, err error) {
-	taken, err = inTurn(ctx, s, func(ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time) (int, error) {
-		var due []*Quote
-		err := tx.NewSelect().Model(&due).Where("q.tenant = ?", caller.Tenant).Where("q.status = ?", Open).
-			Where("q.expires_at <= ?", now).OrderExpr("q.expires_at, q.uid").Limit(atATime).
-			For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
-		if err != nil {
-			return 0, err
-		}
-		var record []events.Recorded
-		for _, q := range due {
-			was := *q
-			q.Status, q.UpdatedAt, q.Version = Expired, now, q.Version+1
-			record = append(record, changes.Change{
-				Action: "expireQuote", Object: "quote", UID: q.UID, Customer: int64(q.Customer), Version: q.Version,
-				Before: &was, After: q,
-			}.Recorded(caller, ""))
-			if _, err := tx.NewUpdate().Model(q).Column("status", "updated_at", "version").WherePK().
-				Exec(ctx); err != nil {
+	taken, err = inTurn(ctx, s,
+		func(ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time) (int, error) {
+			var due []*Quote
+			err := tx.NewSelect().Model(&due).Where("q.tenant = ?", caller.Tenant).Where("q.status = ?", Open).
+				Where("q.expires_at <= ?", now).OrderExpr("q.expires_at, q.uid").Limit(atATime).
+				For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+			if err != nil {
 				return 0, err
 			}
-		}
-		return len(due), recordTx(ctx, tx, record)
-	})
+			var record []events.Recorded
+			for _, q := range due {
+				was := *q
+				q.Status, q.UpdatedAt, q.Version = Expired, now, q.Version+1
+				record = append(record, changes.Change{
+					Action: "expireQuote", Object: "quote", UID: q.UID, Customer: int64(q.Customer), Version: q.Version,
+					Before: &was, After: q,
+				}.Recorded(caller, ""))
+				if _, err := tx.NewUpdate().Model(q).Column("status", "updated_at", "version").WherePK().
+					Exec(ctx); err != nil {
+					return 0, err
+				}
+			}
+			return len(due), recordTx(ctx, tx, record)
+		})
 	if err != nil {
 		return 0, fmt.Errorf("expire quotes: %w", err)
 	}
@@ -54,39 +55,40 @@ func (s *Service) Expire(ctx context.Context) (taken int, err error) {
 // workers: any number may call it at a time. One that has no price holds up none of the others.
 func (s *Service) CoverDue(ctx context.Context) (taken int, err error) {
 	var failed error
-	taken, err = inTurn(ctx, s, func(ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time) (int, error) {
-		failed = nil
-		var due []*Trade
-		err := tx.NewSelect().Model(&due).Where("ft.tenant = ?", caller.Tenant).Where("ft.status = ?", Booked).
-			Where("ft.cover_at <= ?", now).OrderExpr("ft.cover_at, ft.uid").Limit(atATime).
-			For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
-		if err != nil || len(due) == 0 {
-			return 0, err
-		}
-		b, err := bankTx(ctx, tx, caller.Tenant)
-		if err != nil {
-			return 0, err
-		}
-		var record []events.Recorded
-		for _, t := range due {
-			was := *t
-			if err := s.coveredTx(ctx, tx, b, t, now); errors.Is(err, ErrNoPrice) {
-				failed = errors.Join(failed, fmt.Errorf("trade %s: %w", t.UID, err))
-				continue
-			} else if err != nil {
+	taken, err = inTurn(ctx, s,
+		func(ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time) (int, error) {
+			failed = nil
+			var due []*Trade
+			err := tx.NewSelect().Model(&due).Where("ft.tenant = ?", caller.Tenant).Where("ft.status = ?", Booked).
+				Where("ft.cover_at <= ?", now).OrderExpr("ft.cover_at, ft.uid").Limit(atATime).
+				For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+			if err != nil || len(due) == 0 {
 				return 0, err
 			}
-			t.UpdatedAt, t.Version = now, t.Version+1
-			record = append(record, changes.Change{
-				Action: "coverTrade", Object: "trade", UID: t.UID, Customer: int64(t.Customer), Version: t.Version,
-				Before: &was, After: t,
-			}.Recorded(caller, ""))
-			if _, err := tx.NewUpdate().Model(t).WherePK().Exec(ctx); err != nil {
+			b, err := bankTx(ctx, tx, caller.Tenant)
+			if err != nil {
 				return 0, err
 			}
-		}
-		return len(record), recordTx(ctx, tx, record)
-	})
+			var record []events.Recorded
+			for _, t := range due {
+				was := *t
+				if err := s.coveredTx(ctx, tx, b, t, now); errors.Is(err, ErrNoPrice) {
+					failed = errors.Join(failed, fmt.Errorf("trade %s: %w", t.UID, err))
+					continue
+				} else if err != nil {
+					return 0, err
+				}
+				t.UpdatedAt, t.Version = now, t.Version+1
+				record = append(record, changes.Change{
+					Action: "coverTrade", Object: "trade", UID: t.UID, Customer: int64(t.Customer), Version: t.Version,
+					Before: &was, After: t,
+				}.Recorded(caller, ""))
+				if _, err := tx.NewUpdate().Model(t).WherePK().Exec(ctx); err != nil {
+					return 0, err
+				}
+			}
+			return len(record), recordTx(ctx, tx, record)
+		})
 	if err = errors.Join(err, failed); err != nil {
 		return taken, fmt.Errorf("cover trades: %w", err)
 	}

@@ -23,8 +23,9 @@ import (
 var Tables = db.Tables{
 	Own: []string{"account_holds"},
 	Reads: map[string]string{
-		"accounts": "the state of an account, after it was locked in the books; and whose it is decides who sees its holds",
-		"holds":    "an account is shown with all that the books hold, for payments too",
+		"accounts": "the state of an account, after it was locked in the books; and whose it is decides who " +
+			"sees its holds",
+		"holds": "an account is shown with all that the books hold, for payments too",
 	},
 }
 

@@ -184,7 +184,8 @@ func parseURL(text string) (*url.URL, error) {
 }
 
 var errURL = fault.Field("issuer", "url", fault.Malformed,
-	"an https address without user, query and fragment, exactly as the issuer's tokens write it; http only on this machine")
+	"an https address without user, query and fragment, exactly as the issuer's tokens write it; http only on "+
+		"this machine")
 
 func loopback(host string) bool {
 	ip, err := netip.ParseAddr(host)

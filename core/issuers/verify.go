@@ -92,7 +92,8 @@ func (i *Issuer) typed(header jose.Header) string {
 	case text == "at+jwt" || text == "jwt" || !there && i.IDTokens:
 		return ""
 	case !there:
-		return "its header has no typ; add the issuer with --id-tokens if that is how it makes access tokens (Dex does)"
+		return "its header has no typ; add the issuer with --id-tokens if that is how it makes access " +
+			"tokens (Dex does)"
 	}
 	return "its header's typ is neither at+jwt nor JWT"
 }

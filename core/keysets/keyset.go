@@ -131,7 +131,10 @@ var tables = []table{
 		sealed: "draft_sealed",
 		place:  row(payments.RepairColumn),
 	}}},
-	{name: "ach_notices", key: "id", columns: []column{{sealed: "data_sealed", place: row(payments.NoticeColumn)}}},
+	{
+		name: "ach_notices", key: "id",
+		columns: []column{{sealed: "data_sealed", place: row(payments.NoticeColumn)}},
+	},
 	{name: "ach_received", key: "id", columns: []column{in(payments.ReceivedColumn, "number")}},
 	{name: "recurrences", key: "uid", columns: []column{{
 		sealed: "draft_sealed",

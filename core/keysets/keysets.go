@@ -296,7 +296,8 @@ func (t *table) writeTx(ctx context.Context, tx bun.Tx, bank access.Tenant, rows
 	}
 	// BETWEEN keeps every plan of the join from reading more of the bank than these rows span.
 	text := fmt.Sprintf(
-		"UPDATE %s AS t SET %s FROM unnest(%s) AS v(%s) WHERE t.tenant = $1 AND t.%s = %s AND t.%[5]s BETWEEN %[7]s AND %[8]s",
+		"UPDATE %s AS t SET %s FROM unnest(%s) AS v(%s) WHERE t.tenant = $1 AND t.%s = %s AND t.%[5]s BETWEEN "+
+			"%[7]s AND %[8]s",
 		t.name, strings.Join(sets, ", "), strings.Join(arrays, ", "), strings.Join(names, ", "), t.key,
 		t.cast("v.key"), t.cast("$2"), t.cast("$3"))
 	done, err := tx.Tx.ExecContext(ctx, text, parameters...)

@@ -323,7 +323,8 @@ func TestTheSameFileIsRefusedAcrossARotation(t *testing.T) {
 			maker, maker_client, created_at, updated_at, version)
 		SELECT tenant, nextval('file_numbers'), customer, name, type, 'PROCESSED', channel, size, content_hash,
 		  maker,
-			maker_client, created_at, updated_at, version FROM bulk_files WHERE tenant = ?`, h.Tenant) // from before this was kept
+// from before this was kept
+			maker_client, created_at, updated_at, version FROM bulk_files WHERE tenant = ?`, h.Tenant)
 	h.promoted()
 	h.move()
 	h.retire()

@@ -32,13 +32,15 @@ func (p *PastBalance) Ledger() money.Amount { return money.Of(p.Minor, p.Currenc
 // As booking times never decrease along an account's postings (core/README.md, I10), they are found by
 // bisection: by two looks into an index for each doubling of the postings.
 func located(reach access.Reach, bounds string) string {
-	return `WITH RECURSIVE bounds (place, at) AS (` + bounds + `), found (account, currency, place, at, low, high) AS (
+	return `WITH RECURSIVE bounds (place, at) AS (` + bounds +
+		`), found (account, currency, place, at, low, high) AS (
 		SELECT b.account, b.currency, n.place, n.at, CASE WHEN b.booked_at < n.at THEN b.version ELSE 0 END,
 		  b.version
 		FROM unnest($3::bigint[]) AS p(account)
 		JOIN accounts AS a ON a.tenant = $1 AND a.uid = p.account AND a.deleted_at IS NULL
 		  AND a.system_of_record = 'Internal Core'
-		JOIN balances AS b ON b.tenant = $1 AND b.account = a.uid, bounds AS n WHERE ` + reach.Scope("a.customer") + `
+		JOIN balances AS b ON b.tenant = $1 AND b.account = a.uid, bounds AS n WHERE ` + reach.Scope("a.customer") +
+		`
 		UNION ALL
 		SELECT f.account, f.currency, f.place, f.at, CASE WHEN m.before THEN f.middle ELSE f.low END,
 		  CASE WHEN m.before THEN f.high ELSE f.middle - 1 END
@@ -55,7 +57,8 @@ func located(reach access.Reach, bounds string) string {
 
 // afterwards is the balance that the posting with a version has left; 0 before the first.
 func afterwards(version string) string {
-	return "coalesce((SELECT p.balance_after FROM postings AS p WHERE p.tenant = $1 AND p.account = s.account AND p.version = " +
+	return "coalesce((SELECT p.balance_after FROM postings AS p WHERE p.tenant = $1 AND p.account = s.account " +
+		"AND p.version = " +
 		version + "), 0)"
 }
 
@@ -101,7 +104,8 @@ func (s *Service) ValuedBy(
 		return db.Refuse[accounts.UID, PastBalance](err)
 	}
 	text := valuedBy.Get(caller.Reach, func() string {
-		return located(caller.Reach, valued) + "SELECT s.account, s.currency, " + afterwards("s.first") + ` + coalesce((
+		return located(caller.Reach,
+			valued) + "SELECT s.account, s.currency, " + afterwards("s.first") + ` + coalesce((
 			SELECT sum(p.amount) FROM postings AS p JOIN journals AS j ON j.tenant = $1 AND j.id = p.journal
 			WHERE p.tenant = $1 AND p.account = s.account AND p.version > s.first AND p.version <= s.last AND j.value_date <= $4::date
 			), 0)::bigint AS minor FROM s`

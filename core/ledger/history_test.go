@@ -85,7 +85,8 @@ func (h *history) past(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := owner.ExecContext(t.Context(), `UPDATE balances SET booked_at = ? WHERE tenant = ? AND account = ?`,
+		if _, err := owner.ExecContext(t.Context(),
+			`UPDATE balances SET booked_at = ? WHERE tenant = ? AND account = ?`,
 			all[len(all)-1].at, h.Tenant, of); err != nil {
 			t.Fatal(err)
 		}

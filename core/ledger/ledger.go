@@ -18,8 +18,10 @@ import (
 var Tables = db.Tables{
 	Own: []string{"balances", "holds", "journals", "postings", "proofs"},
 	Reads: map[string]string{
-		"accounts":       "the proof compares the books with the accounts; and whose an account is decides who sees its history",
-		"sandbox_clocks": "the clock that bookings go by is read under their locks, in the statement that reads the database's",
+		"accounts": "the proof compares the books with the accounts; and whose an account is decides who " +
+			"sees its history",
+		"sandbox_clocks": "the clock that bookings go by is read under their locks, in the statement that reads " +
+			"the database's",
 	},
 }
 

@@ -140,7 +140,8 @@ func TestWorkersProveAgainWhenItIsTime(t *testing.T) {
 	if err != nil || begun || last == nil || !last.StartedAt.Equal(proof.StartedAt.Truncate(time.Microsecond)) {
 		t.Error(last, begun, err)
 	}
-	if _, err := b.Owner().ExecContext(t.Context(), `UPDATE proofs SET finished_at = finished_at - interval '2 hours'`); err != nil {
+	if _, err := b.Owner().ExecContext(t.Context(),
+		`UPDATE proofs SET finished_at = finished_at - interval '2 hours'`); err != nil {
 		t.Fatal(err)
 	}
 	if last, begun, err = b.Ledger.ProveAgain(operator, time.Hour); err != nil || !begun ||

@@ -42,7 +42,9 @@ var invariants = []Invariant{
 		SELECT tenant, currency AS subject, 'balances sum to ' || sum(ledger) AS what
 		FROM balances WHERE tenant = ?0 GROUP BY tenant, currency HAVING sum(ledger) <> 0`},
 	{
-		"I3", "an account's postings are numbered without a gap, each goes on from the one before, and the balance is that of the last", `
+		"I3",
+		"an account's postings are numbered without a gap, each goes on from the one before, and the balance is " +
+			"that of the last", `
 		SELECT ?0::bigint AS tenant, 'account ' || coalesce(p.account, b.account) AS subject, concat_ws('; ',
 		  'posting ' || p.version || ' leaves ' || balance_after || ', as number ' || place || ' after ' || before
 		  || ' and with ' || amount, 'the balance is ' || b.ledger || ' at version ' || b.version) AS what

@@ -104,7 +104,8 @@ func (s *Service) Statements(
 	want = db.Or[Statement](want).And(ofStatement)
 	text := stating.Get(statementKey{want, caller.Reach},
 		func() string { return statementText(want, caller.Reach) })
-	begin, end := access.StartOf(days.From, caller.Location()), access.StartOf(days.To.AddDate(0, 0, 1), caller.Location())
+	begin, end := access.StartOf(days.From, caller.Location()), access.StartOf(days.To.AddDate(0, 0, 1),
+		caller.Location())
 	return db.QueueMany(b, text, func(s *Statement) accounts.UID { return s.Account }, caller.Tenant,
 		caller.ScopeCustomer(), of, begin, end, Day(days.From), Day(days.To))
 }

@@ -238,13 +238,14 @@ type Limit struct {
 type Usage struct {
 	bun.BaseModel `bun:"table:limit_usage,alias:lu" json:"-"`
 
-	Tenant    access.Tenant   `bun:"tenant,pk" json:"-"`
-	Customer  customers.UID   `bun:"customer,pk" json:"-"`
-	Rail      Family          `bun:"rail,pk" json:"-"`
-	Day       time.Time       `bun:"day,pk,type:date" json:"-"` // of delivery, in the bank's time zone; midnight UTC
-	EntryType rails.EntryType `bun:"entry_type,pk" json:"-"`    // of ACH only
-	SECCode   rails.SECCode   `bun:"sec_code,pk" json:"-"`      // of ACH only
-	Amount    int64           `bun:"amount" json:"-"`           // minor units of the bank's currency
+	Tenant   access.Tenant `bun:"tenant,pk" json:"-"`
+	Customer customers.UID `bun:"customer,pk" json:"-"`
+	Rail     Family        `bun:"rail,pk" json:"-"`
+	// of delivery, in the bank's time zone; midnight UTC
+	Day       time.Time       `bun:"day,pk,type:date" json:"-"`
+	EntryType rails.EntryType `bun:"entry_type,pk" json:"-"` // of ACH only
+	SECCode   rails.SECCode   `bun:"sec_code,pk" json:"-"`   // of ACH only
+	Amount    int64           `bun:"amount" json:"-"`        // minor units of the bank's currency
 	Payments  int32           `bun:"payments" json:"-"`
 }
 

@@ -24,9 +24,10 @@ import (
 type Entry struct {
 	bun.BaseModel `bun:"table:ach_entries,alias:ae" json:"-"`
 
-	Tenant      access.Tenant     `bun:"tenant,pk" json:"-"`
-	Payment     UID               `bun:"payment,pk" json:"-"`
-	Origin      string            `bun:"origin" json:"-"`                // routing number of the bank that sends it
+	Tenant  access.Tenant `bun:"tenant,pk" json:"-"`
+	Payment UID           `bun:"payment,pk" json:"-"`
+	// routing number of the bank that sends it
+	Origin      string            `bun:"origin" json:"-"`
 	EntryType   rails.EntryType   `bun:"entry_type" json:"-"`            // that of its payment
 	Class       rails.SECCode     `bun:"class" json:"secCode"`           // PPD, CCD …
 	CompanyID   string            `bun:"company_id" json:"achCompanyID"` // of whose payment it is
@@ -35,9 +36,10 @@ type Entry struct {
 	Account     rails.AccountType `bun:"account" json:"-"`     // what is credited or debited
 	SameDay     bool              `bun:"same_day" json:"-"`
 	SettlesOn   time.Time         `bun:"settles_on,type:date,nullzero" json:"-"` // set with TakenAt
-	TakenAt     *time.Time        `bun:"taken_at" json:"-"`                      // when its money was taken, or nil
-	File        MessageID         `bun:"file,nullzero" json:"-"`
-	Trace       string            `bun:"trace" json:"traceNumber"` // its number in the file; '' before
+	// when its money was taken, or nil
+	TakenAt *time.Time `bun:"taken_at" json:"-"`
+	File    MessageID  `bun:"file,nullzero" json:"-"`
+	Trace   string     `bun:"trace" json:"traceNumber"` // its number in the file; '' before
 }
 
 // accountTypes are the account types of ACH, by the sub-types of accounts.

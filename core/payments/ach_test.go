@@ -154,7 +154,8 @@ func TestAFileHasTheEntriesOfItsWindowInBatches(t *testing.T) {
 	for _, b := range batches {
 		kinds = append(kinds, string(b.Class)+" "+b.Description+" "+b.Effective.Format("02"))
 	}
-	if got := strings.Join(kinds, ", "); got != "CCD Rent 19, CCD Rent 18, PPD PAYMENT 19, PPD Rent 19, CCD Rent 19" {
+	if got := strings.Join(kinds,
+		", "); got != "CCD Rent 19, CCD Rent 18, PPD PAYMENT 19, PPD Rent 19, CCD Rent 19" {
 		t.Error(got)
 	}
 	s.Prove()
@@ -323,7 +324,9 @@ func TestWhatACHDoesNotTakeIsRefusedAndHoldsNothing(t *testing.T) {
 	in := func(s *sender, edits ...func(*accounts.Account)) func(*payments.Order) {
 		return func(o *payments.Order) {
 			of := &customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}
-			o.Sender.UID = s.Account(of, append([]func(*accounts.Account){coretest.Holding(100_00, 0), coretest.Sends}, edits...)...).UID
+			o.Sender.UID = s.Account(of, append([]func(*accounts.Account){
+				coretest.Holding(100_00, 0), coretest.Sends,
+			}, edits...)...).UID
 		}
 	}
 	described := func(edit func(*payments.Receiver)) func(*payments.Order) {

@@ -111,7 +111,8 @@ func TestACallbackAsksTheBankForAChangedSeries(t *testing.T) {
 	s := newSender(t)
 	bound := int64(50_00)
 	s.from = s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
-		coretest.Holding(100_000_00, 0), coretest.Sends, func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound })
+		coretest.Holding(100_000_00,
+			0), coretest.Sends, func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound })
 	p := s.send(t, s.order("1", byWire, func(o *payments.Order) { o.Repeat = weekly() }))
 	out, err := s.Payments.ChangeRecurrence(s.Staff(), p.Recurrence, payments.RecurrenceDraft{Amount: "90000"},
 		changes.RequestOptions{})
@@ -346,7 +347,8 @@ func TestSoManyPaymentsWaitForRepair(t *testing.T) {
 			}
 		})
 	}
-	if all.Wait(); kept.Load() < 500 || kept.Load() > 510 { // those of another lane at the same time do not count
+	// those of another lane at the same time do not count
+	if all.Wait(); kept.Load() < 500 || kept.Load() > 510 {
 		t.Errorf("%d wait", kept.Load())
 	}
 }
@@ -511,7 +513,8 @@ func TestAnAccountWithPaymentsKeepsItsCurrency(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	s.Exec(`UPDATE accounts SET currency = 'EUR' WHERE tenant = ? AND uid = ?`, s.Tenant, from.UID) // as it could be once
+	// as it could be once
+	s.Exec(`UPDATE accounts SET currency = 'EUR' WHERE tenant = ? AND uid = ?`, s.Tenant, from.UID)
 	s.Clock.Advance(24 * time.Hour)
 	s.run(t)
 	if p := s.shows(t, out.Result.UID); p.State != payments.Invalid ||
@@ -598,7 +601,8 @@ func TestASeriesThatEndsTakesThePaymentAlongThatIsMadeMeanwhile(t *testing.T) {
 			s.until(t, "2026-11-20 12:00")
 			s.Clock.Set(at(t, "2026-12-20 12:00")) // a Sunday: it is to settle on the day after
 			errs := s.Turns(func(ctx context.Context, tx bun.Tx) error {
-				_, err := tx.NewRaw(`SELECT FROM balances WHERE tenant = ? AND account = ? FOR UPDATE`, s.Tenant, s.from.UID).
+				_, err := tx.NewRaw(`SELECT FROM balances WHERE tenant = ? AND account = ? FOR UPDATE`,
+					s.Tenant, s.from.UID).
 					Exec(ctx)
 				return err
 			}, func() error {
@@ -629,16 +633,19 @@ func TestAnEntryThatCannotBeWrittenStopsNoOtherRoutingNumber(t *testing.T) {
 		func(a *accounts.Account) { a.BankID = "611690100" })
 	stuck := s.send(t, s.order("10.00", economy))
 	fine := s.send(t, s.order("20.00", economy, func(o *payments.Order) { o.Sender.UID = other.UID }))
-	s.Exec(`UPDATE payment_details SET number_sealed = '\x00' WHERE tenant = ? AND payment = ?`, s.Tenant, stuck.UID)
+	s.Exec(`UPDATE payment_details SET number_sealed = '\x00' WHERE tenant = ? AND payment = ?`,
+		s.Tenant, stuck.UID)
 	s.Clock.Advance(at(t, "2026-11-18 14:00").Sub(s.Clock.Now()))
 	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
 	if n, err := s.Payments.SendQueued(operator); n != 2 || err != nil {
 		t.Fatal(n, err)
 	}
-	if n, err := s.Payments.SealFiles(operator); n != 1 || err == nil || !strings.Contains(err.Error(), stuck.UID.String()) {
+	if n, err := s.Payments.SealFiles(operator); n != 1 || err == nil ||
+		!strings.Contains(err.Error(), stuck.UID.String()) {
 		t.Errorf("%d entries, %v", n, err)
 	}
-	if files, _, heads := s.files(t); len(files) != 1 || heads[0].Origin != other.BankID || files[0][0].Amount.Minor != 20_00 {
+	if files, _, heads := s.files(t); len(files) != 1 || heads[0].Origin != other.BankID ||
+		files[0][0].Amount.Minor != 20_00 {
 		t.Errorf("%+v has not left: %+v", fine, heads)
 	}
 }
@@ -864,7 +871,8 @@ func TestWhoChangedASeriesDoesNotReleaseItsPayments(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.Exec(`UPDATE customers SET access_payment_dual_approval = ? WHERE tenant = ? AND uid = ?`, dual, s.Tenant,
+			s.Exec(`UPDATE customers SET access_payment_dual_approval = ? WHERE tenant = ? AND uid = ?`,
+				dual, s.Tenant,
 				s.from.Customer)
 			changed, err := s.Payments.ChangeRecurrence(s.Someone("changer"), out.Result.Recurrence,
 				payments.RecurrenceDraft{Amount: "50000"}, changes.RequestOptions{})

@@ -223,7 +223,8 @@ func (in *intake) book(a *answer) (*Payment, error) {
 	if slices.Index(Profiles[p.Rail].Transfers, t.LocalInstrument) > 0 {
 		d.LocalInstrument = t.LocalInstrument
 	}
-	d.Number = in.s.keys.Seal(cmp.Or(t.Debtor.Account, t.Debtor.IBAN), d.place()) // NULL if the payer has no account
+	// NULL if the payer has no account
+	d.Number = in.s.keys.Seal(cmp.Or(t.Debtor.Account, t.Debtor.IBAN), d.place())
 	step := p.enter(state, in.caller, in.now, "")
 	in.by[p.UID] = p
 	in.created, in.details, in.steps = append(in.created, p), append(in.details, d), append(in.steps, step)

@@ -225,7 +225,9 @@ func TestADebitCostsItsFeeWhenItSettles(t *testing.T) {
 func TestADebitLeavesOnTheDayThatItWasAskedForOrTheNextOne(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	for day, want := range map[int]string{18: "2026-11-19", 20: "2026-11-23", 21: "2026-11-24", 26: "2026-11-30"} {
+	for day, want := range map[int]string{
+		18: "2026-11-19", 20: "2026-11-23", 21: "2026-11-24", 26: "2026-11-30",
+	} {
 		p := s.collect(t, s.order("10.00", economy, func(o *payments.Order) {
 			o.Date = time.Date(2026, 11, day, 0, 0, 0, 0, time.UTC)
 		}))
@@ -415,8 +417,10 @@ func TestADebitIsRepeated(t *testing.T) {
 		speed payments.Speed
 		want  string
 	}{
-		"Economy":      {payments.Economy, "19/11 10.00 PROCESSED, 27/11 10.00 PROCESSED, 3/12 12.00 PROCESSED"},
-		"Economy Plus": {payments.EconomyPlus, "18/11 10.00 PROCESSED, 25/11 10.00 PROCESSED, 2/12 12.00 PROCESSED"},
+		"Economy": {payments.Economy, "19/11 10.00 PROCESSED, 27/11 10.00 PROCESSED, 3/12 12.00 PROCESSED"},
+		"Economy Plus": {
+			payments.EconomyPlus, "18/11 10.00 PROCESSED, 25/11 10.00 PROCESSED, 2/12 12.00 PROCESSED",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

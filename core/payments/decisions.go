@@ -223,7 +223,8 @@ func (s *Service) decideAllTx(
 			}
 		}
 	}
-	slices.SortStableFunc(w.told, func(a, b changes.Change) int { return strings.Compare(a.Object, b.Object) }) // payments first
+	// payments first
+	slices.SortStableFunc(w.told, func(a, b changes.Change) int { return strings.Compare(a.Object, b.Object) })
 	for _, change := range w.told {
 		if err := tx.Record(ctx, change); err != nil {
 			return nil, nil, err

@@ -42,7 +42,8 @@ func TestWhatAPaymentSaidAndWasAnsweredIsReadWithoutNumbersAndTexts(t *testing.T
 		t.Run(amount, func(t *testing.T) {
 			t.Parallel()
 			s := newSender(t)
-			p := s.send(t, s.order(amount, func(o *payments.Order) { o.Remittance, o.Reference = "Rent of May", "LEASE-44" }))
+			p := s.send(t,
+				s.order(amount, func(o *payments.Order) { o.Remittance, o.Reference = "Rent of May", "LEASE-44" }))
 			if _, messages := s.details(t, s.Staff(), p.UID); len(messages) != 0 {
 				t.Error("it has messages before it was sent")
 			}
@@ -182,7 +183,8 @@ func TestAWireTellsTheCreditorsBankWhatThePartnerSays(t *testing.T) {
 func TestAWireCutsWhatItTellsTheBank(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	uid := s.send(t, s.order("10.00", byWire, func(o *payments.Order) { o.BankInfo = strings.Repeat("ß", 105) })).UID
+	uid := s.send(t,
+		s.order("10.00", byWire, func(o *payments.Order) { o.BankInfo = strings.Repeat("ß", 105) })).UID
 	s.run(t)
 	if told := s.carried(t, uid).ForCreditorAgent; len(told) != 1 || told[0] != strings.Repeat("s", 140) {
 		t.Error(told)

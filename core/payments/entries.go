@@ -28,13 +28,15 @@ import (
 type Received struct {
 	bun.BaseModel `bun:"table:ach_received,alias:ar" json:"-"`
 
-	Tenant       access.Tenant     `bun:"tenant,pk" json:"-"`
-	ID           int64             `bun:"id,pk" json:"-"`
-	Direction    rails.EntryType   `bun:"direction" json:"-"` // what it does to the account here
-	Message      MessageID         `bun:"message" json:"-"`   // the file in which it came
-	Line         int               `bun:"line" json:"-"`
-	Trace        string            `bun:"trace" json:"-"`                // its number, from the bank that sent it
-	SettlesOn    time.Time         `bun:"settles_on,type:date" json:"-"` // the day that its bank asks for, though it may have passed
+	Tenant    access.Tenant   `bun:"tenant,pk" json:"-"`
+	ID        int64           `bun:"id,pk" json:"-"`
+	Direction rails.EntryType `bun:"direction" json:"-"` // what it does to the account here
+	Message   MessageID       `bun:"message" json:"-"`   // the file in which it came
+	Line      int             `bun:"line" json:"-"`
+	// its number, from the bank that sent it
+	Trace string `bun:"trace" json:"-"`
+	// the day that its bank asks for, though it may have passed
+	SettlesOn    time.Time         `bun:"settles_on,type:date" json:"-"`
 	Payment      UID               `bun:"payment,nullzero" json:"-"`
 	Bank         string            `bun:"bank" json:"-"`   // that sent it
 	Origin       string            `bun:"origin" json:"-"` // that it was sent to, and its return comes from

@@ -94,7 +94,8 @@ func TestACreditOverACHIsBookedWhenItSettles(t *testing.T) {
 			if got != want {
 				t.Errorf("%s\nwant %s", got, want)
 			}
-			if _, err := s.Payments.Cancel(s.Staff(), uid, changes.RequestOptions{}); !errors.Is(err, payments.ErrOver) {
+			if _, err := s.Payments.Cancel(s.Staff(), uid,
+				changes.RequestOptions{}); !errors.Is(err, payments.ErrOver) {
 				t.Error(err)
 			}
 			if _, err := s.Payments.Reverse(s.Staff(), uid, payments.Reversal{},
@@ -356,8 +357,10 @@ func TestACreditOverACHToAVirtualNumberIsToldWhenItSettlesAndWhenItGoesBack(t *t
 func TestACreditOverACHToAVirtualAccountThatIsNotActiveGoesBack(t *testing.T) {
 	t.Parallel()
 	s := newDebtor(t)
-	suspended := s.VirtualAccount(s.from, func(v *virtualaccounts.VirtualAccount) { v.Status = virtualaccounts.Suspended })
-	over := s.VirtualAccount(s.from, func(v *virtualaccounts.VirtualAccount) { v.Status = virtualaccounts.Closed })
+	suspended := s.VirtualAccount(s.from,
+		func(v *virtualaccounts.VirtualAccount) { v.Status = virtualaccounts.Suspended })
+	over := s.VirtualAccount(s.from,
+		func(v *virtualaccounts.VirtualAccount) { v.Status = virtualaccounts.Closed })
 	later := s.VirtualAccount(s.from)
 	s.paidOver(t, virtually(suspended))
 	s.paidOver(t, virtually(over))

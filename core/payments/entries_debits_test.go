@@ -349,7 +349,9 @@ func TestAnEntryCountsOnceInWhateverFileItComes(t *testing.T) {
 	t.Parallel()
 	s := newDebtor(t)
 	first := s.achFile(t, "FRB", 7, 10_00, 20_00)
-	for _, body := range []string{first, first, s.achFile(t, "FRB again", 7, 10_00), s.achFile(t, "FRB", 8, 20_00, 30_00)} {
+	for _, body := range []string{
+		first, first, s.achFile(t, "FRB again", 7, 10_00), s.achFile(t, "FRB", 8, 20_00, 30_00),
+	} {
 		s.arrive(t, rails.ACH, body)
 		s.run(t)
 	}
@@ -560,7 +562,9 @@ func TestAUsedUpRuleIsExpired(t *testing.T) {
 	if err != nil || r.Status() != positivepay.Expired {
 		t.Errorf("%v %v", r.Status(), err)
 	}
-	found, err := s.PositivePay.Page(s.Staff(), positivepay.Search{Status: []positivepay.Status{positivepay.Expired}}, page.First(5))
+	found, err := s.PositivePay.Page(s.Staff(), positivepay.Search{
+		Status: []positivepay.Status{positivepay.Expired},
+	}, page.First(5))
 	if err != nil || found.Total != 1 {
 		t.Errorf("%d %v", found.Total, err)
 	}
@@ -585,12 +589,17 @@ func TestPeopleDecideOnDebitsUntilTheCutOffOfTheNextBankingDay(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	s.until(t, "2026-11-19 16:59")
-	for _, do := range []error{s.approve(s.Staff(), paid), s.approve(s.Staff(), later), s.reject(s.Staff(), sent), s.reject(s.Staff(), ppd)} {
+	for _, do := range []error{
+		s.approve(s.Staff(), paid), s.approve(s.Staff(), later), s.reject(s.Staff(), sent),
+		s.reject(s.Staff(), ppd),
+	} {
 		if do != nil {
 			t.Error(do)
 		}
 	}
-	for _, again := range []error{s.approve(s.Staff(), paid), s.reject(s.Staff(), paid), s.approve(s.Staff(), sent)} {
+	for _, again := range []error{
+		s.approve(s.Staff(), paid), s.reject(s.Staff(), paid), s.approve(s.Staff(), sent),
+	} {
 		if !errors.Is(again, positivepay.ErrExceptionDecided) {
 			t.Error(again)
 		}

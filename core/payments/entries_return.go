@@ -90,9 +90,11 @@ func (d *Return) entryCode(p *Payment, class rails.SECCode) error {
 	case !slices.Contains(DebitReturnCodes, d.Code):
 		c.Fail("returnCode", fault.NoMatch, "is no reason for which a debit of ACH goes back")
 	case companies && slices.Contains([]string{"R07", unauthorized, "R11"}, d.Code):
-		c.Fail("returnCode", fault.NoMatch, "is for debits of consumers: one between companies takes R29, or R05 where a consumer was debited")
+		c.Fail("returnCode", fault.NoMatch,
+			"is for debits of consumers: one between companies takes R29, or R05 where a consumer was debited")
 	case !companies && slices.Contains([]string{notAuthorized, "R05"}, d.Code):
-		c.Fail("returnCode", fault.NoMatch, "is for debits between companies: one of a consumer takes R07, R10 or R11")
+		c.Fail("returnCode", fault.NoMatch,
+			"is for debits between companies: one of a consumer takes R07, R10 or R11")
 	}
 	return c.Err()
 }

@@ -38,14 +38,15 @@ type facts struct {
 	virtualNumbers  map[string]virtualaccounts.UID // by hash
 	virtualPostings []virtualPosting               // of what was booked so far
 	by              access.Caller                  // who makes these changes
-	own             *ownUse                        // of people whose roles bound what they pay in a day or a month
-	aside           map[customers.UID]int          // payments that wait for repair, where that was looked at
-	screen          *screening.Screen              // what names are compared with; nil where nothing is sent
-	stopped         map[UID]bool                   // on their way back because compliance rejected them
-	reopened        []UID                          // those of them that people look at again
-	screenings      []screening.Found              // of payments that people look at
-	inScreening     map[customers.UID]int          // how many they look at, by customer, where that was counted
-	countScreening  func(customers.UID) (int, error)
+	// of people whose roles bound what they pay in a day or a month
+	own            *ownUse
+	aside          map[customers.UID]int // payments that wait for repair, where that was looked at
+	screen         *screening.Screen     // what names are compared with; nil where nothing is sent
+	stopped        map[UID]bool          // on their way back because compliance rejected them
+	reopened       []UID                 // those of them that people look at again
+	screenings     []screening.Found     // of payments that people look at
+	inScreening    map[customers.UID]int // how many they look at, by customer, where that was counted
+	countScreening func(customers.UID) (int, error)
 }
 
 type bankApproval struct {
@@ -105,19 +106,20 @@ type party struct {
 // Switches are the features of an account that let payments out (rest/CONTRACT.md, speeds), and let them in
 // (rest/CONTRACT.md, incoming credits).
 type Switches struct {
-	FedNow        bool   `bun:"fednow"`
-	ACH           bool   `bun:"ach"`
-	RTP           bool   `bun:"rtp"`
-	Wires         bool   `bun:"wires"` // domestic
-	WiresAbroad   bool   `bun:"wires_abroad"`
-	FedNowIn      bool   `bun:"fednow_in"`
-	RTPIn         bool   `bun:"rtp_in"`
-	WiresIn       bool   `bun:"wires_in"`
-	FedNowAsks    bool   `bun:"fednow_asks"` // it may ask for payments
-	RTPAsks       bool   `bun:"rtp_asks"`
-	RFPIn         bool   `bun:"rfp_in"`         // it may be asked for payments, except by wire
-	PositivePay   bool   `bun:"positive_pay"`   // debits of other banks are paid that its rules allow
-	CallbackLimit *int64 `bun:"callback_limit"` // minor units: a wire above it is confirmed by a person; nil for none
+	FedNow      bool `bun:"fednow"`
+	ACH         bool `bun:"ach"`
+	RTP         bool `bun:"rtp"`
+	Wires       bool `bun:"wires"` // domestic
+	WiresAbroad bool `bun:"wires_abroad"`
+	FedNowIn    bool `bun:"fednow_in"`
+	RTPIn       bool `bun:"rtp_in"`
+	WiresIn     bool `bun:"wires_in"`
+	FedNowAsks  bool `bun:"fednow_asks"` // it may ask for payments
+	RTPAsks     bool `bun:"rtp_asks"`
+	RFPIn       bool `bun:"rfp_in"`       // it may be asked for payments, except by wire
+	PositivePay bool `bun:"positive_pay"` // debits of other banks are paid that its rules allow
+	// minor units: a wire above it is confirmed by a person; nil for none
+	CallbackLimit *int64 `bun:"callback_limit"`
 }
 
 // approval is what settings say about the approval of payments. Amounts are in hundredths of the bank's

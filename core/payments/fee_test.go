@@ -99,7 +99,8 @@ func TestADebitCostsNoMoreThanItCollects(t *testing.T) {
 	s := newSender(t)
 	try := func(fee string) *fault.Fault {
 		t.Helper()
-		_, err := s.Payments.RequestDebit(s.Staff(), s.order("2.50", costing(fee), economy), changes.RequestOptions{})
+		_, err := s.Payments.RequestDebit(s.Staff(), s.order("2.50", costing(fee), economy),
+			changes.RequestOptions{})
 		wrong, _ := fault.Of(err)
 		return wrong
 	}
@@ -155,7 +156,8 @@ func TestWhatAPaymentMayNotCost(t *testing.T) {
 			t.Errorf("%s: %v", name, wrong)
 		}
 	}
-	if wrong := try(payments.CustomFee{Amount: "1"}, func(o *payments.Order) { o.Amount = "100000.00" }); wrong == nil {
+	if wrong := try(payments.CustomFee{Amount: "1"},
+		func(o *payments.Order) { o.Amount = "100000.00" }); wrong == nil {
 		t.Error("what the account does not have is paid")
 	}
 	// only the bank goes below the tier

@@ -303,7 +303,8 @@ func (f *file) eachTx(
 }
 
 // inBatches is the order of entries in a file.
-const inBatches = "ae.company_id, ae.company_name, ae.class, ae.description, ae.same_day, ae.settles_on, ae.entry_type, ae.payment"
+const inBatches = "ae.company_id, ae.company_name, ae.class, ae.description, ae.same_day, ae.settles_on, " +
+	"ae.entry_type, ae.payment"
 
 // nextTx reads the next entries that which selects, after last.
 func (f *file) nextTx(
@@ -314,13 +315,16 @@ func (f *file) nextTx(
 		ColumnExpr("ae.*, sa.bank_name").
 		ColumnExpr("pay.uid AS pay_uid, pay.amount AS pay_amount, pay.currency AS pay_currency").
 		ColumnExpr("pay.receiver_name AS pay_receiver_name, pay.notes AS pay_notes").
-		ColumnExpr("pay.sender_name AS pay_sender_name, pay.entry_type AS pay_entry_type, pay.direction AS pay_direction").
+		ColumnExpr("pay.sender_name AS pay_sender_name, pay.entry_type AS pay_entry_type, pay.direction AS "+
+			"pay_direction").
 		ColumnExpr("pay.external_reference_id AS pay_external_reference_id").
-		ColumnExpr("pd.number_sealed AS pd_number_sealed, pd.bank_id AS pd_bank_id, pd.remittance AS pd_remittance").
+		ColumnExpr("pd.number_sealed AS pd_number_sealed, pd.bank_id AS pd_bank_id, pd.remittance AS "+
+			"pd_remittance").
 		ColumnExpr("pd.reference AS pd_reference, pd.originator_information AS pd_originator_information").
 		Join("JOIN payments AS pay ON pay.tenant = ae.tenant AND pay.uid = ae.payment").
 		Join("JOIN payment_details AS pd ON pd.tenant = ae.tenant AND pd.payment = ae.payment").
-		Join("JOIN accounts AS sa ON sa.tenant = pay.tenant AND sa.uid = coalesce(pay.sender_account, pay.receiver_account)").
+		Join("JOIN accounts AS sa ON sa.tenant = pay.tenant AND sa.uid = coalesce(pay.sender_account, "+
+			"pay.receiver_account)").
 		Where("ae.tenant = ?0 AND pay.tenant = ?0 AND pd.tenant = ?0 AND sa.tenant = ?0", f.tenant).
 		Where("ae.origin = ?", f.origin).Apply(which)
 	if last != nil {
@@ -396,7 +400,8 @@ func (f *file) writeTx(ctx context.Context, s *Service) error {
 		return err
 	}
 	return db.ExecAtCommit(ctx, `UPDATE ach_origins SET day = $3::date, files = $4, trace = $5
-		WHERE tenant = $1 AND origin = $2`, f.tenant, f.origin, f.numbers.Day.Format(time.DateOnly), f.numbers.Files+1,
+		WHERE tenant = $1 AND origin = $2`, f.tenant, f.origin, f.numbers.Day.Format(time.DateOnly), f.numbers.Files+
+		1,
 		f.numbers.Trace+f.entries())
 }
 

@@ -247,7 +247,8 @@ func (g *gathering) find(ctx context.Context, s *Service) error {
 		return virtualaccounts.Numbered(b, f.tenant, virtualHashes)
 	})
 	charges := fees.ChargesOf(b, f.tenant, payers, payerHashes, feeNames...)
-	known := some(g.contacts, func() *db.Rows[contact] { return db.Queue(b, readingContacts, f.tenant, g.contacts) })
+	known := some(g.contacts,
+		func() *db.Rows[contact] { return db.Queue(b, readingContacts, f.tenant, g.contacts) })
 	asked := new(db.Rows[screening.Asked])
 	if r.screen != nil {
 		asked = screening.Ask(b, f.tenant)
@@ -321,7 +322,8 @@ func (g *gathering) lock(ctx context.Context) error {
 	all := slices.Concat(g.named, g.masters, g.own)
 	f.books = r.books(b, f.tenant, all, journalsEach*len(g.payers)+g.journals)
 	parties := db.Queue(b, readingParties, f.tenant, all)
-	used := some(g.trades, func() *db.Rows[fx.Used] { return fx.UsedOf(b, f.tenant, g.trades) }) // after they were locked
+	// after they were locked
+	used := some(g.trades, func() *db.Rows[fx.Used] { return fx.UsedOf(b, f.tenant, g.trades) })
 	virtual := some(g.virtualUIDs, func() *db.Rows[virtualaccounts.Creditable] {
 		return virtualaccounts.Again(b, f.tenant, g.virtualUIDs)
 	})

@@ -274,7 +274,8 @@ func TestACreditThatCannotBeBookedIsRefusedWithTheReason(t *testing.T) {
 			code:   "AC06",
 		},
 		"a suspended customer": {
-			before: set(`UPDATE customers SET status = 'Suspended' WHERE tenant = ? AND relationship_type <> 'Self'`), code: "AC06",
+			before: set(`UPDATE customers SET status = 'Suspended' WHERE tenant = ? AND relationship_type <> 'Self'`),
+			code:   "AC06",
 		},
 		"an account that takes none": {
 			before: set(`UPDATE accounts SET enable_fednow = false, fednow_send = false, enable_wires = false,
@@ -339,7 +340,8 @@ func TestACreditThatComesAgainCountsOnce(t *testing.T) {
 			again.ID = s.group(rails.FedNow, 2).ID
 			other := s.credit(rails.FedNow, 1, func(m *iso20022.CreditTransfer) { m.Amount.Minor = 1_000_00 })
 			other.ID = s.group(rails.FedNow, 3).ID
-			unknown := s.credit(rails.FedNow, 4, func(m *iso20022.CreditTransfer) { m.Creditor.Account = "000999888777" })
+			unknown := s.credit(rails.FedNow, 4,
+				func(m *iso20022.CreditTransfer) { m.Creditor.Account = "000999888777" })
 			unknownAgain := *unknown
 			unknownAgain.ID = s.group(rails.FedNow, 5).ID
 			all := []iso20022.Message{

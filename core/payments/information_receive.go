@@ -128,7 +128,9 @@ func heard(m *iso20022.Information) (lines []string) {
 		party iso20022.Party
 	}{{"Debtor", m.Debtor}, {"Creditor", m.Creditor}} {
 		a, words := of.party.Address, []string{}
-		for _, word := range []string{of.party.Name, a.Line1, a.Line2, a.City, a.State, a.PostalCode, a.CountryCode} {
+		for _, word := range []string{
+			of.party.Name, a.Line1, a.Line2, a.City, a.State, a.PostalCode, a.CountryCode,
+		} {
 			if word != "" {
 				words = append(words, word)
 			}

@@ -122,7 +122,8 @@ func TestALongQuestionGoesOnInFurtherEntriesAndComesBackWhole(t *testing.T) {
 	s := newSender(t)
 	uid := s.play(t, rails.FedNow, "250.00")
 	long := strings.Repeat("What is this for? ", 27)
-	if _, err := s.ask(uid, unclear(func(d *payments.InformationDraft) { d.Missing[0].Info = long })); err != nil {
+	if _, err := s.ask(uid,
+		unclear(func(d *payments.InformationDraft) { d.Missing[0].Info = long })); err != nil {
 		t.Fatal(err)
 	}
 	_, requests := s.asked(t, uid)
@@ -366,7 +367,9 @@ func TestTheWordsOfQuestionsAreSealed(t *testing.T) {
 	s.run(t)
 	s.Clock.Advance(5 * time.Second)
 	s.run(t)
-	for _, table := range []string{"information_requests", "network_messages", "audit_entries", "events", "idempotency_keys"} {
+	for _, table := range []string{
+		"information_requests", "network_messages", "audit_entries", "events", "idempotency_keys",
+	} {
 		var found int
 		if err := s.DB.NewRaw(fmt.Sprintf(`SELECT count(*) FROM %s AS x WHERE tenant = ? AND x::text ~ 'Hopper|Hermann|supplied'`, table),
 			s.Tenant).Scan(t.Context(), &found); err != nil || found != 0 {

@@ -192,7 +192,9 @@ func carriedInformation(p *Payment, err error) error {
 		return err
 	}
 	field := "initiatingPartyName"
-	for element, name := range map[string]string{"MssngInf": "missingInformation", "IncrrctInf": "incorrectInformation"} {
+	for element, name := range map[string]string{
+		"MssngInf": "missingInformation", "IncrrctInf": "incorrectInformation",
+	} {
 		if strings.Contains(wrong.Path, "/"+element) {
 			field = name
 		}

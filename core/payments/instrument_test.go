@@ -85,7 +85,8 @@ func TestWiresDoNotTellLocalInstrumentsOfFormerTimes(t *testing.T) {
 func TestWhatComesInGoesBackUnderItsLocalInstrument(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	s.deliver(t, rails.RTP, s.credit(rails.RTP, 1, func(m *iso20022.CreditTransfer) { m.LocalInstrument = "ZELLE" }))
+	s.deliver(t, rails.RTP,
+		s.credit(rails.RTP, 1, func(m *iso20022.CreditTransfer) { m.LocalInstrument = "ZELLE" }))
 	uid := s.newest(t)
 	if d, _ := s.details(t, s.Staff(), uid); d.LocalInstrument != "ZELLE" {
 		t.Errorf("%+v", d)

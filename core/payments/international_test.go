@@ -110,7 +110,8 @@ func (s *sender) lastMessage(t *testing.T, of payments.UID) iso20022.Message {
 func (s *sender) message(t *testing.T, of payments.UID, order string) iso20022.Message {
 	t.Helper()
 	var m payments.Message
-	if err := s.DB.NewSelect().Model(&m).Where("nm.tenant = ? AND nm.payment = ? AND nm.direction = 'OUT'", s.Tenant, of).
+	if err := s.DB.NewSelect().Model(&m).Where("nm.tenant = ? AND nm.payment = ? AND nm.direction = 'OUT'",
+		s.Tenant, of).
 		OrderExpr(order).Limit(1).Scan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -182,11 +183,13 @@ func TestAnInternationalPaymentFitsItsTrade(t *testing.T) {
 			traded.UID, func(o *payments.Order) { o.Amount = "100.01" },
 			"paymentAmount: must be the amount that the trade buys, 100.00",
 		},
-		"another customer's": {foreign.UID, nil, "additionalInfo.fxContractNumber: must be a trade of the customer"},
-		"unknown":            {99_999, nil, "additionalInfo.fxContractNumber: must be a trade of the customer"},
-		"used":               {used.UID, nil, "additionalInfo.fxContractNumber: the trade pays another payment"},
-		"cancelled":          {over.UID, nil, "additionalInfo.fxContractNumber: the trade is cancelled"},
-		"another currency":   {yen.UID, nil, "paymentCurrency: must be the currency that the trade buys, JPY"},
+		"another customer's": {
+			foreign.UID, nil, "additionalInfo.fxContractNumber: must be a trade of the customer",
+		},
+		"unknown":          {99_999, nil, "additionalInfo.fxContractNumber: must be a trade of the customer"},
+		"used":             {used.UID, nil, "additionalInfo.fxContractNumber: the trade pays another payment"},
+		"cancelled":        {over.UID, nil, "additionalInfo.fxContractNumber: the trade is cancelled"},
+		"another currency": {yen.UID, nil, "paymentCurrency: must be the currency that the trade buys, JPY"},
 		"another day": {
 			traded.UID, func(o *payments.Order) { o.Date = later },
 			"paymentDate: must be the value date of the trade, 2026-11-20",
@@ -200,8 +203,12 @@ func TestAnInternationalPaymentFitsItsTrade(t *testing.T) {
 			0, func(o *payments.Order) { o.Currency, o.Date = "USD", later },
 			"paymentCurrency: must be another currency than USD, which the other speeds pay",
 		},
-		"no notes":         {traded.UID, func(o *payments.Order) { o.Notes = "" }, "paymentNotes: is required"},
-		"a routing number": {traded.UID, func(o *payments.Order) { o.Receiver.Bank = payments.ReceiverBank{IDType: "NID", ID: "611090001"} }, "receiver.bank.bankIdType: must be SWIFT: a bank abroad is named by its swiftCode"},
+		"no notes": {traded.UID, func(o *payments.Order) { o.Notes = "" }, "paymentNotes: is required"},
+		"a routing number": {
+			traded.UID,
+			func(o *payments.Order) { o.Receiver.Bank = payments.ReceiverBank{IDType: "NID", ID: "611090001"} },
+			"receiver.bank.bankIdType: must be SWIFT: a bank abroad is named by its swiftCode",
+		},
 		"a routing number and half a BIC": {
 			traded.UID, func(o *payments.Order) {
 				o.Receiver.Bank = payments.ReceiverBank{IDType: "NID", ID: "611090001", BIC: "D"}
@@ -383,7 +390,10 @@ func TestAnAccountPaysInItsOwnCurrency(t *testing.T) {
 	days := map[string]string{"ON": "2026-11-18", "TN": "2026-11-19", "SPOT": "2026-11-20"}
 	for speed, day := range days {
 		on := func(text string) func(*payments.Order) {
-			return func(o *payments.Order) { o.Speed, o.Date = speed, at(t, text+" 00:00").UTC().Truncate(24*time.Hour) }
+			return func(o *payments.Order) {
+				o.Speed, o.Date = speed, at(t,
+					text+" 00:00").UTC().Truncate(24*time.Hour)
+			}
 		}
 		p := s.send(t, s.toGermany("10.00", 0, on(day)))
 		if shown := s.shows(t, p.UID); shown.Date.Format(time.DateOnly) != day ||

@@ -14,8 +14,9 @@ import (
 
 // Leaving is something of a bank that leaves it for a network unless somebody keeps it back.
 type Leaving struct {
-	Kind     string         `bun:"kind"`    // in words: payment, return, answer to a recall
-	Number   int64          `bun:"number"`  // in its place (LeavingPlaces): of the payment, the message, the approval …
+	Kind string `bun:"kind"` // in words: payment, return, answer to a recall
+	// in its place (LeavingPlaces): of the payment, the message, the approval …
+	Number   int64          `bun:"number"`
 	Payment  UID            `bun:"payment"` // 0 if none here is known by it
 	State    State          `bun:"state"`   // of the payment
 	Rail     rails.Rail     `bun:"rail"`
@@ -118,7 +119,8 @@ func (s *Service) ToLeave(ctx context.Context, from LeavingPlace, after int64) (
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.NewRaw(`SELECT l.* FROM (`+leavingFrom[from]+`) AS l WHERE l.number > ?1 ORDER BY l.number LIMIT ?2`,
+	err = s.db.NewRaw(`SELECT l.* FROM (`+leavingFrom[from]+
+		`) AS l WHERE l.number > ?1 ORDER BY l.number LIMIT ?2`,
 		caller.Tenant, after, mostListed).Scan(ctx, &some)
 	if err != nil {
 		return nil, fmt.Errorf("list the %s that are to leave bank %d: %w", from, caller.Tenant, err)
@@ -143,7 +145,8 @@ func (s *Service) CountToLeave(ctx context.Context) (all []LeavingCount, err err
 	}
 	for _, from := range LeavingPlaces {
 		var some []LeavingCount
-		err := s.db.NewRaw(`SELECT l.kind, count(*) AS n FROM (`+leavingFrom[from]+`) AS l GROUP BY l.kind ORDER BY l.kind`,
+		err := s.db.NewRaw(`SELECT l.kind, count(*) AS n FROM (`+leavingFrom[from]+
+			`) AS l GROUP BY l.kind ORDER BY l.kind`,
 			caller.Tenant).Scan(ctx, &some)
 		if err != nil {
 			return nil, fmt.Errorf("count the %s that are to leave bank %d: %w", from, caller.Tenant, err)

@@ -174,7 +174,8 @@ func TestWhatOtherBanksSendComesInTurns(t *testing.T) {
 	}
 	var waits int
 	if err := s.DB.NewSelect().Table("network_messages").ColumnExpr("count(*)").Where("tenant = ?", s.Tenant).
-		Where("payment = ?", paid.UID).Where("handed_at IS NULL").Scan(t.Context(), &waits); err != nil || waits > 0 {
+		Where("payment = ?", paid.UID).Where("handed_at IS NULL").Scan(t.Context(), &waits); err != nil ||
+		waits > 0 {
 		t.Error("the other customer's payment waits behind answers", err)
 	}
 }

@@ -114,7 +114,9 @@ func (s *Service) messagesOf(b *db.Batch, reader access.Caller, of []UID) *db.Ma
 			" UNION ALL " + messagesAbout(reader.Reach, "ae", map[string]string{"payment": "ae.payment", "code": "''"},
 			"JOIN ach_entries AS ae ON ae.tenant = nm.tenant AND ae.file = nm.id") +
 			" UNION ALL " + messagesAbout(reader.Reach, "aa",
-			map[string]string{"payment": "aa.payment", "code": "aa.code"}, "JOIN ach_answers AS aa ON aa.tenant = nm.tenant AND aa.message = nm.id") + " ORDER BY payment, id"
+			map[string]string{
+				"payment": "aa.payment", "code": "aa.code",
+			}, "JOIN ach_answers AS aa ON aa.tenant = nm.tenant AND aa.message = nm.id") + " ORDER BY payment, id"
 	})
 	return db.QueueMany(b, text, func(m *Message) UID { return m.Payment }, reader.Tenant,
 		reader.ScopeCustomer(), of)

@@ -28,8 +28,9 @@ type Notice struct {
 	Number  int32         `bun:"number" json:"-"` // of the payment's step that tells of it; 0 if none does
 	Code    string        `bun:"code" json:"-"`   // C01 to C13
 	Data    []byte        `bun:"data_sealed,type:bytea" json:"-"`
-	Contact int32         `bun:"contact_version,nullzero" json:"-"` // version of the contact when it came; 0 without one
-	At      time.Time     `bun:"at" json:"-"`                       // by the bank's clock
+	// version of the contact when it came; 0 without one
+	Contact int32     `bun:"contact_version,nullzero" json:"-"`
+	At      time.Time `bun:"at" json:"-"` // by the bank's clock
 
 	// what the entry had
 	Routing string            `bun:"routing,scanonly" json:"-"`
@@ -140,7 +141,9 @@ func (in *intake) notice(a *answer, p *Payment) {
 		return
 	}
 	known.Codes = append(known.Codes, a.code)
-	n := &Notice{Tenant: p.Tenant, ID: in.ids[0], Payment: p.UID, Code: a.code, Contact: known.Contact, At: in.now}
+	n := &Notice{
+		Tenant: p.Tenant, ID: in.ids[0], Payment: p.UID, Code: a.code, Contact: known.Contact, At: in.now,
+	}
 	in.ids = in.ids[1:]
 	n.Data = in.s.keys.Encrypt(a.change.Data, n.place())
 	if p.State == Sent || p.State == Settled {

@@ -173,7 +173,8 @@ func TestOnlyWhoMayChangeContactsReadsTheRightNumber(t *testing.T) {
 	s.arrive(t, rails.ACH, s.notice(t, 1, s.trace(t), "C01", "1918171614"))
 	s.run(t)
 	for want, may := range map[string][]access.Permission{
-		"****1614": {access.ViewPayments, access.ViewContacts}, "1918171614": {access.ViewPayments, access.ManageContacts},
+		"****1614":   {access.ViewPayments, access.ViewContacts},
+		"1918171614": {access.ViewPayments, access.ManageContacts},
 	} {
 		if all := s.notices(t, p.UID, may...); len(all) != 1 || all[0].RightNumber() != want {
 			t.Errorf("%v: %v", may, all[0].RightNumber())
@@ -212,7 +213,9 @@ func TestOddNoticesOfChange(t *testing.T) {
 	s.until(t, "2026-11-18 15:01")
 	s.run(t)
 	life := s.life(t, p.UID)
-	for _, body := range []string{s.notice(t, 3, trace, "C01", "1918171614"), s.notice(t, 4, trace, "C03", "odd")} {
+	for _, body := range []string{
+		s.notice(t, 3, trace, "C01", "1918171614"), s.notice(t, 4, trace, "C03", "odd"),
+	} {
 		s.arrive(t, rails.ACH, body)
 		s.run(t)
 	}
@@ -267,7 +270,8 @@ func TestANoticeOfChangeWaitsForPeople(t *testing.T) {
 	first, second := s.send(t, s.order("10.00", economy)), s.send(t, s.order("20.00", economy,
 		func(o *payments.Order) { // whose other side is no contact
 			o.Receiver = payments.Receiver{
-				Number: "440055551", Name: "Ada Byron", Bank: payments.ReceiverBank{ID: theirs}, Type: "Deposit", SubType: "Checking",
+				Number: "440055551", Name: "Ada Byron", Bank: payments.ReceiverBank{ID: theirs}, Type: "Deposit",
+				SubType: "Checking",
 				Address: postal.Address{Line1: "1 Lake Rd", City: "Erie", CountryCode: "US"},
 			}
 		}))

@@ -20,11 +20,12 @@ import (
 type Order struct {
 	Sender Party `json:"sender"`
 	// the routing number of the bank to which a wire goes first; "" for the payee's bank, or the intermediary
-	Correspondent       string    `json:"correspondentBankId,omitempty"`
-	Receiver            Receiver  `json:"receiver"`
-	Amount              string    `json:"paymentAmount"` // decimal, in Currency
-	Currency            string    `json:"paymentCurrency"`
-	Date                time.Time `json:"paymentDate,omitzero"` // of settlement; midnight UTC; zero for the first possible one
+	Correspondent string   `json:"correspondentBankId,omitempty"`
+	Receiver      Receiver `json:"receiver"`
+	Amount        string   `json:"paymentAmount"` // decimal, in Currency
+	Currency      string   `json:"paymentCurrency"`
+	// of settlement; midnight UTC; zero for the first possible one
+	Date                time.Time `json:"paymentDate,omitzero"`
 	Speed               string    `json:"speed"`
 	ExternalReferenceID string    `json:"externalReferenceId"`
 	Notes               string    `json:"paymentNotes,omitempty"`
@@ -39,18 +40,20 @@ type Order struct {
 	Contract       fx.TradeUID `json:"fxContractNumber,omitempty"`
 	OriginatorInfo string      `json:"originatorToBeneficiary,omitempty"`
 	BankInfo       string      `json:"senderToReceiverNotes,omitempty"`
-	Addenda        string      `json:"unstructuredAddendaInfo,omitempty"` // the remittance of a wire by another name
+	// the remittance of a wire by another name
+	Addenda string `json:"unstructuredAddendaInfo,omitempty"`
 	// LocalInstrument says how an instant network is to treat the payment, and so picks the network that
 	// knows it. It is not sent with wires.
 	LocalInstrument string `json:"localInstruments,omitempty"`
 	// EntryType is Debit if the payee asks for the money. Such an order is the other way round: Sender, whose
 	// account is here, is credited, and Receiver pays.
 	EntryType rails.EntryType `json:"entryType,omitempty"`
-	Ask       Ask             `json:"ask,omitzero"`           // of a request for payment, which is a debit of the speed Instant
-	Fee       *CustomFee      `json:"fee,omitempty"`          // nil for what the fee tier says
-	Repeat    *Repetition     `json:"recurrence,omitempty"`   // nil for a single payment
-	SECCode   rails.SECCode   `json:"secCode,omitempty"`      // of ACH alone
-	CompanyID string          `json:"achCompanyID,omitempty"` // of ACH; where given that of the account
+	// of a request for payment, which is a debit of the speed Instant
+	Ask       Ask           `json:"ask,omitzero"`
+	Fee       *CustomFee    `json:"fee,omitempty"`          // nil for what the fee tier says
+	Repeat    *Repetition   `json:"recurrence,omitempty"`   // nil for a single payment
+	SECCode   rails.SECCode `json:"secCode,omitempty"`      // of ACH alone
+	CompanyID string        `json:"achCompanyID,omitempty"` // of ACH; where given that of the account
 	// what is said about the payer beside its account: it is checked but not used, as messages say what the
 	// bank knows
 	SenderEntity  string         `json:"entityType,omitempty"` // Consumer, Corporate, Processing Org
@@ -83,7 +86,8 @@ type Receiver struct {
 	Email    string         `json:"email,omitempty"`
 	Address  postal.Address `json:"address"`
 	Bank     ReceiverBank   `json:"bank"`
-	Between  ReceiverBank   `json:"intermediaryBank,omitzero"` // the bank that a wire goes over, if it goes over one
+	// the bank that a wire goes over, if it goes over one
+	Between ReceiverBank `json:"intermediaryBank,omitzero"`
 }
 
 // ReceiverBank is the payee's bank. Wires alone pay banks outside the United States.
@@ -282,7 +286,8 @@ func (o *Order) checkTexts(c *check.Fields) {
 	case Speed(o.Speed) == Instant || Speed(o.Speed).overACH():
 		info.Fail(addenda, fault.Forbidden, "belongs to wires: the speeds Express, SPOT, ON and TN")
 	case o.Remittance != "" && o.Remittance != o.Addenda:
-		info.Fail(addenda, fault.NoMatch, "must be paymentRemittanceNotes where both are given: the receiver is told one text")
+		info.Fail(addenda, fault.NoMatch,
+			"must be paymentRemittanceNotes where both are given: the receiver is told one text")
 	}
 	info.AtMost("referenceForBeneficiary", o.Reference, longestBeneficiary)
 	info.AtMost("originatorToBeneficiary", o.OriginatorInfo, longestToReceiver)

@@ -404,7 +404,8 @@ func TestACallbackAsksTheBank(t *testing.T) {
 	s := newSender(t)
 	bound := int64(50_00)
 	s.from = s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
-		coretest.Holding(100_000_00, 0), coretest.Sends, func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound })
+		coretest.Holding(100_000_00,
+			0), coretest.Sends, func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound })
 	if p := s.send(t, s.order("50", byWire)); p.Status != payments.StatusReadyToTransmit {
 		t.Error(p.Status)
 	}

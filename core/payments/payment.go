@@ -273,11 +273,12 @@ type Step struct {
 	Payment UID           `bun:"payment,pk" json:"-"`
 	Number  int32         `bun:"number,pk" json:"number"` // the payment's version then
 	State   State         `bun:"state" json:"state"`
-	At      time.Time     `bun:"at" json:"at"`         // by the bank's clock
-	Client  string        `bun:"client" json:"client"` // who brought it about: an API key, or operator for the bank's own work
-	LoginID string        `bun:"login_id" json:"loginId"`
-	Reach   access.Reach  `bun:"reach" json:"-"` // of who brought it about
-	Reason  string        `bun:"reason" json:"reason"`
+	At      time.Time     `bun:"at" json:"at"` // by the bank's clock
+	// who brought it about: an API key, or operator for the bank's own work
+	Client  string       `bun:"client" json:"client"`
+	LoginID string       `bun:"login_id" json:"loginId"`
+	Reach   access.Reach `bun:"reach" json:"-"` // of who brought it about
+	Reason  string       `bun:"reason" json:"reason"`
 }
 
 // Status returns the state as partners read it.

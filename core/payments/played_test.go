@@ -34,14 +34,29 @@ func TestAnswersArePlayed(t *testing.T) {
 		life, reason string
 		has          int64
 	}{
-		"settled, and twice":  {instantly, []sandbox.Answer{settled, settled}, "QUEUED SENT SETTLED", "", 99_989_78},
-		"rejected over RTP":   {overRTP, []sandbox.Answer{rejected}, "QUEUED SENT REJECTED", "AC03", 100_000_00},
-		"rejected for why":    {instantly, []sandbox.Answer{{Verdict: sandbox.Rejected, Code: "AC06"}}, "QUEUED SENT REJECTED", "AC06", 100_000_00},
-		"rejected too late":   {byWire, []sandbox.Answer{settled, rejected}, "QUEUED SENT SETTLED", "", 99_989_78},
-		"settled too late":    {byWire, []sandbox.Answer{rejected, settled}, "QUEUED SENT REJECTED", "AC03", 100_000_00},
-		"returned":            {instantly, []sandbox.Answer{settled, returned}, "QUEUED SENT SETTLED RETURNED", "AC04", 100_000_00},
-		"returned unanswered": {instantly, []sandbox.Answer{returned}, "QUEUED SENT SETTLED RETURNED", "AC04", 100_000_00},
-		"returned twice":      {instantly, []sandbox.Answer{returned, returned}, "QUEUED SENT SETTLED RETURNED", "AC04", 100_000_00},
+		"settled, and twice": {
+			instantly, []sandbox.Answer{settled, settled}, "QUEUED SENT SETTLED", "", 99_989_78,
+		},
+		"rejected over RTP": {overRTP, []sandbox.Answer{rejected}, "QUEUED SENT REJECTED", "AC03", 100_000_00},
+		"rejected for why": {
+			instantly,
+			[]sandbox.Answer{{Verdict: sandbox.Rejected, Code: "AC06"}},
+			"QUEUED SENT REJECTED",
+			"AC06", 100_000_00,
+		},
+		"rejected too late": {byWire, []sandbox.Answer{settled, rejected}, "QUEUED SENT SETTLED", "", 99_989_78},
+		"settled too late": {
+			byWire, []sandbox.Answer{rejected, settled}, "QUEUED SENT REJECTED", "AC03", 100_000_00,
+		},
+		"returned": {
+			instantly, []sandbox.Answer{settled, returned}, "QUEUED SENT SETTLED RETURNED", "AC04", 100_000_00,
+		},
+		"returned unanswered": {
+			instantly, []sandbox.Answer{returned}, "QUEUED SENT SETTLED RETURNED", "AC04", 100_000_00,
+		},
+		"returned twice": {
+			instantly, []sandbox.Answer{returned, returned}, "QUEUED SENT SETTLED RETURNED", "AC04", 100_000_00,
+		},
 		"returned in part": {
 			instantly,
 			[]sandbox.Answer{{Verdict: sandbox.Returned, Code: "CUST", Amount: "4.22"}},
@@ -117,8 +132,12 @@ func TestAnswersToRecallsArePlayed(t *testing.T) {
 		answers []sandbox.Answer
 		has     int64
 	}{
-		"QUEUED SENT SETTLED RECALLING REVERSAL_ACCEPTED":           {[]sandbox.Answer{{Verdict: sandbox.Returned, Code: "FOCR"}}, 100_000_00},
-		"QUEUED SENT SETTLED RECALLING REVERSAL_PARTIALLY_ACCEPTED": {[]sandbox.Answer{{Verdict: sandbox.Returned, Amount: "1"}}, 99_990_67},
+		"QUEUED SENT SETTLED RECALLING REVERSAL_ACCEPTED": {
+			[]sandbox.Answer{{Verdict: sandbox.Returned, Code: "FOCR"}}, 100_000_00,
+		},
+		"QUEUED SENT SETTLED RECALLING REVERSAL_PARTIALLY_ACCEPTED": {
+			[]sandbox.Answer{{Verdict: sandbox.Returned, Amount: "1"}}, 99_990_67,
+		},
 		"QUEUED SENT SETTLED RECALLING REVERSAL_PARTIALLY_ACCEPTED REVERSAL_PARTIALLY_ACCEPTED REVERSAL_ACCEPTED": {
 			[]sandbox.Answer{
 				{Verdict: sandbox.Returned, Amount: "1"},
@@ -126,7 +145,9 @@ func TestAnswersToRecallsArePlayed(t *testing.T) {
 				{Verdict: sandbox.Returned, Amount: "7.33"},
 			}, 100_000_00,
 		},
-		"QUEUED SENT SETTLED RECALLING REVERSAL_REJECTED": {[]sandbox.Answer{{Verdict: sandbox.RecallRefused}}, 99_989_67},
+		"QUEUED SENT SETTLED RECALLING REVERSAL_REJECTED": {
+			[]sandbox.Answer{{Verdict: sandbox.RecallRefused}}, 99_989_67,
+		},
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
@@ -185,7 +206,11 @@ func TestAnswersOverACHArePlayed(t *testing.T) {
 		life, reason string
 		has          int64
 	}{
-		"returned": {sandbox.Answer{Verdict: sandbox.Returned}, "QUEUED SENT SETTLED RETURNED", "R03: there is no such account", 100_000_00},
+		"returned": {
+			sandbox.Answer{Verdict: sandbox.Returned},
+			"QUEUED SENT SETTLED RETURNED",
+			"R03: there is no such account", 100_000_00,
+		},
 		"returned for why": {
 			sandbox.Answer{Verdict: sandbox.Returned, Code: "R23"},
 			"QUEUED SENT SETTLED RETURNED",
@@ -238,24 +263,44 @@ func TestAnswersThatNobodyGives(t *testing.T) {
 		field  string
 		is     error
 	}{
-		"nothing":              {instant.UID, sandbox.Answer{}, "answer", nil},
-		"another word":         {instant.UID, sandbox.Answer{Verdict: "LOST"}, "answer", nil},
-		"no code":              {instant.UID, sandbox.Answer{Verdict: sandbox.Rejected, Code: "ZZ99"}, "code", nil},
-		"a code of ACH":        {instant.UID, sandbox.Answer{Verdict: sandbox.Returned, Code: "R03"}, "code", nil},
-		"a code of others":     {entry.UID, sandbox.Answer{Verdict: sandbox.Returned, Code: "AC03"}, "code", nil},
-		"a notice as return":   {entry.UID, sandbox.Answer{Verdict: sandbox.Returned, Code: "C01"}, "code", nil},
-		"an amount":            {instant.UID, sandbox.Answer{Verdict: sandbox.Settled, Amount: "1"}, "paymentAmount", nil},
-		"no money":             {instant.UID, sandbox.Answer{Verdict: sandbox.Returned, Amount: "0"}, "paymentAmount", nil},
-		"half a cent":          {instant.UID, sandbox.Answer{Verdict: sandbox.Returned, Amount: "0.005"}, "paymentAmount", nil},
-		"a return as notice":   {entry.UID, sandbox.Answer{Verdict: sandbox.Noticed, Code: "R03"}, "code", nil},
-		"no number":            {entry.UID, sandbox.Answer{Verdict: sandbox.Noticed}, "correctedAccountNumber", nil},
-		"a wrong routing":      {entry.UID, sandbox.Answer{Verdict: sandbox.Noticed, Code: "C02", Routing: "061000051"}, "correctedRoutingNumber", nil},
-		"a type too many":      {entry.UID, sandbox.Answer{Verdict: sandbox.Noticed, Code: "C02", Routing: "061000052", Account: rails.GL}, "correctedAccountType", nil},
-		"settled over ACH":     {entry.UID, sandbox.Answer{Verdict: sandbox.Settled}, "", sandbox.ErrNoAnswer},
-		"a notice over FedNow": {instant.UID, sandbox.Answer{Verdict: sandbox.Noticed, Number: "1"}, "", sandbox.ErrNoAnswer},
+		"nothing":            {instant.UID, sandbox.Answer{}, "answer", nil},
+		"another word":       {instant.UID, sandbox.Answer{Verdict: "LOST"}, "answer", nil},
+		"no code":            {instant.UID, sandbox.Answer{Verdict: sandbox.Rejected, Code: "ZZ99"}, "code", nil},
+		"a code of ACH":      {instant.UID, sandbox.Answer{Verdict: sandbox.Returned, Code: "R03"}, "code", nil},
+		"a code of others":   {entry.UID, sandbox.Answer{Verdict: sandbox.Returned, Code: "AC03"}, "code", nil},
+		"a notice as return": {entry.UID, sandbox.Answer{Verdict: sandbox.Returned, Code: "C01"}, "code", nil},
+		"an amount": {
+			instant.UID, sandbox.Answer{Verdict: sandbox.Settled, Amount: "1"}, "paymentAmount", nil,
+		},
+		"no money": {
+			instant.UID, sandbox.Answer{Verdict: sandbox.Returned, Amount: "0"}, "paymentAmount", nil,
+		},
+		"half a cent": {
+			instant.UID, sandbox.Answer{Verdict: sandbox.Returned, Amount: "0.005"}, "paymentAmount", nil,
+		},
+		"a return as notice": {entry.UID, sandbox.Answer{Verdict: sandbox.Noticed, Code: "R03"}, "code", nil},
+		"no number": {
+			entry.UID, sandbox.Answer{Verdict: sandbox.Noticed}, "correctedAccountNumber", nil,
+		},
+		"a wrong routing": {
+			entry.UID,
+			sandbox.Answer{Verdict: sandbox.Noticed, Code: "C02", Routing: "061000051"},
+			"correctedRoutingNumber", nil,
+		},
+		"a type too many": {
+			entry.UID,
+			sandbox.Answer{Verdict: sandbox.Noticed, Code: "C02", Routing: "061000052", Account: rails.GL},
+			"correctedAccountType", nil,
+		},
+		"settled over ACH": {entry.UID, sandbox.Answer{Verdict: sandbox.Settled}, "", sandbox.ErrNoAnswer},
+		"a notice over FedNow": {
+			instant.UID, sandbox.Answer{Verdict: sandbox.Noticed, Number: "1"}, "", sandbox.ErrNoAnswer,
+		},
 		"paid, but no request": {instant.UID, sandbox.Answer{Verdict: sandbox.Paid}, "", sandbox.ErrNoAnswer},
 		"a transfer":           {book, sandbox.Answer{Verdict: sandbox.Settled}, "", sandbox.ErrNoAnswer},
-		"nobody's":             {instant.UID + 1000, sandbox.Answer{Verdict: sandbox.Settled}, "", payments.ErrNotFound},
+		"nobody's": {
+			instant.UID + 1000, sandbox.Answer{Verdict: sandbox.Settled}, "", payments.ErrNotFound,
+		},
 	} {
 		_, err := s.Sandbox.PlayAnswer(s.Staff(), c.of, c.answer, changes.RequestOptions{})
 		wrong, is := fault.Of(err)

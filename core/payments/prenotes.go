@@ -104,7 +104,8 @@ func (s *Service) PrenoteTx(
 
 // WithdrawTx keeps a prenote from going out, unless it is in a file already.
 func WithdrawTx(ctx context.Context, tenant access.Tenant, id PrenoteID) error {
-	return db.ExecAtCommit(ctx, `UPDATE ach_prenotes SET withdrawn = true WHERE tenant = $1 AND id = $2 AND file IS NULL`,
+	return db.ExecAtCommit(ctx,
+		`UPDATE ach_prenotes SET withdrawn = true WHERE tenant = $1 AND id = $2 AND file IS NULL`,
 		tenant, int64(id))
 }
 

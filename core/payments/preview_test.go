@@ -76,7 +76,8 @@ func newVaried(t *testing.T) *varied {
 		most := int64(250_00)
 		a.EnableCallbacks, a.CallbackLimit = true, &most
 	})
-	in(plain, 1_000_00, func(a *accounts.Account) { a.FedNowSend, a.EnableACH, a.EnableWires = false, false, false })
+	in(plain, 1_000_00,
+		func(a *accounts.Account) { a.FedNowSend, a.EnableACH, a.EnableWires = false, false, false })
 	in(plain, 1_000_00, func(a *accounts.Account) { a.ACHCompanyID, a.RTPSend = "", false })
 	in(plain, 1_000_00, func(a *accounts.Account) { a.Currency = "EUR" })
 	in(plain, 1_000_00, status(accounts.Suspended))
@@ -130,7 +131,9 @@ func (v *varied) drawDay(r *rapid.T) time.Time {
 func (v *varied) drawOrder(r *rapid.T) payments.Order {
 	o := payments.Order{
 		Sender: v.drawAccount(r, "sender"), Amount: v.drawAmount(r), Currency: "USD", Date: v.drawDay(r),
-		Speed:               rapid.SampledFrom([]string{"Instant", "Express", "Economy", "Economy Plus"}).Draw(r, "speed"),
+		Speed: rapid.SampledFrom([]string{
+			"Instant", "Express", "Economy", "Economy Plus",
+		}).Draw(r, "speed"),
 		ExternalReferenceID: "INV-7", Notes: "Rent",
 	}
 	if strings.HasPrefix(o.Speed, "Economy") {

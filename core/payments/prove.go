@@ -12,7 +12,8 @@ import (
 var Invariants = []ledger.Invariant{
 	{
 		Name: "I11",
-		Says: "a payment's steps are numbered without a gap, each can follow the one before, and the last is its present state",
+		Says: "a payment's steps are numbered without a gap, each can follow the one before, and the last is its " +
+			"present state",
 		Query: `
 		SELECT p.tenant, 'payment ' || p.uid AS subject,
 		  'is ' || p.state || ' at version ' || p.version || ', its ' || count(s.number) ||
@@ -28,7 +29,9 @@ var Invariants = []ledger.Invariant{
 		WHERE (was, state) NOT IN (` + pairs() + `)`,
 	},
 	{
-		Name: "I12", Says: "a payment's state fixes where its money is: nowhere yet, held, in clearing, settled, or back", Query: `
+		Name: "I12",
+		Says: "a payment's state fixes where its money is: nowhere yet, held, in clearing, " +
+			"settled, or back", Query: `
 		WITH moved AS (
 		  SELECT q.uid,
 		    sum(d.amount) FILTER (WHERE b.house = 'fx position' AND d.currency = q.currency) AS bought,
@@ -103,7 +106,9 @@ var Invariants = []ledger.Invariant{
 		WHERE j.tenant = ?0 AND j.kind NOT IN ('opening') AND p.uid IS NULL`,
 	},
 	{
-		Name: "I9", Says: "a network's clearing account is the sum of the payments that are on their way over it, or came and wait for compliance", Query: `
+		Name: "I9",
+		Says: "a network's clearing account is the sum of the payments that are on their way over it, or came " +
+			"and wait for compliance", Query: `
 		SELECT ?0::bigint AS tenant, coalesce(b.house, p.house) || ' ' || coalesce(b.currency,
 		  p.currency) AS subject, 'is ' || coalesce(b.sum, 0) || ', on their way are ' || coalesce(p.sum, 0) AS what
 		FROM (SELECT house, currency, sum(ledger) FROM balances

@@ -462,7 +462,8 @@ func (in *intake) writeTx(ctx context.Context, tx bun.Tx) error {
 	}
 	return errors.Join(db.InsertAtCommit(ctx, in.created), db.InsertAtCommit(ctx, in.details),
 		db.InsertAtCommit(ctx, in.terms), db.InsertAtCommit(ctx, in.exceptions),
-		writeTx(ctx, moved, nil), in.completeTx(ctx), db.InsertAtCommit(ctx, in.steps), db.InsertAtCommit(ctx, in.notices),
+		writeTx(ctx, moved, nil), in.completeTx(ctx), db.InsertAtCommit(ctx,
+			in.steps), db.InsertAtCommit(ctx, in.notices),
 		giveBackTx(ctx, in.caller.Tenant, in.why), db.InsertAtCommit(ctx, in.messages), in.clarifiedTx(ctx),
 		in.f.writeTx(ctx), in.reversals.writeTx(ctx, in.caller.Tenant, in.now), recordTx(ctx, tx, in.record))
 }

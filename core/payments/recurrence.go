@@ -55,9 +55,11 @@ type Recurrence struct {
 	CountsFrom time.Time  `bun:"counts_from,type:date" json:"-"`
 	End        *time.Time `bun:"end_date,type:date" json:"endDate"`
 	Number     *int32     `bun:"number_of_payments" json:"numberOfPayments"`
-	Made       int32      `bun:"made" json:"-"`                              // payments so far, without skipped ones
-	Next       *time.Time `bun:"next_date,type:date" json:"nextPaymentDate"` // of the next one to be made; nil for none
-	Last       UID        `bun:"last_payment" json:"-"`                      // the newest payment
+	// payments so far, without skipped ones
+	Made int32 `bun:"made" json:"-"`
+	// of the next one to be made; nil for none
+	Next *time.Time `bun:"next_date,type:date" json:"nextPaymentDate"`
+	Last UID        `bun:"last_payment" json:"-"` // the newest payment
 	// Pending until the first payment is approved
 	Status      RecurrenceStatus `bun:"status" json:"status"`
 	Reason      string           `bun:"reason" json:"reason"` // why it was cancelled

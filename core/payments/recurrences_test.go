@@ -42,7 +42,8 @@ func TestTheDatesOfASeriesAreCountedFromItsFirst(t *testing.T) {
 		want      string
 	}{
 		{payments.Daily, on(2026, 12, 30), "", "30/12 31/12 1/1 2/1"},
-		{payments.Daily, on(2026, 12, 31), payments.Economy, "31/12 4/1 5/1 6/1"}, // a holiday and a weekend between
+		// a holiday and a weekend between
+		{payments.Daily, on(2026, 12, 31), payments.Economy, "31/12 4/1 5/1 6/1"},
 		{payments.Daily, on(2026, 12, 31), payments.Instant, "31/12 1/1 2/1 3/1"},
 		{payments.Weekly, on(2026, 12, 24), "", "24/12 31/12 7/1 14/1"},
 		{payments.BiWeekly, on(2028, 2, 15), "", "15/2 29/2 14/3 28/3"},
@@ -152,7 +153,8 @@ func TestASeriesOfTransfersIsMadeOnItsDays(t *testing.T) {
 	s.until(t, "2026-12-18 00:01")
 	s.until(t, "2027-03-18 12:00")
 	s.has(t, 100_000_00-30_00, 0)
-	if got, want := s.of(t, uid), "18/11 10.00 PROCESSED, 18/12 10.00 PROCESSED, 18/3 10.00 PROCESSED"; got != want {
+	if got, want := s.of(t,
+		uid), "18/11 10.00 PROCESSED, 18/12 10.00 PROCESSED, 18/3 10.00 PROCESSED"; got != want {
 		t.Error(got, "want", want) // the third, which was due in January, is of the day on which the bank made it
 	}
 	s.stands(t, uid, "Completed 3: ")
@@ -177,8 +179,12 @@ func TestASeriesOverANetworkSettlesWhenThatDoes(t *testing.T) {
 		until string
 		want  string
 	}{
-		"Instant": {instantly, "2026-12-02 00:00", "18/11 10.00 PROCESSED, 25/11 10.00 PROCESSED, 2/12 10.00 PROCESSED"},
-		"Express": {byWire, "2026-12-02 18:30", "18/11 10.00 PROCESSED, 25/11 10.00 PROCESSED, 3/12 10.00 FUTURE_DATED"},
+		"Instant": {
+			instantly, "2026-12-02 00:00", "18/11 10.00 PROCESSED, 25/11 10.00 PROCESSED, 2/12 10.00 PROCESSED",
+		},
+		"Express": {
+			byWire, "2026-12-02 18:30", "18/11 10.00 PROCESSED, 25/11 10.00 PROCESSED, 3/12 10.00 FUTURE_DATED",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -649,7 +655,8 @@ func TestASeriesIsOfWhoPays(t *testing.T) {
 	b := s.Core.Batch()
 	of := s.Payments.OfAccounts(reader, b, []accounts.UID{to.UID},
 		payments.Search{Recurrence: out.Result.Recurrence}, db.Columns{}, page.First(9))
-	series := s.Payments.FindRecurrences(reader, b, []payments.RecurrenceUID{out.Result.Recurrence}, db.Columns{})
+	series := s.Payments.FindRecurrences(reader, b, []payments.RecurrenceUID{out.Result.Recurrence},
+		db.Columns{})
 	if err := b.Send(reader); err != nil || len(of.Of) != 0 || len(series.Of) != 0 {
 		t.Error(err, of.Of, series.Of)
 	}

@@ -177,7 +177,8 @@ func (f *facts) described(s *Service, p *Payment, o *Order) *Details {
 	}
 	for _, text := range []*string{
 		&to.Number, &to.Type, &to.SubType, &to.Name, &to.Phone, &to.Email, &to.Bank.ID, &to.Bank.BIC, &to.Bank.Name,
-		&to.Bank.Account, &to.Between.ID, &to.Between.BIC, &to.Between.Name, &to.Between.Account, &to.Address.Line1, &to.Address.Line2, &to.Address.City,
+		&to.Bank.Account, &to.Between.ID, &to.Between.BIC, &to.Between.Name, &to.Between.Account, &to.Address.Line1,
+		&to.Address.Line2, &to.Address.City,
 		&to.Address.State, &to.Address.PostalCode, &to.Address.CountryCode, &to.Address.Country,
 	} {
 		*text = storable(*text)
@@ -286,7 +287,8 @@ func (s *Service) orderTx(ctx context.Context, tx bun.Tx, p *Payment) (*Order, e
 
 // forgetTx deletes the order of a payment that no longer waits for repair, at the end of the transaction.
 func (s *Service) forgetTx(ctx context.Context, p *Payment) error {
-	return db.ExecAtCommit(ctx, `DELETE FROM payment_repairs WHERE tenant = $1 AND payment = $2`, p.Tenant, p.UID)
+	return db.ExecAtCommit(ctx, `DELETE FROM payment_repairs WHERE tenant = $1 AND payment = $2`,
+		p.Tenant, p.UID)
 }
 
 // replaceTx writes a repaired payment in place of what was known of it, at the end of the transaction.

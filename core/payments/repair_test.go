@@ -145,7 +145,9 @@ func TestWhatNobodyCanRepairIsRefused(t *testing.T) {
 			func(o *payments.Order) { o.Remittance = "a\x00b" },
 			"additionalInfo.paymentRemittanceNotes",
 		},
-		"a name that is long": {func(o *payments.Order) { described(o); o.Receiver.Name = strings.Repeat("n", 141) }, "receiver.name"},
+		"a name that is long": {
+			func(o *payments.Order) { described(o); o.Receiver.Name = strings.Repeat("n", 141) }, "receiver.name",
+		},
 		"a series without end": {
 			func(o *payments.Order) { o.Repeat = &payments.Repetition{Frequency: "Daily"} },
 			"recurrence.payUntil",

@@ -23,8 +23,10 @@ import (
 // Ask is what the order of a request for payment says in addition to that of a debit (rest/CONTRACT.md,
 // requests for payment). A drawdown request says nothing of it: it is for the day on which it is sent.
 type Ask struct {
-	On      time.Time `json:"requestedExecutionDate,omitzero"` // on which the debtor is asked to pay; midnight UTC
-	Expires time.Time `json:"expiryDate,omitzero"`             // the last day on which it may; zero for the network's default
+	// on which the debtor is asked to pay; midnight UTC
+	On time.Time `json:"requestedExecutionDate,omitzero"`
+	// the last day on which it may; zero for the network's default
+	Expires time.Time `json:"expiryDate,omitzero"`
 	// what the debtor may do, and is asked for
 	Modifiable bool `json:"amountModificationAllowed,omitempty"`
 	Early      bool `json:"earlyPayment,omitempty"`

@@ -51,7 +51,10 @@ func (in *intake) demand(a *answer) error {
 		code:    func(*Payment) iso20022.Code { return iso20022.AcceptedTechnical },
 		silent:  a.over == rails.Fedwire,
 		from:    a.request.DebtorAgent,
-		verdict: func(code, why string) func(iso20022.Group) iso20022.Message { return answerOf(a.request, code, why) },
+		verdict: func(code, why string) func(iso20022.Group) iso20022.Message {
+			return answerOf(a.request,
+				code, why)
+		},
 	})
 }
 
@@ -217,7 +220,8 @@ func (d *demand) amount(p *Payment, accepted string) (money.Amount, error) {
 	case err != nil:
 		return wrong(fault.Malformed, "must be an amount of "+string(p.Currency))
 	case d == nil || !d.terms.Modifiable && amount != p.Amount():
-		return wrong(fault.Forbidden, "only a request for payment that allows it is paid by another amount: this is "+p.Amount().String())
+		return wrong(fault.Forbidden,
+			"only a request for payment that allows it is paid by another amount: this is "+p.Amount().String())
 	case amount.Minor <= 0:
 		return wrong(fault.Min, "must be greater than 0")
 	case amount.Minor > p.Minor:
@@ -257,7 +261,8 @@ func (w *entryWork) meet(
 	o := d.order(w.now)
 	o.Amount = amount.String()
 	made, err := w.f.drawOrder(w.s, w.caller, o, w.now)
-	if f, is := fault.Of(err); is && f.Field != "" && f.Kind != fault.Denied { // a field of an order that nobody here wrote
+	// a field of an order that nobody here wrote
+	if f, is := fault.Of(err); is && f.Field != "" && f.Kind != fault.Denied {
 		return ErrUnpayable.Saying("the request cannot be paid: " + f.Error())
 	}
 	if err != nil {

@@ -219,8 +219,9 @@ func TestARequestIsHeldUnlessARuleAllowsIt(t *testing.T) {
 			want: positivepay.NoRule,
 		},
 		"another bank": {
-			edits: []func(*accounts.Account){positive}, rule: func(r *positivepay.Rule) { r.BeneficiaryBankID = "021000021" },
-			want: positivepay.BankMismatch,
+			edits: []func(*accounts.Account){positive},
+			rule:  func(r *positivepay.Rule) { r.BeneficiaryBankID = "021000021" },
+			want:  positivepay.BankMismatch,
 		},
 		"another account": {
 			edits: []func(*accounts.Account){positive}, rule: func(*positivepay.Rule) {},
@@ -345,7 +346,9 @@ func TestAnotherAmountIsPaidWhereTheRequestAllowsIt(t *testing.T) {
 	if !s.requestOf(t, open).Modifiable || s.requestOf(t, fixed).Modifiable {
 		t.Error("the terms of the requests")
 	}
-	for amount, of := range map[string]payments.UID{"20.00": fixed, "25.01": open, "0": open, "x": open, "1.001": open} {
+	for amount, of := range map[string]payments.UID{
+		"20.00": fixed, "25.01": open, "0": open, "x": open, "1.001": open,
+	} {
 		if f, is := fault.Of(accept(of, amount)); !is || f.Field != "acceptedAmount" {
 			t.Errorf("%s: %v", amount, f)
 		}
@@ -442,7 +445,8 @@ func TestWhatMeetsARequestIsAPaymentLikeOthers(t *testing.T) {
 		t.Errorf("who approved the request releases its payment: %v", err)
 	}
 	s.lived(t, made.UID, "SCREENING")
-	early := s.asks(t, rails.FedNow, func(d *sandbox.Request) { d.CreditorName, d.On, d.Early = "Old Mill", day(5), true })
+	early := s.asks(t, rails.FedNow,
+		func(d *sandbox.Request) { d.CreditorName, d.On, d.Early = "Old Mill", day(5), true })
 	late := s.asks(t, rails.FedNow, func(d *sandbox.Request) { d.CreditorName, d.On = "Old Mill", day(5) })
 	for _, of := range []payments.UID{early, late} {
 		if err := s.approve(s.Checker(), of); err != nil {

@@ -81,7 +81,9 @@ func TestARestoredBankSendsNothingUntilItIsResumed(t *testing.T) {
 		t.Errorf("resumed twice: %v", err)
 	}
 	s.run(t)
-	for uid, want := range map[payments.UID]string{waits.UID: "QUEUED SENT SETTLED", later.UID: "QUEUED SENT SETTLED"} {
+	for uid, want := range map[payments.UID]string{
+		waits.UID: "QUEUED SENT SETTLED", later.UID: "QUEUED SENT SETTLED",
+	} {
 		if got := s.life(t, uid); got != want {
 			t.Errorf("resumed: %s, want %s", got, want)
 		}
@@ -93,7 +95,8 @@ func TestARestoredBankSendsNothingUntilItIsResumed(t *testing.T) {
 	}
 	var noted int
 	if err := s.DB.NewRaw(`SELECT count(*) FROM audit_entries WHERE tenant = ? AND action = 'resumeSending'
-		AND reason = 'compared with the reports of 3 May'`, s.Tenant).Scan(t.Context(), &noted); err != nil || noted != 1 {
+		AND reason = 'compared with the reports of 3 May'`, s.Tenant).Scan(t.Context(), &noted); err != nil ||
+		noted != 1 {
 		t.Errorf("the record tells of it %d times, %v", noted, err)
 	}
 	s.Prove()

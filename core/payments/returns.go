@@ -246,7 +246,8 @@ func (s *Service) returnMessagesTx(
 		all = append(all, answered(asked, iso20022.RecallCode(d.Type), iso20022.Reason{}))
 	}
 	why := iso20022.Reason{Code: d.Code, Text: noteLines(d.Notes)}
-	return append(all, func(g iso20022.Group) iso20022.Message { return giveBack(g, was.Rail, t, amount, why) }), nil
+	return append(all,
+		func(g iso20022.Group) iso20022.Message { return giveBack(g, was.Rail, t, amount, why) }), nil
 }
 
 // recallTx reads the recall by which another bank asks for a payment's money; nil if there is none.

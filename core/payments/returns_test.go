@@ -529,22 +529,38 @@ func (s *sender) doCancel(ctx context.Context, uid payments.UID) error {
 func TestTheProofFindsMoneyThatIsNotWhereThePaymentSays(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, breaks string }{
-		"came in and never came":        {`UPDATE payments SET state = 'RETURNED', returned = amount WHERE tenant = $t AND direction = 'IN'`, "I12"},
-		"is said to be on its way back": {`UPDATE payments SET state = 'RETURNING', returned = amount WHERE tenant = $t AND direction = 'IN'`, "I9 I12"},
-		"came in as sent":               {`UPDATE payments SET state = 'SENT' WHERE tenant = $t AND direction = 'IN'`, "I9 I12"},
+		"came in and never came": {
+			`UPDATE payments SET state = 'RETURNED', returned = amount WHERE tenant = $t AND direction = 'IN'`, "I12",
+		},
+		"is said to be on its way back": {
+			`UPDATE payments SET state = 'RETURNING', returned = amount WHERE tenant = $t AND direction = 'IN'`, "I9 I12",
+		},
+		"came in as sent": {
+			`UPDATE payments SET state = 'SENT' WHERE tenant = $t AND direction = 'IN'`, "I9 I12",
+		},
 		"a part that nobody gave": {
 			`UPDATE payments SET returned = 1 WHERE tenant = $t AND direction = 'IN'`,
 			"I12",
 		},
-		"a reversal without money": {`UPDATE payments SET state = 'REVERSAL_ACCEPTED', returned = amount WHERE tenant = $t AND direction = 'OUT'`, "I12"},
-		"a reversal of nothing":    {`UPDATE payments SET state = 'REVERSAL_ACCEPTED' WHERE tenant = $t AND direction = 'OUT'`, "I12"},
-		"a part that is all":       {`UPDATE payments SET state = 'REVERSAL_PARTIALLY_ACCEPTED', returned = amount WHERE tenant = $t AND direction = 'OUT'`, "I12"},
-		"a return of nothing":      {`UPDATE payments SET state = 'RETURNED' WHERE tenant = $t AND direction = 'OUT'`, "I12"},
+		"a reversal without money": {
+			`UPDATE payments SET state = 'REVERSAL_ACCEPTED', returned = amount WHERE tenant = $t AND direction = 'OUT'`, "I12",
+		},
+		"a reversal of nothing": {
+			`UPDATE payments SET state = 'REVERSAL_ACCEPTED' WHERE tenant = $t AND direction = 'OUT'`, "I12",
+		},
+		"a part that is all": {
+			`UPDATE payments SET state = 'REVERSAL_PARTIALLY_ACCEPTED', returned = amount WHERE tenant = $t AND direction = 'OUT'`, "I12",
+		},
+		"a return of nothing": {
+			`UPDATE payments SET state = 'RETURNED' WHERE tenant = $t AND direction = 'OUT'`, "I12",
+		},
 		"a fee of who is credited": {
 			`UPDATE payments SET fee = 1 WHERE tenant = $t AND direction = 'IN'`,
 			"I18",
 		},
-		"another account": {`UPDATE payments SET receiver_account = (SELECT max(uid) FROM accounts WHERE tenant = $t) WHERE tenant = $t AND direction = 'IN'`, "I12"},
+		"another account": {
+			`UPDATE payments SET receiver_account = (SELECT max(uid) FROM accounts WHERE tenant = $t) WHERE tenant = $t AND direction = 'IN'`, "I12",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -133,7 +133,8 @@ func (f *facts) reverse(p *Payment, on time.Time) (State, error) {
 	if err != nil {
 		return p.State, err
 	}
-	if err := f.returns(p, on, "Reversed over "+string(p.Rail), f.settled(p), p.Minor, p.soldFor(p.Minor)); err != nil {
+	if err := f.returns(p, on, "Reversed over "+string(p.Rail), f.settled(p), p.Minor,
+		p.soldFor(p.Minor)); err != nil {
 		return p.State, err
 	}
 	p.ReturnedMinor = p.Minor

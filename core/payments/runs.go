@@ -161,7 +161,8 @@ func dueRunsTx(
 	ahead := calendar.Default().SettledIf(calendar.ACH, there)
 	q := tx.NewSelect().Model(&due).Where("rec.tenant = ?", caller.Tenant).
 		Where("rec.status = ?", RecurrenceActive).
-		Where("rec.next_date <= CASE WHEN rec.speed = '' THEN ?::date WHEN rec.speed = ? THEN ?::date ELSE ?::date END",
+		Where("rec.next_date <= CASE WHEN rec.speed = '' THEN ?::date WHEN rec.speed = ? THEN ?::date ELSE "+
+			"?::date END",
 			here, Economy, ahead, there)
 	if len(skipped) > 0 {
 		q.Where("rec.uid NOT IN (?)", bun.List(skipped))

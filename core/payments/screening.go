@@ -30,7 +30,8 @@ const mostInScreening = 500
 
 // ErrManyInScreening is returned for a payment beyond mostInScreening.
 var ErrManyInScreening = fault.New(fault.TooMany, "payment.many_in_screening",
-	"the bank's compliance people look at as many payments of the customer as they do at a time: try again later")
+	"the bank's compliance people look at as many payments of the customer as they do at a time: try "+
+		"again later")
 
 // compare returns what people have to look at in a payment; nil if nothing.
 func (f *facts) compare(p *Payment, now time.Time) *screening.Found {

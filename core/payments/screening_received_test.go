@@ -221,7 +221,13 @@ func TestEntriesOfListedCompaniesWaitBeforeAnythingMoves(t *testing.T) {
 		comes func(*testing.T, *sender) payments.UID
 		has   int64
 	}{
-		rails.Credit: {func(t *testing.T, s *sender) payments.UID { t.Helper(); return s.paidOver(t, creditedOn(19)) }, 100_025_00},
+		rails.Credit: {
+			func(t *testing.T, s *sender) payments.UID {
+				t.Helper()
+				return s.paidOver(t,
+					creditedOn(19))
+			}, 100_025_00,
+		},
 		rails.Debit: {
 			func(t *testing.T, s *sender) payments.UID { t.Helper(); return s.debit(t, settling(19)) },
 			99_975_00,

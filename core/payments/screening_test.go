@@ -131,7 +131,8 @@ func TestAPaymentThatComplianceRejectsIsCancelled(t *testing.T) {
 	var inside, outside int
 	if err := s.DB.NewRaw(`SELECT count(*) FILTER (WHERE customer IS NULL),
 		count(*) FILTER (WHERE customer IS NOT NULL)
-		FROM audit_entries WHERE tenant = ? AND reason = ?`, s.Tenant, because.Reason).Scan(t.Context(), &inside, &outside); err != nil ||
+		FROM audit_entries WHERE tenant = ? AND reason = ?`, s.Tenant, because.Reason).Scan(t.Context(), &inside,
+		&outside); err != nil ||
 		inside != 1 || outside != 0 {
 		t.Errorf("the reason is in %d entries of the bank, and %d of the customer (%v)", inside, outside, err)
 	}
@@ -225,7 +226,8 @@ func TestOnlyTheOtherSideOfANetworkIsScreened(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	s.lists(t, "Ada King", "Harbor Payroll", "Viktor Drazenko")
-	if made := s.send(t, s.order("5.00", paidTo("Ada Kingsley"))); made.Status != payments.StatusReadyToTransmit {
+	if made := s.send(t,
+		s.order("5.00", paidTo("Ada Kingsley"))); made.Status != payments.StatusReadyToTransmit {
 		t.Errorf("%+v", made)
 	}
 	payee := s.Account(s.Customer(func(c *customers.Customer) { c.LegalName = "Viktor Drazenko" }),
@@ -261,8 +263,14 @@ func TestWhoMayDecideOnWhatComplianceLooksAt(t *testing.T) {
 			func() error { _, err := s.Payments.RejectScreened(maker, uid, because); return err },
 			changes.ErrOwn,
 		},
-		"a program": {func() error { _, err := s.Payments.ReleaseScreened(s.Staff(), uid, because); return err }, changes.ErrPerson},
-		"a partner": {func() error { _, err := s.Payments.ReleaseScreened(s.Partner(of), uid, because); return err }, access.ErrDenied},
+		"a program": {
+			func() error { _, err := s.Payments.ReleaseScreened(s.Staff(), uid, because); return err },
+			changes.ErrPerson,
+		},
+		"a partner": {
+			func() error { _, err := s.Payments.ReleaseScreened(s.Partner(of), uid, because); return err },
+			access.ErrDenied,
+		},
 		"no permission": {func() error {
 			_, err := s.Payments.ReleaseScreened(s.As(access.ApprovePayments), uid, because)
 			return err
@@ -350,8 +358,11 @@ func TestOfACustomerFewPaymentsWaitForCompliance(t *testing.T) {
 	if err != nil {
 		t.Errorf("another name: %v", err)
 	}
-	for _, o := range []payments.Order{s.order("1.00", paidTo("Ada King")), s.order("1.00", paidTo("Ada King"), byWire)} {
-		if _, err := s.Payments.Send(s.Staff(), o, changes.RequestOptions{}); !errors.Is(err, payments.ErrManyInScreening) {
+	for _, o := range []payments.Order{
+		s.order("1.00", paidTo("Ada King")), s.order("1.00", paidTo("Ada King"), byWire),
+	} {
+		if _, err := s.Payments.Send(s.Staff(), o,
+			changes.RequestOptions{}); !errors.Is(err, payments.ErrManyInScreening) {
 			t.Errorf("one too many: %v", err)
 		}
 	}

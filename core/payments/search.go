@@ -43,10 +43,11 @@ type Search struct {
 	From, To            time.Time // payment dates, both included; midnight UTC
 	// the amount, and bounds of it, as decimal text in whatever currency each payment is
 	Decimal, LeastDecimal, MostDecimal string
-	None                               bool   // finds nothing: for a condition that no payment can meet yet
-	UltimateReceiverName               string // of the virtual account: part of it, without regard to letter case
-	UltimateReceiverNumber             string // its number, exact
-	MostRecent                         bool   // only the newest that is found; of Page alone
+	None                               bool // finds nothing: for a condition that no payment can meet yet
+	// of the virtual account: part of it, without regard to letter case
+	UltimateReceiverName   string
+	UltimateReceiverNumber string // its number, exact
+	MostRecent             bool   // only the newest that is found; of Page alone
 
 	BulkFile int64 // the number of the file that it came with, for callers who see the payer
 
@@ -179,8 +180,9 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 	}
 	if by.BulkFile != 0 {
 		first := min(by.BulkFile, noFile) << LineBits
-		all = append(all, "pay.uid IN (SELECT bl.payment FROM bulk_file_lines AS bl WHERE bl.tenant = $1 AND bl.id >= "+
-			p.Add(first)+" AND bl.id < "+p.Add(first+1<<LineBits)+" AND bl.payment IS NOT NULL)")
+		all = append(all,
+			"pay.uid IN (SELECT bl.payment FROM bulk_file_lines AS bl WHERE bl.tenant = $1 AND bl.id >= "+
+				p.Add(first)+" AND bl.id < "+p.Add(first+1<<LineBits)+" AND bl.payment IS NOT NULL)")
 	}
 	if by.own != "" {
 		all = append(all, by.own)
@@ -294,6 +296,7 @@ func (s *Service) sideNumbered(column string, tenant access.Tenant, clear string
 	there := p.Add(s.keys.Hashes(int64(tenant), NumberColumn, clear))
 	return "pay.uid IN (SELECT r.uid FROM payments AS r WHERE r.tenant = $1 AND r." + column + " IN " +
 		"(SELECT a.uid FROM accounts AS a WHERE " + here + ") UNION ALL " +
-		"SELECT d.payment FROM payment_details AS d JOIN payments AS o ON o.tenant = d.tenant AND o.uid = d.payment " +
+		"SELECT d.payment FROM payment_details AS d JOIN payments AS o ON o.tenant = d.tenant AND o.uid " +
+		"= d.payment " +
 		"WHERE d.tenant = $1 AND o.tenant = $1 AND o." + column + " IS NULL AND d.number_hash = ANY(" + there + "))"
 }

@@ -140,7 +140,8 @@ func TestWhoIsPaidReadsNothingOfThePayersRecord(t *testing.T) {
 		t.Errorf("who pays reads %+v %v", payer, err)
 	}
 	payee, err := p.Payments.Show(p.Partner(other), made.UID)
-	if err != nil || payee.Payee.Line1 == "" || payee.Payer != (payments.Holder{AccountCountry: "United States"}) || payee.CreatedBy() != "" ||
+	if err != nil || payee.Payee.Line1 == "" ||
+		payee.Payer != (payments.Holder{AccountCountry: "United States"}) || payee.CreatedBy() != "" ||
 		payee.SenderName == "" || payee.Sender.Masked() == "" {
 		t.Errorf("who is paid reads %+v %v", payee, err)
 	}

@@ -169,9 +169,9 @@ var inRecords = func() map[string]string {
 	} {
 		from["to_"+column] = "coalesce(pd." + column + ", '')"
 	}
-	from["to_imad"] = "CASE WHEN pay.rail = 'FEDWIRE' AND payer.uid IS NOT NULL THEN coalesce((SELECT nm.message_id " +
-		"FROM network_messages AS nm WHERE nm.tenant = $1 AND nm.payment = pay.uid AND nm.direction = pay.direction " +
-		"ORDER BY nm.id LIMIT 1), '') ELSE '' END"
+	from["to_imad"] = "CASE WHEN pay.rail = 'FEDWIRE' AND payer.uid IS NOT NULL THEN coalesce((SELECT " +
+		"nm.message_id FROM network_messages AS nm WHERE nm.tenant = $1 AND nm.payment = pay.uid AND " +
+		"nm.direction = pay.direction ORDER BY nm.id LIMIT 1), '') ELSE '' END"
 	for column, absent := range map[string]string{
 		"uid": "0", "frequency": "''", "pay_until": "''", "amount": "0", "currency": "''", "start_date": "",
 		"end_date": "", "number_of_payments": "0", "status": "''", "next_date": "", "last_payment": "0",
@@ -186,7 +186,9 @@ var inRecords = func() map[string]string {
 		for _, column := range []string{"short_name", "type", "cost_center", "email_address", "phone_number"} {
 			from[alias+"_"+column] = "coalesce(" + alias + "." + column + ", '')"
 		}
-		for _, column := range []string{"line1", "line2", "city", "state", "postal_code", "country_code", "country"} {
+		for _, column := range []string{
+			"line1", "line2", "city", "state", "postal_code", "country_code", "country",
+		} {
 			from[alias+"_"+column] = "coalesce(" + alias + ".legal_" + column + ", '')"
 		}
 	}
@@ -208,12 +210,13 @@ func showing(reach access.Reach) *bun.SelectQuery {
 		Join(payerSeen(reach)).
 		Join("LEFT JOIN payment_steps AS asked ON asked.tenant = pay.tenant AND asked.payment = pay.uid" +
 			" AND asked.number = 1").
-		Join("LEFT JOIN customers AS payee ON payee.tenant = pay.tenant AND payee.uid = pay.receiver_customer AND " +
+		Join("LEFT JOIN customers AS payee ON payee.tenant = pay.tenant AND payee.uid = " +
+			"pay.receiver_customer AND " +
 			reach.ScopeOfCustomers("payee")).
 		Join("LEFT JOIN recurrences AS series ON series.tenant = pay.tenant AND series.uid = pay.recurrence" +
 			" AND series.customer = payer.uid").
-		Join("LEFT JOIN virtual_accounts AS ultimate ON ultimate.tenant = pay.tenant AND ultimate.uid = pay.virtual_account" +
-			" AND ultimate.customer = payer.uid").
+		Join("LEFT JOIN virtual_accounts AS ultimate ON ultimate.tenant = pay.tenant AND ultimate.uid = " +
+			"pay.virtual_account AND ultimate.customer = payer.uid").
 		Join("LEFT JOIN customers AS bank ON bank.tenant = pay.tenant AND bank.relationship_type = 'Self'")
 }
 

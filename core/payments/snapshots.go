@@ -23,11 +23,13 @@ type Snapshot struct {
 	Entry   *Entry   // of a payment over ACH; nil for others
 	// what positive pay says of a debit of another bank; nil for others
 	Decision *positivepay.ExceptionWithRule
-	File     *OfFile // the bulk file that it came with; nil for others, and for readers who do not see who uploaded it
+	// the bulk file that it came with; nil for others, and for readers who do not see who uploaded it
+	File *OfFile
 	// the batch that it is a step of; nil for others, and for readers who do not see the payer
 	Batch   *OfBatch
-	Message string  // the id of the message that carried it; '' as long as there is none
-	Notice  *Notice // the notice of change of which the step tells; nil for others, and for readers who do not see whose it is
+	Message string // the id of the message that carried it; '' as long as there is none
+	// the notice of change of which the step tells; nil for others, and for readers who do not see whose it is
+	Notice *Notice
 }
 
 // OfFile is the bulk file that a payment came with.
@@ -74,10 +76,10 @@ var (
 // batchesOf reads the steps of waterfalls that payments are of.
 func batchesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, OfBatch] {
 	text := readingBatchesOf.Get(reader.Reach, func() string {
-		return "SELECT ws.payment, wf.waterfall_id::text AS id, ws.payment_index AS index FROM waterfall_steps AS ws " +
-			"JOIN waterfalls AS wf ON wf.tenant = ws.tenant AND wf.uid = ws.waterfall " +
-			"JOIN payments AS pay ON pay.tenant = ws.tenant AND pay.uid = ws.payment " +
-			"WHERE ws.tenant = $1 AND wf.tenant = $1 AND pay.tenant = $1 AND ws.payment = ANY($3) AND " +
+		return "SELECT ws.payment, wf.waterfall_id::text AS id, ws.payment_index AS index FROM waterfall_steps " +
+			"AS ws JOIN waterfalls AS wf ON wf.tenant = ws.tenant AND wf.uid = ws.waterfall JOIN payments AS pay ON " +
+			"pay.tenant = ws.tenant AND pay.uid = ws.payment WHERE ws.tenant = $1 AND wf.tenant = $1 AND pay.tenant " +
+			"= $1 AND ws.payment = ANY($3) AND " +
 			reader.Reach.Scope("pay.customer")
 	})
 	return db.QueueMany(b, text, func(one *OfBatch) UID { return one.Payment }, reader.Tenant,

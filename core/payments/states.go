@@ -103,16 +103,18 @@ var wordings = map[State]wording{
 	Scheduled: {StatusFutureDated, NotPosted, "", "waits for its day; no money has moved"},
 	OnHold: {
 		StatusHold, NotPosted, "",
-		"a debit of another bank, or its request for payment, that no rule of positive pay allows: people decide; no money has moved",
+		"a debit of another bank, or its request for payment, that no rule of positive pay allows: people " +
+			"decide; no money has moved",
 	},
 	Validated: {
 		StatusValidated, NotPosted, "",
-		"an entry of another bank over ACH, which is booked when it settles, or its request for payment, which is paid on its day; no money has moved",
+		"an entry of another bank over ACH, which is booked when it settles, or its request for payment, which " +
+			"is paid on its day; no money has moved",
 	},
 	Screening: {
 		StatusScreening, NotPosted, "",
-		"the bank's compliance people look at it; amount and fee are held, of a debit nothing, and of what came in nothing " +
-			"has reached the account; it cannot be cancelled",
+		"the bank's compliance people look at it; amount and fee are held, of a debit nothing, and of what came " +
+			"in nothing has reached the account; it cannot be cancelled",
 	},
 	Queued: {
 		StatusReadyToTransmit, NotPosted, "",
@@ -137,7 +139,8 @@ var wordings = map[State]wording{
 	},
 	Returned: {
 		StatusReturned, ReturnInitiated, "",
-		"given back, or a part of it: by the other bank, with what came back on the account again; or to it, of what came in",
+		"given back, or a part of it: by the other bank, with what came back on the account again; or to it, of " +
+			"what came in",
 	},
 	ReversalAccepted: {
 		StatusReversalAccepted, ReceivedReversal, RequestAccepted,
@@ -152,12 +155,17 @@ var wordings = map[State]wording{
 	},
 	Rejected: {
 		StatusRejected, MemoFailure, "",
-		"refused by the network or the other bank; the money is on the account again, and the fee. A request that came in: refused here; no money has moved",
+		"refused by the network or the other bank; the money is on the account again, and the fee. A request " +
+			"that came in: refused here; no money has moved",
 	},
-	Expired: {StatusExpired, NotApplicable, "", "a request for payment, ours or that of another bank, that nobody has paid in time"},
+	Expired: {
+		StatusExpired, NotApplicable, "",
+		"a request for payment, ours or that of another bank, that nobody has paid in time",
+	},
 	Invalid: {
 		StatusValidationFailure, MemoFailure, "",
-		"could not be carried out on its day, for the reason that `memoPostFailureReason` gives; no money has moved",
+		"could not be carried out on its day, for the reason that `memoPostFailureReason` gives; no " +
+			"money has moved",
 	},
 	Cancelled: {
 		StatusCancelled, NotPosted, "",
@@ -214,14 +222,16 @@ var nextStates = map[State][]State{
 	Repair:          {PendingApproval, Scheduled, Screening, Queued, Cancelled},
 	PendingApproval: {PartlyApproved, Scheduled, Screening, Queued, Settled, Cancelled},
 	PartlyApproved:  {Scheduled, Screening, Queued, Settled, Cancelled},
-	Scheduled:       {Scheduled, Screening, Queued, Settled, Invalid, Cancelled}, // for a later day, where its network is closed
+	// for a later day, where its network is closed
+	Scheduled: {Scheduled, Screening, Queued, Settled, Invalid, Cancelled},
 	Screening: {
 		Queued, Cancelled,
 		Settled, Recalled, Returning, Returned, OnHold, Validated, // what came in
 	},
-	OnHold:           {Validated, Settled, Returned, Rejected, Expired},
-	Validated:        {Settled, Returned, Rejected},
-	Queued:           {Queued, Sent, Expired, Cancelled},           // for a later day, where it has missed its file
+	OnHold:    {Validated, Settled, Returned, Rejected, Expired},
+	Validated: {Settled, Returned, Rejected},
+	// for a later day, where it has missed its file
+	Queued:           {Queued, Sent, Expired, Cancelled},
 	Sent:             {Sent, Settled, Rejected, Returned, Expired}, // again, with a notice of change
 	Settled:          {Settled, Recalling, Recalled, Returning, Returned, ReversalAccepted},
 	Returned:         {Returned}, // where more of what went out comes back
@@ -260,13 +270,19 @@ var (
 	// what the debtor's bank does not pay, or takes back after it had
 	uncollected = states.Step[State]{From: []State{Sent, Settled}, To: Returned, Else: ErrLate}
 	// what the other bank gives back of its own accord, even after it had refused to, or the rest of it
-	returning = states.Step[State]{From: []State{Settled, ReversalRejected, Returned}, To: Returned, Else: ErrLate}
+	returning = states.Step[State]{
+		From: []State{Settled, ReversalRejected, Returned}, To: Returned, Else: ErrLate,
+	}
 
 	// of a payment that is to be taken back
-	recalling    = states.Step[State]{From: []State{Settled}, To: Recalling, Else: ErrNotProcessed}
-	undoing      = states.Step[State]{From: []State{Settled}, To: ReversalAccepted, Else: ErrNotProcessed}
-	reversing    = states.Step[State]{From: []State{Recalling, ReversalPartly}, To: ReversalAccepted, Else: ErrLate}
-	partly       = states.Step[State]{From: []State{Recalling, ReversalPartly}, To: ReversalPartly, Else: ErrLate}
+	recalling = states.Step[State]{From: []State{Settled}, To: Recalling, Else: ErrNotProcessed}
+	undoing   = states.Step[State]{From: []State{Settled}, To: ReversalAccepted, Else: ErrNotProcessed}
+	reversing = states.Step[State]{
+		From: []State{Recalling, ReversalPartly}, To: ReversalAccepted, Else: ErrLate,
+	}
+	partly = states.Step[State]{
+		From: []State{Recalling, ReversalPartly}, To: ReversalPartly, Else: ErrLate,
+	}
 	notGiving    = states.Step[State]{From: []State{Recalling}, To: ReversalRejected, Else: ErrLate}
 	askingBack   = states.Step[State]{From: []State{Settled}, To: Recalled, Else: ErrLate}
 	givingBack   = states.Step[State]{From: []State{Settled, Recalled}, To: Returning, Else: ErrNotProcessed}

@@ -225,8 +225,11 @@ func TestACreditToAVirtualAccountThatIsNotActiveGoesBack(t *testing.T) {
 		number string
 		want   string
 	}{
-		"closed":                          {closed, accounts.Active, "", "pacs.002 RJCT AC04"},
-		"waits for a second person":       {func(v *virtualaccounts.VirtualAccount) { v.Status = virtualaccounts.Suspended }, accounts.Active, "", "pacs.002 RJCT AC06"},
+		"closed": {closed, accounts.Active, "", "pacs.002 RJCT AC04"},
+		"waits for a second person": {
+			func(v *virtualaccounts.VirtualAccount) { v.Status = virtualaccounts.Suspended }, accounts.Active, "",
+			"pacs.002 RJCT AC06",
+		},
 		"its master account is closed":    {nil, accounts.Closed, "", "pacs.002 RJCT AC04"},
 		"its master account is suspended": {nil, accounts.Suspended, "", "pacs.002 RJCT AC06"},
 		"nobody's number":                 {nil, accounts.Active, "80000000099999", "pacs.002 RJCT AC03"},

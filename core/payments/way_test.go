@@ -147,21 +147,61 @@ func TestAWireSaysWhichOfItsBanksItCannotGoOver(t *testing.T) {
 			wireTo(payments.ReceiverBank{IDType: "NID", ID: unknownBank}, over(notOverWire)),
 			"sender.correspondentBankId", payments.ErrCorrespondent,
 		},
-		"abroad without a correspondent":              {wireTo(abroadBank, iban), "sender.correspondentBankId", nil},
-		"abroad over one that wires do not reach":     {wireTo(abroadBank, iban, over(notOverWire)), "sender.correspondentBankId", payments.ErrCorrespondent},
-		"over an intermediary by its BIC alone":       {wireTo(good, between(payments.ReceiverBank{IDType: "SWIFT", BIC: "GOBEUS33"})), "sender.correspondentBankId", nil},
-		"over an intermediary that nobody knows":      {wireTo(good, between(payments.ReceiverBank{IDType: "NID", ID: unknownBank})), "receiver.intermediaryBank.bankId", payments.ErrBank},
-		"over one that wires do not reach":            {wireTo(good, between(payments.ReceiverBank{IDType: "NID", ID: notOverWire})), "speed", payments.ErrRoute},
-		"over a correspondent that is no number":      {wireTo(good, over("GATEUS33")), "sender.correspondentBankId", nil},
-		"with an intermediary without its number":     {wireTo(good, between(payments.ReceiverBank{Account: "1"})), "receiver.intermediaryBank.bankId", nil},
-		"with an account that is no IBAN":             {wireTo(good, func(o *payments.Order) { o.Receiver.Bank.AccountType, o.Receiver.Bank.Account = "IBAN", "DE00" }), "receiver.bank.accountNumber", nil},
-		"with a kind of account and no number":        {wireTo(good, func(o *payments.Order) { o.Receiver.Bank.AccountType = "Others" }), "receiver.bank.accountNumber", nil},
-		"with another kind of account":                {wireTo(good, func(o *payments.Order) { o.Receiver.Bank.AccountType = "Loan" }), "receiver.bank.accountType", nil},
-		"with an account number that is too long":     {wireTo(good, func(o *payments.Order) { o.Receiver.Bank.Account = strings.Repeat("1", 35) }), "receiver.bank.accountNumber", nil},
-		"an instant payment over an intermediary":     {func(o *payments.Order) { wireTo(good, between(good))(o); o.Speed = "Instant" }, "receiver.intermediaryBank", nil},
-		"an instant payment abroad":                   {func(o *payments.Order) { wireTo(abroadBank)(o); o.Speed = "Instant" }, "receiver.bank.bankIdType", nil},
-		"an account number that is no IBAN, abroad":   {wireTo(abroadBank, over(gateway), func(o *payments.Order) { o.Receiver.Number = "DE00370400440532013000" }), "receiver.accountNumber", nil},
-		"with a bank and an intermediary that differ": {wireTo(good, between(payments.ReceiverBank{IDType: "SWIFT", ID: gateway})), "receiver.intermediaryBank.bankIdType", nil},
+		"abroad without a correspondent": {
+			wireTo(abroadBank, iban), "sender.correspondentBankId", nil,
+		},
+		"abroad over one that wires do not reach": {
+			wireTo(abroadBank, iban, over(notOverWire)), "sender.correspondentBankId", payments.ErrCorrespondent,
+		},
+		"over an intermediary by its BIC alone": {
+			wireTo(good, between(payments.ReceiverBank{IDType: "SWIFT", BIC: "GOBEUS33"})),
+			"sender.correspondentBankId", nil,
+		},
+		"over an intermediary that nobody knows": {
+			wireTo(good, between(payments.ReceiverBank{IDType: "NID", ID: unknownBank})),
+			"receiver.intermediaryBank.bankId", payments.ErrBank,
+		},
+		"over one that wires do not reach": {
+			wireTo(good, between(payments.ReceiverBank{IDType: "NID", ID: notOverWire})), "speed", payments.ErrRoute,
+		},
+		"over a correspondent that is no number": {
+			wireTo(good, over("GATEUS33")), "sender.correspondentBankId", nil,
+		},
+		"with an intermediary without its number": {
+			wireTo(good, between(payments.ReceiverBank{Account: "1"})), "receiver.intermediaryBank.bankId", nil,
+		},
+		"with an account that is no IBAN": {
+			wireTo(good,
+				func(o *payments.Order) { o.Receiver.Bank.AccountType, o.Receiver.Bank.Account = "IBAN", "DE00" }),
+			"receiver.bank.accountNumber", nil,
+		},
+		"with a kind of account and no number": {
+			wireTo(good, func(o *payments.Order) { o.Receiver.Bank.AccountType = "Others" }),
+			"receiver.bank.accountNumber", nil,
+		},
+		"with another kind of account": {
+			wireTo(good, func(o *payments.Order) { o.Receiver.Bank.AccountType = "Loan" }),
+			"receiver.bank.accountType", nil,
+		},
+		"with an account number that is too long": {
+			wireTo(good, func(o *payments.Order) { o.Receiver.Bank.Account = strings.Repeat("1", 35) }),
+			"receiver.bank.accountNumber", nil,
+		},
+		"an instant payment over an intermediary": {
+			func(o *payments.Order) { wireTo(good, between(good))(o); o.Speed = "Instant" },
+			"receiver.intermediaryBank", nil,
+		},
+		"an instant payment abroad": {
+			func(o *payments.Order) { wireTo(abroadBank)(o); o.Speed = "Instant" }, "receiver.bank.bankIdType", nil,
+		},
+		"an account number that is no IBAN, abroad": {
+			wireTo(abroadBank, over(gateway),
+				func(o *payments.Order) { o.Receiver.Number = "DE00370400440532013000" }), "receiver.accountNumber", nil,
+		},
+		"with a bank and an intermediary that differ": {
+			wireTo(good, between(payments.ReceiverBank{IDType: "SWIFT", ID: gateway})),
+			"receiver.intermediaryBank.bankIdType", nil,
+		},
 	} {
 		_, err := s.Payments.Send(s.Staff(), s.order("10.00", c.edit), changes.RequestOptions{})
 		if f, is := fault.Of(err); !is || f.Field != c.field || c.want != nil && !errors.Is(err, c.want) {
@@ -254,7 +294,8 @@ func TestAnInternationalPaymentGoesOverItsCorrespondent(t *testing.T) {
 func TestACorrespondentMayReturnAWire(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	uid := s.send(t, s.order("10.11", wireTo(payments.ReceiverBank{IDType: "NID", ID: notOverWire}, over(gateway)))).UID
+	uid := s.send(t,
+		s.order("10.11", wireTo(payments.ReceiverBank{IDType: "NID", ID: notOverWire}, over(gateway)))).UID
 	s.run(t)
 	s.Clock.Advance(2 * 60e9)
 	s.run(t)
@@ -278,7 +319,8 @@ func TestAWireShowsItsBanks(t *testing.T) {
 		p.To.IntermediaryID != "GOBEUS33" || p.To.IntermediaryName != "Go Between" {
 		t.Errorf("%+v", p.To)
 	}
-	if to := p.Receives(); to.BankIDType != "SWIFT" || to.BankID != "MUSTDEFF500" || to.BankCountry != "Germany" {
+	if to := p.Receives(); to.BankIDType != "SWIFT" || to.BankID != "MUSTDEFF500" ||
+		to.BankCountry != "Germany" {
 		t.Errorf("%+v", to)
 	}
 	var row string
@@ -294,16 +336,19 @@ func TestAWireShowsItsBanks(t *testing.T) {
 func TestAWireWaitsForRepairOfItsCorrespondent(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	order := s.order("10.00", repairably, wireTo(payments.ReceiverBank{IDType: "NID", ID: unknownBank}, over(notOverWire)))
+	order := s.order("10.00", repairably,
+		wireTo(payments.ReceiverBank{IDType: "NID", ID: unknownBank}, over(notOverWire)))
 	p := s.inRepair(t, order, "sender.correspondentBankId: ")
 	if p.To.CorrespondentID != notOverWire {
 		t.Errorf("%+v", p.To)
 	}
-	out, err := s.Payments.Repair(s.Staff(), p.UID, payments.Repairs{Correspondent: gateway}, changes.RequestOptions{})
+	out, err := s.Payments.Repair(s.Staff(), p.UID, payments.Repairs{Correspondent: gateway},
+		changes.RequestOptions{})
 	if err != nil || out.Result.Status != payments.StatusPendingApproval {
 		t.Fatalf("%+v %v", out.Result, err)
 	}
-	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval),
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	s.run(t)

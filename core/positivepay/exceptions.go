@@ -43,12 +43,14 @@ func (by ExceptionSearch) where(s *Service, caller access.Caller, p *db.Params) 
 		}
 	}
 	if by.CustomerName != "" {
-		all = append(all, "ppe.customer IN (SELECT c.uid FROM customers AS c WHERE c.tenant = $1 AND lower(c.short_name) = lower("+
-			p.Add(by.CustomerName)+"::text))")
+		all = append(all,
+			"ppe.customer IN (SELECT c.uid FROM customers AS c WHERE c.tenant = $1 AND lower(c.short_name) = lower("+
+				p.Add(by.CustomerName)+"::text))")
 	}
 	if by.AccountNumber != "" {
 		hashes := p.Add(s.keys.Hashes(int64(caller.Tenant), accounts.NumberColumn, by.AccountNumber))
-		all = append(all, "ppe.account IN (SELECT a.uid FROM accounts AS a WHERE a.tenant = $1 AND a.number_hash = ANY("+hashes+"))")
+		all = append(all,
+			"ppe.account IN (SELECT a.uid FROM accounts AS a WHERE a.tenant = $1 AND a.number_hash = ANY("+hashes+"))")
 	}
 	if by.Status != nil {
 		all = append(all, "ppe.status = ANY("+p.Add(db.Texts(by.Status))+"::text[])")

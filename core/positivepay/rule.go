@@ -153,17 +153,20 @@ type Rule struct {
 	Currency            money.Currency `bun:"currency" json:"currency"`
 	AmountType          AmountType     `bun:"amount_type" json:"amountType"`
 	Frequency           Frequency      `bun:"frequency" json:"frequency"`
-	SECCode             string         `bun:"sec_code" json:"secCode"`           // ALL, or the one entry class
-	IndividualID        string         `bun:"individual_id" json:"individualId"` // that the entry has to have; '' for any
-	EffectiveDate       time.Time      `bun:"effective_date,type:date" json:"effectiveDate"`
-	ExpiryDate          *time.Time     `bun:"expiry_date,type:date" json:"expiryDate"` // the last day; nil for none
-	NumberOfPayments    *int32         `bun:"number_of_payments" json:"numberOfPayments"`
-	State               Status         `bun:"state" json:"status"`          // as people set it: never Pending or Expired
-	Used                int32          `bun:"used" json:"-"`                // how many debits it has allowed
-	LastUsed            *time.Time     `bun:"last_used,type:date" json:"-"` // the day of the last one
-	CreatedAt           time.Time      `bun:"created_at" json:"-"`
-	UpdatedAt           time.Time      `bun:"updated_at" json:"-"`
-	Version             int32          `bun:"version" json:"-"`
+	SECCode             string         `bun:"sec_code" json:"secCode"` // ALL, or the one entry class
+	// that the entry has to have; '' for any
+	IndividualID  string    `bun:"individual_id" json:"individualId"`
+	EffectiveDate time.Time `bun:"effective_date,type:date" json:"effectiveDate"`
+	// the last day; nil for none
+	ExpiryDate       *time.Time `bun:"expiry_date,type:date" json:"expiryDate"`
+	NumberOfPayments *int32     `bun:"number_of_payments" json:"numberOfPayments"`
+	// as people set it: never Pending or Expired
+	State     Status     `bun:"state" json:"status"`
+	Used      int32      `bun:"used" json:"-"`                // how many debits it has allowed
+	LastUsed  *time.Time `bun:"last_used,type:date" json:"-"` // the day of the last one
+	CreatedAt time.Time  `bun:"created_at" json:"-"`
+	UpdatedAt time.Time  `bun:"updated_at" json:"-"`
+	Version   int32      `bun:"version" json:"-"`
 
 	Today time.Time `bun:"today,scanonly" json:"-"` // the bank's day when it was read; midnight UTC
 }
@@ -243,7 +246,8 @@ var (
 		On("customerAccountNumber")
 	// ErrMany is returned for an account that has as many rules as it may have.
 	ErrMany = fault.New(fault.State, "positivePayRule.many",
-		fmt.Sprintf("the account has %d rules, as many as it may have: delete one that you no longer need", mostOfAccount)).
+		fmt.Sprintf("the account has %d rules, as many as it may have: delete one that you no longer need",
+			mostOfAccount)).
 		On("customerAccountNumber")
 	// ErrStatus is returned for a change that the state of the rule does not allow.
 	ErrStatus = fault.New(fault.State, "positivePayRule.status", "the state of the rule does not allow this")

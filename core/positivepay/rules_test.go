@@ -30,7 +30,9 @@ type debited struct {
 func newDebited(t *testing.T, edits ...func(*customers.Customer)) *debited {
 	t.Helper()
 	b := coretest.New(t)
-	c := b.Customer(append([]func(*customers.Customer){func(c *customers.Customer) { c.Type = customers.Corporate }}, edits...)...)
+	c := b.Customer(append([]func(*customers.Customer){
+		func(c *customers.Customer) { c.Type = customers.Corporate },
+	}, edits...)...)
 	return &debited{b, c, b.Account(c)}
 }
 
@@ -269,9 +271,12 @@ func TestWhatARuleMustSayDependsOnItsTypeAndOnTheForm(t *testing.T) {
 		"v2":         {func(d *positivepay.Draft) { d.Form = positivepay.Second }, ""},
 		"v2, a wire": {func(d *positivepay.Draft) { d.Form, d.Type = positivepay.Second, positivepay.Fedwire }, ""},
 		"ACH":        {func(*positivepay.Draft) {}, "achCompanyID beneName"},
-		"ACH, half":  {func(d *positivepay.Draft) { d.ACHCompanyID, d.BeneficiaryName = given.Of("9100011223"), given.Of("A") }, "beneAccountNumber"},
-		"wire":       {func(d *positivepay.Draft) { d.Type = positivepay.Fedwire }, "beneBankId customerName"},
-		"instant":    {func(d *positivepay.Draft) { d.Type = "RFP" }, "beneBankId customerName beneName"},
+		"ACH, half": {
+			func(d *positivepay.Draft) { d.ACHCompanyID, d.BeneficiaryName = given.Of("9100011223"), given.Of("A") },
+			"beneAccountNumber",
+		},
+		"wire":    {func(d *positivepay.Draft) { d.Type = positivepay.Fedwire }, "beneBankId customerName"},
+		"instant": {func(d *positivepay.Draft) { d.Type = "RFP" }, "beneBankId customerName beneName"},
 		"of a processing organisation, ACH": {func(d *positivepay.Draft) {
 			d.AccountNumber, d.ACHCompanyID, d.BeneficiaryName = given.Of(coretest.AccountNumber(org.UID)),
 				given.Of("9100011223"), given.Of("A")
@@ -424,7 +429,8 @@ func TestASearchFindsRulesByAllThatTheySay(t *testing.T) {
 	b := newDebited(t)
 	wire := b.Customer(coretest.Named("Wire Works LLC"))
 	savings := b.Account(wire, func(a *accounts.Account) { a.SubType, a.BankID = accounts.Savings, "611590103" })
-	first := b.create(t, func(d *positivepay.Draft) { d.ExpiryDate, d.IndividualID = given.Of(day(9)), given.Of("METER-7") })
+	first := b.create(t,
+		func(d *positivepay.Draft) { d.ExpiryDate, d.IndividualID = given.Of(day(9)), given.Of("METER-7") })
 	second := b.PositivePayRule(savings, func(r *positivepay.Rule) {
 		r.UID, r.Type, r.ACHCompanyID, r.BeneficiaryName, r.Minor = 77, positivepay.ACH, "9100099999",
 			"Quarry Finance", 25_000_50

@@ -92,7 +92,8 @@ func (r *Rule) UsedUp() bool {
 }
 
 // usedUp is UsedUp in SQL.
-const usedUp = "(pp.frequency = 'ONE_TIME' AND pp.used > 0 OR pp.used >= coalesce(pp.number_of_payments, 2147483647))"
+const usedUp = "(pp.frequency = 'ONE_TIME' AND pp.used > 0 OR pp.used >= coalesce(pp.number_of_payments, " +
+	"2147483647))"
 
 // usedIn reports whether the rule has already allowed a debit in the period of a day.
 func (r *Rule) usedIn(day time.Time) bool {

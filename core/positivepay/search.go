@@ -134,12 +134,14 @@ func (by Search) where(s *Service, tenant access.Tenant, day daily, p *db.Params
 // ofOthers returns the conditions on the account and the customer, and on the sealed number.
 func (by Search) ofOthers(s *Service, tenant access.Tenant, p *db.Params) (all db.Conditions) {
 	if by.CustomerName != "" {
-		all = append(all, "pp.customer IN (SELECT c.uid FROM customers AS c WHERE c.tenant = $1 AND lower(c.short_name) = lower("+
-			p.Add(by.CustomerName)+"::text))")
+		all = append(all,
+			"pp.customer IN (SELECT c.uid FROM customers AS c WHERE c.tenant = $1 AND lower(c.short_name) = lower("+
+				p.Add(by.CustomerName)+"::text))")
 	}
 	if by.AccountNumber != "" {
 		hashes := p.Add(s.keys.Hashes(int64(tenant), accounts.NumberColumn, by.AccountNumber))
-		all = append(all, "pp.account IN (SELECT a.uid FROM accounts AS a WHERE a.tenant = $1 AND a.number_hash = ANY("+hashes+"))")
+		all = append(all,
+			"pp.account IN (SELECT a.uid FROM accounts AS a WHERE a.tenant = $1 AND a.number_hash = ANY("+hashes+"))")
 	}
 	if by.BeneficiaryAccountNumber != "" {
 		hashes := p.Add(s.keys.Hashes(int64(tenant), NumberColumn, by.BeneficiaryAccountNumber))

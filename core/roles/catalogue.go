@@ -47,11 +47,15 @@ var Applications = []Application{
 	{
 		Name: "User_Admin",
 		Entitlements: words(
-			"View_Roles_And_Users Manage_Roles Manage_Users Activate_Users View_Category Add_Update_Delete_Category Suspend_Users"),
+			"View_Roles_And_Users Manage_Roles Manage_Users Activate_Users View_Category Add_Update_Delete_Category " +
+				"Suspend_Users"),
 	},
 	{Name: "Customers", Entitlements: words("vCust mCust View_Signatories Lookup_Customers")},
 	{Name: "Webhooks", Entitlements: words("View_Webhooks Manage_Webhooks")},
-	{Name: "Bank_Administration", Entitlements: words("View_Audit Explore_GraphQL Manage_Clients Move_Clock Screen_Payments"), Bank: true},
+	{
+		Name:         "Bank_Administration",
+		Entitlements: words("View_Audit Explore_GraphQL Manage_Clients Move_Clock Screen_Payments"), Bank: true,
+	},
 }
 
 func words(text string) []string { return strings.Fields(text) }

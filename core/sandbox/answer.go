@@ -96,7 +96,8 @@ func (d *Answer) check() error {
 	c.AccountNumber("correctedAccountNumber", d.Number)
 	c.AtMost("correctedAccountNumber", d.Number, 17)
 	c.Routing("correctedRoutingNumber", d.Routing)
-	d.Account = rails.AccountType(check.OneOf(c, "correctedAccountType", string(d.Account), string(rails.Checking),
+	d.Account = rails.AccountType(check.OneOf(c, "correctedAccountType", string(d.Account),
+		string(rails.Checking),
 		string(rails.Savings), string(rails.GL), string(rails.Loan)))
 	says := notices[d.Code]
 	if d.Verdict == Noticed {
@@ -139,7 +140,9 @@ type went struct {
 }
 
 // playAnswerTx writes an answer to a payment.
-func (s *Service) playAnswerTx(ctx context.Context, tx *changes.Tx, at changes.Target, d Answer) (Played, error) {
+func (s *Service) playAnswerTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, d Answer,
+) (Played, error) {
 	kinds := []string{"pacs.008", "pain.013"}
 	if d.Verdict == RecallRefused {
 		kinds = []string{"camt.056"}

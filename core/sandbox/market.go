@@ -96,6 +96,7 @@ func (Market) Price(_ context.Context, ask fx.Ask) (fx.Price, error) {
 	forward.Quo(forward, sold.grown(days))
 	return fx.Price{
 		Spot: spot, Points: forward.Sub(forward, spot),
-		Reference: fmt.Sprintf("SANDBOX-%s%s-%s", ask.Sell, ask.Buy, ask.At.UTC().Truncate(step).Format("20060102150405")),
+		Reference: fmt.Sprintf("SANDBOX-%s%s-%s", ask.Sell, ask.Buy,
+			ask.At.UTC().Truncate(step).Format("20060102150405")),
 	}, nil
 }

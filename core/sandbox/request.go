@@ -67,8 +67,10 @@ func answersRequest(m *iso20022.PaymentRequest, reason string) writing {
 			Group:     group(over, m.DebtorAgent, m.CreditorAgent, number, at),
 			Initiator: iso20022.Party{Name: m.Debtor.Name}, DebtorAgent: m.DebtorAgent,
 			CreditorAgent: m.CreditorAgent, RequestID: m.RequestID,
-			Original: original(m, iso20022.Original{InstructionID: m.InstructionID, EndToEndID: m.EndToEndID, UETR: m.UETR}),
-			Code:     iso20022.AcceptedTechnical,
+			Original: original(m, iso20022.Original{
+				InstructionID: m.InstructionID, EndToEndID: m.EndToEndID, UETR: m.UETR,
+			}),
+			Code: iso20022.AcceptedTechnical,
 		}
 		if reason != "" {
 			a.Code, a.Reasons = iso20022.Rejected, []iso20022.Reason{{Code: reason}}

@@ -140,15 +140,18 @@ func answersTo(m *iso20022.Recall) []reply {
 	if code == iso20022.RecallRefused {
 		return []reply{{write: answersRecall(m, code, "CUST")}}
 	}
-	return []reply{{write: answersRecall(m, code, "")}, {after: time.Second, write: func(over rails.Rail, number int64, at time.Time) iso20022.Message {
-		return &iso20022.Return{
-			Group: group(over, m.Receiver, m.Sender, number, at), Original: m.Original,
-			OriginalAmount: m.OriginalAmount, OriginalDate: m.OriginalDate, Amount: amount,
-			SettlementDate: calendar.Next(calendar.Today(at), 0), Reason: iso20022.Reason{Code: "FOCR"},
-			Sender: m.Receiver, Receiver: m.Sender, Debtor: iso20022.Party{Name: "Customer of " + m.Receiver},
-			Creditor: iso20022.Party{Name: "Customer of " + m.Sender},
-		}
-	}}}
+	return []reply{
+		{write: answersRecall(m, code, "")},
+		{after: time.Second, write: func(over rails.Rail, number int64, at time.Time) iso20022.Message {
+			return &iso20022.Return{
+				Group: group(over, m.Receiver, m.Sender, number, at), Original: m.Original,
+				OriginalAmount: m.OriginalAmount, OriginalDate: m.OriginalDate, Amount: amount,
+				SettlementDate: calendar.Next(calendar.Today(at), 0), Reason: iso20022.Reason{Code: "FOCR"},
+				Sender: m.Receiver, Receiver: m.Sender, Debtor: iso20022.Party{Name: "Customer of " + m.Receiver},
+				Creditor: iso20022.Party{Name: "Customer of " + m.Sender},
+			}
+		}},
+	}
 }
 
 // answersRecall writes what another bank answers to being asked for money back; reason is why it refuses.
@@ -188,8 +191,9 @@ func (a Act) writing(to *iso20022.CreditTransfer) writing {
 func returning(of *iso20022.CreditTransfer, reason string, amount money.Amount) writing {
 	return func(over rails.Rail, number int64, at time.Time) iso20022.Message {
 		return &iso20022.Return{
-			Group: group(over, of.Receiver, of.Sender, number, at), Original: originalOf(of), OriginalAmount: of.Amount,
-			OriginalDate: of.SettlementDate, Amount: amount, SettlementDate: calendar.Next(calendar.Today(at), 0),
+			Group: group(over, of.Receiver, of.Sender, number, at), Original: originalOf(of),
+			OriginalAmount: of.Amount,
+			OriginalDate:   of.SettlementDate, Amount: amount, SettlementDate: calendar.Next(calendar.Today(at), 0),
 			Reason: iso20022.Reason{Code: reason}, Sender: of.Receiver, Receiver: of.Sender, Debtor: of.Creditor,
 			Creditor: of.Debtor,
 		}

@@ -231,7 +231,8 @@ var spelled = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o",
 // is around them, as in O'Neil and L.L.C.; whatever else is no letter or digit parts it.
 func words(name string) []string {
 	var b strings.Builder
-	for _, r := range norm.NFKD.String(strings.ReplaceAll(name, "´", "'")) { // else that is a blank with an accent
+	// else that is a blank with an accent
+	for _, r := range norm.NFKD.String(strings.ReplaceAll(name, "´", "'")) {
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r):
 			b.WriteRune(unicode.ToLower(r))

@@ -136,7 +136,8 @@ func (s *Service) Import(ctx context.Context, in Import) (done Report, err error
 			ImportedAt: s.now(), Version: 1,
 		}
 		if _, err := load.Tx.NewInsert().Model(is).On("CONFLICT (tenant, code) DO UPDATE").
-			Set("version = sl.version + 1, names = excluded.names, file = excluded.file, operator = excluded.operator").
+			Set("version = sl.version + 1, names = excluded.names, file = excluded.file, operator = " +
+				"excluded.operator").
 			Set("imported_at = excluded.imported_at").Exec(ctx); err != nil {
 			return err
 		}
@@ -218,7 +219,9 @@ func (in *Import) read() (all []*Name, err error) {
 			continue // how the file of the Office ends
 		}
 		n := &Name{Line: int64(line)}
-		for column, text := range map[string]*string{"name": &n.Name, "program": &n.Program, "reference": &n.Reference} {
+		for column, text := range map[string]*string{
+			"name": &n.Name, "program": &n.Program, "reference": &n.Reference,
+		} {
 			i, there := at[column]
 			if !there {
 				continue
@@ -267,7 +270,8 @@ func header(r *csv.Reader) (at map[string]int, err error) {
 	for i, text := range row {
 		name := strings.ToLower(strings.TrimSpace(text))
 		if !slices.Contains([]string{"name", "program", "reference"}, name) {
-			return nil, ErrUnreadable.Saying("the header must name the columns name, program, reference: nothing was changed")
+			return nil, ErrUnreadable.Saying("the header must name the columns name, program, reference: nothing " +
+				"was changed")
 		}
 		if _, twice := at[name]; twice {
 			return nil, ErrUnreadable.Saying("the header names the column " + name + " twice: nothing was changed")

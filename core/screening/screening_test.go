@@ -175,7 +175,12 @@ func TestAListReplacesWhatItSaidBeforeAndNothingElse(t *testing.T) {
 		want  screening.Report
 		finds string
 	}{
-		{screening.Import{}, "\ufeffName,program,Reference\r\nAda Lovelace,TEST,1\r\n\"Babbage, Charles\",TEST,2\r\n", screening.Report{Added: 2}, "[sanctions Ada Lovelace TEST 1]"},
+		{
+			screening.Import{},
+			"\ufeffName,program,Reference\r\nAda Lovelace,TEST,1\r\n\"Babbage, Charles\",TEST,2\r\n",
+			screening.Report{Added: 2},
+			"[sanctions Ada Lovelace TEST 1]",
+		},
 		{
 			screening.Import{List: "own"},
 			"name\nAda Lovelace\n",

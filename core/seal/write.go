@@ -55,7 +55,8 @@ func (k *Keys) Reload() (changed bool, err error) {
 // ErrOlder is returned for a changed file that no rotation makes of the present one. The present keys stay,
 // as they may be the last copy.
 var ErrOlder = errors.New(
-	"another file, or an older copy, was put in its place: this process goes on with the keys that it has; put the right file back")
+	"another file, or an older copy, was put in its place: this process goes on with the keys that it has; " +
+		"put the right file back")
 
 // follows reports whether a keyset may replace this one. The key of secrets never changes.
 func (r *ring) follows(next *ring) bool {

@@ -37,7 +37,9 @@ func TestARunThatIsBrokenAtAnyStatementIsMadeOnce(t *testing.T) {
 		t.Fatalf("%d statements", len(statements))
 	}
 	for k := range statements {
-		for _, f := range []faults.Fault{{Cut: true, Never: true}, {Cut: true, Ran: true}, {State: "40001"}, {State: "XX000"}} {
+		for _, f := range []faults.Fault{
+			{Cut: true, Never: true}, {Cut: true, Ran: true}, {State: "40001"}, {State: "XX000"},
+		} {
 			h := run(k+1, f)
 			line.Break(0, faults.Fault{})
 			again := func() int {
@@ -85,12 +87,15 @@ func TestASweepThatCannotBeRunFailsNoOther(t *testing.T) {
 	_, err := b.Core.Clock.Now(t.Context(), b.Tenant)
 	good.must(err)
 	work := func() { _, _ = b.Sweeps.Work(first.operator) }
-	line.Elsewhere(line.Begins(2, work), b, `UPDATE sweeps SET next_date = next_date - 1 WHERE tenant = ? AND account = ?`,
+	line.Elsewhere(line.Begins(2, work), b,
+		`UPDATE sweeps SET next_date = next_date - 1 WHERE tenant = ? AND account = ?`,
 		b.Tenant, good.account.UID)
 	for range 4 {
 		work()
 	}
-	for h, want := range map[*house]sweeps.RunOutcome{first: sweeps.Failed, bad: sweeps.Failed, good: sweeps.Paid} {
+	for h, want := range map[*house]sweeps.RunOutcome{
+		first: sweeps.Failed, bad: sweeps.Failed, good: sweeps.Paid,
+	} {
 		if all := h.runs(); len(all) != 1 || all[0].Outcome != want {
 			t.Errorf("%+v, want %s", all, want)
 		}

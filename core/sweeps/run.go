@@ -25,8 +25,9 @@ func (u RunUID) String() string { return strconv.FormatInt(int64(u), 10) }
 type RunOutcome string
 
 const (
-	Paid        RunOutcome = "PAID"          // it made a payment to the contact
-	Collected   RunOutcome = "COLLECTED"     // it made a debit of the contact's account, or asked the contact to pay
+	Paid RunOutcome = "PAID" // it made a payment to the contact
+	// it made a debit of the contact's account, or asked the contact to pay
+	Collected   RunOutcome = "COLLECTED"
 	NothingToDo RunOutcome = "NOTHING_TO_DO" // the balance is where it is wanted, or on its way there
 	Failed      RunOutcome = "FAILED"        // no payment could be made
 )

@@ -270,7 +270,8 @@ func (r *running) orders() (all []*payments.Order) {
 	if r.FromContact != nil {
 		o := order(inSpeeds[r.FromMethod], "IN")
 		o.EntryType, o.Receiver.Contact = rails.Debit, *r.FromContact
-		if r.FromMethod == accounts.InstantRFP { // it may be paid until the day before the next run, which asks anew
+		// it may be paid until the day before the next run, which asks anew
+		if r.FromMethod == accounts.InstantRFP {
 			o.Ask.On = calendar.Today(r.now)
 			o.Ask.Expires = r.RunsAfter(r.Day).AddDate(0, 0, -1)
 			if o.Ask.Expires.Before(o.Ask.On) {

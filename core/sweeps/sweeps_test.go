@@ -637,7 +637,8 @@ func TestAMonthOfSweepsRunsDayByDay(t *testing.T) {
 	for _, r := range h.runs() {
 		days[r.Direction] += r.Day.Format(" 02")
 	}
-	if days[accounts.Out] != " 19 20 23 24 25 27 30 01 02 03 04 07 08 09 10 11 14 15 16 17 18" { // Thanksgiving is the 26th
+	// Thanksgiving is the 26th
+	if days[accounts.Out] != " 19 20 23 24 25 27 30 01 02 03 04 07 08 09 10 11 14 15 16 17 18" {
 		t.Error("daily:", days[accounts.Out])
 	}
 	if days[accounts.In] != " 23 30 07 14" { // the banking days after Saturdays
@@ -667,7 +668,8 @@ func TestMissedDaysAreMadeUpForOnce(t *testing.T) {
 func TestASweepFromBeforeRunsToo(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, 1_500_00)
-	h.Sweep(h.account, func(w *accounts.Sweep) { w.ToContact, w.Frequency, w.DayOfWeek = &h.contact.UID, accounts.Daily, "" })
+	h.Sweep(h.account,
+		func(w *accounts.Sweep) { w.ToContact, w.Frequency, w.DayOfWeek = &h.contact.UID, accounts.Daily, "" })
 	_, err := h.Sweeps.Work(h.operator)
 	h.must(err)
 	h.ran()
@@ -778,7 +780,8 @@ func TestABalanceComesToWhereItIsWantedAndStays(t *testing.T) {
 		h.must(h.DB.NewRaw(`SELECT ledger, held, (SELECT count(DISTINCT day) FROM sweep_runs AS r
 			WHERE r.tenant = ?0 AND r.account = ?1),
 			(SELECT count(payment) FROM sweep_runs AS r WHERE r.tenant = ?0 AND r.account = ?1)
-			FROM balances WHERE tenant = ?0 AND account = ?1`, h.Tenant, uid).Scan(t.Context(), &is, &held, &days, &made))
+			FROM balances WHERE tenant = ?0 AND account = ?1`, h.Tenant, uid).Scan(t.Context(), &is, &held,
+			&days, &made))
 		if is < want.least || is > want.most || held != 0 || days != 4 || made > 1 {
 			t.Errorf("seed %d: an account has %d, %d held, after %d payments on %d days; want %d to %d: %s",
 				seed, is, held, made, days, want.least, want.most, said[uid])

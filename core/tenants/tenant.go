@@ -24,8 +24,9 @@ type Tenant struct {
 	Code string        `bun:"code" json:"code"` // the realm in the token address
 	Name string        `bun:"name" json:"name"` // the bank's legal name
 	// IANA name; days, weeks and months are counted in it
-	Zone     string         `bun:"zone" json:"zone"`
-	Currency money.Currency `bun:"currency" json:"currency"` // of limits, and of amounts without a currency of their own
+	Zone string `bun:"zone" json:"zone"`
+	// of limits, and of amounts without a currency of their own
+	Currency money.Currency `bun:"currency" json:"currency"`
 	// a bank for tests, with known keys and simulated networks
 	Sandbox   bool      `bun:"sandbox" json:"sandbox"`
 	CreatedAt time.Time `bun:"created_at" json:"createdAt"`

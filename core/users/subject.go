@@ -34,10 +34,12 @@ type Subject struct {
 	Customer customers.UID `bun:"customer" json:"-"`
 	User     UID           `bun:"user_uid,type:uuid" json:"userId"`
 	LinkedAt time.Time     `bun:"linked_at" json:"linkedAt"`
-	Since    time.Time     `bun:"since,scanonly" json:"-"` // when the bank began to accept the issuer; of issuerTx only
+	// when the bank began to accept the issuer; of issuerTx only
+	Since time.Time `bun:"since,scanonly" json:"-"`
 	// filled by Subjects only
 	Login string `bun:"login,scanonly" json:"loginId"`
-	Live  bool   `bun:"live,scanonly" json:"live"` // the bank accepts the issuer, which names people by this claim
+	// the bank accepts the issuer, which names people by this claim
+	Live bool `bun:"live,scanonly" json:"live"`
 }
 
 // text returns a link as the record shows it.

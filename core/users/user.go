@@ -66,7 +66,8 @@ var (
 var (
 	// ErrWider is returned to who wants to activate a user whom somebody of wider reach suspended.
 	ErrWider = fault.New(fault.Denied, "user.suspended_by_wider",
-		"whom the bank suspended the bank alone can activate, and whom a partner suspended, that partner or the bank")
+		"whom the bank suspended the bank alone can activate, and whom a partner suspended, that partner "+
+			"or the bank")
 	ErrSuspended = fault.New(fault.State, "user.suspended", "the user is suspended already")
 	ErrLocked    = fault.New(fault.State, "user.locked", "the user is locked: a locked user cannot be suspended")
 	ErrActive    = fault.New(fault.State, "user.active", "the user is active already")

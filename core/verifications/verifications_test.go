@@ -185,7 +185,9 @@ func TestAContactIsVerifiedByWhoKnowsTheDeposits(t *testing.T) {
 	if err != nil || description != "ACCTVERIFY" {
 		t.Error(description, err)
 	}
-	for _, malformed := range [][]string{{}, {"0.10"}, {"0.10", "0.20", "0.30"}, {"0.10", "x"}, {"0.00", "0.10"}, {"1.00", "0.10"}, {"0.101", "0.1"}} {
+	for _, malformed := range [][]string{
+		{}, {"0.10"}, {"0.10", "0.20", "0.30"}, {"0.10", "x"}, {"0.00", "0.10"}, {"1.00", "0.10"}, {"0.101", "0.1"},
+	} {
 		if _, err := w.confirms(uid, malformed...); !is(err, fault.Invalid) {
 			t.Errorf("%q: %v", malformed, err)
 		}

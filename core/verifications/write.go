@@ -151,7 +151,8 @@ func (s *Service) admitTx(ctx context.Context, tx *changes.Tx, v *Verification) 
 	var often int
 	err = tx.NewRaw(`SELECT nextval('contact_verification_uids'), coalesce(bool_or(state IN (?2)), false),
 		count(*) FILTER (WHERE created_at > ?3::timestamptz) FROM contact_verifications
-		WHERE tenant = ?0 AND contact = ?1`, v.Tenant, v.Contact, bun.List(open), tx.Now.AddDate(0, 0, -withinDays)).Scan(ctx, &v.UID, &now, &often)
+		WHERE tenant = ?0 AND contact = ?1`, v.Tenant, v.Contact, bun.List(open), tx.Now.AddDate(0, 0,
+		-withinDays)).Scan(ctx, &v.UID, &now, &often)
 	switch {
 	case err != nil:
 		return fmt.Errorf("count the verifications of contact %s: %w", v.Contact, err)
@@ -207,7 +208,9 @@ func random() (cents [deposits]int64, err error) {
 	return cents, nil
 }
 
-func (s *Service) confirmTx(ctx context.Context, tx *changes.Tx, at changes.Target, said Amounts) (Saved, error) {
+func (s *Service) confirmTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, said Amounts,
+) (Saved, error) {
 	matched := false
 	v, err := s.lifecycle(0).Modify(ctx, tx, at, func(_, v *Verification) error {
 		if _, err := confirming.Take(v.State); err != nil {
@@ -257,10 +260,12 @@ func amountsTx(ctx context.Context, tx bun.Tx, v *Verification) (cents [deposits
 		Minor int64          `bun:"amount"`
 		State payments.State `bun:"state"`
 	}
-	err = tx.NewRaw(`SELECT amount, state FROM payments WHERE tenant = ? AND uid IN (?, ?)`, v.Tenant, v.First, v.Second).
+	err = tx.NewRaw(`SELECT amount, state FROM payments WHERE tenant = ? AND uid IN (?, ?)`, v.Tenant,
+		v.First, v.Second).
 		Scan(ctx, &sent)
 	if err != nil || len(sent) != deposits {
-		return cents, errors.Join(fmt.Errorf("read the deposits of verification %s: %d found", v.UID, len(sent)), err)
+		return cents, errors.Join(fmt.Errorf("read the deposits of verification %s: %d found", v.UID,
+			len(sent)), err)
 	}
 	for i, d := range sent {
 		if !d.State.Arrived() {
@@ -271,7 +276,9 @@ func amountsTx(ctx context.Context, tx bun.Tx, v *Verification) (cents [deposits
 	return cents, nil
 }
 
-func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
+func (s *Service) cancelTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (Saved, error) {
 	return saved(s.lifecycle(0).Modify(ctx, tx, at, func(_, v *Verification) error {
 		if _, err := cancelling.Take(v.State); err != nil {
 			return ErrOver.With(string(v.State))
@@ -309,8 +316,9 @@ func (s *Service) SupersedeTx(ctx context.Context, tx *changes.Tx, of contacts.U
 			return err
 		}
 		if err := tx.Record(ctx, changes.Change{
-			Action: "supersedeContactVerification", Object: object, UID: v.UID, Customer: int64(v.Customer), Version: v.Version,
-			Before: &was, After: v,
+			Action: "supersedeContactVerification", Object: object, UID: v.UID, Customer: int64(v.Customer),
+			Version: v.Version,
+			Before:  &was, After: v,
 		}); err != nil {
 			return err
 		}

@@ -22,21 +22,23 @@ type PostingID int64
 type VirtualPosting struct {
 	bun.BaseModel `bun:"table:virtual_postings,alias:vp" json:"-"`
 
-	Tenant         access.Tenant  `bun:"tenant,pk" json:"-"`
-	ID             PostingID      `bun:"id,pk,nullzero" json:"-"`
-	VirtualAccount UID            `bun:"virtual_account" json:"-"`
-	Customer       customers.UID  `bun:"customer" json:"-"`
-	Account        accounts.UID   `bun:"account" json:"-"` // the master account
-	Payment        int64          `bun:"payment" json:"-"`
-	Step           int32          `bun:"step,nullzero" json:"-"` // the step of the payment that made it; 0 if unknown
-	Journal        int64          `bun:"journal" json:"-"`       // which has a posting of the same amount on the master account
-	Minor          int64          `bun:"amount" json:"-"`        // above 0 for what comes in
-	FeeMinor       int64          `bun:"fee" json:"-"`
-	Currency       money.Currency `bun:"currency" json:"-"`
-	At             time.Time      `bun:"at" json:"-"`     // when the journal was booked
-	Client         string         `bun:"client" json:"-"` // who made it
-	LoginID        string         `bun:"login_id" json:"-"`
-	Reach          access.Reach   `bun:"reach" json:"-"` // of who made it
+	Tenant         access.Tenant `bun:"tenant,pk" json:"-"`
+	ID             PostingID     `bun:"id,pk,nullzero" json:"-"`
+	VirtualAccount UID           `bun:"virtual_account" json:"-"`
+	Customer       customers.UID `bun:"customer" json:"-"`
+	Account        accounts.UID  `bun:"account" json:"-"` // the master account
+	Payment        int64         `bun:"payment" json:"-"`
+	// the step of the payment that made it; 0 if unknown
+	Step int32 `bun:"step,nullzero" json:"-"`
+	// which has a posting of the same amount on the master account
+	Journal  int64          `bun:"journal" json:"-"`
+	Minor    int64          `bun:"amount" json:"-"` // above 0 for what comes in
+	FeeMinor int64          `bun:"fee" json:"-"`
+	Currency money.Currency `bun:"currency" json:"-"`
+	At       time.Time      `bun:"at" json:"-"`     // when the journal was booked
+	Client   string         `bun:"client" json:"-"` // who made it
+	LoginID  string         `bun:"login_id" json:"-"`
+	Reach    access.Reach   `bun:"reach" json:"-"` // of who made it
 }
 
 // Amount returns how the posting changes the balance.

@@ -105,8 +105,10 @@ func (by PostingSearch) where(s *Service, caller access.Caller, p *db.Params) (a
 	}
 	if by.Number != "" {
 		hashes := p.Add(s.keys.Hashes(int64(caller.Tenant), NumberColumn, string(by.Number)))
-		all = append(all, "vp.virtual_account IN (SELECT n.uid FROM virtual_accounts AS n WHERE n.tenant = $1 AND n.number_hash = ANY("+
-			hashes+"))")
+		all = append(all,
+			"vp.virtual_account IN (SELECT n.uid FROM virtual_accounts AS n WHERE n.tenant = $1 AND "+
+				"n.number_hash = ANY("+
+				hashes+"))")
 	}
 	switch by.Side {
 	case Credit:
@@ -115,8 +117,10 @@ func (by PostingSearch) where(s *Service, caller access.Caller, p *db.Params) (a
 		all = append(all, "vp.amount < 0")
 	}
 	if by.ExternalReferenceID != "" {
-		all = append(all, "EXISTS (SELECT FROM payments AS named WHERE named.tenant = $1 AND named.uid = vp.payment AND named.external_reference_id = "+
-			p.Add(by.ExternalReferenceID)+"::text)")
+		all = append(all,
+			"EXISTS (SELECT FROM payments AS named WHERE named.tenant = $1 AND named.uid = vp.payment AND "+
+				"named.external_reference_id = "+
+				p.Add(by.ExternalReferenceID)+"::text)")
 	}
 	if by.Status != "" && by.Status != Processed {
 		all = append(all, "false")

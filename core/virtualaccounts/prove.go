@@ -16,7 +16,8 @@ var Invariants = []ledger.Invariant{
 			  HAVING va.balance <> coalesce(sum(vp.amount), 0)`,
 	},
 	{
-		Name: "I25", Says: "each posting of a virtual account is backed by one of its amount on the master account", Query: `
+		Name: "I25",
+		Says: "each posting of a virtual account is backed by one of its amount on the master account", Query: `
 		SELECT vp.tenant, 'virtual posting ' || vp.id AS subject,
 		  'is of ' || vp.amount || ' ' || vp.currency || ', journal ' ||
 		  vp.journal || ' has ' || coalesce(sum(d.amount), 0) || ' on account ' || vp.account AS what

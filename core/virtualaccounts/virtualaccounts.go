@@ -23,8 +23,9 @@ var Tables = db.Tables{
 		"accounts":  "a virtual account names its master account by number, and is found and shown with it",
 		"balances":  "a master account is locked in the books before its virtual account, as payments lock it",
 		"customers": "virtual accounts are found and shown with their customer, in one statement",
-		"payments":  "a posting is found and shown with what its payment says: payments come after virtual accounts",
-		"postings":  "the proof compares each posting with that on the master account",
+		"payments": "a posting is found and shown with what its payment says: payments come after " +
+			"virtual accounts",
+		"postings": "the proof compares each posting with that on the master account",
 	},
 }
 

@@ -166,7 +166,8 @@ func TestVirtualAccountsAreFoundByWhatTheyAre(t *testing.T) {
 	partner := b.DownstreamPartner()
 	master, yen := b.Account(b.Customer(coretest.OwnedBy(partner))),
 		b.Account(b.Customer(), func(a *accounts.Account) { a.Currency = "JPY" })
-	one := b.VirtualAccount(master, func(v *virtualaccounts.VirtualAccount) { v.Purpose = "Deposits of tenants" })
+	one := b.VirtualAccount(master,
+		func(v *virtualaccounts.VirtualAccount) { v.Purpose = "Deposits of tenants" })
 	two := b.VirtualAccount(yen, func(v *virtualaccounts.VirtualAccount) {
 		v.Status, v.CreatedAt, v.UpdatedAt = virtualaccounts.Closed, b.Now().AddDate(0, 0, -2),
 			b.Now().AddDate(0, 0, -2)
@@ -185,7 +186,10 @@ func TestVirtualAccountsAreFoundByWhatTheyAre(t *testing.T) {
 			virtualaccounts.Search{MasterNumber: coretest.AccountNumber(yen.UID)},
 			[]virtualaccounts.UID{two.UID},
 		},
-		"number":  {virtualaccounts.Search{Number: virtualaccounts.Number(coretest.VirtualNumber(one.UID))}, []virtualaccounts.UID{one.UID}},
+		"number": {
+			virtualaccounts.Search{Number: virtualaccounts.Number(coretest.VirtualNumber(one.UID))},
+			[]virtualaccounts.UID{one.UID},
+		},
 		"name":    {virtualaccounts.Search{Name: "TENANT 1"}, []virtualaccounts.UID{one.UID}},
 		"purpose": {virtualaccounts.Search{Purpose: "deposits"}, []virtualaccounts.UID{one.UID}},
 		"reference": {
@@ -273,7 +277,9 @@ func TestVirtualAccountsAreSeenWithTheirCustomerOnly(t *testing.T) {
 // One that waits for a second person is Suspended, and Closed if that person says no.
 func TestAVirtualAccountWaitsForASecondPerson(t *testing.T) {
 	t.Parallel()
-	for approved, want := range map[bool]virtualaccounts.Status{true: virtualaccounts.Active, false: virtualaccounts.Closed} {
+	for approved, want := range map[bool]virtualaccounts.Status{
+		true: virtualaccounts.Active, false: virtualaccounts.Closed,
+	} {
 		b := coretest.New(t)
 		master := b.Account(b.Customer(func(c *customers.Customer) { c.Access.CustomerDualApproval = true }))
 		out, err := b.VirtualAccounts.Open(b.Staff(), master.Customer, draft(master), changes.RequestOptions{})

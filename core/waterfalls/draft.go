@@ -108,7 +108,8 @@ func (d *Draft) inOrder() []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d.Payments[a].Index, d.Payments[b].Index) })
+	slices.SortStableFunc(order,
+		func(a, b int) int { return cmp.Compare(d.Payments[a].Index, d.Payments[b].Index) })
 	return order
 }
 

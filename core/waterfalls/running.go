@@ -67,9 +67,10 @@ func (s *Service) step(
 		}
 		err := waiting.
 			Where("wf.status IN (?)", bun.List([]Status{Received, Processing, PendingApproval})).
-			Where("(wf.status <> ? OR EXISTS (SELECT FROM payments AS pay WHERE pay.tenant = ? AND pay.uid = wf.waits_for "+
-				"AND pay.state NOT IN (?)))", PendingApproval, worker.Tenant, bun.List(payments.StatesThatWait)).
-			OrderExpr("(wf.maker_client, wf.maker_login) <= (?, ?), wf.maker_client, wf.maker_login", last.client, last.login).
+			Where("(wf.status <> ? OR EXISTS (SELECT FROM payments AS pay WHERE pay.tenant = ? AND pay.uid = "+
+				"wf.waits_for AND pay.state NOT IN (?)))", PendingApproval, worker.Tenant, bun.List(payments.StatesThatWait)).
+			OrderExpr("(wf.maker_client, wf.maker_login) <= (?, ?), wf.maker_client, wf.maker_login",
+				last.client, last.login).
 			OrderExpr("wf.worked_at NULLS FIRST, wf.uid").Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		if err != nil {
 			return err
@@ -187,7 +188,8 @@ func (r *running) writeTx(ctx context.Context, tx bun.Tx, worker access.Caller, 
 		}
 	}
 	if w.Status == was.Status {
-		return db.ExecAtCommit(ctx, `UPDATE waterfalls SET made = $3::int, worked_at = $4::timestamptz WHERE tenant = $1 AND uid = $2`,
+		return db.ExecAtCommit(ctx,
+			`UPDATE waterfalls SET made = $3::int, worked_at = $4::timestamptz WHERE tenant = $1 AND uid = $2`,
 			w.Tenant, int64(w.UID), w.Made, w.WorkedAt)
 	}
 	w.UpdatedAt, w.Version = r.now, w.Version+1

@@ -93,8 +93,9 @@ const (
 	StepWaiting StepStatus = "WAITING"          // for its turn
 	StepPending StepStatus = "PENDING_APPROVAL" // its payment waits for people, and the batch with it
 	StepMade    StepStatus = "MADE"             // its payment has moved the money
-	StepFailed  StepStatus = "FAILED"           // it could not be made, or people refused it: the batch ended here
-	StepNotRun  StepStatus = "NOT_RUN"          // a step before it failed; it is never begun
+	// it could not be made, or people refused it: the batch ended here
+	StepFailed StepStatus = "FAILED"
+	StepNotRun StepStatus = "NOT_RUN" // a step before it failed; it is never begun
 )
 
 // StepFault is why a step could not be made. It has no account number.

@@ -24,7 +24,8 @@ import (
 var Tables = db.Tables{
 	Own: []string{"waterfall_steps", "waterfalls"},
 	Reads: map[string]string{
-		"payments": "a batch goes on once the payment that it waits for is decided: found in the statement that finds batches to work on",
+		"payments": "a batch goes on once the payment that it waits for is decided: found in the statement that " +
+			"finds batches to work on",
 	},
 }
 
@@ -80,8 +81,9 @@ func (s *Service) runTx(ctx context.Context, tx *changes.Tx, _ changes.Target, d
 	taken := time.Now() // it takes its turn behind those that were worked on before
 	w := &Waterfall{
 		Tenant: tx.Caller.Tenant, UUID: uuid.New(), WorkedAt: &taken, Customer: customers.UID(tx.Caller.Entity),
-		ExternalReferenceID: d.ExternalReferenceID, Status: Received, Payments: int32(len(d.Payments)), //nolint:gosec // 100 at most
-		Maker: access.MakerOf(tx.Caller), MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID,
+		ExternalReferenceID: d.ExternalReferenceID, Status: Received,
+		Payments: int32(len(d.Payments)), //nolint:gosec // 100 at most
+		Maker:    access.MakerOf(tx.Caller), MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID,
 		CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
 	}
 	if err := tx.NewRaw(`SELECT nextval('waterfall_numbers')`).Scan(ctx, &w.UID); err != nil {

@@ -222,7 +222,8 @@ func TestEachStepIsOnePaymentWheneverAWorkerEnds(t *testing.T) {
 		})
 	}
 	workers.Wait()
-	h.is(out.Result.UID, "PROCESSED 1:MADE 2:MADE 3:MADE 4:MADE 5:MADE 6:MADE 7:MADE 8:MADE 9:MADE 10:MADE 9000 1000 0")
+	h.is(out.Result.UID,
+		"PROCESSED 1:MADE 2:MADE 3:MADE 4:MADE 5:MADE 6:MADE 7:MADE 8:MADE 9:MADE 10:MADE 9000 1000 0")
 	if n := h.count(`SELECT count(*) FROM payments WHERE tenant = ?`); n != 10 {
 		t.Errorf("%d payments", n)
 	}
@@ -354,7 +355,8 @@ func TestOnlyTheBankRunsBatches(t *testing.T) {
 		changes.RequestOptions{}); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("a partner: %v", err)
 	}
-	if _, err := h.Waterfalls.Run(h.operator, draft, changes.RequestOptions{}); !errors.Is(err, waterfalls.ErrNoInstitution) {
+	if _, err := h.Waterfalls.Run(h.operator, draft,
+		changes.RequestOptions{}); !errors.Is(err, waterfalls.ErrNoInstitution) {
 		t.Errorf("nobody's: %v", err)
 	}
 	out, err := h.run("B-1", "", h.moves(1, "1", 0, 1))

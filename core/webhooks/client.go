@@ -89,7 +89,9 @@ func (c clients) post(ctx context.Context, m *message) (o outcome) {
 	if answer.ContentLength >= 0 && answer.ContentLength <= largestAnswer {
 		_, _ = io.CopyN(io.Discard, answer.Body, largestAnswer)
 	}
-	return outcome{answer: answer.StatusCode, retryAfter: retryAfter(answer.Header.Get("Retry-After"), time.Now())}
+	return outcome{
+		answer: answer.StatusCode, retryAfter: retryAfter(answer.Header.Get("Retry-After"), time.Now()),
+	}
 }
 
 // whyNot says why there was no answer, without addresses: receivers must not learn from it what is in the

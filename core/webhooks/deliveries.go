@@ -88,7 +88,8 @@ func (s *Service) CountOfWebhooks(
 func (s *Service) OfPayments(
 	ctx context.Context, b *db.Batch, of []payments.UID, by DeliverySearch, want db.Columns, w page.Window,
 ) *db.Many[payments.UID, Delivery] {
-	return deliveriesOf(ctx, b, "wd.payment", of, func(d *Delivery) payments.UID { return d.Payment }, by, want, w)
+	return deliveriesOf(ctx, b, "wd.payment", of,
+		func(d *Delivery) payments.UID { return d.Payment }, by, want, w)
 }
 
 // CountOfPayments counts the deliveries that tell of each payment, up to most; 0 means no bound.

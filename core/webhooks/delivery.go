@@ -43,23 +43,29 @@ const (
 type Delivery struct {
 	bun.BaseModel `bun:"table:webhook_deliveries,alias:wd" json:"-"`
 
-	Tenant      access.Tenant             `bun:"tenant,pk" json:"-"`
-	UID         DeliveryUID               `bun:"uid,pk,nullzero" json:"uid"`
-	Webhook     UID                       `bun:"webhook" json:"webhook"`
-	Customer    customers.UID             `bun:"customer" json:"-"`                   // the webhook's
-	Payment     payments.UID              `bun:"payment,nullzero" json:"payment"`     // 0 for others
-	Posting     virtualaccounts.PostingID `bun:"posting,nullzero" json:"transaction"` // of a virtual account; 0 for others
-	Number      int32                     `bun:"number" json:"number"`                // of the payment's step
-	Seq         int64                     `bun:"seq" json:"-"`                        // of the event in the bank's record
-	State       DeliveryState             `bun:"state" json:"state"`                  //
-	DueAt       time.Time                 `bun:"due_at" json:"dueAt"`                 // when it is posted next, while it waits
-	LeasedUntil *time.Time                `bun:"leased_until" json:"-"`               // while a worker posts it
-	Attempts    int32                     `bun:"attempts" json:"attempts"`            // in all
-	Tries       int32                     `bun:"tries" json:"-"`                      // since it was made, or asked for again
-	TriedAt     *time.Time                `bun:"tried_at" json:"-"`                   // the first of these
-	CreatedAt   time.Time                 `bun:"created_at" json:"-"`                 //
-	DoneAt      *time.Time                `bun:"done_at" json:"doneAt"`               // when it arrived, or was given up
-	StepState   payments.State            `bun:"step_state,scanonly" json:"status"`   // of the payment, as the event tells it; '' for others
+	Tenant   access.Tenant `bun:"tenant,pk" json:"-"`
+	UID      DeliveryUID   `bun:"uid,pk,nullzero" json:"uid"`
+	Webhook  UID           `bun:"webhook" json:"webhook"`
+	Customer customers.UID `bun:"customer" json:"-"`               // the webhook's
+	Payment  payments.UID  `bun:"payment,nullzero" json:"payment"` // 0 for others
+	// of a virtual account; 0 for others
+	Posting virtualaccounts.PostingID `bun:"posting,nullzero" json:"transaction"`
+	Number  int32                     `bun:"number" json:"number"` // of the payment's step
+	// of the event in the bank's record
+	Seq   int64         `bun:"seq" json:"-"`
+	State DeliveryState `bun:"state" json:"state"` //
+	// when it is posted next, while it waits
+	DueAt       time.Time  `bun:"due_at" json:"dueAt"`
+	LeasedUntil *time.Time `bun:"leased_until" json:"-"`    // while a worker posts it
+	Attempts    int32      `bun:"attempts" json:"attempts"` // in all
+	// since it was made, or asked for again
+	Tries     int32      `bun:"tries" json:"-"`
+	TriedAt   *time.Time `bun:"tried_at" json:"-"`   // the first of these
+	CreatedAt time.Time  `bun:"created_at" json:"-"` //
+	// when it arrived, or was given up
+	DoneAt *time.Time `bun:"done_at" json:"doneAt"`
+	// of the payment, as the event tells it; '' for others
+	StepState payments.State `bun:"step_state,scanonly" json:"status"`
 }
 
 // MessageID returns the value of the header webhook-id.

@@ -96,7 +96,9 @@ func (s *Service) next(
 }
 
 // fill writes what the events of a page say, and drops those that are about no step of a payment.
-func (s *Service) fill(ctx context.Context, caller access.Caller, page *Feed, marks []payments.StepKey) error {
+func (s *Service) fill(
+	ctx context.Context, caller access.Caller, page *Feed, marks []payments.StepKey,
+) error {
 	all, err := s.payments.Snapshots(ctx, marks)
 	if err != nil {
 		return err
@@ -122,7 +124,8 @@ func (s *Service) fill(ctx context.Context, caller access.Caller, page *Feed, ma
 func (s *Service) purge(ctx context.Context, tenant access.Tenant, before time.Time, purged *int) error {
 	return s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
 		var old []DeliveryUID
-		err := db.Raw(tx, `SELECT uid FROM webhook_deliveries WHERE tenant = ? AND done_at < ? ORDER BY done_at LIMIT ?`,
+		err := db.Raw(tx,
+			`SELECT uid FROM webhook_deliveries WHERE tenant = ? AND done_at < ? ORDER BY done_at LIMIT ?`,
 			tenant, before, purgedAtATime).Scan(ctx, &old)
 		if *purged = len(old); err != nil || len(old) == 0 {
 			return err

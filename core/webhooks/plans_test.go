@@ -29,7 +29,8 @@ func TestAClaimDoesNotReadAllThatWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	sent := line.Statements()
-	at := slices.IndexFunc(sent, func(text string) bool { return strings.Contains(text, "webhook_deliveries AS e") })
+	at := slices.IndexFunc(sent,
+		func(text string) bool { return strings.Contains(text, "webhook_deliveries AS e") })
 	if at < 0 {
 		t.Fatal("nobody asks what can be posted")
 	}

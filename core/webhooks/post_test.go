@@ -273,7 +273,9 @@ func TestTheReceiverSaysWhenToTryAgain(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	hook, _ := h.hook(h.payer)
-	for asked, want := range map[string]time.Duration{"120": 2 * time.Minute, "1": time.Minute, "soon": time.Minute} {
+	for asked, want := range map[string]time.Duration{
+		"120": 2 * time.Minute, "1": time.Minute, "soon": time.Minute,
+	} {
 		h.receiver.says(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", asked)
 			w.WriteHeader(http.StatusTooManyRequests)

@@ -41,7 +41,8 @@ func TestAReceiverThatMisbehavesCostsNoMoreThanItsTime(t *testing.T) {
 		why     string
 	}{
 		"it hangs": {
-			func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, webhooks.Waiting, "no answer in time",
+			func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, webhooks.Waiting,
+			"no answer in time",
 		},
 		"it answers without end": {endless, webhooks.Delivered, ""},
 		"it closes the connection": {
@@ -248,7 +249,8 @@ func TestAWebhookThatFailsForLongIsDisabled(t *testing.T) {
 		w.FailingSince != nil {
 		t.Errorf("enabled again: %+v, told %v", w, got)
 	}
-	if _, err := h.Webhooks.Enable(h.Staff(), hook, changes.RequestOptions{}); !errors.Is(err, webhooks.ErrStatus) {
+	if _, err := h.Webhooks.Enable(h.Staff(), hook,
+		changes.RequestOptions{}); !errors.Is(err, webhooks.ErrStatus) {
 		t.Errorf("enabled twice: %v", err)
 	}
 }

@@ -69,7 +69,8 @@ func (s *Service) beginTx(ctx context.Context, tx bun.Tx, tenant access.Tenant) 
 	if err != nil || from.Least == nil {
 		return nil, err
 	}
-	if _, err := db.Raw(tx, `INSERT INTO webhook_cursors (tenant, epoch, seq) VALUES (?, 0, 0) ON CONFLICT DO NOTHING`,
+	if _, err := db.Raw(tx,
+		`INSERT INTO webhook_cursors (tenant, epoch, seq) VALUES (?, 0, 0) ON CONFLICT DO NOTHING`,
 		tenant).Exec(ctx); err != nil {
 		return nil, err
 	}

@@ -17,22 +17,23 @@ type TransactionPayload struct {
 
 // TransactionData is what came in for a virtual account, or went back.
 type TransactionData struct {
-	TransactionID            virtualaccounts.PostingID `json:"transactionId"`
-	Channel                  string                    `json:"channel,omitzero"`
-	CustomerName             string                    `json:"customerName,omitzero"`
-	VirtualAccountNumber     virtualaccounts.Number    `json:"virtualAccountNumber,omitzero"`
-	TransactionAmount        string                    `json:"transactionAmount"` // above zero, in whole units: 30.25
-	CreditDebitType          string                    `json:"creditDebitType"`   // CREDIT or DEBIT
-	TransactionDateTime      time.Time                 `json:"transactionDateTime"`
-	LastUpdatedTime          time.Time                 `json:"lastUpdatedTime"`
-	TransactionStatus        string                    `json:"transactionStatus"`
-	ExternalAccountReference string                    `json:"externalAccountReference,omitzero"`
-	TransactionDescription   string                    `json:"transactionDescription,omitzero"`
-	PaymentMethod            string                    `json:"paymentMethod,omitzero"`
-	SenderBankID             string                    `json:"senderBankId,omitzero"`
-	SenderBankCountry        string                    `json:"senderBankCountry,omitzero"`
-	ReceiverBankID           string                    `json:"receiverBankId,omitzero"`
-	ReceiverBankCountry      string                    `json:"receiverBankCountry,omitzero"`
+	TransactionID        virtualaccounts.PostingID `json:"transactionId"`
+	Channel              string                    `json:"channel,omitzero"`
+	CustomerName         string                    `json:"customerName,omitzero"`
+	VirtualAccountNumber virtualaccounts.Number    `json:"virtualAccountNumber,omitzero"`
+	// above zero, in whole units: 30.25
+	TransactionAmount        string    `json:"transactionAmount"`
+	CreditDebitType          string    `json:"creditDebitType"` // CREDIT or DEBIT
+	TransactionDateTime      time.Time `json:"transactionDateTime"`
+	LastUpdatedTime          time.Time `json:"lastUpdatedTime"`
+	TransactionStatus        string    `json:"transactionStatus"`
+	ExternalAccountReference string    `json:"externalAccountReference,omitzero"`
+	TransactionDescription   string    `json:"transactionDescription,omitzero"`
+	PaymentMethod            string    `json:"paymentMethod,omitzero"`
+	SenderBankID             string    `json:"senderBankId,omitzero"`
+	SenderBankCountry        string    `json:"senderBankCountry,omitzero"`
+	ReceiverBankID           string    `json:"receiverBankId,omitzero"`
+	ReceiverBankCountry      string    `json:"receiverBankCountry,omitzero"`
 }
 
 // booked is the status of a transaction that is on the master account. Only such transactions are told.

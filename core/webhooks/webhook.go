@@ -70,11 +70,12 @@ type Webhook struct {
 	UID      UID           `bun:"uid,pk" json:"uid"`
 	Customer customers.UID `bun:"customer" json:"customer"` // whose it is: it gets what this customer may see
 	// whose events it is told: the customer's alone, those of a partner's customers, too, or everybody's
-	Reach         access.Reach      `bun:"reach" json:"reach"`
-	Name          string            `bun:"name" json:"name"`
-	Target        string            `bun:"target" json:"target"`           // events are posted to paths below it
-	Topics        []Topic           `bun:"topics,array" json:"topics"`     // that it is told of, at least one
-	Statuses      []payments.Status `bun:"statuses,array" json:"statuses"` // of payments that are told; none means all
+	Reach  access.Reach `bun:"reach" json:"reach"`
+	Name   string       `bun:"name" json:"name"`
+	Target string       `bun:"target" json:"target"`       // events are posted to paths below it
+	Topics []Topic      `bun:"topics,array" json:"topics"` // that it is told of, at least one
+	// of payments that are told; none means all
+	Statuses      []payments.Status `bun:"statuses,array" json:"statuses"`
 	Rails         []rails.Rail      `bun:"rails,array" json:"rails"`
 	BasicUser     string            `bun:"basic_user" json:"basicUser"` // of basic authentication; '' for none
 	SigningSecret SecretID          `bun:"signing_secret" json:"-"`
@@ -82,15 +83,16 @@ type Webhook struct {
 	Status        Status            `bun:"status" json:"status"`
 	Reason        string            `bun:"reason" json:"reason"` // why it was disabled, if no person did that
 	SinceSeq      int64             `bun:"since_seq" json:"-"`   // later events in the record are posted
-	ReplayFrom    int64             `bun:"replay_from" json:"-"` // those after it, up to ReplayTo, are posted again
-	ReplayTo      int64             `bun:"replay_to" json:"-"`
-	ReplaySince   *time.Time        `bun:"replay_since" json:"-"` // of these, only those since then
-	ClaimedAt     *time.Time        `bun:"claimed_at" json:"-"`
-	FailingSince  *time.Time        `bun:"failing_since" json:"failingSince"` // since when nothing has arrived
-	Failures      int32             `bun:"failures" json:"failures"`          // since then
-	CreatedAt     time.Time         `bun:"created_at" json:"-"`
-	UpdatedAt     time.Time         `bun:"updated_at" json:"-"`
-	Version       int32             `bun:"version" json:"-"`
+	// those after it, up to ReplayTo, are posted again
+	ReplayFrom   int64      `bun:"replay_from" json:"-"`
+	ReplayTo     int64      `bun:"replay_to" json:"-"`
+	ReplaySince  *time.Time `bun:"replay_since" json:"-"` // of these, only those since then
+	ClaimedAt    *time.Time `bun:"claimed_at" json:"-"`
+	FailingSince *time.Time `bun:"failing_since" json:"failingSince"` // since when nothing has arrived
+	Failures     int32      `bun:"failures" json:"failures"`          // since then
+	CreatedAt    time.Time  `bun:"created_at" json:"-"`
+	UpdatedAt    time.Time  `bun:"updated_at" json:"-"`
+	Version      int32      `bun:"version" json:"-"`
 }
 
 // Replays reports whether there are still events to post again.

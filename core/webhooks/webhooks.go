@@ -22,9 +22,12 @@ import (
 var Tables = db.Tables{
 	Own: []string{"webhook_attempts", "webhook_cursors", "webhook_deliveries", "webhook_secrets", "webhooks"},
 	Reads: map[string]string{
-		"audit_seals":      "a new webhook is told what comes after the record's last number, in the statement that takes its own",
-		"customers":        "who is told of a payment follows from whose it is, for all events and webhooks in one statement",
-		"payment_steps":    "an event tells of a step of a payment, and only of one; deliveries are shown with its state",
+		"audit_seals": "a new webhook is told what comes after the record's last number, in the statement " +
+			"that takes its own",
+		"customers": "who is told of a payment follows from whose it is, for all events and webhooks in " +
+			"one statement",
+		"payment_steps": "an event tells of a step of a payment, and only of one; deliveries are shown " +
+			"with its state",
 		"payments":         "who pays and who is paid, in the statement that makes the deliveries",
 		"virtual_postings": "whose a transaction is, in the statement that makes the deliveries",
 		"tenants":          "whether the bank is a sandbox, whose webhooks may lead to this machine",

@@ -201,14 +201,16 @@ func TestAPartnerSeesAndChangesOnlyItsOwnWebhooks(t *testing.T) {
 			if slices.Contains(one.sees, uid) {
 				continue
 			}
-			if _, err := h.Webhooks.Disable(one.as, uid, changes.RequestOptions{}); !errors.Is(err, webhooks.ErrNotFound) {
+			if _, err := h.Webhooks.Disable(one.as, uid,
+				changes.RequestOptions{}); !errors.Is(err, webhooks.ErrNotFound) {
 				t.Errorf("%s disables %s: %v", name, uid, err)
 			}
 			if _, _, err := h.Webhooks.RotateSecret(one.as, uid, 0,
 				changes.RequestOptions{}); !errors.Is(err, webhooks.ErrNotFound) {
 				t.Errorf("%s rotates the secret of %s: %v", name, uid, err)
 			}
-			if _, err := h.Webhooks.Test(one.as, uid, changes.RequestOptions{}); !errors.Is(err, webhooks.ErrNotFound) {
+			if _, err := h.Webhooks.Test(one.as, uid,
+				changes.RequestOptions{}); !errors.Is(err, webhooks.ErrNotFound) {
 				t.Errorf("%s tests %s: %v", name, uid, err)
 			}
 		}
@@ -231,7 +233,9 @@ func TestNoColumnShowsASecret(t *testing.T) {
 	_, secret := h.hook(h.payer, func(d *webhooks.Draft) {
 		d.BasicUser, d.BasicPassword = given.Of("bank"), given.Of("hunter2-hunter2")
 	})
-	for _, table := range []string{"webhooks", "webhook_secrets", "audit_entries", "events", "idempotency_keys"} {
+	for _, table := range []string{
+		"webhooks", "webhook_secrets", "audit_entries", "events", "idempotency_keys",
+	} {
 		var rows []string
 		h.must(h.DB.NewRaw(`SELECT t::text FROM `+table+` AS t WHERE t.tenant = ?`, h.Tenant).
 			Scan(t.Context(), &rows))
@@ -354,7 +358,8 @@ func TestAReplayPostsEventsAgainAndThoseFromBefore(t *testing.T) {
 		_, err := h.Webhooks.Replay(h.Staff(), hook, one.from, changes.RequestOptions{})
 		h.must(err)
 		got := h.post()
-		again := slices.ContainsFunc(got, func(p posted) bool { return p.Get("Webhook-Id") == second[0].Get("Webhook-Id") })
+		again := slices.ContainsFunc(got,
+			func(p posted) bool { return p.Get("Webhook-Id") == second[0].Get("Webhook-Id") })
 		if len(got) != one.want || again != (one.want > 0) {
 			t.Errorf("%s: %v", name, got)
 		}
@@ -362,7 +367,9 @@ func TestAReplayPostsEventsAgainAndThoseFromBefore(t *testing.T) {
 			t.Errorf("%s: it goes on", name)
 		}
 	}
-	for _, bad := range []webhooks.Replay{{}, {After: "x"}, {After: "0.0", Since: new(time.Now())}, {After: "1.999999"}} {
+	for _, bad := range []webhooks.Replay{
+		{}, {After: "x"}, {After: "0.0", Since: new(time.Now())}, {After: "1.999999"},
+	} {
 		if _, err := h.Webhooks.Replay(h.Staff(), hook, bad, changes.RequestOptions{}); err == nil {
 			t.Errorf("%+v is accepted", bad)
 		}

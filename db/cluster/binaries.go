@@ -94,15 +94,15 @@ func notFound(major int, unfit []string) error {
 	} else {
 		version = fmt.Sprintf("PostgreSQL %d", major)
 		fmt.Fprintf(&text,
-			"the data was made by %s, which was not found; other versions cannot read it, and it is never upgraded by itself", version)
+			"the data was made by %s, which was not found; other versions cannot read it, and it is never "+
+				"upgraded by itself", version)
 	}
 	for _, reason := range unfit {
 		fmt.Fprintf(&text, "\n  %s", reason)
 	}
-	fmt.Fprintf(&text, "\nDo one of these:"+
-		"\n  1. name a database: BANKGRAPH_DATABASE_URL=postgres://..."+
-		"\n  2. install %s (Debian: apt-get install postgresql), or name its folder: BANKGRAPH_POSTGRES=/path/to/bin"+
-		"\n  3. start with make run, which fetches it on Debian and Ubuntu without installing", version)
+	fmt.Fprintf(&text, "\nDo one of these:\n  1. name a database: BANKGRAPH_DATABASE_URL=postgres://...\n  2. "+
+		"install %s (Debian: apt-get install postgresql), or name its folder: BANKGRAPH_POSTGRES=/path/to/bin\n  "+
+		"3. start with make run, which fetches it on Debian and Ubuntu without installing", version)
 	return fmt.Errorf("%s", text.String())
 }
 

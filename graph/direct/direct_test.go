@@ -231,7 +231,8 @@ func TestAnswersAreThoseOfTheSpecification(t *testing.T) {
 		},
 		"a panic is one field's": {
 			document: `{ broken { name } person(name: "Bob") { name } }`,
-			data:     `{"broken":null,"person":{"name":"Bob"}}`, errors: []string{"broken: recovered: pulled the plug"},
+			data:     `{"broken":null,"person":{"name":"Bob"}}`,
+			errors:   []string{"broken: recovered: pulled the plug"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -42,7 +42,8 @@ func AttentionOf(l *attention.List) *Attention {
 		})
 	}
 	for _, w := range l.Waiting {
-		shown.Waiting = append(shown.Waiting, &AttentionCount{w.Kind, int32(w.Count), w.Oldest}) //nolint:gosec // MostCounted at most
+		shown.Waiting = append(shown.Waiting,
+			&AttentionCount{w.Kind, int32(w.Count), w.Oldest}) //nolint:gosec // MostCounted at most
 	}
 	return shown
 }

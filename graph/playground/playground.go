@@ -32,8 +32,9 @@ type Options struct {
 }
 
 // policy lets nothing in from outside. Monaco needs inline styles; nothing needs eval.
-const policy = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; " +
-	"font-src 'self' data:; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' " +
+	"'unsafe-inline'; font-src 'self' data:; img-src 'self' data:; connect-src 'self'; base-uri 'none'; " +
+	"form-action 'none'; frame-ancestors 'none'"
 
 //go:embed dist/index.html dist/assets dist/licenses.md.gz
 var dist embed.FS

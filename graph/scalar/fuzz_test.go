@@ -49,7 +49,8 @@ func FuzzScalars(f *testing.F) {
 				t.Fatalf("%q is written as %q, which is read as %s: %v", text, again, same, err)
 			}
 		}
-		if in, err := scalar.UnmarshalCurrency(text); err == nil && (len(in) != 3 || !strings.EqualFold(string(in), text)) {
+		if in, err := scalar.UnmarshalCurrency(text); err == nil && (len(in) != 3 ||
+			!strings.EqualFold(string(in), text)) {
 			t.Fatalf("%q is the currency %q", text, in)
 		}
 		same("text", nil, scalar.AppendString(nil, text))

@@ -181,7 +181,8 @@ func (c *heardConn) Read(into []byte) (int, error) {
 func (k *socket) serve() (code websocket.StatusCode, reason string) {
 	// To end the context of a read would cut the connection, without a code.
 	late := time.AfterFunc(k.InitTimeout, func() { k.close(initTooLate, "Connection initialisation timeout") })
-	stops := context.AfterFunc(k.Door.Serving(), func() { k.close(websocket.StatusGoingAway, errStopping.PublicMessage()) })
+	stops := context.AfterFunc(k.Door.Serving(),
+		func() { k.close(websocket.StatusGoingAway, errStopping.PublicMessage()) })
 	first, code, reason := k.read()
 	if !late.Stop() || !stops() || first == nil {
 		return code, reason

@@ -46,7 +46,8 @@ const (
 	BatchingNotSupported = "BATCHING_NOT_SUPPORTED"
 
 	SubscriptionNeedsStream = "SUBSCRIPTION_NEEDS_STREAM" // a subscription that is to be answered as JSON
-	StreamForSubscriptions  = "STREAM_FOR_SUBSCRIPTIONS"  // a query or mutation that is to be answered as a stream
+	// a query or mutation that is to be answered as a stream
+	StreamForSubscriptions  = "STREAM_FOR_SUBSCRIPTIONS"
 	SubprotocolNotSupported = "SUBPROTOCOL_NOT_SUPPORTED"
 	OriginDenied            = "ORIGIN_DENIED"
 	TooManyOperations       = "TOO_MANY_OPERATIONS" // of one WebSocket
@@ -54,8 +55,8 @@ const (
 
 // Messages for features of other servers that this one does not have.
 const (
-	noBatches = "batches are not taken: send each operation as a request of its own (in Apollo, HttpLink for BatchHttpLink), " +
-		"or ask for several root fields in one operation"
+	noBatches = "batches are not taken: send each operation as a request of its own (in Apollo, HttpLink for " +
+		"BatchHttpLink), or ask for several root fields in one operation"
 	needsStream = "a subscription is answered as a stream: send Accept: text/event-stream, " +
 		"or open a WebSocket with the subprotocol graphql-transport-ws"
 	onlySubscriptions = "only subscriptions are answered as a stream: send queries and mutations by POST, " +

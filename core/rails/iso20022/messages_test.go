@@ -259,7 +259,9 @@ func TestAskingForInformationNamesWhatIsUnclearAndOnePayment(t *testing.T) {
 	}
 	nothing, much := *unclear, *unclear
 	nothing.Missing, much.Missing = nil, make([]iso20022.Lack, iso20022.MostLacks+1)
-	for path, m := range map[string]*iso20022.InformationRequest{"Justfn/MssngOrIncrrctInf": &nothing, "MssngInf": &much} {
+	for path, m := range map[string]*iso20022.InformationRequest{
+		"Justfn/MssngOrIncrrctInf": &nothing, "MssngInf": &much,
+	} {
 		wrong := (*iso20022.FieldError)(nil)
 		if err := checked(io.Discard, iso20022.FedNow, m); !errors.As(err, &wrong) ||
 			!strings.Contains(wrong.Path, path) {
