@@ -394,9 +394,9 @@ type dialled struct {
 // dial opens a WebSocket, before its first message.
 func (l *lively) dial(t testing.TB) *dialled {
 	t.Helper()
-	conn, _, err := websocket.Dial(t.Context(), l.url, &websocket.DialOptions{
+	conn, _, err := websocket.Dial(t.Context(), l.url, &websocket.DialOptions{ //nolint:bodyclose // the package does
 		Subprotocols: []string{"graphql-transport-ws"},
-	}) //nolint:bodyclose // the package does
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,8 +82,8 @@ func TestStreamsStayOpenAndEndWithTheirKeyOrTheServer(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	conn, _, err := websocket.Dial(ctx, s.url+"/graphql",
-		&websocket.DialOptions{ //nolint:bodyclose // the package does
+	conn, _, err := websocket.Dial(ctx, s.url+"/graphql", //nolint:bodyclose // the package does
+		&websocket.DialOptions{
 			Subprotocols: []string{"graphql-transport-ws"},
 		})
 	if err != nil {
