@@ -163,6 +163,7 @@ func TestARefusedOrderHasItsPublishedCode(t *testing.T) {
 func TestAWireGoesOverBanks(t *testing.T) {
 	t.Parallel()
 	p, _ := newSender(t)
+	p.Exec(`UPDATE accounts SET enable_international_wires = true WHERE tenant = ? AND uid = ?`, p.Tenant, p.from.UID)
 	to := func(bank string) string {
 		return `accountNumber: "440055551", name: "Ada", address: {line1: "1 Lake Rd", city: "Erie", countryCode: "US"}, ` +
 			bank

@@ -111,6 +111,7 @@ func TestAWireNamesItsBanks(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	b.Directory()
+	b.Exec(`UPDATE accounts SET enable_international_wires = true WHERE tenant = ? AND uid = ?`, b.Tenant, b.purse.UID)
 	const wire = `{"externalReferenceId": "INV-8", "paymentAmount": 12.50, "paymentCurrency": "USD", "speed": "Express",
 		"paymentNotes": "Machines", "sender": {"accountUID": "%s"%s}, "receiver": {"accountNumber": "DE89370400440532013000",
 		"name": "Juergen Mueller", "accountCurrency": "USD",

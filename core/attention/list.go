@@ -24,7 +24,7 @@ var Tables = db.Tables{
 		"payment_details":         "whom a payment paid that has a notice of change",
 		"contacts":                "whether it was changed since",
 		"payment_steps":           "what the notice says, in words",
-		"balances":                "likewise",
+		"balances":                "which accounts are overdrawn",
 		"accounts":                "whose an account is that is overdrawn, or swept in vain",
 		"sweeps":                  "what waits of all kinds is one statement",
 		"postings":                "since when it is overdrawn",
@@ -57,7 +57,8 @@ var sees = map[Kind]access.Permission{
 
 // List reads things that wait, those that wait longest first, and how much waits of each kind. Where more
 // waits, each kind has its share of the list, and each customer its share of a kind. It is for the bank's own
-// callers who may see payments, and leaves out the kinds that they may not see. A fault names the field first.
+// callers who may see payments, and leaves out the kinds that they may not see. A fault names the field
+// first.
 func (s *Service) List(ctx context.Context, by Search, first int) (*List, error) {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err == nil && caller.Reach != access.OfBank {
@@ -106,8 +107,8 @@ func waiting(kind Kind, approvals string) string {
 }
 
 // listed is the text of what is listed of all that waits, $6 at most: the first thing of each kind, then the
-// second, and so on, and of a kind likewise the first one of each customer. So nobody's many failures hide the
-// others' things. Of a kind the first $7 are looked at. Every text uses every value.
+// second, and so on, and of a kind likewise the first one of each customer. So nobody's many failures hide
+// the others' things. Of a kind the first $7 are looked at. Every text uses every value.
 func listed(kinds []string, approvals string) string {
 	var all []string
 	for _, kind := range kinds {

@@ -123,7 +123,7 @@ func (tx *Tx) RequireNoOpenApproval(ctx context.Context, object fmt.Stringer) er
 	return err
 }
 
-// LockWaiting locks what waits for a second person of objects of a kind, as far as the caller sees it. Call
+// LockWaiting locks the open approvals of objects of a kind, as far as the caller sees them. Call
 // it before Withdraw, and before anything else is locked: who decides locks the approval first and then the
 // object, and neither must wait for the other.
 func (tx *Tx) LockWaiting(ctx context.Context, kind string, objects ...string) error {
@@ -147,7 +147,7 @@ func (tx *Tx) lockOpen(ctx context.Context, some *bun.SelectQuery) error {
 		Order("p.uid").For("NO KEY UPDATE OF p").Scan(ctx, &locked)
 }
 
-// Withdraw ends what waits for a second person of an object of a kind, whose change is taken back with it.
+// Withdraw ends the open approval of an object of a kind, since the change that it is for is taken back.
 func (tx *Tx) Withdraw(ctx context.Context, kind string, object fmt.Stringer) error {
 	_, err := tx.NewRaw(
 		`UPDATE approvals SET status = ?, checker_client = ?, checker_login = ?, checker_reach = ?, decided_at = ?,
@@ -185,11 +185,11 @@ func (s *Service) declare() {
 	s.refusing = Declare(s, "refuseChange", "approval", "", s.decideTx)
 }
 
-// Approve carries out a change that waits. The caller needs the permission that the change itself needs.
-// Approve returns ErrOwn if maker and caller count as one (access.Accountable), ErrPerson if the caller is a
-// program and the bank lets only people decide, ErrMakerEnded if the maker lost access since,
-// ErrApproverEnded if the first of two who approve did, and ErrStale if the object has changed since the
-// request, or is not at the version that the options name.
+// Approve carries out a change that waits. The caller needs the permission that its operation is decided with
+// (Operation.DecidedWith), or else that of the change itself. Approve returns ErrOwn if maker and caller
+// count as one (access.Accountable), ErrPerson if the caller is a program and the bank lets only people
+// decide, ErrMakerEnded if the maker lost access since, ErrApproverEnded if the first of two who approve did,
+// and ErrStale if the object has changed since the request, or is not at the version that the options name.
 func (s *Service) Approve(ctx context.Context, uid UID, options RequestOptions) (Outcome[UID], error) {
 	return s.decide(ctx, uid, options, s.approving, decision{Approve: true})
 }
@@ -284,7 +284,7 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 	return w.UID, s.carryOutTx(ctx, tx, w, op, d.Approve)
 }
 
-// agreeTx keeps the first of two who agree. The object becomes what it is until the second decides.
+// agreeTx records the first of two approvals; Operation.Partly says what becomes of the object meanwhile.
 func (s *Service) agreeTx(
 	ctx context.Context, tx *Tx, w *waiting, op *operation, caller access.Accountable,
 ) error {
@@ -347,8 +347,8 @@ func (tx *Tx) RequireOther(ctx context.Context, client, login string) error {
 	if caller.Person == uuid.Nil || caller.Login != "" && login != "" {
 		return nil
 	}
-	var answers uuid.NullUUID // who does for the maker's key
-	var named string          // the login of who does for the caller
+	var answers uuid.NullUUID // the person who answers for the maker's key
+	var named string          // the login of the person who answers for the caller
 	err := tx.NewRaw(`SELECT (SELECT responsible FROM clients WHERE tenant = ?0 AND key = ?1),
 		coalesce((SELECT login_id FROM users WHERE tenant = ?0 AND uid = ?2), '')`,
 		tx.Caller.Tenant, client, caller.Person).Scan(ctx, &answers, &named)
@@ -405,8 +405,8 @@ func EndedTx(ctx context.Context, tx bun.IDB, tenant access.Tenant, client strin
 	return err
 }
 
-// carryOutTx makes the approved change of an existing object. An object that was created as Pending it
-// settles, approved or refused.
+// carryOutTx makes the approved change of an existing object. It settles an object that was created as
+// Pending, approved or refused.
 func (s *Service) carryOutTx(ctx context.Context, tx *Tx, w *waiting, op *operation, approve bool) error {
 	inner := tx.inner(w, op)
 	if approve { // the checker approved this version; a refusal fits any

@@ -399,7 +399,7 @@ func (l *lane) keep(ctx context.Context, seats []*seat, ids []audit.ID) error {
 	return db.InsertAtCommit(ctx, keys)
 }
 
-// refuse records a refusal, as Operation.refuse does, and reports whether the key keeps it.
+// refuse records a refusal, as operation.refuse does, and reports whether the key keeps it.
 func (l *lane) refuse(s *seat) (keeps bool) {
 	f, is := fault.Of(s.refusal)
 	if !is || f.Kind == fault.Internal {

@@ -28,7 +28,7 @@ var (
 		"the request with this idempotency key is still being worked on: repeat it in a moment")
 )
 
-// check validates the options, which the faces pass on unchecked.
+// check validates the options, which REST and GraphQL pass on unchecked.
 func (t RequestOptions) check() error {
 	if len(t.IdempotencyKey) > 255 ||
 		strings.ContainsFunc(t.IdempotencyKey, func(r rune) bool { return r < ' ' || r > '~' }) {

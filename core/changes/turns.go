@@ -7,7 +7,7 @@ import (
 )
 
 // Turns remembers who had the last turn at some work of each bank, so that the next one is another's and
-// nobody's much work keeps that of others waiting. A process that begins knows of none, which costs nobody more
+// those with much work keep nobody else waiting. A process that begins knows of none, which costs nobody more
 // than a turn.
 type Turns[K any] struct {
 	mu   sync.Mutex

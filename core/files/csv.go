@@ -72,7 +72,7 @@ func isParse(err error) bool {
 	return errors.As(err, &bad)
 }
 
-// readLines hands out the payments of the lines from a byte on, before which there are so many lines.
+// readLines hands out the payments of the lines from byte at on; before is the number of lines before it.
 func (r *reader) readLines(from io.Reader, at int64, before int32, each func(*readPayment) error) error {
 	bound := &bounded{from: from}
 	lines := csv.NewReader(bound)

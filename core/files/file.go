@@ -1,5 +1,5 @@
 // Package files takes in files of payments: it stores them sealed, finds every fault before anything is paid,
-// waits for approval where that is needed, and then makes one payment of each line that has none.
+// waits for approval where that is needed, and then makes one payment of each line without faults.
 package files
 
 import (

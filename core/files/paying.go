@@ -114,7 +114,7 @@ func (p *paying) giveUp(ctx context.Context, of FileUID, why error) (dealt int, 
 	return dealt, errors.Join(err, why)
 }
 
-// dealing locks a file that is being processed, has do deal with its next lines, and writes what became of
+// dealing locks a file that is being processed, calls do with its next lines, and writes what became of
 // them, while the lines after them are read. The file ends with its last line. do is not called if no line is
 // left. only names the file; 0 stands for the file whose turn it is.
 func (p *paying) dealing(

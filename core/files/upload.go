@@ -203,7 +203,7 @@ func (s *Service) Upload(
 	return out, err
 }
 
-// unread is how much text waits to be checked: of a customer's files, of its caller's and of all.
+// unread is how many files of a customer are unfinished, and how much text waits to be checked.
 type unread struct {
 	Unfinished int   `bun:"unfinished"`
 	Own        int64 `bun:"own"` // bytes that wait to be checked
@@ -248,7 +248,7 @@ func (s *Service) take(ctx context.Context, tenant access.Tenant) (uid FileUID, 
 func (s *Service) uploadTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, d uploaded,
 ) (Saved, error) {
-	// one of two same uploads comes first
+	// of two uploads of the same file, the second one waits here
 	held, err := s.customers.LockTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
 	if err != nil {
 		return Saved{}, err

@@ -26,8 +26,8 @@ import (
 	"bankgraph/core/rails/nacha"
 )
 
-// A file has one of 36 names of its day. One who takes credits back one by one does not use them up.
-// A bank that an entry did not go to returns nothing: the money is not there.
+// The return of an entry counts only if it comes from the bank that the entry went to: another bank does not
+// have the money that it would give back.
 func TestAStrangerReturnsNoEntry(t *testing.T) {
 	t.Parallel()
 	for bank, want := range map[string]string{
@@ -756,7 +756,8 @@ func TestNothingIsLeftOfALimitThatIsLoweredBelowItsUse(t *testing.T) {
 	}
 }
 
-// A decision on a debit can be made until 17:00 by the clocks of the bank, also on a day on which they change.
+// A decision on a debit can be made until 17:00 by the clocks of the bank, also on a day on which they
+// change.
 func TestADecisionCanBeMadeUntilFiveByTheBanksClocks(t *testing.T) {
 	t.Parallel()
 	cairo, err := time.LoadLocation("Africa/Cairo")

@@ -28,7 +28,7 @@ type Details struct {
 	Address postal.Address `bun:"embed:address_" json:"-"`
 	Email   string         `bun:"email_address" json:"-"`
 	Phone   string         `bun:"phone_number" json:"-"`
-	// routing number, of an international payment the BIC
+	// routing number; of a bank abroad the BIC
 	BankID   string `bun:"bank_id" json:"receiverBankId"`
 	BankName string `bun:"bank_name" json:"-"`
 	// the banks that a wire goes over, if it does (rest/CONTRACT.md, banks of wires): each by its routing

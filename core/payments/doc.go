@@ -9,15 +9,17 @@
 //   - what it is decided by: facts.go, read by gather.go; whether money may move, and where it goes:
 //     carry.go, fee.go, own.go, preview.go
 //   - how every payment begins, is approved, is cancelled and is written: write.go
-//   - a book transfer: draft.go; a batch of them: batch.go; a sweep: standing.go
-//   - a payment to another bank: order.go, draw.go, orders.go, route.go, international.go; many of a file:
-//     bulk.go; small deposits: deposits.go; one that is set aside: repair.go
+//   - a book transfer, and who has to approve payments: draft.go, draw.go; a batch of transfers: batch.go; a
+//     sweep: standing.go
+//   - a payment to another bank: order.go, orders.go; its network: route.go, instrument.go; the banks that a
+//     wire goes over: way.go; abroad: international.go; many of a file: bulk.go; small deposits: deposits.go;
+//     one that is set aside: repair.go
 //   - a debit, and a request for payment to another bank: debit.go, request.go
 //   - a series: recurrence.go, recurrence_write.go, recurrence_change.go, recurrences.go, runs.go
 //   - on its day: due.go, next.go; names on lists: screening.go, screening_received.go
 //   - the networks and their messages: network.go, exchange.go, messages.go; what they answer: receive.go,
 //     answers.go, outcomes.go, settle.go, snapshots.go
-//   - files of ACH: ach.go, files.go, prenotes.go, sendback.go
+//   - files of ACH: ach.go, files.go, prenotes.go, sendback.go; notices of change: notices.go
 //   - what other banks send: credit.go, refused.go, request_received.go, decisions.go; over ACH: entries.go,
 //     entries_post.go, entries_return.go
 //   - money back: returns.go, reversals.go, reversing.go, recalls.go

@@ -23,18 +23,18 @@ import (
 // dueAtATime bounds the payments of one kind that one call of CarryOutDue carries out.
 const dueAtATime = 250
 
-// dueKind is which payments are due alike, in SQL: as the index of those that wait has it.
+// dueKind is the SQL expression for a payment's kind, as in the index payments_scheduled (dueKinds).
 const dueKind = `(CASE WHEN rail = 'SWIFT' THEN 'ABROAD' WHEN rail = 'BOOK' THEN 'BOOK'
   WHEN speed = 'Economy' THEN 'ECONOMY' ELSE 'OTHER' END)`
 
 // dueKinds are the kinds of payments that are due by a date. Payments abroad are due by a time.
 var dueKinds = []string{"BOOK", "ECONOMY", "OTHER"}
 
-// waitsUntil is the condition that a payment is of a kind, waits for its day, and may be looked at.
+// waitsUntil is the condition that a payment of the bank $1 is of kinds.kind and waits for its day.
 const waitsUntil = `tenant = $1 AND state = 'SCHEDULED' AND ` + dueKind + ` = kinds.kind`
 
-// nextDue finds payments of each kind whose day has come, of the first such day: one of each customer after a
-// place, then the second of each, and so on, but none that could not be carried out. So a customer with a
+// nextDue finds payments of each kind whose day has come, of the first such day: one of each customer that
+// follows a place, then a second one of each, and so on, but none of $5, which failed. So a customer with a
 // hundred thousand payments of one day keeps nobody else waiting. Payments of later days are not read.
 const nextDue = `SELECT kinds.kind, found.uid, found.customer
 	FROM unnest($2::text[], $3::text[]::date[], $4::bigint[]) AS kinds (kind, until, place) CROSS JOIN LATERAL (
@@ -71,9 +71,9 @@ type dueNow struct {
 
 // CarryOutDue carries out payments of the caller's bank whose day has come, and returns how many it took. One
 // that cannot be carried out becomes Invalid, with the reason. One that fails for a reason of ours is left as
-// it is, and its error is returned after the others were carried out, those that come after it, too. A call
-// takes payments of the first day, of each kind, that still waits. It is for workers: any number may call it at a
-// time.
+// it is, and its error is returned once all the others, later ones too, are carried out. Of each kind, a call
+// takes payments of the first day on which any still wait. It is for workers: any number may call it at the
+// same time.
 func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {

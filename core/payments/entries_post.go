@@ -290,8 +290,8 @@ func (s *Service) PostEntries(ctx context.Context) (taken int, err error) {
 	return taken, nil
 }
 
-// ExpireExceptions sends back the debits on which nobody has decided in time, and returns how many. It is for
-// workers, as PostEntries is.
+// ExpireExceptions ends the exceptions on which nobody has decided in time, and returns how many: debits go
+// back, requests for payment expire. It is for workers, as PostEntries is.
 func (s *Service) ExpireExceptions(ctx context.Context) (taken int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {

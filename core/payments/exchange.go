@@ -239,13 +239,13 @@ func (out *sending) send(p *Payment, id MessageID) error {
 	return nil
 }
 
-// enter takes a payment, which was this before, to a state, by an action that the record names.
+// enter takes a payment to a state, by an action that the record names; was is the payment before.
 func (out *sending) enter(was, p *Payment, to State, action, why string) {
 	out.steps = append(out.steps, p.enter(to, out.caller, out.now, why))
 	out.moved, out.record = append(out.moved, p), append(out.record, recorded(action, was, p, out.caller))
 }
 
-// missed says why a payment is planned anew that has not left in time for its day.
+// missed says why a payment that has not left in time for its day is planned anew.
 func missed(over rails.Rail) string {
 	if over == rails.ACH {
 		return "no file left in time"
@@ -253,7 +253,7 @@ func missed(over rails.Rail) string {
 	return "it did not leave in time"
 }
 
-// postpone plans a queued payment anew that has not left in time. Its money stays held.
+// postpone plans a payment anew: it has not left in time, or is only now released. Its money stays held.
 func (p *Payment) postpone(c *limits.Counter, now time.Time) {
 	was := *p
 	send := p.plan(now)
@@ -292,7 +292,7 @@ func recorded(action string, was, now *Payment, by access.Caller) events.Recorde
 	}.Recorded(by, "")
 }
 
-// What of the messages that wait is handed over. There is an index of what is begun.
+// Conditions for the waiting messages that are handed over together. An index has the condition begun.
 const (
 	begun     = "nm.kind NOT IN ('pacs.002', 'pain.014', '" + kindOfFile + "')"
 	answering = "nm.kind IN ('pacs.002', 'pain.014')"
@@ -301,7 +301,7 @@ const (
 
 // HandOver hands messages of the caller's bank to their networks, the oldest first, and returns how many were
 // taken. A message that its network does not take does not hold up later ones, and what is answered to other
-// banks does not hold up payments, as others decide how much that is.
+// banks does not hold up payments, as other banks decide how much of it there is.
 func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -334,8 +334,8 @@ func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
 	return handed, err
 }
 
-// mostPasses bounds how many groups of messages HandOver passes over in search of one of which the networks
-// take something.
+// mostPasses bounds how often one call of HandOver, CarryOutDue or RunRecurrences reads on, past messages or
+// payments that cannot be dealt with now.
 const mostPasses = 40
 
 // handOver hands messages over, and returns those that the networks took.

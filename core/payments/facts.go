@@ -41,7 +41,7 @@ type facts struct {
 	// of people whose roles bound what they pay in a day or a month
 	own            *ownUse
 	aside          map[customers.UID]int // payments that wait for repair, where that was looked at
-	screen         *screening.Screen     // what names are compared with; nil where nothing is sent
+	screen         *screening.Screen     // what names are compared with; nil where they are not
 	stopped        map[UID]bool          // on their way back because compliance rejected them
 	reopened       []UID                 // those of them that people look at again
 	screenings     []screening.Found     // of payments that people look at

@@ -104,8 +104,8 @@ func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
 	return sealed, nil
 }
 
-// sealNext makes a file of the next routing number after one that has something waiting, and returns how much
-// is in it, and which that is; "" if there is none. failed says what of it cannot be written.
+// sealNext makes a file for the first routing number behind after that has something waiting. It returns how
+// many entries are in it, and the routing number; "" if there is none. failed says what cannot be written.
 func (s *Service) sealNext(
 	ctx context.Context, caller access.Caller, now time.Time, after string,
 ) (sealed int, origin string, failed, err error) {
@@ -164,9 +164,9 @@ type file struct {
 	batch   nacha.Batch
 	usable  bool // the batch
 	traces  map[UID]string
-	backs   map[int64]string // of entries of other banks that go back
-	kept    []int64          // and of those that never can
-	// of those that take credits back
+	backs   map[int64]string // the traces of returns, by the entry of another bank that goes back
+	kept    []int64          // entries of other banks that can never go back
+	// the traces of entries that take credits back
 	reversals map[UID]string
 	prenotes  []*Prenote
 	most      int // entries that it has room for
@@ -277,8 +277,8 @@ func (f *file) writeWaitingTx(
 	})
 }
 
-// eachTx calls do for each entry of the file's origin that which selects, in the order of their batches, until
-// the file has most entries. failed says for which entries do failed.
+// eachTx calls do for each entry of the file's origin that which selects, in the order of their batches,
+// until the file has most entries. failed says for which entries do failed.
 func (f *file) eachTx(
 	ctx context.Context, tx bun.Tx, most int, which func(*bun.SelectQuery) *bun.SelectQuery,
 	do func(*waitingEntry) error,

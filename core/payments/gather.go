@@ -223,7 +223,7 @@ type gathering struct {
 	refs    []banks.Ref
 }
 
-// some queues a read, unless it would be of nothing.
+// some queues a read. If there is nothing to read, it returns no rows.
 func some[T, R any](of []T, queue func() *db.Rows[R]) *db.Rows[R] {
 	if len(of) == 0 {
 		return new(db.Rows[R])

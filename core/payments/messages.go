@@ -60,8 +60,8 @@ func (s *Service) write(row *Message, m iso20022.Message) (*Message, error) {
 	return row, nil
 }
 
-// Addressed addresses a message: over SWIFT from its sender to its receiver, over other networks to the
-// network's operator, or from it.
+// Addressed addresses a message over SWIFT, from its sender to its receiver. Over other networks the header
+// already names the operator.
 func Addressed(over rails.Rail, m iso20022.Message) {
 	if over == rails.SWIFT {
 		m.Head().From, m.Head().To = iso20022.Between(m)

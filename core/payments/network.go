@@ -19,14 +19,15 @@ import (
 type Network interface {
 	// Send hands a message over. The same message may be handed over again, and counts once.
 	Send(ctx context.Context, tenant access.Tenant, over rails.Rail, id string, body []byte) error
-	// Receive returns the oldest messages that have arrived for a bank and are not Done.
+	// Receive returns the oldest messages that have arrived for a bank and are not taken.
 	Receive(ctx context.Context, tenant access.Tenant, most int64) ([]Arrived, error)
+	// MarkTaken says that messages were taken in: they are not received again.
 	MarkTaken(ctx context.Context, tenant access.Tenant, ids []int64) error
 }
 
 // Arrived is a message from a network.
 type Arrived struct {
-	ID   int64 // for Done
+	ID   int64 // for MarkTaken
 	Over rails.Rail
 	Body []byte
 }

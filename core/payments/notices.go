@@ -130,8 +130,8 @@ func (in *intake) noticesTx(ctx context.Context, tx bun.Tx, answers []*answer) e
 }
 
 // notice takes in a notice of change about a payment that went out; p is nil if none is known. The payment
-// stays where it is, and tells of the notice in a step of its own, unless it has left the way that payments
-// go. Of two notices with one code the first counts.
+// stays where it is. If it is Sent or Settled, a step of its own tells of the notice. Of two notices with one
+// code the first counts.
 func (in *intake) notice(a *answer, p *Payment) {
 	if p == nil || p.Incoming() || notices[a.code] == "" {
 		return

@@ -310,7 +310,7 @@ func (r *Receiver) check(c *check.Fields, o *Order) {
 		return
 	}
 	abroad := Speed(o.Speed).International()
-	if o.Speed == "" || Speed(o.Speed) == Express && o.wire() { // without a speed as far as can be told
+	if o.Speed == "" || Speed(o.Speed) == Express && o.wire() { // without a speed only the BIC tells
 		abroad = abroad || r.Bank.byBIC()
 	}
 	if !abroad { // the form of one abroad is that of its country

@@ -131,7 +131,7 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 	}
 	p.ReceiverName = to.Name
 	var why string
-	if p.Rail, why, err = route(o.networks(), p.Speed, sender.sends, way.first, p.Minor); err != nil {
+	if p.Rail, why, err = route(o.networks(), p.Speed, to.payable(sender), way.first, p.Minor); err != nil {
 		return p, err
 	}
 	way.why = joined(why, way.why)
@@ -177,8 +177,8 @@ func (f *facts) fitting(p *Payment) error {
 	return f.movable(p)
 }
 
-// exceeds returns the fault of a payment that would exceed a limit. After a limit is lowered below what is used,
-// nothing is left.
+// exceeds returns the fault of a payment that would exceed a limit. After a limit is lowered below what is
+// used, nothing is left.
 func exceeds(over *limits.Limit) error {
 	left := over.Remaining()
 	left.Minor = max(0, left.Minor)
@@ -253,8 +253,11 @@ func (f *facts) receiver(s *Service, from *party, o *Order) (Receiver, error) {
 	if number == "" || k.Routing == "" || k.Country != "" && k.Country != "United States" {
 		return Receiver{}, ErrNoAccount
 	}
-	if o.wire() && k.BetweenRouting != "" {
+	switch {
+	case o.wire() && k.BetweenRouting != "":
 		to.Between = ReceiverBank{ID: k.BetweenRouting, Name: k.BetweenName}
+	case o.Correspondent != "" && k.BetweenBIC != "":
+		to.Between = ReceiverBank{BIC: k.BetweenBIC, Name: k.BetweenName}
 	}
 	return to, nil
 }

@@ -35,7 +35,7 @@ var Tables = db.Tables{
 			"locked in the books",
 		"contacts":         "whom payments name, all of a transaction in one statement",
 		"customers":        "in that statement, too; and payments are shown with who pays and who is paid",
-		"balances":         "in the proof, too",
+		"balances":         "the proof looks up which accounts are the bank's own",
 		"holds":            "in the proof, too",
 		"journals":         "the proof compares each payment with what was booked for it",
 		"postings":         "in the proof, too",

@@ -406,7 +406,7 @@ func (f *facts) choices(
 	if err != nil {
 		return nil
 	}
-	speed := Speed(o.Speed)
+	speed, sends := Speed(o.Speed), to.payable(from)
 	for _, over := range o.networks() {
 		slot := slotOf(speed, over, pair{from.Currency, amount.Currency}, now, wanted, o.Contract != 0)
 		choice := RailChoice{
@@ -417,7 +417,7 @@ func (f *facts) choices(
 			choice.CutOff = &slot.CutOff
 		}
 		for _, c := range checks {
-			if c.passes(speed, over, from.sends, way.first, amount.Minor) {
+			if c.passes(speed, over, sends, way.first, amount.Minor) {
 				choice.For = append(choice.For, c.pro)
 			} else {
 				choice.Against = append(choice.Against, c.against)

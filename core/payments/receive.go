@@ -133,7 +133,7 @@ type intake struct {
 	steps    []*Step
 	messages []*Message
 	record   []events.Recorded
-	why      map[UID]string     // payments were given back
+	why      map[UID]string     // the codes for which payments were given back
 	requests map[UID]*requested // for payment, which credits may pay
 	paid     [][2]UID           // requests with the credits that paid them
 
@@ -305,7 +305,7 @@ func (in *intake) received(over rails.Rail, id, from string) *known {
 	return in.onRecord[place{over, In, id, ""}]
 }
 
-// onAbout returns the message that a message is about; nil if it is not on record.
+// onAbout returns the message at the place a.about(); nil if it is not on record.
 func (in *intake) onAbout(a *answer) *known {
 	if at := a.about(); at.direction == In {
 		return in.received(at.over, at.id, at.from)

@@ -94,7 +94,7 @@ var apart = map[Frequency]struct{ days, months int }{
 	SemiAnnually: {months: 6}, Yearly: {months: 12},
 }
 
-// next returns the first date of a series after the day after. Dates are counted from from; in a month that
+// next returns the first date of a series later than after. Dates are counted from from; in a month that
 // is too short the date is its last day.
 func (f Frequency) next(from, after time.Time) time.Time {
 	step := apart[f]

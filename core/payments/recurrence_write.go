@@ -96,8 +96,8 @@ func (s *Service) changing(asks func(*customers.Held, *Recurrence, *Recurrence) 
 	l.Lifecycle = changes.Lifecycle[*customers.Held, Recurrence]{
 		Name: recurrenceObject, Asks: asks,
 		Hold: customers.Hold(s.customers.HoldTx).Of("recurrences", "uid", ErrNoRecurrence),
-		// Lock locks the payment first, as its cancellation does. One that was made until the series was locked
-		// comes then: it waits for its day, and nobody who locks such a payment locks its series, too.
+		// Lock locks the waiting payments, as their cancellation does, then the series, then payments that
+		// were made meanwhile: those wait for their day, and nobody who locks one locks its series after it.
 		Lock: func(
 			ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target,
 		) (*Recurrence, error) {
@@ -190,7 +190,7 @@ func (l *series) goesOn(r *Recurrence) error {
 	return ErrRecurrenceOver.Saying(why).With(string(r.Status))
 }
 
-// without no longer counts the payments that wait as made, and returns the date of the first of them; nil if
+// without stops counting the waiting payments as made, and returns the date of the first of them; nil if
 // none waits.
 func (l *series) without(r *Recurrence) *time.Time {
 	if len(l.waiting) == 0 {

@@ -19,7 +19,7 @@ var (
 )
 
 // Refused reads a window of the credits of other banks that could not be booked, newest first, for the bank's
-// own people: nobody else's money came.
+// own people, as no customer got the money.
 func (s *Service) Refused(ctx context.Context, b *db.Batch, w page.Window) *db.Rows[Message] {
 	caller, err := ofTheBank(ctx)
 	if err != nil {

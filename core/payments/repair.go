@@ -208,10 +208,9 @@ func reasons(why error) string {
 }
 
 // Repair changes what is wrong with a payment that waits for repair, and carries it out as Send does. It is
-// for the bank's own people. A repair that changes the payee, the correspondent or the speed waits for a second
-// person. Repair
-// returns ErrNotInRepair for other payments, and the faults of Send if the payment still cannot be carried
-// out, which then goes on waiting as it was.
+// for the bank's own people. A repair that changes the payee, the correspondent or the speed waits for a
+// second person. Repair returns ErrNotInRepair for other payments, and the faults of Send if the payment
+// still cannot be carried out: it then goes on waiting as it was.
 func (s *Service) Repair(
 	ctx context.Context, uid UID, repairs Repairs, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {

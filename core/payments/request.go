@@ -142,8 +142,8 @@ func (p *Payment) request(o *Order, now time.Time) (*Request, error) {
 	}, nil
 }
 
-// lastDay returns the last day on which a request for a day may be paid, over a network whose requests do not
-// name one.
+// lastDay returns the last day on which a request for a day may be paid over a network, if it does
+// not name one.
 func lastDay(over rails.Rail, of time.Time) time.Time {
 	switch over {
 	case rails.FedNow:

@@ -54,8 +54,8 @@ type Search struct {
 	own string // the condition that the caller sees the payer, where only such payments are found
 }
 
-// within restricts a search by what only callers who see the payer know to the payments of payers that the
-// caller sees.
+// within restricts a search for something that is the payer's alone, such as a series: it finds only payments
+// whose payer the caller sees.
 func (by Search) within(reach access.Reach) Search {
 	if by.Recurrence != 0 || by.Trade != 0 || by.BulkFile != 0 {
 		by.own = reach.Scope("pay.customer")

@@ -69,7 +69,7 @@ func (s *Service) settleAll(
 	})
 }
 
-// Answered is what came back about an entry of ACH: a return, or a notice of change.
+// Answered is a line of a file of ACH that was taken in: a return, a notice of change, or an entry.
 type Answered struct {
 	bun.BaseModel `bun:"table:ach_answers,alias:aa" json:"-"`
 
@@ -78,7 +78,7 @@ type Answered struct {
 	Line    int           `bun:"line,pk" json:"-"`
 	Trace   string        `bun:"trace" json:"-"` // of the entry
 	Payment UID           `bun:"payment,nullzero" json:"-"`
-	Code    string        `bun:"code" json:"code"` // R03, C01 …
+	Code    string        `bun:"code" json:"code"` // R03, C01 …; entry for an entry
 }
 
 type (

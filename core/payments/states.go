@@ -222,7 +222,7 @@ var nextStates = map[State][]State{
 	Repair:          {PendingApproval, Scheduled, Screening, Queued, Cancelled},
 	PendingApproval: {PartlyApproved, Scheduled, Screening, Queued, Settled, Cancelled},
 	PartlyApproved:  {Scheduled, Screening, Queued, Settled, Cancelled},
-	// for a later day, where its network is closed
+	// Scheduled again, for a later day, if its network is closed
 	Scheduled: {Scheduled, Screening, Queued, Settled, Invalid, Cancelled},
 	Screening: {
 		Queued, Cancelled,
@@ -230,7 +230,7 @@ var nextStates = map[State][]State{
 	},
 	OnHold:    {Validated, Settled, Returned, Rejected, Expired},
 	Validated: {Settled, Returned, Rejected},
-	// for a later day, where it has missed its file
+	// Queued again, for a later day, if it did not leave in time
 	Queued:           {Queued, Sent, Expired, Cancelled},
 	Sent:             {Sent, Settled, Rejected, Returned, Expired}, // again, with a notice of change
 	Settled:          {Settled, Recalling, Recalled, Returning, Returned, ReversalAccepted},

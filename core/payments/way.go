@@ -13,14 +13,16 @@ import (
 	"bankgraph/core/seal"
 )
 
-// ErrCorrespondent is returned for a wire of which neither the correspondent nor the payee's bank is known.
+// ErrCorrespondent is returned if a wire needs a correspondent and the one that is named cannot take it.
 var ErrCorrespondent = fault.New(fault.NotFound, "payment.correspondent",
 	"must be a bank of the directory that the network reaches").On("sender.correspondentBankId")
 
 // way is the banks that a payment goes to and over (rest/CONTRACT.md, banks of wires).
 type way struct {
-	first *banks.Bank // to which its message goes, over the network
-	// the payee's bank, and the intermediary; without values if the directory does not have them
+	// the bank that the network has to reach. The message goes to it, but over SWIFT to the intermediary, which
+	// the directory need not have (Details.route)
+	first *banks.Bank
+	// the payee's bank, empty if the directory lacks it, and the intermediary, nil if the directory lacks it
 	last, between *banks.Bank
 	// the correspondent, by its routing number, over SWIFT by its BIC; "" for none
 	correspondent, correspondentName string
@@ -28,8 +30,8 @@ type way struct {
 }
 
 // wayOf returns the banks of an order. A wire goes to its correspondent, or else to the intermediary, or else
-// to the payee's bank. If a correspondent takes it, nobody has to know the payee's bank; if none can, the wire
-// goes without it.
+// to the payee's bank. If the correspondent takes it, nobody has to know the payee's bank; if not, the wire
+// goes without a correspondent.
 func (f *facts) wayOf(o *Order, to *Receiver) (way, error) {
 	last, err := f.bankOf(to)
 	if err != nil && !isFault(err) || !o.wire() {
@@ -56,6 +58,8 @@ func (f *facts) wayOf(o *Order, to *Receiver) (way, error) {
 	case foreign:
 		return w, fault.Field("payment", "sender.correspondentBankId", fault.Required,
 			"is required: Fedwire reaches a bank in the United States, which pays the one that has a BIC")
+	case fedwire && to.Between.ID != "" && between == nil && to.Contact != 0:
+		return w, ErrBank.On("receiver.accountUID").Saying("its intermediary must be a bank of the directory")
 	case fedwire && to.Between.ID != "" && between == nil:
 		return w, ErrBank.On("receiver.intermediaryBank.bankId")
 	case fedwire && to.Between.ID != "":
@@ -63,6 +67,18 @@ func (f *facts) wayOf(o *Order, to *Receiver) (way, error) {
 	}
 	return w, nil
 }
+
+// payable reports over which networks an account may pay somebody: a wire abroad takes its switch for those,
+// whatever its speed.
+func (r *Receiver) payable(from *party) func(rails.Rail) bool {
+	if !r.Bank.abroad() && !r.Between.abroad() {
+		return from.sends
+	}
+	return func(over rails.Rail) bool { return from.sends(over) && from.WiresAbroad }
+}
+
+// abroad reports whether a bank is named by the BIC of another country.
+func (b *ReceiverBank) abroad() bool { return len(b.BIC) >= 8 && b.BIC[4:6] != "US" }
 
 // takes reports whether the correspondent of an order takes the wire, which then goes to it first.
 func (w *way) takes(correspondent *banks.Bank, o *Order) bool {
@@ -133,7 +149,7 @@ func (d *Details) open(keys *seal.Keys) (of accountNumbers, err error) {
 	return of, nil
 }
 
-// route says in a credit transfer which bank it goes to, and which one over.
+// route writes into a credit transfer which bank it goes to first, and over which other one.
 func (d *Details) route(t *iso20022.CreditTransfer, of accountNumbers) {
 	t.Receiver = d.BankID
 	switch {
@@ -142,7 +158,7 @@ func (d *Details) route(t *iso20022.CreditTransfer, of accountNumbers) {
 	case d.IntermediaryID != "":
 		t.Receiver = d.IntermediaryID
 	}
-	if t.Receiver != d.IntermediaryID || of.intermediary != "" { // who gets the message knows itself
+	if t.Receiver != d.IntermediaryID || of.intermediary != "" { // no bank is told of itself
 		t.Intermediary = agentOf(d.IntermediaryID, d.IntermediaryName)
 	}
 	t.IntermediaryAccount = agentAccount(of.intermediary)

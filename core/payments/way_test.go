@@ -41,6 +41,14 @@ func over(correspondent string) func(*payments.Order) {
 	return func(o *payments.Order) { o.Correspondent = correspondent }
 }
 
+// newSenderAbroad is a sender whose account may send wires abroad, too.
+func newSenderAbroad(t *testing.T) *sender {
+	t.Helper()
+	s := newSender(t)
+	s.Exec(`UPDATE accounts SET enable_international_wires = true WHERE tenant = ? AND uid = ?`, s.Tenant, s.from.UID)
+	return s
+}
+
 // iban is the account at a bank abroad.
 func iban(o *payments.Order) { o.Receiver.Number = "DE89 3704 0044 0532 0130 00" }
 
@@ -111,7 +119,7 @@ func TestAWireGoesOverTheBanksThatItNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSender(t)
+			s := newSenderAbroad(t)
 			uid := s.send(t, s.order("10.00", c.edit)).UID
 			s.run(t)
 			m := s.carried(t, uid)
@@ -211,7 +219,8 @@ func TestAWireSaysWhichOfItsBanksItCannotGoOver(t *testing.T) {
 	s.has(t, 100_000_00, 0)
 }
 
-// Other networks have no correspondents, and no place for accounts of banks: partners may say them all the same.
+// Other networks have no correspondents, and no place for accounts of banks: partners may say them all the
+// same.
 func TestOnlyWiresReadCorrespondentsAndAccountsOfBanks(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
@@ -226,7 +235,7 @@ func TestOnlyWiresReadCorrespondentsAndAccountsOfBanks(t *testing.T) {
 
 func TestAWireToAContactGoesOverItsBanks(t *testing.T) {
 	t.Parallel()
-	s := newSender(t)
+	s := newSenderAbroad(t)
 	to := func(edits ...func(*contacts.Contact)) func(*payments.Order) {
 		k := s.Contact(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, edits...)
 		return func(o *payments.Order) {
@@ -244,15 +253,49 @@ func TestAWireToAContactGoesOverItsBanks(t *testing.T) {
 			[]func(*payments.Order){to(func(k *contacts.Contact) { k.Intermediary.SWIFTCode = "GOBEUS33" })},
 			overFedwire, overFedwire,
 		},
+		"by its BIC, which the correspondent knows": {
+			[]func(*payments.Order){
+				to(func(k *contacts.Contact) { k.Intermediary.SWIFTCode = "GOBEUS33" }), over(gateway),
+			},
+			gateway + "GOBEUS33", overFedwire,
+		},
 		"abroad": {[]func(*payments.Order){to(inGermany), over(gateway)}, gateway, "MUSTDEFFXXX"},
 	} {
 		uid := s.send(t, s.order("10.00", c.edits...)).UID
 		s.run(t)
-		if m := s.carried(t, uid); m.Receiver != c.to || m.CreditorAgent.Routing+m.CreditorAgent.BIC != c.last {
+		if m := s.carried(t, uid); m.Receiver+m.Intermediary.BIC != c.to ||
+			m.CreditorAgent.Routing+m.CreditorAgent.BIC != c.last {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}
 	if _, err := s.pay(s.order("10.00", to(inGermany))); !errors.Is(err, payments.ErrNoAccount) {
+		t.Error(err)
+	}
+	unknown := to(func(k *contacts.Contact) { k.Intermediary.NationalCode = unknownBank })
+	_, err := s.pay(s.order("10.00", unknown))
+	if f, is := fault.Of(err); !is || !errors.Is(err, payments.ErrBank) || f.Field != "receiver.accountUID" {
+		t.Error(err)
+	}
+}
+
+// A wire abroad is one whatever its speed: the account's switch for those counts, and for banks on the way.
+func TestOnlyAccountsThatMaySendAbroadDo(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	foreign := payments.ReceiverBank{IDType: "SWIFT", BIC: "MUSTDEFF500"}
+	there := s.order("10.00", wireTo(foreign, over(gateway), iban))
+	by := s.order("10.00", wireTo(payments.ReceiverBank{IDType: "NID", ID: overFedwire}, over(gateway), between(foreign)))
+	here := s.order("10.00", wireTo(payments.ReceiverBank{IDType: "SWIFT", BIC: "GATEUS33"}, over(gateway)))
+	for name, o := range map[string]payments.Order{"there": there, "by": by} {
+		if _, err := s.pay(o); !errors.Is(err, payments.ErrRailOff) {
+			t.Errorf("%s: %v", name, err)
+		}
+		v, err := s.Payments.PreviewSend(s.Staff(), o)
+		if err != nil || len(v.Faults) != 1 || len(v.Rails) != 1 || len(v.Rails[0].Against) != 1 {
+			t.Errorf("%s: %+v %v", name, v, err)
+		}
+	}
+	if _, err := s.pay(here); err != nil {
 		t.Error(err)
 	}
 }
@@ -308,7 +351,7 @@ func TestACorrespondentMayReturnAWire(t *testing.T) {
 // The banks of a wire are shown; the accounts that banks have are not, and stand in no column as they are.
 func TestAWireShowsItsBanks(t *testing.T) {
 	t.Parallel()
-	s := newSender(t)
+	s := newSenderAbroad(t)
 	uid := s.send(t, s.order("10.00", wireTo(payments.ReceiverBank{
 		IDType: "SWIFT", BIC: "MUSTDEFF500", AccountType: "Others", Account: "7700112233",
 	}, over(gateway), iban, between(payments.ReceiverBank{

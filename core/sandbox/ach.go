@@ -58,8 +58,8 @@ var ReversalSequels = map[int64]Sequel{
 }
 
 // VerificationSequels lists the account numbers of which ACH says more than nothing when they are verified,
-// whose amounts are nobody's choice: by a prenote or a small deposit (README.md, verifying contacts). All
-// others are there.
+// by a prenote or a small deposit, whose amount nobody chooses (README.md, verifying contacts). All
+// other accounts exist.
 var VerificationSequels = map[string]Sequel{
 	"9990000002": {Code: "R02", Days: 1},
 	"9990000003": {Code: "R03", Days: 1},

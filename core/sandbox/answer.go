@@ -18,8 +18,8 @@ import (
 	"bankgraph/core/seal"
 )
 
-// Verdict is what a network, or the bank on the other side, says of a payment that went out (rest/CONTRACT.md,
-// sandbox plays).
+// Verdict is what a network, or the bank on the other side, says of a payment that went out
+// (rest/CONTRACT.md, sandbox plays).
 type Verdict string
 
 const (
@@ -59,7 +59,7 @@ var (
 var errNoReason = fault.Field(play, "code", fault.NoMatch,
 	"must be a reason of ISO 20022, such as AC03; over ACH a return code, such as R03")
 
-// notices are what each code of a notice of change says is otherwise.
+// notices are what each code of a notice of change corrects.
 var notices = map[string]struct{ number, routing, account bool }{
 	"C01": {number: true}, "C02": {routing: true}, "C03": {number: true, routing: true}, "C05": {account: true},
 	"C06": {number: true, account: true}, "C07": {number: true, routing: true, account: true},

@@ -1,7 +1,7 @@
 // Package sandbox plays the payment networks that sandbox banks are connected to: it answers their messages
 // as the networks and the other banks would, with messages that the networks write. What becomes of a payment
-// follows from its cents alone (Script), so that a partner can test each outcome. Asked to, it also begins, as a
-// customer of another bank that pays or wants its money back, and answers in other ways, late or twice.
+// follows from its cents alone (Script), so that a partner can test each outcome. Asked to, it also begins,
+// as a customer of another bank that pays or wants its money back, and answers in other ways, late or twice.
 package sandbox
 
 import (
@@ -76,7 +76,7 @@ type message struct {
 	ID      int64         `bun:"id,pk"`
 	Rail    rails.Rail    `bun:"rail"`
 	Asked   string        `bun:"asked"`  // the message that it answers, or its own name
-	Answer  int32         `bun:"answer"` // 1, 2, 3 … of that message; 0 marks one that is never answered
+	Answer  int32         `bun:"answer"` // 1, 2, 3 … of that message; 0 marks it as handed over
 	DueAt   time.Time     `bun:"due_at"`
 	Body    []byte        `bun:"body,type:bytea"`
 	TakenAt *time.Time    `bun:"taken_at"`
@@ -123,7 +123,7 @@ func (s *Service) worker(ctx context.Context, tenant access.Tenant) (time.Time, 
 	return s.clock.Now(ctx, tenant)
 }
 
-// once passes over what says that a message was handed over before.
+// once ignores the error that says that a message was handed over before.
 func once(err error) error {
 	if _, again := db.UniqueViolation(err); again {
 		return nil
@@ -179,9 +179,9 @@ func (s *Service) write(row *message, m iso20022.Message) error {
 	return nil
 }
 
-// nextToArrive finds the messages that arrive next: four answers to messages of the bank and the oldest message
-// that each customer has had played, then the next ones of each, and so on. So who plays a hundred thousand
-// messages keeps nobody else waiting.
+// nextToArrive finds the messages that arrive next: four answers to messages of the bank and the oldest
+// message that each customer has had played, then the next ones of each, and so on. So who plays a hundred
+// thousand messages keeps nobody else waiting.
 const nextToArrive = `WITH RECURSIVE whose AS (
 	  SELECT (SELECT min(customer) FROM sandbox_messages WHERE tenant = ?0 AND taken_at IS NULL) AS customer
 	  UNION ALL

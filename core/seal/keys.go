@@ -153,7 +153,8 @@ func (k *Keys) Same(stored Value, clear string, at Place) bool {
 var ErrSealed = errors.New("sealed value does not open")
 
 // Open decrypts a sealed value. Only a service method that has checked the permission and a purpose, and that
-// writes an audit entry, may show the result.
+// writes an audit entry, may show the result. The numbers of virtual accounts are shown to whoever may see
+// the accounts (rest/CONTRACT.md, virtual accounts).
 func (k *Keys) Open(v Value, at Place) (string, error) {
 	if len(v.Sealed) == 0 {
 		return "", nil

@@ -54,7 +54,7 @@ type running struct {
 	now    time.Time
 }
 
-// runNext locks a sweep that is due, has pay do what it is for, and writes the run. only names the sweep;
+// runNext locks a sweep that is due, calls pay for its run, and writes the run. only names the sweep;
 // nil: the one whose turn it is. It returns which sweep that was, also with an error of pay; nil if there is
 // none.
 func (s *Service) runNext(
@@ -172,8 +172,8 @@ func reason(why error) string {
 	return strings.Join(all, "; ")
 }
 
-// way is what earlier runs have on its way, in minor units: Coming to the account, less what it costs, and
-// Going from it that is not held yet, with what it costs. Refused is why the contact's bank gave back a debit
+// way is what earlier runs have on its way, in minor units. Coming is still to reach the account, less fees;
+// Going is still to leave it and is not held, with fees. Refused is why the contact's bank gave back a debit
 // that may not be tried again, since the sweep was set up or changed; empty if it gave none back.
 type way struct {
 	Coming int64 `bun:"coming"`
@@ -204,7 +204,7 @@ func onItsWay(ctx context.Context, tx bun.Tx, r *running) (w way, err error) {
 	return w, err
 }
 
-// The orders of a sweep, by their places: that of one in both directions pays first.
+// The places of a sweep's orders. A sweep in both directions has both; another one has its only order at 0.
 const paying, collecting = 0, 1
 
 // choose says what a run pays or collects. Money goes out that is available above the mark, less the fee and
@@ -236,8 +236,8 @@ func (r *running) choose(has payments.Standing, w way) (payments.Choice, error) 
 	return payments.Choice{}, nil
 }
 
-// ErrCameBack is why a sweep fails whose contact's bank has given a debit back for another reason than that
-// money was missing (R01, R09). ACH lets nobody ask for it again then, unless the debtor has agreed anew.
+// ErrCameBack is returned for a sweep if the contact's bank has given back a debit for any reason but missing
+// money (R01, R09). Under the rules of ACH nobody may debit again then, unless the debtor has agreed anew.
 var ErrCameBack = fault.New(fault.State, "sweep.came_back",
 	"a debit came back: change the sweep to collect again").
 	On("fromContact")

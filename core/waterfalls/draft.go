@@ -80,7 +80,7 @@ func (t *Transfer) check(c *check.Fields) {
 	payments.CheckAmount(c, t.Amount)
 }
 
-// checkParty demands all that tells an account.
+// checkParty requires all the fields that identify an account.
 func checkParty(c *check.Fields, p *payments.Party) {
 	c.Required("accountNumber", p.Number)
 	c.Required("accountType", p.Type)

@@ -50,7 +50,7 @@ type running struct {
 // asker is who asked for a batch.
 type asker struct{ client, login string }
 
-// step locks a batch that can go on with the step where it stands, has do deal with that, and writes what
+// step locks a batch that can go on, calls do for the step where it stands, and writes what
 // became of it. only names the batch; 0: the one whose turn it is. Those who ask for batches take turns, and
 // of each one's batches it is the one that was worked on, or was accepted, the longest ago. It returns which
 // batch that was, also with an error of do; 0 if there is none.
@@ -96,7 +96,7 @@ func (s *Service) step(
 	return which, err
 }
 
-// deal makes the payment of a step, or looks what people have decided on it.
+// deal makes the payment of a step, or finds out what people have decided on it.
 func (s *Service) deal(ctx context.Context, tx bun.Tx, worker access.Caller, r *running) error {
 	if r.at.Status == StepPending {
 		return r.decided(ctx, tx)
@@ -133,7 +133,7 @@ func (s *Service) deal(ctx context.Context, tx bun.Tx, worker access.Caller, r *
 	return nil
 }
 
-// decided looks what became of the payment of a step that waited for people.
+// decided finds out what became of the payment of a step that waited for people.
 func (r *running) decided(ctx context.Context, tx bun.Tx) error {
 	var state payments.State
 	err := db.Raw(tx, `SELECT state FROM payments WHERE tenant = ? AND uid = ?`, r.Tenant,

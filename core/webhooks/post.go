@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// lease is for how much longer than an answer may take no other worker posts a delivery. It runs out by
+	// lease, beyond the time limit of an answer, is how long no other worker posts a delivery. It ends by
 	// itself if a worker stops in the middle; another one then posts the delivery once more, under the same
 	// id.
 	lease = 30 * time.Second
@@ -55,7 +55,7 @@ type Room struct {
 	Taken map[customers.UID]int // how many deliveries each party has in work
 }
 
-// of returns below how many deliveries in work a party may be given another one.
+// of returns how many deliveries a party may have in work; fails says that they go to webhooks that fail.
 func (r Room) of(fails bool) int {
 	if fails {
 		return r.Each / 2

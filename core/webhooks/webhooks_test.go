@@ -23,7 +23,7 @@ import (
 	"bankgraph/db"
 )
 
-// in returns the bank in a process that allows no webhook of this machine.
+// public returns the bank in a process that lets webhooks lead to the public network alone.
 func public(b *coretest.Bank) *core.Core {
 	return core.New(core.Options{DB: b.DB, Keys: b.Keys, Now: b.Now})
 }

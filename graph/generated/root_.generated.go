@@ -4408,7 +4408,7 @@ type PaymentDetails {
   phoneNumber: String
   "The routing number of the other bank; of one abroad its BIC."
   bankId: String!
-  "Of a wire, the bank to which it goes first, if that is the correspondent that was named: its routing number, over SWIFT its BIC (REST: correspondentBankId)."
+  "Of a wire, the bank to which it goes first, if that is the correspondent that was named: its routing number, over SWIFT its BIC (REST: intermediarySenderId)."
   correspondentId: String
   "The name of that bank, as in the directory."
   correspondentName: String
@@ -4438,7 +4438,7 @@ type PaymentDetails {
   requestMethod: String
   "A remark of the bank's people."
   operationNote: String
-  "Why this network: what kept the payment from those before. Null for the first choice."
+  "Why this network, and this way: what kept the payment from the networks before, or from its correspondent. Null for the first choice."
   route: String
   "The UUID by which every bank on the way knows it; null over ACH."
   uetr: String
@@ -4617,7 +4617,7 @@ type TransferFundsPayload {
   replayed: Boolean!
 }
 
-"A payment to somebody at another bank in the United States."
+"A payment to somebody at another bank: in the United States, or by a wire elsewhere."
 input SendPaymentInput {
   "The account that is debited."
   senderAccount: AccountBy!
