@@ -22,9 +22,9 @@ import (
 	"bankgraph/db"
 )
 
-// Received is an entry of ACH by which another bank credits or debits an account here (rest/CONTRACT.md,
-// incoming credits over ACH, and incoming debits). It is a payment if it moves money, unless
-// no account has its number. An entry that is not taken goes back with a reason.
+// Received is an entry of ACH by which another bank credits (rest/CONTRACT.md, incoming credits over ACH) or
+// debits an account here (rest/CONTRACT.md, incoming debits). It is a payment if it moves money, unless no
+// account has its number. An entry that is not taken goes back with a reason.
 type Received struct {
 	bun.BaseModel `bun:"table:ach_received,alias:ar" json:"-"`
 
