@@ -169,8 +169,7 @@ func TestAWireGoesOverBanks(t *testing.T) {
 			bank
 	}
 	const express = `currency: "USD", speed: EXPRESS, correspondentBankId: "%s"`
-	const gateway = "026099503"
-	over := fmt.Sprintf(express, gateway)
+	over := fmt.Sprintf(express, listedBank.number)
 	known := fmt.Sprintf(`bankId: %q`, listedBank.number)
 	for document, want := range map[string]string{
 		p.sends(to(`bankBic: "NOBODEFF"`), "1", "1",
@@ -198,7 +197,7 @@ func TestAWireGoesOverBanks(t *testing.T) {
 		`{ payments(filter: {rail: [FEDWIRE]}) { nodes { details { bankId
 		correspondentId intermediaryId intermediaryBic } } } }`)
 	want := fmt.Sprintf(`{"payments":{"nodes":[{"details":{"bankId":"NOBODEFF","correspondentId":%q,`+
-		`"intermediaryId":"011000138","intermediaryBic":null}}]}}`, gateway)
+		`"intermediaryId":"011000138","intermediaryBic":null}}]}}`, listedBank.number)
 	if data != want || errors != nil {
 		t.Errorf("%s %v, want %s", data, errors, want)
 	}

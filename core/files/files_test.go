@@ -644,6 +644,8 @@ func TestWiresAreReadFromTaggedMessages(t *testing.T) {
 func TestTaggedMessagesNameTheBanksOfAWire(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)
+	f.Exec(`UPDATE accounts SET enable_international_wires = true WHERE tenant = ? AND uid = ?`,
+		f.Tenant, f.account.UID)
 	wire := func(reference, banks string) string {
 		return "{1500}30\n{1510}1000\n{2000}000000012345\n{3320}" + reference + "*\n" + banks + "\n{3600}CTR\n" +
 			"{4200}D440055551*Ada Byron*1 Lake Rd*Erie, PA 16501*\n{5000}D" +

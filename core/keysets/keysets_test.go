@@ -319,11 +319,11 @@ func TestTheSameFileIsRefusedAcrossARotation(t *testing.T) {
 		return err
 	}
 	h.must(upload())
+	// a file from before this was kept
 	h.Exec(`INSERT INTO bulk_files (tenant, uid, customer, name, type, status, channel, size, content_hash,
 			maker, maker_client, created_at, updated_at, version)
 		SELECT tenant, nextval('file_numbers'), customer, name, type, 'PROCESSED', channel, size, content_hash,
 		  maker,
-// from before this was kept
 			maker_client, created_at, updated_at, version FROM bulk_files WHERE tenant = ?`, h.Tenant)
 	h.promoted()
 	h.move()
