@@ -280,15 +280,11 @@ func (s *testServer) get(url, token string) (int, string) {
 	return answer.StatusCode, string(body)
 }
 
-// graphql returns the answer to a document.
-func (s *testServer) graphql(token, document string) string {
+// post returns the answer to a JSON body.
+func (s *testServer) post(path, token, body string) (int, string) {
 	s.Helper()
-	text, err := json.Marshal(map[string]string{"query": document})
-	if err != nil {
-		s.Fatal(err)
-	}
-	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.url+"/graphql",
-		bytes.NewReader(text))
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.url+path,
+		strings.NewReader(body))
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -299,11 +295,22 @@ func (s *testServer) graphql(token, document string) string {
 		s.Fatal(err)
 	}
 	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
+	text, err := io.ReadAll(answer.Body)
 	if err != nil {
 		s.Fatal(err)
 	}
-	return string(body)
+	return answer.StatusCode, string(text)
+}
+
+// graphql returns the answer to a document.
+func (s *testServer) graphql(token, document string) string {
+	s.Helper()
+	body, err := json.Marshal(map[string]string{"query": document})
+	if err != nil {
+		s.Fatal(err)
+	}
+	_, text := s.post("/graphql", token, string(body))
+	return text
 }
 
 // token asks for an access token as callers do.

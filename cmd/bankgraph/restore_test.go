@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -88,20 +87,8 @@ func (s *testServer) change(token, name string) {
 		"legalName": %[1]q, "shortName": %[1]q, "customerType": "Corporate", "taxId": "470123456", "language": "English",
 		"legalAddress": {"addressLine1": "77 Mill Rd", "city": "Columbus", "state": "OH", "postalCode": "43215", "countryCode": "US"},
 		"mailAddressSameAsLegal": true, "costCenter": "CC200", "relationshipManager": "jo", "originatingOfficer": "jo"}`, name)
-	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.url+"/v2/customers",
-		strings.NewReader(body))
-	if err != nil {
-		s.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+token)
-	request.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		s.Fatal(err)
-	}
-	defer answer.Body.Close()
-	if text, _ := io.ReadAll(answer.Body); answer.StatusCode >= 300 {
-		s.Fatalf("%d %s", answer.StatusCode, text)
+	if status, text := s.post("/v2/customers", token, body); status >= 300 {
+		s.Fatalf("%d %s", status, text)
 	}
 }
 

@@ -151,8 +151,9 @@ func readWire(s *readPayment, text string) {
 	s.order = o
 }
 
-// readBanks reads the banks that a wire goes over. Of the bank of the beneficiary D says the account that it
-// has with the bank that gets the message; others are named by B, a BIC, or F, a routing number.
+// readBanks reads the banks that a wire goes over. The bank that gets the message is the correspondent,
+// unless it is the next one anyway. Of the beneficiary's bank D says the account that it has with the bank
+// that gets the message; others are named by B, a BIC, or F, a routing number.
 func readBanks(
 	o *payments.Order, said map[string]string, fail func(tag string, problem fault.Problem, message string),
 ) {
@@ -165,10 +166,12 @@ func readBanks(
 	case last != "":
 		o.Receiver.Bank = bankOf("{4100}", last, fail)
 	}
+	next := o.Receiver.Bank
 	if said["4000"] != "" {
-		o.Receiver.Between = bankOf("{4000}", said["4000"], fail)
+		next = bankOf("{4000}", said["4000"], fail)
+		o.Receiver.Between = next
 	}
-	if first != o.Receiver.Bank.ID && first != o.Receiver.Between.ID || o.Receiver.Between.BIC != "" {
+	if first != next.ID {
 		o.Correspondent = first
 	}
 }

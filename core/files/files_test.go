@@ -656,6 +656,7 @@ func TestTaggedMessagesNameTheBanksOfAWire(t *testing.T) {
 		wire("over a correspondent", gateway+notOverWire),
 		wire("over an intermediary", gateway+"{4000}F026099503*GATEWAY*"+notOverWire),
 		wire("over both", gateway+"{4000}BGOBEUS33*GO BETWEEN*{4100}BMUSTDEFF*"),
+		wire("back over both", "{3400}611590103OLD MILL BANK*{4000}F026099503*GATEWAY*{4100}F611590103*OLD MILL BANK*"),
 		wire("with an account", gateway+"{4100}D7700112233*"),
 		wire("no bank", gateway+"{4000}F026099503*"),
 		wire("by its name", gateway+"{4100}TTHE BANK*"),
@@ -664,9 +665,9 @@ func TestTaggedMessagesNameTheBanksOfAWire(t *testing.T) {
 		wire("nowhere", "{3400}021000021*{4100}F011000138*"),
 	}, ""))
 	f.work()
-	f.is(uid, files.PartiallyProcessed, 4, 5)
+	f.is(uid, files.PartiallyProcessed, 5, 5)
 	want := []string{
-		"37 {4100} REQUIRED", "46 {4100} INVALID", "55 {4100} INVALID", "64 {4000} EXACT", "73 {3400} NOTFOUND",
+		"46 {4100} REQUIRED", "55 {4100} INVALID", "64 {4100} INVALID", "73 {4000} EXACT", "82 {3400} NOTFOUND",
 	}
 	if got := f.faults(uid); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -683,7 +684,7 @@ func TestTaggedMessagesNameTheBanksOfAWire(t *testing.T) {
 	}
 	if want := []string{
 		"026099503  021000021 REAL TIME BANK", " 026099503 021000021 REAL TIME BANK",
-		"026099503 GOBEUS33 MUSTDEFF Musterbank",
+		"026099503 GOBEUS33 MUSTDEFF Musterbank", "611590103 026099503 611590103 OLD MILL BANK",
 		"  026099503 GATEWAY BANK",
 	}; !slices.Equal(banks, want) {
 		t.Errorf("%q, want %q", banks, want)

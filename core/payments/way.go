@@ -68,8 +68,8 @@ func (f *facts) wayOf(o *Order, to *Receiver) (way, error) {
 	return w, nil
 }
 
-// payable reports over which networks an account may pay somebody: a wire abroad takes its switch for those,
-// whatever its speed.
+// payable returns whether an account may pay somebody over a network: a wire abroad takes its switch for
+// those, whatever its speed.
 func (r *Receiver) payable(from *party) func(rails.Rail) bool {
 	if !r.Bank.abroad() && !r.Between.abroad() {
 		return from.sends
