@@ -16,14 +16,15 @@ import (
 	"bankgraph/db"
 )
 
-// directory lists the banks that payments reach: all rails, RTP alone, ACH alone; the test bank itself; and
-// one abroad.
+// directory lists the banks that payments reach: all rails, RTP alone, ACH alone; the test bank itself; an
+// agency of the government; and one abroad.
 const directory = `countryCode,nationalIdType,nationalId,bic,name,ach,fedwireTransfer,rtpServices,rtpStatus,fedNowServices,fedNowStatus
 US,ABA,611090001,,Test Bank,true,true,CRDT,Active,CRDT,Active
 US,ABA,611590103,,Old Mill Bank,true,true,CRDT,Active,CRDT,Active
 US,ABA,021000021,,Real Time Bank,true,false,CRDT,Active,,
 US,ABA,011000015,,Paper Bank,true,false,,,,
 US,ABA,026099503,GATEUS33,Gateway Bank,true,true,,,,
+US,ABA,655060042,,Social Security Administration,true,false,,,,
 DE,BLZ,50070010,MUSTDEFF,Musterbank,false,false,,,,
 `
 

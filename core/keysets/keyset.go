@@ -126,6 +126,7 @@ var tables = []table{
 		in(payments.NumberColumn, "number"),
 		{sealed: "intermediary_account_sealed", place: row(payments.IntermediaryAccountColumn)},
 		{sealed: "bank_account_sealed", place: row(payments.BankAccountColumn)},
+		{sealed: "benefit_sealed", place: row(payments.BenefitColumn)},
 	}},
 	{name: "payment_repairs", key: "payment", columns: []column{{
 		sealed: "draft_sealed",

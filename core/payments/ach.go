@@ -65,15 +65,22 @@ func entryOf(p *Payment, o *Order, from *party, to *Receiver) (*Entry, error) {
 			With(string(class))
 	}
 	account := accountTypes[cmp.Or(to.SubType, to.Type)]
+	if account == "" && class == nacha.ENR {
+		account = rails.Checking
+	}
 	if account == "" || len(to.Number) > mostNumber {
 		return nil, ErrNoAccount.Saying(
 			"ACH needs the type of the other account, and at most 17 characters of its number")
 	}
-	return &Entry{
+	e := &Entry{
 		Tenant: p.Tenant, Payment: p.UID, Origin: from.BankID, EntryType: p.EntryType, Class: class,
 		CompanyID: from.CompanyID, CompanyName: cut(p.OwnerName(), 16), Description: describe(p.Notes),
 		Account: account, SameDay: p.Speed == EconomyPlus, SettlesOn: p.Date,
-	}, nil
+	}
+	if class == nacha.ENR {
+		e.Description = nacha.AutoEnroll
+	}
+	return e, nil
 }
 
 // mostNumber is the length of the longest account number that ACH carries.
@@ -101,11 +108,15 @@ func (e *Entry) batch() nacha.Batch {
 
 // line returns the entry as a file of ACH has it, with this account number.
 func (e *Entry) line(p *Payment, d *Details, number string) nacha.Entry {
-	return nacha.Entry{
+	line := nacha.Entry{
 		Account: e.Account, Direction: e.EntryType, Amount: money.Of(p.Minor, p.Currency), Routing: d.BankID,
 		Number: number, Name: p.otherName(), Data: single[e.Class], ID: endToEnd(d, p),
 		Remittance: cut(cmp.Or(d.Remittance, d.OriginatorInfo), longestAddenda),
 	}
+	if d.benefit != nil {
+		return enrolment(line, d.benefit, e.Origin)
+	}
+	return line
 }
 
 // single is the payment type code of the classes that require one: the debtor agreed to one entry, not to a

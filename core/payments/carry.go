@@ -55,7 +55,7 @@ func (f *facts) moves(uid accounts.UID, field string) error {
 
 // carryOut carries out a payment as a whole, or returns why it cannot. It books a book transfer. For a
 // payment over a network it holds the money; the payment is then sent, or looked at first. For a debit there
-// is nothing to hold.
+// is nothing to hold, nor for an enrolment.
 func (f *facts) carryOut(p *Payment, now time.Time) (State, error) {
 	if err := f.movable(p); err != nil {
 		return p.State, err
@@ -69,7 +69,7 @@ func (f *facts) carryOut(p *Payment, now time.Time) (State, error) {
 			return p.State, err
 		}
 	}
-	if p.Collects() {
+	if !p.holds() {
 		return f.toNetwork(p, found), nil
 	}
 	if c := f.charge(p); c != nil {

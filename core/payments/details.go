@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/uptrace/bun"
 
@@ -53,6 +54,10 @@ type Details struct {
 	UETR                string `bun:"uetr" json:"-"`  // the UUID by which every bank on the way knows it
 	// why the network or the other bank gave it back, as a reason of ISO 20022
 	ReturnCode string `bun:"return_code" json:"-"`
+	// of an enrolment what it asks for, with masked numbers, and sealed as it is; nil for other payments
+	BenefitShown  json.RawMessage `bun:"benefit,nullzero" json:"-"`
+	BenefitSealed []byte          `bun:"benefit_sealed,type:bytea" json:"-"`
+	benefit       *Benefit        // of a new one, and of one that is sent
 }
 
 var detailing db.QueryCache[Details]

@@ -230,7 +230,7 @@ func (out *sending) send(p *Payment, id MessageID) error {
 		}
 		out.messages = append(out.messages, message)
 	}
-	if !p.Collects() { // whose money comes when it settles, or by a credit
+	if p.holds() {
 		if err := out.f.send(p); err != nil {
 			return err
 		}

@@ -92,6 +92,9 @@ func (p *Payment) CustomFee() *money.Amount {
 
 // charge returns the fee of a payment; nil if there is none.
 func (f *facts) charge(p *Payment) *fees.Charge {
+	if p.Enrols() {
+		return nil
+	}
 	if p.CustomFeeMinor > 0 {
 		return &fees.Charge{FeeName: p.CustomFeeName, Price: p.CustomFeeMinor, Currency: p.DebitedCurrency()}
 	}

@@ -318,7 +318,7 @@ func (f *file) nextTx(
 		ColumnExpr("pay.sender_name AS pay_sender_name, pay.entry_type AS pay_entry_type, pay.direction AS "+
 			"pay_direction").
 		ColumnExpr("pay.external_reference_id AS pay_external_reference_id").
-		ColumnExpr("pd.number_sealed AS pd_number_sealed, pd.bank_id AS pd_bank_id, pd.remittance AS "+
+		ColumnExpr("pd.number_sealed AS pd_number_sealed, pd.benefit_sealed AS pd_benefit_sealed, pd.bank_id AS pd_bank_id, pd.remittance AS "+
 			"pd_remittance").
 		ColumnExpr("pd.reference AS pd_reference, pd.originator_information AS pd_originator_information").
 		Join("JOIN payments AS pay ON pay.tenant = ae.tenant AND pay.uid = ae.payment").
@@ -343,6 +343,9 @@ func (f *file) add(
 		return "", err
 	}
 	row.Details.Tenant, row.Details.Payment = f.tenant, row.Payment
+	if err := row.Details.openBenefit(s.keys); err != nil {
+		return "", err
+	}
 	number, err := s.keys.Open(seal.Value{Sealed: row.Details.Number.Sealed}, row.Details.place())
 	if err != nil {
 		return "", fmt.Errorf("open the number of the other side: %w", err)

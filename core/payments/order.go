@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/ident"
 	"bankgraph/core/postal"
 	"bankgraph/core/rails"
+	"bankgraph/core/rails/nacha"
 )
 
 // Order is what a request says about a credit to somebody at another bank (rest/CONTRACT.md, credit
@@ -50,10 +51,11 @@ type Order struct {
 	EntryType rails.EntryType `json:"entryType,omitempty"`
 	// of a request for payment, which is a debit of the speed Instant
 	Ask       Ask           `json:"ask,omitzero"`
-	Fee       *CustomFee    `json:"fee,omitempty"`          // nil for what the fee tier says
-	Repeat    *Repetition   `json:"recurrence,omitempty"`   // nil for a single payment
-	SECCode   rails.SECCode `json:"secCode,omitempty"`      // of ACH alone
-	CompanyID string        `json:"achCompanyID,omitempty"` // of ACH; where given that of the account
+	Fee       *CustomFee    `json:"fee,omitempty"`             // nil for what the fee tier says
+	Repeat    *Repetition   `json:"recurrence,omitempty"`      // nil for a single payment
+	SECCode   rails.SECCode `json:"secCode,omitempty"`         // of ACH alone
+	CompanyID string        `json:"achCompanyID,omitempty"`    // of ACH; where given that of the account
+	Benefit   *Benefit      `json:"benefitReceiver,omitempty"` // of an enrolment, whose class is ENR
 	// what is said about the payer beside its account: it is checked but not used, as messages say what the
 	// bank knows
 	SenderEntity  string         `json:"entityType,omitempty"` // Consumer, Corporate, Processing Org
@@ -171,7 +173,9 @@ func (o *Order) check() error {
 	if o.Strict && !o.Repairable && strings.ContainsAny(o.ExternalReferenceID, "!<>/") {
 		c.Fail("externalReferenceId", fault.Malformed, "must not contain ! < > /")
 	}
-	CheckAmount(c, o.Amount)
+	if !o.enrols() {
+		CheckAmount(c, o.Amount)
+	}
 	c.Required("paymentCurrency", o.Currency)
 	o.Currency = string(c.Currency("paymentCurrency", o.Currency))
 	c.Required("speed", o.Speed)
@@ -183,7 +187,11 @@ func (o *Order) check() error {
 		}
 	}
 	o.checkSender(c.In("sender"))
-	o.Receiver.check(c.In("receiver"), o)
+	if o.enrols() {
+		o.checkEnrolment(c)
+	} else {
+		o.Receiver.check(c.In("receiver"), o)
+	}
 	o.checkEntry(c)
 	o.checkExchange(c)
 	if o.EntryType == rails.Debit {
@@ -235,13 +243,16 @@ func (o *Order) checkSender(c *check.Fields) {
 
 // classes are the entry classes of credits and debits that are sent one by one.
 var classes = map[rails.EntryType][]rails.SECCode{
-	rails.Credit: {rails.PPD, rails.CCD, rails.CTX},
+	rails.Credit: {rails.PPD, rails.CCD, rails.CTX, nacha.ENR},
 	rails.Debit:  {rails.PPD, rails.CCD, rails.CTX, rails.WEB, rails.TEL},
 }
 
 // checkEntry checks what only ACH asks for (rest/CONTRACT.md, payments over ACH).
 func (o *Order) checkEntry(c *check.Fields) {
 	info := c.In("additionalInfo")
+	if o.Benefit != nil && !o.enrols() {
+		info.Fail("benefitReceiver", fault.Forbidden, "belongs to enrolments, whose secCode is ENR")
+	}
 	if o.Speed == "" {
 		return
 	}
@@ -258,7 +269,7 @@ func (o *Order) checkEntry(c *check.Fields) {
 		c.In("sender").Required("achCompanyID", o.CompanyID)
 	}
 	info.AtMost("paymentRemittanceNotes", o.Remittance, longestAddenda)
-	if o.Receiver.Contact == 0 && o.Receiver.Number != "" {
+	if o.Receiver.Contact == 0 && o.Receiver.Number != "" && !o.enrols() {
 		to := c.In("receiver")
 		to.Required("accountType", o.Receiver.Type)
 		if o.Receiver.Type != general {

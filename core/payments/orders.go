@@ -129,7 +129,9 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 	if err != nil {
 		return p, err
 	}
-	p.ReceiverName = to.Name
+	if p.ReceiverName = to.Name; o.enrols() {
+		p.ReceiverName = cmp.Or(to.Name, way.last.Name)
+	}
 	var why string
 	if p.Rail, why, err = route(o.networks(), p.Speed, to.payable(sender), way.first, p.Minor); err != nil {
 		return p, err
@@ -305,8 +307,11 @@ func (f *facts) detail(s *Service, p *Payment, o *Order, to *Receiver, by way) *
 		UETR: uuid.NewString(), LocalInstrument: o.LocalInstrument,
 	}
 	d.Number = s.keys.Seal(to.Number, d.place())
-	if o.wire() {
+	switch {
+	case o.wire():
 		d.over(s.keys, to, by)
+	case o.enrols():
+		d.enrol(s.keys, o.Benefit)
 	}
 	return d
 }

@@ -39,8 +39,8 @@ func (f *facts) answer(p *Payment, a *answer, kind string, now time.Time) (State
 // settle settles a payment that is on its way.
 func (f *facts) settle(p *Payment, on time.Time) (State, error) {
 	to, err := settling.Take(p.State)
-	if err != nil {
-		return p.State, err
+	if err != nil || p.Enrols() {
+		return to, err
 	}
 	return to, f.book(p, ledger.Settlement, on, "Settled over "+string(p.Rail), f.clearing(p),
 		f.settled(p), p.Minor)
@@ -63,6 +63,9 @@ func (f *facts) reject(p *Payment, on time.Time) (State, error) {
 // takeBack gives the customer what the other bank has given back, whether it was asked to or not, in one part
 // or in several. Anything but a return of this payment is left to people.
 func (f *facts) takeBack(p *Payment, a *answer, on time.Time) (State, error) {
+	if p.Enrols() {
+		return returning.Take(p.State)
+	}
 	if !a.givesBack(p) {
 		return p.State, nil
 	}

@@ -151,7 +151,7 @@ func (p *Payment) BusinessFunction() string {
 
 // MemoPost returns whether the payment is in the books.
 func (p *Payment) MemoPost() MemoPost {
-	if p.Asks() || p.Asked() {
+	if p.Asks() || p.Asked() || p.Enrols() {
 		return NotApplicable
 	}
 	if p.Collects() && p.State == Sent {

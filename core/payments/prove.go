@@ -95,7 +95,7 @@ var Invariants = []ledger.Invariant{
 		  AND settled = amount
 		  WHEN state IN ('RETURNED', 'REVERSAL_ACCEPTED', 'REVERSAL_PARTIALLY_ACCEPTED') THEN payer = gets_back -
 		  pays AND payee = 0
-		    AND settled = amount - returned AND returned > 0
+		    AND settled = amount - returned AND (returned > 0 OR amount = 0)
 		    AND (returned = amount) >= (state = 'REVERSAL_ACCEPTED')
 		    AND (returned < amount) >= (state = 'REVERSAL_PARTIALLY_ACCEPTED')
 		  ELSE payer = 0 AND payee = 0 AND settled = 0 END

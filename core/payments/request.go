@@ -69,7 +69,9 @@ func (p *Payment) Asked() bool {
 }
 
 // counts reports whether the payment counts against the limits of its customer.
-func (p *Payment) counts() bool { return p.Rail != rails.Book && !p.Asks() && p.State != Repair }
+func (p *Payment) counts() bool {
+	return p.Rail != rails.Book && !p.Asks() && !p.Enrols() && p.State != Repair
+}
 
 // check checks what a request for payment says. Debits of ACH and drawdown requests say none of it.
 func (d *Ask) check(c *check.Fields, speed Speed) {

@@ -68,6 +68,8 @@ func (s *Service) reverseTx(
 		return s.undoTx(ctx, tx, p, d)
 	case p.Collects():
 		return Saved{}, ErrNoReversal.With(string(p.Rail))
+	case p.Enrols():
+		return Saved{}, ErrNoReversal.Saying("an enrolment has moved no money").With(string(p.Rail))
 	case p.Rail == rails.ACH:
 		return s.reverseEntryTx(ctx, tx, p)
 	}

@@ -386,10 +386,10 @@ func (s *Service) cancelTx(
 	return saved(p), err
 }
 
-// releaseTx releases the money that is held for a payment, which then costs nothing. For a debit nothing is
-// held.
+// releaseTx releases the money that is held for a payment, which then costs nothing. For a debit, and
+// for an enrolment, nothing is held.
 func (s *Service) releaseTx(ctx context.Context, tx bun.Tx, p *Payment) error {
-	if p.Collects() {
+	if !p.holds() {
 		return nil
 	}
 	b := db.TxBatch(tx)
