@@ -102,6 +102,7 @@ func init() {
 			"additionalInfo.referenceForBeneficiary": "referenceForBeneficiary",
 			"additionalInfo.originatorToBeneficiary": "originatorToBeneficiary",
 			"additionalInfo.senderToReceiverNotes":   "senderToReceiver", "additionalInfo.secCode": "secCode",
+			"additionalInfo.benefitReceiver":        "benefit",
 			"additionalInfo.localInstruments":       "localInstrument",
 			"additionalInfo.requestedExecutionDate": "requestedExecutionDate",
 			"additionalInfo.expiryDate":             "expiryDate",

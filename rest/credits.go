@@ -195,8 +195,7 @@ type paymentInitiated struct {
 // and day reads its days.
 func orderDraft(body fields, contact string, day parser[time.Time]) payments.Order {
 	sender, receiver, info := body.object("sender"), body.object("receiver"), body.object("additionalInfo")
-	info.none("belongs to enrolments and entries of IAT, which are not offered", "benefitReceiver",
-		"transactionTypeCode")
+	info.none("belongs to entries of IAT, which are not offered", "transactionTypeCode")
 	return payments.Order{
 		Sender: payments.Party{
 			UID: orZero(idIn(sender, accounts.ParseUID, "accountUID")), Number: sender.text("accountNumber").Value,
@@ -229,8 +228,25 @@ func orderDraft(body fields, contact string, day parser[time.Time]) payments.Ord
 		SECCode:         rails.SECCode(info.text("secCode").Value),
 		LocalInstrument: info.text("localInstruments").Value,
 		CompanyID:       sender.text("achCompanyID").Value,
+		Benefit:         benefitReceiver(info),
 		Repeat:          repetition(body, day),
 		Fee:             customFee(body),
+	}
+}
+
+// benefitReceiver reads what an enrolment says; nil if nothing.
+func benefitReceiver(info fields) *payments.Benefit {
+	f := info.object("benefitReceiver")
+	if f.members == nil {
+		return nil
+	}
+	return &payments.Benefit{
+		Type:                 payments.BenefitType(f.text("federalBenefitType").Value),
+		AccountNumber:        f.text("accountNumber").Value,
+		SocialSecurityNumber: f.text("socialSecurityNumber").Value,
+		RepresentativePayee:  f.flag("representativePayee").Value,
+		FirstName:            f.text("firstName").Value, LastName: f.text("lastName").Value,
+		SubAccountType: f.text("subAccountType").Value,
 	}
 }
 

@@ -120,6 +120,7 @@ type paymentFields struct {
 	MemoPostFailureReason string                `json:"memoPostFailureReason"`
 	Recurrence            *recurrence           `json:"recurrence,omitzero"` // left out for a single payment
 	FedWireDetails        *fedWireDetails       `json:"fedWireDetails,omitzero"`
+	BenefitReceiver       *payments.Benefit     `json:"benefitReceiver,omitzero"` // of an enrolment; left out of others
 	senderFields
 	receiverFields
 	otherParties
@@ -252,6 +253,7 @@ func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
 		Status: p.Status(), MemoPostStatus: p.MemoPost(), ReturnStatus: p.ReturnStatus(),
 		senderFields: senderFieldsOf(p.Sends()), receiverFields: receiverFieldsOf(p.Receives()),
 		Recurrence: recurrenceOf(&p.Series), FedWireDetails: fedWireDetailsOf(p),
+		BenefitReceiver: p.To.Benefit(),
 	}
 	if p.BulkFile != 0 {
 		view.SourceReferenceID = strconv.FormatInt(p.BulkFile, 10)

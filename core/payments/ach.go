@@ -65,7 +65,7 @@ func entryOf(p *Payment, o *Order, from *party, to *Receiver) (*Entry, error) {
 			With(string(class))
 	}
 	account := accountTypes[cmp.Or(to.SubType, to.Type)]
-	if account == "" && class == nacha.ENR {
+	if account == "" && class == rails.ENR {
 		account = rails.Checking
 	}
 	if account == "" || len(to.Number) > mostNumber {
@@ -77,7 +77,7 @@ func entryOf(p *Payment, o *Order, from *party, to *Receiver) (*Entry, error) {
 		CompanyID: from.CompanyID, CompanyName: cut(p.OwnerName(), 16), Description: describe(p.Notes),
 		Account: account, SameDay: p.Speed == EconomyPlus, SettlesOn: p.Date,
 	}
-	if class == nacha.ENR {
+	if class == rails.ENR {
 		e.Description = nacha.AutoEnroll
 	}
 	return e, nil

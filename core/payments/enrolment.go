@@ -30,23 +30,35 @@ type Benefit struct {
 // BenefitType is a federal benefit (rest/CONTRACT.md, enrolments for benefits).
 type BenefitType string
 
+// The federal benefits.
+const (
+	SocialSecurity                      BenefitType = "Social Security"
+	SupplementalSocialSecurity          BenefitType = "Supplemental Social Security"
+	VeteransCompensationAndPension      BenefitType = "Veterans Compensation and Pension"
+	VeteransEducationMBIB               BenefitType = "Veterans Education MBIB"
+	VeteransEducationAndSelectedReserve BenefitType = "Veterans Education And Selected Reserve"
+	VeteransLifeInsurance               BenefitType = "Veterans Life Insurance"
+	VeteransVocationalRehabilitation    BenefitType = "Veterans Vocational Rehabilitation and Employment Benefits"
+	CivilServiceRetirementAndAnnuity    BenefitType = "Civil Service Retirement And Annuity"
+	CivilServiceSurvivorAndAnnuity      BenefitType = "Civil Service Survivor And Annuity"
+	RailroadRetirementAnnuity           BenefitType = "Railroad Retirement Annuity"
+	RailroadUnemploymentAndSickness     BenefitType = "Railroad Unemployment And Sickness"
+	DependentsEducationAssistance       BenefitType = "Dependents Education Assistance Program"
+	ReserveEducationAssistance          BenefitType = "Reserve Education Assistance Program"
+	Post911GIBill                       BenefitType = "Post 911 GI Bill"
+)
+
 // BenefitTypes lists the federal benefits.
 var BenefitTypes = []BenefitType{
-	SocialSecurity, SupplementalSecurity, "Veterans Compensation and Pension", "Veterans Education MBIB",
-	"Veterans Education And Selected Reserve", "Veterans Life Insurance",
-	"Veterans Vocational Rehabilitation and Employment Benefits", "Civil Service Retirement And Annuity",
-	"Civil Service Survivor And Annuity", "Railroad Retirement Annuity", "Railroad Unemployment And Sickness",
-	"Dependents Education Assistance Program", "Reserve Education Assistance Program", "Post 911 GI Bill",
+	SocialSecurity, SupplementalSocialSecurity, VeteransCompensationAndPension, VeteransEducationMBIB,
+	VeteransEducationAndSelectedReserve, VeteransLifeInsurance, VeteransVocationalRehabilitation,
+	CivilServiceRetirementAndAnnuity, CivilServiceSurvivorAndAnnuity, RailroadRetirementAnnuity,
+	RailroadUnemploymentAndSickness, DependentsEducationAssistance, ReserveEducationAssistance, Post911GIBill,
 }
-
-const (
-	SocialSecurity       BenefitType = "Social Security"
-	SupplementalSecurity BenefitType = "Supplemental Social Security"
-)
 
 // agencies are the routing numbers of agencies that are known without being told.
 var agencies = map[BenefitType]string{
-	SocialSecurity: "655060042", SupplementalSecurity: "655060042", // Social Security Administration
+	SocialSecurity: "655060042", SupplementalSocialSecurity: "655060042", // Social Security Administration
 }
 
 // BenefitColumn names the column for which account numbers and social security numbers of enrolments are
@@ -64,7 +76,7 @@ func (p *Payment) holds() bool { return !p.Collects() && !p.Enrols() }
 
 // enrols reports whether the order is an enrolment.
 func (o *Order) enrols() bool {
-	return o.entryType() == rails.Credit && strings.EqualFold(string(o.SECCode), string(nacha.ENR))
+	return o.entryType() == rails.Credit && strings.EqualFold(string(o.SECCode), string(rails.ENR))
 }
 
 // checkEnrolment checks what only enrolments say, and what they leave out.

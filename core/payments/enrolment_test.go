@@ -79,7 +79,7 @@ func TestAnEnrolmentTellsAnAgencyWhereToPayABenefit(t *testing.T) {
 				e.Account != c.account || e.Remittance != c.says || e.Direction != rails.Credit {
 				t.Errorf("%+v", e)
 			}
-			if b.Class != nacha.ENR || b.Description != nacha.AutoEnroll || b.CompanyID != "1234567890" {
+			if b.Class != rails.ENR || b.Description != nacha.AutoEnroll || b.CompanyID != "1234567890" {
 				t.Errorf("%+v", b)
 			}
 			s.until(t, "2026-11-19 08:30")
@@ -129,6 +129,31 @@ func TestAnEnrolmentMovesNoMoney(t *testing.T) {
 	}
 	s.has(t, 100_000_00, 0)
 	s.Prove()
+}
+
+// In a sandbox the social security number says what comes of an enrolment.
+func TestAnAgencySendsAnEnrolmentBack(t *testing.T) {
+	t.Parallel()
+	for number, want := range map[string]string{
+		"900000045": "QUEUED SENT SETTLED RETURNED R45: the enrolment has another person's name",
+		"900000047": "QUEUED SENT SETTLED RETURNED R47: the enrolment is a duplicate",
+		"900000041": "QUEUED SENT SETTLED ",
+	} {
+		t.Run(number, func(t *testing.T) {
+			t.Parallel()
+			s := newEnroller(t)
+			p := s.send(t, s.order("", enrol, func(o *payments.Order) { o.Benefit.SocialSecurityNumber = number }))
+			s.until(t, "2026-11-18 14:00")
+			s.until(t, "2026-11-18 15:01")
+			s.until(t, "2026-11-19 08:30")
+			s.until(t, "2026-11-20 08:31")
+			s.run(t)
+			if got := s.life(t, p.UID) + " " + s.shows(t, p.UID).Reason; got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+			s.Prove()
+		})
+	}
 }
 
 func TestAnEnrolmentSaysWhatItsAgencyNeeds(t *testing.T) {

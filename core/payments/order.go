@@ -13,7 +13,6 @@ import (
 	"bankgraph/core/ident"
 	"bankgraph/core/postal"
 	"bankgraph/core/rails"
-	"bankgraph/core/rails/nacha"
 )
 
 // Order is what a request says about a credit to somebody at another bank (rest/CONTRACT.md, credit
@@ -243,7 +242,7 @@ func (o *Order) checkSender(c *check.Fields) {
 
 // classes are the entry classes of credits and debits that are sent one by one.
 var classes = map[rails.EntryType][]rails.SECCode{
-	rails.Credit: {rails.PPD, rails.CCD, rails.CTX, nacha.ENR},
+	rails.Credit: {rails.PPD, rails.CCD, rails.CTX, rails.ENR},
 	rails.Debit:  {rails.PPD, rails.CCD, rails.CTX, rails.WEB, rails.TEL},
 }
 

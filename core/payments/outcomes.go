@@ -63,11 +63,11 @@ func (f *facts) reject(p *Payment, on time.Time) (State, error) {
 // takeBack gives the customer what the other bank has given back, whether it was asked to or not, in one part
 // or in several. Anything but a return of this payment is left to people.
 func (f *facts) takeBack(p *Payment, a *answer, on time.Time) (State, error) {
-	if p.Enrols() {
-		return returning.Take(p.State)
-	}
-	if !a.givesBack(p) {
+	switch {
+	case !a.givesBack(p):
 		return p.State, nil
+	case p.Enrols():
+		return returning.Take(p.State)
 	}
 	all := p.ReturnedMinor + a.amount.Minor
 	step := returning
@@ -103,6 +103,9 @@ func (f *facts) returns(p *Payment, on time.Time, why string, from accounts.UID,
 // givesBack reports whether an answer can be the return of a payment, whole or in part, beside what has come
 // back of it.
 func (a *answer) givesBack(p *Payment) bool {
+	if p.Enrols() {
+		return a.amount.Minor == 0
+	}
 	return a.amount.Currency == p.Currency && a.amount.Minor > 0 && a.amount.Minor <= p.Minor-p.ReturnedMinor
 }
 

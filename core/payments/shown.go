@@ -3,6 +3,7 @@ package payments
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"maps"
 	"time"
 
@@ -82,7 +83,13 @@ type To struct {
 	// the id of the message that carried a payment over Fedwire: its IMAD. It is empty for others, before it
 	// is sent, and for callers who do not see the payer.
 	IMAD string `bun:"imad,scanonly"`
+	// of an enrolment what it asks for, its numbers masked; nil for others, and for callers who do not see the
+	// payer
+	BenefitShown json.RawMessage `bun:"benefit,scanonly"`
 }
+
+// Benefit returns the benefit that an enrolment asks for, its numbers masked; nil for other payments.
+func (t *To) Benefit() *Benefit { return readBenefit(t.BenefitShown) }
 
 // Holder is what the record of the customer says about the payer or the payee. All but the country of the
 // account is empty for callers who do not see that customer: of a payment they see names and accounts.
@@ -169,6 +176,7 @@ var inRecords = func() map[string]string {
 	} {
 		from["to_"+column] = "coalesce(pd." + column + ", '')"
 	}
+	from["to_benefit"] = "CASE WHEN payer.uid IS NOT NULL THEN pd.benefit END"
 	from["to_imad"] = "CASE WHEN pay.rail = 'FEDWIRE' AND payer.uid IS NOT NULL THEN coalesce((SELECT " +
 		"nm.message_id FROM network_messages AS nm WHERE nm.tenant = $1 AND nm.payment = pay.uid AND " +
 		"nm.direction = pay.direction ORDER BY nm.id LIMIT 1), '') ELSE '' END"

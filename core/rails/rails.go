@@ -65,8 +65,11 @@ const (
 	CTX SECCode = "CTX" // corporate trade exchange
 )
 
-// TEL is for debits that were authorised by telephone. It has no limits of its own.
-const TEL SECCode = "TEL"
+// The classes that have none.
+const (
+	TEL SECCode = "TEL" // debits that were authorised by telephone
+	ENR SECCode = "ENR" // enrolments for benefits of the federal government; no money
+)
 
 // SECCodes lists the classes that the limit check accepts (rest/CONTRACT.md, limit check).
 var SECCodes = []SECCode{POP, CCD, PPD, WEB, CTX}

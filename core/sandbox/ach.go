@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -70,6 +71,18 @@ var VerificationSequels = map[string]Sequel{
 	"9990000101": {Code: "C01", Days: 1},
 }
 
+// EnrolmentSequels lists the social security numbers whose enrolment for a benefit the agency sends back.
+var EnrolmentSequels = map[string]Sequel{
+	"900000040": {Code: "R40", Days: 1},
+	"900000043": {Code: "R43", Days: 1},
+	"900000044": {Code: "R44", Days: 1},
+	"900000045": {Code: "R45", Days: 1},
+	"900000047": {Code: "R47", Days: -1},
+}
+
+// socialSecurityNumber is where an enrolment says it: 22*12200004*3*987654321*777777777*DOE*JOHN*0\.
+const socialSecurityNumber = 4
+
 // mostVerifying is the most of a small deposit, in cents.
 const mostVerifying = 99
 
@@ -77,6 +90,10 @@ const mostVerifying = 99
 func sequel(b nacha.Batch, e nacha.Entry) (of Sequel, is bool) {
 	cents := e.Amount.Minor % 100
 	switch {
+	case b.Class == rails.ENR:
+		if said := strings.Split(e.Remittance, "*"); len(said) > socialSecurityNumber {
+			of, is = EnrolmentSequels[said[socialSecurityNumber]]
+		}
 	case e.Kind == nacha.Prenote,
 		b.Description == nacha.AccountVerification && e.Direction == rails.Credit &&
 			e.Amount.Minor <= mostVerifying:
@@ -145,7 +162,11 @@ func (q Sequel) at(b nacha.Batch, now time.Time) time.Time {
 	if q.Days < 0 {
 		return now.Add(time.Hour).Truncate(time.Minute)
 	}
-	return calendar.SettlesAt(calendar.ACH, calendar.Next(b.Effective, q.Days), now)
+	settles := b.Effective
+	if settles.IsZero() { // an enrolment, which is for no day
+		settles = calendar.Next(calendar.Today(now), 1)
+	}
+	return calendar.SettlesAt(calendar.ACH, calendar.Next(settles, q.Days), now)
 }
 
 // answered is the entry by which the receiving bank answers another one.

@@ -257,7 +257,8 @@ func (s *Service) answerEntryTx(
 		Bank: of.Origin[:8], Only: of.Way,
 	}
 	e := nacha.Entry{
-		Account: of.Account, Direction: of.Way, Amount: amount, Routing: of.BankID, Number: number, Name: of.Name,
+		Account: of.Account, Direction: of.Way, Amount: amount, Routing: of.BankID, Number: cmp.Or(number, "0"),
+		Name:  of.Name,
 		Trace: of.Trace,
 	}
 	q := Sequel{Code: cmp.Or(d.Code, "R03")}

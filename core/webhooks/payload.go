@@ -168,6 +168,18 @@ type ACHDetails struct {
 	SECCode       rails.SECCode `json:"achSecCode"`
 	TraceID       string        `json:"achTraceId,omitzero"`
 	OriginationID string        `json:"achOriginationId,omitzero"`
+	// of an enrolment for a federal benefit; left out of others
+	Enrolment *EnrolmentDetails `json:"enrAddendaInformation,omitzero"`
+}
+
+// EnrolmentDetails are what an enrolment tells the agency that pays the benefit. Its numbers are masked.
+type EnrolmentDetails struct {
+	AccountType         string `json:"accountType"`
+	RoutingNumber       string `json:"routingNumber"` // of the bank that has the account
+	AccountNumber       string `json:"accountNumber"`
+	SSN                 string `json:"ssn"`
+	AccountName         string `json:"accountName"`
+	RepresentativePayee bool   `json:"reprehensivePayee"`
 }
 
 // ReturnDetails say why a payment came back.
@@ -348,6 +360,13 @@ func (v *Payload) overNetwork(p *payments.Snapshot) {
 	if p.Entry != nil {
 		v.NetworkRefID = p.Entry.Trace // in ACH entries, not files, have numbers of the published length
 		v.ACHDetails = &ACHDetails{SECCode: p.Entry.Class, TraceID: p.Entry.Trace, OriginationID: p.Entry.CompanyID}
+		if b := d.Benefit(); b != nil {
+			v.ACHDetails.Enrolment = &EnrolmentDetails{
+				AccountType: b.SubAccountType, RoutingNumber: p.Payment.Sender.BankID, AccountNumber: b.AccountNumber,
+				SSN: b.SocialSecurityNumber, AccountName: b.FirstName + " " + b.LastName,
+				RepresentativePayee: b.RepresentativePayee,
+			}
+		}
 		v.PaymentRemittanceInfo = cut(d.Remittance, longestAddenda)
 	}
 	switch p.Rail {

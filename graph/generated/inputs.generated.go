@@ -57,6 +57,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[audit.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
 	reflect.TypeFor[model.BankBy]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputBankBy(ctx, nil, v) },
 	reflect.TypeFor[banks.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputBankFilter(ctx, nil, v) },
+	reflect.TypeFor[payments.Benefit]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputBenefitReceiverInput(ctx, nil, v) },
 	reflect.TypeFor[files.FileSearch]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputBulkFileFilter(ctx, nil, v) },
 	reflect.TypeFor[files.FileLineSearch](): func(ctx context.Context, v any) (any, error) { return unmarshalInputBulkFileLineFilter(ctx, nil, v) },
 	reflect.TypeFor[model.ContactVerificationDraft](): func(ctx context.Context, v any) (any, error) {
@@ -250,13 +251,14 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"ApprovePositivePayExceptionInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputApprovePositivePayExceptionInput(ctx, nil, v)
 	},
-	"AttentionFilter":    func(ctx context.Context, v any) (any, error) { return unmarshalInputAttentionFilter(ctx, nil, v) },
-	"AttributeInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
-	"AuditFilter":        func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
-	"BankBy":             func(ctx context.Context, v any) (any, error) { return unmarshalInputBankBy(ctx, nil, v) },
-	"BankFilter":         func(ctx context.Context, v any) (any, error) { return unmarshalInputBankFilter(ctx, nil, v) },
-	"BulkFileFilter":     func(ctx context.Context, v any) (any, error) { return unmarshalInputBulkFileFilter(ctx, nil, v) },
-	"BulkFileLineFilter": func(ctx context.Context, v any) (any, error) { return unmarshalInputBulkFileLineFilter(ctx, nil, v) },
+	"AttentionFilter":      func(ctx context.Context, v any) (any, error) { return unmarshalInputAttentionFilter(ctx, nil, v) },
+	"AttributeInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
+	"AuditFilter":          func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
+	"BankBy":               func(ctx context.Context, v any) (any, error) { return unmarshalInputBankBy(ctx, nil, v) },
+	"BankFilter":           func(ctx context.Context, v any) (any, error) { return unmarshalInputBankFilter(ctx, nil, v) },
+	"BenefitReceiverInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputBenefitReceiverInput(ctx, nil, v) },
+	"BulkFileFilter":       func(ctx context.Context, v any) (any, error) { return unmarshalInputBulkFileFilter(ctx, nil, v) },
+	"BulkFileLineFilter":   func(ctx context.Context, v any) (any, error) { return unmarshalInputBulkFileLineFilter(ctx, nil, v) },
 	"CancelContactVerificationInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputCancelContactVerificationInput(ctx, nil, v)
 	},

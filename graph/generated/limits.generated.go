@@ -765,6 +765,7 @@ var (
 		"WEB": rails.WEB,
 		"CTX": rails.CTX,
 		"TEL": rails.TEL,
+		"ENR": rails.ENR,
 	}
 	marshalNSecCode2bankgraphᚋcoreᚋrailsᚐSECCodeF = map[rails.SECCode]string{
 		rails.POP: "POP",
@@ -773,6 +774,7 @@ var (
 		rails.WEB: "WEB",
 		rails.CTX: "CTX",
 		rails.TEL: "TEL",
+		rails.ENR: "ENR",
 	}
 )
 
@@ -906,6 +908,7 @@ var (
 		"WEB": rails.WEB,
 		"CTX": rails.CTX,
 		"TEL": rails.TEL,
+		"ENR": rails.ENR,
 	}
 	marshalOSecCode2bankgraphᚋcoreᚋrailsᚐSECCodeF = map[rails.SECCode]string{
 		rails.POP: "POP",
@@ -914,6 +917,7 @@ var (
 		rails.WEB: "WEB",
 		rails.CTX: "CTX",
 		rails.TEL: "TEL",
+		rails.ENR: "ENR",
 	}
 )
 
@@ -944,6 +948,7 @@ var (
 		"WEB": rails.WEB,
 		"CTX": rails.CTX,
 		"TEL": rails.TEL,
+		"ENR": rails.ENR,
 	}
 	marshalOSecCode2ᚖbankgraphᚋcoreᚋrailsᚐSECCodeF = map[rails.SECCode]string{
 		rails.POP: "POP",
@@ -952,6 +957,7 @@ var (
 		rails.WEB: "WEB",
 		rails.CTX: "CTX",
 		rails.TEL: "TEL",
+		rails.ENR: "ENR",
 	}
 )
 

@@ -288,6 +288,167 @@ func fieldContext_ACHEntry_traceNumber(_ context.Context, ec *executionContext, 
 	return graphql.NewScalarFieldContext("ACHEntry", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func _BenefitReceiver_federalBenefitType(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Benefit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_BenefitReceiver_federalBenefitType(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Type, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v payments.BenefitType) graphql.Marshaler {
+			return marshalNFederalBenefitType2bankgraphᚋcoreᚋpaymentsᚐBenefitType(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_BenefitReceiver_federalBenefitType(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BenefitReceiver", field, false, false, errors.New("field of type FederalBenefitType does not have child fields"))
+}
+
+func _BenefitReceiver_accountNumber(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Benefit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_BenefitReceiver_accountNumber(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AccountNumber, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_BenefitReceiver_accountNumber(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BenefitReceiver", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _BenefitReceiver_socialSecurityNumber(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Benefit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_BenefitReceiver_socialSecurityNumber(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SocialSecurityNumber, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_BenefitReceiver_socialSecurityNumber(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BenefitReceiver", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _BenefitReceiver_representativePayee(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Benefit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_BenefitReceiver_representativePayee(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RepresentativePayee, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_BenefitReceiver_representativePayee(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BenefitReceiver", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func _BenefitReceiver_firstName(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Benefit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_BenefitReceiver_firstName(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FirstName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_BenefitReceiver_firstName(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BenefitReceiver", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _BenefitReceiver_lastName(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Benefit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_BenefitReceiver_lastName(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LastName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_BenefitReceiver_lastName(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BenefitReceiver", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _BenefitReceiver_subAccountType(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Benefit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_BenefitReceiver_subAccountType(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SubAccountType, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_BenefitReceiver_subAccountType(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BenefitReceiver", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func _CancelPaymentPayload_payment(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[payments.Payment]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2524,6 +2685,38 @@ func fieldContext_PaymentDetails_returnCode(_ context.Context, ec *executionCont
 	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func _PaymentDetails_benefit(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_benefit(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Benefit(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *payments.Benefit) graphql.Marshaler {
+			return marshalOBenefitReceiver2ᚖbankgraphᚋcoreᚋpaymentsᚐBenefit(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_benefit(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PaymentDetails",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_BenefitReceiver(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
 func _PaymentEdge_cursor(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Edge[payments.Payment]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3735,6 +3928,78 @@ func fieldContext_TransferFundsPayload_replayed(_ context.Context, ec *execution
 
 // region    **************************** input.gotpl *****************************
 
+func unmarshalInputBenefitReceiverInput(ctx context.Context, ec *executionContext, obj any) (payments.Benefit, error) {
+	var it payments.Benefit
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"federalBenefitType", "accountNumber", "socialSecurityNumber", "representativePayee", "firstName", "lastName", "subAccountType"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "federalBenefitType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("federalBenefitType"))
+			data, err := unmarshalNFederalBenefitType2bankgraphᚋcoreᚋpaymentsᚐBenefitType(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Type = data
+		case "accountNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountNumber"))
+			data, err := unmarshalNString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountNumber = data
+		case "socialSecurityNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("socialSecurityNumber"))
+			data, err := unmarshalNString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SocialSecurityNumber = data
+		case "representativePayee":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("representativePayee"))
+			data, err := unmarshalOBoolean2bool(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.RepresentativePayee = data
+		case "firstName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("firstName"))
+			data, err := unmarshalNString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.FirstName = data
+		case "lastName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastName"))
+			data, err := unmarshalNString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.LastName = data
+		case "subAccountType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subAccountType"))
+			data, err := unmarshalNString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubAccountType = data
+		}
+	}
+	return it, nil
+}
+
 func unmarshalInputCancelPaymentInput(ctx context.Context, ec *executionContext, obj any) (model.PaymentDraft, error) {
 	var it model.PaymentDraft
 	if obj == nil {
@@ -4702,7 +4967,7 @@ func unmarshalInputSendPaymentInput(ctx context.Context, ec *executionContext, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"senderAccount", "receiver", "correspondentBankId", "amount", "currency", "speed", "trade", "paymentDate", "recurrence", "fee", "externalReferenceId", "notes", "secCode", "remittance", "referenceForBeneficiary", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "localInstrument", "channel", "costCenter", "requestMethod", "operationNote", "repairable", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"senderAccount", "receiver", "correspondentBankId", "amount", "currency", "speed", "trade", "paymentDate", "recurrence", "fee", "externalReferenceId", "notes", "secCode", "benefit", "remittance", "referenceForBeneficiary", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "localInstrument", "channel", "costCenter", "requestMethod", "operationNote", "repairable", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -4800,6 +5065,13 @@ func unmarshalInputSendPaymentInput(ctx context.Context, ec *executionContext, o
 				return it, err
 			}
 			it.SECCode = data
+		case "benefit":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("benefit"))
+			data, err := unmarshalOBenefitReceiverInput2ᚖbankgraphᚋcoreᚋpaymentsᚐBenefit(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Benefit = data
 		case "remittance":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("remittance"))
 			data, err := unmarshalOString2string(ctx, ec, v)
@@ -5044,6 +5316,74 @@ func _ACHEntry(ctx context.Context, ec *executionContext, sel ast.SelectionSet, 
 		case "traceNumber":
 			out.Values[i] = _ACHEntry_traceNumber(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var benefitReceiverImplementors = []string{"BenefitReceiver"}
+
+func _BenefitReceiver(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *payments.Benefit) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, benefitReceiverImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("BenefitReceiver")
+		case "federalBenefitType":
+			out.Values[i] = _BenefitReceiver_federalBenefitType(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "accountNumber":
+			out.Values[i] = _BenefitReceiver_accountNumber(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "socialSecurityNumber":
+			out.Values[i] = _BenefitReceiver_socialSecurityNumber(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "representativePayee":
+			out.Values[i] = _BenefitReceiver_representativePayee(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "firstName":
+			out.Values[i] = _BenefitReceiver_firstName(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "lastName":
+			out.Values[i] = _BenefitReceiver_lastName(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "subAccountType":
+			out.Values[i] = _BenefitReceiver_subAccountType(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -6301,6 +6641,11 @@ func _PaymentDetails(ctx context.Context, ec *executionContext, sel ast.Selectio
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "benefit":
+			out.Values[i] = _PaymentDetails_benefit(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -6961,6 +7306,58 @@ func unmarshalNCancelPaymentInput2bankgraphᚋgraphᚋmodelᚐPaymentDraft(ctx c
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func unmarshalNFederalBenefitType2bankgraphᚋcoreᚋpaymentsᚐBenefitType(ctx context.Context, ec *executionContext, v any) (payments.BenefitType, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalNFederalBenefitType2bankgraphᚋcoreᚋpaymentsᚐBenefitTypeF[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNFederalBenefitType2bankgraphᚋcoreᚋpaymentsᚐBenefitType(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v payments.BenefitType) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalString(marshalNFederalBenefitType2bankgraphᚋcoreᚋpaymentsᚐBenefitTypeF[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNFederalBenefitType2bankgraphᚋcoreᚋpaymentsᚐBenefitTypeF = map[string]payments.BenefitType{
+		"SOCIAL_SECURITY":                                            payments.SocialSecurity,
+		"SUPPLEMENTAL_SOCIAL_SECURITY":                               payments.SupplementalSocialSecurity,
+		"VETERANS_COMPENSATION_AND_PENSION":                          payments.VeteransCompensationAndPension,
+		"VETERANS_EDUCATION_MBIB":                                    payments.VeteransEducationMBIB,
+		"VETERANS_EDUCATION_AND_SELECTED_RESERVE":                    payments.VeteransEducationAndSelectedReserve,
+		"VETERANS_LIFE_INSURANCE":                                    payments.VeteransLifeInsurance,
+		"VETERANS_VOCATIONAL_REHABILITATION_AND_EMPLOYMENT_BENEFITS": payments.VeteransVocationalRehabilitation,
+		"CIVIL_SERVICE_RETIREMENT_AND_ANNUITY":                       payments.CivilServiceRetirementAndAnnuity,
+		"CIVIL_SERVICE_SURVIVOR_AND_ANNUITY":                         payments.CivilServiceSurvivorAndAnnuity,
+		"RAILROAD_RETIREMENT_ANNUITY":                                payments.RailroadRetirementAnnuity,
+		"RAILROAD_UNEMPLOYMENT_AND_SICKNESS":                         payments.RailroadUnemploymentAndSickness,
+		"DEPENDENTS_EDUCATION_ASSISTANCE_PROGRAM":                    payments.DependentsEducationAssistance,
+		"RESERVE_EDUCATION_ASSISTANCE_PROGRAM":                       payments.ReserveEducationAssistance,
+		"POST_911_GI_BILL":                                           payments.Post911GIBill,
+	}
+	marshalNFederalBenefitType2bankgraphᚋcoreᚋpaymentsᚐBenefitTypeF = map[payments.BenefitType]string{
+		payments.SocialSecurity:                      "SOCIAL_SECURITY",
+		payments.SupplementalSocialSecurity:          "SUPPLEMENTAL_SOCIAL_SECURITY",
+		payments.VeteransCompensationAndPension:      "VETERANS_COMPENSATION_AND_PENSION",
+		payments.VeteransEducationMBIB:               "VETERANS_EDUCATION_MBIB",
+		payments.VeteransEducationAndSelectedReserve: "VETERANS_EDUCATION_AND_SELECTED_RESERVE",
+		payments.VeteransLifeInsurance:               "VETERANS_LIFE_INSURANCE",
+		payments.VeteransVocationalRehabilitation:    "VETERANS_VOCATIONAL_REHABILITATION_AND_EMPLOYMENT_BENEFITS",
+		payments.CivilServiceRetirementAndAnnuity:    "CIVIL_SERVICE_RETIREMENT_AND_ANNUITY",
+		payments.CivilServiceSurvivorAndAnnuity:      "CIVIL_SERVICE_SURVIVOR_AND_ANNUITY",
+		payments.RailroadRetirementAnnuity:           "RAILROAD_RETIREMENT_ANNUITY",
+		payments.RailroadUnemploymentAndSickness:     "RAILROAD_UNEMPLOYMENT_AND_SICKNESS",
+		payments.DependentsEducationAssistance:       "DEPENDENTS_EDUCATION_ASSISTANCE_PROGRAM",
+		payments.ReserveEducationAssistance:          "RESERVE_EDUCATION_ASSISTANCE_PROGRAM",
+		payments.Post911GIBill:                       "POST_911_GI_BILL",
+	}
+)
+
 func marshalNNoticeOfChange2ᚕᚖbankgraphᚋcoreᚋpaymentsᚐNoticeᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []*payments.Notice) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -7398,6 +7795,21 @@ func marshalOACHEntry2ᚖbankgraphᚋcoreᚋpaymentsᚐEntry(ctx context.Context
 		return graphql.Null
 	}
 	return _ACHEntry(ctx, ec, sel, v)
+}
+
+func marshalOBenefitReceiver2ᚖbankgraphᚋcoreᚋpaymentsᚐBenefit(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *payments.Benefit) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _BenefitReceiver(ctx, ec, sel, v)
+}
+
+func unmarshalOBenefitReceiverInput2ᚖbankgraphᚋcoreᚋpaymentsᚐBenefit(ctx context.Context, ec *executionContext, v any) (*payments.Benefit, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := unmarshalInputBenefitReceiverInput(ctx, ec, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func marshalOCancelPaymentPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[payments.Payment]) graphql.Marshaler {

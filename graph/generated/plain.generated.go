@@ -1302,6 +1302,43 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"BenefitReceiver": {
+		"federalBenefitType": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNFederalBenefitType2bankgraphᚋcoreᚋpaymentsᚐBenefitTypeF[o.(*payments.Benefit).Type])
+			},
+		},
+		"accountNumber": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Benefit).AccountNumber)
+			},
+		},
+		"socialSecurityNumber": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Benefit).SocialSecurityNumber)
+			},
+		},
+		"representativePayee": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*payments.Benefit).RepresentativePayee)
+			},
+		},
+		"firstName": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Benefit).FirstName)
+			},
+		},
+		"lastName": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Benefit).LastName)
+			},
+		},
+		"subAccountType": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Benefit).SubAccountType)
+			},
+		},
+	},
 	"BookEntry": {
 		"number": {
 			Leaf: func(b []byte, o any) []byte {
@@ -3222,6 +3259,14 @@ var Plain = map[string]map[string]direct.Field{
 		"returnCode": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendString(b, o.(*payments.Details).ReturnCode)
+			},
+		},
+		"benefit": {
+			One: func(o any) any {
+				if v := o.(*payments.Details).Benefit(); v != nil {
+					return v
+				}
+				return nil
 			},
 		},
 	},
@@ -6353,6 +6398,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*banks.Bank]():                                       "Bank",
 	reflect.TypeFor[*model.Connection[banks.Bank]]():                     "BankConnection",
 	reflect.TypeFor[*model.Edge[banks.Bank]]():                           "BankEdge",
+	reflect.TypeFor[*payments.Benefit]():                                 "BenefitReceiver",
 	reflect.TypeFor[*ledger.BookEntry]():                                 "BookEntry",
 	reflect.TypeFor[*model.Connection[ledger.BookEntry]]():               "BookEntryConnection",
 	reflect.TypeFor[*model.Edge[ledger.BookEntry]]():                     "BookEntryEdge",
@@ -6503,6 +6549,9 @@ var GoFields = map[string]map[string]string{
 	"Bank": {
 		"id":          "UID",
 		"countryCode": "Country",
+	},
+	"BenefitReceiver": {
+		"federalBenefitType": "Type",
 	},
 	"BulkFile": {
 		"id":            "UID",

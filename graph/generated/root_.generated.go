@@ -106,6 +106,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputAuditFilter,
 		unmarshalInputBankBy,
 		unmarshalInputBankFilter,
+		unmarshalInputBenefitReceiverInput,
 		unmarshalInputBulkFileFilter,
 		unmarshalInputBulkFileLineFilter,
 		unmarshalInputCancelContactVerificationInput,
@@ -3960,6 +3961,8 @@ enum SecCode {
   CTX
   "Telephone-initiated entry: a debit, which has no limits of its own."
   TEL
+  "Automated enrolment for a federal benefit: it moves no money, and has no limits."
+  ENR
 }
 
 "The time over which a limit counts."
@@ -4444,6 +4447,58 @@ type PaymentDetails {
   uetr: String
   "Why it was rejected or returned, as a reason of ISO 20022 such as AC03, or of ACH such as R03."
   returnCode: String
+  "Of an enrolment, the federal benefit that it asks for (REST: benefitReceiver); null for other payments."
+  benefit: BenefitReceiver
+}
+
+"A federal benefit that an agency is asked to pay into an account of this bank."
+type BenefitReceiver {
+  "The benefit."
+  federalBenefitType: FederalBenefitType!
+  "The account that it is to be paid into, masked but for its last four characters."
+  accountNumber: String!
+  "The social security number of who has the benefit, masked but for its last four digits."
+  socialSecurityNumber: String!
+  "Whether somebody else receives the benefit on behalf of that person."
+  representativePayee: Boolean!
+  "The first name."
+  firstName: String!
+  "The last name."
+  lastName: String!
+  "What the account is: Checking or Savings."
+  subAccountType: String!
+}
+
+"A benefit that the federal government pays."
+enum FederalBenefitType {
+  "Social security."
+  SOCIAL_SECURITY
+  "Supplemental security income."
+  SUPPLEMENTAL_SOCIAL_SECURITY
+  "Compensation and pension of veterans."
+  VETERANS_COMPENSATION_AND_PENSION
+  "Education of veterans: Montgomery GI Bill."
+  VETERANS_EDUCATION_MBIB
+  "Education of veterans, and of the selected reserve."
+  VETERANS_EDUCATION_AND_SELECTED_RESERVE
+  "Life insurance of veterans."
+  VETERANS_LIFE_INSURANCE
+  "Vocational rehabilitation and employment of veterans."
+  VETERANS_VOCATIONAL_REHABILITATION_AND_EMPLOYMENT_BENEFITS
+  "Retirement annuity of the civil service."
+  CIVIL_SERVICE_RETIREMENT_AND_ANNUITY
+  "Survivors' annuity of the civil service."
+  CIVIL_SERVICE_SURVIVOR_AND_ANNUITY
+  "Retirement annuity of railroads."
+  RAILROAD_RETIREMENT_ANNUITY
+  "Unemployment and sickness benefits of railroads."
+  RAILROAD_UNEMPLOYMENT_AND_SICKNESS
+  "Education of dependents."
+  DEPENDENTS_EDUCATION_ASSISTANCE_PROGRAM
+  "Education of the reserve."
+  RESERVE_EDUCATION_ASSISTANCE_PROGRAM
+  "Education of those who have served since September 2001."
+  POST_911_GI_BILL
 }
 
 "What a payment over ACH says beside what every payment over a network says."
@@ -4643,8 +4698,10 @@ input SendPaymentInput {
   externalReferenceId: String!
   "Notes for both sides (REST: paymentNotes)."
   notes: String
-  "The class of an entry of ACH, which ECONOMY and ECONOMY_PLUS require: PPD, CCD or CTX, and one that the account may send (REST: secCode)."
+  "The class of an entry of ACH, which ECONOMY and ECONOMY_PLUS require: PPD, CCD, CTX or ENR, and one that the account may send (REST: secCode). ENR enrols somebody for a federal benefit: its amount is 0, its speed ECONOMY."
   secCode: SecCode
+  "Of an enrolment, the benefit (REST: benefitReceiver). The receiver is then the agency: a contact, or its bank alone; {} for the Social Security Administration."
+  benefit: BenefitReceiverInput
   "What it is for, for who is paid (REST: paymentRemittanceNotes)."
   remittance: String
   "A reference for who is paid; the external reference if absent."
@@ -4671,6 +4728,24 @@ input SendPaymentInput {
   reason: String
   "A key of the caller's choice, required since money moves. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String!
+}
+
+"A federal benefit that an agency is asked to pay into an account of this bank."
+input BenefitReceiverInput {
+  "The benefit."
+  federalBenefitType: FederalBenefitType!
+  "The account that it is to be paid into: at most 17 letters and digits."
+  accountNumber: String!
+  "The social security number of who has the benefit: nine digits."
+  socialSecurityNumber: String!
+  "Whether somebody else receives the benefit on behalf of that person; false if absent."
+  representativePayee: Boolean
+  "The first name, at most 7 characters: the entry has no room for more."
+  firstName: String!
+  "The last name, at most 15 characters."
+  lastName: String!
+  "What the account is: Checking or Savings."
+  subAccountType: String!
 }
 
 "What a payment costs, in place of what the customer's fee tier says. Only callers that see the whole bank may go below the tier."
@@ -9135,6 +9210,26 @@ func childFields_BankEdge(ctx context.Context, ec *executionContext, field graph
 	return nil, fmt.Errorf("no field named %q was found under type BankEdge", field.Name)
 }
 
+func childFields_BenefitReceiver(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "federalBenefitType":
+		return fieldContext_BenefitReceiver_federalBenefitType(ctx, ec, field)
+	case "accountNumber":
+		return fieldContext_BenefitReceiver_accountNumber(ctx, ec, field)
+	case "socialSecurityNumber":
+		return fieldContext_BenefitReceiver_socialSecurityNumber(ctx, ec, field)
+	case "representativePayee":
+		return fieldContext_BenefitReceiver_representativePayee(ctx, ec, field)
+	case "firstName":
+		return fieldContext_BenefitReceiver_firstName(ctx, ec, field)
+	case "lastName":
+		return fieldContext_BenefitReceiver_lastName(ctx, ec, field)
+	case "subAccountType":
+		return fieldContext_BenefitReceiver_subAccountType(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BenefitReceiver", field.Name)
+}
+
 func childFields_BookEntry(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "number":
@@ -10599,6 +10694,8 @@ func childFields_PaymentDetails(ctx context.Context, ec *executionContext, field
 		return fieldContext_PaymentDetails_uetr(ctx, ec, field)
 	case "returnCode":
 		return fieldContext_PaymentDetails_returnCode(ctx, ec, field)
+	case "benefit":
+		return fieldContext_PaymentDetails_benefit(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PaymentDetails", field.Name)
 }

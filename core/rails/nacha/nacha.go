@@ -38,7 +38,6 @@ const (
 const (
 	BOC rails.SECCode = "BOC" // a cheque, turned into a debit in the back office
 	CIE rails.SECCode = "CIE" // a consumer pays a bill; credits only
-	ENR rails.SECCode = "ENR" // enrolment for benefits; no money
 	COR rails.SECCode = "COR" // notices of change; no money
 )
 

@@ -143,7 +143,7 @@ func TestAFileOfEachClassIsReadAgainAndByOthers(t *testing.T) {
 		"CTX": {class: rails.CTX, entries: []nacha.Entry{wage(), with(wage(), func(e *nacha.Entry) {
 			e.Remittance = strings.Repeat("0123456789", 25) + " " + strings.Repeat("x y", 40)
 		})}},
-		"ENR": {class: nacha.ENR, description: nacha.AutoEnroll, entries: []nacha.Entry{
+		"ENR": {class: rails.ENR, description: nacha.AutoEnroll, entries: []nacha.Entry{
 			with(wage(), func(e *nacha.Entry) {
 				e.Kind, e.Amount.Minor = nacha.Prenote, 0
 				e.Remittance = `22*12200004*3*123987654321*777777777*DOE*JOHN*1\`
@@ -171,7 +171,7 @@ func TestAFileOfEachClassIsReadAgainAndByOthers(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 		b.Bank, b.Number = b.Bank[:8], 1
-		if c.class == nacha.ENR {
+		if c.class == rails.ENR {
 			b.Effective = time.Time{}
 		}
 		if diff := cmp.Diff([]nacha.Batch{b}, got.batches); diff != "" {

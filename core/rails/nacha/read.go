@@ -169,7 +169,7 @@ func (r *reader) batchHeader(record string) {
 	}
 	r.unsure = r.unsure || r.foreign
 	day, err := time.Parse(yymmdd, h.EffectiveEntryDate)
-	if err != nil && r.batch.Class != COR && r.batch.Class != ENR {
+	if err != nil && r.batch.Class != COR && r.batch.Class != rails.ENR {
 		r.fault("batch header", "EffectiveEntryDate", "is no day")
 	}
 	r.batch.Effective = day

@@ -212,7 +212,7 @@ func pieces(remittance string, class rails.SECCode) (all []string) {
 	for text != "" {
 		piece := text[:min(80, len(text))]
 		all, text = append(all, piece), text[len(piece):]
-		if class != rails.CTX && class != ENR {
+		if class != rails.CTX && class != rails.ENR {
 			break
 		}
 	}

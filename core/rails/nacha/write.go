@@ -191,7 +191,7 @@ func (w *Writer) checkBatch(b Batch) error {
 		return w.fault("batch header", "Class", "is not written")
 	case !digits(b.Bank, 9):
 		return w.fault("batch header", "Bank", "must have nine digits")
-	case b.Effective.IsZero() && (b.Class == ENR || b.Class == COR):
+	case b.Effective.IsZero() && (b.Class == rails.ENR || b.Class == COR):
 	case b.Effective.Year() < 2000 || b.Effective.Year() > 2068: // two digits have no other years in Go
 		return w.fault("batch header", "Effective", "must be a day of this century")
 	case w.batches == 999_999:
