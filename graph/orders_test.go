@@ -159,6 +159,33 @@ func TestARefusedOrderHasItsPublishedCode(t *testing.T) {
 	}
 }
 
+// An enrolment is asked for, refused and shown under the names of the schema.
+func TestAnEnrolmentIsAskedForAndShown(t *testing.T) {
+	t.Parallel()
+	p, _ := newSender(t)
+	p.Exec(`UPDATE accounts SET sec_codes = '{ENR}' WHERE tenant = ? AND uid = ?`, p.Tenant, p.from.UID)
+	enrolment := func(key, name string) string {
+		return p.sends(fmt.Sprintf("bankId: %q", listedBank.number), "0", key, `currency: "USD", speed: ECONOMY,
+			secCode: ENR, benefit: {federalBenefitType: POST_911_GI_BILL, accountNumber: "4400123401",
+			socialSecurityNumber: "219099999", firstName: "`+name+`", lastName: "King", subAccountType: "Savings"}`)
+	}
+	_, errors := p.asks(t, p.Partner(p.payer), enrolment("1", "Alexandra"))
+	if len(errors) != 1 || errors[0] != "INVALID VALIDATION_ERROR benefit.firstName" {
+		t.Error(errors)
+	}
+	if data, errors := p.asks(t, p.Partner(p.payer), enrolment("2", "Ada")); errors != nil {
+		t.Fatal(data, errors)
+	}
+	data, errors := p.asks(t, p.Partner(p.payer), `{ payments(filter: {rail: [ACH]}) { nodes { amount achEntry { secCode }
+		details { benefit { federalBenefitType accountNumber socialSecurityNumber representativePayee firstName } } } } }`)
+	want := `{"payments":{"nodes":[{"amount":"0.00","achEntry":{"secCode":"ENR"},"details":{"benefit":` +
+		`{"federalBenefitType":"POST_911_GI_BILL","accountNumber":"****3401","socialSecurityNumber":"****9999",` +
+		`"representativePayee":false,"firstName":"Ada"}}}]}}`
+	if data != want || errors != nil {
+		t.Errorf("%s %v, want %s", data, errors, want)
+	}
+}
+
 // The banks that a wire goes over are named and shown under the names of the schema, and so are their faults.
 func TestAWireGoesOverBanks(t *testing.T) {
 	t.Parallel()

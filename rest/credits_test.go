@@ -374,6 +374,50 @@ func TestAWrongSpeedIsToldAlone(t *testing.T) {
 }
 
 // The guides of the oldest credit requests write days as answers do.
+// An enrolment for a federal benefit is sent in every form, and shown without its numbers.
+func TestAnEnrolmentIsSentAndShown(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	b.Directory()
+	b.Exec(`UPDATE accounts SET sec_codes = '{ENR}' WHERE tenant = ? AND uid = ?`, b.Tenant, b.purse.UID)
+	const benefit = `"federalBenefitType": "Social Security", "accountNumber": "4400123401",
+		"socialSecurityNumber": "219099999", "representativePayee": true, "firstName": "Ada", "lastName": "King",
+		"subAccountType": "Savings"`
+	enrolment := func(replaced ...string) string {
+		return strings.NewReplacer(replaced...).Replace(fmt.Sprintf(`{"externalReferenceId": "R", "paymentAmount": 0,
+			"paymentCurrency": "USD", "speed": "Economy", "sender": {"accountUID": %q},
+			"additionalInfo": {"secCode": "ENR", "benefitReceiver": {`+benefit+`}}}`, b.purse.UID))
+	}
+	for _, path := range []string{
+		"/payments/creditrequest", "/v3/payments/creditrequest", "/v4/payments/credit", "/v5/payments/credit",
+	} {
+		said := b.call(b.program(), http.MethodPost, path, enrolment())
+		if said.status != http.StatusOK {
+			t.Errorf("%s: %d %s", path, said.status, said.body)
+			continue
+		}
+		shown := b.call(b.program(), http.MethodGet, "/v3/payments/"+member(said.body, "paymentUID"), "")
+		want := `"benefitReceiver":{"federalBenefitType":"Social Security","accountNumber":"****3401",` +
+			`"socialSecurityNumber":"****9999","representativePayee":true,"firstName":"Ada","lastName":"King",` +
+			`"subAccountType":"Savings"}`
+		if !strings.Contains(shown.body, want) || !strings.Contains(shown.body, `"memoPostStatus":"NOT_APPLICABLE"`) {
+			t.Error(shown.body)
+		}
+	}
+	for _, c := range []struct{ was, is, code string }{
+		{`"paymentAmount": 0`, `"paymentAmount": 1`, "CREDIT_AMOUNT_MAX"},
+		{`"ENR"`, `"PPD"`, "CREDIT_AMOUNT_MIN"},
+		{`"benefitReceiver"`, `"benefit"`, "ADDITIONALINFO_BENEFITRECEIVER_REQUIRED"},
+		{`"219099999"`, `"219-09-9999"`, "ADDITIONALINFO_BENEFITRECEIVER_SOCIALSECURITYNUMBER_NUMBER"},
+		{`"Social Security"`, `"Post 911 GI Bill"`, "RECEIVERBANK_BANKID_REQUIRED"},
+	} {
+		said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", enrolment(c.was, c.is))
+		if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"code":"`+c.code+`"`) {
+			t.Errorf("%s for %s: %d %s", c.is, c.was, said.status, said.body)
+		}
+	}
+}
+
 func TestTheOldestCreditRequestsTakeDaysAsTheirGuidesWriteThem(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
