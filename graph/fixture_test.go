@@ -412,7 +412,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		   ?3 || ' name correspondent ' || uid, ?3 || ' instrument ' || uid,
 		   json_build_object('federalBenefitType', 'Social Security', 'accountNumber', '****0042',
 		     'socialSecurityNumber', '****4200', 'firstName', ?3 || ' first ' || uid,
-		     'lastName', ?3 || ' last ' || uid, 'subAccountType', 'Savings')
+		     'lastName', ?3 || ' last ' || uid, 'subAccountType', 'Savings', 'representativePayee', true)
 		 FROM payments WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO ach_entries (tenant, payment, origin, class, company_id, company_name, description, account,
 			same_day, trace)

@@ -45,6 +45,7 @@ func orderLines(area string, particular ...line) []line {
 	return table(area+"_REQUEST_INVALID", notAuthorized, append(particular,
 		because(payments.ErrRailOff, area+"_SPEED_NOTENABLED").exactly(),
 		because(payments.ErrRoute, area+"_ROUTE_NOTFOUND").exactly(),
+		because(payments.ErrOwnAccount, area+"_ROUTE_NOTFOUND").exactly(),
 		because(payments.ErrNetworkLimit, area+"_AMOUNT_LIMIT").exactly(),
 		because(payments.ErrLimit, area+"_AMOUNT_LIMIT").exactly(),
 		because(payments.ErrOwnLimit, area+"_AMOUNT_LIMIT").exactly(),

@@ -221,6 +221,9 @@ type AccessSettings struct {
 // person.
 func (a AccessSettings) DualForCustomers() bool { return a.CustomerDualApproval }
 
+// DualForPayments reports whether payments need a second person, and so what allows some in advance.
+func (a AccessSettings) DualForPayments() bool { return a.PaymentDualApproval }
+
 // DualForContacts reports whether new and changed contacts need a second person.
 func (a AccessSettings) DualForContacts() bool { return a.BeneDualApproval }
 

@@ -75,7 +75,7 @@ func TestAValueDateIsABusinessDayAndNeverBeforeTheTrade(t *testing.T) {
 	})
 }
 
-func TestTheNearestWholeNumberOfTwoIsTheEvenOne(t *testing.T) {
+func TestNumbersBecomeWholeOnes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{
 		"0.5": 0, "1.5": 2, "2.5": 2, "2.500001": 3, "2.4999": 2, "-0.5": 0, "-1.5": -2, "-2.5": -2, "-2.6": -3,
@@ -88,6 +88,11 @@ func TestTheNearestWholeNumberOfTwoIsTheEvenOne(t *testing.T) {
 		if got := halfEven(n); got.Int64() != want {
 			t.Errorf("%s becomes %s, want %d", text, got, want)
 		}
+		less, more := new(big.Rat).SetInt(down(n)), new(big.Rat).SetInt(up(n))
+		gap := new(big.Rat).Sub(more, less)
+		if less.Cmp(n) > 0 || more.Cmp(n) < 0 || n.IsInt() != (gap.Sign() == 0) || gap.Cmp(big.NewRat(1, 1)) > 0 {
+			t.Errorf("%s is between %s and %s", text, less, more)
+		}
 	}
 }
 
@@ -98,7 +103,7 @@ func TestARateHasSevenDigitsAndTenDecimalsAtMost(t *testing.T) {
 		"1": "1", "12345678": "12345678", "0.92345675": "0.9234568", "0.92345665": "0.9234566",
 	} {
 		n, _ := new(big.Rat).SetString(text)
-		r, ok := rounded(n)
+		r, ok := rounded(n, halfEven)
 		if !ok || r.String() != want {
 			t.Errorf("%s becomes %s, want %s", text, r, want)
 		}
@@ -108,7 +113,7 @@ func TestARateHasSevenDigitsAndTenDecimalsAtMost(t *testing.T) {
 	}
 	for _, text := range []string{"0", "0.00000000004", "1000000000"} {
 		n, _ := new(big.Rat).SetString(text)
-		if r, ok := rounded(n); ok {
+		if r, ok := rounded(n, halfEven); ok {
 			t.Errorf("%s becomes %s", text, r)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"sync"
 	"testing"
@@ -103,14 +104,6 @@ func TestAQuoteIsTheMarketsRateLessTheMarginOfTheCustomersTier(t *testing.T) {
 	}
 }
 
-// half returns whether two numbers are at most half a minor unit apart.
-func half(a, b *big.Rat, of money.Currency) bool {
-	off := new(big.Rat).Sub(a, b)
-	least := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).
-		Exp(big.NewInt(10), big.NewInt(int64(of.Digits())), nil))
-	return off.Abs(off).Cmp(least.Mul(least, big.NewRat(1, 2))) <= 0
-}
-
 func decimal(t *rapid.T, a money.Amount) *big.Rat {
 	n, ok := new(big.Rat).SetString(a.String())
 	if !ok {
@@ -119,9 +112,11 @@ func decimal(t *rapid.T, a money.Amount) *big.Rat {
 	return n
 }
 
-func TestAmountsAreExactToHalfAMinorUnitBothWays(t *testing.T) {
+// The customer gets less than a minor unit less than the market's price without the bank's margin brings, and
+// never more: so no chain of trades, back to the currency that it began with, gains anything.
+func TestAmountsAreExactAndRoundingNeverGainsTheCustomerAnything(t *testing.T) {
 	t.Parallel()
-	d := newTrader(t)
+	d := newTrader(t, func(c *customers.Customer) { c.Profile.FXPricingTier = "Premier" })
 	currencies := rapid.SampledFrom([]string{"USD", "EUR", "JPY", "KWD", "GBP", "BHD", "KRW", "MXN", "CHF"})
 	rapid.Check(t, func(t *rapid.T) {
 		draft := d.draft()
@@ -129,7 +124,8 @@ func TestAmountsAreExactToHalfAMinorUnitBothWays(t *testing.T) {
 		if draft.Sell == draft.Buy {
 			return
 		}
-		asked := money.Of(rapid.Int64Range(10_000, 1e12).Draw(t, "minor"), money.Currency(draft.Sell))
+		most := int64(math.Pow10(rapid.IntRange(0, 12).Draw(t, "digits")))
+		asked := money.Of(rapid.Int64Range(1, most).Draw(t, "minor"), money.Currency(draft.Sell))
 		buys := rapid.Bool().Draw(t, "buys")
 		if buys {
 			asked.Currency, draft.Funding = money.Currency(draft.Buy), ""
@@ -138,13 +134,33 @@ func TestAmountsAreExactToHalfAMinorUnitBothWays(t *testing.T) {
 			draft.Funding = asked.String()
 		}
 		made, err := d.FX.Quote(d.Staff(), draft, changes.RequestOptions{})
+		if f, is := fault.Of(err); is && f.Kind == fault.Invalid && asked.Minor < 10_000 && !buys {
+			return // what it brings is nothing
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		q := made.Result
+		if got := map[bool]money.Amount{true: q.BuyAmount(), false: q.SellAmount()}[buys]; got != asked {
+			t.Fatalf("%s was asked for, quoted %s", asked, got)
+		}
+		price, err := sandbox.Market{}.Price(t.Context(), fx.Ask{
+			Sandbox: true, Sell: q.Sell, Buy: q.Buy, At: d.Now(), Spot: q.ValueDate, Value: q.ValueDate,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 		sold, bought, rate := decimal(t, q.SellAmount()), decimal(t, q.BuyAmount()), q.AllInRate.Rat()
-		if buys && (q.BuyAmount() != asked || !half(sold, new(big.Rat).Quo(bought, rate), q.Sell)) ||
-			!buys && (q.SellAmount() != asked || !half(bought, new(big.Rat).Mul(sold, rate), q.Buy)) {
+		price.Spot.Mul(price.Spot, big.NewRat(1_000_000-2_500, 1_000_000))
+		if rate.Cmp(price.Spot) > 0 || bought.Cmp(new(big.Rat).Mul(sold, rate)) > 0 {
+			t.Fatalf("%s of %s for %s of %s at %s", q.SellAmount(), q.Sell, q.BuyAmount(), q.Buy, q.AllInRate)
+		}
+		// a minor unit less sold, or one more bought, would be more than the rate brings
+		next := money.Of(q.BuyMinor+1, q.Buy)
+		if buys {
+			sold, next = decimal(t, money.Of(q.SellMinor-1, q.Sell)), q.BuyAmount()
+		}
+		if decimal(t, next).Cmp(new(big.Rat).Mul(sold, rate)) <= 0 {
 			t.Fatalf("%s of %s for %s of %s at %s", q.SellAmount(), q.Sell, q.BuyAmount(), q.Buy, q.AllInRate)
 		}
 		// the inverse is that of the rate that is shown, within what a rate can say

@@ -219,17 +219,18 @@ func (s *Service) priced(
 
 const million = 1_000_000
 
-// take sets the rates of a quote: the market's, and the one with the bank's margin.
+// take sets the rates of a quote: the market's, and the one with the bank's margin. That one is rounded down,
+// as what the customer buys is: over no chain of trades does a customer gain by rounding.
 func (q *Quote) take(p Price) error {
 	all := new(big.Rat).Add(p.Spot, p.Points)
 	all.Mul(all, big.NewRat(int64(million-q.Margin), million))
 	var known [3]bool
-	q.SpotRate, known[0] = rounded(p.Spot)
-	q.AllInRate, known[1] = rounded(all)
+	q.SpotRate, known[0] = rounded(p.Spot, halfEven)
+	q.AllInRate, known[1] = rounded(all, down)
 	if known[0] && known[1] {
-		q.InvertedRate, known[2] = rounded(new(big.Rat).Inv(q.AllInRate.Rat()))
+		q.InvertedRate, known[2] = rounded(new(big.Rat).Inv(q.AllInRate.Rat()), halfEven)
 	}
-	q.ForwardPoints, _ = fixed(p.Points, rateDecimals)
+	q.ForwardPoints, _ = fixed(p.Points, rateDecimals, halfEven)
 	if known != [3]bool{true, true, true} || all.Sign() <= 0 {
 		return ErrNoPrice
 	}
@@ -237,13 +238,14 @@ func (q *Quote) take(p Price) error {
 	return nil
 }
 
-// exchange sets the amounts of a quote from the one that was asked for.
+// exchange sets the amounts of a quote from the one that was asked for. What the customer buys is rounded
+// down, what it sells up (rest/CONTRACT.md, quotes).
 func (q *Quote) exchange(asked money.Amount) error {
-	rate, to, field := q.AllInRate.Rat(), q.Buy, "fundingAmount"
+	rate, to, round, field := q.AllInRate.Rat(), q.Buy, down, "fundingAmount"
 	if asked.Currency == q.Buy {
-		rate, to, field = rate.Inv(rate), q.Sell, "transferAmount"
+		rate, to, round, field = rate.Inv(rate), q.Sell, up, "transferAmount"
 	}
-	other, ok := converted(asked, rate, to)
+	other, ok := converted(asked, rate, to, round)
 	if !ok || asked.Minor > mostMinor {
 		return fault.Field("quote", field, fault.Malformed,
 			"is too small or too large to be exchanged for "+string(to))
@@ -255,7 +257,7 @@ func (q *Quote) exchange(asked money.Amount) error {
 }
 
 // worth returns what limits count of a quote: what is sold or bought of the bank's currency, else what is
-// sold at the market's rate.
+// sold at the market's rate, rounded up.
 func (s *Service) worth(ctx context.Context, b bank, q *Quote, spot, now time.Time) (int64, error) {
 	switch b.Currency {
 	case q.Sell:
@@ -267,9 +269,9 @@ func (s *Service) worth(ctx context.Context, b bank, q *Quote, spot, now time.Ti
 	if err != nil {
 		return 0, err
 	}
-	minor := exchanged(q.SellAmount(), price.Spot, b.Currency)
-	if !minor.IsInt64() || minor.Int64() > mostMinor {
+	amount, ok := converted(q.SellAmount(), price.Spot, b.Currency, up)
+	if !ok {
 		return 0, ErrNoPrice
 	}
-	return minor.Int64(), nil
+	return amount.Minor, nil
 }

@@ -48,14 +48,17 @@ type Number Rate
 // MarshalJSON writes the digits of Rate.String.
 func (n Number) MarshalJSON() ([]byte, error) { return []byte(Rate(n).String()), nil }
 
-// rounded returns the rate that is nearest to a number: of seven digits, and of ten decimals at most. ok is
-// false for a number that is too large for a rate, or too small.
-func rounded(n *big.Rat) (r Rate, ok bool) {
+// rounding makes a whole number of another one.
+type rounding func(*big.Rat) *big.Int
+
+// rounded returns the rate that a number is: of seven digits, and of ten decimals at most. ok is false for a
+// number that is too large for a rate, or too small.
+func rounded(n *big.Rat, round rounding) (r Rate, ok bool) {
 	decimals := 0
 	for at := new(big.Rat).Set(n); decimals < rateDecimals && at.Cmp(fullRate) < 0; decimals++ {
 		at.Mul(at, ten)
 	}
-	return fixed(n, decimals)
+	return fixed(n, decimals, round)
 }
 
 var (
@@ -64,9 +67,9 @@ var (
 	fullRate = new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(rateDigits-1), nil))
 )
 
-// fixed returns the rate of so many decimals that is nearest to a number.
-func fixed(n *big.Rat, decimals int) (r Rate, ok bool) {
-	units := halfEven(new(big.Rat).Mul(n, power(decimals)))
+// fixed returns the rate of so many decimals that a number is.
+func fixed(n *big.Rat, decimals int, round rounding) (r Rate, ok bool) {
+	units := round(new(big.Rat).Mul(n, power(decimals)))
 	units.Mul(units, power(rateDecimals-decimals).Num())
 	return Rate(units.Int64()), units.IsInt64() && units.Sign() != 0
 }
@@ -89,19 +92,25 @@ func halfEven(n *big.Rat) *big.Int {
 	return whole
 }
 
+// down returns the largest whole number that is not above a number.
+func down(n *big.Rat) *big.Int { return new(big.Int).Div(n.Num(), n.Denom()) }
+
+// up returns the least whole number that is not below a number.
+func up(n *big.Rat) *big.Int {
+	whole := down(new(big.Rat).Neg(n))
+	return whole.Neg(whole)
+}
+
 // mostMinor bounds amounts, so that sums of them stay far from overflow.
 const mostMinor = 1e17
 
-// exchanged returns the minor units that an amount is in another currency, by a rate between the two: the
-// nearest, of two that are the even one.
-func exchanged(from money.Amount, rate *big.Rat, to money.Currency) *big.Int {
+// converted returns what an amount is in another currency, by a rate between the two. ok is false if that is
+// nothing, or too much.
+func converted(
+	from money.Amount, rate *big.Rat, to money.Currency, round rounding,
+) (amount money.Amount, ok bool) {
 	n := new(big.Rat).SetInt64(from.Minor)
-	return halfEven(n.Mul(n, rate).Mul(n, power(to.Digits()-from.Currency.Digits())))
-}
-
-// converted returns what exchanged does as an amount. ok is false if that is nothing, or too much.
-func converted(from money.Amount, rate *big.Rat, to money.Currency) (amount money.Amount, ok bool) {
-	minor := exchanged(from, rate, to)
+	minor := round(n.Mul(n, rate).Mul(n, power(to.Digits()-from.Currency.Digits())))
 	if !minor.IsInt64() || minor.Int64() <= 0 || minor.Int64() > mostMinor {
 		return money.Amount{}, false
 	}

@@ -355,7 +355,7 @@ func (s *Service) coveredTx(ctx context.Context, tx bun.IDB, b bank, t *Trade, n
 	if err != nil {
 		return err
 	}
-	rate, ok := rounded(new(big.Rat).Add(price.Spot, price.Points))
+	rate, ok := rounded(new(big.Rat).Add(price.Spot, price.Points), halfEven)
 	if !ok {
 		return ErrNoPrice
 	}

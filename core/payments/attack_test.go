@@ -903,3 +903,106 @@ func TestWhoChangedASeriesDoesNotReleaseItsPayments(t *testing.T) {
 		})
 	}
 }
+
+// A message of a network to the bank itself would take money from one of its accounts and bring it to none, or
+// the other way round.
+func TestNoNetworkMovesMoneyWithinTheBank(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	of := &customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}
+	ours := s.Account(of)
+	listed := s.Contact(of, func(k *contacts.Contact) {
+		k.Bank.NationalCode = ours.BankID
+		k.Bank.AccountNumber = s.Keys.Seal(coretest.AccountNumber(ours.UID),
+			seal.Place{Tenant: int64(s.Tenant), Column: contacts.NumberColumn, Row: int64(k.UID)})
+	})
+	to := func(number, bank string) func(*payments.Order) {
+		return func(o *payments.Order) {
+			o.Receiver = payments.Receiver{
+				Name: "Ada", Number: number, Type: "Deposit", SubType: "Checking",
+				Bank: payments.ReceiverBank{IDType: "NID", ID: bank},
+			}
+		}
+	}
+	for name, edit := range map[string]func(*payments.Order){
+		"another account": to(coretest.AccountNumber(ours.UID), ours.BankID),
+		"itself":          to(coretest.AccountNumber(s.from.UID), s.from.BankID),
+		"a contact":       func(o *payments.Order) { o.Receiver = payments.Receiver{Contact: listed.UID} },
+	} {
+		for speed, over := range map[string]func(*payments.Order){
+			"Instant": instantly, "Economy": economy,
+			"Express": func(o *payments.Order) { o.Speed = "Express" },
+			"a debit": func(o *payments.Order) {
+				economy(o)
+				o.EntryType = rails.Debit
+			},
+			"a request": func(o *payments.Order) { o.EntryType = rails.Debit },
+		} {
+			_, err := s.Payments.Send(s.Staff(), s.order("10.00", over, edit), changes.RequestOptions{})
+			if !errors.Is(err, payments.ErrOwnAccount) {
+				t.Errorf("%s, %s: %v", name, speed, err)
+			}
+		}
+	}
+	// the number may be one of another bank's
+	s.send(t, s.order("10.00", to(coretest.AccountNumber(ours.UID), "611590103")))
+	s.send(t, s.order("10.00", to("4400123401", ours.BankID)))
+}
+
+func TestATradeFarAheadCountsOnItsDay(t *testing.T) {
+	t.Parallel()
+	s := newExporter(t)
+	s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, "SWIFT_PAYMENT_LIMIT_PER_DAY", 150_00)
+	forward := func(d *fx.Draft) { d.Product, d.Tenor = "FORWARD", "3M" }
+	first, second := s.trade(t, "100", forward), s.trade(t, "100", forward)
+	s.send(t, s.toGermany("100.00", first.UID))
+	if _, err := s.pay(s.toGermany("100.00", second.UID)); !errors.Is(err, payments.ErrLimit) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Networks have limits, book transfers have none: what a series transfers uses none of them.
+func TestATransferOfASeriesUsesNoLimit(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	other := s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer})
+	_, err := s.Payments.Transfer(s.Staff(), payments.Draft{
+		Sender: payments.Party{UID: s.from.UID}, Receiver: payments.Party{UID: other.UID}, Amount: "7.77",
+		Currency: "USD", ExternalReferenceID: "RENT", Repeat: weekly(),
+	}, changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.send(t, s.order("10", instantly, func(o *payments.Order) { o.Repeat = weekly() }))
+	s.until(t, "2026-11-25 09:00")
+	s.run(t)
+	if n := s.Count(`SELECT count(*) FROM payments WHERE tenant = ? AND recurrence IS NOT NULL`, s.Tenant); n != 4 {
+		t.Fatal(n, "payments of series")
+	}
+	if n := s.Count(`SELECT count(*) FROM limit_usage WHERE tenant = ? AND rail <> 'INSTANT'`, s.Tenant); n != 0 {
+		t.Error(n, "transfers are counted")
+	}
+}
+
+// A rule for requests lets payments through, so it is approved where payments are.
+func TestARuleLetsNoDrawdownPassTheCallback(t *testing.T) {
+	t.Parallel()
+	most := int64(20_00)
+	limited := func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &most }
+	s := newDebtor(t, positive, limited)
+	s.requestRule(positivepay.Fedwire, func(*positivepay.Rule) {})
+	uid := s.asks(t, rails.Fedwire)
+	s.is(t, uid, positivepay.DecisionPending, positivepay.NoRule)
+	less := s.asks(t, rails.Fedwire, func(d *sandbox.Request) { d.Amount = "20.00" })
+	s.is(t, less, positivepay.AutoMatched, "")
+
+	s = newDebtor(t, positive)
+	s.requestRule(positivepay.Fedwire, func(*positivepay.Rule) {})
+	uid = s.asks(t, rails.Fedwire, func(d *sandbox.Request) { d.On = day(2) })
+	s.is(t, uid, positivepay.AutoMatched, "")
+	s.Exec(`UPDATE accounts SET enable_callbacks = true, callback_limit = 2000 WHERE tenant = ? AND uid = ?`,
+		s.Tenant, s.from.UID)
+	s.until(t, "2026-11-20 12:00")
+	s.run(t)
+	s.lived(t, uid, "VALIDATED REJECTED")
+}

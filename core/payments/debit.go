@@ -57,6 +57,9 @@ func (f *facts) drawDebit(s *Service, by access.Caller, o *Order, now time.Time)
 		return nil, err
 	}
 	debtor, err := f.receiver(s, creditor, o)
+	if err == nil {
+		err = f.atAnotherBank(s, &debtor)
+	}
 	if err != nil {
 		return nil, err
 	}

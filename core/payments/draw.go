@@ -127,9 +127,13 @@ func (f *facts) asksOf(account accounts.UID) bool { return f.bank.Dual || f.part
 // callback reports whether a wire is above the amount from which the bank's own people confirm it. A drawdown
 // request needs no callback, as it only asks for money.
 func (f *facts) callback(p *Payment) bool {
-	most := f.parties[p.Own()].CallbackLimit
-	return (p.Rail == rails.Fedwire || p.Rail == rails.SWIFT) && !p.Collects() && most != nil &&
-		p.Debited().Minor > *most
+	return (p.Rail == rails.Fedwire || p.Rail == rails.SWIFT) && !p.Collects() &&
+		f.parties[p.Own()].above(p.Debited())
+}
+
+// above reports whether a wire of an amount from the account is above that amount.
+func (a *party) above(amount money.Amount) bool {
+	return a.CallbackLimit != nil && amount.Minor > *a.CallbackLimit
 }
 
 // approvers returns how many people beside the maker have to approve a payment, and the least reach that they

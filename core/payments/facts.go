@@ -23,6 +23,7 @@ type facts struct {
 	tenant          access.Tenant
 	numbers         map[string]accounts.UID // by hash
 	parties         map[accounts.UID]*party
+	ours            map[string]string // banks of accounts of ours that are named as others', by hash
 	charges         map[accounts.UID][]*fees.Charge
 	known           map[contacts.UID]*contact // by UID
 	banks           *db.Many[banks.Ref, banks.Bank]

@@ -30,6 +30,12 @@ type numbered struct {
 	Hash    []byte       `bun:"number_hash"`
 }
 
+// ourAccount is an account of this bank that a payment takes for one at another bank.
+type ourAccount struct {
+	Hash []byte `bun:"number_hash"`
+	Bank string `bun:"bank_id"`
+}
+
 type taken struct {
 	UID UID `bun:"uid"`
 }
@@ -40,6 +46,8 @@ type takenRecurrence struct {
 
 var (
 	findingNumbers = db.NewQuery[numbered](`SELECT uid, number_hash FROM accounts
+		WHERE tenant = $1 AND number_hash = ANY($2::bytea[]) AND deleted_at IS NULL`)
+	findingOurs = db.NewQuery[ourAccount](`SELECT number_hash, bank_id FROM accounts
 		WHERE tenant = $1 AND number_hash = ANY($2::bytea[]) AND deleted_at IS NULL`)
 	readingBank = db.NewQuery[bankApproval](`SELECT c.access_payment_dual_approval AS dual,
 		c.access_number_of_approvers AS people, c.access_first_approver_limit AS first,
@@ -109,6 +117,7 @@ type want struct {
 	contacts       []contacts.UID
 	banks          []banks.Ref
 	trades         []fx.TradeUID
+	others         []string  // numbers of accounts at other banks
 	from, to       time.Time // the days on which limits count; zero if none does
 	houses         []house   // that take part
 	created        int       // of the payments, at most
@@ -195,7 +204,7 @@ func (s *Service) gather(ctx context.Context, r *reading, tenant access.Tenant, 
 	g := &gathering{want: w, r: r, refs: w.banks, f: &facts{
 		tenant: tenant, numbers: map[string]accounts.UID{}, parties: map[accounts.UID]*party{},
 		houses: map[house]accounts.UID{}, known: map[contacts.UID]*contact{}, trades: map[fx.TradeUID]*fx.Trade{},
-		used: map[fx.TradeUID]bool{}, aside: map[customers.UID]int{},
+		used: map[fx.TradeUID]bool{}, ours: map[string]string{}, aside: map[customers.UID]int{},
 		virtual:        map[virtualaccounts.UID]*virtualaccounts.Creditable{},
 		virtualNumbers: map[string]virtualaccounts.UID{},
 	}}
@@ -221,6 +230,7 @@ type gathering struct {
 	masters []accounts.UID // of virtual accounts
 	own     []accounts.UID // the bank's
 	refs    []banks.Ref
+	others  [][]byte // hashes of accounts that are to be at other banks
 }
 
 // some queues a read. If there is nothing to read, it returns no rows.
@@ -271,9 +281,18 @@ func (g *gathering) find(ctx context.Context, s *Service) error {
 	}
 	for _, k := range known.Items {
 		f.known[k.UID], g.refs = k, append(g.refs, k.refs()...)
+		if number, err := s.numberOf(f.tenant, k); err == nil { // else the payment for this contact fails
+			g.want.others = append(g.want.others, number)
+		}
+	}
+	for _, number := range g.want.others {
+		g.others = append(g.others, s.keys.Hashes(int64(f.tenant), accounts.NumberColumn, number)...)
 	}
 	for _, t := range trades.Items {
 		f.trades[t.UID] = t
+		if t.ValueDate.After(g.to) { // the day of the payment that uses it
+			g.to = t.ValueDate
+		}
 		g.houses = append(g.houses, house{ledger.HousePosition, t.Buy}, house{ledger.HousePosition, t.Sell})
 	}
 	if len(bank.Items) > 0 {
@@ -322,6 +341,7 @@ func (g *gathering) lock(ctx context.Context) error {
 	all := slices.Concat(g.named, g.masters, g.own)
 	f.books = r.books(b, f.tenant, all, journalsEach*len(g.payers)+g.journals)
 	parties := db.Queue(b, readingParties, f.tenant, all)
+	ours := some(g.others, func() *db.Rows[ourAccount] { return db.Queue(b, findingOurs, f.tenant, g.others) })
 	// after they were locked
 	used := some(g.trades, func() *db.Rows[fx.Used] { return fx.UsedOf(b, f.tenant, g.trades) })
 	virtual := some(g.virtualUIDs, func() *db.Rows[virtualaccounts.Creditable] {
@@ -339,6 +359,9 @@ func (g *gathering) lock(ctx context.Context) error {
 	}
 	for _, t := range used.Items {
 		f.used[t.UID] = true
+	}
+	for _, a := range ours.Items {
+		f.ours[string(a.Hash)] = a.Bank
 	}
 	for _, v := range virtual.Items {
 		f.virtual[v.UID] = v

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -122,6 +123,9 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 		return p, err
 	}
 	to, err := f.receiver(s, sender, o)
+	if err == nil {
+		err = f.atAnotherBank(s, &to)
+	}
 	if err != nil {
 		return p, err
 	}
@@ -235,10 +239,9 @@ func (f *facts) receiver(s *Service, from *party, o *Order) (Receiver, error) {
 	if k == nil || k.Customer != from.Customer || k.Status != contacts.Active {
 		return Receiver{}, ErrContact
 	}
-	number, err := s.keys.Open(seal.Value{Sealed: k.Sealed},
-		seal.Place{Tenant: int64(f.tenant), Column: contacts.NumberColumn, Row: int64(k.UID)})
+	number, err := s.numberOf(f.tenant, k)
 	if err != nil {
-		return Receiver{}, fmt.Errorf("open the account number of contact %s: %w", k.UID, err)
+		return Receiver{}, err
 	}
 	to := Receiver{
 		Contact: k.UID, Number: number, Type: k.Type, SubType: k.SubType, Currency: k.Currency, Name: k.Name,
@@ -262,6 +265,32 @@ func (f *facts) receiver(s *Service, from *party, o *Order) (Receiver, error) {
 		to.Between = ReceiverBank{BIC: k.BetweenBIC, Name: k.BetweenName}
 	}
 	return to, nil
+}
+
+// numberOf returns the account number of a contact.
+func (s *Service) numberOf(tenant access.Tenant, k *contact) (string, error) {
+	number, err := s.keys.Open(seal.Value{Sealed: k.Sealed},
+		seal.Place{Tenant: int64(tenant), Column: contacts.NumberColumn, Row: int64(k.UID)})
+	if err != nil {
+		return "", fmt.Errorf("open the account number of contact %s: %w", k.UID, err)
+	}
+	return number, nil
+}
+
+// atAnotherBank returns a fault if the account on the other side of a payment over a network is one of this
+// bank: no message of a network moves money there.
+func (f *facts) atAnotherBank(s *Service, to *Receiver) error {
+	if to.Number == "" {
+		return nil
+	}
+	for _, hash := range s.keys.Hashes(int64(f.tenant), accounts.NumberColumn, to.Number) {
+		bank, is := f.ours[string(hash)]
+		bic := to.Bank.BIC[:min(len(to.Bank.BIC), 8)] // of any of its branches
+		if is && (bank == to.Bank.ID || bic != "" && strings.HasPrefix(f.bank.BIC, bic)) {
+			return ErrOwnAccount
+		}
+	}
+	return nil
 }
 
 // carriable returns a fault if the payment's message cannot be sent over its network.

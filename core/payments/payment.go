@@ -310,6 +310,9 @@ var (
 	// ErrRoute is returned when no network of the speed reaches the payee's bank.
 	ErrRoute = fault.New(fault.State, "payment.route",
 		"no network of this speed reaches the other bank").On("speed")
+	// ErrOwnAccount is returned for a payment over a network to, or from, an account of this bank.
+	ErrOwnAccount = fault.New(fault.State, "payment.own_account",
+		"the other account is at this bank: networks do not move money within it, a book transfer does").On("speed")
 	// ErrNetworkLimit is returned for an amount above what every network of the speed carries.
 	ErrNetworkLimit = fault.New(fault.State, "payment.network_limit",
 		"is above what the network carries in one payment").On("paymentAmount")

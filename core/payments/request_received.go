@@ -135,7 +135,8 @@ func (in *intake) ask(a *answer) *Payment {
 		Payment: int64(p.UID), Customer: p.Customer, Account: p.SenderAccount, Type: kind, Name: p.ReceiverName,
 		BankID: r.CreditorAgent, BankName: p.details.BankName, Amount: p.Amount(), DebitDate: p.Date,
 		Numbers: in.s.keys.Hashes(int64(p.Tenant), positivepay.NumberColumn, r.Creditor.Account),
-		Unruled: !of.PositivePay,
+		// people look at what the bank confirms by a callback
+		Unruled: !of.PositivePay || a.over == rails.Fedwire && of.above(r.Amount),
 	}
 	in.by[p.UID] = p
 	in.created, in.details, in.demands = append(in.created, p), append(in.details, p.details),
@@ -297,7 +298,8 @@ func (w *entryWork) standingTx(ctx context.Context, tx bun.Tx) (map[int64]bool, 
 }
 
 // meetOrDecline pays a request that a rule allows, or refuses it if it cannot be paid. Nobody has to approve
-// the payment, as the rule, if it still stands, was approved.
+// the payment, as the rule was approved where payments are. One that the bank confirms by a callback, as the
+// account has since, is refused.
 func (w *entryWork) meetOrDecline(p *Payment, d *demand, standing bool) error {
 	switch {
 	case !standing:
@@ -306,6 +308,9 @@ func (w *entryWork) meetOrDecline(p *Payment, d *demand, standing bool) error {
 		return w.decline(p, d, tooLate, "")
 	}
 	err := w.meet(p, d, p.Amount(), func(made *Payment) (*Step, error) {
+		if w.f.callback(made) {
+			return nil, ErrUnpayable.Saying("the request is above the amount from which the bank confirms wires")
+		}
 		to, err := w.f.start(made, w.caller, w.now, false)
 		if err != nil {
 			return nil, err

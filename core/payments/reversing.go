@@ -127,17 +127,20 @@ func (f *facts) answerReversal(p *Payment, a *answer, on time.Time) (State, erro
 	return f.notReverse(p, a, on)
 }
 
-// reverse gives the customer the money of a credit that was taken back.
+// reverse gives the customer the money of a credit that was taken back, without what the other bank has given
+// back by itself since.
 func (f *facts) reverse(p *Payment, on time.Time) (State, error) {
 	to, err := reversing.Take(p.State)
 	if err != nil {
 		return p.State, err
 	}
-	if err := f.returns(p, on, "Reversed over "+string(p.Rail), f.settled(p), p.Minor,
-		p.soldFor(p.Minor)); err != nil {
+	sold := p.soldFor(p.Minor)
+	err = f.returns(p, on, "Reversed over "+string(p.Rail), f.settled(p), p.Minor-p.ReturnedMinor,
+		sold-p.SoldReturned)
+	if err != nil {
 		return p.State, err
 	}
-	p.ReturnedMinor = p.Minor
+	p.ReturnedMinor, p.SoldReturned = p.Minor, sold
 	return to, nil
 }
 

@@ -236,3 +236,22 @@ func TestWhatDebitsHaveCollectedIsNotReversed(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Of a credit that is taken back, the entry brings what the other bank has not given back by itself.
+func TestAReversalBringsWhatHasNotComeBackByItself(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	uid := s.paidByACH(t, "10.22")
+	if err := s.takeBack(uid); err != nil {
+		t.Fatal(err)
+	}
+	s.answered(t, uid, sandbox.Answer{Verdict: sandbox.Returned, Amount: "4"})
+	s.has(t, 99_993_78, 0)
+	s.through(t, "2026-11-20 09:00")
+	want := "QUEUED SENT SETTLED RECALLING REVERSAL_PARTIALLY_ACCEPTED REVERSAL_ACCEPTED"
+	if got := s.life(t, uid); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	s.has(t, 100_000_00, 0)
+	s.Prove()
+}

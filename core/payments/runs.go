@@ -218,7 +218,7 @@ func (f *facts) draws(s *Service, r *run, by access.Caller, now time.Time) error
 		}
 		r.payment, r.why = f.drawOrder(s, by, r.order, now)
 	}
-	if r.why == nil && f.limits != nil {
+	if r.why == nil && f.limits != nil && r.payment.counts() {
 		f.limits.Take(r.payment.planned())
 	}
 	return r.why
@@ -419,6 +419,9 @@ func (w *want) orders(o *Order, now time.Time) {
 		w.contacts = append(w.contacts, o.Receiver.Contact)
 	} else {
 		w.banks = append(w.banks, o.Receiver.Bank.refs()...)
+		if o.Receiver.Number != "" {
+			w.others = append(w.others, o.Receiver.Number)
+		}
 	}
 	if o.Correspondent != "" {
 		w.banks = append(w.banks, banks.Routing(o.Correspondent))

@@ -256,6 +256,18 @@ func TestARuleThatWaitsForASecondPersonDoesNotCount(t *testing.T) {
 	}
 }
 
+// What a rule for requests allows is paid: it waits where payments do.
+func TestARuleForRequestsWaitsWherePaymentsDo(t *testing.T) {
+	t.Parallel()
+	b := newDebited(t, func(c *customers.Customer) { c.Access.PaymentDualApproval = true })
+	for kind, waits := range map[string]bool{"ACH": false, "INSTANT": true, "FEDWIRE": true} {
+		made, err := b.PositivePay.Create(b.Staff(), b.draftOf(kind), changes.RequestOptions{})
+		if err != nil || made.Approval != 0 != waits {
+			t.Errorf("%s: %+v %v", kind, made, err)
+		}
+	}
+}
+
 func TestWhatARuleMustSayDependsOnItsTypeAndOnTheForm(t *testing.T) {
 	t.Parallel()
 	b := newDebited(t)

@@ -39,7 +39,8 @@ func (s *Service) declare(all *changes.Service) {
 }
 
 // Create makes a rule for an account. If the settings of its customer ask for dual approval
-// (customerDualApproval), the rule does not count until a second person approves.
+// (customerDualApproval; of a rule for requests paymentDualApproval, too), the rule does not count until a second
+// person approves.
 func (s *Service) Create(
 	ctx context.Context, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -114,10 +115,14 @@ func (s *Service) lifecycle(hold customers.Hold) *lifecycle {
 	}
 }
 
-// asking is lifecycle for changes that a second person has to approve where the settings ask for it.
+// asking is lifecycle for changes that a second person has to approve where the settings ask for it: for the
+// customer, and for payments, as requests that a rule allows are paid without anybody.
 func (s *Service) asking() *lifecycle {
 	l := s.lifecycle(s.customers.HoldTx)
-	l.Asks = customers.Asking[Rule](customers.AccessSettings.DualForCustomers)
+	l.Asks = func(held *customers.Held, _, r *Rule) bool {
+		return held.Asks(customers.AccessSettings.DualForCustomers) ||
+			r.Type != ACH && held.Asks(customers.AccessSettings.DualForPayments)
+	}
 	l.Wait = func(r *Rule) { r.State = PendingApproval }
 	return l
 }

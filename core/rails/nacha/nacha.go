@@ -63,7 +63,8 @@ type Batch struct {
 	Only        rails.EntryType // all entries have this direction; both if empty
 	Bank        string          // who originates it: a routing number; eight digits of one, when read
 	Offset      *Offset         // where the batch's other side is booked; nil if no entry is made for it
-	Number      int             // in the file, from 1; given by the writer
+	Number      int             // in the file, from 1; given by the writer, and not checked when read
+	Line        int             // of its header in the file that was read; 0 of one that is written
 }
 
 // Offset is the account of the originator with its own bank, on which the totals of a batch are booked.

@@ -170,7 +170,7 @@ func TestAFileOfEachClassIsReadAgainAndByOthers(t *testing.T) {
 		if diff := cmp.Diff(c.entries, got.entries, ignored); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
-		b.Bank, b.Number = b.Bank[:8], 1
+		b.Bank, b.Number, b.Line = b.Bank[:8], 1, 2
 		if c.class == rails.ENR {
 			b.Effective = time.Time{}
 		}

@@ -151,7 +151,7 @@ func (r *reader) batchHeader(record string) {
 		CompanyName: trim(h.CompanyName),
 		CompanyData: trim(h.CompanyDiscretionaryData), Description: trim(h.CompanyEntryDescription),
 		SameDay: strings.HasPrefix(h.CompanyDescriptiveDate, "SD"),
-		Bank:    h.ODFIIdentification, Number: h.BatchNumber,
+		Bank:    h.ODFIIdentification, Number: h.BatchNumber, Line: r.line,
 	}
 	switch h.ServiceClassCode {
 	case ach.CreditsOnly:

@@ -1,0 +1,2 @@
+-- What was counted wrongly is not counted again.
+SELECT 1;
