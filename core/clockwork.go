@@ -8,21 +8,45 @@ import (
 
 // Clockwork is work that a bank does by itself.
 type Clockwork struct {
-	// Jobs stand in the order in which one thing leads to another. Each does some, and says how much
-	Jobs []func(context.Context) (int, error)
+	// Jobs stand in the order in which one thing leads to another
+	Jobs []Job
 	// Due say when the next thing is due after a time; nil if none is
 	Due []func(context.Context, time.Time) (*time.Time, error)
 }
 
-// clockwork lists all of it (core/README.md, what the bank does by itself). A demo bank lives by some of it
-// (core/demo, life.go).
-func (c *Core) clockwork() Clockwork {
+// Job is a part of the clockwork, and how often workers look whether it has anything to do.
+type Job struct {
+	Name  string
+	Every time.Duration
+	Do    []Work
+}
+
+// Work does some of what is due by the clock of the caller's bank, and says how much.
+type Work = func(context.Context) (int, error)
+
+// Clockwork lists all of it (core/README.md, what the bank does by itself): for workers, and for a clock that
+// is moved. A demo bank lives by some of it (core/demo, life.go).
+func (c *Core) Clockwork() Clockwork {
 	p := c.Payments
 	return Clockwork{
-		Jobs: []func(context.Context) (int, error){
-			c.Holds.Expire, c.FX.Expire, c.FX.CoverDue, c.Files.Check, c.Files.Pay, c.Waterfalls.Work, c.Sweeps.Work,
-			p.RunRecurrences, p.CarryOutDue, p.SendQueued, p.SealFiles, p.HandOver, p.Receive, p.SettleEntries,
-			p.ExpireExceptions, p.PostEntries, p.ExpireRequests, c.Verifications.Work, c.Alerts.Fire,
+		Jobs: []Job{
+			{"expire holds", 10 * time.Second, []Work{c.Holds.Expire}},
+			{"expire quotes", 5 * time.Second, []Work{c.FX.Expire}},
+			{"cover trades", 5 * time.Second, []Work{c.FX.CoverDue}},
+			{"work on files", time.Second, []Work{c.Files.Check, c.Files.Pay}},
+			{"run waterfalls", time.Second, []Work{c.Waterfalls.Work}},
+			{"run sweeps", 10 * time.Second, []Work{c.Sweeps.Work}},
+			{"make payments of series", 10 * time.Second, []Work{p.RunRecurrences}},
+			{"carry out due payments", 10 * time.Second, []Work{p.CarryOutDue}},
+			{"send payments", time.Second, []Work{p.SendQueued, p.HandOver}},
+			{"seal files of ACH", time.Second, []Work{p.SealFiles, p.HandOver}},
+			{"receive from networks", time.Second, []Work{p.Receive}},
+			{"settle entries of ACH", 10 * time.Second, []Work{p.SettleEntries}},
+			{"end exceptions of positive pay", 10 * time.Second, []Work{p.ExpireExceptions}},
+			{"post entries of other banks", 10 * time.Second, []Work{p.PostEntries}},
+			{"expire requests for payment", time.Minute, []Work{p.ExpireRequests}},
+			{"end verifications of contacts", 10 * time.Second, []Work{c.Verifications.Work}},
+			{"fire balance alerts", 2 * time.Second, []Work{c.Alerts.Fire}},
 		},
 		Due: []func(context.Context, time.Time) (*time.Time, error){
 			p.Next, c.PositivePay.Next, c.Holds.Next, c.FX.Next, c.Sweeps.Next, c.Verifications.Next, c.Sandbox.Next,
@@ -31,7 +55,7 @@ func (c *Core) clockwork() Clockwork {
 }
 
 // Work does all that is due by the clock of the caller's bank, and returns how much that was.
-func (c *Core) Work(ctx context.Context) (done int, err error) { return c.clockwork().Work(ctx) }
+func (c *Core) Work(ctx context.Context) (done int, err error) { return c.Clockwork().Work(ctx) }
 
 // Work does all that is due by the clock of the caller's bank, and returns how much that was.
 func (w Clockwork) Work(ctx context.Context) (done int, err error) {
@@ -46,13 +70,15 @@ func (w Clockwork) until(ctx context.Context, end time.Time) (done int, finished
 		again = false
 		before := err
 		err = nil // what fails for good fails in each pass
-		for _, do := range w.Jobs {
-			if time.Now().After(end) || ctx.Err() != nil {
-				return done, false, errors.Join(before, err)
+		for _, job := range w.Jobs {
+			for _, do := range job.Do {
+				if time.Now().After(end) || ctx.Err() != nil {
+					return done, false, errors.Join(before, err)
+				}
+				n, failed := do(ctx)
+				done, again = done+n, again || n > 0
+				err = errors.Join(err, failed)
 			}
-			n, failed := do(ctx)
-			done, again = done+n, again || n > 0
-			err = errors.Join(err, failed)
 		}
 	}
 	return done, true, err
@@ -86,7 +112,7 @@ func (c *Core) AdvanceClock(ctx context.Context) (moved bool, err error) {
 	var arrived *time.Time
 	end := time.Now().Add(mostMoving)
 	release := func(arrived *time.Time) error { return c.Clock.Release(context.WithoutCancel(ctx), arrived) }
-	work := c.clockwork()
+	work := c.Clockwork()
 	_, finished, failed := work.until(ctx, end)
 	for finished && arrived == nil && time.Now().Before(end) {
 		next, err := c.toNext(ctx, work, *to)

@@ -166,7 +166,7 @@ func TestAClockMovedElsewhereIsFollowed(t *testing.T) {
 func TestWhatFailsKeepsTheClockworkFromNothingElse(t *testing.T) {
 	t.Parallel()
 	broken, left := errors.New("broken"), 3
-	done, err := core.Clockwork{Jobs: []func(context.Context) (int, error){
+	done, err := core.Clockwork{Jobs: []core.Job{{Do: []core.Work{
 		func(context.Context) (int, error) { return 0, broken },
 		func(context.Context) (int, error) {
 			if left == 0 {
@@ -175,7 +175,7 @@ func TestWhatFailsKeepsTheClockworkFromNothingElse(t *testing.T) {
 			left--
 			return 1, nil
 		},
-	}}.Work(t.Context())
+	}}}}.Work(t.Context())
 	if done != 3 || !errors.Is(err, broken) {
 		t.Errorf("%d of 3 are done, %v", done, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
 	"bankgraph/core/tenants"
@@ -216,21 +217,6 @@ func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logge
 		{"find audit entries that nobody seals", 10 * time.Minute, time.Second, b.sweepAudit(kept)},
 		{"seal regulatory entries", 10 * time.Second, 50 * time.Millisecond, b.sealReporting},
 		{"move to new keys", time.Second, 10 * time.Millisecond, b.moveKeys(meters, log)},
-		{"expire holds", 10 * time.Second, 10 * time.Millisecond, each(b.Holds.Expire)},
-		{"work on files", time.Second, 10 * time.Millisecond, each(b.Files.Check, b.Files.Pay)},
-		{"run waterfalls", time.Second, 10 * time.Millisecond, each(b.Waterfalls.Work)},
-		{"run sweeps", 10 * time.Second, 10 * time.Millisecond, each(b.Sweeps.Work)},
-		{"expire quotes", 5 * time.Second, 10 * time.Millisecond, each(b.FX.Expire)},
-		{"cover trades", 5 * time.Second, 10 * time.Millisecond, each(b.FX.CoverDue)},
-		{"make payments of series", 10 * time.Second, 10 * time.Millisecond, each(b.Payments.RunRecurrences)},
-		{"carry out due payments", 10 * time.Second, 10 * time.Millisecond, each(b.Payments.CarryOutDue)},
-		{"send payments", time.Second, 10 * time.Millisecond, each(b.Payments.SendQueued, b.Payments.HandOver)},
-		{"seal files of ACH", time.Second, 10 * time.Millisecond, each(b.Payments.SealFiles)},
-		{"receive from networks", time.Second, 10 * time.Millisecond, each(b.Payments.Receive)},
-		{"settle entries of ACH", 10 * time.Second, 10 * time.Millisecond, each(b.Payments.SettleEntries)},
-		{"expire requests for payment", time.Minute, 10 * time.Millisecond, each(b.Payments.ExpireRequests)},
-		{"end verifications of contacts", 10 * time.Second, 10 * time.Millisecond, each(b.Verifications.Work)},
-		{"fire balance alerts", 2 * time.Second, 10 * time.Millisecond, each(b.Alerts.Fire)},
 		{"move sandbox clocks", time.Second, 10 * time.Millisecond, b.AdvanceClock},
 		{"make deliveries of events", time.Second, 20 * time.Millisecond, each(b.Webhooks.Spread)},
 		newPosting(meters).job(b, log),
@@ -251,14 +237,23 @@ func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logge
 			return purged > 0, err
 		}},
 	}
+	all = append(all, clockJobs(b.Clockwork())...)
 	if s.ProveEvery > 0 {
 		all = append(all, newProving(meters).job(b, s.ProveEvery))
 	}
 	return all
 }
 
+// clockJobs lists what the bank does by itself.
+func clockJobs(all core.Clockwork) (jobs []job) {
+	for _, one := range all.Jobs {
+		jobs = append(jobs, job{one.Name, one.Every, 10 * time.Millisecond, each(one.Do...)})
+	}
+	return jobs
+}
+
 // each makes a tick of work that says how much it did, one after the other.
-func each(work ...func(context.Context) (int, error)) func(context.Context) (bool, error) {
+func each(work ...core.Work) func(context.Context) (bool, error) {
 	return func(ctx context.Context) (busy bool, err error) {
 		for _, do := range work {
 			done, failed := do(ctx)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/tenants"
 )
@@ -41,6 +42,38 @@ func TestABankWhoseJobsHangKeepsNoOtherWaiting(t *testing.T) {
 		case <-done:
 		case <-time.After(10 * time.Second):
 			t.Fatal("the other bank's jobs wait")
+		}
+	}
+}
+
+// What a bank does when its clock is moved, workers do while it ticks.
+func TestWorkersDoAllThatTheBankDoesByItself(t *testing.T) {
+	t.Parallel()
+	did := map[string]bool{}
+	does := func(name string) core.Work {
+		return func(context.Context) (int, error) { did[name] = true; return 0, nil }
+	}
+	for _, j := range clockJobs(core.Clockwork{Jobs: []core.Job{
+		{Name: "one", Every: time.Second, Do: []core.Work{does("first"), does("second")}},
+		{Name: "two", Every: time.Second, Do: []core.Work{does("third")}},
+	}}) {
+		if _, err := j.tick(t.Context()); err != nil || j.every != time.Second {
+			t.Error(j.name, err)
+		}
+	}
+	if len(did) != 3 {
+		t.Error(did)
+	}
+	known := map[string]bool{}
+	for _, j := range (&bank{Core: new(core.Core)}).Clockwork().Jobs {
+		if known[j.Name] || j.Every <= 0 || len(j.Do) == 0 {
+			t.Errorf("%+v", j)
+		}
+		known[j.Name] = true
+	}
+	for _, name := range longJobs {
+		if !known[name] {
+			t.Errorf("%s is no job", name)
 		}
 	}
 }

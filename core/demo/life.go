@@ -73,10 +73,10 @@ type life struct {
 func clockwork(c *core.Core) core.Clockwork {
 	p := c.Payments
 	return core.Clockwork{
-		Jobs: []func(context.Context) (int, error){
+		Jobs: []core.Job{{Do: []core.Work{
 			p.RunRecurrences, p.CarryOutDue, p.SendQueued, p.SealFiles, p.HandOver, p.Receive, p.SettleEntries,
 			p.ExpireExceptions, p.PostEntries, p.ExpireRequests, c.FX.CoverDue,
-		},
+		}}},
 		Due: []func(context.Context, time.Time) (*time.Time, error){p.Next, c.Sandbox.Next, c.FX.Next},
 	}
 }

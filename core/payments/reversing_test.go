@@ -14,6 +14,7 @@ import (
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/nacha"
+	"bankgraph/core/sandbox"
 )
 
 // paidByACH is a credit over ACH of an amount that has settled, on 2026-11-19.

@@ -260,8 +260,15 @@ func TestARuleThatWaitsForASecondPersonDoesNotCount(t *testing.T) {
 func TestARuleForRequestsWaitsWherePaymentsDo(t *testing.T) {
 	t.Parallel()
 	b := newDebited(t, func(c *customers.Customer) { c.Access.PaymentDualApproval = true })
-	for kind, waits := range map[string]bool{"ACH": false, "INSTANT": true, "FEDWIRE": true} {
-		made, err := b.PositivePay.Create(b.Staff(), b.draftOf(kind), changes.RequestOptions{})
+	for kind, waits := range map[positivepay.Type]bool{
+		positivepay.ACH: false, positivepay.Instant: true, positivepay.Fedwire: true,
+	} {
+		draft := b.draft()
+		if draft.Type = kind; kind != positivepay.ACH {
+			draft.ACHCompanyID, draft.BeneficiaryBankID = given.Text{}, given.Of("611590103")
+			draft.CustomerName = given.Of(b.of.ShortName)
+		}
+		made, err := b.PositivePay.Create(b.Staff(), draft, changes.RequestOptions{})
 		if err != nil || made.Approval != 0 != waits {
 			t.Errorf("%s: %+v %v", kind, made, err)
 		}

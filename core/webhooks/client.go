@@ -74,6 +74,8 @@ func (c clients) post(ctx context.Context, m *message) (o outcome) {
 	request.Header.Set("Webhook-Id", m.id)
 	request.Header.Set("Webhook-Timestamp", strconv.FormatInt(m.at.Unix(), 10))
 	request.Header.Set("Webhook-Signature", m.signature)
+	// a receiver may have closed a connection that was kept: it can tell by Webhook-Id what it has already
+	request.Header["Idempotency-Key"] = nil // not sent; net/http then posts again over a new connection
 	if m.user != "" {
 		request.SetBasicAuth(m.user, m.password)
 	}

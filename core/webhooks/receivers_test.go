@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -307,5 +308,27 @@ func TestWebhooksThatCannotBePostedToKeepNoneOfTheOthersWaiting(t *testing.T) {
 				t.Errorf("%d are taken, %v", len(due), err)
 			}
 		})
+	}
+}
+
+// Receivers close connections that they have kept when they like, also while an event is on its way to them.
+func TestAClosedConnectionDelaysNoEvent(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, _ := h.hook(h.payer)
+	var seen sync.Map
+	h.receiver.says(func(_ http.ResponseWriter, r *http.Request) {
+		if _, again := seen.LoadOrStore(r.RemoteAddr, true); again {
+			panic(http.ErrAbortHandler)
+		}
+	})
+	for range 3 {
+		h.transfer("1", 0)
+		h.spread()
+		h.post()
+		delivery := h.deliveries(hook)[0]
+		if made := h.attempts(delivery.UID); delivery.State != webhooks.Delivered || len(made) != 1 {
+			t.Errorf("%s, %+v", delivery.State, made)
+		}
 	}
 }
