@@ -489,6 +489,12 @@ func nachaFile(t *testing.T, entries ...nacha.Entry) string {
 
 func nachaFileOf(t *testing.T, effective time.Time, entries ...nacha.Entry) string {
 	t.Helper()
+	return nachaFileIn(t, effective, entries)
+}
+
+// nachaFileIn writes a file of batches that have the same header but for their numbers.
+func nachaFileIn(t *testing.T, effective time.Time, batches ...[]nacha.Entry) string {
+	t.Helper()
 	var text bytes.Buffer
 	w, err := nacha.NewWriter(&text, nacha.Header{
 		Origin: "611590103", Destination: "611590103", OriginName: "Acme", DestinationName: "Bank",
@@ -497,13 +503,17 @@ func nachaFileOf(t *testing.T, effective time.Time, entries ...nacha.Entry) stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = w.Batch(nacha.Batch{
-		Class: rails.PPD, CompanyID: "1234567890", CompanyName: "Acme", Description: "PAYROLL",
-		Effective: effective, Bank: "611590103",
-	})
-	for _, e := range entries {
+	for _, entries := range batches {
 		if err == nil {
-			_, err = w.Entry(e)
+			err = w.Batch(nacha.Batch{
+				Class: rails.PPD, CompanyID: "1234567890", CompanyName: "Acme", Description: "PAYROLL",
+				Effective: effective, Bank: "611590103",
+			})
+		}
+		for _, e := range entries {
+			if err == nil {
+				_, err = w.Entry(e)
+			}
 		}
 	}
 	if err == nil {
@@ -559,6 +569,40 @@ func TestAFileOfACHIsPaidFromTheDefaultOffsetAccountOrFromTheAccountThatBalances
 	if !b.Balanced || b.Credits != 30_00 || b.Debits != 30_00 || b.ServiceClass != "200" || b.Entries != 3 ||
 		b.EntryHash != 61159010+61159010+61109000 || b.OffsetAccount != another.UID {
 		t.Errorf("%+v", b)
+	}
+	f.Prove()
+}
+
+// Some programs number all their batches alike.
+func TestBatchesOfACHWithTheSameHeaderAreBalancedEachByItself(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	own := func(minor int64) nacha.Entry {
+		return nacha.Entry{
+			Account: rails.Checking, Direction: rails.Debit, Amount: money.Of(minor, "USD"), Routing: "611090001",
+			Number: coretest.AccountNumber(f.account.UID), Name: "Offset", ID: "OFFSET",
+		}
+	}
+	text := nachaFileIn(t, coretest.Start.Truncate(24*time.Hour).AddDate(0, 0, 1),
+		[]nacha.Entry{credit(10_00, "Ada"), own(10_00)}, []nacha.Entry{credit(20_00, "Bob"), own(20_00)})
+	lines := strings.SplitAfter(text, "\n")
+	alike := 0
+	for i, line := range lines {
+		if strings.HasPrefix(line, "5") || strings.HasPrefix(line, "8") {
+			lines[i] = line[:87] + "0000001" + line[94:]
+			alike++
+		}
+	}
+	if alike != 4 {
+		t.Fatal(text)
+	}
+	uid := f.upload(files.NACHA, strings.Join(lines, ""))
+	f.work()
+	f.is(uid, files.Processed, 2, 0)
+	for _, p := range f.payments() {
+		if p.SenderAccount != f.account.UID || p.EntryType != rails.Credit {
+			t.Errorf("%+v", p)
+		}
 	}
 	f.Prove()
 }

@@ -910,8 +910,8 @@ func TestWhoChangedASeriesDoesNotReleaseItsPayments(t *testing.T) {
 	}
 }
 
-// A message of a network to the bank itself would take money from one of its accounts and bring it to none, or
-// the other way round.
+// A message of a network to the bank itself would take money from one of its accounts and bring it to none,
+// or the other way round.
 func TestNoNetworkMovesMoneyWithinTheBank(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
@@ -926,8 +926,10 @@ func TestNoNetworkMovesMoneyWithinTheBank(t *testing.T) {
 		return func(o *payments.Order) {
 			o.Receiver = payments.Receiver{
 				Name: "Ada", Number: number, Type: "Deposit", SubType: "Checking",
-				Address: postal.Address{Line1: "1 Main St", City: "Tampa", State: "FL", PostalCode: "33602", CountryCode: "US"},
-				Bank:    payments.ReceiverBank{IDType: "NID", ID: bank},
+				Bank: payments.ReceiverBank{IDType: "NID", ID: bank},
+				Address: postal.Address{
+					Line1: "1 Main St", City: "Tampa", State: "FL", PostalCode: "33602", CountryCode: "US",
+				},
 			}
 		}
 	}

@@ -354,6 +354,18 @@ func TestACreditOverACHToAVirtualNumberIsToldWhenItSettlesAndWhenItGoesBack(t *t
 	s.Prove()
 }
 
+// While people look at a credit, nothing of it is on the virtual account.
+func TestTheBooksHoldWhileACreditToAVirtualAccountIsScreened(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t)
+	s.lists(t, "Lakefront Mills")
+	uid := s.paidOver(t, virtually(s.VirtualAccount(s.from)))
+	if got := s.life(t, uid); got != "SCREENING" {
+		t.Fatal(got)
+	}
+	s.Prove()
+}
+
 func TestACreditOverACHToAVirtualAccountThatIsNotActiveGoesBack(t *testing.T) {
 	t.Parallel()
 	s := newDebtor(t)

@@ -35,6 +35,7 @@ var Invariants = []ledger.Invariant{
 		  AND vp.virtual_account = p.virtual_account
 		WHERE p.tenant = ?0 AND p.virtual_account IS NOT NULL GROUP BY p.tenant, p.uid, p.virtual_account, p.state,
 		  p.amount, p.returned
-		HAVING CASE WHEN p.state IN ('VALIDATED', 'SCREENING') THEN 0 ELSE p.amount - p.returned END <> coalesce(sum(vp.amount), 0)`,
+		HAVING CASE WHEN p.state IN ('VALIDATED', 'SCREENING') THEN 0 ELSE p.amount - p.returned END <>
+		  coalesce(sum(vp.amount), 0)`,
 	},
 }
