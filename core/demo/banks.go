@@ -14,8 +14,8 @@ import (
 // source is what the demo bank's directory of banks is called.
 const source = "demo"
 
-// Directory reads the demo bank's directory in: itself, the banks of its customers' contacts, and nobody
-// else. It does nothing where this was done. It is for operators.
+// Directory reads the demo bank's directory in: itself, the banks of its customers' contacts, and
+// the agency of benefits. It does nothing where this was done. It is for operators.
 func Directory(ctx context.Context, c *core.Core) error {
 	all, err := c.Banks.Sources(ctx)
 	if err != nil {
@@ -69,6 +69,8 @@ func directory() string {
 	}
 	domestic(usRouting(len(usBanks)), "", "Cinder Creek Savings", cities[5], "NEW", usRouting(5),
 		false, false, false)
+	// takes enrolments (rest/CONTRACT.md, enrolments for benefits)
+	domestic("655060042", "", "Social Security Administration", cities[5], "SEND", "", false, false, false)
 	for _, b := range foreignBanks {
 		row := append([]string{
 			b.code, b.nationalType, b.national, b.bic, b.name, b.street, b.city, "", b.postal,

@@ -936,6 +936,7 @@ func TestNoNetworkMovesMoneyWithinTheBank(t *testing.T) {
 	for name, edit := range map[string]func(*payments.Order){
 		"another account": to(coretest.AccountNumber(ours.UID), ours.BankID),
 		"itself":          to(coretest.AccountNumber(s.from.UID), s.from.BankID),
+		"a virtual one":   to(coretest.VirtualNumber(s.VirtualAccount(s.from).UID), s.from.BankID),
 		"a contact":       func(o *payments.Order) { o.Receiver = payments.Receiver{Contact: listed.UID} },
 	} {
 		for speed, over := range map[string]func(*payments.Order){
@@ -953,6 +954,11 @@ func TestNoNetworkMovesMoneyWithinTheBank(t *testing.T) {
 			}
 		}
 	}
+	// an account may be listed here that another bank keeps
+	external := s.Account(of, func(a *accounts.Account) {
+		a.SystemOfRecord, a.BankID, a.BankName = accounts.External, "611590103", "Old Mill Bank"
+	})
+	s.send(t, s.order("10.00", to(coretest.AccountNumber(external.UID), external.BankID)))
 	// the number may be one of another bank's
 	s.send(t, s.order("10.00", to(coretest.AccountNumber(ours.UID), "611590103")))
 	s.send(t, s.order("10.00", to("4400123401", ours.BankID)))

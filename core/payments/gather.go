@@ -30,7 +30,7 @@ type numbered struct {
 	Hash    []byte       `bun:"number_hash"`
 }
 
-// ourAccount is an account of this bank that a payment takes for one at another bank.
+// ourAccount is an account in the books of this bank that a payment takes for one at another bank.
 type ourAccount struct {
 	Hash []byte `bun:"number_hash"`
 	Bank string `bun:"bank_id"`
@@ -48,7 +48,8 @@ var (
 	findingNumbers = db.NewQuery[numbered](`SELECT uid, number_hash FROM accounts
 		WHERE tenant = $1 AND number_hash = ANY($2::bytea[]) AND deleted_at IS NULL`)
 	findingOurs = db.NewQuery[ourAccount](`SELECT number_hash, bank_id FROM accounts
-		WHERE tenant = $1 AND number_hash = ANY($2::bytea[]) AND deleted_at IS NULL`)
+		WHERE tenant = $1 AND number_hash = ANY($2::bytea[]) AND deleted_at IS NULL
+		  AND system_of_record = 'Internal Core'`)  // others are reached over networks
 	readingBank = db.NewQuery[bankApproval](`SELECT c.access_payment_dual_approval AS dual,
 		c.access_number_of_approvers AS people, c.access_first_approver_limit AS first,
 		  c.access_second_approver_limit AS second, t.currency, t.sandbox, c.swift_code AS bic
@@ -231,6 +232,7 @@ type gathering struct {
 	own     []accounts.UID // the bank's
 	refs    []banks.Ref
 	others  [][]byte // hashes of accounts that are to be at other banks
+	parts   [][]byte // the same, of virtual accounts
 }
 
 // some queues a read. If there is nothing to read, it returns no rows.
@@ -287,6 +289,7 @@ func (g *gathering) find(ctx context.Context, s *Service) error {
 	}
 	for _, number := range g.want.others {
 		g.others = append(g.others, s.keys.Hashes(int64(f.tenant), accounts.NumberColumn, number)...)
+		g.parts = append(g.parts, s.keys.Hashes(int64(f.tenant), virtualaccounts.NumberColumn, number)...)
 	}
 	for _, t := range trades.Items {
 		f.trades[t.UID] = t
@@ -342,6 +345,9 @@ func (g *gathering) lock(ctx context.Context) error {
 	f.books = r.books(b, f.tenant, all, journalsEach*len(g.payers)+g.journals)
 	parties := db.Queue(b, readingParties, f.tenant, all)
 	ours := some(g.others, func() *db.Rows[ourAccount] { return db.Queue(b, findingOurs, f.tenant, g.others) })
+	parts := some(g.parts, func() *db.Rows[virtualaccounts.Held] {
+		return virtualaccounts.HeldHere(b, f.tenant, g.parts)
+	})
 	// after they were locked
 	used := some(g.trades, func() *db.Rows[fx.Used] { return fx.UsedOf(b, f.tenant, g.trades) })
 	virtual := some(g.virtualUIDs, func() *db.Rows[virtualaccounts.Creditable] {
@@ -362,6 +368,9 @@ func (g *gathering) lock(ctx context.Context) error {
 	}
 	for _, a := range ours.Items {
 		f.ours[string(a.Hash)] = a.Bank
+	}
+	for _, v := range parts.Items {
+		f.ours[string(v.Hash)] = v.Bank
 	}
 	for _, v := range virtual.Items {
 		f.virtual[v.UID] = v

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 	"bankgraph/core/seal"
+	"bankgraph/core/virtualaccounts"
 )
 
 // Send pays somebody at another bank, over the network that the speed picks. The money is held at once, and
@@ -278,12 +280,14 @@ func (s *Service) numberOf(tenant access.Tenant, k *contact) (string, error) {
 }
 
 // atAnotherBank returns a fault if the account on the other side of a payment over a network is one of this
-// bank: no message of a network moves money there.
+// bank, or a virtual one: no message of a network moves money there.
 func (f *facts) atAnotherBank(s *Service, to *Receiver) error {
 	if to.Number == "" {
 		return nil
 	}
-	for _, hash := range s.keys.Hashes(int64(f.tenant), accounts.NumberColumn, to.Number) {
+	hashes := slices.Concat(s.keys.Hashes(int64(f.tenant), accounts.NumberColumn, to.Number),
+		s.keys.Hashes(int64(f.tenant), virtualaccounts.NumberColumn, to.Number))
+	for _, hash := range hashes {
 		bank, is := f.ours[string(hash)]
 		bic := to.Bank.BIC[:min(len(to.Bank.BIC), 8)] // of any of its branches
 		if is && (bank == to.Bank.ID || bic != "" && strings.HasPrefix(f.bank.BIC, bic)) {

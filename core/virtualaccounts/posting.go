@@ -68,6 +68,22 @@ func Numbered(b *db.Batch, tenant access.Tenant, hashes [][]byte) *db.Rows[Credi
 	return db.Queue(b, findingNumbers, tenant, hashes)
 }
 
+// Held is the number of a virtual account, and its bank.
+type Held struct {
+	Hash []byte `bun:"number_hash"`
+	Bank string `bun:"bank_id"` // of the master account: a routing number, or a BIC
+}
+
+var findingBanks = db.NewQuery[Held](`SELECT v.number_hash, a.bank_id FROM virtual_accounts AS v
+	JOIN accounts AS a ON a.tenant = v.tenant AND a.uid = v.account
+	WHERE v.tenant = $1 AND a.tenant = $1 AND v.number_hash = ANY($2::bytea[])`)
+
+// HeldHere reads which virtual accounts, whatever their status, have numbers with these hashes. It is for
+// payments, as Numbered is.
+func HeldHere(b *db.Batch, tenant access.Tenant, hashes [][]byte) *db.Rows[Held] {
+	return db.Queue(b, findingBanks, tenant, hashes)
+}
+
 // Again reads virtual accounts a second time, after their master accounts were locked in the books: virtual
 // accounts are closed under the same lock.
 func Again(b *db.Batch, tenant access.Tenant, uids []UID) *db.Rows[Creditable] {
