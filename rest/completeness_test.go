@@ -172,7 +172,6 @@ func described() (twins, needs map[string]string, err error) {
 // unserved says why a published code is in no answer.
 var unserved = map[string]string{
 	"BOOK001":                   "none: the older name of BOOKTRF001",
-	"CREDIT_AMOUNT_MAX":         "none: the bound of 10,000,000 was dropped; CREDIT_AMOUNT_LIMIT is that of limits and networks",
 	"PAYMENT_ACCESS_DENIED":     "none: hidden payments look absent, with API900, which took its place",
 	"RFI_DIRECTION_REQUIRED":    "none: every payment here has a direction",
 	"RFI_ENTRYTYPE_INVALID":     "none: every payment here is a credit or a debit",

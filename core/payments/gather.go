@@ -231,8 +231,8 @@ type gathering struct {
 	masters []accounts.UID // of virtual accounts
 	own     []accounts.UID // the bank's
 	refs    []banks.Ref
-	others  [][]byte // hashes of accounts that are to be at other banks
-	parts   [][]byte // the same, of virtual accounts
+	// hashes of the numbers in want.others, as those of accounts and of virtual accounts
+	otherHashes, otherVirtual [][]byte
 }
 
 // some queues a read. If there is nothing to read, it returns no rows.
@@ -284,12 +284,13 @@ func (g *gathering) find(ctx context.Context, s *Service) error {
 	for _, k := range known.Items {
 		f.known[k.UID], g.refs = k, append(g.refs, k.refs()...)
 		if number, err := s.numberOf(f.tenant, k); err == nil { // else the payment for this contact fails
-			g.want.others = append(g.want.others, number)
+			g.others = append(g.others, number)
 		}
 	}
-	for _, number := range g.want.others {
-		g.others = append(g.others, s.keys.Hashes(int64(f.tenant), accounts.NumberColumn, number)...)
-		g.parts = append(g.parts, s.keys.Hashes(int64(f.tenant), virtualaccounts.NumberColumn, number)...)
+	for _, number := range g.others {
+		g.otherHashes = append(g.otherHashes, s.keys.Hashes(int64(f.tenant), accounts.NumberColumn, number)...)
+		g.otherVirtual = append(g.otherVirtual,
+			s.keys.Hashes(int64(f.tenant), virtualaccounts.NumberColumn, number)...)
 	}
 	for _, t := range trades.Items {
 		f.trades[t.UID] = t
@@ -344,9 +345,11 @@ func (g *gathering) lock(ctx context.Context) error {
 	all := slices.Concat(g.named, g.masters, g.own)
 	f.books = r.books(b, f.tenant, all, journalsEach*len(g.payers)+g.journals)
 	parties := db.Queue(b, readingParties, f.tenant, all)
-	ours := some(g.others, func() *db.Rows[ourAccount] { return db.Queue(b, findingOurs, f.tenant, g.others) })
-	parts := some(g.parts, func() *db.Rows[virtualaccounts.Held] {
-		return virtualaccounts.HeldHere(b, f.tenant, g.parts)
+	ours := some(g.otherHashes, func() *db.Rows[ourAccount] {
+		return db.Queue(b, findingOurs, f.tenant, g.otherHashes)
+	})
+	parts := some(g.otherVirtual, func() *db.Rows[virtualaccounts.BankNumber] {
+		return virtualaccounts.BankNumbers(b, f.tenant, g.otherVirtual)
 	})
 	// after they were locked
 	used := some(g.trades, func() *db.Rows[fx.Used] { return fx.UsedOf(b, f.tenant, g.trades) })

@@ -39,8 +39,8 @@ func (s *Service) declare(all *changes.Service) {
 }
 
 // Create makes a rule for an account. If the settings of its customer ask for dual approval
-// (customerDualApproval; of a rule for requests paymentDualApproval, too), the rule does not count until a second
-// person approves.
+// (customerDualApproval; of a rule for requests paymentDualApproval, too), the rule does not count until a
+// second person approves.
 func (s *Service) Create(
 	ctx context.Context, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {

@@ -68,19 +68,19 @@ func Numbered(b *db.Batch, tenant access.Tenant, hashes [][]byte) *db.Rows[Credi
 	return db.Queue(b, findingNumbers, tenant, hashes)
 }
 
-// Held is the number of a virtual account, and its bank.
-type Held struct {
+// BankNumber is the number of a virtual account, and its bank.
+type BankNumber struct {
 	Hash []byte `bun:"number_hash"`
 	Bank string `bun:"bank_id"` // of the master account: a routing number, or a BIC
 }
 
-var findingBanks = db.NewQuery[Held](`SELECT v.number_hash, a.bank_id FROM virtual_accounts AS v
+var findingBanks = db.NewQuery[BankNumber](`SELECT v.number_hash, a.bank_id FROM virtual_accounts AS v
 	JOIN accounts AS a ON a.tenant = v.tenant AND a.uid = v.account
 	WHERE v.tenant = $1 AND a.tenant = $1 AND v.number_hash = ANY($2::bytea[])`)
 
-// HeldHere reads which virtual accounts, whatever their status, have numbers with these hashes. It is for
+// BankNumbers reads which virtual accounts, whatever their status, have numbers with these hashes. It is for
 // payments, as Numbered is.
-func HeldHere(b *db.Batch, tenant access.Tenant, hashes [][]byte) *db.Rows[Held] {
+func BankNumbers(b *db.Batch, tenant access.Tenant, hashes [][]byte) *db.Rows[BankNumber] {
 	return db.Queue(b, findingBanks, tenant, hashes)
 }
 
