@@ -118,7 +118,7 @@ func parseFault(bad *csv.ParseError) string {
 // fill makes an order of the cells of a line.
 func (r *reader) fill(s *readPayment, row []string) {
 	if len(row) != len(r.header) {
-		s.faults = Faults{{s.line, "", string(fault.Malformed), "has another number of cells than the first line"}}
+		s.faults = Faults{{s.line, "", string(fault.Malformed), "must have as many cells as the first line"}}
 		return
 	}
 	o := &payments.Order{Channel: payments.OfFiles, Currency: string(inCents)}

@@ -177,7 +177,7 @@ var meanings = map[string]string{
 	"AM06": "the amount is too low", "AM09": "the amount is wrong", "ARDT": "it was returned already",
 	"BE05": "who asked is not known", "BE06": "the receiver is not known", "CUST": "the customer decided so",
 	"CUTA": "it cannot be applied", "DUPL": "it is a duplicate", "FOCR": "it was asked for",
-	"FR01": "fraud is suspected", "FRAD": "fraud is suspected", "LEGL": "the law does not let it",
+	"FR01": "fraud is suspected", "FRAD": "fraud is suspected", "LEGL": "it is not permitted by law",
 	"MS02": "the customer gives no reason", "MS03": "the bank gives no reason",
 	"NOAS": "the customer does not answer", "NOOR": "the payment never came",
 	"RR01": "the payer's account is missing", "RR02": "the payer's name or address is missing",
@@ -188,12 +188,12 @@ var meanings = map[string]string{
 
 // notices are the codes of notices of change (NOC) in plain words.
 var notices = map[string]string{
-	"C01": "the account number is another one", "C02": "the routing number is another one",
-	"C03": "the routing number and the account number are others", "C04": "the name is another one",
-	"C05": "the account is of another type",
-	"C06": "the account number and the type of the account are others",
-	"C07": "the routing number, the account number and the type of the account are others",
-	"C09": "the identification number is another one", "C13": "the addendum cannot be read",
+	"C01": "the account number is incorrect", "C02": "the routing number is incorrect",
+	"C03": "the routing number and the account number are incorrect", "C04": "the name is incorrect",
+	"C05": "the type of the account is incorrect",
+	"C06": "the account number and the type of the account are incorrect",
+	"C07": "the routing number, the account number and the type of the account are incorrect",
+	"C09": "the identification number is incorrect", "C13": "the addendum cannot be read",
 }
 
 // MeaningOf returns the meaning, in plain words, of a reason of ISO 20022 or of the code of an ACH return or

@@ -38,7 +38,7 @@ func (s *Service) RefusalsTx(
 	}
 	all := make([]error, len(drafts))
 	for i, d := range drafts {
-		if _, all[i] = f.draw(s, by, d, now); all[i] != nil && !isFault(all[i]) {
+		if _, all[i] = f.transfer(s, by, d, now); all[i] != nil && !isFault(all[i]) {
 			return nil, all[i]
 		}
 	}
@@ -61,11 +61,11 @@ func (s *Service) TransferTx(
 	if err != nil {
 		return made, err
 	}
-	p, err := f.draw(s, by, &draft, now)
+	p, err := f.transfer(s, by, &draft, now)
 	var waits bool
 	var to State
 	if err == nil {
-		if waits = f.asks(p); waits {
+		if waits = f.needsApproval(p); waits {
 			_, err = changes.RoomTx(ctx, tx, by)
 		}
 	}

@@ -63,7 +63,7 @@ func (s *Service) Plan(
 			all[i].Why = o.called(why)
 		case why != nil:
 			return nil, why
-		case f.asks(p):
+		case f.needsApproval(p):
 			all[i].Approvers, all[i].By = f.approvers(p)
 		}
 	}

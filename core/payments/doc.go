@@ -9,7 +9,7 @@
 //   - what it is decided by: facts.go, read by gather.go; whether money may move, and where it goes:
 //     carry.go, fee.go, own.go, preview.go
 //   - how every payment begins, is approved, is cancelled and is written: write.go
-//   - a book transfer, and who has to approve payments: draft.go, draw.go; a batch of transfers: batch.go; a
+//   - a book transfer: draft.go, transfer.go; a batch of transfers: batch.go; a
 //     sweep: standing.go
 //   - a payment to another bank: order.go, orders.go; its network: route.go, instrument.go; the banks that a
 //     wire goes over: way.go; abroad: international.go; many of a file: bulk.go; small deposits: deposits.go;

@@ -95,12 +95,12 @@ var (
 	// ErrOwnRequest is returned for a request for payment of ours: the bank that is asked to pay may have
 	// questions, not the one that asks.
 	ErrOwnRequest = fault.New(fault.State, "rfi.own_request",
-		"about a request for payment asks the bank that got it, and not the one that sent it")
+		"only the bank that received a request for payment can ask for information about it")
 	// ErrOtherRail is returned for a code that belongs to another network.
 	ErrOtherRail = fault.New(fault.Invalid, "rfi.code_of_other_network", "is no code of the payment's network")
 	// ErrManyRequests is returned for a payment about which MostInformationRequests have been sent.
 	ErrManyRequests = fault.New(fault.State, "rfi.many", fmt.Sprintf(
-		"%d requests about the payment have been sent: no more are", MostInformationRequests))
+		"%d requests about the payment have been sent, and no more can be", MostInformationRequests))
 	// ErrNoPayment is returned for a payment that does not exist, or is not the caller's.
 	ErrNoPayment = fault.New(fault.NotFound, "rfi.no_payment", "no such payment").On("paymentId")
 )

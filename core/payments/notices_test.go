@@ -86,23 +86,23 @@ func (s *sender) trace(t *testing.T) string {
 func TestANoticeOfChangeIsToldAndMovesNoMoney(t *testing.T) {
 	t.Parallel()
 	for code, c := range map[string]struct{ data, says, reason string }{
-		"C01": {"1918171614", "number 1918171614", "the account number is another one"},
-		"C02": {"061000052", "routing 061000052", "the routing number is another one"},
+		"C01": {"1918171614", "number 1918171614", "the account number is incorrect"},
+		"C02": {"061000052", "routing 061000052", "the routing number is incorrect"},
 		"C03": {
 			"061000052   1918171614", "number 1918171614 routing 061000052",
-			"the routing number and the account number are others",
+			"the routing number and the account number are incorrect",
 		},
-		"C04": {"Harbor Ltd", "name Harbor Ltd", "the name is another one"},
-		"C05": {"32", "type SAVINGS code 32", "the account is of another type"},
+		"C04": {"Harbor Ltd", "name Harbor Ltd", "the name is incorrect"},
+		"C05": {"32", "type SAVINGS code 32", "the type of the account is incorrect"},
 		"C06": {
 			"1918171614       32", "number 1918171614 type SAVINGS code 32",
-			"the account number and the type of the account are others",
+			"the account number and the type of the account are incorrect",
 		},
 		"C07": {
 			"0610000521918171614       32", "number 1918171614 routing 061000052 type SAVINGS code 32",
-			"the routing number, the account number and the type of the account are others",
+			"the routing number, the account number and the type of the account are incorrect",
 		},
-		"C09": {"77-1", "id 77-1", "the identification number is another one"},
+		"C09": {"77-1", "id 77-1", "the identification number is incorrect"},
 	} {
 		for when, life := range map[string]string{
 			"2026-11-18 15:00": "QUEUED SENT SENT SETTLED", "2026-11-20 09:00": "QUEUED SENT SETTLED SETTLED",
@@ -281,7 +281,7 @@ func TestANoticeOfChangeWaitsForPeople(t *testing.T) {
 		s.arrive(t, rails.ACH, s.notice(t, i+1, e.Trace, "C01", "1918171614"))
 		s.run(t)
 	}
-	says := " C01: the account number is another one"
+	says := " C01: the account number is incorrect"
 	if got := waits(); len(got) != 2 || got[0] != first.UID.String()+says || got[1] != second.UID.String()+says {
 		t.Error(got)
 	}

@@ -350,9 +350,9 @@ var (
 		On("paymentAmount")
 	// ErrNoBIC is returned for a bank that has no BIC, by which SWIFT knows banks.
 	ErrNoBIC = fault.New(fault.State, "payment.no_bic",
-		"the bank has no BIC, which its own customer record tells").On("speed")
+		"this bank has no BIC: it is set on the bank's own customer record").On("speed")
 	ErrDay = fault.New(fault.Invalid, "payment.day",
-		"the network does not settle on this day, or no more today").
+		"the network does not settle on this day, or its last cut-off today has passed").
 		On("paymentDate")
 	// ErrNotInRepair is returned for the repair of a payment that does not wait for it.
 	ErrNotInRepair = fault.New(fault.State, "payment.not_in_repair", "the payment does not wait for repair")
@@ -364,14 +364,14 @@ var (
 		"only what came in over a network can be returned")
 	// ErrNotOutgoing is returned for the reversal of a payment that came in.
 	ErrNotOutgoing = fault.New(fault.State, "payment.not_outgoing",
-		"the payment came in: it can be returned, and not be reversed")
+		"the payment came in: it can be returned but not reversed")
 	// ErrNoReversal is returned for the reversal of a debit that went out.
 	ErrNoReversal = fault.New(fault.State, "payment.no_reversal",
 		"what debits have collected cannot be reversed")
 	// ErrNotProcessed is returned for a payment that has not settled, or that is given back or asked back
 	// already.
 	ErrNotProcessed = fault.New(fault.State, "payment.not_processed",
-		"only a payment that is PROCESSED can be given back or reversed, and once")
+		"only a PROCESSED payment can be returned or reversed, and only once")
 	// ErrNotRecalled is returned for the refusal of a request that the other bank has not made, or that has
 	// its answer.
 	ErrNotRecalled = fault.New(fault.State, "payment.not_recalled",

@@ -125,14 +125,14 @@ func (s *Service) PreviewSend(ctx context.Context, order Order) (*Preview, error
 	if err != nil {
 		return nil, err
 	}
-	draw := func(f *facts, amount string) (*Payment, error) {
+	build := func(f *facts, amount string) (*Payment, error) {
 		o := order
 		if amount != "" {
 			o.Amount = amount
 		}
 		return f.drawOrder(s, caller, &o, now)
 	}
-	if err := f.preview(v, caller, now, draw); err != nil {
+	if err := f.preview(v, caller, now, build); err != nil {
 		return nil, err
 	}
 	v.Rails = f.choices(s, caller, &order, now, v.Rail())
@@ -169,7 +169,7 @@ func (s *Service) PreviewTransfer(ctx context.Context, draft Draft) (*Preview, e
 		if amount != "" {
 			d.Amount = amount
 		}
-		return f.draw(s, caller, &d, now)
+		return f.transfer(s, caller, &d, now)
 	})
 }
 
@@ -235,8 +235,8 @@ func (f *facts) supposed() *facts {
 	return &copied
 }
 
-// drawing makes a payment from a request, with another amount if one is given.
-type drawing func(f *facts, amount string) (*Payment, error)
+// builder makes a payment from a request, with another amount if one is given.
+type builder func(f *facts, amount string) (*Payment, error)
 
 // trial is what becomes of a request.
 type trial struct {
@@ -245,16 +245,16 @@ type trial struct {
 	state   State
 	refusal error // a fault with which it is refused
 	later   error // one that stops it when it is carried out, as things are
-	asks    bool
+	waits   bool // for approval
 	carried *Payment // as it is once it is carried out; nil if it cannot be
 }
 
 // try lets a payment begin, and be carried out if it waits, on a copy of the books.
-func (f *facts) try(draw drawing, amount string, by access.Caller, now time.Time) (t trial, err error) {
+func (f *facts) try(build builder, amount string, by access.Caller, now time.Time) (t trial, err error) {
 	t.facts = f.supposed()
-	if t.payment, err = draw(t.facts, amount); err == nil {
-		t.asks = t.facts.asks(t.payment)
-		t.state, err = t.facts.start(t.payment, by, now, t.asks)
+	if t.payment, err = build(t.facts, amount); err == nil {
+		t.waits = t.facts.needsApproval(t.payment)
+		t.state, err = t.facts.start(t.payment, by, now, t.waits)
 	}
 	switch {
 	case err == nil:
@@ -276,8 +276,8 @@ func (f *facts) try(draw drawing, amount string, by access.Caller, now time.Time
 }
 
 // preview tries a request, and fills in what it would do.
-func (f *facts) preview(v *Preview, by access.Caller, now time.Time, draw drawing) error {
-	t, err := f.try(draw, "", by, now)
+func (f *facts) preview(v *Preview, by access.Caller, now time.Time, build builder) error {
+	t, err := f.try(build, "", by, now)
 	if err != nil {
 		return err
 	}
@@ -306,7 +306,7 @@ func (f *facts) preview(v *Preview, by access.Caller, now time.Time, draw drawin
 	if v.Date() == nil {
 		return nil
 	}
-	if t.asks {
+	if t.waits {
 		people, reach := f.approvers(p)
 		v.Approvers, v.ByBank = people, reach == access.OfBank || by.Reach == access.OfBank
 	}
@@ -320,7 +320,7 @@ func (f *facts) preview(v *Preview, by access.Caller, now time.Time, draw drawin
 	if f.limits != nil && by.May(access.ViewCustomers) {
 		v.Limits = f.limitsOf(p)
 	}
-	v.Most, err = f.most(draw, p.Currency, by, now)
+	v.Most, err = f.most(build, p.Currency, by, now)
 	return err
 }
 
@@ -355,10 +355,10 @@ const mostDigits = 15
 // most finds the largest amount that would be accepted, and could be carried out now: one that passes while
 // one minor unit more does not. It is nil if the smallest amount does not pass either.
 func (f *facts) most(
-	draw drawing, in money.Currency, by access.Caller, now time.Time,
+	build builder, in money.Currency, by access.Caller, now time.Time,
 ) (*money.Amount, error) {
 	passes := func(minor int64) (bool, error) {
-		t, err := f.try(draw, money.Of(minor, in).String(), by, now)
+		t, err := f.try(build, money.Of(minor, in).String(), by, now)
 		return t.refusal == nil && t.later == nil, err
 	}
 	some, err := passes(1)

@@ -61,8 +61,8 @@ func (d *RecurrenceDraft) check() error {
 func (s *Service) changeTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, d RecurrenceDraft,
 ) (RecurrenceSaved, error) {
-	asks := false
-	l := s.changing(func(*customers.Held, *Recurrence, *Recurrence) bool { return asks })
+	needed := false
+	l := s.changing(func(*customers.Held, *Recurrence, *Recurrence) bool { return needed })
 	r, err := l.Modify(ctx, tx, at, func(_, r *Recurrence) error {
 		if err := r.isOneTx(ctx, tx, d.Payment); err != nil {
 			return err
@@ -72,16 +72,16 @@ func (s *Service) changeTx(
 		}
 		err := s.modifyTx(ctx, tx, l, r, d)
 		if err == nil {
-			asks, err = s.asksTx(ctx, tx, l, r, d)
+			needed, err = s.needsApprovalTx(ctx, tx, l, r, d)
 		}
 		return err
 	})
 	return savedRecurrence(r), err
 }
 
-// asksTx reports whether people have to agree to a change of a series, and sets how many and which: as for
-// one of its payments. Who agrees must be allowed to approve such a payment.
-func (s *Service) asksTx(
+// needsApprovalTx reports whether people have to agree to a change of a series, and sets how many and which:
+// as for one of its payments. Who agrees must be allowed to approve such a payment.
+func (s *Service) needsApprovalTx(
 	ctx context.Context, tx *changes.Tx, l *series, r *Recurrence, d RecurrenceDraft,
 ) (bool, error) {
 	f, err := s.gatherTx(ctx, tx.Tx, r.Tenant, want{payers: []Party{{UID: r.Account}}})
@@ -99,18 +99,18 @@ func (s *Service) asksTx(
 		next.SenderAccount, next.ReceiverAccount = 0, r.Account
 	}
 	pays := d.Amount != "" || d.Frequency != ""
-	asks := f.asksOf(r.Account) || pays && f.callback(next)
-	if asks {
+	needed := f.needsSecond(r.Account) || pays && f.callback(next)
+	if needed {
 		l.Approvers, l.Decides = f.approvers(next)
 	}
-	if asks && !tx.NeedsApproval(asks) {
+	if needed && !tx.NeedsApproval(needed) {
 		err = ApproveTx(ctx, tx.Tx, tx.Caller, r.Amount(), r.Amount(), tx.Now)
 	}
-	return asks, err
+	return needed, err
 }
 
 // mayChangeTx is called when the first of two people agrees to a change of a series: the series stays as it
-// is. The first must be allowed to approve such a payment, as the second is (asksTx).
+// is. The first must be allowed to approve such a payment, as the second is (needsApprovalTx).
 func (s *Service) mayChangeTx(ctx context.Context, tx *changes.Tx, at changes.Target) (int32, error) {
 	if _, err := customers.Hold(s.customers.HoldTx).Of("recurrences", "uid", ErrNoRecurrence)(ctx, tx,
 		&at); err != nil {

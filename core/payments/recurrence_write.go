@@ -90,11 +90,11 @@ type series struct {
 	waiting []*Payment
 }
 
-// changing returns the lifecycle of series. asks says whether a second person has to agree; nil for never.
-func (s *Service) changing(asks func(*customers.Held, *Recurrence, *Recurrence) bool) *series {
+// changing returns the lifecycle of series. needed says whether a second person has to agree; nil for never.
+func (s *Service) changing(needed func(*customers.Held, *Recurrence, *Recurrence) bool) *series {
 	l := new(series)
 	l.Lifecycle = changes.Lifecycle[*customers.Held, Recurrence]{
-		Name: recurrenceObject, Asks: asks,
+		Name: recurrenceObject, Asks: needed,
 		Hold: customers.Hold(s.customers.HoldTx).Of("recurrences", "uid", ErrNoRecurrence),
 		// Lock locks the waiting payments, as their cancellation does, then the series, then payments that
 		// were made meanwhile: those wait for their day, and nobody who locks one locks its series after it.

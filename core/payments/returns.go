@@ -304,8 +304,8 @@ func (s *Service) agreedTx(
 	write func() error,
 ) (Saved, error) {
 	from := p.ReceiverAccount
-	asks := f.asksOf(from)
-	if tx.NeedsApproval(asks) {
+	needed := f.needsSecond(from)
+	if tx.NeedsApproval(needed) {
 		after := *p
 		after.State, after.Reason = to, reason
 		proposal := changes.Proposal{
@@ -315,7 +315,7 @@ func (s *Service) agreedTx(
 		proposal.Approvers, proposal.By = f.approversOf(from, amount)
 		return saved(was), tx.Propose(ctx, proposal)
 	}
-	if asks { // and people have agreed
+	if needed { // and people have agreed
 		if err := ApproveTx(ctx, tx.Tx, tx.Caller, amount, amount, tx.Now); err != nil {
 			return Saved{}, err
 		}

@@ -210,7 +210,7 @@ func wantedByRuns(runs []*run, now time.Time) want {
 func (f *facts) draws(s *Service, r *run, by access.Caller, now time.Time) error {
 	if r.transfer != nil {
 		r.transfer.Date = later(*r.Next, ledger.Day(now.In(by.Location())))
-		r.payment, r.why = f.draw(s, by, r.transfer, now)
+		r.payment, r.why = f.transfer(s, by, r.transfer, now)
 	} else {
 		r.order.Date = later(*r.Next, calendar.Today(now))
 		if r.EntryType == rails.Debit { // which name the day on which they are sent

@@ -162,7 +162,7 @@ func (s *Service) drawTx(
 	if p, err = f.drawOrder(s, by, o, now); err != nil {
 		return nil, "", nil, err
 	}
-	if f.asks(p) {
+	if f.needsApproval(p) {
 		proposal = &changes.Proposal{Customer: int64(p.Customer), UID: p.UID, After: p}
 		proposal.Approvers, proposal.By = f.approvers(p)
 		if _, err := changes.RoomTx(ctx, tx, by); err != nil {

@@ -54,18 +54,18 @@ func (s *Service) transferTx(
 		return err
 	}
 	return beginAllTx(ctx, s, f, members, func(m *changes.Member[Draft, Saved]) (*Payment, error) {
-		return f.draw(s, m.Tx.Caller, &m.Draft, m.Tx.Now)
+		return f.transfer(s, m.Tx.Caller, &m.Draft, m.Tx.Now)
 	})
 }
 
 // beginAllTx begins the payments that are drawn from the requests of a lane, and writes them.
 func beginAllTx[D any](
 	ctx context.Context, s *Service, f *facts, members []*changes.Member[D, Saved],
-	draw func(*changes.Member[D, Saved]) (*Payment, error),
+	build func(*changes.Member[D, Saved]) (*Payment, error),
 ) error {
 	var rows rows
 	for _, m := range members {
-		p, err := draw(m)
+		p, err := build(m)
 		var step *Step
 		if err == nil {
 			step, err = begin(ctx, f, m.Tx, nil, p)
@@ -121,7 +121,7 @@ func isFault(err error) bool {
 // begin begins one payment: it is carried out at once, or waits for its day or for a second person. was is
 // the payment before, if it waited for repair.
 func begin(ctx context.Context, f *facts, tx *changes.Tx, was, p *Payment) (step *Step, err error) {
-	waits := tx.NeedsApproval(f.asks(p))
+	waits := tx.NeedsApproval(f.needsApproval(p))
 	if waits {
 		if err := tx.HasRoom(ctx); err != nil {
 			return nil, err

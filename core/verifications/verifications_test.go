@@ -354,7 +354,7 @@ func TestADepositThatComesBackFailsTheVerification(t *testing.T) {
 		"9990000013": {verifications.Failed, []string{"R13", "there is no such bank"}},
 		"9990000016": {verifications.Failed, []string{"R16", "the account is blocked"}},
 		"9990000020": {verifications.Failed, []string{"R20", "no account of this kind takes it"}},
-		"9990000101": {verifications.AwaitingAmounts, []string{"C01", "the account number is another one"}},
+		"9990000101": {verifications.AwaitingAmounts, []string{"C01", "the account number is incorrect"}},
 		"9990000001": {verifications.AwaitingAmounts, nil},
 	} {
 		t.Run(number, func(t *testing.T) {
@@ -721,7 +721,7 @@ func TestAPrenoteThatComesBackFailsTheVerification(t *testing.T) {
 		"9990000013": {verifications.Failed, []string{"R13", "there is no such bank"}},
 		"9990000016": {verifications.Failed, []string{"R16", "the account is blocked"}},
 		"9990000020": {verifications.Failed, []string{"R20", "no account of this kind takes it"}},
-		"9990000101": {verifications.Corrected, []string{"C01", "the account number is another one"}},
+		"9990000101": {verifications.Corrected, []string{"C01", "the account number is incorrect"}},
 	} {
 		t.Run(number, func(t *testing.T) {
 			t.Parallel()

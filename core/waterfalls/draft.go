@@ -59,7 +59,7 @@ func (d *Draft) check() error {
 		t, at := &d.Payments[i], c.Item("payments", i)
 		t.check(at)
 		if t.Index > 0 && seen[t.Index] {
-			at.Fail("paymentIndex", fault.Malformed, "must be another one than that of every other payment")
+			at.Fail("paymentIndex", fault.Malformed, "must be unique among the payments of the waterfall")
 		}
 		seen[t.Index] = true
 	}

@@ -43,7 +43,7 @@ func (d *Draft) check(adding bool) error {
 	c.AtMost("target", d.Target.Value, 500)
 	c.AtMost("basicUser", d.BasicUser.Value, 100)
 	if strings.Contains(d.BasicUser.Value, ":") {
-		c.Fail("basicUser", fault.Malformed, "has no colon in basic authentication")
+		c.Fail("basicUser", fault.Malformed, "must not contain a colon, which basic authentication does not allow")
 	}
 	if utf8.RuneCountInString(d.BasicPassword.Value) > 200 {
 		c.Fail("basicPassword", fault.Max, "must have at most 200 characters")

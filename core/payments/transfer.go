@@ -7,7 +7,6 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
-	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/ledger"
 	"bankgraph/core/money"
@@ -61,9 +60,9 @@ func (a *party) fits(field string, named Party) error {
 	return nil
 }
 
-// draw makes a payment from a request. It is refused if it can never be carried out; whether it can be now is
+// transfer makes the payment of a book transfer. It is refused if it can never be carried out; whether it can be now is
 // for movable and carryOut.
-func (f *facts) draw(s *Service, by access.Caller, d *Draft, now time.Time) (*Payment, error) {
+func (f *facts) transfer(s *Service, by access.Caller, d *Draft, now time.Time) (*Payment, error) {
 	sender, err := f.party(s, by, "senderAccount", d.Sender)
 	if err != nil {
 		return nil, err
@@ -114,56 +113,4 @@ func (f *facts) draw(s *Service, by access.Caller, d *Draft, now time.Time) (*Pa
 // mayPay returns ErrOwnLimit for an amount above the person's own limits.
 func (f *facts) mayPay(by access.Caller, amount money.Amount) error {
 	return f.own.exceeded(paid, by, amount)
-}
-
-// asks reports whether a payment needs a second person.
-func (f *facts) asks(p *Payment) bool {
-	return p.altered || f.asksOf(p.Own()) || f.callback(p)
-}
-
-// asksOf reports whether it takes a second person to take money from an account.
-func (f *facts) asksOf(account accounts.UID) bool { return f.bank.Dual || f.parties[account].Dual }
-
-// callback reports whether a wire is above the amount from which the bank's own people confirm it. A drawdown
-// request needs no callback, as it only asks for money.
-func (f *facts) callback(p *Payment) bool {
-	return (p.Rail == rails.Fedwire || p.Rail == rails.SWIFT) && !p.Collects() &&
-		f.parties[p.Own()].above(p.Debited())
-}
-
-// above reports whether a wire of an amount from the account is above that amount.
-func (a *party) above(amount money.Amount) bool {
-	return a.CallbackLimit != nil && amount.Minor > *a.CallbackLimit
-}
-
-// approvers returns how many people beside the maker have to approve a payment, and the least reach that they
-// need.
-func (f *facts) approvers(p *Payment) (people int32, by access.Reach) {
-	people, by = f.approversOf(p.Own(), p.Debited())
-	if f.callback(p) {
-		by = access.OfBank
-	}
-	return people, by
-}
-
-// approversOf returns how many people beside the maker have to approve that an amount is taken from an
-// account, and the least reach that they need (rest/CONTRACT.md, approval of payments). Bounds in the bank's
-// currency do not ease payments in another one.
-func (f *facts) approversOf(account accounts.UID, amount money.Amount) (people int32, by access.Reach) {
-	people = 1
-	for _, asks := range []approval{f.bank.approval, f.parties[account].approval} {
-		if !asks.Dual {
-			continue
-		}
-		within := func(most customers.Cents) bool {
-			return amount.Currency == f.bank.Currency && money.AtMost(amount, most.Amount())
-		}
-		if asks.People > 1 && (asks.First == 0 || !within(asks.First)) {
-			people = 2
-		}
-		if asks.Second > 0 && !within(asks.Second) {
-			by = access.OfBank
-		}
-	}
-	return people, by
 }
