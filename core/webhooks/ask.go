@@ -71,6 +71,9 @@ func (s *Service) replayTx(
 		return Saved{}, err
 	}
 	return saved(s.lifecycle(s.customers.HoldTx, nil).Modify(ctx, tx, at, func(_, now *Webhook) error {
+		if err := now.directsTx(ctx, tx); err != nil {
+			return err
+		}
 		if now.Status != Active {
 			return ErrStatus.With(string(now.Status))
 		}
@@ -121,16 +124,20 @@ func (s *Service) resendTx(
 	if d, err = changes.Lock(ctx, q, d, ErrDelivery); err != nil {
 		return Asked{}, err
 	}
-	var status Status
-	if err := tx.NewRaw(`SELECT status FROM webhooks WHERE tenant = ? AND uid = ?`, d.Tenant, d.Webhook).
-		Scan(ctx, &status); err != nil {
+	w := new(Webhook)
+	if err := tx.NewSelect().Model(w).Where("w.tenant = ?", d.Tenant).Where("w.uid = ?", d.Webhook).
+		Scan(ctx); err != nil {
+		return Asked{}, err
+	}
+	if w.Status == Deleted {
+		return Asked{}, ErrDelivery
+	}
+	if err := w.directsTx(ctx, tx); err != nil {
 		return Asked{}, err
 	}
 	switch {
-	case status == Deleted:
-		return Asked{}, ErrDelivery
-	case status != Active:
-		return Asked{}, ErrStatus.With(string(status))
+	case w.Status != Active:
+		return Asked{}, ErrStatus.With(string(w.Status))
 	case d.LeasedUntil != nil && d.LeasedUntil.After(s.now()):
 		return Asked{}, ErrLeased
 	}

@@ -88,13 +88,17 @@ func (c clients) post(ctx context.Context, m *message) (o outcome) {
 		return outcome{why: whyNot(err)}
 	}
 	defer answer.Body.Close()
-	if answer.ContentLength >= 0 && answer.ContentLength <= largestAnswer {
+	if short := answer.ContentLength >= 0 && answer.ContentLength <= largestAnswer; short && !switches(answer) {
 		_, _ = io.CopyN(io.Discard, answer.Body, largestAnswer)
 	}
 	return outcome{
 		answer: answer.StatusCode, retryAfter: retryAfter(answer.Header.Get("Retry-After"), time.Now()),
 	}
 }
+
+// switches reports whether a receiver wants to speak another protocol, which it was not asked for. The body is
+// then the connection itself, which no limit of the client ends: it is not read, only closed.
+func switches(answer *http.Response) bool { return answer.StatusCode == http.StatusSwitchingProtocols }
 
 // whyNot says why there was no answer, without addresses: receivers must not learn from it what is in the
 // bank's network.

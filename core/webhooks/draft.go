@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"bankgraph/core/access"
+	"bankgraph/core/changes"
 	"bankgraph/core/check"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
@@ -64,10 +65,17 @@ func (d *Draft) check(adding bool) error {
 	return c.Err()
 }
 
-// permit requires the further permission that a topic of the webhook needs: transactions name the numbers of
-// virtual accounts in full.
-func (d *Draft) permit(ctx context.Context) error {
-	if !slices.Contains(d.Topics, OfTransactions) {
+// directsTx returns a fault if the caller may not see all that the webhook is told, and so may not say where
+// that goes, with which secret, or that it goes again: ErrReach for a webhook with a wider reach than the
+// caller's, access.ErrDenied for one that is told of transactions, which name the numbers of virtual accounts
+// in full, if the caller may not see accounts. It is asked of who makes a change, and not of who approves it.
+func (w *Webhook) directsTx(ctx context.Context, tx *changes.Tx) error {
+	switch {
+	case tx.Approved():
+		return nil
+	case !tx.Caller.Reach.AtLeast(w.Reach):
+		return ErrReach
+	case !slices.Contains(w.Topics, OfTransactions):
 		return nil
 	}
 	_, err := access.Require(ctx, access.ViewAccounts)

@@ -2,6 +2,7 @@ package webhooks_test
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -53,6 +54,16 @@ func TestAReceiverThatMisbehavesCostsNoMoreThanItsTime(t *testing.T) {
 		"it sends headers without end": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("X", strings.Repeat("x", 100<<10))
 		}, webhooks.Waiting, "the connection was lost"},
+		// the connection is then no answer's body any more, which the client's limit would end
+		"it speaks another protocol": {func(w http.ResponseWriter, _ *http.Request) {
+			taken, _, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				return
+			}
+			defer taken.Close()
+			_, _ = io.WriteString(taken, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+			_, _ = io.Copy(io.Discard, taken)
+		}, webhooks.Parked, ""},
 		"it leads to this machine": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere.URL+"/payments", http.StatusTemporaryRedirect)
 		}, webhooks.Parked, ""},

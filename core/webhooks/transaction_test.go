@@ -1,6 +1,7 @@
 package webhooks_test
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
 	"bankgraph/core/fault"
+	"bankgraph/core/given"
 	"bankgraph/core/page"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
@@ -134,6 +136,68 @@ func TestToBeToldOfTransactionsAsksForTheRightToSeeAccounts(t *testing.T) {
 	}
 	if got := h.find(hook).Topics; !slices.Equal(got, []webhooks.Topic{webhooks.OfTransactions}) {
 		t.Errorf("topics %v", got)
+	}
+}
+
+// Who may not see all that a webhook is told cannot say where that goes, with which secret, or that it goes
+// again: not by any of the ways to do so. Anybody who manages webhooks can stop it.
+func TestAWebhookIsDirectedOnlyByWhoMaySeeWhatItIsTold(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	narrow := func() context.Context {
+		caller, err := access.Require(h.Partner(h.partner))
+		h.must(err)
+		caller.Reach = access.OfCustomer
+		return access.With(t.Context(), caller)
+	}()
+	blind := h.As(access.ViewWebhooks, access.ManageWebhooks)
+	for name, c := range map[string]struct {
+		as    context.Context
+		topic webhooks.Topic
+		may   bool
+	}{
+		"transactions, without the right to see accounts": {blind, webhooks.OfTransactions, false},
+		"payments, without the right to see accounts":     {blind, webhooks.OfPayments, true},
+		"transactions, with it":                           {h.Staff(), webhooks.OfTransactions, true},
+		"a partner's, by who sees its own payments alone": {narrow, webhooks.OfPayments, false},
+		"a partner's, by who sees all that it is told":    {h.Partner(h.partner), webhooks.OfPayments, true},
+	} {
+		hook, _ := h.hook(h.partner, about(c.topic))
+		_, err := h.Webhooks.Test(h.Staff(), hook, changes.RequestOptions{})
+		h.must(err)
+		h.post()
+		delivery := h.deliveries(hook)[0].UID
+		target := given.Of(h.receiver.URL + "/elsewhere")
+		for did, direct := range map[string]func() error{
+			"pointed elsewhere": func() error {
+				_, err := h.Webhooks.Change(c.as, hook, webhooks.Draft{Target: target}, changes.RequestOptions{})
+				return err
+			},
+			"given a secret": func() error {
+				_, _, err := h.Webhooks.RotateSecret(c.as, hook, 0, changes.RequestOptions{})
+				return err
+			},
+			"replayed": func() error {
+				_, err := h.Webhooks.Replay(c.as, hook, webhooks.Replay{After: "0.0"}, changes.RequestOptions{})
+				return err
+			},
+			"posted again": func() error {
+				_, err := h.Webhooks.Resend(c.as, delivery, changes.RequestOptions{})
+				return err
+			},
+		} {
+			if err := direct(); c.may != (err == nil) {
+				t.Errorf("%s, %s: %v", name, did, err)
+			}
+		}
+		if _, err := h.Webhooks.Disable(c.as, hook, changes.RequestOptions{}); err != nil {
+			t.Errorf("%s, disabled: %v", name, err)
+		}
+		if _, err := h.Webhooks.Enable(c.as, hook, changes.RequestOptions{}); c.may != (err == nil) {
+			t.Errorf("%s, enabled: %v", name, err)
+		}
+		_, err = h.Webhooks.Delete(h.Staff(), hook, changes.RequestOptions{})
+		h.must(err)
 	}
 }
 

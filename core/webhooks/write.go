@@ -63,9 +63,6 @@ func (s *Service) Create(
 	if err == nil {
 		err = s.customers.PreferCustomerFault(ctx, of, draft.check(true))
 	}
-	if err == nil {
-		err = draft.permit(ctx)
-	}
 	if err != nil {
 		return changes.Outcome[Saved]{}, "", err
 	}
@@ -98,9 +95,6 @@ func (s *Service) Change(
 	caller, err := s.change.Require(ctx, uid.String())
 	if err == nil {
 		err = draft.check(false)
-	}
-	if err == nil {
-		err = draft.permit(ctx)
 	}
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
@@ -241,6 +235,9 @@ func (s *Service) newTx(
 		return nil, err
 	}
 	draft.to(w)
+	if err := w.directsTx(ctx, tx); err != nil {
+		return nil, err
+	}
 	var there int
 	err = tx.NewRaw(`SELECT nextval('webhook_uids'), nextval('webhook_secret_ids'),
 		CASE WHEN ?3 THEN nextval('webhook_secret_ids') ELSE 0 END,
@@ -278,7 +275,13 @@ func (s *Service) changeTx(
 	}
 	l := s.asking(write)
 	return saved(l.Modify(ctx, tx, at, func(was, now *Webhook) error {
+		if err := was.directsTx(ctx, tx); err != nil {
+			return err
+		}
 		draft.to(now)
+		if err := now.directsTx(ctx, tx); err != nil {
+			return err
+		}
 		if draft.Target.Given {
 			local, err := s.localTx(ctx, tx)
 			if err == nil {
@@ -313,6 +316,9 @@ func (s *Service) rotateTx(
 		return s.replaceTx(ctx, tx, now, now.SigningSecret, signing, clear, s.now().Add(by.Overlap))
 	}
 	w, err := s.lifecycle(s.customers.HoldTx, write).Modify(ctx, tx, at, func(_, now *Webhook) (err error) {
+		if err := now.directsTx(ctx, tx); err != nil {
+			return err
+		}
 		now.SigningSecret, err = nextSecretTx(ctx, tx.Tx)
 		return err
 	})
@@ -326,6 +332,9 @@ func (s *Service) enableTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
 ) (Saved, error) {
 	return saved(s.lifecycle(s.customers.HoldTx, nil).Modify(ctx, tx, at, func(_, now *Webhook) (err error) {
+		if err := now.directsTx(ctx, tx); err != nil {
+			return err
+		}
 		if now.Status, err = enabling.Take(now.Status); err != nil {
 			return err
 		}
