@@ -29,6 +29,7 @@ var (
 		lines: table("POSITIVERULE_REQUEST_INVALID", notAuthorized,
 			because(positivepay.ErrNotFound, "POSITIVERULE_RULEUID_NOTFOUND").exactly(),
 			because(positivepay.ErrAccount, "POSITIVERULE_CUSTOMERACCOUNTNUMBER_NOTFOUND").exactly(),
+			because(positivepay.ErrOwnLimit, "POSITIVERULE_AMOUNT_LIMIT").exactly(),
 			because(positivepay.ErrExpired, "POSITIVERULE_EXPIRYDATE_REQUIRED").exactly()),
 	}
 )

@@ -57,10 +57,12 @@ func (m Maker) Caller(worker Caller) Caller {
 	return c
 }
 
-// The limits of what people pay, as roles name them.
+// The limits of what people pay and approve, as roles name them.
 const (
 	OfPayments   = "Payments" // the application
 	PerPayment   = "Per_Transaction_Payment_Limits"
 	PaidPerDay   = "Daily_Payment_Limits"
 	PaidPerMonth = "Monthly_Payment_Limits"
+
+	ApprovedPerPayment = "Per_Transaction_Payment_Approve_Limits"
 )

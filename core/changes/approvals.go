@@ -25,6 +25,9 @@ const DraftColumn = "approvals.draft"
 // this transaction does not carry out an approved change.
 func (tx *Tx) NeedsApproval(asked bool) bool { return asked && !tx.approved }
 
+// Approved reports whether a second person has approved the change: the caller is that person.
+func (tx *Tx) Approved() bool { return tx.approved }
+
 // Waits reports whether the change of this transaction was kept for a second person.
 func (tx *Tx) Waits() bool { return tx.receipt.Approval != 0 }
 

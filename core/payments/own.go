@@ -40,7 +40,7 @@ var ownLimitsOf = map[act]ownLimits{
 		access.PerPayment, access.PaidPerDay, access.PaidPerMonth, ErrOwnLimit, "pay",
 	},
 	approved: {
-		"Per_Transaction_Payment_Approve_Limits", "Daily_Payment_Approve_Limits", "Monthly_Payment_Approve_Limits",
+		access.ApprovedPerPayment, "Daily_Payment_Approve_Limits", "Monthly_Payment_Approve_Limits",
 		ErrApproveLimit, "approve",
 	},
 }

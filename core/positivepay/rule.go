@@ -249,6 +249,10 @@ var (
 		fmt.Sprintf("the account has %d rules, as many as it may have: delete one that you no longer need",
 			mostOfAccount)).
 		On("customerAccountNumber")
+	// ErrOwnLimit is returned for a rule above what the person who makes, changes or approves it may pay, or
+	// approve, in one payment.
+	ErrOwnLimit = fault.New(fault.State, "positivePayRule.own_limit",
+		"is above what the caller may pay, or approve, in one payment").On("amount")
 	// ErrStatus is returned for a change that the state of the rule does not allow.
 	ErrStatus = fault.New(fault.State, "positivePayRule.status", "the state of the rule does not allow this")
 	// ErrExpired is returned for a change that leaves an expired rule expired.

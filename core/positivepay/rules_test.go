@@ -264,10 +264,7 @@ func TestARuleForRequestsWaitsWherePaymentsDo(t *testing.T) {
 		positivepay.ACH: false, positivepay.Instant: true, positivepay.Fedwire: true,
 	} {
 		draft := b.draft()
-		if draft.Type = kind; kind != positivepay.ACH {
-			draft.ACHCompanyID, draft.BeneficiaryBankID = given.Text{}, given.Of("611590103")
-			draft.CustomerName = given.Of(b.of.ShortName)
-		}
+		b.ofType(&draft, kind)
 		made, err := b.PositivePay.Create(b.Staff(), draft, changes.RequestOptions{})
 		if err != nil || made.Approval != 0 != waits {
 			t.Errorf("%s: %+v %v", kind, made, err)
@@ -544,4 +541,105 @@ func TestAnAccountHasSoManyRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.create(t)
+}
+
+// A rule lets through no more than its person could have decided on debit by debit: approving, and for
+// requests, which are met by payments, paying, too.
+func TestARuleIsWithinTheLimitsOfWhoMakesIt(t *testing.T) {
+	t.Parallel()
+	approves, pays := access.ApprovedPerPayment, access.PerPayment
+	for name, c := range map[string]struct {
+		kind   positivepay.Type
+		limit  string
+		amount string
+		fits   bool
+	}{
+		"debits up to what one approves":     {positivepay.ACH, approves, "100.00", true},
+		"debits above what one approves":     {positivepay.ACH, approves, "100.01", false},
+		"debits, which nobody here pays":     {positivepay.ACH, pays, "100.01", true},
+		"requests up to what one pays":       {positivepay.Instant, pays, "100.00", true},
+		"requests above what one pays":       {positivepay.Instant, pays, "100.01", false},
+		"drawdowns above what one pays":      {positivepay.Fedwire, pays, "100.01", false},
+		"requests above what one approves":   {positivepay.Instant, approves, "100.01", false},
+		"requests up to what one approves":   {positivepay.Instant, approves, "100.00", true},
+		"drawdowns up to what one approves":  {positivepay.Fedwire, approves, "100.00", true},
+		"drawdowns above what one approves":  {positivepay.Fedwire, approves, "100.01", false},
+		"requests, by a limit of other acts": {positivepay.Instant, access.PaidPerDay, "100.01", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newDebited(t)
+			clerk := b.limited(t, c.limit)
+			edit := func(d *positivepay.Draft) {
+				b.ofType(d, c.kind)
+				d.Amount = given.Of(c.amount)
+			}
+			is := func(did string, err error) {
+				t.Helper()
+				if c.fits != (err == nil) || err != nil && !errors.Is(err, positivepay.ErrOwnLimit) {
+					t.Errorf("%s: %v", did, err)
+				}
+			}
+			d := b.draft()
+			edit(&d)
+			_, err := b.PositivePay.Create(clerk, d, changes.RequestOptions{})
+			is("made", err)
+			small := b.create(t, edit, func(d *positivepay.Draft) { d.Amount = given.Of("1.00") })
+			_, err = b.PositivePay.Change(clerk, small, positivepay.Draft{Amount: given.Of(c.amount)},
+				changes.RequestOptions{})
+			is("changed", err)
+			uid := b.create(t, edit)
+			if _, err := b.PositivePay.Suspend(clerk, uid, changes.RequestOptions{}); err != nil {
+				t.Errorf("suspended: %v", err)
+			}
+			_, err = b.PositivePay.Activate(clerk, uid, changes.RequestOptions{})
+			is("activated", err)
+			if _, err := b.PositivePay.Delete(clerk, uid, changes.RequestOptions{}); err != nil {
+				t.Errorf("deleted: %v", err)
+			}
+		})
+	}
+}
+
+// Who approves a rule is bound by what they may approve, and not by what they may pay.
+func TestARuleIsWithinTheLimitsOfWhoApprovesIt(t *testing.T) {
+	t.Parallel()
+	for limit, fits := range map[string]bool{access.ApprovedPerPayment: false, access.PerPayment: true} {
+		t.Run(limit, func(t *testing.T) {
+			t.Parallel()
+			b := newDebited(t, func(c *customers.Customer) { c.Access.PaymentDualApproval = true })
+			d := b.draft()
+			b.ofType(&d, positivepay.Instant)
+			d.Amount = given.Of("100.01")
+			out, err := b.PositivePay.Create(b.Someone("maker"), d, changes.RequestOptions{})
+			if err != nil || out.Approval == 0 {
+				t.Fatal(out, err)
+			}
+			_, err = b.Changes.Approve(b.limited(t, limit), changes.UID(out.Approval), changes.RequestOptions{})
+			if fits != (err == nil) || err != nil && !errors.Is(err, positivepay.ErrOwnLimit) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// ofType makes a draft one of a type.
+func (b *debited) ofType(d *positivepay.Draft, kind positivepay.Type) {
+	if d.Type = kind; kind != positivepay.ACH {
+		d.ACHCompanyID, d.BeneficiaryBankID = given.Text{}, given.Of("611590103")
+		d.CustomerName = given.Of(b.of.ShortName)
+	}
+}
+
+// limited is somebody whose roles bound one payment to 100.00.
+func (b *debited) limited(t *testing.T, limit string) context.Context {
+	t.Helper()
+	caller, err := access.Require(b.Someone("clerk"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	caller.Limits = []access.ApplicationLimits{{Name: access.OfPayments, Limits: []access.Limit{
+		{Name: limit, Minor: 100_00, Currency: "USD"},
+	}}}
+	return access.With(t.Context(), caller)
 }

@@ -209,6 +209,7 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		r.State = Deleted
 		if approved {
 			r.State = Active
+			return changes.Changes, r.within(tx)
 		}
 		return changes.Changes, nil
 	})
@@ -285,6 +286,23 @@ func (s *Service) fill(
 		r.Minor = amount.Minor
 	}
 	s.number(r, draft)
+	return r.within(tx)
+}
+
+// within returns ErrOwnLimit for a rule that lets through more than its person may decide on without it: who
+// makes or changes the rule, or approves that. Somebody who approves exceptions up to an amount allows none
+// above it by a rule; a rule for requests makes payments, too.
+func (r *Rule) within(tx *changes.Tx) error {
+	bounds := []string{access.ApprovedPerPayment}
+	if r.Type != ACH && !tx.Approved() {
+		bounds = append(bounds, access.PerPayment)
+	}
+	for _, name := range bounds {
+		own := tx.Caller.Limit(access.OfPayments, name)
+		if own != nil && own.Currency == r.Currency && r.Minor > own.Minor {
+			return ErrOwnLimit.With(own.Value().String())
+		}
+	}
 	return nil
 }
 
@@ -321,7 +339,7 @@ func (s *Service) activateTx(
 			return ErrStatus.Saying("the rule waits for approval").With(string(status))
 		}
 		r.State = Active
-		return nil
+		return r.within(tx)
 	}))
 }
 
