@@ -32,8 +32,8 @@ const (
 	demanded                // somebody at another bank asks a customer to pay
 )
 
-// answer is a message from a network, as read makes it.
-type answer struct {
+// incoming is a message from a network, as read makes it.
+type incoming struct {
 	over rails.Rail
 	id   string // of the message
 	of   string // of the message that it answers
@@ -65,8 +65,8 @@ type answer struct {
 }
 
 // read parses a message that has arrived. One that cannot be parsed is kept for people.
-func read(from Arrived) *answer {
-	a := &answer{over: from.Over, body: from.Body, kind: unreadable, id: fmt.Sprintf("unreadable-%d", from.ID)}
+func read(from Arrived) *incoming {
+	a := &incoming{over: from.Over, body: from.Body, kind: unreadable, id: fmt.Sprintf("unreadable-%d", from.ID)}
 	m, err := iso20022.Read(bytes.NewReader(from.Body), Profiles[from.Over])
 	if err != nil {
 		a.code = cut(err.Error(), 200)
@@ -128,7 +128,7 @@ var (
 )
 
 // because adds reasons to an answer.
-func (a *answer) because(reasons ...iso20022.Reason) {
+func (a *incoming) because(reasons ...iso20022.Reason) {
 	for _, r := range reasons[:min(1, len(reasons))] {
 		a.code = strings.TrimSpace(a.code + " " + r.Code)
 		a.why = strings.Join(r.Text, " ")
@@ -136,7 +136,7 @@ func (a *answer) because(reasons ...iso20022.Reason) {
 }
 
 // reason returns why the payment was rejected, returned or asked back, as the payment shows it.
-func (a *answer) reason() string {
+func (a *incoming) reason() string {
 	if a.says == accepted {
 		return ""
 	}
@@ -149,7 +149,7 @@ func because(code, why string) string {
 }
 
 // reasonCode returns the reason of a rejection or a return, such as AC03.
-func (a *answer) reasonCode() string { return reasonIn(a.code) }
+func (a *incoming) reasonCode() string { return reasonIn(a.code) }
 
 // reasonIn returns the reason in the code of an answer, such as AC03 of RJCT AC03.
 func reasonIn(code string) string { return code[strings.LastIndexByte(code, ' ')+1:] }
@@ -201,7 +201,7 @@ var notices = map[string]string{
 func MeaningOf(code string) string { return cmp.Or(meanings[code], notices[code]) }
 
 // message returns the answer as it is stored.
-func (a *answer) message(keys *seal.Keys, tenant access.Tenant, now time.Time) *Message {
+func (a *incoming) message(keys *seal.Keys, tenant access.Tenant, now time.Time) *Message {
 	m := &Message{
 		Tenant: tenant, ID: a.number, Rail: a.over, Direction: In, Kind: a.kind, MessageID: a.id,
 		Payment: a.payment, Code: a.code, Bank: a.from, At: now,

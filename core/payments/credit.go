@@ -19,7 +19,7 @@ import (
 
 // transaction returns the other bank's own id of a credit, or of a request for one. It is the same in every
 // message about it, and "" for other messages and where that bank gives none.
-func (a *answer) transaction() string {
+func (a *incoming) transaction() string {
 	bank, own := "", ""
 	switch t, r := a.transfer, a.request; {
 	case t != nil:
@@ -45,7 +45,7 @@ type arrival struct {
 
 // credit takes in a credit of another bank: it is booked, or refused with the reason. Its network is told
 // which.
-func (in *intake) credit(a *answer) error {
+func (in *intake) credit(a *incoming) error {
 	return in.takeIn(a, arrival{
 		refusal: func() string { return in.f.uncreditable(in.s, a) },
 		take: func() (*Payment, error) {
@@ -66,7 +66,7 @@ func (in *intake) credit(a *answer) error {
 }
 
 // takeIn takes in a message that begins a payment. A payment that comes in several messages counts once.
-func (in *intake) takeIn(a *answer, of arrival) error {
+func (in *intake) takeIn(a *incoming, of arrival) error {
 	row := a.message(in.s.keys, in.caller.Tenant, in.now)
 	in.messages = append(in.messages, row)
 	at := place{a.over, In, a.transaction(), ""}
@@ -157,7 +157,7 @@ func (a *party) blocked() bool {
 }
 
 // uncreditable returns why a credit cannot be booked, as a reason of ISO 20022; "" if it can.
-func (f *facts) uncreditable(s *Service, a *answer) string {
+func (f *facts) uncreditable(s *Service, a *incoming) string {
 	t := a.transfer
 	to, virtual := f.creditor(s, t.Creditor.Account)
 	return f.refusal(approach{a.over, t.Amount, t.CreditorAgent.Routing, to, virtual, (*party).receives})
@@ -192,7 +192,7 @@ func (a *party) receives(over rails.Rail) bool {
 
 // book makes a payment of a credit and books it. If people have to look at it, its money waits in the
 // clearing account of its network.
-func (in *intake) book(a *answer) (*Payment, error) {
+func (in *intake) book(a *incoming) (*Payment, error) {
 	t, f := a.transfer, in.f
 	to, virtual := f.creditor(in.s, t.Creditor.Account)
 	p := &Payment{
@@ -237,7 +237,7 @@ func (in *intake) book(a *answer) (*Payment, error) {
 
 // verdict returns the answer to a credit: accepted, with this code, or rejected, with the reason. A wire is
 // final when it arrives, so one that cannot be credited is returned.
-func (a *answer) verdict(code, why string) func(iso20022.Group) iso20022.Message {
+func (a *incoming) verdict(code, why string) func(iso20022.Group) iso20022.Message {
 	t := a.transfer
 	reason := iso20022.Reason{Code: why}
 	return func(g iso20022.Group) iso20022.Message {

@@ -122,7 +122,7 @@ func (p *Payment) pickUp(wanted, now time.Time) error {
 }
 
 // answerDebit applies what the network says of a debit, and returns the state that the debit reaches.
-func (f *facts) answerDebit(p *Payment, a *answer, kind string, on time.Time) (State, error) {
+func (f *facts) answerDebit(p *Payment, a *incoming, kind string, on time.Time) (State, error) {
 	switch {
 	case p.Asks():
 		return f.answerRequest(p, a, kind)
@@ -166,7 +166,7 @@ func (f *facts) collect(p *Payment, on time.Time) (State, error) {
 // lose takes back what a debit has collected, as the debtor's bank does not pay it. Before settlement there
 // is nothing to take. The account cannot refuse: it may go below its overdraft, and pays nothing more until
 // it is covered again.
-func (f *facts) lose(p *Payment, a *answer, on time.Time) (State, error) {
+func (f *facts) lose(p *Payment, a *incoming, on time.Time) (State, error) {
 	if a.amount != p.Amount() {
 		return p.State, nil // it is no return of this entry: people look at it
 	}

@@ -83,8 +83,8 @@ func (s *Service) detailsOf(b *db.Batch, reader access.Caller, of []UID) *db.Man
 
 var withContact = map[string]string{"contact": "coalesce(pd.contact, 0)"}
 
-// giveBackTx writes the reasons for which payments were given back, at the end of the transaction.
-func giveBackTx(ctx context.Context, tenant access.Tenant, why map[UID]string) error {
+// writeReturnCodesTx writes the reasons for which payments were given back, at the end of the transaction.
+func writeReturnCodesTx(ctx context.Context, tenant access.Tenant, why map[UID]string) error {
 	if len(why) == 0 {
 		return nil
 	}

@@ -8,7 +8,7 @@
 //     shown.go, search.go, accounts.go, payments.go
 //   - what it is decided by: facts.go, read by gather.go; whether money may move, and where it goes:
 //     carry.go, fee.go, own.go, preview.go
-//   - how every payment begins, is approved, is cancelled and is written: write.go
+//   - how every payment begins, is approved, cancelled and written: write.go; who approves it: approvers.go
 //   - a book transfer: draft.go, transfer.go; a batch of transfers: batch.go; a
 //     sweep: standing.go
 //   - a payment to another bank: order.go, orders.go; its network: route.go, instrument.go; the banks that a

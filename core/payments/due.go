@@ -30,8 +30,8 @@ const dueKind = `(CASE WHEN rail = 'SWIFT' THEN 'ABROAD' WHEN rail = 'BOOK' THEN
 // dueKinds are the kinds of payments that are due by a date. Payments abroad are due by a time.
 var dueKinds = []string{"BOOK", "ECONOMY", "OTHER"}
 
-// waitsUntil is the condition that a payment of the bank $1 is of kinds.kind and waits for its day.
-const waitsUntil = `tenant = $1 AND state = 'SCHEDULED' AND ` + dueKind + ` = kinds.kind`
+// scheduledOfKind is the condition that a payment of the bank $1 is of kinds.kind and waits for its day.
+const scheduledOfKind = `tenant = $1 AND state = 'SCHEDULED' AND ` + dueKind + ` = kinds.kind`
 
 // nextDue finds payments of each kind whose day has come, of the first such day: one of each customer that
 // follows a place, then a second one of each, and so on, but none of $5, which failed. So a customer with a
@@ -39,19 +39,19 @@ const waitsUntil = `tenant = $1 AND state = 'SCHEDULED' AND ` + dueKind + ` = ki
 const nextDue = `SELECT kinds.kind, found.uid, found.customer
 	FROM unnest($2::text[], $3::text[]::date[], $4::bigint[]) AS kinds (kind, until, place) CROSS JOIN LATERAL (
 	  WITH RECURSIVE first AS (
-	    SELECT min(payment_date) AS day FROM payments WHERE ` + waitsUntil + `
+	    SELECT min(payment_date) AS day FROM payments WHERE ` + scheduledOfKind + `
 	      AND payment_date <= kinds.until AND uid <> ALL ($5::bigint[])
 	  ), whose AS (
-	    SELECT 1 AS number, (SELECT min(customer) FROM payments WHERE ` + waitsUntil + `
+	    SELECT 1 AS number, (SELECT min(customer) FROM payments WHERE ` + scheduledOfKind + `
 	      AND payment_date = (SELECT day FROM first) AND customer > kinds.place) AS customer
 	    UNION ALL
-	    SELECT number + 1, (SELECT min(customer) FROM payments WHERE ` + waitsUntil + `
+	    SELECT number + 1, (SELECT min(customer) FROM payments WHERE ` + scheduledOfKind + `
 	      AND payment_date = (SELECT day FROM first) AND customer > whose.customer)
 	    FROM whose WHERE customer IS NOT NULL AND number < $6::bigint
 	  )
 	  SELECT next.uid, whose.customer FROM whose CROSS JOIN LATERAL (
 	    SELECT uid, row_number() OVER (ORDER BY uid) AS turn FROM (
-	      SELECT uid FROM payments WHERE ` + waitsUntil + ` AND payment_date = (SELECT day FROM first)
+	      SELECT uid FROM payments WHERE ` + scheduledOfKind + ` AND payment_date = (SELECT day FROM first)
 	        AND customer = whose.customer AND uid <> ALL ($5::bigint[])
 	      ORDER BY uid LIMIT $6::bigint) AS pay) AS next
 	  ORDER BY next.turn, whose.number LIMIT $6::bigint) AS found

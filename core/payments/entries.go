@@ -141,11 +141,11 @@ var (
 	takingReceivedIDs = db.NewQuery[receivedID](`SELECT nextval('ach_debit_ids') AS id FROM generate_series(1, $1::bigint)`)
 )
 
-// takeEntriesTx takes in the entries of a file that are for accounts here and not on record. Each that moves
+// receiveEntriesTx takes in the entries of a file that are for accounts here and not on record. Each that moves
 // money becomes a payment, which waits for its settlement or for people, or goes back. An entry that comes
 // again, in whatever file, counts once.
-func (s *Service) takeEntriesTx(
-	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in MessageID, lines []*answer,
+func (s *Service) receiveEntriesTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in MessageID, lines []*incoming,
 ) error {
 	fresh, rows, err := s.freshTx(ctx, tx, caller.Tenant, in, lines)
 	if err != nil {
@@ -235,7 +235,7 @@ type arrivedEntry struct {
 
 // freshTx returns, of lines that are not on record, the entries, and the rows of them all.
 func (s *Service) freshTx(
-	ctx context.Context, tx bun.Tx, tenant access.Tenant, in MessageID, lines []*answer,
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, in MessageID, lines []*incoming,
 ) (fresh []*arrivedEntry, rows []*Answered, err error) {
 	var numbers []int32
 	var traces []string
@@ -275,7 +275,7 @@ func (s *Service) freshTx(
 }
 
 // received returns the entry of a line.
-func (s *Service) received(a *answer, tenant access.Tenant, id int64, in MessageID) *arrivedEntry {
+func (s *Service) received(a *incoming, tenant access.Tenant, id int64, in MessageID) *arrivedEntry {
 	e, batch := a.entry, a.batch
 	r := &arrivedEntry{
 		Received: Received{

@@ -155,7 +155,7 @@ func (s *Service) returnCreditTx(ctx context.Context, tx *changes.Tx, p *Payment
 	return s.agreedTx(ctx, tx, &was, p, to, because(d.Code, d.Notes), f, p.Amount(), func() error {
 		err := returnReceivedTx(ctx, p.Tenant, tx.Now, []int64{int64(p.UID)}, []string{d.Code})
 		if err == nil {
-			err = giveBackTx(ctx, p.Tenant, map[UID]string{p.UID: d.Code})
+			err = writeReturnCodesTx(ctx, p.Tenant, map[UID]string{p.UID: d.Code})
 		}
 		return err
 	})

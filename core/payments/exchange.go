@@ -57,7 +57,7 @@ func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 	err = s.db.NewRaw(nextToSend, caller.Tenant, bun.List(customers.Working), now, atATime).Scan(ctx, &queued)
 	if err == nil && len(queued) > 0 {
 		var held bool
-		if held, err = s.held(ctx, s.db, caller.Tenant); held {
+		if held, err = s.sendingHeld(ctx, s.db, caller.Tenant); held {
 			return 0, nil
 		}
 	}
@@ -179,7 +179,7 @@ func (s *Service) sendAllTx(
 		}
 	}
 	return len(out.moved), out.failed, errors.Join(writeTx(ctx, out.moved, out.steps),
-		db.InsertAtCommit(ctx, out.messages), takeEntriesTx(ctx, caller.Tenant, out.entries, now),
+		db.InsertAtCommit(ctx, out.messages), queueEntriesTx(ctx, caller.Tenant, out.entries, now),
 		dateRequestsTx(ctx, caller.Tenant, out.redated), f.writeTx(ctx), recordTx(ctx, tx, out.record))
 }
 
@@ -261,8 +261,8 @@ func (p *Payment) postpone(c *limits.Counter, now time.Time) {
 	p.recount(c, &was)
 }
 
-// takeEntriesTx puts entries, whose money is taken, in line for the next file.
-func takeEntriesTx(ctx context.Context, tenant access.Tenant, entries []*Payment, now time.Time) error {
+// queueEntriesTx puts entries, whose money is taken, in line for the next file.
+func queueEntriesTx(ctx context.Context, tenant access.Tenant, entries []*Payment, now time.Time) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -319,7 +319,7 @@ func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
 				Where("nm.id > ?", after).OrderExpr("nm.id").Limit(few.most).Scan(ctx)
 			if failed == nil && len(waiting) > 0 {
 				var held bool
-				if held, failed = s.held(ctx, s.db, caller.Tenant); held || failed != nil {
+				if held, failed = s.sendingHeld(ctx, s.db, caller.Tenant); held || failed != nil {
 					return handed, errors.Join(err, failed)
 				}
 				after = waiting[len(waiting)-1].ID

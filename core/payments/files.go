@@ -118,7 +118,7 @@ func (s *Service) sealNext(
 		if err := b.Send(ctx); err != nil || len(waiting.Items) == 0 {
 			return err
 		}
-		if held, err := s.held(ctx, tx, caller.Tenant); held || err != nil {
+		if held, err := s.sendingHeld(ctx, tx, caller.Tenant); held || err != nil {
 			return err
 		}
 		origin = waiting.Items[0].Origin

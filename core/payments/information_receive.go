@@ -30,7 +30,7 @@ var (
 
 // clarifyTx reads what it takes to take in requests for information, and answers to ours. Their payments are
 // locked.
-func (in *intake) clarifyTx(ctx context.Context, tx bun.Tx, arrived []*answer) error {
+func (in *intake) clarifyTx(ctx context.Context, tx bun.Tx, arrived []*incoming) error {
 	var about []UID
 	var cases []string
 	for _, a := range arrived {
@@ -61,7 +61,7 @@ func (in *intake) clarifyTx(ctx context.Context, tx bun.Tx, arrived []*answer) e
 
 // inquire takes in a request for information, if it comes from the bank on the payment's other side. One from
 // any other bank is kept for people.
-func (in *intake) inquire(a *answer) error {
+func (in *intake) inquire(a *incoming) error {
 	p, bank := (*Payment)(nil), ""
 	if k := in.original(a); k != nil && instant(a.over) && (k.Kind == creditKind || k.Kind == requestKind) {
 		if c := in.clarified[k.Payment]; c != nil && c.Bank == a.inquiry.Sender &&
@@ -96,7 +96,7 @@ func (in *intake) inquire(a *answer) error {
 
 // inform takes in another bank's answer to a request of ours. The first answer of the bank that was asked
 // counts; others are on record, and change nothing.
-func (in *intake) inform(a *answer) error {
+func (in *intake) inform(a *incoming) error {
 	r := in.unanswered[a.about()]
 	var p *Payment
 	if r != nil {

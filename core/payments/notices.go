@@ -104,7 +104,7 @@ var readingNoticed = db.NewQuery[noticed](`SELECT pd.payment, coalesce(k.version
 	WHERE pd.tenant = $1 AND pd.payment = ANY($2::bigint[])`)
 
 // noticesTx reads what it takes to take in notices of change. Their payments are locked.
-func (in *intake) noticesTx(ctx context.Context, tx bun.Tx, answers []*answer) error {
+func (in *intake) noticesTx(ctx context.Context, tx bun.Tx, answers []*incoming) error {
 	var about []UID
 	for _, a := range answers {
 		if a.change != nil && a.payment != 0 {
@@ -132,7 +132,7 @@ func (in *intake) noticesTx(ctx context.Context, tx bun.Tx, answers []*answer) e
 // notice takes in a notice of change about a payment that went out; p is nil if none is known. The payment
 // stays where it is. If it is Sent or Settled, a step of its own tells of the notice. Of two notices with one
 // code the first counts.
-func (in *intake) notice(a *answer, p *Payment) {
+func (in *intake) notice(a *incoming, p *Payment) {
 	if p == nil || p.Incoming() || notices[a.code] == "" {
 		return
 	}

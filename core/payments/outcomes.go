@@ -11,7 +11,7 @@ import (
 
 // answer applies what a network says of a message of ours to its payment, and returns the state that the
 // payment reaches. kind is the kind of our message.
-func (f *facts) answer(p *Payment, a *answer, kind string, now time.Time) (State, error) {
+func (f *facts) answer(p *Payment, a *incoming, kind string, now time.Time) (State, error) {
 	on := calendar.Today(now)
 	switch {
 	case p.Incoming() && p.Rail == rails.ACH:
@@ -52,7 +52,7 @@ func (f *facts) reject(p *Payment, on time.Time) (State, error) {
 	if err != nil {
 		return p.State, err
 	}
-	err = f.returns(p, on, "Rejected by "+string(p.Rail), f.clearing(p), p.Minor, p.soldFor(p.Minor))
+	err = f.bookBack(p, on, "Rejected by "+string(p.Rail), f.clearing(p), p.Minor, p.soldFor(p.Minor))
 	if err != nil {
 		return p.State, err
 	}
@@ -62,7 +62,7 @@ func (f *facts) reject(p *Payment, on time.Time) (State, error) {
 
 // takeBack gives the customer what the other bank has given back, whether it was asked to or not, in one part
 // or in several. Anything but a return of this payment is left to people.
-func (f *facts) takeBack(p *Payment, a *answer, on time.Time) (State, error) {
+func (f *facts) takeBack(p *Payment, a *incoming, on time.Time) (State, error) {
 	switch {
 	case !a.givesBack(p):
 		return p.State, nil
@@ -83,16 +83,16 @@ func (f *facts) takeBack(p *Payment, a *answer, on time.Time) (State, error) {
 		return p.State, err
 	}
 	sold := p.soldFor(all)
-	err = f.returns(p, on, "Returned over "+string(p.Rail), f.settled(p), a.amount.Minor, sold-p.SoldReturned)
+	err = f.bookBack(p, on, "Returned over "+string(p.Rail), f.settled(p), a.amount.Minor, sold-p.SoldReturned)
 	if err == nil {
 		p.ReturnedMinor, p.SoldReturned = all, sold
 	}
 	return to, err
 }
 
-// returns books an amount of a payment, or what it was bought for, from an account of the bank's own back to
+// bookBack books an amount of a payment, or what it was bought for, from an account of the bank's own back to
 // the payer.
-func (f *facts) returns(p *Payment, on time.Time, why string, from accounts.UID, minor, sold int64) error {
+func (f *facts) bookBack(p *Payment, on time.Time, why string, from accounts.UID, minor, sold int64) error {
 	journal, err := f.paying(p, ledger.Return, on, why, from, -minor, -sold)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (f *facts) returns(p *Payment, on time.Time, why string, from accounts.UID,
 
 // givesBack reports whether an answer can be the return of a payment, whole or in part, beside what has come
 // back of it.
-func (a *answer) givesBack(p *Payment) bool {
+func (a *incoming) givesBack(p *Payment) bool {
 	if p.Enrols() {
 		return a.amount.Minor == 0
 	}

@@ -193,7 +193,7 @@ func (f *file) prenotedTx(ctx context.Context) error {
 
 // prenotesAnsweredTx writes what other banks say of prenotes, at the end of the transaction. The first return
 // counts, and the first notice of change.
-func prenotesAnsweredTx(ctx context.Context, tenant access.Tenant, answers []*answer) error {
+func prenotesAnsweredTx(ctx context.Context, tenant access.Tenant, answers []*incoming) error {
 	var ids []int64
 	var returns, notices, last4s, routings, types []string
 	for _, a := range answers {

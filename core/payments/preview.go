@@ -243,9 +243,9 @@ type trial struct {
 	facts   *facts // afterwards
 	payment *Payment
 	state   State
-	refusal error // a fault with which it is refused
-	later   error // one that stops it when it is carried out, as things are
-	waits   bool // for approval
+	refusal error    // a fault with which it is refused
+	later   error    // one that stops it when it is carried out, as things are
+	waits   bool     // for approval
 	carried *Payment // as it is once it is carried out; nil if it cannot be
 }
 

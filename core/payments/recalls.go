@@ -19,7 +19,7 @@ import (
 
 // recall takes in another bank's request for the return of a credit. The bank's people, or the customer,
 // answer it. For a credit that never came, or is given back already, the answer is no.
-func (in *intake) recall(a *answer) error {
+func (in *intake) recall(a *incoming) error {
 	var p *Payment
 	if k := in.onAbout(a); k != nil && k.Kind == creditKind {
 		p = in.by[k.Payment]
@@ -48,7 +48,7 @@ func (in *intake) recall(a *answer) error {
 }
 
 // sentBy reports whether the bank that asks for a payment's money is the one that sent it.
-func (in *intake) sentBy(p *Payment, a *answer) bool {
+func (in *intake) sentBy(p *Payment, a *incoming) bool {
 	k := in.onAbout(a)
 	return k != nil && k.Payment == p.UID && k.Bank == a.recall.Sender
 }

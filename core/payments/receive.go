@@ -38,7 +38,7 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 		}
 	}
 	taken, err = allOrEach(others, func(some []Arrived) (int, error) {
-		answers, ids := make([]*answer, len(some)), make([]int64, len(some))
+		answers, ids := make([]*incoming, len(some)), make([]int64, len(some))
 		for i, a := range some {
 			answers[i], ids[i] = read(a), a.ID
 		}
@@ -161,7 +161,7 @@ func (s *Service) intake(caller access.Caller, now time.Time) *intake {
 
 // takeInTx records what has arrived, and does what it says.
 func (s *Service) takeInTx(
-	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, arrived []*answer,
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, arrived []*incoming,
 ) error {
 	names, transactions := make([]string, 0, 2*len(arrived)), []string{}
 	for _, a := range arrived {
@@ -186,7 +186,7 @@ func (s *Service) takeInTx(
 	for _, id := range ids.Items[len(arrived):] {
 		in.ids = append(in.ids, id.ID)
 	}
-	var fresh []*answer
+	var fresh []*incoming
 	seen := map[place]bool{}
 	for i, a := range arrived {
 		at := place{a.over, In, a.id, a.from}
@@ -211,7 +211,7 @@ func (s *Service) takeInTx(
 
 // gatherTx locks the payments that messages are about, and reads and locks what they and new credits are
 // decided by.
-func (in *intake) gatherTx(ctx context.Context, tx bun.Tx, arrived []*answer) error {
+func (in *intake) gatherTx(ctx context.Context, tx bun.Tx, arrived []*incoming) error {
 	var uids, requests []UID
 	w := want{}
 	for _, a := range arrived {
@@ -282,7 +282,7 @@ func (in *intake) lockTx(ctx context.Context, tx bun.Tx, uids []UID, w want) err
 
 // about returns the place of the message that a message answers: one of ours, or the credit that is asked
 // back.
-func (a *answer) about() place {
+func (a *incoming) about() place {
 	if a.says == recalled {
 		return place{a.over, In, a.of, a.from}
 	}
@@ -306,7 +306,7 @@ func (in *intake) received(over rails.Rail, id, from string) *known {
 }
 
 // onAbout returns the message at the place a.about(); nil if it is not on record.
-func (in *intake) onAbout(a *answer) *known {
+func (in *intake) onAbout(a *incoming) *known {
 	if at := a.about(); at.direction == In {
 		return in.received(at.over, at.id, at.from)
 	}
@@ -315,7 +315,7 @@ func (in *intake) onAbout(a *answer) *known {
 
 // original returns the message that a message is about; nil if it is not on record. Another bank may ask
 // about what it has received, and about what it has sent.
-func (in *intake) original(a *answer) *known {
+func (in *intake) original(a *incoming) *known {
 	if k := in.onAbout(a); k != nil || a.says != inquired {
 		return k
 	}
@@ -323,7 +323,7 @@ func (in *intake) original(a *answer) *known {
 }
 
 // take does what one message says.
-func (in *intake) take(a *answer) error {
+func (in *intake) take(a *incoming) error {
 	switch a.says {
 	case credited:
 		return in.credit(a)
@@ -346,7 +346,7 @@ func (in *intake) take(a *answer) error {
 
 // mayAnswer reports whether the sender of an answer may give it: the network, or a bank that our message went
 // to. The answer of anybody else is kept, and changes nothing.
-func (a *answer) mayAnswer(k *known) bool {
+func (a *incoming) mayAnswer(k *known) bool {
 	if a.from == "" || a.from == Profiles[a.over].Operator {
 		return true
 	}
@@ -364,7 +364,7 @@ func (a *answer) mayAnswer(k *known) bool {
 
 // answer applies an answer to the payment that it is about; kind is the kind of the message that it answers.
 // An answer that no longer fits the payment changes nothing.
-func (in *intake) answer(a *answer, kind string) error {
+func (in *intake) answer(a *incoming, kind string) error {
 	p := in.by[a.payment]
 	if p == nil {
 		return nil
@@ -372,7 +372,7 @@ func (in *intake) answer(a *answer, kind string) error {
 	// what comes back has settled, though nobody has said so yet; a debit has only if its time has come
 	early := p.Collects() && (p.SettlesAt == nil || p.SettlesAt.After(in.now))
 	if a.says == returned && p.State == Sent && !early && a.givesBack(p) {
-		if err := in.answer(&answer{over: a.over, says: accepted, payment: a.payment}, kind); err != nil {
+		if err := in.answer(&incoming{over: a.over, says: accepted, payment: a.payment}, kind); err != nil {
 			return err
 		}
 	}
@@ -399,7 +399,7 @@ func (in *intake) answer(a *answer, kind string) error {
 
 // answerAllTx applies what ACH says of entries to their payments, which it locks.
 func (s *Service) answerAllTx(
-	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, answers []*answer,
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, answers []*incoming,
 ) error {
 	in := s.intake(caller, now)
 	var uids []UID
@@ -425,9 +425,13 @@ func (s *Service) answerAllTx(
 			if err := in.answer(a, creditKind); err != nil {
 				return err
 			}
+			in.reversals.returned(a, p)
 			continue
 		}
 		was := p.State
+		if row := in.reversals[p.UID]; row != nil && row.replaced {
+			a.booked = false
+		}
 		if err := in.answer(a, reversalKind); err != nil {
 			return err
 		}
@@ -464,7 +468,7 @@ func (in *intake) writeTx(ctx context.Context, tx bun.Tx) error {
 		db.InsertAtCommit(ctx, in.terms), db.InsertAtCommit(ctx, in.exceptions),
 		writeTx(ctx, moved, nil), in.completeTx(ctx), db.InsertAtCommit(ctx,
 			in.steps), db.InsertAtCommit(ctx, in.notices),
-		giveBackTx(ctx, in.caller.Tenant, in.why), db.InsertAtCommit(ctx, in.messages), in.clarifiedTx(ctx),
+		writeReturnCodesTx(ctx, in.caller.Tenant, in.why), db.InsertAtCommit(ctx, in.messages), in.clarifiedTx(ctx),
 		in.f.writeTx(ctx), in.reversals.writeTx(ctx, in.caller.Tenant, in.now), recordTx(ctx, tx, in.record))
 }
 

@@ -218,7 +218,7 @@ var requestKind = kindOf(iso20022.TypePaymentRequest)
 
 // answerRequest applies what the network, or the debtor, says of a request. That it is accepted changes
 // nothing, as the debtor pays by a credit.
-func (f *facts) answerRequest(p *Payment, a *answer, kind string) (State, error) {
+func (f *facts) answerRequest(p *Payment, a *incoming, kind string) (State, error) {
 	if a.says == refused && kind == requestKind {
 		return rejecting.Take(p.State)
 	}
@@ -244,7 +244,7 @@ var (
 // complete settles the request that an incoming credit pays, which is booked as the payment by: a request of
 // the same account over the same network, to the bank that pays, and of this amount unless another one is
 // allowed. A credit that names another request is booked all the same, and completes none.
-func (in *intake) complete(by *Payment, a *answer) {
+func (in *intake) complete(by *Payment, a *incoming) {
 	p := in.by[asked(a.transfer)]
 	r := in.requests[asked(a.transfer)]
 	if p == nil || r == nil || !p.Asks() || p.Rail != by.Rail || p.ReceiverAccount != by.ReceiverAccount ||

@@ -44,7 +44,7 @@ const (
 
 // demand takes in a request: it waits for its day or for people, or is refused with the reason. Its network
 // is told which, except that a drawdown waits.
-func (in *intake) demand(a *answer) error {
+func (in *intake) demand(a *incoming) error {
 	return in.takeIn(a, arrival{
 		refusal: func() string { return in.f.unpayable(in.s, a, in.now) },
 		take:    func() (*Payment, error) { return in.ask(a), nil },
@@ -78,7 +78,7 @@ func answerOf(r *iso20022.PaymentRequest, code, why string) func(iso20022.Group)
 }
 
 // unpayable returns why nobody here can be asked for a payment, as a reason of ISO 20022; "" if somebody can.
-func (f *facts) unpayable(s *Service, a *answer, now time.Time) string {
+func (f *facts) unpayable(s *Service, a *incoming, now time.Time) string {
 	r := a.request
 	of := f.parties[f.numbered(s, r.Debtor.Account)]
 	why := f.refusal(approach{a.over, r.Amount, r.DebtorAgent, of, nil, (*party).pays})
@@ -94,7 +94,7 @@ func (a *party) pays(over rails.Rail) bool {
 }
 
 // ask makes a payment of a request. It has no state yet.
-func (in *intake) ask(a *answer) *Payment {
+func (in *intake) ask(a *incoming) *Payment {
 	f, r := in.f, a.request
 	of := f.parties[f.numbered(in.s, r.Debtor.Account)]
 	today := calendar.Today(in.now)

@@ -23,9 +23,9 @@ import (
 // entries of the bank's record that were kept outside of it. It must be called before any work begins.
 func (s *Service) HoldSendingWhile(look func(ctx context.Context) error) { s.behind = look }
 
-// held reports whether nothing may leave for a network, because the bank was restored and nobody has resumed
-// its sending since.
-func (s *Service) held(ctx context.Context, d bun.IDB, tenant access.Tenant) (held bool, err error) {
+// sendingHeld reports whether nothing may leave for a network, because the bank was restored and nobody has
+// resumed its sending since.
+func (s *Service) sendingHeld(ctx context.Context, d bun.IDB, tenant access.Tenant) (held bool, err error) {
 	if s.behind != nil {
 		err = s.behind(ctx)
 	}
@@ -54,7 +54,7 @@ func (s *Service) SendingHeld(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return s.held(ctx, s.db, caller.Tenant)
+	return s.sendingHeld(ctx, s.db, caller.Tenant)
 }
 
 // ErrNotHeld is returned by ResumeSending for a bank whose sending is not held.
@@ -77,7 +77,7 @@ func (s *Service) ResumeSending(ctx context.Context, reason string) error {
 		if err != nil {
 			return err
 		}
-		held, err := s.held(ctx, tx, caller.Tenant)
+		held, err := s.sendingHeld(ctx, tx, caller.Tenant)
 		if err != nil {
 			return err
 		}

@@ -226,7 +226,7 @@ func (s *Service) returnTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		if err != nil {
 			return err
 		}
-		if err := giveBackTx(ctx, p.Tenant, map[UID]string{p.UID: d.Code}); err != nil {
+		if err := writeReturnCodesTx(ctx, p.Tenant, map[UID]string{p.UID: d.Code}); err != nil {
 			return err
 		}
 		return s.tellTx(ctx, tx.Tx, p, t.Receiver, tx.Now, replies...)

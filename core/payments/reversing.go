@@ -30,8 +30,11 @@ type Reversing struct {
 	Trace      string        `bun:"trace" json:"-"`       // its number in the file; '' before
 	SettlesAt  *time.Time    `bun:"settles_at" json:"-"`  // set with File
 	AnsweredAt *time.Time    `bun:"answered_at" json:"-"` // when it settled or came back, or nil
-	Booked     bool          `bun:"booked" json:"-"`      // its money is on the account, or was
-	ReturnCode string        `bun:"return_code" json:"-"` // why it came back, such as R01; '' if it did not
+	// its money is on the account, or was; not once the credit itself has come back, which then brought it
+	Booked     bool   `bun:"booked" json:"-"`
+	ReturnCode string `bun:"return_code" json:"-"` // why it came back, such as R01; '' if it did not
+
+	replaced bool // the credit itself has come back since its money was booked
 }
 
 // reversalDays is how many banking days after its settlement a credit may be taken back.
@@ -120,7 +123,7 @@ const dueReversals = `SELECT re.payment FROM ach_reversals AS re
 
 // answerReversal applies what ACH says of the entry that takes a payment back, and returns the state that the
 // payment reaches.
-func (f *facts) answerReversal(p *Payment, a *answer, on time.Time) (State, error) {
+func (f *facts) answerReversal(p *Payment, a *incoming, on time.Time) (State, error) {
 	if a.says == accepted {
 		return f.reverse(p, on)
 	}
@@ -135,7 +138,7 @@ func (f *facts) reverse(p *Payment, on time.Time) (State, error) {
 		return p.State, err
 	}
 	sold := p.soldFor(p.Minor)
-	err = f.returns(p, on, "Reversed over "+string(p.Rail), f.settled(p), p.Minor-p.ReturnedMinor,
+	err = f.bookBack(p, on, "Reversed over "+string(p.Rail), f.settled(p), p.Minor-p.ReturnedMinor,
 		sold-p.SoldReturned)
 	if err != nil {
 		return p.State, err
@@ -152,7 +155,7 @@ var unreversing = states.Step[State]{
 
 // notReverse leaves the other bank the money of a credit whose reversal it sends back. What the customer has
 // received of it is taken again, and the account cannot refuse: it may go below its overdraft.
-func (f *facts) notReverse(p *Payment, a *answer, on time.Time) (State, error) {
+func (f *facts) notReverse(p *Payment, a *incoming, on time.Time) (State, error) {
 	if a.amount != p.Amount() || p.State == ReversalAccepted && !a.booked {
 		return p.State, nil // it is no return of this entry, or the money came back otherwise: people look at it
 	}
@@ -177,20 +180,31 @@ type reversals map[UID]*Reversing
 
 // answered notes what an answer about the entry that takes a payment back did to the payment, which was in
 // state was. If the answer is no return of that entry, the entry stays on its way.
-func (r reversals) answered(a *answer, was State, p *Payment) {
+func (r reversals) answered(a *incoming, was State, p *Payment) {
 	if a.says != accepted && p.State == Recalling {
 		return
 	}
-	row := r[a.payment]
-	if row == nil {
-		row = &Reversing{}
-		r[a.payment] = row
-	}
+	row := r.of(a.payment)
 	if a.says == accepted {
 		row.Booked = row.Booked || was == Recalling && p.State == ReversalAccepted
 	} else {
 		row.ReturnCode = a.reasonCode()
 	}
+}
+
+// returned notes that a credit has come back after its reversal had brought its money. The other bank has then
+// sent the money twice, and if it sends the reversal back, too, nothing is taken again.
+func (r reversals) returned(a *incoming, p *Payment) {
+	if p != nil && a.says == returned && p.State == ReversalAccepted && a.amount == p.Amount() {
+		r.of(p.UID).replaced = true
+	}
+}
+
+func (r reversals) of(uid UID) *Reversing {
+	if r[uid] == nil {
+		r[uid] = &Reversing{}
+	}
+	return r[uid]
 }
 
 // writeTx writes what was said, at the end of the transaction.
@@ -199,15 +213,17 @@ func (r reversals) writeTx(ctx context.Context, tenant access.Tenant, now time.T
 		return nil
 	}
 	var uids []int64
-	var booked []bool
+	var booked, replaced []bool
 	var codes []string
 	for uid, row := range r {
-		uids, booked, codes = append(uids, int64(uid)), append(booked, row.Booked), append(codes, row.ReturnCode)
+		uids, codes = append(uids, int64(uid)), append(codes, row.ReturnCode)
+		booked, replaced = append(booked, row.Booked), append(replaced, row.replaced)
 	}
 	return db.ExecAtCommit(ctx, `UPDATE ach_reversals AS re
-		SET answered_at = coalesce(re.answered_at, $5::timestamptz),
-		booked = re.booked OR n.booked, return_code = CASE WHEN re.return_code = '' THEN n.code
-		  ELSE re.return_code END
-		FROM unnest($2::bigint[], $3::boolean[], $4::text[]) AS n(payment, booked, code)
-		WHERE re.tenant = $1 AND re.payment = n.payment`, tenant, uids, booked, codes, now)
+		SET answered_at = CASE WHEN n.replaced THEN re.answered_at
+		  ELSE coalesce(re.answered_at, $5::timestamptz) END,
+		booked = (re.booked OR n.booked) AND NOT n.replaced,
+		return_code = CASE WHEN re.return_code = '' THEN n.code ELSE re.return_code END
+		FROM unnest($2::bigint[], $3::boolean[], $4::text[], $6::boolean[]) AS n(payment, booked, code, replaced)
+		WHERE re.tenant = $1 AND re.payment = n.payment`, tenant, uids, booked, codes, now, replaced)
 }

@@ -229,6 +229,25 @@ func TestACreditThatComesBackWhileItIsTakenBackBringsItsMoneyOnce(t *testing.T) 
 	s.Prove()
 }
 
+// The same holds when the credit comes back after the reversal has settled: in whichever order the two entries
+// of an account that is not there come back, the customer has the money once.
+func TestACreditThatComesBackAfterItsReversalBringsItsMoneyOnce(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	uid := s.paidByACH(t, "10.31") // its reversal comes back a banking day after it settled
+	if err := s.takeBack(uid); err != nil {
+		t.Fatal(err)
+	}
+	s.through(t, "2026-11-20 09:00")
+	s.reversal(t, uid, payments.StatusReversalAccepted, payments.RequestAccepted)
+	s.has(t, 100_000_00, 0)
+	s.answered(t, uid, sandbox.Answer{Verdict: sandbox.Returned, Code: "R03"})
+	s.has(t, 100_000_00, 0)
+	s.through(t, "2026-11-25 12:00")
+	s.has(t, 100_000_00, 0)
+	s.Prove()
+}
+
 func TestWhatDebitsHaveCollectedIsNotReversed(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)

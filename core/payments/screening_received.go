@@ -18,7 +18,7 @@ import (
 	"bankgraph/db"
 )
 
-// What other banks send is compared with the lists when it comes (credit in credit.go, takeEntriesTx in
+// What other banks send is compared with the lists when it comes (credit in credit.go, receiveEntriesTx in
 // entries.go), and screening.go leads the decision here. A credit that may be from somebody on a
 // list has settled with its network by then, or does when it is accepted: its money waits in the network's
 // clearing account, and an instant network hears that it is not posted yet. An entry of ACH waits before
@@ -59,8 +59,8 @@ func (s *Service) releaseReceivedTx(ctx context.Context, tx *changes.Tx, p *Paym
 	if err != nil {
 		return err
 	}
-	in, credit, was := s.intake(tx.Caller, tx.Now), &answer{over: p.Rail, transfer: t}, *p
-	if err := in.gatherTx(ctx, tx.Tx, []*answer{credit}); err != nil {
+	in, credit, was := s.intake(tx.Caller, tx.Now), &incoming{over: p.Rail, transfer: t}, *p
+	if err := in.gatherTx(ctx, tx.Tx, []*incoming{credit}); err != nil {
 		return err
 	}
 	if code := in.f.uncreditable(s, credit); code != "" {
@@ -101,7 +101,7 @@ func (s *Service) rejectReceivedTx(ctx context.Context, tx *changes.Tx, p *Payme
 	if p.Rail == rails.ACH {
 		return errors.Join(
 			returnReceivedTx(ctx, p.Tenant, tx.Now, []int64{int64(p.UID)}, []string{rejectedEntry}),
-			giveBackTx(ctx, p.Tenant, map[UID]string{p.UID: rejectedEntry}),
+			writeReturnCodesTx(ctx, p.Tenant, map[UID]string{p.UID: rejectedEntry}),
 			s.enterTx(ctx, tx, &was, p, Returned, because(rejectedEntry, stopped)))
 	}
 	t, err := s.creditTx(ctx, tx.Tx, p)
@@ -113,7 +113,7 @@ func (s *Service) rejectReceivedTx(ctx context.Context, tx *changes.Tx, p *Payme
 	if err != nil {
 		return err
 	}
-	return errors.Join(giveBackTx(ctx, p.Tenant, map[UID]string{p.UID: rejectedCredit}),
+	return errors.Join(writeReturnCodesTx(ctx, p.Tenant, map[UID]string{p.UID: rejectedCredit}),
 		s.tellTx(ctx, tx.Tx, p, t.Receiver, tx.Now, replies...),
 		s.enterTx(ctx, tx, &was, p, Returning, because(rejectedCredit, stopped)))
 }

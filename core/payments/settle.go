@@ -58,9 +58,9 @@ func (s *Service) settleAll(
 	ctx context.Context, caller access.Caller, now time.Time, due []UID, reversal bool,
 ) (int, error) {
 	return allOrEach(due, func(uids []UID) (int, error) {
-		answers := make([]*answer, len(uids))
+		answers := make([]*incoming, len(uids))
 		for i, uid := range uids {
-			answers[i] = &answer{over: rails.ACH, says: accepted, payment: uid, reversal: reversal}
+			answers[i] = &incoming{over: rails.ACH, says: accepted, payment: uid, reversal: reversal}
 		}
 		err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 			return s.answerAllTx(ctx, tx, caller, now, answers)
@@ -133,14 +133,14 @@ func (s *Service) takeFile(ctx context.Context, caller access.Caller, now time.T
 	}); err != nil {
 		return fmt.Errorf("file %s: %w", file.id, err)
 	}
-	entries := slices.DeleteFunc(slices.Clone(answers), func(a *answer) bool { return a.entry == nil })
-	answers = slices.DeleteFunc(answers, func(a *answer) bool { return a.entry != nil })
+	entries := slices.DeleteFunc(slices.Clone(answers), func(a *incoming) bool { return a.entry == nil })
+	answers = slices.DeleteFunc(answers, func(a *incoming) bool { return a.entry != nil })
 	for _, kind := range []struct {
-		lines []*answer
+		lines []*incoming
 		take  takingLines
-	}{{answers, s.takeLinesTx}, {entries, s.takeEntriesTx}} {
+	}{{answers, s.takeLinesTx}, {entries, s.receiveEntriesTx}} {
 		for some := range slices.Chunk(kind.lines, atATime) {
-			if _, err := allOrEach(some, func(some []*answer) (int, error) {
+			if _, err := allOrEach(some, func(some []*incoming) (int, error) {
 				err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 					return kind.take(ctx, tx, caller, now, file.number, some)
 				})
@@ -155,7 +155,7 @@ func (s *Service) takeFile(ctx context.Context, caller access.Caller, now time.T
 
 // takingLines takes in lines of a file.
 type takingLines func(
-	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in MessageID, lines []*answer) error
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in MessageID, lines []*incoming) error
 
 var readingFile = db.NewQuery[messageID](`SELECT id FROM network_messages
 	WHERE tenant = $1 AND rail = 'ACH' AND direction = 'IN' AND message_id = $2`)
@@ -163,7 +163,7 @@ var readingFile = db.NewQuery[messageID](`SELECT id FROM network_messages
 // takeLinesTx takes in those lines of a file that are not on record. What another bank than the one that an
 // entry went to says of it is kept, and does nothing: it could give back money that it does not have.
 func (s *Service) takeLinesTx(
-	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in MessageID, lines []*answer,
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in MessageID, lines []*incoming,
 ) error {
 	var numbers []int32
 	var traces []string
@@ -183,7 +183,7 @@ func (s *Service) takeLinesTx(
 	for _, t := range found.Items {
 		of[t.Trace] = t
 	}
-	var fresh []*answer
+	var fresh []*incoming
 	var rows []*Answered
 	for _, a := range lines {
 		if before[a.line] {
@@ -209,11 +209,11 @@ func (s *Service) takeLinesTx(
 }
 
 // readFile reads a file of ACH that has arrived, and what it says of entries.
-func readFile(from Arrived) (file *answer, lines []*answer) {
+func readFile(from Arrived) (file *incoming, lines []*incoming) {
 	sum := sha256.Sum256(from.Body)
-	file = &answer{over: rails.ACH, body: from.Body, kind: kindOfFile, id: fmt.Sprintf("%x", sum[:8])}
+	file = &incoming{over: rails.ACH, body: from.Body, kind: kindOfFile, id: fmt.Sprintf("%x", sum[:8])}
 	head, totals, err := nacha.Read(bytes.NewReader(from.Body), func(b nacha.Batch, e nacha.Entry) error {
-		a := &answer{over: rails.ACH, line: e.Line, amount: e.Amount, from: b.Bank}
+		a := &incoming{over: rails.ACH, line: e.Line, amount: e.Amount, from: b.Bank}
 		switch {
 		case e.Return != nil:
 			a.of, a.code, a.why, a.says = e.Return.OriginalTrace, e.Return.Code, e.Return.Information, returned
