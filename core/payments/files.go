@@ -70,7 +70,8 @@ var (
 		  AND file IS NULL
 		  UNION ALL SELECT origin, returned_at, false FROM ach_received
 		  WHERE tenant = $1 AND returned_at IS NOT NULL AND file IS NULL
-		  UNION ALL SELECT origin, asked_at, false FROM ach_reversals WHERE tenant = $1 AND file IS NULL
+		  UNION ALL SELECT origin, asked_at, false FROM ach_reversals
+		    WHERE tenant = $1 AND file IS NULL AND answered_at IS NULL
 		  UNION ALL SELECT origin, send_at, true FROM ach_prenotes
 		    WHERE tenant = $1 AND file IS NULL AND NOT withdrawn AND send_at <= $2::timestamptz
 		) AS w LEFT JOIN ach_origins AS o ON o.tenant = $1 AND o.origin = w.origin AND o.day = $3::date

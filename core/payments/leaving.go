@@ -95,7 +95,7 @@ var leavingFrom = map[LeavingPlace]string{
 	"reversed entries": `SELECT 'reversal of ACH' AS kind, re.payment AS number, ` + ofPayment + `,
 		'' AS reference, re.asked_at AS since
 		FROM ach_reversals AS re JOIN payments AS pay ON pay.tenant = ?0 AND pay.uid = re.payment
-		WHERE re.tenant = ?0 AND re.file IS NULL`,
+		WHERE re.tenant = ?0 AND re.file IS NULL AND re.answered_at IS NULL`,
 	"prenotes": `SELECT 'prenote' AS kind, pn.id AS number, 0 AS payment, '' AS state, 'ACH' AS rail,
 		0 AS amount, 'USD' AS currency, pn.company_name AS sender_name, pn.name AS receiver_name, pn.reference,
 		  pn.send_at AS since

@@ -421,15 +421,18 @@ func (s *Service) answerAllTx(
 			in.notice(a, p)
 			continue
 		}
-		if !a.reversal || p == nil {
-			if err := in.answer(a, creditKind); err != nil {
-				return err
-			}
-			in.reversals.returned(a, p)
+		if p == nil {
 			continue
 		}
 		was := p.State
-		if row := in.reversals[p.UID]; row != nil && row.replaced {
+		if !a.reversal {
+			if err := in.answer(a, creditKind); err != nil {
+				return err
+			}
+			in.reversals.returned(a, was, p)
+			continue
+		}
+		if row := in.reversals[p.UID]; row != nil && row.back {
 			a.booked = false
 		}
 		if err := in.answer(a, reversalKind); err != nil {

@@ -203,7 +203,7 @@ func (s *Service) modifyTx(
 		r.Status, r.Next = RecurrenceCompleted, nil
 	}
 	if d.Amount != "" {
-		return s.setAmountTx(ctx, tx, r, d.Amount)
+		return s.setAmountTx(ctx, tx, l, r, d.Amount)
 	}
 	if d.Frequency != "" || r.longer(&before) {
 		return mayPay(tx, r.Amount())
@@ -232,8 +232,11 @@ func (r *Recurrence) today(by access.Caller, now time.Time) time.Time {
 	return calendar.Today(now)
 }
 
-// setAmountTx sets the amount of the payments to come, if limits allow the next one.
-func (s *Service) setAmountTx(ctx context.Context, tx *changes.Tx, r *Recurrence, text string) error {
+// setAmountTx sets the amount of the payments to come, if limits allow the next one, without those that the
+// change cancels.
+func (s *Service) setAmountTx(
+	ctx context.Context, tx *changes.Tx, l *series, r *Recurrence, text string,
+) error {
 	amount, err := money.Parse(text, r.Currency)
 	if err != nil {
 		return fault.Field(recurrenceObject, "amount", fault.Malformed,
@@ -262,6 +265,9 @@ func (s *Service) setAmountTx(ctx context.Context, tx *changes.Tx, r *Recurrence
 	})
 	if err != nil {
 		return err
+	}
+	for _, p := range l.waiting {
+		p.uncount(f.limits)
 	}
 	over := f.limits.Exceeds(limits.Planned{
 		Customer: r.Customer, Rail: r.Rail, Day: *r.Next, Amount: amount, EntryType: r.entryTypeOfLimits(),

@@ -665,3 +665,24 @@ func TestASeriesIsOfWhoPays(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The payment that a change cancels does not count beside the one that is made in its place.
+func TestASeriesPaysLessThoughItsWaitingPaymentFillsTheLimit(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.Limit(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, "INSTANT_PAYMENT_LIMIT_PER_DAY", 500_00)
+	p := s.send(t, s.order("400.00", instantly, func(o *payments.Order) {
+		o.Repeat, o.Date = monthly(3), time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+	}))
+	for _, c := range []struct {
+		amount string
+		fits   bool
+	}{{"300.00", true}, {"500.00", true}, {"500.01", false}} {
+		_, err := s.Payments.ChangeRecurrence(s.Staff(), p.Recurrence, payments.RecurrenceDraft{Amount: c.amount},
+			changes.RequestOptions{})
+		if c.fits != (err == nil) || err != nil && !errors.Is(err, payments.ErrLimit) {
+			t.Errorf("%s: %v", c.amount, err)
+		}
+		s.run(t)
+	}
+}

@@ -22,19 +22,20 @@ import (
 type Reversing struct {
 	bun.BaseModel `bun:"table:ach_reversals,alias:re" json:"-"`
 
-	Tenant     access.Tenant `bun:"tenant,pk" json:"-"`
-	Payment    UID           `bun:"payment,pk" json:"-"`
-	Origin     string        `bun:"origin" json:"-"`   // routing number of the bank that sends it
-	AskedAt    time.Time     `bun:"asked_at" json:"-"` // from then on it waits for a file
-	File       MessageID     `bun:"file,nullzero" json:"-"`
-	Trace      string        `bun:"trace" json:"-"`       // its number in the file; '' before
-	SettlesAt  *time.Time    `bun:"settles_at" json:"-"`  // set with File
-	AnsweredAt *time.Time    `bun:"answered_at" json:"-"` // when it settled or came back, or nil
+	Tenant    access.Tenant `bun:"tenant,pk" json:"-"`
+	Payment   UID           `bun:"payment,pk" json:"-"`
+	Origin    string        `bun:"origin" json:"-"`   // routing number of the bank that sends it
+	AskedAt   time.Time     `bun:"asked_at" json:"-"` // from then on it waits for a file
+	File      MessageID     `bun:"file,nullzero" json:"-"`
+	Trace     string        `bun:"trace" json:"-"`      // its number in the file; '' before
+	SettlesAt *time.Time    `bun:"settles_at" json:"-"` // set with File
+	// when it settled or came back, or before it had a file the credit did; nil until then
+	AnsweredAt *time.Time `bun:"answered_at" json:"-"`
 	// its money is on the account, or was; not once the credit itself has come back, which then brought it
 	Booked     bool   `bun:"booked" json:"-"`
 	ReturnCode string `bun:"return_code" json:"-"` // why it came back, such as R01; '' if it did not
 
-	replaced bool // the credit itself has come back since its money was booked
+	back bool // the credit itself has come back
 }
 
 // reversalDays is how many banking days after its settlement a credit may be taken back.
@@ -77,7 +78,8 @@ func (s *Service) reverseEntryTx(ctx context.Context, tx *changes.Tx, p *Payment
 func (f *file) reverseTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err error) {
 	return f.eachTx(ctx, tx, f.most, func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Join("JOIN ach_reversals AS re ON re.tenant = ae.tenant AND re.payment = ae.payment").
-			Where("re.tenant = ?", f.tenant).Where("re.file IS NULL")
+			Where("re.tenant = ?", f.tenant).
+			Where("re.file IS NULL AND re.answered_at IS NULL")
 	}, func(row *waitingEntry) error {
 		batch := row.batch()
 		batch.Description, batch.Only, batch.SameDay, batch.Effective = nacha.Reversal, rails.Debit,
@@ -192,11 +194,12 @@ func (r reversals) answered(a *incoming, was State, p *Payment) {
 	}
 }
 
-// returned notes that a credit has come back after its reversal had brought its money. The other bank has then
-// sent the money twice, and if it sends the reversal back, too, nothing is taken again.
-func (r reversals) returned(a *incoming, p *Payment) {
-	if p != nil && a.says == returned && p.State == ReversalAccepted && a.amount == p.Amount() {
-		r.of(p.UID).replaced = true
+// returned notes that a credit which is taken back, and was in state was, has come back by itself. An entry that
+// waits for a file then stays here. One that has settled has brought the money a second time: if the other bank
+// sends it back, too, nothing is taken again.
+func (r reversals) returned(a *incoming, was State, p *Payment) {
+	if a.says == returned && p.State == ReversalAccepted && (was != p.State || a.amount == p.Amount()) {
+		r.of(p.UID).back = true
 	}
 }
 
@@ -213,17 +216,17 @@ func (r reversals) writeTx(ctx context.Context, tenant access.Tenant, now time.T
 		return nil
 	}
 	var uids []int64
-	var booked, replaced []bool
+	var booked, back []bool
 	var codes []string
 	for uid, row := range r {
 		uids, codes = append(uids, int64(uid)), append(codes, row.ReturnCode)
-		booked, replaced = append(booked, row.Booked), append(replaced, row.replaced)
+		booked, back = append(booked, row.Booked), append(back, row.back)
 	}
 	return db.ExecAtCommit(ctx, `UPDATE ach_reversals AS re
-		SET answered_at = CASE WHEN n.replaced THEN re.answered_at
+		SET answered_at = CASE WHEN n.back AND re.file IS NOT NULL THEN re.answered_at
 		  ELSE coalesce(re.answered_at, $5::timestamptz) END,
-		booked = (re.booked OR n.booked) AND NOT n.replaced,
+		booked = (re.booked OR n.booked) AND NOT n.back,
 		return_code = CASE WHEN re.return_code = '' THEN n.code ELSE re.return_code END
-		FROM unnest($2::bigint[], $3::boolean[], $4::text[], $6::boolean[]) AS n(payment, booked, code, replaced)
-		WHERE re.tenant = $1 AND re.payment = n.payment`, tenant, uids, booked, codes, now, replaced)
+		FROM unnest($2::bigint[], $3::boolean[], $4::text[], $6::boolean[]) AS n(payment, booked, code, back)
+		WHERE re.tenant = $1 AND re.payment = n.payment`, tenant, uids, booked, codes, now, back)
 }

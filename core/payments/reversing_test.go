@@ -248,6 +248,36 @@ func TestACreditThatComesBackAfterItsReversalBringsItsMoneyOnce(t *testing.T) {
 	s.Prove()
 }
 
+// A credit that comes back before the entry that takes it back has left needs that entry no more: it would take
+// money from the payee that is back already.
+func TestACreditThatHasComeBackIsNotTakenBack(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	uid := s.paidByACH(t, "10.22")
+	if err := s.takeBack(uid); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Sandbox.PlayAnswer(s.Staff(), uid, sandbox.Answer{Verdict: sandbox.Returned, Code: "R03"},
+		changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+	if n, err := s.Payments.Receive(operator); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	s.has(t, 100_000_00, 0)
+	if left, err := s.Payments.ToLeave(operator, "reversed entries", 0); len(left) != 0 || err != nil {
+		t.Errorf("%+v waits to leave, %v", left, err)
+	}
+	s.through(t, "2026-11-25 12:00")
+	if files, _, _ := s.files(t); len(files) != 1 {
+		t.Errorf("%d files left, of which one took the money back", len(files))
+	}
+	s.reversal(t, uid, payments.StatusReversalAccepted, payments.RequestAccepted)
+	s.has(t, 100_000_00, 0)
+	s.Prove()
+}
+
 func TestWhatDebitsHaveCollectedIsNotReversed(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
