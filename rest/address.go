@@ -48,8 +48,11 @@ const forwarded = "X-Forwarded-For"
 func withoutPorts(line string) string {
 	all := strings.Split(line, ",")
 	for i, one := range all {
-		if with, err := netip.ParseAddrPort(strings.TrimSpace(one)); err == nil {
+		one = strings.TrimSpace(one)
+		if with, err := netip.ParseAddrPort(one); err == nil {
 			all[i] = with.Addr().String()
+		} else if bare, ok := strings.CutPrefix(one, "["); ok { // as with a port, but without one
+			all[i] = strings.TrimSuffix(bare, "]")
 		}
 	}
 	return strings.Join(all, ",")

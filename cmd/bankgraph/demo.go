@@ -40,6 +40,9 @@ type demoCommand struct {
 	Customers int `default:"250" help:"How many customers the demo bank should have (${default})."`
 }
 
+// Validate checks the flags before anything starts; kong calls it.
+func (c *demoCommand) Validate() error { return checkCustomers(c.Customers) }
+
 func (c *demoCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 	if !s.private() {
 		return errors.New(
@@ -65,6 +68,14 @@ func (c *demoCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 		return err
 	}
 	return b.demoClients(operator, s)
+}
+
+// checkCustomers checks the number of a demo bank's customers; 0 stands for the usual one.
+func checkCustomers(n int) error {
+	if n > 0 && n < demo.Fewest {
+		return fmt.Errorf("--customers (BANKGRAPH_DEMO_CUSTOMERS): a demo bank has at least %d customers", demo.Fewest)
+	}
+	return nil
 }
 
 // demo makes the demo bank if a private database has no bank at all, and reports whether it is there. Its

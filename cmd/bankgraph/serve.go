@@ -68,6 +68,9 @@ func (c *serveCommand) Validate() error {
 	if c.Rate < 0 || c.InFlight < 0 || c.Drain < 0 || c.Customers < 0 || c.Streams < 0 {
 		return errors.New("--rate, --in-flight, --streams, --drain and --customers cannot be below zero")
 	}
+	if err := checkCustomers(c.Customers); err != nil {
+		return err
+	}
 	return c.exposure.check()
 }
 

@@ -29,6 +29,16 @@ func (e exposure) check() error {
 	if (e.TLSCert == "") != (e.TLSKey == "") {
 		return errors.New("--tls-cert (BANKGRAPH_TLS_CERT) and --tls-key (BANKGRAPH_TLS_KEY) go together")
 	}
+	for _, network := range e.TrustedProxies {
+		switch {
+		case !network.IsValid():
+			return errors.New("--trusted-proxies (BANKGRAPH_TRUSTED_PROXIES) has an empty entry: it lists networks " +
+				"such as 10.0.0.0/8, with commas between them")
+		case network.Addr().Is4In6():
+			return fmt.Errorf("--trusted-proxies (BANKGRAPH_TRUSTED_PROXIES): %s is IPv4 written as IPv6, and matches "+
+				"nothing: write it as IPv4, such as 10.0.0.0/8", network)
+		}
+	}
 	if e.TenantRate < 0 || e.Connections < 1 {
 		return errors.New("--tenant-rate cannot be below zero, and --connections not below one")
 	}

@@ -68,7 +68,8 @@ type Cluster struct {
 
 // Start creates the data if there is none, starts the server or adopts the running one of a program that was
 // killed, and creates the database. ctx bounds the start only. The server is stopped by [Cluster.Stop] and,
-// on Linux, when this program dies. Start returns [ErrInUse] if another program supervises this data.
+// on Linux, when this program dies. The PG… variables of libpq are removed from the program's environment, as
+// they are about other databases. Start returns [ErrInUse] if another program supervises this data.
 func Start(ctx context.Context, options Options) (*Cluster, error) {
 	c := &Cluster{
 		settings: options.Settings,
@@ -94,7 +95,18 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 	return c, nil
 }
 
+// forgetEnvironment removes what libpq, and pgx like it, read of the environment: all of that is about another
+// database than the private one. Some of it, such as PGOPTIONS and PGSERVICE, a URL cannot override.
+func forgetEnvironment() {
+	for _, variable := range os.Environ() {
+		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "PG") {
+			_ = os.Unsetenv(name) // which fails for names that no environment has
+		}
+	}
+}
+
 func (c *Cluster) start(ctx context.Context, options Options) (err error) {
+	forgetEnvironment()
 	if c.place, err = newPlace(options.Data); err != nil {
 		return err
 	}

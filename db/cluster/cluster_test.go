@@ -144,7 +144,7 @@ func TestUseStartsAServerWhenNoneRuns(t *testing.T) {
 
 func TestDataSurvivesTheKillOfTheProgram(t *testing.T) {
 	t.Parallel()
-	data := folder(t)
+	data := filepath.Join(folder(t), "not", "there")
 	program := startProgram(t, data, nil)
 	write(t, program.url)
 	program.kill(t)
@@ -457,9 +457,10 @@ func startProgram(t *testing.T, data string, as *syscall.Credential) *program {
 		}
 		self = copied
 	}
-	p := &program{command: exec.Command(self)}
+	p := &program{command: exec.Command("/bin/sh", "-c", `umask 077; exec "$0"`, self)} // as hardened systems do
 	p.command.Env = append(os.Environ(), helperData+"="+data,
 		"PGPORT=1", "PGDATA=/nonexistent", "PGHOST=/nonexistent", "PGUSER=nobody", "PGDATABASE=none",
+		"PGOPTIONS=-c search_path=nowhere", "PGTARGETSESSIONATTRS=standby", "PGSERVICE=none",
 		"LC_ALL=xx_YY", "TZ=Asia/Tokyo")
 	p.command.SysProcAttr = &syscall.SysProcAttr{Credential: as}
 	p.command.Dir = "/"

@@ -124,7 +124,7 @@ func (p place) make() error {
 	if !p.user.ours() {
 		mode = 0o711 // the server's user can pass through, but not list
 	}
-	if err := os.MkdirAll(data, mode); err != nil {
+	if err := makeAll(data, mode); err != nil {
 		return fmt.Errorf("%w; choose another data folder (--data, BANKGRAPH_DATA)", err)
 	}
 	if err := p.user.enter(data); err != nil {
@@ -151,6 +151,24 @@ func (p place) make() error {
 		}
 	}
 	return nil
+}
+
+// makeAll makes a folder and those above it that are missing. All that it makes have the mode, whatever the
+// umask takes away.
+func makeAll(folder string, mode os.FileMode) error {
+	if _, err := os.Stat(folder); err == nil || filepath.Dir(folder) == folder {
+		return os.MkdirAll(folder, mode) // which says if it is no folder
+	}
+	if err := makeAll(filepath.Dir(folder), mode); err != nil {
+		return err
+	}
+	if err := os.Mkdir(folder, mode); err != nil {
+		if os.IsExist(err) {
+			return nil // by somebody else, meanwhile
+		}
+		return err
+	}
+	return os.Chmod(folder, mode)
 }
 
 // forgetSocket removes a socket folder in /tmp, which nothing else would.
