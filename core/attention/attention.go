@@ -11,6 +11,7 @@ const (
 	Approval   Kind = "APPROVAL"   // a change that a second person decides on
 	Exception  Kind = "EXCEPTION"  // a debit of another bank that no rule of positive pay allows
 	Recall     Kind = "RECALL"     // a payment that the bank which sent it asks for
+	Dishonour  Kind = "DISHONOUR"  // a return of the last week over ACH that the other bank does not take
 	Unanswered Kind = "UNANSWERED" // a payment that its network has not answered in time
 	Late       Kind = "LATE"       // a payment that did not take its next step when that was due
 	Screening  Kind = "SCREENING"  // a payment whose other side may be on a list
@@ -24,7 +25,7 @@ const (
 
 // Kinds lists all kinds, the ones that cost most to leave alone first.
 var Kinds = []Kind{
-	Exception, Recall, Unanswered, Late, Screening, Repair, Overdrawn, Failed, Notice, Sweep,
+	Exception, Recall, Dishonour, Unanswered, Late, Screening, Repair, Overdrawn, Failed, Notice, Sweep,
 	Approval, Webhook,
 }
 
@@ -80,6 +81,12 @@ var waits = map[Kind]string{
 		FROM positive_pay_exceptions AS e WHERE e.tenant = $1 AND e.status = 'PENDING'`,
 	Recall: `SELECT pay.uid, pay.customer, pay.updated_at AS since, NULL::timestamptz AS due_at, '' AS reason
 		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'RECALLED'`,
+	Dishonour: `SELECT an.payment AS uid, pay.customer, nm.at AS since, NULL::timestamptz AS due_at,
+		pay.reason
+		FROM ach_answers AS an JOIN network_messages AS nm ON nm.tenant = an.tenant AND nm.id = an.message
+		JOIN payments AS pay ON pay.tenant = an.tenant AND pay.uid = an.payment
+		WHERE an.tenant = $1 AND nm.tenant = $1 AND pay.tenant = $1 AND an.code >= 'R61' AND an.code <= 'R70'
+		  AND nm.at > $5::timestamptz`,
 	Unanswered: `SELECT pay.uid, pay.customer, pay.updated_at AS since, NULL::timestamptz AS due_at, '' AS reason
 		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'SENT' AND pay.direction = 'OUT'
 		  AND pay.entry_type = 'CREDIT'

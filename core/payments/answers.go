@@ -30,6 +30,7 @@ const (
 	inquired                // the other bank asks about a payment
 	informed                // the other bank answers what was asked
 	demanded                // somebody at another bank asks a customer to pay
+	dishonoured             // the other bank does not take our return
 )
 
 // incoming is a message from a network, as read makes it.

@@ -424,6 +424,10 @@ func (s *Service) answerAllTx(
 		if p == nil {
 			continue
 		}
+		if a.says == dishonoured {
+			in.dishonour(a, p)
+			continue
+		}
 		was := p.State
 		if !a.reversal {
 			if err := in.answer(a, creditKind); err != nil {

@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -160,7 +161,7 @@ func (s *Service) modifyTx(
 	if len(l.waiting) > 0 {
 		last = &l.waiting[0].Date
 	}
-	if d.Amount != "" || d.Frequency != "" {
+	if d.Amount != "" || d.Frequency != "" || l.endsBefore(d) {
 		if day := l.without(r); day != nil {
 			r.Next = day
 		}
@@ -209,6 +210,11 @@ func (s *Service) modifyTx(
 		return mayPay(tx, r.Amount())
 	}
 	return nil
+}
+
+// endsBefore reports whether a change ends a series by a date before that of a payment that waits for it.
+func (l *series) endsBefore(d RecurrenceDraft) bool {
+	return !d.End.IsZero() && slices.ContainsFunc(l.waiting, func(p *Payment) bool { return p.Date.After(d.End) })
 }
 
 // longer reports whether a series pays for longer than it did before.

@@ -686,3 +686,33 @@ func TestASeriesPaysLessThoughItsWaitingPaymentFillsTheLimit(t *testing.T) {
 		s.run(t)
 	}
 }
+
+// A series that is to end earlier pays nothing after its end: what waits for a later day is cancelled.
+func TestASeriesThatEndsEarlierPaysNothingAfterIt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		end  time.Time
+		want string
+	}{
+		{on(2026, 11, 25), "27/11 10.00 CANCELLED"}, {on(2026, 11, 27), "27/11 10.00 PROCESSED"},
+	} {
+		t.Run(c.end.Format("02"), func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			p := s.send(t, s.order("10", instantly, func(o *payments.Order) {
+				o.Date, o.Repeat = on(2026, 11, 27),
+					&payments.Repetition{Frequency: "Weekly", Until: "EndDate", End: on(2026, 12, 11)}
+			}))
+			if _, err := s.Payments.ChangeRecurrence(s.Staff(), p.Recurrence,
+				payments.RecurrenceDraft{End: c.end}, changes.RequestOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			s.run(t)
+			s.through(t, "2026-12-14 12:00")
+			if got := s.of(t, p.Recurrence); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+			s.Prove()
+		})
+	}
+}

@@ -76,6 +76,23 @@ func (f *file) addReturn(s *Service, r *Received) error {
 	return err
 }
 
+// dishonours are the codes with which another bank does not take a return, in plain words (rest/CONTRACT.md,
+// returns that the other bank does not take).
+var dishonours = map[string]string{
+	"R61": "the return went to the wrong bank", "R62": "the return was made of a wrong entry",
+	"R67": "the return is a duplicate", "R68": "the return came too late",
+	"R69": "the return has wrong fields", "R70": "the return was not agreed to",
+}
+
+// dishonour takes in that the other bank does not take the return of a payment. Its money is the bank's again,
+// or the bank has paid it after all: people decide what the customer gets of it. A step of the payment tells.
+func (in *intake) dishonour(a *incoming, p *Payment) {
+	if p.Incoming() && p.State == Returned {
+		was := *p
+		in.enter(&was, p, p.State, "dishonourReturn", because(a.code, dishonours[a.code]))
+	}
+}
+
 // keepTx writes which entries do not go back after all, at the end of the transaction.
 func (f *file) keepTx(ctx context.Context) error {
 	if len(f.kept) == 0 {

@@ -112,6 +112,11 @@ var (
 		  WHERE tenant = $1 AND trace = ANY($2::text[]) AND file IS NOT NULL
 		) AS sent LEFT JOIN payment_details AS pd ON pd.tenant = $1 AND pd.payment = sent.payment
 		ORDER BY trace, file DESC`)
+	// readingReturnTraces reads the newest return of ours of a trace number, of a payment.
+	readingReturnTraces = db.NewQuery[traced](`SELECT DISTINCT ON (return_trace) return_trace AS trace, payment,
+		  false AS reversal, false AS booked, 0 AS prenote, bank FROM ach_received
+		WHERE tenant = $1 AND return_trace = ANY($2::text[]) AND file IS NOT NULL AND payment IS NOT NULL
+		ORDER BY return_trace, file DESC`)
 )
 
 // takeFile takes in a file of ACH: the returns, notices of change and entries for accounts in it, some at a
@@ -173,6 +178,7 @@ func (s *Service) takeLinesTx(
 	b := db.TxBatch(tx)
 	done := db.Queue(b, readingAnswered, caller.Tenant, in, numbers)
 	found := db.Queue(b, readingTraces, caller.Tenant, traces)
+	back := db.Queue(b, readingReturnTraces, caller.Tenant, traces)
 	if err := b.Send(ctx); err != nil {
 		return err
 	}
@@ -183,6 +189,10 @@ func (s *Service) takeLinesTx(
 	for _, t := range found.Items {
 		of[t.Trace] = t
 	}
+	returns := map[string]*traced{}
+	for _, t := range back.Items {
+		returns[t.Trace] = t
+	}
 	var fresh []*incoming
 	var rows []*Answered
 	for _, a := range lines {
@@ -190,6 +200,11 @@ func (s *Service) takeLinesTx(
 			continue
 		}
 		t := of[a.of]
+		if a.says == dishonoured { // people are told of those on record with a payment
+			if t = returns[a.of]; t != nil && !strings.HasPrefix(t.Bank, a.from) {
+				t = nil
+			}
+		}
 		if t != nil {
 			a.payment, a.reversal, a.booked, a.prenote = t.Payment, t.Reversal &&
 				a.says == returned, t.Booked, t.Prenote
@@ -217,6 +232,8 @@ func readFile(from Arrived) (file *incoming, lines []*incoming) {
 		switch {
 		case e.Return != nil:
 			a.of, a.code, a.why, a.says = e.Return.OriginalTrace, e.Return.Code, e.Return.Information, returned
+		case e.Dishonour != nil:
+			a.of, a.code, a.says = e.Dishonour.ReturnTrace, e.Dishonour.Code, dishonoured
 		case e.Change != nil:
 			a.of, a.code, a.change = e.Change.OriginalTrace, e.Change.Code, e.Change
 		case isReceived(&b, &e):

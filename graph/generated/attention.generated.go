@@ -572,6 +572,7 @@ var (
 	unmarshalNAttentionKind2bankgraphᚋcoreᚋattentionᚐKindF = map[string]attention.Kind{
 		"EXCEPTION":  attention.Exception,
 		"RECALL":     attention.Recall,
+		"DISHONOUR":  attention.Dishonour,
 		"UNANSWERED": attention.Unanswered,
 		"LATE":       attention.Late,
 		"OVERDRAWN":  attention.Overdrawn,
@@ -586,6 +587,7 @@ var (
 	marshalNAttentionKind2bankgraphᚋcoreᚋattentionᚐKindF = map[attention.Kind]string{
 		attention.Exception:  "EXCEPTION",
 		attention.Recall:     "RECALL",
+		attention.Dishonour:  "DISHONOUR",
 		attention.Unanswered: "UNANSWERED",
 		attention.Late:       "LATE",
 		attention.Overdrawn:  "OVERDRAWN",

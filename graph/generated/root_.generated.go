@@ -1268,6 +1268,8 @@ enum AttentionKind {
   EXCEPTION
   "A payment that the bank which sent it asks for: return it, or answer."
   RECALL
+  "A payment that came in over ACH and whose return the other bank does not take, in the last seven days: its money is the bank's again, or a debit is paid after all. Settle it with that bank and with the customer."
+  DISHONOUR
   "A payment that its network has not answered: an instant network for a minute, Fedwire or SWIFT for an hour."
   UNANSWERED
   "A payment that did not take its next step when that was due, half an hour ago or more: look at the bank's workers."

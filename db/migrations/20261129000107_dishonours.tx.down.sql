@@ -1,0 +1,3 @@
+DROP INDEX ach_answers_dishonours;
+--bun:split
+DROP INDEX ach_received_return_trace;
