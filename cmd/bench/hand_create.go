@@ -70,11 +70,11 @@ FROM (VALUES (1)) AS one LEFT JOIN customers AS self ON self.tenant = $1 AND sel
 WITH partner AS (
   SELECT uid, short_name FROM customers WHERE tenant = $1 AND type = 'Downstream Partner' AND uid = CASE
   WHEN $2 = 0::bigint
-    THEN (SELECT uid FROM customers WHERE tenant = $1 AND lower(short_name) = lower($3)) ELSE $2 END
-    AND ($2 = 0 OR $3 = '' OR lower(short_name) = lower($3)) FOR SHARE
+    THEN (SELECT uid FROM customers WHERE tenant = $1 AND lower(short_name COLLATE "C") = lower($3 COLLATE "C")) ELSE $2 END
+    AND ($2 = 0 OR $3 = '' OR lower(short_name COLLATE "C") = lower($3 COLLATE "C")) FOR SHARE
 ), parent AS (
   SELECT uid, short_name, owner FROM customers WHERE tenant = $1 AND ($2 = 0 OR owner = $2)
-    AND uid = (SELECT uid FROM customers WHERE tenant = $1 AND lower(short_name) = lower($4)) FOR SHARE
+    AND uid = (SELECT uid FROM customers WHERE tenant = $1 AND lower(short_name COLLATE "C") = lower($4 COLLATE "C")) FOR SHARE
 )
 SELECT coalesce(partner.uid, 0), coalesce(partner.short_name, ''),
   coalesce(parent.uid, 0), coalesce(parent.short_name, ''), coalesce(parent.owner, 0)

@@ -230,9 +230,7 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 			name+" < lower("+from+"::text) COLLATE \"C\" || chr(1114111)")
 	}
 	if by.ShortName != "" {
-		// The first condition uses the index; the second decides, and folds the case of ASCII letters only.
-		all = append(all, "lower(c.short_name) = lower("+p.Add(by.ShortName)+")",
-			`lower(c.short_name COLLATE "C") = `+p.Add(ident.Fold(by.ShortName)))
+		all = append(all, `lower(c.short_name COLLATE "C") = `+p.Add(ident.Fold(by.ShortName)))
 	}
 	if by.CustomerID != "" {
 		all = append(all, "c.customer_id = "+p.Add(by.CustomerID), "c.customer_id <> ''")

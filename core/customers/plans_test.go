@@ -44,7 +44,7 @@ func TestNewCustomerLooksAtNoOtherByItsNameOrKeyByItsAge(t *testing.T) {
 		seen = append(seen, strings.Split(sent, "\x00;")...)
 	}
 	for _, one := range []struct{ statement, found, indexed, filtered string }{
-		{"the names", `WITH partner`, `Index Cond: .*lower\(short_name\)`, `Filter: .*lower\(short_name\)`},
+		{"the names", `WITH partner`, `Index Cond: .*lower\(\(short_name\)`, `Filter: .*lower\(\(short_name\)`},
 		{
 			"the end of old keys", `DELETE FROM idempotency_keys`, `Index Cond: .*created_at < `,
 			`Filter: .*created_at < `,

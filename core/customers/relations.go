@@ -64,24 +64,23 @@ func (s *Service) relatedTx(
 }
 
 // kinTx reads and locks partner and parent. They are found by name first and then locked by UID, because a
-// locking read by name would scan every customer of the bank (db.InTx). lower() uses the index; the
-// comparison by ident.Fold, which folds A to Z only, decides.
+// locking read by name would scan every customer of the bank (db.InTx).
 func (s *Service) kinTx(ctx context.Context, tx *changes.Tx, by names, making bool) (k kin, err error) {
 	turn := db.CustomersTurns.InTurn("uid", true)
 	err = tx.NewRaw(`WITH partner AS (
 			SELECT uid, short_name, status FROM customers WHERE tenant = ?0 AND type = ?2 AND uid = (SELECT uid FROM customers WHERE tenant = ?0 AND
-			  CASE WHEN ?3 = 0 THEN lower(short_name) = lower(?1) ELSE uid = ?3 AND (?5 AND ?1 = '' OR lower(short_name) = lower(?1)) END
-			  AND (?1 = '' OR lower(short_name COLLATE "C") = ?6)) AND `+turn+` FOR SHARE
+			  CASE WHEN ?3 = 0 THEN lower(short_name COLLATE "C") = ?1
+			  ELSE uid = ?3 AND (?5 AND ?1 = '' OR lower(short_name COLLATE "C") = ?1) END) AND `+turn+` FOR SHARE
 		), parent AS (
 			SELECT uid, short_name, owner FROM customers WHERE tenant = ?0 AND (?3 = 0 OR owner = ?3)
-			  AND uid = (SELECT uid FROM customers WHERE tenant = ?0 AND lower(short_name) = lower(?4) AND lower(short_name COLLATE "C") = ?7) AND `+turn+` FOR SHARE
+			  AND uid = (SELECT uid FROM customers WHERE tenant = ?0 AND lower(short_name COLLATE "C") = ?4) AND `+turn+` FOR SHARE
 		)
 		SELECT coalesce(partner.uid, 0) AS partner, coalesce(partner.short_name, '') AS partner_name,
 		coalesce(partner.status, '') AS partner_is, coalesce(parent.uid, 0) AS parent,
 			coalesce(parent.short_name, '') AS parent_name, coalesce(parent.owner, 0) AS parent_owner
 		FROM (VALUES (1)) AS one LEFT JOIN partner ON true LEFT JOIN parent ON true`,
-		tx.Caller.Tenant, by.partner, DownstreamPartner, tx.Caller.ScopeCustomer(), by.parent, making,
-		ident.Fold(by.partner), ident.Fold(by.parent)).Scan(ctx, &k)
+		tx.Caller.Tenant, ident.Fold(by.partner), DownstreamPartner, tx.Caller.ScopeCustomer(),
+		ident.Fold(by.parent), making).Scan(ctx, &k)
 	return k, err
 }
 

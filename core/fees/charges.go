@@ -29,13 +29,13 @@ var charging = db.NewQuery[Charge](`SELECT a.uid AS account, c.fee_name, c.fee_t
 	  AND deleted_at IS NULL
 	) AS a CROSS JOIN LATERAL (
 	  SELECT f.account, f.id, f.fee_name, f.fee_tier, k.price, k.currency FROM fee_tiers AS f
-	  JOIN fee_catalogue AS k ON k.tenant = f.tenant AND lower(k.application) = lower(f.application)
-	    AND lower(k.product) = lower(f.product) AND lower(k.fee_name) = lower(f.fee_name)
-	    AND lower(k.fee_tier) = lower(f.fee_tier)
+	  JOIN fee_catalogue AS k ON k.tenant = f.tenant AND lower(k.application COLLATE "C") = lower(f.application COLLATE "C")
+	    AND lower(k.product COLLATE "C") = lower(f.product COLLATE "C") AND lower(k.fee_name COLLATE "C") = lower(f.fee_name COLLATE "C")
+	    AND lower(k.fee_tier COLLATE "C") = lower(f.fee_tier COLLATE "C")
 	    AND k.currency = a.currency
 	  WHERE f.tenant = $1 AND k.tenant = $1 AND f.customer = a.customer AND f.status = 'Active'
-	    AND (f.account IS NULL OR f.account = a.uid) AND lower(f.application) = 'payments'
-	    AND lower(f.fee_name) = ANY($4::text[])
+	    AND (f.account IS NULL OR f.account = a.uid) AND lower(f.application COLLATE "C") = 'payments'
+	    AND lower(f.fee_name COLLATE "C") = ANY($4::text[])
 	  OFFSET 0
 	) AS c
 	ORDER BY c.account NULLS LAST, c.id`)

@@ -17,6 +17,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 	"bankgraph/core/ledger"
 	"bankgraph/core/money"
 	"bankgraph/core/tenants"
@@ -38,8 +39,8 @@ func (s *Service) namedTx(ctx context.Context, tx *changes.Tx, d Draft, by IDTyp
 	case ByUID:
 	case ByShortName:
 		field, n.id = "customerShortName", d.ShortName
-		err = tx.NewRaw(`SELECT uid FROM customers WHERE tenant = ? AND lower(short_name) = lower(?)`,
-			tenant, d.ShortName).
+		err = tx.NewRaw(`SELECT uid FROM customers WHERE tenant = ? AND lower(short_name COLLATE "C") = ?`,
+			tenant, ident.Fold(d.ShortName)).
 			Scan(ctx, &n.customer)
 	case ByID:
 		field, n.id = "customerId", d.ID

@@ -20,17 +20,17 @@ import (
 type outcome int
 
 const (
-	noted    outcome = iota // nothing yet
-	accepted                // the network, or the other bank, takes our message
-	refused                 // it does not
-	returned                // the other bank gives money back
-	kept                    // the other bank gives no money back
-	credited                // somebody at another bank pays a customer
-	recalled                // the other bank asks for money back
-	inquired                // the other bank asks about a payment
-	informed                // the other bank answers what was asked
-	demanded                // somebody at another bank asks a customer to pay
-	dishonoured             // the other bank does not take our return
+	noted       outcome = iota // nothing yet
+	accepted                   // the network, or the other bank, takes our message
+	refused                    // it does not
+	returned                   // the other bank gives money back
+	kept                       // the other bank gives no money back
+	credited                   // somebody at another bank pays a customer
+	recalled                   // the other bank asks for money back
+	inquired                   // the other bank asks about a payment
+	informed                   // the other bank answers what was asked
+	demanded                   // somebody at another bank asks a customer to pay
+	dishonoured                // the other bank does not take our return
 )
 
 // incoming is a message from a network, as read makes it.

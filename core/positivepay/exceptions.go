@@ -10,6 +10,7 @@ import (
 	"bankgraph/core/accounts"
 	"bankgraph/core/check"
 	"bankgraph/core/customers"
+	"bankgraph/core/ident"
 	"bankgraph/core/page"
 	"bankgraph/db"
 )
@@ -44,8 +45,8 @@ func (by ExceptionSearch) where(s *Service, caller access.Caller, p *db.Params) 
 	}
 	if by.CustomerName != "" {
 		all = append(all,
-			"ppe.customer IN (SELECT c.uid FROM customers AS c WHERE c.tenant = $1 AND lower(c.short_name) = lower("+
-				p.Add(by.CustomerName)+"::text))")
+			"ppe.customer IN (SELECT c.uid FROM customers AS c WHERE c.tenant = $1 AND lower(c.short_name "+
+				"COLLATE \"C\") = "+p.Add(ident.Fold(by.CustomerName))+"::text)")
 	}
 	if by.AccountNumber != "" {
 		hashes := p.Add(s.keys.Hashes(int64(caller.Tenant), accounts.NumberColumn, by.AccountNumber))

@@ -135,8 +135,8 @@ func (by Search) where(s *Service, tenant access.Tenant, day daily, p *db.Params
 func (by Search) ofOthers(s *Service, tenant access.Tenant, p *db.Params) (all db.Conditions) {
 	if by.CustomerName != "" {
 		all = append(all,
-			"pp.customer IN (SELECT c.uid FROM customers AS c WHERE c.tenant = $1 AND lower(c.short_name) = lower("+
-				p.Add(by.CustomerName)+"::text))")
+			"pp.customer IN (SELECT c.uid FROM customers AS c WHERE c.tenant = $1 AND lower(c.short_name "+
+				"COLLATE \"C\") = "+p.Add(ident.Fold(by.CustomerName))+"::text)")
 	}
 	if by.AccountNumber != "" {
 		hashes := p.Add(s.keys.Hashes(int64(tenant), accounts.NumberColumn, by.AccountNumber))

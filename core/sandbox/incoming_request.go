@@ -155,9 +155,9 @@ func (s *Service) requestTx(
 
 // reaches are the conditions for a bank of the directory that a network reaches (banks.Entry.Reached).
 var reaches = map[rails.Rail]string{
-	rails.FedNow: "lower(b.fednow_status) = 'active' AND (b.fednow_services = '' OR 'CRDT' = " +
+	rails.FedNow: "lower(b.fednow_status COLLATE \"C\") = 'active' AND (b.fednow_services = '' OR 'CRDT' = " +
 		"ANY(string_to_array(b.fednow_services, ' ')))",
-	rails.RTP: "lower(b.rtp_status) = 'active' AND (b.rtp_services = '' OR 'CRDT' = " +
+	rails.RTP: "lower(b.rtp_status COLLATE \"C\") = 'active' AND (b.rtp_services = '' OR 'CRDT' = " +
 		"ANY(string_to_array(b.rtp_services, ' ')))",
 	rails.Fedwire: "b.fedwire_transfer AND NOT b.fedwire_settlement_only",
 }

@@ -23,7 +23,8 @@ func AddReportingKeyTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, key string,
 ) (found bool, err error) {
 	return changed(tx.NewRaw(`UPDATE tenants SET reporting_keys =
-		array(SELECT k FROM unnest(reporting_keys) AS k WHERE lower(k) <> lower(?1)) || ?1::text WHERE id = ?0`,
+		array(SELECT k FROM unnest(reporting_keys) AS k
+		  WHERE lower(k COLLATE "C") <> lower(?1::text COLLATE "C")) || ?1::text WHERE id = ?0`,
 		tenant, key).Exec(ctx))
 }
 
@@ -32,8 +33,9 @@ func RemoveReportingKeyTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, key string,
 ) (found bool, err error) {
 	return changed(tx.NewRaw(`UPDATE tenants SET reporting_keys =
-		array(SELECT k FROM unnest(reporting_keys) AS k WHERE lower(k) <> lower(?1)) WHERE id = ?0
-		AND lower(?1) IN (SELECT lower(k) FROM unnest(reporting_keys) AS k)`, tenant, key).Exec(ctx))
+		array(SELECT k FROM unnest(reporting_keys) AS k
+		  WHERE lower(k COLLATE "C") <> lower(?1::text COLLATE "C")) WHERE id = ?0
+		AND lower(?1::text COLLATE "C") IN (SELECT lower(k COLLATE "C") FROM unnest(reporting_keys) AS k)`, tenant, key).Exec(ctx))
 }
 
 func changed(done sql.Result, err error) (bool, error) {

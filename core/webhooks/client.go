@@ -18,7 +18,8 @@ import (
 
 const (
 	defaultLimit  = 10 * time.Second
-	largestAnswer = 64 << 10 // of a body: nobody reads it, but a short one lets the connection be used again
+	largestAnswer = 64 << 10               // of a body: nobody reads it, but a short one lets the connection be used again
+	longestBody   = 100 * time.Millisecond // to read one
 	largestHeader = 16 << 10
 )
 
@@ -40,11 +41,18 @@ func newClient(
 		Timeout:       limit,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
-			Proxy: nil, DialContext: dialer.DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: limit,
+			// no HTTP/2: over a kept connection a receiver could send pings without end, each to be answered
+			Protocols: onlyHTTP1(), Proxy: nil, DialContext: dialer.DialContext, TLSHandshakeTimeout: limit,
 			MaxResponseHeaderBytes: largestHeader, MaxIdleConns: 64, MaxIdleConnsPerHost: 2,
 			IdleConnTimeout: time.Minute, DisableCompression: true,
 		},
 	}
+}
+
+func onlyHTTP1() *http.Protocols {
+	p := new(http.Protocols)
+	p.SetHTTP1(true)
+	return p
 }
 
 // message is what is posted.
@@ -65,6 +73,8 @@ func (c clients) post(ctx context.Context, m *message) (o outcome) {
 	if err := permitted(m.target, m.local); err != nil {
 		return outcome{why: "the target is no address that may be posted to", never: true}
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.target+m.path, bytes.NewReader(m.body))
 	if err != nil {
 		return outcome{why: "the target is no address", never: true}
@@ -89,6 +99,7 @@ func (c clients) post(ctx context.Context, m *message) (o outcome) {
 	}
 	defer answer.Body.Close()
 	if short := answer.ContentLength >= 0 && answer.ContentLength <= largestAnswer; short && !switches(answer) {
+		defer time.AfterFunc(longestBody, cancel).Stop()
 		_, _ = io.CopyN(io.Discard, answer.Body, largestAnswer)
 	}
 	return outcome{

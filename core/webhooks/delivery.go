@@ -151,10 +151,16 @@ func (o outcome) after(tries int32, first, now time.Time) (DeliveryState, time.T
 	if !o.again() {
 		return Parked, now
 	}
-	pause := max(pauses[min(int(tries)-1, len(pauses)-1)], o.retryAfter)
-	next := now.Add(pause)
-	if next.After(first.Add(longestTrying)) {
+	end := first.Add(longestTrying)
+	next := now.Add(pauses[min(int(tries)-1, len(pauses)-1)])
+	if next.After(end) {
 		return Parked, now
+	}
+	if later := now.Add(o.retryAfter); later.After(next) { // at the end there is a last try, however long that is
+		next = later
+		if next.After(end) {
+			next = end
+		}
 	}
 	return Waiting, next
 }

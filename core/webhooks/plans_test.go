@@ -12,7 +12,9 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
+	"bankgraph/core/given"
 	"bankgraph/core/webhooks"
 	"bankgraph/db/dbtest/faults"
 )
@@ -34,6 +36,7 @@ func TestAClaimDoesNotReadAllThatWaits(t *testing.T) {
 	if at < 0 {
 		t.Fatal("nobody asks what can be posted")
 	}
+	fill(t, bank)
 	var lines []string
 	err := bank.DB.InTx(t.Context(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		return tx.NewRaw("EXPLAIN "+sent[at]).Scan(ctx, &lines)
@@ -44,6 +47,27 @@ func TestAClaimDoesNotReadAllThatWaits(t *testing.T) {
 			MatchString(plan) ||
 		!regexp.MustCompile(`Index Cond: .*payment = d\.payment`).MatchString(plan) {
 		t.Errorf("a claim reads all that waits, %v:\n%s", err, plan)
+	}
+}
+
+// fill gives a bank a webhook with many deliveries that have arrived, and tells the server so, which else may
+// know the table as an empty one.
+func fill(t *testing.T, bank *coretest.Bank) {
+	t.Helper()
+	hook, _, err := bank.Webhooks.Create(bank.Staff(), bank.Customer().UID, webhooks.Draft{
+		Name: given.Of("Ledger"), Target: given.Of("https://receiver.example"),
+	}, changes.RequestOptions{})
+	if err == nil {
+		_, err = bank.Owner().ExecContext(t.Context(), `INSERT INTO webhook_deliveries
+			(tenant, webhook, customer, state, due_at, created_at, done_at)
+			SELECT tenant, uid, customer, 'DELIVERED', created_at, created_at, created_at
+			FROM webhooks, generate_series(1, 2000) WHERE tenant = ? AND uid = ?`, bank.Tenant, hook.Result.UID)
+	}
+	if err == nil {
+		_, err = bank.Owner().ExecContext(t.Context(), `ANALYZE webhook_deliveries`)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

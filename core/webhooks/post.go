@@ -49,24 +49,30 @@ func (d *Due) Party() customers.UID { return d.webhook.Party }
 type Room struct {
 	All, Failing int // Failing is how many of All may go to webhooks that fail
 	// Each bounds the deliveries that a party has in work: a partner with its customers, or a customer of the
-	// bank's own. Webhooks that fail may use half of it. So a party with many slow webhooks does not hold up
-	// the others.
+	// bank's own. What others have in work lowers it by half of that, so that a party has half of what the
+	// others leave, and there is always a place left for one more. Webhooks that fail may use half of it. So
+	// parties with many slow webhooks do not hold up the others.
 	Each  int
 	Taken map[customers.UID]int // how many deliveries each party has in work
 }
 
 // of returns how many deliveries a party may have in work; fails says that they go to webhooks that fail.
-func (r Room) of(fails bool) int {
-	if fails {
-		return r.Each / 2
+func (r Room) of(party customers.UID, fails bool) int {
+	others := -r.Taken[party]
+	for _, n := range r.Taken {
+		others += n
 	}
-	return r.Each
+	each := r.Each - others/2
+	if fails {
+		each /= 2
+	}
+	return max(1, each)
 }
 
 // full returns the parties that have no room left.
 func (r Room) full(fails bool) (all []customers.UID) {
 	for party, taken := range r.Taken {
-		if taken >= r.of(fails) {
+		if taken >= r.of(party, fails) {
 			all = append(all, party)
 		}
 	}
@@ -204,18 +210,27 @@ var claiming = db.NewQuery[Due](`WITH possible AS (
 func (s *Service) claimTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, hooks []*turn, room Room,
 ) (due []*Due, err error) {
-	by, taken := map[UID]*turn{}, map[customers.UID]int{}
-	maps.Copy(taken, room.Taken)
+	by := map[UID]*turn{}
+	room.Taken = maps.Clone(room.Taken)
+	if room.Taken == nil {
+		room.Taken = map[customers.UID]int{}
+	}
 	for _, fails := range []bool{false, true} {
 		var uids []UID
 		var parties []customers.UID
 		var most, rooms []int32
+		planned, share := room, map[customers.UID]int{}
+		planned.Taken = maps.Clone(room.Taken)
 		for _, w := range hooks {
 			if by[w.UID] = w; (w.FailingSince != nil) != fails {
 				continue
 			}
 			uids, most, parties = append(uids, w.UID), append(most, mostAtOnce), append(parties, w.Party)
-			rooms = append(rooms, int32(max(0, room.of(fails)-taken[w.Party]))) //nolint:gosec // a few
+			if _, known := share[w.Party]; !known { // beside what the parties before it may take just now
+				share[w.Party] = max(0, planned.of(w.Party, fails)-planned.Taken[w.Party])
+				planned.Taken[w.Party] += share[w.Party]
+			}
+			rooms = append(rooms, int32(share[w.Party])) //nolint:gosec // a few
 			if fails {
 				most[len(most)-1] = 1
 			}
@@ -236,7 +251,7 @@ func (s *Service) claimTx(
 		}
 		for _, d := range found.Items {
 			d.webhook = by[d.Webhook]
-			taken[d.Party()]++
+			room.Taken[d.Party()]++
 		}
 		due = append(due, found.Items...)
 	}

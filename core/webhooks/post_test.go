@@ -275,6 +275,7 @@ func TestTheReceiverSaysWhenToTryAgain(t *testing.T) {
 	hook, _ := h.hook(h.payer)
 	for asked, want := range map[string]time.Duration{
 		"120": 2 * time.Minute, "1": time.Minute, "soon": time.Minute,
+		"86400": 24 * time.Hour, "604800": 24 * time.Hour, // a last try, when all of them end
 	} {
 		h.receiver.says(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", asked)

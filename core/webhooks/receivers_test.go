@@ -232,6 +232,49 @@ func TestOnePartyTakesNoMoreThanItsShare(t *testing.T) {
 	}
 }
 
+// Two parties that take all they may leave a place for a third: each has half of what the others leave.
+func TestTwoPartiesLeaveRoomForAThird(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	of := []*customers.Customer{h.Customer(), h.Customer(), h.Customer()}
+	hooks := make([]webhooks.UID, len(of))
+	for i, c := range of {
+		hooks[i], _ = h.hook(c)
+	}
+	many := func(of webhooks.UID, n int) {
+		h.Exec(`INSERT INTO webhooks (tenant, uid, customer, reach, name, target, signing_secret, status, since_seq,
+				created_at, updated_at, version)
+			SELECT tenant, uid * 1000 + n, customer, reach, name, target, signing_secret, status, since_seq, created_at,
+			  updated_at, 1 FROM webhooks CROSS JOIN generate_series(1, ?) AS n WHERE tenant = ? AND uid = ?`, n, h.Tenant, of)
+	}
+	waits := `INSERT INTO webhook_deliveries (tenant, webhook, customer, state, due_at, created_at)
+		SELECT tenant, uid, customer, 'WAITING', ?, ? FROM webhooks WHERE tenant = ? AND customer = ?`
+	room := webhooks.Room{All: 32, Failing: 32, Each: 16, Taken: map[customers.UID]int{}}
+	claim := func() {
+		for range 4 {
+			due, err := h.Webhooks.Claim(h.operator, room)
+			h.must(err)
+			for _, d := range due {
+				room.Taken[d.Party()]++
+			}
+			room.All -= len(due)
+		}
+	}
+	for i := range 2 {
+		many(hooks[i], 50)
+		h.Exec(waits, h.Now(), h.Now(), h.Tenant, of[i].UID)
+	}
+	claim()
+	if first, second := room.Taken[of[0].UID], room.Taken[of[1].UID]; first+second != 24 || max(first, second) != 16 {
+		t.Errorf("two parties take %v", room.Taken)
+	}
+	h.Exec(waits, h.Now(), h.Now(), h.Tenant, of[2].UID)
+	claim()
+	if room.Taken[of[2].UID] != 1 {
+		t.Errorf("the third has no place: %v", room.Taken)
+	}
+}
+
 func TestAWebhookThatFailsForLongIsDisabled(t *testing.T) {
 	t.Parallel()
 	h := build(t)
