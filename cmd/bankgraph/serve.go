@@ -59,10 +59,14 @@ func (c *serveCommand) Validate() error {
 	}
 	for _, origin := range c.Origins {
 		at, err := url.Parse(origin)
-		if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" ||
+		if err != nil || at.Host == "" || at.User != nil || at.Scheme != "http" && at.Scheme != "https" ||
 			at.Path+at.RawQuery+at.Fragment != "" {
 			return fmt.Errorf("--origins (BANKGRAPH_ORIGINS): %q is not an origin such as https://portal.bank.example",
 				origin)
+		}
+		usual := map[string]string{"http": ":80", "https": ":443"}[at.Scheme]
+		if as := at.Scheme + "://" + strings.TrimSuffix(strings.ToLower(at.Host), usual); as != origin {
+			return fmt.Errorf("--origins (BANKGRAPH_ORIGINS): browsers send %q as %s", origin, as)
 		}
 	}
 	if c.Rate < 0 || c.InFlight < 0 || c.Drain < 0 || c.Customers < 0 || c.Streams < 0 {

@@ -64,7 +64,7 @@ func (s *Service) modifyTx(
 			return err
 		}
 		moved = true
-		return moveOwnerTx(ctx, tx, was, c)
+		return s.moveOwnerTx(ctx, tx, was, c)
 	}
 	c, err := l.Modify(ctx, tx, at, func(was, c *Customer) error {
 		if err := modify(was, c); err != nil {
@@ -88,15 +88,24 @@ func (s *Service) modifyTx(
 	return saved(c, tx.Waits()), nil
 }
 
-// moveOwnerTx counts a customer with its new owner, and leaves its open approvals to the bank.
-func moveOwnerTx(ctx context.Context, tx *changes.Tx, was, c *Customer) error {
+// moveOwnerTx counts a customer with its new owner, and leaves its open approvals to the bank. What later
+// domains end with a partner's ownership, they end here.
+func (s *Service) moveOwnerTx(ctx context.Context, tx *changes.Tx, was, c *Customer) error {
 	if err := tx.LeaveToBank(ctx, int64(c.UID)); err != nil {
 		return err
 	}
 	if err := countTx(ctx, tx, was.Owner, c.UID, -1); err != nil {
 		return err
 	}
-	return countTx(ctx, tx, c.Owner, c.UID, 1)
+	if err := countTx(ctx, tx, c.Owner, c.UID, 1); err != nil || was.Owner == 0 {
+		return err
+	}
+	for _, leave := range s.leaving {
+		if err := leave(ctx, tx, c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // redraftTx writes the draft into the row of a customer.

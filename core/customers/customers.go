@@ -30,7 +30,8 @@ type Service struct {
 	now  func() time.Time
 	operations
 
-	limits LimitPlanner
+	limits  LimitPlanner
+	leaving []func(ctx context.Context, tx *changes.Tx, c *Customer) error
 }
 
 // LimitPlanner works out a customer's limits under new ceilings, before anything is written; of one that is
@@ -56,6 +57,12 @@ func (p *LimitPlan) writeTx(ctx context.Context, tx *changes.Tx) error {
 
 // PlanLimits sets the LimitPlanner, once, when the bank is built.
 func (s *Service) PlanLimits(planner LimitPlanner) { s.limits = planner }
+
+// OnLeaving adds what is done when a customer leaves its partner, for another one or for the bank itself. It is
+// called while the bank is built.
+func (s *Service) OnLeaving(do func(ctx context.Context, tx *changes.Tx, c *Customer) error) {
+	s.leaving = append(s.leaving, do)
+}
 
 // New makes the service.
 func New(d *db.DB, keys *seal.Keys, all *changes.Service, now func() time.Time) *Service {

@@ -118,9 +118,6 @@ func (s *Service) mayChangeTx(ctx context.Context, tx *changes.Tx, at changes.Ta
 		return 0, err
 	}
 	r, err := lockRecurrenceTx(ctx, tx, at.UID, at.Customer)
-	if err == nil {
-		err = tx.CheckVersion(r.Version)
-	}
 	var d RecurrenceDraft
 	if err == nil {
 		err = tx.ReadDraft(&d)

@@ -107,6 +107,7 @@ func (s *Service) changing(needed func(*customers.Held, *Recurrence, *Recurrence
 			}
 			r, err := lockRecurrenceTx(ctx, tx, at.UID, at.Customer)
 			if err == nil {
+				r.goesOnMeanwhile(tx)
 				err = l.waitTx(ctx, tx, at, Scheduled)
 			}
 			return r, err
@@ -118,6 +119,14 @@ func (s *Service) changing(needed func(*customers.Held, *Recurrence, *Recurrence
 		},
 	}
 	return l
+}
+
+// goesOnMeanwhile lets a change that was asked for be approved although the series has made payments since. As
+// people change nothing of it while the change waits, its version can differ by these alone.
+func (r *Recurrence) goesOnMeanwhile(tx *changes.Tx) {
+	if tx.Approved() {
+		tx.Options.Version = r.Version
+	}
 }
 
 // waitTx locks the payments of a series that are in one of these states, and are not locked yet.

@@ -68,6 +68,7 @@ func New(
 		clients: newClients(options.Limit),
 	}
 	s.declare(all)
+	c.OnLeaving(s.leaveTx)
 	return s
 }
 

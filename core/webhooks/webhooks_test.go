@@ -489,3 +489,56 @@ func TestTheBacklogTellsWhatWaitsAndWhatIsParked(t *testing.T) {
 		t.Errorf("then %+v, %v", b, err)
 	}
 }
+
+// A partner may have said where the webhooks of its customers lead. Once a customer has left it, for another
+// partner or for the bank, nothing is told until somebody who sees the customer now has looked.
+func TestACustomerThatLeavesItsPartnerIsNotToldOnByIt(t *testing.T) {
+	t.Parallel()
+	for name, edit := range map[string]func(*customers.Draft, *customers.Customer){
+		"for another partner": func(d *customers.Draft, next *customers.Customer) {
+			d.PartnerOrgShortName = given.Of(next.ShortName)
+		},
+		"for the bank": func(d *customers.Draft, _ *customers.Customer) {
+			direct := customers.RelationCustomer
+			d.PartnerOrgShortName, d.RelationshipType = given.Of(""), &direct
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := build(t)
+			hook, _ := h.hook(h.payer)
+			stopped, _ := h.hook(h.payer)
+			_, err := h.Webhooks.Disable(h.Staff(), stopped, changes.RequestOptions{})
+			h.must(err)
+			others, _ := h.hook(h.payee)
+			next := h.DownstreamPartner()
+			var draft customers.Draft
+			edit(&draft, next)
+			_, err = h.Customers.Change(h.Staff(), h.payer.UID, draft, changes.RequestOptions{})
+			h.must(err)
+			h.transfer("1", 0)
+			for _, p := range h.post() {
+				if n := len(h.deliveries(others)); n != 1 {
+					t.Errorf("told %v, the payee %d times", p, n)
+				}
+			}
+			w := h.find(hook)
+			if w.Status != webhooks.Disabled || !strings.Contains(w.Reason, "has left its partner") || w.Version != 2 {
+				t.Errorf("%+v", w)
+			}
+			if w := h.find(stopped); w.Reason != "" || w.Version != 2 {
+				t.Errorf("what a person had disabled: %+v", w)
+			}
+			if w := h.find(others); w.Status != webhooks.Active {
+				t.Errorf("another's: %+v", w)
+			}
+			if name == "for another partner" {
+				if _, err := h.Webhooks.Enable(h.Partner(h.partner), hook, changes.RequestOptions{}); err == nil {
+					t.Error("the former partner enables it")
+				}
+				_, err := h.Webhooks.Enable(h.Partner(next), hook, changes.RequestOptions{})
+				h.must(err)
+			}
+		})
+	}
+}

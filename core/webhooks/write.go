@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"bankgraph/core/access"
@@ -353,6 +354,35 @@ func (s *Service) disableTx(
 		now.Status, err = disabling.Take(now.Status)
 		return err
 	}))
+}
+
+// left is why webhooks are disabled when their customer leaves its partner.
+const left = "the customer has left its partner: enable it if its target may still be told"
+
+// leaveTx disables the webhooks of a customer that leaves its partner: that partner may have said where they
+// lead (rest/CONTRACT.md, a second person). The new partner, the customer or the bank enables those that may stay.
+func (s *Service) leaveTx(ctx context.Context, tx *changes.Tx, c *customers.Customer) error {
+	var hooks []*Webhook
+	err := tx.NewSelect().Model(&hooks).Where("w.tenant = ?", c.Tenant).Where("w.customer = ?", c.UID).
+		Where("w.status = ?", Active).OrderExpr("w.uid").For("NO KEY UPDATE").Scan(ctx)
+	if err != nil {
+		return fmt.Errorf("read the webhooks of customer %s: %w", c.UID, err)
+	}
+	for _, w := range hooks {
+		was := *w
+		w.Status, w.Reason, w.Version, w.UpdatedAt = Disabled, left, w.Version+1, tx.Now
+		if _, err := tx.NewUpdate().Model(w).Column("status", "reason", "version", "updated_at").WherePK().
+			Exec(ctx); err != nil {
+			return fmt.Errorf("disable webhook %s: %w", w.UID, err)
+		}
+		if err := tx.Record(ctx, changes.Change{
+			Action: "disableWebhook", Object: "webhook", UID: w.UID, Customer: int64(w.Customer), Version: w.Version,
+			Before: &was, After: w,
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // removeTx removes a webhook, for the same customers as disableTx.
