@@ -1248,7 +1248,7 @@ type AttentionItem {
   since: DateTime!
   "When it is decided without a person; null if never."
   dueAt: DateTime
-  "What is known about it: what was asked for, by the name of the mutation; why a payment could not be carried out, or a sweep made none; the notice of change; why a webhook disabled itself."
+  "What is known about it: what was asked for, by the name of the mutation; why a payment could not be carried out, or a sweep made none; the notice of change; why a webhook was disabled by itself."
   reason: String
 }
 
@@ -1288,7 +1288,7 @@ enum AttentionKind {
   SWEEP
   "A change that waits for a second person."
   APPROVAL
-  "A webhook that disabled itself, as nothing arrived."
+  "A webhook that was disabled by itself: nothing arrived, or its customer has left its partner."
   WEBHOOK
 }
 `, BuiltIn: false},
