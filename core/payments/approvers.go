@@ -1,8 +1,11 @@
 package payments
 
 import (
+	"context"
+
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
@@ -58,4 +61,90 @@ func (f *facts) approversOf(account accounts.UID, amount money.Amount) (people i
 		}
 	}
 	return people, by
+}
+
+// agreeTx enters the approval of the first of two people; settleTx carries out what the second decides.
+func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target) (int32, error) {
+	p, err := s.lockTx(ctx, tx, at)
+	if err != nil {
+		return 0, err
+	}
+	was := *p
+	to, err := agreeing.Take(p.State)
+	if err == nil {
+		err = tx.CheckVersion(p.Version)
+	}
+	if err == nil {
+		err = p.mayBeApprovedTx(ctx, tx)
+	}
+	if err == nil {
+		err = s.enterTx(ctx, tx, &was, p, to, "")
+	}
+	return p.Version, err
+}
+
+// mayBeApprovedTx returns why the caller may not approve the payment; nil if the caller may. Its maker may
+// not, nor who answers for the program that made it, even if somebody else has repaired it since.
+func (p *Payment) mayBeApprovedTx(ctx context.Context, tx *changes.Tx) error {
+	if err := tx.RequireOther(ctx, p.MakerClient, p.MakerLogin); err != nil {
+		return err
+	}
+	return ApproveTx(ctx, tx.Tx, tx.Caller, p.Debited(), p.Debited(), tx.Now)
+}
+
+// settleTx carries out a payment that waited for a second person, or cancels it if that person refused. If
+// its day has passed meanwhile, it gets today's; if it cannot be carried out now, it goes on waiting.
+func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
+	p, err := s.lockTx(ctx, tx, at)
+	if err != nil {
+		return err
+	}
+	was := *p
+	if !approved && p.State == Cancelled { // its approval was left open by a release that cancelled its series
+		return nil
+	}
+	if _, err := approving.Take(p.State); err != nil {
+		return err
+	}
+	if err := tx.CheckVersion(p.Version); err != nil {
+		return err
+	}
+	if !approved {
+		if err := p.uncountTx(ctx); err != nil {
+			return err
+		}
+		if err := s.followsTx(ctx, tx, p, false); err != nil {
+			return err
+		}
+		return s.enterTx(ctx, tx, &was, p, Cancelled, tx.Options.Reason)
+	}
+	if err := p.mayBeApprovedTx(ctx, tx); err != nil {
+		return err
+	}
+	if err := s.followsTx(ctx, tx, p, true); err != nil {
+		return err
+	}
+	if today := p.today(tx.Caller, tx.Now); p.Date.Before(today) {
+		p.Date = today
+	}
+	p.plan(tx.Now)
+	if err := p.movedTx(ctx, tx, &was); err != nil {
+		return err
+	}
+	if p.starts().After(p.today(tx.Caller, tx.Now)) {
+		p.leaves()
+		return s.enterTx(ctx, tx, &was, p, Scheduled, "")
+	}
+	f, err := s.gatherTx(ctx, tx.Tx, p.Tenant, wanted(p))
+	if err != nil {
+		return err
+	}
+	to, err := f.carryOut(p, tx.Now)
+	if err != nil {
+		return err
+	}
+	if err := s.enterTx(ctx, tx, &was, p, to, ""); err != nil {
+		return err
+	}
+	return f.writeTx(ctx)
 }

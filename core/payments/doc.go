@@ -8,7 +8,7 @@
 //     shown.go, search.go, accounts.go, payments.go
 //   - what it is decided by: facts.go, read by gather.go; whether money may move, and where it goes:
 //     carry.go, fee.go, own.go, preview.go
-//   - how every payment begins, is approved, cancelled and written: write.go; who approves it: approvers.go
+//   - how every payment begins and is written: write.go; its approval: approvers.go; cancelling: cancel.go
 //   - a book transfer: draft.go, transfer.go; a batch of transfers: batch.go; a
 //     sweep: standing.go
 //   - a payment to another bank: order.go, orders.go; its network: route.go, instrument.go; the banks that a
@@ -19,7 +19,7 @@
 //   - a series: recurrence.go, recurrence_write.go, recurrence_change.go, recurrences.go, runs.go
 //   - on its day: due.go, next.go; names on lists: screening.go, screening_received.go
 //   - the networks and their messages: network.go, exchange.go, messages.go; what they answer: receive.go,
-//     answers.go, outcomes.go, settle.go, snapshots.go
+//     known.go, answers.go, outcomes.go, settle.go, snapshots.go
 //   - files of ACH: ach.go, files.go, prenotes.go, sendback.go; notices of change: notices.go
 //   - what other banks send: credit.go, refused.go, request_received.go, decisions.go; over ACH: entries.go,
 //     entries_post.go, entries_return.go

@@ -5,15 +5,11 @@ import (
 	"errors"
 	"time"
 
-	"github.com/uptrace/bun"
-
 	"bankgraph/core/access"
-	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/ledger"
-	"bankgraph/core/limits"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 	"bankgraph/core/screening"
@@ -188,92 +184,6 @@ func (p *Payment) today(by access.Caller, now time.Time) time.Time {
 	return calendar.Today(now)
 }
 
-// agreeTx enters the approval of the first of two people; settleTx carries out what the second decides.
-func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target) (int32, error) {
-	p, err := s.lockTx(ctx, tx, at)
-	if err != nil {
-		return 0, err
-	}
-	was := *p
-	to, err := agreeing.Take(p.State)
-	if err == nil {
-		err = tx.CheckVersion(p.Version)
-	}
-	if err == nil {
-		err = p.mayBeApprovedTx(ctx, tx)
-	}
-	if err == nil {
-		err = s.enterTx(ctx, tx, &was, p, to, "")
-	}
-	return p.Version, err
-}
-
-// mayBeApprovedTx returns why the caller may not approve the payment; nil if the caller may. Its maker may
-// not, nor who answers for the program that made it, even if somebody else has repaired it since.
-func (p *Payment) mayBeApprovedTx(ctx context.Context, tx *changes.Tx) error {
-	if err := tx.RequireOther(ctx, p.MakerClient, p.MakerLogin); err != nil {
-		return err
-	}
-	return ApproveTx(ctx, tx.Tx, tx.Caller, p.Debited(), p.Debited(), tx.Now)
-}
-
-// settleTx carries out a payment that waited for a second person, or cancels it if that person refused. If
-// its day has passed meanwhile, it gets today's; if it cannot be carried out now, it goes on waiting.
-func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
-	p, err := s.lockTx(ctx, tx, at)
-	if err != nil {
-		return err
-	}
-	was := *p
-	if !approved && p.State == Cancelled { // its approval was left open by a release that cancelled its series
-		return nil
-	}
-	if _, err := approving.Take(p.State); err != nil {
-		return err
-	}
-	if err := tx.CheckVersion(p.Version); err != nil {
-		return err
-	}
-	if !approved {
-		if err := p.uncountTx(ctx); err != nil {
-			return err
-		}
-		if err := s.followsTx(ctx, tx, p, false); err != nil {
-			return err
-		}
-		return s.enterTx(ctx, tx, &was, p, Cancelled, tx.Options.Reason)
-	}
-	if err := p.mayBeApprovedTx(ctx, tx); err != nil {
-		return err
-	}
-	if err := s.followsTx(ctx, tx, p, true); err != nil {
-		return err
-	}
-	if today := p.today(tx.Caller, tx.Now); p.Date.Before(today) {
-		p.Date = today
-	}
-	p.plan(tx.Now)
-	if err := p.movedTx(ctx, tx, &was); err != nil {
-		return err
-	}
-	if p.starts().After(p.today(tx.Caller, tx.Now)) {
-		p.leaves()
-		return s.enterTx(ctx, tx, &was, p, Scheduled, "")
-	}
-	f, err := s.gatherTx(ctx, tx.Tx, p.Tenant, wanted(p))
-	if err != nil {
-		return err
-	}
-	to, err := f.carryOut(p, tx.Now)
-	if err != nil {
-		return err
-	}
-	if err := s.enterTx(ctx, tx, &was, p, to, ""); err != nil {
-		return err
-	}
-	return f.writeTx(ctx)
-}
-
 // wanted returns the facts that existing payments need.
 func wanted(all ...*Payment) (w want) {
 	for _, p := range all {
@@ -339,126 +249,6 @@ func writeTx(ctx context.Context, payments []*Payment, steps []*Step) error {
 		return err
 	}
 	return db.InsertAtCommit(ctx, steps)
-}
-
-// cancelTx cancels a payment before any money has moved. A payment that waited for a second person no longer
-// does.
-func (s *Service) cancelTx(
-	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
-) (Saved, error) {
-	if err := tx.LockWaiting(ctx, "payment", at.UID); err != nil {
-		return Saved{}, err
-	}
-	p, err := s.lockTx(ctx, tx, at)
-	if err == nil {
-		err = tx.CheckVersion(p.Version)
-	}
-	if err != nil {
-		return Saved{}, err
-	}
-	was := *p
-	if _, err := cancelling.Take(p.State); err != nil {
-		return Saved{}, ErrOver.Saying("the payment is " + string(p.Status()) + ": it can no longer be cancelled").
-			With(string(p.State))
-	}
-	switch p.State {
-	case Scheduled:
-	case Repair:
-		if err := s.forgetTx(ctx, p); err != nil {
-			return Saved{}, err
-		}
-	case Queued:
-		if err := s.releaseTx(ctx, tx.Tx, p); err != nil {
-			return Saved{}, err
-		}
-	default:
-		if err := tx.Withdraw(ctx, "payment", p.UID); err != nil {
-			return Saved{}, err
-		}
-		if err := s.followsTx(ctx, tx, p, false); err != nil {
-			return Saved{}, err
-		}
-	}
-	if err := p.uncountTx(ctx); err != nil {
-		return Saved{}, err
-	}
-	err = s.enterTx(ctx, tx, &was, p, Cancelled, tx.Options.Reason)
-	return saved(p), err
-}
-
-// releaseTx releases the money that is held for a payment, which then costs nothing. For a debit, and
-// for an enrolment, nothing is held.
-func (s *Service) releaseTx(ctx context.Context, tx bun.Tx, p *Payment) error {
-	if !p.holds() {
-		return nil
-	}
-	b := db.TxBatch(tx)
-	books := ledger.Lock(b, p.Tenant, []accounts.UID{p.SenderAccount}, 0)
-	if err := b.Send(ctx); err != nil {
-		return err
-	}
-	if err := books.Close(p.SenderAccount, p.held(), int64(p.UID), ledger.Released); err != nil {
-		return err
-	}
-	p.free()
-	return books.WriteTx(ctx)
-}
-
-// free takes back the payment's fee.
-func (p *Payment) free() { p.FeeMinor, p.FeeName, p.FeeTier = 0, "", "" }
-
-// uncountTx takes a payment that is not made after all out of the use of its customer's limits.
-func (p *Payment) uncountTx(ctx context.Context) error {
-	c := limits.Counting(p.Tenant)
-	p.uncount(c)
-	return c.WriteTx(ctx)
-}
-
-func (p *Payment) uncount(c *limits.Counter) {
-	if p.counts() {
-		back := p.planned()
-		back.Amount.Minor = -back.Amount.Minor
-		c.Take(back)
-	}
-}
-
-// planned returns the payment as limits count it.
-func (p *Payment) planned() limits.Planned {
-	planned := limits.Planned{Customer: p.Customer, Rail: p.Rail, Day: p.Date, Amount: p.Debited()}
-	if p.Rail == rails.ACH {
-		planned.EntryType = p.EntryType
-	}
-	if p.entry != nil {
-		planned.SECCode = p.entry.Class
-	}
-	return planned
-}
-
-// movedTx moves a payment from the day that it had before to its new one in the use of limits, if they allow
-// it there: payments that have waited for different days must not all settle on one.
-func (p *Payment) movedTx(ctx context.Context, tx *changes.Tx, was *Payment) error {
-	if !p.counts() || p.Date.Equal(was.Date) {
-		return nil
-	}
-	b := db.TxBatch(tx.Tx)
-	c := limits.Count(b, p.Tenant, []accounts.UID{p.Own()}, p.Date, p.Date)
-	if err := b.Send(ctx); err != nil {
-		return err
-	}
-	was.uncount(c)
-	if over := c.Exceeds(p.planned()); over != nil {
-		return exceeds(over)
-	}
-	c.Take(p.planned())
-	return c.WriteTx(ctx)
-}
-
-// recount moves a payment from the day on which it was to settle to its present one.
-func (p *Payment) recount(c *limits.Counter, was *Payment) {
-	if p.counts() && !p.Date.Equal(was.Date) {
-		was.uncount(c)
-		c.Take(p.planned())
-	}
 }
 
 // lockTx reads and locks a payment of a customer that the caller may change. A payee sees the payment, but
