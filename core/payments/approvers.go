@@ -34,7 +34,7 @@ func (a *party) above(amount money.Amount) bool {
 // approvers returns how many people beside the maker have to approve a payment, and the least reach that they
 // need.
 func (f *facts) approvers(p *Payment) (people int32, by access.Reach) {
-	people, by = f.approversOf(p.Own(), p.Debited())
+	people, by = f.approversOf(p.Own(), p.Committed())
 	if f.callback(p) {
 		by = access.OfBank
 	}
@@ -89,7 +89,7 @@ func (p *Payment) mayBeApprovedTx(ctx context.Context, tx *changes.Tx) error {
 	if err := tx.RequireOther(ctx, p.MakerClient, p.MakerLogin); err != nil {
 		return err
 	}
-	return ApproveTx(ctx, tx.Tx, tx.Caller, p.Debited(), p.Debited(), tx.Now)
+	return ApproveTx(ctx, tx.Tx, tx.Caller, p.Committed(), p.Committed(), tx.Now)
 }
 
 // settleTx carries out a payment that waited for a second person, or cancels it if that person refused. If

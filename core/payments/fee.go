@@ -90,6 +90,14 @@ func (p *Payment) CustomFee() *money.Amount {
 	return &fee
 }
 
+// Committed returns what the maker, and who approves it, answer for: what the payer is debited, with a fee that
+// the request names.
+func (p *Payment) Committed() money.Amount {
+	amount := p.Debited()
+	amount.Minor += p.CustomFeeMinor
+	return amount
+}
+
 // charge returns the fee of a payment; nil if there is none.
 func (f *facts) charge(p *Payment) *fees.Charge {
 	if p.Enrols() {

@@ -109,11 +109,11 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 		MakerClient: by.Client, MakerLogin: by.LoginID, CreatedAt: now, UpdatedAt: now,
 	}
 	p.Exchange, err = f.exchanged(o, sender, amount)
-	if own := f.mayPay(by, p.Debited()); own != nil {
-		return nil, own
-	}
 	if fee := f.price(by, p, o.Fee); fee != nil {
 		return nil, fee
+	}
+	if own := f.mayPay(by, p.Committed()); own != nil {
+		return nil, own
 	}
 	if o.Repairable {
 		p.order = o

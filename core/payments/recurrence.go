@@ -70,6 +70,7 @@ type Recurrence struct {
 	CreatedAt   time.Time        `bun:"created_at" json:"-"`
 	UpdatedAt   time.Time        `bun:"updated_at" json:"-"`
 	Version     int32            `bun:"version" json:"-"`
+	Changed     int32            `bun:"changed_version" json:"-"` // Version when people last changed it
 }
 
 // Frequency says how often a payment repeats.

@@ -118,6 +118,10 @@ func (s *Service) mayChangeTx(ctx context.Context, tx *changes.Tx, at changes.Ta
 		return 0, err
 	}
 	r, err := lockRecurrenceTx(ctx, tx, at.UID, at.Customer)
+	if err == nil {
+		r.goesOnMeanwhile(tx)
+		err = tx.CheckVersion(r.Version)
+	}
 	var d RecurrenceDraft
 	if err == nil {
 		err = tx.ReadDraft(&d)

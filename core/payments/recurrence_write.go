@@ -108,6 +108,7 @@ func (s *Service) changing(needed func(*customers.Held, *Recurrence, *Recurrence
 			r, err := lockRecurrenceTx(ctx, tx, at.UID, at.Customer)
 			if err == nil {
 				r.goesOnMeanwhile(tx)
+				r.Changed = r.Version + 1
 				err = l.waitTx(ctx, tx, at, Scheduled)
 			}
 			return r, err
@@ -121,10 +122,10 @@ func (s *Service) changing(needed func(*customers.Held, *Recurrence, *Recurrence
 	return l
 }
 
-// goesOnMeanwhile lets a change that was asked for be approved although the series has made payments since. As
-// people change nothing of it while the change waits, its version can differ by these alone.
+// goesOnMeanwhile lets a change that was asked for be approved although the series has made payments since. One
+// from before people left a payment out is stale.
 func (r *Recurrence) goesOnMeanwhile(tx *changes.Tx) {
-	if tx.Approved() {
+	if tx.Approved() && tx.Options.Version >= r.Changed {
 		tx.Options.Version = r.Version
 	}
 }
@@ -241,6 +242,9 @@ func (s *Service) cancelSeriesTx(
 	if err == nil {
 		err = tx.LockWaiting(ctx, "payment", waits...)
 	}
+	if err == nil {
+		err = tx.LockWaiting(ctx, recurrenceObject, at.UID)
+	}
 	if err != nil {
 		return RecurrenceSaved{}, fmt.Errorf("lock what waits of series %s: %w", at.UID, err)
 	}
@@ -252,7 +256,7 @@ func (s *Service) cancelSeriesTx(
 		l.without(r)
 		r.Status, r.Next, r.Reason, r.Source = RecurrenceCancelled, nil, tx.Options.Reason, d.Source
 		l.drops(s, "the series is cancelled")
-		return nil
+		return tx.Withdraw(ctx, recurrenceObject, r.UID)
 	})
 	return savedRecurrence(r), err
 }
@@ -276,6 +280,7 @@ func (s *Service) followsTx(ctx context.Context, tx *changes.Tx, p *Payment, app
 	}
 	was := *r
 	r.Version, r.UpdatedAt, r.Status = r.Version+1, tx.Now, RecurrenceActive
+	r.Changed = r.Version
 	if !approved {
 		r.Status, r.Next, r.Reason = RecurrenceCancelled, nil, tx.Options.Reason
 	} else if r.Next == nil {

@@ -719,3 +719,45 @@ func TestASeriesThatEndsEarlierPaysNothingAfterIt(t *testing.T) {
 		})
 	}
 }
+
+// What people do with a series while a change of it waits ends that change: one that was asked for before a
+// payment was left out would make it after all, and one of a series that is cancelled can no longer be made.
+func TestAChangeThatWaitsEndsWithWhatPeopleDoMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.Exec(`UPDATE customers SET access_payment_dual_approval = true WHERE tenant = ? AND uid = ?`, s.Tenant,
+		s.from.Customer)
+	series := func() (payments.RecurrenceUID, changes.UID) {
+		out, err := s.Payments.Send(s.Someone("maker"), s.order("10", instantly, func(o *payments.Order) {
+			o.Date, o.Repeat = on(2026, 11, 20), weekly()
+		}), changes.RequestOptions{})
+		if err == nil {
+			_, err = s.Changes.Approve(s.Checker(), changes.UID(out.Approval), changes.RequestOptions{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := out.Result.Recurrence
+		changed, err := s.Payments.ChangeRecurrence(s.Someone("maker"), of,
+			payments.RecurrenceDraft{Frequency: "Monthly", Next: on(2026, 11, 20)}, changes.RequestOptions{})
+		if err != nil || changed.Approval == 0 {
+			t.Fatal(changed, err)
+		}
+		return of, changes.UID(changed.Approval)
+	}
+	skipped, waits := series()
+	if _, err := s.Payments.SkipRecurrence(s.Staff(), skipped, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Changes.Approve(s.Checker(), waits, changes.RequestOptions{}); !errors.Is(err, changes.ErrStale) {
+		t.Errorf("approved after a payment was left out: %v", err)
+	}
+	cancelled, waits := series()
+	if _, err := s.Payments.CancelRecurrence(s.Staff(), cancelled, payments.Cancellation{},
+		changes.RequestOptions{Reason: "no longer"}); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := s.Changes.Find(s.Staff(), waits); err != nil || a.Status != changes.Refused {
+		t.Errorf("the change of a series that is cancelled: %+v %v", a, err)
+	}
+}

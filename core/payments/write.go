@@ -160,7 +160,7 @@ func begin(ctx context.Context, f *facts, tx *changes.Tx, was, p *Payment) (step
 func (f *facts) start(p *Payment, by access.Caller, now time.Time, waits bool) (State, error) {
 	to, err := f.begins(p, by, now, waits)
 	if err == nil {
-		f.own.take(by, p.Debited())
+		f.own.take(by, p.Committed())
 	}
 	return to, err
 }

@@ -1,0 +1,1 @@
+ALTER TABLE recurrences DROP COLUMN changed_version;
