@@ -84,6 +84,10 @@ func follows(was, a *Account, older bool) error {
 	return nil
 }
 
+// unguarded reports whether debits and requests of other banks are no longer compared with rules of positive
+// pay.
+func (a *Account) unguarded(was *Account) bool { return was.EnablePositivePay && !a.EnablePositivePay }
+
 // laxer reports whether wires go out unconfirmed of an account which, as it was, needed a call back.
 func (a *Account) laxer(was *Account) bool {
 	if !was.EnableCallbacks || was.CallbackLimit == nil {

@@ -244,6 +244,9 @@ func (s *Service) changeTx(
 		if tx.Caller.Reach != access.OfBank && a.laxer(was) {
 			l.Decides = access.OfBank
 		}
+		if err == nil && a.unguarded(was) && !tx.Approved() { // it allows all that rules would have to
+			_, err = access.Require(ctx, access.ManagePositiveRules)
+		}
 		return err
 	}))
 }

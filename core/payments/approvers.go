@@ -63,6 +63,18 @@ func (f *facts) approversOf(account accounts.UID, amount money.Amount) (people i
 	return people, by
 }
 
+// approversTx is approversOf for what is no payment yet.
+func (s *Service) approversTx(
+	ctx context.Context, tx *changes.Tx, account accounts.UID, amount money.Amount,
+) (people int32, by access.Reach, err error) {
+	f, err := s.gatherTx(ctx, tx.Tx, tx.Caller.Tenant, want{payers: []Party{{UID: account}}})
+	if err != nil {
+		return 0, "", err
+	}
+	people, by = f.approversOf(account, amount)
+	return people, by, nil
+}
+
 // agreeTx enters the approval of the first of two people; settleTx carries out what the second decides.
 func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target) (int32, error) {
 	p, err := s.lockTx(ctx, tx, at)

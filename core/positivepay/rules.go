@@ -7,9 +7,11 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/clock"
 	"bankgraph/core/customers"
+	"bankgraph/core/money"
 	"bankgraph/core/page"
 	"bankgraph/core/seal"
 	"bankgraph/db"
@@ -31,8 +33,17 @@ type Service struct {
 	keys      *seal.Keys
 	customers *customers.Service
 	now       clock.Now
+	approvers Approvers
 	operations
 }
+
+// Approvers returns how many people beside the maker have to approve that an amount is taken from an account,
+// and the least reach that they need. Package payments comes after this one, so it hands this function over.
+type Approvers func(ctx context.Context, tx *changes.Tx, account accounts.UID, amount money.Amount) (
+	people int32, by access.Reach, err error)
+
+// ApprovedLikePayments sets the Approvers, once, when the bank is built.
+func (s *Service) ApprovedLikePayments(approvers Approvers) { s.approvers = approvers }
 
 // New makes the service.
 func New(d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service, now clock.Now) *Service {

@@ -31,14 +31,17 @@ type operations struct {
 
 func (s *Service) declare(all *changes.Service) {
 	const manage = access.ManagePositiveRules
-	s.create = changes.Declare(all, "createPositivePayRule", object, manage, s.createTx).Settle(s.settleTx)
-	s.change = changes.Declare(all, "changePositivePayRule", object, manage, s.changeTx)
-	s.activate = changes.Declare(all, "activatePositivePayRule", object, manage, s.activateTx)
+	s.create = changes.Declare(all, "createPositivePayRule", object, manage, s.createTx).Settle(s.settleTx).
+		Partly(s.agreeTx)
+	s.change = changes.Declare(all, "changePositivePayRule", object, manage, s.changeTx).Partly(s.agreeTx)
+	s.activate = changes.Declare(all, "activatePositivePayRule", object, manage, s.activateTx).
+		Partly(s.agreeTx)
 	s.suspend = changes.Declare(all, "suspendPositivePayRule", object, manage, s.suspendTx)
 	s.remove = changes.Declare(all, "deletePositivePayRule", object, manage, s.removeTx)
 }
 
-// Create makes a rule for an account. If the settings of its customer ask for dual approval
+// Create makes a rule for an account. A rule for requests pays, and so asks for Initiate_Payments, too. If the
+// settings of its customer ask for dual approval
 // (customerDualApproval; of a rule for requests paymentDualApproval, too), the rule does not count until a
 // second person approves.
 func (s *Service) Create(
@@ -116,7 +119,7 @@ func (s *Service) lifecycle(hold customers.Hold) *lifecycle {
 }
 
 // asking is lifecycle for changes that a second person has to approve where the settings ask for it: for the
-// customer, and for payments, as requests that a rule allows are paid without anybody.
+// customer, and for payments, as requests that a rule allows are paid without anybody (payTx).
 func (s *Service) asking() *lifecycle {
 	l := s.lifecycle(s.customers.HoldTx)
 	l.Asks = func(held *customers.Held, _, r *Rule) bool {
@@ -199,7 +202,10 @@ func (s *Service) createTx(
 		if err := roomTx(ctx, tx, a); err != nil {
 			return nil, err
 		}
-		return r, s.fill(tx, &held.Customer, new(Rule), r, a, draft)
+		if err := s.fill(tx, &held.Customer, new(Rule), r, a, draft); err != nil {
+			return nil, err
+		}
+		return r, s.payTx(ctx, tx, l, r)
 	}))
 }
 
@@ -243,7 +249,10 @@ func (s *Service) changeTx(
 				}
 			}
 		}
-		return s.fill(tx, of, was, r, a, draft)
+		if err := s.fill(tx, of, was, r, a, draft); err != nil {
+			return err
+		}
+		return s.payTx(ctx, tx, l, r)
 	}))
 }
 
@@ -286,7 +295,50 @@ func (s *Service) fill(
 		r.Minor = amount.Minor
 	}
 	s.number(r, draft)
-	return r.within(tx)
+	return nil
+}
+
+// payTx returns a fault if the person may not let through what a rule does. A rule for requests pays them: it
+// takes the permission to, and is approved by as many people, and by the bank's own, as a payment of its amount
+// would be.
+func (s *Service) payTx(ctx context.Context, tx *changes.Tx, l *lifecycle, r *Rule) error {
+	if err := r.within(tx); err != nil || r.Type == ACH {
+		return err
+	}
+	if !tx.Approved() {
+		if _, err := access.Require(ctx, access.InitiatePayments); err != nil {
+			return err
+		}
+	}
+	var err error
+	l.Approvers, l.Decides, err = s.approvers(ctx, tx, r.Account, r.Amount())
+	return err
+}
+
+// agreeTx is called when the first of two people agrees: the rule stays as it is. Each is bound by what they may
+// approve.
+func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target) (int32, error) {
+	held, err := customers.Hold(s.customers.HoldTx).Of("positive_pay_rules", "uid", ErrNotFound)(ctx, tx, &at)
+	if err != nil {
+		return 0, err
+	}
+	r, err := lock(ctx, tx, held, at)
+	if err == nil {
+		err = tx.CheckVersion(r.Version)
+	}
+	var d Draft
+	if err == nil {
+		err = tx.ReadDraft(&d)
+	}
+	if err == nil && d.Amount.Value != "" {
+		var amount money.Amount
+		amount, err = money.Parse(d.Amount.Value, r.Currency)
+		r.Minor = amount.Minor
+	}
+	if err != nil {
+		return 0, err
+	}
+	return r.Version, r.within(tx)
 }
 
 // within returns ErrOwnLimit for a rule that lets through more than its person may decide on without it: who
@@ -326,7 +378,8 @@ func today(tx *changes.Tx) time.Time {
 func (s *Service) activateTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
 ) (Saved, error) {
-	return saved(s.asking().Modify(ctx, tx, at, func(_, r *Rule) error {
+	l := s.asking()
+	return saved(l.Modify(ctx, tx, at, func(_, r *Rule) error {
 		switch status := r.StatusOn(today(tx)); {
 		case status == Expired:
 			return ErrExpired.With(string(status))
@@ -339,7 +392,7 @@ func (s *Service) activateTx(
 			return ErrStatus.Saying("the rule waits for approval").With(string(status))
 		}
 		r.State = Active
-		return r.within(tx)
+		return s.payTx(ctx, tx, l, r)
 	}))
 }
 

@@ -511,11 +511,24 @@ func TestACustomerThatLeavesItsPartnerIsNotToldOnByIt(t *testing.T) {
 			_, err := h.Webhooks.Disable(h.Staff(), stopped, changes.RequestOptions{})
 			h.must(err)
 			others, _ := h.hook(h.payee)
+			h.Exec(`UPDATE customers SET access_customer_dual_approval = true WHERE tenant = ? AND uid = ?`, h.Tenant,
+				h.payer.UID)
+			waits, _, err := h.Webhooks.Create(h.Someone("maker"), h.payer.UID, webhooks.Draft{
+				Name: given.Of("Late"), Target: given.Of(h.receiver.URL),
+			}, changes.RequestOptions{})
+			h.must(err)
+			h.Exec(`UPDATE customers SET access_customer_dual_approval = false WHERE tenant = ? AND uid = ?`, h.Tenant,
+				h.payer.UID)
 			next := h.DownstreamPartner()
 			var draft customers.Draft
 			edit(&draft, next)
 			_, err = h.Customers.Change(h.Staff(), h.payer.UID, draft, changes.RequestOptions{})
 			h.must(err)
+			_, err = h.Changes.Approve(h.Checker(), changes.UID(waits.Approval), changes.RequestOptions{})
+			h.must(err)
+			if w := h.find(waits.Result.UID); w.Status != webhooks.Disabled || w.Reason == "" {
+				t.Errorf("what waited for approval: %+v", w)
+			}
 			h.transfer("1", 0)
 			for _, p := range h.post() {
 				if n := len(h.deliveries(others)); n != 1 {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/uptrace/bun"
+
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
@@ -259,6 +261,9 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 			w.Status = Deleted
 			if approved {
 				w.Status = Active
+				if w.Reason == left {
+					w.Status = Disabled
+				}
 				w.SinceSeq, err = events.LastTx(ctx, tx.Tx, w.Tenant)
 			}
 			return changes.Changes, err
@@ -360,17 +365,20 @@ func (s *Service) disableTx(
 const left = "the customer has left its partner: enable it if its target may still be told"
 
 // leaveTx disables the webhooks of a customer that leaves its partner: that partner may have said where they
-// lead (rest/CONTRACT.md, a second person). The new partner, the customer or the bank enables those that may stay.
+// lead (rest/CONTRACT.md, a second person). One that waits for approval is disabled once it has it. The new partner, the customer or the bank enables those that may stay.
 func (s *Service) leaveTx(ctx context.Context, tx *changes.Tx, c *customers.Customer) error {
 	var hooks []*Webhook
 	err := tx.NewSelect().Model(&hooks).Where("w.tenant = ?", c.Tenant).Where("w.customer = ?", c.UID).
-		Where("w.status = ?", Active).OrderExpr("w.uid").For("NO KEY UPDATE").Scan(ctx)
+		Where("w.status IN (?)", bun.List([]Status{Active, Pending})).OrderExpr("w.uid").For("NO KEY UPDATE").Scan(ctx)
 	if err != nil {
 		return fmt.Errorf("read the webhooks of customer %s: %w", c.UID, err)
 	}
 	for _, w := range hooks {
 		was := *w
-		w.Status, w.Reason, w.Version, w.UpdatedAt = Disabled, left, w.Version+1, tx.Now
+		w.Reason, w.UpdatedAt = left, tx.Now
+		if w.Status == Active { // the version of one that waits is that of its approval
+			w.Status, w.Version = Disabled, w.Version+1
+		}
 		if _, err := tx.NewUpdate().Model(w).Column("status", "reason", "version", "updated_at").WherePK().
 			Exec(ctx); err != nil {
 			return fmt.Errorf("disable webhook %s: %w", w.UID, err)
