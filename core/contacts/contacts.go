@@ -25,6 +25,7 @@ type Service struct {
 	customers *customers.Service
 	now       func() time.Time
 	moved     func(ctx context.Context, tx *changes.Tx, uid UID) error
+	payers    []func(ctx context.Context, tx *changes.Tx, k *Contact) (Redirection, error)
 	operations
 }
 
@@ -35,6 +36,19 @@ func New(
 	s := &Service{db: d, keys: keys, customers: c, now: now}
 	s.declare(all)
 	return s
+}
+
+// Redirection is what it takes to give a contact another account, because something pays the contact by itself.
+type Redirection struct {
+	Pays   bool         // something does
+	People int32        // how many beside the maker approve its payments, where they need approval
+	By     access.Reach // the least reach that they need
+}
+
+// WhoPays adds what finds out whether something pays a contact by itself: series and sweeps come after contacts.
+// It is called while the bank is built.
+func (s *Service) WhoPays(find func(ctx context.Context, tx *changes.Tx, k *Contact) (Redirection, error)) {
+	s.payers = append(s.payers, find)
 }
 
 // OnMove sets, once before any work begins, what else is done when a contact's account becomes another one,

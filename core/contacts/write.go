@@ -23,7 +23,8 @@ type operations struct {
 
 func (s *Service) declare(all *changes.Service) {
 	s.add = changes.Declare(all, "addContact", "contact", access.ManageContacts, s.addTx).Settle(s.settleTx)
-	s.change = changes.Declare(all, "changeContact", "contact", access.ManageContacts, s.changeTx)
+	s.change = changes.Declare(all, "changeContact", "contact", access.ManageContacts, s.changeTx).
+		Partly(s.agreeTx)
 }
 
 // Add adds a contact to a customer. If the settings of the customer or of the bank ask for dual approval
@@ -41,7 +42,9 @@ func (s *Service) Add(
 	return s.add.Do(ctx, caller, changes.Target{Customer: int64(to)}, draft, options)
 }
 
-// Change changes the fields in the draft. If the customer is 0, the contact's own counts.
+// Change changes the fields in the draft. While a series or a sweep pays the contact, to give it another account
+// is to say where they pay: it asks for Initiate_Payments, too, and for approval where payments do. If the
+// customer is 0, the contact's own counts.
 func (s *Service) Change(
 	ctx context.Context, of customers.UID, uid UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -119,8 +122,55 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 func (s *Service) changeTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
 ) (Saved, error) {
-	return saved(s.lifecycle().Modify(ctx, tx, at,
-		func(_, k *Contact) error { return s.fillTx(ctx, tx, k, draft) }))
+	l, pays := s.lifecycle(), false
+	asks := l.Asks
+	l.Asks = func(held *customers.Held, was, k *Contact) bool {
+		return asks(held, was, k) || pays && held.Asks(customers.AccessSettings.DualForPayments)
+	}
+	return saved(l.Modify(ctx, tx, at, func(was, k *Contact) error {
+		err := s.fillTx(ctx, tx, k, draft)
+		if err != nil || was.Bank.sameAccount(&k.Bank) {
+			return err
+		}
+		to, err := s.redirectTx(ctx, tx, k)
+		pays, l.Approvers, l.Decides = to.Pays, to.People, to.By
+		return err
+	}))
+}
+
+// redirectTx finds out what it takes to give a contact another account, and refuses that to who may not pay.
+func (s *Service) redirectTx(ctx context.Context, tx *changes.Tx, k *Contact) (all Redirection, err error) {
+	for _, find := range s.payers {
+		one, err := find(ctx, tx, k)
+		if err != nil {
+			return all, err
+		}
+		all.Pays, all.People = all.Pays || one.Pays, max(all.People, one.People)
+		if all.By == "" || one.By != "" && one.By.AtLeast(all.By) {
+			all.By = one.By
+		}
+	}
+	if all.Pays && !tx.Approved() {
+		_, err = access.Require(ctx, access.InitiatePayments)
+	}
+	return all, err
+}
+
+// agreeTx is called when the first of two people agrees to a change: the contact stays as it is.
+func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target) (int32, error) {
+	l := s.lifecycle()
+	held, err := l.Hold(ctx, tx, &at)
+	if err != nil {
+		return 0, err
+	}
+	k, err := s.lockTx(ctx, tx, held, at)
+	if err == nil {
+		err = tx.CheckVersion(k.Version)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return k.Version, nil
 }
 
 func saved(k *Contact, err error) (Saved, error) {

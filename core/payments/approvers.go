@@ -3,9 +3,12 @@ package payments
 import (
 	"context"
 
+	"github.com/uptrace/bun"
+
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
+	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
@@ -73,6 +76,32 @@ func (s *Service) approversTx(
 	}
 	people, by = f.approversOf(account, amount)
 	return people, by, nil
+}
+
+// PaidInSeries reports whether series pay a contact, and how many people approve their payments.
+func (s *Service) PaidInSeries(
+	ctx context.Context, tx *changes.Tx, k *contacts.Contact,
+) (to contacts.Redirection, err error) {
+	var series []*Recurrence
+	err = tx.NewSelect().Model(&series).Column("account", "currency").ColumnExpr("max(rec.amount) AS amount").
+		Join("JOIN payment_details AS pd ON pd.tenant = rec.tenant AND pd.payment = rec.last_payment").
+		Where("rec.tenant = ?", k.Tenant).Where("pd.tenant = ?", k.Tenant).Where("rec.customer = ?", k.Customer).
+		Where("rec.status IN (?)", bun.List([]RecurrenceStatus{RecurrencePending, RecurrenceActive})).
+		Where("pd.contact = ?", k.UID).GroupExpr("rec.account, rec.currency").Scan(ctx)
+	if err != nil || len(series) == 0 {
+		return to, err
+	}
+	to.Pays = true
+	for _, r := range series {
+		people, by, err := s.approversTx(ctx, tx, r.Account, r.Amount())
+		if err != nil {
+			return to, err
+		}
+		if to.People = max(to.People, people); by != "" {
+			to.By = by
+		}
+	}
+	return to, nil
 }
 
 // agreeTx enters the approval of the first of two people; settleTx carries out what the second decides.
