@@ -90,7 +90,7 @@ func notWanted(class string) string {
 // isReceived reports whether an entry of another bank is for an account: it moves money, asks whether the
 // account is there, or tells its holder something.
 func isReceived(b *nacha.Batch, e *nacha.Entry) bool {
-	return e.Dishonour == nil && e.Contest == nil && e.Number != "" && b.Class != rails.ENR
+	return e.Dishonour == nil && e.Contest == nil && e.Number != "" && b.Class != rails.ENR && b.Class != rails.IAT
 }
 
 // The deadlines of decisions on a debit: the end of the banking day after it came, and the last time at which

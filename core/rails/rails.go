@@ -69,6 +69,7 @@ const (
 const (
 	TEL SECCode = "TEL" // debits that were authorised by telephone
 	ENR SECCode = "ENR" // enrolments for benefits of the federal government; no money
+	IAT SECCode = "IAT" // entries that come from abroad, or go there
 )
 
 // SECCodes lists the classes that the limit check accepts (rest/CONTRACT.md, limit check).

@@ -88,7 +88,8 @@ func TestEveryFaultIsNamedWithItsLineAndTheOthersAreRead(t *testing.T) {
 		"no file control":    {func(l []string) { clear(l[7:]) }, "7 file", 3},
 		"more after the end": {func(l []string) { l[8] = l[2] }, "9 entry", 3},
 		"an unknown class":   {func(l []string) { l[1] = put(l[1], 50, "ZZZ") }, "2 batch header", 0},
-		"IAT":                {func(l []string) { l[1] = put(l[1], 50, "IAT") }, "2 batch header", 0},
+		"ADV":                {func(l []string) { l[1] = put(l[1], 50, "ADV") }, "2 batch header", 0},
+		"IAT of a class":     {func(l []string) { l[1] = put(l[1], 50, "IAT") }, "2 batch header", 0},
 		"debits only": {
 			func(l []string) { l[1], l[6] = put(l[1], 1, "225"), put(l[6], 1, "225") },
 			"3 entry,4 entry,6 entry", 0,
@@ -277,8 +278,23 @@ func FuzzRead(f *testing.F) {
 	second.Remittance = "wages"
 	returned := wage()
 	returned.Return = &nacha.Return{Code: "R03", OriginalTrace: "021040070000001", OriginalBank: "12118290"}
-	for _, entries := range [][]nacha.Entry{{wage()}, {second, wage()}, {returned}} {
-		text := file(f, payroll(), entries...)
+	back, changed := remitted(), remitted()
+	back.Return, back.Remittance, back.International.Correspondents = returned.Return, "", nil
+	changed.International, changed.Amount.Minor = nil, 0
+	changed.Change = &nacha.Change{
+		Code: "C01", OriginalTrace: "021040070000001", OriginalBank: "12118290", Data: "DE89370400440532013001",
+	}
+	notices := abroad()
+	notices.Class = nacha.COR
+	for _, c := range []struct {
+		batch   nacha.Batch
+		entries []nacha.Entry
+	}{
+		{payroll(), []nacha.Entry{wage()}}, {payroll(), []nacha.Entry{second, wage()}},
+		{payroll(), []nacha.Entry{returned}}, {abroad(), []nacha.Entry{remitted(), back}},
+		{notices, []nacha.Entry{changed}},
+	} {
+		text := file(f, c.batch, c.entries...)
 		for _, seed := range []string{
 			text, strings.ReplaceAll(text, "\n", ""), strings.ReplaceAll(text, "\n", "\r\n"), "\ufeff" + text,
 			text[:len(text)/2], strings.Replace(text, "\n6", "x\n6", 1), strings.Replace(text, "\n6", "\n4", 1),

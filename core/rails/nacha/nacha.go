@@ -6,7 +6,7 @@
 // lose their accents (package plain); names, ids and remittances are cut to the length of their fields, and
 // everything else that is too long or has other letters is refused.
 //
-// Left out: IAT and ADV, the terminals of POS, MTE and SHR (which are read, and dropped), and contested
+// Left out: ADV, the terminals of POS, MTE and SHR (which are read, and dropped), and contested
 // dishonours and refused notices of change, which are read and not written.
 package nacha
 
@@ -55,13 +55,14 @@ type Header struct {
 type Batch struct {
 	Class       rails.SECCode
 	CompanyID   string          // ten characters
-	CompanyName string          // at most 16
+	CompanyName string          // at most 16; IAT has none
 	CompanyData string          // at most 20, for the company itself
 	Description string          // at most 10, such as PAYROLL
 	Effective   time.Time       // the day on which it shall settle; ENR and COR need none
 	SameDay     bool            // Effective is the day of the file; read from the descriptive date
 	Only        rails.EntryType // all entries have this direction; both if empty
 	Bank        string          // who originates it: a routing number; eight digits of one, when read
+	Abroad      Abroad          // of IAT, and of notices of change of such entries
 	Offset      *Offset         // where the batch's other side is booked; nil if no entry is made for it
 	Number      int             // in the file, from 1; given by the writer, and not checked when read
 	Line        int             // of its header in the file that was read; 0 of one that is written
@@ -91,14 +92,16 @@ type Entry struct {
 	Kind      Kind         // Live, if empty
 	Amount    money.Amount // of US dollars
 	Routing   string       // of the bank that has the account, nine digits
-	Number    string       // of the account, at most 17 characters
-	Name      string       // of its holder; 22 characters are kept, 16 in CTX
+	Number    string       // of the account, at most 17 characters, 35 in IAT
+	Name      string       // of its holder; 22 characters are kept, 16 in CTX, 35 in IAT
 	ID        string       // 15 characters are kept, 9 in POP, where it is the cheque's number
 	Data      string       // two characters: S or R, for single or recurring, in WEB and TEL
 	City      string       // of the terminal in POP, four characters
 	State     string       // two
-	// Remittance is kept up to 80 characters; in CTX and ENR up to 9,999 times that.
+	// Remittance is kept up to 80 characters; in CTX and ENR up to 9,999 times that, in IAT twice.
 	Remittance string
+	// what only IAT says; a notice of change does not
+	International *International
 	// Trace has the first eight digits of the originating bank and seven of the entry. The writer gives it,
 	// unless it is set.
 	Trace string

@@ -423,7 +423,8 @@ func TestWhatACHWouldRefuseIsNotWrittenAndTheNextEntryIs(t *testing.T) {
 func TestBatchesAndFilesThatACHWouldRefuseAreNotBegun(t *testing.T) {
 	t.Parallel()
 	for field, change := range map[string]func(*nacha.Batch){
-		"Class":                   func(b *nacha.Batch) { b.Class = "IAT" },
+		"Class":                   func(b *nacha.Batch) { b.Class = "ADV" },
+		"Abroad":                  func(b *nacha.Batch) { b.Abroad.Country = "DE" },
 		"StandardEntryClassCode":  func(b *nacha.Batch) { b.Class = "ZZZ" },
 		"CompanyID":               func(b *nacha.Batch) { b.CompanyID = "12345678901" },
 		"CompanyIdentification":   func(b *nacha.Batch) { b.CompanyID = "" },

@@ -1,8 +1,6 @@
 package nacha
 
 import (
-	"github.com/moov-io/ach"
-
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
 )
@@ -51,7 +49,7 @@ func (b *Batch) offsets(of sums) int {
 }
 
 // checkOffset writes no offset, but sees that one can be written.
-func (w *Writer) checkOffset(b Batch, h *ach.BatchHeader) error {
+func (w *Writer) checkOffset(b Batch, h heading) error {
 	if b.Offset == nil {
 		return nil
 	}

@@ -59,13 +59,13 @@ type reader struct {
 	file   Header
 	stage  stage
 
-	header  *ach.BatchHeader
+	header  heading // of the open batch, or empty
 	batch   Batch
-	foreign bool             // the batch is of a class that is not read
-	entry   *ach.EntryDetail // waits for its addenda
-	faulty  bool             // and has a fault
-	skip    bool             // addenda belong to an entry that could not be read
-	last    string           // trace number
+	foreign bool   // the batch is of a class that is not read
+	entry   made   // waits for its addenda; or empty
+	faulty  bool   // and has a fault
+	skip    bool   // addenda belong to an entry that could not be read
+	last    string // trace number
 	inBatch sums
 	unsure  bool // a record could not be read, so that totals say nothing
 	batches int
@@ -140,18 +140,22 @@ func (r *reader) fileHeader(record string) {
 }
 
 func (r *reader) batchHeader(record string) {
-	if r.header != nil {
+	if r.header != (heading{}) {
 		r.fault("batch header", "", "comes before the control of the batch before")
 	}
-	h := ach.NewBatchHeader()
-	h.Parse(record)
+	h := heading{BatchHeader: ach.NewBatchHeader()}
+	if isAbroad(record) {
+		h = parseAbroad(record)
+	} else {
+		h.Parse(record)
+	}
 	r.header, r.inBatch, r.last = h, sums{}, ""
 	r.batch = Batch{
 		Class: rails.SECCode(h.StandardEntryClassCode), CompanyID: trim(h.CompanyIdentification),
 		CompanyName: trim(h.CompanyName),
 		CompanyData: trim(h.CompanyDiscretionaryData), Description: trim(h.CompanyEntryDescription),
 		SameDay: strings.HasPrefix(h.CompanyDescriptiveDate, "SD"),
-		Bank:    h.ODFIIdentification, Number: h.BatchNumber, Line: r.line,
+		Bank:    h.ODFIIdentification, Abroad: h.readAbroad(), Number: h.BatchNumber, Line: r.line,
 	}
 	switch h.ServiceClassCode {
 	case ach.CreditsOnly:
@@ -163,7 +167,7 @@ func (r *reader) batchHeader(record string) {
 	if err := h.Validate(); err != nil {
 		r.wrong("batch header", err)
 		r.foreign = true
-	} else if r.batch.Class == ach.IAT || r.batch.Class == ach.ADV {
+	} else if r.batch.Class == ach.ADV {
 		r.fault("batch header", "StandardEntryClassCode", "is not read")
 		r.foreign = true
 	}
@@ -177,7 +181,8 @@ func (r *reader) batchHeader(record string) {
 
 func (r *reader) detail(record string) {
 	d := ach.NewEntryDetail()
-	if r.header == nil {
+	r.entry, r.faulty = made{EntryDetail: d}, r.header.BatchHeader == nil
+	if r.faulty {
 		r.fault("entry", "", "is in no batch")
 		r.unsure = true
 	} else {
@@ -185,13 +190,16 @@ func (r *reader) detail(record string) {
 	}
 	d.Parse(record)
 	d.LineNumber = r.line
-	r.entry, r.faulty = d, r.header == nil
+	if r.header.abroad != nil {
+		r.entry.abroad = ach.NewIATEntryDetail()
+		r.entry.abroad.Parse(record)
+	}
 }
 
 // flush checks the entry that has all its addenda, and hands it out.
 func (r *reader) flush() error {
 	d := r.entry
-	if r.entry = nil; d == nil {
+	if r.entry = (made{}); d.EntryDetail == nil {
 		return nil
 	}
 	r.inBatch.add(d)
@@ -206,8 +214,11 @@ func (r *reader) flush() error {
 	case trace[:8] != r.header.ODFIIdentificationField() || trace <= r.last:
 		r.fault("entry", "TraceNumber", "must be of the batch's bank, and come after the one before")
 		return nil
-	case d.AddendaRecordIndicator != min(1, addenda(d)):
+	case d.AddendaRecordIndicator != min(1, d.addenda()):
 		r.fault("entry", "AddendaRecordIndicator", "does not say what follows")
+		return nil
+	case d.abroad != nil && d.abroad.AddendaRecords != d.addenda():
+		r.fault("entry", "AddendaRecords", "does not say how many follow")
 		return nil
 	}
 	r.last = trace
@@ -248,7 +259,7 @@ func (r *reader) addenda(record string) {
 	if r.skip || r.foreign {
 		return
 	}
-	if r.entry == nil {
+	if r.entry.EntryDetail == nil {
 		r.fault("addenda", "", "belongs to no entry")
 		r.unsure = true
 		return
@@ -264,6 +275,13 @@ func (r *reader) addenda(record string) {
 		r.wrong("addenda", err)
 		r.faulty = true
 	}
+	if text, is := a.(*ach.Addenda17); is { // the library takes the spaces off that it begins with
+		text.PaymentRelatedInformation = trim(record[3:83])
+	}
+	if field, reason := r.entry.checkAddenda(record); reason != "" && r.entry.abroad != nil && !r.faulty {
+		r.fault("addenda", field, reason)
+		r.faulty = true
+	}
 	if line, is := a.(*ach.Addenda05); is && !r.faulty && (line.SequenceNumber != len(r.entry.Addenda05) ||
 		fmt.Sprintf("%07d", line.EntryDetailSequenceNumber) != r.entry.TraceNumber[8:]) {
 		r.fault("addenda", "SequenceNumber", "does not follow the entry")
@@ -273,6 +291,9 @@ func (r *reader) addenda(record string) {
 
 // attach makes an addenda of its entry.
 func (r *reader) attach(record string) lineRecord {
+	if r.entry.abroad != nil && record[1:2] != "9" {
+		return r.entry.attachAbroad(record)
+	}
 	d, code := r.entry, record[3:6]
 	twice := d.Addenda98 != nil || d.Addenda99 != nil || d.Addenda02 != nil || d.Addenda98Refused != nil ||
 		d.Addenda99Dishonored != nil || d.Addenda99Contested != nil
@@ -306,7 +327,7 @@ func (r *reader) attach(record string) lineRecord {
 }
 
 func (r *reader) batchControl(record string) {
-	if r.header == nil {
+	if r.header.BatchHeader == nil {
 		r.fault("batch control", "", "belongs to no batch")
 		r.unsure = true
 		return
@@ -323,7 +344,7 @@ func (r *reader) batchControl(record string) {
 	r.compare("batch control", was, c.EntryAddendaCount, c.EntryHash,
 		c.TotalCreditEntryDollarAmount, c.TotalDebitEntryDollarAmount)
 	r.total.merge(was)
-	r.header, r.batches = nil, r.batches+1
+	r.header, r.batches = heading{}, r.batches+1
 }
 
 // compare names the totals that are not what they should be.
@@ -348,7 +369,7 @@ func (r *reader) compare(record string, is sums, count, hash, credits, debits in
 
 func (r *reader) fileControl(record string) {
 	r.stage = ended
-	if r.header != nil {
+	if r.header.BatchHeader != nil {
 		r.fault("file control", "", "comes before the control of the last batch")
 		r.unsure = true
 	}

@@ -1,6 +1,7 @@
 package nacha
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,8 +23,11 @@ const yymmdd = "060102"
 var lenient = &ach.ValidateOpts{AllowZeroEntryAmount: true}
 
 // checkEntry lets the library check an entry by the rules of its class, in a batch of its own.
-func checkEntry(header *ach.BatchHeader, entry *ach.EntryDetail) error {
-	alone := *header
+func checkEntry(header heading, m made) error {
+	if header.abroad != nil {
+		return m.checkAbroad(header)
+	}
+	alone, entry := *header.BatchHeader, m.EntryDetail
 	batch, err := ach.NewBatch(&alone)
 	if err != nil {
 		return err
@@ -104,10 +108,17 @@ func (e Entry) check(b *Batch) (field, reason string) {
 	if field, reason := e.checkAbout(); reason != "" {
 		return field, reason
 	}
+	if field, reason := e.checkInternational(b); reason != "" {
+		return field, reason
+	}
+	number := 17
+	if b.international() {
+		number = 35
+	}
 	for _, text := range []struct {
 		field, value string
 		most         int
-	}{{"Number", e.Number, 17}, {"Data", e.Data, 2}, {"City", e.City, 4}, {"State", e.State, 2}} {
+	}{{"Number", e.Number, number}, {"Data", e.Data, 2}, {"City", e.City, 4}, {"State", e.State, 2}} {
 		if reason := wrong(text.value, text.most); reason != "" {
 			return text.field, reason
 		}
@@ -144,7 +155,7 @@ func (e Entry) checkAbout() (field, reason string) {
 }
 
 // record is an entry as the library has it.
-func (e Entry) record(b *Batch) *ach.EntryDetail {
+func (e Entry) record(b *Batch) made {
 	d := ach.NewEntryDetail()
 	d.TransactionCode = e.code(b.Description == Reversal)
 	d.SetRDFI(e.Routing)
@@ -152,6 +163,13 @@ func (e Entry) record(b *Batch) *ach.EntryDetail {
 	d.IdentificationNumber, d.IndividualName = cut(e.ID, 15), cut(e.Name, 22)
 	d.TraceNumber, d.Category = e.Trace, ach.CategoryForward
 	d.SetSECCode(string(b.Class))
+	if b.international() {
+		e.about(d)
+		if d.Addenda99 != nil { // the amount comes before the information
+			d.Addenda99.AddendaInformation = fmt.Sprintf("%010d", e.Amount.Minor) + cut(e.Return.Information, 34)
+		}
+		return made{d, e.recordAbroad(d)}
+	}
 	for i, text := range pieces(e.Remittance, b.Class) {
 		a := ach.NewAddenda05()
 		a.PaymentRelatedInformation, a.SequenceNumber = text, i+1
@@ -172,7 +190,7 @@ func (e Entry) record(b *Batch) *ach.EntryDetail {
 		}
 		d.IndividualName = fmt.Sprintf("%04d%-16s", addenda, cut(e.Name, 16))
 	}
-	return d
+	return made{EntryDetail: d}
 }
 
 // about adds what an entry says of another one.
@@ -206,13 +224,17 @@ func (e Entry) about(d *ach.EntryDetail) {
 	d.AddendaRecordIndicator = 1
 }
 
-// pieces are a remittance in lines of 80 characters: one, or as many as it takes.
+// mostPieces is how many lines are made of a remittance, for the classes that have several. Of CTX and ENR
+// that is one more than there may be, as one that is too long is refused.
+var mostPieces = map[rails.SECCode]int{rails.CTX: 10_000, rails.ENR: 10_000, rails.IAT: mostRemittances}
+
+// pieces are a remittance in lines of 80 characters: one, or as many as the class takes.
 func pieces(remittance string, class rails.SECCode) (all []string) {
 	text := strings.TrimSpace(plain.ASCII(remittance))
 	for text != "" {
 		piece := text[:min(80, len(text))]
 		all, text = append(all, piece), text[len(piece):]
-		if class != rails.CTX && class != rails.ENR {
+		if len(all) >= cmp.Or(mostPieces[class], 1) {
 			break
 		}
 	}
@@ -220,7 +242,8 @@ func pieces(remittance string, class rails.SECCode) (all []string) {
 }
 
 // read makes an entry of the library's; what is right with it was checked before.
-func read(d *ach.EntryDetail, b *Batch) (Entry, bool) {
+func read(m made, b *Batch) (Entry, bool) {
+	d := m.EntryDetail
 	e := Entry{
 		Amount: money.Of(int64(d.Amount), "USD"), Routing: d.RDFIIdentification + d.CheckDigit,
 		Number: trim(d.DFIAccountNumber), Name: trim(d.IndividualName), ID: trim(d.IdentificationNumber),
@@ -271,6 +294,9 @@ func read(d *ach.EntryDetail, b *Batch) (Entry, bool) {
 		}
 	case d.Addenda98 != nil:
 		e.Change = change(d.Addenda98)
+	}
+	if m.abroad != nil {
+		m.readAbroad(&e)
 	}
 	return e, e.decode(d.TransactionCode)
 }

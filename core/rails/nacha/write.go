@@ -23,9 +23,9 @@ type sums struct {
 	hash             uint64 // of the receiving banks' first eight digits
 }
 
-func (s *sums) add(d *ach.EntryDetail) {
+func (s *sums) add(d made) {
 	s.entries++
-	s.addenda += addenda(d)
+	s.addenda += d.addenda()
 	if d.CreditOrDebit() == "C" {
 		s.credits += int64(d.Amount)
 	} else {
@@ -65,7 +65,7 @@ type Writer struct {
 	last    string // trace of it
 
 	batch   *Batch // the open one
-	header  *ach.BatchHeader
+	header  heading
 	inBatch sums
 	ending  bool // the offset is written
 	batches int
@@ -171,23 +171,27 @@ func (w *Writer) Batch(b Batch) error {
 		return err
 	}
 	h.ODFIIdentification = b.Bank[:8]
-	if err := h.Validate(); err != nil {
+	head := heading{h, b.abroad(h)}
+	if err := head.Validate(); err != nil {
 		field, reason := fieldAndReason(err)
 		return w.fault("batch header", field, reason)
 	}
-	if err := w.checkOffset(b, h); err != nil {
+	if err := w.checkOffset(b, head); err != nil {
 		return err
 	}
 	if w.bank != b.Bank { // traces of another bank may be lower
 		w.bank, w.last = b.Bank, ""
 	}
-	w.batch, w.header, w.inBatch = &b, h, sums{}
+	w.batch, w.header, w.inBatch = &b, head, sums{}
 	return w.err
 }
 
 func (w *Writer) checkBatch(b Batch) error {
+	if field, reason := b.checkAbroad(); reason != "" {
+		return w.fault("batch header", field, reason)
+	}
 	switch {
-	case b.Class == ach.IAT || b.Class == ach.ADV:
+	case b.Class == ach.ADV:
 		return w.fault("batch header", "Class", "is not written")
 	case !digits(b.Bank, 9):
 		return w.fault("batch header", "Bank", "must have nine digits")
@@ -276,8 +280,12 @@ func (w *Writer) put(e Entry) error {
 }
 
 // lines are the records of an entry, and whether they have the right characters.
-func lines(d *ach.EntryDetail) (all []string, fine bool) {
-	all = append(all, d.String())
+func lines(d made) (all []string, fine bool) {
+	if d.abroad != nil {
+		all = append(append(all, d.abroad.String()), linesAbroad(d.abroad)...)
+	} else {
+		all = append(all, d.String())
+	}
 	for _, a := range d.Addenda05 {
 		all = append(all, a.String())
 	}
