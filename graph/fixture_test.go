@@ -401,7 +401,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		   address_country_code, address_country, email_address, phone_number, bank_id, bank_name, remittance,
 		   reference, originator_information, bank_information, charges, cost_center, request_method,
 		   operation_note, route, uetr, return_code, intermediary_id,
-		   intermediary_name, correspondent_id, correspondent_name, local_instrument, benefit)
+		   intermediary_name, correspondent_id, correspondent_name, local_instrument, bank_country, benefit)
 		 SELECT tenant, uid, sender_account + 50, '', '', '0042', 'Deposit', 'Checking', ?3 || ' line1 ' || uid,
 		   ?3 || ' line2 ' || uid, ?3 || ' city ' || uid, 'OH', '43215', 'US', 'United States',
 		   ?3 || ' email ' || uid, ?3 || ' phone ' || uid, '611090001', ?3 || ' bank ' || uid,
@@ -409,15 +409,15 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		   ?3 || ' from ' || uid, ?3 || ' to ' || uid, 'SHA', ?3 || ' center ' || uid, ?3 || ' method ' || uid,
 		   ?3 || ' note ' || uid, ?3 || ' route ' || uid, 'uetr ' || uid, 'AC03',
 		   ?3 || ' between ' || uid, ?3 || ' name between ' || uid, ?3 || ' correspondent ' || uid,
-		   ?3 || ' name correspondent ' || uid, ?3 || ' instrument ' || uid,
+		   ?3 || ' name correspondent ' || uid, ?3 || ' instrument ' || uid, 'DE',
 		   json_build_object('federalBenefitType', 'Social Security', 'accountNumber', '****0042',
 		     'socialSecurityNumber', '****4200', 'firstName', ?3 || ' first ' || uid,
 		     'lastName', ?3 || ' last ' || uid, 'subAccountType', 'Savings', 'representativePayee', true)
 		 FROM payments WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO ach_entries (tenant, payment, origin, class, company_id, company_name, description, account,
-			same_day, trace)
+			same_day, purpose, currency, trace)
 		 SELECT tenant, uid, '611090001', 'CCD', ?3 || ' company ' || uid, ?3 || ' name ' || uid,
-		   ?3 || ' batch ' || uid, 'SAVINGS', false, ?3 || ' trace ' || uid
+		   ?3 || ' batch ' || uid, 'SAVINGS', false, ?3 || ' purpose ' || uid, 'EUR', ?3 || ' trace ' || uid
 		 FROM payments WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`UPDATE payments AS p SET trade = t.uid, sold = p.uid + 7, sold_currency = 'EUR'
 		 FROM (SELECT uid, customer, status, row_number() OVER (PARTITION BY customer ORDER BY uid) AS n

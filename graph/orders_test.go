@@ -186,6 +186,38 @@ func TestAnEnrolmentIsAskedForAndShown(t *testing.T) {
 	}
 }
 
+// An entry to an account abroad is asked for, refused and shown under the names of the schema.
+func TestAnEntryAbroadIsAskedForAndShown(t *testing.T) {
+	t.Parallel()
+	p, _ := newSender(t)
+	p.Exec(`UPDATE accounts SET sec_codes = '{IAT}' WHERE tenant = ? AND uid = ?`, p.Tenant, p.from.UID)
+	abroad := func(key, purpose, country string) string {
+		return p.sends(fmt.Sprintf(`bankId: %q, accountNumber: "DE89370400440532013000", accountType: "Deposit",
+			accountSubType: "Checking", accountCurrency: "EUR", name: "Gerda Muster", bankName: "Commerzbank",
+			address: {line1: "Unter den Linden 1", city: "Berlin", countryCode: "DE"}, bankCountry: %q`,
+			listedBank.number, country), "1", key, `currency: "USD", speed: ECONOMY, secCode: IAT,
+			transactionTypeCode: "`+purpose+`", receiverIdentificationNumber: "COBADEFFXXX"`)
+	}
+	for want, asked := range map[string]string{
+		"INVALID VALIDATION_ERROR transactionTypeCode":  abroad("1", "XYZ", "DE"),
+		"INVALID VALIDATION_ERROR receiver.bankCountry": abroad("2", "BUS", ""),
+	} {
+		if _, errors := p.asks(t, p.Partner(p.payer), asked); len(errors) != 1 || errors[0] != want {
+			t.Errorf("%s: %v", want, errors)
+		}
+	}
+	if data, errors := p.asks(t, p.Partner(p.payer), abroad("3", "BUS", "DE")); errors != nil {
+		t.Fatal(data, errors)
+	}
+	data, errors := p.asks(t, p.Partner(p.payer), `{ payments(filter: {rail: [ACH]}) { nodes { amount
+		achEntry { secCode transactionTypeCode currency } details { bankId bankName bankCountry } } } }`)
+	want := `{"payments":{"nodes":[{"amount":"1.00","achEntry":{"secCode":"IAT","transactionTypeCode":"BUS",` +
+		`"currency":"EUR"},"details":{"bankId":"` + listedBank.number + `","bankName":"Commerzbank","bankCountry":"DE"}}]}}`
+	if data != want || errors != nil {
+		t.Errorf("%s %v, want %s", data, errors, want)
+	}
+}
+
 // The banks that a wire goes over are named and shown under the names of the schema, and so are their faults.
 func TestAWireGoesOverBanks(t *testing.T) {
 	t.Parallel()

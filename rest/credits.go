@@ -196,7 +196,6 @@ type paymentInitiated struct {
 // and day reads its days.
 func orderDraft(body fields, contact string, day parser[time.Time]) payments.Order {
 	sender, receiver, info := body.object("sender"), body.object("receiver"), body.object("additionalInfo")
-	info.none("belongs to entries of IAT, which are not offered", "transactionTypeCode")
 	return payments.Order{
 		Sender: payments.Party{
 			UID: orZero(idIn(sender, accounts.ParseUID, "accountUID")), Number: sender.text("accountNumber").Value,
@@ -230,6 +229,8 @@ func orderDraft(body fields, contact string, day parser[time.Time]) payments.Ord
 		LocalInstrument: info.text("localInstruments").Value,
 		CompanyID:       sender.text("achCompanyID").Value,
 		Benefit:         benefitReceiver(info),
+		Purpose:         info.text("transactionTypeCode").Value,
+		ReceiverBank:    info.text("receiverIdentificationNumber").Value,
 		Repeat:          repetition(body, day),
 		Fee:             customFee(body),
 	}

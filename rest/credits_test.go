@@ -373,7 +373,6 @@ func TestAWrongSpeedIsToldAlone(t *testing.T) {
 	}
 }
 
-// The guides of the oldest credit requests write days as answers do.
 // An enrolment for a federal benefit is sent in every form, and shown without its numbers.
 func TestAnEnrolmentIsSentAndShown(t *testing.T) {
 	t.Parallel()
@@ -418,6 +417,69 @@ func TestAnEnrolmentIsSentAndShown(t *testing.T) {
 	}
 }
 
+// An entry to an account abroad is sent in every form, and shown with the bank there.
+func TestAnEntryAbroadIsSentAndShown(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	b.Directory()
+	b.Exec(`UPDATE accounts SET sec_codes = '{IAT}' WHERE tenant = ? AND uid = ?`, b.Tenant, b.purse.UID)
+	entry := func(replaced ...string) string {
+		return strings.NewReplacer(replaced...).Replace(fmt.Sprintf(`{"externalReferenceId": "R", "paymentAmount": 1.00,
+			"paymentCurrency": "USD", "speed": "Economy", "sender": {"accountUID": %q},
+			"receiver": {"accountNumber": "DE89370400440532013000", "accountType": "Deposit", "subAccountType": "Checking",
+				"accountCurrency": "EUR", "name": "Gerda Muster",
+				"address": {"addressLine1": "Unter den Linden 1", "city": "Berlin", "countryCode": "DE"},
+				"bank": {"bankIdType": "NID", "bankId": "611590103", "name": "Commerzbank", "countryCode": "DE"}},
+			"additionalInfo": {"secCode": "IAT", "transactionTypeCode": "BUS",
+				"receiverIdentificationNumber": "COBADEFFXXX"}}`, b.purse.UID))
+	}
+	for _, path := range []string{
+		"/payments/creditrequest", "/v3/payments/creditrequest", "/v4/payments/credit", "/v5/payments/credit",
+	} {
+		said := b.call(b.program(), http.MethodPost, path, entry())
+		if said.status != http.StatusOK || strings.Contains(said.body, `"REPAIR"`) {
+			t.Errorf("%s: %d %s", path, said.status, said.body)
+			continue
+		}
+		shown := b.call(b.program(), http.MethodGet, "/v3/payments/"+member(said.body, "paymentUID"), "")
+		for _, want := range []string{
+			`"receiverBankName":"Commerzbank"`, `"receiverBankId":"611590103"`, `"receiverBankCountry":"Germany"`,
+		} {
+			if !strings.Contains(shown.body, want) {
+				t.Errorf("%s is not in %s", want, shown.body)
+			}
+		}
+	}
+	for _, c := range []struct{ was, is, code string }{
+		{`"Economy"`, `"Economy Plus"`, "ADDITIONALINFO_SECCODE_NOTALLOWED"},
+		{`"transactionTypeCode": "BUS"`, `"x": 1`, "ADDITIONALINFO_TRANSACTIONTYPECODE_REQUIRED"},
+		{`"BUS"`, `"XYZ"`, "ADDITIONALINFO_TRANSACTIONTYPECODE_INVALID"},
+		{`"IAT"`, `"PPD"`, "ADDITIONALINFO_TRANSACTIONTYPECODE_NOTALLOWED"},
+		{`"COBADEFFXXX"`, `""`, "ADDITIONALINFO_RECEIVERIDENTIFICATIONNUMBER_REQUIRED"},
+		{`"COBADEFFXXX"`, `"BNPAFRPP"`, "ADDITIONALINFO_RECEIVERIDENTIFICATIONNUMBER_NOMATCH"},
+		{`"city": "Berlin"`, `"city": ""`, "BENEFICIARY_ADDRESS_REQUIRED"},
+		{`"Commerzbank"`, `""`, "RECEIVERBANK_NAME_REQUIRED"},
+		{`"bankId": "611590103"`, `"bankId": ""`, "RECEIVERBANK_BANKID_REQUIRED"},
+	} {
+		said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", entry(c.was, c.is))
+		if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"code":"`+c.code+`"`) {
+			t.Errorf("%s for %s: %d %s", c.is, c.was, said.status, said.body)
+		}
+	}
+	b.Exec(`UPDATE accounts SET sec_codes = '{PPD}' WHERE tenant = ? AND uid = ?`, b.Tenant, b.purse.UID)
+	said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", entry())
+	if !strings.Contains(said.body, `"ADDITIONALINFO_SECCODE_NOTALLOWED"`) {
+		t.Error(said.body)
+	}
+	b.Exec(`UPDATE customers SET legal_city = '' WHERE tenant = ? AND uid = ?`, b.Tenant, b.purse.Customer)
+	b.Exec(`UPDATE accounts SET sec_codes = '{IAT}' WHERE tenant = ? AND uid = ?`, b.Tenant, b.purse.UID)
+	said = b.call(b.program(), http.MethodPost, "/v4/payments/credit", entry())
+	if !strings.Contains(said.body, `"SENDER_ADDRESS_REQUIRED"`) {
+		t.Error(said.body)
+	}
+}
+
+// The guides of the oldest credit requests write days as answers do.
 func TestTheOldestCreditRequestsTakeDaysAsTheirGuidesWriteThem(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

@@ -127,6 +127,7 @@ var tables = []table{
 		{sealed: "intermediary_account_sealed", place: row(payments.IntermediaryAccountColumn)},
 		{sealed: "bank_account_sealed", place: row(payments.BankAccountColumn)},
 		{sealed: "benefit_sealed", place: row(payments.BenefitColumn)},
+		{sealed: "abroad_sealed", place: row(payments.AbroadColumn)},
 	}},
 	{name: "payment_repairs", key: "payment", columns: []column{{
 		sealed: "draft_sealed",

@@ -34,8 +34,11 @@ type Entry struct {
 	CompanyName string            `bun:"company_name" json:"-"`
 	Description string            `bun:"description" json:"-"` // of the batch, at most ten characters
 	Account     rails.AccountType `bun:"account" json:"-"`     // what is credited or debited
-	SameDay     bool              `bun:"same_day" json:"-"`
-	SettlesOn   time.Time         `bun:"settles_on,type:date,nullzero" json:"-"` // set with TakenAt
+	// of an entry to an account abroad: what it is for, and the currency in which it is received; else ''
+	Purpose   string         `bun:"purpose" json:"transactionTypeCode"`
+	Currency  money.Currency `bun:"currency" json:"-"`
+	SameDay   bool           `bun:"same_day" json:"-"`
+	SettlesOn time.Time      `bun:"settles_on,type:date,nullzero" json:"-"` // set with TakenAt
 	// when its money was taken, or nil
 	TakenAt *time.Time `bun:"taken_at" json:"-"`
 	File    MessageID  `bun:"file,nullzero" json:"-"`
@@ -68,7 +71,7 @@ func entryOf(p *Payment, o *Order, from *party, to *Receiver) (*Entry, error) {
 	if account == "" && class == rails.ENR {
 		account = rails.Checking
 	}
-	if account == "" || len(to.Number) > mostNumber {
+	if account == "" || len(to.Number) > mostNumber && class != rails.IAT {
 		return nil, ErrNoAccount.Saying(
 			"ACH needs the type of the other account, and at most 17 characters of its number")
 	}
@@ -77,8 +80,11 @@ func entryOf(p *Payment, o *Order, from *party, to *Receiver) (*Entry, error) {
 		CompanyID: from.CompanyID, CompanyName: cut(p.OwnerName(), 16), Description: describe(p.Notes),
 		Account: account, SameDay: p.Speed == EconomyPlus, SettlesOn: p.Date,
 	}
-	if class == rails.ENR {
+	switch class {
+	case rails.ENR:
 		e.Description = nacha.AutoEnroll
+	case rails.IAT:
+		e.Purpose, e.Currency = o.Purpose, to.currencyAbroad()
 	}
 	return e, nil
 }
@@ -98,11 +104,12 @@ func describe(notes string) string {
 
 var reserved = []string{nacha.Reversal, nacha.AutoEnroll, "RECLAIM", "NONSETTLED", "RETRY PYMT", "RETURN FEE"}
 
-// batch returns the batch that the entry belongs to.
-func (e *Entry) batch() nacha.Batch {
+// batch returns the batch that the entry of a payment with these details belongs to.
+func (e *Entry) batch(d *Details) nacha.Batch {
 	return nacha.Batch{
 		Class: e.Class, CompanyID: e.CompanyID, CompanyName: e.CompanyName, Description: e.Description,
 		Effective: e.SettlesOn, SameDay: e.SameDay, Only: e.EntryType, Bank: e.Origin,
+		Abroad: e.abroad(d.BankCountry),
 	}
 }
 
@@ -111,7 +118,8 @@ func (e *Entry) line(p *Payment, d *Details, number string) nacha.Entry {
 	line := nacha.Entry{
 		Account: e.Account, Direction: e.EntryType, Amount: money.Of(p.Minor, p.Currency), Routing: d.BankID,
 		Number: number, Name: p.otherName(), Data: single[e.Class], ID: endToEnd(d, p),
-		Remittance: cut(cmp.Or(d.Remittance, d.OriginatorInfo), longestAddenda),
+		Remittance:    cut(cmp.Or(d.Remittance, d.OriginatorInfo), longestAddenda),
+		International: d.abroad,
 	}
 	if d.benefit != nil {
 		return enrolment(line, d.benefit, e.Origin)
@@ -140,7 +148,7 @@ const modifiers = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 // entered returns a fault if ACH would refuse what the payment's entry says. to is the account number of the
 // other side.
 func (p *Payment) entered(to string) error {
-	err := nacha.Check(header(p.entry.Origin, "", p.CreatedAt, new(numbers)), p.entry.batch(),
+	err := nacha.Check(header(p.entry.Origin, "", p.CreatedAt, new(numbers)), p.entry.batch(p.details),
 		p.entry.line(p, p.details, to))
 	var wrong nacha.Fault
 	if !errors.As(err, &wrong) {
@@ -160,6 +168,18 @@ var entryFields = map[string]string{
 	"CompanyName":             "sender.accountUID", "Effective": "paymentDate", "Bank": "sender.accountUID",
 	"PaymentRelatedInformation": "additionalInfo.paymentRemittanceNotes", "Class": "additionalInfo.secCode",
 	"StandardEntryClassCode": "additionalInfo.secCode", "IdentificationNumber": "externalReferenceId",
+	// of IAT
+	"TransactionTypeCode": "additionalInfo.transactionTypeCode",
+	"Agent":               "additionalInfo.receiverIdentificationNumber",
+	"RDFIName":            "receiver.bank.name", "ISODestinationCountryCode": "receiver.bank.countryCode",
+	"ISODestinationCurrencyCode": "receiver.accountCurrency", "Address": "receiver.address.city",
+	"ReceiverStreetAddress":       "receiver.address.addressLine1",
+	"ReceiverCityStateProvince":   "receiver.address.city",
+	"ReceiverCountryPostalCode":   "receiver.address.postalCode",
+	"OriginatorName":              "sender.accountUID",
+	"OriginatorStreetAddress":     "sender.address",
+	"OriginatorCityStateProvince": "sender.address",
+	"OriginatorCountryPostalCode": "sender.address",
 }
 
 var entering db.QueryCache[Entry]
@@ -184,4 +204,4 @@ func (s *Service) entriesOf(b *db.Batch, reader access.Caller, of []UID) *db.Man
 }
 
 var shownOfEntries = db.ColumnsOf[Entry](
-	"Payment", "Class", "CompanyID", "CompanyName", "Description", "Account", "Trace")
+	"Payment", "Class", "CompanyID", "CompanyName", "Description", "Account", "Purpose", "Currency", "Trace")

@@ -86,7 +86,7 @@ func (f *facts) drawDebit(s *Service, by access.Caller, o *Order, now time.Time)
 	}
 	p.details = f.detail(s, p, o, &debtor, way{first: bank, last: bank, why: why})
 	if p.Rail == rails.ACH {
-		p.entry, err = entryOf(p, o, creditor, &debtor)
+		err = f.enter(s, p, o, creditor, &debtor)
 	} else {
 		p.asks, err = p.request(o, now)
 	}

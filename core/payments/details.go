@@ -9,6 +9,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/contacts"
 	"bankgraph/core/postal"
+	"bankgraph/core/rails/nacha"
 	"bankgraph/core/seal"
 	"bankgraph/db"
 )
@@ -32,6 +33,8 @@ type Details struct {
 	// routing number; of a bank abroad the BIC
 	BankID   string `bun:"bank_id" json:"receiverBankId"`
 	BankName string `bun:"bank_name" json:"-"`
+	// of an entry of ACH to an account abroad: where the bank is that has the account; else ''
+	BankCountry string `bun:"bank_country" json:"-"`
 	// the banks that a wire goes over, if it does (rest/CONTRACT.md, banks of wires): each by its routing
 	// number or BIC
 	CorrespondentID   string `bun:"correspondent_id" json:"-"`
@@ -58,6 +61,9 @@ type Details struct {
 	BenefitShown  json.RawMessage `bun:"benefit,nullzero" json:"-"`
 	BenefitSealed []byte          `bun:"benefit_sealed,type:bytea" json:"-"`
 	benefit       *Benefit        // of a new one, and of one that is sent
+	// what only an entry of ACH to an account abroad says, sealed; nil for other payments
+	AbroadSealed []byte               `bun:"abroad_sealed,type:bytea" json:"-"`
+	abroad       *nacha.International // of a new one, and of one that is sent
 }
 
 var detailing db.QueryCache[Details]

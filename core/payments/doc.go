@@ -15,7 +15,7 @@
 //     wire goes over: way.go; abroad: international.go; many of a file: bulk.go; small deposits: deposits.go;
 //     one that is set aside: repair.go
 //   - a debit, and a request for payment to another bank: debit.go, request.go
-//   - an enrolment for a federal benefit: enrolment.go
+//   - an enrolment for a federal benefit: enrolment.go; an entry of ACH to an account abroad: iat.go
 //   - a series: recurrence.go, recurrence_write.go, recurrence_change.go, recurrences.go, runs.go
 //   - on its day: due.go, next.go; names on lists: screening.go, screening_received.go
 //   - the networks and their messages: network.go, exchange.go, messages.go; what they answer: receive.go,

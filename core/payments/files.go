@@ -270,7 +270,7 @@ func (f *file) writeWaitingTx(
 		}
 		return q
 	}, func(row *waitingEntry) error {
-		trace, err := f.add(s, row, row.batch(), func(e nacha.Entry) nacha.Entry { return e })
+		trace, err := f.add(s, row, row.batch(&row.Details), func(e nacha.Entry) nacha.Entry { return e })
 		if err == nil {
 			f.traces[row.Payment] = trace
 		}
@@ -303,7 +303,8 @@ func (f *file) eachTx(
 	return failed, nil
 }
 
-// inBatches is the order of entries in a file.
+// inBatches is the order of entries in a file, which an index has. Entries of IAT to different countries that
+// follow each other in it have batches of their own.
 const inBatches = "ae.company_id, ae.company_name, ae.class, ae.description, ae.same_day, ae.settles_on, " +
 	"ae.entry_type, ae.payment"
 
@@ -319,8 +320,8 @@ func (f *file) nextTx(
 		ColumnExpr("pay.sender_name AS pay_sender_name, pay.entry_type AS pay_entry_type, pay.direction AS "+
 			"pay_direction").
 		ColumnExpr("pay.external_reference_id AS pay_external_reference_id").
-		ColumnExpr("pd.number_sealed AS pd_number_sealed, pd.benefit_sealed AS pd_benefit_sealed, pd.bank_id AS pd_bank_id, pd.remittance AS "+
-			"pd_remittance").
+		ColumnExpr("pd.number_sealed AS pd_number_sealed, pd.benefit_sealed AS pd_benefit_sealed, pd.abroad_sealed AS "+
+			"pd_abroad_sealed, pd.bank_id AS pd_bank_id, pd.bank_country AS pd_bank_country, pd.remittance AS pd_remittance").
 		ColumnExpr("pd.reference AS pd_reference, pd.originator_information AS pd_originator_information").
 		Join("JOIN payments AS pay ON pay.tenant = ae.tenant AND pay.uid = ae.payment").
 		Join("JOIN payment_details AS pd ON pd.tenant = ae.tenant AND pd.payment = ae.payment").
@@ -344,7 +345,7 @@ func (f *file) add(
 		return "", err
 	}
 	row.Details.Tenant, row.Details.Payment = f.tenant, row.Payment
-	if err := row.Details.openBenefit(s.keys); err != nil {
+	if err := errors.Join(row.Details.openBenefit(s.keys), row.Details.openAbroad(s.keys)); err != nil {
 		return "", err
 	}
 	number, err := s.keys.Open(seal.Value{Sealed: row.Details.Number.Sealed}, row.Details.place())

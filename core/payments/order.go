@@ -55,6 +55,9 @@ type Order struct {
 	SECCode   rails.SECCode `json:"secCode,omitempty"`         // of ACH alone
 	CompanyID string        `json:"achCompanyID,omitempty"`    // of ACH; where given that of the account
 	Benefit   *Benefit      `json:"benefitReceiver,omitempty"` // of an enrolment, whose class is ENR
+	// of an entry to an account abroad, whose class is IAT: what it is for, and the id of the bank there
+	Purpose      string `json:"transactionTypeCode,omitempty"`
+	ReceiverBank string `json:"receiverIdentificationNumber,omitempty"`
 	// what is said about the payer beside its account: it is checked but not used, as messages say what the
 	// bank knows
 	SenderEntity  string         `json:"entityType,omitempty"` // Consumer, Corporate, Processing Org
@@ -192,6 +195,7 @@ func (o *Order) check() error {
 		o.Receiver.check(c.In("receiver"), o)
 	}
 	o.checkEntry(c)
+	o.checkAbroad(c)
 	o.checkExchange(c)
 	if o.EntryType == rails.Debit {
 		o.Ask.check(c.In("additionalInfo"), Speed(o.Speed))
@@ -242,7 +246,7 @@ func (o *Order) checkSender(c *check.Fields) {
 
 // classes are the entry classes of credits and debits that are sent one by one.
 var classes = map[rails.EntryType][]rails.SECCode{
-	rails.Credit: {rails.PPD, rails.CCD, rails.CTX, rails.ENR},
+	rails.Credit: {rails.PPD, rails.CCD, rails.CTX, rails.ENR, rails.IAT},
 	rails.Debit:  {rails.PPD, rails.CCD, rails.CTX, rails.WEB, rails.TEL},
 }
 
@@ -274,7 +278,9 @@ func (o *Order) checkEntry(c *check.Fields) {
 		if o.Receiver.Type != general {
 			to.Required("subAccountType", o.Receiver.SubType)
 		}
-		to.AtMost("accountNumber", o.Receiver.Number, 17)
+		if !o.overACHAbroad() {
+			to.AtMost("accountNumber", o.Receiver.Number, mostNumber)
+		}
 	}
 }
 
@@ -309,6 +315,9 @@ func (o *Order) checkTexts(c *check.Fields) {
 // check checks the payee. If a contact is named, nothing else counts.
 func (r *Receiver) check(c *check.Fields, o *Order) {
 	if r.Contact != 0 {
+		if o.overACHAbroad() {
+			r.Bank.checkGateway(c.In("bank"), true)
+		}
 		return
 	}
 	switch {
@@ -323,7 +332,7 @@ func (r *Receiver) check(c *check.Fields, o *Order) {
 	if o.Speed == "" || Speed(o.Speed) == Express && o.wire() { // without a speed only the BIC tells
 		abroad = abroad || r.Bank.byBIC()
 	}
-	if !abroad { // the form of one abroad is that of its country
+	if !abroad && !o.overACHAbroad() { // the form of one abroad is that of its country
 		c.AccountNumberElsewhere("accountNumber", r.Number)
 	}
 	c.Required("name", r.Name)
@@ -334,7 +343,7 @@ func (r *Receiver) check(c *check.Fields, o *Order) {
 	if o.Strict {
 		c.Required("accountCurrency", r.Currency)
 	}
-	if r.Currency != "" && o.Currency != "" && r.Currency != o.Currency {
+	if r.Currency != "" && o.Currency != "" && r.Currency != o.Currency && !o.overACHAbroad() {
 		c.Fail("accountCurrency", fault.NoMatch, "must be the payment's currency "+o.Currency)
 	}
 	if r.Email != "" {
@@ -345,8 +354,13 @@ func (r *Receiver) check(c *check.Fields, o *Order) {
 	if Speed(o.Speed) == Express {
 		required = []string{"addressLine1", "city", "countryCode"}
 	}
-	r.Address = c.Address("address", r.Address, required...)
-	r.Bank.check(c.In("bank"), abroad)
+	if o.overACHAbroad() {
+		r.Bank.checkGateway(c.In("bank"), false)
+		r.checkAccountAbroad(c)
+	} else {
+		r.Address = c.Address("address", r.Address, required...)
+		r.Bank.check(c.In("bank"), abroad)
+	}
 	if r.Between != (ReceiverBank{}) {
 		if o.Speed != "" && !o.wire() {
 			c.Fail("intermediaryBank", fault.Forbidden, "belongs to wires: the speeds Express, SPOT, ON and TN")

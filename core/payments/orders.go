@@ -159,7 +159,7 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 	}
 	p.details = f.detail(s, p, o, &to, way)
 	if p.Rail == rails.ACH {
-		p.entry, err = entryOf(p, o, sender, &to)
+		err = f.enter(s, p, o, sender, &to)
 	}
 	if err == nil {
 		err = f.carriable(s, p, sender, &to)
@@ -172,6 +172,18 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 	}
 	f.uids = f.uids[1:]
 	return p, f.repeat(s, p, o.Repeat, o.repeated(p))
+}
+
+// enter adds to a payment what only ACH says.
+func (f *facts) enter(s *Service, p *Payment, o *Order, from *party, to *Receiver) (err error) {
+	if p.entry, err = entryOf(p, o, from, to); err != nil || p.entry.Class != rails.IAT {
+		return err
+	}
+	bic := ""
+	if k := f.known[to.Contact]; k != nil {
+		bic = k.BIC
+	}
+	return p.details.goAbroad(s.keys, p, o, from, to, bic)
 }
 
 // fitting returns a fault for a payment that a limit of the customer, or the account, does not allow.
@@ -250,6 +262,9 @@ func (f *facts) receiver(s *Service, from *party, o *Order) (Receiver, error) {
 		Contact: k.UID, Number: number, Type: k.Type, SubType: k.SubType, Currency: k.Currency, Name: k.Name,
 		Phone: k.Phone, Email: k.Email, Address: k.Address, Bank: ReceiverBank{ID: k.Routing, Name: k.BankName},
 	}
+	if o.overACHAbroad() {
+		return k.receiverAbroad(to, o.Receiver.Bank.ID)
+	}
 	if Speed(o.Speed).International() || o.Correspondent != "" && k.Routing == "" {
 		to.Bank.ID, to.Bank.BIC = "", k.BIC
 		to.Between = ReceiverBank{BIC: k.BetweenBIC, Name: k.BetweenName}
@@ -323,7 +338,7 @@ func (f *facts) bankOf(to *Receiver) (*banks.Bank, error) {
 		if to.Bank.BIC != "" {
 			err = ErrBank.On("receiver.bank.swiftCode")
 		}
-		if to.Contact != 0 {
+		if to.Contact != 0 && to.Bank.Country == "" { // else it is a gateway, which the order names
 			err = ErrBank.On("receiver.accountUID")
 		}
 	}

@@ -42,6 +42,8 @@ type Repairs struct {
 	Charges   string        `json:"detailsOfCharges,omitempty"`
 
 	Correspondent string `json:"correspondentBankId,omitempty"`
+	Purpose       string `json:"transactionTypeCode,omitempty"`
+	ReceiverBank  string `json:"receiverIdentificationNumber,omitempty"`
 }
 
 // apply applies the repairs to an order.
@@ -58,6 +60,10 @@ func (r Repairs) apply(o *Order) {
 	o.Speed, o.Contract = cmp.Or(r.Speed, o.Speed), cmp.Or(r.Contract, o.Contract)
 	o.SECCode, o.CompanyID = cmp.Or(r.SECCode, o.SECCode), cmp.Or(r.CompanyID, o.CompanyID)
 	o.Correspondent = cmp.Or(r.Correspondent, o.Correspondent)
+	o.Purpose, o.ReceiverBank = cmp.Or(r.Purpose, o.Purpose), cmp.Or(r.ReceiverBank, o.ReceiverBank)
+	if !o.overACHAbroad() && r.Purpose == "" {
+		o.Purpose = "" // which belonged to another class
+	}
 	o.Notes, o.Charges = cmp.Or(r.Notes, o.Notes), cmp.Or(r.Charges, o.Charges)
 }
 
@@ -65,7 +71,8 @@ func (r Repairs) apply(o *Order) {
 // them.
 var repairable = []string{
 	"paymentDate", "paymentNotes", "sender.achCompanyID", "sender.correspondentBankId", "additionalInfo.secCode",
-	"additionalInfo.detailsOfCharges", "additionalInfo.fxContractNumber",
+	"additionalInfo.detailsOfCharges", "additionalInfo.fxContractNumber", "additionalInfo.transactionTypeCode",
+	"additionalInfo.receiverIdentificationNumber",
 }
 
 // final reports whether a fault of an order's form is one that Repairs cannot mend.

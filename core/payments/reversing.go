@@ -81,7 +81,7 @@ func (f *file) reverseTx(ctx context.Context, s *Service, tx bun.Tx) (failed, er
 			Where("re.tenant = ?", f.tenant).
 			Where("re.file IS NULL AND re.answered_at IS NULL")
 	}, func(row *waitingEntry) error {
-		batch := row.batch()
+		batch := row.batch(&row.Details)
 		batch.Description, batch.Only, batch.SameDay, batch.Effective = nacha.Reversal, rails.Debit,
 			false, f.settles()
 		trace, err := f.add(s, row, batch, nacha.Entry.Reversed)

@@ -417,6 +417,9 @@ func (w *want) orders(o *Order, now time.Time) {
 	}
 	if o.Receiver.Contact != 0 {
 		w.contacts = append(w.contacts, o.Receiver.Contact)
+		if o.overACHAbroad() {
+			w.banks = append(w.banks, o.Receiver.Bank.refs()...)
+		}
 	} else {
 		w.banks = append(w.banks, o.Receiver.Bank.refs()...)
 		if o.Receiver.Number != "" {

@@ -75,6 +75,7 @@ type To struct {
 	PostalCode  string `bun:"address_postal_code,scanonly"`
 	CountryCode string `bun:"address_country_code,scanonly"`
 	Originator  string `bun:"originator_information,scanonly"` // information from the payer
+	BankCountry string `bun:"bank_country,scanonly"`           // of a bank abroad that an entry of ACH goes to; else ''
 	// the banks that a wire goes over, each by its routing number or BIC; empty for none
 	CorrespondentID   string `bun:"correspondent_id,scanonly"`
 	CorrespondentName string `bun:"correspondent_name,scanonly"`
@@ -172,7 +173,7 @@ var inRecords = func() map[string]string {
 	for _, column := range []string{
 		"email_address", "phone_number", "address_line1", "address_line2", "address_city", "address_state",
 		"address_postal_code", "address_country_code", "originator_information", "intermediary_id",
-		"intermediary_name", "correspondent_id", "correspondent_name",
+		"intermediary_name", "correspondent_id", "correspondent_name", "bank_country",
 	} {
 		from["to_"+column] = "coalesce(pd." + column + ", '')"
 	}

@@ -1,6 +1,8 @@
 package payments
 
 import (
+	"cmp"
+
 	"bankgraph/core/accounts"
 	"bankgraph/core/check"
 	"bankgraph/core/customers"
@@ -85,7 +87,7 @@ func (t To) holder() Holder {
 	return Holder{
 		Email: t.Email, Phone: t.Phone, Line1: t.Line1, Line2: t.Line2, City: t.City, State: t.State,
 		PostalCode: t.PostalCode, CountryCode: t.CountryCode, Country: countryName(t.CountryCode),
-		AccountCountry: countryName("US"),
+		AccountCountry: countryName(cmp.Or(t.BankCountry, "US")),
 	}
 }
 

@@ -83,6 +83,9 @@ var EnrolmentSequels = map[string]Sequel{
 // socialSecurityNumber is where an enrolment says it: 22*12200004*3*987654321*777777777*DOE*JOHN*0\.
 const socialSecurityNumber = 4
 
+// mostCorrected is the room for what is right in a notice of change.
+const mostCorrected = 29
+
 // mostVerifying is the most of a small deposit, in cents.
 const mostVerifying = 99
 
@@ -176,8 +179,11 @@ func answered(q Sequel, b nacha.Batch, e nacha.Entry) nacha.Entry {
 	bank := e.Routing[:8]
 	e.Routing = nacha.Routing(b.Bank)
 	if q.Code[0] == 'C' {
-		e.Amount.Minor = 0
-		e.Change = &nacha.Change{Code: q.Code, OriginalTrace: original, OriginalBank: bank, Data: "1" + e.Number}
+		e.Amount.Minor, e.International = 0, nil
+		right := "1" + e.Number
+		e.Change = &nacha.Change{
+			Code: q.Code, OriginalTrace: original, OriginalBank: bank, Data: right[:min(len(right), mostCorrected)],
+		}
 		return e
 	}
 	e.Return = &nacha.Return{Code: q.Code, OriginalTrace: original, OriginalBank: bank}

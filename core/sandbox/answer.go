@@ -137,6 +137,10 @@ type went struct {
 	BankID      string            `bun:"bank_id"`
 	Sealed      []byte            `bun:"number_sealed"`
 	Name        string            `bun:"name"`
+	// of an entry to an account abroad
+	Currency money.Currency `bun:"currency"`
+	Country  string         `bun:"bank_country"`
+	Abroad   []byte         `bun:"abroad_sealed"`
 }
 
 // playAnswerTx writes an answer to a payment.
@@ -231,7 +235,7 @@ func (s *Service) answerEntryTx(
 ) (Played, error) {
 	of := new(went)
 	err := tx.NewRaw(`SELECT e.trace, e.class, e.company_id, e.company_name, e.description, e.origin, e.account,
-		  e.entry_type, pd.bank_id, pd.number_sealed,
+		  e.entry_type, e.currency, pd.bank_id, pd.bank_country, pd.number_sealed, pd.abroad_sealed,
 		  CASE pay.entry_type WHEN 'CREDIT' THEN pay.receiver_name ELSE pay.sender_name END AS name
 		FROM ach_entries AS e JOIN payments AS pay ON pay.tenant = e.tenant AND pay.uid = e.payment
 		JOIN payment_details AS pd ON pd.tenant = e.tenant AND pd.payment = e.payment
@@ -260,6 +264,14 @@ func (s *Service) answerEntryTx(
 		Account: of.Account, Direction: of.Way, Amount: amount, Routing: of.BankID, Number: cmp.Or(number, "0"),
 		Name:  of.Name,
 		Trace: of.Trace,
+	}
+	if of.Class == rails.IAT {
+		batch.Abroad = payments.WayAbroad(of.Country, of.Currency)
+		e.International, err = payments.OpenAbroad(s.keys, of.Abroad,
+			seal.Place{Tenant: int64(tx.Caller.Tenant), Column: payments.AbroadColumn, Row: int64(about.Payment)})
+		if err != nil {
+			return Played{}, err
+		}
 	}
 	q := Sequel{Code: cmp.Or(d.Code, "R03")}
 	e = answered(q, batch, e)

@@ -766,6 +766,7 @@ var (
 		"CTX": rails.CTX,
 		"TEL": rails.TEL,
 		"ENR": rails.ENR,
+		"IAT": rails.IAT,
 	}
 	marshalNSecCode2bankgraphᚋcoreᚋrailsᚐSECCodeF = map[rails.SECCode]string{
 		rails.POP: "POP",
@@ -775,6 +776,7 @@ var (
 		rails.CTX: "CTX",
 		rails.TEL: "TEL",
 		rails.ENR: "ENR",
+		rails.IAT: "IAT",
 	}
 )
 
@@ -909,6 +911,7 @@ var (
 		"CTX": rails.CTX,
 		"TEL": rails.TEL,
 		"ENR": rails.ENR,
+		"IAT": rails.IAT,
 	}
 	marshalOSecCode2bankgraphᚋcoreᚋrailsᚐSECCodeF = map[rails.SECCode]string{
 		rails.POP: "POP",
@@ -918,6 +921,7 @@ var (
 		rails.CTX: "CTX",
 		rails.TEL: "TEL",
 		rails.ENR: "ENR",
+		rails.IAT: "IAT",
 	}
 )
 
@@ -949,6 +953,7 @@ var (
 		"CTX": rails.CTX,
 		"TEL": rails.TEL,
 		"ENR": rails.ENR,
+		"IAT": rails.IAT,
 	}
 	marshalOSecCode2ᚖbankgraphᚋcoreᚋrailsᚐSECCodeF = map[rails.SECCode]string{
 		rails.POP: "POP",
@@ -958,6 +963,7 @@ var (
 		rails.CTX: "CTX",
 		rails.TEL: "TEL",
 		rails.ENR: "ENR",
+		rails.IAT: "IAT",
 	}
 )
 

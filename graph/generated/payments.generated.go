@@ -265,6 +265,52 @@ func fieldContext_ACHEntry_accountType(_ context.Context, ec *executionContext, 
 	return graphql.NewScalarFieldContext("ACHEntry", field, false, false, errors.New("field of type ACHAccountType does not have child fields"))
 }
 
+func _ACHEntry_transactionTypeCode(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Entry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ACHEntry_transactionTypeCode(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Purpose, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ACHEntry_transactionTypeCode(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ACHEntry", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _ACHEntry_currency(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Entry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ACHEntry_currency(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Currency, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v money.Currency) graphql.Marshaler {
+			return marshalOCurrency2bankgraphᚋcoreᚋmoneyᚐCurrency(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ACHEntry_currency(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ACHEntry", field, false, false, errors.New("field of type Currency does not have child fields"))
+}
+
 func _ACHEntry_traceNumber(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Entry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2409,6 +2455,29 @@ func fieldContext_PaymentDetails_bankName(_ context.Context, ec *executionContex
 	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func _PaymentDetails_bankCountry(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_bankCountry(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.BankCountry, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_bankCountry(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func _PaymentDetails_remittance(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -4362,7 +4431,7 @@ func unmarshalInputPaymentReceiverInput(ctx context.Context, ec *executionContex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"contact", "accountNumber", "accountType", "accountSubType", "name", "address", "emailAddress", "phoneNumber", "bankId", "bankBic", "bankName", "bankAccountNumber", "intermediaryBic", "intermediaryBankId", "intermediaryAccountNumber"}
+	fieldsInOrder := [...]string{"contact", "accountNumber", "accountCurrency", "accountType", "accountSubType", "name", "address", "emailAddress", "phoneNumber", "bankId", "bankBic", "bankName", "bankCountry", "bankAccountNumber", "intermediaryBic", "intermediaryBankId", "intermediaryAccountNumber"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -4383,6 +4452,13 @@ func unmarshalInputPaymentReceiverInput(ctx context.Context, ec *executionContex
 				return it, err
 			}
 			it.AccountNumber = data
+		case "accountCurrency":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountCurrency"))
+			data, err := unmarshalOCurrency2bankgraphᚋcoreᚋmoneyᚐCurrency(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountCurrency = data
 		case "accountType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountType"))
 			data, err := unmarshalOString2string(ctx, ec, v)
@@ -4446,6 +4522,13 @@ func unmarshalInputPaymentReceiverInput(ctx context.Context, ec *executionContex
 				return it, err
 			}
 			it.BankName = data
+		case "bankCountry":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bankCountry"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.BankCountry = data
 		case "bankAccountNumber":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bankAccountNumber"))
 			data, err := unmarshalOString2string(ctx, ec, v)
@@ -4490,7 +4573,7 @@ func unmarshalInputRepairPaymentInput(ctx context.Context, ec *executionContext,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"uid", "version", "receiver", "speed", "paymentDate", "trade", "secCode", "achCompanyId", "correspondentBankId", "notes", "detailsOfCharges", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"uid", "version", "receiver", "speed", "paymentDate", "trade", "secCode", "transactionTypeCode", "receiverIdentificationNumber", "achCompanyId", "correspondentBankId", "notes", "detailsOfCharges", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -4546,6 +4629,20 @@ func unmarshalInputRepairPaymentInput(ctx context.Context, ec *executionContext,
 				return it, err
 			}
 			it.SECCode = data
+		case "transactionTypeCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("transactionTypeCode"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Purpose = data
+		case "receiverIdentificationNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("receiverIdentificationNumber"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ReceiverBank = data
 		case "achCompanyId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("achCompanyId"))
 			data, err := unmarshalOString2string(ctx, ec, v)
@@ -4967,7 +5064,7 @@ func unmarshalInputSendPaymentInput(ctx context.Context, ec *executionContext, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"senderAccount", "receiver", "correspondentBankId", "amount", "currency", "speed", "trade", "paymentDate", "recurrence", "fee", "externalReferenceId", "notes", "secCode", "benefit", "remittance", "referenceForBeneficiary", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "localInstrument", "channel", "costCenter", "requestMethod", "operationNote", "repairable", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"senderAccount", "receiver", "correspondentBankId", "amount", "currency", "speed", "trade", "paymentDate", "recurrence", "fee", "externalReferenceId", "notes", "secCode", "transactionTypeCode", "receiverIdentificationNumber", "benefit", "remittance", "referenceForBeneficiary", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "localInstrument", "channel", "costCenter", "requestMethod", "operationNote", "repairable", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -5065,6 +5162,20 @@ func unmarshalInputSendPaymentInput(ctx context.Context, ec *executionContext, o
 				return it, err
 			}
 			it.SECCode = data
+		case "transactionTypeCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("transactionTypeCode"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Purpose = data
+		case "receiverIdentificationNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("receiverIdentificationNumber"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ReceiverBank = data
 		case "benefit":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("benefit"))
 			data, err := unmarshalOBenefitReceiverInput2ᚖbankgraphᚋcoreᚋpaymentsᚐBenefit(ctx, ec, v)
@@ -5311,6 +5422,16 @@ func _ACHEntry(ctx context.Context, ec *executionContext, sel ast.SelectionSet, 
 		case "accountType":
 			out.Values[i] = _ACHEntry_accountType(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "transactionTypeCode":
+			out.Values[i] = _ACHEntry_transactionTypeCode(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "currency":
+			out.Values[i] = _ACHEntry_currency(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "traceNumber":
@@ -6578,6 +6699,11 @@ func _PaymentDetails(ctx context.Context, ec *executionContext, sel ast.Selectio
 			}
 		case "bankName":
 			out.Values[i] = _PaymentDetails_bankName(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "bankCountry":
+			out.Values[i] = _PaymentDetails_bankCountry(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}

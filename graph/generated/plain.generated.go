@@ -66,6 +66,16 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendString(b, marshalNACHAccountType2bankgraphᚋcoreᚋrailsᚐAccountTypeF[o.(*payments.Entry).Account])
 			},
 		},
+		"transactionTypeCode": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Entry).Purpose)
+			},
+		},
+		"currency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*payments.Entry).Currency)
+			},
+		},
 		"traceNumber": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendString(b, o.(*payments.Entry).Trace)
@@ -3199,6 +3209,11 @@ var Plain = map[string]map[string]direct.Field{
 		"bankName": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendString(b, o.(*payments.Details).BankName)
+			},
+		},
+		"bankCountry": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).BankCountry)
 			},
 		},
 		"remittance": {
@@ -6516,9 +6531,10 @@ var Types = map[reflect.Type]string{
 // GoFields names the Go fields that fields are bound to and that are called otherwise.
 var GoFields = map[string]map[string]string{
 	"ACHEntry": {
-		"secCode":     "Class",
-		"accountType": "Account",
-		"traceNumber": "Trace",
+		"secCode":             "Class",
+		"accountType":         "Account",
+		"transactionTypeCode": "Purpose",
+		"traceNumber":         "Trace",
 	},
 	"Account": {
 		"id": "UID",

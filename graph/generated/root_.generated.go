@@ -3965,6 +3965,8 @@ enum SecCode {
   TEL
   "Automated enrolment for a federal benefit: it moves no money, and has no limits."
   ENR
+  "An entry to or from an account abroad, which has no limits of its own."
+  IAT
 }
 
 "The time over which a limit counts."
@@ -4425,6 +4427,8 @@ type PaymentDetails {
   intermediaryName: String
   "The name of the other bank."
   bankName: String
+  "Of an entry of ACH to an account abroad, the country of the bank there, two letters; null for others."
+  bankCountry: String
   "What it is for, for who is paid (REST: paymentRemittanceNotes)."
   remittance: String
   "A reference for who is paid."
@@ -4515,6 +4519,10 @@ type ACHEntry {
   description: String!
   "What is credited or debited at the other bank."
   accountType: ACHAccountType!
+  "Of an entry of IAT, what it is for, such as SAL; null for others."
+  transactionTypeCode: String
+  "Of an entry of IAT, the currency in which it is received; null for others."
+  currency: Currency
   "Its number in the file that it went out in; null before."
   traceNumber: String
 }
@@ -4700,8 +4708,12 @@ input SendPaymentInput {
   externalReferenceId: String!
   "Notes for both sides (REST: paymentNotes)."
   notes: String
-  "The class of an entry of ACH, which ECONOMY and ECONOMY_PLUS require: PPD, CCD, CTX or ENR, and one that the account may send (REST: secCode). ENR enrols somebody for a federal benefit: its amount is 0, its speed ECONOMY."
+  "The class of an entry of ACH, which ECONOMY and ECONOMY_PLUS require: PPD, CCD, CTX, ENR or IAT, and one that the account may send (REST: secCode). ENR enrols somebody for a federal benefit: its amount is 0, its speed ECONOMY. IAT goes to an account abroad, of the speed ECONOMY."
   secCode: SecCode
+  "Of an entry of IAT, which requires it, what it is for: ANN, BUS, DEP, LOA, MIS, MOR, PEN, REM, RLS, SAL or TAX, or what it began as: ARC, BOC, IAT, MTE, POP, POS, RCK, SHR, TEL or WEB (REST: transactionTypeCode)."
+  transactionTypeCode: String
+  "Of an entry of IAT, the id of the bank abroad: its BIC, an IBAN, or that of its country, at most 34 characters; that of a contact's bank if absent (REST: receiverIdentificationNumber)."
+  receiverIdentificationNumber: String
   "Of an enrolment, the benefit (REST: benefitReceiver). The receiver is then the agency: a contact, or its bank alone; {} for the Social Security Administration."
   benefit: BenefitReceiverInput
   "What it is for, for who is paid (REST: paymentRemittanceNotes)."
@@ -4776,6 +4788,10 @@ input RepairPaymentInput {
   trade: UID
   "The class of an entry of ACH (REST: secCode)."
   secCode: SecCode
+  "Of an entry of IAT, which requires it, what it is for: ANN, BUS, DEP, LOA, MIS, MOR, PEN, REM, RLS, SAL or TAX, or what it began as: ARC, BOC, IAT, MTE, POP, POS, RCK, SHR, TEL or WEB (REST: transactionTypeCode)."
+  transactionTypeCode: String
+  "Of an entry of IAT, the id of the bank abroad: its BIC, an IBAN, or that of its country, at most 34 characters; that of a contact's bank if absent (REST: receiverIdentificationNumber)."
+  receiverIdentificationNumber: String
   "The company id of an entry of ACH, which must be that of the account."
   achCompanyId: String
   "Of a wire, the routing number of the bank to which it goes first."
@@ -4802,28 +4818,32 @@ type RepairPaymentPayload {
 
 "Who is paid: a contact of the customer that pays, or somebody described in full, for which accountNumber, name and bankId, abroad bankBic, are required."
 input PaymentReceiverInput {
-  "An active contact, which describes itself: all other fields must be absent."
+  "An active contact, which describes itself: all other fields must be absent, but for the bankId of an entry of IAT."
   contact: UID
   "The number of the account that is credited."
   accountNumber: String
+  "The currency of that account: the payment's, if given. Of an entry of IAT another one, in which it is received."
+  accountCurrency: Currency
   "Deposit, Loan or GL."
   accountType: String
   "Its product, such as Checking. ECONOMY and ECONOMY_PLUS require it."
   accountSubType: String
   "The name of who is paid."
   name: String
-  "The address of who is paid. EXPRESS requires line1, city and countryCode."
+  "The address of who is paid. EXPRESS, and an entry of IAT, require line1, city and countryCode."
   address: AddressInput
   "The e-mail address of who is paid."
   emailAddress: String
   "The telephone number of who is paid."
   phoneNumber: String
-  "The routing number of the bank that is paid."
+  "The routing number of the bank that is paid; of an entry of IAT that of its gateway."
   bankId: String
   "Abroad: the BIC of that bank (REST: swiftCode)."
   bankBic: String
-  "The name of that bank; as in the directory if absent."
+  "The name of that bank; as in the directory if absent. Of an entry of IAT the bank abroad, and required."
   bankName: String
+  "The country of that bank, two letters: US, if given. Of an entry of IAT that of the bank abroad, and required."
+  bankCountry: String
   "Of a wire, the account that this bank has with the bank before it (REST: bank.accountNumber), at most 34 characters. It is told, and never shown."
   bankAccountNumber: String
   "Of a wire, the BIC of a bank over which it goes, if over one."
@@ -8502,6 +8522,10 @@ func childFields_ACHEntry(ctx context.Context, ec *executionContext, field graph
 		return fieldContext_ACHEntry_description(ctx, ec, field)
 	case "accountType":
 		return fieldContext_ACHEntry_accountType(ctx, ec, field)
+	case "transactionTypeCode":
+		return fieldContext_ACHEntry_transactionTypeCode(ctx, ec, field)
+	case "currency":
+		return fieldContext_ACHEntry_currency(ctx, ec, field)
 	case "traceNumber":
 		return fieldContext_ACHEntry_traceNumber(ctx, ec, field)
 	}
@@ -10672,6 +10696,8 @@ func childFields_PaymentDetails(ctx context.Context, ec *executionContext, field
 		return fieldContext_PaymentDetails_intermediaryName(ctx, ec, field)
 	case "bankName":
 		return fieldContext_PaymentDetails_bankName(ctx, ec, field)
+	case "bankCountry":
+		return fieldContext_PaymentDetails_bankCountry(ctx, ec, field)
 	case "remittance":
 		return fieldContext_PaymentDetails_remittance(ctx, ec, field)
 	case "referenceForBeneficiary":

@@ -146,10 +146,11 @@ func (f *CustomFee) whole() *payments.CustomFee {
 type PaymentReceiver struct {
 	Contact                                     *contacts.UID
 	AccountNumber, AccountType                  string
+	AccountCurrency                             money.Currency
 	AccountSubType, Name                        string
 	Address                                     given.Address
 	EmailAddress, PhoneNumber, BankID, BankName string
-	BankBic, BankAccountNumber                  string
+	BankBic, BankAccountNumber, BankCountry     string
 	IntermediaryBic, IntermediaryBankID         string
 	IntermediaryAccountNumber                   string
 }
@@ -162,24 +163,30 @@ func (d OrderDraft) Whole() (payments.Order, error) {
 	o.Currency, o.Speed = string(d.Currency), string(d.Speed)
 	o.Sender = d.SenderAccount.party(c, "senderAccount", "")
 	o.Repeat, o.Fee = d.Recurrence.whole(), d.Fee.whole()
-	o.Receiver = d.Receiver.whole(c)
+	o.Receiver = d.Receiver.whole(c, d.SECCode == rails.IAT)
 	return o, c.Err()
 }
 
-// whole is who is paid as payments name them.
-func (to PaymentReceiver) whole(c *check.Fields) payments.Receiver {
+// whole is who is paid as payments name them. Beside a contact a gateway may be named, to which an entry of
+// IAT goes.
+func (to PaymentReceiver) whole(c *check.Fields, gateway bool) payments.Receiver {
 	if to.Contact != nil {
-		contact := *to.Contact
-		if to.Contact = nil; to != (PaymentReceiver{}) {
+		all := payments.Receiver{Contact: *to.Contact}
+		if to.Contact = nil; gateway {
+			all.Bank.ID, to.BankID = to.BankID, ""
+		}
+		if to != (PaymentReceiver{}) {
 			c.Fail("receiver", fault.Malformed, "must be a contact alone, or somebody described in full")
 		}
-		return payments.Receiver{Contact: contact}
+		return all
 	}
 	all := payments.Receiver{
 		Number: to.AccountNumber, Type: to.AccountType, SubType: to.AccountSubType, Name: to.Name,
-		Phone: to.PhoneNumber, Email: to.EmailAddress,
+		Currency: string(to.AccountCurrency),
+		Phone:    to.PhoneNumber, Email: to.EmailAddress,
 		Bank: payments.ReceiverBank{
 			ID: to.BankID, BIC: to.BankBic, Name: to.BankName, Account: to.BankAccountNumber,
+			Country: to.BankCountry,
 		},
 		Between: payments.ReceiverBank{
 			ID: to.IntermediaryBankID, BIC: to.IntermediaryBic, Account: to.IntermediaryAccountNumber,
@@ -205,7 +212,7 @@ func (d RepairDraft) Whole() (payments.Repairs, error) {
 	repairs := d.Repairs
 	repairs.Speed = string(d.Speed)
 	if d.Receiver != nil {
-		to := d.Receiver.whole(c)
+		to := d.Receiver.whole(c, true)
 		repairs.Receiver = &to
 	}
 	return repairs, c.Err()
