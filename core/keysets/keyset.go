@@ -137,7 +137,9 @@ var tables = []table{
 		name: "ach_notices", key: "id",
 		columns: []column{{sealed: "data_sealed", place: row(payments.NoticeColumn)}},
 	},
-	{name: "ach_received", key: "id", columns: []column{in(payments.ReceivedColumn, "number")}},
+	{name: "ach_received", key: "id", columns: []column{
+		in(payments.ReceivedColumn, "number"), {sealed: "abroad_sealed", place: row(payments.ReceivedAbroadColumn)},
+	}},
 	{name: "recurrences", key: "uid", columns: []column{{
 		sealed: "draft_sealed",
 		place:  row(payments.DraftColumn),

@@ -54,14 +54,22 @@ type Received struct {
 	ReturnedAt   *time.Time        `bun:"returned_at" json:"-"` // when that was decided
 	File         MessageID         `bun:"file,nullzero" json:"-"`
 	ReturnTrace  string            `bun:"return_trace" json:"-"`
+	// what only an entry of IAT says, which its return repeats, sealed; nil for other classes
+	Abroad []byte `bun:"abroad_sealed,type:bytea" json:"-"`
 }
 
 // ReceivedColumn names the column for which the account numbers of entries that came in are sealed
 // (seal.Place). It keeps the former name of the table, to which the sealed values are bound.
 const ReceivedColumn = "ach_debits.number"
 
-func (e *Received) place() seal.Place {
-	return seal.Place{Tenant: int64(e.Tenant), Column: ReceivedColumn, Row: e.ID}
+// ReceivedAbroadColumn names the column for which what only entries of IAT that came in say is sealed
+// (seal.Place).
+const ReceivedAbroadColumn = "ach_received.abroad"
+
+func (e *Received) place() seal.Place { return e.placeOf(ReceivedColumn) }
+
+func (e *Received) placeOf(column string) seal.Place {
+	return seal.Place{Tenant: int64(e.Tenant), Column: column, Row: e.ID}
 }
 
 // The reasons of ACH for which entries go back.
@@ -90,7 +98,7 @@ func notWanted(class string) string {
 // isReceived reports whether an entry of another bank is for an account: it moves money, asks whether the
 // account is there, or tells its holder something.
 func isReceived(b *nacha.Batch, e *nacha.Entry) bool {
-	return e.Dishonour == nil && e.Contest == nil && e.Number != "" && b.Class != rails.ENR && b.Class != rails.IAT
+	return e.Dishonour == nil && e.Contest == nil && e.Number != "" && b.Class != rails.ENR
 }
 
 // The deadlines of decisions on a debit: the end of the banking day after it came, and the last time at which
@@ -230,6 +238,8 @@ type arrivedEntry struct {
 	number     string // of the account
 	remittance string
 	sameDay    bool
+	abroad     *nacha.International // of an entry of IAT, or nil
+	way        nacha.Abroad
 	row        *Answered // of the line
 }
 
@@ -285,9 +295,13 @@ func (s *Service) received(a *incoming, tenant access.Tenant, id int64, in Messa
 			Description: batch.Description, Account: e.Account, Name: e.Name, IndividualID: e.ID, Data: e.Data,
 			Minor: e.Amount.Minor,
 		},
-		number: e.Number, remittance: e.Remittance, sameDay: batch.SameDay,
+		number: e.Number, remittance: e.Remittance, sameDay: batch.SameDay, abroad: e.International,
+		way: batch.Abroad,
 	}
 	r.Number = s.keys.Seal(r.number, r.place())
+	if r.abroad != nil {
+		r.cameFromAbroad(s.keys)
+	}
 	return r
 }
 
@@ -324,6 +338,9 @@ func (w *entryWork) receive(e *arrivedEntry, of *party, virtual *virtualaccounts
 		Tenant: p.Tenant, Payment: p.UID, BankID: e.Bank, BankName: w.f.bankName(e.Bank), Remittance: e.remittance,
 		Reference: e.IndividualID,
 	}
+	if e.abroad != nil {
+		p.details.fromAbroad(e.abroad)
+	}
 	return p
 }
 
@@ -339,13 +356,17 @@ func (f *facts) bankName(number string) string {
 
 // entry returns what ACH says of the payment.
 func (e *arrivedEntry) entry(p *Payment) *Entry {
-	return &Entry{
+	entry := &Entry{
 		Tenant: p.Tenant, Payment: p.UID, Origin: e.Origin, EntryType: e.Direction, Class: e.Class,
 		CompanyID:   e.CompanyID,
 		CompanyName: e.CompanyName, Description: e.Description, Account: e.Account, SameDay: e.sameDay,
 		SettlesOn: p.Date,
 		Trace:     e.Trace,
 	}
+	if e.abroad != nil {
+		entry.Purpose, entry.Currency = e.abroad.Purpose, e.way.To
+	}
+	return entry
 }
 
 // screened returns what positive pay is asked about an entry.

@@ -57,7 +57,7 @@ func creditedOn(day int) func(*sandbox.Credit) {
 
 func TestACreditOverACHIsBookedWhenItSettles(t *testing.T) {
 	t.Parallel()
-	for _, class := range []string{"PPD", "CCD", "CTX", "WEB", "CIE"} {
+	for _, class := range []string{"PPD", "CCD", "CTX", "WEB", "CIE", "IAT"} {
 		t.Run(class, func(t *testing.T) {
 			t.Parallel()
 			s := newDebtor(t)

@@ -80,7 +80,7 @@ func (d *Return) entryCode(p *Payment, class rails.SECCode) error {
 		}
 	}
 	c.Required("returnCode", d.Code)
-	companies := corporate[class]
+	companies, anybody := corporate[class], class == rails.IAT
 	switch {
 	case d.Code == "":
 	case p.EntryType == rails.Credit:
@@ -89,6 +89,7 @@ func (d *Return) entryCode(p *Payment, class rails.SECCode) error {
 		}
 	case !slices.Contains(DebitReturnCodes, d.Code):
 		c.Fail("returnCode", fault.NoMatch, "is no reason for which a debit of ACH goes back")
+	case anybody: // it may be of a company or a consumer
 	case companies && slices.Contains([]string{"R07", unauthorized, "R11"}, d.Code):
 		c.Fail("returnCode", fault.NoMatch,
 			"is for debits of consumers: one between companies takes R29, or R05 where a consumer was debited")

@@ -219,3 +219,42 @@ func WayAbroad(country string, in money.Currency) nacha.Abroad {
 	}
 	return a
 }
+
+// abroad is what an entry of IAT that came in says, as it is kept for its return.
+type abroad struct {
+	Way   nacha.Abroad
+	Entry *nacha.International
+}
+
+// cameFromAbroad keeps what only an entry of IAT says. Its batch has no name: the originator is the company.
+func (e *arrivedEntry) cameFromAbroad(keys *seal.Keys) {
+	e.CompanyName = e.abroad.Originator.Name
+	text, _ := json.Marshal(abroad{e.way, e.abroad}) // which cannot fail
+	e.Abroad = keys.Encrypt(string(text), e.placeOf(ReceivedAbroadColumn))
+}
+
+// saidAbroad opens what only an entry of IAT that came in says; of others it is empty.
+func (e *Received) saidAbroad(keys *seal.Keys) (said abroad, err error) {
+	if e.Abroad == nil {
+		return said, nil
+	}
+	text, err := keys.Open(seal.Value{Sealed: e.Abroad}, e.placeOf(ReceivedAbroadColumn))
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &said)
+	}
+	if err != nil {
+		return said, fmt.Errorf("open what entry %s says: %w", e.Trace, err)
+	}
+	return said, nil
+}
+
+// fromAbroad says who is on the other side of an entry of IAT that came in, and at which bank.
+func (d *Details) fromAbroad(said *nacha.International) {
+	d.BankName, d.BankCountry = cmp.Or(said.From.Name, d.BankName), said.From.Country
+	at := said.Originator
+	country, _ := check.CountryOf(at.Country)
+	d.Address = postal.Address{
+		Line1: at.Street, City: at.City, State: at.State, PostalCode: at.PostalCode, CountryCode: at.Country,
+		Country: country.Name,
+	}
+}

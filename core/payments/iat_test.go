@@ -318,3 +318,100 @@ func TestWhatIATSaysIsSealed(t *testing.T) {
 		t.Errorf("%q %v", sealed, err)
 	}
 }
+
+// debitedFromAbroad plays a debit of IAT.
+func (s *sender) debitedFromAbroad(t *testing.T) payments.UID {
+	t.Helper()
+	return s.debit(t, func(d *sandbox.Debit) { d.SECCode = "IAT" })
+}
+
+func TestAnEntryFromAbroadSaysWhoPays(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t)
+	uid := s.paidOver(t, func(c *sandbox.Credit) { c.SECCode = "IAT" })
+	s.until(t, "2026-11-18 17:00")
+	p := s.shows(t, uid)
+	from := p.Sends()
+	if got := strings.Join([]string{
+		from.Name, from.Line1, from.City, from.CountryCode, from.BankName, from.BankCountry, from.BankID,
+	}, ", "); got != "Lakefront Mills, Unter den Linden 1, Berlin, DE, Bank of Berlin, Germany, "+theirs {
+		t.Error(got)
+	}
+	if p.Status() != payments.StatusProcessed {
+		t.Error(p.Status())
+	}
+	b := s.Core.Batch()
+	entries := s.Payments.EntriesOf(s.Staff(), b, []payments.UID{uid})
+	if err := b.Send(t.Context()); err != nil || entries.Err != nil {
+		t.Fatal(err, entries.Err)
+	}
+	if e := entries.Of[uid][0]; e.Class != rails.IAT || e.Purpose != "BUS" || e.CompanyName != "Lakefront Mills" {
+		t.Errorf("%+v", e)
+	}
+	s.Prove()
+}
+
+func TestAnEntryFromAbroadGoesBackWithWhatItSaid(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		play func(*testing.T, *sender)
+		code string
+	}{
+		"a number that nobody has": {func(t *testing.T, s *sender) {
+			t.Helper()
+			s.debit(t, func(d *sandbox.Debit) { d.SECCode, d.Number = "IAT", "404521680718" })
+		}, "R03"},
+		"a debit that a consumer did not agree to": {func(t *testing.T, s *sender) {
+			t.Helper()
+			s.givenBack(t, s.debitedFromAbroad(t), "R10")
+		}, "R10"},
+		"a debit that a company did not agree to": {func(t *testing.T, s *sender) {
+			t.Helper()
+			s.givenBack(t, s.debitedFromAbroad(t), "R29")
+		}, "R29"},
+		"a credit that is refused": {func(t *testing.T, s *sender) {
+			t.Helper()
+			s.givenBack(t, s.paidOver(t, func(c *sandbox.Credit) { c.SECCode = "IAT" }), "R23")
+		}, "R23"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newDebtor(t)
+			c.play(t, s)
+			s.run(t)
+			files, batches, _ := s.files(t)
+			if len(files) != 1 || len(files[0]) != 1 {
+				t.Fatalf("%+v", files)
+			}
+			e, b := files[0][0], batches[0]
+			if b.Class != rails.IAT || b.Abroad.Country != "US" || e.Routing != theirs || e.Return == nil ||
+				e.Return.Code != c.code || e.International == nil || e.International.From.ID != "BOBEDEBB" ||
+				e.International.Originator.City != "Berlin" || e.International.Purpose != "BUS" || e.Name == "" {
+				t.Errorf("%+v %+v", b, e)
+			}
+			s.has(t, 100_000_00, 0)
+			s.Prove()
+		})
+	}
+}
+
+// givenBack gives back an entry of another bank that was booked.
+func (s *sender) givenBack(t *testing.T, uid payments.UID, code string) {
+	t.Helper()
+	s.until(t, "2026-11-19 08:30")
+	if _, err := s.Payments.Return(s.Staff(), uid, payments.Return{Code: code}, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWhatAnEntryFromAbroadSaysIsSealed(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t)
+	s.debitedFromAbroad(t)
+	var sealed string
+	err := s.DB.NewSelect().Table("ach_received").ColumnExpr("encode(abroad_sealed, 'escape')").
+		Where("tenant = ?", s.Tenant).Scan(t.Context(), &sealed)
+	if err != nil || sealed == "" || strings.Contains(sealed, "Berlin") || strings.Contains(sealed, "BOBEDEBB") {
+		t.Errorf("%q %v", sealed, err)
+	}
+}

@@ -55,9 +55,13 @@ func (f *file) returnTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err
 // addReturn writes the return of an entry: to the bank that sent it, from the routing number that it was sent
 // to.
 func (f *file) addReturn(s *Service, r *Received) error {
+	said, err := r.saidAbroad(s.keys)
+	if err != nil {
+		return err
+	}
 	if err := f.begin("", nacha.Batch{
 		Class: r.Class, CompanyID: r.CompanyID, CompanyName: r.CompanyName, Description: r.Description,
-		Effective: calendar.Today(f.now), Only: r.Direction, Bank: r.Origin,
+		Effective: calendar.Today(f.now), Only: r.Direction, Bank: r.Origin, Abroad: said.Way,
 	}); err != nil {
 		return err
 	}
@@ -68,7 +72,8 @@ func (f *file) addReturn(s *Service, r *Received) error {
 	trace, err := f.writer.Entry(nacha.Entry{
 		Account: r.Account, Direction: r.Direction, Amount: money.Of(r.Minor, usDollar), Routing: r.Bank,
 		Number: number, Name: r.Name, ID: r.IndividualID, Data: r.Data,
-		Return: &nacha.Return{Code: r.ReturnCode, OriginalTrace: r.Trace, OriginalBank: r.Origin[:8]},
+		International: said.Entry,
+		Return:        &nacha.Return{Code: r.ReturnCode, OriginalTrace: r.Trace, OriginalBank: r.Origin[:8]},
 	})
 	if err == nil {
 		f.backs[r.ID] = trace

@@ -25,6 +25,7 @@ type CreditEntry struct {
 // playedCredits are the classes of credits that a play takes.
 var playedCredits = []string{
 	string(rails.PPD), string(rails.CCD), string(rails.CTX), string(rails.WEB), string(nacha.CIE),
+	string(rails.IAT),
 }
 
 // mostAddenda is how long a note is in an entry of ACH.

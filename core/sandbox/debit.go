@@ -49,7 +49,7 @@ const (
 
 var playedClasses = []string{
 	string(rails.CCD), string(rails.CTX), string(rails.PPD), string(rails.WEB),
-	string(rails.TEL),
+	string(rails.TEL), string(rails.IAT),
 }
 
 // PlayDebit lets a company at another bank debit an account that the caller sees, over ACH. What the bank
@@ -174,7 +174,7 @@ func (e *entry) file(of *paid, amount money.Amount, number int64, now time.Time)
 	if err == nil {
 		err = w.Batch(nacha.Batch{
 			Class: e.class, CompanyID: e.companyID, CompanyName: e.companyName, Description: e.description,
-			Effective: e.date, Only: e.direction, Bank: e.bank,
+			Effective: e.date, Only: e.direction, Bank: e.bank, Abroad: e.way(),
 		})
 	}
 	if err == nil {
@@ -185,12 +185,37 @@ func (e *entry) file(of *paid, amount money.Amount, number int64, now time.Time)
 		_, err = w.Entry(nacha.Entry{
 			Account: of.accountType(), Direction: e.direction, Amount: amount, Routing: of.BankID, Number: of.number,
 			Name: of.Name, ID: e.individualID, Data: data, Remittance: e.remittance,
+			International: e.abroad(of, amount),
 		})
 	}
 	if err == nil {
 		_, err = w.Close()
 	}
 	return body.String(), err
+}
+
+// way is what the batch of an entry of IAT says of the way of its money; nothing for other classes.
+func (e *entry) way() nacha.Abroad {
+	if e.class != rails.IAT {
+		return nacha.Abroad{}
+	}
+	return nacha.Abroad{Exchange: nacha.FixedToFixed, Country: "US", From: "USD", To: "USD"}
+}
+
+// abroad is what an entry of IAT says beside, as it comes from a company in Berlin; nil for other classes.
+func (e *entry) abroad(of *paid, amount money.Amount) *nacha.International {
+	if e.class != rails.IAT {
+		return nil
+	}
+	return &nacha.International{
+		Purpose: "BUS", ForeignAmount: amount.Minor,
+		Originator: nacha.Side{
+			Name: e.companyName, Street: "Unter den Linden 1", City: "Berlin", Country: "DE", PostalCode: "10117",
+		},
+		Receiver: nacha.Side{Street: "1 Main Street", City: "Columbus", State: "OH", Country: "US", PostalCode: "43215"},
+		From:     nacha.Agent{Name: "Bank of Berlin", Kind: nacha.BIC, ID: "BOBEDEBB", Country: "DE"},
+		To:       nacha.Agent{Name: cmp.Or(of.BankName, of.BankID), Kind: nacha.National, ID: of.BankID, Country: "US"},
+	}
 }
 
 // numberTx returns the account number that an entry names. That of an account which the caller does not see

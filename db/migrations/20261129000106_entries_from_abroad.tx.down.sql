@@ -1,0 +1,1 @@
+ALTER TABLE ach_received DROP COLUMN IF EXISTS abroad_sealed;
