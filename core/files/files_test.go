@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -1119,4 +1120,125 @@ func TestALineThatCannotBePaidFailsNoOtherFile(t *testing.T) {
 	}
 	f.is(second, files.PartiallyProcessed, 0, 1)
 	f.is(good, files.Processed, 1, 0)
+}
+
+// abroadFile writes a file with a batch of IAT.
+func abroadFile(t *testing.T, way nacha.Abroad, entries ...nacha.Entry) string {
+	t.Helper()
+	var text bytes.Buffer
+	w, err := nacha.NewWriter(&text, nacha.Header{
+		Origin: "611590103", Destination: "611590103", OriginName: "Acme", DestinationName: "Bank",
+		CreatedAt: coretest.Start,
+	})
+	if err == nil {
+		err = w.Batch(nacha.Batch{
+			Class: rails.IAT, CompanyID: "1234567890", Description: "PAYROLL", Bank: "611590103", Abroad: way,
+			Effective: coretest.Start.Truncate(24*time.Hour).AddDate(0, 0, 1),
+		})
+	}
+	for _, e := range entries {
+		if err == nil {
+			_, err = w.Entry(e)
+		}
+	}
+	if err == nil {
+		_, err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+// toBerlin is an entry of IAT.
+func toBerlin(edits ...func(*nacha.Entry)) nacha.Entry {
+	e := credit(10_00, "Gerda Muster")
+	e.Number, e.ID, e.Remittance = "DE89370400440532013000", "EMP-1", "Invoice 4711"
+	e.International = &nacha.International{
+		Purpose: "SAL", ForeignAmount: 9_00, ForeignTrace: "F-1",
+		Originator: nacha.Side{Name: "Somebody", Street: "1 Elsewhere", City: "Paris", Country: "FR"},
+		Receiver: nacha.Side{
+			Street: "Unter den Linden 1", City: "Berlin", State: "BE", Country: "DE", PostalCode: "10117",
+		},
+		From: nacha.Agent{Name: "Some bank", Kind: nacha.National, ID: "1", Country: "FR"},
+		To:   nacha.Agent{Name: "Commerzbank", Kind: nacha.BIC, ID: "COBADEFFXXX", Country: "DE"},
+	}
+	for _, edit := range edits {
+		edit(&e)
+	}
+	return e
+}
+
+var inEuros = nacha.Abroad{Exchange: nacha.FixedToVariable, Country: "DE", From: "USD", To: "EUR"}
+
+func TestAFileOfACHPaysAbroad(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	f.Exec(`UPDATE accounts SET sec_codes = '{IAT}' WHERE tenant = ? AND uid = ?`, int64(f.Tenant), int64(f.account.UID))
+	text := abroadFile(t, inEuros, toBerlin(), toBerlin(func(e *nacha.Entry) { e.ID = "EMP-2" }))
+	if sample, err := os.ReadFile("testdata/iat.txt"); err != nil || string(sample) != text {
+		t.Errorf("the seed of the fuzz test is not this file: %v", err)
+	}
+	uid := f.upload(files.NACHA, text)
+	f.work()
+	f.is(uid, files.Processed, 2, 0)
+	for _, p := range f.payments() {
+		details, err := coretest.Many(f.Bank, f.Staff(), func(b *db.Batch) *db.Many[payments.UID, payments.Details] {
+			return f.Payments.DetailsOf(f.Staff(), b, []payments.UID{p.UID})
+		})
+		if err != nil || len(details[p.UID]) != 1 {
+			t.Fatal(details, err)
+		}
+		if d := details[p.UID][0]; d.BankName != "Commerzbank" || d.BankCountry != "DE" || d.BankID != "611590103" ||
+			d.Address.City != "Berlin" || d.Address.State != "BE" || d.Remittance != "Invoice 4711" ||
+			p.Rail != rails.ACH || p.ReceiverName != "Gerda Muster" || p.Speed != payments.Economy {
+			t.Errorf("%+v %+v", p, d)
+		}
+	}
+	f.Prove()
+}
+
+func TestAnEntryAbroadInAFileIsRefusedByItself(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]struct {
+		way  nacha.Abroad
+		edit func(*nacha.Entry)
+	}{
+		"batch header ForeignExchangeIndicator NOTALLOWED": {
+			nacha.Abroad{Exchange: nacha.VariableToFixed, Country: "DE", From: "USD", To: "EUR"}, func(*nacha.Entry) {},
+		},
+		"batch header ForeignExchangeReference NOTALLOWED": {nacha.Abroad{
+			Exchange: nacha.FixedToVariable, Country: "DE", From: "USD", To: "EUR",
+			ReferenceKind: nacha.ExchangeNumber, Reference: "7",
+		}, func(*nacha.Entry) {}},
+		"batch header ISODestinationCountryCode NOTALLOWED": {
+			nacha.Abroad{Exchange: nacha.FixedToVariable, Country: "FR", From: "USD", To: "EUR"}, func(*nacha.Entry) {},
+		},
+		"addenda ForeignCorrespondentBankName NOTALLOWED": {inEuros, func(e *nacha.Entry) {
+			e.International.Correspondents = []nacha.Agent{e.International.From}
+		}},
+		"addenda RDFIIdentification NOMATCH": {inEuros, func(e *nacha.Entry) { e.International.To.ID = "BNPAFRPP" }},
+		"addenda RDFIBranchCountryCode NOMATCH": {
+			nacha.Abroad{Exchange: nacha.FixedToFixed, Country: "US", From: "USD", To: "USD"},
+			func(e *nacha.Entry) {
+				e.International.To.Country, e.International.To.ID, e.Number = "US", "021000021", "12345"
+			},
+		},
+		"entry DFIAccountNumber INVALID": {inEuros, func(e *nacha.Entry) { e.Number = "DE89370400440532013001" }},
+		"addenda PaymentRelatedInformation MAX": {inEuros, func(e *nacha.Entry) {
+			e.Remittance = strings.Repeat("x", 100)
+		}},
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			f := newFiled(t)
+			f.Exec(`UPDATE accounts SET sec_codes = '{IAT}' WHERE tenant = ? AND uid = ?`, int64(f.Tenant),
+				int64(f.account.UID))
+			uid := f.upload(files.NACHA, abroadFile(t, c.way, toBerlin(), toBerlin(c.edit)))
+			f.work()
+			if told := f.faults(uid); len(told) == 0 || !strings.HasSuffix(told[len(told)-1], " "+want) {
+				t.Errorf("%q", told)
+			}
+		})
+	}
 }

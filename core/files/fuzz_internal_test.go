@@ -229,5 +229,12 @@ func banksIn(o *payments.Order) string {
 func FuzzNACHA(f *testing.F) {
 	seeds(f, "ach.txt", "\n6", "x\n6", "\n6", "\n7", "\n6", "6", "\n5", "\n6", "\n8", "\n9", "\n", "\n\n", "PPD",
 		"IAT", " ", "\x00", " ", "é")
+	abroad, err := os.ReadFile("testdata/iat.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, text := range []string{"", "FV", "IAT", "710BUS", "716", `*NY\`} {
+		f.Add(strings.Replace(string(abroad), text, strings.Repeat(" ", len(text)), 1))
+	}
 	f.Fuzz(func(t *testing.T, text string) { hold(t, readNACHA, text) })
 }

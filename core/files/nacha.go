@@ -14,6 +14,7 @@ import (
 	"bankgraph/core/accounts"
 	"bankgraph/core/fault"
 	"bankgraph/core/payments"
+	"bankgraph/core/postal"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/nacha"
 	"bankgraph/db"
@@ -102,15 +103,35 @@ func (b *batch) add(e nacha.Entry) {
 	var hash int64
 	_, _ = fmt.Sscan(strings.TrimLeft(e.Routing[:min(8, len(e.Routing))], "0"), &hash)
 	b.EntryHash = (b.EntryHash + hash) % 10_000_000_000
-	if b.Entries++; e.Remittance != "" {
-		b.Entries++
-	}
+	b.Entries += records(e)
 	if e.Direction == rails.Credit {
 		b.Credits += e.Amount.Minor
 	} else {
 		b.Debits += e.Amount.Minor
 	}
 }
+
+// records is how many an entry has: itself and its addenda. They may be counted low: of a class with several
+// remittances one counts.
+func records(e nacha.Entry) int32 {
+	n := int32(1)
+	if e.Remittance != "" {
+		n++
+	}
+	if i := e.International; i != nil {
+		n += mandatory + int32(len(i.Correspondents)) //nolint:gosec // at most five
+		if len(e.Remittance) > lineOfRemittance {
+			n++
+		}
+	}
+	return n
+}
+
+// mandatory is how many addenda every entry of IAT has; a remittance of it goes on after so many characters.
+const (
+	mandatory        = 7
+	lineOfRemittance = 80
+)
 
 // mayBalance reports whether the last entry may be the offset of all others.
 func (b *batch) mayBalance() bool {
@@ -242,6 +263,10 @@ func (b *batch) entry(e nacha.Entry) *readPayment {
 		refuse("entry PaymentTypeCode", "entries of a series are not sent")
 	case b.Fault != "":
 		s.faults = Faults{{s.line, "batch header CompanyIdentification", string(fault.Unknown), b.Fault}}
+	case e.International != nil:
+		if field, why := b.unsent(e.International); why != "" {
+			refuse(field, why)
+		}
 	}
 	o := &payments.Order{
 		Sender: payments.Party{UID: b.OffsetAccount}, EntryType: e.Direction, Amount: e.Amount.String(),
@@ -268,8 +293,41 @@ func (b *batch) entry(e nacha.Entry) *readPayment {
 	case rails.GL:
 		o.Receiver.Type, o.Receiver.SubType = "GL", "GL"
 	}
+	if e.International != nil {
+		b.abroad(o, e.International)
+	}
 	s.order = o
 	return s
+}
+
+// unsent says what an entry of IAT has that would be lost, as entries go out in another way.
+func (b *batch) unsent(i *nacha.International) (field, why string) {
+	way := b.head.Abroad
+	same := way.From == way.To
+	switch {
+	case way.From != inCents || way.Exchange != nacha.FixedToFixed && way.Exchange != nacha.FixedToVariable ||
+		same != (way.Exchange == nacha.FixedToFixed):
+		return "batch header ForeignExchangeIndicator", "must be FF for USD, or FV for another currency: a fixed amount " +
+			"of USD is sent"
+	case way.Reference != "":
+		return "batch header ForeignExchangeReference", "must be absent: the gateway gives it"
+	case way.Country != i.To.Country:
+		return "batch header ISODestinationCountryCode", "must be the country of the bank that receives the entry"
+	case len(i.Correspondents) > 0:
+		return "addenda ForeignCorrespondentBankName", "must be absent: the gateway picks the banks between"
+	}
+	return "", ""
+}
+
+// abroad adds to an order what an entry of IAT says. Who begins it is the customer, whatever it says.
+func (b *batch) abroad(o *payments.Order, i *nacha.International) {
+	to := i.Receiver
+	o.Purpose, o.ReceiverBank = i.Purpose, i.To.ID
+	o.Receiver.Currency = string(b.head.Abroad.To)
+	o.Receiver.Bank.Name, o.Receiver.Bank.Country = i.To.Name, i.To.Country
+	o.Receiver.Address = postal.Address{
+		Line1: to.Street, City: to.City, State: to.State, PostalCode: to.PostalCode, CountryCode: to.Country,
+	}
 }
 
 // inEntry returns the field of an entry that a field of an order is read from.
@@ -294,4 +352,21 @@ var entryFields = map[string]string{
 	"debtor.bank.bankId":                    "entry RDFIIdentification", "debtor.name": "entry IndividualName",
 	"creditor.accountUID":   "batch header CompanyIdentification",
 	"creditor.achCompanyID": "batch header CompanyIdentification",
+	// of IAT
+	"additionalInfo.transactionTypeCode":          "addenda TransactionTypeCode",
+	"additionalInfo.receiverIdentificationNumber": "addenda RDFIIdentification",
+	"receiver.accountCurrency":                    "batch header ISODestinationCurrencyCode",
+	"receiver.bank.name":                          "addenda RDFIName",
+	"receiver.bank.countryCode":                   "addenda RDFIBranchCountryCode",
+	"receiver.address.addressLine1":               "addenda ReceiverStreetAddress",
+	"receiver.address.city":                       "addenda ReceiverCityStateProvince",
+	"receiver.address.postalCode":                 "addenda ReceiverCountryPostalCode",
+	"receiver.address.countryCode":                "addenda ReceiverCountryPostalCode",
+	"debtor.accountCurrency":                      "batch header ISODestinationCurrencyCode",
+	"debtor.bank.name":                            "addenda RDFIName",
+	"debtor.bank.countryCode":                     "addenda RDFIBranchCountryCode",
+	"debtor.address.addressLine1":                 "addenda ReceiverStreetAddress",
+	"debtor.address.city":                         "addenda ReceiverCityStateProvince",
+	"debtor.address.postalCode":                   "addenda ReceiverCountryPostalCode",
+	"debtor.address.countryCode":                  "addenda ReceiverCountryPostalCode",
 }
