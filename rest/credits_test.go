@@ -479,6 +479,47 @@ func TestAnEntryAbroadIsSentAndShown(t *testing.T) {
 	}
 }
 
+// A debit of IAT collects from an account abroad, and its faults have the codes of debits.
+func TestADebitCollectsFromAbroad(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	b.Directory()
+	b.Exec(`UPDATE accounts SET sec_codes = '{IAT}' WHERE tenant = ? AND uid = ?`, b.Tenant, b.purse.UID)
+	entry := func(replaced ...string) string {
+		return strings.NewReplacer(replaced...).Replace(fmt.Sprintf(`{"externalReferenceId": "R", "paymentAmount": 1.00,
+			"paymentCurrency": "USD", "speed": "Economy", "creditor": {"accountUID": %q},
+			"debtor": {"accountNumber": "DE89370400440532013000", "accountType": "Deposit", "subAccountType": "Checking",
+				"accountCurrency": "EUR", "name": "Gerda Muster",
+				"address": {"addressLine1": "Unter den Linden 1", "city": "Berlin", "countryCode": "DE"},
+				"bank": {"bankIdType": "NID", "bankId": "611590103", "name": "Commerzbank", "countryCode": "DE"}},
+			"additionalInfo": {"secCode": "IAT", "transactionTypeCode": "BUS",
+				"receiverIdentificationNumber": "COBADEFFXXX"}}`, b.purse.UID))
+	}
+	for _, path := range []string{"/payments/debitrequest", "/v3/payments/debitrequest", "/v4/payments/debit"} {
+		said := b.call(b.program(), http.MethodPost, path, entry())
+		if said.status != http.StatusOK {
+			t.Errorf("%s: %d %s", path, said.status, said.body)
+			continue
+		}
+		shown := b.call(b.program(), http.MethodGet, "/v3/payments/"+member(said.body, "paymentUID"), "")
+		if !strings.Contains(shown.body, `"senderBankName":"Commerzbank"`) ||
+			!strings.Contains(shown.body, `"senderBankCountry":"Germany"`) {
+			t.Error(shown.body)
+		}
+	}
+	for _, c := range []struct{ was, is, code string }{
+		{`"transactionTypeCode": "BUS"`, `"x": 1`, "ADDITIONALINFO_TRANSACTIONTYPECODE_REQUIRED"},
+		{`"COBADEFFXXX"`, `""`, "ADDITIONALINFO_RECEIVERIDENTIFICATIONNUMBER_REQUIRED"},
+		{`"Economy"`, `"Economy Plus"`, "ADDITIONALINFO_SECCODE_NOTALLOWED"},
+		{`"Commerzbank"`, `""`, "DEBTORBANK_NAME_REQUIRED"},
+	} {
+		said := b.call(b.program(), http.MethodPost, "/v4/payments/debit", entry(c.was, c.is))
+		if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"code":"`+c.code+`"`) {
+			t.Errorf("%s for %s: %d %s", c.is, c.was, said.status, said.body)
+		}
+	}
+}
+
 // The guides of the oldest credit requests write days as answers do.
 func TestTheOldestCreditRequestsTakeDaysAsTheirGuidesWriteThem(t *testing.T) {
 	t.Parallel()

@@ -78,8 +78,7 @@ func initiatedOf(p payments.Saved) paymentSaved {
 func debitDraft(body fields) payments.Order {
 	creditor, debtor, info := body.object("creditor"), body.object("debtor"), body.object("additionalInfo")
 	debtor.none("these speeds pay without one", "intermediaryBank")
-	info.none("belongs to international payments, which are not offered", "fxContractNumber",
-		"transactionTypeCode", "receiverIdentificationNumber")
+	info.none("belongs to international payments, which no debit is", "fxContractNumber")
 	bank := debtor.object("bank")
 	return payments.Order{
 		Sender: payments.Party{
@@ -111,6 +110,8 @@ func debitDraft(body fields) payments.Order {
 		OriginatorInfo:  info.text("originatorToBeneficiary", "originatortoBeneficiary").Value,
 		BankInfo:        info.text("senderToReceiverNotes").Value,
 		SECCode:         rails.SECCode(info.text("secCode").Value),
+		Purpose:         info.text("transactionTypeCode").Value,
+		ReceiverBank:    info.text("receiverIdentificationNumber").Value,
 		LocalInstrument: info.text("localInstruments").Value,
 		Fee:             customFee(body),
 		Ask: payments.Ask{

@@ -1242,3 +1242,17 @@ func TestAnEntryAbroadInAFileIsRefusedByItself(t *testing.T) {
 		})
 	}
 }
+
+func TestAFileOfACHCollectsFromAbroad(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	f.Exec(`UPDATE accounts SET sec_codes = '{IAT}' WHERE tenant = ? AND uid = ?`, int64(f.Tenant),
+		int64(f.account.UID))
+	uid := f.upload(files.NACHA, abroadFile(t, inEuros, toBerlin(func(e *nacha.Entry) { e.Direction = rails.Debit })))
+	f.work()
+	f.is(uid, files.Processed, 1, 0)
+	if all := f.payments(); len(all) != 1 || all[0].EntryType != rails.Debit || all[0].SenderName != "Gerda Muster" {
+		t.Errorf("%+v", all)
+	}
+	f.Prove()
+}

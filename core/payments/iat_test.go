@@ -415,3 +415,48 @@ func TestWhatAnEntryFromAbroadSaysIsSealed(t *testing.T) {
 		t.Errorf("%q %v", sealed, err)
 	}
 }
+
+func TestADebitOfIATCollectsFromAbroad(t *testing.T) {
+	t.Parallel()
+	s := newRemitter(t)
+	collect := func(edits ...func(*payments.Order)) (payments.Saved, error) {
+		out, err := s.Payments.RequestDebit(s.Staff(), s.order("250.00", append([]func(*payments.Order){toGermany},
+			edits...)...), changes.RequestOptions{})
+		return out.Result, err
+	}
+	p, err := collect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.until(t, "2026-11-18 14:00")
+	files, batches, _ := s.files(t)
+	e, b := files[0][0], batches[0]
+	if b.Class != rails.IAT || b.Only != rails.Debit || b.Abroad.Country != "DE" || b.Abroad.To != "EUR" ||
+		e.Direction != rails.Debit || e.Name != "Gerda Muller GmbH & Co" || e.Routing != "611590103" ||
+		e.International.Originator.Street != "12 Main St" || e.International.To.ID != "COBADEFFXXX" {
+		t.Errorf("%+v %+v", b, e)
+	}
+	s.has(t, 100_000_00, 0)
+	s.until(t, "2026-11-19 08:30")
+	s.has(t, 100_250_00, 0)
+	s.answered(t, p.UID, sandbox.Answer{Verdict: sandbox.Returned, Code: "R10"})
+	s.has(t, 100_000_00, 0)
+	s.Prove()
+	for want, edit := range map[string]func(*payments.Order){
+		"additionalInfo.secCode NOTALLOWED":           func(o *payments.Order) { o.Speed = "Economy Plus" },
+		"additionalInfo.transactionTypeCode REQUIRED": func(o *payments.Order) { o.Purpose = "" },
+		"debtor.bank.name REQUIRED":                   func(o *payments.Order) { o.Receiver.Bank.Name = "" },
+		"debtor.address.city REQUIRED":                func(o *payments.Order) { o.Receiver.Address.City = "" },
+	} {
+		_, err := collect(edit)
+		if f, _ := fault.Of(err); f == nil || f.Field+" "+string(f.Problem) != want {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	s.Exec(`UPDATE customers SET legal_city = '' WHERE tenant = ? AND uid = ?`, s.Tenant, s.from.Customer)
+	if _, err := collect(); err == nil || !strings.Contains(err.Error(), "address") {
+		t.Error(err)
+	} else if f, _ := fault.Of(err); f == nil || f.Field != "creditor.address" {
+		t.Errorf("%+v", f)
+	}
+}

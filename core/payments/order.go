@@ -247,7 +247,7 @@ func (o *Order) checkSender(c *check.Fields) {
 // classes are the entry classes of credits and debits that are sent one by one.
 var classes = map[rails.EntryType][]rails.SECCode{
 	rails.Credit: {rails.PPD, rails.CCD, rails.CTX, rails.ENR, rails.IAT},
-	rails.Debit:  {rails.PPD, rails.CCD, rails.CTX, rails.WEB, rails.TEL},
+	rails.Debit:  {rails.PPD, rails.CCD, rails.CTX, rails.WEB, rails.TEL, rails.IAT},
 }
 
 // checkEntry checks what only ACH asks for (rest/CONTRACT.md, payments over ACH).

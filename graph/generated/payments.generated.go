@@ -4175,7 +4175,7 @@ func unmarshalInputPaymentDebtorInput(ctx context.Context, ec *executionContext,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"contact", "accountNumber", "accountType", "accountSubType", "name", "address", "emailAddress", "phoneNumber", "bankId", "bankName"}
+	fieldsInOrder := [...]string{"contact", "accountNumber", "accountCurrency", "accountType", "accountSubType", "name", "address", "emailAddress", "phoneNumber", "bankId", "bankName", "bankCountry"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -4196,6 +4196,13 @@ func unmarshalInputPaymentDebtorInput(ctx context.Context, ec *executionContext,
 				return it, err
 			}
 			it.AccountNumber = data
+		case "accountCurrency":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountCurrency"))
+			data, err := unmarshalOCurrency2bankgraphᚋcoreᚋmoneyᚐCurrency(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountCurrency = data
 		case "accountType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountType"))
 			data, err := unmarshalOString2string(ctx, ec, v)
@@ -4252,6 +4259,13 @@ func unmarshalInputPaymentDebtorInput(ctx context.Context, ec *executionContext,
 				return it, err
 			}
 			it.BankName = data
+		case "bankCountry":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bankCountry"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.BankCountry = data
 		}
 	}
 	return it, nil
@@ -4701,7 +4715,7 @@ func unmarshalInputRequestDebitInput(ctx context.Context, ec *executionContext, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"creditorAccount", "debtor", "amount", "currency", "speed", "paymentDate", "recurrence", "fee", "externalReferenceId", "notes", "secCode", "requestedExecutionDate", "expiryDate", "amountModificationAllowed", "earlyPayment", "guaranteedPayment", "remittance", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "localInstrument", "channel", "costCenter", "requestMethod", "operationNote", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"creditorAccount", "debtor", "amount", "currency", "speed", "paymentDate", "recurrence", "fee", "externalReferenceId", "notes", "secCode", "transactionTypeCode", "receiverIdentificationNumber", "requestedExecutionDate", "expiryDate", "amountModificationAllowed", "earlyPayment", "guaranteedPayment", "remittance", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "localInstrument", "channel", "costCenter", "requestMethod", "operationNote", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -4785,6 +4799,20 @@ func unmarshalInputRequestDebitInput(ctx context.Context, ec *executionContext, 
 				return it, err
 			}
 			it.SECCode = data
+		case "transactionTypeCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("transactionTypeCode"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Purpose = data
+		case "receiverIdentificationNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("receiverIdentificationNumber"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ReceiverBank = data
 		case "requestedExecutionDate":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("requestedExecutionDate"))
 			data, err := unmarshalODate2timeᚐTime(ctx, ec, v)

@@ -4864,7 +4864,7 @@ type SendPaymentPayload {
   replayed: Boolean!
 }
 
-"A debit of somebody's account at another bank in the United States."
+"A debit of somebody's account at another bank in the United States, or by an entry of IAT abroad."
 input RequestDebitInput {
   "The account that is credited."
   creditorAccount: AccountBy!
@@ -4886,8 +4886,12 @@ input RequestDebitInput {
   externalReferenceId: String!
   "Notes for both sides (REST: paymentNotes)."
   notes: String
-  "The class of an entry of ACH, which ECONOMY and ECONOMY_PLUS require: PPD, CCD, CTX, WEB or TEL, and one that the account may send (REST: secCode)."
+  "The class of an entry of ACH, which ECONOMY and ECONOMY_PLUS require: PPD, CCD, CTX, WEB, TEL or IAT, and one that the account may send (REST: secCode). IAT collects from an account abroad, of the speed ECONOMY."
   secCode: SecCode
+  "Of an entry of IAT, which requires it, what it is for: ANN, BUS, DEP, LOA, MIS, MOR, PEN, REM, RLS, SAL or TAX, or what it began as: ARC, BOC, IAT, MTE, POP, POS, RCK, SHR, TEL or WEB (REST: transactionTypeCode)."
+  transactionTypeCode: String
+  "Of an entry of IAT, the id of the bank abroad: its BIC, an IBAN, or that of its country, at most 34 characters; that of a contact's bank if absent (REST: receiverIdentificationNumber)."
+  receiverIdentificationNumber: String
   "Of a request for payment, which requires it: the day on which the debtor is asked to pay."
   requestedExecutionDate: Date
   "Of a request for payment: the last day on which the debtor may pay. By default 30 days from today over RTP, a year over FedNow."
@@ -4924,26 +4928,30 @@ input RequestDebitInput {
 
 "Who pays: a contact of the customer that collects, or somebody described in full, for which accountNumber, name and bankId are required."
 input PaymentDebtorInput {
-  "An active contact, which describes itself: all other fields must be absent."
+  "An active contact, which describes itself: all other fields must be absent, but for the bankId of an entry of IAT."
   contact: UID
   "The number of the account that is debited."
   accountNumber: String
+  "The currency of that account: the payment's, if given. Of an entry of IAT another one, in which it is collected."
+  accountCurrency: Currency
   "Deposit, Loan or GL."
   accountType: String
   "Its product, such as Checking. ECONOMY and ECONOMY_PLUS require it."
   accountSubType: String
   "The name of who pays."
   name: String
-  "The address of who pays."
+  "The address of who pays. EXPRESS, and an entry of IAT, require line1, city and countryCode."
   address: AddressInput
   "The e-mail address of who pays."
   emailAddress: String
   "The telephone number of who pays."
   phoneNumber: String
-  "The routing number of the bank of who pays."
+  "The routing number of the bank of who pays; of an entry of IAT that of its gateway."
   bankId: String
-  "The name of that bank; as in the directory if absent."
+  "The name of that bank; as in the directory if absent. Of an entry of IAT the bank abroad, and required."
   bankName: String
+  "The country of that bank, two letters: US, if given. Of an entry of IAT that of the bank abroad, and required."
+  bankCountry: String
 }
 
 "The answer to requestDebit."

@@ -454,10 +454,9 @@ func (m made) readAbroad(e *Entry) {
 	if r := e.Return; r != nil && len(r.Information) >= 10 && digits(r.Information[:10], 10) {
 		r.Information = strings.TrimSpace(r.Information[10:]) // the amount comes before it
 	}
-	if m.Addenda98 != nil && e.Change != nil { // it has room for six characters more
-		if data := trim(m.Addenda98.IATCorrectedDataField()); len(data) > 29 {
-			e.Change.Data = data
-		}
+	if was := e.Change; was != nil && m.Addenda98 != nil { // it has room for six characters more
+		e.Change = Corrected(was.Code, trim(m.Addenda98.IATCorrectedDataField()))
+		e.Change.OriginalTrace, e.Change.OriginalBank = was.OriginalTrace, was.OriginalBank
 	}
 	if a.Addenda16 == nil { // a notice of change has none
 		return

@@ -63,8 +63,8 @@ func TestEntriesOfIATAreReadAgainAndByOthers(t *testing.T) {
 	}
 	changed.Name, changed.ID, changed.International, changed.Amount.Minor = "", "", nil, 0
 	changed.Change = &nacha.Change{
-		Code: "C01", OriginalTrace: "021040070000001", OriginalBank: "12118290", Data: "DE893704004405320",
-		Account: "DE893704004405320",
+		Code: "C01", OriginalTrace: "021040070000001", OriginalBank: "12118290", Data: "DE89370400440532013001",
+		Account: "DE89370400440532013001",
 	}
 	for name, c := range map[string]struct {
 		change  func(*nacha.Batch)
@@ -283,6 +283,22 @@ func TestFaultsOfIATAreNamedAndTheOthersAreRead(t *testing.T) {
 			len(got.entries) != c.entries {
 			t.Errorf("%s: %d entries, %q: %v", name, len(got.entries), text, err)
 		}
+	}
+}
+
+func TestANoticeOfIATHasRoomForSixCharactersMore(t *testing.T) {
+	t.Parallel()
+	e := without()
+	e.International, e.Amount.Minor = nil, 0
+	e.Change = &nacha.Change{Code: "C01", OriginalTrace: "021040070000001", OriginalBank: "12118290", Data: "1"}
+	b := abroad()
+	b.Class = nacha.COR
+	text := strings.Split(file(t, b, e), "\n")
+	text[3] = put(text[3], 35, "MT84MALT011000012345MTLCAST001S0012")
+	got, err := reading(strings.Join(text, "\n"))
+	if err != nil || got.entries[0].Change.Account != "MT84MALT011000012345MTLCAST001S0012" ||
+		got.entries[0].Change.OriginalTrace != "021040070000001" {
+		t.Errorf("%+v (%v)", got.entries, err)
 	}
 }
 

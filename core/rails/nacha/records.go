@@ -105,7 +105,7 @@ func (e Entry) check(b *Batch) (field, reason string) {
 	case !digits(e.Routing, 9):
 		return "Routing", "must have nine digits"
 	}
-	if field, reason := e.checkAbout(); reason != "" {
+	if field, reason := e.checkAbout(b); reason != "" {
 		return field, reason
 	}
 	if field, reason := e.checkInternational(b); reason != "" {
@@ -127,7 +127,7 @@ func (e Entry) check(b *Batch) (field, reason string) {
 }
 
 // checkAbout says which field is wrong of what an entry says of another one.
-func (e Entry) checkAbout() (field, reason string) {
+func (e Entry) checkAbout(b *Batch) (field, reason string) {
 	kinds, traces, banks, data := 0, []string{}, []string{}, ""
 	if r := e.Return; r != nil {
 		kinds, traces, banks = kinds+1, append(traces, r.OriginalTrace), append(banks, r.OriginalBank)
@@ -151,8 +151,17 @@ func (e Entry) checkAbout() (field, reason string) {
 	case slices.ContainsFunc(banks, func(bank string) bool { return !digits(bank, 8) }):
 		return "OriginalBank", "must have eight digits"
 	}
-	return "Change", wrong(data, 29)
+	if b.international() {
+		return "Change", wrong(data, mostCorrectedAbroad)
+	}
+	return "Change", wrong(data, mostCorrected)
 }
+
+// How long what is right is in a notice of change. That of IAT is read, and written like others.
+const (
+	mostCorrected       = 29
+	mostCorrectedAbroad = 35
+)
 
 // record is an entry as the library has it.
 func (e Entry) record(b *Batch) made {
@@ -317,6 +326,9 @@ func Corrected(code, data string) *Change {
 		if right.TransactionCode != 0 && of.decode(right.TransactionCode) {
 			c.AccountType, c.Direction = of.Account, of.Direction
 		}
+	}
+	if code == "C01" && len(data) > 17 && !strings.Contains(data, " ") {
+		c.Account = data // of IAT; the library takes 17 characters of it
 	}
 	return c
 }

@@ -234,6 +234,9 @@ func (w *Writer) Entry(e Entry) (trace string, err error) {
 	if e.Contest != nil {
 		return "", w.fault("entry", "Contest", "is not written")
 	}
+	if c := e.Change; c != nil && len(c.Data) > mostCorrected {
+		return "", w.fault("entry", "Change", wrong(c.Data, mostCorrected))
+	}
 	if e.Kind == "" {
 		e.Kind = Live
 	}
