@@ -111,8 +111,7 @@ func (b *batch) add(e nacha.Entry) {
 	}
 }
 
-// records is how many an entry has: itself and its addenda. They may be counted low: of a class with several
-// remittances one counts.
+// records is how many records an entry has: itself and its addenda. Of a remittance in CTX one counts.
 func records(e nacha.Entry) int32 {
 	n := int32(1)
 	if e.Remittance != "" {
@@ -307,8 +306,8 @@ func (b *batch) unsent(i *nacha.International) (field, why string) {
 	switch {
 	case way.From != inCents || way.Exchange != nacha.FixedToFixed && way.Exchange != nacha.FixedToVariable ||
 		same != (way.Exchange == nacha.FixedToFixed):
-		return "batch header ForeignExchangeIndicator", "must be FF for USD, or FV for another currency: a fixed amount " +
-			"of USD is sent"
+		return "batch header ForeignExchangeIndicator",
+			"must be FF for USD, or FV for another currency: a fixed amount of USD is sent"
 	case way.Reference != "":
 		return "batch header ForeignExchangeReference", "must be absent: the gateway gives it"
 	case way.Country != i.To.Country:

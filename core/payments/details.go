@@ -33,7 +33,7 @@ type Details struct {
 	// routing number; of a bank abroad the BIC
 	BankID   string `bun:"bank_id" json:"receiverBankId"`
 	BankName string `bun:"bank_name" json:"-"`
-	// of an entry of ACH to an account abroad: where the bank is that has the account; else ''
+	// of an entry of ACH to or from an account abroad: where the bank is that has the account; else ''
 	BankCountry string `bun:"bank_country" json:"-"`
 	// the banks that a wire goes over, if it does (rest/CONTRACT.md, banks of wires): each by its routing
 	// number or BIC

@@ -320,8 +320,9 @@ func (f *file) nextTx(
 		ColumnExpr("pay.sender_name AS pay_sender_name, pay.entry_type AS pay_entry_type, pay.direction AS "+
 			"pay_direction").
 		ColumnExpr("pay.external_reference_id AS pay_external_reference_id").
-		ColumnExpr("pd.number_sealed AS pd_number_sealed, pd.benefit_sealed AS pd_benefit_sealed, pd.abroad_sealed AS "+
-			"pd_abroad_sealed, pd.bank_id AS pd_bank_id, pd.bank_country AS pd_bank_country, pd.remittance AS pd_remittance").
+		ColumnExpr("pd.number_sealed AS pd_number_sealed, pd.benefit_sealed AS pd_benefit_sealed").
+		ColumnExpr("pd.abroad_sealed AS pd_abroad_sealed, pd.bank_id AS pd_bank_id").
+		ColumnExpr("pd.bank_country AS pd_bank_country, pd.remittance AS pd_remittance").
 		ColumnExpr("pd.reference AS pd_reference, pd.originator_information AS pd_originator_information").
 		Join("JOIN payments AS pay ON pay.tenant = ae.tenant AND pay.uid = ae.payment").
 		Join("JOIN payment_details AS pd ON pd.tenant = ae.tenant AND pd.payment = ae.payment").

@@ -133,8 +133,10 @@ func (r *Receiver) currencyAbroad() money.Currency {
 }
 
 // goAbroad adds to the details of a payment what only an entry of IAT says. Names, addresses and ids are
-// sealed.
-func (d *Details) goAbroad(keys *seal.Keys, p *Payment, o *Order, from *party, to *Receiver, bic string) error {
+// sealed. bic is that of the contact's bank, or "".
+func (d *Details) goAbroad(
+	keys *seal.Keys, p *Payment, o *Order, from *party, to *Receiver, bic string,
+) error {
 	if a := from.Address; a.Line1 == "" || a.City == "" || a.CountryCode == "" {
 		return fault.Field("payment", "sender.address", fault.Required,
 			"the customer's record needs an address, with street, city and country, which IAT says")

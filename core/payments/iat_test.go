@@ -56,11 +56,16 @@ func TestAnEntryOfIATGoesToAGatewayAndSaysWhoIsPaidAbroad(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	want := nacha.International{
-		Purpose:    "BUS",
-		Originator: nacha.Side{Name: e.International.Originator.Name, Street: "12 Main St", City: "Columbus", State: "OH", Country: "US", PostalCode: "43215"},
-		Receiver:   nacha.Side{Street: "Unter den Linden 1, Haus B", City: "Berlin", Country: "DE", PostalCode: "10117"},
-		From:       nacha.Agent{Name: e.International.From.Name, Kind: nacha.National, ID: ours, Country: "US"},
-		To:         nacha.Agent{Name: "Commerzbank", Kind: nacha.BIC, ID: "COBADEFFXXX", Country: "DE"},
+		Purpose: "BUS",
+		Originator: nacha.Side{
+			Name: e.International.Originator.Name, Street: "12 Main St", City: "Columbus", State: "OH", Country: "US",
+			PostalCode: "43215",
+		},
+		Receiver: nacha.Side{
+			Street: "Unter den Linden 1, Haus B", City: "Berlin", Country: "DE", PostalCode: "10117",
+		},
+		From: nacha.Agent{Name: e.International.From.Name, Kind: nacha.National, ID: ours, Country: "US"},
+		To:   nacha.Agent{Name: "Commerzbank", Kind: nacha.BIC, ID: "COBADEFFXXX", Country: "DE"},
 	}
 	if got := *e.International; got.Originator != want.Originator || got.Receiver != want.Receiver ||
 		got.From != want.From || got.To != want.To || got.Purpose != want.Purpose || got.ForeignAmount != 0 ||

@@ -75,7 +75,8 @@ type To struct {
 	PostalCode  string `bun:"address_postal_code,scanonly"`
 	CountryCode string `bun:"address_country_code,scanonly"`
 	Originator  string `bun:"originator_information,scanonly"` // information from the payer
-	BankCountry string `bun:"bank_country,scanonly"`           // of a bank abroad that an entry of ACH goes to; else ''
+	// of the bank abroad, where an entry of ACH goes to one or comes from one; else ''
+	BankCountry string `bun:"bank_country,scanonly"`
 	// the banks that a wire goes over, each by its routing number or BIC; empty for none
 	CorrespondentID   string `bun:"correspondent_id,scanonly"`
 	CorrespondentName string `bun:"correspondent_name,scanonly"`

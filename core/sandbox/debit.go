@@ -212,9 +212,13 @@ func (e *entry) abroad(of *paid, amount money.Amount) *nacha.International {
 		Originator: nacha.Side{
 			Name: e.companyName, Street: "Unter den Linden 1", City: "Berlin", Country: "DE", PostalCode: "10117",
 		},
-		Receiver: nacha.Side{Street: "1 Main Street", City: "Columbus", State: "OH", Country: "US", PostalCode: "43215"},
-		From:     nacha.Agent{Name: "Bank of Berlin", Kind: nacha.BIC, ID: "BOBEDEBB", Country: "DE"},
-		To:       nacha.Agent{Name: cmp.Or(of.BankName, of.BankID), Kind: nacha.National, ID: of.BankID, Country: "US"},
+		Receiver: nacha.Side{
+			Street: "1 Main Street", City: "Columbus", State: "OH", Country: "US", PostalCode: "43215",
+		},
+		From: nacha.Agent{Name: "Bank of Berlin", Kind: nacha.BIC, ID: "BOBEDEBB", Country: "DE"},
+		To: nacha.Agent{
+			Name: cmp.Or(of.BankName, of.BankID), Kind: nacha.National, ID: of.BankID, Country: "US",
+		},
 	}
 }
 
