@@ -290,8 +290,10 @@ func FuzzRead(f *testing.F) {
 		batch   nacha.Batch
 		entries []nacha.Entry
 	}{
-		{payroll(), []nacha.Entry{wage()}}, {payroll(), []nacha.Entry{second, wage()}},
-		{payroll(), []nacha.Entry{returned}}, {abroad(), []nacha.Entry{remitted(), back}},
+		{payroll(), []nacha.Entry{wage()}},
+		{payroll(), []nacha.Entry{second, wage()}},
+		{payroll(), []nacha.Entry{returned}},
+		{abroad(), []nacha.Entry{remitted(), back}},
 		{notices, []nacha.Entry{changed}},
 	} {
 		text := file(f, c.batch, c.entries...)
