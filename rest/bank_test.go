@@ -199,8 +199,8 @@ func (b *bank) fillAcme() {
 			seal.Place{Tenant: int64(a.Tenant), Column: "accounts.external_token", Row: int64(a.UID)})
 	})
 	b.supplier = b.Contact(b.acme, b.furnishContact)
-	b.Contact(b.acme, func(k *contacts.Contact) { k.Name = b.mark(k.Tenant) + "Other Inc" })
-	b.Sweep(b.operating, func(w *accounts.Sweep) { w.ToContact = &b.supplier.UID })
+	other := b.Contact(b.acme, func(k *contacts.Contact) { k.Name = b.mark(k.Tenant) + "Other Inc" })
+	b.Sweep(b.operating, func(w *accounts.Sweep) { w.ToContact = &other.UID }) // the supplier's account may change
 	b.treasurer = b.Signatory(b.acme,
 		func(g *signatories.Signatory) { g.FullName = b.mark(g.Tenant) + "Ann Lee" })
 	b.Signatory(b.acme,

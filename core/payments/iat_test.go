@@ -237,7 +237,7 @@ func TestAnEntryOfIATComesBackIsChangedAndIsReversed(t *testing.T) {
 	t.Parallel()
 	for cents, want := range map[string]string{
 		"250.02": "QUEUED SENT SETTLED RETURNED R02: the account is closed",
-		"250.25": "QUEUED SENT SETTLED SETTLED C01: the account number is another one",
+		"250.25": "QUEUED SENT SETTLED SETTLED C01: the account number is incorrect",
 	} {
 		s := newRemitter(t)
 		p := s.send(t, s.order(cents, toGermany))
