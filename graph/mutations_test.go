@@ -359,6 +359,8 @@ var grantsTrades = map[string]bool{
 var needsToo = map[string][]access.Permission{
 	"setSweep": {access.InitiatePayments}, "changeSweep": {access.InitiatePayments}, // they pay
 	"startContactVerification": {access.InitiatePayments}, // deposits do, too
+	"changeContact":            {access.InitiatePayments}, // as series pay this one, it says where they do
+	"enableWebhook":            {access.ViewAccounts},     // as this one is told of transactions
 }
 
 // Neither do all other permissions suffice, nor is another needed beside it.

@@ -151,8 +151,8 @@ func TestANoticeOfChangeIsShown(t *testing.T) {
 			fmt.Sprintf(`{ payment(uid: "%s") { status reason noticesOfChange { code meaning
 			accountNumber routingNumber accountType individualName identification } } }`, uid))
 		want := `{"payment":{"status":"TRANSMITTED","reason":"C07: the routing number, the account number and the type of the ` +
-			`account are others","noticesOfChange":[{"code":"C07","meaning":"the routing number, the account number and the ` +
-			`type of the account are others","accountNumber":"` + number + `","routingNumber":"061000052",` +
+			`account are incorrect","noticesOfChange":[{"code":"C07","meaning":"the routing number, the account number and the ` +
+			`type of the account are incorrect","accountNumber":"` + number + `","routingNumber":"061000052",` +
 			`"accountType":"SAVINGS","individualName":null,"identification":null}]}}`
 		if data != want || errors != nil {
 			t.Errorf("%s %v\nwant %s", data, errors, want)

@@ -125,7 +125,7 @@ func (s *Service) changing(needed func(*customers.Held, *Recurrence, *Recurrence
 // goesOnMeanwhile lets a change that was asked for be approved although the series has made payments since. One
 // from before people left a payment out is stale.
 func (r *Recurrence) goesOnMeanwhile(tx *changes.Tx) {
-	if tx.Approved() && tx.Options.Version >= r.Changed {
+	if asked := tx.Options.Version; tx.Approved() && r.Changed <= asked && asked <= r.Version {
 		tx.Options.Version = r.Version
 	}
 }
