@@ -70,9 +70,20 @@ func NumberTakenTx(
 // unique index accounts_number compares hashes, so it misses equal numbers that are hashed under different
 // keys, and those of virtual accounts. While there are several keys, and for numbers of the form that virtual
 // accounts have, writers of one number therefore wait for each other.
+//
+// What is paid to a number of the bank still comes when its account is deleted: only the bank itself gives the
+// number to another customer then.
 func (s *Service) freeTx(ctx context.Context, tx *changes.Tx, a *Account, number string) error {
 	hashes := s.keys.Hashes(int64(a.Tenant), NumberColumn, number)
-	if len(hashes) < 2 && !mayBeVirtual(number) {
+	if tx.Caller.Reach != access.OfBank && a.SystemOfRecord == InternalCore {
+		if err := s.refusedTx(ctx, tx, ErrNumberTaken, `SELECT EXISTS (SELECT FROM accounts
+			WHERE tenant = ?0 AND number_hash IN ?1 AND customer <> ?2 AND system_of_record = ?3
+			  AND deleted_at IS NOT NULL)`, a.Tenant, bun.Tuple(hashes), a.Customer, InternalCore); err != nil {
+			return err
+		}
+	}
+	waits := tx.Caller.Reach != access.OfBank && a.UID != 0 // for the bank, before the index is asked
+	if len(hashes) < 2 && !mayBeVirtual(number) && !waits {
 		return nil
 	}
 	if err := db.WaitTx(ctx, tx, db.AccountNumbers, hashes); err != nil {

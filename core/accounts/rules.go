@@ -1,6 +1,8 @@
 package accounts
 
 import (
+	"bytes"
+
 	"slices"
 
 	"bankgraph/core/fault"
@@ -87,6 +89,12 @@ func follows(was, a *Account, older bool) error {
 // unguarded reports whether debits and requests of other banks are no longer compared with rules of positive
 // pay.
 func (a *Account) unguarded(was *Account) bool { return was.EnablePositivePay && !a.EnablePositivePay }
+
+// renumbered reports whether an account that is kept here has another number than it had. What is paid to the
+// former one goes to whoever has that then.
+func (a *Account) renumbered(was *Account) bool {
+	return was.SystemOfRecord == InternalCore && len(was.Number.Hash) > 0 && !bytes.Equal(was.Number.Hash, a.Number.Hash)
+}
 
 // laxer reports whether wires go out unconfirmed of an account which, as it was, needed a call back.
 func (a *Account) laxer(was *Account) bool {

@@ -240,8 +240,8 @@ func (s *Service) changeTx(
 			return err
 		}
 		err := s.applyTx(ctx, tx, was, a, draft)
-		// the bank confirms wires, and decides that it does not
-		if tx.Caller.Reach != access.OfBank && a.laxer(was) {
+		// the bank confirms wires, and decides that it does not; and it decides on other numbers
+		if tx.Caller.Reach != access.OfBank && (a.laxer(was) || a.renumbered(was)) {
 			l.Decides = access.OfBank
 		}
 		if err == nil && a.unguarded(was) && !tx.Approved() { // it allows all that rules would have to

@@ -989,3 +989,40 @@ func TestASuspendedAccountStandsStillUntilTheBankActivatesIt(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A number of the bank is what others pay to: only the bank gives an account another one, or one that another
+// customer's account had, as what is still paid to it then goes elsewhere.
+func TestOnlyTheBankPassesANumberOn(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	partner := bank.DownstreamPartner()
+	own := bank.Customer(coretest.OwnedBy(partner))
+	victim, mine := bank.Account(own, coretest.Holding(0, 0)), bank.Account(own)
+	caller := bank.Partner(partner)
+	number := accounts.Draft{Number: given.Of("4000900009")}
+	out, err := bank.Accounts.Change(caller, 0, victim.UID, number, changes.RequestOptions{})
+	if err != nil || out.Approval == 0 {
+		t.Fatal(out, err)
+	}
+	if _, err := bank.Changes.Approve(bank.PersonOf(own, bank.User(own, nil)), changes.UID(out.Approval),
+		changes.RequestOptions{}); err == nil {
+		t.Error("the customer's own person decides")
+	}
+	if _, err := bank.Changes.Approve(bank.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+		t.Error(err)
+	}
+	if err := change(bank, mine, accounts.Draft{Number: given.Of("4000900010")}); err != nil {
+		t.Errorf("the bank's own: %v", err)
+	}
+	if _, err := bank.Accounts.Delete(bank.Staff(), 0, victim.UID, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	rival := bank.Customer(coretest.OwnedBy(partner))
+	if _, err := bank.Accounts.Open(caller, rival.UID, opening("4000900009"),
+		changes.RequestOptions{}); !errors.Is(err, accounts.ErrNumberTaken) {
+		t.Errorf("a former number, for another customer: %v", err)
+	}
+	if _, err := bank.Accounts.Open(caller, own.UID, opening("4000900009"), changes.RequestOptions{}); err != nil {
+		t.Errorf("for the same one: %v", err)
+	}
+}
