@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"bytes"
-
 	"slices"
 
 	"bankgraph/core/fault"

@@ -25,6 +25,7 @@ func TestWhatPaysByItselfIsRedirectedOnlyByWhoMayPay(t *testing.T) {
 	payer := func(s *sender) context.Context { return s.As(access.ManageContacts, access.InitiatePayments) }
 	account := contacts.Draft{Bank: contacts.BankDraft{AccountNumber: given.Of("66660000")}}
 	series := func(t *testing.T, s *sender) {
+		t.Helper()
 		s.send(t, s.order("10", instantly, func(o *payments.Order) {
 			o.Date, o.Repeat = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), weekly()
 		}))

@@ -66,8 +66,14 @@ func TestAReturnThatTheOtherBankDoesNotTakeWaitsForPeople(t *testing.T) {
 		code string
 		come func(*testing.T, *sender) payments.UID
 	}{
-		"a credit": {"R23", func(t *testing.T, s *sender) payments.UID { return s.paidOver(t, creditedOn(19)) }},
-		"a debit":  {"R29", func(t *testing.T, s *sender) payments.UID { return s.debit(t, settling(19)) }},
+		"a credit": {"R23", func(t *testing.T, s *sender) payments.UID {
+			t.Helper()
+			return s.paidOver(t, creditedOn(19))
+		}},
+		"a debit": {"R29", func(t *testing.T, s *sender) payments.UID {
+			t.Helper()
+			return s.debit(t, settling(19))
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
