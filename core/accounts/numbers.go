@@ -71,8 +71,8 @@ func NumberTakenTx(
 // keys, and those of virtual accounts. While there are several keys, and for numbers of the form that virtual
 // accounts have, writers of one number therefore wait for each other.
 //
-// What is paid to a number of the bank still comes when its account is deleted: only the bank itself gives the
-// number to another customer then.
+// What is paid to a number of the bank still comes when its account is deleted: only the bank itself gives
+// the number to another customer then.
 func (s *Service) freeTx(ctx context.Context, tx *changes.Tx, a *Account, number string) error {
 	hashes := s.keys.Hashes(int64(a.Tenant), NumberColumn, number)
 	if tx.Caller.Reach != access.OfBank && a.SystemOfRecord == InternalCore {

@@ -92,7 +92,8 @@ func (a *Account) unguarded(was *Account) bool { return was.EnablePositivePay &&
 // renumbered reports whether an account that is kept here has another number than it had. What is paid to the
 // former one goes to whoever has that then.
 func (a *Account) renumbered(was *Account) bool {
-	return was.SystemOfRecord == InternalCore && len(was.Number.Hash) > 0 && !bytes.Equal(was.Number.Hash, a.Number.Hash)
+	return was.SystemOfRecord == InternalCore && len(was.Number.Hash) > 0 &&
+		!bytes.Equal(was.Number.Hash, a.Number.Hash)
 }
 
 // laxer reports whether wires go out unconfirmed of an account which, as it was, needed a call back.

@@ -334,7 +334,9 @@ func (s *Service) FindSweep(ctx context.Context, of customers.UID, name SweepNam
 }
 
 // SweptTo reports whether sweeps pay a contact.
-func (s *Service) SweptTo(ctx context.Context, tx *changes.Tx, k *contacts.Contact) (to contacts.Redirection, err error) {
+func (s *Service) SweptTo(
+	ctx context.Context, tx *changes.Tx, k *contacts.Contact,
+) (to contacts.Redirection, err error) {
 	to.Pays, err = tx.NewSelect().Model((*Sweep)(nil)).Where("w.tenant = ?", k.Tenant).
 		Where("w.to_contact = ?", k.UID).Exists(ctx)
 	return to, err

@@ -38,15 +38,16 @@ func New(
 	return s
 }
 
-// Redirection is what it takes to give a contact another account, because something pays the contact by itself.
+// Redirection is what it takes to give a contact another account, because something pays the contact by
+// itself.
 type Redirection struct {
 	Pays   bool         // something does
 	People int32        // how many beside the maker approve its payments, where they need approval
 	By     access.Reach // the least reach that they need
 }
 
-// WhoPays adds what finds out whether something pays a contact by itself: series and sweeps come after contacts.
-// It is called while the bank is built.
+// WhoPays adds what finds out whether something pays a contact by itself: series and sweeps come after
+// contacts. It is called while the bank is built.
 func (s *Service) WhoPays(find func(ctx context.Context, tx *changes.Tx, k *Contact) (Redirection, error)) {
 	s.payers = append(s.payers, find)
 }

@@ -42,9 +42,9 @@ func (s *Service) Add(
 	return s.add.Do(ctx, caller, changes.Target{Customer: int64(to)}, draft, options)
 }
 
-// Change changes the fields in the draft. While a series or a sweep pays the contact, to give it another account
-// is to say where they pay: it asks for Initiate_Payments, too, and for approval where payments do. If the
-// customer is 0, the contact's own counts.
+// Change changes the fields in the draft. While a series or a sweep pays the contact, to give it another
+// account is to say where they pay: it asks for Initiate_Payments, too, and for approval where payments do.
+// If the customer is 0, the contact's own counts.
 func (s *Service) Change(
 	ctx context.Context, of customers.UID, uid UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {

@@ -17,8 +17,8 @@ import (
 	"bankgraph/core/positivepay"
 )
 
-// Where a series or a sweep pays is a matter of payments: who may only keep contacts does not give a contact that
-// is paid by itself another account, and where two people agree to payments they agree to that.
+// Where a series or a sweep pays is a matter of payments: who may only keep contacts does not give a contact
+// that is paid by itself another account, and where two people agree to payments they agree to that.
 func TestWhatPaysByItselfIsRedirectedOnlyByWhoMayPay(t *testing.T) {
 	t.Parallel()
 	keeper := func(s *sender) context.Context { return s.As(access.ManageContacts) }
@@ -62,7 +62,8 @@ func TestWhatPaysByItselfIsRedirectedOnlyByWhoMayPay(t *testing.T) {
 }
 
 // A rule of positive pay for requests makes payments: it takes the permission to pay, and as many people as a
-// payment of its amount, with the bank's own where that needs them. Debits that it allows are collected by others.
+// payment of its amount, with the bank's own where that needs them. Debits that it allows are collected by
+// others.
 func TestARuleForRequestsIsApprovedAsItsPaymentsAre(t *testing.T) {
 	t.Parallel()
 	rule := func(s *sender, kind positivepay.Type, amount string) positivepay.Draft {

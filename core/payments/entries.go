@@ -149,9 +149,9 @@ var (
 	takingReceivedIDs = db.NewQuery[receivedID](`SELECT nextval('ach_debit_ids') AS id FROM generate_series(1, $1::bigint)`)
 )
 
-// receiveEntriesTx takes in the entries of a file that are for accounts here and not on record. Each that moves
-// money becomes a payment, which waits for its settlement or for people, or goes back. An entry that comes
-// again, in whatever file, counts once.
+// receiveEntriesTx takes in the entries of a file that are for accounts here and not on record. Each that
+// moves money becomes a payment, which waits for its settlement or for people, or goes back. An entry that
+// comes again, in whatever file, counts once.
 func (s *Service) receiveEntriesTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in MessageID, lines []*incoming,
 ) error {

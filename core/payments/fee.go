@@ -90,8 +90,8 @@ func (p *Payment) CustomFee() *money.Amount {
 	return &fee
 }
 
-// Committed returns what the maker, and who approves it, answer for: what the payer is debited, with a fee that
-// the request names.
+// Committed returns what the maker, and who approves it, answer for: what the payer is debited, with a fee
+// that the request names.
 func (p *Payment) Committed() money.Amount {
 	amount := p.Debited()
 	amount.Minor += p.CustomFeeMinor

@@ -16,8 +16,8 @@ import (
 	"bankgraph/core/seal"
 )
 
-// An entry of ACH of class IAT goes to an account abroad (rest/CONTRACT.md, entries to accounts abroad): first
-// to a bank in the United States, its gateway, which passes it on to the bank that has the account.
+// An entry of ACH of class IAT goes to an account abroad (rest/CONTRACT.md, entries to accounts abroad):
+// first to a bank in the United States, its gateway, which passes it on to the bank that has the account.
 
 // AbroadColumn names the column for which what only entries of IAT say is sealed (seal.Place): names,
 // addresses, and ids of banks.

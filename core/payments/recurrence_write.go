@@ -122,8 +122,8 @@ func (s *Service) changing(needed func(*customers.Held, *Recurrence, *Recurrence
 	return l
 }
 
-// goesOnMeanwhile lets a change that was asked for be approved although the series has made payments since. One
-// from before people left a payment out is stale.
+// goesOnMeanwhile lets a change that was asked for be approved although the series has made payments since.
+// One from before people left a payment out is stale.
 func (r *Recurrence) goesOnMeanwhile(tx *changes.Tx) {
 	if asked := tx.Options.Version; tx.Approved() && r.Changed <= asked && asked <= r.Version {
 		tx.Options.Version = r.Version

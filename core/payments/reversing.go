@@ -194,9 +194,9 @@ func (r reversals) answered(a *incoming, was State, p *Payment) {
 	}
 }
 
-// returned notes that a credit which is taken back, and was in state was, has come back by itself. An entry that
-// waits for a file then stays here. One that has settled has brought the money a second time: if the other bank
-// sends it back, too, nothing is taken again.
+// returned notes that a credit which is taken back, and was in state was, has come back by itself. An entry
+// that waits for a file then stays here. One that has settled has brought the money a second time: if the
+// other bank sends it back, too, nothing is taken again.
 func (r reversals) returned(a *incoming, was State, p *Payment) {
 	if a.says == returned && p.State == ReversalAccepted && (was != p.State || a.amount == p.Amount()) {
 		r.of(p.UID).back = true

@@ -229,8 +229,8 @@ func TestACreditThatComesBackWhileItIsTakenBackBringsItsMoneyOnce(t *testing.T) 
 	s.Prove()
 }
 
-// The same holds when the credit comes back after the reversal has settled: in whichever order the two entries
-// of an account that is not there come back, the customer has the money once.
+// The same holds when the credit comes back after the reversal has settled: in whichever order the two
+// entries of an account that is not there come back, the customer has the money once.
 func TestACreditThatComesBackAfterItsReversalBringsItsMoneyOnce(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
@@ -248,8 +248,8 @@ func TestACreditThatComesBackAfterItsReversalBringsItsMoneyOnce(t *testing.T) {
 	s.Prove()
 }
 
-// A credit that comes back before the entry that takes it back has left needs that entry no more: it would take
-// money from the payee that is back already.
+// A credit that comes back before the entry that takes it back has left needs that entry no more: it would
+// take money from the payee that is back already.
 func TestACreditThatHasComeBackIsNotTakenBack(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)

@@ -89,8 +89,9 @@ var dishonours = map[string]string{
 	"R69": "the return has wrong fields", "R70": "the return was not agreed to",
 }
 
-// dishonour takes in that the other bank does not take the return of a payment. Its money is the bank's again,
-// or the bank has paid it after all: people decide what the customer gets of it. A step of the payment tells.
+// dishonour takes in that the other bank does not take the return of a payment. Its money is the bank's
+// again, or the bank has paid it after all: people decide what the customer gets of it. A step of the payment
+// tells.
 func (in *intake) dishonour(a *incoming, p *Payment) {
 	if p.Incoming() && p.State == Returned {
 		was := *p

@@ -60,8 +60,8 @@ func (a *party) fits(field string, named Party) error {
 	return nil
 }
 
-// transfer makes the payment of a book transfer. It is refused if it can never be carried out; whether it can be now is
-// for movable and carryOut.
+// transfer makes the payment of a book transfer. It is refused if it can never be carried out; whether it can
+// be now is for movable and carryOut.
 func (f *facts) transfer(s *Service, by access.Caller, d *Draft, now time.Time) (*Payment, error) {
 	sender, err := f.party(s, by, "senderAccount", d.Sender)
 	if err != nil {

@@ -40,10 +40,9 @@ func (s *Service) declare(all *changes.Service) {
 	s.remove = changes.Declare(all, "deletePositivePayRule", object, manage, s.removeTx)
 }
 
-// Create makes a rule for an account. A rule for requests pays, and so asks for Initiate_Payments, too. If the
-// settings of its customer ask for dual approval
-// (customerDualApproval; of a rule for requests paymentDualApproval, too), the rule does not count until a
-// second person approves.
+// Create makes a rule for an account. A rule for requests pays, and so asks for Initiate_Payments, too. If
+// the settings of its customer ask for dual approval (customerDualApproval; of a rule for requests
+// paymentDualApproval, too), the rule does not count until a second person approves.
 func (s *Service) Create(
 	ctx context.Context, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -299,8 +298,8 @@ func (s *Service) fill(
 }
 
 // payTx returns a fault if the person may not let through what a rule does. A rule for requests pays them: it
-// takes the permission to, and is approved by as many people, and by the bank's own, as a payment of its amount
-// would be.
+// takes the permission to, and is approved by as many people, and by the bank's own, as a payment of its
+// amount would be.
 func (s *Service) payTx(ctx context.Context, tx *changes.Tx, l *lifecycle, r *Rule) error {
 	if err := r.within(tx); err != nil || r.Type == ACH {
 		return err
@@ -315,8 +314,8 @@ func (s *Service) payTx(ctx context.Context, tx *changes.Tx, l *lifecycle, r *Ru
 	return err
 }
 
-// agreeTx is called when the first of two people agrees: the rule stays as it is. Each is bound by what they may
-// approve.
+// agreeTx is called when the first of two people agrees: the rule stays as it is. Each is bound by what they
+// may approve.
 func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target) (int32, error) {
 	held, err := customers.Hold(s.customers.HoldTx).Of("positive_pay_rules", "uid", ErrNotFound)(ctx, tx, &at)
 	if err != nil {

@@ -107,8 +107,8 @@ func (c clients) post(ctx context.Context, m *message) (o outcome) {
 	}
 }
 
-// switches reports whether a receiver wants to speak another protocol, which it was not asked for. The body is
-// then the connection itself, which no limit of the client ends: it is not read, only closed.
+// switches reports whether a receiver wants to speak another protocol, which it was not asked for. The body
+// is then the connection itself, which no limit of the client ends: it is not read, only closed.
 func switches(answer *http.Response) bool { return answer.StatusCode == http.StatusSwitchingProtocols }
 
 // whyNot says why there was no answer, without addresses: receivers must not learn from it what is in the

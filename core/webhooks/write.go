@@ -365,7 +365,8 @@ func (s *Service) disableTx(
 const left = "the customer has left its partner: enable it if its target may still be told"
 
 // leaveTx disables the webhooks of a customer that leaves its partner: that partner may have said where they
-// lead (rest/CONTRACT.md, a second person). One that waits for approval is disabled once it has it. The new partner, the customer or the bank enables those that may stay.
+// lead (rest/CONTRACT.md, a second person). One that waits for approval is disabled once it has it. The new
+// partner, the customer or the bank enables those that may stay.
 func (s *Service) leaveTx(ctx context.Context, tx *changes.Tx, c *customers.Customer) error {
 	var hooks []*Webhook
 	err := tx.NewSelect().Model(&hooks).Where("w.tenant = ?", c.Tenant).Where("w.customer = ?", c.UID).

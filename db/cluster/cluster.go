@@ -95,8 +95,8 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 	return c, nil
 }
 
-// forgetEnvironment removes what libpq, and pgx like it, read of the environment: all of that is about another
-// database than the private one. Some of it, such as PGOPTIONS and PGSERVICE, a URL cannot override.
+// forgetEnvironment removes what libpq, and pgx like it, read of the environment: all of that is about
+// another database than the private one. Some of it, such as PGOPTIONS and PGSERVICE, a URL cannot override.
 func forgetEnvironment() {
 	for _, variable := range os.Environ() {
 		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "PG") {

@@ -95,7 +95,8 @@ const (
 	IBAN     AgentKind = "03"
 )
 
-// international reports whether the batch has the records of IAT. Notices of change of IAT have another class.
+// international reports whether the batch has the records of IAT. Notices of change of IAT have another
+// class.
 func (b *Batch) international() bool {
 	return b.Class == rails.IAT || b.Class == COR && b.Abroad != (Abroad{})
 }

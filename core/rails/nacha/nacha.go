@@ -200,8 +200,8 @@ func (f Faults) Error() string {
 
 var tens = map[rails.AccountType]int{rails.Checking: 2, rails.Savings: 3, rails.GL: 4, rails.Loan: 5}
 
-// TransactionCode returns the code of an entry with money, such as 22 for a credit to a checking account; 0 if
-// there is none.
+// TransactionCode returns the code of an entry with money, such as 22 for a credit to a checking account; 0
+// if there is none.
 func TransactionCode(to rails.AccountType, way rails.EntryType) int {
 	return Entry{Account: to, Direction: way}.code(false)
 }
