@@ -75,15 +75,15 @@ func NumberTakenTx(
 // the number to another customer then.
 func (s *Service) freeTx(ctx context.Context, tx *changes.Tx, a *Account, number string) error {
 	hashes := s.keys.Hashes(int64(a.Tenant), NumberColumn, number)
-	if tx.Caller.Reach != access.OfBank && a.SystemOfRecord == InternalCore {
+	others := tx.Caller.Reach != access.OfBank // their changes wait for the bank, before the index is asked
+	if others && a.SystemOfRecord == InternalCore {
 		if err := s.refusedTx(ctx, tx, ErrNumberTaken, `SELECT EXISTS (SELECT FROM accounts
 			WHERE tenant = ?0 AND number_hash IN ?1 AND customer <> ?2 AND system_of_record = ?3
 			  AND deleted_at IS NOT NULL)`, a.Tenant, bun.Tuple(hashes), a.Customer, InternalCore); err != nil {
 			return err
 		}
 	}
-	waits := tx.Caller.Reach != access.OfBank && a.UID != 0 // for the bank, before the index is asked
-	if len(hashes) < 2 && !mayBeVirtual(number) && !waits {
+	if len(hashes) < 2 && !mayBeVirtual(number) && !others {
 		return nil
 	}
 	if err := db.WaitTx(ctx, tx, db.AccountNumbers, hashes); err != nil {

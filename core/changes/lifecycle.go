@@ -115,6 +115,24 @@ func (l *Lifecycle[H, T]) Modify(
 	return now, nil
 }
 
+// Agree is for the first of two people who agree to a change (Operation.Partly): the thing stays as it is. may
+// returns a fault if that person may not agree; nil lets everybody. It returns the thing's version.
+func (l *Lifecycle[H, T]) Agree(
+	ctx context.Context, tx *Tx, at Target, may func(now *T) error,
+) (version int32, err error) {
+	_, was, now, err := l.open(ctx, tx, at)
+	if err == nil {
+		err = tx.CheckVersion(*l.Row(was).Version)
+	}
+	if err == nil && may != nil {
+		err = may(now)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return *l.Row(was).Version, nil
+}
+
 // proposal is a change as the checker sees it; was is nil for a new thing.
 func (l *Lifecycle[H, T]) proposal(was, now *T) Proposal {
 	row := l.Row(now)

@@ -156,21 +156,9 @@ func (s *Service) redirectTx(ctx context.Context, tx *changes.Tx, k *Contact) (a
 	return all, err
 }
 
-// agreeTx is called when the first of two people agrees to a change: the contact stays as it is.
+// agreeTx is called when the first of two people agrees to a change.
 func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target) (int32, error) {
-	l := s.lifecycle()
-	held, err := l.Hold(ctx, tx, &at)
-	if err != nil {
-		return 0, err
-	}
-	k, err := s.lockTx(ctx, tx, held, at)
-	if err == nil {
-		err = tx.CheckVersion(k.Version)
-	}
-	if err != nil {
-		return 0, err
-	}
-	return k.Version, nil
+	return s.lifecycle().Agree(ctx, tx, at, nil)
 }
 
 func saved(k *Contact, err error) (Saved, error) {

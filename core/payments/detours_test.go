@@ -61,6 +61,33 @@ func TestWhatPaysByItselfIsRedirectedOnlyByWhoMayPay(t *testing.T) {
 	}
 }
 
+// Where payments of a series take two people, so does another account of the contact that it pays.
+func TestAContactIsRedirectedByAsManyAsItsPaymentsTake(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.send(t, s.order("10", instantly, func(o *payments.Order) {
+		o.Date, o.Repeat = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), weekly()
+	}))
+	s.Exec(`UPDATE customers SET access_payment_dual_approval = true, access_number_of_approvers = 2
+		WHERE tenant = ? AND uid = ?`, s.Tenant, s.from.Customer)
+	out, err := s.Contacts.Change(s.Someone("maker"), s.from.Customer, s.to.UID,
+		contacts.Draft{Bank: contacts.BankDraft{AccountNumber: given.Of("66660000")}}, changes.RequestOptions{})
+	if err != nil || out.Approval == 0 {
+		t.Fatal(out, err)
+	}
+	for _, c := range []struct {
+		who  string
+		want changes.Status
+	}{{"first", changes.Open}, {"second", changes.Approved}} {
+		if _, err := s.Changes.Approve(s.Someone(c.who), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+			t.Fatal(c.who, err)
+		}
+		if a, err := s.Changes.Find(s.Staff(), changes.UID(out.Approval)); err != nil || a.Status != c.want {
+			t.Errorf("after the %s: %+v %v", c.who, a, err)
+		}
+	}
+}
+
 // A rule of positive pay for requests makes payments: it takes the permission to pay, and as many people as a
 // payment of its amount, with the bank's own where that needs them. Debits that it allows are collected by
 // others.

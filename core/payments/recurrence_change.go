@@ -113,29 +113,20 @@ func (s *Service) needsApprovalTx(
 // mayChangeTx is called when the first of two people agrees to a change of a series: the series stays as it
 // is. The first must be allowed to approve such a payment, as the second is (needsApprovalTx).
 func (s *Service) mayChangeTx(ctx context.Context, tx *changes.Tx, at changes.Target) (int32, error) {
-	if _, err := customers.Hold(s.customers.HoldTx).Of("recurrences", "uid", ErrNoRecurrence)(ctx, tx,
-		&at); err != nil {
-		return 0, err
-	}
-	r, err := lockRecurrenceTx(ctx, tx, at.UID, at.Customer)
-	if err == nil {
-		r.goesOnMeanwhile(tx)
-		err = tx.CheckVersion(r.Version)
-	}
-	var d RecurrenceDraft
-	if err == nil {
-		err = tx.ReadDraft(&d)
-	}
-	if err != nil {
-		return 0, err
-	}
-	amount := r.Amount()
-	if d.Amount != "" { // which was read when it was asked for
-		if amount, err = money.Parse(d.Amount, r.Currency); err != nil {
-			return 0, err
+	return s.changing(nil).Agree(ctx, tx, at, func(r *Recurrence) error {
+		var d RecurrenceDraft
+		if err := tx.ReadDraft(&d); err != nil {
+			return err
 		}
-	}
-	return r.Version, ApproveTx(ctx, tx.Tx, tx.Caller, amount, amount, tx.Now)
+		amount := r.Amount()
+		if d.Amount != "" { // which was read when it was asked for
+			var err error
+			if amount, err = money.Parse(d.Amount, r.Currency); err != nil {
+				return err
+			}
+		}
+		return ApproveTx(ctx, tx.Tx, tx.Caller, amount, amount, tx.Now)
+	})
 }
 
 // isOneTx returns ErrNoRecurrence unless the payment belongs to the series. UID 0 belongs to every series.

@@ -314,30 +314,22 @@ func (s *Service) payTx(ctx context.Context, tx *changes.Tx, l *lifecycle, r *Ru
 	return err
 }
 
-// agreeTx is called when the first of two people agrees: the rule stays as it is. Each is bound by what they
-// may approve.
+// agreeTx is called when the first of two people agrees: each is bound by what they may approve.
 func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target) (int32, error) {
-	held, err := customers.Hold(s.customers.HoldTx).Of("positive_pay_rules", "uid", ErrNotFound)(ctx, tx, &at)
-	if err != nil {
-		return 0, err
-	}
-	r, err := lock(ctx, tx, held, at)
-	if err == nil {
-		err = tx.CheckVersion(r.Version)
-	}
-	var d Draft
-	if err == nil {
-		err = tx.ReadDraft(&d)
-	}
-	if err == nil && d.Amount.Value != "" {
-		var amount money.Amount
-		amount, err = money.Parse(d.Amount.Value, r.Currency)
-		r.Minor = amount.Minor
-	}
-	if err != nil {
-		return 0, err
-	}
-	return r.Version, r.within(tx)
+	return s.lifecycle(s.customers.HoldTx).Agree(ctx, tx, at, func(r *Rule) error {
+		var d Draft
+		if err := tx.ReadDraft(&d); err != nil {
+			return err
+		}
+		if d.Amount.Value != "" { // which was read when it was asked for
+			amount, err := money.Parse(d.Amount.Value, r.Currency)
+			if err != nil {
+				return err
+			}
+			r.Minor = amount.Minor
+		}
+		return r.within(tx)
+	})
 }
 
 // within returns ErrOwnLimit for a rule that lets through more than its person may decide on without it: who

@@ -261,7 +261,7 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 			w.Status = Deleted
 			if approved {
 				w.Status = Active
-				if w.Reason == left {
+				if w.Reason != "" { // one to disable it came while it waited
 					w.Status = Disabled
 				}
 				w.SinceSeq, err = events.LastTx(ctx, tx.Tx, w.Tenant)
