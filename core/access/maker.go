@@ -57,6 +57,14 @@ func (m Maker) Caller(worker Caller) Caller {
 	return c
 }
 
+// Within is Caller for a maker who has no reach of a customer any more: the worker itself asks then, within
+// the customer's own reach. The maker's limits, and who answers for it, stay.
+func (m Maker) Within(customer int64, worker Caller) Caller {
+	c := m.Caller(worker)
+	c.Client, c.LoginID, c.Entity, c.Reach = worker.Client, worker.LoginID, customer, OfCustomer
+	return c
+}
+
 // The limits of what people pay and approve, as roles name them.
 const (
 	OfPayments   = "Payments" // the application

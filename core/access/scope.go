@@ -46,15 +46,25 @@ func (r Reach) scopeOfCustomers(alias, tenant, within string) string {
 	return r.scope(alias+".uid", tenant, within)
 }
 
-// OfPeople returns a column that says who did something, such as a login, as the caller reads it: the bank's
-// own people and programs, as whose tells, the bank alone reads.
-func (r Reach) OfPeople(column, whose string) string {
+// OfPeople returns a column that says who did something of a customer at a time, such as a login, as the
+// caller reads it. The reach of who did it, whose, tells for whom that is to read: the bank alone reads of
+// its own people and programs, and of those of a partner once the customer has left it (SinceMove).
+func (r Reach) OfPeople(column, whose, customer, at string) string {
 	if r == OfBank {
 		return column
 	}
-	return "CASE WHEN " + whose + " IN ('" + string(OfPartner) + "', '" + string(OfCustomer) +
-		"') THEN " + column +
-		" ELSE '' END"
+	return "CASE " + whose + " WHEN '" + string(OfCustomer) + "' THEN " + column + " WHEN '" + string(OfPartner) +
+		"' THEN " + r.SinceMove(column, customer, at) + " ELSE '' END"
+}
+
+// SinceMove returns a column as the caller reads it of what was done of a customer at a time: outside the
+// bank, it is empty if the customer has left the partner that it had then.
+func (r Reach) SinceMove(column, customer, at string) string {
+	if r == OfBank {
+		return column
+	}
+	return "CASE WHEN EXISTS (SELECT FROM customers AS mover WHERE mover.tenant = $1 AND mover.uid = " + customer +
+		" AND mover.moved_at >= " + at + ") THEN '' ELSE " + column + " END"
 }
 
 // Sees reports whether a customer is within the caller's reach; owner is the partner that it belongs to, or

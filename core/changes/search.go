@@ -60,7 +60,7 @@ func reading(caller access.Caller, s queryKey) (queryKey, func() *bun.SelectQuer
 				"first_client": "first", "first_login": "first",
 				"decision_reason": "checker", "checker_client": "checker", "checker_login": "checker",
 			} {
-				from[column] = s.reach.OfPeople("p."+column, "p."+whose+"_reach")
+				from[column] = s.reach.OfPeople("p."+column, "p."+whose+"_reach", "p.customer", "p.made_at")
 			}
 		}
 		return db.Select[Approval](s.want, from).Where("p.tenant = $1")

@@ -228,10 +228,11 @@ func (s *Service) moveTx(ctx context.Context, tx *changes.Tx, r *related, was, c
 		return ErrOwns
 	case is.Parent && c.Owner != was.Owner:
 		return ErrParent
-	case c.Owner != was.Owner:
-		return s.keepOfficersTx(ctx, tx, c)
+	case c.Owner == was.Owner:
+		return nil
 	}
-	return nil
+	c.MovedAt = &tx.Now
+	return s.keepOfficersTx(ctx, tx, c)
 }
 
 // keepOfficersTx clears the officers of a customer with a new owner who belong neither to the bank nor to

@@ -121,7 +121,9 @@ type Customer struct {
 	Tenant access.Tenant `bun:"tenant,pk" json:"-"`
 	UID    UID           `bun:"uid,pk" json:"customerUID"`
 	// the partner that the customer belongs to; a partner's own UID; 0 for the bank's own customers
-	Owner                  UID            `bun:"owner" json:"-"`
+	Owner UID `bun:"owner" json:"-"`
+	// when it last came to another partner, or to the bank; nil if it never has
+	MovedAt                *time.Time     `bun:"moved_at" json:"-"`
 	ExternalReferenceID    string         `bun:"external_reference_id" json:"externalReferenceId"`
 	LegalName              string         `bun:"legal_name" json:"legalName"`
 	ShortName              string         `bun:"short_name" json:"shortName"`

@@ -153,6 +153,26 @@ func (s *Service) holdTx(
 	return held, nil
 }
 
+// AskerTx returns the caller in whose name a worker makes payments of a customer that somebody asked for
+// earlier (access.Maker). If that was a partner that the customer has left since, they are the bank's own work
+// and go on within the customer's reach: what the customer has does not stop with its partner.
+func AskerTx(
+	ctx context.Context, tx bun.IDB, worker access.Caller, m access.Maker, of UID,
+) (access.Caller, error) {
+	if m.Reach != access.OfPartner {
+		return m.Caller(worker), nil
+	}
+	var owner int64
+	err := tx.NewRaw(`SELECT owner FROM customers WHERE tenant = ? AND uid = ?`, worker.Tenant, of).Scan(ctx, &owner)
+	switch {
+	case err != nil:
+		return access.Caller{}, fmt.Errorf("read the partner of customer %s: %w", of, err)
+	case owner != m.Entity:
+		return m.Within(int64(of), worker), nil
+	}
+	return m.Caller(worker), nil
+}
+
 // absentTx returns ErrNotFound or ErrOutOfScope for a customer that the caller does not see.
 func absentTx(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID) error {
 	if caller.Reach == access.OfBank {

@@ -1,12 +1,18 @@
 package files_test
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"testing"
 
+	"bankgraph/core/access"
 	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
 	"bankgraph/core/files"
+	"bankgraph/core/given"
+	"bankgraph/core/page"
 )
 
 // What nobody else has approved is not paid once who uploaded it has no access any more.
@@ -52,4 +58,52 @@ func TestAFileOfNothingButFaultsIsReadNoFurther(t *testing.T) {
 		t.Error(bad.RejectReason)
 	}
 	f.is(mixed, files.PartiallyProcessed, 400, 2100)
+}
+
+// A file is paid to its end although its customer has left the partner whose people uploaded it, before it was
+// checked or after. Who they are the next partner does not read.
+func TestAFileIsPaidAlthoughItsCustomerMoved(t *testing.T) {
+	t.Parallel()
+	for name, checked := range map[string]bool{"before it is checked": false, "before it is paid": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := coretest.New(t)
+			former, next := b.DownstreamPartner(), b.DownstreamPartner()
+			f := filedAt(t, b, coretest.OwnedBy(former), dual)
+			done, err := f.Files.Upload(f.Partner(former), files.Upload{
+				Customer: f.of.UID, Type: files.CSV,
+				Open: files.OpenText("rents.csv", strings.NewReader(header+f.row("1", "10.00")+f.row("2", "20.00"))),
+			}, changes.RequestOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			uid := done.Result.UID
+			if checked {
+				f.work()
+				f.is(uid, files.PendingApproval, 0, 0)
+			}
+			_, err = f.Customers.Change(f.Staff(), f.of.UID,
+				customers.Draft{PartnerOrgShortName: given.Of(next.ShortName)}, changes.RequestOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.work()
+			f.is(uid, files.PendingApproval, 0, 0)
+			if _, err := f.Files.Approve(f.Checker(), uid, changes.RequestOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			f.work()
+			f.is(uid, files.Processed, 2, 0)
+			for who, c := range map[string]struct {
+				as   context.Context
+				name string
+			}{"the bank": {f.Staff(), "partner"}, "the next partner": {f.Partner(next), ""}} {
+				found, err := f.Files.Page(c.as, files.FileSearch{}, page.First(5), access.ViewFiles)
+				if err != nil || len(found.Items) != 1 || found.Items[0].CreatedBy() != c.name {
+					t.Errorf("%s: %+v %v", who, found.Items, err)
+				}
+			}
+			f.Prove()
+		})
+	}
 }

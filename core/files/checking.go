@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
@@ -33,7 +34,7 @@ func (s *Service) Check(ctx context.Context) (checked int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	f, err := s.lease(ctx, caller, now)
+	f, by, err := s.lease(ctx, caller, now)
 	if err != nil || f == nil {
 		return 0, err
 	}
@@ -42,7 +43,7 @@ func (s *Service) Check(ctx context.Context) (checked int, err error) {
 			Faults{{0, "", string(fault.Internal), "the bank could not read the file"}})
 	}
 	c := &checking{
-		s: s, f: f, by: f.Maker.Caller(caller), worker: caller, now: now,
+		s: s, f: f, by: by, worker: caller, now: now,
 		until: time.Now().Add(longestStep),
 	}
 	err = c.read(ctx)
@@ -78,12 +79,14 @@ var (
 const turns = `(SELECT max(o.worked_at) FROM bulk_files AS o WHERE o.tenant = ?
 	AND o.maker_client = bf.maker_client) NULLS FIRST`
 
-// lease takes the file that is to be checked next, for some seconds; nil if there is none. Callers take
-// turns. Of one caller's files the one that was worked on least often is next, so that large and small files
+// lease takes the file that is to be checked next, for some seconds; nil if there is none. It also returns in
+// whose name the payments are. Callers take turns. Of one caller's files the one that was worked on least often is next, so that large and small files
 // take turns.
-func (s *Service) lease(ctx context.Context, caller access.Caller, now time.Time) (*BulkFile, error) {
-	f := new(BulkFile)
-	err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+func (s *Service) lease(ctx context.Context, caller access.Caller, now time.Time) (
+	f *BulkFile, by access.Caller, err error,
+) {
+	f = new(BulkFile)
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		err := tx.NewSelect().Model(f).Where("bf.tenant = ?", caller.Tenant).
 			Where("bf.status IN (?)", bun.List([]FileStatus{Received, Validating})).
 			Where("coalesce(bf.leased_until, '-infinity') < clock_timestamp()").
@@ -101,15 +104,18 @@ func (s *Service) lease(ctx context.Context, caller access.Caller, now time.Time
 		_, err = db.Raw(tx, `UPDATE bulk_files SET attempt = ?, stalled = ?, worked_at = ?,
 			leased_until = clock_timestamp() + ?::interval WHERE tenant = ? AND uid = ?`,
 			f.Attempt, f.Stalled, f.WorkedAt, leaseFor.String(), f.Tenant, f.UID).Exec(ctx)
+		if err == nil {
+			by, err = customers.AskerTx(ctx, tx, caller, f.Maker, f.Customer)
+		}
 		return err
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // there is no file to check
+		return nil, by, nil // there is no file to check
 	}
 	if err != nil {
-		return nil, fmt.Errorf("take a file to check: %w", err)
+		return nil, by, fmt.Errorf("take a file to check: %w", err)
 	}
-	return f, nil
+	return f, by, nil
 }
 
 // leave gives up the lease of a file, so that others can go on with it.

@@ -11,6 +11,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
+	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/payments"
 	"bankgraph/db"
@@ -84,11 +85,15 @@ func (p *paying) pay(ctx context.Context, most int) (dealt int, of FileUID, err 
 				return err
 			}
 		}
+		by, err := customers.AskerTx(ctx, tx, p.caller, f.Maker, f.Customer)
+		if err != nil {
+			return err
+		}
 		orders := make([]*payments.Order, len(lines))
 		for i, l := range lines {
 			orders[i] = l.Order
 		}
-		made, err := p.s.payments.MakeAllTx(ctx, tx, f.Maker.Caller(p.caller), f.Customer, orders, p.now)
+		made, err := p.s.payments.MakeAllTx(ctx, tx, by, f.Customer, orders, p.now)
 		if err != nil {
 			return err
 		}

@@ -88,6 +88,12 @@ func (s *Service) Page(
 	text := listingShown.Get(key, func() string {
 		from := inShown("bf", "oa")
 		from["counter_party"] = "c.short_name"
+		for column, at := range map[string]string{
+			"maker_client": "created_at", "maker_login": "created_at", "approved_by": "approved_at",
+			"updated_by": "updated_at",
+		} {
+			from[column] = caller.Reach.SinceMove("bf."+column, "bf.customer", "bf."+at)
+		}
 		return where.On(db.Select[ShownFile](db.Or[ShownFile](db.Columns{}), from).
 			Join("JOIN customers AS c ON c.tenant = bf.tenant AND c.uid = bf.customer").
 			Join("LEFT JOIN accounts AS oa ON oa.tenant = bf.tenant AND oa.uid = bf.offset_account").

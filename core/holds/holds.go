@@ -95,7 +95,7 @@ func (s *Service) OfAccounts(
 			FROM holds AS h JOIN accounts AS a ON a.tenant = h.tenant AND a.uid = h.account
 			LEFT JOIN account_holds AS ah ON ah.tenant = $1 AND ah.uid = h.placed
 			WHERE h.tenant = $1 AND a.tenant = $1 AND h.account = p.account AND h.state = 'OPEN' AND %s
-			ORDER BY h.id DESC LIMIT %d) AS r`, caller.Reach.OfPeople("coalesce(ah.maker_login, '')", "ah.reach"),
+			ORDER BY h.id DESC LIMIT %d) AS r`, caller.Reach.OfPeople("coalesce(ah.maker_login, '')", "ah.reach", "a.customer", "ah.created_at"),
 			caller.Reach.Scope("a.customer"), MostShown)
 	})
 	return db.QueueMany(b, text, func(h *Held) accounts.UID { return h.Account }, caller.Tenant,

@@ -147,18 +147,18 @@ func hidden(from map[string]string) map[string]string {
 	return from
 }
 
-// inSteps empties who made a step, and why, for callers who do not see the payer. Names of the bank's own
-// people and programs it empties for everybody outside the bank.
+// inSteps empties who made a step, and why, for callers who do not see the payer, and who made it for those
+// who may not know (access.Reach.OfPeople).
 func inSteps(reach access.Reach) map[string]string {
 	from := map[string]string{"reason": "CASE WHEN payer.uid IS NULL THEN '' ELSE ps.reason END"}
 	for _, column := range []string{"client", "login_id"} {
-		from[column] = ofPeople(reach, "ps."+column, "ps.reach")
+		from[column] = ofPeople(reach, "ps."+column, "ps.reach", "ps.at")
 	}
 	return from
 }
 
-func ofPeople(reach access.Reach, column, whose string) string {
-	return "CASE WHEN payer.uid IS NULL THEN '' ELSE " + reach.OfPeople(column, whose) + " END"
+func ofPeople(reach access.Reach, column, whose, at string) string {
+	return "CASE WHEN payer.uid IS NULL THEN '' ELSE " + reach.OfPeople(column, whose, "pay.customer", at) + " END"
 }
 
 var inRecords = func() map[string]string {
@@ -210,7 +210,7 @@ var inRecords = func() map[string]string {
 func showing(reach access.Reach) *bun.SelectQuery {
 	from := hidden(inRecords)
 	for _, column := range []string{"maker_client", "maker_login"} {
-		from[column] = ofPeople(reach, "pay."+column, "asked.reach")
+		from[column] = ofPeople(reach, "pay."+column, "asked.reach", "asked.at")
 	}
 	q := db.Select[Shown](db.Columns{}, from)
 	for _, side := range sides {

@@ -105,7 +105,7 @@ func (by ExceptionSearch) list(s *Service, caller access.Caller, p *db.Params) a
 func inExceptions(reach access.Reach) map[string]string {
 	from := map[string]string{"rule": "coalesce(ppe.rule, 0)", "account_last4": "a.number_last4"}
 	for _, column := range []string{"decided_client", "decided_login"} {
-		from[column] = reach.OfPeople("ppe."+column, "ppe.decided_reach")
+		from[column] = reach.OfPeople("ppe."+column, "ppe.decided_reach", "ppe.customer", "ppe.decided_at")
 	}
 	return from
 }

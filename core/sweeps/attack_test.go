@@ -7,6 +7,9 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+	"bankgraph/core/given"
 	"bankgraph/core/payments"
 	"bankgraph/core/screening"
 )
@@ -42,5 +45,30 @@ func TestASweepCountsWhatComplianceLooksAtOnce(t *testing.T) {
 	h.must(err)
 	h.until("2026-11-20 08:00")
 	h.ran("19 PAID 500.00", "20 PAID 300.00")
+	h.Prove()
+}
+
+// A sweep is the customer's: that its partner set it up does not end it when the customer leaves that partner.
+// It goes on within what the customer has, in nobody's name.
+func TestASweepGoesOnWhenItsCustomerMoves(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	b.Directory()
+	former, next := b.DownstreamPartner(), b.DownstreamPartner()
+	h := furnished(t, b, 1_000_00, coretest.OwnedBy(former))
+	_, err := h.Accounts.SetSweep(h.Partner(former), 0, h.name(accounts.Out), h.out("300", accounts.InstantPayment),
+		changes.RequestOptions{})
+	h.must(err)
+	_, err = h.Customers.Change(h.Staff(), h.customer.UID,
+		customers.Draft{PartnerOrgShortName: given.Of(next.ShortName)}, changes.RequestOptions{})
+	h.must(err)
+	h.until("2026-11-19 01:00")
+	r := h.ran("19 PAID 700.00")[0]
+	p, err := h.Payments.Show(h.Partner(next), r.Payment)
+	h.must(err)
+	if p.CreatedBy() != "operator" || p.State != payments.Settled {
+		t.Errorf("%+v", p.Payment)
+	}
+	h.has(300_00, 0)
 	h.Prove()
 }

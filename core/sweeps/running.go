@@ -122,7 +122,10 @@ func (r *running) writeTx(ctx context.Context, tx bun.Tx) error {
 func (s *Service) pay(ctx context.Context, tx bun.Tx, r *running) error {
 	by := r.worker
 	if r.Maker.Client != "" {
-		by = r.Maker.Caller(r.worker)
+		var err error
+		if by, err = customers.AskerTx(ctx, tx, r.worker, r.Maker, r.Customer); err != nil {
+			return err
+		}
 	}
 	made, err := s.payments.MakeTx(ctx, tx, by, r.orders(), r.now,
 		func(ctx context.Context, has payments.Standing) (payments.Choice, error) {

@@ -68,7 +68,7 @@ func selecting(want db.Columns, reach access.Reach) *bun.SelectQuery {
 		"prenote": "coalesce(cv.prenote, 0)",
 	}
 	for _, column := range []string{"maker_client", "maker_login"} {
-		from[column] = reach.OfPeople("cv."+column, "cv.maker_reach")
+		from[column] = reach.OfPeople("cv."+column, "cv.maker_reach", "cv.customer", "cv.created_at")
 	}
 	return db.Select[Verification](db.Or[Verification](want).And(identity), from).Where("cv.tenant = $1")
 }

@@ -176,8 +176,9 @@ var (
 // posting is told as far as the caller may know, and the step may be unknown.
 func fromPostings(reach access.Reach) map[string]string {
 	return map[string]string{
-		"client": reach.OfPeople("vp.client", "vp.reach"), "login_id": reach.OfPeople("vp.login_id", "vp.reach"),
-		"step": "coalesce(vp.step, 0)",
+		"client":   reach.OfPeople("vp.client", "vp.reach", "vp.customer", "vp.at"),
+		"login_id": reach.OfPeople("vp.login_id", "vp.reach", "vp.customer", "vp.at"),
+		"step":     "coalesce(vp.step, 0)",
 	}
 }
 

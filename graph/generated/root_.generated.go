@@ -2657,7 +2657,7 @@ type PositivePayException implements Node {
   expiresAt: DateTime!
   "When it was decided (REST: approvedDate); null while it waits."
   decidedAt: DateTime
-  "Who decided: a login, or else the API key. Null if nobody did, and for callers outside the bank where it was one of the bank's own people."
+  "Who decided: a login, or else the API key. Null if nobody did, and for callers outside the bank where it was one of the bank's own people, or of a partner that the customer has left since."
   decidedBy: String
   "When it last changed."
   updatedAt: DateTime!
@@ -4393,7 +4393,7 @@ type PaymentStep {
   status: PaymentStatus!
   "When it was reached."
   at: DateTime!
-  "The API key that brought it about; operator for the bank's own work. Null, as login and reason, for callers that see only who is paid; and, as login, for callers outside the bank if it was one of the bank's own."
+  "The API key that brought it about; operator for the bank's own work. Null, as login and reason, for callers that see only who is paid; and, as login, for callers outside the bank if it was one of the bank's own, or of a partner that the customer has left since."
   client: String
   "The login id of the person who brought it about, if known."
   login: String
@@ -6196,7 +6196,7 @@ type Query {
 type Mutation {
   "Carries out a change that waits for a second person. The caller needs the permission for the change, must not be the one who asked for it, and must see at least as much of the bank. Only the bank itself approves a new customer."
   approveChange("Which change." input: ApproveChangeInput!): ApproveChangePayload
-  "Ends a waiting change without making it, on the same terms. Whoever asked for a change may take it back this way."
+  "Ends a waiting change without making it, on the same terms. Whoever asked for a change may take it back this way, without the permission to decide on it."
   refuseChange("Which change." input: RefuseChangeInput!): RefuseChangePayload
 }
 
@@ -7313,7 +7313,7 @@ type ContactVerification implements Node {
   correctedRoutingNumber: String
   "The kind of account that it says is right: CHECKING, SAVINGS, GL or LOAN."
   correctedAccountType: String
-  "Who started it: a login, or else the API key. Null for callers outside the bank where it was one of the bank's own people."
+  "Who started it: a login, or else the API key. Null for callers outside the bank where it was one of the bank's own people, or of a partner that the customer has left since."
   startedBy: String
   "When it was started."
   startedAt: DateTime!
