@@ -15,18 +15,18 @@ type Asker struct {
 	LoginID string `bun:"login_id"`
 }
 
-// AskersTx returns who asked for changes of an object by an action, whatever became of those that waited for
-// a second person. Who approved a change has not asked for it, although it was made in that person's name.
+// AskersTx returns who asked for changes of an object by some actions, whatever became of those that waited
+// for a second person. Who approved a change has not asked for it, although it was made in that person's name.
 func AskersTx(
-	ctx context.Context, tx bun.IDB, tenant access.Tenant, object, uid, action string,
+	ctx context.Context, tx bun.IDB, tenant access.Tenant, object, uid string, actions ...string,
 ) (all []Asker, err error) {
 	err = tx.NewRaw(`SELECT DISTINCT e.client, e.login_id FROM audit_entries AS e
-		WHERE e.tenant = ?0 AND e.object = ?1 AND e.uid = ?2 AND e.action = ?3
+		WHERE e.tenant = ?0 AND e.object = ?1 AND e.uid = ?2 AND e.action IN ?3
 		  AND (e.decision = ?4 OR e.decision = ?5 AND NOT EXISTS (SELECT FROM audit_entries AS a
 		    WHERE a.tenant = ?0 AND a.object = ?1 AND a.uid = ?2 AND a.decision = ?6 AND a.tx = e.tx))
-		ORDER BY e.client, e.login_id`, tenant, object, uid, action, Proposed, Done, Approved).Scan(ctx, &all)
+		ORDER BY e.client, e.login_id`, tenant, object, uid, bun.Tuple(actions), Proposed, Done, Approved).Scan(ctx, &all)
 	if err != nil {
-		return nil, fmt.Errorf("read who asked for %s of %s %s: %w", action, object, uid, err)
+		return nil, fmt.Errorf("read who asked for changes of %s %s: %w", object, uid, err)
 	}
 	return all, nil
 }

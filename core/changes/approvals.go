@@ -19,10 +19,13 @@ const DraftColumn = "approvals.draft"
 
 // NeedsApproval reports whether a change must wait for a second person: the settings ask for one (asked), and
 // this transaction does not carry out an approved change.
-func (tx *Tx) NeedsApproval(asked bool) bool { return asked && !tx.approved }
+func (tx *Tx) NeedsApproval(asked bool) bool { return asked && !tx.Approved() }
 
 // Approved reports whether a second person has approved the change: the caller is that person.
-func (tx *Tx) Approved() bool { return tx.approved }
+func (tx *Tx) Approved() bool { return tx.approvers > 0 }
+
+// Approvers returns how many people beside who asked have approved the change; 0 if nobody had to.
+func (tx *Tx) Approvers() int32 { return tx.approvers }
 
 // Waits reports whether the change of this transaction was kept for a second person.
 func (tx *Tx) Waits() bool { return tx.receipt.Approval != 0 }

@@ -323,6 +323,19 @@ func TestWhoSeesLessThanTheMakerDecidesNothing(t *testing.T) {
 	o.stands("CFO", 2, uid, changes.Approved)
 }
 
+// Who asked takes it back without the permission that it is decided with, which alone approves.
+func TestWhoAskedTakesItBackWithoutThePermissionToDecide(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	maker := as(o.Staff(), "maker", "", access.ManageCustomers)
+	uid := o.asked(maker)
+	lost := as(o.Staff(), "maker", "", access.ViewCustomers)
+	is(t, "somebody else", o.refuse(as(o.Staff(), "other", "", access.ViewCustomers), uid), access.ErrDenied)
+	is(t, "the maker approves", o.approve(lost, uid), access.ErrDenied)
+	o.must(o.refuse(lost, uid))
+	o.stands("Treasurer", 1, uid, changes.Refused)
+}
+
 // personOf returns a person with the reach of a partner.
 func (o *office) personOf(of *customers.Customer) context.Context {
 	return changed(o.PersonOf(of, o.User(of, nil)), func(c *access.Caller) { c.Reach = access.OfPartner })

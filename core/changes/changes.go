@@ -91,8 +91,8 @@ type Tx struct {
 	operation *operation
 	at        Target
 	draft     []byte
-	approved  bool // a second person has approved the change
-	roomy     bool // HasRoom has found room for it, of this party
+	approvers int32 // how many people beside who asked have approved the change
+	roomy     bool  // HasRoom has found room for it, of this party
 	party     int64
 	receipt   Receipt
 	record    func(context.Context, audit.Entry, events.Event) error // nil: events.RecordTx

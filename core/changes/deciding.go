@@ -87,7 +87,7 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 		return 0, err
 	case !known:
 		return 0, fmt.Errorf("approval %s is of operation %q, which this program does not have", w.UID, w.Operation)
-	case !tx.Caller.May(op.decides):
+	case !tx.Caller.May(op.decides) && !takesBack:
 		return 0, access.ErrDenied.With(string(op.decides))
 	case w.Status != Open:
 		return 0, ErrDecided.With(string(w.Status))
@@ -164,7 +164,7 @@ func (s *Service) decided(tx *Tx, w *waiting, said audit.Decision) audit.Entry {
 func (tx *Tx) inner(w *waiting, op *operation) *Tx {
 	return &Tx{
 		Tx: tx.Tx, Caller: tx.Caller, Now: tx.Now, Options: RequestOptions{Reason: tx.Options.Reason},
-		operation: op, at: Target{Customer: w.Customer, UID: w.ObjectUID}, approved: true,
+		operation: op, at: Target{Customer: w.Customer, UID: w.ObjectUID}, approvers: max(1, w.Approvers),
 	}
 }
 

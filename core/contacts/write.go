@@ -4,7 +4,10 @@ import (
 	"context"
 	"slices"
 
+	"github.com/uptrace/bun"
+
 	"bankgraph/core/access"
+	"bankgraph/core/audit"
 	"bankgraph/core/changes"
 	"bankgraph/core/check"
 	"bankgraph/core/customers"
@@ -195,4 +198,9 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, k *Contact, draft 
 		}
 	}
 	return nil
+}
+
+// AskersTx returns who asked for a contact, or for changes of it.
+func AskersTx(ctx context.Context, tx bun.IDB, tenant access.Tenant, of UID) ([]audit.Asker, error) {
+	return audit.AskersTx(ctx, tx, tenant, "contact", of.String(), "addContact", "changeContact")
 }

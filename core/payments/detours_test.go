@@ -15,6 +15,8 @@ import (
 	"bankgraph/core/given"
 	"bankgraph/core/payments"
 	"bankgraph/core/positivepay"
+	"bankgraph/core/rails"
+	"bankgraph/core/sandbox"
 )
 
 // Where a series or a sweep pays is a matter of payments: who may only keep contacts does not give a contact
@@ -88,25 +90,27 @@ func TestAContactIsRedirectedByAsManyAsItsPaymentsTake(t *testing.T) {
 	}
 }
 
+// ruleFor is a rule that lets Harbor Chandlery be paid up to an amount.
+func ruleFor(s *sender, kind positivepay.Type, amount string) positivepay.Draft {
+	d := positivepay.Draft{
+		AccountNumber: given.Of(coretest.AccountNumber(s.from.UID)), Type: kind,
+		BeneficiaryName: given.Of("Harbor Chandlery"), BeneficiaryAccountNumber: given.Of("5550007777"),
+		Amount: given.Of(amount), AmountType: positivepay.Maximum, Frequency: positivepay.OnGoing,
+		EffectiveDate: time.Date(2026, 11, 18, 0, 0, 0, 0, time.UTC), Form: positivepay.Second,
+	}
+	if kind == positivepay.ACH {
+		d.ACHCompanyID = given.Of("9100011223")
+	} else {
+		d.BeneficiaryBankID = given.Of(theirs)
+	}
+	return d
+}
+
 // A rule of positive pay for requests makes payments: it takes the permission to pay, and as many people as a
 // payment of its amount, with the bank's own where that needs them. Debits that it allows are collected by
 // others.
 func TestARuleForRequestsIsApprovedAsItsPaymentsAre(t *testing.T) {
 	t.Parallel()
-	rule := func(s *sender, kind positivepay.Type, amount string) positivepay.Draft {
-		d := positivepay.Draft{
-			AccountNumber: given.Of(coretest.AccountNumber(s.from.UID)), Type: kind,
-			BeneficiaryName: given.Of("Lakefront"), BeneficiaryAccountNumber: given.Of("440055551"),
-			Amount: given.Of(amount), AmountType: positivepay.Maximum, Frequency: positivepay.OnGoing,
-			EffectiveDate: time.Date(2026, 11, 18, 0, 0, 0, 0, time.UTC), Form: positivepay.Second,
-		}
-		if kind == positivepay.ACH {
-			d.ACHCompanyID = given.Of("9100011223")
-		} else {
-			d.BeneficiaryBankID = given.Of(theirs)
-		}
-		return d
-	}
 	t.Run("who may not pay", func(t *testing.T) {
 		t.Parallel()
 		s := newSender(t)
@@ -114,7 +118,7 @@ func TestARuleForRequestsIsApprovedAsItsPaymentsAre(t *testing.T) {
 		for kind, may := range map[positivepay.Type]bool{
 			positivepay.ACH: true, positivepay.Instant: false, positivepay.Fedwire: false,
 		} {
-			_, err := s.PositivePay.Create(only, rule(s, kind, "50.00"), changes.RequestOptions{})
+			_, err := s.PositivePay.Create(only, ruleFor(s, kind, "50.00"), changes.RequestOptions{})
 			if may != (err == nil) || err != nil && !errors.Is(err, access.ErrDenied) {
 				t.Errorf("%s: %v", kind, err)
 			}
@@ -130,7 +134,7 @@ func TestARuleForRequestsIsApprovedAsItsPaymentsAre(t *testing.T) {
 		people int
 		bank   bool
 	}{"100.00": {1, false}, "100.01": {2, false}, "1000.01": {2, true}} {
-		out, err := s.PositivePay.Create(maker, rule(s, positivepay.Instant, amount), changes.RequestOptions{})
+		out, err := s.PositivePay.Create(maker, ruleFor(s, positivepay.Instant, amount), changes.RequestOptions{})
 		if err != nil {
 			t.Fatal(amount, err)
 		}
@@ -146,6 +150,127 @@ func TestARuleForRequestsIsApprovedAsItsPaymentsAre(t *testing.T) {
 		}
 		if a, err := s.Changes.Find(s.Staff(), changes.UID(out.Approval)); err != nil || a.Status != changes.Approved {
 			t.Errorf("%s: %+v %v", amount, a, err)
+		}
+	}
+}
+
+// A rule that fewer people approved than payments take by now pays nothing until it is approved anew, be it that
+// the request came before.
+func TestARuleAllowsNoMoreThanItsApprovalDoes(t *testing.T) {
+	t.Parallel()
+	stricter := func(s *sender, people int, boundOfBank int64) {
+		s.Exec(`UPDATE customers SET access_payment_dual_approval = true, access_number_of_approvers = ?,
+			access_second_approver_limit = ? WHERE tenant = ? AND uid = ?`, people, boundOfBank, s.Tenant, s.from.Customer)
+	}
+	approve := func(t *testing.T, s *sender, approval int64, by ...context.Context) {
+		t.Helper()
+		for _, who := range by {
+			if _, err := s.Changes.Approve(who, changes.UID(approval), changes.RequestOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	create := func(t *testing.T, s *sender) (positivepay.UID, int64) {
+		t.Helper()
+		of := &customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}
+		out, err := s.PositivePay.Create(s.PersonOf(of, s.User(of, nil)), ruleFor(s, positivepay.Instant, "50.00"),
+			changes.RequestOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Result.UID, out.Approval
+	}
+	held := func(t *testing.T, s *sender) {
+		t.Helper()
+		s.is(t, s.asks(t, rails.RTP), positivepay.DecisionPending, positivepay.NotApproved)
+	}
+	t.Run("one instead of nobody", func(t *testing.T) {
+		t.Parallel()
+		s := newDebtor(t, positive)
+		uid, _ := create(t, s)
+		s.is(t, s.asks(t, rails.RTP), positivepay.AutoMatched, "")
+		stricter(s, 1, 0)
+		held(t, s)
+		if _, err := s.PositivePay.Suspend(s.Staff(), uid, changes.RequestOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		out, err := s.PositivePay.Activate(s.Staff(), uid, changes.RequestOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		approve(t, s, out.Approval, s.Checker())
+		s.is(t, s.asks(t, rails.RTP), positivepay.AutoMatched, "")
+		out, err = s.PositivePay.Change(s.Staff(), uid, positivepay.Draft{Amount: given.Of("60.00")},
+			changes.RequestOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		approve(t, s, out.Approval, s.Checker())
+		s.is(t, s.asks(t, rails.RTP), positivepay.AutoMatched, "")
+		stricter(s, 2, 0)
+		held(t, s)
+	})
+	t.Run("the bank's own", func(t *testing.T) {
+		t.Parallel()
+		s := newDebtor(t, positive)
+		stricter(s, 1, 0)
+		of := &customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}
+		_, approval := create(t, s)
+		approve(t, s, approval, s.PersonOf(of, s.User(of, nil)))
+		s.is(t, s.asks(t, rails.RTP), positivepay.AutoMatched, "")
+		stricter(s, 1, 24_99)
+		held(t, s)
+		_, approval = create(t, s)
+		approve(t, s, approval, s.Checker())
+		s.is(t, s.asks(t, rails.RTP), positivepay.AutoMatched, "")
+	})
+	t.Run("after the request came", func(t *testing.T) {
+		t.Parallel()
+		s := newDebtor(t, positive)
+		create(t, s)
+		uid := s.asks(t, rails.RTP, func(d *sandbox.Request) { d.On = day(2) })
+		s.lived(t, uid, "VALIDATED")
+		stricter(s, 1, 0)
+		s.until(t, "2026-11-20 10:00")
+		s.run(t)
+		s.lived(t, uid, "VALIDATED REJECTED")
+		s.has(t, 100_000_00, 0)
+	})
+}
+
+// What somebody of wider reach stopped, nobody of narrower reach starts again.
+func TestARuleIsActivatedByWhoReachesAsFarAsWhoSuspendedIt(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	partner := s.DownstreamPartner()
+	of := s.Customer(coretest.OwnedBy(partner))
+	a := s.Account(of)
+	d := ruleFor(s, positivepay.ACH, "50.00")
+	d.AccountNumber = given.Of(coretest.AccountNumber(a.UID))
+	made, err := s.PositivePay.Create(s.Staff(), d, changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid := made.Result.UID
+	person := s.PersonOf(of, s.User(of, nil))
+	for _, c := range []struct {
+		suspends, activates context.Context
+		refused             error
+	}{
+		{s.Staff(), s.Partner(partner), positivepay.ErrWider},
+		{s.Partner(partner), person, positivepay.ErrWider},
+		{person, s.Partner(partner), nil},
+	} {
+		if _, err := s.PositivePay.Suspend(c.suspends, uid, changes.RequestOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.PositivePay.Activate(c.activates, uid, changes.RequestOptions{}); !errors.Is(err, c.refused) {
+			t.Errorf("%v, want %v", err, c.refused)
+		}
+		if c.refused != nil {
+			if _, err := s.PositivePay.Activate(s.Staff(), uid, changes.RequestOptions{}); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }

@@ -138,6 +138,10 @@ func (in *intake) ask(a *incoming) *Payment {
 		// people look at what the bank confirms by a callback
 		Unruled: !of.PositivePay || a.over == rails.Fedwire && of.above(r.Amount),
 	}
+	if f.needsSecond(p.Own()) {
+		people, by := f.approversOf(p.Own(), p.Amount())
+		d.rules.Approvers, d.rules.ByBank = people, by == access.OfBank
+	}
 	in.by[p.UID] = p
 	in.created, in.details, in.demands = append(in.created, p), append(in.details, p.details),
 		append(in.demands, d)
@@ -284,9 +288,9 @@ func (w *entryWork) meet(
 	return nil
 }
 
-// standingTx returns which requests a rule still allows on their day. That may be months after they came, and
+// standingTx returns the rules that still allow requests on their day. That may be months after they came, and
 // people stop them by suspending the rule.
-func (w *entryWork) standingTx(ctx context.Context, tx bun.Tx) (map[int64]bool, error) {
+func (w *entryWork) standingTx(ctx context.Context, tx bun.Tx) (map[int64]*positivepay.Rule, error) {
 	if len(w.asked) == 0 {
 		return nil, nil
 	}
@@ -298,11 +302,11 @@ func (w *entryWork) standingTx(ctx context.Context, tx bun.Tx) (map[int64]bool, 
 }
 
 // meetOrDecline pays a request that a rule allows, or refuses it if it cannot be paid. Nobody has to approve
-// the payment, as the rule was approved where payments are. One that the bank confirms by a callback, as the
-// account has since, is refused.
-func (w *entryWork) meetOrDecline(p *Payment, d *demand, standing bool) error {
+// the payment, as the rule was approved where payments are. One that more people, or the bank's own, would
+// have to approve by now is refused, and so is one that the bank confirms by a callback since.
+func (w *entryWork) meetOrDecline(p *Payment, d *demand, by *positivepay.Rule) error {
 	switch {
-	case !standing:
+	case by == nil:
 		return w.decline(p, d, declinedByCustomer, "the rule that allowed it is not active any more")
 	case !d.ExpiresAt.IsZero() && !w.now.Before(d.ExpiresAt):
 		return w.decline(p, d, tooLate, "")
@@ -310,6 +314,10 @@ func (w *entryWork) meetOrDecline(p *Payment, d *demand, standing bool) error {
 	err := w.meet(p, d, p.Amount(), func(made *Payment) (*Step, error) {
 		if w.f.callback(made) {
 			return nil, ErrUnpayable.Saying("the request is above the amount from which the bank confirms wires")
+		}
+		if people, reach := w.f.approvers(made); w.f.needsSecond(made.Own()) &&
+			!by.ApprovedAs(people, reach == access.OfBank) {
+			return nil, ErrUnpayable.Saying("the rule that allowed it is not approved as payments are by now")
 		}
 		to, err := w.f.start(made, w.caller, w.now, false)
 		if err != nil {

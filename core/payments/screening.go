@@ -11,9 +11,11 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
 	"bankgraph/core/changes"
+	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/limits"
+	"bankgraph/core/positivepay"
 	"bankgraph/core/screening"
 	"bankgraph/db"
 )
@@ -212,7 +214,8 @@ func (s *Service) screenedTx(
 }
 
 // makersTx returns those who made a payment what it is: its maker, those who repaired it, as a repair may
-// change the payee, and those who asked for changes of its series, who say how much it pays.
+// change the payee, those who asked for changes of its series, who say how much it pays, those who made or
+// changed the contact that it pays, and those to whom positive pay owes it.
 func (p *Payment) makersTx(ctx context.Context, tx *changes.Tx) ([]audit.Asker, error) {
 	var steps []*Step
 	err := tx.NewSelect().Model(&steps).Where("ps.tenant = ?", p.Tenant).Where("ps.payment = ?", p.UID).
@@ -226,11 +229,30 @@ func (p *Payment) makersTx(ctx context.Context, tx *changes.Tx) ([]audit.Asker, 
 			makers = append(makers, audit.Asker{Client: step.Client, LoginID: step.LoginID})
 		}
 	}
-	if p.Recurrence == 0 {
-		return makers, nil
+	if p.Recurrence != 0 {
+		changed, err := audit.AskersTx(ctx, tx, p.Tenant, recurrenceObject, p.Recurrence.String(), changingSeries)
+		if err != nil {
+			return nil, err
+		}
+		makers = append(makers, changed...)
 	}
-	changed, err := audit.AskersTx(ctx, tx, p.Tenant, recurrenceObject, p.Recurrence.String(), changingSeries)
-	return append(makers, changed...), err
+	var by struct{ Contact, Request int64 } // 0 for none
+	err = tx.NewRaw(`SELECT
+		coalesce((SELECT contact FROM payment_details WHERE tenant = ?0 AND payment = ?1), 0) AS contact,
+		coalesce((SELECT payment FROM payment_requests WHERE tenant = ?0 AND credit = ?1 LIMIT 1), 0) AS request`,
+		p.Tenant, p.UID).Scan(ctx, &by)
+	if err != nil {
+		return nil, fmt.Errorf("read what made payment %s: %w", p.UID, err)
+	}
+	if by.Contact != 0 {
+		wrote, err := contacts.AskersTx(ctx, tx.Tx, p.Tenant, contacts.UID(by.Contact))
+		if err != nil {
+			return nil, err
+		}
+		makers = append(makers, wrote...)
+	}
+	allowed, err := positivepay.AskersTx(ctx, tx.Tx, p.Tenant, int64(p.UID), by.Request)
+	return append(makers, allowed...), err
 }
 
 // ScreeningsOf reads the screenings of payments: at most one of each, and none for callers outside the bank.

@@ -7,11 +7,15 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
+	"bankgraph/core/contacts"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
+	"bankgraph/core/given"
 	"bankgraph/core/payments"
+	"bankgraph/core/positivepay"
 	"bankgraph/core/postal"
+	"bankgraph/core/rails"
 	"bankgraph/core/screening"
 )
 
@@ -406,5 +410,51 @@ func TestAPreviewDoesNotTellWhoIsListed(t *testing.T) {
 	p, err := s.Payments.PreviewSend(s.Staff(), s.order("5.00", paidTo("Ada King")))
 	if err != nil || p.State != payments.Queued {
 		t.Errorf("%+v %v", p, err)
+	}
+}
+
+// Who let a payment be made releases it no more than its maker does: who asked for the rule of positive pay
+// that allowed it, or let another bank's request through, and who made its contact what it is.
+func TestWhoLetAPaymentBeMadeDoesNotRelease(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		made func(t *testing.T, s *sender) payments.UID // by linda, as far as people do
+	}{
+		"a rule": {func(t *testing.T, s *sender) payments.UID {
+			t.Helper()
+			_, err := s.PositivePay.Create(s.Someone("linda"), ruleFor(s, positivepay.Instant, "50.00"),
+				changes.RequestOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			request := s.asks(t, rails.RTP)
+			s.is(t, request, positivepay.AutoMatched, "")
+			s.run(t)
+			return s.met(t, request).UID
+		}},
+		"a contact's name": {func(t *testing.T, s *sender) payments.UID {
+			t.Helper()
+			_, err := s.Contacts.Change(s.Someone("linda"), s.from.Customer, s.to.UID,
+				contacts.Draft{Name: given.Of("Harbor Chandlery")}, changes.RequestOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s.send(t, s.order("5.00", instantly)).UID // of the key staff
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newDebtor(t, positive)
+			s.lists(t, "Harbor Chandlery")
+			uid := c.made(t, s)
+			s.inScreening(t, uid)
+			if _, err := s.Payments.ReleaseScreened(s.Someone("linda"), uid, because); !errors.Is(err, changes.ErrOwn) {
+				t.Errorf("linda: %v", err)
+			}
+			s.inScreening(t, uid)
+			if _, err := s.Payments.ReleaseScreened(s.Someone("maria"), uid, because); err != nil {
+				t.Errorf("maria: %v", err)
+			}
+		})
 	}
 }

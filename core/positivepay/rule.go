@@ -161,7 +161,12 @@ type Rule struct {
 	ExpiryDate       *time.Time `bun:"expiry_date,type:date" json:"expiryDate"`
 	NumberOfPayments *int32     `bun:"number_of_payments" json:"numberOfPayments"`
 	// as people set it: never Pending or Expired
-	State     Status     `bun:"state" json:"status"`
+	State Status `bun:"state" json:"status"`
+	// of who suspended it; '' if it is not, or that is not known
+	SuspendedBy access.Reach `bun:"suspended_by" json:"-"`
+	// how many people beside who asked for it approved it as it is, and whether the last was one of the bank's
+	Approvers int32      `bun:"approvers" json:"-"`
+	ByBank    bool       `bun:"by_bank" json:"-"`
 	Used      int32      `bun:"used" json:"-"`                // how many debits it has allowed
 	LastUsed  *time.Time `bun:"last_used,type:date" json:"-"` // the day of the last one
 	CreatedAt time.Time  `bun:"created_at" json:"-"`
@@ -177,6 +182,12 @@ func (r *Rule) Amount() money.Amount { return money.Of(r.Minor, r.Currency) }
 // BeneficiaryAccountNumber returns the masked number of the payee's account; nil if the rule does not name
 // one.
 func (r *Rule) BeneficiaryAccountNumber() *seal.Value { return r.BeneficiaryNumber.Shown() }
+
+// ApprovedAs reports whether at least so many people approved the rule and, if it has to be the bank's, one
+// of them was.
+func (r *Rule) ApprovedAs(people int32, byBank bool) bool {
+	return r.Approvers >= people && (r.ByBank || !byBank)
+}
 
 // Status returns the state of the rule on the day on which it was read.
 func (r *Rule) Status() Status { return r.StatusOn(r.Today) }
@@ -220,6 +231,7 @@ func (r *Rule) Recorded() map[string]audit.Field {
 		"Minor":         {Name: "amount", Value: r.Amount().String()},
 		"EffectiveDate": {Name: "effectiveDate", Value: r.EffectiveDate.Format(time.DateOnly)},
 		"ExpiryDate":    {Name: "expiryDate", Value: expiry},
+		"SuspendedBy":   {}, "Approvers": {}, "ByBank": {},
 	}
 }
 
@@ -255,6 +267,10 @@ var (
 		"is above what the caller may pay, or approve, in one payment").On("amount")
 	// ErrStatus is returned for a change that the state of the rule does not allow.
 	ErrStatus = fault.New(fault.State, "positivePayRule.status", "the state of the rule does not allow this")
+	// ErrWider is returned to who wants to activate a rule that somebody of wider reach suspended.
+	ErrWider = fault.New(fault.Denied, "positivePayRule.suspended_by_wider",
+		"a rule that the bank suspended the bank alone activates, and one that a partner suspended, that partner "+
+			"or the bank")
 	// ErrExpired is returned for a change that leaves an expired rule expired.
 	ErrExpired = fault.New(fault.State, "positivePayRule.expired",
 		"the rule has expired: give it a later expiryDate").

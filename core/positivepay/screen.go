@@ -3,6 +3,7 @@ package positivepay
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/audit"
 	"bankgraph/core/customers"
 	"bankgraph/core/ident"
 	"bankgraph/core/money"
@@ -34,6 +36,9 @@ type Screened struct {
 	Numbers [][]byte
 	// no rule is asked: people decide
 	Unruled bool
+	// who would have to approve the payment of a request, as things stand: how many people, and whether the bank's
+	Approvers int32
+	ByBank    bool
 }
 
 // Mismatch is the first test of positive pay that a debit fails (rest/CONTRACT.md, exceptions).
@@ -48,6 +53,7 @@ const (
 	ClassMismatch     Mismatch = "SEC code mismatch"
 	IDMismatch        Mismatch = "individual id mismatch"
 	NotActive         Mismatch = "rule not active"
+	NotApproved       Mismatch = "rule not approved as payments are" // of requests
 	AmountMismatch    Mismatch = "amount mismatch"
 	FrequencyExceeded Mismatch = "frequency exceeded"
 )
@@ -69,6 +75,7 @@ func (r *Rule) test(d *Screened, day time.Time) (passed int, fails Mismatch) {
 			ident.Same(r.SECCode, d.Class), ClassMismatch},
 		{d.Type != ACH || r.IndividualID == "" || ident.Same(r.IndividualID, d.IndividualID), IDMismatch},
 		{r.statedOn(day) == Active && (d.Type == ACH || r.statedOn(d.DebitDate) == Active), NotActive},
+		{d.Type == ACH || r.ApprovedAs(d.Approvers, d.ByBank), NotApproved},
 		{d.Amount.Minor == r.Minor || r.AmountType == Maximum && d.Amount.Minor < r.Minor, AmountMismatch},
 		{!r.UsedUp() && !r.usedIn(day), FrequencyExceeded},
 	}
@@ -196,22 +203,53 @@ func ScreenTx(
 	return all, countTx(ctx, by.Tenant, used)
 }
 
-// StandingTx returns which of these payments are allowed by a rule that is Active on a day. A rule may have
-// been suspended or deleted since it allowed a payment, or end sooner now.
+// StandingTx returns the rules by which these payments are allowed, as far as they are Active on a day, by
+// payment. A rule may have been suspended or deleted since it allowed a payment, or end sooner now.
 func StandingTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, of []int64, day time.Time,
-) (standing map[int64]bool, err error) {
-	var found []int64
-	err = tx.NewSelect().Model((*Exception)(nil)).Column("payment").
+) (standing map[int64]*Rule, err error) {
+	var found []struct {
+		Payment int64
+		Rule    `bun:",extend"`
+	}
+	err = tx.NewSelect().Model((*Exception)(nil)).Column("payment").ColumnExpr("pp.approvers, pp.by_bank").
 		Join("JOIN positive_pay_rules AS pp ON pp.tenant = ppe.tenant AND pp.uid = ppe.rule").
 		Where("ppe.tenant = ?", tenant).Where("pp.tenant = ?", tenant).Where("ppe.payment IN (?)", bun.List(of)).
 		Where("pp.state = ?", Active).Where("pp.effective_date <= ?", day).
 		Where("(pp.expiry_date IS NULL OR pp.expiry_date >= ?)", day).Scan(ctx, &found)
-	standing = map[int64]bool{}
-	for _, payment := range found {
-		standing[payment] = true
+	standing = map[int64]*Rule{}
+	for i := range found {
+		standing[found[i].Payment] = &found[i].Rule
 	}
 	return standing, err
+}
+
+// AskersTx returns who let these payments through: who asked for the rules that allowed them, or for changes of
+// those, and who decided on them where no rule did.
+func AskersTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, of ...int64,
+) (all []audit.Asker, err error) {
+	var some []*Exception
+	err = tx.NewSelect().Model(&some).Where("ppe.tenant = ?", tenant).Where("ppe.payment IN (?)", bun.List(of)).
+		Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read who let payments %v through: %w", of, err)
+	}
+	for _, e := range some {
+		if e.DecidedClient != "" {
+			all = append(all, audit.Asker{Client: e.DecidedClient, LoginID: e.DecidedLogin})
+		}
+		if e.Rule == 0 {
+			continue
+		}
+		asked, err := audit.AskersTx(ctx, tx, tenant, object, e.Rule.String(), "createPositivePayRule",
+			"changePositivePayRule", "activatePositivePayRule")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, asked...)
+	}
+	return all, nil
 }
 
 // countTx writes which rules were used, at the end of the transaction.

@@ -214,6 +214,7 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		r.State = Deleted
 		if approved {
 			r.State = Active
+			r.approvedIn(tx)
 			return changes.Changes, r.within(tx)
 		}
 		return changes.Changes, nil
@@ -251,6 +252,7 @@ func (s *Service) changeTx(
 		if err := s.fill(tx, of, was, r, a, draft); err != nil {
 			return err
 		}
+		r.approvedIn(tx)
 		return s.payTx(ctx, tx, l, r)
 	}))
 }
@@ -312,6 +314,11 @@ func (s *Service) payTx(ctx context.Context, tx *changes.Tx, l *lifecycle, r *Ru
 	var err error
 	l.Approvers, l.Decides, err = s.approvers(ctx, tx, r.Account, r.Amount())
 	return err
+}
+
+// approvedIn notes who approved the rule as this transaction leaves it: nobody, where nobody had to.
+func (r *Rule) approvedIn(tx *changes.Tx) {
+	r.Approvers, r.ByBank = tx.Approvers(), tx.Approved() && tx.Caller.Reach == access.OfBank
 }
 
 // agreeTx is called when the first of two people agrees: each is bound by what they may approve.
@@ -381,8 +388,13 @@ func (s *Service) activateTx(
 			return ErrStatus.Saying("the rule is active already").With(string(status))
 		case status != Suspended:
 			return ErrStatus.Saying("the rule waits for approval").With(string(status))
+		case !tx.Caller.Reach.AtLeast(r.SuspendedBy):
+			return ErrWider
 		}
-		r.State = Active
+		r.State, r.SuspendedBy = Active, ""
+		if tx.Approved() {
+			r.approvedIn(tx)
+		}
 		return s.payTx(ctx, tx, l, r)
 	}))
 }
@@ -399,7 +411,7 @@ func (s *Service) suspendTx(
 		case PendingApproval:
 			return ErrStatus.Saying("the rule waits for approval").With(string(status))
 		}
-		r.State = Suspended
+		r.State, r.SuspendedBy = Suspended, tx.Caller.Reach
 		return nil
 	}))
 }
