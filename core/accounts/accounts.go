@@ -19,7 +19,7 @@ import (
 
 // Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
-	Own: []string{"accounts", "sweeps"},
+	Own: []string{"account_former_numbers", "accounts", "sweeps"},
 	Reads: map[string]string{
 		"balances": "an account is read with what is in it; with money in the books it neither ends nor " +
 			"changes its currency",

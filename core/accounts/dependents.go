@@ -30,10 +30,8 @@ func (s *Service) applyTx(ctx context.Context, tx *changes.Tx, was, a *Account, 
 		return err
 	}
 	s.seal(a, draft)
-	if draft.Number.Given && (was == nil || !bytes.Equal(was.Number.Hash, a.Number.Hash)) {
-		if err := s.freeTx(ctx, tx, a, draft.Number.Value); err != nil {
-			return err
-		}
+	if err := s.freeTx(ctx, tx, was, a); err != nil {
+		return err
 	}
 	if draft.AdditionalAttributes != nil {
 		stored, err := s.customers.AttributesTx(ctx, tx, a.Tenant, customers.ForAccounts, "additionalAttributes",
@@ -94,8 +92,7 @@ func (s *Service) behindTx(ctx context.Context, tx *changes.Tx, was, a *Account,
 
 // inFrontTx returns ErrInFront if an open Pseudo account stands in front of this one.
 func (s *Service) inFrontTx(ctx context.Context, tx *changes.Tx, a *Account) error {
-	clear, err := s.keys.Open(a.Number,
-		seal.Place{Tenant: int64(a.Tenant), Column: NumberColumn, Row: int64(a.UID)})
+	clear, err := s.keys.Open(a.Number, numberPlace(a))
 	if err != nil {
 		return fmt.Errorf("open the number of account %s: %w", a.UID, err)
 	}

@@ -1,11 +1,13 @@
 package accounts
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -48,7 +50,7 @@ func mayBeVirtual(number string) bool {
 	return len(number) == VirtualDigits && number[0] == VirtualFirst && strings.Trim(number, "0123456789") == ""
 }
 
-// NumberTakenTx reports whether an account or a virtual account has this number. Nobody gives it to one until
+// NumberTakenTx reports whether an account or a virtual account has this number, or had it. Nobody gives it to one until
 // the transaction ends.
 func NumberTakenTx(
 	ctx context.Context, tx bun.IDB, keys *seal.Keys, tenant access.Tenant, number string,
@@ -58,8 +60,10 @@ func NumberTakenTx(
 		return false, err
 	}
 	err = db.Raw(tx, `SELECT EXISTS (SELECT FROM accounts WHERE tenant = ?0 AND number_hash IN ?1)
-		OR EXISTS (SELECT FROM virtual_accounts WHERE tenant = ?0 AND number_hash IN ?2)`, tenant, bun.Tuple(hashes),
-		bun.Tuple(keys.Hashes(int64(tenant), VirtualNumberColumn, number))).Scan(ctx, &taken)
+		OR EXISTS (SELECT FROM virtual_accounts WHERE tenant = ?0 AND number_hash IN ?2)
+		OR EXISTS (SELECT FROM account_former_numbers WHERE tenant = ?0 AND number_hash IN ?3)`,
+		tenant, bun.Tuple(hashes), bun.Tuple(keys.Hashes(int64(tenant), VirtualNumberColumn, number)),
+		bun.Tuple(keys.Hashes(int64(tenant), FormerNumberColumn, number))).Scan(ctx, &taken)
 	if err != nil {
 		return false, fmt.Errorf("look for a number: %w", err)
 	}
@@ -71,15 +75,26 @@ func NumberTakenTx(
 // keys, and those of virtual accounts. While there are several keys, and for numbers of the form that virtual
 // accounts have, writers of one number therefore wait for each other.
 //
-// What is paid to a number of the bank still comes when its account is deleted: only the bank itself gives
-// the number to another customer then.
-func (s *Service) freeTx(ctx context.Context, tx *changes.Tx, a *Account, number string) error {
+// What is paid to a number of the bank still comes when its account is deleted, or has another number or is
+// kept elsewhere since: only the bank itself gives the number to another customer then.
+func (s *Service) freeTx(ctx context.Context, tx *changes.Tx, was, a *Account) error {
+	if was != nil && bytes.Equal(was.Number.Hash, a.Number.Hash) && was.SystemOfRecord == a.SystemOfRecord ||
+		len(a.Number.Hash) == 0 {
+		return nil
+	}
+	number, err := s.keys.Open(a.Number, numberPlace(a))
+	if err != nil {
+		return fmt.Errorf("open the number of account %s: %w", a.UID, err)
+	}
 	hashes := s.keys.Hashes(int64(a.Tenant), NumberColumn, number)
 	others := tx.Caller.Reach != access.OfBank // their changes wait for the bank, before the index is asked
 	if others && a.SystemOfRecord == InternalCore {
 		if err := s.refusedTx(ctx, tx, ErrNumberTaken, `SELECT EXISTS (SELECT FROM accounts
 			WHERE tenant = ?0 AND number_hash IN ?1 AND customer <> ?2 AND system_of_record = ?3
-			  AND deleted_at IS NOT NULL)`, a.Tenant, bun.Tuple(hashes), a.Customer, InternalCore); err != nil {
+			  AND deleted_at IS NOT NULL)
+			OR EXISTS (SELECT FROM account_former_numbers WHERE tenant = ?0 AND number_hash IN ?4
+			  AND customer <> ?2)`, a.Tenant, bun.Tuple(hashes), a.Customer, InternalCore,
+			bun.Tuple(s.keys.Hashes(int64(a.Tenant), FormerNumberColumn, number))); err != nil {
 			return err
 		}
 	}
@@ -94,6 +109,52 @@ func (s *Service) freeTx(ctx context.Context, tx *changes.Tx, a *Account, number
 			AND deleted_at IS NULL)
 		OR EXISTS (SELECT FROM virtual_accounts WHERE tenant = ?0 AND number_hash IN ?3)`, a.Tenant, bun.Tuple(hashes), a.UID,
 		bun.Tuple(s.keys.Hashes(int64(a.Tenant), VirtualNumberColumn, number)))
+}
+
+// FormerNumberColumn is the column for which numbers are sealed that accounts kept here have given up
+// (seal.Place).
+const FormerNumberColumn = "account_former_numbers.number"
+
+// formerNumber is a number that an account of the bank's own books has given up, for another one or for other
+// books. It is kept for good: there is no telling how long others go on paying to it.
+type formerNumber struct {
+	bun.BaseModel `bun:"table:account_former_numbers"`
+
+	Tenant   access.Tenant `bun:"tenant,pk"`
+	ID       int64         `bun:"id,pk"`
+	Customer customers.UID `bun:"customer"`
+	Account  UID           `bun:"account"`
+	Number   seal.Value    `bun:"embed:number_"`
+	At       time.Time     `bun:"at"`
+}
+
+// givenUpTx keeps the number that an account gives up. That of a deleted account stays in its row.
+func (s *Service) givenUpTx(ctx context.Context, tx *changes.Tx, was, a *Account) error {
+	if was == nil || was.SystemOfRecord != InternalCore || len(was.Number.Hash) == 0 ||
+		a.SystemOfRecord == InternalCore && bytes.Equal(was.Number.Hash, a.Number.Hash) {
+		return nil
+	}
+	number, err := s.keys.Open(was.Number, numberPlace(was))
+	if err != nil {
+		return fmt.Errorf("open the former number of account %s: %w", a.UID, err)
+	}
+	f := &formerNumber{Tenant: a.Tenant, Customer: a.Customer, Account: a.UID, At: tx.Now}
+	hashes := bun.Tuple(s.keys.Hashes(int64(a.Tenant), FormerNumberColumn, number))
+	var known bool
+	err = tx.NewRaw(`SELECT nextval('account_former_number_ids'), EXISTS (SELECT FROM account_former_numbers
+		WHERE tenant = ? AND account = ? AND number_hash IN ?)`, a.Tenant, a.UID, hashes).Scan(ctx, &f.ID, &known)
+	if err != nil || known {
+		return err
+	}
+	f.Number = s.keys.Seal(number, seal.Place{Tenant: int64(a.Tenant), Column: FormerNumberColumn, Row: f.ID})
+	if _, err := tx.NewInsert().Model(f).Exec(ctx); err != nil {
+		return fmt.Errorf("keep the former number of account %s: %w", a.UID, err)
+	}
+	return nil
+}
+
+func numberPlace(a *Account) seal.Place {
+	return seal.Place{Tenant: int64(a.Tenant), Column: NumberColumn, Row: int64(a.UID)}
 }
 
 // ShownTx returns the number of an account as callers read it; the zero Value if there is no account.

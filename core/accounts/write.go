@@ -166,6 +166,9 @@ func (s *Service) writeTx(ctx context.Context, tx *changes.Tx, was, a *Account) 
 	if err := s.refusedOffsetTx(ctx, tx, was, a); err != nil {
 		return err
 	}
+	if err := s.givenUpTx(ctx, tx, was, a); err != nil {
+		return err
+	}
 	return s.keepTx(ctx, tx, was, a)
 }
 

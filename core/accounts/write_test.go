@@ -1026,3 +1026,65 @@ func TestOnlyTheBankPassesANumberOn(t *testing.T) {
 		t.Errorf("for the same one: %v", err)
 	}
 }
+
+// However an account gave its number up, others go on paying to it: no partner gives it to another customer, be it
+// by way of an account that is kept elsewhere.
+func TestAFormerNumberGoesToNobodyElse(t *testing.T) {
+	t.Parallel()
+	const number = "4000900011"
+	elsewhere, here := accounts.OtherCore, accounts.InternalCore
+	for name, givesUp := range map[string][]struct {
+		byBank bool
+		draft  accounts.Draft
+	}{
+		"the bank gives it another one": {{true, accounts.Draft{Number: given.Of("4000900012")}}},
+		"kept elsewhere meanwhile": {
+			{false, accounts.Draft{SystemOfRecord: &elsewhere}},
+			{false, accounts.Draft{Number: given.Of("4000900012")}},
+			{false, accounts.Draft{SystemOfRecord: &here}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bank := coretest.New(t)
+			partner := bank.DownstreamPartner()
+			own, rival := bank.Customer(coretest.OwnedBy(partner)), bank.Customer(coretest.OwnedBy(partner))
+			caller := bank.Partner(partner)
+			opened, err := bank.Accounts.Open(caller, own.UID, opening(number), changes.RequestOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, step := range givesUp {
+				as := caller
+				if step.byBank {
+					as = bank.Staff()
+				}
+				out, err := bank.Accounts.Change(as, 0, opened.Result.UID, step.draft, changes.RequestOptions{})
+				if err != nil || out.Approval != 0 {
+					t.Fatal(out, err)
+				}
+			}
+			if _, err := bank.Accounts.Open(caller, rival.UID, opening(number),
+				changes.RequestOptions{}); !errors.Is(err, accounts.ErrNumberTaken) {
+				t.Errorf("another customer's account: %v", err)
+			}
+			aside := opening(number)
+			aside.SystemOfRecord = &elsewhere
+			out, err := bank.Accounts.Open(caller, rival.UID, aside, changes.RequestOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := bank.Accounts.Change(caller, 0, out.Result.UID, accounts.Draft{SystemOfRecord: &here},
+				changes.RequestOptions{}); !errors.Is(err, accounts.ErrNumberTaken) {
+				t.Errorf("an account that was kept elsewhere: %v", err)
+			}
+			if _, err := bank.Accounts.Delete(caller, 0, out.Result.UID, changes.RequestOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := bank.Accounts.Open(bank.Staff(), rival.UID, opening(number),
+				changes.RequestOptions{}); err != nil {
+				t.Errorf("the bank: %v", err)
+			}
+		})
+	}
+}
