@@ -28,6 +28,8 @@ type SweepDraft struct {
 	DayOfMonth    *int32         `json:"dayOfMonth,omitzero"`
 
 	Maker *access.Maker `json:"maker,omitzero"` // who asks, be it that somebody else approves
+	// the versions of the contacts that were asked for; nil in a request
+	Seen map[contacts.UID]int32 `json:"seen,omitzero"`
 }
 
 // leaves lists the balance types that each direction allows.

@@ -160,7 +160,8 @@ func (s *Service) removeSweepTx(
 }
 
 // fillTx writes a draft into a sweep of an active account. Its contacts must be the customer's and active,
-// neither waiting for approval nor refused.
+// neither waiting for approval nor refused; what was asked for with a contact that has been changed since is
+// stale, as it may have another account.
 func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, a *Account, w *Sweep, draft SweepDraft) error {
 	if a.Status != Active {
 		return ErrNotActive.With(string(a.Status))
@@ -171,6 +172,7 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, a *Account, w *Swe
 	if draft.Maker != nil {
 		w.Maker = *draft.Maker
 	}
+	seen := map[contacts.UID]int32{}
 	for _, named := range []struct {
 		field   string
 		contact *contacts.UID
@@ -178,15 +180,22 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, a *Account, w *Swe
 		if named.contact == nil {
 			continue
 		}
-		there, err := contacts.ActiveTx(ctx, tx.Tx, a.Tenant, a.Customer, *named.contact)
-		if err != nil {
+		version, err := contacts.ActiveTx(ctx, tx.Tx, a.Tenant, a.Customer, *named.contact)
+		switch {
+		case err != nil:
 			return err
-		}
-		if !there {
+		case version == 0:
 			return fault.Field("sweep", named.field, fault.Unknown, "must be an active contact of the customer")
+		case tx.Approved() && version != draft.Seen[*named.contact]:
+			return changes.ErrStale
 		}
+		seen[*named.contact] = version
 	}
-	return nil
+	if tx.Approved() {
+		return nil
+	}
+	draft.Seen = seen
+	return tx.Keep(draft)
 }
 
 // sweepTx creates, changes or removes a sweep: modify gets the existing one (nil if none) and returns the new
@@ -333,11 +342,11 @@ func (s *Service) FindSweep(ctx context.Context, of customers.UID, name SweepNam
 	return nil, ErrNoSweep
 }
 
-// SweptTo reports whether sweeps pay a contact.
+// SweptTo reports whether sweeps pay a contact, or collect from it.
 func (s *Service) SweptTo(
 	ctx context.Context, tx *changes.Tx, k *contacts.Contact,
 ) (to contacts.Redirection, err error) {
 	to.Pays, err = tx.NewSelect().Model((*Sweep)(nil)).Where("w.tenant = ?", k.Tenant).
-		Where("w.to_contact = ?", k.UID).Exists(ctx)
+		Where("? IN (w.to_contact, w.from_contact)", k.UID).Exists(ctx)
 	return to, err
 }

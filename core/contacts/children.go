@@ -47,14 +47,13 @@ func (s *Service) Find(ctx context.Context, customer customers.UID, uid UID) (*C
 	return nil, ErrNotFound
 }
 
-// ActiveTx reports whether a customer has this contact and it is Active.
+// ActiveTx returns the version of a contact of a customer that is Active; 0 if there is none.
 func ActiveTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, of customers.UID, uid UID,
-) (is bool, err error) {
-	err = tx.NewRaw(
-		`SELECT EXISTS (SELECT FROM contacts WHERE tenant = ? AND uid = ? AND customer = ? AND status = ?)`,
-		tenant, uid, of, Active).Scan(ctx, &is)
-	return is, err
+) (version int32, err error) {
+	err = tx.NewRaw(`SELECT coalesce((SELECT version FROM contacts
+		WHERE tenant = ? AND uid = ? AND customer = ? AND status = ?), 0)`, tenant, uid, of, Active).Scan(ctx, &version)
+	return version, err
 }
 
 // HoldTx returns a contact of a customer, with what its payments say, and keeps it from being changed until

@@ -10,6 +10,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
+	"bankgraph/core/money"
 	"bankgraph/core/page"
 	"bankgraph/core/seal"
 	"bankgraph/db"
@@ -39,11 +40,21 @@ func New(
 }
 
 // Redirection is what it takes to give a contact another account, because something pays the contact by
-// itself.
+// itself, or collects from it.
 type Redirection struct {
-	Pays   bool         // something does
-	People int32        // how many beside the maker approve its payments, where they need approval
-	By     access.Reach // the least reach that they need
+	Pays   bool         `json:"pays"`         // something does
+	People int32        `json:"people"`       // how many beside the maker approve its payments, where they need approval
+	By     access.Reach `json:"by,omitempty"` // the least reach that they need
+
+	Largest []money.Amount `json:"-"` // what its payments are of, as far as that is known
+}
+
+// more reports whether a redirection takes more than another one.
+func (r *Redirection) more(than *Redirection) bool {
+	if than == nil {
+		return r.Pays
+	}
+	return r.Pays && !than.Pays || r.People > than.People || r.By != "" && (than.By == "" || !than.By.AtLeast(r.By))
 }
 
 // WhoPays adds what finds out whether something pays a contact by itself: series and sweeps come after

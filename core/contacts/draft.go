@@ -27,6 +27,9 @@ type Draft struct {
 	BeneficiaryNotes    given.Text        `json:"beneficiaryNotes,omitzero"`
 	OtherBankInfo       given.Text        `json:"otherBeneBankInfo,omitzero"`
 	RegulatoryReporting []ReportingDraft  `json:"regulartoryReporting,omitzero"` // nil: not given
+
+	// what another account took when it was asked for; nil in a request, and where the account stays
+	Redirects *Redirection `json:"redirects,omitzero"`
 }
 
 // BankDraft is what a request says about the bank and account of a contact.

@@ -2,6 +2,7 @@ package contacts
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/uptrace/bun"
@@ -137,8 +138,30 @@ func (s *Service) changeTx(
 		}
 		to, err := s.redirectTx(ctx, tx, k)
 		pays, l.Approvers, l.Decides = to.Pays, to.People, to.By
-		return err
+		if err != nil || tx.Approved() {
+			return errors.Join(err, to.agreedTx(tx, draft.Redirects))
+		}
+		draft.Redirects = &to
+		return tx.Keep(draft)
 	}))
+}
+
+// agreedTx returns why the caller may not agree to another account of a contact; nil if the caller may. What
+// was asked for before it took as much as it does now is stale.
+func (r *Redirection) agreedTx(tx *changes.Tx, asked *Redirection) error {
+	switch {
+	case r.more(asked):
+		return changes.ErrStale
+	case r.Pays && !tx.Caller.May(access.ApprovePayments):
+		return access.ErrDenied.With(string(access.ApprovePayments))
+	}
+	own := tx.Caller.Limit(access.OfPayments, access.ApprovedPerPayment)
+	for _, amount := range r.Largest {
+		if own != nil && own.Currency == amount.Currency && amount.Minor > own.Minor {
+			return ErrApproveLimit.With(own.Value().String())
+		}
+	}
+	return nil
 }
 
 // redirectTx finds out what it takes to give a contact another account, and refuses that to who may not pay.
@@ -149,6 +172,7 @@ func (s *Service) redirectTx(ctx context.Context, tx *changes.Tx, k *Contact) (a
 			return all, err
 		}
 		all.Pays, all.People = all.Pays || one.Pays, max(all.People, one.People)
+		all.Largest = append(all.Largest, one.Largest...)
 		if all.By == "" || one.By != "" && one.By.AtLeast(all.By) {
 			all.By = one.By
 		}
@@ -159,9 +183,16 @@ func (s *Service) redirectTx(ctx context.Context, tx *changes.Tx, k *Contact) (a
 	return all, err
 }
 
-// agreeTx is called when the first of two people agrees to a change.
+// agreeTx is called when the first of two people agrees to a change. Each must be allowed to.
 func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target) (int32, error) {
-	return s.lifecycle().Agree(ctx, tx, at, nil)
+	return s.lifecycle().Agree(ctx, tx, at, func(k *Contact) error {
+		var draft Draft
+		if err := tx.ReadDraft(&draft); err != nil || draft.Redirects == nil {
+			return err
+		}
+		to, err := s.redirectTx(ctx, tx, k)
+		return errors.Join(err, to.agreedTx(tx, draft.Redirects))
+	})
 }
 
 func saved(k *Contact, err error) (Saved, error) {

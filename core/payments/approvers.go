@@ -83,9 +83,12 @@ func (s *Service) PaidInSeries(
 	ctx context.Context, tx *changes.Tx, k *contacts.Contact,
 ) (to contacts.Redirection, err error) {
 	var series []*Recurrence
-	err = tx.NewSelect().Model(&series).Column("account", "currency").ColumnExpr("max(rec.amount) AS amount").
+	err = tx.NewSelect().Model(&series).Column("account", "currency").
+		ColumnExpr("max(rec.amount + pay.custom_fee) AS amount").
 		Join("JOIN payment_details AS pd ON pd.tenant = rec.tenant AND pd.payment = rec.last_payment").
-		Where("rec.tenant = ?", k.Tenant).Where("pd.tenant = ?", k.Tenant).Where("rec.customer = ?", k.Customer).
+		Join("JOIN payments AS pay ON pay.tenant = rec.tenant AND pay.uid = rec.last_payment").
+		Where("rec.tenant = ?", k.Tenant).Where("pay.tenant = ?", k.Tenant).
+		Where("pd.tenant = ?", k.Tenant).Where("rec.customer = ?", k.Customer).
 		Where("rec.status IN (?)", bun.List([]RecurrenceStatus{RecurrencePending, RecurrenceActive})).
 		Where("pd.contact = ?", k.UID).GroupExpr("rec.account, rec.currency").Scan(ctx)
 	if err != nil || len(series) == 0 {
@@ -97,6 +100,7 @@ func (s *Service) PaidInSeries(
 		if err != nil {
 			return to, err
 		}
+		to.Largest = append(to.Largest, r.Amount())
 		if to.People = max(to.People, people); by != "" {
 			to.By = by
 		}

@@ -48,6 +48,12 @@ func TestWhatPaysByItselfIsRedirectedOnlyByWhoMayPay(t *testing.T) {
 		"a sweep, who may not pay": {func(_ *testing.T, s *sender) {
 			s.Sweep(s.from, func(w *accounts.Sweep) { w.ToContact = &s.to.UID })
 		}, keeper, false, account, true, false},
+		"a sweep that collects": {func(_ *testing.T, s *sender) {
+			s.Sweep(s.from, func(w *accounts.Sweep) {
+				w.Direction, w.BalanceType, w.FromContact, w.FromMethod = accounts.In, accounts.Target, &s.to.UID, accounts.ACHDebit
+				w.ToContact, w.ToMethod = nil, ""
+			})
+		}, keeper, false, account, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -87,6 +93,118 @@ func TestAContactIsRedirectedByAsManyAsItsPaymentsTake(t *testing.T) {
 		if a, err := s.Changes.Find(s.Staff(), changes.UID(out.Approval)); err != nil || a.Status != c.want {
 			t.Errorf("after the %s: %+v %v", c.who, a, err)
 		}
+	}
+}
+
+// Who agreed to another account of a contact before something paid the contact has not agreed to where that pays.
+// Who agrees afterwards answers for the payments.
+func TestARedirectionIsApprovedForWhatItPays(t *testing.T) {
+	t.Parallel()
+	account := contacts.Draft{Bank: contacts.BankDraft{AccountNumber: given.Of("66660000")}}
+	ask := func(t *testing.T, s *sender) changes.UID {
+		t.Helper()
+		out, err := s.Contacts.Change(s.As(access.ManageContacts, access.InitiatePayments), s.from.Customer, s.to.UID,
+			account, changes.RequestOptions{})
+		if err != nil || out.Approval == 0 {
+			t.Fatal(out, err)
+		}
+		return changes.UID(out.Approval)
+	}
+	series := func(t *testing.T, s *sender) {
+		t.Helper()
+		s.send(t, s.order("10", instantly, func(o *payments.Order) {
+			o.Date, o.Repeat = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), weekly()
+			o.Fee = &payments.CustomFee{Amount: "5.00"}
+		}))
+	}
+	may := func(s *sender, login string, edit func(*access.Caller)) context.Context {
+		caller, err := access.Require(s.Someone(login))
+		if err != nil {
+			t.Fatal(err)
+		}
+		edit(&caller)
+		return access.With(t.Context(), caller)
+	}
+	limited := func(most int64) func(*access.Caller) {
+		return func(c *access.Caller) {
+			c.Limits = []access.ApplicationLimits{{Name: access.OfPayments, Limits: []access.Limit{
+				{Name: access.ApprovedPerPayment, Minor: most, Currency: "USD"},
+			}}}
+		}
+	}
+	none := func(*access.Caller) {}
+	for name, c := range map[string]struct {
+		people int
+		before func(*testing.T, *sender) // the change was asked for
+		after  func(*testing.T, *sender)
+		as     func(*access.Caller)
+		want   error
+	}{
+		"nothing pays it":        {1, nil, nil, none, nil},
+		"a series pays it":       {1, series, nil, none, nil},
+		"a series pays it since": {1, nil, series, none, changes.ErrStale},
+		"a sweep pays it since": {1, nil, func(_ *testing.T, s *sender) {
+			s.Sweep(s.from, func(w *accounts.Sweep) { w.ToContact = &s.to.UID })
+		}, none, changes.ErrStale},
+		"more people are asked since": {1, series, func(_ *testing.T, s *sender) {
+			s.Exec(`UPDATE customers SET access_number_of_approvers = 2 WHERE tenant = ? AND uid = ?`, s.Tenant, s.from.Customer)
+		}, none, changes.ErrStale},
+		"the first of two, since": {2, nil, series, none, changes.ErrStale},
+		"who may not approve payments": {1, series, nil, func(c *access.Caller) {
+			c.Permissions = []access.Permission{access.ManageContacts}
+		}, access.ErrDenied},
+		"the first of two, who may not": {2, series, nil, func(c *access.Caller) {
+			c.Permissions = []access.Permission{access.ManageContacts}
+		}, access.ErrDenied},
+		"above the approver's limit": {1, series, nil, limited(14_99), contacts.ErrApproveLimit},
+		"within it, with the fee":    {1, series, nil, limited(15_00), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			if c.before != nil {
+				c.before(t, s)
+			}
+			s.Exec(`UPDATE customers SET access_payment_dual_approval = true, access_bene_dual_approval = true,
+				access_number_of_approvers = ? WHERE tenant = ? AND uid = ?`, c.people, s.Tenant, s.from.Customer)
+			approval := ask(t, s)
+			if c.after != nil {
+				s.Exec(`UPDATE customers SET access_payment_dual_approval = false WHERE tenant = ? AND uid = ?`, s.Tenant,
+					s.from.Customer)
+				c.after(t, s)
+				s.Exec(`UPDATE customers SET access_payment_dual_approval = true WHERE tenant = ? AND uid = ?`, s.Tenant,
+					s.from.Customer)
+			}
+			_, err := s.Changes.Approve(may(s, "linda", c.as), approval, changes.RequestOptions{})
+			if !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+		})
+	}
+}
+
+// A sweep that waits for a second person is agreed to as it was read: not with the account that its contact has
+// been given since.
+func TestASweepThatWaitsIsStaleOnceItsContactChanges(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.Exec(`UPDATE customers SET access_customer_dual_approval = true WHERE tenant = ? AND uid = ?`, s.Tenant,
+		s.from.Customer)
+	target, method, daily := accounts.Target, accounts.InstantPayment, accounts.Daily
+	out, err := s.Accounts.SetSweep(s.Staff(), 0, accounts.SweepName{Account: s.from.UID, Direction: accounts.Out},
+		accounts.SweepDraft{
+			BalanceType: &target, TargetBalance: given.Of("300"), ToContact: &s.to.UID, ToMethod: &method, Frequency: &daily,
+		}, changes.RequestOptions{})
+	if err != nil || out.Approval == 0 {
+		t.Fatal(out, err)
+	}
+	if _, err := s.Contacts.Change(s.As(access.ManageContacts), s.from.Customer, s.to.UID,
+		contacts.Draft{Bank: contacts.BankDraft{AccountNumber: given.Of("66660000")}}, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval),
+		changes.RequestOptions{}); !errors.Is(err, changes.ErrStale) {
+		t.Error(err)
 	}
 }
 
@@ -286,6 +404,31 @@ func TestANamedFeeCountsForWhoPays(t *testing.T) {
 		}), changes.RequestOptions{})
 		if fits != (err == nil) || err != nil && !errors.Is(err, payments.ErrOwnLimit) {
 			t.Errorf("a fee of %s: %v", fee, err)
+		}
+	}
+}
+
+// A series' fee that the request names counts where its amount is changed, as it does where it is begun.
+func TestANamedFeeCountsInChangesOfASeries(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	who := bounded(t, s.Bank, "clerk", access.Limit{Name: access.PerPayment, Minor: 100_00})
+	out, err := s.Payments.Send(who, s.order("1.00", instantly, func(o *payments.Order) {
+		o.Date, o.Repeat = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), weekly()
+		o.Fee = &payments.CustomFee{Amount: "60.00"}
+	}), changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	series := s.shows(t, out.Result.UID).Recurrence
+	for _, c := range []struct {
+		amount string
+		fits   bool
+	}{{"40.01", false}, {"40.00", true}} {
+		_, err := s.Payments.ChangeRecurrence(who, series, payments.RecurrenceDraft{Amount: c.amount},
+			changes.RequestOptions{})
+		if c.fits != (err == nil) || err != nil && !errors.Is(err, payments.ErrOwnLimit) {
+			t.Errorf("%s: %v", c.amount, err)
 		}
 	}
 }

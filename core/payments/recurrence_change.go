@@ -92,9 +92,13 @@ func (s *Service) needsApprovalTx(
 	if err != nil {
 		return false, err
 	}
+	committed, err := r.committedTx(ctx, tx)
+	if err != nil {
+		return false, err
+	}
 	next := &Payment{
 		Direction: Out, EntryType: r.EntryType, Rail: r.Rail, Speed: r.Speed, Minor: r.Minor, Currency: r.Currency,
-		SenderAccount: r.Account,
+		SenderAccount: r.Account, CustomFeeMinor: committed.Minor - r.Minor,
 	}
 	if next.Collects() {
 		next.SenderAccount, next.ReceiverAccount = 0, r.Account
@@ -105,7 +109,7 @@ func (s *Service) needsApprovalTx(
 		l.Approvers, l.Decides = f.approvers(next)
 	}
 	if needed && !tx.NeedsApproval(needed) {
-		err = ApproveTx(ctx, tx.Tx, tx.Caller, r.Amount(), r.Amount(), tx.Now)
+		err = ApproveTx(ctx, tx.Tx, tx.Caller, committed, committed, tx.Now)
 	}
 	return needed, err
 }
@@ -118,14 +122,18 @@ func (s *Service) mayChangeTx(ctx context.Context, tx *changes.Tx, at changes.Ta
 		if err := tx.ReadDraft(&d); err != nil {
 			return err
 		}
-		amount := r.Amount()
 		if d.Amount != "" { // which was read when it was asked for
-			var err error
-			if amount, err = money.Parse(d.Amount, r.Currency); err != nil {
+			amount, err := money.Parse(d.Amount, r.Currency)
+			if err != nil {
 				return err
 			}
+			r.Minor = amount.Minor
 		}
-		return ApproveTx(ctx, tx.Tx, tx.Caller, amount, amount, tx.Now)
+		committed, err := r.committedTx(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return ApproveTx(ctx, tx.Tx, tx.Caller, committed, committed, tx.Now)
 	})
 }
 
@@ -199,7 +207,7 @@ func (s *Service) modifyTx(
 		return s.setAmountTx(ctx, tx, l, r, d.Amount)
 	}
 	if d.Frequency != "" || r.longer(&before) {
-		return mayPay(tx, r.Amount())
+		return r.mayPayTx(ctx, tx)
 	}
 	return nil
 }
@@ -214,12 +222,26 @@ func (r *Recurrence) longer(before *Recurrence) bool {
 	return before.End != nil && r.End.After(*before.End) || before.Number != nil && *r.Number > *before.Number
 }
 
-// mayPay returns a fault for an amount above what the person who asks for a change may pay in one payment.
-func mayPay(tx *changes.Tx, amount money.Amount) error {
+// committedTx returns what one payment of the series is of for who asks for it (Payment.Committed): with a fee that
+// the series names.
+func (r *Recurrence) committedTx(ctx context.Context, tx *changes.Tx) (money.Amount, error) {
+	amount, fee := r.Amount(), int64(0)
+	err := tx.NewRaw(`SELECT coalesce((SELECT custom_fee FROM payments WHERE tenant = ? AND uid = ?), 0)`, r.Tenant,
+		r.Last).Scan(ctx, &fee)
+	amount.Minor += fee
+	return amount, err
+}
+
+// mayPayTx returns a fault for a series above what the person who asks for a change may pay in one payment.
+func (r *Recurrence) mayPayTx(ctx context.Context, tx *changes.Tx) error {
 	if !tx.NeedsApproval(true) { // it was asked for by another person, whom that bounded
 		return nil
 	}
-	return fault.Called(paid.each(tx.Caller, amount), calledInSeries)
+	committed, err := r.committedTx(ctx, tx)
+	if err != nil {
+		return err
+	}
+	return fault.Called(paid.each(tx.Caller, committed), calledInSeries)
 }
 
 // today returns the current day for the payments of a series.
@@ -240,10 +262,11 @@ func (s *Service) setAmountTx(
 		return fault.Field(recurrenceObject, "amount", fault.Malformed,
 			fmt.Sprintf("must be an amount of %s with at most %d decimals", r.Currency, r.Currency.Digits()))
 	}
-	if err := mayPay(tx, amount); err != nil {
+	r.Minor = amount.Minor
+	if err := r.mayPayTx(ctx, tx); err != nil {
 		return err
 	}
-	if r.Minor = amount.Minor; r.Speed == "" || r.Next == nil {
+	if r.Speed == "" || r.Next == nil {
 		return nil
 	}
 	carried := int64(0)
