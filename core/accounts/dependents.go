@@ -135,7 +135,15 @@ func (s *Service) movableTx(ctx context.Context, tx *changes.Tx, was, a *Account
 	if was.Currency == a.Currency && was.SystemOfRecord == a.SystemOfRecord {
 		return nil
 	}
+	if was.Currency == a.Currency && a.SystemOfRecord == InternalCore {
+		return nil // with what has come to it meanwhile
+	}
 	if err := s.emptyTx(ctx, tx, was); err != nil {
+		return err
+	}
+	if err := s.refusedTx(ctx, tx, ErrUnderWay, `SELECT EXISTS (SELECT FROM payments WHERE tenant = ?0
+		AND (sender_account = ?1 OR receiver_account = ?1) AND direction = 'IN'
+		AND state IN ('VALIDATED', 'HOLD', 'SCREENING'))`, a.Tenant, a.UID); err != nil {
 		return err
 	}
 	if was.Currency == a.Currency {

@@ -381,6 +381,8 @@ func (e *Received) screened(p *Payment) *positivepay.Screened {
 // untaken returns why an account takes no entry of ACH, as a return reason; "" if it takes them.
 func (a *party) untaken() string {
 	switch {
+	case a.SystemOfRecord != accounts.InternalCore:
+		return unknown
 	case a.Status == accounts.Closed:
 		return closed
 	case a.blocked():

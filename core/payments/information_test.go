@@ -117,6 +117,24 @@ func TestTheOtherBankAnswersWhatIsAskedAboutAPayment(t *testing.T) {
 	}
 }
 
+// What a bank asks to be paid over RTP is asked about as well: its request is no transfer.
+func TestARequestForPaymentOverRTPIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t)
+	uid := s.asks(t, rails.RTP)
+	done, err := s.ask(uid, unclear())
+	if err != nil || done.Payment != uid {
+		t.Fatal(done, err)
+	}
+	s.run(t)
+	s.Clock.Advance(5 * time.Second)
+	s.run(t)
+	if all, _ := s.asked(t, uid); len(all) != 1 || !strings.Contains(all[0], "NARR: supplied by the sandbox") {
+		t.Error(all)
+	}
+	s.lived(t, uid, "HOLD")
+}
+
 func TestALongQuestionGoesOnInFurtherEntriesAndComesBackWhole(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)

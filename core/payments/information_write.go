@@ -126,30 +126,24 @@ func (s *Service) requestInformationTx(
 	if err != nil {
 		return SavedInformation{}, err
 	}
-	t, sent, err := s.askedTx(ctx, tx.Tx, p)
+	about, sent, err := s.askedTx(ctx, tx.Tx, p)
 	switch {
 	case err != nil:
 		return SavedInformation{}, err
 	case sent >= MostInformationRequests:
 		return SavedInformation{}, ErrManyRequests
 	}
-	from, to := t.Sender, t.Receiver
-	if p.Incoming() {
-		from, to = to, from
-	}
-	rows, err := s.composeTx(ctx, tx.Tx, p, from, tx.Now, func(g iso20022.Group) iso20022.Message {
-		return &iso20022.InformationRequest{
-			Group: g, CaseID: g.ID, Creator: d.Party, Original: original(t), OriginalAmount: t.Amount,
-			OriginalDate: t.SettlementDate, Missing: lacks(d.Missing), Incorrect: lacks(d.Incorrect), Sender: from,
-			Receiver: to,
-		}
+	rows, err := s.composeTx(ctx, tx.Tx, p, about.Sender, tx.Now, func(g iso20022.Group) iso20022.Message {
+		q := *about
+		q.Group, q.CaseID, q.Creator, q.Missing, q.Incorrect = g, g.ID, d.Party, lacks(d.Missing), lacks(d.Incorrect)
+		return &q
 	})
 	if err != nil {
 		return SavedInformation{}, carriedInformation(p, err)
 	}
 	rows[0].Code = d.codes()
 	r := &InformationRequest{
-		Tenant: p.Tenant, ID: rows[0].ID, Payment: p.UID, Rail: p.Rail, Direction: Out, Bank: to,
+		Tenant: p.Tenant, ID: rows[0].ID, Payment: p.UID, Rail: p.Rail, Direction: Out, Bank: about.Receiver,
 		MessageID: rows[0].MessageID, Codes: d.codes(), At: tx.Now, Answered: []byte{},
 	}
 	if r.Asked, err = r.sealed(s.keys, AskedColumn, d); err != nil {
@@ -172,17 +166,40 @@ type messageName string
 
 func (n messageName) String() string { return string(n) }
 
-// askedTx reads the transfer that a payment is, and how many requests about it have been sent.
+// askedTx returns a request for information about a payment that says nothing yet but what it is about, from this
+// bank to the other one, and how many have been sent. A request for payment has no transfer of its own.
 func (s *Service) askedTx(
 	ctx context.Context, tx bun.Tx, p *Payment,
-) (*iso20022.CreditTransfer, int64, error) {
-	t, err := s.creditTx(ctx, tx, p)
-	if err != nil {
-		return nil, 0, err
+) (about *iso20022.InformationRequest, sent int64, err error) {
+	if p.Asked() {
+		m, err := s.readTx(ctx, tx, p, requestKind, In)
+		if err != nil {
+			return nil, 0, err
+		}
+		r, is := m.(*iso20022.PaymentRequest)
+		if !is {
+			return nil, 0, fmt.Errorf("payment %s has no request", p.UID)
+		}
+		about = &iso20022.InformationRequest{
+			Original: originalOf(r), OriginalAmount: r.Amount, OriginalDate: r.ExecutionDate, Sender: r.DebtorAgent,
+			Receiver: r.CreditorAgent,
+		}
+	} else {
+		t, err := s.creditTx(ctx, tx, p)
+		if err != nil {
+			return nil, 0, err
+		}
+		about = &iso20022.InformationRequest{
+			Original: original(t), OriginalAmount: t.Amount, OriginalDate: t.SettlementDate, Sender: t.Sender,
+			Receiver: t.Receiver,
+		}
+		if p.Incoming() {
+			about.Sender, about.Receiver = t.Receiver, t.Sender
+		}
 	}
 	n, err := tx.NewSelect().Model((*InformationRequest)(nil)).Where("ir.tenant = ?", p.Tenant).
 		Where("ir.payment = ?", p.UID).Where("ir.direction = ?", Out).Count(ctx)
-	return t, n, err
+	return about, int64(n), err
 }
 
 // carriedInformation returns a fault if the network would refuse what a request says.

@@ -2,6 +2,8 @@ package payments_test
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,4 +100,47 @@ func TestWhoActedForAFormerPartnerIsTheBanksToRead(t *testing.T) {
 	}
 	s.Clock.Advance(time.Second)
 	is("the next partner", s.Partner(next), pay(s.Partner(next)), [2]string{"partner", ""})
+}
+
+// While money is on its way to an account, it stays in the bank's books; what comes back to one that is kept
+// elsewhere by then is got out by taking the account into the books again.
+func TestAnAccountGoesElsewhereWithoutMoneyOnItsWay(t *testing.T) {
+	t.Parallel()
+	elsewhere, here := accounts.OtherCore, accounts.InternalCore
+	keep := func(s *sender, of *accounts.Account, by *accounts.SystemOfRecord) error {
+		_, err := s.Accounts.Change(s.Staff(), 0, of.UID, accounts.Draft{SystemOfRecord: by}, changes.RequestOptions{})
+		return err
+	}
+	s := newDebtor(t)
+	empty := s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, coretest.Holding(0, 0),
+		coretest.Sends)
+	s.from = empty
+	uid := s.paidOver(t, creditedOn(19))
+	s.lived(t, uid, "VALIDATED")
+	if err := keep(s, empty, &elsewhere); !errors.Is(err, accounts.ErrUnderWay) {
+		t.Errorf("before the credit settles: %v", err)
+	}
+	// be it that it went elsewhere all the same
+	s.Exec(`UPDATE accounts SET system_of_record = ? WHERE tenant = ? AND uid = ?`, elsewhere, s.Tenant, empty.UID)
+	s.until(t, "2026-11-19 08:30")
+	s.run(t)
+	if p := s.shows(t, uid); p.State == payments.Settled || !strings.HasPrefix(p.Reason, "R03") {
+		t.Errorf("%+v", p.Payment)
+	}
+	s.has(t, 0, 0)
+	if err := keep(s, empty, &here); err != nil {
+		t.Error(err)
+	}
+	full := s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}, coretest.Holding(50_00, 0))
+	s.Exec(`UPDATE accounts SET system_of_record = ? WHERE tenant = ? AND uid = ?`, elsewhere, s.Tenant, full.UID)
+	if err := keep(s, full, &here); err != nil {
+		t.Errorf("with money in the books: %v", err)
+	}
+	if _, err := s.Payments.Transfer(s.Staff(), payments.Draft{
+		ExternalReferenceID: "INV-7", Sender: payments.Party{UID: full.UID}, Receiver: payments.Party{UID: empty.UID},
+		Amount: "50.00",
+	}, changes.RequestOptions{}); err != nil {
+		t.Errorf("the money is not got out: %v", err)
+	}
+	s.Prove()
 }

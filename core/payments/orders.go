@@ -258,6 +258,9 @@ func (f *facts) receiver(s *Service, from *party, o *Order) (Receiver, error) {
 	if err != nil {
 		return Receiver{}, err
 	}
+	if other := o.Receiver.Number; other != "" && other != number {
+		return Receiver{}, fault.Field("payment", "receiver.accountNumber", fault.NoMatch, "must be that of the contact")
+	}
 	to := Receiver{
 		Contact: k.UID, Number: number, Type: k.Type, SubType: k.SubType, Currency: k.Currency, Name: k.Name,
 		Phone: k.Phone, Email: k.Email, Address: k.Address, Bank: ReceiverBank{ID: k.Routing, Name: k.BankName},

@@ -51,6 +51,30 @@ func (s *sender) order(amount string, edits ...func(*payments.Order)) payments.O
 	return o
 }
 
+// Beside a contact another account is not named: one of the two would be paid without a word.
+func TestBesideAContactItsOwnAccountAloneIsNamed(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	number, err := s.Keys.Open(s.to.Bank.AccountNumber, seal.Place{
+		Tenant: int64(s.Tenant), Column: contacts.NumberColumn, Row: int64(s.to.UID),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for named, fits := range map[string]bool{"": true, number: true, "99999999": false} {
+		credit, debit := s.order("5.00", instantly), s.order("5.00", asking)
+		credit.Receiver.Number, debit.Receiver.Number = named, named
+		_, paid := s.Payments.Send(s.Staff(), credit, changes.RequestOptions{})
+		_, asked := s.Payments.RequestDebit(s.Staff(), debit, changes.RequestOptions{})
+		for _, err := range []error{paid, asked} {
+			f, _ := fault.Of(err)
+			if fits != (err == nil) || err != nil && (f == nil || !strings.HasSuffix(f.Field, "accountNumber")) {
+				t.Errorf("%q: %v", named, err)
+			}
+		}
+	}
+}
+
 func (s *sender) send(t *testing.T, o payments.Order) payments.Saved {
 	t.Helper()
 	out, err := s.Payments.Send(s.Staff(), o, changes.RequestOptions{})

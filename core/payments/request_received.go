@@ -58,17 +58,21 @@ func (in *intake) demand(a *incoming) error {
 	})
 }
 
+// originalOf is a request as other messages refer to it.
+func originalOf(r *iso20022.PaymentRequest) iso20022.Original {
+	return iso20022.Original{
+		MessageID: r.ID, Type: r.Type(), CreatedAt: r.CreatedAt, InstructionID: r.InstructionID,
+		EndToEndID: r.EndToEndID, UETR: r.UETR,
+	}
+}
+
 // answerOf returns the answer to a request: accepted, with this code, or refused, with the reason.
 func answerOf(r *iso20022.PaymentRequest, code, why string) func(iso20022.Group) iso20022.Message {
 	return func(g iso20022.Group) iso20022.Message {
 		a := &iso20022.PaymentAnswer{
 			Group: g, Initiator: iso20022.Party{Name: cmp.Or(r.Debtor.Name, r.DebtorAgent)},
 			DebtorAgent: r.DebtorAgent, CreditorAgent: r.CreditorAgent, RequestID: r.RequestID,
-			Code: iso20022.Code(code),
-			Original: iso20022.Original{
-				MessageID: r.ID, Type: r.Type(), CreatedAt: r.CreatedAt, InstructionID: r.InstructionID,
-				EndToEndID: r.EndToEndID, UETR: r.UETR,
-			},
+			Code: iso20022.Code(code), Original: originalOf(r),
 		}
 		if why != "" {
 			a.Code, a.Reasons = iso20022.Rejected, []iso20022.Reason{{Code: why}}

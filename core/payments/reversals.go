@@ -70,6 +70,8 @@ func (s *Service) reverseTx(
 		return Saved{}, ErrNoReversal.With(string(p.Rail))
 	case p.Enrols():
 		return Saved{}, ErrNoReversal.Saying("an enrolment has moved no money").With(string(p.Rail))
+	case p.Rail == rails.SWIFT: // at the rate of its trade, which the market may have overtaken
+		return Saved{}, ErrNoReversal.Saying("a payment over SWIFT is not reversed").With(string(p.Rail))
 	case p.Rail == rails.ACH:
 		return s.reverseEntryTx(ctx, tx, p)
 	}

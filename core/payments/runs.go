@@ -190,6 +190,9 @@ func (s *Service) readDraft(r *run) error {
 	r.order = new(Order)
 	err = json.Unmarshal([]byte(text), r.order)
 	r.order.Amount, r.order.moves = amount, true
+	if to := &r.order.Receiver; to.Contact != 0 {
+		to.Number = "" // that of the contact, which may have another one since
+	}
 	return err
 }
 
