@@ -225,7 +225,7 @@ func setFeatures(a *accounts.Account, d *dice, n int64, k int) {
 // setACH sets the ACH features: an originator is either underwritten or prefunded, and its first account is
 // the offset account.
 func setACH(a *accounts.Account, d *dice, n int64, k int) {
-	a.EnableACH, a.ACHCompanyID, a.SECCodes = true, achCompanyID(n), []string{"CCD", "PPD", "ENR"}
+	a.EnableACH, a.ACHCompanyID, a.SECCodes = true, achCompanyID(n), []string{"CCD", "PPD", "ENR", "IAT"}
 	if d.chance(50) {
 		a.SECCodes = append(a.SECCodes, "CTX", "WEB")
 	}

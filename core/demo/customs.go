@@ -31,6 +31,7 @@ const (
 	overFedNow kind = "credited by FedNow"
 	overWire   kind = "credited by wire"
 	overACH    kind = "credited by ACH"
+	abroad     kind = "paid abroad by ACH" // by an entry of class IAT
 )
 
 // customs are what the First customer and the partner's first one do. The cents of some tell the simulated
@@ -49,6 +50,7 @@ var customs = []custom{
 	{time.Thursday, 2, false, overWire, 0, 22_500_00, "Harbor Freight Forwarding Inc"},
 	{time.Friday, 0, false, kind(payments.Instant), 9, 220_00, "Courier"},
 	{time.Friday, 2, true, kind(payments.Spot), 3, 1_900_00, "Trade fair stand"},
+	{time.Wednesday, 2, true, abroad, 7, 740_00, "Translations"},
 }
 
 // falls reports whether the custom is followed on a day. It depends on nothing else, so that a life that was
@@ -77,6 +79,10 @@ func (l *life) do(one custom, n int64, name string, day time.Time) error {
 		}
 		if one.what == kind(payments.Economy) || one.what == kind(payments.EconomyPlus) {
 			order.SECCode = rails.CCD
+		}
+		if one.what == abroad { // the first bank in the directory passes it on
+			order.Speed, order.SECCode, order.Purpose = string(payments.Economy), rails.IAT, "BUS"
+			order.Receiver.Bank = payments.ReceiverBank{IDType: "NID", ID: usRouting(0)}
 		}
 		if one.what == kind(payments.Spot) {
 			order.Currency = bankAbroad(n, one.with).currency

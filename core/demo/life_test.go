@@ -58,6 +58,12 @@ func TestTheDemoBankHasLived(t *testing.T) {
 			t.Errorf("no payment is %s", kind)
 		}
 	}
+	if abroad := ask(`SELECT DISTINCT concat_ws(' ', ae.class, pd.bank_country, p.state) FROM payments AS p
+		JOIN ach_entries AS ae ON ae.tenant = p.tenant AND ae.payment = p.uid
+		JOIN payment_details AS pd ON pd.tenant = p.tenant AND pd.payment = p.uid
+		WHERE p.tenant = ? AND pd.bank_country <> ''`); !slices.Contains(abroad, "IAT FR SETTLED") {
+		t.Errorf("abroad over ACH: %s", abroad)
+	}
 	if twice := ask(`SELECT external_reference_id FROM payments WHERE tenant = ? AND direction = 'OUT'
 		AND recurrence IS NULL
 		GROUP BY 1 HAVING count(*) > 1`); len(twice) > 0 {
