@@ -34,10 +34,11 @@ func graphFace(b *bank, door transport.Door) http.Handler {
 	})
 }
 
-// partnersOwn turns examples to customers and an account number of the demo partner: src/examples.tsx of the
-// playground has the same pairs.
+// partnersOwn turns examples to customers, an account number and a payment of the demo partner:
+// src/examples.tsx of the playground has the same pairs.
 var partnersOwn = [][2]string{
 	{"1000001", "1000013"}, {"1000002", "1000023"}, {"404521680718", "406162467398"},
+	{"2511", "2512"}, // the first payments over ACH
 }
 
 // referenceOwn turns the examples of the reference, which name a user, a role, a signatory, a fee tier,

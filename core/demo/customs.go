@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"bankgraph/core/changes"
+	"bankgraph/core/customers"
 	"bankgraph/core/fx"
+	"bankgraph/core/page"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
 	"bankgraph/core/sandbox"
@@ -34,6 +36,9 @@ const (
 	abroad     kind = "paid abroad by ACH" // by an entry of class IAT
 )
 
+// supplier is the contact from whom customers buy supplies, by its place.
+const supplier = 5
+
 // customs are what the First customer and the partner's first one do. The cents of some tell the simulated
 // networks to send them back (rest/CONTRACT.md, sandbox networks).
 var customs = []custom{
@@ -41,7 +46,7 @@ var customs = []custom{
 	{time.Monday, 0, true, kind(payments.Instant), 4, 1_450_00, "Cleaning services"},
 	// rejected: no such account
 	{time.Monday, 2, false, kind(payments.Instant), 9, 310_01, "Deposit for a rented van"},
-	{time.Tuesday, 0, false, kind(payments.Economy), 5, 3_275_00, "Office supplies"},
+	{time.Tuesday, 0, false, kind(payments.Economy), supplier, 3_275_00, "Office supplies"},
 	// returned: account closed
 	{time.Tuesday, 3, false, kind(payments.Economy), 10, 865_02, "Repair of the loading dock"},
 	{time.Wednesday, 0, false, kind(payments.Express), 8, 2_400_00, "Equipment lease"},
@@ -127,9 +132,47 @@ func dollars(minor int64) string {
 	return strconv.FormatInt(minor/100, 10) + fmt.Sprintf(".%02d", minor%100)
 }
 
+// begin makes the first payments over a network, which have the numbers after those of Fill. Examples name
+// them.
+func (l *life) begin() error {
+	for i, of := range []customers.UID{First, PartnersFirst} {
+		n, name := int64(of-Institution), fmt.Sprintf("FIRST-%d", i+1)
+		if err := l.send(payments.Order{
+			Sender: payments.Party{UID: Account(n, 0)}, Receiver: payments.Receiver{Contact: Contact(n, supplier)},
+			Amount: "1980.00", Currency: "USD", Speed: string(payments.Economy), SECCode: rails.CCD,
+			ExternalReferenceID: name, Notes: "Shelves for the archive",
+		}, changes.RequestOptions{IdempotencyKey: "demo-" + name}); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// notice lets the bank of a contact answer the newest supplies of a customer by a notice of change.
+func (l *life) notice(of customers.UID) error {
+	found, err := l.Payments.Page(l.maker, payments.Search{
+		Customer: of, Contact: Contact(int64(of-Institution), supplier), States: []payments.State{payments.Settled},
+	}, page.First(1))
+	if err == nil && len(found.Items) == 1 {
+		_, err = l.Sandbox.PlayAnswer(l.maker, found.Items[0].UID,
+			sandbox.Answer{Verdict: sandbox.Noticed, Code: "C01", Number: "1902847756"},
+			changes.RequestOptions{IdempotencyKey: fmt.Sprintf("demo-notice-%d", of)})
+	}
+	if err != nil {
+		return fmt.Errorf("a notice of change: %w", err)
+	}
+	return nil
+}
+
 // leave leaves payments of the First customer under way: one whose network never answers, one to a listed
-// name and one from another, on which somebody decides, and one that waits for a second person.
+// name and one from another, on which somebody decides, and one that waits for a second person; and a notice
+// of change, which nobody has followed.
 func (l *life) leave() error {
+	for _, of := range []customers.UID{First, PartnersFirst} {
+		if err := l.notice(of); err != nil {
+			return err
+		}
+	}
 	order := payments.Order{
 		Sender: payments.Party{UID: Account(1, 0)}, Receiver: payments.Receiver{Contact: Contact(1, 9)},
 		Amount: "412.22", Currency: "USD", Speed: string(payments.Instant), ExternalReferenceID: "LEFT-1",

@@ -44,6 +44,11 @@ func Live(ctx context.Context, c *core.Core, key string, fresh bool, progress fu
 		return err
 	}
 	for day := clock.Now.In(l.zone); !sameDay(day, today); day = day.AddDate(0, 0, 1) {
+		if sameDay(day, today.AddDate(0, 0, -lived)) {
+			if err := l.begin(); err != nil {
+				return err
+			}
+		}
 		if err := l.through(day); err != nil {
 			return fmt.Errorf("live through %s: %w", day.Format(time.DateOnly), err)
 		}

@@ -64,6 +64,16 @@ func TestTheDemoBankHasLived(t *testing.T) {
 		WHERE p.tenant = ? AND pd.bank_country <> ''`); !slices.Contains(abroad, "IAT FR SETTLED") {
 		t.Errorf("abroad over ACH: %s", abroad)
 	}
+	first := ask(`SELECT concat_ws(' ', uid, external_reference_id, state) FROM payments
+		WHERE tenant = ? AND external_reference_id LIKE 'FIRST-%' ORDER BY uid`)
+	if diff := cmp.Diff([]string{"511 FIRST-1 SETTLED", "512 FIRST-2 SETTLED"}, first); diff != "" {
+		t.Error(diff)
+	}
+	notices := ask(`SELECT concat_ws(' ', pd.contact, n.code) FROM ach_notices AS n
+		JOIN payment_details AS pd ON pd.tenant = n.tenant AND pd.payment = n.payment WHERE n.tenant = ? ORDER BY 1`)
+	if diff := cmp.Diff([]string{"100000115 C01", "100001315 C01"}, notices); diff != "" {
+		t.Error(diff)
+	}
 	if twice := ask(`SELECT external_reference_id FROM payments WHERE tenant = ? AND direction = 'OUT'
 		AND recurrence IS NULL
 		GROUP BY 1 HAVING count(*) > 1`); len(twice) > 0 {
