@@ -28,6 +28,7 @@ const partnersOwn: [string, string][] = [
   ['1000001', '1000013'],
   ['1000002', '1000023'],
   ['404521680718', '406162467398'],
+  ['2511', '2512'],
 ];
 
 function variablesFor(example: Example, state: Session): string {
