@@ -19,8 +19,8 @@ var listedBank = struct {
 
 func listBank(t testing.TB, c *core.Core) {
 	t.Helper()
-	const text = "nationalId,bic,name,addressLine1,addressLine2,city,state,postalCode,recordType,successor,ach,fedNowServices,fedNowStatus,fedwireTransfer\n" +
-		"611090001,SNDBUS30NYC,Listed Bank,1 Main St,Floor 2,Columbus,OH,43215,SEND,611090108,true,CRDT,Active,true\n"
+	const text = "nationalId,bic,name,addressLine1,addressLine2,city,state,postalCode,recordType,successor,ach,fedNowServices,fedNowStatus,fedwireTransfer,rtpServices,rtpStatus\n" +
+		"611090001,SNDBUS30NYC,Listed Bank,1 Main St,Floor 2,Columbus,OH,43215,SEND,611090108,true,CRDT,Active,true,CRDT,Active\n"
 	_, err := c.Banks.Import(access.Operator(t.Context(), 0, "", nil),
 		banks.Import{Format: banks.CSVFile, Source: "graph", From: strings.NewReader(text)})
 	if err != nil {

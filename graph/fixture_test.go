@@ -401,7 +401,8 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		   address_country_code, address_country, email_address, phone_number, bank_id, bank_name, remittance,
 		   reference, originator_information, bank_information, charges, cost_center, request_method,
 		   operation_note, route, uetr, return_code, intermediary_id,
-		   intermediary_name, correspondent_id, correspondent_name, local_instrument, bank_country, benefit)
+		   intermediary_name, correspondent_id, correspondent_name, local_instrument, bank_country, remittance_method,
+		   remittance_address, benefit)
 		 SELECT tenant, uid, sender_account + 50, '', '', '0042', 'Deposit', 'Checking', ?3 || ' line1 ' || uid,
 		   ?3 || ' line2 ' || uid, ?3 || ' city ' || uid, 'OH', '43215', 'US', 'United States',
 		   ?3 || ' email ' || uid, ?3 || ' phone ' || uid, '611090001', ?3 || ' bank ' || uid,
@@ -410,6 +411,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		   ?3 || ' note ' || uid, ?3 || ' route ' || uid, 'uetr ' || uid, 'AC03',
 		   ?3 || ' between ' || uid, ?3 || ' name between ' || uid, ?3 || ' correspondent ' || uid,
 		   ?3 || ' name correspondent ' || uid, ?3 || ' instrument ' || uid, 'DE',
+		   ?3 || ' found by ' || uid, ?3 || ' found at ' || uid,
 		   json_build_object('federalBenefitType', 'Social Security', 'accountNumber', '****0042',
 		     'socialSecurityNumber', '****4200', 'firstName', ?3 || ' first ' || uid,
 		     'lastName', ?3 || ' last ' || uid, 'subAccountType', 'Savings', 'representativePayee', true)

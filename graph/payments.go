@@ -104,6 +104,7 @@ func init() {
 			"additionalInfo.channel": "channel", "additionalInfo.costCenter": "costCenter",
 			"additionalInfo.requestMethod": "requestMethod", "additionalInfo.operationNote": "operationNote",
 			"additionalInfo.paymentRemittanceNotes":  "remittance",
+			"additionalInfo.remittanceMethod":        "remittanceMethod",
 			"additionalInfo.referenceForBeneficiary": "referenceForBeneficiary",
 			"additionalInfo.originatorToBeneficiary": "originatorToBeneficiary",
 			"additionalInfo.senderToReceiverNotes":   "senderToReceiver", "additionalInfo.secCode": "secCode",

@@ -79,14 +79,14 @@ func init() {
 			emailAddress: "ada@mail.example", phoneNumber: "+1 614 555 0123", bankId: "611090001", bankName: "Listed Bank"},
 			amount: "12.50", currency: "USD", speed: INSTANT, externalReferenceId: "INV-7", notes: "Rent", remittance: "Rent of May",
 			fee: {name: "Courier", amount: "1.25", currency: "USD"}, referenceForBeneficiary: "LEASE-44", detailsOfCharges: "SHA", originatorToBeneficiary: "x", senderToReceiver: "y",
-			localInstrument: "FDNA",
+			localInstrument: "STANDARD", remittanceMethod: "EMAL",
 			channel: "Portal", costCenter: "CC1", requestMethod: "PHONE-IN", operationNote: "z", paymentDate: "2026-11-20"`,
 				accountOf(activeOf(c), 0))
 		},
 		`payment { id status rail speed amount fee customFee currency paymentDate externalReferenceId notes channel receiverName
 		receiverNumber { masked } senderAccount { uid balances { held } } receiverAccount { uid } contact { uid } customer { uid }
 		details { accountType accountSubType address { line1 city countryCode } emailAddress phoneNumber bankId bankName remittance
-		referenceForBeneficiary originatorToBeneficiary senderToReceiver localInstrument detailsOfCharges costCenter requestMethod operationNote
+		remittanceMethod remittanceAddress referenceForBeneficiary originatorToBeneficiary senderToReceiver localInstrument detailsOfCharges costCenter requestMethod operationNote
 		route returnCode } messages { kind } timeline { number status client } version } approval { uid }`,
 	}
 	mutations["requestDebit"] = tried{

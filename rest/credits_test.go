@@ -84,6 +84,30 @@ func entry(b *bank, class string) string {
 		`"Instant"`, `"economy"`, 1)
 }
 
+// Whoever reads a payment sees where its remittance is.
+func TestACreditSaysWhereItsRemittanceIs(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	b.Exec(`UPDATE accounts SET enable_rtp = true, rtp_send = true WHERE tenant = ? AND uid = ?`, b.Tenant,
+		b.purse.UID)
+	for method, at := range map[string]string{"emal": "accounts@harborsupply.example", "URID": "R-4711"} {
+		said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", credit(b,
+			`, "additionalInfo": {"remittanceMethod": "`+method+`", "paymentRemittanceNotes": "R-4711"}`))
+		if said.status != http.StatusOK {
+			t.Fatal(said.status, said.body)
+		}
+		got := b.call(b.program(), http.MethodPost, "/v3/payments/search", `{"page": 1, "limit": 1}`)
+		for _, text := range []string{
+			`"deliveryMethod":"RTP"`, `"remittanceMethod":"` + strings.ToUpper(method) + `"`,
+			`"remittanceAddress":"` + at + `"`,
+		} {
+			if !strings.Contains(got.body, text) {
+				t.Errorf("%s is missing in %s", text, got.body)
+			}
+		}
+	}
+}
+
 // An entry of ACH waits for its window, which the answers tell.
 func TestAnEntryOfACHIsTaken(t *testing.T) {
 	t.Parallel()
@@ -159,6 +183,12 @@ func TestACreditNamesEveryMistake(t *testing.T) {
 			`, "additionalInfo": {"detailsOfCharges": "ALL"}`): {"ADDITIONALINFO_DETAILSOFCHARGES_INVALID"},
 		credit(b,
 			`, "additionalInfo": {"localInstruments": "COVS"}`): {"ADDITIONALINFO_LOCALINSTRUMENTS_INVALID"},
+		credit(b,
+			`, "additionalInfo": {"remittanceMethod": "FAXI"}`): {"ADDITIONALINFO_REMITTANCEMETHOD_INVALID"},
+		credit(b,
+			`, "additionalInfo": {"remittanceMethod": "URID"}`): {"CREDIT_REMITTANCE_REQUIRED"},
+		entry(b,
+			`CCD", "remittanceMethod": "EMAL`): {"ADDITIONALINFO_REMITTANCEMETHOD_NOTALLOWED"},
 		entry(b,
 			`CCD", "localInstruments": "FDNA`): {"ADDITIONALINFO_LOCALINSTRUMENTS_NOTALLOWED"},
 		credit(b, `, "additionalInfo": {"paymentRemittanceNotes": "`+strings.Repeat("x",

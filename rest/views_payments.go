@@ -121,6 +121,7 @@ type paymentFields struct {
 	Recurrence            *recurrence           `json:"recurrence,omitzero"` // left out for a single payment
 	FedWireDetails        *fedWireDetails       `json:"fedWireDetails,omitzero"`
 	BenefitReceiver       *payments.Benefit     `json:"benefitReceiver,omitzero"` // of an enrolment; left out of others
+	RemittanceDetails     *remittanceDetails    `json:"remittanceDetails,omitzero"`
 	senderFields
 	receiverFields
 	otherParties
@@ -144,6 +145,19 @@ func fedWireDetailsOf(p *payments.Shown) *fedWireDetails {
 		BusinessFunctionCode:    function,
 		OriginatorToBeneficiary: p.To.Originator, IMAD: p.To.IMAD,
 	}
+}
+
+// remittanceDetails are left out where the payment has the remittance itself.
+type remittanceDetails struct {
+	RemittanceMethod  string `json:"remittanceMethod"`
+	RemittanceAddress string `json:"remittanceAddress"`
+}
+
+func remittanceDetailsOf(p *payments.Shown) *remittanceDetails {
+	if p.To.RemittanceMethod == "" {
+		return nil
+	}
+	return &remittanceDetails{p.To.RemittanceMethod, p.To.RemittanceAddress}
 }
 
 type senderFields struct {
@@ -253,7 +267,7 @@ func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
 		Status: p.Status(), MemoPostStatus: p.MemoPost(), ReturnStatus: p.ReturnStatus(),
 		senderFields: senderFieldsOf(p.Sends()), receiverFields: receiverFieldsOf(p.Receives()),
 		Recurrence: recurrenceOf(&p.Series), FedWireDetails: fedWireDetailsOf(p),
-		BenefitReceiver: p.To.Benefit(),
+		BenefitReceiver: p.To.Benefit(), RemittanceDetails: remittanceDetailsOf(p),
 	}
 	if p.BulkFile != 0 {
 		view.SourceReferenceID = strconv.FormatInt(p.BulkFile, 10)

@@ -37,7 +37,9 @@ func graphFace(b *bank, door transport.Door) http.Handler {
 // partnersOwn turns examples to customers, an account number and a payment of the demo partner:
 // src/examples.tsx of the playground has the same pairs.
 var partnersOwn = [][2]string{
-	{"1000001", "1000013"}, {"1000002", "1000023"}, {"404521680718", "406162467398"},
+	{"1000001", "1000013"},
+	{"1000002", "1000023"},
+	{"404521680718", "406162467398"},
 	{"2511", "2512"}, // the first payments over ACH
 }
 

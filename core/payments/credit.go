@@ -218,7 +218,8 @@ func (in *intake) book(a *incoming) (*Payment, error) {
 		Tenant: p.Tenant, Payment: p.UID, Address: t.Debtor.Address,
 		BankID: cmp.Or(t.DebtorAgent.Routing, t.Sender), BankName: t.DebtorAgent.Name, Remittance: t.Remittance,
 		Reference: cut(t.EndToEndID, 35), UETR: t.UETR,
-		BankInfo: strings.TrimSpace(strings.Join(t.ForCreditorAgent, " ")),
+		BankInfo:         strings.TrimSpace(strings.Join(t.ForCreditorAgent, " ")),
+		RemittanceMethod: t.Elsewhere.Method, RemittanceAddress: t.Elsewhere.Address,
 	}
 	if slices.Index(Profiles[p.Rail].Transfers, t.LocalInstrument) > 0 {
 		d.LocalInstrument = t.LocalInstrument

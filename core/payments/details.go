@@ -45,16 +45,19 @@ type Details struct {
 	IntermediaryAccount []byte `bun:"intermediary_account_sealed,type:bytea" json:"-"`
 	BankAccount         []byte `bun:"bank_account_sealed,type:bytea" json:"-"`
 	Remittance          string `bun:"remittance" json:"-"`
-	Reference           string `bun:"reference" json:"-"` // for the payee
-	OriginatorInfo      string `bun:"originator_information" json:"-"`
-	BankInfo            string `bun:"bank_information" json:"-"`
-	Charges             string `bun:"charges" json:"-"`
-	LocalInstrument     string `bun:"local_instrument" json:"-"` // of instant payments
-	CostCenter          string `bun:"cost_center" json:"-"`
-	RequestMethod       string `bun:"request_method" json:"-"`
-	OperationNote       string `bun:"operation_note" json:"-"`
-	Route               string `bun:"route" json:"-"` // why this network was picked
-	UETR                string `bun:"uetr" json:"-"`  // the UUID by which every bank on the way knows it
+	// of a remittance that is elsewhere: how the payee gets it, EMAL or URID, and where; else ''
+	RemittanceMethod  string `bun:"remittance_method" json:"-"`
+	RemittanceAddress string `bun:"remittance_address" json:"-"`
+	Reference         string `bun:"reference" json:"-"` // for the payee
+	OriginatorInfo    string `bun:"originator_information" json:"-"`
+	BankInfo          string `bun:"bank_information" json:"-"`
+	Charges           string `bun:"charges" json:"-"`
+	LocalInstrument   string `bun:"local_instrument" json:"-"` // of instant payments
+	CostCenter        string `bun:"cost_center" json:"-"`
+	RequestMethod     string `bun:"request_method" json:"-"`
+	OperationNote     string `bun:"operation_note" json:"-"`
+	Route             string `bun:"route" json:"-"` // why this network was picked
+	UETR              string `bun:"uetr" json:"-"`  // the UUID by which every bank on the way knows it
 	// why the network or the other bank gave it back, as a reason of ISO 20022
 	ReturnCode string `bun:"return_code" json:"-"`
 	// of an enrolment what it asks for, with masked numbers, and sealed as it is; nil for other payments

@@ -13,7 +13,7 @@
 //     sweep: standing.go
 //   - a payment to another bank: order.go, orders.go; its network: route.go, instrument.go; the banks that a
 //     wire goes over: way.go; abroad: international.go; many of a file: bulk.go; small deposits: deposits.go;
-//     one that is set aside: repair.go
+//     one that is set aside: repair.go; a remittance that is not in it: remittance.go
 //   - a debit, and a request for payment to another bank: debit.go, request.go
 //   - an enrolment for a federal benefit: enrolment.go; an entry of ACH to an account abroad: iat.go
 //   - a series: recurrence.go, recurrence_write.go, recurrence_change.go, recurrences.go, runs.go

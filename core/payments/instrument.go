@@ -43,10 +43,12 @@ func (o *Order) instruments(over rails.Rail) []string {
 }
 
 // networks returns the networks that the order may go over, the preferred one first: those of its speed that
-// know its local instrument, or the one over which another bank has asked for the payment.
+// know its local instrument and say where its remittance is, or the one over which another bank has asked for
+// the payment.
 func (o *Order) networks() []rails.Rail {
 	return slices.DeleteFunc(slices.Clone(networks[Speed(o.Speed)]), func(over rails.Rail) bool {
 		return o.over != "" && o.over != over ||
-			o.LocalInstrument != "" && !slices.Contains(o.instruments(over), o.LocalInstrument)
+			o.LocalInstrument != "" && !slices.Contains(o.instruments(over), o.LocalInstrument) ||
+			o.RemittanceMethod != "" && over != rails.RTP
 	})
 }

@@ -91,7 +91,7 @@ func (p *Payment) message(
 		SettlementDate: p.Date, ChargeBearer: bearers[d.Charges], CreditorAgent: agentOf(d.BankID, d.BankName),
 		Debtor:     iso20022.Party{Name: p.SenderName, Account: of.own, Address: from.Address},
 		Creditor:   iso20022.Party{Name: p.ReceiverName, Account: of.other, Address: d.Address},
-		Remittance: p.remitted(), ForCreditorAgent: d.forCreditorAgent(),
+		Remittance: p.remitted(), ForCreditorAgent: d.forCreditorAgent(), Elsewhere: d.elsewhere(),
 	}
 	if p.Rail == rails.SWIFT {
 		t.Group, t.Sender = group(p.Rail, from.bic, id, now), from.bic
@@ -150,6 +150,7 @@ var named = []struct{ element, field string }{
 	{"/CdtrAcct", "receiver.accountNumber"},
 	{"/Dbtr", "sender.accountUID"},
 	{"/RmtInf", "paymentNotes"},
+	{"/RltdRmtInf", "additionalInfo.paymentRemittanceNotes"}, // or an e-mail address, whose form it takes
 	{"/InstrForCdtrAgt", "additionalInfo.senderToReceiverNotes"},
 	{"/EndToEndId", "additionalInfo.referenceForBeneficiary"},
 	{"/CdtrAgtAcct", "receiver.bank.accountNumber"},

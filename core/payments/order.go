@@ -34,8 +34,10 @@ type Order struct {
 	RequestMethod       string    `json:"requestMethod,omitempty"`
 	OperationNote       string    `json:"operationNote,omitempty"`
 	Remittance          string    `json:"paymentRemittanceNotes,omitempty"`
-	Reference           string    `json:"referenceForBeneficiary,omitempty"`
-	Charges             string    `json:"detailsOfCharges,omitempty"` // OUR, BEN, SHA
+	// of instant credits: how the payee gets a remittance that is elsewhere, EMAL or URID; it picks RTP
+	RemittanceMethod string `json:"remittanceMethod,omitempty"`
+	Reference        string `json:"referenceForBeneficiary,omitempty"`
+	Charges          string `json:"detailsOfCharges,omitempty"` // OUR, BEN, SHA
 	// the trade that buys the amount of an international payment in another currency than the account's
 	Contract       fx.TradeUID `json:"fxContractNumber,omitempty"`
 	OriginatorInfo string      `json:"originatorToBeneficiary,omitempty"`
@@ -310,6 +312,7 @@ func (o *Order) checkTexts(c *check.Fields) {
 	info.AtMost("senderToReceiverNotes", o.BankInfo, longestToBank[o.entryType()])
 	o.Charges = check.OneOf(info, "detailsOfCharges", o.Charges, "OUR", "BEN", "SHA")
 	o.checkInstrument(info)
+	o.checkElsewhere(c)
 }
 
 // check checks the payee. If a contact is named, nothing else counts.

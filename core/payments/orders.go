@@ -280,6 +280,9 @@ func (f *facts) receiver(s *Service, from *party, o *Order) (Receiver, error) {
 		return Receiver{}, ErrNoAccount
 	}
 	switch {
+	case o.RemittanceMethod == byEmail && k.Email == "":
+		return Receiver{}, fault.Field("payment", "receiver.accountUID", fault.Required,
+			"must have an e-mail address, to which the remittance goes")
 	case o.wire() && k.BetweenRouting != "":
 		to.Between = ReceiverBank{ID: k.BetweenRouting, Name: k.BetweenName}
 	case o.Correspondent != "" && k.BetweenBIC != "":
@@ -356,7 +359,8 @@ func (f *facts) detail(s *Service, p *Payment, o *Order, to *Receiver, by way) *
 		BankName: cmp.Or(to.Bank.Name, by.last.Name), Remittance: cmp.Or(o.Remittance, o.Addenda),
 		Reference: o.Reference, OriginatorInfo: o.OriginatorInfo, BankInfo: o.BankInfo, Charges: o.Charges,
 		CostCenter: o.CostCenter, RequestMethod: o.RequestMethod, OperationNote: o.OperationNote, Route: by.why,
-		UETR: uuid.NewString(), LocalInstrument: o.LocalInstrument,
+		UETR: uuid.NewString(), LocalInstrument: o.LocalInstrument, RemittanceMethod: o.RemittanceMethod,
+		RemittanceAddress: o.address(to),
 	}
 	d.Number = s.keys.Seal(to.Number, d.place())
 	switch {

@@ -142,6 +142,8 @@ func (v *varied) drawOrder(r *rapid.T) payments.Order {
 	if o.Speed == "Instant" {
 		o.LocalInstrument = rapid.SampledFrom([]string{"", "", "FDNA", "STANDARD", "COVS"}).
 			Draw(r, "local instrument")
+		o.RemittanceMethod = rapid.SampledFrom([]string{"", "", "", "EMAL", "URID"}).Draw(r, "remittance method")
+		o.Remittance = rapid.SampledFrom([]string{"", "R-4711"}).Draw(r, "remittance")
 	}
 	if rapid.Bool().Draw(r, "to a contact") {
 		o.Receiver = rapid.SampledFrom(v.contacts).Draw(r, "contact")

@@ -55,7 +55,7 @@ func (r Repairs) apply(o *Order) {
 		o.Date = r.Date
 	}
 	if r.Speed != "" && r.Speed != o.Speed {
-		o.LocalInstrument = "" // which belonged to another network
+		o.LocalInstrument, o.RemittanceMethod = "", "" // which belonged to another network
 	}
 	o.Speed, o.Contract = cmp.Or(r.Speed, o.Speed), cmp.Or(r.Contract, o.Contract)
 	o.SECCode, o.CompanyID = cmp.Or(r.SECCode, o.SECCode), cmp.Or(r.CompanyID, o.CompanyID)

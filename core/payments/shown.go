@@ -77,6 +77,9 @@ type To struct {
 	Originator  string `bun:"originator_information,scanonly"` // information from the payer
 	// of the bank abroad, where an entry of ACH goes to one or comes from one; else ''
 	BankCountry string `bun:"bank_country,scanonly"`
+	// of a remittance that is elsewhere: how who is paid gets it, and where
+	RemittanceMethod  string `bun:"remittance_method,scanonly"`
+	RemittanceAddress string `bun:"remittance_address,scanonly"`
 	// the banks that a wire goes over, each by its routing number or BIC; empty for none
 	CorrespondentID   string `bun:"correspondent_id,scanonly"`
 	CorrespondentName string `bun:"correspondent_name,scanonly"`
@@ -174,7 +177,8 @@ var inRecords = func() map[string]string {
 	for _, column := range []string{
 		"email_address", "phone_number", "address_line1", "address_line2", "address_city", "address_state",
 		"address_postal_code", "address_country_code", "originator_information", "intermediary_id",
-		"intermediary_name", "correspondent_id", "correspondent_name", "bank_country",
+		"intermediary_name", "correspondent_id", "correspondent_name", "bank_country", "remittance_method",
+		"remittance_address",
 	} {
 		from["to_"+column] = "coalesce(pd." + column + ", '')"
 	}

@@ -2501,6 +2501,52 @@ func fieldContext_PaymentDetails_remittance(_ context.Context, ec *executionCont
 	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func _PaymentDetails_remittanceMethod(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_remittanceMethod(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RemittanceMethod, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_remittanceMethod(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentDetails_remittanceAddress(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_remittanceAddress(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RemittanceAddress, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_remittanceAddress(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func _PaymentDetails_referenceForBeneficiary(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5092,7 +5138,7 @@ func unmarshalInputSendPaymentInput(ctx context.Context, ec *executionContext, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"senderAccount", "receiver", "correspondentBankId", "amount", "currency", "speed", "trade", "paymentDate", "recurrence", "fee", "externalReferenceId", "notes", "secCode", "transactionTypeCode", "receiverIdentificationNumber", "benefit", "remittance", "referenceForBeneficiary", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "localInstrument", "channel", "costCenter", "requestMethod", "operationNote", "repairable", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"senderAccount", "receiver", "correspondentBankId", "amount", "currency", "speed", "trade", "paymentDate", "recurrence", "fee", "externalReferenceId", "notes", "secCode", "transactionTypeCode", "receiverIdentificationNumber", "benefit", "remittance", "remittanceMethod", "referenceForBeneficiary", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "localInstrument", "channel", "costCenter", "requestMethod", "operationNote", "repairable", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -5218,6 +5264,13 @@ func unmarshalInputSendPaymentInput(ctx context.Context, ec *executionContext, o
 				return it, err
 			}
 			it.Remittance = data
+		case "remittanceMethod":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("remittanceMethod"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.RemittanceMethod = data
 		case "referenceForBeneficiary":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("referenceForBeneficiary"))
 			data, err := unmarshalOString2string(ctx, ec, v)
@@ -6737,6 +6790,16 @@ func _PaymentDetails(ctx context.Context, ec *executionContext, sel ast.Selectio
 			}
 		case "remittance":
 			out.Values[i] = _PaymentDetails_remittance(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "remittanceMethod":
+			out.Values[i] = _PaymentDetails_remittanceMethod(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "remittanceAddress":
+			out.Values[i] = _PaymentDetails_remittanceAddress(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}

@@ -3221,6 +3221,16 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendString(b, o.(*payments.Details).Remittance)
 			},
 		},
+		"remittanceMethod": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).RemittanceMethod)
+			},
+		},
+		"remittanceAddress": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).RemittanceAddress)
+			},
+		},
 		"referenceForBeneficiary": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendString(b, o.(*payments.Details).Reference)

@@ -4431,6 +4431,10 @@ type PaymentDetails {
   bankCountry: String
   "What it is for, for who is paid (REST: paymentRemittanceNotes)."
   remittance: String
+  "How who is paid gets a remittance that is not in the payment: EMAL by e-mail, URID under a reference; null where it is in the payment."
+  remittanceMethod: String
+  "The e-mail address or the reference of that remittance."
+  remittanceAddress: String
   "A reference for who is paid."
   referenceForBeneficiary: String
   "Information from who pays, for who is paid."
@@ -4718,6 +4722,8 @@ input SendPaymentInput {
   benefit: BenefitReceiverInput
   "What it is for, for who is paid (REST: paymentRemittanceNotes)."
   remittance: String
+  "Of an instant payment whose remittance is not in it, which then goes over RTP: EMAL by e-mail to who is paid, URID under the reference that remittance says (REST: remittanceMethod)."
+  remittanceMethod: String
   "A reference for who is paid; the external reference if absent."
   referenceForBeneficiary: String
   "Who bears the charges: OUR, BEN or SHA."
@@ -10708,6 +10714,10 @@ func childFields_PaymentDetails(ctx context.Context, ec *executionContext, field
 		return fieldContext_PaymentDetails_bankCountry(ctx, ec, field)
 	case "remittance":
 		return fieldContext_PaymentDetails_remittance(ctx, ec, field)
+	case "remittanceMethod":
+		return fieldContext_PaymentDetails_remittanceMethod(ctx, ec, field)
+	case "remittanceAddress":
+		return fieldContext_PaymentDetails_remittanceAddress(ctx, ec, field)
 	case "referenceForBeneficiary":
 		return fieldContext_PaymentDetails_referenceForBeneficiary(ctx, ec, field)
 	case "originatorToBeneficiary":

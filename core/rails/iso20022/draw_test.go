@@ -157,6 +157,9 @@ func (d draw) transfer() iso20022.Message {
 		UltimateDebtor: d.ultimate(), UltimateCreditor: d.ultimate(),
 		Remittance: d.maybe("remittance", 140),
 	}
+	if rapid.Bool().Draw(d.t, "remittance elsewhere") {
+		m.Elsewhere = iso20022.Location{Method: "URID", Address: d.text("where", 2048)}
+	}
 	if rapid.Bool().Draw(d.t, "more") {
 		m.Intermediary, m.Purpose, m.AcceptedAt = d.agent(), "SALA", d.instant()
 	}

@@ -120,6 +120,30 @@ func TestElementsThatAreNotKnownAreNamedAndPassedOver(t *testing.T) {
 	}
 }
 
+// Of the places of a remittance the first that can be reached over a wire counts; others are no reason to
+// refuse money.
+func TestOfThePlacesOfARemittanceTheFirstElectronicOneIsRead(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(written(t, transfer), "<RmtInf>", `<RltdRmtInf><RmtId>R1</RmtId>
+		<RmtLctnDtls><Mtd>POST</Mtd><PstlAdr><Nm>x</Nm></PstlAdr></RmtLctnDtls>
+		<RmtLctnDtls><Mtd>EMAL</Mtd><ElctrncAdr>ada@mail.example</ElctrncAdr></RmtLctnDtls></RltdRmtInf>
+		<RltdRmtInf><RmtLctnDtls><Mtd>URID</Mtd><ElctrncAdr>R2</ElctrncAdr></RmtLctnDtls></RltdRmtInf><RmtInf>`, 1)
+	m, err := read(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := iso20022.Location{Method: "EMAL", Address: "ada@mail.example"}
+	if got := m.(*iso20022.CreditTransfer).Elsewhere; got != want {
+		t.Errorf("%+v", got)
+	}
+	for _, wrong := range []string{"<Mtd>by post</Mtd>", "<ElctrncAdr>x</ElctrncAdr>"} {
+		text := strings.Replace(text, "<Mtd>POST</Mtd>", wrong, 1)
+		if _, err := read(text); err == nil || !strings.Contains(err.Error(), "RltdRmtInf/RmtLctnDtls/Mtd") {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+}
+
 func TestPrefixesIndentationAndOtherClocksAreRead(t *testing.T) {
 	t.Parallel()
 	text := written(t, transfer)

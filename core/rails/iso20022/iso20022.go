@@ -19,10 +19,11 @@
 //
 // Left out: the envelopes in which the networks' connections wrap a message (here the root is Message, with
 // AppHdr and Document in it), signatures, acknowledgements of receipt (admi), charges, exchange rates,
-// structured remittance, regulatory reporting, identifications of parties but for their accounts, agents
-// beyond one intermediary, and the conditions of a request for payment. Read passes over elements that it
-// does not know, and names them in Group.Unread. The elements of Fedwire are held against its schemas in
-// tests; for FedNow, RTP and SWIFT, whose schemas cannot be had, they are those of the same base messages.
+// structured remittance, places of a remittance beyond one, regulatory reporting, identifications of parties
+// but for their accounts, agents beyond one intermediary, and the conditions of a request for payment. Read
+// passes over elements that it does not know, and names them in Group.Unread. The elements of Fedwire are
+// held against its schemas in tests; for FedNow, RTP and SWIFT, whose schemas cannot be had, they are those
+// of the same base messages.
 package iso20022
 
 import (

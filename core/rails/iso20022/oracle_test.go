@@ -84,6 +84,11 @@ func TestAnIndependentReaderUnderstandsTransfers(t *testing.T) {
 		if m.Remittance != "" {
 			same(t, "the remittance", *tx.RmtInf.Ustrd, m.Remittance)
 		}
+		if m.Elsewhere.Address != "" {
+			at := tx.RltdRmtInf.RmtLctnDtls[0]
+			same(t, "how the remittance is had", at.Mtd, m.Elsewhere.Method)
+			same(t, "where the remittance is", *at.ElctrncAdr, m.Elsewhere.Address)
+		}
 	})
 }
 

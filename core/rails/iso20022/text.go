@@ -24,6 +24,7 @@ var (
 	text70    = kind{most: 70, free: true}
 	text105   = kind{most: 105, free: true}
 	text140   = kind{most: 140, free: true}
+	text2048  = kind{most: 2048, free: true}
 
 	code4        = formed(4, `[A-Z0-9]{1,4}`, "must be a code of at most four letters and digits")
 	status4      = formed(4, `[A-Z]{4}`, "must have four letters")

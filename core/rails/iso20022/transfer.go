@@ -33,7 +33,14 @@ type CreditTransfer struct {
 	Purpose                                   string // a code of four characters
 	// what the creditor's bank is told, each at most 140 characters; Fedwire and SWIFT
 	ForCreditorAgent []string
+	Elsewhere        Location
 	Remittance       string // at most 140 characters
+}
+
+// Location says where the creditor finds a remittance that is not in the message.
+type Location struct {
+	Method  string // such as EMAL, or URID of a reference that says where
+	Address string // at most 2048 characters
 }
 
 // Type returns TypeCreditTransfer.
@@ -63,7 +70,29 @@ func (t *CreditTransfer) fields(c *codec) {
 					func(i int) { c.option("InstrInf", &t.ForCreditorAgent[i], text140) })
 			}
 			c.maybe("Purp", t.Purpose != "", func() { c.option("Cd", &t.Purpose, code4) })
+			c.elsewhere(&t.Elsewhere)
 			c.maybe("RmtInf", t.Remittance != "", func() { c.option("Ustrd", &t.Remittance, text140) })
+		})
+	})
+}
+
+// elsewhere has one location, and is read as the first one that has an electronic address.
+func (c *codec) elsewhere(l *Location) {
+	count := 0
+	if !c.reading() && *l != (Location{}) {
+		count = 1
+	}
+	c.each("RltdRmtInf", count, func() {}, func(int) {
+		c.each("RmtLctnDtls", count, func() {}, func(int) {
+			at := *l
+			if c.reading() {
+				at = Location{}
+			}
+			c.text("Mtd", &at.Method, code4)
+			c.leaf("ElctrncAdr", &at.Address, text2048, !c.reading())
+			if c.reading() && *l == (Location{}) && at.Address != "" {
+				*l = at
+			}
 		})
 	})
 }
