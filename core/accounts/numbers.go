@@ -50,8 +50,8 @@ func mayBeVirtual(number string) bool {
 	return len(number) == VirtualDigits && number[0] == VirtualFirst && strings.Trim(number, "0123456789") == ""
 }
 
-// NumberTakenTx reports whether an account or a virtual account has this number, or had it. Nobody gives it to one until
-// the transaction ends.
+// NumberTakenTx reports whether an account or a virtual account has this number, or had it. Nobody gives it
+// to one until the transaction ends.
 func NumberTakenTx(
 	ctx context.Context, tx bun.IDB, keys *seal.Keys, tenant access.Tenant, number string,
 ) (taken bool, err error) {
@@ -72,11 +72,12 @@ func NumberTakenTx(
 
 // freeTx returns ErrNumberTaken if another account, or a virtual account, has the number of the draft. The
 // unique index accounts_number compares hashes, so it misses equal numbers that are hashed under different
-// keys, and those of virtual accounts. While there are several keys, and for numbers of the form that virtual
-// accounts have, writers of one number therefore wait for each other.
+// keys, and those of virtual accounts; and a change that waits for the bank is written later. While there are
+// several keys, for numbers of the form that virtual accounts have, and for callers outside the bank, writers
+// of one number therefore wait for each other.
 //
-// What is paid to a number of the bank still comes when its account is deleted, or has another number or is
-// kept elsewhere since: only the bank itself gives the number to another customer then.
+// Others go on paying to a number after its account was deleted, got another number or went to other books.
+// So only the bank gives such a number to another customer.
 func (s *Service) freeTx(ctx context.Context, tx *changes.Tx, was, a *Account) error {
 	if was != nil && bytes.Equal(was.Number.Hash, a.Number.Hash) && was.SystemOfRecord == a.SystemOfRecord ||
 		len(a.Number.Hash) == 0 {
@@ -87,8 +88,8 @@ func (s *Service) freeTx(ctx context.Context, tx *changes.Tx, was, a *Account) e
 		return fmt.Errorf("open the number of account %s: %w", a.UID, err)
 	}
 	hashes := s.keys.Hashes(int64(a.Tenant), NumberColumn, number)
-	others := tx.Caller.Reach != access.OfBank // their changes wait for the bank, before the index is asked
-	if others && a.SystemOfRecord == InternalCore {
+	outside := tx.Caller.Reach != access.OfBank
+	if outside && a.SystemOfRecord == InternalCore {
 		if err := s.refusedTx(ctx, tx, ErrNumberTaken, `SELECT EXISTS (SELECT FROM accounts
 			WHERE tenant = ?0 AND number_hash IN ?1 AND customer <> ?2 AND system_of_record = ?3
 			  AND deleted_at IS NOT NULL)
@@ -98,7 +99,7 @@ func (s *Service) freeTx(ctx context.Context, tx *changes.Tx, was, a *Account) e
 			return err
 		}
 	}
-	if len(hashes) < 2 && !mayBeVirtual(number) && !others {
+	if len(hashes) < 2 && !mayBeVirtual(number) && !outside {
 		return nil
 	}
 	if err := db.WaitTx(ctx, tx, db.AccountNumbers, hashes); err != nil {

@@ -89,8 +89,8 @@ func follows(was, a *Account, older bool) error {
 // pay.
 func (a *Account) unguarded(was *Account) bool { return was.EnablePositivePay && !a.EnablePositivePay }
 
-// renumbered reports whether an account that is kept here has another number than it had. What is paid to the
-// former one goes to whoever has that then.
+// renumbered reports whether an account that is kept here has another number than it had. Payments to
+// the former one go to whoever has that by then, so the bank decides.
 func (a *Account) renumbered(was *Account) bool {
 	return was.SystemOfRecord == InternalCore && len(was.Number.Hash) > 0 &&
 		!bytes.Equal(was.Number.Hash, a.Number.Hash)

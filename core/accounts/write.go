@@ -116,7 +116,8 @@ func (s *Service) Act(
 }
 
 // Delete deletes an account on which nothing was ever booked. Its row and its balance row stay for the
-// record, but no answer shows it. Its number may be used again, its UID never.
+// record, but no answer shows it. Its number may be used again by the same
+// customer, or where the bank gives it to another; its UID never.
 func (s *Service) Delete(
 	ctx context.Context, of customers.UID, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {

@@ -1027,8 +1027,8 @@ func TestOnlyTheBankPassesANumberOn(t *testing.T) {
 	}
 }
 
-// However an account gave its number up, others go on paying to it: no partner gives it to another customer, be it
-// by way of an account that is kept elsewhere.
+// However an account gave its number up, others go on paying to it: no partner gives it to another customer,
+// be it by way of an account that is kept elsewhere.
 func TestAFormerNumberGoesToNobodyElse(t *testing.T) {
 	t.Parallel()
 	const number = "4000900011"

@@ -16,7 +16,8 @@ type Asker struct {
 }
 
 // AskersTx returns who asked for changes of an object by some actions, whatever became of those that waited
-// for a second person. Who approved a change has not asked for it, although it was made in that person's name.
+// for a second person. Who approved a change has not asked for it, although it was made in that person's
+// name.
 func AskersTx(
 	ctx context.Context, tx bun.IDB, tenant access.Tenant, object, uid string, actions ...string,
 ) (all []Asker, err error) {

@@ -21,10 +21,12 @@ const DraftColumn = "approvals.draft"
 // this transaction does not carry out an approved change.
 func (tx *Tx) NeedsApproval(asked bool) bool { return asked && !tx.Approved() }
 
-// Approved reports whether a second person has approved the change: the caller is that person.
+// Approved reports whether the caller approves the change of another person: as its checker, or the first of
+// two.
 func (tx *Tx) Approved() bool { return tx.approvers > 0 }
 
-// Approvers returns how many people beside who asked have approved the change; 0 if nobody had to.
+// Approvers returns how many people beside who asked have to approve the change, where the caller is one of
+// them; 0 where nobody has to.
 func (tx *Tx) Approvers() int32 { return tx.approvers }
 
 // Waits reports whether the change of this transaction was kept for a second person.

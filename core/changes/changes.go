@@ -91,7 +91,7 @@ type Tx struct {
 	operation *operation
 	at        Target
 	draft     []byte
-	approvers int32 // how many people beside who asked have approved the change
+	approvers int32 // how many people beside who asked have to approve it, where one of them does; else 0
 	roomy     bool  // HasRoom has found room for it, of this party
 	party     int64
 	receipt   Receipt

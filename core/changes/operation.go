@@ -20,7 +20,7 @@ type Operation[D, R any] struct{ is *operation }
 
 // operation is an Operation whatever its draft and result: a draft is a D, a result an R.
 type operation struct {
-	name    string // its GraphQL name: addSignatory
+	name    string // in the record: addSignatory, as its mutation but for exceptions and files
 	object  string // the kind of thing: signatory
 	needs   access.Permission
 	decides access.Permission // what the checker needs

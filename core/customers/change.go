@@ -88,8 +88,10 @@ func (s *Service) modifyTx(
 	return saved(c, tx.Waits()), nil
 }
 
-// moveOwnerTx counts a customer with its new owner, and leaves its open approvals to the bank. What later
-// domains end with a partner's ownership, they end here.
+// moveOwnerTx makes a customer count among those of its new owner, leaves its approvals to the bank, decided
+// ones too, and calls what later domains have added by OnLeaving. What else a move does stands where it
+// belongs: the record in modifyTx, officers in keepOfficersTx, who reads of a former partner's people in
+// access.SinceMove, and how sweeps and files go on in AskerTx (rest/CONTRACT.md, customers that move).
 func (s *Service) moveOwnerTx(ctx context.Context, tx *changes.Tx, was, c *Customer) error {
 	if err := tx.LeaveToBank(ctx, int64(c.UID)); err != nil {
 		return err

@@ -154,8 +154,8 @@ func (s *Service) holdTx(
 }
 
 // AskerTx returns the caller in whose name a worker makes payments of a customer that somebody asked for
-// earlier (access.Maker). If that was a partner that the customer has left since, they are the bank's own work
-// and go on within the customer's reach: what the customer has does not stop with its partner.
+// earlier (access.Maker). If that was a partner that the customer has left since, they are the bank's own
+// work and go on within the customer's reach: what the customer has does not stop with its partner.
 func AskerTx(
 	ctx context.Context, tx bun.IDB, worker access.Caller, m access.Maker, of UID,
 ) (access.Caller, error) {

@@ -60,8 +60,8 @@ func TestAFileOfNothingButFaultsIsReadNoFurther(t *testing.T) {
 	f.is(mixed, files.PartiallyProcessed, 400, 2100)
 }
 
-// A file is paid to its end although its customer has left the partner whose people uploaded it, before it was
-// checked or after. Who they are the next partner does not read.
+// A file is paid to its end although its customer has left the partner whose people uploaded it, before it
+// was checked or after. Who they are the next partner does not read.
 func TestAFileIsPaidAlthoughItsCustomerMoved(t *testing.T) {
 	t.Parallel()
 	for name, checked := range map[string]bool{"before it is checked": false, "before it is paid": true} {

@@ -80,8 +80,8 @@ const turns = `(SELECT max(o.worked_at) FROM bulk_files AS o WHERE o.tenant = ?
 	AND o.maker_client = bf.maker_client) NULLS FIRST`
 
 // lease takes the file that is to be checked next, for some seconds; nil if there is none. It also returns in
-// whose name the payments are. Callers take turns. Of one caller's files the one that was worked on least often is next, so that large and small files
-// take turns.
+// whose name the payments are. Callers take turns. Of one caller's files the one that was worked on least
+// often is next, so that large and small files take turns.
 func (s *Service) lease(ctx context.Context, caller access.Caller, now time.Time) (
 	f *BulkFile, by access.Caller, err error,
 ) {

@@ -90,7 +90,8 @@ func count(
 	return c
 }
 
-// Counting starts a counter that tests nothing: for payments that are not made after all.
+// Counting starts a counter that tests nothing: for payments that are not made after all, or that were tested
+// when they were made and only get another day.
 func Counting(tenant access.Tenant) *Counter {
 	return &Counter{tenant: tenant, taken: map[usageKey]*Usage{}}
 }

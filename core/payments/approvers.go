@@ -120,7 +120,7 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 		err = tx.CheckVersion(p.Version)
 	}
 	if err == nil {
-		err = p.mayBeApprovedTx(ctx, tx)
+		err = p.countApprovalTx(ctx, tx)
 	}
 	if err == nil {
 		err = s.enterTx(ctx, tx, &was, p, to, "")
@@ -128,9 +128,10 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 	return p.Version, err
 }
 
-// mayBeApprovedTx returns why the caller may not approve the payment; nil if the caller may. Its maker may
-// not, nor who answers for the program that made it, even if somebody else has repaired it since.
-func (p *Payment) mayBeApprovedTx(ctx context.Context, tx *changes.Tx) error {
+// countApprovalTx returns why the caller may not approve the payment, or counts it among what the caller
+// approves. Its maker may not, nor who answers for the program that made it, even if somebody else has
+// repaired it since.
+func (p *Payment) countApprovalTx(ctx context.Context, tx *changes.Tx) error {
 	if err := tx.RequireOther(ctx, p.MakerClient, p.MakerLogin); err != nil {
 		return err
 	}
@@ -163,7 +164,7 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		}
 		return s.enterTx(ctx, tx, &was, p, Cancelled, tx.Options.Reason)
 	}
-	if err := p.mayBeApprovedTx(ctx, tx); err != nil {
+	if err := p.countApprovalTx(ctx, tx); err != nil {
 		return err
 	}
 	if err := s.followsTx(ctx, tx, p, true); err != nil {

@@ -96,8 +96,8 @@ func TestAContactIsRedirectedByAsManyAsItsPaymentsTake(t *testing.T) {
 	}
 }
 
-// Who agreed to another account of a contact before something paid the contact has not agreed to where that pays.
-// Who agrees afterwards answers for the payments.
+// Who agreed to another account of a contact before something paid the contact has not agreed to where that
+// pays. Who agrees afterwards answers for the payments.
 func TestARedirectionIsApprovedForWhatItPays(t *testing.T) {
 	t.Parallel()
 	account := contacts.Draft{Bank: contacts.BankDraft{AccountNumber: given.Of("66660000")}}
@@ -183,8 +183,8 @@ func TestARedirectionIsApprovedForWhatItPays(t *testing.T) {
 	}
 }
 
-// A sweep that waits for a second person is agreed to as it was read: not with the account that its contact has
-// been given since.
+// A sweep that waits for a second person is agreed to as it was read: not with the account that its contact
+// has been given since.
 func TestASweepThatWaitsIsStaleOnceItsContactChanges(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
@@ -272,8 +272,8 @@ func TestARuleForRequestsIsApprovedAsItsPaymentsAre(t *testing.T) {
 	}
 }
 
-// A rule that fewer people approved than payments take by now pays nothing until it is approved anew, be it that
-// the request came before.
+// A rule that fewer people approved than payments take by now pays nothing until it is approved anew, be it
+// that the request came before.
 func TestARuleAllowsNoMoreThanItsApprovalDoes(t *testing.T) {
 	t.Parallel()
 	stricter := func(s *sender, people int, boundOfBank int64) {

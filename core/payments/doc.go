@@ -22,7 +22,7 @@
 //     known.go, answers.go, outcomes.go, settle.go, snapshots.go
 //   - files of ACH: ach.go, files.go, prenotes.go, sendback.go; notices of change: notices.go
 //   - what other banks send: credit.go, refused.go, request_received.go, decisions.go; over ACH: entries.go,
-//     entries_post.go, entries_return.go
+//     entries_return.go; on their day: entries_post.go
 //   - money back: returns.go, reversals.go, reversing.go, recalls.go
 //   - requests for information: information.go, information_receive.go, information_write.go
 //   - after a restore: leaving.go, restored.go; what proves all of it: prove.go

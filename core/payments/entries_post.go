@@ -18,7 +18,8 @@ import (
 	"bankgraph/db"
 )
 
-// entryWork is what a transaction does with entries of ACH that came in.
+// entryWork is what a transaction does with entries of ACH that came in, and with requests of other banks for
+// payment.
 type entryWork struct {
 	*intake
 

@@ -166,8 +166,8 @@ type messageName string
 
 func (n messageName) String() string { return string(n) }
 
-// askedTx returns a request for information about a payment that says nothing yet but what it is about, from this
-// bank to the other one, and how many have been sent. A request for payment has no transfer of its own.
+// askedTx returns a request for information about a payment that says nothing yet but what it is about, from
+// this bank to the other one, and how many have been sent. A request for payment has no transfer of its own.
 func (s *Service) askedTx(
 	ctx context.Context, tx bun.Tx, p *Payment,
 ) (about *iso20022.InformationRequest, sent int64, err error) {

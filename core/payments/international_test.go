@@ -346,8 +346,8 @@ func TestWhatComesBackIsExchangedAtTheRateOfTheTrade(t *testing.T) {
 	s.has(t, 100_000_00, 0)
 }
 
-// However many parts bring a payment back, they bring what it cost, and a part that is worth nothing by itself
-// holds nothing up.
+// However many parts bring a payment back, they bring what it cost, and a part that is worth nothing by
+// itself holds nothing up.
 func TestWhatComesBackInPartsBringsWhatItCost(t *testing.T) {
 	t.Parallel()
 	s := newExporter(t)

@@ -222,8 +222,8 @@ func (r *Recurrence) longer(before *Recurrence) bool {
 	return before.End != nil && r.End.After(*before.End) || before.Number != nil && *r.Number > *before.Number
 }
 
-// committedTx returns what one payment of the series is of for who asks for it (Payment.Committed): with a fee that
-// the series names.
+// committedTx returns what one payment of the series is of for who asks for it (Payment.Committed): with a
+// fee that the series names.
 func (r *Recurrence) committedTx(ctx context.Context, tx *changes.Tx) (money.Amount, error) {
 	amount, fee := r.Amount(), int64(0)
 	err := tx.NewRaw(`SELECT coalesce((SELECT custom_fee FROM payments WHERE tenant = ? AND uid = ?), 0)`, r.Tenant,

@@ -23,6 +23,7 @@ import (
 // A customer of another bank may ask one of ours to pay: by a request for payment over FedNow or RTP, or a
 // drawdown over Fedwire (rest/CONTRACT.md, incoming requests for payment). It is a payment of who is asked,
 // and moves no money: positive pay decides on it, or people, and it is met with a credit of its own.
+// PostEntries meets on its day what a rule allows; ExpireExceptions ends what nobody has decided on.
 
 // demand is a request of another bank for payment.
 type demand struct {
@@ -85,15 +86,15 @@ func answerOf(r *iso20022.PaymentRequest, code, why string) func(iso20022.Group)
 func (f *facts) unpayable(s *Service, a *incoming, now time.Time) string {
 	r := a.request
 	of := f.parties[f.numbered(s, r.Debtor.Account)]
-	why := f.refusal(approach{a.over, r.Amount, r.DebtorAgent, of, nil, (*party).pays})
+	why := f.refusal(approach{a.over, r.Amount, r.DebtorAgent, of, nil, (*party).mayBeAsked})
 	if why == "" && !r.ExpiresAt.IsZero() && !now.Before(r.ExpiresAt) {
 		why = tooLate
 	}
 	return why
 }
 
-// pays reports whether an account may be asked for payments over a network.
-func (a *party) pays(over rails.Rail) bool {
+// mayBeAsked reports whether an account may be asked for payments over a network.
+func (a *party) mayBeAsked(over rails.Rail) bool {
 	return a.sends(over) && (a.RFPIn || over == rails.Fedwire)
 }
 
@@ -292,8 +293,8 @@ func (w *entryWork) meet(
 	return nil
 }
 
-// standingTx returns the rules that still allow requests on their day. That may be months after they came, and
-// people stop them by suspending the rule.
+// standingTx returns the rules that still allow requests on their day. That may be months after they came,
+// and people stop them by suspending the rule.
 func (w *entryWork) standingTx(ctx context.Context, tx bun.Tx) (map[int64]*positivepay.Rule, error) {
 	if len(w.asked) == 0 {
 		return nil, nil
@@ -305,9 +306,9 @@ func (w *entryWork) standingTx(ctx context.Context, tx bun.Tx) (map[int64]*posit
 	return positivepay.StandingTx(ctx, tx, w.caller.Tenant, of, positivepay.DayOf(w.now, w.caller.Location()))
 }
 
-// meetOrDecline pays a request that a rule allows, or refuses it if it cannot be paid. Nobody has to approve
-// the payment, as the rule was approved where payments are. One that more people, or the bank's own, would
-// have to approve by now is refused, and so is one that the bank confirms by a callback since.
+// meetOrDecline pays a request that a rule allows, or refuses it if it cannot be paid. The payment waits for
+// nobody: where settings ask for a second person, the rule had one. If by now the payment would need more
+// people than the rule had, or the bank's own, or a callback, the request is refused.
 func (w *entryWork) meetOrDecline(p *Payment, d *demand, by *positivepay.Rule) error {
 	switch {
 	case by == nil:

@@ -88,8 +88,8 @@ type To struct {
 	// the id of the message that carried a payment over Fedwire: its IMAD. It is empty for others, before it
 	// is sent, and for callers who do not see the payer.
 	IMAD string `bun:"imad,scanonly"`
-	// of an enrolment what it asks for, its numbers masked; nil for others, and for callers who do not see the
-	// payer
+	// of an enrolment what it asks for, its numbers masked; nil for others, and for callers who do not see
+	// the payer
 	BenefitShown json.RawMessage `bun:"benefit,scanonly"`
 }
 

@@ -164,7 +164,8 @@ type Rule struct {
 	State Status `bun:"state" json:"status"`
 	// of who suspended it; '' if it is not, or that is not known
 	SuspendedBy access.Reach `bun:"suspended_by" json:"-"`
-	// how many people beside who asked for it approved it as it is, and whether the last was one of the bank's
+	// how many people beside who asked for it approved it as it is, and whether the last was one of the
+	// bank's
 	Approvers int32      `bun:"approvers" json:"-"`
 	ByBank    bool       `bun:"by_bank" json:"-"`
 	Used      int32      `bun:"used" json:"-"`                // how many debits it has allowed

@@ -36,7 +36,8 @@ type Screened struct {
 	Numbers [][]byte
 	// no rule is asked: people decide
 	Unruled bool
-	// who would have to approve the payment of a request, as things stand: how many people, and whether the bank's
+	// who would have to approve the payment of a request, as things stand: how many people, and whether the
+	// bank's
 	Approvers int32
 	ByBank    bool
 }
@@ -70,7 +71,7 @@ func (r *Rule) test(d *Screened, day time.Time) (passed int, fails Mismatch) {
 		{r.Account == d.Account && r.Type == d.Type && r.Currency == d.Amount.Currency, NoRule},
 		{d.Type != ACH || r.ACHCompanyID == "" || r.ACHCompanyID == d.CompanyID, CompanyMismatch},
 		{d.Type == ACH || r.BeneficiaryBankID == "" || r.BeneficiaryBankID == d.BankID, BankMismatch},
-		{d.Type == ACH || r.pays(d.Numbers), AccountMismatch},
+		{d.Type == ACH || r.allowsPayee(d.Numbers), AccountMismatch},
 		{d.Type != ACH || r.SECCode == AllClasses || r.SECCode == NotApplicable ||
 			ident.Same(r.SECCode, d.Class), ClassMismatch},
 		{d.Type != ACH || r.IndividualID == "" || ident.Same(r.IndividualID, d.IndividualID), IDMismatch},
@@ -87,8 +88,9 @@ func (r *Rule) test(d *Screened, day time.Time) (passed int, fails Mismatch) {
 	return len(tests), ""
 }
 
-// pays reports whether the rule allows any account to be paid, or the account that has one of the hashes.
-func (r *Rule) pays(numbers [][]byte) bool {
+// allowsPayee reports whether the rule allows any account to be paid, or the account that has one of the
+// hashes.
+func (r *Rule) allowsPayee(numbers [][]byte) bool {
 	return len(r.BeneficiaryNumber.Hash) == 0 ||
 		slices.ContainsFunc(numbers, func(hash []byte) bool { return bytes.Equal(hash, r.BeneficiaryNumber.Hash) })
 }
@@ -204,7 +206,8 @@ func ScreenTx(
 }
 
 // StandingTx returns the rules by which these payments are allowed, as far as they are Active on a day, by
-// payment. A rule may have been suspended or deleted since it allowed a payment, or end sooner now.
+// payment; of each only who approved it. A rule may have been suspended or deleted since it allowed a
+// payment, or end sooner now.
 func StandingTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, of []int64, day time.Time,
 ) (standing map[int64]*Rule, err error) {
@@ -224,8 +227,8 @@ func StandingTx(
 	return standing, err
 }
 
-// AskersTx returns who let these payments through: who asked for the rules that allowed them, or for changes of
-// those, and who decided on them where no rule did.
+// AskersTx returns who let these payments through: who asked for the rules that allowed them, or for changes
+// of those, and who decided on them where no rule did.
 func AskersTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, of ...int64,
 ) (all []audit.Asker, err error) {

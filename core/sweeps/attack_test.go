@@ -48,8 +48,8 @@ func TestASweepCountsWhatComplianceLooksAtOnce(t *testing.T) {
 	h.Prove()
 }
 
-// A sweep is the customer's: that its partner set it up does not end it when the customer leaves that partner.
-// It goes on within what the customer has, in nobody's name.
+// A sweep is the customer's: that its partner set it up does not end it when the customer leaves that
+// partner. It goes on within what the customer has, in nobody's name.
 func TestASweepGoesOnWhenItsCustomerMoves(t *testing.T) {
 	t.Parallel()
 	b := coretest.New(t)

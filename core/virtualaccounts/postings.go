@@ -260,8 +260,8 @@ func (s *Service) CountPostings(
 
 var readingPosting db.QueryCache[ShownPosting]
 
-// PostingFor reads a posting as a caller with the reach of a customer sees it; nil if such a caller does not. It
-// is for workers, which post it to webhooks.
+// PostingFor reads a posting as a caller with the reach of a customer sees it; nil if such a caller does not.
+// It is for workers, which post it to webhooks.
 func (s *Service) PostingFor(
 	ctx context.Context, reach access.Reach, customer int64, id PostingID,
 ) (*ShownPosting, error) {
