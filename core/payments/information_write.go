@@ -199,7 +199,7 @@ func (s *Service) askedTx(
 	}
 	n, err := tx.NewSelect().Model((*InformationRequest)(nil)).Where("ir.tenant = ?", p.Tenant).
 		Where("ir.payment = ?", p.UID).Where("ir.direction = ?", Out).Count(ctx)
-	return about, int64(n), err
+	return about, n, err
 }
 
 // carriedInformation returns a fault if the network would refuse what a request says.
