@@ -25,6 +25,7 @@ import (
 	"bankgraph/core/issuers"
 	"bankgraph/core/outside"
 	"bankgraph/core/users"
+	"bankgraph/graph"
 )
 
 // idp is an identity provider on this machine that a bank accepts. The forger has its key, so that each of
@@ -373,5 +374,34 @@ func TestIssuersAreKeptOnTheCommandLine(t *testing.T) {
 	p.ok("client", "add", "own", "--user", "Jane.Doe", "--permissions", "readers")
 	if list := p.ok("client", "list"); !strings.Contains(list, "jane.doe") {
 		t.Errorf("clients:\n%s", list)
+	}
+}
+
+// A request has no place in the room while it waits for its token's issuer: one that hangs shuts out nobody
+// else (README, tokens of your own identity provider).
+func TestWaitingForAnIssuerTakesNoPlace(t *testing.T) {
+	t.Parallel()
+	p := newIDP(t)
+	room := newRoomOf(1)
+	running := func() int { n, _ := room.full(); return n }
+	p.does(func(w http.ResponseWriter, r *http.Request) {
+		for end := time.Now().Add(time.Second / 2); running() > 0 && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
+		}
+		if n := running(); n != 0 {
+			t.Errorf("%d places are held", n)
+		}
+		p.answer.Store(nil)
+		p.serve(w, r)
+	})
+	var worked int
+	face := room.admit(graph.Refuse, "", authenticate(p.bank.Core, graph.Refuse,
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { worked = running() })))
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+	request.Header.Set("Authorization", "Bearer "+p.sign(p.header(), p.claims()))
+	answer := httptest.NewRecorder()
+	face.ServeHTTP(answer, request)
+	if answer.Code != http.StatusOK || worked != 1 || running() != 0 {
+		t.Errorf("%d %s, with %d places, and %d after it", answer.Code, answer.Body, worked, running())
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/fault"
 	"bankgraph/core/files"
+	"bankgraph/core/issuers"
 	"bankgraph/db"
 	"bankgraph/rest"
 )
@@ -99,7 +100,7 @@ func guard(refuse refusal, next http.Handler) http.Handler {
 func authenticate(c *core.Core, refuse refusal, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token := bearer(r)
-		caller, err := c.Clients.Verify(r.Context(), token)
+		caller, err := c.Clients.Verify(aside(r.Context()), token)
 		if refused, is := errors.AsType[access.TokenRefusal](err); is {
 			if seen := recorderOf(w); seen != nil {
 				seen.refused = refused
@@ -127,6 +128,18 @@ func authenticate(c *core.Core, refuse refusal, next http.Handler) http.Handler 
 			}}
 		}
 		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// aside returns a context for the token of a request, which gives its place up while it waits for the issuer.
+func aside(ctx context.Context) context.Context {
+	place := rest.PlaceOf(ctx)
+	if place == nil {
+		return ctx
+	}
+	return issuers.WithAside(ctx, func() func() error {
+		place.Leave()
+		return func() error { return place.Return(ctx) }
 	})
 }
 

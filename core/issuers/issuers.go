@@ -27,11 +27,10 @@ var Tables = db.Tables{
 
 // Service keeps the issuers of every bank, and verifies their tokens.
 type Service struct {
-	db      *db.DB
-	users   *users.Service
-	now     func() time.Time
-	fetch   Fetch
-	waiting chan struct{}
+	db    *db.DB
+	users *users.Service
+	now   func() time.Time
+	fetch Fetch
 
 	mu   sync.Mutex
 	book *book
@@ -44,7 +43,7 @@ func New(d *db.DB, u *users.Service, now func() time.Time, fetch Fetch) *Service
 			return nil, errors.New("this program fetches nothing")
 		}
 	}
-	return &Service{db: d, users: u, now: now, fetch: fetch, waiting: make(chan struct{}, mostWaiting)}
+	return &Service{db: d, users: u, now: now, fetch: fetch}
 }
 
 // Add makes the bank accept an issuer's tokens. It returns a fault for each wrong field, ErrExists if the
@@ -269,7 +268,7 @@ func (s *Service) keep(fresh *book) {
 				continue
 			}
 		}
-		trusted.ring = &keyring{issuer: url, fetch: s.fetch, now: s.now, waiting: s.waiting}
+		trusted.ring = newKeyring(url, s.fetch, s.now)
 	}
 	s.book = fresh
 }

@@ -25,14 +25,20 @@ const (
 	fresh    = 10 * time.Minute // older keys count only if they could not be read again
 	stale    = time.Hour        // older keys do not count
 	slowest  = 10 * time.Second // for discovery and keys together
-	patience = 3 * time.Second  // how long a token waits for its issuer's keys
+	patience = time.Second      // for how long after the begin of a read tokens wait for it
 
-	// mostWaiting is how many tokens may wait for issuers at a time. A waiting request holds a place, and a
-	// slow issuer must not shut out other requests.
-	mostWaiting = 8
+	mostWaiting = 8 // tokens that may wait for one issuer at a time
 
 	shortestRSA = 2048 // bits
 )
+
+type asideKey struct{}
+
+// WithAside returns a context for the token of a request that holds a place which others want: aside gives the
+// place up while the token waits for its issuer, and back takes it again.
+func WithAside(ctx context.Context, aside func() (back func() error)) context.Context {
+	return context.WithValue(ctx, asideKey{}, aside)
+}
 
 // keyring is this process's cache of one issuer's public keys. They are read for the first token, so that an
 // unreachable issuer stops neither the start nor the tokens of others.
@@ -40,36 +46,44 @@ type keyring struct {
 	issuer  string
 	fetch   Fetch
 	now     func() time.Time
-	waiting chan struct{} // shared by all issuers
+	waiting chan struct{}
 
 	mu     sync.Mutex
 	keys   map[string][]jose.JSONWebKey // by key id
 	read   time.Time                    // when the keys were read
 	tried  time.Time                    // when a read was last begun
 	failed error                        // the error of the last read that ended
-	flight chan struct{}                // closed when the present read ends; nil if there is none
+	flight *flight                      // the present read; nil if there is none
+}
+
+// flight is a read of an issuer's keys.
+type flight struct {
+	done chan struct{} // closed when it ends
+	slow chan struct{} // closed when it has run for longer than tokens wait
+}
+
+func newKeyring(issuer string, fetch Fetch, now func() time.Time) *keyring {
+	return &keyring{issuer: issuer, fetch: fetch, now: now, waiting: make(chan struct{}, mostWaiting)}
 }
 
 // find returns the keys with this id, which may be none, or ErrUnavailable if the issuer cannot be asked.
 func (r *keyring) find(ctx context.Context, kid string) ([]jose.JSONWebKey, error) {
-	keys, flight := r.look(kid)
+	keys, now := r.look(kid)
 	if keys != nil {
 		return keys, nil
 	}
-	var waited error
-	if flight != nil {
-		waited = r.wait(ctx, flight)
+	if now != nil {
+		if err := r.wait(ctx, now); err != nil {
+			return nil, err
+		}
 	}
-	keys, err := r.settled(kid)
-	if keys == nil && waited != nil {
-		return nil, waited
-	}
-	return keys, err
+	return r.settled(kid)
 }
 
 // look returns the keys that count without a question, and starts a new read if they are old or lack the id.
-// flight is closed when the present read ends; nil if there is none.
-func (r *keyring) look(kid string) (keys []jose.JSONWebKey, flight chan struct{}) {
+// It returns the present read if that is worth waiting for: after one that failed, no token waits until one
+// succeeds.
+func (r *keyring) look(kid string) (keys []jose.JSONWebKey, present *flight) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
@@ -79,28 +93,41 @@ func (r *keyring) look(kid string) (keys []jose.JSONWebKey, flight chan struct{}
 	}
 	rested := now.Sub(r.tried) >= between || now.Before(r.tried)
 	if r.flight == nil && rested && (keys == nil || age >= aging) {
-		r.flight, r.tried = make(chan struct{}), now
+		r.flight, r.tried = &flight{make(chan struct{}), make(chan struct{})}, now
 		go r.renew(r.flight)
+	}
+	if r.failed != nil {
+		return keys, nil
 	}
 	return keys, r.flight
 }
 
-// wait waits for the present read, if not too many tokens do so already.
-func (r *keyring) wait(ctx context.Context, flight chan struct{}) error {
+// wait waits for the present read, without the place of the token's request, so that an issuer that hangs
+// shuts nobody else out. It does not wait where the read has run for long, or too many tokens wait for it.
+func (r *keyring) wait(ctx context.Context, present *flight) error {
+	slow := func() error { return fmt.Errorf("%w: %s is slow", ErrUnavailable, r.issuer) }
+	select {
+	case <-present.slow:
+		return slow()
+	default:
+	}
 	select {
 	case r.waiting <- struct{}{}:
 		defer func() { <-r.waiting }()
 	default:
-		return fmt.Errorf("%w: too many tokens wait for issuers", ErrUnavailable)
+		return fmt.Errorf("%w: too many tokens wait for %s", ErrUnavailable, r.issuer)
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
+	back := func() error { return nil }
+	if aside, has := ctx.Value(asideKey{}).(func() func() error); has {
+		back = aside()
+	}
 	select {
-	case <-flight:
-		return nil
+	case <-present.done:
+		return back()
+	case <-present.slow:
 	case <-ctx.Done():
-		return fmt.Errorf("%w: %s is slow", ErrUnavailable, r.issuer)
 	}
+	return slow()
 }
 
 // settled returns the keys that count after a read: old ones only if the last read that ended has failed.
@@ -117,9 +144,10 @@ func (r *keyring) settled(kid string) (keys []jose.JSONWebKey, err error) {
 }
 
 // renew reads the keys for everybody who waits. It does not end when a caller gives up.
-func (r *keyring) renew(flight chan struct{}) {
+func (r *keyring) renew(present *flight) {
 	ctx, cancel := context.WithTimeout(context.Background(), slowest)
 	defer cancel()
+	defer time.AfterFunc(patience, func() { close(present.slow) }).Stop()
 	keys, err := r.load(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,7 +155,7 @@ func (r *keyring) renew(flight chan struct{}) {
 		r.keys, r.read = keys, r.tried
 	}
 	r.flight = nil
-	close(flight)
+	close(present.done)
 }
 
 // load reads the issuer's discovery document, and then its keys.
