@@ -4,6 +4,7 @@
 package keysets
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,6 +104,10 @@ type table struct {
 	key     string // the column that, with the tenant, is the primary key
 	text    bool   // the key is text, not a number
 	columns []column
+
+	// earlier returns the rows from which an older release copied sealed values to a row as they were, so that
+	// they open only there; nil where it did not. Values with a hash were not copied so.
+	earlier func(ctx context.Context, tx bun.IDB, bank access.Tenant, row int64) ([]int64, error)
 }
 
 // column describes a column that holds one or more sealed values.
@@ -124,7 +129,7 @@ var tables = []table{
 	{name: "contacts", key: "uid", columns: []column{
 		in(contacts.NumberColumn, "bank_account_number"), {sealed: "regulatory_reporting", report: true},
 	}},
-	{name: "payment_details", key: "payment", columns: []column{
+	{name: "payment_details", key: "payment", earlier: earlierPayments, columns: []column{
 		in(payments.NumberColumn, "number"),
 		{sealed: "intermediary_account_sealed", place: row(payments.IntermediaryAccountColumn)},
 		{sealed: "bank_account_sealed", place: row(payments.BankAccountColumn)},
@@ -174,6 +179,16 @@ var tables = []table{
 		name: "signing_keys", key: "kid", text: true,
 		columns: []column{{sealed: "private", place: clients.PrivatePlace}},
 	},
+}
+
+func earlierPayments(
+	ctx context.Context, tx bun.IDB, bank access.Tenant, row int64,
+) (rows []int64, err error) {
+	uids, err := payments.EarlierTx(ctx, tx, bank, payments.UID(row))
+	for _, uid := range uids {
+		rows = append(rows, int64(uid))
+	}
+	return rows, err
 }
 
 // in describes the columns of a seal.Value with this prefix.
@@ -244,8 +259,9 @@ func (t *table) current(keys *seal.Keys, v values) bool {
 	return true
 }
 
-// renew returns the values of a row, moved to the primary keys.
-func (t *table) renew(keys *seal.Keys, bank access.Tenant, v values) (values, error) {
+// renew returns the values of a row, moved to the primary keys. What does not open may have been copied from
+// other rows.
+func (t *table) renew(keys *seal.Keys, bank access.Tenant, v values, from ...int64) (values, error) {
 	renewed := values{key: v.key, pairs: slices.Clone(v.pairs)}
 	for i, c := range t.columns {
 		if c.report {
@@ -257,7 +273,14 @@ func (t *table) renew(keys *seal.Keys, bank access.Tenant, v values) (values, er
 			renewed.pairs[i] = [2][]byte{text, nil}
 			continue
 		}
-		value, err := keys.Renew(seal.Value{Sealed: v.pairs[i][0], Hash: v.pairs[i][1]}, c.place(bank, v.key))
+		at := c.place(bank, v.key)
+		value, err := keys.Renew(seal.Value{Sealed: v.pairs[i][0], Hash: v.pairs[i][1]}, at)
+		if err != nil && c.hash == "" {
+			var clear string
+			if clear, err = keys.OpenCopied(v.pairs[i][0], at, from); err == nil {
+				value.Sealed = keys.Encrypt(clear, at)
+			}
+		}
 		if err != nil {
 			return v, err
 		}

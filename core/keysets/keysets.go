@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -254,6 +255,14 @@ func (s *Service) renewTx(
 	renewed := make([]values, 0, len(locked))
 	for _, v := range locked {
 		fresh, err := t.renew(s.keys, bank, v)
+		if err != nil && t.earlier != nil {
+			uid, _ := strconv.ParseInt(v.key, 10, 64)
+			from, failed := t.earlier(ctx, tx, bank, uid)
+			if failed != nil {
+				return 0, failed
+			}
+			fresh, err = t.renew(s.keys, bank, v, from...)
+		}
 		if err != nil {
 			did.Trouble = fmt.Errorf("%s %s: %w", t.name, v.key, err)
 			continue

@@ -121,3 +121,54 @@ func (d *Details) place() seal.Place { return d.placeOf(NumberColumn) }
 func (d *Details) placeOf(column string) seal.Place {
 	return seal.Place{Tenant: int64(d.Tenant), Column: column, Row: int64(d.Payment)}
 }
+
+// alone returns the sealed values that have neither hash nor last digits, each with the column for which it is
+// sealed.
+func (d *Details) alone() map[string]*[]byte {
+	return map[string]*[]byte{
+		IntermediaryAccountColumn: &d.IntermediaryAccount, BankAccountColumn: &d.BankAccount,
+		BenefitColumn: &d.BenefitSealed, AbroadColumn: &d.AbroadSealed,
+	}
+}
+
+// copyFor returns the details of another payment that says the same: what is sealed is sealed for it.
+// earlier returns the payments of the series before this one: an older release copied what was sealed for one
+// of them as it was.
+func (d *Details) copyFor(keys *seal.Keys, uid UID, earlier func() ([]UID, error)) (*Details, error) {
+	number, err := keys.Open(d.Number, d.place())
+	if err != nil {
+		return nil, err
+	}
+	another := *d
+	another.Payment = uid
+	another.Number = keys.Seal(number, another.place())
+	for column, sealed := range another.alone() {
+		if *sealed == nil {
+			continue
+		}
+		clear, err := keys.Open(seal.Value{Sealed: *sealed}, d.placeOf(column))
+		if err != nil {
+			before, failed := earlier()
+			if failed != nil {
+				return nil, failed
+			}
+			rows := make([]int64, len(before))
+			for i, uid := range before {
+				rows[i] = int64(uid)
+			}
+			if clear, err = keys.OpenCopied(*sealed, d.placeOf(column), rows); err != nil {
+				return nil, err
+			}
+		}
+		*sealed = keys.Encrypt(clear, another.placeOf(column))
+	}
+	return &another, nil
+}
+
+// EarlierTx returns the payments of a payment's series that were made before it, the last one first.
+func EarlierTx(ctx context.Context, tx bun.IDB, bank access.Tenant, of UID) (uids []UID, err error) {
+	err = tx.NewRaw(`SELECT b.uid FROM payments AS p
+		JOIN payments AS b ON b.tenant = p.tenant AND b.recurrence = p.recurrence AND b.uid < p.uid
+		WHERE p.tenant = ? AND p.uid = ? ORDER BY b.uid DESC`, bank, of).Scan(ctx, &uids)
+	return uids, err
+}

@@ -34,7 +34,10 @@ type sender struct {
 
 func newSender(t *testing.T, edits ...func(*customers.Customer)) *sender {
 	t.Helper()
-	b := coretest.New(t)
+	return newSenderOf(coretest.New(t), edits...)
+}
+
+func newSenderOf(b *coretest.Bank, edits ...func(*customers.Customer)) *sender {
 	b.Directory()
 	c := b.Customer(edits...)
 	return &sender{b, b.Account(c, coretest.Holding(100_000_00, 0), coretest.Sends), b.Contact(c)}

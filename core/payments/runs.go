@@ -267,7 +267,8 @@ func (s *Service) invalidTx(
 		like[e.Payment].entry = e
 	}
 	for _, r := range stopped {
-		if r.payment, err = s.alike(like[r.Last], r, f.uids[0], now); err != nil {
+		earlier := func() ([]UID, error) { return EarlierTx(ctx, tx, by.Tenant, r.Last) }
+		if r.payment, err = s.alike(like[r.Last], r, f.uids[0], earlier, now); err != nil {
 			return fmt.Errorf("recurrence %s: %w", r.UID, err)
 		}
 		f.uids = f.uids[1:]
@@ -276,7 +277,9 @@ func (s *Service) invalidTx(
 }
 
 // alike makes a payment like another one of its series, which is not carried out.
-func (s *Service) alike(p *Payment, r *run, uid UID, now time.Time) (*Payment, error) {
+func (s *Service) alike(
+	p *Payment, r *run, uid UID, earlier func() ([]UID, error), now time.Time,
+) (*Payment, error) {
 	another := &Payment{
 		Tenant: p.Tenant, UID: uid, Customer: p.Customer, Direction: p.Direction, EntryType: p.EntryType,
 		Rail: p.Rail, Speed: p.Speed, Minor: r.Minor, Currency: p.Currency, Date: *r.Next,
@@ -285,14 +288,12 @@ func (s *Service) alike(p *Payment, r *run, uid UID, now time.Time) (*Payment, e
 		ReceiverCustomer: p.ReceiverCustomer, ReceiverName: p.ReceiverName, CreatedAt: now, UpdatedAt: now,
 	}
 	if p.details != nil {
-		number, err := s.keys.Open(p.details.Number, p.details.place())
+		d, err := p.details.copyFor(s.keys, uid, earlier)
 		if err != nil {
 			return nil, err
 		}
-		d := *p.details
-		d.Payment, d.UETR, d.ReturnCode = uid, uuid.NewString(), ""
-		d.Number = s.keys.Seal(number, d.place())
-		another.details = &d
+		d.UETR, d.ReturnCode = uuid.NewString(), ""
+		another.details = d
 	}
 	if p.entry != nil {
 		e := *p.entry
