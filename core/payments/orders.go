@@ -116,6 +116,9 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 		return nil, own
 	}
 	if o.Repairable {
+		if ended := o.Repeat.endsAfter(later(o.Date, calendar.Today(now))); ended != nil {
+			return nil, ended
+		}
 		p.order = o
 	}
 	if err == nil {

@@ -212,6 +212,14 @@ type Repetition struct {
 	Number    *int32    `json:"numberOfPayments,omitempty"`
 }
 
+// endsAfter returns a fault for a series that ends before its second payment.
+func (d *Repetition) endsAfter(first time.Time) error {
+	if d == nil || d.End.IsZero() || d.End.After(first) {
+		return nil
+	}
+	return fault.Field("payment", "recurrence.endDate", fault.Min, "must be after the date of the first payment")
+}
+
 // check checks the form of a repetition; first is the date of the first payment, if it is given.
 func (d *Repetition) check(c *check.Fields, first time.Time, most int32) {
 	if d == nil {

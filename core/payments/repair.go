@@ -100,7 +100,9 @@ func (o *Order) admit() error {
 	}
 	err = o.called(o.check())
 	var faults fault.Faults
-	if errors.As(err, &faults) && !slices.ContainsFunc(faults, final) {
+	// An enrolment moves no money, which no other network carries, and no repair changes its amount.
+	if errors.As(err, &faults) && !slices.ContainsFunc(faults, final) &&
+		(!o.enrols() || Speed(o.Speed).overACH()) {
 		o.unfit, err = err, nil
 	}
 	return err
@@ -127,10 +129,14 @@ func (a *aside) place() seal.Place {
 // their way among them.
 const mostAside = 500
 
-// setAsideTx is setAside, but refuses the order if mostAside payments of the customer wait already.
+// setAsideTx is setAside, but refuses the order if mostAside payments of the customer wait already, or for its
+// series, which no repair changes.
 func (s *Service) setAsideTx(
 	ctx context.Context, f *facts, tx *changes.Tx, p *Payment, why error,
 ) (*Step, error) {
+	if f, is := fault.Of(why); is && strings.HasPrefix(f.Field, "recurrence.") {
+		return nil, why
+	}
 	there, known := f.aside[p.Customer]
 	if !known {
 		if err := tx.NewRaw(`SELECT count(*) FROM payments WHERE tenant = ? AND customer = ? AND state = 'REPAIR'`,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
@@ -122,6 +123,13 @@ func TestACreditThatCannotBeCarriedOutWaitsForRepair(t *testing.T) {
 	}
 }
 
+// ending makes an order a daily series until a day of November.
+func ending(day int) func(*payments.Order) {
+	return func(o *payments.Order) {
+		o.Repeat = &payments.Repetition{Frequency: "Daily", Until: "EndDate", End: on(2026, time.November, day)}
+	}
+}
+
 func TestWhatNobodyCanRepairIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
@@ -151,6 +159,19 @@ func TestWhatNobodyCanRepairIsRefused(t *testing.T) {
 		"a series without end": {
 			func(o *payments.Order) { o.Repeat = &payments.Repetition{Frequency: "Daily"} },
 			"recurrence.payUntil",
+		},
+		"a series that ends today": {ending(18), "recurrence.endDate"},
+		"a series that has ended, to nobody": {
+			func(o *payments.Order) { ending(17)(o); o.Receiver = payments.Receiver{} }, "recurrence.endDate",
+		},
+		"a series that ends before its first payment can be made": {
+			func(o *payments.Order) { ending(19)(o); o.Speed, o.SECCode = "Economy", "PPD" }, "recurrence.endDate",
+		},
+		"an enrolment over an instant network": {
+			func(o *payments.Order) { enrol(o); o.Speed = "Instant" }, "additionalInfo.secCode",
+		},
+		"an enrolment by wire": {
+			func(o *payments.Order) { enrol(o); o.Speed = "Express" }, "additionalInfo.secCode",
 		},
 		"a body without an end": {
 			func(o *payments.Order) { o.Receiver.Bank.ID = strings.Repeat("1", 20_000) },

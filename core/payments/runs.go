@@ -15,7 +15,6 @@ import (
 	"bankgraph/core/banks"
 	"bankgraph/core/changes"
 	"bankgraph/core/events"
-	"bankgraph/core/fault"
 	"bankgraph/core/ledger"
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
@@ -29,9 +28,8 @@ func (f *facts) repeat(s *Service, p *Payment, d *Repetition, draft any) error {
 	if d == nil {
 		return nil
 	}
-	if !d.End.IsZero() && !d.End.After(p.Date) {
-		return fault.Field("payment", "recurrence.endDate", fault.Min,
-			"must be after the date of the first payment")
+	if err := d.endsAfter(p.Date); err != nil {
+		return err
 	}
 	text, err := json.Marshal(draft)
 	if err != nil {
