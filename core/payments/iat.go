@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"bankgraph/core/banks"
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
 	"bankgraph/core/ident"
@@ -111,7 +112,7 @@ func (r *Receiver) checkAccountAbroad(c *check.Fields) {
 }
 
 // receiverAbroad returns the payee of an entry of IAT who is a contact. Its gateway is that of the order.
-func (k *contact) receiverAbroad(to Receiver, gateway string) (Receiver, error) {
+func (f *facts) receiverAbroad(k *contact, to Receiver, o *Order) (Receiver, error) {
 	if to.Number == "" || k.BIC == "" {
 		return Receiver{}, ErrNoAccountAbroad
 	}
@@ -123,8 +124,21 @@ func (k *contact) receiverAbroad(to Receiver, gateway string) (Receiver, error) 
 		return Receiver{}, fault.Field("payment", "receiver.accountUID", fault.Required,
 			"must have an address: street, city and country, which IAT says")
 	}
-	to.Bank = ReceiverBank{ID: gateway, Name: k.BankName, Country: k.BIC[4:6]}
+	there := k.BIC[4:6]
+	if _, country := agentAbroad(o.ReceiverBank); country != "" && country != there {
+		return Receiver{}, fault.Field("payment", "additionalInfo.receiverIdentificationNumber", fault.NoMatch,
+			"must be of the country of the contact's bank, "+there)
+	}
+	to.Bank = ReceiverBank{ID: o.Receiver.Bank.ID, Name: cmp.Or(k.BankName, f.nameOf(k.BIC), k.BIC), Country: there}
 	return to, nil
+}
+
+// nameOf returns the name by which the directory knows the bank of a contact; "" if it does not.
+func (f *facts) nameOf(bic string) string {
+	if bank, err := banks.First(f.banks, headAndBranch(bic)...); err == nil && bank != nil {
+		return bank.Name
+	}
+	return ""
 }
 
 // currencyAbroad returns the currency in which the payee of an entry of IAT receives it.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"bankgraph/core/changes"
+	"bankgraph/core/contacts"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
@@ -150,17 +151,57 @@ func TestAContactAbroadIsPaidByIAT(t *testing.T) {
 		t.Errorf("%+v %+v", e, e.International)
 	}
 	for want, edit := range map[string]func(*payments.Order){
+		"additionalInfo.receiverIdentificationNumber NOMATCH": func(o *payments.Order) { o.ReceiverBank = "BNPAFRPP" },
+		"additionalInfo.receiverIdentificationNumber NOMATCH IBAN": func(o *payments.Order) {
+			o.ReceiverBank = "GB29NWBK60161331926819"
+		},
 		"receiver.bank.bankId REQUIRED": func(o *payments.Order) { o.Receiver.Bank.ID = "" },
 		"receiver.bank.bankId":          func(o *payments.Order) { o.Receiver.Bank.ID = unknownBank },
 		"receiver.accountUID":           func(o *payments.Order) { o.Receiver.Contact = s.to.UID },
 	} {
-		if f, _ := fault.Of(pay(edit)); f == nil || !strings.HasPrefix(f.Field+" "+string(f.Problem), want) {
+		if f, _ := fault.Of(pay(edit)); f == nil ||
+			!strings.HasPrefix(f.Field+" "+string(f.Problem), strings.TrimSuffix(want, " IBAN")) {
 			t.Errorf("%s: %+v", want, f)
 		}
 	}
 	s.Exec(`UPDATE contacts SET address_city = '' WHERE tenant = ? AND uid = ?`, s.Tenant, k.UID)
 	if f, _ := fault.Of(pay()); f == nil || f.Field != "receiver.accountUID" || f.Problem != fault.Required {
 		t.Errorf("%+v", f)
+	}
+}
+
+// The bank abroad is the contact's, by the name that the directory has where the contact has none; never the
+// gateway (rest/CONTRACT.md, entries to accounts abroad).
+func TestTheBankAbroadIsThatOfTheContact(t *testing.T) {
+	t.Parallel()
+	for bic, want := range map[string]string{"MUSTDEFFXXX": "Musterbank", "COBADEFFXXX": "COBADEFFXXX"} {
+		s := newRemitter(t)
+		k := s.Contact(&customers.Customer{UID: s.from.Customer}, inGermany, func(k *contacts.Contact) {
+			k.Bank.Name, k.Bank.SWIFTCode = "", bic
+		})
+		o := s.order("5.00", toGermany, func(o *payments.Order) {
+			o.ReceiverBank = ""
+			o.Receiver = payments.Receiver{Contact: k.UID, Bank: payments.ReceiverBank{ID: "611590103"}}
+		})
+		s.send(t, o)
+		if _, err := s.Payments.RequestDebit(s.Staff(), o, changes.RequestOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		s.until(t, "2026-11-18 14:00")
+		files, _, _ := s.files(t)
+		if len(files[0]) != 2 {
+			t.Fatalf("%+v", files)
+		}
+		for _, e := range files[0] {
+			if to := e.International.To; to.Name != want || to.ID != bic || to.Country != "DE" {
+				t.Errorf("%s: %+v, want %s", bic, to, want)
+			}
+		}
+		var names []string
+		if err := s.DB.NewRaw(`SELECT DISTINCT bank_name FROM payment_details WHERE tenant = ?`, s.Tenant).
+			Scan(t.Context(), &names); err != nil || len(names) != 1 || names[0] != want {
+			t.Errorf("%v %v", names, err)
+		}
 	}
 }
 

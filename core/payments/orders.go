@@ -269,7 +269,7 @@ func (f *facts) receiver(s *Service, from *party, o *Order) (Receiver, error) {
 		Phone: k.Phone, Email: k.Email, Address: k.Address, Bank: ReceiverBank{ID: k.Routing, Name: k.BankName},
 	}
 	if o.overACHAbroad() {
-		return k.receiverAbroad(to, o.Receiver.Bank.ID)
+		return f.receiverAbroad(k, to, o)
 	}
 	if Speed(o.Speed).International() || o.Correspondent != "" && k.Routing == "" {
 		to.Bank.ID, to.Bank.BIC = "", k.BIC
