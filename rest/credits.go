@@ -83,6 +83,8 @@ var creditAreas = append(orderAreas("CREDIT"), []area{
 // orderAreas are those of what credits and debits say alike.
 func orderAreas(kind string) []area {
 	return []area{
+		{"Idempotency-Key", kind + "_IDEMPOTENTKEY"},
+		{"Idempotent-Key", kind + "_IDEMPOTENTKEY"},
 		{"externalReferenceId", kind + "_EXTERNALREF"},
 		{"paymentAmount", kind + "_AMOUNT"},
 		{"paymentCurrency", kind + "_CURRENCY"},
@@ -201,6 +203,7 @@ func orderDraft(body fields, contact string, day parser[time.Time]) payments.Ord
 			UID: orZero(idIn(sender, accounts.ParseUID, "accountUID")), Number: sender.text("accountNumber").Value,
 			Type: sender.text("accountType").Value, SubType: sender.text("subAccountType").Value,
 			RoutingNumber: sender.text("bankId").Value, Name: sender.text("name").Value,
+			BankIDType: sender.text("bankIdType").Value,
 		},
 		SenderEntity: sender.text("entityType").Value, SenderAddress: paymentAddress(sender.object("address")),
 		SenderEmail: sender.text("email").Value, SenderPhone: sender.text("phone").Value,

@@ -239,6 +239,13 @@ func TestACreditBetweenDescribedPartiesNamesEveryMistake(t *testing.T) {
 		inFull(b)); said.status != http.StatusOK {
 		t.Fatal(said.status, said.body)
 	}
+	for kind, bic := range map[string]string{"BIC": "TSTBUS33", "swift": "tstbus33XXX"} {
+		if said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", inFull(b,
+			`"bankIdType": "NID", "bankId": "`+ourRouting+`"`, `"bankIdType": "`+kind+`", "bankId": "`+bic+`"`),
+		); said.status != http.StatusOK {
+			t.Errorf("%s %s: %d %s", kind, bic, said.status, said.body)
+		}
+	}
 	for _, c := range []struct{ was, is, code string }{
 		{`"440055551"`, `"4400*5551"`, "BENEFICIARY_ACCTNUM_PATTERN"},
 		{`"accountNumber": "440055551", `, ``, "BENEFICIARY_ACCTNUM_REQUIRED"},
@@ -246,6 +253,8 @@ func TestACreditBetweenDescribedPartiesNamesEveryMistake(t *testing.T) {
 		{`"611590103"`, `"611590104"`, "RECEIVERBANK_BANKID_INVALID"},
 		{`"611590103"`, `"026009593"`, "RECEIVERBANK_BANKID_NOTFOUND"},
 		{coretest.AccountNumber(b.purse.UID), "12#4", "SENDER_ACCOUNT_PATTERN"},
+		{`"entityType": "Corporate", "bankIdType": "NID"`, `"entityType": "Corporate", "bankIdType": "Foo"`, "SENDER_BANKIDTYPE_INVALID"},
+		{`"entityType": "Corporate", "bankIdType": "NID"`, `"entityType": "Corporate", "bankIdType": "BIC"`, "SENDER_BANKID_NOMATCH"},
 		{`"bankId": "` + ourRouting + `",`, ``, "SENDER_BANKID_REQUIRED"},
 		{ourRouting, "026009593", "SENDER_BANKID_NOMATCH"},
 		{`"addressLine1": "1 Main St", `, ``, "SENDER_ADDRESS_REQUIRED"},
@@ -690,6 +699,14 @@ func TestTheKeyOfV4IsAUUID(t *testing.T) {
 	if said := b.send(b.program(), r); said.status != http.StatusBadRequest ||
 		!strings.Contains(said.body, "CREDIT_IDEMPOTENTKEY_INVALID") {
 		t.Errorf("%d %s", said.status, said.body)
+	}
+	for _, name := range []string{"Idempotent-Key", "Idempotency-Key"} {
+		r := request(o.method, o.path, o.body)
+		r.Header[name] = []string{""}
+		if said := b.send(b.program(), r); said.status != http.StatusBadRequest ||
+			!strings.Contains(said.body, `"code":"CREDIT_IDEMPOTENTKEY_INVALID","message":"`+name) {
+			t.Errorf("an empty %s: %d %s", name, said.status, said.body)
+		}
 	}
 	for i, body := range []string{o.body, o.body, strings.Replace(o.body, `"R"`, `"S"`, 1)} {
 		r := request(o.method, o.path, body)

@@ -85,6 +85,7 @@ func debitDraft(body fields) payments.Order {
 			UID: orZero(idIn(creditor, accounts.ParseUID, "accountUID")), Number: creditor.text("accountNumber").Value,
 			Type: creditor.text("accountType").Value, SubType: creditor.text("subAccountType").Value,
 			RoutingNumber: creditor.text("bankId").Value, Name: creditor.text("name").Value,
+			BankIDType: creditor.text("bankIdType").Value,
 		},
 		SenderEntity: creditor.text("entityType").Value, SenderAddress: paymentAddress(creditor.object("address")),
 		SenderEmail: creditor.text("email").Value, SenderPhone: creditor.text("phone").Value,

@@ -165,11 +165,7 @@ func (a *api) decideMany(
 	r *http.Request, q *reader, approve bool, member string,
 ) (changes.Receipt, []decided, error) {
 	draft, options := payments.ManyDecisions{Approve: approve}, q.options()
-	for _, text := range q.fields().texts(member).Value {
-		uid, err := payments.ParseUID(member, text)
-		q.fail(err)
-		draft.Payments = append(draft.Payments, uid)
-	}
+	draft.Payments = idsIn(q.fields(), payments.ParseUID, member)
 	if q.err != nil {
 		return changes.Receipt{}, nil, q.err
 	}

@@ -220,6 +220,25 @@ func idIn[T any](f fields, parse parser[T], names ...string) *T {
 	return parsedIn(f, parse, used, f.number(names...).Value)
 }
 
+// idsIn reads a list of numbers of things, each given as a number or as text.
+func idsIn[T any](f fields, parse parser[T], name string) (ids []T) {
+	value := f.members[name]
+	list, ok := value.([]any)
+	if value != nil && !ok {
+		f.fail(name, "must be a list")
+	}
+	for i, item := range list {
+		at := name + "[" + strconv.Itoa(i) + "]"
+		one := idIn(fields{q: f.q, members: object{at: item}, path: f.path}, parse, at)
+		if one == nil {
+			f.fail(at, "must be an id")
+			return nil
+		}
+		ids = append(ids, *one)
+	}
+	return ids
+}
+
 func parsedIn[T any](f fields, parse parser[T], used, text string) *T {
 	if text == "" || f.q.err != nil {
 		return nil

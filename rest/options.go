@@ -26,7 +26,11 @@ func (q *reader) key() string {
 	for _, key := range sent {
 		switch key {
 		case "":
-			q.fail(changes.ErrKey)
+			name := "Idempotency-Key"
+			if q.r.Header.Values(name) == nil {
+				name = "Idempotent-Key"
+			}
+			q.fail(changes.ErrKey.On(name))
 		case sent[0]:
 		default:
 			q.fail(errTwoKeys)
@@ -44,7 +48,7 @@ func (q *reader) ifMatch() int32 {
 		q.fail(fault.Field("request", "If-Match", fault.Malformed, "must be given once"))
 	}
 	text := strings.Join(sent, "")
-	if text == "" || text == "*" {
+	if len(sent) == 0 || text == "*" {
 		return 0
 	}
 	digits := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, "W/"), `"`), `"`)

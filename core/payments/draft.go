@@ -34,6 +34,7 @@ type Party struct {
 	Type          string       `json:"accountType,omitempty"` // of types
 	SubType       string       `json:"accountSubType,omitempty"`
 	RoutingNumber string       `json:"routingNumber,omitempty"`
+	BankIDType    string       `json:"bankIdType,omitempty"` // of orders: NID, or BIC or SWIFT; "" for NID
 	Name          string       `json:"accountName,omitempty"`
 }
 

@@ -78,7 +78,7 @@ const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 func (b *ReceiverBank) checkGateway(c *check.Fields, contact bool) {
 	b.IDType = check.OneOf(c, "bankIdType", b.IDType, "NID", "SWIFT")
 	if b.byBIC() {
-		c.Fail("bankIdType", fault.Malformed, "must be NID: an entry of IAT goes to a gateway in the United States")
+		c.Fail("bankIdType", fault.Malformed, "must be NID, without a swiftCode: an entry of IAT goes to a gateway in the United States")
 		return
 	}
 	c.Required("bankId", b.ID)

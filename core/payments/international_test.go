@@ -223,7 +223,7 @@ func TestAnInternationalPaymentFitsItsTrade(t *testing.T) {
 		"a routing number": {
 			traded.UID,
 			func(o *payments.Order) { o.Receiver.Bank = payments.ReceiverBank{IDType: "NID", ID: "611090001"} },
-			"receiver.bank.bankIdType: must be SWIFT: a bank abroad is named by its swiftCode",
+			"receiver.bank.bankIdType: must be SWIFT, without a bankId: a bank abroad is named by its swiftCode",
 		},
 		"a routing number and half a BIC": {
 			traded.UID, func(o *payments.Order) {
@@ -253,7 +253,7 @@ func TestAnInternationalPaymentFitsItsTrade(t *testing.T) {
 		}, "additionalInfo.fxContractNumber: belongs to the speeds SPOT, ON and TN"},
 		"domestic, by BIC": {
 			0, func(o *payments.Order) { domestic(o) },
-			"receiver.bank.bankIdType: must be NID: these speeds pay banks in the United States",
+			"receiver.bank.bankIdType: must be NID, without a swiftCode: these speeds pay banks in the United States",
 		},
 		"a bank between here": {0, func(o *payments.Order) {
 			domestic(o)

@@ -226,6 +226,7 @@ func (o *Order) checkSender(c *check.Fields) {
 	if !o.wire() {
 		o.Correspondent = ""
 	}
+	o.Sender.BankIDType = check.OneOf(c, "bankIdType", o.Sender.BankIDType, "NID", "BIC", "SWIFT")
 	c.Routing("correspondentBankId", o.Correspondent)
 	o.SenderEntity = check.OneOf(c, "entityType", o.SenderEntity, "Consumer", "Corporate", "Processing Org")
 	c.AtMost("phone", o.SenderPhone, 35)
@@ -427,7 +428,7 @@ func (b *ReceiverBank) checkAccount(c *check.Fields, wire bool) {
 func (b *ReceiverBank) checkAbroad(c *check.Fields) {
 	b.BIC = c.BIC("swiftCode", b.BIC) // first: others read the country in it
 	if b.IDType == "NID" || b.ID != "" {
-		c.Fail("bankIdType", fault.Malformed, "must be SWIFT: a bank abroad is named by its swiftCode")
+		c.Fail("bankIdType", fault.Malformed, "must be SWIFT, without a bankId: a bank abroad is named by its swiftCode")
 		return
 	}
 	c.Required("swiftCode", b.BIC)
@@ -446,7 +447,7 @@ func (b *ReceiverBank) check(c *check.Fields, abroad bool) {
 		return
 	}
 	if b.IDType == "SWIFT" || b.BIC != "" {
-		c.Fail("bankIdType", fault.Malformed, "must be NID: these speeds pay banks in the United States")
+		c.Fail("bankIdType", fault.Malformed, "must be NID, without a swiftCode: these speeds pay banks in the United States")
 		return
 	}
 	c.Required("bankId", b.ID)

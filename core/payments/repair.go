@@ -50,6 +50,9 @@ type Repairs struct {
 func (r Repairs) apply(o *Order) {
 	if r.Receiver != nil {
 		o.Receiver = *r.Receiver
+		if o.Receiver.Contact == 0 { // the fifth generation asks for it
+			o.Receiver.Currency = cmp.Or(o.Receiver.Currency, o.Currency)
+		}
 	}
 	if !r.Date.IsZero() {
 		o.Date = r.Date

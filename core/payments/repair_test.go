@@ -220,12 +220,15 @@ func TestHostileTextsOfAnUnfitCreditAreKeptSealedAlone(t *testing.T) {
 func TestARepairedPaymentGoesOnAsANewOne(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	o := s.order("250.00", repairably, described, func(o *payments.Order) { o.Receiver.Bank.ID = "011000138" })
+	o := s.order("250.00", repairably, described, func(o *payments.Order) {
+		o.Receiver.Bank.ID, o.Receiver.Currency, o.Strict = "011000138", "USD", true
+	})
 	p := s.inRepair(t, o, "receiver.bank.bankId: must be a bank of the directory")
 	if p.ReceiverName != "Ada King" || p.Receiver.Last4 != "3456" || p.Receiver.BankID != "011000138" {
 		t.Errorf("%+v", p)
 	}
 	to := o.Receiver
+	to.Currency = ""         // which is the payment's
 	to.Bank.ID = "611590104" // its check digit is wrong
 	_, err := s.Payments.Repair(s.Staff(), p.UID, payments.Repairs{Receiver: &to}, changes.RequestOptions{})
 	if wrong, is := fault.Of(err); !is || wrong.Field != "receiver.bank.bankId" {

@@ -3,6 +3,7 @@ package payments
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"bankgraph/core/access"
@@ -46,11 +47,19 @@ func (f *facts) numbered(s *Service, number string) accounts.UID {
 // fits returns a fault for the first detail of a request that does not match the account (rest/CONTRACT.md,
 // book transfers).
 func (a *party) fits(field string, named Party) error {
+	routing, kind := a.BankID, "bank, with the routing number"
+	if named.BankIDType == "BIC" || named.BankIDType == "SWIFT" {
+		routing, kind = cmp.Or(a.bic, a.BankID), "bank, with the BIC"
+		if whole := strings.ToUpper(named.RoutingNumber); strings.TrimSuffix(whole, "XXX") ==
+			strings.TrimSuffix(routing, "XXX") { // its head office
+			named.RoutingNumber = routing
+		}
+	}
 	for _, detail := range []struct{ field, given, is, what string }{
 		{"currency", named.Currency, string(a.Currency), "currency"},
 		{"accountType", named.Type, string(a.Type), "type"},
 		{"accountSubType", named.SubType, string(a.SubType), "sub-type"},
-		{"routingNumber", named.RoutingNumber, a.BankID, "bank, with the routing number"},
+		{"routingNumber", named.RoutingNumber, routing, kind},
 	} {
 		if detail.given != "" && detail.given != detail.is {
 			return fault.Field("payment", field+"."+detail.field, fault.NoMatch,
