@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 
 	"bankgraph/core"
 	"bankgraph/core/clients"
@@ -42,6 +43,14 @@ type tokens struct {
 func Tokens(c *core.Core, limits TokenLimits) http.Handler {
 	t := &tokens{core: c, limits: limits.build()}
 	r := chi.NewRouter()
+	r.Use(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			if at := chi.RouteContext(req.Context()); at.Routes == nil {
+				at.Routes = r // as for Interface
+			}
+			next.ServeHTTP(w, req)
+		})
+	}, middleware.GetHead)
 	r.Route(realmPath, func(r chi.Router) {
 		r.Post(tokenPath, t.issue)
 		r.Get(keysPath, t.keys)

@@ -361,6 +361,13 @@ func TestDiscoveryLeadsToTheKeysThatCheckTokens(t *testing.T) {
 			t.Errorf("%s: %d", path, answer.Code)
 		}
 	}
+	for _, path := range []string{keys, r.path + "/.well-known/openid-configuration"} {
+		answer := httptest.NewRecorder()
+		r.handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodHead, path, http.NoBody))
+		if answer.Code != http.StatusOK {
+			t.Errorf("HEAD %s: %d %v", path, answer.Code, answer.Header())
+		}
+	}
 	if answer, _ := r.get(r.path +
 		"/protocol/openid-connect/token"); answer.Code != http.StatusMethodNotAllowed ||
 		answer.Header().Get("Allow") != "POST" {

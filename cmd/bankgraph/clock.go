@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"bankgraph/core/changes"
@@ -11,9 +13,25 @@ import (
 
 // clockCommand shows the clock of a sandbox bank, and moves it on.
 type clockCommand struct {
-	Tenant string        `env:"BANKGRAPH_TENANT" placeholder:"CODE" help:"Code of the bank; not needed while there is only one."`
-	To     time.Time     `format:"2006-01-02T15:04:05Z07:00" placeholder:"TIME" help:"Move it on to a time, such as 2026-12-01T09:00:00-05:00."`
-	By     time.Duration `placeholder:"DURATION" help:"Move it on by a duration, such as 72h."`
+	Tenant string    `env:"BANKGRAPH_TENANT" placeholder:"CODE" help:"Code of the bank; not needed while there is only one."`
+	To     time.Time `format:"2006-01-02T15:04:05Z07:00" placeholder:"TIME" help:"Move it on to a time, such as 2026-12-01T09:00:00-05:00."`
+	By     span      `placeholder:"DURATION" help:"Move it on by a duration, such as 72h or 3d."`
+}
+
+// span is a duration, which may be a number of whole days.
+type span time.Duration
+
+// UnmarshalText reads a duration such as 1h30m or 5d.
+func (s *span) UnmarshalText(text []byte) error {
+	if days, is := strings.CutSuffix(string(text), "d"); is {
+		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
+			*s = span(n) * span(24*time.Hour)
+			return nil
+		}
+	}
+	by, err := time.ParseDuration(string(text))
+	*s = span(by)
+	return err
 }
 
 func (c *clockCommand) Run(ctx context.Context, s *settings, t *terminal) error {
@@ -27,7 +45,7 @@ func (c *clockCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 		return err
 	}
 	if !c.To.IsZero() || c.By != 0 {
-		move := networks.Move{To: c.To, Minutes: int32(min(c.By/time.Minute, 1<<30))}
+		move := networks.Move{To: c.To, Minutes: int32(min(time.Duration(c.By)/time.Minute, 1<<30))}
 		if _, err := b.Sandbox.MoveClock(of, move, changes.RequestOptions{}); err != nil {
 			return err
 		}
