@@ -112,7 +112,15 @@ type Entry struct {
 	Contest   *Contest
 	Change    *Change
 
-	Line int // where it was read
+	Line  int    // where it was read
+	Wrong *Wrong // what Receive found to be wrong with it; nil if nothing
+}
+
+// Wrong is what keeps an entry from being taken. Its other fields say what could be read of it.
+type Wrong struct {
+	Fault
+
+	Forward bool // the entry could be read, and says nothing of another one: it may go back
 }
 
 // Return sends an entry back.

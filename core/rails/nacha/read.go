@@ -28,6 +28,11 @@ const (
 // Records have 94 characters of ASCII, with or without line ends.
 func Read(from io.Reader, each func(Batch, Entry) error) (Header, Totals, error) {
 	r := &reader{in: bufio.NewReaderSize(from, 64<<10), each: each}
+	return r.all()
+}
+
+// all reads the whole file.
+func (r *reader) all() (Header, Totals, error) {
 	for {
 		record, err := r.next()
 		if errors.Is(err, io.EOF) {
@@ -71,6 +76,13 @@ type reader struct {
 	batches int
 	total   sums
 	faults  Faults
+
+	// of Receive alone
+	lenient bool   // what is wrong with an entry is said of that entry, and is no fault of the file
+	flaw    *Fault // of the entry that waits for its addenda: what was wrong first
+	odd     *Fault // of a record with other characters, until it is read
+	ofBatch *Fault // what is wrong with the header of the open batch
+	unread  bool   // its entries have another form
 }
 
 // stage is what has been read.
@@ -93,12 +105,12 @@ func (r *reader) wrong(record string, err error) {
 	r.fault(record, field, reason)
 }
 
-func (r *reader) parse(record string) {
+func (r *reader) parse(record string) error {
 	switch record[0] {
 	case '1':
 		r.fileHeader(record)
 	case '5':
-		r.batchHeader(record)
+		return r.batchHeader(record)
 	case '6':
 		r.detail(record)
 	case '7':
@@ -108,6 +120,7 @@ func (r *reader) parse(record string) {
 	case '9':
 		r.fileControl(record)
 	}
+	return nil
 }
 
 func (r *reader) fileHeader(record string) {
@@ -139,9 +152,14 @@ func (r *reader) fileHeader(record string) {
 	}
 }
 
-func (r *reader) batchHeader(record string) {
+func (r *reader) batchHeader(record string) error {
 	if r.header != (heading{}) {
 		r.fault("batch header", "", "comes before the control of the batch before")
+	}
+	r.ofBatch, r.odd, r.unread = r.odd, nil, false
+	given := record
+	if r.lenient {
+		record = r.filled(record)
 	}
 	h := heading{BatchHeader: ach.NewBatchHeader()}
 	if isAbroad(record) {
@@ -157,6 +175,9 @@ func (r *reader) batchHeader(record string) {
 		SameDay: strings.HasPrefix(h.CompanyDescriptiveDate, "SD"),
 		Bank:    h.ODFIIdentification, Abroad: h.readAbroad(), Number: h.BatchNumber, Line: r.line,
 	}
+	if r.lenient {
+		r.batch.asGiven(given)
+	}
 	switch h.ServiceClassCode {
 	case ach.CreditsOnly:
 		r.batch.Only = rails.Credit
@@ -165,23 +186,32 @@ func (r *reader) batchHeader(record string) {
 	}
 	r.foreign = false
 	if err := h.Validate(); err != nil {
-		r.wrong("batch header", err)
+		field, reason := fieldAndReason(err)
+		r.batchFault(field, reason)
 		r.foreign = true
-	} else if r.batch.Class == ach.ADV {
-		r.fault("batch header", "StandardEntryClassCode", "is not read")
-		r.foreign = true
+	}
+	if r.batch.Class == ach.ADV {
+		if !r.foreign {
+			r.batchFault("StandardEntryClassCode", "is not read")
+		}
+		r.foreign, r.unread = true, true
 	}
 	r.unsure = r.unsure || r.foreign
 	day, err := time.Parse(yymmdd, h.EffectiveEntryDate)
 	if err != nil && r.batch.Class != COR && r.batch.Class != rails.ENR {
-		r.fault("batch header", "EffectiveEntryDate", "is no day")
+		r.batchFault("EffectiveEntryDate", "is no day")
 	}
 	r.batch.Effective = day
+	if r.lenient && r.unread {
+		return r.each(r.batch, Entry{Line: r.line, Wrong: &Wrong{Fault: *r.ofBatch}})
+	}
+	return nil
 }
 
 func (r *reader) detail(record string) {
 	d := ach.NewEntryDetail()
-	r.entry, r.faulty = made{EntryDetail: d}, r.header.BatchHeader == nil
+	r.entry, r.faulty, r.flaw = made{EntryDetail: d}, r.header.BatchHeader == nil, r.odd
+	r.odd = nil
 	if r.faulty {
 		r.fault("entry", "", "is in no batch")
 		r.unsure = true
@@ -202,40 +232,60 @@ func (r *reader) flush() error {
 	if r.entry = (made{}); d.EntryDetail == nil {
 		return nil
 	}
-	r.inBatch.add(d)
-	if r.faulty || r.foreign {
+	if r.lenient && r.unread {
 		return nil
 	}
+	r.inBatch.add(d)
 	line := r.line
 	r.line = d.LineNumber
 	defer func() { r.line = line }()
-	trace := d.TraceNumber
-	switch {
-	case trace[:8] != r.header.ODFIIdentificationField() || trace <= r.last:
-		r.fault("entry", "TraceNumber", "must be of the batch's bank, and come after the one before")
-		return nil
-	case d.AddendaRecordIndicator != min(1, d.addenda()):
-		r.fault("entry", "AddendaRecordIndicator", "does not say what follows")
-		return nil
-	case d.abroad != nil && d.abroad.AddendaRecords != d.addenda():
-		r.fault("entry", "AddendaRecords", "does not say how many follow")
+	if r.lenient && r.header.BatchHeader != nil {
+		if !new(Entry).decode(d.TransactionCode) { // on which side it counts
+			r.unsure = true
+		}
+		return r.each(r.batch, r.received(d))
+	}
+	if r.faulty || r.foreign {
 		return nil
 	}
-	r.last = trace
-	if err := checkEntry(r.header, d); err != nil {
-		r.wrong("entry", err)
+	if field, reason := r.misplaced(d); reason != "" {
+		r.fault("entry", field, reason)
 		return nil
 	}
-	entry, known := read(d, &r.batch)
-	if !known {
-		r.fault("entry", "TransactionCode", "is not known")
-		return nil
-	}
-	if field, reason := entry.checkRead(&r.batch); reason != "" {
+	r.last = d.TraceNumber
+	entry, field, reason := r.checked(d)
+	if reason != "" {
 		r.fault("entry", field, reason)
 		return nil
 	}
 	return r.each(r.batch, entry)
+}
+
+// misplaced says what is wrong with an entry beside the others of its batch, or with how many addenda it has.
+func (r *reader) misplaced(d made) (field, reason string) {
+	switch trace := d.TraceNumber; {
+	case trace[:8] != r.header.ODFIIdentificationField() || trace <= r.last:
+		return "TraceNumber", "must be of the batch's bank, and come after the one before"
+	case d.AddendaRecordIndicator != min(1, d.addenda()):
+		return "AddendaRecordIndicator", "does not say what follows"
+	case d.abroad != nil && d.abroad.AddendaRecords != d.addenda():
+		return "AddendaRecords", "does not say how many follow"
+	}
+	return "", ""
+}
+
+// checked returns an entry, or what is wrong with it.
+func (r *reader) checked(d made) (entry Entry, field, reason string) {
+	if err := checkEntry(r.header, d); err != nil {
+		field, reason = fieldAndReason(err)
+		return Entry{}, field, reason
+	}
+	entry, known := read(d, &r.batch)
+	if !known {
+		return Entry{}, "TransactionCode", "is not known"
+	}
+	field, reason = entry.checkRead(&r.batch)
+	return entry, field, reason
 }
 
 // checkRead says what is wrong with an entry that somebody else wrote.
@@ -266,25 +316,30 @@ func (r *reader) addenda(record string) {
 	}
 	a := r.attach(record)
 	if a == nil {
-		r.fault("addenda", "TypeCode", "is not known, or one too many")
+		r.entryFault("addenda", "TypeCode", "is not known, or one too many")
 		r.faulty, r.unsure = true, true
 		return
 	}
+	if r.odd != nil {
+		r.entryFault("addenda", "", r.odd.Reason)
+		r.odd = nil
+	}
 	a.Parse(record)
 	if err := a.Validate(); err != nil {
-		r.wrong("addenda", err)
+		field, reason := fieldAndReason(err)
+		r.entryFault("addenda", field, reason)
 		r.faulty = true
 	}
 	if text, is := a.(*ach.Addenda17); is { // the library takes the spaces off that it begins with
 		text.PaymentRelatedInformation = trim(record[3:83])
 	}
 	if field, reason := r.entry.checkAddenda(record); reason != "" && r.entry.abroad != nil && !r.faulty {
-		r.fault("addenda", field, reason)
+		r.entryFault("addenda", field, reason)
 		r.faulty = true
 	}
 	if line, is := a.(*ach.Addenda05); is && !r.faulty && (line.SequenceNumber != len(r.entry.Addenda05) ||
 		fmt.Sprintf("%07d", line.EntryDetailSequenceNumber) != r.entry.TraceNumber[8:]) {
-		r.fault("addenda", "SequenceNumber", "does not follow the entry")
+		r.entryFault("addenda", "SequenceNumber", "does not follow the entry")
 		r.faulty = true
 	}
 }
@@ -333,11 +388,16 @@ func (r *reader) batchControl(record string) {
 		return
 	}
 	c, h, was := ach.NewBatchControl(), r.header, r.inBatch
+	if r.lenient && r.unread { // it has another form, too
+		r.header, r.batches = heading{}, r.batches+1
+		return
+	}
 	c.Parse(record)
 	if err := c.Validate(); err != nil {
 		r.wrong("batch control", err)
 	}
-	if c.ServiceClassCode != h.ServiceClassCode || c.CompanyIdentification != h.CompanyIdentification ||
+	sameCompany := c.CompanyIdentification == h.CompanyIdentification || r.lenient && r.batch.CompanyID == ""
+	if c.ServiceClassCode != h.ServiceClassCode || !sameCompany ||
 		c.ODFIIdentification != h.ODFIIdentification || c.BatchNumber != h.BatchNumber {
 		r.fault("batch control", "", "is not that of the batch header")
 	}

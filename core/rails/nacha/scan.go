@@ -77,7 +77,10 @@ func (r *reader) take(record string) error {
 		if err := r.flush(); err != nil {
 			return err
 		}
-		r.skip = false
+		r.skip, r.flaw = false, nil
+	}
+	if r.odd = nil; r.lenient && len(record) == 94 {
+		record = r.plain(record)
 	}
 	name := names[record[0]]
 	switch {
@@ -94,10 +97,12 @@ func (r *reader) take(record string) error {
 	case slices.ContainsFunc(numbers[record[0]], func(at [2]int) bool {
 		return !digits(record[at[0]:at[1]], at[1]-at[0])
 	}):
+		if r.lenient && r.header.BatchHeader != nil && (record[0] == '6' || record[0] == '7') {
+			return r.unreadNumber(record)
+		}
 		r.fault(name, "", "has other characters than digits in a number")
 	default:
-		r.parse(record)
-		return nil
+		return r.parse(record)
 	}
 	r.unsure, r.faulty = true, true
 	r.skip = r.skip || record[0] != '7'
