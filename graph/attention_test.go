@@ -55,3 +55,22 @@ func TestWhatWaitsForAPersonIsOpenedByItsID(t *testing.T) {
 		t.Errorf("a partner: %s %v", data, errors)
 	}
 }
+
+// What could not be taken from a network is no node and of no customer: the list of what was refused has it.
+func TestWhatCouldNotBeTakenIsListedWithoutASubject(t *testing.T) {
+	t.Parallel()
+	p, _ := newSender(t)
+	p.Exec(`INSERT INTO network_messages (tenant, id, rail, direction, kind, message_id, code, at, amount, currency,
+		  bank, number_last4)
+		VALUES (?, nextval('network_messages_ids'), 'ACH', 'IN', 'entry', 'F line 6', 'a debit: why', ?, 1500,
+		  'USD', '021000021', '6789')`, p.Tenant, p.Now())
+	data, errors := p.asks(t, p.Staff(), `{ attention(filter: {kind: [UNTAKEN]}) {
+		items { kind subject customer reason } waiting { kind count } } refusedCredits { kind messageId code amount bank } }`)
+	want := `{"attention":{"items":[{"kind":"UNTAKEN","subject":null,"customer":null,` +
+		`"reason":"F line 6: a debit: why"}],` +
+		`"waiting":[{"kind":"UNTAKEN","count":1}]},"refusedCredits":[{"kind":"entry","messageId":"F line 6",` +
+		`"code":"a debit: why","amount":"15.00","bank":"021000021"}]}`
+	if errors != nil || data != want {
+		t.Errorf("%s %v\nwant %s", data, errors, want)
+	}
+}

@@ -12,6 +12,7 @@ const (
 	Exception  Kind = "EXCEPTION"  // a debit of another bank that no rule of positive pay allows
 	Recall     Kind = "RECALL"     // a payment that the bank which sent it asks for
 	Dishonour  Kind = "DISHONOUR"  // a return of the last week over ACH that the other bank does not take
+	Untaken    Kind = "UNTAKEN"    // a message, or a line of a file, of the last week that could not be taken
 	Unanswered Kind = "UNANSWERED" // a payment that its network has not answered in time
 	Late       Kind = "LATE"       // a payment that did not take its next step when that was due
 	Screening  Kind = "SCREENING"  // a payment whose other side may be on a list
@@ -25,8 +26,8 @@ const (
 
 // Kinds lists all kinds, the ones that cost most to leave alone first.
 var Kinds = []Kind{
-	Exception, Recall, Dishonour, Unanswered, Late, Screening, Repair, Overdrawn, Failed, Notice, Sweep,
-	Approval, Webhook,
+	Exception, Recall, Dishonour, Untaken, Unanswered, Late, Screening, Repair, Overdrawn, Failed, Notice,
+	Sweep, Approval, Webhook,
 }
 
 // Search narrows the list.
@@ -37,9 +38,9 @@ type Search struct {
 // Item is one thing that waits for a person.
 type Item struct {
 	Kind Kind `bun:"kind" json:"kind"`
-	// of the approval, the payment, the account or the webhook, by the kind
+	// of the approval, the payment, the account, the webhook or the message, by the kind
 	UID      int64      `bun:"uid" json:"uid"`
-	Customer int64      `bun:"customer" json:"customer"`
+	Customer int64      `bun:"customer" json:"customer"` // 0 of a message, which is about no one customer
 	Since    time.Time  `bun:"since" json:"since"`
 	DueAt    *time.Time `bun:"due_at" json:"dueAt"` // when it is decided without a person; nil if never
 	Reason   string     `bun:"reason" json:"reason"`
@@ -75,7 +76,7 @@ const (
 
 // waits says what of a kind waits. In the texts $1 is the tenant, $2 the time of the bank's clock before
 // which an instant network should have answered, $3 that of the other networks, $4 that of the bank's own
-// work, and $5 since when failed payments and notices count. Each has an index of what waits alone.
+// work, and $5 since when failed payments, notices and what was not taken count. Each has an index of what waits alone.
 var waits = map[Kind]string{
 	Exception: `SELECT e.payment AS uid, e.customer, e.created_at AS since, e.expires_at AS due_at, e.reason
 		FROM positive_pay_exceptions AS e WHERE e.tenant = $1 AND e.status = 'PENDING'`,
@@ -87,6 +88,10 @@ var waits = map[Kind]string{
 		JOIN payments AS pay ON pay.tenant = an.tenant AND pay.uid = an.payment
 		WHERE an.tenant = $1 AND nm.tenant = $1 AND pay.tenant = $1 AND an.code >= 'R61' AND an.code <= 'R70'
 		  AND nm.at > $5::timestamptz`,
+	Untaken: `SELECT nm.id AS uid, 0::bigint AS customer, nm.at AS since, NULL::timestamptz AS due_at,
+		nm.message_id || ': ' || nm.code AS reason
+		FROM network_messages AS nm WHERE nm.tenant = $1 AND nm.direction = 'IN' AND nm.payment IS NULL
+		  AND nm.kind IN ('unreadable', 'entry') AND nm.at > $5::timestamptz`,
 	Unanswered: `SELECT pay.uid, pay.customer, pay.updated_at AS since, NULL::timestamptz AS due_at, '' AS reason
 		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'SENT' AND pay.direction = 'OUT'
 		  AND pay.entry_type = 'CREDIT'

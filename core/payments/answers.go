@@ -53,8 +53,11 @@ type incoming struct {
 	information *iso20022.Information
 	entry       *nacha.Entry // of another bank, for an account here
 	batch       nacha.Batch  // in which that came
-	body        []byte
-	line        int // of a file
+	// of a line of a file: why it cannot be taken as it is; "" if it can
+	wrong string
+	back  string // of an entry with a fault: the return reason for which it goes back; "" if it cannot
+	body  []byte
+	line  int // of a file
 
 	payment UID // the payment that it is about; 0 if that is not known
 	// reversal: the message is about the entry that takes the payment back; booked: that entry's money was
@@ -70,7 +73,7 @@ func read(from Arrived) *incoming {
 	a := &incoming{over: from.Over, body: from.Body, kind: unreadable, id: fmt.Sprintf("unreadable-%d", from.ID)}
 	m, err := iso20022.Read(bytes.NewReader(from.Body), Profiles[from.Over])
 	if err != nil {
-		a.code = cut(err.Error(), 200)
+		a.code = cut(err.Error(), mostOfCode)
 		return a
 	}
 	a.kind, a.id = kindOf(m.Type()), m.Head().ID
@@ -117,9 +120,6 @@ func read(from Arrived) *incoming {
 	}
 	return a
 }
-
-// unreadable is the kind that is given to a message that cannot be parsed.
-const unreadable = "unreadable"
 
 // The kinds of messages that answers are about.
 var (

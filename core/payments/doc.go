@@ -19,7 +19,8 @@
 //   - a series: recurrence.go, recurrence_write.go, recurrence_change.go, recurrences.go, runs.go
 //   - on its day: due.go, next.go; names on lists: screening.go, screening_received.go
 //   - the networks and their messages: network.go, exchange.go, messages.go; what they answer: receive.go,
-//     known.go, answers.go, outcomes.go, settle.go, snapshots.go
+//     known.go, answers.go, outcomes.go, settle.go,
+//     snapshots.go; what is not taken: untaken.go
 //   - files of ACH: ach.go, files.go, prenotes.go, sendback.go; notices of change: notices.go
 //   - what other banks send: credit.go, refused.go, request_received.go, decisions.go; over ACH: entries.go,
 //     entries_return.go; on their day: entries_post.go

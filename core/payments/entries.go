@@ -77,8 +77,10 @@ const (
 	noFunds       = "R01"
 	closed        = "R02"
 	unknown       = "R03"
+	wrongNumber   = "R04"
 	unauthorized  = "R10" // by a consumer
 	blocked       = "R16"
+	unprocessable = "R17"
 	notTaken      = "R20"
 	notWantedHere = "R23"
 	notAuthorized = "R29" // by a company
@@ -98,7 +100,7 @@ func notWanted(class string) string {
 // isReceived reports whether an entry of another bank is for an account: it moves money, asks whether the
 // account is there, or tells its holder something.
 func isReceived(b *nacha.Batch, e *nacha.Entry) bool {
-	return e.Dishonour == nil && e.Contest == nil && e.Number != "" && b.Class != rails.ENR
+	return e.Dishonour == nil && e.Contest == nil && b.Class != rails.ENR && (e.Number != "" || e.Wrong != nil)
 }
 
 // The deadlines of decisions on a debit: the end of the banking day after it came, and the last time at which
@@ -153,9 +155,9 @@ var (
 // moves money becomes a payment, which waits for its settlement or for people, or goes back. An entry that
 // comes again, in whatever file, counts once.
 func (s *Service) receiveEntriesTx(
-	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in MessageID, lines []*incoming,
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in *incoming, lines []*incoming,
 ) error {
-	fresh, rows, err := s.freshTx(ctx, tx, caller.Tenant, in, lines)
+	fresh, rows, err := s.freshTx(ctx, tx, caller.Tenant, in.number, lines)
 	if err != nil {
 		return err
 	}
@@ -177,6 +179,10 @@ func (s *Service) receiveEntriesTx(
 	var screened []*positivepay.Screened
 	for _, e := range fresh {
 		received = append(received, &e.Received)
+		if e.faulty != "" { // no payment comes of it
+			e.ReturnCode, e.ReturnedAt, e.row.Code = e.faulty, &now, e.faulty
+			continue
+		}
 		to, virtual := work.f.holder(s, e)
 		if to == nil {
 			e.ReturnCode, e.ReturnedAt = unknown, &now
@@ -241,6 +247,7 @@ type arrivedEntry struct {
 	abroad     *nacha.International // of an entry of IAT, or nil
 	way        nacha.Abroad
 	row        *Answered // of the line
+	faulty     string    // the return reason of an entry that has a fault; "" if it has none
 }
 
 // freshTx returns, of lines that are not on record, the entries, and the rows of them all.
@@ -286,21 +293,36 @@ func (s *Service) freshTx(
 
 // received returns the entry of a line.
 func (s *Service) received(a *incoming, tenant access.Tenant, id int64, in MessageID) *arrivedEntry {
+	r := receivedOf(a)
+	r.Tenant, r.ID, r.Message, r.faulty = tenant, id, in, a.back
+	r.Number = s.keys.Seal(r.number, r.place())
+	if r.abroad != nil {
+		r.keepAbroad(s.keys)
+	}
+	return r
+}
+
+// receivedOf returns what an entry says.
+func receivedOf(a *incoming) *arrivedEntry {
 	e, batch := a.entry, a.batch
 	r := &arrivedEntry{
 		Received: Received{
-			Tenant: tenant, ID: id, Direction: e.Direction, Message: in, Line: a.line, Trace: e.Trace,
-			SettlesOn: calendar.Next(batch.Effective, 0), Bank: nacha.Routing(batch.Bank), Origin: e.Routing,
-			Class: batch.Class, CompanyID: batch.CompanyID, CompanyName: batch.CompanyName,
-			Description: batch.Description, Account: e.Account, Name: e.Name, IndividualID: e.ID, Data: e.Data,
-			Minor: e.Amount.Minor,
+			Direction: e.Direction, Line: a.line, Trace: e.Trace, SettlesOn: batch.Effective,
+			Bank: nacha.Routing(batch.Bank), Origin: e.Routing, Class: batch.Class, CompanyID: batch.CompanyID,
+			CompanyName: batch.CompanyName, Description: batch.Description, Account: e.Account, Name: e.Name,
+			IndividualID: e.ID, Data: e.Data, Minor: e.Amount.Minor,
 		},
-		number: e.Number, remittance: e.Remittance, sameDay: batch.SameDay, abroad: e.International,
-		way: batch.Abroad,
+		number: cmp.Or(e.Number, nacha.Blank), remittance: e.Remittance, sameDay: batch.SameDay,
+		abroad: e.International, way: batch.Abroad,
 	}
-	r.Number = s.keys.Seal(r.number, r.place())
-	if r.abroad != nil {
-		r.cameFromAbroad(s.keys)
+	if !r.SettlesOn.IsZero() { // as of one with a fault
+		r.SettlesOn = calendar.Next(r.SettlesOn, 0)
+	}
+	if e.Wrong != nil && len(e.Routing) == 9 {
+		r.Origin = nacha.Routing(e.Routing[:8]) // it came here by these
+	}
+	if r.abroad != nil { // its batch has no name: the originator is the company
+		r.CompanyName = r.abroad.Originator.Name
 	}
 	return r
 }

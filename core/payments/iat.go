@@ -242,9 +242,8 @@ type abroad struct {
 	Entry *nacha.International
 }
 
-// cameFromAbroad keeps what only an entry of IAT says. Its batch has no name: the originator is the company.
-func (e *arrivedEntry) cameFromAbroad(keys *seal.Keys) {
-	e.CompanyName = e.abroad.Originator.Name
+// keepAbroad keeps what only an entry of IAT says.
+func (e *arrivedEntry) keepAbroad(keys *seal.Keys) {
 	text, _ := json.Marshal(abroad{e.way, e.abroad}) // which cannot fail
 	e.Abroad = keys.Encrypt(string(text), e.placeOf(ReceivedAbroadColumn))
 }

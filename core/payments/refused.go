@@ -10,16 +10,18 @@ import (
 	"bankgraph/db"
 )
 
-// isRefused is the condition that a message is a credit that was not booked, or that it could not be read.
-const isRefused = "nm.direction = 'IN' AND nm.kind IN ('pacs.008', 'unreadable') AND nm.payment IS NULL"
+// isRefused is the condition that a message is a credit that was not booked, that it could not be read, or
+// that it is a line of a file of ACH that was not taken. An index has it.
+const isRefused = "nm.direction = 'IN' AND nm.kind IN ('pacs.008', '" + unreadable + "', '" + untaken +
+	"') AND nm.payment IS NULL"
 
 var (
 	refusing         db.QueryCache[Message]
 	countingRefusing db.QueryCache[db.Count]
 )
 
-// Refused reads a window of the credits of other banks that could not be booked, newest first, for the bank's
-// own people, as no customer got the money.
+// Refused reads a window of the credits of other banks that could not be booked, and of what came from the
+// networks and could not be taken, newest first, for the bank's own people, as no customer got the money.
 func (s *Service) Refused(ctx context.Context, b *db.Batch, w page.Window) *db.Rows[Message] {
 	caller, err := ofTheBank(ctx)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -59,26 +60,35 @@ func (f *file) addReturn(s *Service, r *Received) error {
 	if err != nil {
 		return err
 	}
-	if err := f.begin("", nacha.Batch{
-		Class: r.Class, CompanyID: r.CompanyID, CompanyName: r.CompanyName, Description: r.Description,
-		Effective: calendar.Today(f.now), Only: r.Direction, Bank: r.Origin, Abroad: said.Way,
-	}); err != nil {
-		return err
-	}
 	number, err := s.keys.Open(seal.Value{Sealed: r.Number.Sealed}, r.place())
 	if err != nil {
 		return fmt.Errorf("open the number of the account: %w", err)
 	}
-	trace, err := f.writer.Entry(nacha.Entry{
-		Account: r.Account, Direction: r.Direction, Amount: money.Of(r.Minor, usDollar), Routing: r.Bank,
-		Number: number, Name: r.Name, ID: r.IndividualID, Data: r.Data,
-		International: said.Entry,
-		Return:        &nacha.Return{Code: r.ReturnCode, OriginalTrace: r.Trace, OriginalBank: r.Origin[:8]},
-	})
+	batch, entry := r.goesBack(said, number, f.now)
+	if err := f.begin("", batch); err != nil {
+		return err
+	}
+	trace, err := f.writer.Entry(entry)
 	if err == nil {
 		f.backs[r.ID] = trace
 	}
 	return err
+}
+
+// goesBack returns the return of an entry, and its batch. It repeats what the entry said; where that left out
+// what ACH demands, it says so.
+func (e *Received) goesBack(said abroad, number string, now time.Time) (nacha.Batch, nacha.Entry) {
+	batch := nacha.Batch{
+		Class: e.Class, CompanyID: nacha.Given(e.CompanyID), CompanyName: nacha.Given(e.CompanyName),
+		Description: nacha.Given(e.Description), Effective: calendar.Today(now), Only: e.Direction,
+		Bank: e.Origin, Abroad: said.Way,
+	}
+	return batch, nacha.Entry{
+		Account: e.Account, Direction: e.Direction, Amount: money.Of(e.Minor, usDollar), Routing: e.Bank,
+		Number: number, Name: nacha.Given(e.Name), ID: e.IndividualID, Data: e.Data,
+		International: said.Entry,
+		Return:        &nacha.Return{Code: e.ReturnCode, OriginalTrace: e.Trace, OriginalBank: e.Origin[:8]},
+	}
 }
 
 // dishonours are the codes with which another bank does not take a return, in plain words (rest/CONTRACT.md,

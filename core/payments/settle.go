@@ -78,7 +78,7 @@ type Answered struct {
 	Line    int           `bun:"line,pk" json:"-"`
 	Trace   string        `bun:"trace" json:"-"` // of the entry
 	Payment UID           `bun:"payment,nullzero" json:"-"`
-	Code    string        `bun:"code" json:"code"` // R03, C01 …; entry for an entry
+	Code    string        `bun:"code" json:"code"` // R03, C01 …; entry, or untaken
 }
 
 type (
@@ -120,9 +120,11 @@ var (
 )
 
 // takeFile takes in a file of ACH: the returns, notices of change and entries for accounts in it, some at a
-// time, each once. A file with anything wrong in it is kept for people, and does nothing.
+// time, each once. Each transaction writes which lines it took, so that a file that is read again, as after a
+// stop, goes on where it was. A line with a fault goes back, or is left for people, and stops no other one; a
+// file that did not come whole is kept for people, and does nothing.
 func (s *Service) takeFile(ctx context.Context, caller access.Caller, now time.Time, from Arrived) error {
-	file, answers := readFile(from)
+	file, lines := readFile(from, now)
 	if err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		b := db.TxBatch(tx)
 		onRecord, ids := db.Queue(b, readingFile, caller.Tenant, file.id), db.Queue(b, takingMessageIDs, 1)
@@ -138,16 +140,25 @@ func (s *Service) takeFile(ctx context.Context, caller access.Caller, now time.T
 	}); err != nil {
 		return fmt.Errorf("file %s: %w", file.id, err)
 	}
-	entries := slices.DeleteFunc(slices.Clone(answers), func(a *incoming) bool { return a.entry == nil })
-	answers = slices.DeleteFunc(answers, func(a *incoming) bool { return a.entry != nil })
+	var answers, entries, left []*incoming
+	for _, a := range lines {
+		switch {
+		case a.wrong != "" && a.back == "":
+			left = append(left, a)
+		case a.entry != nil:
+			entries = append(entries, a)
+		default:
+			answers = append(answers, a)
+		}
+	}
 	for _, kind := range []struct {
 		lines []*incoming
 		take  takingLines
-	}{{answers, s.takeLinesTx}, {entries, s.receiveEntriesTx}} {
+	}{{answers, s.takeLinesTx}, {entries, s.receiveEntriesTx}, {left, s.leaveLinesTx}} {
 		for some := range slices.Chunk(kind.lines, atATime) {
 			if _, err := allOrEach(some, func(some []*incoming) (int, error) {
 				err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-					return kind.take(ctx, tx, caller, now, file.number, some)
+					return kind.take(ctx, tx, caller, now, file, some)
 				})
 				return len(some), err
 			}); err != nil {
@@ -160,7 +171,7 @@ func (s *Service) takeFile(ctx context.Context, caller access.Caller, now time.T
 
 // takingLines takes in lines of a file.
 type takingLines func(
-	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in MessageID, lines []*incoming) error
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in *incoming, lines []*incoming) error
 
 var readingFile = db.NewQuery[messageID](`SELECT id FROM network_messages
 	WHERE tenant = $1 AND rail = 'ACH' AND direction = 'IN' AND message_id = $2`)
@@ -168,7 +179,7 @@ var readingFile = db.NewQuery[messageID](`SELECT id FROM network_messages
 // takeLinesTx takes in those lines of a file that are not on record. What another bank than the one that an
 // entry went to says of it is kept, and does nothing: it could give back money that it does not have.
 func (s *Service) takeLinesTx(
-	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in MessageID, lines []*incoming,
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in *incoming, lines []*incoming,
 ) error {
 	var numbers []int32
 	var traces []string
@@ -176,7 +187,7 @@ func (s *Service) takeLinesTx(
 		numbers, traces = append(numbers, int32(a.line)), append(traces, a.of)
 	}
 	b := db.TxBatch(tx)
-	done := db.Queue(b, readingAnswered, caller.Tenant, in, numbers)
+	done := db.Queue(b, readingAnswered, caller.Tenant, in.number, numbers)
 	found := db.Queue(b, readingTraces, caller.Tenant, traces)
 	back := db.Queue(b, readingReturnTraces, caller.Tenant, traces)
 	if err := b.Send(ctx); err != nil {
@@ -213,7 +224,7 @@ func (s *Service) takeLinesTx(
 			fresh = append(fresh, a)
 		}
 		rows = append(rows, &Answered{
-			Tenant: caller.Tenant, Message: in, Line: a.line, Trace: a.of, Payment: a.payment, Code: a.code,
+			Tenant: caller.Tenant, Message: in.number, Line: a.line, Trace: a.of, Payment: a.payment, Code: a.code,
 		})
 	}
 	if err := errors.Join(db.InsertAtCommit(ctx, rows),
@@ -224,12 +235,17 @@ func (s *Service) takeLinesTx(
 }
 
 // readFile reads a file of ACH that has arrived, and what it says of entries.
-func readFile(from Arrived) (file *incoming, lines []*incoming) {
+func readFile(from Arrived, now time.Time) (file *incoming, lines []*incoming) {
 	sum := sha256.Sum256(from.Body)
 	file = &incoming{over: rails.ACH, body: from.Body, kind: kindOfFile, id: fmt.Sprintf("%x", sum[:8])}
-	head, totals, err := nacha.Read(bytes.NewReader(from.Body), func(b nacha.Batch, e nacha.Entry) error {
-		a := &incoming{over: rails.ACH, line: e.Line, amount: e.Amount, from: b.Bank}
+	head, totals, err := nacha.Receive(bytes.NewReader(from.Body), func(b nacha.Batch, e nacha.Entry) error {
+		a := &incoming{over: rails.ACH, line: e.Line, amount: e.Amount, from: b.Bank, of: e.Trace}
 		switch {
+		case e.Wrong != nil:
+			a.wrong, a.entry, a.batch = e.Wrong.Error(), &e, b
+			if e.Wrong.Forward && isReceived(&b, &e) {
+				a.back = a.faulty(now)
+			}
 		case e.Return != nil:
 			a.of, a.code, a.why, a.says = e.Return.OriginalTrace, e.Return.Code, e.Return.Information, returned
 		case e.Dishonour != nil:
@@ -245,7 +261,7 @@ func readFile(from Arrived) (file *incoming, lines []*incoming) {
 		return nil
 	})
 	if err != nil {
-		file.kind, file.code = "unreadable", cut(err.Error(), 200)
+		file.kind, file.code = unreadable, cut(err.Error(), mostOfCode)
 		return file, nil
 	}
 	file.id = fileID(&head) + "-" + file.id

@@ -196,11 +196,11 @@ func _AttentionItem_subject(ctx context.Context, ec *executionContext, field gra
 			return obj.Subject, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return marshalNID2string(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return marshalOID2ᚖstring(ctx, ec, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func fieldContext_AttentionItem_subject(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -219,11 +219,11 @@ func _AttentionItem_customer(ctx context.Context, ec *executionContext, field gr
 			return obj.Customer, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v customers.UID) graphql.Marshaler {
-			return marshalNUID2bankgraphᚋcoreᚋcustomersᚐUID(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *customers.UID) graphql.Marshaler {
+			return marshalOUID2ᚖbankgraphᚋcoreᚋcustomersᚐUID(ctx, ec, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func fieldContext_AttentionItem_customer(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -451,12 +451,12 @@ func _AttentionItem(ctx context.Context, ec *executionContext, sel ast.Selection
 			}
 		case "subject":
 			out.Values[i] = _AttentionItem_subject(ctx, ec, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "customer":
 			out.Values[i] = _AttentionItem_customer(ctx, ec, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "since":
@@ -573,6 +573,7 @@ var (
 		"EXCEPTION":  attention.Exception,
 		"RECALL":     attention.Recall,
 		"DISHONOUR":  attention.Dishonour,
+		"UNTAKEN":    attention.Untaken,
 		"UNANSWERED": attention.Unanswered,
 		"LATE":       attention.Late,
 		"OVERDRAWN":  attention.Overdrawn,
@@ -588,6 +589,7 @@ var (
 		attention.Exception:  "EXCEPTION",
 		attention.Recall:     "RECALL",
 		attention.Dishonour:  "DISHONOUR",
+		attention.Untaken:    "UNTAKEN",
 		attention.Unanswered: "UNANSWERED",
 		attention.Late:       "LATE",
 		attention.Overdrawn:  "OVERDRAWN",

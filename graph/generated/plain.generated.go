@@ -825,12 +825,20 @@ var Plain = map[string]map[string]direct.Field{
 		},
 		"subject": {
 			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendID(b, o.(*model.AttentionItem).Subject)
+				v := o.(*model.AttentionItem).Subject
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendID(b, *v)
 			},
 		},
 		"customer": {
 			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendCustomerUID(b, o.(*model.AttentionItem).Customer)
+				v := o.(*model.AttentionItem).Customer
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendCustomerUID(b, *v)
 			},
 		},
 		"since": {

@@ -1240,15 +1240,15 @@ type Attention {
 type AttentionItem {
   "Why it waits."
   kind: AttentionKind!
-  "What waits, for Query.node: an approval, a payment, an account or a webhook, by the kind."
-  subject: ID!
-  "The customer that it is about."
-  customer: UID!
+  "What waits, for Query.node: an approval, a payment, an account or a webhook, by the kind; null of what could not be taken, which refusedCredits has."
+  subject: ID
+  "The customer that it is about; null of what could not be taken."
+  customer: UID
   "Since when it waits, by the bank's clock."
   since: DateTime!
   "When it is decided without a person; null if never."
   dueAt: DateTime
-  "What is known about it: what was asked for, by the name of the mutation; why a payment could not be carried out, or a sweep made none; the notice of change; why a webhook was disabled by itself."
+  "What is known about it: what was asked for, by the name of the mutation; why a payment could not be carried out, or a sweep made none; the notice of change; which message or line of a file could not be taken, and why; why a webhook was disabled by itself."
   reason: String
 }
 
@@ -1270,6 +1270,8 @@ enum AttentionKind {
   RECALL
   "A payment that came in over ACH and whose return the other bank does not take, in the last seven days: its money is the bank's again, or a debit is paid after all. Settle it with that bank and with the customer."
   DISHONOUR
+  "What came from a network and could not be taken, in the last seven days: a message that cannot be read, or a line of a file of ACH that has a fault and cannot go back, or is the same as one of an earlier file. Clear it up with the network, or with the bank that sent it."
+  UNTAKEN
   "A payment that its network has not answered: an instant network for a minute, Fedwire or SWIFT for an hour."
   UNANSWERED
   "A payment that did not take its next step when that was due, half an hour ago or more: look at the bank's workers."
@@ -4604,22 +4606,22 @@ enum PaymentMessageDirection {
 }
 
 extend type Query {
-  "The credits of other banks that could not be booked, or could not be read, newest first; for callers that see the whole bank."
+  "The credits of other banks that could not be booked, and what else came from the networks and could not be taken, newest first; for callers that see the whole bank."
   refusedCredits(
     "How many, 1 to 200."
     first: Int = 20
   ): [RefusedCredit!]
 }
 
-"A credit of another bank that could not be booked. The bank that sent it was told, or has its money back."
+"A credit of another bank that could not be booked: the bank that sent it was told, or has its money back. Or a message that could not be read, or a line of a file of ACH that was not taken: nobody was told."
 type RefusedCredit {
   "Its network."
   rail: PaymentRail!
-  "What it is: pacs.008, or unreadable."
+  "What it is: pacs.008, unreadable, or entry, which is a line of a file of ACH."
   kind: String!
-  "Its number, by who wrote it."
+  "Its number, by who wrote it; of a line of a file that of the file, and the line."
   messageId: String!
-  "What its network was told, with the reason of ISO 20022, as in RJCT AC03; of one that could not be read, why."
+  "What its network was told, with the reason of ISO 20022, as in RJCT AC03; of what could not be read or taken, why."
   code: String
   "The reason in plain words."
   reason: String

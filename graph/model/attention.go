@@ -18,8 +18,8 @@ type Attention struct {
 // AttentionItem is one thing that waits.
 type AttentionItem struct {
 	Kind     attention.Kind
-	Subject  string // a global id
-	Customer customers.UID
+	Subject  *string // a global id; nil of a message, which is no node
+	Customer *customers.UID
 	Since    time.Time
 	DueAt    *time.Time
 	Reason   string
@@ -36,10 +36,12 @@ type AttentionCount struct {
 func AttentionOf(l *attention.List) *Attention {
 	shown := &Attention{Items: []*AttentionItem{}, Waiting: []*AttentionCount{}}
 	for _, one := range l.Items {
-		shown.Items = append(shown.Items, &AttentionItem{
-			Kind: one.Kind, Subject: subjectPrefix(one.Kind) + strconv.FormatInt(one.UID, 10),
-			Customer: customers.UID(one.Customer), Since: one.Since, DueAt: one.DueAt, Reason: one.Reason,
-		})
+		item := &AttentionItem{Kind: one.Kind, Since: one.Since, DueAt: one.DueAt, Reason: one.Reason}
+		if one.Kind != attention.Untaken {
+			subject, customer := subjectPrefix(one.Kind)+strconv.FormatInt(one.UID, 10), customers.UID(one.Customer)
+			item.Subject, item.Customer = &subject, &customer
+		}
+		shown.Items = append(shown.Items, item)
 	}
 	for _, w := range l.Waiting {
 		shown.Waiting = append(shown.Waiting,

@@ -1,0 +1,118 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/nacha"
+	"bankgraph/core/seal"
+	"bankgraph/db"
+)
+
+// The kinds of messages that people see, as nothing came of them (Refused): one that cannot be read, and a
+// line of a file of ACH that was not taken, which is a message of its own beside its file.
+const (
+	unreadable = "unreadable"
+	untaken    = "entry"
+)
+
+// untakenCode is the code of a line that was not taken, among those of its file.
+const untakenCode = "untaken"
+
+// mostOfCode bounds why a message could not be read, or a line not be taken.
+const mostOfCode = 200
+
+// faulty returns the return reason for which an entry with a fault goes back; "" if its return cannot be
+// written (rest/CONTRACT.md, entries with faults).
+func (a *incoming) faulty(now time.Time) string {
+	code := unprocessable
+	if field := a.entry.Wrong.Field; field == "DFIAccountNumber" || field == "Number" {
+		code = wrongNumber
+	}
+	r := receivedOf(a)
+	batch, entry := r.goesBack(abroad{r.way, r.abroad}, r.number, now)
+	entry.Return.Code = code
+	if nacha.Check(header(r.Origin, "", now, new(numbers)), batch, entry) != nil {
+		return ""
+	}
+	return code
+}
+
+// left returns the message that tells people of a line of a file that was not taken, and why. It has no text:
+// that stands in its file.
+func (a *incoming) left(tenant access.Tenant, in *incoming, id MessageID, now time.Time) *Message {
+	m := &Message{
+		Tenant: tenant, ID: id, Rail: rails.ACH, Direction: In, Kind: untaken, At: now,
+		MessageID: fmt.Sprintf("%s line %d", in.id, a.line), Currency: usDollar,
+		Minor: a.entry.Amount.Minor, Last4: seal.Mask(a.entry.Number).Last4,
+	}
+	what := "an entry"
+	if a.entry.Direction != "" {
+		what = "a " + strings.ToLower(string(a.entry.Direction))
+	}
+	if a.of != "" {
+		what += ", trace " + a.of
+	}
+	if len(a.from) == 8 {
+		m.Bank = nacha.Routing(a.from)
+	}
+	m.Code = cut(what+": "+a.wrong, mostOfCode)
+	return m
+}
+
+// leaveLinesTx leaves lines of a file that cannot be taken to people.
+func (s *Service) leaveLinesTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in *incoming, lines []*incoming,
+) error {
+	var numbers []int32
+	for _, a := range lines {
+		numbers = append(numbers, int32(a.line))
+	}
+	b := db.TxBatch(tx)
+	locked := db.Queue(b, lockingFile, caller.Tenant, in.number)
+	done := db.Queue(b, readingAnswered, caller.Tenant, in.number, numbers)
+	if err := errors.Join(b.Send(ctx), locked.Err); err != nil {
+		return err
+	}
+	before := map[int]bool{}
+	for _, d := range done.Items {
+		before[d.Line] = true
+	}
+	var rows []*Answered
+	var fresh []*incoming
+	for _, a := range lines {
+		if before[a.line] {
+			continue
+		}
+		fresh, rows = append(fresh, a), append(rows, &Answered{
+			Tenant: caller.Tenant, Message: in.number, Line: a.line, Trace: a.of, Code: untakenCode,
+		})
+	}
+	told, err := leftTx(ctx, tx, caller.Tenant, now, in, fresh)
+	return errors.Join(err, db.InsertAtCommit(ctx, rows), db.InsertAtCommit(ctx, told))
+}
+
+// leftTx returns the messages that tell people of lines of a file that were not taken.
+func leftTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, now time.Time, in *incoming, lines []*incoming,
+) (told []*Message, err error) {
+	if len(lines) == 0 {
+		return nil, nil
+	}
+	b := db.TxBatch(tx)
+	ids := db.Queue(b, takingMessageIDs, len(lines))
+	if err := b.Send(ctx); err != nil {
+		return nil, err
+	}
+	for i, a := range lines {
+		told = append(told, a.left(tenant, in, ids.Items[i].ID, now))
+	}
+	return told, nil
+}

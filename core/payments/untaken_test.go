@@ -1,0 +1,270 @@
+package payments_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"bankgraph/core/attention"
+	"bankgraph/core/coretest"
+	"bankgraph/core/money"
+	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/nacha"
+)
+
+// batchOf is a batch of another bank, with one entry, whose number is 611590100000001, or more with the
+// numbers after it.
+type batchOf struct {
+	nacha.Entry
+
+	in nacha.Batch
+
+	entries int // how many, alike but for their numbers; 1 if 0
+}
+
+// credits is a batch of one credit of 15.00 for the account.
+func (s *sender) credits(edits ...func(*batchOf)) batchOf {
+	b := batchOf{
+		in: nacha.Batch{
+			Class: rails.PPD, CompanyID: "9100011223", CompanyName: "Lakefront", Description: "INVOICE",
+			Effective: time.Date(2026, 11, 18, 0, 0, 0, 0, time.UTC), Only: rails.Credit, Bank: theirs,
+		},
+		Entry: nacha.Entry{
+			Account: rails.Checking, Direction: rails.Credit, Amount: money.Of(15_00, "USD"),
+			Routing: ours, Number: coretest.AccountNumber(s.from.UID), Name: "Somebody", ID: "INV-1",
+		},
+	}
+	for _, edit := range edits {
+		edit(&b)
+	}
+	return b
+}
+
+// three are such batches of three companies.
+func (s *sender) three() (all []batchOf) {
+	for _, company := range []string{"9100011223", "9100011224", "9100011225"} {
+		all = append(all, s.credits(func(b *batchOf) { b.in.CompanyID = company }))
+	}
+	return all
+}
+
+// joined is a file of another bank. Each of its batches numbers its entries anew.
+func (s *sender) joined(t *testing.T, name string, batches ...batchOf) string {
+	t.Helper()
+	var lines []string
+	var hash, credits, debits, entries int64
+	for i, b := range batches {
+		var body bytes.Buffer
+		w, err := nacha.NewWriter(&body, nacha.Header{
+			Origin: payments.FedACH, OriginName: name, Destination: ours, DestinationName: "US", CreatedAt: s.Now(),
+			FirstTrace: 1,
+		})
+		if err == nil {
+			err = w.Batch(b.in)
+		}
+		for range max(1, b.entries) {
+			if err == nil {
+				_, err = w.Entry(b.Entry)
+			}
+		}
+		if err == nil {
+			_, err = w.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, line := range strings.Split(strings.TrimSpace(body.String()), "\n") {
+			switch line[0] {
+			case '1':
+				if len(lines) == 0 {
+					lines = append(lines, line)
+				}
+			case '5', '8':
+				lines = append(lines, fmt.Sprintf("%s%07d", line[:87], i+1))
+			case '6', '7':
+				lines = append(lines, line)
+			}
+			if line[0] == '9' && j > 1 && strings.Trim(line, "9") != "" {
+				var h, c, d, n int64
+				_, _ = fmt.Sscanf(line[13:55], "%8d%10d%12d%12d", &n, &h, &d, &c)
+				entries, hash, debits, credits = entries+n, hash+h, debits+d, credits+c
+			}
+		}
+	}
+	blocks := (len(lines) + 10) / 10
+	lines = append(lines, fmt.Sprintf("9%06d%06d%08d%010d%012d%012d%39s", len(batches), blocks, entries,
+		hash%10_000_000_000, debits, credits, ""))
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// comes lets files arrive, one after the other, and takes them in.
+func (s *sender) comes(t *testing.T, files ...string) {
+	t.Helper()
+	for _, body := range files {
+		s.arrive(t, rails.ACH, body)
+		s.run(t)
+		s.run(t)
+	}
+}
+
+// untaken returns what people are told of that was not taken, oldest first, and fails the test unless the
+// list of what was refused has it, too.
+func (s *sender) untaken(t *testing.T) (all []string) {
+	t.Helper()
+	found, err := s.Attention.List(s.Staff(), attention.Search{Kind: []attention.Kind{attention.Untaken}}, 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := s.refusedCredits(t)
+	for _, item := range found.Items {
+		_, why, _ := strings.Cut(item.Reason, ": ")
+		if !slices.Contains(refused, why) {
+			t.Errorf("%q is not among %q", why, refused)
+		}
+		all = append(all, item.Reason)
+	}
+	if len(all) != len(refused) {
+		t.Errorf("%q, and %q", all, refused)
+	}
+	return all
+}
+
+// One entry with a fault stops nobody else's: it goes back, or is left for people.
+func TestAnEntryWithAFaultStopsNobodyElses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		from, to int // of its line
+		is       string
+		back     string // "" if it is left for people
+	}{
+		"name":       {54, 76, "", "R17"},
+		"letters":    {54, 76, "Jos\xe9", "R17"},
+		"number":     {12, 29, "", "R04"},
+		"other code": {1, 3, "20", ""},
+		"amount":     {29, 39, "00000015x0", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newDebtor(t)
+			lines := strings.Split(s.joined(t, "FRB", s.three()...), "\n")
+			faulty := lines[5]
+			lines[5] = faulty[:c.from] + (c.is + strings.Repeat(" ", 94))[:c.to-c.from] + faulty[c.to:]
+			body := strings.Join(lines, "\n")
+			s.comes(t, body, body)
+			s.has(t, 100_000_00+2*15_00, 0)
+			told, back := s.untaken(t), s.returns(t)
+			if c.back == "" {
+				if len(back) != 0 || len(told) != 1 || !strings.Contains(told[0], "line 6") {
+					t.Errorf("went back %q, told %q", back, told)
+				}
+			} else if len(told) != 0 || len(back) != 1 || !strings.HasPrefix(back[0], c.back+" 15.00 "+theirs+" ") {
+				t.Errorf("went back %q, told %q", back, told)
+			}
+			// as another file it goes back no second time
+			s.comes(t, strings.Replace(body, "FRB", "NEW", 1))
+			s.has(t, 100_000_00+2*15_00, 0)
+			if again := s.returns(t); len(again) != len(back) {
+				t.Errorf("again went back %q", again)
+			}
+			s.Prove()
+		})
+	}
+}
+
+// returns returns the codes of the entries that went back, with the banks and numbers of the entries.
+func (s *sender) returns(t *testing.T) (all []string) {
+	t.Helper()
+	files, _, _ := s.files(t)
+	for _, entries := range files {
+		for _, e := range entries {
+			if e.Return != nil {
+				all = append(all, fmt.Sprint(e.Return.Code, " ", e.Amount, " ", e.Routing, " ", e.Return.OriginalTrace))
+			}
+		}
+	}
+	return all
+}
+
+// A fault of a batch is one of its entries.
+func TestABatchWithAFaultStopsNobodyElses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		from, to int
+		is       string
+		back     bool
+	}{
+		"company": {4, 20, "", true}, "description": {53, 63, "", true}, "day": {69, 75, "", true},
+		"letters": {53, 63, "CAF\xe9", true}, "class": {50, 53, "XYZ", false}, "ADV": {50, 53, "ADV", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newDebtor(t)
+			lines := strings.Split(s.joined(t, "FRB", s.three()...), "\n")
+			faulty := lines[4]
+			lines[4] = faulty[:c.from] + (c.is + strings.Repeat(" ", 94))[:c.to-c.from] + faulty[c.to:]
+			s.comes(t, strings.Join(lines, "\n"), strings.Join(lines, "\n"))
+			s.has(t, 100_000_00+2*15_00, 0)
+			told, back := s.untaken(t), s.returns(t)
+			if c.back && (len(told) != 0 || len(back) != 1 || back[0][:3] != "R17") ||
+				!c.back && (len(told) != 1 || len(back) != 0) {
+				t.Errorf("went back %q, told %q", back, told)
+			}
+			s.Prove()
+		})
+	}
+}
+
+// What came back of payments is taken, too, beside an entry with a fault, and though it says no name.
+func TestAReturnBesideAFaultIsTaken(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t)
+	uid := s.send(t, s.order("25.00", economy)).UID
+	s.through(t, "2026-11-19 12:00")
+	s.has(t, 99_975_00, 0)
+	var trace string
+	if err := s.DB.NewRaw(`SELECT trace FROM ach_entries WHERE tenant = ? AND payment = ?`, s.Tenant, uid).
+		Scan(t.Context(), &trace); err != nil || trace == "" {
+		t.Fatal(trace, err)
+	}
+	back := s.credits(func(b *batchOf) {
+		b.Amount.Minor = 25_00
+		b.Return = &nacha.Return{Code: "R03", OriginalTrace: trace, OriginalBank: theirs[:8]}
+	})
+	lines := strings.Split(s.joined(t, "FRB", s.credits(), back), "\n")
+	for _, i := range []int{2, 5} {
+		lines[i] = lines[i][:54] + strings.Repeat(" ", 22) + lines[i][76:]
+	}
+	s.comes(t, strings.Join(lines, "\n"))
+	s.has(t, 100_000_00, 0)
+	if got := s.shows(t, uid); !strings.HasPrefix(got.Reason, "R03") {
+		t.Errorf("%+v", got)
+	}
+	s.Prove()
+}
+
+// What cannot be read at all waits for people, for a week.
+func TestWhatCannotBeReadWaitsForPeople(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t)
+	s.arrive(t, rails.FedNow, "<hello/>")
+	s.arrive(t, rails.ACH, s.joined(t, "FRB", s.credits())[:400])
+	s.run(t)
+	if told := s.untaken(t); len(told) != 2 {
+		t.Errorf("%q", told)
+	}
+	s.has(t, 100_000_00, 0)
+	other := coretest.New(t)
+	if found, err := other.Attention.List(other.Staff(), attention.Search{}, 10); err != nil ||
+		len(found.Items) != 0 {
+		t.Errorf("another bank: %+v %v", found, err)
+	}
+	s.Clock.Advance(8 * 24 * time.Hour)
+	found, err := s.Attention.List(s.Staff(), attention.Search{}, 10)
+	if err != nil || len(found.Items) != 0 || len(s.refusedCredits(t)) != 2 {
+		t.Errorf("a week later: %+v %v", found, err)
+	}
+}
