@@ -58,6 +58,7 @@ type incoming struct {
 	back  string // of an entry with a fault: the return reason for which it goes back; "" if it cannot
 	body  []byte
 	line  int // of a file
+	alike int // which entry it is there of those that say the same, from 1
 
 	payment UID // the payment that it is about; 0 if that is not known
 	// reversal: the message is about the entry that takes the payment back; booked: that entry's money was

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -33,6 +35,8 @@ type Received struct {
 	Direction rails.EntryType `bun:"direction" json:"-"` // what it does to the account here
 	Message   MessageID       `bun:"message" json:"-"`   // the file in which it came
 	Line      int             `bun:"line" json:"-"`
+	Batch     int             `bun:"batch" json:"-"` // the number of its batch in the file
+	Alike     int             `bun:"alike" json:"-"` // which one it is there of those that say the same, from 1
 	// its number, from the bank that sent it
 	Trace string `bun:"trace" json:"-"`
 	// the day that its bank asks for, though it may have passed
@@ -120,22 +124,62 @@ func decideUntil(came, settlesOn time.Time, zone *time.Location) time.Time {
 	return until
 }
 
-// knownEntry is an entry that is on record. Banks number the entries of a batch, so another file of the same
-// day may use a number again: it is the same entry only if amount, account and company are the same, too.
-type knownEntry struct {
-	Trace     string          `bun:"trace"`
-	SettlesOn time.Time       `bun:"settles_on,type:date"`
-	Direction rails.EntryType `bun:"direction"`
-	Minor     int64           `bun:"amount"`
-	Last4     string          `bun:"number_last4"`
-	CompanyID string          `bun:"company_id"`
-	Payment   UID             `bun:"payment"`
+// saidEntry is all that tells an entry from others. Banks number the entries of each batch anew, so two of
+// one number, day, amount and company may be two payments: they are if anything else differs.
+type saidEntry struct {
+	Trace        string          `bun:"trace"`
+	SettlesOn    time.Time       `bun:"settles_on,type:date"`
+	Direction    rails.EntryType `bun:"direction"`
+	Minor        int64           `bun:"amount"`
+	CompanyID    string          `bun:"company_id"`
+	Class        rails.SECCode   `bun:"class"`
+	Description  string          `bun:"description"`
+	Batch        int             `bun:"batch"` // its number; notKept if that was not kept
+	IndividualID string          `bun:"individual_id"`
+	Name         string          `bun:"name"`
+	Alike        int             `bun:"alike"` // which one of its file it is of those that say the same
 }
 
-// key returns what tells entries apart.
-func (k knownEntry) key() knownEntry {
-	k.SettlesOn, k.Payment = ledger.Day(k.SettlesOn.UTC()), 0
-	return k
+// notKept is the number of a batch of an entry that an earlier release took in.
+const notKept = -1
+
+// knownEntry is an entry that is on record.
+type knownEntry struct {
+	saidEntry `bun:",extend"`
+
+	Hash    []byte    `bun:"number_hash"` // of the account
+	Message MessageID `bun:"message"`
+	File    string    `bun:"file_id"`
+	Line    int       `bun:"line"`
+	Payment UID       `bun:"payment"`
+}
+
+// numberedEntry is an entry with the account that it names, by the hash of the number, or by the number
+// itself.
+type numberedEntry struct {
+	saidEntry
+
+	number string
+}
+
+// said returns what tells an entry from others.
+func (e *Received) said() saidEntry {
+	return saidEntry{
+		e.Trace, ledger.Day(e.SettlesOn.UTC()), e.Direction, e.Minor, e.CompanyID, e.Class, e.Description,
+		e.Batch, e.IndividualID, e.Name, e.Alike,
+	}
+}
+
+// countAlike numbers the entries of a whole file that say the same: each is an entry of its own, and the file
+// that comes again has as many.
+func countAlike(entries []*incoming) {
+	seen := map[numberedEntry]int{}
+	for _, a := range entries {
+		r := receivedOf(a)
+		is := numberedEntry{r.said(), strings.ToUpper(strings.TrimSpace(r.number))} // as its hash takes it
+		seen[is]++
+		a.alike = seen[is]
+	}
 }
 
 type receivedID struct {
@@ -145,19 +189,23 @@ type receivedID struct {
 var (
 	// lockingFile makes two workers with the same file take its entries one after the other.
 	lockingFile     = db.NewQuery[messageID](`SELECT id FROM network_messages WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE`)
-	readingReceived = db.NewQuery[knownEntry](`SELECT trace, settles_on, direction, amount, number_last4,
-		company_id, coalesce(payment, 0) AS payment FROM ach_received
-		WHERE tenant = $1 AND trace = ANY($2::text[])`)
+	readingReceived = db.NewQuery[knownEntry](`SELECT ar.trace, ar.settles_on, ar.direction, ar.amount,
+		ar.company_id, ar.class, ar.description, coalesce(ar.batch, -1) AS batch, ar.individual_id, ar.name,
+		ar.alike, ar.number_hash, ar.message, nm.message_id AS file_id, ar.line,
+		coalesce(ar.payment, 0) AS payment
+		FROM ach_received AS ar JOIN network_messages AS nm ON nm.tenant = ar.tenant AND nm.id = ar.message
+		WHERE ar.tenant = $1 AND nm.tenant = $1 AND ar.trace = ANY($2::text[])
+		  AND ar.settles_on = ANY($3::text[]::date[]) AND ar.message <> $4`)
 	takingReceivedIDs = db.NewQuery[receivedID](`SELECT nextval('ach_debit_ids') AS id FROM generate_series(1, $1::bigint)`)
 )
 
 // receiveEntriesTx takes in the entries of a file that are for accounts here and not on record. Each that
 // moves money becomes a payment, which waits for its settlement or for people, or goes back. An entry that
-// comes again, in whatever file, counts once.
+// comes again in another file counts once, and people see that it came.
 func (s *Service) receiveEntriesTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in *incoming, lines []*incoming,
 ) error {
-	fresh, rows, err := s.freshTx(ctx, tx, caller.Tenant, in.number, lines)
+	fresh, rows, again, err := s.freshTx(ctx, tx, caller.Tenant, now, in, lines)
 	if err != nil {
 		return err
 	}
@@ -219,7 +267,7 @@ func (s *Service) receiveEntriesTx(
 		work.told = append(work.told, screenedDebit(e))
 	}
 	return errors.Join(work.writeTx(ctx, tx), db.InsertAtCommit(ctx, entries), db.InsertAtCommit(ctx, received),
-		db.InsertAtCommit(ctx, exceptions), db.InsertAtCommit(ctx, rows))
+		db.InsertAtCommit(ctx, exceptions), db.InsertAtCommit(ctx, rows), db.InsertAtCommit(ctx, again))
 }
 
 // holder returns the account that an entry is for, and the virtual account on it that a credit names; nil if
@@ -250,45 +298,66 @@ type arrivedEntry struct {
 	faulty     string    // the return reason of an entry that has a fault; "" if it has none
 }
 
-// freshTx returns, of lines that are not on record, the entries, and the rows of them all.
+// freshTx returns, of lines that are not on record, the entries that did not come before, and the rows of all
+// lines; again tells people of those that are the same as one of an earlier file. Lines of one file are never
+// the same.
 func (s *Service) freshTx(
-	ctx context.Context, tx bun.Tx, tenant access.Tenant, in MessageID, lines []*incoming,
-) (fresh []*arrivedEntry, rows []*Answered, err error) {
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, now time.Time, in *incoming, lines []*incoming,
+) (fresh []*arrivedEntry, rows []*Answered, again []*Message, err error) {
 	var numbers []int32
-	var traces []string
+	var traces, days []string
 	for _, a := range lines {
 		numbers, traces = append(numbers, int32(a.line)), append(traces, a.entry.Trace)
+		days = append(days, receivedOf(a).SettlesOn.Format(time.DateOnly))
 	}
 	b := db.TxBatch(tx)
-	locked := db.Queue(b, lockingFile, tenant, in)
-	done := db.Queue(b, readingAnswered, tenant, in, numbers)
-	found, ids := db.Queue(b, readingReceived, tenant, traces), db.Queue(b, takingReceivedIDs, len(lines))
+	locked := db.Queue(b, lockingFile, tenant, in.number)
+	done := db.Queue(b, readingAnswered, tenant, in.number, numbers)
+	found := db.Queue(b, readingReceived, tenant, traces, days, in.number)
+	ids := db.Queue(b, takingReceivedIDs, len(lines))
 	if err := errors.Join(b.Send(ctx), locked.Err); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	before, known := map[int]bool{}, map[knownEntry]UID{}
+	before, known := map[int]bool{}, map[numberedEntry]*knownEntry{}
 	for _, d := range done.Items {
 		before[d.Line] = true
 	}
 	for _, k := range found.Items {
-		known[k.key()] = k.Payment
+		k.SettlesOn = ledger.Day(k.SettlesOn.UTC())
+		known[numberedEntry{k.saidEntry, string(k.Hash)}] = k
 	}
+	var same []*incoming
 	for i, a := range lines {
 		if before[a.line] {
 			continue
 		}
-		e := s.received(a, tenant, ids.Items[i].ID, in)
-		e.row = &Answered{Tenant: tenant, Message: in, Line: a.line, Trace: e.Trace, Code: "entry"}
+		e := s.received(a, tenant, ids.Items[i].ID, in.number)
+		e.row = &Answered{Tenant: tenant, Message: in.number, Line: a.line, Trace: e.Trace, Code: "entry"}
 		rows = append(rows, e.row)
-		is := knownEntry{e.Trace, e.SettlesOn, e.Direction, e.Minor, e.Number.Last4, e.CompanyID, 0}.key()
-		if of, again := known[is]; again {
-			e.row.Payment = of
+		if k := s.knownAs(e, known); k != nil {
+			e.row.Payment = k.Payment
+			a.wrong = fmt.Sprintf("the same entry came in line %d of file %s", k.Line, k.File)
+			same = append(same, a)
 			continue
 		}
-		known[is] = 0
 		fresh = append(fresh, e)
 	}
-	return fresh, rows, nil
+	again, err = leftTx(ctx, tx, tenant, now, in, same)
+	return fresh, rows, again, err
+}
+
+// knownAs returns the entry on record that an entry is; nil if it is none of them.
+func (s *Service) knownAs(e *arrivedEntry, known map[numberedEntry]*knownEntry) *knownEntry {
+	said := e.said()
+	for _, hash := range s.keys.Hashes(int64(e.Tenant), ReceivedColumn, e.number) {
+		for _, batch := range []int{e.Batch, notKept} {
+			said.Batch = batch
+			if k := known[numberedEntry{said, string(hash)}]; k != nil {
+				return k
+			}
+		}
+	}
+	return nil
 }
 
 // received returns the entry of a line.
@@ -310,7 +379,7 @@ func receivedOf(a *incoming) *arrivedEntry {
 			Direction: e.Direction, Line: a.line, Trace: e.Trace, SettlesOn: batch.Effective,
 			Bank: nacha.Routing(batch.Bank), Origin: e.Routing, Class: batch.Class, CompanyID: batch.CompanyID,
 			CompanyName: batch.CompanyName, Description: batch.Description, Account: e.Account, Name: e.Name,
-			IndividualID: e.ID, Data: e.Data, Minor: e.Amount.Minor,
+			IndividualID: e.ID, Data: e.Data, Minor: e.Amount.Minor, Batch: batch.Number, Alike: a.alike,
 		},
 		number: cmp.Or(e.Number, nacha.Blank), remittance: e.Remittance, sameDay: batch.SameDay,
 		abroad: e.International, way: batch.Abroad,

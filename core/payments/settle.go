@@ -151,6 +151,7 @@ func (s *Service) takeFile(ctx context.Context, caller access.Caller, now time.T
 			answers = append(answers, a)
 		}
 	}
+	countAlike(entries)
 	for _, kind := range []struct {
 		lines []*incoming
 		take  takingLines

@@ -8,12 +8,17 @@ import (
 	"testing"
 	"time"
 
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
 	"bankgraph/core/attention"
 	"bankgraph/core/coretest"
+	"bankgraph/core/ledger"
 	"bankgraph/core/money"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/nacha"
+	"bankgraph/core/seal"
+	"bankgraph/db/dbtest/faults"
 )
 
 // batchOf is a batch of another bank, with one entry, whose number is 611590100000001, or more with the
@@ -131,6 +136,167 @@ func (s *sender) untaken(t *testing.T) (all []string) {
 		t.Errorf("%q, and %q", all, refused)
 	}
 	return all
+}
+
+// Banks number the entries of each batch anew. So lines of one file are payments of their own, whatever they
+// say, and those of another file are unless they say the same in all; a file that comes again counts once,
+// in whatever shape.
+func TestLinesOfOneFileAreNeverTheSameEntry(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		way  rails.EntryType
+		sign int64
+	}{"credits": {rails.Credit, 1}, "debits": {rails.Debit, -1}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newDebtor(t)
+			b := s.credits(func(b *batchOf) { b.in.Only, b.Direction = c.way, c.way })
+			other := b
+			other.ID, other.in.Description = "INV-2", "INVOICE2"
+			paid := int64(0)
+			pays := func(n int64) {
+				t.Helper()
+				paid += n * c.sign * 15_00
+				s.has(t, 100_000_00+paid, 0)
+			}
+			first := s.joined(t, "FRB", b, other)
+			s.comes(t, first)
+			pays(2)
+			s.comes(t, first)
+			pays(0)
+			if told := s.untaken(t); len(told) != 0 {
+				t.Errorf("a file that comes again: %q", told)
+			}
+			s.comes(t, s.joined(t, "FRB AGAIN", b, other))
+			pays(0)
+			told := s.untaken(t)
+			if len(told) != 2 || !strings.Contains(told[0], " line 3: a "+strings.ToLower(string(c.way))+
+				", trace "+theirs[:8]+"0000001: the same entry came in line 3 of file "+payments.FedACH+"-20261118-") {
+				t.Errorf("%q", told)
+			}
+			// two lines that say the same in all, as their batches have one number, too
+			twice := strings.NewReplacer("0000002\n", "0000001\n").Replace(s.joined(t, "FRB 2", other, other))
+			s.comes(t, twice)
+			pays(2)
+			s.comes(t, twice, strings.Replace(twice, "FRB 2", "FRB 3", 1))
+			pays(0)
+			thrice := strings.NewReplacer("0000002\n", "0000001\n", "0000003\n", "0000001\n").
+				Replace(s.joined(t, "FRB 4", other, other, other))
+			s.comes(t, thrice)
+			pays(1)
+			if told := s.untaken(t); len(told) != 6 {
+				t.Errorf("%q", told)
+			}
+			s.Prove()
+		})
+	}
+}
+
+func TestAnEntryOfAnotherFileIsAnotherUnlessItSaysTheSame(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t)
+	number := coretest.AccountNumber(s.from.UID)
+	twin := "5512" + number[len(number)-4:]
+	other := s.Account(s.Customer(), coretest.Holding(0, 0), coretest.Sends, func(a *accounts.Account) {
+		a.Number = s.Keys.Seal(twin, seal.Place{
+			Tenant: int64(s.Tenant), Column: accounts.NumberColumn, Row: int64(a.UID),
+		})
+	})
+	s.comes(t, s.joined(t, "FRB", s.credits()))
+	files := 0
+	for _, edit := range []func(*batchOf){
+		func(b *batchOf) { b.ID = "INV-2" }, func(b *batchOf) { b.Name = "Somebody Else" },
+		func(b *batchOf) { b.in.Description = "PAYROLL" }, func(b *batchOf) { b.in.Class = rails.CCD },
+		func(b *batchOf) { b.in.CompanyID = "9100011224" }, func(b *batchOf) { b.Amount.Minor = 15_01 },
+		func(b *batchOf) { b.in.Effective = time.Date(2026, 11, 17, 0, 0, 0, 0, time.UTC) },
+	} {
+		files++
+		s.comes(t, s.joined(t, fmt.Sprint("FRB ", files), s.credits(edit)))
+	}
+	s.comes(t, s.joined(t, "FRB BATCH", s.credits(func(b *batchOf) { b.ID = "INV-3" }), s.credits()))
+	s.comes(t, s.joined(t, "FRB TWIN", s.credits(func(b *batchOf) { b.Number = twin })))
+	s.comes(t, s.joined(t, "FRB", s.credits()), s.joined(t, "FRB LATE", s.credits()))
+	if told := s.untaken(t); len(told) != 1 || strings.Contains(told[0], number) {
+		t.Errorf("%q", told)
+	}
+	s.through(t, "2026-11-18 12:00")
+	s.has(t, 100_000_00+15_00+7*15_00+1+2*15_00, 0)
+	var credited ledger.Balance
+	if err := s.DB.NewSelect().Model(&credited).Where("b.tenant = ? AND b.account = ?", s.Tenant, other.UID).
+		Scan(t.Context()); err != nil || credited.Ledger != 15_00 {
+		t.Errorf("the other customer has %d, %v", credited.Ledger, err)
+	}
+	s.Prove()
+	if back := s.wentBack(t); len(back) != 0 {
+		t.Errorf("%q", back)
+	}
+}
+
+// An entry that an earlier release took in, which did not keep the number of its batch, is known by the rest.
+func TestAnEntryOfAnEarlierReleaseIsKnown(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t)
+	unknown := func(b *batchOf) { b.Number = "55501234" }
+	s.comes(t, s.joined(t, "FRB", s.credits()))
+	s.arrive(t, rails.ACH, s.joined(t, "FRB", s.credits(unknown)))
+	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+	if _, err := s.Payments.Receive(operator); err != nil {
+		t.Fatal(err)
+	}
+	s.Exec(`UPDATE ach_received SET batch = NULL WHERE tenant = ?`, s.Tenant)
+	s.comes(t, s.joined(t, "FRB 2", s.credits(), s.credits(unknown)))
+	s.through(t, "2026-11-18 12:00")
+	s.has(t, 100_015_00, 0)
+	if back := s.wentBack(t); len(back) != 1 {
+		t.Errorf("%q", back)
+	}
+	if told := s.untaken(t); len(told) != 2 {
+		t.Errorf("%q", told)
+	}
+}
+
+// The promise: after any stop while a file is taken in, what another file says again meanwhile and what is
+// read again, each line of the file has moved its money once.
+func TestAFileOfWhichAPartWasTakenIsTakenOnceInTheEnd(t *testing.T) {
+	t.Parallel()
+	const entries = 253 // two transactions
+	line := coretest.NewLine(t)
+	try := func(k int) (statements []string) {
+		b := line.Bank()
+		b.Directory()
+		c := b.Customer()
+		s := &sender{b, b.Account(c, coretest.Holding(100_000_00, 0), coretest.Sends), b.Contact(c)}
+		many := s.credits(func(b *batchOf) { b.entries = entries - 2 })
+		body := func(name string) string {
+			two := s.credits()
+			return s.joined(t, name, many, two, two)
+		}
+		operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+		s.arrive(t, rails.ACH, body("FRB"))
+		line.Break(k, faults.Fault{Cut: true, Never: true})
+		_, err := s.Payments.Receive(operator)
+		statements = line.Statements()
+		struck := line.Struck()
+		line.Break(0, faults.Fault{})
+		if k > 0 && (!struck || err == nil) {
+			t.Errorf("%d: %v", k, err)
+		}
+		s.Exec(`UPDATE sandbox_messages SET due_at = due_at + interval '1 hour' WHERE tenant = ?`, s.Tenant)
+		s.arrive(t, rails.ACH, body("FRB AGAIN"))
+		s.run(t)
+		s.through(t, "2026-11-18 12:00")
+		s.has(t, 100_000_00+entries*15_00, 0)
+		if back := s.wentBack(t); len(back) != 0 {
+			t.Errorf("%q", back)
+		}
+		s.Prove()
+		return statements
+	}
+	for i, statement := range try(0) {
+		if faults.Commits(statement) {
+			try(i + 1)
+		}
+	}
 }
 
 // One entry with a fault stops nobody else's: it goes back, or is left for people.
