@@ -211,10 +211,10 @@ func (s *Service) receiveEntriesTx(
 	}
 	w := want{created: len(fresh), screened: true}
 	for _, e := range fresh {
-		w.payees = append(w.payees, Party{Number: e.number})
+		w.payees = append(w.payees, Party{Number: e.names})
 		w.banks = append(w.banks, banks.Routing(e.Bank))
 		if e.Direction == rails.Credit {
-			w.virtual = append(w.virtual, e.number)
+			w.virtual = append(w.virtual, e.names)
 		}
 	}
 	work := &entryWork{intake: s.intake(caller, now)}
@@ -274,9 +274,9 @@ func (s *Service) receiveEntriesTx(
 // no account kept here has its number at its routing number.
 func (f *facts) holder(s *Service, e *arrivedEntry) (to *party, virtual *virtualaccounts.Creditable) {
 	if e.Direction == rails.Credit {
-		to, virtual = f.creditor(s, e.number)
+		to, virtual = f.creditor(s, e.names)
 	} else {
-		to = f.parties[f.numbered(s, e.number)]
+		to = f.parties[f.numbered(s, e.names)]
 	}
 	if to == nil || to.BankID != e.Origin || to.SystemOfRecord != accounts.InternalCore ||
 		f.books.Of(to.Account) == nil {
@@ -290,6 +290,7 @@ type arrivedEntry struct {
 	Received
 
 	number     string // of the account
+	names      string // likewise, without the signs that no account here has
 	remittance string
 	sameDay    bool
 	abroad     *nacha.International // of an entry of IAT, or nil
@@ -364,12 +365,16 @@ func (s *Service) knownAs(e *arrivedEntry, known map[numberedEntry]*knownEntry) 
 func (s *Service) received(a *incoming, tenant access.Tenant, id int64, in MessageID) *arrivedEntry {
 	r := receivedOf(a)
 	r.Tenant, r.ID, r.Message, r.faulty = tenant, id, in, a.back
-	r.Number = s.keys.Seal(r.number, r.place())
+	r.Number, r.names = s.keys.Seal(r.number, r.place()), partless.Replace(r.number)
 	if r.abroad != nil {
 		r.keepAbroad(s.keys)
 	}
 	return r
 }
+
+// partless takes out of an account number what other banks part it by, as ACH lets them: accounts here, and
+// virtual accounts, have letters and digits alone, so this makes no number that of another account.
+var partless = strings.NewReplacer("-", "", " ", "")
 
 // receivedOf returns what an entry says.
 func receivedOf(a *incoming) *arrivedEntry {

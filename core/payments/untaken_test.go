@@ -434,3 +434,26 @@ func TestWhatCannotBeReadWaitsForPeople(t *testing.T) {
 		t.Errorf("a week later: %+v %v", found, err)
 	}
 }
+
+// Hyphens and spaces part a number for people. They lead to the account that has it without them, and the
+// return of such an entry repeats the number as it came.
+func TestANumberInPartsLeadsToItsAccount(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t)
+	number := coretest.AccountNumber(s.from.UID)
+	for i, written := range []string{
+		number[:3] + "-" + number[3:], number[:3] + " " + number[3:], "   " + number,
+	} {
+		for way, amount := range map[rails.EntryType]int64{rails.Credit: 15_00, rails.Debit: 5_00} {
+			s.comes(t, s.joined(t, fmt.Sprint("FRB ", i, way), s.credits(func(b *batchOf) {
+				b.Number, b.in.Only, b.Direction, b.Amount.Minor = written, way, way, amount
+			})))
+		}
+	}
+	s.has(t, 100_000_00+3*10_00, 0)
+	s.comes(t, s.joined(t, "FRB NOBODY", s.credits(func(b *batchOf) { b.Number = "555-01234" })))
+	if back := s.wentBack(t); !slices.Equal(back, []string{"R03 15.00 " + theirs + " 555-01234 " + ours[:8]}) {
+		t.Errorf("%q", back)
+	}
+	s.Prove()
+}
