@@ -42,8 +42,9 @@ func New(
 // Redirection is what it takes to give a contact another account, because something pays the contact by
 // itself, or collects from it.
 type Redirection struct {
-	Pays   bool         `json:"pays"`         // something does
-	People int32        `json:"people"`       // how many beside the maker approve its payments, where they need approval
+	Pays bool `json:"pays"` // something does
+	// how many people beside the maker approve its payments, where they need approval
+	People int32        `json:"people"`
 	By     access.Reach `json:"by,omitempty"` // the least reach that they need
 
 	Largest []money.Amount `json:"-"` // what its payments are of, as far as that is known

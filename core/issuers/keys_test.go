@@ -195,8 +195,8 @@ func TestKnownKeysOutliveAnHourWithoutTheirIssuer(t *testing.T) {
 	})
 }
 
-// An issuer that hangs costs nobody else anything, and its own tokens at most a second, once (README, tokens of your
-// own identity provider).
+// An issuer that hangs costs nobody else anything, and its own tokens at most a second, once (README, tokens
+// of your own identity provider).
 func TestIssuerThatHangsHoldsUpFewTokensAndOnlyOnce(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

@@ -60,7 +60,7 @@ type Kind struct {
 	Period    Period
 	EntryType rails.EntryType // '' for both directions
 	SECCode   rails.SECCode   // '' for all classes
-	Checked   bool            // payments and the limit check are tested against it; of the others, FX tests its two
+	Checked   bool            // payments and the limit check are tested against it; FX tests its own two
 }
 
 // Application returns the application that the limit belongs to (rest/CONTRACT.md, limit codes).
