@@ -2,7 +2,6 @@ package contacts
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/uptrace/bun"
@@ -138,17 +137,20 @@ func (s *Service) changeTx(
 		}
 		to, err := s.redirectTx(ctx, tx, k)
 		pays, l.Approvers, l.Decides = to.Pays, to.People, to.By
-		if err != nil || tx.Approved() {
-			return errors.Join(err, to.agreedTx(tx, draft.Redirects))
+		switch {
+		case err != nil:
+			return err
+		case tx.Approved():
+			return to.mayAgree(tx, draft.Redirects)
 		}
 		draft.Redirects = &to
 		return tx.Keep(draft)
 	}))
 }
 
-// agreedTx returns why the caller may not agree to another account of a contact; nil if the caller may. What
-// was asked for before it took as much as it does now is stale.
-func (r *Redirection) agreedTx(tx *changes.Tx, asked *Redirection) error {
+// mayAgree returns why the caller may not agree to another account of a contact; nil if the caller may. What was
+// asked for before it took as much as it does now is stale.
+func (r *Redirection) mayAgree(tx *changes.Tx, asked *Redirection) error {
 	switch {
 	case r.more(asked):
 		return changes.ErrStale
@@ -191,7 +193,10 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 			return err
 		}
 		to, err := s.redirectTx(ctx, tx, k)
-		return errors.Join(err, to.agreedTx(tx, draft.Redirects))
+		if err == nil {
+			err = to.mayAgree(tx, draft.Redirects)
+		}
+		return err
 	})
 }
 
