@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/audit"
 	"bankgraph/core/fault"
 	"bankgraph/core/ident"
 	"bankgraph/core/money"
@@ -164,6 +165,9 @@ type Customer struct {
 	UpdatedAt            time.Time      `bun:"updated_at" json:"-"`
 	Version              int32          `bun:"version" json:"-"`
 }
+
+// Recorded leaves out of the audit record when the customer moved, which the entry of the move says itself.
+func (c *Customer) Recorded() map[string]audit.Field { return map[string]audit.Field{"MovedAt": {}} }
 
 // MarshalJSON shows the profile as an array of one, under its misspelt name (rest/CONTRACT.md, profile
 // details).

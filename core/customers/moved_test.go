@@ -3,6 +3,7 @@ package customers_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"bankgraph/core/audit"
@@ -96,6 +97,15 @@ func TestTheRecordBeforeAMoveIsTheBanks(t *testing.T) {
 				must(t, err)
 			}
 			entries := recorded(t, bank, bank.Staff(), c.UID)
+			all, err := coretest.Rows(bank, bank.Staff(), func(b *db.Batch) *db.Rows[audit.Entry] {
+				return bank.Audit.List(bank.Staff(), b, audit.Search{Customer: int64(c.UID)}, db.Columns{}, page.First(50))
+			})
+			must(t, err)
+			for _, e := range all { // the entry of the move has its time already
+				if strings.Contains(string(e.After), "ovedAt") {
+					t.Errorf("%s: %s", e.Action, e.After)
+				}
+			}
 			for who, ctx := range map[string]context.Context{
 				"the former partner": bank.Partner(former), "the next": bank.Partner(next), "the customer": person,
 			} {
