@@ -269,7 +269,7 @@ func savedRecurrence(r *Recurrence) RecurrenceSaved {
 }
 
 // followsTx starts the series that a payment begins if the payment is approved, and ends the series if it is
-// not.
+// not. Dates of the series up to the payment's own day have passed while it waited: they are left out.
 func (s *Service) followsTx(ctx context.Context, tx *changes.Tx, p *Payment, approved bool) error {
 	if p.Recurrence == 0 {
 		return nil
@@ -281,10 +281,15 @@ func (s *Service) followsTx(ctx context.Context, tx *changes.Tx, p *Payment, app
 	was := *r
 	r.Version, r.UpdatedAt, r.Status = r.Version+1, tx.Now, RecurrenceActive
 	r.Changed = r.Version
-	if !approved {
+	switch {
+	case !approved:
 		r.Status, r.Next, r.Reason = RecurrenceCancelled, nil, tx.Options.Reason
-	} else if r.Next == nil {
+	case r.End != nil && p.Date.After(*r.End):
+		return ErrRecurrenceOver.Saying("the series ended on " + iso(r.End) + ", while it waited for approval")
+	case r.Next == nil:
 		r.Status = RecurrenceCompleted
+	case !r.Next.After(p.Date):
+		r.advance(p.Date)
 	}
 	if _, err := tx.NewUpdate().Model(r).WherePK().Exec(ctx); err != nil {
 		return fmt.Errorf("write a series: %w", err)

@@ -482,6 +482,54 @@ func TestASeriesWaitsForASecondPersonWhereSettingsAsk(t *testing.T) {
 	s.Prove()
 }
 
+// Dates that passed while a series waited for its approval are not made up for.
+func TestDatesThatPassWhileASeriesWaitsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	s := newSender(t, dual)
+	send := func(repeat payments.Repetition) (payments.RecurrenceUID, changes.UID) {
+		t.Helper()
+		out, err := s.Payments.Send(s.Someone("maker"), s.order("10", func(o *payments.Order) { o.Repeat = &repeat }),
+			changes.RequestOptions{})
+		if err != nil || out.Approval == 0 {
+			t.Fatal(out, err)
+		}
+		return out.Result.Recurrence, changes.UID(out.Approval)
+	}
+	two := int32(2)
+	daily, first := send(payments.Repetition{Frequency: "Daily", Until: "Cancelled"})
+	weekly, second := send(payments.Repetition{Frequency: "Weekly", Until: "NumberOfPayments", Number: &two})
+	ends, third := send(payments.Repetition{Frequency: "Weekly", Until: "EndDate", End: on(2026, 12, 10)})
+	ended, fourth := send(payments.Repetition{Frequency: "Weekly", Until: "EndDate", End: on(2026, 12, 8)})
+	s.until(t, "2026-12-09 09:00") // a Wednesday, as the first day of all was
+	for _, of := range []changes.UID{first, second, third} {
+		if _, err := s.Changes.Approve(s.Checker(), of, changes.RequestOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := s.Changes.Approve(s.Checker(), fourth, changes.RequestOptions{})
+	if !errors.Is(err, payments.ErrRecurrenceOver) {
+		t.Errorf("a series whose end has passed: %v", err)
+	}
+	s.run(t)
+	s.until(t, "2026-12-10 09:00")
+	s.until(t, "2026-12-16 09:00")
+	if got := s.of(t, daily); !strings.HasPrefix(got, "9/12 10.00 PROCESSED, 10/12 10.00 PROCESSED, ") {
+		t.Error(got)
+	}
+	for series, want := range map[payments.RecurrenceUID]string{
+		weekly: "9/12 10.00 PROCESSED, 16/12 10.00 PROCESSED", ends: "9/12 10.00 PROCESSED",
+		ended: "18/11 10.00 PENDING_APPROVAL",
+	} {
+		if got := s.of(t, series); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	s.stands(t, weekly, "Completed 2: ")
+	s.stands(t, ends, "Completed 1: ")
+	s.stands(t, ended, "Pending 1: 25/11 2/12")
+	s.Prove()
+}
+
 // A payment that can no longer be made says why, and the next one is tried again.
 func TestAPaymentOfASeriesThatCannotBeMadeSaysWhy(t *testing.T) {
 	t.Parallel()
