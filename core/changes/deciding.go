@@ -107,6 +107,9 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 		if err := w.endedTx(ctx, tx); err != nil {
 			return 0, err
 		}
+		if err := w.byNowTx(ctx, tx, op); err != nil {
+			return 0, err
+		}
 		if w.Approvers > 1 && w.FirstApprovedAt == nil {
 			return w.UID, s.agreeTx(ctx, tx, w, op, caller)
 		}
@@ -143,13 +146,34 @@ func (s *Service) agreeTx(
 		person = &caller.Person
 	}
 	_, err = tx.NewRaw(`UPDATE approvals SET first_client = ?, first_login = ?, first_person = ?,
-		first_entity = ?, first_reach = ?,
-		first_at = ?, version = ? WHERE tenant = ? AND uid = ?`, caller.Client, caller.Login, person, caller.Entity,
-		tx.Caller.Reach, tx.Now, version, w.Tenant, w.UID).Exec(ctx)
+		first_entity = ?, first_reach = ?, first_at = ?, version = ?, approvers = ?, decides = ?
+		WHERE tenant = ? AND uid = ?`, caller.Client, caller.Login, person, caller.Entity, tx.Caller.Reach, tx.Now,
+		version, w.Approvers, w.Decides, w.Tenant, w.UID).Exec(ctx)
 	if err != nil {
 		return err
 	}
 	return tx.tell(ctx, s.decided(tx, w, audit.Approved), tx.operation.name, w)
+}
+
+// byNowTx makes a change take more people, or others, if settings ask for that by now (Operation.ByNow). It
+// returns ErrNotYours if the caller is none of them.
+func (w *waiting) byNowTx(ctx context.Context, tx *Tx, op *operation) error {
+	if op.takes == nil {
+		return nil
+	}
+	inner := tx.inner(w, op)
+	people, by, err := op.takes(ctx, inner, inner.at)
+	if err != nil {
+		return err
+	}
+	w.Approvers = max(w.Approvers, people)
+	if by.AtLeast(w.Decides) {
+		w.Decides = by
+	}
+	if !tx.Caller.Reach.AtLeast(w.Decides) {
+		return ErrNotYours
+	}
+	return nil
 }
 
 // decided is the audit entry of a decision.

@@ -33,7 +33,12 @@ type operation struct {
 	// what happens to a new object that waited; nil for operations that create none
 	settle func(ctx context.Context, tx *Tx, at Target, approved bool) error
 	agree  func(ctx context.Context, tx *Tx, at Target) (version int32, err error)
+	takes  Takes // nil: as many people as when it was asked for
 }
+
+// Takes returns how many people beside the maker have to agree to an object that waits, and the least reach
+// that they need, by the settings of now.
+type Takes func(ctx context.Context, tx *Tx, at Target) (people int32, by access.Reach, err error)
 
 // Declare registers an operation: its GraphQL name, the kind of object that it changes, the permission that
 // maker and checker need, and the work. The work may run several times, and once more when a second person
@@ -93,6 +98,13 @@ func (o *Operation[D, R]) Partly(
 	partly func(ctx context.Context, tx *Tx, at Target) (version int32, err error),
 ) *Operation[D, R] {
 	o.is.agree = partly
+	return o
+}
+
+// ByNow sets what finds out how many people an object takes when they approve it: if settings ask for more
+// than when it was asked for, or for the bank's own, so does its approval.
+func (o *Operation[D, R]) ByNow(takes Takes) *Operation[D, R] {
+	o.is.takes = takes
 	return o
 }
 

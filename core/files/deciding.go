@@ -136,6 +136,18 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 	return f.Version, err
 }
 
+// takesNow returns how many people have to approve a file that waits, by what settings of the customer and of
+// the bank say now of its largest payment (changes.Takes). From when the bank confirms wires is of the check.
+func (s *Service) takesNow(
+	ctx context.Context, tx *changes.Tx, at changes.Target,
+) (people int32, by access.Reach, err error) {
+	f, err := s.lockTx(ctx, tx, &at)
+	if err != nil {
+		return 0, "", err
+	}
+	return payments.TakenByCustomerTx(ctx, tx, f.Customer, money.Of(f.Largest, inCents))
+}
+
 // approveTx returns payments.ErrApproveLimit for a file that is above what the person may approve: its
 // largest payment is above the limit of one, or their sum above what is left of the day or the month.
 func (f *BulkFile) approveTx(ctx context.Context, tx *changes.Tx) error {

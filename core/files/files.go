@@ -56,7 +56,8 @@ func New(
 		uploads: uploads{of: map[string]upcoming{}, mostBytes: mostUpcoming},
 	}
 	s.upload = changes.Declare(all, "uploadFile", fileObject, access.UploadFiles, s.uploadTx).
-		DecidedWith(access.ApproveFiles).Settle(s.settleTx).Partly(s.agreeTx)
+		DecidedWith(access.ApproveFiles).Settle(s.settleTx).Partly(s.agreeTx).
+		ByNow(s.takesNow)
 	s.cancel = changes.Declare(all, "cancelFile", fileObject, access.UploadFiles, s.cancelTx)
 	return s
 }

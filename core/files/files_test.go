@@ -406,6 +406,24 @@ func TestAFileWaitsForASecondPerson(t *testing.T) {
 	}
 }
 
+// A file takes the people that settings ask for when somebody approves it.
+func TestAFileIsApprovedByAsManyAsSettingsAskForByNow(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t, dual)
+	uid := f.upload(files.CSV, header+f.row("A", "1"))
+	f.work()
+	f.Exec(`UPDATE customers SET access_number_of_approvers = 2 WHERE tenant = ? AND uid = ?`, f.Tenant, f.of.UID)
+	for _, by := range []struct {
+		who  string
+		then files.FileStatus
+	}{{"first", files.PartlyApproved}, {"second", files.Approved}} {
+		if _, err := f.Files.Approve(f.Someone(by.who), uid, changes.RequestOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		f.is(uid, by.then, 0, 0)
+	}
+}
+
 func TestACancelledFilePaysNothing(t *testing.T) {
 	t.Parallel()
 	for _, when := range []files.FileStatus{files.Received, files.PendingApproval} {

@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -12,6 +13,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
+	"bankgraph/db"
 )
 
 // needsApproval reports whether a payment needs a second person.
@@ -48,13 +50,17 @@ func (f *facts) approvers(p *Payment) (people int32, by access.Reach) {
 // account, and the least reach that they need (rest/CONTRACT.md, approval of payments). Bounds in the bank's
 // currency do not ease payments in another one.
 func (f *facts) approversOf(account accounts.UID, amount money.Amount) (people int32, by access.Reach) {
+	return approversBy(amount, f.bank, f.parties[account].approval)
+}
+
+func approversBy(amount money.Amount, bank bankApproval, of approval) (people int32, by access.Reach) {
 	people = 1
-	for _, rule := range []approval{f.bank.approval, f.parties[account].approval} {
+	for _, rule := range []approval{bank.approval, of} {
 		if !rule.Dual {
 			continue
 		}
 		within := func(most customers.Cents) bool {
-			return amount.Currency == f.bank.Currency && money.AtMost(amount, most.Amount())
+			return amount.Currency == bank.Currency && money.AtMost(amount, most.Amount())
 		}
 		if rule.People > 1 && (rule.First == 0 || !within(rule.First)) {
 			people = 2
@@ -64,6 +70,38 @@ func (f *facts) approversOf(account accounts.UID, amount money.Amount) (people i
 		}
 	}
 	return people, by
+}
+
+// takesNow returns how many people have to approve a payment that waits, by the settings of now
+// (changes.Takes).
+func (s *Service) takesNow(
+	ctx context.Context, tx *changes.Tx, at changes.Target,
+) (people int32, by access.Reach, err error) {
+	p, err := s.lockTx(ctx, tx, at)
+	if err != nil {
+		return 0, "", err
+	}
+	f, err := s.gatherTx(ctx, tx.Tx, p.Tenant, want{payers: []Party{{UID: p.Own()}}})
+	if err != nil || f.parties[p.Own()] == nil {
+		return 0, "", err
+	}
+	people, by = f.approvers(p)
+	return people, by, nil
+}
+
+// TakenByCustomerTx returns how many people beside the maker have to approve that an amount is taken from
+// accounts of a customer, and the least reach that they need, as far as the settings of customer and bank say.
+func TakenByCustomerTx(
+	ctx context.Context, tx *changes.Tx, of customers.UID, amount money.Amount,
+) (people int32, by access.Reach, err error) {
+	b := db.TxBatch(tx.Tx)
+	bank := db.Queue(b, readingBank, tx.Caller.Tenant)
+	rules := db.Queue(b, readingApproval, tx.Caller.Tenant, of)
+	if err := b.Send(ctx); err != nil || len(bank.Items) == 0 || len(rules.Items) == 0 {
+		return 0, "", err
+	}
+	people, by = approversBy(amount, *bank.Items[0], *rules.Items[0])
+	return people, by, nil
 }
 
 // approversTx is approversOf for what is no payment yet.
@@ -167,23 +205,31 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err := p.countApprovalTx(ctx, tx); err != nil {
 		return err
 	}
-	if err := s.followsTx(ctx, tx, p, true); err != nil {
-		return err
-	}
 	if today := p.today(tx.Caller, tx.Now); p.Date.Before(today) {
 		p.Date = today
 	}
-	p.plan(tx.Now)
+	if p.plan(tx.Now); p.Trade != 0 && !p.Date.Equal(was.Date) {
+		return ErrTradeOver.With(was.Date.Format(time.DateOnly))
+	}
+	if err := s.beforeExpiryTx(ctx, tx, p); err != nil {
+		return err
+	}
+	if err := s.followsTx(ctx, tx, p, true); err != nil {
+		return err
+	}
 	if err := p.movedTx(ctx, tx, &was); err != nil {
+		return err
+	}
+	f, err := s.gatherTx(ctx, tx.Tx, p.Tenant, wanted(p))
+	if err == nil {
+		err = f.switchedOn(p)
+	}
+	if err != nil {
 		return err
 	}
 	if p.starts().After(p.today(tx.Caller, tx.Now)) {
 		p.leaves()
 		return s.enterTx(ctx, tx, &was, p, Scheduled, "")
-	}
-	f, err := s.gatherTx(ctx, tx.Tx, p.Tenant, wanted(p))
-	if err != nil {
-		return err
 	}
 	to, err := f.carryOut(p, tx.Now)
 	if err != nil {

@@ -25,6 +25,23 @@ func (f *facts) movable(p *Payment) error {
 	return f.movesIn(p.Currency, p.ReceiverAccount, "receiverAccount")
 }
 
+// switchedOn returns ErrRailOff if the network of a payment that is to be sent has been switched off for its
+// account since.
+func (f *facts) switchedOn(p *Payment) error {
+	a := f.parties[p.Own()]
+	if p.Rail == rails.Book || p.Incoming() || a == nil {
+		return nil
+	}
+	uses := a.sends
+	if p.Collects() {
+		uses = a.collects
+	}
+	if !uses(p.Rail) {
+		return ErrRailOff.Saying(ErrRailOff.Message + ": " + string(p.Rail) + " is off for the account")
+	}
+	return nil
+}
+
 // movesIn reports why an account, which a field names, does not let its money move in a currency: the account
 // may have had another one when the payment was made.
 func (f *facts) movesIn(currency money.Currency, uid accounts.UID, field string) error {
@@ -58,6 +75,9 @@ func (f *facts) moves(uid accounts.UID, field string) error {
 // is nothing to hold, nor for an enrolment.
 func (f *facts) carryOut(p *Payment, now time.Time) (State, error) {
 	if err := f.movable(p); err != nil {
+		return p.State, err
+	}
+	if err := f.switchedOn(p); err != nil {
 		return p.State, err
 	}
 	var found *screening.Found

@@ -50,8 +50,8 @@ func (in *intake) credit(a *incoming) error {
 		refusal: func() string { return in.f.uncreditable(in.s, a) },
 		take: func() (*Payment, error) {
 			p, err := in.book(a)
-			if err == nil && p.State != Screening {
-				in.complete(p, a)
+			if err == nil {
+				in.complete(p, a, p.State != Screening)
 			}
 			return p, err
 		},

@@ -55,6 +55,9 @@ var (
 		  c.access_second_approver_limit AS second, t.currency, t.sandbox, c.swift_code AS bic
 		FROM tenants AS t JOIN customers AS c ON c.tenant = t.id AND c.relationship_type = 'Self'
 		WHERE t.id = $1 AND c.tenant = $1`)
+	readingApproval = db.NewQuery[approval](`SELECT access_payment_dual_approval AS dual,
+		access_number_of_approvers AS people, access_first_approver_limit AS first,
+		access_second_approver_limit AS second FROM customers WHERE tenant = $1 AND uid = $2`)
 	readingParties = db.NewQuery[party](`SELECT a.uid, a.status, a.currency, a.type, a.sub_type, a.bank_id,
 		a.bank_name, a.system_of_record, a.customer, c.legal_name,
 		c.status AS customer_status, c.owner, coalesce(o.status, '') AS partner_status,

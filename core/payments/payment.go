@@ -304,6 +304,13 @@ var (
 	// ErrNoNetwork is returned for a bank that is not connected to any network.
 	ErrNoNetwork = fault.New(fault.State, "payment.no_network",
 		"the bank is not connected to a network of this speed").On("speed")
+	// ErrTradeOver is returned for the approval of a payment that can no longer settle on the value date of its
+	// trade.
+	ErrTradeOver = fault.New(fault.State, "payment.trade_over",
+		"the value date of its trade can no longer be reached: refuse the payment")
+	// ErrRequestOver is returned for the approval of a payment that pays another bank's request.
+	ErrRequestOver = fault.New(fault.State, "payment.request_over",
+		"the request for payment that it pays has expired: refuse the payment")
 	// ErrRailOff is returned when no network of the speed is switched on for the account.
 	ErrRailOff = fault.New(fault.State, "payment.rail_off",
 		"the account may not send payments of this speed").On("speed")

@@ -84,14 +84,14 @@ func New(
 		positivePay: rules, screening: lists, entriesOfFile: mostEntries,
 	}
 	s.transfer = changes.DeclareLane(all, "transferFunds", "payment", access.InitiatePayments, s.transferTx).
-		DecidedWith(access.ApprovePayments).Settle(s.settleTx).Partly(s.agreeTx)
+		DecidedWith(access.ApprovePayments).Settle(s.settleTx).Partly(s.agreeTx).ByNow(s.takesNow)
 	s.send = changes.DeclareLane(all, "sendPayment", "payment", access.InitiatePayments, s.sendTx).
-		DecidedWith(access.ApprovePayments).Settle(s.settleTx).Partly(s.agreeTx)
+		DecidedWith(access.ApprovePayments).Settle(s.settleTx).Partly(s.agreeTx).ByNow(s.takesNow)
 	s.collect = changes.DeclareLane(all, "requestDebit", "payment", access.InitiatePayments, s.sendTx).
-		DecidedWith(access.ApprovePayments).Settle(s.settleTx).Partly(s.agreeTx)
+		DecidedWith(access.ApprovePayments).Settle(s.settleTx).Partly(s.agreeTx).ByNow(s.takesNow)
 	s.cancel = changes.Declare(all, "cancelPayment", "payment", access.CancelPayments, s.cancelTx)
 	s.repair = changes.Declare(all, "repairPayment", "payment", access.InitiatePayments, s.repairTx).
-		DecidedWith(access.ApprovePayments).Settle(s.settleTx).Partly(s.agreeTx)
+		DecidedWith(access.ApprovePayments).Settle(s.settleTx).Partly(s.agreeTx).ByNow(s.takesNow)
 	s.giveBack = changes.Declare(all, "returnPayment", "payment", access.ReturnPayments, s.returnTx).
 		DecidedWith(access.ApprovePayments).Partly(s.mayGoOnTx)
 	s.reverse = changes.Declare(all, "reversePayment", "payment", access.ReversePayments, s.reverseTx).

@@ -244,7 +244,10 @@ var (
 // complete settles the request that an incoming credit pays, which is booked as the payment by: a request of
 // the same account over the same network, to the bank that pays, and of this amount unless another one is
 // allowed. A credit that names another request is booked all the same, and completes none.
-func (in *intake) complete(by *Payment, a *incoming) {
+//
+// looked is false for a credit that people look at first (screening_received.go): the request keeps which one
+// it is, and does not expire meanwhile.
+func (in *intake) complete(by *Payment, a *incoming, looked bool) {
 	p := in.by[asked(a.transfer)]
 	r := in.requests[asked(a.transfer)]
 	if p == nil || r == nil || !p.Asks() || p.Rail != by.Rail || p.ReceiverAccount != by.ReceiverAccount ||
@@ -256,7 +259,9 @@ func (in *intake) complete(by *Payment, a *incoming) {
 	if err != nil {
 		return
 	}
-	in.enter(&was, p, to, "completeRequest", "")
+	if looked {
+		in.enter(&was, p, to, "completeRequest", "")
+	}
 	in.paid = append(in.paid, [2]UID{p.UID, by.UID})
 }
 
@@ -298,6 +303,8 @@ func (s *Service) ExpireRequests(ctx context.Context) (expired int, err error) {
 		err := tx.NewSelect().Model(&due).Where("pay.tenant = ?", caller.Tenant).Where("pay.state = ?", Sent).
 			Where("pay.settles_at <= ?", now).Where("pay.entry_type = ?", rails.Debit).
 			Where("pay.rail <> ?", rails.ACH).
+			Where("NOT EXISTS (SELECT FROM payment_requests AS pr WHERE pr.tenant = ? AND pr.payment = pay.uid "+
+				"AND pr.credit IS NOT NULL)", caller.Tenant). // which people look at
 			OrderExpr("pay.settles_at, pay.uid").Limit(atATime).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		expired = len(due)
 		if err != nil || len(due) == 0 {

@@ -216,6 +216,28 @@ func (s *Service) demandsOfTx(
 	return all, nil
 }
 
+// beforeExpiryTx returns ErrRequestOver for a payment by which a request of another bank is to be paid, if that
+// has expired.
+func (s *Service) beforeExpiryTx(ctx context.Context, tx *changes.Tx, credit *Payment) error {
+	var of []*Payment
+	err := tx.NewSelect().Model(&of).Join("JOIN payment_requests AS r ON r.tenant = pay.tenant AND r.payment = pay.uid").
+		Where("pay.tenant = ?", credit.Tenant).Where("r.tenant = ?", credit.Tenant).
+		Where("r.credit = ?", credit.UID).Where("pay.direction = ?", In).Scan(ctx)
+	if err != nil || len(of) == 0 {
+		return err
+	}
+	demands, err := s.demandsOfTx(ctx, tx.Tx, credit.Tenant, of)
+	if err != nil {
+		return err
+	}
+	for _, d := range demands {
+		if !d.ExpiresAt.IsZero() && !tx.Now.Before(d.ExpiresAt) {
+			return ErrRequestOver
+		}
+	}
+	return nil
+}
+
 // amount returns how much a debit, or a request, is paid: all of it, or another amount if a request allows
 // one and somebody gives it.
 func (d *demand) amount(p *Payment, accepted string) (money.Amount, error) {

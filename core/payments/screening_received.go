@@ -72,7 +72,7 @@ func (s *Service) releaseReceivedTx(ctx context.Context, tx *changes.Tx, p *Paym
 	if err != nil {
 		return err
 	}
-	in.complete(p, credit)
+	in.complete(p, credit, true)
 	asked, err := s.recallTx(ctx, tx.Tx, p)
 	if err != nil {
 		return err
@@ -110,6 +110,11 @@ func (s *Service) rejectReceivedTx(ctx context.Context, tx *changes.Tx, p *Payme
 	}
 	replies, err := s.returnMessagesTx(ctx, tx.Tx, &was, t,
 		Return{Code: rejectedCredit, Type: inFull}, p.Amount())
+	if err != nil {
+		return err
+	}
+	_, err = tx.NewUpdate().Model((*Request)(nil)).Set("credit = NULL").Where("pr.tenant = ?", p.Tenant).
+		Where("pr.credit = ?", p.UID).Exec(ctx) // it has not been paid
 	if err != nil {
 		return err
 	}

@@ -187,7 +187,7 @@ type way struct {
 
 // onItsWay sums up what earlier runs of the account have on its way, of sweeps that are removed too. The
 // account is locked, so that nothing is in its balance and on its way at the same time. A request for payment
-// that has expired brings nothing.
+// that has expired brings nothing, unless people still look at the credit that pays it.
 func onItsWay(ctx context.Context, tx bun.Tx, r *running) (w way, err error) {
 	err = db.Raw(tx, `SELECT
 		coalesce(sum(p.amount - r.fee) FILTER (WHERE p.entry_type = 'DEBIT'), 0)::bigint AS coming,
@@ -202,7 +202,9 @@ func onItsWay(ctx context.Context, tx bun.Tx, r *running) (w way, err error) {
 		FROM sweep_runs AS r JOIN payments AS p ON p.tenant = r.tenant AND p.uid = r.payment
 		WHERE r.tenant = ?0 AND p.tenant = ?0 AND r.account = ?1 AND r.payment IS NOT NULL
 		AND p.state IN ('PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'SCHEDULED', 'SCREENING', 'QUEUED', 'SENT')
-		AND NOT (p.rail <> 'ACH' AND p.entry_type = 'DEBIT' AND coalesce(p.settles_at <= ?2, false))`,
+		AND NOT (p.rail <> 'ACH' AND p.entry_type = 'DEBIT' AND coalesce(p.settles_at <= ?2, false)
+		  AND NOT EXISTS (SELECT FROM payment_requests AS q WHERE q.tenant = ?0 AND q.payment = p.uid
+		    AND q.credit IS NOT NULL))`,
 		r.Run.Tenant, r.Run.Account, r.now, string(r.Run.Direction), r.UpdatedAt).Scan(ctx, &w)
 	return w, err
 }

@@ -1,0 +1,191 @@
+package payments_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+	"bankgraph/core/sandbox"
+)
+
+// What waits for approval is approved by what holds when somebody approves it, not when it was asked for.
+
+// waits sends a payment that waits, and returns it with its approval.
+func (s *sender) waits(t *testing.T, o payments.Order) (payments.UID, changes.UID) {
+	t.Helper()
+	out, err := s.Payments.Send(s.Someone("maker"), o, changes.RequestOptions{})
+	if err != nil || out.Approval == 0 {
+		t.Fatal(out, err)
+	}
+	return out.Result.UID, changes.UID(out.Approval)
+}
+
+func TestAnApprovalTakesThePeopleThatSettingsAskForByNow(t *testing.T) {
+	t.Parallel()
+	s := newSender(t, dual)
+	of := &customers.Customer{Tenant: s.Tenant, UID: s.from.Customer}
+	maker, own := s.PersonOf(of, s.User(of, nil)), s.PersonOf(of, s.User(of, nil))
+	send := func() (payments.UID, changes.UID) {
+		t.Helper()
+		out, err := s.Payments.Send(maker, s.order("100"), changes.RequestOptions{})
+		if err != nil || out.Approval == 0 {
+			t.Fatal(out, err)
+		}
+		return out.Result.UID, changes.UID(out.Approval)
+	}
+	approve := func(of changes.UID, who string) error {
+		_, err := s.Changes.Approve(s.Someone(who), of, changes.RequestOptions{})
+		return err
+	}
+	sent, first := send()
+	withheld, second := send()
+	s.Exec(`UPDATE customers SET access_number_of_approvers = 2 WHERE tenant = ? AND uid = ?`, s.Tenant,
+		s.from.Customer)
+	for _, who := range []string{"first", "second"} {
+		s.lived(t, sent, map[string]string{
+			"first": "PENDING_APPROVAL", "second": "PENDING_APPROVAL PARTIALLY_APPROVED",
+		}[who])
+		if err := approve(first, who); err != nil {
+			t.Fatal(who, err)
+		}
+	}
+	s.lived(t, sent, "PENDING_APPROVAL PARTIALLY_APPROVED QUEUED")
+	if a, err := s.Changes.Find(s.Staff(), first); err != nil || a.Status != changes.Approved || a.Approvers != 2 {
+		t.Errorf("%+v %v", a, err)
+	}
+	s.Exec(`UPDATE customers SET access_number_of_approvers = 1, access_second_approver_limit = 9999
+		WHERE tenant = ? AND uid = ?`, s.Tenant, s.from.Customer)
+	if _, err := s.Changes.Approve(own, second, changes.RequestOptions{}); !errors.Is(err, changes.ErrNotYours) {
+		t.Errorf("the customer's own approve what the bank decides by now: %v", err)
+	}
+	s.lived(t, withheld, "PENDING_APPROVAL")
+	if err := approve(second, "first"); err != nil {
+		t.Error(err)
+	}
+	s.lived(t, withheld, "PENDING_APPROVAL QUEUED")
+	s.Prove()
+}
+
+func TestANetworkThatIsSwitchedOffCarriesNothingThatWaited(t *testing.T) {
+	t.Parallel()
+	for speed, off := range map[string]string{
+		"Instant": `UPDATE accounts SET enable_fednow = false, enable_rtp = false WHERE tenant = ? AND uid = ?`,
+		"Express": `UPDATE accounts SET enable_wires = false WHERE tenant = ? AND uid = ?`,
+		"Economy": `UPDATE accounts SET enable_ach = false WHERE tenant = ? AND uid = ?`,
+	} {
+		t.Run(speed, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t, dual)
+			with := func(o *payments.Order) {
+				if o.Speed = speed; speed == "Economy" {
+					o.SECCode = rails.CCD
+				}
+			}
+			later := func(o *payments.Order) { o.Date = on(2026, time.November, 24) }
+			now, approval := s.waits(t, s.order("10", with))
+			ahead, early := s.waits(t, s.order("10", with, later))
+			if _, err := s.Changes.Approve(s.Checker(), early, changes.RequestOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			s.Exec(off, s.Tenant, s.from.UID)
+			_, err := s.Changes.Approve(s.Checker(), approval, changes.RequestOptions{})
+			if !errors.Is(err, payments.ErrRailOff) {
+				t.Error(err)
+			}
+			s.lived(t, now, "PENDING_APPROVAL")
+			s.until(t, "2026-11-24 09:00")
+			s.lived(t, ahead, "PENDING_APPROVAL SCHEDULED INVALID")
+			s.has(t, 100_000_00, 0)
+			s.Prove()
+		})
+	}
+}
+
+// Who may approve has no option on the rate of a day that has passed.
+func TestAPaymentByATradeIsApprovedBeforeItsValueDate(t *testing.T) {
+	t.Parallel()
+	s := newExporter(t)
+	s.Exec(`UPDATE customers SET access_payment_dual_approval = true WHERE tenant = ? AND uid = ?`, s.Tenant,
+		s.from.Customer)
+	traded := s.trade(t, "2500.50")
+	uid, approval := s.waits(t, s.toGermany("2500.50", traded.UID))
+	s.until(t, "2026-11-23 09:00") // its value date was the 20th
+	if _, err := s.Changes.Approve(s.Checker(), approval,
+		changes.RequestOptions{}); !errors.Is(err, payments.ErrTradeOver) {
+		t.Error(err)
+	}
+	s.lived(t, uid, "PENDING_APPROVAL")
+	if _, err := s.Changes.Refuse(s.Checker(), approval, changes.RequestOptions{}); err != nil {
+		t.Error(err)
+	}
+	s.has(t, 100_000_00, 0)
+}
+
+// Who asked may have asked anew.
+func TestWhatMeetsARequestIsApprovedBeforeThatExpires(t *testing.T) {
+	t.Parallel()
+	s := newSender(t, func(c *customers.Customer) { c.Access.PaymentDualApproval = true })
+	uid := s.asks(t, rails.FedNow, func(d *sandbox.Request) { d.Expires = day(2) })
+	if err := s.approve(s.Someone("maker"), uid); err != nil {
+		t.Fatal(err)
+	}
+	made := s.met(t, uid)
+	var approval changes.UID
+	if err := s.DB.NewRaw(`SELECT uid FROM approvals WHERE tenant = ? AND object_uid = ?`, s.Tenant,
+		made.UID.String()).Scan(t.Context(), &approval); err != nil {
+		t.Fatal(err)
+	}
+	s.until(t, "2026-11-21 00:01")
+	if _, err := s.Changes.Approve(s.Checker(), approval,
+		changes.RequestOptions{}); !errors.Is(err, payments.ErrRequestOver) {
+		t.Error(err)
+	}
+	s.lived(t, made.UID, "PENDING_APPROVAL")
+	s.has(t, 100_000_00, 0)
+}
+
+// A request whose money has come is neither over nor asked for again, while people look at the money.
+func TestARequestStaysOpenWhilePeopleLookAtItsCredit(t *testing.T) {
+	t.Parallel()
+	for name, release := range map[string]bool{"released": true, "rejected": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			p := s.collect(t, s.order("250.00", asking))
+			s.run(t)
+			s.lists(t, s.to.Name)
+			s.Clock.Advance(2 * time.Second)
+			s.run(t)
+			came := s.came(t)
+			if len(came) != 1 || came[0].State != payments.Screening {
+				t.Fatal(came)
+			}
+			operator := access.Operator(t.Context(), s.Tenant, s.Code, time.UTC)
+			expire := func() {
+				t.Helper()
+				s.Clock.Advance(400 * 24 * time.Hour)
+				if _, err := s.Payments.ExpireRequests(operator); err != nil {
+					t.Fatal(err)
+				}
+			}
+			expire()
+			s.lived(t, p.UID, "QUEUED SENT")
+			if release {
+				s.release(t, came[0].UID)
+				s.lived(t, p.UID, "QUEUED SENT SETTLED")
+				return
+			}
+			s.rejects(t, came[0].UID)
+			expire()
+			s.lived(t, p.UID, "QUEUED SENT EXPIRED")
+			if r := s.requestOf(t, p.UID); r.Credit != 0 {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
