@@ -31,3 +31,25 @@ func AskersTx(
 	}
 	return all, nil
 }
+
+// TouchedTx returns which objects of a kind people or programs of a legal entity have made or changed, asked for
+// or approved, by what is on record.
+func TouchedTx(
+	ctx context.Context, tx bun.IDB, tenant access.Tenant, object string, uids []string, entity int64,
+) (map[string]bool, error) {
+	touched := map[string]bool{}
+	if len(uids) == 0 {
+		return touched, nil
+	}
+	var found []string
+	err := tx.NewRaw(`SELECT DISTINCT e.uid FROM audit_entries AS e WHERE e.tenant = ? AND e.object = ?
+		AND e.uid IN (?) AND e.entity = ? AND e.decision IN ?`, tenant, object, bun.List(uids), entity,
+		bun.Tuple([]Decision{Proposed, Approved, Done})).Scan(ctx, &found)
+	if err != nil {
+		return nil, fmt.Errorf("read what entity %d has changed: %w", entity, err)
+	}
+	for _, uid := range found {
+		touched[uid] = true
+	}
+	return touched, nil
+}

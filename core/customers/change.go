@@ -103,7 +103,7 @@ func (s *Service) moveOwnerTx(ctx context.Context, tx *changes.Tx, was, c *Custo
 		return err
 	}
 	for _, leave := range s.leaving {
-		if err := leave(ctx, tx, c); err != nil {
+		if err := leave(ctx, tx, c, was.Owner); err != nil {
 			return err
 		}
 	}

@@ -31,7 +31,7 @@ type Service struct {
 	operations
 
 	limits  LimitPlanner
-	leaving []func(ctx context.Context, tx *changes.Tx, c *Customer) error
+	leaving []func(ctx context.Context, tx *changes.Tx, c *Customer, partner UID) error
 }
 
 // LimitPlanner works out a customer's limits under new ceilings, before anything is written; of one that is
@@ -60,7 +60,7 @@ func (s *Service) PlanLimits(planner LimitPlanner) { s.limits = planner }
 
 // OnLeaving adds what is done when a customer leaves its partner, for another one or for the bank itself. It
 // is called while the bank is built.
-func (s *Service) OnLeaving(do func(ctx context.Context, tx *changes.Tx, c *Customer) error) {
+func (s *Service) OnLeaving(do func(ctx context.Context, tx *changes.Tx, c *Customer, partner UID) error) {
 	s.leaving = append(s.leaving, do)
 }
 

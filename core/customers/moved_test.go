@@ -2,9 +2,11 @@ package customers_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"bankgraph/core/audit"
 	"bankgraph/core/changes"
@@ -12,6 +14,8 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/given"
 	"bankgraph/core/page"
+	"bankgraph/core/positivepay"
+	"bankgraph/core/users"
 	"bankgraph/db"
 )
 
@@ -128,5 +132,82 @@ func TestTheRecordBeforeAMoveIsTheBanks(t *testing.T) {
 				t.Errorf("the bank reads %d entries", n)
 			}
 		})
+	}
+}
+
+// A former partner leaves nobody behind who reads and pays for it, and no rule that lets its debits through.
+func TestWhatAFormerPartnerMadeIsSuspended(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	former, next := bank.DownstreamPartner(), bank.DownstreamPartner()
+	c := bank.Customer(coretest.OwnedBy(former))
+	a, held := bank.Account(c), bank.Role(c)
+	person := bank.PersonOf(c, bank.User(c, nil))
+	user := func(by context.Context, login string, activate context.Context) users.UID {
+		t.Helper()
+		made, err := bank.Users.Create(by, c.UID, users.Draft{
+			LoginID: given.Of(login), FirstName: given.Of("Ada"), LastName: given.Of("Byron"),
+			EmailAddress: given.Of(login + "@mail.example"), Mobile: given.Of("+1 614 555 0123"),
+			Department: given.Of("Treasury"), RoleNames: given.Of([]string{held.Name}),
+		}, changes.RequestOptions{})
+		must(t, err)
+		if activate != nil {
+			_, err = bank.Users.Activate(activate, c.UID, made.Result.UID, changes.RequestOptions{})
+			must(t, err)
+		}
+		return made.Result.UID
+	}
+	rule := func(by context.Context, company string) positivepay.UID {
+		t.Helper()
+		made, err := bank.PositivePay.Create(by, positivepay.Draft{
+			AccountNumber: given.Of(coretest.AccountNumber(a.UID)), Type: positivepay.ACH,
+			BeneficiaryName: given.Of(company), BeneficiaryAccountNumber: given.Of("5550007777"),
+			ACHCompanyID: given.Of("9100011223"), Amount: given.Of("50.00"), AmountType: positivepay.Maximum,
+			Frequency: positivepay.OnGoing, EffectiveDate: coretest.Start.Truncate(24 * time.Hour),
+			Form: positivepay.Second,
+		}, changes.RequestOptions{})
+		must(t, err)
+		return made.Result.UID
+	}
+	partner := bank.Partner(former)
+	states := map[users.UID]users.Status{
+		user(partner, "made", person):       users.Suspended,
+		user(person, "let.in", partner):     users.Suspended,
+		user(partner, "waits", nil):         users.Suspended,
+		user(person, "own", person):         users.Active,
+		user(bank.Staff(), "staff", person): users.Active,
+	}
+	theirs, own := rule(partner, "Theirs"), rule(person, "Own")
+	_, err := bank.Customers.Change(bank.Staff(), c.UID,
+		customers.Draft{PartnerOrgShortName: given.Of(next.ShortName)}, changes.RequestOptions{})
+	must(t, err)
+	for uid, want := range states {
+		found, err := coretest.Many(bank, bank.Staff(), func(b *db.Batch) *db.Many[users.UID, users.User] {
+			return bank.Users.FindMany(bank.Staff(), b, []users.UID{uid}, db.Columns{})
+		})
+		must(t, err)
+		if u := found[uid][0]; u.Status != want {
+			t.Errorf("%s is %s, want %s", u.LoginID, u.Status, want)
+		}
+		if want != users.Suspended {
+			continue
+		}
+		if _, err := bank.Users.Activate(person, c.UID, uid, changes.RequestOptions{}); !errors.Is(err, users.ErrWider) {
+			t.Errorf("the customer's own people activate: %v", err)
+		}
+		if _, err := bank.Users.Activate(bank.Partner(next), c.UID, uid, changes.RequestOptions{}); err != nil {
+			t.Errorf("the new partner activates: %v", err)
+		}
+	}
+	for uid, want := range map[positivepay.UID]positivepay.Status{
+		theirs: positivepay.Suspended, own: positivepay.Active,
+	} {
+		found, err := coretest.Many(bank, bank.Staff(), func(b *db.Batch) *db.Many[positivepay.UID, positivepay.Rule] {
+			return bank.PositivePay.FindMany(bank.Staff(), b, []positivepay.UID{uid}, db.Columns{})
+		})
+		must(t, err)
+		if got := found[uid][0].State; got != want {
+			t.Errorf("the rule of %s is %s, want %s", found[uid][0].BeneficiaryName, got, want)
+		}
 	}
 }

@@ -471,7 +471,6 @@ func TestAFileGoesOnWhereAnotherWorkerStopped(t *testing.T) {
 		text.WriteString(f.row(fmt.Sprint("INV-", i), "1"))
 	}
 	uid := f.upload(files.CSV, text.String())
-	end := time.Now().Add(time.Minute)
 	for i := range 40 {
 		ctx, stop := context.WithCancel(f.worker())
 		told := time.AfterFunc(time.Duration(5+7*i)*time.Millisecond, stop)
@@ -481,6 +480,7 @@ func TestAFileGoesOnWhereAnotherWorkerStopped(t *testing.T) {
 		stop()
 		f.free()
 	}
+	end := time.Now().Add(time.Minute)
 	for f.find(uid).Status != files.Processed && time.Now().Before(end) { // a lease may have been left
 		f.free()
 		f.work()

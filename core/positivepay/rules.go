@@ -49,6 +49,7 @@ func (s *Service) ApprovedLikePayments(approvers Approvers) { s.approvers = appr
 func New(d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service, now clock.Now) *Service {
 	s := &Service{db: d, keys: keys, customers: c, now: now}
 	s.declare(all)
+	c.OnLeaving(s.leaveTx)
 	return s
 }
 

@@ -4,12 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/audit"
 	"bankgraph/core/changes"
 	"bankgraph/core/check"
 	"bankgraph/core/customers"
@@ -414,6 +416,46 @@ func (s *Service) suspendTx(
 		r.State, r.SuspendedBy = Suspended, tx.Caller.Reach
 		return nil
 	}))
+}
+
+// leaveTx suspends the rules of a customer that leaves its partner which that partner's people or programs made,
+// changed or activated: they may allow that partner's own debits. The new partner, or the bank, activates those
+// that may stay.
+func (s *Service) leaveTx(
+	ctx context.Context, tx *changes.Tx, c *customers.Customer, partner customers.UID,
+) error {
+	var all []*Rule
+	err := tx.NewSelect().Model(&all).Where("pp.tenant = ?", c.Tenant).Where("pp.customer = ?", c.UID).
+		Where("pp.state = ?", Active).OrderExpr("pp.uid").For("NO KEY UPDATE").Scan(ctx)
+	if err != nil {
+		return fmt.Errorf("read the rules of customer %s: %w", c.UID, err)
+	}
+	uids := make([]string, len(all))
+	for i, r := range all {
+		uids[i] = r.UID.String()
+	}
+	touched, err := audit.TouchedTx(ctx, tx.Tx, c.Tenant, object, uids, int64(partner))
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		if !touched[r.UID.String()] {
+			continue
+		}
+		was := *r
+		r.State, r.SuspendedBy, r.UpdatedAt, r.Version = Suspended, access.OfPartner, tx.Now, r.Version+1
+		if _, err := tx.NewUpdate().Model(r).Column("state", "suspended_by", "updated_at", "version").WherePK().
+			Exec(ctx); err != nil {
+			return fmt.Errorf("suspend rule %s: %w", r.UID, err)
+		}
+		if err := tx.Record(ctx, changes.Change{
+			Action: "suspendPositivePayRule", Object: object, UID: r.UID, Customer: int64(r.Customer), Version: r.Version,
+			Before: &was, After: r,
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Service) removeTx(

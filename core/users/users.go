@@ -49,6 +49,7 @@ func New(d *db.DB, c *customers.Service, r *roles.Service, all *changes.Service,
 		s.granted = s.Granted
 	}
 	s.declare(all)
+	c.OnLeaving(s.leaveTx)
 	return s
 }
 

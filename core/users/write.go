@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/audit"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
@@ -258,6 +259,47 @@ func (s *Service) suspendTx(
 		p.Status, err = suspending.Take(p.Status)
 		return err
 	}))
+}
+
+// leaveTx suspends the users of a customer that leaves its partner whom that partner's people or programs made,
+// changed or activated: they may be that partner's own (rest/CONTRACT.md, customers that move). The new partner,
+// or the bank, activates those who are the customer's.
+func (s *Service) leaveTx(
+	ctx context.Context, tx *changes.Tx, c *customers.Customer, partner customers.UID,
+) error {
+	var all []*User
+	err := tx.NewSelect().Model(&all).Where("u.tenant = ?", c.Tenant).Where("u.customer = ?", c.UID).
+		Where("u.status IN (?)", bun.List(suspending.From)).OrderExpr("u.uid").For("NO KEY UPDATE").Scan(ctx)
+	if err != nil {
+		return fmt.Errorf("read the users of customer %s: %w", c.UID, err)
+	}
+	uids := make([]string, len(all))
+	for i, u := range all {
+		uids[i] = u.UID.String()
+	}
+	touched, err := audit.TouchedTx(ctx, tx.Tx, c.Tenant, "user", uids, int64(partner))
+	if err != nil {
+		return err
+	}
+	for _, u := range all {
+		if !touched[u.UID.String()] {
+			continue
+		}
+		was := *u
+		u.WasActive, u.SuspendedBy = u.WasActive || u.Status == Active, access.OfPartner
+		u.Status, u.UpdatedAt, u.Version = Suspended, tx.Now, u.Version+1
+		if _, err := tx.NewUpdate().Model(u).Column("status", "was_active", "suspended_by", "updated_at", "version").
+			WherePK().Exec(ctx); err != nil {
+			return fmt.Errorf("suspend user %s: %w", u.UID, err)
+		}
+		if err := tx.Record(ctx, changes.Change{
+			Action: "suspendUser", Object: "user", UID: u.UID, Customer: int64(u.Customer), Version: u.Version,
+			Before: &was, After: u,
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func saved(p *person, err error) (Saved, error) {

@@ -367,7 +367,7 @@ const left = "the customer has left its partner: enable it if its target may sti
 // leaveTx disables the webhooks of a customer that leaves its partner: that partner may have said where they
 // lead (rest/CONTRACT.md, a second person). One that waits for approval is disabled once it has it. The new
 // partner, the customer or the bank enables those that may stay.
-func (s *Service) leaveTx(ctx context.Context, tx *changes.Tx, c *customers.Customer) error {
+func (s *Service) leaveTx(ctx context.Context, tx *changes.Tx, c *customers.Customer, _ customers.UID) error {
 	var hooks []*Webhook
 	err := tx.NewSelect().Model(&hooks).Where("w.tenant = ?", c.Tenant).Where("w.customer = ?", c.UID).
 		Where("w.status IN (?)", bun.List([]Status{Active, Pending})).OrderExpr("w.uid").For("NO KEY UPDATE").Scan(ctx)
