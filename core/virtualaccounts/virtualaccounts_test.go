@@ -274,6 +274,25 @@ func TestVirtualAccountsAreSeenWithTheirCustomerOnly(t *testing.T) {
 	}
 }
 
+// Nothing is credited to an account that has been closed while its virtual account waited.
+func TestAVirtualAccountIsApprovedWhileItsMasterIsActive(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	master := b.Account(b.Customer(func(c *customers.Customer) { c.Access.CustomerDualApproval = true }))
+	out, err := b.VirtualAccounts.Open(b.Staff(), master.Customer, draft(master), changes.RequestOptions{})
+	if err != nil || out.Approval == 0 {
+		t.Fatal(out, err)
+	}
+	b.Exec(`UPDATE accounts SET status = 'Closed' WHERE tenant = ? AND uid = ?`, b.Tenant, master.UID)
+	_, err = b.Changes.Approve(b.Checker(), changes.UID(out.Approval), changes.RequestOptions{})
+	if !errors.Is(err, virtualaccounts.ErrMasterState) {
+		t.Error(err)
+	}
+	if _, err := b.Changes.Refuse(b.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
 // One that waits for a second person is Suspended, and Closed if that person says no.
 func TestAVirtualAccountWaitsForASecondPerson(t *testing.T) {
 	t.Parallel()

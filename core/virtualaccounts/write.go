@@ -149,8 +149,8 @@ func (s *Service) openTx(ctx context.Context, tx *changes.Tx, at changes.Target,
 		if err != nil {
 			return nil, err
 		}
-		if m.Status != accounts.Active || m.SystemOfRecord != accounts.InternalCore {
-			return nil, ErrMasterState.With(string(m.Status))
+		if err := m.open(); err != nil {
+			return nil, err
 		}
 		v := &VirtualAccount{
 			Tenant: tx.Caller.Tenant, Customer: customer.UID, Account: m.UID, Currency: m.Currency, Status: Active,
@@ -174,6 +174,14 @@ type master struct {
 	Currency       money.Currency          `bun:"currency"`
 	Status         accounts.Status         `bun:"status"`
 	SystemOfRecord accounts.SystemOfRecord `bun:"system_of_record"`
+}
+
+// open returns ErrMasterState for an account that nothing can be credited to.
+func (m *master) open() error {
+	if m.Status != accounts.Active || m.SystemOfRecord != accounts.InternalCore {
+		return ErrMasterState.With(string(m.Status))
+	}
+	return nil
 }
 
 // masterTx reads the account of a customer that a draft names.
@@ -231,11 +239,15 @@ func draw() (string, error) {
 // settleTx carries out the decision of a second person: the virtual account can be used, or is closed.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
 	return s.lifecycle().Settle(ctx, tx, at, func(v *VirtualAccount) (changes.Settlement, error) {
-		v.Status = Closed
-		if approved {
-			v.Status = Active
+		if v.Status = Closed; !approved {
+			return changes.Changes, nil
 		}
-		return changes.Changes, nil
+		m, err := s.masterTx(ctx, tx, v.Customer, Draft{Master: v.Account})
+		if err != nil {
+			return changes.Stays, err
+		}
+		v.Status = Active
+		return changes.Changes, m.open()
 	})
 }
 
