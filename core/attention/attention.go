@@ -20,13 +20,14 @@ const (
 	Failed     Kind = "FAILED"     // a payment that could not be carried out on its day, in the last week
 	Sweep      Kind = "SWEEP"      // a sweep whose last run could not make its payment
 	Notice     Kind = "NOTICE"     // a notice of change of the last week, until the contact is corrected
+	Trade      Kind = "TRADE"      // a trade of the last week whose value date passed, and which no payment used
 	Overdrawn  Kind = "OVERDRAWN"  // an account that a return took below its overdraft
 	Webhook    Kind = "WEBHOOK"    // a webhook that disabled itself, as nothing arrived
 )
 
 // Kinds lists all kinds, the ones that cost most to leave alone first.
 var Kinds = []Kind{
-	Exception, Recall, Dishonour, Untaken, Unanswered, Late, Screening, Repair, Overdrawn, Failed, Notice,
+	Exception, Recall, Dishonour, Untaken, Unanswered, Late, Screening, Repair, Overdrawn, Trade, Failed, Notice,
 	Sweep, Approval, Webhook,
 }
 
@@ -89,6 +90,13 @@ var waits = map[Kind]string{
 		JOIN payments AS pay ON pay.tenant = an.tenant AND pay.uid = an.payment
 		WHERE an.tenant = $1 AND nm.tenant = $1 AND pay.tenant = $1 AND an.code >= 'R61' AND an.code <= 'R70'
 		  AND nm.at > $5::timestamptz`,
+	Trade: `SELECT ft.uid, ft.customer, (ft.value_date + 1)::timestamp AT TIME ZONE 'America/New_York' AS since,
+		NULL::timestamptz AS due_at, CASE ft.status WHEN 'Covered' THEN 'covered in the market' ELSE '' END AS reason
+		FROM fx_trades AS ft WHERE ft.tenant = $1 AND ft.status <> 'Cancelled'
+		  AND ft.value_date >= ($5::timestamptz AT TIME ZONE 'America/New_York')::date
+		  AND ft.value_date < (($5::timestamptz + interval '7 days') AT TIME ZONE 'America/New_York')::date
+		  AND NOT EXISTS (SELECT FROM payments AS pay WHERE pay.tenant = $1 AND pay.trade = ft.uid
+		    AND pay.state NOT IN ('REJECTED', 'INVALID', 'CANCELLED'))`,
 	Untaken: `SELECT nm.id AS uid, 0::bigint AS customer, nm.at AS since, NULL::timestamptz AS due_at,
 		nm.message_id || ': ' || nm.code AS reason
 		FROM network_messages AS nm WHERE nm.tenant = $1 AND nm.direction = 'IN' AND nm.payment IS NULL

@@ -26,6 +26,7 @@ var Tables = db.Tables{
 		"payment_details":         "whom a payment paid that has a notice of change",
 		"contacts":                "whether it was changed since",
 		"payment_steps":           "what the notice says, in words",
+		"fx_trades":               "likewise",
 		"balances":                "which accounts are overdrawn",
 		"accounts":                "whose an account is that is overdrawn, or swept in vain",
 		"sweeps":                  "what waits of all kinds is one statement",
@@ -54,6 +55,7 @@ var (
 var sees = map[Kind]access.Permission{
 	Exception: access.ManageExceptions, Overdrawn: access.ViewAccounts, Sweep: access.ViewAccounts,
 	Webhook:   access.ViewWebhooks,
+	Trade:     access.ViewTrades,
 	Screening: access.ScreenPayments,
 }
 

@@ -231,7 +231,11 @@ func (s *Service) beforeExpiryTx(ctx context.Context, tx *changes.Tx, credit *Pa
 		return err
 	}
 	for _, d := range demands {
-		if !d.ExpiresAt.IsZero() && !tx.Now.Before(d.ExpiresAt) {
+		until := d.ExpiresAt
+		if until.IsZero() { // of a drawdown, the end of its day
+			until = d.terms.over()
+		}
+		if !tx.Now.Before(until) {
 			return ErrRequestOver
 		}
 	}

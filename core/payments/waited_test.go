@@ -2,10 +2,12 @@ package payments_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
 	"bankgraph/core/access"
+	"bankgraph/core/attention"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/payments"
@@ -126,27 +128,72 @@ func TestAPaymentByATradeIsApprovedBeforeItsValueDate(t *testing.T) {
 	s.has(t, 100_000_00, 0)
 }
 
+// A trade binds the bank, which covers it: people hear of one that nobody has used.
+func TestATradeThatNoPaymentUsedIsListedForPeople(t *testing.T) {
+	t.Parallel()
+	s := newExporter(t)
+	used, unused, given := s.trade(t, "10"), s.trade(t, "20"), s.trade(t, "30")
+	s.send(t, s.toGermany("10", used.UID))
+	sent, err := s.pay(s.toGermany("30", given.UID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Payments.Cancel(s.Staff(), sent.UID, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		at   string
+		want []int64
+	}{
+		{"2026-11-20 23:00", nil}, // the value date
+		{"2026-11-21 01:00", []int64{int64(unused.UID), int64(given.UID)}},
+		{"2026-11-28 01:00", nil}, // a week later
+	} {
+		s.Clock.Advance(at(t, c.at).Sub(s.Clock.Now()))
+		found, err := s.Attention.List(s.Staff(), attention.Search{Kind: []attention.Kind{attention.Trade}}, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int64
+		for _, one := range found.Items {
+			got = append(got, one.UID)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("at %s: %v, want %v", c.at, got, c.want)
+		}
+	}
+}
+
 // Who asked may have asked anew.
 func TestWhatMeetsARequestIsApprovedBeforeThatExpires(t *testing.T) {
 	t.Parallel()
-	s := newSender(t, func(c *customers.Customer) { c.Access.PaymentDualApproval = true })
-	uid := s.asks(t, rails.FedNow, func(d *sandbox.Request) { d.Expires = day(2) })
-	if err := s.approve(s.Someone("maker"), uid); err != nil {
-		t.Fatal(err)
+	for over, expired := range map[rails.Rail]string{rails.FedNow: "2026-11-21 00:01", rails.Fedwire: "2026-11-19 00:01"} {
+		t.Run(string(over), func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t, dual)
+			uid := s.asks(t, over, func(d *sandbox.Request) {
+				if over == rails.FedNow { // a drawdown ends with its day
+					d.Expires = day(2)
+				}
+			})
+			if err := s.approve(s.Someone("maker"), uid); err != nil {
+				t.Fatal(err)
+			}
+			made := s.met(t, uid)
+			var approval changes.UID
+			if err := s.DB.NewRaw(`SELECT uid FROM approvals WHERE tenant = ? AND object_uid = ?`, s.Tenant,
+				made.UID.String()).Scan(t.Context(), &approval); err != nil {
+				t.Fatal(err)
+			}
+			s.until(t, expired)
+			if _, err := s.Changes.Approve(s.Checker(), approval,
+				changes.RequestOptions{}); !errors.Is(err, payments.ErrRequestOver) {
+				t.Error(err)
+			}
+			s.lived(t, made.UID, "PENDING_APPROVAL")
+			s.has(t, 100_000_00, 0)
+		})
 	}
-	made := s.met(t, uid)
-	var approval changes.UID
-	if err := s.DB.NewRaw(`SELECT uid FROM approvals WHERE tenant = ? AND object_uid = ?`, s.Tenant,
-		made.UID.String()).Scan(t.Context(), &approval); err != nil {
-		t.Fatal(err)
-	}
-	s.until(t, "2026-11-21 00:01")
-	if _, err := s.Changes.Approve(s.Checker(), approval,
-		changes.RequestOptions{}); !errors.Is(err, payments.ErrRequestOver) {
-		t.Error(err)
-	}
-	s.lived(t, made.UID, "PENDING_APPROVAL")
-	s.has(t, 100_000_00, 0)
 }
 
 // A request whose money has come is neither over nor asked for again, while people look at the money.

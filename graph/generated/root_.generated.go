@@ -1240,7 +1240,7 @@ type Attention {
 type AttentionItem {
   "Why it waits."
   kind: AttentionKind!
-  "What waits, for Query.node: an approval, a payment, an account or a webhook, by the kind; null of what could not be taken, which refusedCredits has."
+  "What waits, for Query.node: an approval, a payment, a trade, an account or a webhook, by the kind; null of what could not be taken, which refusedCredits has."
   subject: ID
   "The customer that it is about; null of what could not be taken."
   customer: UID
@@ -1278,6 +1278,8 @@ enum AttentionKind {
   LATE
   "An account that a return took below its overdraft."
   OVERDRAWN
+  "A trade whose value date has passed, in the last seven days, and which no payment used: what it was for did not happen, and the bank may have covered it. Clear it up with the customer. The subject is the trade."
+  TRADE
   "A payment whose other side may be on a list of names: release it or reject it."
   SCREENING
   "A payment that cannot be carried out as it was asked for: repair or cancel it."

@@ -57,6 +57,8 @@ func subjectPrefix(kind attention.Kind) string {
 		return scalar.ApprovalPrefix
 	case attention.Overdrawn, attention.Sweep:
 		return scalar.AccountPrefix
+	case attention.Trade:
+		return scalar.TradePrefix
 	case attention.Webhook:
 		return scalar.WebhookPrefix
 	default:

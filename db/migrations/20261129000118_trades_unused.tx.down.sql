@@ -1,0 +1,1 @@
+DROP INDEX fx_trades_by_value_date;
