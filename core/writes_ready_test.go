@@ -11,6 +11,9 @@ import (
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/given"
+	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
 )
 
@@ -82,6 +85,22 @@ func addContact(b *coretest.Bank, to *customers.Customer) write {
 func changeContact(b *coretest.Bank, uid contacts.UID) write {
 	return func(ctx context.Context, key string) (said, error) {
 		return heard(b.Contacts.Change(ctx, 0, uid, contacts.Draft{Name: given.Of("Lumen Optics")}, with(key)))
+	}
+}
+
+// applyNotice has a new contact follow a notice of change about a payment, which says another account number.
+func applyNotice(b *coretest.Bank, of *customers.Customer, number string) write {
+	k, from := b.Contact(of), b.Account(of, coretest.Sends)
+	p := b.Payment(from, from, func(p *payments.Payment) {
+		p.Rail, p.ReceiverAccount, p.State = rails.ACH, 0, payments.Invalid // books that were never written
+	})
+	b.Exec(`INSERT INTO payment_details (tenant, payment, contact, number_sealed, number_hash, number_last4, bank_id,
+		uetr) VALUES (?, ?, ?, '', '', '', '', '')`, b.Tenant, p.UID, k.UID)
+	data := b.Keys.Encrypt(number, seal.Place{Tenant: int64(b.Tenant), Column: payments.NoticeColumn, Row: 1})
+	b.Exec(`INSERT INTO ach_notices (tenant, id, payment, number, code, data_sealed, contact_version, at)
+		VALUES (?, 1, ?, 0, 'C01', ?, ?, now())`, b.Tenant, p.UID, data, k.Version)
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Contacts.ApplyNotice(ctx, contacts.Notice{Payment: int64(p.UID), Code: "C01"}, with(key)))
 	}
 }
 

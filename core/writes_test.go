@@ -362,6 +362,14 @@ var writes = []struct {
 		name: "changeContact, which is absent", refused: contacts.ErrNotFound,
 		on: func(b *coretest.Bank) write { return changeContact(b, 4711) },
 	},
+	{
+		name: "applyNoticeOfChange",
+		on:   func(b *coretest.Bank) write { return applyNotice(b, b.Customer(), "1918171614") },
+	},
+	{
+		name: "applyNoticeOfChange, whose number is none", refused: contacts.ErrNoticeUseless,
+		on: func(b *coretest.Bank) write { return applyNotice(b, b.Customer(), "19181&1614") },
+	},
 	{name: "changeLimits", on: func(b *coretest.Bank) write { return changeLimits(b, b.Customer()) }},
 	{
 		name: "changeLimits, to be approved",

@@ -43,6 +43,7 @@ func init() {
 			"regulartoryReporting":                  "regulatoryReporting",
 		},
 	}
+	subjects["noticeOfChange"] = subject{codes: codes{fault.NotFound: "PAYMENT001", fault.State: "PAYMENT001"}}
 }
 
 func (m mutations) AddContact(ctx context.Context, in model.ContactDraft) (*model.ContactPayload, error) {
@@ -52,5 +53,13 @@ func (m mutations) AddContact(ctx context.Context, in model.ContactDraft) (*mode
 
 func (m mutations) ChangeContact(ctx context.Context, in model.ContactDraft) (*model.ContactPayload, error) {
 	done, err := m.core.Contacts.Change(ctx, in.Customer, in.UID, in.Draft, in.RequestOptions)
+	return contactKind.payload(ctx, done.Result.UID, done.Receipt, err)
+}
+
+func (m mutations) ApplyNoticeOfChange(
+	ctx context.Context, in model.NoticeDraft,
+) (*model.ContactPayload, error) {
+	done, err := m.core.Contacts.ApplyNotice(ctx, contacts.Notice{Payment: int64(in.Payment), Code: in.Code},
+		in.RequestOptions)
 	return contactKind.payload(ctx, done.Result.UID, done.Receipt, err)
 }

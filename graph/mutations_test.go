@@ -52,6 +52,9 @@ var mutations = map[string]tried{
 		return fmt.Sprintf(
 			`uid: "%s", emailAddress: null, bank: {accountType: "Deposit", accountSubType: "Savings", nationalCode: null, swiftCode: "RHNUDEF0"}`, contactOf(c, 0))
 	}, `contact { uid emailAddress bank { accountSubType nationalCode swiftCode } version } approval { uid }`},
+	"applyNoticeOfChange": {access.ManageContacts, func(c customers.UID) string {
+		return fmt.Sprintf(`payment: "%s", code: "C07"`, paymentOf(c, 0))
+	}, `contact { uid bank { accountNumber { masked } accountSubType nationalCode } version } approval { uid }`},
 	"createCustomer": {
 		access.ManageCustomers, func(c customers.UID) string {
 			return fmt.Sprintf(
@@ -361,6 +364,8 @@ var needsToo = map[string][]access.Permission{
 	"startContactVerification": {access.InitiatePayments}, // deposits do, too
 	"changeContact":            {access.InitiatePayments}, // as series pay this one, it says where they do
 	"enableWebhook":            {access.ViewAccounts},     // as this one is told of transactions
+	// whoever follows a notice sees the payment that it is about
+	"applyNoticeOfChange": {access.ViewPayments, access.InitiatePayments},
 }
 
 // Neither do all other permissions suffice, nor is another needed beside it.

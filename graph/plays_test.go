@@ -158,8 +158,30 @@ func TestANoticeOfChangeIsShown(t *testing.T) {
 			t.Errorf("%s %v\nwant %s", data, errors, want)
 		}
 	}
-	data, errors = p.asks(t, p.Staff(), `{ attention(filter: {kind: [NOTICE]}) { waiting { kind count } } }`)
+	const waits = `{ attention(filter: {kind: [NOTICE]}) { waiting { kind count } } }`
+	data, errors = p.asks(t, p.Staff(), waits)
 	if data != `{"attention":{"waiting":[{"kind":"NOTICE","count":1}]}}` || errors != nil {
 		t.Error(data, errors)
+	}
+	apply := fmt.Sprintf(`mutation { applyNoticeOfChange(input: {payment: "%s", code: "C07"}) { contact { uid
+		bank { accountNumber { masked } nationalCode accountType accountSubType } } approval { uid } replayed } }`, uid)
+	for _, want := range []string{
+		`{"applyNoticeOfChange":{"contact":{"uid":"` + contact + `","bank":{"accountNumber":{"masked":"****1614"},` +
+			`"nationalCode":"061000052","accountType":"Deposit","accountSubType":"Savings"}},"approval":null,` +
+			`"replayed":false}} []`,
+		`{"applyNoticeOfChange":null} [STATE PAYMENT001]`, // a notice is applied once
+	} {
+		if data, errors := p.asks(t, p.Staff(), apply); fmt.Sprint(data, " ", errors) != want {
+			t.Errorf("%s %v, want %s", data, errors, want)
+		}
+	}
+	for document, want := range map[string]string{
+		fmt.Sprintf(`{ payment(uid: "%s") { noticesOfChange { state appliedBy } } }`, uid): `{"payment":{"noticesOfChange":` +
+			`[{"state":"APPLIED","appliedBy":"staff"}]}}`,
+		waits: `{"attention":{"waiting":[]}}`,
+	} {
+		if data, errors := p.asks(t, p.Staff(), document); data != want || errors != nil {
+			t.Errorf("%s %v, want %s", data, errors, want)
+		}
 	}
 }

@@ -32,6 +32,9 @@ func (tx *Tx) Approvers() int32 { return tx.approvers }
 // Waits reports whether the change of this transaction was kept for a second person.
 func (tx *Tx) Waits() bool { return tx.receipt.Approval != 0 }
 
+// Approval returns the approval that the change of this transaction waits for; 0 if it does not wait.
+func (tx *Tx) Approval() UID { return UID(tx.receipt.Approval) }
+
 // Proposal is a change that is to wait for a second person.
 type Proposal struct {
 	Customer int64 // the customer that the change concerns

@@ -26,6 +26,7 @@ type Service struct {
 	customers *customers.Service
 	now       func() time.Time
 	moved     func(ctx context.Context, tx *changes.Tx, uid UID) error
+	notices   Notices
 	payers    []func(ctx context.Context, tx *changes.Tx, k *Contact) (Redirection, error)
 	operations
 }

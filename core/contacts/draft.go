@@ -30,6 +30,7 @@ type Draft struct {
 
 	// what another account took when it was asked for; nil in a request, and where the account stays
 	Redirects *Redirection `json:"redirects,omitzero"`
+	Notice    *Notice      `json:"notice,omitzero"` // that says what changes, in place of all fields; nil: none
 }
 
 // BankDraft is what a request says about the bank and account of a contact.

@@ -21,12 +21,14 @@ type Saved struct {
 }
 
 type operations struct {
-	add, change *changes.Operation[Draft, Saved]
+	add, change, apply *changes.Operation[Draft, Saved]
 }
 
 func (s *Service) declare(all *changes.Service) {
 	s.add = changes.Declare(all, "addContact", "contact", access.ManageContacts, s.addTx).Settle(s.settleTx)
 	s.change = changes.Declare(all, "changeContact", "contact", access.ManageContacts, s.changeTx).
+		Partly(s.agreeTx)
+	s.apply = changes.Declare(all, "applyNoticeOfChange", "contact", access.ManageContacts, s.changeTx).
 		Partly(s.agreeTx)
 }
 
@@ -130,8 +132,13 @@ func (s *Service) changeTx(
 	l.Asks = func(held *customers.Held, was, k *Contact) bool {
 		return asks(held, was, k) || pays && held.Asks(customers.AccessSettings.DualForPayments)
 	}
-	return saved(l.Modify(ctx, tx, at, func(was, k *Contact) error {
-		err := s.fillTx(ctx, tx, k, draft)
+	done, err := saved(l.Modify(ctx, tx, at, func(was, k *Contact) error {
+		var err error
+		if draft.Notice != nil {
+			err = s.followTx(ctx, tx, k, *draft.Notice)
+		} else {
+			err = s.fillTx(ctx, tx, k, draft)
+		}
 		if err != nil || was.Bank.sameAccount(&k.Bank) {
 			return err
 		}
@@ -146,6 +153,10 @@ func (s *Service) changeTx(
 		draft.Redirects = &to
 		return tx.Keep(draft)
 	}))
+	if err == nil && draft.Notice != nil {
+		err = s.notices.FollowedTx(ctx, tx, *draft.Notice)
+	}
+	return done, err
 }
 
 // mayAgree returns why the caller may not agree to another account of a contact; nil if the caller may. What was
@@ -238,5 +249,6 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, k *Contact, draft 
 
 // AskersTx returns who asked for a contact, or for changes of it.
 func AskersTx(ctx context.Context, tx bun.IDB, tenant access.Tenant, of UID) ([]audit.Asker, error) {
-	return audit.AskersTx(ctx, tx, tenant, "contact", of.String(), "addContact", "changeContact")
+	return audit.AskersTx(ctx, tx, tenant, "contact", of.String(), "addContact", "changeContact",
+		"applyNoticeOfChange")
 }

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/changes"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/nacha"
 	"bankgraph/core/seal"
@@ -18,7 +20,7 @@ import (
 
 // Notice is a notice of change (NOC) of ACH: the bank on the other side of a payment has taken its entry, and
 // says what later entries should have (rest/CONTRACT.md, notices of change). It changes nothing by itself:
-// people correct the contact.
+// people correct the contact, or have it follow the notice (contacts.ApplyNotice).
 type Notice struct {
 	bun.BaseModel `bun:"table:ach_notices,alias:an" json:"-"`
 
@@ -31,6 +33,14 @@ type Notice struct {
 	// version of the contact when it came; 0 without one
 	Contact int32     `bun:"contact_version,nullzero" json:"-"`
 	At      time.Time `bun:"at" json:"-"` // by the bank's clock
+
+	// who asked for the contact to follow it, and what that waited for; empty where nobody has
+	Approval    changes.UID  `bun:"approval,nullzero" json:"-"`
+	MakerClient string       `bun:"maker_client" json:"-"`
+	MakerLogin  string       `bun:"maker_login" json:"-"` // '' for a program
+	MakerReach  access.Reach `bun:"maker_reach" json:"-"`
+	AppliedAt   *time.Time   `bun:"applied_at" json:"-"` // nil: the contact does not follow it
+	Waiting     bool         `bun:"waiting,scanonly" json:"-"`
 
 	// what the entry had
 	Routing string            `bun:"routing,scanonly" json:"-"`
@@ -57,6 +67,35 @@ func (n *Notice) open(keys *seal.Keys, whole bool) error {
 	}
 	n.Right, n.Whole = *nacha.Corrected(n.Code, data), whole
 	return nil
+}
+
+// NoticeState says whether a contact follows a notice of change.
+type NoticeState string
+
+const (
+	NoticeOpen    NoticeState = "OPEN"
+	NoticeWaiting NoticeState = "WAITING" // the change of the contact waits for a second person
+	NoticeApplied NoticeState = "APPLIED"
+)
+
+// State says whether the contact was changed as the notice says, by the operation for that.
+func (n *Notice) State() NoticeState {
+	switch {
+	case n.AppliedAt != nil:
+		return NoticeApplied
+	case n.Waiting:
+		return NoticeWaiting
+	}
+	return NoticeOpen
+}
+
+// AppliedBy is who asked for the contact to follow the notice: a login, or else the API key; empty while
+// nobody does, and where the reader may not know.
+func (n *Notice) AppliedBy() string {
+	if n.State() == NoticeOpen {
+		return ""
+	}
+	return cmp.Or(n.MakerLogin, n.MakerClient)
 }
 
 // Meaning returns the code in plain words.
@@ -169,12 +208,22 @@ func (s *Service) NoticesOf(ctx context.Context, b *db.Batch, of []UID) *db.Many
 // inNotices are the SQL expressions of what may be NULL, and of what the entry of a notice had.
 var inNotices = map[string]string{
 	"contact_version": "coalesce(an.contact_version, 0)",
-	"routing":         "pd.bank_id", "last4": "pd.number_last4", "account": "ae.account", "way": "ae.entry_type",
+	"approval":        "coalesce(an.approval, 0)", "waiting": waitsForApproval,
+	"routing": "pd.bank_id", "last4": "pd.number_last4", "account": "ae.account", "way": "ae.entry_type",
 }
+
+// waitsForApproval is the SQL condition that the change of the contact waits for a second person.
+const waitsForApproval = `EXISTS (SELECT FROM approvals AS q WHERE q.tenant = $1 AND q.uid = an.approval
+	AND q.status = 'Open')`
 
 func (s *Service) noticesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, Notice] {
 	text := readingNotices.Get(reader.Reach, func() string {
-		return db.Select[Notice](db.Columns{}, inNotices).
+		from := maps.Clone(inNotices)
+		// the bank's own people are nobody to others
+		for _, column := range []string{"maker_client", "maker_login"} {
+			from[column] = reader.Reach.OfPeople("an."+column, "an.maker_reach", "pay.customer", "an.at")
+		}
+		return db.Select[Notice](db.Columns{}, from).
 			Join("JOIN payments AS pay ON pay.tenant = an.tenant AND pay.uid = an.payment").
 			Join("JOIN payment_details AS pd ON pd.tenant = an.tenant AND pd.payment = an.payment").
 			Join("JOIN ach_entries AS ae ON ae.tenant = an.tenant AND ae.payment = an.payment").

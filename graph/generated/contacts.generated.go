@@ -212,6 +212,93 @@ func fieldContext_AddContactPayload_replayed(_ context.Context, ec *executionCon
 	return graphql.NewScalarFieldContext("AddContactPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
+func _ApplyNoticeOfChangePayload_contact(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[contacts.Contact]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ApplyNoticeOfChangePayload_contact(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Object, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *contacts.Contact) graphql.Marshaler {
+			return marshalOContact2ᚖbankgraphᚋcoreᚋcontactsᚐContact(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ApplyNoticeOfChangePayload_contact(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ApplyNoticeOfChangePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Contact(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ApplyNoticeOfChangePayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[contacts.Contact]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ApplyNoticeOfChangePayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ApplyNoticeOfChangePayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ApplyNoticeOfChangePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ApplyNoticeOfChangePayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[contacts.Contact]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ApplyNoticeOfChangePayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_ApplyNoticeOfChangePayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ApplyNoticeOfChangePayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func _ChangeContactPayload_contact(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[contacts.Contact]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1705,6 +1792,64 @@ func unmarshalInputAddContactInput(ctx context.Context, ec *executionContext, ob
 	return it, nil
 }
 
+func unmarshalInputApplyNoticeOfChangeInput(ctx context.Context, ec *executionContext, obj any) (model.NoticeDraft, error) {
+	var it model.NoticeDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"payment", "code", "version", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "payment":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("payment"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Payment = data
+		case "code":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("code"))
+			data, err := unmarshalNString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Code = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := unmarshalOInt2int32(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func unmarshalInputChangeContactInput(ctx context.Context, ec *executionContext, obj any) (model.ContactDraft, error) {
 	var it model.ContactDraft
 	if obj == nil {
@@ -2097,6 +2242,54 @@ func _AddContactPayload(ctx context.Context, ec *executionContext, sel ast.Selec
 			}
 		case "replayed":
 			out.Values[i] = _AddContactPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var applyNoticeOfChangePayloadImplementors = []string{"ApplyNoticeOfChangePayload"}
+
+func _ApplyNoticeOfChangePayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[contacts.Contact]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, applyNoticeOfChangePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ApplyNoticeOfChangePayload")
+		case "contact":
+			out.Values[i] = _ApplyNoticeOfChangePayload_contact(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _ApplyNoticeOfChangePayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _ApplyNoticeOfChangePayload_replayed(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -2880,6 +3073,11 @@ func unmarshalNAddContactInput2bankgraphᚋgraphᚋmodelᚐContactDraft(ctx cont
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func unmarshalNApplyNoticeOfChangeInput2bankgraphᚋgraphᚋmodelᚐNoticeDraft(ctx context.Context, ec *executionContext, v any) (model.NoticeDraft, error) {
+	res, err := unmarshalInputApplyNoticeOfChangeInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func unmarshalNChangeContactInput2bankgraphᚋgraphᚋmodelᚐContactDraft(ctx context.Context, ec *executionContext, v any) (model.ContactDraft, error) {
 	res, err := unmarshalInputChangeContactInput(ctx, ec, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -3002,6 +3200,13 @@ func marshalOAddContactPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx contex
 		return graphql.Null
 	}
 	return _AddContactPayload(ctx, ec, sel, v)
+}
+
+func marshalOApplyNoticeOfChangePayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[contacts.Contact]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _ApplyNoticeOfChangePayload(ctx, ec, sel, v)
 }
 
 func marshalOChangeContactPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[contacts.Contact]) graphql.Marshaler {

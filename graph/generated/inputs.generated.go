@@ -47,6 +47,9 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[users.LimitsDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputApplicationLimitsInput(ctx, nil, v)
 	},
+	reflect.TypeFor[model.NoticeDraft](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputApplyNoticeOfChangeInput(ctx, nil, v)
+	},
 	reflect.TypeFor[changes.Search](): func(ctx context.Context, v any) (any, error) { return unmarshalInputApprovalFilter(ctx, nil, v) },
 	reflect.TypeFor[model.Decision](): func(ctx context.Context, v any) (any, error) { return unmarshalInputApproveChangeInput(ctx, nil, v) },
 	reflect.TypeFor[model.ExceptionDecision](): func(ctx context.Context, v any) (any, error) {
@@ -245,6 +248,9 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"AmountLimitInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputAmountLimitInput(ctx, nil, v) },
 	"ApplicationLimitsInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputApplicationLimitsInput(ctx, nil, v)
+	},
+	"ApplyNoticeOfChangeInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputApplyNoticeOfChangeInput(ctx, nil, v)
 	},
 	"ApprovalFilter":     func(ctx context.Context, v any) (any, error) { return unmarshalInputApprovalFilter(ctx, nil, v) },
 	"ApproveChangeInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputApproveChangeInput(ctx, nil, v) },

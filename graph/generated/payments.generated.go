@@ -766,6 +766,75 @@ func fieldContext_NoticeOfChange_identification(_ context.Context, ec *execution
 	return graphql.NewScalarFieldContext("NoticeOfChange", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
+func _NoticeOfChange_state(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Notice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_NoticeOfChange_state(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v payments.NoticeState) graphql.Marshaler {
+			return marshalNNoticeOfChangeState2bankgraphᚋcoreᚋpaymentsᚐNoticeState(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_NoticeOfChange_state(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NoticeOfChange", field, true, false, errors.New("field of type NoticeOfChangeState does not have child fields"))
+}
+
+func _NoticeOfChange_appliedBy(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Notice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_NoticeOfChange_appliedBy(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AppliedBy(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_NoticeOfChange_appliedBy(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NoticeOfChange", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func _NoticeOfChange_appliedAt(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Notice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_NoticeOfChange_appliedAt(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AppliedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return marshalODateTime2ᚖtimeᚐTime(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_NoticeOfChange_appliedAt(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NoticeOfChange", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
 func _Payment_id(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5709,6 +5778,21 @@ func _NoticeOfChange(ctx context.Context, ec *executionContext, sel ast.Selectio
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "state":
+			out.Values[i] = _NoticeOfChange_state(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "appliedBy":
+			out.Values[i] = _NoticeOfChange_appliedBy(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "appliedAt":
+			out.Values[i] = _NoticeOfChange_appliedAt(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -7600,6 +7684,36 @@ func marshalNNoticeOfChange2ᚖbankgraphᚋcoreᚋpaymentsᚐNotice(ctx context.
 	}
 	return _NoticeOfChange(ctx, ec, sel, v)
 }
+
+func unmarshalNNoticeOfChangeState2bankgraphᚋcoreᚋpaymentsᚐNoticeState(ctx context.Context, ec *executionContext, v any) (payments.NoticeState, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalNNoticeOfChangeState2bankgraphᚋcoreᚋpaymentsᚐNoticeStateF[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNNoticeOfChangeState2bankgraphᚋcoreᚋpaymentsᚐNoticeState(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v payments.NoticeState) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalString(marshalNNoticeOfChangeState2bankgraphᚋcoreᚋpaymentsᚐNoticeStateF[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNNoticeOfChangeState2bankgraphᚋcoreᚋpaymentsᚐNoticeStateF = map[string]payments.NoticeState{
+		"OPEN":    payments.NoticeOpen,
+		"WAITING": payments.NoticeWaiting,
+		"APPLIED": payments.NoticeApplied,
+	}
+	marshalNNoticeOfChangeState2bankgraphᚋcoreᚋpaymentsᚐNoticeStateF = map[payments.NoticeState]string{
+		payments.NoticeOpen:    "OPEN",
+		payments.NoticeWaiting: "WAITING",
+		payments.NoticeApplied: "APPLIED",
+	}
+)
 
 func marshalNPayment2ᚕᚖbankgraphᚋcoreᚋpaymentsᚐPaymentᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []*payments.Payment) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {

@@ -2885,6 +2885,25 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendString(b, o.(*payments.Notice).RightID())
 			},
 		},
+		"state": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNNoticeOfChangeState2bankgraphᚋcoreᚋpaymentsᚐNoticeStateF[o.(*payments.Notice).State()])
+			},
+		},
+		"appliedBy": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Notice).AppliedBy())
+			},
+		},
+		"appliedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*payments.Notice).AppliedAt
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
+			},
+		},
 	},
 	"PageInfo": {
 		"hasNextPage": {

@@ -98,6 +98,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputAddressInput,
 		unmarshalInputAmountLimitInput,
 		unmarshalInputApplicationLimitsInput,
+		unmarshalInputApplyNoticeOfChangeInput,
 		unmarshalInputApprovalFilter,
 		unmarshalInputApproveChangeInput,
 		unmarshalInputApprovePositivePayExceptionInput,
@@ -1807,6 +1808,32 @@ extend type Mutation {
   addContact("The contact." input: AddContactInput!): AddContactPayload
   "Changes a contact."
   changeContact("What to change." input: ChangeContactInput!): ChangeContactPayload
+  "Changes the contact that a payment over ACH named as a notice of change (noticesOfChange of the payment) says: its account number, routing number, kind of account or name. It takes what changeContact takes, and waits for approval where that does. A notice is applied once, and only while the contact is what it was when the notice came."
+  applyNoticeOfChange("Which notice." input: ApplyNoticeOfChangeInput!): ApplyNoticeOfChangePayload
+}
+
+"A notice of change to be applied."
+input ApplyNoticeOfChangeInput {
+  "The number of the payment that it is about."
+  payment: UID!
+  "Its code, C01 to C07."
+  code: String!
+  "The contact's version that was read. If the contact has another one now, the change is refused."
+  version: Int
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to applyNoticeOfChange."
+type ApplyNoticeOfChangePayload {
+  "The contact; unchanged while the change waits for approval."
+  contact: Contact
+  "The approval that the change waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
 }
 
 "A contact to be added."
@@ -4535,7 +4562,7 @@ type ACHEntry {
   traceNumber: String
 }
 
-"A notice of change (NOC) of ACH: the bank on the other side of a payment has taken its entry, and says what later ones should have. Nothing changes by itself: correct the contact, within six banking days by the rules of ACH. Fields of which it says nothing are null."
+"A notice of change (NOC) of ACH: the bank on the other side of a payment has taken its entry, and says what later ones should have. Nothing changes by itself: correct the contact, as by applyNoticeOfChange, within six banking days by the rules of ACH. Fields of which it says nothing are null."
 type NoticeOfChange {
   "Its code, C01 to C13."
   code: String!
@@ -4553,6 +4580,22 @@ type NoticeOfChange {
   individualName: String
   "The identification number that is right."
   identification: String
+  "Whether the contact has been changed by applyNoticeOfChange. A change by hand does not count."
+  state: NoticeOfChangeState!
+  "Who asked for that change: a login, or else the API key; null while nobody has, and where the reader may not know."
+  appliedBy: String
+  "When the contact became what the notice says; null before."
+  appliedAt: DateTime
+}
+
+"Whether a contact was changed as a notice of change says."
+enum NoticeOfChangeState {
+  "It was not."
+  OPEN
+  "The change waits for a second person."
+  WAITING
+  "It was."
+  APPLIED
 }
 
 "What a request for payment, or a drawdown request, says beside what every payment over a network says. No money moves by it: the debtor pays by a credit."
@@ -8898,6 +8941,18 @@ func childFields_ApplicationLimits(ctx context.Context, ec *executionContext, fi
 	return nil, fmt.Errorf("no field named %q was found under type ApplicationLimits", field.Name)
 }
 
+func childFields_ApplyNoticeOfChangePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "contact":
+		return fieldContext_ApplyNoticeOfChangePayload_contact(ctx, ec, field)
+	case "approval":
+		return fieldContext_ApplyNoticeOfChangePayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ApplyNoticeOfChangePayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ApplyNoticeOfChangePayload", field.Name)
+}
+
 func childFields_Approval(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -10506,6 +10561,12 @@ func childFields_NoticeOfChange(ctx context.Context, ec *executionContext, field
 		return fieldContext_NoticeOfChange_individualName(ctx, ec, field)
 	case "identification":
 		return fieldContext_NoticeOfChange_identification(ctx, ec, field)
+	case "state":
+		return fieldContext_NoticeOfChange_state(ctx, ec, field)
+	case "appliedBy":
+		return fieldContext_NoticeOfChange_appliedBy(ctx, ec, field)
+	case "appliedAt":
+		return fieldContext_NoticeOfChange_appliedAt(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type NoticeOfChange", field.Name)
 }

@@ -62,6 +62,7 @@ type MutationResolver interface {
 	MoveClock(ctx context.Context, input model.ClockMove) (*model.MoveClockPayload, error)
 	AddContact(ctx context.Context, input model.ContactDraft) (*model.Payload[contacts.Contact], error)
 	ChangeContact(ctx context.Context, input model.ContactDraft) (*model.Payload[contacts.Contact], error)
+	ApplyNoticeOfChange(ctx context.Context, input model.NoticeDraft) (*model.Payload[contacts.Contact], error)
 	CreateCustomer(ctx context.Context, input model.CustomerDraft) (*model.Payload[customers.Customer], error)
 	ChangeCustomer(ctx context.Context, input model.CustomerDraft) (*model.Payload[customers.Customer], error)
 	SuspendCustomer(ctx context.Context, input model.CustomerDraft) (*model.Payload[customers.Customer], error)
@@ -276,6 +277,20 @@ func field_Mutation_addSignatory_args(ctx context.Context, ec *executionContext,
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.SignatoryDraft, error) {
 			return unmarshalNAddSignatoryInput2bankgraphᚋgraphᚋmodelᚐSignatoryDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_applyNoticeOfChange_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.NoticeDraft, error) {
+			return unmarshalNApplyNoticeOfChangeInput2bankgraphᚋgraphᚋmodelᚐNoticeDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -3052,6 +3067,50 @@ func fieldContext_Mutation_changeContact(ctx context.Context, ec *executionConte
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = field_Mutation_changeContact_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_applyNoticeOfChange(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_applyNoticeOfChange(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ApplyNoticeOfChange(ctx, fc.Args["input"].(model.NoticeDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[contacts.Contact]) graphql.Marshaler {
+			return marshalOApplyNoticeOfChangePayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_applyNoticeOfChange(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ApplyNoticeOfChangePayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_applyNoticeOfChange_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -8392,6 +8451,13 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 		case "changeContact":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_changeContact(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "applyNoticeOfChange":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_applyNoticeOfChange(ctx, ec, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++

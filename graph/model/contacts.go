@@ -4,6 +4,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
+	"bankgraph/core/payments"
 )
 
 type (
@@ -17,5 +18,12 @@ type ContactDraft struct {
 	Customer customers.UID
 	UID      contacts.UID
 	contacts.Draft
+	changes.RequestOptions
+}
+
+// NoticeDraft is what a mutation says of a notice of change that a contact is to follow.
+type NoticeDraft struct {
+	Payment payments.UID
+	Code    string
 	changes.RequestOptions
 }
