@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"time"
 
 	"bankgraph/core/access"
 	"bankgraph/core/positivepay"
@@ -28,6 +29,8 @@ type Snapshot struct {
 	// the batch that it is a step of; nil for others, and for readers who do not see the payer
 	Batch   *OfBatch
 	Message string // the id of the message that carried it; '' as long as there is none
+	// when its money was posted, by the step or before; nil where it was not
+	PostedAt *time.Time
 	// the notice of change of which the step tells; nil for others, and for readers who do not see whose it is
 	Notice *Notice
 }
@@ -128,6 +131,7 @@ func (s *Service) snapshots(
 			if step.Number == key.Number && len(found.Of[key.Payment]) > 0 {
 				at := step.snapshot(*found.Of[key.Payment][0], messages.Of[key.Payment])
 				at.Details, at.Entry = only(details.Of[key.Payment]), only(entries.Of[key.Payment])
+				at.PostedAt = postedAt(&at.Payment, steps.Of[key.Payment])
 				at.Decision = only(decisions.Of[int64(key.Payment)])
 				at.File, at.Batch = only(files.Of[key.Payment]), only(batches.Of[key.Payment])
 				for _, n := range notices.Of[key.Payment] {
@@ -144,6 +148,18 @@ func (s *Service) snapshots(
 		}
 	}
 	return all, nil
+}
+
+// postedAt returns when the money of a payment, as of one of its steps, was posted: when it reached the first
+// state of those to which that is said.
+func postedAt(p *Payment, steps []*Step) *time.Time {
+	was := *p
+	for _, step := range steps {
+		if was.State = step.State; step.Number <= p.Version && was.MemoPost() == Posted {
+			return &step.At
+		}
+	}
+	return nil
 }
 
 func uids64(uids []UID) []int64 {

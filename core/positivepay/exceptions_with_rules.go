@@ -22,6 +22,7 @@ type AllowingRule struct {
 	ACHCompanyID      string         `bun:"ach_company_id,scanonly"`
 	BeneficiaryName   string         `bun:"beneficiary_name,scanonly"`
 	BeneficiaryBankID string         `bun:"beneficiary_bank_id,scanonly"`
+	BeneficiaryLast4  string         `bun:"beneficiary_number_last4,scanonly"`
 	Minor             int64          `bun:"amount,scanonly"`
 	Currency          money.Currency `bun:"currency,scanonly"`
 	AmountType        AmountType     `bun:"amount_type,scanonly"`
@@ -29,6 +30,7 @@ type AllowingRule struct {
 	SECCode           string         `bun:"sec_code,scanonly"`
 	EffectiveDate     *time.Time     `bun:"effective_date,scanonly"`
 	ExpiryDate        *time.Time     `bun:"expiry_date,scanonly"`
+	State             Status         `bun:"state,scanonly"` // as people set it
 }
 
 // Amount returns the amount that debits are compared with.
@@ -42,7 +44,7 @@ func ExceptionsWithRules(b *db.Batch, reader access.Caller, of []int64) *db.Many
 		from := inExceptions(reader.Reach)
 		for _, column := range []string{
 			"type", "ach_company_id", "beneficiary_name", "beneficiary_bank_id", "currency", "amount_type",
-			"frequency", "sec_code",
+			"frequency", "sec_code", "beneficiary_number_last4", "state",
 		} {
 			from["allowing_"+column] = "coalesce(pp." + column + ", '')"
 		}

@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/positivepay"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
+	"bankgraph/core/rails/nacha"
 	"bankgraph/core/seal"
 )
 
@@ -37,6 +38,7 @@ type Payload struct {
 	PaymentRemittanceInfo     string              `json:"paymentRemittanceInfo,omitzero"`
 	PaymentType               calendar.Service    `json:"paymentType"`
 	FeeName                   string              `json:"feeName,omitzero"`
+	MemoPostDate              string              `json:"memoPostDate,omitzero"`
 	MemoPostStatus            payments.MemoPost   `json:"memoPostStatus"`
 	MemoPostFailureReason     string              `json:"memoPostFailureReason,omitzero"`
 	CostCenter                string              `json:"costCenter,omitzero"`
@@ -112,19 +114,24 @@ type RuleDetails struct {
 	ID             positivepay.UID        `json:"ruleId"`
 	Currency       money.Currency         `json:"currency"`
 	DeliveryMethod positivepay.Type       `json:"deliveryMethod"`
+	CustomerName   string                 `json:"customerName,omitzero"`
+	CustomerNumber string                 `json:"customerAccountNumber,omitzero"` // masked, as the next one
 	CompanyID      string                 `json:"companyId,omitzero"`
 	BeneName       string                 `json:"beneName,omitzero"`
 	BeneBankID     string                 `json:"beneBankId,omitzero"`
+	BeneNumber     string                 `json:"beneAccountNumber,omitzero"`
 	Amount         money.Amount           `json:"amount"`
 	AmountType     positivepay.AmountType `json:"amountType"`
 	Frequency      positivepay.Frequency  `json:"frequency"`
 	SECCode        string                 `json:"secCode"`
+	Status         string                 `json:"status"` // Active or inactive
 	EffectiveDate  string                 `json:"effectiveDate"`
 	ExpiryDate     string                 `json:"expiryDate,omitzero"`
 }
 
-// decisionOf returns what positive pay says; nil for a payment that it was not asked about.
-func decisionOf(e *positivepay.ExceptionWithRule) *DecisionDetails {
+// decisionOf returns what positive pay says; nil for a payment that it was not asked about. debited is whose
+// rule it is.
+func decisionOf(e *positivepay.ExceptionWithRule, debited payments.Person) *DecisionDetails {
 	if e == nil {
 		return nil
 	}
@@ -138,10 +145,15 @@ func decisionOf(e *positivepay.ExceptionWithRule) *DecisionDetails {
 	}
 	if r := &e.Allowing; r.UID != 0 {
 		said.PositivePayRule = &RuleDetails{
-			ID: r.UID, Currency: r.Currency, DeliveryMethod: r.Type, CompanyID: r.ACHCompanyID,
-			BeneName: r.BeneficiaryName, BeneBankID: r.BeneficiaryBankID, Amount: r.Amount(), AmountType: r.AmountType,
-			Frequency: r.Frequency, SECCode: r.SECCode, EffectiveDate: dayOrNone(r.EffectiveDate),
-			ExpiryDate: dayOrNone(r.ExpiryDate),
+			ID: r.UID, Currency: r.Currency, DeliveryMethod: r.Type, CustomerName: debited.Name,
+			CustomerNumber: debited.Number, CompanyID: r.ACHCompanyID,
+			BeneName: r.BeneficiaryName, BeneBankID: r.BeneficiaryBankID,
+			BeneNumber: seal.Value{Last4: r.BeneficiaryLast4}.Masked(), Amount: r.Amount(), AmountType: r.AmountType,
+			Frequency: r.Frequency, SECCode: r.SECCode, Status: "inactive",
+			EffectiveDate: dayOrNone(r.EffectiveDate), ExpiryDate: dayOrNone(r.ExpiryDate),
+		}
+		if r.State == positivepay.Active {
+			said.PositivePayRule.Status = "Active"
 		}
 	}
 	return said
@@ -165,9 +177,12 @@ type InstantDetails struct {
 
 // ACHDetails are the references of an entry of ACH.
 type ACHDetails struct {
-	SECCode       rails.SECCode `json:"achSecCode"`
-	TraceID       string        `json:"achTraceId,omitzero"`
-	OriginationID string        `json:"achOriginationId,omitzero"`
+	SECCode rails.SECCode `json:"achSecCode"`
+	// such as 22, a credit to a checking account; left out of entries without money
+	TransactionCode string `json:"achTransactionCode,omitzero"`
+	TraceID         string `json:"achTraceId,omitzero"`
+	OriginationID   string `json:"achOriginationId,omitzero"`
+	OriginalTrace   string `json:"originalAchTraceNumber,omitzero"` // of the entry that came back
 	// of an enrolment for a federal benefit; left out of others
 	Enrolment *EnrolmentDetails `json:"enrAddendaInformation,omitzero"`
 }
@@ -206,17 +221,19 @@ func noticeOf(n *payments.Notice) *NoticeDetails {
 	if n == nil {
 		return nil
 	}
-	code := func(of int) string { // of a transaction
-		if of == 0 {
-			return ""
-		}
-		return strconv.Itoa(of)
-	}
 	return &NoticeDetails{
 		Code: n.Code, OriginalNumber: seal.Value{Last4: n.Last4}.Masked(), CorrectedNumber: n.RightNumber(),
-		OriginalRouting: n.Routing, CorrectedRouting: n.RightRouting(), OriginalCode: code(n.Original()),
-		CorrectedCode: code(n.Corrected()), ReceivedAt: n.At.UTC(),
+		OriginalRouting: n.Routing, CorrectedRouting: n.RightRouting(), OriginalCode: transactionCode(n.Original()),
+		CorrectedCode: transactionCode(n.Corrected()), ReceivedAt: n.At.UTC(),
 	}
+}
+
+// transactionCode writes a transaction code of ACH; "" for none.
+func transactionCode(code int) string {
+	if code == 0 {
+		return ""
+	}
+	return strconv.Itoa(code)
 }
 
 // ReceiverPart describes the payee.
@@ -299,7 +316,7 @@ func payloadOf(p *payments.Snapshot, zone *time.Location) Payload {
 		FeeName: p.FeeName, MemoPostStatus: p.MemoPost(), CostCenter: p.OwnSide().CostCenter,
 		ReceiverPart: receiverPart(p), EntryType: p.EntryType, SenderPart: senderPart(p),
 		CreationDateTime: p.CreatedAt.UTC(), LastUpdatedTime: p.UpdatedAt.UTC(),
-		Recurrence: recurrenceOf(&p.Series), PositivePayDecision: decisionOf(p.Decision),
+		Recurrence: recurrenceOf(&p.Series), PositivePayDecision: decisionOf(p.Decision, p.Sends()),
 		PaymentNOCDetails: noticeOf(p.Notice),
 	}
 	view.UltimateName, view.UltimateNumber = p.Ultimate.Name, p.Ultimate.Masked()
@@ -332,6 +349,9 @@ func payloadOf(p *payments.Snapshot, zone *time.Location) Payload {
 	if view.DeliveryMethod != "" {
 		view.DeliveryDate = view.PaymentDate
 	}
+	if p.PostedAt != nil && view.MemoPostStatus != payments.MemoFailure {
+		view.MemoPostDate = p.PostedAt.In(zone).Format(time.DateOnly)
+	}
 	if p.State == payments.Returned || p.State == payments.Returning {
 		view.PaymentReturnDetails = []ReturnDetails{returnOf(p, zone)}
 	}
@@ -360,6 +380,12 @@ func (v *Payload) overNetwork(p *payments.Snapshot) {
 	if p.Entry != nil {
 		v.NetworkRefID = p.Entry.Trace // in ACH entries, not files, have numbers of the published length
 		v.ACHDetails = &ACHDetails{SECCode: p.Entry.Class, TraceID: p.Entry.Trace, OriginationID: p.Entry.CompanyID}
+		if !p.Enrols() {
+			v.ACHDetails.TransactionCode = transactionCode(nacha.TransactionCode(p.Entry.Account, p.EntryType))
+		}
+		if len(v.PaymentReturnDetails) > 0 {
+			v.ACHDetails.OriginalTrace = p.Entry.Trace
+		}
 		if b := d.Benefit(); b != nil {
 			v.ACHDetails.Enrolment = &EnrolmentDetails{
 				AccountType: b.SubAccountType, RoutingNumber: p.Payment.Sender.BankID, AccountNumber: b.AccountNumber,

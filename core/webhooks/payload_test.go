@@ -12,11 +12,13 @@ import (
 	"testing"
 	"time"
 
+	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/fx"
 	"bankgraph/core/payments"
+	"bankgraph/core/positivepay"
 	"bankgraph/core/rails"
 	"bankgraph/core/sandbox"
 )
@@ -81,6 +83,14 @@ func TestBodiesAreThePublishedOnes(t *testing.T) {
 		"fednow_in":       {func(h *house) payments.UID { return h.credited("30.25") }, payer},
 		"ach_queued":      {over("Economy", "30.25", 0), payer},
 		"ach_same_day":    {over("Economy Plus", "30.25", 0), payer},
+		"ach_returned": {func(h *house) payments.UID {
+			uid := h.send("30.13", payments.Economy)
+			for _, day := range []int{18, 19, 20} {
+				h.Clock.Advance(time.Date(2026, 11, day, 20, 0, 0, 0, time.UTC).Sub(h.Clock.Now()))
+				h.exchange()
+			}
+			return uid
+		}, payer},
 		"ach_notice": {func(h *house) payments.UID { // a banking day after it settled
 			uid := h.send("30.25", payments.Economy)
 			for _, day := range []int{18, 19, 20} {
@@ -116,6 +126,39 @@ func over(speed payments.Speed, amount string, times int) func(*house) payments.
 			h.Clock.Advance(time.Minute)
 		}
 		return uid
+	}
+}
+
+// A debit that a rule allows names the rule whole: whose account, which payee, and whether it still is in force;
+// and of its entry the transaction code.
+func TestABodyOfACHNamesTheRuleAndTheEntry(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.Directory()
+	h.hook(h.payer)
+	account := h.Account(h.payer, coretest.Sends, coretest.Holding(100_00, 0),
+		func(a *accounts.Account) { a.EnablePositivePay = true })
+	rule := h.PositivePayRule(account, func(r *positivepay.Rule) { r.BeneficiaryName, r.BeneficiaryBankID = "", "" })
+	_, err := h.Sandbox.PlayDebit(h.Staff(), sandbox.Debit{
+		Account: account.UID, Amount: "9", CompanyID: rule.ACHCompanyID,
+	}, changes.RequestOptions{})
+	h.must(err)
+	h.exchange()
+	posts := func() (text string) {
+		got := h.post()
+		if len(got) == 0 {
+			t.Fatal("nothing is told")
+		}
+		return got[len(got)-1].body
+	}
+	said := posts()
+	for _, part := range []string{
+		`"achTransactionCode":"27"`, `"customerName":"`, `"customerAccountNumber":"****`, `"status":"Active"`,
+		`"beneAccountNumber":"****`,
+	} {
+		if !strings.Contains(said, part) {
+			t.Errorf("no %s in %s", part, said)
+		}
 	}
 }
 
