@@ -29,6 +29,39 @@ func TestAKeyHasOneEffectAndOneAnswer(t *testing.T) {
 	d.wrote(1, 0)
 }
 
+// One key is one key however a client spells it: spaces around it do not come over HTTP, and a UUID has two
+// letter cases. Others are their letters.
+func TestAKeyIsOneHoweverItIsSpelled(t *testing.T) {
+	t.Parallel()
+	const id = "8f1c0a52-6f0e-4b7d-9c3e-0d2f5a6b7c8d"
+	for name, c := range map[string]struct {
+		first, again string
+		same         bool
+	}{
+		"a space after it":     {"k", "k ", true},
+		"spaces before it":     {"  k", "k", true},
+		"a UUID in upper case": {id, strings.ToUpper(id), true},
+		"and the other way":    {strings.ToUpper(id), id, true},
+		"another key":          {"k", "K", false},
+		"one within":           {"k 1", "k1", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			out, err := d.ask(c.first)
+			d.fresh("first", out, err)
+			if out, err = d.ask(c.again); c.same {
+				d.replayed("again", out, err)
+			} else {
+				d.fresh("another", out, err)
+			}
+			if _, err := d.ask("  "); !errors.Is(err, changes.ErrKey) {
+				t.Errorf("spaces alone: %v", err)
+			}
+		})
+	}
+}
+
 func TestWithoutAKeyEveryRequestCounts(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

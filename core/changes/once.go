@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
@@ -30,7 +31,7 @@ var (
 
 // check validates the options, which REST and GraphQL pass on unchecked.
 func (t RequestOptions) check() error {
-	if len(t.IdempotencyKey) > 255 ||
+	if len(t.IdempotencyKey) > 255 || t.IdempotencyKey != "" && spelled(t.IdempotencyKey) == "" ||
 		strings.ContainsFunc(t.IdempotencyKey, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return ErrKey
 	}
@@ -45,6 +46,16 @@ func (t RequestOptions) check() error {
 		return fault.Field("request", "reason", fault.Max, "must have at most 255 characters")
 	}
 	return nil
+}
+
+// spelled returns an idempotency key as it is kept: spaces around it are lost on the way over HTTP, and a UUID
+// is the same in either letter case (rest/CONTRACT.md, idempotency).
+func spelled(key string) string {
+	key = strings.Trim(key, " ")
+	if len(key) == len(uuid.UUID{}.String()) && uuid.Validate(key) == nil {
+		return strings.ToLower(key)
+	}
+	return key
 }
 
 // once is the idempotency key of one change, with the hash of its request. A key lives for seven days by the
@@ -64,7 +75,7 @@ func (s *Service) once(
 	}
 	asked, _ := json.Marshal([]any{at, json.RawMessage(draft), options.Version, options.Reason})
 	return once{
-		tenant: caller.Tenant, client: caller.Party(), operation: operation, key: options.IdempotencyKey,
+		tenant: caller.Tenant, client: caller.Party(), operation: operation, key: spelled(options.IdempotencyKey),
 		request: s.keys.Secret(fmt.Sprintf("idempotency/%d", caller.Tenant), string(asked)),
 	}
 }

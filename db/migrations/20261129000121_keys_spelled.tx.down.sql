@@ -1,0 +1,1 @@
+SELECT 1; -- how they were spelled is not known any more
