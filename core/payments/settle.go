@@ -178,7 +178,8 @@ var readingFile = db.NewQuery[messageID](`SELECT id FROM network_messages
 	WHERE tenant = $1 AND rail = 'ACH' AND direction = 'IN' AND message_id = $2`)
 
 // takeLinesTx takes in those lines of a file that are not on record. What another bank than the one that an
-// entry went to says of it is kept, and does nothing: it could give back money that it does not have.
+// entry went to says of it is kept, and does nothing: it could give back money that it does not have. People
+// are told of a return, and of a dishonour, of which nothing comes.
 func (s *Service) takeLinesTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in *incoming, lines []*incoming,
 ) error {
@@ -205,14 +206,14 @@ func (s *Service) takeLinesTx(
 	for _, t := range back.Items {
 		returns[t.Trace] = t
 	}
-	var fresh []*incoming
+	var fresh, lost []*incoming
 	var rows []*Answered
 	for _, a := range lines {
 		if before[a.line] {
 			continue
 		}
 		t := of[a.of]
-		if a.says == dishonoured { // people are told of those on record with a payment
+		if a.says == dishonoured {
 			if t = returns[a.of]; t != nil && !strings.HasPrefix(t.Bank, a.from) {
 				t = nil
 			}
@@ -224,11 +225,15 @@ func (s *Service) takeLinesTx(
 		if t != nil && strings.HasPrefix(t.Bank, a.from) {
 			fresh = append(fresh, a)
 		}
+		if a.wrong = a.lost(t); a.wrong != "" {
+			lost = append(lost, a)
+		}
 		rows = append(rows, &Answered{
 			Tenant: caller.Tenant, Message: in.number, Line: a.line, Trace: a.of, Payment: a.payment, Code: a.code,
 		})
 	}
-	if err := errors.Join(db.InsertAtCommit(ctx, rows),
+	told, err := leftTx(ctx, tx, caller.Tenant, now, in, lost)
+	if err := errors.Join(err, db.InsertAtCommit(ctx, rows), db.InsertAtCommit(ctx, told),
 		prenotesAnsweredTx(ctx, caller.Tenant, fresh)); err != nil {
 		return err
 	}

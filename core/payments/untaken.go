@@ -45,17 +45,39 @@ func (a *incoming) faulty(now time.Time) string {
 	return code
 }
 
+// lost says why nothing comes of a return or a dishonour, whose money is with the bank all the same; t is the
+// entry, or the return of ours, that it names. It is "" where something does, and of what says nothing of
+// money.
+func (a *incoming) lost(t *traced) string {
+	switch {
+	case a.says != returned && a.says != dishonoured, t != nil && strings.HasPrefix(t.Bank, a.from):
+		return ""
+	case a.says == dishonoured:
+		return "it is of no return of ours with a payment"
+	case t != nil:
+		return "the entry went to another bank"
+	}
+	return "it is of no entry of ours"
+}
+
 // left returns the message that tells people of a line of a file that was not taken, and why. It has no text:
 // that stands in its file.
 func (a *incoming) left(tenant access.Tenant, in *incoming, id MessageID, now time.Time) *Message {
 	m := &Message{
 		Tenant: tenant, ID: id, Rail: rails.ACH, Direction: In, Kind: untaken, At: now,
-		MessageID: fmt.Sprintf("%s line %d", in.id, a.line), Currency: usDollar,
-		Minor: a.entry.Amount.Minor, Last4: seal.Mask(a.entry.Number).Last4,
+		MessageID: fmt.Sprintf("%s line %d", in.id, a.line), Currency: usDollar, Minor: a.amount.Minor,
 	}
 	what := "an entry"
-	if a.entry.Direction != "" {
+	switch {
+	case a.says == returned:
+		what = "a return, " + a.code
+	case a.says == dishonoured:
+		what = "a dishonour, " + a.code
+	case a.entry.Direction != "":
 		what = "a " + strings.ToLower(string(a.entry.Direction))
+	}
+	if a.entry != nil {
+		m.Last4 = seal.Mask(a.entry.Number).Last4
 	}
 	if a.of != "" {
 		what += ", trace " + a.of

@@ -412,6 +412,51 @@ func TestAReturnBesideAFaultIsTaken(t *testing.T) {
 	s.Prove()
 }
 
+// A return that names no entry of ours, or one that another bank has, brought money that nobody gets, and a
+// dishonour of no return of ours takes some: people are told once, and nothing is booked.
+func TestWhatComesBackOfNothingWaitsForPeople(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		edit func(b *batchOf, trace string)
+		says string
+	}{
+		"a return of no entry": {func(b *batchOf, trace string) {
+			b.Return = &nacha.Return{Code: "R03", OriginalTrace: trace[:8] + "9999999", OriginalBank: theirs[:8]}
+		}, "a return, R03, trace 611090009999999: it is of no entry of ours"},
+		"a return by another bank": {func(b *batchOf, trace string) {
+			b.in.Bank = "061000052"
+			b.Return = &nacha.Return{Code: "R03", OriginalTrace: trace, OriginalBank: theirs[:8]}
+		}, "a return, R03, trace 611090000000001: the entry went to another bank"},
+		"a dishonour": {func(b *batchOf, trace string) {
+			b.Dishonour = &nacha.Dishonour{
+				Code: "R68", OriginalTrace: trace, OriginalBank: ours[:8], ReturnTrace: trace[:8] + "9999999",
+				ReturnSettled: 324, ReturnCode: "R03",
+			}
+		}, "a dishonour, R68, trace 611090009999999: it is of no return of ours with a payment"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newDebtor(t)
+			uid := s.send(t, s.order("25.00", economy)).UID
+			s.through(t, "2026-11-19 12:00")
+			life := s.life(t, uid)
+			file := s.joined(t, "FRB", s.credits(func(b *batchOf) {
+				b.Amount.Minor = 25_00
+				c.edit(b, s.trace(t))
+			}))
+			s.comes(t, file, file) // twice is once
+			if told := s.untaken(t); len(told) != 1 || !strings.HasSuffix(told[0], c.says) {
+				t.Errorf("%q, want %q", told, c.says)
+			}
+			if got := s.life(t, uid); got != life {
+				t.Errorf("%s, was %s", got, life)
+			}
+			s.has(t, 99_975_00, 0)
+			s.Prove()
+		})
+	}
+}
+
 // What cannot be read at all waits for people, for a week.
 func TestWhatCannotBeReadWaitsForPeople(t *testing.T) {
 	t.Parallel()
