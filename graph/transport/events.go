@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
@@ -81,6 +82,9 @@ func (s Streams) serveEvents(w http.ResponseWriter, r *http.Request, exec graphq
 	why := context.Cause(caller.ctx)
 	switch {
 	case why == nil: // the subscription has no more
+	case out.unread(): // its request has ended, too, by the write that failed
+		s.Door.Ended(endedSlow)
+		return
 	case r.Context().Err() != nil:
 		return
 	default:
@@ -113,6 +117,7 @@ type events struct {
 
 	mu     sync.Mutex
 	closed bool
+	late   bool // closed, as the client did not read
 }
 
 // next sends an answer. Its JSON has no line breaks.
@@ -130,17 +135,28 @@ func (e *events) send(texts ...string) {
 	_ = e.control.SetWriteDeadline(time.Now().Add(longestSend))
 	for _, text := range texts {
 		if _, err := e.w.Write([]byte(text)); err != nil {
-			e.closed = true
-			e.slow()
+			e.fail(err)
 			return
 		}
 	}
-	if e.control.Flush() != nil {
-		e.closed = true
-		e.slow()
+	if err := e.control.Flush(); err != nil {
+		e.fail(err)
 		return
 	}
 	_ = e.control.SetWriteDeadline(time.Time{}) // HTTP/2 would end an idle stream by it
+}
+
+// fail ends the stream, as a write has failed.
+func (e *events) fail(err error) {
+	e.closed, e.late = true, errors.Is(err, os.ErrDeadlineExceeded)
+	e.slow()
+}
+
+// unread reports whether the stream has ended as the client did not read it.
+func (e *events) unread() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.late
 }
 
 // close lets nothing more be sent: the response must not be used when its request has been served.
