@@ -26,7 +26,16 @@ func (r Replay) check() (events.Cursor, error) {
 	if r.Since != nil {
 		return events.Cursor{}, nil
 	}
-	return events.ParseCursor(r.After)
+	place, err := events.ParseCursor(r.After)
+	return place, afterward(err)
+}
+
+// afterward says of a fault of a place in the feed that it is in after, by which a replay names one.
+func afterward(err error) error {
+	if wrong, is := fault.Of(err); is && wrong.Subject == "feed" {
+		return fault.Field("webhook", "after", wrong.Problem, wrong.Message)
+	}
+	return err
 }
 
 // Asked is the answer to a request to post something.
@@ -79,7 +88,7 @@ func (s *Service) replayTx(
 		}
 		place, err := events.PlaceTx(ctx, tx.Tx, now.Tenant, place)
 		if err != nil {
-			return err
+			return afterward(err)
 		}
 		now.ReplayFrom, now.ReplaySince = place.Seq, from.Since
 		now.ReplayTo, err = events.LastTx(ctx, tx.Tx, now.Tenant)

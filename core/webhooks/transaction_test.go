@@ -229,3 +229,16 @@ func TestATransactionIsToldOnlyToWhoSeesItThen(t *testing.T) {
 		t.Errorf("deliveries %+v", d)
 	}
 }
+
+// A replay that cannot begin where it says names the field that says so.
+func TestAReplayFromNowhereNamesItsField(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, _ := h.hook(h.payer)
+	for _, from := range []webhooks.Replay{{After: "x"}, {}} {
+		_, err := h.Webhooks.Replay(h.Staff(), hook, from, changes.RequestOptions{})
+		if f, _ := fault.Of(err); f == nil || f.Field != "after" || f.Subject != "webhook" {
+			t.Errorf("%+v: %v", from, err)
+		}
+	}
+}
