@@ -54,6 +54,19 @@ func (s *sender) order(amount string, edits ...func(*payments.Order)) payments.O
 	return o
 }
 
+// A rejection is told with its meaning, over whichever network.
+func TestARejectionIsToldWithItsMeaning(t *testing.T) {
+	t.Parallel()
+	for _, speed := range []payments.Speed{payments.Instant, payments.Express} {
+		s := newSender(t)
+		p := s.send(t, s.order("10.01", func(o *payments.Order) { o.Speed = string(speed) }))
+		s.run(t)
+		if got := s.shows(t, p.UID); got.Reason != "AC03: the account is not known" {
+			t.Errorf("%s: %q", speed, got.Reason)
+		}
+	}
+}
+
 // Beside a contact another account is not named: one of the two would be paid without a word.
 func TestBesideAContactItsOwnAccountAloneIsNamed(t *testing.T) {
 	t.Parallel()

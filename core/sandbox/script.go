@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -224,8 +225,9 @@ func status(
 	}
 	switch {
 	case reason == "":
-	case over == rails.Fedwire: // it rejects in words of its own
-		s.Reasons = []iso20022.Reason{{Code: reason, Proprietary: true, Text: []string{"Rejected by the sandbox"}}}
+	case over == rails.Fedwire: // its codes are its own, and have words
+		text := cmp.Or(payments.MeaningOf(reason), "rejected by the sandbox")
+		s.Reasons = []iso20022.Reason{{Code: reason, Proprietary: true, Text: []string{text}}}
 	default:
 		s.Reasons = []iso20022.Reason{{Code: reason}}
 	}
