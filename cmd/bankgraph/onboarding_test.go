@@ -1,9 +1,12 @@
 package main
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -34,4 +37,22 @@ func lastLine(text string) (last string) {
 		last = line
 	}
 	return last
+}
+
+// Without a token the scripts end at once: the one fault that is told is why there is none.
+func TestOnboardingEndsWithoutAToken(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	bank := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer bank.Close()
+	for _, script := range []string{"../../rest/examples/onboarding.sh", "../../graph/examples/onboarding.sh"} {
+		asked.Store(0)
+		if out, err := exec.Command("sh", script, bank.URL).CombinedOutput(); err == nil ||
+			asked.Load() != 1 || strings.Count(string(out), "curl:") != 1 {
+			t.Errorf("%s asked %d times: %v\n%s", script, asked.Load(), err, out)
+		}
+	}
 }

@@ -12,8 +12,9 @@ bank=${1:-http://${BANKGRAPH_ADDR:-127.0.0.1:8080}}
 run=${RUN:-$(date +%s)}
 tenant=${TENANT:-sandbox}
 
-token=$(curl -sS --fail -u "${KEY:-demo-staff}:${SECRET:-demo-staff-secret}" -d grant_type=client_credentials \
-	"$bank/auth/realms/$tenant/protocol/openid-connect/token" | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
+answer=$(curl -sS --fail -u "${KEY:-demo-staff}:${SECRET:-demo-staff-secret}" -d grant_type=client_credentials \
+	"$bank/auth/realms/$tenant/protocol/openid-connect/token")
+token=$(printf '%s' "$answer" | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
 
 ask() { # ask DOCUMENT: prints the answer; an error in it ends the script
 	document=$(printf '%s' "$1" | tr '\n\t' '  ' | sed 's/\\/\\\\/g; s/"/\\"/g')

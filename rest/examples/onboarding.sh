@@ -12,8 +12,9 @@ bank=${1:-http://${BANKGRAPH_ADDR:-127.0.0.1:8080}}
 run=${RUN:-$(date +%s)}
 tenant=${TENANT:-sandbox}
 
-token=$(curl -sS --fail -u "${KEY:-demo-partner}:${SECRET:-demo-partner-secret}" -d grant_type=client_credentials \
-	"$bank/auth/realms/$tenant/protocol/openid-connect/token" | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
+answer=$(curl -sS --fail -u "${KEY:-demo-partner}:${SECRET:-demo-partner-secret}" -d grant_type=client_credentials \
+	"$bank/auth/realms/$tenant/protocol/openid-connect/token")
+token=$(printf '%s' "$answer" | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
 
 call() { # call METHOD PATH [BODY]: prints the answer; anything but 2xx ends the script
 	method=$1 path=$2 body=${3-}
