@@ -18,7 +18,8 @@ import (
 var Tables = db.Tables{
 	Own: []string{"sweep_runs"},
 	Reads: map[string]string{
-		"payments": "what earlier runs have on its way is summed up in one statement",
+		"payments":         "what earlier runs have on its way is summed up in one statement",
+		"payment_requests": "whether people look at the credit that pays a request of an earlier run",
 	},
 }
 
