@@ -86,6 +86,9 @@ func TestAFaultTellsItsKindCodeFieldAndRequest(t *testing.T) {
 			`mutation { changeLimits(input: {customer: "STAR", limits: [{code: "ACH_PAYMENT_LIMIT_PER_DAY", value: "-1"}]}) { replayed } }`, "INVALID", "CUSTOMERLIMIT_VALUE_NEGATIVE", "limits[0].value", "[changeLimits]",
 		},
 		{
+			`mutation { changeCustomer(input: {uid: "STAR", limits: [{code: "ACH_PAYMENT_LIMIT_PER_DAY", value: "-1"}]}) { replayed } }`, "INVALID", "CUSTOMERLIMIT_VALUE_NEGATIVE", "limits[0].value", "[changeCustomer]",
+		},
+		{
 			`{ customer(by: {uid: "STAR"}) { accounts(filter: {currency: "XXQ"}) { totalCount } } }`, "INVALID",
 			"VALIDATION_ERROR", "filter.currency", "[customer accounts]",
 		},

@@ -72,14 +72,18 @@ func askedLimits(a arguments) (asked limits.Asked, err error) {
 }
 
 // limitWords replaces the partners' names, which core uses, by those of the schema.
-var limitWords = strings.NewReplacer("[", "limits[", "body", "limits", "entityLimitId", "code",
+var limitWords = strings.NewReplacer("body", "limits", "entityLimitId", "code",
 	"entityLimitValue", "value",
 	"appName", "application", "paymentRail", "rail", "paymentAmount", "amount")
 
 // ofLimits names arguments and fields of the schema in faults about limits.
 func ofLimits(err error) error {
 	if f, ok := fault.Of(err); ok && f.Subject == "limit" {
-		return f.On(limitWords.Replace(f.Field))
+		field := f.Field
+		if strings.HasPrefix(field, "[") { // the request is the list
+			field = "limits" + field
+		}
+		return f.On(limitWords.Replace(field))
 	}
 	return err
 }
