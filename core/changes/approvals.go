@@ -49,11 +49,28 @@ type Proposal struct {
 	Approvers int32        // how many must agree: 0 and 1 are one, the most is two (Operation.Partly)
 }
 
+// ApprovedBy returns why the approval that the transaction carries out is not one by so many people, the last
+// of whom has this reach: settings may ask for more since the change was asked for (ErrStale, ErrNotYours).
+func (tx *Tx) ApprovedBy(people int32, by access.Reach) error {
+	switch {
+	case people > max(1, tx.approvers):
+		return ErrStale
+	case by != "" && !tx.Caller.Reach.AtLeast(by):
+		return ErrNotYours
+	}
+	return nil
+}
+
 // ProposeOr proposes the change if it needs approval. Otherwise it calls write, unless another change of the
-// same object waits (ErrWaiting).
+// same object waits (ErrWaiting), or the change takes more people by now than have approved it (ApprovedBy).
 func (tx *Tx) ProposeOr(ctx context.Context, asked bool, p Proposal, write func() error) error {
 	if tx.NeedsApproval(asked) {
 		return tx.Propose(ctx, p)
+	}
+	if asked { // and people have approved
+		if err := tx.ApprovedBy(p.Approvers, p.By); err != nil {
+			return err
+		}
 	}
 	if err := tx.RequireNoOpenApproval(ctx, p.UID); err != nil {
 		return err

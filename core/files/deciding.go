@@ -145,7 +145,7 @@ func (s *Service) takesNow(
 	if err != nil {
 		return 0, "", err
 	}
-	return payments.TakenByCustomerTx(ctx, tx, f.Customer, money.Of(f.Largest, inCents))
+	return payments.ApproversForCustomerTx(ctx, tx, f.Customer, money.Of(f.Largest, inCents))
 }
 
 // approveTx returns payments.ErrApproveLimit for a file that is above what the person may approve: its

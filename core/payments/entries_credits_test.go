@@ -495,6 +495,15 @@ func TestTheReturnOfACreditOverACHWaitsForASecondPersonWhereItsCustomerAsks(t *t
 	if back := s.wentBack(t); len(back) != 0 {
 		t.Error(back)
 	}
+	people := func(n int) {
+		s.Exec(`UPDATE customers SET access_number_of_approvers = ? WHERE tenant = ? AND uid = ?`, n, s.Tenant, c.UID)
+	}
+	people(2)
+	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval),
+		changes.RequestOptions{}); !errors.Is(err, changes.ErrStale) {
+		t.Errorf("one approves what takes two by now: %v", err)
+	}
+	people(1)
 	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval),
 		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)

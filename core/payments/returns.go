@@ -305,17 +305,20 @@ func (s *Service) agreedTx(
 ) (Saved, error) {
 	from := p.ReceiverAccount
 	needed := f.needsSecond(from)
+	people, by := f.approversOf(from, amount)
 	if tx.NeedsApproval(needed) {
 		after := *p
 		after.State, after.Reason = to, reason
 		proposal := changes.Proposal{
 			Customer: int64(p.Customer), UID: p.UID, Version: was.Version,
-			Before: was, After: &after,
+			Before: was, After: &after, Approvers: people, By: by,
 		}
-		proposal.Approvers, proposal.By = f.approversOf(from, amount)
 		return saved(was), tx.Propose(ctx, proposal)
 	}
 	if needed { // and people have agreed
+		if err := tx.ApprovedBy(people, by); err != nil {
+			return Saved{}, err
+		}
 		if err := ApproveTx(ctx, tx.Tx, tx.Caller, amount, amount, tx.Now); err != nil {
 			return Saved{}, err
 		}

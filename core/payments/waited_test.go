@@ -236,3 +236,45 @@ func TestARequestStaysOpenWhilePeopleLookAtItsCredit(t *testing.T) {
 		})
 	}
 }
+
+// A change of a series takes the people that one of its payments takes, by what settings say when they approve.
+func TestAChangeOfASeriesIsApprovedByAsManyAsItTakesByNow(t *testing.T) {
+	t.Parallel()
+	s := newSender(t, dual)
+	out, err := s.Payments.Send(s.Someone("maker"), s.order("10", func(o *payments.Order) { o.Repeat = weekly() }),
+		changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	approve := func(of int64, who string) error {
+		_, err := s.Changes.Approve(s.Someone(who), changes.UID(of), changes.RequestOptions{})
+		return err
+	}
+	if err := approve(out.Approval, "first"); err != nil {
+		t.Fatal(err)
+	}
+	change := func() int64 {
+		t.Helper()
+		out, err := s.Payments.ChangeRecurrence(s.Someone("maker"), out.Result.Recurrence,
+			payments.RecurrenceDraft{Amount: "11"}, changes.RequestOptions{})
+		if err != nil || out.Approval == 0 {
+			t.Fatal(out, err)
+		}
+		return out.Approval
+	}
+	before := change()
+	s.Exec(`UPDATE customers SET access_number_of_approvers = 2 WHERE tenant = ? AND uid = ?`, s.Tenant,
+		s.from.Customer)
+	if err := approve(before, "first"); !errors.Is(err, changes.ErrStale) {
+		t.Errorf("one approves what takes two by now: %v", err)
+	}
+	if _, err := s.Changes.Refuse(s.Someone("first"), changes.UID(before), changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	after := change()
+	for _, who := range []string{"first", "second"} {
+		if err := approve(after, who); err != nil {
+			t.Error(who, err)
+		}
+	}
+}
