@@ -336,6 +336,8 @@ func TestAFieldAskedAloneSaysTheSameAsWithItsSiblings(t *testing.T) {
 	b.exec(t, `INSERT INTO holds (tenant, id, account, amount, currency, placed, state, placed_at)
 		SELECT tenant, uid, account, amount, currency, uid, 'OPEN', now() FROM account_holds WHERE tenant = ?`, b.tenant)
 	b.exec(t, `UPDATE virtual_accounts SET balance = 1000 + uid % 1000 WHERE tenant = ?`, b.tenant)
+	b.exec(t, `UPDATE ach_notices SET maker_client = 'key', maker_login = 'ann', maker_reach = 'Bank', applied_at = now()
+		WHERE tenant = ?`, b.tenant)
 	b.exec(t, `UPDATE payments AS p SET trade = t.uid, sold = p.uid + 7, sold_currency = 'EUR'
 		FROM fx_trades AS t
 		WHERE p.tenant = ? AND t.tenant = p.tenant AND t.customer = p.customer AND p.trade IS NULL AND t.status = 'Booked'`, b.tenant)
