@@ -56,6 +56,8 @@ type Place interface {
 	Leave()
 	// Return takes the place again. Where that fails, the request is answered without one.
 	Return(ctx context.Context) error
+	// Cut ends the receiving of the request's body.
+	Cut()
 }
 
 type placeKey struct{}

@@ -19,6 +19,7 @@ type place struct{ left, back atomic.Int32 }
 
 func (p *place) Leave()                       { p.left.Add(1) }
 func (p *place) Return(context.Context) error { p.back.Add(1); return nil }
+func (p *place) Cut()                         {}
 
 // works does the bank's own work until the test ends.
 func (b *bank) works(t *testing.T) {

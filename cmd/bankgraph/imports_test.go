@@ -41,7 +41,7 @@ const bun = "github.com/uptrace/bun"
 // wrong domain. The package core, made of all domains, comes after them; demo and coretest, which fill a
 // core, come last.
 var domains = []string{
-	"fault", "ident", "money", "page", "postal", "given", "check", "states", "outside",
+	"fault", "ident", "money", "page", "postal", "given", "check", "states", "outside", "fair",
 	"access", "seal", "rails", "audit", "events", "clock", "changes", "customers", "roles", "users", "tenants",
 	"issuers", "clients", "banks", "contacts", "accounts", "signatories", "positivepay",
 	"fees", "limits", "ledger", "holds", "alerts", "virtualaccounts", "fx", "screening", "payments",

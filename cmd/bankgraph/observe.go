@@ -205,6 +205,8 @@ var refusals = []struct {
 	{errBusy, "house", "room"},
 	{errCrowd, "caller", "room"},
 	{errBankCrowd, "bank", "room"},
+	{errSlowBody, "caller", "room"},
+	{errGaveWay, "bank", "room"},
 	{errUnread, "caller", "unsent"},
 	{errBankUnread, "bank", "unsent"},
 	{errTooFast, "caller", "rate"},

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"runtime"
 	"sync"
 	"time"
 
 	"bankgraph/core/access"
+	"bankgraph/core/fair"
 	"bankgraph/core/fault"
 	"bankgraph/rest"
 )
@@ -24,6 +26,12 @@ var (
 	errNoDoor = fault.New(fault.TooMany, "connection.too_many", "too many connections")
 	errUnread = fault.New(fault.TooMany, "caller.unread",
 		"too many answers to this caller wait to be read, read them first")
+	errGaveWay = fault.New(fault.TooMany, "body.gave_way",
+		"the request gave way to others of this bank before it was worked on, send it again")
+	errSlowBody = fault.New(fault.TooMany, "body.slow",
+		"the request came in too slowly while others waited for its room, send it again")
+	errSlowUpload = fault.Field("file", "file", fault.Malformed,
+		"came in too slowly: 16 KiB a second are the least")
 	errBankUnread = fault.New(fault.TooMany, "bank.unread",
 		"too many answers to callers of this bank wait to be read, try again in a moment")
 )
@@ -40,9 +48,9 @@ type room struct {
 
 	mu     sync.Mutex
 	places shares
-	wait   list.List // of *waiter, the longest waiting in front
-	waits  shares    // of newcomers in the queue
-	bodies shares    // requests whose bodies are being received
+	wait   list.List    // of *waiter, the longest waiting in front
+	waits  shares       // of newcomers in the queue
+	bodies *fair.Supply // requests whose bodies are being received
 }
 
 // waiter waits for a place. It is told when a place was given up and taken for it, or when it has to go.
@@ -61,7 +69,7 @@ func newRoom(places int, u *unsent, m *meters) *room {
 	}
 	return &room{
 		unsent: u, meters: m, places: newShares(int64(places)), waits: newShares(4 * int64(places)),
-		bodies: newShares(64 * int64(places)),
+		bodies: fair.New(64*int64(places), time.Now),
 	}
 }
 
@@ -243,27 +251,22 @@ func (m *room) rename(ctx context.Context, from, to party) error {
 }
 
 // carry counts a known caller's request with a body until it is answered. A body that is being received has
-// no place in the room, but costs memory. Bodies of strangers are read only where they ask for a token; slots
-// limit those.
-func (m *room) carry(of party) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	switch {
-	case m.bodies.callers[of] >= m.bodies.caller():
+// no place in the room, but costs memory. One that comes slowly gives way to others, and so does one of who
+// has more on their way, until it is worked on. Bodies of strangers are read only where they ask for a token;
+// slots limit those.
+func (m *room) carry(w http.ResponseWriter, r *http.Request, p *place) error {
+	p.control, p.upload = http.NewResponseController(w), rest.IsUpload(r)
+	p.way, p.giveUp = context.WithCancel(p.ctx)
+	body, why := m.bodies.Take(fair.Party{Bank: p.of.bank, Caller: p.of.caller}, 1, p.give)
+	switch p.body = body; why {
+	case fair.OfCaller:
 		return errCrowd
-	case m.bodies.banks[of.bank] >= m.bodies.bank():
+	case fair.OfBank:
 		return errBankCrowd
-	case m.bodies.taken >= m.bodies.all:
+	case fair.OfAll:
 		return errBusy
 	}
-	m.bodies.add(of, 1)
 	return nil
-}
-
-func (m *room) carried(of party) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.bodies.add(of, -1)
 }
 
 // signingIn stands in for the bank of those who ask for a token, so that a flood there does not crowd out
@@ -312,8 +315,8 @@ func (m *room) known(refuse refusal, next http.Handler) http.Handler {
 			err = m.unsent.full(of) // checked now: the wait may have been long
 		}
 		if err == nil && r.ContentLength != 0 {
-			if err = m.carry(of); err == nil {
-				defer m.carried(of)
+			if err = m.carry(w, r, mine); err == nil {
+				defer mine.carried()
 			}
 		}
 		if err != nil {
@@ -326,6 +329,13 @@ func (m *room) known(refuse refusal, next http.Handler) http.Handler {
 			a.of = of
 		}
 		next.ServeHTTP(w, r)
+		if gave := mine.gaveWay(); gave != nil { // whatever the handler made of it: it had nothing to work on
+			if a != nil {
+				a.reset()
+			}
+			m.refuse(w, r, refuse, gave)
+			return
+		}
 		if a != nil {
 			a.pack(r) // compression is work, so it is done in the room
 		}
@@ -347,19 +357,123 @@ type place struct {
 	of            party
 	ctx           context.Context
 	held          bool
+
+	// Of a known caller's body, set by carry.
+	body    *fair.Holding
+	control *http.ResponseController
+	upload  bool            // whose body takes its time, but has a least pace
+	stream  bool            // which is not worked on in this place
+	way     context.Context // ends when the body gives way
+	giveUp  context.CancelFunc
+	arrived bool
+
+	mu   sync.Mutex
+	cut  bool  // the body is read no further
+	gave error // why the body gave way to others of the room
 }
 
 func (p *place) Read(into []byte) (int, error) {
+	if p.body == nil || p.arrived {
+		return p.read(into)
+	}
+	p.Leave()
+	if !p.body.Await() {
+		return 0, p.gaveWay()
+	}
+	p.hurry()
+	read, err := p.ReadCloser.Read(into)
+	if !p.body.Moved(int64(read)) {
+		return 0, p.gaveWay()
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+	case p.upload && errors.Is(err, os.ErrDeadlineExceeded) && p.body.Left(slowestPiece) <= 0:
+		return read, errSlowUpload
+	default: // The body goes on, or failed: it was too large or cut. A failure is only reported.
+		return read, err
+	}
+	p.arrived = true
+	switch {
+	case p.stream:
+		p.carried()
+		return read, err
+	case !p.body.Queue():
+		return 0, p.gaveWay()
+	}
+	back := p.Return(p.way)
+	if !p.body.Keep() {
+		return 0, p.gaveWay()
+	}
+	if back != nil {
+		return read, back
+	}
+	return read, err
+}
+
+// read is Read where the body does not count.
+func (p *place) read(into []byte) (int, error) {
+	if p.arrived {
+		return p.ReadCloser.Read(into)
+	}
 	p.Leave()
 	read, err := p.ReadCloser.Read(into)
 	if !errors.Is(err, io.EOF) {
-		// The body goes on, or failed: it was too slow, too large or cut. A failure is only reported.
 		return read, err
 	}
 	if err := p.Return(p.ctx); err != nil {
 		return read, err
 	}
 	return read, err
+}
+
+// hurry gives the next piece of an upload as long as it may take, so that who sends more slowly than at
+// fair.LeastRate is cut.
+func (p *place) hurry() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.upload || p.cut {
+		return
+	}
+	until := time.Now().Add(p.body.Left(slowestPiece))
+	if last, is := p.ctx.Deadline(); is && last.Before(until) {
+		until = last
+	}
+	_ = p.control.SetReadDeadline(until) // only connections of a network have deadlines
+}
+
+// Cut ends the receiving of the body.
+func (p *place) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cut = true
+	if p.control != nil {
+		_ = p.control.SetReadDeadline(time.Unix(1, 0))
+	}
+}
+
+// give makes the body give way to others.
+func (p *place) give(slow bool) {
+	p.Cut()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.gave = errGaveWay
+	if slow {
+		p.gave = errSlowBody
+	}
+	p.giveUp()
+}
+
+// gaveWay returns why the body gave way, nil if it did not.
+func (p *place) gaveWay() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.gave
+}
+
+// carried ends the counting of the body.
+func (p *place) carried() {
+	p.body.Leave()
+	p.giveUp()
 }
 
 // Return takes the place again that was left.

@@ -10,10 +10,12 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"bankgraph/core/access"
+	"bankgraph/core/fair"
 	"bankgraph/graph"
 	"bankgraph/rest"
 )
@@ -439,9 +441,14 @@ func TestBodiesOnTheirWayAreCounted(t *testing.T) {
 			httptest.NewRequestWithContext(ctx, http.MethodPost, "/", strings.NewReader("body")))
 		return answer
 	}
+	var held []*fair.Holding
 	fill := func(of party) (n int) {
-		for n < 1000 && room.carry(of) == nil {
-			n++
+		for ; n < 1000; n++ {
+			one, why := room.bodies.Take(fair.Party{Bank: of.bank, Caller: of.caller}, 1, nil)
+			if why != fair.None {
+				break
+			}
+			held = append(held, one)
 		}
 		return n
 	}
@@ -451,7 +458,7 @@ func TestBodiesOnTheirWayAreCounted(t *testing.T) {
 	}{
 		{party{"A", "portal"}, 128},
 		{party{"A", "other"}, 128},
-		{party{"A", "third"}, 0},
+		{party{"A", "third"}, 0}, // all of it is worked on
 		{party{"B", "portal"}, 128},
 	} {
 		if n := fill(c.of); n != c.want {
@@ -464,11 +471,68 @@ func TestBodiesOnTheirWayAreCounted(t *testing.T) {
 	if got := send("B", "other").Code; got != http.StatusOK {
 		t.Errorf("one of the second bank: %d", got)
 	}
-	room.carried(party{"A", "portal"})
+	held[0].Leave()
 	for range 2 { // the second time, it has been given back
 		if got := send("A", "third").Code; got != http.StatusOK {
 			t.Errorf("once one has come: %d", got)
 		}
+	}
+}
+
+// Callers of a bank that fill its half with bodies that do not come shut nobody out, over either face: those
+// bodies give way, and nothing is done of them.
+func TestBodiesThatDoNotComeGiveWay(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(1) // 64 bodies
+	var worked atomic.Int32
+	handler := func(key string) http.Handler {
+		inner := room.known(graph.Refuse, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if _, err := io.ReadAll(r.Body); err == nil {
+				worked.Add(1)
+			}
+		}))
+		return room.admit(graph.Refuse, "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ctx := access.With(r.Context(), access.Caller{TenantCode: "A", Client: key})
+			inner.ServeHTTP(w, r.WithContext(ctx))
+		}))
+	}
+	var all sync.WaitGroup
+	answers := make(chan *httptest.ResponseRecorder, 32)
+	var senders []*io.PipeWriter
+	for _, key := range []string{"one", "two"} {
+		for range 16 {
+			body, sender := io.Pipe()
+			senders = append(senders, sender)
+			all.Go(func() {
+				w := httptest.NewRecorder()
+				handler(key).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", body))
+				answers <- w
+			})
+			_, _ = sender.Write([]byte("x")) // it is read, so the request has been let in
+		}
+	}
+	w := httptest.NewRecorder()
+	handler("three").ServeHTTP(w,
+		httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("body")))
+	if w.Code != http.StatusOK || worked.Load() != 1 {
+		t.Errorf("a third caller is answered %d %s", w.Code, w.Body)
+	}
+	for _, sender := range senders {
+		_ = sender.Close()
+	}
+	all.Wait()
+	gave := 0
+	for range 32 {
+		if w := <-answers; w.Code == http.StatusTooManyRequests && w.Header().Get("Retry-After") == "1" &&
+			strings.Contains(w.Body.String(), "gave way") {
+			gave++
+		}
+	}
+	if n := worked.Load(); gave != 1 || n != 32 {
+		t.Errorf("%d gave way, and %d were worked on", gave, n)
+	}
+	if taken, _ := room.bodies.Taken(fair.Party{}); taken != 0 {
+		t.Errorf("%d are still on their way", taken)
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -191,31 +190,15 @@ func (s *streams) released(refuse refusal, next http.Handler) http.Handler {
 		}
 		mine.Leave()
 		if r.ContentLength != 0 {
-			of := partyOf(caller)
-			if err := s.room.carry(of); err != nil {
+			mine.of, mine.stream = partyOf(caller), true
+			if err := s.room.carry(w, r, mine); err != nil {
 				s.room.refuse(w, r, refuse, err)
 				return
 			}
-			read := sync.OnceFunc(func() { s.room.carried(of) })
-			defer read()
-			r.Body = &body{mine.ReadCloser, read}
+			defer mine.carried()
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// body tells when it has been read, or could not be.
-type body struct {
-	io.ReadCloser
-	read func()
-}
-
-func (b *body) Read(into []byte) (int, error) {
-	n, err := b.ReadCloser.Read(into)
-	if err != nil {
-		b.read()
-	}
-	return n, err
 }
 
 // wait waits until all streams have ended.

@@ -13,6 +13,8 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
+
+	"bankgraph/core/fault"
 )
 
 const parseFailed = errcode.ParseFailed
@@ -54,6 +56,9 @@ func multipart(header http.Header) bool {
 	return strings.Contains(accept, "multipart/mixed")
 }
 
+// tooMany is the bank's code for what others had more right to.
+const tooMany = "API900"
+
 func (h HTTP) readBody(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, *refusal) {
 	if refused := refusedContent(r.Header); refused != nil {
 		return nil, refused
@@ -64,7 +69,12 @@ func (h HTTP) readBody(w http.ResponseWriter, r *http.Request) (*graphql.RawPara
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	var over *http.MaxBytesError
+	why, gave := fault.Of(err)
 	switch {
+	case gave: // to others who send theirs
+		return nil, &refusal{
+			http.StatusTooManyRequests, tooMany, why.PublicMessage(), http.Header{"Retry-After": {"1"}},
+		}
 	case errors.As(err, &over):
 		return nil, &refusal{
 			http.StatusRequestEntityTooLarge, BodyTooLarge,
@@ -75,9 +85,9 @@ func (h HTTP) readBody(w http.ResponseWriter, r *http.Request) (*graphql.RawPara
 	case err != nil:
 		return nil, &refusal{http.StatusBadRequest, InvalidRequest, "the body ended early", nil}
 	}
-	value, fault := parseJSON(string(body), "")
-	if fault != nil {
-		return nil, &refusal{http.StatusBadRequest, fault.code, "the body " + fault.message, nil}
+	value, wrong := parseJSON(string(body), "")
+	if wrong != nil {
+		return nil, &refusal{http.StatusBadRequest, wrong.code, "the body " + wrong.message, nil}
 	}
 	fields, ok := value.(map[string]any)
 	if _, batch := value.([]any); batch {
