@@ -94,6 +94,9 @@ func (a *api) takeFile(q *reader, in files.Upload) (answer, error) {
 		return answer{}, q.err
 	}
 	in.Open = func() (string, io.Reader, error) { return fileIn(r) }
+	if place := PlaceOf(r.Context()); place != nil {
+		in.Cut = place.Cut
+	}
 	out, err := a.core.Files.Upload(r.Context(), in, options)
 	return done(http.StatusOK, out.Receipt, uploadTaken{fmt.Sprintf(
 		"File %s has arrived with the file number %s, and is checked now", out.Result.Name, out.Result.UID)}), err

@@ -2,12 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
+	"time"
+
+	"bankgraph/core/fair"
 )
 
 // An upload may take a minute, but its key's end ends it, as it ends all else that the key's tokens open.
@@ -52,4 +57,58 @@ type happening struct{ do func() }
 func (h *happening) Read([]byte) (int, error) {
 	h.do()
 	return 0, io.EOF
+}
+
+// A file may take a minute, but not by coming more slowly than 16 KiB a second for longer than five seconds.
+func TestAnUploadThatComesTooSlowlyIsCut(t *testing.T) {
+	t.Parallel()
+	for size, want := range map[int]error{16 << 10: io.EOF, 15 << 10: nil, 1: errSlowUpload} {
+		room := newRoomOf(1)
+		now := time.Now()
+		room.bodies = fair.New(64, func() time.Time { return now })
+		wire := &trickle{
+			ResponseRecorder: httptest.NewRecorder(), size: size, left: 59,
+			then: func() { now = now.Add(time.Second) },
+		}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/payments/customers/1/files/csv", wire)
+		p := &place{ReadCloser: wire, room: room, of: party{"A", "portal"}, ctx: t.Context()}
+		if err := room.carry(wire, r, p); err != nil {
+			t.Fatal(err)
+		}
+		read, err := 0, error(nil)
+		for err == nil {
+			var n int
+			n, err = p.Read(make([]byte, 32<<10))
+			read += n
+		}
+		if want == nil { // a little too slow for a minute is not five seconds behind
+			want = io.EOF
+		}
+		if !errors.Is(err, want) {
+			t.Errorf("of pieces of %d bytes a second came %d bytes: %v", size, read, err)
+		}
+	}
+}
+
+// trickle is a connection on which a piece comes each second.
+type trickle struct {
+	*httptest.ResponseRecorder
+	size, left int
+	then       func()
+	until      time.Time
+}
+
+func (c *trickle) SetReadDeadline(until time.Time) error { c.until = until; return nil }
+
+func (c *trickle) Close() error { return nil }
+
+func (c *trickle) Read(into []byte) (int, error) {
+	if !c.until.After(time.Now()) {
+		return 0, os.ErrDeadlineExceeded
+	}
+	if c.left--; c.left < 0 {
+		return 0, io.EOF
+	}
+	c.then()
+	return min(len(into), c.size), nil
 }

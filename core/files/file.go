@@ -311,10 +311,16 @@ var (
 		"its payments are made already, or it has ended: payments that wait can be cancelled one by one")
 	// ErrNotWaiting is returned for a decision on a file that does not wait for one.
 	ErrNotWaiting = fault.New(fault.State, "file.not_waiting", "the file does not wait for approval")
-	// ErrUploads is returned when too many files of a caller, or of its bank, come in at a time, or too many
-	// bytes of them.
+	// ErrUploads is returned when too many files of a caller come in at a time, or too many bytes of them.
 	ErrUploads = fault.New(fault.TooMany, "file.uploads",
 		"too many or too large files of this caller come in at a time, try again when one has arrived")
+	// ErrUploadsOfOthers is returned when too many files of others come in, of whom none has to give way.
+	ErrUploadsOfOthers = fault.New(fault.TooMany, "file.uploads_of_others",
+		"too many or too large files of other callers come in at a time, try again when one has arrived")
+	// ErrGaveWay is returned for a file that was still coming in when there was no room for others, who have
+	// fewer coming in or send faster.
+	ErrGaveWay = fault.New(fault.TooMany, "file.gave_way",
+		"the file gave way to files of others before it had arrived, send it again")
 	// ErrUnfinished is returned when too many files of a customer are being worked on.
 	ErrUnfinished = fault.New(fault.TooMany, "file.unfinished",
 		"too many files of the customer are unfinished: approve or cancel some, or wait until they are processed")

@@ -53,7 +53,7 @@ func New(
 ) *Service {
 	s := &Service{
 		db: d, keys: keys, customers: c, payments: p, changes: all, now: now,
-		uploads: uploads{of: map[string]upcoming{}, mostBytes: mostUpcoming},
+		uploads: newUploads(),
 	}
 	s.upload = changes.Declare(all, "uploadFile", fileObject, access.UploadFiles, s.uploadTx).
 		DecidedWith(access.ApproveFiles).Settle(s.settleTx).Partly(s.agreeTx).

@@ -807,42 +807,79 @@ func TestACallerUploadsAFewFilesAtATime(t *testing.T) {
 	}
 }
 
-// Four callers of a bank cannot keep other banks from uploading.
-func TestABankUploadsNoMoreThanHalfOfAllFilesAtATime(t *testing.T) {
+// Two callers that begin files and do not end them shut out neither their own bank nor others: one of theirs
+// gives way to who has none coming in.
+func TestUploadsThatDoNotEndGiveWay(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)
 	stop, begun := make(chan struct{}), make(chan struct{}, 64)
-	upload := func(by context.Context, of customers.UID) error {
+	upload := func(by context.Context, of customers.UID, text io.Reader, cut func()) error {
 		_, err := f.Files.Upload(by, files.Upload{
-			Customer: of, Type: files.CSV,
-			Open: func() (string, io.Reader, error) {
-				begun <- struct{}{}
-				return "a.csv", slow(stop), nil
-			},
+			Customer: of, Type: files.CSV, Open: files.OpenText("a.csv", text), Cut: cut,
 		}, changes.RequestOptions{})
 		return err
 	}
 	var all sync.WaitGroup
+	gave := make(chan error, 32)
 	for _, login := range []string{"ann", "bob"} {
 		by := f.Someone(login)
 		for range 16 {
-			all.Go(func() { _ = upload(by, f.of.UID) })
+			cut := make(chan struct{})
+			all.Go(func() {
+				gave <- upload(by, f.of.UID, io.MultiReader(&tells{begun}, slow(first(cut, stop))), func() { close(cut) })
+			})
 		}
 	}
 	for range 32 {
 		<-begun
 	}
-	if err := upload(f.Someone("cid"), f.of.UID); !errors.Is(err, files.ErrUploads) {
-		t.Errorf("the 33rd of a bank: %v", err)
+	if err := upload(f.Someone("ann"), f.of.UID, strings.NewReader("x"), nil); !errors.Is(err, files.ErrUploads) {
+		t.Errorf("the 17th of a caller: %v", err)
+	}
+	if err := upload(f.Someone("cid"), f.of.UID, strings.NewReader(header+f.row("A", "1")), nil); err != nil {
+		t.Errorf("the first of a third caller: %v", err)
+	}
+	if err := <-gave; !errors.Is(err, files.ErrGaveWay) {
+		t.Errorf("whose file gave way is told %v", err)
 	}
 	other := f.Other()
-	all.Go(func() { _ = upload(other.Staff(), other.Customer().UID) })
+	all.Go(func() {
+		_ = upload(other.Staff(), other.Customer().UID, io.MultiReader(&tells{begun}, slow(stop)), nil)
+	})
 	<-begun
 	close(stop)
 	all.Wait()
+	close(gave)
+	for err := range gave {
+		if errors.Is(err, files.ErrGaveWay) {
+			t.Error("more than one gave way")
+		}
+	}
 }
 
-// Who begins files and does not end them takes no more of the disk than there is for a caller, and a bank.
+// tells is an empty text that tells once that it is read.
+type tells struct{ begun chan<- struct{} }
+
+func (t *tells) Read([]byte) (int, error) {
+	t.begun <- struct{}{}
+	return 0, io.EOF
+}
+
+// first is closed with the first of two.
+func first(one, other <-chan struct{}) chan struct{} {
+	both := make(chan struct{})
+	go func() {
+		select {
+		case <-one:
+		case <-other:
+		}
+		close(both)
+	}()
+	return both
+}
+
+// Who begins files and does not end them takes no more of the disk than there is for a caller. One of who takes
+// most gives way where their bank has its part.
 func TestUnfinishedUploadsAreBoundedByTheirBytes(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)
@@ -864,22 +901,25 @@ func TestUnfinishedUploadsAreBoundedByTheirBytes(t *testing.T) {
 	}
 	begin("ann", 512<<10)
 	begin("ann", 400<<10)
-	more := func() io.Reader { return strings.NewReader(strings.Repeat("y", 300<<10)) }
-	if err := upload(f.Someone("ann"), more()); !errors.Is(err, files.ErrUploads) {
+	more := func(of string) io.Reader { return strings.NewReader(strings.Repeat(of, 300<<10)) }
+	if err := upload(f.Someone("ann"), more("a")); !errors.Is(err, files.ErrUploads) {
 		t.Errorf("beyond the caller's: %v", err)
 	}
 	begin("bob", 900<<10)
-	if err := upload(f.Someone("cid"), more()); !errors.Is(err, files.ErrUploads) {
-		t.Errorf("beyond the bank's: %v", err)
+	if err := upload(f.Someone("cid"), more("c")); err != nil {
+		t.Errorf("who takes less than others of the bank: %v", err)
+	}
+	if err := upload(f.Someone("ann"), more("b")); err != nil {
+		t.Errorf("once one of the caller's gave way: %v", err)
 	}
 	close(stop)
 	all.Wait()
-	if err := upload(f.Someone("ann"), more()); err != nil {
+	if err := upload(f.Someone("ann"), more("a")); err != nil {
 		t.Errorf("once they are gone: %v", err)
 	}
 	var kept int
 	if err := f.DB.NewRaw(`SELECT count(DISTINCT file) FROM bulk_file_parts WHERE tenant = ?`, f.Tenant).
-		Scan(t.Context(), &kept); err != nil || kept != 1 {
+		Scan(t.Context(), &kept); err != nil || kept != 3 {
 		t.Errorf("%d files are stored, %v", kept, err)
 	}
 }

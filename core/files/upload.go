@@ -7,7 +7,6 @@ import (
 	"io"
 	"path"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -16,6 +15,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/check"
 	"bankgraph/core/customers"
+	"bankgraph/core/fair"
 	"bankgraph/core/fault"
 	"bankgraph/core/seal"
 	"bankgraph/db"
@@ -29,6 +29,8 @@ type Upload struct {
 	// the customer. The name may have a path, of which only the last element counts; it ends with .csv or
 	// .txt.
 	Open func() (name string, content io.Reader, err error)
+	// Cut ends the reading of a content that is waited for; nil for one that is at hand. It does not wait.
+	Cut func()
 }
 
 // OpenText returns an Open for a file whose name and content are at hand.
@@ -53,9 +55,7 @@ type Saved struct {
 }
 
 const (
-	uploadsEach    = 16 // of one caller at a time
-	uploadsBank    = 32 // of one bank
-	uploadsAll     = 64
+	mostUploads    = 64 // at a time, of which one caller has a quarter, and one bank half
 	mostUnfinished = 50 // files of a customer
 	mostUnread     = 20 // times MostBytes: text of one caller's files that waits to be checked
 	mostUnreadBank = 80 // the same of one bank
@@ -63,76 +63,56 @@ const (
 	fileObject     = "file"
 )
 
-// uploads counts what comes in, so that no caller and no bank takes memory, connections and disk from the
-// others. What has arrived of a file counts until the file is made, or what is stored of it is removed.
-type uploads struct {
-	mu        sync.Mutex
-	of        map[string]upcoming // by owner: all, a bank, a party of it
-	mostBytes int64               // of one caller; twice as much of one bank, four times of all
-}
-
-type upcoming struct {
-	files int
-	bytes int64
-}
-
 // mostUpcoming is how many bytes of one caller's unfinished uploads may have arrived.
 const mostUpcoming = 2*MostBytes + 100<<20
 
-// share is how much of something one holder may have.
-type share struct {
-	of    string
-	files int
-	bytes int64
+// uploads counts what comes in, so that no caller and no bank takes memory, connections and disk from the
+// others. What has arrived of a file counts until the file is made, or what is stored of it is removed.
+type uploads struct{ files, bytes *fair.Supply }
+
+func newUploads() uploads {
+	return uploads{fair.New(mostUploads, time.Now), fair.New(4*mostUpcoming, time.Now)}
 }
 
 // incoming is one upload.
-type incoming struct {
-	from   *uploads
-	shares []share
-	bytes  int64
-}
+type incoming struct{ files, bytes *fair.Holding }
 
-func (u *uploads) enter(by access.Caller) (*incoming, error) {
-	bank := fmt.Sprint(by.Tenant)
-	in := &incoming{from: u, shares: []share{
-		{"", uploadsAll, 4 * u.mostBytes},
-		{bank, uploadsBank, 2 * u.mostBytes},
-		{bank + " " + by.Party(), uploadsEach, u.mostBytes},
-	}}
-	return in, in.add(1, 0)
-}
-
-// add counts files and bytes of an upload, if there is room for them.
-func (in *incoming) add(files int, bytes int64) error {
-	in.from.mu.Lock()
-	defer in.from.mu.Unlock()
-	for _, s := range in.shares {
-		if now := in.from.of[s.of]; now.files+files > s.files || now.bytes+bytes > s.bytes {
-			return ErrUploads
+// enter counts an upload. Cut ends the receiving of its text, where it has to give way to others; nil if it
+// comes from somewhere that ends by itself.
+func (u uploads) enter(by access.Caller, cut func()) (*incoming, error) {
+	give := func(bool) {
+		if cut != nil {
+			cut()
 		}
 	}
-	in.count(files, bytes)
-	in.bytes += bytes
-	return nil
+	of := fair.Party{Bank: fmt.Sprint(by.Tenant), Caller: by.Party()}
+	one, why := u.files.Take(of, 1, give)
+	if why != fair.None {
+		return nil, tooMuch(why)
+	}
+	bytes, _ := u.bytes.Take(of, 0, give)
+	return &incoming{one, bytes}, nil
 }
 
-func (in *incoming) count(files int, bytes int64) {
-	for _, s := range in.shares {
-		now := in.from.of[s.of]
-		if now.files, now.bytes = now.files+files, now.bytes+bytes; now == (upcoming{}) {
-			delete(in.from.of, s.of)
-			continue
-		}
-		in.from.of[s.of] = now
+func tooMuch(why fair.Surplus) error {
+	if why == fair.OfCaller {
+		return ErrUploads
 	}
+	return ErrUploadsOfOthers
 }
 
 // leave gives back what an upload has taken.
 func (in *incoming) leave() {
-	in.from.mu.Lock()
-	defer in.from.mu.Unlock()
-	in.count(-1, -in.bytes)
+	in.files.Leave()
+	in.bytes.Leave()
+}
+
+// came notes that the upload is complete, and gives way to none from now on.
+func (in *incoming) came() error {
+	if files, bytes := in.files.Keep(), in.bytes.Keep(); !files || !bytes {
+		return ErrGaveWay
+	}
+	return nil
 }
 
 // counted reads a file as long as there is room for it.
@@ -142,9 +122,15 @@ type counted struct {
 }
 
 func (c counted) Read(into []byte) (int, error) {
+	if files, bytes := c.in.files.Await(), c.in.bytes.Await(); !files || !bytes {
+		return 0, ErrGaveWay
+	}
 	n, err := c.Reader.Read(into)
-	if full := c.in.add(0, int64(n)); full != nil {
-		return 0, full
+	if files, bytes := c.in.files.Moved(int64(n)), c.in.bytes.Moved(int64(n)); !files || !bytes {
+		return 0, ErrGaveWay
+	}
+	if why := c.in.bytes.Grow(int64(n)); why != fair.None {
+		return 0, tooMuch(why)
 	}
 	return n, err
 }
@@ -157,7 +143,7 @@ func (s *Service) Upload(
 	if err != nil {
 		return out, err
 	}
-	incoming, err := s.uploads.enter(caller)
+	incoming, err := s.uploads.enter(caller, in.Cut)
 	if err != nil {
 		return out, err
 	}
@@ -193,6 +179,9 @@ func (s *Service) Upload(
 		return out, err
 	}
 	kept, err := s.store(ctx, caller.Tenant, uid, counted{text, incoming})
+	if err == nil {
+		err = incoming.came()
+	}
 	if err == nil {
 		out, err = s.upload.Do(ctx, caller, changes.Target{Customer: int64(in.Customer)},
 			uploaded{in.Type, name, kept.hash, kept.size, uid}, options)
