@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -949,6 +950,46 @@ func TestWhoMayNotUploadHasNothingRead(t *testing.T) {
 		if err == nil {
 			t.Errorf("%s may upload", name)
 		}
+	}
+}
+
+// A file may have a million lines. A late page of them reads only its own, and the pages together are all.
+func TestALatePageOfAFileReadsItsOwnLinesAlone(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	text := header
+	for i := range 25 {
+		text += f.row(fmt.Sprint("P", i), "1")
+	}
+	uid := f.upload(files.CSV, text)
+	f.work()
+	var numbers []int32
+	for n := 1; n <= 4; n++ {
+		found, err := f.Files.PaymentsOf(f.Staff(), uid, page.Numbered(n, 10))
+		if err != nil || found.Total != 25 {
+			t.Fatal(found.Total, err)
+		}
+		for _, l := range found.Items {
+			numbers = append(numbers, l.Number)
+		}
+	}
+	if len(numbers) != 25 || numbers[0] != 2 || !slices.IsSorted(numbers) || len(slices.Compact(numbers)) != 25 {
+		t.Errorf("the pages have the lines %v", numbers)
+	}
+	var lines []string
+	err := f.DB.InTx(t.Context(), int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewRaw("PREPARE late (bigint, bigint, bigint, bigint, bigint, bigint) AS " + files.PaymentsText(access.OfBank)).Exec(ctx)
+		if err == nil {
+			err = tx.NewRaw(fmt.Sprintf("EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) EXECUTE late (%d, 0, %d, %d, 11, 20)",
+				f.Tenant, files.LineOf(uid, 0), files.LineOf(uid+1, 0))).Scan(ctx, &lines)
+		}
+		_, ended := tx.NewRaw("DEALLOCATE late").Exec(ctx)
+		return errors.Join(err, ended)
+	})
+	plan := strings.Join(lines, "\n")
+	read := regexp.MustCompile(`on bulk_file_lines bl \(actual rows=(\d+)`).FindStringSubmatch(plan)
+	if err != nil || read == nil || read[1] != "5" {
+		t.Errorf("the last five lines, %v, read %v:\n%s", err, read, plan)
 	}
 }
 

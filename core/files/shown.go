@@ -167,26 +167,7 @@ func (s *Service) PaymentsOf(
 	}
 	b := s.db.Batch()
 	file := s.FindMany(ctx, b, []FileUID{uid}, db.Columns{})
-	text := listingPayments.Get(caller.Reach, func() string {
-		from := inShown("bl", "oa")
-		delete(from, "offset_account")
-		from["payment"], from["state"] = "coalesce(bl.payment, 0)", "coalesce(pay.state, '')"
-		from["payment_date"] = "coalesce(pay.payment_date, bf.payment_date)"
-		from["created_at"] = "coalesce(pay.created_at, bf.created_at)"
-		from["cancelled_as"] = "CASE WHEN pay.state = 'CANCELLED' THEN (SELECT ps.reason FROM payment_steps AS " +
-			"ps WHERE ps.tenant = pay.tenant AND ps.payment = pay.uid AND ps.state = 'CANCELLED' AND ps.tenant = " +
-			"$1) END"
-		return db.Select[ShownLine](db.Or[ShownLine](db.Columns{}), from).
-			Join("JOIN bulk_files AS bf ON bf.tenant = bl.tenant AND bf.uid = bl.file").
-			Join("LEFT JOIN payments AS pay ON pay.tenant = bl.tenant AND pay.uid = bl.payment").
-			Join("LEFT JOIN bulk_file_batches AS bb ON bb.tenant = bl.tenant AND bb.file = bl.file AND "+
-				"bb.number = bl.batch").
-			Join("LEFT JOIN accounts AS oa ON oa.tenant = bl.tenant AND oa.uid = CASE WHEN pay.uid IS NULL THEN "+
-				"bb.offset_account WHEN pay.entry_type = 'DEBIT' THEN pay.receiver_account ELSE pay.sender_account END").
-			Where("bl.tenant = $1").Where("bf.tenant = $1").Where(caller.Reach.Scope("bf.customer")).
-			Where("bl.id >= $3::bigint").Where("bl.id < $4::bigint").OrderExpr("bl.id").String() +
-			" LIMIT $5::bigint OFFSET $6::bigint"
-	})
+	text := listingPayments.Get(caller.Reach, func() string { return paymentsText(caller.Reach) })
 	rows := db.Queue(b, text, caller.Tenant, caller.ScopeCustomer(), lineID(uid, 0), lineID(uid+1, 0),
 		w.Limit(), w.Offset)
 	if err := b.Send(ctx); err != nil {
@@ -204,6 +185,30 @@ func (s *Service) PaymentsOf(
 		}
 	}
 	return found, nil
+}
+
+// paymentsText reads a page of the lines of a file. Where it begins is found in the index alone: what is said
+// of a line is neither read nor joined for those before it, of which there may be a million.
+func paymentsText(reach access.Reach) string {
+	from := inShown("bl", "oa")
+	delete(from, "offset_account")
+	from["payment"], from["state"] = "coalesce(bl.payment, 0)", "coalesce(pay.state, '')"
+	from["payment_date"] = "coalesce(pay.payment_date, bf.payment_date)"
+	from["created_at"] = "coalesce(pay.created_at, bf.created_at)"
+	from["cancelled_as"] = "CASE WHEN pay.state = 'CANCELLED' THEN (SELECT ps.reason FROM payment_steps AS " +
+		"ps WHERE ps.tenant = pay.tenant AND ps.payment = pay.uid AND ps.state = 'CANCELLED' AND ps.tenant = " +
+		"$1) END"
+	return db.Select[ShownLine](db.Or[ShownLine](db.Columns{}), from).
+		Join("JOIN bulk_files AS bf ON bf.tenant = bl.tenant AND bf.uid = bl.file").
+		Join("LEFT JOIN payments AS pay ON pay.tenant = bl.tenant AND pay.uid = bl.payment").
+		Join("LEFT JOIN bulk_file_batches AS bb ON bb.tenant = bl.tenant AND bb.file = bl.file AND "+
+			"bb.number = bl.batch").
+		Join("LEFT JOIN accounts AS oa ON oa.tenant = bl.tenant AND oa.uid = CASE WHEN pay.uid IS NULL THEN "+
+			"bb.offset_account WHEN pay.entry_type = 'DEBIT' THEN pay.receiver_account ELSE pay.sender_account END").
+		Where("bl.tenant = $1").Where("bf.tenant = $1").Where(reach.Scope("bf.customer")).
+		Where("bl.id >= (SELECT skip.id FROM bulk_file_lines AS skip WHERE skip.tenant = $1 AND "+
+			"skip.id >= $3::bigint AND skip.id < $4::bigint ORDER BY skip.id OFFSET $6::bigint LIMIT 1)").
+		Where("bl.id < $4::bigint").OrderExpr("bl.id").String() + " LIMIT $5::bigint"
 }
 
 // Look finds files as partners ask for them: by number, with the name compared if one is given too
