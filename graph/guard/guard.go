@@ -242,6 +242,9 @@ func (g *Guard) MutateOperationContext(
 	if err := g.checkEnums(operation); err != nil {
 		return err
 	}
+	if err := plan.checkFlags(operation.Variables); err != nil {
+		return err
+	}
 	known.cost = Cost{Requested: plan.price.of(operation.Variables), Limit: g.limits.Price}
 	if known.cost.Requested > known.cost.Limit {
 		return over(PriceLimit, "the price of the operation", known.cost.Requested, known.cost.Limit)

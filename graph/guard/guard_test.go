@@ -481,3 +481,29 @@ func BenchmarkGuard(b *testing.B) {
 		})
 	}
 }
+
+// A variable with a default may be a condition though it may be null. Null is refused before anything is done.
+func TestNullIsNoCondition(t *testing.T) {
+	t.Parallel()
+	for _, query := range []string{
+		`mutation($on: Boolean = true) { pay(amount: "1") { payment { id @include(if: $on) } } }`,
+		`mutation($on: Boolean = true) { pay(amount: "1") @skip(if: $on) { payment { id } } }`,
+		`mutation($on: Boolean = true) { pay(amount: "1") { ... @include(if: $on) { payment { id } } } }`,
+		`mutation($on: Boolean = true) { pay(amount: "1") { ...F @skip(if: $on) } } fragment F on Paid { payment { id } }`,
+		`mutation($on: Boolean = true) { pay(amount: "1") { ...F } } fragment F on Paid { payment { id @skip(if: $on) } }`,
+	} {
+		b := open(t, guard.Options{})
+		got := b.ask(t, query, map[string]any{"on": nil})
+		if got.status != 400 || got.code() != validationFailed || !strings.Contains(got.text, "$on must not be null") {
+			t.Errorf("%s: %d %s", query, got.status, got.text)
+		}
+		if b.ran > 0 {
+			t.Errorf("%s: was executed", query)
+		}
+		for _, given := range []map[string]any{{}, {"on": true}, {"on": false}} {
+			if got := b.ask(t, query, given); got.errors != nil {
+				t.Errorf("%s with %v: %s", query, given, got.text)
+			}
+		}
+	}
+}

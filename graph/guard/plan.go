@@ -2,6 +2,7 @@ package guard
 
 import (
 	"math"
+	"slices"
 
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
@@ -11,6 +12,7 @@ import (
 type plan struct {
 	introspects bool
 	price       price
+	flags       []string // variables that say whether something is skipped or included
 }
 
 // planAll measures and prices every operation of a document. It refuses the document if any operation asks
@@ -23,9 +25,45 @@ func planAll(doc *ast.QueryDocument, g *Guard) (map[*ast.OperationDefinition]*pl
 		if err := measured.check(operation.Operation, g.limits); err != nil {
 			return nil, err
 		}
-		plans[operation] = &plan{measured.introspects, pricer{g.options, g.schema}.operation(operation)}
+		plans[operation] = &plan{
+			measured.introspects, pricer{g.options, g.schema}.operation(operation), flagsOf(operation.SelectionSet),
+		}
 	}
 	return plans, nil
+}
+
+// flagsOf returns the variables that are conditions of @skip and @include in a set, each once.
+func flagsOf(set ast.SelectionSet) (found []string) {
+	walked := map[*ast.FragmentDefinition]bool{}
+	note := func(all ast.DirectiveList) {
+		for _, one := range all {
+			on := one.Arguments.ForName("if")
+			if on != nil && on.Value.Kind == ast.Variable && !slices.Contains(found, on.Value.Raw) {
+				found = append(found, on.Value.Raw)
+			}
+		}
+	}
+	var walk func(ast.SelectionSet)
+	walk = func(set ast.SelectionSet) {
+		for _, selection := range set {
+			switch selection := selection.(type) {
+			case *ast.Field:
+				note(selection.Directives)
+				walk(selection.SelectionSet)
+			case *ast.InlineFragment:
+				note(selection.Directives)
+				walk(selection.SelectionSet)
+			case *ast.FragmentSpread:
+				note(selection.Directives)
+				if !walked[selection.Definition] {
+					walked[selection.Definition] = true
+					walk(selection.Definition.SelectionSet)
+				}
+			}
+		}
+	}
+	walk(set)
+	return found
 }
 
 // measure is the size of a selection set with fragments expanded.
