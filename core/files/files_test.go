@@ -29,6 +29,7 @@ import (
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/nacha"
 	"bankgraph/db"
+	"bankgraph/db/dbtest/faults"
 )
 
 // filed is a bank with a customer that has an account with 10,000.00, and may send.
@@ -950,6 +951,36 @@ func TestWhoMayNotUploadHasNothingRead(t *testing.T) {
 		if err == nil {
 			t.Errorf("%s may upload", name)
 		}
+	}
+}
+
+// A COMMIT that is lost may still arrive, as over a pooler, and the file is there then. Its text is kept.
+func TestAnUploadWhoseOutcomeIsUnknownKeepsItsText(t *testing.T) {
+	t.Parallel()
+	line := coretest.NewLine(t)
+	f := filedAt(t, line.Bank())
+	upload := func(name, text string) error {
+		_, err := f.Files.Upload(f.Staff(), files.Upload{
+			Customer: f.of.UID, Type: files.CSV, Open: files.OpenText(name, strings.NewReader(text)),
+		}, changes.RequestOptions{})
+		return err
+	}
+	line.Break(0, faults.Fault{})
+	if err := upload("first.csv", header+f.row("A", "1")); err != nil {
+		t.Fatal(err)
+	}
+	sent := line.Statements()
+	if len(sent) == 0 || !faults.Commits(sent[len(sent)-1]) {
+		t.Fatalf("the file is not made last: %q", sent)
+	}
+	line.Break(len(sent), faults.Fault{Cut: true, Never: true})
+	if err := upload("second.csv", header+f.row("B", "1")); !errors.Is(err, changes.ErrUnknown) {
+		t.Fatalf("of %q the last is lost: %v", line.Statements(), err)
+	}
+	var kept int
+	if err := f.DB.NewRaw(`SELECT count(DISTINCT file) FROM bulk_file_parts WHERE tenant = ?`, f.Tenant).
+		Scan(t.Context(), &kept); err != nil || kept != 2 {
+		t.Errorf("of %d files the text is kept, want 2: %v", kept, err)
 	}
 }
 

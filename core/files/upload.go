@@ -186,7 +186,8 @@ func (s *Service) Upload(
 		out, err = s.upload.Do(ctx, caller, changes.Target{Customer: int64(in.Customer)},
 			uploaded{in.Type, name, kept.hash, kept.size, uid}, options)
 	}
-	if err != nil || out.Result.UID != uid {
+	unknown := errors.Is(err, changes.ErrUnknown) || errors.Is(err, changes.ErrRepeat) // it may yet be made
+	if err != nil && !unknown || err == nil && out.Result.UID != uid {
 		_ = s.discard(ctx, caller.Tenant, uid) // what is left of it, RemoveStray removes
 	}
 	return out, err
