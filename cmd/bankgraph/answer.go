@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"bankgraph/core/fair"
 	"bankgraph/core/fault"
 	"bankgraph/rest"
 )
@@ -43,6 +44,9 @@ type answer struct {
 	over   bool // it grew too large and was thrown away
 	kept   bool // it reports a change and must not be replaced by a refusal
 	of     party
+
+	mu    sync.Mutex
+	ended bool // it is sent no further
 }
 
 var pieces = sync.Pool{New: func() any { return new([pieceSize]byte) }}
@@ -114,6 +118,23 @@ func (a *answer) SetReadDeadline(until time.Time) error {
 	return http.NewResponseController(a.to).SetReadDeadline(until)
 }
 
+// hurry sets until when a piece has to be taken, unless the answer was cut.
+func (a *answer) hurry(until time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.ended { // only connections of a network have deadlines
+		_ = http.NewResponseController(a.to).SetWriteDeadline(until)
+	}
+}
+
+// cut ends the sending.
+func (a *answer) cut(bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ended = true
+	_ = http.NewResponseController(a.to).SetWriteDeadline(time.Unix(1, 0))
+}
+
 // answerOf returns the answer that w writes, or nil if w writes to the caller directly.
 func answerOf(w http.ResponseWriter) *answer {
 	a, _ := w.(*answer)
@@ -122,56 +143,53 @@ func answerOf(w http.ResponseWriter) *answer {
 
 // unsent bounds the memory of answers that have not been sent yet.
 type unsent struct {
-	mu     sync.Mutex
-	bytes  shares
+	bytes  *fair.Supply
 	meters *meters
 }
 
-func newUnsent(bytes int64, m *meters) *unsent { return &unsent{bytes: newShares(bytes), meters: m} }
+const (
+	// briskRate is how many bytes a second callers have to read where there is no room for others: an answer
+	// of the largest size in half a minute.
+	briskRate = 256 << 10
+	// briskAfter is how long an answer may take in any case.
+	briskAfter = time.Second
+)
 
-// full reports why a party must read its answers before it may ask for more. It is nil if the largest answer
-// would still fit. So a request is refused before its work is done, unless other answers took the memory
-// meanwhile.
-func (u *unsent) full(of party) error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.over(of, largestAnswer)
+func newUnsent(bytes int64, m *meters) *unsent {
+	return &unsent{bytes: fair.New(bytes, time.Now).Patient(briskRate, briskAfter), meters: m}
 }
 
-func (u *unsent) over(of party, n int64) error {
-	switch {
-	case u.bytes.callers[of]+n > u.bytes.caller():
+// full reports why a party must read its answers before it may ask for more. It is nil if the largest answer
+// would still fit, for which others are cut who read slowly, or hold more. So a request is refused before its
+// work is done, unless other answers took the memory meanwhile.
+func (u *unsent) full(of party) error { return tooUnread(u.bytes.Room(of.fair(), largestAnswer)) }
+
+// tooUnread is the refusal for answers that do not fit.
+func tooUnread(why fair.Surplus) error {
+	switch why {
+	case fair.OfCaller:
 		return errUnread
-	case u.bytes.banks[of.bank]+n > u.bytes.bank(),
-		u.bytes.banks[of.bank]+n > u.bytes.all/4 && u.bytes.taken+n > u.bytes.all-u.bytes.all/4:
-		return errBankUnread // the last quarter is for banks that hold less
-	case u.bytes.taken+n > u.bytes.all:
+	case fair.OfBank:
+		return errBankUnread
+	case fair.OfAll:
 		return errBusy
 	}
 	return nil
 }
 
-// take counts the memory of an answer. It refuses one that does not fit, unless must is true.
-func (u *unsent) take(of party, n int64, must bool) error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if err := u.over(of, n); err != nil && !must {
-		return err
+// take counts the memory of an answer. It refuses one that does not fit, unless must is true. Cut ends the
+// sending of the answer, where it has to give way to others.
+func (u *unsent) take(of party, n int64, must bool, cut func(bool)) (*fair.Holding, error) {
+	held, why := u.bytes.Take(of.fair(), n, cut)
+	if why != fair.None && must {
+		return u.bytes.Force(of.fair(), n, cut), nil
 	}
-	u.bytes.add(of, n)
-	return nil
+	return held, tooUnread(why)
 }
 
 func (u *unsent) held() int64 {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.bytes.taken
-}
-
-func (u *unsent) give(of party, n int64) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.bytes.add(of, -n)
+	all, _ := u.bytes.Taken(fair.Party{})
+	return all
 }
 
 // deliver lets next make an answer and sends it when it is complete. mayChange reports whether a request may
@@ -192,21 +210,21 @@ func (u *unsent) deliver(refuse refusal, mayChange func(*http.Request) bool, nex
 			a.reset()
 			refuse(a, r, why)
 		}
-		if err := u.take(a.of, a.held(), a.kept); err != nil {
+		held, err := u.take(a.of, a.held(), a.kept, a.cut)
+		if err != nil {
 			u.meters.refuse(err)
 			a.reset()
 			a.header.Set("Retry-After", "1")
 			refuse(a, r, err)
-			_ = u.take(a.of, a.held(), true)
+			held, _ = u.take(a.of, a.held(), true, a.cut)
 		}
-		u.send(a, r)
+		defer held.Leave()
+		u.send(a, r, held)
 	})
 }
 
 // send writes an answer as fast as its caller reads, and cuts it if the caller reads too slowly.
-func (u *unsent) send(a *answer, r *http.Request) {
-	of, left := a.of, a.held()
-	defer func() { u.give(of, left) }()
+func (u *unsent) send(a *answer, r *http.Request, held *fair.Holding) {
 	if seen := recorderOf(a.to); seen != nil {
 		seen.answered = time.Now()
 	}
@@ -221,7 +239,6 @@ func (u *unsent) send(a *answer, r *http.Request) {
 	}
 	begun := time.Now()
 	last := begun.Add(slowestPiece + time.Duration(a.size)*time.Second/leastRate)
-	deadline := http.NewResponseController(a.to)
 	a.to.WriteHeader(a.status)
 	if r.Method == http.MethodHead {
 		return
@@ -231,10 +248,13 @@ func (u *unsent) send(a *answer, r *http.Request) {
 		if last.Before(until) {
 			until = last
 		}
-		_ = deadline.SetWriteDeadline(until) // only connections of a network have deadlines
-		_, err := a.to.Write(piece)
-		u.give(of, pieceSize)
-		left -= pieceSize
+		if !held.Await() {
+			return errBankUnread // nobody is told any more
+		}
+		a.hurry(until)
+		n, err := a.to.Write(piece)
+		held.Moved(int64(n))
+		held.Shrink(pieceSize)
 		return err
 	})
 	if err != nil {

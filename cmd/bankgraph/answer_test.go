@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"bankgraph/core/access"
+	"bankgraph/core/fair"
 	"bankgraph/graph"
 )
 
@@ -102,23 +103,75 @@ func TestUnreadAnswersAreBoundedByCallerByBankAndInAll(t *testing.T) {
 		{b, 16, false, nil},
 		{c, 1, false, errBankUnread},
 		{party{"B", "1"}, 16, false, nil},
-		{party{"B", "2"}, 1, false, errBankUnread}, // the last quarter is for a third bank
-		{party{"C", "1"}, 16, false, nil},
+		{party{"B", "2"}, 1, false, nil},
+		{party{"C", "1"}, 15, false, nil},
 		{party{"D", "1"}, 1, false, errBusy},
 		{a, 4, true, nil}, // the answer to a change is always sent
 	}
+	held := map[party][]*fair.Holding{}
 	for i, step := range steps {
-		if err := u.take(step.of, step.n<<20, step.must); !errors.Is(err, step.want) {
+		one, err := u.take(step.of, step.n<<20, step.must, nil)
+		if !errors.Is(err, step.want) {
 			t.Errorf("step %d: %v, want %v", i, err, step.want)
+		}
+		if err == nil {
+			held[step.of] = append(held[step.of], one)
 		}
 	}
 	if err := u.full(a); !errors.Is(err, errUnread) {
 		t.Errorf("who has not read may ask: %v", err)
 	}
-	u.give(a, 20<<20)
-	u.give(party{"C", "1"}, 16<<20)
+	for _, one := range append(held[a], held[party{"C", "1"}]...) {
+		one.Leave()
+	}
 	if err := u.full(a); err != nil {
 		t.Errorf("who has read may not ask: %v", err)
+	}
+}
+
+// Callers that fill their bank's half with answers that they hardly read shut nobody out: those who read
+// slowly are cut, and after them those who hold more than who asks would.
+func TestAnswersThatAreHardlyReadGiveWay(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	u := newUnsent(64<<20, newMeters(nil))
+	u.bytes = fair.New(64<<20, func() time.Time { return now }).Patient(briskRate, briskAfter)
+	cut := map[string]int{}
+	var sent []*fair.Holding
+	for _, caller := range []string{"slow", "brisk"} {
+		for range 2 {
+			one, err := u.take(party{"A", caller}, 8<<20, false, func(bool) { cut[caller]++ })
+			if err != nil {
+				t.Fatal(err)
+			}
+			one.Await()
+			sent = append(sent, one)
+		}
+	}
+	asks := party{"A", "asks"}
+	now = now.Add(briskAfter / 2)
+	if err := u.full(asks); !errors.Is(err, errBankUnread) || len(cut) != 0 {
+		t.Errorf("at once were cut %v: %v", cut, err)
+	}
+	for i, one := range sent {
+		now = now.Add(time.Second)
+		one.Moved(int64(i/2*4) << 20)
+		one.Await()
+	}
+	if err := u.full(asks); err != nil || cut["slow"] != 1 || cut["brisk"] != 0 {
+		t.Errorf("for one more were cut %v: %v", cut, err)
+	}
+	if _, err := u.take(asks, 8<<20, false, nil); err != nil {
+		t.Error(err)
+	}
+	if err := u.full(asks); err != nil || cut["slow"] != 2 || cut["brisk"] != 0 {
+		t.Errorf("for who holds as much were cut %v: %v", cut, err)
+	}
+	if _, err := u.take(asks, 8<<20, false, nil); err != nil {
+		t.Error(err)
+	}
+	if err := u.full(party{"A", "brisk"}); !errors.Is(err, errUnread) || cut["brisk"] != 0 {
+		t.Errorf("for who holds its share were cut %v: %v", cut, err)
 	}
 }
 
@@ -126,7 +179,7 @@ func TestASurplusOfAnswersIsToldToComeBackUnlessItTellsOfAChange(t *testing.T) {
 	t.Parallel()
 	room := newRoomOf(1)
 	network := party{caller: "192.0.2.1"}
-	_ = room.unsent.take(network, room.unsent.bytes.caller(), true)
+	_, _ = room.unsent.take(network, room.unsent.bytes.Caller(), true, nil)
 	if got := answered(t, room, get(t), writing(100)); got.Code != http.StatusTooManyRequests ||
 		got.Header().Get("Retry-After") == "" {
 		t.Errorf("a read: %d %v", got.Code, got.Header())
@@ -162,8 +215,8 @@ func TestLargeAnswersArePackedForWhoAsksForIt(t *testing.T) {
 		writing(c.size)(a, request)
 		a.pack(request)
 		u := newUnsent(64<<20, newMeters(nil))
-		_ = u.take(a.of, a.held(), true)
-		u.send(a, request)
+		held, _ := u.take(a.of, a.held(), true, nil)
+		u.send(a, request, held)
 		body := io.Reader(got.Body)
 		packed := got.Header().Get("Content-Encoding") == "gzip"
 		if packed {

@@ -257,7 +257,7 @@ func (m *room) rename(ctx context.Context, from, to party) error {
 func (m *room) carry(w http.ResponseWriter, r *http.Request, p *place) error {
 	p.control, p.upload = http.NewResponseController(w), rest.IsUpload(r)
 	p.way, p.giveUp = context.WithCancel(p.ctx)
-	body, why := m.bodies.Take(fair.Party{Bank: p.of.bank, Caller: p.of.caller}, 1, p.give)
+	body, why := m.bodies.Take(p.of.fair(), 1, p.give)
 	switch p.body = body; why {
 	case fair.OfCaller:
 		return errCrowd

@@ -444,7 +444,7 @@ func TestBodiesOnTheirWayAreCounted(t *testing.T) {
 	var held []*fair.Holding
 	fill := func(of party) (n int) {
 		for ; n < 1000; n++ {
-			one, why := room.bodies.Take(fair.Party{Bank: of.bank, Caller: of.caller}, 1, nil)
+			one, why := room.bodies.Take(of.fair(), 1, nil)
 			if why != fair.None {
 				break
 			}

@@ -1,6 +1,9 @@
 package main
 
-import "bankgraph/core/access"
+import (
+	"bankgraph/core/access"
+	"bankgraph/core/fair"
+)
 
 // party is the caller in whose name something is held: an API key or a person of a bank. A caller that is not
 // known yet is a party by its network, without a bank.
@@ -8,6 +11,8 @@ type party struct{ bank, caller string }
 
 // stranger reports whether the party is not known yet: its token was not checked yet, or it is signing in.
 func (p party) stranger() bool { return p.bank == "" || p.bank == signingIn }
+
+func (p party) fair() fair.Party { return fair.Party{Bank: p.bank, Caller: p.caller} }
 
 func partyOf(c access.Caller) party { return party{bank: c.TenantCode, caller: c.Party()} }
 

@@ -261,7 +261,7 @@ func TestUnreadStreamsOfHTTP2AreCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer answer.Body.Close() // and never read
-		if held := room.unsent.held(); held > room.unsent.bytes.caller() {
+		if held := room.unsent.held(); held > room.unsent.bytes.Caller() {
 			t.Errorf("%d bytes wait", held)
 		}
 	}

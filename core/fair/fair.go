@@ -29,7 +29,9 @@ const (
 
 // Supply is what is shared out.
 type Supply struct {
-	now func() time.Time
+	now   func() time.Time
+	rate  int64         // bytes a second, below which a caller is slow
+	grace time.Duration // for which nothing gives way
 
 	mu      sync.Mutex
 	all     int64
@@ -41,7 +43,14 @@ type Supply struct {
 
 // New returns a supply. Now tells the time, by which slow callers are known.
 func New(all int64, now func() time.Time) *Supply {
-	return &Supply{all: all, now: now, callers: map[Party]int64{}, banks: map[string]int64{}}
+	return &Supply{all: all, now: now, rate: LeastRate, callers: map[Party]int64{}, banks: map[string]int64{}}
+}
+
+// Patient sets, before anything is taken, another rate, in bytes a second, below which callers are slow, and
+// for how long each may move before anything of theirs gives way.
+func (s *Supply) Patient(rate int64, grace time.Duration) *Supply {
+	s.rate, s.grace = rate, grace
+	return s
 }
 
 // Caller is the share of one caller, Bank that of all callers of one bank.
@@ -98,10 +107,37 @@ func (s *Supply) Take(by Party, n int64, cut func(slow bool)) (*Holding, Surplus
 	if why := s.fit(by, n, nil); why != None {
 		return nil, why
 	}
+	return s.hold(by, n, cut), None
+}
+
+// Room makes room for n more of a party, which does not take it yet.
+func (s *Supply) Room(by Party, n int64) Surplus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fit(by, n, nil)
+}
+
+// Force takes n where Take would not, too.
+func (s *Supply) Force(by Party, n int64, cut func(slow bool)) *Holding {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.hold(by, n, cut)
+}
+
+func (s *Supply) hold(by Party, n int64, cut func(slow bool)) *Holding {
 	h := &Holding{of: s, by: by, cut: cut}
 	h.at = s.held.PushBack(h)
 	h.add(n)
-	return h, None
+	return h
+}
+
+// Shrink gives n of a holding back.
+func (h *Holding) Shrink(n int64) {
+	h.of.mu.Lock()
+	defer h.of.mu.Unlock()
+	if h.at != nil {
+		h.add(-n)
+	}
 }
 
 // Grow takes n more for a holding.
@@ -187,16 +223,16 @@ func (h *Holding) turn() time.Duration {
 	return h.of.now().Sub(h.since)
 }
 
-// Left is for how long the caller may yet move nothing, before it is so much time behind LeastRate.
+// Left is for how long the caller may yet move nothing, before it is so much time behind.
 func (h *Holding) Left(behind time.Duration) time.Duration {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
-	return behind - time.Duration(h.lack())*time.Second/LeastRate
+	return behind - time.Duration(h.lack())*time.Second/time.Duration(h.of.rate)
 }
 
-// lack is how many bytes more the caller would have moved at LeastRate.
+// lack is how many bytes more a caller would have moved who is not slow.
 func (h *Holding) lack() int64 {
-	return int64((h.spent+h.turn()).Seconds()*LeastRate) - h.moved
+	return int64((h.spent+h.turn()).Seconds()*float64(h.of.rate)) - h.moved
 }
 
 // fit makes room for n more of a party, and returns why there is none.
@@ -256,13 +292,15 @@ func (s *Supply) slowest(why Surplus, by Party, n int64, not *Holding) (found *H
 // holds theirs. Who is slow gives way to who holds no more, and who moves in time to who holds nothing, or
 // less than they with n more.
 func (h *Holding) gives(theirs, own, n int64) bool {
-	switch h.state {
-	case moving:
+	switch {
+	case h.spent+h.turn() < h.of.grace:
+		return false
+	case h.state == moving:
 		return h.slow() && theirs >= own || own == 0 || theirs > own+n
-	case queued:
+	case h.state == queued:
 		return theirs > own+n
 	}
 	return false
 }
 
-func (h *Holding) slow() bool { return h.state == moving && h.lack() > LeastRate }
+func (h *Holding) slow() bool { return h.state == moving && h.lack() > h.of.rate }
