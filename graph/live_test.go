@@ -22,6 +22,7 @@ import (
 	"bankgraph/core/audit"
 	"bankgraph/core/customers"
 	"bankgraph/core/events"
+	"bankgraph/core/fault"
 	"bankgraph/core/payments"
 	"bankgraph/db"
 	"bankgraph/graph"
@@ -38,6 +39,7 @@ type door struct {
 	open    int
 	sent    int
 	ended   []string
+	ends    map[transport.Kind][]func(error)
 }
 
 func (d *door) Verify(ctx context.Context, token string) (context.Context, time.Duration, error) {
@@ -52,10 +54,14 @@ func (d *door) Verify(ctx context.Context, token string) (context.Context, time.
 
 func (d *door) Work(context.Context) (func(), error) { return func() {}, nil }
 
-func (d *door) Open(context.Context, transport.Kind) (func(), error) {
+func (d *door) Open(_ context.Context, what transport.Kind, end func(error)) (func(), error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.open++
+	if d.ends == nil {
+		d.ends = map[transport.Kind][]func(error){}
+	}
+	d.ends[what] = append(d.ends[what], end)
 	return sync.OnceFunc(func() { d.mu.Lock(); defer d.mu.Unlock(); d.open-- }), nil
 }
 
@@ -324,6 +330,33 @@ func TestOnlySubscriptionsAreStreams(t *testing.T) {
 	}
 	if n := l.streams(); n != 0 {
 		t.Errorf("%d streams are open", n)
+	}
+}
+
+// A subscription that gives way to those of others is told why, and its WebSocket goes on.
+func TestASubscriptionThatGivesWayIsToldWhy(t *testing.T) {
+	t.Parallel()
+	l := newLively(t)
+	h := l.listens(t, "staff", changed)
+	s := l.dials(t, "staff")
+	l.subscribes(t, s, changed)
+	l.happens(t, star)
+	h.hears(uidOf(star))
+	s.hears(`"type":"next"`, `"id":"1"`, uidOf(star))
+	why := fault.New(fault.Unavailable, "stream.test", "it gave way: subscribe again")
+	l.mu.Lock()
+	ends := slices.Concat(l.ends[transport.Events], l.ends[transport.Operation])
+	l.mu.Unlock()
+	for _, end := range ends {
+		end(why)
+	}
+	h.hears(`"kind":"UNAVAILABLE"`, "STREAM_ENDED", "it gave way")
+	h.completes()
+	s.hears(`"type":"error"`, `"id":"1"`, "STREAM_ENDED", "it gave way")
+	s.says(`{"type":"ping"}`)
+	s.hears(`{"type":"pong"}`)
+	if !eventually(func() bool { return l.streams() == 1 }) { // the WebSocket itself
+		t.Errorf("%d streams are open", l.streams())
 	}
 }
 

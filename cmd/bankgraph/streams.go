@@ -13,6 +13,7 @@ import (
 
 	"bankgraph/core"
 	"bankgraph/core/access"
+	"bankgraph/core/fair"
 	"bankgraph/core/fault"
 	"bankgraph/db"
 	"bankgraph/graph/transport"
@@ -25,6 +26,10 @@ var (
 	errBankStreams = fault.New(fault.TooMany, "bank.streams",
 		"too many subscriptions of this bank are open, try again later")
 )
+
+// errStreamGaveWay ends a subscription of who has many, for others who have fewer.
+var errStreamGaveWay = fault.New(fault.Unavailable, "stream.gave_way",
+	"the subscription gave way to others of this bank who have fewer: subscribe again, since the last cursor")
 
 // mostStreamsOfCaller is how many streams of events one caller has open, and how many WebSockets beside them.
 // Each of these has some subscriptions.
@@ -45,21 +50,20 @@ type streams struct {
 
 	mu   sync.Mutex
 	own  map[transport.Kind]map[party]int // streams of events and WebSockets, by caller
-	subs shares                           // subscriptions
+	subs *fair.Supply                     // subscriptions
 }
 
 var _ transport.Door = (*streams)(nil)
 
 func newStreams(c *core.Core, most int, origins []string, room *room, pace pace, m *meters) *streams {
 	s := &streams{
-		core: c, room: room, pace: pace, meters: m, origins: origins, subs: newShares(int64(most)),
+		core: c, room: room, pace: pace, meters: m, origins: origins, subs: fair.New(int64(most), time.Now),
 		own: map[transport.Kind]map[party]int{transport.Events: {}, transport.Socket: {}},
 	}
 	s.serving, s.stop = context.WithCancel(context.Background())
 	m.gauge("bankgraph_streams", "Subscriptions that are open.", nil, func() float64 {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return float64(s.subs.taken)
+		all, _ := s.subs.Taken(fair.Party{})
+		return float64(all)
 	})
 	return s
 }
@@ -100,13 +104,15 @@ func (s *streams) Work(ctx context.Context) (leave func(), err error) {
 }
 
 // Open implements transport.Door.
-func (s *streams) Open(ctx context.Context, what transport.Kind) (closed func(), err error) {
+func (s *streams) Open(
+	ctx context.Context, what transport.Kind, end func(why error),
+) (closed func(), err error) {
 	caller, err := access.Require(ctx)
 	if err == nil && what != transport.Events { // a request for events was counted when it came
 		err = s.pace.over(caller)
 	}
 	if err == nil {
-		closed, err = s.count(partyOf(caller), what)
+		closed, err = s.count(partyOf(caller), what, end)
 	}
 	if err != nil {
 		s.meters.refuse(err)
@@ -119,35 +125,40 @@ func (s *streams) Open(ctx context.Context, what transport.Kind) (closed func(),
 	return closed, nil
 }
 
-func (s *streams) count(of party, what transport.Kind) (closed func(), err error) {
+func (s *streams) count(of party, what transport.Kind, end func(error)) (closed func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	own, many := s.own[what]
-	subscribes := what != transport.Socket // whose operations are counted one by one
-	switch {
-	case many && own[of] == mostStreamsOfCaller, subscribes && s.subs.callers[of] >= s.subs.caller():
+	if many && own[of] == mostStreamsOfCaller {
 		return nil, errStreams
-	case subscribes && s.subs.banks[of.bank] >= s.subs.bank():
-		return nil, errBankStreams
-	case subscribes && s.subs.taken >= s.subs.all:
-		return nil, errBusy
 	}
-	move := func(by int) {
-		if subscribes {
-			s.subs.add(of, int64(by))
+	leave := func() {}
+	if what != transport.Socket { // whose operations are counted one by one
+		one, why := s.subs.Take(of.fair(), 1, func(bool) { end(errStreamGaveWay) })
+		switch why {
+		case fair.OfCaller:
+			return nil, errStreams
+		case fair.OfBank:
+			return nil, errBankStreams
+		case fair.OfAll:
+			return nil, errBusy
 		}
+		one.Queue() // it is never slow, but gives way to who has fewer
+		leave = one.Leave
+	}
+	if many {
+		own[of]++
+	}
+	return sync.OnceFunc(func() {
+		leave()
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		if !many {
 			return
 		}
-		if own[of] += by; own[of] == 0 {
+		if own[of]--; own[of] == 0 {
 			delete(own, of)
 		}
-	}
-	move(1)
-	return sync.OnceFunc(func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		move(-1)
 	}), nil
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,7 +14,9 @@ import (
 
 	"github.com/coder/websocket"
 
+	"bankgraph/core/fair"
 	"bankgraph/graph/playground"
+	"bankgraph/graph/transport"
 )
 
 const subscription = `subscription { paymentChanged { cursor action payment { uid } } }`
@@ -143,5 +146,48 @@ func TestStreamsStayOpenAndEndWithTheirKeyOrTheServer(t *testing.T) {
 	}
 	if log := s.log.String(); strings.Contains(log, staff) || strings.Contains(log, partner) {
 		t.Error("the log has a token")
+	}
+}
+
+// Callers that fill their bank's half of all subscriptions leave none to others: one of who has most ends.
+func TestASubscriptionOfWhoHasMostGivesWay(t *testing.T) {
+	t.Parallel()
+	m := newMeters(nil)
+	s := newStreams(nil, 24, nil, newRoomOf(1), pace{}, m)
+	ended := map[string]int{}
+	var closed []func()
+	open := func(caller string) error {
+		end, err := s.count(party{"A", caller}, transport.Operation, func(why error) {
+			if !errors.Is(why, errStreamGaveWay) {
+				t.Errorf("%v", why)
+			}
+			ended[caller]++
+		})
+		if err == nil {
+			closed = append(closed, end)
+		}
+		return err
+	}
+	for range 6 {
+		if err := errors.Join(open("one"), open("two")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := open("one"); !errors.Is(err, errStreams) {
+		t.Errorf("who has its share: %v", err)
+	}
+	for range 4 {
+		if err := open("three"); err != nil {
+			t.Errorf("who has fewer than others: %v", err)
+		}
+	}
+	if err := open("three"); !errors.Is(err, errBankStreams) || ended["one"] != 2 || ended["two"] != 2 {
+		t.Errorf("who has as many: %v, %v ended", err, ended)
+	}
+	for _, end := range closed {
+		end()
+	}
+	if all, _ := s.subs.Taken(fair.Party{}); all != 0 {
+		t.Errorf("%d are still counted", all)
 	}
 }

@@ -40,7 +40,7 @@ func (s Streams) serveEvents(w http.ResponseWriter, r *http.Request, exec graphq
 		return
 	}
 	defer caller.close(errGone)
-	closed, err := s.Door.Open(caller.ctx, Events)
+	closed, err := s.Door.Open(caller.ctx, Events, caller.end)
 	if err != nil {
 		header.Set("Retry-After", "1")
 		s.Refuse(w, r, err)

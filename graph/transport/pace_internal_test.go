@@ -109,9 +109,9 @@ type opened struct{}
 func (opened) Verify(ctx context.Context, _ string) (context.Context, time.Duration, error) {
 	return ctx, time.Hour, nil
 }
-func (opened) Work(context.Context) (func(), error)       { return func() {}, nil }
-func (opened) Open(context.Context, Kind) (func(), error) { return func() {}, nil }
-func (opened) Allows(*http.Request, string) bool          { return true }
-func (opened) Serving() context.Context                   { return context.Background() }
-func (opened) Sent()                                      {}
-func (opened) Ended(string)                               {}
+func (opened) Work(context.Context) (func(), error)                    { return func() {}, nil }
+func (opened) Open(context.Context, Kind, func(error)) (func(), error) { return func() {}, nil }
+func (opened) Allows(*http.Request, string) bool                       { return true }
+func (opened) Serving() context.Context                                { return context.Background() }
+func (opened) Sent()                                                   {}
+func (opened) Ended(string)                                            {}

@@ -148,7 +148,7 @@ func (k *socket) serve() (code websocket.StatusCode, reason string) {
 	if code, reason := k.begin(first["payload"]); code != 0 {
 		return code, reason
 	}
-	closed, err := k.Door.Open(k.caller.ctx, Socket)
+	closed, err := k.Door.Open(k.caller.ctx, Socket, k.caller.end)
 	if err != nil {
 		return tooManyInits, messageOf(err)
 	}
@@ -300,18 +300,19 @@ func (k *socket) subscribe(id string, payload map[string]any) (websocket.StatusC
 		})
 		return 0, ""
 	}
-	ctx, cancel := context.WithCancel(k.caller.ctx)
+	ctx, end := context.WithCancelCause(k.caller.ctx)
+	cancel := func() { end(errGone) }
 	k.operations[id] = cancel
 	params.Headers = k.request.Header
 	k.running.Go(func() {
 		defer cancel()
-		k.run(ctx, id, params)
+		k.run(ctx, end, id, params)
 	})
 	return 0, ""
 }
 
 // run answers an operation until it ends.
-func (k *socket) run(ctx context.Context, id string, params *graphql.RawParams) {
+func (k *socket) run(ctx context.Context, end context.CancelCauseFunc, id string, params *graphql.RawParams) {
 	free := sync.OnceFunc(func() {
 		k.mu.Lock()
 		defer k.mu.Unlock()
@@ -325,7 +326,7 @@ func (k *socket) run(ctx context.Context, id string, params *graphql.RawParams) 
 		}
 	}()
 	ctx = graphql.StartOperationTrace(ctx)
-	closed, err := k.Door.Open(ctx, Operation)
+	closed, err := k.Door.Open(ctx, Operation, end)
 	if err != nil {
 		free()
 		k.refuse(id, failed(ctx, k.exec, err))
@@ -347,8 +348,14 @@ func (k *socket) run(ctx context.Context, id string, params *graphql.RawParams) 
 		case response == nil && k.caller.ctx.Err() != nil:
 			k.ended()
 			return // the WebSocket is closed, with a reason
-		case response == nil && ctx.Err() != nil:
+		case response == nil && errors.Is(context.Cause(ctx), errGone):
 			return // by the client
+		case response == nil && ctx.Err() != nil: // it gave way to others
+			why := context.Cause(ctx)
+			k.Door.Ended(whyEnded(why))
+			free()
+			k.refuse(id, failed(context.WithoutCancel(at), k.exec, why))
+			return
 		case response == nil:
 			free()
 			k.send("complete", id)

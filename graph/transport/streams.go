@@ -24,8 +24,8 @@ type Door interface {
 	// something to do; leave gives it back.
 	Work(ctx context.Context) (leave func(), err error)
 	// Open counts a stream, or a WebSocket, of the caller of the context until it is closed. It refuses the
-	// surplus.
-	Open(ctx context.Context, what Kind) (closed func(), err error)
+	// surplus. End ends it with a reason, where it has to give way to others, and does not wait.
+	Open(ctx context.Context, what Kind, end func(why error)) (closed func(), err error)
 	// Allows reports whether a page of an origin may open a WebSocket.
 	Allows(r *http.Request, origin string) bool
 	// Serving returns a context that ends when all streams have to.
