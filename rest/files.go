@@ -179,6 +179,9 @@ func (f *onlyFile) Read(into []byte) (int, error) {
 		part, after := f.parts.NextPart()
 		switch {
 		case errors.Is(after, io.EOF):
+			if _, err := io.Copy(io.Discard, f.body); err != nil { // what may follow the form
+				return 0, notWhole(err)
+			}
 			return 0, io.EOF
 		case after != nil:
 			return 0, notWhole(after)

@@ -3,10 +3,13 @@ package rest_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"bankgraph/core/access"
 	"bankgraph/core/coretest"
@@ -286,3 +289,35 @@ func TestAFormHasLittleBesideItsFile(t *testing.T) {
 		t.Errorf("%d %s", done.status, done.body)
 	}
 }
+
+// A form is read to the end of its body before anything is made of it, also where something follows the form:
+// who has yet to send may be cut, and what is worked on may not.
+func TestAFormIsReadToItsEnd(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	path := fmt.Sprintf("/v1/payments/customers/%s/files/csv", b.acme.UID)
+	for name, after := range map[string]string{"nothing": "", "little": "\r\nepilogue"} {
+		r := request(http.MethodPost, path, form("pay.csv", name+"\n")+after)
+		whole := &ending{Reader: iotest.OneByteReader(r.Body)}
+		r.Body, r.ContentLength = whole, -1
+		if done := b.send(b.program(), r); done.status != http.StatusOK || !whole.ended {
+			t.Errorf("%s after it: %d %s, read to its end: %t", name, done.status, done.body, whole.ended)
+		}
+	}
+	r := request(http.MethodPost, path, form("pay.csv", "long\n")+strings.Repeat("x", 70<<10))
+	b.send(b.program(), r).refused(t, "much after it", http.StatusBadRequest, "BULKFILE_REQUEST_INVALID", "64 KiB")
+}
+
+// ending knows whether it was read to its end.
+type ending struct {
+	io.Reader
+	ended bool
+}
+
+func (e *ending) Read(into []byte) (int, error) {
+	n, err := e.Reader.Read(into)
+	e.ended = e.ended || errors.Is(err, io.EOF)
+	return n, err
+}
+
+func (e *ending) Close() error { return nil }

@@ -329,7 +329,7 @@ func (m *room) known(refuse refusal, next http.Handler) http.Handler {
 			a.of = of
 		}
 		next.ServeHTTP(w, r)
-		if gave := mine.gaveWay(); gave != nil { // whatever the handler made of it: it had nothing to work on
+		if gave := mine.told; gave != nil { // whatever the handler made of it: it had nothing to work on
 			if a != nil {
 				a.reset()
 			}
@@ -366,6 +366,7 @@ type place struct {
 	way     context.Context // ends when the body gives way
 	giveUp  context.CancelFunc
 	arrived bool
+	told    error // what its reader was told instead of the rest of it
 
 	mu   sync.Mutex
 	cut  bool  // the body is read no further
@@ -378,12 +379,12 @@ func (p *place) Read(into []byte) (int, error) {
 	}
 	p.Leave()
 	if !p.body.Await() {
-		return 0, p.gaveWay()
+		return 0, p.tell()
 	}
 	p.hurry()
 	read, err := p.ReadCloser.Read(into)
 	if !p.body.Moved(int64(read)) {
-		return 0, p.gaveWay()
+		return 0, p.tell()
 	}
 	switch {
 	case errors.Is(err, io.EOF):
@@ -393,16 +394,17 @@ func (p *place) Read(into []byte) (int, error) {
 		return read, err
 	}
 	p.arrived = true
+	p.calm()
 	switch {
 	case p.stream:
 		p.carried()
 		return read, err
 	case !p.body.Queue():
-		return 0, p.gaveWay()
+		return 0, p.tell()
 	}
 	back := p.Return(p.way)
 	if !p.body.Keep() {
-		return 0, p.gaveWay()
+		return 0, p.tell()
 	}
 	if back != nil {
 		return read, back
@@ -441,6 +443,16 @@ func (p *place) hurry() {
 	_ = p.control.SetReadDeadline(until) // only connections of a network have deadlines
 }
 
+// calm gives the connection of an upload that has arrived the rest of its time: a deadline that passes would
+// end what is done with it.
+func (p *place) calm() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if last, is := p.ctx.Deadline(); is && p.upload && !p.cut {
+		_ = p.control.SetReadDeadline(last)
+	}
+}
+
 // Cut ends the receiving of the body.
 func (p *place) Cut() {
 	p.mu.Lock()
@@ -463,10 +475,11 @@ func (p *place) give(slow bool) {
 	p.giveUp()
 }
 
-// gaveWay returns why the body gave way, nil if it did not.
-func (p *place) gaveWay() error {
+// tell tells the reader of the body why that gave way.
+func (p *place) tell() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.told = p.gave
 	return p.gave
 }
 

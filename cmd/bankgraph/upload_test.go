@@ -70,8 +70,11 @@ func TestAnUploadThatComesTooSlowlyIsCut(t *testing.T) {
 			ResponseRecorder: httptest.NewRecorder(), size: size, left: 59,
 			then: func() { now = now.Add(time.Second) },
 		}
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/payments/customers/1/files/csv", wire)
-		p := &place{ReadCloser: wire, room: room, of: party{"A", "portal"}, ctx: t.Context()}
+		end := now.Add(time.Hour)
+		ctx, cancel := context.WithDeadline(t.Context(), end)
+		defer cancel()
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/payments/customers/1/files/csv", wire)
+		p := &place{ReadCloser: wire, room: room, of: party{"A", "portal"}, ctx: ctx}
 		if err := room.carry(wire, r, p); err != nil {
 			t.Fatal(err)
 		}
@@ -83,6 +86,9 @@ func TestAnUploadThatComesTooSlowlyIsCut(t *testing.T) {
 		}
 		if want == nil { // a little too slow for a minute is not five seconds behind
 			want = io.EOF
+		}
+		if arrived := want == io.EOF; arrived != wire.until.Equal(end) { // what is done with it has its time
+			t.Errorf("of pieces of %d bytes a second, the connection has until %v", size, wire.until)
 		}
 		if !errors.Is(err, want) {
 			t.Errorf("of pieces of %d bytes a second came %d bytes: %v", size, read, err)
