@@ -17,7 +17,7 @@ type tenantCommand struct {
 }
 
 type tenantAdd struct {
-	Code     string `arg:"" help:"Letters, digits, dots and hyphens: the realm in the token address."`
+	Code     string `arg:"" help:"Letters and digits, with single dots or hyphens between them: the realm in the token address."`
 	Name     string `required:"" help:"Legal name of the bank."`
 	Zone     string `required:"" help:"Time zone that its days are counted in, such as America/New_York."`
 	Currency string `required:"" help:"Its currency, such as USD."`

@@ -43,7 +43,7 @@ func (t *Tenant) Location() *time.Location {
 
 // Draft is a bank that is to be added.
 type Draft struct {
-	Code     string // letters, digits, dots and hyphens, at most 63; unique whatever the letter case
+	Code     string // as newCode has it, at most 63 characters; unique whatever the letter case
 	Name     string
 	Zone     string // IANA name, such as America/New_York
 	Currency string // ISO 4217
@@ -60,6 +60,10 @@ var (
 
 var codes = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$`)
 
+// newCode is what codes of new banks look like: nobody sees a dot or hyphen too many at an end, or that there are
+// two. Banks that came to such codes before keep them.
+var newCode = regexp.MustCompile(`^[A-Za-z0-9]+([.-][A-Za-z0-9]+)*$`)
+
 // ValidCode reports whether a bank can have this code.
 func ValidCode(code string) bool { return codes.MatchString(code) }
 
@@ -73,8 +77,8 @@ func (d Draft) check() (Tenant, error) {
 		wrong = append(wrong, fault.Field("tenant", field, fault.Malformed, message))
 	}
 	tenant := Tenant{Code: d.Code, Name: strings.TrimSpace(d.Name), Zone: d.Zone, Sandbox: d.Sandbox}
-	if !codes.MatchString(d.Code) {
-		refuse("code", "letters, digits, dots and hyphens, at most 63, starting with a letter or digit")
+	if !codes.MatchString(d.Code) || !newCode.MatchString(d.Code) {
+		refuse("code", "letters and digits, with single dots or hyphens between them, at most 63 characters")
 	}
 	if !readable(tenant.Name) {
 		refuse("name", "1 to 200 characters of plain text")

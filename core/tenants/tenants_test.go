@@ -123,6 +123,36 @@ func TestEveryWrongFieldOfABankIsNamed(t *testing.T) {
 	}
 }
 
+// A code is not taken for another one because of a dot or hyphen that nobody sees.
+func TestCodesHaveDotsAndHyphensBetweenLettersAndDigitsOnly(t *testing.T) {
+	t.Parallel()
+	c, operator := newCore(t)
+	bank := draft()
+	if _, err := c.Tenants.Add(operator, bank); err != nil {
+		t.Fatal(err)
+	}
+	for _, code := range []string{
+		bank.Code + ".", bank.Code + "-", "." + bank.Code, "-" + bank.Code, bank.Code + "..a", bank.Code + ".-a",
+		strings.Replace(bank.Code, "-", "--", 1), bank.Code + "_a", bank.Code + "é", bank.Code + "\n", "",
+		bank.Code + "." + strings.Repeat("a", 63-len(bank.Code)),
+	} {
+		other := draft()
+		other.Code = code
+		_, err := c.Tenants.Add(operator, other)
+		var wrong fault.Faults
+		if !errors.As(err, &wrong) || len(wrong) != 1 || wrong[0].Field != "code" {
+			t.Errorf("%q: %v", code, err)
+		}
+	}
+	for _, code := range []string{bank.Code + ".a-1", bank.Code + strings.Repeat("a", 63-len(bank.Code))} {
+		other := draft()
+		other.Code = code
+		if _, err := c.Tenants.Add(operator, other); err != nil {
+			t.Errorf("%q: %v", code, err)
+		}
+	}
+}
+
 func TestBanksAreForOperators(t *testing.T) {
 	t.Parallel()
 	c, _ := newCore(t)
