@@ -147,22 +147,24 @@ type unsent struct {
 	meters *meters
 }
 
-const (
-	// briskRate is how many bytes a second callers have to read where there is no room for others: an answer
-	// of the largest size in half a minute.
-	briskRate = 256 << 10
-	// briskAfter is how long an answer may take in any case.
-	briskAfter = time.Second
-)
+// briskRate is how many bytes a second callers have to read where there is no room for others: an answer of
+// the largest size in half a minute.
+const briskRate = 256 << 10
 
 func newUnsent(bytes int64, m *meters) *unsent {
-	return &unsent{bytes: fair.New(bytes, time.Now).Patient(briskRate, briskAfter), meters: m}
+	return &unsent{bytes: fair.New(bytes, time.Now).Patient(briskRate), meters: m}
 }
 
 // full reports why a party must read its answers before it may ask for more. It is nil if the largest answer
-// would still fit, for which others are cut who read slowly, or hold more. So a request is refused before its
-// work is done, unless other answers took the memory meanwhile.
-func (u *unsent) full(of party) error { return tooUnread(u.bytes.Room(of.fair(), largestAnswer)) }
+// would still fit into its own share, and if some answer would into its bank's and into all. For that others
+// are cut once there is an answer: most are small, and room for the largest would cut them for nothing. So a
+// request is refused before its work is done, unless its answer is larger than what others give.
+func (u *unsent) full(of party) error {
+	if _, own := u.bytes.Taken(of.fair()); own+largestAnswer > u.bytes.Caller() {
+		return errUnread
+	}
+	return tooUnread(u.bytes.Room(of.fair(), pieceSize))
+}
 
 // tooUnread is the refusal for answers that do not fit.
 func tooUnread(why fair.Surplus) error {

@@ -10,7 +10,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -135,7 +137,7 @@ func TestAnswersThatAreHardlyReadGiveWay(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	u := newUnsent(64<<20, newMeters(nil))
-	u.bytes = fair.New(64<<20, func() time.Time { return now }).Patient(briskRate, briskAfter)
+	u.bytes = fair.New(64<<20, func() time.Time { return now }).Patient(briskRate)
 	cut := map[string]int{}
 	var sent []*fair.Holding
 	for _, caller := range []string{"slow", "brisk"} {
@@ -148,30 +150,111 @@ func TestAnswersThatAreHardlyReadGiveWay(t *testing.T) {
 			sent = append(sent, one)
 		}
 	}
-	asks := party{"A", "asks"}
-	now = now.Add(briskAfter / 2)
-	if err := u.full(asks); !errors.Is(err, errBankUnread) || len(cut) != 0 {
-		t.Errorf("at once were cut %v: %v", cut, err)
-	}
 	for i, one := range sent {
 		now = now.Add(time.Second)
 		one.Moved(int64(i/2*4) << 20)
 		one.Await()
 	}
-	if err := u.full(asks); err != nil || cut["slow"] != 1 || cut["brisk"] != 0 {
-		t.Errorf("for one more were cut %v: %v", cut, err)
+	asks := party{"A", "asks"}
+	if err := u.full(asks); err != nil || len(cut) != 0 {
+		t.Errorf("before there is an answer were cut %v: %v", cut, err)
 	}
-	if _, err := u.take(asks, 8<<20, false, nil); err != nil {
-		t.Error(err)
-	}
-	if err := u.full(asks); err != nil || cut["slow"] != 2 || cut["brisk"] != 0 {
-		t.Errorf("for who holds as much were cut %v: %v", cut, err)
-	}
-	if _, err := u.take(asks, 8<<20, false, nil); err != nil {
-		t.Error(err)
+	for i := range 2 {
+		if _, err := u.take(asks, 8<<20, false, nil); err != nil || cut["slow"] != i+1 || cut["brisk"] != 0 {
+			t.Errorf("for an answer of the largest size were cut %v: %v", cut, err)
+		}
 	}
 	if err := u.full(party{"A", "brisk"}); !errors.Is(err, errUnread) || cut["brisk"] != 0 {
 		t.Errorf("for who holds its share were cut %v: %v", cut, err)
+	}
+}
+
+// unreadWriter is a caller who reads nothing until it is cut.
+type unreadWriter struct {
+	header http.Header
+	begun  chan<- *unreadWriter
+	cut    chan struct{}
+	once   sync.Once
+}
+
+func (w *unreadWriter) Header() http.Header { return w.header }
+func (w *unreadWriter) WriteHeader(int)     {}
+
+func (w *unreadWriter) Write([]byte) (int, error) {
+	w.begun <- w
+	<-w.cut
+	return 0, os.ErrDeadlineExceeded
+}
+
+func (w *unreadWriter) SetWriteDeadline(until time.Time) error {
+	if until.Unix() == 1 {
+		w.end()
+	}
+	return nil
+}
+
+func (w *unreadWriter) end() { w.once.Do(func() { close(w.cut) }) }
+
+// However many callers of two banks read nothing, others of these banks and of a third are answered, and what
+// waits stays within its bounds.
+func TestSlowReadersShutNobodyOut(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(16)
+	ask := func(w http.ResponseWriter, of party, size int) {
+		handler := room.unsent.deliver(graph.Refuse, never,
+			room.admit(graph.Refuse, "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				ctx := access.With(r.Context(), access.Caller{TenantCode: of.bank, Client: of.caller})
+				room.known(graph.Refuse, writing(size)).ServeHTTP(w, r.WithContext(ctx))
+			})))
+		defer func() { _ = recover() }() // a request that is cut ends so
+		handler.ServeHTTP(w, get(t))
+	}
+	var all []*unreadWriter
+	var running sync.WaitGroup
+	for _, bank := range []string{"A", "B"} {
+		for i := range 4 {
+			for range 12 {
+				begun, over := make(chan *unreadWriter, 1), make(chan struct{})
+				w := &unreadWriter{header: http.Header{}, begun: begun, cut: make(chan struct{})}
+				all = append(all, w)
+				running.Go(func() { ask(w, party{bank, fmt.Sprint("slow", i)}, 1<<20); close(over) })
+				select {
+				case <-begun: // its answer waits, or that which refuses it
+				case <-over:
+				}
+			}
+		}
+		if held := room.unsent.held(); held < 24<<20 {
+			t.Fatalf("only %d bytes wait", held)
+		}
+		for _, other := range []string{bank, "C"} {
+			staff := party{other, "staff"}
+			asks := func(sizes ...int) {
+				for _, size := range sizes {
+					got := httptest.NewRecorder()
+					if ask(got, staff, size); got.Code != http.StatusOK || got.Body.Len() != size {
+						t.Errorf("another caller of bank %s is answered %d %.200s", other, got.Code, got.Body)
+					}
+				}
+			}
+			asks(20, 1<<20, 7<<20)
+			own, err := room.unsent.take(staff, 1<<20, false, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			asks(20, 1<<20) // while it reads another one
+			own.Leave()
+		}
+		if held := room.unsent.held(); held > 65<<20 { // with what refuses them
+			t.Errorf("%d bytes wait", held)
+		}
+	}
+	for _, w := range all {
+		w.end()
+	}
+	running.Wait()
+	if held := room.unsent.held(); held != 0 {
+		t.Errorf("%d bytes wait in the end", held)
 	}
 }
 

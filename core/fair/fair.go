@@ -29,9 +29,8 @@ const (
 
 // Supply is what is shared out.
 type Supply struct {
-	now   func() time.Time
-	rate  int64         // bytes a second, below which a caller is slow
-	grace time.Duration // for which nothing gives way
+	now  func() time.Time
+	rate int64 // bytes a second, below which a caller is slow
 
 	mu      sync.Mutex
 	all     int64
@@ -46,10 +45,9 @@ func New(all int64, now func() time.Time) *Supply {
 	return &Supply{all: all, now: now, rate: LeastRate, callers: map[Party]int64{}, banks: map[string]int64{}}
 }
 
-// Patient sets, before anything is taken, another rate, in bytes a second, below which callers are slow, and
-// for how long each may move before anything of theirs gives way.
-func (s *Supply) Patient(rate int64, grace time.Duration) *Supply {
-	s.rate, s.grace = rate, grace
+// Patient sets, before anything is taken, another rate, in bytes a second, below which callers are slow.
+func (s *Supply) Patient(rate int64) *Supply {
+	s.rate = rate
 	return s
 }
 
@@ -110,11 +108,15 @@ func (s *Supply) Take(by Party, n int64, cut func(slow bool)) (*Holding, Surplus
 	return s.hold(by, n, cut), None
 }
 
-// Room makes room for n more of a party, which does not take it yet.
+// Room says why there is no room for n more of a party; None where there is some, or something would give
+// way.
 func (s *Supply) Room(by Party, n int64) Surplus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.fit(by, n, nil)
+	if why, gives := s.short(by, n, nil); gives == nil {
+		return why
+	}
+	return None
 }
 
 // Force takes n where Take would not, too.
@@ -238,17 +240,7 @@ func (h *Holding) lack() int64 {
 // fit makes room for n more of a party, and returns why there is none.
 func (s *Supply) fit(by Party, n int64, not *Holding) Surplus {
 	for {
-		why := OfBank
-		switch {
-		case s.callers[by]+n > s.Caller():
-			return OfCaller
-		case s.banks[by.Bank]+n > s.Bank():
-		case s.taken+n > s.all:
-			why = OfAll
-		default:
-			return None
-		}
-		gives := s.slowest(why, by, n, not)
+		why, gives := s.short(by, n, not)
 		if gives == nil {
 			return why
 		}
@@ -257,6 +249,22 @@ func (s *Supply) fit(by Party, n int64, not *Holding) Surplus {
 		gives.drop()
 		gives.cut(slow)
 	}
+}
+
+// short says what there is too much of for n more of a party, and what gives way first; nil if nothing has
+// to.
+func (s *Supply) short(by Party, n int64, not *Holding) (why Surplus, gives *Holding) {
+	switch {
+	case s.callers[by]+n > s.Caller():
+		return OfCaller, nil
+	case s.banks[by.Bank]+n > s.Bank():
+		why = OfBank
+	case s.taken+n > s.all:
+		why = OfAll
+	default:
+		return None, nil
+	}
+	return why, s.slowest(why, by, n, not)
 }
 
 // slowest is the holding that gives way to n more of a party: one of its bank, where that has its share, else
@@ -292,12 +300,10 @@ func (s *Supply) slowest(why Surplus, by Party, n int64, not *Holding) (found *H
 // holds theirs. Who is slow gives way to who holds no more, and who moves in time to who holds nothing, or
 // less than they with n more.
 func (h *Holding) gives(theirs, own, n int64) bool {
-	switch {
-	case h.spent+h.turn() < h.of.grace:
-		return false
-	case h.state == moving:
+	switch h.state {
+	case moving:
 		return h.slow() && theirs >= own || own == 0 || theirs > own+n
-	case h.state == queued:
+	case queued:
 		return theirs > own+n
 	}
 	return false
