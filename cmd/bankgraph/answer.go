@@ -22,7 +22,7 @@ const (
 	largestAnswer = 8 << 20
 	pieceSize     = 16 << 10
 	slowestPiece  = 5 * time.Second // the caller must take a piece in this time: at least 3 KiB/s
-	leastRate     = 16 << 10        // bytes a second, on average after the first seconds
+	leastRate     = fair.LeastRate  // bytes a second, on average after the first seconds
 	leastPacked   = 16 << 10        // smaller answers are not compressed
 )
 

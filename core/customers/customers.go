@@ -58,8 +58,8 @@ func (p *LimitPlan) writeTx(ctx context.Context, tx *changes.Tx) error {
 // PlanLimits sets the LimitPlanner, once, when the bank is built.
 func (s *Service) PlanLimits(planner LimitPlanner) { s.limits = planner }
 
-// OnLeaving adds what is done when a customer leaves its partner, for another one or for the bank itself. It
-// is called while the bank is built.
+// OnLeaving adds what is done when a customer leaves its partner, for another one or for the bank itself; do
+// is told the former partner. It is called while the bank is built.
 func (s *Service) OnLeaving(do func(ctx context.Context, tx *changes.Tx, c *Customer, partner UID) error) {
 	s.leaving = append(s.leaving, do)
 }

@@ -51,18 +51,11 @@ func (s *Supply) Patient(rate int64) *Supply {
 	return s
 }
 
-// Caller is the share of one caller, Bank that of all callers of one bank.
+// Caller is the share of one caller.
 func (s *Supply) Caller() int64 { return max(1, s.all/4) }
 
 // Bank is the share of all callers of one bank.
 func (s *Supply) Bank() int64 { return max(1, s.all/2) }
-
-// Resize changes how much there is.
-func (s *Supply) Resize(all int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.all = all
-}
 
 // Taken is how much is held, in all and by one caller.
 func (s *Supply) Taken(by Party) (all, own int64) {

@@ -231,11 +231,7 @@ func (s *Service) beforeExpiryTx(ctx context.Context, tx *changes.Tx, credit *Pa
 		return err
 	}
 	for _, d := range demands {
-		until := d.ExpiresAt
-		if until.IsZero() { // of a drawdown, the end of its day
-			until = d.terms.over()
-		}
-		if !tx.Now.Before(until) {
+		if d.over(tx.Now) {
 			return ErrRequestOver
 		}
 	}
@@ -264,6 +260,16 @@ func (d *demand) amount(p *Payment, accepted string) (money.Amount, error) {
 		return wrong(fault.Max, "must not be above what is asked for, "+p.Amount().String())
 	}
 	return amount, nil
+}
+
+// over reports whether a request has expired. One that names no time for it ends as late as its network lets
+// it, a drawdown with its day.
+func (d *demand) over(now time.Time) bool {
+	until := d.ExpiresAt
+	if until.IsZero() {
+		until = d.terms.over()
+	}
+	return !now.Before(until)
 }
 
 // order returns the credit that meets a request: to its creditor, over the network of the request, and on its
@@ -339,7 +345,7 @@ func (w *entryWork) meetOrDecline(p *Payment, d *demand, by *positivepay.Rule) e
 	switch {
 	case by == nil:
 		return w.decline(p, d, declinedByCustomer, "the rule that allowed it is not active any more")
-	case !d.ExpiresAt.IsZero() && !w.now.Before(d.ExpiresAt):
+	case d.over(w.now):
 		return w.decline(p, d, tooLate, "")
 	}
 	err := w.meet(p, d, p.Amount(), func(made *Payment) (*Step, error) {
