@@ -77,7 +77,7 @@ type Made struct {
 }
 
 // sentTogether is how many payments a long transaction sends to the database at a time.
-const sentTogether = 100
+const sentTogether = 250
 
 // MakeAllTx makes the payments of a customer's orders, which have been approved where that is needed. Each
 // order is decided after those before it; a refused one does not affect the others. Payments that are due are
