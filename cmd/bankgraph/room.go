@@ -431,12 +431,15 @@ func (p *place) read(into []byte) (int, error) {
 // hurry gives the next piece of an upload as long as it may take, so that who sends more slowly than at
 // fair.LeastRate is cut.
 func (p *place) hurry() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.upload || p.cut {
+	if !p.upload {
 		return
 	}
-	until := time.Now().Add(p.body.Left(slowestPiece))
+	until := time.Now().Add(p.body.Left(slowestPiece)) // before the lock, for which Cut waits inside the supply
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cut {
+		return
+	}
 	if last, is := p.ctx.Deadline(); is && last.Before(until) {
 		until = last
 	}

@@ -536,6 +536,37 @@ func TestBodiesThatDoNotComeGiveWay(t *testing.T) {
 	}
 }
 
+// The supply of bodies cuts one while it is locked, and the cut waits for the place's lock. So nothing may ask
+// the supply under that: the two would wait for each other, and every later request with a body for them.
+func TestTheSupplyOfBodiesIsNotAskedUnderThePlacesLock(t *testing.T) {
+	t.Parallel()
+	mine, asked := new(place), 0
+	now := func() time.Time { // the supply asks for the time whenever it is asked how long a body may take
+		if asked++; mine.mu.TryLock() {
+			mine.mu.Unlock()
+		} else {
+			t.Error("the supply was asked under the lock of the place")
+		}
+		return time.Unix(1, 0)
+	}
+	room := newRoomOf(1)
+	room.bodies = fair.New(4, now)
+	mine.room, mine.of, mine.ctx = room, party{bank: "A", caller: "slow"}, t.Context()
+	mine.ReadCloser = io.NopCloser(strings.NewReader("x"))
+	upload := httptest.NewRequest(http.MethodPost, "/v1/payments/customers/1/files/csv", strings.NewReader("x"))
+	if err := room.carry(httptest.NewRecorder(), upload, mine); err != nil || !mine.upload {
+		t.Fatal(err, mine.upload)
+	}
+	if _, err := io.ReadAll(mine); err != nil {
+		t.Error(err)
+	}
+	mine.Cut()
+	mine.carried()
+	if asked == 0 {
+		t.Error("the supply was not asked at all")
+	}
+}
+
 // Requests that come back to the room are let in in their order, before newcomers.
 func TestWhoComesBackFirstIsServedFirst(t *testing.T) {
 	t.Parallel()
