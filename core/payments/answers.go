@@ -36,13 +36,16 @@ const (
 // incoming is a message from a network, as read makes it.
 type incoming struct {
 	over rails.Rail
-	id   string // of the message
-	of   string // of the message that it answers
-	from string // the bank that sends it, or the network
+	id   string            // of the message
+	of   string            // of the message that it answers
+	ids  iso20022.Original // of the payment that it names beside
+	from string            // the bank that sends it, or the network
 	kind string
 	code string
 	why  string
 	says outcome
+	// its bank has used its id before, for another message of the kind
+	twice bool
 	// of a return
 	amount   money.Amount
 	transfer *iso20022.CreditTransfer // of a credit
@@ -79,9 +82,10 @@ func read(from Arrived) *incoming {
 	}
 	a.kind, a.id = kindOf(m.Type()), m.Head().ID
 	a.from, _ = iso20022.Between(m)
+	a.ids = originalIn(m)
 	switch m := m.(type) {
 	case *iso20022.Status:
-		a.of, a.code = m.Original.MessageID, string(m.Code)
+		a.of, a.code = a.ids.MessageID, string(m.Code)
 		switch m.Code.Meaning() {
 		case iso20022.Accepted:
 			a.says = accepted
@@ -90,29 +94,29 @@ func read(from Arrived) *incoming {
 		}
 		a.because(m.Reasons...)
 	case *iso20022.PaymentAnswer:
-		a.of, a.code = m.Original.MessageID, string(m.Code)
+		a.of, a.code = a.ids.MessageID, string(m.Code)
 		if m.Code.Meaning() == iso20022.Refused {
 			a.says = refused
 		}
 		a.because(m.Reasons...)
 	case *iso20022.Return:
-		a.of, a.says, a.amount = m.Original.MessageID, returned, m.Amount
+		a.of, a.says, a.amount = a.ids.MessageID, returned, m.Amount
 		a.because(m.Reason)
 	case *iso20022.CreditTransfer:
 		a.says, a.transfer = credited, m
 	case *iso20022.PaymentRequest:
 		a.says, a.request = demanded, m
 	case *iso20022.Recall:
-		a.of, a.says, a.recall = m.Original.MessageID, recalled, m
+		a.of, a.says, a.recall = a.ids.MessageID, recalled, m
 		a.because(m.Reason)
 	case *iso20022.RecallAnswer:
-		a.of, a.code = m.Original.MessageID, string(m.Code)
+		a.of, a.code = a.ids.MessageID, string(m.Code)
 		if m.Code.Meaning() == iso20022.Refused {
 			a.says = kept
 		}
 		a.because(m.Reasons...)
 	case *iso20022.InformationRequest:
-		a.of, a.says, a.inquiry = m.Original.MessageID, inquired, m
+		a.of, a.says, a.inquiry = a.ids.MessageID, inquired, m
 		for _, lack := range slices.Concat(m.Missing, m.Incorrect) {
 			a.code = strings.TrimSpace(a.code + " " + lack.Code)
 		}
@@ -120,6 +124,27 @@ func read(from Arrived) *incoming {
 		a.of, a.says, a.information = m.CaseID, informed, m
 	}
 	return a
+}
+
+// originalIn returns how a message names the one that it is about.
+func originalIn(m iso20022.Message) iso20022.Original {
+	switch m := m.(type) {
+	case *iso20022.Status:
+		return m.Original
+	case *iso20022.PaymentAnswer:
+		return m.Original
+	case *iso20022.Return:
+		return m.Original
+	case *iso20022.Recall:
+		return m.Original
+	case *iso20022.RecallAnswer:
+		return m.Original
+	case *iso20022.InformationRequest:
+		return m.Original
+	case *iso20022.Information:
+		return m.Original
+	}
+	return iso20022.Original{}
 }
 
 // The kinds of messages that answers are about.
@@ -207,9 +232,17 @@ func MeaningOf(code string) string { return cmp.Or(meanings[code], notices[code]
 
 // message returns the answer as it is stored.
 func (a *incoming) message(keys *seal.Keys, tenant access.Tenant, now time.Time) *Message {
+	m := a.shown()
+	m.Tenant, m.At = tenant, now
+	m.Body = keys.Encrypt(string(a.body), m.place())
+	return m
+}
+
+// shown returns the answer without its text.
+func (a *incoming) shown() *Message {
 	m := &Message{
-		Tenant: tenant, ID: a.number, Rail: a.over, Direction: In, Kind: a.kind, MessageID: a.id,
-		Payment: a.payment, Code: a.code, Bank: a.from, At: now,
+		ID: a.number, Rail: a.over, Direction: In, Kind: a.kind, MessageID: a.id, Payment: a.payment, Code: a.code,
+		Bank: a.from,
 	}
 	if t := a.transfer; t != nil {
 		m.Minor, m.Currency, m.Bank = t.Amount.Minor, t.Amount.Currency, t.Sender
@@ -219,6 +252,5 @@ func (a *incoming) message(keys *seal.Keys, tenant access.Tenant, now time.Time)
 		m.Minor, m.Currency, m.Bank = r.Amount.Minor, r.Amount.Currency, r.CreditorAgent
 		m.Last4 = seal.Mask(r.Debtor.Account).Last4
 	}
-	m.Body = keys.Encrypt(string(a.body), m.place())
 	return m
 }

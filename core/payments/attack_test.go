@@ -229,7 +229,7 @@ func TestAStrangerRefusesNoPayment(t *testing.T) {
 			Group: s.group(rails.FedNow, number), Code: iso20022.Rejected, Reasons: []iso20022.Reason{{Code: "AC03"}},
 			Original: iso20022.Original{
 				MessageID: messages.Of[p.UID][0].MessageID, Type: iso20022.TypeCreditTransfer, CreatedAt: s.Now(),
-				EndToEndID: "E", TransactionID: p.UID.String(), UETR: "00000000-0000-4000-8000-000000004711",
+				EndToEndID: "E", TransactionID: p.UID.String(), UETR: s.uetr(t, p.UID),
 			},
 			AcceptedAt: s.Now(), Sender: by, Receiver: ours,
 		})
@@ -550,7 +550,7 @@ func TestAStrangerSaysNothingOfAReturn(t *testing.T) {
 				m := &iso20022.Status{
 					Group: s.group(over, n), Original: iso20022.Original{
 						MessageID: ours.MessageID, Type: iso20022.TypeReturn, CreatedAt: s.Now(),
-						EndToEndID: "E", TransactionID: "T", UETR: "00000000-0000-4000-8000-000000004711",
+						EndToEndID: "E", TransactionID: "T", UETR: s.uetr(t, uid),
 					}, Code: code, Sender: by, Receiver: "611090001",
 				}
 				if code == iso20022.Rejected {

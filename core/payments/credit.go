@@ -33,6 +33,14 @@ func (a *incoming) transaction() string {
 	return bank + " " + own
 }
 
+// uetr returns the UETR of a credit, or of a request for one.
+func (a *incoming) uetr() string {
+	if a.request != nil {
+		return a.request.UETR
+	}
+	return a.transfer.UETR
+}
+
 // arrival says how to decide on a message that begins a payment, and how to answer it.
 type arrival struct {
 	refusal func() string            // returns a reason of ISO 20022; "" if there is none
@@ -74,15 +82,16 @@ func (in *intake) takeIn(a *incoming, of arrival) error {
 	if at.id == "" {
 		first = nil
 	}
+	again := first != nil && first.Minor == row.Minor && first.Last4 == row.Last4
 	var why string
 	switch {
-	case first != nil && (first.Minor != row.Minor || first.Last4 != row.Last4):
-		why = "AM05"
-	case first != nil: // it counts once, and gets the same answer
+	case again: // it counts once, and gets the same answer
 		row.Payment, row.Code = first.Payment, first.Code
 		if why = reasonIn(first.Code); first.Payment != 0 {
 			why = ""
 		}
+	case first != nil, a.twice:
+		why = "AM05"
 	default:
 		row.Transaction = at.id
 		if why = of.refusal(); why == "" {
@@ -96,13 +105,12 @@ func (in *intake) takeIn(a *incoming, of arrival) error {
 	if why != "" {
 		row.Code = string(iso20022.Rejected) + " " + why
 	}
-	again := first != nil && first.Minor == row.Minor && first.Last4 == row.Last4
 	if !of.silent || why != "" && !again {
 		in.reply(row, of.from, of.verdict(row.Code, why))
 	}
 	k := &known{
 		Rail: a.over, Direction: In, MessageID: a.id, Payment: row.Payment, Kind: row.Kind, Code: row.Code,
-		Transaction: row.Transaction, Minor: row.Minor, Last4: row.Last4, Bank: row.Bank,
+		Transaction: row.Transaction, Minor: row.Minor, Last4: row.Last4, Bank: row.Bank, UETR: a.uetr(),
 	}
 	in.onRecord[place{a.over, In, a.id, a.from}] = k
 	if row.Transaction != "" {

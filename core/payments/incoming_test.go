@@ -135,6 +135,16 @@ func (s *sender) deliver(t *testing.T, over rails.Rail, all ...iso20022.Message)
 	s.run(t)
 }
 
+// uetr returns the id by which every bank on the way knows a payment.
+func (s *sender) uetr(t *testing.T, uid payments.UID) (id string) {
+	t.Helper()
+	if err := s.DB.NewRaw(`SELECT uetr FROM payment_details WHERE tenant = ? AND payment = ?`, s.Tenant, uid).
+		Scan(t.Context(), &id); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
 func (s *sender) arrive(t *testing.T, over rails.Rail, body string) {
 	t.Helper()
 	err := s.DB.InTx(t.Context(), int64(s.Tenant), func(ctx context.Context, tx bun.Tx) error {

@@ -217,7 +217,7 @@ func TestOnlyTheBankOnTheOtherSideAsksAndAnswersAndOnce(t *testing.T) {
 	}
 	about := iso20022.Original{
 		MessageID: came.MessageID, Type: iso20022.TypeCreditTransfer, CreatedAt: s.Now(),
-		UETR: "8a562c67-ca16-48ba-b074-65581be6f011",
+		UETR: s.uetr(t, uid),
 	}
 	answer := func(n int, from, text string) iso20022.Message {
 		return &iso20022.Information{

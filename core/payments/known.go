@@ -1,6 +1,9 @@
 package payments
 
 import (
+	"cmp"
+	"fmt"
+
 	"bankgraph/core/rails"
 	"bankgraph/db"
 )
@@ -26,6 +29,7 @@ type known struct {
 	Minor       int64      `bun:"amount"`
 	Last4       string     `bun:"number_last4"`
 	Bank        string     `bun:"bank"`
+	UETR        string     `bun:"uetr"` // of the payment
 	// of the payment: the bank on its other side, and those that it goes over
 	Other         string `bun:"bank_id"`
 	Between       string `bun:"intermediary_id"`
@@ -39,6 +43,7 @@ var readingKnown = db.NewQuery[known](knownOf + ` AND nm.message_id = ANY($2::te
 
 const knownOf = `SELECT nm.rail, nm.direction, nm.message_id, coalesce(nm.payment, 0) AS payment, nm.kind,
 	nm.code, nm.transaction, coalesce(nm.amount, 0) AS amount, nm.number_last4, nm.bank,
+	coalesce(pd.uetr, '') AS uetr,
 	coalesce(pd.bank_id, '') AS bank_id, coalesce(pd.intermediary_id, '') AS intermediary_id,
 	coalesce(pd.correspondent_id, '') AS correspondent_id,
 	CASE WHEN nm.kind = 'pacs.004' AND nm.direction = 'OUT' THEN coalesce((SELECT c.bank FROM network_messages AS c
@@ -72,12 +77,74 @@ func (in *intake) received(over rails.Rail, id, from string) *known {
 	return in.onRecord[place{over, In, id, ""}]
 }
 
-// onAbout returns the message at the place a.about(); nil if it is not on record.
-func (in *intake) onAbout(a *incoming) *known {
+// named returns the message at the place a.about(); nil if it is not on record.
+func (in *intake) named(a *incoming) *known {
 	if at := a.about(); at.direction == In {
 		return in.received(at.over, at.id, at.from)
 	}
 	return in.onRecord[a.about()]
+}
+
+// onAbout returns the message that a message names; nil if it is not on record, or is not of the payment that
+// the message names too.
+func (in *intake) onAbout(a *incoming) *known {
+	if k := in.named(a); k != nil && a.means(k) {
+		return k
+	}
+	return nil
+}
+
+// answered returns the message that an answer is about, or else why nothing comes of the answer.
+func (in *intake) answered(a *incoming) (k *known, why string) {
+	switch k := in.named(a); {
+	case k == nil:
+		return nil, "it answers no message of ours"
+	case !a.means(k):
+		return nil, "it answers message " + k.MessageID + ", and names another payment"
+	case !a.mayAnswer(k):
+		return nil, "it answers message " + k.MessageID + ", which went to another bank"
+	default:
+		return k, ""
+	}
+}
+
+// known returns a message as it will be on record.
+func (in *intake) known(a *incoming) *known {
+	row := a.shown()
+	k := &known{
+		Rail: a.over, Direction: In, MessageID: a.id, Kind: a.kind, Transaction: a.transaction(), Minor: row.Minor,
+		Last4: row.Last4, Bank: row.Bank,
+	}
+	if of, _ := in.answered(a); of != nil {
+		k.Payment = of.Payment
+	}
+	return k
+}
+
+// same reports whether a message is the one that is on record under its id, and not another one for which its
+// bank used the id again: of another kind, of another payment, or about another one.
+func (in *intake) same(a *incoming, k *known) bool {
+	now := in.known(a)
+	switch {
+	case a.kind != k.Kind:
+		return false
+	case a.transfer != nil, a.request != nil:
+		return now.begins(k)
+	case a.recall != nil, a.inquiry != nil, a.information != nil:
+		return true // they are told apart by what they ask for
+	}
+	return now.Payment == k.Payment
+}
+
+// begins reports whether two messages begin the same payment. A transaction is kept of the first one only.
+func (k *known) begins(other *known) bool {
+	return k.Minor == other.Minor && k.Last4 == other.Last4 &&
+		(k.Transaction == other.Transaction || other.Transaction == "")
+}
+
+// anew returns the id under which a message is kept whose own id is that of another one.
+func (a *incoming) anew() string {
+	return fmt.Sprintf("%s, %s %s", a.id, a.kind, cmp.Or(a.transaction(), a.of))
 }
 
 // original returns the message that a message is about; nil if it is not on record. Another bank may ask
@@ -86,7 +153,22 @@ func (in *intake) original(a *incoming) *known {
 	if k := in.onAbout(a); k != nil || a.says != inquired {
 		return k
 	}
-	return in.received(a.over, a.of, a.from)
+	if k := in.received(a.over, a.of, a.from); k != nil && a.means(k) {
+		return k
+	}
+	return nil
+}
+
+// means reports whether the payment that a message names beside the message k is that of k. What identifies a
+// payment everywhere is its UETR; where that is missing, the instruction id that the message of ours had.
+func (a *incoming) means(k *known) bool {
+	switch {
+	case a.ids.UETR != "" && k.UETR != "":
+		return a.ids.UETR == k.UETR
+	case a.ids.InstructionID != "" && k.Direction == Out && (k.Kind == creditKind || k.Kind == requestKind):
+		return a.ids.InstructionID == k.Payment.String()
+	}
+	return true
 }
 
 // mayAnswer reports whether the sender of an answer may give it: the network, or a bank that our message went

@@ -123,14 +123,14 @@ func (s *Service) takeInTx(
 ) error {
 	names, transactions := make([]string, 0, 2*len(arrived)), []string{}
 	for _, a := range arrived {
-		names = append(names, a.id, a.of)
+		names = append(names, a.id, a.anew(), a.of)
 		if key := a.transaction(); key != "" {
 			transactions = append(transactions, key)
 		}
 	}
 	b := db.TxBatch(tx)
 	onRecord := db.Queue(b, readingKnown, caller.Tenant, names, transactions)
-	ids := db.Queue(b, takingMessageIDs, 2*len(arrived)) // each may be answered
+	ids := db.Queue(b, takingMessageIDs, 2*len(arrived)) // each may be answered, or told to people
 	if err := b.Send(ctx); err != nil {
 		return err
 	}
@@ -145,12 +145,22 @@ func (s *Service) takeInTx(
 		in.ids = append(in.ids, id.ID)
 	}
 	var fresh []*incoming
-	seen := map[place]bool{}
+	seen := map[place]*known{}
+	before := func(a *incoming) *known {
+		if k := in.received(a.over, a.id, a.from); k != nil {
+			return k
+		}
+		return seen[place{a.over, In, a.id, a.from}]
+	}
 	for i, a := range arrived {
-		at := place{a.over, In, a.id, a.from}
-		if in.received(a.over, a.id, a.from) == nil && !seen[at] {
-			seen[at], a.number = true, ids.Items[i].ID
-			fresh = append(fresh, a)
+		k := before(a)
+		if k != nil && !in.same(a, k) {
+			a.twice, a.id = k.Kind == a.kind, a.anew()
+			k = before(a)
+		}
+		if k == nil {
+			seen[place{a.over, In, a.id, a.from}] = in.known(a)
+			a.number, fresh = ids.Items[i].ID, append(fresh, a)
 		}
 	}
 	if err := in.gatherTx(ctx, tx, fresh); err != nil {
@@ -253,11 +263,22 @@ func (in *intake) take(a *incoming) error {
 		return in.inform(a)
 	}
 	kind := ""
-	if k := in.onAbout(a); k != nil && a.mayAnswer(k) {
+	k, why := in.answered(a)
+	if k != nil {
 		a.payment, kind = k.Payment, k.Kind
 	}
 	in.messages = append(in.messages, a.message(in.s.keys, in.caller.Tenant, in.now))
-	return in.answer(a, kind)
+	entered := len(in.steps)
+	if err := in.answer(a, kind); err != nil {
+		return err
+	}
+	if p := in.by[a.payment]; why == "" && a.says == returned && len(in.steps) == entered && p != nil {
+		why = fmt.Sprintf("payment %s is %s", p.UID, p.State)
+	}
+	if why != "" && a.says != noted {
+		in.untaken(a, why)
+	}
+	return nil
 }
 
 // answer applies an answer to the payment that it is about; kind is the kind of the message that it answers.

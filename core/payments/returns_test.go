@@ -269,7 +269,7 @@ func TestAReturnBeforeTheSettlementMustFitThePayment(t *testing.T) {
 			Group: s.group(rails.FedNow, number), Amount: money.Of(amount, "USD"), SettlementDate: coretest.Start,
 			Original: iso20022.Original{
 				MessageID: messages.Of[p.UID][0].MessageID, Type: iso20022.TypeCreditTransfer, CreatedAt: s.Now(),
-				EndToEndID: "E", TransactionID: p.UID.String(), UETR: "00000000-0000-4000-8000-000000004711",
+				EndToEndID: "E", TransactionID: p.UID.String(), UETR: s.uetr(t, p.UID),
 			},
 			Reason: iso20022.Reason{Code: "AC04"}, Sender: theirs, Receiver: ours, Debtor: iso20022.Party{Name: "A"},
 			Creditor: iso20022.Party{Name: "B"},

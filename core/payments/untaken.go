@@ -16,8 +16,9 @@ import (
 	"bankgraph/db"
 )
 
-// The kinds of messages that people see, as nothing came of them (Refused): one that cannot be read, and a
-// line of a file of ACH that was not taken, which is a message of its own beside its file.
+// The kinds of messages that people see, as nothing came of them (Refused): one that cannot be read, and what
+// tells of another one, or of a line of a file of ACH, that was not taken. That is a message of its own beside
+// the other, and has no text.
 const (
 	unreadable = "unreadable"
 	untaken    = "entry"
@@ -58,6 +59,22 @@ func (a *incoming) lost(t *traced) string {
 		return "the entry went to another bank"
 	}
 	return "it is of no entry of ours"
+}
+
+// untaken tells people of a message of which nothing comes.
+func (in *intake) untaken(a *incoming, why string) {
+	id := in.ids[0]
+	in.ids = in.ids[1:]
+	m := &Message{
+		Tenant: in.caller.Tenant, ID: id, Rail: a.over, Direction: In, Kind: untaken, At: in.now,
+		MessageID: fmt.Sprintf("%s #%d", a.id, id), Bank: a.from, Minor: a.amount.Minor, Currency: a.amount.Currency,
+	}
+	what := "an answer"
+	if a.says == returned {
+		what = "a return of " + a.amount.String() + " " + string(a.amount.Currency)
+	}
+	m.Code = cut(strings.TrimSpace(what+" "+a.code)+": "+why, mostOfCode)
+	in.messages = append(in.messages, m)
 }
 
 // left returns the message that tells people of a line of a file that was not taken, and why. It has no text:
