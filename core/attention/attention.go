@@ -105,6 +105,10 @@ var waits = map[Kind]string{
 		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'SENT' AND pay.direction = 'OUT'
 		  AND pay.entry_type = 'CREDIT'
 		  AND pay.settles_at IS NULL AND pay.updated_at < $2::timestamptz
+		  AND (pay.rail IN ('FEDNOW', 'RTP') OR pay.updated_at < $3::timestamptz)
+		UNION ALL SELECT pay.uid, pay.customer, pay.updated_at, NULL, 'its return' FROM payments AS pay
+		WHERE pay.tenant = $1 AND pay.state = 'RETURNING' AND pay.rail <> 'ACH'
+		  AND pay.updated_at < $2::timestamptz
 		  AND (pay.rail IN ('FEDNOW', 'RTP') OR pay.updated_at < $3::timestamptz)`,
 	Late: `SELECT pay.uid, pay.customer, pay.send_at AS since, NULL::timestamptz AS due_at, '' AS reason
 		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'QUEUED' AND pay.send_at < $4::timestamptz

@@ -31,7 +31,7 @@ func waiting(t *testing.T) (b *coretest.Bank, want []string) {
 		p := b.Payment(from, to)
 		way := "receiver_account = NULL, receiver_customer = NULL, "
 		switch {
-		case s == payments.Recalled:
+		case s == payments.Recalled, s == payments.Returning:
 			way = "direction = 'IN', sender_account = NULL, "
 		case strings.Contains(more, "DEBIT"):
 			way = "sender_account = NULL, "
@@ -43,6 +43,7 @@ func waiting(t *testing.T) (b *coretest.Bank, want []string) {
 
 	of(attention.Recall, state(payments.Recalled, rails.FedNow, "updated_at = ?", ago(9*time.Hour)))
 	of(attention.Unanswered, state(payments.Sent, rails.Fedwire, "updated_at = ?", ago(8*time.Hour)))
+	of(attention.Unanswered, state(payments.Returning, rails.Fedwire, "updated_at = ?", ago(7*time.Hour+time.Minute)))
 	of(attention.Late, state(payments.Queued, rails.Fedwire, "send_at = ?", ago(7*time.Hour)))
 	of(attention.Late, state(payments.Sent, rails.ACH, "settles_at = ?, updated_at = ?", ago(6*time.Hour),
 		ago(20*time.Hour)))
@@ -50,9 +51,12 @@ func waiting(t *testing.T) (b *coretest.Bank, want []string) {
 		ago(5*time.Hour)))
 	of(attention.Repair, state(payments.Repair, rails.FedNow, "updated_at = ?", ago(4*time.Hour)))
 	of(attention.Unanswered, state(payments.Sent, rails.RTP, "updated_at = ?", ago(2*time.Minute)))
+	of(attention.Unanswered, state(payments.Returning, rails.FedNow, "updated_at = ?", ago(90*time.Second)))
 
-	state(payments.Sent, rails.RTP, "updated_at = ?", ago(30*time.Second))       // has time
-	state(payments.Sent, rails.Fedwire, "updated_at = ?", ago(30*time.Minute))   // likewise
+	state(payments.Sent, rails.RTP, "updated_at = ?", ago(30*time.Second))     // has time
+	state(payments.Sent, rails.Fedwire, "updated_at = ?", ago(30*time.Minute)) // likewise
+	state(payments.Returning, rails.Fedwire, "updated_at = ?", ago(30*time.Minute))
+	state(payments.Returning, rails.ACH, "updated_at = ?", ago(30*time.Hour))    // nobody answers it
 	state(payments.Queued, rails.Fedwire, "send_at = ?", ago(time.Minute))       // likewise
 	state(payments.Invalid, rails.FedNow, "updated_at = ?", ago(8*24*time.Hour)) // long ago
 	// asks, and may wait
@@ -83,7 +87,7 @@ func TestWhatWaitsForPeopleIsListedLongestFirst(t *testing.T) {
 		counts[w.Kind] = w.Count
 	}
 	if len(counts) != 5 || counts[attention.Repair] != 1 || counts[attention.Late] != 2 ||
-		counts[attention.Unanswered] != 2 || counts[attention.Recall] != 1 {
+		counts[attention.Unanswered] != 4 || counts[attention.Recall] != 1 {
 		t.Errorf("%v", counts)
 	}
 	few, err := b.Attention.List(b.Staff(), attention.Search{Kind: []attention.Kind{attention.Late}}, 1)

@@ -26,7 +26,7 @@ const (
 )
 
 // How many files a routing number may have on a day, and how many of these are kept for the windows, so that
-// returns made one by one never use up the files that payments need.
+// neither returns made one by one nor what fills many files use up those that later payments need.
 const (
 	mostFiles      = len(modifiers)
 	filesOfWindows = 16
@@ -43,6 +43,17 @@ func lastWindow(now time.Time) time.Time {
 		}
 	}
 	return begun
+}
+
+// filesBy returns how many files a routing number may have of a day by now: those of later windows are kept.
+func filesBy(now time.Time) int {
+	today, windows, later := calendar.Today(now), calendar.Default().ACH, 0
+	for _, window := range windows {
+		if calendar.IsBankingDay(today) && window.On(today).After(now) {
+			later++
+		}
+	}
+	return mostFiles - filesOfWindows*later/len(windows)
 }
 
 // numbers says how far a routing number has come in numbering its files and entries.
@@ -62,9 +73,9 @@ type waitingEntry struct {
 
 var (
 	// findingOrigin finds a routing number whose next file is to be made: when no more entries are about to
-	// come into it, and a minute after the first one at the latest. Returns made on request get a file of
+	// come into it, and a minute after the first one, or after the window, at the latest. Returns made on request get a file of
 	// their own at once while the day has enough files left ($4); then they wait for a window, the last of
-	// which began at $6. Everything of an origin that has no files left today ($5) waits.
+	// which began at $6. Everything of an origin that has no files left until the next window ($5) waits.
 	findingOrigin = db.NewQuery[Entry](`SELECT w.origin FROM (
 		  SELECT origin, taken_at, true AS sent FROM ach_entries WHERE tenant = $1 AND taken_at IS NOT NULL
 		  AND file IS NULL
@@ -75,7 +86,7 @@ var (
 		  UNION ALL SELECT origin, send_at, true FROM ach_prenotes
 		    WHERE tenant = $1 AND file IS NULL AND NOT withdrawn AND send_at <= $2::timestamptz
 		) AS w LEFT JOIN ach_origins AS o ON o.tenant = $1 AND o.origin = w.origin AND o.day = $3::date
-		WHERE (w.taken_at <= $2::timestamptz - interval '1 minute' OR NOT EXISTS (SELECT FROM payments
+		WHERE (greatest(w.taken_at, $6::timestamptz) <= $2::timestamptz - interval '1 minute' OR NOT EXISTS (SELECT FROM payments
 		  WHERE tenant = $1 AND state = 'QUEUED' AND rail = 'ACH' AND send_at <= $2))
 		  AND coalesce(o.files, 0) < CASE WHEN w.sent OR w.taken_at < $6::timestamptz THEN $5::int ELSE $4::int END
 		  AND w.origin > $7::text
@@ -114,7 +125,7 @@ func (s *Service) sealNext(
 		sealed, origin, failed = 0, "", nil // of a try that was rolled back
 		b := db.TxBatch(tx)
 		waiting := db.Queue(b, findingOrigin, caller.Tenant, now, calendar.Today(now).Format(time.DateOnly),
-			mostFiles-filesOfWindows, mostFiles, lastWindow(now), after)
+			mostFiles-filesOfWindows, filesBy(now), lastWindow(now), after)
 		ids := db.Queue(b, takingMessageIDs, 1)
 		if err := b.Send(ctx); err != nil || len(waiting.Items) == 0 {
 			return err
@@ -170,7 +181,8 @@ type file struct {
 	// the traces of entries that take credits back
 	reversals map[UID]string
 	prenotes  []*Prenote
-	most      int // entries that it has room for
+	most      int   // entries that it has room for
+	minor     int64 // the amounts of its payments
 }
 
 // entries returns how many entries are in the file.
@@ -220,87 +232,6 @@ func (f *file) numberTx(ctx context.Context, tx bun.Tx) error {
 		f.numbers.Trace = 0
 	}
 	return nil
-}
-
-// waitingOf is how many entries of a company wait for a file.
-type waitingOf struct {
-	Company string `bun:"company_id"`
-	Entries int    `bun:"entries"`
-}
-
-var countingWaiting = db.NewQuery[waitingOf](`SELECT company_id, count(*) AS entries FROM ach_entries
-	WHERE tenant = $1 AND origin = $2 AND taken_at IS NOT NULL AND file IS NULL
-	GROUP BY company_id ORDER BY entries, company_id`)
-
-// fillTx writes the waiting entries into the file, some at a time, in the order of their batches. Where more
-// wait than it has room for, companies have equal shares, and what one does not need the others have: a day
-// has few files, and whoever sends a million entries leaves room for those of everybody else. failed says
-// which cannot be written: they go on waiting.
-func (f *file) fillTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err error) {
-	b := db.TxBatch(tx)
-	waiting := db.Queue(b, countingWaiting, f.tenant, f.origin)
-	if err := b.Send(ctx); err != nil {
-		return nil, err
-	}
-	all := 0
-	for _, w := range waiting.Items {
-		all += w.Entries
-	}
-	if all <= f.most {
-		return f.writeWaitingTx(ctx, s, tx, f.most, "")
-	}
-	for i, w := range waiting.Items { // those who have the fewest come first
-		share := (f.most - f.entries()) / (len(waiting.Items) - i)
-		some, err := f.writeWaitingTx(ctx, s, tx, f.entries()+share, w.Company)
-		if failed = errors.Join(failed, some); err != nil {
-			return failed, err
-		}
-	}
-	return failed, nil
-}
-
-// writeWaitingTx writes waiting entries into the file until it has most: of a company, or "" for all.
-func (f *file) writeWaitingTx(
-	ctx context.Context, s *Service, tx bun.Tx, most int, company string,
-) (failed, err error) {
-	return f.eachTx(ctx, tx, most, func(q *bun.SelectQuery) *bun.SelectQuery {
-		q.Where("ae.taken_at IS NOT NULL AND ae.file IS NULL")
-		if company != "" {
-			q.Where("ae.company_id = ?", company)
-		}
-		return q
-	}, func(row *waitingEntry) error {
-		trace, err := f.add(s, row, row.batch(&row.Details), func(e nacha.Entry) nacha.Entry { return e })
-		if err == nil {
-			f.traces[row.Payment] = trace
-		}
-		return err
-	})
-}
-
-// eachTx calls do for each entry of the file's origin that which selects, in the order of their batches,
-// until the file has most entries. failed says for which entries do failed.
-func (f *file) eachTx(
-	ctx context.Context, tx bun.Tx, most int, which func(*bun.SelectQuery) *bun.SelectQuery,
-	do func(*waitingEntry) error,
-) (failed, err error) {
-	var last *waitingEntry
-	for f.entries() < most {
-		rows, err := f.nextTx(ctx, tx, most, which, last)
-		if err != nil {
-			return nil, err
-		}
-		for _, row := range rows {
-			if err := do(row); err != nil {
-				failed = errors.Join(failed, fmt.Errorf("payment %s: %w", row.Payment, err))
-			}
-		}
-		if len(rows) < entriesAtATime {
-			break
-		}
-		last = rows[len(rows)-1]
-	}
-	return failed, nil
 }
 
 // inBatches is the order of entries in a file, which an index has. Entries of IAT to different countries that

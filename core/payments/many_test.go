@@ -53,9 +53,7 @@ func TestWhoFillsTheFilesLeavesRoomForOthers(t *testing.T) {
 	for range 25 {
 		s.send(t, s.order("0.01", economy))
 	}
-	s.from = s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
-		coretest.Holding(100_000_00, 0), coretest.Sends,
-		func(a *accounts.Account) { a.ACHCompanyID = "9999999999" })
+	s.ofAnotherCompany()
 	s.send(t, s.order("500.00", economy))
 	s.until(t, "2026-11-18 14:00")
 	s.through(t, "2026-11-18 18:00")
@@ -69,6 +67,77 @@ func TestWhoFillsTheFilesLeavesRoomForOthers(t *testing.T) {
 	}
 	if !slices.ContainsFunc(files[0], func(e nacha.Entry) bool { return e.Amount.Minor == 500_00 }) {
 		t.Error("the other company's entry is not in the first file")
+	}
+	s.Prove()
+}
+
+// ofAnotherCompany makes the sender's account that of another customer of ACH.
+func (s *sender) ofAnotherCompany() {
+	s.from = s.Account(&customers.Customer{Tenant: s.Tenant, UID: s.from.Customer},
+		coretest.Holding(100_000_00, 0), coretest.Sends,
+		func(a *accounts.Account) { a.ACHCompanyID = "9999999999" })
+}
+
+// A file's totals have twelve digits, so that a hundred entries of the largest amount fill one. Whoever has more
+// of them, which as debits need no money, leaves room for every other company.
+func TestWhoFillsTheTotalsLeavesRoomForOthers(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	for range 230 {
+		s.collect(t, s.order("99999999.99", economy))
+	}
+	s.ofAnotherCompany()
+	s.collect(t, s.order("10.00", economy))
+	s.send(t, s.order("500.00", economy))
+	s.until(t, "2026-11-18 14:00")
+	s.through(t, "2026-11-18 18:00")
+	files, _, _ := s.files(t)
+	others, all := 0, 0
+	for i, entries := range files {
+		for _, e := range entries {
+			if all++; i == 0 && (e.Amount.Minor == 500_00 || e.Amount.Minor == 10_00) {
+				others++
+			}
+		}
+	}
+	if others != 2 || all != 232 || len(files) != 3 {
+		t.Errorf("%d of the others' entries are in the first of %d files, with %d entries", others, len(files), all)
+	}
+	s.Prove()
+}
+
+// What fills all files that there are by a window leaves some for each later one.
+func TestWhoFillsTheFilesLeavesSomeForLaterWindows(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.Payments.FillFilesUpTo(1)
+	for range 60 {
+		s.send(t, s.order("0.01", economy))
+	}
+	seal := func(n int) (files [][]nacha.Entry) {
+		t.Helper()
+		for range n {
+			s.run(t)
+		}
+		files, _, _ = s.files(t)
+		return files
+	}
+	s.until(t, "2026-11-18 14:00")
+	if early := len(seal(30)); early != 27 { // of 36, nine are kept for the three windows to come
+		t.Errorf("%d files at the first window", early)
+	}
+	s.ofAnotherCompany()
+	s.send(t, s.order("500.00", economy))
+	s.until(t, "2026-11-18 16:00")
+	files := seal(8)
+	if n := len(files); n != 30 || !slices.ContainsFunc(files[27], func(e nacha.Entry) bool {
+		return e.Amount.Minor == 500_00
+	}) {
+		t.Errorf("%d files at the second window, and who came later is not in the first of it", n)
+	}
+	s.until(t, "2026-11-18 22:30")
+	if n := len(seal(14)); n != 36 {
+		t.Errorf("%d files on the day", n)
 	}
 	s.Prove()
 }

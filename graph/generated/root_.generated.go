@@ -1273,7 +1273,7 @@ enum AttentionKind {
   DISHONOUR
   "What came from a network and could not be taken, in the last seven days: a message that cannot be read, or a line of a file of ACH that has a fault and cannot go back, or is the same as one of an earlier file, or is a return or a dishonour of nothing that was sent; or an answer or a return over another network that fits no payment. Clear it up with the network, or with the bank that sent it."
   UNTAKEN
-  "A payment that its network has not answered: an instant network for a minute, Fedwire or SWIFT for an hour."
+  "A payment, or the return of one that came in, that its network has not answered: an instant network for a minute, Fedwire or SWIFT for an hour."
   UNANSWERED
   "A payment that did not take its next step when that was due, half an hour ago or more: look at the bank's workers."
   LATE

@@ -1,0 +1,147 @@
+package payments
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/rails/nacha"
+	"bankgraph/db"
+)
+
+// mostOfFile bounds the amounts of a file's payments together, in cents: each of its totals has twelve digits.
+const mostOfFile = 9_999_999_999_99
+
+// space is room in a file.
+type space struct {
+	Entries int   `bun:"entries"`
+	Minor   int64 `bun:"minor"` // the amounts together, in cents
+}
+
+// waitingOf is what of a company waits for a file; what would not go into one is counted no further.
+type waitingOf struct {
+	Company string `bun:"company_id"`
+	space   `bun:",extend"`
+}
+
+var (
+	countingWaiting = db.NewQuery[waitingOf](`SELECT c.company_id, c.entries, coalesce((SELECT sum(p.amount)
+		FROM (SELECT ae.payment FROM ach_entries AS ae WHERE ae.tenant = $1 AND ae.origin = $2
+		  AND ae.company_id = c.company_id AND ae.taken_at IS NOT NULL AND ae.file IS NULL
+		  ORDER BY ` + inBatches + ` LIMIT $3) AS e
+		JOIN payments AS p ON p.tenant = $1 AND p.uid = e.payment), 0)::bigint AS minor
+		FROM (SELECT company_id, count(*) AS entries FROM ach_entries
+		  WHERE tenant = $1 AND origin = $2 AND taken_at IS NOT NULL AND file IS NULL GROUP BY company_id) AS c
+		ORDER BY c.company_id`)
+	countingOthers = db.NewQuery[db.Count](`SELECT count(*) AS n FROM (
+		SELECT FROM ach_received WHERE tenant = $1 AND origin = $2 AND returned_at IS NOT NULL AND file IS NULL
+		UNION ALL SELECT FROM ach_reversals WHERE tenant = $1 AND origin = $2 AND file IS NULL AND answered_at IS NULL
+		UNION ALL SELECT FROM ach_prenotes WHERE tenant = $1 AND origin = $2 AND file IS NULL AND NOT withdrawn
+		  AND send_at <= $3::timestamptz
+		LIMIT $4) AS others`)
+)
+
+// fillTx writes the waiting entries into the file, some at a time, in the order of their batches. Where more
+// wait than it has room for, companies have equal shares of its entries and of its totals, and what one does
+// not need the others have: a day has few files, and whoever sends a million entries, or a few thousand of the
+// largest amount, leaves room for those of everybody else. Up to a quarter is left to what is no payment of
+// ours, such as returns. failed says which cannot be written: they go on waiting.
+func (f *file) fillTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err error) {
+	b := db.TxBatch(tx)
+	waiting := db.Queue(b, countingWaiting, f.tenant, f.origin, f.most)
+	others := db.Queue(b, countingOthers, f.tenant, f.origin, f.now, f.most/4)
+	if err := b.Send(ctx); err != nil {
+		return nil, err
+	}
+	room, all := space{f.most, mostOfFile}, space{}
+	for _, w := range waiting.Items {
+		all.Entries, all.Minor = all.Entries+w.Entries, all.Minor+w.Minor
+	}
+	if all.Entries <= room.Entries && all.Minor <= room.Minor {
+		return f.writeWaitingTx(ctx, s, tx, room, "")
+	}
+	if others, err := others.One(); err != nil {
+		return nil, err
+	} else if others.N > 0 {
+		room.Entries, room.Minor = room.Entries-int(others.N), room.Minor-mostOfFile/4
+	}
+	// those who need least come first
+	slices.SortStableFunc(waiting.Items, func(a, b *waitingOf) int { return cmp.Compare(a.part(), b.part()) })
+	for i, w := range waiting.Items {
+		left := len(waiting.Items) - i
+		share := space{(room.Entries - f.entries()) / left, (room.Minor - f.minor) / int64(left)}
+		if f.entries() < room.Entries {
+			share.Entries = max(1, share.Entries)
+		}
+		some, err := f.writeWaitingTx(ctx, s, tx, share, w.Company)
+		if failed = errors.Join(failed, some); err != nil {
+			return failed, err
+		}
+	}
+	return failed, nil
+}
+
+// part is how much of a file's entries, or of its totals, a need takes, whichever is more.
+func (n space) part() float64 {
+	return max(float64(n.Entries)/mostEntries, float64(n.Minor)/mostOfFile)
+}
+
+// errFull ends the filling of a share.
+var errFull = errors.New("the share is full")
+
+// writeWaitingTx writes waiting entries into the file until they take up a share: of a company, or "" for all.
+// The first one is written even if it is larger than the share.
+func (f *file) writeWaitingTx(
+	ctx context.Context, s *Service, tx bun.Tx, share space, company string,
+) (failed, err error) {
+	before := f.minor
+	return f.eachTx(ctx, tx, f.entries()+share.Entries, func(q *bun.SelectQuery) *bun.SelectQuery {
+		q.Where("ae.taken_at IS NOT NULL AND ae.file IS NULL")
+		if company != "" {
+			q.Where("ae.company_id = ?", company)
+		}
+		return q
+	}, func(row *waitingEntry) error {
+		after := f.minor + row.Pay.Minor
+		if after > mostOfFile || f.minor > before && after-before > share.Minor {
+			return errFull
+		}
+		trace, err := f.add(s, row, row.batch(&row.Details), func(e nacha.Entry) nacha.Entry { return e })
+		if err == nil {
+			f.traces[row.Payment], f.minor = trace, after
+		}
+		return err
+	})
+}
+
+// eachTx calls do for each entry of the file's origin that which selects, in the order of their batches,
+// until the file has most entries, or do returns errFull. failed says for which entries do failed.
+func (f *file) eachTx(
+	ctx context.Context, tx bun.Tx, most int, which func(*bun.SelectQuery) *bun.SelectQuery,
+	do func(*waitingEntry) error,
+) (failed, err error) {
+	var last *waitingEntry
+	for f.entries() < most {
+		rows, err := f.nextTx(ctx, tx, most, which, last)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			switch err := do(row); {
+			case errors.Is(err, errFull):
+				return failed, nil
+			case err != nil:
+				failed = errors.Join(failed, fmt.Errorf("payment %s: %w", row.Payment, err))
+			}
+		}
+		if len(rows) < entriesAtATime {
+			break
+		}
+		last = rows[len(rows)-1]
+	}
+	return failed, nil
+}
