@@ -94,8 +94,19 @@ func applyNotice(b *coretest.Bank, of *customers.Customer, number string) write 
 	p := b.Payment(from, from, func(p *payments.Payment) {
 		p.Rail, p.ReceiverAccount, p.State = rails.ACH, 0, payments.Invalid // books that were never written
 	})
+	has, err := b.Keys.Open(k.Bank.AccountNumber, seal.Place{
+		Tenant: int64(b.Tenant), Column: contacts.NumberColumn, Row: int64(k.UID),
+	})
+	if err != nil {
+		panic(err)
+	}
+	sealed := b.Keys.Encrypt(has, seal.Place{
+		Tenant: int64(b.Tenant), Column: payments.NumberColumn, Row: int64(p.UID),
+	})
 	b.Exec(`INSERT INTO payment_details (tenant, payment, contact, number_sealed, number_hash, number_last4, bank_id,
-		uetr) VALUES (?, ?, ?, '', '', '', '', '')`, b.Tenant, p.UID, k.UID)
+		uetr) VALUES (?, ?, ?, ?, '', '', ?, '')`, b.Tenant, p.UID, k.UID, sealed, k.Bank.NationalCode)
+	b.Exec(`INSERT INTO ach_entries (tenant, payment, origin, class, company_id, company_name, description, account,
+		same_day) VALUES (?, ?, '', 'PPD', '', '', '', 'CHECKING', false)`, b.Tenant, p.UID)
 	data := b.Keys.Encrypt(number, seal.Place{Tenant: int64(b.Tenant), Column: payments.NoticeColumn, Row: 1})
 	b.Exec(`INSERT INTO ach_notices (tenant, id, payment, number, code, data_sealed, contact_version, at)
 		VALUES (?, 1, ?, 0, 'C01', ?, ?, now())`, b.Tenant, p.UID, data, k.Version)

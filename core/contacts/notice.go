@@ -3,6 +3,7 @@ package contacts
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 
 	"bankgraph/core/changes"
@@ -26,7 +27,7 @@ type Notices interface {
 	// NoticeTx returns what of the contact is to change, or why the notice is not to be followed.
 	NoticeTx(ctx context.Context, tx *changes.Tx, k *Contact, n Notice) (Draft, error)
 	// FollowedTx keeps who follows the notice: the contact has changed, or waits for a second person.
-	FollowedTx(ctx context.Context, tx *changes.Tx, n Notice) error
+	FollowedTx(ctx context.Context, tx *changes.Tx, k *Contact, n Notice) error
 }
 
 // OnNotices sets, once before any work begins, where notices of change are found.
@@ -43,9 +44,10 @@ var ErrNoticeOfNone = fault.New(fault.State, "noticeOfChange.no_contact",
 // ErrNoticeApplied is returned for a notice that the contact follows already.
 var ErrNoticeApplied = fault.New(fault.State, "noticeOfChange.applied", "the notice of change was applied")
 
-// ErrNoticeOvertaken is returned for a notice whose contact is another one than that which it is about.
+// ErrNoticeOvertaken is returned for a notice about another account, or name, than the contact has by now.
 var ErrNoticeOvertaken = fault.New(fault.State, "noticeOfChange.overtaken",
-	"the contact has changed since the notice of change came: change it by hand, where it still is wrong")
+	"the contact has another account or name than the payment that the notice of change is about: "+
+		"change it by hand, where it is wrong")
 
 // ErrNoticeUseless is returned for a notice that says what the contact cannot have.
 var ErrNoticeUseless = fault.New(fault.State, "noticeOfChange.useless",
@@ -77,10 +79,10 @@ func (s *Service) ApplyNotice(
 // followTx writes what a notice of change says into a contact.
 func (s *Service) followTx(ctx context.Context, tx *changes.Tx, k *Contact, n Notice) error {
 	says, err := s.notices.NoticeTx(ctx, tx, k, n)
-	if err == nil {
-		err = useless(says.checkChange())
+	if err != nil || reflect.DeepEqual(says, Draft{}) { // the contact has it already
+		return err
 	}
-	if err != nil {
+	if err := useless(says.checkChange()); err != nil {
 		return err
 	}
 	return useless(s.fillTx(ctx, tx, k, says))

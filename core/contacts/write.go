@@ -132,7 +132,7 @@ func (s *Service) changeTx(
 	l.Asks = func(held *customers.Held, was, k *Contact) bool {
 		return asks(held, was, k) || pays && held.Asks(customers.AccessSettings.DualForPayments)
 	}
-	done, err := saved(l.Modify(ctx, tx, at, func(was, k *Contact) error {
+	k, err := l.Modify(ctx, tx, at, func(was, k *Contact) error {
 		var err error
 		if draft.Notice != nil {
 			err = s.followTx(ctx, tx, k, *draft.Notice)
@@ -152,11 +152,11 @@ func (s *Service) changeTx(
 		}
 		draft.Redirects = &to
 		return tx.Keep(draft)
-	}))
+	})
 	if err == nil && draft.Notice != nil {
-		err = s.notices.FollowedTx(ctx, tx, *draft.Notice)
+		err = s.notices.FollowedTx(ctx, tx, k, *draft.Notice)
 	}
-	return done, err
+	return saved(k, err)
 }
 
 // mayAgree returns why the caller may not agree to another account of a contact; nil if the caller may. What was

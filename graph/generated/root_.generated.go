@@ -1808,7 +1808,7 @@ extend type Mutation {
   addContact("The contact." input: AddContactInput!): AddContactPayload
   "Changes a contact."
   changeContact("What to change." input: ChangeContactInput!): ChangeContactPayload
-  "Changes the contact that a payment over ACH named as a notice of change (noticesOfChange of the payment) says: its account number, routing number, kind of account or name. It takes what changeContact takes, and waits for approval where that does. A notice is applied once, and only while the contact is what it was when the notice came."
+  "Changes the contact that a payment over ACH named as a notice of change (noticesOfChange of the payment) says: its account number, routing number, kind of account or name. It takes what changeContact takes, and waits for approval where that does. A notice is applied once, and only while the contact has the account that the payment named, as it was or as other notices have corrected it since; one of a name, only while it has that name, too."
   applyNoticeOfChange("Which notice." input: ApplyNoticeOfChangeInput!): ApplyNoticeOfChangePayload
 }
 
