@@ -220,9 +220,16 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err := p.movedTx(ctx, tx, &was); err != nil {
 		return err
 	}
-	f, err := s.gatherTx(ctx, tx.Tx, p.Tenant, wanted(p))
+	w := wanted(p)
+	if err := s.othersTx(ctx, tx.Tx, &w, p); err != nil {
+		return err
+	}
+	f, err := s.gatherTx(ctx, tx.Tx, p.Tenant, w)
 	if err == nil {
 		err = f.switchedOn(p)
+	}
+	if err == nil {
+		err = f.stillElsewhere(s, p)
 	}
 	if err != nil {
 		return err

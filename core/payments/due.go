@@ -182,7 +182,11 @@ func (s *Service) carryOutAll(
 		if err != nil || len(due) == 0 {
 			return err
 		}
-		f, err := s.gatherTx(ctx, tx, caller.Tenant, wanted(due...))
+		w := wanted(due...)
+		if err := s.othersTx(ctx, tx, &w, due...); err != nil {
+			return err
+		}
+		f, err := s.gatherTx(ctx, tx, caller.Tenant, w)
 		if err != nil {
 			return err
 		}
@@ -192,7 +196,7 @@ func (s *Service) carryOutAll(
 		var record []events.Recorded
 		for _, p := range due {
 			was := *p
-			to, reason, err := f.carryOutDue(p, caller, now)
+			to, reason, err := f.carryOutDue(s, p, caller, now)
 			if err != nil {
 				stuck = append(stuck, int64(was.UID))
 				failed = errors.Join(failed, fmt.Errorf("payment %s: %w", p.UID, err))
@@ -216,7 +220,7 @@ func (s *Service) carryOutAll(
 // carryOutDue carries out a payment whose day has come, if its network still settles today. Otherwise the
 // payment waits for the network's next day.
 func (f *facts) carryOutDue(
-	p *Payment, by access.Caller, now time.Time,
+	s *Service, p *Payment, by access.Caller, now time.Time,
 ) (to State, reason string, err error) {
 	was := *p
 	p.plan(now)
@@ -224,7 +228,9 @@ func (f *facts) carryOutDue(
 		p.leaves()
 		return Scheduled, "the network settles no more on " + was.Date.Format(time.DateOnly), nil
 	}
-	to, err = f.carryOut(p, now)
+	if err = f.stillElsewhere(s, p); err == nil {
+		to, err = f.carryOut(p, now)
+	}
 	if isFault(err) {
 		p.uncount(f.limits)
 		*p = was

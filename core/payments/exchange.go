@@ -157,6 +157,11 @@ func (s *Service) sendAllTx(
 	if err := b.Send(ctx); err != nil {
 		return 0, nil, err
 	}
+	for _, p := range queued {
+		for _, d := range details.Of[p.UID] {
+			s.otherSide(&w, p, d)
+		}
+	}
 	f, err := s.gatherTx(ctx, tx, caller.Tenant, w)
 	if err != nil {
 		return 0, nil, err
@@ -199,9 +204,13 @@ type sending struct {
 }
 
 // send sends a payment, by a message with this id or in the next file of ACH. One that is too late for its
-// day is planned anew, and a request that is too late for its last day expires.
+// day is planned anew, and a request that is too late for its last day expires. One whose other side has
+// become an account of this bank since is not sent.
 func (out *sending) send(p *Payment, id MessageID) error {
 	was := *p
+	if why := out.f.stillElsewhere(out.s, p); why != nil {
+		return out.stop(&was, p, why)
+	}
 	if p.late(out.now) {
 		p.postpone(out.f.limits, out.now)
 		out.enter(&was, p, Queued, "postponePayment", missed(p.Rail)+" for "+was.Date.Format(time.DateOnly))
@@ -236,6 +245,20 @@ func (out *sending) send(p *Payment, id MessageID) error {
 		}
 	}
 	out.enter(&was, p, Sent, "transmitPayment", "")
+	return nil
+}
+
+// stop ends a payment that can no longer be sent: what is held for it is released, and it counts for no limit.
+func (out *sending) stop(was, p *Payment, why error) error {
+	if p.holds() {
+		err := out.f.books.Close(p.SenderAccount, p.held(), int64(p.UID), ledger.Released)
+		if err != nil {
+			return err
+		}
+		p.free()
+	}
+	p.uncount(out.f.limits)
+	out.enter(was, p, Invalid, "stopPayment", why.Error())
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
@@ -22,6 +23,7 @@ import (
 	"bankgraph/core/rails/calendar"
 	"bankgraph/core/seal"
 	"bankgraph/core/virtualaccounts"
+	"bankgraph/db"
 )
 
 // Send pays somebody at another bank, over the network that the speed picks. The money is held at once, and
@@ -320,6 +322,51 @@ func (f *facts) atAnotherBank(s *Service, to *Receiver) error {
 		}
 	}
 	return nil
+}
+
+// othersTx reads who is on the other side of payments that are about to go over their networks, and has the
+// facts say whether that account is one of this bank by now.
+func (s *Service) othersTx(ctx context.Context, tx bun.Tx, w *want, of ...*Payment) error {
+	var uids []UID
+	for _, p := range of {
+		if p.Rail != rails.Book {
+			uids = append(uids, p.UID)
+		}
+	}
+	if len(uids) == 0 {
+		return nil
+	}
+	b := db.TxBatch(tx)
+	details := db.QueueMany(b, readingDetails, func(d *Details) UID { return d.Payment }, of[0].Tenant, uids)
+	if err := b.Send(ctx); err != nil {
+		return err
+	}
+	for _, p := range of {
+		for _, d := range details.Of[p.UID] {
+			s.otherSide(w, p, d)
+		}
+	}
+	return nil
+}
+
+// otherSide keeps who is on the other side of a payment, by its details. A number that does not open is left
+// to what sends the payment, which needs it.
+func (s *Service) otherSide(w *want, p *Payment, d *Details) {
+	number, err := s.keys.Open(d.Number, d.place())
+	if err != nil || number == "" {
+		return
+	}
+	p.other = &Receiver{Number: number, Bank: ReceiverBank{ID: d.BankID, BIC: d.BankID}}
+	w.others = append(w.others, number)
+}
+
+// stillElsewhere returns ErrOwnAccount for a payment whose other side has become an account of this bank since
+// the payment was made. It is then refused as one that is made now.
+func (f *facts) stillElsewhere(s *Service, p *Payment) error {
+	if p.other == nil {
+		return nil
+	}
+	return f.atAnotherBank(s, p.other)
 }
 
 // carriable returns a fault if the payment's message cannot be sent over its network.

@@ -93,6 +93,7 @@ type Payment struct {
 	details *Details     // of a new payment over a network
 	entry   *Entry       // of a new one over ACH
 	series  *Recurrence  // that a new one begins
+	other   *Receiver    // of one that is about to go over its network
 	asks    *Request     // of a new one that asks for payment, and of one that is sent
 	order   *Order       // of a new one that waits for repair where it would be refused otherwise
 	aside   *aside       // of a new one that waits for repair

@@ -164,7 +164,7 @@ var wordings = map[State]wording{
 	},
 	Invalid: {
 		StatusValidationFailure, MemoFailure, "",
-		"could not be carried out on its day, for the reason that `memoPostFailureReason` gives; no " +
+		"could not be carried out when it was to go, for the reason that `memoPostFailureReason` gives; no " +
 			"money has moved",
 	},
 	Cancelled: {
@@ -231,7 +231,7 @@ var nextStates = map[State][]State{
 	OnHold:    {Validated, Settled, Returned, Rejected, Expired},
 	Validated: {Settled, Returned, Rejected},
 	// Queued again, for a later day, if it did not leave in time
-	Queued:           {Queued, Sent, Expired, Cancelled},
+	Queued:           {Queued, Sent, Expired, Invalid, Cancelled},
 	Sent:             {Sent, Settled, Rejected, Returned, Expired}, // again, with a notice of change
 	Settled:          {Settled, Recalling, Recalled, Returning, Returned, ReversalAccepted},
 	Returned:         {Returned}, // where more of what went out comes back

@@ -4280,7 +4280,7 @@ enum PaymentStatus {
   EXPIRED
   "Given back after it had settled: by the other bank, or to it if it came in. Of a debit: not paid by the debtor's bank, or taken back."
   RETURNED
-  "Could not be carried out on its day. No money has moved."
+  "Could not be carried out when it was to go. No money has moved."
   VALIDATION_FAILURE
   "Stopped before any money moved."
   CANCELLED
