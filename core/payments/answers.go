@@ -152,6 +152,8 @@ var (
 	creditKind = kindOf(iso20022.TypeCreditTransfer)
 	returnKind = kindOf(iso20022.TypeReturn)
 	recallKind = kindOf(iso20022.TypeRecall)
+	// recallAnswerKind is that of answers to recalls.
+	recallAnswerKind = kindOf(iso20022.TypeRecallAnswer)
 )
 
 // because adds reasons to an answer.

@@ -55,7 +55,7 @@ var messageWords = map[string]string{
 	kindOf(iso20022.TypePaymentRequest):     "request for payment",
 	kindOf(iso20022.TypeReturn):             "return",
 	kindOf(iso20022.TypeRecall):             "recall",
-	kindOf(iso20022.TypeRecallAnswer):       "answer to a recall",
+	recallAnswerKind:                        "answer to a recall",
 	kindOf(iso20022.TypeInformationRequest): "request for information",
 	kindOf(iso20022.TypeInformation):        "answer to a request for information",
 	kindOf(iso20022.TypeStatus):             "answer to a payment",

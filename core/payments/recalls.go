@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -44,7 +45,7 @@ func (in *intake) recall(a *incoming) error {
 	case p.State == Returning || p.State == Returned:
 		in.reply(row, a.recall.Receiver, declined(a.recall, iso20022.Reason{Code: "ARDT"}))
 	}
-	return nil // another request waits for its answer
+	return nil // another request waits for its answer, which all of them get
 }
 
 // sentBy reports whether the bank that asks for a payment's money is the one that sent it.
@@ -112,11 +113,59 @@ func (s *Service) readTx(
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	body, err := s.keys.Open(seal.Value{Sealed: found[0].Body}, found[0].place())
+	return s.opened(found[0])
+}
+
+// opened returns what a message says.
+func (s *Service) opened(m *Message) (iso20022.Message, error) {
+	body, err := s.keys.Open(seal.Value{Sealed: m.Body}, m.place())
 	if err == nil {
-		return iso20022.Read(bytes.NewReader([]byte(body)), Profiles[p.Rail])
+		return iso20022.Read(bytes.NewReader([]byte(body)), Profiles[m.Rail])
 	}
-	return nil, fmt.Errorf("open message %s: %w", found[0].MessageID, err)
+	return nil, fmt.Errorf("open message %s: %w", m.MessageID, err)
+}
+
+// mostRecalls bounds the requests for the money of a credit, and the answers to them, that are looked at: the
+// last ones. Another bank decides how many there are.
+const mostRecalls = 100
+
+// recallsTx reads the recalls by which another bank asks for a payment's money and that have no answer yet,
+// in the order in which they came. One case may be asked for again after its answer.
+func (s *Service) recallsTx(ctx context.Context, tx bun.Tx, p *Payment) (open []*iso20022.Recall, err error) {
+	answers := map[string]int{} // by case; all cases are of the bank that sent the payment
+	for _, k := range []struct {
+		kind      string
+		direction Direction
+	}{{recallAnswerKind, Out}, {recallKind, In}} { // the last ones first
+		var found []*Message
+		err := tx.NewSelect().Model(&found).Where("nm.tenant = ?", p.Tenant).Where("nm.payment = ?", p.UID).
+			Where("nm.kind = ?", k.kind).Where("nm.direction = ?", k.direction).OrderExpr("nm.id DESC").
+			Limit(mostRecalls).Scan(ctx)
+		if err != nil {
+			return nil, err
+		}
+		recalls := map[string][]*iso20022.Recall{}
+		var cases []string
+		for _, row := range slices.Backward(found) {
+			m, err := s.opened(row)
+			if err != nil {
+				return nil, err
+			}
+			switch m := m.(type) {
+			case *iso20022.RecallAnswer:
+				answers[m.CaseID]++
+			case *iso20022.Recall:
+				cases, recalls[m.CaseID] = append(cases, m.CaseID), append(recalls[m.CaseID], m)
+			}
+		}
+		for _, of := range cases {
+			if answers[of]--; answers[of] < 0 {
+				open = append(open, recalls[of][0])
+			}
+			recalls[of] = recalls[of][1:]
+		}
+	}
+	return open, nil
 }
 
 // creditTx reads the credit transfer of a payment as it was sent, or came.

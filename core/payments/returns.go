@@ -233,34 +233,25 @@ func (s *Service) returnTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	})
 }
 
-// returnMessagesTx composes what the other bank is told: the return and, if it has asked for one, that it
-// comes.
+// returnMessagesTx composes what the other bank is told: the return and, as often as it has asked for one,
+// that it comes.
 func (s *Service) returnMessagesTx(
 	ctx context.Context, tx bun.Tx, was *Payment, t *iso20022.CreditTransfer, d Return, amount money.Amount,
 ) (all []func(iso20022.Group) iso20022.Message, err error) {
-	asked, err := s.recallTx(ctx, tx, was)
+	asked, err := s.recallsTx(ctx, tx, was)
 	if err != nil {
 		return nil, err
 	}
-	if asked != nil && (was.State == Recalled || was.State == Screening) {
-		all = append(all, answered(asked, iso20022.RecallCode(d.Type), iso20022.Reason{}))
+	for _, r := range asked {
+		all = append(all, answered(r, iso20022.RecallCode(d.Type), iso20022.Reason{}))
 	}
 	why := iso20022.Reason{Code: d.Code, Text: noteLines(d.Notes)}
 	return append(all,
 		func(g iso20022.Group) iso20022.Message { return giveBack(g, was.Rail, t, amount, why) }), nil
 }
 
-// recallTx reads the recall by which another bank asks for a payment's money; nil if there is none.
-func (s *Service) recallTx(ctx context.Context, tx bun.Tx, p *Payment) (*iso20022.Recall, error) {
-	m, err := s.readTx(ctx, tx, p, recallKind, In)
-	if err != nil {
-		return nil, err
-	}
-	asked, _ := m.(*iso20022.Recall)
-	return asked, nil
-}
-
-// declineTx tells the bank that asks for the money of a payment that it gets none. No money moves.
+// declineTx tells the bank that asks for the money of a payment, as often as it has asked, that it gets none.
+// No money moves.
 func (s *Service) declineTx(ctx context.Context, tx *changes.Tx, p *Payment, d Return) (Saved, error) {
 	was := *p
 	to, err := keeping.Take(p.State)
@@ -270,15 +261,19 @@ func (s *Service) declineTx(ctx context.Context, tx *changes.Tx, p *Payment, d R
 	if err != nil {
 		return Saved{}, err
 	}
-	asked, err := s.recallTx(ctx, tx.Tx, p)
-	if err == nil && asked == nil {
+	asked, err := s.recallsTx(ctx, tx.Tx, p)
+	if err == nil && len(asked) == 0 {
 		err = fmt.Errorf("payment %s has no recall", p.UID)
 	}
 	if err != nil {
 		return Saved{}, err
 	}
 	why := iso20022.Reason{Code: d.Reject, Text: noteLines(d.Notes)}
-	err = s.tellTx(ctx, tx.Tx, p, asked.Receiver, tx.Now, declined(asked, why))
+	var answers []func(iso20022.Group) iso20022.Message
+	for _, r := range asked {
+		answers = append(answers, declined(r, why))
+	}
+	err = s.tellTx(ctx, tx.Tx, p, asked[0].Receiver, tx.Now, answers...)
 	if err == nil {
 		err = s.enterTx(ctx, tx, &was, p, to, because(d.Reject, d.Notes))
 	}

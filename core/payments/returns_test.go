@@ -86,6 +86,43 @@ func TestAPaymentThatCameInIsGivenBack(t *testing.T) {
 	}
 }
 
+// The other bank closes each of its cases by the answer to it, so each request for a credit gets one, and only
+// one.
+func TestEachRequestForTheMoneyGetsItsAnswer(t *testing.T) {
+	t.Parallel()
+	for over, code := range map[rails.Rail]string{rails.FedNow: "CUST", rails.RTP: "FOCR", rails.Fedwire: "CUST"} {
+		t.Run(string(over), func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			uid := s.play(t, over, "250.00")
+			told := func(d payments.Return, want string) {
+				t.Helper()
+				before := s.sent(t)
+				if _, err := s.back(uid, d); err != nil {
+					t.Fatal(err)
+				}
+				if got := strings.TrimPrefix(s.sent(t), before); strings.TrimPrefix(got, ", ") != want {
+					t.Errorf("%q, want %q", got, want)
+				}
+			}
+			s.asksBack(t, uid)
+			s.asksBack(t, uid)
+			told(payments.Return{Type: "RJCR", Reject: "CUST"}, "camt.029 RJCR CUST, camt.029 RJCR CUST")
+			s.asksBack(t, uid)
+			s.asksBack(t, uid)
+			s.asksBack(t, uid)
+			told(wholly(over), "camt.029 IPAY, camt.029 IPAY, camt.029 IPAY, pacs.004 250.00 "+code)
+			s.run(t)
+			before := s.sent(t)
+			s.asksBack(t, uid)
+			if got := strings.TrimPrefix(s.sent(t), before); got != ", camt.029 RJCR ARDT" {
+				t.Error(got)
+			}
+			s.Prove()
+		})
+	}
+}
+
 func TestAPartIsGivenBackOverInstantNetworks(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)

@@ -73,13 +73,13 @@ func (s *Service) releaseReceivedTx(ctx context.Context, tx *changes.Tx, p *Paym
 		return err
 	}
 	in.complete(p, credit, true)
-	asked, err := s.recallTx(ctx, tx.Tx, p)
+	asked, err := s.recallsTx(ctx, tx.Tx, p)
 	if err != nil {
 		return err
 	}
 	to, reason := Settled, ""
-	if asked != nil {
-		to, reason = Recalled, because(asked.Reason.Code, "")
+	if len(asked) > 0 {
+		to, reason = Recalled, because(asked[len(asked)-1].Reason.Code, "")
 	}
 	if p.Rail != rails.Fedwire {
 		posted := func(g iso20022.Group) iso20022.Message {
