@@ -91,6 +91,8 @@ type (
 		Reversal bool   `bun:"reversal"`
 		Booked   bool   `bun:"booked"`
 		Bank     string `bun:"bank"` // that it went to
+		// what it did to the account at that bank; "" of an entry without a payment
+		Way rails.EntryType `bun:"way"`
 		// of an entry without a payment
 		Prenote PrenoteID `bun:"prenote"`
 	}
@@ -101,20 +103,21 @@ var (
 		AND line = ANY($3::int[])`)
 	// readingTraces reads the newest entry of a trace number: after ten million entries the numbers begin
 	// anew.
-	readingTraces = db.NewQuery[traced](`SELECT DISTINCT ON (trace) trace, sent.payment, reversal, booked, prenote,
+	readingTraces = db.NewQuery[traced](`SELECT DISTINCT ON (trace) trace, sent.payment, reversal, booked, prenote, way,
 		  coalesce(nullif(bank, ''), pd.bank_id, '') AS bank
 		FROM (
-		  SELECT trace, payment, file, false AS reversal, false AS booked, 0 AS prenote, '' AS bank FROM ach_entries
+		  SELECT trace, payment, file, false AS reversal, false AS booked, 0 AS prenote, '' AS bank,
+		    entry_type AS way FROM ach_entries
 		  WHERE tenant = $1 AND trace = ANY($2::text[]) AND file IS NOT NULL
-		  UNION ALL SELECT trace, payment, file, true, booked, 0, '' FROM ach_reversals
+		  UNION ALL SELECT trace, payment, file, true, booked, 0, '', 'DEBIT' FROM ach_reversals
 		  WHERE tenant = $1 AND trace = ANY($2::text[]) AND file IS NOT NULL
-		  UNION ALL SELECT trace, 0, file, false, false, id, bank_id FROM ach_prenotes
+		  UNION ALL SELECT trace, 0, file, false, false, id, bank_id, '' FROM ach_prenotes
 		  WHERE tenant = $1 AND trace = ANY($2::text[]) AND file IS NOT NULL
 		) AS sent LEFT JOIN payment_details AS pd ON pd.tenant = $1 AND pd.payment = sent.payment
 		ORDER BY trace, file DESC`)
 	// readingReturnTraces reads the newest return of ours of a trace number, of a payment.
 	readingReturnTraces = db.NewQuery[traced](`SELECT DISTINCT ON (return_trace) return_trace AS trace, payment,
-		  false AS reversal, false AS booked, 0 AS prenote, bank FROM ach_received
+		  false AS reversal, false AS booked, 0 AS prenote, bank, direction AS way FROM ach_received
 		WHERE tenant = $1 AND return_trace = ANY($2::text[]) AND file IS NOT NULL AND payment IS NOT NULL
 		ORDER BY return_trace, file DESC`)
 )
@@ -222,11 +225,10 @@ func (s *Service) takeLinesTx(
 			a.payment, a.reversal, a.booked, a.prenote = t.Payment, t.Reversal &&
 				a.says == returned, t.Booked, t.Prenote
 		}
-		if t != nil && strings.HasPrefix(t.Bank, a.from) {
-			fresh = append(fresh, a)
-		}
 		if a.wrong = a.lost(t); a.wrong != "" {
 			lost = append(lost, a)
+		} else if t != nil && strings.HasPrefix(t.Bank, a.from) {
+			fresh = append(fresh, a)
 		}
 		rows = append(rows, &Answered{
 			Tenant: caller.Tenant, Message: in.number, Line: a.line, Trace: a.of, Payment: a.payment, Code: a.code,
@@ -254,8 +256,10 @@ func readFile(from Arrived, now time.Time) (file *incoming, lines []*incoming) {
 			}
 		case e.Return != nil:
 			a.of, a.code, a.why, a.says = e.Return.OriginalTrace, e.Return.Code, e.Return.Information, returned
+			a.way = e.Direction
 		case e.Dishonour != nil:
 			a.of, a.code, a.says = e.Dishonour.ReturnTrace, e.Dishonour.Code, dishonoured
+			a.way = e.Direction
 		case e.Change != nil:
 			a.of, a.code, a.change = e.Change.OriginalTrace, e.Change.Code, e.Change
 		case isReceived(&b, &e):

@@ -46,12 +46,19 @@ func (a *incoming) faulty(now time.Time) string {
 	return code
 }
 
-// lost says why nothing comes of a return or a dishonour, whose money is with the bank all the same; t is the
-// entry, or the return of ours, that it names. It is "" where something does, and of what says nothing of
+// lost says why nothing comes of a return or a dishonour, whose money has come or gone all the same; t is the
+// entry, or the return of ours, that it names. What comes back has the direction that it had: a credit that is
+// named as a debit's return brings money and would take some. It is "" where something does, and of what says nothing of
 // money.
 func (a *incoming) lost(t *traced) string {
 	switch {
-	case a.says != returned && a.says != dishonoured, t != nil && strings.HasPrefix(t.Bank, a.from):
+	case a.says != returned && a.says != dishonoured:
+		return ""
+	case t != nil && strings.HasPrefix(t.Bank, a.from):
+		if t.Way != "" && a.way != t.Way {
+			return "it is of a " + strings.ToLower(string(a.way)) + ", and what it names was a " +
+				strings.ToLower(string(t.Way))
+		}
 		return ""
 	case a.says == dishonoured:
 		return "it is of no return of ours with a payment"

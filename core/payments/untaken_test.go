@@ -427,6 +427,10 @@ func TestWhatComesBackOfNothingWaitsForPeople(t *testing.T) {
 			b.in.Bank = "061000052"
 			b.Return = &nacha.Return{Code: "R03", OriginalTrace: trace, OriginalBank: theirs[:8]}
 		}, "a return, R03, trace 611090000000001: the entry went to another bank"},
+		"a return of a debit": {func(b *batchOf, trace string) {
+			b.in.Only, b.Direction = rails.Debit, rails.Debit
+			b.Return = &nacha.Return{Code: "R03", OriginalTrace: trace, OriginalBank: theirs[:8]}
+		}, "a return, R03, trace 611090000000001: it is of a debit, and what it names was a credit"},
 		"a dishonour": {func(b *batchOf, trace string) {
 			b.Dishonour = &nacha.Dishonour{
 				Code: "R68", OriginalTrace: trace, OriginalBank: ours[:8], ReturnTrace: trace[:8] + "9999999",
@@ -455,6 +459,66 @@ func TestWhatComesBackOfNothingWaitsForPeople(t *testing.T) {
 			s.Prove()
 		})
 	}
+}
+
+// The return of a credit does not take what a debit has collected, and the other bank's word about a return of
+// ours is about that return.
+func TestWhatComesBackTheOtherWayWaitsForPeople(t *testing.T) {
+	t.Parallel()
+	credit := func(b *batchOf, trace string) {
+		b.Return = &nacha.Return{Code: "R01", OriginalTrace: trace, OriginalBank: theirs[:8]}
+	}
+	t.Run("a debit of ours", func(t *testing.T) {
+		t.Parallel()
+		s := newDebtor(t)
+		uid := s.collect(t, s.order("25.00", economy)).UID
+		s.through(t, "2026-11-19 12:00")
+		s.has(t, 100_025_00, 0)
+		s.comes(t, s.joined(t, "FRB", s.credits(func(b *batchOf) {
+			b.Amount.Minor = 25_00
+			credit(b, s.trace(t))
+		})))
+		if told := s.untaken(t); len(told) != 1 ||
+			!strings.HasSuffix(told[0], "it is of a credit, and what it names was a debit") {
+			t.Errorf("%q", told)
+		}
+		s.has(t, 100_025_00, 0)
+		s.comes(t, s.joined(t, "FRB 2", s.credits(func(b *batchOf) {
+			b.Amount.Minor, b.in.Only, b.Direction = 25_00, rails.Debit, rails.Debit
+			credit(b, s.trace(t))
+		})))
+		s.has(t, 100_000_00, 0)
+		if got := s.shows(t, uid); got.State != payments.Returned {
+			t.Error(got.State)
+		}
+		s.Prove()
+	})
+	t.Run("a reversal of ours", func(t *testing.T) {
+		t.Parallel()
+		s := newDebtor(t)
+		uid := s.send(t, s.order("25.00", economy)).UID
+		s.through(t, "2026-11-19 12:00")
+		if _, err := s.reverse(uid, payments.Reversal{}); err != nil {
+			t.Fatal(err)
+		}
+		s.run(t)
+		s.Clock.Advance(2 * time.Minute)
+		s.run(t)
+		var trace string
+		if err := s.DB.NewRaw(`SELECT trace FROM ach_reversals WHERE tenant = ?`, s.Tenant).
+			Scan(t.Context(), &trace); err != nil || trace == "" {
+			t.Fatal(trace, err)
+		}
+		life := s.life(t, uid)
+		s.comes(t, s.joined(t, "FRB", s.credits(func(b *batchOf) {
+			b.Amount.Minor = 25_00
+			credit(b, trace)
+		})))
+		if told := s.untaken(t); len(told) != 1 || s.life(t, uid) != life {
+			t.Errorf("%q, %s", told, s.life(t, uid))
+		}
+		s.Prove()
+	})
 }
 
 // What cannot be read at all waits for people, for a week.
