@@ -67,10 +67,11 @@ type incoming struct {
 	// reversal: the message is about the entry that takes the payment back; booked: that entry's money was
 	// booked
 	reversal, booked bool
+	made             time.Time       // of a return: when its file was made
 	way              rails.EntryType // of a return or a dishonour: that of the entry which comes back
-	prenote          PrenoteID     // that it is about; 0 if about none
-	change           *nacha.Change // of a notice of change
-	number           MessageID     // of the message here
+	prenote          PrenoteID       // that it is about; 0 if about none
+	change           *nacha.Change   // of a notice of change
+	number           MessageID       // of the message here
 }
 
 // read parses a message that has arrived. One that cannot be parsed is kept for people.

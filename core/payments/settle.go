@@ -92,7 +92,10 @@ type (
 		Booked   bool   `bun:"booked"`
 		Bank     string `bun:"bank"` // that it went to
 		// what it did to the account at that bank; "" of an entry without a payment
-		Way rails.EntryType `bun:"way"`
+		Way   rails.EntryType `bun:"way"`
+		Class rails.SECCode   `bun:"class"`
+		// the day on which it settled; nil of an entry without a payment, and of returns
+		Settled *time.Time `bun:"settled"`
 		// of an entry without a payment
 		Prenote PrenoteID `bun:"prenote"`
 	}
@@ -103,21 +106,23 @@ var (
 		AND line = ANY($3::int[])`)
 	// readingTraces reads the newest entry of a trace number: after ten million entries the numbers begin
 	// anew.
-	readingTraces = db.NewQuery[traced](`SELECT DISTINCT ON (trace) trace, sent.payment, reversal, booked, prenote, way,
+	readingTraces = db.NewQuery[traced](`SELECT DISTINCT ON (trace) trace, sent.payment, reversal, booked, prenote, way, class,
+		  settled,
 		  coalesce(nullif(bank, ''), pd.bank_id, '') AS bank
 		FROM (
 		  SELECT trace, payment, file, false AS reversal, false AS booked, 0 AS prenote, '' AS bank,
-		    entry_type AS way FROM ach_entries
+		    entry_type AS way, class, settles_on AS settled FROM ach_entries
 		  WHERE tenant = $1 AND trace = ANY($2::text[]) AND file IS NOT NULL
-		  UNION ALL SELECT trace, payment, file, true, booked, 0, '', 'DEBIT' FROM ach_reversals
+		  UNION ALL SELECT trace, payment, file, true, booked, 0, '', 'DEBIT', '', settles_at::date FROM ach_reversals
 		  WHERE tenant = $1 AND trace = ANY($2::text[]) AND file IS NOT NULL
-		  UNION ALL SELECT trace, 0, file, false, false, id, bank_id, '' FROM ach_prenotes
+		  UNION ALL SELECT trace, 0, file, false, false, id, bank_id, '', '', NULL FROM ach_prenotes
 		  WHERE tenant = $1 AND trace = ANY($2::text[]) AND file IS NOT NULL
 		) AS sent LEFT JOIN payment_details AS pd ON pd.tenant = $1 AND pd.payment = sent.payment
 		ORDER BY trace, file DESC`)
 	// readingReturnTraces reads the newest return of ours of a trace number, of a payment.
 	readingReturnTraces = db.NewQuery[traced](`SELECT DISTINCT ON (return_trace) return_trace AS trace, payment,
-		  false AS reversal, false AS booked, 0 AS prenote, bank, direction AS way FROM ach_received
+		  false AS reversal, false AS booked, 0 AS prenote, bank, direction AS way, class,
+		  NULL::date AS settled FROM ach_received
 		WHERE tenant = $1 AND return_trace = ANY($2::text[]) AND file IS NOT NULL AND payment IS NOT NULL
 		ORDER BY return_trace, file DESC`)
 )
@@ -256,7 +261,7 @@ func readFile(from Arrived, now time.Time) (file *incoming, lines []*incoming) {
 			}
 		case e.Return != nil:
 			a.of, a.code, a.why, a.says = e.Return.OriginalTrace, e.Return.Code, e.Return.Information, returned
-			a.way = e.Direction
+			a.way, a.made = e.Direction, now
 		case e.Dishonour != nil:
 			a.of, a.code, a.says = e.Dishonour.ReturnTrace, e.Dishonour.Code, dishonoured
 			a.way = e.Direction
@@ -273,6 +278,11 @@ func readFile(from Arrived, now time.Time) (file *incoming, lines []*incoming) {
 	if err != nil {
 		file.kind, file.code = unreadable, cut(err.Error(), mostOfCode)
 		return file, nil
+	}
+	for _, a := range lines {
+		if !head.CreatedAt.IsZero() && head.CreatedAt.Before(a.made) { // it has waited to be taken in
+			a.made = head.CreatedAt
+		}
 	}
 	file.id = fileID(&head) + "-" + file.id
 	file.code = fmt.Sprintf("%d entries", totals.Entries)

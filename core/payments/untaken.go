@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
 	"bankgraph/core/rails/nacha"
 	"bankgraph/core/seal"
 	"bankgraph/db"
@@ -48,8 +50,8 @@ func (a *incoming) faulty(now time.Time) string {
 
 // lost says why nothing comes of a return or a dishonour, whose money has come or gone all the same; t is the
 // entry, or the return of ours, that it names. What comes back has the direction that it had: a credit that is
-// named as a debit's return brings money and would take some. It is "" where something does, and of what says nothing of
-// money.
+// named as a debit's return brings money and would take some. It is "" where something does, and of what says
+// nothing of money.
 func (a *incoming) lost(t *traced) string {
 	switch {
 	case a.says != returned && a.says != dishonoured:
@@ -59,7 +61,7 @@ func (a *incoming) lost(t *traced) string {
 			return "it is of a " + strings.ToLower(string(a.way)) + ", and what it names was a " +
 				strings.ToLower(string(t.Way))
 		}
-		return ""
+		return a.tooLate(t)
 	case a.says == dishonoured:
 		return "it is of no return of ours with a payment"
 	case t != nil:
@@ -82,6 +84,31 @@ func (in *intake) untaken(a *incoming, why string) {
 	}
 	m.Code = cut(strings.TrimSpace(what+" "+a.code)+": "+why, mostOfCode)
 	in.messages = append(in.messages, m)
+}
+
+// The reasons for which debits come back in sixty days, and those for which they do at any time, as the bank
+// that sent them has agreed to it.
+var (
+	sixtyDays = []string{"R05", "R07", "R10", "R11", "R33", "R37", "R38", "R51", "R52", "R53"}
+	agreed    = []string{"R06", "R31"}
+)
+
+// tooLate says that the return of a debit comes after the time that ACH has for it, so that this bank may
+// refuse it; "" if it does not (rest/CONTRACT.md, returns that come too late). What brings money is never too
+// late.
+func (a *incoming) tooLate(t *traced) string {
+	if a.says != returned || t.Way != rails.Debit || t.Settled == nil || t.Class == rails.IAT ||
+		slices.Contains(agreed, a.reasonCode()) {
+		return ""
+	}
+	last := calendar.Next(*t.Settled, 2)
+	if slices.Contains(sixtyDays, a.reasonCode()) {
+		last = calendar.Next(t.Settled.AddDate(0, 0, lateDays), 1)
+	}
+	if !calendar.Today(a.made).After(last) {
+		return ""
+	}
+	return "it came too late: its time was until " + last.Format(time.DateOnly)
 }
 
 // left returns the message that tells people of a line of a file that was not taken, and why. It has no text:

@@ -521,6 +521,66 @@ func TestWhatComesBackTheOtherWayWaitsForPeople(t *testing.T) {
 	})
 }
 
+// The customer keeps what a debit has collected once the time for its return has passed: people refuse it, or
+// agree with the customer. What brings money back is never too late.
+func TestAReturnThatComesTooLateWaitsForPeople(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		way           rails.EntryType
+		code          string
+		class         rails.SECCode
+		made, arrives string
+		late          bool
+	}{ // the entry settles on Thursday, 2026-11-19
+		"in time":                {rails.Debit, "R01", "CCD", "2026-11-23 08:00", "2026-11-23 09:00", false},
+		"a day late":             {rails.Debit, "R01", "CCD", "2026-11-24 08:00", "2026-11-24 09:00", true},
+		"in a file that waited":  {rails.Debit, "R01", "CCD", "2026-11-23 08:00", "2026-12-10 09:00", false},
+		"fifteen months":         {rails.Debit, "R01", "CCD", "2028-02-21 08:00", "2028-02-21 09:00", true},
+		"not agreed to":          {rails.Debit, "R10", "PPD", "2027-01-19 08:00", "2027-01-19 09:00", false},
+		"not agreed to, late":    {rails.Debit, "R10", "PPD", "2027-01-20 08:00", "2027-01-20 09:00", true},
+		"between companies":      {rails.Debit, "R29", "CCD", "2026-12-10 08:00", "2026-12-10 09:00", true},
+		"as this bank asked":     {rails.Debit, "R06", "CCD", "2027-06-10 08:00", "2027-06-10 09:00", false},
+		"a credit, never so":     {rails.Credit, "R03", "CCD", "2028-02-21 08:00", "2028-02-21 09:00", false},
+		"a credit, nearly never": {rails.Credit, "R23", "CCD", "2026-12-10 08:00", "2026-12-10 09:00", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newDebtor(t)
+			order := s.order("25.00", economy, func(o *payments.Order) { o.SECCode = c.class })
+			uid, before := payments.UID(0), int64(100_025_00)
+			if c.way == rails.Debit {
+				uid = s.collect(t, order).UID
+			} else {
+				uid, before = s.send(t, order).UID, 99_975_00
+			}
+			s.through(t, "2026-11-19 12:00")
+			s.has(t, before, 0)
+			trace := s.trace(t)
+			s.Clock.Set(at(t, c.made))
+			file := s.joined(t, "FRB", s.credits(func(b *batchOf) {
+				b.Amount.Minor, b.in.Only, b.Direction, b.in.Class = 25_00, c.way, c.way, c.class
+				b.Return = &nacha.Return{Code: c.code, OriginalTrace: trace, OriginalBank: theirs[:8]}
+			}))
+			s.Clock.Set(at(t, c.arrives))
+			s.comes(t, file, file)
+			told, state := s.untaken(t), s.shows(t, uid).State
+			if c.late {
+				if len(told) != 1 || !strings.Contains(told[0], ": it came too late: its time was until ") ||
+					state != payments.Settled {
+					t.Errorf("%q, %s", told, state)
+				}
+				s.has(t, before, 0)
+			} else {
+				if len(told) != 0 || state != payments.Returned {
+					t.Errorf("%q, %s", told, state)
+				}
+				s.has(t, 100_000_00, 0)
+			}
+			s.Prove()
+		})
+	}
+}
+
 // What cannot be read at all waits for people, for a week.
 func TestWhatCannotBeReadWaitsForPeople(t *testing.T) {
 	t.Parallel()
