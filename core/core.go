@@ -146,7 +146,7 @@ func New(o Options) *Core {
 	c.Ledger.ProveToo(payments.Invariants...)
 	c.Ledger.ProveToo(virtualaccounts.Invariants...)
 	c.Customers.PlanLimits(c.Limits.PlanOf)
-	c.Contacts.OnMove(c.Verifications.SupersedeTx)
+	c.Contacts.OnMove(c.Verifications.LockDepositsTx, c.Verifications.SupersedeTx)
 	c.Contacts.OnNotices(c.Payments)
 	c.Contacts.WhoPays(c.Payments.PaidInSeries)
 	c.Contacts.WhoPays(c.Accounts.SweptTo)

@@ -25,6 +25,7 @@ type Service struct {
 	keys      *seal.Keys
 	customers *customers.Service
 	now       func() time.Time
+	moves     func(ctx context.Context, tx *changes.Tx, uid string) error
 	moved     func(ctx context.Context, tx *changes.Tx, uid UID) error
 	notices   Notices
 	payers    []func(ctx context.Context, tx *changes.Tx, k *Contact) (Redirection, error)
@@ -66,9 +67,13 @@ func (s *Service) WhoPays(find func(ctx context.Context, tx *changes.Tx, k *Cont
 }
 
 // OnMove sets, once before any work begins, what else is done when a contact's account becomes another one,
-// in the transaction of that change.
-func (s *Service) OnMove(moved func(ctx context.Context, tx *changes.Tx, uid UID) error) {
-	s.moved = moved
+// in the transaction of that change: moves before anything else is locked, and whether or not the account
+// changes, and moved then.
+func (s *Service) OnMove(
+	moves func(ctx context.Context, tx *changes.Tx, uid string) error,
+	moved func(ctx context.Context, tx *changes.Tx, uid UID) error,
+) {
+	s.moves, s.moved = moves, moved
 }
 
 var identity = db.ColumnsOf[Contact]("UID", "Customer")

@@ -127,6 +127,11 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 func (s *Service) changeTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
 ) (Saved, error) {
+	if s.moves != nil {
+		if err := s.moves(ctx, tx, at.UID); err != nil {
+			return Saved{}, err
+		}
+	}
 	l, pays := s.lifecycle(), false
 	asks := l.Asks
 	l.Asks = func(held *customers.Held, was, k *Contact) bool {

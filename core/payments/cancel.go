@@ -58,21 +58,33 @@ func (s *Service) cancelTx(
 	return saved(p), err
 }
 
-// releaseTx releases the money that is held for a payment, which then costs nothing. For a debit, and
-// for an enrolment, nothing is held.
-func (s *Service) releaseTx(ctx context.Context, tx bun.Tx, p *Payment) error {
-	if !p.holds() {
+// releaseTx releases the money that is held for payments of a bank, which then cost nothing. For debits, and
+// for enrolments, nothing is held. What it does to balances is written at the end of the transaction, so that it
+// is called once in it.
+func (s *Service) releaseTx(ctx context.Context, tx bun.Tx, of ...*Payment) error {
+	var from []accounts.UID
+	for _, p := range of {
+		if p.holds() {
+			from = append(from, p.SenderAccount)
+		}
+	}
+	if len(from) == 0 {
 		return nil
 	}
 	b := db.TxBatch(tx)
-	books := ledger.Lock(b, p.Tenant, []accounts.UID{p.SenderAccount}, 0)
+	books := ledger.Lock(b, of[0].Tenant, from, 0)
 	if err := b.Send(ctx); err != nil {
 		return err
 	}
-	if err := books.Close(p.SenderAccount, p.held(), int64(p.UID), ledger.Released); err != nil {
-		return err
+	for _, p := range of {
+		if !p.holds() {
+			continue
+		}
+		if err := books.Close(p.SenderAccount, p.held(), int64(p.UID), ledger.Released); err != nil {
+			return err
+		}
+		p.free()
 	}
-	p.free()
 	return books.WriteTx(ctx)
 }
 

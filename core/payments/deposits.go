@@ -10,6 +10,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/fault"
 	"bankgraph/core/money"
@@ -74,6 +75,34 @@ func (s *Service) DepositTx(
 		}
 	}
 	return uids, nil
+}
+
+// StopDepositsTx cancels those of some deposits that have not left, for a reason that their timelines tell.
+// Those that compliance looks at stay with it. The approvals for which they wait are locked
+// (changes.LockWaiting).
+func (s *Service) StopDepositsTx(ctx context.Context, tx *changes.Tx, of []UID, why string) error {
+	var waiting []*Payment
+	err := tx.NewSelect().Model(&waiting).Where("pay.tenant = ?", tx.Caller.Tenant).
+		Where("pay.uid IN (?)", bun.List(of)).Where("pay.state IN (?)", bun.List(cancelling.From)).
+		OrderExpr("pay.uid").For("NO KEY UPDATE").Scan(ctx)
+	if err != nil {
+		return fmt.Errorf("lock deposits: %w", err)
+	}
+	var held []*Payment
+	for _, p := range waiting {
+		if p.State == Queued {
+			held = append(held, p)
+		}
+	}
+	if err := s.releaseTx(ctx, tx.Tx, held...); err != nil {
+		return err
+	}
+	for _, p := range waiting {
+		if err := s.dropTx(ctx, tx, p, why); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // GoneBack are the states of a payment to another bank whose money did not stay there.

@@ -167,7 +167,7 @@ func (l *series) drops(s *Service, reason string) {
 	}
 }
 
-// dropTx cancels a payment of a series before any money has moved.
+// dropTx cancels a payment before any money has moved. What is held for it is released.
 func (s *Service) dropTx(ctx context.Context, tx *changes.Tx, p *Payment, reason string) error {
 	was := *p
 	if p.State != Scheduled {

@@ -570,6 +570,53 @@ func TestAnotherAccountEndsWhatWasVerified(t *testing.T) {
 	}
 }
 
+// Deposits do not go to an account that the contact had, and what was held for them is free again.
+func TestDepositsDoNotGoToAFormerAccount(t *testing.T) {
+	t.Parallel()
+	for name, dual := range map[string]bool{"before their file": false, "before they are approved": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newVerifying(t, func(c *customers.Customer) { c.Access.PaymentDualApproval = dual })
+			uid, other := w.started(w.contact), w.started(w.Contact(w.own))
+			if _, err := w.Contacts.Change(w.Partner(w.partner), w.own.UID, w.contact.UID, contacts.Draft{
+				Bank: contacts.BankDraft{AccountNumber: given.Of("4417000001")},
+			}, changes.RequestOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			w.is(uid, verifications.Superseded)
+			for _, p := range w.deposits(uid) {
+				if want := "the contact has another account since: verification " + uid.String() +
+					" is over"; p.State != payments.Cancelled || p.Reason != want {
+					t.Errorf("%s %q", p.State, p.Reason)
+				}
+			}
+			var waits, held int64
+			if err := w.DB.NewRaw(`SELECT (SELECT count(*) FROM approvals WHERE tenant = ?0 AND status = 'Open'),
+				(SELECT held FROM balances WHERE tenant = ?0 AND account = ?1)`, w.Tenant, w.account.UID).
+				Scan(t.Context(), &waits, &held); err != nil || dual != (waits == 2) {
+				t.Error(waits, held, err)
+			}
+			want := int64(0)
+			for _, p := range w.deposits(other) {
+				if want += p.Minor; dual {
+					want = 0
+				}
+				if p.State == payments.Cancelled {
+					t.Error("those of another contact are cancelled")
+				}
+			}
+			if held != want {
+				t.Errorf("%d is held, want %d", held, want)
+			}
+			w.until("2026-11-20 12:00")
+			if entries, _ := w.entries(); !dual && len(entries) != 2 || dual && len(entries) != 0 {
+				t.Errorf("%+v", entries)
+			}
+			w.Prove()
+		})
+	}
+}
+
 // A wrong amount with a key counts once, and is answered alike.
 func TestATryIsCountedOnceForItsKey(t *testing.T) {
 	t.Parallel()

@@ -296,8 +296,23 @@ func withdrawTx(ctx context.Context, v *Verification) error {
 	return payments.WithdrawTx(ctx, v.Tenant, v.Prenote)
 }
 
+// LockDepositsTx locks the approvals for which deposits to a contact wait, so that SupersedeTx may end them.
+func (s *Service) LockDepositsTx(ctx context.Context, tx *changes.Tx, of string) error {
+	var deposits []string
+	err := tx.NewRaw(`SELECT d::text FROM contact_verifications AS cv, unnest(ARRAY[cv.deposit_1, cv.deposit_2]) AS d
+		WHERE cv.tenant = ? AND cv.contact = ? AND cv.state = ? AND d IS NOT NULL`,
+		tx.Caller.Tenant, of, AwaitingAmounts).Scan(ctx, &deposits)
+	if err != nil {
+		return fmt.Errorf("find the deposits of contact %s: %w", of, err)
+	}
+	return tx.LockWaiting(ctx, "payment", deposits...)
+}
+
+// overtaken says why the deposits of a verification are cancelled that a change of the contact ends.
+const overtaken = "the contact has another account since: verification %s is over"
+
 // SupersedeTx ends what was found out about a contact's account, in the transaction that gives the contact
-// another one.
+// another one. Deposits that have not left are cancelled: they would go to an account that nobody asks about.
 func (s *Service) SupersedeTx(ctx context.Context, tx *changes.Tx, of contacts.UID) error {
 	var all []*Verification
 	err := tx.NewSelect().Model(&all).Where("cv.tenant = ?", tx.Caller.Tenant).Where("cv.contact = ?", of).
@@ -314,6 +329,12 @@ func (s *Service) SupersedeTx(ctx context.Context, tx *changes.Tx, of contacts.U
 		}
 		if err := withdrawTx(ctx, v); err != nil {
 			return err
+		}
+		if was.State == AwaitingAmounts {
+			why := fmt.Sprintf(overtaken, v.UID)
+			if err := s.payments.StopDepositsTx(ctx, tx, []payments.UID{v.First, v.Second}, why); err != nil {
+				return err
+			}
 		}
 		if err := tx.Record(ctx, changes.Change{
 			Action: "supersedeContactVerification", Object: object, UID: v.UID, Customer: int64(v.Customer),
