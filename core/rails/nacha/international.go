@@ -427,6 +427,17 @@ func (m made) attachAbroad(record string) lineRecord {
 	return nil
 }
 
+// unattached says why an addenda is none of its entry.
+func (m made) unattached(record string) string {
+	if m.abroad != nil && addenda(m.EntryDetail) == 0 && m.addenda() < mandatory {
+		return fmt.Sprintf("must be %d here: an entry of IAT has 10 to 16 in their order", 10+m.addenda())
+	}
+	return "is not known, or one too many"
+}
+
+// mandatory is how many addenda every entry of IAT has.
+const mandatory = 7
+
 // foreignAmount is where the first addenda of IAT has an amount, or spaces.
 var foreignAmount = [2]int{6, 24}
 

@@ -72,7 +72,7 @@ type reader struct {
 	skip    bool   // addenda belong to an entry that could not be read
 	last    string // trace number
 	inBatch sums
-	unsure  bool // a record could not be read, so that totals say nothing
+	unsure  bool // records could not be read, so that totals say nothing
 	batches int
 	total   sums
 	faults  Faults
@@ -196,7 +196,7 @@ func (r *reader) batchHeader(record string) error {
 		}
 		r.foreign, r.unread = true, true
 	}
-	r.unsure = r.unsure || r.foreign
+	r.unsure = r.unsure || r.foreign && (!r.lenient || r.unread)
 	day, err := time.Parse(yymmdd, h.EffectiveEntryDate)
 	if err != nil && r.batch.Class != COR && r.batch.Class != rails.ENR {
 		r.batchFault("EffectiveEntryDate", "is no day")
@@ -241,7 +241,7 @@ func (r *reader) flush() error {
 	defer func() { r.line = line }()
 	if r.lenient && r.header.BatchHeader != nil {
 		if !new(Entry).decode(d.TransactionCode) { // on which side it counts
-			r.unsure = true
+			r.inBatch.sideless(d)
 		}
 		return r.each(r.batch, r.received(d))
 	}
@@ -307,6 +307,7 @@ type lineRecord interface {
 
 func (r *reader) addenda(record string) {
 	if r.skip || r.foreign {
+		r.inBatch.addenda++
 		return
 	}
 	if r.entry.EntryDetail == nil {
@@ -316,8 +317,10 @@ func (r *reader) addenda(record string) {
 	}
 	a := r.attach(record)
 	if a == nil {
-		r.entryFault("addenda", "TypeCode", "is not known, or one too many")
-		r.faulty, r.unsure = true, true
+		r.entryFault("addenda", "TypeCode", r.entry.unattached(record))
+		r.inBatch.addenda++
+		r.faulty, r.unsure = true, r.unsure || !r.lenient
+		r.skip = r.entry.abroad != nil // one fault is enough: each has its place after those before
 		return
 	}
 	if r.odd != nil {
@@ -407,22 +410,27 @@ func (r *reader) batchControl(record string) {
 	r.header, r.batches = heading{}, r.batches+1
 }
 
-// compare names the totals that are not what they should be.
+// compare names the totals that are not what they should be. Of what could not be read, totals are compared
+// as far as the rest says what they are: a sum is no less than what is known of it.
 func (r *reader) compare(record string, is sums, count, hash, credits, debits int) {
 	if r.unsure {
 		return
 	}
+	room := max(0, min(is.either, int64(credits)-is.credits)) // on the side that has room for it
+	is.credits, is.debits = is.credits+room, is.debits+is.either-room
 	for _, total := range []struct {
 		field   string
 		is, say int
+		unread  bool // a part of it
+		least   bool // it is a sum, of which a part can be known
 	}{
-		{"EntryAddendaCount", is.entries + is.addenda, count},
-		{"EntryHash", int(is.hash), hash},
-		{"TotalCreditEntryDollarAmount", int(is.credits), credits},
-		{"TotalDebitEntryDollarAmount", int(is.debits), debits},
+		{"EntryAddendaCount", is.entries + is.addenda, count, false, false},
+		{"EntryHash", int(is.hash), hash, is.noHash, false},
+		{"TotalCreditEntryDollarAmount", int(is.credits), credits, is.noAmount, true},
+		{"TotalDebitEntryDollarAmount", int(is.debits), debits, is.noAmount, true},
 	} {
-		if total.is != total.say {
-			r.fault(record, total.field, fmt.Sprintf("says %d and should say %d", total.say, total.is))
+		if total.is != total.say && (!total.unread || total.least && total.say < total.is) {
+			r.fault(record, total.field, fmt.Sprintf("says %d, and the entries make %d", total.say, total.is))
 		}
 	}
 }
@@ -439,7 +447,7 @@ func (r *reader) fileControl(record string) {
 		r.wrong("file control", err)
 	}
 	if c.BatchCount != r.batches && !r.unsure {
-		r.fault("file control", "BatchCount", fmt.Sprintf("says %d and should say %d", c.BatchCount, r.batches))
+		r.fault("file control", "BatchCount", fmt.Sprintf("says %d, and the file has %d", c.BatchCount, r.batches))
 	}
 	r.compare("file control", r.total, c.EntryAddendaCount, c.EntryHash,
 		c.TotalCreditEntryDollarAmountInFile, c.TotalDebitEntryDollarAmountInFile)

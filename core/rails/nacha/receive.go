@@ -111,10 +111,15 @@ func (b *Batch) asGiven(header string) {
 // unreadNumber takes a record of an entry that has other characters than digits in a number.
 func (r *reader) unreadNumber(record string) error {
 	const reason = "has other characters than digits in a number"
-	r.unsure, r.faulty = true, true
-	if r.entryFault(names[record[0]], "", reason); record[0] == '7' || r.unread {
+	r.faulty = true
+	switch r.entryFault(names[record[0]], "", reason); {
+	case r.unread:
+		return nil
+	case record[0] == '7':
+		r.inBatch.addenda++
 		return nil
 	}
+	r.inBatch.addUnread(record)
 	r.skip = true // its addenda
 	e := Entry{Line: r.line, Wrong: &Wrong{Fault: *r.flaw}}
 	if trace := record[79:]; digits(trace, 15) {

@@ -199,6 +199,64 @@ func TestAFileThatIsNotWholeIsNotReceived(t *testing.T) {
 	}
 }
 
+// An entry that cannot be read takes nothing from what the totals say of the others: a file without one of
+// them, or with another amount, did not come whole.
+func TestTotalsAreComparedBesideAnUnreadableEntry(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	w, err := nacha.NewWriter(&out, header())
+	batch := payroll()
+	for _, name := range []string{"ONE", "TWO"} {
+		if batch.Description = name; err == nil {
+			err = w.Batch(batch)
+		}
+		for range 2 {
+			if err == nil {
+				_, err = w.Entry(wage())
+			}
+		}
+	}
+	if err == nil {
+		_, err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	without := func(text string, line int) string {
+		lines := strings.SplitAfter(text, "\n")
+		return strings.Join(slices.Delete(lines, line-1, line), "")
+	}
+	for name, text := range map[string]string{ // lines 3, 4, 7 and 8 are entries
+		"amount": set(out.String(), 4, 29, 39, "0000x23456"),
+		"code":   set(out.String(), 4, 1, 3, "20"),
+		"letter": set(out.String(), 4, 1, 3, "2x"),
+		"bank":   set(out.String(), 4, 3, 11, "02x04000"),
+		"class":  set(out.String(), 2, 50, 53, "XYZ"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := receiving(text); err != nil {
+				t.Fatal(err)
+			}
+			changed := map[string]string{
+				"without its neighbour": without(text, 3), "without another": without(text, 8),
+				"another amount": set(text, 7, 29, 39, "0000123457"),
+				"another bank":   set(text, 7, 3, 12, "021000021"),
+				"another total":  set(text, 10, 43, 55, "000000000001"),
+			}
+			if name != "amount" {
+				changed["its neighbour's amount"] = set(text, 3, 29, 39, "0000123457")
+			}
+			for what, changed := range changed {
+				var faults nacha.Faults
+				if _, err := receiving(changed); !errors.As(err, &faults) {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+		})
+	}
+}
+
 // FuzzReceive reads what others write: what Read takes without faults is received alike.
 func FuzzReceive(f *testing.F) {
 	returned := wage()

@@ -21,6 +21,10 @@ type sums struct {
 	entries, addenda int
 	credits, debits  int64  // cents
 	hash             uint64 // of the receiving banks' first eight digits
+
+	// of what came: the cents of entries of which the side cannot be read, and what is not known at all
+	either           int64
+	noAmount, noHash bool
 }
 
 func (s *sums) add(d made) {
@@ -39,6 +43,39 @@ func (s *sums) merge(other sums) {
 	s.entries, s.addenda = s.entries+other.entries, s.addenda+other.addenda
 	s.credits, s.debits = s.credits+other.credits, s.debits+other.debits
 	s.hash = (s.hash + other.hash) % 10_000_000_000
+	s.either += other.either
+	s.noAmount, s.noHash = s.noAmount || other.noAmount, s.noHash || other.noHash
+}
+
+// sideless takes back on which side an entry counts that was added: its code cannot be read.
+func (s *sums) sideless(d made) {
+	if d.CreditOrDebit() == "C" {
+		s.credits -= int64(d.Amount)
+	} else {
+		s.debits -= int64(d.Amount)
+	}
+	s.either += int64(d.Amount)
+}
+
+// addUnread adds what can be read of the record of an entry that has other characters than digits in a number.
+func (s *sums) addUnread(record string) {
+	s.entries++
+	bank, err := strconv.ParseUint(record[3:11], 10, 64)
+	s.hash, s.noHash = (s.hash+bank)%10_000_000_000, s.noHash || err != nil
+	cents, err := strconv.ParseUint(record[29:39], 10, 64)
+	if err != nil {
+		s.noAmount = true
+		return
+	}
+	code, err := strconv.Atoi(record[1:3])
+	switch e := new(Entry); {
+	case err != nil || !e.decode(code):
+		s.either += int64(cents) //nolint:gosec // ten digits
+	case e.Direction == rails.Credit:
+		s.credits += int64(cents) //nolint:gosec // ten digits
+	default:
+		s.debits += int64(cents) //nolint:gosec // ten digits
+	}
 }
 
 func addenda(d *ach.EntryDetail) int {
