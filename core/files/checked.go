@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -64,7 +65,7 @@ func (c *checking) finish(ctx context.Context, whole Faults) error {
 	to := Approved
 	switch {
 	case len(whole) > 0:
-		to, f.RejectReason = Failed, whole[0].Message
+		to, f.RejectReason = Failed, strings.TrimPrefix(whole[0].Field+": "+whole[0].Message, ": ")
 	case f.Valid == 0 && f.Failed == 0:
 		to, f.RejectReason = Failed, "the file has no payment"
 	case f.Valid == 0:

@@ -665,7 +665,8 @@ func TestAFileOfACHWhoseTotalsAreWrongPaysNothing(t *testing.T) {
 		"batch control TotalDebitEntryDollarAmount") {
 		t.Errorf("%q", got)
 	}
-	if len(f.payments()) > 0 || is.RejectReason == "" {
+	if len(f.payments()) > 0 || !strings.HasPrefix(is.RejectReason,
+		"batch control TotalDebitEntryDollarAmount: says 9999, and the entries make ") {
 		t.Errorf("%+v", is)
 	}
 	// one entry with a wrong check digit stops only itself; totals are those of all entries

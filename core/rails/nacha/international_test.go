@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -283,6 +284,22 @@ func TestFaultsOfIATAreNamedAndTheOthersAreRead(t *testing.T) {
 			len(got.entries) != c.entries {
 			t.Errorf("%s: %d entries, %q: %v", name, len(got.entries), text, err)
 		}
+	}
+}
+
+// An entry without one of its addenda is told once which one, and not once for each that follows.
+func TestAnEntryOfIATIsToldWhichOfItsAddendaIsMissing(t *testing.T) {
+	t.Parallel()
+	lines := strings.Split(file(t, abroad(), remitted()), "\n")
+	at := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "713") })
+	_, err := reading(strings.Join(slices.Delete(lines, at, at+1), "\n"))
+	var faults nacha.Faults
+	if !errors.As(err, &faults) {
+		t.Fatal(err)
+	}
+	if faults = slices.DeleteFunc(faults, func(f nacha.Fault) bool { return f.Record != "addenda" }); len(faults) != 1 ||
+		faults[0].Reason != "must be 13 here: an entry of IAT has 10 to 16 in their order" {
+		t.Errorf("%+v", faults)
 	}
 }
 
