@@ -248,7 +248,7 @@ func (out *sending) send(p *Payment, id MessageID) error {
 	return nil
 }
 
-// stop ends a payment that can no longer be sent: what is held for it is released, and it counts for no limit.
+// stop ends a payment that can no longer be sent: what is held for it is released, and no limit counts it.
 func (out *sending) stop(was, p *Payment, why error) error {
 	if p.holds() {
 		err := out.f.books.Close(p.SenderAccount, p.held(), int64(p.UID), ledger.Released)

@@ -77,6 +77,10 @@ const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 // gateway, by its name and country the bank that has the account. A contact says the latter.
 func (b *ReceiverBank) checkGateway(c *check.Fields, contact bool) {
 	b.IDType = check.OneOf(c, "bankIdType", b.IDType, "NID", "SWIFT")
+	if b.IDType == "NID" && b.BIC != "" {
+		c.Fail("swiftCode", fault.Forbidden, besideNID)
+		return
+	}
 	if b.byBIC() {
 		c.Fail("bankIdType", fault.Malformed, "must be NID, without a swiftCode: an entry of IAT goes to a gateway in the United States")
 		return

@@ -234,7 +234,7 @@ func TestAnEntryOfIATSaysWhatItNeeds(t *testing.T) {
 		"receiver.bank.bankId REQUIRED":                       func(o *payments.Order) { o.Receiver.Bank.ID = "" },
 		"receiver.bank.bankId INVALID":                        func(o *payments.Order) { o.Receiver.Bank.ID = "611590104" },
 		"receiver.bank.bankId NOTFOUND":                       func(o *payments.Order) { o.Receiver.Bank.ID = unknownBank },
-		"receiver.bank.bankIdType INVALID":                    func(o *payments.Order) { o.Receiver.Bank.BIC = "COBADEFF" },
+		"receiver.bank.swiftCode NOTALLOWED":                  func(o *payments.Order) { o.Receiver.Bank.BIC = "COBADEFF" },
 		"receiver.bank.name REQUIRED":                         func(o *payments.Order) { o.Receiver.Bank.Name = "" },
 		"receiver.bank.countryCode REQUIRED":                  func(o *payments.Order) { o.Receiver.Bank.Country = "" },
 		"receiver.bank.countryCode NOMATCH": func(o *payments.Order) {

@@ -251,6 +251,14 @@ func TestAnInternationalPaymentFitsItsTrade(t *testing.T) {
 			domestic(o)
 			o.Receiver.Bank = payments.ReceiverBank{ID: "611090001"}
 		}, "additionalInfo.fxContractNumber: belongs to the speeds SPOT, ON and TN"},
+		"domestic, with a BIC beside": {0, func(o *payments.Order) {
+			domestic(o)
+			o.Receiver.Bank = payments.ReceiverBank{IDType: "NID", ID: "611090001", BIC: "DEUTDEFF"}
+		}, "receiver.bank.swiftCode: must be absent beside NID: the bank is named by its bankId"},
+		"a routing number beside SWIFT": {
+			traded.UID, func(o *payments.Order) { o.Receiver.Bank.IDType, o.Receiver.Bank.ID = "SWIFT", "611090001" },
+			"receiver.bank.bankId: must be absent beside SWIFT: a bank abroad is named by its swiftCode",
+		},
 		"domestic, by BIC": {
 			0, func(o *payments.Order) { domestic(o) },
 			"receiver.bank.bankIdType: must be NID, without a swiftCode: these speeds pay banks in the United States",

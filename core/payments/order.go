@@ -288,6 +288,11 @@ func (o *Order) checkEntry(c *check.Fields) {
 }
 
 func (o *Order) checkTexts(c *check.Fields) {
+	for _, text := range []*string{&o.Notes, &o.Remittance, &o.Reference, &o.OriginatorInfo, &o.BankInfo, &o.Addenda} {
+		if strings.TrimSpace(*text) == "" {
+			*text = "" // a blank text says nothing, and no network has one
+		}
+	}
 	c.AtMost("paymentNotes", o.Notes, longestNotes)
 	if Speed(o.Speed).International() {
 		c.Required("paymentNotes", o.Notes)
@@ -427,6 +432,10 @@ func (b *ReceiverBank) checkAccount(c *check.Fields, wire bool) {
 // checkAbroad checks a bank that is named by its BIC.
 func (b *ReceiverBank) checkAbroad(c *check.Fields) {
 	b.BIC = c.BIC("swiftCode", b.BIC) // first: others read the country in it
+	if b.IDType == "SWIFT" && b.ID != "" {
+		c.Fail("bankId", fault.Forbidden, "must be absent beside SWIFT: a bank abroad is named by its swiftCode")
+		return
+	}
 	if b.IDType == "NID" || b.ID != "" {
 		c.Fail("bankIdType", fault.Malformed, "must be SWIFT, without a bankId: a bank abroad is named by its swiftCode")
 		return
@@ -440,13 +449,20 @@ func (b *ReceiverBank) checkAbroad(c *check.Fields) {
 	b.Address = c.Address("address", b.Address)
 }
 
+// besideNID is said of a swiftCode beside the bankIdType NID.
+const besideNID = "must be absent beside NID: the bank is named by its bankId"
+
 func (b *ReceiverBank) check(c *check.Fields, abroad bool) {
 	b.IDType = check.OneOf(c, "bankIdType", b.IDType, "NID", "SWIFT")
 	if abroad {
 		b.checkAbroad(c)
 		return
 	}
-	if b.IDType == "SWIFT" || b.BIC != "" {
+	if b.IDType == "NID" && b.BIC != "" {
+		c.Fail("swiftCode", fault.Forbidden, besideNID)
+		return
+	}
+	if b.byBIC() {
 		c.Fail("bankIdType", fault.Malformed, "must be NID, without a swiftCode: these speeds pay banks in the United States")
 		return
 	}

@@ -3,6 +3,7 @@ package payments
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -123,10 +124,7 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 		}
 		p.order = o
 	}
-	if err == nil {
-		err = o.unfit
-	}
-	if err != nil {
+	if err = together(o.unfit, err); err != nil {
 		return p, err
 	}
 	to, err := f.receiver(s, sender, o)
@@ -177,6 +175,22 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 	}
 	f.uids = f.uids[1:]
 	return p, f.repeat(s, p, o.Repeat, o.repeated(p))
+}
+
+// together returns the faults of an order's form and what is wrong with it besides: all of them are told. An
+// error that is no fault stands alone.
+func together(form, err error) error {
+	var faults fault.Faults
+	one, is := fault.Of(err)
+	switch {
+	case err == nil:
+		return form
+	case form == nil, !is, !errors.As(form, &faults):
+		return err
+	case slices.ContainsFunc(faults, func(f *fault.Fault) bool { return f.Field == one.Field }):
+		return form // which says why already
+	}
+	return append(slices.Clone(faults), one)
 }
 
 // enter adds to a payment what only ACH says.

@@ -123,6 +123,59 @@ func TestACreditThatCannotBeCarriedOutWaitsForRepair(t *testing.T) {
 	}
 }
 
+// What is wrong with the form of an order does not hide what else is, nor the other way round.
+func TestARepairIsToldAllThatIsWrong(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		edit func(*payments.Order)
+		want []string // how the lines begin
+	}{
+		"a trade that does not belong to the speed": {
+			func(o *payments.Order) { o.Contract = 4711 },
+			[]string{"additionalInfo.fxContractNumber: belongs to the speeds SPOT, ON and TN"},
+		},
+		"and a bank that is none": {func(o *payments.Order) {
+			described(o)
+			o.Contract, o.Receiver.Bank.ID = 4711, "011000139"
+		}, []string{"receiver.bank.bankId: ", "additionalInfo.fxContractNumber: belongs to"}},
+		"a note that is missing, and the trade": {func(o *payments.Order) {
+			o.Speed, o.Currency, o.Contract, o.Notes = "SPOT", "EUR", 4711, " "
+		}, []string{"paymentNotes: ", "additionalInfo.fxContractNumber: must be a trade"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			out, err := s.Payments.Send(s.Staff(), s.order("250.00", repairably, c.edit), changes.RequestOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.Split(s.shows(t, out.Result.UID).Reason, "\n")
+			if len(lines) != len(c.want) {
+				t.Fatalf("%q, want %q", lines, c.want)
+			}
+			for i, want := range c.want {
+				if !strings.HasPrefix(lines[i], want) {
+					t.Errorf("%q, want %q", lines, c.want)
+				}
+			}
+		})
+	}
+}
+
+// A blank text says nothing, and so stops no payment.
+func TestABlankTextCountsAsAbsent(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	for _, speed := range []func(*payments.Order){instantly, byWire, economy} {
+		uid := s.send(t, s.order("1.00", speed, func(o *payments.Order) {
+			o.Notes, o.Remittance, o.BankInfo = " ", "  ", " "
+		})).UID
+		if got := s.shows(t, uid); got.Notes != "" {
+			t.Errorf("%q", got.Notes)
+		}
+	}
+}
+
 // ending makes an order a daily series until a day of November.
 func ending(day int) func(*payments.Order) {
 	return func(o *payments.Order) {

@@ -208,7 +208,7 @@ func TestAWireSaysWhichOfItsBanksItCannotGoOver(t *testing.T) {
 		},
 		"with a bank and an intermediary that differ": {
 			wireTo(good, between(payments.ReceiverBank{IDType: "SWIFT", ID: gateway})),
-			"receiver.intermediaryBank.bankIdType", nil,
+			"receiver.intermediaryBank.bankId", nil,
 		},
 	} {
 		_, err := s.Payments.Send(s.Staff(), s.order("10.00", c.edit), changes.RequestOptions{})
