@@ -88,7 +88,7 @@ func accountFilters(q *reader) accounts.Search {
 		SubType:    inQuery(q, "accountSubType", accounts.ParseSubType),
 		Status:     inQuery(q, "status", accounts.ParseStatus),
 		Currency:   inQuery(q, "currency", currency),
-		CostCenter: inQuery(q, "costCenter", text),
+		CostCenter: inQuery(q, "costCenter", words),
 		Wires:      inQuery(q, "wireEnabled", flag),
 	}
 }
@@ -102,7 +102,7 @@ func (a *api) searchAccountsV3(r *http.Request) (answer, error) {
 		Type:    inBody(q, "accountType", accounts.ParseType),
 		SubType: inBody(q, "accountSubType", accounts.ParseSubType),
 		Status:  inBody(q, "status", accounts.ParseStatus), Currency: inBody(q, "currency", currency),
-		CostCenter: inBody(q, "costCenter", text), Wires: q.flagInBody("wireEnabled"),
+		CostCenter: inBody(q, "costCenter", words), Wires: q.flagInBody("wireEnabled"),
 		Fedwire: q.flagInBody("fedwireEnabled"), ACH: q.flagInBody("achEnabled"),
 		FedNow: q.flagInBody("fedNowEnabled"), RTP: q.flagInBody("rtpEnabled"),
 		SWIFT: q.flagInBody("swiftEnabled"),

@@ -159,7 +159,7 @@ func sweepInPath(q *reader) (customers.UID, accounts.SweepName) {
 }
 
 // notZero refuses numbers of zeros only, which belong to nobody.
-func notZero[T ~int64](parse parser[T]) parser[T] {
+func notZero[T ~int32 | ~int64](parse parser[T]) parser[T] {
 	return func(field, text string) (T, error) {
 		n, err := parse(field, text)
 		if err == nil && n == 0 {

@@ -31,7 +31,7 @@ func (a *api) searchContacts(r *http.Request, n numbering, view func(*contacts.C
 	q := read(r)
 	customer := inPath(q, "customerUID", customers.ParseUID)
 	by := contacts.Search{
-		Name:          inQuery(q, "contactName", text),
+		Name:          inQuery(q, "contactName", words),
 		AccountNumber: inQuery(q, "accountNumber", contacts.ParseNumber),
 	}
 	sheet := q.page(n)

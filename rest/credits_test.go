@@ -616,6 +616,44 @@ func TestANumberBelowTheFirstIsTooSmall(t *testing.T) {
 	}
 }
 
+// What is wrong with a payment of a batch that says no index is told with its place.
+func TestAPaymentWithoutIndexIsToldByItsPlace(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, index := range []string{"", `"paymentIndex": 0, `, `"paymentIndex": 1.5, `, `"paymentIndex": "x", `} {
+		r := request(http.MethodPost, "/api/gateway/v1/payments/waterfall", `{"externalReferenceId": "B", "payments": [
+			{"paymentIndex": 1, "paymentAmount": 1}, {`+index+`"paymentAmount": 1}]}`)
+		r.Header.Set("Idempotent-Key", "0b9d9a0e-4b0e-4a53-9d3b-3d1c1c6f2a10")
+		if said := b.send(b.Staff(), r); said.status != http.StatusBadRequest ||
+			!strings.Contains(said.body, "payment 2 of the request: ") || strings.Contains(said.body, "payment 1 of") {
+			t.Errorf("%s: %d %s", index, said.status, said.body)
+		}
+	}
+}
+
+// The number 0 is no account's, and not absent.
+func TestNoughtIsNoAccount(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, zero := range []string{`0`, `"0"`, `"000"`} {
+		for field, body := range map[string]string{
+			"SENDER_ACCOUNT": strings.Replace(credit(b, ""), fmt.Sprintf(`{"accountUID": %q}`, b.purse.UID),
+				`{"accountUID": `+zero+`, "accountNumber": "`+number(b.purse)+`"}`, 1),
+			"BENEFICIARY_ID": strings.Replace(credit(b, ""), `"beneficiaryId": `,
+				`"beneficiaryId": `+zero+`, "swiftTag": `, 1),
+		} {
+			said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", body)
+			if said.status != http.StatusBadRequest || !strings.Contains(said.body, field+"_ALLZERO") {
+				t.Errorf("%s %s: %d %s", field, zero, said.status, said.body)
+			}
+		}
+	}
+	said := b.call(b.Staff(), http.MethodPut, "/sandbox/clock", `{"minutes": 0}`)
+	if said.status != http.StatusBadRequest || !strings.Contains(said.body, "minutes: must not be all zeros") {
+		t.Errorf("%d %s", said.status, said.body)
+	}
+}
+
 func TestTheOlderChangeOfASeriesNamesOneOfItsPayments(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

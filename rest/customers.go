@@ -39,11 +39,11 @@ func (a *api) searchCustomersV2(r *http.Request) (answer, error) {
 
 func customerFilters(q *reader) customers.Search {
 	return customers.Search{
-		Words:      inQuery(q, "legalName", text),
+		Words:      inQuery(q, "legalName", words),
 		Type:       inQuery(q, "customerType", customers.ParseType, "CustomerType"),
-		ShortName:  inQuery(q, "shortName", text),
-		CustomerID: inQuery(q, "customerId", text, "CustomerID"),
-		ACHCompany: inQuery(q, "achCompanyID", text),
+		ShortName:  inQuery(q, "shortName", words),
+		CustomerID: inQuery(q, "customerId", words, "CustomerID"),
+		ACHCompany: inQuery(q, "achCompanyID", words),
 		UID:        inQuery(q, "customerUID", customers.ParseUID),
 		Status:     inQuery(q, "status", customers.ParseStatus),
 		TaxID:      inQuery(q, "taxId", customers.ParseTaxID),

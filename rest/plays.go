@@ -23,7 +23,7 @@ func (a *api) playIncomingCredit(r *http.Request) (answer, error) {
 	q := readBody(r)
 	f, options := q.fields(), q.options()
 	draft := sandbox.Credit{
-		Account: orZero(idIn(f, accounts.ParseUID, "accountUID")), Amount: f.number("paymentAmount").Value,
+		Account: orZero(idIn(f, notZero(accounts.ParseUID), "accountUID")), Amount: f.number("paymentAmount").Value,
 		Currency: f.text("paymentCurrency").Value, Rail: f.text("deliveryMethod").Value,
 		SenderName: f.text("senderName").Value, SenderNumber: f.text("senderAccountNumber").Value,
 		SenderBank: f.text("senderBankId").Value, Reference: f.text("externalReferenceId").Value,
@@ -45,7 +45,7 @@ func (a *api) playIncomingDebit(r *http.Request) (answer, error) {
 	q := readBody(r)
 	f, options := q.fields(), q.options()
 	draft := sandbox.Debit{
-		Account: orZero(idIn(f, accounts.ParseUID, "accountUID")), Amount: f.number("paymentAmount").Value,
+		Account: orZero(idIn(f, notZero(accounts.ParseUID), "accountUID")), Amount: f.number("paymentAmount").Value,
 		Number: f.number("accountNumber").Value, CompanyID: f.number("achCompanyID").Value,
 		CompanyName: f.text("companyName").Value, CompanyBank: f.number("companyBankId").Value,
 		SECCode: f.text("secCode").Value, IndividualID: f.text("transactionIdNumber").Value,
@@ -62,7 +62,7 @@ func (a *api) playIncomingRequest(r *http.Request) (answer, error) {
 	q := readBody(r)
 	f, options := q.fields(), q.options()
 	draft := sandbox.Request{
-		Account: orZero(idIn(f, accounts.ParseUID, "accountUID")), Amount: f.number("paymentAmount").Value,
+		Account: orZero(idIn(f, notZero(accounts.ParseUID), "accountUID")), Amount: f.number("paymentAmount").Value,
 		Rail: f.text("deliveryMethod").Value, CreditorName: f.text("creditorName").Value,
 		CreditorNumber: f.number("creditorAccountNumber").Value, CreditorBank: f.number("creditorBankId").Value,
 		Reference: f.text("externalReferenceId").Value, Notes: f.text("paymentNotes").Value,
@@ -133,7 +133,7 @@ func (a *api) readClock(r *http.Request) (answer, error) {
 func (a *api) moveClock(r *http.Request) (answer, error) {
 	q := readBody(r)
 	f, options := q.fields(), q.options()
-	move := sandbox.Move{To: orZero(wordIn(f, instant, "to")), Minutes: orZero(idIn(f, minutes, "minutes"))}
+	move := sandbox.Move{To: orZero(wordIn(f, instant, "to")), Minutes: orZero(idIn(f, notZero(minutes), "minutes"))}
 	if q.err != nil {
 		return answer{}, q.err
 	}

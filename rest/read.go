@@ -226,6 +226,14 @@ func atMost(most int) parser[string] {
 	}
 }
 
+// words is the parser of what is searched for. What is blank is refused: it is neither absent nor anywhere.
+func words(field, given string) (string, error) {
+	if strings.TrimSpace(given) == "" {
+		return "", fault.Field("request", field, fault.Malformed, "must not be blank")
+	}
+	return text(field, given)
+}
+
 // text is the parser for fields without a published length (rest/CONTRACT.md, sizes).
 var text = atMost(255)
 

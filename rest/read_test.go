@@ -72,6 +72,22 @@ func TestFiltersFindWhatTheySay(t *testing.T) {
 	}
 }
 
+// A filter that is blank is not one that is absent: it would find all, or what nobody asked for.
+func TestABlankFilterIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, path := range []string{
+		"/customers?Page=1&limit=9&legalName=%20", "/v2/customers?page=1&limit=9&shortName=%20%09",
+		"/v2/customers?page=1&limit=9&customerId=%20", "/v2/customers?page=1&limit=9&achCompanyID=%20",
+		"/v2/customers/{C}/contacts?page=1&limit=9&contactName=%20",
+		"/v2/customers/{C}/accounts?page=1&limit=9&costCenter=%20",
+	} {
+		if said := b.get(b.program(), b.path(path)); said.status != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", path, said.status, said.body)
+		}
+	}
+}
+
 func TestTheFirstGenerationTakesTheCaseOfTheSecondToo(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

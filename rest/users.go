@@ -87,9 +87,9 @@ func (a *api) searchUsers(r *http.Request) (answer, error) {
 	q := readBody(r)
 	customer := inPath(q, "customerId", customers.ParseUID)
 	by := users.Search{
-		LoginID: inBody(q, "loginId", text), FirstName: inBody(q, "firstName", text),
-		LastName: inBody(q, "lastName", text), EmailAddress: inBody(q, "email", text),
-		PhoneNumber: inBody(q, "phoneNumber", text), ShortName: inBody(q, "shortName", text),
+		LoginID: inBody(q, "loginId", words), FirstName: inBody(q, "firstName", words),
+		LastName: inBody(q, "lastName", words), EmailAddress: inBody(q, "email", words),
+		PhoneNumber: inBody(q, "phoneNumber", words), ShortName: inBody(q, "shortName", words),
 		Status: inBody(q, "status", users.ParseStatus),
 	}
 	sheet := q.page(peoplePages)

@@ -25,7 +25,7 @@ func transferDraft(body fields) payments.Draft {
 
 func partyDraft(f fields) payments.Party {
 	return payments.Party{
-		UID:    orZero(idIn(f, accounts.ParseUID, "accountUID")),
+		UID:    orZero(idIn(f, notZero(accounts.ParseUID), "accountUID")),
 		Number: f.text("accountNumber").Value, Currency: f.text("currency").Value,
 		Type: f.text("accountType").Value, SubType: f.text("accountSubType").Value,
 		RoutingNumber: f.text("routingNumber").Value, Name: f.text("accountName").Value,

@@ -153,18 +153,19 @@ func paymentIndex(field, text string) (int32, error) {
 var place = regexp.MustCompile(`^payments\[(\d+)\]`)
 
 // byIndex names what is wrong with payments by their indexes, as answers do, and not by their places in the
-// request.
+// request. Of a payment without an index the message says its place.
 func byIndex(err error, d waterfalls.Draft) error {
 	named := func(f *fault.Fault) *fault.Fault {
 		at := place.FindStringSubmatch(f.Field)
 		if at == nil {
 			return f
 		}
-		index := ""
-		if n, wrong := strconv.Atoi(at[1]); wrong == nil && n < len(d.Payments) && d.Payments[n].Index > 0 {
-			index = "[" + strconv.Itoa(int(d.Payments[n].Index)) + "]"
+		field := strings.TrimPrefix(f.Field, at[0])
+		n, wrong := strconv.Atoi(at[1])
+		if wrong == nil && n < len(d.Payments) && d.Payments[n].Index > 0 {
+			return f.On("payments[" + strconv.Itoa(int(d.Payments[n].Index)) + "]" + field)
 		}
-		return f.On("payments" + index + strings.TrimPrefix(f.Field, at[0]))
+		return f.On("payments" + field).Saying("payment " + strconv.Itoa(n+1) + " of the request: " + f.Message)
 	}
 	var several fault.Faults
 	if errors.As(err, &several) {

@@ -282,6 +282,10 @@ func TestAnswersThatNobodyGives(t *testing.T) {
 		"no number": {
 			entry.UID, sandbox.Answer{Verdict: sandbox.Noticed}, "correctedAccountNumber", nil,
 		},
+		"a number for no field": {
+			entry.UID, sandbox.Answer{Verdict: sandbox.Noticed, Code: "C03", Number: "DE89370400440532013000"},
+			"correctedAccountNumber", nil,
+		},
 		"a wrong routing": {
 			entry.UID,
 			sandbox.Answer{Verdict: sandbox.Noticed, Code: "C02", Routing: "061000051"},

@@ -80,6 +80,10 @@ func (s *Service) PlayAnswer(
 	return s.answer.Do(ctx, caller, changes.Target{UID: of.String()}, draft, options)
 }
 
+// longestOf are the longest account numbers that notices of change have. C01 has room for an IBAN, which an
+// entry to an account abroad names.
+var longestOf = map[string]int{"C01": 29, "C03": 17, "C06": 17, "C07": 17}
+
 func (d *Answer) check() error {
 	c := check.Of(play)
 	c.Required("answer", string(d.Verdict))
@@ -94,7 +98,6 @@ func (d *Answer) check() error {
 	}
 	c.BankAmount("paymentAmount", d.Amount, 13)
 	c.AccountNumber("correctedAccountNumber", d.Number)
-	c.AtMost("correctedAccountNumber", d.Number, 17)
 	c.Routing("correctedRoutingNumber", d.Routing)
 	d.Account = rails.AccountType(check.OneOf(c, "correctedAccountType", string(d.Account),
 		string(rails.Checking),
@@ -105,6 +108,9 @@ func (d *Answer) check() error {
 			c.Fail("code", fault.Malformed, "must be C01, C02, C03, C05, C06 or C07")
 		}
 		says = notices[d.Code]
+		if says.number {
+			c.AtMost("correctedAccountNumber", d.Number, longestOf[d.Code])
+		}
 	}
 	for _, one := range []struct {
 		field, is string
