@@ -110,8 +110,26 @@ func (a addresses) skip(ctx context.Context, checkpoints string) error {
 }
 
 // open opens the bank for a command: on the private database through its socket while serve runs, and
-// otherwise started for as long as the command takes.
+// otherwise started for as long as the command takes. A folder that has no database gets none: what the command
+// is to look at or to change is elsewhere.
 func open(ctx context.Context, s *settings) (*bank, error) {
+	if err := s.there(); err != nil {
+		return nil, err
+	}
+	return openFirst(ctx, s)
+}
+
+// there returns an error for a data folder without a private database.
+func (s *settings) there() error {
+	if !s.private() || cluster.There(s.Data) {
+		return nil
+	}
+	return fmt.Errorf("there is no data in %s: name the folder of the bank, that of serve, with --data or "+
+		"BANKGRAPH_DATA. Only serve, work, demo, migrate and tenant add begin a new one", s.Data)
+}
+
+// openFirst is open for a command that makes the private database where there is none.
+func openFirst(ctx context.Context, s *settings) (*bank, error) {
 	at, stop, err := database(ctx, s)
 	if err != nil {
 		return nil, err
@@ -135,7 +153,14 @@ func open(ctx context.Context, s *settings) (*bank, error) {
 }
 
 // openSealing opens the bank for a command that seals values, or checks secrets: under its own keyset only.
-func openSealing(ctx context.Context, s *settings) (*bank, error) {
+func openSealing(ctx context.Context, s *settings) (*bank, error) { return sealing(ctx, s, open) }
+
+// beginSealing is openSealing for a command that makes the private database where there is none.
+func beginSealing(ctx context.Context, s *settings) (*bank, error) { return sealing(ctx, s, openFirst) }
+
+func sealing(
+	ctx context.Context, s *settings, open func(context.Context, *settings) (*bank, error),
+) (*bank, error) {
 	b, err := open(ctx, s)
 	if err != nil {
 		return nil, err

@@ -152,6 +152,32 @@ func TestWrongArgumentsAreExplained(t *testing.T) {
 	}
 }
 
+// A command that looks at a bank, or changes it, makes none: in a shell without the settings of the start it
+// would answer for another bank, which nobody has asked for.
+func TestACommandMakesNoDatabaseWhereThereIsNone(t *testing.T) {
+	t.Parallel()
+	p := onData(t)
+	data := strings.TrimPrefix(p.settings[0], "BANKGRAPH_DATA=")
+	for _, args := range [][]string{
+		{"token", "portal"}, {"proof"}, {"audit", "verify"}, {"clock"}, {"client", "list"}, {"banks", "sources"},
+		{"permissions"}, {"keyset", "status"}, {"screening", "find", "Ada"}, {"user", "list"}, {"tenant", "list"},
+	} {
+		_, errs, status := p.run(args...)
+		if status != 1 && status != 2 || status == 1 && (!strings.Contains(errs, "there is no data in "+data) ||
+			!strings.Contains(errs, "BANKGRAPH_DATA")) {
+			t.Errorf("%v: %d %s", args, status, errs)
+		}
+	}
+	if made, err := os.ReadDir(data); err != nil || len(made) > 0 {
+		t.Errorf("%v was made (%v)", made, err)
+	}
+	if _, errs, status := p.run("tenant", "add", "BANK1", "--name", "First Bank", "--zone", "America/New_York",
+		"--currency", "USD", "--admin", "jane.doe"); status != 0 {
+		t.Fatal(errs)
+	}
+	p.ok("proof")
+}
+
 func TestHelpListsEverySetting(t *testing.T) {
 	t.Parallel()
 	out, _, status := onDatabase(t).run("serve", "--help")

@@ -49,7 +49,7 @@ func (c *demoCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 			"the demo bank, whose keys everyone knows, lives on the private database only: leave out --database-url " +
 				"(BANKGRAPH_DATABASE_URL)")
 	}
-	b, err := openSealing(ctx, s)
+	b, err := beginSealing(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -232,6 +232,11 @@ func (c *keysetUnwrap) Run(s *settings, t *terminal) error {
 type keysetStatus struct{}
 
 func (c *keysetStatus) Run(ctx context.Context, s *settings, t *terminal) error {
+	if s.Keys == "" {
+		if err := s.there(); err != nil {
+			return err
+		}
+	}
 	keys, err := s.keyset().Load()
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ type tenantAdd struct {
 }
 
 func (c *tenantAdd) Run(ctx context.Context, s *settings, t *terminal) error {
-	b, err := openSealing(ctx, s)
+	b, err := beginSealing(ctx, s)
 	if err != nil {
 		return err
 	}

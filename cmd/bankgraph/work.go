@@ -37,7 +37,7 @@ func (c *workCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 		return fmt.Errorf("metrics: %w", err)
 	}
 	defer listener.Close()
-	b, err := openSealing(ctx, s)
+	b, err := beginSealing(ctx, s)
 	if err != nil {
 		return err
 	}

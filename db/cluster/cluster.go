@@ -237,6 +237,16 @@ func Running(ctx context.Context, data string) (url string, ok bool) {
 	return dsn(owner, status.socket, database), true
 }
 
+// There reports whether a folder has the data of a database, whoever runs it.
+func There(data string) bool {
+	p, err := newPlace(data)
+	if err != nil {
+		return true // what is wrong with it, starting it tells
+	}
+	_, err = os.Stat(p.pgdata())
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // ServiceURL returns the address of the same database for the role of the running service, which owns
 // nothing.
 func ServiceURL(ownerURL string) string {
