@@ -148,10 +148,10 @@ func (l *life) begin() error {
 	return nil
 }
 
-// notice lets the bank of a contact answer the newest supplies of a customer by a notice of change.
-func (l *life) notice(of customers.UID) error {
+// notice lets the bank of a contact answer the first payment of a customer (begin) by a notice of change.
+func (l *life) notice(of customers.UID, reference string) error {
 	found, err := l.Payments.Page(l.maker, payments.Search{
-		Customer: of, Contact: Contact(int64(of-Institution), supplier), States: []payments.State{payments.Settled},
+		Customer: of, ExternalReferenceID: reference, States: []payments.State{payments.Settled},
 	}, page.First(1))
 	if err == nil && len(found.Items) == 1 {
 		_, err = l.Sandbox.PlayAnswer(l.maker, found.Items[0].UID,
@@ -168,8 +168,8 @@ func (l *life) notice(of customers.UID) error {
 // name and one from another, on which somebody decides, and one that waits for a second person; and a notice
 // of change, which nobody has followed.
 func (l *life) leave() error {
-	for _, of := range []customers.UID{First, PartnersFirst} {
-		if err := l.notice(of); err != nil {
+	for i, of := range []customers.UID{First, PartnersFirst} {
+		if err := l.notice(of, fmt.Sprintf("FIRST-%d", i+1)); err != nil {
 			return err
 		}
 	}

@@ -161,7 +161,7 @@ var graphOnly = map[string]bool{
 	"22-ach": true, "23-abroad": true, "24-clock": true, "25-repair": true, "26-sweeps": true,
 	"27-screening": true, "40-webhook": true, "41-deliveries": true, "50-preview": true, "51-hold": true,
 	"52-positive-pay": true, "53-exchange": true, "55-debit": true, "58-balance-alerts": true,
-	"59-verified-contacts": true, "62-notices": true,
+	"59-verified-contacts": true, "62-notices": true, "63-follow-notice": true,
 }
 
 func TestEveryExampleExplainsItself(t *testing.T) {
@@ -184,8 +184,8 @@ func TestEveryExampleExplainsItself(t *testing.T) {
 		}
 		operations[name[1]] = example.Name
 	}
-	if len(operations) != 42 {
-		t.Errorf("%d examples, not forty-two", len(operations))
+	if len(operations) != 43 {
+		t.Errorf("%d examples, not forty-three", len(operations))
 	}
 }
 

@@ -18,7 +18,7 @@ const writes = [
   'Let the bank repair a payment', 'Pay somebody who is on a list',
   'Be told of payments', 'Hold money on an account', 'Say who may debit an account', 'Ask for a rate',
   'Let another bank debit an account',
-  'Let another bank ask for a payment', 'Let another bank answer a payment',
+  'Let another bank ask for a payment', 'Let another bank answer a payment', 'Follow a notice of change',
 ];
 
 const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, deviceScaleFactor: 2 });
