@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -51,9 +52,13 @@ func Waits(r *http.Request) time.Duration {
 	return waitsFor(r.Header)
 }
 
-// Place is what a request has of the room for requests. It is given up while the request waits for a network.
+// Place is what a request has of the room for requests.
 type Place interface {
 	Leave()
+	// StepAside gives up what the request has of the room while it waits for a network, until Return. It
+	// reports false if too many wait already. End is called if the wait has to end, for others; it must not
+	// block.
+	StepAside(end func()) bool
 	// Return takes the place again. Where that fails, the request is answered without one.
 	Return(ctx context.Context) error
 	// Cut ends the receiving of the request's body.
@@ -73,14 +78,17 @@ func PlaceOf(ctx context.Context) Place {
 	return place
 }
 
-// StepAside gives up the place of a request, if it has one, until back is called.
-func StepAside(ctx context.Context) (back func()) {
+// StepAside gives up the place of a request, if it has one, until back is called. It is not ok for the
+// request to wait if too many do already. End ends the wait where it gives way to those of others.
+func StepAside(ctx context.Context, end func()) (back func(), ok bool) {
 	place := PlaceOf(ctx)
-	if place == nil {
-		return func() {}
+	switch {
+	case place == nil:
+		return func() {}, true
+	case !place.StepAside(end):
+		return nil, false
 	}
-	place.Leave()
-	return func() { _ = place.Return(ctx) }
+	return func() { _ = place.Return(ctx) }, true
 }
 
 // begun answers a request for a payment over a network, as show shows it. If the caller prefers to wait, it
@@ -98,7 +106,8 @@ func (a *api) begun(
 }
 
 // await returns for how long it would have waited; 0 if it does not wait: where the payment waits for people
-// or for its day, or goes over ACH, where nobody answers.
+// or for its day, or goes over ACH, where nobody answers, and where too many wait already. Then, too, the
+// answer is how the payment stands now (rest/CONTRACT.md, waiting for the network).
 func (a *api) await(r *http.Request, out *changes.Outcome[payments.Saved]) (most time.Duration) {
 	most = waitsFor(r.Header)
 	if most == 0 || out.Approval != 0 || !underway(out.Result.Status) {
@@ -112,24 +121,33 @@ func (a *api) await(r *http.Request, out *changes.Outcome[payments.Saved]) (most
 		return 0
 	}
 	defer changed.Close()
-	defer StepAside(r.Context())()
+	waiting, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	back, ok := StepAside(r.Context(), func() { end(errGaveWay) })
+	if ok {
+		defer back()
+	}
 	for {
 		now, err := a.core.Payments.Now(ctx, out.Result.UID)
-		if err != nil {
-			return most
+		if err == nil {
+			out.Result.Status, out.Version = now.Status(), now.Version
 		}
-		out.Result.Status, out.Version = now.Status(), now.Version
 		switch {
-		case now.Rail == rails.ACH:
+		case !ok, err == nil && now.Rail == rails.ACH:
 			return 0
-		case !underway(now.Status()):
+		case err != nil, !underway(now.Status()):
 			return most
 		}
-		if _, err := changed.Next(ctx); err != nil {
+		if _, err := changed.Next(waiting); errors.Is(context.Cause(waiting), errGaveWay) {
+			ok = false
+		} else if err != nil {
 			return most
 		}
 	}
 }
+
+// errGaveWay ends the wait of who has many, for others who have fewer.
+var errGaveWay = errors.New("the wait gave way to those of others")
 
 // underway reports whether a network has yet to say what becomes of a payment.
 func underway(s payments.Status) bool {

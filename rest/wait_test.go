@@ -15,9 +15,25 @@ import (
 )
 
 // place counts how often a request gives its place up, and takes it again.
-type place struct{ left, back atomic.Int32 }
+type place struct {
+	left, back atomic.Int32
+	full       bool             // too many wait
+	aside      func(end func()) // called once it waits; may be nil
+}
 
-func (p *place) Leave()                       { p.left.Add(1) }
+func (p *place) Leave() { p.left.Add(1) }
+
+func (p *place) StepAside(end func()) bool {
+	if p.full {
+		return false
+	}
+	p.Leave()
+	if p.aside != nil {
+		p.aside(end)
+	}
+	return true
+}
+
 func (p *place) Return(context.Context) error { p.back.Add(1); return nil }
 func (p *place) Cut()                         {}
 
@@ -140,6 +156,46 @@ func TestAnAnswerWaitsNoLongerThanItsCallerPrefers(t *testing.T) {
 	if again.header.Get("Idempotency-Replayed") != "true" ||
 		again.body != strings.Replace(first.body, "INITIATED", "PROCESSED", 1) {
 		t.Errorf("again: %d %s %v", again.status, again.body, again.header)
+	}
+}
+
+// Where too many wait, the answer comes at once, and the wait of who has many ends for others: it says how the
+// payment stands, and that it was not waited for (rest/CONTRACT.md, waiting for the network).
+func TestTheSurplusOfThoseWhoWaitIsAnsweredAtOnce(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for name, one := range map[string]struct {
+		at  *place
+		key string
+	}{
+		"too many":  {&place{full: true}, "0b1f1a53-4d1c-4d3a-9a52-8f6d5a3f1c12"},
+		"gives way": {&place{aside: func(end func()) { end() }}, "0b1f1a53-4d1c-4d3a-9a52-8f6d5a3f1c13"},
+	} {
+		mine := one.at
+		t.Run(name, func(t *testing.T) {
+			body := credit(b, "")
+			asks := func(at *place) said {
+				r := request(http.MethodPost, "/v4/payments/credit", body)
+				r.Header.Set("Prefer", "wait=30")
+				r.Header.Set("Idempotency-Key", one.key)
+				return b.send(rest.WithPlace(b.program(), at), r)
+			}
+			first := asks(mine)
+			if first.status != http.StatusOK || !strings.Contains(first.body, `"paymentStatus":"INITIATED"`) ||
+				first.header.Get("Preference-Applied") != "" {
+				t.Errorf("%d %s %v", first.status, first.body, first.header)
+			}
+			if mine.left.Load() != mine.back.Load() {
+				t.Errorf("its place was left %d times, and taken again %d times", mine.left.Load(), mine.back.Load())
+			}
+			b.works(t)
+			asks(new(place)) // until the network has said something
+			again := asks(mine)
+			if again.body != strings.Replace(first.body, "INITIATED", "PROCESSED", 1) ||
+				again.header.Get("Idempotency-Replayed") != "true" {
+				t.Errorf("again: %d %s %v", again.status, again.body, again.header)
+			}
+		})
 	}
 }
 

@@ -51,6 +51,7 @@ type room struct {
 	wait   list.List    // of *waiter, the longest waiting in front
 	waits  shares       // of newcomers in the queue
 	bodies *fair.Supply // requests whose bodies are being received
+	asides *fair.Supply // requests that wait for a network
 }
 
 // waiter waits for a place. It is told when a place was given up and taken for it, or when it has to go.
@@ -69,7 +70,7 @@ func newRoom(places int, u *unsent, m *meters) *room {
 	}
 	return &room{
 		unsent: u, meters: m, places: newShares(int64(places)), waits: newShares(4 * int64(places)),
-		bodies: fair.New(64*int64(places), time.Now),
+		bodies: fair.New(64*int64(places), time.Now), asides: fair.New(64*int64(places), time.Now),
 	}
 }
 
@@ -368,6 +369,8 @@ type place struct {
 	arrived bool
 	told    error // what its reader was told instead of the rest of it
 
+	aside *fair.Holding // while it waits for a network
+
 	mu   sync.Mutex
 	cut  bool  // the body is read no further
 	gave error // why the body gave way to others of the room
@@ -492,10 +495,30 @@ func (p *place) carried() {
 	p.giveUp()
 }
 
-// Return takes the place again that was left.
+// StepAside implements rest.Place. The body has arrived by now, so what waits is counted by itself: otherwise
+// those who wait would shut out all whose requests have bodies.
+func (p *place) StepAside(end func()) bool {
+	aside, why := p.room.asides.Take(p.of.fair(), 1, func(bool) { end() })
+	if why != fair.None {
+		return false
+	}
+	aside.Queue() // it is never slow, but gives way to who has fewer
+	p.aside = aside
+	if p.body != nil {
+		p.carried()
+	}
+	p.Leave()
+	return true
+}
+
+// Return takes the place again that was left. Who waited for a network counts as waiting until then.
 func (p *place) Return(ctx context.Context) error {
 	err := p.room.enterAgain(ctx, p.of)
 	p.held = err == nil
+	if p.aside != nil {
+		p.aside.Leave()
+		p.aside = nil
+	}
 	return err
 }
 

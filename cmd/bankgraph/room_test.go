@@ -310,10 +310,11 @@ func TestWhoWaitsForANetworkHoldsUpNobodyElse(t *testing.T) {
 	aside, answered := make(chan struct{}), make(chan struct{})
 	handler := room.admit(graph.Refuse, "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/waits" {
-			back := rest.StepAside(r.Context())
+			back, ok := rest.StepAside(r.Context(), func() {})
 			close(aside)
-			<-answered
-			back()
+			if <-answered; ok {
+				back()
+			}
 		}
 		if running, _ := room.full(); running != 1 {
 			t.Errorf("%s: %d requests are worked on in a room for one", r.URL.Path, running)
@@ -339,6 +340,81 @@ func TestWhoWaitsForANetworkHoldsUpNobodyElse(t *testing.T) {
 	waits.Wait()
 	if running, waiting := room.full(); running != 0 || waiting != 0 {
 		t.Errorf("%d are in, %d wait", running, waiting)
+	}
+}
+
+// Callers of a bank whose requests wait for their networks shut out nobody: not whose requests have bodies,
+// and not who would wait, too. One more of theirs is not to wait.
+func TestWhoWaitForNetworksShutNobodyOut(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(1) // 64 bodies, and 64 that wait
+	answered, waits := make(chan struct{}), make(chan bool, 64)
+	var ended atomic.Int32
+	handler := func(key string) http.Handler {
+		inner := room.known(graph.Refuse, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.ReadAll(r.Body)
+			if r.URL.Path == "/waits" {
+				gaveWay := make(chan struct{})
+				back, ok := rest.StepAside(r.Context(), func() { close(gaveWay) })
+				if waits <- ok; ok {
+					select {
+					case <-gaveWay:
+						ended.Add(1)
+					case <-answered:
+					}
+					back()
+				}
+			}
+			if running, _ := room.full(); running != 1 {
+				t.Errorf("%s: %d requests are worked on in a room for one", r.URL.Path, running)
+			}
+			w.WriteHeader(http.StatusNoContent)
+		}))
+		return room.admit(graph.Refuse, "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ctx := access.With(r.Context(), access.Caller{TenantCode: "A", Client: key})
+			inner.ServeHTTP(w, r.WithContext(ctx))
+		}))
+	}
+	send := func(key, path string) (passed bool) {
+		w := httptest.NewRecorder()
+		handler(key).ServeHTTP(w,
+			httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader("body")))
+		if w.Code != http.StatusNoContent {
+			t.Errorf("%s of %s is answered %d %s", path, key, w.Code, w.Body)
+		}
+		return w.Code == http.StatusNoContent
+	}
+	var all sync.WaitGroup
+	wait := func(key string) bool {
+		all.Go(func() {
+			if !send(key, "/waits") {
+				waits <- false
+			}
+		})
+		return <-waits
+	}
+	for _, key := range []string{"one", "two"} {
+		for n := range 17 {
+			if wait(key) != (n < 16) {
+				t.Errorf("%s waits with %d others of its own: %t", key, n, n >= 16)
+			}
+		}
+	}
+	for _, key := range []string{"one", "three"} {
+		send(key, "/passes")
+	}
+	if !wait("three") {
+		t.Error("who has none that wait does not wait")
+	}
+	close(answered)
+	all.Wait()
+	if n := ended.Load(); n != 1 {
+		t.Errorf("%d gave way to one", n)
+	}
+	bodies, _ := room.bodies.Taken(fair.Party{})
+	asides, _ := room.asides.Taken(fair.Party{})
+	if running, waiting := room.full(); bodies+asides != 0 || running != 0 || waiting != 0 {
+		t.Errorf("%d bodies, %d waits, %d places and %d in the queue are left", bodies, asides, running, waiting)
 	}
 }
 
