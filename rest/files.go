@@ -93,13 +93,22 @@ func (a *api) takeFile(q *reader, in files.Upload) (answer, error) {
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	in.Open = func() (string, io.Reader, error) { return fileIn(r) }
+	in.Open = func(counted files.Counting) (string, io.Reader, error) {
+		r.Body = countedBody{counted(r.Body), r.Body}
+		return fileIn(r)
+	}
 	if place := PlaceOf(r.Context()); place != nil {
 		in.Cut = place.Cut
 	}
 	out, err := a.core.Files.Upload(r.Context(), in, options)
 	return done(http.StatusOK, out.Receipt, uploadTaken{fmt.Sprintf(
 		"File %s has arrived with the file number %s, and is checked now", out.Result.Name, out.Result.UID)}), err
+}
+
+// countedBody is a body that is read through what counts it.
+type countedBody struct {
+	io.Reader
+	io.Closer
 }
 
 // mostAround bounds what a form has beside its file, before it and after it: what describes the parts is kept

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
+	"os"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 
@@ -295,6 +298,7 @@ func TestAFormHasLittleBesideItsFile(t *testing.T) {
 func TestAFormIsReadToItsEnd(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
+	b.handler = rest.New(b.Core, rest.Options{Log: slog.New(slog.DiscardHandler)}) // reads no body beforehand
 	path := fmt.Sprintf("/v1/payments/customers/%s/files/csv", b.acme.UID)
 	for name, after := range map[string]string{"nothing": "", "little": "\r\nepilogue"} {
 		r := request(http.MethodPost, path, form("pay.csv", name+"\n")+after)
@@ -306,6 +310,48 @@ func TestAFormIsReadToItsEnd(t *testing.T) {
 	}
 	r := request(http.MethodPost, path, form("pay.csv", "long\n")+strings.Repeat("x", 70<<10))
 	b.send(b.program(), r).refused(t, "much after it", http.StatusBadRequest, "BULKFILE_REQUEST_INVALID", "64 KiB")
+}
+
+// An upload gives way from its first byte on, also where only what stands before its file is waited for:
+// callers who begin forms, and send no files in them, do not shut out who has none coming in
+// (rest/CONTRACT.md, bulk files).
+func TestAFormThatIsBegunGivesWayBeforeItsFile(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	b.handler = rest.New(b.Core, rest.Options{Log: slog.New(slog.DiscardHandler)}) // reads no body beforehand
+	path := fmt.Sprintf("/v1/payments/customers/%s/files/csv", b.acme.UID)
+	var all sync.WaitGroup
+	var senders []*io.PipeWriter
+	answers := make(chan said, 32)
+	for _, login := range []string{"ann", "bob"} {
+		by := b.Someone(login)
+		for range 16 {
+			body, sender := io.Pipe()
+			senders = append(senders, sender)
+			r := request(http.MethodPost, path, form("", ""))
+			r.Body, r.ContentLength = body, -1
+			at := &place{cut: func() { _ = body.CloseWithError(os.ErrDeadlineExceeded) }}
+			all.Go(func() { answers <- b.send(rest.WithPlace(by, at), r) })
+			_, _ = sender.Write([]byte("--" + boundary + "\r\n")) // it is read, so the upload has been let in
+		}
+	}
+	if done := b.call(b.Someone("cid"), http.MethodPost, path, form("pay.csv", "x\n")); done.status != http.StatusOK {
+		t.Errorf("who has none coming in: %d %s", done.status, done.body)
+	}
+	for _, sender := range senders {
+		_ = sender.Close()
+	}
+	all.Wait()
+	close(answers)
+	gave := 0
+	for one := range answers {
+		if one.status == http.StatusTooManyRequests {
+			gave++
+		}
+	}
+	if gave != 1 {
+		t.Errorf("%d gave way to one", gave)
+	}
 }
 
 // ending knows whether it was read to its end.

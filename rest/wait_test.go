@@ -19,6 +19,7 @@ type place struct {
 	left, back atomic.Int32
 	full       bool             // too many wait
 	aside      func(end func()) // called once it waits; may be nil
+	cut        func()           // may be nil
 }
 
 func (p *place) Leave() { p.left.Add(1) }
@@ -35,7 +36,12 @@ func (p *place) StepAside(end func()) bool {
 }
 
 func (p *place) Return(context.Context) error { p.back.Add(1); return nil }
-func (p *place) Cut()                         {}
+
+func (p *place) Cut() {
+	if p.cut != nil {
+		p.cut()
+	}
+}
 
 // works does the bank's own work until the test ends.
 func (b *bank) works(t *testing.T) {
@@ -163,7 +169,6 @@ func TestAnAnswerWaitsNoLongerThanItsCallerPrefers(t *testing.T) {
 // payment stands, and that it was not waited for (rest/CONTRACT.md, waiting for the network).
 func TestTheSurplusOfThoseWhoWaitIsAnsweredAtOnce(t *testing.T) {
 	t.Parallel()
-	b := newBank(t)
 	for name, one := range map[string]struct {
 		at  *place
 		key string
@@ -173,6 +178,8 @@ func TestTheSurplusOfThoseWhoWaitIsAnsweredAtOnce(t *testing.T) {
 	} {
 		mine := one.at
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBank(t)
 			body := credit(b, "")
 			asks := func(at *place) said {
 				r := request(http.MethodPost, "/v4/payments/credit", body)

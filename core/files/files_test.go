@@ -944,7 +944,7 @@ func TestWhoMayNotUploadHasNothingRead(t *testing.T) {
 	} {
 		_, err := f.Files.Upload(by, files.Upload{
 			Customer: f.of.UID, Type: files.CSV,
-			Open: func() (string, io.Reader, error) {
+			Open: func(files.Counting) (string, io.Reader, error) {
 				t.Errorf("%s: the file is read", name)
 				return "a.csv", strings.NewReader(header), nil
 			},
@@ -1173,9 +1173,7 @@ func TestATextThatWaitsToBeReadHasABound(t *testing.T) {
 	unread := func(by context.Context) error {
 		_, err := f.Files.Upload(by, files.Upload{
 			Customer: f.of.UID, Type: files.CSV,
-			Open: func() (string, io.Reader, error) {
-				return "b.csv", strings.NewReader(header + f.row("B", "1")), nil
-			},
+			Open: files.OpenText("b.csv", strings.NewReader(header+f.row("B", "1"))),
 		}, changes.RequestOptions{})
 		return err
 	}

@@ -26,16 +26,20 @@ type Upload struct {
 	Customer customers.UID
 	Type     FileType
 	// Open begins to read the file. It is called once, when it is known that the caller may upload one for
-	// the customer. The name may have a path, of which only the last element counts; it ends with .csv or
-	// .txt.
-	Open func() (name string, content io.Reader, err error)
+	// the customer. All that it and the content wait for is read through counted: who sends nothing there has
+	// to give way to others, too. The name may have a path, of which only the last element counts; it ends
+	// with .csv or .txt.
+	Open func(counted Counting) (name string, content io.Reader, err error)
 	// Cut ends the reading of a content that is waited for; nil for one that is at hand. It does not wait.
 	Cut func()
 }
 
-// OpenText returns an Open for a file whose name and content are at hand.
-func OpenText(name string, content io.Reader) func() (string, io.Reader, error) {
-	return func() (string, io.Reader, error) { return name, content, nil }
+// Counting makes a reader of what is sent one that ends where the upload has to give way to others.
+type Counting func(sent io.Reader) io.Reader
+
+// OpenText returns an Open for a file whose name is at hand.
+func OpenText(name string, content io.Reader) func(Counting) (string, io.Reader, error) {
+	return func(counted Counting) (string, io.Reader, error) { return name, counted(content), nil }
 }
 
 // uploaded is the draft of an upload. The same file uploaded again has the same draft, whatever its number.
@@ -115,7 +119,7 @@ func (in *incoming) came() error {
 	return nil
 }
 
-// counted reads a file as long as there is room for it.
+// counted reads what is sent of an upload as long as there is room for it.
 type counted struct {
 	io.Reader
 	in *incoming
@@ -160,7 +164,7 @@ func (s *Service) Upload(
 	if err := waits.Items[0].full(); err != nil {
 		return out, err
 	}
-	given, text, err := in.Open()
+	given, text, err := in.Open(func(sent io.Reader) io.Reader { return counted{sent, incoming} })
 	if err != nil {
 		return out, err
 	}
@@ -178,7 +182,7 @@ func (s *Service) Upload(
 	if err != nil {
 		return out, err
 	}
-	kept, err := s.store(ctx, caller.Tenant, uid, counted{text, incoming})
+	kept, err := s.store(ctx, caller.Tenant, uid, text)
 	if err == nil {
 		err = incoming.came()
 	}
