@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"errors"
@@ -47,16 +48,21 @@ type room struct {
 	remembered func(*http.Request) (access.Caller, bool)
 
 	mu     sync.Mutex
+	came   int64 // how many have waited
 	places shares
-	wait   list.List    // of *waiter, the longest waiting in front
-	waits  shares       // of newcomers in the queue
-	bodies *fair.Supply // requests whose bodies are being received
-	asides *fair.Supply // requests that wait for a network
+	wait   list.List            // of *waiter, the longest waiting in front
+	lines  map[party]*list.List // the same of each party
+	waits  shares               // of newcomers in the queue
+	bodies *fair.Supply         // requests whose bodies are being received
+	asides *fair.Supply         // requests that wait for a network
 }
 
 // waiter waits for a place. It is told when a place was given up and taken for it, or when it has to go.
 type waiter struct {
 	of    party
+	nth   int64         // of all that have waited
+	at    *list.Element // in the queue
+	line  *list.Element // in the line of its party
 	again bool          // it had a place before
 	turn  chan struct{} // closed when the place is taken for it, or when it has to go
 	goes  error         // why it has to go; set before turn is closed
@@ -71,6 +77,7 @@ func newRoom(places int, u *unsent, m *meters) *room {
 	return &room{
 		unsent: u, meters: m, places: newShares(int64(places)), waits: newShares(4 * int64(places)),
 		bodies: fair.New(64*int64(places), time.Now), asides: fair.New(64*int64(places), time.Now),
+		lines: map[party]*list.List{},
 	}
 }
 
@@ -86,7 +93,7 @@ func (m *room) fits(of party) bool {
 	switch {
 	case m.places.callers[of] >= m.places.caller(), of.stranger() && crowd >= m.places.crowd():
 		return free > m.places.all/2
-	case crowd >= m.places.bank(), of.stranger() && crowd >= max(1, m.places.crowd()/2):
+	case crowd >= m.places.bank(), m.beyond(of):
 		return free > m.places.all/4
 	}
 	return free > 0
@@ -154,8 +161,8 @@ func (m *room) enter(ctx context.Context, of party) error {
 	return m.await(ctx, mine)
 }
 
-// enterAgain takes a place for a request that had one before, ahead of all newcomers. Only the context ends
-// the wait.
+// enterAgain takes a place for a request that had one before, ahead of newcomers of the same party and of
+// those that hold no less. Only the context ends the wait.
 func (m *room) enterAgain(ctx context.Context, of party) error {
 	m.mu.Lock()
 	if m.fits(of) {
@@ -172,17 +179,32 @@ func (m *room) enterAgain(ctx context.Context, of party) error {
 }
 
 func (m *room) queueUp(of party, again bool) *list.Element {
-	mine := &waiter{of: of, again: again, turn: make(chan struct{})}
-	if again { // ahead of all newcomers, behind others that had a place before
-		for at := m.wait.Front(); at != nil; at = at.Next() {
-			if !at.Value.(*waiter).again {
-				return m.wait.InsertBefore(mine, at)
-			}
-		}
-		return m.wait.PushBack(mine)
+	m.came++
+	mine := &waiter{of: of, nth: m.came, again: again, turn: make(chan struct{})}
+	line := m.lines[of]
+	if line == nil {
+		line = list.New()
+		m.lines[of] = line
 	}
-	m.waits.add(of, 1)
-	return m.wait.PushBack(mine)
+	mine.line = push(line, mine)
+	if !again {
+		m.waits.add(of, 1)
+	}
+	mine.at = push(&m.wait, mine)
+	return mine.at
+}
+
+// push puts a waiter at the end of a queue; one that had a place before ahead of all newcomers, behind others
+// that had one.
+func push(queue *list.List, mine *waiter) *list.Element {
+	at := queue.Back()
+	for mine.again && at != nil && !at.Value.(*waiter).again {
+		at = at.Prev()
+	}
+	if at == nil {
+		return queue.PushFront(mine)
+	}
+	return queue.InsertAfter(mine, at)
 }
 
 func (m *room) await(ctx context.Context, at *list.Element) error {
@@ -204,7 +226,12 @@ func (m *room) await(ctx context.Context, at *list.Element) error {
 }
 
 func (m *room) leaveQueue(at *list.Element) {
-	if left := m.wait.Remove(at).(*waiter); !left.again {
+	left := m.wait.Remove(at).(*waiter)
+	line := m.lines[left.of]
+	if line.Remove(left.line); line.Len() == 0 {
+		delete(m.lines, left.of)
+	}
+	if !left.again {
 		m.waits.add(left.of, -1)
 	}
 }
@@ -216,7 +243,7 @@ func (m *room) full() (running, waiting int) {
 	return int(m.places.taken), m.wait.Len()
 }
 
-// leave gives a place up and lets in the longest waiting requests that fit.
+// leave gives a place up and lets in those who wait and fit.
 func (m *room) leave(of party) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -225,15 +252,52 @@ func (m *room) leave(of party) {
 }
 
 func (m *room) letIn() {
-	for at := m.wait.Front(); at != nil && m.places.taken < m.places.all; {
-		next := at.Next()
-		if w := at.Value.(*waiter); m.fits(w.of) {
-			m.places.add(w.of, 1)
-			m.leaveQueue(at)
-			close(w.turn)
+	for m.places.taken < m.places.all {
+		next := m.next()
+		if next == nil {
+			return
 		}
-		at = next
+		m.places.add(next.of, 1)
+		m.leaveQueue(next.at)
+		close(next.turn)
 	}
+}
+
+// next is who is let in next of those who wait and fit; nil if nobody does. It is one whose bank has the fewest
+// places, of these one of who has the fewest, and of these the longest waiting: in the order of the queue
+// alone, who has hundreds that come back, as the events of subscriptions do, would leave no place to others.
+// Strangers who have the eighth that is theirs come after all others.
+func (m *room) next() (found *waiter) {
+	later := func(a, b *waiter) int {
+		return cmp.Or(
+			compare(m.beyond(a.of), m.beyond(b.of)),
+			cmp.Compare(m.places.banks[a.of.bank], m.places.banks[b.of.bank]),
+			cmp.Compare(m.places.callers[a.of], m.places.callers[b.of]),
+			compare(!a.again, !b.again),
+			cmp.Compare(a.nth, b.nth))
+	}
+	for of, line := range m.lines {
+		if w := line.Front().Value.(*waiter); m.fits(of) && (found == nil || later(w, found) < 0) {
+			found = w
+		}
+	}
+	return found
+}
+
+// beyond reports whether a party is a stranger's whose crowd has its eighth.
+func (m *room) beyond(of party) bool {
+	return of.stranger() && m.places.banks[of.bank] >= max(1, m.places.crowd()/2)
+}
+
+// compare orders false before true.
+func compare(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }
 
 // rename makes a stranger's place the place of a known caller, which may have to wait for it.

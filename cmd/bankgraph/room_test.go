@@ -239,6 +239,48 @@ func TestAPlaceGoesToWhoHoldsLessThoughOthersCameFirst(t *testing.T) {
 	all.Wait()
 }
 
+// Callers who always have some that come back, as events of subscriptions do, keep out neither their own bank,
+// nor another, nor who signs in.
+func TestWhoAlwaysComeBackLeaveRoomForOthers(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(16)
+	var holding []party
+	for _, bank := range []string{"A", "B"} {
+		for _, key := range []string{"one", "two", "three"} {
+			of := party{bank, key}
+			for range fill(room, of) {
+				holding = append(holding, of)
+			}
+			for range 100 {
+				room.queueUp(of, true)
+			}
+		}
+	}
+	for _, one := range []party{{"A", "portal"}, {"C", "portal"}, {signingIn, "192.0.2.1"}, {"", "192.0.2.1"}} {
+		mine := room.queueUp(one, false).Value.(*waiter)
+		// Each leaves once, and another of the same comes for it.
+		for _, of := range holding {
+			room.queueUp(of, true)
+			room.leave(of)
+		}
+		select {
+		case <-mine.turn:
+			if mine.goes != nil {
+				t.Errorf("%v has to go: %v", one, mine.goes)
+			}
+			room.leave(one)
+		default:
+			t.Errorf("the turn of %v does not come", one)
+		}
+		holding = holding[:0]
+		for of, n := range room.places.callers {
+			for range n {
+				holding = append(holding, of)
+			}
+		}
+	}
+}
+
 // Whatever callers do, no more are in than there are places, all are let in at last, and the counts end at
 // zero.
 func TestRoomKeepsCountOfEverybody(t *testing.T) {
