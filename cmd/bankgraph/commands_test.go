@@ -159,8 +159,17 @@ func TestACommandMakesNoDatabaseWhereThereIsNone(t *testing.T) {
 	p := onData(t)
 	data := strings.TrimPrefix(p.settings[0], "BANKGRAPH_DATA=")
 	for _, args := range [][]string{
-		{"token", "portal"}, {"proof"}, {"audit", "verify"}, {"clock"}, {"client", "list"}, {"banks", "sources"},
-		{"permissions"}, {"keyset", "status"}, {"screening", "find", "Ada"}, {"user", "list"}, {"tenant", "list"},
+		{"token", "portal"},
+		{"proof"},
+		{"audit", "verify"},
+		{"clock"},
+		{"client", "list"},
+		{"banks", "sources"},
+		{"permissions"},
+		{"keyset", "status"},
+		{"screening", "find", "Ada"},
+		{"user", "list"},
+		{"tenant", "list"},
 	} {
 		_, errs, status := p.run(args...)
 		if status != 1 && status != 2 || status == 1 && (!strings.Contains(errs, "there is no data in "+data) ||

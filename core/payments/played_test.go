@@ -283,7 +283,8 @@ func TestAnswersThatNobodyGives(t *testing.T) {
 			entry.UID, sandbox.Answer{Verdict: sandbox.Noticed}, "correctedAccountNumber", nil,
 		},
 		"a number for no field": {
-			entry.UID, sandbox.Answer{Verdict: sandbox.Noticed, Code: "C03", Number: "DE89370400440532013000"},
+			entry.UID,
+			sandbox.Answer{Verdict: sandbox.Noticed, Code: "C03", Number: "DE89370400440532013000"},
 			"correctedAccountNumber", nil,
 		},
 		"a wrong routing": {

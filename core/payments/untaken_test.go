@@ -547,12 +547,11 @@ func TestAReturnThatComesTooLateWaitsForPeople(t *testing.T) {
 			t.Parallel()
 			s := newDebtor(t)
 			order := s.order("25.00", economy, func(o *payments.Order) { o.SECCode = c.class })
-			uid, before := payments.UID(0), int64(100_025_00)
+			pays, before := s.send, int64(99_975_00)
 			if c.way == rails.Debit {
-				uid = s.collect(t, order).UID
-			} else {
-				uid, before = s.send(t, order).UID, 99_975_00
+				pays, before = s.collect, 100_025_00
 			}
+			uid := pays(t, order).UID
 			s.through(t, "2026-11-19 12:00")
 			s.has(t, before, 0)
 			trace := s.trace(t)

@@ -88,7 +88,7 @@ func TestNoNetworkMovesMoneyToAnAccountThatIsHereByNow(t *testing.T) {
 				a.Number = s.Keys.Seal(number,
 					seal.Place{Tenant: int64(s.Tenant), Column: accounts.NumberColumn, Row: int64(a.UID)})
 			})
-			c.goes(t, s, int64(out.Approval))
+			c.goes(t, s, out.Approval)
 			if got := s.life(t, out.Result.UID); got != c.after {
 				t.Error(got)
 			}
