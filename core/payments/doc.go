@@ -21,8 +21,8 @@
 //   - the networks and their messages: network.go, exchange.go, messages.go; what they answer: receive.go,
 //     known.go, answers.go, outcomes.go, settle.go,
 //     snapshots.go; what is not taken: untaken.go
-//   - files of ACH: ach.go, files.go, filling.go, prenotes.go, sendback.go; notices of change: notices.go,
-//     notices_apply.go
+//   - files of ACH: ach.go, files.go, filling.go, redating.go, prenotes.go, sendback.go; notices of change:
+//     notices.go, notices_apply.go
 //   - what other banks send: credit.go, refused.go, request_received.go, decisions.go; over ACH: entries.go,
 //     entries_return.go; on their day: entries_post.go
 //   - money back: returns.go, reversals.go, reversing.go, recalls.go

@@ -104,6 +104,9 @@ func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	if err := s.redateEntries(ctx, caller, now); err != nil {
+		return 0, fmt.Errorf("plan late entries of ACH anew: %w", err)
+	}
 	for origin, more := "", true; more && sealed == 0; {
 		var failed, wrong error
 		sealed, origin, failed, wrong = s.sealNext(ctx, caller, now, origin)

@@ -142,6 +142,62 @@ func TestWhoFillsTheFilesLeavesSomeForLaterWindows(t *testing.T) {
 	s.Prove()
 }
 
+// An entry whose money was taken and which no file took on its day is planned anew: no file names a day that
+// has passed, and nothing settles before the day that its file names.
+func TestAnEntryThatFindsNoFileOnItsDayIsPlannedAnew(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	p, q := s.send(t, s.order("250.00", sameDay)), s.send(t, s.order("20.00", economy))
+	s.Exec(`INSERT INTO ach_origins (tenant, origin, day, files, trace) VALUES (?, ?, '2026-11-18', 36, 1)`,
+		s.Tenant, ours) // the day has none left
+	s.through(t, "2026-11-18 23:00")
+	for _, of := range []payments.Saved{p, q} {
+		if got := s.life(t, of.UID); got != "QUEUED SENT" && got != "QUEUED SENT SENT" {
+			t.Errorf("payment %s before its file: %s", of.UID, got)
+		}
+	}
+	s.through(t, "2026-11-19 00:05")
+	files, batches, _ := s.files(t)
+	if len(files) != 1 || len(batches) != 2 {
+		t.Fatalf("%d files, %d batches", len(files), len(batches))
+	}
+	days := map[bool]string{}
+	for _, b := range batches {
+		days[b.SameDay] = b.Effective.Format(time.DateOnly)
+	}
+	if days[true] != "2026-11-19" || days[false] != "2026-11-20" {
+		t.Errorf("the file is of %v", days)
+	}
+	for uid, day := range map[payments.UID]string{p.UID: "2026-11-19", q.UID: "2026-11-20"} {
+		shown := s.shows(t, uid)
+		if got := shown.Date.Format(time.DateOnly); got != day || shown.State != payments.Sent {
+			t.Errorf("payment %s is %s, of %s", uid, shown.State, got)
+		}
+		if why := s.reasons(t, uid); !strings.Contains(why, "no file left in time") {
+			t.Errorf("payment %s: %s", uid, why)
+		}
+	}
+	s.through(t, "2026-11-20 09:00")
+	if got := s.life(t, p.UID) + ", " + s.life(t, q.UID); got != "QUEUED SENT SENT SETTLED, QUEUED SENT SENT SETTLED" {
+		t.Error(got)
+	}
+	s.Prove()
+}
+
+// reasons are those of a payment's steps.
+func (s *sender) reasons(t *testing.T, uid payments.UID) string {
+	t.Helper()
+	_, steps, err := s.Payments.Find(s.Staff(), uid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, step := range steps {
+		all = append(all, step.Reason)
+	}
+	return strings.Join(all, "; ")
+}
+
 // What waits for later days is not read in search of what is due, so that a million payments of next year cost
 // nobody anything.
 func TestWhatIsDueIsFoundByItsDay(t *testing.T) {
