@@ -44,6 +44,7 @@ type facts struct {
 	aside          map[customers.UID]int // payments that wait for repair, where that was looked at
 	screen         *screening.Screen     // what names are compared with; nil where they are not
 	stopped        map[UID]bool          // on their way back because compliance rejected them
+	promised       map[UID]bool          // on their way back because the other bank asked for them
 	reopened       []UID                 // those of them that people look at again
 	screenings     []screening.Found     // of payments that people look at
 	inScreening    map[customers.UID]int // how many they look at, by customer, where that was counted

@@ -120,7 +120,7 @@ func (f *facts) settleReturn(p *Payment, on time.Time) (State, error) {
 }
 
 // rejectReturn leaves a payment that came in with the customer, as the network has refused its return. If
-// compliance had rejected the payment, people look at it again.
+// compliance had rejected the payment, or the other bank asked for it, people look at it again.
 func (f *facts) rejectReturn(p *Payment, on time.Time) (State, error) {
 	if f.stopped[p.UID] {
 		to, err := lookingAgain.Take(p.State)
@@ -129,7 +129,11 @@ func (f *facts) rejectReturn(p *Payment, on time.Time) (State, error) {
 		}
 		return to, err
 	}
-	to, err := notGoneBack.Take(p.State)
+	step := notGoneBack
+	if f.promised[p.UID] {
+		step = owedStill
+	}
+	to, err := step.Take(p.State)
 	if err != nil {
 		return p.State, err
 	}

@@ -125,6 +125,29 @@ func (s *Service) opened(m *Message) (iso20022.Message, error) {
 	return nil, fmt.Errorf("open message %s: %w", m.MessageID, err)
 }
 
+// promisedTx returns which payments are on their way back because the other bank asked for them, and was told
+// that they come.
+func promisedTx(ctx context.Context, tx bun.Tx, all []*Payment) (promised map[UID]bool, err error) {
+	var back []UID
+	for _, p := range all {
+		if p.Incoming() && p.State == Returning {
+			back = append(back, p.UID)
+		}
+	}
+	if len(back) == 0 {
+		return nil, nil
+	}
+	var before []*Step
+	err = tx.NewSelect().Model(&before).DistinctOn("ps.payment").Column("payment", "state").
+		Where("ps.tenant = ?", all[0].Tenant).Where("ps.payment IN (?)", bun.List(back)).
+		Where("ps.state <> ?", Returning).OrderExpr("ps.payment, ps.number DESC").Scan(ctx)
+	promised = map[UID]bool{}
+	for _, step := range before {
+		promised[step.Payment] = step.State == Recalled
+	}
+	return promised, err
+}
+
 // mostRecalls bounds the requests for the money of a credit, and the answers to them, that are looked at: the
 // last ones. Another bank decides how many there are.
 const mostRecalls = 100

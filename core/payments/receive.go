@@ -244,7 +244,10 @@ func (in *intake) lockTx(ctx context.Context, tx bun.Tx, uids []UID, w want) err
 	}
 	f.limits, f.by = limits.Counting(in.caller.Tenant), in.caller
 	in.f = f
-	f.stopped, err = stoppedTx(ctx, tx, locked)
+	if f.stopped, err = stoppedTx(ctx, tx, locked); err != nil {
+		return err
+	}
+	f.promised, err = promisedTx(ctx, tx, locked)
 	return err
 }
 

@@ -262,8 +262,14 @@ func (s *Service) declineTx(ctx context.Context, tx *changes.Tx, p *Payment, d R
 		return Saved{}, err
 	}
 	asked, err := s.recallsTx(ctx, tx.Tx, p)
-	if err == nil && len(asked) == 0 {
-		err = fmt.Errorf("payment %s has no recall", p.UID)
+	if err == nil && len(asked) == 0 { // it was told that the money comes, and the network refused that
+		var last iso20022.Message
+		last, err = s.readTx(ctx, tx.Tx, p, recallKind, In)
+		if r, is := last.(*iso20022.Recall); is {
+			asked = append(asked, r)
+		} else if err == nil {
+			err = fmt.Errorf("payment %s has no recall", p.UID)
+		}
 	}
 	if err != nil {
 		return Saved{}, err

@@ -324,6 +324,43 @@ func TestAReturnBeforeTheSettlementMustFitThePayment(t *testing.T) {
 	s.Prove()
 }
 
+// Another bank that asked for its money, and was told that it comes, still waits for it where the network
+// refuses the return: people see the payment again, and send it once more or say that none comes.
+func TestAPromisedReturnThatTheNetworkRefusesWaitsForPeople(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]payments.Return{
+		"once more": wholly(rails.FedNow), "none comes": {Type: "RJCR", Reject: "CUST"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			uid := s.play(t, rails.FedNow, "40.34") // whose return the network refuses
+			s.asksBack(t, uid)
+			promise := wholly(rails.FedNow)
+			if _, err := s.back(uid, promise); err != nil {
+				t.Fatal(err)
+			}
+			s.run(t)
+			s.run(t)
+			if life := s.life(t, uid); life != "SETTLED RECALLED RETURNING RECALLED" {
+				t.Fatal(life)
+			}
+			s.has(t, 100_040_34, 0)
+			if _, err := s.back(uid, end); err != nil {
+				t.Fatal(err)
+			}
+			want := "SETTLED RECALLED RETURNING RECALLED RETURNING"
+			if end.Reject != "" {
+				want = "SETTLED RECALLED RETURNING RECALLED SETTLED"
+			}
+			if life := s.life(t, uid); life != want {
+				t.Error(life)
+			}
+			s.Prove()
+		})
+	}
+}
+
 func TestANetworkThatRefusesAReturnLeavesTheMoneyWhereItWas(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)

@@ -237,7 +237,7 @@ var nextStates = map[State][]State{
 	Returned:         {Returned}, // where more of what went out comes back
 	Recalling:        {ReversalAccepted, ReversalPartly, ReversalRejected},
 	Recalled:         {Returning, Settled},
-	Returning:        {Returned, Settled, Screening},
+	Returning:        {Returned, Settled, Recalled, Screening},
 	ReversalAccepted: {ReversalRejected}, // where the other bank sends the reversal back
 	ReversalPartly:   {ReversalAccepted, ReversalPartly},
 	ReversalRejected: {Returned},
@@ -290,6 +290,7 @@ var (
 	givenBack    = states.Step[State]{From: []State{Returning}, To: Returned, Else: ErrLate}
 	lookingAgain = states.Step[State]{From: []State{Returning}, To: Screening, Else: ErrLate}
 	notGoneBack  = states.Step[State]{From: []State{Returning}, To: Settled, Else: ErrLate}
+	owedStill    = states.Step[State]{From: []State{Returning}, To: Recalled, Else: ErrLate}
 )
 
 // ErrLate is returned for an answer of a network that no longer fits the payment. The answer is recorded, and
