@@ -12,7 +12,8 @@ import (
 
 type sendingCommand struct {
 	List   sendingList   `cmd:"" help:"List what is to leave for a network: payments, returns, recalls and other messages; count it by kind, and say whether it may."`
-	Resume sendingResume `cmd:"" help:"Let payments leave for the networks again after a restore, when those that had left before are cancelled."`
+	Left   sendingLeft   `cmd:"" help:"After a restore, take a payment that waits as what has left before, as the network reports it: nothing goes out, and its money counts as sent."`
+	Resume sendingResume `cmd:"" help:"Let payments leave for the networks again after a restore, when those that had left before are noted."`
 }
 
 type sendingList struct{ ofTenant }
@@ -55,8 +56,8 @@ func (c *sendingList) Run(ctx context.Context, s *settings, t *terminal) error {
 		}
 		if held {
 			fmt.Fprintln(t.errs, "The bank was restored, and nothing leaves it for a network. Compare all of this "+
-				"with what the\nnetworks have, cancel those that had left before, and run: bankgraph sending resume "+
-				"--reason ...")
+				"with what the\nnetworks have, note those that had left before (bankgraph sending left), and run: bankgraph "+
+				"sending resume\n--reason ...")
 		}
 		return nil
 	})
@@ -76,9 +77,29 @@ func writeLeaving(to io.Writer, l *payments.Leaving) {
 		l.Since.UTC().Format(time.RFC3339))
 }
 
+type sendingLeft struct {
+	ofTenant
+	Payment   int64  `required:"" help:"The number of the payment that has left, or whose return, reversal or other message has."`
+	Reference string `required:"" help:"By what the network has it: of ACH the trace number, else the id of the message."`
+	Reason    string `required:"" help:"What was compared, such as: the network's report of 3 May."`
+	Settled   bool   `help:"The network reports that it has settled. Entries of ACH settle by themselves."`
+}
+
+func (c *sendingLeft) Run(ctx context.Context, s *settings, t *terminal) error {
+	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
+		if err := b.Payments.NoteLeft(ctx, payments.Left{
+			Payment: payments.UID(c.Payment), Reference: c.Reference, Reason: c.Reason, Settled: c.Settled,
+		}); err != nil {
+			return err
+		}
+		fmt.Fprintf(t.out, "payment %d counts as sent, as %s\n", c.Payment, c.Reference)
+		return nil
+	})
+}
+
 type sendingResume struct {
 	ofTenant
-	Reason string `required:"" help:"What was compared, such as: the networks' reports of 3 May, 12 payments cancelled."`
+	Reason string `required:"" help:"What was compared, such as: the networks' reports of 3 May, 12 payments had left."`
 }
 
 func (c *sendingResume) Run(ctx context.Context, s *settings, t *terminal) error {

@@ -27,5 +27,5 @@
 //     entries_return.go; on their day: entries_post.go
 //   - money back: returns.go, reversals.go, reversing.go, recalls.go
 //   - requests for information: information.go, information_receive.go, information_write.go
-//   - after a restore: leaving.go, restored.go; what proves all of it: prove.go
+//   - after a restore: leaving.go, left.go, restored.go; what proves all of it: prove.go
 package payments

@@ -65,7 +65,7 @@ func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 		sent, err = allOrEach(queued, func(uids []UID) (n int, err error) {
 			var failed error
 			err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-				n, failed, err = s.sendAllTx(ctx, tx, caller, now, uids)
+				n, failed, err = s.sendAllTx(ctx, tx, caller, now, uids, "")
 				return err
 			})
 			if err != nil {
@@ -132,9 +132,10 @@ const movableNow = `EXISTS (SELECT FROM accounts AS a JOIN customers AS c ON c.t
 	  AND (o.status IS NULL OR o.status IN (?1)))`
 
 // sendAllTx sends payments, except those that another worker has locked. failed says which could not be sent
-// for a reason of ours: they stay as they are.
+// for a reason of ours: they stay as they are. One payment that has left already is written as sent under a
+// reference (NoteLeft).
 func (s *Service) sendAllTx(
-	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, of []UID,
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, of []UID, left string,
 ) (sent int, failed, err error) {
 	var queued []*Payment
 	err = tx.NewSelect().Model(&queued).Where("pay.tenant = ?", caller.Tenant).Where("pay.state = ?", Queued).
@@ -171,9 +172,9 @@ func (s *Service) sendAllTx(
 	for _, r := range asks.Items {
 		requests[r.Payment] = r
 	}
-	out := &sending{s: s, f: f, caller: caller, now: now}
+	out := &sending{s: s, f: f, caller: caller, now: now, left: left}
 	for i, p := range queued {
-		if f.movable(p) != nil {
+		if left == "" && f.movable(p) != nil {
 			continue // since it was read
 		}
 		if p.Rail != rails.ACH {
@@ -184,7 +185,7 @@ func (s *Service) sendAllTx(
 		}
 	}
 	return len(out.moved), out.failed, errors.Join(writeTx(ctx, out.moved, out.steps),
-		db.InsertAtCommit(ctx, out.messages), queueEntriesTx(ctx, caller.Tenant, out.entries, now),
+		db.InsertAtCommit(ctx, out.messages), queueEntriesTx(ctx, caller.Tenant, out.entries, now), leftEntryTx(ctx, out.entries, out.messages, left),
 		dateRequestsTx(ctx, caller.Tenant, out.redated), f.writeTx(ctx), recordTx(ctx, tx, out.record))
 }
 
@@ -194,6 +195,7 @@ type sending struct {
 	f      *facts
 	caller access.Caller
 	now    time.Time
+	left   string // by what the network knows it, of a payment that has left already; else ""
 
 	moved            []*Payment
 	steps            []*Step
@@ -207,11 +209,11 @@ type sending struct {
 // day is planned anew, and a request that is too late for its last day expires. One whose other side has
 // become an account of this bank since is not sent.
 func (out *sending) send(p *Payment, id MessageID) error {
-	was := *p
-	if why := out.f.stillElsewhere(out.s, p); why != nil {
+	was, before := *p, out.left != ""
+	if why := out.f.stillElsewhere(out.s, p); why != nil && !before {
 		return out.stop(&was, p, why)
 	}
-	if p.late(out.now) {
+	if !before && p.late(out.now) {
 		p.postpone(out.f.limits, out.now)
 		out.enter(&was, p, Queued, "postponePayment", missed(p.Rail)+" for "+was.Date.Format(time.DateOnly))
 		return nil
@@ -222,7 +224,7 @@ func (out *sending) send(p *Payment, id MessageID) error {
 			out.redated = append(out.redated, p)
 		}
 		until := p.asks.over()
-		if p.SettlesAt = &until; !until.After(out.now) { // it has waited for people for too long
+		if p.SettlesAt = &until; !before && !until.After(out.now) { // it has waited for people for too long
 			step, entry, err := p.expire(out.caller, out.now)
 			out.moved, out.steps, out.record = append(out.moved, p), append(out.steps, step), append(out.record, entry)
 			return err
@@ -231,11 +233,17 @@ func (out *sending) send(p *Payment, id MessageID) error {
 	if p.Rail == rails.ACH {
 		settles := calendar.SettlesAt(service(p.Speed, p.Rail), p.Date, out.now)
 		p.SettlesAt, out.entries = &settles, append(out.entries, p)
+		if before {
+			out.messages = append(out.messages, out.s.leftFile(p, id, out.now, out.left))
+		}
 	} else {
-		message, err := out.s.compose(p, out.f.parties[p.Own()], id, out.now)
+		message, err := out.s.compose(p, out.f.parties[p.Own()], id, out.now, out.left)
 		if err != nil {
 			out.failed = errors.Join(out.failed, fmt.Errorf("payment %s: %w", p.UID, err))
 			return nil
+		}
+		if before {
+			message.HandedAt = &out.now
 		}
 		out.messages = append(out.messages, message)
 	}
@@ -244,7 +252,11 @@ func (out *sending) send(p *Payment, id MessageID) error {
 			return err
 		}
 	}
-	out.enter(&was, p, Sent, "transmitPayment", "")
+	why := ""
+	if before {
+		why = "it left before the restore, as " + out.left
+	}
+	out.enter(&was, p, Sent, "transmitPayment", why)
 	return nil
 }
 

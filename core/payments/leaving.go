@@ -12,7 +12,8 @@ import (
 	"bankgraph/core/rails/iso20022"
 )
 
-// Leaving is something of a bank that leaves it for a network unless somebody keeps it back.
+// Leaving is something of a bank that leaves it for a network unless somebody keeps it back, or a request or
+// debit of another bank by which something leaves once people have decided.
 type Leaving struct {
 	Kind string `bun:"kind"` // in words: payment, return, answer to a recall
 	// in its place (LeavingPlaces): of the payment, the message, the approval …
@@ -45,7 +46,7 @@ type LeavingPlace string
 
 // LeavingPlaces lists them all.
 var LeavingPlaces = []LeavingPlace{
-	"payments", "approvals", "entries", "returned entries", "reversed entries",
+	"payments", "requests", "approvals", "entries", "returned entries", "reversed entries",
 	"prenotes", "messages",
 }
 
@@ -75,6 +76,11 @@ var leavingFrom = map[LeavingPlace]string{
 		pay.payment_date::text AS reference, pay.created_at AS since
 		FROM payments AS pay WHERE pay.tenant = ?0 AND pay.direction = 'OUT' AND pay.rail <> 'BOOK'
 		AND pay.state IN ('REPAIR', 'PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'SCHEDULED', 'SCREENING', 'QUEUED')`,
+	"requests": `SELECT CASE WHEN pay.rail = 'ACH' THEN 'debit to decide' WHEN pay.state = 'HOLD' THEN 'request to decide'
+		ELSE 'request to pay' END AS kind, pay.uid AS number, ` + ofPayment + `,
+		pay.payment_date::text AS reference, pay.created_at AS since
+		FROM payments AS pay WHERE pay.tenant = ?0 AND pay.direction = 'IN' AND pay.entry_type = 'DEBIT'
+		AND (pay.state = 'HOLD' OR pay.state = 'VALIDATED' AND pay.rail <> 'ACH')`,
 	"approvals": `SELECT CASE p.operation WHEN 'returnPayment' THEN 'return to approve'
 		ELSE 'reversal to approve' END AS kind,
 		p.uid AS number, ` + ofPayment + `, 'approval ' || p.uid AS reference, p.made_at AS since

@@ -23,8 +23,11 @@ var Profiles = map[rails.Rail]*iso20022.Profile{
 	rails.SWIFT: iso20022.SWIFT,
 }
 
-// compose makes the message of a payment, for its network, and seals it.
-func (s *Service) compose(p *Payment, from *party, id MessageID, now time.Time) (*Message, error) {
+// compose makes the message of a payment, for its network, and seals it. It has the id left, if the network
+// knows it by that already.
+func (s *Service) compose(
+	p *Payment, from *party, id MessageID, now time.Time, left string,
+) (*Message, error) {
 	number, err := s.keys.Open(seal.Value{Sealed: from.Sealed}, ownPlace(p))
 	if err != nil {
 		return nil, fmt.Errorf("open the number of account %s: %w", p.SenderAccount, err)
@@ -36,8 +39,11 @@ func (s *Service) compose(p *Payment, from *party, id MessageID, now time.Time) 
 	if numbers.own = number; number == "" || numbers.other == "" {
 		return nil, errors.New("a payment needs two account numbers")
 	}
-	return s.write(&Message{Tenant: p.Tenant, ID: id, Rail: p.Rail, Payment: p.UID, At: now},
-		p.composed(from, numbers, id, now))
+	m := p.composed(from, numbers, id, now)
+	if left != "" {
+		m.Head().ID = left
+	}
+	return s.write(&Message{Tenant: p.Tenant, ID: id, Rail: p.Rail, Payment: p.UID, At: now}, m)
 }
 
 // composed returns the message of a payment: its credit transfer, or the request for one.

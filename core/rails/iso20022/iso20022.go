@@ -190,6 +190,9 @@ func (p *Profile) Sender(participant string) string {
 	return participant
 }
 
+// FitsID reports whether a text has the form of the network's message ids.
+func (p *Profile) FitsID(id string) bool { return len(id) <= 35 && p.id.MatchString(id) }
+
 // MessageID returns the ID of the nth message of a sender on a day, counted from 1. The IDs of Fedwire and
 // SWIFT have room for six digits, and are the same again after 999,999 messages. The sender is its routing
 // number, on Fedwire the eight characters of its endpoint, on SWIFT those of its BIC.

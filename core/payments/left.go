@@ -1,0 +1,195 @@
+package payments
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/audit"
+	"bankgraph/core/check"
+	"bankgraph/core/fault"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
+	"bankgraph/db"
+)
+
+// Left says that a network has something of a payment, which the backup of a bank that was restored has as
+// waiting: the payment itself, its return, its reversal or another message about it.
+type Left struct {
+	Payment   UID
+	Reference string // of ACH the trace number; else the id of the message, as the network reports it
+	Reason    string // what was compared, at most 255 characters, for the record
+	Settled   bool   // the network reports that it has settled; entries of ACH settle by themselves
+}
+
+// ErrNothingLeft is returned by NoteLeft for a payment of which nothing waits to leave.
+var ErrNothingLeft = fault.New(fault.State, "sending.nothing_waits",
+	"nothing of the payment waits to leave for a network")
+
+// NoteLeft takes something of a payment as what left for its network before the bank was restored: the books
+// have it as sent, no message and no entry of ACH goes out, and what the network says of its reference is
+// heard as an answer. It is for operators, while the sending of the bank is held.
+func (s *Service) NoteLeft(ctx context.Context, l Left) error {
+	caller, now, err := s.worker(ctx)
+	if err != nil {
+		return err
+	}
+	l.Reference, l.Reason = strings.TrimSpace(l.Reference), strings.TrimSpace(l.Reason)
+	for field, text := range map[string]string{"reference": l.Reference, "reason": l.Reason} {
+		if text == "" || !check.IsPlain(text) || utf8.RuneCountInString(text) > 255 {
+			return fault.Field("sending", field, fault.Malformed, "1 to 255 characters of plain text")
+		}
+	}
+	if err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		held, err := s.sendingHeld(ctx, tx, caller.Tenant)
+		if err != nil {
+			return err
+		}
+		if !held {
+			return ErrNotHeld
+		}
+		if err := s.leftTx(ctx, tx, caller, now, &l); err != nil {
+			return err
+		}
+		return audit.WriteTx(ctx, tx, audit.Entry{
+			Action: "noteLeft", Decision: audit.Done, Object: "payment", UID: l.Payment.String(),
+			Reason: l.Reference + ": " + l.Reason,
+		}.By(caller))
+	}); err != nil || !l.Settled {
+		return err
+	}
+	return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		return s.reportedTx(ctx, tx, caller, now, l.Payment)
+	})
+}
+
+// leftTx writes that something of a payment has left. Of a payment on its way it is what waits for a file, or
+// else the oldest message about it that waits and is no answer to another bank: these may come twice.
+func (s *Service) leftTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, l *Left,
+) error {
+	p := new(Payment)
+	err := tx.NewSelect().Model(p).Where("pay.tenant = ?", caller.Tenant).Where("pay.uid = ?", l.Payment).
+		For("NO KEY UPDATE").Scan(ctx)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return ErrNotFound.On("payment")
+	case err != nil:
+		return err
+	case p.Rail == rails.ACH && (len(l.Reference) != 15 || strings.Trim(l.Reference, "0123456789") != ""):
+		return fault.Field("sending", "reference", fault.Malformed, "must be the trace number, of 15 digits")
+	case p.Rail != rails.ACH && (Profiles[p.Rail] == nil || !Profiles[p.Rail].FitsID(l.Reference)):
+		return fault.Field("sending", "reference", fault.Malformed,
+			"must be the id of the message, in the form that the network has for them")
+	}
+	var taken bool
+	if err := tx.NewRaw(`SELECT EXISTS (SELECT FROM network_messages WHERE tenant = ?0 AND rail = ?1
+		  AND direction = 'OUT' AND message_id = ?2 AND NOT coalesce(payment = ?3, false))
+		OR ?1 = 'ACH' AND (EXISTS (SELECT FROM ach_entries WHERE tenant = ?0 AND trace = ?2)
+		  OR EXISTS (SELECT FROM ach_received WHERE tenant = ?0 AND return_trace = ?2)
+		  OR EXISTS (SELECT FROM ach_reversals WHERE tenant = ?0 AND trace = ?2))`,
+		caller.Tenant, p.Rail, l.Reference, p.UID).Scan(ctx, &taken); err != nil {
+		return err
+	}
+	if taken {
+		return fault.Field("sending", "reference", fault.NoMatch, "is of something else that has left, or waits")
+	}
+	if p.State == Queued {
+		sent, failed, err := s.sendAllTx(ctx, tx, caller, now, []UID{p.UID}, l.Reference)
+		if err == nil && failed == nil && sent == 0 {
+			err = ErrNothingLeft
+		}
+		return errors.Join(failed, err)
+	}
+	if p.Rail == rails.ACH {
+		return s.leftInFileTx(ctx, tx, p, now, l.Reference)
+	}
+	return changedTx(tx.NewRaw(`UPDATE network_messages SET message_id = ?2, handed_at = ?3 WHERE tenant = ?0
+		AND id = (SELECT min(nm.id) FROM network_messages AS nm WHERE nm.tenant = ?0 AND nm.payment = ?1
+		  AND nm.direction = 'OUT' AND nm.handed_at IS NULL AND `+begun+`)`, p.Tenant, p.UID, l.Reference, now).Exec(ctx))
+}
+
+// changedTx returns ErrNothingLeft if a statement has changed nothing.
+func changedTx(done sql.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	if n, err := done.RowsAffected(); n > 0 || err != nil {
+		return err
+	}
+	return ErrNothingLeft
+}
+
+// leftFile returns what stands for the file in which something of a payment left.
+func (s *Service) leftFile(p *Payment, id MessageID, now time.Time, trace string) *Message {
+	m := &Message{
+		Tenant: p.Tenant, ID: id, Rail: rails.ACH, Direction: Out, Kind: kindOfFile, MessageID: "left-" + trace,
+		Code: "left before the restore", At: now, HandedAt: &now,
+	}
+	m.Body = s.keys.Encrypt("", m.place())
+	return m
+}
+
+// leftInFileTx writes that what waits of a payment for a file of ACH has left in one: its entry, its return or
+// its reversal, in this order.
+func (s *Service) leftInFileTx(ctx context.Context, tx bun.Tx, p *Payment, now time.Time, trace string) error {
+	var id MessageID
+	if err := tx.NewRaw(`SELECT nextval('network_messages_ids')`).Scan(ctx, &id); err != nil {
+		return err
+	}
+	if _, err := tx.NewInsert().Model(s.leftFile(p, id, now, trace)).Exec(ctx); err != nil {
+		return err
+	}
+	settles := calendar.SettlesAt(calendar.ACH, calendar.Default().Plan(calendar.ACH, now, time.Time{}).Settles, now)
+	for _, text := range []string{
+		`UPDATE ach_entries SET file = ?2, trace = ?3
+		WHERE tenant = ?0 AND payment = ?1 AND taken_at IS NOT NULL AND file IS NULL`,
+		`UPDATE ach_received SET file = ?2, return_trace = ?3
+		WHERE tenant = ?0 AND payment = ?1 AND returned_at IS NOT NULL AND file IS NULL`,
+		`UPDATE ach_reversals SET file = ?2, trace = ?3, settles_at = ?4
+		WHERE tenant = ?0 AND payment = ?1 AND file IS NULL AND answered_at IS NULL`,
+	} {
+		err := changedTx(tx.NewRaw(text, p.Tenant, p.UID, id, trace, settles).Exec(ctx))
+		if !errors.Is(err, ErrNothingLeft) {
+			return err
+		}
+	}
+	return ErrNothingLeft
+}
+
+// leftEntryTx writes, at the end of the transaction, in what the entry of a payment has left that is sent now.
+func leftEntryTx(ctx context.Context, entries []*Payment, files []*Message, trace string) error {
+	if trace == "" || len(entries) == 0 {
+		return nil
+	}
+	return db.ExecAtCommit(ctx, `UPDATE ach_entries SET file = $3, trace = $4 WHERE tenant = $1 AND payment = $2`,
+		entries[0].Tenant, int64(entries[0].UID), int64(files[0].ID), trace)
+}
+
+// reportedTx settles a payment, or a return, of which its network reports that it has settled.
+func (s *Service) reportedTx(ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, of UID) error {
+	in := s.intake(caller, now)
+	if err := in.lockTx(ctx, tx, []UID{of}, want{}); err != nil {
+		return err
+	}
+	p := in.by[of]
+	if p == nil || p.Rail == rails.ACH {
+		return nil
+	}
+	kind := creditKind
+	if p.State == Returning {
+		kind = returnKind
+	}
+	err := in.answer(&incoming{over: p.Rail, says: accepted, payment: of}, kind)
+	if err != nil {
+		return fmt.Errorf("settle payment %s: %w", of, err)
+	}
+	return in.writeTx(ctx, tx)
+}
