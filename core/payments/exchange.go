@@ -185,7 +185,8 @@ func (s *Service) sendAllTx(
 		}
 	}
 	return len(out.moved), out.failed, errors.Join(writeTx(ctx, out.moved, out.steps),
-		db.InsertAtCommit(ctx, out.messages), queueEntriesTx(ctx, caller.Tenant, out.entries, now), leftEntryTx(ctx, out.entries, out.messages, left),
+		db.InsertAtCommit(ctx, out.messages), queueEntriesTx(ctx, caller.Tenant, out.entries, now),
+		leftEntryTx(ctx, out.entries, out.messages, left),
 		dateRequestsTx(ctx, caller.Tenant, out.redated), f.writeTx(ctx), recordTx(ctx, tx, out.record))
 }
 
