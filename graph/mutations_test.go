@@ -14,8 +14,11 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/page"
+	"bankgraph/core/payments"
+	"bankgraph/core/seal"
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
 )
@@ -231,6 +234,19 @@ func (b *bank) openApprovals(t testing.TB) {
 		SELECT tenant, uid - 999499, uid, 'addSignatory', 'signatory', ((uid - 1000000) * 100 + 3)::text, true, '', 1, 'somebody', 7 FROM customers WHERE tenant = ?`, b.tenant)
 }
 
+// namesItsContact has the entry of a payment name the account of its contact, so that notices of change about it
+// can be followed.
+func (b *bank) namesItsContact(t testing.TB, uid payments.UID, contact contacts.UID) {
+	t.Helper()
+	number := keyset.Encrypt("55"+numberOf(star, 0), seal.Place{
+		Tenant: int64(b.tenant), Column: payments.NumberColumn, Row: int64(uid),
+	})
+	b.exec(t, `UPDATE payment_details AS pd SET number_sealed = ?, bank_country = '', bank_id = k.bank_national_code
+		FROM contacts AS k WHERE pd.tenant = ? AND k.tenant = pd.tenant AND pd.payment = ? AND k.uid = ?`, number, b.tenant,
+		uid, contact)
+	b.exec(t, `UPDATE ach_entries SET account = '' WHERE tenant = ? AND payment = ?`, b.tenant, uid)
+}
+
 // settled is a bank where no settings ask for a second person, with open approvals.
 func settled(t testing.TB) *bank {
 	t.Helper()
@@ -277,6 +293,7 @@ func settled(t testing.TB) *bank {
 	} {
 		b.exec(t, statement, b.tenant)
 	}
+	b.namesItsContact(t, paymentOf(star, 0), contactOf(star, 0))
 	return b
 }
 
