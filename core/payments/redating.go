@@ -36,19 +36,20 @@ func (s *Service) redateEntries(ctx context.Context, caller access.Caller, now t
 func (s *Service) redateSomeTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time,
 ) (redated int, err error) {
+	uids, err := lateTx(ctx, tx, caller.Tenant, now)
+	if err != nil || len(uids) == 0 {
+		return 0, err
+	}
+	if held, err := s.sendingHeld(ctx, tx, caller.Tenant); held || err != nil {
+		return 0, err // it may have left on its day, before a restore
+	}
 	// nobody makes a file meanwhile, with the days of before in it
 	if _, err := tx.NewRaw(`SELECT FROM ach_origins WHERE tenant = ? ORDER BY origin FOR UPDATE`, caller.Tenant).
 		Exec(ctx); err != nil {
 		return 0, err
 	}
-	b := db.TxBatch(tx)
-	found := db.Queue(b, findingLate, caller.Tenant, calendar.Today(now).Format(time.DateOnly), atATime)
-	if err := b.Send(ctx); err != nil || len(found.Items) == 0 {
+	if uids, err = lateTx(ctx, tx, caller.Tenant, now); err != nil || len(uids) == 0 {
 		return 0, err
-	}
-	uids := make([]UID, len(found.Items))
-	for i, e := range found.Items {
-		uids[i] = e.Payment
 	}
 	in := s.intake(caller, now)
 	if err := in.lockTx(ctx, tx, uids, want{}); err != nil {
@@ -70,6 +71,17 @@ func (s *Service) redateSomeTx(
 		return 0, nil
 	}
 	return len(late), errors.Join(dateEntriesTx(ctx, caller.Tenant, late), in.writeTx(ctx, tx))
+}
+
+// lateTx returns payments whose entries wait for a file though their day has come.
+func lateTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, now time.Time) (uids []UID, err error) {
+	b := db.TxBatch(tx)
+	found := db.Queue(b, findingLate, tenant, calendar.Today(now).Format(time.DateOnly), atATime)
+	err = b.Send(ctx)
+	for _, e := range found.Items {
+		uids = append(uids, e.Payment)
+	}
+	return uids, err
 }
 
 // dateEntriesTx writes the days of entries whose money was taken before.
