@@ -33,12 +33,15 @@ func (a *incoming) transaction() string {
 	return bank + " " + own
 }
 
-// uetr returns the UETR of a credit, or of a request for one.
+// uetr returns the UETR of a credit, or of a request for one; "" of other messages.
 func (a *incoming) uetr() string {
-	if a.request != nil {
+	switch {
+	case a.transfer != nil:
+		return a.transfer.UETR
+	case a.request != nil:
 		return a.request.UETR
 	}
-	return a.transfer.UETR
+	return ""
 }
 
 // arrival says how to decide on a message that begins a payment, and how to answer it.
@@ -108,10 +111,8 @@ func (in *intake) takeIn(a *incoming, of arrival) error {
 	if !of.silent || why != "" && !again {
 		in.reply(row, of.from, of.verdict(row.Code, why))
 	}
-	k := &known{
-		Rail: a.over, Direction: In, MessageID: a.id, Payment: row.Payment, Kind: row.Kind, Code: row.Code,
-		Transaction: row.Transaction, Minor: row.Minor, Last4: row.Last4, Bank: row.Bank, UETR: a.uetr(),
-	}
+	k := in.known(a)
+	k.Payment, k.Code, k.Transaction = row.Payment, row.Code, row.Transaction
 	in.onRecord[place{a.over, In, a.id, a.from}] = k
 	if row.Transaction != "" {
 		in.firsts[at] = k

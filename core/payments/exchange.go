@@ -297,7 +297,8 @@ func (p *Payment) postpone(c *limits.Counter, now time.Time) {
 	p.recount(c, &was)
 }
 
-// queueEntriesTx puts entries, whose money is taken, in line for the next file.
+// queueEntriesTx puts entries, whose money is taken, in line for the next file; those that wait for one already
+// keep their place, and get the day of their payment.
 func queueEntriesTx(ctx context.Context, tenant access.Tenant, entries []*Payment, now time.Time) error {
 	if len(entries) == 0 {
 		return nil
@@ -307,7 +308,8 @@ func queueEntriesTx(ctx context.Context, tenant access.Tenant, entries []*Paymen
 	for _, p := range entries {
 		uids, days = append(uids, int64(p.UID)), append(days, p.Date.Format(time.DateOnly))
 	}
-	return db.ExecAtCommit(ctx, `UPDATE ach_entries AS e SET taken_at = $4, settles_on = n.day::date
+	return db.ExecAtCommit(ctx, `UPDATE ach_entries AS e
+		SET taken_at = coalesce(e.taken_at, $4), settles_on = n.day::date
 		FROM unnest($2::bigint[], $3::text[]) AS n(payment, day) WHERE e.tenant = $1 AND e.payment = n.payment`,
 		tenant, uids, days, now)
 }

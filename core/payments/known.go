@@ -113,7 +113,7 @@ func (in *intake) known(a *incoming) *known {
 	row := a.shown()
 	k := &known{
 		Rail: a.over, Direction: In, MessageID: a.id, Kind: a.kind, Transaction: a.transaction(), Minor: row.Minor,
-		Last4: row.Last4, Bank: row.Bank,
+		Last4: row.Last4, Bank: row.Bank, UETR: a.uetr(),
 	}
 	if of, _ := in.answered(a); of != nil {
 		k.Payment = of.Payment

@@ -125,15 +125,20 @@ func (s *Service) opened(m *Message) (iso20022.Message, error) {
 	return nil, fmt.Errorf("open message %s: %w", m.MessageID, err)
 }
 
-// promisedTx returns which payments are on their way back because the other bank asked for them, and was told
-// that they come.
-func promisedTx(ctx context.Context, tx bun.Tx, all []*Payment) (promised map[UID]bool, err error) {
-	var back []UID
+// goingBack returns those payments that came in and are on their way back.
+func goingBack(all []*Payment) (back []UID) {
 	for _, p := range all {
 		if p.Incoming() && p.State == Returning {
 			back = append(back, p.UID)
 		}
 	}
+	return back
+}
+
+// promisedTx returns which payments are on their way back because the other bank asked for them, and was told
+// that they come.
+func promisedTx(ctx context.Context, tx bun.Tx, all []*Payment) (promised map[UID]bool, err error) {
+	back := goingBack(all)
 	if len(back) == 0 {
 		return nil, nil
 	}

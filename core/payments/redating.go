@@ -70,7 +70,7 @@ func (s *Service) redateSomeTx(
 	if len(late) == 0 {
 		return 0, nil
 	}
-	return len(late), errors.Join(dateEntriesTx(ctx, caller.Tenant, late), in.writeTx(ctx, tx))
+	return len(late), errors.Join(queueEntriesTx(ctx, caller.Tenant, late, now), in.writeTx(ctx, tx))
 }
 
 // lateTx returns payments whose entries wait for a file though their day has come.
@@ -82,15 +82,4 @@ func lateTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, now time.Time)
 		uids = append(uids, e.Payment)
 	}
 	return uids, err
-}
-
-// dateEntriesTx writes the days of entries whose money was taken before.
-func dateEntriesTx(ctx context.Context, tenant access.Tenant, late []*Payment) error {
-	uids, days := make([]int64, len(late)), make([]string, len(late))
-	for i, p := range late {
-		uids[i], days[i] = int64(p.UID), p.Date.Format(time.DateOnly)
-	}
-	return db.ExecAtCommit(ctx, `UPDATE ach_entries AS e SET settles_on = n.day::date
-		FROM unnest($2::bigint[], $3::text[]) AS n(payment, day) WHERE e.tenant = $1 AND e.payment = n.payment`,
-		tenant, uids, days)
 }

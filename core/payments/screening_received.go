@@ -189,12 +189,7 @@ func enteredWith(e *positivepay.Exception) (State, string) {
 // stoppedTx returns which payments are on their way back because compliance rejected them, before anything
 // reached an account.
 func stoppedTx(ctx context.Context, tx bun.Tx, all []*Payment) (map[UID]bool, error) {
-	var back []UID
-	for _, p := range all {
-		if p.Incoming() && p.State == Returning {
-			back = append(back, p.UID)
-		}
-	}
+	back := goingBack(all)
 	if len(back) == 0 {
 		return nil, nil
 	}
