@@ -89,6 +89,13 @@ func takeFile(ctx context.Context, o options, b *bank) error {
 	if err != nil {
 		return err
 	}
+	var counting *pgx.Conn
+	if o.statements {
+		if counting, err = b.countStatements(ctx); err != nil {
+			return err
+		}
+		defer counting.Close(context.WithoutCancel(ctx))
+	}
 	began := time.Now()
 	if err := upload(ctx, "http://"+server.address, o.format, b.writer, path); err != nil {
 		return err
@@ -102,6 +109,11 @@ func takeFile(ctx context.Context, o options, b *bank) error {
 	meanwhile := <-noticed
 	if err != nil {
 		return err
+	}
+	if counting != nil {
+		if err := reportCosts(ctx, counting); err != nil {
+			return err
+		}
 	}
 	peak, err := peakOf(server.command.Process.Pid)
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -23,14 +24,11 @@ type statement struct {
 // statements sends requests to each server for a while, and reports what each of its statements costs
 // PostgreSQL.
 func (s servers) statements(ctx context.Context, o options, b *bank, w *workload, r *report) error {
-	conn, err := pgx.Connect(ctx, b.owner)
+	conn, err := b.countStatements(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close(ctx)
-	if _, err := conn.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements"); err != nil {
-		return err
-	}
 	for _, one := range []struct {
 		child   *child
 		request func(string) []byte
@@ -43,15 +41,7 @@ func (s servers) statements(ctx context.Context, o options, b *bank, w *workload
 		if err != nil {
 			return err
 		}
-		rows, err := conn.Query(ctx, `SELECT calls, mean_exec_time, query FROM pg_stat_statements
-			WHERE query NOT LIKE '%pg_stat_statements%' AND calls > $1 ORDER BY total_exec_time DESC`,
-			played.requests/200) // many requests may share one
-		if err != nil {
-			return err
-		}
-		all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (x statement, err error) {
-			return x, row.Scan(&x.calls, &x.mean, &x.text)
-		})
+		all, err := costs(ctx, conn, played.requests/200) // many requests may share one
 		if err != nil {
 			return err
 		}
@@ -62,6 +52,46 @@ func (s servers) statements(ctx context.Context, o options, b *bank, w *workload
 	}
 	r.printf("\n")
 	return nil
+}
+
+// countStatements connects to the database for costs.
+func (b *bank) countStatements(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := pgx.Connect(ctx, b.owner)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = conn.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements"); err == nil {
+		_, err = conn.Exec(ctx, "SELECT pg_stat_statements_reset()")
+	}
+	if err != nil {
+		return nil, errors.Join(err, conn.Close(ctx))
+	}
+	return conn, nil
+}
+
+// costs returns the statements that were sent more often than that since the counts began anew, the most
+// costly first.
+func costs(ctx context.Context, conn *pgx.Conn, moreThan int) ([]statement, error) {
+	rows, err := conn.Query(ctx, `SELECT calls, mean_exec_time, query FROM pg_stat_statements
+		WHERE query NOT LIKE '%pg_stat_statements%' AND calls > $1 ORDER BY total_exec_time DESC`, moreThan)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (x statement, err error) {
+		return x, row.Scan(&x.calls, &x.mean, &x.text)
+	})
+}
+
+// mostCostly is how many statements reportCosts reports.
+const mostCostly = 25
+
+// reportCosts prints what the most costly statements have cost since the counts began anew.
+func reportCosts(ctx context.Context, conn *pgx.Conn) error {
+	all, err := costs(ctx, conn, 0)
+	for _, x := range all[:min(len(all), mostCostly)] {
+		fmt.Printf("   %7.0f ms in %6d: %s\n", x.mean*float64(x.calls), x.calls, brief(x.text))
+	}
+	return err
 }
 
 // brief is the part of a statement that identifies it.
