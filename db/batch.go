@@ -332,6 +332,18 @@ func queue[T any](b *Batch, text *Query[T], each func(*T), done func(error), val
 	})
 }
 
+// ReadPrimary sends one read to the primary, and returns its rows. The server plans it once for each connection;
+// a read through Bun is planned each time, which costs more than it does where it mostly finds nothing, as what
+// jobs look for each second.
+func ReadPrimary[T any](ctx context.Context, d *DB, text *Query[T], values ...any) ([]*T, error) {
+	b := d.PrimaryBatch()
+	rows := Queue(b, text, values...)
+	if err := b.Send(ctx); err != nil {
+		return nil, err
+	}
+	return rows.Items, rows.Err
+}
+
 // Params collects the values of a query while its text is built.
 type Params []any
 

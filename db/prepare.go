@@ -103,16 +103,18 @@ func outdated(err error) bool {
 func Raw(tx bun.IDB, text string, values ...any) *bun.RawQuery {
 	for i, value := range values {
 		if v := reflect.ValueOf(value); v.IsValid() && v.CanInt() {
-			values[i] = number(v.Int())
+			values[i] = Number(v.Int())
 		}
 	}
 	return tx.NewRaw(text, values...)
 }
 
-type number int64
+// Number is a number that is bound in a statement of Bun's builder too, as in Raw. With the number of the bank in
+// the text, what jobs look for would be another statement for each bank.
+type Number int64
 
 // AppendQuery implements Bun's QueryAppender. Under any other dialect the number is in the text.
-func (n number) AppendQuery(gen bunschema.QueryGen, b []byte) ([]byte, error) {
+func (n Number) AppendQuery(gen bunschema.QueryGen, b []byte) ([]byte, error) {
 	if _, binds := gen.Dialect().(*binding); !binds {
 		return strconv.AppendInt(b, int64(n), 10), nil
 	}

@@ -31,22 +31,22 @@ func (s *Service) Tail(ctx context.Context) (Tail, error) {
 	if err != nil {
 		return Tail{}, err
 	}
-	var tail Tail
-	err = s.db.NewRaw(`SELECT
-		(SELECT count(*) FROM (SELECT FROM audit_unsealed WHERE tenant = ?0 LIMIT ?1) AS u) AS unsealed,
-		coalesce((SELECT greatest(extract(epoch FROM clock_timestamp() - e.at), 0.001)::float8
-			FROM audit_unsealed AS u JOIN audit_entries AS e ON e.tenant = u.tenant AND e.id = u.entry
-			WHERE u.tenant = ?0 AND e.tenant = ?0 ORDER BY u.entry LIMIT 1), 0) AS waiting,
-		h.seq IS NOT NULL AND NOT EXISTS (SELECT FROM audit_checkpoints
-			WHERE tenant = ?0 AND (seq >= h.seq OR at BETWEEN clock_timestamp() - ?2::interval
-			  AND clock_timestamp())) AS unsigned
-		FROM (SELECT max(seq) AS seq FROM audit_seals WHERE tenant = ?0) AS h`,
-		caller.Tenant, MostCounted, signEvery.String()).Scan(ctx, &tail)
+	tails, err := db.ReadPrimary(ctx, s.db, readingTail, caller.Tenant, MostCounted, signEvery.Seconds())
 	if err != nil {
 		return Tail{}, fmt.Errorf("look at the end of the audit chain of bank %d: %w", caller.Tenant, err)
 	}
-	return tail, nil
+	return *tails[0], nil
 }
+
+var readingTail = db.NewQuery[Tail](`SELECT
+	(SELECT count(*) FROM (SELECT FROM audit_unsealed WHERE tenant = $1 LIMIT $2) AS u) AS unsealed,
+	coalesce((SELECT greatest(extract(epoch FROM clock_timestamp() - e.at), 0.001)::float8
+		FROM audit_unsealed AS u JOIN audit_entries AS e ON e.tenant = u.tenant AND e.id = u.entry
+		WHERE u.tenant = $1 AND e.tenant = $1 ORDER BY u.entry LIMIT 1), 0) AS waiting,
+	h.seq IS NOT NULL AND NOT EXISTS (SELECT FROM audit_checkpoints
+		WHERE tenant = $1 AND (seq >= h.seq OR at BETWEEN clock_timestamp() - make_interval(secs => $3)
+		  AND clock_timestamp())) AS unsigned
+	FROM (SELECT max(seq) AS seq FROM audit_seals WHERE tenant = $1) AS h`)
 
 // seal is a row of audit_seals. Its number is the entry's place in the bank's record, which the chain,
 // checkpoints and the feed of events use.

@@ -87,10 +87,10 @@ func (s *Service) lease(ctx context.Context, caller access.Caller, now time.Time
 ) {
 	f = new(BulkFile)
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		err := tx.NewSelect().Model(f).Where("bf.tenant = ?", caller.Tenant).
+		err := tx.NewSelect().Model(f).Where("bf.tenant = ?", db.Number(caller.Tenant)).
 			Where("bf.status IN (?)", bun.List([]FileStatus{Received, Validating})).
 			Where("coalesce(bf.leased_until, '-infinity') < clock_timestamp()").
-			OrderExpr(turns+", bf.attempt, bf.uid", caller.Tenant).Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+			OrderExpr(turns+", bf.attempt, bf.uid", db.Number(caller.Tenant)).Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		if err != nil {
 			return err
 		}

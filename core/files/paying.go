@@ -128,13 +128,13 @@ func (p *paying) dealing(
 	outside := ctx
 	err := p.s.db.InTx(ctx, int64(p.caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		f := new(BulkFile)
-		waiting := tx.NewSelect().Model(f).Where("bf.tenant = ?", p.caller.Tenant)
+		waiting := tx.NewSelect().Model(f).Where("bf.tenant = ?", db.Number(p.caller.Tenant))
 		if only != 0 {
 			waiting.Where("bf.uid = ?", only)
 		}
 		err := waiting.
 			Where("bf.status IN (?)", bun.List([]FileStatus{Approved, Processing})).
-			OrderExpr(turns+", bf.worked_at NULLS FIRST, bf.uid", p.caller.Tenant).Limit(1).
+			OrderExpr(turns+", bf.worked_at NULLS FIRST, bf.uid", db.Number(p.caller.Tenant)).Limit(1).
 			For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		if err != nil {
 			return err

@@ -241,6 +241,11 @@ func wantedOfEntries(all []*Payment) want {
 	return w
 }
 
+// dueToPost finds the entries of other banks, and the requests that a rule allows, whose time has come.
+var dueToPost = db.NewQuery[found](`SELECT pay.uid FROM payments AS pay
+	WHERE pay.tenant = $1 AND pay.state = 'VALIDATED' AND pay.settles_at <= $2
+	ORDER BY pay.settles_at, pay.uid ` + limitAtATime)
+
 // PostEntries books the credits and debits of other banks over ACH that settle now, pays their requests that
 // a rule allows and whose day has come, and returns how many it took. An entry that cannot be booked goes
 // back with the reason; a request that cannot be paid is refused with it. It is for workers: any number may
@@ -250,10 +255,7 @@ func (s *Service) PostEntries(ctx context.Context) (taken int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	var due []UID
-	err = s.db.NewSelect().Model((*Payment)(nil)).Column("uid").Where("pay.tenant = ?", caller.Tenant).
-		Where("pay.state = ?", Validated).Where("pay.settles_at <= ?", now).OrderExpr("pay.settles_at, pay.uid").
-		Limit(atATime).Scan(ctx, &due)
+	due, err := s.find(ctx, dueToPost, caller.Tenant, now)
 	if err == nil {
 		taken, err = allOrEach(due, func(uids []UID) (n int, err error) {
 			err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -53,8 +54,7 @@ func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	var queued []UID
-	err = s.db.NewRaw(nextToSend, caller.Tenant, bun.List(customers.Working), now, atATime).Scan(ctx, &queued)
+	queued, err := s.find(ctx, nextToSend, caller.Tenant, db.Texts(customers.Working), now)
 	if err == nil && len(queued) > 0 {
 		var held bool
 		if held, err = s.sendingHeld(ctx, s.db, caller.Tenant); held {
@@ -82,19 +82,38 @@ func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 
 // nextToSend finds the payments that are sent next: the oldest one of each customer first, then the second of
 // each, and so on. So a customer with a hundred thousand payments in a file keeps nobody else waiting.
-const nextToSend = `WITH RECURSIVE whose AS (
-	  SELECT (SELECT min(customer) FROM payments WHERE tenant = ?0 AND state = 'QUEUED') AS customer
+var nextToSend = db.NewQuery[found](`WITH RECURSIVE whose AS (
+	  SELECT (SELECT min(customer) FROM payments WHERE tenant = $1 AND state = 'QUEUED') AS customer
 	  UNION ALL
-	  SELECT (SELECT min(customer) FROM payments WHERE tenant = ?0 AND state = 'QUEUED'
+	  SELECT (SELECT min(customer) FROM payments WHERE tenant = $1 AND state = 'QUEUED'
 	  	AND customer > whose.customer)
 	  FROM whose WHERE customer IS NOT NULL
 	)
 	SELECT next.uid FROM whose CROSS JOIN LATERAL (
 	  SELECT pay.uid, pay.send_at, row_number() OVER (ORDER BY pay.send_at, pay.uid) AS turn FROM (
-	    SELECT pay.uid, pay.send_at FROM payments AS pay WHERE pay.tenant = ?0 AND pay.state = 'QUEUED'
-	      AND pay.customer = whose.customer AND pay.send_at <= ?2 AND ` + movableNow + `
-	    ORDER BY pay.send_at, pay.uid LIMIT ?3) AS pay) AS next
-	ORDER BY next.turn, next.send_at, next.uid LIMIT ?3`
+	    SELECT pay.uid, pay.send_at FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'QUEUED'
+	      AND pay.customer = whose.customer AND pay.send_at <= $3 AND ` + movableNow + `
+	    ORDER BY pay.send_at, pay.uid ` + limitAtATime + `) AS pay) AS next
+	ORDER BY next.turn, next.send_at, next.uid ` + limitAtATime)
+
+// limitAtATime is the limit of what jobs look for. It is no value of the prepared reads, so that they are planned
+// for it.
+var limitAtATime = "LIMIT " + strconv.Itoa(atATime)
+
+// found is a payment that a job has found.
+type found struct {
+	UID UID `bun:"uid"`
+}
+
+// find returns the payments that a job works on next.
+func (s *Service) find(ctx context.Context, text *db.Query[found], values ...any) ([]UID, error) {
+	rows, err := db.ReadPrimary(ctx, s.db, text, values...)
+	uids := make([]UID, len(rows))
+	for i, row := range rows {
+		uids[i] = row.UID
+	}
+	return uids, err
+}
 
 // worker returns the caller of work that the bank does by itself, and the time by the bank's clock.
 func (s *Service) worker(ctx context.Context) (caller access.Caller, now time.Time, err error) {
@@ -126,10 +145,10 @@ func allOrEach[T any](all []T, do func([]T) (int, error)) (done int, err error) 
 // movableNow is facts.movable in SQL, for payments over a network. Payments that cannot move are not read, so
 // they do not keep others from being sent.
 const movableNow = `EXISTS (SELECT FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
-	LEFT JOIN customers AS o ON o.tenant = ?0 AND o.uid = c.owner AND o.uid <> c.uid
-	WHERE a.tenant = ?0 AND c.tenant = ?0 AND a.uid = coalesce(pay.sender_account, pay.receiver_account)
-	  AND a.status = 'Active' AND c.status IN (?1)
-	  AND (o.status IS NULL OR o.status IN (?1)))`
+	LEFT JOIN customers AS o ON o.tenant = $1 AND o.uid = c.owner AND o.uid <> c.uid
+	WHERE a.tenant = $1 AND c.tenant = $1 AND a.uid = coalesce(pay.sender_account, pay.receiver_account)
+	  AND a.status = 'Active' AND c.status = ANY ($2::text[])
+	  AND (o.status IS NULL OR o.status = ANY ($2::text[])))`
 
 // sendAllTx sends payments, except those that another worker has locked. failed says which could not be sent
 // for a reason of ours: they stay as they are. One payment that has left already is written as sent under a
@@ -337,6 +356,18 @@ const (
 	inFiles   = "nm.kind = '" + kindOfFile + "'"
 )
 
+// toHandOver are the reads of messages that are handed over together. Files of ACH are large.
+var toHandOver = []*db.Query[Message]{
+	waitingToLeave(begun, atATime), waitingToLeave(answering, atATime/5), waitingToLeave(inFiles, 1),
+}
+
+// waitingToLeave is the read of so many messages that wait, after one.
+func waitingToLeave(which string, most int64) *db.Query[Message] {
+	return db.NewQuery[Message](db.Select[Message](db.Columns{}, inMessages).
+		Where("nm.tenant = $1").Where("nm.direction = 'OUT'").Where("nm.handed_at IS NULL").Where(which).
+		Where("nm.id > $2").OrderExpr("nm.id").Limit(most).String())
+}
+
 // HandOver hands messages of the caller's bank to their networks, the oldest first, and returns how many were
 // taken. A message that its network does not take does not hold up later ones, and what is answered to other
 // banks does not hold up payments, as other banks decide how much of it there is.
@@ -345,16 +376,10 @@ func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, few := range []struct {
-		which string
-		most  int64
-	}{{begun, atATime}, {answering, atATime / 5}, {inFiles, 1}} { // files of ACH are large
+	for _, few := range toHandOver {
 		after, taken := MessageID(0), []MessageID{}
 		for range mostPasses {
-			var waiting []*Message
-			failed := s.db.NewSelect().Model(&waiting).Where("nm.tenant = ?", caller.Tenant).
-				Where("nm.direction = ?", Out).Where("nm.handed_at IS NULL").Where(few.which).
-				Where("nm.id > ?", after).OrderExpr("nm.id").Limit(few.most).Scan(ctx)
+			waiting, failed := db.ReadPrimary(ctx, s.db, few, caller.Tenant, after)
 			if failed == nil && len(waiting) > 0 {
 				var held bool
 				if held, failed = s.sendingHeld(ctx, s.db, caller.Tenant); held || failed != nil {

@@ -117,11 +117,11 @@ func (f *file) reversedTx(ctx context.Context) error {
 const reversalKind = "reversal"
 
 // dueReversals finds the entries that take credits back whose time has come, if the network has their file.
-const dueReversals = `SELECT re.payment FROM ach_reversals AS re
+var dueReversals = db.NewQuery[found](`SELECT re.payment AS uid FROM ach_reversals AS re
 	JOIN network_messages AS nm ON nm.tenant = re.tenant AND nm.id = re.file
-	WHERE re.tenant = ?0 AND nm.tenant = ?0 AND re.answered_at IS NULL AND re.settles_at <= ?1
+	WHERE re.tenant = $1 AND nm.tenant = $1 AND re.answered_at IS NULL AND re.settles_at <= $2
 	  AND nm.handed_at IS NOT NULL
-	ORDER BY re.settles_at, re.payment LIMIT ?2`
+	ORDER BY re.settles_at, re.payment ` + limitAtATime)
 
 // answerReversal applies what ACH says of the entry that takes a payment back, and returns the state that the
 // payment reaches.

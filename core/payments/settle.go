@@ -18,6 +18,13 @@ import (
 	"bankgraph/db"
 )
 
+// dueEntries finds the entries whose time has come, if the network has their file.
+var dueEntries = db.NewQuery[found](`SELECT pay.uid FROM payments AS pay
+	WHERE pay.tenant = $1 AND pay.state = 'SENT' AND pay.settles_at <= $2
+	  AND EXISTS (SELECT FROM ach_entries AS e JOIN network_messages AS nm ON nm.tenant = e.tenant AND nm.id = e.file
+	    WHERE e.tenant = $1 AND nm.tenant = $1 AND e.payment = pay.uid AND nm.handed_at IS NOT NULL)
+	ORDER BY pay.settles_at, pay.uid ` + limitAtATime)
+
 // SettleEntries settles the entries of ACH whose time has come, and those that take credits back, and returns
 // how many: ACH says nothing of an entry that nobody sends back. Entries whose file the network has not taken
 // yet do not settle.
@@ -26,15 +33,10 @@ func (s *Service) SettleEntries(ctx context.Context) (settled int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	var due []UID
-	err = s.db.NewSelect().Model((*Payment)(nil)).Column("uid").Where("pay.tenant = ?", caller.Tenant).
-		Where("pay.state = ?", Sent).Where("pay.settles_at <= ?", now).
-		Where(`EXISTS (SELECT FROM ach_entries AS e JOIN network_messages AS nm ON nm.tenant = e.tenant AND nm.id = e.file
-			WHERE e.tenant = ?0 AND nm.tenant = ?0 AND e.payment = pay.uid AND nm.handed_at IS NOT NULL)`, caller.Tenant).
-		OrderExpr("pay.settles_at, pay.uid").Limit(atATime).Scan(ctx, &due)
+	due, err := s.find(ctx, dueEntries, caller.Tenant, now)
 	var back []UID
 	if err == nil {
-		err = s.db.NewRaw(dueReversals, caller.Tenant, now, atATime).Scan(ctx, &back)
+		back, err = s.find(ctx, dueReversals, caller.Tenant, now)
 	}
 	for _, some := range []struct {
 		due      []UID

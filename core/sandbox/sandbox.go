@@ -182,19 +182,21 @@ func (s *Service) write(row *message, m iso20022.Message) error {
 // nextToArrive finds the messages that arrive next: four answers to messages of the bank and the oldest
 // message that each customer has had played, then the next ones of each, and so on. So who plays a hundred
 // thousand messages keeps nobody else waiting.
-const nextToArrive = `WITH RECURSIVE whose AS (
-	  SELECT (SELECT min(customer) FROM sandbox_messages WHERE tenant = ?0 AND taken_at IS NULL) AS customer
+var nextToArrive = db.NewQuery[message](db.Select[message](db.Columns{}, nil).Where("sm.tenant = $1").String() + `
+	AND sm.id IN (WITH RECURSIVE whose AS (
+	  SELECT (SELECT min(customer) FROM sandbox_messages WHERE tenant = $1 AND taken_at IS NULL) AS customer
 	  UNION ALL
-	  SELECT (SELECT min(customer) FROM sandbox_messages WHERE tenant = ?0 AND taken_at IS NULL
+	  SELECT (SELECT min(customer) FROM sandbox_messages WHERE tenant = $1 AND taken_at IS NULL
 	    AND customer > whose.customer)
 	  FROM whose WHERE customer IS NOT NULL
 	)
 	SELECT next.id FROM whose CROSS JOIN LATERAL (
 	  SELECT m.id, m.due_at, row_number() OVER (ORDER BY m.due_at, m.id)
 	    / CASE whose.customer WHEN 0 THEN 4 ELSE 1 END AS turn FROM (
-	    SELECT id, due_at FROM sandbox_messages WHERE tenant = ?0 AND taken_at IS NULL
-	      AND customer = whose.customer AND due_at <= ?1 ORDER BY due_at, id LIMIT ?2) AS m) AS next
-	ORDER BY next.turn, next.due_at, next.id LIMIT ?2`
+	    SELECT id, due_at FROM sandbox_messages WHERE tenant = $1 AND taken_at IS NULL
+	      AND customer = whose.customer AND due_at <= $2 ORDER BY due_at, id LIMIT $3) AS m) AS next
+	ORDER BY next.turn, next.due_at, next.id LIMIT $3)
+	ORDER BY sm.due_at, sm.id`)
 
 // mostFiles bounds the files of ACH that arrive at a time, of which each customer has one.
 const mostFiles = 8
@@ -205,9 +207,7 @@ func (s *Service) Receive(ctx context.Context, tenant access.Tenant, most int64)
 	if err != nil {
 		return nil, err
 	}
-	var due []*message
-	err = s.db.NewSelect().Model(&due).Where("sm.tenant = ?", tenant).
-		Where("sm.id IN ("+nextToArrive+")", tenant, now, most).OrderExpr("sm.due_at, sm.id").Scan(ctx)
+	due, err := db.ReadPrimary(ctx, s.db, nextToArrive, tenant, now, most)
 	if err != nil {
 		return nil, err
 	}

@@ -61,14 +61,14 @@ func (s *Service) step(
 	err = s.db.InTx(ctx, int64(worker.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		which = 0
 		w, last := new(Waterfall), s.turns.Last(worker.Tenant)
-		waiting := tx.NewSelect().Model(w).Where("wf.tenant = ?", worker.Tenant)
+		waiting := tx.NewSelect().Model(w).Where("wf.tenant = ?", db.Number(worker.Tenant))
 		if only != 0 {
 			waiting.Where("wf.uid = ?", only)
 		}
 		err := waiting.
 			Where("wf.status IN (?)", bun.List([]Status{Received, Processing, PendingApproval})).
 			Where("(wf.status <> ? OR EXISTS (SELECT FROM payments AS pay WHERE pay.tenant = ? AND pay.uid = "+
-				"wf.waits_for AND pay.state NOT IN (?)))", PendingApproval, worker.Tenant, bun.List(payments.StatesThatWait)).
+				"wf.waits_for AND pay.state NOT IN (?)))", PendingApproval, db.Number(worker.Tenant), bun.List(payments.StatesThatWait)).
 			OrderExpr("(wf.maker_client, wf.maker_login) <= (?, ?), wf.maker_client, wf.maker_login",
 				last.client, last.login).
 			OrderExpr("wf.worked_at NULLS FIRST, wf.uid").Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)

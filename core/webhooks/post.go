@@ -152,21 +152,21 @@ func (s *Service) claimHooksTx(
 	if fails {
 		most = 1
 	}
-	now := s.now()
-	q := tx.NewSelect().Model(&hooks).ColumnExpr("?TableColumns").ColumnExpr(partyOf+" AS party", tenant).
-		Where("w.tenant = ?", tenant).Where("w.status = ?", Active).
+	now, bank := s.now(), db.Number(tenant)
+	q := tx.NewSelect().Model(&hooks).ColumnExpr("?TableColumns").ColumnExpr(partyOf+" AS party", bank).
+		Where("w.tenant = ?", bank).Where("w.status = ?", Active).
 		Where("(w.failing_since IS NOT NULL) = ?", fails).
 		Where(`EXISTS (SELECT FROM webhook_deliveries AS d WHERE d.tenant = ?0 AND d.webhook = w.uid AND d.state = 'WAITING'
 			AND d.due_at <= ?1 AND (d.leased_until IS NULL OR d.leased_until <= ?1)
-			AND NOT `+waitsBehind("?0")+` OFFSET 0)`, tenant, now).
+			AND NOT `+waitsBehind("?0")+` OFFSET 0)`, bank, now).
 		Where(`(SELECT count(*) FROM webhook_deliveries AS l WHERE l.tenant = ? AND l.webhook = w.uid AND l.leased_until > ?) < ?`,
-			tenant, now, most).
+			bank, now, most).
 		Where(`EXISTS (SELECT FROM customers AS c LEFT JOIN customers AS o ON o.tenant = ?0 AND o.uid = c.owner AND o.uid <> c.uid
 			WHERE c.tenant = ?0 AND c.uid = w.customer AND c.status IN (?1) AND (o.status IS NULL OR o.status IN (?1)))`,
-			tenant, bun.List(customers.Working)).
+			bank, bun.List(customers.Working)).
 		OrderExpr("w.claimed_at NULLS FIRST, w.uid").Limit(mostWebhooks).For("NO KEY UPDATE SKIP LOCKED")
 	if len(full) > 0 {
-		q = q.Where(partyOf+" NOT IN (?)", tenant, bun.List(full))
+		q = q.Where(partyOf+" NOT IN (?)", bank, bun.List(full))
 	}
 	return hooks, q.Scan(ctx)
 }
