@@ -50,6 +50,7 @@ type arrival struct {
 	take    func() (*Payment, error) // makes the payment
 	code    func(*Payment) iso20022.Code
 	silent  bool   // a message that is accepted gets no answer
+	brings  bool   // each message brings its money, as a wire does: another one is another payment
 	from    string // the routing number of ours that answers
 	verdict func(code, why string) func(iso20022.Group) iso20022.Message
 }
@@ -72,11 +73,13 @@ func (in *intake) credit(a *incoming) error {
 			}
 			return creditCodes[a.over]
 		},
-		silent: a.over == rails.Fedwire, from: a.transfer.Receiver, verdict: a.verdict,
+		silent: a.over == rails.Fedwire, brings: a.over == rails.Fedwire && !a.transfer.Duplicate,
+		from: a.transfer.Receiver, verdict: a.verdict,
 	})
 }
 
-// takeIn takes in a message that begins a payment. A payment that comes in several messages counts once.
+// takeIn takes in a message that begins a payment. A payment that comes in several messages counts once; where
+// each of them brings its money, the money of the later ones goes back.
 func (in *intake) takeIn(a *incoming, of arrival) error {
 	row := a.message(in.s.keys, in.caller.Tenant, in.now)
 	in.messages = append(in.messages, row)
@@ -85,7 +88,7 @@ func (in *intake) takeIn(a *incoming, of arrival) error {
 	if at.id == "" {
 		first = nil
 	}
-	again := first != nil && first.Minor == row.Minor && first.Last4 == row.Last4
+	again := first != nil && first.Minor == row.Minor && first.Last4 == row.Last4 && !of.brings
 	var why string
 	switch {
 	case again: // it counts once, and gets the same answer

@@ -2,6 +2,7 @@ package payments_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -369,6 +370,44 @@ func TestACreditThatComesAgainCountsOnce(t *testing.T) {
 			want := "pacs.002 ACTC, pacs.002 ACTC, pacs.002 RJCT AM05, pacs.002 RJCT AC03, pacs.002 RJCT AC03"
 			if got := s.sent(t); got != want {
 				t.Errorf("told %q, want %q", got, want)
+			}
+			s.Prove()
+		})
+	}
+}
+
+// Each message of Fedwire brings its money: what comes a second time in another message goes back, whether the
+// first one was booked or went back itself. Only what may be a copy by its header counts once.
+func TestAWireThatComesAgainInAnotherMessageGoesBack(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		account string
+		copy    bool
+		holds   int64
+		want    string
+	}{
+		"booked":       {"", false, 100_025_00, "pacs.004 25.00 AM05"},
+		"booked, copy": {"", true, 100_025_00, ""},
+		"refused":      {"000999888777", false, 100_000_00, "pacs.004 25.00 AC03, pacs.004 25.00 AM05"},
+		"refused, copy": {
+			"000999888777", true, 100_000_00, "pacs.004 25.00 AC03",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			wire := func(message int, copies bool) {
+				s.deliver(t, rails.Fedwire, s.credit(rails.Fedwire, 1, func(m *iso20022.CreditTransfer) {
+					m.ID, m.Duplicate = s.group(rails.Fedwire, message).ID, copies
+					m.Creditor.Account = cmp.Or(c.account, m.Creditor.Account)
+				}))
+			}
+			wire(1, false)
+			wire(1, false)
+			wire(2, c.copy)
+			s.has(t, c.holds, 0)
+			if got := s.sent(t); got != c.want {
+				t.Errorf("sent %q, want %q", got, c.want)
 			}
 			s.Prove()
 		})

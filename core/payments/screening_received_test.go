@@ -44,7 +44,7 @@ func TestACreditFromAListedNameWaitsUntilPeopleReleaseIt(t *testing.T) {
 	for over, told := range map[rails.Rail][2]string{
 		rails.FedNow:  {"pacs.002 ACWP, pacs.002 ACWP", "pacs.002 ACWP, pacs.002 ACWP, pacs.002 ACCC"},
 		rails.RTP:     {"pacs.002 ACWP, pacs.002 ACWP", "pacs.002 ACWP, pacs.002 ACWP, pacs.002 ACCC"},
-		rails.Fedwire: {},
+		rails.Fedwire: {"pacs.004 25.00 AM05", "pacs.004 25.00 AM05"}, // another message is another wire
 	} {
 		t.Run(string(over), func(t *testing.T) {
 			t.Parallel()
