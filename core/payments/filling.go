@@ -9,6 +9,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"bankgraph/core/customers"
 	"bankgraph/core/rails/nacha"
 	"bankgraph/db"
 )
@@ -24,12 +25,19 @@ type space struct {
 
 // waitingOf is what of a company waits for a file; what would not go into one is counted no further.
 type waitingOf struct {
-	Company string `bun:"company_id"`
+	Company string        `bun:"company_id"`
+	Party   customers.UID `bun:"party"` // a partner with all its customers, or another customer
 	space   `bun:",extend"`
 }
 
 var (
-	countingWaiting = db.NewQuery[waitingOf](`SELECT c.company_id, c.entries, coalesce((SELECT sum(p.amount)
+	countingWaiting = db.NewQuery[waitingOf](`SELECT c.company_id, coalesce((
+		  SELECT coalesce(nullif(k.owner, 0), k.uid) FROM ach_entries AS ae
+		  JOIN payments AS p ON p.tenant = $1 AND p.uid = ae.payment
+		  JOIN customers AS k ON k.tenant = $1 AND k.uid = p.customer
+		  WHERE ae.tenant = $1 AND ae.origin = $2 AND ae.company_id = c.company_id
+		    AND ae.taken_at IS NOT NULL AND ae.file IS NULL LIMIT 1), 0) AS party,
+		c.entries, coalesce((SELECT sum(p.amount)
 		FROM (SELECT ae.payment FROM ach_entries AS ae WHERE ae.tenant = $1 AND ae.origin = $2
 		  AND ae.company_id = c.company_id AND ae.taken_at IS NOT NULL AND ae.file IS NULL
 		  ORDER BY ` + inBatches + ` LIMIT $3) AS e
@@ -46,10 +54,11 @@ var (
 )
 
 // fillTx writes the waiting entries into the file, some at a time, in the order of their batches. Where more
-// wait than it has room for, companies have equal shares of its entries and of its totals, and what one does
-// not need the others have: a day has few files, and whoever sends a million entries, or a few thousand of the
-// largest amount, leaves room for those of everybody else. Up to a quarter is left to what is no payment of
-// ours, such as returns. failed says which cannot be written: they go on waiting.
+// wait than it has room for, parties have equal shares of its entries and of its totals, and so have the
+// companies of each; what one does not need the others have. A day has few files, and whoever sends a million
+// entries, or a few thousand of the largest amount, under however many company numbers, leaves room for those
+// of everybody else. Up to a quarter is left to what is no payment of ours, such as returns. failed says which
+// cannot be written: they go on waiting.
 func (f *file) fillTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err error) {
 	b := db.TxBatch(tx)
 	waiting := db.Queue(b, countingWaiting, f.tenant, f.origin, f.most)
@@ -69,15 +78,49 @@ func (f *file) fillTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err e
 	} else if others.N > 0 {
 		room.Entries, room.Minor = room.Entries-int(others.N), room.Minor-mostOfFile/4
 	}
-	// those who need least come first
-	slices.SortStableFunc(waiting.Items, func(a, b *waitingOf) int { return cmp.Compare(a.part(), b.part()) })
-	for i, w := range waiting.Items {
-		left := len(waiting.Items) - i
-		share := space{(room.Entries - f.entries()) / left, (room.Minor - f.minor) / int64(left)}
-		if f.entries() < room.Entries {
-			share.Entries = max(1, share.Entries)
+	parties := map[customers.UID][]*waitingOf{}
+	for _, w := range waiting.Items {
+		parties[w.Party] = append(parties[w.Party], w)
+	}
+	needs := make([]*needed, 0, len(parties))
+	for _, companies := range parties {
+		party := new(needed)
+		for _, w := range companies {
+			party.Entries, party.Minor = party.Entries+w.Entries, party.Minor+w.Minor
+			party.parts = append(party.parts, &needed{space: w.space, company: w.Company})
 		}
-		some, err := f.writeWaitingTx(ctx, s, tx, share, w.Company)
+		needs = append(needs, party)
+	}
+	return f.shareTx(ctx, s, tx, room, needs)
+}
+
+// needed is what a party needs of a file, in parts by company, or what one company needs.
+type needed struct {
+	space
+	company string
+	parts   []*needed
+}
+
+// shareTx writes waiting entries of each need into the file until they take up an equal share of the room, and
+// at least one entry of each that comes before the room is full. Those that need least come first.
+func (f *file) shareTx(
+	ctx context.Context, s *Service, tx bun.Tx, room space, needs []*needed,
+) (failed, err error) {
+	slices.SortFunc(needs, func(a, b *needed) int {
+		return cmp.Or(cmp.Compare(a.part(), b.part()), cmp.Compare(a.company, b.company))
+	})
+	end := space{f.entries() + room.Entries, f.minor + room.Minor}
+	for i, n := range needs {
+		if f.entries() >= end.Entries || f.minor >= end.Minor {
+			break
+		}
+		left := len(needs) - i
+		share := space{max(1, (end.Entries-f.entries())/left), max(1, (end.Minor-f.minor)/int64(left))}
+		write := func() (failed, err error) { return f.writeWaitingTx(ctx, s, tx, share, n.company) }
+		if n.parts != nil {
+			write = func() (failed, err error) { return f.shareTx(ctx, s, tx, share, n.parts) }
+		}
+		some, err := write()
 		if failed = errors.Join(failed, some); err != nil {
 			return failed, err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +103,52 @@ func TestWhoFillsTheTotalsLeavesRoomForOthers(t *testing.T) {
 	}
 	if others != 2 || all != 232 || len(files) != 3 {
 		t.Errorf("%d of the others' entries are in the first of %d files, with %d entries", others, len(files), all)
+	}
+	s.Prove()
+}
+
+// A customer has one share of a file, however many company numbers it has entries under, and a quarter is for what
+// other banks wait for.
+func TestManyCompaniesOfACustomerHaveOneShareOfAFile(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	back := s.debit(t, func(d *sandbox.Debit) { d.Amount = "50.00" })
+	s.through(t, "2026-11-19 09:00")
+	another := s.Customer()
+	other := s.Account(another, coretest.Holding(0, 0), coretest.Sends,
+		func(a *accounts.Account) { a.ACHCompanyID = "8888888888" })
+	customer := s.from.Customer
+	for i := range 101 {
+		s.from = s.Account(&customers.Customer{Tenant: s.Tenant, UID: customer}, coretest.Holding(0, 0), coretest.Sends,
+			func(a *accounts.Account) { a.ACHCompanyID = strconv.Itoa(1_000_000_000 + i) })
+		for range 2 {
+			s.collect(t, s.order("99999999.99", economy))
+		}
+	}
+	s.from, s.to = other, s.Contact(another)
+	for range 3 { // more than any one of those companies needs
+		s.collect(t, s.order("88888888.88", economy))
+	}
+	if err := s.sendBack(back, "R29"); err != nil {
+		t.Fatal(err)
+	}
+	s.until(t, "2026-11-19 14:00")
+	s.through(t, "2026-11-19 18:00")
+	files, _, _ := s.files(t)
+	others, returns, all := 0, 0, 0
+	for i, entries := range files {
+		for _, e := range entries {
+			switch all++; {
+			case i == 0 && e.Return != nil:
+				returns++
+			case i == 0 && e.Amount.Minor == 88_888_888_88:
+				others++
+			}
+		}
+	}
+	if others != 3 || returns != 1 || all != 206 {
+		t.Errorf("%d entries of the other customer and %d returns are in the first of %d files, with %d entries",
+			others, returns, len(files), all)
 	}
 	s.Prove()
 }

@@ -60,14 +60,13 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 		return len(some), nil
 	})
 	for _, a := range files {
-		failed := s.takeFile(ctx, caller, now, a)
-		if failed == nil {
-			failed = s.network.MarkTaken(ctx, caller.Tenant, []int64{a.ID})
-		}
-		if failed == nil {
-			taken++
-		}
-		err = errors.Join(err, failed)
+		n, failed := allOrEach([]Arrived{a}, func([]Arrived) (int, error) {
+			if err := s.takeFile(ctx, caller, now, a); err != nil {
+				return 0, err
+			}
+			return 1, s.network.MarkTaken(ctx, caller.Tenant, []int64{a.ID})
+		})
+		taken, err = taken+n, errors.Join(err, failed)
 	}
 	if err != nil {
 		return taken, fmt.Errorf("receive from networks: %w", err)
