@@ -182,6 +182,9 @@ func (d *doors) trusts(host string) bool {
 // state follows which connections are idle; net/http calls it. Whose the next request is, nobody knows before
 // it has come.
 func (d *doors) state(conn net.Conn, state http.ConnState) {
+	if s, is := conn.(*spoken); is && state == http.StateIdle {
+		s.answered()
+	}
 	c := doorOf(conn)
 	switch {
 	case c == nil:

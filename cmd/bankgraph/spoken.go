@@ -19,8 +19,9 @@ import (
 type spoken struct {
 	net.Conn
 
-	mu    sync.Mutex
-	began []byte // the first bytes that the caller sent since the last answer
+	mu     sync.Mutex
+	began  []byte // the first bytes that the caller sent since the last answer
+	midway bool   // an answer has begun: what is written now is more of it, whatever it looks like
 }
 
 // begin is how many bytes of a request are kept to find its path.
@@ -47,8 +48,13 @@ func (c *spoken) Write(text []byte) (int, error) {
 	c.mu.Lock()
 	path := pathOf(c.began)
 	c.began = c.began[:0]
+	more := c.midway
+	c.midway = true
 	c.mu.Unlock()
-	status := ownStatus(text)
+	status := 0
+	if !more {
+		status = ownStatus(text)
+	}
 	if status == 0 {
 		return c.Conn.Write(text)
 	}
@@ -58,7 +64,15 @@ func (c *spoken) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// ownStatus is the status of net/http's own answer, or 0 if a handler wrote the answer.
+// answered tells that an answer is sent whole: what is written next begins another.
+func (c *spoken) answered() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.midway = false
+}
+
+// ownStatus is the status of net/http's own answer, which begins with the text, or 0 if a handler wrote the
+// answer.
 func ownStatus(text []byte) int {
 	const code = len("HTTP/1.1 ")
 	if len(text) < code+3 || !bytes.HasPrefix(text, []byte("HTTP/1.")) {
