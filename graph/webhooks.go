@@ -57,7 +57,7 @@ func init() {
 	prices["WebhookDeliveryFilter.state"] = scan
 	prices["Query.paymentEvents"] = search
 	listSizes["PaymentEventFeed.events"] = webhooks.MostEvents
-	listSizes["WebhookDelivery.log"] = 30
+	listSizes["WebhookDelivery.log"] = webhooks.MostAttempts
 	subjects["webhook"] = subject{codes: codes{fault.NotFound: "API900", fault.State: "WEBHOOK_STATE"}}
 }
 

@@ -191,10 +191,10 @@ func (s *Service) Backlog(ctx context.Context) (*Backlog, error) {
 }
 
 // purgedAtATime bounds the deliveries that one call of Purge removes.
-const purgedAtATime = 1000
+const purgedAtATime = 200
 
 // Purge removes some deliveries, with their attempts, that arrived or were given up longer ago than
-// olderThan, and returns how many.
+// olderThan, and returns how many; how many attempts, where these were so many that the deliveries stay.
 func (s *Service) Purge(ctx context.Context, olderThan time.Duration) (purged int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

@@ -150,7 +150,7 @@ func countDeliveriesOf[K ~int64](
 
 var attempting db.QueryCache[Attempt]
 
-// AttemptsOf reads the attempts of each delivery, in their order.
+// AttemptsOf reads the last MostAttempts attempts of each delivery, in their order.
 func (s *Service) AttemptsOf(
 	ctx context.Context, b *db.Batch, of []DeliveryUID,
 ) *db.Many[DeliveryUID, Attempt] {
@@ -159,11 +159,11 @@ func (s *Service) AttemptsOf(
 		return db.Refuse[DeliveryUID, Attempt](err)
 	}
 	text := attempting.Get(caller.Reach, func() string {
-		return db.Select[Attempt](db.Columns{}, nil).
-			Join("JOIN webhook_deliveries AS wd ON wd.tenant = wa.tenant AND wd.uid = wa.delivery").
-			Where("wa.tenant = $1").
-			Where("wd.tenant = $1").Where(caller.Reach.Scope("wd.customer")).Where("wa.delivery = ANY($3)").
-			OrderExpr("wa.delivery, wa.number").String()
+		last := db.Select[Attempt](db.Columns{}, nil).Where("wa.tenant = $1").Where("wa.delivery = wd.uid").
+			OrderExpr("wa.number DESC").Limit(MostAttempts).String()
+		return "SELECT r.* FROM webhook_deliveries AS wd CROSS JOIN LATERAL (" + last + ") AS r" +
+			" WHERE wd.tenant = $1 AND wd.uid = ANY($3::bigint[]) AND " + caller.Reach.Scope("wd.customer") +
+			" ORDER BY r.delivery, r.number"
 	})
 	return db.QueueMany(b, text, func(a *Attempt) DeliveryUID { return a.Delivery }, caller.Tenant,
 		caller.ScopeCustomer(), of)

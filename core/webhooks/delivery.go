@@ -93,6 +93,10 @@ func (d *Delivery) NextAt() *time.Time {
 	return &d.DueAt
 }
 
+// MostAttempts is how many attempts of a delivery are kept, the last ones: more than it is tried by itself,
+// but it can be asked for again without end.
+const MostAttempts = 30
+
 // Attempt is one time that a delivery was posted, and the outcome.
 type Attempt struct {
 	bun.BaseModel `bun:"table:webhook_attempts,alias:wa" json:"-"`

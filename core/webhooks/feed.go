@@ -120,7 +120,8 @@ func (s *Service) fill(
 	return nil
 }
 
-// purge removes deliveries with their attempts.
+// purge removes deliveries with their attempts. Where these are many, it removes some of them, and the
+// deliveries another time.
 func (s *Service) purge(ctx context.Context, tenant access.Tenant, before time.Time, purged *int) error {
 	return s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
 		var old []DeliveryUID
@@ -130,9 +131,15 @@ func (s *Service) purge(ctx context.Context, tenant access.Tenant, before time.T
 		if *purged = len(old); err != nil || len(old) == 0 {
 			return err
 		}
-		if _, err := db.Raw(tx, `DELETE FROM webhook_attempts WHERE tenant = ? AND delivery IN (?)`,
-			tenant, bun.List(old)).
-			Exec(ctx); err != nil {
+		most := purgedAtATime * MostAttempts
+		gone, err := db.Raw(tx, `DELETE FROM webhook_attempts WHERE tenant = ?0 AND (delivery, number) IN (
+			SELECT delivery, number FROM webhook_attempts WHERE tenant = ?0 AND delivery IN (?1) LIMIT ?2)`,
+			tenant, bun.List(old), most).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if n, err := gone.RowsAffected(); err != nil || n == int64(most) {
+			*purged = int(n)
 			return err
 		}
 		_, err = db.Raw(tx, `DELETE FROM webhook_deliveries WHERE tenant = ? AND uid IN (?)`, tenant,

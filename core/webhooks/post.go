@@ -202,6 +202,8 @@ var claiming = db.NewQuery[Due](`WITH possible AS (
 			wd.tries, wd.tried_at),
 	noted AS (INSERT INTO webhook_attempts (tenant, delivery, number, at)
 		SELECT tenant, uid, attempts, $4 FROM taken),
+	dropped AS (DELETE FROM webhook_attempts AS old USING taken
+		WHERE old.tenant = $1 AND old.delivery = taken.uid AND old.number = taken.attempts - $9::int),
 	turned AS (UPDATE webhooks AS w SET claimed_at = $4 FROM (SELECT DISTINCT webhook FROM taken) AS t
 		WHERE w.tenant = $1 AND w.uid = t.webhook)
 	SELECT * FROM taken ORDER BY uid`)
@@ -245,7 +247,7 @@ func (s *Service) claimTx(
 		b := db.TxBatch(tx)
 		now := s.now()
 		found := db.Queue(b, claiming, tenant, uids, most, now, left,
-			now.Add(s.options.Limit+lease), parties, rooms)
+			now.Add(s.options.Limit+lease), parties, rooms, MostAttempts)
 		if err := b.Send(ctx); err != nil {
 			return nil, err
 		}

@@ -274,6 +274,76 @@ func TestADeliveryIsPostedAgainUnderItsID(t *testing.T) {
 	}
 }
 
+// Whoever may ask for a delivery again may do so without end. Of its attempts the last ones are kept.
+func TestTheLogOfADeliveryHasAnEnd(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, _ := h.hook(h.payer)
+	h.transfer("1", 0)
+	h.post()
+	delivery := h.deliveries(hook)[0].UID
+	const more = 3
+	for range webhooks.MostAttempts + more - 1 {
+		_, err := h.Webhooks.Resend(h.Staff(), delivery, changes.RequestOptions{})
+		h.must(err)
+		h.post()
+	}
+	if d := h.deliveries(hook)[0]; d.Attempts != webhooks.MostAttempts+more {
+		t.Errorf("%d attempts are counted", d.Attempts)
+	}
+	h.lastAttempts(delivery, more+1)
+	if n := h.count("webhook_attempts"); n != webhooks.MostAttempts {
+		t.Errorf("%d attempts are kept", n)
+	}
+}
+
+// Deliveries of a former version of the program may have any number of attempts. They are neither read nor
+// removed all at once.
+func TestManyAttemptsOfADeliveryAreRemovedInPieces(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, _ := h.hook(h.payer)
+	h.transfer("1", 0)
+	h.post()
+	delivery := h.deliveries(hook)[0].UID
+	const many = 20_000
+	_, err := h.Owner().ExecContext(t.Context(), `INSERT INTO webhook_attempts (tenant, delivery, number, at)
+		SELECT ?, ?, number, now() FROM generate_series(2, ?) AS number`, h.Tenant, delivery, many)
+	h.must(err)
+	h.lastAttempts(delivery, many-webhooks.MostAttempts+1)
+	h.Clock.Advance(time.Hour)
+	for left, steps := many, 0; left > 0 || len(h.deliveries(hook)) > 0; steps++ {
+		n, err := h.Webhooks.Purge(h.operator, time.Minute)
+		h.must(err)
+		removed := left - h.count("webhook_attempts")
+		if n == 0 || removed > many/2 || steps == 10 {
+			t.Fatalf("step %d removed %d of %d attempts, and says %d", steps, removed, left, n)
+		}
+		left -= removed
+	}
+}
+
+// lastAttempts checks that the attempts of a delivery are the last ones, from the given number on.
+func (h *house) lastAttempts(of webhooks.DeliveryUID, from int) {
+	h.Helper()
+	all := h.attempts(of)
+	if len(all) != webhooks.MostAttempts {
+		h.Fatalf("%d attempts are shown", len(all))
+	}
+	for i, a := range all {
+		if int(a.Number) != from+i {
+			h.Errorf("at %d stands attempt %d, want %d", i, a.Number, from+i)
+		}
+	}
+}
+
+// count returns how many rows of a table the bank has.
+func (h *house) count(table string) (n int) {
+	h.Helper()
+	h.must(h.DB.NewRaw(`SELECT count(*) FROM `+table+` WHERE tenant = ?`, h.Tenant).Scan(h.Context(), &n))
+	return n
+}
+
 // Who asks for events again and again keeps nobody else from theirs.
 func TestReplaysTakeTurns(t *testing.T) {
 	t.Parallel()

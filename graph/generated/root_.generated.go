@@ -8221,7 +8221,7 @@ type WebhookDelivery implements Node {
   nextAt: DateTime
   "How often it was posted."
   attempts: Int!
-  "Each time that it was posted, and what came of it."
+  "The last 30 times that it was posted, and what came of them."
   log: [WebhookAttempt!]
   "When it was made of the event."
   createdAt: DateTime!
