@@ -87,12 +87,13 @@ type sendingLeft struct {
 
 func (c *sendingLeft) Run(ctx context.Context, s *settings, t *terminal) error {
 	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
-		if err := b.Payments.NoteLeft(ctx, payments.Left{
+		what, err := b.Payments.NoteLeft(ctx, payments.Left{
 			Payment: payments.UID(c.Payment), Reference: c.Reference, Reason: c.Reason, Settled: c.Settled,
-		}); err != nil {
+		})
+		if err != nil {
 			return err
 		}
-		fmt.Fprintf(t.out, "payment %d counts as sent, as %s\n", c.Payment, c.Reference)
+		fmt.Fprintf(t.out, "payment %d: the %s counts as sent, as %s\n", c.Payment, what, c.Reference)
 		return nil
 	})
 }

@@ -1,10 +1,12 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -17,6 +19,7 @@ import (
 	"bankgraph/core/fault"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
+	"bankgraph/core/rails/iso20022"
 	"bankgraph/db"
 )
 
@@ -35,18 +38,20 @@ var ErrNothingLeft = fault.New(fault.State, "sending.nothing_waits",
 
 // NoteLeft takes something of a payment as what left for its network before the bank was restored: the books
 // have it as sent, no message and no entry of ACH goes out, and what the network says of its reference is
-// heard as an answer. It is for operators, while the sending of the bank is held.
-func (s *Service) NoteLeft(ctx context.Context, l Left) error {
+// heard as an answer. It returns in words what that is: payment, return, recall. It is for operators, while the
+// sending of the bank is held.
+func (s *Service) NoteLeft(ctx context.Context, l Left) (what string, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
 	l.Reference, l.Reason = strings.TrimSpace(l.Reference), strings.TrimSpace(l.Reason)
 	for field, text := range map[string]string{"reference": l.Reference, "reason": l.Reason} {
 		if text == "" || !check.IsPlain(text) || utf8.RuneCountInString(text) > 255 {
-			return fault.Field("sending", field, fault.Malformed, "1 to 255 characters of plain text")
+			return "", fault.Field("sending", field, fault.Malformed, "1 to 255 characters of plain text")
 		}
 	}
+	kind := ""
 	if err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		held, err := s.sendingHeld(ctx, tx, caller.Tenant)
 		if err != nil {
@@ -55,38 +60,56 @@ func (s *Service) NoteLeft(ctx context.Context, l Left) error {
 		if !held {
 			return ErrNotHeld
 		}
-		if err := s.leftTx(ctx, tx, caller, now, &l); err != nil {
+		if kind, err = s.leftTx(ctx, tx, caller, now, &l); err != nil {
 			return err
 		}
 		return audit.WriteTx(ctx, tx, audit.Entry{
 			Action: "noteLeft", Decision: audit.Done, Object: "payment", UID: l.Payment.String(),
 			Reason: l.Reference + ": " + l.Reason,
 		}.By(caller))
-	}); err != nil || !l.Settled {
-		return err
+	}); err != nil {
+		return "", err
 	}
-	return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+	what = cmp.Or(messageWords[kind], kind)
+	if !l.Settled || !slices.Contains(ofMoney, kind) {
+		return what, nil
+	}
+	return what, s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		return s.reportedTx(ctx, tx, caller, now, l.Payment)
 	})
 }
 
-// leftTx writes that something of a payment has left. Of a payment on its way it is what waits for a file, or
-// else the oldest message about it that waits and is no answer to another bank: these may come twice.
+// wholePayment is what NoteLeft says of a payment that waited to be sent.
+const wholePayment = "payment"
+
+var (
+	// ofMoney are the messages by which money moves, or is asked for, and the whole payment.
+	ofMoney = []string{wholePayment, creditKind, returnKind, requestKind}
+	// answersOfOurs are those messages to other banks that may come twice: nothing moves by them.
+	answersOfOurs = []string{
+		kindOf(iso20022.TypeStatus), kindOf(iso20022.TypePaymentAnswer), recallAnswerKind,
+		kindOf(iso20022.TypeInformation), kindOfFile,
+	}
+)
+
+// leftTx writes that something of a payment has left, and returns what. Of a payment on its way it is what
+// waits for a file, or else the oldest message about it that waits and moves money, or else another one that is
+// no answer to another bank: these may come twice.
 func (s *Service) leftTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, l *Left,
-) error {
+) (kind string, err error) {
 	p := new(Payment)
-	err := tx.NewSelect().Model(p).Where("pay.tenant = ?", caller.Tenant).Where("pay.uid = ?", l.Payment).
+	err = tx.NewSelect().Model(p).Where("pay.tenant = ?", caller.Tenant).Where("pay.uid = ?", l.Payment).
 		For("NO KEY UPDATE").Scan(ctx)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return ErrNotFound.On("payment")
+		return "", ErrNotFound.On("payment")
 	case err != nil:
-		return err
+		return "", err
 	case p.Rail == rails.ACH && (len(l.Reference) != 15 || strings.Trim(l.Reference, "0123456789") != ""):
-		return fault.Field("sending", "reference", fault.Malformed, "must be the trace number, of 15 digits")
+		return "", fault.Field("sending", "reference", fault.Malformed, "must be the trace number, of 15 digits")
 	case p.Rail != rails.ACH && (Profiles[p.Rail] == nil || !Profiles[p.Rail].FitsID(l.Reference)):
-		return fault.Field("sending", "reference", fault.Malformed,
+		return "", fault.Field("sending", "reference", fault.Malformed,
 			"must be the id of the message, in the form that the network has for them")
 	}
 	var taken bool
@@ -96,24 +119,30 @@ func (s *Service) leftTx(
 		  OR EXISTS (SELECT FROM ach_received WHERE tenant = ?0 AND return_trace = ?2)
 		  OR EXISTS (SELECT FROM ach_reversals WHERE tenant = ?0 AND trace = ?2))`,
 		caller.Tenant, p.Rail, l.Reference, p.UID).Scan(ctx, &taken); err != nil {
-		return err
+		return "", err
 	}
 	if taken {
-		return fault.Field("sending", "reference", fault.NoMatch, "is of something else that has left, or waits")
+		return "", fault.Field("sending", "reference", fault.NoMatch, "is of something else that has left, or waits")
 	}
 	if p.State == Queued {
 		sent, failed, err := s.sendAllTx(ctx, tx, caller, now, []UID{p.UID}, l.Reference)
 		if err == nil && failed == nil && sent == 0 {
 			err = ErrNothingLeft
 		}
-		return errors.Join(failed, err)
+		return wholePayment, errors.Join(failed, err)
 	}
 	if p.Rail == rails.ACH {
 		return s.leftInFileTx(ctx, tx, p, now, l.Reference)
 	}
-	return changedTx(tx.NewRaw(`UPDATE network_messages SET message_id = ?2, handed_at = ?3 WHERE tenant = ?0
-		AND id = (SELECT min(nm.id) FROM network_messages AS nm WHERE nm.tenant = ?0 AND nm.payment = ?1
-		  AND nm.direction = 'OUT' AND nm.handed_at IS NULL AND `+begun+`)`, p.Tenant, p.UID, l.Reference, now).Exec(ctx))
+	err = tx.NewRaw(`UPDATE network_messages SET message_id = ?2, handed_at = ?3 WHERE tenant = ?0
+		AND id = (SELECT nm.id FROM network_messages AS nm WHERE nm.tenant = ?0 AND nm.payment = ?1
+		  AND nm.direction = 'OUT' AND nm.handed_at IS NULL AND nm.kind NOT IN (?4)
+		  ORDER BY nm.kind IN (?5) DESC, nm.id LIMIT 1) RETURNING kind`,
+		p.Tenant, p.UID, l.Reference, now, bun.List(answersOfOurs), bun.List(ofMoney)).Scan(ctx, &kind)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNothingLeft
+	}
+	return kind, err
 }
 
 // changedTx returns ErrNothingLeft if a statement has changed nothing.
@@ -138,30 +167,32 @@ func (s *Service) leftFile(p *Payment, id MessageID, now time.Time, trace string
 }
 
 // leftInFileTx writes that what waits of a payment for a file of ACH has left in one: its entry, its return or
-// its reversal, in this order.
-func (s *Service) leftInFileTx(ctx context.Context, tx bun.Tx, p *Payment, now time.Time, trace string) error {
+// its reversal, in this order; and returns which.
+func (s *Service) leftInFileTx(
+	ctx context.Context, tx bun.Tx, p *Payment, now time.Time, trace string,
+) (what string, err error) {
 	var id MessageID
 	if err := tx.NewRaw(`SELECT nextval('network_messages_ids')`).Scan(ctx, &id); err != nil {
-		return err
+		return "", err
 	}
 	if _, err := tx.NewInsert().Model(s.leftFile(p, id, now, trace)).Exec(ctx); err != nil {
-		return err
+		return "", err
 	}
 	settles := calendar.SettlesAt(calendar.ACH, calendar.Default().Plan(calendar.ACH, now, time.Time{}).Settles, now)
-	for _, text := range []string{
-		`UPDATE ach_entries SET file = ?2, trace = ?3
-		WHERE tenant = ?0 AND payment = ?1 AND taken_at IS NOT NULL AND file IS NULL`,
-		`UPDATE ach_received SET file = ?2, return_trace = ?3
-		WHERE tenant = ?0 AND payment = ?1 AND returned_at IS NOT NULL AND file IS NULL`,
-		`UPDATE ach_reversals SET file = ?2, trace = ?3, settles_at = ?4
-		WHERE tenant = ?0 AND payment = ?1 AND file IS NULL AND answered_at IS NULL`,
+	for _, of := range []struct{ what, text string }{
+		{"entry", `UPDATE ach_entries SET file = ?2, trace = ?3
+		WHERE tenant = ?0 AND payment = ?1 AND taken_at IS NOT NULL AND file IS NULL`},
+		{"return", `UPDATE ach_received SET file = ?2, return_trace = ?3
+		WHERE tenant = ?0 AND payment = ?1 AND returned_at IS NOT NULL AND file IS NULL`},
+		{"reversal", `UPDATE ach_reversals SET file = ?2, trace = ?3, settles_at = ?4
+		WHERE tenant = ?0 AND payment = ?1 AND file IS NULL AND answered_at IS NULL`},
 	} {
-		err := changedTx(tx.NewRaw(text, p.Tenant, p.UID, id, trace, settles).Exec(ctx))
+		err := changedTx(tx.NewRaw(of.text, p.Tenant, p.UID, id, trace, settles).Exec(ctx))
 		if !errors.Is(err, ErrNothingLeft) {
-			return err
+			return of.what, err
 		}
 	}
-	return ErrNothingLeft
+	return "", ErrNothingLeft
 }
 
 // leftEntryTx writes, at the end of the transaction, in what the entry of a payment has left that is sent now.

@@ -28,9 +28,10 @@ func (s *sender) hold() (resume func()) {
 func (s *sender) left(t *testing.T, uid payments.UID, reference string, settled bool) error {
 	t.Helper()
 	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
-	return s.Payments.NoteLeft(operator, payments.Left{
+	_, err := s.Payments.NoteLeft(operator, payments.Left{
 		Payment: uid, Reference: reference, Reason: "the network's report of 3 May", Settled: settled,
 	})
+	return err
 }
 
 // out returns the ids of all that has gone to a network, or waits for it.
@@ -219,6 +220,44 @@ func TestWhatWaitsOfAPaymentIsNotedAsLeft(t *testing.T) {
 	}
 }
 
+// A return that the other bank has asked for goes out with the answer that it comes. Noted as left it is the
+// return that does not go out again: the answer may come twice.
+func TestAPromisedReturnThatLeftBeforeARestoreIsPaidOnce(t *testing.T) {
+	t.Parallel()
+	for _, over := range []rails.Rail{rails.FedNow, rails.RTP, rails.Fedwire} {
+		t.Run(string(over), func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			uid := s.play(t, over, "250.00")
+			s.run(t)
+			s.asksBack(t, uid)
+			resume := s.hold()
+			if _, err := s.back(uid, payments.Return{Code: "FOCR", Notes: "as asked", Type: "IPAY"}); err != nil {
+				t.Fatal(err)
+			}
+			reference := s.group(over, 7).ID
+			what, err := s.Payments.NoteLeft(access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone()),
+				payments.Left{Payment: uid, Reference: reference, Reason: "the report of 3 May", Settled: true})
+			if err != nil || what != "return" {
+				t.Fatalf("%q %v", what, err)
+			}
+			s.lived(t, uid, "SETTLED RECALLED RETURNING RETURNED")
+			resume()
+			s.run(t)
+			var handed string
+			if err := s.DB.NewRaw(`SELECT string_agg(kind || CASE WHEN message_id = ?2 THEN ' left' ELSE '' END, ', '
+				ORDER BY id) FROM network_messages WHERE tenant = ?0 AND direction = 'OUT' AND payment = ?1
+				AND kind IN ('pacs.004', 'camt.029')`, s.Tenant, uid, reference).Scan(t.Context(), &handed); err != nil {
+				t.Fatal(err)
+			}
+			if handed != "camt.029, pacs.004 left" {
+				t.Errorf("out: %s", handed)
+			}
+			s.Prove()
+		})
+	}
+}
+
 // A request of another bank that people decided on in the lost hour waits for them again: the list of what may
 // have left has it. Approved anew, and noted as left, it is paid once.
 func TestARequestThatWasPaidBeforeARestoreIsPaidOnce(t *testing.T) {
@@ -282,8 +321,8 @@ func TestWhatIsNotNotedAsLeft(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := s.Payments.NoteLeft(s.Staff(), payments.Left{Payment: wire.UID, Reference: "X1", Reason: "r"}); !errors.Is(
-		err, access.ErrDenied) {
+	byStaff := payments.Left{Payment: wire.UID, Reference: "X1", Reason: "r"}
+	if _, err := s.Payments.NoteLeft(s.Staff(), byStaff); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("the staff: %v", err)
 	}
 	for _, uid := range []payments.UID{wire.UID, entry.UID} {
