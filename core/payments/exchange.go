@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"runtime/debug"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -124,10 +125,19 @@ func (s *Service) worker(ctx context.Context) (caller access.Caller, now time.Ti
 }
 
 // allOrEach does work on many things at a time. If that fails, it does each alone, so that one that cannot be
-// done does not stop the others, unless the database is what failed. It returns how many were done.
-func allOrEach[T any](all []T, do func([]T) (int, error)) (done int, err error) {
+// done does not stop the others, unless the database is what failed; nor does one that panics, as much of it
+// was written by other banks. It returns how many were done.
+func allOrEach[T any](all []T, work func([]T) (int, error)) (done int, err error) {
 	if len(all) == 0 {
 		return 0, nil
+	}
+	do := func(some []T) (n int, err error) {
+		defer func() {
+			if panicked := recover(); panicked != nil {
+				n, err = 0, fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
+			}
+		}()
+		return work(some)
 	}
 	done, err = do(all)
 	passing := db.IsUnavailable(err) || db.IsTimeout(err) || db.IsLockTimeout(err)

@@ -16,3 +16,6 @@ func (s *Service) Narrows(by Search) []string { return by.where(s, 1, new(db.Par
 
 // DecideUntil returns the deadline of a decision on a debit.
 var DecideUntil = decideUntil
+
+// AllOrEach does work on many things at a time, or else on each.
+var AllOrEach = allOrEach[int]

@@ -1,8 +1,11 @@
 package payments_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -460,4 +463,54 @@ func TestWhatMeetsARequestIsAPaymentLikeOthers(t *testing.T) {
 		t.Errorf("%+v", got.Payment)
 	}
 	s.Prove()
+}
+
+// What a bank asks for in a year that nobody lives to see cannot be read, and keeps nothing else from being taken.
+func TestARequestOfAFarYearStopsNothing(t *testing.T) {
+	t.Parallel()
+	for _, over := range requesting {
+		t.Run(string(over), func(t *testing.T) {
+			t.Parallel()
+			s := newDebtor(t)
+			far := &iso20022.PaymentRequest{
+				Group: s.group(over, 1), RequestID: "R1", InstructionID: "I1", EndToEndID: "INV-77",
+				UETR: "00000000-0000-4000-8000-000000000077", ExecutionDate: s.Now(), Amount: money.Of(25_00, "USD"),
+				DebtorAgent: ours, CreditorAgent: theirs,
+				Debtor:   iso20022.Party{Name: "Somebody", Account: coretest.AccountNumber(s.from.UID)},
+				Creditor: iso20022.Party{Name: "Harbor Chandlery", Account: "5550007777"},
+			}
+			var body bytes.Buffer
+			if err := iso20022.Write(&body, payments.Profiles[over], far); err != nil {
+				t.Fatal(err)
+			}
+			day := regexp.MustCompile(`<ReqdExctnDt>(<Dt>)?[0-9-]+`)
+			text := day.ReplaceAllString(body.String(), "<ReqdExctnDt>${1}9998-12-31")
+			if !strings.Contains(text, "9998") {
+				t.Fatal(text)
+			}
+			s.arrive(t, over, text)
+			s.play(t, over, "250.00")
+			s.has(t, 100_250_00, 0)
+			if got := s.refusedCredits(t); len(got) != 1 || !strings.Contains(got[0], "must be a date or time") {
+				t.Errorf("people are told: %q", got)
+			}
+		})
+	}
+}
+
+// One of many things that panics stops none of the others.
+func TestOneOfManyThatPanicsStopsNoOther(t *testing.T) {
+	t.Parallel()
+	var taken []int
+	n, err := payments.AllOrEach([]int{1, 2, 3}, func(some []int) (int, error) {
+		if slices.Contains(some, 1) {
+			panic("a text of another bank")
+		}
+		taken = append(taken, some...)
+		return len(some), nil
+	})
+	if n != 2 || err == nil || !strings.Contains(err.Error(), "a text of another bank") ||
+		!slices.Equal(taken, []int{2, 3}) {
+		t.Errorf("%d %v %v", n, taken, err)
+	}
 }

@@ -301,6 +301,10 @@ func (c *codec) moment(name string, value *time.Time, must bool) {
 	}
 }
 
+// lastYear is the last one of dates and times that can be read: who counts on from there stays below the year
+// 10000, which JSON does not have.
+const lastYear = 2199
+
 func (c *codec) time(
 	name string, value *time.Time, must bool, layout string, parse func(string) (time.Time, error),
 ) {
@@ -313,7 +317,7 @@ func (c *codec) time(
 		return
 	}
 	at, err := parse(text)
-	if err != nil || at.Year() < 1970 || at.Year() > 9998 {
+	if err != nil || at.Year() < 1970 || at.Year() > lastYear {
 		c.failAt(name, "must be a date or time of ISO 8601")
 		return
 	}
