@@ -2,9 +2,17 @@ package payments
 
 import (
 	"cmp"
+	"context"
+	"crypto/sha256"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/uptrace/bun"
 
 	"bankgraph/core/rails"
+	"bankgraph/core/seal"
 	"bankgraph/db"
 )
 
@@ -19,6 +27,7 @@ type place struct {
 
 // known is a message that is on record.
 type known struct {
+	ID          MessageID  `bun:"id"`
 	Rail        rails.Rail `bun:"rail"`
 	Direction   Direction  `bun:"direction"`
 	MessageID   string     `bun:"message_id"`
@@ -36,12 +45,14 @@ type known struct {
 	Correspondent string `bun:"correspondent_id"`
 	// of a return of ours: the bank that sent the credit, and so gets it back
 	Sender string `bun:"sender"`
+
+	said *incoming // what it says, where that is needed to tell it from another one
 }
 
 var readingKnown = db.NewQuery[known](knownOf + ` AND nm.message_id = ANY($2::text[])
 	UNION ` + knownOf + ` AND nm.transaction = ANY($3::text[])`)
 
-const knownOf = `SELECT nm.rail, nm.direction, nm.message_id, coalesce(nm.payment, 0) AS payment, nm.kind,
+const knownOf = `SELECT nm.id, nm.rail, nm.direction, nm.message_id, coalesce(nm.payment, 0) AS payment, nm.kind,
 	nm.code, nm.transaction, coalesce(nm.amount, 0) AS amount, nm.number_last4, nm.bank,
 	coalesce(pd.uetr, '') AS uetr,
 	coalesce(pd.bank_id, '') AS bank_id, coalesce(pd.intermediary_id, '') AS intermediary_id,
@@ -112,7 +123,7 @@ func (in *intake) answered(a *incoming) (k *known, why string) {
 func (in *intake) known(a *incoming) *known {
 	row := a.shown()
 	k := &known{
-		Rail: a.over, Direction: In, MessageID: a.id, Kind: a.kind, Transaction: a.transaction(), Minor: row.Minor,
+		said: a, Rail: a.over, Direction: In, MessageID: a.id, Kind: a.kind, Transaction: a.transaction(), Minor: row.Minor,
 		Last4: row.Last4, Bank: row.Bank, UETR: a.uetr(),
 	}
 	if of, _ := in.answered(a); of != nil {
@@ -124,16 +135,63 @@ func (in *intake) known(a *incoming) *known {
 // same reports whether a message is the one that is on record under its id, and not another one for which its
 // bank used the id again: of another kind, of another payment, or about another one.
 func (in *intake) same(a *incoming, k *known) bool {
-	now := in.known(a)
-	switch {
+	switch now := in.known(a); {
 	case a.kind != k.Kind:
 		return false
 	case a.transfer != nil, a.request != nil:
 		return now.begins(k)
-	case a.recall != nil, a.inquiry != nil, a.information != nil:
-		return true // they are told apart by what they ask for
+	case k.said != nil:
+		return a.gist() == k.said.gist()
+	default: // what it said is not kept any more
+		return now.Payment == k.Payment
 	}
-	return now.Payment == k.Payment
+}
+
+// gist is what tells a message from others of its kind: what it is about, and what it says of that.
+func (a *incoming) gist() string {
+	of, cases := a.ids, ""
+	switch {
+	case a.recall != nil:
+		cases = a.recall.CaseID
+	case a.inquiry != nil:
+		cases = a.inquiry.CaseID
+	}
+	row, amount := a.shown(), a.amount.String()
+	return fmt.Sprintf("%q", []string{
+		a.transaction(), a.of, of.UETR, of.InstructionID, of.EndToEndID, of.TransactionID, cases, a.code,
+		amount, string(a.amount.Currency), strconv.FormatInt(row.Minor, 10), string(row.Currency), row.Last4,
+	})
+}
+
+// saidTx reads what messages said that are on record under the ids of those that have arrived and begin no
+// payment.
+func (in *intake) saidTx(ctx context.Context, tx bun.Tx, arrived []*incoming) error {
+	of := map[MessageID]*known{}
+	for _, a := range arrived {
+		for _, id := range []string{a.id, a.anew(), a.anewBefore()} {
+			if k := in.received(a.over, id, a.from); k != nil && k.Kind == a.kind && a.transfer == nil && a.request == nil {
+				of[k.ID] = k
+			}
+		}
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	var found []*Message
+	if err := tx.NewSelect().Model(&found).Where("nm.tenant = ?", in.caller.Tenant).
+		Where("nm.id IN (?)", bun.List(slices.Sorted(maps.Keys(of)))).Scan(ctx); err != nil {
+		return err
+	}
+	for _, m := range found {
+		body, err := in.s.keys.Open(seal.Value{Sealed: m.Body}, m.place())
+		if err != nil {
+			return fmt.Errorf("open message %s: %w", m.MessageID, err)
+		}
+		if said := read(Arrived{Over: m.Rail, Body: []byte(body)}); said.kind == m.Kind {
+			of[m.ID].said = said
+		}
+	}
+	return nil
 }
 
 // begins reports whether two messages begin the same payment. A transaction is kept of the first one only.
@@ -144,6 +202,12 @@ func (k *known) begins(other *known) bool {
 
 // anew returns the id under which a message is kept whose own id is that of another one.
 func (a *incoming) anew() string {
+	sum := sha256.Sum256([]byte(a.gist()))
+	return fmt.Sprintf("%s, %s %x", a.id, a.kind, sum[:8])
+}
+
+// anewBefore returns what anew did until it told two messages about one thing apart: some are on record so.
+func (a *incoming) anewBefore() string {
 	return fmt.Sprintf("%s, %s %s", a.id, a.kind, cmp.Or(a.transaction(), a.of))
 }
 

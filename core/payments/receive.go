@@ -120,9 +120,9 @@ func (s *Service) intake(caller access.Caller, now time.Time) *intake {
 func (s *Service) takeInTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, arrived []*incoming,
 ) error {
-	names, transactions := make([]string, 0, 2*len(arrived)), []string{}
+	names, transactions := make([]string, 0, 4*len(arrived)), []string{}
 	for _, a := range arrived {
-		names = append(names, a.id, a.anew(), a.of)
+		names = append(names, a.id, a.anew(), a.anewBefore(), a.of)
 		if key := a.transaction(); key != "" {
 			transactions = append(transactions, key)
 		}
@@ -143,6 +143,9 @@ func (s *Service) takeInTx(
 	for _, id := range ids.Items[len(arrived):] {
 		in.ids = append(in.ids, id.ID)
 	}
+	if err := in.saidTx(ctx, tx, arrived); err != nil {
+		return err
+	}
 	var fresh []*incoming
 	seen := map[place]*known{}
 	before := func(a *incoming) *known {
@@ -154,8 +157,11 @@ func (s *Service) takeInTx(
 	for i, a := range arrived {
 		k := before(a)
 		if k != nil && !in.same(a, k) {
-			a.twice, a.id = k.Kind == a.kind, a.anew()
-			k = before(a)
+			twice, formerly := k.Kind == a.kind, in.received(a.over, a.anewBefore(), a.from)
+			a.twice, a.id = twice, a.anew()
+			if k = before(a); k == nil && formerly != nil && in.same(a, formerly) {
+				k = formerly
+			}
 		}
 		if k == nil {
 			seen[place{a.over, In, a.id, a.from}] = in.known(a)

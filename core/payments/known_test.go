@@ -1,0 +1,112 @@
+package payments_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"bankgraph/core/coretest"
+	"bankgraph/core/money"
+	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/iso20022"
+)
+
+// moving are the networks over which money moves at once, with an order for each.
+var moving = map[rails.Rail]func(*payments.Order){
+	rails.FedNow: instantly, rails.Fedwire: byWire,
+	rails.RTP: func(o *payments.Order) { instantly(o); overRTP(o) },
+}
+
+// A bank that gives one id to two parts of a return has given both back: each counts once.
+func TestTwoPartsOfAReturnUnderOneIDBothCount(t *testing.T) {
+	t.Parallel()
+	for over, order := range moving {
+		t.Run(string(over), func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			p := s.send(t, s.order("300.00", order))
+			s.run(t)
+			s.Clock.Advance(5 * time.Second)
+			s.run(t)
+			c := s.carried(t, p.UID)
+			part := func(minor int64) *iso20022.Return {
+				return &iso20022.Return{
+					Group: s.group(over, 1), ReturnID: "R1", OriginalAmount: c.Amount, OriginalDate: coretest.Start,
+					Original: iso20022.Original{
+						MessageID: c.ID, Type: c.Type(), CreatedAt: c.CreatedAt, InstructionID: c.InstructionID,
+						EndToEndID: c.EndToEndID, TransactionID: c.TransactionID, UETR: c.UETR,
+					},
+					Amount: money.Of(minor, "USD"), SettlementDate: coretest.Start, Reason: iso20022.Reason{Code: "CUST"},
+					Sender: theirs, Receiver: ours, Debtor: iso20022.Party{Name: "Ada"},
+					Creditor: iso20022.Party{Name: "Us"},
+				}
+			}
+			s.deliver(t, over, part(100_00))
+			s.deliver(t, over, part(150_00), part(150_00))
+			s.deliver(t, over, part(50_00), part(100_00))
+			for range 2 {
+				s.deliver(t, over, part(150_00), part(50_00))
+			}
+			s.has(t, 100_000_00, 0)
+			if got := s.told(t); got != "" {
+				t.Errorf("people are told: %s", got)
+			}
+			s.Prove()
+		})
+	}
+}
+
+// Two requests for the money of two credits are two, whatever their bank calls them.
+func TestTwoRecallsUnderOneIDAreBothHeard(t *testing.T) {
+	t.Parallel()
+	for over := range moving {
+		t.Run(string(over), func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			var of []payments.UID
+			recalls := []iso20022.Message{}
+			for i, name := range []string{"CASE-1", "CASE-2"} {
+				c := s.credit(over, i+1)
+				s.deliver(t, over, c)
+				of = append(of, s.newest(t))
+				recalls = append(recalls, &iso20022.Recall{
+					Group: s.group(over, 30), CaseID: name, OriginalAmount: c.Amount, OriginalDate: c.SettlementDate,
+					Original: iso20022.Original{
+						MessageID: c.ID, Type: c.Type(), CreatedAt: c.CreatedAt, InstructionID: c.InstructionID,
+						EndToEndID: c.EndToEndID, TransactionID: c.TransactionID, UETR: c.UETR,
+					},
+					Reason: iso20022.Reason{Code: "FRAD"}, Sender: theirs, Receiver: ours,
+				})
+			}
+			s.deliver(t, over, recalls...)
+			s.deliver(t, over, recalls...)
+			for _, uid := range of {
+				s.lived(t, uid, "SETTLED RECALLED")
+			}
+		})
+	}
+}
+
+// Of money that comes back for nothing of ours people hear as often as it comes.
+func TestTwoReturnsOfNothingUnderOneIDAreBothTold(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	over := rails.Fedwire
+	back := func(minor int64, uetr string) *iso20022.Return {
+		return &iso20022.Return{
+			Group: s.group(over, 1), ReturnID: "R1", Amount: money.Of(minor, "USD"), SettlementDate: s.Now(),
+			Original: iso20022.Original{
+				MessageID: s.group(over, 99).ID, Type: iso20022.TypeCreditTransfer, CreatedAt: s.Now(), UETR: uetr,
+			},
+			Reason: iso20022.Reason{Code: "CUST"}, Sender: theirs, Receiver: ours,
+			Debtor: iso20022.Party{Name: "Ada"}, Creditor: iso20022.Party{Name: "Us"},
+		}
+	}
+	one, other := "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"
+	s.deliver(t, over, back(100_00, one), back(777_00, other))
+	s.deliver(t, over, back(777_00, one), back(777_00, other), back(100_00, one))
+	if got := s.told(t); strings.Count(got, "777.00") != 2 || strings.Count(got, "100.00") != 1 {
+		t.Error(got)
+	}
+}
