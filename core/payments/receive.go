@@ -324,10 +324,11 @@ func (in *intake) answer(a *incoming, kind string) error {
 	return nil
 }
 
-// answerAllTx applies what ACH says of entries to their payments, which it locks.
+// answerAllTx applies what ACH says of entries to their payments, which it locks. It returns the returns of
+// which nothing comes, and says in them why.
 func (s *Service) answerAllTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, answers []*incoming,
-) error {
+) (lost []*incoming, err error) {
 	in := s.intake(caller, now)
 	var uids []UID
 	var w want
@@ -337,10 +338,10 @@ func (s *Service) answerAllTx(
 		}
 	}
 	if err := in.lockTx(ctx, tx, uids, w); err != nil {
-		return err
+		return nil, err
 	}
 	if err := in.noticesTx(ctx, tx, answers); err != nil {
-		return err
+		return nil, err
 	}
 	for _, a := range answers {
 		p := in.by[a.payment]
@@ -355,23 +356,36 @@ func (s *Service) answerAllTx(
 			in.dishonour(a, p)
 			continue
 		}
-		was := p.State
-		if !a.reversal {
-			if err := in.answer(a, creditKind); err != nil {
-				return err
-			}
+		entered := len(in.steps)
+		if err := in.answerEntry(a, p); err != nil {
+			return nil, err
+		}
+		if a.says == returned && len(in.steps) == entered {
+			a.wrong = fmt.Sprintf("payment %s is %s", p.UID, p.State)
+			lost = append(lost, a)
+		}
+	}
+	return lost, in.writeTx(ctx, tx)
+}
+
+// answerEntry applies what ACH says of the entry of a payment, or of the one that takes it back.
+func (in *intake) answerEntry(a *incoming, p *Payment) error {
+	was := p.State
+	if !a.reversal {
+		err := in.answer(a, creditKind)
+		if err == nil {
 			in.reversals.returned(a, was, p)
-			continue
 		}
-		if row := in.reversals[p.UID]; row != nil && row.back {
-			a.booked = false
-		}
-		if err := in.answer(a, reversalKind); err != nil {
-			return err
-		}
+		return err
+	}
+	if row := in.reversals[p.UID]; row != nil && row.back {
+		a.booked = false
+	}
+	err := in.answer(a, reversalKind)
+	if err == nil {
 		in.reversals.answered(a, was, p)
 	}
-	return in.writeTx(ctx, tx)
+	return err
 }
 
 // enter takes a payment to its next state, by an action that the record names; was is the payment before.

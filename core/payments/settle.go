@@ -65,7 +65,8 @@ func (s *Service) settleAll(
 			answers[i] = &incoming{over: rails.ACH, says: accepted, payment: uid, reversal: reversal}
 		}
 		err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-			return s.answerAllTx(ctx, tx, caller, now, answers)
+			_, err := s.answerAllTx(ctx, tx, caller, now, answers)
+			return err
 		})
 		return len(uids), err
 	})
@@ -241,12 +242,13 @@ func (s *Service) takeLinesTx(
 			Tenant: caller.Tenant, Message: in.number, Line: a.line, Trace: a.of, Payment: a.payment, Code: a.code,
 		})
 	}
-	told, err := leftTx(ctx, tx, caller.Tenant, now, in, lost)
-	if err := errors.Join(err, db.InsertAtCommit(ctx, rows), db.InsertAtCommit(ctx, told),
-		prenotesAnsweredTx(ctx, caller.Tenant, fresh)); err != nil {
+	nothing, err := s.answerAllTx(ctx, tx, caller, now, fresh)
+	if err != nil {
 		return err
 	}
-	return s.answerAllTx(ctx, tx, caller, now, fresh)
+	told, err := leftTx(ctx, tx, caller.Tenant, now, in, append(lost, nothing...))
+	return errors.Join(err, db.InsertAtCommit(ctx, rows), db.InsertAtCommit(ctx, told),
+		prenotesAnsweredTx(ctx, caller.Tenant, fresh))
 }
 
 // readFile reads a file of ACH that has arrived, and what it says of entries.

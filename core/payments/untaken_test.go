@@ -625,3 +625,81 @@ func TestANumberInPartsLeadsToItsAccount(t *testing.T) {
 	}
 	s.Prove()
 }
+
+// A return over ACH that does not fit what it names, in its amount or because that came back already, has moved
+// money at the Fed and moves none here: people are told of each.
+func TestReturnsOverACHThatDoNotFitWaitForPeople(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		collects, reversal bool
+		returns            []int64
+		told, back         int // how many people are told of; what the account has beside what it had before
+	}{
+		"a credit, by more":            {returns: []int64{300_00}, told: 1},
+		"a credit, twice":              {returns: []int64{250_00, 250_00}, told: 1, back: 250_00},
+		"a credit, its rest by more":   {returns: []int64{100_00, 200_00}, told: 1, back: 100_00},
+		"a credit, in two parts":       {returns: []int64{100_00, 150_00}, back: 250_00},
+		"a debit, by less":             {collects: true, returns: []int64{200_00}, told: 1},
+		"a debit, by nothing":          {collects: true, returns: []int64{0}, told: 1},
+		"a debit, twice":               {collects: true, returns: []int64{250_00, 250_00}, told: 1, back: -250_00},
+		"what takes a credit back":     {reversal: true, returns: []int64{200_00}, told: 1},
+		"what takes it back, twice":    {reversal: true, returns: []int64{250_00, 250_00}, told: 1, back: -250_00},
+		"what takes it back, as it is": {reversal: true, returns: []int64{250_00}, back: -250_00},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			var uid payments.UID
+			way, code, table := rails.Credit, "R03", "ach_entries"
+			switch {
+			case c.reversal:
+				way, code, table = rails.Debit, "R01", "ach_reversals"
+				uid = s.paidByACH(t, "250.00")
+				if err := s.takeBack(uid); err != nil {
+					t.Fatal(err)
+				}
+				s.through(t, "2026-11-20 09:00")
+			case c.collects:
+				way, code = rails.Debit, "R01"
+				uid = s.collect(t, s.order("250.00", economy)).UID
+				s.until(t, "2026-11-18 14:00")
+				s.through(t, "2026-11-19 09:00")
+			default:
+				uid = s.send(t, s.order("250.00", economy)).UID
+				s.until(t, "2026-11-18 14:00")
+				s.through(t, "2026-11-19 09:00")
+			}
+			var trace string
+			if err := s.DB.NewRaw(`SELECT trace FROM `+table+` WHERE tenant = ? AND payment = ?`, s.Tenant, uid).
+				Scan(t.Context(), &trace); err != nil {
+				t.Fatal(err)
+			}
+			before := s.ledger(t)
+			for i, minor := range c.returns {
+				s.Clock.Advance(time.Minute)
+				file := s.joined(t, fmt.Sprint("F", i), s.credits(func(b *batchOf) {
+					b.in.Only, b.Direction, b.Amount.Minor = way, way, minor
+					b.Return = &nacha.Return{Code: code, OriginalTrace: trace, OriginalBank: theirs[:8]}
+				}))
+				s.comes(t, file, file)
+			}
+			if got := s.ledger(t) - before; got != int64(c.back) {
+				t.Errorf("the account has %d more, want %d", got, c.back)
+			}
+			if told := s.untaken(t); len(told) != c.told {
+				t.Errorf("people are told: %q", told)
+			}
+			s.Prove()
+		})
+	}
+}
+
+// ledger returns what the account has.
+func (s *sender) ledger(t *testing.T) (minor int64) {
+	t.Helper()
+	if err := s.DB.NewRaw(`SELECT ledger FROM balances WHERE tenant = ? AND account = ?`, s.Tenant, s.from.UID).
+		Scan(t.Context(), &minor); err != nil {
+		t.Fatal(err)
+	}
+	return minor
+}
