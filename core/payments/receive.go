@@ -283,6 +283,9 @@ func (in *intake) take(a *incoming) error {
 	if p := in.by[a.payment]; why == "" && a.says == returned && len(in.steps) == entered && p != nil {
 		why = fmt.Sprintf("payment %s is %s", p.UID, p.State)
 	}
+	if why == "" && kind == returnKind && a.says == refused && a.payment == 0 {
+		why = "it refuses the return of a credit that was not taken, whose money is here"
+	}
 	if why != "" && a.says != noted {
 		in.untaken(a, why)
 	}

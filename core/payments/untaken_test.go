@@ -16,6 +16,7 @@ import (
 	"bankgraph/core/money"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
+	"bankgraph/core/rails/iso20022"
 	"bankgraph/core/rails/nacha"
 	"bankgraph/core/seal"
 	"bankgraph/db/dbtest/faults"
@@ -702,4 +703,30 @@ func (s *sender) ledger(t *testing.T) (minor int64) {
 		t.Fatal(err)
 	}
 	return minor
+}
+
+// A wire that nobody here takes goes back by itself. If Fedwire does not take it back, its money is here, and
+// people are told.
+func TestTheRefusedReturnOfAWireThatWasNotTakenIsTold(t *testing.T) {
+	t.Parallel()
+	for amount, told := range map[int64]int{5_000_34: 1, 5_000_00: 0} { // the sandbox refuses the return of .34
+		t.Run(fmt.Sprint(amount), func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			s.deliver(t, rails.Fedwire, s.credit(rails.Fedwire, 1, func(m *iso20022.CreditTransfer) {
+				m.Creditor.Account, m.Amount.Minor = "99999999", amount
+			}))
+			for range 3 {
+				s.Clock.Advance(time.Minute)
+				s.run(t)
+			}
+			found, err := s.Attention.List(s.Staff(), attention.Search{Kind: []attention.Kind{attention.Untaken}}, 5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if all := found.Items; len(all) != told || told > 0 && !strings.Contains(all[0].Reason, "whose money is here") {
+				t.Errorf("people are told: %+v", all)
+			}
+		})
+	}
 }
