@@ -191,6 +191,9 @@ func (s *Service) carryOutAll(
 			return err
 		}
 		f.limits = limits.Counting(caller.Tenant)
+		if f.paid, err = s.paidByTx(ctx, tx, caller.Tenant, due); err != nil {
+			return err
+		}
 		var moved []*Payment
 		var steps []*Step
 		var record []events.Recorded
@@ -218,13 +221,19 @@ func (s *Service) carryOutAll(
 }
 
 // carryOutDue carries out a payment whose day has come, if its network still settles today. Otherwise the
-// payment waits for the network's next day.
+// payment waits for the network's next day, unless a request that it pays ends before.
 func (f *facts) carryOutDue(
 	s *Service, p *Payment, by access.Caller, now time.Time,
 ) (to State, reason string, err error) {
 	was := *p
 	p.plan(now)
-	if p.recount(f.limits, &was); p.starts().After(p.today(by, now)) {
+	p.recount(f.limits, &was)
+	if f.paid[p.UID].tooLateBy(p, now) {
+		p.uncount(f.limits)
+		*p = was
+		return Invalid, ErrRequestOver.Error(), nil
+	}
+	if p.starts().After(p.today(by, now)) {
 		p.leaves()
 		return Scheduled, "the network settles no more on " + was.Date.Format(time.DateOnly), nil
 	}

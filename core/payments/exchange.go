@@ -202,6 +202,15 @@ func (s *Service) sendAllTx(
 		requests[r.Payment] = r
 	}
 	out := &sending{s: s, f: f, caller: caller, now: now, left: left}
+	var late []*Payment
+	for _, p := range queued {
+		if left == "" && !p.Asks() && p.late(now) {
+			late = append(late, p)
+		}
+	}
+	if f.paid, err = s.paidByTx(ctx, tx, caller.Tenant, late); err != nil {
+		return 0, nil, err
+	}
 	for i, p := range queued {
 		if left == "" && f.movable(p) != nil {
 			continue // since it was read
@@ -236,7 +245,8 @@ type sending struct {
 }
 
 // send sends a payment, by a message with this id or in the next file of ACH. One that is too late for its
-// day is planned anew, and a request that is too late for its last day expires. One whose other side has
+// day is planned anew, unless what another bank has asked for ends before; a request that is too late for its
+// last day expires. One whose other side has
 // become an account of this bank since is not sent.
 func (out *sending) send(p *Payment, id MessageID) error {
 	was, before := *p, out.left != ""
@@ -245,6 +255,9 @@ func (out *sending) send(p *Payment, id MessageID) error {
 	}
 	if !before && p.late(out.now) {
 		p.postpone(out.f.limits, out.now)
+		if out.f.paid[p.UID].tooLateBy(p, out.now) {
+			return out.stop(&was, p, ErrRequestOver)
+		}
 		out.enter(&was, p, Queued, "postponePayment", missed(p.Rail)+" for "+was.Date.Format(time.DateOnly))
 		return nil
 	}

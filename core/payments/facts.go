@@ -28,6 +28,7 @@ type facts struct {
 	known           map[contacts.UID]*contact // by UID
 	banks           *db.Many[banks.Ref, banks.Bank]
 	limits          *limits.Counter
+	paid            map[UID]*demand        // requests of other banks, by the payments that are to pay them
 	houses          map[house]accounts.UID // the bank's own accounts
 	books           *ledger.Books
 	uids            []UID           // for new payments

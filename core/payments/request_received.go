@@ -217,25 +217,47 @@ func (s *Service) demandsOfTx(
 }
 
 // beforeExpiryTx returns ErrRequestOver for a payment by which a request of another bank is to be paid, if that
-// has expired.
+// has expired, or does before the day of the payment.
 func (s *Service) beforeExpiryTx(ctx context.Context, tx *changes.Tx, credit *Payment) error {
-	var of []*Payment
-	err := tx.NewSelect().Model(&of).Join("JOIN payment_requests AS r ON r.tenant = pay.tenant AND r.payment = pay.uid").
-		Where("pay.tenant = ?", credit.Tenant).Where("r.tenant = ?", credit.Tenant).
-		Where("r.credit = ?", credit.UID).Where("pay.direction = ?", In).Scan(ctx)
-	if err != nil || len(of) == 0 {
-		return err
+	paid, err := s.paidByTx(ctx, tx.Tx, credit.Tenant, []*Payment{credit})
+	if err == nil && paid[credit.UID].tooLateBy(credit, tx.Now) {
+		err = ErrRequestOver
 	}
-	demands, err := s.demandsOfTx(ctx, tx.Tx, credit.Tenant, of)
-	if err != nil {
-		return err
-	}
-	for _, d := range demands {
-		if d.over(tx.Now) {
-			return ErrRequestOver
+	return err
+}
+
+// paidByTx returns the requests of other banks that payments are to pay, by the payments.
+func (s *Service) paidByTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, credits []*Payment,
+) (paid map[UID]*demand, err error) {
+	var uids []UID
+	for _, p := range credits {
+		if !p.Incoming() && !p.Collects() && Profiles[p.Rail] != nil && p.Rail != rails.SWIFT {
+			uids = append(uids, p.UID)
 		}
 	}
-	return nil
+	if len(uids) == 0 {
+		return nil, nil
+	}
+	var of []*Payment
+	err = tx.NewSelect().Model(&of).Join("JOIN payment_requests AS r ON r.tenant = pay.tenant AND r.payment = pay.uid").
+		Where("pay.tenant = ?", tenant).Where("r.tenant = ?", tenant).Where("r.credit IN (?)", bun.List(uids)).
+		Where("pay.direction = ?", In).Scan(ctx)
+	if err != nil || len(of) == 0 {
+		return nil, err
+	}
+	demands, err := s.demandsOfTx(ctx, tx, tenant, of)
+	paid = map[UID]*demand{}
+	for _, d := range demands {
+		paid[d.terms.Credit] = d
+	}
+	return paid, err
+}
+
+// tooLateBy reports whether a payment that is to pay a request comes too late for it: who asked has asked
+// anew by then. A drawdown ends with its day, on which the wire settles. Without a request it is never late.
+func (d *demand) tooLateBy(credit *Payment, now time.Time) bool {
+	return d != nil && (d.over(now) || credit.Date.After(d.terms.Expires))
 }
 
 // amount returns how much a debit, or a request, is paid: all of it, or another amount if a request allows
@@ -310,6 +332,11 @@ func (w *entryWork) meet(
 	if err != nil {
 		return err
 	}
+	planned := *made
+	if planned.plan(w.now); d.tooLateBy(&planned, w.now) {
+		return ErrRequestOver.Saying("the request can no longer be paid in its time, until " +
+			d.terms.Expires.Format(time.DateOnly) + ": refuse it")
+	}
 	was := *p
 	to, err := meeting.Take(p.State)
 	if err != nil {
@@ -374,8 +401,11 @@ func (w *entryWork) meetOrDecline(p *Payment, d *demand, by *positivepay.Rule) e
 		return err
 	}
 	why := declinedByBank
-	if errors.Is(err, ledger.ErrUncovered) {
+	switch {
+	case errors.Is(err, ledger.ErrUncovered):
 		why = uncovered
+	case errors.Is(err, ErrRequestOver):
+		why = tooLate
 	}
 	return w.decline(p, d, why, err.Error())
 }

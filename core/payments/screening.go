@@ -158,6 +158,9 @@ func (s *Service) releaseScreenedTx(
 	was := *p
 	c := limits.Counting(p.Tenant)
 	p.postpone(c, tx.Now)
+	if err := s.beforeExpiryTx(ctx, tx, p); err != nil {
+		return Saved{}, err
+	}
 	if err := c.WriteTx(ctx); err != nil {
 		return Saved{}, err
 	}

@@ -3,6 +3,7 @@ package payments_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/payments"
+	"bankgraph/core/positivepay"
 	"bankgraph/core/rails"
 	"bankgraph/core/sandbox"
 )
@@ -191,6 +193,97 @@ func TestWhatMeetsARequestIsApprovedBeforeThatExpires(t *testing.T) {
 				t.Error(err)
 			}
 			s.lived(t, made.UID, "PENDING_APPROVAL")
+			s.has(t, 100_000_00, 0)
+		})
+	}
+}
+
+// What another bank asks for is paid in its time, or not at all: after it, who asked has asked anew. A drawdown
+// ends with its day, on which the wire must settle.
+func TestWhatAnotherBankAsksForIsPaidInItsTimeOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		on, approved, looked string
+		request, payment     string // what became of them; "" for no payment
+	}{
+		"in time":                     {approved: "2026-11-18 12:00", looked: "2026-11-18 13:00", request: "HOLD SETTLED", payment: "QUEUED SENT SETTLED"},
+		"approved after the cut-off":  {approved: "2026-11-18 19:00", looked: "2026-11-19 09:00", request: "HOLD EXPIRED"},
+		"the window was missed":       {approved: "2026-11-18 12:00", looked: "2026-11-18 18:40", request: "HOLD SETTLED", payment: "QUEUED INVALID"},
+		"missed by days":              {approved: "2026-11-18 12:00", looked: "2026-11-20 18:40", request: "HOLD SETTLED", payment: "QUEUED INVALID"},
+		"it waited for its day":       {on: "2026-11-19", approved: "2026-11-18 12:00", looked: "2026-11-19 18:40", request: "HOLD SETTLED", payment: "SCHEDULED INVALID"},
+		"for a day that settles none": {on: "2026-11-21", approved: "2026-11-20 12:00", looked: "2026-11-23 09:00", request: "HOLD EXPIRED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newDebtor(t)
+			uid := s.asks(t, rails.Fedwire, func(d *sandbox.Request) {
+				if c.on != "" {
+					d.On = at(t, c.on+" 12:00").UTC().Truncate(24 * time.Hour)
+				}
+			})
+			s.Clock.Advance(at(t, c.approved).Sub(s.Clock.Now()))
+			err := s.approve(s.Checker(), uid)
+			if (err == nil) != (c.payment != "") || err != nil && !errors.Is(err, payments.ErrRequestOver) {
+				t.Fatal(err)
+			}
+			s.until(t, c.looked) // nobody has worked meanwhile
+			s.run(t)
+			s.Clock.Advance(time.Minute)
+			s.run(t)
+			s.lived(t, uid, c.request)
+			has := int64(100_000_00)
+			if c.payment != "" {
+				s.lived(t, s.met(t, uid).UID, c.payment)
+			}
+			if strings.HasSuffix(c.payment, "SETTLED") {
+				has -= 25_00
+			}
+			s.has(t, has, 0)
+		})
+	}
+}
+
+// A rule pays nothing that the network does not settle in its time.
+func TestARuleRefusesWhatCannotBePaidInItsTime(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t, positive)
+	s.requestRule(positivepay.Fedwire)
+	s.until(t, "2026-11-20 12:00")
+	uid := s.asks(t, rails.Fedwire, func(d *sandbox.Request) { d.On = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC) })
+	s.until(t, "2026-11-21 09:00")
+	s.lived(t, uid, "VALIDATED REJECTED")
+	if got := s.sent(t); !strings.Contains(got, "TM01") {
+		t.Error(got)
+	}
+	s.has(t, 100_000_00, 0)
+}
+
+// Compliance does not let go what nobody waits for any more: it rejects that.
+func TestCompliancePaysNoRequestThatHasExpired(t *testing.T) {
+	t.Parallel()
+	for _, over := range requesting {
+		t.Run(string(over), func(t *testing.T) {
+			t.Parallel()
+			s := newDebtor(t)
+			s.lists(t, "Harbor Chandlery")
+			uid := s.asks(t, over, func(d *sandbox.Request) {
+				if over != rails.Fedwire {
+					d.Expires = time.Date(2026, 11, 19, 0, 0, 0, 0, time.UTC)
+				}
+			})
+			if err := s.approve(s.Someone("clerk"), uid); err != nil {
+				t.Fatal(err)
+			}
+			made := s.met(t, uid)
+			s.until(t, "2026-11-23 10:00")
+			_, err := s.Payments.ReleaseScreened(s.Checker(), made.UID, because)
+			if !errors.Is(err, payments.ErrRequestOver) {
+				t.Errorf("released: %v", err)
+			}
+			if _, err := s.Payments.RejectScreened(s.Checker(), made.UID, because); err != nil {
+				t.Error(err)
+			}
+			s.lived(t, made.UID, "SCREENING CANCELLED")
 			s.has(t, 100_000_00, 0)
 		})
 	}
