@@ -79,7 +79,9 @@ func writeLeaving(to io.Writer, l *payments.Leaving) {
 
 type sendingLeft struct {
 	ofTenant
-	Payment   int64  `required:"" help:"The number of the payment that has left, or whose return, reversal or other message has."`
+	Payment   int64  `xor:"what" required:"" help:"The number of the payment that has left, or whose return, reversal or other message has."`
+	Return    int64  `xor:"what" required:"" help:"Of a wire that no account took: the number in the reference of its return, as sending list shows it."`
+	Entry     int64  `xor:"what" required:"" help:"Of an entry of ACH that no account took: the number in the reference of its return."`
 	Reference string `required:"" help:"By what the network has it: of ACH the trace number, else the id of the message."`
 	Reason    string `required:"" help:"What was compared, such as: the network's report of 3 May."`
 	Settled   bool   `help:"The network reports that it has settled. Entries of ACH settle by themselves."`
@@ -88,10 +90,15 @@ type sendingLeft struct {
 func (c *sendingLeft) Run(ctx context.Context, s *settings, t *terminal) error {
 	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
 		what, err := b.Payments.NoteLeft(ctx, payments.Left{
-			Payment: payments.UID(c.Payment), Reference: c.Reference, Reason: c.Reason, Settled: c.Settled,
+			Payment: payments.UID(c.Payment), Return: c.Return, Entry: c.Entry, Reference: c.Reference,
+			Reason: c.Reason, Settled: c.Settled,
 		})
 		if err != nil {
 			return err
+		}
+		if c.Payment == 0 {
+			fmt.Fprintf(t.out, "the %s counts as sent, as %s\n", what, c.Reference)
+			return nil
 		}
 		fmt.Fprintf(t.out, "payment %d: the %s counts as sent, as %s\n", c.Payment, what, c.Reference)
 		return nil

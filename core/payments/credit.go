@@ -279,5 +279,8 @@ func (in *intake) reply(to *Message, from string, compose func(iso20022.Group) i
 		to.Code += " unanswered"
 		return
 	}
+	if to.Payment == 0 && row.Kind == returnKind { // nothing else says how much goes back
+		row.Minor, row.Currency = to.Minor, to.Currency
+	}
 	in.messages = append(in.messages, row)
 }

@@ -277,7 +277,7 @@ func (out *sending) send(p *Payment, id MessageID) error {
 		settles := calendar.SettlesAt(service(p.Speed, p.Rail), p.Date, out.now)
 		p.SettlesAt, out.entries = &settles, append(out.entries, p)
 		if before {
-			out.messages = append(out.messages, out.s.leftFile(p, id, out.now, out.left))
+			out.messages = append(out.messages, out.s.leftFile(p.Tenant, id, out.now, out.left))
 		}
 	} else {
 		message, err := out.s.compose(p, out.f.parties[p.Own()], id, out.now, out.left)

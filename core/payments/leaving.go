@@ -95,7 +95,8 @@ var leavingFrom = map[LeavingPlace]string{
 		coalesce(pay.state, '') AS state, 'ACH' AS rail, ar.amount, 'USD' AS currency,
 		coalesce(pay.sender_name, ar.company_name) AS sender_name,
 		  coalesce(pay.receiver_name, ar.name) AS receiver_name,
-		'trace ' || ar.trace || ', ' || ar.return_code AS reference, ar.returned_at AS since
+		'trace ' || ar.trace || ', ' || ar.return_code
+		  || CASE WHEN ar.payment IS NULL THEN ', number ' || ar.id ELSE '' END AS reference, ar.returned_at AS since
 		FROM ach_received AS ar LEFT JOIN payments AS pay ON pay.tenant = ?0 AND pay.uid = ar.payment
 		WHERE ar.tenant = ?0 AND ar.returned_at IS NOT NULL AND ar.file IS NULL`,
 	"reversed entries": `SELECT 'reversal of ACH' AS kind, re.payment AS number, ` + ofPayment + `,
@@ -107,10 +108,11 @@ var leavingFrom = map[LeavingPlace]string{
 		  pn.send_at AS since
 		FROM ach_prenotes AS pn WHERE pn.tenant = ?0 AND pn.file IS NULL AND NOT pn.withdrawn`,
 	"messages": `SELECT nm.kind, nm.id AS number, coalesce(pay.uid, 0) AS payment,
-		coalesce(pay.state, '') AS state, nm.rail, coalesce(pay.amount, 0) AS amount,
-		coalesce(pay.currency, '') AS currency, coalesce(pay.sender_name, '') AS sender_name,
+		coalesce(pay.state, '') AS state, nm.rail, coalesce(pay.amount, nm.amount, 0) AS amount,
+		coalesce(pay.currency, nm.currency) AS currency, coalesce(pay.sender_name, '') AS sender_name,
 		  coalesce(pay.receiver_name, '') AS receiver_name,
-		nm.message_id AS reference, nm.at AS since
+		nm.message_id || CASE WHEN nm.payment IS NULL AND nm.kind = 'pacs.004' THEN ', number ' || nm.id ELSE '' END
+		  AS reference, nm.at AS since
 		FROM network_messages AS nm LEFT JOIN payments AS pay ON pay.tenant = ?0 AND pay.uid = nm.payment
 		WHERE nm.tenant = ?0 AND nm.direction = 'OUT' AND nm.handed_at IS NULL`,
 }

@@ -26,10 +26,13 @@ import (
 // Left says that a network has something of a payment, which the backup of a bank that was restored has as
 // waiting: the payment itself, its return, its reversal or another message about it.
 type Left struct {
-	Payment   UID
-	Reference string // of ACH the trace number; else the id of the message, as the network reports it
-	Reason    string // what was compared, at most 255 characters, for the record
-	Settled   bool   // the network reports that it has settled; entries of ACH settle by themselves
+	Payment UID
+	// in place of a payment, the number (Leaving) of what goes back without one: of a wire, or an entry of ACH,
+	// that no account took
+	Return, Entry int64
+	Reference     string // of ACH the trace number; else the id of the message, as the network reports it
+	Reason        string // what was compared, at most 255 characters, for the record
+	Settled       bool   // the network reports that it has settled; entries of ACH settle by themselves
 }
 
 // ErrNothingLeft is returned by NoteLeft for a payment of which nothing waits to leave.
@@ -60,6 +63,15 @@ func (s *Service) NoteLeft(ctx context.Context, l Left) (what string, err error)
 		if !held {
 			return ErrNotHeld
 		}
+		if l.Payment == 0 {
+			if kind, err = s.leftAloneTx(ctx, tx, caller, now, &l); err != nil {
+				return err
+			}
+			return audit.WriteTx(ctx, tx, audit.Entry{
+				Action: "noteLeft", Decision: audit.Done, Object: "tenant", UID: caller.TenantCode,
+				Reason: l.Reference + ": " + l.Reason,
+			}.By(caller))
+		}
 		if kind, err = s.leftTx(ctx, tx, caller, now, &l); err != nil {
 			return err
 		}
@@ -71,7 +83,7 @@ func (s *Service) NoteLeft(ctx context.Context, l Left) (what string, err error)
 		return "", err
 	}
 	what = cmp.Or(messageWords[kind], kind)
-	if !l.Settled || !slices.Contains(ofMoney, kind) {
+	if !l.Settled || l.Payment == 0 || !slices.Contains(ofMoney, kind) {
 		return what, nil
 	}
 	return what, s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
@@ -106,23 +118,9 @@ func (s *Service) leftTx(
 		return "", ErrNotFound.On("payment")
 	case err != nil:
 		return "", err
-	case p.Rail == rails.ACH && (len(l.Reference) != 15 || strings.Trim(l.Reference, "0123456789") != ""):
-		return "", fault.Field("sending", "reference", fault.Malformed, "must be the trace number, of 15 digits")
-	case p.Rail != rails.ACH && (Profiles[p.Rail] == nil || !Profiles[p.Rail].FitsID(l.Reference)):
-		return "", fault.Field("sending", "reference", fault.Malformed,
-			"must be the id of the message, in the form that the network has for them")
 	}
-	var taken bool
-	if err := tx.NewRaw(`SELECT EXISTS (SELECT FROM network_messages WHERE tenant = ?0 AND rail = ?1
-		  AND direction = 'OUT' AND message_id = ?2 AND NOT coalesce(payment = ?3, false))
-		OR ?1 = 'ACH' AND (EXISTS (SELECT FROM ach_entries WHERE tenant = ?0 AND trace = ?2)
-		  OR EXISTS (SELECT FROM ach_received WHERE tenant = ?0 AND return_trace = ?2)
-		  OR EXISTS (SELECT FROM ach_reversals WHERE tenant = ?0 AND trace = ?2))`,
-		caller.Tenant, p.Rail, l.Reference, p.UID).Scan(ctx, &taken); err != nil {
+	if err := l.fitsTx(ctx, tx, caller.Tenant, p.Rail); err != nil {
 		return "", err
-	}
-	if taken {
-		return "", fault.Field("sending", "reference", fault.NoMatch, "is of something else that has left, or waits")
 	}
 	if p.State == Queued {
 		sent, failed, err := s.sendAllTx(ctx, tx, caller, now, []UID{p.UID}, l.Reference)
@@ -145,6 +143,64 @@ func (s *Service) leftTx(
 	return kind, err
 }
 
+// fitsTx returns a fault of the reference if a network does not have such ones, or it is of something else.
+func (l *Left) fitsTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, over rails.Rail) error {
+	switch {
+	case over == rails.ACH && (len(l.Reference) != 15 || strings.Trim(l.Reference, "0123456789") != ""):
+		return fault.Field("sending", "reference", fault.Malformed, "must be the trace number, of 15 digits")
+	case over != rails.ACH && (Profiles[over] == nil || !Profiles[over].FitsID(l.Reference)):
+		return fault.Field("sending", "reference", fault.Malformed,
+			"must be the id of the message, in the form that the network has for them")
+	}
+	var taken bool
+	if err := tx.NewRaw(`SELECT EXISTS (SELECT FROM network_messages WHERE tenant = ?0 AND rail = ?1
+		  AND direction = 'OUT' AND message_id = ?2 AND NOT coalesce(payment = ?3, id = ?4))
+		OR ?1 = 'ACH' AND (EXISTS (SELECT FROM ach_entries WHERE tenant = ?0 AND trace = ?2)
+		  OR EXISTS (SELECT FROM ach_received WHERE tenant = ?0 AND return_trace = ?2)
+		  OR EXISTS (SELECT FROM ach_reversals WHERE tenant = ?0 AND trace = ?2))`,
+		tenant, over, l.Reference, l.Payment, l.Return).Scan(ctx, &taken); err != nil {
+		return err
+	}
+	if taken {
+		return fault.Field("sending", "reference", fault.NoMatch, "is of something else that has left, or waits")
+	}
+	return nil
+}
+
+// leftAloneTx writes that the return of what no account took has left, and returns what it is. No payment, and
+// so nothing in the books, is about it.
+func (s *Service) leftAloneTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, l *Left,
+) (kind string, err error) {
+	if l.Return == 0 {
+		if err := l.fitsTx(ctx, tx, caller.Tenant, rails.ACH); err != nil {
+			return "", err
+		}
+		file, err := s.leftFileTx(ctx, tx, caller.Tenant, now, l.Reference)
+		if err != nil {
+			return "", err
+		}
+		return "return", changedTx(tx.NewRaw(`UPDATE ach_received SET file = ?2, return_trace = ?3 WHERE tenant = ?0
+			AND id = ?1 AND payment IS NULL AND returned_at IS NOT NULL AND file IS NULL`,
+			caller.Tenant, l.Entry, file, l.Reference).Exec(ctx))
+	}
+	m := new(Message)
+	err = tx.NewSelect().Model(m).Column("id", "rail", "kind").Where("nm.tenant = ?", caller.Tenant).
+		Where("nm.id = ?", l.Return).Where("nm.direction = ?", Out).Where("nm.kind = ?", returnKind).
+		Where("nm.payment IS NULL").Where("nm.handed_at IS NULL").For("UPDATE").Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", ErrNothingLeft
+	}
+	if err == nil {
+		err = l.fitsTx(ctx, tx, caller.Tenant, m.Rail)
+	}
+	if err == nil {
+		_, err = tx.NewRaw(`UPDATE network_messages SET message_id = ?2, handed_at = ?3 WHERE tenant = ?0 AND id = ?1`,
+			caller.Tenant, m.ID, l.Reference, now).Exec(ctx)
+	}
+	return m.Kind, err
+}
+
 // changedTx returns ErrNothingLeft if a statement has changed nothing.
 func changedTx(done sql.Result, err error) error {
 	if err != nil {
@@ -156,10 +212,21 @@ func changedTx(done sql.Result, err error) error {
 	return ErrNothingLeft
 }
 
-// leftFile returns what stands for the file in which something of a payment left.
-func (s *Service) leftFile(p *Payment, id MessageID, now time.Time, trace string) *Message {
+// leftFileTx writes what stands for the file in which something left.
+func (s *Service) leftFileTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, now time.Time, trace string,
+) (id MessageID, err error) {
+	if err := tx.NewRaw(`SELECT nextval('network_messages_ids')`).Scan(ctx, &id); err != nil {
+		return 0, err
+	}
+	_, err = tx.NewInsert().Model(s.leftFile(tenant, id, now, trace)).Exec(ctx)
+	return id, err
+}
+
+// leftFile returns what stands for the file in which something left.
+func (s *Service) leftFile(tenant access.Tenant, id MessageID, now time.Time, trace string) *Message {
 	m := &Message{
-		Tenant: p.Tenant, ID: id, Rail: rails.ACH, Direction: Out, Kind: kindOfFile, MessageID: "left-" + trace,
+		Tenant: tenant, ID: id, Rail: rails.ACH, Direction: Out, Kind: kindOfFile, MessageID: "left-" + trace,
 		Code: "left before the restore", At: now, HandedAt: &now,
 	}
 	m.Body = s.keys.Encrypt("", m.place())
@@ -171,11 +238,8 @@ func (s *Service) leftFile(p *Payment, id MessageID, now time.Time, trace string
 func (s *Service) leftInFileTx(
 	ctx context.Context, tx bun.Tx, p *Payment, now time.Time, trace string,
 ) (what string, err error) {
-	var id MessageID
-	if err := tx.NewRaw(`SELECT nextval('network_messages_ids')`).Scan(ctx, &id); err != nil {
-		return "", err
-	}
-	if _, err := tx.NewInsert().Model(s.leftFile(p, id, now, trace)).Exec(ctx); err != nil {
+	id, err := s.leftFileTx(ctx, tx, p.Tenant, now, trace)
+	if err != nil {
 		return "", err
 	}
 	settles := calendar.SettlesAt(calendar.ACH, calendar.Default().Plan(calendar.ACH, now, time.Time{}).Settles, now)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
@@ -15,6 +16,7 @@ import (
 	"bankgraph/core/positivepay"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/iso20022"
+	"bankgraph/core/sandbox"
 )
 
 // hold holds the sending of the bank as after a restore, and returns what lets it go on.
@@ -252,6 +254,64 @@ func TestAPromisedReturnThatLeftBeforeARestoreIsPaidOnce(t *testing.T) {
 			}
 			if handed != "camt.029, pacs.004 left" {
 				t.Errorf("out: %s", handed)
+			}
+			s.Prove()
+		})
+	}
+}
+
+// What no account took goes back by itself, and has no payment. Came and gone before a restore, it comes again
+// and waits again: noted by its number it does not go back twice.
+func TestWhatGoesBackWithoutAPaymentIsNotedAsLeft(t *testing.T) {
+	t.Parallel()
+	for over, place := range map[rails.Rail]payments.LeavingPlace{
+		rails.Fedwire: "messages", rails.ACH: "returned entries",
+	} {
+		t.Run(string(over), func(t *testing.T) {
+			t.Parallel()
+			s := newDebtor(t)
+			resume := s.hold()
+			reference, amount := leftTrace, int64(25_00)
+			if over == rails.Fedwire {
+				reference, amount = s.group(over, 7).ID, 5_000_00
+				s.deliver(t, over, s.credit(over, 1, func(m *iso20022.CreditTransfer) {
+					m.Creditor.Account, m.Amount.Minor = "99999999", amount
+				}))
+			} else {
+				s.debit(t, func(d *sandbox.Debit) { d.Number, d.Amount = "404521680718", "25.00" })
+				s.until(t, "2026-11-18 14:00")
+			}
+			operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+			listed, err := s.Payments.ToLeave(operator, place, 0)
+			if err != nil || len(listed) != 1 || listed[0].Amount().Minor != amount ||
+				!strings.HasSuffix(listed[0].Reference, fmt.Sprint(", number ", listed[0].Number)) {
+				t.Fatalf("%+v %v", listed, err)
+			}
+			note := func(number int64) error {
+				l := payments.Left{Reference: reference, Reason: "the report of 3 May", Settled: true}
+				if l.Return = number; over == rails.ACH {
+					l.Return, l.Entry = 0, number
+				}
+				_, err := s.Payments.NoteLeft(operator, l)
+				return err
+			}
+			if err := note(listed[0].Number + 1000); !errors.Is(err, payments.ErrNothingLeft) {
+				t.Errorf("another number: %v", err)
+			}
+			if err := note(listed[0].Number); err != nil {
+				t.Fatal(err)
+			}
+			if err := note(listed[0].Number); err == nil {
+				t.Error("noted twice")
+			}
+			out := s.out(t)
+			resume()
+			for range 3 {
+				s.Clock.Advance(2 * time.Minute)
+				s.run(t)
+			}
+			if got := s.out(t); got != out || !strings.Contains(got, reference) || strings.Contains(got, "waits") {
+				t.Errorf("out: %s, before %s", got, out)
 			}
 			s.Prove()
 		})
