@@ -160,7 +160,10 @@ func (s *testServer) examples(t *testing.T, key string) {
 				t.Errorf("the page says that %s is not for %s: %s", example.Name, key, text)
 			}
 		case by == "" || by == key:
-			s.tries(t, example, token)
+			data := s.tries(t, example, token)
+			if key == "demo-staff" {
+				waitsAsSaid(t, example, data)
+			}
 		}
 	}
 }
@@ -188,8 +191,26 @@ func (s *testServer) serves(t *testing.T, call, token string) {
 	}
 }
 
-// tries runs an example, which must answer data without errors.
-func (s *testServer) tries(t *testing.T, example playground.Example, token string) {
+// waitsAsSaid checks that the words of an example say truly whether its change waits for a second person.
+func waitsAsSaid(t *testing.T, example playground.Example, data map[string]any) {
+	t.Helper()
+	for _, value := range data {
+		change, _ := value.(map[string]any)
+		approval, asked := change["approval"]
+		if !asked {
+			continue
+		}
+		if strings.Contains(example.Description, "waits for a second person here") && approval == nil {
+			t.Errorf("%s says that it waits for a second person, and does not: %v", example.Name, change)
+		}
+		if !strings.Contains(example.Description, "second person") && approval != nil {
+			t.Errorf("%s waits for a second person, and does not say so: %v", example.Name, change)
+		}
+	}
+}
+
+// tries runs an example, which must answer data without errors, and returns the data.
+func (s *testServer) tries(t *testing.T, example playground.Example, token string) map[string]any {
 	t.Helper()
 	text := s.runs(t, example, token)
 	var got struct {
@@ -206,6 +227,7 @@ func (s *testServer) tries(t *testing.T, example playground.Example, token strin
 			t.Errorf("%s: %s is empty", example.Name, field)
 		}
 	}
+	return got.Data
 }
 
 // runs returns GraphQL's answer to an example.
