@@ -195,8 +195,9 @@ type paymentInitiated struct {
 }
 
 // orderDraft reads the body of a credit request; contact is the member of the receiver that names a contact,
-// and day reads its days.
+// and day reads its days. Blank texts count as absent (rest/CONTRACT.md, credit requests).
 func orderDraft(body fields, contact string, day parser[time.Time]) payments.Order {
+	body = body.spoken()
 	sender, receiver, info := body.object("sender"), body.object("receiver"), body.object("additionalInfo")
 	return payments.Order{
 		Sender: payments.Party{

@@ -807,3 +807,45 @@ func TestV5KeepsWhatPeopleCanRepair(t *testing.T) {
 		}
 	}
 }
+
+// Blank texts count as absent, at any depth, in credits and debits of all generations (rest/CONTRACT.md, credit
+// requests).
+func TestBlankTextsOfCreditsAndDebitsAreAbsent(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	taken := credit(b, `, "paymentDate": " ", "paymentNotes": "  ", "additionalInfo": {"secCode": " ",
+		"detailsOfCharges": " ", "localInstruments": " ", "remittanceMethod": "  ", "transactionTypeCode": " ",
+		"fxContractNumber": " ", "originatorToBeneficiary": " ", "originatortoBeneficiary": "Rent"}`)
+	taken = strings.Replace(taken, `"sender": {`, `"sender": {"subAccountType": " ", "email": " ", "bankIdType": " ",
+		"bankId": " ", "correspondentBankId": " ", "achCompanyID": " ", "accountType": "  ", "entityType": " ",
+		"address": {"addressLine2": " ", "postalCode": " "}, `, 1)
+	taken = strings.Replace(taken, `"receiver": {`, `"receiver": {"accountType": " ", "subAccountType": " ",
+		"email": " ", "accountCurrency": " ", "bank": {"bankIdType": " ", "accountType": " ", "accountNumber": " ",
+		"swiftCode": " ", "name": " ", "countryCode": " "}, "address": {"addressLine2": " ", "state": " "}, `, 1)
+	v3 := strings.Replace(taken, `"beneficiaryId"`, `"accountUID"`, 1)
+	for path, body := range map[string]string{
+		"/v4/payments/credit": taken, "/v5/payments/credit": taken, "/v3/payments/creditrequest": v3,
+	} {
+		if said := b.call(b.program(), http.MethodPost, path, body); said.status != http.StatusOK {
+			t.Errorf("%s: %d %s", path, said.status, said.body)
+		}
+	}
+	const described = `{"externalReferenceId": " ", "paymentAmount": " ", "paymentCurrency": " ", "speed": "Instant",
+		"sender": {"accountNumber": " "}, "receiver": {"accountNumber": " ", "name": "A", "bank": {"bankId": " "}}}`
+	said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", described)
+	for _, code := range []string{
+		"CREDIT_EXTERNALREF_REQUIRED", "CREDIT_AMOUNT_REQUIRED", "CREDIT_CURRENCY_REQUIRED",
+		"SENDER_ACCOUNT_REQUIRED", "BENEFICIARY_ACCTNUM_REQUIRED",
+	} {
+		if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"`+code+`"`) {
+			t.Errorf("%s is missing: %d %s", code, said.status, said.body)
+		}
+	}
+	debit := strings.NewReplacer("sender", "creditor", "receiver", "debtor").Replace(described)
+	said = b.call(b.program(), http.MethodPost, "/v4/payments/debit", debit)
+	for _, code := range []string{"DEBIT_EXTERNALREF_REQUIRED", "CREDITOR_ACCOUNT_REQUIRED", "DEBTOR_ACCTNUM_REQUIRED"} {
+		if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"`+code+`"`) {
+			t.Errorf("%s is missing: %d %s", code, said.status, said.body)
+		}
+	}
+}

@@ -74,8 +74,9 @@ func initiatedOf(p payments.Saved) paymentSaved {
 }
 
 // debitDraft reads the body of a debit request: the creditor has its account here, the debtor at another
-// bank.
+// bank. Blank texts count as absent, as of credits.
 func debitDraft(body fields) payments.Order {
+	body = body.spoken()
 	creditor, debtor, info := body.object("creditor"), body.object("debtor"), body.object("additionalInfo")
 	debtor.none("these speeds pay without one", "intermediaryBank")
 	info.none("belongs to international payments, which no debit is", "fxContractNumber")

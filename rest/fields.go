@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"bankgraph/core/check"
 	"bankgraph/core/fault"
 	"bankgraph/core/given"
 )
@@ -47,6 +48,28 @@ func (f fields) filled() fields {
 	maps.DeleteFunc(members, func(_ string, value any) bool { return value == "" })
 	f.members = members
 	return f
+}
+
+// spoken leaves out members that are blank texts, at any depth: they say nothing. What is no plain text stays,
+// and is refused.
+func (f fields) spoken() fields {
+	f.members = spoken(f.members)
+	return f
+}
+
+func spoken(members object) object {
+	members = maps.Clone(members)
+	for name, value := range members {
+		switch value := value.(type) {
+		case string:
+			if strings.TrimSpace(value) == "" && check.IsPlain(value) {
+				delete(members, name)
+			}
+		case object:
+			members[name] = spoken(value)
+		}
+	}
+	return members
 }
 
 // text reads a text by its documented name or by another accepted one.
