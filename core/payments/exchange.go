@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"runtime/debug"
+	"strconv"
 	"time"
 
 	"github.com/uptrace/bun"

@@ -209,6 +209,26 @@ func TestUntilTheOverlapEndsBothSecretsSign(t *testing.T) {
 	}
 }
 
+// However often a secret is replaced, a message has two signatures at most.
+func TestOfFormerSecretsOnlyTheLastStillSigns(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, _ := h.hook(h.payer)
+	rotate := func(overlap time.Duration) string {
+		t.Helper()
+		_, secret, err := h.Webhooks.RotateSecret(h.Staff(), hook, overlap, changes.RequestOptions{})
+		h.must(err)
+		return secret
+	}
+	rotate(168 * time.Hour)
+	second, third := rotate(168*time.Hour), rotate(168*time.Hour)
+	h.transfer("1", 0)
+	signedBy(t, h.post()[0], h.Now(), third, second)
+	last := rotate(0)
+	h.transfer("2", 0)
+	signedBy(t, h.post()[0], h.Now(), last)
+}
+
 // The table of retries, each with the time of the next try.
 func TestAFailedDeliveryIsTriedAgainAsTheTableSays(t *testing.T) {
 	t.Parallel()

@@ -129,16 +129,20 @@ func (s *Service) present(ctx context.Context, tenant access.Tenant, of UID, id 
 }
 
 // replaceTx writes a secret of a webhook in place of the former one, which still counts until the given time.
+// Those before it end now, so that there are never more than two.
 func (s *Service) replaceTx(
 	ctx context.Context, tx *changes.Tx, w *Webhook, id SecretID, kind secretKind, clear string, until time.Time,
 ) error {
-	if _, err := tx.NewRaw(`UPDATE webhook_secrets SET ends_at = ? WHERE tenant = ? AND webhook = ? AND kind = ?
-		AND ends_at IS NULL`, until, w.Tenant, w.UID, kind).Exec(ctx); err != nil {
+	if _, err := tx.NewRaw(`DELETE FROM webhook_secrets WHERE tenant = ? AND webhook = ? AND kind = ?
+		AND ends_at IS NOT NULL`, w.Tenant, w.UID, kind).Exec(ctx); err != nil {
+		return err
+	}
+	if _, err := tx.NewRaw(`UPDATE webhook_secrets SET ends_at = ? WHERE tenant = ? AND webhook = ? AND kind = ?`,
+		until, w.Tenant, w.UID, kind).Exec(ctx); err != nil {
 		return err
 	}
 	if _, err := tx.NewRaw(`DELETE FROM webhook_secrets WHERE tenant = ? AND webhook = ? AND ends_at <= ?`,
-		w.Tenant, w.UID,
-		s.now()).Exec(ctx); err != nil || id == 0 {
+		w.Tenant, w.UID, s.now()).Exec(ctx); err != nil || id == 0 {
 		return err
 	}
 	row := &secret{Tenant: w.Tenant, ID: id, Webhook: w.UID, Kind: kind, MadeAt: s.now()}
