@@ -140,9 +140,11 @@ func (in *intake) same(a *incoming, k *known) bool {
 		return false
 	case a.transfer != nil, a.request != nil:
 		return now.begins(k)
-	case k.said != nil:
-		return a.gist() == k.said.gist()
-	default: // what it said is not kept any more
+	case k.said != nil && a.gist() != k.said.gist():
+		return false
+	case a.recall != nil, a.inquiry != nil, a.information != nil:
+		return true
+	default: // what was of nothing may be of a payment by now, as after a restore
 		return now.Payment == k.Payment
 	}
 }

@@ -12,10 +12,12 @@ import (
 	"bankgraph/core/audit"
 	"bankgraph/core/coretest"
 	"bankgraph/core/fault"
+	"bankgraph/core/money"
 	"bankgraph/core/payments"
 	"bankgraph/core/positivepay"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/iso20022"
+	"bankgraph/core/rails/nacha"
 	"bankgraph/core/sandbox"
 )
 
@@ -314,6 +316,58 @@ func TestWhatGoesBackWithoutAPaymentIsNotedAsLeft(t *testing.T) {
 				t.Errorf("out: %s, before %s", got, out)
 			}
 			s.Prove()
+		})
+	}
+}
+
+// A return that comes before anybody has said what had left is of nothing. When its network sends it again, it is
+// of the payment.
+func TestAReturnThatCameBeforeItsPaymentWasNotedIsHeardAgain(t *testing.T) {
+	t.Parallel()
+	for over, edit := range map[rails.Rail]func(*payments.Order){rails.ACH: economy, rails.Fedwire: byWire} {
+		t.Run(string(over), func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			uid := s.send(t, s.order("250.00", edit)).UID
+			resume := s.hold()
+			s.until(t, "2026-11-18 14:00")
+			s.until(t, "2026-11-20 09:00")
+			reference, again := leftTrace, func() {}
+			if over == rails.ACH {
+				file := s.joined(t, "FRB", s.credits(func(b *batchOf) {
+					b.Amount.Minor = 250_00
+					b.Return = &nacha.Return{Code: "R03", OriginalTrace: leftTrace, OriginalBank: theirs[:8]}
+				}))
+				again = func() { s.comes(t, file) }
+			} else {
+				reference = s.group(over, 7).ID
+				back := &iso20022.Return{
+					Group: s.group(over, 30), ReturnID: "R1", Amount: money.Of(250_00, "USD"), SettlementDate: s.Now(),
+					Original: iso20022.Original{
+						MessageID: reference, Type: iso20022.TypeCreditTransfer, CreatedAt: s.Now(), UETR: s.uetr(t, uid),
+					},
+					Reason: iso20022.Reason{Code: "AC03"}, Sender: theirs, Receiver: ours,
+					Debtor: iso20022.Party{Name: "A"}, Creditor: iso20022.Party{Name: "B"},
+				}
+				again = func() { s.deliver(t, over, back) }
+			}
+			again()
+			if told := s.untaken(t); len(told) != 1 {
+				t.Errorf("people are told: %q", told)
+			}
+			if err := s.left(t, uid, reference, over != rails.ACH); err != nil {
+				t.Fatal(err)
+			}
+			s.run(t)
+			again()
+			again()
+			resume()
+			s.run(t)
+			s.lived(t, uid, "QUEUED SENT SETTLED RETURNED")
+			s.has(t, 100_000_00, 0)
+			if told := s.untaken(t); len(told) != 1 {
+				t.Errorf("people are told: %q", told)
+			}
 		})
 	}
 }

@@ -86,7 +86,8 @@ type Answered struct {
 
 type (
 	answeredLine struct {
-		Line int `bun:"line"`
+		Line    int `bun:"line"`
+		Payment UID `bun:"payment"` // that it was about; 0 if about none
 	}
 	traced struct {
 		Trace    string `bun:"trace"`
@@ -105,7 +106,8 @@ type (
 )
 
 var (
-	readingAnswered = db.NewQuery[answeredLine](`SELECT line FROM ach_answers WHERE tenant = $1 AND message = $2
+	readingAnswered = db.NewQuery[answeredLine](`SELECT line, coalesce(payment, 0) AS payment FROM ach_answers
+		WHERE tenant = $1 AND message = $2
 		AND line = ANY($3::int[])`)
 	// readingTraces reads the newest entry of a trace number: after ten million entries the numbers begin
 	// anew.
@@ -188,7 +190,7 @@ type takingLines func(
 var readingFile = db.NewQuery[messageID](`SELECT id FROM network_messages
 	WHERE tenant = $1 AND rail = 'ACH' AND direction = 'IN' AND message_id = $2`)
 
-// takeLinesTx takes in those lines of a file that are not on record. What another bank than the one that an
+// takeLinesTx takes in those lines of a file that are not on record, or were of nothing when they came first. What another bank than the one that an
 // entry went to says of it is kept, and does nothing: it could give back money that it does not have. People
 // are told of a return, and of a dishonour, of which nothing comes.
 func (s *Service) takeLinesTx(
@@ -206,9 +208,9 @@ func (s *Service) takeLinesTx(
 	if err := b.Send(ctx); err != nil {
 		return err
 	}
-	before, of := map[int]bool{}, map[string]*traced{}
+	before, of := map[int]*answeredLine{}, map[string]*traced{}
 	for _, d := range done.Items {
-		before[d.Line] = true
+		before[d.Line] = d
 	}
 	for _, t := range found.Items {
 		of[t.Trace] = t
@@ -217,10 +219,11 @@ func (s *Service) takeLinesTx(
 	for _, t := range back.Items {
 		returns[t.Trace] = t
 	}
-	var fresh, lost []*incoming
+	var fresh, heard, lost []*incoming
 	var rows []*Answered
 	for _, a := range lines {
-		if before[a.line] {
+		told := before[a.line]
+		if told != nil && (told.Payment != 0 || a.says != returned && a.says != dishonoured) {
 			continue
 		}
 		t := of[a.of]
@@ -232,6 +235,12 @@ func (s *Service) takeLinesTx(
 		if t != nil {
 			a.payment, a.reversal, a.booked, a.prenote = t.Payment, t.Reversal &&
 				a.says == returned, t.Booked, t.Prenote
+		}
+		if told != nil { // of nothing, until somebody said what had left before a restore (NoteLeft)
+			if t != nil && t.Payment != 0 && a.lost(t) == "" {
+				fresh, heard = append(fresh, a), append(heard, a)
+			}
+			continue
 		}
 		if a.wrong = a.lost(t); a.wrong != "" {
 			lost = append(lost, a)
@@ -246,9 +255,30 @@ func (s *Service) takeLinesTx(
 	if err != nil {
 		return err
 	}
-	told, err := leftTx(ctx, tx, caller.Tenant, now, in, append(lost, nothing...))
+	for _, a := range nothing {
+		if before[a.line] == nil { // of others people were told
+			lost = append(lost, a)
+		}
+	}
+	told, err := leftTx(ctx, tx, caller.Tenant, now, in, lost)
 	return errors.Join(err, db.InsertAtCommit(ctx, rows), db.InsertAtCommit(ctx, told),
-		prenotesAnsweredTx(ctx, caller.Tenant, fresh))
+		heardTx(ctx, caller.Tenant, in.number, heard), prenotesAnsweredTx(ctx, caller.Tenant, fresh))
+}
+
+// heardTx writes which payments lines are about that were of nothing when they came first, at the end of the
+// transaction.
+func heardTx(ctx context.Context, tenant access.Tenant, file MessageID, lines []*incoming) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	var numbers []int32
+	var uids []int64
+	for _, a := range lines {
+		numbers, uids = append(numbers, int32(a.line)), append(uids, int64(a.payment))
+	}
+	return db.ExecAtCommit(ctx, `UPDATE ach_answers AS aa SET payment = n.payment
+		FROM unnest($3::int[], $4::bigint[]) AS n(line, payment)
+		WHERE aa.tenant = $1 AND aa.message = $2 AND aa.line = n.line`, tenant, file, numbers, uids)
 }
 
 // readFile reads a file of ACH that has arrived, and what it says of entries.
