@@ -74,6 +74,9 @@ func (s *Service) releaseReceivedTx(ctx context.Context, tx *changes.Tx, p *Paym
 	}
 	in.complete(p, credit, true)
 	asked, err := s.recallsTx(ctx, tx.Tx, p)
+	if err == nil && len(asked) == 0 {
+		asked, err = s.owedTx(ctx, tx.Tx, p)
+	}
 	if err != nil {
 		return err
 	}
@@ -92,6 +95,20 @@ func (s *Service) releaseReceivedTx(ctx context.Context, tx *changes.Tx, p *Paym
 		}
 	}
 	return errors.Join(s.enterTx(ctx, tx, &was, p, to, reason), in.writeTx(ctx, tx.Tx))
+}
+
+// owedTx returns the last request for the money of a payment whose bank was told that the money comes, before
+// the network refused that return; none otherwise.
+func (s *Service) owedTx(ctx context.Context, tx bun.Tx, p *Payment) ([]*iso20022.Recall, error) {
+	last, err := s.readTx(ctx, tx, p, recallAnswerKind, Out)
+	if told, is := last.(*iso20022.RecallAnswer); err != nil || !is || told.Code == iso20022.RecallRefused {
+		return nil, err
+	}
+	last, err = s.readTx(ctx, tx, p, recallKind, In)
+	if r, is := last.(*iso20022.Recall); is {
+		return []*iso20022.Recall{r}, nil
+	}
+	return nil, err
 }
 
 // rejectReceivedTx sends back a payment that came in, of which nothing has reached its account.

@@ -324,3 +324,29 @@ func TestWherePeopleLookAtAllTheyLookAtWhatComesIn(t *testing.T) {
 		t.Errorf("a program decides: %v", err)
 	}
 }
+
+// Whoever was told that the money comes is owed it, also where compliance said so and then releases the credit,
+// as its network did not take the return.
+func TestAReleasedCreditWhoseReturnWasPromisedIsOwed(t *testing.T) {
+	t.Parallel()
+	for _, over := range []rails.Rail{rails.FedNow, rails.RTP, rails.Fedwire} {
+		t.Run(string(over), func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			s.lists(t, "Ada Byron")
+			uid := s.play(t, over, "250.34") // whose return the sandbox refuses
+			s.asksBack(t, uid)
+			s.rejects(t, uid)
+			for range 3 {
+				s.Clock.Advance(10 * time.Second)
+				s.run(t)
+			}
+			s.release(t, uid)
+			s.run(t)
+			s.lived(t, uid, "SCREENING RETURNING SCREENING RECALLED")
+			if _, err := s.back(uid, payments.Return{Type: "RJCR", Reject: "CUST"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
