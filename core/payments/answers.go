@@ -154,6 +154,7 @@ var (
 	creditKind = kindOf(iso20022.TypeCreditTransfer)
 	returnKind = kindOf(iso20022.TypeReturn)
 	recallKind = kindOf(iso20022.TypeRecall)
+	statusKind = kindOf(iso20022.TypeStatus)
 	// recallAnswerKind is that of answers to recalls.
 	recallAnswerKind = kindOf(iso20022.TypeRecallAnswer)
 )

@@ -110,3 +110,50 @@ func TestTwoReturnsOfNothingUnderOneIDAreBothTold(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What the network refuses of ours beside payments and returns changes nothing, and people are told: a credit
+// that was accepted has not come, a recall was never asked.
+func TestARefusedAnswerOrRecallIsTold(t *testing.T) {
+	t.Parallel()
+	for over, order := range moving {
+		t.Run(string(over), func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			refuse := func(n int, uid payments.UID, of string, is iso20022.Original) {
+				t.Helper()
+				if err := s.DB.NewRaw(`SELECT message_id FROM network_messages WHERE tenant = ? AND direction = 'OUT'
+					AND kind = ? AND payment = ?`, s.Tenant, of, uid).Scan(t.Context(), &is.MessageID); err != nil {
+					t.Fatal(err)
+				}
+				is.CreatedAt, is.UETR = s.Now(), s.uetr(t, uid)
+				why := iso20022.Reason{Code: "AC04"}
+				if over == rails.Fedwire {
+					why = iso20022.Reason{Code: "E433", Proprietary: true, Text: []string{"refused"}}
+				}
+				s.deliver(t, over, &iso20022.Status{
+					Group: s.group(over, n), Code: iso20022.Rejected, Reasons: []iso20022.Reason{why}, Original: is,
+					Sender: payments.Profiles[over].Operator, Receiver: ours,
+				})
+			}
+			if over != rails.Fedwire { // over which credits are not answered
+				came := s.play(t, over, "250.00")
+				refuse(50, came, "pacs.002", iso20022.Original{Type: iso20022.TypeStatus})
+				if got := s.told(t); !strings.HasSuffix(got, ", of payment "+came.String()) {
+					t.Errorf("of the acceptance: %q", got)
+				}
+			}
+			sent := s.send(t, s.order("10.33", order)).UID // a recall of it is never answered
+			s.run(t)
+			s.Clock.Advance(5 * time.Second)
+			s.run(t)
+			if _, err := s.reverse(sent, payments.Reversal{Code: "FRAD"}); err != nil {
+				t.Fatal(err)
+			}
+			s.run(t)
+			refuse(51, sent, "camt.056", iso20022.Original{Type: iso20022.TypeRecall})
+			if got := s.told(t); !strings.Contains(got, "it refuses our recall, of payment "+sent.String()) {
+				t.Errorf("of the recall: %q", got)
+			}
+		})
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -285,6 +286,9 @@ func (in *intake) take(a *incoming) error {
 	}
 	if why == "" && kind == returnKind && a.says == refused && a.payment == 0 {
 		why = "it refuses the return of a credit that was not taken, whose money is here"
+	}
+	if why == "" && a.says == refused && slices.Contains([]string{statusKind, recallKind, recallAnswerKind}, kind) {
+		why = "it refuses our " + messageWords[kind] + ", of payment " + a.payment.String()
 	}
 	if why != "" && a.says != noted {
 		in.untaken(a, why)
