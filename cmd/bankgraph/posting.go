@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"sync"
@@ -88,10 +89,7 @@ func (p *posting) job(b *bank, log *slog.Logger) job {
 		if err != nil {
 			return false, err
 		}
-		due, err := b.Webhooks.Claim(ctx, p.roomFor(caller.TenantCode))
-		if err != nil {
-			return false, err
-		}
+		due, failed := b.Webhooks.Claim(ctx, p.roomFor(caller.TenantCode))
 		for _, d := range due {
 			p.begin(caller.TenantCode, d, 1)
 			b.posting.Go(func() {
@@ -99,7 +97,7 @@ func (p *posting) job(b *bank, log *slog.Logger) job {
 				p.post(ctx, b, d, log)
 			})
 		}
-		return len(due) > 0, p.look(ctx, b, caller.TenantCode)
+		return len(due) > 0, errors.Join(failed, p.look(ctx, b, caller.TenantCode))
 	}}
 }
 

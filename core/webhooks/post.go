@@ -89,7 +89,8 @@ type turn struct {
 // Claim takes deliveries that are due, for this worker. It takes no more than the worker has room for; to
 // webhooks that fail, no more than there is room for those; and of each party, no more than its share. Each
 // webhook has few deliveries in work among all workers, so that a slow one does not hold up the others. The
-// events of a payment are posted in their order.
+// events of a payment are posted in their order. Deliveries are taken even if it returns an error: one of a
+// webhook whose secret does not open is parked when it is posted.
 func (s *Service) Claim(ctx context.Context, room Room) (due []*Due, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil || room.All <= 0 {
@@ -282,7 +283,7 @@ func (s *Service) Post(ctx context.Context, due *Due) error {
 // post makes the message of a delivery and posts it.
 func (s *Service) post(ctx context.Context, caller access.Caller, due *Due) (o outcome, err error) {
 	if due.secrets == nil || len(due.secrets.signing) == 0 {
-		return outcome{why: "the webhook has no secret", never: true}, nil
+		return outcome{why: "the webhook has no secret that can be read", never: true}, nil
 	}
 	now := s.now()
 	topic := due.topic(&due.webhook.Webhook)

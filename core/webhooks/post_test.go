@@ -356,3 +356,30 @@ func TestAPasswordGoesToNoOtherTarget(t *testing.T) {
 	_, err := h.Webhooks.Change(h.Staff(), hook, draft, changes.RequestOptions{})
 	h.must(err)
 }
+
+// A webhook whose secret cannot be opened, as its row is damaged, keeps no other one from being told.
+func TestASecretThatDoesNotOpenStopsNoOtherWebhook(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	damaged, _ := h.hook(h.payer)
+	_, secret := h.hook(h.payer)
+	h.Exec(`UPDATE webhook_secrets SET secret = set_byte(secret, length(secret) - 1,
+		get_byte(secret, length(secret) - 1) # 1) WHERE tenant = ? AND webhook = ?`, h.Tenant, damaged)
+	h.transfer("1", 0)
+	h.spread()
+	due, err := h.Webhooks.Claim(h.operator, room(100, 100))
+	if err == nil || !strings.Contains(err.Error(), damaged.String()) || len(due) != 2 {
+		t.Fatalf("%d deliveries are taken, %v", len(due), err)
+	}
+	for _, d := range due {
+		h.must(h.Webhooks.Post(h.operator, d))
+	}
+	got := h.receiver.all()
+	if len(got) != 1 {
+		t.Fatalf("%d messages", len(got))
+	}
+	signedBy(t, got[0], h.Now(), secret)
+	if all := h.deliveries(damaged); len(all) != 1 || all[0].State != webhooks.Parked {
+		t.Errorf("%+v", all)
+	}
+}

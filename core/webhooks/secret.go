@@ -6,7 +6,9 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -86,16 +88,20 @@ type secretsOf struct {
 	password string
 }
 
-// openSecrets opens secrets, which are sorted from the newest, and returns them by webhook.
-func (s *Service) openSecrets(rows []*secret, now time.Time) (map[UID]*secretsOf, error) {
-	all := map[UID]*secretsOf{}
+// openSecrets opens secrets, which are sorted from the newest, and returns them by webhook. A webhook of which one
+// does not open has none; the error says which.
+func (s *Service) openSecrets(rows []*secret, now time.Time) (all map[UID]*secretsOf, failed error) {
+	all = map[UID]*secretsOf{}
+	broken := map[UID]bool{}
 	for _, row := range rows {
 		if row.EndsAt != nil && !row.EndsAt.After(now) {
 			continue
 		}
 		clear, err := s.keys.Open(seal.Value{Sealed: row.Secret}, row.place())
 		if err != nil {
-			return nil, fmt.Errorf("open a secret of webhook %s: %w", row.Webhook, err)
+			failed = errors.Join(failed, fmt.Errorf("open a secret of webhook %s: %w", row.Webhook, err))
+			broken[row.Webhook] = true
+			continue
 		}
 		of := all[row.Webhook]
 		if of == nil {
@@ -108,7 +114,8 @@ func (s *Service) openSecrets(rows []*secret, now time.Time) (map[UID]*secretsOf
 			of.password = clear
 		}
 	}
-	return all, nil
+	maps.DeleteFunc(all, func(of UID, _ *secretsOf) bool { return broken[of] })
+	return all, failed
 }
 
 // present returns the secret that a webhook signs with, if that still has this id; "" otherwise.
