@@ -7,8 +7,8 @@ import (
 	"bankgraph/db"
 )
 
-// longestWork is how long one call of WorkOff goes on.
-const longestWork = 5 * time.Second
+// longestWork is how long one call of WorkOff goes on: other work of the bank waits for it.
+const longestWork = 500 * time.Millisecond
 
 // WorkOff does one after another of the things that wait for a worker, until none does or it has worked long
 // enough, and returns how many. do and giveUp return which one it was, also with an error, and zero if there
