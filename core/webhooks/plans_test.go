@@ -43,7 +43,7 @@ func TestAClaimDoesNotReadAllThatWaits(t *testing.T) {
 	})
 	// The join with its customer is another one.
 	if plan := strings.Join(lines, "\n"); err != nil || strings.Contains(plan, "Anti Join") ||
-		!regexp.MustCompile(`_due on webhook_deliveries d .*\n *Index Cond: .*webhook = w\.uid`).
+		!regexp.MustCompile(`_due on webhook_deliveries d .*\n *Index Cond: .*webhook = w_1\.uid`).
 			MatchString(plan) ||
 		!regexp.MustCompile(`Index Cond: .*payment = d\.payment`).MatchString(plan) {
 		t.Errorf("a claim reads all that waits, %v:\n%s", err, plan)

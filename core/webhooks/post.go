@@ -141,8 +141,9 @@ var (
 	readingSandbox = db.NewQuery[db.Count](`SELECT count(*) AS n FROM tenants WHERE id = $1 AND sandbox`)
 )
 
-// claimHooksTx locks webhooks of which something can be posted now, either those that fail or the others; the
-// ones that have waited longest come first. No two workers take deliveries of one webhook at the same time. A
+// claimHooksTx locks webhooks of which something can be posted now, either those that fail or the others.
+// Parties take turns, so that nobody's many webhooks keep those of others waiting; of each party's, and of
+// those whose turn it is, the ones that have waited longest come first. No two workers take deliveries of one webhook at the same time. A
 // webhook takes no place if nothing of it can be posted, because enough is in work or waits for an earlier
 // event, or if its party has no room left. Webhooks of customers that are not active, or whose partner is
 // not, wait.
@@ -154,7 +155,8 @@ func (s *Service) claimHooksTx(
 		most = 1
 	}
 	now, bank := s.now(), db.Number(tenant)
-	q := tx.NewSelect().Model(&hooks).ColumnExpr("?TableColumns").ColumnExpr(partyOf+" AS party", bank).
+	ready := tx.NewSelect().TableExpr("webhooks AS w").Column("w.uid", "w.claimed_at").
+		ColumnExpr(partyOf+" AS party", bank).
 		Where("w.tenant = ?", bank).Where("w.status = ?", Active).
 		Where("(w.failing_since IS NOT NULL) = ?", fails).
 		Where(`EXISTS (SELECT FROM webhook_deliveries AS d WHERE d.tenant = ?0 AND d.webhook = w.uid AND d.state = 'WAITING'
@@ -164,12 +166,16 @@ func (s *Service) claimHooksTx(
 			bank, now, most).
 		Where(`EXISTS (SELECT FROM customers AS c LEFT JOIN customers AS o ON o.tenant = ?0 AND o.uid = c.owner AND o.uid <> c.uid
 			WHERE c.tenant = ?0 AND c.uid = w.customer AND c.status IN (?1) AND (o.status IS NULL OR o.status IN (?1)))`,
-			bank, bun.List(customers.Working)).
-		OrderExpr("w.claimed_at NULLS FIRST, w.uid").Limit(mostWebhooks).For("NO KEY UPDATE SKIP LOCKED")
+			bank, bun.List(customers.Working))
 	if len(full) > 0 {
-		q = q.Where(partyOf+" NOT IN (?)", bank, bun.List(full))
+		ready = ready.Where(partyOf+" NOT IN (?)", bank, bun.List(full))
 	}
-	return hooks, q.Scan(ctx)
+	turns := tx.NewSelect().TableExpr("(?) AS r", ready).Column("r.uid", "r.party").ColumnExpr(
+		"row_number() OVER (PARTITION BY r.party ORDER BY r.claimed_at NULLS FIRST, r.uid) AS turn")
+	return hooks, tx.NewSelect().Model(&hooks).ColumnExpr("?TableColumns").ColumnExpr("t.party").
+		Join("JOIN (?) AS t ON t.uid = w.uid", turns).Where("w.tenant = ?", bank).Where("w.status = ?", Active).
+		OrderExpr("t.turn, w.claimed_at NULLS FIRST, w.uid").Limit(mostWebhooks).
+		For("NO KEY UPDATE OF w SKIP LOCKED").Scan(ctx)
 }
 
 // partyOf is the party whose share a webhook takes.

@@ -403,6 +403,33 @@ func TestReplaysOfManyWebhooksKeepNobodyWaiting(t *testing.T) {
 	}
 }
 
+// A partner may have customers without end, each with webhooks. What waits for all of them keeps nobody
+// else's waiting.
+func TestPartiesTakeTurnsWithTheirWebhooks(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	const places = 8
+	ask := func(uid webhooks.UID) {
+		_, err := h.Webhooks.Test(h.Staff(), uid, changes.RequestOptions{})
+		h.must(err)
+	}
+	for i := range 2 * places {
+		uid, _ := h.hook([]*customers.Customer{h.payer, h.partner}[i%2])
+		ask(uid)
+	}
+	other, _ := h.hook(h.stranger)
+	ask(other)
+	due, err := h.Webhooks.Claim(h.operator, room(places, places))
+	h.must(err)
+	of := map[webhooks.UID]bool{}
+	for _, d := range due {
+		of[d.Webhook] = true
+	}
+	if len(due) != places || !of[other] {
+		t.Errorf("of %d that are posted, one of the other party: %t", len(due), of[other])
+	}
+}
+
 func TestAReplayPostsEventsAgainAndThoseFromBefore(t *testing.T) {
 	t.Parallel()
 	h := build(t)
