@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/99designs/gqlgen/graphql"
 
@@ -9,16 +10,16 @@ import (
 	"bankgraph/core/payments"
 	"bankgraph/db"
 	"bankgraph/graph/model"
+	"bankgraph/graph/scalar"
 )
 
 func init() {
 	has(paymentKind, "informationRequests", queueInformation)
-	for _, list := range []string{
-		"Payment.informationRequests", "PaymentInformationRequest.missingInformation",
-		"PaymentInformationRequest.incorrectInformation", "PaymentInformationRequest.answer",
-	} {
-		listSizes[list] = 2 // of a payment little is asked
+	const request = "PaymentInformationRequest."
+	for field := range informationWords {
+		prices[request+field] = 1 // to open them
 	}
+	listSizes[request+"missingInformation"], listSizes[request+"incorrectInformation"] = 2, 2 // of ten in all
 	subjects["rfi"] = subject{
 		codes:  codes{fault.NotFound: "RFI_PAYMENT_NOTFOUND", fault.State: "RFI_VALIDATION_ERROR"},
 		fields: map[string]string{"paymentId": "uid"},
@@ -30,11 +31,29 @@ func init() {
 		preciseCode{is: payments.ErrOtherRail, code: "RFI_INCORRECTINFOCODE_MISMATCH"})
 }
 
-// queueInformation reads what was asked about payments, and opens its words.
+// informationWords are the fields of a request for information whose words are sealed.
+var informationWords = map[string]bool{
+	"initiatingPartyName": true, "missingInformation": true, "incorrectInformation": true, "answer": true,
+}
+
+// queueInformation reads what was asked about payments last, and opens its words if they are asked for.
 func queueInformation(
-	ctx context.Context, o *operation, b *db.Batch, s *siblings, _ graphql.CollectedField,
+	ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField,
 ) (func(payments.UID) ([]*payments.InformationRequest, error), step) {
-	all := o.core.Payments.InformationRequestsOf(ctx, b, s.keys.([]payments.UID))
+	last, err := scalar.UnmarshalInt(argumentsOf(ctx, f)["last"])
+	if err == nil && (last < 1 || last > payments.MostInformationShown) {
+		err = fault.Field("list", "last", fault.Max, fmt.Sprintf("must be from 1 to %d",
+			payments.MostInformationShown))
+	}
+	if err != nil {
+		return func(payments.UID) ([]*payments.InformationRequest, error) { return nil, on("last", err) }, nil
+	}
+	part := payments.InformationPart{Last: int(last)}
+	op := graphql.GetOperationContext(ctx)
+	for _, asked := range graphql.CollectFields(op, f.Selections, []string{"PaymentInformationRequest"}) {
+		part.Words = part.Words || informationWords[asked.Name]
+	}
+	all := o.core.Payments.InformationRequestsOf(ctx, b, s.keys.([]payments.UID), part)
 	return func(key payments.UID) ([]*payments.InformationRequest, error) {
 		if all.Err != nil {
 			return nil, all.Err

@@ -91,6 +91,24 @@ func (b *bank) insertInformation(t testing.TB, first, last customers.UID) {
 	})
 }
 
+// Whoever may ask about payments may ask a hundred times about each. A page of payments with all of that is
+// priced as what it reads, not as what is usual.
+func TestManyRequestsForInformationArePricedAsSuch(t *testing.T) {
+	t.Parallel()
+	p, _ := newSender(t)
+	for fields, refused := range map[string]bool{
+		"(first: 100) { nodes { informationRequests { missingInformation { code } incorrectInformation { code } answer } } }": false,
+		"(first: 20) { nodes { informationRequests(last: 20) { missingInformation { code } } } }":                             false,
+		"(first: 190) { nodes { informationRequests(last: 10) { missingInformation { code } } } }":                            true,
+		"(first: 190) { nodes { informationRequests(last: 10) { initiatingPartyName answer } } }":                             true,
+	} {
+		_, errors := p.asks(t, p.Staff(), "{ payments"+fields+" }")
+		if (len(errors) > 0) != refused || refused && !strings.Contains(errors[0], "PRICE_LIMIT") {
+			t.Errorf("%s: %v", fields, errors)
+		}
+	}
+}
+
 // A portal asks about a payment that came in, and shows what the other bank answers and asks.
 func TestInformationIsRequestedAnsweredAndShown(t *testing.T) {
 	t.Parallel()
@@ -143,6 +161,17 @@ func TestInformationIsRequestedAnsweredAndShown(t *testing.T) {
 		`"incorrectInformation":[{"code":"IN06","additionalInfo":null}],"answer":[]}]}}`
 	if data != want || errors != nil {
 		t.Errorf("%s\nwant %s\n%v", data, want, errors)
+	}
+	for part, want := range map[string]string{
+		`(last: 1) { direction messageId }`:                  `{"payment":{"informationRequests":[{"direction":"IN",`,
+		`(last: 1) { codes: incorrectInformation { code } }`: `{"payment":{"informationRequests":[{"codes":[{"code":"IN06"}]}]}}`,
+		`(last: 0) { direction }`:                            "INVALID VALIDATION_ERROR last",
+		`(last: 201) { direction }`:                          "INVALID VALIDATION_ERROR last",
+	} {
+		data, errors := p.asks(t, staff, fmt.Sprintf(`{ payment(uid: "%s") { informationRequests%s } }`, uid, part))
+		if said := data + strings.Join(errors, ""); !strings.Contains(said, want) {
+			t.Errorf("%s: %s, want %s", part, said, want)
+		}
 	}
 	for input, want := range map[string]string{
 		`initiatingPartyName: "Ada Byron"`: "INVALID VALIDATION_ERROR missingInformation",

@@ -370,7 +370,7 @@ func (paymentResolver) PositivePayException(ctx context.Context, obj *payments.P
 	return related[*positivepay.Exception](ctx, obj)
 }
 
-func (paymentResolver) InformationRequests(ctx context.Context, obj *payments.Payment) ([]*payments.InformationRequest, error) {
+func (paymentResolver) InformationRequests(ctx context.Context, obj *payments.Payment, last int32) ([]*payments.InformationRequest, error) {
 	return related[[]*payments.InformationRequest](ctx, obj)
 }
 

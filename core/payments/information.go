@@ -208,26 +208,48 @@ func (r *InformationRequest) open(keys *seal.Keys) error {
 
 var informing db.QueryCache[InformationRequest]
 
+// InformationPart is which of the requests for information about a payment are read, and whether with their
+// words, which are sealed.
+type InformationPart struct {
+	Last  int // so many, up to MostInformationShown
+	Words bool
+}
+
+// MostInformationShown is how many requests for information a payment can have.
+const MostInformationShown = 2 * MostInformationRequests
+
+var withoutWords = db.ColumnsOf[InformationRequest]("Tenant", "ID", "Payment", "Rail", "Direction", "Bank",
+	"MessageID", "Codes", "At", "Answer", "AnsweredAt")
+
 // inRequests are the SQL expressions of the columns of requests for information that may be NULL.
 var inRequests = map[string]string{"answer": "coalesce(ir.answer, 0)"}
 
-// InformationRequestsOf reads the requests for information about each payment, in their order, for callers
-// who see whose it is. Their words are sealed: InformationIn opens them.
+// InformationRequestsOf reads the last requests for information about each payment, in their order, for
+// callers who see whose it is. Their words are sealed: InformationIn opens those that were read.
 func (s *Service) InformationRequestsOf(
-	ctx context.Context, b *db.Batch, of []UID,
+	ctx context.Context, b *db.Batch, of []UID, part InformationPart,
 ) *db.Many[UID, InformationRequest] {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err != nil {
 		return db.Refuse[UID, InformationRequest](err)
 	}
-	text := informing.Get(caller.Reach, func() string {
-		return db.Select[InformationRequest](db.Columns{}, inRequests).
-			Join("JOIN payments AS pay ON pay.tenant = ir.tenant AND pay.uid = ir.payment").Where("ir.tenant = $1").
-			Where("pay.tenant = $1").Where(caller.Reach.Scope("pay.customer")).Where("ir.payment = ANY($3)").
-			OrderExpr("ir.payment, ir.id").String()
+	type key struct {
+		reach access.Reach
+		words bool
+	}
+	text := informing.Get(key{caller.Reach, part.Words}, func() string {
+		want := db.Columns{}
+		if !part.Words {
+			want = withoutWords
+		}
+		last := db.Select[InformationRequest](want, inRequests).Where("ir.tenant = $1").
+			Where("ir.payment = pay.uid").OrderExpr("ir.id DESC").String() + " LIMIT $4::bigint"
+		return "SELECT r.* FROM payments AS pay CROSS JOIN LATERAL (" + last + ") AS r WHERE pay.tenant = $1" +
+			" AND pay.uid = ANY($3::bigint[]) AND " + caller.Reach.Scope("pay.customer") +
+			" ORDER BY r.payment, r.id"
 	})
 	return db.QueueMany(b, text, func(r *InformationRequest) UID { return r.Payment }, caller.Tenant,
-		caller.ScopeCustomer(), of)
+		caller.ScopeCustomer(), of, min(part.Last, MostInformationShown))
 }
 
 // InformationIn opens the words of requests that were read for the caller.
@@ -256,7 +278,7 @@ func (s *Service) InformationHistory(ctx context.Context, uid UID) (*Information
 	}
 	b := s.db.Batch()
 	found := s.FindMany(ctx, b, []UID{uid}, db.ColumnsOf[Payment]("UID", "Rail"))
-	requests := s.InformationRequestsOf(ctx, b, []UID{uid})
+	requests := s.InformationRequestsOf(ctx, b, []UID{uid}, InformationPart{Last: MostInformationShown, Words: true})
 	if err := b.Send(ctx); err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ type PaymentResolver interface {
 
 	History(ctx context.Context, obj *payments.Payment, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error)
 	PositivePayException(ctx context.Context, obj *payments.Payment) (*positivepay.Exception, error)
-	InformationRequests(ctx context.Context, obj *payments.Payment) ([]*payments.InformationRequest, error)
+	InformationRequests(ctx context.Context, obj *payments.Payment, last int32) ([]*payments.InformationRequest, error)
 	Recurrence(ctx context.Context, obj *payments.Payment) (*payments.Recurrence, error)
 	Screening(ctx context.Context, obj *payments.Payment) (*screening.Screening, error)
 	Sweep(ctx context.Context, obj *payments.Payment) (*sweeps.OfPayment, error)
@@ -97,6 +97,20 @@ func field_Payment_history_args(ctx context.Context, ec *executionContext, rawAr
 		return nil, err
 	}
 	args["before"] = arg3
+	return args, nil
+}
+
+func field_Payment_informationRequests_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (int32, error) {
+			return unmarshalNInt2int32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg0
 	return args, nil
 }
 
@@ -1934,7 +1948,8 @@ func _Payment_informationRequests(ctx context.Context, ec *executionContext, fie
 			return fieldContext_Payment_informationRequests(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Payment().InformationRequests(ctx, obj)
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Payment().InformationRequests(ctx, obj, fc.Args["last"].(int32))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*payments.InformationRequest) graphql.Marshaler {
@@ -1944,7 +1959,7 @@ func _Payment_informationRequests(ctx context.Context, ec *executionContext, fie
 		true,
 	)
 }
-func fieldContext_Payment_informationRequests(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func fieldContext_Payment_informationRequests(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Payment",
 		Field:      field,
@@ -1953,6 +1968,17 @@ func fieldContext_Payment_informationRequests(_ context.Context, ec *executionCo
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return childFields_PaymentInformationRequest(ctx, ec, field)
 		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Payment_informationRequests_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }

@@ -3643,8 +3643,8 @@ type ReleaseHoldPayload {
 }
 `, BuiltIn: false},
 	{Name: "../schema/information.graphqls", Input: `extend type Payment {
-  "What was asked about the payment, by either bank, from the first request on; nothing for callers that do not see whose it is."
-  informationRequests: [PaymentInformationRequest!]!
+  "What was asked about the payment, by either bank: the last requests, in their order; nothing for callers that do not see whose it is."
+  informationRequests("How many of the last requests, 1 to 200." last: Int! = 5): [PaymentInformationRequest!]!
 }
 
 "What one bank asks another about a payment over FedNow or RTP (REST: rfi)."
