@@ -194,15 +194,16 @@ func deliverText(which, again string) string {
 	ON CONFLICT ` + again
 }
 
-// toldOf joins the webhooks w that see what belongs to partners and customers. They are looked up for each
-// event: whoever has thousands of webhooks keeps no event from those of others.
+// toldOf joins the active webhooks w that see what belongs to partners and customers. They are looked up for
+// each event, in indexes of those that are active: whoever has thousands of webhooks, or has had them and
+// deleted them, keeps no event from those of others.
 func toldOf(partners, customers string) string {
 	return `CROSS JOIN LATERAL (
-	  SELECT b.* FROM webhooks AS b WHERE b.tenant = $1 AND b.reach = 'Bank'
+	  SELECT b.* FROM webhooks AS b WHERE b.tenant = $1 AND b.reach = 'Bank' AND b.status = 'Active'
 	  UNION ALL SELECT p.* FROM webhooks AS p WHERE p.tenant = $1 AND p.customer IN (` + partners + `)
-	    AND p.reach = 'Partner'
+	    AND p.reach = 'Partner' AND p.status = 'Active'
 	  UNION ALL SELECT o.* FROM webhooks AS o WHERE o.tenant = $1 AND o.customer IN (` + customers + `)
-	    AND o.reach = 'Customer') AS w`
+	    AND o.reach = 'Customer' AND o.status = 'Active') AS w`
 }
 
 // transactText is deliverText for the transactions of virtual accounts.
@@ -222,7 +223,7 @@ func transactText(which, again string) string {
 const (
 	// asNew is the condition of webhooks that are told of new events, asBefore that of the one that is told
 	// again.
-	asNew    = "$7::bigint = 0 AND w.status = 'Active' AND e.seq > w.since_seq"
+	asNew    = "$7::bigint = 0 AND e.seq > w.since_seq"
 	asBefore = `w.uid = $7::bigint AND e.seq <= w.replay_to
 		AND (w.replay_since IS NULL OR e.at >= w.replay_since)`
 	// onceMore posts again what is there already.
