@@ -85,14 +85,14 @@ func (c *serveCommand) cors(next http.Handler) http.Handler {
 	}
 	return cors.Handler(cors.Options{
 		AllowedOrigins: c.Origins,
-		AllowedMethods: []string{"GET", "POST", "PUT", "PATCH", "DELETE"},
+		AllowedMethods: []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"},
 		AllowedHeaders: []string{
 			"Authorization", "Content-Type", "Accept", requestID, "Idempotency-Key", "Idempotent-Key", "If-Match",
-			"GraphQL-Client-Name", "GraphQL-Client-Version",
+			"Prefer", "GraphQL-Client-Name", "GraphQL-Client-Version",
 		},
 		ExposedHeaders: []string{
 			requestID, "Retry-After", "ETag", "Idempotency-Replayed", "Approval-Request", "Deprecation", "Sunset",
-			"Link",
+			"Link", "Preference-Applied", "Allow",
 		},
 		MaxAge: int((10 * time.Minute).Seconds()),
 	})(next)

@@ -300,13 +300,24 @@ func TestOnlyNamedOriginsMayCallFromBrowsers(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serveCommand{Origins: []string{"https://portal.bank.example"}})
 	preflight := []string{
-		"Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization,content-type",
+		"Access-Control-Request-Method", "POST", "Access-Control-Request-Headers",
+		"authorization,content-type,prefer",
 	}
 	ours := s.do(http.MethodOptions, "/graphql", "",
 		append(preflight, "Origin", "https://portal.bank.example")...)
 	if ours.Header().Get("Access-Control-Allow-Origin") != "https://portal.bank.example" ||
 		ours.Header().Get("Access-Control-Allow-Credentials") != "" {
 		t.Errorf("our portal: %v", ours.Header())
+	}
+	looks := s.do(http.MethodOptions, "/v2/customers", "", "Access-Control-Request-Method", http.MethodHead,
+		"Access-Control-Request-Headers", "authorization", "Origin", "https://portal.bank.example")
+	if looks.Header().Get("Access-Control-Allow-Methods") != http.MethodHead {
+		t.Errorf("our portal, with HEAD: %v", looks.Header())
+	}
+	answer := s.do(http.MethodGet, "/v2/customers", "", "Origin", "https://portal.bank.example")
+	if shown := answer.Header().Get("Access-Control-Expose-Headers"); !strings.Contains(shown,
+		"Preference-Applied") {
+		t.Errorf("our portal is shown %s", shown)
 	}
 	theirs := s.do(http.MethodOptions, "/graphql", "", append(preflight, "Origin", "https://evil.example")...)
 	if theirs.Header().Get("Access-Control-Allow-Origin") != "" {
