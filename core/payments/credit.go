@@ -88,9 +88,12 @@ func (in *intake) takeIn(a *incoming, of arrival) error {
 	if at.id == "" {
 		first = nil
 	}
+	other := in.elsewhere(a, row)
 	again := first != nil && first.Minor == row.Minor && first.Last4 == row.Last4 && !of.brings
 	var why string
 	switch {
+	case first == nil && other != nil:
+		row.Code = other.Code
 	case again: // it counts once, and gets the same answer
 		row.Payment, row.Code = first.Payment, first.Code
 		if why = reasonIn(first.Code); first.Payment != 0 {
@@ -119,6 +122,21 @@ func (in *intake) takeIn(a *incoming, of arrival) error {
 	in.onRecord[place{a.over, In, a.id, a.from}] = k
 	if row.Transaction != "" {
 		in.firsts[at] = k
+	}
+	return nil
+}
+
+// elsewhere returns the same request for payment, by its UETR, that has come over another network and waits, or
+// was decided on; nil if there is none. It would be paid twice.
+func (in *intake) elsewhere(a *incoming, row *Message) *known {
+	if a.request == nil || a.request.UETR == "" {
+		return nil
+	}
+	for _, over := range []rails.Rail{rails.FedNow, rails.RTP, rails.Fedwire} {
+		k := in.firsts[place{over, In, a.transaction(), ""}]
+		if over != a.over && k != nil && k.Payment != 0 && k.Minor == row.Minor && k.Last4 == row.Last4 {
+			return k
+		}
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
@@ -513,4 +514,35 @@ func TestOneOfManyThatPanicsStopsNoOther(t *testing.T) {
 		!slices.Equal(taken, []int{2, 3}) {
 		t.Errorf("%d %v %v", n, taken, err)
 	}
+}
+
+// One request that comes over two networks is paid once.
+func TestARequestOverTwoNetworksIsPaidOnce(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t, positive)
+	s.requestRule(positivepay.Instant)
+	ask := func(over rails.Rail, n int, uetr string) {
+		t.Helper()
+		s.deliver(t, over, &iso20022.PaymentRequest{
+			Group: s.group(over, n), RequestID: "R-77", InstructionID: "I-77", EndToEndID: "INV-77", UETR: uetr,
+			ExecutionDate: coretest.Start.Truncate(24 * time.Hour), Amount: money.Of(25_00, "USD"), DebtorAgent: ours,
+			CreditorAgent: theirs,
+			Debtor:        iso20022.Party{Name: "Somebody", Account: coretest.AccountNumber(s.from.UID)},
+			Creditor:      iso20022.Party{Name: "Harbor Chandlery", Account: "5550007777"},
+		})
+		for range 2 {
+			s.Clock.Advance(time.Minute)
+			s.run(t)
+		}
+	}
+	one, other := "00000000-0000-4000-8000-000000000077", "00000000-0000-4000-8000-000000000078"
+	ask(rails.FedNow, 1, one)
+	ask(rails.RTP, 2, one)
+	s.has(t, 99_975_00, 0)
+	if got := s.sent(t); strings.Count(got, "pain.014 ACTC") != 2 {
+		t.Errorf("both networks hear that it was taken: %s", got)
+	}
+	ask(rails.RTP, 3, other)
+	s.has(t, 99_950_00, 0)
+	s.Prove()
 }
