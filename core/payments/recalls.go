@@ -44,6 +44,9 @@ func (in *intake) recall(a *incoming) error {
 		in.enter(&was, p, to, actions[to], a.reason())
 	case p.State == Returning || p.State == Returned:
 		in.reply(row, a.recall.Receiver, declined(a.recall, iso20022.Reason{Code: "ARDT"}))
+		if in.f.promised != nil { // of one that is on its way
+			in.f.promised[p.UID] = true
+		}
 	}
 	return nil // another request waits for its answer, which all of them get
 }
@@ -135,8 +138,8 @@ func goingBack(all []*Payment) (back []UID) {
 	return back
 }
 
-// promisedTx returns which payments are on their way back because the other bank asked for them, and was told
-// that they come.
+// promisedTx returns which payments are on their way back of which the other bank, as it asked for them, was told
+// that they come, or have come.
 func promisedTx(ctx context.Context, tx bun.Tx, all []*Payment) (promised map[UID]bool, err error) {
 	back := goingBack(all)
 	if len(back) == 0 {
@@ -146,9 +149,20 @@ func promisedTx(ctx context.Context, tx bun.Tx, all []*Payment) (promised map[UI
 	err = tx.NewSelect().Model(&before).DistinctOn("ps.payment").Column("payment", "state").
 		Where("ps.tenant = ?", all[0].Tenant).Where("ps.payment IN (?)", bun.List(back)).
 		Where("ps.state <> ?", Returning).OrderExpr("ps.payment, ps.number DESC").Scan(ctx)
+	if err != nil {
+		return nil, err
+	}
 	promised = map[UID]bool{}
 	for _, step := range before {
 		promised[step.Payment] = step.State == Recalled
+	}
+	var told []UID // since the return was written, that the money has come back (ARDT)
+	err = tx.NewRaw(`SELECT nm.payment FROM network_messages AS nm WHERE nm.tenant = ?0 AND nm.payment IN (?1)
+		AND nm.kind = ?2 AND nm.direction = 'IN' AND nm.id > (SELECT max(r.id) FROM network_messages AS r
+		  WHERE r.tenant = ?0 AND r.payment = nm.payment AND r.kind = ?3 AND r.direction = 'OUT')`,
+		all[0].Tenant, bun.List(back), recallKind, returnKind).Scan(ctx, &told)
+	for _, uid := range told {
+		promised[uid] = true
 	}
 	return promised, err
 }

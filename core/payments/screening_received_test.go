@@ -350,3 +350,30 @@ func TestAReleasedCreditWhoseReturnWasPromisedIsOwed(t *testing.T) {
 		})
 	}
 }
+
+// A bank that asks for money which is on its way back hears that it came back. If its network does not take the
+// return, people see that it still waits.
+func TestARecallDuringARefusedReturnWaitsForPeople(t *testing.T) {
+	t.Parallel()
+	for _, over := range []rails.Rail{rails.FedNow, rails.RTP, rails.Fedwire} {
+		t.Run(string(over), func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			uid := s.play(t, over, "250.34") // whose return the sandbox refuses
+			s.run(t)
+			if _, err := s.back(uid, wholly(over)); err != nil {
+				t.Fatal(err)
+			}
+			s.asksBack(t, uid)
+			for range 4 {
+				s.Clock.Advance(10 * time.Second)
+				s.run(t)
+			}
+			s.lived(t, uid, "SETTLED RETURNING RECALLED")
+			s.has(t, 100_250_34, 0)
+			if _, err := s.back(uid, payments.Return{Type: "RJCR", Reject: "CUST"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
