@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"cmp"
 	"encoding/json"
 	"strconv"
 	"time"
@@ -196,11 +195,6 @@ type lineError struct {
 	Message string `json:"message"`
 }
 
-// paymentTypes are the kinds of payments by their networks.
-var paymentTypes = map[rails.Rail]string{
-	rails.ACH: "ACH", rails.Fedwire: "WIRE", rails.FedNow: "INSTANT", rails.RTP: "INSTANT",
-}
-
 func filePaymentOf(l *files.ShownLine, zone *time.Location) filePayment {
 	said := l.Order
 	if said == nil {
@@ -225,7 +219,7 @@ func filePaymentOf(l *files.ShownLine, zone *time.Location) filePayment {
 		SenderAddress1: from.line1, SenderAddress2: orNull(from.line2), ReceiverName: to.name,
 		ReceiverAccountNumber: to.number, ReceiverBankID: to.bank, ReceiverAddress1: to.line1,
 		ReceiverAddress2: orNull(to.line2), CreationDateTime: l.CreatedAt.In(zone),
-		PaymentType: cmp.Or(paymentTypes[l.Rail], string(l.Of.Type)), LineNumber: l.Number,
+		PaymentType: l.Kind(), LineNumber: l.Number,
 		Errors: each(l.Faults(), func(f files.FileFault) lineError { return lineError(f) }),
 	}
 	switch {

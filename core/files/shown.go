@@ -43,6 +43,7 @@ type ShownLine struct {
 	FileLine `bun:",extend"`
 
 	State       payments.State `bun:"state,scanonly"` // of the payment; '' where none was made
+	Speed       payments.Speed `bun:"speed,scanonly"` // of the payment; '' where none was made
 	PaymentDate *time.Time     `bun:"payment_date,scanonly"`
 	CreatedAt   time.Time      `bun:"created_at,scanonly"` // of the payment, or else of the file
 	// the account here that is debited, or credited by a debit; before there is a payment, the batch's
@@ -51,6 +52,19 @@ type ShownLine struct {
 	CancelledAs *string `bun:"cancelled_as,scanonly"`
 
 	Of *BulkFile `bun:"-"` // whose line it is
+}
+
+// Kind returns the kind of the payment, in the words of webhooks (rest/CONTRACT.md, bulk file answers); of a
+// line for which no network was found, the type of the file.
+func (l *ShownLine) Kind() string {
+	if l.Rail == "" {
+		return string(l.Of.Type)
+	}
+	paid := payments.Payment{Rail: l.Rail, Speed: l.Speed}
+	if paid.Speed == "" && l.Order != nil {
+		paid.Speed = payments.Speed(l.Order.Speed)
+	}
+	return string(paid.Kind())
 }
 
 var (
@@ -193,6 +207,7 @@ func paymentsText(reach access.Reach) string {
 	from := inShown("bl", "oa")
 	delete(from, "offset_account")
 	from["payment"], from["state"] = "coalesce(bl.payment, 0)", "coalesce(pay.state, '')"
+	from["speed"] = "coalesce(pay.speed, '')"
 	from["payment_date"] = "coalesce(pay.payment_date, bf.payment_date)"
 	from["created_at"] = "coalesce(pay.created_at, bf.created_at)"
 	from["cancelled_as"] = "CASE WHEN pay.state = 'CANCELLED' THEN (SELECT ps.reason FROM payment_steps AS " +
