@@ -120,7 +120,7 @@ func orderCode(areas []area, t reported) string {
 	}
 	problem := string(t.problem)
 	switch address, _, in := strings.Cut(t.field, ".address."); {
-	case t.problem == fault.Malformed && slices.Contains(patterned, t.field):
+	case t.problem == fault.Malformed && slices.Contains(patterned, t.field) && !t.noText:
 		problem = "PATTERN"
 	case t.problem == fault.Required && in: // the message says which line
 		t.field = address + ".address"
@@ -281,7 +281,7 @@ func bankOfReceiver(f fields) payments.ReceiverBank {
 func paymentAddress(f fields) postal.Address {
 	return postal.Address{
 		Line1: f.text("addressLine1").Value, Line2: f.text("addressLine2").Value, City: f.text("city").Value,
-		State: f.text("state").Value, PostalCode: f.number("postalCode").Value,
+		State: f.text("state").Value, PostalCode: f.id("postalCode").Value,
 		CountryCode: f.text("countryCode").Value,
 	}
 }

@@ -849,3 +849,29 @@ func TestBlankTextsOfCreditsAndDebitsAreAbsent(t *testing.T) {
 		}
 	}
 }
+
+// What is no text has no letters that are wrong (rest/CONTRACT.md, credit requests).
+func TestAValueThatIsNoTextIsTheInvalidOne(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, c := range []struct{ from, to, code, says string }{
+		{`"R"`, `{}`, "CREDIT_EXTERNALREF_INVALID", "must be a string"},
+		{`"sender": {"accountUID"`, `"sender": {"accountNumber": [], "x"`, "SENDER_ACCOUNT_INVALID", "must be a string"},
+		{
+			`"receiver": {"beneficiaryId"`, `"receiver": {"accountNumber": 1, "x"`, "BENEFICIARY_ACCTNUM_INVALID",
+			"must be a string",
+		},
+		{
+			`"receiver": {`, `"receiver": {"address": {"postalCode": {}}, `, "BENEFICIARY_ADDRESS_POSTALCODE_INVALID",
+			"must be a string or a number",
+		},
+		{`"sender": {"accountUID"`, `"sender": {"accountUID": {}, "x"`, "SENDER_ACCOUNT_INVALID", "must be a string or a number"},
+		{`"paymentAmount": 1`, `"paymentAmount": {}`, "CREDIT_AMOUNT_INVALID", "must be a number"},
+	} {
+		said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", strings.Replace(credit(b, ""), c.from, c.to, 1))
+		if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"`+c.code+`"`) ||
+			!strings.Contains(said.body, ": "+c.says+`"`) {
+			t.Errorf("%s: %d %s, not %s, %s", c.to, said.status, said.body, c.code, c.says)
+		}
+	}
+}

@@ -77,13 +77,17 @@ type reported struct {
 	code, message string
 	field         string // the field to blame, and what is wrong with it
 	problem       fault.Problem
+	noText        bool // its value is of another JSON type than text
 }
 
 // tell reports a fault in the words of the dialect.
 func (d dialect) tell(f *fault.Fault) reported {
 	f, _ = fault.Of(fault.Called(f, d.spelled))
 	l := d.lineFor(f)
-	t := reported{status: l.status, code: l.code, message: l.message(f), field: f.Field, problem: problemOf(f)}
+	t := reported{
+		status: l.status, code: l.code, message: l.message(f), field: f.Field, problem: problemOf(f),
+		noText: f.Message == notText,
+	}
 	if l.exact {
 		t.field = ""
 	}

@@ -50,6 +50,9 @@ func (f fields) filled() fields {
 	return f
 }
 
+// notText is said of a member that is no text, whatever else its form is.
+const notText = "must be a string"
+
 // spoken leaves out members that are blank texts, at any depth: they say nothing. What is no plain text stays,
 // and is refused.
 func (f fields) spoken() fields {
@@ -80,7 +83,7 @@ func (f fields) text(names ...string) given.Text {
 	}
 	text, ok := value.(string)
 	if !ok {
-		f.fail(used, "must be a string")
+		f.fail(used, notText)
 		return given.Text{}
 	}
 	f.q.fail(plain(f.path+used, text))
@@ -135,7 +138,15 @@ var zeros = regexp.MustCompile(`^(-?[0-9]+)\.0+$`)
 
 // number reads a number as an exact decimal. It also accepts the number as text, where the published texts
 // differ (rest/CONTRACT.md, numbers).
-func (f fields) number(names ...string) given.Text {
+func (f fields) number(names ...string) given.Text { return f.digits("must be a number", names...) }
+
+// id reads what is published as a text and as a number, in different places (rest/CONTRACT.md, ids).
+func (f fields) id(names ...string) given.Text {
+	return f.digits("must be a string or a number", names...)
+}
+
+// digits reads a number, or a text in its place; fails says what anything else must be.
+func (f fields) digits(fails string, names ...string) given.Text {
 	used, value := f.member(names)
 	switch value := value.(type) {
 	case nil:
@@ -146,7 +157,7 @@ func (f fields) number(names ...string) given.Text {
 		f.q.fail(plain(f.path+used, value))
 		return given.Of(zeros.ReplaceAllString(value, "$1"))
 	}
-	f.fail(used, "must be a number")
+	f.fail(used, fails)
 	return given.Text{}
 }
 
@@ -240,7 +251,7 @@ func wordIn[T any](f fields, parse parser[T], names ...string) *T {
 // idIn reads the number of a thing, given as a number or as text (rest/CONTRACT.md, ids).
 func idIn[T any](f fields, parse parser[T], names ...string) *T {
 	used, _ := f.member(names)
-	return parsedIn(f, parse, used, f.number(names...).Value)
+	return parsedIn(f, parse, used, f.id(names...).Value)
 }
 
 // idsIn reads a list of numbers of things, each given as a number or as text.

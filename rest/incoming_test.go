@@ -373,7 +373,7 @@ func TestAListOfExceptionsIsCalledByItsNameInTheRequest(t *testing.T) {
 		refused(t, "today's", http.StatusBadRequest, "PPD001", "ids: must name at least one payment")
 	for ids, why := range map[string]string{
 		`[4711]`: "no such exception", `["4711", 4712]`: "no such exception", `[4711.0]`: "no such exception",
-		`4711`: "must be a list", `[4711, {}]`: "[1]: must be a number", `[4711, ""]`: "[1]: must be an id",
+		`4711`: "must be a list", `[4711, {}]`: "[1]: must be a string or a number", `[4711, ""]`: "[1]: must be an id",
 		`[null]`: "[0]: must be an id", `["x"]`: "[0]: must be the digits", `[1.5]`: "[0]: must be the digits",
 	} {
 		b.call(b.program(), http.MethodPut, "/v2/positivepay/exception/approveall", `{"paymentUID": `+ids+`}`).
