@@ -11,6 +11,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 	"bankgraph/core/ledger"
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
@@ -72,8 +73,13 @@ func (s *Service) Return(
 // check checks the form of a request. What else it must say depends on the network of the payment.
 func (d *Return) check() error {
 	c := check.Of("payment")
-	d.Code = check.OneOf(c, "returnCode", d.Code, slices.Concat(ReturnCodes, DebitReturnCodes,
-		CreditReturnCodes)...)
+	if code, is := ident.Word(d.Code, slices.Concat(ReturnCodes, DebitReturnCodes, CreditReturnCodes)...); is {
+		d.Code = code
+	} else if d.Code != "" {
+		c.Fail("returnCode", fault.Malformed, "must be a reason of its network: of FedNow, RTP and Fedwire "+
+			strings.Join(ReturnCodes, ", ")+"; of a debit over ACH "+strings.Join(DebitReturnCodes, ", ")+
+			"; of a credit over ACH "+strings.Join(CreditReturnCodes, ", "))
+	}
 	d.Reject = check.OneOf(c, "rejectReasonCode", d.Reject, RejectCodes...)
 	d.Type = check.OneOf(c, "returnType", d.Type, inFull, inPart, declining)
 	c.AtMost("returnNotes", d.Notes, longestNote)

@@ -150,6 +150,31 @@ func TestAPartIsGivenBackOverInstantNetworks(t *testing.T) {
 	s.Prove()
 }
 
+// Whoever names no reason reads those of each network, each once.
+func TestAWrongReasonOfAReturnIsAnsweredByNetwork(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	_, err := s.back(s.play(t, rails.Fedwire, "5"), payments.Return{Code: "ZZZZ", Notes: "x"})
+	f, is := fault.Of(err)
+	if !is || f.Field != "returnCode" {
+		t.Fatal(err)
+	}
+	ofNetworks, ofACH, _ := strings.Cut(f.Message, "over ACH")
+	for _, code := range slices.Concat(payments.DebitReturnCodes, payments.CreditReturnCodes) {
+		if strings.Contains(ofNetworks, " "+code) || !strings.Contains(ofACH, " "+code) {
+			t.Errorf("%s is not told as a reason of ACH: %s", code, f.Message)
+		}
+	}
+	for part := range strings.SplitSeq(f.Message, ";") {
+		words := strings.FieldsFunc(part, func(r rune) bool { return r == ' ' || r == ',' })
+		for i, word := range words {
+			if len(word) <= 4 && word == strings.ToUpper(word) && slices.Contains(words[:i], word) {
+				t.Errorf("%s is told twice: %s", word, part)
+			}
+		}
+	}
+}
+
 // What a request must say depends on the network.
 func TestAReturnSaysWhatItsNetworkNeeds(t *testing.T) {
 	t.Parallel()
