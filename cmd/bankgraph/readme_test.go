@@ -95,6 +95,19 @@ func TestRequestsOfTheReadmeWorkAsPasted(t *testing.T) {
 	}
 }
 
+// A loop that waits for what only success says never ends where the call fails: with a token that is old, or
+// none.
+func TestLoopsOfTheReadmeEndWhereTheCallFails(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := regexp.MustCompile(`\buntil (ask|curl).*`).Find(readme); found != nil {
+		t.Errorf("README.md: %s", found)
+	}
+}
+
 // The examples of the playground must work on a new demo bank, whose clock nobody has moved.
 func TestExamplesOfThePlaygroundWork(t *testing.T) {
 	t.Parallel()
