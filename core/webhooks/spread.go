@@ -18,8 +18,13 @@ import (
 // postedObject is the kind of object whose events are posted.
 const postedObject = "payment"
 
-// atATime bounds the events of one transaction that makes deliveries.
-const atATime = 500
+// atATime bounds the events that are looked through for a page of the feed, and toldAtATime those of one
+// transaction that makes deliveries: an event may be told to twenty webhooks of each of four parties, and
+// other work of the bank waits until that is done.
+const (
+	atATime     = 500
+	toldAtATime = 100
+)
 
 // cursor is how far deliveries have been made of the events of a bank.
 type cursor struct {
@@ -87,9 +92,9 @@ func (s *Service) beginTx(ctx context.Context, tx bun.Tx, tenant access.Tenant) 
 func kindTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, at events.Cursor,
 ) ([]events.Placed, events.Cursor, error) {
-	found, end, _, err := events.KindTx(ctx, tx, tenant, postedObject, at, atATime)
+	found, end, _, err := events.KindTx(ctx, tx, tenant, postedObject, at, toldAtATime)
 	if errors.Is(err, events.ErrPurged) {
-		found, end, _, err = events.KindTx(ctx, tx, tenant, postedObject, events.Cursor{}, atATime)
+		found, end, _, err = events.KindTx(ctx, tx, tenant, postedObject, events.Cursor{}, toldAtATime)
 	}
 	return found, end, err
 }

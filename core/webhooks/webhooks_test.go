@@ -403,6 +403,34 @@ func TestReplaysOfManyWebhooksKeepNobodyWaiting(t *testing.T) {
 	}
 }
 
+// Each event may be told to many webhooks. So that others' payments need not wait until a file's are told,
+// they are told in pieces.
+func TestManyEventsAreToldInPieces(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.hook(h.payer)
+	const atATime = 100
+	for range atATime + 1 {
+		h.transfer("1", 0)
+	}
+	for {
+		if n, err := h.Audit.Seal(h.operator); err != nil || n == 0 {
+			h.must(err)
+			break
+		}
+	}
+	most := 0
+	for told := -1; told < h.count("webhook_deliveries"); {
+		told = h.count("webhook_deliveries")
+		_, err := h.Webhooks.Spread(h.operator)
+		h.must(err)
+		most = max(most, h.count("webhook_deliveries")-told)
+	}
+	if all := h.count("webhook_deliveries"); all <= atATime || most > atATime {
+		t.Errorf("of %d events, %d are told at once", all, most)
+	}
+}
+
 // A partner may have customers without end, each with webhooks. What waits for all of them keeps nobody
 // else's waiting.
 func TestPartiesTakeTurnsWithTheirWebhooks(t *testing.T) {
