@@ -332,7 +332,8 @@ func TestAReturnThatCameBeforeItsPaymentWasNotedIsHeardAgain(t *testing.T) {
 			resume := s.hold()
 			s.until(t, "2026-11-18 14:00")
 			s.until(t, "2026-11-20 09:00")
-			reference, again := leftTrace, func() {}
+			reference := leftTrace
+			var again func()
 			if over == rails.ACH {
 				file := s.joined(t, "FRB", s.credits(func(b *batchOf) {
 					b.Amount.Minor = 250_00
