@@ -68,6 +68,7 @@ try {
   assert.ok((await page.locator('.opblock-tag').filter({ hasText: 'Former' }).count()) > 3);
   seen('the curl names the address that serves it, and older generations are folded');
 
+  await page.route('**/sandbox/clock', (route) => route.fulfill({ json: { data: { now: '2031-05-07T02:00:00Z' } } }));
   await page.reload();
   await page.getByRole('button', { name: 'demo-partner' }).click();
   await page.getByText('Signed in as demo-partner').waitFor();
@@ -77,6 +78,12 @@ try {
   await search.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor();
   await search.getByText('customers_v2_search').first().waitFor({ state: 'attached' });
   seen('a demo key signs in with one press, and the operation shows its example');
+  for (const id of ['createPositiveRule', 'bookTransfer']) {
+    const dated = page.locator(`.opblock[id$="-${id}"]`);
+    await dated.locator('.opblock-summary-control').click();
+    await dated.locator('textarea.body-param__text').filter({ hasText: '05-06-2031' }).waitFor();
+  }
+  seen("dates of requests are of the sandbox's day, in the bank's zone");
 
   await page.waitForFunction((el) => el.value === '1000013', await get.getByPlaceholder('customerUID').elementHandle()).catch(() => {});
   assert.equal(await get.getByPlaceholder('customerUID').inputValue(), '1000013', 'the example is one of the partner');

@@ -18,13 +18,20 @@ const tokenPath = () => `/auth/realms/${encodeURIComponent(field.value.trim())}/
 let published;
 let own = [];
 
-// Examples of requests are of the day on which the demo bank of the tests begins; here they are of today, in the
-// zone of the demo bank.
-const today = new Intl.DateTimeFormat('en-US', { timeZone: 'America/New_York', year: 'numeric', month: '2-digit', day: '2-digit' })
-  .format(new Date()).replaceAll('/', '-');
+// Examples of requests are of the day on which the demo bank of the tests begins, and rules begin later; here they
+// are of today, in the zone of the demo bank: by the machine's clock, and by the sandbox's for who has signed in.
+const dayOf = (now) =>
+  new Intl.DateTimeFormat('en-US', { timeZone: 'America/New_York', year: 'numeric', month: '2-digit', day: '2-digit' })
+    .format(now).replaceAll('/', '-');
+let today = dayOf(new Date());
+
+async function readClock(token) {
+  const answer = await fetch('/sandbox/clock', { headers: { Authorization: `Bearer ${token}` } });
+  if (answer.ok) today = dayOf(new Date((await answer.json()).data.now));
+}
 
 const withOwn = (document) =>
-  JSON.parse([['11-18-2026', today], ...own].reduce((text, [from, to]) => text.replaceAll(from, to), JSON.stringify(document)));
+  JSON.parse([['11-18-2026', today], ['01-04-2027', today], ...own].reduce((text, [from, to]) => text.replaceAll(from, to), JSON.stringify(document)));
 
 // The document names one address, one tenant and no key. In their place stand the address that serves
 // the page, the tenant of the field on top and, in a demo, a key that works: whatever is copied works as it is.
@@ -123,6 +130,7 @@ async function signIn({ key, secret, who, own: examples = [] }) {
     const body = await answer.json();
     if (!answer.ok) throw new Error(body.error_description);
     own = examples;
+    await readClock(body.access_token);
     ui.specActions.updateJsonSpec(published);
     ui.preauthorizeApiKey('bearer', body.access_token);
     const instead = own.length > 0 ? ` The examples name what is its own, such as ${own[0][1]} for customer ${own[0][0]}.` : '';
