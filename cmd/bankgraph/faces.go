@@ -52,6 +52,7 @@ var referenceOwn = append(slices.Clone(partnersOwn),
 	[2]string{`"example":8}`, `"example":104}`}, [2]string{`"example":"10"}`, `"example":"130"}`},
 	[2]string{`"example":"12"}`, `"example":"132"}`}, [2]string{`"example":"13"}`, `"example":"133"}`},
 	[2]string{"86420975310011", "86420975310035"}, // a virtual account
+	[2]string{"100001310", "100001312"},           // a contact whose bank instant payments reach
 	// a trade, a rule of positive pay and a file
 	[2]string{`"example":"1"}`, `"example":"2"}`}, [2]string{`"example":"4"}`, `"example":"52"}`},
 	[2]string{`"example":"6000001"}`, `"example":"6000002"}`})

@@ -61,6 +61,60 @@ func TestReadsOfTheReferenceShowSomethingOfTheDemoBank(t *testing.T) {
 	}
 }
 
+// What the reference offers first to who tries a payment or a search out does something on a new demo bank.
+func TestSamplesOfTheReferenceWorkOnTheDemoBank(t *testing.T) {
+	t.Parallel()
+	spec, err := openapi3.NewLoader().LoadFromData(rest.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := onDemo(t).serve()
+	for _, key := range offered(true) {
+		if key.Key != "demo-partner" && key.Key != "demo-staff" {
+			continue
+		}
+		token := s.token(sandbox, key.Key, key.Secret)
+		for _, path := range []string{
+			"/v4/payments/credit", "/v5/payments/credit", "/v3/payments/creditrequest",
+			"/v3/customers/{customerUID}/accounts/search", "/v1/customers/{customerUID}/limits",
+		} {
+			sample, err := json.Marshal(spec.Paths.Find(path).Post.RequestBody.Value.Content["application/json"].Example)
+			if err != nil {
+				t.Fatal(err)
+			}
+			call, text := strings.ReplaceAll(path, "{customerUID}", "1000001"), string(sample)
+			for _, pair := range key.Own { // as the page does
+				call, text = strings.ReplaceAll(call, pair[0], pair[1]), strings.ReplaceAll(text, pair[0], pair[1])
+			}
+			status, body := s.asks(t, http.MethodPost, call, text, token)
+			if status != http.StatusOK || strings.Contains(body, `"data":[]`) {
+				t.Errorf("%s: POST %s %s: %d %.300s", key.Key, call, text, status, body)
+			}
+		}
+	}
+}
+
+// asks sends a JSON body, and returns the answer.
+func (s *testServer) asks(t *testing.T, method, call, text, token string) (status int, body string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, s.url+call, strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	said, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(said)
+}
+
 // reads sends a GET, and returns its answer.
 func (s *testServer) reads(t *testing.T, call, token string) (status int, body string) {
 	t.Helper()
