@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/uptrace/bun"
 )
@@ -334,14 +335,21 @@ func queue[T any](b *Batch, text *Query[T], each func(*T), done func(error), val
 
 // ReadPrimary sends one read to the primary, and returns its rows. The server plans it once for each connection;
 // a read through Bun is planned each time, which costs more than it does where it mostly finds nothing, as what
-// jobs look for each second.
+// jobs look for each second. It is sent once more, over another connection, if it was lost with one whose server
+// has gone.
 func ReadPrimary[T any](ctx context.Context, d *DB, text *Query[T], values ...any) ([]*T, error) {
-	b := d.PrimaryBatch()
-	rows := Queue(b, text, values...)
-	if err := b.Send(ctx); err != nil {
-		return nil, err
+	for again := false; ; again = true {
+		b := d.PrimaryBatch()
+		rows := Queue(b, text, values...)
+		err := b.Send(ctx)
+		if err == nil {
+			return rows.Items, rows.Err
+		}
+		if again || !pgconn.SafeToRetry(err) {
+			return nil, err
+		}
+		d.fresh.Reset() // the others may be as old
 	}
-	return rows.Items, rows.Err
 }
 
 // Params collects the values of a query while its text is built.
