@@ -45,7 +45,7 @@ format: ## format the Go code
 	$(tool) golangci-lint fmt
 
 .PHONY: bench
-bench: postgresql ## measure the bank beside handlers written by hand (flags through T, e.g. T='-customers 10000 -only a,b'; with -keys 1000 -copies 50: many copies of a change have one effect; with -lines 100000: a bulk file; with -changes 500: how soon changes are told)
+bench: postgresql ## measure the bank beside handlers written by hand (flags through T, e.g. T='-customers 10000 -only a,b'; with -keys 1000 -copies 50: many copies of a change have one effect; with -lines 100000: a bulk file; with -changes 500: how soon changes are told; with -banks 8: what idle banks cost)
 	go run ./cmd/bench $(T)
 
 .PHONY: test-clients

@@ -64,6 +64,7 @@ type options struct {
 	format      string
 	watch       bool
 	changes     int
+	banks       int
 }
 
 func main() {
@@ -103,6 +104,8 @@ func main() {
 	flag.IntVar(&o.changes, "changes", 0,
 		"instead of measuring: make so many payments, and tell how soon subscribers and webhooks have "+
 			"heard of them")
+	flag.IntVar(&o.banks, "banks", 0,
+		"instead of measuring: add so many banks in which nothing happens, and tell what each costs")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -113,8 +116,8 @@ func main() {
 }
 
 func run(ctx context.Context, o options) (err error) {
-	if o.keys < 0 || o.lines < 0 || o.changes < 0 || o.copies < 1 {
-		return errors.New("-keys, -lines and -changes must not be below zero, and -copies must be above")
+	if o.keys < 0 || o.lines < 0 || o.changes < 0 || o.banks < 0 || o.copies < 1 {
+		return errors.New("-keys, -lines, -changes and -banks must not be below zero, and -copies must be above")
 	}
 	if o.customers < 1 || o.rounds < 1 || o.connections < 0 || o.seconds <= 0 {
 		return errors.New("-customers, -rounds, -connections and -seconds must be above zero")
@@ -138,6 +141,9 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	if o.changes > 0 {
 		return tellChanges(ctx, o, b)
+	}
+	if o.banks > 0 {
+		return standIdle(ctx, o, b)
 	}
 	chosen, err := choose(ctx, b, o.only)
 	if err != nil {
