@@ -196,6 +196,7 @@ func (s *stocked) asked(parents []customers.UID) map[reflect.Type]reflect.Value 
 		virtualaccounts.Search{},
 		virtualaccounts.PostingSearch{},
 		webhooks.DeliverySearch{},
+		payments.InformationPart{Last: 50, Words: true},
 		customers.Search{UID: s.own.UID},
 		audit.Search{Customer: int64(s.own.UID)},
 		changes.Search{Customer: int64(s.own.UID)},

@@ -14,8 +14,9 @@ import (
 
 // required are the required arguments of fields.
 var required = map[string]string{
-	"Account.sweepRuns": `(first: 1)`,
-	"Customer.limits":   `(rail: ACH, entryType: CREDIT, secCode: PPD, amount: "9999999.99")`,
+	"Account.sweepRuns":           `(first: 1)`,
+	"Payment.informationRequests": `(last: 2)`,
+	"Customer.limits":             `(rail: ACH, entryType: CREDIT, secCode: PPD, amount: "9999999.99")`,
 }
 
 // mayBeEmpty are fields that may be null, false or zero in some row.
