@@ -333,10 +333,10 @@ func queue[T any](b *Batch, text *Query[T], each func(*T), done func(error), val
 	})
 }
 
-// ReadPrimary sends one read to the primary, and returns its rows. The server plans it once for each connection;
-// a read through Bun is planned each time, which costs more than it does where it mostly finds nothing, as what
-// jobs look for each second. It is sent once more, over another connection, if it was lost with one whose server
-// has gone.
+// ReadPrimary sends one read to the primary, and returns its rows. The server plans it once for each
+// connection; a read through Bun is planned each time, which costs more than it does where it mostly finds
+// nothing, as what jobs look for each second. It is sent once more, over another connection, if it was lost
+// with one whose server has gone.
 func ReadPrimary[T any](ctx context.Context, d *DB, text *Query[T], values ...any) ([]*T, error) {
 	for again := false; ; again = true {
 		b := d.PrimaryBatch()

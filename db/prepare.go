@@ -109,8 +109,8 @@ func Raw(tx bun.IDB, text string, values ...any) *bun.RawQuery {
 	return tx.NewRaw(text, values...)
 }
 
-// Number is a number that is bound in a statement of Bun's builder too, as in Raw. With the number of the bank in
-// the text, what jobs look for would be another statement for each bank.
+// Number is a number that is bound in a statement of Bun's builder too, as in Raw. With the number of the
+// bank in the text, what jobs look for would be another statement for each bank.
 type Number int64
 
 // AppendQuery implements Bun's QueryAppender. Under any other dialect the number is in the text.

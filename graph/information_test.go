@@ -35,8 +35,8 @@ func init() {
 	}, `messageId rail`}
 }
 
-// insertInformation makes an answered request for information, and a notice of change, about each payment of some
-// customers.
+// insertInformation makes an answered request for information, and a notice of change, about each payment of
+// some customers.
 func (b *bank) insertInformation(t testing.TB, first, last customers.UID) {
 	t.Helper()
 	b.write(t, func(ctx context.Context, tx bun.Tx) error {

@@ -97,8 +97,8 @@ var nextToSend = db.NewQuery[found](`WITH RECURSIVE whose AS (
 	    ORDER BY pay.send_at, pay.uid ` + limitAtATime + `) AS pay) AS next
 	ORDER BY next.turn, next.send_at, next.uid ` + limitAtATime)
 
-// limitAtATime is the limit of what jobs look for. It is no value of the prepared reads, so that they are planned
-// for it.
+// limitAtATime is the limit of what jobs look for. It is no value of the prepared reads, so that they are
+// planned for it.
 var limitAtATime = "LIMIT " + strconv.Itoa(atATime)
 
 // found is a payment that a job has found.

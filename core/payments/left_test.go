@@ -320,8 +320,8 @@ func TestWhatGoesBackWithoutAPaymentIsNotedAsLeft(t *testing.T) {
 	}
 }
 
-// A return that comes before anybody has said what had left is of nothing. When its network sends it again, it is
-// of the payment.
+// A return that comes before anybody has said what had left is of nothing. When its network sends it again,
+// it is of the payment.
 func TestAReturnThatCameBeforeItsPaymentWasNotedIsHeardAgain(t *testing.T) {
 	t.Parallel()
 	for over, edit := range map[rails.Rail]func(*payments.Order){rails.ACH: economy, rails.Fedwire: byWire} {

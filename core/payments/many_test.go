@@ -107,8 +107,8 @@ func TestWhoFillsTheTotalsLeavesRoomForOthers(t *testing.T) {
 	s.Prove()
 }
 
-// A customer has one share of a file, however many company numbers it has entries under, and a quarter is for what
-// other banks wait for.
+// A customer has one share of a file, however many company numbers it has entries under, and a quarter is for
+// what other banks wait for.
 func TestManyCompaniesOfACustomerHaveOneShareOfAFile(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)

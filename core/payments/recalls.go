@@ -138,8 +138,8 @@ func goingBack(all []*Payment) (back []UID) {
 	return back
 }
 
-// promisedTx returns which payments are on their way back of which the other bank, as it asked for them, was told
-// that they come, or have come.
+// promisedTx returns which payments are on their way back of which the other bank, as it asked for them, was
+// told that they come, or have come.
 func promisedTx(ctx context.Context, tx bun.Tx, all []*Payment) (promised map[UID]bool, err error) {
 	back := goingBack(all)
 	if len(back) == 0 {

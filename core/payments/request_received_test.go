@@ -466,7 +466,8 @@ func TestWhatMeetsARequestIsAPaymentLikeOthers(t *testing.T) {
 	s.Prove()
 }
 
-// What a bank asks for in a year that nobody lives to see cannot be read, and keeps nothing else from being taken.
+// What a bank asks for in a year that nobody lives to see cannot be read, and keeps nothing else from being
+// taken.
 func TestARequestOfAFarYearStopsNothing(t *testing.T) {
 	t.Parallel()
 	for _, over := range requesting {

@@ -190,9 +190,9 @@ type takingLines func(
 var readingFile = db.NewQuery[messageID](`SELECT id FROM network_messages
 	WHERE tenant = $1 AND rail = 'ACH' AND direction = 'IN' AND message_id = $2`)
 
-// takeLinesTx takes in those lines of a file that are not on record, or were of nothing when they came first. What another bank than the one that an
-// entry went to says of it is kept, and does nothing: it could give back money that it does not have. People
-// are told of a return, and of a dishonour, of which nothing comes.
+// takeLinesTx takes in those lines of a file that are not on record, or were of nothing when they came first.
+// What another bank than the one that an entry went to says of it is kept, and does nothing: it could give
+// back money that it does not have. People are told of a return, and of a dishonour, of which nothing comes.
 func (s *Service) takeLinesTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in *incoming, lines []*incoming,
 ) error {

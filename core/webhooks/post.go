@@ -143,10 +143,10 @@ var (
 
 // claimHooksTx locks webhooks of which something can be posted now, either those that fail or the others.
 // Parties take turns, so that nobody's many webhooks keep those of others waiting; of each party's, and of
-// those whose turn it is, the ones that have waited longest come first. No two workers take deliveries of one webhook at the same time. A
-// webhook takes no place if nothing of it can be posted, because enough is in work or waits for an earlier
-// event, or if its party has no room left. Webhooks of customers that are not active, or whose partner is
-// not, wait.
+// those whose turn it is, the ones that have waited longest come first. No two workers take deliveries of one
+// webhook at the same time. A webhook takes no place if nothing of it can be posted, because enough is in
+// work or waits for an earlier event, or if its party has no room left. Webhooks of customers that are not
+// active, or whose partner is not, wait.
 func (s *Service) claimHooksTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, full []customers.UID, fails bool,
 ) (hooks []*turn, err error) {

@@ -88,8 +88,8 @@ type secretsOf struct {
 	password string
 }
 
-// openSecrets opens secrets, which are sorted from the newest, and returns them by webhook. A webhook of which one
-// does not open has none; the error says which.
+// openSecrets opens secrets, which are sorted from the newest, and returns them by webhook. A webhook of
+// which one does not open has none; the error says which.
 func (s *Service) openSecrets(rows []*secret, now time.Time) (all map[UID]*secretsOf, failed error) {
 	all = map[UID]*secretsOf{}
 	broken := map[UID]bool{}
