@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -52,7 +51,7 @@ func TestReadsOfTheReferenceShowSomethingOfTheDemoBank(t *testing.T) {
 					query.Set(p.Name, value)
 				}
 			}
-			status, body := s.reads(t, call+"?"+query.Encode(), token)
+			status, body := s.get(s.url+call+"?"+query.Encode(), token)
 			if status != http.StatusOK || strings.Contains(body, `"data":[]`) ||
 				strings.Contains(body, `"content":[]`) || strings.Contains(body, `"profiles":[]`) {
 				t.Errorf("%s: GET %s?%s: %d %.200s", key.Key, call, query.Encode(), status, body)
@@ -86,51 +85,10 @@ func TestSamplesOfTheReferenceWorkOnTheDemoBank(t *testing.T) {
 			for _, pair := range key.Own { // as the page does
 				call, text = strings.ReplaceAll(call, pair[0], pair[1]), strings.ReplaceAll(text, pair[0], pair[1])
 			}
-			status, body := s.asks(t, http.MethodPost, call, text, token)
+			status, body := s.post(call, token, text)
 			if status != http.StatusOK || strings.Contains(body, `"data":[]`) {
 				t.Errorf("%s: POST %s %s: %d %.300s", key.Key, call, text, status, body)
 			}
 		}
 	}
-}
-
-// asks sends a JSON body, and returns the answer.
-func (s *testServer) asks(t *testing.T, method, call, text, token string) (status int, body string) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, s.url+call, strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+token)
-	request.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	said, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer.StatusCode, string(said)
-}
-
-// reads sends a GET, and returns its answer.
-func (s *testServer) reads(t *testing.T, call, token string) (status int, body string) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+call, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+token)
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer.StatusCode, string(text)
 }

@@ -112,12 +112,7 @@ func (s *Service) nextDue(
 		ledger.Day(now.In(caller.Location())).Format(time.DateOnly),
 		calendar.Default().SettledIf(calendar.ACH, today).Format(time.DateOnly), today.Format(time.DateOnly),
 	}
-	b := s.db.PrimaryBatch()
-	found := db.Queue(b, findingDue, caller.Tenant, dueKinds, until, places[:], skipped, dueAtATime, now)
-	if err := b.Send(ctx); err != nil {
-		return nil, err
-	}
-	return found.Items, found.Err
+	return db.ReadPrimary(ctx, s.db, findingDue, caller.Tenant, dueKinds, until, places[:], skipped, dueAtATime, now)
 }
 
 // duePlaces are the customers after whom the next payments of each of dueKinds are looked for; 0: from the

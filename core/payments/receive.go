@@ -62,10 +62,14 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 	})
 	for _, a := range files {
 		n, failed := allOrEach([]Arrived{a}, func([]Arrived) (int, error) {
-			if err := s.takeFile(ctx, caller, now, a); err != nil {
+			err := s.takeFile(ctx, caller, now, a)
+			if err == nil {
+				err = s.network.MarkTaken(ctx, caller.Tenant, []int64{a.ID})
+			}
+			if err != nil {
 				return 0, err
 			}
-			return 1, s.network.MarkTaken(ctx, caller.Tenant, []int64{a.ID})
+			return 1, nil
 		})
 		taken, err = taken+n, errors.Join(err, failed)
 	}
