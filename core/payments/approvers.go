@@ -2,7 +2,6 @@ package payments
 
 import (
 	"context"
-	"time"
 
 	"github.com/uptrace/bun"
 
@@ -208,30 +207,11 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if today := p.today(tx.Caller, tx.Now); p.Date.Before(today) {
 		p.Date = today
 	}
-	if p.plan(tx.Now); p.Trade != 0 && !p.Date.Equal(was.Date) {
-		return ErrTradeOver.With(was.Date.Format(time.DateOnly))
-	}
-	if err := s.beforeExpiryTx(ctx, tx, p); err != nil {
+	_, f, err := s.mayStillGoTx(ctx, tx, &was, p)
+	if err != nil {
 		return err
 	}
 	if err := s.followsTx(ctx, tx, p, true); err != nil {
-		return err
-	}
-	if err := p.movedTx(ctx, tx, &was); err != nil {
-		return err
-	}
-	w := wanted(p)
-	if err := s.othersTx(ctx, tx.Tx, &w, p); err != nil {
-		return err
-	}
-	f, err := s.gatherTx(ctx, tx.Tx, p.Tenant, w)
-	if err == nil {
-		err = f.switchedOn(p)
-	}
-	if err == nil {
-		err = f.stillElsewhere(s, p)
-	}
-	if err != nil {
 		return err
 	}
 	if p.starts().After(p.today(tx.Caller, tx.Now)) {

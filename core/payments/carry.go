@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/ledger"
 	"bankgraph/core/money"
@@ -40,6 +41,35 @@ func (f *facts) switchedOn(p *Payment) error {
 		return ErrRailOff.Saying(ErrRailOff.Message + ": " + string(p.Rail) + " is off for the account")
 	}
 	return nil
+}
+
+// mayStillGoTx plans a payment anew that has waited for people, and returns when it is sent and the facts that
+// it is carried out by. was is the payment before: what has changed since may refuse it, be it the end of its
+// trade or of the request that it pays, a limit of its new day, its account or where the other one is kept.
+func (s *Service) mayStillGoTx(
+	ctx context.Context, tx *changes.Tx, was, p *Payment,
+) (send time.Time, f *facts, err error) {
+	send = p.plan(tx.Now)
+	if p.Trade != 0 && !p.Date.Equal(was.Date) {
+		return send, nil, ErrTradeOver.With(was.Date.Format(time.DateOnly))
+	}
+	if err := s.beforeExpiryTx(ctx, tx, p); err != nil {
+		return send, nil, err
+	}
+	if err := p.movedTx(ctx, tx, was); err != nil {
+		return send, nil, err
+	}
+	w := wanted(p)
+	if err := s.othersTx(ctx, tx.Tx, &w, p); err != nil {
+		return send, nil, err
+	}
+	if f, err = s.gatherTx(ctx, tx.Tx, p.Tenant, w); err != nil {
+		return send, nil, err
+	}
+	if err := f.switchedOn(p); err != nil {
+		return send, nil, err
+	}
+	return send, f, f.stillElsewhere(s, p)
 }
 
 // movesIn reports why an account, which a field names, does not let its money move in a currency: the account

@@ -111,8 +111,8 @@ func TestTwoReturnsOfNothingUnderOneIDAreBothTold(t *testing.T) {
 	}
 }
 
-// What the network refuses of ours beside payments and returns changes nothing, and people are told: a credit
-// that was accepted has not come, a recall was never asked.
+// What the network refuses of ours beside payments and returns moves nothing, and people are told: a credit
+// that was accepted has not come, a recall was never asked, and may be asked again.
 func TestARefusedAnswerOrRecallIsTold(t *testing.T) {
 	t.Parallel()
 	for over, order := range moving {
@@ -122,7 +122,7 @@ func TestARefusedAnswerOrRecallIsTold(t *testing.T) {
 			refuse := func(n int, uid payments.UID, of string, is iso20022.Original) {
 				t.Helper()
 				if err := s.DB.NewRaw(`SELECT message_id FROM network_messages WHERE tenant = ? AND direction = 'OUT'
-					AND kind = ? AND payment = ?`, s.Tenant, of, uid).Scan(t.Context(), &is.MessageID); err != nil {
+					AND kind = ? AND payment = ? ORDER BY id DESC LIMIT 1`, s.Tenant, of, uid).Scan(t.Context(), &is.MessageID); err != nil {
 					t.Fatal(err)
 				}
 				is.CreatedAt, is.UETR = s.Now(), s.uetr(t, uid)
@@ -154,6 +154,12 @@ func TestARefusedAnswerOrRecallIsTold(t *testing.T) {
 			if got := s.told(t); !strings.Contains(got, "it refuses our recall, of payment "+sent.String()) {
 				t.Errorf("of the recall: %q", got)
 			}
+			s.lived(t, sent, "QUEUED SENT SETTLED RECALLING SETTLED")
+			if _, err := s.reverse(sent, payments.Reversal{Code: "FRAD"}); err != nil {
+				t.Errorf("asked again: %v", err)
+			}
+			refuse(52, sent, "camt.056", iso20022.Original{Type: iso20022.TypeRecall})
+			s.lived(t, sent, "QUEUED SENT SETTLED RECALLING SETTLED RECALLING SETTLED")
 		})
 	}
 }

@@ -32,6 +32,8 @@ func (f *facts) answer(p *Payment, a *incoming, kind string, now time.Time) (Sta
 		return f.takeBack(p, a, on)
 	case a.says == kept && kind == creditKind:
 		return notGiving.Take(p.State)
+	case a.says == refused && kind == recallKind: // it never reached the other bank, and may be sent again
+		return notAsked.Take(p.State)
 	}
 	return p.State, nil
 }

@@ -328,6 +328,8 @@ func (in *intake) answer(a *incoming, kind string) error {
 		reason = p.Reason // of the return
 	case kind == returnKind:
 		action = "rejectReturn"
+	case kind == recallKind:
+		action = "rejectRecall"
 	case a.says != accepted:
 		in.why[p.UID] = a.reasonCode()
 	}

@@ -14,7 +14,6 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
-	"bankgraph/core/limits"
 	"bankgraph/core/positivepay"
 	"bankgraph/core/screening"
 	"bankgraph/db"
@@ -110,7 +109,8 @@ func (s *Service) declareScreening(all *changes.Service) {
 
 // ReleaseScreened lets a payment whose other side may be on a list go on: to its network, or to its account
 // if another bank has sent it. It is for the bank's own people with Screen_Payments, except who made the
-// payment, and requires a reason. It returns ErrNotScreened for other payments.
+// payment, and requires a reason. It returns ErrNotScreened for other payments, and for one that cannot go on
+// any more ErrTradeOver, ErrRequestOver, ErrRailOff, ErrOwnAccount or, if its new day has no room, ErrLimit.
 func (s *Service) ReleaseScreened(
 	ctx context.Context, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -156,14 +156,11 @@ func (s *Service) releaseScreenedTx(
 		return saved(p), err
 	}
 	was := *p
-	c := limits.Counting(p.Tenant)
-	p.postpone(c, tx.Now)
-	if err := s.beforeExpiryTx(ctx, tx, p); err != nil {
+	send, _, err := s.mayStillGoTx(ctx, tx, &was, p)
+	if err != nil {
 		return Saved{}, err
 	}
-	if err := c.WriteTx(ctx); err != nil {
-		return Saved{}, err
-	}
+	p.SendAt = &send
 	err = s.enterTx(ctx, tx, &was, p, Queued, "")
 	return saved(p), err
 }

@@ -402,6 +402,58 @@ func TestAPaymentThatIsReleasedLateLeavesOnTheNextDay(t *testing.T) {
 	s.Prove()
 }
 
+// What has waited for compliance goes on only if its account still may send it, and its new day has room for it:
+// payments that have waited for different days must not all leave on one.
+func TestWhatComplianceReleasesIsAskedAgainWhetherItMayGo(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.Limit(&customers.Customer{UID: s.from.Customer}, "FEDWIRE_PAYMENT_LIMIT_PER_DAY", 300_00)
+	s.lists(t, "Ada King")
+	first := s.send(t, s.order("250.00", paidTo("Ada King"), byWire))
+	s.until(t, "2026-11-19 09:00")
+	second := s.send(t, s.order("250.00", paidTo("Ada King"), byWire))
+	s.release(t, second.UID)
+	s.run(t)
+	for _, c := range []struct {
+		change string
+		want   error
+	}{
+		{``, payments.ErrLimit}, // on this day 50.00 are left
+		{`UPDATE accounts SET enable_wires = false WHERE tenant = ? AND uid = ?`, payments.ErrRailOff},
+	} {
+		if c.change != "" {
+			s.until(t, "2026-11-20 09:00")
+			s.Exec(c.change, s.Tenant, s.from.UID)
+		}
+		if _, err := s.Payments.ReleaseScreened(s.Checker(), first.UID, because); !errors.Is(err, c.want) {
+			t.Errorf("%v, want %v", err, c.want)
+		}
+	}
+	s.lived(t, first.UID, "SCREENING")
+	s.Exec(`UPDATE accounts SET enable_wires = true WHERE tenant = ? AND uid = ?`, s.Tenant, s.from.UID)
+	s.release(t, first.UID)
+	s.run(t)
+	s.lived(t, first.UID, "SCREENING QUEUED SENT SETTLED")
+	s.lived(t, second.UID, "SCREENING QUEUED SENT SETTLED")
+	s.send(t, s.order("50.00", byWire))
+}
+
+func TestAPaymentByATradeIsReleasedBeforeItsValueDate(t *testing.T) {
+	t.Parallel()
+	s := newExporter(t)
+	s.lists(t, "Jürgen Müller")
+	traded := s.trade(t, "2500.50")
+	made := s.send(t, s.toGermany("2500.50", traded.UID))
+	s.inScreening(t, made.UID)
+	s.until(t, "2026-11-23 09:00") // its value date was the 20th
+	if _, err := s.Payments.ReleaseScreened(s.Checker(), made.UID, because); !errors.Is(err, payments.ErrTradeOver) {
+		t.Error(err)
+	}
+	s.rejects(t, made.UID)
+	s.lived(t, made.UID, "SCREENING CANCELLED")
+	s.has(t, 100_000_00, 0)
+}
+
 // A preview would tell who is on the lists.
 func TestAPreviewDoesNotTellWhoIsListed(t *testing.T) {
 	t.Parallel()

@@ -235,7 +235,7 @@ var nextStates = map[State][]State{
 	Sent:             {Sent, Settled, Rejected, Returned, Expired}, // again, with a notice of change
 	Settled:          {Settled, Recalling, Recalled, Returning, Returned, ReversalAccepted},
 	Returned:         {Returned}, // where more of what went out comes back
-	Recalling:        {ReversalAccepted, ReversalPartly, ReversalRejected},
+	Recalling:        {Settled, ReversalAccepted, ReversalPartly, ReversalRejected},
 	Recalled:         {Returning, Settled},
 	Returning:        {Returned, Settled, Recalled, Screening},
 	ReversalAccepted: {ReversalRejected}, // where the other bank sends the reversal back
@@ -283,6 +283,7 @@ var (
 	partly = states.Step[State]{
 		From: []State{Recalling, ReversalPartly}, To: ReversalPartly, Else: ErrLate,
 	}
+	notAsked     = states.Step[State]{From: []State{Recalling}, To: Settled, Else: ErrLate}
 	notGiving    = states.Step[State]{From: []State{Recalling}, To: ReversalRejected, Else: ErrLate}
 	askingBack   = states.Step[State]{From: []State{Settled}, To: Recalled, Else: ErrLate}
 	givingBack   = states.Step[State]{From: []State{Settled, Recalled}, To: Returning, Else: ErrNotProcessed}
