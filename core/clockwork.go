@@ -43,13 +43,14 @@ func (c *Core) Clockwork() Clockwork {
 			{"receive from networks", time.Second, []Work{p.Receive}},
 			{"settle entries of ACH", 10 * time.Second, []Work{p.SettleEntries}},
 			{"end exceptions of positive pay", 10 * time.Second, []Work{p.ExpireExceptions}},
+			{"end screenings of debits", 10 * time.Second, []Work{p.ExpireScreenings}},
 			{"post entries of other banks", 10 * time.Second, []Work{p.PostEntries}},
 			{"expire requests for payment", time.Minute, []Work{p.ExpireRequests}},
 			{"end verifications of contacts", 10 * time.Second, []Work{c.Verifications.Work}},
 			{"fire balance alerts", 2 * time.Second, []Work{c.Alerts.Fire}},
 		},
 		Due: []func(context.Context, time.Time) (*time.Time, error){
-			p.Next, c.PositivePay.Next, c.Holds.Next, c.FX.Next, c.Sweeps.Next, c.Verifications.Next, c.Sandbox.Next,
+			p.Next, c.PositivePay.Next, c.Holds.Next, c.FX.Next, c.Sweeps.Next, c.Verifications.Next, c.Screening.Next, c.Sandbox.Next,
 		},
 	}
 }

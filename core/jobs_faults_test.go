@@ -32,6 +32,7 @@ var (
 	settleEntries    job = func(c *core.Core) func(context.Context) (int, error) { return c.Payments.SettleEntries }
 	postEntries      job = func(c *core.Core) func(context.Context) (int, error) { return c.Payments.PostEntries }
 	expireExceptions job = func(c *core.Core) func(context.Context) (int, error) { return c.Payments.ExpireExceptions }
+	expireScreenings job = func(c *core.Core) func(context.Context) (int, error) { return c.Payments.ExpireScreenings }
 	expireRequests   job = func(c *core.Core) func(context.Context) (int, error) { return c.Payments.ExpireRequests }
 	runRecurrences   job = func(c *core.Core) func(context.Context) (int, error) { return c.Payments.RunRecurrences }
 	runWaterfalls    job = func(c *core.Core) func(context.Context) (int, error) { return c.Waterfalls.Work }
@@ -108,6 +109,16 @@ var jobs = []struct {
 		"return one that nobody has decided on", func(b *coretest.Bank, of *customers.Customer) { debited(b, of) },
 		[]step{{nil, 72 * time.Hour}},
 		expireExceptions,
+	},
+	{
+		"return one that compliance has not decided on",
+		func(b *coretest.Bank, of *customers.Customer) {
+			b.Exec(`INSERT INTO tenant_settings (tenant, screen_all) VALUES (?, true)
+				ON CONFLICT (tenant) DO UPDATE SET screen_all = true`, b.Tenant)
+			isDebited(b, of)
+		},
+		[]step{{receive, 72 * time.Hour}},
+		expireScreenings,
 	},
 	{
 		"seal a prenote in a file",

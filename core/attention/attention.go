@@ -124,8 +124,9 @@ var waits = map[Kind]string{
 		JOIN journals AS j ON j.tenant = p.tenant AND j.id = p.journal
 		WHERE b.tenant = $1 AND a.tenant = $1 AND p.tenant = $1 AND j.tenant = $1 AND b.forced
 			  AND b.ledger - b.held < -b.overdraft`,
-	Screening: `SELECT pay.uid, pay.customer, pay.updated_at AS since, NULL::timestamptz AS due_at, '' AS reason
-		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'SCREENING'`,
+	Screening: `SELECT pay.uid, pay.customer, pay.updated_at AS since, scr.expires_at AS due_at, '' AS reason
+		FROM payments AS pay LEFT JOIN payment_screenings AS scr ON scr.tenant = pay.tenant AND scr.payment = pay.uid
+		WHERE pay.tenant = $1 AND pay.state = 'SCREENING'`,
 	Repair: `SELECT pay.uid, pay.customer, pay.updated_at AS since, NULL::timestamptz AS due_at, pay.reason
 		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'REPAIR'`,
 	Failed: `SELECT pay.uid, pay.customer, pay.updated_at AS since, NULL::timestamptz AS due_at, pay.reason

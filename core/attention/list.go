@@ -23,6 +23,7 @@ var Tables = db.Tables{
 		"ach_answers":             "likewise",
 		"ach_notices":             "likewise",
 		"network_messages":        "likewise",
+		"payment_screenings":      "until when people decide",
 		"payment_details":         "whom a payment paid that has a notice of change",
 		"contacts":                "whether it was changed since",
 		"payment_steps":           "what the notice says, in words",

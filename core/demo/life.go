@@ -80,7 +80,7 @@ func clockwork(c *core.Core) core.Clockwork {
 	return core.Clockwork{
 		Jobs: []core.Job{{Do: []core.Work{
 			p.RunRecurrences, p.CarryOutDue, p.SendQueued, p.SealFiles, p.HandOver, p.Receive, p.SettleEntries,
-			p.ExpireExceptions, p.PostEntries, p.ExpireRequests, c.FX.CoverDue,
+			p.ExpireExceptions, p.ExpireScreenings, p.PostEntries, p.ExpireRequests, c.FX.CoverDue,
 		}}},
 		Due: []func(context.Context, time.Time) (*time.Time, error){p.Next, c.Sandbox.Next, c.FX.Next},
 	}

@@ -118,11 +118,14 @@ const (
 func decideUntil(came, settlesOn time.Time, zone *time.Location) time.Time {
 	next := calendar.Next(ledger.Day(came.In(zone)), 1)
 	until := time.Date(next.Year(), next.Month(), next.Day(), decisionCutOff, 0, 0, 0, zone)
-	if latest := returnCutOff.On(calendar.Next(settlesOn, 1)); latest.Before(until) {
+	if latest := returnUntil(settlesOn); latest.Before(until) {
 		return latest
 	}
 	return until
 }
+
+// returnUntil returns the last time at which the return of an entry that settles on a day still comes in time.
+func returnUntil(settlesOn time.Time) time.Time { return returnCutOff.On(calendar.Next(settlesOn, 1)) }
 
 // saidEntry is all that tells an entry from others. Banks number the entries of each batch anew, so two of
 // one number, day, amount and company may be two payments: they are if anything else differs.

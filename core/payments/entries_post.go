@@ -316,14 +316,19 @@ func (s *Service) ExpireExceptions(ctx context.Context) (taken int, err error) {
 	return taken, nil
 }
 
+// uidsOf returns the UIDs that numbers are.
+func uidsOf(numbers []int64) []UID {
+	uids := make([]UID, len(numbers))
+	for i, number := range numbers {
+		uids[i] = UID(number)
+	}
+	return uids
+}
+
 func (s *Service) expireTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, of []int64,
 ) (int, error) {
-	var uids []UID
-	for _, uid := range of {
-		uids = append(uids, UID(uid))
-	}
-	w, locked, err := s.lockEntriesTx(ctx, tx, caller, now, uids, OnHold)
+	w, locked, err := s.lockEntriesTx(ctx, tx, caller, now, uidsOf(of), OnHold)
 	if err != nil || len(locked) == 0 {
 		return 0, err
 	}

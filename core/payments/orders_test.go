@@ -113,6 +113,7 @@ func (s *sender) run(t *testing.T) {
 		func() (int, error) { return s.Payments.Receive(operator) },
 		func() (int, error) { return s.Payments.SettleEntries(operator) },
 		func() (int, error) { return s.Payments.ExpireExceptions(operator) },
+		func() (int, error) { return s.Payments.ExpireScreenings(operator) },
 		func() (int, error) { return s.Payments.PostEntries(operator) },
 	} {
 		if _, err := work(); err != nil {

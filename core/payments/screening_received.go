@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -22,7 +23,8 @@ import (
 // entries.go), and screening.go leads the decision here. A credit that may be from somebody on a
 // list has settled with its network by then, or does when it is accepted: its money waits in the network's
 // clearing account, and an instant network hears that it is not posted yet. An entry of ACH waits before
-// anything moves. People release it, and it goes on as if it came then; or they reject it, and it goes back.
+// anything moves. People release it, and it goes on as if it came then; or they reject it, and it goes back. A
+// debit goes back too if nobody has decided when its return has to leave: the money would be lost otherwise.
 
 // The return reasons of payments that compliance rejects. Over ACH it is the one for following OFAC's
 // instructions; other networks are told none, as nobody outside the bank is.
@@ -43,6 +45,9 @@ var ErrNotCreditable = fault.New(fault.State, "payment.not_creditable",
 func (f *facts) screenReceived(p *Payment, now time.Time) bool {
 	found := f.compare(p, now)
 	if found != nil {
+		if p.Rail == rails.ACH && p.EntryType == rails.Debit {
+			found.Expires = new(returnUntil(p.Date))
+		}
 		f.screenings = append(f.screenings, *found)
 	}
 	return found != nil
@@ -138,6 +143,39 @@ func (s *Service) rejectReceivedTx(ctx context.Context, tx *changes.Tx, p *Payme
 	return errors.Join(writeReturnCodesTx(ctx, p.Tenant, map[UID]string{p.UID: rejectedCredit}),
 		s.tellTx(ctx, tx.Tx, p, t.Receiver, tx.Now, replies...),
 		s.enterTx(ctx, tx, &was, p, Returning, because(rejectedCredit, stopped)))
+}
+
+// ExpireScreenings sends back the debits of other banks that compliance has not decided on in time, and returns
+// how many. It is for workers, as PostEntries is.
+func (s *Service) ExpireScreenings(ctx context.Context) (taken int, err error) {
+	caller, now, err := s.worker(ctx)
+	if err != nil {
+		return 0, err
+	}
+	late, err := s.screening.Expired(ctx, now)
+	if err == nil {
+		taken, err = allOrEach(uidsOf(late), func(of []UID) (n int, err error) {
+			err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+				w, locked, err := s.lockEntriesTx(ctx, tx, caller, now, of, Screening)
+				if n = len(locked); err != nil || n == 0 {
+					return err
+				}
+				for _, p := range locked {
+					err := errors.Join(w.sendBack(p, rejectedEntry), screening.DecideTx(ctx, tx, caller, now, int64(p.UID),
+						screening.Rejected, "nobody decided before its return had to leave"))
+					if err != nil {
+						return err
+					}
+				}
+				return w.writeTx(ctx, tx)
+			})
+			return n, err
+		})
+	}
+	if err != nil {
+		return taken, fmt.Errorf("send back what compliance has not decided on: %w", err)
+	}
+	return taken, nil
 }
 
 // releaseEntryTx lets an entry of ACH wait for its settlement. A debit goes through positive pay as if it

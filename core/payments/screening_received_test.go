@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/payments"
 	"bankgraph/core/positivepay"
@@ -270,6 +271,43 @@ func TestEntriesOfListedCompaniesWaitBeforeAnythingMoves(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The money of a debit that nobody decides on would be lost once its return comes too late.
+func TestADebitOnWhichComplianceDoesNotDecideGoesBackInTime(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t)
+	s.lists(t, "Lakefront Mills", "Lakefront Util")
+	debit, credit := s.debit(t, settling(19)), s.paidOver(t, creditedOn(19))
+	last := at(t, "2026-11-20 22:00")
+	if r := s.inScreening(t, debit); r.ExpiresAt == nil || !r.ExpiresAt.Equal(last) {
+		t.Errorf("%+v", r)
+	}
+	if r := s.inScreening(t, credit); r.ExpiresAt != nil { // what it brought may have to be kept
+		t.Errorf("%+v", r)
+	}
+	next, err := s.Core.Screening.Next(access.Operator(t.Context(), s.Tenant, s.Code, nil), s.Now())
+	if err != nil || next == nil || !next.Equal(last) {
+		t.Error(next, err)
+	}
+	s.until(t, "2026-11-20 21:59")
+	s.lived(t, debit, "SCREENING")
+	s.until(t, "2026-11-20 22:00")
+	s.lived(t, debit, "SCREENING RETURNED")
+	s.lived(t, credit, "SCREENING")
+	s.until(t, "2026-11-20 22:02")
+	if back := s.wentBack(t); len(back) != 1 || !strings.HasPrefix(back[0], "R16 25.00") {
+		t.Error(back)
+	}
+	if _, err := s.Payments.ReleaseScreened(s.Checker(), debit, because); !errors.Is(err, payments.ErrNotScreened) {
+		t.Error(err)
+	}
+	var status screening.Status
+	if err := s.DB.NewRaw(`SELECT status FROM payment_screenings WHERE tenant = ? AND payment = ?`, s.Tenant, debit).
+		Scan(t.Context(), &status); err != nil || status != screening.Rejected {
+		t.Error(status, err)
+	}
+	s.has(t, 100_000_00, 0)
 }
 
 func TestADebitThatPeopleReleasePassesPositivePay(t *testing.T) {

@@ -260,7 +260,9 @@ var (
 	crediting   = states.Step[State]{From: []State{Validated}, To: Settled, Else: ErrLate}
 	admitting   = states.Step[State]{From: []State{OnHold}, To: Validated, Else: ErrLate}
 	paying      = states.Step[State]{From: []State{OnHold, Validated}, To: Settled, Else: ErrLate}
-	sendingBack = states.Step[State]{From: []State{OnHold, Validated}, To: Returned, Else: ErrLate}
+	sendingBack = states.Step[State]{
+		From: []State{OnHold, Validated, Screening}, To: Returned, Else: ErrLate,
+	}
 	// of requests of other banks for payment
 	meeting = states.Step[State]{From: []State{OnHold, Validated}, To: Settled, Else: ErrLate}
 	denying = states.Step[State]{From: []State{OnHold, Validated}, To: Rejected, Else: ErrLate}

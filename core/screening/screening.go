@@ -90,6 +90,7 @@ type Screening struct {
 	Matches       []Match       `bun:"matches,type:jsonb" json:"matches"`
 	Status        Status        `bun:"status" json:"status"`
 	CreatedAt     time.Time     `bun:"created_at" json:"createdAt"`
+	ExpiresAt     *time.Time    `bun:"expires_at" json:"expiresAt"` // when it is rejected without a person; nil for never
 	DecidedAt     *time.Time    `bun:"decided_at" json:"decidedAt"`
 	DecidedClient string        `bun:"decided_client" json:"decidedClient"`
 	DecidedLogin  string        `bun:"decided_login" json:"decidedLogin"`
@@ -177,6 +178,7 @@ type Found struct {
 	Name    string // that was compared
 	Matches []Match
 	At      time.Time
+	Expires *time.Time // nil for never
 }
 
 // WriteTx keeps what payments of a bank were found with, at the end of the transaction.
@@ -186,21 +188,24 @@ func WriteTx(ctx context.Context, tenant access.Tenant, all []Found) error {
 	}
 	var of []int64
 	var names, matches []string
+	var expires []*time.Time
 	for _, one := range all {
 		text, err := json.Marshal(append([]Match{}, one.Matches...)) // [] for none
 		if err != nil {
 			return fmt.Errorf("write the screening of payment %d: %w", one.Payment, err)
 		}
 		of, names, matches = append(of, one.Payment), append(names, one.Name), append(matches, string(text))
+		expires = append(expires, one.Expires)
 	}
 	return db.ExecAtCommit(ctx, `INSERT INTO payment_screenings (tenant, payment, name, matches, status,
-		created_at)
-		SELECT $1, n.payment, n.name, n.matches::jsonb, $5, $6
-		FROM unnest($2::bigint[], $3::text[], $4::text[]) AS n(payment, name, matches)`,
-		tenant, of, names, matches, Pending, all[0].At)
+		created_at, expires_at)
+		SELECT $1, n.payment, n.name, n.matches::jsonb, $5, $6, n.expires_at
+		FROM unnest($2::bigint[], $3::text[], $4::text[], $7::timestamptz[]) AS n(payment, name, matches, expires_at)`,
+		tenant, of, names, matches, Pending, all[0].At, expires)
 }
 
-// DecideTx writes what people decided on a payment, which is locked, at the end of the transaction. The
+// DecideTx writes what people decided on a payment, which is locked, at the end of the transaction; or the bank
+// itself, if nobody did. The
 // record has the reason in an entry of no customer, which nobody outside the bank reads.
 func DecideTx(
 	ctx context.Context, tx bun.Tx, by access.Caller, now time.Time, payment int64, to Status, reason string,
@@ -216,6 +221,48 @@ func DecideTx(
 	return db.ExecAtCommit(ctx, `UPDATE payment_screenings SET status = $3, decided_at = $4, decided_client = $5,
 		decided_login = $6, reason = $7 WHERE tenant = $1 AND payment = $2`,
 		by.Tenant, payment, to, now, by.Client, by.LoginID, reason)
+}
+
+// expired is a screening that nobody has decided in time.
+type expired struct {
+	Payment int64 `bun:"payment"`
+}
+
+var findingExpired = db.NewQuery[expired](`SELECT payment FROM payment_screenings
+	WHERE tenant = $1 AND status = 'PENDING' AND expires_at <= $2::timestamptz ORDER BY expires_at, payment LIMIT 250`)
+
+// Expired reads the payments of the caller's bank that still wait for people after their time, those that have
+// waited longest first, some at a time.
+func (s *Service) Expired(ctx context.Context, now time.Time) (of []int64, err error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.ReadPrimary(ctx, s.db, findingExpired, caller.Tenant, now)
+	for _, row := range rows {
+		of = append(of, row.Payment)
+	}
+	return of, err
+}
+
+type upcoming struct {
+	At *time.Time `bun:"at"`
+}
+
+var findingUpcoming = db.NewQuery[upcoming](`SELECT min(expires_at) AS at FROM payment_screenings
+	WHERE tenant = $1 AND status = 'PENDING' AND expires_at > $2::timestamptz`)
+
+// Next returns when the next screening of the caller's bank expires after a time; nil if none does.
+func (s *Service) Next(ctx context.Context, after time.Time) (*time.Time, error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.ReadPrimary(ctx, s.db, findingUpcoming, caller.Tenant, after)
+	if err != nil {
+		return nil, err
+	}
+	return rows[0].At, nil
 }
 
 // RejectedTx returns which payments people have rejected.

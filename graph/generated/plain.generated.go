@@ -3813,6 +3813,15 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendDateTime(b, o.(*screening.Screening).CreatedAt)
 			},
 		},
+		"expiresAt": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*screening.Screening).ExpiresAt
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
+			},
+		},
 		"decidedAt": {
 			Leaf: func(b []byte, o any) []byte {
 				v := o.(*screening.Screening).DecidedAt

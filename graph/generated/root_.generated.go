@@ -6377,9 +6377,11 @@ type PaymentScreening {
   status: PaymentScreeningStatus!
   "When the payment was to be carried out, or came in."
   createdAt: DateTime!
-  "When people decided; null if nobody has."
+  "When it is rejected if nobody has decided: a debit of another bank goes back while its return still comes in time. Null if never."
+  expiresAt: DateTime
+  "When it was decided; null if it is not."
   decidedAt: DateTime
-  "Who decided: a login, or else the API key. Null if nobody has."
+  "Who decided: a login, or else the API key. Null if nobody has, or the bank itself did as nobody had in time."
   decidedBy: String
   "Why it was decided so; null if it is not."
   reason: String
@@ -11025,6 +11027,8 @@ func childFields_PaymentScreening(ctx context.Context, ec *executionContext, fie
 		return fieldContext_PaymentScreening_status(ctx, ec, field)
 	case "createdAt":
 		return fieldContext_PaymentScreening_createdAt(ctx, ec, field)
+	case "expiresAt":
+		return fieldContext_PaymentScreening_expiresAt(ctx, ec, field)
 	case "decidedAt":
 		return fieldContext_PaymentScreening_decidedAt(ctx, ec, field)
 	case "decidedBy":

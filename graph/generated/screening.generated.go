@@ -130,6 +130,29 @@ func fieldContext_PaymentScreening_createdAt(_ context.Context, ec *executionCon
 	return graphql.NewScalarFieldContext("PaymentScreening", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func _PaymentScreening_expiresAt(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *screening.Screening) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentScreening_expiresAt(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExpiresAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return marshalODateTime2ᚖtimeᚐTime(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentScreening_expiresAt(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentScreening", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
 func _PaymentScreening_decidedAt(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *screening.Screening) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -609,6 +632,11 @@ func _PaymentScreening(ctx context.Context, ec *executionContext, sel ast.Select
 		case "createdAt":
 			out.Values[i] = _PaymentScreening_createdAt(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "expiresAt":
+			out.Values[i] = _PaymentScreening_expiresAt(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "decidedAt":

@@ -1,0 +1,1 @@
+ALTER TABLE payment_screenings DROP COLUMN expires_at;
