@@ -3,6 +3,8 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"time"
 )
 
@@ -76,13 +78,23 @@ func (w Clockwork) until(ctx context.Context, end time.Time) (done int, finished
 				if time.Now().After(end) || ctx.Err() != nil {
 					return done, false, errors.Join(before, err)
 				}
-				n, failed := do(ctx)
+				n, failed := Try(ctx, do)
 				done, again = done+n, again || n > 0
 				err = errors.Join(err, failed)
 			}
 		}
 	}
 	return done, true, err
+}
+
+// Try does work. A panic in it is its error, so that it keeps nothing else from being done.
+func Try(ctx context.Context, do Work) (done int, err error) {
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			err = fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
+		}
+	}()
+	return do(ctx)
 }
 
 // Next returns when the next thing is due for the caller's bank after now, at most until a time.

@@ -180,3 +180,17 @@ func TestWhatFailsKeepsTheClockworkFromNothingElse(t *testing.T) {
 		t.Errorf("%d of 3 are done, %v", done, err)
 	}
 }
+
+// A panic ends the work in which it happens, and no other.
+func TestAPanicStopsNoOtherWork(t *testing.T) {
+	t.Parallel()
+	did := 0
+	work := core.Clockwork{Jobs: []core.Job{{Name: "both", Do: []core.Work{
+		func(context.Context) (int, error) { panic("of one") },
+		func(context.Context) (int, error) { did++; return 2 - did, nil },
+	}}}}
+	done, err := work.Work(t.Context())
+	if done != 1 || did != 2 || err == nil || !strings.Contains(err.Error(), "of one") {
+		t.Error(done, did, err)
+	}
+}

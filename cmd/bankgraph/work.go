@@ -256,7 +256,7 @@ func clockJobs(all core.Clockwork) (jobs []job) {
 func each(work ...core.Work) func(context.Context) (bool, error) {
 	return func(ctx context.Context) (busy bool, err error) {
 		for _, do := range work {
-			done, failed := do(ctx)
+			done, failed := core.Try(ctx, do)
 			busy, err = busy || done > 0, errors.Join(err, failed)
 		}
 		return busy, err

@@ -85,7 +85,7 @@ func (e *Received) goesBack(said abroad, number string, now time.Time) (nacha.Ba
 	}
 	return batch, nacha.Entry{
 		Account: e.Account, Direction: e.Direction, Amount: money.Of(e.Minor, usDollar), Routing: e.Bank,
-		Number: number, Name: nacha.Given(e.Name), ID: e.IndividualID, Data: e.Data,
+		Number: number, Name: nacha.Given(e.Name), ID: nacha.GivenID(e.IndividualID, e.Class), Data: e.Data,
 		International: said.Entry,
 		Return:        &nacha.Return{Code: e.ReturnCode, OriginalTrace: e.Trace, OriginalBank: e.Origin[:8]},
 	}

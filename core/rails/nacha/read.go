@@ -31,8 +31,18 @@ func Read(from io.Reader, each func(Batch, Entry) error) (Header, Totals, error)
 	return r.all()
 }
 
-// all reads the whole file.
-func (r *reader) all() (Header, Totals, error) {
+// all reads the whole file. A panic of what reads it is a fault of the file, which comes from elsewhere: nobody
+// else's must wait for it.
+func (r *reader) all() (file Header, totals Totals, err error) {
+	defer func() {
+		if r.handing { // the panic is not the file's
+			return
+		}
+		if panicked := recover(); panicked != nil {
+			file, totals = r.file, r.total.totals(r.batches)
+			err = Faults{{Line: r.line, Record: "file", Reason: "has something that cannot be read"}}
+		}
+	}()
 	for {
 		record, err := r.next()
 		if errors.Is(err, io.EOF) {
@@ -57,6 +67,9 @@ func (r *reader) all() (Header, Totals, error) {
 type reader struct {
 	in     *bufio.Reader
 	each   func(Batch, Entry) error
+
+	handing bool // while each is called
+
 	read   int // bytes
 	ends   int // line ends
 	column int // characters after the last one
@@ -203,7 +216,7 @@ func (r *reader) batchHeader(record string) error {
 	}
 	r.batch.Effective = day
 	if r.lenient && r.unread {
-		return r.each(r.batch, Entry{Line: r.line, Wrong: &Wrong{Fault: *r.ofBatch}})
+		return r.hand(Entry{Line: r.line, Wrong: &Wrong{Fault: *r.ofBatch}})
 	}
 	return nil
 }
@@ -243,7 +256,7 @@ func (r *reader) flush() error {
 		if !new(Entry).decode(d.TransactionCode) { // on which side it counts
 			r.inBatch.sideless(d)
 		}
-		return r.each(r.batch, r.received(d))
+		return r.hand(r.received(d))
 	}
 	if r.faulty || r.foreign {
 		return nil
@@ -258,7 +271,15 @@ func (r *reader) flush() error {
 		r.fault("entry", field, reason)
 		return nil
 	}
-	return r.each(r.batch, entry)
+	return r.hand(entry)
+}
+
+// hand hands out an entry.
+func (r *reader) hand(e Entry) error {
+	r.handing = true
+	err := r.each(r.batch, e)
+	r.handing = false
+	return err
 }
 
 // misplaced says what is wrong with an entry beside the others of its batch, or with how many addenda it has.

@@ -4,6 +4,10 @@ import (
 	"bufio"
 	"io"
 	"strings"
+
+	"github.com/moov-io/ach"
+
+	"bankgraph/core/rails"
 )
 
 // Blank stands for a text that an entry must have and does not, where the entry is written again.
@@ -99,6 +103,19 @@ func Given(text string) string {
 	return text
 }
 
+// numbered are the classes of cheques and machines, whose entries must have the number of that in place of an ID.
+var numbered = map[rails.SECCode]bool{
+	ach.ARC: true, ach.BOC: true, ach.MTE: true, ach.RCK: true, ach.XCK: true, rails.POP: true,
+}
+
+// GivenID is Given for the ID of an entry, which most classes do not demand.
+func GivenID(id string, class rails.SECCode) string {
+	if numbered[class] {
+		return Given(id)
+	}
+	return id
+}
+
 // asGiven takes out of a batch what its header does not say.
 func (b *Batch) asGiven(header string) {
 	for i, text := range []*string{&b.CompanyName, &b.CompanyID, &b.Description} {
@@ -125,7 +142,7 @@ func (r *reader) unreadNumber(record string) error {
 	if trace := record[79:]; digits(trace, 15) {
 		e.Trace = trace
 	}
-	return r.each(r.batch, e)
+	return r.hand(e)
 }
 
 // received returns an entry that has all its addenda, whatever is wrong with it.

@@ -22,8 +22,17 @@ const yymmdd = "060102"
 // lenient lets amounts of 0 through, whose rules are in Entry.check.
 var lenient = &ach.ValidateOpts{AllowZeroEntryAmount: true}
 
-// checkEntry lets the library check an entry by the rules of its class, in a batch of its own.
-func checkEntry(header heading, m made) error {
+// errClass is the error for an entry over which the library fails.
+var errClass = errors.New("lacks what its class demands")
+
+// checkEntry lets the library check an entry by the rules of its class, in a batch of its own. The library takes
+// for granted that some classes have their addenda.
+func checkEntry(header heading, m made) (err error) {
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			err = errClass
+		}
+	}()
 	if header.abroad != nil {
 		return m.checkAbroad(header)
 	}
@@ -163,6 +172,9 @@ const (
 	mostCorrectedAbroad = 35
 )
 
+// counts are the classes that say in the field of the name, before it, how many addenda an entry has.
+var counts = map[rails.SECCode]bool{rails.CTX: true, ach.TRX: true}
+
 // record is an entry as the library has it.
 func (e Entry) record(b *Batch) made {
 	d := ach.NewEntryDetail()
@@ -192,9 +204,9 @@ func (e Entry) record(b *Batch) made {
 		d.SetPOPTerminalCity(e.City)
 		d.SetPOPTerminalState(e.State)
 	}
-	if b.Class == rails.CTX {
+	if counts[b.Class] {
 		addenda := len(d.Addenda05)
-		if d.Addenda99 != nil {
+		if d.Addenda99 != nil && b.Class == rails.CTX { // TRX counts its own alone
 			addenda++
 		}
 		d.IndividualName = fmt.Sprintf("%04d%-16s", addenda, cut(e.Name, 16))
@@ -270,7 +282,7 @@ func read(m made, b *Batch) (Entry, bool) {
 	if b.Class == rails.POP {
 		e.ID, e.City, e.State = d.POPCheckSerialNumberField(), d.POPTerminalCityField(), d.POPTerminalStateField()
 	}
-	if b.Class == rails.CTX && len(e.Name) > 4 {
+	if counts[b.Class] && len(e.Name) > 4 {
 		e.Name = trim(e.Name[4:])
 	}
 	switch {
