@@ -490,6 +490,43 @@ func TestATradeWithoutAPriceHoldsUpNoOther(t *testing.T) {
 	}
 }
 
+// A customer may have any number of trades, and the market may be without the price of its currency for days.
+func TestHoweverManyTradesWithoutAPriceHoldUpNoOther(t *testing.T) {
+	t.Parallel()
+	d := newTrader(t)
+	at := fx.Acceptance{AutoCover: true, Delay: new(int32(0))}
+	d.trade(t, at)
+	d.Exec(`INSERT INTO fx_quotes SELECT (jsonb_populate_record(q, jsonb_build_object('uid', md5(n::text)::uuid))).*
+		FROM fx_quotes AS q, generate_series(1, 600) AS n WHERE q.tenant = ?`, d.Tenant)
+	d.Exec(`INSERT INTO fx_trades SELECT (jsonb_populate_record(ft, jsonb_build_object('uid', ft.uid + 1000000 + n,
+		'quote', md5(n::text)::uuid))).* FROM fx_trades AS ft, generate_series(1, 600) AS n WHERE ft.tenant = ?`, d.Tenant)
+	draft := d.draft()
+	draft.UID, draft.Buy = d.Customer().UID, "GBP"
+	last, err := d.accept(d.Staff(), d.ask(t, draft).UID, at, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Exec(`UPDATE fx_trades SET cover_at = cover_at + interval '1 second' WHERE tenant = ? AND uid = ?`, d.Tenant, last.UID)
+	d.Clock.Advance(time.Second)
+	other := core.New(core.Options{DB: d.DB, Keys: d.Keys, Now: d.Clock.Now, Market: none{"EUR"}})
+	if n, err := other.FX.CoverDue(d.operator(t)); n != 1 || !errors.Is(err, fx.ErrNoPrice) {
+		t.Errorf("%d are covered (%v)", n, err)
+	}
+	if found, err := d.FX.Find(d.Staff(), last.UID); err != nil || found.Status != fx.Covered {
+		t.Errorf("%+v (%v)", found, err)
+	}
+	for range 3 { // once there is a price again, all are
+		if _, err := d.FX.CoverDue(d.operator(t)); err != nil {
+			t.Error(err)
+		}
+	}
+	var left int
+	if err := d.DB.NewRaw(`SELECT count(*) FROM fx_trades WHERE tenant = ? AND status = 'Booked'`, d.Tenant).
+		Scan(t.Context(), &left); err != nil || left != 0 {
+		t.Errorf("%d are not covered (%v)", left, err)
+	}
+}
+
 func TestAProductTakesItsOwnPermission(t *testing.T) {
 	t.Parallel()
 	d := newTrader(t)

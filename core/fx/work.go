@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -51,48 +53,74 @@ func (s *Service) Expire(ctx context.Context) (taken int, err error) {
 	return taken, nil
 }
 
+// mostWithoutPrice bounds how often one call of CoverDue reads on, past trades that have no price.
+const mostWithoutPrice = 40
+
 // CoverDue covers trades of the caller's bank whose time for it has come, and returns how many. It is for
-// workers: any number may call it at a time. One that has no price holds up none of the others.
+// workers: any number may call it at a time. However many have no price hold up none of the others; the market
+// is asked once in a call for what it has none of.
 func (s *Service) CoverDue(ctx context.Context) (taken int, err error) {
-	var failed error
-	taken, err = inTurn(ctx, s,
-		func(ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time) (int, error) {
-			failed = nil
-			var due []*Trade
-			err := tx.NewSelect().Model(&due).Where("ft.tenant = ?", caller.Tenant).Where("ft.status = ?", Booked).
-				Where("ft.cover_at <= ?", now).OrderExpr("ft.cover_at, ft.uid").Limit(atATime).
-				For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
-			if err != nil || len(due) == 0 {
-				return 0, err
-			}
-			b, err := bankTx(ctx, tx, caller.Tenant)
-			if err != nil {
-				return 0, err
-			}
-			var record []events.Recorded
-			for _, t := range due {
-				was := *t
-				if err := s.coveredTx(ctx, tx, b, t, now); errors.Is(err, ErrNoPrice) {
-					failed = errors.Join(failed, fmt.Errorf("trade %s: %w", t.UID, err))
-					continue
-				} else if err != nil {
-					return 0, err
-				}
-				t.UpdatedAt, t.Version = now, t.Version+1
-				record = append(record, changes.Change{
-					Action: "coverTrade", Object: "trade", UID: t.UID, Customer: int64(t.Customer), Version: t.Version,
-					Before: &was, After: t,
-				}.Recorded(caller, ""))
-				if _, err := tx.NewUpdate().Model(t).WherePK().Exec(ctx); err != nil {
-					return 0, err
-				}
-			}
-			return len(record), recordTx(ctx, tx, record)
-		})
-	if err = errors.Join(err, failed); err != nil {
+	missing := map[string]error{} // by currencies and value date
+	for range mostWithoutPrice {
+		before, n := len(missing), 0
+		n, err = inTurn(ctx, s,
+			func(ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time) (int, error) {
+				return s.coverSomeTx(ctx, tx, caller, now, missing)
+			})
+		if taken += n; err != nil || n > 0 || len(missing) == before {
+			break
+		}
+	}
+	for _, failed := range missing {
+		err = errors.Join(err, failed)
+	}
+	if err != nil {
 		return taken, fmt.Errorf("cover trades: %w", err)
 	}
 	return taken, nil
+}
+
+// coverSomeTx covers trades whose time has come, but none of what the market has no price for, which it adds to.
+func (s *Service) coverSomeTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, missing map[string]error,
+) (int, error) {
+	var due []*Trade
+	q := tx.NewSelect().Model(&due).Where("ft.tenant = ?", caller.Tenant).Where("ft.status = ?", Booked).
+		Where("ft.cover_at <= ?", now)
+	if len(missing) > 0 {
+		q.Where("ft.sell_currency || ft.buy_currency || ft.value_date::text NOT IN (?)",
+			bun.List(slices.Collect(maps.Keys(missing))))
+	}
+	err := q.OrderExpr("ft.cover_at, ft.uid").Limit(atATime).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+	if err != nil || len(due) == 0 {
+		return 0, err
+	}
+	b, err := bankTx(ctx, tx, caller.Tenant)
+	if err != nil {
+		return 0, err
+	}
+	var record []events.Recorded
+	for _, t := range due {
+		was, of := *t, string(t.Sell)+string(t.Buy)+t.ValueDate.Format(time.DateOnly)
+		if missing[of] != nil {
+			continue
+		}
+		if err := s.coveredTx(ctx, tx, b, t, now); errors.Is(err, ErrNoPrice) {
+			missing[of] = fmt.Errorf("trade %s: %w", t.UID, err)
+			continue
+		} else if err != nil {
+			return 0, err
+		}
+		t.UpdatedAt, t.Version = now, t.Version+1
+		record = append(record, changes.Change{
+			Action: "coverTrade", Object: "trade", UID: t.UID, Customer: int64(t.Customer), Version: t.Version,
+			Before: &was, After: t,
+		}.Recorded(caller, ""))
+		if _, err := tx.NewUpdate().Model(t).WherePK().Exec(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return len(record), recordTx(ctx, tx, record)
 }
 
 // inTurn does work of the caller's bank in a transaction.
