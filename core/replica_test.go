@@ -3,6 +3,9 @@ package core_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -189,5 +192,78 @@ func TestWhatIsNoReplicaIsNotReadFrom(t *testing.T) {
 	}
 	if state, _ := other.DB.Replica(); state.Used {
 		t.Error("another database is read from")
+	}
+}
+
+// A database that was recovered to a point in time keeps the number of its cluster, whether it begins a new
+// timeline or not. Its former replica has what the recovery has undone.
+func TestTheFormerReplicaOfARecoveredDatabaseIsNotReadFrom(t *testing.T) {
+	t.Parallel()
+	for why, recovers := range map[string]func(t *testing.T, of cluster.Options) *cluster.Cluster{
+		"timeline": func(t *testing.T, of cluster.Options) *cluster.Cluster {
+			t.Helper()
+			recovered, err := cluster.Start(t.Context(), of)
+			if err != nil {
+				t.Fatal(err)
+			}
+			conn, err := pgx.Connect(t.Context(), recovered.URL())
+			if err == nil {
+				defer conn.Close(t.Context())
+				_, err = conn.Exec(t.Context(), `SELECT pg_promote()`)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return recovered
+		},
+		"ahead": func(t *testing.T, of cluster.Options) *cluster.Cluster {
+			t.Helper()
+			if err := os.Remove(filepath.Join(of.Data, "postgresql", "pgdata", "standby.signal")); err != nil {
+				t.Fatal(err)
+			}
+			recovered, err := cluster.Start(t.Context(), of)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return recovered
+		},
+	} {
+		t.Run(why, func(t *testing.T) {
+			t.Parallel()
+			f := follow(t)
+			of := f.server.Backup()
+			undone := f.create(t, "undone")
+			for end := time.Now().Add(30 * time.Second); !sees(f.Checker(), t, f.beside, undone); time.Sleep(10 *
+				time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatal("what was written does not reach the replica")
+				}
+			}
+			if err := f.server.Cluster.Stop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			recovered := recovers(t, of)
+			t.Cleanup(func() { _ = recovered.Stop(context.Background()) })
+			d, err := db.Open(cluster.ServiceURL(recovered.URL()), db.Options{
+				Connections: 4, ReadURL: cluster.ServiceURL(f.replica.URL()), ReadLag: testLag, Caller: access.Writer,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = d.Close() })
+			c := core.New(core.Options{DB: d, Keys: f.Keys, Now: f.Clock.Now})
+			for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+				state, _ := d.Replica()
+				if state.Used || sees(f.Checker(), t, c, undone) {
+					t.Fatalf("%+v: read from", state)
+				}
+				if state.Why != nil && strings.Contains(state.Why.Error(), why) {
+					break
+				}
+				if time.Now().After(end) {
+					t.Fatalf("%+v, want %q", state, why)
+				}
+			}
+		})
 	}
 }

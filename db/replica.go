@@ -21,7 +21,8 @@ import (
 //     leaves a mark in last_writes. Before a batch is read from the replica, the database itself is asked for
 //     the marks of its caller; the replica must have the same ones, or the database answers.
 //   - What others wrote is seen after at most Options.ReadLag. A replica further behind, one that does not
-//     answer, and a server that is no replica of this database are not read from, until they are well again.
+//     answer, and a server that is no replica of this database are not read from, until they are well again. Nor
+//     is one of another timeline, or ahead of the database: it follows what a recovery has undone.
 //   - Meanwhile the database answers for it, by no more than half of the connections that batches have.
 type replica struct {
 	pool, primary *pgxpool.Pool
@@ -34,6 +35,7 @@ type replica struct {
 	down    context.CancelFunc
 	why     error     // why it must not be used
 	current time.Time // the replica has everything that was committed before
+	strayed time.Time // when a replica was started that was ahead of the database; zero if none was
 	behind  []position
 
 	reads, fallbacks atomic.Int64
@@ -130,27 +132,59 @@ func (r *replica) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, longestProbe)
 	defer cancel()
 	now := position{at: time.Now()}
-	var cluster, copied, replayed int64
-	err := r.primary.QueryRow(ctx,
-		`SELECT (pg_current_wal_flush_lsn() - '0/0')::bigint, system_identifier FROM pg_control_system()`).
-		Scan(&now.lsn, &cluster)
+	of, err := r.stands(ctx)
 	if err != nil {
-		return fmt.Errorf("ask the database where it stands: %w", unsaid(err))
+		return err
 	}
-	var follows bool
-	err = r.pool.QueryRow(ctx,
-		`SELECT pg_is_in_recovery(), coalesce(pg_last_wal_replay_lsn() - '0/0', 0)::bigint, system_identifier FROM pg_control_system()`).
-		Scan(&follows, &replayed, &copied)
+	now.lsn = of.lsn
+	var is struct {
+		follows bool
+		standing
+		started time.Time
+	}
+	err = r.pool.QueryRow(ctx, `SELECT pg_is_in_recovery(), coalesce(pg_last_wal_replay_lsn() - '0/0', 0)::bigint,
+		system_identifier, greatest(c.timeline_id, r.min_recovery_end_timeline), pg_postmaster_start_time()
+		FROM pg_control_system(), pg_control_checkpoint() AS c, pg_control_recovery() AS r`).
+		Scan(&is.follows, &is.lsn, &is.cluster, &is.timeline, &is.started)
 	switch {
 	case err != nil:
 		return fmt.Errorf("ask the replica where it stands: %w", unsaid(err))
-	case !follows || copied != cluster:
+	case !is.follows || is.cluster != of.cluster:
 		return errors.New("the address to read from is not that of a replica of the database")
+	case is.timeline != of.timeline:
+		return fmt.Errorf("it is of timeline %d, and the database of timeline %d", is.timeline, of.timeline)
 	}
-	if behind := r.replayed(now, replayed); behind > r.most {
+	if is.lsn > of.lsn { // the database may have gone on meanwhile
+		if of, err = r.stands(ctx); err != nil {
+			return err
+		}
+		if is.lsn > of.lsn {
+			r.strayed = is.started
+		}
+	}
+	if is.started.Equal(r.strayed) {
+		return errors.New("it was ahead of the database, so it has what that lacks: build it anew")
+	}
+	if behind := r.replayed(now, is.lsn); behind > r.most {
 		return fmt.Errorf("it is more than %s behind", r.most)
 	}
 	return nil
+}
+
+// standing is where a server stands: in the log, of which cluster and timeline.
+type standing struct {
+	lsn, cluster, timeline int64
+}
+
+// stands asks the database where it stands.
+func (r *replica) stands(ctx context.Context) (is standing, err error) {
+	err = r.primary.QueryRow(ctx, `SELECT (at - '0/0')::bigint, system_identifier,
+		('x' || left(pg_walfile_name(at), 8))::bit(32)::bigint
+		FROM pg_control_system(), pg_current_wal_flush_lsn() AS at`).Scan(&is.lsn, &is.cluster, &is.timeline)
+	if err != nil {
+		return is, fmt.Errorf("ask the database where it stands: %w", unsaid(err))
+	}
+	return is, nil
 }
 
 // unsaid explains an error of a server that keeps the number of its cluster from the service's role. Without
@@ -159,7 +193,8 @@ func unsaid(err error) error {
 	if sqlState(err) != "42501" {
 		return err
 	}
-	return fmt.Errorf("the service's role needs GRANT EXECUTE ON FUNCTION pg_control_system(): %w", err)
+	return fmt.Errorf("the service's role needs GRANT EXECUTE ON FUNCTION pg_control_system(), "+
+		"pg_control_checkpoint(), pg_control_recovery(): %w", err)
 }
 
 // replayed notes a position of the primary, and returns how far the replica lags.

@@ -61,6 +61,20 @@ func (s *Server) Replica() *cluster.Cluster {
 	return s.start(s.Cluster.Replica, "replica", Streaming)
 }
 
+// Backup copies the server's data, and returns the options with which the copy starts, as a replica that knows
+// no more than what the server has by now.
+func (s *Server) Backup() cluster.Options {
+	s.t.Helper()
+	s.stop(s.start(s.Cluster.Replica, "backup", Streaming))
+	return s.options("backup", Streaming)
+}
+
+func (s *Server) options(name string, settings map[string]string) cluster.Options {
+	return cluster.Options{
+		Data: filepath.Join(s.data, name), Binaries: os.Getenv("BANKGRAPH_POSTGRES"), Fast: true, Settings: settings,
+	}
+}
+
 func (s *Server) start(
 	start func(context.Context, cluster.Options) (*cluster.Cluster, error), name string,
 	settings map[string]string,
@@ -68,11 +82,7 @@ func (s *Server) start(
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	c, err := start(ctx,
-		cluster.Options{
-			Data: filepath.Join(s.data, name), Binaries: os.Getenv("BANKGRAPH_POSTGRES"), Fast: true,
-			Settings: settings,
-		})
+	c, err := start(ctx, s.options(name, settings))
 	if err != nil {
 		s.t.Fatalf("%s: %v", name, err)
 	}
