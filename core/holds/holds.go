@@ -2,6 +2,7 @@ package holds
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -105,8 +106,8 @@ func (s *Service) OfAccounts(
 // expiringAtATime bounds the holds that one call of Expire ends.
 const expiringAtATime = 250
 
-// Expire ends holds of the caller's bank whose time has come, and returns how many. It is for workers: any
-// number may call it at a time.
+// Expire ends holds of the caller's bank whose time has come, and returns how many. One that the books do not
+// have keeps no other from ending. It is for workers: any number may call it at a time.
 func (s *Service) Expire(ctx context.Context) (taken int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -116,24 +117,32 @@ func (s *Service) Expire(ctx context.Context) (taken int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	var failed error
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		taken, failed = 0, nil
 		var due []*Hold
 		err := tx.NewSelect().Model(&due).Where("ah.tenant = ?", caller.Tenant).Where("ah.status = ?", Active).
 			Where("ah.expires_at <= ?", now).OrderExpr("ah.expires_at, ah.uid").Limit(expiringAtATime).
 			For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
-		if taken = len(due); err != nil || taken == 0 {
+		if err != nil || len(due) == 0 {
 			return err
 		}
-		return expireTx(ctx, tx, caller, due, now)
+		taken, failed, err = expireTx(ctx, tx, caller, due, now)
+		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("expire holds: %w", err)
+		taken = 0
+	}
+	if err = errors.Join(err, failed); err != nil {
+		return taken, fmt.Errorf("expire holds: %w", err)
 	}
 	return taken, nil
 }
 
-// expireTx ends holds, which are locked.
-func expireTx(ctx context.Context, tx bun.Tx, by access.Caller, due []*Hold, now time.Time) error {
+// expireTx ends holds, which are locked, and returns how many. failed says which the books do not have.
+func expireTx(
+	ctx context.Context, tx bun.Tx, by access.Caller, due []*Hold, now time.Time,
+) (taken int, failed, err error) {
 	var of []accounts.UID
 	for _, h := range due {
 		of = append(of, h.Account)
@@ -141,13 +150,14 @@ func expireTx(ctx context.Context, tx bun.Tx, by access.Caller, due []*Hold, now
 	b := db.TxBatch(tx)
 	books, ids := ledger.Lock(b, by.Tenant, of, 0), audit.TakeIDs(b, len(due))
 	if err := b.Send(ctx); err != nil {
-		return err
+		return 0, nil, err
 	}
 	var record []events.Recorded
 	for i, h := range due {
 		was := *h
 		if err := books.Unplace(h.Account, h.Amount(), int64(h.UID), ledger.Expired); err != nil {
-			return err
+			failed = errors.Join(failed, fmt.Errorf("hold %s: %w", h.UID, err))
+			continue
 		}
 		h.Status, h.UpdatedAt, h.Version = Expired, now, h.Version+1
 		done := changes.Change{
@@ -158,13 +168,10 @@ func expireTx(ctx context.Context, tx bun.Tx, by access.Caller, due []*Hold, now
 		record = append(record, done)
 		if err := db.ExecAtCommit(ctx, `UPDATE account_holds SET status = $3::text, updated_at = $4::timestamptz,
 			version = $5::int WHERE tenant = $1 AND uid = $2`, by.Tenant, h.UID, h.Status, h.UpdatedAt, h.Version); err != nil {
-			return err
+			return 0, nil, err
 		}
 	}
-	if err := books.WriteTx(ctx); err != nil {
-		return err
-	}
-	return events.RecordAllTx(ctx, record)
+	return len(record), failed, errors.Join(books.WriteTx(ctx), events.RecordAllTx(ctx, record))
 }
 
 type upcoming struct {

@@ -149,6 +149,30 @@ func TestAHoldExpiresByTheClockOfItsBank(t *testing.T) {
 	}
 }
 
+func TestAHoldThatTheBooksDoNotHaveKeepsNoOtherFromEnding(t *testing.T) {
+	t.Parallel()
+	h := newHeld(t)
+	until := coretest.Start.Add(time.Hour)
+	damaged := *h
+	damaged.account = h.Account(h.of, coretest.Holding(100_00, 0))
+	for _, one := range []*held{&damaged, h} {
+		if _, err := one.place("60", &until); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.Exec(`UPDATE balances SET held = 0 WHERE tenant = ? AND account = ?`, h.Tenant, damaged.account.UID)
+	h.Clock.Set(until)
+	operator := access.Operator(t.Context(), h.Tenant, h.Code, coretest.Zone())
+	for _, want := range []int{1, 0} {
+		if n, err := h.Holds.Expire(operator); n != want || err == nil {
+			t.Errorf("%d have ended, want %d, and an error of the other one (%v)", n, want, err)
+		}
+	}
+	if open := h.list(t); len(open) != 0 {
+		t.Errorf("still held: %+v", open)
+	}
+}
+
 func TestAHoldThatWaitsForASecondPersonHoldsNothing(t *testing.T) {
 	t.Parallel()
 	for _, agrees := range []bool{true, false} {
