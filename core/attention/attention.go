@@ -20,9 +20,11 @@ const (
 	Failed     Kind = "FAILED"     // a payment that could not be carried out on its day, in the last week
 	Sweep      Kind = "SWEEP"      // a sweep whose last run could not make its payment
 	Notice     Kind = "NOTICE"     // a notice of change of the last week, until the contact is corrected
-	Trade      Kind = "TRADE"      // a trade of the last week whose value date passed, and which no payment used
-	Overdrawn  Kind = "OVERDRAWN"  // an account that a return took below its overdraft
-	Webhook    Kind = "WEBHOOK"    // a webhook that disabled itself, as nothing arrived
+	// a trade of the last week whose value date passed, and which no payment used; or one that was not covered
+	// when that was due
+	Trade     Kind = "TRADE"
+	Overdrawn Kind = "OVERDRAWN" // an account that a return took below its overdraft
+	Webhook   Kind = "WEBHOOK"   // a webhook that disabled itself, as nothing arrived
 )
 
 // Kinds lists all kinds, the ones that cost most to leave alone first.
@@ -96,7 +98,9 @@ var waits = map[Kind]string{
 		  AND ft.value_date >= ($5::timestamptz AT TIME ZONE 'America/New_York')::date
 		  AND ft.value_date < (($5::timestamptz + interval '7 days') AT TIME ZONE 'America/New_York')::date
 		  AND NOT EXISTS (SELECT FROM payments AS pay WHERE pay.tenant = $1 AND pay.trade = ft.uid
-		    AND pay.state NOT IN ('REJECTED', 'INVALID', 'CANCELLED'))`,
+		    AND pay.state NOT IN ('REJECTED', 'INVALID', 'CANCELLED'))
+		UNION ALL SELECT ft.uid, ft.customer, ft.cover_at, NULL, 'was to be covered'
+		FROM fx_trades AS ft WHERE ft.tenant = $1 AND ft.status = 'Booked' AND ft.cover_at < $4::timestamptz`,
 	Untaken: `SELECT nm.id AS uid, 0::bigint AS customer, nm.at AS since, NULL::timestamptz AS due_at,
 		nm.message_id || ': ' || nm.code AS reason
 		FROM network_messages AS nm WHERE nm.tenant = $1 AND nm.direction = 'IN' AND nm.payment IS NULL
@@ -116,7 +120,15 @@ var waits = map[Kind]string{
 		WHERE pay.tenant = $1 AND pay.state = 'SENT' AND pay.settles_at IS NOT NULL
 		  AND pay.settles_at < $4::timestamptz
 		UNION ALL SELECT pay.uid, pay.customer, pay.settles_at, NULL, '' FROM payments AS pay
-		WHERE pay.tenant = $1 AND pay.state = 'VALIDATED' AND pay.settles_at < $4::timestamptz`,
+		WHERE pay.tenant = $1 AND pay.state = 'VALIDATED' AND pay.settles_at < $4::timestamptz
+		UNION ALL SELECT ar.payment, pay.customer, ar.returned_at, NULL, 'its return waits for a file'
+		FROM ach_received AS ar JOIN payments AS pay ON pay.tenant = ar.tenant AND pay.uid = ar.payment
+		WHERE ar.tenant = $1 AND pay.tenant = $1 AND ar.file IS NULL
+		  AND ar.returned_at < $4::timestamptz - interval '12 hours'
+		UNION ALL SELECT av.payment, pay.customer, av.asked_at, NULL, 'its reversal waits for a file'
+		FROM ach_reversals AS av JOIN payments AS pay ON pay.tenant = av.tenant AND pay.uid = av.payment
+		WHERE av.tenant = $1 AND pay.tenant = $1 AND av.file IS NULL AND av.answered_at IS NULL
+		  AND av.asked_at < $4::timestamptz - interval '12 hours'`,
 	Overdrawn: `SELECT b.account AS uid, a.customer, j.booked_at AS since, NULL::timestamptz AS due_at,
 		'' AS reason
 		FROM balances AS b JOIN accounts AS a ON a.tenant = b.tenant AND a.uid = b.account

@@ -22,6 +22,8 @@ var Tables = db.Tables{
 		"payments":                "likewise",
 		"ach_answers":             "likewise",
 		"ach_notices":             "likewise",
+		"ach_received":            "likewise",
+		"ach_reversals":           "likewise",
 		"network_messages":        "likewise",
 		"payment_screenings":      "until when people decide",
 		"payment_details":         "whom a payment paid that has a notice of change",

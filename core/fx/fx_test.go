@@ -14,6 +14,7 @@ import (
 
 	"bankgraph/core"
 	"bankgraph/core/access"
+	"bankgraph/core/attention"
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
@@ -514,6 +515,11 @@ func TestHoweverManyTradesWithoutAPriceHoldUpNoOther(t *testing.T) {
 	}
 	if found, err := d.FX.Find(d.Staff(), last.UID); err != nil || found.Status != fx.Covered {
 		t.Errorf("%+v (%v)", found, err)
+	}
+	d.Clock.Advance(time.Hour)
+	waits, err := d.Attention.List(d.Staff(), attention.Search{Kind: []attention.Kind{attention.Trade}}, 1)
+	if err != nil || len(waits.Items) != 1 || waits.Items[0].Reason != "was to be covered" || waits.Waiting[0].Count != 601 {
+		t.Errorf("people are told %+v (%v)", waits, err)
 	}
 	for range 3 { // once there is a price again, all are
 		if _, err := d.FX.CoverDue(d.operator(t)); err != nil {

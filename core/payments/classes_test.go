@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"bankgraph/core/access"
+	"bankgraph/core/attention"
 	"bankgraph/core/coretest"
 	"bankgraph/core/rails"
 )
@@ -101,5 +103,39 @@ func TestWhatCannotBeTakenGoesBackInAnyClassOrIsTold(t *testing.T) {
 				t.Errorf("went back: %q; people are told: %q", back, left)
 			}
 		})
+	}
+}
+
+// What cannot leave is told before its time is over: the other bank takes a return for two banking days.
+func TestAReturnThatDoesNotLeaveIsListedForPeople(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t)
+	s.Exec(`UPDATE accounts SET status = 'Closed' WHERE tenant = ? AND uid = ?`, s.Tenant, s.from.UID)
+	s.arrive(t, rails.ACH, s.written(lineOf{class: "PPD", code: "27", minor: 24_00, id: "1", name: "JANE DOE"}))
+	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+	if _, err := s.Payments.Receive(operator); err != nil { // and no file is made
+		t.Fatal(err)
+	}
+	late := func() (all []string) {
+		found, err := s.Attention.List(s.Staff(), attention.Search{Kind: []attention.Kind{attention.Late}}, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range found.Items {
+			all = append(all, fmt.Sprint(one.UID, " ", one.Reason))
+		}
+		return all
+	}
+	s.Clock.Advance(12 * time.Hour)
+	if got := late(); len(got) > 0 {
+		t.Errorf("it has time: %v", got)
+	}
+	s.Clock.Advance(time.Hour)
+	if got, want := late(), fmt.Sprint(s.newest(t), " its return waits for a file"); len(got) != 1 || got[0] != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+	s.run(t)
+	if got := late(); len(got) > 0 {
+		t.Errorf("it has left: %v", got)
 	}
 }

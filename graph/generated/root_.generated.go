@@ -1275,11 +1275,11 @@ enum AttentionKind {
   UNTAKEN
   "A payment, or the return of one that came in, that its network has not answered: an instant network for a minute, Fedwire or SWIFT for an hour."
   UNANSWERED
-  "A payment that did not take its next step when that was due, half an hour ago or more: look at the bank's workers."
+  "A payment that did not take its next step when that was due, half an hour ago or more, or whose return or reversal over ACH has waited half a day for a file: look at the bank's workers and their log."
   LATE
   "An account that a return took below its overdraft."
   OVERDRAWN
-  "A trade whose value date has passed, in the last seven days, and which no payment used: what it was for did not happen, and the bank may have covered it. Clear it up with the customer. The subject is the trade."
+  "A trade whose value date has passed, in the last seven days, and which no payment used: what it was for did not happen, and the bank may have covered it. Clear it up with the customer. Or one that should have been covered half an hour ago, such as for want of a price: cover it, or bear its risk knowingly. The subject is the trade."
   TRADE
   "A payment whose other side may be on a list of names: release it or reject it."
   SCREENING

@@ -65,8 +65,8 @@ func (r *reader) all() (file Header, totals Totals, err error) {
 }
 
 type reader struct {
-	in     *bufio.Reader
-	each   func(Batch, Entry) error
+	in   *bufio.Reader
+	each func(Batch, Entry) error
 
 	handing bool // while each is called
 
