@@ -31,9 +31,9 @@ type batch struct {
 	FileBatch
 	head nacha.Batch
 	// the last entry, which may be the offset of all others: of the account that they are paid from
-	trace, number string
-	minor         int64
-	direction     rails.EntryType
+	trace, number, routing string
+	minor                  int64
+	direction              rails.EntryType
 }
 
 // batches are the batches of a file, in its order.
@@ -99,7 +99,7 @@ var serviceClasses = map[rails.EntryType]string{"": "200", rails.Credit: "220", 
 
 // add counts an entry.
 func (b *batch) add(e nacha.Entry) {
-	b.trace, b.number, b.minor, b.direction = e.Trace, e.Number, e.Amount.Minor, e.Direction
+	b.trace, b.number, b.routing, b.minor, b.direction = e.Trace, e.Number, e.Routing, e.Amount.Minor, e.Direction
 	var hash int64
 	_, _ = fmt.Sscan(strings.TrimLeft(e.Routing[:min(8, len(e.Routing))], "0"), &hash)
 	b.EntryHash = (b.EntryHash + hash) % 10_000_000_000
@@ -142,18 +142,24 @@ func (b *batch) mayBalance() bool {
 type payer struct {
 	UID       accounts.UID `bun:"uid"`
 	Hash      []byte       `bun:"number_hash"`
-	CompanyID string       `bun:"company_id"`
+	BankID    string       `bun:"bank_id"`
+	CompanyID string       `bun:"company_id"` // '' of one that was found by its number
 	Default   bool         `bun:"default_offset"`
 }
 
-// findingPayers uses OFFSET to have each hash looked up by itself.
-var findingPayers = db.NewQuery[payer](`SELECT a.uid, a.number_hash, coalesce(nullif(a.ach_company_id, ''),
-	c.ach_company_id) AS company_id, a.default_offset FROM accounts AS a
-	  JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
-	WHERE a.tenant = $1 AND c.tenant = $1 AND a.customer = $2 AND a.deleted_at IS NULL AND a.status <> 'Closed'
-	  AND (a.number_hash = ANY($3::bytea[])
-	    OR a.enable_ach AND coalesce(nullif(a.ach_company_id, ''), c.ach_company_id) = ANY($4::text[]))
-	ORDER BY a.default_offset DESC, a.uid LIMIT 1000`)
+// findingPayers finds the accounts of a customer that have one of some numbers, and of each company id the
+// default offset account and another one, or else two that have the id.
+var findingPayers = db.NewQuery[payer](`SELECT a.uid, a.number_hash, a.bank_id, '' AS company_id, a.default_offset
+	FROM accounts AS a WHERE a.tenant = $1 AND a.customer = $2 AND a.deleted_at IS NULL AND a.status <> 'Closed'
+	  AND a.number_hash = ANY($3::bytea[])
+	UNION ALL (SELECT r.uid, r.number_hash, r.bank_id, r.company_id, r.default_offset FROM (
+	  SELECT o.*, row_number() OVER (PARTITION BY o.company_id ORDER BY o.default_offset DESC, o.uid) AS place FROM (
+	    SELECT a.uid, a.number_hash, a.bank_id, coalesce(nullif(a.ach_company_id, ''), c.ach_company_id) AS company_id,
+	      a.default_offset
+	    FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
+	    WHERE a.tenant = $1 AND c.tenant = $1 AND a.customer = $2 AND a.deleted_at IS NULL AND a.status <> 'Closed'
+	      AND a.enable_ach) AS o
+	  WHERE o.company_id = ANY($4::text[])) AS r WHERE r.place <= 2 ORDER BY r.company_id, r.place)`)
 
 // payFrom finds the accounts that batches are paid from: the account of the last entry if that balances the
 // others, else the default offset account of the company id, else the only account that has the id.
@@ -186,7 +192,9 @@ func (s *Service) payFrom(ctx context.Context, f *BulkFile, all batches) error {
 func (b *batch) payFrom(known []*payer, numbers [][]byte) {
 	var withID []*payer
 	for _, p := range known {
-		if slices.ContainsFunc(numbers, func(hash []byte) bool { return string(hash) == string(p.Hash) }) {
+		if p.BankID == b.routing && slices.ContainsFunc(numbers, func(hash []byte) bool {
+			return string(hash) == string(p.Hash)
+		}) {
 			b.OffsetAccount, b.Balanced = p.UID, true
 			return
 		}
