@@ -43,10 +43,10 @@ var readingTail = db.NewQuery[Tail](`SELECT
 	coalesce((SELECT greatest(extract(epoch FROM clock_timestamp() - e.at), 0.001)::float8
 		FROM audit_unsealed AS u JOIN audit_entries AS e ON e.tenant = u.tenant AND e.id = u.entry
 		WHERE u.tenant = $1 AND e.tenant = $1 ORDER BY u.entry LIMIT 1), 0) AS waiting,
-	h.seq IS NOT NULL AND NOT EXISTS (SELECT FROM audit_checkpoints
-		WHERE tenant = $1 AND (seq >= h.seq OR at BETWEEN clock_timestamp() - make_interval(secs => $3)
-		  AND clock_timestamp())) AS unsigned
-	FROM (SELECT max(seq) AS seq FROM audit_seals WHERE tenant = $1) AS h`)
+	h.seq IS NOT NULL AND coalesce(c.seq < h.seq AND c.at NOT BETWEEN clock_timestamp() -
+		make_interval(secs => $3) AND clock_timestamp(), true) AS unsigned
+	FROM (SELECT max(seq) AS seq FROM audit_seals WHERE tenant = $1) AS h LEFT JOIN LATERAL (
+	  SELECT seq, at FROM audit_checkpoints WHERE tenant = $1 ORDER BY seq DESC LIMIT 1) AS c ON true`)
 
 // seal is a row of audit_seals. Its number is the entry's place in the bank's record, which the chain,
 // checkpoints and the feed of events use.
