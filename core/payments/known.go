@@ -45,6 +45,8 @@ type known struct {
 	Correspondent string `bun:"correspondent_id"`
 	// of a return of ours: the bank that sent the credit, and so gets it back
 	Sender string `bun:"sender"`
+	// of a return or a recall of ours: another one of the payment followed, as the network refused this one
+	Followed bool `bun:"followed"`
 
 	said *incoming // what it says, where that is needed to tell it from another one
 }
@@ -59,7 +61,9 @@ const knownOf = `SELECT nm.id, nm.rail, nm.direction, nm.message_id, coalesce(nm
 	coalesce(pd.correspondent_id, '') AS correspondent_id,
 	CASE WHEN nm.kind = 'pacs.004' AND nm.direction = 'OUT' THEN coalesce((SELECT c.bank FROM network_messages AS c
 	  WHERE c.tenant = $1 AND c.payment = nm.payment AND c.kind = 'pacs.008' AND c.direction = 'IN'
-	  ORDER BY c.id LIMIT 1), '') ELSE '' END AS sender
+	  ORDER BY c.id LIMIT 1), '') ELSE '' END AS sender,
+	nm.kind IN ('pacs.004', 'camt.056') AND nm.direction = 'OUT' AND EXISTS (SELECT FROM network_messages AS f
+	  WHERE f.tenant = $1 AND f.payment = nm.payment AND f.kind = nm.kind AND f.direction = 'OUT' AND f.id > nm.id) AS followed
 	  FROM network_messages AS nm
 	LEFT JOIN payment_details AS pd ON pd.tenant = $1 AND pd.payment = nm.payment WHERE nm.tenant = $1`
 

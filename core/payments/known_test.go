@@ -119,25 +119,9 @@ func TestARefusedAnswerOrRecallIsTold(t *testing.T) {
 		t.Run(string(over), func(t *testing.T) {
 			t.Parallel()
 			s := newSender(t)
-			refuse := func(n int, uid payments.UID, of string, is iso20022.Original) {
-				t.Helper()
-				if err := s.DB.NewRaw(`SELECT message_id FROM network_messages WHERE tenant = ? AND direction = 'OUT'
-					AND kind = ? AND payment = ? ORDER BY id DESC LIMIT 1`, s.Tenant, of, uid).Scan(t.Context(), &is.MessageID); err != nil {
-					t.Fatal(err)
-				}
-				is.CreatedAt, is.UETR = s.Now(), s.uetr(t, uid)
-				why := iso20022.Reason{Code: "AC04"}
-				if over == rails.Fedwire {
-					why = iso20022.Reason{Code: "E433", Proprietary: true, Text: []string{"refused"}}
-				}
-				s.deliver(t, over, &iso20022.Status{
-					Group: s.group(over, n), Code: iso20022.Rejected, Reasons: []iso20022.Reason{why}, Original: is,
-					Sender: payments.Profiles[over].Operator, Receiver: ours,
-				})
-			}
 			if over != rails.Fedwire { // over which credits are not answered
 				came := s.play(t, over, "250.00")
-				refuse(50, came, "pacs.002", iso20022.Original{Type: iso20022.TypeStatus})
+				s.says(t, over, 50, iso20022.Rejected, s.last(t, came, "pacs.002"))
 				if got := s.told(t); !strings.HasSuffix(got, ", of payment "+came.String()) {
 					t.Errorf("of the acceptance: %q", got)
 				}
@@ -150,7 +134,7 @@ func TestARefusedAnswerOrRecallIsTold(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.run(t)
-			refuse(51, sent, "camt.056", iso20022.Original{Type: iso20022.TypeRecall})
+			s.says(t, over, 51, iso20022.Rejected, s.last(t, sent, "camt.056"))
 			if got := s.told(t); !strings.Contains(got, "it refuses our recall, of payment "+sent.String()) {
 				t.Errorf("of the recall: %q", got)
 			}
@@ -158,7 +142,7 @@ func TestARefusedAnswerOrRecallIsTold(t *testing.T) {
 			if _, err := s.reverse(sent, payments.Reversal{Code: "FRAD"}); err != nil {
 				t.Errorf("asked again: %v", err)
 			}
-			refuse(52, sent, "camt.056", iso20022.Original{Type: iso20022.TypeRecall})
+			s.says(t, over, 52, iso20022.Rejected, s.last(t, sent, "camt.056"))
 			s.lived(t, sent, "QUEUED SENT SETTLED RECALLING SETTLED RECALLING SETTLED")
 		})
 	}

@@ -279,13 +279,18 @@ func (in *intake) take(a *incoming) error {
 	k, why := in.answered(a)
 	if k != nil {
 		a.payment, kind = k.Payment, k.Kind
+		if k.Followed { // it says nothing of the one that counts
+			why = "it answers an earlier " + messageWords[kind] + " of payment " + k.Payment.String()
+		}
 	}
 	in.messages = append(in.messages, a.message(in.s.keys, in.caller.Tenant, in.now))
-	entered := len(in.steps)
-	if err := in.answer(a, kind); err != nil {
-		return err
+	entered, p := len(in.steps), in.by[a.payment]
+	if why == "" {
+		if err := in.answer(a, kind); err != nil {
+			return err
+		}
 	}
-	if p := in.by[a.payment]; why == "" && a.says == returned && len(in.steps) == entered && p != nil {
+	if why == "" && len(in.steps) == entered && p != nil && (a.says == returned || a.contradicts(p, kind)) {
 		why = fmt.Sprintf("payment %s is %s", p.UID, p.State)
 	}
 	if why == "" && kind == returnKind && a.says == refused && a.payment == 0 {
@@ -298,6 +303,18 @@ func (in *intake) take(a *incoming) error {
 		in.untaken(a, why)
 	}
 	return nil
+}
+
+// contradicts reports whether a network accepts what it has refused before: the money may have left, and is on
+// the account again.
+func (a *incoming) contradicts(p *Payment, kind string) bool {
+	switch {
+	case a.says != accepted:
+		return false
+	case kind == returnKind:
+		return p.State != Returning && p.State != Returned
+	}
+	return kind == creditKind && p.State == Rejected
 }
 
 // answer applies an answer to the payment that it is about; kind is the kind of the message that it answers.
