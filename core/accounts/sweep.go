@@ -9,6 +9,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
 	"bankgraph/core/contacts"
+	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/ident"
 	"bankgraph/core/money"
@@ -108,6 +109,8 @@ type Sweep struct {
 	UpdatedAt   time.Time      `bun:"updated_at" json:"-"`
 	Version     int32          `bun:"version" json:"-"`
 
+	// whose account it is, by which it takes its turn; 0 where the release before has set it up
+	Customer customers.UID `bun:"customer" json:"-"`
 	// who last set it up, in whose name its payments are made
 	Maker access.Maker `bun:"maker,type:jsonb" json:"-"`
 	// the next day of its frequency that it has not run for; nil where that is still to be found
@@ -181,7 +184,7 @@ func inMonth(year int, month time.Month, day int) time.Time {
 
 // Recorded leaves out of the record of changes what the bank keeps with the sweep to run it.
 func (w *Sweep) Recorded() map[string]audit.Field {
-	return map[string]audit.Field{"Maker": {}, "Next": {}, "FailedAt": {}, "Failure": {}}
+	return map[string]audit.Field{"Customer": {}, "Maker": {}, "Next": {}, "FailedAt": {}, "Failure": {}}
 }
 
 var (

@@ -169,6 +169,7 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, a *Account, w *Swe
 	if err := draft.to(w); err != nil {
 		return err
 	}
+	w.Customer = a.Customer
 	if draft.Maker != nil {
 		w.Maker = *draft.Maker
 	}

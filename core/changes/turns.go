@@ -30,3 +30,27 @@ func (t *Turns[K]) Give(tenant access.Tenant, to K) {
 	}
 	t.last[tenant] = to
 }
+
+// InTurn looks for work of one party after the other: of those after the one that had the last turn, and then
+// of the others, which come after start. after finds the next party that has any, behind a place; nil if none
+// has. take takes some of it, and reports whether it did: other workers may have all of it.
+func InTurn[K any](
+	last, start K, compare func(a, b K) int, after func(K) (*K, error), take func(K) (bool, error),
+) error {
+	for place, again := last, false; ; {
+		next, err := after(place)
+		switch {
+		case err != nil:
+			return err
+		case next == nil && !again:
+			place, again = start, true
+			continue
+		case next == nil, again && compare(*next, last) > 0:
+			return nil
+		}
+		if taken, err := take(*next); err != nil || taken {
+			return err
+		}
+		place = *next
+	}
+}

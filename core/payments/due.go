@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,28 +34,34 @@ var dueKinds = []string{"BOOK", "ECONOMY", "OTHER"}
 // scheduledOfKind is the condition that a payment of the bank $1 is of kinds.kind and waits for its day.
 const scheduledOfKind = `tenant = $1 AND state = 'SCHEDULED' AND ` + dueKind + ` = kinds.kind`
 
-// nextDue finds payments of each kind whose day has come, of the first such day: one of each customer that
-// follows a place, then a second one of each, and so on, but none of $5, which failed. So a customer with a
-// hundred thousand payments of one day keeps nobody else waiting. Payments of later days are not read.
-const nextDue = `SELECT kinds.kind, found.uid, found.customer
+// inTurns is the text of what of a table is due of each of the kinds $2 until the days $3, of the first such
+// day: one of each customer that follows a place in $4, then a second one of each, and so on, $6 at most, but
+// none of $5, which failed. So a customer with a hundred thousand things of one day keeps nobody else waiting.
+// Things of later days are not read.
+func inTurns(table, ofKind, date string) string {
+	return strings.NewReplacer("TABLE", table, "OF_KIND", ofKind, "DATE", date).Replace(
+		`SELECT kinds.kind, found.uid, found.customer
 	FROM unnest($2::text[], $3::text[]::date[], $4::bigint[]) AS kinds (kind, until, place) CROSS JOIN LATERAL (
 	  WITH RECURSIVE first AS (
-	    SELECT min(payment_date) AS day FROM payments WHERE ` + scheduledOfKind + `
-	      AND payment_date <= kinds.until AND uid <> ALL ($5::bigint[])
+	    SELECT min(DATE) AS day FROM TABLE WHERE OF_KIND AND DATE <= kinds.until AND uid <> ALL ($5::bigint[])
 	  ), whose AS (
-	    SELECT 1 AS number, (SELECT min(customer) FROM payments WHERE ` + scheduledOfKind + `
-	      AND payment_date = (SELECT day FROM first) AND customer > kinds.place) AS customer
+	    SELECT 1 AS number, (SELECT min(customer) FROM TABLE WHERE OF_KIND
+	      AND DATE = (SELECT day FROM first) AND customer > kinds.place) AS customer
 	    UNION ALL
-	    SELECT number + 1, (SELECT min(customer) FROM payments WHERE ` + scheduledOfKind + `
-	      AND payment_date = (SELECT day FROM first) AND customer > whose.customer)
+	    SELECT number + 1, (SELECT min(customer) FROM TABLE WHERE OF_KIND
+	      AND DATE = (SELECT day FROM first) AND customer > whose.customer)
 	    FROM whose WHERE customer IS NOT NULL AND number < $6::bigint
 	  )
 	  SELECT next.uid, whose.customer FROM whose CROSS JOIN LATERAL (
 	    SELECT uid, row_number() OVER (ORDER BY uid) AS turn FROM (
-	      SELECT uid FROM payments WHERE ` + scheduledOfKind + ` AND payment_date = (SELECT day FROM first)
+	      SELECT uid FROM TABLE WHERE OF_KIND AND DATE = (SELECT day FROM first)
 	        AND customer = whose.customer AND uid <> ALL ($5::bigint[])
 	      ORDER BY uid LIMIT $6::bigint) AS pay) AS next
-	  ORDER BY next.turn, whose.number LIMIT $6::bigint) AS found
+	  ORDER BY next.turn, whose.number LIMIT $6::bigint) AS found`)
+}
+
+// nextDue finds payments of each kind whose day has come.
+var nextDue = inTurns("payments", scheduledOfKind, "payment_date") + `
 	UNION ALL (SELECT 'ABROAD', uid, customer FROM payments
 	  WHERE tenant = $1 AND state = 'SCHEDULED' AND rail = 'SWIFT' AND send_at <= $7::timestamptz
 	    AND uid <> ALL ($5::bigint[])
@@ -62,7 +69,7 @@ const nextDue = `SELECT kinds.kind, found.uid, found.customer
 
 var findingDue = db.NewQuery[dueNow](nextDue)
 
-// dueNow is a payment whose day has come.
+// dueNow is a payment, or a series, whose day has come.
 type dueNow struct {
 	Kind     string        `bun:"kind"`
 	UID      UID           `bun:"uid"`
@@ -107,12 +114,17 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 func (s *Service) nextDue(
 	ctx context.Context, caller access.Caller, now time.Time, places duePlaces, skipped []int64,
 ) (due []*dueNow, err error) {
+	return db.ReadPrimary(ctx, s.db, findingDue, caller.Tenant, dueKinds, dueUntil(caller, now), places[:], skipped,
+		dueAtATime, now)
+}
+
+// dueUntil are the last days of which things of each of dueKinds are due.
+func dueUntil(caller access.Caller, now time.Time) []string {
 	today := calendar.Today(now)
-	until := []string{
+	return []string{
 		ledger.Day(now.In(caller.Location())).Format(time.DateOnly),
 		calendar.Default().SettledIf(calendar.ACH, today).Format(time.DateOnly), today.Format(time.DateOnly),
 	}
-	return db.ReadPrimary(ctx, s.db, findingDue, caller.Tenant, dueKinds, until, places[:], skipped, dueAtATime, now)
 }
 
 // duePlaces are the customers after whom the next payments of each of dueKinds are looked for; 0: from the

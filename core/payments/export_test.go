@@ -8,8 +8,8 @@ func (s *Service) FillFilesUpTo(most int) { s.entriesOfFile = most }
 // Uncommon is the condition that a payment is in a state in which few are.
 const Uncommon = uncommon
 
-// NextDue finds payments whose day has come.
-const NextDue = nextDue
+// NextDue finds payments whose day has come, and NextRuns series.
+var NextDue, NextRuns = nextDue, nextRuns
 
 // Narrows returns the conditions of a search of the whole bank.
 func (s *Service) Narrows(by Search) []string { return by.where(s, 1, new(db.Params)) }

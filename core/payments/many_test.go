@@ -45,6 +45,36 @@ func TestPaymentsOfADayAreCarriedOutInTurns(t *testing.T) {
 	p.due(t, 0)
 }
 
+// A customer with many series keeps nobody else waiting for theirs, however early its own began.
+func TestSeriesOfADayAreRunInTurns(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	made := func(from, to *accounts.Account) payments.RecurrenceUID {
+		d := p.draft("0.01")
+		d.Sender, d.Receiver, d.Repeat = payments.Party{UID: from.UID}, payments.Party{UID: to.UID}, weekly()
+		out, err := p.transfer(p.Staff(), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Result.Recurrence
+	}
+	for range 251 {
+		made(p.from, p.to)
+	}
+	other := made(p.to, p.from)
+	p.Clock.Advance(7 * 24 * time.Hour)
+	operator := access.Operator(t.Context(), p.Tenant, p.Code, coretest.Zone())
+	for _, want := range []int{250, 2, 0} {
+		if n, err := p.Payments.RunRecurrences(operator); n != want || err != nil {
+			t.Errorf("made %d payments, want %d, %v", n, want, err)
+		}
+		found, err := p.Payments.Page(p.Staff(), payments.Search{Recurrence: other}, page.First(5))
+		if err != nil || len(found.Items) != 2 {
+			t.Errorf("the other customer's series has %d payments, %v", len(found.Items), err)
+		}
+	}
+}
+
 // A file has room for so many entries, and a day for so many files. Whoever fills them leaves to every other
 // company its share of each.
 func TestWhoFillsTheFilesLeavesRoomForOthers(t *testing.T) {
@@ -250,25 +280,33 @@ func (s *sender) reasons(t *testing.T, uid payments.UID) string {
 func TestWhatIsDueIsFoundByItsDay(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
-	var lines []string
-	err := bank.DB.InTx(t.Context(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		_, set := tx.NewRaw("SET LOCAL plan_cache_mode = force_generic_plan").Exec(ctx)
-		_, prepared := tx.NewRaw("PREPARE due (bigint) AS " + payments.NextDue).Exec(ctx)
-		if err := errors.Join(set, prepared); err != nil {
-			return err
+	for table, c := range map[string]struct {
+		text, values string
+		dates        []string
+	}{
+		"payments":    {payments.NextDue, ", now()", []string{"payment_date", "send_at"}},
+		"recurrences": {payments.NextRuns, "", []string{"next_date"}},
+	} {
+		var lines []string
+		err := bank.DB.InTx(t.Context(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error {
+			_, set := tx.NewRaw("SET LOCAL plan_cache_mode = force_generic_plan").Exec(ctx)
+			_, prepared := tx.NewRaw("PREPARE due (bigint) AS " + c.text).Exec(ctx)
+			if err := errors.Join(set, prepared); err != nil {
+				return err
+			}
+			err := tx.NewRaw("EXPLAIN EXECUTE due (1, '{}', '{}', '{}', '{}', 250"+c.values+")").Scan(ctx, &lines)
+			_, ended := tx.NewRaw("DEALLOCATE due").Exec(ctx)
+			return errors.Join(err, ended)
+		})
+		plan := strings.Join(lines, "\n")
+		found := regexp.MustCompile(`on `+table+`.*\n *Index Cond: .*\n`).FindAllString(plan, -1)
+		if err != nil || len(found) == 0 || len(found) != strings.Count(plan, "on "+table) {
+			t.Errorf("%s are read without an index, %v:\n%s", table, err, plan)
 		}
-		err := tx.NewRaw("EXPLAIN EXECUTE due (1, '{}', '{}', '{}', '{}', 250, now())").Scan(ctx, &lines)
-		_, ended := tx.NewRaw("DEALLOCATE due").Exec(ctx)
-		return errors.Join(err, ended)
-	})
-	plan := strings.Join(lines, "\n")
-	found := regexp.MustCompile(`on payments.*\n *Index Cond: .*\n`).FindAllString(plan, -1)
-	if err != nil || len(found) != strings.Count(plan, "on payments") {
-		t.Errorf("payments are read without an index, %v:\n%s", err, plan)
-	}
-	for _, scan := range found {
-		if !strings.Contains(scan, "payment_date") && !strings.Contains(scan, "send_at") {
-			t.Errorf("payments of all days are read:\n%s\n%s", scan, plan)
+		for _, scan := range found {
+			if !slices.ContainsFunc(c.dates, func(date string) bool { return strings.Contains(scan, date) }) {
+				t.Errorf("%s of all days are read:\n%s\n%s", table, scan, plan)
+			}
 		}
 	}
 }

@@ -43,13 +43,12 @@ var findingUpcoming = db.NewQuery[upcoming](`SELECT
 	  AND ` + dueKind + ` = 'ECONOMY' AND payment_date > $4::date) AS economy,
 	(SELECT min(payment_date) FROM payments WHERE tenant = $1 AND state = 'SCHEDULED'
 	  AND ` + dueKind + ` = 'OTHER' AND payment_date > $5::date) AS others,
-	(SELECT min(next_date) FROM recurrences WHERE tenant = $1 AND status = 'Active' AND speed = ''
-	  AND next_date > $3::date) AS series_here,
-	(SELECT min(next_date) FROM recurrences WHERE tenant = $1 AND status = 'Active' AND speed = 'Economy'
-	  AND next_date > $4::date) AS series_economy,
 	(SELECT min(next_date) FROM recurrences WHERE tenant = $1 AND status = 'Active'
-	  AND speed NOT IN ('', 'Economy')
-	  AND next_date > $5::date) AS series_others`)
+	  AND ` + seriesKind + ` = 'BOOK' AND next_date > $3::date) AS series_here,
+	(SELECT min(next_date) FROM recurrences WHERE tenant = $1 AND status = 'Active'
+	  AND ` + seriesKind + ` = 'ECONOMY' AND next_date > $4::date) AS series_economy,
+	(SELECT min(next_date) FROM recurrences WHERE tenant = $1 AND status = 'Active'
+	  AND ` + seriesKind + ` = 'OTHER' AND next_date > $5::date) AS series_others`)
 
 // Next returns when the next thing happens by itself to a payment of the caller's bank, after a time: it is
 // carried out on its day, sent, or settles. It is nil if nothing is going to happen.

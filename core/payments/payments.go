@@ -54,7 +54,7 @@ type Service struct {
 	network   Network
 	behind    func(context.Context) error // of HoldSendingWhile; nil if nothing is kept outside
 
-	due dueTurns
+	due, runs dueTurns // of payments and of series
 
 	entriesOfFile int // of ACH
 

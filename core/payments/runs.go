@@ -73,41 +73,65 @@ type run struct {
 	why      error // the fault that stopped it
 }
 
+// seriesKind is the SQL expression for which of dueKinds the payments of a series are, as in the index
+// recurrences_in_turn. Series abroad are made by their day, as those of other networks.
+const seriesKind = `(CASE WHEN speed = '' THEN 'BOOK' WHEN speed = 'Economy' THEN 'ECONOMY' ELSE 'OTHER' END)`
+
+// nextRuns finds series of each kind whose date has come.
+var nextRuns = inTurns("recurrences", `tenant = $1 AND status = 'Active' AND `+seriesKind+` = kinds.kind`, "next_date")
+
+var findingRuns = db.NewQuery[dueNow](nextRuns)
+
 // RunRecurrences makes the payments of series of the caller's bank whose date has come, and returns how many.
 // They are carried out with all others of their day. One that can no longer be made, such as for a contact
 // that is gone, becomes Invalid, with the reason, and the series goes on. One that fails for a reason of ours
-// is left as it is, and its error is returned after the others were made. It is for workers, as CarryOutDue.
+// is left as it is, and its error is returned after the others were made. Customers take turns within a day,
+// the days one after the other. It is for workers, as CarryOutDue.
 func (s *Service) RunRecurrences(ctx context.Context) (made int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
 		return 0, err
 	}
-	var skipped []RecurrenceUID
+	places, skipped := s.runs.of(caller.Tenant), []int64{} // not NULL
 	for range mostPasses {
-		n, stuck, failed, stopped := s.runAll(ctx, caller, now, skipped)
+		due, stopped := db.ReadPrimary(ctx, s.db, findingRuns, caller.Tenant, dueKinds, dueUntil(caller, now),
+			places[:], skipped, dueAtATime)
+		if stopped == nil && len(due) == 0 && places != (duePlaces{}) {
+			places = duePlaces{} // from the first customer on
+			continue
+		}
+		n, stuck, failed := 0, []int64(nil), error(nil)
+		if stopped == nil {
+			n, stuck, failed, stopped = s.runAll(ctx, caller, now, due)
+		}
 		made, skipped, err = made+n, append(skipped, stuck...), errors.Join(err, failed, stopped)
-		if n > 0 || len(stuck) == 0 || stopped != nil {
+		places = places.after(due)
+		if n == 0 && len(stuck) == 0 || stopped != nil || made >= dueAtATime {
 			break
 		}
 	}
+	s.runs.leave(caller.Tenant, places)
 	if err != nil {
 		return made, fmt.Errorf("make payments of series: %w", err)
 	}
 	return made, nil
 }
 
-// runAll makes the payments of some series whose date has come, except of those that are skipped. It returns
-// how many, and the series that failed for a reason of ours, with the reasons.
+// runAll makes the payments of series whose date has come, except of those that another worker has locked. It
+// returns how many, and the series that failed for a reason of ours, with the reasons.
 func (s *Service) runAll(
-	ctx context.Context, caller access.Caller, now time.Time, skipped []RecurrenceUID,
-) (made int, stuck []RecurrenceUID, failed, err error) {
+	ctx context.Context, caller access.Caller, now time.Time, of []*dueNow,
+) (made int, stuck []int64, failed, err error) {
+	if len(of) == 0 {
+		return 0, nil, nil, nil
+	}
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		made, stuck, failed = 0, nil, nil // of a try that was rolled back
 		leave := func(r *run, why error) {
-			stuck = append(stuck, r.UID)
+			stuck = append(stuck, int64(r.UID))
 			failed = errors.Join(failed, fmt.Errorf("recurrence %s: %w", r.UID, why))
 		}
-		due, err := dueRunsTx(ctx, tx, caller, now, skipped)
+		due, err := lockRunsTx(ctx, tx, caller, now, of)
 		if err != nil {
 			return err
 		}
@@ -150,22 +174,21 @@ func (s *Service) runAll(
 	return made, stuck, failed, nil
 }
 
-// dueRunsTx reads and locks the series whose date has come, except those that are skipped.
-func dueRunsTx(
-	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, skipped []RecurrenceUID,
+// lockRunsTx reads and locks those of some series whose date has come still.
+func lockRunsTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, of []*dueNow,
 ) (runs []*run, err error) {
-	var due []*Recurrence
-	here, there := ledger.Day(now.In(caller.Location())), calendar.Today(now)
-	ahead := calendar.Default().SettledIf(calendar.ACH, there)
-	q := tx.NewSelect().Model(&due).Where("rec.tenant = ?", caller.Tenant).
-		Where("rec.status = ?", RecurrenceActive).
-		Where("rec.next_date <= CASE WHEN rec.speed = '' THEN ?::date WHEN rec.speed = ? THEN ?::date ELSE "+
-			"?::date END",
-			here, Economy, ahead, there)
-	if len(skipped) > 0 {
-		q.Where("rec.uid NOT IN (?)", bun.List(skipped))
+	uids := make([]UID, len(of))
+	for i, d := range of {
+		uids[i] = d.UID
 	}
-	err = q.OrderExpr("rec.next_date, rec.uid").Limit(dueAtATime).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+	var due []*Recurrence
+	until := dueUntil(caller, now)
+	err = tx.NewSelect().Model(&due).Where("rec.tenant = ?", caller.Tenant).
+		Where("rec.status = ?", RecurrenceActive).Where("rec.uid IN (?)", bun.List(uids)).
+		Where("rec.next_date <= CASE WHEN rec.speed = '' THEN ?::date WHEN rec.speed = ? THEN ?::date ELSE "+
+			"?::date END", until[0], Economy, until[1], until[2]).
+		OrderExpr("rec.next_date, rec.uid").For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 	for _, r := range due {
 		runs = append(runs, &run{Recurrence: r})
 	}

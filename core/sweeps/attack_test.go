@@ -1,6 +1,7 @@
 package sweeps_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -71,4 +72,34 @@ func TestASweepGoesOnWhenItsCustomerMoves(t *testing.T) {
 	}
 	h.has(300_00, 0)
 	h.Prove()
+}
+
+// A customer with many sweeps, and of earlier days, keeps nobody else's waiting.
+func TestSweepsOfCustomersTakeTurns(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, 300_00)
+	h.set(accounts.Out, h.out("300", accounts.ACHCredit))
+	busy := h.account.UID
+	for range 11 {
+		h.account = h.Account(h.customer, coretest.Holding(300_00, 0), coretest.Sends)
+		h.set(accounts.Out, h.out("300", accounts.ACHCredit))
+	}
+	for range 3 {
+		other := furnished(t, h.Bank, 300_00)
+		other.set(accounts.Out, other.out("300", accounts.ACHCredit))
+	}
+	_, err := h.Sweeps.Work(h.operator)
+	h.must(err)
+	h.Exec(`UPDATE sweeps SET next_date = '2026-11-14' WHERE tenant = ? AND account >= ? AND account <= ?`, h.Tenant,
+		busy, h.account.UID)
+	h.Clock.Set(coretest.Start.AddDate(0, 0, 1))
+	_, err = h.Sweeps.Work(h.operator)
+	h.must(err)
+	if n := h.count(fmt.Sprintf(`SELECT count(*) FROM (SELECT customer FROM sweep_runs WHERE tenant = ?
+		ORDER BY uid LIMIT 5) AS first WHERE customer <> %d`, h.customer.UID)); n != 3 {
+		t.Errorf("%d of the first runs are the others'", n)
+	}
+	if n := h.count(`SELECT count(*) FROM sweep_runs WHERE tenant = ?`); n != 15 {
+		t.Errorf("%d of 15 sweeps ran", n)
+	}
 }

@@ -87,7 +87,7 @@ func TestASweepThatCannotBeRunFailsNoOther(t *testing.T) {
 	_, err := b.Core.Clock.Now(t.Context(), b.Tenant)
 	good.must(err)
 	work := func() { _, _ = b.Sweeps.Work(first.operator) }
-	line.Elsewhere(line.Begins(2, work), b,
+	line.Elsewhere(line.Begins(3, work), b, // the first transaction plans
 		`UPDATE sweeps SET next_date = next_date - 1 WHERE tenant = ? AND account = ?`,
 		b.Tenant, good.account.UID)
 	for range 4 {

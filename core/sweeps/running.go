@@ -22,9 +22,10 @@ import (
 	"bankgraph/db"
 )
 
-// Work runs the sweeps of the caller's bank that are due, and returns how many. A run, its payment and when
-// the sweep runs next are one transaction: whenever a worker ends, the next goes on with what that one left,
-// and a sweep makes one payment a day at most. It is for workers: of many, each has another sweep.
+// Work runs the sweeps of the caller's bank that are due, while the bank is open, and finds when new ones run
+// first; it returns how many of both. Customers take turns. A run, its payment and when the sweep runs next
+// are one transaction: whenever a worker ends, the next goes on with what that one left, and a sweep makes one
+// payment a day at most. It is for workers: of many, each has another sweep.
 func (s *Service) Work(ctx context.Context) (ran int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -34,7 +35,11 @@ func (s *Service) Work(ctx context.Context) (ran int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	ran, err = changes.WorkOff(
+	ran, err = s.plan(ctx, caller, now)
+	if err != nil {
+		return 0, fmt.Errorf("plan sweeps: %w", err)
+	}
+	n, err := changes.WorkOff(
 		func() (*accounts.SweepName, error) { return s.runNext(ctx, caller, now, nil, s.pay) },
 		func(which *accounts.SweepName) (*accounts.SweepName, error) {
 			return s.runNext(ctx, caller, now, which, giveUp)
@@ -43,7 +48,16 @@ func (s *Service) Work(ctx context.Context) (ran int, err error) {
 	if err != nil {
 		err = fmt.Errorf("run sweeps: %w", err)
 	}
-	return ran, err
+	return ran + n, err
+}
+
+// plan finds the next days of some sweeps that have none.
+func (s *Service) plan(ctx context.Context, worker access.Caller, now time.Time) (n int, err error) {
+	err = s.db.InTx(ctx, int64(worker.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		n, err = accounts.PlanSweepsTx(ctx, tx, worker.Tenant, ledger.Day(now.In(worker.Location())))
+		return err
+	})
+	return n, err
 }
 
 // running is a sweep that is locked, with what becomes of its run.
@@ -62,16 +76,17 @@ func (s *Service) runNext(
 	pay func(context.Context, bun.Tx, *running) error,
 ) (which *accounts.SweepName, err error) {
 	today := ledger.Day(now.In(worker.Location()))
+	if !calendar.IsBankingDay(today) {
+		return nil, nil
+	}
 	err = s.db.InTx(ctx, int64(worker.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		which = nil
-		w, of, err := accounts.DueSweepTx(ctx, tx, worker.Tenant, today, calendar.IsBankingDay(today), only)
+		w, of, err := accounts.DueSweepTx(ctx, tx, worker.Tenant, today, s.turns.Last(worker.Tenant), only)
 		if err != nil || w == nil {
 			return err
 		}
 		which = &accounts.SweepName{Account: w.Account, Direction: w.Direction}
-		if w.Next == nil {
-			return w.PlanTx(ctx, today)
-		}
+		s.turns.Give(worker.Tenant, w.Customer)
 		r := &running{Sweep: w, worker: worker, now: now, Run: newRun(w, of, today, now)}
 		if err := pay(ctx, tx, r); err != nil {
 			return fmt.Errorf("account %s, %s: %w", w.Account, w.Direction, err)
@@ -111,7 +126,7 @@ func (r *running) writeTx(ctx context.Context, tx bun.Tx) error {
 	}
 	name := accounts.SweepName{Account: r.Run.Account, Direction: r.Run.Direction}
 	recorded := changes.Change{
-		Action: "runSweep", Object: "sweep", UID: name, Customer: int64(r.Customer), Version: r.Version,
+		Action: "runSweep", Object: "sweep", UID: name, Customer: int64(r.Run.Customer), Version: r.Version,
 		After: r.Run,
 	}.Recorded(r.worker, "")
 	return events.RecordTx(ctx, tx, recorded.Entry, *recorded.Event)
@@ -123,7 +138,7 @@ func (s *Service) pay(ctx context.Context, tx bun.Tx, r *running) error {
 	by := r.worker
 	if r.Maker.Client != "" {
 		var err error
-		if by, err = customers.AskerTx(ctx, tx, r.worker, r.Maker, r.Customer); err != nil {
+		if by, err = customers.AskerTx(ctx, tx, r.worker, r.Maker, r.Run.Customer); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,9 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
 	"bankgraph/core/clock"
+	"bankgraph/core/customers"
 	"bankgraph/core/page"
 	"bankgraph/core/payments"
 	"bankgraph/db"
@@ -29,6 +31,8 @@ type Service struct {
 	accounts *accounts.Service
 	payments *payments.Service
 	now      clock.Now
+
+	turns changes.Turns[customers.UID] // whose sweep ran last
 }
 
 // New makes the service.

@@ -1,10 +1,12 @@
 package waterfalls
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -30,8 +32,21 @@ func (s *Service) Work(ctx context.Context) (dealt int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	decided, err := db.ReadPrimary(ctx, s.db, findingDecided, caller.Tenant)
+	if err != nil {
+		return 0, fmt.Errorf("find waterfalls that are decided: %w", err)
+	}
 	dealt, err = changes.WorkOff(
-		func() (UID, error) { return s.step(ctx, caller, now, 0, s.deal) },
+		func() (UID, error) {
+			for len(decided) > 0 {
+				next := decided[0].UID
+				decided = decided[1:]
+				if which, err := s.step(ctx, caller, now, next, s.deal); which != 0 || err != nil {
+					return which, err
+				} // else another worker has it
+			}
+			return s.step(ctx, caller, now, 0, s.deal)
+		},
 		func(which UID) (UID, error) { return s.step(ctx, caller, now, which, giveUp) },
 	)
 	if err != nil {
@@ -48,35 +63,90 @@ type running struct {
 }
 
 // asker is who asked for a batch.
-type asker struct{ client, login string }
+type asker struct {
+	Client string `bun:"maker_client"`
+	Login  string `bun:"maker_login"`
+}
 
-// step locks a batch that can go on, calls do for the step where it stands, and writes what
-// became of it. only names the batch; 0: the one whose turn it is. Those who ask for batches take turns, and
-// of each one's batches it is the one that was worked on, or was accepted, the longest ago. It returns which
-// batch that was, also with an error of do; 0 if there is none.
+func (a asker) compare(b asker) int {
+	return cmp.Or(cmp.Compare(a.Client, b.Client), cmp.Compare(a.Login, b.Login))
+}
+
+// decided is the condition that a batch of a bank waits for no person: if it waits for a payment, that is
+// decided.
+const decided = `(wf.status IN ('RECEIVED', 'PROCESSING') OR wf.status = 'PENDING_APPROVAL' AND EXISTS (
+	SELECT FROM payments AS pay WHERE pay.tenant = ? AND pay.uid = wf.waits_for AND pay.state NOT IN (?)))`
+
+// findingDecided finds batches of which the payment that they waited for is decided. It reads all that wait
+// for people, which are as many as there may be open approvals.
+var findingDecided = db.NewQuery[Waterfall](`SELECT wf.uid FROM waterfalls AS wf
+	JOIN payments AS pay ON pay.tenant = wf.tenant AND pay.uid = wf.waits_for
+	WHERE wf.tenant = $1 AND pay.tenant = $1 AND wf.status = 'PENDING_APPROVAL'
+	  AND pay.state NOT IN (` + quoted(payments.StatesThatWait) + `)
+	ORDER BY wf.worked_at, wf.uid LIMIT 250`)
+
+func quoted(states []payments.State) string {
+	all := make([]string, len(states))
+	for i, state := range states {
+		all[i] = "'" + string(state) + "'"
+	}
+	return strings.Join(all, ", ")
+}
+
+// lockTx locks a batch that can go on; nil if there is none. only names the batch; 0: the one whose turn it
+// is. Those who ask for batches take turns, and of each one's batches it is the one that was worked on, or was
+// accepted, the longest ago.
+func (s *Service) lockTx(ctx context.Context, tx bun.Tx, worker access.Caller, only UID) (*Waterfall, error) {
+	bank := db.Number(worker.Tenant)
+	lock := func(which string, values ...any) (*Waterfall, error) {
+		w := new(Waterfall)
+		err := tx.NewSelect().Model(w).Where("wf.tenant = ?", bank).Where(which, values...).
+			OrderExpr("wf.worked_at NULLS FIRST, wf.uid").Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil, nil
+		}
+		return w, err
+	}
+	if only != 0 {
+		return lock("wf.uid = ? AND "+decided, only, bank, bun.List(payments.StatesThatWait))
+	}
+	var w *Waterfall
+	err := changes.InTurn(s.turns.Last(worker.Tenant), asker{}, asker.compare,
+		func(place asker) (*asker, error) {
+			next := new(asker)
+			err := db.Raw(tx, `SELECT maker_client, maker_login FROM waterfalls WHERE tenant = ?
+				AND status IN ('RECEIVED', 'PROCESSING') AND (maker_client, maker_login) > (?, ?)
+				ORDER BY maker_client, maker_login LIMIT 1`, worker.Tenant, place.Client, place.Login).Scan(ctx, next)
+			if errors.Is(err, sql.ErrNoRows) {
+				return nil, nil
+			}
+			return next, err
+		},
+		func(next asker) (_ bool, err error) {
+			w, err = lock("wf.status IN ('RECEIVED', 'PROCESSING') AND wf.maker_client = ? AND wf.maker_login = ?",
+				next.Client, next.Login)
+			return w != nil, err
+		})
+	return w, err
+}
+
+// step locks a batch that can go on, calls do for the step where it stands, and writes what became of it. only
+// names the batch; 0: the one whose turn it is. It returns which batch that was, also with an error of do; 0
+// if there is none.
 func (s *Service) step(
 	ctx context.Context, worker access.Caller, now time.Time, only UID,
 	do func(ctx context.Context, tx bun.Tx, worker access.Caller, r *running) error,
 ) (which UID, err error) {
 	err = s.db.InTx(ctx, int64(worker.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		which = 0
-		w, last := new(Waterfall), s.turns.Last(worker.Tenant)
-		waiting := tx.NewSelect().Model(w).Where("wf.tenant = ?", db.Number(worker.Tenant))
-		if only != 0 {
-			waiting.Where("wf.uid = ?", only)
-		}
-		err := waiting.
-			Where("wf.status IN (?)", bun.List([]Status{Received, Processing, PendingApproval})).
-			Where("(wf.status <> ? OR EXISTS (SELECT FROM payments AS pay WHERE pay.tenant = ? AND pay.uid = "+
-				"wf.waits_for AND pay.state NOT IN (?)))", PendingApproval, db.Number(worker.Tenant), bun.List(payments.StatesThatWait)).
-			OrderExpr("(wf.maker_client, wf.maker_login) <= (?, ?), wf.maker_client, wf.maker_login",
-				last.client, last.login).
-			OrderExpr("wf.worked_at NULLS FIRST, wf.uid").Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
-		if err != nil {
+		w, err := s.lockTx(ctx, tx, worker, only)
+		if err != nil || w == nil {
 			return err
 		}
 		which = w.UID
-		s.turns.Give(worker.Tenant, asker{w.MakerClient, w.MakerLogin})
+		if only == 0 {
+			s.turns.Give(worker.Tenant, asker{w.MakerClient, w.MakerLogin})
+		}
 		was := *w
 		r := &running{Waterfall: w, at: new(Step), now: now}
 		err = tx.NewSelect().Model(r.at).Where("ws.tenant = ?", w.Tenant).Where("ws.waterfall = ?", w.UID).
@@ -90,9 +160,6 @@ func (s *Service) step(
 		}
 		return r.writeTx(ctx, tx, worker, &was)
 	})
-	if errors.Is(err, sql.ErrNoRows) && which == 0 {
-		return 0, nil
-	}
 	return which, err
 }
 

@@ -246,6 +246,8 @@ func TestABatchThatCannotBeRunEndsNoOther(t *testing.T) {
 		return uid
 	}
 	work := func() { _, _ = h.Waterfalls.Work(h.operator) }
+	broken("A-0")
+	work() // so that its reads are prepared, and the asker has had a turn
 	broken("A-1")
 	at := line.Begins(2, work)
 	bad, good := broken("A-2"), accept("B")
