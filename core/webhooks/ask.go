@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"bankgraph/core/access"
@@ -9,6 +10,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/events"
 	"bankgraph/core/fault"
+	"bankgraph/db"
 )
 
 // Replay says which events a webhook is to get again: those after a place in the feed, or those since a time.
@@ -159,11 +161,34 @@ func (s *Service) resendTx(
 	return Asked{d.UID}, tx.Record(ctx, changes.Change{UID: d.UID, Customer: int64(d.Customer)})
 }
 
-// Backlog is how far a bank is behind with posting.
+// Backlog is how far a bank is behind with posting to its active webhooks.
 type Backlog struct {
-	Waiting int64         `bun:"waiting"` // of active webhooks
-	Parked  int64         `bun:"parked"`
-	Age     time.Duration `bun:"-"` // of the oldest delivery that waits
+	Waiting int64         `bun:"waiting"` // up to MostCounted
+	Parked  int64         `bun:"parked"`  // likewise
+	Age     time.Duration `bun:"-"`       // of the oldest of the next deliveries of each webhook
+}
+
+// MostCounted bounds the deliveries that are counted, as that is done again and again.
+const MostCounted = 10_000
+
+// backlog reads how far the bank $1 is behind, each webhook by indexes of what waits and what is parked. Of a
+// webhook the first hundred that are due tell how old what waits is.
+var backlog = db.NewQuery[behind](fmt.Sprintf(`WITH hooks AS (
+	  SELECT uid FROM webhooks WHERE tenant = $1 AND status = 'Active')
+	SELECT (SELECT count(*) FROM (SELECT FROM hooks CROSS JOIN LATERAL (SELECT FROM webhook_deliveries AS d
+	    WHERE d.tenant = $1 AND d.webhook = hooks.uid AND d.state = 'WAITING' LIMIT %[1]d) AS d LIMIT %[1]d) AS w)
+	  AS waiting,
+	(SELECT count(*) FROM (SELECT FROM hooks CROSS JOIN LATERAL (SELECT FROM webhook_deliveries AS d
+	    WHERE d.tenant = $1 AND d.webhook = hooks.uid AND d.state = 'PARKED' LIMIT %[1]d) AS d LIMIT %[1]d) AS p)
+	  AS parked,
+	(SELECT min(d.created_at) FROM hooks CROSS JOIN LATERAL (SELECT created_at FROM webhook_deliveries AS d
+	    WHERE d.tenant = $1 AND d.webhook = hooks.uid AND d.state = 'WAITING' ORDER BY d.due_at, d.uid LIMIT 100) AS d)
+	  AS oldest`, MostCounted))
+
+type behind struct {
+	Backlog `bun:",extend"`
+
+	Oldest *time.Time `bun:"oldest"`
 }
 
 // Backlog reads how far the caller's bank is behind.
@@ -172,18 +197,11 @@ func (s *Service) Backlog(ctx context.Context) (*Backlog, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found struct {
-		Backlog `bun:",extend"`
-		Oldest  *time.Time `bun:"oldest"`
-	}
-	err = s.db.NewRaw(`SELECT count(*) FILTER (WHERE d.state = 'WAITING') AS waiting,
-			count(*) FILTER (WHERE d.state = 'PARKED') AS parked,
-			min(d.created_at) FILTER (WHERE d.state = 'WAITING') AS oldest
-		FROM webhook_deliveries AS d JOIN webhooks AS w ON w.tenant = ?0 AND w.uid = d.webhook
-		WHERE d.tenant = ?0 AND d.state IN ('WAITING', 'PARKED') AND w.status = 'Active'`, caller.Tenant).Scan(ctx, &found)
+	rows, err := db.ReadPrimary(ctx, s.db, backlog, caller.Tenant)
 	if err != nil {
 		return nil, err
 	}
+	found := rows[0]
 	if found.Oldest != nil {
 		found.Age = max(0, s.now().Sub(*found.Oldest))
 	}
@@ -194,11 +212,18 @@ func (s *Service) Backlog(ctx context.Context) (*Backlog, error) {
 const purgedAtATime = 200
 
 // Purge removes some deliveries, with their attempts, that arrived or were given up longer ago than
-// olderThan, and returns how many; how many attempts, where these were so many that the deliveries stay.
+// olderThan, or were due so long ago and wait for a webhook that is disabled, or whose customer is
+// not active. It returns how many; how many attempts, where these were so many that the deliveries stay.
 func (s *Service) Purge(ctx context.Context, olderThan time.Duration) (purged int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
 		return 0, err
 	}
-	return purged, s.purge(ctx, caller.Tenant, s.now().Add(-olderThan), &purged)
+	before := s.now().Add(-olderThan)
+	for _, old := range []oldOnes{doneTx, forsakenTx} {
+		if purged, err = s.purge(ctx, caller.Tenant, before, old); purged > 0 || err != nil {
+			return purged, err
+		}
+	}
+	return 0, nil
 }

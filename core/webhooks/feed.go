@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/customers"
 	"bankgraph/core/events"
 	"bankgraph/core/fault"
 	"bankgraph/core/payments"
@@ -120,15 +121,42 @@ func (s *Service) fill(
 	return nil
 }
 
-// purge removes deliveries with their attempts. Where these are many, it removes some of them, and the
-// deliveries another time.
-func (s *Service) purge(ctx context.Context, tenant access.Tenant, before time.Time, purged *int) error {
-	return s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
-		var old []DeliveryUID
-		err := db.Raw(tx,
-			`SELECT uid FROM webhook_deliveries WHERE tenant = ? AND done_at < ? ORDER BY done_at LIMIT ?`,
-			tenant, before, purgedAtATime).Scan(ctx, &old)
-		if *purged = len(old); err != nil || len(old) == 0 {
+// oldOnes finds some deliveries that are removed.
+type oldOnes func(ctx context.Context, tx bun.Tx, tenant access.Tenant, before time.Time) ([]DeliveryUID, error)
+
+// doneTx finds deliveries that arrived, or were given up, before a time.
+func doneTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, before time.Time,
+) (old []DeliveryUID, err error) {
+	err = db.Raw(tx,
+		`SELECT uid FROM webhook_deliveries WHERE tenant = ? AND done_at < ? ORDER BY done_at LIMIT ?`,
+		tenant, before, purgedAtATime).Scan(ctx, &old)
+	return old, err
+}
+
+// forsakenTx finds deliveries of one webhook to which nothing is posted, as it is disabled or its customer is not
+// active, which wait and were due before a time. Its lock keeps others from posting them meanwhile.
+func forsakenTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, before time.Time,
+) (old []DeliveryUID, err error) {
+	const waiting = `SELECT d.uid FROM webhook_deliveries AS d WHERE d.tenant = ?0 AND d.webhook = w.uid
+		AND d.state = 'WAITING' AND d.due_at < ?1`
+	err = db.Raw(tx, `WITH hook AS (SELECT w.uid FROM webhooks AS w WHERE w.tenant = ?0
+		  AND (w.status IN ('Disabled', 'Deleted') OR NOT `+ofWorking("?0", "?3")+`)
+		  AND EXISTS (`+waiting+`) LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
+		SELECT d.uid FROM hook AS w CROSS JOIN LATERAL (`+waiting+` ORDER BY d.due_at, d.uid LIMIT ?2) AS d`,
+		tenant, before, purgedAtATime, bun.List(customers.Working)).Scan(ctx, &old)
+	return old, err
+}
+
+// purge removes deliveries with their attempts, and returns how many. Where these are many, it removes some of
+// them, and the deliveries another time.
+func (s *Service) purge(
+	ctx context.Context, tenant access.Tenant, before time.Time, find oldOnes,
+) (purged int, err error) {
+	err = s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
+		old, err := find(ctx, tx, tenant, before)
+		if purged = len(old); err != nil || len(old) == 0 {
 			return err
 		}
 		most := purgedAtATime * MostAttempts
@@ -139,11 +167,12 @@ func (s *Service) purge(ctx context.Context, tenant access.Tenant, before time.T
 			return err
 		}
 		if n, err := gone.RowsAffected(); err != nil || n == int64(most) {
-			*purged = int(n)
+			purged = int(n)
 			return err
 		}
 		_, err = db.Raw(tx, `DELETE FROM webhook_deliveries WHERE tenant = ? AND uid IN (?)`, tenant,
 			bun.List(old)).Exec(ctx)
 		return err
 	})
+	return purged, err
 }

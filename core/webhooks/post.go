@@ -164,9 +164,7 @@ func (s *Service) claimHooksTx(
 			AND NOT `+waitsBehind("?0")+` OFFSET 0)`, bank, now).
 		Where(`(SELECT count(*) FROM webhook_deliveries AS l WHERE l.tenant = ? AND l.webhook = w.uid AND l.leased_until > ?) < ?`,
 			bank, now, most).
-		Where(`EXISTS (SELECT FROM customers AS c LEFT JOIN customers AS o ON o.tenant = ?0 AND o.uid = c.owner AND o.uid <> c.uid
-			WHERE c.tenant = ?0 AND c.uid = w.customer AND c.status IN (?1) AND (o.status IS NULL OR o.status IN (?1)))`,
-			bank, bun.List(customers.Working))
+		Where(ofWorking("?0", "?1"), bank, bun.List(customers.Working))
 	if len(full) > 0 {
 		ready = ready.Where(partyOf+" NOT IN (?)", bank, bun.List(full))
 	}
@@ -176,6 +174,14 @@ func (s *Service) claimHooksTx(
 		Join("JOIN (?) AS t ON t.uid = w.uid", turns).Where("w.tenant = ?", bank).Where("w.status = ?", Active).
 		OrderExpr("t.turn, w.claimed_at NULLS FIRST, w.uid").Limit(mostWebhooks).
 		For("NO KEY UPDATE OF w SKIP LOCKED").Scan(ctx)
+}
+
+// ofWorking returns the condition that the customer of a webhook is active, and so is its partner.
+func ofWorking(tenant, states string) string {
+	return `EXISTS (SELECT FROM customers AS c
+		LEFT JOIN customers AS o ON o.tenant = ` + tenant + ` AND o.uid = c.owner AND o.uid <> c.uid
+		WHERE c.tenant = ` + tenant + ` AND c.uid = w.customer AND c.status IN (` + states + `)
+		AND (o.status IS NULL OR o.status IN (` + states + `)))`
 }
 
 // partyOf is the party whose share a webhook takes.

@@ -615,6 +615,62 @@ func TestTheBacklogTellsWhatWaitsAndWhatIsParked(t *testing.T) {
 	}
 }
 
+// What waits for a webhook that is disabled is kept as long as what was given up: then nobody enables it any
+// more for that. Once it is enabled in time, all of it is posted.
+func TestWhatWaitsForADisabledWebhookIsRemovedInTheEnd(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	off, _ := h.hook(h.payer)
+	suspended, _ := h.hook(h.payee)
+	on, _ := h.hook(h.payer)
+	again, _ := h.hook(h.payer)
+	h.transfer("1", 0)
+	h.spread()
+	h.receiver.says(status(500))
+	h.post() // each has an attempt now, and is tried again
+	for _, uid := range []webhooks.UID{off, again} {
+		_, err := h.Webhooks.Disable(h.Staff(), uid, changes.RequestOptions{})
+		h.must(err)
+	}
+	h.Exec(`UPDATE customers SET status = 'Suspended' WHERE tenant = ? AND uid = ?`, h.Tenant, h.payee.UID)
+	h.Clock.Advance(24 * time.Hour)
+	n, err := h.Webhooks.Purge(h.operator, 24*time.Hour)
+	h.must(err)
+	_, err = h.Webhooks.Enable(h.Staff(), again, changes.RequestOptions{})
+	h.must(err)
+	h.Clock.Advance(time.Hour)
+	for range 3 { // one webhook at a time
+		_, err := h.Webhooks.Purge(h.operator, 24*time.Hour)
+		h.must(err)
+	}
+	if left := len(h.deliveries(off)) + len(h.deliveries(suspended)); n != 0 || left != 0 {
+		t.Errorf("%d were removed too early, %d are left", n, left)
+	}
+	if len(h.deliveries(on)) == 0 || len(h.deliveries(again)) == 0 {
+		t.Error("what waits for active webhooks is gone")
+	}
+	h.receiver.says(nil)
+	if n := len(h.post()); n == 0 {
+		t.Error("nothing is posted once it is enabled again")
+	}
+}
+
+// The metrics count up to a bound, and read no more than that.
+func TestABacklogIsCountedUpToABound(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	uid, _ := h.hook(h.payer)
+	_, err := h.Owner().ExecContext(t.Context(), `INSERT INTO webhook_deliveries (tenant, webhook, customer, state,
+		due_at, created_at, done_at) SELECT ?0, ?1, ?2, CASE WHEN n % 2 = 0 THEN 'WAITING' ELSE 'PARKED' END, ?3, ?3,
+		CASE WHEN n % 2 = 1 THEN ?3::timestamptz END FROM generate_series(1, ?4) AS n`,
+		h.Tenant, uid, h.payer.UID, h.Clock.Now(), 2*webhooks.MostCounted+50)
+	h.must(err)
+	if b, err := h.Webhooks.Backlog(h.operator); err != nil ||
+		*b != (webhooks.Backlog{Waiting: webhooks.MostCounted, Parked: webhooks.MostCounted}) {
+		t.Errorf("backlog %+v, %v", b, err)
+	}
+}
+
 // A partner may have said where the webhooks of its customers lead. Once a customer has left it, for another
 // partner or for the bank, nothing is told until somebody who sees the customer now has looked.
 func TestACustomerThatLeavesItsPartnerIsNotToldOnByIt(t *testing.T) {
