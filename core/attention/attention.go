@@ -160,3 +160,18 @@ var waits = map[Kind]string{
 	Webhook: `SELECT w.uid, w.customer, w.updated_at AS since, NULL::timestamptz AS due_at, w.reason
 		FROM webhooks AS w WHERE w.tenant = $1 AND w.status = 'Disabled' AND w.reason <> ''`,
 }
+
+// whose says, of the kinds that one customer can fill, whose things wait: the table with its alias, and the
+// condition that something in it waits. Each has an index of what waits by customer and since when, after its
+// day where what no longer counts stays in it.
+var whose = map[Kind]struct{ table, alias, which, day string }{
+	Exception: {table: "positive_pay_exceptions", alias: "e", which: "e.status = 'PENDING'"},
+	Screening: {table: "payments", alias: "pay", which: "pay.state = 'SCREENING'"},
+	Repair:    {table: "payments", alias: "pay", which: "pay.state = 'REPAIR'"},
+	Failed:    {table: "payments", alias: "pay", which: "pay.state = 'INVALID'", day: dayOf("pay.updated_at")},
+	Sweep:     {table: "sweeps", alias: "w", which: "w.failed_at IS NOT NULL"},
+	Approval:  {table: "approvals", alias: "q", which: "q.status = 'Open'"},
+}
+
+// dayOf is the SQL expression for the day of a time, as in indexes.
+func dayOf(at string) string { return "((" + at + " AT TIME ZONE 'UTC')::date)" }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"bankgraph/core/access"
+	"bankgraph/core/accounts"
 	"bankgraph/core/attention"
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
@@ -123,6 +124,48 @@ func TestNobodysManyFailuresHideWhatElseWaits(t *testing.T) {
 	if found.Items[0].UID != int64(first.UID) || last[0].UID != int64(failed.UID) ||
 		last[1].UID != int64(repair.UID) {
 		t.Errorf("%+v %+v %+v", found.Items[0], last[0], last[1])
+	}
+}
+
+// However many older things of a kind one customer has, the others' are listed, on whichever day they began to
+// wait.
+func TestNobodysThousandsOfThingsHideThoseOfOthers(t *testing.T) {
+	t.Parallel()
+	for state, kind := range map[payments.State]attention.Kind{
+		payments.Invalid: attention.Failed, payments.Repair: attention.Repair,
+		payments.Screening: attention.Screening,
+	} {
+		b := coretest.New(t)
+		many := b.Account(b.Customer(), coretest.Holding(500_00, 0))
+		waits := func(of *accounts.Account, ago time.Duration) payments.UID {
+			p := b.Payment(of, many)
+			b.Exec(`UPDATE payments SET state = ?, updated_at = ? WHERE tenant = ? AND uid = ?`, state,
+				b.Now().Add(-ago), b.Tenant, p.UID)
+			return p.UID
+		}
+		first := waits(many, 50*time.Hour)
+		b.Exec(`INSERT INTO payments SELECT (jsonb_populate_record(p, jsonb_build_object('uid', p.uid + n))).*
+			FROM payments AS p, generate_series(1000, 2100) AS n WHERE p.tenant = ? AND p.uid = ?`, b.Tenant, first)
+		want := []int64{int64(first)}
+		for i := range 4 {
+			other := b.Account(b.Customer(), coretest.Holding(500_00, 0))
+			want = append(want, int64(waits(other, time.Duration(40-10*i)*time.Hour)))
+		}
+		found, err := b.Attention.List(b.Staff(), attention.Search{Kind: []attention.Kind{kind}}, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int64
+		for _, one := range found.Items {
+			got = append(got, one.UID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", kind, got, want)
+		}
+		all, err := b.Attention.List(b.Staff(), attention.Search{}, attention.MostItems)
+		if err != nil || len(all.Items) != attention.MostItems {
+			t.Errorf("%s: %d things are listed, %v", kind, len(all.Items), err)
+		}
 	}
 }
 

@@ -115,13 +115,13 @@ func waiting(kind Kind, approvals string) string {
 
 // listed is the text of what is listed of all that waits, $6 at most: the first thing of each kind, then the
 // second, and so on, and of a kind likewise the first one of each customer. So nobody's many failures hide
-// the others' things. Of a kind the first $7 are looked at. Every text uses every value.
+// the others' things. Every text uses every value.
 func listed(kinds []string, approvals string) string {
 	var all []string
 	for _, kind := range kinds {
 		all = append(all, "(SELECT '"+kind+"' AS kind, w.*, "+
-			"row_number() OVER (PARTITION BY w.customer ORDER BY w.since, w.uid) AS turn FROM (SELECT w.* FROM ("+
-			waiting(Kind(kind), approvals)+") AS w ORDER BY w.since, w.uid LIMIT $7::bigint) AS w)")
+			"row_number() OVER (PARTITION BY w.customer ORDER BY w.since, w.uid) AS turn FROM ("+
+			looked(Kind(kind), waiting(Kind(kind), approvals))+") AS w)")
 	}
 	return "SELECT r.kind, r.uid, r.customer, r.since, r.due_at, r.reason FROM (SELECT q.* FROM (SELECT a.*, " +
 		"row_number() OVER (PARTITION BY a.kind ORDER BY a.turn, a.since, a.uid) AS place FROM (" +
@@ -129,6 +129,36 @@ func listed(kinds []string, approvals string) string {
 		"ORDER BY q.place, q.since, q.kind, q.uid LIMIT $6::bigint) AS r WHERE " + used +
 		" ORDER BY r.since, r.kind, r.uid"
 }
+
+// looked is the text of what is looked at of a kind, of which another text says what waits: the first $7, or, of
+// a kind that one customer can fill, the first of each of $7 customers, who are found by a skip over an index.
+func looked(kind Kind, waiting string) string {
+	of, many := whose[kind]
+	if !many {
+		return "SELECT w.* FROM (" + waiting + ") AS w ORDER BY w.since, w.uid LIMIT $7::bigint"
+	}
+	from := " FROM " + of.table + " AS " + of.alias + " WHERE " + of.alias + ".tenant = $1 AND " + of.which
+	customer, same, order := of.alias+".customer", of.alias+".customer = whose.customer", "since, uid"
+	first, next := "SELECT 1 AS number, (SELECT min("+customer+")"+from+") AS customer",
+		"SELECT number + 1, (SELECT min("+customer+")"+from+" AND "+customer+" > whose.customer) FROM whose "+
+			"WHERE customer IS NOT NULL AND number < $7::bigint"
+	if of.day != "" {
+		pair := "(SELECT " + of.day + " AS day, " + customer + from + " AND (" + of.day + ", " + customer + ") > "
+		pairs := " ORDER BY " + of.day + ", " + customer + " LIMIT 1) AS f"
+		order = of.day + ", since, uid" // as the index has them; the server does not know that the day is one
+		same = of.day + " = whose.day AND " + same
+		first = "SELECT 1 AS number, f.day, f.customer FROM " + pair + "(" + dayOf("$5::timestamptz") + ", -1)" + pairs
+		next = "SELECT number + 1, f.day, f.customer FROM whose CROSS JOIN LATERAL " + pair +
+			"(whose.day, whose.customer)" + pairs + " WHERE number < $7::bigint"
+	}
+	return "WITH RECURSIVE whose AS (" + first + " UNION ALL " + next + ") " +
+		"SELECT w.* FROM whose CROSS JOIN LATERAL (" + waiting + " AND " + same + " ORDER BY " + order +
+		" LIMIT " + ofEach + ") AS w"
+}
+
+// ofEach is how many things of each customer are looked at: as many as are listed, but some ten thousand of
+// all.
+const ofEach = "(SELECT least($6::bigint, greatest(10, 10000 / greatest(1, count(*)))) FROM whose)"
 
 // counted is the text of how much of each kind waits, $6 at most.
 func counted(kinds []string, approvals string) string {
