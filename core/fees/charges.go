@@ -18,9 +18,11 @@ type Charge struct {
 	Currency money.Currency `bun:"currency"`
 }
 
-// A tier that names the account counts before one that counts for all accounts of the customer. OFFSET keeps
-// the planner from beginning with the tiers of the whole bank: those of each account are looked up.
-var charging = db.NewQuery[Charge](`SELECT a.uid AS account, c.fee_name, c.fee_tier, c.price, c.currency
+// A tier that names the account counts before one that counts for all accounts of the customer. Both are looked
+// up for each account by the index fee_tiers_charged, however many tiers other accounts of the customer have;
+// that the customer is the account's is compared afterwards. OFFSET keeps the planner from beginning with the
+// tiers of the whole bank.
+const chargingText = `SELECT a.uid AS account, c.fee_name, c.fee_tier, c.price, c.currency
 	FROM (
 	  SELECT uid, customer, currency FROM accounts WHERE tenant = $1 AND uid = ANY($2::bigint[])
 	  AND deleted_at IS NULL
@@ -28,17 +30,22 @@ var charging = db.NewQuery[Charge](`SELECT a.uid AS account, c.fee_name, c.fee_t
 	  SELECT uid, customer, currency FROM accounts WHERE tenant = $1 AND number_hash = ANY($3::bytea[])
 	  AND deleted_at IS NULL
 	) AS a CROSS JOIN LATERAL (
-	  SELECT f.account, f.id, f.fee_name, f.fee_tier, k.price, k.currency FROM fee_tiers AS f
-	  JOIN fee_catalogue AS k ON k.tenant = f.tenant AND lower(k.application COLLATE "C") = lower(f.application COLLATE "C")
+	  SELECT f.account, f.id, f.fee_name, f.fee_tier, k.price, k.currency
+	  FROM unnest(ARRAY[a.uid, -a.customer]) AS held(by) CROSS JOIN LATERAL (
+	    SELECT account, customer, id, application, product, fee_name, fee_tier FROM fee_tiers
+	    WHERE tenant = $1 AND coalesce(account, -customer) = held.by AND status = 'Active'
+	      AND lower(application COLLATE "C") = 'payments' AND lower(fee_name COLLATE "C") = ANY($4::text[])
+	    OFFSET 0
+	  ) AS f JOIN fee_catalogue AS k ON lower(k.application COLLATE "C") = lower(f.application COLLATE "C")
 	    AND lower(k.product COLLATE "C") = lower(f.product COLLATE "C") AND lower(k.fee_name COLLATE "C") = lower(f.fee_name COLLATE "C")
 	    AND lower(k.fee_tier COLLATE "C") = lower(f.fee_tier COLLATE "C")
 	    AND k.currency = a.currency
-	  WHERE f.tenant = $1 AND k.tenant = $1 AND f.customer = a.customer AND f.status = 'Active'
-	    AND (f.account IS NULL OR f.account = a.uid) AND lower(f.application COLLATE "C") = 'payments'
-	    AND lower(f.fee_name COLLATE "C") = ANY($4::text[])
+	  WHERE k.tenant = $1 AND f.customer = a.customer
 	  OFFSET 0
 	) AS c
-	ORDER BY c.account NULLS LAST, c.id`)
+	ORDER BY c.account NULLS LAST, c.id`
+
+var charging = db.NewQuery[Charge](chargingText)
 
 // ChargesOf reads what kinds of payments cost accounts, which are named by UID or by the hash of their
 // number. Only the first charge of an account and a fee name counts (rest/CONTRACT.md, fees of payments).

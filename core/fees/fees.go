@@ -36,7 +36,7 @@ func New(d *db.DB, c *customers.Service, a *accounts.Service, all *changes.Servi
 
 var ofCustomers db.QueryCache[Tier]
 
-// OfCustomers reads all tiers of each customer, which are few, in the order of their creation.
+// OfCustomers reads the tiers of each customer, in the order of their creation: the first mostOfCustomer.
 func (s *Service) OfCustomers(
 	ctx context.Context, b *db.Batch, of []customers.UID,
 ) *db.Many[customers.UID, Tier] {
@@ -45,11 +45,12 @@ func (s *Service) OfCustomers(
 		return db.Refuse[customers.UID, Tier](err)
 	}
 	text := ofCustomers.Get(caller.Reach, func() string {
-		return db.Select[Tier](db.Columns{}, map[string]string{"account_last4": "coalesce(a.number_last4, '')"}).
+		tiers := db.Select[Tier](db.Columns{}, map[string]string{"account_last4": "coalesce(a.number_last4, '')"}).
 			Join("LEFT JOIN accounts AS a ON a.tenant = f.tenant AND a.uid = f.account").
-			Where("f.tenant = $1").Where(caller.Reach.Scope("f.customer")).Where("f.customer = ANY($3)").
-			Where("f.status <> 'Refused'").
-			OrderExpr("f.customer, f.id").String()
+			Where("f.tenant = $1").Where(caller.Reach.Scope("f.customer")).Where("f.customer = p.customer").
+			Where("f.status <> 'Refused'").OrderExpr("f.id").Limit(mostOfCustomer).String()
+		return "SELECT r.* FROM unnest($3::bigint[]) AS p(customer) CROSS JOIN LATERAL (" + tiers +
+			") AS r ORDER BY r.customer, r.id"
 	})
 	return db.QueueMany(b, text, func(t *Tier) customers.UID { return t.Customer }, caller.Tenant,
 		caller.ScopeCustomer(), of)

@@ -3,6 +3,7 @@ package fees
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -39,7 +40,13 @@ var (
 	// ErrTaken is returned when the customer has a tier of the fee for the same account.
 	ErrTaken = fault.New(fault.Conflict, "feeTier.taken",
 		"the customer has a tier of this fee for the account already").On("feeTier")
+	// ErrMany is returned for a customer that has as many tiers as it may have.
+	ErrMany = fault.New(fault.State, "feeTier.many",
+		fmt.Sprintf("the customer has %d fee tiers, as many as it may have", mostOfCustomer)).On("feeTier")
 )
+
+// mostOfCustomer is how many tiers a customer may have: all of them are read with it.
+const mostOfCustomer = 500
 
 // ParseID reads a fee tier's number from decimal digits.
 func ParseID(field, text string) (ID, error) {
@@ -123,10 +130,20 @@ func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Tar
 func (s *Service) addTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
 	return saved(s.lifecycle().Add(ctx, tx, at, func(customer *customers.Held) (*Tier, error) {
 		t := &Tier{Tenant: tx.Caller.Tenant, Customer: customer.UID, Status: Active}
-		if err := tx.NewRaw(`SELECT nextval('fee_tier_ids')`).Scan(ctx, &t.ID); err != nil {
+		var there int
+		err := tx.NewRaw(`SELECT nextval('fee_tier_ids'),
+			(SELECT count(*) FROM fee_tiers WHERE tenant = ? AND customer = ? AND status <> 'Refused')`,
+			t.Tenant, t.Customer).Scan(ctx, &t.ID, &there)
+		if err != nil {
 			return nil, err
 		}
-		return t, s.fillTx(ctx, tx, t, draft)
+		if err := s.fillTx(ctx, tx, t, draft); err != nil {
+			return nil, err
+		}
+		if there >= mostOfCustomer {
+			return nil, ErrMany
+		}
+		return t, nil
 	}))
 }
 

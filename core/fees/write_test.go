@@ -3,10 +3,14 @@ package fees_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
@@ -283,5 +287,65 @@ func TestTheCatalogueIsTheOperators(t *testing.T) {
 	}
 	if _, err := bank.Fees.Catalogue(bank.As(access.ViewAccounts)); !errors.Is(err, access.ErrDenied) {
 		t.Error(err)
+	}
+}
+
+// All tiers of a customer are read with it: one that adds tiers without end would take the memory of all.
+func TestACustomerHasSoManyTiers(t *testing.T) {
+	t.Parallel()
+	bank := configured(t)
+	customer, other := bank.Customer(), bank.Customer()
+	account := bank.Account(customer)
+	several := func(first, n int, status fees.Status) {
+		bank.Exec(`INSERT INTO fee_tiers (tenant, customer, application, fee_tier, account, product, fee_name, status)
+			SELECT ?, ?, 'Payments', 'Gold', ?, 'Outgoing Payment', 'Fee ' || n, ? FROM generate_series(?, ?) AS n`,
+			bank.Tenant, customer.UID, account.UID, status, first, first+n-1)
+	}
+	several(1, 100, fees.Refused)
+	several(1000, fees.MostOfCustomer-1, fees.Active)
+	if _, err := bank.Fees.Add(bank.Staff(), customer.UID, gold(), changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	one := gold(func(d *fees.Draft) { d.AccountNumber = given.Of(coretest.AccountNumber(account.UID)) })
+	if _, err := bank.Fees.Add(bank.Staff(), customer.UID, one, changes.RequestOptions{}); !errors.Is(err, fees.ErrMany) {
+		t.Errorf("one too many: %v", err)
+	}
+	if _, err := bank.Fees.Add(bank.Staff(), other.UID, gold(), changes.RequestOptions{}); err != nil {
+		t.Errorf("another customer: %v", err)
+	}
+	several(2000, 50, fees.Active) // as before there was a bound
+	if tiers := held(t, bank, customer); len(tiers) != fees.MostOfCustomer || tiers[0].FeeName != "Fee 1000" {
+		t.Errorf("%d tiers are read", len(tiers))
+	}
+}
+
+// What payments cost is read for all that are due together: a customer with a tier for each of a hundred thousand
+// accounts would stop everybody's.
+func TestTiersOfOtherAccountsAreNotRead(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	account := bank.Account(customer)
+	bank.Configured("Payments", "Outgoing Payment", "Wire", "Gold")
+	bank.Fee(customer, func(f *fees.Tier) { f.FeeName = "Wire" })
+	bank.Exec(`INSERT INTO fee_tiers (tenant, customer, application, fee_tier, account, product, fee_name)
+		SELECT ?, ?, 'Payments', 'Gold', ?, 'Outgoing Payment', 'Fee ' || n FROM generate_series(1, 20000) AS n`,
+		bank.Tenant, customer.UID, bank.Account(customer).UID)
+	var lines []string
+	err := bank.DB.InTx(t.Context(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, set := tx.NewRaw("SET LOCAL plan_cache_mode = force_generic_plan").Exec(ctx)
+		_, prepared := tx.NewRaw("PREPARE charging (bigint) AS " + fees.ChargingText).Exec(ctx)
+		if err := errors.Join(set, prepared); err != nil {
+			return err
+		}
+		err := tx.NewRaw(fmt.Sprintf("EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) EXECUTE charging (%d, '{%d}', '{}', '{wire}')",
+			bank.Tenant, account.UID)).Scan(ctx, &lines)
+		_, ended := tx.NewRaw("DEALLOCATE charging").Exec(ctx)
+		return errors.Join(err, ended)
+	})
+	plan := strings.Join(lines, "\n")
+	read := regexp.MustCompile(`on fee_tiers .*(\n +[A-Z][^>]*)+`).FindString(plan)
+	if err != nil || !strings.Contains(plan, "(actual rows=1") || strings.Contains(read, "Rows Removed") {
+		t.Errorf("%v:\n%s\n%s", err, read, plan)
 	}
 }
