@@ -86,7 +86,8 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	places, skipped := s.due.of(caller.Tenant), []int64{} // not NULL
+	at := s.paces.at(caller.Tenant, "carry out due payments", atATime)
+	places, skipped := s.due.of(caller.Tenant), at.left()
 	for range mostPasses {
 		due, stopped := s.nextDue(ctx, caller, now, places, skipped)
 		if stopped == nil && len(due) == 0 && places != (duePlaces{}) {
@@ -95,7 +96,12 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 		}
 		n, stuck, failed := 0, []int64(nil), error(nil)
 		if stopped == nil {
-			n, stuck, failed, stopped = s.carryOutAll(ctx, caller, now, due)
+			is := func(d *dueNow) thing { return d.UID.thing() }
+			n, stopped = allOrEach(ctx, at, due, is, func(some []*dueNow) (int, error) {
+				n, left, why, err := s.carryOutAll(ctx, caller, now, some)
+				stuck, failed = append(stuck, left...), errors.Join(failed, why)
+				return n, err
+			})
 		}
 		taken, skipped, err = taken+n, append(skipped, stuck...), errors.Join(err, failed, stopped)
 		places = places.after(due)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -63,7 +62,8 @@ func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 		}
 	}
 	if err == nil {
-		sent, err = allOrEach(queued, func(uids []UID) (n int, err error) {
+		at := s.paces.at(caller.Tenant, "send payments", atATime)
+		sent, err = allOrEach(ctx, at, queued, UID.thing, func(uids []UID) (n int, err error) {
 			var failed error
 			err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 				n, failed, err = s.sendAllTx(ctx, tx, caller, now, uids, "")
@@ -122,34 +122,6 @@ func (s *Service) worker(ctx context.Context) (caller access.Caller, now time.Ti
 		now, err = s.now(ctx, caller.Tenant)
 	}
 	return caller, now, err
-}
-
-// allOrEach does work on many things at a time. If that fails, it does each alone, so that one that cannot be
-// done does not stop the others, unless the database is what failed; nor does one that panics, as much of it
-// was written by other banks. It returns how many were done.
-func allOrEach[T any](all []T, work func([]T) (int, error)) (done int, err error) {
-	if len(all) == 0 {
-		return 0, nil
-	}
-	do := func(some []T) (n int, err error) {
-		defer func() {
-			if panicked := recover(); panicked != nil {
-				n, err = 0, fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
-			}
-		}()
-		return work(some)
-	}
-	done, err = do(all)
-	passing := db.IsUnavailable(err) || db.IsTimeout(err) || db.IsLockTimeout(err)
-	if done > 0 || err == nil || len(all) == 1 || passing {
-		return done, err
-	}
-	err = nil
-	for i := range all {
-		n, failed := do(all[i : i+1])
-		done, err = done+n, errors.Join(err, failed)
-	}
-	return done, err
 }
 
 // movableNow is facts.movable in SQL, for payments over a network. Payments that cannot move are not read, so

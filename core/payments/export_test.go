@@ -1,6 +1,11 @@
 package payments
 
-import "bankgraph/db"
+import (
+	"context"
+	"time"
+
+	"bankgraph/db"
+)
 
 // FillFilesUpTo bounds the entries of a file of ACH.
 func (s *Service) FillFilesUpTo(most int) { s.entriesOfFile = most }
@@ -17,5 +22,27 @@ func (s *Service) Narrows(by Search) []string { return by.where(s, 1, new(db.Par
 // DecideUntil returns the deadline of a decision on a debit.
 var DecideUntil = decideUntil
 
-// AllOrEach does work on many things at a time, or else on each.
-var AllOrEach = allOrEach[int]
+// AllOrEach does work on many numbers at a time, or else on each.
+func AllOrEach(ctx context.Context, at *Pace, all []int, work func([]int) (int, error)) (int, error) {
+	return allOrEach(ctx, at, all, func(n int) thing { return ofNumber(int64(n)) }, work)
+}
+
+// Pace is how much of a job is done at a time.
+type Pace = pace
+
+// NewPace returns a pace at which so much is done at a time, by a clock.
+func NewPace(full int, now func() time.Time) *Pace {
+	p := newPace(full)
+	p.now = now
+	return p
+}
+
+// Size returns how much is done at a time at present.
+func (p *pace) Size() int { return p.size() }
+
+// TryAllAgain forgets what was left out.
+func (s *Service) TryAllAgain() {
+	s.paces.mu.Lock()
+	defer s.paces.mu.Unlock()
+	s.paces.of = nil
+}

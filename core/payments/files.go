@@ -107,10 +107,18 @@ func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
 	if err := s.redateEntries(ctx, caller, now); err != nil {
 		return 0, fmt.Errorf("plan late entries of ACH anew: %w", err)
 	}
+	at := s.paces.at(caller.Tenant, "seal files of ACH", mostEntries)
 	for origin, more := "", true; more && sealed == 0; {
 		var failed, wrong error
-		sealed, origin, failed, wrong = s.sealNext(ctx, caller, now, origin)
+		most := min(at.size(), s.entriesOfFile)
+		sealed, origin, failed, wrong = s.sealNext(ctx, caller, now, origin, most)
 		more = origin != "" && wrong == nil
+		if db.IsTimeout(wrong) { // the next file has fewer entries, and other numbers may have few
+			at.slower(most)
+			more = origin != "" && ctx.Err() == nil
+		} else if sealed > 0 {
+			at.faster(most)
+		}
 		err = errors.Join(err, failed, wrong)
 	}
 	if err != nil {
@@ -119,10 +127,11 @@ func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
 	return sealed, nil
 }
 
-// sealNext makes a file for the first routing number behind after that has something waiting. It returns how
-// many entries are in it, and the routing number; "" if there is none. failed says what cannot be written.
+// sealNext makes a file, of so many entries at most, for the first routing number behind after that has
+// something waiting. It returns how many entries are in it, and the routing number; "" if there is none. failed
+// says what cannot be written.
 func (s *Service) sealNext(
-	ctx context.Context, caller access.Caller, now time.Time, after string,
+	ctx context.Context, caller access.Caller, now time.Time, after string, most int,
 ) (sealed int, origin string, failed, err error) {
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		sealed, origin, failed = 0, "", nil // of a try that was rolled back
@@ -140,7 +149,7 @@ func (s *Service) sealNext(
 		f := &file{
 			tenant: caller.Tenant, origin: origin, id: ids.Items[0].ID, now: now,
 			traces: map[UID]string{}, backs: map[int64]string{}, reversals: map[UID]string{},
-			most: s.entriesOfFile,
+			most: most,
 		}
 		if err := f.numberTx(ctx, tx); err != nil || f.numbers.Files >= mostFiles {
 			return err // somebody else has made the last one

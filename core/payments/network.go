@@ -32,6 +32,8 @@ type Arrived struct {
 	Body []byte
 }
 
+func (a Arrived) thing() thing { return thing{id: a.ID} }
+
 // Direction says whether a message goes to a network or comes from it.
 type Direction string
 

@@ -38,7 +38,8 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 			others = append(others, a)
 		}
 	}
-	taken, err = allOrEach(others, func(some []Arrived) (int, error) {
+	at := s.paces.at(caller.Tenant, "receive from networks", atATime)
+	taken, err = allOrEach(ctx, at, others, Arrived.thing, func(some []Arrived) (int, error) {
 		answers, ids := make([]*incoming, len(some)), make([]int64, len(some))
 		for i, a := range some {
 			answers[i], ids[i] = read(a), a.ID
@@ -55,22 +56,16 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 		if err == nil {
 			err = s.network.MarkTaken(ctx, caller.Tenant, ids)
 		}
-		if err != nil {
-			return 0, err
-		}
-		return len(some), nil
+		return unlessFailed(len(some), err)
 	})
 	for _, a := range files {
-		n, failed := allOrEach([]Arrived{a}, func([]Arrived) (int, error) {
-			err := s.takeFile(ctx, caller, now, a)
-			if err == nil {
-				err = s.network.MarkTaken(ctx, caller.Tenant, []int64{a.ID})
-			}
-			if err != nil {
+		n, failed := guarded(func(a Arrived) (int, error) {
+			whole, err := s.takeFile(ctx, caller, now, a)
+			if !whole || err != nil {
 				return 0, err
 			}
-			return 1, nil
-		})
+			return 1, s.network.MarkTaken(ctx, caller.Tenant, []int64{a.ID})
+		}, a)
 		taken, err = taken+n, errors.Join(err, failed)
 	}
 	if err != nil {

@@ -291,40 +291,63 @@ func (p *Payment) expire(by access.Caller, now time.Time) (*Step, events.Recorde
 	return step, recorded("expireRequest", &was, p, by), nil
 }
 
+// lateRequest is the condition that a payment of a bank is a request that nobody has paid in time. People look
+// at what has come for one.
+func lateRequest(tenant string) string {
+	return `pay.state = 'SENT' AND pay.entry_type = 'DEBIT' AND pay.rail <> 'ACH' AND NOT EXISTS (
+	  SELECT FROM payment_requests AS pr
+	  WHERE pr.tenant = ` + tenant + ` AND pr.payment = pay.uid AND pr.credit IS NOT NULL)`
+}
+
+var lateRequests = db.NewQuery[found](`SELECT pay.uid FROM payments AS pay
+	WHERE pay.tenant = $1 AND pay.settles_at <= $2 AND ` + lateRequest("$1") + `
+	ORDER BY pay.settles_at, pay.uid ` + limitAtATime)
+
 // ExpireRequests ends the requests for payment of the caller's bank that nobody has paid in time, and returns
-// how many.
+// how many. It is for workers, as PostEntries is.
 func (s *Service) ExpireRequests(ctx context.Context) (expired int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
 		return 0, err
 	}
-	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		var due []*Payment
-		err := tx.NewSelect().Model(&due).Where("pay.tenant = ?", caller.Tenant).Where("pay.state = ?", Sent).
-			Where("pay.settles_at <= ?", now).Where("pay.entry_type = ?", rails.Debit).
-			Where("pay.rail <> ?", rails.ACH).
-			Where("NOT EXISTS (SELECT FROM payment_requests AS pr WHERE pr.tenant = ? AND pr.payment = pay.uid "+
-				"AND pr.credit IS NOT NULL)", caller.Tenant). // which people look at
-			OrderExpr("pay.settles_at, pay.uid").Limit(atATime).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
-		expired = len(due)
-		if err != nil || len(due) == 0 {
-			return err
-		}
-		var steps []*Step
-		var record []events.Recorded
-		for _, p := range due {
-			step, entry, err := p.expire(caller, now)
-			if err != nil {
+	late, err := s.find(ctx, lateRequests, caller.Tenant, now)
+	if err == nil {
+		at := s.paces.at(caller.Tenant, "expire requests for payment", atATime)
+		expired, err = allOrEach(ctx, at, late, UID.thing, func(of []UID) (n int, err error) {
+			err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+				n, err = expireRequestsTx(ctx, tx, caller, now, of)
 				return err
-			}
-			steps, record = append(steps, step), append(record, entry)
-		}
-		return errors.Join(writeTx(ctx, due, steps), recordTx(ctx, tx, record))
-	})
+			})
+			return unlessFailed(n, err)
+		})
+	}
 	if err != nil {
-		return 0, fmt.Errorf("expire requests for payment: %w", err)
+		return expired, fmt.Errorf("expire requests for payment: %w", err)
 	}
 	return expired, nil
+}
+
+// expireRequestsTx ends requests, except those that another worker has locked.
+func expireRequestsTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, of []UID,
+) (expired int, err error) {
+	var due []*Payment
+	err = tx.NewSelect().Model(&due).Where("pay.tenant = ?", caller.Tenant).Where("pay.uid IN (?)", bun.List(of)).
+		Where("pay.settles_at <= ?", now).Where(lateRequest("?"), caller.Tenant).OrderExpr("pay.uid").
+		For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+	if err != nil || len(due) == 0 {
+		return 0, err
+	}
+	var steps []*Step
+	var record []events.Recorded
+	for _, p := range due {
+		step, entry, err := p.expire(caller, now)
+		if err != nil {
+			return 0, err
+		}
+		steps, record = append(steps, step), append(record, entry)
+	}
+	return len(due), errors.Join(writeTx(ctx, due, steps), recordTx(ctx, tx, record))
 }
 
 var requesting db.QueryCache[Request]

@@ -504,7 +504,7 @@ func TestARequestOfAFarYearStopsNothing(t *testing.T) {
 func TestOneOfManyThatPanicsStopsNoOther(t *testing.T) {
 	t.Parallel()
 	var taken []int
-	n, err := payments.AllOrEach([]int{1, 2, 3}, func(some []int) (int, error) {
+	n, err := payments.AllOrEach(t.Context(), payments.NewPace(9, time.Now), []int{1, 2, 3}, func(some []int) (int, error) {
 		if slices.Contains(some, 1) {
 			panic("a text of another bank")
 		}

@@ -154,7 +154,8 @@ func (s *Service) ExpireScreenings(ctx context.Context) (taken int, err error) {
 	}
 	late, err := s.screening.Expired(ctx, now)
 	if err == nil {
-		taken, err = allOrEach(uidsOf(late), func(of []UID) (n int, err error) {
+		at := s.paces.at(caller.Tenant, "end screenings of debits", atATime)
+		taken, err = allOrEach(ctx, at, uidsOf(late), UID.thing, func(of []UID) (n int, err error) {
 			err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 				w, locked, err := s.lockEntriesTx(ctx, tx, caller, now, of, Screening)
 				if n = len(locked); err != nil || n == 0 {
@@ -169,7 +170,7 @@ func (s *Service) ExpireScreenings(ctx context.Context) (taken int, err error) {
 				}
 				return w.writeTx(ctx, tx)
 			})
-			return n, err
+			return unlessFailed(n, err)
 		})
 	}
 	if err != nil {

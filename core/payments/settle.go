@@ -42,12 +42,8 @@ func (s *Service) SettleEntries(ctx context.Context) (settled int, err error) {
 		due      []UID
 		reversal bool
 	}{{due, false}, {back, true}} {
-		if err != nil {
-			break
-		}
-		var n int
-		n, err = s.settleAll(ctx, caller, now, some.due, some.reversal)
-		settled += n
+		n, failed := s.settleAll(ctx, caller, now, some.due, some.reversal)
+		settled, err = settled+n, errors.Join(err, failed)
 	}
 	if err != nil {
 		return settled, fmt.Errorf("settle entries of ACH: %w", err)
@@ -59,7 +55,8 @@ func (s *Service) SettleEntries(ctx context.Context) (settled int, err error) {
 func (s *Service) settleAll(
 	ctx context.Context, caller access.Caller, now time.Time, due []UID, reversal bool,
 ) (int, error) {
-	return allOrEach(due, func(uids []UID) (int, error) {
+	at := s.paces.at(caller.Tenant, "settle entries of ACH", atATime)
+	return allOrEach(ctx, at, due, UID.thing, func(uids []UID) (int, error) {
 		answers := make([]*incoming, len(uids))
 		for i, uid := range uids {
 			answers[i] = &incoming{over: rails.ACH, says: accepted, payment: uid, reversal: reversal}
@@ -68,7 +65,7 @@ func (s *Service) settleAll(
 			_, err := s.answerAllTx(ctx, tx, caller, now, answers)
 			return err
 		})
-		return len(uids), err
+		return unlessFailed(len(uids), err)
 	})
 }
 
@@ -134,9 +131,12 @@ var (
 
 // takeFile takes in a file of ACH: the returns, notices of change and entries for accounts in it, some at a
 // time, each once. Each transaction writes which lines it took, so that a file that is read again, as after a
-// stop, goes on where it was. A line with a fault goes back, or is left for people, and stops no other one; a
-// file that did not come whole is kept for people, and does nothing.
-func (s *Service) takeFile(ctx context.Context, caller access.Caller, now time.Time, from Arrived) error {
+// stop, goes on where it was. A line with a fault goes back, or is left for people, and stops no other one, nor
+// does one that cannot be taken in at present. It reports whether it took all. A file that did not come whole
+// is kept for people, and does nothing.
+func (s *Service) takeFile(
+	ctx context.Context, caller access.Caller, now time.Time, from Arrived,
+) (whole bool, err error) {
 	file, lines := readFile(from, now)
 	if err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		b := db.TxBatch(tx)
@@ -151,7 +151,7 @@ func (s *Service) takeFile(ctx context.Context, caller access.Caller, now time.T
 		file.number = ids.Items[0].ID
 		return db.InsertAtCommit(ctx, []*Message{file.message(s.keys, caller.Tenant, now)})
 	}); err != nil {
-		return fmt.Errorf("file %s: %w", file.id, err)
+		return false, fmt.Errorf("file %s: %w", file.id, err)
 	}
 	var answers, entries, left []*incoming
 	for _, a := range lines {
@@ -165,23 +165,35 @@ func (s *Service) takeFile(ctx context.Context, caller access.Caller, now time.T
 		}
 	}
 	countAlike(entries)
+	at := s.paces.at(caller.Tenant, "take lines of files of ACH", atATime)
+	is := func(a *incoming) thing { return thing{int64(file.number), a.line} }
+	taken, failures := 0, 0
 	for _, kind := range []struct {
 		lines []*incoming
 		take  takingLines
 	}{{answers, s.takeLinesTx}, {entries, s.receiveEntriesTx}, {left, s.leaveLinesTx}} {
 		for some := range slices.Chunk(kind.lines, atATime) {
-			if _, err := allOrEach(some, func(some []*incoming) (int, error) {
+			n, failed := allOrEach(ctx, at, some, is, func(some []*incoming) (int, error) {
 				err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 					return kind.take(ctx, tx, caller, now, file, some)
 				})
-				return len(some), err
-			}); err != nil {
-				return fmt.Errorf("file %s: %w", file.id, err)
+				return unlessFailed(len(some), err)
+			})
+			taken += n
+			if failed == nil {
+				continue
+			}
+			err = errors.Join(err, fmt.Errorf("file %s: %w", file.id, failed))
+			if failures++; n == 0 || failures == mostFailures {
+				return false, err
 			}
 		}
 	}
-	return nil
+	return taken == len(lines), err
 }
+
+// mostFailures is after how many failures of lines that were taken in together a file is read no further.
+const mostFailures = 10
 
 // takingLines takes in lines of a file.
 type takingLines func(

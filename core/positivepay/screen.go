@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -137,13 +138,16 @@ func (r *Rule) period(day time.Time) int {
 	return 0
 }
 
-// screen asks rules about a debit on a day, and returns the oldest one that allows it. If none does, it
-// returns the mismatch of the rule that came nearest.
-func screen(rules []*Rule, d *Screened, day time.Time) (*Rule, Mismatch) {
+// screen asks rules about a debit on a day, and returns the oldest one that allows it, which is used then; used
+// keeps it as it was. If none does, it returns the mismatch of the rule that came nearest.
+func screen(rules []*Rule, d *Screened, day time.Time, used map[*Rule]Rule) (*Rule, Mismatch) {
 	most, fails := 0, NoRule
 	for _, r := range rules {
 		passed, why := r.test(d, day)
 		if why == "" {
+			if _, again := used[r]; !again {
+				used[r] = *r
+			}
 			r.Used++
 			r.LastUsed = &day
 			return r, ""
@@ -162,6 +166,9 @@ type exceptionUID struct {
 var takingExceptions = db.NewQuery[exceptionUID](
 	`SELECT nextval('positive_pay_exception_uids') AS uid FROM generate_series(1, $1::bigint)`)
 
+// accountsAtATime is how many accounts' rules, of which each has up to mostOfAccount, are read together.
+const accountsAtATime = 20
+
 // ScreenTx asks the rules of their accounts about debits that came at a time, in their order, and returns the
 // outcome of each: a rule allows it, and its use is counted, or it waits for people, until the time that
 // until returns.
@@ -172,37 +179,101 @@ func ScreenTx(
 	if len(debits) == 0 {
 		return nil, nil
 	}
-	var of []accounts.UID
-	for _, d := range debits {
-		of = append(of, d.Account)
-	}
-	var rules []*Rule
-	if err := tx.NewSelect().Model(&rules).Where("pp.tenant = ?", by.Tenant).
-		Where("pp.account IN (?)", bun.List(of)).Where("pp.state IN (?, ?)", Active, Suspended).
-		OrderExpr("pp.uid").For("NO KEY UPDATE").Scan(ctx); err != nil {
-		return nil, err
-	}
 	b := db.TxBatch(tx)
 	ids := db.Queue(b, takingExceptions, len(debits))
 	if err := b.Send(ctx); err != nil {
 		return nil, err
 	}
 	all := make([]*Exception, len(debits))
-	used := map[*Rule]bool{}
+	of := map[accounts.UID][]int{} // the places of its debits
 	for i, d := range debits {
-		e := newException(ids.Items[i].UID, by.Tenant, d, now)
-		asked := rules
-		if d.Unruled {
-			asked = nil
+		all[i] = newException(ids.Items[i].UID, by.Tenant, d, now)
+		all[i].ExpiresAt = until(d)
+		of[d.Account] = append(of[d.Account], i)
+	}
+	used := map[*Rule]Rule{}
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(of)), accountsAtATime) {
+		asked, err := askTx(ctx, tx, by.Tenant, some, func(rules map[accounts.UID][]*Rule) map[*Rule]Rule {
+			asked := map[*Rule]Rule{}
+			for _, account := range some {
+				for _, i := range of[account] {
+					all[i].ask(rules[account], debits[i], DayOf(now, by.Location()), now, asked)
+				}
+			}
+			return asked
+		})
+		if err != nil {
+			return nil, err
 		}
-		rule, why := screen(asked, d, DayOf(now, by.Location()))
-		if e.ExpiresAt = until(d); rule != nil {
-			used[rule] = true
-			e.Rule, e.Status, e.DecidedAt = rule.UID, AutoMatched, &now
-		}
-		e.Reason, all[i] = why, e
+		maps.Copy(used, asked)
 	}
 	return all, countTx(ctx, by.Tenant, used)
+}
+
+// ask writes into an exception what rules say of its debit. It keeps in used, as they were, those that it uses.
+func (e *Exception) ask(rules []*Rule, d *Screened, day, now time.Time, used map[*Rule]Rule) {
+	if d.Unruled {
+		rules = nil
+	}
+	rule, why := screen(rules, d, day, used)
+	e.Reason, e.Rule, e.Status, e.DecidedAt = why, 0, DecisionPending, nil
+	if rule != nil {
+		e.Rule, e.Status, e.DecidedAt = rule.UID, AutoMatched, &now
+	}
+}
+
+// askTx asks the rules of accounts, and locks those that are used, which ask returns as they were. If one of
+// them was changed or used by somebody else meanwhile, all are asked again. The many that are not used are not
+// locked, as that writes each of them.
+func askTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, of []accounts.UID,
+	ask func(map[accounts.UID][]*Rule) map[*Rule]Rule,
+) (used map[*Rule]Rule, err error) {
+	locked := map[UID]bool{}
+	for {
+		var rules []*Rule
+		if err := tx.NewSelect().Model(&rules).Where("pp.tenant = ?", tenant).
+			Where("pp.account IN (?)", bun.List(of)).Where("pp.state IN (?, ?)", Active, Suspended).
+			OrderExpr("pp.uid").Scan(ctx); err != nil {
+			return nil, err
+		}
+		each := map[accounts.UID][]*Rule{}
+		for _, r := range rules {
+			each[r.Account] = append(each[r.Account], r)
+		}
+		used = ask(each)
+		changed, err := lockUsedTx(ctx, tx, tenant, used, locked)
+		if err != nil || !changed {
+			return used, err
+		}
+	}
+}
+
+// lockUsedTx locks rules that are not locked yet. It reports whether one is no longer as it was.
+func lockUsedTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, used map[*Rule]Rule, locked map[UID]bool,
+) (changed bool, err error) {
+	was := map[UID]Rule{}
+	for r, before := range used {
+		if !locked[r.UID] {
+			was[r.UID], locked[r.UID] = before, true
+		}
+	}
+	if len(was) == 0 {
+		return false, nil
+	}
+	var are []*Rule
+	if err := tx.NewSelect().Model(&are).Where("pp.tenant = ?", tenant).
+		Where("pp.uid IN (?)", bun.List(slices.Collect(maps.Keys(was)))).
+		OrderExpr("pp.uid").For("NO KEY UPDATE").Scan(ctx); err != nil {
+		return false, err
+	}
+	for _, r := range are {
+		before := was[r.UID]
+		same := r.Version == before.Version && r.State == before.State && r.Used == before.Used
+		changed = changed || !same
+	}
+	return changed, nil
 }
 
 // StandingTx returns the rules by which these payments are allowed, as far as they are Active on a day, by
@@ -256,7 +327,7 @@ func AskersTx(
 }
 
 // countTx writes which rules were used, at the end of the transaction.
-func countTx(ctx context.Context, tenant access.Tenant, used map[*Rule]bool) error {
+func countTx(ctx context.Context, tenant access.Tenant, used map[*Rule]Rule) error {
 	if len(used) == 0 {
 		return nil
 	}

@@ -1,0 +1,283 @@
+package payments_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/coretest"
+	"bankgraph/core/ledger"
+	"bankgraph/core/money"
+	"bankgraph/core/payments"
+	"bankgraph/core/positivepay"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/nacha"
+	"bankgraph/db"
+	"bankgraph/db/dbtest"
+)
+
+// upTo returns the numbers from 1 to n.
+func upTo(n int) (all []int) {
+	for i := range n {
+		all = append(all, i+1)
+	}
+	return all
+}
+
+// slowWith is work on numbers that takes too long with one of them. It takes the rest.
+func slowWith(slow int, taken *[]int) func([]int) (int, error) {
+	return func(some []int) (int, error) {
+		if slices.Contains(some, slow) {
+			return 0, fmt.Errorf("work: %w", context.DeadlineExceeded)
+		}
+		*taken = append(*taken, some...)
+		return len(some), nil
+	}
+}
+
+// What takes too long is tried in halves: one that takes too long alone stops no other, and is left out for
+// longer and longer.
+func TestWhatTakesTooLongAloneStopsNoOther(t *testing.T) {
+	t.Parallel()
+	clock := coretest.Start
+	at := payments.NewPace(100, func() time.Time { return clock })
+	var taken []int
+	n, err := payments.AllOrEach(t.Context(), at, upTo(100), slowWith(37, &taken))
+	if n != 99 || slices.Contains(taken, 37) || len(taken) != 99 || at.Size() < 50 {
+		t.Errorf("%d taken, %v, %d at a time", n, taken, at.Size())
+	}
+	if err == nil || err.Error() != "37 takes too long and is left out for 10s: work: context deadline exceeded" {
+		t.Errorf("what people see: %v", err)
+	}
+	for _, c := range []struct {
+		after time.Duration
+		want  string // in the error; "" if none
+	}{
+		{9 * time.Second, ""}, {time.Second, "for 20s"}, {19 * time.Second, ""}, {time.Second, "for 40s"},
+		{time.Hour, "for 1m20s"},
+	} {
+		clock = clock.Add(c.after)
+		n, err := payments.AllOrEach(t.Context(), at, []int{37}, slowWith(37, &taken))
+		if n != 0 || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("after %s: %d %v, want %q", c.after, n, err, c.want)
+		}
+	}
+	clock = clock.Add(time.Hour)
+	if n, err := payments.AllOrEach(t.Context(), at, []int{37}, slowWith(0, &taken)); n != 1 || err != nil {
+		t.Errorf("one that is quick again: %d %v", n, err)
+	}
+}
+
+// A call that has time for one try alone leaves it to the next one to try less.
+func TestWhatTakesTooLongIsTriedInHalvesByTheNextCall(t *testing.T) {
+	t.Parallel()
+	at := payments.NewPace(250, time.Now)
+	rest, sizes := upTo(250), []int{}
+	for range 12 {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := payments.AllOrEach(ctx, at, rest, func(some []int) (int, error) {
+			sizes = append(sizes, len(some))
+			cancel() // the time is over
+			if slices.Contains(some, 1) {
+				return 0, context.DeadlineExceeded
+			}
+			rest = slices.DeleteFunc(rest, func(n int) bool { return slices.Contains(some, n) })
+			return len(some), nil
+		})
+		if err == nil {
+			t.Error("nothing is said of what is left")
+		}
+	}
+	if want := []int{250, 125, 62, 31, 15, 7, 3, 1, 1, 2, 4, 8}; !slices.Equal(sizes, want) {
+		t.Errorf("%v at a time", sizes)
+	}
+}
+
+// What fails otherwise is not tried in halves, and does not slow the rest down.
+func TestWhatFailsIsDoneAlone(t *testing.T) {
+	t.Parallel()
+	at := payments.NewPace(4, time.Now)
+	var taken, sizes []int
+	n, err := payments.AllOrEach(t.Context(), at, upTo(10), func(some []int) (int, error) {
+		if sizes = append(sizes, len(some)); slices.Contains(some, 2) {
+			return 0, errors.New("two cannot be done")
+		}
+		taken = append(taken, some...)
+		return len(some), nil
+	})
+	if n != 9 || err == nil || err.Error() != "two cannot be done" || slices.Contains(taken, 2) ||
+		!slices.Equal(sizes, []int{4, 1, 1, 1, 1, 4, 2}) {
+		t.Errorf("%d %v, %v, %v at a time", n, err, taken, sizes)
+	}
+}
+
+// hurried returns a bank in which nobody waits long for a lock.
+func hurried(t *testing.T) *coretest.Bank {
+	t.Helper()
+	url := dbtest.Shared(t)
+	return coretest.On(t, dbtest.Owner(url), url+"&lock_timeout=300ms", db.Options{})
+}
+
+// hurriedPairs returns two accounts, and two of others, of a hurried bank.
+func hurriedPairs(t *testing.T) (p *pair, other *pair) {
+	t.Helper()
+	b := hurried(t)
+	of := func() *pair {
+		return &pair{
+			b, b.Account(b.Customer(), coretest.Holding(100_00, 0)), b.Account(b.Customer(), coretest.Holding(100_00, 0)),
+		}
+	}
+	return of(), of()
+}
+
+// while runs what a test does while what a statement locks is locked.
+func while(t *testing.T, b *coretest.Bank, do func(), lock string, values ...any) {
+	t.Helper()
+	err := b.DB.InTx(t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewRaw(lock, values...).Exec(ctx)
+		if err == nil {
+			do()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A due payment whose account is locked for long keeps those of others waiting in no job.
+func TestADuePaymentThatTakesTooLongStopsNoOther(t *testing.T) {
+	t.Parallel()
+	p, other := hurriedPairs(t)
+	tomorrow := func(made *payments.Payment) {
+		made.State, made.Date, made.Minor = payments.Scheduled, ledger.Day(p.Clock.Now().AddDate(0, 0, 1)), 1
+	}
+	slow := p.Payment(p.from, p.to, tomorrow)
+	var quick []*payments.Payment
+	for range 3 {
+		quick = append(quick, other.Payment(other.from, other.to, tomorrow))
+	}
+	p.Clock.Advance(24 * time.Hour)
+	operator := access.Operator(t.Context(), p.Tenant, p.Code, coretest.Zone())
+	while(t, p.Bank, func() {
+		n, err := p.Payments.CarryOutDue(operator)
+		if n != 3 || err == nil || !strings.Contains(err.Error(), slow.UID.String()+" takes too long") {
+			t.Errorf("%d %v", n, err)
+		}
+	}, `SELECT FROM balances WHERE tenant = ? AND account = ? FOR UPDATE`, p.Tenant, p.from.UID)
+	for _, q := range quick {
+		if life := p.life(t, q.UID); life != "SCHEDULED SETTLED " {
+			t.Errorf("another's payment: %s", life)
+		}
+	}
+	p.Payments.TryAllAgain()
+	if n, err := p.Payments.CarryOutDue(operator); n != 1 || err != nil {
+		t.Errorf("once the lock is gone: %d %v", n, err)
+	}
+}
+
+// debits is a file of another bank with debits of several accounts.
+func debits(t *testing.T, now time.Time, of ...accounts.UID) string {
+	t.Helper()
+	var body bytes.Buffer
+	w, err := nacha.NewWriter(&body, nacha.Header{
+		Origin: payments.FedACH, OriginName: "FRB", Destination: ours, DestinationName: "US", CreatedAt: now,
+		FirstTrace: 7,
+	})
+	if err == nil {
+		err = w.Batch(nacha.Batch{
+			Class: rails.CCD, CompanyID: "9100011223", CompanyName: "Lakefront", Description: "PAYMENT",
+			Effective: time.Date(2026, 11, 18, 0, 0, 0, 0, time.UTC), Only: rails.Debit, Bank: theirs,
+		})
+	}
+	for i, account := range of {
+		if err == nil {
+			_, err = w.Entry(nacha.Entry{
+				Account: rails.Checking, Direction: rails.Debit, Amount: money.Of(int64(10_00+i), "USD"), Routing: ours,
+				Number: coretest.AccountNumber(account), Name: "Somebody",
+			})
+		}
+	}
+	if err == nil {
+		_, err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body.String()
+}
+
+// owes returns how many debits of an account have come, and for how many people decide.
+func (s *sender) owes(t *testing.T, of accounts.UID) (all, held int) {
+	t.Helper()
+	err := s.DB.NewRaw(`SELECT count(*), count(*) FILTER (WHERE state = 'HOLD') FROM payments
+		WHERE tenant = ? AND sender_account = ?`, s.Tenant, of).Scan(t.Context(), &all, &held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all, held
+}
+
+// A line of a file of ACH that takes too long waits alone: the others, in front and behind, are taken in. A
+// rule that is locked keeps waiting only what it allows.
+func TestALineThatTakesTooLongStopsNoOther(t *testing.T) {
+	t.Parallel()
+	b := hurried(t)
+	b.Directory()
+	open := func() *accounts.Account {
+		return b.Account(b.Customer(), coretest.Holding(100_000_00, 0), coretest.Sends, positive)
+	}
+	s, other := &sender{Bank: b, from: open()}, &sender{Bank: b, from: open()}
+	slow := s.rule()
+	unasked := other.rule(func(r *positivepay.Rule) { r.ACHCompanyID = "9999999999" })
+	other.rule()
+	s.arrive(t, rails.ACH, debits(t, s.Now(), other.from.UID, s.from.UID, other.from.UID, other.from.UID))
+	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+	while(t, b, func() {
+		n, err := s.Payments.Receive(operator)
+		if n != 0 || err == nil || !strings.Contains(err.Error(), "takes too long") {
+			t.Errorf("%d %v", n, err)
+		}
+		if n, err := s.Payments.Receive(operator); n != 0 || err != nil {
+			t.Errorf("while it is left out: %d %v", n, err)
+		}
+		if all, held := other.owes(t, other.from.UID); all != 3 || held != 0 {
+			t.Errorf("%d debits of another are there, of which %d wait for people", all, held)
+		}
+	}, `SELECT FROM positive_pay_rules WHERE tenant = ? AND uid IN (?, ?) FOR UPDATE`, s.Tenant, slow, unasked)
+	s.Payments.TryAllAgain()
+	if n, err := s.Payments.Receive(operator); n != 1 || err != nil {
+		t.Errorf("once the lock is gone: %d %v", n, err)
+	}
+	if all, held := s.owes(t, s.from.UID); all != 1 || held != 0 {
+		t.Errorf("%d debits, of which %d wait for people", all, held)
+	}
+}
+
+// A rule that somebody else uses up while debits are compared with it allows no more than it may.
+func TestARuleThatIsUsedMeanwhileIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t, positive)
+	once := s.rule(func(r *positivepay.Rule) { r.Frequency = positivepay.OneTime })
+	s.arrive(t, rails.ACH, debits(t, s.Now(), s.from.UID))
+	errs := s.Turns(func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewRaw(`UPDATE positive_pay_rules SET used = 1, last_used = '2026-11-18' WHERE tenant = ?
+			AND uid = ?`, s.Tenant, once).Exec(ctx)
+		return err
+	}, func() error {
+		_, err := s.Payments.Receive(access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone()))
+		return err
+	})
+	if all, held := s.owes(t, s.from.UID); errs[0] != nil || all != 1 || held != 1 {
+		t.Errorf("%d debits, of which %d wait for people: %v", all, held, errs)
+	}
+}
