@@ -4,6 +4,7 @@ package verifications
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -177,6 +178,10 @@ const (
 	withinDays    = 30
 )
 
+// mostOpen is how many verifications of a customer may be open at a time: what may come of them is looked for
+// with that of all others.
+const mostOpen = 10_000
+
 // The faults of verifications.
 var (
 	ErrNotFound = fault.New(fault.NotFound, "contactVerification.not_found", "no such verification")
@@ -192,6 +197,10 @@ var (
 	// ErrMany is returned for a contact that was to be verified too often.
 	ErrMany = fault.New(fault.State, "contactVerification.many",
 		"the contact was to be verified five times in 30 days: try it again later").On("contact")
+	// ErrManyOpen is returned for a customer that has as many open verifications as there may be.
+	ErrManyOpen = fault.New(fault.State, "contactVerification.many_open",
+		fmt.Sprintf("%d contacts of the customer are being verified, as many as may be at a time: try it again when "+
+			"some have ended", mostOpen)).On("contact")
 	// ErrOver is returned for a verification that is over, or that has no amounts to confirm.
 	ErrOver = fault.New(fault.State, "contactVerification.over", "the verification is over")
 	// ErrEarly is returned while nobody can know the amounts of deposits.

@@ -35,6 +35,7 @@ type Service struct {
 	customers *customers.Service
 	payments  *payments.Service
 	now       clock.Now
+	looked    changes.Turns[UID] // behind which verification the next look begins
 	operations
 }
 

@@ -526,6 +526,63 @@ func TestAContactIsVerifiedFiveTimesAMonthAtMost(t *testing.T) {
 	}
 }
 
+// several copies a verification under the numbers before it, in a state; what is set says otherwise of a copy.
+func (w *verifying) several(of verifications.UID, n int, set string, state verifications.State) {
+	w.t.Helper()
+	w.Exec(`INSERT INTO contact_verifications
+		SELECT (jsonb_populate_record(v, jsonb_build_object('uid', v.uid - n, 'state', ?::text,
+		  'due_at', '2027-01-01')`+set+`)).*
+		FROM contact_verifications AS v, generate_series(1, ?) AS n WHERE v.tenant = ? AND v.uid = ?`,
+		state, n, w.Tenant, of)
+}
+
+// What may come of the verifications of a customer is looked for with that of all others.
+func TestACustomerHasSoManyOpenVerifications(t *testing.T) {
+	t.Parallel()
+	w := newVerifying(t)
+	first := w.started(w.contact)
+	w.Exec(`INSERT INTO contacts SELECT (jsonb_populate_record(k,
+		  jsonb_build_object('uid', k.uid + 1000 + n, 'template_name', ''))).*
+		FROM contacts AS k, generate_series(1, ?) AS n WHERE k.tenant = ? AND k.uid = ?`,
+		verifications.MostOpen, w.Tenant, w.contact.UID)
+	w.several(first, verifications.MostOpen-2, ` || jsonb_build_object('contact', v.contact + 1000 + n)`,
+		verifications.AwaitingAmounts)
+	last := w.started(w.Contact(w.own))
+	another := w.Contact(w.own)
+	if _, err := w.starts(w.Staff(), another); !errors.Is(err, verifications.ErrManyOpen) {
+		t.Errorf("one too many: %v", err)
+	}
+	if _, err := w.Verifications.Cancel(w.Staff(), last, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.starts(w.Staff(), another); err != nil {
+		t.Errorf("after one has ended: %v", err)
+	}
+}
+
+// However many verifications are watched, a call looks at so many: those behind have their turn in the next.
+func TestWhatComesOfManyVerificationsIsLookedForInTurns(t *testing.T) {
+	t.Parallel()
+	w := newVerifying(t)
+	first := w.started(w.contact)
+	w.several(first, verifications.WatchedAtATime, "", verifications.Verified)
+	last := w.started(w.Contact(w.own))
+	back := func(of verifications.UID) {
+		w.Exec(`UPDATE payments SET state = 'RETURNED' WHERE tenant = ? AND uid = ?`, w.Tenant, w.deposits(of)[0].UID)
+	}
+	back(last)
+	for _, want := range []int{0, 1, 0, 0} {
+		if n, err := w.Verifications.Work(w.operator); n != want || err != nil {
+			t.Errorf("%d end, %v, want %d", n, err, want)
+		}
+	}
+	w.is(last, verifications.Failed, "the deposit is RETURNED")
+	back(first)
+	if n, err := w.Verifications.Work(w.operator); n != verifications.AtATime || err != nil {
+		t.Errorf("%d end, %v: all are of the same deposit", n, err)
+	}
+}
+
 // What was found out about an account counts for that account alone.
 func TestAnotherAccountEndsWhatWasVerified(t *testing.T) {
 	t.Parallel()

@@ -19,8 +19,12 @@ import (
 	"bankgraph/db"
 )
 
-// atATime is how many verifications one call of Work looks at.
-const atATime = 100
+// atATime is how many verifications one transaction of Work deals with, and watchedAtATime how many a call looks
+// at in search of those of which something has come. Where more are watched, the next call goes on behind them.
+const (
+	atATime        = 100
+	watchedAtATime = 5000
+)
 
 // Work ends the verifications of the caller's bank whose time has come, or of which something has come back,
 // and returns how many it has changed. It is for workers: any number may call it at a time, and each has
@@ -36,22 +40,49 @@ func (s *Service) Work(ctx context.Context) (done int, err error) {
 	}
 	now = now.Truncate(time.Microsecond) // as it is kept
 	b := s.db.PrimaryBatch()
-	found := db.Queue(b, findingDue, caller.Tenant, now)
-	if err := b.Send(ctx); err != nil || len(found.Items) == 0 {
+	late := db.Queue(b, findingDue, caller.Tenant, now)
+	watched := db.Queue(b, looking, caller.Tenant, s.looked.Last(caller.Tenant))
+	if err := b.Send(ctx); err != nil {
+		return 0, fmt.Errorf("look at verifications of contacts: %w", err)
+	}
+	page, err := watched.One()
+	if err != nil {
 		return 0, err
 	}
-	due := make([]UID, len(found.Items))
-	for i, v := range found.Items {
-		due[i] = v.UID
+	next, due := page.next()
+	for _, v := range late.Items {
+		due = append(due, v.UID)
 	}
-	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		done, err = s.workTx(ctx, tx, caller, due, now)
-		return err
-	})
+	if len(due) > 0 {
+		err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+			done, err = s.workTx(ctx, tx, caller, due, now)
+			return err
+		})
+	}
+	s.looked.Give(caller.Tenant, next)
 	if err != nil {
 		return 0, fmt.Errorf("end verifications of contacts: %w", err)
 	}
 	return done, nil
+}
+
+// looked is what a look at watched verifications has found.
+type looked struct {
+	Read int   `bun:"read"`
+	Last UID   `bun:"last"`
+	Came []UID `bun:"came,array"` // of which something has come
+}
+
+// next returns those of which something has come, atATime at most, and behind which one the next look begins; 0
+// from the first one on.
+func (l *looked) next() (place UID, came []UID) {
+	switch {
+	case len(l.Came) > atATime:
+		return l.Came[atATime-1], l.Came[:atATime]
+	case l.Read < watchedAtATime:
+		return 0, l.Came
+	}
+	return l.Last, l.Came
 }
 
 // came is what has come of a verification so far: of its deposits the first that has gone back, or that its
@@ -88,11 +119,17 @@ func quoted[T ~string](words []T) string {
 }
 
 var (
-	findingDue = db.NewQuery[came](fmt.Sprintf(`SELECT cv.uid FROM contact_verifications AS cv `+back+`
-		WHERE cv.tenant = $1 AND cv.due_at IS NOT NULL
-		AND (cv.due_at <= $2::timestamptz OR b.state IS NOT NULL OR pn.return_code <> ''
-		  OR coalesce(n.code, pn.notice_code, '') <> '' AND cv.notice_code = '')
-		ORDER BY cv.due_at, cv.uid LIMIT %d`, atATime))
+	findingDue = db.NewQuery[came](fmt.Sprintf(`SELECT cv.uid FROM contact_verifications AS cv
+		WHERE cv.tenant = $1 AND cv.due_at <= $2::timestamptz ORDER BY cv.due_at, cv.uid LIMIT %d`, atATime))
+	// looking compares the next watched verifications after a number with what has come. The limit is a part of
+	// the text, so that the planner knows that few are compared.
+	looking = db.NewQuery[looked](fmt.Sprintf(`WITH page AS MATERIALIZED (
+		  SELECT uid, deposit_1, deposit_2, prenote, notice_code FROM contact_verifications
+		  WHERE tenant = $1 AND due_at IS NOT NULL AND uid > $2::bigint ORDER BY uid LIMIT %d)
+		SELECT count(*) AS read, coalesce(max(cv.uid), 0) AS last,
+		  coalesce(array_agg(cv.uid ORDER BY cv.uid) FILTER (WHERE b.state IS NOT NULL OR pn.return_code <> ''
+		    OR coalesce(n.code, pn.notice_code, '') <> '' AND cv.notice_code = ''), '{}') AS came
+		FROM page AS cv `+back, watchedAtATime))
 	reading = db.NewQuery[came](`SELECT cv.uid, coalesce(b.state, '') AS state,
 		coalesce(b.return_code, pn.return_code, '') AS code,
 		coalesce(b.reason, '') AS reason, coalesce(n.code, pn.notice_code, '') AS notice, pn.settles_on,

@@ -147,12 +147,14 @@ func (s *Service) admitTx(ctx context.Context, tx *changes.Tx, v *Verification) 
 	case contact.Status != contacts.Active:
 		return ErrContactState.With(string(contact.Status))
 	}
-	var now bool
+	var now, full bool
 	var often int
 	err = tx.NewRaw(`SELECT nextval('contact_verification_uids'), coalesce(bool_or(state IN (?2)), false),
-		count(*) FILTER (WHERE created_at > ?3::timestamptz) FROM contact_verifications
+		count(*) FILTER (WHERE created_at > ?3::timestamptz),
+		EXISTS (SELECT FROM contact_verifications WHERE tenant = ?0 AND customer = ?4 AND state IN (?2) OFFSET ?5)
+		FROM contact_verifications
 		WHERE tenant = ?0 AND contact = ?1`, v.Tenant, v.Contact, bun.List(open), tx.Now.AddDate(0, 0,
-		-withinDays)).Scan(ctx, &v.UID, &now, &often)
+		-withinDays), v.Customer, mostOpen-1).Scan(ctx, &v.UID, &now, &often, &full)
 	switch {
 	case err != nil:
 		return fmt.Errorf("count the verifications of contact %s: %w", v.Contact, err)
@@ -160,6 +162,8 @@ func (s *Service) admitTx(ctx context.Context, tx *changes.Tx, v *Verification) 
 		return ErrOpen
 	case often >= mostOfContact:
 		return ErrMany
+	case full:
+		return ErrManyOpen
 	}
 	return nil
 }
