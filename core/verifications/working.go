@@ -101,14 +101,14 @@ type came struct {
 	Account   rails.AccountType `bun:"account"`
 }
 
-// back joins what has come of the deposits or the prenote of cv, of the bank $1.
+// back joins what has come of the deposits or the prenote of cv, of the bank $1: each is looked up.
 var back = fmt.Sprintf(`LEFT JOIN LATERAL (SELECT pay.state, pay.reason, d.return_code FROM payments AS pay
 	  LEFT JOIN payment_details AS d ON d.tenant = $1 AND d.payment = pay.uid
 	  WHERE pay.tenant = $1 AND pay.uid IN (cv.deposit_1, cv.deposit_2) AND pay.state IN (%s) ORDER BY pay.uid LIMIT 1) AS b ON true
 	LEFT JOIN LATERAL (SELECT a.code FROM ach_answers AS a
 	  WHERE a.tenant = $1 AND a.payment IN (cv.deposit_1, cv.deposit_2) AND a.code LIKE 'C__'
 	  ORDER BY a.message, a.line LIMIT 1) AS n ON true
-	LEFT JOIN ach_prenotes AS pn ON pn.tenant = $1 AND pn.id = cv.prenote`, quoted(payments.GoneBack))
+	LEFT JOIN LATERAL (SELECT * FROM ach_prenotes AS p WHERE p.tenant = $1 AND p.id = cv.prenote LIMIT 1) AS pn ON true`, quoted(payments.GoneBack))
 
 func quoted[T ~string](words []T) string {
 	all := make([]string, len(words))
