@@ -2808,7 +2808,7 @@ type PositivePayExceptionEdge {
 }
 `, BuiltIn: false},
 	{Name: "../schema/fees.graphqls", Input: `extend type Customer {
-  "The fee tiers that the customer holds."
+  "The fee tiers that the customer holds, 500 at most."
   fees: [FeeTier!]
 }
 
@@ -7390,7 +7390,7 @@ type ContactVerification implements Node {
 }
 
 extend type Mutation {
-  "Begins to verify the account of an active contact in the United States, from an account of its customer that sends ACH; of one contact one at a time, and five in 30 days. A PRENOTE moves no money and costs nothing. SMALL_DEPOSITS need Initiate_Payments, too: they are two payments of the account, which cost what payments over ACH cost, count for limits and wait for a second person where others do. Their externalReferenceId is VERIFY-, the verification's number and -1 or -2; the account's payments and statement show their amounts to who sees these, the verification never does."
+  "Begins to verify the account of an active contact in the United States, from an account of its customer that sends ACH; of one contact one at a time, and five in 30 days; of one customer 10,000 at a time. A PRENOTE moves no money and costs nothing. SMALL_DEPOSITS need Initiate_Payments, too: they are two payments of the account, which cost what payments over ACH cost, count for limits and wait for a second person where others do. Their externalReferenceId is VERIFY-, the verification's number and -1 or -2; the account's payments and statement show their amounts to who sees these, the verification never does."
   startContactVerification("What to verify, and how." input: StartContactVerificationInput!): StartContactVerificationPayload
   "Says what the deposits were, in any order, once both have settled. Wrong amounts are no error: matched is false, and the third try with such ends the verification. Until it is over, a try with the same idempotency key counts once."
   confirmContactVerification("The amounts." input: ConfirmContactVerificationInput!): ConfirmContactVerificationPayload
