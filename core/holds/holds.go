@@ -2,7 +2,6 @@ package holds
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -35,6 +34,7 @@ type Service struct {
 	db             *db.DB
 	customers      *customers.Service
 	now            clock.Now
+	paces          changes.Paces
 	place, release *changes.Operation[Draft, Saved]
 }
 
@@ -103,11 +103,20 @@ func (s *Service) OfAccounts(
 		caller.ScopeCustomer(), of)
 }
 
-// expiringAtATime bounds the holds that one call of Expire ends.
+// expiringAtATime bounds the holds that are ended together.
 const expiringAtATime = 250
 
-// Expire ends holds of the caller's bank whose time has come, and returns how many. One that the books do not
-// have keeps no other from ending. It is for workers: any number may call it at a time.
+type dueHold struct {
+	UID UID `bun:"uid"`
+}
+
+// findingDue finds holds whose time has come.
+var findingDue = db.NewQuery[dueHold](fmt.Sprintf(`SELECT uid FROM account_holds
+	WHERE tenant = $1 AND status = 'Active' AND expires_at <= $2::timestamptz ORDER BY expires_at, uid LIMIT %d`,
+	expiringAtATime))
+
+// Expire ends holds of the caller's bank whose time has come, and returns how many. It is for workers: any
+// number may call it at a time. One that cannot be ended at present keeps no other one.
 func (s *Service) Expire(ctx context.Context) (taken int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -117,32 +126,48 @@ func (s *Service) Expire(ctx context.Context) (taken int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	var failed error
-	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		taken, failed = 0, nil
-		var due []*Hold
-		err := tx.NewSelect().Model(&due).Where("ah.tenant = ?", caller.Tenant).Where("ah.status = ?", Active).
-			Where("ah.expires_at <= ?", now).OrderExpr("ah.expires_at, ah.uid").Limit(expiringAtATime).
-			For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
-		if err != nil || len(due) == 0 {
-			return err
+	late, err := db.ReadPrimary(ctx, s.db, findingDue, caller.Tenant, now)
+	if err == nil {
+		at, is := s.paces.At(caller.Tenant, "expire holds", expiringAtATime), func(d *dueHold) changes.Thing {
+			return changes.Numbered(d.UID)
 		}
-		taken, failed, err = expireTx(ctx, tx, caller, due, now)
-		return err
-	})
-	if err != nil {
-		taken = 0
+		taken, err = changes.AllOrEach(ctx, at, late, is, func(some []*dueHold) (n int, err error) {
+			err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+				n, err = expireDueTx(ctx, tx, caller, some, now)
+				return err
+			})
+			if err != nil {
+				return 0, err
+			}
+			return n, nil
+		})
 	}
-	if err = errors.Join(err, failed); err != nil {
+	if err != nil {
 		return taken, fmt.Errorf("expire holds: %w", err)
 	}
 	return taken, nil
 }
 
-// expireTx ends holds, which are locked, and returns how many. failed says which the books do not have.
-func expireTx(
-	ctx context.Context, tx bun.Tx, by access.Caller, due []*Hold, now time.Time,
-) (taken int, failed, err error) {
+// expireDueTx ends holds, except those that another worker has locked.
+func expireDueTx(
+	ctx context.Context, tx bun.Tx, by access.Caller, late []*dueHold, now time.Time,
+) (taken int, err error) {
+	uids := make([]UID, len(late))
+	for i, d := range late {
+		uids[i] = d.UID
+	}
+	var locked []*Hold
+	err = tx.NewSelect().Model(&locked).Where("ah.tenant = ?", by.Tenant).Where("ah.uid IN (?)", bun.List(uids)).
+		Where("ah.status = ?", Active).Where("ah.expires_at <= ?", now).OrderExpr("ah.expires_at, ah.uid").
+		For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+	if err != nil || len(locked) == 0 {
+		return 0, err
+	}
+	return len(locked), expireTx(ctx, tx, by, locked, now)
+}
+
+// expireTx ends holds, which are locked.
+func expireTx(ctx context.Context, tx bun.Tx, by access.Caller, due []*Hold, now time.Time) error {
 	var of []accounts.UID
 	for _, h := range due {
 		of = append(of, h.Account)
@@ -150,14 +175,13 @@ func expireTx(
 	b := db.TxBatch(tx)
 	books, ids := ledger.Lock(b, by.Tenant, of, 0), audit.TakeIDs(b, len(due))
 	if err := b.Send(ctx); err != nil {
-		return 0, nil, err
+		return err
 	}
 	var record []events.Recorded
 	for i, h := range due {
 		was := *h
 		if err := books.Unplace(h.Account, h.Amount(), int64(h.UID), ledger.Expired); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("hold %s: %w", h.UID, err))
-			continue
+			return err
 		}
 		h.Status, h.UpdatedAt, h.Version = Expired, now, h.Version+1
 		done := changes.Change{
@@ -168,10 +192,13 @@ func expireTx(
 		record = append(record, done)
 		if err := db.ExecAtCommit(ctx, `UPDATE account_holds SET status = $3::text, updated_at = $4::timestamptz,
 			version = $5::int WHERE tenant = $1 AND uid = $2`, by.Tenant, h.UID, h.Status, h.UpdatedAt, h.Version); err != nil {
-			return 0, nil, err
+			return err
 		}
 	}
-	return len(record), failed, errors.Join(books.WriteTx(ctx), events.RecordAllTx(ctx, record))
+	if err := books.WriteTx(ctx); err != nil {
+		return err
+	}
+	return events.RecordAllTx(ctx, record)
 }
 
 type upcoming struct {

@@ -112,6 +112,29 @@ func TestAHoldKeepsItsAmountFromBeingSpentUntilItIsReleased(t *testing.T) {
 	h.has(t, 0)
 }
 
+// A hold that the books do not end, as what they hold for it is otherwise, keeps no other one.
+func TestAHoldThatCannotExpireKeepsNoOther(t *testing.T) {
+	t.Parallel()
+	h := newHeld(t)
+	soon, later := coretest.Start.Add(time.Hour), coretest.Start.Add(2*time.Hour)
+	bad, err := h.place("60", &soon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := h.place("5", &later); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.Exec(`UPDATE account_holds SET amount = amount + 100000 WHERE tenant = ? AND uid = ?`, h.Tenant, bad.Result.UID)
+	h.Clock.Set(later)
+	n, err := h.Holds.Expire(access.Operator(t.Context(), h.Tenant, h.Code, coretest.Zone()))
+	if n != 2 || err == nil {
+		t.Errorf("%d expired, %v", n, err)
+	}
+	h.has(t, 60_00)
+}
+
 func TestAHoldExpiresByTheClockOfItsBank(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t)
@@ -146,30 +169,6 @@ func TestAHoldExpiresByTheClockOfItsBank(t *testing.T) {
 		h.Tenant).
 		Scan(t.Context(), &recorded); err != nil || recorded != 1 {
 		t.Error(recorded, err)
-	}
-}
-
-func TestAHoldThatTheBooksDoNotHaveKeepsNoOtherFromEnding(t *testing.T) {
-	t.Parallel()
-	h := newHeld(t)
-	until := coretest.Start.Add(time.Hour)
-	damaged := *h
-	damaged.account = h.Account(h.of, coretest.Holding(100_00, 0))
-	for _, one := range []*held{&damaged, h} {
-		if _, err := one.place("60", &until); err != nil {
-			t.Fatal(err)
-		}
-	}
-	h.Exec(`UPDATE balances SET held = 0 WHERE tenant = ? AND account = ?`, h.Tenant, damaged.account.UID)
-	h.Clock.Set(until)
-	operator := access.Operator(t.Context(), h.Tenant, h.Code, coretest.Zone())
-	for _, want := range []int{1, 0} {
-		if n, err := h.Holds.Expire(operator); n != want || err == nil {
-			t.Errorf("%d have ended, want %d, and an error of the other one (%v)", n, want, err)
-		}
-	}
-	if open := h.list(t); len(open) != 0 {
-		t.Errorf("still held: %+v", open)
 	}
 }
 

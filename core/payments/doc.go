@@ -17,7 +17,7 @@
 //   - a debit, and a request for payment to another bank: debit.go, request.go
 //   - an enrolment for a federal benefit: enrolment.go; an entry of ACH to an account abroad: iat.go
 //   - a series: recurrence.go, recurrence_write.go, recurrence_change.go, recurrences.go, runs.go
-//   - on its day: due.go, next.go; how much at a time: pace.go; names on lists: screening.go, screening_received.go
+//   - on its day: due.go, next.go; names on lists: screening.go, screening_received.go
 //   - the networks and their messages: network.go, exchange.go, messages.go; what they answer: receive.go,
 //     known.go, answers.go, outcomes.go, settle.go,
 //     snapshots.go; what is not taken: untaken.go

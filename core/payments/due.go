@@ -86,8 +86,8 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	at := s.paces.at(caller.Tenant, "carry out due payments", atATime)
-	places, skipped := s.due.of(caller.Tenant), at.left()
+	at := s.paces.At(caller.Tenant, "carry out due payments", atATime)
+	places, skipped := s.due.of(caller.Tenant), at.Left()
 	for range mostPasses {
 		due, stopped := s.nextDue(ctx, caller, now, places, skipped)
 		if stopped == nil && len(due) == 0 && places != (duePlaces{}) {
@@ -96,8 +96,8 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 		}
 		n, stuck, failed := 0, []int64(nil), error(nil)
 		if stopped == nil {
-			is := func(d *dueNow) thing { return d.UID.thing() }
-			n, stopped = allOrEach(ctx, at, due, is, func(some []*dueNow) (int, error) {
+			is := func(d *dueNow) changes.Thing { return changes.Numbered(d.UID) }
+			n, stopped = changes.AllOrEach(ctx, at, due, is, func(some []*dueNow) (int, error) {
 				n, left, why, err := s.carryOutAll(ctx, caller, now, some)
 				stuck, failed = append(stuck, left...), errors.Join(failed, why)
 				return n, err

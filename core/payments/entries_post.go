@@ -257,8 +257,8 @@ func (s *Service) PostEntries(ctx context.Context) (taken int, err error) {
 	}
 	due, err := s.find(ctx, dueToPost, caller.Tenant, now)
 	if err == nil {
-		at := s.paces.at(caller.Tenant, "post entries of other banks", atATime)
-		taken, err = allOrEach(ctx, at, due, UID.thing, func(uids []UID) (n int, err error) {
+		at := s.paces.At(caller.Tenant, "post entries of other banks", atATime)
+		taken, err = changes.AllOrEach(ctx, at, due, changes.Numbered[UID], func(uids []UID) (n int, err error) {
 			err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 				w, locked, err := s.lockEntriesTx(ctx, tx, caller, now, uids, Validated)
 				if n = len(locked); err != nil || n == 0 {
@@ -303,8 +303,8 @@ func (s *Service) ExpireExceptions(ctx context.Context) (taken int, err error) {
 	}
 	late, err := s.positivePay.LateExceptions(ctx, now, atATime)
 	if err == nil {
-		at := s.paces.at(caller.Tenant, "end exceptions of positive pay", atATime)
-		taken, err = allOrEach(ctx, at, late, ofNumber, func(of []int64) (n int, err error) {
+		at := s.paces.At(caller.Tenant, "end exceptions of positive pay", atATime)
+		taken, err = changes.AllOrEach(ctx, at, late, changes.Numbered[int64], func(of []int64) (n int, err error) {
 			err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 				n, err = s.expireTx(ctx, tx, caller, now, of)
 				return err

@@ -62,8 +62,8 @@ func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 		}
 	}
 	if err == nil {
-		at := s.paces.at(caller.Tenant, "send payments", atATime)
-		sent, err = allOrEach(ctx, at, queued, UID.thing, func(uids []UID) (n int, err error) {
+		at := s.paces.At(caller.Tenant, "send payments", atATime)
+		sent, err = changes.AllOrEach(ctx, at, queued, changes.Numbered[UID], func(uids []UID) (n int, err error) {
 			var failed error
 			err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 				n, failed, err = s.sendAllTx(ctx, tx, caller, now, uids, "")
@@ -122,6 +122,14 @@ func (s *Service) worker(ctx context.Context) (caller access.Caller, now time.Ti
 		now, err = s.now(ctx, caller.Tenant)
 	}
 	return caller, now, err
+}
+
+// unlessFailed returns how much a transaction did: nothing if it failed.
+func unlessFailed(n int, err error) (int, error) {
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
 }
 
 // movableNow is facts.movable in SQL, for payments over a network. Payments that cannot move are not read, so

@@ -107,17 +107,17 @@ func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
 	if err := s.redateEntries(ctx, caller, now); err != nil {
 		return 0, fmt.Errorf("plan late entries of ACH anew: %w", err)
 	}
-	at := s.paces.at(caller.Tenant, "seal files of ACH", mostEntries)
+	at := s.paces.At(caller.Tenant, "seal files of ACH", mostEntries)
 	for origin, more := "", true; more && sealed == 0; {
 		var failed, wrong error
-		most := min(at.size(), s.entriesOfFile)
+		most := min(at.Size(), s.entriesOfFile)
 		sealed, origin, failed, wrong = s.sealNext(ctx, caller, now, origin, most)
 		more = origin != "" && wrong == nil
 		if db.IsTimeout(wrong) { // the next file has fewer entries, and other numbers may have few
-			at.slower(most)
+			at.Slower(most)
 			more = origin != "" && ctx.Err() == nil
 		} else if sealed > 0 {
-			at.faster(most)
+			at.Faster(most)
 		}
 		err = errors.Join(err, failed, wrong)
 	}

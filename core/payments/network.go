@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/changes"
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
 	"bankgraph/core/seal"
@@ -32,7 +33,7 @@ type Arrived struct {
 	Body []byte
 }
 
-func (a Arrived) thing() thing { return thing{id: a.ID} }
+func (a Arrived) thing() changes.Thing { return changes.Numbered(a.ID) }
 
 // Direction says whether a message goes to a network or comes from it.
 type Direction string

@@ -55,7 +55,7 @@ type Service struct {
 	behind    func(context.Context) error // of HoldSendingWhile; nil if nothing is kept outside
 
 	due, runs dueTurns // of payments and of series
-	paces     paces
+	paces     changes.Paces
 
 	entriesOfFile int // of ACH
 

@@ -11,6 +11,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/banks"
+	"bankgraph/core/changes"
 	"bankgraph/core/events"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
@@ -38,8 +39,8 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 			others = append(others, a)
 		}
 	}
-	at := s.paces.at(caller.Tenant, "receive from networks", atATime)
-	taken, err = allOrEach(ctx, at, others, Arrived.thing, func(some []Arrived) (int, error) {
+	at := s.paces.At(caller.Tenant, "receive from networks", atATime)
+	taken, err = changes.AllOrEach(ctx, at, others, Arrived.thing, func(some []Arrived) (int, error) {
 		answers, ids := make([]*incoming, len(some)), make([]int64, len(some))
 		for i, a := range some {
 			answers[i], ids[i] = read(a), a.ID
@@ -59,7 +60,7 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 		return unlessFailed(len(some), err)
 	})
 	for _, a := range files {
-		n, failed := guarded(func(a Arrived) (int, error) {
+		n, failed := changes.Guarded(func(a Arrived) (int, error) {
 			whole, err := s.takeFile(ctx, caller, now, a)
 			if !whole || err != nil {
 				return 0, err

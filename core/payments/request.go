@@ -11,6 +11,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/changes"
 	"bankgraph/core/check"
 	"bankgraph/core/events"
 	"bankgraph/core/fault"
@@ -312,8 +313,8 @@ func (s *Service) ExpireRequests(ctx context.Context) (expired int, err error) {
 	}
 	late, err := s.find(ctx, lateRequests, caller.Tenant, now)
 	if err == nil {
-		at := s.paces.at(caller.Tenant, "expire requests for payment", atATime)
-		expired, err = allOrEach(ctx, at, late, UID.thing, func(of []UID) (n int, err error) {
+		at := s.paces.At(caller.Tenant, "expire requests for payment", atATime)
+		expired, err = changes.AllOrEach(ctx, at, late, changes.Numbered[UID], func(of []UID) (n int, err error) {
 			err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 				n, err = expireRequestsTx(ctx, tx, caller, now, of)
 				return err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -497,23 +496,6 @@ func TestARequestOfAFarYearStopsNothing(t *testing.T) {
 				t.Errorf("people are told: %q", got)
 			}
 		})
-	}
-}
-
-// One of many things that panics stops none of the others.
-func TestOneOfManyThatPanicsStopsNoOther(t *testing.T) {
-	t.Parallel()
-	var taken []int
-	n, err := payments.AllOrEach(t.Context(), payments.NewPace(9, time.Now), []int{1, 2, 3}, func(some []int) (int, error) {
-		if slices.Contains(some, 1) {
-			panic("a text of another bank")
-		}
-		taken = append(taken, some...)
-		return len(some), nil
-	})
-	if n != 2 || err == nil || !strings.Contains(err.Error(), "a text of another bank") ||
-		!slices.Equal(taken, []int{2, 3}) {
-		t.Errorf("%d %v %v", n, taken, err)
 	}
 }
 

@@ -154,8 +154,8 @@ func (s *Service) ExpireScreenings(ctx context.Context) (taken int, err error) {
 	}
 	late, err := s.screening.Expired(ctx, now)
 	if err == nil {
-		at := s.paces.at(caller.Tenant, "end screenings of debits", atATime)
-		taken, err = allOrEach(ctx, at, uidsOf(late), UID.thing, func(of []UID) (n int, err error) {
+		at := s.paces.At(caller.Tenant, "end screenings of debits", atATime)
+		taken, err = changes.AllOrEach(ctx, at, uidsOf(late), changes.Numbered[UID], func(of []UID) (n int, err error) {
 			err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 				w, locked, err := s.lockEntriesTx(ctx, tx, caller, now, of, Screening)
 				if n = len(locked); err != nil || n == 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/changes"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/nacha"
 	"bankgraph/db"
@@ -55,8 +56,8 @@ func (s *Service) SettleEntries(ctx context.Context) (settled int, err error) {
 func (s *Service) settleAll(
 	ctx context.Context, caller access.Caller, now time.Time, due []UID, reversal bool,
 ) (int, error) {
-	at := s.paces.at(caller.Tenant, "settle entries of ACH", atATime)
-	return allOrEach(ctx, at, due, UID.thing, func(uids []UID) (int, error) {
+	at := s.paces.At(caller.Tenant, "settle entries of ACH", atATime)
+	return changes.AllOrEach(ctx, at, due, changes.Numbered[UID], func(uids []UID) (int, error) {
 		answers := make([]*incoming, len(uids))
 		for i, uid := range uids {
 			answers[i] = &incoming{over: rails.ACH, says: accepted, payment: uid, reversal: reversal}
@@ -165,15 +166,15 @@ func (s *Service) takeFile(
 		}
 	}
 	countAlike(entries)
-	at := s.paces.at(caller.Tenant, "take lines of files of ACH", atATime)
-	is := func(a *incoming) thing { return thing{int64(file.number), a.line} }
+	at := s.paces.At(caller.Tenant, "take lines of files of ACH", atATime)
+	is := func(a *incoming) changes.Thing { return changes.Thing{ID: int64(file.number), Line: a.line} }
 	taken, failures := 0, 0
 	for _, kind := range []struct {
 		lines []*incoming
 		take  takingLines
 	}{{answers, s.takeLinesTx}, {entries, s.receiveEntriesTx}, {left, s.leaveLinesTx}} {
 		for some := range slices.Chunk(kind.lines, atATime) {
-			n, failed := allOrEach(ctx, at, some, is, func(some []*incoming) (int, error) {
+			n, failed := changes.AllOrEach(ctx, at, some, is, func(some []*incoming) (int, error) {
 				err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 					return kind.take(ctx, tx, caller, now, file, some)
 				})

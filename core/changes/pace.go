@@ -1,4 +1,4 @@
-package payments
+package changes
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strconv"
 	"sync"
 	"time"
 
@@ -13,28 +14,25 @@ import (
 	"bankgraph/db"
 )
 
-// thing is what a job works on: a payment or a message by its number, or a line of a file.
-type thing struct {
-	id   int64
-	line int // 0 of what is no line
+// Thing is what a job works on: a payment, a hold or a message by its number, or a line of a file.
+type Thing struct {
+	ID   int64
+	Line int // 0 of what is no line
 }
 
-// thing returns a payment as a thing.
-func (u UID) thing() thing { return thing{id: int64(u)} }
+// Numbered returns what has a number as a thing.
+func Numbered[N ~int64](id N) Thing { return Thing{ID: int64(id)} }
 
-// ofNumber returns what has only a number as a thing.
-func ofNumber(id int64) thing { return thing{id: id} }
-
-func (t thing) String() string {
-	if t.line == 0 {
-		return fmt.Sprint(t.id)
+func (t Thing) String() string {
+	if t.Line == 0 {
+		return strconv.FormatInt(t.ID, 10)
 	}
-	return fmt.Sprintf("%d, line %d", t.id, t.line)
+	return fmt.Sprintf("%d, line %d", t.ID, t.Line)
 }
 
 // A thing that takes too long even alone is left out, so that others get on: first for leastOut, then for twice
-// as long each time, up to mostOut. Trying one takes seconds, so in mostOut fewer than atATime can be left out,
-// and jobs that look for so many find others.
+// as long each time, up to mostOut. Trying one takes seconds, so that fewer than 250 can be left out at a time, and
+// jobs that look for so many find others.
 const (
 	leastOut = 10 * time.Second
 	mostOut  = 5 * time.Minute
@@ -46,46 +44,46 @@ type out struct {
 	times int
 }
 
-// pace is how much of a job of a bank is done in one transaction, and what of it is left out for a while. What
+// Pace is how much of a job of a bank is done in one transaction, and what of it is left out for a while. What
 // takes too long in one transaction is tried in halves, here and by the next calls, until something succeeds;
 // then twice as much is tried each time. So a party whose work is slow stops nobody else's, and a process
 // that begins anew finds the pace again.
-type pace struct {
+type Pace struct {
 	mu   sync.Mutex
 	full int // how much is done at a time where nothing is slow
 	most int // how much is at present
-	out  map[thing]out
+	out  map[Thing]out
 	now  func() time.Time
 }
 
-// newPace returns a pace at which so much is done at a time.
-func newPace(full int) *pace {
-	return &pace{full: full, most: full, now: time.Now, out: map[thing]out{}}
+// NewPace returns a pace at which so much is done at a time.
+func NewPace(full int) *Pace {
+	return &Pace{full: full, most: full, now: time.Now, out: map[Thing]out{}}
 }
 
-// size returns how much is done at a time at present.
-func (p *pace) size() int {
+// Size returns how much is done at a time at present.
+func (p *Pace) Size() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.most
 }
 
-// slower says that so much at a time took too long.
-func (p *pace) slower(than int) {
+// Slower says that so much at a time took too long.
+func (p *Pace) Slower(than int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.most = max(1, than/2)
 }
 
-// faster says that so much at a time went well.
-func (p *pace) faster(than int) {
+// Faster says that so much at a time went well.
+func (p *Pace) Faster(than int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.most = min(p.full, max(p.most, 2*than))
 }
 
 // leave leaves a thing out, and returns for how long.
-func (p *pace) leave(t thing) time.Duration {
+func (p *Pace) leave(t Thing) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	o := p.out[t]
@@ -95,7 +93,7 @@ func (p *pace) leave(t thing) time.Duration {
 }
 
 // done says that things have been dealt with.
-func (p *pace) done(some ...thing) {
+func (p *Pace) done(some ...Thing) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, t := range some {
@@ -104,21 +102,21 @@ func (p *pace) done(some ...thing) {
 }
 
 // leaves reports whether a thing is left out at present.
-func (p *pace) leaves(t thing) bool {
+func (p *Pace) leaves(t Thing) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	o, there := p.out[t]
 	return there && p.now().Before(o.until)
 }
 
-// left returns the numbers of what is left out at present. It forgets what nobody has tried again for long.
-func (p *pace) left() []int64 {
+// Left returns the numbers of what is left out at present. It forgets what nobody has tried again for long.
+func (p *Pace) Left() []int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	ids, now := []int64{}, p.now() // not NULL
 	for t, o := range p.out {
 		if now.Before(o.until) {
-			ids = append(ids, t.id)
+			ids = append(ids, t.ID)
 		} else if now.Sub(o.until) > 12*mostOut {
 			delete(p.out, t)
 		}
@@ -126,10 +124,10 @@ func (p *pace) left() []int64 {
 	return ids
 }
 
-// paces are those of the jobs of each bank.
-type paces struct {
+// Paces are those of the jobs of each bank.
+type Paces struct {
 	mu sync.Mutex
-	of map[paced]*pace
+	of map[paced]*Pace
 }
 
 type paced struct {
@@ -137,29 +135,29 @@ type paced struct {
 	job    string
 }
 
-// at returns the pace of a job of a bank, at which so much is done at a time where nothing is slow.
-func (p *paces) at(tenant access.Tenant, job string, full int) *pace {
+// At returns the pace of a job of a bank, at which so much is done at a time where nothing is slow.
+func (p *Paces) At(tenant access.Tenant, job string, full int) *Pace {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.of == nil {
-		p.of = map[paced]*pace{}
+		p.of = map[paced]*Pace{}
 	}
 	key := paced{tenant, job}
 	if p.of[key] == nil {
-		p.of[key] = newPace(full)
+		p.of[key] = NewPace(full)
 	}
 	return p.of[key]
 }
 
-// allOrEach does work on what a job has found, as much at a time as its pace is, and returns how much it did.
+// AllOrEach does work on what a job has found, as much at a time as its pace is, and returns how much it did.
 // If some fails, each of it is done alone, so that what cannot be done does not stop the rest; nor does what
 // panics, as much of it was written by other banks. If some takes too long, half of it is tried, and what
 // takes too long alone is left out for a while, with an error. It ends with the context, and if the database
 // is what failed. It returns an error if anything is left that is not left out already.
-func allOrEach[T any](
-	ctx context.Context, at *pace, all []T, is func(T) thing, work func([]T) (int, error),
+func AllOrEach[T any](
+	ctx context.Context, at *Pace, all []T, is func(T) Thing, work func([]T) (int, error),
 ) (done int, err error) {
-	at.left()
+	at.Left()
 	var rest []T
 	for _, t := range all {
 		if !at.leaves(is(t)) {
@@ -172,19 +170,19 @@ func allOrEach[T any](
 		if ctx.Err() != nil {
 			return done, errors.Join(err, cmp.Or(late, ctx.Err()))
 		}
-		size := min(len(rest), at.size())
+		size := min(len(rest), at.Size())
 		if alone > 0 {
 			size = 1
 		}
 		some := rest[:size]
-		n, failed := guarded(work, some)
+		n, failed := Guarded(work, some)
 		done += n
 		switch {
 		case db.IsUnavailable(failed):
 			return done, errors.Join(err, failed)
 		case db.IsTimeout(failed) && size > 1:
 			late = failed
-			at.slower(size)
+			at.Slower(size)
 			continue
 		case db.IsTimeout(failed) && ctx.Err() != nil && tries > 1: // the time was spent on others
 			return done, errors.Join(err, failed)
@@ -200,7 +198,7 @@ func allOrEach[T any](
 				at.done(is(t))
 			}
 			if alone == 0 {
-				at.faster(size)
+				at.Faster(size)
 			}
 		}
 		err = errors.Join(err, failed)
@@ -209,16 +207,8 @@ func allOrEach[T any](
 	return done, err
 }
 
-// unlessFailed returns how much a transaction did: nothing if it failed.
-func unlessFailed(n int, err error) (int, error) {
-	if err != nil {
-		return 0, err
-	}
-	return n, nil
-}
-
-// guarded does work, and returns an error if it panics.
-func guarded[T any](work func(T) (int, error), some T) (n int, err error) {
+// Guarded does work, and returns an error if it panics.
+func Guarded[T any](work func(T) (int, error), some T) (n int, err error) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
 			n, err = 0, fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
