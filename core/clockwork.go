@@ -3,9 +3,9 @@ package core
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"time"
+
+	"bankgraph/core/changes"
 )
 
 // Clockwork is work that a bank does by itself.
@@ -78,23 +78,13 @@ func (w Clockwork) until(ctx context.Context, end time.Time) (done int, finished
 				if time.Now().After(end) || ctx.Err() != nil {
 					return done, false, errors.Join(before, err)
 				}
-				n, failed := Try(ctx, do)
+				n, failed := changes.Guarded(do, ctx)
 				done, again = done+n, again || n > 0
 				err = errors.Join(err, failed)
 			}
 		}
 	}
 	return done, true, err
-}
-
-// Try does work. A panic in it is its error, so that it keeps nothing else from being done.
-func Try(ctx context.Context, do Work) (done int, err error) {
-	defer func() {
-		if panicked := recover(); panicked != nil {
-			err = fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
-		}
-	}()
-	return do(ctx)
 }
 
 // Next returns when the next thing is due for the caller's bank after now, at most until a time.

@@ -12,6 +12,7 @@ import (
 	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
+	"bankgraph/core/changes"
 	"bankgraph/core/tenants"
 )
 
@@ -256,7 +257,7 @@ func clockJobs(all core.Clockwork) (jobs []job) {
 func each(work ...core.Work) func(context.Context) (bool, error) {
 	return func(ctx context.Context) (busy bool, err error) {
 		for _, do := range work {
-			done, failed := core.Try(ctx, do)
+			done, failed := changes.Guarded(do, ctx)
 			busy, err = busy || done > 0, errors.Join(err, failed)
 		}
 		return busy, err
