@@ -42,8 +42,8 @@ var Invariants = []ledger.Invariant{
 		  JOIN postings AS d ON d.tenant = ?0 AND d.journal = j.id
 		  JOIN balances AS b ON b.tenant = ?0 AND b.account = d.account
 		  WHERE q.tenant = ?0 AND j.kind IN ('payment', 'settlement', 'return') GROUP BY q.uid
-		), held AS (
-		  SELECT payment, sum(amount) AS held FROM holds WHERE tenant = ?0 AND state = 'OPEN' GROUP BY payment
+		), held AS ( -- of a payment there is one at most
+		  SELECT payment, amount AS held FROM holds WHERE tenant = ?0 AND state = 'OPEN'
 		), place AS ( -- each joined once: looked up for each payment they would take the square of the payments' number
 		  SELECT p.uid, p.state, p.rail, p.direction, p.entry_type, p.amount, p.returned, p.fee, p.trade,
 		    CASE WHEN p.trade IS NULL THEN p.amount ELSE p.sold END AS pays,
