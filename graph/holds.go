@@ -36,8 +36,12 @@ func init() {
 func queueHolds(
 	ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField,
 ) (func(accounts.UID) ([]*holds.Held, error), step) {
+	first, err := howMany(ctx, f, "first", holds.MostShown)
+	if err != nil {
+		return func(accounts.UID) ([]*holds.Held, error) { return nil, err }, nil
+	}
 	keys := s.keys.([]accounts.UID)
-	found := o.core.Holds.OfAccounts(ctx, b, keys)
+	found := o.core.Holds.OfAccounts(ctx, b, keys, first)
 	of := func(key accounts.UID) ([]*holds.Held, error) {
 		return append([]*holds.Held{}, found.Of[key]...), found.Err
 	}

@@ -2,7 +2,6 @@ package graph
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/99designs/gqlgen/graphql"
 
@@ -10,7 +9,6 @@ import (
 	"bankgraph/core/payments"
 	"bankgraph/db"
 	"bankgraph/graph/model"
-	"bankgraph/graph/scalar"
 )
 
 func init() {
@@ -40,15 +38,11 @@ var informationWords = map[string]bool{
 func queueInformation(
 	ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField,
 ) (func(payments.UID) ([]*payments.InformationRequest, error), step) {
-	last, err := scalar.UnmarshalInt(argumentsOf(ctx, f)["last"])
-	if err == nil && (last < 1 || last > payments.MostInformationShown) {
-		err = fault.Field("list", "last", fault.Max, fmt.Sprintf("must be from 1 to %d",
-			payments.MostInformationShown))
-	}
+	last, err := howMany(ctx, f, "last", payments.MostInformationShown)
 	if err != nil {
-		return func(payments.UID) ([]*payments.InformationRequest, error) { return nil, on("last", err) }, nil
+		return func(payments.UID) ([]*payments.InformationRequest, error) { return nil, err }, nil
 	}
-	part := payments.InformationPart{Last: int(last)}
+	part := payments.InformationPart{Last: last}
 	op := graphql.GetOperationContext(ctx)
 	for _, asked := range graphql.CollectFields(op, f.Selections, []string{"PaymentInformationRequest"}) {
 		part.Words = part.Words || informationWords[asked.Name]

@@ -51,13 +51,12 @@ func init() {
 	hasOne(paymentKind, "contact", contactKind,
 		func(p *payments.Payment) *contacts.UID { return named(&p.Contact) })
 	service := func(c *core.Core) *payments.Service { return c.Payments }
-	hasAll(paymentKind, "timeline", service, (*payments.Service).StepsOf)
-	hasAll(paymentKind, "messages", service, (*payments.Service).MessagesOf)
+	hasSome(paymentKind, "timeline", "last", payments.MostOfPayment, service, (*payments.Service).StepsOf)
+	hasSome(paymentKind, "messages", "last", payments.MostOfPayment, service, (*payments.Service).MessagesOf)
 	hasPart(paymentKind, "details", service, (*payments.Service).DetailsOf)
 	hasPart(paymentKind, "achEntry", service, (*payments.Service).EntriesOf)
 	hasPart(paymentKind, "request", service, (*payments.Service).RequestsOf)
 	has(paymentKind, "noticesOfChange", queueNotices)
-	listSizes["Payment.noticesOfChange"] = 2 // few payments have one
 	prices["PaymentConnection.totalCount"] = countMany
 	prices["PaymentConnection.totalCountIsExact"] = countMany
 	prices["PaymentFilter.account"], prices["PaymentFilter.contact"] = sorted, sorted
@@ -148,11 +147,15 @@ func (o *operation) payment(ctx context.Context, f graphql.CollectedField) (*pay
 	return paymentKind.one(ctx, payments.UID(uid), f)
 }
 
-// queueNotices reads the notices of change about payments, and opens what they say.
+// queueNotices reads the last notices of change about payments, and opens what they say.
 func queueNotices(
-	ctx context.Context, o *operation, b *db.Batch, s *siblings, _ graphql.CollectedField,
+	ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField,
 ) (func(payments.UID) ([]*payments.Notice, error), step) {
-	all := o.core.Payments.NoticesOf(ctx, b, s.keys.([]payments.UID))
+	last, err := howMany(ctx, f, "last", payments.MostOfPayment)
+	if err != nil {
+		return func(payments.UID) ([]*payments.Notice, error) { return nil, err }, nil
+	}
+	all := o.core.Payments.NoticesOf(ctx, b, s.keys.([]payments.UID), last)
 	return func(key payments.UID) ([]*payments.Notice, error) {
 		if all.Err != nil {
 			return nil, all.Err

@@ -4,7 +4,7 @@ package graph
 // database beyond reading rows. Each domain's file adds its own.
 
 // listSizes are the lengths of plain lists; any other list counts as ten.
-var listSizes = map[string]int{"Viewer.permissions": 20, "Viewer.limits": 2, "Payment.messages": 4}
+var listSizes = map[string]int{"Viewer.permissions": 20, "Viewer.limits": 2}
 
 // prices are the prices of fields of objects and of inputs.
 var prices = map[string]int64{}

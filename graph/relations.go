@@ -3,15 +3,18 @@ package graph
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
 
 	"bankgraph/core"
 	"bankgraph/core/customers"
+	"bankgraph/core/fault"
 	"bankgraph/core/page"
 	"bankgraph/db"
 	"bankgraph/graph/model"
+	"bankgraph/graph/scalar"
 )
 
 // queue adds the reads of a relation to a batch. After the batch was sent, of returns each parent's value,
@@ -101,6 +104,35 @@ func hasAll[P objectKey, T, V, S any](
 			all := read(service(o.core), ctx, b, s.keys.([]P))
 			return func(key P) ([]*V, error) { return append([]*V{}, all.Of[key]...), all.Err }, nil
 		})
+}
+
+// hasSome is hasAll for a list of which a field's argument says how many are read, up to most.
+func hasSome[P objectKey, T, V, S any](
+	k *kind[P, T], field, argument string, most int, service func(*core.Core) S,
+	read func(S, context.Context, *db.Batch, []P, int) *db.Many[P, V],
+) {
+	type of = func(P) ([]*V, error)
+	has(k, field,
+		func(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) (of, step) {
+			n, err := howMany(ctx, f, argument, most)
+			if err != nil {
+				return func(P) ([]*V, error) { return nil, err }, nil
+			}
+			all := read(service(o.core), ctx, b, s.keys.([]P), n)
+			return func(key P) ([]*V, error) { return append([]*V{}, all.Of[key]...), all.Err }, nil
+		})
+}
+
+// howMany reads how many of a list are asked for, up to most, from an argument of its field.
+func howMany(ctx context.Context, f graphql.CollectedField, argument string, most int) (int, error) {
+	n, err := scalar.UnmarshalInt(argumentsOf(ctx, f)[argument])
+	if err == nil && (n < 1 || int(n) > most) {
+		err = fault.Field("list", argument, fault.Max, fmt.Sprintf("must be from 1 to %d", most))
+	}
+	if err != nil {
+		return 0, on(argument, err)
+	}
+	return int(n), nil
 }
 
 // hasPart declares a relation to one thing that is not a kind; null if the parent has none.

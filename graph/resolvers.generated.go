@@ -66,7 +66,7 @@ func (accountResolver) History(ctx context.Context, obj *accounts.Account, first
 	return related[*model.Connection[audit.Entry]](ctx, obj)
 }
 
-func (accountResolver) Holds(ctx context.Context, obj *accounts.Account) ([]*holds.Held, error) {
+func (accountResolver) Holds(ctx context.Context, obj *accounts.Account, first int32) ([]*holds.Held, error) {
 	return related[[]*holds.Held](ctx, obj)
 }
 
@@ -346,7 +346,7 @@ func (paymentResolver) AchEntry(ctx context.Context, obj *payments.Payment) (*pa
 	return related[*payments.Entry](ctx, obj)
 }
 
-func (paymentResolver) NoticesOfChange(ctx context.Context, obj *payments.Payment) ([]*payments.Notice, error) {
+func (paymentResolver) NoticesOfChange(ctx context.Context, obj *payments.Payment, last int32) ([]*payments.Notice, error) {
 	return related[[]*payments.Notice](ctx, obj)
 }
 
@@ -354,11 +354,11 @@ func (paymentResolver) Request(ctx context.Context, obj *payments.Payment) (*pay
 	return related[*payments.Request](ctx, obj)
 }
 
-func (paymentResolver) Messages(ctx context.Context, obj *payments.Payment) ([]*payments.Message, error) {
+func (paymentResolver) Messages(ctx context.Context, obj *payments.Payment, last int32) ([]*payments.Message, error) {
 	return related[[]*payments.Message](ctx, obj)
 }
 
-func (paymentResolver) Timeline(ctx context.Context, obj *payments.Payment) ([]*payments.Step, error) {
+func (paymentResolver) Timeline(ctx context.Context, obj *payments.Payment, last int32) ([]*payments.Step, error) {
 	return related[[]*payments.Step](ctx, obj)
 }
 

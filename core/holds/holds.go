@@ -78,11 +78,11 @@ const MostShown = 200
 
 var reading db.QueryCache[Held]
 
-// OfAccounts reads what the books hold on each account, newest first and MostShown at most: their sum is the
-// account's ledger balance less what is available. The list of an account that the caller may not see is
+// OfAccounts reads what the books hold on each account, newest first, so many and MostShown at most: all
+// together are the account's ledger balance less what is available. The list of an account that the caller may not see is
 // empty.
 func (s *Service) OfAccounts(
-	ctx context.Context, b *db.Batch, of []accounts.UID,
+	ctx context.Context, b *db.Batch, of []accounts.UID, first int,
 ) *db.Many[accounts.UID, Held] {
 	caller, err := access.Require(ctx, access.ViewAccounts)
 	if err != nil {
@@ -96,11 +96,11 @@ func (s *Service) OfAccounts(
 			FROM holds AS h JOIN accounts AS a ON a.tenant = h.tenant AND a.uid = h.account
 			LEFT JOIN account_holds AS ah ON ah.tenant = $1 AND ah.uid = h.placed
 			WHERE h.tenant = $1 AND a.tenant = $1 AND h.account = p.account AND h.state = 'OPEN' AND %s
-			ORDER BY h.id DESC LIMIT %d) AS r`, caller.Reach.OfPeople("coalesce(ah.maker_login, '')", "ah.reach", "a.customer", "ah.created_at"),
-			caller.Reach.Scope("a.customer"), MostShown)
+			ORDER BY h.id DESC LIMIT $4::bigint) AS r`, caller.Reach.OfPeople("coalesce(ah.maker_login, '')", "ah.reach", "a.customer", "ah.created_at"),
+			caller.Reach.Scope("a.customer"))
 	})
 	return db.QueueMany(b, text, func(h *Held) accounts.UID { return h.Account }, caller.Tenant,
-		caller.ScopeCustomer(), of)
+		caller.ScopeCustomer(), of, min(first, MostShown))
 }
 
 // expiringAtATime bounds the holds that are ended together.

@@ -59,7 +59,7 @@ func (h *held) has(t *testing.T, want int64) {
 func (h *held) list(t *testing.T) []*holds.Held {
 	t.Helper()
 	found, err := coretest.Many(h.Bank, h.Staff(), func(b *db.Batch) *db.Many[accounts.UID, holds.Held] {
-		return h.Holds.OfAccounts(h.Staff(), b, []accounts.UID{h.account.UID})
+		return h.Holds.OfAccounts(h.Staff(), b, []accounts.UID{h.account.UID}, holds.MostShown)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -309,7 +309,7 @@ func TestAPartnerReleasesItsOwnHoldsAndNoneOfTheBank(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen, err := coretest.Many(h.Bank, partner, func(b *db.Batch) *db.Many[accounts.UID, holds.Held] {
-		return h.Holds.OfAccounts(partner, b, []accounts.UID{h.account.UID})
+		return h.Holds.OfAccounts(partner, b, []accounts.UID{h.account.UID}, holds.MostShown)
 	})
 	if err != nil || len(seen[h.account.UID]) != 2 || seen[h.account.UID][0].MakerLogin != "" {
 		t.Errorf("%+v, %v", seen, err)

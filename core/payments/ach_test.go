@@ -193,7 +193,7 @@ func TestWhatComesBackOfEntries(t *testing.T) {
 				t.Errorf("%q, want %q (%v)", found.Reason, c.reason, err)
 			}
 			b := s.Batch()
-			messages := s.Payments.MessagesOf(s.Staff(), b, []payments.UID{p.UID})
+			messages := s.Payments.MessagesOf(s.Staff(), b, []payments.UID{p.UID}, 50)
 			if err := b.Send(t.Context()); err != nil || messages.Err != nil {
 				t.Fatal(err, messages.Err)
 			}

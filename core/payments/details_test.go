@@ -23,7 +23,7 @@ func (s *sender) details(
 	t.Helper()
 	b := s.Core.Batch()
 	details, messages := s.Payments.DetailsOf(ctx, b, []payments.UID{uid}),
-		s.Payments.MessagesOf(ctx, b, []payments.UID{uid})
+		s.Payments.MessagesOf(ctx, b, []payments.UID{uid}, 50)
 	if err := b.Send(ctx); err != nil || details.Err != nil || messages.Err != nil {
 		t.Fatal(err, details.Err, messages.Err)
 	}

@@ -487,7 +487,7 @@ func TestWhoIsCreditedSeesThePayment(t *testing.T) {
 		listed := s.Payments.OfAccounts(ctx, batch, []accounts.UID{s.from.UID}, payments.Search{},
 			db.Columns{}, page.First(9))
 		details := s.Payments.DetailsOf(ctx, batch, []payments.UID{uid})
-		messages := s.Payments.MessagesOf(ctx, batch, []payments.UID{uid})
+		messages := s.Payments.MessagesOf(ctx, batch, []payments.UID{uid}, 50)
 		refused := s.Payments.Refused(ctx, batch, page.First(9))
 		if err := batch.Send(ctx); err != nil {
 			t.Error(name, err)

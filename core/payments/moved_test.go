@@ -58,7 +58,7 @@ func TestWhoActedForAFormerPartnerIsTheBanksToRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := s.Core.Batch()
-		steps := s.Payments.StepsOf(as, b, []payments.UID{uid})
+		steps := s.Payments.StepsOf(as, b, []payments.UID{uid}, 50)
 		if err := b.Send(as); err != nil || steps.Err != nil || len(steps.Of[uid]) != 1 {
 			t.Fatal(err, steps.Err, steps.Of)
 		}
@@ -74,7 +74,7 @@ func TestWhoActedForAFormerPartnerIsTheBanksToRead(t *testing.T) {
 	placedBy := func(as context.Context) string {
 		t.Helper()
 		b := s.Core.Batch()
-		all := s.Holds.OfAccounts(as, b, []accounts.UID{from.UID})
+		all := s.Holds.OfAccounts(as, b, []accounts.UID{from.UID}, 50)
 		if err := b.Send(as); err != nil || all.Err != nil || len(all.Of[from.UID]) != 1 {
 			t.Fatal(err, all.Err, all.Of)
 		}

@@ -102,42 +102,46 @@ var inMessages = map[string]string{"payment": "coalesce(nm.payment, 0)", "amount
 
 var messaging db.QueryCache[Message]
 
-// MessagesOf reads the messages of each payment without their texts, in their order, for callers who see the
-// payer.
-func (s *Service) MessagesOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Message] {
+// MessagesOf reads the last messages of each payment, MostOfPayment at most, without their texts, in their
+// order, for callers who see the payer.
+func (s *Service) MessagesOf(ctx context.Context, b *db.Batch, of []UID, last int) *db.Many[UID, Message] {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err != nil {
 		return db.Refuse[UID, Message](err)
 	}
-	return s.messagesOf(b, caller, of)
+	return s.messagesOf(b, caller, of, min(last, MostOfPayment))
 }
 
-func (s *Service) messagesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, Message] {
+func (s *Service) messagesOf(
+	b *db.Batch, reader access.Caller, of []UID, last int,
+) *db.Many[UID, Message] {
 	text := messaging.Get(reader.Reach, func() string {
-		return messagesAbout(reader.Reach, "nm", nil) +
-			" UNION ALL " + messagesAbout(reader.Reach, "ae", map[string]string{"payment": "ae.payment", "code": "''"},
-			"JOIN ach_entries AS ae ON ae.tenant = nm.tenant AND ae.file = nm.id") +
-			" UNION ALL " + messagesAbout(reader.Reach, "aa",
+		return lastOf(messagesAbout(reader.Reach, "nm", "nm.id", nil)+
+			" UNION ALL "+messagesAbout(reader.Reach, "ae", "ae.payment",
+			map[string]string{"payment": "ae.payment", "code": "''"},
+			"JOIN ach_entries AS ae ON ae.tenant = nm.tenant AND ae.file = nm.id")+
+			" UNION ALL "+messagesAbout(reader.Reach, "aa", "aa.message",
 			map[string]string{
 				"payment": "aa.payment", "code": "aa.code",
-			}, "JOIN ach_answers AS aa ON aa.tenant = nm.tenant AND aa.message = nm.id") + " ORDER BY payment, id"
+			}, "JOIN ach_answers AS aa ON aa.tenant = nm.tenant AND aa.message = nm.id"), "id")
 	})
 	return db.QueueMany(b, text, func(m *Message) UID { return m.Payment }, reader.Tenant,
-		reader.ScopeCustomer(), of)
+		reader.ScopeCustomer(), of, last)
 }
 
-// messagesAbout returns the part of MessagesOf whose payments a table names. Files of ACH are about many
-// payments.
-func messagesAbout(reach access.Reach, table string, from map[string]string, through ...string) string {
+// messagesAbout returns the part of MessagesOf whose payment p.payment a table names, the last first by a column
+// of it that an index of its payments has next. Files of ACH are about many payments.
+func messagesAbout(reach access.Reach, table, order string, from map[string]string, through ...string) string {
 	all := maps.Clone(inMessages)
 	maps.Copy(all, from)
 	q := db.Select[Message](withoutBody, all)
 	for _, join := range through {
 		q = q.Join(join)
 	}
-	return q.Join("JOIN payments AS pay ON pay.tenant = nm.tenant AND pay.uid = " + table + ".payment").
-		Where("nm.tenant = $1").Where("pay.tenant = $1").Where(table + ".tenant = $1").
-		Where(reach.Scope("pay.customer")).Where(table + ".payment = ANY($3)").String()
+	return "(" + q.Join("JOIN payments AS pay ON pay.tenant = nm.tenant AND pay.uid = "+table+".payment").
+		Where("nm.tenant = $1").Where("pay.tenant = $1").Where(table+".tenant = $1").
+		Where(reach.Scope("pay.customer")).Where(table+".payment = p.payment").
+		OrderExpr(order+" DESC").String() + " LIMIT nullif($4::bigint, 0))"
 }
 
 // MessageID is a message's number.

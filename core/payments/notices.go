@@ -195,14 +195,14 @@ func (in *intake) notice(a *incoming, p *Payment) {
 
 var readingNotices db.QueryCache[Notice]
 
-// NoticesOf reads the notices of change about each payment, in their order, for callers who see whose it is.
-// What they say is sealed: OpenNotices opens it.
-func (s *Service) NoticesOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Notice] {
+// NoticesOf reads the last notices of change about each payment, MostOfPayment at most, in their order, for
+// callers who see whose it is. What they say is sealed: OpenNotices opens it.
+func (s *Service) NoticesOf(ctx context.Context, b *db.Batch, of []UID, last int) *db.Many[UID, Notice] {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err != nil {
 		return db.Refuse[UID, Notice](err)
 	}
-	return s.noticesOf(b, caller, of)
+	return s.noticesOf(b, caller, of, min(last, MostOfPayment))
 }
 
 // inNotices are the SQL expressions of what may be NULL, and of what the entry of a notice had.
@@ -216,23 +216,24 @@ var inNotices = map[string]string{
 const waitsForApproval = `EXISTS (SELECT FROM approvals AS q WHERE q.tenant = $1 AND q.uid = an.approval
 	AND q.status = 'Open')`
 
-func (s *Service) noticesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, Notice] {
+func (s *Service) noticesOf(
+	b *db.Batch, reader access.Caller, of []UID, last int,
+) *db.Many[UID, Notice] {
 	text := readingNotices.Get(reader.Reach, func() string {
 		from := maps.Clone(inNotices)
 		// the bank's own people are nobody to others
 		for _, column := range []string{"maker_client", "maker_login"} {
 			from[column] = reader.Reach.OfPeople("an."+column, "an.maker_reach", "pay.customer", "an.at")
 		}
-		return db.Select[Notice](db.Columns{}, from).
+		return lastOf(db.Select[Notice](db.Columns{}, from).
 			Join("JOIN payments AS pay ON pay.tenant = an.tenant AND pay.uid = an.payment").
 			Join("JOIN payment_details AS pd ON pd.tenant = an.tenant AND pd.payment = an.payment").
 			Join("JOIN ach_entries AS ae ON ae.tenant = an.tenant AND ae.payment = an.payment").
 			Where("an.tenant = $1 AND pay.tenant = $1 AND pd.tenant = $1 AND ae.tenant = $1").
-			Where(reader.Reach.Scope("pay.customer")).Where("an.payment = ANY($3)").
-			OrderExpr("an.payment, an.id").String()
+			Where(reader.Reach.Scope("pay.customer")).Where("an.payment = p.payment").String(), "id")
 	})
 	return db.QueueMany(b, text, func(n *Notice) UID { return n.Payment }, reader.Tenant,
-		reader.ScopeCustomer(), of)
+		reader.ScopeCustomer(), of, last)
 }
 
 // OpenNotices opens notices that were read for the caller. Whoever may change contacts reads account numbers

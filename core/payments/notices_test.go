@@ -63,7 +63,7 @@ func (s *sender) notices(t *testing.T, uid payments.UID, may ...access.Permissio
 		ctx = s.As(may...)
 	}
 	b := s.Batch()
-	found := s.Payments.NoticesOf(ctx, b, []payments.UID{uid})
+	found := s.Payments.NoticesOf(ctx, b, []payments.UID{uid}, 50)
 	if err := b.Send(t.Context()); err != nil || found.Err != nil {
 		t.Fatal(err, found.Err)
 	}
@@ -187,7 +187,7 @@ func TestOnlyWhoMayChangeContactsReadsTheRightNumber(t *testing.T) {
 	}
 	other := s.Partner(s.DownstreamPartner())
 	b := s.Batch()
-	found := s.Payments.NoticesOf(other, b, []payments.UID{p.UID})
+	found := s.Payments.NoticesOf(other, b, []payments.UID{p.UID}, 50)
 	if err := b.Send(t.Context()); err != nil || found.Err != nil || len(found.Of) != 0 {
 		t.Error(found.Of, found.Err, err)
 	}

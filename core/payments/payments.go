@@ -251,7 +251,7 @@ func (s *Service) Now(ctx context.Context, uid UID) (*Payment, error) {
 // Find reads one payment with the steps of its life.
 func (s *Service) Find(ctx context.Context, uid UID) (*Payment, []*Step, error) {
 	b := s.db.Batch()
-	found, steps := s.FindMany(ctx, b, []UID{uid}, db.Columns{}), s.StepsOf(ctx, b, []UID{uid})
+	found, steps := s.FindMany(ctx, b, []UID{uid}, db.Columns{}), s.StepsOf(ctx, b, []UID{uid}, MostOfPayment)
 	if err := b.Send(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -266,25 +266,37 @@ func (s *Service) Find(ctx context.Context, uid UID) (*Payment, []*Step, error) 
 
 var stepping db.QueryCache[Step]
 
-// StepsOf reads the life of each payment, from its beginning.
-func (s *Service) StepsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Step] {
+// MostOfPayment bounds the steps, messages and notices of a payment that are shown.
+const MostOfPayment = 200
+
+// unlimited is how many steps, messages or notices of a payment are read where all are.
+const unlimited = 0
+
+// lastOf is the text that reads the last rows of each payment $3, $4 at most or all, in their order; rows is
+// the text of those of p.payment.
+func lastOf(rows, order string) string {
+	return "SELECT r.* FROM unnest($3::bigint[]) AS p(payment) CROSS JOIN LATERAL (" + rows + " ORDER BY " + order +
+		" DESC LIMIT nullif($4::bigint, 0)) AS r ORDER BY r.payment, r." + order
+}
+
+// StepsOf reads the last steps of the life of each payment, MostOfPayment at most, in their order.
+func (s *Service) StepsOf(ctx context.Context, b *db.Batch, of []UID, last int) *db.Many[UID, Step] {
 	caller, err := access.Require(ctx, access.ViewPayments)
 	if err != nil {
 		return db.Refuse[UID, Step](err)
 	}
-	return s.stepsOf(b, caller, of)
+	return s.stepsOf(b, caller, of, min(last, MostOfPayment))
 }
 
-func (s *Service) stepsOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, Step] {
+func (s *Service) stepsOf(b *db.Batch, reader access.Caller, of []UID, last int) *db.Many[UID, Step] {
 	text := stepping.Get(reader.Reach, func() string {
-		return db.Select[Step](db.Columns{}, inSteps(reader.Reach)).
+		return lastOf(db.Select[Step](db.Columns{}, inSteps(reader.Reach)).
 			Join("JOIN payments AS pay ON pay.tenant = ps.tenant AND pay.uid = ps.payment").
 			Join(payerSeen(reader.Reach)).Where("ps.tenant = $1").
-			Where("pay.tenant = $1").Where(seen(reader.Reach)).Where("ps.payment = ANY($3)").
-			OrderExpr("ps.payment, ps.number").String()
+			Where("pay.tenant = $1").Where(seen(reader.Reach)).Where("ps.payment = p.payment").String(), "number")
 	})
 	return db.QueueMany(b, text, func(step *Step) UID { return step.Payment }, reader.Tenant,
-		reader.ScopeCustomer(), of)
+		reader.ScopeCustomer(), of, last)
 }
 
 var ofCustomers = customers.Children[Payment]{

@@ -321,7 +321,7 @@ func TestAReturnBeforeTheSettlementMustFitThePayment(t *testing.T) {
 	p := s.send(t, s.order("10.22")) // which the network never answers
 	s.run(t)
 	b := s.Batch()
-	messages := s.Payments.MessagesOf(s.Staff(), b, []payments.UID{p.UID})
+	messages := s.Payments.MessagesOf(s.Staff(), b, []payments.UID{p.UID}, 50)
 	if err := b.Send(t.Context()); err != nil {
 		t.Fatal(err)
 	}

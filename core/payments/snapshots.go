@@ -117,11 +117,11 @@ func (s *Service) snapshots(
 	})
 	found := db.QueueMany(b, text, func(p *Shown) UID { return p.UID }, reader.Tenant,
 		reader.ScopeCustomer(), uids)
-	steps, details, messages := s.stepsOf(b, reader, uids), s.detailsOf(b, reader, uids),
-		s.messagesOf(b, reader, uids)
+	steps, details, messages := s.stepsOf(b, reader, uids, unlimited), s.detailsOf(b, reader, uids),
+		s.messagesOf(b, reader, uids, unlimited)
 	entries := s.entriesOf(b, reader, uids)
 	decisions, files := positivepay.ExceptionsWithRules(b, reader, uids64(uids)), filesOf(b, reader, uids)
-	batches, notices := batchesOf(b, reader, uids), s.noticesOf(b, reader, uids)
+	batches, notices := batchesOf(b, reader, uids), s.noticesOf(b, reader, uids, unlimited)
 	if err := b.Send(ctx); err != nil {
 		return nil, err
 	}

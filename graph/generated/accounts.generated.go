@@ -40,7 +40,7 @@ type AccountResolver interface {
 
 	BalanceAlerts(ctx context.Context, obj *accounts.Account, first *int32, after *string, last *int32, before *string) (*model.Connection[alerts.Alert], error)
 	History(ctx context.Context, obj *accounts.Account, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error)
-	Holds(ctx context.Context, obj *accounts.Account) ([]*holds.Held, error)
+	Holds(ctx context.Context, obj *accounts.Account, first int32) ([]*holds.Held, error)
 	Statement(ctx context.Context, obj *accounts.Account, from *time.Time, to *time.Time) (*ledger.Statement, error)
 	BalanceAt(ctx context.Context, obj *accounts.Account, bookedAt *time.Time, valueDate *time.Time) (*ledger.PastBalance, error)
 	Payments(ctx context.Context, obj *accounts.Account, first *int32, after *string, last *int32, before *string, filter *model.PaymentFilter) (*model.Connection[payments.Payment], error)
@@ -147,6 +147,20 @@ func field_Account_history_args(ctx context.Context, ec *executionContext, rawAr
 		return nil, err
 	}
 	args["before"] = arg3
+	return args, nil
+}
+
+func field_Account_holds_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int32, error) {
+			return unmarshalNInt2int32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
 	return args, nil
 }
 
@@ -1182,7 +1196,8 @@ func _Account_holds(ctx context.Context, ec *executionContext, field graphql.Col
 			return fieldContext_Account_holds(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Account().Holds(ctx, obj)
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Account().Holds(ctx, obj, fc.Args["first"].(int32))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*holds.Held) graphql.Marshaler {
@@ -1192,7 +1207,7 @@ func _Account_holds(ctx context.Context, ec *executionContext, field graphql.Col
 		false,
 	)
 }
-func fieldContext_Account_holds(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func fieldContext_Account_holds(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Account",
 		Field:      field,
@@ -1201,6 +1216,17 @@ func fieldContext_Account_holds(_ context.Context, ec *executionContext, field g
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return childFields_Hold(ctx, ec, field)
 		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Account_holds_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }

@@ -43,11 +43,11 @@ type PaymentResolver interface {
 
 	Details(ctx context.Context, obj *payments.Payment) (*payments.Details, error)
 	AchEntry(ctx context.Context, obj *payments.Payment) (*payments.Entry, error)
-	NoticesOfChange(ctx context.Context, obj *payments.Payment) ([]*payments.Notice, error)
+	NoticesOfChange(ctx context.Context, obj *payments.Payment, last int32) ([]*payments.Notice, error)
 	Request(ctx context.Context, obj *payments.Payment) (*payments.Request, error)
 
-	Messages(ctx context.Context, obj *payments.Payment) ([]*payments.Message, error)
-	Timeline(ctx context.Context, obj *payments.Payment) ([]*payments.Step, error)
+	Messages(ctx context.Context, obj *payments.Payment, last int32) ([]*payments.Message, error)
+	Timeline(ctx context.Context, obj *payments.Payment, last int32) ([]*payments.Step, error)
 
 	History(ctx context.Context, obj *payments.Payment, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error)
 	PositivePayException(ctx context.Context, obj *payments.Payment) (*positivepay.Exception, error)
@@ -101,6 +101,48 @@ func field_Payment_history_args(ctx context.Context, ec *executionContext, rawAr
 }
 
 func field_Payment_informationRequests_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (int32, error) {
+			return unmarshalNInt2int32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg0
+	return args, nil
+}
+
+func field_Payment_messages_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (int32, error) {
+			return unmarshalNInt2int32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg0
+	return args, nil
+}
+
+func field_Payment_noticesOfChange_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (int32, error) {
+			return unmarshalNInt2int32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg0
+	return args, nil
+}
+
+func field_Payment_timeline_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "last",
@@ -1652,7 +1694,8 @@ func _Payment_noticesOfChange(ctx context.Context, ec *executionContext, field g
 			return fieldContext_Payment_noticesOfChange(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Payment().NoticesOfChange(ctx, obj)
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Payment().NoticesOfChange(ctx, obj, fc.Args["last"].(int32))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*payments.Notice) graphql.Marshaler {
@@ -1662,7 +1705,7 @@ func _Payment_noticesOfChange(ctx context.Context, ec *executionContext, field g
 		true,
 	)
 }
-func fieldContext_Payment_noticesOfChange(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func fieldContext_Payment_noticesOfChange(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Payment",
 		Field:      field,
@@ -1671,6 +1714,17 @@ func fieldContext_Payment_noticesOfChange(_ context.Context, ec *executionContex
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return childFields_NoticeOfChange(ctx, ec, field)
 		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Payment_noticesOfChange_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }
@@ -1739,7 +1793,8 @@ func _Payment_messages(ctx context.Context, ec *executionContext, field graphql.
 			return fieldContext_Payment_messages(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Payment().Messages(ctx, obj)
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Payment().Messages(ctx, obj, fc.Args["last"].(int32))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*payments.Message) graphql.Marshaler {
@@ -1749,7 +1804,7 @@ func _Payment_messages(ctx context.Context, ec *executionContext, field graphql.
 		true,
 	)
 }
-func fieldContext_Payment_messages(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func fieldContext_Payment_messages(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Payment",
 		Field:      field,
@@ -1758,6 +1813,17 @@ func fieldContext_Payment_messages(_ context.Context, ec *executionContext, fiel
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return childFields_PaymentMessage(ctx, ec, field)
 		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Payment_messages_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }
@@ -1771,7 +1837,8 @@ func _Payment_timeline(ctx context.Context, ec *executionContext, field graphql.
 			return fieldContext_Payment_timeline(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Payment().Timeline(ctx, obj)
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Payment().Timeline(ctx, obj, fc.Args["last"].(int32))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*payments.Step) graphql.Marshaler {
@@ -1781,7 +1848,7 @@ func _Payment_timeline(ctx context.Context, ec *executionContext, field graphql.
 		true,
 	)
 }
-func fieldContext_Payment_timeline(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func fieldContext_Payment_timeline(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Payment",
 		Field:      field,
@@ -1790,6 +1857,17 @@ func fieldContext_Payment_timeline(_ context.Context, ec *executionContext, fiel
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return childFields_PaymentStep(ctx, ec, field)
 		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Payment_timeline_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }

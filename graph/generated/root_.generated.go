@@ -3559,8 +3559,8 @@ type TradeEdge {
 }
 `, BuiltIn: false},
 	{Name: "../schema/holds.graphqls", Input: `extend type Account {
-  "What is held on the account, newest first, 200 at most: for payments that wait for their network, and what people have placed. Together they are the ledger balance less what is available."
-  holds: [Hold!]
+  "What is held on the account, newest first: for payments that wait for their network, and what people have placed. All together are the ledger balance less what is available."
+  holds("How many of the newest, 1 to 200." first: Int! = 40): [Hold!]
 }
 
 "An amount that is held on an account: it stays there, and nobody can spend it."
@@ -4398,16 +4398,16 @@ type Payment implements Node {
   details: PaymentDetails
   "What it says as an entry of ACH; null over other networks, and for callers that do not see who pays."
   achEntry: ACHEntry
-  "What the other bank says that later entries of ACH should have, the first first; nothing over other networks, and for callers that do not see who pays."
-  noticesOfChange: [NoticeOfChange!]!
+  "What the other bank says that later entries of ACH should have: the last notices, in their order; nothing over other networks, and for callers that do not see who pays."
+  noticesOfChange("How many of the last notices, 1 to 200." last: Int! = 2): [NoticeOfChange!]!
   "What it says as a request for payment, ours or that of another bank; null for others, and for callers that do not see whose it is."
   request: PaymentRequest
   "When it settles, as far as its network says nothing: over ACH; or when a request for payment expires; of one that came in, when it may be paid at the earliest. Null for others, and until it is sent."
   settlesAt: DateTime
-  "Its messages to and from its network, from the first on; none for callers that do not see who pays."
-  messages: [PaymentMessage!]!
-  "Every state that it has reached, from the first on."
-  timeline: [PaymentStep!]!
+  "Its messages to and from its network: the last ones, in their order; none for callers that do not see who pays."
+  messages("How many of the last messages, 1 to 200." last: Int! = 6): [PaymentMessage!]!
+  "Every state that it has reached, in their order; of one that has reached more than asked for, the last ones."
+  timeline("How many of the last states, 1 to 200." last: Int! = 10): [PaymentStep!]!
   "When it was asked for."
   createdAt: DateTime!
   "When it was last changed."
