@@ -25,6 +25,9 @@ func TestAClaimDoesNotReadAllThatWaits(t *testing.T) {
 	t.Parallel()
 	line := coretest.NewLine(t)
 	bank := line.Bank()
+	fill(t, bank)
+	bank.Exec(`UPDATE webhook_deliveries SET state = 'WAITING', done_at = NULL WHERE tenant = ?
+		AND uid = (SELECT min(uid) FROM webhook_deliveries WHERE tenant = ?)`, bank.Tenant, bank.Tenant)
 	line.Break(0, faults.Fault{})
 	if _, err := bank.Webhooks.Claim(access.Operator(t.Context(), bank.Tenant, bank.Code, nil),
 		room(10, 10)); err != nil {
@@ -36,7 +39,6 @@ func TestAClaimDoesNotReadAllThatWaits(t *testing.T) {
 	if at < 0 {
 		t.Fatal("nobody asks what can be posted")
 	}
-	fill(t, bank)
 	var lines []string
 	err := bank.DB.InTx(t.Context(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		return tx.NewRaw("EXPLAIN "+sent[at]).Scan(ctx, &lines)
@@ -47,6 +49,31 @@ func TestAClaimDoesNotReadAllThatWaits(t *testing.T) {
 			MatchString(plan) ||
 		!regexp.MustCompile(`Index Cond: .*payment = d\.payment`).MatchString(plan) {
 		t.Errorf("a claim reads all that waits, %v:\n%s", err, plan)
+	}
+}
+
+// A partner may have any number of customers, each with webhooks. Those for which nothing waits are not read in
+// search of what is due, nor is what has arrived.
+func TestAClaimLooksOnlyForWhatWaits(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	fill(t, bank)
+	var lines []string
+	err := bank.DB.InTx(t.Context(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, set := tx.NewRaw("SET LOCAL plan_cache_mode = force_generic_plan").Exec(ctx)
+		_, prepared := tx.NewRaw("PREPARE waiting (bigint) AS " + webhooks.WaitingText).Exec(ctx)
+		if err := errors.Join(set, prepared); err != nil {
+			return err
+		}
+		err := tx.NewRaw("EXPLAIN EXECUTE waiting (1, 0, now())").Scan(ctx, &lines)
+		_, ended := tx.NewRaw("DEALLOCATE waiting").Exec(ctx)
+		return errors.Join(err, ended)
+	})
+	plan := strings.Join(lines, "\n")
+	found := regexp.MustCompile(`using webhook_deliveries_due on .*\n *Index Cond: .*webhook (>|=) `).FindAllString(plan, -1)
+	if err != nil || len(found) < 2 || len(found) != strings.Count(plan, "on webhook") ||
+		strings.Contains(plan, "Aggregate") || strings.Contains(plan, "Sort") {
+		t.Errorf("%v:\n%s", err, plan)
 	}
 }
 

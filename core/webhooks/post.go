@@ -28,6 +28,9 @@ const (
 	mostAtOnce = 4
 	// mostWebhooks bounds the webhooks of one claim that do not fail, and those that do.
 	mostWebhooks = 64
+	// lookedAtATime is how many webhooks for which something waits one claim looks at. Where there are more, the
+	// next claim goes on behind them.
+	lookedAtATime = 5000
 )
 
 // Due is a delivery that this worker is to post.
@@ -96,14 +99,19 @@ func (s *Service) Claim(ctx context.Context, room Room) (due []*Due, err error) 
 	if err != nil || room.All <= 0 {
 		return nil, err
 	}
+	waiting, next, err := s.waiting(ctx, caller.Tenant)
+	if err != nil || len(waiting) == 0 {
+		s.looked.Give(caller.Tenant, next)
+		return nil, err
+	}
 	var secrets []*secret
 	var local bool
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		due, secrets = nil, nil
-		hooks, err := s.claimHooksTx(ctx, tx, caller.Tenant, room.full(false), false)
+		hooks, err := s.claimHooksTx(ctx, tx, caller.Tenant, waiting, room.full(false), false)
 		if err == nil && room.Failing > 0 {
 			var fail []*turn
-			fail, err = s.claimHooksTx(ctx, tx, caller.Tenant, room.full(true), true)
+			fail, err = s.claimHooksTx(ctx, tx, caller.Tenant, waiting, room.full(true), true)
 			hooks = append(hooks, fail...)
 		}
 		if err != nil || len(hooks) == 0 {
@@ -128,6 +136,7 @@ func (s *Service) Claim(ctx context.Context, room Room) (due []*Due, err error) 
 	if err != nil {
 		return nil, fmt.Errorf("claim deliveries: %w", err)
 	}
+	s.looked.Give(caller.Tenant, next)
 	opened, err := s.openSecrets(secrets, s.now())
 	for _, d := range due {
 		d.secrets, d.local = opened[d.webhook.UID], local
@@ -141,14 +150,59 @@ var (
 	readingSandbox = db.NewQuery[db.Count](`SELECT count(*) AS n FROM tenants WHERE id = $1 AND sandbox`)
 )
 
-// claimHooksTx locks webhooks of which something can be posted now, either those that fail or the others.
+// waiter is a webhook for which something waits.
+type waiter struct {
+	Webhook UID  `bun:"webhook"`
+	Due     bool `bun:"due"` // something of it
+}
+
+// nextWaiting returns the next webhook behind one for which something waits. LIMIT has only that one read, whatever
+// the planner guesses of how many there are; min would not.
+func nextWaiting(behind string) string {
+	return `(SELECT webhook FROM webhook_deliveries WHERE tenant = $1 AND state = 'WAITING' AND webhook > ` + behind + `
+	  ORDER BY webhook LIMIT 1)`
+}
+
+// waitingText finds the next webhooks for which something waits, one by one by an index: the many for which nothing
+// does are not read.
+var waitingText = fmt.Sprintf(`WITH RECURSIVE waiting AS (
+	  SELECT 1 AS number, `+nextWaiting("$2::bigint")+` AS webhook
+	  UNION ALL
+	  SELECT number + 1, `+nextWaiting("waiting.webhook")+` FROM waiting WHERE webhook IS NOT NULL AND number < %d
+	)
+	SELECT n.webhook, coalesce((SELECT due_at FROM webhook_deliveries WHERE tenant = $1 AND webhook = n.webhook
+	  AND state = 'WAITING' ORDER BY due_at LIMIT 1) <= $3::timestamptz, false) AS due
+	FROM waiting AS n WHERE n.webhook IS NOT NULL`, lookedAtATime)
+
+var findingWaiting = db.NewQuery[waiter](waitingText)
+
+// waiting returns webhooks of which something is due, and behind which one the next claim looks; 0: from the
+// first one on.
+func (s *Service) waiting(ctx context.Context, tenant access.Tenant) (due []UID, next UID, err error) {
+	all, err := db.ReadPrimary(ctx, s.db, findingWaiting, tenant, s.looked.Last(tenant), s.now())
+	if err != nil {
+		return nil, 0, fmt.Errorf("look for deliveries that are due: %w", err)
+	}
+	for _, w := range all {
+		if w.Due {
+			due = append(due, w.Webhook)
+		}
+	}
+	if len(all) == lookedAtATime {
+		next = all[len(all)-1].Webhook
+	}
+	return due, next, nil
+}
+
+// claimHooksTx locks those of some webhooks of which something can be posted now, either those that fail or the
+// others.
 // Parties take turns, so that nobody's many webhooks keep those of others waiting; of each party's, and of
 // those whose turn it is, the ones that have waited longest come first. No two workers take deliveries of one
 // webhook at the same time. A webhook takes no place if nothing of it can be posted, because enough is in
 // work or waits for an earlier event, or if its party has no room left. Webhooks of customers that are not
 // active, or whose partner is not, wait.
 func (s *Service) claimHooksTx(
-	ctx context.Context, tx bun.Tx, tenant access.Tenant, full []customers.UID, fails bool,
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, of []UID, full []customers.UID, fails bool,
 ) (hooks []*turn, err error) {
 	most := mostAtOnce
 	if fails {
@@ -157,7 +211,7 @@ func (s *Service) claimHooksTx(
 	now, bank := s.now(), db.Number(tenant)
 	ready := tx.NewSelect().TableExpr("webhooks AS w").Column("w.uid", "w.claimed_at").
 		ColumnExpr(partyOf+" AS party", bank).
-		Where("w.tenant = ?", bank).Where("w.status = ?", Active).
+		Where("w.tenant = ?", bank).Where("w.uid IN (?)", bun.List(of)).Where("w.status = ?", Active).
 		Where("(w.failing_since IS NOT NULL) = ?", fails).
 		Where(`EXISTS (SELECT FROM webhook_deliveries AS d WHERE d.tenant = ?0 AND d.webhook = w.uid AND d.state = 'WAITING'
 			AND d.due_at <= ?1 AND (d.leased_until IS NULL OR d.leased_until <= ?1)

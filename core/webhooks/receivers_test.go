@@ -159,6 +159,34 @@ func TestAnyNumberOfWorkersTakeEachDeliveryOnce(t *testing.T) {
 	}
 }
 
+// However many webhooks have something that waits for later, a claim looks at so many: what is due of those behind
+// is claimed by the next.
+func TestWebhooksBehindManyThatWaitHaveTheirTurn(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	first, _ := h.hook(h.payer)
+	h.transfer("1", 0)
+	h.spread()
+	h.Exec(`UPDATE webhook_deliveries SET due_at = '2030-01-01' WHERE tenant = ?`, h.Tenant)
+	for _, table := range []string{"webhooks SELECT (jsonb_populate_record(o, jsonb_build_object('uid', o.uid - n))",
+		"webhook_deliveries SELECT (jsonb_populate_record(o, jsonb_build_object('uid', o.uid - n, 'webhook', o.webhook - n))",
+	} {
+		h.Exec("INSERT INTO "+table+").* FROM "+strings.Fields(table)[0]+" AS o, generate_series(1, ?) AS n WHERE o.tenant = ?",
+			webhooks.LookedAtATime-1, h.Tenant)
+	}
+	h.Exec(`UPDATE webhook_deliveries SET due_at = ? WHERE tenant = ? AND webhook = ?`, h.Now(), h.Tenant, first)
+	other, _ := h.hook(h.payee)
+	h.transfer("1", 0)
+	h.spread()
+	h.Exec(`UPDATE webhook_deliveries SET due_at = '2030-01-01' WHERE tenant = ? AND webhook < ?`, h.Tenant, first)
+	for _, want := range []webhooks.UID{first, other} {
+		due, err := h.Webhooks.Claim(h.operator, room(1, 1))
+		if err != nil || len(due) != 1 || due[0].Delivery.Webhook != want {
+			t.Errorf("%v, %v, want one of webhook %s", due, err, want)
+		}
+	}
+}
+
 func TestOneWebhookTakesNoMoreThanItsShare(t *testing.T) {
 	t.Parallel()
 	h := build(t)
