@@ -39,6 +39,7 @@ func TestAClaimDoesNotReadAllThatWaits(t *testing.T) {
 	if at < 0 {
 		t.Fatal("nobody asks what can be posted")
 	}
+	fill(t, bank)
 	var lines []string
 	err := bank.DB.InTx(t.Context(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		return tx.NewRaw("EXPLAIN "+sent[at]).Scan(ctx, &lines)

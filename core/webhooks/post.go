@@ -241,12 +241,14 @@ func ofWorking(tenant, states string) string {
 // partyOf is the party whose share a webhook takes.
 const partyOf = `(SELECT coalesce(nullif(o.owner, 0), o.uid) FROM customers AS o WHERE o.tenant = ? AND o.uid = w.customer)`
 
-// waitsBehind returns the condition that an earlier event of the payment waits, too. If PostgreSQL expects
-// few rows to wait, it would read them all. OFFSET keeps it from turning this into a join. The text that is
-// added to the state keeps it from the index of what waits, which does not lead to the payment.
+// waitsBehind returns the condition that an earlier event of the payment waits, too. If PostgreSQL expects few
+// rows to wait, or of a webhook, it would read all of them. A row that is selected is no join. The text that is
+// added to the state keeps it from the index of what waits, and the order from those of a webhook's others: they
+// do not lead to the payment.
 func waitsBehind(tenant string) string {
-	return `EXISTS (SELECT FROM webhook_deliveries AS e WHERE e.tenant = ` + tenant + ` AND e.webhook = d.webhook
-		AND e.payment = d.payment AND e.number < d.number AND e.state || '' = 'WAITING' OFFSET 0)`
+	return `((SELECT e.number FROM webhook_deliveries AS e WHERE e.tenant = ` + tenant + ` AND e.webhook = d.webhook
+		AND e.payment = d.payment AND e.number < d.number AND e.state || '' = 'WAITING'
+		ORDER BY e.number LIMIT 1) IS NOT NULL)`
 }
 
 var claiming = db.NewQuery[Due](`WITH possible AS (
