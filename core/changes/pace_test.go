@@ -53,7 +53,10 @@ func TestWhatTakesTooLongAloneStopsNoOther(t *testing.T) {
 		after time.Duration
 		want  string // in the error; "" if none
 	}{
-		{9 * time.Second, ""}, {time.Second, "for 20s"}, {19 * time.Second, ""}, {time.Second, "for 40s"},
+		{9 * time.Second, ""},
+		{time.Second, "for 20s"},
+		{19 * time.Second, ""},
+		{time.Second, "for 40s"},
 		{time.Hour, "for 1m20s"},
 	} {
 		clock = clock.Add(c.after)

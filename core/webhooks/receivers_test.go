@@ -168,7 +168,8 @@ func TestWebhooksBehindManyThatWaitHaveTheirTurn(t *testing.T) {
 	h.transfer("1", 0)
 	h.spread()
 	h.Exec(`UPDATE webhook_deliveries SET due_at = '2030-01-01' WHERE tenant = ?`, h.Tenant)
-	for _, table := range []string{"webhooks SELECT (jsonb_populate_record(o, jsonb_build_object('uid', o.uid - n))",
+	for _, table := range []string{
+		"webhooks SELECT (jsonb_populate_record(o, jsonb_build_object('uid', o.uid - n))",
 		"webhook_deliveries SELECT (jsonb_populate_record(o, jsonb_build_object('uid', o.uid - n, 'webhook', o.webhook - n))",
 	} {
 		h.Exec("INSERT INTO "+table+").* FROM "+strings.Fields(table)[0]+" AS o, generate_series(1, ?) AS n WHERE o.tenant = ?",
