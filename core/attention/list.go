@@ -130,12 +130,13 @@ func listed(kinds []string, approvals string) string {
 		" ORDER BY r.since, r.kind, r.uid"
 }
 
-// looked is the text of what is looked at of a kind, of which another text says what waits: the first $7, or, of
+// looked is the text of what is looked at of a kind, of which another text says what waits: the first $7 and, of
 // a kind that one customer can fill, the first of each of $7 customers, who are found by a skip over an index.
 func looked(kind Kind, waiting string) string {
+	longest := "SELECT w.* FROM (" + waiting + ") AS w ORDER BY w.since, w.uid LIMIT $7::bigint"
 	of, many := whose[kind]
 	if !many {
-		return "SELECT w.* FROM (" + waiting + ") AS w ORDER BY w.since, w.uid LIMIT $7::bigint"
+		return longest
 	}
 	from := " FROM " + of.table + " AS " + of.alias + " WHERE " + of.alias + ".tenant = $1 AND " + of.which
 	customer, same, order := of.alias+".customer", of.alias+".customer = whose.customer", "since, uid"
@@ -151,9 +152,9 @@ func looked(kind Kind, waiting string) string {
 		next = "SELECT number + 1, f.day, f.customer FROM whose CROSS JOIN LATERAL " + pair +
 			"(whose.day, whose.customer)" + pairs + " WHERE number < $7::bigint"
 	}
-	return "WITH RECURSIVE whose AS (" + first + " UNION ALL " + next + ") " +
+	return "(" + longest + ") UNION (WITH RECURSIVE whose AS (" + first + " UNION ALL " + next + ") " +
 		"SELECT w.* FROM whose CROSS JOIN LATERAL (" + waiting + " AND " + same + " ORDER BY " + order +
-		" LIMIT " + ofEach + ") AS w"
+		" LIMIT " + ofEach + ") AS w)"
 }
 
 // ofEach is how many things of each customer are looked at: as many as are listed, but some ten thousand of
