@@ -161,16 +161,19 @@ var waits = map[Kind]string{
 		FROM webhooks AS w WHERE w.tenant = $1 AND w.status = 'Disabled' AND w.reason <> ''`,
 }
 
-// whose says, of the kinds that one customer can fill, whose things wait: the table with its alias, and the
-// condition that something in it waits. Each has an index of what waits by customer and since when, after its
-// day where what no longer counts stays in it.
-var whose = map[Kind]struct{ table, alias, which, day string }{
-	Exception: {table: "positive_pay_exceptions", alias: "e", which: "e.status = 'PENDING'"},
-	Screening: {table: "payments", alias: "pay", which: "pay.state = 'SCREENING'"},
-	Repair:    {table: "payments", alias: "pay", which: "pay.state = 'REPAIR'"},
-	Failed:    {table: "payments", alias: "pay", which: "pay.state = 'INVALID'", day: dayOf("pay.updated_at")},
-	Sweep:     {table: "sweeps", alias: "w", which: "w.failed_at IS NOT NULL"},
-	Approval:  {table: "approvals", alias: "q", which: "q.status = 'Open'"},
+// whose says, of the kinds that one customer can fill, whose things wait: the beginning of a read of them, and the
+// alias of its table. Each has an index of what waits by customer and since when, after its day where what no
+// longer counts stays in it.
+var whose = map[Kind]struct{ from, alias, day string }{
+	Exception: {from: `FROM positive_pay_exceptions AS e WHERE e.tenant = $1 AND e.status = 'PENDING'`, alias: "e"},
+	Screening: {from: `FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'SCREENING'`, alias: "pay"},
+	Repair:    {from: `FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'REPAIR'`, alias: "pay"},
+	Failed: {
+		from:  `FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'INVALID'`,
+		alias: "pay", day: dayOf("pay.updated_at"),
+	},
+	Sweep:    {from: `FROM sweeps AS w WHERE w.tenant = $1 AND w.failed_at IS NOT NULL`, alias: "w"},
+	Approval: {from: `FROM approvals AS q WHERE q.tenant = $1 AND q.status = 'Open'`, alias: "q"},
 }
 
 // dayOf is the SQL expression for the day of a time, as in indexes.
