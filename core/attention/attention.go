@@ -121,6 +121,11 @@ var waits = map[Kind]string{
 		  AND pay.settles_at < $4::timestamptz
 		UNION ALL SELECT pay.uid, pay.customer, pay.settles_at, NULL, '' FROM payments AS pay
 		WHERE pay.tenant = $1 AND pay.state = 'VALIDATED' AND pay.settles_at < $4::timestamptz
+		UNION ALL SELECT pay.uid, pay.customer, pay.payment_date::timestamp AT TIME ZONE 'America/New_York', NULL, ''
+		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'SCHEDULED' AND (CASE WHEN rail = 'SWIFT' THEN 'ABROAD'
+		  WHEN rail = 'BOOK' THEN 'BOOK' WHEN speed = 'Economy' THEN 'ECONOMY' ELSE 'OTHER' END)
+		  IN ('ABROAD', 'BOOK', 'ECONOMY', 'OTHER')
+		  AND pay.payment_date < ($4::timestamptz AT TIME ZONE 'America/New_York')::date
 		UNION ALL SELECT ar.payment, pay.customer, ar.returned_at, NULL, 'its return waits for a file'
 		FROM ach_received AS ar JOIN payments AS pay ON pay.tenant = ar.tenant AND pay.uid = ar.payment
 		WHERE ar.tenant = $1 AND pay.tenant = $1 AND ar.file IS NULL

@@ -42,6 +42,7 @@ func waiting(t *testing.T) (b *coretest.Bank, want []string) {
 		return p.UID
 	}
 
+	of(attention.Late, state(payments.Scheduled, rails.Fedwire, "payment_date = ?", ago(3*24*time.Hour).Format(time.DateOnly)))
 	of(attention.Recall, state(payments.Recalled, rails.FedNow, "updated_at = ?", ago(9*time.Hour)))
 	of(attention.Unanswered, state(payments.Sent, rails.Fedwire, "updated_at = ?", ago(8*time.Hour)))
 	of(attention.Unanswered, state(payments.Returning, rails.Fedwire, "updated_at = ?", ago(7*time.Hour+time.Minute)))
@@ -54,6 +55,7 @@ func waiting(t *testing.T) (b *coretest.Bank, want []string) {
 	of(attention.Unanswered, state(payments.Sent, rails.RTP, "updated_at = ?", ago(2*time.Minute)))
 	of(attention.Unanswered, state(payments.Returning, rails.FedNow, "updated_at = ?", ago(90*time.Second)))
 
+	state(payments.Scheduled, rails.Fedwire, "payment_date = ?", b.Now().Format(time.DateOnly))
 	state(payments.Sent, rails.RTP, "updated_at = ?", ago(30*time.Second))     // has time
 	state(payments.Sent, rails.Fedwire, "updated_at = ?", ago(30*time.Minute)) // likewise
 	state(payments.Returning, rails.Fedwire, "updated_at = ?", ago(30*time.Minute))
@@ -87,12 +89,12 @@ func TestWhatWaitsForPeopleIsListedLongestFirst(t *testing.T) {
 	for _, w := range found.Waiting {
 		counts[w.Kind] = w.Count
 	}
-	if len(counts) != 5 || counts[attention.Repair] != 1 || counts[attention.Late] != 2 ||
+	if len(counts) != 5 || counts[attention.Repair] != 1 || counts[attention.Late] != 3 ||
 		counts[attention.Unanswered] != 4 || counts[attention.Recall] != 1 {
 		t.Errorf("%v", counts)
 	}
 	few, err := b.Attention.List(b.Staff(), attention.Search{Kind: []attention.Kind{attention.Late}}, 1)
-	if err != nil || len(few.Items) != 1 || few.Items[0].Kind != attention.Late || few.Waiting[0].Count != 2 {
+	if err != nil || len(few.Items) != 1 || few.Items[0].Kind != attention.Late || few.Waiting[0].Count != 3 {
 		t.Errorf("%+v %v", few, err)
 	}
 }
