@@ -96,6 +96,10 @@ var (
 		FOR UPDATE`)
 )
 
+// leastRoom is the part of a file's room that it is made with at least, where all of it takes too long: a day has
+// few files.
+const leastRoom = 8
+
 // SealFiles puts entries of ACH whose money was taken into a file, which then waits to be handed to the
 // network, and returns how many. Each of the bank's routing numbers has files of its own; one call makes one
 // file, of the first routing number that has something which can be written.
@@ -110,14 +114,14 @@ func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
 	at := s.paces.At(caller.Tenant, "seal files of ACH", mostEntries)
 	for origin, more := "", true; more && sealed == 0; {
 		var failed, wrong error
-		most := min(at.Size(), s.entriesOfFile)
+		most := max(s.entriesOfFile/leastRoom, min(at.Size(), s.entriesOfFile))
 		sealed, origin, failed, wrong = s.sealNext(ctx, caller, now, origin, most)
 		more = origin != "" && wrong == nil
 		if db.IsTimeout(wrong) { // the next file has fewer entries, and other numbers may have few
 			at.Slower(most)
 			more = origin != "" && ctx.Err() == nil
 		} else if sealed > 0 {
-			at.Faster(most)
+			at.Faster(mostEntries)
 		}
 		err = errors.Join(err, failed, wrong)
 	}

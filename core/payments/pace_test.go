@@ -183,3 +183,28 @@ func TestARuleThatIsUsedMeanwhileIsAskedAgain(t *testing.T) {
 		t.Errorf("%d debits, of which %d wait for people: %v", all, held, errs)
 	}
 }
+
+// A day has few files of ACH: what made the bank wait for a while must not be paid with many small ones.
+func TestAShortStallCostsNoFilesOfTheDay(t *testing.T) {
+	t.Parallel()
+	s := newSenderOf(hurried(t))
+	s.Exec(`INSERT INTO ach_origins (tenant, origin, day, files, trace) VALUES (?, ?, '2026-11-18', 0, 1)`, s.Tenant, ours)
+	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+	for range 20 {
+		s.send(t, s.order("0.01", economy))
+	}
+	s.Clock.Advance(at(t, "2026-11-18 14:02").Sub(s.Clock.Now()))
+	if _, err := s.Payments.SendQueued(operator); err != nil {
+		t.Fatal(err)
+	}
+	while(t, s.Bank, func() {
+		for range 16 {
+			if _, err := s.Payments.SealFiles(operator); err == nil {
+				t.Fatal("it is not locked")
+			}
+		}
+	}, `SELECT FROM ach_origins WHERE tenant = ? FOR UPDATE`, s.Tenant)
+	if n, err := s.Payments.SealFiles(operator); n != 20 || err != nil {
+		t.Errorf("%d entries are in the first file, of 20: %v", n, err)
+	}
+}
