@@ -49,14 +49,15 @@ func sweptAfterTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, day string, place customers.UID,
 ) (of *customers.UID, err error) {
 	err = db.Raw(tx, `WITH RECURSIVE days AS (
-		  SELECT (SELECT min(next_date) FROM sweeps WHERE tenant = ?0 AND next_date <= ?1::date) AS day
+		  SELECT (SELECT next_date FROM sweeps WHERE tenant = ?0 AND next_date <= ?1::date
+		    ORDER BY next_date LIMIT 1) AS day
 		  UNION ALL
-		  SELECT (SELECT min(next_date) FROM sweeps WHERE tenant = ?0 AND next_date > days.day
-		    AND next_date <= ?1::date)
+		  SELECT (SELECT next_date FROM sweeps WHERE tenant = ?0 AND next_date > days.day
+		    AND next_date <= ?1::date ORDER BY next_date LIMIT 1)
 		  FROM days WHERE day IS NOT NULL
 		)
-		SELECT min(next.customer) FROM days CROSS JOIN LATERAL (SELECT min(customer) AS customer FROM sweeps
-		  WHERE tenant = ?0 AND next_date = days.day AND customer > ?2) AS next`, tenant, day, place).Scan(ctx, &of)
+		SELECT min(next.customer) FROM days CROSS JOIN LATERAL (SELECT customer FROM sweeps
+		  WHERE tenant = ?0 AND next_date = days.day AND customer > ?2 ORDER BY customer LIMIT 1) AS next`, tenant, day, place).Scan(ctx, &of)
 	return of, err
 }
 

@@ -37,19 +37,21 @@ const scheduledOfKind = `tenant = $1 AND state = 'SCHEDULED' AND ` + dueKind + `
 // inTurns is the text of what of a table is due of each of the kinds $2 until the days $3, of the first such
 // day: one of each customer that follows a place in $4, then a second one of each, and so on, $6 at most, but
 // none of $5, which failed. So a customer with a hundred thousand things of one day keeps nobody else waiting.
-// Things of later days are not read.
+// Things of later days are not read. Each next day and customer is found by LIMIT: where PostgreSQL expects one
+// row, it plans min as a sum of all.
 func inTurns(table, ofKind, date string) string {
 	return strings.NewReplacer("TABLE", table, "OF_KIND", ofKind, "DATE", date).Replace(
 		`SELECT kinds.kind, found.uid, found.customer
 	FROM unnest($2::text[], $3::text[]::date[], $4::bigint[]) AS kinds (kind, until, place) CROSS JOIN LATERAL (
 	  WITH RECURSIVE first AS (
-	    SELECT min(DATE) AS day FROM TABLE WHERE OF_KIND AND DATE <= kinds.until AND uid <> ALL ($5::bigint[])
+	    SELECT DATE AS day FROM TABLE WHERE OF_KIND AND DATE <= kinds.until AND uid <> ALL ($5::bigint[])
+	    ORDER BY DATE LIMIT 1
 	  ), whose AS (
-	    SELECT 1 AS number, (SELECT min(customer) FROM TABLE WHERE OF_KIND
-	      AND DATE = (SELECT day FROM first) AND customer > kinds.place) AS customer
+	    SELECT 1 AS number, (SELECT customer FROM TABLE WHERE OF_KIND
+	      AND DATE = (SELECT day FROM first) AND customer > kinds.place ORDER BY customer LIMIT 1) AS customer
 	    UNION ALL
-	    SELECT number + 1, (SELECT min(customer) FROM TABLE WHERE OF_KIND
-	      AND DATE = (SELECT day FROM first) AND customer > whose.customer)
+	    SELECT number + 1, (SELECT customer FROM TABLE WHERE OF_KIND
+	      AND DATE = (SELECT day FROM first) AND customer > whose.customer ORDER BY customer LIMIT 1)
 	    FROM whose WHERE customer IS NOT NULL AND number < $6::bigint
 	  )
 	  SELECT next.uid, whose.customer FROM whose CROSS JOIN LATERAL (
@@ -86,7 +88,7 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	at := s.paces.At(caller.Tenant, "carry out due payments", atATime)
+	at := s.paces.At(caller.Tenant, "carry out due payments", dueAtATime)
 	places, skipped := s.due.of(caller.Tenant), at.Left()
 	for range mostPasses {
 		due, stopped := s.nextDue(ctx, caller, now, places, skipped)

@@ -84,10 +84,10 @@ func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 // nextToSend finds the payments that are sent next: the oldest one of each customer first, then the second of
 // each, and so on. So a customer with a hundred thousand payments in a file keeps nobody else waiting.
 var nextToSend = db.NewQuery[found](`WITH RECURSIVE whose AS (
-	  SELECT (SELECT min(customer) FROM payments WHERE tenant = $1 AND state = 'QUEUED') AS customer
+	  SELECT (SELECT customer FROM payments WHERE tenant = $1 AND state = 'QUEUED' ORDER BY customer LIMIT 1) AS customer
 	  UNION ALL
-	  SELECT (SELECT min(customer) FROM payments WHERE tenant = $1 AND state = 'QUEUED'
-	  	AND customer > whose.customer)
+	  SELECT (SELECT customer FROM payments WHERE tenant = $1 AND state = 'QUEUED'
+	    AND customer > whose.customer ORDER BY customer LIMIT 1)
 	  FROM whose WHERE customer IS NOT NULL
 	)
 	SELECT next.uid FROM whose CROSS JOIN LATERAL (

@@ -303,6 +303,9 @@ func TestWhatIsDueIsFoundByItsDay(t *testing.T) {
 		if err != nil || len(found) == 0 || len(found) != strings.Count(plan, "on "+table) {
 			t.Errorf("%s are read without an index, %v:\n%s", table, err, plan)
 		}
+		if strings.Contains(plan, "Aggregate") {
+			t.Errorf("all %s of a customer or day are read:\n%s", table, plan)
+		}
 		for _, scan := range found {
 			if !slices.ContainsFunc(c.dates, func(date string) bool { return strings.Contains(scan, date) }) {
 				t.Errorf("%s of all days are read:\n%s\n%s", table, scan, plan)

@@ -87,6 +87,31 @@ func TestADuePaymentThatTakesTooLongStopsNoOther(t *testing.T) {
 	}
 }
 
+// So does a series.
+func TestASeriesThatTakesTooLongStopsNoOther(t *testing.T) {
+	t.Parallel()
+	p, other := hurriedPairs(t)
+	for _, of := range []*pair{p, other, other} {
+		d := of.draft("0.01")
+		d.Repeat = weekly()
+		if _, err := of.transfer(of.Staff(), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.Clock.Advance(7 * 24 * time.Hour)
+	operator := access.Operator(t.Context(), p.Tenant, p.Code, coretest.Zone())
+	while(t, p.Bank, func() {
+		n, err := p.Payments.RunRecurrences(operator)
+		if n != 2 || err == nil || !strings.Contains(err.Error(), "takes too long") {
+			t.Errorf("%d %v", n, err)
+		}
+	}, `SELECT FROM balances WHERE tenant = ? AND account = ? FOR UPDATE`, p.Tenant, p.from.UID)
+	p.Payments.TryAllAgain()
+	if n, err := p.Payments.RunRecurrences(operator); n != 1 || err != nil {
+		t.Errorf("once the lock is gone: %d %v", n, err)
+	}
+}
+
 // debits is a file of another bank with debits of several accounts.
 func debits(t *testing.T, now time.Time, of ...accounts.UID) string {
 	t.Helper()

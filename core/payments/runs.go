@@ -92,7 +92,8 @@ func (s *Service) RunRecurrences(ctx context.Context) (made int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	places, skipped := s.runs.of(caller.Tenant), []int64{} // not NULL
+	at := s.paces.At(caller.Tenant, "make payments of series", dueAtATime)
+	places, skipped := s.runs.of(caller.Tenant), at.Left()
 	for range mostPasses {
 		due, stopped := db.ReadPrimary(ctx, s.db, findingRuns, caller.Tenant, dueKinds, dueUntil(caller, now),
 			places[:], skipped, dueAtATime)
@@ -102,7 +103,12 @@ func (s *Service) RunRecurrences(ctx context.Context) (made int, err error) {
 		}
 		n, stuck, failed := 0, []int64(nil), error(nil)
 		if stopped == nil {
-			n, stuck, failed, stopped = s.runAll(ctx, caller, now, due)
+			is := func(d *dueNow) changes.Thing { return changes.Numbered(d.UID) }
+			n, stopped = changes.AllOrEach(ctx, at, due, is, func(some []*dueNow) (int, error) {
+				n, left, why, err := s.runAll(ctx, caller, now, some)
+				stuck, failed = append(stuck, left...), errors.Join(failed, why)
+				return n, err
+			})
 		}
 		made, skipped, err = made+n, append(skipped, stuck...), errors.Join(err, failed, stopped)
 		places = places.after(due)

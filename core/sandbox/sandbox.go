@@ -184,10 +184,11 @@ func (s *Service) write(row *message, m iso20022.Message) error {
 // thousand messages keeps nobody else waiting.
 var nextToArrive = db.NewQuery[message](db.Select[message](db.Columns{}, nil).Where("sm.tenant = $1").String() + `
 	AND sm.id IN (WITH RECURSIVE whose AS (
-	  SELECT (SELECT min(customer) FROM sandbox_messages WHERE tenant = $1 AND taken_at IS NULL) AS customer
+	  SELECT (SELECT customer FROM sandbox_messages WHERE tenant = $1 AND taken_at IS NULL
+	    ORDER BY customer LIMIT 1) AS customer
 	  UNION ALL
-	  SELECT (SELECT min(customer) FROM sandbox_messages WHERE tenant = $1 AND taken_at IS NULL
-	    AND customer > whose.customer)
+	  SELECT (SELECT customer FROM sandbox_messages WHERE tenant = $1 AND taken_at IS NULL
+	    AND customer > whose.customer ORDER BY customer LIMIT 1)
 	  FROM whose WHERE customer IS NOT NULL
 	)
 	SELECT next.id FROM whose CROSS JOIN LATERAL (
