@@ -188,7 +188,10 @@ func ScreenTx(
 	of := map[accounts.UID][]int{} // the places of its debits
 	for i, d := range debits {
 		all[i] = newException(ids.Items[i].UID, by.Tenant, d, now)
-		all[i].ExpiresAt = until(d)
+		if all[i].ExpiresAt = until(d); d.Unruled {
+			all[i].Reason = NoRule
+			continue
+		}
 		of[d.Account] = append(of[d.Account], i)
 	}
 	used := map[*Rule]Rule{}
@@ -212,9 +215,6 @@ func ScreenTx(
 
 // ask writes into an exception what rules say of its debit. It keeps in used, as they were, those that it uses.
 func (e *Exception) ask(rules []*Rule, d *Screened, day, now time.Time, used map[*Rule]Rule) {
-	if d.Unruled {
-		rules = nil
-	}
 	rule, why := screen(rules, d, day, used)
 	e.Reason, e.Rule, e.Status, e.DecidedAt = why, 0, DecisionPending, nil
 	if rule != nil {
