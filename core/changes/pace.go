@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -14,52 +15,43 @@ import (
 	"bankgraph/db"
 )
 
-// Thing is what a job works on: a payment, a hold or a message by its number, or a line of a file.
+// Thing names what a job works on: a payment, a hold or a payment's messages by a number, or a line of a file by
+// that and the file's.
 type Thing struct {
 	ID   int64
-	Line int // 0 of what is no line
+	Line int    // 0 of what is no line
+	Of   string // of messages: what they are about, by which they follow each other
 }
 
 // Numbered returns what has a number as a thing.
 func Numbered[N ~int64](id N) Thing { return Thing{ID: int64(id)} }
 
 func (t Thing) String() string {
-	if t.Line == 0 {
-		return strconv.FormatInt(t.ID, 10)
+	switch {
+	case t.Of != "":
+		return t.Of
+	case t.Line != 0:
+		return fmt.Sprintf("%d, line %d", t.ID, t.Line)
 	}
-	return fmt.Sprintf("%d, line %d", t.ID, t.Line)
+	return strconv.FormatInt(t.ID, 10)
 }
 
-// A thing that takes too long even alone is left out, so that others get on: first for leastOut, then for twice
-// as long each time, up to mostOut. Trying one takes seconds, so that fewer than 250 can be left out at a time, and
-// jobs that look for so many find others.
-const (
-	leastOut = 10 * time.Second
-	mostOut  = 5 * time.Minute
-)
-
-// out is a thing that is left out.
-type out struct {
-	until time.Time
-	times int
-}
-
-// Pace is how much of a job of a bank is done in one transaction, and what of it is left out for a while. What
+// Pace is how much of a job of a bank is done in one transaction, and what of it could not be done alone. What
 // takes too long in one transaction is tried in halves, here and by the next calls, until something succeeds;
-// then twice as much is tried each time. So a party whose work is slow stops nobody else's, and a process
-// that begins anew finds the pace again.
+// then twice as much is tried each time. What cannot be done even alone is tried last, alone, by each call. So a
+// party whose work is slow stops nobody else's, and a process that begins anew finds the pace again.
 type Pace struct {
 	mu   sync.Mutex
 	full int // how much is done at a time where nothing is slow
 	most int // how much is at present
-	out  map[Thing]out
-	now  func() time.Time
+	last map[Thing]bool
 }
 
+// mostLast bounds how many things a pace remembers that are tried last.
+const mostLast = 10_000
+
 // NewPace returns a pace at which so much is done at a time.
-func NewPace(full int) *Pace {
-	return &Pace{full: full, most: full, now: time.Now, out: map[Thing]out{}}
-}
+func NewPace(full int) *Pace { return &Pace{full: full, most: full, last: map[Thing]bool{}} }
 
 // Size returns how much is done at a time at present.
 func (p *Pace) Size() int {
@@ -82,46 +74,36 @@ func (p *Pace) Faster(than int) {
 	p.most = min(p.full, max(p.most, 2*than))
 }
 
-// leave leaves a thing out, and returns for how long.
-func (p *Pace) leave(t Thing) time.Duration {
+// putLast lets a thing be tried after all others from now on, or no longer.
+func (p *Pace) putLast(t Thing, is bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	o := p.out[t]
-	wait := min(mostOut, leastOut<<min(o.times, 10))
-	p.out[t] = out{p.now().Add(wait), o.times + 1}
-	return wait
-}
-
-// done says that things have been dealt with.
-func (p *Pace) done(some ...Thing) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, t := range some {
-		delete(p.out, t)
+	switch {
+	case !is:
+		delete(p.last, t)
+	case len(p.last) >= mostLast: // some may be gone: those that are there are found again
+		p.last = map[Thing]bool{t: true}
+	default:
+		p.last[t] = true
 	}
 }
 
-// leaves reports whether a thing is left out at present.
-func (p *Pace) leaves(t Thing) bool {
+// inOrder returns things in the order in which they are tried: how many at the end are tried last, alone.
+func inOrder[T any](p *Pace, all []T, is func(T) Thing) (order []T, last int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	o, there := p.out[t]
-	return there && p.now().Before(o.until)
-}
-
-// Left returns the numbers of what is left out at present. It forgets what nobody has tried again for long.
-func (p *Pace) Left() []int64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	ids, now := []int64{}, p.now() // not NULL
-	for t, o := range p.out {
-		if now.Before(o.until) {
-			ids = append(ids, t.ID)
-		} else if now.Sub(o.until) > 12*mostOut {
-			delete(p.out, t)
+	if len(p.last) == 0 {
+		return all, 0
+	}
+	var behind []T
+	for _, t := range all {
+		if p.last[is(t)] {
+			behind = append(behind, t)
+		} else {
+			order = append(order, t)
 		}
 	}
-	return ids
+	return append(order, behind...), len(behind)
 }
 
 // Paces are those of the jobs of each bank.
@@ -151,52 +133,54 @@ func (p *Paces) At(tenant access.Tenant, job string, full int) *Pace {
 
 // AllOrEach does work on what a job has found, as much at a time as its pace is, and returns how much it did.
 // If some fails, each of it is done alone, so that what cannot be done does not stop the rest; nor does what
-// panics, as much of it was written by other banks. If some takes too long, half of it is tried, and what
-// takes too long alone is left out for a while, with an error. It ends with the context, and if the database
-// is what failed. It returns an error if anything is left that is not left out already.
+// panics, as much of it was written by other banks. If some takes too long, half of it is tried. What is the
+// same thing as one that failed alone waits with it. AllOrEach ends with the context, of which what it was at
+// says nothing, and if the database is what failed. It returns an error if anything is left.
 func AllOrEach[T any](
 	ctx context.Context, at *Pace, all []T, is func(T) Thing, work func([]T) (int, error),
 ) (done int, err error) {
-	at.Left()
-	var rest []T
-	for _, t := range all {
-		if !at.leaves(is(t)) {
-			rest = append(rest, t)
-		}
-	}
+	rest, last := inOrder(at, all, is)
 	var late error // of what took too long, unless less of it has succeeded since
 	alone := 0     // of the rest
-	for tries := 1; len(rest) > 0; tries++ {
-		if ctx.Err() != nil {
-			return done, errors.Join(err, cmp.Or(late, ctx.Err()))
+	for first := true; len(rest) > 0; first = false {
+		if over(ctx) {
+			return done, errors.Join(err, cmp.Or(late, context.DeadlineExceeded))
 		}
-		size := min(len(rest), at.Size())
-		if alone > 0 {
-			size = 1
+		size := 1
+		if alone == 0 && len(rest) > last {
+			size = min(len(rest)-last, at.Size())
 		}
 		some := rest[:size]
 		n, failed := Guarded(work, some)
 		done += n
+		timeout := db.IsTimeout(failed)
 		switch {
 		case db.IsUnavailable(failed):
 			return done, errors.Join(err, failed)
-		case db.IsTimeout(failed) && size > 1:
+		case timeout && over(ctx) && !first: // the time was spent on others
+			return done, errors.Join(err, failed)
+		case timeout && size > 1:
 			late = failed
 			at.Slower(size)
 			continue
-		case db.IsTimeout(failed) && ctx.Err() != nil && tries > 1: // the time was spent on others
-			return done, errors.Join(err, failed)
-		case db.IsTimeout(failed):
-			wait := at.leave(is(some[0]))
-			failed = fmt.Errorf("%s takes too long and is left out for %s: %w", is(some[0]), wait, failed)
 		case failed != nil && n == 0 && size > 1:
 			alone = size
 			continue
-		case failed == nil:
-			late = nil
-			for _, t := range some {
-				at.done(is(t))
+		case failed != nil && size == 1:
+			thing := is(some[0])
+			at.putLast(thing, true)
+			if timeout {
+				failed = fmt.Errorf("%s takes too long: %w", thing, failed)
 			}
+			err = errors.Join(err, failed)
+			rest = slices.DeleteFunc(slices.Clone(rest[1:]), func(t T) bool { return is(t) == thing })
+			alone = max(0, alone-1)
+			continue
+		case failed == nil && size == 1:
+			at.putLast(is(some[0]), false)
+		}
+		if failed == nil {
+			late = nil
 			if alone == 0 {
 				at.Faster(size)
 			}
@@ -205,6 +189,12 @@ func AllOrEach[T any](
 		rest, alone = rest[size:], max(0, alone-size)
 	}
 	return done, err
+}
+
+// over reports whether a context has ended, or does at this moment: what works within it hears so first.
+func over(ctx context.Context) bool {
+	until, limited := ctx.Deadline()
+	return ctx.Err() != nil || limited && !time.Now().Before(until)
 }
 
 // Guarded does work, and returns an error if it panics.

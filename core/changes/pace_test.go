@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"bankgraph/core/changes"
-	"bankgraph/core/coretest"
 )
 
 // number is a number as a thing.
@@ -35,39 +34,103 @@ func slowWith(slow int, taken *[]int) func([]int) (int, error) {
 	}
 }
 
-// What takes too long is tried in halves: one that takes too long alone stops no other, and is left out for
-// longer and longer.
+// What takes too long is tried in halves: one that takes too long alone stops no other, and is tried last from
+// then on.
 func TestWhatTakesTooLongAloneStopsNoOther(t *testing.T) {
 	t.Parallel()
-	clock := coretest.Start
-	at := changes.PaceBy(func() time.Time { return clock }, 100)
-	var taken []int
-	n, err := changes.AllOrEach(t.Context(), at, upTo(100), number, slowWith(37, &taken))
-	if n != 99 || slices.Contains(taken, 37) || len(taken) != 99 || at.Size() < 50 {
-		t.Errorf("%d taken, %v, %d at a time", n, taken, at.Size())
-	}
-	if err == nil || err.Error() != "37 takes too long and is left out for 10s: work: context deadline exceeded" {
-		t.Errorf("what people see: %v", err)
-	}
-	for _, c := range []struct {
-		after time.Duration
-		want  string // in the error; "" if none
-	}{
-		{9 * time.Second, ""},
-		{time.Second, "for 20s"},
-		{19 * time.Second, ""},
-		{time.Second, "for 40s"},
-		{time.Hour, "for 1m20s"},
-	} {
-		clock = clock.Add(c.after)
-		n, err := changes.AllOrEach(t.Context(), at, []int{37}, number, slowWith(37, &taken))
-		if n != 0 || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("after %s: %d %v, want %q", c.after, n, err, c.want)
+	at := changes.NewPace(100)
+	for range 2 {
+		var taken []int
+		n, err := changes.AllOrEach(t.Context(), at, upTo(100), number, slowWith(37, &taken))
+		if n != 99 || slices.Contains(taken, 37) || len(taken) != 99 || at.Size() < 50 {
+			t.Errorf("%d taken, %v, %d at a time", n, taken, at.Size())
+		}
+		if err == nil || err.Error() != "37 takes too long: work: context deadline exceeded" {
+			t.Errorf("what people see: %v", err)
 		}
 	}
-	clock = clock.Add(time.Hour)
-	if n, err := changes.AllOrEach(t.Context(), at, []int{37}, number, slowWith(0, &taken)); n != 1 || err != nil {
-		t.Errorf("one that is quick again: %d %v", n, err)
+	tries := 0
+	if n, err := changes.AllOrEach(t.Context(), at, upTo(100), number, func(some []int) (int, error) {
+		tries++
+		return len(some), nil
+	}); n != 100 || err != nil || tries > 3 {
+		t.Errorf("one that is quick again: %d in %d tries, %v", n, tries, err)
+	}
+	tries = 0
+	if n, err := changes.AllOrEach(t.Context(), at, upTo(100), number, func(some []int) (int, error) {
+		tries++
+		return len(some), nil
+	}); n != 100 || err != nil || tries != 1 {
+		t.Errorf("none is tried alone any more: %d in %d tries, %v", n, tries, err)
+	}
+}
+
+// One slow thing among others, wherever it stands, lets all others be done, though each call has time for few
+// tries and is offered what it did not do before.
+func TestCallsOfFewTriesGetPastASlowThing(t *testing.T) {
+	t.Parallel()
+	for _, slow := range []int{1, 2, 60, 125, 249, 250} {
+		for _, most := range []int{1, 2, 5} { // slow tries within a call
+			at, rest := changes.NewPace(250), upTo(250)
+			for range 60 {
+				ctx, cancel := context.WithCancel(t.Context())
+				tries := 0
+				_, _ = changes.AllOrEach(ctx, at, rest, number, func(some []int) (int, error) {
+					if slices.Contains(some, slow) {
+						if tries++; tries == most {
+							cancel() // the time is over
+						}
+						return 0, context.DeadlineExceeded
+					}
+					rest = slices.DeleteFunc(slices.Clone(rest), func(n int) bool { return slices.Contains(some, n) })
+					return len(some), nil
+				})
+				cancel()
+			}
+			if !slices.Equal(rest, []int{slow}) {
+				t.Errorf("%d of 250 is slow, %d tries a call: %d are left", slow, most, len(rest))
+			}
+		}
+	}
+}
+
+// As the time of a call ends, what it was at is not slow for that: a transaction hears of the end first.
+func TestNothingIsSlowBecauseTheTimeIsOver(t *testing.T) {
+	t.Parallel()
+	at := changes.NewPace(250)
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	late := lateContext{ctx} // its Err is not set yet
+	tries := 0
+	_, err := changes.AllOrEach(late, at, upTo(250), number, func([]int) (int, error) {
+		tries++
+		return 0, context.DeadlineExceeded
+	})
+	if err == nil || tries > 1 || at.Size() < 125 {
+		t.Errorf("%d tries, %d at a time, %v", tries, at.Size(), err)
+	}
+}
+
+type lateContext struct{ context.Context }
+
+func (lateContext) Err() error { return nil }
+
+// What is the same thing as one that failed is not done before it.
+func TestWhatFollowsAThingWaitsWithIt(t *testing.T) {
+	t.Parallel()
+	at, of := changes.NewPace(250), func(n int) changes.Thing { return changes.Thing{Of: fmt.Sprint(n % 10)} }
+	for range 2 {
+		var taken []int
+		n, err := changes.AllOrEach(t.Context(), at, upTo(30), of, func(some []int) (int, error) {
+			if slices.Contains(some, 7) {
+				return 0, errors.New("seven cannot be done")
+			}
+			taken = append(taken, some...)
+			return len(some), nil
+		})
+		if n != 27 || err == nil || slices.ContainsFunc(taken, func(n int) bool { return n%10 == 7 }) {
+			t.Errorf("%d %v: %v", n, err, taken)
+		}
 	}
 }
 

@@ -89,7 +89,7 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 		return 0, err
 	}
 	at := s.paces.At(caller.Tenant, "carry out due payments", dueAtATime)
-	places, skipped := s.due.of(caller.Tenant), at.Left()
+	places, skipped := s.due.of(caller.Tenant), []int64{} // not NULL
 	for range mostPasses {
 		due, stopped := s.nextDue(ctx, caller, now, places, skipped)
 		if stopped == nil && len(due) == 0 && places != (duePlaces{}) {

@@ -1,7 +1,6 @@
 package payments
 
 import (
-	"bankgraph/core/changes"
 	"bankgraph/db"
 )
 
@@ -19,6 +18,3 @@ func (s *Service) Narrows(by Search) []string { return by.where(s, 1, new(db.Par
 
 // DecideUntil returns the deadline of a decision on a debit.
 var DecideUntil = decideUntil
-
-// TryAllAgain forgets what was left out.
-func (s *Service) TryAllAgain() { s.paces = changes.Paces{} }

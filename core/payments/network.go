@@ -1,9 +1,11 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -20,8 +22,8 @@ import (
 type Network interface {
 	// Send hands a message over. The same message may be handed over again, and counts once.
 	Send(ctx context.Context, tenant access.Tenant, over rails.Rail, id string, body []byte) error
-	// Receive returns the oldest messages that have arrived for a bank and are not taken.
-	Receive(ctx context.Context, tenant access.Tenant, most int64) ([]Arrived, error)
+	// Receive returns the oldest messages that have arrived for a bank and are not taken, but none with these ids.
+	Receive(ctx context.Context, tenant access.Tenant, most int64, but []int64) ([]Arrived, error)
 	// MarkTaken says that messages were taken in: they are not received again.
 	MarkTaken(ctx context.Context, tenant access.Tenant, ids []int64) error
 }
@@ -33,7 +35,40 @@ type Arrived struct {
 	Body []byte
 }
 
-func (a Arrived) thing() changes.Thing { return changes.Numbered(a.ID) }
+// unfinished keeps the files of each bank of which a line could not be taken in, so that later files are read
+// before they are read again.
+type unfinished struct {
+	mu    sync.Mutex
+	files map[access.Tenant][]int64
+}
+
+// of returns the files that are not to be read now.
+func (u *unfinished) of(tenant access.Tenant) []int64 {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return append([]int64{}, u.files[tenant]...) // not NULL
+}
+
+// leave keeps them for the next call. Where no other file has come, or many are kept, all are read again.
+func (u *unfinished) leave(tenant access.Tenant, files []int64, others bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.files == nil {
+		u.files = map[access.Tenant][]int64{}
+	}
+	if u.files[tenant] = files; !others || len(files) > atATime {
+		delete(u.files, tenant)
+	}
+}
+
+// thing names what a message is about: messages about one payment are taken in their order.
+func (a Arrived) thing() changes.Thing {
+	m := read(a)
+	if uetr := cmp.Or(m.uetr(), m.ids.UETR); uetr != "" {
+		return changes.Thing{Of: uetr}
+	}
+	return changes.Numbered(a.ID)
+}
 
 // Direction says whether a message goes to a network or comes from it.
 type Direction string

@@ -17,6 +17,7 @@ import (
 	"bankgraph/core/payments"
 	"bankgraph/core/positivepay"
 	"bankgraph/core/rails"
+	"bankgraph/core/rails/iso20022"
 	"bankgraph/core/rails/nacha"
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
@@ -81,7 +82,6 @@ func TestADuePaymentThatTakesTooLongStopsNoOther(t *testing.T) {
 			t.Errorf("another's payment: %s", life)
 		}
 	}
-	p.Payments.TryAllAgain()
 	if n, err := p.Payments.CarryOutDue(operator); n != 1 || err != nil {
 		t.Errorf("once the lock is gone: %d %v", n, err)
 	}
@@ -106,7 +106,6 @@ func TestASeriesThatTakesTooLongStopsNoOther(t *testing.T) {
 			t.Errorf("%d %v", n, err)
 		}
 	}, `SELECT FROM balances WHERE tenant = ? AND account = ? FOR UPDATE`, p.Tenant, p.from.UID)
-	p.Payments.TryAllAgain()
 	if n, err := p.Payments.RunRecurrences(operator); n != 1 || err != nil {
 		t.Errorf("once the lock is gone: %d %v", n, err)
 	}
@@ -174,14 +173,13 @@ func TestALineThatTakesTooLongStopsNoOther(t *testing.T) {
 		if n != 0 || err == nil || !strings.Contains(err.Error(), "takes too long") {
 			t.Errorf("%d %v", n, err)
 		}
-		if n, err := s.Payments.Receive(operator); n != 0 || err != nil {
-			t.Errorf("while it is left out: %d %v", n, err)
+		if n, err := s.Payments.Receive(operator); n != 0 || err != nil { // looks for other files first
+			t.Errorf("again: %d %v", n, err)
 		}
 		if all, held := other.owes(t, other.from.UID); all != 3 || held != 0 {
 			t.Errorf("%d debits of another are there, of which %d wait for people", all, held)
 		}
 	}, `SELECT FROM positive_pay_rules WHERE tenant = ? AND uid IN (?, ?) FOR UPDATE`, s.Tenant, slow, unasked)
-	s.Payments.TryAllAgain()
 	if n, err := s.Payments.Receive(operator); n != 1 || err != nil {
 		t.Errorf("once the lock is gone: %d %v", n, err)
 	}
@@ -231,5 +229,105 @@ func TestAShortStallCostsNoFilesOfTheDay(t *testing.T) {
 	}, `SELECT FROM ach_origins WHERE tenant = ? FOR UPDATE`, s.Tenant)
 	if n, err := s.Payments.SealFiles(operator); n != 20 || err != nil {
 		t.Errorf("%d entries are in the first file, of 20: %v", n, err)
+	}
+}
+
+// A line that cannot be taken in keeps its file from being done, and no later one.
+func TestALineThatTakesTooLongStopsNoLaterFile(t *testing.T) {
+	t.Parallel()
+	b := hurried(t)
+	b.Directory()
+	open := func() *accounts.Account {
+		return b.Account(b.Customer(), coretest.Holding(100_000_00, 0), coretest.Sends, positive)
+	}
+	s, other := &sender{Bank: b, from: open()}, &sender{Bank: b, from: open()}
+	slow := s.rule()
+	other.rule()
+	s.arrive(t, rails.ACH, debits(t, s.Now(), s.from.UID))
+	s.Clock.Advance(time.Minute)
+	s.arrive(t, rails.ACH, debits(t, s.Now(), other.from.UID, other.from.UID))
+	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+	receive := func(want int) {
+		t.Helper()
+		if n, _ := s.Payments.Receive(operator); n != want {
+			t.Errorf("%d files are taken in, want %d", n, want)
+		}
+	}
+	while(t, b, func() {
+		receive(0)
+		receive(1)
+		if all, _ := other.owes(t, other.from.UID); all != 2 {
+			t.Errorf("%d of 2 debits of the later file are there", all)
+		}
+		receive(0) // there is no other one
+		receive(0)
+	}, `SELECT FROM positive_pay_rules WHERE tenant = ? AND uid = ? FOR UPDATE`, s.Tenant, slow)
+	if n, err := s.Payments.Receive(operator); n == 0 {
+		if n, err = s.Payments.Receive(operator); n != 1 {
+			t.Errorf("once the lock is gone: %d %v", n, err)
+		}
+	}
+}
+
+// What another bank says of its credit is heard after the credit, be it that this one has to wait.
+func TestARecallDoesNotOvertakeItsCredit(t *testing.T) {
+	t.Parallel()
+	s := newSenderOf(hurried(t))
+	over := rails.FedNow
+	c := s.credit(over, 1)
+	recall := &iso20022.Recall{
+		Group: s.group(over, 30), CaseID: "CASE-1", OriginalAmount: c.Amount, OriginalDate: c.SettlementDate,
+		Original: iso20022.Original{
+			MessageID: c.ID, Type: c.Type(), CreatedAt: c.CreatedAt, InstructionID: c.InstructionID,
+			EndToEndID: c.EndToEndID, TransactionID: c.TransactionID, UETR: c.UETR,
+		},
+		Reason: iso20022.Reason{Code: "FRAD"}, Sender: theirs, Receiver: ours,
+	}
+	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+	comes := func(m iso20022.Message) {
+		var body bytes.Buffer
+		if err := iso20022.Write(&body, payments.Profiles[over], m); err != nil {
+			t.Fatal(err)
+		}
+		s.arrive(t, over, body.String())
+		if n, err := s.Payments.Receive(operator); n != 0 || err == nil {
+			t.Errorf("%d %v", n, err)
+		}
+	}
+	while(t, s.Bank, func() {
+		comes(c)
+		s.Clock.Advance(time.Second)
+		comes(recall)
+	}, `SELECT FROM balances WHERE tenant = ? AND account = ? FOR UPDATE`, s.Tenant, s.from.UID)
+	s.run(t)
+	s.run(t)
+	s.lived(t, s.newest(t), "SETTLED RECALLED")
+}
+
+// A line that the bank cannot write stops no other kind of lines of its file.
+func TestAReturnThatCannotBeTakenInStopsNoEntry(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t)
+	uid := s.send(t, s.order("25.00", economy)).UID
+	s.through(t, "2026-11-19 12:00")
+	var trace string
+	if err := s.DB.NewRaw(`SELECT trace FROM ach_entries WHERE tenant = ? AND payment = ?`, s.Tenant, uid).
+		Scan(t.Context(), &trace); err != nil || trace == "" {
+		t.Fatal(trace, err)
+	}
+	back := s.credits(func(b *batchOf) {
+		b.Amount.Minor = 25_00
+		b.Return = &nacha.Return{Code: "R03", OriginalTrace: trace, OriginalBank: theirs[:8]}
+	})
+	s.arrive(t, rails.ACH, s.joined(t, "FRB", s.credits(), back))
+	s.Exec(`UPDATE balances SET currency = 'XXX' WHERE tenant = ? AND account = ?`, s.Tenant, s.from.UID)
+	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+	if n, err := s.Payments.Receive(operator); n != 0 || err == nil {
+		t.Errorf("%d %v", n, err)
+	}
+	var came int
+	if err := s.DB.NewRaw(`SELECT count(*) FROM ach_received WHERE tenant = ?`, s.Tenant).
+		Scan(t.Context(), &came); err != nil || came != 1 {
+		t.Errorf("%d of 1 credits of the file have come, %v", came, err)
 	}
 }

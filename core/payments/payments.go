@@ -56,6 +56,7 @@ type Service struct {
 
 	due, runs dueTurns // of payments and of series
 	paces     changes.Paces
+	unread    unfinished
 
 	entriesOfFile int // of ACH
 

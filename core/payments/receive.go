@@ -27,8 +27,9 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	arrived, err := s.network.Receive(ctx, caller.Tenant, atATime)
-	if err != nil || len(arrived) == 0 {
+	behind := s.unread.of(caller.Tenant)
+	arrived, err := s.network.Receive(ctx, caller.Tenant, atATime, behind)
+	if err != nil || len(arrived)+len(behind) == 0 {
 		return 0, err
 	}
 	var files, others []Arrived
@@ -63,12 +64,14 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 		n, failed := changes.Guarded(func(a Arrived) (int, error) {
 			whole, err := s.takeFile(ctx, caller, now, a)
 			if !whole || err != nil {
+				behind = append(behind, a.ID)
 				return 0, err
 			}
 			return 1, s.network.MarkTaken(ctx, caller.Tenant, []int64{a.ID})
 		}, a)
 		taken, err = taken+n, errors.Join(err, failed)
 	}
+	s.unread.leave(caller.Tenant, behind, len(files) > 0)
 	if err != nil {
 		return taken, fmt.Errorf("receive from networks: %w", err)
 	}

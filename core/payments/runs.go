@@ -93,7 +93,7 @@ func (s *Service) RunRecurrences(ctx context.Context) (made int, err error) {
 		return 0, err
 	}
 	at := s.paces.At(caller.Tenant, "make payments of series", dueAtATime)
-	places, skipped := s.runs.of(caller.Tenant), at.Left()
+	places, skipped := s.runs.of(caller.Tenant), []int64{} // not NULL
 	for range mostPasses {
 		due, stopped := db.ReadPrimary(ctx, s.db, findingRuns, caller.Tenant, dueKinds, dueUntil(caller, now),
 			places[:], skipped, dueAtATime)

@@ -107,6 +107,8 @@ var (
 	readingAnswered = db.NewQuery[answeredLine](`SELECT line, coalesce(payment, 0) AS payment FROM ach_answers
 		WHERE tenant = $1 AND message = $2
 		AND line = ANY($3::int[])`)
+	readingAllAnswered = db.NewQuery[answeredLine](`SELECT line, coalesce(payment, 0) AS payment FROM ach_answers
+		WHERE tenant = $1 AND message = $2`)
 	// readingTraces reads the newest entry of a trace number: after ten million entries the numbers begin
 	// anew.
 	readingTraces = db.NewQuery[traced](`SELECT DISTINCT ON (trace) trace, sent.payment, reversal, booked, prenote, way, class,
@@ -139,6 +141,7 @@ func (s *Service) takeFile(
 	ctx context.Context, caller access.Caller, now time.Time, from Arrived,
 ) (whole bool, err error) {
 	file, lines := readFile(from, now)
+	before := map[int]*answeredLine{}
 	if err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		b := db.TxBatch(tx)
 		onRecord, ids := db.Queue(b, readingFile, caller.Tenant, file.id), db.Queue(b, takingMessageIDs, 1)
@@ -147,7 +150,13 @@ func (s *Service) takeFile(
 		}
 		if len(onRecord.Items) > 0 { // an earlier try has begun with it
 			file.number = onRecord.Items[0].ID
-			return nil
+			b := db.TxBatch(tx)
+			done := db.Queue(b, readingAllAnswered, caller.Tenant, file.number)
+			err := b.Send(ctx)
+			for _, d := range done.Items {
+				before[d.Line] = d
+			}
+			return err
 		}
 		file.number = ids.Items[0].ID
 		return db.InsertAtCommit(ctx, []*Message{file.message(s.keys, caller.Tenant, now)})
@@ -165,36 +174,42 @@ func (s *Service) takeFile(
 			answers = append(answers, a)
 		}
 	}
-	countAlike(entries)
+	countAlike(entries) // of the whole file
 	at := s.paces.At(caller.Tenant, "take lines of files of ACH", atATime)
 	is := func(a *incoming) changes.Thing { return changes.Thing{ID: int64(file.number), Line: a.line} }
-	taken, failures := 0, 0
+	whole, failures := true, 0
 	for _, kind := range []struct {
 		lines []*incoming
 		take  takingLines
 	}{{answers, s.takeLinesTx}, {entries, s.receiveEntriesTx}, {left, s.leaveLinesTx}} {
-		for some := range slices.Chunk(kind.lines, atATime) {
-			n, failed := changes.AllOrEach(ctx, at, some, is, func(some []*incoming) (int, error) {
+		fresh := slices.DeleteFunc(kind.lines, func(a *incoming) bool { return before[a.line].settles(a) })
+		for some := range slices.Chunk(fresh, atATime) {
+			_, failed := changes.AllOrEach(ctx, at, some, is, func(some []*incoming) (int, error) {
 				err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 					return kind.take(ctx, tx, caller, now, file, some)
 				})
 				return unlessFailed(len(some), err)
 			})
-			taken += n
 			if failed == nil {
 				continue
 			}
-			err = errors.Join(err, fmt.Errorf("file %s: %w", file.id, failed))
-			if failures++; n == 0 || failures == mostFailures {
+			whole, err = false, errors.Join(err, fmt.Errorf("file %s: %w", file.id, failed))
+			if failures++; failures == mostFailures || db.IsUnavailable(failed) || ctx.Err() != nil {
 				return false, err
 			}
 		}
 	}
-	return taken == len(lines), err
+	return whole, err
 }
 
 // mostFailures is after how many failures of lines that were taken in together a file is read no further.
 const mostFailures = 10
+
+// settles reports whether a line of a file is on record, so that nothing is to be done about it: one that was of
+// nothing when it came first may be of something by now.
+func (d *answeredLine) settles(a *incoming) bool {
+	return d != nil && (d.Payment != 0 || a.says != returned && a.says != dishonoured)
+}
 
 // takingLines takes in lines of a file.
 type takingLines func(
@@ -236,7 +251,7 @@ func (s *Service) takeLinesTx(
 	var rows []*Answered
 	for _, a := range lines {
 		told := before[a.line]
-		if told != nil && (told.Payment != 0 || a.says != returned && a.says != dishonoured) {
+		if told.settles(a) {
 			continue
 		}
 		t := of[a.of]

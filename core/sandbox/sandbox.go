@@ -195,20 +195,22 @@ var nextToArrive = db.NewQuery[message](db.Select[message](db.Columns{}, nil).Wh
 	  SELECT m.id, m.due_at, row_number() OVER (ORDER BY m.due_at, m.id)
 	    / CASE whose.customer WHEN 0 THEN 4 ELSE 1 END AS turn FROM (
 	    SELECT id, due_at FROM sandbox_messages WHERE tenant = $1 AND taken_at IS NULL
-	      AND customer = whose.customer AND due_at <= $2 ORDER BY due_at, id LIMIT $3) AS m) AS next
+	      AND customer = whose.customer AND due_at <= $2 AND id <> ALL ($4::bigint[]) ORDER BY due_at, id LIMIT $3) AS m) AS next
 	ORDER BY next.turn, next.due_at, next.id LIMIT $3)
 	ORDER BY sm.due_at, sm.id`)
 
 // mostFiles bounds the files of ACH that arrive at a time, of which each customer has one.
 const mostFiles = 8
 
-// Receive returns the messages that are due, in turns. It implements payments.Network.
-func (s *Service) Receive(ctx context.Context, tenant access.Tenant, most int64) ([]payments.Arrived, error) {
+// Receive returns the messages that are due, in turns, but none of some. It implements payments.Network.
+func (s *Service) Receive(
+	ctx context.Context, tenant access.Tenant, most int64, but []int64,
+) ([]payments.Arrived, error) {
 	now, err := s.worker(ctx, tenant)
 	if err != nil {
 		return nil, err
 	}
-	due, err := db.ReadPrimary(ctx, s.db, nextToArrive, tenant, now, most)
+	due, err := db.ReadPrimary(ctx, s.db, nextToArrive, tenant, now, most, but)
 	if err != nil {
 		return nil, err
 	}
