@@ -533,6 +533,48 @@ func TestHoweverManyTradesWithoutAPriceHoldUpNoOther(t *testing.T) {
 	}
 }
 
+// failing is a market that fails over a currency, or never answers.
+type failing struct {
+	of    money.Currency
+	hangs bool
+}
+
+func (m failing) Price(ctx context.Context, ask fx.Ask) (fx.Price, error) {
+	switch {
+	case ask.Buy != m.of:
+		return sandbox.Market{}.Price(ctx, ask)
+	case m.hangs:
+		<-ctx.Done()
+		return fx.Price{}, ctx.Err()
+	}
+	return fx.Price{}, errors.New("502 Bad Gateway")
+}
+
+func TestAMarketThatFailsOverACurrencyHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	for name, hangs := range map[string]bool{"answers 502": false, "hangs": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newTrader(t)
+			at := fx.Acceptance{AutoCover: true, Delay: new(int32(0))}
+			d.trade(t, at)
+			draft := d.draft()
+			draft.Buy = "GBP"
+			second, err := d.accept(d.Staff(), d.ask(t, draft).UID, at, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			other := core.New(core.Options{DB: d.DB, Keys: d.Keys, Now: d.Clock.Now, Market: failing{"EUR", hangs}})
+			if n, err := other.FX.CoverDue(d.operator(t)); n != 1 || err == nil {
+				t.Errorf("%d are covered (%v)", n, err)
+			}
+			if found, err := d.FX.Find(d.Staff(), second.UID); err != nil || found.Status != fx.Covered {
+				t.Errorf("%+v (%v)", found, err)
+			}
+		})
+	}
+}
+
 func TestAProductTakesItsOwnPermission(t *testing.T) {
 	t.Parallel()
 	d := newTrader(t)

@@ -206,14 +206,25 @@ func (q *Quote) checkDate(currencies pair, spot time.Time) error {
 	return nil
 }
 
+// longestAsking is how long the market has to answer.
+const longestAsking = time.Second
+
+// marketError is an error of the market, or that it does not answer.
+type marketError struct{ error }
+
+func (e marketError) Unwrap() error { return e.error }
+
+// priced asks the market for a price. What it cannot answer is a marketError.
 func (s *Service) priced(
 	ctx context.Context, b bank, tenant access.Tenant, p pair, spot, value, now time.Time,
 ) (Price, error) {
+	ctx, cancel := context.WithTimeout(ctx, longestAsking)
+	defer cancel()
 	price, err := s.market.Price(ctx, Ask{
 		Tenant: tenant, Sandbox: b.Sandbox, Sell: p[0], Buy: p[1], At: now, Spot: spot, Value: value,
 	})
 	if err != nil {
-		return Price{}, fmt.Errorf("price of %s for %s: %w", p[1], p[0], err)
+		return Price{}, marketError{fmt.Errorf("price of %s for %s: %w", p[1], p[0], err)}
 	}
 	return price, nil
 }

@@ -58,7 +58,8 @@ const mostWithoutPrice = 40
 
 // CoverDue covers trades of the caller's bank whose time for it has come, and returns how many. It is for
 // workers: any number may call it at a time. However many have no price hold up none of the others; the market
-// is asked once in a call for what it has none of.
+// is asked once in a call for what it has none of,
+// or cannot answer.
 func (s *Service) CoverDue(ctx context.Context) (taken int, err error) {
 	missing := map[string]error{} // by currencies and value date
 	for range mostWithoutPrice {
@@ -105,10 +106,12 @@ func (s *Service) coverSomeTx(
 		if missing[of] != nil {
 			continue
 		}
-		if err := s.coveredTx(ctx, tx, b, t, now); errors.Is(err, ErrNoPrice) {
+		err := s.coveredTx(ctx, tx, b, t, now)
+		if unanswered := (marketError{}); errors.As(err, &unanswered) || errors.Is(err, ErrNoPrice) {
 			missing[of] = fmt.Errorf("trade %s: %w", t.UID, err)
 			continue
-		} else if err != nil {
+		}
+		if err != nil {
 			return 0, err
 		}
 		t.UpdatedAt, t.Version = now, t.Version+1
