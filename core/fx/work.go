@@ -63,12 +63,12 @@ const mostWithoutPrice = 40
 func (s *Service) CoverDue(ctx context.Context) (taken int, err error) {
 	missing := map[string]error{} // by currencies and value date
 	for range mostWithoutPrice {
-		before, n := len(missing), 0
-		n, err = inTurn(ctx, s,
+		before := len(missing)
+		n, failed := inTurn(ctx, s,
 			func(ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time) (int, error) {
 				return s.coverSomeTx(ctx, tx, caller, now, missing)
 			})
-		if taken += n; err != nil || n > 0 || len(missing) == before {
+		if taken, err = taken+n, failed; err != nil || n > 0 || len(missing) == before {
 			break
 		}
 	}
