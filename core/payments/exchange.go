@@ -54,7 +54,7 @@ func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	queued, err := s.find(ctx, nextToSend, caller.Tenant, db.Texts(customers.Working), now)
+	queued, err := s.nextToSend(ctx, caller, now)
 	if err == nil && len(queued) > 0 {
 		var held bool
 		if held, err = s.sendingHeld(ctx, s.db, caller.Tenant); held {
@@ -81,21 +81,56 @@ func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 	return sent, nil
 }
 
-// nextToSend finds the payments that are sent next: the oldest one of each customer first, then the second of
-// each, and so on. So a customer with a hundred thousand payments in a file keeps nobody else waiting.
-var nextToSend = db.NewQuery[found](`WITH RECURSIVE whose AS (
-	  SELECT (SELECT customer FROM payments WHERE tenant = $1 AND state = 'QUEUED' ORDER BY customer LIMIT 1) AS customer
+// nextToSend finds payments that are sent next, of customers in turns: of the next ones who have any in line.
+func (s *Service) nextToSend(ctx context.Context, caller access.Caller, now time.Time) (uids []UID, err error) {
+	last := s.senders.Last(caller.Tenant)
+	for from, again := last, last == 0; ; {
+		rows, err := db.ReadPrimary(ctx, s.db, findingToSend, caller.Tenant, db.Texts(customers.Working), now, from)
+		if err != nil {
+			return nil, err
+		}
+		next := customers.UID(0) // from the first one on
+		for _, row := range rows {
+			if row.UID != 0 {
+				uids = append(uids, row.UID)
+			} else {
+				next = row.Walked
+			}
+		}
+		s.senders.Give(caller.Tenant, next)
+		if len(uids) > 0 || again && (next == 0 || last != 0 && next >= last) {
+			return uids, nil
+		}
+		from, again = next, again || next == 0
+	}
+}
+
+type toSend struct {
+	UID    UID           `bun:"uid"` // 0 in the row that says where the walk has ended
+	Walked customers.UID `bun:"walked"`
+}
+
+var findingToSend = db.NewQuery[toSend](nextToSend)
+
+// nextToSend finds what is to be sent of 250 customers that follow $4: the oldest payment of each first, then the
+// second of each, and so on. So a customer with a hundred thousand payments in a file keeps nobody else waiting.
+// Where many customers have some, fewer of each are read. The last row says behind whom others may follow.
+var nextToSend = `WITH RECURSIVE whose AS (
+	  SELECT 1 AS number, (SELECT customer FROM payments WHERE tenant = $1 AND state = 'QUEUED'
+	    AND customer > $4::bigint ORDER BY customer LIMIT 1) AS customer
 	  UNION ALL
-	  SELECT (SELECT customer FROM payments WHERE tenant = $1 AND state = 'QUEUED'
+	  SELECT number + 1, (SELECT customer FROM payments WHERE tenant = $1 AND state = 'QUEUED'
 	    AND customer > whose.customer ORDER BY customer LIMIT 1)
-	  FROM whose WHERE customer IS NOT NULL
+	  FROM whose WHERE customer IS NOT NULL AND number < 250
 	)
-	SELECT next.uid FROM whose CROSS JOIN LATERAL (
+	(SELECT next.uid, 0::bigint AS walked FROM whose CROSS JOIN LATERAL (
 	  SELECT pay.uid, pay.send_at, row_number() OVER (ORDER BY pay.send_at, pay.uid) AS turn FROM (
-	    SELECT pay.uid, pay.send_at FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'QUEUED'
-	      AND pay.customer = whose.customer AND pay.send_at <= $3 AND ` + movableNow + `
-	    ORDER BY pay.send_at, pay.uid ` + limitAtATime + `) AS pay) AS next
-	ORDER BY next.turn, next.send_at, next.uid ` + limitAtATime)
+	    SELECT * FROM (SELECT pay.uid, pay.send_at FROM payments AS pay WHERE pay.tenant = $1
+	      AND pay.state = 'QUEUED' AND pay.customer = whose.customer AND pay.send_at <= $3 AND ` + movableNow + `
+	      ORDER BY pay.send_at, pay.uid ` + limitAtATime + `) AS first
+	    LIMIT (SELECT greatest(25, 2500 / greatest(1, count(customer))) FROM whose)) AS pay) AS next
+	ORDER BY next.turn, next.send_at, next.uid ` + limitAtATime + `)
+	UNION ALL SELECT 0, max(customer) FROM whose HAVING count(customer) = 250`
 
 // limitAtATime is the limit of what jobs look for. It is no value of the prepared reads, so that they are
 // planned for it.

@@ -1,6 +1,8 @@
 package payments
 
 import (
+	"context"
+
 	"bankgraph/db"
 )
 
@@ -16,5 +18,17 @@ var NextDue, NextRuns = nextDue, nextRuns
 // Narrows returns the conditions of a search of the whole bank.
 func (s *Service) Narrows(by Search) []string { return by.where(s, 1, new(db.Params)) }
 
+// NextToSend finds the payments that are sent next.
+var NextToSend = nextToSend
+
 // DecideUntil returns the deadline of a decision on a debit.
 var DecideUntil = decideUntil
+
+// FindToSend finds the payments that are sent next.
+func (s *Service) FindToSend(ctx context.Context) ([]UID, error) {
+	caller, now, err := s.worker(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.nextToSend(ctx, caller, now)
+}

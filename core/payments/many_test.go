@@ -3,6 +3,7 @@ package payments_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -311,6 +312,76 @@ func TestWhatIsDueIsFoundByItsDay(t *testing.T) {
 				t.Errorf("%s of all days are read:\n%s\n%s", table, scan, plan)
 			}
 		}
+	}
+}
+
+// Where many customers have payments to send, so few of each are read that the next ones are found in no time: 2,500
+// in all, on the average of the walk with its end.
+func TestOfManyWhoSendFewPaymentsOfEachAreRead(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	to := s.Account(s.Customer())
+	for range 62 {
+		made := s.Payment(s.Account(s.Customer()), to, func(p *payments.Payment) {
+			p.State, p.SendAt = payments.Queued, new(s.Now())
+		})
+		s.Exec(`INSERT INTO payments SELECT (jsonb_populate_record(p, jsonb_build_object('uid', p.uid + 1000 * n))).*
+			FROM payments AS p, generate_series(1, 50) AS n WHERE p.tenant = ? AND p.uid = ?`, s.Tenant, made.UID)
+	}
+	var lines []string
+	err := s.DB.InTx(t.Context(), int64(s.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, set := tx.NewRaw("SET LOCAL plan_cache_mode = force_generic_plan").Exec(ctx)
+		_, prepared := tx.NewRaw("PREPARE send (bigint, text[], timestamptz, bigint) AS " + payments.NextToSend).Exec(ctx)
+		if err := errors.Join(set, prepared); err != nil {
+			return err
+		}
+		err := tx.NewRaw(fmt.Sprintf("EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) EXECUTE send (%d, '{Active}', '2030-01-01', 0)",
+			s.Tenant)).Scan(ctx, &lines)
+		_, ended := tx.NewRaw("DEALLOCATE send").Exec(ctx)
+		return errors.Join(err, ended)
+	})
+	plan := strings.Join(lines, "\n")
+	if read := regexp.MustCompile(`on payments pay \(actual rows=\d+`).FindString(plan); err != nil ||
+		!strings.HasSuffix(read, "rows=39") || !strings.Contains(lines[0], "rows=250") {
+		t.Errorf("%s, %v:\n%s", read, err, plan)
+	}
+}
+
+// However many customers have payments in line, now or for later, each has its turn.
+func TestEachOfManyWhoSendHasItsTurn(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	made := s.Payment(s.from, s.Account(s.Customer()), func(p *payments.Payment) {
+		p.State, p.SendAt = payments.Queued, new(s.Now())
+	})
+	s.Exec(`INSERT INTO customers SELECT (jsonb_populate_record(c, jsonb_build_object('uid', c.uid + n, 'short_name',
+		'many ' || n, 'customer_id', '', 'lei', '', 'owner', 0))).* FROM customers AS c, generate_series(1000, 1599) AS n
+		WHERE c.tenant = ? AND c.uid = ?`, s.Tenant, made.Customer)
+	s.Exec(`INSERT INTO payments SELECT (jsonb_populate_record(p, jsonb_build_object('uid', p.uid + n, 'customer',
+		p.customer + n, 'send_at', p.send_at + CASE WHEN n < 1300 THEN interval '1 day' ELSE interval '0' END))).*
+		FROM payments AS p, generate_series(1000, 1599) AS n WHERE p.tenant = ? AND p.uid = ?`, s.Tenant, made.UID)
+	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+	found := map[payments.UID]int{}
+	for range 6 {
+		uids, err := s.Payments.FindToSend(operator)
+		if err != nil || len(uids) == 0 || len(uids) > 250 {
+			t.Fatalf("%d are found: %v", len(uids), err)
+		}
+		for _, uid := range uids {
+			found[uid]++
+		}
+	}
+	if len(found) != 301 {
+		t.Errorf("%d of 301 payments have had their turn", len(found))
+	}
+	for uid, times := range found {
+		if times < 1 || times > 3 {
+			t.Errorf("payment %s has had %d turns", uid, times)
+		}
+	}
+	s.Exec(`UPDATE payments SET send_at = send_at + interval '2 days' WHERE tenant = ?`, s.Tenant)
+	if uids, err := s.Payments.FindToSend(operator); err != nil || len(uids) != 0 {
+		t.Errorf("%v of later days are found: %v", uids, err)
 	}
 }
 

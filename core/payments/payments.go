@@ -57,6 +57,7 @@ type Service struct {
 	due, runs dueTurns // of payments and of series
 	paces     changes.Paces
 	unread    unfinished
+	senders   changes.Turns[customers.UID] // whose payments were looked at last, to be sent
 
 	entriesOfFile int // of ACH
 
