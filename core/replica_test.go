@@ -85,7 +85,11 @@ func (f *followed) has(t *testing.T, uid customers.UID) {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.Background())
+	end := time.Now().Add(time.Minute)
 	for has := false; !has; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("what was written does not reach the replica")
+		}
 		if err := conn.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM customers WHERE uid = $1)`, uid).
 			Scan(&has); err != nil {
 			t.Fatal(err)
@@ -257,7 +261,7 @@ func TestTheFormerReplicaOfARecoveredDatabaseIsNotReadFrom(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			undone := f.create(t, "undone")
+			undone, checker := f.create(t, "undone"), f.Checker()
 			f.has(t, undone)
 			if err := f.server.Cluster.Stop(t.Context()); err != nil {
 				t.Fatal(err)
@@ -274,7 +278,7 @@ func TestTheFormerReplicaOfARecoveredDatabaseIsNotReadFrom(t *testing.T) {
 			c := core.New(core.Options{DB: d, Keys: f.Keys, Now: f.Clock.Now})
 			for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 				state, _ := d.Replica()
-				if state.Used || sees(f.Checker(), t, c, undone) {
+				if state.Used || sees(checker, t, c, undone) {
 					t.Fatalf("%+v: read from", state)
 				}
 				if state.Why != nil && strings.Contains(state.Why.Error(), why) {

@@ -159,6 +159,7 @@ func (s *stocked) asked(parents []customers.UID) map[reflect.Type]reflect.Value 
 	values := map[reflect.Type]reflect.Value{}
 	for _, value := range []any{
 		parents, s.own.UID,
+		10, // how many
 		[]accounts.UID{s.account.UID},
 		[]contacts.UID{s.contact.UID},
 		[]signatories.UID{s.signatory.UID},

@@ -53,7 +53,10 @@ func OwnServer(t testing.TB, settings map[string]string) *Server {
 }
 
 // Streaming holds the settings of a server that replicas can follow.
-var Streaming = map[string]string{"wal_level": "replica", "max_wal_senders": "4", "hot_standby": "on"}
+var Streaming = map[string]string{
+	"wal_level": "replica", "max_wal_senders": "4", "hot_standby": "on",
+	"wal_keep_size": "64", // MB, so that a backup removes nothing that a replica has not read yet
+}
 
 // Replica starts a streaming replica of the server, or restarts the one that was stopped.
 func (s *Server) Replica() *cluster.Cluster {
