@@ -15,12 +15,12 @@ import (
 	"bankgraph/db"
 )
 
-// Thing names what a job works on: a payment, a hold or a payment's messages by a number, or a line of a file by
-// that and the file's.
+// Thing names what a job works on: a payment or a hold by its number, a line by that of its file, and messages by
+// what they are about, as those of one thing are taken in their order.
 type Thing struct {
 	ID   int64
 	Line int    // 0 of what is no line
-	Of   string // of messages: what they are about, by which they follow each other
+	Of   string // "" of what is no message
 }
 
 // Numbered returns what has a number as a thing.

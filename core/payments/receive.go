@@ -64,11 +64,13 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 		n, failed := changes.Guarded(func(a Arrived) (int, error) {
 			whole, err := s.takeFile(ctx, caller, now, a)
 			if !whole || err != nil {
-				behind = append(behind, a.ID)
 				return 0, err
 			}
 			return 1, s.network.MarkTaken(ctx, caller.Tenant, []int64{a.ID})
 		}, a)
+		if n == 0 {
+			behind = append(behind, a.ID)
+		}
 		taken, err = taken+n, errors.Join(err, failed)
 	}
 	s.unread.leave(caller.Tenant, behind, len(files) > 0)
