@@ -84,7 +84,7 @@ func newPosting(m *meters) *posting {
 
 // job claims what is due of a bank, and lets it be posted.
 func (p *posting) job(b *bank, log *slog.Logger) job {
-	return job{"post to webhooks", time.Second, 20 * time.Millisecond, func(ctx context.Context) (bool, error) {
+	return job{postJob, time.Second, 20 * time.Millisecond, func(ctx context.Context) (bool, error) {
 		caller, err := access.Require(ctx)
 		if err != nil {
 			return false, err

@@ -77,6 +77,16 @@ type job struct {
 // something to do, as no more than longTicksAtOnce of them run.
 var longJobs = []string{"work on files"}
 
+// wakes names the job that goes on with what a tick of another found: it does not wait for its own next tick.
+var wakes = map[string]string{sealJob: deliverJob, deliverJob: postJob}
+
+// Names of jobs that others name.
+const (
+	sealJob    = "seal audit entries"
+	deliverJob = "make deliveries of events"
+	postJob    = "post to webhooks"
+)
+
 // longestTick limits the time of a tick, and so the time that a stop waits for one.
 const longestTick = 10 * time.Second
 
@@ -126,13 +136,16 @@ func (w *worker) each(ctx context.Context) {
 				continue
 			}
 			w.known[bank.ID] = true
-			turn, aside := make(chan struct{}, 1), make(chan struct{}, 1)
+			turn, aside, woken := make(chan struct{}, 1), make(chan struct{}, 1), map[string]chan struct{}{}
+			for _, j := range w.jobs {
+				woken[j.name] = make(chan struct{}, 1)
+			}
 			for _, j := range w.jobs {
 				places := []chan struct{}{turn, w.slots}
 				if slices.Contains(longJobs, j.name) {
 					places = []chan struct{}{aside, w.aside}
 				}
-				w.running.Go(func() { w.repeat(ctx, bank, j, places) })
+				w.running.Go(func() { w.repeat(ctx, bank, j, places, woken[j.name], woken[wakes[j.name]]) })
 			}
 		}
 		if !pause(ctx, banksEvery) {
@@ -142,8 +155,11 @@ func (w *worker) each(ctx context.Context) {
 }
 
 // repeat does a job of one bank until the context ends. While there is something to do it pauses for as long
-// as the last tick took, unless it is one of longJobs; otherwise its pauses grow up to j.every.
-func (w *worker) repeat(ctx context.Context, bank *tenants.Tenant, j job, places []chan struct{}) {
+// as the last tick took, unless it is one of longJobs; otherwise its pauses grow up to j.every, and woken ends
+// them. A tick that found something wakes next, which may be nil.
+func (w *worker) repeat(
+	ctx context.Context, bank *tenants.Tenant, j job, places []chan struct{}, woken <-chan struct{}, next chan<- struct{},
+) {
 	long := slices.Contains(longJobs, j.name)
 	for wait := j.busy; ; {
 		for _, place := range places {
@@ -158,6 +174,13 @@ func (w *worker) repeat(ctx context.Context, bank *tenants.Tenant, j job, places
 		for _, place := range places {
 			<-place
 		}
+		if busy {
+			select {
+			case next <- struct{}{}:
+			default:
+			}
+		}
+		var early <-chan struct{}
 		switch {
 		case err != nil:
 			wait = j.every
@@ -166,9 +189,9 @@ func (w *worker) repeat(ctx context.Context, bank *tenants.Tenant, j job, places
 		case busy:
 			wait = max(j.busy, time.Since(began))
 		default:
-			wait = min(2*wait, j.every)
+			wait, early = min(2*wait, j.every), woken
 		}
-		if !pause(ctx, wait) {
+		if !pauseUntil(ctx, wait, early) {
 			return
 		}
 	}
@@ -193,12 +216,17 @@ func (w *worker) once(ctx context.Context, bank *tenants.Tenant, j job) (busy bo
 }
 
 // pause waits. It returns false if the context ended.
-func pause(ctx context.Context, wait time.Duration) bool {
+func pause(ctx context.Context, wait time.Duration) bool { return pauseUntil(ctx, wait, nil) }
+
+// pauseUntil is pause that early ends.
+func pauseUntil(ctx context.Context, wait time.Duration, early <-chan struct{}) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return false
+	case <-early:
+		return true
 	case <-timer.C:
 		return true
 	}
@@ -212,14 +240,14 @@ func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logge
 	})
 	all := []job{
 		{
-			"seal audit entries", time.Second, 50 * time.Millisecond,
+			sealJob, time.Second, 50 * time.Millisecond,
 			func(ctx context.Context) (bool, error) { return b.sealAudit(ctx, kept) },
 		},
 		{"find audit entries that nobody seals", 10 * time.Minute, time.Second, b.sweepAudit(kept)},
 		{"seal regulatory entries", 10 * time.Second, 50 * time.Millisecond, b.sealReporting},
 		{"move to new keys", time.Second, 10 * time.Millisecond, b.moveKeys(meters, log)},
 		{"move sandbox clocks", time.Second, 10 * time.Millisecond, b.AdvanceClock},
-		{"make deliveries of events", time.Second, 20 * time.Millisecond, each(b.Webhooks.Spread)},
+		{deliverJob, time.Second, 20 * time.Millisecond, each(b.Webhooks.Spread)},
 		newPosting(meters).job(b, log),
 		{"remove old deliveries", time.Hour, time.Second, func(ctx context.Context) (bool, error) {
 			purged, err := b.Webhooks.Purge(ctx, s.KeepEvents)

@@ -46,6 +46,39 @@ func TestABankWhoseJobsHangKeepsNoOtherWaiting(t *testing.T) {
 	}
 }
 
+// What is sealed becomes deliveries, and deliveries are posted, without waiting for the ticks that rest brings.
+func TestAJobWakesTheOneThatGoesOnWithItsWork(t *testing.T) {
+	t.Parallel()
+	banks := func(context.Context) ([]*tenants.Tenant, error) {
+		return []*tenants.Tenant{{ID: 1, Code: "ONE", Zone: "UTC"}}, nil
+	}
+	found := map[string]chan bool{sealJob: make(chan bool), deliverJob: make(chan bool), postJob: make(chan bool)}
+	var jobs []job
+	for name, next := range found {
+		jobs = append(jobs, job{name, time.Hour, time.Hour, func(context.Context) (bool, error) { return <-next, nil }})
+	}
+	finish := work(t.Context(), slog.New(slog.DiscardHandler), banks, jobs)
+	defer finish()
+	defer func() {
+		for _, next := range found {
+			close(next)
+		}
+	}()
+	ticks := func(name string, busy bool) {
+		t.Helper()
+		select {
+		case found[name] <- busy:
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%s rests", name)
+		}
+	}
+	ticks(deliverJob, false) // the first ticks of all come at once
+	ticks(postJob, false)
+	ticks(sealJob, true)
+	ticks(deliverJob, true)
+	ticks(postJob, false)
+}
+
 // What a bank does when its clock is moved, workers do while it ticks.
 func TestWorkersDoAllThatTheBankDoesByItself(t *testing.T) {
 	t.Parallel()
