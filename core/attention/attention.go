@@ -8,11 +8,13 @@ import "time"
 type Kind string
 
 const (
-	Approval   Kind = "APPROVAL"   // a change that a second person decides on
-	Exception  Kind = "EXCEPTION"  // a debit of another bank that no rule of positive pay allows
-	Recall     Kind = "RECALL"     // a payment that the bank which sent it asks for
-	Dishonour  Kind = "DISHONOUR"  // a return of the last week over ACH that the other bank does not take
-	Untaken    Kind = "UNTAKEN"    // a message, or a line of a file, of the last week that could not be taken
+	Approval  Kind = "APPROVAL"  // a change that a second person decides on
+	Exception Kind = "EXCEPTION" // a debit of another bank that no rule of positive pay allows
+	Recall    Kind = "RECALL"    // a payment that the bank which sent it asks for
+	Dishonour Kind = "DISHONOUR" // a return of the last week over ACH that the other bank does not take
+	// a message, or a line of a file, of the last week that could not be taken; or a file with lines that cannot be
+	// taken in at present
+	Untaken    Kind = "UNTAKEN"
 	Unanswered Kind = "UNANSWERED" // a payment that its network has not answered in time
 	Late       Kind = "LATE"       // a payment that did not take its next step when that was due
 	Screening  Kind = "SCREENING"  // a payment whose other side may be on a list
@@ -104,7 +106,10 @@ var waits = map[Kind]string{
 	Untaken: `SELECT nm.id AS uid, 0::bigint AS customer, nm.at AS since, NULL::timestamptz AS due_at,
 		nm.message_id || ': ' || nm.code AS reason
 		FROM network_messages AS nm WHERE nm.tenant = $1 AND nm.direction = 'IN' AND nm.payment IS NULL
-		  AND nm.kind IN ('unreadable', 'entry') AND nm.at > $5::timestamptz`,
+		  AND nm.kind IN ('unreadable', 'entry') AND nm.at > $5::timestamptz
+		UNION ALL SELECT nm.id, 0, nm.unfinished_since, NULL,
+		nm.message_id || ': lines of this file cannot be taken in at present; the log names them'
+		FROM network_messages AS nm WHERE nm.tenant = $1 AND nm.unfinished_since < $4::timestamptz`,
 	Unanswered: `SELECT pay.uid, pay.customer, pay.updated_at AS since, NULL::timestamptz AS due_at, '' AS reason
 		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'SENT' AND pay.direction = 'OUT'
 		  AND pay.entry_type = 'CREDIT'

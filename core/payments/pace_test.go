@@ -11,6 +11,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/attention"
 	"bankgraph/core/coretest"
 	"bankgraph/core/ledger"
 	"bankgraph/core/money"
@@ -176,6 +177,13 @@ func TestALineThatTakesTooLongStopsNoOther(t *testing.T) {
 		if n, err := s.Payments.Receive(operator); n != 0 || err != nil { // looks for other files first
 			t.Errorf("again: %d %v", n, err)
 		}
+		if told := s.untaken(t); len(told) != 0 {
+			t.Errorf("people hear of it at once: %q", told)
+		}
+		s.Clock.Advance(31 * time.Minute)
+		if told := s.unfinished(t); len(told) != 1 || !strings.Contains(told[0], "cannot be taken in at present") {
+			t.Errorf("people hear after half an hour: %q", told)
+		}
 		if all, held := other.owes(t, other.from.UID); all != 3 || held != 0 {
 			t.Errorf("%d debits of another are there, of which %d wait for people", all, held)
 		}
@@ -186,6 +194,22 @@ func TestALineThatTakesTooLongStopsNoOther(t *testing.T) {
 	if all, held := s.owes(t, s.from.UID); all != 1 || held != 0 {
 		t.Errorf("%d debits, of which %d wait for people", all, held)
 	}
+	if told := s.unfinished(t); len(told) != 0 {
+		t.Errorf("people still hear of it: %q", told)
+	}
+}
+
+// unfinished returns what people are told of files with lines that cannot be taken in.
+func (s *sender) unfinished(t *testing.T) (all []string) {
+	t.Helper()
+	found, err := s.Attention.List(s.Staff(), attention.Search{Kind: []attention.Kind{attention.Untaken}}, 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range found.Items {
+		all = append(all, item.Reason)
+	}
+	return all
 }
 
 // A rule that somebody else uses up while debits are compared with it allows no more than it may.

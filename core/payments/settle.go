@@ -135,34 +135,74 @@ var (
 // takeFile takes in a file of ACH: the returns, notices of change and entries for accounts in it, some at a
 // time, each once. Each transaction writes which lines it took, so that a file that is read again, as after a
 // stop, goes on where it was. A line with a fault goes back, or is left for people, and stops no other one, nor
-// does one that cannot be taken in at present. It reports whether it took all. A file that did not come whole
-// is kept for people, and does nothing.
+// does one that cannot be taken in at present. It reports whether it took all, and notes where it did not, so
+// that people hear of a file that stays so. A file that did not come whole is kept for people, and does nothing.
 func (s *Service) takeFile(
 	ctx context.Context, caller access.Caller, now time.Time, from Arrived,
 ) (whole bool, err error) {
 	file, lines := readFile(from, now)
-	before := map[int]*answeredLine{}
-	if err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+	before, unfinished, err := s.beginFile(ctx, caller.Tenant, now, file)
+	if err != nil {
+		return false, fmt.Errorf("file %s: %w", file.id, err)
+	}
+	whole, err = s.takeFresh(ctx, caller, now, file, before, lines)
+	if whole == unfinished && !db.IsUnavailable(err) && ctx.Err() == nil {
+		err = errors.Join(err, s.noteUnfinished(ctx, caller.Tenant, now, file, !whole))
+	}
+	if err != nil {
+		err = fmt.Errorf("file %s: %w", file.id, err)
+	}
+	return whole, err
+}
+
+// beginFile puts a file on record. If an earlier try has begun with it, it returns the lines that are on record,
+// by their numbers, and whether that try could not take in all.
+func (s *Service) beginFile(
+	ctx context.Context, tenant access.Tenant, now time.Time, file *incoming,
+) (before map[int]*answeredLine, unfinished bool, err error) {
+	err = s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
 		b := db.TxBatch(tx)
-		onRecord, ids := db.Queue(b, readingFile, caller.Tenant, file.id), db.Queue(b, takingMessageIDs, 1)
+		onRecord, ids := db.Queue(b, readingFile, tenant, file.id), db.Queue(b, takingMessageIDs, 1)
 		if err := b.Send(ctx); err != nil {
 			return err
 		}
-		if len(onRecord.Items) > 0 { // an earlier try has begun with it
-			file.number = onRecord.Items[0].ID
-			b := db.TxBatch(tx)
-			done := db.Queue(b, readingAllAnswered, caller.Tenant, file.number)
-			err := b.Send(ctx)
-			for _, d := range done.Items {
-				before[d.Line] = d
-			}
-			return err
+		before, unfinished = map[int]*answeredLine{}, false
+		if len(onRecord.Items) == 0 {
+			file.number = ids.Items[0].ID
+			return db.InsertAtCommit(ctx, []*Message{file.message(s.keys, tenant, now)})
 		}
-		file.number = ids.Items[0].ID
-		return db.InsertAtCommit(ctx, []*Message{file.message(s.keys, caller.Tenant, now)})
-	}); err != nil {
-		return false, fmt.Errorf("file %s: %w", file.id, err)
+		file.number, unfinished = onRecord.Items[0].ID, onRecord.Items[0].Unfinished
+		again := db.TxBatch(tx)
+		done := db.Queue(again, readingAllAnswered, tenant, file.number)
+		err := again.Send(ctx)
+		for _, d := range done.Items {
+			before[d.Line] = d
+		}
+		return err
+	})
+	return before, unfinished, err
+}
+
+// noteUnfinished notes since when a file has lines that cannot be taken in, or that all are.
+func (s *Service) noteUnfinished(
+	ctx context.Context, tenant access.Tenant, now time.Time, file *incoming, unfinished bool,
+) error {
+	var since *time.Time
+	if unfinished {
+		since = &now
 	}
+	return s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := db.Raw(tx, `UPDATE network_messages SET unfinished_since = ? WHERE tenant = ? AND id = ?`,
+			since, tenant, file.number).Exec(ctx)
+		return err
+	})
+}
+
+// takeFresh takes in those lines of a file that are not on record, some at a time, and reports whether it took all.
+func (s *Service) takeFresh(
+	ctx context.Context, caller access.Caller, now time.Time, file *incoming, before map[int]*answeredLine,
+	lines []*incoming,
+) (whole bool, err error) {
 	var answers, entries, left []*incoming
 	for _, a := range lines {
 		switch {
@@ -193,7 +233,7 @@ func (s *Service) takeFile(
 			if failed == nil {
 				continue
 			}
-			whole, err = false, errors.Join(err, fmt.Errorf("file %s: %w", file.id, failed))
+			whole, err = false, errors.Join(err, failed)
 			if failures++; failures == mostFailures || db.IsUnavailable(failed) || ctx.Err() != nil {
 				return false, err
 			}
@@ -215,7 +255,13 @@ func (d *answeredLine) settles(a *incoming) bool {
 type takingLines func(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in *incoming, lines []*incoming) error
 
-var readingFile = db.NewQuery[messageID](`SELECT id FROM network_messages
+// fileOnRecord is a file that came before.
+type fileOnRecord struct {
+	ID         MessageID `bun:"id"`
+	Unfinished bool      `bun:"unfinished"` // it has lines that could not be taken in
+}
+
+var readingFile = db.NewQuery[fileOnRecord](`SELECT id, unfinished_since IS NOT NULL AS unfinished FROM network_messages
 	WHERE tenant = $1 AND rail = 'ACH' AND direction = 'IN' AND message_id = $2`)
 
 // takeLinesTx takes in those lines of a file that are not on record, or were of nothing when they came first.
