@@ -41,18 +41,28 @@ func TxBatch(tx bun.Tx) *Batch { return &Batch{tx: &tx} }
 // Len returns how many statements are queued.
 func (b *Batch) Len() int { return b.queue.Len() }
 
-// longestRead bounds the time of a batch. After it, the driver cancels the running statement.
+// longestRead bounds the time of a batch, and of other reads (Reading). After it, the driver cancels the running
+// statement.
 const longestRead = 5 * time.Second
 
-// Lasting returns a context that ends only by its deadline, not when the caller gives up. To cancel a running
+// lasting returns a context that ends only by its deadline, not when the caller gives up. To cancel a running
 // statement costs its connection with all prepared statements, so callers who keep giving up would cost
 // everybody's. What they leave running is bounded, and counts towards their share until it ends.
-func Lasting(ctx context.Context) (context.Context, context.CancelFunc) {
+func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	until, bounded := ctx.Deadline()
 	if !bounded {
 		return context.WithCancel(context.WithoutCancel(ctx))
 	}
 	return context.WithDeadline(context.WithoutCancel(ctx), until)
+}
+
+// Reading is lasting for reads that are no batch and may be asked for without a deadline, as by streams. It ends
+// after five seconds at most: a server that falls silent without closing its connections answers nothing, and its
+// own limits do not end the wait.
+func Reading(ctx context.Context) (context.Context, context.CancelFunc) {
+	bounded, end := context.WithTimeout(ctx, longestRead)
+	reading, cancel := lasting(bounded)
+	return reading, func() { cancel(); end() }
 }
 
 // Send runs the queued reads and fills their results. An empty batch costs nothing. If the caller gives up
@@ -87,7 +97,7 @@ func (b *Batch) share(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err // the caller has given up
 		}
-		ctx, cancel := Lasting(ctx)
+		ctx, cancel := lasting(ctx)
 		defer cancel()
 		return b.read(ctx)
 	})

@@ -71,7 +71,7 @@ func (d *DB) once(
 	ctx context.Context, tenant int64, ends *last, fn func(ctx context.Context, tx bun.Tx) error,
 ) (begun bool, err error) {
 	caller := ctx
-	ctx, cancel := Lasting(ctx)
+	ctx, cancel := lasting(ctx)
 	defer cancel()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -88,7 +88,7 @@ func (d *DB) once(
 	defer leave()
 	ctx = context.WithValue(ctx, lastKey{}, ends)
 	tx, err := d.BeginTx(writing(ctx, tenant), nil)
-	stays()              // from here on no statement is cancelled, which would cost the connection (Lasting)
+	stays()              // from here on no statement is cancelled, which would cost the connection (lasting)
 	if !waiting.Stop() { // the time is over, even if ctx has not ended yet
 		if err == nil {
 			_ = tx.Rollback()

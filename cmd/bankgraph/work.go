@@ -127,7 +127,7 @@ func work(
 // each starts the jobs of new banks.
 func (w *worker) each(ctx context.Context) {
 	for {
-		banks, err := w.banks(access.Operator(ctx, 0, "", nil))
+		banks, err := w.list(ctx)
 		if err != nil && ctx.Err() == nil {
 			w.log.Error("banks could not be listed", "error", err)
 		}
@@ -152,6 +152,12 @@ func (w *worker) each(ctx context.Context) {
 			return
 		}
 	}
+}
+
+func (w *worker) list(ctx context.Context) ([]*tenants.Tenant, error) {
+	ctx, cancel := context.WithTimeout(ctx, longestTick)
+	defer cancel()
+	return w.banks(access.Operator(ctx, 0, "", nil))
 }
 
 // repeat does a job of one bank until the context ends. While there is something to do it pauses for as long

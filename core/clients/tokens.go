@@ -164,7 +164,7 @@ func (s *Service) Able(ctx context.Context, key string) ([]access.Permission, er
 // authenticate finds the API key and checks its secret, or returns ErrClient. It takes the same steps whether
 // the key exists or not.
 func (s *Service) authenticate(ctx context.Context, realm, key, secret string) (*credential, error) {
-	ctx, cancel := db.Lasting(ctx)
+	ctx, cancel := db.Reading(ctx)
 	defer cancel()
 	if !tenants.ValidCode(realm) || !keys.MatchString(key) {
 		return nil, ErrClient

@@ -15,6 +15,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/singleflight"
 
 	"bankgraph/core/access"
 	"bankgraph/core/users"
@@ -45,7 +46,8 @@ func (s *Service) Verify(ctx context.Context, token string) (access.Caller, erro
 }
 
 // VerifyFor is Verify for those who go on after it, such as streams: they have to ask again after the time
-// that it returns, when the token may have ended.
+// that it returns, when the token may have ended. Those who ask for one token at a time share one answer, and so
+// one connection to the database.
 func (s *Service) VerifyFor(ctx context.Context, token string) (access.Caller, time.Duration, error) {
 	if token == "" {
 		return access.Caller{}, 0, access.ErrUnauthenticated
@@ -54,9 +56,15 @@ func (s *Service) VerifyFor(ctx context.Context, token string) (access.Caller, t
 	if known, ok := s.verified.get(hash, now); ok {
 		return known.caller, known.till.Sub(now), nil
 	}
-	lasting, cancel := db.Lasting(ctx)
-	defer cancel()
-	caller, expires, err := s.check(lasting, token, now)
+	said, err, _ := s.verified.checks.Do(string(hash[:]), func() (any, error) {
+		reading, cancel := db.Reading(context.WithoutCancel(ctx)) // whose deadline is not that of the others
+		defer cancel()
+		caller, expires, err := s.check(reading, token, now)
+		if err != nil {
+			return verdict{}, err
+		}
+		return s.verified.put(hash, caller, now, expires), nil
+	})
 	if refused, is := errors.AsType[access.TokenRefusal](err); is {
 		s.verified.tokens.Remove(hash)
 		refused.Issuer = shortened(issuerOf(token))
@@ -65,7 +73,8 @@ func (s *Service) VerifyFor(ctx context.Context, token string) (access.Caller, t
 	if err != nil {
 		return access.Caller{}, 0, unanswered(err)
 	}
-	return caller, s.verified.put(hash, caller, now, expires).Sub(now), nil
+	is := said.(verdict)
+	return is.caller, is.till.Sub(now), nil
 }
 
 // Remembered returns the caller of a token that was valid when it was last verified, however long ago. It
@@ -301,6 +310,7 @@ func both(one, other []access.Permission) []access.Permission {
 // row.
 type verified struct {
 	tokens *lru.Cache[[sha256.Size]byte, verdict]
+	checks singleflight.Group // by the same hash
 }
 
 type verdict struct {
@@ -323,16 +333,15 @@ func (v *verified) get(hash [sha256.Size]byte, now time.Time) (verdict, bool) {
 	return known, ok && now.Before(known.till) && !now.Before(known.since)
 }
 
-// put remembers a verdict, and returns until when.
-func (v *verified) put(
-	hash [sha256.Size]byte, caller access.Caller, now, expires time.Time,
-) (till time.Time) {
-	till = now.Add(remembered)
+// put remembers a verdict, and returns it.
+func (v *verified) put(hash [sha256.Size]byte, caller access.Caller, now, expires time.Time) verdict {
+	till := now.Add(remembered)
 	if expires.Before(till) {
 		till = expires
 	}
-	v.tokens.Add(hash, verdict{caller: caller, since: now, till: till})
-	return till
+	is := verdict{caller: caller, since: now, till: till}
+	v.tokens.Add(hash, is)
+	return is
 }
 
 // forget drops the tokens of an API key that has changed.

@@ -133,6 +133,8 @@ func (s *Service) place(
 	if err != nil {
 		return at, err
 	}
+	ctx, cancel := db.Reading(ctx)
+	defer cancel()
 	err = s.db.RunInTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
 		func(ctx context.Context, tx bun.Tx) error {
 			at, err = events.PlaceTx(ctx, tx, tenant, cursor)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+
+	"bankgraph/core/fault"
 )
 
 // serveEvents answers a subscription as Server-Sent Events, by the distinct connections mode of graphql-sse:
@@ -103,7 +105,17 @@ func (s Streams) writeRefused(w http.ResponseWriter, response *graphql.Response)
 		encode(w, http.StatusNotAcceptable, response)
 		return
 	}
-	s.write(w, graphqlResponse, response)
+	kind, _ := response.Errors[0].Extensions["kind"].(fault.Kind)
+	switch kind {
+	case fault.Unavailable:
+		w.Header().Set("Retry-After", "1")
+		encode(w, http.StatusServiceUnavailable, response)
+	case fault.TooMany:
+		w.Header().Set("Retry-After", "1")
+		encode(w, http.StatusTooManyRequests, response)
+	default:
+		s.write(w, graphqlResponse, response)
+	}
 }
 
 // tokenOf is the access token of a request's Authorization header.

@@ -13,6 +13,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"bankgraph/core/fault"
 )
 
 // A reader that does not read is counted as slow, though the write that fails ends its request, as the server
@@ -92,4 +94,21 @@ func (endless) DispatchOperation(
 
 func (endless) DispatchError(_ context.Context, list gqlerror.List) *graphql.Response {
 	return &graphql.Response{Errors: list}
+}
+
+// A client takes what the bank cannot answer now for something to try again, not for its own mistake.
+func TestAStreamThatCannotBeOpenedNowIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[fault.Kind]int{
+		fault.Unavailable: http.StatusServiceUnavailable, fault.TooMany: http.StatusTooManyRequests,
+		fault.Invalid: http.StatusBadRequest,
+	} {
+		w := httptest.NewRecorder()
+		Streams{}.writeRefused(w, &graphql.Response{Errors: gqlerror.List{{
+			Message: "no", Extensions: map[string]any{"kind": kind, "code": "X"},
+		}}})
+		if again := w.Header().Get("Retry-After"); w.Code != want || (again == "") != (kind == fault.Invalid) {
+			t.Errorf("%s: %d, Retry-After %q", kind, w.Code, again)
+		}
+	}
 }
