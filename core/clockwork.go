@@ -104,6 +104,9 @@ func (w Clockwork) Next(ctx context.Context, now, until time.Time) (time.Time, e
 // mostMoving bounds how long one call of AdvanceClock works.
 const mostMoving = 6 * time.Second
 
+// longestRelease is how long it may take to let others go on with a clock; its lease ends by itself.
+const longestRelease = 2 * time.Second
+
 // AdvanceClock moves the clock of the caller's bank on if it was asked to: from one time at which something
 // is due to the next, and does at each what is due. It reports whether it moved. It is for workers: of many
 // at a time one moves it, and another goes on where that one stopped.
@@ -114,7 +117,11 @@ func (c *Core) AdvanceClock(ctx context.Context) (moved bool, err error) {
 	}
 	var arrived *time.Time
 	end := time.Now().Add(mostMoving)
-	release := func(arrived *time.Time) error { return c.Clock.Release(context.WithoutCancel(ctx), arrived) }
+	release := func(arrived *time.Time) error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestRelease)
+		defer cancel()
+		return c.Clock.Release(ctx, arrived)
+	}
 	work := c.Clockwork()
 	_, finished, failed := work.until(ctx, end)
 	for finished && arrived == nil && time.Now().Before(end) {

@@ -106,7 +106,7 @@ func Open(url string, options Options) (*DB, error) {
 	d.open, d.closing = context.WithCancel(context.Background())
 	if options.ReadURL != "" {
 		reads, err := openReads(options.ReadURL, size,
-			&way{unprepared: options.Unprepared, patience: 2 * longestProbe}, options.Tracer, nil)
+			&way{unprepared: options.Unprepared}, options.Tracer, nil)
 		if err != nil {
 			fresh.Close()
 			return nil, err

@@ -132,7 +132,7 @@ func MigrationStatus(ctx context.Context, url string) ([]Migration, error) {
 
 // Banks counts the banks in the database at url, the owner's URL; 0 before the first migration.
 func Banks(ctx context.Context, url string) (banks int, err error) {
-	conn, err := pgx.Connect(ctx, url)
+	conn, err := asOwner(ctx, url)
 	if err != nil {
 		return 0, fmt.Errorf("count banks: %w", err)
 	}
@@ -269,7 +269,7 @@ func settle(ctx context.Context, holder *pgx.Conn) error {
 // Analyze updates the planner's statistics of all tables, after many rows were added. Only the owner of the
 // tables may.
 func Analyze(ctx context.Context, url string) error {
-	conn, err := pgx.Connect(ctx, url)
+	conn, err := asOwner(ctx, url)
 	if err == nil {
 		defer conn.Close(context.WithoutCancel(ctx))
 		_, err = conn.Exec(ctx, "ANALYZE")

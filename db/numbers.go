@@ -3,8 +3,6 @@ package db
 import (
 	"context"
 	"fmt"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // Skipped is how many numbers a restore leaves out: more than are given in a day on which a backup is made.
@@ -18,7 +16,7 @@ const Skipped = 300_000
 // one. Where the same backup was restored before, more were given after that: times says which restore of it
 // this is. url is the owner's.
 func SkipNumbers(ctx context.Context, url string, times int64) error {
-	conn, err := pgx.Connect(ctx, url)
+	conn, err := asOwner(ctx, url)
 	if err != nil {
 		return fmt.Errorf("skip numbers: %w", err)
 	}

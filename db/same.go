@@ -53,9 +53,7 @@ func identify(ctx context.Context, url string) (i identity, err error) {
 	if err != nil {
 		return i, err
 	}
-	if config.ConnectTimeout == 0 {
-		config.ConnectTimeout = longestDial
-	}
+	hurry(config)
 	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol // maybe through a pooler
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {

@@ -36,18 +36,41 @@ var bounds = map[string]string{
 }
 
 // owning reads the URL of the tables' owner. It overrides defaults of the role and the database that the
-// program does not expect; settled adds settings that a pooler would refuse.
+// program does not expect; settled adds settings that a pooler would refuse. Of several hosts the primary counts.
 func owning(url string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, err
 	}
+	hurry(config)
+	config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsPrimary
 	for name := range kept {
 		if name != "application_name" {
 			config.RuntimeParams[name] = bounds[name]
 		}
 	}
 	return config, nil
+}
+
+// asOwner connects as the tables' owner.
+func asOwner(ctx context.Context, url string) (*pgx.Conn, error) {
+	config, err := owning(url)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.ConnectConfig(ctx, config)
+}
+
+// longestHost is how long one host of a URL may take to let a program in.
+const longestHost = 5 * time.Second
+
+// hurry has a host that says nothing be passed over, unless the URL says when. The driver's two minutes would end
+// no wait: the next host would not be tried in time, and connections that are made in vain would take all places of
+// their pool, also when their callers have gone.
+func hurry(config *pgx.ConnConfig) {
+	if config.ConnectTimeout == 0 || config.ConnectTimeout > time.Minute {
+		config.ConnectTimeout = longestHost
+	}
 }
 
 // planning lists the settings of how reads are planned, which a pooler is not asked for.
@@ -86,6 +109,7 @@ func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''
 
 // bind makes connections ask for the bounds, unless their URL sets others.
 func bind(config *pgx.ConnConfig) {
+	hurry(config)
 	for name, value := range bounds {
 		if _, given := config.RuntimeParams[name]; !given {
 			config.RuntimeParams[name] = value
@@ -96,8 +120,7 @@ func bind(config *pgx.ConnConfig) {
 // way says how a URL leads to its server: directly, or through a pooler that may give each transaction
 // another connection. The first connection finds out.
 type way struct {
-	unprepared *bool         // nil: only behind a pooler
-	patience   time.Duration // the time limit of connecting, if the URL has none; 0: the driver's
+	unprepared *bool // nil: only behind a pooler
 
 	mu     sync.Mutex
 	known  bool
@@ -106,9 +129,6 @@ type way struct {
 
 // prepare adapts the settings of a new connection, and how it sends batches, to the way.
 func (w *way) prepare(ctx context.Context, config *pgx.ConnConfig) error {
-	if w.patience > 0 && config.ConnectTimeout > time.Minute { // the driver's default is two minutes
-		config.ConnectTimeout = w.patience
-	}
 	pooled, err := w.found(ctx, config)
 	if err != nil {
 		return err

@@ -1,0 +1,94 @@
+package db_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/url"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"bankgraph/db"
+	"bankgraph/db/dbtest"
+)
+
+// A server, or a proxy before it, that takes connections and says nothing is gone for its silence, no longer.
+func TestReadsComeBackWithAServerThatWasSilent(t *testing.T) {
+	t.Parallel()
+	config, err := pgx.ParseConfig(dbtest.Shared(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	network, address := pgconn.NetworkAddress(config.Host, config.Port)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	var silent atomic.Bool
+	go func() {
+		for {
+			near, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			if silent.Load() {
+				t.Cleanup(func() { _ = near.Close() })
+				continue
+			}
+			go func() {
+				defer near.Close()
+				far, err := net.Dial(network, address)
+				if err != nil {
+					return
+				}
+				defer far.Close()
+				go func() { _, _ = io.Copy(far, near); _ = far.Close() }()
+				_, _ = io.Copy(near, far)
+			}()
+		}
+	}()
+	way := url.URL{
+		Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Host: listener.Addr().String(),
+		Path: "/" + config.Database, RawQuery: "sslmode=disable",
+	}
+	d, err := db.Open(way.String(), db.Options{Connections: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { go d.Close() })
+	one := db.NewQuery[db.Count](`SELECT count(*) AS n FROM tenants WHERE id = $1`)
+	read := func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second) // as a request has
+		defer cancel()
+		_, err := db.ReadPrimary(ctx, d, one, int64(1))
+		return err
+	}
+	if err := d.QueryRowContext(t.Context(), "SELECT 1").Scan(new(int)); err != nil { // the way is known
+		t.Fatal(err)
+	}
+	silent.Store(true)
+	failed := make(chan error, 4)
+	for range 4 {
+		go func() { failed <- read() }()
+	}
+	for range 4 {
+		if err := <-failed; err == nil {
+			t.Fatal("a silent server was read from")
+		}
+	}
+	silent.Store(false)
+	began := time.Now()
+	for time.Since(began) < 150*time.Second {
+		if err = read(); err == nil {
+			break
+		}
+	}
+	if took := time.Since(began).Round(time.Second); err != nil || took > 15*time.Second {
+		t.Errorf("the server answers, but reads did not for %v: %v", took, err)
+	}
+}
