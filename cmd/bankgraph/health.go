@@ -16,6 +16,7 @@ import (
 	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
+	"bankgraph/core/keysets"
 	"bankgraph/db"
 )
 
@@ -25,7 +26,18 @@ type health struct {
 
 	mu    sync.Mutex
 	banks map[string]bankState // by code
+	fits  map[string]fit       // by code
 }
+
+// fit is whether the keyset has the keys of what a bank has sealed last. Where the keyset is copied from machine to
+// machine, one may be forgotten.
+type fit struct {
+	at    time.Time // when that was looked at
+	lacks error     // nil while it has them
+}
+
+// fitsEvery is how often that is looked at.
+const fitsEvery = time.Minute
 
 // bankState is how a bank's record stands.
 type bankState struct {
@@ -55,7 +67,7 @@ func newHealth(m *meters) *health {
 				"0 where not."),
 		sends: gauge("bankgraph_sends",
 			"1 while payments leave for the networks, 0 after a restore until an operator has resumed that."),
-		banks: map[string]bankState{},
+		banks: map[string]bankState{}, fits: map[string]fit{},
 	}
 }
 
@@ -84,9 +96,30 @@ func (h *health) job(b *bank, kept *keptFile) job {
 				return false, err
 			}
 			h.set(ctx, caller.TenantCode, bankState{tail, broken, behind, kept.failed(), held})
-			return false, nil
+			return false, h.fit(ctx, b, caller.TenantCode)
 		},
 	}
+}
+
+// fit looks now and then whether the keyset has the keys of a bank's values.
+func (h *health) fit(ctx context.Context, b *bank, code string) error {
+	h.mu.Lock()
+	last := h.fits[code]
+	h.mu.Unlock()
+	if time.Since(last.at) < fitsEvery {
+		return nil
+	}
+	_, err := b.Keysets.Fits(ctx)
+	if err != nil && !errors.Is(err, keysets.ErrForeign) {
+		return err
+	}
+	h.mu.Lock()
+	h.fits[code] = fit{time.Now(), err}
+	h.mu.Unlock()
+	if (last.lacks == nil) != (err == nil) {
+		slog.ErrorContext(ctx, "the keyset", "tenant", code, "fits", err == nil, "error", err)
+	}
+	return nil
 }
 
 func (h *health) set(ctx context.Context, code string, now bankState) {
@@ -134,13 +167,17 @@ func (h *health) set(ctx context.Context, code string, now bankState) {
 const heldText = "after a restore nothing leaves for the networks: look at \"bankgraph sending list\", " +
 	"and then run \"bankgraph sending resume\""
 
-// trouble is a line for each bank whose record is not as it should be; all reports whether no bank's chain
-// holds.
-func (h *health) trouble() (lines []string, all bool) {
+// trouble is a line for each bank that is not as it should be. none says why no bank can be served, if that is so:
+// no bank's chain holds, or this program lacks keys of all of them.
+func (h *health) trouble() (lines []string, none string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	broken := 0
+	broken, foreign := 0, 0
 	for code, bank := range h.banks {
+		if lacks := h.fits[code].lacks; lacks != nil {
+			foreign++
+			lines = append(lines, fmt.Sprintf("bank %s: %v: copy the keyset here, and start again", code, lacks))
+		}
 		if bank.broken != nil {
 			broken++
 			lines = append(lines, fmt.Sprintf("bank %s: %v", code, bank.broken))
@@ -165,23 +202,29 @@ func (h *health) trouble() (lines []string, all bool) {
 		}
 	}
 	slices.Sort(lines)
-	return lines, broken > 0 && broken == len(h.banks)
+	switch {
+	case broken > 0 && broken == len(h.banks):
+		none = "the audit record does not hold"
+	case foreign > 0 && foreign == len(h.banks):
+		none = "the keyset lacks keys of the database"
+	}
+	return lines, none
 }
 
 // readiness answers 200 while this process should get requests: the schema is known, the database answers,
-// and no signal to stop has come. Its keys are loaded, or it would not have started. The trouble of one bank
-// is that bank's: only where no bank's audit chain ends as it was signed, the process is not ready. detailed,
-// for operators, names the banks.
+// and no signal to stop has come. The trouble of one bank is that bank's: only where no bank's audit chain ends as
+// it was signed, or its keyset has no bank's keys any more, the process is not ready. detailed, for operators, names
+// the banks.
 func readiness(c *core.Core, h *health, stopping func() bool, detailed bool) http.Handler {
 	database := newPulse(c)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		lines, all := h.trouble()
+		lines, none := h.trouble()
 		why := "stopping"
 		if !stopping() {
 			why = database.trouble(r.Context())
 		}
-		if why == "" && all {
-			why = "the audit record does not hold"
+		if why == "" {
+			why = none
 		}
 		if detailed {
 			lines = append(lines, strained(c.DB)...)

@@ -18,6 +18,8 @@ import (
 	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
+	"bankgraph/core/keysets"
+	"bankgraph/core/seal"
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
 	"bankgraph/db/dbtest/faults"
@@ -135,6 +137,38 @@ func TestHealthLooksAtEachBank(t *testing.T) {
 	if _, err := look(access.With(context.Background(), access.Caller{})); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("asked by nobody: %v", err)
 	}
+}
+
+// A process whose copy of the keyset has become too old for all of its banks gets no more requests.
+func TestAProcessWhoseKeysetLagsIsNotReady(t *testing.T) {
+	t.Parallel()
+	s := newService(t, serveCommand{})
+	if _, err := s.bank.Audit.Seal(s.operator); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.bank.Audit.Sign(s.operator, s.bank.Clients.Sign, // with a key that is sealed
+		func(audit.Line) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	ready := func(keys *seal.Keys, status int, text string) {
+		t.Helper()
+		its := *s.bank.Core
+		its.Keysets = keysets.New(s.bank.DB, keys, time.Now)
+		delete(s.health.fits, s.realm) // it was looked at a minute ago
+		look := s.health.job(&bank{Core: &its}, (&settings{DatabaseURL: "given"}).kept(slog.Default(), slog.Default())).tick
+		if _, err := look(s.operator); err != nil {
+			t.Fatal(err)
+		}
+		answer := httptest.NewRecorder()
+		readiness(s.bank.Core, s.health, func() bool { return false }, true).
+			ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", http.NoBody))
+		if answer.Code != status || !strings.Contains(answer.Body.String(), text) {
+			t.Errorf("%d %q lacks %q", answer.Code, answer.Body, text)
+		}
+	}
+	ready(s.bank.Keys, http.StatusOK, "ready")
+	ready(seal.New(), http.StatusServiceUnavailable, "bank "+s.realm)
+	ready(s.bank.Keys, http.StatusOK, "ready")
 }
 
 // Operators see what the last proof of each bank has found, and for how long it stands.

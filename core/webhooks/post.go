@@ -3,8 +3,10 @@ package webhooks
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -93,7 +95,8 @@ type turn struct {
 // webhooks that fail, no more than there is room for those; and of each party, no more than its share. Each
 // webhook has few deliveries in work among all workers, so that a slow one does not hold up the others. The
 // events of a payment are posted in their order. Deliveries are taken even if it returns an error: one of a
-// webhook whose secret does not open is parked when it is posted.
+// webhook whose secret is damaged is parked when it is posted. Those of webhooks whose secrets are sealed under keys
+// that this program lacks are left to others.
 func (s *Service) Claim(ctx context.Context, room Room) (due []*Due, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil || room.All <= 0 {
@@ -106,8 +109,9 @@ func (s *Service) Claim(ctx context.Context, room Room) (due []*Due, err error) 
 	}
 	var secrets []*secret
 	var local bool
+	var lacks error
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		due, secrets = nil, nil
+		due, secrets, lacks = nil, nil, nil
 		hooks, err := s.claimHooksTx(ctx, tx, caller.Tenant, waiting, room.full(false), false)
 		if err == nil && room.Failing > 0 {
 			var fail []*turn
@@ -115,9 +119,6 @@ func (s *Service) Claim(ctx context.Context, room Room) (due []*Due, err error) 
 			hooks = append(hooks, fail...)
 		}
 		if err != nil || len(hooks) == 0 {
-			return err
-		}
-		if due, err = s.claimTx(ctx, tx, caller.Tenant, hooks, room); err != nil || len(due) == 0 {
 			return err
 		}
 		b := db.TxBatch(tx)
@@ -131,13 +132,18 @@ func (s *Service) Claim(ctx context.Context, room Room) (due []*Due, err error) 
 			return err
 		}
 		secrets, local = found.Items, s.options.Loopback && sandbox.Items[0].N > 0
-		return nil
+		var foreign map[UID]bool
+		foreign, lacks = s.foreign(secrets)
+		hooks = slices.DeleteFunc(hooks, func(w *turn) bool { return foreign[w.UID] })
+		due, err = s.claimTx(ctx, tx, caller.Tenant, hooks, room)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("claim deliveries: %w", err)
 	}
 	s.looked.Give(caller.Tenant, next)
 	opened, err := s.openSecrets(secrets, s.now())
+	err = errors.Join(lacks, err)
 	for _, d := range due {
 		d.secrets, d.local = opened[d.webhook.UID], local
 	}

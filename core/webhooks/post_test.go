@@ -383,3 +383,30 @@ func TestASecretThatDoesNotOpenStopsNoOtherWebhook(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 }
+
+// A program whose copy of the keyset is older than that of others leaves what it cannot sign to them, and gives up
+// nothing.
+func TestASecretUnderAKeyThatThisProgramLacksIsLeftToOthers(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	foreign, _ := h.hook(h.payer)
+	h.hook(h.payer)
+	other := func() {
+		h.Exec(`UPDATE webhook_secrets SET secret = set_byte(secret, 1, get_byte(secret, 1) # 85)
+			WHERE tenant = ? AND webhook = ?`, h.Tenant, foreign)
+	}
+	other()
+	h.transfer("1", 0)
+	h.spread()
+	due, err := h.Webhooks.Claim(h.operator, room(100, 100))
+	if err == nil || !strings.Contains(err.Error(), foreign.String()) || len(due) != 1 || due[0].Webhook == foreign {
+		t.Fatalf("%d deliveries are taken, %v", len(due), err)
+	}
+	if all := h.deliveries(foreign); len(all) != 1 || all[0].State != webhooks.Waiting || all[0].Attempts != 0 {
+		t.Errorf("%+v", all)
+	}
+	other() // as for a program that has the key
+	if due, err = h.Webhooks.Claim(h.operator, room(100, 100)); err != nil || len(due) != 1 || due[0].Webhook != foreign {
+		t.Errorf("%d deliveries are taken, %v", len(due), err)
+	}
+}

@@ -88,6 +88,20 @@ type secretsOf struct {
 	password string
 }
 
+// foreign returns the webhooks of which a secret is sealed under a key that this program lacks: its copy of the
+// keyset is older than those of others. The error says which key, of one of them.
+func (s *Service) foreign(rows []*secret) (all map[UID]bool, lacks error) {
+	all = map[UID]bool{}
+	for _, row := range rows {
+		if id, state := s.keys.Under(row.Secret); id != 0 && (state == "" || state == seal.Retired) {
+			all[row.Webhook] = true
+			lacks = fmt.Errorf("the secret of webhook %s is sealed under key %d, which the keyset of this program lacks",
+				row.Webhook, id)
+		}
+	}
+	return all, lacks
+}
+
 // openSecrets opens secrets, which are sorted from the newest, and returns them by webhook. A webhook of
 // which one does not open has none; the error says which.
 func (s *Service) openSecrets(rows []*secret, now time.Time) (all map[UID]*secretsOf, failed error) {
