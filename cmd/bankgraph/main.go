@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"syscall"
 	_ "time/tzdata" // banks' zones are known on machines without a zone database
 
@@ -70,10 +72,14 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		misused(printable{errs}, err)
 		return 2
 	}
-	out = printable{out}
+	said := &printed{Writer: printable{out}}
 	chosen.BindTo(ctx, (*context.Context)(nil))
-	chosen.Bind(&p.settings, &terminal{out: out, errs: errs})
-	if err := chosen.Run(); err != nil {
+	chosen.Bind(&p.settings, &terminal{out: said, errs: errs})
+	err = chosen.Run()
+	if err == nil && said.failed != nil {
+		err = fmt.Errorf("the command has done its work, but could not write all that it says: %w", said.failed)
+	}
+	if err != nil {
 		explain(ctx, errs, &p.settings, err)
 		return 1
 	}
@@ -92,6 +98,22 @@ func version() string {
 
 // terminal is where a command writes: what it was asked for to out, everything else to errs.
 type terminal struct{ out, errs io.Writer }
+
+// printed is a writer that remembers its first failure: who is shown a secret once, and does not get it, must hear
+// of that.
+type printed struct {
+	io.Writer
+	mu     sync.Mutex
+	failed error
+}
+
+func (p *printed) Write(text []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n, err := p.Writer.Write(text)
+	p.failed = cmp.Or(p.failed, err)
+	return n, err
+}
 
 // printable is a writer without control characters: what callers and operators have named things by, or a
 // file says, is shown on terminals, which obey them.
