@@ -15,13 +15,14 @@ const (
 	// a message, or a line of a file, of the last week that could not be taken; or a file with lines that cannot be
 	// taken in at present
 	Untaken    Kind = "UNTAKEN"
-	Unanswered Kind = "UNANSWERED" // a payment that its network has not answered in time
-	Late       Kind = "LATE"       // a payment that did not take its next step when that was due
-	Screening  Kind = "SCREENING"  // a payment whose other side may be on a list
-	Repair     Kind = "REPAIR"     // a payment that cannot be carried out as it was asked for
-	Failed     Kind = "FAILED"     // a payment that could not be carried out on its day, in the last week
-	Sweep      Kind = "SWEEP"      // a sweep whose last run could not make its payment
-	Notice     Kind = "NOTICE"     // a notice of change of the last week, until the contact is corrected
+	Unanswered Kind = "UNANSWERED" // a payment, its return or its recall that is not answered in time
+	// a payment that did not take its next step when that was due; or a message or a file that no network has taken
+	Late      Kind = "LATE"
+	Screening Kind = "SCREENING" // a payment whose other side may be on a list
+	Repair    Kind = "REPAIR"    // a payment that cannot be carried out as it was asked for
+	Failed    Kind = "FAILED"    // a payment that could not be carried out on its day, in the last week
+	Sweep     Kind = "SWEEP"     // a sweep whose last run could not make its payment
+	Notice    Kind = "NOTICE"    // a notice of change of the last week, until the contact is corrected
 	// a trade of the last week whose value date passed, and which no payment used; or one that was not covered
 	// when that was due
 	Trade     Kind = "TRADE"
@@ -45,7 +46,7 @@ type Item struct {
 	Kind Kind `bun:"kind" json:"kind"`
 	// of the approval, the payment, the account, the webhook or the message, by the kind
 	UID      int64      `bun:"uid" json:"uid"`
-	Customer int64      `bun:"customer" json:"customer"` // 0 of a message, which is about no one customer
+	Customer int64      `bun:"customer" json:"customer"` // 0 of a message or a file, which is about no one customer
 	Since    time.Time  `bun:"since" json:"since"`
 	DueAt    *time.Time `bun:"due_at" json:"dueAt"` // when it is decided without a person; nil if never
 	Reason   string     `bun:"reason" json:"reason"`
@@ -118,7 +119,9 @@ var waits = map[Kind]string{
 		UNION ALL SELECT pay.uid, pay.customer, pay.updated_at, NULL, 'its return' FROM payments AS pay
 		WHERE pay.tenant = $1 AND pay.state = 'RETURNING' AND pay.rail <> 'ACH'
 		  AND pay.updated_at < $2::timestamptz
-		  AND (pay.rail IN ('FEDNOW', 'RTP') OR pay.updated_at < $3::timestamptz)`,
+		  AND (pay.rail IN ('FEDNOW', 'RTP') OR pay.updated_at < $3::timestamptz)
+		UNION ALL SELECT pay.uid, pay.customer, pay.updated_at, NULL, 'its recall' FROM payments AS pay
+		WHERE pay.tenant = $1 AND pay.state = 'RECALLING' AND pay.updated_at < $5::timestamptz`,
 	Late: `SELECT pay.uid, pay.customer, pay.send_at AS since, NULL::timestamptz AS due_at, '' AS reason
 		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'QUEUED' AND pay.send_at < $4::timestamptz
 		UNION ALL SELECT pay.uid, pay.customer, pay.settles_at, NULL, '' FROM payments AS pay
@@ -138,7 +141,13 @@ var waits = map[Kind]string{
 		UNION ALL SELECT av.payment, pay.customer, av.asked_at, NULL, 'its reversal waits for a file'
 		FROM ach_reversals AS av JOIN payments AS pay ON pay.tenant = av.tenant AND pay.uid = av.payment
 		WHERE av.tenant = $1 AND pay.tenant = $1 AND av.file IS NULL AND av.answered_at IS NULL
-		  AND av.asked_at < $4::timestamptz - interval '12 hours'`,
+		  AND av.asked_at < $4::timestamptz - interval '12 hours'
+		UNION ALL SELECT coalesce(out.payment, out.id), coalesce(pay.customer, 0), out.at, NULL,
+		CASE out.kind WHEN 'nacha' THEN 'the file ' || out.message_id ELSE 'its message ' || out.kind END
+		|| ' has not been handed to the network'
+		FROM (SELECT nm.id, nm.payment, nm.kind, nm.message_id, nm.at FROM network_messages AS nm WHERE nm.tenant = $1
+		  AND nm.direction = 'OUT' AND nm.handed_at IS NULL AND nm.at < $4::timestamptz ORDER BY nm.id LIMIT 1000) AS out
+		LEFT JOIN payments AS pay ON pay.tenant = $1 AND pay.uid = out.payment`,
 	Overdrawn: `SELECT b.account AS uid, a.customer, j.booked_at AS since, NULL::timestamptz AS due_at,
 		'' AS reason
 		FROM balances AS b JOIN accounts AS a ON a.tenant = b.tenant AND a.uid = b.account

@@ -1273,9 +1273,9 @@ enum AttentionKind {
   DISHONOUR
   "What came from a network and could not be taken, in the last seven days: a message that cannot be read, or a line of a file of ACH that has a fault and cannot go back, or is the same as one of an earlier file, or is a return or a dishonour of nothing that was sent or of the other direction, or a return that came too late; or an answer or a return over another network that fits no payment. Clear it up with the network, or with the bank that sent it. Or a file of ACH that has lines which the bank has not been able to take in for half an hour, and goes on trying: look at the log of its workers."
   UNTAKEN
-  "A payment, or the return of one that came in, that its network has not answered: an instant network for a minute, Fedwire or SWIFT for an hour."
+  "A payment, or the return of one that came in, that its network has not answered: an instant network for a minute, Fedwire or SWIFT for an hour. Or a recall that the other bank has not answered for a week: ask it."
   UNANSWERED
-  "A payment that did not take its next step when that was due, half an hour ago or more, or whose return or reversal over ACH has waited half a day for a file: look at the bank's workers and their log."
+  "A payment that did not take its next step when that was due, half an hour ago or more, or whose return or reversal over ACH has waited half a day for a file. Or a message of a payment, or a file of ACH (without a subject), that no network has taken for half an hour. Look at the bank's workers and their log."
   LATE
   "An account that a return took below its overdraft."
   OVERDRAWN
@@ -3949,7 +3949,7 @@ type Violation {
   limits(
     "The network. RTP and FedNow share the limits of instant payments."
     rail: Rail!
-    "The direction, for ACH only."
+    "The direction, for ACH only, of which each is held to the limits by itself. Without it, the one that has used more counts."
     entryType: EntryType
     "Adds the limits of one standard entry class, for ACH only; requires entryType."
     secCode: SecCode

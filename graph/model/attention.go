@@ -37,7 +37,7 @@ func AttentionOf(l *attention.List) *Attention {
 	shown := &Attention{Items: []*AttentionItem{}, Waiting: []*AttentionCount{}}
 	for _, one := range l.Items {
 		item := &AttentionItem{Kind: one.Kind, Since: one.Since, DueAt: one.DueAt, Reason: one.Reason}
-		if one.Kind != attention.Untaken {
+		if one.Customer != 0 { // else a message or a file, which are no nodes
 			subject, customer := subjectPrefix(one.Kind)+strconv.FormatInt(one.UID, 10), customers.UID(one.Customer)
 			item.Subject, item.Customer = &subject, &customer
 		}
