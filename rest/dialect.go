@@ -94,9 +94,9 @@ func (d dialect) tell(f *fault.Fault) reported {
 	return t
 }
 
-// detail is the code of one mistake: area, field and problem.
+// detail is the code of one mistake: area, field and problem. A body that is no object has no field to blame.
 func (t reported) detail(area string) string {
-	if t.field == "" {
+	if t.field == "" || t.field == "body" {
 		return t.code
 	}
 	return area + "_" + strings.ToUpper(strings.ReplaceAll(places.ReplaceAllString(t.field, ""), ".", "_")) +

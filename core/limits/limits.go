@@ -41,7 +41,9 @@ func New(d *db.DB, c *customers.Service, all *changes.Service, now func() time.T
 }
 
 // checkedOf reads limits with their usage, by days of delivery. The code of a limit tells its period: the day
-// itself, the week from Monday, or the month from its first day; limits per transaction have no usage.
+// itself, the week from Monday, or the month from its first day; limits per transaction have no usage. Credits and
+// debits over ACH count apart, as each is held to the limit by itself; where no direction is asked for, what the
+// fuller of them has used counts.
 const checkedOf = `
 WITH asked AS (SELECT coalesce($5::date, (($8::timestamptz + coalesce((SELECT ahead FROM sandbox_clocks WHERE
   tenant = $1), 0)
@@ -53,18 +55,20 @@ SELECT l.customer, l.code, l.application, l.ceiling, l.currency, CASE
     ELSE 0 END::bigint AS used
 FROM limits AS l
 LEFT JOIN (
-  SELECT customer, sum(amount) FILTER (WHERE day = (SELECT day FROM asked)) AS day,
-         sum(amount) FILTER (WHERE day >= date_trunc('week', (SELECT day FROM asked))::date
-         	AND day < date_trunc('week', (SELECT day FROM asked))::date + 7) AS week,
-         sum(amount) FILTER (WHERE day >= date_trunc('month', (SELECT day FROM asked))::date
-         	AND day < (date_trunc('month', (SELECT day FROM asked)) + interval '1 month')::date) AS month
-  FROM limit_usage
-  WHERE tenant = $1 AND customer = ANY($3) AND rail = $6 AND ($7 = '' OR entry_type = $7)
-    AND day >= least(date_trunc('month', (SELECT day FROM asked)), date_trunc('week', (SELECT day
-    	FROM asked)))::date
-    AND day < greatest(date_trunc('month', (SELECT day FROM asked)) + interval '1 month',
-    	date_trunc('week', (SELECT day FROM asked)) + interval '7 days')::date
-  GROUP BY customer
+  SELECT customer, max(day) AS day, max(week) AS week, max(month) AS month FROM (
+    SELECT customer, entry_type, sum(amount) FILTER (WHERE day = (SELECT day FROM asked)) AS day,
+           sum(amount) FILTER (WHERE day >= date_trunc('week', (SELECT day FROM asked))::date
+           	AND day < date_trunc('week', (SELECT day FROM asked))::date + 7) AS week,
+           sum(amount) FILTER (WHERE day >= date_trunc('month', (SELECT day FROM asked))::date
+           	AND day < (date_trunc('month', (SELECT day FROM asked)) + interval '1 month')::date) AS month
+    FROM limit_usage
+    WHERE tenant = $1 AND customer = ANY($3) AND rail = $6 AND ($7 = '' OR entry_type = $7)
+      AND day >= least(date_trunc('month', (SELECT day FROM asked)), date_trunc('week', (SELECT day
+      	FROM asked)))::date
+      AND day < greatest(date_trunc('month', (SELECT day FROM asked)) + interval '1 month',
+      	date_trunc('week', (SELECT day FROM asked)) + interval '7 days')::date
+    GROUP BY customer, entry_type
+  ) AS way GROUP BY customer
 ) AS u ON u.customer = l.customer
 WHERE l.tenant = $1 AND l.customer = ANY($3) AND l.code = ANY($4) AND `
 

@@ -139,6 +139,7 @@ func TestInstantRailsShareTheirLimits(t *testing.T) {
 	}
 }
 
+// Without a direction a limit has left what a payment of the fuller direction may have.
 func TestAnEntryTypeNarrowsTheUsageOfACHOnly(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
@@ -152,7 +153,7 @@ func TestAnEntryTypeNarrowsTheUsageOfACHOnly(t *testing.T) {
 	bank.Usage(customer, limits.ACH, "2026-11-18", 4_00,
 		func(u *limits.Usage) { u.EntryType, u.SECCode = rails.Debit, rails.CCD })
 	bank.Usage(customer, limits.Fedwire, "2026-11-18", 8_00)
-	for entry, want := range map[rails.EntryType]string{"": "7.00", rails.Credit: "3.00", rails.Debit: "4.00"} {
+	for entry, want := range map[rails.EntryType]string{"": "4.00", rails.Credit: "3.00", rails.Debit: "4.00"} {
 		if got := used(t, bank, customer, limits.Asked{Rail: rails.ACH, EntryType: entry}, achDay); got != want {
 			t.Errorf("%q: %s used, want %s", entry, got, want)
 		}
