@@ -160,6 +160,21 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	defer work(context.WithoutCancel(ctx), log, b.Tenants.List, jobs)()
 	log.Info("serving", "address", listener.Addr().String(), "metrics", metricsListener.Addr().String(), "demo",
 		demo)
+	c.warn(s, public, log)
+	err = welcoming(ctx, failed, again,
+		func() { c.welcome(t, public, metricsListener.Addr().String(), demo, next) })
+	if ctx.Err() != nil {
+		log.Info("stopping: no longer ready", "drain", c.Drain)
+	}
+	stopping.Store(true)
+	if err == nil {
+		time.Sleep(c.Drain)
+	}
+	return errors.Join(err, finish(server, metrics, front.streams, log))
+}
+
+// warn tells of settings that fit the others badly.
+func (c *serveCommand) warn(s *settings, public string, log *slog.Logger) {
 	if c.BehindProxy && len(c.TrustedProxies) == 0 && c.Rate > 0 {
 		log.Warn("BANKGRAPH_TRUSTED_PROXIES is not set: all strangers who come through the proxy share one rate",
 			"see", "README, fair shares")
@@ -171,16 +186,6 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	if !loopback(s.Addr) && s.PublicURL == "" {
 		log.Warn("BANKGRAPH_PUBLIC_URL is not set: tokens name " + public + " as their issuer")
 	}
-	err = welcoming(ctx, failed, again,
-		func() { c.welcome(t, public, metricsListener.Addr().String(), demo, next) })
-	if ctx.Err() != nil {
-		log.Info("stopping: no longer ready", "drain", c.Drain)
-	}
-	stopping.Store(true)
-	if err == nil {
-		time.Sleep(c.Drain)
-	}
-	return errors.Join(err, finish(server, metrics, front.streams, log))
 }
 
 // open starts the private database, or connects to the configured one, brings its schema up to date and opens

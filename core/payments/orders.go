@@ -96,15 +96,30 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 	case o.EntryType == rails.Debit:
 		return f.drawDebit(s, by, o, now)
 	}
-	sender, err := f.party(s, by, "sender", o.Sender)
+	p, sender, err := f.ordered(s, by, o, now)
+	if err == nil {
+		err = f.directed(s, p, o, sender, now)
+	}
 	if err != nil {
-		return nil, err
+		return p, err
+	}
+	f.uids = f.uids[1:]
+	return p, f.repeat(s, p, o.Repeat, o.repeated(p))
+}
+
+// ordered begins the payment of an order, for who pays it and how much. It returns the payment with a fault that can
+// be repaired.
+func (f *facts) ordered(
+	s *Service, by access.Caller, o *Order, now time.Time,
+) (p *Payment, sender *party, err error) {
+	if sender, err = f.party(s, by, "sender", o.Sender); err != nil {
+		return nil, nil, err
 	}
 	amount, err := orderAmount(o, sender)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	p := &Payment{
+	p = &Payment{
 		Tenant: f.tenant, UID: f.uids[0], Customer: sender.Customer, Direction: Out, Speed: Speed(o.Speed),
 		EntryType: rails.Credit, Minor: amount.Minor, Currency: amount.Currency, Date: o.Date,
 		ExternalReferenceID: o.ExternalReferenceID, Notes: o.Notes,
@@ -113,52 +128,54 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 	}
 	p.Exchange, err = f.exchanged(o, sender, amount)
 	if fee := f.price(by, p, o.Fee); fee != nil {
-		return nil, fee
+		return nil, nil, fee
 	}
 	if own := f.mayPay(by, p.Committed()); own != nil {
-		return nil, own
+		return nil, nil, own
 	}
 	if o.Repairable {
 		if ended := o.Repeat.endsAfter(later(o.Date, calendar.Today(now))); ended != nil {
-			return nil, ended
+			return nil, nil, ended
 		}
 		p.order = o
 	}
-	if err = together(o.unfit, err); err != nil {
-		return p, err
-	}
+	return p, sender, together(o.unfit, err)
+}
+
+// directed says to whom the payment of an order goes, over which network and on which day.
+func (f *facts) directed(s *Service, p *Payment, o *Order, sender *party, now time.Time) error {
 	to, err := f.receiver(s, sender, o)
 	if err == nil {
 		err = f.atAnotherBank(s, &to)
 	}
 	if err != nil {
-		return p, err
+		return err
 	}
 	way, err := f.wayOf(o, &to)
 	if err != nil {
-		return p, err
+		return err
 	}
 	if p.ReceiverName = to.Name; o.enrols() {
 		p.ReceiverName = cmp.Or(to.Name, way.last.Name)
 	}
 	var why string
 	if p.Rail, why, err = route(o.networks(), p.Speed, to.payable(sender), way.first, p.Minor); err != nil {
-		return p, err
+		return err
 	}
 	way.why = joined(why, way.why)
 	if p.Rail == rails.SWIFT && f.bank.BIC == "" {
-		return p, ErrNoBIC
+		return ErrNoBIC
 	}
 	wanted := o.Date
 	if t := f.trades[p.Trade]; t != nil {
 		if t.ValueDate.Before(calendar.Today(now)) {
-			return p, fault.Field("payment", "additionalInfo.fxContractNumber", fault.NoMatch,
+			return fault.Field("payment", "additionalInfo.fxContractNumber", fault.NoMatch,
 				"must be a trade whose value date has not passed: it was "+t.ValueDate.Format(time.DateOnly))
 		}
 		p.Date, wanted = t.ValueDate, t.ValueDate
 	}
 	if err := p.settleOn(wanted, now, o.moves); err != nil {
-		return p, err
+		return err
 	}
 	p.details = f.detail(s, p, o, &to, way)
 	if p.Rail == rails.ACH {
@@ -168,13 +185,9 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 		err = f.carriable(s, p, sender, &to)
 	}
 	if err != nil {
-		return p, err
+		return err
 	}
-	if err := f.fitting(p); err != nil {
-		return p, err
-	}
-	f.uids = f.uids[1:]
-	return p, f.repeat(s, p, o.Repeat, o.repeated(p))
+	return f.fitting(p)
 }
 
 // together returns the faults of an order's form and what is wrong with it besides: all of them are told. An
