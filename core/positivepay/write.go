@@ -19,6 +19,7 @@ import (
 	"bankgraph/core/ident"
 	"bankgraph/core/money"
 	"bankgraph/core/seal"
+	"bankgraph/db"
 )
 
 // Saved is the answer to a change of a rule.
@@ -444,8 +445,9 @@ func (s *Service) leaveTx(
 		}
 		was := *r
 		r.State, r.SuspendedBy, r.UpdatedAt, r.Version = Suspended, access.OfPartner, tx.Now, r.Version+1
-		if _, err := tx.NewUpdate().Model(r).Column("state", "suspended_by", "updated_at", "version").WherePK().
-			Exec(ctx); err != nil {
+		err := db.AtCommit(ctx, tx.Tx, tx.NewUpdate().Model(r).Column("state", "suspended_by", "updated_at", "version").
+			WherePK())
+		if err != nil {
 			return fmt.Errorf("suspend rule %s: %w", r.UID, err)
 		}
 		if err := tx.Record(ctx, changes.Change{

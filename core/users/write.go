@@ -14,6 +14,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/roles"
+	"bankgraph/db"
 )
 
 var (
@@ -288,8 +289,9 @@ func (s *Service) leaveTx(
 		was := *u
 		u.WasActive, u.SuspendedBy = u.WasActive || u.Status == Active, access.OfPartner
 		u.Status, u.UpdatedAt, u.Version = Suspended, tx.Now, u.Version+1
-		if _, err := tx.NewUpdate().Model(u).Column("status", "was_active", "suspended_by", "updated_at", "version").
-			WherePK().Exec(ctx); err != nil {
+		err := db.AtCommit(ctx, tx.Tx, tx.NewUpdate().Model(u).Column("status", "was_active", "suspended_by", "updated_at", "version").
+			WherePK())
+		if err != nil {
 			return fmt.Errorf("suspend user %s: %w", u.UID, err)
 		}
 		if err := tx.Record(ctx, changes.Change{

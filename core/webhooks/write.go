@@ -14,6 +14,7 @@ import (
 	"bankgraph/core/fault"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
+	"bankgraph/db"
 )
 
 // Saved is the answer to a change of a webhook.
@@ -380,8 +381,9 @@ func (s *Service) leaveTx(ctx context.Context, tx *changes.Tx, c *customers.Cust
 		if w.Status == Active { // the version of one that waits is that of its approval
 			w.Status, w.Version = Disabled, w.Version+1
 		}
-		if _, err := tx.NewUpdate().Model(w).Column("status", "reason", "version", "updated_at").WherePK().
-			Exec(ctx); err != nil {
+		err := db.AtCommit(ctx, tx.Tx, tx.NewUpdate().Model(w).Column("status", "reason", "version", "updated_at").
+			WherePK())
+		if err != nil {
 			return fmt.Errorf("disable webhook %s: %w", w.UID, err)
 		}
 		if err := tx.Record(ctx, changes.Change{
