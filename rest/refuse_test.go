@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/google/go-cmp/cmp"
 
 	"bankgraph/core/access"
@@ -263,12 +264,47 @@ func TestOtherMethodsAnswer405AndNameTheAllowedOnes(t *testing.T) {
 			http.MethodPost, fmt.Sprintf("/api/user-management/v1/customers/%d/roles/search", b.acme.UID),
 			"GET, HEAD",
 		},
+		// the name that stands further in front counts
+		{http.MethodPatch, "/v1/customers/lookup/limits", "GET, HEAD"},
+		{http.MethodPost, "/v2/customers/virtual-accounts", "GET, PUT, HEAD"},
 	} {
 		answer := b.call(b.program(), c.method, c.path, "")
 		answer.refused(t, c.method+" "+c.path, http.StatusMethodNotAllowed, "invalidMethod",
 			"does not have this method, but "+c.allow)
 		if allow := answer.header.Get("Allow"); allow != c.allow {
 			t.Errorf("%s %s allows %q", c.method, c.path, allow)
+		}
+	}
+}
+
+// A fixed path has its own methods alone, also where another one fits with a parameter in place of a name.
+func TestAFixedPathIsNoParameter(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	methods := map[string][]string{}
+	err := chi.Walk(rest.New(b.Core, rest.Options{}).Routes(), func(method, path string, _ http.Handler,
+		_ ...func(http.Handler) http.Handler,
+	) error {
+		if !strings.Contains(path, "{") {
+			methods[path] = append(methods[path], method)
+		}
+		return nil
+	})
+	if err != nil || methods["/payments/creditrequest"] == nil {
+		t.Fatal(err, methods)
+	}
+	for path, own := range methods {
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+			if slices.Contains(own, method) {
+				continue
+			}
+			answer := b.call(b.program(), method, path, "")
+			answer.refused(t, method+" "+path, http.StatusMethodNotAllowed, "invalidMethod", "")
+			allow := strings.Split(answer.header.Get("Allow"), ", ")
+			allow = slices.DeleteFunc(allow, func(name string) bool { return name == http.MethodHead })
+			if slices.Sort(allow); !slices.Equal(allow, slices.Sorted(slices.Values(own))) {
+				t.Errorf("%s %s allows %v", method, path, allow)
+			}
 		}
 	}
 }

@@ -60,7 +60,7 @@ func New(c *core.Core, o Options) *Interface {
 	a.router.Use(middleware.GetHead, private)
 	a.router.NotFound(a.noPath)
 	a.router.MethodNotAllowed(a.noMethod)
-	a.routes(a.router)
+	a.routes(a.router.With(a.fixedFirst))
 	return &Interface{router: a.router}
 }
 

@@ -30,8 +30,8 @@ func (a *api) routes(r chi.Router) {
 	const people = "/api/user-management/v1/customers/{customerId}"
 	r.Post(people+"/users", a.answer(peopleV1, a.createUser))
 	r.Post(people+"/users/search", a.answer(peopleV1, a.searchUsers))
-	r.With(a.unlessVerb).Get(people+"/users/{userId}", a.answer(peopleV1, a.findUser))
-	r.With(a.unlessVerb).Put(people+"/users/{userId}", a.answer(peopleV1, a.changeUser))
+	r.Get(people+"/users/{userId}", a.answer(peopleV1, a.findUser))
+	r.Put(people+"/users/{userId}", a.answer(peopleV1, a.changeUser))
 	r.Put(people+"/users/{userId}/suspend", a.answer(peopleV1, a.suspendUser))
 	r.Put(people+"/users/{userId}/activate", a.answer(peopleV1, a.activateUser))
 	// Other published texts have PATCH, which answers 200, and a path in the singular (rest/CONTRACT.md,
@@ -92,10 +92,10 @@ func (a *api) routes(r chi.Router) {
 	r.With(deprecated(inV3(""))).Patch("/v2/customers/{customerUID}/accounts/{accountUID}",
 		a.answer(accountActionsV2, a.actOnAccountV2))
 	r.Post("/v3/customers/{customerUID}/accounts", a.answer(accountsSavedV3, a.openAccountV3))
-	r.With(a.unlessVerb).Patch("/v3/customers/{customerUID}/accounts/{accountUID}",
+	r.Patch("/v3/customers/{customerUID}/accounts/{accountUID}",
 		a.answer(accountsSavedV3.updates(), a.changeAccountV3))
 	r.Post("/v3/customers/{customerUID}/accounts/search", a.answer(accountsV3, a.searchAccountsV3))
-	r.With(a.unlessVerb).Get("/v3/customers/{customerUID}/accounts/{accountUID}",
+	r.Get("/v3/customers/{customerUID}/accounts/{accountUID}",
 		a.answer(accountsV3, a.findAccountV3))
 
 	r.Get("/v1/customers/{customerUID}/accounts/{accountUID}/sweeps/{direction}",
@@ -108,11 +108,11 @@ func (a *api) routes(r chi.Router) {
 		a.answer(sweepsV1, a.removeSweep))
 
 	r.Post("/v2/{customerUID}/virtual-accounts", a.answer(virtualAccountsV2, a.openVirtualAccount))
-	r.With(a.unlessVerb).Get("/v2/{customerUID}/virtual-accounts/{accountNumber}",
+	r.Get("/v2/{customerUID}/virtual-accounts/{accountNumber}",
 		a.answer(virtualAccountsV2, a.findVirtualAccount))
-	r.With(a.unlessVerb).Put("/v2/{customerUID}/virtual-accounts/{accountNumber}",
+	r.Put("/v2/{customerUID}/virtual-accounts/{accountNumber}",
 		a.answer(virtualAccountsV2, a.changeVirtualAccount))
-	r.With(a.unlessVerb).Delete("/v2/{customerUID}/virtual-accounts/{accountNumber}",
+	r.Delete("/v2/{customerUID}/virtual-accounts/{accountNumber}",
 		a.answer(virtualAccountsV2, a.closeVirtualAccount))
 	r.Post("/v2/virtual-accounts/search", a.answer(virtualAccountsV2, a.searchVirtualAccounts))
 	r.Post("/v2/virtual-accounts/transactions/search", a.answer(virtualAccountsV2, a.searchVirtualTransactions))
@@ -130,7 +130,7 @@ func (a *api) routes(r chi.Router) {
 		r.Post(generation+"/payments/booktransfer",
 			a.answer(bookTransfersV3.says("Book transfer failed"), a.bookTransfer))
 		r.Post(generation+"/payments/search", a.answer(paymentsV3.says("Payment search failed"), a.searchPayments))
-		r.With(a.unlessVerb).Get(generation+"/payments/{paymentUID}",
+		r.Get(generation+"/payments/{paymentUID}",
 			a.answer(paymentsV3.says("Payment retrieval failed"), a.findPayment))
 		r.Put(generation+"/payments/{paymentUID}/cancel",
 			a.answer(paymentsV3.says("Payment cancellation failed"), a.cancelPayment))
@@ -166,9 +166,9 @@ func (a *api) routes(r chi.Router) {
 		a.answer(positiveRulesSavedV2.says("Positive pay rule creation failed"), a.createPositiveRuleV2))
 	r.With(deprecated(inV3(""))).Put("/v2/positivepay/rules",
 		a.answer(positiveRulesSavedV2.says("Positive pay rule update failed"), a.changePositiveRuleV2))
-	r.With(a.unlessVerb).Get("/v2/positivepay/rules/{ruleUID}",
+	r.Get("/v2/positivepay/rules/{ruleUID}",
 		a.answer(positiveRulesV2.says("Positive pay rule retrieval failed"), a.findPositiveRule))
-	r.With(a.unlessVerb).Delete("/v2/positivepay/rules/{ruleUID}",
+	r.Delete("/v2/positivepay/rules/{ruleUID}",
 		a.answer(positiveRulesSavedV2.says("Positive pay rule deletion failed"), a.deletePositiveRule))
 	r.Put("/v2/positivepay/rules/{ruleUID}/activate",
 		a.answer(positiveRulesSavedV2.says("Positive pay rule activation failed"), a.activatePositiveRule))

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -184,12 +185,13 @@ func (a *api) noMethod(w http.ResponseWriter, r *http.Request) {
 		[]reported{{code: "invalidMethod", message: "the path does not have this method, but " + methods}}))
 }
 
-// unlessVerb stands before operations on a thing by its id: verbs are no ids, so a path that ends with one
-// has the methods of that verb alone.
-func (a *api) unlessVerb(next http.Handler) http.Handler {
+// fixedFirst stands before all operations: where a path fits the fixed name of one pattern and the parameter of
+// another, the name counts, and the path has the methods of its operations alone.
+func (a *api) fixedFirst(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if verb(path(r)) != "" {
-			chi.RouteContext(r.Context()).RoutePatterns = nil // none of the operations answers
+		at := chi.RouteContext(r.Context())
+		if first, _ := matching(a.router, path(r)); rank(at.RoutePattern()) != first {
+			at.RoutePatterns = nil // none of the operations answers
 			a.noMethod(w, r)
 			return
 		}
@@ -197,26 +199,35 @@ func (a *api) unlessVerb(next http.Handler) http.Handler {
 	})
 }
 
-// verb is the word at the end of a path that stands where other paths have an id; "" if it ends otherwise.
-func verb(path string) string {
-	switch last := path[strings.LastIndexByte(path, '/')+1:]; last {
-	case "search", "booktransfer":
-		return last
+// parameters are those in the pattern of a path.
+var parameters = regexp.MustCompile(`\{[^}]*\}`)
+
+// rank orders the patterns that a path fits: a fixed name comes before a parameter.
+func rank(pattern string) string { return parameters.ReplaceAllLiteralString(pattern, "~") }
+
+// matching returns the rank of the first pattern that a path fits, whatever the method, and the methods of its
+// operations.
+func matching(routes chi.Routes, path string) (first string, methods []string) {
+	at := chi.NewRouteContext()
+	for _, method := range []string{
+		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+	} {
+		at.Reset()
+		if !routes.Match(at, method, path) {
+			continue
+		}
+		if of := rank(at.RoutePattern()); methods == nil || of < first {
+			first, methods = of, []string{method}
+		} else if of == first {
+			methods = append(methods, method)
+		}
 	}
-	return ""
+	return first, methods
 }
 
 // allowed are the methods of a path, as the Allow header names them.
 func allowed(routes chi.Routes, path string) string {
-	var methods []string
-	for _, method := range []string{
-		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
-	} {
-		at := chi.NewRouteContext()
-		if routes.Match(at, method, path) && verb(path) == verb(at.RoutePattern()) {
-			methods = append(methods, method)
-		}
-	}
+	_, methods := matching(routes, path)
 	return strings.Join(methods, ", ")
 }
 
