@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -317,6 +318,37 @@ func TestBodiesThatAreNotOneJSONObjectAreRefused(t *testing.T) {
 			"body: must")
 		search := b.call(b.program(), http.MethodPost, b.path("/v3/customers/{C}/accounts/search"), body)
 		search.refused(t, body[:min(len(body), 40)], http.StatusBadRequest, "ACC001", "body: must")
+	}
+}
+
+// The directory names the banks of accounts and payments where nobody else has.
+func TestTheDirectoryNamesBanks(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	b.Directory()
+	b.Exec("UPDATE accounts SET bank_name = '' WHERE tenant = ?", b.Tenant)
+	b.receives(operation{path: "{I}"})
+	b.receives(operation{path: "{sent}"})
+	const ours = `(Test|Sandbox) Bank` // another test imports it by the other name
+	for uid, want := range map[string]string{
+		b.came.String():     `"senderBankName":"Real Time Bank".*"receiverBankName":"` + ours,
+		b.gone.String():     `"senderBankName":"` + ours + `".*"receiverBankName":"Old Mill Bank"`,
+		b.paid.UID.String(): `"senderBankName":"` + ours + `".*"receiverBankName":"` + ours,
+	} {
+		for _, said := range []said{
+			b.get(b.program(), "/v3/payments/"+uid),
+			b.call(b.program(), http.MethodPost, "/payments/search", `{"page": 1, "limit": 1, "paymentUID": `+uid+`}`),
+		} {
+			if !regexp.MustCompile(want).MatchString(said.body) {
+				t.Errorf("no %s: %s", want, said.body)
+			}
+		}
+	}
+	for _, path := range []string{"/customers/{C}/accounts/{A}", "/customers/{C}/accounts"} {
+		said := b.get(b.program(), b.path(path))
+		if !regexp.MustCompile(`"bankName":"` + ours).MatchString(said.body) {
+			t.Errorf("%s: %s", path, said.body)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/banks"
 	"bankgraph/core/changes"
 	"bankgraph/core/clock"
 	"bankgraph/core/customers"
@@ -23,6 +24,7 @@ var Tables = db.Tables{
 	Reads: map[string]string{
 		"balances": "an account is read with what is in it; with money in the books it neither ends nor " +
 			"changes its currency",
+		"banks":     "the name of an account's bank, where nobody gave one",
 		"contacts":  "Lookup reads whom an account is swept to by the number of the account",
 		"customers": "FindWith and Lookup read an account and its customer in one statement",
 		"fee_tiers": "an account that fees are charged to does not end: fees come after accounts",
@@ -59,7 +61,11 @@ var (
 	identity = db.ColumnsOf[Account]("UID", "Customer")
 	balance  = db.ColumnsOf[Account]("Balance")
 	currency = db.ColumnsOf[Account]("Currency")
-	inLedger = map[string]string{"balance_ledger": "b.ledger", "balance_held": "b.held"}
+	// the columns that are not said as they stand in the accounts table
+	inTables = map[string]string{
+		"balance_ledger": "b.ledger", "balance_held": "b.held",
+		"bank_name": banks.NameOr("a.bank_name", "coalesce(nullif(a.country_code, ''), 'US')", "a.bank_id"),
+	}
 )
 
 // WithoutBalances returns all columns of the accounts table itself.
@@ -86,7 +92,7 @@ func Everything(balances bool) db.Columns {
 // keeps have none.
 func selecting(want db.Columns) *bun.SelectQuery {
 	want = wanted(want)
-	q := db.Select[Account](want, inLedger)
+	q := db.Select[Account](want, inTables)
 	if want.Overlaps(balance) {
 		q = q.Join(joinBalances)
 	}
@@ -252,7 +258,7 @@ func (s *Service) FindWith(
 		columns := db.Nested[Found, Account]("Account", key.account).
 			And(db.Nested[Found, customers.Customer]("Customer", key.customer))
 		from := db.Aliased[customers.Customer]("of_", "c")
-		maps.Copy(from, inLedger)
+		maps.Copy(from, inTables)
 		q := ofCustomers.Shown.On(db.Select[Found](columns, from)).Where("a.tenant = $1").Where(is)
 		if key.account.Overlaps(balance) {
 			q = q.Join(joinBalances)

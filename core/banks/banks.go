@@ -101,6 +101,15 @@ func Known(b *db.Batch, refs []Ref, want db.Columns) *db.Many[Ref, Bank] {
 	return db.QueueMany(b, text, func(b *Bank) Ref { return b.Asked }, refs)
 }
 
+// NameOr returns the SQL of the name that was given of a bank, or else of the directory's; it is
+// empty for a bank that the directory does not know (rest/CONTRACT.md, bank answers). All three are SQL: the
+// name, which may be NULL, the country, and the id, which is the national one there or a BIC.
+func NameOr(name, country, id string) string {
+	return "coalesce(nullif(" + name + ", ''), (SELECT n.name FROM banks AS n WHERE n.ref = " + country +
+		" || ':' || upper(" + id + ")), (SELECT n.name FROM banks AS n WHERE n.bic <> '' AND n.bic IN (upper(" + id +
+		"), left(upper(" + id + "), 8)) ORDER BY n.bic DESC, n.ref LIMIT 1), '')"
+}
+
 // first returns the bank of the first ref that has one, or ErrNotFound.
 func (s *Service) first(ctx context.Context, refs ...Ref) (*Bank, error) {
 	b := s.db.Batch()

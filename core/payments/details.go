@@ -7,6 +7,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/banks"
 	"bankgraph/core/contacts"
 	"bankgraph/core/postal"
 	"bankgraph/core/rails/nacha"
@@ -82,7 +83,7 @@ func (s *Service) DetailsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many
 
 func (s *Service) detailsOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, Details] {
 	text := detailing.Get(reader.Reach, func() string {
-		return db.Select[Details](db.Columns{}, withContact).
+		return db.Select[Details](db.Columns{}, inDetails).
 			Join("JOIN payments AS pay ON pay.tenant = pd.tenant AND pay.uid = pd.payment").Where("pd.tenant = $1").
 			Where("pay.tenant = $1").Where(reader.Reach.Scope("pay.customer")).Where("pd.payment = ANY($3)").String()
 	})
@@ -90,7 +91,9 @@ func (s *Service) detailsOf(b *db.Batch, reader access.Caller, of []UID) *db.Man
 		reader.ScopeCustomer(), of)
 }
 
-var withContact = map[string]string{"contact": "coalesce(pd.contact, 0)"}
+var inDetails = map[string]string{
+	"contact": "coalesce(pd.contact, 0)", "bank_name": banks.NameOr("pd.bank_name", "'US'", "pd.bank_id"),
+}
 
 // writeReturnCodesTx writes the reasons for which payments were given back, at the end of the transaction.
 func writeReturnCodesTx(ctx context.Context, tenant access.Tenant, why map[UID]string) error {

@@ -40,7 +40,7 @@ type messageID struct {
 
 var (
 	// the sealed number is not among the columns that reads fetch by themselves
-	readingDetails = db.NewQuery[Details](db.Select[Details](db.Columns{}, withContact).
+	readingDetails = db.NewQuery[Details](db.Select[Details](db.Columns{}, inDetails).
 			ColumnExpr("pd.number_sealed").Where("pd.tenant = $1").
 			Where("pd.payment = ANY($2::bigint[])").String())
 	takingMessageIDs = db.NewQuery[messageID](`SELECT nextval('network_messages_ids') AS id FROM generate_series(1, $1::bigint)`)

@@ -7,6 +7,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/banks"
 	"bankgraph/core/changes"
 	"bankgraph/core/clock"
 	"bankgraph/core/customers"
@@ -26,6 +27,7 @@ var Tables = db.Tables{
 		"payment_steps", "payments", "person_usage", "recurrences", "sending_resumptions",
 	},
 	Reads: map[string]string{
+		"banks":           "the names of a payment's banks, where nobody gave them",
 		"bulk_file_lines": "which file a payment is of, in the statements that tell of payments",
 		"bulk_files":      "the number and name of that file",
 		"waterfall_steps": "which step of a batch a payment is, in the statements that tell of payments",
@@ -169,10 +171,12 @@ var inAccounts = func() map[string]string {
 		"virtual_account":   "coalesce(pay.virtual_account, 0)",
 	}
 	for _, side := range []struct{ prefix, account string }{{"sender_side_", "sa."}, {"receiver_side_", "ra."}} {
-		for _, column := range []string{"type", "sub_type", "bank_id", "bank_name", "number_last4"} {
+		for _, column := range []string{"type", "sub_type", "bank_id", "number_last4"} {
 			from[side.prefix+strings.TrimPrefix(column, "number_")] =
 				"coalesce(" + side.account + column + ", pd." + column + ", '')"
 		}
+		from[side.prefix+"bank_name"] = banks.NameOr("coalesce("+side.account+"bank_name, pd.bank_name)",
+			"coalesce(nullif("+side.account+"country_code, ''), 'US')", "coalesce("+side.account+"bank_id, pd.bank_id)")
 		from[side.prefix+"name"] = "coalesce(" + side.account + "name, '')"
 		from[side.prefix+"bank_id_type"] = "coalesce(" + side.account +
 			"bank_id_type, CASE WHEN length(pd.bank_id) IN (8, 11) THEN 'BIC' ELSE 'NID' END)"
