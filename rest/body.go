@@ -26,8 +26,11 @@ var (
 	errTooLarge = fault.New(fault.Invalid, "request.too_large", "the body must not be larger than 64 KiB")
 )
 
+// wholeBody is what faults name that no field of the body is to blame for.
+const wholeBody = "body"
+
 func malformed(message string) error {
-	return fault.Field("request", "body", fault.Malformed, message)
+	return fault.Field("request", wholeBody, fault.Malformed, message)
 }
 
 // object is a JSON object: its values are string, json.Number, bool, nil, object or []any. Names must match

@@ -85,7 +85,7 @@ func (l line) when() string {
 		return l.as.Message
 	case l.is != nil:
 		return l.is.Message
-	case l.field == "body":
+	case l.field == wholeBody:
 		return "the body names nothing"
 	case l.field != "":
 		return l.field + " " + problems[l.problem]

@@ -88,15 +88,15 @@ func (d dialect) tell(f *fault.Fault) reported {
 		status: l.status, code: l.code, message: l.message(f), field: f.Field, problem: problemOf(f),
 		noText: f.Message == notText,
 	}
-	if l.exact {
+	if l.exact || f.Field == wholeBody { // no field is to blame
 		t.field = ""
 	}
 	return t
 }
 
-// detail is the code of one mistake: area, field and problem. A body that is no object has no field to blame.
+// detail is the code of one mistake: area, field and problem.
 func (t reported) detail(area string) string {
-	if t.field == "" || t.field == "body" {
+	if t.field == "" {
 		return t.code
 	}
 	return area + "_" + strings.ToUpper(strings.ReplaceAll(places.ReplaceAllString(t.field, ""), ".", "_")) +

@@ -321,6 +321,36 @@ func TestBodiesThatAreNotOneJSONObjectAreRefused(t *testing.T) {
 	}
 }
 
+// No field is to blame for a body that cannot be read, nor for one that says nothing: the code is that of the
+// area for everything without one of its own.
+func TestABodyAsAWholeHasNoCodeOfAField(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for path, code := range map[string]string{
+		"POST /v4/payments/credit": "CREDIT_REQUEST_INVALID", "POST /v5/payments/credit": "CREDIT_REQUEST_INVALID",
+		"POST /v4/payments/debit":                                    "DEBIT_REQUEST_INVALID",
+		"POST /v3/positivepay/rules":                                 "POSITIVERULE_REQUEST_INVALID",
+		"POST /v2/{C}/virtual-accounts":                              "VIRTUALACCOUNT_REQUEST_INVALID",
+		"PATCH /v1/recurrences/1":                                    "RECURRENCE_REQUEST_INVALID",
+		"POST /v1/customers/{C}/accounts/{A}/sweeps/TARGET_BALANCE":  "SWEEP_VALIDATION_ERROR",
+		"PATCH /v1/customers/{C}/accounts/{A}/sweeps/TARGET_BALANCE": "SWEEP_VALIDATION_ERROR",
+	} {
+		method, at, _ := strings.Cut(b.path(path), " ")
+		for _, body := range []string{"[]", "{", `{"a": 1, "a": 1}`} {
+			b.call(b.program(), method, at, body).refused(t, path+" "+body, http.StatusBadRequest, code, "body: must")
+		}
+	}
+	said := b.call(b.program(), http.MethodPost, b.path("/v3/customers/{C}/accounts"), "[]")
+	if strings.Contains(said.body, "_BODY_") {
+		t.Error(said.body)
+	}
+	b.receives(operation{path: "{Q}"})
+	for _, body := range []string{"", "{}"} {
+		b.call(b.Staff(), http.MethodPatch, "/v1/recurrences/"+b.series.Recurrence.String(), body).
+			refused(t, "a series", http.StatusBadRequest, "RECURRENCE_REQUEST_INVALID", "body: give at least one")
+	}
+}
+
 // The directory names the banks of accounts and payments where nobody else has.
 func TestTheDirectoryNamesBanks(t *testing.T) {
 	t.Parallel()

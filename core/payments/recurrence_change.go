@@ -36,7 +36,7 @@ const changingSeries = "changeRecurrence"
 func (d *RecurrenceDraft) check() error {
 	c := check.Of(recurrenceObject)
 	if *d == (RecurrenceDraft{Payment: d.Payment, Next: d.Next}) {
-		c.Fail("amount", fault.Required, "give at least one of amount, frequency, endDate and numberOfPayments")
+		c.Fail("body", fault.Required, "give at least one of amount, frequency, endDate and numberOfPayments")
 	}
 	if d.Number != nil && *d.Number < 1 {
 		c.Fail("numberOfPayments", fault.Min, "must be at least 1")

@@ -339,8 +339,8 @@ func TestTheRestOfASeriesIsChanged(t *testing.T) {
 		field string
 		is    error
 	}{
-		"nothing":          {payments.RecurrenceDraft{}, "amount", nil},
-		"a day alone":      {payments.RecurrenceDraft{Next: on(2026, 12, 1)}, "amount", nil},
+		"nothing":          {payments.RecurrenceDraft{}, "body", nil},
+		"a day alone":      {payments.RecurrenceDraft{Next: on(2026, 12, 1)}, "body", nil},
 		"no amount":        {payments.RecurrenceDraft{Amount: "0.00"}, "amount", nil},
 		"half a cent":      {payments.RecurrenceDraft{Amount: "1.005"}, "amount", nil},
 		"beyond a limit":   {payments.RecurrenceDraft{Amount: "900.01"}, "amount", payments.ErrLimit},
