@@ -351,6 +351,16 @@ func TestABodyAsAWholeHasNoCodeOfAField(t *testing.T) {
 	}
 }
 
+// The first generation asks for the permission before it looks for its reference.
+func TestANewAccountOfTheOldestFormNeedsThePermissionFirst(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	path := b.path("/customers/{C}/accounts")
+	b.call(b.As(), http.MethodPost, path, `{}`).refused(t, "denied", http.StatusForbidden, "API901", "")
+	b.call(b.Staff(), http.MethodPost, path, `{}`).refused(t, "staff", http.StatusBadRequest, "ACC001",
+		"externalReferenceId: is required")
+}
+
 // The directory names the banks of accounts and payments where nobody else has.
 func TestTheDirectoryNamesBanks(t *testing.T) {
 	t.Parallel()

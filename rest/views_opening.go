@@ -71,8 +71,9 @@ func draftG1(body fields) accounts.Draft {
 // openingG1 requires the caller's reference, as the first generation does. Wires are on unless the body says
 // otherwise.
 func openingG1(body fields) accounts.Draft {
-	body.required("externalReferenceId", fields.number)
-	return wired(draftG1(body))
+	d := wired(draftG1(body))
+	d.Oldest = true
+	return d
 }
 
 // draftV2 reads the second generation's body.

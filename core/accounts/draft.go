@@ -37,6 +37,8 @@ type Draft struct {
 	// Older says that the draft comes from an interface with one switch for wires and none for ACH: its
 	// switch means domestic wires, and an ACH company id switches ACH on.
 	Older bool `json:"older,omitzero"`
+	// Oldest says that it comes from the first generation, which demands a reference of a new account.
+	Oldest bool `json:"-"`
 }
 
 // ExternalDraft identifies the account at another provider.
@@ -124,6 +126,9 @@ func (d *Draft) checkRequired(c *check.Fields, opening bool) {
 	c.Given("routingNumber", d.BankID, opening)
 	c.Given("masterGl", d.MasterGL, opening)
 	c.Given("countryCode", d.CountryCode, opening)
+	if opening && d.Oldest {
+		c.Required("externalReferenceId", d.ExternalReferenceID.Value)
+	}
 	required := func(field string, missing bool) {
 		if missing {
 			c.Fail(field, fault.Required, "is required")
