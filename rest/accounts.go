@@ -56,7 +56,7 @@ var featureWords = map[string]string{
 func (a *api) searchAccountsG1(r *http.Request) (answer, error) {
 	q := read(r)
 	customer := inPath(q, "customerUID", customers.ParseUID)
-	by := accountFilters(q)
+	by := accountFilters(q, yesNo)
 	if by.Number == "" {
 		return a.searchAccounts(q, customer, by, accountPagesG1, accountG1Of)
 	}
@@ -77,11 +77,12 @@ func (a *api) findAccountByNumberG1(q *reader, customer customers.UID, by accoun
 func (a *api) searchAccountsV2(r *http.Request) (answer, error) {
 	q := read(r)
 	customer := inPath(q, "customerUID", customers.ParseUID)
-	return a.searchAccounts(q, customer, accountFilters(q), pagesV2, accountItemV2Of)
+	return a.searchAccounts(q, customer, accountFilters(q, flag), pagesV2, accountItemV2Of)
 }
 
-// accountFilters are those of both generations: one that is ignored would show all accounts.
-func accountFilters(q *reader) accounts.Search {
+// accountFilters are those of both generations: one that is ignored would show all accounts. Their switches are
+// written differently.
+func accountFilters(q *reader, flag parser[*bool]) accounts.Search {
 	return accounts.Search{
 		Number:     inQuery(q, "accountNumber", accounts.ParseNumber),
 		Type:       inQuery(q, "accountType", accounts.ParseType),
@@ -123,13 +124,21 @@ func (a *api) searchAccounts(
 }
 
 // findAccountG1 ignores page and limit, which are published too (rest/CONTRACT.md, account search).
-func (a *api) findAccountG1(r *http.Request) (answer, error) { return a.findAccount(r, accountG1Of) }
+func (a *api) findAccountG1(r *http.Request) (answer, error) {
+	return a.findAccount(r, accountG1Of, yesNo)
+}
 
-func (a *api) findAccountV2(r *http.Request) (answer, error) { return a.findAccount(r, accountV2Of) }
+func (a *api) findAccountV2(r *http.Request) (answer, error) {
+	return a.findAccount(r, accountV2Of, flag)
+}
 
-func (a *api) findAccountV3(r *http.Request) (answer, error) { return a.findAccount(r, accountV3Of) }
+func (a *api) findAccountV3(r *http.Request) (answer, error) {
+	return a.findAccount(r, accountV3Of, flag)
+}
 
-func (a *api) findAccount(r *http.Request, view func(*accounts.Account) any) (answer, error) {
+func (a *api) findAccount(
+	r *http.Request, view func(*accounts.Account) any, flag parser[*bool],
+) (answer, error) {
 	q := read(r)
 	customer := inPath(q, "customerUID", customers.ParseUID)
 	uid := inPath(q, "accountUID", accounts.ParseUID)

@@ -114,14 +114,22 @@ func (f fields) yesNo(names ...string) given.Flag {
 		return given.Of(flag)
 	}
 	text, _ := value.(string)
+	flag, err := yesNo(f.path+used, text)
+	if f.q.fail(err); err != nil {
+		return given.Flag{}
+	}
+	return given.Of(*flag)
+}
+
+// yesNo is the parser of switches that are the text Yes or No, or True or False.
+func yesNo(field, text string) (*bool, error) {
 	switch strings.ToLower(text) {
 	case "yes", "true":
-		return given.Of(true)
+		return new(true), nil
 	case "no", "false":
-		return given.Of(false)
+		return new(false), nil
 	}
-	f.fail(used, "must be Yes or No")
-	return given.Flag{}
+	return nil, fault.Field("request", field, fault.Malformed, "must be Yes or No")
 }
 
 // none refuses members of which nothing can be done yet. An empty text counts as absent.

@@ -48,6 +48,8 @@ func TestFiltersFindWhatTheySay(t *testing.T) {
 		{"/v2/customers/{C}/contacts?page=1&limit=9&accountNumber=" + coretest.ContactNumber(b.stranger.UID), ""},
 		{"/customers/{C}/accounts?accountType=loan", "Credit line"},
 		{"/customers/{C}/accounts?status=Inactive&currency=jpy&wireEnabled=FALSE", "Credit line"},
+		{"/customers/{C}/accounts?currency=jpy&wireEnabled=No", "Credit line"},
+		{"/customers/{C}/accounts?currency=jpy&wireEnabled=yes", ""},
 		{"/customers/{C}/accounts?status=Closed", ""},
 		{"/v2/customers/{C}/accounts?page=1&limit=9&accountSubType=Psuedo", "For benefit of"},
 		{"/v2/customers/{C}/accounts?page=1&limit=9&accountSubType=LineofCredit", "Credit line"},
@@ -210,7 +212,11 @@ func TestValuesThatAnOperationDoesNotKnowAreRefusedByName(t *testing.T) {
 		},
 		{"/customers/{C}/contacts/x", "CUST001", "contactUID: must be the digits"},
 		{"/v1/customers/{C}/beneficiary/1x", "CUST001", "contactId: must be the digits"},
-		{"/customers/{C}/accounts?wireEnabled=maybe", "ACC001", "wireEnabled: must be true or false"},
+		{"/customers/{C}/accounts?wireEnabled=maybe", "ACC001", "wireEnabled: must be Yes or No"},
+		{
+			"/v2/customers/{C}/accounts?page=1&limit=1&wireEnabled=Yes", "ACC001",
+			"wireEnabled: must be true or false",
+		},
 		{"/customers/{C}/accounts?currency=XXQ", "ACC001", "currency: must be an ISO 4217"},
 		{
 			"/customers/{C}/accounts?accountNumber=12-34", "ACC001",
@@ -218,7 +224,7 @@ func TestValuesThatAnOperationDoesNotKnowAreRefusedByName(t *testing.T) {
 		},
 		{
 			"/customers/{C}/accounts/{A}?includeAccountBalance=1", "ACC001",
-			"includeAccountBalance: must be true or false",
+			"includeAccountBalance: must be Yes or No",
 		},
 		{"/customers/{C}/accounts/9x", "ACC001", "accountUID: must be the digits"},
 		{"/customers//accounts", "ACC001", "customerUID: must be the digits"},
