@@ -212,9 +212,11 @@ func notWhole(err error) error {
 }
 
 func (a *api) searchFilesV1(r *http.Request) (answer, error) {
-	name, number, sheet, err := fileSearchOf(r)
-	if err != nil {
-		return answer{}, err
+	q := readBody(r)
+	name, number := fileSearchIn(q)
+	sheet := q.page(filePages)
+	if q.err != nil {
+		return answer{}, q.err
 	}
 	found, err := a.core.Files.LookAnd(r.Context(), name, number, sheet.window())
 	return a.filesOf(r, found, sheet), err
@@ -222,22 +224,22 @@ func (a *api) searchFilesV1(r *http.Request) (answer, error) {
 
 // searchFilesV2 ignores the page where a number is given, which one file has at most.
 func (a *api) searchFilesV2(r *http.Request) (answer, error) {
-	name, number, sheet, err := fileSearchOf(r)
-	if err != nil {
-		return answer{}, err
+	q := readBody(r)
+	name, number := fileSearchIn(q)
+	sheet := pageRequest{number: filePages.first, first: filePages.first, size: filePages.usual}
+	if number == nil {
+		sheet = q.page(filePages)
 	}
-	if number != nil {
-		sheet.number = sheet.first
+	if q.err != nil {
+		return answer{}, q.err
 	}
 	found, err := a.core.Files.Look(r.Context(), name, number, sheet.window())
 	return a.filesOf(r, found, sheet), err
 }
 
-func fileSearchOf(r *http.Request) (name string, number *files.FileUID, sheet pageRequest, err error) {
-	q := readBody(r)
+func fileSearchIn(q *reader) (name string, number *files.FileUID) {
 	f := q.fields()
-	name, number, sheet = f.text("fileName").Value, idIn(f, files.ParseFileUID, "fileNumber"), q.page(filePages)
-	return name, number, sheet, q.err
+	return f.text("fileName").Value, idIn(f, files.ParseFileUID, "fileNumber")
 }
 
 func (a *api) filesOf(r *http.Request, found page.Counted[*files.ShownFile], sheet pageRequest) answer {

@@ -28,6 +28,39 @@ func TestAFileSearchNamesWhatIsWrongWithItsPage(t *testing.T) {
 	}
 }
 
+func TestAFileThatIsLookedUpByItsNumberHasNoPage(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	b.receives(operation{path: "{J}"})
+	said := b.call(b.program(), http.MethodPost, "/v2/files/search?page=0&limit=none",
+		fmt.Sprintf(`{"fileNumber": %s}`, b.waiting))
+	if said.status != http.StatusOK || !strings.Contains(said.body, `"totalRecords":1,`) {
+		t.Errorf("%d %s", said.status, said.body)
+	}
+}
+
+// The sender of a line is known before there is a payment: its account is named by the number alone.
+func TestALineSaysAtWhichBankItsSenderIs(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	number := b.uploadsCSV("externalReferenceId,paymentAmount,senderAccountNumber,receiverAccountNumber\n" +
+		"SAL-1,10," + coretest.AccountNumber(b.operating.UID) + ",4400123401\n" +
+		"SAL-2,10," + coretest.AccountNumber(b.hidden.UID) + ",4400123401\n")
+	said := b.get(b.program(), fmt.Sprintf("/v1/files/%d/payments", number)).body
+	for _, want := range []string{
+		fmt.Sprintf(`"senderAccountNumber":%q,"senderBankId":"611090001","senderAddress1":"`,
+			b.operating.Number.Masked()),
+		fmt.Sprintf(`"senderAccountNumber":%q,"senderBankId":"","senderAddress1":"`, b.hidden.Number.Masked()),
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%s is not in %s", want, said)
+		}
+	}
+	if strings.Contains(said, `"senderAddress1":""`) {
+		t.Error(said)
+	}
+}
+
 func TestAFileSearchTakesABlankNameAsNone(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -210,20 +243,26 @@ func TestAPaymentNamesTheFileThatItCameWith(t *testing.T) {
 	}
 }
 
+// uploadsCSV has a file of the customer's taken in and checked, and returns its number.
+func (b *bank) uploadsCSV(text string) (number int) {
+	b.t.Helper()
+	sent := b.call(b.program(), http.MethodPost, fmt.Sprintf("/v1/payments/customers/%s/files/csv", b.acme.UID),
+		form("pay.csv", text))
+	if _, rest, _ := strings.Cut(sent.body, "file number "); sent.status != http.StatusOK {
+		b.t.Fatal(sent.body)
+	} else if _, err := fmt.Sscan(strings.Split(rest, ",")[0], &number); err != nil {
+		b.t.Fatal(err, sent.body)
+	}
+	b.checks()
+	return number
+}
+
 func TestALineWithoutAPaymentShowsTheDayThatItNames(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	text := "externalReferenceId,paymentAmount,paymentDate,senderAccountNumber,senderBankId,receiverAccountNumber\n" +
-		"SAL-1,10,11-24-2026,123456789,611090001,4400123401\n"
-	sent := b.call(b.program(), http.MethodPost, fmt.Sprintf("/v1/payments/customers/%s/files/csv", b.acme.UID),
-		form("pay.csv", text))
-	var number int
-	if _, rest, _ := strings.Cut(sent.body, "file number "); sent.status != http.StatusOK {
-		t.Fatal(sent.body)
-	} else if _, err := fmt.Sscan(strings.Split(rest, ",")[0], &number); err != nil {
-		t.Fatal(err, sent.body)
-	}
-	b.checks()
+	number := b.uploadsCSV(
+		"externalReferenceId,paymentAmount,paymentDate,senderAccountNumber,senderBankId,receiverAccountNumber\n" +
+			"SAL-1,10,11-24-2026,123456789,611090001,4400123401\n")
 	said := b.get(b.program(), fmt.Sprintf("/v1/files/%d/payments", number)).body
 	for _, want := range []string{
 		`"paymentStatus":"VALIDATION_FAILED"`, `"paymentDate":"2026-11-24"`,

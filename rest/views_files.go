@@ -200,7 +200,7 @@ func filePaymentOf(l *files.ShownLine, zone *time.Location) filePayment {
 	if said == nil {
 		said = new(payments.Order)
 	}
-	here := side{l.SenderName, shownNumber(l.Account.Number), l.Account.BankID, "", ""}
+	here := side{l.SenderName, shownNumber(l.Account.Number), l.Account.BankID, l.Line1, l.Line2}
 	if here.number == "" {
 		here.number, here.bank = shownNumber(seal.Mask(said.Sender.Number)), said.Sender.RoutingNumber
 	}

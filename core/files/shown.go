@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"bankgraph/core/access"
+	"bankgraph/core/accounts"
 	"bankgraph/core/page"
 	"bankgraph/core/payments"
 	"bankgraph/core/seal"
@@ -46,8 +47,12 @@ type ShownLine struct {
 	Speed       payments.Speed `bun:"speed,scanonly"` // of the payment; '' where none was made
 	PaymentDate *time.Time     `bun:"payment_date,scanonly"`
 	CreatedAt   time.Time      `bun:"created_at,scanonly"` // of the payment, or else of the file
-	// the account here that is debited, or credited by a debit; before there is a payment, the batch's
+	// the account here that is debited, or credited by a debit; before there is a payment, the batch's, or else
+	// the one that the line names
 	Account Offset `bun:"embed:offset_"`
+	// of the file's customer
+	Line1 string `bun:"line1,scanonly"`
+	Line2 string `bun:"line2,scanonly"`
 	// why the payment was cancelled, "" if nobody said; nil if it was not
 	CancelledAs *string `bun:"cancelled_as,scanonly"`
 
@@ -198,7 +203,47 @@ func (s *Service) PaymentsOf(
 			return found, err
 		}
 	}
-	return found, nil
+	return found, s.findNamed(ctx, of, found.Items)
+}
+
+// namedAccount is an account of a file's customer that a line names.
+type namedAccount struct {
+	Hash   []byte `bun:"number_hash"`
+	Last4  string `bun:"number_last4"`
+	BankID string `bun:"bank_id"`
+}
+
+var findingNamed = db.NewQuery[namedAccount](`SELECT number_hash, number_last4, bank_id FROM accounts
+	WHERE tenant = $1 AND customer = $2 AND number_hash = ANY($3::bytea[]) AND deleted_at IS NULL`)
+
+// findNamed finds the accounts of lines of which no payment was made, and that name them by their numbers
+// alone.
+func (s *Service) findNamed(ctx context.Context, of *BulkFile, lines []*ShownLine) error {
+	var hashes [][]byte
+	by := map[string][]*ShownLine{}
+	for _, l := range lines {
+		if l.Account.BankID != "" || l.Order == nil || l.Order.Sender.Number == "" ||
+			l.Order.Sender.RoutingNumber != "" {
+			continue
+		}
+		for _, hash := range s.keys.Hashes(int64(of.Tenant), accounts.NumberColumn, l.Order.Sender.Number) {
+			hashes, by[string(hash)] = append(hashes, hash), append(by[string(hash)], l)
+		}
+	}
+	if len(hashes) == 0 {
+		return nil
+	}
+	b := s.db.Batch()
+	found := db.Queue(b, findingNamed, of.Tenant, of.Customer, hashes)
+	if err := b.Send(ctx); err != nil {
+		return err
+	}
+	for _, a := range found.Items {
+		for _, l := range by[string(a.Hash)] {
+			l.Account = Offset{BankID: a.BankID, Number: seal.Value{Last4: a.Last4}}
+		}
+	}
+	return found.Err
 }
 
 // paymentsText reads a page of the lines of a file. Where it begins is found in the index alone: what is said
@@ -210,11 +255,13 @@ func paymentsText(reach access.Reach) string {
 	from["speed"] = "coalesce(pay.speed, '')"
 	from["payment_date"] = "coalesce(pay.payment_date, bf.payment_date)"
 	from["created_at"] = "coalesce(pay.created_at, bf.created_at)"
+	from["line1"], from["line2"] = "fc.legal_line1", "fc.legal_line2"
 	from["cancelled_as"] = "CASE WHEN pay.state = 'CANCELLED' THEN (SELECT ps.reason FROM payment_steps AS " +
 		"ps WHERE ps.tenant = pay.tenant AND ps.payment = pay.uid AND ps.state = 'CANCELLED' AND ps.tenant = " +
 		"$1) END"
 	return db.Select[ShownLine](db.Or[ShownLine](db.Columns{}), from).
 		Join("JOIN bulk_files AS bf ON bf.tenant = bl.tenant AND bf.uid = bl.file").
+		Join("JOIN customers AS fc ON fc.tenant = bf.tenant AND fc.uid = bf.customer").
 		Join("LEFT JOIN payments AS pay ON pay.tenant = bl.tenant AND pay.uid = bl.payment").
 		Join("LEFT JOIN bulk_file_batches AS bb ON bb.tenant = bl.tenant AND bb.file = bl.file AND "+
 			"bb.number = bl.batch").
