@@ -285,6 +285,14 @@ func TestPermissionsTellsWhoMayDoWhat(t *testing.T) {
 		"GraphQL,Mutation.refuseChange of what needs mCust,mCust,desk of-jo,Administrator,jo")
 	p.ok("tenant", "set", "FIRST", "--no-people-decide")
 	told("GraphQL,Mutation.approveChange of what needs mCust,mCust,desk of-jo,Administrator,jo")
+
+	exec(`INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status)
+		SELECT id, 7000001, 7000001, 'P', 'p', 'Downstream Partner', 'Active' FROM tenants`)
+	p.ok("client", "add", "theirs", "--customer", "7000001", "--permissions", "vCust")
+	told("REST,GET /customers,vCust mCust,desk of-jo portal theirs@7000001,Administrator,jo")
+	if report := p.ok("permissions", "--customer", "7000001"); !strings.Contains(report, "vCust mCust,theirs,,\n") {
+		t.Errorf("of the partner alone:\n%s", report)
+	}
 }
 
 // Presets give a key outside the bank what partners' programs may have, and no more.

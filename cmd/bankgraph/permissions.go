@@ -19,7 +19,7 @@ import (
 // permission, which permissions suffice, alone or joined by "+", and who has them.
 type permissionsCommand struct {
 	Tenant   string `env:"BANKGRAPH_TENANT" placeholder:"CODE" help:"The bank's code; the only one there is, if not set."`
-	Customer int64  `placeholder:"UID" help:"Report the API keys, roles and users of this customer instead of the bank's own."`
+	Customer int64  `placeholder:"UID" help:"Report the API keys, roles and users of this customer, instead of the bank's own and the keys of all."`
 }
 
 // holder is somebody who has permissions.
@@ -125,10 +125,11 @@ func reported(face, what, permissions string, holders []holder) []string {
 }
 
 // holders are all who have permissions now: the API keys, the active roles and the active users of a
-// customer; of the bank itself where none is named. A key that speaks for a user has what the two have in
-// common.
+// customer; of the bank itself where none is named, and then the keys of all others, too. A key that speaks for
+// a user has what the two have in common.
 func (b *bank) holders(ctx context.Context, of customers.UID) ([]holder, error) {
-	if of == 0 {
+	bank := of == 0
+	if bank {
 		self, err := b.Customers.Self(ctx)
 		if err != nil {
 			return nil, err
@@ -141,14 +142,19 @@ func (b *bank) holders(ctx context.Context, of customers.UID) ([]holder, error) 
 	}
 	var all []holder
 	for _, key := range keys {
-		if key.Entity != int64(of) {
+		name := key.Key
+		switch {
+		case key.Entity == int64(of):
+		case bank:
+			name += "@" + customers.UID(key.Entity).String()
+		default:
 			continue
 		}
 		able, err := b.Clients.Able(ctx, key.Key)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, holder{columnKeys, key.Key, access.Caller{Permissions: able}.May, key.User == nil})
+		all = append(all, holder{columnKeys, name, access.Caller{Permissions: able}.May, key.User == nil})
 	}
 	for number, more := 1, true; more; number++ {
 		found, err := b.Roles.Page(ctx, of, roles.Search{}, page.Numbered(number, page.Most))
