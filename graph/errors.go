@@ -195,7 +195,7 @@ func messageOf(f *fault.Fault) (message, state string) {
 	if f.Kind != fault.State || f.Detail == "" {
 		return message, ""
 	}
-	if !strings.Contains(message, ident.Fold(f.Detail)) { // as "is suspended already" does
+	if !strings.Contains(ident.Fold(message), ident.Fold(f.Detail)) { // as "is suspended already" does
 		message += ": it is " + f.Detail
 	}
 	return message, f.Detail

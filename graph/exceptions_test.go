@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/payments"
 	"bankgraph/core/positivepay"
 	"bankgraph/core/sandbox"
+	"bankgraph/graph"
 )
 
 func init() {
@@ -135,6 +136,11 @@ func TestDebitsThatNoRuleAllowsAreDecidedByPeople(t *testing.T) {
 		len(errors) != 1 ||
 		errors[0] != "STATE PPD001" {
 		t.Errorf("%s %v", data, errors)
+	}
+	// the message says once how it was decided
+	said := ask(staff, graph.New(p.Core, graph.Options{}), again).Errors
+	if len(said) != 1 || strings.Count(string(said[0]), "REJECTED") != 2 { // the other one is the state
+		t.Errorf("%s", said)
 	}
 	none := `mutation { decidePositivePayExceptions(input: {payments: [], approve: true}) { decisions { payment } } }`
 	if data, errors := p.asks(t, staff, none); data != `{"decidePositivePayExceptions":null}` ||
