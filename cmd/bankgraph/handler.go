@@ -106,7 +106,8 @@ func index(plays bool) http.HandlerFunc {
 			`the endpoint is <code>/graphql</code>`
 	}
 	text := fmt.Sprintf(`<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>bankgraph</title>
+<html lang="en"><meta charset="utf-8"><title>bankgraph</title><meta name="color-scheme" content="light dark">
+<link rel="icon" type="image/svg+xml" href="/docs/mark.svg">
 <meta name="viewport" content="width=device-width"><style>body{font:16px/1.6 system-ui,sans-serif;max-width:36rem;margin:4rem auto;padding:0 1rem}</style>
 <h1>bankgraph</h1>
 <p>A bank’s operations service.</p>
@@ -119,7 +120,7 @@ func index(plays bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy",
-			"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "+
+			"default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "+
 				"frame-ancestors 'none'")
 		_, _ = io.WriteString(w, text)
 	}

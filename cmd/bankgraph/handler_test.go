@@ -342,7 +342,13 @@ func TestIndexLeadsToThePages(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/docs", "/openapi.yaml"} {
+	first := newService(t, serveCommand{}).do(http.MethodGet, "/", "").Body.String()
+	for _, want := range []string{`<meta name="color-scheme" content="light dark">`, `href="/docs/mark.svg"`} {
+		if !strings.Contains(first, want) {
+			t.Errorf("the first page has no %s: %s", want, first)
+		}
+	}
+	for _, path := range []string{"/docs", "/openapi.yaml", "/docs/mark.svg"} {
 		if page := newService(t, serveCommand{}).do(http.MethodGet, path, ""); page.Code != http.StatusOK ||
 			page.Body.Len() == 0 {
 			t.Errorf("%s: %d", path, page.Code)
