@@ -44,13 +44,21 @@ var partnersOwn = [][2]string{
 }
 
 // referenceOwn turns the examples of the reference, which name a user, a role, a signatory, a fee tier,
-// payments, a trade, a rule and a file too.
+// payments, a trade, a rule, a file and the words for a customer too.
 var referenceOwn = append(slices.Clone(partnersOwn),
 	[2]string{"11b1c69a-ea02-5c20-b76a-0db46c0d3d7b", "690e620b-2e9e-5767-92fe-7d547ae6f5fd"},
 	[2]string{"c4d02a42-a3bc-54ba-9fc8-e261494eb2e7", "690e620b-2e9e-5767-92fe-7d547ae6f5fd"},
 	[2]string{"eaa0c139-d648-5895-b2b4-0b22208db533", "9d383788-cc05-5155-86ba-3551dc403f47"},
 	[2]string{`"example":8}`, `"example":104}`}, [2]string{`"example":"10"}`, `"example":"130"}`},
 	[2]string{`"example":"12"}`, `"example":"132"}`}, [2]string{`"example":"13"}`, `"example":"133"}`},
+	// the names of the customer and of its role
+	[2]string{"Pinecrest Instruments LP", "Kingsley Property Management LLC"},
+	[2]string{`"example":"pinecrest"`, `"example":"kingsley"`}, [2]string{"PINECRESTINSTRUMENTS1", "KINGSLEYPROPERTY13"},
+	[2]string{"CIF00000001", "CIF00000013"}, [2]string{`"roleNames":["Payments Clerk"]`, `"roleNames":["Treasurer"]`},
+	[2]string{ // which pays nothing
+		`"applicationLimits":[{"name":"Payments","limits":[{"name":"Daily_Payment_Limits","value":5000}]}]`,
+		`"applicationLimits":[]`,
+	},
 	[2]string{"86420975310011", "86420975310035"}, // a virtual account
 	[2]string{"100001310", "100001312"},           // a contact whose bank instant payments reach
 	// a trade, a rule of positive pay and a file
