@@ -297,7 +297,9 @@ func TestManyWorkersDoEachEntryOnce(t *testing.T) {
 					_, _ = s.Payments.SendQueued(operator)
 					_, _ = s.Payments.SealFiles(operator)
 					_, _ = s.Payments.HandOver(operator)
-					_, _ = s.Payments.Receive(operator)
+					if _, err := s.Payments.Receive(operator); err != nil {
+						t.Error(err)
+					}
 					_, _ = s.Payments.SettleEntries(operator)
 				}
 			})

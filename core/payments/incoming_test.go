@@ -6,10 +6,12 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/uptrace/bun"
 
+	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
@@ -134,6 +136,32 @@ func (s *sender) deliver(t *testing.T, over rails.Rail, all ...iso20022.Message)
 		s.arrive(t, over, body.String())
 	}
 	s.run(t)
+}
+
+// Whoever takes in what another worker takes in at the same time looks again, and says nothing of it.
+func TestWorkersAtOnceTakeEachCreditOfANetworkOnce(t *testing.T) {
+	t.Parallel()
+	s := newDebtor(t)
+	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+	for round := range 6 {
+		for _, over := range []string{"FEDNOW", "RTP", "FEDWIRE"} {
+			c := sandbox.Credit{Account: s.from.UID, Amount: "10.00", Rail: over}
+			if _, err := s.Sandbox.PlayCredit(s.Staff(), c, changes.RequestOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() {
+				if _, err := s.Payments.Receive(operator); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		s.has(t, int64(100_000_00+(round+1)*30_00), 0)
+	}
+	s.Prove()
 }
 
 // uetr returns the id by which every bank on the way knows a payment.

@@ -46,15 +46,9 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 		for i, a := range some {
 			answers[i], ids[i] = read(a), a.ID
 		}
-		take := func() error {
-			return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-				return s.takeInTx(ctx, tx, caller, now, answers)
-			})
-		}
-		err := take()
-		if taken, _ := db.UniqueViolation(err); taken == "network_messages_once_each" {
-			err = take() // somebody else has taken one in meanwhile, which is known by now
-		}
+		err := s.inTurn(ctx, caller.Tenant, func(ctx context.Context, tx bun.Tx) error {
+			return s.takeInTx(ctx, tx, caller, now, answers)
+		})
 		if err == nil {
 			err = s.network.MarkTaken(ctx, caller.Tenant, ids)
 		}
@@ -78,6 +72,18 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 		return taken, fmt.Errorf("receive from networks: %w", err)
 	}
 	return taken, nil
+}
+
+// inTurn runs what takes in something that has arrived, in a transaction. If another worker has taken in some of
+// it meanwhile, so that what was to be written is there, it runs once more: by then that is known.
+func (s *Service) inTurn(
+	ctx context.Context, tenant access.Tenant, take func(ctx context.Context, tx bun.Tx) error,
+) error {
+	err := s.db.InTx(ctx, int64(tenant), take)
+	if _, late := db.UniqueViolation(err); late {
+		err = s.db.InTx(ctx, int64(tenant), take)
+	}
+	return err
 }
 
 // intake takes in what has arrived, within one transaction.

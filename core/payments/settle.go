@@ -160,7 +160,7 @@ func (s *Service) takeFile(
 func (s *Service) beginFile(
 	ctx context.Context, tenant access.Tenant, now time.Time, file *incoming,
 ) (before map[int]*answeredLine, unfinished bool, err error) {
-	err = s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
+	err = s.inTurn(ctx, tenant, func(ctx context.Context, tx bun.Tx) error {
 		b := db.TxBatch(tx)
 		onRecord, ids := db.Queue(b, readingFile, tenant, file.id), db.Queue(b, takingMessageIDs, 1)
 		if err := b.Send(ctx); err != nil {
@@ -225,7 +225,7 @@ func (s *Service) takeFresh(
 		fresh := slices.DeleteFunc(kind.lines, func(a *incoming) bool { return before[a.line].settles(a) })
 		for some := range slices.Chunk(fresh, atATime) {
 			_, failed := changes.AllOrEach(ctx, at, some, is, func(some []*incoming) (int, error) {
-				err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+				err := s.inTurn(ctx, caller.Tenant, func(ctx context.Context, tx bun.Tx) error {
 					return kind.take(ctx, tx, caller, now, file, some)
 				})
 				return unlessFailed(len(some), err)
