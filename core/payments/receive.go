@@ -15,6 +15,7 @@ import (
 	"bankgraph/core/events"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
+	"bankgraph/core/money"
 	"bankgraph/core/positivepay"
 	"bankgraph/core/rails"
 	"bankgraph/db"
@@ -362,7 +363,7 @@ func (in *intake) answer(a *incoming, kind string) error {
 }
 
 // answerAllTx applies what ACH says of entries to their payments, which it locks. It returns the returns of
-// which nothing comes, and says in them why.
+// which nothing comes, and reversals which bring what has come back before, and says in them why.
 func (s *Service) answerAllTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, answers []*incoming,
 ) (lost []*incoming, err error) {
@@ -380,25 +381,34 @@ func (s *Service) answerAllTx(
 	if err := in.noticesTx(ctx, tx, answers); err != nil {
 		return nil, err
 	}
+	unsettled, err := unsettledTx(ctx, tx, caller.Tenant, answers)
+	if err != nil {
+		return nil, err
+	}
 	for _, a := range answers {
 		p := in.by[a.payment]
 		if a.change != nil {
 			in.notice(a, p)
 			continue
 		}
-		if p == nil {
+		if p == nil || a.settlesReversal() && !unsettled[p.UID] {
 			continue
 		}
 		if a.says == dishonoured {
 			in.dishonour(a, p)
 			continue
 		}
-		entered := len(in.steps)
+		entered, before := len(in.steps), p.ReturnedMinor
 		if err := in.answerEntry(a, p); err != nil {
 			return nil, err
 		}
-		if a.says == returned && len(in.steps) == entered {
+		twice := p.Minor - (p.ReturnedMinor - before)
+		switch {
+		case a.says == returned && len(in.steps) == entered:
 			a.wrong = fmt.Sprintf("payment %s is %s", p.UID, p.State)
+			lost = append(lost, a)
+		case a.settlesReversal() && twice > 0:
+			a.amount, a.wrong = money.Of(twice, p.Currency), fmt.Sprintf("payment %s had come back before", p.UID)
 			lost = append(lost, a)
 		}
 	}

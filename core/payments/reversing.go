@@ -123,6 +123,37 @@ var dueReversals = db.NewQuery[found](`SELECT re.payment AS uid FROM ach_reversa
 	  AND nm.handed_at IS NOT NULL
 	ORDER BY re.settles_at, re.payment ` + limitAtATime)
 
+// settlesReversal reports whether an answer says that the entry which takes a payment back settles.
+func (a *incoming) settlesReversal() bool { return a.reversal && a.says == accepted }
+
+// readingUnsettled reads which of these payments entries take back that have neither settled nor come back.
+var readingUnsettled = db.NewQuery[found](`SELECT payment AS uid FROM ach_reversals
+	WHERE tenant = $1 AND payment = ANY($2::bigint[]) AND answered_at IS NULL`)
+
+// unsettledTx returns the payments, of those whose reversals settle, for which no other worker has said so, and
+// whose reversals have not come back meanwhile. The payments are locked.
+func unsettledTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, answers []*incoming,
+) (map[UID]bool, error) {
+	var uids []UID
+	for _, a := range answers {
+		if a.settlesReversal() {
+			uids = append(uids, a.payment)
+		}
+	}
+	if len(uids) == 0 {
+		return nil, nil
+	}
+	b := db.TxBatch(tx)
+	rows := db.Queue(b, readingUnsettled, tenant, uids)
+	err := b.Send(ctx)
+	unsettled := map[UID]bool{}
+	for _, row := range rows.Items {
+		unsettled[row.UID] = true
+	}
+	return unsettled, err
+}
+
 // answerReversal applies what ACH says of the entry that takes a payment back, and returns the state that the
 // payment reaches.
 func (f *facts) answerReversal(p *Payment, a *incoming, on time.Time) (State, error) {

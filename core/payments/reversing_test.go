@@ -2,6 +2,7 @@ package payments_test
 
 import (
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -284,6 +285,61 @@ func TestWhatDebitsHaveCollectedIsNotReversed(t *testing.T) {
 	uid := s.paidOver(t)
 	if err := s.takeBack(uid); !errors.Is(err, payments.ErrNotOutgoing) {
 		t.Error(err)
+	}
+}
+
+// What comes back of a credit by itself, while the entry that takes it back is with the other bank, brings more
+// than was paid: people are told, and once. If that entry comes back as well, nothing is taken again.
+func TestMoneyThatComesBackTwiceIsShownToPeople(t *testing.T) {
+	t.Parallel()
+	for amount, twice := range map[string]string{"": "10.31", "4.00": "4.00"} {
+		t.Run(amount, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			uid := s.paidByACH(t, "10.31") // its reversal comes back a banking day after it settled
+			if err := s.takeBack(uid); err != nil {
+				t.Fatal(err)
+			}
+			s.until(t, "2026-11-19 10:31") // it has left
+			s.answered(t, uid, sandbox.Answer{Verdict: sandbox.Returned, Code: "R03", Amount: amount})
+			operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+			s.Clock.Advance(at(t, "2026-11-20 09:00").Sub(s.Clock.Now()))
+			var all sync.WaitGroup
+			for range 4 {
+				all.Go(func() {
+					if _, err := s.Payments.SettleEntries(operator); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			s.has(t, 100_000_00, 0)
+			want := "a reversal of " + twice + " USD: payment " + uid.String() + " had come back before"
+			if got := s.told(t); got != want {
+				t.Errorf("people are told %q, want %q", got, want)
+			}
+			s.through(t, "2026-11-25 12:00")
+			s.has(t, 100_000_00, 0)
+			got := strings.TrimPrefix(s.told(t), want+"\na return, R")
+			if len(got) < 10 || strings.Contains(got, "\n") || !strings.HasSuffix(got, "is REVERSAL_ACCEPTED") {
+				t.Errorf("people are told %q of a reversal that comes back", got)
+			}
+			s.Prove()
+		})
+	}
+}
+
+// A reversal that has come back before it would have settled brings nothing.
+func TestAReversalThatHasComeBackBringsNothingTwice(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	uid := s.paidByACH(t, "10.32")
+	if err := s.takeBack(uid); err != nil {
+		t.Fatal(err)
+	}
+	s.through(t, "2026-11-25 12:00")
+	if got := s.told(t); got != "" {
+		t.Errorf("people are told %q", got)
 	}
 }
 

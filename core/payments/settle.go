@@ -63,8 +63,12 @@ func (s *Service) settleAll(
 			answers[i] = &incoming{over: rails.ACH, says: accepted, payment: uid, reversal: reversal}
 		}
 		err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-			_, err := s.answerAllTx(ctx, tx, caller, now, answers)
-			return err
+			lost, err := s.answerAllTx(ctx, tx, caller, now, answers)
+			if err != nil {
+				return err
+			}
+			told, err := leftTx(ctx, tx, caller.Tenant, now, new(incoming), lost)
+			return errors.Join(err, db.InsertAtCommit(ctx, told))
 		})
 		return unlessFailed(len(uids), err)
 	})

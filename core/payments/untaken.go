@@ -19,8 +19,8 @@ import (
 )
 
 // The kinds of messages that people see, as nothing came of them (Refused): one that cannot be read, and what
-// tells of another one, or of a line of a file of ACH, that was not taken. That is a message of its own beside
-// the other, and has no text.
+// tells of another one, or of a line of a file of ACH, that was not taken, or of what a reversal over ACH brings
+// a second time. That is a message of its own beside the other, and has no text.
 const (
 	unreadable = "unreadable"
 	untaken    = "entry"
@@ -111,8 +111,8 @@ func (a *incoming) tooLate(t *traced) string {
 	return "it came too late: its time was until " + last.Format(time.DateOnly)
 }
 
-// left returns the message that tells people of a line of a file that was not taken, and why. It has no text:
-// that stands in its file.
+// left returns the message that tells people of a line of a file that was not taken, or of a reversal that
+// brings what has come back before, and why. It has no text: that stands in its file.
 func (a *incoming) left(tenant access.Tenant, in *incoming, id MessageID, now time.Time) *Message {
 	m := &Message{
 		Tenant: tenant, ID: id, Rail: rails.ACH, Direction: In, Kind: untaken, At: now,
@@ -124,6 +124,9 @@ func (a *incoming) left(tenant access.Tenant, in *incoming, id MessageID, now ti
 		what = "a return, " + a.code
 	case a.says == dishonoured:
 		what = "a dishonour, " + a.code
+	case a.settlesReversal():
+		what = "a reversal of " + a.amount.String() + " " + string(a.amount.Currency)
+		m.MessageID = "reversal of payment " + a.payment.String()
 	case a.entry.Direction != "":
 		what = "a " + strings.ToLower(string(a.entry.Direction))
 	}

@@ -1271,7 +1271,7 @@ enum AttentionKind {
   RECALL
   "A payment that came in over ACH and whose return the other bank does not take, in the last seven days: its money is the bank's again, or a debit is paid after all. Settle it with that bank and with the customer."
   DISHONOUR
-  "What came from a network and could not be taken, in the last seven days: a message that cannot be read, or a line of a file of ACH that has a fault and cannot go back, or is the same as one of an earlier file, or is a return or a dishonour of nothing that was sent or of the other direction, or a return that came too late; or an answer or a return over another network that fits no payment. Clear it up with the network, or with the bank that sent it. Or a file of ACH that has lines which the bank has not been able to take in for half an hour, and goes on trying: look at the log of its workers."
+  "What came from a network and could not be taken, in the last seven days: a message that cannot be read, or a line of a file of ACH that has a fault and cannot go back, or is the same as one of an earlier file, or is a return or a dishonour of nothing that was sent or of the other direction, or a return that came too late; or an answer or a return over another network that fits no payment; or a credit over ACH whose money came back twice, by a return and by its reversal: give the other bank one of them back. Clear it up with the network, or with the bank that sent it. Or a file of ACH that has lines which the bank has not been able to take in for half an hour, and goes on trying: look at the log of its workers."
   UNTAKEN
   "A payment, or the return of one that came in, that its network has not answered: an instant network for a minute, Fedwire or SWIFT for an hour. Or a recall that the other bank has not answered for a week: ask it."
   UNANSWERED
@@ -4658,7 +4658,7 @@ extend type Query {
   ): [RefusedCredit!]
 }
 
-"A credit of another bank that could not be booked: the bank that sent it was told, or has its money back. Or a message that could not be read, or a line of a file of ACH that was not taken: nobody was told."
+"A credit of another bank that could not be booked: the bank that sent it was told, or has its money back. Or a message that could not be read, a line of a file of ACH that was not taken, or money over ACH that came back twice: nobody was told."
 type RefusedCredit {
   "Its network."
   rail: PaymentRail!
