@@ -28,8 +28,10 @@ import (
 func (w *world) holdsMoney(a *accounts.Account, _ context.Context) deed {
 	if len(w.holds) > 0 && w.one(2) {
 		uid := pick(w, w.holds...)
-		return deed{fmt.Sprint("release hold ", uid),
-			func(x changes.RequestOptions) error { return only(w.Holds.Release(w.Staff(), uid, x)) }}
+		return deed{
+			fmt.Sprint("release hold ", uid),
+			func(x changes.RequestOptions) error { return only(w.Holds.Release(w.Staff(), uid, x)) },
+		}
 	}
 	end := w.Clock.Now().Add(time.Duration(1+w.dice.IntN(72)) * time.Hour)
 	d := holds.Draft{Account: a.UID, Amount: w.sum(), ExpiresAt: &end}
@@ -77,8 +79,10 @@ func (w *world) wakes() deed {
 
 func (w *world) changesCustomer(a *accounts.Account, _ context.Context) deed {
 	d := customers.Draft{Access: customers.AccessDraft{PaymentDualApproval: given.Of(w.one(2))}}
-	return deed{fmt.Sprint("change approvals of customer ", a.Customer),
-		func(x changes.RequestOptions) error { return only(w.Customers.Change(w.Staff(), a.Customer, d, x)) }}
+	return deed{
+		fmt.Sprint("change approvals of customer ", a.Customer),
+		func(x changes.RequestOptions) error { return only(w.Customers.Change(w.Staff(), a.Customer, d, x)) },
+	}
 }
 
 // changesContact moves a contact to another account, sometimes one of this bank.
@@ -88,8 +92,10 @@ func (w *world) changesContact(_ *accounts.Account, _ context.Context) deed {
 		number, bank = coretest.AccountNumber(pick(w, w.accounts...).UID), ours
 	}
 	d := contacts.Draft{Bank: contacts.BankDraft{AccountNumber: given.Of(number), NationalCode: given.Of(bank)}}
-	return deed{fmt.Sprint("move contact ", to.UID, " to ", number, " at ", bank),
-		func(x changes.RequestOptions) error { return only(w.Contacts.Change(w.Staff(), 0, to.UID, d, x)) }}
+	return deed{
+		fmt.Sprint("move contact ", to.UID, " to ", number, " at ", bank),
+		func(x changes.RequestOptions) error { return only(w.Contacts.Change(w.Staff(), 0, to.UID, d, x)) },
+	}
 }
 
 func (w *world) changesVirtual(_ *accounts.Account, _ context.Context) deed {
@@ -114,8 +120,10 @@ func (w *world) makesRule(a *accounts.Account, _ context.Context) deed {
 	if d.Type == positivepay.ACH {
 		d.ACHCompanyID, d.SECCode = given.Of("9100011223"), given.Of("All")
 	}
-	return deed{fmt.Sprint("rule for ", a.UID, " ", d.Type),
-		func(x changes.RequestOptions) error { return only(w.PositivePay.Create(w.Staff(), d, x)) }}
+	return deed{
+		fmt.Sprint("rule for ", a.UID, " ", d.Type),
+		func(x changes.RequestOptions) error { return only(w.PositivePay.Create(w.Staff(), d, x)) },
+	}
 }
 
 // exchanges buys money with dollars and sends it, with a trade that is covered, cancelled, or neither.
@@ -137,12 +145,16 @@ func (w *world) isForeign(_ *accounts.Account, who context.Context) deed {
 		d := payments.Draft{
 			Sender: payments.Party{UID: from.UID}, Receiver: payments.Party{UID: to.UID}, Amount: amount,
 		}
-		return deed{fmt.Sprint("transfer ", from.UID, " to ", to.UID, " ", amount),
-			func(x changes.RequestOptions) error { return only(w.Payments.Transfer(who, d, x)) }}
+		return deed{
+			fmt.Sprint("transfer ", from.UID, " to ", to.UID, " ", amount),
+			func(x changes.RequestOptions) error { return only(w.Payments.Transfer(who, d, x)) },
+		}
 	case 1:
 		d := holds.Draft{Account: from.UID, Amount: amount}
-		return deed{fmt.Sprint("hold ", amount, " of ", from.UID),
-			func(x changes.RequestOptions) error { return only(w.Holds.Place(w.Staff(), d, x)) }}
+		return deed{
+			fmt.Sprint("hold ", amount, " of ", from.UID),
+			func(x changes.RequestOptions) error { return only(w.Holds.Place(w.Staff(), d, x)) },
+		}
 	case 2:
 		d := fx.Draft{
 			Sell: string(from.Currency), Buy: pick(w, "JPY", "KWD", "EUR", "GBP"), Funding: amount, Product: "SPOT",
@@ -156,8 +168,10 @@ func (w *world) isForeign(_ *accounts.Account, who context.Context) deed {
 	if w.one(3) {
 		o.Fee = &payments.CustomFee{Amount: in(7, from.Currency), Currency: string(from.Currency)}
 	}
-	return deed{fmt.Sprint("send abroad ", from.UID, " ", o.Amount, " ", o.Currency),
-		func(x changes.RequestOptions) error { return only(w.Payments.Send(who, o, x)) }}
+	return deed{
+		fmt.Sprint("send abroad ", from.UID, " ", o.Amount, " ", o.Currency),
+		func(x changes.RequestOptions) error { return only(w.Payments.Send(who, o, x)) },
+	}
 }
 
 // trades makes a trade, and sends abroad what it buys.
@@ -167,7 +181,8 @@ func (w *world) trades(a *accounts.Account, who context.Context, d fx.Draft, the
 	if accept.AutoCover {
 		accept.Delay = new(int32(60))
 	}
-	return deed{fmt.Sprint("trade of ", a.UID, " ", d.Transfer, d.Funding, d.Sell, " for ", d.Buy, ", ", then),
+	return deed{
+		fmt.Sprint("trade of ", a.UID, " ", d.Transfer, d.Funding, d.Sell, " for ", d.Buy, ", ", then),
 		func(x changes.RequestOptions) error {
 			part := func(of string) changes.RequestOptions {
 				return changes.RequestOptions{IdempotencyKey: x.IdempotencyKey + of}
@@ -193,7 +208,8 @@ func (w *world) trades(a *accounts.Account, who context.Context, d fx.Draft, the
 				_, _ = w.FX.Cancel(w.Staff(), made.Result.UID, part("cancel"))
 			}
 			return err
-		}}
+		},
+	}
 }
 
 func (w *world) runsWaterfall(_ *accounts.Account, _ context.Context) deed {
@@ -212,8 +228,10 @@ func (w *world) runsWaterfall(_ *accounts.Account, _ context.Context) deed {
 			})
 		}
 	}
-	return deed{"waterfall",
-		func(x changes.RequestOptions) error { return only(w.Waterfalls.Run(w.Staff(), d, x)) }}
+	return deed{
+		"waterfall",
+		func(x changes.RequestOptions) error { return only(w.Waterfalls.Run(w.Staff(), d, x)) },
+	}
 }
 
 // uploads pays by a file.
@@ -239,8 +257,10 @@ func (w *world) verifies(a *accounts.Account, _ context.Context) deed {
 		ORDER BY uid DESC LIMIT 3`)
 	if len(uids) == 0 || w.one(3) {
 		d := verifications.Draft{Contact: w.contact(a), Account: a.UID, Method: verifications.SmallDeposits}
-		return deed{fmt.Sprint("verify ", d.Contact),
-			func(x changes.RequestOptions) error { return only(w.Verifications.Start(w.Staff(), d, x)) }}
+		return deed{
+			fmt.Sprint("verify ", d.Contact),
+			func(x changes.RequestOptions) error { return only(w.Verifications.Start(w.Staff(), d, x)) },
+		}
 	}
 	uid, cancels := pick(w, uids...), w.one(2)
 	return deed{fmt.Sprint("verification ", uid, ", cancels: ", cancels), func(x changes.RequestOptions) error {

@@ -19,16 +19,37 @@ var deeds = []struct {
 	often int
 	makes func(w *world, a *accounts.Account, who context.Context) deed
 }{
-	{16, (*world).sends}, {4, (*world).collects}, {4, (*world).transfers},
-	{2, (*world).sendsAll}, {2, (*world).abroad},
-	{8, (*world).isCredited}, {6, (*world).isDebited}, {3, (*world).isAsked}, {4, (*world).isRecalled},
-	{9, (*world).isAnswered}, {6, (*world).hearsAgain},
-	{7, (*world).returns}, {5, (*world).reverses}, {4, (*world).cancels}, {8, (*world).decides},
-	{5, (*world).screens}, {4, (*world).allows}, {2, (*world).repairs}, {2, (*world).inquires},
-	{5, (*world).changesSeries}, {4, (*world).holdsMoney}, {4, (*world).changesAccount},
-	{2, (*world).changesCustomer}, {2, (*world).changesContact}, {2, (*world).changesVirtual},
-	{2, (*world).makesRule}, {4, (*world).exchanges},
-	{6, (*world).isForeign}, {2, (*world).runsWaterfall}, {2, (*world).uploads}, {3, (*world).verifies},
+	{16, (*world).sends},
+	{4, (*world).collects},
+	{4, (*world).transfers},
+	{2, (*world).sendsAll},
+	{2, (*world).abroad},
+	{8, (*world).isCredited},
+	{6, (*world).isDebited},
+	{3, (*world).isAsked},
+	{4, (*world).isRecalled},
+	{9, (*world).isAnswered},
+	{6, (*world).hearsAgain},
+	{7, (*world).returns},
+	{5, (*world).reverses},
+	{4, (*world).cancels},
+	{8, (*world).decides},
+	{5, (*world).screens},
+	{4, (*world).allows},
+	{2, (*world).repairs},
+	{2, (*world).inquires},
+	{5, (*world).changesSeries},
+	{4, (*world).holdsMoney},
+	{4, (*world).changesAccount},
+	{2, (*world).changesCustomer},
+	{2, (*world).changesContact},
+	{2, (*world).changesVirtual},
+	{2, (*world).makesRule},
+	{4, (*world).exchanges},
+	{6, (*world).isForeign},
+	{2, (*world).runsWaterfall},
+	{2, (*world).uploads},
+	{3, (*world).verifies},
 	{1, (*world).sweeps},
 }
 
@@ -97,8 +118,10 @@ func (w *world) sends(a *accounts.Account, who context.Context) deed {
 			Number: new(int32(2 + w.dice.IntN(3))),
 		}
 	}
-	return deed{fmt.Sprint("send ", a.UID, " ", o.Speed, " ", o.Amount, " on ", o.Date.Format(time.DateOnly)),
-		func(x changes.RequestOptions) error { return only(w.Payments.Send(who, o, x)) }}
+	return deed{
+		fmt.Sprint("send ", a.UID, " ", o.Speed, " ", o.Amount, " on ", o.Date.Format(time.DateOnly)),
+		func(x changes.RequestOptions) error { return only(w.Payments.Send(who, o, x)) },
+	}
 }
 
 // sendsAll pays all that is available, with or without the fee.
@@ -106,8 +129,10 @@ func (w *world) sendsAll(a *accounts.Account, who context.Context) deed {
 	o := w.bill(a)
 	rows := asked[int64](w, `SELECT ledger - held FROM balances WHERE tenant = ?0 AND account = ?1`, a.UID)
 	o.Amount = in(pick(w, rows...)-pick[int64](w, 0, 37), "USD")
-	return deed{fmt.Sprint("send all of ", a.UID, ": ", o.Speed, " ", o.Amount),
-		func(x changes.RequestOptions) error { return only(w.Payments.Send(who, o, x)) }}
+	return deed{
+		fmt.Sprint("send all of ", a.UID, ": ", o.Speed, " ", o.Amount),
+		func(x changes.RequestOptions) error { return only(w.Payments.Send(who, o, x)) },
+	}
 }
 
 // abroad pays dollars over SWIFT.
@@ -115,8 +140,10 @@ func (w *world) abroad(a *accounts.Account, who context.Context) deed {
 	o := w.toGermany(w.sum(), 0)
 	o.Sender.UID, o.Currency, o.Speed = a.UID, "USD", pick(w, "ON", "TN", "SPOT")
 	o.Receiver.Number = "440055551"
-	return deed{fmt.Sprint("send abroad ", a.UID, " ", o.Speed, " ", o.Amount),
-		func(x changes.RequestOptions) error { return only(w.Payments.Send(who, o, x)) }}
+	return deed{
+		fmt.Sprint("send abroad ", a.UID, " ", o.Speed, " ", o.Amount),
+		func(x changes.RequestOptions) error { return only(w.Payments.Send(who, o, x)) },
+	}
 }
 
 // collects debits the contact over ACH, or asks it to pay.
@@ -126,8 +153,10 @@ func (w *world) collects(a *accounts.Account, who context.Context) deed {
 	if o.Speed == "Instant" {
 		o.Ask.On = w.today().AddDate(0, 0, 1)
 	}
-	return deed{fmt.Sprint("collect ", a.UID, " ", o.Speed, " ", o.Amount),
-		func(x changes.RequestOptions) error { return only(w.Payments.RequestDebit(who, o, x)) }}
+	return deed{
+		fmt.Sprint("collect ", a.UID, " ", o.Speed, " ", o.Amount),
+		func(x changes.RequestOptions) error { return only(w.Payments.RequestDebit(who, o, x)) },
+	}
 }
 
 func (w *world) transfers(a *accounts.Account, who context.Context) deed {
@@ -138,8 +167,10 @@ func (w *world) transfers(a *accounts.Account, who context.Context) deed {
 	if w.one(4) {
 		d.Date = w.soon(6)
 	}
-	return deed{fmt.Sprint("transfer ", a.UID, " to ", d.Receiver.UID, " ", d.Amount),
-		func(x changes.RequestOptions) error { return only(w.Payments.Transfer(who, d, x)) }}
+	return deed{
+		fmt.Sprint("transfer ", a.UID, " to ", d.Receiver.UID, " ", d.Amount),
+		func(x changes.RequestOptions) error { return only(w.Payments.Transfer(who, d, x)) },
+	}
 }
 
 func (w *world) isCredited(a *accounts.Account, _ context.Context) deed {
@@ -158,8 +189,10 @@ func (w *world) isCredited(a *accounts.Account, _ context.Context) deed {
 			c.CreditEntry.Date = w.soon(5)
 		}
 	}
-	return deed{fmt.Sprint("credit of another bank to ", a.UID, " ", c.Rail, " ", c.Amount),
-		func(x changes.RequestOptions) error { return only(w.Sandbox.PlayCredit(w.Staff(), c, x)) }}
+	return deed{
+		fmt.Sprint("credit of another bank to ", a.UID, " ", c.Rail, " ", c.Amount),
+		func(x changes.RequestOptions) error { return only(w.Sandbox.PlayCredit(w.Staff(), c, x)) },
+	}
 }
 
 func (w *world) isDebited(a *accounts.Account, _ context.Context) deed {
@@ -173,8 +206,10 @@ func (w *world) isDebited(a *accounts.Account, _ context.Context) deed {
 	if w.one(5) {
 		d.CompanyName = "Ada King"
 	}
-	return deed{fmt.Sprint("debit of another bank of ", a.UID, " ", d.Amount),
-		func(x changes.RequestOptions) error { return only(w.Sandbox.PlayDebit(w.Staff(), d, x)) }}
+	return deed{
+		fmt.Sprint("debit of another bank of ", a.UID, " ", d.Amount),
+		func(x changes.RequestOptions) error { return only(w.Sandbox.PlayDebit(w.Staff(), d, x)) },
+	}
 }
 
 func (w *world) isAsked(a *accounts.Account, _ context.Context) deed {
@@ -182,8 +217,10 @@ func (w *world) isAsked(a *accounts.Account, _ context.Context) deed {
 		Account: a.UID, Amount: w.sum(), Rail: pick(w, "FEDNOW", "RTP", "FEDWIRE"), CreditorBank: theirs,
 		CreditorName: "Harbor", CreditorNumber: "5550007777",
 	}
-	return deed{fmt.Sprint("request of another bank to ", a.UID, " ", r.Rail, " ", r.Amount),
-		func(x changes.RequestOptions) error { return only(w.Sandbox.PlayRequest(w.Staff(), r, x)) }}
+	return deed{
+		fmt.Sprint("request of another bank to ", a.UID, " ", r.Rail, " ", r.Amount),
+		func(x changes.RequestOptions) error { return only(w.Sandbox.PlayRequest(w.Staff(), r, x)) },
+	}
 }
 
 func (w *world) isRecalled(_ *accounts.Account, _ context.Context) deed {
@@ -206,8 +243,10 @@ func (w *world) isAnswered(_ *accounts.Account, _ context.Context) deed {
 	if a.Verdict == sandbox.Returned && w.one(2) {
 		a.Amount = pick(w, "0.50", "1.00", "10.00", "39.99")
 	}
-	return deed{fmt.Sprint("answer to ", uid, " ", a.Verdict, " ", a.Amount),
-		func(x changes.RequestOptions) error { return only(w.Sandbox.PlayAnswer(w.Staff(), uid, a, x)) }}
+	return deed{
+		fmt.Sprint("answer to ", uid, " ", a.Verdict, " ", a.Amount),
+		func(x changes.RequestOptions) error { return only(w.Sandbox.PlayAnswer(w.Staff(), uid, a, x)) },
+	}
 }
 
 // hearsAgain lets networks deliver once more what they have delivered before.
@@ -237,8 +276,10 @@ func (w *world) returns(_ *accounts.Account, who context.Context) deed {
 	case d.Type == "RJCR":
 		d = payments.Return{Type: "RJCR", Reject: "CUST"}
 	}
-	return deed{fmt.Sprintf("return %s %+v", uid, d),
-		func(x changes.RequestOptions) error { return only(w.Payments.Return(who, uid, d, x)) }}
+	return deed{
+		fmt.Sprintf("return %s %+v", uid, d),
+		func(x changes.RequestOptions) error { return only(w.Payments.Return(who, uid, d, x)) },
+	}
 }
 
 func (w *world) reverses(_ *accounts.Account, who context.Context) deed {
@@ -251,8 +292,10 @@ func (w *world) reverses(_ *accounts.Account, who context.Context) deed {
 func (w *world) cancels(_ *accounts.Account, who context.Context) deed {
 	uid := w.payment(`state IN ('REPAIR', 'PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'SCHEDULED', 'QUEUED',
 		'SENT')`)
-	return deed{fmt.Sprint("cancel ", uid),
-		func(x changes.RequestOptions) error { return only(w.Payments.Cancel(who, uid, x)) }}
+	return deed{
+		fmt.Sprint("cancel ", uid),
+		func(x changes.RequestOptions) error { return only(w.Payments.Cancel(who, uid, x)) },
+	}
 }
 
 func (w *world) decides(_ *accounts.Account, _ context.Context) deed {
@@ -302,8 +345,10 @@ func (w *world) repairs(_ *accounts.Account, _ context.Context) deed {
 func (w *world) inquires(_ *accounts.Account, who context.Context) deed {
 	uid := w.payment(`(rail = 'RTP' AND direction = 'OUT' OR rail = 'FEDNOW' AND direction = 'IN')`)
 	d := payments.InformationDraft{Missing: []*payments.InformationItem{{Code: "MS01"}}, Party: "Ida"}
-	return deed{fmt.Sprint("ask about ", uid),
-		func(x changes.RequestOptions) error { return only(w.Payments.RequestInformation(who, uid, d, x)) }}
+	return deed{
+		fmt.Sprint("ask about ", uid),
+		func(x changes.RequestOptions) error { return only(w.Payments.RequestInformation(who, uid, d, x)) },
+	}
 }
 
 func (w *world) changesSeries(_ *accounts.Account, who context.Context) deed {

@@ -97,6 +97,7 @@ var feesOfWorlds = []string{"Book Transfer", "Instant", "Economy", "Express", "S
 // newWorld makes a bank in one of five places that begins at one of five times: on a usual day, before the
 // clocks are changed, or before the end of a year or of February.
 func newWorld(t *testing.T, seed uint64) *world {
+	t.Helper()
 	b := coretest.New(t)
 	b.Directory()
 	w := &world{t: t, dice: rand.New(rand.NewPCG(seed, 62)), zone: coretest.Zone()}
