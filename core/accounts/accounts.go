@@ -24,7 +24,6 @@ var Tables = db.Tables{
 	Reads: map[string]string{
 		"balances": "an account is read with what is in it; with money in the books it neither ends nor " +
 			"changes its currency",
-		"banks":     "the name of an account's bank, where nobody gave one",
 		"contacts":  "Lookup reads whom an account is swept to by the number of the account",
 		"customers": "FindWith and Lookup read an account and its customer in one statement",
 		"fee_tiers": "an account that fees are charged to does not end: fees come after accounts",

@@ -27,7 +27,6 @@ var Tables = db.Tables{
 		"payment_steps", "payments", "person_usage", "recurrences", "sending_resumptions",
 	},
 	Reads: map[string]string{
-		"banks":           "the names of a payment's banks, where nobody gave them",
 		"bulk_file_lines": "which file a payment is of, in the statements that tell of payments",
 		"bulk_files":      "the number and name of that file",
 		"waterfall_steps": "which step of a batch a payment is, in the statements that tell of payments",
