@@ -26,7 +26,9 @@ func useMemory(log *slog.Logger) {
 const (
 	usualHeap   = 96 << 20 // in bytes
 	leastGrowth = 200      // in percent of what is in use
-	mostGrowth  = 700
+	// also in percent: where the collector has run twice before it was asked, it goes by what was in use at first,
+	// such as the little of a start
+	mostGrowth = 700
 )
 
 // paceCollector has the garbage collector run when the heap has grown to usualHeap, or three times what is in use,
@@ -40,8 +42,7 @@ func paceCollector() {
 	runtime.AddCleanup(collected, func(struct{}) { paceCollector() }, struct{}{})
 }
 
-// growth is by how many percent the heap may grow while so many bytes are in use. Where the collector runs twice
-// before it is asked, the second run goes by the answer for the first.
+// growth is by how many percent the heap may grow while so many bytes are in use.
 func growth(inUse int64) int {
 	return int(min(max(leastGrowth, 100*(usualHeap-inUse)/max(1, inUse)), mostGrowth))
 }

@@ -82,8 +82,8 @@ const (
 
 // waits says what of a kind waits. In the texts $1 is the tenant, $2 the time of the bank's clock before
 // which an instant network should have answered, $3 that of the other networks, $4 that of the bank's own
-// work, and $5 since when failed payments, notices and what was not taken count. Each has an index of what
-// waits alone.
+// work, and $5 a week ago: since then failed payments, notices and what was not taken count, and a recall of before
+// should have been answered. Each has an index of what waits alone.
 var waits = map[Kind]string{
 	Exception: `SELECT e.payment AS uid, e.customer, e.created_at AS since, e.expires_at AS due_at, e.reason
 		FROM positive_pay_exceptions AS e WHERE e.tenant = $1 AND e.status = 'PENDING'`,

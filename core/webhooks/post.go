@@ -135,6 +135,7 @@ func (s *Service) Claim(ctx context.Context, room Room) (due []*Due, err error) 
 		var foreign map[UID]bool
 		foreign, lacks = s.foreign(secrets)
 		hooks = slices.DeleteFunc(hooks, func(w *turn) bool { return foreign[w.UID] })
+		secrets = slices.DeleteFunc(secrets, func(row *secret) bool { return foreign[row.Webhook] })
 		due, err = s.claimTx(ctx, tx, caller.Tenant, hooks, room)
 		return err
 	})
