@@ -20,6 +20,12 @@ import (
 // slowWay proxies to the server with a delay: connecting takes longer than a transaction waits.
 func slowWay(t *testing.T, to string, delay time.Duration) string {
 	t.Helper()
+	return wayThrough(t, to, func() bool { time.Sleep(delay); return true })
+}
+
+// wayThrough proxies the connections to the server that are let through; the others are kept, and hear nothing.
+func wayThrough(t *testing.T, to string, lets func() bool) string {
+	t.Helper()
 	config, err := pgx.ParseConfig(to)
 	if err != nil {
 		t.Fatal(err)
@@ -37,8 +43,11 @@ func slowWay(t *testing.T, to string, delay time.Duration) string {
 				return
 			}
 			go func() {
+				if !lets() {
+					t.Cleanup(func() { _ = near.Close() })
+					return
+				}
 				defer near.Close()
-				time.Sleep(delay)
 				far, err := net.Dial(network, address)
 				if err != nil {
 					return

@@ -2,15 +2,9 @@ package db_test
 
 import (
 	"context"
-	"io"
-	"net"
-	"net/url"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
@@ -19,44 +13,9 @@ import (
 // A server, or a proxy before it, that takes connections and says nothing is gone for its silence, no longer.
 func TestReadsComeBackWithAServerThatWasSilent(t *testing.T) {
 	t.Parallel()
-	config, err := pgx.ParseConfig(dbtest.Shared(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	network, address := pgconn.NetworkAddress(config.Host, config.Port)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
 	var silent atomic.Bool
-	go func() {
-		for {
-			near, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			if silent.Load() {
-				t.Cleanup(func() { _ = near.Close() })
-				continue
-			}
-			go func() {
-				defer near.Close()
-				far, err := net.Dial(network, address)
-				if err != nil {
-					return
-				}
-				defer far.Close()
-				go func() { _, _ = io.Copy(far, near); _ = far.Close() }()
-				_, _ = io.Copy(near, far)
-			}()
-		}
-	}()
-	way := url.URL{
-		Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Host: listener.Addr().String(),
-		Path: "/" + config.Database, RawQuery: "sslmode=disable",
-	}
-	d, err := db.Open(way.String(), db.Options{Connections: 2})
+	way := wayThrough(t, dbtest.Shared(t), func() bool { return !silent.Load() })
+	d, err := db.Open(way, db.Options{Connections: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

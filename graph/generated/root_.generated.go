@@ -1241,9 +1241,9 @@ type Attention {
 type AttentionItem {
   "Why it waits."
   kind: AttentionKind!
-  "What waits, for Query.node: an approval, a payment, a trade, an account or a webhook, by the kind; null of what could not be taken, which refusedCredits has."
+  "What waits, for Query.node: an approval, a payment, a trade, an account or a webhook, by the kind; null of a message or a file alone: what could not be taken, which refusedCredits has, or what no network has taken."
   subject: ID
-  "The customer that it is about; null of what could not be taken."
+  "The customer that it is about; null where the subject is."
   customer: UID
   "Since when it waits, by the bank's clock."
   since: DateTime!
