@@ -52,31 +52,42 @@ func TestAJobWakesTheOneThatGoesOnWithItsWork(t *testing.T) {
 	banks := func(context.Context) ([]*tenants.Tenant, error) {
 		return []*tenants.Tenant{{ID: 1, Code: "ONE", Zone: "UTC"}}, nil
 	}
-	found := map[string]chan bool{sealJob: make(chan bool), deliverJob: make(chan bool), postJob: make(chan bool)}
-	var jobs []job
-	for name, next := range found {
-		jobs = append(jobs, job{name, time.Hour, time.Hour, func(context.Context) (bool, error) { return <-next, nil }})
-	}
-	finish := work(t.Context(), slog.New(slog.DiscardHandler), banks, jobs)
+	sealed := make(chan struct{})
+	delivers, posts := make(chan struct{}, 2), make(chan struct{}, 2)
+	finish := work(t.Context(), slog.New(slog.DiscardHandler), banks, []job{
+		{sealJob, time.Millisecond, time.Hour, func(context.Context) (bool, error) {
+			select {
+			case <-sealed:
+				return true, nil
+			default:
+				return false, nil
+			}
+		}},
+		{deliverJob, time.Hour, time.Hour, func(context.Context) (bool, error) {
+			delivers <- struct{}{}
+			return len(delivers) == cap(delivers), nil
+		}},
+		{postJob, time.Hour, time.Hour, func(context.Context) (bool, error) {
+			posts <- struct{}{}
+			return false, nil
+		}},
+	})
 	defer finish()
-	defer func() {
-		for _, next := range found {
-			close(next)
-		}
-	}()
-	ticks := func(name string, busy bool) {
+	ticks := func(name string, of chan struct{}, times int) {
 		t.Helper()
-		select {
-		case found[name] <- busy:
-		case <-time.After(10 * time.Second):
-			t.Fatalf("%s rests", name)
+		for range 60_000 {
+			if len(of) == times {
+				return
+			}
+			time.Sleep(time.Millisecond)
 		}
+		t.Fatalf("%s rests", name)
 	}
-	ticks(deliverJob, false) // the first ticks of all come at once
-	ticks(postJob, false)
-	ticks(sealJob, true)
-	ticks(deliverJob, true)
-	ticks(postJob, false)
+	ticks(deliverJob, delivers, 1) // the first ticks of all come at once
+	ticks(postJob, posts, 1)
+	sealed <- struct{}{}
+	ticks(deliverJob, delivers, 2)
+	ticks(postJob, posts, 2)
 }
 
 // What a bank does when its clock is moved, workers do while it ticks.
