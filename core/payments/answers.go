@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"bankgraph/core/access"
+	"bankgraph/core/accounts"
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/iso20022"
@@ -49,8 +50,10 @@ type incoming struct {
 	// of a return
 	amount   money.Amount
 	transfer *iso20022.CreditTransfer // of a credit
-	recall   *iso20022.Recall
-	request  *iso20022.PaymentRequest
+	// of a credit that came before: the account that had its number then
+	account accounts.UID
+	recall  *iso20022.Recall
+	request *iso20022.PaymentRequest
 
 	inquiry     *iso20022.InformationRequest
 	information *iso20022.Information

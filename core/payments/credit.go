@@ -190,6 +190,9 @@ func (a *party) blocked() bool {
 func (f *facts) uncreditable(s *Service, a *incoming) string {
 	t := a.transfer
 	to, virtual := f.creditor(s, t.Creditor.Account)
+	if a.account != 0 {
+		to = f.parties[a.account]
+	}
 	return f.refusal(approach{a.over, t.Amount, t.CreditorAgent.Routing, to, virtual, (*party).receives})
 }
 

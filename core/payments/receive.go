@@ -217,6 +217,9 @@ func (in *intake) gatherTx(ctx context.Context, tx bun.Tx, arrived []*incoming) 
 				requests = append(requests, of)
 			}
 			w.payees = append(w.payees, Party{Number: t.Creditor.Account})
+			if a.account != 0 {
+				w.payees = append(w.payees, Party{UID: a.account})
+			}
 			w.virtual = append(w.virtual, t.Creditor.Account)
 			w.houses = append(w.houses, house{ledger.Settled(a.over), t.Amount.Currency},
 				house{ledger.Clearing(a.over), t.Amount.Currency})

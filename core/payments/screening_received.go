@@ -64,7 +64,8 @@ func (s *Service) releaseReceivedTx(ctx context.Context, tx *changes.Tx, p *Paym
 	if err != nil {
 		return err
 	}
-	in, credit, was := s.intake(tx.Caller, tx.Now), &incoming{over: p.Rail, transfer: t}, *p
+	in, was := s.intake(tx.Caller, tx.Now), *p
+	credit := &incoming{over: p.Rail, transfer: t, account: p.ReceiverAccount}
 	if err := in.gatherTx(ctx, tx.Tx, []*incoming{credit}); err != nil {
 		return err
 	}

@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"bankgraph/core/access"
+	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
+	"bankgraph/core/given"
 	"bankgraph/core/payments"
 	"bankgraph/core/positivepay"
 	"bankgraph/core/rails"
@@ -162,6 +165,28 @@ func TestACreditIsReleasedOnlyToAnAccountThatTakesIt(t *testing.T) {
 			s.lived(t, uid, "SCREENING RETURNING")
 		})
 	}
+}
+
+// The money is of the account that had the number when the credit came, whoever has it when people decide.
+func TestACreditIsReleasedToTheAccountThatItCameFor(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.lists(t, "Ada Byron")
+	uid := s.play(t, rails.FedNow, "25")
+	number, other := coretest.AccountNumber(s.from.UID), s.Account(s.Customer())
+	for _, d := range []struct {
+		of     *accounts.Account
+		number string
+	}{{s.from, "7100000001"}, {other, number}} {
+		_, err := s.Accounts.Change(s.Staff(), d.of.Customer, d.of.UID, accounts.Draft{Number: given.Of(d.number)},
+			changes.RequestOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.release(t, uid)
+	s.lived(t, uid, "SCREENING SETTLED")
+	s.has(t, 100_025_00, 0)
 }
 
 func TestACreditThatIsAskedBackWhileComplianceLooksAtIt(t *testing.T) {
