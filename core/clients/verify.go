@@ -41,39 +41,49 @@ const (
 // A verified token is remembered by its hash for ten seconds, or until its API key is changed by this
 // process.
 func (s *Service) Verify(ctx context.Context, token string) (access.Caller, error) {
-	caller, _, err := s.VerifyFor(ctx, token)
+	caller, _, err := s.verify(token, func(hash tokenHash, now time.Time) (verdict, error) {
+		return s.check(ctx, hash, token, now)
+	})
 	return caller, err
 }
 
-// VerifyFor is Verify for those who go on after it, such as streams: they have to ask again after the time
-// that it returns, when the token may have ended. Those who ask for one token at a time share one answer, and so
-// one connection to the database.
+// VerifyFor is Verify for streams, which have no deadline, and have to ask again after the time that it returns,
+// when the token may have ended. Streams that ask for one token at a time share one answer, and so one connection
+// to the database. Requests do not: each has its own deadline, and steps aside while it waits for an issuer, in
+// which none may wait for another.
 func (s *Service) VerifyFor(ctx context.Context, token string) (access.Caller, time.Duration, error) {
+	return s.verify(token, func(hash tokenHash, now time.Time) (verdict, error) {
+		said, err, _ := s.verified.checks.Do(string(hash[:]), func() (any, error) {
+			reading, cancel := db.Reading(context.WithoutCancel(ctx)) // a stream that ends ends no other's check
+			defer cancel()
+			return s.check(reading, hash, token, now)
+		})
+		is, _ := said.(verdict)
+		return is, err
+	})
+}
+
+// verify returns the caller of a token, and for how long it counts, as it is remembered or as check says.
+func (s *Service) verify(token string, check func(tokenHash, time.Time) (verdict, error)) (
+	access.Caller, time.Duration, error,
+) {
 	if token == "" {
 		return access.Caller{}, 0, access.ErrUnauthenticated
 	}
 	hash, now := sha256.Sum256([]byte(token)), s.now()
-	if known, ok := s.verified.get(hash, now); ok {
-		return known.caller, known.till.Sub(now), nil
-	}
-	said, err, _ := s.verified.checks.Do(string(hash[:]), func() (any, error) {
-		reading, cancel := db.Reading(context.WithoutCancel(ctx)) // whose deadline is not that of the others
-		defer cancel()
-		caller, expires, err := s.check(reading, token, now)
-		if err != nil {
-			return verdict{}, err
+	is, known := s.verified.get(hash, now)
+	if !known {
+		var err error
+		is, err = check(hash, now)
+		if refused, is := errors.AsType[access.TokenRefusal](err); is {
+			s.verified.tokens.Remove(hash)
+			refused.Issuer = shortened(issuerOf(token))
+			return access.Caller{}, 0, refused
 		}
-		return s.verified.put(hash, caller, now, expires), nil
-	})
-	if refused, is := errors.AsType[access.TokenRefusal](err); is {
-		s.verified.tokens.Remove(hash)
-		refused.Issuer = shortened(issuerOf(token))
-		return access.Caller{}, 0, refused
+		if err != nil {
+			return access.Caller{}, 0, unanswered(err)
+		}
 	}
-	if err != nil {
-		return access.Caller{}, 0, unanswered(err)
-	}
-	is := said.(verdict)
 	return is.caller, is.till.Sub(now), nil
 }
 
@@ -84,9 +94,18 @@ func (s *Service) Remembered(token string) (access.Caller, bool) {
 	return known.caller, ok
 }
 
-// check verifies a token as its issuer requires. Before the signature is verified, it reads only the issuer
-// and the key id.
-func (s *Service) check(ctx context.Context, token string, now time.Time) (access.Caller, time.Time, error) {
+// check verifies a token, and remembers it.
+func (s *Service) check(ctx context.Context, hash tokenHash, token string, now time.Time) (verdict, error) {
+	caller, expires, err := s.checkAtIssuer(ctx, token, now)
+	if err != nil {
+		return verdict{}, err
+	}
+	return s.verified.put(hash, caller, now, expires), nil
+}
+
+// checkAtIssuer verifies a token as its issuer requires. Before the signature is verified, it reads only the
+// issuer and the key id.
+func (s *Service) checkAtIssuer(ctx context.Context, token string, now time.Time) (access.Caller, time.Time, error) {
 	if len(token) > longestToken {
 		return access.Caller{}, now, access.RefuseToken("it is longer than any access token")
 	}
@@ -306,10 +325,13 @@ func both(one, other []access.Permission) []access.Permission {
 	return common
 }
 
+// tokenHash is the SHA-256 hash of a token.
+type tokenHash = [sha256.Size]byte
+
 // verified caches valid tokens by their hash. To verify one costs 81 µs for ES256 and a read of the key's
 // row.
 type verified struct {
-	tokens *lru.Cache[[sha256.Size]byte, verdict]
+	tokens *lru.Cache[tokenHash, verdict]
 	checks singleflight.Group // by the same hash
 }
 
@@ -321,20 +343,20 @@ type verdict struct {
 const mostVerified = 20_000
 
 func newVerified() *verified {
-	tokens, err := lru.New[[sha256.Size]byte, verdict](mostVerified)
+	tokens, err := lru.New[tokenHash, verdict](mostVerified)
 	if err != nil {
 		panic(err) // the size is above zero
 	}
 	return &verified{tokens: tokens}
 }
 
-func (v *verified) get(hash [sha256.Size]byte, now time.Time) (verdict, bool) {
+func (v *verified) get(hash tokenHash, now time.Time) (verdict, bool) {
 	known, ok := v.tokens.Get(hash)
 	return known, ok && now.Before(known.till) && !now.Before(known.since)
 }
 
 // put remembers a verdict, and returns it.
-func (v *verified) put(hash [sha256.Size]byte, caller access.Caller, now, expires time.Time) verdict {
+func (v *verified) put(hash tokenHash, caller access.Caller, now, expires time.Time) verdict {
 	till := now.Add(remembered)
 	if expires.Before(till) {
 		till = expires

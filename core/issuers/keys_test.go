@@ -274,6 +274,46 @@ func TestTokenStepsAsideWhileItsIssuerAnswers(t *testing.T) {
 	}
 }
 
+// Requests that come with one token at a time wait for its issuer each by itself: each gives its own place up, and
+// one that gets none back fails alone.
+func TestRequestsWithOneTokenStepAsideEachByItself(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	p := b.provider()
+	b.accept(p)
+	const requests = 4
+	var left sync.WaitGroup
+	left.Add(requests)
+	p.answer(p.url+"/.well-known/openid-configuration", func(ctx context.Context) ([]byte, error) {
+		all := make(chan struct{})
+		go func() { left.Wait(); close(all) }()
+		select {
+		case <-all:
+			return []byte(`{"issuer":"` + p.url + `","jwks_uri":"` + p.url + `/keys"}`), nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	})
+	full, token := errors.New("no place is free"), b.token(p)
+	var all sync.WaitGroup
+	for i := range requests {
+		all.Go(func() {
+			var back error
+			if i == 0 {
+				back = full
+			}
+			_, err := b.Clients.Verify(issuers.WithAside(b.stranger, func() func() error {
+				left.Done()
+				return func() error { return back }
+			}), token)
+			if !errors.Is(err, back) {
+				t.Errorf("request %d: error = %v, want %v", i, err, back)
+			}
+		})
+	}
+	all.Wait()
+}
+
 func TestAnswersOfAnIssuerAreNotTakenOnTrust(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
