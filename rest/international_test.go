@@ -98,6 +98,8 @@ func TestACreditAbroadIsPaidByATrade(t *testing.T) {
 		`{"forexContractNo": "` + number + `"}`: true, `{"forexContractNo": "9999"}`: false,
 		`{"deliveryMethod": "swift"}`:      true,
 		`{"wireType": "OUTGOING_PAYMENT"}`: true,
+		`{"currency": "USD"}`:              true, // the sender's
+		`{"currency": "EUR"}`:              false,
 	} {
 		said := b.call(b.program(), http.MethodPost, "/v3/payments/search", `{"page": 1, "limit": 10, `+filter[1:])
 		if said.status != http.StatusOK || strings.Contains(said.body, `"paymentUID":`+uid) != found {

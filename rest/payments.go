@@ -133,7 +133,7 @@ func paymentSearch(f fields) payments.Search {
 		ReceiverName:        f.text("receiverName").Value,
 		ExternalReferenceID: f.text("externalReferenceId").Value,
 		Notes:               f.text("description").Value,
-		Currency:            string(orZero(wordIn(f, currency, "currency"))),
+		SenderCurrency:      string(orZero(wordIn(f, currency, "currency"))),
 		Decimal:             orZero(idIn(f, payments.ParseDecimal, "paymentAmount")),
 		LeastDecimal:        orZero(idIn(f, payments.ParseDecimal, "minAmount")),
 		MostDecimal:         orZero(idIn(f, payments.ParseDecimal, "maxAmount")),

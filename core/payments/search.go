@@ -39,6 +39,7 @@ type Search struct {
 	Rails               []rails.Rail
 	Speeds              []Speed
 	Currency            string
+	SenderCurrency      string    // of what is debited
 	Amount, Least, Most *int64    // minor units
 	From, To            time.Time // payment dates, both included; midnight UTC
 	// the amount, and bounds of it, as decimal text in whatever currency each payment is
@@ -198,11 +199,14 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 			all = append(all, "strpos(lower("+part.column+"), lower("+p.Add(part.value)+"::text)) > 0")
 		}
 	}
-	if by.ExternalReferenceID != "" {
-		all = append(all, "pay.external_reference_id = "+p.Add(by.ExternalReferenceID))
-	}
-	if by.Currency != "" {
-		all = append(all, "pay.currency = "+p.Add(by.Currency))
+	for _, exact := range []struct{ column, value string }{
+		{"pay.external_reference_id", by.ExternalReferenceID},
+		{"pay.currency", by.Currency},
+		{"coalesce(nullif(pay.sold_currency, ''), pay.currency)", by.SenderCurrency},
+	} {
+		if exact.value != "" {
+			all = append(all, exact.column+" = "+p.Add(exact.value))
+		}
 	}
 	for _, list := range []struct {
 		column string
