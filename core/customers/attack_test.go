@@ -3,6 +3,7 @@ package customers_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"bankgraph/core/access"
@@ -42,6 +43,40 @@ func TestAPartnersTwoPeopleDoNotLeaveTheBankOut(t *testing.T) {
 		if _, err := b.Changes.Approve(b.Checker(), changes.UID(out.Approval),
 			changes.RequestOptions{}); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What the bank keeps of a rate is its own to lower.
+func TestAPartnerLowersNoMarginByItself(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	partner := b.DownstreamPartner()
+	of := b.Customer(coretest.OwnedBy(partner), func(c *customers.Customer) { c.Profile.FXPricingTier = "Preferred" })
+	tier := func(name string) customers.ProfileDraft {
+		return customers.ProfileDraft{FXPricingTier: given.Of(name)}
+	}
+	for name, waits := range map[string]bool{"preferred": false, "Standard": false, " premier ": true, "Gold": false} {
+		b.Exec(`UPDATE customers SET profile_fx_pricing_tier = 'Preferred' WHERE tenant = ? AND uid = ?`, b.Tenant, of.UID)
+		out, err := b.Customers.Change(b.Partner(partner), of.UID, customers.Draft{Profile: tier(name)},
+			changes.RequestOptions{})
+		if err != nil || (out.Approval != 0) != waits {
+			t.Errorf("%s: %+v %v", name, out, err)
+		}
+		if waits {
+			if _, err := b.Changes.Approve(b.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	user(t, b, b.Self.UID, "mjones", "Active")
+	for name, waits := range map[string]bool{"": false, "Gold": false, "Preferred": true} {
+		d := draft(fmt.Sprint("NEW", len(name)))
+		d.RelationshipType, d.PartnerOrgShortName = new(customers.RelationThirdParty), given.Of(partner.ShortName)
+		d.Profile = tier(name)
+		out, err := b.Customers.Create(b.Partner(partner), d, changes.RequestOptions{})
+		if err != nil || (out.Approval != 0) != waits {
+			t.Errorf("a new one, %q: %+v %v", name, out, err)
 		}
 	}
 }

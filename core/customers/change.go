@@ -58,6 +58,8 @@ func (s *Service) modifyTx(
 	modify func(was, c *Customer) error,
 ) (Saved, error) {
 	l, plan, moved := s.lifecycle(hold), new(LimitPlan), false
+	asks := l.Asks
+	l.Asks = func(held *Held, was, c *Customer) bool { return l.Decides != "" || asks(held, was, c) }
 	l.Too = plan.too
 	l.Write = func(ctx context.Context, tx *changes.Tx, was, c *Customer) error {
 		if err := plan.writeTx(ctx, tx); err != nil || c.Owner == was.Owner {
@@ -70,7 +72,9 @@ func (s *Service) modifyTx(
 		if err := modify(was, c); err != nil {
 			return err
 		}
-		if tx.Caller.Reach != access.OfBank && c.Access.leavesOut(was.Access) {
+		// on its own people's part, and on its prices, the bank decides
+		if tx.Caller.Reach != access.OfBank &&
+			(c.Access.leavesOut(was.Access) || c.Profile.FXMargin() < was.Profile.FXMargin()) {
 			l.Decides = access.OfBank
 		}
 		made, err := s.limits(ctx, tx, c, ceilings, false)

@@ -105,8 +105,10 @@ func (s *Service) createTx(
 		return Saved{}, err
 	}
 	l := s.lifecycle(nobody)
-	l.Asks = func(*Held, *Customer, *Customer) bool { return r.Dual }
-	// the bank's own settings ask here, so the bank decides
+	l.Asks = func(_ *Held, _, c *Customer) bool {
+		return r.Dual || tx.Caller.Reach != access.OfBank && c.Profile.FXMargin() < standardMargin
+	}
+	// the bank's own settings ask here, or its prices, so the bank decides
 	l.Decides = access.OfBank
 	// Write runs once it is known whether the customer waits
 	l.Write = func(ctx context.Context, tx *changes.Tx, _, c *Customer) error {

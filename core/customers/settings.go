@@ -1,6 +1,8 @@
 package customers
 
 import (
+	"strings"
+
 	"bankgraph/core/check"
 	"bankgraph/core/given"
 )
@@ -102,4 +104,18 @@ func (d *AccessDraft) to(a *AccessSettings) {
 	if d.NumberOfApprovers != nil {
 		a.NumberOfApprovers = *d.NumberOfApprovers
 	}
+}
+
+// margins are what the bank keeps of a rate of foreign exchange by the customer's pricing tier, in millionths
+// (rest/CONTRACT.md, foreign exchange prices). Any other tier has the one of Standard.
+var margins = map[string]int32{"standard": standardMargin, "preferred": 5_000, "premier": 2_500}
+
+const standardMargin = 10_000
+
+// FXMargin returns the margin of the customer's pricing tier.
+func (p Profile) FXMargin() int32 {
+	if margin, known := margins[strings.ToLower(strings.TrimSpace(p.FXPricingTier))]; known {
+		return margin
+	}
+	return standardMargin
 }

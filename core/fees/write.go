@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -76,7 +77,8 @@ func (d *Draft) check(adding bool) error {
 }
 
 // Add adds a tier of a configured fee to a customer. If fee tiers need a second person (feeTierForApproval),
-// the tier is Pending until that person approves.
+// the tier is Pending until that person approves. What somebody outside the bank would make cheaper waits for the
+// bank.
 func (s *Service) Add(
 	ctx context.Context, to customers.UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -90,7 +92,8 @@ func (s *Service) Add(
 	return s.add.Do(ctx, caller, changes.Target{Customer: int64(to)}, draft, options)
 }
 
-// Change changes the fields in the draft. If the customer is 0, the tier's own counts.
+// Change changes the fields in the draft. If the customer is 0, the tier's own counts. It waits for a second person
+// as Add does.
 func (s *Service) Change(
 	ctx context.Context, of customers.UID, id ID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -105,7 +108,7 @@ func (s *Service) Change(
 }
 
 func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Tier] {
-	return &changes.Lifecycle[*customers.Held, Tier]{
+	l := &changes.Lifecycle[*customers.Held, Tier]{
 		Name: "fee tier",
 		Hold: customers.Hold(s.customers.HoldTx).Of("fee_tiers", "id", ErrNotFound),
 		Lock: lock,
@@ -114,10 +117,13 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Tier] {
 				Model: t, UID: t.ID, Customer: int64(t.Customer), Version: &t.Version, UpdatedAt: &t.UpdatedAt,
 			}
 		},
-		Asks:  customers.Asking[Tier](customers.AccessSettings.DualForFees),
 		Wait:  func(t *Tier) { t.Status = Pending },
 		Taken: map[string]error{"fee_tiers_fee": ErrTaken},
 	}
+	l.Asks = func(held *customers.Held, _, _ *Tier) bool {
+		return l.Decides != "" || held.Asks(customers.AccessSettings.DualForFees)
+	}
+	return l
 }
 
 func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*Tier, error) {
@@ -128,7 +134,8 @@ func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Tar
 }
 
 func (s *Service) addTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
-	return saved(s.lifecycle().Add(ctx, tx, at, func(customer *customers.Held) (*Tier, error) {
+	l := s.lifecycle()
+	return saved(l.Add(ctx, tx, at, func(customer *customers.Held) (*Tier, error) {
 		t := &Tier{Tenant: tx.Caller.Tenant, Customer: customer.UID, Status: Active}
 		var there int
 		err := tx.NewRaw(`SELECT nextval('fee_tier_ids'),
@@ -137,8 +144,12 @@ func (s *Service) addTx(ctx context.Context, tx *changes.Tx, at changes.Target, 
 		if err != nil {
 			return nil, err
 		}
-		if err := s.fillTx(ctx, tx, t, draft); err != nil {
+		cheaper, err := s.fillTx(ctx, tx, nil, t, draft)
+		if err != nil {
 			return nil, err
+		}
+		if cheaper {
+			l.Decides = access.OfBank
 		}
 		if there >= mostOfCustomer {
 			return nil, ErrMany
@@ -161,8 +172,14 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 func (s *Service) changeTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
 ) (Saved, error) {
-	return saved(s.lifecycle().Modify(ctx, tx, at,
-		func(_, t *Tier) error { return s.fillTx(ctx, tx, t, draft) }))
+	l := s.lifecycle()
+	return saved(l.Modify(ctx, tx, at, func(was, t *Tier) error {
+		cheaper, err := s.fillTx(ctx, tx, was, t, draft)
+		if cheaper {
+			l.Decides = access.OfBank
+		}
+		return err
+	}))
 }
 
 func saved(t *Tier, err error) (Saved, error) {
@@ -172,19 +189,23 @@ func saved(t *Tier, err error) (Saved, error) {
 	return Saved{t.ID, t.Customer}, nil
 }
 
-// fillTx writes the draft into a tier, if the catalogue has the fee and the customer the account.
-func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, t *Tier, draft Draft) error {
+// fillTx writes the draft into a tier, if the catalogue has the fee and the customer the account; was is the tier
+// before, or nil. It reports whether somebody outside the bank would make something cheaper by that.
+func (s *Service) fillTx(
+	ctx context.Context, tx *changes.Tx, was, t *Tier, draft Draft,
+) (cheaper bool, err error) {
 	if tx.Caller.Is(int64(t.Customer)) { // a customer's own people may not choose its fees
-		return access.ErrDenied
+		return false, access.ErrDenied
 	}
 	draft.Application.To(&t.Application)
 	draft.Product.To(&t.Product)
 	draft.FeeName.To(&t.FeeName)
 	draft.FeeTier.To(&t.FeeTier)
-	fees, err := catalogue(ctx, tx, t.Tenant)
+	all, err := catalogue(ctx, tx, t.Tenant)
 	if err != nil {
-		return err
+		return false, err
 	}
+	fees := all
 	c := check.Of("feeTier")
 	narrow(c, "application", &t.Application, &fees, func(f *Fee) string { return f.Application })
 	narrow(c, "product", &t.Product, &fees, func(f *Fee) string { return f.Product })
@@ -193,7 +214,7 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, t *Tier, draft Dra
 	if seal.LooksMasked(draft.AccountNumber.Value) {
 		stored, err := s.accounts.ShownTx(ctx, tx, t.Tenant, t.Account)
 		if err != nil {
-			return err
+			return false, err
 		}
 		draft.AccountNumber = stored.Kept(c, "accountNumber", draft.AccountNumber)
 	}
@@ -205,11 +226,58 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, t *Tier, draft Dra
 		if errors.Is(err, accounts.ErrNotFound) {
 			c.Fail("accountNumber", fault.Unknown, "is no account of the customer")
 		} else if err != nil {
-			return err
+			return false, err
 		}
 		t.Account = &uid
 	}
-	return c.Err()
+	if err := c.Err(); err != nil || tx.Caller.Reach == access.OfBank {
+		return false, err
+	}
+	counted, err := countedTx(ctx, tx, was, t)
+	return slices.ContainsFunc(counted, func(was *Tier) bool { return t.cheaper(was, all) }), err
+}
+
+// countedTx returns the tiers that no longer count for something once another does: the one that it was, or those
+// of the whole customer for the same fee, before which one of an account comes.
+func countedTx(ctx context.Context, tx *changes.Tx, was, t *Tier) (counted []*Tier, err error) {
+	if was != nil {
+		return []*Tier{was}, nil
+	}
+	if t.Account == nil {
+		return nil, nil
+	}
+	err = tx.NewSelect().Model(&counted).Where("f.tenant = ?", t.Tenant).Where("f.customer = ?", t.Customer).
+		Where("f.account IS NULL").Where("f.status = ?", Active).
+		Where(`lower(f.application COLLATE "C") = lower(? COLLATE "C")`, t.Application).
+		Where(`lower(f.fee_name COLLATE "C") = lower(? COLLATE "C")`, t.FeeName).Scan(ctx)
+	for _, whole := range counted {
+		whole.Account = t.Account
+	}
+	return counted, err
+}
+
+// cheaper reports whether something costs less with a tier than with another one in whose place it comes, by the
+// catalogue.
+func (t *Tier) cheaper(was *Tier, all []*Fee) bool {
+	before, after := was.fee(all), t.fee(all)
+	if before == nil || before.PriceMinor == 0 {
+		return false
+	}
+	moved := (t.Account == nil) != (was.Account == nil) || t.Account != nil && *t.Account != *was.Account
+	return moved || after == nil || after.Currency != before.Currency || after.PriceMinor < before.PriceMinor ||
+		!ident.Same(t.Application, was.Application) || !ident.Same(t.FeeName, was.FeeName)
+}
+
+// fee returns what the catalogue has for a tier; nil if it has nothing by now.
+func (t *Tier) fee(all []*Fee) *Fee {
+	at := slices.IndexFunc(all, func(f *Fee) bool {
+		return ident.Same(f.Application, t.Application) && ident.Same(f.Product, t.Product) &&
+			ident.Same(f.FeeName, t.FeeName) && ident.Same(f.FeeTier, t.FeeTier)
+	})
+	if at < 0 {
+		return nil
+	}
+	return all[at]
 }
 
 // narrow keeps the fees whose field is this word, and spells the word as the catalogue does. The first field

@@ -173,7 +173,8 @@ func TestAFeeTierIsChanged(t *testing.T) {
 			fees.Draft{FeeTier: given.Of("Platinum")},
 			nil,
 		},
-		"its own": {bank.Partner(partner), 0, tier.ID, silver, nil},
+		"its own": {bank.Partner(partner), 0, tier.ID, fees.Draft{FeeTier: given.Of("silver")}, nil},
+		"ours":    {bank.Staff(), 0, tier.ID, fees.Draft{AccountNumber: silver.AccountNumber}, nil},
 	} {
 		_, err := bank.Fees.Change(c.ctx, c.of, c.id, c.draft, changes.RequestOptions{})
 		if name == "not configured" {
@@ -185,7 +186,7 @@ func TestAFeeTierIsChanged(t *testing.T) {
 		}
 	}
 	got := held(t, bank, customer)[0]
-	if got.FeeTier != "Silver" || got.Account == nil || *got.Account != account.UID || got.Version != 2 ||
+	if got.FeeTier != "Silver" || got.Account == nil || *got.Account != account.UID || got.Version != 3 ||
 		got.FeeName != "SPOT" {
 		t.Errorf("%+v", got)
 	}
@@ -194,7 +195,7 @@ func TestAFeeTierIsChanged(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := bank.Fees.Change(bank.Staff(), 0, tier.ID, fees.Draft{AccountNumber: given.Of("")},
-		changes.RequestOptions{Version: 2}); err != nil || held(t, bank, customer)[0].Account != nil {
+		changes.RequestOptions{Version: 3}); err != nil || held(t, bank, customer)[0].Account != nil {
 		t.Error(err)
 	}
 }
@@ -238,6 +239,80 @@ func TestAFeeTierWaitsForASecondPerson(t *testing.T) {
 			t.Errorf("%v %s", err, record)
 		}
 	}
+}
+
+// What a customer pays is the bank's income: a partner asks for less, and the bank decides.
+func TestAPartnerMakesNothingCheaperByItself(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		add    bool
+		draft  fees.Draft
+		at     bool // the account
+		before string
+		waits  bool
+	}{
+		"a dearer tier":                 {draft: fees.Draft{FeeTier: given.Of("Platinum")}},
+		"the same price":                {draft: fees.Draft{FeeTier: given.Of("Bronze")}},
+		"a cheaper tier":                {draft: fees.Draft{FeeTier: given.Of("Silver")}, waits: true},
+		"a tier in another currency":    {draft: fees.Draft{FeeTier: given.Of("Euro")}, waits: true},
+		"a tier of another fee":         {draft: fees.Draft{FeeName: given.Of("TN")}, waits: true},
+		"a tier of one account alone":   {at: true, waits: true},
+		"one more for an account":       {add: true, draft: gold(), at: true},
+		"a cheaper one for an account":  {add: true, draft: gold(tierOf("Silver")), at: true, waits: true},
+		"a first one of another fee":    {add: true, draft: gold(tierOf("Silver"), func(d *fees.Draft) { d.FeeName = given.Of("TN") })},
+		"one that the catalogue forgot": {draft: fees.Draft{FeeTier: given.Of("Silver")}, before: "Gold"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bank := coretest.New(t)
+			for _, fee := range []string{"SPOT", "TN"} {
+				for _, tier := range []string{"Gold", "Silver", "Bronze", "Platinum", "Euro"} {
+					bank.Configured("Payments", "Outgoing Payment", fee, tier)
+				}
+			}
+			bank.Exec(`UPDATE fee_catalogue SET price = CASE fee_tier WHEN 'Silver' THEN 1249 WHEN 'Platinum' THEN 1251
+				ELSE price END, currency = CASE fee_tier WHEN 'Euro' THEN 'EUR' ELSE currency END WHERE tenant = ?`, bank.Tenant)
+			partner := bank.DownstreamPartner()
+			customer := bank.Customer(coretest.OwnedBy(partner))
+			account := bank.Account(customer)
+			first, err := bank.Fees.Add(bank.Staff(), customer.UID, gold(), changes.RequestOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.before != "" {
+				bank.Exec(`DELETE FROM fee_catalogue WHERE tenant = ? AND fee_tier = ?`, bank.Tenant, c.before)
+			}
+			if c.at {
+				c.draft.AccountNumber = given.Of(coretest.AccountNumber(account.UID))
+			}
+			change := func(ctx context.Context) (changes.Outcome[fees.Saved], error) {
+				if c.add {
+					return bank.Fees.Add(ctx, customer.UID, c.draft, changes.RequestOptions{})
+				}
+				return bank.Fees.Change(ctx, customer.UID, first.Result.ID, c.draft, changes.RequestOptions{})
+			}
+			out, err := change(bank.Partner(partner))
+			if err != nil || (out.Approval != 0) != c.waits {
+				t.Fatalf("%+v %v", out, err)
+			}
+			if !c.waits {
+				return
+			}
+			if _, err := bank.Changes.Approve(bank.Checker(), changes.UID(out.Approval),
+				changes.RequestOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			var decides access.Reach
+			if err := bank.DB.NewRaw(`SELECT decides FROM approvals WHERE tenant = ? AND uid = ?`, bank.Tenant,
+				out.Approval).Scan(t.Context(), &decides); err != nil || decides != access.OfBank {
+				t.Errorf("%s decides: %v", decides, err)
+			}
+		})
+	}
+}
+
+func tierOf(name string) func(*fees.Draft) {
+	return func(d *fees.Draft) { d.FeeTier = given.Of(name) }
 }
 
 func TestTheCatalogueIsTheOperators(t *testing.T) {

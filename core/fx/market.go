@@ -39,15 +39,3 @@ type Price struct {
 // ErrNoPrice is returned where the market has no price.
 var ErrNoPrice = fault.New(fault.State, "quote.no_price",
 	"the bank has no price for these currencies and this date")
-
-// Margins are what the bank keeps of a rate by the customer's pricing tier, in millionths (rest/CONTRACT.md,
-// foreign exchange prices). Any other tier has the one of Standard.
-var margins = map[string]int32{"standard": 10_000, "preferred": 5_000, "premier": 2_500}
-
-// marginOf returns the margin of a pricing tier.
-func marginOf(tier string) int32 {
-	if margin, known := margins[fold(tier)]; known {
-		return margin
-	}
-	return margins["standard"]
-}

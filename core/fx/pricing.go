@@ -134,7 +134,7 @@ func (s *Service) quoteTx(ctx context.Context, tx *changes.Tx, at changes.Target
 			Tenant: tx.Caller.Tenant, UID: QuoteUID{uuid.New()}, Customer: held.UID, IDType: w.by, CustomerID: n.id,
 			Channel: cmp.Or(d.Channel, "API"), Product: w.product, Sell: w.sell, Buy: w.buy, Tenor: w.tenor,
 			ValueDate: d.ValueDate, TradeDate: ledger.Day(tx.Now.In(tx.Caller.Location())), Status: Open,
-			Margin: marginOf(held.Profile.FXPricingTier), MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID,
+			Margin: held.Profile.FXMargin(), MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID,
 			CreatedAt: tx.Now,
 		}
 		return q, s.priceTx(ctx, tx, q, w)
