@@ -1,6 +1,7 @@
 package accounts_test
 
 import (
+	"fmt"
 	"testing"
 
 	"bankgraph/core/accounts"
@@ -44,4 +45,87 @@ func TestAPartnerEndsNoCallbacksAlone(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// Wires of a customer whose other account the bank confirms do not go out unconfirmed of a new one.
+func TestAPartnerOpensNoWayAroundCallbacks(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	partner := b.DownstreamPartner()
+	of, bound := b.Customer(coretest.OwnedBy(partner)), int64(50_00)
+	b.Account(of, coretest.Sends, func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound })
+	quiet := b.Account(of, func(a *accounts.Account) { a.EnableWires, a.EnableDomesticWires = false, false })
+	next := numbers()
+	wires := accounts.FeaturesDraft{Wires: given.Of(true), DomesticWires: given.Of(true)}
+	confirmed := wires
+	confirmed.Callbacks, confirmed.CallbackLimit = given.Of(true), given.Of("50")
+	larger := confirmed
+	larger.CallbackLimit = given.Of("50.01")
+	for name, c := range map[string]struct {
+		features accounts.FeaturesDraft
+		waits    bool
+	}{
+		"no wires": {}, "unconfirmed": {wires, true}, "confirmed later": {larger, true}, "confirmed alike": {confirmed, false},
+	} {
+		d := opening(fmt.Sprint("4400", next()))
+		d.Features = c.features
+		out, err := b.Accounts.Open(b.Partner(partner), of.UID, d, changes.RequestOptions{})
+		if err != nil || (out.Approval != 0) != c.waits {
+			t.Errorf("open, %s: %+v %v", name, out, err)
+		}
+	}
+	out, err := b.Accounts.Change(b.Partner(partner), of.UID, quiet.UID, accounts.Draft{Features: wires},
+		changes.RequestOptions{})
+	if err != nil || out.Approval == 0 {
+		t.Errorf("change: %+v %v", out, err)
+	}
+	if out, err = b.Accounts.Open(b.Staff(), of.UID, opening(fmt.Sprint("4400", next())), changes.RequestOptions{}); err != nil || out.Approval != 0 {
+		t.Errorf("by the bank: %+v %v", out, err)
+	}
+}
+
+// A number at another bank that somebody opens in this one's books would take what others pay to it.
+func TestAPartnerOpensNoAccountAtAnotherBank(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	partner := b.DownstreamPartner()
+	of := b.Customer(coretest.OwnedBy(partner))
+	there, next := b.Account(of), numbers()
+	open := func(bank string) changes.Outcome[accounts.Saved] {
+		t.Helper()
+		d := opening(fmt.Sprint("4400", next()))
+		d.BankID = given.Of(bank)
+		out, err := b.Accounts.Open(b.Partner(partner), of.UID, d, changes.RequestOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	if out := open(there.BankID); out.Approval != 0 {
+		t.Error("where the bank is, nobody has to agree")
+	}
+	first := open("021000021")
+	if open("021000021"); first.Approval == 0 {
+		t.Fatal("an account at another bank is open")
+	}
+	if out := open("021000021"); out.Approval == 0 {
+		t.Error("what waits counts")
+	}
+	out, err := b.Accounts.Change(b.Partner(partner), of.UID, there.UID, accounts.Draft{BankID: given.Of("021000021")},
+		changes.RequestOptions{})
+	if err != nil || out.Approval == 0 {
+		t.Errorf("moved: %+v %v", out, err)
+	}
+	if _, err := b.Changes.Approve(b.Checker(), changes.UID(first.Approval), changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if out := open("021000021"); out.Approval != 0 {
+		t.Error("the bank has agreed that it is there, too")
+	}
+}
+
+// numbers returns a function that counts.
+func numbers() func() int {
+	n := 0
+	return func() int { n++; return n }
 }

@@ -2,8 +2,11 @@ package accounts
 
 import (
 	"bytes"
+	"context"
 	"slices"
 
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
 	"bankgraph/core/fault"
 )
 
@@ -96,10 +99,61 @@ func (a *Account) renumbered(was *Account) bool {
 		!bytes.Equal(was.Number.Hash, a.Number.Hash)
 }
 
-// laxer reports whether wires go out unconfirmed of an account which, as it was, needed a call back.
-func (a *Account) laxer(was *Account) bool {
-	if !was.EnableCallbacks || was.CallbackLimit == nil {
-		return false
+// decidesTx returns access.OfBank where only the bank's own people may decide on what somebody outside the bank
+// does with an account; was is the account before, or nil.
+func decidesTx(ctx context.Context, tx *changes.Tx, was, a *Account) (access.Reach, error) {
+	if tx.Caller.Reach == access.OfBank {
+		return "", nil
 	}
-	return !a.EnableCallbacks || a.CallbackLimit == nil || *a.CallbackLimit > *was.CallbackLimit
+	if was != nil && (a.unconfirmed(was.confirmedFrom()) || a.renumbered(was)) {
+		return access.OfBank, nil
+	}
+	if around, err := aroundCallbacksTx(ctx, tx, was, a); err != nil || around {
+		return access.OfBank, err
+	}
+	if elsewhere, err := elsewhereTx(ctx, tx, was, a); err != nil || elsewhere {
+		return access.OfBank, err
+	}
+	return "", nil
+}
+
+// confirmedFrom returns the amount above which the bank's own people confirm wires; nil if they confirm none.
+func (a *Account) confirmedFrom() *int64 {
+	if !a.EnableCallbacks {
+		return nil
+	}
+	return a.CallbackLimit
+}
+
+// unconfirmed reports whether wires go out of an account unconfirmed which the bank confirms elsewhere, from an
+// amount on.
+func (a *Account) unconfirmed(elsewhere *int64) bool {
+	own := a.confirmedFrom()
+	return elsewhere != nil && (own == nil || *own > *elsewhere)
+}
+
+// aroundCallbacksTx reports whether wires go out of an account, as they did not, that would be confirmed if they
+// went out of another account of the customer.
+func aroundCallbacksTx(ctx context.Context, tx *changes.Tx, was, a *Account) (bool, error) {
+	if !a.EnableWires || was != nil && was.EnableWires {
+		return false, nil
+	}
+	var least *int64
+	err := tx.NewSelect().Model((*Account)(nil)).ColumnExpr("min(a.callback_limit)").
+		Where("a.tenant = ?", a.Tenant).Where("a.customer = ?", a.Customer).Where("a.deleted_at IS NULL").
+		Where("a.enable_callbacks").Scan(ctx, &least)
+	return a.unconfirmed(least), err
+}
+
+// elsewhereTx reports whether an account in the bank's own books is at a routing number, or BIC, at which the bank
+// has none so far. Payments to accounts there would stay in its books.
+func elsewhereTx(ctx context.Context, tx *changes.Tx, was, a *Account) (bool, error) {
+	if a.SystemOfRecord != InternalCore ||
+		was != nil && was.SystemOfRecord == InternalCore && was.BankID == a.BankID {
+		return false, nil
+	}
+	has, err := tx.NewSelect().Model((*Account)(nil)).Where("a.tenant = ?", a.Tenant).
+		Where("a.bank_id = ?", a.BankID).Where("a.uid <> ?", a.UID).
+		Where("a.system_of_record = 'Internal Core' AND a.status <> 'Pending' AND a.deleted_at IS NULL").Exists(ctx)
+	return !has, err
 }

@@ -135,7 +135,7 @@ func target(of customers.UID, uid UID) changes.Target {
 // lifecycle opens and changes accounts, those of one customer one after the other, so that the first account
 // of an ACH company id is certain.
 func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Account] {
-	return &changes.Lifecycle[*customers.Held, Account]{
+	l := &changes.Lifecycle[*customers.Held, Account]{
 		Name: "account",
 		Hold: s.holding(),
 		Lock: lock,
@@ -145,11 +145,14 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Account] {
 				Gone: a.DeletedAt != nil,
 			}
 		},
-		Asks:  customers.Asking[Account](customers.AccessSettings.DualForCustomers),
 		Wait:  func(a *Account) { a.Status = Pending },
 		Write: s.writeTx,
 		Taken: map[string]error{"accounts_number": ErrNumberTaken, "accounts_default_offset": ErrOffsetTaken},
 	}
+	l.Asks = func(held *customers.Held, _, _ *Account) bool {
+		return l.Decides != "" || held.Asks(customers.AccessSettings.DualForCustomers)
+	}
+	return l
 }
 
 func (s *Service) holding() func(context.Context, *changes.Tx, *changes.Target) (*customers.Held, error) {
@@ -186,7 +189,8 @@ func (s *Service) openTx(ctx context.Context, tx *changes.Tx, at changes.Target,
 	if err := arranges(tx.Caller); err != nil {
 		return Saved{}, err
 	}
-	return saved(s.lifecycle().Add(ctx, tx, at, func(customer *customers.Held) (*Account, error) {
+	l := s.lifecycle()
+	return saved(l.Add(ctx, tx, at, func(customer *customers.Held) (*Account, error) {
 		a := &Account{
 			Tenant: tx.Caller.Tenant, Customer: customer.UID, Status: Active, SECCodes: []string{},
 			AdditionalAttributes: []customers.Attribute{}, CreatedAt: tx.Now,
@@ -194,7 +198,11 @@ func (s *Service) openTx(ctx context.Context, tx *changes.Tx, at changes.Target,
 		if err := tx.NewRaw(`SELECT nextval('account_uids')`).Scan(ctx, &a.UID); err != nil {
 			return nil, err
 		}
-		return a, s.applyTx(ctx, tx, nil, a, draft)
+		err := s.applyTx(ctx, tx, nil, a, draft)
+		if err == nil {
+			l.Decides, err = decidesTx(ctx, tx, nil, a)
+		}
+		return a, err
 	}))
 }
 
@@ -234,8 +242,6 @@ func (s *Service) changeTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
 ) (Saved, error) {
 	l := s.lifecycle()
-	asks := l.Asks
-	l.Asks = func(held *customers.Held, was, a *Account) bool { return l.Decides != "" || asks(held, was, a) }
 	return saved(l.Modify(ctx, tx, at, func(was, a *Account) error {
 		if a.Status.final() {
 			return ErrClosed
@@ -244,9 +250,8 @@ func (s *Service) changeTx(
 			return err
 		}
 		err := s.applyTx(ctx, tx, was, a, draft)
-		// the bank confirms wires, and decides that it does not; and it decides on other numbers
-		if tx.Caller.Reach != access.OfBank && (a.laxer(was) || a.renumbered(was)) {
-			l.Decides = access.OfBank
+		if err == nil {
+			l.Decides, err = decidesTx(ctx, tx, was, a)
 		}
 		if err == nil && a.unguarded(was) && !tx.Approved() { // it allows all that rules would have to
 			_, err = access.Require(ctx, access.ManagePositiveRules)

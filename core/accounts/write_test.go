@@ -24,7 +24,7 @@ import (
 )
 
 // routing is a routing number with a correct check digit.
-const routing = "021000021"
+const routing = "611090001" // of the accounts that coretest makes
 
 // opening returns the draft of a checking account in the bank's own books.
 func opening(number string, edits ...func(*accounts.Draft)) accounts.Draft {
@@ -1050,6 +1050,7 @@ func TestAFormerNumberGoesToNobodyElse(t *testing.T) {
 			partner := bank.DownstreamPartner()
 			own, rival := bank.Customer(coretest.OwnedBy(partner)), bank.Customer(coretest.OwnedBy(partner))
 			caller := bank.Partner(partner)
+			bank.Account(own)
 			opened, err := bank.Accounts.Open(caller, own.UID, opening(number), changes.RequestOptions{})
 			if err != nil {
 				t.Fatal(err)
