@@ -958,7 +958,7 @@ func openAccount(b *coretest.Bank, of *customers.Customer) write {
 		money.Currency("USD")
 	draft := accounts.Draft{
 		Name: given.Of("Petty Cash"), Number: given.Of("4000700001"), Type: &deposit, SubType: &checking,
-		SystemOfRecord: &core, Currency: &usd, CountryCode: given.Of("US"), BankID: given.Of("021000021"),
+		SystemOfRecord: &core, Currency: &usd, CountryCode: given.Of("US"), BankID: given.Of("611090001"),
 		MasterGL: given.Of("201000"),
 		Features: accounts.FeaturesDraft{ACH: given.Of(true), ACHCompanyID: given.Of("77")},
 	}

@@ -76,7 +76,7 @@ var mutations = map[string]tried{
 		access.ManageAccounts, func(c customers.UID) string {
 			return fmt.Sprintf(
 				`customer: "%s", name: "Petty Cash", number: "4000%d", type: DEPOSIT, subType: CHECKING, systemOfRecord: INTERNAL_CORE,
-			currency: "USD", countryCode: "USA", bankId: "021000021", masterGl: "201000", note: "for the new branch",
+			currency: "USD", countryCode: "USA", bankId: "611090001", masterGl: "201000", note: "for the new branch",
 			features: {wires: true, domesticWires: true, ach: true, achCompanyId: "77", secCodes: ["PPD"], underwritten: true, debitExposureLimit: "12.50", fedNow: true},
 			externalAccount: {provider: "linkhub", token: "secret"}, additionalAttributes: [{name: "Desk", value: "7"}]`, c, c)
 		},

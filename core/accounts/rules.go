@@ -135,7 +135,8 @@ func (a *Account) unconfirmed(elsewhere *int64) bool {
 // aroundCallbacksTx reports whether wires go out of an account, as they did not, that would be confirmed if they
 // went out of another account of the customer.
 func aroundCallbacksTx(ctx context.Context, tx *changes.Tx, was, a *Account) (bool, error) {
-	if !a.EnableWires || was != nil && was.EnableWires {
+	wires := func(a *Account) bool { return a != nil && a.EnableWires && a.SystemOfRecord == InternalCore }
+	if !wires(a) || wires(was) {
 		return false, nil
 	}
 	var least *int64
