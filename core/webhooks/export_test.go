@@ -10,3 +10,6 @@ var (
 var WaitingText = waitingText
 
 const LookedAtATime = lookedAtATime
+
+// MostWaiting is how many deliveries of a webhook wait before it falls behind.
+const MostWaiting = mostWaiting

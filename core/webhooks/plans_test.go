@@ -131,6 +131,9 @@ func TestAnEventReadsNoWebhookThatItIsNotFor(t *testing.T) {
 			t.Errorf("%s: no webhook is read:\n%s", name, plan)
 		}
 		for _, scan := range found {
+			if strings.Contains(scan, "webhooks_pkey on webhooks b") { // of those that were told
+				continue
+			}
 			if !strings.Contains(scan, "webhooks_active_of_bank") &&
 				(!strings.Contains(scan, "webhooks_active_of_customer") || !strings.Contains(scan, "(customer = ")) {
 				t.Errorf("%s: all webhooks are read, or those that were deleted:\n%s\n%s", name, scan, plan)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -52,8 +53,12 @@ func (s *Service) Spread(ctx context.Context) (spread int, err error) {
 		if err != nil {
 			return err
 		}
+		caughtUp, err := s.catchUpTx(ctx, tx, caller.Tenant, next)
+		if err != nil {
+			return err
+		}
 		replayed, err := s.replayOneTx(ctx, tx, caller.Tenant, next)
-		spread = int(next.Seq-at.Seq) + replayed
+		spread = int(next.Seq-at.Seq) + caughtUp + replayed
 		return err
 	})
 	if err != nil {
@@ -114,6 +119,76 @@ func (s *Service) spreadTx(
 		end.Epoch, end.Seq, tenant).
 		Exec(ctx)
 	return end, err
+}
+
+const (
+	// mostWaiting is how many deliveries of a webhook wait before it falls behind: it is told of later events as
+	// those are posted. So one that nobody answers costs no row for each event, and no time of those who tell others.
+	mostWaiting = 500
+	// lookedAfter is how many webhooks that are behind are looked at together, and looksEvery how often those of
+	// which as much waits as before.
+	lookedAfter = 8
+	looksEvery  = 5 * time.Second
+)
+
+// catchUpTx goes on with one webhook that has fallen behind, of which no more than mostWaiting deliveries wait by
+// now. Parties take turns. It returns how many entries of the record it has gone through.
+func (s *Service) catchUpTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, now events.Cursor) (int, error) {
+	var all []*turn
+	at := s.now()
+	err := tx.NewSelect().Model(&all).Column("uid", "behind_from").ColumnExpr("p.party").
+		Join("CROSS JOIN LATERAL (SELECT "+partyOf+" AS party) AS p", tenant).Where("w.tenant = ?", tenant).
+		Where("w.status = ?", Active).Where("w.behind_from IS NOT NULL").
+		Where("w.behind_at NOT BETWEEN ? AND ?", at, at.Add(looksEvery)). // nor after a clock that was ahead
+		OrderExpr("p.party <= ?, p.party, w.behind_at, w.uid", s.behind.Last(tenant)).Limit(lookedAfter).
+		For("NO KEY UPDATE OF w SKIP LOCKED").Scan(ctx)
+	if err != nil || len(all) == 0 {
+		return 0, err
+	}
+	s.behind.Give(tenant, all[0].Party)
+	uids := make([]UID, len(all))
+	for i, w := range all {
+		uids[i] = w.UID
+	}
+	var full []UID
+	err = db.Raw(tx, `UPDATE webhooks AS b SET behind_at = ? WHERE b.tenant = ? AND b.uid IN (?) AND `+
+		fullText("?")+` RETURNING b.uid`, at.Add(looksEvery), tenant, bun.List(uids), tenant).Scan(ctx, &full)
+	if err != nil && !noRows(err) {
+		return 0, err
+	}
+	open := slices.IndexFunc(all, func(w *turn) bool { return !slices.Contains(full, w.UID) })
+	if open < 0 {
+		return 0, nil
+	}
+	w := all[open]
+	found, end, err := kindTx(ctx, tx, tenant, events.Cursor{Epoch: now.Epoch, Seq: *w.BehindFrom})
+	if err != nil {
+		return 0, err
+	}
+	if err := s.deliverTx(ctx, tenant, found, deliverLater, transactLater, w.UID); err != nil {
+		return 0, err
+	}
+	var to *int64                                     // nil once it is told of all that others are
+	if end.Seq < now.Seq && end.Seq > *w.BehindFrom { // else the feed ends here
+		to = &end.Seq
+	}
+	_, err = db.Raw(tx, `UPDATE webhooks SET behind_from = ?, behind_at = ? WHERE tenant = ? AND uid = ?`, to, at, tenant,
+		w.UID).Exec(ctx)
+	return int(max(0, end.Seq-*w.BehindFrom)), err
+}
+
+// fullText is the condition that mostWaiting deliveries of a webhook b of a bank wait.
+func fullText(tenant string) string {
+	return `EXISTS (SELECT FROM webhook_deliveries AS d WHERE d.tenant = ` + tenant +
+		` AND d.webhook = b.uid AND d.state = 'WAITING' OFFSET ` + strconv.Itoa(mostWaiting-1) + `)`
+}
+
+// falling wraps the text that makes deliveries of new events: a webhook that is told of one, and of which enough
+// waits already, falls behind from the last of these events on.
+func falling(deliver string) string {
+	return `WITH told AS (` + deliver + ` RETURNING webhook)
+	UPDATE webhooks AS b SET behind_at = $6::timestamptz, behind_from = (SELECT max(seq) FROM unnest($4::bigint[]) AS seq)
+	WHERE b.tenant = $1 AND b.uid IN (SELECT webhook FROM told) AND b.behind_from IS NULL AND ` + fullText("$1")
 }
 
 // replayOneTx goes on with one webhook whose events are to be posted again. Parties take turns, so that
@@ -227,8 +302,11 @@ func transactText(which, again string) string {
 
 const (
 	// asNew is the condition of webhooks that are told of new events, asBefore that of the one that is told
-	// again.
-	asNew    = "$7::bigint = 0 AND e.seq > w.since_seq"
+	// again
+	asNew = `$7::bigint = 0 AND e.seq > w.since_seq
+		AND (w.behind_from IS NULL OR e.seq <= w.behind_from)`
+	// asLater is the condition of one that has fallen behind
+	asLater  = "w.uid = $7::bigint AND e.seq > w.since_seq"
 	asBefore = `w.uid = $7::bigint AND e.seq <= w.replay_to
 		AND (w.replay_since IS NULL OR e.at >= w.replay_since)`
 	// onceMore posts again what is there already.
@@ -237,9 +315,11 @@ const (
 )
 
 var (
-	deliverNew    = deliverText(asNew, "DO NOTHING")
+	deliverNew    = falling(deliverText(asNew, "DO NOTHING"))
+	deliverLater  = deliverText(asLater, "DO NOTHING")
 	deliverAgain  = deliverText(asBefore, "(tenant, webhook, payment, number)"+onceMore)
-	transactNew   = transactText(asNew, "DO NOTHING")
+	transactNew   = falling(transactText(asNew, "DO NOTHING"))
+	transactLater = transactText(asLater, "DO NOTHING")
 	transactAgain = transactText(asBefore, "(tenant, webhook, posting)"+onceMore)
 )
 

@@ -84,9 +84,12 @@ type Webhook struct {
 	Reason        string            `bun:"reason" json:"reason"` // why it was disabled, if no person did that
 	SinceSeq      int64             `bun:"since_seq" json:"-"`   // later events in the record are posted
 	// those after it, up to ReplayTo, are posted again
-	ReplayFrom   int64      `bun:"replay_from" json:"-"`
-	ReplayTo     int64      `bun:"replay_to" json:"-"`
-	ReplaySince  *time.Time `bun:"replay_since" json:"-"` // of these, only those since then
+	ReplayFrom  int64      `bun:"replay_from" json:"-"`
+	ReplayTo    int64      `bun:"replay_to" json:"-"`
+	ReplaySince *time.Time `bun:"replay_since" json:"-"` // of these, only those since then
+	// later events are told as those that wait are posted; nil: as they happen
+	BehindFrom   *int64     `bun:"behind_from" json:"-"`
+	BehindAt     *time.Time `bun:"behind_at" json:"-"` // when it was looked at last, or is to be looked at again
 	ClaimedAt    *time.Time `bun:"claimed_at" json:"-"`
 	FailingSince *time.Time `bun:"failing_since" json:"failingSince"` // since when nothing has arrived
 	Failures     int32      `bun:"failures" json:"failures"`          // since then

@@ -51,6 +51,7 @@ type Service struct {
 	options         Options
 	clients         clients
 	replays         changes.Turns[customers.UID] // whose webhook was posted to again last
+	behind          changes.Turns[customers.UID] // whose webhook that had fallen behind was told last
 	looked          changes.Turns[UID]           // behind which webhook the next claim looks
 	operations
 }

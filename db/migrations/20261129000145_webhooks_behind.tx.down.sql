@@ -1,0 +1,3 @@
+DROP INDEX webhooks_behind;
+ALTER TABLE webhooks DROP COLUMN behind_at;
+ALTER TABLE webhooks DROP COLUMN behind_from;
