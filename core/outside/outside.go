@@ -11,30 +11,35 @@ import (
 // insides are networks that a public name must not lead into, besides those that netip knows.
 var insides = func() (all []netip.Prefix) {
 	for _, network := range []string{
-		"0.0.0.0/8",       // this host
-		"100.64.0.0/10",   // shared addresses of providers (CGNAT)
-		"192.0.0.0/24",    // protocol assignments
-		"192.0.2.0/24",    // documentation, as the next two
-		"198.51.100.0/24", //
-		"203.0.113.0/24",  //
-		"192.88.99.0/24",  // relays of 6to4
-		"198.18.0.0/15",   // benchmarks
-		"240.0.0.0/4",     // reserved, and the broadcast address
-		"::/96",           // IPv4 addresses in their oldest IPv6 form
-		"64:ff9b::/96",    // NAT64: an IPv4 address is within, as in the next one
-		"64:ff9b:1::/48",  //
-		"100::/64",        // discarded
-		"2001::/23",       // protocol assignments, Teredo among them, with an IPv4 address within
-		"2001:db8::/32",   // documentation
-		"2002::/16",       // 6to4: an IPv4 address is within
-		"3fff::/20",       // documentation
-		"5f00::/16",       // segment routing
-		"fec0::/10",       // a site's own, formerly
+		"0.0.0.0/8",        // this host
+		"100.64.0.0/10",    // shared addresses of providers (CGNAT)
+		"192.0.0.0/24",     // protocol assignments
+		"192.0.2.0/24",     // documentation, as the next two
+		"198.51.100.0/24",  //
+		"203.0.113.0/24",   //
+		"192.88.99.0/24",   // relays of 6to4
+		"198.18.0.0/15",    // benchmarks
+		"168.63.129.16/32", // the platform of a large cloud, from within it
+		"240.0.0.0/4",      // reserved, and the broadcast address
+		"2001::/23",        // protocol assignments, Teredo among them, with an IPv4 address within
+		"2001:db8::/32",    // documentation
+		"2002::/16",        // 6to4: an IPv4 address is within
+		"3fff::/20",        // documentation
 	} {
 		all = append(all, netip.MustParsePrefix(network))
 	}
 	return all
 }()
+
+// allocated is what of IPv6 is given out for the public network. Outside it are, among others, IPv4 addresses in
+// other forms (mapped, translated, NAT64) and what was a site's own.
+var allocated = netip.MustParsePrefix("2000::/3")
+
+// tunnels reports whether an IPv6 address leads to the IPv4 address within, through a tunnel of a site (ISATAP).
+func tunnels(ip netip.Addr) bool {
+	bytes := ip.As16()
+	return bytes[8]&^2 == 0 && bytes[9] == 0 && bytes[10] == 0x5e && bytes[11] == 0xfe
+}
 
 // ErrInside is returned for an address that is not on the public network.
 var ErrInside = errors.New("it leads into a private network")
@@ -46,7 +51,7 @@ func Public(ip netip.Addr) bool {
 		return false
 	}
 	ip = ip.Unmap()
-	if !ip.IsGlobalUnicast() || ip.IsPrivate() {
+	if !ip.IsGlobalUnicast() || ip.IsPrivate() || ip.Is6() && (!allocated.Contains(ip) || tunnels(ip)) {
 		return false
 	}
 	for _, inside := range insides {

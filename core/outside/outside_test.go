@@ -30,6 +30,9 @@ func TestOnlyPublicAddressesAreOutside(t *testing.T) {
 			"192.0.2.1", "198.51.100.1", "203.0.113.1", "2001:db8::1",
 			"3fff::1", "198.18.0.1",
 		},
+		"IPv4 translated into IPv6":  {"::ffff:0:127.0.0.1", "::ffff:0:169.254.169.254"},
+		"tunnels of a site":          {"2a00:1:2:3:0:5efe:127.0.0.1", "2a00:1:2:3:200:5efe:10.0.0.1"},
+		"the platform of a cloud":    {"168.63.129.16"},
 		"for protocols, and nowhere": {"192.0.0.1", "100::1", "5f00::1"},
 	} {
 		for _, address := range addresses {
