@@ -265,7 +265,7 @@ func settled(t testing.TB) *bank {
 	// which can become anything
 	b.exec(t, `UPDATE customers SET status = 'New' WHERE tenant = ? AND uid = ?`, b.tenant, star)
 	b.exec(t, `INSERT INTO fee_catalogue (tenant, application, product, fee_name, fee_tier, price, currency)
-		SELECT tenant, application, product, fee_name, fee_tier, 100, 'USD' FROM fee_tiers WHERE tenant = ?0 UNION SELECT ?0, 'Payments', 'Wires', 'Flat', 'Gold', 250, 'USD'`, b.tenant)
+		SELECT tenant, application, product, fee_name, fee_tier, 0, 'USD' FROM fee_tiers WHERE tenant = ?0 UNION SELECT ?0, 'Payments', 'Wires', 'Flat', 'Gold', 250, 'USD'`, b.tenant)
 	b.exec(t,
 		`INSERT INTO attributes (tenant, level, name, type) VALUES (?0, 'customer', 'Region', 'Text'), (?0, 'account', 'Desk', 'Text')`, b.tenant)
 	b.exec(t,
