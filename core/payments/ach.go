@@ -12,6 +12,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
@@ -26,6 +27,8 @@ type Entry struct {
 
 	Tenant  access.Tenant `bun:"tenant,pk" json:"-"`
 	Payment UID           `bun:"payment,pk" json:"-"`
+	// whose share of a file it takes: a partner with all its customers, or another customer; 0 of one that came in
+	Party customers.UID `bun:"party" json:"-"`
 	// routing number of the bank that sends it
 	Origin      string            `bun:"origin" json:"-"`
 	EntryType   rails.EntryType   `bun:"entry_type" json:"-"`            // that of its payment
@@ -76,9 +79,9 @@ func entryOf(p *Payment, o *Order, from *party, to *Receiver) (*Entry, error) {
 			"ACH needs the type of the other account, and at most 17 characters of its number")
 	}
 	e := &Entry{
-		Tenant: p.Tenant, Payment: p.UID, Origin: from.BankID, EntryType: p.EntryType, Class: class,
-		CompanyID: from.CompanyID, CompanyName: cut(p.OwnerName(), 16), Description: describe(p.Notes),
-		Account: account, SameDay: p.Speed == EconomyPlus, SettlesOn: p.Date,
+		Tenant: p.Tenant, Payment: p.UID, Party: cmp.Or(from.Owner, from.Customer), Origin: from.BankID,
+		EntryType: p.EntryType, Class: class, CompanyID: from.CompanyID, CompanyName: cut(p.OwnerName(), 16),
+		Description: describe(p.Notes), Account: account, SameDay: p.Speed == EconomyPlus, SettlesOn: p.Date,
 	}
 	switch class {
 	case rails.ENR:

@@ -252,8 +252,8 @@ func (f *file) numberTx(ctx context.Context, tx bun.Tx) error {
 
 // inBatches is the order of entries in a file, which an index has. Entries of IAT to different countries that
 // follow each other in it have batches of their own.
-const inBatches = "ae.company_id, ae.company_name, ae.class, ae.description, ae.same_day, ae.settles_on, " +
-	"ae.entry_type, ae.payment"
+const inBatches = "ae.party, ae.company_id, ae.company_name, ae.class, ae.description, ae.same_day, " +
+	"ae.settles_on, ae.entry_type, ae.payment"
 
 // nextTx reads the next entries that which selects, after last.
 func (f *file) nextTx(
@@ -278,8 +278,8 @@ func (f *file) nextTx(
 		Where("ae.tenant = ?0 AND pay.tenant = ?0 AND pd.tenant = ?0 AND sa.tenant = ?0", f.tenant).
 		Where("ae.origin = ?", f.origin).Apply(which)
 	if last != nil {
-		q.Where("("+inBatches+") > (?, ?, ?, ?, ?, ?, ?, ?)", last.CompanyID, last.CompanyName, last.Class,
-			last.Description, last.SameDay, last.SettlesOn, last.EntryType, last.Payment)
+		q.Where("("+inBatches+") > (?, ?, ?, ?, ?, ?, ?, ?, ?)", last.Party, last.CompanyID, last.CompanyName,
+			last.Class, last.Description, last.SameDay, last.SettlesOn, last.EntryType, last.Payment)
 	}
 	err = q.OrderExpr(inBatches).Limit(int64(min(entriesAtATime, most-f.entries()))).Scan(ctx)
 	return rows, err

@@ -23,7 +23,8 @@ type space struct {
 	Minor   int64 `bun:"minor"` // the amounts together, in cents
 }
 
-// waitingOf is what of a company waits for a file; what would not go into one is counted no further.
+// waitingOf is what of a company of a party waits for a file; what would not go into one is counted no further.
+// Two parties may have the same company number: neither takes the share of the other by it.
 type waitingOf struct {
 	Company string        `bun:"company_id"`
 	Party   customers.UID `bun:"party"` // a partner with all its customers, or another customer
@@ -31,20 +32,14 @@ type waitingOf struct {
 }
 
 var (
-	countingWaiting = db.NewQuery[waitingOf](`SELECT c.company_id, coalesce((
-		  SELECT coalesce(nullif(k.owner, 0), k.uid) FROM ach_entries AS ae
-		  JOIN payments AS p ON p.tenant = $1 AND p.uid = ae.payment
-		  JOIN customers AS k ON k.tenant = $1 AND k.uid = p.customer
-		  WHERE ae.tenant = $1 AND ae.origin = $2 AND ae.company_id = c.company_id
-		    AND ae.taken_at IS NOT NULL AND ae.file IS NULL LIMIT 1), 0) AS party,
-		c.entries, coalesce((SELECT sum(p.amount)
+	countingWaiting = db.NewQuery[waitingOf](`SELECT c.party, c.company_id, c.entries, coalesce((SELECT sum(p.amount)
 		FROM (SELECT ae.payment FROM ach_entries AS ae WHERE ae.tenant = $1 AND ae.origin = $2
-		  AND ae.company_id = c.company_id AND ae.taken_at IS NOT NULL AND ae.file IS NULL
+		  AND ae.party = c.party AND ae.company_id = c.company_id AND ae.taken_at IS NOT NULL AND ae.file IS NULL
 		  ORDER BY ` + inBatches + ` LIMIT $3) AS e
 		JOIN payments AS p ON p.tenant = $1 AND p.uid = e.payment), 0)::bigint AS minor
-		FROM (SELECT company_id, count(*) AS entries FROM ach_entries
-		  WHERE tenant = $1 AND origin = $2 AND taken_at IS NOT NULL AND file IS NULL GROUP BY company_id) AS c
-		ORDER BY c.company_id`)
+		FROM (SELECT party, company_id, count(*) AS entries FROM ach_entries
+		  WHERE tenant = $1 AND origin = $2 AND taken_at IS NOT NULL AND file IS NULL GROUP BY party, company_id) AS c
+		ORDER BY c.party, c.company_id`)
 	countingOthers = db.NewQuery[db.Count](`SELECT count(*) AS n FROM (
 		SELECT FROM ach_received WHERE tenant = $1 AND origin = $2 AND returned_at IS NOT NULL AND file IS NULL
 		UNION ALL SELECT FROM ach_reversals WHERE tenant = $1 AND origin = $2 AND file IS NULL AND answered_at IS NULL
@@ -71,7 +66,7 @@ func (f *file) fillTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err e
 		all.Entries, all.Minor = all.Entries+w.Entries, all.Minor+w.Minor
 	}
 	if all.Entries <= room.Entries && all.Minor <= room.Minor {
-		return f.writeWaitingTx(ctx, s, tx, room, "")
+		return f.writeWaitingTx(ctx, s, tx, room, nil)
 	}
 	if others, err := others.One(); err != nil {
 		return nil, err
@@ -83,22 +78,22 @@ func (f *file) fillTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err e
 		parties[w.Party] = append(parties[w.Party], w)
 	}
 	needs := make([]*needed, 0, len(parties))
-	for _, companies := range parties {
-		party := new(needed)
+	for uid, companies := range parties {
+		party := &needed{of: waitingOf{Party: uid}}
 		for _, w := range companies {
 			party.Entries, party.Minor = party.Entries+w.Entries, party.Minor+w.Minor
-			party.parts = append(party.parts, &needed{space: w.space, company: w.Company})
+			party.parts = append(party.parts, &needed{space: w.space, of: *w})
 		}
 		needs = append(needs, party)
 	}
 	return f.shareTx(ctx, s, tx, room, needs)
 }
 
-// needed is what a party needs of a file, in parts by company, or what one company needs.
+// needed is what a party needs of a file, in parts by company, or what one company of it needs.
 type needed struct {
 	space
-	company string
-	parts   []*needed
+	of    waitingOf // of a party as a whole it names no company
+	parts []*needed
 }
 
 // shareTx writes waiting entries of each need into the file until they take up an equal share of the room, and
@@ -107,7 +102,8 @@ func (f *file) shareTx(
 	ctx context.Context, s *Service, tx bun.Tx, room space, needs []*needed,
 ) (failed, err error) {
 	slices.SortFunc(needs, func(a, b *needed) int {
-		return cmp.Or(cmp.Compare(a.part(), b.part()), cmp.Compare(a.company, b.company))
+		return cmp.Or(cmp.Compare(a.part(), b.part()), cmp.Compare(a.of.Party, b.of.Party),
+			cmp.Compare(a.of.Company, b.of.Company))
 	})
 	end := space{f.entries() + room.Entries, f.minor + room.Minor}
 	for i, n := range needs {
@@ -116,7 +112,7 @@ func (f *file) shareTx(
 		}
 		left := len(needs) - i
 		share := space{max(1, (end.Entries-f.entries())/left), max(1, (end.Minor-f.minor)/int64(left))}
-		write := func() (failed, err error) { return f.writeWaitingTx(ctx, s, tx, share, n.company) }
+		write := func() (failed, err error) { return f.writeWaitingTx(ctx, s, tx, share, &n.of) }
 		if n.parts != nil {
 			write = func() (failed, err error) { return f.shareTx(ctx, s, tx, share, n.parts) }
 		}
@@ -136,16 +132,16 @@ func (n space) part() float64 {
 // errFull ends the filling of a share.
 var errFull = errors.New("the share is full")
 
-// writeWaitingTx writes waiting entries into the file until they take up a share: of a company, or "" for all.
+// writeWaitingTx writes waiting entries into the file until they take up a share: of a company, or nil for all.
 // The first one is written even if it is larger than the share.
 func (f *file) writeWaitingTx(
-	ctx context.Context, s *Service, tx bun.Tx, share space, company string,
+	ctx context.Context, s *Service, tx bun.Tx, share space, of *waitingOf,
 ) (failed, err error) {
 	before := f.minor
 	return f.eachTx(ctx, tx, f.entries()+share.Entries, func(q *bun.SelectQuery) *bun.SelectQuery {
 		q.Where("ae.taken_at IS NOT NULL AND ae.file IS NULL")
-		if company != "" {
-			q.Where("ae.company_id = ?", company)
+		if of != nil {
+			q.Where("ae.party = ? AND ae.company_id = ?", of.Party, of.Company)
 		}
 		return q
 	}, func(row *waitingEntry) error {

@@ -184,6 +184,29 @@ func TestManyCompaniesOfACustomerHaveOneShareOfAFile(t *testing.T) {
 	s.Prove()
 }
 
+// A customer with the company number of another has its own share of a file, not that of the other: nobody waits
+// behind its entries, whatever its name.
+func TestWhoHasAnothersCompanyNumberDoesNotTakeItsShare(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.Payments.FillFilesUpTo(10)
+	s.send(t, s.order("500.00", economy))
+	taker := s.Customer(func(c *customers.Customer) { c.LegalName = "AAA Stationers" })
+	company := s.from.ACHCompanyID
+	s.from, s.to = s.Account(taker, coretest.Holding(100_000_00, 0), coretest.Sends,
+		func(a *accounts.Account) { a.ACHCompanyID = company }), s.Contact(taker)
+	for range 25 {
+		s.send(t, s.order("0.01", economy))
+	}
+	s.until(t, "2026-11-18 14:00")
+	s.through(t, "2026-11-18 18:00")
+	files, _, _ := s.files(t)
+	if len(files) != 3 || !slices.ContainsFunc(files[0], func(e nacha.Entry) bool { return e.Amount.Minor == 500_00 }) {
+		t.Errorf("the entry of who had the number first is not in the first of %d files", len(files))
+	}
+	s.Prove()
+}
+
 // What fills all files that there are by a window leaves some for each later one.
 func TestWhoFillsTheFilesLeavesSomeForLaterWindows(t *testing.T) {
 	t.Parallel()
