@@ -7,6 +7,7 @@ import (
 	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
 	"bankgraph/core/given"
 )
 
@@ -121,6 +122,46 @@ func TestAPartnerOpensNoAccountAtAnotherBank(t *testing.T) {
 	}
 	if out := open("021000021"); out.Approval != 0 {
 		t.Error("the bank has agreed that it is there, too")
+	}
+}
+
+// Other banks take entries under a company's number for that company's, in whatever case its letters are.
+func TestAPartnerTakesNoCompanyNumberOfAnother(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	partner, rival := b.DownstreamPartner(), b.DownstreamPartner()
+	of := b.Customer(coretest.OwnedBy(partner))
+	quiet := b.Account(of)
+	b.Customer(coretest.OwnedBy(rival), func(c *customers.Customer) { c.ACHCompanyID = "1000000001" })
+	b.Account(b.Customer(coretest.OwnedBy(rival)), coretest.Sends,
+		func(a *accounts.Account) { a.ACHCompanyID = "ACME00002" })
+	next := numbers()
+	for number, waits := range map[string]bool{"1000000000": false, "1000000001": true, "acme00002": true} {
+		features := accounts.FeaturesDraft{ACH: given.Of(true), ACHCompanyID: given.Of(number)}
+		for range 2 { // what waits gives nobody the number
+			d := opening(fmt.Sprint("4500", next()))
+			d.Features = features
+			out, err := b.Accounts.Open(b.Partner(partner), of.UID, d, changes.RequestOptions{})
+			if err != nil || (out.Approval != 0) != waits {
+				t.Errorf("open, %s: %+v %v", number, out, err)
+			}
+		}
+		out, err := b.Accounts.Change(b.Partner(partner), of.UID, quiet.UID, accounts.Draft{Features: features},
+			changes.RequestOptions{})
+		if err != nil || (out.Approval != 0) != waits {
+			t.Errorf("change, %s: %+v %v", number, out, err)
+		}
+		if !waits {
+			continue
+		}
+		if _, err := b.Changes.Approve(b.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+			t.Errorf("%s: %v", number, err)
+		}
+		out, err = b.Accounts.Open(b.Partner(partner), of.UID, opening(fmt.Sprint("4500", next()),
+			func(d *accounts.Draft) { d.Features = features }), changes.RequestOptions{})
+		if err != nil || out.Approval != 0 {
+			t.Errorf("%s, once the bank has agreed: %+v %v", number, out, err)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
+	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 )
 
@@ -112,6 +113,13 @@ func decidesTx(ctx context.Context, tx *changes.Tx, was, a *Account) (access.Rea
 		return access.OfBank, err
 	}
 	if elsewhere, err := elsewhereTx(ctx, tx, was, a); err != nil || elsewhere {
+		return access.OfBank, err
+	}
+	var former string
+	if was != nil {
+		former = was.ACHCompanyID
+	}
+	if taken, err := customers.CompanyTakenTx(ctx, tx, former, a.ACHCompanyID); err != nil || taken {
 		return access.OfBank, err
 	}
 	return "", nil

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"bankgraph/core/access"
+	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
@@ -44,6 +45,63 @@ func TestAPartnersTwoPeopleDoNotLeaveTheBankOut(t *testing.T) {
 			changes.RequestOptions{}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// Other banks take entries under a company's number for that company's.
+func TestAPartnerTakesNoCompanyNumberOfAnother(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	partner, rival := b.DownstreamPartner(), b.DownstreamPartner()
+	numbered := func(by *customers.Customer, number string) *customers.Customer {
+		return b.Customer(coretest.OwnedBy(by), func(c *customers.Customer) { c.ACHCompanyID = number })
+	}
+	of := numbered(partner, "1000000009")
+	numbered(partner, "1000000001")
+	b.Customer(func(c *customers.Customer) { c.ACHCompanyID = "1000000002" })
+	numbered(rival, "1000000003")
+	b.Account(b.Customer(coretest.OwnedBy(rival)), coretest.Sends,
+		func(a *accounts.Account) { a.ACHCompanyID = "1000000004" })
+	both := numbered(partner, "1000000005")
+	b.Account(both, coretest.Sends, func(a *accounts.Account) { a.ACHCompanyID = "1000000006" })
+	numbered(rival, "1000000005")
+	numbered(rival, "1000000006")
+	user(t, b, b.Self.UID, "mjones", "Active")
+	for number, waits := range map[string]bool{
+		"1000000000": false, "1000000001": false, "1000000002": true, "1000000003": true, "1000000004": true,
+		"1000000005": false, "1000000006": false, "1000000009": false,
+	} {
+		for twice := range 2 {
+			d := draft(fmt.Sprint("NEW", number, twice))
+			d.RelationshipType, d.PartnerOrgShortName = new(customers.RelationThirdParty), given.Of(partner.ShortName)
+			d.ACHCompanyID = given.Of(number)
+			out, err := b.Customers.Create(b.Partner(partner), d, changes.RequestOptions{})
+			if err != nil || (out.Approval != 0) != waits {
+				t.Errorf("a new one, %s: %+v %v", number, out, err)
+			}
+			if !waits {
+				continue
+			}
+			if _, err := b.Changes.Refuse(b.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+				t.Errorf("a new one, %s: %v", number, err)
+			}
+		}
+		out, err := b.Customers.Change(b.Partner(partner), of.UID, customers.Draft{ACHCompanyID: given.Of(number)},
+			changes.RequestOptions{})
+		if err != nil || (out.Approval != 0) != waits {
+			t.Errorf("%s: %+v %v", number, out, err)
+		}
+		if !waits {
+			continue
+		}
+		if _, err := b.Changes.Approve(b.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+			t.Errorf("%s: %v", number, err)
+		}
+	}
+	out, err := b.Customers.Change(b.Staff(), of.UID, customers.Draft{ACHCompanyID: given.Of("1000000003")},
+		changes.RequestOptions{})
+	if err != nil || out.Approval != 0 {
+		t.Errorf("by the bank: %+v %v", out, err)
 	}
 }
 

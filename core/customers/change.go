@@ -72,8 +72,12 @@ func (s *Service) modifyTx(
 		if err := modify(was, c); err != nil {
 			return err
 		}
-		// on its own people's part, and on its prices, the bank decides
-		if tx.Caller.Reach != access.OfBank &&
+		taken, err := CompanyTakenTx(ctx, tx, was.ACHCompanyID, c.ACHCompanyID)
+		if err != nil {
+			return err
+		}
+		// on its own people's part, on its prices, and on numbers that another has, the bank decides
+		if taken || tx.Caller.Reach != access.OfBank &&
 			(c.Access.leavesOut(was.Access) || c.Profile.FXMargin() < was.Profile.FXMargin()) {
 			l.Decides = access.OfBank
 		}

@@ -104,11 +104,15 @@ func (s *Service) createTx(
 	if err != nil {
 		return Saved{}, err
 	}
+	taken, err := CompanyTakenTx(ctx, tx, "", draft.ACHCompanyID.Value)
+	if err != nil {
+		return Saved{}, err
+	}
 	l := s.lifecycle(nobody)
 	l.Asks = func(_ *Held, _, c *Customer) bool {
-		return r.Dual || tx.Caller.Reach != access.OfBank && c.Profile.FXMargin() < standardMargin
+		return r.Dual || taken || tx.Caller.Reach != access.OfBank && c.Profile.FXMargin() < standardMargin
 	}
-	// the bank's own settings ask here, or its prices, so the bank decides
+	// the bank's own settings ask here, its prices, or a number of another, so the bank decides
 	l.Decides = access.OfBank
 	// Write runs once it is known whether the customer waits
 	l.Write = func(ctx context.Context, tx *changes.Tx, _, c *Customer) error {

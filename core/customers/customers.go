@@ -19,7 +19,8 @@ import (
 var Tables = db.Tables{
 	Own: []string{"attributes", "customer_counts", "customers"},
 	Reads: map[string]string{
-		"users": "the people who look after a customer are named by login id: users come after customers",
+		"accounts": "an ACH company number that an account of another has is taken: accounts come after customers",
+		"users":    "the people who look after a customer are named by login id: users come after customers",
 	},
 }
 
