@@ -556,3 +556,22 @@ func TestTheV2AccountSetSaysWhatReplacesIt(t *testing.T) {
 		t.Errorf("v3: %v", header)
 	}
 }
+
+// A client that follows a link must not meet an operation that takes its request and does something else.
+func TestNothingNamesASuccessorThatDoesNotDoIt(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, o := range []struct {
+		method, path string
+		deprecated   bool
+	}{
+		{http.MethodPatch, "/v2/customers/{C}/accounts/{A}", false},
+		{http.MethodDelete, "/v2/customers/{C}/accounts/{A}", false},
+		{http.MethodPut, "/v2/positivepay/rules", true},
+	} {
+		header := b.call(b.program(), o.method, b.path(o.path), `{}`).header
+		if header.Get("Link") != "" || (header.Get("Deprecation") != "") != o.deprecated {
+			t.Errorf("%s %s: %v", o.method, o.path, header)
+		}
+	}
+}

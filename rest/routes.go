@@ -68,7 +68,7 @@ func (a *api) routes(r chi.Router) {
 	r.Patch("/v1/customers/{customerUID}/beneficiary/{contactId}",
 		a.answer(contactsV2.says("Contact update failed"), a.changeBeneficiary))
 
-	// The v2 paths of accounts are deprecated in favour of v3.
+	// The v2 paths of accounts are deprecated in favour of v3, which has no closing, activating and deleting.
 	r.Get("/customers/{customerUID}/accounts",
 		a.answer(accountsG1.says("Account search failed"), a.searchAccountsG1))
 	r.Get("/customers/{customerUID}/accounts/{accountUID}",
@@ -87,9 +87,9 @@ func (a *api) routes(r chi.Router) {
 		a.answer(accountsV2.says("Account creation failed"), a.openAccountV2))
 	r.With(deprecated(inV3(""))).Put("/v2/customers/{customerUID}/accounts/{accountUID}",
 		a.answer(accountsV2.says("Account update failed").updates(), a.changeAccountV2))
-	r.With(deprecated(inV3(""))).Delete("/v2/customers/{customerUID}/accounts/{accountUID}",
+	r.Delete("/v2/customers/{customerUID}/accounts/{accountUID}",
 		a.answer(accountsV2.says("Account deletion failed"), a.deleteAccountV2))
-	r.With(deprecated(inV3(""))).Patch("/v2/customers/{customerUID}/accounts/{accountUID}",
+	r.Patch("/v2/customers/{customerUID}/accounts/{accountUID}",
 		a.answer(accountActionsV2, a.actOnAccountV2))
 	r.Post("/v3/customers/{customerUID}/accounts", a.answer(accountsSavedV3, a.openAccountV3))
 	r.Patch("/v3/customers/{customerUID}/accounts/{accountUID}",
@@ -164,7 +164,7 @@ func (a *api) routes(r chi.Router) {
 	r.Post("/v2/positivepay/rules/search", a.answer(positiveRuleSearch, a.searchPositiveRules))
 	r.With(deprecated(inV3(""))).Post("/v2/positivepay/rules",
 		a.answer(positiveRulesSavedV2.says("Positive pay rule creation failed"), a.createPositiveRuleV2))
-	r.With(deprecated(inV3(""))).Put("/v2/positivepay/rules",
+	r.With(deprecated(nil)).Put("/v2/positivepay/rules",
 		a.answer(positiveRulesSavedV2.says("Positive pay rule update failed"), a.changePositiveRuleV2))
 	r.Get("/v2/positivepay/rules/{ruleUID}",
 		a.answer(positiveRulesV2.says("Positive pay rule retrieval failed"), a.findPositiveRule))

@@ -243,12 +243,15 @@ func path(r *http.Request) string {
 // A day of removal is given for one alone.
 var deprecatedSince = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// deprecated says in headers that an operation has a successor (RFC 9745, RFC 8594).
+// deprecated says in headers that an operation has a successor (RFC 9745, RFC 8594). successor is nil where the
+// address of the request does not say which one.
 func deprecated(successor func(*http.Request) string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Deprecation", "@"+strconv.FormatInt(deprecatedSince.Unix(), 10))
-			w.Header().Set("Link", "<"+successor(r)+`>; rel="successor-version"`)
+			if successor != nil {
+				w.Header().Set("Link", "<"+successor(r)+`>; rel="successor-version"`)
+			}
 			next.ServeHTTP(w, r)
 		})
 	}
