@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -144,7 +145,7 @@ func (a *api) creditRequest(r *http.Request) (answer, error) {
 
 // creditV4 is stricter, tells all mistakes at once, and calls a contact beneficiaryId.
 func (a *api) creditV4(r *http.Request) (answer, error) {
-	q := readBody(r)
+	q := readBody(r).gather()
 	order := orderDraft(q.fields(), "beneficiaryId", date)
 	order.Strict = true
 	q.keyUUID()
@@ -154,7 +155,7 @@ func (a *api) creditV4(r *http.Request) (answer, error) {
 // creditV5 is creditV4 that keeps what can be repaired, for the bank's people to repair, in place of refusing
 // it.
 func (a *api) creditV5(r *http.Request) (answer, error) {
-	q := readBody(r)
+	q := readBody(r).gather()
 	order := orderDraft(q.fields(), "beneficiaryId", date)
 	order.Strict, order.Repairable = true, true
 	q.keyUUID()
@@ -171,13 +172,39 @@ func (q *reader) keyUUID() {
 func (a *api) sendPayment(r *http.Request, q *reader, order payments.Order) (answer, error) {
 	options := q.options()
 	if q.err != nil {
-		return answer{}, q.err
+		return answer{}, q.misreadIn(order, creditsV4)
 	}
 	out, err := a.core.Payments.Send(r.Context(), order, options)
 	if order.Strict {
 		return a.begun(r, out, err, inShort)
 	}
 	return a.begun(r, out, err, inFull)
+}
+
+// decisive are members by which others are required. Where one cannot be read, nothing is said of what begins
+// so and is absent.
+var decisive = map[string]string{
+	"sender.accountUID": "sender.", "sender.accountNumber": "sender.",
+	"receiver.beneficiaryId": "receiver.", "receiver.accountNumber": "receiver.",
+	"creditor.accountUID": "creditor.", "creditor.accountNumber": "creditor.",
+	"debtor.accountUID": "debtor.", "debtor.accountNumber": "debtor.",
+	"paymentDate": "additionalInfo.fxContractNumber",
+}
+
+// misreadIn returns what could not be read of a payment and, where that is gathered, what else is wrong with
+// its form.
+func (q *reader) misreadIn(o payments.Order, said dialect) error {
+	var form fault.Faults
+	if len(q.misread) == 0 || !errors.As(fault.Called(o.Form(), said.spelled), &form) {
+		return q.err
+	}
+	return append(q.misread, slices.DeleteFunc(form, func(f *fault.Fault) bool {
+		return slices.ContainsFunc(q.misread, func(m *fault.Fault) bool {
+			begins := decisive[m.Field]
+			return f.Field == m.Field || strings.HasPrefix(f.Field, m.Field+".") ||
+				begins != "" && f.Problem == fault.Required && strings.HasPrefix(f.Field, begins)
+		})
+	})...)
 }
 
 // inFull is how the form without a version and v3 answer, inShort how later ones do.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -874,4 +875,55 @@ func TestAValueThatIsNoTextIsTheInvalidOne(t *testing.T) {
 			t.Errorf("%s: %d %s, not %s, %s", c.to, said.status, said.body, c.code, c.says)
 		}
 	}
+}
+
+// Whatever cannot be read of a request hides nothing that is wrong beside it (rest/CONTRACT.md, which fault comes
+// first).
+func TestAMemberThatCannotBeReadHidesNoOtherMistake(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	beside := `"externalReferenceId": "<bad>", "fee": {"amount": 0}, "paymentAmount": 1,
+		"paymentCurrency": "USD", "speed": "Economy", "additionalInfo": {"secCode": "ZZZ"}, `
+	const besides = "CREDIT_EXTERNALREF_PATTERN FEE_AMOUNT_MIN ADDITIONALINFO_SECCODE_INVALID"
+	for _, try := range []struct{ path, body, codes string }{
+		{
+			"/v4/payments/credit", `{` + beside + `"paymentDate": "2027-05-01", "sender": {"accountUID": "abc"},
+				"receiver": {"beneficiaryId": "x"}, "recurrence": {"frequency": "Daily", "payUntil": "EndDate",
+				"endDate": 7}}`,
+			"CREDIT_DATE_INVALID SENDER_ACCOUNT_NUMBER BENEFICIARY_ID_NUMBER RECURRENCE_ENDDATE_INVALID " + besides,
+		}, {
+			"/v4/payments/credit", `{` + beside + `"sender": [], "receiver": {"accountNumber": 7, "name": 7}}`,
+			"CREDIT_SENDER_INVALID BENEFICIARY_ACCTNUM_INVALID BENEFICIARY_NAME_INVALID " + besides,
+		}, {
+			"/v4/payments/credit", `{"paymentDate": "soon", "speed": "SPOT", "paymentNotes": 1}`,
+			"CREDIT_DATE_INVALID CREDIT_NOTES_INVALID CREDIT_EXTERNALREF_REQUIRED CREDIT_AMOUNT_REQUIRED " +
+				"CREDIT_CURRENCY_REQUIRED SENDER_ACCOUNT_REQUIRED BENEFICIARY_REQUIRED",
+		}, {
+			"/v5/payments/credit", credit(b, `, "paymentDate": "2026-12-01", "fee": {"amount": 0},
+				"additionalInfo": {"fxContractNumber": "abc"}`),
+			"CREDIT_DATE_INVALID ADDITIONALINFO_FXCONTRACT_NUMBER FEE_AMOUNT_MIN",
+		}, {
+			"/v4/payments/debit", `{"paymentDate": "soon", "creditor": {"accountUID": "x"}, "speed": "Economy",
+				"debtor": {"name": "Rosa"}}`,
+			"DEBIT_DATE_INVALID CREDITOR_ACCOUNT_NUMBER DEBIT_EXTERNALREF_REQUIRED DEBIT_AMOUNT_REQUIRED " +
+				"DEBIT_CURRENCY_REQUIRED DEBTOR_ACCTNUM_REQUIRED ADDITIONALINFO_SECCODE_REQUIRED",
+		},
+	} {
+		said := b.call(b.program(), http.MethodPost, try.path, try.body)
+		var told struct{ Errors []struct{ Code string } }
+		if err := json.Unmarshal([]byte(said.body), &told); err != nil {
+			t.Fatal(err)
+		}
+		var codes []string
+		for _, e := range told.Errors {
+			codes = append(codes, e.Code)
+		}
+		want := strings.Fields(try.codes)
+		slices.Sort(codes)
+		if slices.Sort(want); said.status != http.StatusBadRequest || !slices.Equal(codes, want) {
+			t.Errorf("%s %s: %d %s\nwant %v", try.path, try.body, said.status, said.body, want)
+		}
+	}
+	b.call(b.program(), http.MethodPost, "/v4/payments/credit", `{"speed": "Soon"`).refused(t, "no JSON",
+		http.StatusBadRequest, "CREDIT_REQUEST_INVALID", "must be well-formed JSON")
 }

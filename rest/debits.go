@@ -41,13 +41,13 @@ func failureDebit(_ string, all []reported) any { return failureOrder(debitAreas
 
 // debitV4 is as strict as credits of v4.
 func (a *api) debitV4(r *http.Request) (answer, error) {
-	q := readBody(r)
+	q := readBody(r).gather()
 	draft := debitDraft(q.fields())
-	draft.Strict = true
+	draft.Strict, draft.EntryType = true, rails.Debit
 	q.keyUUID()
 	options := q.options()
 	if q.err != nil {
-		return answer{}, q.err
+		return answer{}, q.misreadIn(draft, debitsV4)
 	}
 	out, err := a.core.Payments.RequestDebit(r.Context(), draft, options)
 	return a.begun(r, out, err, inShort)

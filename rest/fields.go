@@ -282,7 +282,7 @@ func idsIn[T any](f fields, parse parser[T], name string) (ids []T) {
 }
 
 func parsedIn[T any](f fields, parse parser[T], used, text string) *T {
-	if text == "" || f.q.err != nil {
+	if text == "" || f.q.err != nil && !f.q.gathers {
 		return nil
 	}
 	word, err := parse(f.path+used, text)

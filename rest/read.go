@@ -29,6 +29,9 @@ type reader struct {
 	body  object
 	list  []any // of a body that is a list
 	err   error
+	// gathers keeps a fault of each field; err is then misread, once there is one
+	gathers bool
+	misread fault.Faults
 }
 
 func read(r *http.Request) *reader {
@@ -59,9 +62,22 @@ func readList(r *http.Request) *reader {
 }
 
 func (q *reader) fail(err error) {
+	if f, is := fault.Of(err); is && q.gathers {
+		if !slices.ContainsFunc(q.misread, func(m *fault.Fault) bool { return m.Field == f.Field }) {
+			q.misread = append(q.misread, f)
+			q.err = q.misread
+		}
+		return
+	}
 	if q.err == nil {
 		q.err = err
 	}
+}
+
+// gather makes the reader of a body that could be read go on after a fault, and keep one of each field.
+func (q *reader) gather() *reader {
+	q.gathers = q.err == nil
+	return q
 }
 
 // parser turns the text of a field into a value, or returns what is wrong with it.

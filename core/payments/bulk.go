@@ -41,7 +41,7 @@ func (s *Service) Plan(
 	var formed []*Order
 	for i, o := range orders {
 		o.moves = true
-		if all[i].Why = o.form(); all[i].Why == nil {
+		if all[i].Why = o.Form(); all[i].Why == nil {
 			formed = append(formed, o)
 		}
 	}
@@ -155,8 +155,8 @@ func (s *Service) makeSomeTx(
 // makes is the action that the record names for making a payment.
 var makes = map[rails.EntryType]string{rails.Credit: "sendPayment", rails.Debit: "requestDebit"}
 
-// form validates the form of an order.
-func (o *Order) form() error { return o.called(o.check()) }
+// Form validates the form of an order, and names fields as requests do.
+func (o *Order) Form() error { return o.called(o.check()) }
 
 // called renames the fields of faults to what orders of this kind call them.
 func (o *Order) called(why error) error {

@@ -25,10 +25,10 @@ func (s *Service) RequestDebit(
 	caller, err := s.collect.Require(ctx, "")
 	order.EntryType = rails.Debit
 	if err == nil {
-		err = order.check()
+		err = order.Form()
 	}
 	if err != nil {
-		return changes.Outcome[Saved]{}, fault.Called(err, calledInDebits)
+		return changes.Outcome[Saved]{}, err
 	}
 	out, err := s.collect.Do(ctx, caller, changes.Target{}, order, options)
 	return out, fault.Called(err, calledInDebits)

@@ -82,7 +82,7 @@ func (s *Service) PrenoteTx(
 		return nil, fault.Called(err, depositWords)
 	}
 	o.SECCode = account.class(o.entryType())
-	if err := o.form(); err != nil {
+	if err := o.Form(); err != nil {
 		return nil, fault.Called(err, depositWords)
 	}
 	p, err := f.drawOrder(s, by, o, now) // which is not made
