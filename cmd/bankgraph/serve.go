@@ -157,7 +157,7 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 		jobs = append(jobs, b.jobs(s, kept, meters, log)...)
 	}
 	// The jobs run until the last request has ended; the last tick ends before the pools close.
-	defer work(context.WithoutCancel(ctx), log, b.Tenants.List, jobs)()
+	defer work(context.WithoutCancel(ctx), log, b.Tenants.List, b.Live.Listeners, jobs)()
 	log.Info("serving", "address", listener.Addr().String(), "metrics", metricsListener.Addr().String(), "demo",
 		demo)
 	c.warn(s, public, log)

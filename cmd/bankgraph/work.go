@@ -54,7 +54,8 @@ func (c *workCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 		true)), log)
 	failed := make(chan error, 1)
 	go func() { failed <- metrics.Serve(listener) }()
-	finish := work(ctx, log, b.Tenants.List, append(b.jobs(s, kept, meters, log), health.job(b, kept)))
+	finish := work(ctx, log, b.Tenants.List, b.Live.Listeners,
+		append(b.jobs(s, kept, meters, log), health.job(b, kept)))
 	log.Info("working", "metrics", listener.Addr().String())
 	select {
 	case err = <-failed:
@@ -102,6 +103,7 @@ const (
 type worker struct {
 	log     *slog.Logger
 	banks   func(context.Context) ([]*tenants.Tenant, error)
+	listen  func(access.Tenant) int // how many wait for what a bank does next
 	jobs    []job
 	running sync.WaitGroup
 	slots   chan struct{}
@@ -112,11 +114,12 @@ type worker struct {
 // work starts the jobs of every bank, and of banks that are added later. finish stops them and waits for the
 // running ticks.
 func work(
-	ctx context.Context, log *slog.Logger, banks func(context.Context) ([]*tenants.Tenant, error), jobs []job,
+	ctx context.Context, log *slog.Logger, banks func(context.Context) ([]*tenants.Tenant, error),
+	listen func(access.Tenant) int, jobs []job,
 ) (finish func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &worker{
-		log: log, banks: banks, jobs: jobs, slots: make(chan struct{}, ticksAtOnce),
+		log: log, banks: banks, listen: listen, jobs: jobs, slots: make(chan struct{}, ticksAtOnce),
 		aside: make(chan struct{}, longTicksAtOnce),
 		known: map[access.Tenant]bool{},
 	}
@@ -162,7 +165,8 @@ func (w *worker) list(ctx context.Context) ([]*tenants.Tenant, error) {
 
 // repeat does a job of one bank until the context ends. While there is something to do it pauses for as long
 // as the last tick took, unless it is one of longJobs; otherwise its pauses grow up to j.every, and woken ends
-// them. A tick that found something wakes next, which may be nil.
+// them. A tick that found something wakes next, which may be nil. While somebody listens to the bank, entries are
+// sealed as soon as though the last tick had found some, which wakes nobody.
 func (w *worker) repeat(
 	ctx context.Context, bank *tenants.Tenant, j job, places []chan struct{}, woken <-chan struct{}, next chan<- struct{},
 ) {
@@ -192,7 +196,7 @@ func (w *worker) repeat(
 			wait = j.every
 		case busy && long:
 			wait = j.busy
-		case busy:
+		case busy, j.name == sealJob && w.listen(bank.ID) > 0:
 			wait = max(j.busy, time.Since(began))
 		default:
 			wait, early = min(2*wait, j.every), woken
@@ -302,13 +306,9 @@ func each(work ...core.Work) func(context.Context) (bool, error) {
 // another one than at the last signature, that is noted first. If it lacks what was kept, nothing is done:
 // see health.
 func (b *bank) sealAudit(ctx context.Context, kept *keptFile) (busy bool, err error) {
-	caller, err := access.Require(ctx)
-	if err != nil {
-		return false, err
-	}
 	tail, err := b.Audit.Tail(ctx)
 	if err != nil || tail.Unsealed == 0 && !tail.Unsigned {
-		return b.Live.Listeners(caller.Tenant) > 0, err // who listens waits for what comes next
+		return false, err
 	}
 	mark, err := b.behind(ctx, kept)
 	if errors.Is(err, audit.ErrBehind) {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,7 +35,7 @@ func TestABankWhoseJobsHangKeepsNoOtherWaiting(t *testing.T) {
 	for i := range jobs {
 		jobs[i] = j
 	}
-	finish := work(t.Context(), slog.New(slog.DiscardHandler), banks, jobs)
+	finish := work(t.Context(), slog.New(slog.DiscardHandler), banks, nobody, jobs)
 	defer finish()
 	defer close(hang)
 	for range 100 {
@@ -54,7 +55,7 @@ func TestAJobWakesTheOneThatGoesOnWithItsWork(t *testing.T) {
 	}
 	sealed := make(chan struct{})
 	delivers, posts := make(chan struct{}, 2), make(chan struct{}, 2)
-	finish := work(t.Context(), slog.New(slog.DiscardHandler), banks, []job{
+	finish := work(t.Context(), slog.New(slog.DiscardHandler), banks, nobody, []job{
 		{sealJob, time.Millisecond, time.Hour, func(context.Context) (bool, error) {
 			select {
 			case <-sealed:
@@ -88,6 +89,40 @@ func TestAJobWakesTheOneThatGoesOnWithItsWork(t *testing.T) {
 	sealed <- struct{}{}
 	ticks(deliverJob, delivers, 2)
 	ticks(postJob, posts, 2)
+}
+
+// nobody listens to any bank.
+func nobody(access.Tenant) int { return 0 }
+
+// Who listens is told soon of what comes next. While nothing does, nobody looks for deliveries to make.
+func TestListenersHurryTheSealingAlone(t *testing.T) {
+	t.Parallel()
+	banks := func(context.Context) ([]*tenants.Tenant, error) {
+		return []*tenants.Tenant{{ID: 1, Code: "ONE", Zone: "UTC"}}, nil
+	}
+	var looks, delivers atomic.Int32
+	looked := make(chan struct{})
+	finish := work(t.Context(), slog.New(slog.DiscardHandler), banks, func(access.Tenant) int { return 1 }, []job{
+		{sealJob, time.Hour, time.Millisecond, func(context.Context) (bool, error) {
+			if looks.Add(1) == 50 {
+				close(looked)
+			}
+			return false, nil
+		}},
+		{deliverJob, time.Hour, time.Hour, func(context.Context) (bool, error) {
+			delivers.Add(1)
+			return false, nil
+		}},
+	})
+	select {
+	case <-looked:
+	case <-time.After(time.Minute):
+		t.Error("the sealing rests while somebody listens")
+	}
+	finish()
+	if n := delivers.Load(); n > 1 { // the first tick comes by itself
+		t.Errorf("deliveries were looked for %d times", n)
+	}
 }
 
 // What a bank does when its clock is moved, workers do while it ticks.
