@@ -3,7 +3,6 @@ package webhooks
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -96,22 +95,23 @@ type turn struct {
 // webhook has few deliveries in work among all workers, so that a slow one does not hold up the others. The
 // events of a payment are posted in their order. Deliveries are taken even if it returns an error: one of a
 // webhook whose secret is damaged is parked when it is posted. Those of webhooks whose secrets are sealed under keys
-// that this program lacks are left to others.
+// that this program lacks are left to others, which the log tells.
 func (s *Service) Claim(ctx context.Context, room Room) (due []*Due, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil || room.All <= 0 {
 		return nil, err
 	}
 	waiting, next, err := s.waiting(ctx, caller.Tenant)
+	waiting = s.foreign.without(caller.Tenant, waiting, s.now())
 	if err != nil || len(waiting) == 0 {
 		s.looked.Give(caller.Tenant, next)
 		return nil, err
 	}
 	var secrets []*secret
 	var local bool
-	var lacks error
+	var foreign map[UID]uint32
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		due, secrets, lacks = nil, nil, nil
+		due, secrets, foreign = nil, nil, nil
 		hooks, err := s.claimHooksTx(ctx, tx, caller.Tenant, waiting, room.full(false), false)
 		if err == nil && room.Failing > 0 {
 			var fail []*turn
@@ -132,10 +132,9 @@ func (s *Service) Claim(ctx context.Context, room Room) (due []*Due, err error) 
 			return err
 		}
 		secrets, local = found.Items, s.options.Loopback && sandbox.Items[0].N > 0
-		var foreign map[UID]bool
-		foreign, lacks = s.foreign(secrets)
-		hooks = slices.DeleteFunc(hooks, func(w *turn) bool { return foreign[w.UID] })
-		secrets = slices.DeleteFunc(secrets, func(row *secret) bool { return foreign[row.Webhook] })
+		foreign = s.lacking(secrets, s.now())
+		hooks = slices.DeleteFunc(hooks, func(w *turn) bool { return foreign[w.UID] != 0 })
+		secrets = slices.DeleteFunc(secrets, func(row *secret) bool { return foreign[row.Webhook] != 0 })
 		due, err = s.claimTx(ctx, tx, caller.Tenant, hooks, room)
 		return err
 	})
@@ -143,8 +142,8 @@ func (s *Service) Claim(ctx context.Context, room Room) (due []*Due, err error) 
 		return nil, fmt.Errorf("claim deliveries: %w", err)
 	}
 	s.looked.Give(caller.Tenant, next)
+	s.foreign.found(ctx, caller, foreign, s.now())
 	opened, err := s.openSecrets(secrets, s.now())
-	err = errors.Join(lacks, err)
 	for _, d := range due {
 		d.secrets, d.local = opened[d.webhook.UID], local
 	}

@@ -8,9 +8,12 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -52,6 +55,9 @@ func (s *secret) place() seal.Place {
 	return seal.Place{Tenant: int64(s.Tenant), Column: SecretColumn, Row: int64(s.ID)}
 }
 
+// ended reports whether the secret no longer counts.
+func (s *secret) ended(now time.Time) bool { return s.EndsAt != nil && !s.EndsAt.After(now) }
+
 // prefix marks a secret of Standard Webhooks.
 const prefix = "whsec_"
 
@@ -88,18 +94,57 @@ type secretsOf struct {
 	password string
 }
 
-// foreign returns the webhooks of which a secret is sealed under a key that this program lacks: its copy of the
-// keyset is older than those of others. The error says which key, of one of them.
-func (s *Service) foreign(rows []*secret) (all map[UID]bool, lacks error) {
-	all = map[UID]bool{}
+// lacking returns the webhooks of which a secret that still counts is sealed under a key that this program lacks, each
+// with that key: its copy of the keyset is older than those of others.
+func (s *Service) lacking(rows []*secret, now time.Time) map[UID]uint32 {
+	all := map[UID]uint32{}
 	for _, row := range rows {
-		if id, state := s.keys.Under(row.Secret); id != 0 && (state == "" || state == seal.Retired) {
-			all[row.Webhook] = true
-			lacks = fmt.Errorf("the secret of webhook %s is sealed under key %d, which the keyset of this program lacks",
-				row.Webhook, id)
+		id, state := s.keys.Under(row.Secret)
+		if id != 0 && (state == "" || state == seal.Retired) && !row.ended(now) {
+			all[row.Webhook] = id
 		}
 	}
-	return all, lacks
+	return all
+}
+
+// foreignFor is how long a webhook is left to other programs once this one has found that it lacks the key.
+const foreignFor = time.Minute
+
+// foreign remembers the webhooks whose keys this program lacks. For a while they are claimed no more, so they take no
+// places of others in a claim, and the log names them once in that time.
+type foreign struct {
+	mu    sync.Mutex
+	until map[foreignPlace]time.Time
+}
+
+type foreignPlace struct {
+	tenant access.Tenant
+	uid    UID
+}
+
+// without returns those webhooks of a bank that are not left to other programs.
+func (f *foreign) without(of access.Tenant, all []UID, now time.Time) []UID {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	maps.DeleteFunc(f.until, func(_ foreignPlace, until time.Time) bool { return !until.After(now) })
+	return slices.DeleteFunc(all, func(uid UID) bool {
+		_, is := f.until[foreignPlace{of, uid}]
+		return is
+	})
+}
+
+// found notes webhooks of the caller's bank, with the keys that this program lacks.
+func (f *foreign) found(ctx context.Context, caller access.Caller, all map[UID]uint32, now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.until == nil {
+		f.until = map[foreignPlace]time.Time{}
+	}
+	for uid, key := range all {
+		f.until[foreignPlace{caller.Tenant, uid}] = now.Add(foreignFor)
+		slog.ErrorContext(ctx, "the keyset lacks the key of a webhook's secret: its deliveries are left to other programs",
+			"tenant", caller.TenantCode, "webhook", uid.String(), "key", key)
+	}
 }
 
 // openSecrets opens secrets, which are sorted from the newest, and returns them by webhook. A webhook of
@@ -108,7 +153,7 @@ func (s *Service) openSecrets(rows []*secret, now time.Time) (all map[UID]*secre
 	all = map[UID]*secretsOf{}
 	broken := map[UID]bool{}
 	for _, row := range rows {
-		if row.EndsAt != nil && !row.EndsAt.After(now) {
+		if row.ended(now) {
 			continue
 		}
 		clear, err := s.keys.Open(seal.Value{Sealed: row.Secret}, row.place())

@@ -53,6 +53,7 @@ type Service struct {
 	replays         changes.Turns[customers.UID] // whose webhook was posted to again last
 	behind          changes.Turns[customers.UID] // whose webhook that had fallen behind was told last
 	looked          changes.Turns[UID]           // behind which webhook the next claim looks
+	foreign         foreign                      // whose secrets this program cannot open
 	operations
 }
 
