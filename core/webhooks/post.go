@@ -159,7 +159,8 @@ var (
 // waiter is a webhook for which something waits.
 type waiter struct {
 	Webhook UID  `bun:"webhook"`
-	Due     bool `bun:"due"` // something of it
+	Due     bool `bun:"due"`    // something of it
+	Beyond  bool `bun:"beyond"` // something waits for longer than anything can
 }
 
 // nextWaiting returns the next webhook behind one for which something waits. LIMIT has only that one read, whatever
@@ -177,7 +178,11 @@ var waitingText = fmt.Sprintf(`WITH RECURSIVE waiting AS (
 	  SELECT number + 1, `+nextWaiting("waiting.webhook")+` FROM waiting WHERE webhook IS NOT NULL AND number < %d
 	)
 	SELECT n.webhook, coalesce((SELECT due_at FROM webhook_deliveries WHERE tenant = $1 AND webhook = n.webhook
-	  AND state = 'WAITING' ORDER BY due_at LIMIT 1) <= $3::timestamptz, false) AS due
+	  AND state = 'WAITING' ORDER BY due_at LIMIT 1) <= $3::timestamptz, false) AS due,
+	  coalesce((SELECT due_at FROM webhook_deliveries WHERE tenant = $1 AND webhook = n.webhook
+	  AND state = 'WAITING' ORDER BY due_at DESC LIMIT 1) > $4::timestamptz, false)
+	  OR (SELECT leased_until FROM webhook_deliveries WHERE tenant = $1 AND webhook = n.webhook
+	    AND leased_until > $4::timestamptz LIMIT 1) IS NOT NULL AS beyond
 	FROM waiting AS n WHERE n.webhook IS NOT NULL`, lookedAtATime)
 
 var findingWaiting = db.NewQuery[waiter](waitingText)
@@ -185,19 +190,51 @@ var findingWaiting = db.NewQuery[waiter](waitingText)
 // waiting returns webhooks of which something is due, and behind which one the next claim looks; 0: from the
 // first one on.
 func (s *Service) waiting(ctx context.Context, tenant access.Tenant) (due []UID, next UID, err error) {
-	all, err := db.ReadPrimary(ctx, s.db, findingWaiting, tenant, s.looked.Last(tenant), s.now())
+	now := s.now()
+	beyond := now.Add(longestTrying + time.Hour)
+	all, err := db.ReadPrimary(ctx, s.db, findingWaiting, tenant, s.looked.Last(tenant), now, beyond)
 	if err != nil {
 		return nil, 0, fmt.Errorf("look for deliveries that are due: %w", err)
 	}
+	var ahead []UID
 	for _, w := range all {
-		if w.Due {
+		if w.Due || w.Beyond {
 			due = append(due, w.Webhook)
+		}
+		if w.Beyond {
+			ahead = append(ahead, w.Webhook)
+		}
+	}
+	if len(ahead) > 0 {
+		if err := s.bringBack(ctx, tenant, ahead, now, beyond); err != nil {
+			return nil, 0, err
 		}
 	}
 	if len(all) == lookedAtATime {
 		next = all[len(all)-1].Webhook
 	}
 	return due, next, nil
+}
+
+// bringBack makes due what waits for longer than anything can, and ends such leases: they were written while this
+// machine's clock was ahead.
+func (s *Service) bringBack(ctx context.Context, tenant access.Tenant, of []UID, now, beyond time.Time) error {
+	err := s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
+		// webhooks are locked before their deliveries, as in Claim
+		if _, err := db.Raw(tx, `SELECT FROM webhooks WHERE tenant = ? AND uid IN (?) ORDER BY uid FOR NO KEY UPDATE`,
+			tenant, bun.List(of)).Exec(ctx); err != nil {
+			return err
+		}
+		_, err := db.Raw(tx, `UPDATE webhook_deliveries SET due_at = least(due_at, ?0),
+			leased_until = CASE WHEN leased_until > ?1 THEN NULL ELSE leased_until END
+			WHERE tenant = ?2 AND webhook IN (?3) AND state = 'WAITING' AND (due_at > ?1 OR leased_until > ?1)`,
+			now, beyond, tenant, bun.List(of)).Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("bring back deliveries that wait for too long: %w", err)
+	}
+	return nil
 }
 
 // claimHooksTx locks those of some webhooks of which something can be posted now, either those that fail or the

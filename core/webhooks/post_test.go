@@ -431,3 +431,25 @@ func TestAnEndedSecretUnderALostKeyKeepsNothingBack(t *testing.T) {
 		t.Errorf("%d deliveries are taken, %v", len(due), err)
 	}
 }
+
+// What was put off while the machine's clock was days ahead is posted soon after it is set right.
+func TestAClockThatWasAheadPutsNothingOffForDays(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, _ := h.hook(h.payer)
+	taken, _ := h.hook(h.payer)
+	h.transfer("1", 0)
+	h.spread()
+	h.Exec(`UPDATE webhook_deliveries SET due_at = ?::timestamptz + interval '3 days' WHERE tenant = ? AND webhook = ?`,
+		h.Now(), h.Tenant, hook)
+	h.Exec(`UPDATE webhook_deliveries SET leased_until = ?::timestamptz + interval '3 days'
+		WHERE tenant = ? AND webhook = ?`, h.Now(), h.Tenant, taken)
+	if due, err := h.Webhooks.Claim(h.operator, room(100, 100)); err != nil || len(due) != 2 {
+		t.Fatalf("%d deliveries are taken, %v", len(due), err)
+	}
+	h.Exec(`UPDATE webhook_deliveries SET leased_until = NULL, due_at = ?::timestamptz + interval '1 day'
+		WHERE tenant = ?`, h.Now(), h.Tenant)
+	if due, err := h.Webhooks.Claim(h.operator, room(100, 100)); err != nil || len(due) != 0 {
+		t.Errorf("%d deliveries are taken before their time, %v", len(due), err)
+	}
+}

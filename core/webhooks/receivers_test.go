@@ -168,7 +168,8 @@ func TestWebhooksBehindManyThatWaitHaveTheirTurn(t *testing.T) {
 	first, _ := h.hook(h.payer)
 	h.transfer("1", 0)
 	h.spread()
-	h.Exec(`UPDATE webhook_deliveries SET due_at = '2030-01-01' WHERE tenant = ?`, h.Tenant)
+	later := h.Now().Add(12 * time.Hour)
+	h.Exec(`UPDATE webhook_deliveries SET due_at = ? WHERE tenant = ?`, later, h.Tenant)
 	for _, table := range []string{
 		"webhooks SELECT (jsonb_populate_record(o, jsonb_build_object('uid', o.uid - n))",
 		"webhook_deliveries SELECT (jsonb_populate_record(o, jsonb_build_object('uid', o.uid - n, 'webhook', o.webhook - n))",
@@ -180,7 +181,7 @@ func TestWebhooksBehindManyThatWaitHaveTheirTurn(t *testing.T) {
 	other, _ := h.hook(h.payee)
 	h.transfer("1", 0)
 	h.spread()
-	h.Exec(`UPDATE webhook_deliveries SET due_at = '2030-01-01' WHERE tenant = ? AND webhook < ?`, h.Tenant, first)
+	h.Exec(`UPDATE webhook_deliveries SET due_at = ? WHERE tenant = ? AND webhook < ?`, later, h.Tenant, first)
 	for _, want := range []webhooks.UID{first, other} {
 		due, err := h.Webhooks.Claim(h.operator, room(1, 1))
 		if err != nil || len(due) != 1 || due[0].Delivery.Webhook != want {
