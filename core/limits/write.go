@@ -156,7 +156,7 @@ func (s *Service) PlanTx(
 	if len(own) == 0 && !setUp {
 		return nil, ErrNone
 	}
-	var most map[string]*Limit // the partner's own, above which it gives its customers none
+	var most map[string]*Limit // the partner's own, above which it gives its customers none; nil for the bank
 	if tx.Caller.Reach == access.OfPartner {
 		if most, _, err = s.ownTx(ctx, tx, customers.UID(tx.Caller.Entity)); err != nil {
 			return nil, fmt.Errorf("read the limits of partner %d: %w", tx.Caller.Entity, err)
@@ -183,7 +183,7 @@ func (s *Service) PlanTx(
 		if setUp && !known {
 			at.Fail("entityLimitId", fault.Unknown, "no limit is called so")
 		}
-		plan.take(at, l, most[kind.Code], d, tx.Now)
+		plan.take(at, l, most, d, tx.Now)
 	}
 	return plan, c.Err()
 }
@@ -227,8 +227,8 @@ func (s *Service) CeilingsTx(
 }
 
 // take adds one draft to the plan; l is the limit that it names, nil if the customer does not have it, and
-// most the limit above which the caller may not raise it, nil if there is none.
-func (p *Plan) take(c *check.Fields, l, most *Limit, d Draft, now time.Time) {
+// own the caller's own limits by code, above which it may not raise it; nil if it may.
+func (p *Plan) take(c *check.Fields, l *Limit, own map[string]*Limit, d Draft, now time.Time) {
 	if l == nil {
 		c.Fail("entityLimitId", fault.Unknown, "is not among the limits of the customer")
 		return
@@ -241,8 +241,13 @@ func (p *Plan) take(c *check.Fields, l, most *Limit, d Draft, now time.Time) {
 		c.Fail("entityLimitValue", fault.Malformed, "must be "+l.measure())
 		return
 	}
-	if most != nil && value.Minor > most.Ceiling && (l.Version == 0 || value.Minor > l.Ceiling) {
+	raises := l.Version == 0 || value.Minor > l.Ceiling
+	switch most := own[l.Code]; {
+	case most != nil && value.Minor > most.Ceiling && raises:
 		c.Fail("entityLimitValue", fault.Max, "must not be above the partner's own limit, "+most.Value())
+		return
+	case own != nil && most == nil && l.Version > 0 && raises: // the bank has set it
+		c.Fail("entityLimitValue", fault.Max, "the partner has no such limit of its own: it raises none")
 		return
 	}
 	if l.Version > 0 {

@@ -152,6 +152,7 @@ func TestLimitsAreForWhoMayManageTheCustomer(t *testing.T) {
 	partner := bank.DownstreamPartner()
 	theirs, ours := bank.Customer(coretest.OwnedBy(partner)), wired(bank)
 	bank.Limit(theirs, wireDay, 100)
+	bank.Limit(partner, wireDay, 5_00)
 	other := bank.Other()
 	drafts := []limits.Draft{{Code: wireDay, Value: "5"}}
 	for name, c := range map[string]struct {
@@ -202,6 +203,39 @@ func TestAPartnerRaisesNoLimitOfItsCustomersAboveItsOwn(t *testing.T) {
 			t.Errorf("%s: %v", c.value, err)
 		}
 		if got := ceilings(t, bank, c.of)[wireDay]; got != c.want {
+			t.Errorf("%s: the limit is %s, want %s", c.value, got, c.want)
+		}
+	}
+}
+
+// What the bank lets a customer move its partner does not raise either that has no such limit of its own.
+func TestAPartnerWithoutALimitRaisesNone(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	partner := bank.DownstreamPartner()
+	theirs := bank.Customer(coretest.OwnedBy(partner))
+	bank.Limit(theirs, wireDay, 10_00)
+	for _, c := range []struct {
+		by    context.Context
+		value string
+		want  string
+	}{
+		{bank.Partner(partner), "10.01", "10.00"},
+		{bank.Partner(partner), "9.00", "9.00"},
+		{bank.Partner(partner), "9.01", "9.00"},
+		{bank.Staff(), "1000.00", "1000.00"},
+	} {
+		draft := limits.Draft{Code: wireDay, Value: c.value}
+		_, err := bank.Limits.Change(c.by, theirs.UID, []limits.Draft{draft}, changes.RequestOptions{})
+		if refused := c.value != c.want; refused != (err != nil) {
+			t.Errorf("%s: %v", c.value, err)
+		}
+		_, err = bank.Customers.Change(c.by, theirs.UID, customers.Draft{Limits: []customers.Ceiling{draft}},
+			changes.RequestOptions{})
+		if refused := c.value != c.want; refused != (err != nil) {
+			t.Errorf("%s, with the customer: %v", c.value, err)
+		}
+		if got := ceilings(t, bank, theirs.UID)[wireDay]; got != c.want {
 			t.Errorf("%s: the limit is %s, want %s", c.value, got, c.want)
 		}
 	}
