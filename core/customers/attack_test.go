@@ -105,6 +105,40 @@ func TestAPartnerTakesNoCompanyNumberOfAnother(t *testing.T) {
 	}
 }
 
+// One person of the bank does not decide for all of its customers, nor under which name and BIC it pays.
+func TestOnePersonChangesNothingThatBindsTheWholeBank(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	ours := b.Customer()
+	for name, c := range map[string]struct {
+		draft customers.Draft
+		waits bool
+	}{
+		"settings":   {customers.Draft{Access: customers.AccessDraft{PaymentDualApproval: given.Of(true)}}, true},
+		"BIC":        {customers.Draft{SWIFTCode: given.Of("RHNUDEF0")}, true},
+		"legal name": {customers.Draft{LegalName: given.Of("Another Bank")}, true},
+		"company":    {customers.Draft{ACHCompanyID: given.Of("1234512345")}, true},
+		"note":       {customers.Draft{Note: given.Of("seen")}, false},
+	} {
+		out, err := b.Customers.Change(b.Staff(), b.Self.UID, c.draft, changes.RequestOptions{})
+		if err != nil || (out.Approval != 0) != c.waits {
+			t.Errorf("%s: %+v %v", name, out, err)
+		}
+		if c.waits {
+			if _, err := b.Changes.Refuse(b.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		out, err = b.Customers.Change(b.Staff(), ours.UID, c.draft, changes.RequestOptions{})
+		if c.draft.Access != (customers.AccessDraft{}) { // to end it again would wait
+			continue
+		}
+		if err != nil || out.Approval != 0 {
+			t.Errorf("%s of a customer: %+v %v", name, out, err)
+		}
+	}
+}
+
 // What the bank keeps of a rate is its own to lower.
 func TestAPartnerLowersNoMarginByItself(t *testing.T) {
 	t.Parallel()

@@ -66,7 +66,7 @@ func (s *Service) Create(
 }
 
 // lifecycle creates and changes customers. To relax dual approval needs approval itself; otherwise one person
-// could switch it off first and then act alone.
+// could switch it off first and then act alone. So does what binds all of the bank or speaks for it.
 func (s *Service) lifecycle(hold Hold) *changes.Lifecycle[*Held, Customer] {
 	return &changes.Lifecycle[*Held, Customer]{
 		Name: "customer",
@@ -83,11 +83,18 @@ func (s *Service) lifecycle(hold Hold) *changes.Lifecycle[*Held, Customer] {
 			}
 		},
 		Asks: func(held *Held, was, c *Customer) bool {
-			return held.Asks(AccessSettings.DualForCustomers) || c.Access.laxer(was.Access)
+			return held.Asks(AccessSettings.DualForCustomers) || c.Access.laxer(was.Access) || c.bindsAll(was)
 		},
 		Wait:  func(c *Customer) { c.Status = Pending },
 		Taken: taken,
 	}
+}
+
+// bindsAll reports whether the bank's own record says something else of what counts for every customer, or what
+// the bank is known by to other banks.
+func (c *Customer) bindsAll(was *Customer) bool {
+	return was.RelationshipType == RelationSelf && (c.Access != was.Access || c.SWIFTCode != was.SWIFTCode ||
+		c.LegalName != was.LegalName || c.ACHCompanyID != was.ACHCompanyID)
 }
 
 func (s *Service) createTx(
