@@ -596,8 +596,14 @@ func TestASuspendedCustomerIsForTheBankToChange(t *testing.T) {
 // dual makes the bank ask for a second person.
 func dual(t *testing.T, bank *coretest.Bank) {
 	t.Helper()
-	change(t, bank, bank.Staff(), bank.Self.UID,
-		func(d *customers.Draft) { d.Access.CustomerDualApproval = given.Of(true) })
+	out, err := bank.Customers.Change(bank.Staff(), bank.Self.UID,
+		customers.Draft{Access: customers.AccessDraft{CustomerDualApproval: given.Of(true)}}, changes.RequestOptions{})
+	if err == nil {
+		_, err = bank.Changes.Approve(bank.Checker(), changes.UID(out.Approval), changes.RequestOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestTwoPeopleMakeACustomer(t *testing.T) {
@@ -843,6 +849,7 @@ func TestWhatWaitsAboutACustomer(t *testing.T) {
 	c := bank.Customer(coretest.OwnedBy(partner),
 		func(c *customers.Customer) { c.Access.CustomerDualApproval = true })
 	bank.Limit(c, "ACH_PAYMENT_LIMIT_PER_DAY", 100)
+	bank.Limit(partner, "ACH_PAYMENT_LIMIT_PER_DAY", 200_00)
 	raise := []customers.Ceiling{{Code: "ACH_PAYMENT_LIMIT_PER_DAY", Value: "200"}}
 	out, err := bank.Customers.Change(bank.Partner(partner), c.UID, customers.Draft{Limits: raise},
 		changes.RequestOptions{Reason: "between us"})
