@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"bankgraph/core/access"
 	"bankgraph/core/seal"
@@ -17,13 +18,14 @@ const sampled = 3
 
 // Fits returns ErrForeign if the keyset lacks the keys of the last sealed rows of the caller's bank; known is
 // false for a bank that has sealed nothing yet. To write under a wrong keyset would give values that the
-// right one cannot read, and let an account number be taken twice. Damaged values do not count.
+// right one cannot read, and let an account number be taken twice. Damaged values do not count: while others open, the
+// name of a key counts only if two values bear it, and the log tells of one.
 func (s *Service) Fits(ctx context.Context) (known bool, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
 		return false, err
 	}
-	opened, foreign := 0, error(nil)
+	opened, foreign, lacks := 0, error(nil), map[uint32]error{}
 	for i := range tables {
 		t := &tables[i]
 		rows, err := read(ctx, s.db, t,
@@ -40,18 +42,39 @@ func (s *Service) Fits(ctx context.Context) (known bool, err error) {
 				}
 				if _, err := s.keys.Open(seal.Value{Sealed: sealed}, c.place(caller.Tenant, row.key)); err == nil {
 					opened++
-				} else if id, state := s.keys.Under(sealed); state == seal.Retired {
-					return true, fmt.Errorf("%w, or run \"bankgraph keyset restore\": key %d is retired", ErrForeign, id)
-				} else if id != 0 && state == "" {
-					return true, fmt.Errorf("%w: key %d is not in it", ErrForeign, id)
-				} else {
+					continue
+				}
+				id, why := s.lacks(sealed)
+				if why == nil {
 					foreign = ErrForeign
+				} else if lacks[id] != nil {
+					return true, why
+				} else {
+					foreign, lacks[id] = why, why
 				}
 			}
 		}
 	}
-	if opened > 0 {
-		return true, nil
+	if opened == 0 {
+		return foreign != nil, foreign
 	}
-	return foreign != nil, foreign
+	for id, why := range lacks {
+		if _, told := s.told.LoadOrStore(fmt.Sprint(caller.Tenant, id), true); !told {
+			slog.WarnContext(ctx, "a value may be damaged, as none beside it names its key", "tenant", caller.TenantCode,
+				"error", why)
+		}
+	}
+	return true, nil
+}
+
+// lacks returns the key that a value names, and why it is not there; nil if it is, or if the value names none.
+func (s *Service) lacks(sealed []byte) (id uint32, why error) {
+	id, state := s.keys.Under(sealed)
+	switch {
+	case state == seal.Retired:
+		why = fmt.Errorf("%w, or run \"bankgraph keyset restore\": key %d is retired", ErrForeign, id)
+	case id != 0 && state == "":
+		why = fmt.Errorf("%w: key %d is not in it", ErrForeign, id)
+	}
+	return id, why
 }

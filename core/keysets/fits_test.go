@@ -40,6 +40,7 @@ func TestForeignKeysetIsRecognized(t *testing.T) {
 	h.promoted()
 	h.reload(h.Core)
 	h.Customer()
+	h.Customer()
 	if _, err := h.under(other).Keysets.Fits(h.operator); !errors.Is(err, keysets.ErrForeign) {
 		t.Errorf("an older copy: %v", err)
 	}
@@ -51,5 +52,17 @@ func TestForeignKeysetIsRecognized(t *testing.T) {
 	}
 	if _, err := h.Keysets.Fits(h.Staff()); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("asked by staff: %v", err)
+	}
+}
+
+// One value that names a key which nobody has is damaged, whatever the others are.
+func TestOneDamagedNameOfAKeyIsNotAForeignKeyset(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	s := h.stock()
+	h.Exec(`UPDATE customers SET tax_id_sealed = set_byte(tax_id_sealed, 1, get_byte(tax_id_sealed, 1) # 85)
+		WHERE tenant = ? AND uid = ?`, h.Tenant, s.customer.UID)
+	if known, err := h.Keysets.Fits(h.operator); !known || err != nil {
+		t.Errorf("a damaged name of a key: %v, %v", known, err)
 	}
 }

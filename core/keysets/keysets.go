@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -22,6 +23,7 @@ type Service struct {
 	db   *db.DB
 	keys *seal.Keys
 	now  func() time.Time
+	told sync.Map // banks with keys that one value of theirs names
 }
 
 // New makes the service.
