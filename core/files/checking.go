@@ -23,6 +23,7 @@ const (
 	longestStep     = 4 * time.Second  // of one call of Check or Pay
 	leaseFor        = 15 * time.Second // how long no other worker takes the file
 	mostJunk        = 1000             // lines with faults after which a file of little else is read no further
+	mostToldFaulty  = 10_000           // faulty lines of a file of which all that they say is kept
 	mostStalled     = 20               // calls that ended with the process, or by an error, and got no further
 )
 
@@ -286,6 +287,10 @@ func (c *checking) flush(ctx context.Context) error {
 	for i, l := range lines {
 		if l.Status == LineFailed {
 			c.f.Failed++
+			if c.f.Failed > mostToldFaulty {
+				l.shorten()
+				drafts[i] = nil
+			}
 		}
 		c.f.Checked, c.f.Position = max(c.f.Checked, c.waiting[i].last), max(c.f.Position, c.waiting[i].end)
 	}

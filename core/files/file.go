@@ -4,6 +4,7 @@ package files
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -217,6 +218,19 @@ func (l *FileLine) Faults() (all Faults) {
 
 // fails marks the line as failed, and keeps what is wrong with it.
 func (l *FileLine) fails(all Faults) { l.Status, l.Found = LineFailed, textOf(all) }
+
+// shorten leaves of a line with faults its number and their codes: a file of little else would take far more room than
+// what was sent.
+func (l *FileLine) shorten() {
+	var short Faults
+	for _, one := range l.Faults() {
+		if !slices.ContainsFunc(short, func(is FileFault) bool { return is.Code == one.Code }) {
+			short = append(short, FileFault{Line: one.Line, Code: one.Code})
+		}
+	}
+	l.SenderName = ""
+	l.fails(short)
+}
 
 // Amount returns what the line pays or collects.
 func (l *FileLine) Amount() money.Amount { return money.Of(l.Minor, l.Currency) }

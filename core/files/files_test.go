@@ -258,6 +258,21 @@ func TestALineWithFaultsStopsNoOther(t *testing.T) {
 	f.Prove()
 }
 
+// A file of little but faults must not take far more room than what was sent.
+func TestOfFaultyLinesBehindManyOnlyTheCodesAreKept(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	uid := f.upload(files.CSV, header+f.row("A", "ten")+f.row("B", "eleven"))
+	f.Exec(`UPDATE bulk_files SET failed = 9999, valid = 5000 WHERE tenant = ? AND uid = ?`, f.Tenant, uid)
+	f.work()
+	var short []bool
+	err := f.Owner().NewRaw(`SELECT draft_sealed IS NULL AND faults::jsonb->0->>'message' = '' AND faults::jsonb->0->>'code' = 'INVALID'
+		FROM bulk_file_lines WHERE tenant = ? AND file = ? ORDER BY id`, f.Tenant, uid).Scan(t.Context(), &short)
+	if err != nil || !slices.Equal(short, []bool{false, true}) {
+		t.Errorf("%v, %v", short, err)
+	}
+}
+
 func TestFilesOfWhichNothingCanBePaidFailWithTheReason(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)
