@@ -81,8 +81,9 @@ type Webhook struct {
 	SigningSecret SecretID          `bun:"signing_secret" json:"-"`
 	BasicPassword SecretID          `bun:"basic_password" json:"-"` // 0 for none
 	Status        Status            `bun:"status" json:"status"`
-	Reason        string            `bun:"reason" json:"reason"` // why it was disabled, if no person did that
-	SinceSeq      int64             `bun:"since_seq" json:"-"`   // later events in the record are posted
+	Reason        string            `bun:"reason" json:"reason"`      // why it was disabled, if no person did that
+	ByBank        bool              `bun:"disabled_by_bank" json:"-"` // who has disabled it is of the bank
+	SinceSeq      int64             `bun:"since_seq" json:"-"`        // later events in the record are posted
 	// those after it, up to ReplayTo, are posted again
 	ReplayFrom  int64      `bun:"replay_from" json:"-"`
 	ReplayTo    int64      `bun:"replay_to" json:"-"`
@@ -104,6 +105,9 @@ func (w *Webhook) Replays() bool { return w.ReplayFrom < w.ReplayTo }
 var (
 	ErrNotFound = fault.New(fault.NotFound, "webhook.not_found", "no such webhook")
 	ErrStatus   = fault.New(fault.State, "webhook.status", "the webhook's status does not allow this")
+	// ErrByBank is returned to those outside the bank for a webhook that the bank's own people have disabled.
+	ErrByBank = fault.New(fault.State, "webhook.by_bank",
+		"the bank has disabled the webhook: its people enable it again")
 	// ErrReach is returned for a webhook that would be told more than its customer, or the caller, may see.
 	ErrReach = fault.New(fault.Invalid, "webhook.reach",
 		"is wider than what the customer, or the caller, may see").

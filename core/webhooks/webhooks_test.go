@@ -736,3 +736,27 @@ func TestACustomerThatLeavesItsPartnerIsNotToldOnByIt(t *testing.T) {
 		})
 	}
 }
+
+// The bank disables a webhook for a reason of its own, such as what its target does; whose webhook it is need not know
+// that.
+func TestWhatTheBankHasDisabledOnlyTheBankEnables(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, _ := h.hook(h.payer)
+	partner := h.Partner(h.partner)
+	_, err := h.Webhooks.Disable(partner, hook, changes.RequestOptions{})
+	h.must(err)
+	_, err = h.Webhooks.Enable(partner, hook, changes.RequestOptions{})
+	h.must(err)
+	_, err = h.Webhooks.Disable(h.Staff(), hook, changes.RequestOptions{})
+	h.must(err)
+	if _, err = h.Webhooks.Enable(partner, hook, changes.RequestOptions{}); !errors.Is(err, webhooks.ErrByBank) {
+		t.Errorf("enabled by its partner: %v", err)
+	}
+	_, err = h.Webhooks.Enable(h.Staff(), hook, changes.RequestOptions{})
+	h.must(err)
+	_, err = h.Webhooks.Disable(partner, hook, changes.RequestOptions{})
+	h.must(err)
+	_, err = h.Webhooks.Enable(partner, hook, changes.RequestOptions{})
+	h.must(err)
+}

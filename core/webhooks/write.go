@@ -345,6 +345,10 @@ func (s *Service) enableTx(
 		if now.Status, err = enabling.Take(now.Status); err != nil {
 			return err
 		}
+		if now.ByBank && tx.Caller.Reach != access.OfBank && !tx.Approved() {
+			return ErrByBank
+		}
+		now.ByBank = false
 		now.Reason, now.FailingSince, now.Failures = "", nil, 0
 		now.SinceSeq, err = events.LastTx(ctx, tx.Tx, now.Tenant)
 		return err
@@ -358,6 +362,7 @@ func (s *Service) disableTx(
 ) (Saved, error) {
 	return saved(s.lifecycle(s.customers.HoldAnyTx, nil).Modify(ctx, tx, at, func(_, now *Webhook) (err error) {
 		now.Status, err = disabling.Take(now.Status)
+		now.ByBank = tx.Caller.Reach == access.OfBank
 		return err
 	}))
 }
