@@ -81,7 +81,7 @@ func (p *Party) Check(c *check.Fields) { p.check(c, false) }
 func (p *Party) check(c *check.Fields, documented bool) {
 	switch {
 	case p.UID != 0:
-	case p.Number == "":
+	case p.Number == "" && !c.Failed("accountNumber"): // where the number is required anyway, that is said
 		c.Fail("accountUID", fault.Required, "is required, or an accountNumber instead")
 	case documented && p.Type == "":
 		c.Fail("accountType", fault.Required, "is required with an accountNumber")

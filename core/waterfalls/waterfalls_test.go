@@ -310,6 +310,8 @@ func TestABatchTellsAllThatIsWrongWithIt(t *testing.T) {
 	long.Notes = strings.Repeat("a", 201)
 	closed := h.Account(h.Customer(), func(a *accounts.Account) { a.Status = accounts.Closed })
 	h.accounts[2] = closed
+	nobody := h.moves(1, "1", 0, 1)
+	nobody.Creditor = payments.Party{}
 	for name, one := range map[string]struct {
 		all  []waterfalls.Transfer
 		want string
@@ -326,6 +328,11 @@ func TestABatchTellsAllThatIsWrongWithIt(t *testing.T) {
 		"accounts": {
 			[]waterfalls.Transfer{h.moves(1, "1", 0, 1), h.moves(2, "1", 0, 2), h.moves(3, "1", 1, 1)},
 			"payments[1].creditorAccount , payments[2].creditorAccount ",
+		},
+		"no account": {
+			[]waterfalls.Transfer{nobody}, "payments[0].creditorAccount.accountNumber REQUIRED, " +
+				"payments[0].creditorAccount.accountType REQUIRED, payments[0].creditorAccount.accountSubType REQUIRED, " +
+				"payments[0].creditorAccount.routingNumber REQUIRED",
 		},
 		"too many": {make([]waterfalls.Transfer, waterfalls.MostPayments+1), "payments MAX"},
 	} {
