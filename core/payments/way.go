@@ -65,6 +65,9 @@ func (f *facts) wayOf(o *Order, to *Receiver) (way, error) {
 	case fedwire && to.Between.ID != "":
 		w.first = between
 	}
+	if o.Correspondent != "" && !w.first.Reached(o.networks()[0]) {
+		return w, ErrCorrespondent
+	}
 	return w, nil
 }
 

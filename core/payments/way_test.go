@@ -155,6 +155,10 @@ func TestAWireSaysWhichOfItsBanksItCannotGoOver(t *testing.T) {
 			wireTo(payments.ReceiverBank{IDType: "NID", ID: unknownBank}, over(notOverWire)),
 			"sender.correspondentBankId", payments.ErrCorrespondent,
 		},
+		"neither the correspondent nor the bank is reached": {
+			wireTo(payments.ReceiverBank{IDType: "NID", ID: notOverWire}, over(unknownBank)),
+			"sender.correspondentBankId", payments.ErrCorrespondent,
+		},
 		"abroad without a correspondent": {
 			wireTo(abroadBank, iban), "sender.correspondentBankId", nil,
 		},
