@@ -171,6 +171,17 @@ func fillClass(o *payments.Order, cell string) error {
 	return nil
 }
 
+// fillSpeed reads a speed within the country: the layouts have no columns for payments abroad.
+func fillSpeed(o *payments.Order, cell string) error {
+	speed, err := payments.ParseSpeed("speed", cell)
+	if err != nil || speed.International() {
+		return fault.Field("payment", "speed", fault.Malformed,
+			"must be one of the speeds Economy, Economy Plus, Express, Instant: payments abroad do not come in csv files")
+	}
+	o.Speed = string(speed)
+	return nil
+}
+
 // fillDate reads a day as the interface writes it, MM-DD-YYYY, or as ISO 8601 does.
 func fillDate(o *payments.Order, cell string) error {
 	for _, form := range []string{"01-02-2006", time.DateOnly} {

@@ -230,23 +230,21 @@ func TestALineWithFaultsStopsNoOther(t *testing.T) {
 		fmt.Sprintf("I,10,Economy,,%s,Ada,440055551,Checking,611590103,,02-30-2026,,,\n", own) + // 10
 		fmt.Sprintf("J,10,Express,,%s,Ada,440055551,Checking,611590103,,,,,\n", own) +
 		f.row("K", "99999") + // 12: more than the account has
-		"\n" + f.row("L", "20.50") // 14
+		"\n" + f.row("L", "20.50") + // 14
+		fmt.Sprintf("M,10,spot,,%s,Ada,440055551,Checking,611590103,,,,,\n", own)
 	uid := f.upload(files.CSV, text)
 	f.work()
-	f.is(uid, files.PartiallyProcessed, 2, 10)
+	f.is(uid, files.PartiallyProcessed, 2, 11)
 	want := []string{
 		"3 paymentAmount INVALID", "4 externalReferenceId REQUIRED", "5 speed INVALID",
 		"6 senderAccountNumber NOTFOUND",
 		"7 receiverBankId INVALID", "8  INVALID", "9  INVALID", "10 paymentDate INVALID",
 		"11 receiverAddressLine1 REQUIRED", "11 receiverCity REQUIRED", "11 receiverCountryCode REQUIRED",
-		"12  STATUS",
+		"12  STATUS", "15 speed INVALID",
 	}
 	got := f.faults(uid)
-	for i := range want {
-		if i >= len(got) || got[i] != want[i] {
-			t.Errorf("faults %q\nwant %q", got, want)
-			break
-		}
+	if !slices.Equal(got, want) {
+		t.Errorf("faults %q\nwant %q", got, want)
 	}
 	var paid []string
 	for _, p := range f.payments() {

@@ -142,7 +142,7 @@ var columns = []struct {
 	{"paymentAmount", into(func(o *payments.Order) *string { return &o.Amount })},
 	{"paymentCurrency", into(func(o *payments.Order) *string { return &o.Currency })},
 	{"paymentDate", fillDate},
-	{"speed", into(func(o *payments.Order) *string { return &o.Speed })},
+	{"speed", fillSpeed},
 	{"secCode", fillClass},
 	{"senderAccountNumber", into(func(o *payments.Order) *string { return &o.Sender.Number })},
 	{"senderBankId", into(func(o *payments.Order) *string { return &o.Sender.RoutingNumber })},
