@@ -56,7 +56,7 @@ func TestALineSaysAtWhichBankItsSenderIs(t *testing.T) {
 			t.Errorf("%s is not in %s", want, said)
 		}
 	}
-	if strings.Contains(said, `"senderAddress1":""`) {
+	if strings.Contains(said, `"senderAddress1":""`) || strings.Contains(said, `"senderName":""`) {
 		t.Error(said)
 	}
 }

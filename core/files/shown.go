@@ -255,6 +255,7 @@ func paymentsText(reach access.Reach) string {
 	from["speed"] = "coalesce(pay.speed, '')"
 	from["payment_date"] = "coalesce(pay.payment_date, bf.payment_date)"
 	from["created_at"] = "coalesce(pay.created_at, bf.created_at)"
+	from["sender_name"] = "coalesce(nullif(bl.sender_name, ''), fc.legal_name)" // a line with faults has no payer
 	from["line1"], from["line2"] = "fc.legal_line1", "fc.legal_line2"
 	from["cancelled_as"] = "CASE WHEN pay.state = 'CANCELLED' THEN (SELECT ps.reason FROM payment_steps AS " +
 		"ps WHERE ps.tenant = pay.tenant AND ps.payment = pay.uid AND ps.state = 'CANCELLED' AND ps.tenant = " +
