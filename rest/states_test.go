@@ -38,7 +38,8 @@ func TestPaymentStatesAreThoseOfTheCode(t *testing.T) {
 func stateTable() string {
 	var b strings.Builder
 	b.WriteString("Written from the code by `go test ./rest -run PaymentStates -update`; REPAIR and RETURN_INITIATED are ours, as no\n" +
-		"text names them.\n\n" +
+		"text names them. `memoPostStatus` of a request for payment or drawdown request, one that went out or that came in, and of an\n" +
+		"enrolment is NOT_APPLICABLE in every state.\n\n" +
 		"| `status` | means | `memoPostStatus` | `returnStatus` | may be cancelled |\n|---|---|---|---|---|\n")
 	for _, s := range payments.States {
 		asked := string(s.ReturnStatus())
