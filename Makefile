@@ -16,7 +16,7 @@ run: postgresql .cache/bin/bankgraph ## build and start the bank with its own Po
 	@exec .cache/bin/bankgraph serve
 
 .PHONY: test
-test: postgresql pooler ## run all tests (flags through T, e.g. T='-run Close ./core/accounts')
+test: postgresql pooler ## run all tests (flags through T, e.g. T='-run Sweep ./core/accounts')
 	go test -timeout 20m $(or $(T),./...)
 
 .PHONY: race
