@@ -39,8 +39,9 @@ func readWires(from io.Reader, after int32, each func(*readPayment) error) error
 	in := bufio.NewScanner(from)
 	in.Buffer(make([]byte, 0, 4<<10), mostRecord)
 	in.Split(splitWires)
-	line, last := int32(1), int32(0)
+	line, last, read := int32(1), int32(0), int64(0)
 	for in.Scan() {
+		read += int64(len(in.Bytes()))
 		text := strings.TrimLeft(in.Text(), " \r\n")
 		blank := in.Text()[:len(in.Text())-len(text)]
 		s := &readPayment{line: line + int32(strings.Count(blank, "\n"))} //nolint:gosec // bounded
@@ -52,7 +53,7 @@ func readWires(from io.Reader, after int32, each func(*readPayment) error) error
 			return broken(s.line, "", fault.Malformed, "a message must begin on a line of its own")
 		}
 		last = s.line + int32(strings.Count(text, "\n")) //nolint:gosec // bounded
-		s.last = last
+		s.last, s.end = last, read
 		if s.line <= after {
 			continue
 		}

@@ -1398,3 +1398,22 @@ func TestAFileOfACHCollectsFromAbroad(t *testing.T) {
 	}
 	f.Prove()
 }
+
+// What is shown of a file that is being checked is how much of it was read, of every format.
+func TestEveryFormatSaysHowFarItIsRead(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	for kind, text := range map[files.FileType]string{
+		files.CSV:     header + f.row("A", "1"),
+		files.NACHA:   nachaFile(t, credit(100_00, "Ada"), credit(50_25, "Bob")),
+		files.Fedwire: "{1500}\n{2000}000000001000\n{1500}\n{2000}000000002000\n",
+	} {
+		uid := f.upload(kind, text)
+		f.work()
+		var read int
+		if err := f.DB.NewRaw("SELECT position FROM bulk_files WHERE tenant = ? AND uid = ?", f.Tenant, uid).
+			Scan(t.Context(), &read); err != nil || read != len(text) {
+			t.Errorf("%s: %d of %d bytes, %v", kind, read, len(text), err)
+		}
+	}
+}

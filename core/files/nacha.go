@@ -215,11 +215,11 @@ func (b *batch) payFrom(known []*payer, numbers [][]byte) {
 func readEntries(
 	from io.Reader, all batches, faulty Faults, after int32, each func(*readPayment) error,
 ) error {
-	at := -1
+	at, read := -1, &measured{from: from}
 	// hand hands out an entry, and before it those with faults that stand before a line.
 	hand := func(before int32, s *readPayment) error {
 		for len(faulty) > 0 && faulty[0].Line < before {
-			wrong := &readPayment{line: faulty[0].Line, last: faulty[0].Line}
+			wrong := &readPayment{line: faulty[0].Line, last: faulty[0].Line, end: read.bytes}
 			for len(faulty) > 0 && faulty[0].Line == wrong.line {
 				wrong.faults, faulty = append(wrong.faults, faulty[0]), faulty[1:]
 			}
@@ -232,9 +232,10 @@ func readEntries(
 		if s == nil || s.line <= after {
 			return nil
 		}
+		s.end = read.bytes
 		return each(s)
 	}
-	_, _, err := nacha.Read(from, func(head nacha.Batch, e nacha.Entry) error {
+	_, _, err := nacha.Read(read, func(head nacha.Batch, e nacha.Entry) error {
 		if at < 0 || all[at].head != head {
 			at++
 		}
@@ -249,6 +250,18 @@ func readEntries(
 		return err
 	}
 	return hand(1<<30, nil)
+}
+
+// measured counts the bytes that are read of a file, for its progress.
+type measured struct {
+	from  io.Reader
+	bytes int64
+}
+
+func (m *measured) Read(into []byte) (n int, err error) {
+	n, err = m.from.Read(into)
+	m.bytes += int64(n)
+	return n, err
 }
 
 // entry makes an order of an entry.

@@ -17,7 +17,7 @@ type readPayment struct {
 	batch  int32           // in the order of the file, from 1; 0 for none
 	order  *payments.Order // nil where the line could not be read
 	faults Faults
-	end    int64 // where the file goes on after it, in bytes; 0 if a file can only be read as a whole
+	end    int64 // how far the file was read with it, in bytes; a file of lines goes on there
 }
 
 // fail keeps what is wrong with the line, up to as many faults as are kept.
