@@ -1209,6 +1209,39 @@ func TestATextThatWaitsToBeReadHasABound(t *testing.T) {
 	}
 }
 
+// Lines of which no payment is made cost nothing, and stay: one caller has a bound of them.
+func TestLinesThatPayNothingHaveABound(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		set    string
+		wasted bool
+	}{
+		"faulty ones":            {`failed = 1000000`, true},
+		"given up":               {`failed = 1, valid = 999999, status = 'CANCELLED'`, true},
+		"fewer":                  {`failed = 999999`, false},
+		"those that pay":         {`failed = 1, valid = 999999, status = 'PROCESSED'`, false},
+		"of the day before":      {`failed = 1000000, worked_at = now() - interval '24 hours'`, false},
+		"of somebody else":       {`failed = 1000000, maker_client = 'another'`, false},
+		"of its other customers": {`failed = 1000000, customer = (SELECT max(uid) FROM customers WHERE tenant = bulk_files.tenant)`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFiled(t)
+			f.Customer()
+			uid := f.upload(files.CSV, header+f.row("A", "1"))
+			f.work()
+			f.Exec(`UPDATE bulk_files SET `+c.set+` WHERE tenant = ? AND uid = ?`, f.Tenant, uid)
+			_, err := f.Files.Upload(f.Staff(), files.Upload{
+				Customer: f.of.UID, Type: files.CSV,
+				Open: files.OpenText("b.csv", strings.NewReader(header+f.row("B", "1"))),
+			}, changes.RequestOptions{})
+			if errors.Is(err, files.ErrWasted) != c.wasted || !c.wasted && err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 func TestAFileThatCannotBeCheckedIsGivenUp(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)

@@ -59,10 +59,11 @@ type Saved struct {
 }
 
 const (
-	mostUploads    = 64 // at a time, of which one caller has a quarter, and one bank half
-	mostUnfinished = 50 // files of a customer
-	mostUnread     = 20 // times MostBytes: text of one caller's files that waits to be checked
-	mostUnreadBank = 80 // the same of one bank
+	mostUploads    = 64        // at a time, of which one caller has a quarter, and one bank half
+	mostUnfinished = 50        // files of a customer
+	mostUnread     = 20        // times MostBytes: text of one caller's files that waits to be checked
+	mostUnreadBank = 80        // the same of one bank
+	mostWasted     = 1_000_000 // lines of one caller's files of a day of which no payment is made
 	sameFileWithin = 24 * time.Hour
 	fileObject     = "file"
 )
@@ -202,13 +203,17 @@ type unread struct {
 	Unfinished int   `bun:"unfinished"`
 	Own        int64 `bun:"own"` // bytes that wait to be checked
 	All        int64 `bun:"total"`
+	Wasted     int64 `bun:"wasted"` // lines of which no payment is made: they stay, and take room on the disk
 }
 
 var countingUnread = db.NewQuery[unread](`SELECT
 	(SELECT count(*) FROM bulk_files WHERE tenant = $1 AND customer = $2::bigint AND ` + isUnfinished +
 	`) AS unfinished,
 	coalesce(sum(size) FILTER (WHERE maker_client = $3::text), 0)::bigint AS own,
-	  coalesce(sum(size), 0)::bigint AS total
+	  coalesce(sum(size), 0)::bigint AS total,
+	(SELECT coalesce(sum(CASE WHEN status IN ('FAILED', 'REJECTED', 'CANCELLED') THEN failed + valid ELSE failed END), 0)
+	  FROM bulk_files WHERE tenant = $1 AND maker_client = $3::text
+	  AND worked_at > now() - interval '24 hours')::bigint AS wasted
 	FROM bulk_files WHERE tenant = $1 AND status IN ('RECEIVED', 'VALIDATING')`)
 
 // full returns a fault if so much waits already that another file is not even read. Text comes in faster than
@@ -219,6 +224,8 @@ func (u *unread) full() error {
 		return ErrUnfinished
 	case u.Own >= mostUnread*MostBytes, u.All >= mostUnreadBank*MostBytes:
 		return ErrUnread
+	case u.Wasted >= mostWasted:
+		return ErrWasted
 	}
 	return nil
 }
