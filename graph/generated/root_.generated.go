@@ -597,9 +597,9 @@ type AccountEdge {
 }
 
 extend type Mutation {
-  "Opens an account without any money in it. If the customer's settings ask for dual approval, it is PENDING until a second person has approved."
+  "Opens an account without any money in it. If the customer's settings ask for dual approval, it is PENDING until a second person has approved; and until the bank's own people have where somebody outside the bank opens it in the bank's books at a bank number at which the bank has no account, with wires that go around a callback, or with another party's ACH company number."
   openAccount("The account." input: OpenAccountInput!): OpenAccountPayload
-  "Changes an account."
+  "Changes an account. What waits for the bank's own people at openAccount does so here, and so does another number of the account, and the end of callbacks."
   changeAccount("What to change." input: ChangeAccountInput!): ChangeAccountPayload
   "Closes an account for good. There must be no money in it and none on its way, and nothing may depend on it."
   closeAccount("The account to close." input: CloseAccountInput!): CloseAccountPayload
@@ -2247,9 +2247,9 @@ type CustomerEdge {
 }
 
 extend type Mutation {
-  "Creates a customer, ACTIVE at once, or after a second person has approved if the bank's settings ask for dual approval. A partner creates customers of its own."
+  "Creates a customer, ACTIVE at once, or after a second person has approved if the bank's settings ask for dual approval. A partner creates customers of its own; with a margin of foreign exchange below the usual one, or another party's ACH company number, they wait for the bank's own people."
   createCustomer("The customer." input: CreateCustomerInput!): CreateCustomerPayload
-  "Changes a customer. The customer belongs to its partner, or else to its parent."
+  "Changes a customer. The customer belongs to its partner, or else to its parent. Outside the bank, an ACH company number that another party has, a smaller margin of foreign exchange, and payments on which the bank decides less wait for the bank's own people. On the bank's own record, what binds all or speaks for the bank waits for a second person."
   changeCustomer("What to change." input: ChangeCustomerInput!): ChangeCustomerPayload
   "Stops a customer. Only the bank's staff can."
   suspendCustomer("The customer to suspend." input: SuspendCustomerInput!): SuspendCustomerPayload
@@ -2864,9 +2864,9 @@ type Fee {
 }
 
 extend type Mutation {
-  "Adds a tier of a fee to a customer. If the customer's settings ask for approval (feeTierForApproval), it applies after a second person has approved."
+  "Adds a tier of a fee to a customer. If the customer's settings ask for approval (feeTierForApproval), it applies after a second person has approved. What would cost less by it waits for the bank's own people where somebody outside the bank asks."
   addFeeTier("The tier." input: AddFeeTierInput!): AddFeeTierPayload
-  "Changes a tier that a customer holds."
+  "Changes a tier that a customer holds. It waits for somebody else as addFeeTier does."
   changeFeeTier("What to change." input: ChangeFeeTierInput!): ChangeFeeTierPayload
 }
 
@@ -4043,7 +4043,7 @@ type Limit {
 }
 
 extend type Mutation {
-  "Changes the ceilings of limits that a customer has, all of them or none. If the customer's or the bank's settings ask for dual approval, they change after a second person has approved."
+  "Changes the ceilings of limits that a customer has, all of them or none. If the customer's or the bank's settings ask for dual approval, they change after a second person has approved. A partner raises none above its own of that kind."
   changeLimits("The ceilings." input: ChangeLimitsInput!): ChangeLimitsPayload
 }
 
@@ -8276,7 +8276,7 @@ extend type Mutation {
   changeWebhook("What to change." input: ChangeWebhookInput!): ChangeWebhookPayload
   "Draws another secret, and shows it. For a while what is posted has a signature of the former one too."
   rotateWebhookSecret("Of which webhook." input: RotateWebhookSecretInput!): RotateWebhookSecretPayload
-  "Lets events be posted again, from now on."
+  "Lets events be posted again, from now on. A webhook that the bank's own people have disabled they alone enable."
   enableWebhook("Which webhook." input: EnableWebhookInput!): EnableWebhookPayload
   "Stops the posting of events, at once."
   disableWebhook("Which webhook." input: DisableWebhookInput!): DisableWebhookPayload
