@@ -137,5 +137,3 @@ func (p pair) tenorOf(today, day time.Time) Tenor {
 	}
 	return ""
 }
-
-func fold(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
