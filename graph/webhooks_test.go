@@ -76,7 +76,7 @@ func webhookRows(b *bank, of []customers.UID) any {
 			b.fill(&w, int64(w.UID))
 			w.Tenant, w.Status, w.Reach, w.Version = b.tenant, status, access.OfCustomer, 1
 			w.Statuses, w.Rails = []payments.Status{payments.StatusProcessed}, []rails.Rail{rails.Book}
-			w.FailingSince = &now
+			w.FailingSince, w.ByBank = &now, false
 			w.Topics = []webhooks.Topic{webhooks.OfPayments}
 			if n == 1 {
 				w.Topics = webhooks.Topics
