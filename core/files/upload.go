@@ -198,7 +198,8 @@ func (s *Service) Upload(
 	return out, err
 }
 
-// unread is how many files of a customer are unfinished, and how much text waits to be checked.
+// unread is how many files of a customer are unfinished, how much text waits to be checked, and how many lines of
+// the caller's files of a day pay nothing.
 type unread struct {
 	Unfinished int   `bun:"unfinished"`
 	Own        int64 `bun:"own"` // bytes that wait to be checked

@@ -168,8 +168,9 @@ func (s *Service) catchUpTx(ctx context.Context, tx bun.Tx, tenant access.Tenant
 	if err := s.deliverTx(ctx, tenant, found, deliverLater, transactLater, w.UID); err != nil {
 		return 0, err
 	}
-	var to *int64                                     // nil once it is told of all that others are
-	if end.Seq < now.Seq && end.Seq > *w.BehindFrom { // else the feed ends here
+	// nil once it is told of all that others are, or where the feed ends
+	var to *int64
+	if end.Seq < now.Seq && end.Seq > *w.BehindFrom {
 		to = &end.Seq
 	}
 	_, err = db.Raw(tx, `UPDATE webhooks SET behind_from = ?, behind_at = ? WHERE tenant = ? AND uid = ?`, to, at, tenant,
