@@ -100,29 +100,26 @@ func (a *Account) renumbered(was *Account) bool {
 		!bytes.Equal(was.Number.Hash, a.Number.Hash)
 }
 
-// decidesTx returns access.OfBank where only the bank's own people may decide on what somebody outside the bank
-// does with an account; was is the account before, or nil.
-func decidesTx(ctx context.Context, tx *changes.Tx, was, a *Account) (access.Reach, error) {
+// reservedTx reports whether only the bank's own people may decide on what somebody outside the bank does with an
+// account; was is the account before, or nil.
+func reservedTx(ctx context.Context, tx *changes.Tx, was, a *Account) (bool, error) {
 	if tx.Caller.Reach == access.OfBank {
-		return "", nil
+		return false, nil
 	}
 	if was != nil && (a.unconfirmed(was.confirmedFrom()) || a.renumbered(was)) {
-		return access.OfBank, nil
+		return true, nil
 	}
 	if around, err := aroundCallbacksTx(ctx, tx, was, a); err != nil || around {
-		return access.OfBank, err
+		return true, err
 	}
 	if elsewhere, err := elsewhereTx(ctx, tx, was, a); err != nil || elsewhere {
-		return access.OfBank, err
+		return true, err
 	}
 	var former string
 	if was != nil {
 		former = was.ACHCompanyID
 	}
-	if taken, err := customers.CompanyTakenTx(ctx, tx, former, a.ACHCompanyID); err != nil || taken {
-		return access.OfBank, err
-	}
-	return "", nil
+	return customers.CompanyTakenTx(ctx, tx, former, a.ACHCompanyID)
 }
 
 // confirmedFrom returns the amount above which the bank's own people confirm wires; nil if they confirm none.

@@ -135,7 +135,7 @@ func target(of customers.UID, uid UID) changes.Target {
 // lifecycle opens and changes accounts, those of one customer one after the other, so that the first account
 // of an ACH company id is certain.
 func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Account] {
-	l := &changes.Lifecycle[*customers.Held, Account]{
+	return &changes.Lifecycle[*customers.Held, Account]{
 		Name: "account",
 		Hold: s.holding(),
 		Lock: lock,
@@ -145,14 +145,11 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Account] {
 				Gone: a.DeletedAt != nil,
 			}
 		},
+		Asks:  customers.Asking[Account](customers.AccessSettings.DualForCustomers),
 		Wait:  func(a *Account) { a.Status = Pending },
 		Write: s.writeTx,
 		Taken: map[string]error{"accounts_number": ErrNumberTaken, "accounts_default_offset": ErrOffsetTaken},
 	}
-	l.Asks = func(held *customers.Held, _, _ *Account) bool {
-		return l.Decides != "" || held.Asks(customers.AccessSettings.DualForCustomers)
-	}
-	return l
 }
 
 func (s *Service) holding() func(context.Context, *changes.Tx, *changes.Target) (*customers.Held, error) {
@@ -200,7 +197,7 @@ func (s *Service) openTx(ctx context.Context, tx *changes.Tx, at changes.Target,
 		}
 		err := s.applyTx(ctx, tx, nil, a, draft)
 		if err == nil {
-			l.Decides, err = decidesTx(ctx, tx, nil, a)
+			l.Reserved, err = reservedTx(ctx, tx, nil, a)
 		}
 		return a, err
 	}))
@@ -251,7 +248,7 @@ func (s *Service) changeTx(
 		}
 		err := s.applyTx(ctx, tx, was, a, draft)
 		if err == nil {
-			l.Decides, err = decidesTx(ctx, tx, was, a)
+			l.Reserved, err = reservedTx(ctx, tx, was, a)
 		}
 		if err == nil && a.unguarded(was) && !tx.Approved() { // it allows all that rules would have to
 			_, err = access.Require(ctx, access.ManagePositiveRules)

@@ -41,6 +41,9 @@ type Lifecycle[H, T any] struct {
 	Taken map[string]error
 	// Decides is the least reach of the checker, if wider than the maker's own.
 	Decides access.Reach
+	// Reserved says that only the bank's own people may decide on the change: it waits for one of them even
+	// where Asks does not ask for a second person. What fills the row may set it.
+	Reserved bool
 	// Approvers is how many must agree (Proposal.Approvers).
 	Approvers int32
 }
@@ -70,7 +73,7 @@ func (l *Lifecycle[H, T]) Add(
 	}
 	row := l.Row(now)
 	*row.Version, *row.UpdatedAt = 1, tx.Now
-	waits := l.Asks != nil && tx.NeedsApproval(l.Asks(held, nil, now))
+	waits := tx.NeedsApproval(l.asks(held, nil, now))
 	if waits && l.Wait != nil {
 		l.Wait(now)
 	}
@@ -103,10 +106,10 @@ func (l *Lifecycle[H, T]) Modify(
 		return nil, err
 	}
 	update := func() error { return l.update(ctx, tx, was, now) }
-	if l.Asks == nil {
+	if l.Asks == nil && !l.Reserved {
 		return now, update()
 	}
-	if err := tx.ProposeOr(ctx, l.Asks(held, was, now), l.proposal(was, now), update); err != nil {
+	if err := tx.ProposeOr(ctx, l.asks(held, was, now), l.proposal(was, now), update); err != nil {
 		return nil, err
 	}
 	if tx.Waits() {
@@ -133,12 +136,20 @@ func (l *Lifecycle[H, T]) Agree(
 	return *l.Row(was).Version, nil
 }
 
+// asks reports whether a second person has to agree.
+func (l *Lifecycle[H, T]) asks(held H, was, now *T) bool {
+	return l.Reserved || l.Asks != nil && l.Asks(held, was, now)
+}
+
 // proposal is a change as the checker sees it; was is nil for a new thing.
 func (l *Lifecycle[H, T]) proposal(was, now *T) Proposal {
 	row := l.Row(now)
 	p := Proposal{
 		Customer: row.Customer, UID: row.UID, Version: *row.Version, After: now, By: l.Decides,
 		Approvers: l.Approvers,
+	}
+	if l.Reserved {
+		p.By = access.OfBank
 	}
 	if was != nil {
 		p.Before = was

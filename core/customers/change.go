@@ -58,8 +58,6 @@ func (s *Service) modifyTx(
 	modify func(was, c *Customer) error,
 ) (Saved, error) {
 	l, plan, moved := s.lifecycle(hold), new(LimitPlan), false
-	asks := l.Asks
-	l.Asks = func(held *Held, was, c *Customer) bool { return l.Decides != "" || asks(held, was, c) }
 	l.Too = plan.too
 	l.Write = func(ctx context.Context, tx *changes.Tx, was, c *Customer) error {
 		if err := plan.writeTx(ctx, tx); err != nil || c.Owner == was.Owner {
@@ -77,10 +75,8 @@ func (s *Service) modifyTx(
 			return err
 		}
 		// on its own people's part, on its prices, and on numbers that another has, the bank decides
-		if taken || tx.Caller.Reach != access.OfBank &&
-			(c.Access.leavesOut(was.Access) || c.Profile.FXMargin() < was.Profile.FXMargin()) {
-			l.Decides = access.OfBank
-		}
+		l.Reserved = taken || tx.Caller.Reach != access.OfBank &&
+			(c.Access.leavesOut(was.Access) || c.Profile.FXMargin() < was.Profile.FXMargin())
 		made, err := s.limits(ctx, tx, c, ceilings, false)
 		if err == nil {
 			*plan = *made

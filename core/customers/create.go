@@ -111,16 +111,8 @@ func (s *Service) createTx(
 	if err != nil {
 		return Saved{}, err
 	}
-	taken, err := CompanyTakenTx(ctx, tx, "", draft.ACHCompanyID.Value)
-	if err != nil {
-		return Saved{}, err
-	}
 	l := s.lifecycle(nobody)
-	l.Asks = func(_ *Held, _, c *Customer) bool {
-		return r.Dual || taken || tx.Caller.Reach != access.OfBank && c.Profile.FXMargin() < standardMargin
-	}
-	// the bank's own settings ask here, its prices, or a number of another, so the bank decides
-	l.Decides = access.OfBank
+	l.Asks = nil // there are no settings of its own yet
 	// Write runs once it is known whether the customer waits
 	l.Write = func(ctx context.Context, tx *changes.Tx, _, c *Customer) error {
 		plan, err := s.limits(ctx, tx, c, draft.Limits, true)
@@ -135,7 +127,13 @@ func (s *Service) createTx(
 			ProcessingOrgShortName: r.Bank, RelationshipManager: r.Manager, OriginatingOfficer: r.Officer,
 			SECCodes: []string{}, CreatedAt: tx.Now,
 		}
-		return c, s.fillTx(ctx, tx, &draft, r, by, c)
+		if err := s.fillTx(ctx, tx, &draft, r, by, c); err != nil {
+			return nil, err
+		}
+		taken, err := CompanyTakenTx(ctx, tx, "", c.ACHCompanyID)
+		// the bank's settings ask, its prices, or a number of another
+		l.Reserved = r.Dual || taken || tx.Caller.Reach != access.OfBank && c.Profile.FXMargin() < standardMargin
+		return c, err
 	})
 	if err != nil {
 		return Saved{}, err

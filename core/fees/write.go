@@ -108,7 +108,7 @@ func (s *Service) Change(
 }
 
 func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Tier] {
-	l := &changes.Lifecycle[*customers.Held, Tier]{
+	return &changes.Lifecycle[*customers.Held, Tier]{
 		Name: "fee tier",
 		Hold: customers.Hold(s.customers.HoldTx).Of("fee_tiers", "id", ErrNotFound),
 		Lock: lock,
@@ -117,13 +117,10 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Tier] {
 				Model: t, UID: t.ID, Customer: int64(t.Customer), Version: &t.Version, UpdatedAt: &t.UpdatedAt,
 			}
 		},
+		Asks:  customers.Asking[Tier](customers.AccessSettings.DualForFees),
 		Wait:  func(t *Tier) { t.Status = Pending },
 		Taken: map[string]error{"fee_tiers_fee": ErrTaken},
 	}
-	l.Asks = func(held *customers.Held, _, _ *Tier) bool {
-		return l.Decides != "" || held.Asks(customers.AccessSettings.DualForFees)
-	}
-	return l
 }
 
 func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*Tier, error) {
@@ -144,12 +141,8 @@ func (s *Service) addTx(ctx context.Context, tx *changes.Tx, at changes.Target, 
 		if err != nil {
 			return nil, err
 		}
-		cheaper, err := s.fillTx(ctx, tx, nil, t, draft)
-		if err != nil {
+		if l.Reserved, err = s.fillTx(ctx, tx, nil, t, draft); err != nil {
 			return nil, err
-		}
-		if cheaper {
-			l.Decides = access.OfBank
 		}
 		if there >= mostOfCustomer {
 			return nil, ErrMany
@@ -173,11 +166,8 @@ func (s *Service) changeTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
 ) (Saved, error) {
 	l := s.lifecycle()
-	return saved(l.Modify(ctx, tx, at, func(was, t *Tier) error {
-		cheaper, err := s.fillTx(ctx, tx, was, t, draft)
-		if cheaper {
-			l.Decides = access.OfBank
-		}
+	return saved(l.Modify(ctx, tx, at, func(was, t *Tier) (err error) {
+		l.Reserved, err = s.fillTx(ctx, tx, was, t, draft)
 		return err
 	}))
 }
