@@ -267,6 +267,7 @@ func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logge
 			"remove text of files that nobody reads any more", 10 * time.Second, 50 * time.Millisecond,
 			each(b.Files.RemoveStray),
 		},
+		{"remove lines of which no payment was made", time.Hour, 100 * time.Millisecond, each(b.Files.RemoveUnpaid)},
 		{"remove old events", time.Hour, time.Second, func(ctx context.Context) (bool, error) {
 			purged, err := b.Events.Purge(ctx, s.KeepEvents)
 			return purged > 0, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -158,6 +159,49 @@ func (s *Service) RemoveStray(ctx context.Context) (removed int, err error) {
 		return err
 	})
 	return removed, err
+}
+
+const (
+	// unpaidKept is how long lines of which no payment was made stay, once their file has ended. The file's own
+	// counts stay for good.
+	unpaidKept = 90 * 24 * time.Hour
+	// clearedAtATime bounds the lines that one transaction looks at.
+	clearedAtATime = 5000
+)
+
+// RemoveUnpaid removes lines of which no payment was made, of a file of the caller's bank that ended long ago, some
+// at a time. It is for workers.
+func (s *Service) RemoveUnpaid(ctx context.Context) (removed int, err error) {
+	caller, now, err := s.worker(ctx)
+	if err != nil {
+		return 0, err
+	}
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		f := new(BulkFile)
+		err := tx.NewSelect().Model(f).Column("uid", "cleared").Where("bf.tenant = ?", db.Number(caller.Tenant)).
+			Where("bf.status IN ('FAILED', 'REJECTED', 'CANCELLED', 'PARTIALLY_PROCESSED')").
+			Where("bf.cleared < bf.checked").Where("bf.updated_at < ?", now.Add(-unpaidKept)).
+			OrderExpr("bf.updated_at").Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		to := f.Cleared + clearedAtATime
+		if _, err := db.Raw(tx, `DELETE FROM bulk_file_lines WHERE tenant = ? AND id > ? AND id <= ? AND status <> ?`,
+			caller.Tenant, lineID(f.UID, f.Cleared), lineID(f.UID, to), LineMade).Exec(ctx); err != nil {
+			return err
+		}
+		_, err = db.Raw(tx, `UPDATE bulk_files SET cleared = ? WHERE tenant = ? AND uid = ?`, to, caller.Tenant,
+			f.UID).Exec(ctx)
+		removed = 1 // there may be more
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("remove lines of which no payment was made: %w", err)
+	}
+	return removed, nil
 }
 
 // textCheck finds files that are not text: archives, spreadsheets, UTF-16.

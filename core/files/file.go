@@ -107,6 +107,7 @@ type BulkFile struct {
 	Checked       int32        `bun:"checked" json:"-"`  // lines up to this one are checked
 	Position      int64        `bun:"position" json:"-"` // bytes that were read up to there
 	Paid          int32        `bun:"paid" json:"-"`     // lines up to this one are dealt with
+	Cleared       int32        `bun:"cleared" json:"-"`  // lines up to this one were removed if not paid
 	Valid         int32        `bun:"valid" json:"validPayments"`
 	Failed        int32        `bun:"failed" json:"errorPayments"`
 	Made          int32        `bun:"made" json:"madePayments"`

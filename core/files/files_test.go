@@ -1115,6 +1115,45 @@ func TestTheTextOfAFileIsRemovedWhenItIsChecked(t *testing.T) {
 	f.is(waits, files.Processed, 1, 0)
 }
 
+func TestLinesOfWhichNoPaymentWasMadeGoInTheEnd(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	mixed := f.upload(files.CSV, header+f.row("A", "1")+f.row("B", "none")+f.row("C", "1"))
+	failed := f.upload(files.CSV, header+f.row("D", "none"))
+	f.work()
+	f.is(mixed, files.PartiallyProcessed, 2, 1)
+	f.is(failed, files.Failed, 0, 1)
+	left := func() (numbers []int32) {
+		for _, uid := range []files.FileUID{mixed, failed} {
+			for _, l := range f.lines(uid) {
+				numbers = append(numbers, l.Number)
+			}
+		}
+		return numbers
+	}
+	clear := func() {
+		for n := 1; n > 0; {
+			var err error
+			if n, err = f.Files.RemoveUnpaid(f.worker()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	before := left()
+	f.Clock.Advance(89 * 24 * time.Hour)
+	clear()
+	if now := left(); len(before) != 4 || !slices.Equal(now, before) {
+		t.Errorf("after 89 days: %v, before: %v", now, before)
+	}
+	f.Clock.Advance(2 * 24 * time.Hour)
+	clear()
+	if now := left(); len(now) != 2 || now[0] != before[0] || now[1] != before[2] {
+		t.Errorf("after 91 days: %v", now)
+	}
+	f.is(mixed, files.PartiallyProcessed, 2, 1)
+	f.is(failed, files.Failed, 0, 1)
+}
+
 func TestFilesTakeTurns(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)
