@@ -37,6 +37,7 @@ const (
 	AccountNumbers Class = 1 + iota
 	CustomersTurns       // to lock a customer's row
 	PersonsTrades        // to book a trade that counts for what a person may trade in a day
+	CompanyNumbers       // to give a customer or an account an ACH company number
 )
 
 // InTurn returns a condition for a statement that locks one row of a bank's table, whose number is in the

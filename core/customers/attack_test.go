@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 
 	"bankgraph/core/access"
@@ -102,6 +103,31 @@ func TestAPartnerTakesNoCompanyNumberOfAnother(t *testing.T) {
 		changes.RequestOptions{})
 	if err != nil || out.Approval != 0 {
 		t.Errorf("by the bank: %+v %v", out, err)
+	}
+}
+
+func TestOneOfTwoTakesACompanyNumber(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	user(t, b, b.Self.UID, "mjones", "Active")
+	partners := []*customers.Customer{b.DownstreamPartner(), b.DownstreamPartner()}
+	for n := range 10 {
+		waits := make([]bool, len(partners))
+		var all sync.WaitGroup
+		for i, partner := range partners {
+			of := b.Customer(coretest.OwnedBy(partner))
+			all.Go(func() {
+				out, err := b.Customers.Change(b.Partner(partner), of.UID,
+					customers.Draft{ACHCompanyID: given.Of(fmt.Sprint(1000000000 + n))}, changes.RequestOptions{})
+				if waits[i] = out.Approval != 0; err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if waits[0] == waits[1] {
+			t.Errorf("number %d: %v wait for the bank, want one of them", n, waits)
+		}
 	}
 }
 

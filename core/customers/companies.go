@@ -2,6 +2,7 @@ package customers
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 
 	"github.com/uptrace/bun"
@@ -9,15 +10,21 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/ident"
+	"bankgraph/db"
 )
 
 // CompanyTakenTx reports whether a caller outside the bank gives a customer or an account, which had the number
 // was, an ACH company number that another party has, and its own has not yet. Other banks take entries under it
 // for that party's. A party is a partner with all its customers, or another customer. What waits for the bank
-// counts for nobody, and of the caller's own neither does a customer that was refused.
+// counts for nobody, and of the caller's own neither does a customer that was refused. Of two who take one number at
+// the same time, the second waits until the first has it.
 func CompanyTakenTx(ctx context.Context, tx *changes.Tx, was, number string) (taken bool, err error) {
 	if tx.Caller.Reach == access.OfBank || number == "" || number == was {
 		return false, nil
+	}
+	hash := sha256.Sum256(fmt.Appendf(nil, "%d %s", tx.Caller.Tenant, ident.Fold(number)))
+	if err := db.WaitTx(ctx, tx, db.CompanyNumbers, [][]byte{hash[:]}); err != nil {
+		return false, err
 	}
 	err = tx.NewRaw(`SELECT coalesce(bool_or(NOT own) AND NOT bool_or(own AND working), false) FROM (
 		  SELECT ?1 IN (c.owner, c.uid) AS own, c.status IN (?3) AS working FROM customers AS c
