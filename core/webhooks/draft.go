@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -121,7 +122,7 @@ var ErrTarget = fault.New(fault.Invalid, "webhook.target",
 func permitted(target string, local bool) error {
 	at, err := url.Parse(target)
 	if err != nil || at.Host == "" || at.Hostname() == "" || at.User != nil || at.Opaque != "" ||
-		at.RawQuery != "" ||
+		at.RawQuery != "" || !dialable(at.Port()) ||
 		at.ForceQuery || at.Fragment != "" || strings.ContainsAny(target, " #\\") {
 		return ErrTarget
 	}
@@ -137,6 +138,12 @@ func permitted(target string, local bool) error {
 		return ErrTarget
 	}
 	return nil
+}
+
+// dialable reports whether a port of a URL can be connected to; none means the scheme's own.
+func dialable(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
 }
 
 // widest returns the widest reach that a webhook of a customer may have.

@@ -51,6 +51,7 @@ func TestAWebhookLeadsOnlyToThePublicNetwork(t *testing.T) {
 		"https://user:word@hooks.partner.example", "https://x.example/?a=b", "https://x.example/#top",
 		"ftp://x.example", "x.example", "https://", "https:x.example", "https://x.example/a b",
 		"http://127.0.0.1:8080", "http://localhost:8080",
+		"https://x.example:0", "https://x.example:65536", "https://x.example:99999",
 	} {
 		if err := create(real, bad); !errors.Is(err, webhooks.ErrTarget) {
 			t.Errorf("%s: %v", bad, err)
