@@ -1,6 +1,8 @@
 package accounts_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -9,6 +11,7 @@ import (
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/given"
+	"bankgraph/core/money"
 )
 
 // The bank's people confirm wires above a bound, and only they say that they do not.
@@ -82,6 +85,82 @@ func TestAPartnerOpensNoWayAroundCallbacks(t *testing.T) {
 	}
 	if out, err = b.Accounts.Open(b.Staff(), of.UID, opening(fmt.Sprint("4400", next())), changes.RequestOptions{}); err != nil || out.Approval != 0 {
 		t.Errorf("by the bank: %+v %v", out, err)
+	}
+}
+
+func TestWhatHadCallbacksOrHasThemInAnotherCurrencyCounts(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	partner := b.DownstreamPartner()
+	wires := accounts.FeaturesDraft{Wires: given.Of(true), DomesticWires: given.Of(true)}
+	wires.Callbacks, wires.CallbackLimit = given.Of(true), given.Of("100")
+	bound := int64(50_00)
+	confirmed := func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound }
+	inYen := func(a *accounts.Account) { confirmed(a); a.Currency = "JPY" }
+	b.Account(b.Customer())
+	next := numbers()
+	open := func(of *customers.Customer, limit string, waits bool) {
+		t.Helper()
+		d := opening(fmt.Sprint("4400", next()))
+		d.Features = wires
+		d.Features.CallbackLimit = given.Of(limit)
+		out, err := b.Accounts.Open(b.Partner(partner), of.UID, d, changes.RequestOptions{})
+		if err != nil || (out.Approval != 0) != waits {
+			t.Errorf("up to %s: %+v %v", limit, out, err)
+		}
+	}
+	deleted := b.Customer(coretest.OwnedBy(partner))
+	a := b.Account(deleted, coretest.Holding(0, 0), confirmed)
+	if _, err := b.Accounts.Delete(b.Partner(partner), deleted.UID, a.UID, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	open(deleted, "50.01", true)
+	open(deleted, "50", false)
+	abroad := b.Customer(coretest.OwnedBy(partner))
+	yen := b.Account(abroad, coretest.Holding(0, 0), inYen)
+	open(abroad, "0.01", true)
+	out, err := b.Accounts.Change(b.Partner(partner), abroad.UID, yen.UID, accounts.Draft{
+		Currency: new(money.Currency("USD")), Features: accounts.FeaturesDraft{CallbackLimit: given.Of("50")},
+	}, changes.RequestOptions{})
+	if err != nil || out.Approval == 0 {
+		t.Errorf("5,000 yen become 50 dollars: %+v %v", out, err)
+	}
+}
+
+// The second person of a partner does not agree for the bank to what has become its to decide since.
+func TestAPartnersSecondPersonOpensNothingForTheBank(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	partner, rival := b.DownstreamPartner(), b.DownstreamPartner()
+	bound := int64(50_00)
+	for name, since := range map[string]func(of *customers.Customer){
+		"callbacks": func(of *customers.Customer) {
+			b.Account(of, coretest.Sends, func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound })
+		},
+		"company": func(*customers.Customer) {
+			b.Customer(coretest.OwnedBy(rival), func(c *customers.Customer) { c.ACHCompanyID = "company" })
+		},
+	} {
+		of := b.Customer(coretest.OwnedBy(partner), func(c *customers.Customer) { c.Access.CustomerDualApproval = true })
+		d := opening(fmt.Sprint("4400", of.UID))
+		d.Features = accounts.FeaturesDraft{
+			Wires: given.Of(true), DomesticWires: given.Of(true), ACH: given.Of(true), ACHCompanyID: given.Of(name),
+		}
+		out, err := b.Accounts.Open(b.PartnersPerson(partner), of.UID, d, changes.RequestOptions{})
+		if err != nil || out.Approval == 0 {
+			t.Fatalf("%s: %+v %v", name, out, err)
+		}
+		since(of)
+		approve := func(by context.Context) error {
+			_, err := b.Changes.Approve(by, changes.UID(out.Approval), changes.RequestOptions{})
+			return err
+		}
+		if err := approve(b.PartnersPerson(partner)); !errors.Is(err, changes.ErrNotYours) {
+			t.Errorf("%s: a second person of the partner: %v", name, err)
+		}
+		if err := approve(b.Checker()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

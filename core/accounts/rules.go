@@ -106,8 +106,11 @@ func reservedTx(ctx context.Context, tx *changes.Tx, was, a *Account) (bool, err
 	if tx.Caller.Reach == access.OfBank {
 		return false, nil
 	}
-	if was != nil && (a.unconfirmed(was.confirmedFrom()) || a.renumbered(was)) {
-		return true, nil
+	if was != nil {
+		confirmed := was.confirmedFrom()
+		if a.unconfirmed(confirmed) || confirmed != nil && a.Currency != was.Currency || a.renumbered(was) {
+			return true, nil
+		}
 	}
 	if around, err := aroundCallbacksTx(ctx, tx, was, a); err != nil || around {
 		return true, err
@@ -138,17 +141,21 @@ func (a *Account) unconfirmed(elsewhere *int64) bool {
 }
 
 // aroundCallbacksTx reports whether wires go out of an account, as they did not, that would be confirmed if they
-// went out of another account of the customer.
+// went out of another account of the customer, or out of one that it had. Amounts are compared in one currency;
+// where the bank confirms only wires in others, all go unconfirmed that the account's own limit lets through.
 func aroundCallbacksTx(ctx context.Context, tx *changes.Tx, was, a *Account) (bool, error) {
 	wires := func(a *Account) bool { return a != nil && a.EnableWires && a.SystemOfRecord == InternalCore }
 	if !wires(a) || wires(was) {
 		return false, nil
 	}
 	var least *int64
-	err := tx.NewSelect().Model((*Account)(nil)).ColumnExpr("min(a.callback_limit)").
-		Where("a.tenant = ?", a.Tenant).Where("a.customer = ?", a.Customer).Where("a.deleted_at IS NULL").
-		Where("a.enable_callbacks").Scan(ctx, &least)
-	return a.unconfirmed(least), err
+	var others bool
+	err := tx.NewSelect().Model((*Account)(nil)).
+		ColumnExpr("min(a.callback_limit) FILTER (WHERE a.currency = ?)", a.Currency).
+		ColumnExpr("coalesce(bool_or(a.callback_limit IS NOT NULL), false)").
+		Where("a.tenant = ?", a.Tenant).Where("a.customer = ?", a.Customer).Where("a.enable_callbacks").
+		Scan(ctx, &least, &others)
+	return a.unconfirmed(least) || least == nil && others, err
 }
 
 // elsewhereTx reports whether an account in the bank's own books is at a routing number, or BIC, at which the bank

@@ -222,9 +222,13 @@ func arranges(caller access.Caller) error {
 // settleTx activates an account that was Pending, or deletes it if it was refused. An account that something
 // names meanwhile cannot be refused.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
-	return s.lifecycle().Settle(ctx, tx, at, func(a *Account) (changes.Settlement, error) {
+	l := s.lifecycle()
+	return l.Settle(ctx, tx, at, func(a *Account) (_ changes.Settlement, err error) {
 		if approved {
 			a.Status = Active
+			if l.Reserved, err = reservedTx(ctx, tx, nil, a); err != nil { // things may have changed since
+				return changes.Stays, err
+			}
 			return changes.Changes, s.approvedOffsetTx(ctx, tx, a)
 		}
 		if err := s.unusedTx(ctx, tx, a); err != nil {

@@ -42,7 +42,8 @@ type Lifecycle[H, T any] struct {
 	// Decides is the least reach of the checker, if wider than the maker's own.
 	Decides access.Reach
 	// Reserved says that only the bank's own people may decide on the change: it waits for one of them even
-	// where Asks does not ask for a second person. What fills the row may set it.
+	// where Asks does not ask for a second person. What fills, modifies or settles the row sets it, before it
+	// returns.
 	Reserved bool
 	// Approvers is how many must agree (Proposal.Approvers).
 	Approvers int32
@@ -179,6 +180,9 @@ func (l *Lifecycle[H, T]) Settle(
 		return err
 	}
 	becomes, err := settle(now)
+	if err == nil && l.Reserved {
+		err = tx.ApprovedBy(l.Approvers, access.OfBank)
+	}
 	if err != nil || becomes == Stays {
 		return err
 	}

@@ -289,6 +289,13 @@ func (b *Bank) PersonOf(of *customers.Customer, u *users.User) context.Context {
 	})
 }
 
+// PartnersPerson returns the context of a new user of this partner, who may do everything with its customers.
+func (b *Bank) PartnersPerson(of *customers.Customer) context.Context {
+	caller, _ := access.Require(b.PersonOf(of, b.User(of, nil)))
+	caller.Reach = access.OfPartner
+	return access.With(b.t.Context(), caller)
+}
+
 // Nobody returns a context without a caller.
 func (b *Bank) Nobody() context.Context { return b.t.Context() }
 

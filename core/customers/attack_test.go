@@ -1,13 +1,11 @@
 package customers_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
 	"testing"
 
-	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
@@ -20,11 +18,6 @@ func TestAPartnersTwoPeopleDoNotLeaveTheBankOut(t *testing.T) {
 	t.Parallel()
 	b := coretest.New(t)
 	partner := b.DownstreamPartner()
-	person := func() context.Context {
-		one, _ := access.Require(b.PersonOf(partner, b.User(partner, nil)))
-		one.Reach = access.OfPartner
-		return access.With(t.Context(), one)
-	}
 	for name, settings := range map[string]customers.AccessDraft{
 		"no bound":       {SecondApproverLimit: given.Of("0")},
 		"a larger bound": {SecondApproverLimit: given.Of("1000.01")},
@@ -33,12 +26,12 @@ func TestAPartnersTwoPeopleDoNotLeaveTheBankOut(t *testing.T) {
 		of := b.Customer(coretest.OwnedBy(partner), func(c *customers.Customer) {
 			c.Access.PaymentDualApproval, c.Access.SecondApproverLimit = true, 1_000_00
 		})
-		out, err := b.Customers.Change(person(), of.UID, customers.Draft{Access: settings},
+		out, err := b.Customers.Change(b.PartnersPerson(partner), of.UID, customers.Draft{Access: settings},
 			changes.RequestOptions{})
 		if err != nil || out.Approval == 0 {
 			t.Fatal(name, out, err)
 		}
-		_, err = b.Changes.Approve(person(), changes.UID(out.Approval), changes.RequestOptions{})
+		_, err = b.Changes.Approve(b.PartnersPerson(partner), changes.UID(out.Approval), changes.RequestOptions{})
 		if !errors.Is(err, changes.ErrNotYours) {
 			t.Errorf("%s: two people of the partner decide: %v", name, err)
 		}

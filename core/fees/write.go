@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -107,10 +106,12 @@ func (s *Service) Change(
 	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: id.String()}, draft, options)
 }
 
+// lifecycle adds and changes tiers, those of one customer one after the other, so that what becomes cheaper is
+// certain.
 func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Tier] {
 	return &changes.Lifecycle[*customers.Held, Tier]{
 		Name: "fee tier",
-		Hold: customers.Hold(s.customers.HoldTx).Of("fee_tiers", "id", ErrNotFound),
+		Hold: customers.Hold(s.customers.LockTx).Of("fee_tiers", "id", ErrNotFound),
 		Lock: lock,
 		Row: func(t *Tier) changes.Row {
 			return changes.Row{
@@ -153,12 +154,15 @@ func (s *Service) addTx(ctx context.Context, tx *changes.Tx, at changes.Target, 
 
 // settleTx activates a tier that was Pending, or marks it as refused.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
-	return s.lifecycle().Settle(ctx, tx, at, func(t *Tier) (changes.Settlement, error) {
+	l := s.lifecycle()
+	return l.Settle(ctx, tx, at, func(t *Tier) (_ changes.Settlement, err error) {
 		t.Status = Refused
-		if approved {
-			t.Status = Active
+		if !approved {
+			return changes.Changes, nil
 		}
-		return changes.Changes, nil
+		t.Status = Active
+		l.Reserved, err = cheaperTx(ctx, tx, nil, t) // others may have come since it was asked for
+		return changes.Changes, err
 	})
 }
 
@@ -220,54 +224,10 @@ func (s *Service) fillTx(
 		}
 		t.Account = &uid
 	}
-	if err := c.Err(); err != nil || tx.Caller.Reach == access.OfBank {
+	if err := c.Err(); err != nil {
 		return false, err
 	}
-	counted, err := countedTx(ctx, tx, was, t)
-	return slices.ContainsFunc(counted, func(was *Tier) bool { return t.cheaper(was, all) }), err
-}
-
-// countedTx returns the tiers that no longer count for something once another does: the one that it was, or those
-// of the whole customer for the same fee, before which one of an account comes.
-func countedTx(ctx context.Context, tx *changes.Tx, was, t *Tier) (counted []*Tier, err error) {
-	if was != nil {
-		return []*Tier{was}, nil
-	}
-	if t.Account == nil {
-		return nil, nil
-	}
-	err = tx.NewSelect().Model(&counted).Where("f.tenant = ?", t.Tenant).Where("f.customer = ?", t.Customer).
-		Where("f.account IS NULL").Where("f.status = ?", Active).
-		Where(`lower(f.application COLLATE "C") = lower(? COLLATE "C")`, t.Application).
-		Where(`lower(f.fee_name COLLATE "C") = lower(? COLLATE "C")`, t.FeeName).Scan(ctx)
-	for _, whole := range counted {
-		whole.Account = t.Account
-	}
-	return counted, err
-}
-
-// cheaper reports whether something costs less with a tier than with another one in whose place it comes, by the
-// catalogue.
-func (t *Tier) cheaper(was *Tier, all []*Fee) bool {
-	before, after := was.fee(all), t.fee(all)
-	if before == nil || before.PriceMinor == 0 {
-		return false
-	}
-	moved := (t.Account == nil) != (was.Account == nil) || t.Account != nil && *t.Account != *was.Account
-	return moved || after == nil || after.Currency != before.Currency || after.PriceMinor < before.PriceMinor ||
-		!ident.Same(t.Application, was.Application) || !ident.Same(t.FeeName, was.FeeName)
-}
-
-// fee returns what the catalogue has for a tier; nil if it has nothing by now.
-func (t *Tier) fee(all []*Fee) *Fee {
-	at := slices.IndexFunc(all, func(f *Fee) bool {
-		return ident.Same(f.Application, t.Application) && ident.Same(f.Product, t.Product) &&
-			ident.Same(f.FeeName, t.FeeName) && ident.Same(f.FeeTier, t.FeeTier)
-	})
-	if at < 0 {
-		return nil
-	}
-	return all[at]
+	return cheaperTx(ctx, tx, was, t)
 }
 
 // narrow keeps the fees whose field is this word, and spells the word as the catalogue does. The first field

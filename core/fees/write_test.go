@@ -311,6 +311,100 @@ func TestAPartnerMakesNothingCheaperByItself(t *testing.T) {
 	}
 }
 
+// What is charged counts, by whatever steps, and in whatever order, tiers come to it.
+func TestAPartnerMakesNothingCheaperInSteps(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	for product, price := range map[string]int64{"Wire": 100, "Other": 50} {
+		for _, fee := range []string{"SPOT", "TN"} {
+			for _, tier := range []string{"Gold", "Free"} {
+				bank.Configured("Payments", product, fee, tier)
+			}
+		}
+		bank.Exec(`UPDATE fee_catalogue SET price = CASE fee_tier WHEN 'Free' THEN 0 ELSE ? END
+			WHERE tenant = ? AND product = ?`, price, bank.Tenant, product)
+	}
+	partner := bank.DownstreamPartner()
+	add := func(ctx context.Context, to *customers.Customer, product, fee, tier, number string) (fees.ID, bool) {
+		t.Helper()
+		out, err := bank.Fees.Add(ctx, to.UID, gold(tierOf(tier), func(d *fees.Draft) {
+			d.Product, d.FeeName, d.AccountNumber = given.Of(product), given.Of(fee), given.Of(number)
+		}), changes.RequestOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Result.ID, out.Approval != 0
+	}
+	change := func(to *customers.Customer, id fees.ID, draft fees.Draft) bool {
+		t.Helper()
+		out, err := bank.Fees.Change(bank.Partner(partner), to.UID, id, draft, changes.RequestOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Approval != 0
+	}
+	for name, by := range map[string]func(of *customers.Customer, number string) bool{
+		"a free one of another fee, for an account, becomes one of the fee": func(of *customers.Customer, number string) bool {
+			id, waits := add(bank.Partner(partner), of, "Wire", "TN", "Free", number)
+			if waits {
+				t.Error("a first tier of a fee waits")
+			}
+			add(bank.Staff(), of, "Wire", "SPOT", "Gold", "")
+			return change(of, id, fees.Draft{FeeName: given.Of("SPOT")})
+		},
+		"an older one of another product comes first": func(of *customers.Customer, _ string) bool {
+			id, _ := add(bank.Partner(partner), of, "Other", "TN", "Gold", "")
+			add(bank.Staff(), of, "Wire", "SPOT", "Gold", "")
+			return change(of, id, fees.Draft{FeeName: given.Of("SPOT")})
+		},
+		"one of an account becomes the whole customer's": func(of *customers.Customer, number string) bool {
+			id, _ := add(bank.Partner(partner), of, "Other", "SPOT", "Gold", number)
+			add(bank.Staff(), of, "Wire", "SPOT", "Gold", "")
+			return change(of, id, fees.Draft{AccountNumber: given.Of("")})
+		},
+	} {
+		of := bank.Customer(coretest.OwnedBy(partner))
+		if !by(of, coretest.AccountNumber(bank.Account(of).UID)) {
+			t.Errorf("%s, and nobody of the bank was asked", name)
+		}
+	}
+	// a dearer one that does not come first, and a cheaper one behind it
+	of := bank.Customer(coretest.OwnedBy(partner))
+	add(bank.Staff(), of, "Wire", "SPOT", "Gold", "")
+	if _, waits := add(bank.Partner(partner), of, "Other", "SPOT", "Gold", ""); waits {
+		t.Error("a tier that charges nobody less waits")
+	}
+}
+
+// The second person of a partner does not agree for the bank to what has become its to decide.
+func TestATierThatHasBecomeCheaperIsTheBanksToApprove(t *testing.T) {
+	t.Parallel()
+	bank := configured(t)
+	bank.Exec(`UPDATE fee_catalogue SET price = 1 WHERE tenant = ? AND fee_tier = 'Silver'`, bank.Tenant)
+	partner := bank.DownstreamPartner()
+	of := bank.Customer(coretest.OwnedBy(partner), func(c *customers.Customer) { c.Access.FeeTierForApproval = true })
+	number := coretest.AccountNumber(bank.Account(of).UID)
+	out, err := bank.Fees.Add(bank.PartnersPerson(partner), of.UID,
+		gold(tierOf("Silver"), func(d *fees.Draft) { d.AccountNumber = given.Of(number) }), changes.RequestOptions{})
+	if err != nil || out.Approval == 0 {
+		t.Fatal(out, err)
+	}
+	given, err := bank.Fees.Add(bank.Staff(), of.UID, gold(), changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bank.Changes.Approve(bank.Checker(), changes.UID(given.Approval), changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	second := bank.PartnersPerson(partner)
+	if _, err := bank.Changes.Approve(second, changes.UID(out.Approval), changes.RequestOptions{}); !errors.Is(err, changes.ErrNotYours) {
+		t.Errorf("a person of the partner: %v", err)
+	}
+	if _, err := bank.Changes.Approve(bank.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
 func tierOf(name string) func(*fees.Draft) {
 	return func(d *fees.Draft) { d.FeeTier = given.Of(name) }
 }

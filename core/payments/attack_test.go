@@ -959,6 +959,11 @@ func TestNoNetworkMovesMoneyWithinTheBank(t *testing.T) {
 		a.SystemOfRecord, a.BankID, a.BankName = accounts.External, "611590103", "Old Mill Bank"
 	})
 	s.send(t, s.order("10.00", to(coretest.AccountNumber(external.UID), external.BankID)))
+	// what waits for the bank to agree that it is here is not here yet
+	claimed := s.Account(of, func(a *accounts.Account) {
+		a.Status, a.BankID, a.BankName = accounts.Pending, "611590103", "Old Mill Bank"
+	})
+	s.send(t, s.order("10.00", to(coretest.AccountNumber(claimed.UID), claimed.BankID)))
 	// the number may be one of another bank's
 	s.send(t, s.order("10.00", to(coretest.AccountNumber(ours.UID), "611590103")))
 	s.send(t, s.order("10.00", to("4400123401", ours.BankID)))

@@ -49,7 +49,7 @@ var (
 		WHERE tenant = $1 AND number_hash = ANY($2::bytea[]) AND deleted_at IS NULL`)
 	findingOurs = db.NewQuery[ourAccount](`SELECT number_hash, bank_id FROM accounts
 		WHERE tenant = $1 AND number_hash = ANY($2::bytea[]) AND deleted_at IS NULL
-		  AND system_of_record = 'Internal Core'`)  // others are reached over networks
+		  AND system_of_record = 'Internal Core' AND status <> 'Pending'`)  // others are reached over networks
 	readingBank = db.NewQuery[bankApproval](`SELECT c.access_payment_dual_approval AS dual,
 		c.access_number_of_approvers AS people, c.access_first_approver_limit AS first,
 		  c.access_second_approver_limit AS second, t.currency, t.sandbox, c.swift_code AS bic
