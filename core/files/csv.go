@@ -138,6 +138,11 @@ func (r *reader) fill(s *readPayment, row []string) {
 			s.fail(faultsOf(s.line, err, columnIn)...)
 		}
 	}
+	if o.EntryType == rails.Debit && payments.Speed(o.Speed) == payments.Instant {
+		s.fail(FileFault{
+			s.line, "speed", string(fault.Forbidden), "requests for payment do not come in csv files",
+		})
+	}
 	if o.Receiver.Number != "" && o.Receiver.Type == "" {
 		o.Receiver.Type = "Deposit"
 	}

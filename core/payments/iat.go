@@ -53,7 +53,7 @@ func (o *Order) checkAbroad(c *check.Fields) {
 	if _, country := agentAbroad(o.ReceiverBank); country != "" && o.Receiver.Bank.Country != "" &&
 		country != o.Receiver.Bank.Country && o.Receiver.Contact == 0 {
 		info.Fail("receiverIdentificationNumber", fault.NoMatch,
-			"must be of the country of receiver.bank, "+o.Receiver.Bank.Country)
+			"must be of the country of the other bank, "+o.Receiver.Bank.Country)
 	}
 }
 

@@ -165,6 +165,16 @@ var named = []struct{ element, field string }{
 	{"/IntrmyAgt1", "receiver.intermediaryBank"},
 }
 
+// namedAsking are those of a request for payment, whose debtor is the other side.
+var namedAsking = []struct{ element, field string }{
+	{"/Dbtr/Nm", "receiver.name"},
+	{"/Dbtr/PstlAdr", "receiver.address"},
+	{"/DbtrAcct", "receiver.accountNumber"},
+	{"/DbtrAgt", "receiver.bank"},
+	{"/Cdtr", "sender.accountUID"},
+	{"/RmtInf", "paymentNotes"},
+}
+
 // carried returns a fault if the network would refuse what the payment's message says.
 func (p *Payment) carried(from *party, of accountNumbers) error {
 	m := p.composed(from, of, 1, p.CreatedAt)
@@ -174,8 +184,12 @@ func (p *Payment) carried(from *party, of accountNumbers) error {
 	if !errors.As(err, &wrong) {
 		return err
 	}
+	fields := named
+	if p.Asks() {
+		fields = namedAsking
+	}
 	field := "payment"
-	for _, n := range named {
+	for _, n := range fields {
 		if strings.Contains(wrong.Path, n.element) {
 			field = n.field
 			break

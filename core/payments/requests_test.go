@@ -1,6 +1,7 @@
 package payments_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"bankgraph/core/fault"
 	"bankgraph/core/page"
 	"bankgraph/core/payments"
+	"bankgraph/core/postal"
 	"bankgraph/core/rails"
 )
 
@@ -194,6 +196,32 @@ func TestARequestForPaymentThatCannotBeIsRefused(t *testing.T) {
 	_, err := s.Payments.RequestDebit(s.Staff(), s.order("10.00", asking), changes.RequestOptions{})
 	if f, _ := fault.Of(err); f == nil || !payments.ErrRailOff.Is(f) {
 		t.Errorf("switched off: %v", err)
+	}
+}
+
+// In a request for payment the debtor is the other side.
+func TestWhatANetworkRefusesOfADebtorIsTheDebtors(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	for name, over := range map[string]func(*payments.Order){"a request": asking, "a drawdown": byWire} {
+		for field, spoil := range map[string]func(*payments.Receiver){
+			"debtor.name":    func(r *payments.Receiver) { r.Name = "Иван" },
+			"debtor.address": func(r *payments.Receiver) { r.Address.City = strings.Repeat("a", 36) },
+		} {
+			_, err := s.Payments.RequestDebit(s.Staff(), s.order("10.00", over, func(o *payments.Order) {
+				o.Receiver = payments.Receiver{
+					Name: "Ada Byron", Number: "4400123401", Type: "Deposit", SubType: "Checking",
+					Bank: payments.ReceiverBank{IDType: "NID", ID: "611590103"},
+					Address: postal.Address{
+						Line1: "1 Main St", City: "Tampa", State: "FL", PostalCode: "33602", CountryCode: "US",
+					},
+				}
+				spoil(&o.Receiver)
+			}), changes.RequestOptions{})
+			if f, is := fault.Of(err); !is || f.Field != field {
+				t.Errorf("%s: %v on %v, want %s", name, err, f, field)
+			}
+		}
 	}
 }
 
