@@ -174,7 +174,9 @@ func TestAPartnerOpensNoAccountAtAnotherBank(t *testing.T) {
 	open := func(bank string) changes.Outcome[accounts.Saved] {
 		t.Helper()
 		d := opening(fmt.Sprint("4400", next()))
-		d.BankID = given.Of(bank)
+		if d.BankID = given.Of(bank); len(bank) != 9 {
+			d.BankIDType = new(accounts.BIC)
+		}
 		out, err := b.Accounts.Open(b.Partner(partner), of.UID, d, changes.RequestOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -183,6 +185,13 @@ func TestAPartnerOpensNoAccountAtAnotherBank(t *testing.T) {
 	}
 	if out := open(there.BankID); out.Approval != 0 {
 		t.Error("where the bank is, nobody has to agree")
+	}
+	b.Exec(`UPDATE customers SET swift_code = 'SNDBUS30' WHERE tenant = ? AND uid = ?`, b.Tenant, b.Self.UID)
+	if out := open("SNDBUS30XXX"); out.Approval != 0 {
+		t.Error("under its own BIC, nobody has to agree")
+	}
+	if out := open("CHASUS33"); out.Approval == 0 {
+		t.Error("an account under another BIC is open")
 	}
 	first := open("021000021")
 	if open("021000021"); first.Approval == 0 {

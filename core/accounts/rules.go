@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"time"
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
@@ -158,8 +159,18 @@ func aroundCallbacksTx(ctx context.Context, tx *changes.Tx, was, a *Account) (bo
 	return a.unconfirmed(least) || least == nil && others, err
 }
 
+// ConfirmsSinceTx reports whether the bank's own people confirm wires of an amount in dollars, in minor units, out of
+// an account of a customer that was changed since a time.
+func ConfirmsSinceTx(
+	ctx context.Context, tx *changes.Tx, of customers.UID, minor int64, since time.Time,
+) (confirms bool, err error) {
+	return tx.NewSelect().Model((*Account)(nil)).Where("a.tenant = ?", tx.Caller.Tenant).
+		Where("a.customer = ?", of).Where("a.updated_at >= ?", since).Where("a.enable_callbacks").
+		Where("a.currency = 'USD'").Where("a.callback_limit < ?", minor).Exists(ctx)
+}
+
 // elsewhereTx reports whether an account in the bank's own books is at a routing number, or BIC, at which the bank
-// has none so far. Payments to accounts there would stay in its books.
+// has none so far, unless its own record has the BIC. Payments to accounts there would stay in its books.
 func elsewhereTx(ctx context.Context, tx *changes.Tx, was, a *Account) (bool, error) {
 	if a.SystemOfRecord != InternalCore ||
 		was != nil && was.SystemOfRecord == InternalCore && was.BankID == a.BankID {
@@ -168,5 +179,11 @@ func elsewhereTx(ctx context.Context, tx *changes.Tx, was, a *Account) (bool, er
 	has, err := tx.NewSelect().Model((*Account)(nil)).Where("a.tenant = ?", a.Tenant).
 		Where("a.bank_id = ?", a.BankID).Where("a.uid <> ?", a.UID).
 		Where("a.system_of_record = 'Internal Core' AND a.status <> 'Pending' AND a.deleted_at IS NULL").Exists(ctx)
-	return !has, err
+	if err != nil || has || a.BankIDType != BIC {
+		return err == nil && !has, err
+	}
+	own, err := tx.NewSelect().TableExpr("customers AS c").Where("c.tenant = ?", a.Tenant).
+		Where("c.relationship_type = 'Self' AND c.swift_code <> ''").
+		Where("left(c.swift_code, 8) = left(?, 8)", a.BankID).Exists(ctx)
+	return !own, err
 }

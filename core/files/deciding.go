@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"bankgraph/core/access"
+	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/money"
@@ -137,7 +138,9 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 }
 
 // takesNow returns how many people have to approve a file that waits, by what settings of the customer and of
-// the bank say now of its largest payment (changes.Takes). From when the bank confirms wires is of the check.
+// the bank say now of its largest payment (changes.Takes), and whether the bank's own. Which accounts pay is of the
+// check: where one of the customer's was changed since, so that wires as large as that payment are confirmed, the
+// bank decides.
 func (s *Service) takesNow(
 	ctx context.Context, tx *changes.Tx, at changes.Target,
 ) (people int32, by access.Reach, err error) {
@@ -145,7 +148,15 @@ func (s *Service) takesNow(
 	if err != nil {
 		return 0, "", err
 	}
-	return payments.ApproversForCustomerTx(ctx, tx, f.Customer, money.Of(f.Largest, inCents))
+	people, by, err = payments.ApproversForCustomerTx(ctx, tx, f.Customer, money.Of(f.Largest, inCents))
+	if err != nil || by == access.OfBank {
+		return people, by, err
+	}
+	confirms, err := accounts.ConfirmsSinceTx(ctx, tx, f.Customer, f.Largest, f.CreatedAt)
+	if confirms {
+		by = access.OfBank
+	}
+	return people, by, err
 }
 
 // approveTx returns payments.ErrApproveLimit for a file that is above what the person may approve: its

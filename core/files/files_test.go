@@ -23,6 +23,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/files"
+	"bankgraph/core/given"
 	"bankgraph/core/money"
 	"bankgraph/core/page"
 	"bankgraph/core/payments"
@@ -437,6 +438,45 @@ func TestAFileIsApprovedByAsManyAsSettingsAskForByNow(t *testing.T) {
 		}
 		f.is(uid, by.then, 0, 0)
 	}
+}
+
+// A partner's second person does not let through, in a file, what the bank confirms by now.
+func TestAFileOfWhichTheBankConfirmsAPaymentByNowIsTheBanks(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	partner := b.DownstreamPartner()
+	f := filedAt(t, b, coretest.OwnedBy(partner), dual)
+	out, err := f.Files.Upload(f.Partner(partner), files.Upload{
+		Customer: f.of.UID, Type: files.CSV, Open: files.OpenText("a.csv", strings.NewReader(header+f.row("A", "150"))),
+	}, changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid := out.Result.UID
+	f.work()
+	f.Clock.Advance(time.Minute)
+	limit := func(amount string) {
+		t.Helper()
+		_, err := f.Accounts.Change(f.Staff(), f.of.UID, f.account.UID, accounts.Draft{Features: accounts.FeaturesDraft{
+			Wires: given.Of(true), DomesticWires: given.Of(true), Callbacks: given.Of(true), CallbackLimit: given.Of(amount),
+		}}, changes.RequestOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	approve := func(by context.Context) error {
+		_, err := f.Files.Approve(by, uid, changes.RequestOptions{})
+		return err
+	}
+	limit("100")
+	if err := approve(f.PartnersPerson(partner)); !errors.Is(err, changes.ErrNotYours) {
+		t.Errorf("150.00 where the bank confirms from 100.00: %v", err)
+	}
+	limit("150")
+	if err := approve(f.PartnersPerson(partner)); err != nil {
+		t.Errorf("150.00 where the bank confirms above that: %v", err)
+	}
+	f.is(uid, files.Approved, 0, 0)
 }
 
 func TestACancelledFilePaysNothing(t *testing.T) {
