@@ -31,6 +31,26 @@ func (p *payers) sends(to, amount, key, more string) string {
 		externalReferenceId: "INV-7", idempotencyKey: %q, %s}) { payment { uid status } } }`, p.from.UID, to, amount, key, more)
 }
 
+// What a payment that waits for repair lacks takes it from no list.
+func TestAPaymentThatLacksAReceiverIsShown(t *testing.T) {
+	t.Parallel()
+	p, _ := newSender(t)
+	all := joined(everything(schema.Types["Payment"]))
+	for i, speed := range []string{"INSTANT", "EXPRESS", "ECONOMY", "ECONOMY_PLUS"} {
+		for k, receiver := range []string{``, `name: "Ada Byron"`, `accountNumber: "4400123401"`, `bankId: "611590103"`} {
+			data, errors := p.asks(t, p.Partner(p.payer), p.sends(receiver, "10.00", fmt.Sprint("k", i, k),
+				`currency: "USD", repairable: true, speed: `+speed))
+			if errors != nil || !strings.Contains(data, `"status":"REPAIR"`) {
+				t.Errorf("%s, {%s}: %s %v", speed, receiver, data, errors)
+			}
+		}
+	}
+	data, errors := p.asks(t, p.Staff(), filled(`{ payments(first: 20, filter: {status: [REPAIR]}) { nodes { %s } } }`, all))
+	if errors != nil || strings.Count(data, `"status":"REPAIR"`) < 16 || !strings.Contains(data, `"receiverName":""`) {
+		t.Errorf("%.2000s %v", data, errors)
+	}
+}
+
 // Who pays follows a payment over its network to the end; another partner does not know of it.
 func TestAPaymentOverANetworkIsFollowed(t *testing.T) {
 	t.Parallel()

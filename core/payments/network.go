@@ -116,7 +116,7 @@ func (m *Message) Amount() *money.Amount {
 }
 
 // Number returns the account that a credit names, masked.
-func (m *Message) Number() *seal.Value { return &seal.Value{Last4: m.Last4} }
+func (m *Message) Number() *seal.Value { return seal.Value{Last4: m.Last4}.Shown() }
 
 // Reason returns what the message's code means, in plain words; "" for a code without such words.
 func (m *Message) Reason() string {

@@ -264,9 +264,13 @@ func (w *writer) one(ctx context.Context, f *field, o any) bool {
 	})
 }
 
-// leaf checks the scalar that begins at start.
+// leaf checks the scalar that begins at start. Absent text is empty where the schema has no null for it.
 func (w *writer) leaf(ctx context.Context, f *field, start int) bool {
 	if f.typ.NonNull && string(w.out[start:]) == "null" {
+		if f.typ.NamedType == "String" {
+			w.out = append(w.out[:start], `""`...)
+			return true
+		}
 		w.fail(ctx, gqlerror.Errorf("must not be null"))
 		return false
 	}

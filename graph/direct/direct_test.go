@@ -33,6 +33,7 @@ var schema = gqlparser.MustLoadSchema(&ast.Source{Input: `
 	type Mutation { rename: Person }
 	interface Named { name: String! }
 	type Person implements Named {
+		id: ID!
 		name: String!
 		nick: String
 		home: Home
@@ -62,7 +63,7 @@ type person struct {
 var (
 	ada    = &person{name: "Ada", nick: `A"d`, home: &home{"Main"}, pets: []pet{{"Rex"}, {"Tom"}}}
 	bob    = &person{name: "Bob", pets: []pet{}, friends: []*person{ada}}
-	nobody = &person{} // without the name that it must have
+	nobody = &person{} // without the id that it must have, or a name
 	cross  = &person{name: "Cross", failing: "all", friends: []*person{bob}}
 	people = map[string]*person{"Ada": ada, "Bob": bob, "Cross": cross}
 )
@@ -91,6 +92,7 @@ func served() *direct.Schema {
 		AST: schema,
 		Plain: map[string]map[string]direct.Field{
 			"Person": {
+				"id":   text(func(o any) string { return strings.ToLower(o.(*person).name) }),
 				"name": text(func(o any) string { return o.(*person).name }),
 				"nick": text(func(o any) string { return o.(*person).nick }),
 				"home": {One: func(o any) any {
@@ -205,12 +207,15 @@ func TestAnswersAreThoseOfTheSpecification(t *testing.T) {
 			data:     `{"person":{"pets":[{"name":"Rex"},{"name":"Tom"}]}}`,
 		},
 		"a list is null for one item that must not be": {
-			document: `{ people { name } }`, data: `{"people":null}`,
-			errors: []string{"people[1].name: must not be null"},
+			document: `{ people { id } }`, data: `{"people":null}`,
+			errors: []string{"people[1].id: must not be null"},
 		},
 		"an item alone is null where it may be": {
-			document: `{ some { name } }`, data: `{"some":[null,null,{"name":"Bob"}]}`,
-			errors: []string{"some[0].name: must not be null"},
+			document: `{ some { id } }`, data: `{"some":[null,null,{"id":"bob"}]}`,
+			errors: []string{"some[0].id: must not be null"},
+		},
+		"text that must not be null is empty where it is absent": {
+			document: `{ people { name nick } }`, data: `{"people":[{"name":"Ada","nick":"A\"d"},{"name":"","nick":null}]}`,
 		},
 		"everything is null where the root must not be": {
 			document: `{ person(name: "Ada") { name } sure { name } }`, data: `null`,

@@ -3648,10 +3648,10 @@ func _RefusedCredit_number(ctx context.Context, ec *executionContext, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *seal.Value) graphql.Marshaler {
-			return marshalNMaskedString2ᚖbankgraphᚋcoreᚋsealᚐValue(ctx, ec, selections, v)
+			return marshalOMaskedString2ᚖbankgraphᚋcoreᚋsealᚐValue(ctx, ec, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func fieldContext_RefusedCredit_number(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -7353,7 +7353,7 @@ func _RefusedCredit(ctx context.Context, ec *executionContext, sel ast.Selection
 			}
 		case "number":
 			out.Values[i] = _RefusedCredit_number(ctx, ec, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "at":

@@ -3081,7 +3081,7 @@ type BulkFileFault {
   field: String
   "Such as REQUIRED, INVALID, NOTFOUND."
   code: String!
-  "In plain words."
+  "In plain words; empty behind the first 10,000 faulty lines of a file, of which only the codes are kept."
   message: String!
 }
 
@@ -4378,7 +4378,7 @@ type Payment implements Node {
   channel: String
   "The name of who pays."
   senderName: String!
-  "The name of who is paid."
+  "The name of who is paid; empty where a payment that waits for repair has none yet."
   receiverName: String!
   "The number of the account that is debited; null if it is at another bank, which does not say it."
   senderNumber: MaskedString
@@ -4444,7 +4444,7 @@ type PaymentDetails {
   emailAddress: String
   "The telephone number."
   phoneNumber: String
-  "The routing number of the other bank; of one abroad its BIC."
+  "The routing number of the other bank; of one abroad its BIC. Empty where a payment that waits for repair has none yet."
   bankId: String!
   "Of a wire, the bank to which it goes first, if that is the correspondent that was named: its routing number, over SWIFT its BIC (REST: intermediarySenderId)."
   correspondentId: String
@@ -4662,7 +4662,7 @@ extend type Query {
 type RefusedCredit {
   "Its network."
   rail: PaymentRail!
-  "What it is: pacs.008, unreadable, or entry, which is a line of a file of ACH."
+  "What it is: pacs.008, unreadable, or entry: a line of a file of ACH, or money that came back twice."
   kind: String!
   "Its number, by who wrote it; of a line of a file that of the file, and the line."
   messageId: String!
@@ -4674,8 +4674,8 @@ type RefusedCredit {
   amount: Amount
   "The routing number of the bank that sent it."
   bank: String
-  "The account that was to be credited."
-  number: MaskedString!
+  "The account that was to be credited; null if that is not known, as of money that came back twice."
+  number: MaskedString
   "When it came."
   at: DateTime!
 }

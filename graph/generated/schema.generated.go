@@ -10053,16 +10053,6 @@ func marshalNMaskedString2bankgraphᚋcoreᚋsealᚐValue(ctx context.Context, e
 	return _MaskedString(ctx, ec, sel, &v)
 }
 
-func marshalNMaskedString2ᚖbankgraphᚋcoreᚋsealᚐValue(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *seal.Value) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return _MaskedString(ctx, ec, sel, v)
-}
-
 func marshalNPageInfo2ᚖbankgraphᚋgraphᚋmodelᚐPageInfo(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.PageInfo) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
