@@ -75,10 +75,10 @@ var (
 	errLost = errors.New("somebody else has the file")
 )
 
-// turns is the order in which callers' files of a bank are worked on: the API key whose files have waited
-// longest comes first. So however many files one caller has, others wait for one of them at most.
+// turns is the order in which callers' files of a bank are worked on: the API key, or the person, whose files
+// have waited longest comes first. So however many files one caller has, others wait for one of them at most.
 const turns = `(SELECT max(o.worked_at) FROM bulk_files AS o WHERE o.tenant = ?
-	AND o.maker_client = bf.maker_client) NULLS FIRST`
+	AND o.maker_client = bf.maker_client AND o.maker_login = bf.maker_login) NULLS FIRST`
 
 // lease takes the file that is to be checked next, for some seconds; nil if there is none. It also returns in
 // whose name the payments are. Callers take turns. Of one caller's files the one that was worked on least

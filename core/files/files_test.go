@@ -82,6 +82,14 @@ func (f *filed) worker() context.Context {
 	return access.Operator(f.t.Context(), f.Tenant, "test", coretest.Zone())
 }
 
+// as returns the context of the bank's staff with another client and login: people who sign in with one identity
+// provider all have its address as their client.
+func (f *filed) as(client, login string) context.Context {
+	caller, _ := access.Require(f.Staff())
+	caller.Client, caller.LoginID = client, login
+	return access.With(f.t.Context(), caller)
+}
+
 func (f *filed) find(uid files.FileUID) *files.BulkFile {
 	f.t.Helper()
 	found, err := coretest.Many(f.Bank, f.Staff(), func(b *db.Batch) *db.Many[files.FileUID, files.BulkFile] {
@@ -1236,10 +1244,6 @@ func TestCallersTakeTurnsWithTheirFiles(t *testing.T) {
 	for n := range 6 {
 		many = append(many, upload(f.Staff(), fmt.Sprint("M-", n)))
 	}
-	// with another API key
-	caller, _ := access.Require(f.Staff())
-	caller.Client = "another"
-	other := access.With(t.Context(), caller)
 	next := func(want files.FileUID) {
 		t.Helper()
 		if _, err := f.Files.Check(f.worker()); err != nil {
@@ -1249,10 +1253,13 @@ func TestCallersTakeTurnsWithTheirFiles(t *testing.T) {
 			t.Errorf("file %s is %s, and it is its turn", want, is.Status)
 		}
 	}
-	next(many[0])
-	next(upload(other, "O-1"))
-	next(many[1])
-	next(upload(other, "O-2"))
+	// with another API key, and another person of the same identity provider
+	for i, other := range []context.Context{f.as("another", ""), f.as("staff", "clerk")} {
+		next(many[2*i])
+		next(upload(other, fmt.Sprint("O-1-", i)))
+		next(many[2*i+1])
+		next(upload(other, fmt.Sprint("O-2-", i)))
+	}
 }
 
 // What has come in and is not read yet takes room on the disk, so that one caller has a bound of it.
@@ -1272,14 +1279,17 @@ func TestATextThatWaitsToBeReadHasABound(t *testing.T) {
 	if err := unread(f.Staff()); !errors.Is(err, files.ErrUnread) {
 		t.Error(err)
 	}
-	caller, _ := access.Require(f.Staff())
-	caller.Client = "another"
-	if err := unread(access.With(t.Context(), caller)); err != nil {
+	if err := unread(f.as("staff", "clerk")); err != nil {
+		t.Error(err)
+	}
+	other := f.as("another", "")
+	f.Exec(`UPDATE bulk_files SET status = 'FAILED' WHERE tenant = ? AND uid > ?`, f.Tenant, uid)
+	if err := unread(other); err != nil {
 		t.Error(err)
 	}
 	f.Exec(`UPDATE bulk_files SET size = ? WHERE tenant = ? AND uid = ?`, int64(80*files.MostBytes),
 		f.Tenant, uid)
-	if err := unread(access.With(t.Context(), caller)); !errors.Is(err, files.ErrUnread) {
+	if err := unread(other); !errors.Is(err, files.ErrUnread) {
 		t.Error(err)
 	}
 	f.Exec(`UPDATE bulk_files SET status = 'FAILED' WHERE tenant = ? AND uid = ?`, f.Tenant, uid)
@@ -1301,6 +1311,7 @@ func TestLinesThatPayNothingHaveABound(t *testing.T) {
 		"those that pay":         {`failed = 1, valid = 999999, status = 'PROCESSED'`, false},
 		"of the day before":      {`failed = 1000000, worked_at = now() - interval '24 hours'`, false},
 		"of somebody else":       {`failed = 1000000, maker_client = 'another'`, false},
+		"of another person":      {`failed = 1000000, maker_login = 'another'`, false},
 		"of its other customers": {`failed = 1000000, customer = (SELECT max(uid) FROM customers WHERE tenant = bulk_files.tenant)`, true},
 	} {
 		t.Run(name, func(t *testing.T) {

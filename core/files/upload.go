@@ -155,7 +155,7 @@ func (s *Service) Upload(
 	defer incoming.leave()
 	b := s.db.Batch() // who owns the file is found out before anything of it is read
 	scope := s.customers.Scoped(ctx, b, in.Customer)
-	waits := db.Queue(b, countingUnread, caller.Tenant, in.Customer, caller.Client)
+	waits := db.Queue(b, countingUnread, caller.Tenant, in.Customer, caller.Client, caller.LoginID)
 	if err := errors.Join(b.Send(ctx), waits.Err); err != nil {
 		return out, err
 	}
@@ -210,10 +210,10 @@ type unread struct {
 var countingUnread = db.NewQuery[unread](`SELECT
 	(SELECT count(*) FROM bulk_files WHERE tenant = $1 AND customer = $2::bigint AND ` + isUnfinished +
 	`) AS unfinished,
-	coalesce(sum(size) FILTER (WHERE maker_client = $3::text), 0)::bigint AS own,
+	coalesce(sum(size) FILTER (WHERE maker_client = $3::text AND maker_login = $4::text), 0)::bigint AS own,
 	  coalesce(sum(size), 0)::bigint AS total,
 	(SELECT coalesce(sum(CASE WHEN status IN ('FAILED', 'REJECTED', 'CANCELLED') THEN failed + valid ELSE failed END), 0)
-	  FROM bulk_files WHERE tenant = $1 AND maker_client = $3::text
+	  FROM bulk_files WHERE tenant = $1 AND maker_client = $3::text AND maker_login = $4::text
 	  AND worked_at > now() - interval '24 hours')::bigint AS wasted
 	FROM bulk_files WHERE tenant = $1 AND status IN ('RECEIVED', 'VALIDATING')`)
 
