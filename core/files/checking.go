@@ -150,7 +150,8 @@ type checking struct {
 	worker access.Caller
 	now    time.Time
 	until  time.Time
-	lines  int // that this call has checked
+	lines  int    // that this call has checked
+	wasted *int64 // lines of the maker's other files that pay nothing; nil until that matters
 
 	waiting []*readPayment
 	batches batches    // that are not written yet
@@ -277,6 +278,7 @@ func (c *checking) flush(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	before := *c.f
 	lines, drafts := make([]*FileLine, len(c.waiting)), make([]*payments.Order, len(c.waiting))
 	for i, one := range c.waiting {
 		lines[i], drafts[i] = c.line(one), one.order
@@ -294,6 +296,10 @@ func (c *checking) flush(ctx context.Context) error {
 		}
 		c.f.Checked, c.f.Position = max(c.f.Checked, c.waiting[i].last), max(c.f.Position, c.waiting[i].end)
 	}
+	if err := c.wastes(ctx); err != nil {
+		*c.f = before // these lines are not kept
+		return err
+	}
 	if err := c.written(); err != nil {
 		return err
 	}
@@ -309,6 +315,28 @@ func (c *checking) flush(ctx context.Context) error {
 	}(*c.f, c.batches, c.writing)
 	c.lines, c.waiting, c.batches = c.lines+len(lines), c.waiting[:0], nil
 	return nil
+}
+
+var countingWasted = db.NewQuery[db.Count](`SELECT ` + wastedBut("$2", "$3", "$4") + ` AS n`)
+
+// wastes ends the reading of a file that has faults in more than a tenth of its lines once those of its maker's files
+// that pay nothing are mostWasted, however many files came in before they were found.
+func (c *checking) wastes(ctx context.Context) error {
+	f := c.f
+	if f.Failed <= (f.Failed+f.Valid)/10 {
+		return nil
+	}
+	if c.wasted == nil {
+		found, err := db.ReadPrimary(ctx, c.s.db, countingWasted, f.Tenant, f.MakerClient, f.MakerLogin, f.UID)
+		if err != nil {
+			return fmt.Errorf("count the lines that pay nothing: %w", err)
+		}
+		c.wasted = &found[0].N
+	}
+	if *c.wasted+int64(f.Failed) < mostWasted {
+		return nil
+	}
+	return broken(0, "", fault.Max, ErrWasted.Message)
 }
 
 // written waits until the lines before are written.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
@@ -183,6 +184,9 @@ func (s *Service) decidingTx(
 // decideTx writes what people have decided on a file.
 func (s *Service) decideTx(ctx context.Context, tx *changes.Tx, was, f *BulkFile, to FileStatus) error {
 	f.Status, f.UpdatedAt, f.UpdatedBy, f.Version = to, tx.Now, nameOf(tx.Caller), f.Version+1
+	if to == Rejected || to == Cancelled { // from now on its lines count among those that pay nothing
+		f.WorkedAt = new(time.Now())
+	}
 	if _, err := tx.NewUpdate().Model(f).WherePK().Exec(ctx); err != nil {
 		return fmt.Errorf("write file %s: %w", f.UID, err)
 	}

@@ -129,7 +129,7 @@ type BulkFile struct {
 	Attempt       int32        `bun:"attempt" json:"-"`
 	LeasedUntil   *time.Time   `bun:"leased_until" json:"-"`
 	Stalled       int32        `bun:"stalled" json:"-"`   // attempts since the checking last got further
-	WorkedAt      *time.Time   `bun:"worked_at" json:"-"` // when its lines were last checked or paid
+	WorkedAt      *time.Time   `bun:"worked_at" json:"-"` // when its lines were last checked, paid or given up
 	CreatedAt     time.Time    `bun:"created_at" json:"-"`
 	UpdatedAt     time.Time    `bun:"updated_at" json:"-"`
 	Version       int32        `bun:"version" json:"-"`

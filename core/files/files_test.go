@@ -1332,6 +1332,64 @@ func TestLinesThatPayNothingHaveABound(t *testing.T) {
 	}
 }
 
+// The bound holds, too, for files that had come in before any of their lines was found faulty.
+func TestFilesAtWorkKeepNoMoreLinesThatPayNothingThanTheBound(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	wasted := f.upload(files.CSV, header+f.row("A", "1"))
+	f.work()
+	var junk, mixed strings.Builder
+	for n := range 30 {
+		junk.WriteString(f.row(fmt.Sprint("J-", n), "none"))
+		amount := "1"
+		if n%15 == 0 {
+			amount = "none"
+		}
+		mixed.WriteString(f.row(fmt.Sprint("M-", n), amount))
+	}
+	short := f.upload(files.CSV, header+f.row("B", "none"))
+	long := f.upload(files.CSV, header+junk.String())
+	paid := f.upload(files.CSV, header+mixed.String())
+	f.Exec(`UPDATE bulk_files SET failed = 999980 WHERE tenant = ? AND uid = ?`, f.Tenant, wasted)
+	f.work()
+	f.is(short, files.Failed, 0, 1)
+	is := f.is(long, files.Failed, 0, 0)
+	if kept := f.lines(long); len(kept) != 0 || is.RejectReason != files.ErrWasted.Message {
+		t.Errorf("%d lines are kept, %q", len(kept), is.RejectReason)
+	}
+	f.is(paid, files.PartiallyProcessed, 28, 2)
+}
+
+// A file that waits for a second person for long does not pass the bound by, once it is given up.
+func TestLinesOfAFileThatIsGivenUpCountFromThenOn(t *testing.T) {
+	t.Parallel()
+	for name, giveUp := range map[string]func(*filed, files.FileUID) error{
+		"cancelled": func(f *filed, uid files.FileUID) error {
+			_, err := f.Files.Cancel(f.Staff(), uid, changes.RequestOptions{})
+			return err
+		},
+		"rejected": func(f *filed, uid files.FileUID) error {
+			_, err := f.Files.Reject(f.Checker(), uid, changes.RequestOptions{Reason: "not ours"})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFiled(t, dual)
+			uid := f.upload(files.CSV, header+f.row("A", "1"))
+			f.work()
+			f.Exec(`UPDATE bulk_files SET valid = 1000000, worked_at = now() - interval '25 hours'
+				WHERE tenant = ? AND uid = ?`, f.Tenant, uid)
+			if err := giveUp(f, uid); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.try(files.CSV, "b.csv", header+f.row("B", "1")); !errors.Is(err, files.ErrWasted) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 func TestAFileThatCannotBeCheckedIsGivenUp(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)

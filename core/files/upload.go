@@ -207,14 +207,20 @@ type unread struct {
 	Wasted     int64 `bun:"wasted"` // lines of which no payment is made: they stay, and take room on the disk
 }
 
+// wastedBut is the number of lines of which no payment is made, of the files of a caller of the last 24 hours but one.
+// Of a file at work it counts what has been found so far. Those of one that was given up count from then on.
+func wastedBut(client, login, file string) string {
+	return `(SELECT coalesce(sum(CASE WHEN status IN ('FAILED', 'REJECTED', 'CANCELLED') THEN failed + valid ELSE failed END), 0)
+	  FROM bulk_files WHERE tenant = $1 AND maker_client = ` + client + `::text AND maker_login = ` + login + `::text
+	  AND worked_at > now() - interval '24 hours' AND uid <> ` + file + `)::bigint`
+}
+
 var countingUnread = db.NewQuery[unread](`SELECT
 	(SELECT count(*) FROM bulk_files WHERE tenant = $1 AND customer = $2::bigint AND ` + isUnfinished +
 	`) AS unfinished,
 	coalesce(sum(size) FILTER (WHERE maker_client = $3::text AND maker_login = $4::text), 0)::bigint AS own,
 	  coalesce(sum(size), 0)::bigint AS total,
-	(SELECT coalesce(sum(CASE WHEN status IN ('FAILED', 'REJECTED', 'CANCELLED') THEN failed + valid ELSE failed END), 0)
-	  FROM bulk_files WHERE tenant = $1 AND maker_client = $3::text AND maker_login = $4::text
-	  AND worked_at > now() - interval '24 hours')::bigint AS wasted
+	` + wastedBut("$3", "$4", "0") + ` AS wasted
 	FROM bulk_files WHERE tenant = $1 AND status IN ('RECEIVED', 'VALIDATING')`)
 
 // full returns a fault if so much waits already that another file is not even read. Text comes in faster than
