@@ -152,8 +152,11 @@ func (s *Service) healthTx(
 	if off {
 		w.Status, w.Reason = Disabled, "nothing has arrived since "+w.FailingSince.UTC().Format(time.RFC3339)
 		w.Version, w.UpdatedAt = w.Version+1, now
+		if err := w.stopTx(ctx, tx); err != nil {
+			return err
+		}
 	}
-	_, err := tx.NewUpdate().Model(w).Column("failing_since", "failures", "status", "reason",
+	_, err := tx.NewUpdate().Model(w).Column("failing_since", "failures", "status", "reason", "behind_to",
 		"version", "updated_at").
 		WherePK().Exec(ctx)
 	if err != nil || !off {

@@ -14,7 +14,6 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
-	"bankgraph/core/payments"
 	"bankgraph/core/webhooks"
 )
 
@@ -415,55 +414,5 @@ func TestAClosedConnectionDelaysNoEvent(t *testing.T) {
 		if made := h.attempts(delivery.UID); delivery.State != webhooks.Delivered || len(made) != 1 {
 			t.Errorf("%s, %+v", delivery.State, made)
 		}
-	}
-}
-
-// A webhook that nobody answers gets no row for each event, and costs no time of those who tell others. What it
-// has missed it is told when there is room again, once and in order.
-func TestAWebhookThatFallsBehindIsToldLater(t *testing.T) {
-	t.Parallel()
-	h := build(t)
-	behind, _ := h.hook(h.payer)
-	other, _ := h.hook(h.payee)
-	h.Exec(`INSERT INTO webhook_deliveries (tenant, webhook, customer, state, due_at, created_at)
-		SELECT tenant, uid, customer, 'WAITING', ?, ? FROM webhooks CROSS JOIN generate_series(1, ?)
-		WHERE tenant = ? AND uid = ?`, h.Now().Add(time.Hour), h.Now(), webhooks.MostWaiting, h.Tenant, behind)
-	told := func(of webhooks.UID) (uids []payments.UID) {
-		for _, d := range h.deliveries(of) {
-			if d.Payment != 0 {
-				uids = append(uids, d.Payment)
-			}
-		}
-		slices.Reverse(uids)
-		return uids
-	}
-	var all []payments.UID
-	for range 4 {
-		all = append(all, h.transfer("1", 0))
-		h.spread()
-	}
-	if got := told(other); !slices.Equal(got, all) {
-		t.Errorf("the others are told of %v, not %v", got, all)
-	}
-	if got := told(behind); !slices.Equal(got, all[:1]) {
-		t.Errorf("%v wait beside what waits", got)
-	}
-	h.Exec(`DELETE FROM webhook_deliveries WHERE tenant = ? AND webhook = ? AND payment IS NULL`, h.Tenant, behind)
-	h.spread()
-	if got := told(behind); !slices.Equal(got, all[:1]) {
-		t.Errorf("it is looked at again at once: %v", got)
-	}
-	h.Clock.Advance(6 * time.Second)
-	h.spread()
-	if got := told(behind); !slices.Equal(got, all) {
-		t.Errorf("once there is room it is told of %v, not %v", got, all)
-	}
-	all = append(all, h.transfer("1", 0))
-	h.spread()
-	if got := told(behind); !slices.Equal(got, all) {
-		t.Errorf("afterwards it is told of %v, not %v", got, all)
-	}
-	if w := h.find(behind); w.BehindFrom != nil {
-		t.Errorf("it is behind from %d on", *w.BehindFrom)
 	}
 }

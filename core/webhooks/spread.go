@@ -173,8 +173,9 @@ func (s *Service) catchUpTx(ctx context.Context, tx bun.Tx, tenant access.Tenant
 	if end.Seq < now.Seq && end.Seq > *w.BehindFrom {
 		to = &end.Seq
 	}
-	_, err = db.Raw(tx, `UPDATE webhooks SET behind_from = ?, behind_at = ? WHERE tenant = ? AND uid = ?`, to, at, tenant,
-		w.UID).Exec(ctx)
+	err = db.ExecAtCommit(ctx, `UPDATE webhooks SET behind_from = $3::bigint, behind_at = $4::timestamptz,
+		behind_to = CASE WHEN $3::bigint IS NOT NULL THEN behind_to END
+		WHERE tenant = $1 AND uid = $2`, tenant, w.UID, to, at)
 	return int(max(0, end.Seq-*w.BehindFrom)), err
 }
 
@@ -307,7 +308,7 @@ const (
 	asNew = `$7::bigint = 0 AND e.seq > w.since_seq
 		AND (w.behind_from IS NULL OR e.seq <= w.behind_from)`
 	// asLater is the condition of one that has fallen behind
-	asLater  = "w.uid = $7::bigint AND e.seq > w.since_seq"
+	asLater  = "w.uid = $7::bigint AND (e.seq > w.since_seq OR e.seq <= w.behind_to)"
 	asBefore = `w.uid = $7::bigint AND e.seq <= w.replay_to
 		AND (w.replay_since IS NULL OR e.at >= w.replay_since)`
 	// onceMore posts again what is there already.

@@ -90,6 +90,7 @@ type Webhook struct {
 	ReplaySince *time.Time `bun:"replay_since" json:"-"` // of these, only those since then
 	// later events are told as those that wait are posted; nil: as they happen
 	BehindFrom   *int64     `bun:"behind_from" json:"-"`
+	BehindTo     *int64     `bun:"behind_to" json:"-"` // events up to it are, although they are not after SinceSeq
 	BehindAt     *time.Time `bun:"behind_at" json:"-"` // when it was looked at last, or is to be looked at again
 	ClaimedAt    *time.Time `bun:"claimed_at" json:"-"`
 	FailingSince *time.Time `bun:"failing_since" json:"failingSince"` // since when nothing has arrived

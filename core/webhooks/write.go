@@ -361,10 +361,23 @@ func (s *Service) disableTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
 ) (Saved, error) {
 	return saved(s.lifecycle(s.customers.HoldAnyTx, nil).Modify(ctx, tx, at, func(_, now *Webhook) (err error) {
-		now.Status, err = disabling.Take(now.Status)
+		if now.Status, err = disabling.Take(now.Status); err != nil {
+			return err
+		}
 		now.ByBank = tx.Caller.Reach == access.OfBank
-		return err
+		return now.stopTx(ctx, tx.Tx)
 	}))
+}
+
+// stopTx notes, as a webhook is disabled that is behind, that it is to be told of what has happened until then. If it
+// has not caught up when it is disabled the next time, it may be told of what happened in between, too.
+func (w *Webhook) stopTx(ctx context.Context, tx bun.Tx) error {
+	if w.BehindFrom == nil {
+		return nil
+	}
+	last, err := events.LastTx(ctx, tx, w.Tenant)
+	w.BehindTo = &last
+	return err
 }
 
 // left is why webhooks are disabled when their customer leaves its partner.
@@ -385,9 +398,12 @@ func (s *Service) leaveTx(ctx context.Context, tx *changes.Tx, c *customers.Cust
 		w.Reason, w.UpdatedAt = left, tx.Now
 		if w.Status == Active { // the version of one that waits is that of its approval
 			w.Status, w.Version = Disabled, w.Version+1
+			if err := w.stopTx(ctx, tx.Tx); err != nil {
+				return err
+			}
 		}
-		err := db.AtCommit(ctx, tx.Tx, tx.NewUpdate().Model(w).Column("status", "reason", "version", "updated_at").
-			WherePK())
+		err := db.AtCommit(ctx, tx.Tx, tx.NewUpdate().Model(w).
+			Column("status", "reason", "behind_to", "version", "updated_at").WherePK())
 		if err != nil {
 			return fmt.Errorf("disable webhook %s: %w", w.UID, err)
 		}

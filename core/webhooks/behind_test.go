@@ -1,0 +1,146 @@
+package webhooks_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/given"
+	"bankgraph/core/payments"
+	"bankgraph/core/webhooks"
+)
+
+// crowd makes as much wait for a webhook as lets it fall behind; clear removes that.
+func (h *house) crowd(hook webhooks.UID) {
+	h.Exec(`INSERT INTO webhook_deliveries (tenant, webhook, customer, state, due_at, created_at)
+		SELECT tenant, uid, customer, 'WAITING', ?, ? FROM webhooks CROSS JOIN generate_series(1, ?)
+		WHERE tenant = ? AND uid = ?`, h.Now().Add(time.Hour), h.Now(), webhooks.MostWaiting, h.Tenant, hook)
+}
+
+func (h *house) clear(hook webhooks.UID) {
+	h.Exec(`DELETE FROM webhook_deliveries WHERE tenant = ? AND webhook = ? AND payment IS NULL`, h.Tenant, hook)
+}
+
+// told returns the payments that a webhook is told of, in the order of its deliveries.
+func (h *house) told(of webhooks.UID) (uids []payments.UID) {
+	h.Helper()
+	for _, d := range h.deliveries(of) {
+		if d.Payment != 0 {
+			uids = append(uids, d.Payment)
+		}
+	}
+	slices.Reverse(uids)
+	return uids
+}
+
+// later spreads again and again, each time when webhooks that are behind are looked at again.
+func (h *house) later() {
+	h.Helper()
+	for range 4 {
+		h.Clock.Advance(6 * time.Second)
+		h.spread()
+	}
+}
+
+// A webhook that nobody answers gets no row for each event, and costs no time of those who tell others. What it
+// has missed it is told when there is room again, once and in order.
+func TestAWebhookThatFallsBehindIsToldLater(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	behind, _ := h.hook(h.payer)
+	other, _ := h.hook(h.payee)
+	h.crowd(behind)
+	var all []payments.UID
+	for range 4 {
+		all = append(all, h.transfer("1", 0))
+		h.spread()
+	}
+	if got := h.told(other); !slices.Equal(got, all) {
+		t.Errorf("the others are told of %v, not %v", got, all)
+	}
+	if got := h.told(behind); !slices.Equal(got, all[:1]) {
+		t.Errorf("%v wait beside what waits", got)
+	}
+	h.clear(behind)
+	h.spread()
+	if got := h.told(behind); !slices.Equal(got, all[:1]) {
+		t.Errorf("it is looked at again at once: %v", got)
+	}
+	h.Clock.Advance(6 * time.Second)
+	h.spread()
+	if got := h.told(behind); !slices.Equal(got, all) {
+		t.Errorf("once there is room it is told of %v, not %v", got, all)
+	}
+	all = append(all, h.transfer("1", 0))
+	h.spread()
+	if got := h.told(behind); !slices.Equal(got, all) {
+		t.Errorf("afterwards it is told of %v, not %v", got, all)
+	}
+	if w := h.find(behind); w.BehindFrom != nil {
+		t.Errorf("it is behind from %d on", *w.BehindFrom)
+	}
+}
+
+// turn enables a webhook, or disables it.
+func (h *house) turn(hook webhooks.UID, on bool) {
+	h.Helper()
+	do := h.Webhooks.Disable
+	if on {
+		do = h.Webhooks.Enable
+	}
+	_, err := do(h.Staff(), hook, changes.RequestOptions{})
+	h.must(err)
+}
+
+// What has happened while a webhook was active is told, also if it was disabled before it had caught up; what
+// happens while it is disabled is not.
+func TestWhatHappenedBeforeAWebhookWasDisabledIsTold(t *testing.T) {
+	t.Parallel()
+	for name, off := range map[string]func(*house, webhooks.UID){
+		"by somebody": func(h *house, hook webhooks.UID) { h.turn(hook, false) },
+		"as it fails": func(h *house, hook webhooks.UID) {
+			h.receiver.says(status(500))
+			h.Exec(`UPDATE webhooks SET failing_since = ?, failures = 100 WHERE tenant = ? AND uid = ?`,
+				h.Now().AddDate(0, 0, -6), h.Tenant, hook)
+			h.post()
+			h.receiver.says(nil)
+		},
+		"as its customer leaves its partner": func(h *house, _ webhooks.UID) {
+			_, err := h.Customers.Change(h.Staff(), h.payer.UID,
+				customers.Draft{PartnerOrgShortName: given.Of(h.DownstreamPartner().ShortName)}, changes.RequestOptions{})
+			h.must(err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := build(t)
+			hook, _ := h.hook(h.payer)
+			h.hook(h.payee) // by which the bank goes on telling
+			h.crowd(hook)
+			var all []payments.UID
+			for range 3 {
+				all = append(all, h.transfer("1", 0))
+				h.spread()
+			}
+			off(h, hook)
+			if is := h.find(hook); is.Status != webhooks.Disabled || is.BehindFrom == nil {
+				t.Fatalf("%s, behind from %v", is.Status, is.BehindFrom)
+			}
+			h.transfer("1", 0)
+			h.spread()
+			h.turn(hook, true)
+			all = append(all, h.transfer("1", 0))
+			h.spread()
+			h.clear(hook)
+			h.later()
+			if got := h.told(hook); !slices.Equal(got, all) {
+				t.Errorf("it is told of %v, not %v", got, all)
+			}
+			if is := h.find(hook); is.BehindFrom != nil || is.BehindTo != nil {
+				t.Errorf("it is behind from %v to %v", is.BehindFrom, is.BehindTo)
+			}
+		})
+	}
+}
