@@ -1,6 +1,7 @@
 package webhooks_test
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 	"time"
@@ -142,5 +143,105 @@ func TestWhatHappenedBeforeAWebhookWasDisabledIsTold(t *testing.T) {
 				t.Errorf("it is behind from %v to %v", is.BehindFrom, is.BehindTo)
 			}
 		})
+	}
+}
+
+// A replay of a webhook that is behind begins with what was told before, and what comes then is told in its order.
+func TestAReplayOfAWebhookThatIsBehindKeepsTheOrderOfAPayment(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, _ := h.hook(h.payer)
+	h.crowd(hook)
+	h.transfer("1", 0)
+	h.post() // it falls behind
+	h.send("2", payments.Instant)
+	h.post()
+	h.Clock.Advance(time.Minute)
+	time.Sleep(100 * time.Millisecond)
+	since := time.Now() // events have the time of the database
+	h.exchange()
+	h.post()
+	if h.find(hook).BehindFrom == nil {
+		t.Fatal("it is not behind")
+	}
+	_, err := h.Webhooks.Replay(h.Staff(), hook, webhooks.Replay{Since: &since}, changes.RequestOptions{})
+	h.must(err)
+	told := h.post()
+	h.clear(hook)
+	for range 3 {
+		h.Clock.Advance(6 * time.Second)
+		told = append(told, h.post()...)
+	}
+	var words []string
+	for _, p := range told {
+		var is struct {
+			PaymentStatus string `json:"paymentStatus"`
+		}
+		h.must(json.Unmarshal([]byte(p.body), &is))
+		words = append(words, is.PaymentStatus)
+	}
+	if want := []string{"READY_TO_TRANSMIT", "TRANSMITTED", "PROCESSED"}; !slices.Equal(words, want) {
+		t.Errorf("it is told %v, not %v", words, want)
+	}
+	if h.find(hook).Replays() {
+		t.Error("the replay goes on")
+	}
+}
+
+// A replay also posts what happened while the webhook was disabled, although it is behind: once, in its order.
+func TestAReplayOfAWebhookThatIsBehindTellsWhatHappenedWhileItWasDisabled(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, _ := h.hook(h.payer)
+	h.hook(h.payee) // by which the bank goes on telling
+	h.crowd(hook)
+	var all []payments.UID
+	pay := func() {
+		all = append(all, h.transfer("1", 0))
+		h.spread()
+	}
+	pay()
+	pay()
+	h.turn(hook, false)
+	pay()
+	h.turn(hook, true)
+	pay()
+	_, err := h.Webhooks.Replay(h.Staff(), hook, webhooks.Replay{After: "0.0"}, changes.RequestOptions{})
+	h.must(err)
+	pay()
+	h.clear(hook)
+	h.later()
+	if got := h.told(hook); !slices.Equal(got, all) {
+		t.Errorf("it is told of %v, not %v", got, all)
+	}
+	if is := h.find(hook); is.Replays() || is.BehindFrom != nil {
+		t.Errorf("the replay is at %d of %d, behind from %v", is.ReplayFrom, is.ReplayTo, is.BehindFrom)
+	}
+}
+
+// A replay, too, waits until there is room again, and keeps nobody else's waiting.
+func TestAReplayWaitsWhileEnoughOfTheWebhookDoes(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	all := []payments.UID{h.transfer("1", 0), h.transfer("1", 0)}
+	h.spread()
+	crowded, _ := h.hook(h.payer)
+	other, _ := h.hook(h.payer)
+	h.crowd(crowded)
+	for _, hook := range []webhooks.UID{crowded, other} {
+		_, err := h.Webhooks.Replay(h.Staff(), hook, webhooks.Replay{After: "0.0"}, changes.RequestOptions{})
+		h.must(err)
+	}
+	h.later()
+	if got := h.told(crowded); len(got) != 0 || !h.find(crowded).Replays() {
+		t.Errorf("%v wait beside what waits", got)
+	}
+	if got := h.told(other); !slices.Equal(got, all) {
+		t.Errorf("the other one is told of %v, not %v", got, all)
+	}
+	h.clear(crowded)
+	h.later()
+	if got := h.told(crowded); !slices.Equal(got, all) || h.find(crowded).Replays() {
+		t.Errorf("once there is room it is told of %v, not %v", got, all)
 	}
 }

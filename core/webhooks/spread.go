@@ -11,6 +11,8 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
 	"bankgraph/core/events"
 	"bankgraph/core/payments"
 	"bankgraph/db"
@@ -125,42 +127,23 @@ const (
 	// mostWaiting is how many deliveries of a webhook wait before it falls behind: it is told of later events as
 	// those are posted. So one that nobody answers costs no row for each event, and no time of those who tell others.
 	mostWaiting = 500
-	// lookedAfter is how many webhooks that are behind are looked at together, and looksEvery how often those of
-	// which as much waits as before.
+	// lookedAfter is how many webhooks that are behind, or whose events are posted again, are looked at together, and
+	// looksEvery how often those of which as much waits as before.
 	lookedAfter = 8
 	looksEvery  = 5 * time.Second
 )
 
-// catchUpTx goes on with one webhook that has fallen behind, of which no more than mostWaiting deliveries wait by
-// now. Parties take turns. It returns how many entries of the record it has gone through.
+// catchUpTx goes on with one webhook that has fallen behind, of which fewer than mostWaiting deliveries wait by
+// now. Parties take turns. A replay goes first, up to where the webhook is behind; what comes then is told once,
+// in its order. It returns how many entries of the record it has gone through.
 func (s *Service) catchUpTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, now events.Cursor) (int, error) {
-	var all []*turn
 	at := s.now()
-	err := tx.NewSelect().Model(&all).Column("uid", "behind_from").ColumnExpr("p.party").
-		Join("CROSS JOIN LATERAL (SELECT "+partyOf+" AS party) AS p", tenant).Where("w.tenant = ?", tenant).
-		Where("w.status = ?", Active).Where("w.behind_from IS NOT NULL").
-		Where("w.behind_at NOT BETWEEN ? AND ?", at, at.Add(looksEvery)). // nor after a clock that was ahead
-		OrderExpr("p.party <= ?, p.party, w.behind_at, w.uid", s.behind.Last(tenant)).Limit(lookedAfter).
-		For("NO KEY UPDATE OF w SKIP LOCKED").Scan(ctx)
-	if err != nil || len(all) == 0 {
+	w, err := s.nextTx(ctx, tx, tenant, at, &s.behind, "w.behind_at", func(q *bun.SelectQuery) *bun.SelectQuery {
+		return q.Where("w.behind_from IS NOT NULL").Where("w.replay_from >= least(w.replay_to, w.behind_from)")
+	})
+	if err != nil || w == nil {
 		return 0, err
 	}
-	s.behind.Give(tenant, all[0].Party)
-	uids := make([]UID, len(all))
-	for i, w := range all {
-		uids[i] = w.UID
-	}
-	var full []UID
-	err = db.Raw(tx, `UPDATE webhooks AS b SET behind_at = ? WHERE b.tenant = ? AND b.uid IN (?) AND `+
-		fullText("?")+` RETURNING b.uid`, at.Add(looksEvery), tenant, bun.List(uids), tenant).Scan(ctx, &full)
-	if err != nil && !noRows(err) {
-		return 0, err
-	}
-	open := slices.IndexFunc(all, func(w *turn) bool { return !slices.Contains(full, w.UID) })
-	if open < 0 {
-		return 0, nil
-	}
-	w := all[open]
 	found, end, err := kindTx(ctx, tx, tenant, events.Cursor{Epoch: now.Epoch, Seq: *w.BehindFrom})
 	if err != nil {
 		return 0, err
@@ -174,9 +157,46 @@ func (s *Service) catchUpTx(ctx context.Context, tx bun.Tx, tenant access.Tenant
 		to = &end.Seq
 	}
 	err = db.ExecAtCommit(ctx, `UPDATE webhooks SET behind_from = $3::bigint, behind_at = $4::timestamptz,
-		behind_to = CASE WHEN $3::bigint IS NOT NULL THEN behind_to END
-		WHERE tenant = $1 AND uid = $2`, tenant, w.UID, to, at)
+		behind_to = CASE WHEN $3::bigint IS NOT NULL THEN behind_to END,
+		replay_from = greatest(replay_from, least(replay_to, $5::bigint))
+		WHERE tenant = $1 AND uid = $2`, tenant, w.UID, to, at, end.Seq)
 	return int(max(0, end.Seq-*w.BehindFrom)), err
+}
+
+// nextTx locks the active webhook for which which holds that is to be told of events of the past next; nil if there is
+// none. Parties take turns, so that nobody's many webhooks keep those of others waiting; order is that of each party's.
+// One of which mostWaiting deliveries wait is looked at again later.
+func (s *Service) nextTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, at time.Time, turns *changes.Turns[customers.UID],
+	order string, which func(*bun.SelectQuery) *bun.SelectQuery,
+) (*turn, error) {
+	var all []*turn
+	err := tx.NewSelect().Model(&all).Column("uid", "behind_from", "replay_from", "replay_to").
+		ColumnExpr("p.party").Join("CROSS JOIN LATERAL (SELECT "+partyOf+" AS party) AS p", tenant).
+		Where("w.tenant = ?", tenant).Where("w.status = ?", Active).Apply(which).
+		// nor after a clock that was ahead
+		Where("(w.behind_at IS NULL OR w.behind_at NOT BETWEEN ? AND ?)", at, at.Add(looksEvery)).
+		OrderExpr("p.party <= ?, p.party, "+order+", w.uid", turns.Last(tenant)).Limit(lookedAfter).
+		For("NO KEY UPDATE OF w SKIP LOCKED").Scan(ctx)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	turns.Give(tenant, all[0].Party)
+	uids := make([]UID, len(all))
+	for i, w := range all {
+		uids[i] = w.UID
+	}
+	var full []UID
+	err = db.Raw(tx, `UPDATE webhooks AS b SET behind_at = ? WHERE b.tenant = ? AND b.uid IN (?) AND `+
+		fullText("?")+` RETURNING b.uid`, at.Add(looksEvery), tenant, bun.List(uids), tenant).Scan(ctx, &full)
+	if err != nil && !noRows(err) {
+		return nil, err
+	}
+	open := slices.IndexFunc(all, func(w *turn) bool { return !slices.Contains(full, w.UID) })
+	if open < 0 {
+		return nil, nil
+	}
+	return all[open], nil
 }
 
 // fullText is the condition that mostWaiting deliveries of a webhook b of a bank wait.
@@ -193,25 +213,19 @@ func falling(deliver string) string {
 	WHERE b.tenant = $1 AND b.uid IN (SELECT webhook FROM told) AND b.behind_from IS NULL AND ` + fullText("$1")
 }
 
-// replayOneTx goes on with one webhook whose events are to be posted again. Parties take turns, so that
-// nobody's many webhooks keep those of others waiting; of each party's it is the one that was asked for
-// first. It returns how many entries of the record it has gone through.
+// replayOneTx goes on with one webhook whose events are to be posted again, as far as it has been told of them
+// where it is behind, and if fewer than mostWaiting of its deliveries wait. Parties take turns; of each party's it
+// is the one that was asked for first. It returns how many entries of the record it has gone through.
 func (s *Service) replayOneTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, now events.Cursor,
 ) (int, error) {
-	var w turn
-	err := tx.NewSelect().Model(&w).Column("uid", "replay_from", "replay_to").ColumnExpr("p.party").
-		Join("CROSS JOIN LATERAL (SELECT "+partyOf+" AS party) AS p", tenant).Where("w.tenant = ?", tenant).
-		Where("w.status = ?", Active).Where("w.replay_from < w.replay_to").
-		OrderExpr("p.party <= ?, p.party, w.replay_to, w.uid", s.replays.Last(tenant)).Limit(1).
-		For("NO KEY UPDATE OF w SKIP LOCKED").Scan(ctx)
-	if noRows(err) {
-		return 0, nil
-	}
-	if err != nil {
+	w, err := s.nextTx(ctx, tx, tenant, s.now(), &s.replays, "w.replay_to",
+		func(q *bun.SelectQuery) *bun.SelectQuery {
+			return q.Where("w.replay_from < least(w.replay_to, w.behind_from)")
+		})
+	if err != nil || w == nil {
 		return 0, err
 	}
-	s.replays.Give(tenant, w.Party)
 	found, end, err := kindTx(ctx, tx, tenant, events.Cursor{Epoch: now.Epoch, Seq: w.ReplayFrom})
 	if err != nil {
 		return 0, err
@@ -222,6 +236,9 @@ func (s *Service) replayOneTx(
 	to := end.Seq
 	if to <= w.ReplayFrom { // the feed ends here
 		to = w.ReplayTo
+	}
+	if w.BehindFrom != nil {
+		to = min(to, *w.BehindFrom)
 	}
 	_, err = db.Raw(tx, `UPDATE webhooks SET replay_from = ? WHERE tenant = ? AND uid = ?`, to,
 		tenant, w.UID).Exec(ctx)
@@ -303,14 +320,16 @@ func transactText(which, again string) string {
 }
 
 const (
-	// asNew is the condition of webhooks that are told of new events, asBefore that of the one that is told
-	// again
+	// asNew is the condition of webhooks that are told of new events.
 	asNew = `$7::bigint = 0 AND e.seq > w.since_seq
 		AND (w.behind_from IS NULL OR e.seq <= w.behind_from)`
-	// asLater is the condition of one that has fallen behind
-	asLater  = "w.uid = $7::bigint AND (e.seq > w.since_seq OR e.seq <= w.behind_to)"
-	asBefore = `w.uid = $7::bigint AND e.seq <= w.replay_to
-		AND (w.replay_since IS NULL OR e.at >= w.replay_since)`
+	// asAgain is the condition of events of a replay.
+	asAgain = `e.seq <= w.replay_to AND (w.replay_since IS NULL OR e.at >= w.replay_since)`
+	// asBefore is the condition of events that a webhook is told again, and asLater that of those that it is told
+	// as it catches up.
+	asBefore = `w.uid = $7::bigint AND ` + asAgain + ` AND (w.behind_from IS NULL OR e.seq <= w.behind_from)`
+	asLater  = `w.uid = $7::bigint AND (e.seq > w.since_seq OR e.seq <= w.behind_to
+		OR e.seq > w.replay_from AND ` + asAgain + `)`
 	// onceMore posts again what is there already.
 	onceMore = ` DO UPDATE SET state = 'WAITING', due_at = excluded.due_at, tries = 0,
 		tried_at = NULL, done_at = NULL WHERE webhook_deliveries.state <> 'WAITING'`
