@@ -187,7 +187,9 @@ func resume(ctx context.Context, tx bun.IDB, tenant access.Tenant, cursor Cursor
 	switch {
 	case cursor.Epoch > now.Epoch || seq > now.Last:
 		return Cursor{}, ErrAhead
-	case cursor != (Cursor{}) && seq < now.Purged:
+	case cursor == (Cursor{}): // before what was removed is nothing but entries to go through
+		seq = min(now.Purged, now.Last)
+	case seq < now.Purged:
 		return Cursor{}, ErrPurged
 	}
 	return Cursor{Epoch: now.Epoch, Seq: seq}, nil

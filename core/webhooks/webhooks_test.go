@@ -506,6 +506,31 @@ func TestAReplayPostsEventsAgainAndThoseFromBefore(t *testing.T) {
 	}
 }
 
+// A bank's record is longer than what the feed keeps: whoever reads it from its beginning, or has events posted again
+// since a time, gets what is left.
+func TestTheFeedBeginsWhereItWasRemovedUpTo(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.Exec(`INSERT INTO audit_seals (tenant, seq, entry, tx, hash)
+		SELECT ?, n, -n, '1', decode(repeat('00', 32), 'hex') FROM generate_series(1, 6000) AS n`, h.Tenant)
+	h.Exec(`INSERT INTO events_purged (tenant, seq) VALUES (?, 6000)`, h.Tenant)
+	uid := h.transfer("1", 0)
+	h.spread()
+	hook, _ := h.hook(h.payer)
+	_, err := h.Webhooks.Replay(h.Staff(), hook, webhooks.Replay{Since: new(time.Now().Add(-time.Hour))},
+		changes.RequestOptions{})
+	h.must(err)
+	if got := h.post(); len(got) != 1 {
+		t.Errorf("again are posted %v", got)
+	}
+	feed, err := h.Webhooks.Feed(h.Staff(), "", 10)
+	h.must(err)
+	if len(feed.Events) != 1 || feed.Events[0].Payment != uid {
+		feed, err = h.Webhooks.Feed(h.Staff(), feed.Cursor, 10)
+		t.Errorf("the feed begins with nothing, and goes on with %v, %v", feed, err)
+	}
+}
+
 func TestATestTellsOfNoPayment(t *testing.T) {
 	t.Parallel()
 	h := build(t)
