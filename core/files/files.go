@@ -28,7 +28,7 @@ var Tables = db.Tables{
 		"accounts": "the accounts of all batches of a file are found in one statement, and so are those of lines " +
 			"that are shown",
 		"customers": "in that statement, the company id of those without one of their own; and files are " +
-			"shown with whose they are",
+			"shown with whose they are; what waits to be checked is counted by partner",
 		"payment_steps": "why a payment of a file was cancelled, in that statement",
 		"payments":      "the lines of a file are shown with what became of their payments",
 	},

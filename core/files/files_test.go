@@ -1298,6 +1298,36 @@ func TestATextThatWaitsToBeReadHasABound(t *testing.T) {
 	}
 }
 
+// However many people a party has, and its partner's customers, others have room for theirs.
+func TestTextThatWaitsToBeReadLeavesRoomForOtherParties(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	partner := b.DownstreamPartner()
+	f := filedAt(t, b, coretest.OwnedBy(partner))
+	sibling, stranger := b.Customer(coretest.OwnedBy(partner)), b.Customer()
+	large := f.upload(files.CSV, header+f.row("A", "1"))
+	f.Exec(`UPDATE bulk_files SET size = ? WHERE tenant = ? AND uid = ?`, int64(40*files.MostBytes), f.Tenant, large)
+	upload := func(by context.Context, of *customers.Customer, reference string) error {
+		_, err := f.Files.Upload(by, files.Upload{
+			Customer: of.UID, Type: files.CSV,
+			Open: files.OpenText("b.csv", strings.NewReader(header+f.row(reference, "1"))),
+		}, changes.RequestOptions{})
+		return err
+	}
+	for _, of := range []*customers.Customer{f.of, sibling, partner} {
+		if err := upload(f.as("staff", "clerk"), of, "B"); !errors.Is(err, files.ErrUnread) {
+			t.Error("the same party:", err)
+		}
+	}
+	f.Exec(`UPDATE bulk_files SET size = ? WHERE tenant = ? AND uid = ?`, int64(100*files.MostBytes), f.Tenant, large)
+	if err := upload(f.as("staff", "clerk"), stranger, "C"); err != nil {
+		t.Error("another party:", err)
+	}
+	if err := upload(f.as("staff", "clerk"), stranger, "D"); !errors.Is(err, files.ErrUnread) {
+		t.Error("another party, of which something waits:", err)
+	}
+}
+
 // Lines of which no payment is made cost nothing, and stay: one caller has a bound of them.
 func TestLinesThatPayNothingHaveABound(t *testing.T) {
 	t.Parallel()

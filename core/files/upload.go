@@ -62,7 +62,7 @@ const (
 	mostUploads    = 64        // at a time, of which one caller has a quarter, and one bank half
 	mostUnfinished = 50        // files of a customer
 	mostUnread     = 20        // times MostBytes: text of one caller's files that waits to be checked
-	mostUnreadBank = 80        // the same of one bank
+	mostUnreadBank = 80        // the same of one bank, of which a party has half of what the others leave
 	mostWasted     = 1_000_000 // lines of one caller's files of a day of which no payment is made
 	sameFileWithin = 24 * time.Hour
 	fileObject     = "file"
@@ -202,7 +202,8 @@ func (s *Service) Upload(
 // the caller's files of a day pay nothing.
 type unread struct {
 	Unfinished int   `bun:"unfinished"`
-	Own        int64 `bun:"own"` // bytes that wait to be checked
+	Own        int64 `bun:"own"`   // bytes that wait to be checked
+	Party      int64 `bun:"party"` // the same of the customer's partner with its customers, or of one of the bank's own
 	All        int64 `bun:"total"`
 	Wasted     int64 `bun:"wasted"` // lines of which no payment is made: they stay, and take room on the disk
 }
@@ -218,18 +219,24 @@ func wastedBut(client, login, file string) string {
 var countingUnread = db.NewQuery[unread](`SELECT
 	(SELECT count(*) FROM bulk_files WHERE tenant = $1 AND customer = $2::bigint AND ` + isUnfinished +
 	`) AS unfinished,
+	coalesce(sum(size) FILTER (WHERE coalesce(nullif(c.owner, 0), c.uid) = (
+	  SELECT coalesce(nullif(o.owner, 0), o.uid) FROM customers AS o WHERE o.tenant = $1 AND o.uid = $2::bigint)), 0)::bigint
+	  AS party,
 	coalesce(sum(size) FILTER (WHERE maker_client = $3::text AND maker_login = $4::text), 0)::bigint AS own,
 	  coalesce(sum(size), 0)::bigint AS total,
 	` + wastedBut("$3", "$4", "0") + ` AS wasted
-	FROM bulk_files WHERE tenant = $1 AND status IN ('RECEIVED', 'VALIDATING')`)
+	FROM bulk_files AS bf JOIN customers AS c ON c.tenant = $1 AND c.uid = bf.customer
+	WHERE bf.tenant = $1 AND bf.status IN ('RECEIVED', 'VALIDATING')`)
 
 // full returns a fault if so much waits already that another file is not even read. Text comes in faster than
-// it is checked, and is stored meanwhile.
+// it is checked, and is stored meanwhile. A party has half of what the others leave of the bank's, and always a place
+// for one file.
 func (u *unread) full() error {
+	left := mostUnreadBank*MostBytes - (u.All - u.Party)
 	switch {
 	case u.Unfinished >= mostUnfinished:
 		return ErrUnfinished
-	case u.Own >= mostUnread*MostBytes, u.All >= mostUnreadBank*MostBytes:
+	case u.Own >= mostUnread*MostBytes, u.Party >= max(1, left/2):
 		return ErrUnread
 	case u.Wasted >= mostWasted:
 		return ErrWasted
