@@ -1336,7 +1336,7 @@ func TestLinesThatPayNothingHaveABound(t *testing.T) {
 		wasted bool
 	}{
 		"faulty ones":            {`failed = 1000000`, true},
-		"given up":               {`failed = 1, valid = 999999, status = 'CANCELLED'`, true},
+		"given up twice":         {`failed = 1, valid = 999999, status = 'CANCELLED'`, true},
 		"fewer":                  {`failed = 999999`, false},
 		"those that pay":         {`failed = 1, valid = 999999, status = 'PROCESSED'`, false},
 		"of the day before":      {`failed = 1000000, worked_at = now() - interval '24 hours'`, false},
@@ -1349,8 +1349,11 @@ func TestLinesThatPayNothingHaveABound(t *testing.T) {
 			f := newFiled(t)
 			f.Customer()
 			uid := f.upload(files.CSV, header+f.row("A", "1"))
+			given := f.upload(files.CSV, header+f.row("C", "1"))
 			f.work()
 			f.Exec(`UPDATE bulk_files SET `+c.set+` WHERE tenant = ? AND uid = ?`, f.Tenant, uid)
+			// of one that is given up the lines without faults do not count: an honest caller may change its mind
+			f.Exec(`UPDATE bulk_files SET valid = 1000000, status = 'CANCELLED' WHERE tenant = ? AND uid = ?`, f.Tenant, given)
 			_, err := f.Files.Upload(f.Staff(), files.Upload{
 				Customer: f.of.UID, Type: files.CSV,
 				Open: files.OpenText("b.csv", strings.NewReader(header+f.row("B", "1"))),
@@ -1406,15 +1409,17 @@ func TestLinesOfAFileThatIsGivenUpCountFromThenOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFiled(t, dual)
-			uid := f.upload(files.CSV, header+f.row("A", "1"))
+			all := []files.FileUID{f.upload(files.CSV, header+f.row("A", "1")), f.upload(files.CSV, header+f.row("B", "1"))}
 			f.work()
-			f.Exec(`UPDATE bulk_files SET valid = 1000000, worked_at = now() - interval '25 hours'
-				WHERE tenant = ? AND uid = ?`, f.Tenant, uid)
-			if err := giveUp(f, uid); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := f.try(files.CSV, "b.csv", header+f.row("B", "1")); !errors.Is(err, files.ErrWasted) {
-				t.Error(err)
+			f.Exec(`UPDATE bulk_files SET valid = 1000000, worked_at = now() - interval '25 hours' WHERE tenant = ?`, f.Tenant)
+			for n, uid := range all {
+				if err := giveUp(f, uid); err != nil {
+					t.Fatal(err)
+				}
+				_, err := f.try(files.CSV, "c.csv", header+f.row(fmt.Sprint("C-", n), "1"))
+				if wasted := n > 0; errors.Is(err, files.ErrWasted) != wasted || !wasted && err != nil {
+					t.Errorf("after %d: %v", n+1, err)
+				}
 			}
 		})
 	}

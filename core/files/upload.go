@@ -209,9 +209,11 @@ type unread struct {
 }
 
 // wastedBut is the number of lines of which no payment is made, of the files of a caller of the last 24 hours but one.
-// Of a file at work it counts what has been found so far. Those of one that was given up count from then on.
+// Of a file at work it counts what has been found so far. Lines without faults count from when their file was given up,
+// but not those of the largest such file: an honest caller may change its mind, or be refused, once a day.
 func wastedBut(client, login, file string) string {
-	return `(SELECT coalesce(sum(CASE WHEN status IN ('FAILED', 'REJECTED', 'CANCELLED') THEN failed + valid ELSE failed END), 0)
+	const valid = `(valid) FILTER (WHERE status IN ('FAILED', 'REJECTED', 'CANCELLED'))`
+	return `(SELECT coalesce(sum(failed), 0) + coalesce(sum` + valid + ` - max` + valid + `, 0)
 	  FROM bulk_files WHERE tenant = $1 AND maker_client = ` + client + `::text AND maker_login = ` + login + `::text
 	  AND worked_at > now() - interval '24 hours' AND uid <> ` + file + `)::bigint`
 }
