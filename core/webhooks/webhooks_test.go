@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -528,6 +529,23 @@ func TestTheFeedBeginsWhereItWasRemovedUpTo(t *testing.T) {
 	if len(feed.Events) != 1 || feed.Events[0].Payment != uid {
 		feed, err = h.Webhooks.Feed(h.Staff(), feed.Cursor, 10)
 		t.Errorf("the feed begins with nothing, and goes on with %v, %v", feed, err)
+	}
+}
+
+// Of a webhook that is deleted what was tried is parked; what nobody has tried to post leaves no rows.
+func TestOfADeletedWebhookOnlyWhatWasTriedStays(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, _ := h.hook(h.payer)
+	h.receiver.says(status(http.StatusInternalServerError))
+	tried := h.transfer("1", 0)
+	h.post()
+	never := h.transfer("1", 0)
+	h.spread()
+	_, err := h.Webhooks.Delete(h.Staff(), hook, changes.RequestOptions{})
+	h.must(err)
+	if all := h.deliveries(hook); len(all) != 1 || all[0].Payment != tried || all[0].State != webhooks.Parked {
+		t.Errorf("of %s and %s there is %+v", tried, never, all)
 	}
 }
 

@@ -427,6 +427,12 @@ func (s *Service) removeTx(
 		if err != nil {
 			return err
 		}
+		// what was never tried tells nobody anything
+		_, err = tx.NewRaw(`DELETE FROM webhook_deliveries WHERE tenant = ? AND webhook = ? AND state = ? AND attempts = 0`,
+			now.Tenant, now.UID, Waiting).Exec(ctx)
+		if err != nil {
+			return err
+		}
 		_, err = tx.NewRaw(`UPDATE webhook_deliveries SET state = ?, done_at = ?, leased_until = NULL
 			WHERE tenant = ? AND webhook = ? AND state = ?`, Parked, s.now(), now.Tenant, now.UID, Waiting).Exec(ctx)
 		return err
