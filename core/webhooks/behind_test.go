@@ -245,3 +245,33 @@ func TestAReplayWaitsWhileEnoughOfTheWebhookDoes(t *testing.T) {
 		t.Errorf("once there is room it is told of %v, not %v", got, all)
 	}
 }
+
+// What a receiver refuses, as that of a partner may for one of its customers, keeps the rest from it only once it is
+// much: each delivery of it waits for its next try, and payments do not wait for each other.
+func TestWhatAReceiverRefusesDoesNotPutItBehind(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		times  int
+		behind bool
+	}{"some": {1, false}, "very much": {5, true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := build(t)
+			hook, _ := h.hook(h.payer)
+			for range c.times {
+				h.crowd(hook)
+			}
+			h.Exec(`UPDATE webhook_deliveries SET tries = 1, attempts = 1 WHERE tenant = ?`, h.Tenant)
+			all := []payments.UID{h.transfer("1", 0)}
+			h.spread()
+			if is := h.find(hook); (is.BehindFrom != nil) != c.behind {
+				t.Errorf("behind from %v", is.BehindFrom)
+			}
+			all = append(all, h.transfer("1", 0))
+			h.later()
+			if got := h.told(hook); c.behind == slices.Equal(got, all) {
+				t.Errorf("told of %v of %v", got, all)
+			}
+		})
+	}
+}

@@ -124,18 +124,20 @@ func (s *Service) spreadTx(
 }
 
 const (
-	// mostWaiting is how many deliveries of a webhook wait before it falls behind: it is told of later events as
-	// those are posted. So one that nobody answers costs no row for each event, and no time of those who tell others.
-	mostWaiting = 500
+	// mostWaiting is how many deliveries of a webhook wait for their first try before it falls behind: it is told of
+	// later events as those are posted. So one that nobody answers costs no row for each event, and no time of those
+	// who tell others. Those that its receiver has refused wait for hours, and it answers others: there may be more.
+	mostWaiting    = 500
+	mostWaitingAll = 5 * mostWaiting
 	// lookedAfter is how many webhooks that are behind, or whose events are posted again, are looked at together, and
 	// looksEvery how often those of which as much waits as before.
 	lookedAfter = 8
 	looksEvery  = 5 * time.Second
 )
 
-// catchUpTx goes on with one webhook that has fallen behind, of which fewer than mostWaiting deliveries wait by
-// now. Parties take turns. A replay goes first, up to where the webhook is behind; what comes then is told once,
-// in its order. It returns how many entries of the record it has gone through.
+// catchUpTx goes on with one webhook that has fallen behind, of which few enough deliveries wait by now. Parties
+// take turns. A replay goes first, up to where the webhook is behind; what comes then is told once, in its order.
+// It returns how many entries of the record it has gone through.
 func (s *Service) catchUpTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, now events.Cursor) (int, error) {
 	at := s.now()
 	w, err := s.nextTx(ctx, tx, tenant, at, &s.behind, "w.behind_at", func(q *bun.SelectQuery) *bun.SelectQuery {
@@ -165,7 +167,7 @@ func (s *Service) catchUpTx(ctx context.Context, tx bun.Tx, tenant access.Tenant
 
 // nextTx locks the active webhook for which which holds that is to be told of events of the past next; nil if there is
 // none. Parties take turns, so that nobody's many webhooks keep those of others waiting; order is that of each party's.
-// One of which mostWaiting deliveries wait is looked at again later.
+// One of which enough deliveries wait is looked at again later.
 func (s *Service) nextTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, at time.Time, turns *changes.Turns[customers.UID],
 	order string, which func(*bun.SelectQuery) *bun.SelectQuery,
@@ -188,7 +190,8 @@ func (s *Service) nextTx(
 	}
 	var full []UID
 	err = db.Raw(tx, `UPDATE webhooks AS b SET behind_at = ? WHERE b.tenant = ? AND b.uid IN (?) AND `+
-		fullText("?")+` RETURNING b.uid`, at.Add(looksEvery), tenant, bun.List(uids), tenant).Scan(ctx, &full)
+		fullText(strconv.FormatInt(int64(tenant), 10))+` RETURNING b.uid`, at.Add(looksEvery), tenant, bun.List(uids)).
+		Scan(ctx, &full)
 	if err != nil && !noRows(err) {
 		return nil, err
 	}
@@ -199,10 +202,13 @@ func (s *Service) nextTx(
 	return all[open], nil
 }
 
-// fullText is the condition that mostWaiting deliveries of a webhook b of a bank wait.
+// fullText is the condition that enough deliveries of a webhook b of a bank wait.
 func fullText(tenant string) string {
-	return `EXISTS (SELECT FROM webhook_deliveries AS d WHERE d.tenant = ` + tenant +
-		` AND d.webhook = b.uid AND d.state = 'WAITING' OFFSET ` + strconv.Itoa(mostWaiting-1) + `)`
+	wait := func(which string, most int) string {
+		return `EXISTS (SELECT FROM webhook_deliveries AS d WHERE d.tenant = ` + tenant +
+			` AND d.webhook = b.uid AND d.state = 'WAITING'` + which + ` OFFSET ` + strconv.Itoa(most-1) + `)`
+	}
+	return "(" + wait(" AND d.tries = 0", mostWaiting) + " OR " + wait("", mostWaitingAll) + ")"
 }
 
 // falling wraps the text that makes deliveries of new events: a webhook that is told of one, and of which enough
@@ -214,7 +220,7 @@ func falling(deliver string) string {
 }
 
 // replayOneTx goes on with one webhook whose events are to be posted again, as far as it has been told of them
-// where it is behind, and if fewer than mostWaiting of its deliveries wait. Parties take turns; of each party's it
+// where it is behind, and if few enough of its deliveries wait. Parties take turns; of each party's it
 // is the one that was asked for first. It returns how many entries of the record it has gone through.
 func (s *Service) replayOneTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, now events.Cursor,
