@@ -317,7 +317,7 @@ func (c *checking) flush(ctx context.Context) error {
 	return nil
 }
 
-var countingWasted = db.NewQuery[db.Count](`SELECT ` + wastedBut("$2", "$3", "$4") + ` AS n`)
+var countingWasted = db.NewQuery[db.Count](`SELECT ` + wastedBut("$2", "$3", "$4", "$5") + ` AS n`)
 
 // wastes ends the reading of a file that has faults in more than a tenth of its lines once those of its maker's files
 // that pay nothing are mostWasted, however many files came in before they were found.
@@ -327,7 +327,8 @@ func (c *checking) wastes(ctx context.Context) error {
 		return nil
 	}
 	if c.wasted == nil {
-		found, err := db.ReadPrimary(ctx, c.s.db, countingWasted, f.Tenant, f.MakerClient, f.MakerLogin, f.UID)
+		found, err := db.ReadPrimary(ctx, c.s.db, countingWasted, f.Tenant, f.MakerClient, f.MakerLogin, f.Customer,
+			f.UID)
 		if err != nil {
 			return fmt.Errorf("count the lines that pay nothing: %w", err)
 		}

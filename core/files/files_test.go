@@ -1335,18 +1335,24 @@ func TestLinesThatPayNothingHaveABound(t *testing.T) {
 		set    string
 		wasted bool
 	}{
-		"faulty ones":            {`failed = 1000000`, true},
-		"given up twice":         {`failed = 1, valid = 999999, status = 'CANCELLED'`, true},
-		"fewer":                  {`failed = 999999`, false},
-		"those that pay":         {`failed = 1, valid = 999999, status = 'PROCESSED'`, false},
-		"of the day before":      {`failed = 1000000, worked_at = now() - interval '24 hours'`, false},
-		"of somebody else":       {`failed = 1000000, maker_client = 'another'`, false},
-		"of another person":      {`failed = 1000000, maker_login = 'another'`, false},
-		"of its other customers": {`failed = 1000000, customer = (SELECT max(uid) FROM customers WHERE tenant = bulk_files.tenant)`, true},
+		"faulty ones":       {`failed = 1000000`, true},
+		"given up twice":    {`failed = 1, valid = 999999, status = 'CANCELLED'`, true},
+		"fewer":             {`failed = 999999`, false},
+		"those that pay":    {`failed = 1, valid = 999999, status = 'PROCESSED'`, false},
+		"of the day before": {`failed = 1000000, worked_at = now() - interval '24 hours'`, false},
+		"of somebody else":  {`failed = 1000000, maker_client = 'another'`, false},
+		"of another person": {`failed = 1000000, maker_login = 'another'`, false},
+		"of the same partner's": {`failed = 1000000, customer = (SELECT max(uid) FROM customers
+			WHERE tenant = bulk_files.tenant AND owner = (SELECT owner FROM customers AS o WHERE o.tenant = bulk_files.tenant
+			  AND o.uid = bulk_files.customer))`, true},
+		"of another party": {`failed = 1000000, customer = (SELECT max(uid) FROM customers WHERE tenant = bulk_files.tenant)`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFiled(t)
+			b := coretest.New(t)
+			partner := b.DownstreamPartner()
+			f := filedAt(t, b, coretest.OwnedBy(partner))
+			f.Customer(coretest.OwnedBy(partner))
 			f.Customer()
 			uid := f.upload(files.CSV, header+f.row("A", "1"))
 			given := f.upload(files.CSV, header+f.row("C", "1"))

@@ -199,34 +199,42 @@ func (s *Service) Upload(
 }
 
 // unread is how many files of a customer are unfinished, how much text waits to be checked, and how many lines of
-// the caller's files of a day pay nothing.
+// files of a day pay nothing. A party is a partner with its customers, or a customer of the bank's own. What a caller
+// has of one party does not count for others: programs of the bank upload for many.
 type unread struct {
 	Unfinished int   `bun:"unfinished"`
-	Own        int64 `bun:"own"`   // bytes that wait to be checked
-	Party      int64 `bun:"party"` // the same of the customer's partner with its customers, or of one of the bank's own
+	Own        int64 `bun:"own"` // bytes of the caller's files that wait to be checked, of the customer's party
+	Party      int64 `bun:"party"`
 	All        int64 `bun:"total"`
 	Wasted     int64 `bun:"wasted"` // lines of which no payment is made: they stay, and take room on the disk
 }
 
-// wastedBut is the number of lines of which no payment is made, of the files of a caller of the last 24 hours but one.
-// Of a file at work it counts what has been found so far. Lines without faults count from when their file was given up,
-// but not those of the largest such file: an honest caller may change its mind, or be refused, once a day.
-func wastedBut(client, login, file string) string {
-	const valid = `(valid) FILTER (WHERE status IN ('FAILED', 'REJECTED', 'CANCELLED'))`
+// sameParty is the condition that a customer c is of the party of another one.
+func sameParty(as string) string {
+	return `coalesce(nullif(c.owner, 0), c.uid) = (SELECT coalesce(nullif(o.owner, 0), o.uid) FROM customers AS o
+	  WHERE o.tenant = $1 AND o.uid = ` + as + `::bigint)`
+}
+
+// wastedBut is the number of lines of which no payment is made, of the files of a caller of the last 24 hours but one,
+// for the party of a customer. Of a file at work it counts what has been found so far. Lines without faults count
+// from when their file was given up, but not those of the largest such file: an honest caller may change its mind,
+// or be refused, once a day.
+func wastedBut(client, login, customer, file string) string {
+	const valid = `(valid) FILTER (WHERE bf.status IN ('FAILED', 'REJECTED', 'CANCELLED'))`
 	return `(SELECT coalesce(sum(failed), 0) + coalesce(sum` + valid + ` - max` + valid + `, 0)
-	  FROM bulk_files WHERE tenant = $1 AND maker_client = ` + client + `::text AND maker_login = ` + login + `::text
-	  AND worked_at > now() - interval '24 hours' AND uid <> ` + file + `)::bigint`
+	  FROM bulk_files AS bf JOIN customers AS c ON c.tenant = $1 AND c.uid = bf.customer
+	  WHERE bf.tenant = $1 AND maker_client = ` + client + `::text AND maker_login = ` + login + `::text
+	  AND worked_at > now() - interval '24 hours' AND bf.uid <> ` + file + ` AND ` + sameParty(customer) + `)::bigint`
 }
 
 var countingUnread = db.NewQuery[unread](`SELECT
 	(SELECT count(*) FROM bulk_files WHERE tenant = $1 AND customer = $2::bigint AND ` + isUnfinished +
 	`) AS unfinished,
-	coalesce(sum(size) FILTER (WHERE coalesce(nullif(c.owner, 0), c.uid) = (
-	  SELECT coalesce(nullif(o.owner, 0), o.uid) FROM customers AS o WHERE o.tenant = $1 AND o.uid = $2::bigint)), 0)::bigint
-	  AS party,
-	coalesce(sum(size) FILTER (WHERE maker_client = $3::text AND maker_login = $4::text), 0)::bigint AS own,
-	  coalesce(sum(size), 0)::bigint AS total,
-	` + wastedBut("$3", "$4", "0") + ` AS wasted
+	coalesce(sum(size) FILTER (WHERE ` + sameParty("$2") + `), 0)::bigint AS party,
+	coalesce(sum(size) FILTER (WHERE maker_client = $3::text AND maker_login = $4::text AND ` + sameParty("$2") + `), 0)::bigint
+	  AS own,
+	coalesce(sum(size), 0)::bigint AS total,
+	` + wastedBut("$3", "$4", "$2", "0") + ` AS wasted
 	FROM bulk_files AS bf JOIN customers AS c ON c.tenant = $1 AND c.uid = bf.customer
 	WHERE bf.tenant = $1 AND bf.status IN ('RECEIVED', 'VALIDATING')`)
 
