@@ -27,6 +27,8 @@ const (
 	// lookedAtATime is how many webhooks for which something waits one claim looks at. Where there are more, the
 	// next claim goes on behind them.
 	lookedAtATime = 5000
+	// clocksDiffer is how much those of workers may.
+	clocksDiffer = time.Minute
 )
 
 // Due is a delivery that this worker is to post.
@@ -155,7 +157,7 @@ var (
 type waiter struct {
 	Webhook UID  `bun:"webhook"`
 	Due     bool `bun:"due"`    // something of it
-	Beyond  bool `bun:"beyond"` // something waits for longer than anything can
+	Beyond  bool `bun:"beyond"` // something waits for longer than it can, or was made later than now
 }
 
 // nextWaiting returns the next webhook behind one for which something waits. LIMIT has only that one read, whatever
@@ -176,6 +178,8 @@ var waitingText = fmt.Sprintf(`WITH RECURSIVE waiting AS (
 	  AND state = 'WAITING' ORDER BY due_at LIMIT 1) <= $3::timestamptz, false) AS due,
 	  coalesce((SELECT due_at FROM webhook_deliveries WHERE tenant = $1 AND webhook = n.webhook
 	  AND state = 'WAITING' ORDER BY due_at DESC LIMIT 1) > $4::timestamptz, false)
+	  OR coalesce((SELECT due_at > $3::timestamptz AND tries = 0 AND created_at > $5::timestamptz
+	    FROM webhook_deliveries WHERE tenant = $1 AND webhook = n.webhook AND state = 'WAITING' ORDER BY due_at LIMIT 1), false)
 	  OR (SELECT leased_until FROM webhook_deliveries WHERE tenant = $1 AND webhook = n.webhook
 	    AND leased_until > $4::timestamptz LIMIT 1) IS NOT NULL AS beyond
 	FROM waiting AS n WHERE n.webhook IS NOT NULL`, lookedAtATime)
@@ -186,22 +190,22 @@ var findingWaiting = db.NewQuery[waiter](waitingText)
 // first one on.
 func (s *Service) waiting(ctx context.Context, tenant access.Tenant) (due []UID, next UID, err error) {
 	now := s.now()
-	beyond := now.Add(longestTrying + time.Hour)
-	all, err := db.ReadPrimary(ctx, s.db, findingWaiting, tenant, s.looked.Last(tenant), now, beyond)
+	beyond, ahead := now.Add(longestTrying+time.Hour), now.Add(clocksDiffer)
+	all, err := db.ReadPrimary(ctx, s.db, findingWaiting, tenant, s.looked.Last(tenant), now, beyond, ahead)
 	if err != nil {
 		return nil, 0, fmt.Errorf("look for deliveries that are due: %w", err)
 	}
-	var ahead []UID
+	var back []UID
 	for _, w := range all {
 		if w.Due || w.Beyond {
 			due = append(due, w.Webhook)
 		}
 		if w.Beyond {
-			ahead = append(ahead, w.Webhook)
+			back = append(back, w.Webhook)
 		}
 	}
-	if len(ahead) > 0 {
-		if err := s.bringBack(ctx, tenant, ahead, now, beyond); err != nil {
+	if len(back) > 0 {
+		if err := s.bringBack(ctx, tenant, back, now, beyond, ahead); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -211,9 +215,12 @@ func (s *Service) waiting(ctx context.Context, tenant access.Tenant) (due []UID,
 	return due, next, nil
 }
 
-// bringBack makes due what waits for longer than anything can, and ends such leases: they were written while this
-// machine's clock was ahead.
-func (s *Service) bringBack(ctx context.Context, tenant access.Tenant, of []UID, now, beyond time.Time) error {
+// bringBack makes due what waits for longer than anything can, or was made later than ahead and never tried, and ends
+// leases that are longer: they were written while this machine's clock was ahead. What was tried keeps its time, and
+// leases of less: it may be this clock that is behind.
+func (s *Service) bringBack(
+	ctx context.Context, tenant access.Tenant, of []UID, now, beyond, ahead time.Time,
+) error {
 	err := s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
 		// webhooks are locked before their deliveries, as in Claim
 		if _, err := db.Raw(tx, `SELECT FROM webhooks WHERE tenant = ? AND uid IN (?) ORDER BY uid FOR NO KEY UPDATE`,
@@ -222,8 +229,8 @@ func (s *Service) bringBack(ctx context.Context, tenant access.Tenant, of []UID,
 		}
 		_, err := db.Raw(tx, `UPDATE webhook_deliveries SET due_at = least(due_at, ?0),
 			leased_until = CASE WHEN leased_until > ?1 THEN NULL ELSE leased_until END
-			WHERE tenant = ?2 AND webhook IN (?3) AND state = 'WAITING' AND (due_at > ?1 OR leased_until > ?1)`,
-			now, beyond, tenant, bun.List(of)).Exec(ctx)
+			WHERE tenant = ?2 AND webhook IN (?3) AND state = 'WAITING' AND (due_at > ?1 OR leased_until > ?1
+			  OR due_at > ?0 AND tries = 0 AND created_at > ?4)`, now, beyond, tenant, bun.List(of), ahead).Exec(ctx)
 		return err
 	})
 	if err != nil {

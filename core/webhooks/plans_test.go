@@ -66,7 +66,7 @@ func TestAClaimLooksOnlyForWhatWaits(t *testing.T) {
 		if err := errors.Join(set, prepared); err != nil {
 			return err
 		}
-		err := tx.NewRaw("EXPLAIN EXECUTE waiting (1, 0, now(), now())").Scan(ctx, &lines)
+		err := tx.NewRaw("EXPLAIN EXECUTE waiting (1, 0, now(), now(), now())").Scan(ctx, &lines)
 		_, ended := tx.NewRaw("DEALLOCATE waiting").Exec(ctx)
 		return errors.Join(err, ended)
 	})

@@ -453,3 +453,29 @@ func TestAClockThatWasAheadPutsNothingOffForDays(t *testing.T) {
 		t.Errorf("%d deliveries are taken before their time, %v", len(due), err)
 	}
 }
+
+// What was made while the clock was ahead is posted as soon as it is right again. A clock that is behind brings nothing
+// forward of what failed.
+func TestAClockThatWasAheadPutsNothingOffForHours(t *testing.T) {
+	t.Parallel()
+	for _, ahead := range []time.Duration{30 * time.Minute, 2 * time.Hour, 26 * time.Hour} {
+		h := build(t)
+		h.hook(h.payer)
+		h.Clock.Advance(ahead)
+		h.transfer("1", 0)
+		h.spread()
+		h.Clock.Advance(-ahead)
+		if got := h.post(); len(got) != 1 {
+			t.Errorf("ahead by %s: posted %d times", ahead, len(got))
+		}
+	}
+	h := build(t)
+	h.hook(h.payer)
+	h.receiver.says(status(http.StatusServiceUnavailable))
+	h.transfer("1", 0)
+	h.post()
+	h.Clock.Advance(-time.Hour)
+	if got := h.post(); len(got) != 0 {
+		t.Errorf("posted again %d times by a clock that is behind", len(got))
+	}
+}
