@@ -45,8 +45,8 @@ func (h *house) later() {
 	}
 }
 
-// A webhook that nobody answers gets no row for each event, and costs no time of those who tell others. What it
-// has missed it is told when there is room again, once and in order.
+// A webhook that nobody answers gets no row for each event, and costs no time of those who tell others. What
+// it has missed it is told when there is room again, once and in order.
 func TestAWebhookThatFallsBehindIsToldLater(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -146,7 +146,8 @@ func TestWhatHappenedBeforeAWebhookWasDisabledIsTold(t *testing.T) {
 	}
 }
 
-// A replay of a webhook that is behind begins with what was told before, and what comes then is told in its order.
+// A replay of a webhook that is behind begins with what was told before, and what comes then is told in its
+// order.
 func TestAReplayOfAWebhookThatIsBehindKeepsTheOrderOfAPayment(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -188,7 +189,8 @@ func TestAReplayOfAWebhookThatIsBehindKeepsTheOrderOfAPayment(t *testing.T) {
 	}
 }
 
-// A replay also posts what happened while the webhook was disabled, although it is behind: once, in its order.
+// A replay also posts what happened while the webhook was disabled, although it is behind: once, in its
+// order.
 func TestAReplayOfAWebhookThatIsBehindTellsWhatHappenedWhileItWasDisabled(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -246,8 +248,8 @@ func TestAReplayWaitsWhileEnoughOfTheWebhookDoes(t *testing.T) {
 	}
 }
 
-// What a receiver refuses, as that of a partner may for one of its customers, keeps the rest from it only once it is
-// much: each delivery of it waits for its next try, and payments do not wait for each other.
+// What a receiver refuses, as that of a partner may for one of its customers, keeps the rest from it only
+// once it is much: each delivery of it waits for its next try, and payments do not wait for each other.
 func TestWhatAReceiverRefusesDoesNotPutItBehind(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -91,8 +91,8 @@ type turn struct {
 // webhooks that fail, no more than there is room for those; and of each party, no more than its share. Each
 // webhook has few deliveries in work among all workers, so that a slow one does not hold up the others. The
 // events of a payment are posted in their order. Deliveries are taken even if it returns an error: one of a
-// webhook whose secret is damaged is parked when it is posted. Those of webhooks whose secrets are sealed under keys
-// that this program lacks are left to others, which the log tells.
+// webhook whose secret is damaged is parked when it is posted. Those of webhooks whose secrets are sealed
+// under keys that this program lacks are left to others, which the log tells.
 func (s *Service) Claim(ctx context.Context, room Room) (due []*Due, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil || room.All <= 0 {
@@ -160,15 +160,15 @@ type waiter struct {
 	Beyond  bool `bun:"beyond"` // something waits for longer than it can, or was made later than now
 }
 
-// nextWaiting returns the next webhook behind one for which something waits. LIMIT has only that one read, whatever
-// the planner guesses of how many there are; min would not.
+// nextWaiting returns the next webhook behind one for which something waits. LIMIT has only that one read,
+// whatever the planner guesses of how many there are; min would not.
 func nextWaiting(behind string) string {
 	return `(SELECT webhook FROM webhook_deliveries WHERE tenant = $1 AND state = 'WAITING' AND webhook > ` + behind + `
 	  ORDER BY webhook LIMIT 1)`
 }
 
-// waitingText finds the next webhooks for which something waits, one by one by an index: the many for which nothing
-// does are not read.
+// waitingText finds the next webhooks for which something waits, one by one by an index: the many for which
+// nothing does are not read.
 var waitingText = fmt.Sprintf(`WITH RECURSIVE waiting AS (
 	  SELECT 1 AS number, `+nextWaiting("$2::bigint")+` AS webhook
 	  UNION ALL
@@ -215,9 +215,9 @@ func (s *Service) waiting(ctx context.Context, tenant access.Tenant) (due []UID,
 	return due, next, nil
 }
 
-// bringBack makes due what waits for longer than anything can, or was made later than ahead and never tried, and ends
-// leases that are longer: they were written while this machine's clock was ahead. What was tried keeps its time, and
-// leases of less: it may be this clock that is behind.
+// bringBack makes due what waits for longer than anything can, or was made later than ahead and never tried,
+// and ends leases that are longer: they were written while this machine's clock was ahead. What was tried
+// keeps its time, and leases of less: it may be this clock that is behind.
 func (s *Service) bringBack(
 	ctx context.Context, tenant access.Tenant, of []UID, now, beyond, ahead time.Time,
 ) error {
@@ -239,13 +239,12 @@ func (s *Service) bringBack(
 	return nil
 }
 
-// claimHooksTx locks those of some webhooks of which something can be posted now, either those that fail or the
-// others.
-// Parties take turns, so that nobody's many webhooks keep those of others waiting; of each party's, and of
-// those whose turn it is, the ones that have waited longest come first. No two workers take deliveries of one
-// webhook at the same time. A webhook takes no place if nothing of it can be posted, because enough is in
-// work or waits for an earlier event, or if its party has no room left. Webhooks of customers that are not
-// active, or whose partner is not, wait.
+// claimHooksTx locks those of some webhooks of which something can be posted now, either those that fail or
+// the others. Parties take turns, so that nobody's many webhooks keep those of others waiting; of each
+// party's, and of those whose turn it is, the ones that have waited longest come first. No two workers take
+// deliveries of one webhook at the same time. A webhook takes no place if nothing of it can be posted,
+// because enough is in work or waits for an earlier event, or if its party has no room left. Webhooks of
+// customers that are not active, or whose partner is not, wait.
 func (s *Service) claimHooksTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, of []UID, full []customers.UID, fails bool,
 ) (hooks []*turn, err error) {
@@ -286,10 +285,10 @@ func ofWorking(tenant, states string) string {
 // partyOf is the party whose share a webhook takes.
 const partyOf = `(SELECT coalesce(nullif(o.owner, 0), o.uid) FROM customers AS o WHERE o.tenant = ? AND o.uid = w.customer)`
 
-// waitsBehind returns the condition that an earlier event of the payment waits, too. If PostgreSQL expects few
-// rows to wait, or of a webhook, it would read all of them. A row that is selected is no join. The text that is
-// added to the state keeps it from the index of what waits, and the order from those of a webhook's others: they
-// do not lead to the payment.
+// waitsBehind returns the condition that an earlier event of the payment waits, too. If PostgreSQL expects
+// few rows to wait, or of a webhook, it would read all of them. A row that is selected is no join. The text
+// that is added to the state keeps it from the index of what waits, and the order from those of a webhook's
+// others: they do not lead to the payment.
 func waitsBehind(tenant string) string {
 	return `((SELECT e.number FROM webhook_deliveries AS e WHERE e.tenant = ` + tenant + ` AND e.webhook = d.webhook
 		AND e.payment = d.payment AND e.number < d.number AND e.state || '' = 'WAITING'

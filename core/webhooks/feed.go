@@ -122,7 +122,8 @@ func (s *Service) fill(
 }
 
 // oldOnes finds some deliveries that are removed.
-type oldOnes func(ctx context.Context, tx bun.Tx, tenant access.Tenant, before time.Time) ([]DeliveryUID, error)
+type oldOnes func(ctx context.Context, tx bun.Tx, tenant access.Tenant, before time.Time) ([]DeliveryUID,
+	error)
 
 // doneTx finds deliveries that arrived, or were given up, before a time.
 func doneTx(
@@ -134,8 +135,8 @@ func doneTx(
 	return old, err
 }
 
-// forsakenTx finds deliveries of one webhook to which nothing is posted, as it is disabled or its customer is not
-// active, which wait and were due before a time. Its lock keeps others from posting them meanwhile.
+// forsakenTx finds deliveries of one webhook to which nothing is posted, as it is disabled or its customer is
+// not active, which wait and were due before a time. Its lock keeps others from posting them meanwhile.
 func forsakenTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, before time.Time,
 ) (old []DeliveryUID, err error) {
@@ -149,8 +150,8 @@ func forsakenTx(
 	return old, err
 }
 
-// purge removes deliveries with their attempts, and returns how many. Where these are many, it removes some of
-// them, and the deliveries another time.
+// purge removes deliveries with their attempts, and returns how many. Where these are many, it removes some
+// of them, and the deliveries another time.
 func (s *Service) purge(
 	ctx context.Context, tenant access.Tenant, before time.Time, find oldOnes,
 ) (purged int, err error) {

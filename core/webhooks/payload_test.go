@@ -129,8 +129,8 @@ func over(speed payments.Speed, amount string, times int) func(*house) payments.
 	}
 }
 
-// A debit that a rule allows names the rule whole: whose account, which payee, and whether it still is in force;
-// and of its entry the transaction code.
+// A debit that a rule allows names the rule whole: whose account, which payee, and whether it still is in
+// force; and of its entry the transaction code.
 func TestABodyOfACHNamesTheRuleAndTheEntry(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -138,7 +138,8 @@ func TestABodyOfACHNamesTheRuleAndTheEntry(t *testing.T) {
 	h.hook(h.payer)
 	account := h.Account(h.payer, coretest.Sends, coretest.Holding(100_00, 0),
 		func(a *accounts.Account) { a.EnablePositivePay = true })
-	rule := h.PositivePayRule(account, func(r *positivepay.Rule) { r.BeneficiaryName, r.BeneficiaryBankID = "", "" })
+	rule := h.PositivePayRule(account,
+		func(r *positivepay.Rule) { r.BeneficiaryName, r.BeneficiaryBankID = "", "" })
 	_, err := h.Sandbox.PlayDebit(h.Staff(), sandbox.Debit{
 		Account: account.UID, Amount: "9", CompanyID: rule.ACHCompanyID,
 	}, changes.RequestOptions{})

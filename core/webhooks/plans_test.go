@@ -53,8 +53,8 @@ func TestAClaimDoesNotReadAllThatWaits(t *testing.T) {
 	}
 }
 
-// A partner may have any number of customers, each with webhooks. Those for which nothing waits are not read in
-// search of what is due, nor is what has arrived.
+// A partner may have any number of customers, each with webhooks. Those for which nothing waits are not read
+// in search of what is due, nor is what has arrived.
 func TestAClaimLooksOnlyForWhatWaits(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)

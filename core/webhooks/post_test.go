@@ -384,8 +384,8 @@ func TestASecretThatDoesNotOpenStopsNoOtherWebhook(t *testing.T) {
 	}
 }
 
-// A program whose copy of the keyset is older than that of others leaves what it cannot sign to them, and gives up
-// nothing. It takes what it can sign as ever, in places that others do not take.
+// A program whose copy of the keyset is older than that of others leaves what it cannot sign to them, and
+// gives up nothing. It takes what it can sign as ever, in places that others do not take.
 func TestASecretUnderAKeyThatThisProgramLacksIsLeftToOthers(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -454,8 +454,8 @@ func TestAClockThatWasAheadPutsNothingOffForDays(t *testing.T) {
 	}
 }
 
-// What was made while the clock was ahead is posted as soon as it is right again. A clock that is behind brings nothing
-// forward of what failed.
+// What was made while the clock was ahead is posted as soon as it is right again. A clock that is behind
+// brings nothing forward of what failed.
 func TestAClockThatWasAheadPutsNothingOffForHours(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []time.Duration{30 * time.Minute, 2 * time.Hour, 26 * time.Hour} {

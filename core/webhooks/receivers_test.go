@@ -61,7 +61,8 @@ func TestAReceiverThatMisbehavesCostsNoMoreThanItsTime(t *testing.T) {
 				return
 			}
 			defer taken.Close()
-			_, _ = io.WriteString(taken, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+			_, _ = io.WriteString(taken,
+				"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
 			_, _ = io.Copy(io.Discard, taken)
 		}, webhooks.Parked, ""},
 		"it leads to this machine": {func(w http.ResponseWriter, r *http.Request) {
@@ -159,8 +160,8 @@ func TestAnyNumberOfWorkersTakeEachDeliveryOnce(t *testing.T) {
 	}
 }
 
-// However many webhooks have something that waits for later, a claim looks at so many: what is due of those behind
-// is claimed by the next.
+// However many webhooks have something that waits for later, a claim looks at so many: what is due of those
+// behind is claimed by the next.
 func TestWebhooksBehindManyThatWaitHaveTheirTurn(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -295,7 +296,8 @@ func TestTwoPartiesLeaveRoomForAThird(t *testing.T) {
 		h.Exec(waits, h.Now(), h.Now(), h.Tenant, of[i].UID)
 	}
 	claim()
-	if first, second := room.Taken[of[0].UID], room.Taken[of[1].UID]; first+second != 24 || max(first, second) != 16 {
+	if first, second := room.Taken[of[0].UID], room.Taken[of[1].UID]; first+second != 24 ||
+		max(first, second) != 16 {
 		t.Errorf("two parties take %v", room.Taken)
 	}
 	h.Exec(waits, h.Now(), h.Now(), h.Tenant, of[2].UID)

@@ -94,8 +94,8 @@ type secretsOf struct {
 	password string
 }
 
-// lacking returns the webhooks of which a secret that still counts is sealed under a key that this program lacks, each
-// with that key: its copy of the keyset is older than those of others.
+// lacking returns the webhooks of which a secret that still counts is sealed under a key that this program
+// lacks, each with that key: its copy of the keyset is older than those of others.
 func (s *Service) lacking(rows []*secret, now time.Time) map[UID]uint32 {
 	all := map[UID]uint32{}
 	for _, row := range rows {
@@ -110,8 +110,8 @@ func (s *Service) lacking(rows []*secret, now time.Time) map[UID]uint32 {
 // foreignFor is how long a webhook is left to other programs once this one has found that it lacks the key.
 const foreignFor = time.Minute
 
-// foreign remembers the webhooks whose keys this program lacks. For a while they are claimed no more, so they take no
-// places of others in a claim, and the log names them once in that time.
+// foreign remembers the webhooks whose keys this program lacks. For a while they are claimed no more, so they
+// take no places of others in a claim, and the log names them once in that time.
 type foreign struct {
 	mu    sync.Mutex
 	until map[foreignPlace]time.Time

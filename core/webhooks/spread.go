@@ -124,21 +124,24 @@ func (s *Service) spreadTx(
 }
 
 const (
-	// mostWaiting is how many deliveries of a webhook wait for their first try before it falls behind: it is told of
-	// later events as those are posted. So one that nobody answers costs no row for each event, and no time of those
-	// who tell others. Those that its receiver has refused wait for hours, and it answers others: there may be more.
+	// mostWaiting is how many deliveries of a webhook wait for their first try before it falls behind: it is
+	// told of later events as those are posted. So one that nobody answers costs no row for each event, and no
+	// time of those who tell others. Those that its receiver has refused wait for hours, and it answers others:
+	// there may be more.
 	mostWaiting    = 500
 	mostWaitingAll = 5 * mostWaiting
-	// lookedAfter is how many webhooks that are behind, or whose events are posted again, are looked at together, and
-	// looksEvery how often those of which as much waits as before.
+	// lookedAfter is how many webhooks that are behind, or whose events are posted again, are looked at
+	// together, and looksEvery how often those of which as much waits as before.
 	lookedAfter = 8
 	looksEvery  = 5 * time.Second
 )
 
-// catchUpTx goes on with one webhook that has fallen behind, of which few enough deliveries wait by now. Parties
-// take turns. A replay goes first, up to where the webhook is behind; what comes then is told once, in its order.
-// It returns how many entries of the record it has gone through.
-func (s *Service) catchUpTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, now events.Cursor) (int, error) {
+// catchUpTx goes on with one webhook that has fallen behind, of which few enough deliveries wait by now.
+// Parties take turns. A replay goes first, up to where the webhook is behind; what comes then is told once,
+// in its order. It returns how many entries of the record it has gone through.
+func (s *Service) catchUpTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, now events.Cursor) (int,
+	error,
+) {
 	at := s.now()
 	w, err := s.nextTx(ctx, tx, tenant, at, &s.behind, "w.behind_at", func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Where("w.behind_from IS NOT NULL").Where("w.replay_from >= least(w.replay_to, w.behind_from)")
@@ -165,9 +168,9 @@ func (s *Service) catchUpTx(ctx context.Context, tx bun.Tx, tenant access.Tenant
 	return int(max(0, end.Seq-*w.BehindFrom)), err
 }
 
-// nextTx locks the active webhook for which which holds that is to be told of events of the past next; nil if there is
-// none. Parties take turns, so that nobody's many webhooks keep those of others waiting; order is that of each party's.
-// One of which enough deliveries wait is looked at again later.
+// nextTx locks the active webhook for which which holds that is to be told of events of the past next; nil if
+// there is none. Parties take turns, so that nobody's many webhooks keep those of others waiting; order is
+// that of each party's. One of which enough deliveries wait is looked at again later.
 func (s *Service) nextTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, at time.Time, turns *changes.Turns[customers.UID],
 	order string, which func(*bun.SelectQuery) *bun.SelectQuery,
@@ -211,16 +214,16 @@ func fullText(tenant string) string {
 	return "(" + wait(" AND d.tries = 0", mostWaiting) + " OR " + wait("", mostWaitingAll) + ")"
 }
 
-// falling wraps the text that makes deliveries of new events: a webhook that is told of one, and of which enough
-// waits already, falls behind from the last of these events on.
+// falling wraps the text that makes deliveries of new events: a webhook that is told of one, and of which
+// enough waits already, falls behind from the last of these events on.
 func falling(deliver string) string {
 	return `WITH told AS (` + deliver + ` RETURNING webhook)
 	UPDATE webhooks AS b SET behind_at = $6::timestamptz, behind_from = (SELECT max(seq) FROM unnest($4::bigint[]) AS seq)
 	WHERE b.tenant = $1 AND b.uid IN (SELECT webhook FROM told) AND b.behind_from IS NULL AND ` + fullText("$1")
 }
 
-// replayOneTx goes on with one webhook whose events are to be posted again, as far as it has been told of them
-// where it is behind, and if few enough of its deliveries wait. Parties take turns; of each party's it
+// replayOneTx goes on with one webhook whose events are to be posted again, as far as it has been told of
+// them where it is behind, and if few enough of its deliveries wait. Parties take turns; of each party's it
 // is the one that was asked for first. It returns how many entries of the record it has gone through.
 func (s *Service) replayOneTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, now events.Cursor,
@@ -331,8 +334,8 @@ const (
 		AND (w.behind_from IS NULL OR e.seq <= w.behind_from)`
 	// asAgain is the condition of events of a replay.
 	asAgain = `e.seq <= w.replay_to AND (w.replay_since IS NULL OR e.at >= w.replay_since)`
-	// asBefore is the condition of events that a webhook is told again, and asLater that of those that it is told
-	// as it catches up.
+	// asBefore is the condition of events that a webhook is told again, and asLater that of those that it is
+	// told as it catches up.
 	asBefore = `w.uid = $7::bigint AND ` + asAgain + ` AND (w.behind_from IS NULL OR e.seq <= w.behind_from)`
 	asLater  = `w.uid = $7::bigint AND (e.seq > w.since_seq OR e.seq <= w.behind_to
 		OR e.seq > w.replay_from AND ` + asAgain + `)`

@@ -507,8 +507,8 @@ func TestAReplayPostsEventsAgainAndThoseFromBefore(t *testing.T) {
 	}
 }
 
-// A bank's record is longer than what the feed keeps: whoever reads it from its beginning, or has events posted again
-// since a time, gets what is left.
+// A bank's record is longer than what the feed keeps: whoever reads it from its beginning, or has events
+// posted again since a time, gets what is left.
 func TestTheFeedBeginsWhereItWasRemovedUpTo(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -781,8 +781,8 @@ func TestACustomerThatLeavesItsPartnerIsNotToldOnByIt(t *testing.T) {
 	}
 }
 
-// The bank disables a webhook for a reason of its own, such as what its target does; whose webhook it is need not know
-// that.
+// The bank disables a webhook for a reason of its own, such as what its target does; whose webhook it is need
+// not know that.
 func TestWhatTheBankHasDisabledOnlyTheBankEnables(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -803,4 +803,16 @@ func TestWhatTheBankHasDisabledOnlyTheBankEnables(t *testing.T) {
 	h.must(err)
 	_, err = h.Webhooks.Enable(partner, hook, changes.RequestOptions{})
 	h.must(err)
+	// the bank keeps disabled what somebody else has disabled first
+	_, err = h.Webhooks.Disable(partner, hook, changes.RequestOptions{})
+	h.must(err)
+	_, err = h.Webhooks.Disable(h.Staff(), hook, changes.RequestOptions{})
+	h.must(err)
+	if _, err = h.Webhooks.Enable(partner, hook, changes.RequestOptions{}); !errors.Is(err, webhooks.ErrByBank) {
+		t.Errorf("enabled by its partner, which had disabled it: %v", err)
+	}
+	if _, err = h.Webhooks.Disable(h.Staff(), hook, changes.RequestOptions{}); !errors.Is(err,
+		webhooks.ErrStatus) {
+		t.Errorf("disabled twice: %v", err)
+	}
 }

@@ -361,16 +361,22 @@ func (s *Service) disableTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
 ) (Saved, error) {
 	return saved(s.lifecycle(s.customers.HoldAnyTx, nil).Modify(ctx, tx, at, func(_, now *Webhook) (err error) {
+		byBank := tx.Caller.Reach == access.OfBank
+		if byBank && now.Status == Disabled && !now.ByBank { // from now on nobody else enables it
+			now.ByBank = true
+			return nil
+		}
 		if now.Status, err = disabling.Take(now.Status); err != nil {
 			return err
 		}
-		now.ByBank = tx.Caller.Reach == access.OfBank
+		now.ByBank = byBank
 		return now.stopTx(ctx, tx.Tx)
 	}))
 }
 
-// stopTx notes, as a webhook is disabled that is behind, that it is to be told of what has happened until then. If it
-// has not caught up when it is disabled the next time, it may be told of what happened in between, too.
+// stopTx notes, as a webhook is disabled that is behind, that it is to be told of what has happened until
+// then. If it has not caught up when it is disabled the next time, it may be told of what happened in
+// between, too.
 func (w *Webhook) stopTx(ctx context.Context, tx bun.Tx) error {
 	if w.BehindFrom == nil {
 		return nil
@@ -389,7 +395,10 @@ const left = "the customer has left its partner: enable it if its target may sti
 func (s *Service) leaveTx(ctx context.Context, tx *changes.Tx, c *customers.Customer, _ customers.UID) error {
 	var hooks []*Webhook
 	err := tx.NewSelect().Model(&hooks).Where("w.tenant = ?", c.Tenant).Where("w.customer = ?", c.UID).
-		Where("w.status IN (?)", bun.List([]Status{Active, Pending})).OrderExpr("w.uid").For("NO KEY UPDATE").Scan(ctx)
+		Where("w.status IN (?)", bun.List([]Status{
+			Active,
+			Pending,
+		})).OrderExpr("w.uid").For("NO KEY UPDATE").Scan(ctx)
 	if err != nil {
 		return fmt.Errorf("read the webhooks of customer %s: %w", c.UID, err)
 	}
