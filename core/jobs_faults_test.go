@@ -24,17 +24,38 @@ import (
 type job func(*core.Core) func(context.Context) (int, error)
 
 var (
-	carryOutDue      job = func(c *core.Core) func(context.Context) (int, error) { return c.Payments.CarryOutDue }
-	sendQueued       job = func(c *core.Core) func(context.Context) (int, error) { return c.Payments.SendQueued }
-	sealFiles        job = func(c *core.Core) func(context.Context) (int, error) { return c.Payments.SealFiles }
-	handOver         job = func(c *core.Core) func(context.Context) (int, error) { return c.Payments.HandOver }
-	receive          job = func(c *core.Core) func(context.Context) (int, error) { return c.Payments.Receive }
-	settleEntries    job = func(c *core.Core) func(context.Context) (int, error) { return c.Payments.SettleEntries }
-	postEntries      job = func(c *core.Core) func(context.Context) (int, error) { return c.Payments.PostEntries }
-	expireExceptions job = func(c *core.Core) func(context.Context) (int, error) { return c.Payments.ExpireExceptions }
-	expireScreenings job = func(c *core.Core) func(context.Context) (int, error) { return c.Payments.ExpireScreenings }
-	expireRequests   job = func(c *core.Core) func(context.Context) (int, error) { return c.Payments.ExpireRequests }
-	runRecurrences   job = func(c *core.Core) func(context.Context) (int, error) { return c.Payments.RunRecurrences }
+	carryOutDue job = func(c *core.Core) func(context.Context) (int,
+		error) {
+		return c.Payments.CarryOutDue
+	}
+	sendQueued    job = func(c *core.Core) func(context.Context) (int, error) { return c.Payments.SendQueued }
+	sealFiles     job = func(c *core.Core) func(context.Context) (int, error) { return c.Payments.SealFiles }
+	handOver      job = func(c *core.Core) func(context.Context) (int, error) { return c.Payments.HandOver }
+	receive       job = func(c *core.Core) func(context.Context) (int, error) { return c.Payments.Receive }
+	settleEntries job = func(c *core.Core) func(context.Context) (int,
+		error) {
+		return c.Payments.SettleEntries
+	}
+	postEntries job = func(c *core.Core) func(context.Context) (int,
+		error) {
+		return c.Payments.PostEntries
+	}
+	expireExceptions job = func(c *core.Core) func(context.Context) (int,
+		error) {
+		return c.Payments.ExpireExceptions
+	}
+	expireScreenings job = func(c *core.Core) func(context.Context) (int,
+		error) {
+		return c.Payments.ExpireScreenings
+	}
+	expireRequests job = func(c *core.Core) func(context.Context) (int,
+		error) {
+		return c.Payments.ExpireRequests
+	}
+	runRecurrences job = func(c *core.Core) func(context.Context) (int,
+		error) {
+		return c.Payments.RunRecurrences
+	}
 	runWaterfalls    job = func(c *core.Core) func(context.Context) (int, error) { return c.Waterfalls.Work }
 	checkFiles       job = func(c *core.Core) func(context.Context) (int, error) { return c.Files.Check }
 	payFiles         job = func(c *core.Core) func(context.Context) (int, error) { return c.Files.Pay }

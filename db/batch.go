@@ -41,8 +41,8 @@ func TxBatch(tx bun.Tx) *Batch { return &Batch{tx: &tx} }
 // Len returns how many statements are queued.
 func (b *Batch) Len() int { return b.queue.Len() }
 
-// longestRead bounds the time of a batch, and of other reads (Reading). After it, the driver cancels the running
-// statement.
+// longestRead bounds the time of a batch, and of other reads (Reading). After it, the driver cancels the
+// running statement.
 const longestRead = 5 * time.Second
 
 // lasting returns a context that ends only by its deadline, not when the caller gives up. To cancel a running
@@ -56,9 +56,9 @@ func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(context.WithoutCancel(ctx), until)
 }
 
-// Reading is lasting for reads that are no batch and may be asked for without a deadline, as by streams. It ends
-// after five seconds at most: a server that falls silent without closing its connections answers nothing, and its
-// own limits do not end the wait.
+// Reading is lasting for reads that are no batch and may be asked for without a deadline, as by streams. It
+// ends after five seconds at most: a server that falls silent without closing its connections answers
+// nothing, and its own limits do not end the wait.
 func Reading(ctx context.Context) (context.Context, context.CancelFunc) {
 	bounded, end := context.WithTimeout(ctx, longestRead)
 	reading, cancel := lasting(bounded)

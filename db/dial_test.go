@@ -23,7 +23,8 @@ func slowWay(t *testing.T, to string, delay time.Duration) string {
 	return wayThrough(t, to, func() bool { time.Sleep(delay); return true })
 }
 
-// wayThrough proxies the connections to the server that are let through; the others are kept, and hear nothing.
+// wayThrough proxies the connections to the server that are let through; the others are kept, and hear
+// nothing.
 func wayThrough(t *testing.T, to string, lets func() bool) string {
 	t.Helper()
 	config, err := pgx.ParseConfig(to)

@@ -15,8 +15,8 @@ import (
 
 // manyRows is from how many rows on a value that they share is sent once, instead of once for each row. For
 // the server, an array of one value for each row is half of the work of writing wide rows, most of whose
-// columns say the same. Of fewer rows, too many are alike by chance, and each choice of columns is a statement
-// of its own to whoever watches the server.
+// columns say the same. Of fewer rows, too many are alike by chance, and each choice of columns is a
+// statement of its own to whoever watches the server.
 const manyRows = 50
 
 // InsertAtCommit inserts rows at the end of the transaction of ctx, together with COMMIT. However many they

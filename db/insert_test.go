@@ -61,8 +61,9 @@ func TestInsertedRowsAreThereAsGiven(t *testing.T) {
 				var rows, got []*kinds
 				for i := range n {
 					rows = append(rows, &kinds{
-						ID: int64(i), Word: "w", Maybe: new("m"), Default: "d", Small: 7, Long: 1 << 40, Wide: new(int64(9)), Flag: true,
-						At: day, Ends: new(day), Bytes: []byte{0, 255}, Said: json.RawMessage(`[]`),
+						ID: int64(i), Word: "w", Maybe: new("m"), Default: "d", Small: 7, Long: 1 << 40, Wide: new(int64(9)),
+						Flag: true,
+						At:   day, Ends: new(day), Bytes: []byte{0, 255}, Said: json.RawMessage(`[]`),
 					})
 				}
 				changed(rows[at])
@@ -107,7 +108,8 @@ func TestWhatAllRowsLeaveOutIsTheTables(t *testing.T) {
 	for i := range rows {
 		rows[i] = &kept{ID: 1}
 	}
-	err := d.InTx(t.Context(), 0, func(ctx context.Context, _ bun.Tx) error { return db.InsertAtCommit(ctx, rows) })
+	err := d.InTx(t.Context(), 0,
+		func(ctx context.Context, _ bun.Tx) error { return db.InsertAtCommit(ctx, rows) })
 	if err != nil {
 		t.Fatal(err)
 	}

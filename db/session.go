@@ -36,7 +36,8 @@ var bounds = map[string]string{
 }
 
 // owning reads the URL of the tables' owner. It overrides defaults of the role and the database that the
-// program does not expect; settled adds settings that a pooler would refuse. Of several hosts the primary counts.
+// program does not expect; settled adds settings that a pooler would refuse. Of several hosts the primary
+// counts.
 func owning(url string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -64,9 +65,9 @@ func asOwner(ctx context.Context, url string) (*pgx.Conn, error) {
 // longestHost is how long one host of a URL may take to let a program in.
 const longestHost = 5 * time.Second
 
-// hurry has a host that says nothing be passed over, unless the URL says when. The driver's two minutes would end
-// no wait: the next host would not be tried in time, and connections that are made in vain would take all places of
-// their pool, also when their callers have gone.
+// hurry has a host that says nothing be passed over, unless the URL says when. The driver's two minutes would
+// end no wait: the next host would not be tried in time, and connections that are made in vain would take all
+// places of their pool, also when their callers have gone.
 func hurry(config *pgx.ConnConfig) {
 	if config.ConnectTimeout == 0 || config.ConnectTimeout > time.Minute {
 		config.ConnectTimeout = longestHost

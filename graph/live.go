@@ -105,8 +105,8 @@ func (a arguments) heard(object string) (customer, uid int64, since string, err 
 	return customer, uid, since, nil
 }
 
-// objectOf reads the object of a change with all that is asked of it. It is nil if the caller does not see it,
-// also where nothing is asked of it.
+// objectOf reads the object of a change with all that is asked of it. It is nil if the caller does not see
+// it, also where nothing is asked of it.
 func (k *kind[K, T]) objectOf(ctx context.Context, key K, f graphql.CollectedField, name string) (*T, error) {
 	var asked []graphql.CollectedField
 	answer := []string{f.Definition.Type.Name()}

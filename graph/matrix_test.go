@@ -613,8 +613,8 @@ func enough(needs ...access.Permission) string {
 	return strings.Join(all, "|")
 }
 
-// maskNotices returns data in which the account numbers of notices of change are masked: only whoever may change
-// contacts reads them whole.
+// maskNotices returns data in which the account numbers of notices of change are masked: only whoever may
+// change contacts reads them whole.
 func maskNotices(data any) any {
 	switch data := data.(type) {
 	case []any:

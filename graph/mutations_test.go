@@ -234,8 +234,8 @@ func (b *bank) openApprovals(t testing.TB) {
 		SELECT tenant, uid - 999499, uid, 'addSignatory', 'signatory', ((uid - 1000000) * 100 + 3)::text, true, '', 1, 'somebody', 7 FROM customers WHERE tenant = ?`, b.tenant)
 }
 
-// namesItsContact has the entry of a payment name the account of its contact, so that notices of change about it
-// can be followed.
+// namesItsContact has the entry of a payment name the account of its contact, so that notices of change about
+// it can be followed.
 func (b *bank) namesItsContact(t testing.TB, uid payments.UID, contact contacts.UID) {
 	t.Helper()
 	number := keyset.Encrypt("55"+numberOf(star, 0), seal.Place{

@@ -236,11 +236,13 @@ func TestAnEntryAbroadIsAskedForAndShown(t *testing.T) {
 	if data != want || errors != nil {
 		t.Errorf("%s %v, want %s", data, errors, want)
 	}
-	collects := strings.NewReplacer("sendPayment", "requestDebit", "senderAccount", "creditorAccount", "receiver:", "debtor:")
+	collects := strings.NewReplacer("sendPayment", "requestDebit", "senderAccount", "creditorAccount",
+		"receiver:", "debtor:")
 	if data, errors := p.asks(t, p.Partner(p.payer), collects.Replace(abroad("4", "BUS", "DE"))); errors != nil {
 		t.Error(data, errors)
 	}
-	if _, errors := p.asks(t, p.Partner(p.payer), collects.Replace(abroad("5", "BUS", "US"))); len(errors) == 0 ||
+	if _, errors := p.asks(t, p.Partner(p.payer),
+		collects.Replace(abroad("5", "BUS", "US"))); len(errors) == 0 ||
 		!strings.HasSuffix(errors[0], " debtor.bankCountry") {
 		t.Error(errors)
 	}

@@ -28,7 +28,8 @@ func init() {
 		capped((*sweeps.Service).CountRunsOf)))
 	hasOne(sweepRunPart, "payment", paymentKind, func(r *sweeps.Run) *payments.UID { return named(&r.Payment) })
 	hasPart(paymentKind, "sweep", runs, (*sweeps.Service).RunOfPayments)
-	prices["SweepRunConnection.totalCount"], prices["SweepRunConnection.totalCountIsExact"] = countMany, countMany
+	prices["SweepRunConnection.totalCount"], prices["SweepRunConnection.totalCountIsExact"] =
+		countMany, countMany
 	prices["SweepRunFilter.direction"], prices["SweepRunFilter.outcome"] = scan, scan
 	hasAll(accountKind, "sweeps", func(c *core.Core) *accounts.Service { return c.Accounts },
 		(*accounts.Service).SweepsOf)

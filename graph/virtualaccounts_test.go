@@ -27,8 +27,10 @@ func init() {
 			return fmt.Sprint("vtx_", 4*int64(virtualOf(c, n/4))+int64(n%4))
 		},
 	})
-	needs["Query.virtualAccount"], needs["Query.virtualAccounts"], needs["Account.virtualAccounts"] = view, view, view
-	needs["VirtualAccount.account"], needs["VirtualAccount.transactions"], needs["VirtualAccount.fullNumber"] = view, view, view
+	needs["Query.virtualAccount"], needs["Query.virtualAccounts"], needs["Account.virtualAccounts"] =
+		view, view, view
+	needs["VirtualAccount.account"], needs["VirtualAccount.transactions"], needs["VirtualAccount.fullNumber"] =
+		view, view, view
 	needs["VirtualTransaction.virtualAccount"] = view
 	needs["VirtualTransaction.payment"] = []access.Permission{access.ViewPayments}
 	required["Account.virtualAccounts"], required["VirtualAccount.transactions"] = "(first: 2)", "(first: 2)"

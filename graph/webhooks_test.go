@@ -20,7 +20,8 @@ func init() {
 		id:    func(c customers.UID, n int) string { return "whd_" + deliveryOf(c, n).String() },
 	})
 	view, paying := []access.Permission{access.ViewWebhooks}, []access.Permission{access.ViewPayments}
-	needs["Query.webhooks"], needs["Payment.webhookDeliveries"], needs["WebhookDelivery.webhook"] = view, view, view
+	needs["Query.webhooks"], needs["Payment.webhookDeliveries"], needs["WebhookDelivery.webhook"] =
+		view, view, view
 	needs["Query.paymentEvents"], needs["WebhookDelivery.payment"] = paying, paying
 	needs["WebhookDelivery.transaction"] = []access.Permission{access.ViewAccounts}
 	needs["Webhook.deliveries"], needs["WebhookDelivery.log"] = view, view

@@ -80,8 +80,8 @@ func (a *api) searchAccountsV2(r *http.Request) (answer, error) {
 	return a.searchAccounts(q, customer, accountFilters(q, flag), pagesV2, accountItemV2Of)
 }
 
-// accountFilters are those of both generations: one that is ignored would show all accounts. Their switches are
-// written differently.
+// accountFilters are those of both generations: one that is ignored would show all accounts. Their switches
+// are written differently.
 func accountFilters(q *reader, flag parser[*bool]) accounts.Search {
 	return accounts.Search{
 		Number:     inQuery(q, "accountNumber", accounts.ParseNumber),

@@ -450,7 +450,10 @@ func TestIfMatchIsGivenOnce(t *testing.T) {
 		r.Header["If-Match"] = versions
 		b.send(b.program(), r).refused(t, strings.Join(versions, ","), http.StatusBadRequest,
 			"SIG_VALIDATION_ERROR",
-			map[bool]string{true: "If-Match: must be given once", false: "If-Match: must be the ETag"}[len(versions) > 1])
+			map[bool]string{
+				true:  "If-Match: must be given once",
+				false: "If-Match: must be the ETag",
+			}[len(versions) > 1])
 	}
 	if n := b.recorded(); n != 0 {
 		t.Errorf("%d changes were made", n)

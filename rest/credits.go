@@ -228,16 +228,18 @@ func orderDraft(body fields, contact string, day parser[time.Time]) payments.Ord
 	sender, receiver, info := body.object("sender"), body.object("receiver"), body.object("additionalInfo")
 	return payments.Order{
 		Sender: payments.Party{
-			UID: orZero(idIn(sender, notZero(accounts.ParseUID), "accountUID")), Number: sender.text("accountNumber").Value,
-			Type: sender.text("accountType").Value, SubType: sender.text("subAccountType").Value,
+			UID:    orZero(idIn(sender, notZero(accounts.ParseUID), "accountUID")),
+			Number: sender.text("accountNumber").Value,
+			Type:   sender.text("accountType").Value, SubType: sender.text("subAccountType").Value,
 			RoutingNumber: sender.text("bankId").Value, Name: sender.text("name").Value,
 			BankIDType: sender.text("bankIdType").Value,
 		},
 		SenderEntity: sender.text("entityType").Value, SenderAddress: paymentAddress(sender.object("address")),
 		SenderEmail: sender.text("email").Value, SenderPhone: sender.text("phone").Value,
 		Receiver: payments.Receiver{
-			Contact: orZero(idIn(receiver, notZero(contacts.ParseUID), contact)), Number: receiver.text("accountNumber").Value,
-			Type: receiver.text("accountType").Value, SubType: receiver.text("subAccountType").Value,
+			Contact: orZero(idIn(receiver, notZero(contacts.ParseUID), contact)),
+			Number:  receiver.text("accountNumber").Value,
+			Type:    receiver.text("accountType").Value, SubType: receiver.text("subAccountType").Value,
 			Currency: receiver.text("accountCurrency").Value, Name: receiver.text("name").Value,
 			Phone: receiver.text("phone").Value, Email: receiver.text("email").Value,
 			Address: paymentAddress(receiver.object("address")), Bank: bankOfReceiver(receiver.object("bank")),

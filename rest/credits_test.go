@@ -208,7 +208,8 @@ func TestACreditNamesEveryMistake(t *testing.T) {
 		}
 	}
 	b.call(b.program(), http.MethodPost, "/v3/payments/creditrequest", `{}`).refused(t, "v3",
-		http.StatusBadRequest, "PAYMENT001", "Credit request failed: externalReferenceId: is required; paymentAmount: is required")
+		http.StatusBadRequest, "PAYMENT001",
+		"Credit request failed: externalReferenceId: is required; paymentAmount: is required")
 	old := b.call(b.program(), http.MethodPost, "/v3/payments/creditrequest",
 		strings.Replace(credit(b, ""), "beneficiaryId", "accountUID", 1))
 	if old.status != http.StatusOK || old.header.Get("Deprecation") == "" ||
@@ -809,8 +810,8 @@ func TestV5KeepsWhatPeopleCanRepair(t *testing.T) {
 	}
 }
 
-// Blank texts count as absent, at any depth, in credits and debits of all generations (rest/CONTRACT.md, credit
-// requests).
+// Blank texts count as absent, at any depth, in credits and debits of all generations (rest/CONTRACT.md,
+// credit requests).
 func TestBlankTextsOfCreditsAndDebitsAreAbsent(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -869,7 +870,8 @@ func TestAValueThatIsNoTextIsTheInvalidOne(t *testing.T) {
 		{`"sender": {"accountUID"`, `"sender": {"accountUID": {}, "x"`, "SENDER_ACCOUNT_INVALID", "must be a string or a number"},
 		{`"paymentAmount": 1`, `"paymentAmount": {}`, "CREDIT_AMOUNT_INVALID", "must be a number"},
 	} {
-		said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", strings.Replace(credit(b, ""), c.from, c.to, 1))
+		said := b.call(b.program(), http.MethodPost, "/v4/payments/credit",
+			strings.Replace(credit(b, ""), c.from, c.to, 1))
 		if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"`+c.code+`"`) ||
 			!strings.Contains(said.body, ": "+c.says+`"`) {
 			t.Errorf("%s: %d %s, not %s, %s", c.to, said.status, said.body, c.code, c.says)
@@ -877,8 +879,8 @@ func TestAValueThatIsNoTextIsTheInvalidOne(t *testing.T) {
 	}
 }
 
-// Whatever cannot be read of a request hides nothing that is wrong beside it (rest/CONTRACT.md, which fault comes
-// first).
+// Whatever cannot be read of a request hides nothing that is wrong beside it (rest/CONTRACT.md, which fault
+// comes first).
 func TestAMemberThatCannotBeReadHidesNoOtherMistake(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

@@ -83,8 +83,9 @@ func debitDraft(body fields) payments.Order {
 	bank := debtor.object("bank")
 	return payments.Order{
 		Sender: payments.Party{
-			UID: orZero(idIn(creditor, notZero(accounts.ParseUID), "accountUID")), Number: creditor.text("accountNumber").Value,
-			Type: creditor.text("accountType").Value, SubType: creditor.text("subAccountType").Value,
+			UID:    orZero(idIn(creditor, notZero(accounts.ParseUID), "accountUID")),
+			Number: creditor.text("accountNumber").Value,
+			Type:   creditor.text("accountType").Value, SubType: creditor.text("subAccountType").Value,
 			RoutingNumber: creditor.text("bankId").Value, Name: creditor.text("name").Value,
 			BankIDType: creditor.text("bankIdType").Value,
 		},
@@ -92,8 +93,9 @@ func debitDraft(body fields) payments.Order {
 		SenderEmail: creditor.text("email").Value, SenderPhone: creditor.text("phone").Value,
 		CompanyID: creditor.text("achCompanyID").Value,
 		Receiver: payments.Receiver{
-			Contact: orZero(idIn(debtor, notZero(contacts.ParseUID), "accountUID")), Number: debtor.text("accountNumber").Value,
-			Type: debtor.text("accountType").Value, SubType: debtor.text("subAccountType").Value,
+			Contact: orZero(idIn(debtor, notZero(contacts.ParseUID), "accountUID")),
+			Number:  debtor.text("accountNumber").Value,
+			Type:    debtor.text("accountType").Value, SubType: debtor.text("subAccountType").Value,
 			Currency: debtor.text("accountCurrency").Value, Name: debtor.text("name").Value,
 			Phone: debtor.text("phone").Value, Email: debtor.text("email").Value,
 			Address: paymentAddress(debtor.object("address")),

@@ -53,8 +53,8 @@ func (f fields) filled() fields {
 // notText is said of a member that is no text, whatever else its form is.
 const notText = "must be a string"
 
-// spoken leaves out members that are blank texts, at any depth: they say nothing. What is no plain text stays,
-// and is refused.
+// spoken leaves out members that are blank texts, at any depth: they say nothing. What is no plain text
+// stays, and is refused.
 func (f fields) spoken() fields {
 	f.members = spoken(f.members)
 	return f

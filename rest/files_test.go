@@ -348,7 +348,8 @@ func TestAFormIsReadToItsEnd(t *testing.T) {
 		}
 	}
 	r := request(http.MethodPost, path, form("pay.csv", "long\n")+strings.Repeat("x", 70<<10))
-	b.send(b.program(), r).refused(t, "much after it", http.StatusBadRequest, "BULKFILE_REQUEST_INVALID", "64 KiB")
+	b.send(b.program(), r).refused(t, "much after it", http.StatusBadRequest, "BULKFILE_REQUEST_INVALID",
+		"64 KiB")
 }
 
 // An upload gives way from its first byte on, also where only what stands before its file is waited for:
@@ -374,7 +375,8 @@ func TestAFormThatIsBegunGivesWayBeforeItsFile(t *testing.T) {
 			_, _ = sender.Write([]byte("--" + boundary + "\r\n")) // it is read, so the upload has been let in
 		}
 	}
-	if done := b.call(b.Someone("cid"), http.MethodPost, path, form("pay.csv", "x\n")); done.status != http.StatusOK {
+	if done := b.call(b.Someone("cid"), http.MethodPost, path,
+		form("pay.csv", "x\n")); done.status != http.StatusOK {
 		t.Errorf("who has none coming in: %d %s", done.status, done.body)
 	}
 	for _, sender := range senders {

@@ -133,7 +133,10 @@ func (a *api) readClock(r *http.Request) (answer, error) {
 func (a *api) moveClock(r *http.Request) (answer, error) {
 	q := readBody(r)
 	f, options := q.fields(), q.options()
-	move := sandbox.Move{To: orZero(wordIn(f, instant, "to")), Minutes: orZero(idIn(f, notZero(minutes), "minutes"))}
+	move := sandbox.Move{
+		To:      orZero(wordIn(f, instant, "to")),
+		Minutes: orZero(idIn(f, notZero(minutes), "minutes")),
+	}
 	if q.err != nil {
 		return answer{}, q.err
 	}

@@ -165,8 +165,8 @@ func TestAnAnswerWaitsNoLongerThanItsCallerPrefers(t *testing.T) {
 	}
 }
 
-// Where too many wait, the answer comes at once, and the wait of who has many ends for others: it says how the
-// payment stands, and that it was not waited for (rest/CONTRACT.md, waiting for the network).
+// Where too many wait, the answer comes at once, and the wait of who has many ends for others: it says how
+// the payment stands, and that it was not waited for (rest/CONTRACT.md, waiting for the network).
 func TestTheSurplusOfThoseWhoWaitIsAnsweredAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, one := range map[string]struct {

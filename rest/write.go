@@ -185,8 +185,8 @@ func (a *api) noMethod(w http.ResponseWriter, r *http.Request) {
 		[]reported{{code: "invalidMethod", message: "the path does not have this method, but " + methods}}))
 }
 
-// fixedFirst stands before all operations: where a path fits the fixed name of one pattern and the parameter of
-// another, the name counts, and the path has the methods of its operations alone.
+// fixedFirst stands before all operations: where a path fits the fixed name of one pattern and the parameter
+// of another, the name counts, and the path has the methods of its operations alone.
 func (a *api) fixedFirst(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		at := chi.RouteContext(r.Context())
@@ -205,8 +205,8 @@ var parameters = regexp.MustCompile(`\{[^}]*\}`)
 // rank orders the patterns that a path fits: a fixed name comes before a parameter.
 func rank(pattern string) string { return parameters.ReplaceAllLiteralString(pattern, "~") }
 
-// matching returns the rank of the first pattern that a path fits, whatever the method, and the methods of its
-// operations.
+// matching returns the rank of the first pattern that a path fits, whatever the method, and the methods of
+// its operations.
 func matching(routes chi.Routes, path string) (first string, methods []string) {
 	at := chi.NewRouteContext()
 	for _, method := range []string{
@@ -243,8 +243,8 @@ func path(r *http.Request) string {
 // A day of removal is given for one alone.
 var deprecatedSince = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// deprecated says in headers that an operation has a successor (RFC 9745, RFC 8594). successor is nil where the
-// address of the request does not say which one.
+// deprecated says in headers that an operation has a successor (RFC 9745, RFC 8594). successor is nil where
+// the address of the request does not say which one.
 func deprecated(successor func(*http.Request) string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

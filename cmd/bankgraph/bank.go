@@ -110,8 +110,8 @@ func (a addresses) skip(ctx context.Context, checkpoints string) error {
 }
 
 // open opens the bank for a command: on the private database through its socket while serve runs, and
-// otherwise started for as long as the command takes. A folder that has no database gets none: what the command
-// is to look at or to change is elsewhere.
+// otherwise started for as long as the command takes. A folder that has no database gets none: what the
+// command is to look at or to change is elsewhere.
 func open(ctx context.Context, s *settings) (*bank, error) {
 	if err := s.there(); err != nil {
 		return nil, err

@@ -290,7 +290,8 @@ func TestPermissionsTellsWhoMayDoWhat(t *testing.T) {
 		SELECT id, 7000001, 7000001, 'P', 'p', 'Downstream Partner', 'Active' FROM tenants`)
 	p.ok("client", "add", "theirs", "--customer", "7000001", "--permissions", "vCust")
 	told("REST,GET /customers,vCust mCust,desk of-jo portal theirs@7000001,Administrator,jo")
-	if report := p.ok("permissions", "--customer", "7000001"); !strings.Contains(report, "vCust mCust,theirs,,\n") {
+	if report := p.ok("permissions", "--customer", "7000001"); !strings.Contains(report,
+		"vCust mCust,theirs,,\n") {
 		t.Errorf("of the partner alone:\n%s", report)
 	}
 }

@@ -108,7 +108,8 @@ func (s *settings) Validate() error {
 	}
 	if s.PublicURL != "" {
 		public, err := url.Parse(s.PublicURL)
-		if err != nil || public.Host == "" || public.User != nil || public.Scheme != "http" && public.Scheme != "https" ||
+		if err != nil || public.Host == "" || public.User != nil ||
+			public.Scheme != "http" && public.Scheme != "https" ||
 			public.RawQuery != "" || public.Fragment != "" {
 			return errors.New(
 				"--public-url (BANKGRAPH_PUBLIC_URL) must be an address such as https://api.bank.example")

@@ -73,7 +73,8 @@ func (c *demoCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 // checkCustomers checks the number of a demo bank's customers; 0 stands for the usual one.
 func checkCustomers(n int) error {
 	if n > 0 && n < demo.Fewest {
-		return fmt.Errorf("--customers (BANKGRAPH_DEMO_CUSTOMERS): a demo bank has at least %d customers", demo.Fewest)
+		return fmt.Errorf("--customers (BANKGRAPH_DEMO_CUSTOMERS): a demo bank has at least %d customers",
+			demo.Fewest)
 	}
 	return nil
 }

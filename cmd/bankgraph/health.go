@@ -29,8 +29,8 @@ type health struct {
 	fits  map[string]fit       // by code
 }
 
-// fit is whether the keyset has the keys of what a bank has sealed last. Where the keyset is copied from machine to
-// machine, one may be forgotten.
+// fit is whether the keyset has the keys of what a bank has sealed last. Where the keyset is copied from
+// machine to machine, one may be forgotten.
 type fit struct {
 	at    time.Time // when that was looked at
 	lacks error     // nil while it has them
@@ -167,8 +167,8 @@ func (h *health) set(ctx context.Context, code string, now bankState) {
 const heldText = "after a restore nothing leaves for the networks: look at \"bankgraph sending list\", " +
 	"and then run \"bankgraph sending resume\""
 
-// trouble is a line for each bank that is not as it should be. none says why no bank can be served, if that is so:
-// no bank's chain holds, or this program lacks keys of all of them.
+// trouble is a line for each bank that is not as it should be. none says why no bank can be served, if that
+// is so: no bank's chain holds, or this program lacks keys of all of them.
 func (h *health) trouble() (lines []string, none string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -212,9 +212,9 @@ func (h *health) trouble() (lines []string, none string) {
 }
 
 // readiness answers 200 while this process should get requests: the schema is known, the database answers,
-// and no signal to stop has come. The trouble of one bank is that bank's: only where no bank's audit chain ends as
-// it was signed, or its keyset has no bank's keys any more, the process is not ready. detailed, for operators, names
-// the banks.
+// and no signal to stop has come. The trouble of one bank is that bank's: only where no bank's audit chain
+// ends as it was signed, or its keyset has no bank's keys any more, the process is not ready. detailed, for
+// operators, names the banks.
 func readiness(c *core.Core, h *health, stopping func() bool, detailed bool) http.Handler {
 	database := newPulse(c)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -155,7 +155,8 @@ func TestAProcessWhoseKeysetLagsIsNotReady(t *testing.T) {
 		its := *s.bank.Core
 		its.Keysets = keysets.New(s.bank.DB, keys, time.Now)
 		delete(s.health.fits, s.realm) // it was looked at a minute ago
-		look := s.health.job(&bank{Core: &its}, (&settings{DatabaseURL: "given"}).kept(slog.Default(), slog.Default())).tick
+		look := s.health.job(&bank{Core: &its},
+			(&settings{DatabaseURL: "given"}).kept(slog.Default(), slog.Default())).tick
 		if _, err := look(s.operator); err != nil {
 			t.Fatal(err)
 		}

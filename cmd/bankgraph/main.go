@@ -99,8 +99,8 @@ func version() string {
 // terminal is where a command writes: what it was asked for to out, everything else to errs.
 type terminal struct{ out, errs io.Writer }
 
-// printed is a writer that remembers its first failure: who is shown a secret once, and does not get it, must hear
-// of that.
+// printed is a writer that remembers its first failure: who is shown a secret once, and does not get it, must
+// hear of that.
 type printed struct {
 	io.Writer
 	mu     sync.Mutex

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// useMemory trades memory for speed: the garbage collector runs more rarely than by default, until the program
-// comes near its share of the machine. GOGC and GOMEMLIMIT take precedence.
+// useMemory trades memory for speed: the garbage collector runs more rarely than by default, until the
+// program comes near its share of the machine. GOGC and GOMEMLIMIT take precedence.
 func useMemory(log *slog.Logger) {
 	if os.Getenv("GOGC") == "" {
 		paceCollector()
@@ -26,14 +26,14 @@ func useMemory(log *slog.Logger) {
 const (
 	usualHeap   = 96 << 20 // in bytes
 	leastGrowth = 200      // in percent of what is in use
-	// also in percent: where the collector has run twice before it was asked, it goes by what was in use at first,
-	// such as the little of a start
+	// also in percent: where the collector has run twice before it was asked, it goes by what was in use at
+	// first, such as the little of a start
 	mostGrowth = 700
 )
 
-// paceCollector has the garbage collector run when the heap has grown to usualHeap, or three times what is in use,
-// and looks again whenever it has run. A percentage alone would multiply each moment in which a little more is in
-// use: over a long file the most memory was a third more than over a short one, by chance.
+// paceCollector has the garbage collector run when the heap has grown to usualHeap, or three times what is in
+// use, and looks again whenever it has run. A percentage alone would multiply each moment in which a little
+// more is in use: over a long file the most memory was a third more than over a short one, by chance.
 func paceCollector() {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Whether a little more or less is in use at the moment, the heap grows to the same; much in use may grow to three
-// times that.
+// Whether a little more or less is in use at the moment, the heap grows to the same; much in use may grow to
+// three times that.
 func TestTheHeapIsCollectedAtOneSize(t *testing.T) {
 	t.Parallel()
 	for inUse, want := range map[int64]int64{
@@ -34,5 +34,6 @@ func TestEachCollectionSetsTheNext(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("%d bytes are in use, and the heap grows by %d %%", samples[0].Value.Uint64(), samples[1].Value.Uint64())
+	t.Errorf("%d bytes are in use, and the heap grows by %d %%", samples[0].Value.Uint64(),
+		samples[1].Value.Uint64())
 }

@@ -125,8 +125,8 @@ func reported(face, what, permissions string, holders []holder) []string {
 }
 
 // holders are all who have permissions now: the API keys, the active roles and the active users of a
-// customer; of the bank itself where none is named, and then the keys of all others, too. A key that speaks for
-// a user has what the two have in common.
+// customer; of the bank itself where none is named, and then the keys of all others, too. A key that speaks
+// for a user has what the two have in common.
 func (b *bank) holders(ctx context.Context, of customers.UID) ([]holder, error) {
 	bank := of == 0
 	if bank {

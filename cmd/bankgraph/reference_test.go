@@ -77,7 +77,8 @@ func TestSamplesOfTheReferenceWorkOnTheDemoBank(t *testing.T) {
 			"/v4/payments/credit", "/v5/payments/credit", "/v3/payments/creditrequest",
 			"/v3/customers/{customerUID}/accounts/search", "/v1/customers/{customerUID}/limits",
 		} {
-			sample, err := json.Marshal(spec.Paths.Find(path).Post.RequestBody.Value.Content["application/json"].Example)
+			sample, err := json.Marshal(spec.Paths.Find(path).
+				Post.RequestBody.Value.Content["application/json"].Example)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -260,10 +260,10 @@ func (m *room) letIn() {
 	}
 }
 
-// next is who is let in next of those who wait and fit; nil if nobody does. It is one whose bank has the fewest
-// places, of these one of who has the fewest, and of these the longest waiting: in the order of the queue
-// alone, who has hundreds that come back, as the events of subscriptions do, would leave no place to others.
-// Strangers who have the eighth that is theirs come after all others.
+// next is who is let in next of those who wait and fit; nil if nobody does. It is one whose bank has the
+// fewest places, of these one of who has the fewest, and of these the longest waiting: in the order of the
+// queue alone, who has hundreds that come back, as the events of subscriptions do, would leave no place to
+// others. Strangers who have the eighth that is theirs come after all others.
 func (m *room) next() (found *waiter) {
 	later := func(a, b *waiter) int {
 		return cmp.Or(

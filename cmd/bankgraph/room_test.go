@@ -239,8 +239,8 @@ func TestAPlaceGoesToWhoHoldsLessThoughOthersCameFirst(t *testing.T) {
 	all.Wait()
 }
 
-// Callers who always have some that come back, as events of subscriptions do, keep out neither their own bank,
-// nor another, nor who signs in.
+// Callers who always have some that come back, as events of subscriptions do, keep out neither their own
+// bank, nor another, nor who signs in.
 func TestWhoAlwaysComeBackLeaveRoomForOthers(t *testing.T) {
 	t.Parallel()
 	room := newRoomOf(16)
@@ -654,8 +654,8 @@ func TestBodiesThatDoNotComeGiveWay(t *testing.T) {
 	}
 }
 
-// The supply of bodies cuts one while it is locked, and the cut waits for the place's lock. So nothing may ask
-// the supply under that: the two would wait for each other, and every later request with a body for them.
+// The supply of bodies cuts one while it is locked, and the cut waits for the place's lock. So nothing may
+// ask the supply under that: the two would wait for each other, and every later request with a body for them.
 func TestTheSupplyOfBodiesIsNotAskedUnderThePlacesLock(t *testing.T) {
 	t.Parallel()
 	mine, asked := new(place), 0

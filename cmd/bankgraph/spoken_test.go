@@ -17,7 +17,8 @@ import (
 func TestABodyIsNotTakenForARefusal(t *testing.T) {
 	t.Parallel()
 	texts := []string{
-		"HTTP/1.1 417", "HTTP/1.0 417 Expectation Failed", "HTTP/1.1 400 Bad Request" + byItself + "400 Bad Request",
+		"HTTP/1.1 417", "HTTP/1.0 417 Expectation Failed", "HTTP/1.1 400 Bad Request" + byItself +
+			"400 Bad Request",
 	}
 	piece := func(text string) string { return strings.Repeat(text, 20_000/len(text)) }
 	const pieces = 4 // each larger than the buffers of net/http, which sends it as it is

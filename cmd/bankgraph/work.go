@@ -164,11 +164,12 @@ func (w *worker) list(ctx context.Context) ([]*tenants.Tenant, error) {
 }
 
 // repeat does a job of one bank until the context ends. While there is something to do it pauses for as long
-// as the last tick took, unless it is one of longJobs; otherwise its pauses grow up to j.every, and woken ends
-// them. A tick that found something wakes next, which may be nil. While somebody listens to the bank, entries are
-// sealed as soon as though the last tick had found some, which wakes nobody.
+// as the last tick took, unless it is one of longJobs; otherwise its pauses grow up to j.every, and woken
+// ends them. A tick that found something wakes next, which may be nil. While somebody listens to the bank,
+// entries are sealed as soon as though the last tick had found some, which wakes nobody.
 func (w *worker) repeat(
-	ctx context.Context, bank *tenants.Tenant, j job, places []chan struct{}, woken <-chan struct{}, next chan<- struct{},
+	ctx context.Context, bank *tenants.Tenant, j job, places []chan struct{}, woken <-chan struct{},
+	next chan<- struct{},
 ) {
 	long := slices.Contains(longJobs, j.name)
 	for wait := j.busy; ; {
@@ -267,7 +268,10 @@ func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logge
 			"remove text of files that nobody reads any more", 10 * time.Second, 50 * time.Millisecond,
 			each(b.Files.RemoveStray),
 		},
-		{"remove lines of which no payment was made", time.Hour, 100 * time.Millisecond, each(b.Files.RemoveUnpaid)},
+		{
+			"remove lines of which no payment was made", time.Hour, 100 * time.Millisecond,
+			each(b.Files.RemoveUnpaid),
+		},
 		{"remove old events", time.Hour, time.Second, func(ctx context.Context) (bool, error) {
 			purged, err := b.Events.Purge(ctx, s.KeepEvents)
 			return purged > 0, err

@@ -47,7 +47,8 @@ func TestABankWhoseJobsHangKeepsNoOtherWaiting(t *testing.T) {
 	}
 }
 
-// What is sealed becomes deliveries, and deliveries are posted, without waiting for the ticks that rest brings.
+// What is sealed becomes deliveries, and deliveries are posted, without waiting for the ticks that rest
+// brings.
 func TestAJobWakesTheOneThatGoesOnWithItsWork(t *testing.T) {
 	t.Parallel()
 	banks := func(context.Context) ([]*tenants.Tenant, error) {

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// settles is how long the program is left alone before it is measured: it has looked at everything a few times.
+// settles is how long the program is left alone before it is measured: it has looked at everything a few
+// times.
 const settles = 15 * time.Second
 
 // standIdle adds so many banks in which nothing happens, and tells what each of them costs: all the time, the
@@ -20,7 +21,8 @@ func standIdle(ctx context.Context, o options, b *bank) error {
 		return err
 	}
 	for i := range o.banks {
-		command := exec.CommandContext(ctx, program, "tenant", "add", "--name", "Bench", "--zone", "America/New_York",
+		command := exec.CommandContext(ctx, program, "tenant", "add", "--name", "Bench", "--zone",
+			"America/New_York",
 			"--currency", "USD", "--admin", "admin", "idle"+strconv.Itoa(i))
 		command.Env = append(os.Environ(), b.settings()...)
 		if out, err := command.CombinedOutput(); err != nil {

@@ -53,7 +53,8 @@ func (r Reach) OfPeople(column, whose, customer, at string) string {
 	if r == OfBank {
 		return column
 	}
-	return "CASE " + whose + " WHEN '" + string(OfCustomer) + "' THEN " + column + " WHEN '" + string(OfPartner) +
+	return "CASE " + whose + " WHEN '" + string(OfCustomer) + "' THEN " + column + " WHEN '" +
+		string(OfPartner) +
 		"' THEN " + r.SinceMove(column, customer, at) + " ELSE '' END"
 }
 
@@ -63,7 +64,8 @@ func (r Reach) SinceMove(column, customer, at string) string {
 	if r == OfBank {
 		return column
 	}
-	return "CASE WHEN EXISTS (SELECT FROM customers AS mover WHERE mover.tenant = $1 AND mover.uid = " + customer +
+	return "CASE WHEN EXISTS (SELECT FROM customers AS mover WHERE mover.tenant = $1 AND mover.uid = " +
+		customer +
 		" AND mover.moved_at >= " + at + ") THEN '' ELSE " + column + " END"
 }
 

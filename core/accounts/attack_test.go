@@ -57,7 +57,8 @@ func TestAPartnerOpensNoWayAroundCallbacks(t *testing.T) {
 	b := coretest.New(t)
 	partner := b.DownstreamPartner()
 	of, bound := b.Customer(coretest.OwnedBy(partner)), int64(50_00)
-	b.Account(of, coretest.Sends, func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound })
+	b.Account(of, coretest.Sends,
+		func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound })
 	quiet := b.Account(of, func(a *accounts.Account) { a.EnableWires, a.EnableDomesticWires = false, false })
 	next := numbers()
 	wires := accounts.FeaturesDraft{Wires: given.Of(true), DomesticWires: given.Of(true)}
@@ -69,7 +70,8 @@ func TestAPartnerOpensNoWayAroundCallbacks(t *testing.T) {
 		features accounts.FeaturesDraft
 		waits    bool
 	}{
-		"no wires": {}, "unconfirmed": {wires, true}, "confirmed later": {larger, true}, "confirmed alike": {confirmed, false},
+		"no wires": {}, "unconfirmed": {wires, true}, "confirmed later": {larger, true},
+		"confirmed alike": {confirmed, false},
 	} {
 		d := opening(fmt.Sprint("4400", next()))
 		d.Features = c.features
@@ -83,7 +85,8 @@ func TestAPartnerOpensNoWayAroundCallbacks(t *testing.T) {
 	if err != nil || out.Approval == 0 {
 		t.Errorf("change: %+v %v", out, err)
 	}
-	if out, err = b.Accounts.Open(b.Staff(), of.UID, opening(fmt.Sprint("4400", next())), changes.RequestOptions{}); err != nil || out.Approval != 0 {
+	if out, err = b.Accounts.Open(b.Staff(), of.UID, opening(fmt.Sprint("4400", next())),
+		changes.RequestOptions{}); err != nil || out.Approval != 0 {
 		t.Errorf("by the bank: %+v %v", out, err)
 	}
 }
@@ -111,7 +114,8 @@ func TestWhatHadCallbacksOrHasThemInAnotherCurrencyCounts(t *testing.T) {
 	}
 	deleted := b.Customer(coretest.OwnedBy(partner))
 	a := b.Account(deleted, coretest.Holding(0, 0), confirmed)
-	if _, err := b.Accounts.Delete(b.Partner(partner), deleted.UID, a.UID, changes.RequestOptions{}); err != nil {
+	if _, err := b.Accounts.Delete(b.Partner(partner), deleted.UID, a.UID,
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	open(deleted, "50.01", true)
@@ -135,13 +139,15 @@ func TestAPartnersSecondPersonOpensNothingForTheBank(t *testing.T) {
 	bound := int64(50_00)
 	for name, since := range map[string]func(of *customers.Customer){
 		"callbacks": func(of *customers.Customer) {
-			b.Account(of, coretest.Sends, func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound })
+			b.Account(of, coretest.Sends,
+				func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound })
 		},
 		"company": func(*customers.Customer) {
 			b.Customer(coretest.OwnedBy(rival), func(c *customers.Customer) { c.ACHCompanyID = "company" })
 		},
 	} {
-		of := b.Customer(coretest.OwnedBy(partner), func(c *customers.Customer) { c.Access.CustomerDualApproval = true })
+		of := b.Customer(coretest.OwnedBy(partner),
+			func(c *customers.Customer) { c.Access.CustomerDualApproval = true })
 		d := opening(fmt.Sprint("4400", of.UID))
 		d.Features = accounts.FeaturesDraft{
 			Wires: given.Of(true), DomesticWires: given.Of(true), ACH: given.Of(true), ACHCompanyID: given.Of(name),
@@ -200,12 +206,14 @@ func TestAPartnerOpensNoAccountAtAnotherBank(t *testing.T) {
 	if out := open("021000021"); out.Approval == 0 {
 		t.Error("what waits counts")
 	}
-	out, err := b.Accounts.Change(b.Partner(partner), of.UID, there.UID, accounts.Draft{BankID: given.Of("021000021")},
+	out, err := b.Accounts.Change(b.Partner(partner), of.UID, there.UID,
+		accounts.Draft{BankID: given.Of("021000021")},
 		changes.RequestOptions{})
 	if err != nil || out.Approval == 0 {
 		t.Errorf("moved: %+v %v", out, err)
 	}
-	if _, err := b.Changes.Approve(b.Checker(), changes.UID(first.Approval), changes.RequestOptions{}); err != nil {
+	if _, err := b.Changes.Approve(b.Checker(), changes.UID(first.Approval),
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if out := open("021000021"); out.Approval != 0 {
@@ -242,7 +250,8 @@ func TestAPartnerTakesNoCompanyNumberOfAnother(t *testing.T) {
 		if !waits {
 			continue
 		}
-		if _, err := b.Changes.Approve(b.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+		if _, err := b.Changes.Approve(b.Checker(), changes.UID(out.Approval),
+			changes.RequestOptions{}); err != nil {
 			t.Errorf("%s: %v", number, err)
 		}
 		out, err = b.Accounts.Open(b.Partner(partner), of.UID, opening(fmt.Sprint("4500", next()),

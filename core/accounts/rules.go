@@ -101,8 +101,8 @@ func (a *Account) renumbered(was *Account) bool {
 		!bytes.Equal(was.Number.Hash, a.Number.Hash)
 }
 
-// reservedTx reports whether only the bank's own people may decide on what somebody outside the bank does with an
-// account; was is the account before, or nil.
+// reservedTx reports whether only the bank's own people may decide on what somebody outside the bank does
+// with an account; was is the account before, or nil.
 func reservedTx(ctx context.Context, tx *changes.Tx, was, a *Account) (bool, error) {
 	if tx.Caller.Reach == access.OfBank {
 		return false, nil
@@ -134,16 +134,17 @@ func (a *Account) confirmedFrom() *int64 {
 	return a.CallbackLimit
 }
 
-// unconfirmed reports whether wires go out of an account unconfirmed which the bank confirms elsewhere, from an
-// amount on.
+// unconfirmed reports whether wires go out of an account unconfirmed which the bank confirms elsewhere, from
+// an amount on.
 func (a *Account) unconfirmed(elsewhere *int64) bool {
 	own := a.confirmedFrom()
 	return elsewhere != nil && (own == nil || *own > *elsewhere)
 }
 
-// aroundCallbacksTx reports whether wires go out of an account, as they did not, that would be confirmed if they
-// went out of another account of the customer, or out of one that it had. Amounts are compared in one currency;
-// where the bank confirms only wires in others, all go unconfirmed that the account's own limit lets through.
+// aroundCallbacksTx reports whether wires go out of an account, as they did not, that would be confirmed if
+// they went out of another account of the customer, or out of one that it had. Amounts are compared in one
+// currency; where the bank confirms only wires in others, all go unconfirmed that the account's own limit
+// lets through.
 func aroundCallbacksTx(ctx context.Context, tx *changes.Tx, was, a *Account) (bool, error) {
 	wires := func(a *Account) bool { return a != nil && a.EnableWires && a.SystemOfRecord == InternalCore }
 	if !wires(a) || wires(was) {
@@ -159,8 +160,8 @@ func aroundCallbacksTx(ctx context.Context, tx *changes.Tx, was, a *Account) (bo
 	return a.unconfirmed(least) || least == nil && others, err
 }
 
-// ConfirmsSinceTx reports whether the bank's own people confirm wires of an amount in dollars, in minor units, out of
-// an account of a customer that was changed since a time.
+// ConfirmsSinceTx reports whether the bank's own people confirm wires of an amount in dollars, in minor
+// units, out of an account of a customer that was changed since a time.
 func ConfirmsSinceTx(
 	ctx context.Context, tx *changes.Tx, of customers.UID, minor int64, since time.Time,
 ) (confirms bool, err error) {
@@ -169,8 +170,9 @@ func ConfirmsSinceTx(
 		Where("a.currency = 'USD'").Where("a.callback_limit < ?", minor).Exists(ctx)
 }
 
-// elsewhereTx reports whether an account in the bank's own books is at a routing number, or BIC, at which the bank
-// has none so far, unless its own record has the BIC. Payments to accounts there would stay in its books.
+// elsewhereTx reports whether an account in the bank's own books is at a routing number, or BIC, at which the
+// bank has none so far, unless its own record has the BIC. Payments to accounts there would stay in its
+// books.
 func elsewhereTx(ctx context.Context, tx *changes.Tx, was, a *Account) (bool, error) {
 	if a.SystemOfRecord != InternalCore ||
 		was != nil && was.SystemOfRecord == InternalCore && was.BankID == a.BankID {

@@ -78,8 +78,8 @@ func lockDueTx(
 // plannedAtATime bounds the sweeps whose next days are found together.
 const plannedAtATime = 250
 
-// PlanSweepsTx finds the next days of some sweeps of a bank that have none, at the end of the transaction, and
-// returns how many. Those that other workers have are left to them.
+// PlanSweepsTx finds the next days of some sweeps of a bank that have none, at the end of the transaction,
+// and returns how many. Those that other workers have are left to them.
 func PlanSweepsTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, today time.Time) (int, error) {
 	var found []*Sweep
 	err := tx.NewSelect().Model(&found).Where("w.tenant = ?", tenant).Where("w.next_date IS NULL").

@@ -1008,7 +1008,8 @@ func TestOnlyTheBankPassesANumberOn(t *testing.T) {
 		changes.RequestOptions{}); err == nil {
 		t.Error("the customer's own person decides")
 	}
-	if _, err := bank.Changes.Approve(bank.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+	if _, err := bank.Changes.Approve(bank.Checker(), changes.UID(out.Approval),
+		changes.RequestOptions{}); err != nil {
 		t.Error(err)
 	}
 	if err := change(bank, mine, accounts.Draft{Number: given.Of("4000900010")}); err != nil {
@@ -1022,7 +1023,8 @@ func TestOnlyTheBankPassesANumberOn(t *testing.T) {
 		changes.RequestOptions{}); !errors.Is(err, accounts.ErrNumberTaken) {
 		t.Errorf("a former number, for another customer: %v", err)
 	}
-	if _, err := bank.Accounts.Open(caller, own.UID, opening("4000900009"), changes.RequestOptions{}); err != nil {
+	if _, err := bank.Accounts.Open(caller, own.UID, opening("4000900009"),
+		changes.RequestOptions{}); err != nil {
 		t.Errorf("for the same one: %v", err)
 	}
 }

@@ -12,11 +12,12 @@ const (
 	Exception Kind = "EXCEPTION" // a debit of another bank that no rule of positive pay allows
 	Recall    Kind = "RECALL"    // a payment that the bank which sent it asks for
 	Dishonour Kind = "DISHONOUR" // a return of the last week over ACH that the other bank does not take
-	// a message, or a line of a file, of the last week that could not be taken; or a file with lines that cannot be
-	// taken in at present
+	// a message, or a line of a file, of the last week that could not be taken; or a file with lines that cannot
+	// be taken in at present
 	Untaken    Kind = "UNTAKEN"
 	Unanswered Kind = "UNANSWERED" // a payment, its return or its recall that is not answered in time
-	// a payment that did not take its next step when that was due; or a message or a file that no network has taken
+	// a payment that did not take its next step when that was due; or a message or a file that no network has
+	// taken
 	Late      Kind = "LATE"
 	Screening Kind = "SCREENING" // a payment whose other side may be on a list
 	Repair    Kind = "REPAIR"    // a payment that cannot be carried out as it was asked for
@@ -82,8 +83,8 @@ const (
 
 // waits says what of a kind waits. In the texts $1 is the tenant, $2 the time of the bank's clock before
 // which an instant network should have answered, $3 that of the other networks, $4 that of the bank's own
-// work, and $5 a week ago: since then failed payments, notices and what was not taken count, and a recall of before
-// should have been answered. Each has an index of what waits alone.
+// work, and $5 a week ago: since then failed payments, notices and what was not taken count, and a recall of
+// before should have been answered. Each has an index of what waits alone.
 var waits = map[Kind]string{
 	Exception: `SELECT e.payment AS uid, e.customer, e.created_at AS since, e.expires_at AS due_at, e.reason
 		FROM positive_pay_exceptions AS e WHERE e.tenant = $1 AND e.status = 'PENDING'`,
@@ -180,9 +181,9 @@ var waits = map[Kind]string{
 		FROM webhooks AS w WHERE w.tenant = $1 AND w.status = 'Disabled' AND w.reason <> ''`,
 }
 
-// whose says, of the kinds that one customer can fill, whose things wait: the beginning of a read of them, and the
-// alias of its table. Each has an index of what waits by customer and since when, after its day where what no
-// longer counts stays in it.
+// whose says, of the kinds that one customer can fill, whose things wait: the beginning of a read of them,
+// and the alias of its table. Each has an index of what waits by customer and since when, after its day where
+// what no longer counts stays in it.
 var whose = map[Kind]struct{ from, alias, day string }{
 	Exception: {from: `FROM positive_pay_exceptions AS e WHERE e.tenant = $1 AND e.status = 'PENDING'`, alias: "e"},
 	Screening: {from: `FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'SCREENING'`, alias: "pay"},

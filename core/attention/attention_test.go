@@ -42,10 +42,12 @@ func waiting(t *testing.T) (b *coretest.Bank, want []string) {
 		return p.UID
 	}
 
-	of(attention.Late, state(payments.Scheduled, rails.Fedwire, "payment_date = ?", ago(3*24*time.Hour).Format(time.DateOnly)))
+	of(attention.Late, state(payments.Scheduled, rails.Fedwire, "payment_date = ?",
+		ago(3*24*time.Hour).Format(time.DateOnly)))
 	of(attention.Recall, state(payments.Recalled, rails.FedNow, "updated_at = ?", ago(9*time.Hour)))
 	of(attention.Unanswered, state(payments.Sent, rails.Fedwire, "updated_at = ?", ago(8*time.Hour)))
-	of(attention.Unanswered, state(payments.Returning, rails.Fedwire, "updated_at = ?", ago(7*time.Hour+time.Minute)))
+	of(attention.Unanswered, state(payments.Returning, rails.Fedwire, "updated_at = ?",
+		ago(7*time.Hour+time.Minute)))
 	of(attention.Late, state(payments.Queued, rails.Fedwire, "send_at = ?", ago(7*time.Hour)))
 	of(attention.Late, state(payments.Sent, rails.ACH, "settles_at = ?, updated_at = ?", ago(6*time.Hour),
 		ago(20*time.Hour)))
@@ -129,8 +131,8 @@ func TestNobodysManyFailuresHideWhatElseWaits(t *testing.T) {
 	}
 }
 
-// However many older things of a kind one customer has, the others' are listed, on whichever day they began to
-// wait.
+// However many older things of a kind one customer has, the others' are listed, on whichever day they began
+// to wait.
 func TestNobodysThousandsOfThingsHideThoseOfOthers(t *testing.T) {
 	t.Parallel()
 	for state, kind := range map[payments.State]attention.Kind{
@@ -257,7 +259,8 @@ func TestOnlyTheBankSeesWhatWaits(t *testing.T) {
 	}
 }
 
-// However many customers have something that began to wait an hour ago, what has waited longest is in the list.
+// However many customers have something that began to wait an hour ago, what has waited longest is in the
+// list.
 func TestWhatWaitsLongestIsListedWhoseverItIs(t *testing.T) {
 	t.Parallel()
 	for kind, state := range map[attention.Kind]payments.State{
@@ -276,7 +279,8 @@ func TestWhatWaitsLongestIsListedWhoseverItIs(t *testing.T) {
 		b.Exec(`INSERT INTO payments SELECT (jsonb_populate_record(p, jsonb_build_object('uid', p.uid + n, 'customer',
 			p.customer + n, 'updated_at', '2020-01-01T00:00:00Z'))).* FROM payments AS p, generate_series(5000, 5000) AS n
 			WHERE p.tenant = ? AND p.uid = ?`, b.Tenant, p.UID)
-		found, err := b.Attention.List(b.Staff(), attention.Search{Kind: []attention.Kind{kind}}, attention.MostItems)
+		found, err := b.Attention.List(b.Staff(), attention.Search{Kind: []attention.Kind{kind}},
+			attention.MostItems)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,7 +289,8 @@ func TestWhatWaitsLongestIsListedWhoseverItIs(t *testing.T) {
 			listed = listed || one.UID == int64(p.UID)+5000
 		}
 		if !listed {
-			t.Errorf("%s: of %d listed, none is the one that has waited for six years; the first since %s; oldest %v", kind, len(found.Items),
+			t.Errorf("%s: of %d listed, none is the one that has waited for six years; the first since %s; oldest %v",
+				kind, len(found.Items),
 				found.Items[0].Since, found.Waiting[0])
 		}
 	}

@@ -130,8 +130,9 @@ func listed(kinds []string, approvals string) string {
 		" ORDER BY r.since, r.kind, r.uid"
 }
 
-// looked is the text of what is looked at of a kind, of which another text says what waits: the first $7 and, of
-// a kind that one customer can fill, the first of each of $7 customers, who are found by a skip over an index.
+// looked is the text of what is looked at of a kind, of which another text says what waits: the first $7 and,
+// of a kind that one customer can fill, the first of each of $7 customers, who are found by a skip over an
+// index.
 func looked(kind Kind, waiting string) string {
 	longest := "SELECT w.* FROM (" + waiting + ") AS w ORDER BY w.since, w.uid LIMIT $7::bigint"
 	of, many := whose[kind]
@@ -148,7 +149,8 @@ func looked(kind Kind, waiting string) string {
 		pairs := " ORDER BY " + of.day + ", " + customer + " LIMIT 1) AS f"
 		order = of.day + ", since, uid" // as the index has them; the server does not know that the day is one
 		same = of.day + " = whose.day AND " + same
-		first = "SELECT 1 AS number, f.day, f.customer FROM (" + pair + "(" + dayOf("$5::timestamptz") + ", -1)" + pairs
+		first = "SELECT 1 AS number, f.day, f.customer FROM (" + pair + "(" + dayOf("$5::timestamptz") + ", -1)" +
+			pairs
 		next = "SELECT number + 1, f.day, f.customer FROM whose CROSS JOIN LATERAL (" + pair +
 			"(whose.day, whose.customer)" + pairs + " WHERE number < $7::bigint"
 	}

@@ -12,8 +12,8 @@ import (
 	"bankgraph/core/coretest"
 )
 
-// What one customer can fill is found customer by customer, by an index of what waits that has it in the order
-// of the list: whoever has a hundred thousand failures costs what others do.
+// What one customer can fill is found customer by customer, by an index of what waits that has it in the
+// order of the list: whoever has a hundred thousand failures costs what others do.
 func TestWhatWaitsIsFoundByCustomer(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)

@@ -32,8 +32,8 @@ func AskersTx(
 	return all, nil
 }
 
-// TouchedTx returns which objects of a kind people or programs of a legal entity have made or changed, asked for
-// or approved, by what is on record.
+// TouchedTx returns which objects of a kind people or programs of a legal entity have made or changed, asked
+// for or approved, by what is on record.
 func TouchedTx(
 	ctx context.Context, tx bun.IDB, tenant access.Tenant, object string, uids []string, entity int64,
 ) (map[string]bool, error) {

@@ -106,7 +106,8 @@ func Known(b *db.Batch, refs []Ref, want db.Columns) *db.Many[Ref, Bank] {
 // name, which may be NULL, the country, and the id, which is the national one there or a BIC.
 func NameOr(name, country, id string) string {
 	return "coalesce(nullif(" + name + ", ''), (SELECT n.name FROM banks AS n WHERE n.ref = " + country +
-		" || ':' || upper(" + id + ")), (SELECT n.name FROM banks AS n WHERE n.bic <> '' AND n.bic IN (upper(" + id +
+		" || ':' || upper(" + id + ")), (SELECT n.name FROM banks AS n WHERE n.bic <> '' AND n.bic IN (upper(" +
+		id +
 		"), left(upper(" + id + "), 8)) ORDER BY n.bic DESC, n.ref LIMIT 1), '')"
 }
 

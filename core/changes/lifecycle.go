@@ -119,8 +119,8 @@ func (l *Lifecycle[H, T]) Modify(
 	return now, nil
 }
 
-// Agree is for the first of two people who agree to a change (Operation.Partly): the thing stays as it is. may
-// returns a fault if that person may not agree; nil lets everybody. It returns the thing's version.
+// Agree is for the first of two people who agree to a change (Operation.Partly): the thing stays as it is.
+// may returns a fault if that person may not agree; nil lets everybody. It returns the thing's version.
 func (l *Lifecycle[H, T]) Agree(
 	ctx context.Context, tx *Tx, at Target, may func(now *T) error,
 ) (version int32, err error) {

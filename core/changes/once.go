@@ -48,8 +48,8 @@ func (t RequestOptions) check() error {
 	return nil
 }
 
-// spelled returns an idempotency key as it is kept: spaces around it are lost on the way over HTTP, and a UUID
-// is the same in either letter case (rest/CONTRACT.md, idempotency).
+// spelled returns an idempotency key as it is kept: spaces around it are lost on the way over HTTP, and a
+// UUID is the same in either letter case (rest/CONTRACT.md, idempotency).
 func spelled(key string) string {
 	key = strings.Trim(key, " ")
 	if len(key) == len(uuid.UUID{}.String()) && uuid.Validate(key) == nil {

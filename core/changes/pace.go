@@ -15,8 +15,8 @@ import (
 	"bankgraph/db"
 )
 
-// Thing names what a job works on: a payment or a hold by its number, a line by that of its file, and messages by
-// what they are about, as those of one thing are taken in their order.
+// Thing names what a job works on: a payment or a hold by its number, a line by that of its file, and
+// messages by what they are about, as those of one thing are taken in their order.
 type Thing struct {
 	ID   int64
 	Line int    // 0 of what is no line
@@ -36,10 +36,11 @@ func (t Thing) String() string {
 	return strconv.FormatInt(t.ID, 10)
 }
 
-// Pace is how much of a job of a bank is done in one transaction, and what of it could not be done alone. What
-// takes too long in one transaction is tried in halves, here and by the next calls, until something succeeds;
-// then twice as much is tried each time. What cannot be done even alone is tried last, alone, by each call. So a
-// party whose work is slow stops nobody else's, and a process that begins anew finds the pace again.
+// Pace is how much of a job of a bank is done in one transaction, and what of it could not be done alone.
+// What takes too long in one transaction is tried in halves, here and by the next calls, until something
+// succeeds; then twice as much is tried each time. What cannot be done even alone is tried last, alone, by
+// each call. So a party whose work is slow stops nobody else's, and a process that begins anew finds the pace
+// again.
 type Pace struct {
 	mu   sync.Mutex
 	full int // how much is done at a time where nothing is slow

@@ -34,8 +34,8 @@ func slowWith(slow int, taken *[]int) func([]int) (int, error) {
 	}
 }
 
-// What takes too long is tried in halves: one that takes too long alone stops no other, and is tried last from
-// then on.
+// What takes too long is tried in halves: one that takes too long alone stops no other, and is tried last
+// from then on.
 func TestWhatTakesTooLongAloneStopsNoOther(t *testing.T) {
 	t.Parallel()
 	at := changes.NewPace(100)

@@ -45,8 +45,8 @@ func (c *silentConn) QueryContext(
 	return c.Conn.QueryContext(ctx, text, values)
 }
 
-// However many streams have a token checked again while the database is silent, they hold one connection, and not
-// for long: none of them has a deadline.
+// However many streams have a token checked again while the database is silent, they hold one connection, and
+// not for long: none of them has a deadline.
 func TestChecksOfATokenEndWhereTheDatabaseIsSilent(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

@@ -47,10 +47,10 @@ func (s *Service) Verify(ctx context.Context, token string) (access.Caller, erro
 	return caller, err
 }
 
-// VerifyFor is Verify for streams, which have no deadline, and have to ask again after the time that it returns,
-// when the token may have ended. Streams that ask for one token at a time share one answer, and so one connection
-// to the database. Requests do not: each has its own deadline, and steps aside while it waits for an issuer, in
-// which none may wait for another.
+// VerifyFor is Verify for streams, which have no deadline, and have to ask again after the time that it
+// returns, when the token may have ended. Streams that ask for one token at a time share one answer, and so
+// one connection to the database. Requests do not: each has its own deadline, and steps aside while it waits
+// for an issuer, in which none may wait for another.
 func (s *Service) VerifyFor(ctx context.Context, token string) (access.Caller, time.Duration, error) {
 	return s.verify(token, func(hash tokenHash, now time.Time) (verdict, error) {
 		said, err, _ := s.verified.checks.Do(string(hash[:]), func() (any, error) {
@@ -105,7 +105,9 @@ func (s *Service) check(ctx context.Context, hash tokenHash, token string, now t
 
 // checkAtIssuer verifies a token as its issuer requires. Before the signature is verified, it reads only the
 // issuer and the key id.
-func (s *Service) checkAtIssuer(ctx context.Context, token string, now time.Time) (access.Caller, time.Time, error) {
+func (s *Service) checkAtIssuer(
+	ctx context.Context, token string, now time.Time,
+) (access.Caller, time.Time, error) {
 	if len(token) > longestToken {
 		return access.Caller{}, now, access.RefuseToken("it is longer than any access token")
 	}

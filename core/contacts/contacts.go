@@ -57,7 +57,8 @@ func (r *Redirection) more(than *Redirection) bool {
 	if than == nil {
 		return r.Pays
 	}
-	return r.Pays && !than.Pays || r.People > than.People || r.By != "" && (than.By == "" || !than.By.AtLeast(r.By))
+	return r.Pays && !than.Pays || r.People > than.People ||
+		r.By != "" && (than.By == "" || !than.By.AtLeast(r.By))
 }
 
 // WhoPays adds what finds out whether something pays a contact by itself: series and sweeps come after

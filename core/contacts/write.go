@@ -164,8 +164,8 @@ func (s *Service) changeTx(
 	return saved(k, err)
 }
 
-// mayAgree returns why the caller may not agree to another account of a contact; nil if the caller may. What was
-// asked for before it took as much as it does now is stale.
+// mayAgree returns why the caller may not agree to another account of a contact; nil if the caller may. What
+// was asked for before it took as much as it does now is stale.
 func (r *Redirection) mayAgree(tx *changes.Tx, asked *Redirection) error {
 	switch {
 	case r.more(asked):

@@ -76,7 +76,8 @@ func TestAPartnerTakesNoCompanyNumberOfAnother(t *testing.T) {
 			if !waits {
 				continue
 			}
-			if _, err := b.Changes.Refuse(b.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+			if _, err := b.Changes.Refuse(b.Checker(), changes.UID(out.Approval),
+				changes.RequestOptions{}); err != nil {
 				t.Errorf("a new one, %s: %v", number, err)
 			}
 		}
@@ -88,7 +89,8 @@ func TestAPartnerTakesNoCompanyNumberOfAnother(t *testing.T) {
 		if !waits {
 			continue
 		}
-		if _, err := b.Changes.Approve(b.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+		if _, err := b.Changes.Approve(b.Checker(), changes.UID(out.Approval),
+			changes.RequestOptions{}); err != nil {
 			t.Errorf("%s: %v", number, err)
 		}
 	}
@@ -144,7 +146,8 @@ func TestOnePersonChangesNothingThatBindsTheWholeBank(t *testing.T) {
 			t.Errorf("%s: %+v %v", name, out, err)
 		}
 		if c.waits {
-			if _, err := b.Changes.Refuse(b.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+			if _, err := b.Changes.Refuse(b.Checker(), changes.UID(out.Approval),
+				changes.RequestOptions{}); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -163,7 +166,8 @@ func TestAPartnerLowersNoMarginByItself(t *testing.T) {
 	t.Parallel()
 	b := coretest.New(t)
 	partner := b.DownstreamPartner()
-	of := b.Customer(coretest.OwnedBy(partner), func(c *customers.Customer) { c.Profile.FXPricingTier = "Preferred" })
+	of := b.Customer(coretest.OwnedBy(partner),
+		func(c *customers.Customer) { c.Profile.FXPricingTier = "Preferred" })
 	tier := func(name string) customers.ProfileDraft {
 		return customers.ProfileDraft{FXPricingTier: given.Of(name)}
 	}
@@ -175,7 +179,8 @@ func TestAPartnerLowersNoMarginByItself(t *testing.T) {
 			t.Errorf("%s: %+v %v", name, out, err)
 		}
 		if waits {
-			if _, err := b.Changes.Approve(b.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+			if _, err := b.Changes.Approve(b.Checker(), changes.UID(out.Approval),
+				changes.RequestOptions{}); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -13,11 +13,11 @@ import (
 	"bankgraph/db"
 )
 
-// CompanyTakenTx reports whether a caller outside the bank gives a customer or an account, which had the number
-// was, an ACH company number that another party has, and its own has not yet. Other banks take entries under it
-// for that party's. A party is a partner with all its customers, or another customer. What waits for the bank
-// counts for nobody, and of the caller's own neither does a customer that was refused. Of two who take one number at
-// the same time, the second waits until the first has it.
+// CompanyTakenTx reports whether a caller outside the bank gives a customer or an account, which had the
+// number was, an ACH company number that another party has, and its own has not yet. Other banks take entries
+// under it for that party's. A party is a partner with all its customers, or another customer. What waits for
+// the bank counts for nobody, and of the caller's own neither does a customer that was refused. Of two who
+// take one number at the same time, the second waits until the first has it.
 func CompanyTakenTx(ctx context.Context, tx *changes.Tx, was, number string) (taken bool, err error) {
 	if tx.Caller.Reach == access.OfBank || number == "" || number == was {
 		return false, nil

@@ -90,8 +90,8 @@ func (s *Service) lifecycle(hold Hold) *changes.Lifecycle[*Held, Customer] {
 	}
 }
 
-// bindsAll reports whether the bank's own record says something else of what counts for every customer, or what
-// the bank is known by to other banks.
+// bindsAll reports whether the bank's own record says something else of what counts for every customer, or
+// what the bank is known by to other banks.
 func (c *Customer) bindsAll(was *Customer) bool {
 	return was.RelationshipType == RelationSelf && (c.Access != was.Access || c.SWIFTCode != was.SWIFTCode ||
 		c.LegalName != was.LegalName || c.ACHCompanyID != was.ACHCompanyID)

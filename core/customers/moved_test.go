@@ -102,7 +102,8 @@ func TestTheRecordBeforeAMoveIsTheBanks(t *testing.T) {
 			}
 			entries := recorded(t, bank, bank.Staff(), c.UID)
 			all, err := coretest.Rows(bank, bank.Staff(), func(b *db.Batch) *db.Rows[audit.Entry] {
-				return bank.Audit.List(bank.Staff(), b, audit.Search{Customer: int64(c.UID)}, db.Columns{}, page.First(50))
+				return bank.Audit.List(bank.Staff(), b, audit.Search{Customer: int64(c.UID)}, db.Columns{},
+					page.First(50))
 			})
 			must(t, err)
 			for _, e := range all { // the entry of the move has its time already
@@ -192,7 +193,8 @@ func TestWhatAFormerPartnerMadeIsSuspended(t *testing.T) {
 		if want != users.Suspended {
 			continue
 		}
-		if _, err := bank.Users.Activate(person, c.UID, uid, changes.RequestOptions{}); !errors.Is(err, users.ErrWider) {
+		if _, err := bank.Users.Activate(person, c.UID, uid, changes.RequestOptions{}); !errors.Is(err,
+			users.ErrWider) {
 			t.Errorf("the customer's own people activate: %v", err)
 		}
 		if _, err := bank.Users.Activate(bank.Partner(next), c.UID, uid, changes.RequestOptions{}); err != nil {

@@ -597,7 +597,8 @@ func TestASuspendedCustomerIsForTheBankToChange(t *testing.T) {
 func dual(t *testing.T, bank *coretest.Bank) {
 	t.Helper()
 	out, err := bank.Customers.Change(bank.Staff(), bank.Self.UID,
-		customers.Draft{Access: customers.AccessDraft{CustomerDualApproval: given.Of(true)}}, changes.RequestOptions{})
+		customers.Draft{Access: customers.AccessDraft{CustomerDualApproval: given.Of(true)}},
+		changes.RequestOptions{})
 	if err == nil {
 		_, err = bank.Changes.Approve(bank.Checker(), changes.UID(out.Approval), changes.RequestOptions{})
 	}

@@ -89,9 +89,10 @@ type Holding struct {
 	moved int64         // bytes
 }
 
-// Take takes n of the supply for a party. Cut is called where the holding has to give way, from Await on until
-// Keep, while the supply is locked: it ends what the caller's request waits for, and neither asks the supply
-// for anything nor waits for a lock under which somebody else may ask it. Slow says that the caller moved too slowly; else it gave way to who holds less.
+// Take takes n of the supply for a party. Cut is called where the holding has to give way, from Await on
+// until Keep, while the supply is locked: it ends what the caller's request waits for, and neither asks the
+// supply for anything nor waits for a lock under which somebody else may ask it. Slow says that the caller
+// moved too slowly; else it gave way to who holds less.
 func (s *Supply) Take(by Party, n int64, cut func(slow bool)) (*Holding, Surplus) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

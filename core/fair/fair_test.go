@@ -31,7 +31,8 @@ type sender struct {
 func (h *house) take(bank, caller string) (*sender, fair.Surplus) {
 	s := new(sender)
 	var why fair.Surplus
-	s.Holding, why = h.Take(fair.Party{Bank: bank, Caller: caller}, 1, func(slow bool) { s.cut, s.slow = true, slow })
+	s.Holding, why = h.Take(fair.Party{Bank: bank, Caller: caller}, 1,
+		func(slow bool) { s.cut, s.slow = true, slow })
 	return s, why
 }
 

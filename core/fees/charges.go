@@ -18,10 +18,10 @@ type Charge struct {
 	Currency money.Currency `bun:"currency"`
 }
 
-// A tier that names the account counts before one that counts for all accounts of the customer. Both are looked
-// up for each account by the index fee_tiers_charged, however many tiers other accounts of the customer have;
-// that the customer is the account's is compared afterwards. OFFSET keeps the planner from beginning with the
-// tiers of the whole bank.
+// A tier that names the account counts before one that counts for all accounts of the customer. Both are
+// looked up for each account by the index fee_tiers_charged, however many tiers other accounts of the
+// customer have; that the customer is the account's is compared afterwards. OFFSET keeps the planner from
+// beginning with the tiers of the whole bank.
 const chargingText = `SELECT a.uid AS account, c.fee_name, c.fee_tier, c.price, c.currency
 	FROM (
 	  SELECT uid, customer, currency FROM accounts WHERE tenant = $1 AND uid = ANY($2::bigint[])

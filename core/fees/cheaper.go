@@ -12,9 +12,9 @@ import (
 	"bankgraph/core/money"
 )
 
-// cheaperTx reports whether somebody outside the bank makes something cheaper for a customer, or free, with a tier
-// t in the place of was, which is nil for a new one. What is charged before and after is compared for each account
-// that may pay by either.
+// cheaperTx reports whether somebody outside the bank makes something cheaper for a customer, or free, with a
+// tier t in the place of was, which is nil for a new one. What is charged before and after is compared for
+// each account that may pay by either.
 func cheaperTx(ctx context.Context, tx *changes.Tx, was, t *Tier) (bool, error) {
 	if tx.Caller.Reach == access.OfBank {
 		return false, nil
@@ -47,8 +47,8 @@ func cheaperTx(ctx context.Context, tx *changes.Tx, was, t *Tier) (bool, error) 
 	return false, nil
 }
 
-// accountsOf returns the accounts whose charges may differ once one tier comes in the place of another; nil among
-// them stands for those that have no tiers of their own.
+// accountsOf returns the accounts whose charges may differ once one tier comes in the place of another; nil
+// among them stands for those that have no tiers of their own.
 func accountsOf(ends, others []*Tier) (all []*accounts.UID) {
 	whole := func(t *Tier) bool { return t.Account == nil }
 	for _, t := range ends {
@@ -62,8 +62,8 @@ func accountsOf(ends, others []*Tier) (all []*accounts.UID) {
 	return all
 }
 
-// prices are what tiers of one fee, by its name, cost: those of accounts before those of the whole customer, and
-// the oldest first, as ChargesOf reads them.
+// prices are what tiers of one fee, by its name, cost: those of accounts before those of the whole customer,
+// and the oldest first, as ChargesOf reads them.
 type prices []price
 
 type price struct {
@@ -103,8 +103,8 @@ func (p prices) currencies() (all []money.Currency) {
 	return all
 }
 
-// of returns what an account in a currency is charged; nil for nothing. The account is nil for one that has no
-// tiers of its own.
+// of returns what an account in a currency is charged; nil for nothing. The account is nil for one that has
+// no tiers of its own.
 func (p prices) of(account *accounts.UID, currency money.Currency) *Fee {
 	for _, one := range p {
 		if one.fee.Currency == currency &&

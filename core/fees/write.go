@@ -76,8 +76,8 @@ func (d *Draft) check(adding bool) error {
 }
 
 // Add adds a tier of a configured fee to a customer. If fee tiers need a second person (feeTierForApproval),
-// the tier is Pending until that person approves. What somebody outside the bank would make cheaper waits for the
-// bank.
+// the tier is Pending until that person approves. What somebody outside the bank would make cheaper waits for
+// the bank.
 func (s *Service) Add(
 	ctx context.Context, to customers.UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -91,8 +91,8 @@ func (s *Service) Add(
 	return s.add.Do(ctx, caller, changes.Target{Customer: int64(to)}, draft, options)
 }
 
-// Change changes the fields in the draft. If the customer is 0, the tier's own counts. It waits for a second person
-// as Add does.
+// Change changes the fields in the draft. If the customer is 0, the tier's own counts. It waits for a second
+// person as Add does.
 func (s *Service) Change(
 	ctx context.Context, of customers.UID, id ID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -106,8 +106,8 @@ func (s *Service) Change(
 	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: id.String()}, draft, options)
 }
 
-// lifecycle adds and changes tiers, those of one customer one after the other, so that what becomes cheaper is
-// certain.
+// lifecycle adds and changes tiers, those of one customer one after the other, so that what becomes cheaper
+// is certain.
 func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Tier] {
 	return &changes.Lifecycle[*customers.Held, Tier]{
 		Name: "fee tier",
@@ -183,8 +183,8 @@ func saved(t *Tier, err error) (Saved, error) {
 	return Saved{t.ID, t.Customer}, nil
 }
 
-// fillTx writes the draft into a tier, if the catalogue has the fee and the customer the account; was is the tier
-// before, or nil. It reports whether somebody outside the bank would make something cheaper by that.
+// fillTx writes the draft into a tier, if the catalogue has the fee and the customer the account; was is the
+// tier before, or nil. It reports whether somebody outside the bank would make something cheaper by that.
 func (s *Service) fillTx(
 	ctx context.Context, tx *changes.Tx, was, t *Tier, draft Draft,
 ) (cheaper bool, err error) {

@@ -251,15 +251,18 @@ func TestAPartnerMakesNothingCheaperByItself(t *testing.T) {
 		before string
 		waits  bool
 	}{
-		"a dearer tier":                 {draft: fees.Draft{FeeTier: given.Of("Platinum")}},
-		"the same price":                {draft: fees.Draft{FeeTier: given.Of("Bronze")}},
-		"a cheaper tier":                {draft: fees.Draft{FeeTier: given.Of("Silver")}, waits: true},
-		"a tier in another currency":    {draft: fees.Draft{FeeTier: given.Of("Euro")}, waits: true},
-		"a tier of another fee":         {draft: fees.Draft{FeeName: given.Of("TN")}, waits: true},
-		"a tier of one account alone":   {at: true, waits: true},
-		"one more for an account":       {add: true, draft: gold(), at: true},
-		"a cheaper one for an account":  {add: true, draft: gold(tierOf("Silver")), at: true, waits: true},
-		"a first one of another fee":    {add: true, draft: gold(tierOf("Silver"), func(d *fees.Draft) { d.FeeName = given.Of("TN") })},
+		"a dearer tier":                {draft: fees.Draft{FeeTier: given.Of("Platinum")}},
+		"the same price":               {draft: fees.Draft{FeeTier: given.Of("Bronze")}},
+		"a cheaper tier":               {draft: fees.Draft{FeeTier: given.Of("Silver")}, waits: true},
+		"a tier in another currency":   {draft: fees.Draft{FeeTier: given.Of("Euro")}, waits: true},
+		"a tier of another fee":        {draft: fees.Draft{FeeName: given.Of("TN")}, waits: true},
+		"a tier of one account alone":  {at: true, waits: true},
+		"one more for an account":      {add: true, draft: gold(), at: true},
+		"a cheaper one for an account": {add: true, draft: gold(tierOf("Silver")), at: true, waits: true},
+		"a first one of another fee": {
+			add:   true,
+			draft: gold(tierOf("Silver"), func(d *fees.Draft) { d.FeeName = given.Of("TN") }),
+		},
 		"one that the catalogue forgot": {draft: fees.Draft{FeeTier: given.Of("Silver")}, before: "Gold"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -382,10 +385,12 @@ func TestATierThatHasBecomeCheaperIsTheBanksToApprove(t *testing.T) {
 	bank := configured(t)
 	bank.Exec(`UPDATE fee_catalogue SET price = 1 WHERE tenant = ? AND fee_tier = 'Silver'`, bank.Tenant)
 	partner := bank.DownstreamPartner()
-	of := bank.Customer(coretest.OwnedBy(partner), func(c *customers.Customer) { c.Access.FeeTierForApproval = true })
+	of := bank.Customer(coretest.OwnedBy(partner),
+		func(c *customers.Customer) { c.Access.FeeTierForApproval = true })
 	number := coretest.AccountNumber(bank.Account(of).UID)
 	out, err := bank.Fees.Add(bank.PartnersPerson(partner), of.UID,
-		gold(tierOf("Silver"), func(d *fees.Draft) { d.AccountNumber = given.Of(number) }), changes.RequestOptions{})
+		gold(tierOf("Silver"), func(d *fees.Draft) { d.AccountNumber = given.Of(number) }),
+		changes.RequestOptions{})
 	if err != nil || out.Approval == 0 {
 		t.Fatal(out, err)
 	}
@@ -393,14 +398,17 @@ func TestATierThatHasBecomeCheaperIsTheBanksToApprove(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := bank.Changes.Approve(bank.Checker(), changes.UID(given.Approval), changes.RequestOptions{}); err != nil {
+	if _, err := bank.Changes.Approve(bank.Checker(), changes.UID(given.Approval),
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	second := bank.PartnersPerson(partner)
-	if _, err := bank.Changes.Approve(second, changes.UID(out.Approval), changes.RequestOptions{}); !errors.Is(err, changes.ErrNotYours) {
+	if _, err := bank.Changes.Approve(second, changes.UID(out.Approval),
+		changes.RequestOptions{}); !errors.Is(err, changes.ErrNotYours) {
 		t.Errorf("a person of the partner: %v", err)
 	}
-	if _, err := bank.Changes.Approve(bank.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+	if _, err := bank.Changes.Approve(bank.Checker(), changes.UID(out.Approval),
+		changes.RequestOptions{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -476,7 +484,8 @@ func TestACustomerHasSoManyTiers(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := gold(func(d *fees.Draft) { d.AccountNumber = given.Of(coretest.AccountNumber(account.UID)) })
-	if _, err := bank.Fees.Add(bank.Staff(), customer.UID, one, changes.RequestOptions{}); !errors.Is(err, fees.ErrMany) {
+	if _, err := bank.Fees.Add(bank.Staff(), customer.UID, one, changes.RequestOptions{}); !errors.Is(err,
+		fees.ErrMany) {
 		t.Errorf("one too many: %v", err)
 	}
 	if _, err := bank.Fees.Add(bank.Staff(), other.UID, gold(), changes.RequestOptions{}); err != nil {
@@ -488,8 +497,8 @@ func TestACustomerHasSoManyTiers(t *testing.T) {
 	}
 }
 
-// What payments cost is read for all that are due together: a customer with a tier for each of a hundred thousand
-// accounts would stop everybody's.
+// What payments cost is read for all that are due together: a customer with a tier for each of a hundred
+// thousand accounts would stop everybody's.
 func TestTiersOfOtherAccountsAreNotRead(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)

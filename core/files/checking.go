@@ -91,7 +91,8 @@ func (s *Service) lease(ctx context.Context, caller access.Caller, now time.Time
 		err := tx.NewSelect().Model(f).Where("bf.tenant = ?", db.Number(caller.Tenant)).
 			Where("bf.status IN (?)", bun.List([]FileStatus{Received, Validating})).
 			Where("coalesce(bf.leased_until, '-infinity') < clock_timestamp()").
-			OrderExpr(turns+", bf.attempt, bf.uid", db.Number(caller.Tenant)).Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+			OrderExpr(turns+", bf.attempt, bf.uid", db.Number(caller.Tenant)).Limit(1).
+			For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		if err != nil {
 			return err
 		}
@@ -319,8 +320,8 @@ func (c *checking) flush(ctx context.Context) error {
 
 var countingWasted = db.NewQuery[db.Count](`SELECT ` + wastedBut("$2", "$3", "$4", "$5") + ` AS n`)
 
-// wastes ends the reading of a file that has faults in more than a tenth of its lines once those of its maker's files
-// that pay nothing are mostWasted, however many files came in before they were found.
+// wastes ends the reading of a file that has faults in more than a tenth of its lines once those of its
+// maker's files that pay nothing are mostWasted, however many files came in before they were found.
 func (c *checking) wastes(ctx context.Context) error {
 	f := c.f
 	if f.Failed <= (f.Failed+f.Valid)/10 {

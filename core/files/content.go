@@ -169,8 +169,8 @@ const (
 	clearedAtATime = 5000
 )
 
-// RemoveUnpaid removes lines of which no payment was made, of a file of the caller's bank that ended long ago, some
-// at a time. It is for workers.
+// RemoveUnpaid removes lines of which no payment was made, of a file of the caller's bank that ended long
+// ago, some at a time. It is for workers.
 func (s *Service) RemoveUnpaid(ctx context.Context) (removed int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {

@@ -139,9 +139,9 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 }
 
 // takesNow returns how many people have to approve a file that waits, by what settings of the customer and of
-// the bank say now of its largest payment (changes.Takes), and whether the bank's own. Which accounts pay is of the
-// check: where one of the customer's was changed since, so that wires as large as that payment are confirmed, the
-// bank decides.
+// the bank say now of its largest payment (changes.Takes), and whether the bank's own. Which accounts pay is
+// of the check: where one of the customer's was changed since, so that wires as large as that payment are
+// confirmed, the bank decides.
 func (s *Service) takesNow(
 	ctx context.Context, tx *changes.Tx, at changes.Target,
 ) (people int32, by access.Reach, err error) {

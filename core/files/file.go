@@ -220,8 +220,8 @@ func (l *FileLine) Faults() (all Faults) {
 // fails marks the line as failed, and keeps what is wrong with it.
 func (l *FileLine) fails(all Faults) { l.Status, l.Found = LineFailed, textOf(all) }
 
-// shorten leaves of a line with faults its number and their codes: a file of little else would take far more room than
-// what was sent.
+// shorten leaves of a line with faults its number and their codes: a file of little else would take far more
+// room than what was sent.
 func (l *FileLine) shorten() {
 	var short Faults
 	for _, one := range l.Faults() {
@@ -342,8 +342,8 @@ var (
 	// ErrUnread is returned when too much text of a caller's files, or of a bank's, waits to be read.
 	ErrUnread = fault.New(fault.TooMany, "file.unread",
 		"too much of files that came before waits to be checked, try again when some are")
-	// ErrWasted is returned to a caller whose files of the last 24 hours had a million lines of which no payment was
-	// made.
+	// ErrWasted is returned to a caller whose files of the last 24 hours had a million lines of which no payment
+	// was made.
 	ErrWasted = fault.New(fault.TooMany, "file.wasted",
 		"a million lines of this caller's files had faults, or were given up, in the last 24 hours: try again later")
 	// ErrNothing is returned for a search that gives neither a name nor a number.

@@ -82,8 +82,8 @@ func (f *filed) worker() context.Context {
 	return access.Operator(f.t.Context(), f.Tenant, "test", coretest.Zone())
 }
 
-// as returns the context of the bank's staff with another client and login: people who sign in with one identity
-// provider all have its address as their client.
+// as returns the context of the bank's staff with another client and login: people who sign in with one
+// identity provider all have its address as their client.
 func (f *filed) as(client, login string) context.Context {
 	caller, _ := access.Require(f.Staff())
 	caller.Client, caller.LoginID = client, login
@@ -455,7 +455,8 @@ func TestAFileOfWhichTheBankConfirmsAPaymentByNowIsTheBanks(t *testing.T) {
 	partner := b.DownstreamPartner()
 	f := filedAt(t, b, coretest.OwnedBy(partner), dual)
 	out, err := f.Files.Upload(f.Partner(partner), files.Upload{
-		Customer: f.of.UID, Type: files.CSV, Open: files.OpenText("a.csv", strings.NewReader(header+f.row("A", "150"))),
+		Customer: f.of.UID, Type: files.CSV,
+		Open: files.OpenText("a.csv", strings.NewReader(header+f.row("A", "150"))),
 	}, changes.RequestOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -465,9 +466,11 @@ func TestAFileOfWhichTheBankConfirmsAPaymentByNowIsTheBanks(t *testing.T) {
 	f.Clock.Advance(time.Minute)
 	limit := func(amount string) {
 		t.Helper()
-		_, err := f.Accounts.Change(f.Staff(), f.of.UID, f.account.UID, accounts.Draft{Features: accounts.FeaturesDraft{
-			Wires: given.Of(true), DomesticWires: given.Of(true), Callbacks: given.Of(true), CallbackLimit: given.Of(amount),
-		}}, changes.RequestOptions{})
+		_, err := f.Accounts.Change(f.Staff(), f.of.UID, f.account.UID,
+			accounts.Draft{Features: accounts.FeaturesDraft{
+				Wires: given.Of(true), DomesticWires: given.Of(true), Callbacks: given.Of(true),
+				CallbackLimit: given.Of(amount),
+			}}, changes.RequestOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -897,7 +900,8 @@ func TestUploadsThatDoNotEndGiveWay(t *testing.T) {
 	for range 32 {
 		<-begun
 	}
-	if err := upload(f.Someone("ann"), f.of.UID, strings.NewReader("x"), nil); !errors.Is(err, files.ErrUploads) {
+	if err := upload(f.Someone("ann"), f.of.UID, strings.NewReader("x"), nil); !errors.Is(err,
+		files.ErrUploads) {
 		t.Errorf("the 17th of a caller: %v", err)
 	}
 	if err := upload(f.Someone("cid"), f.of.UID, strings.NewReader(header+f.row("A", "1")), nil); err != nil {
@@ -942,8 +946,8 @@ func first(one, other <-chan struct{}) chan struct{} {
 	return both
 }
 
-// Who begins files and does not end them takes no more of the disk than there is for a caller. One of who takes
-// most gives way where their bank has its part.
+// Who begins files and does not end them takes no more of the disk than there is for a caller. One of who
+// takes most gives way where their bank has its part.
 func TestUnfinishedUploadsAreBoundedByTheirBytes(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)
@@ -1071,7 +1075,8 @@ func TestALatePageOfAFileReadsItsOwnLinesAlone(t *testing.T) {
 	}
 	var lines []string
 	err := f.DB.InTx(t.Context(), int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewRaw("PREPARE late (bigint, bigint, bigint, bigint, bigint, bigint) AS " + files.PaymentsText(access.OfBank)).Exec(ctx)
+		_, err := tx.NewRaw("PREPARE late (bigint, bigint, bigint, bigint, bigint, bigint) AS " +
+			files.PaymentsText(access.OfBank)).Exec(ctx)
 		if err == nil {
 			err = tx.NewRaw(fmt.Sprintf("EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) EXECUTE late (%d, 0, %d, %d, 11, 20)",
 				f.Tenant, files.LineOf(uid, 0), files.LineOf(uid+1, 0))).Scan(ctx, &lines)
@@ -1415,7 +1420,10 @@ func TestLinesOfAFileThatIsGivenUpCountFromThenOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFiled(t, dual)
-			all := []files.FileUID{f.upload(files.CSV, header+f.row("A", "1")), f.upload(files.CSV, header+f.row("B", "1"))}
+			all := []files.FileUID{
+				f.upload(files.CSV, header+f.row("A", "1")),
+				f.upload(files.CSV, header+f.row("B", "1")),
+			}
 			f.work()
 			f.Exec(`UPDATE bulk_files SET valid = 1000000, worked_at = now() - interval '25 hours' WHERE tenant = ?`, f.Tenant)
 			for n, uid := range all {
@@ -1553,7 +1561,8 @@ func TestAFileOfACHPaysAbroad(t *testing.T) {
 		if err != nil || len(details[p.UID]) != 1 {
 			t.Fatal(details, err)
 		}
-		if d := details[p.UID][0]; d.BankName != "Commerzbank" || d.BankCountry != "DE" || d.BankID != "611590103" ||
+		if d := details[p.UID][0]; d.BankName != "Commerzbank" || d.BankCountry != "DE" ||
+			d.BankID != "611590103" ||
 			d.Address.City != "Berlin" || d.Address.State != "BE" || d.Remittance != "Invoice 4711" ||
 			p.Rail != rails.ACH || p.ReceiverName != "Gerda Muster" || p.Speed != payments.Economy {
 			t.Errorf("%+v %+v", p, d)
@@ -1569,19 +1578,24 @@ func TestAnEntryAbroadInAFileIsRefusedByItself(t *testing.T) {
 		edit func(*nacha.Entry)
 	}{
 		"batch header ForeignExchangeIndicator NOTALLOWED": {
-			nacha.Abroad{Exchange: nacha.VariableToFixed, Country: "DE", From: "USD", To: "EUR"}, func(*nacha.Entry) {},
+			nacha.Abroad{Exchange: nacha.VariableToFixed, Country: "DE", From: "USD", To: "EUR"},
+			func(*nacha.Entry) {},
 		},
 		"batch header ForeignExchangeReference NOTALLOWED": {nacha.Abroad{
 			Exchange: nacha.FixedToVariable, Country: "DE", From: "USD", To: "EUR",
 			ReferenceKind: nacha.ExchangeNumber, Reference: "7",
 		}, func(*nacha.Entry) {}},
 		"batch header ISODestinationCountryCode NOTALLOWED": {
-			nacha.Abroad{Exchange: nacha.FixedToVariable, Country: "FR", From: "USD", To: "EUR"}, func(*nacha.Entry) {},
+			nacha.Abroad{Exchange: nacha.FixedToVariable, Country: "FR", From: "USD", To: "EUR"},
+			func(*nacha.Entry) {},
 		},
 		"addenda ForeignCorrespondentBankName NOTALLOWED": {inEuros, func(e *nacha.Entry) {
 			e.International.Correspondents = []nacha.Agent{e.International.From}
 		}},
-		"addenda RDFIIdentification NOMATCH": {inEuros, func(e *nacha.Entry) { e.International.To.ID = "BNPAFRPP" }},
+		"addenda RDFIIdentification NOMATCH": {
+			inEuros,
+			func(e *nacha.Entry) { e.International.To.ID = "BNPAFRPP" },
+		},
 		"addenda RDFIBranchCountryCode NOMATCH": {
 			nacha.Abroad{Exchange: nacha.FixedToFixed, Country: "US", From: "USD", To: "USD"},
 			func(e *nacha.Entry) {
@@ -1612,10 +1626,12 @@ func TestAFileOfACHCollectsFromAbroad(t *testing.T) {
 	f := newFiled(t)
 	f.Exec(`UPDATE accounts SET sec_codes = '{IAT}' WHERE tenant = ? AND uid = ?`, int64(f.Tenant),
 		int64(f.account.UID))
-	uid := f.upload(files.NACHA, abroadFile(t, inEuros, toBerlin(func(e *nacha.Entry) { e.Direction = rails.Debit })))
+	uid := f.upload(files.NACHA,
+		abroadFile(t, inEuros, toBerlin(func(e *nacha.Entry) { e.Direction = rails.Debit })))
 	f.work()
 	f.is(uid, files.Processed, 1, 0)
-	if all := f.payments(); len(all) != 1 || all[0].EntryType != rails.Debit || all[0].SenderName != "Gerda Muster" {
+	if all := f.payments(); len(all) != 1 || all[0].EntryType != rails.Debit ||
+		all[0].SenderName != "Gerda Muster" {
 		t.Errorf("%+v", all)
 	}
 	f.Prove()

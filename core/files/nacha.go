@@ -99,7 +99,8 @@ var serviceClasses = map[rails.EntryType]string{"": "200", rails.Credit: "220", 
 
 // add counts an entry.
 func (b *batch) add(e nacha.Entry) {
-	b.trace, b.number, b.routing, b.minor, b.direction = e.Trace, e.Number, e.Routing, e.Amount.Minor, e.Direction
+	b.trace, b.number, b.routing, b.minor, b.direction =
+		e.Trace, e.Number, e.Routing, e.Amount.Minor, e.Direction
 	var hash int64
 	_, _ = fmt.Sscan(strings.TrimLeft(e.Routing[:min(8, len(e.Routing))], "0"), &hash)
 	b.EntryHash = (b.EntryHash + hash) % 10_000_000_000

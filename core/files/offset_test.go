@@ -52,7 +52,8 @@ func TestADebitAtAnotherBankIsNoOffset(t *testing.T) {
 	f.work()
 	for _, p := range f.payments() {
 		if p.SenderAccount == another.UID {
-			t.Errorf("%s is paid from the account that has the number of the debtor at 021000021", p.ExternalReferenceID)
+			t.Errorf("%s is paid from the account that has the number of the debtor at 021000021",
+				p.ExternalReferenceID)
 		}
 	}
 	is, err := coretest.Many(f.Bank, f.Staff(), func(b *db.Batch) *db.Many[files.FileUID, files.FileBatch] {

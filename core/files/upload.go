@@ -198,9 +198,9 @@ func (s *Service) Upload(
 	return out, err
 }
 
-// unread is how many files of a customer are unfinished, how much text waits to be checked, and how many lines of
-// files of a day pay nothing. A party is a partner with its customers, or a customer of the bank's own. What a caller
-// has of one party does not count for others: programs of the bank upload for many.
+// unread is how many files of a customer are unfinished, how much text waits to be checked, and how many
+// lines of files of a day pay nothing. A party is a partner with its customers, or a customer of the bank's
+// own. What a caller has of one party does not count for others: programs of the bank upload for many.
 type unread struct {
 	Unfinished int   `bun:"unfinished"`
 	Own        int64 `bun:"own"` // bytes of the caller's files that wait to be checked, of the customer's party
@@ -215,10 +215,10 @@ func sameParty(as string) string {
 	  WHERE o.tenant = $1 AND o.uid = ` + as + `::bigint)`
 }
 
-// wastedBut is the number of lines of which no payment is made, of the files of a caller of the last 24 hours but one,
-// for the party of a customer. Of a file at work it counts what has been found so far. Lines without faults count
-// from when their file was given up, but not those of the largest such file: an honest caller may change its mind,
-// or be refused, once a day.
+// wastedBut is the number of lines of which no payment is made, of the files of a caller of the last 24 hours
+// but one, for the party of a customer. Of a file at work it counts what has been found so far. Lines without
+// faults count from when their file was given up, but not those of the largest such file: an honest caller
+// may change its mind, or be refused, once a day.
 func wastedBut(client, login, customer, file string) string {
 	const valid = `(valid) FILTER (WHERE bf.status IN ('FAILED', 'REJECTED', 'CANCELLED'))`
 	return `(SELECT coalesce(sum(failed), 0) + coalesce(sum` + valid + ` - max` + valid + `, 0)
@@ -239,8 +239,8 @@ var countingUnread = db.NewQuery[unread](`SELECT
 	WHERE bf.tenant = $1 AND bf.status IN ('RECEIVED', 'VALIDATING')`)
 
 // full returns a fault if so much waits already that another file is not even read. Text comes in faster than
-// it is checked, and is stored meanwhile. A party has half of what the others leave of the bank's, and always a place
-// for one file.
+// it is checked, and is stored meanwhile. A party has half of what the others leave of the bank's, and always
+// a place for one file.
 func (u *unread) full() error {
 	left := mostUnreadBank*MostBytes - (u.All - u.Party)
 	switch {

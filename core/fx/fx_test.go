@@ -518,7 +518,8 @@ func TestHoweverManyTradesWithoutAPriceHoldUpNoOther(t *testing.T) {
 	}
 	d.Clock.Advance(time.Hour)
 	waits, err := d.Attention.List(d.Staff(), attention.Search{Kind: []attention.Kind{attention.Trade}}, 1)
-	if err != nil || len(waits.Items) != 1 || waits.Items[0].Reason != "was to be covered" || waits.Waiting[0].Count != 601 {
+	if err != nil || len(waits.Items) != 1 || waits.Items[0].Reason != "was to be covered" ||
+		waits.Waiting[0].Count != 601 {
 		t.Errorf("people are told %+v (%v)", waits, err)
 	}
 	for range 3 { // once there is a price again, all are

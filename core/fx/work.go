@@ -57,9 +57,8 @@ func (s *Service) Expire(ctx context.Context) (taken int, err error) {
 const mostWithoutPrice = 40
 
 // CoverDue covers trades of the caller's bank whose time for it has come, and returns how many. It is for
-// workers: any number may call it at a time. However many have no price hold up none of the others; the market
-// is asked once in a call for what it has none of,
-// or cannot answer.
+// workers: any number may call it at a time. However many have no price hold up none of the others; the
+// market is asked once in a call for what it has none of, or cannot answer.
 func (s *Service) CoverDue(ctx context.Context) (taken int, err error) {
 	missing := map[string]error{} // by currencies and value date
 	for range mostWithoutPrice {
@@ -81,7 +80,8 @@ func (s *Service) CoverDue(ctx context.Context) (taken int, err error) {
 	return taken, nil
 }
 
-// coverSomeTx covers trades whose time has come, but none of what the market has no price for, which it adds to.
+// coverSomeTx covers trades whose time has come, but none of what the market has no price for, which it adds
+// to.
 func (s *Service) coverSomeTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, missing map[string]error,
 ) (int, error) {

@@ -79,8 +79,8 @@ const MostShown = 200
 var reading db.QueryCache[Held]
 
 // OfAccounts reads what the books hold on each account, newest first, so many and MostShown at most: all
-// together are the account's ledger balance less what is available. The list of an account that the caller may not see is
-// empty.
+// together are the account's ledger balance less what is available. The list of an account that the caller
+// may not see is empty.
 func (s *Service) OfAccounts(
 	ctx context.Context, b *db.Batch, of []accounts.UID, first int,
 ) *db.Many[accounts.UID, Held] {

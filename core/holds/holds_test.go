@@ -212,7 +212,8 @@ func TestAHoldThatWaitsForASecondPersonHoldsNothing(t *testing.T) {
 func TestWhatCannotBeHeldIsRefused(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t)
-	past, of := coretest.Start, func(edit func(*accounts.Account)) accounts.UID { return h.Account(h.of, edit).UID }
+	past, of := coretest.Start,
+		func(edit func(*accounts.Account)) accounts.UID { return h.Account(h.of, edit).UID }
 	for name, wrong := range map[string]struct {
 		draft  holds.Draft
 		reason string

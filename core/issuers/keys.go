@@ -34,8 +34,8 @@ const (
 
 type asideKey struct{}
 
-// WithAside returns a context for the token of a request that holds a place which others want: aside gives the
-// place up while the token waits for its issuer, and back takes it again.
+// WithAside returns a context for the token of a request that holds a place which others want: aside gives
+// the place up while the token waits for its issuer, and back takes it again.
 func WithAside(ctx context.Context, aside func() (back func() error)) context.Context {
 	return context.WithValue(ctx, asideKey{}, aside)
 }

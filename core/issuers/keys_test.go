@@ -274,8 +274,8 @@ func TestTokenStepsAsideWhileItsIssuerAnswers(t *testing.T) {
 	}
 }
 
-// Requests that come with one token at a time wait for its issuer each by itself: each gives its own place up, and
-// one that gets none back fails alone.
+// Requests that come with one token at a time wait for its issuer each by itself: each gives its own place
+// up, and one that gets none back fails alone.
 func TestRequestsWithOneTokenStepAsideEachByItself(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

@@ -18,8 +18,8 @@ const sampled = 3
 
 // Fits returns ErrForeign if the keyset lacks the keys of the last sealed rows of the caller's bank; known is
 // false for a bank that has sealed nothing yet. To write under a wrong keyset would give values that the
-// right one cannot read, and let an account number be taken twice. Damaged values do not count: while others open, the
-// name of a key counts only if two values bear it, and the log tells of one.
+// right one cannot read, and let an account number be taken twice. Damaged values do not count: while others
+// open, the name of a key counts only if two values bear it, and the log tells of one.
 func (s *Service) Fits(ctx context.Context) (known bool, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -60,14 +60,16 @@ func (s *Service) Fits(ctx context.Context) (known bool, err error) {
 	}
 	for id, why := range lacks {
 		if _, told := s.told.LoadOrStore(fmt.Sprint(caller.Tenant, id), true); !told {
-			slog.WarnContext(ctx, "a value may be damaged, as none beside it names its key", "tenant", caller.TenantCode,
+			slog.WarnContext(ctx, "a value may be damaged, as none beside it names its key", "tenant",
+				caller.TenantCode,
 				"error", why)
 		}
 	}
 	return true, nil
 }
 
-// lacks returns the key that a value names, and why it is not there; nil if it is, or if the value names none.
+// lacks returns the key that a value names, and why it is not there; nil if it is, or if the value names
+// none.
 func (s *Service) lacks(sealed []byte) (id uint32, why error) {
 	id, state := s.keys.Under(sealed)
 	switch {

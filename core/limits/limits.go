@@ -41,9 +41,9 @@ func New(d *db.DB, c *customers.Service, all *changes.Service, now func() time.T
 }
 
 // checkedOf reads limits with their usage, by days of delivery. The code of a limit tells its period: the day
-// itself, the week from Monday, or the month from its first day; limits per transaction have no usage. Credits and
-// debits over ACH count apart, as each is held to the limit by itself; where no direction is asked for, what the
-// fuller of them has used counts.
+// itself, the week from Monday, or the month from its first day; limits per transaction have no usage.
+// Credits and debits over ACH count apart, as each is held to the limit by itself; where no direction is
+// asked for, what the fuller of them has used counts.
 const checkedOf = `
 WITH asked AS (SELECT coalesce($5::date, (($8::timestamptz + coalesce((SELECT ahead FROM sandbox_clocks WHERE
   tenant = $1), 0)

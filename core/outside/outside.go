@@ -31,11 +31,12 @@ var insides = func() (all []netip.Prefix) {
 	return all
 }()
 
-// allocated is what of IPv6 is given out for the public network. Outside it are, among others, IPv4 addresses in
-// other forms (mapped, translated, NAT64) and what was a site's own.
+// allocated is what of IPv6 is given out for the public network. Outside it are, among others, IPv4 addresses
+// in other forms (mapped, translated, NAT64) and what was a site's own.
 var allocated = netip.MustParsePrefix("2000::/3")
 
-// tunnels reports whether an IPv6 address leads to the IPv4 address within, through a tunnel of a site (ISATAP).
+// tunnels reports whether an IPv6 address leads to the IPv4 address within, through a tunnel of a site
+// (ISATAP).
 func tunnels(ip netip.Addr) bool {
 	bytes := ip.As16()
 	return bytes[8]&^2 == 0 && bytes[9] == 0 && bytes[10] == 0x5e && bytes[11] == 0xfe

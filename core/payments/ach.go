@@ -27,7 +27,8 @@ type Entry struct {
 
 	Tenant  access.Tenant `bun:"tenant,pk" json:"-"`
 	Payment UID           `bun:"payment,pk" json:"-"`
-	// whose share of a file it takes: a partner with all its customers, or another customer; 0 of one that came in
+	// whose share of a file it takes: a partner with all its customers, or another customer; 0 of one that came
+	// in
 	Party customers.UID `bun:"party" json:"-"`
 	// routing number of the bank that sends it
 	Origin      string            `bun:"origin" json:"-"`

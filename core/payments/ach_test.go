@@ -45,7 +45,8 @@ func (s *sender) until(t *testing.T, text string) {
 func (s *sender) files(t *testing.T) (all [][]nacha.Entry, batches []nacha.Batch, heads []nacha.Header) {
 	t.Helper()
 	var messages []*payments.Message
-	if err := s.DB.NewSelect().Model(&messages).Where("nm.tenant = ? AND nm.rail = 'ACH' AND nm.direction = 'OUT'", s.Tenant).
+	if err := s.DB.NewSelect().Model(&messages).
+		Where("nm.tenant = ? AND nm.rail = 'ACH' AND nm.direction = 'OUT'", s.Tenant).
 		OrderExpr("nm.id").Scan(t.Context()); err != nil {
 		t.Fatal(err)
 	}

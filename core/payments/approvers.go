@@ -88,8 +88,9 @@ func (s *Service) takesNow(
 	return people, by, nil
 }
 
-// ApproversForCustomerTx returns how many people beside the maker have to approve that an amount is taken from
-// accounts of a customer, and the least reach that they need, as far as the settings of customer and bank say.
+// ApproversForCustomerTx returns how many people beside the maker have to approve that an amount is taken
+// from accounts of a customer, and the least reach that they need, as far as the settings of customer and
+// bank say.
 func ApproversForCustomerTx(
 	ctx context.Context, tx *changes.Tx, of customers.UID, amount money.Amount,
 ) (people int32, by access.Reach, err error) {

@@ -59,8 +59,8 @@ func (s *Service) cancelTx(
 }
 
 // releaseTx releases the money that is held for payments of a bank, which then cost nothing. For debits, and
-// for enrolments, nothing is held. What it does to balances is written at the end of the transaction, so it is
-// called once in it.
+// for enrolments, nothing is held. What it does to balances is written at the end of the transaction, so it
+// is called once in it.
 func (s *Service) releaseTx(ctx context.Context, tx bun.Tx, of ...*Payment) error {
 	var from []accounts.UID
 	for _, p := range of {

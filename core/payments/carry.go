@@ -43,9 +43,10 @@ func (f *facts) switchedOn(p *Payment) error {
 	return nil
 }
 
-// mayStillGoTx plans a payment anew that has waited for people, and returns when it is sent and the facts that
-// it is carried out by. was is the payment before: what has changed since may refuse it, be it the end of its
-// trade or of the request that it pays, a limit of its new day, its account or where the other one is kept.
+// mayStillGoTx plans a payment anew that has waited for people, and returns when it is sent and the facts
+// that it is carried out by. was is the payment before: what has changed since may refuse it, be it the end
+// of its trade or of the request that it pays, a limit of its new day, its account or where the other one is
+// kept.
 func (s *Service) mayStillGoTx(
 	ctx context.Context, tx *changes.Tx, was, p *Payment,
 ) (send time.Time, f *facts, err error) {

@@ -43,7 +43,8 @@ func (s *sender) written(entries ...lineOf) string {
 			bank(ours), debit, credit, "1234567890", "", "", theirs[:8], n))
 		records, sum, debits, credits = records+1+len(e.addenda), sum+bank(ours), debits+debit, credits+credit
 	}
-	lines = append(lines, fmt.Sprintf("9%06d%06d%08d%010d%012d%012d%39s", len(entries), (len(lines)+10)/10, records,
+	lines = append(lines, fmt.Sprintf("9%06d%06d%08d%010d%012d%012d%39s", len(entries), (len(lines)+10)/10,
+		records,
 		sum, debits, credits, ""))
 	for len(lines)%10 != 0 {
 		lines = append(lines, strings.Repeat("9", 94))
@@ -73,7 +74,8 @@ func TestAnEntryThatLacksWhatItsClassDemandsHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-// The return of an entry leaves, whatever the entry lacks that ACH demands of its class, or people are told of it.
+// The return of an entry leaves, whatever the entry lacks that ACH demands of its class, or people are told
+// of it.
 func TestWhatCannotBeTakenGoesBackInAnyClassOrIsTold(t *testing.T) {
 	t.Parallel()
 	told := map[string]bool{"SHR": true, "POS": true, "ACK": true, "CIE": true} // in which they have no return
@@ -131,7 +133,8 @@ func TestAReturnThatDoesNotLeaveIsListedForPeople(t *testing.T) {
 		t.Errorf("it has time: %v", got)
 	}
 	s.Clock.Advance(time.Hour)
-	if got, want := late(), fmt.Sprint(s.newest(t), " its return waits for a file"); len(got) != 1 || got[0] != want {
+	if got, want := late(), fmt.Sprint(s.newest(t), " its return waits for a file"); len(got) != 1 ||
+		got[0] != want {
 		t.Errorf("%v, want %s", got, want)
 	}
 	s.run(t)

@@ -78,8 +78,8 @@ func (in *intake) credit(a *incoming) error {
 	})
 }
 
-// takeIn takes in a message that begins a payment. A payment that comes in several messages counts once; where
-// each of them brings its money, the money of the later ones goes back.
+// takeIn takes in a message that begins a payment. A payment that comes in several messages counts once;
+// where each of them brings its money, the money of the later ones goes back.
 func (in *intake) takeIn(a *incoming, of arrival) error {
 	row := a.message(in.s.keys, in.caller.Tenant, in.now)
 	in.messages = append(in.messages, row)
@@ -126,8 +126,8 @@ func (in *intake) takeIn(a *incoming, of arrival) error {
 	return nil
 }
 
-// elsewhere returns the same request for payment, by its UETR, that has come over another network and waits, or
-// was decided on; nil if there is none. It would be paid twice.
+// elsewhere returns the same request for payment, by its UETR, that has come over another network and waits,
+// or was decided on; nil if there is none. It would be paid twice.
 func (in *intake) elsewhere(a *incoming, row *Message) *known {
 	if a.request == nil || a.request.UETR == "" {
 		return nil

@@ -150,7 +150,8 @@ func TestAReturnedDebitIsTakenBackThoughItsMoneyIsGone(t *testing.T) {
 		o.Receiver = payments.Receiver{
 			Number: "8800", Name: "Ada", Bank: payments.ReceiverBank{ID: "611590103"},
 		}
-		o.Receiver.Address.Line1, o.Receiver.Address.City, o.Receiver.Address.CountryCode = "1 Main St", "Austin", "US"
+		o.Receiver.Address.Line1, o.Receiver.Address.City, o.Receiver.Address.CountryCode =
+			"1 Main St", "Austin", "US"
 	}))
 	rest := s.send(t, s.order("30000.00", economy)) // is held until its window
 	s.run(t)

@@ -125,8 +125,8 @@ func (d *Details) placeOf(column string) seal.Place {
 	return seal.Place{Tenant: int64(d.Tenant), Column: column, Row: int64(d.Payment)}
 }
 
-// alone returns the sealed values that have neither hash nor last digits, each with the column for which it is
-// sealed.
+// alone returns the sealed values that have neither hash nor last digits, each with the column for which it
+// is sealed.
 func (d *Details) alone() map[string]*[]byte {
 	return map[string]*[]byte{
 		IntermediaryAccountColumn: &d.IntermediaryAccount, BankAccountColumn: &d.BankAccount,

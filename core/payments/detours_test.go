@@ -44,13 +44,19 @@ func TestWhatPaysByItselfIsRedirectedOnlyByWhoMayPay(t *testing.T) {
 		"a series, who may not pay":        {series, keeper, false, account, true, false},
 		"a series, who may":                {series, payer, false, account, false, false},
 		"a series, where two people agree": {series, payer, true, account, false, true},
-		"a series, another name":           {series, keeper, true, contacts.Draft{Name: given.Of("Harbor")}, false, false},
+		"a series, another name": {
+			series, keeper, true,
+			contacts.Draft{Name: given.Of("Harbor")},
+			false,
+			false,
+		},
 		"a sweep, who may not pay": {func(_ *testing.T, s *sender) {
 			s.Sweep(s.from, func(w *accounts.Sweep) { w.ToContact = &s.to.UID })
 		}, keeper, false, account, true, false},
 		"a sweep that collects": {func(_ *testing.T, s *sender) {
 			s.Sweep(s.from, func(w *accounts.Sweep) {
-				w.Direction, w.BalanceType, w.FromContact, w.FromMethod = accounts.In, accounts.Target, &s.to.UID, accounts.ACHDebit
+				w.Direction, w.BalanceType, w.FromContact, w.FromMethod =
+					accounts.In, accounts.Target, &s.to.UID, accounts.ACHDebit
 				w.ToContact, w.ToMethod = nil, ""
 			})
 		}, keeper, false, account, true, false},
@@ -62,7 +68,8 @@ func TestWhatPaysByItselfIsRedirectedOnlyByWhoMayPay(t *testing.T) {
 			s.Exec(`UPDATE customers SET access_payment_dual_approval = ? WHERE tenant = ? AND uid = ?`, c.dual, s.Tenant,
 				s.from.Customer)
 			out, err := s.Contacts.Change(c.as(s), s.from.Customer, s.to.UID, c.draft, changes.RequestOptions{})
-			if c.denied != errors.Is(err, access.ErrDenied) || !c.denied && err != nil || c.waits != (out.Approval != 0) {
+			if c.denied != errors.Is(err, access.ErrDenied) || !c.denied && err != nil ||
+				c.waits != (out.Approval != 0) {
 				t.Errorf("%+v %v", out, err)
 			}
 		})
@@ -87,7 +94,8 @@ func TestAContactIsRedirectedByAsManyAsItsPaymentsTake(t *testing.T) {
 		who  string
 		want changes.Status
 	}{{"first", changes.Open}, {"second", changes.Approved}} {
-		if _, err := s.Changes.Approve(s.Someone(c.who), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+		if _, err := s.Changes.Approve(s.Someone(c.who), changes.UID(out.Approval),
+			changes.RequestOptions{}); err != nil {
 			t.Fatal(c.who, err)
 		}
 		if a, err := s.Changes.Find(s.Staff(), changes.UID(out.Approval)); err != nil || a.Status != c.want {
@@ -103,7 +111,8 @@ func TestARedirectionIsApprovedForWhatItPays(t *testing.T) {
 	account := contacts.Draft{Bank: contacts.BankDraft{AccountNumber: given.Of("66660000")}}
 	ask := func(t *testing.T, s *sender) changes.UID {
 		t.Helper()
-		out, err := s.Contacts.Change(s.As(access.ManageContacts, access.InitiatePayments), s.from.Customer, s.to.UID,
+		out, err := s.Contacts.Change(s.As(access.ManageContacts, access.InitiatePayments), s.from.Customer,
+			s.to.UID,
 			account, changes.RequestOptions{})
 		if err != nil || out.Approval == 0 {
 			t.Fatal(out, err)
@@ -191,15 +200,18 @@ func TestASweepThatWaitsIsStaleOnceItsContactChanges(t *testing.T) {
 	s.Exec(`UPDATE customers SET access_customer_dual_approval = true WHERE tenant = ? AND uid = ?`, s.Tenant,
 		s.from.Customer)
 	target, method, daily := accounts.Target, accounts.InstantPayment, accounts.Daily
-	out, err := s.Accounts.SetSweep(s.Staff(), 0, accounts.SweepName{Account: s.from.UID, Direction: accounts.Out},
+	out, err := s.Accounts.SetSweep(s.Staff(), 0,
+		accounts.SweepName{Account: s.from.UID, Direction: accounts.Out},
 		accounts.SweepDraft{
-			BalanceType: &target, TargetBalance: given.Of("300"), ToContact: &s.to.UID, ToMethod: &method, Frequency: &daily,
+			BalanceType: &target, TargetBalance: given.Of("300"), ToContact: &s.to.UID, ToMethod: &method,
+			Frequency: &daily,
 		}, changes.RequestOptions{})
 	if err != nil || out.Approval == 0 {
 		t.Fatal(out, err)
 	}
 	if _, err := s.Contacts.Change(s.As(access.ManageContacts), s.from.Customer, s.to.UID,
-		contacts.Draft{Bank: contacts.BankDraft{AccountNumber: given.Of("66660000")}}, changes.RequestOptions{}); err != nil {
+		contacts.Draft{Bank: contacts.BankDraft{AccountNumber: given.Of("66660000")}},
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval),
@@ -266,7 +278,8 @@ func TestARuleForRequestsIsApprovedAsItsPaymentsAre(t *testing.T) {
 				t.Errorf("%s, approval %d: %v", amount, n, err)
 			}
 		}
-		if a, err := s.Changes.Find(s.Staff(), changes.UID(out.Approval)); err != nil || a.Status != changes.Approved {
+		if a, err := s.Changes.Find(s.Staff(), changes.UID(out.Approval)); err != nil ||
+			a.Status != changes.Approved {
 			t.Errorf("%s: %+v %v", amount, a, err)
 		}
 	}
@@ -382,7 +395,8 @@ func TestARuleIsActivatedByWhoReachesAsFarAsWhoSuspendedIt(t *testing.T) {
 		if _, err := s.PositivePay.Suspend(c.suspends, uid, changes.RequestOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.PositivePay.Activate(c.activates, uid, changes.RequestOptions{}); !errors.Is(err, c.refused) {
+		if _, err := s.PositivePay.Activate(c.activates, uid, changes.RequestOptions{}); !errors.Is(err,
+			c.refused) {
 			t.Errorf("%v, want %v", err, c.refused)
 		}
 		if c.refused != nil {
@@ -444,7 +458,8 @@ func TestPositivePayIsSwitchedOffOnlyByWhoKeepsItsRules(t *testing.T) {
 		"accounts with rules": {[]access.Permission{access.ManageAccounts, access.ManagePositiveRules}, true},
 	} {
 		s := newDebtor(t, positive)
-		_, err := s.Accounts.Change(s.As(c.may...), 0, s.from.UID, accounts.Draft{Features: accounts.FeaturesDraft{PositivePay: given.Of(false)}},
+		_, err := s.Accounts.Change(s.As(c.may...), 0, s.from.UID,
+			accounts.Draft{Features: accounts.FeaturesDraft{PositivePay: given.Of(false)}},
 			changes.RequestOptions{})
 		if c.fits != (err == nil) || err != nil && !errors.Is(err, access.ErrDenied) {
 			t.Errorf("%s: %v", name, err)

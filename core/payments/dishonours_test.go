@@ -91,7 +91,8 @@ func TestAReturnThatTheOtherBankDoesNotTakeWaitsForPeople(t *testing.T) {
 
 			waits := func(want int) {
 				t.Helper()
-				found, err := s.Attention.List(s.Staff(), attention.Search{Kind: []attention.Kind{attention.Dishonour}}, 10)
+				found, err := s.Attention.List(s.Staff(), attention.Search{Kind: []attention.Kind{attention.Dishonour}},
+					10)
 				if err != nil || len(found.Items) != want {
 					t.Fatalf("%d wait, want %d: %v", len(found.Items), want, err)
 				}

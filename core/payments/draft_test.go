@@ -27,18 +27,21 @@ func TestDetailsOfAnAccountFitIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for field, edit := range map[string]func(*payments.Party){
-		"accountType":          func(r *payments.Party) { r.Type = "Loan" },
-		"accountType ":         func(r *payments.Party) { r.Type = "GL" },
-		"accountType  ":        func(r *payments.Party) { r.Type = "Purse" },
-		"accountSubType":       func(r *payments.Party) { r.SubType = "Savings" },
-		"accountSubType ":      func(r *payments.Party) { r.SubType = "GL" },
-		"accountSubType  ":     func(r *payments.Party) { r.SubType = "Sock" },
-		"routingNumber":        func(r *payments.Party) { r.RoutingNumber = "021000021" },
-		"routingNumber ":       func(r *payments.Party) { r.RoutingNumber = "0210000210210" },
-		"accountName":          func(r *payments.Party) { r.Name = strings.Repeat("x", 256) },
-		"accountNumber":        func(r *payments.Party) { r.Number = "****" },
-		"accountNumber, other": func(r *payments.Party) { r.UID, r.Number = p.to.UID, coretest.AccountNumber(p.from.UID) },
-		"accountNumber, none":  func(r *payments.Party) { r.UID, r.Number = p.to.UID, "4711" },
+		"accountType":      func(r *payments.Party) { r.Type = "Loan" },
+		"accountType ":     func(r *payments.Party) { r.Type = "GL" },
+		"accountType  ":    func(r *payments.Party) { r.Type = "Purse" },
+		"accountSubType":   func(r *payments.Party) { r.SubType = "Savings" },
+		"accountSubType ":  func(r *payments.Party) { r.SubType = "GL" },
+		"accountSubType  ": func(r *payments.Party) { r.SubType = "Sock" },
+		"routingNumber":    func(r *payments.Party) { r.RoutingNumber = "021000021" },
+		"routingNumber ":   func(r *payments.Party) { r.RoutingNumber = "0210000210210" },
+		"accountName":      func(r *payments.Party) { r.Name = strings.Repeat("x", 256) },
+		"accountNumber":    func(r *payments.Party) { r.Number = "****" },
+		"accountNumber, other": func(r *payments.Party) {
+			r.UID, r.Number = p.to.UID,
+				coretest.AccountNumber(p.from.UID)
+		},
+		"accountNumber, none": func(r *payments.Party) { r.UID, r.Number = p.to.UID, "4711" },
 	} {
 		_, err := p.transfer(p.Staff(), detailed(edit))
 		name, _, _ := strings.Cut(strings.TrimSpace(field), ",")

@@ -36,9 +36,9 @@ const scheduledOfKind = `tenant = $1 AND state = 'SCHEDULED' AND ` + dueKind + `
 
 // inTurns is the text of what of a table is due of each of the kinds $2 until the days $3, of the first such
 // day: one of each customer that follows a place in $4, then a second one of each, and so on, $6 at most, but
-// none of $5, which failed. So a customer with a hundred thousand things of one day keeps nobody else waiting.
-// Things of later days are not read. Each next day and customer is found by LIMIT: where PostgreSQL expects one
-// row, it plans min as a sum of all.
+// none of $5, which failed. So a customer with a hundred thousand things of one day keeps nobody else
+// waiting. Things of later days are not read. Each next day and customer is found by LIMIT: where PostgreSQL
+// expects one row, it plans min as a sum of all.
 func inTurns(table, ofKind, date string) string {
 	return strings.NewReplacer("TABLE", table, "OF_KIND", ofKind, "DATE", date).Replace(
 		`SELECT kinds.kind, found.uid, found.customer
@@ -122,7 +122,8 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 func (s *Service) nextDue(
 	ctx context.Context, caller access.Caller, now time.Time, places duePlaces, skipped []int64,
 ) (due []*dueNow, err error) {
-	return db.ReadPrimary(ctx, s.db, findingDue, caller.Tenant, dueKinds, dueUntil(caller, now), places[:], skipped,
+	return db.ReadPrimary(ctx, s.db, findingDue, caller.Tenant, dueKinds, dueUntil(caller, now), places[:],
+		skipped,
 		dueAtATime, now)
 }
 

@@ -14,8 +14,8 @@ import (
 )
 
 // Benefit is what an enrolment says: an agency of the federal government is asked to pay somebody's benefit
-// into an account of this bank (rest/CONTRACT.md, enrolments for benefits). An enrolment is an entry of ACH of
-// class ENR, which moves no money.
+// into an account of this bank (rest/CONTRACT.md, enrolments for benefits). An enrolment is an entry of ACH
+// of class ENR, which moves no money.
 type Benefit struct {
 	Type                 BenefitType `json:"federalBenefitType"`
 	AccountNumber        string      `json:"accountNumber"`        // that the benefit is to be paid into
@@ -135,7 +135,8 @@ func (o *Order) checkAgency(c *check.Fields) {
 	r := &o.Receiver
 	if *r == (Receiver{}) {
 		if r.Bank.ID = agencies[o.Benefit.Type]; r.Bank.ID == "" && o.Benefit.Type != "" {
-			c.In("bank").Fail("bankId", fault.Required, "is required: the routing number of the agency that pays the benefit")
+			c.In("bank").Fail("bankId", fault.Required,
+				"is required: the routing number of the agency that pays the benefit")
 		}
 		return
 	}

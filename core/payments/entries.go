@@ -124,7 +124,8 @@ func decideUntil(came, settlesOn time.Time, zone *time.Location) time.Time {
 	return until
 }
 
-// returnUntil returns the last time at which the return of an entry that settles on a day still comes in time.
+// returnUntil returns the last time at which the return of an entry that settles on a day still comes in
+// time.
 func returnUntil(settlesOn time.Time) time.Time { return returnCutOff.On(calendar.Next(settlesOn, 1)) }
 
 // saidEntry is all that tells an entry from others. Banks number the entries of each batch anew, so two of

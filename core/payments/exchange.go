@@ -82,7 +82,9 @@ func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 }
 
 // nextToSend finds payments that are sent next, of customers in turns: of the next ones who have any in line.
-func (s *Service) nextToSend(ctx context.Context, caller access.Caller, now time.Time) (uids []UID, err error) {
+func (s *Service) nextToSend(
+	ctx context.Context, caller access.Caller, now time.Time,
+) (uids []UID, err error) {
 	last := s.senders.Last(caller.Tenant)
 	for from, again := last, last == 0; ; {
 		rows, err := db.ReadPrimary(ctx, s.db, findingToSend, caller.Tenant, db.Texts(customers.Working), now, from)
@@ -112,9 +114,10 @@ type toSend struct {
 
 var findingToSend = db.NewQuery[toSend](nextToSend)
 
-// nextToSend finds what is to be sent of 250 customers that follow $4: the oldest payment of each first, then the
-// second of each, and so on. So a customer with a hundred thousand payments in a file keeps nobody else waiting.
-// Where many customers have some, fewer of each are read. The last row says behind whom others may follow.
+// nextToSend finds what is to be sent of 250 customers that follow $4: the oldest payment of each first, then
+// the second of each, and so on. So a customer with a hundred thousand payments in a file keeps nobody else
+// waiting. Where many customers have some, fewer of each are read. The last row says behind whom others may
+// follow.
 var nextToSend = `WITH RECURSIVE whose AS (
 	  SELECT 1 AS number, (SELECT customer FROM payments WHERE tenant = $1 AND state = 'QUEUED'
 	    AND customer > $4::bigint ORDER BY customer LIMIT 1) AS customer
@@ -354,8 +357,8 @@ func (p *Payment) postpone(c *limits.Counter, now time.Time) {
 	p.recount(c, &was)
 }
 
-// queueEntriesTx puts entries, whose money is taken, in line for the next file; those that wait for one already
-// keep their place, and get the day of their payment.
+// queueEntriesTx puts entries, whose money is taken, in line for the next file; those that wait for one
+// already keep their place, and get the day of their payment.
 func queueEntriesTx(ctx context.Context, tenant access.Tenant, entries []*Payment, now time.Time) error {
 	if len(entries) == 0 {
 		return nil

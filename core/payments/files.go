@@ -73,9 +73,10 @@ type waitingEntry struct {
 
 var (
 	// findingOrigin finds a routing number whose next file is to be made: when no more entries are about to
-	// come into it, and a minute after the first one, or after the window, at the latest. Returns made on request get a file of
-	// their own at once while the day has enough files left ($4); then they wait for a window, the last of
-	// which began at $6. Everything of an origin that has no files left until the next window ($5) waits.
+	// come into it, and a minute after the first one, or after the window, at the latest. Returns made on
+	// request get a file of their own at once while the day has enough files left ($4); then they wait for a
+	// window, the last of which began at $6. Everything of an origin that has no files left until the next
+	// window ($5) waits.
 	findingOrigin = db.NewQuery[Entry](`SELECT w.origin FROM (
 		  SELECT origin, taken_at, true AS sent FROM ach_entries WHERE tenant = $1 AND taken_at IS NOT NULL
 		  AND file IS NULL
@@ -96,8 +97,8 @@ var (
 		FOR UPDATE`)
 )
 
-// leastRoom is the part of a file's room that it is made with at least, where all of it takes too long: a day has
-// few files.
+// leastRoom is the part of a file's room that it is made with at least, where all of it takes too long: a day
+// has few files.
 const leastRoom = 8
 
 // SealFiles puts entries of ACH whose money was taken into a file, which then waits to be handed to the
@@ -132,8 +133,8 @@ func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
 }
 
 // sealNext makes a file, of so many entries at most, for the first routing number behind after that has
-// something waiting. It returns how many entries are in it, and the routing number; "" if there is none. failed
-// says what cannot be written.
+// something waiting. It returns how many entries are in it, and the routing number; "" if there is none.
+// failed says what cannot be written.
 func (s *Service) sealNext(
 	ctx context.Context, caller access.Caller, now time.Time, after string, most int,
 ) (sealed int, origin string, failed, err error) {

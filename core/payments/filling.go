@@ -14,7 +14,8 @@ import (
 	"bankgraph/db"
 )
 
-// mostOfFile bounds the amounts of a file's payments together, in cents: each of its totals has twelve digits.
+// mostOfFile bounds the amounts of a file's payments together, in cents: each of its totals has twelve
+// digits.
 const mostOfFile = 9_999_999_999_99
 
 // space is room in a file.
@@ -23,8 +24,8 @@ type space struct {
 	Minor   int64 `bun:"minor"` // the amounts together, in cents
 }
 
-// waitingOf is what of a company of a party waits for a file; what would not go into one is counted no further.
-// Two parties may have the same company number: neither takes the share of the other by it.
+// waitingOf is what of a company of a party waits for a file; what would not go into one is counted no
+// further. Two parties may have the same company number: neither takes the share of the other by it.
 type waitingOf struct {
 	Company string        `bun:"company_id"`
 	Party   customers.UID `bun:"party"` // a partner with all its customers, or another customer
@@ -52,8 +53,8 @@ var (
 // wait than it has room for, parties have equal shares of its entries and of its totals, and so have the
 // companies of each; what one does not need the others have. A day has few files, and whoever sends a million
 // entries, or a few thousand of the largest amount, under however many company numbers, leaves room for those
-// of everybody else. Up to a quarter is left to what is no payment of ours, such as returns. failed says which
-// cannot be written: they go on waiting.
+// of everybody else. Up to a quarter is left to what is no payment of ours, such as returns. failed says
+// which cannot be written: they go on waiting.
 func (f *file) fillTx(ctx context.Context, s *Service, tx bun.Tx) (failed, err error) {
 	b := db.TxBatch(tx)
 	waiting := db.Queue(b, countingWaiting, f.tenant, f.origin, f.most)
@@ -96,8 +97,8 @@ type needed struct {
 	parts []*needed
 }
 
-// shareTx writes waiting entries of each need into the file until they take up an equal share of the room, and
-// at least one entry of each that comes before the room is full. Those that need least come first.
+// shareTx writes waiting entries of each need into the file until they take up an equal share of the room,
+// and at least one entry of each that comes before the room is full. Those that need least come first.
 func (f *file) shareTx(
 	ctx context.Context, s *Service, tx bun.Tx, room space, needs []*needed,
 ) (failed, err error) {
@@ -132,8 +133,8 @@ func (n space) part() float64 {
 // errFull ends the filling of a share.
 var errFull = errors.New("the share is full")
 
-// writeWaitingTx writes waiting entries into the file until they take up a share: of a company, or nil for all.
-// The first one is written even if it is larger than the share.
+// writeWaitingTx writes waiting entries into the file until they take up a share: of a company, or nil for
+// all. The first one is written even if it is larger than the share.
 func (f *file) writeWaitingTx(
 	ctx context.Context, s *Service, tx bun.Tx, share space, of *waitingOf,
 ) (failed, err error) {

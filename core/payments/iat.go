@@ -82,7 +82,8 @@ func (b *ReceiverBank) checkGateway(c *check.Fields, contact bool) {
 		return
 	}
 	if b.byBIC() {
-		c.Fail("bankIdType", fault.Malformed, "must be NID, without a swiftCode: an entry of IAT goes to a gateway in the United States")
+		c.Fail("bankIdType", fault.Malformed,
+			"must be NID, without a swiftCode: an entry of IAT goes to a gateway in the United States")
 		return
 	}
 	c.Required("bankId", b.ID)
@@ -133,7 +134,10 @@ func (f *facts) receiverAbroad(k *contact, to Receiver, o *Order) (Receiver, err
 		return Receiver{}, fault.Field("payment", "additionalInfo.receiverIdentificationNumber", fault.NoMatch,
 			"must be of the country of the contact's bank, "+there)
 	}
-	to.Bank = ReceiverBank{ID: o.Receiver.Bank.ID, Name: cmp.Or(k.BankName, f.nameOf(k.BIC), k.BIC), Country: there}
+	to.Bank = ReceiverBank{
+		ID: o.Receiver.Bank.ID, Name: cmp.Or(k.BankName, f.nameOf(k.BIC), k.BIC),
+		Country: there,
+	}
 	return to, nil
 }
 

@@ -135,7 +135,8 @@ func TestAContactAbroadIsPaidByIAT(t *testing.T) {
 	k := s.Contact(&customers.Customer{UID: s.from.Customer}, inGermany)
 	pay := func(edits ...func(*payments.Order)) error {
 		_, err := s.pay(s.order("5.00", append([]func(*payments.Order){toGermany, func(o *payments.Order) {
-			o.ReceiverBank, o.Receiver = "", payments.Receiver{Contact: k.UID, Bank: payments.ReceiverBank{ID: "611590103"}}
+			o.ReceiverBank, o.Receiver =
+				"", payments.Receiver{Contact: k.UID, Bank: payments.ReceiverBank{ID: "611590103"}}
 		}}, edits...)...))
 		return err
 	}
@@ -360,7 +361,8 @@ func TestWhatIATSaysIsSealed(t *testing.T) {
 	var sealed string
 	err := s.DB.NewSelect().Table("payment_details").ColumnExpr("encode(abroad_sealed, 'escape')").
 		Where("tenant = ? AND payment = ?", s.Tenant, p.UID).Scan(t.Context(), &sealed)
-	if err != nil || sealed == "" || strings.Contains(sealed, "Commerzbank") || strings.Contains(sealed, "COBADE") {
+	if err != nil || sealed == "" || strings.Contains(sealed, "Commerzbank") ||
+		strings.Contains(sealed, "COBADE") {
 		t.Errorf("%q %v", sealed, err)
 	}
 }
@@ -391,7 +393,8 @@ func TestAnEntryFromAbroadSaysWhoPays(t *testing.T) {
 	if err := b.Send(t.Context()); err != nil || entries.Err != nil {
 		t.Fatal(err, entries.Err)
 	}
-	if e := entries.Of[uid][0]; e.Class != rails.IAT || e.Purpose != "BUS" || e.CompanyName != "Lakefront Mills" {
+	if e := entries.Of[uid][0]; e.Class != rails.IAT || e.Purpose != "BUS" ||
+		e.CompanyName != "Lakefront Mills" {
 		t.Errorf("%+v", e)
 	}
 	s.Prove()
@@ -445,7 +448,8 @@ func TestAnEntryFromAbroadGoesBackWithWhatItSaid(t *testing.T) {
 func (s *sender) givenBack(t *testing.T, uid payments.UID, code string) {
 	t.Helper()
 	s.until(t, "2026-11-19 08:30")
-	if _, err := s.Payments.Return(s.Staff(), uid, payments.Return{Code: code}, changes.RequestOptions{}); err != nil {
+	if _, err := s.Payments.Return(s.Staff(), uid, payments.Return{Code: code},
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }

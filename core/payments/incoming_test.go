@@ -404,8 +404,8 @@ func TestACreditThatComesAgainCountsOnce(t *testing.T) {
 	}
 }
 
-// Each message of Fedwire brings its money: what comes a second time in another message goes back, whether the
-// first one was booked or went back itself. Only what may be a copy by its header counts once.
+// Each message of Fedwire brings its money: what comes a second time in another message goes back, whether
+// the first one was booked or went back itself. Only what may be a copy by its header counts once.
 func TestAWireThatComesAgainInAnotherMessageGoesBack(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -278,7 +278,8 @@ func (s *Service) InformationHistory(ctx context.Context, uid UID) (*Information
 	}
 	b := s.db.Batch()
 	found := s.FindMany(ctx, b, []UID{uid}, db.ColumnsOf[Payment]("UID", "Rail"))
-	requests := s.InformationRequestsOf(ctx, b, []UID{uid}, InformationPart{Last: MostInformationShown, Words: true})
+	requests := s.InformationRequestsOf(ctx, b, []UID{uid},
+		InformationPart{Last: MostInformationShown, Words: true})
 	if err := b.Send(ctx); err != nil {
 		return nil, err
 	}

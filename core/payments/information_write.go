@@ -135,7 +135,8 @@ func (s *Service) requestInformationTx(
 	}
 	rows, err := s.composeTx(ctx, tx.Tx, p, about.Sender, tx.Now, func(g iso20022.Group) iso20022.Message {
 		q := *about
-		q.Group, q.CaseID, q.Creator, q.Missing, q.Incorrect = g, g.ID, d.Party, lacks(d.Missing), lacks(d.Incorrect)
+		q.Group, q.CaseID, q.Creator, q.Missing, q.Incorrect =
+			g, g.ID, d.Party, lacks(d.Missing), lacks(d.Incorrect)
 		return &q
 	})
 	if err != nil {

@@ -127,7 +127,8 @@ func (in *intake) answered(a *incoming) (k *known, why string) {
 func (in *intake) known(a *incoming) *known {
 	row := a.shown()
 	k := &known{
-		said: a, Rail: a.over, Direction: In, MessageID: a.id, Kind: a.kind, Transaction: a.transaction(), Minor: row.Minor,
+		said: a, Rail: a.over, Direction: In, MessageID: a.id, Kind: a.kind, Transaction: a.transaction(),
+		Minor: row.Minor,
 		Last4: row.Last4, Bank: row.Bank, UETR: a.uetr(),
 	}
 	if of, _ := in.answered(a); of != nil {
@@ -175,7 +176,8 @@ func (in *intake) saidTx(ctx context.Context, tx bun.Tx, arrived []*incoming) er
 	of := map[MessageID]*known{}
 	for _, a := range arrived {
 		for _, id := range []string{a.id, a.anew(), a.anewBefore()} {
-			if k := in.received(a.over, id, a.from); k != nil && k.Kind == a.kind && a.transfer == nil && a.request == nil {
+			if k := in.received(a.over, id, a.from); k != nil && k.Kind == a.kind && a.transfer == nil &&
+				a.request == nil {
 				of[k.ID] = k
 			}
 		}

@@ -41,8 +41,8 @@ var ErrNothingLeft = fault.New(fault.State, "sending.nothing_waits",
 
 // NoteLeft takes something of a payment as what left for its network before the bank was restored: the books
 // have it as sent, no message and no entry of ACH goes out, and what the network says of its reference is
-// heard as an answer. It returns in words what that is: payment, return, recall. It is for operators, while the
-// sending of the bank is held.
+// heard as an answer. It returns in words what that is: payment, return, recall. It is for operators, while
+// the sending of the bank is held.
 func (s *Service) NoteLeft(ctx context.Context, l Left) (what string, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -105,8 +105,8 @@ var (
 )
 
 // leftTx writes that something of a payment has left, and returns what. Of a payment on its way it is what
-// waits for a file, or else the oldest message about it that waits and moves money, or else another one that is
-// no answer to another bank: these may come twice.
+// waits for a file, or else the oldest message about it that waits and moves money, or else another one that
+// is no answer to another bank: these may come twice.
 func (s *Service) leftTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, l *Left,
 ) (kind string, err error) {
@@ -167,8 +167,8 @@ func (l *Left) fitsTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, over
 	return nil
 }
 
-// leftAloneTx writes that the return of what no account took has left, and returns what it is. No payment, and
-// so nothing in the books, is about it.
+// leftAloneTx writes that the return of what no account took has left, and returns what it is. No payment,
+// and so nothing in the books, is about it.
 func (s *Service) leftAloneTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, l *Left,
 ) (kind string, err error) {
@@ -233,8 +233,8 @@ func (s *Service) leftFile(tenant access.Tenant, id MessageID, now time.Time, tr
 	return m
 }
 
-// leftInFileTx writes that what waits of a payment for a file of ACH has left in one: its entry, its return or
-// its reversal, in this order; and returns which.
+// leftInFileTx writes that what waits of a payment for a file of ACH has left in one: its entry, its return
+// or its reversal, in this order; and returns which.
 func (s *Service) leftInFileTx(
 	ctx context.Context, tx bun.Tx, p *Payment, now time.Time, trace string,
 ) (what string, err error) {
@@ -242,7 +242,8 @@ func (s *Service) leftInFileTx(
 	if err != nil {
 		return "", err
 	}
-	settles := calendar.SettlesAt(calendar.ACH, calendar.Default().Plan(calendar.ACH, now, time.Time{}).Settles, now)
+	settles := calendar.SettlesAt(calendar.ACH, calendar.Default().Plan(calendar.ACH, now, time.Time{}).Settles,
+		now)
 	for _, of := range []struct{ what, text string }{
 		{"entry", `UPDATE ach_entries SET file = ?2, trace = ?3
 		WHERE tenant = ?0 AND payment = ?1 AND taken_at IS NOT NULL AND file IS NULL`},
@@ -259,7 +260,8 @@ func (s *Service) leftInFileTx(
 	return "", ErrNothingLeft
 }
 
-// leftEntryTx writes, at the end of the transaction, in what the entry of a payment has left that is sent now.
+// leftEntryTx writes, at the end of the transaction, in what the entry of a payment has left that is sent
+// now.
 func leftEntryTx(ctx context.Context, entries []*Payment, files []*Message, trace string) error {
 	if trace == "" || len(entries) == 0 {
 		return nil
@@ -269,7 +271,9 @@ func leftEntryTx(ctx context.Context, entries []*Payment, files []*Message, trac
 }
 
 // reportedTx settles a payment, or a return, of which its network reports that it has settled.
-func (s *Service) reportedTx(ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, of UID) error {
+func (s *Service) reportedTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, of UID,
+) error {
 	in := s.intake(caller, now)
 	if err := in.lockTx(ctx, tx, []UID{of}, want{}); err != nil {
 		return err

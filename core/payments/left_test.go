@@ -52,8 +52,8 @@ func (s *sender) out(t *testing.T) string {
 
 const leftTrace = "061000140000017"
 
-// What a restored bank has as waiting, and its network as sent, becomes sent: its money is taken and not given
-// back, it does not leave again, and answers to what the network has are heard.
+// What a restored bank has as waiting, and its network as sent, becomes sent: its money is taken and not
+// given back, it does not leave again, and answers to what the network has are heard.
 func TestAPaymentThatLeftBeforeARestoreIsSentAndDoesNotLeaveAgain(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -127,8 +127,8 @@ func TestAPaymentThatLeftBeforeARestoreIsSentAndDoesNotLeaveAgain(t *testing.T) 
 	}
 }
 
-// What waits of a payment that is on its way, or came in, is noted likewise: an entry whose file is not made, a
-// return or reversal over ACH, a message that is written.
+// What waits of a payment that is on its way, or came in, is noted likewise: an entry whose file is not made,
+// a return or reversal over ACH, a message that is written.
 func TestWhatWaitsOfAPaymentIsNotedAsLeft(t *testing.T) {
 	t.Parallel()
 	operator := func(t *testing.T, s *sender) context.Context {
@@ -262,8 +262,8 @@ func TestAPromisedReturnThatLeftBeforeARestoreIsPaidOnce(t *testing.T) {
 	}
 }
 
-// What no account took goes back by itself, and has no payment. Came and gone before a restore, it comes again
-// and waits again: noted by its number it does not go back twice.
+// What no account took goes back by itself, and has no payment. Came and gone before a restore, it comes
+// again and waits again: noted by its number it does not go back twice.
 func TestWhatGoesBackWithoutAPaymentIsNotedAsLeft(t *testing.T) {
 	t.Parallel()
 	for over, place := range map[rails.Rail]payments.LeavingPlace{
@@ -373,8 +373,8 @@ func TestAReturnThatCameBeforeItsPaymentWasNotedIsHeardAgain(t *testing.T) {
 	}
 }
 
-// A request of another bank that people decided on in the lost hour waits for them again: the list of what may
-// have left has it. Approved anew, and noted as left, it is paid once.
+// A request of another bank that people decided on in the lost hour waits for them again: the list of what
+// may have left has it. Approved anew, and noted as left, it is paid once.
 func TestARequestThatWasPaidBeforeARestoreIsPaidOnce(t *testing.T) {
 	t.Parallel()
 	s := newDebtor(t)

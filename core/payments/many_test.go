@@ -110,8 +110,8 @@ func (s *sender) ofAnotherCompany() {
 		func(a *accounts.Account) { a.ACHCompanyID = "9999999999" })
 }
 
-// A file's totals have twelve digits, so that a hundred entries of the largest amount fill one. Whoever has more
-// of them, which as debits need no money, leaves room for every other company.
+// A file's totals have twelve digits, so that a hundred entries of the largest amount fill one. Whoever has
+// more of them, which as debits need no money, leaves room for every other company.
 func TestWhoFillsTheTotalsLeavesRoomForOthers(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
@@ -150,7 +150,8 @@ func TestManyCompaniesOfACustomerHaveOneShareOfAFile(t *testing.T) {
 		func(a *accounts.Account) { a.ACHCompanyID = "8888888888" })
 	customer := s.from.Customer
 	for i := range 101 {
-		s.from = s.Account(&customers.Customer{Tenant: s.Tenant, UID: customer}, coretest.Holding(0, 0), coretest.Sends,
+		s.from = s.Account(&customers.Customer{Tenant: s.Tenant, UID: customer}, coretest.Holding(0, 0),
+			coretest.Sends,
 			func(a *accounts.Account) { a.ACHCompanyID = strconv.Itoa(1_000_000_000 + i) })
 		for range 2 {
 			s.collect(t, s.order("99999999.99", economy))
@@ -184,8 +185,8 @@ func TestManyCompaniesOfACustomerHaveOneShareOfAFile(t *testing.T) {
 	s.Prove()
 }
 
-// A customer with the company number of another has its own share of a file, not that of the other: nobody waits
-// behind its entries, whatever its name.
+// A customer with the company number of another has its own share of a file, not that of the other: nobody
+// waits behind its entries, whatever its name.
 func TestWhoHasAnothersCompanyNumberDoesNotTakeItsShare(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
@@ -279,7 +280,8 @@ func TestAnEntryThatFindsNoFileOnItsDayIsPlannedAnew(t *testing.T) {
 		}
 	}
 	s.through(t, "2026-11-20 09:00")
-	if got := s.life(t, p.UID) + ", " + s.life(t, q.UID); got != "QUEUED SENT SENT SETTLED, QUEUED SENT SENT SETTLED" {
+	if got := s.life(t, p.UID) + ", " +
+		s.life(t, q.UID); got != "QUEUED SENT SENT SETTLED, QUEUED SENT SENT SETTLED" {
 		t.Error(got)
 	}
 	s.Prove()
@@ -299,8 +301,8 @@ func (s *sender) reasons(t *testing.T, uid payments.UID) string {
 	return strings.Join(all, "; ")
 }
 
-// What waits for later days is not read in search of what is due, so that a million payments of next year cost
-// nobody anything.
+// What waits for later days is not read in search of what is due, so that a million payments of next year
+// cost nobody anything.
 func TestWhatIsDueIsFoundByItsDay(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
@@ -338,8 +340,8 @@ func TestWhatIsDueIsFoundByItsDay(t *testing.T) {
 	}
 }
 
-// Where many customers have payments to send, so few of each are read that the next ones are found in no time: 2,500
-// in all, on the average of the walk with its end.
+// Where many customers have payments to send, so few of each are read that the next ones are found in no
+// time: 2,500 in all, on the average of the walk with its end.
 func TestOfManyWhoSendFewPaymentsOfEachAreRead(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
@@ -354,7 +356,8 @@ func TestOfManyWhoSendFewPaymentsOfEachAreRead(t *testing.T) {
 	var lines []string
 	err := s.DB.InTx(t.Context(), int64(s.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, set := tx.NewRaw("SET LOCAL plan_cache_mode = force_generic_plan").Exec(ctx)
-		_, prepared := tx.NewRaw("PREPARE send (bigint, text[], timestamptz, bigint) AS " + payments.NextToSend).Exec(ctx)
+		_, prepared := tx.NewRaw("PREPARE send (bigint, text[], timestamptz, bigint) AS " + payments.NextToSend).
+			Exec(ctx)
 		if err := errors.Join(set, prepared); err != nil {
 			return err
 		}

@@ -22,8 +22,8 @@ func (s *sender) told(t *testing.T) string {
 	return strings.Join(all, "\n")
 }
 
-// A bank that uses the id of a message again has not sent that message again: what it sends is another credit,
-// which is refused and seen, and never vanishes.
+// A bank that uses the id of a message again has not sent that message again: what it sends is another
+// credit, which is refused and seen, and never vanishes.
 func TestACreditUnderAnIDThatWasUsedIsRefusedAndSeen(t *testing.T) {
 	t.Parallel()
 	for _, over := range []rails.Rail{rails.FedNow, rails.RTP, rails.Fedwire} {
@@ -53,8 +53,8 @@ func TestACreditUnderAnIDThatWasUsedIsRefusedAndSeen(t *testing.T) {
 	}
 }
 
-// What identifies a payment is its UETR, or else the instruction that we gave. An answer that names the message
-// of one payment and the ids of another is about neither: no money moves, and people are told.
+// What identifies a payment is its UETR, or else the instruction that we gave. An answer that names the
+// message of one payment and the ids of another is about neither: no money moves, and people are told.
 func TestAnAnswerThatNamesTwoPaymentsChangesNeither(t *testing.T) {
 	t.Parallel()
 	for over, edit := range map[rails.Rail]func(*payments.Order){rails.FedNow: func(*payments.Order) {}, rails.RTP: overRTP} {
@@ -93,7 +93,8 @@ func namesTwo(t *testing.T, over rails.Rail, edit func(*payments.Order)) {
 		Amount: b.Amount, SettlementDate: coretest.Start, Reason: iso20022.Reason{Code: "AC04"}, Sender: theirs,
 		Receiver: ours, Debtor: iso20022.Party{Name: "A"}, Creditor: iso20022.Party{Name: "B"},
 	}
-	s.deliver(t, over, status(20, iso20022.Rejected, mixed), status(21, iso20022.AcceptedTechnical, mixed), returned)
+	s.deliver(t, over, status(20, iso20022.Rejected, mixed), status(21, iso20022.AcceptedTechnical, mixed),
+		returned)
 	for _, one := range []payments.Saved{p, q} {
 		if got := s.life(t, one.UID); got != "QUEUED SENT" {
 			t.Errorf("payment %s: %s", one.UID, got)
@@ -106,7 +107,10 @@ func namesTwo(t *testing.T, over rails.Rail, edit func(*payments.Order)) {
 	// The right ones count; one id for two answers is no reason to lose one.
 	mixed.MessageID = b.ID
 	s.deliver(t, over, status(24, iso20022.AcceptedTechnical, mixed))
-	right := iso20022.Original{MessageID: a.ID, Type: a.Type(), CreatedAt: a.CreatedAt, EndToEndID: "E", UETR: a.UETR}
+	right := iso20022.Original{
+		MessageID: a.ID, Type: a.Type(), CreatedAt: a.CreatedAt, EndToEndID: "E",
+		UETR: a.UETR,
+	}
 	s.deliver(t, over, status(24, iso20022.Rejected, right))
 	if got := s.life(t, p.UID) + ", " + s.life(t, q.UID); got != "QUEUED SENT REJECTED, QUEUED SENT SETTLED" {
 		t.Error(got)
@@ -114,8 +118,8 @@ func namesTwo(t *testing.T, over rails.Rail, edit func(*payments.Order)) {
 	s.Prove()
 }
 
-// Money that comes back for nothing of ours, or for more than was paid, or once more, is with the bank: people
-// are told of it, once for each message.
+// Money that comes back for nothing of ours, or for more than was paid, or once more, is with the bank:
+// people are told of it, once for each message.
 func TestMoneyThatComesBackForNothingIsTold(t *testing.T) {
 	t.Parallel()
 	for over, order := range map[rails.Rail]func(*payments.Order){rails.Fedwire: byWire, rails.FedNow: instantly} {

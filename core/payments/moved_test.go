@@ -86,7 +86,8 @@ func TestWhoActedForAFormerPartnerIsTheBanksToRead(t *testing.T) {
 	if got := placedBy(person); got != petra.LoginID {
 		t.Errorf("the customer reads that the hold was placed by %q", got)
 	}
-	_, err = s.Customers.Change(s.Staff(), of.UID, customers.Draft{PartnerOrgShortName: given.Of(next.ShortName)},
+	_, err = s.Customers.Change(s.Staff(), of.UID,
+		customers.Draft{PartnerOrgShortName: given.Of(next.ShortName)},
 		changes.RequestOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +109,8 @@ func TestAnAccountGoesElsewhereWithoutMoneyOnItsWay(t *testing.T) {
 	t.Parallel()
 	elsewhere, here := accounts.OtherCore, accounts.InternalCore
 	keep := func(s *sender, of *accounts.Account, by *accounts.SystemOfRecord) error {
-		_, err := s.Accounts.Change(s.Staff(), 0, of.UID, accounts.Draft{SystemOfRecord: by}, changes.RequestOptions{})
+		_, err := s.Accounts.Change(s.Staff(), 0, of.UID, accounts.Draft{SystemOfRecord: by},
+			changes.RequestOptions{})
 		return err
 	}
 	s := newDebtor(t)
@@ -137,8 +139,9 @@ func TestAnAccountGoesElsewhereWithoutMoneyOnItsWay(t *testing.T) {
 		t.Errorf("with money in the books: %v", err)
 	}
 	if _, err := s.Payments.Transfer(s.Staff(), payments.Draft{
-		ExternalReferenceID: "INV-7", Sender: payments.Party{UID: full.UID}, Receiver: payments.Party{UID: empty.UID},
-		Amount: "50.00",
+		ExternalReferenceID: "INV-7", Sender: payments.Party{UID: full.UID},
+		Receiver: payments.Party{UID: empty.UID},
+		Amount:   "50.00",
 	}, changes.RequestOptions{}); err != nil {
 		t.Errorf("the money is not got out: %v", err)
 	}

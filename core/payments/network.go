@@ -22,7 +22,8 @@ import (
 type Network interface {
 	// Send hands a message over. The same message may be handed over again, and counts once.
 	Send(ctx context.Context, tenant access.Tenant, over rails.Rail, id string, body []byte) error
-	// Receive returns the oldest messages that have arrived for a bank and are not taken, but none with these ids.
+	// Receive returns the oldest messages that have arrived for a bank and are not taken, but none with these
+	// ids.
 	Receive(ctx context.Context, tenant access.Tenant, most int64, but []int64) ([]Arrived, error)
 	// MarkTaken says that messages were taken in: they are not received again.
 	MarkTaken(ctx context.Context, tenant access.Tenant, ids []int64) error
@@ -164,9 +165,11 @@ func (s *Service) messagesOf(
 		reader.ScopeCustomer(), of, last)
 }
 
-// messagesAbout returns the part of MessagesOf whose payment p.payment a table names, the last first by a column
-// of it that an index of its payments has next. Files of ACH are about many payments.
-func messagesAbout(reach access.Reach, table, order string, from map[string]string, through ...string) string {
+// messagesAbout returns the part of MessagesOf whose payment p.payment a table names, the last first by a
+// column of it that an index of its payments has next. Files of ACH are about many payments.
+func messagesAbout(
+	reach access.Reach, table, order string, from map[string]string, through ...string,
+) string {
 	all := maps.Clone(inMessages)
 	maps.Copy(all, from)
 	q := db.Select[Message](withoutBody, all)

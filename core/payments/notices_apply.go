@@ -253,7 +253,9 @@ var announced = map[string][]string{
 
 // FollowedTx keeps who has a contact follow a notice of change, and that it does, once nobody has to agree
 // any more. People are then still told of notices of other codes that came for the version before.
-func (s *Service) FollowedTx(ctx context.Context, tx *changes.Tx, k *contacts.Contact, of contacts.Notice) error {
+func (s *Service) FollowedTx(
+	ctx context.Context, tx *changes.Tx, k *contacts.Contact, of contacts.Notice,
+) error {
 	q := tx.NewUpdate().Model((*Notice)(nil)).Where("tenant = ?", tx.Caller.Tenant).
 		Where("payment = ?", of.Payment).Where("code = ?", of.Code)
 	if !tx.Approved() {

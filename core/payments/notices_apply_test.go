@@ -92,8 +92,8 @@ func TestAContactFollowsANoticeOfChange(t *testing.T) {
 	}
 }
 
-// Where a change of a contact waits for a second person, that by a notice does, and the notice says so. What was
-// refused may be asked for again. Who asked for it partners do not read of the bank's own people.
+// Where a change of a contact waits for a second person, that by a notice does, and the notice says so. What
+// was refused may be asked for again. Who asked for it partners do not read of the bank's own people.
 func TestAContactFollowsANoticeOnceASecondPersonAgrees(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
@@ -102,7 +102,8 @@ func TestAContactFollowsANoticeOnceASecondPersonAgrees(t *testing.T) {
 	state := func(want payments.NoticeState, by string, last4 string) {
 		t.Helper()
 		got, k := s.notices(t, payments.UID(n.Payment))[0], s.contactNow(t)
-		if got.State() != want || got.AppliedBy() != by || (got.AppliedAt != nil) != (want == payments.NoticeApplied) ||
+		if got.State() != want || got.AppliedBy() != by ||
+			(got.AppliedAt != nil) != (want == payments.NoticeApplied) ||
 			k.Bank.AccountNumber.Last4 != last4 {
 			t.Errorf("%s by %q, %s; want %s", got.State(), got.AppliedBy(), k.Bank.AccountNumber.Last4, want)
 		}
@@ -228,7 +229,10 @@ func TestANoticeIsFollowedByTheAccountThatItIsAbout(t *testing.T) {
 	kind := contacts.Draft{Bank: contacts.BankDraft{
 		AccountType: given.Of("Deposit"), AccountSubType: given.Of("Savings"),
 	}}
-	abroad := contacts.Draft{Bank: contacts.BankDraft{Country: given.Of("Germany"), SWIFTCode: given.Of("DEUTDEFF")}}
+	abroad := contacts.Draft{Bank: contacts.BankDraft{
+		Country:   given.Of("Germany"),
+		SWIFTCode: given.Of("DEUTDEFF"),
+	}}
 	name := contacts.Draft{Name: given.Of("Lumen Optics")}
 	for what, c := range map[string]struct {
 		code, data string
@@ -310,7 +314,8 @@ func TestAContactFollowsOneNoticeAfterTheOther(t *testing.T) {
 	}
 	follow := func(at int, refused error) {
 		t.Helper()
-		if _, err := s.Contacts.ApplyNotice(s.Staff(), contacts.Notice{Payment: int64(all[at].UID), Code: codes[at]},
+		if _, err := s.Contacts.ApplyNotice(s.Staff(),
+			contacts.Notice{Payment: int64(all[at].UID), Code: codes[at]},
 			changes.RequestOptions{}); !errors.Is(err, refused) {
 			t.Fatalf("notice %d: %v", at, err)
 		}

@@ -437,7 +437,8 @@ func (b *ReceiverBank) checkAbroad(c *check.Fields) {
 		return
 	}
 	if b.IDType == "NID" || b.ID != "" {
-		c.Fail("bankIdType", fault.Malformed, "must be SWIFT, without a bankId: a bank abroad is named by its swiftCode")
+		c.Fail("bankIdType", fault.Malformed,
+			"must be SWIFT, without a bankId: a bank abroad is named by its swiftCode")
 		return
 	}
 	c.Required("swiftCode", b.BIC)
@@ -463,7 +464,8 @@ func (b *ReceiverBank) check(c *check.Fields, abroad bool) {
 		return
 	}
 	if b.byBIC() {
-		c.Fail("bankIdType", fault.Malformed, "must be NID, without a swiftCode: these speeds pay banks in the United States")
+		c.Fail("bankIdType", fault.Malformed,
+			"must be NID, without a swiftCode: these speeds pay banks in the United States")
 		return
 	}
 	c.Required("bankId", b.ID)

@@ -107,8 +107,8 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 	return p, f.repeat(s, p, o.Repeat, o.repeated(p))
 }
 
-// ordered begins the payment of an order, for who pays it and how much. It returns the payment with a fault that can
-// be repaired.
+// ordered begins the payment of an order, for who pays it and how much. It returns the payment with a fault
+// that can be repaired.
 func (f *facts) ordered(
 	s *Service, by access.Caller, o *Order, now time.Time,
 ) (p *Payment, sender *party, err error) {
@@ -291,7 +291,8 @@ func (f *facts) receiver(s *Service, from *party, o *Order) (Receiver, error) {
 		return Receiver{}, err
 	}
 	if other := o.Receiver.Number; other != "" && other != number {
-		return Receiver{}, fault.Field("payment", "receiver.accountNumber", fault.NoMatch, "must be that of the contact")
+		return Receiver{}, fault.Field("payment", "receiver.accountNumber", fault.NoMatch,
+			"must be that of the contact")
 	}
 	to := Receiver{
 		Contact: k.UID, Number: number, Type: k.Type, SubType: k.SubType, Currency: k.Currency, Name: k.Name,
@@ -387,8 +388,8 @@ func (s *Service) otherSide(w *want, p *Payment, d *Details) {
 	w.others = append(w.others, number)
 }
 
-// stillElsewhere returns ErrOwnAccount for a payment whose other side has become an account of this bank since
-// the payment was made. It is then refused as one that is made now.
+// stillElsewhere returns ErrOwnAccount for a payment whose other side has become an account of this bank
+// since the payment was made. It is then refused as one that is made now.
 func (f *facts) stillElsewhere(s *Service, p *Payment) error {
 	if p.other == nil {
 		return nil

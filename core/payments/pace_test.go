@@ -37,7 +37,8 @@ func hurriedPairs(t *testing.T) (p *pair, other *pair) {
 	b := hurried(t)
 	of := func() *pair {
 		return &pair{
-			b, b.Account(b.Customer(), coretest.Holding(100_00, 0)), b.Account(b.Customer(), coretest.Holding(100_00, 0)),
+			b, b.Account(b.Customer(), coretest.Holding(100_00, 0)),
+			b.Account(b.Customer(), coretest.Holding(100_00, 0)),
 		}
 	}
 	return of(), of()

@@ -175,7 +175,8 @@ var inAccounts = func() map[string]string {
 				"coalesce(" + side.account + column + ", pd." + column + ", '')"
 		}
 		from[side.prefix+"bank_name"] = banks.NameOr("coalesce("+side.account+"bank_name, pd.bank_name)",
-			"coalesce(nullif("+side.account+"country_code, ''), 'US')", "coalesce("+side.account+"bank_id, pd.bank_id)")
+			"coalesce(nullif("+side.account+"country_code, ''), 'US')",
+			"coalesce("+side.account+"bank_id, pd.bank_id)")
 		from[side.prefix+"name"] = "coalesce(" + side.account + "name, '')"
 		from[side.prefix+"bank_id_type"] = "coalesce(" + side.account +
 			"bank_id_type, CASE WHEN length(pd.bank_id) IN (8, 11) THEN 'BIC' ELSE 'NID' END)"
@@ -280,7 +281,8 @@ const unlimited = 0
 // lastOf is the text that reads the last rows of each payment $3, $4 at most or all, in their order; rows is
 // the text of those of p.payment.
 func lastOf(rows, order string) string {
-	return "SELECT r.* FROM unnest($3::bigint[]) AS p(payment) CROSS JOIN LATERAL (" + rows + " ORDER BY " + order +
+	return "SELECT r.* FROM unnest($3::bigint[]) AS p(payment) CROSS JOIN LATERAL (" + rows + " ORDER BY " +
+		order +
 		" DESC LIMIT nullif($4::bigint, 0)) AS r ORDER BY r.payment, r." + order
 }
 

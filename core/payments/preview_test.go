@@ -154,7 +154,8 @@ func (v *varied) drawOrder(r *rapid.T) payments.Order {
 				"611590103", "611590103", "021000021", "011000015", "999999992",
 			}).Draw(r, "bank")},
 		}
-		o.Receiver.Address.Line1, o.Receiver.Address.City, o.Receiver.Address.CountryCode = "1 Lake Rd", "Erie", "US"
+		o.Receiver.Address.Line1, o.Receiver.Address.City, o.Receiver.Address.CountryCode =
+			"1 Lake Rd", "Erie", "US"
 	}
 	switch rapid.IntRange(0, 20).Draw(r, "wrong") {
 	case 0:

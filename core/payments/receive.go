@@ -75,8 +75,8 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 	return taken, nil
 }
 
-// inTurn runs what takes in something that has arrived, in a transaction. If another worker has taken in some of
-// it meanwhile, so that what was to be written is there, it runs once more: by then that is known.
+// inTurn runs what takes in something that has arrived, in a transaction. If another worker has taken in some
+// of it meanwhile, so that what was to be written is there, it runs once more: by then that is known.
 func (s *Service) inTurn(
 	ctx context.Context, tenant access.Tenant, take func(ctx context.Context, tx bun.Tx) error,
 ) error {
@@ -307,7 +307,8 @@ func (in *intake) take(a *incoming) error {
 	if why == "" && kind == returnKind && a.says == refused && a.payment == 0 {
 		why = "it refuses the return of a credit that was not taken, whose money is here"
 	}
-	if why == "" && a.says == refused && slices.Contains([]string{statusKind, recallKind, recallAnswerKind}, kind) {
+	if why == "" && a.says == refused &&
+		slices.Contains([]string{statusKind, recallKind, recallAnswerKind}, kind) {
 		why = "it refuses our " + messageWords[kind] + ", of payment " + a.payment.String()
 	}
 	if why != "" && a.says != noted {
@@ -316,8 +317,8 @@ func (in *intake) take(a *incoming) error {
 	return nil
 }
 
-// contradicts reports whether a network accepts what it has refused before: the money may have left, and is on
-// the account again.
+// contradicts reports whether a network accepts what it has refused before: the money may have left, and is
+// on the account again.
 func (a *incoming) contradicts(p *Payment, kind string) bool {
 	switch {
 	case a.says != accepted:

@@ -214,7 +214,8 @@ func (s *Service) modifyTx(
 
 // endsBefore reports whether a change ends a series by a date before that of a payment that waits for it.
 func (l *series) endsBefore(d RecurrenceDraft) bool {
-	return !d.End.IsZero() && slices.ContainsFunc(l.waiting, func(p *Payment) bool { return p.Date.After(d.End) })
+	return !d.End.IsZero() && slices.ContainsFunc(l.waiting,
+		func(p *Payment) bool { return p.Date.After(d.End) })
 }
 
 // longer reports whether a series pays for longer than it did before.

@@ -467,11 +467,13 @@ func TestASeriesWaitsForASecondPersonWhereSettingsAsk(t *testing.T) {
 		t.Error(got)
 	}
 	// the series has come further, which nobody has asked for
-	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+	if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval),
+		changes.RequestOptions{}); err != nil {
 		t.Error(err)
 	}
 	s.until(t, "2026-12-02 00:00")
-	if got := s.of(t, approved.Recurrence); !strings.HasSuffix(got, "25/11 10.00 PROCESSED, 2/12 11.00 PROCESSED") {
+	if got := s.of(t, approved.Recurrence); !strings.HasSuffix(got,
+		"25/11 10.00 PROCESSED, 2/12 11.00 PROCESSED") {
 		t.Error(got)
 	}
 	for _, never := range []payments.Saved{refused, withdrawn, ended} {
@@ -488,7 +490,8 @@ func TestDatesThatPassWhileASeriesWaitsAreLeftOut(t *testing.T) {
 	s := newSender(t, dual)
 	send := func(repeat payments.Repetition) (payments.RecurrenceUID, changes.UID) {
 		t.Helper()
-		out, err := s.Payments.Send(s.Someone("maker"), s.order("10", func(o *payments.Order) { o.Repeat = &repeat }),
+		out, err := s.Payments.Send(s.Someone("maker"),
+			s.order("10", func(o *payments.Order) { o.Repeat = &repeat }),
 			changes.RequestOptions{})
 		if err != nil || out.Approval == 0 {
 			t.Fatal(out, err)
@@ -797,7 +800,8 @@ func TestAChangeThatWaitsEndsWithWhatPeopleDoMeanwhile(t *testing.T) {
 	if _, err := s.Payments.SkipRecurrence(s.Staff(), skipped, changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Changes.Approve(s.Checker(), waits, changes.RequestOptions{}); !errors.Is(err, changes.ErrStale) {
+	if _, err := s.Changes.Approve(s.Checker(), waits, changes.RequestOptions{}); !errors.Is(err,
+		changes.ErrStale) {
 		t.Errorf("approved after a payment was left out: %v", err)
 	}
 	cancelled, waits := series()

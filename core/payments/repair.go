@@ -132,8 +132,8 @@ func (a *aside) place() seal.Place {
 // their way among them.
 const mostAside = 500
 
-// setAsideTx is setAside, but refuses the order if mostAside payments of the customer wait already, or for its
-// series, which no repair changes.
+// setAsideTx is setAside, but refuses the order if mostAside payments of the customer wait already, or for
+// its series, which no repair changes.
 func (s *Service) setAsideTx(
 	ctx context.Context, f *facts, tx *changes.Tx, p *Payment, why error,
 ) (*Step, error) {

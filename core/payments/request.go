@@ -292,8 +292,8 @@ func (p *Payment) expire(by access.Caller, now time.Time) (*Step, events.Recorde
 	return step, recorded("expireRequest", &was, p, by), nil
 }
 
-// lateRequest is the condition that a payment of a bank is a request that nobody has paid in time. People look
-// at what has come for one.
+// lateRequest is the condition that a payment of a bank is a request that nobody has paid in time. People
+// look at what has come for one.
 func lateRequest(tenant string) string {
 	return `pay.state = 'SENT' AND pay.entry_type = 'DEBIT' AND pay.rail <> 'ACH' AND NOT EXISTS (
 	  SELECT FROM payment_requests AS pr
@@ -333,7 +333,8 @@ func expireRequestsTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, of []UID,
 ) (expired int, err error) {
 	var due []*Payment
-	err = tx.NewSelect().Model(&due).Where("pay.tenant = ?", caller.Tenant).Where("pay.uid IN (?)", bun.List(of)).
+	err = tx.NewSelect().Model(&due).Where("pay.tenant = ?", caller.Tenant).
+		Where("pay.uid IN (?)", bun.List(of)).
 		Where("pay.settles_at <= ?", now).Where(lateRequest("?"), caller.Tenant).OrderExpr("pay.uid").
 		For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 	if err != nil || len(due) == 0 {

@@ -216,8 +216,8 @@ func (s *Service) demandsOfTx(
 	return all, nil
 }
 
-// beforeExpiryTx returns ErrRequestOver for a payment by which a request of another bank is to be paid, if that
-// has expired, or does before the day of the payment.
+// beforeExpiryTx returns ErrRequestOver for a payment by which a request of another bank is to be paid, if
+// that has expired, or does before the day of the payment.
 func (s *Service) beforeExpiryTx(ctx context.Context, tx *changes.Tx, credit *Payment) error {
 	paid, err := s.paidByTx(ctx, tx.Tx, credit.Tenant, []*Payment{credit})
 	if err == nil && paid[credit.UID].tooLateBy(credit, tx.Now) {
@@ -240,7 +240,8 @@ func (s *Service) paidByTx(
 		return nil, nil
 	}
 	var of []*Payment
-	err = tx.NewSelect().Model(&of).Join("JOIN payment_requests AS r ON r.tenant = pay.tenant AND r.payment = pay.uid").
+	err = tx.NewSelect().Model(&of).
+		Join("JOIN payment_requests AS r ON r.tenant = pay.tenant AND r.payment = pay.uid").
 		Where("pay.tenant = ?", tenant).Where("r.tenant = ?", tenant).Where("r.credit IN (?)", bun.List(uids)).
 		Where("pay.direction = ?", In).Scan(ctx)
 	if err != nil || len(of) == 0 {

@@ -86,8 +86,8 @@ func TestAPaymentThatCameInIsGivenBack(t *testing.T) {
 	}
 }
 
-// The other bank closes each of its cases by the answer to it, so each request for a credit gets one, and only
-// one.
+// The other bank closes each of its cases by the answer to it, so each request for a credit gets one, and
+// only one.
 func TestEachRequestForTheMoneyGetsItsAnswer(t *testing.T) {
 	t.Parallel()
 	for over, code := range map[rails.Rail]string{rails.FedNow: "CUST", rails.RTP: "FOCR", rails.Fedwire: "CUST"} {

@@ -130,8 +130,8 @@ func (a *incoming) settlesReversal() bool { return a.reversal && a.says == accep
 var readingUnsettled = db.NewQuery[found](`SELECT payment AS uid FROM ach_reversals
 	WHERE tenant = $1 AND payment = ANY($2::bigint[]) AND answered_at IS NULL`)
 
-// unsettledTx returns the payments, of those whose reversals settle, for which no other worker has said so, and
-// whose reversals have not come back meanwhile. The payments are locked.
+// unsettledTx returns the payments, of those whose reversals settle, for which no other worker has said so,
+// and whose reversals have not come back meanwhile. The payments are locked.
 func unsettledTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, answers []*incoming,
 ) (map[UID]bool, error) {

@@ -288,8 +288,8 @@ func TestWhatDebitsHaveCollectedIsNotReversed(t *testing.T) {
 	}
 }
 
-// What comes back of a credit by itself, while the entry that takes it back is with the other bank, brings more
-// than was paid: people are told, and once. If that entry comes back as well, nothing is taken again.
+// What comes back of a credit by itself, while the entry that takes it back is with the other bank, brings
+// more than was paid: people are told, and once. If that entry comes back as well, nothing is taken again.
 func TestMoneyThatComesBackTwiceIsShownToPeople(t *testing.T) {
 	t.Parallel()
 	for amount, twice := range map[string]string{"": "10.31", "4.00": "4.00"} {

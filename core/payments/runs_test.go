@@ -12,8 +12,8 @@ import (
 )
 
 // The next payment of a series is sealed under its own row, though it cannot be made: else nothing could move
-// it to another key, and no key could be retired (README, rotating keys). What older releases copied as it was
-// heals with the next rotation.
+// it to another key, and no key could be retired (README, rotating keys). What older releases copied as it
+// was heals with the next rotation.
 func TestPaymentsOfASeriesThatFailMoveToOtherKeys(t *testing.T) {
 	t.Parallel()
 	file := seal.File{Path: filepath.Join(t.TempDir(), "keyset.json")}

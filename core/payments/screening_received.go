@@ -23,8 +23,9 @@ import (
 // entries.go), and screening.go leads the decision here. A credit that may be from somebody on a
 // list has settled with its network by then, or does when it is accepted: its money waits in the network's
 // clearing account, and an instant network hears that it is not posted yet. An entry of ACH waits before
-// anything moves. People release it, and it goes on as if it came then; or they reject it, and it goes back. A
-// debit goes back too if nobody has decided when its return has to leave: the money would be lost otherwise.
+// anything moves. People release it, and it goes on as if it came then; or they reject it, and it goes back.
+// A debit goes back too if nobody has decided when its return has to leave: the money would be lost
+// otherwise.
 
 // The return reasons of payments that compliance rejects. Over ACH it is the one for following OFAC's
 // instructions; other networks are told none, as nobody outside the bank is.
@@ -146,8 +147,8 @@ func (s *Service) rejectReceivedTx(ctx context.Context, tx *changes.Tx, p *Payme
 		s.enterTx(ctx, tx, &was, p, Returning, because(rejectedCredit, stopped)))
 }
 
-// ExpireScreenings sends back the debits of other banks that compliance has not decided on in time, and returns
-// how many. It is for workers, as PostEntries is.
+// ExpireScreenings sends back the debits of other banks that compliance has not decided on in time, and
+// returns how many. It is for workers, as PostEntries is.
 func (s *Service) ExpireScreenings(ctx context.Context) (taken int, err error) {
 	caller, now, err := s.worker(ctx)
 	if err != nil {
@@ -217,7 +218,8 @@ func (s *Service) screenEntryTx(
 		return "", "", err
 	}
 	exceptions, err := positivepay.ScreenTx(ctx, tx.Tx, tx.Caller, tx.Now,
-		[]*positivepay.Screened{of.screened(p)}, func(d *positivepay.Screened) time.Time { return decideUntil(tx.Now, d.DebitDate, tx.Caller.Location()) })
+		[]*positivepay.Screened{of.screened(p)},
+		func(d *positivepay.Screened) time.Time { return decideUntil(tx.Now, d.DebitDate, tx.Caller.Location()) })
 	if err != nil {
 		return "", "", err
 	}

@@ -324,7 +324,8 @@ func TestADebitOnWhichComplianceDoesNotDecideGoesBackInTime(t *testing.T) {
 	if back := s.wentBack(t); len(back) != 1 || !strings.HasPrefix(back[0], "R16 25.00") {
 		t.Error(back)
 	}
-	if _, err := s.Payments.ReleaseScreened(s.Checker(), debit, because); !errors.Is(err, payments.ErrNotScreened) {
+	if _, err := s.Payments.ReleaseScreened(s.Checker(), debit, because); !errors.Is(err,
+		payments.ErrNotScreened) {
 		t.Error(err)
 	}
 	var status screening.Status
@@ -388,8 +389,8 @@ func TestWherePeopleLookAtAllTheyLookAtWhatComesIn(t *testing.T) {
 	}
 }
 
-// Whoever was told that the money comes is owed it, also where compliance said so and then releases the credit,
-// as its network did not take the return.
+// Whoever was told that the money comes is owed it, also where compliance said so and then releases the
+// credit, as its network did not take the return.
 func TestAReleasedCreditWhoseReturnWasPromisedIsOwed(t *testing.T) {
 	t.Parallel()
 	for _, over := range []rails.Rail{rails.FedNow, rails.RTP, rails.Fedwire} {
@@ -414,8 +415,8 @@ func TestAReleasedCreditWhoseReturnWasPromisedIsOwed(t *testing.T) {
 	}
 }
 
-// A bank that asks for money which is on its way back hears that it came back. If its network does not take the
-// return, people see that it still waits.
+// A bank that asks for money which is on its way back hears that it came back. If its network does not take
+// the return, people see that it still waits.
 func TestARecallDuringARefusedReturnWaitsForPeople(t *testing.T) {
 	t.Parallel()
 	for _, over := range []rails.Rail{rails.FedNow, rails.RTP, rails.Fedwire} {

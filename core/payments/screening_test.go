@@ -402,8 +402,8 @@ func TestAPaymentThatIsReleasedLateLeavesOnTheNextDay(t *testing.T) {
 	s.Prove()
 }
 
-// What has waited for compliance goes on only if its account still may send it, and its new day has room for it:
-// payments that have waited for different days must not all leave on one.
+// What has waited for compliance goes on only if its account still may send it, and its new day has room for
+// it: payments that have waited for different days must not all leave on one.
 func TestWhatComplianceReleasesIsAskedAgainWhetherItMayGo(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
@@ -446,7 +446,8 @@ func TestAPaymentByATradeIsReleasedBeforeItsValueDate(t *testing.T) {
 	made := s.send(t, s.toGermany("2500.50", traded.UID))
 	s.inScreening(t, made.UID)
 	s.until(t, "2026-11-23 09:00") // its value date was the 20th
-	if _, err := s.Payments.ReleaseScreened(s.Checker(), made.UID, because); !errors.Is(err, payments.ErrTradeOver) {
+	if _, err := s.Payments.ReleaseScreened(s.Checker(), made.UID, because); !errors.Is(err,
+		payments.ErrTradeOver) {
 		t.Error(err)
 	}
 	s.rejects(t, made.UID)
@@ -500,7 +501,8 @@ func TestWhoLetAPaymentBeMadeDoesNotRelease(t *testing.T) {
 			s.lists(t, "Harbor Chandlery")
 			uid := c.made(t, s)
 			s.inScreening(t, uid)
-			if _, err := s.Payments.ReleaseScreened(s.Someone("linda"), uid, because); !errors.Is(err, changes.ErrOwn) {
+			if _, err := s.Payments.ReleaseScreened(s.Someone("linda"), uid, because); !errors.Is(err,
+				changes.ErrOwn) {
 				t.Errorf("linda: %v", err)
 			}
 			s.inScreening(t, uid)

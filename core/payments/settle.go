@@ -138,9 +138,10 @@ var (
 
 // takeFile takes in a file of ACH: the returns, notices of change and entries for accounts in it, some at a
 // time, each once. Each transaction writes which lines it took, so that a file that is read again, as after a
-// stop, goes on where it was. A line with a fault goes back, or is left for people, and stops no other one, nor
-// does one that cannot be taken in at present. It reports whether it took all, and notes where it did not, so
-// that people hear of a file that stays so. A file that did not come whole is kept for people, and does nothing.
+// stop, goes on where it was. A line with a fault goes back, or is left for people, and stops no other one,
+// nor does one that cannot be taken in at present. It reports whether it took all, and notes where it did
+// not, so that people hear of a file that stays so. A file that did not come whole is kept for people, and
+// does nothing.
 func (s *Service) takeFile(
 	ctx context.Context, caller access.Caller, now time.Time, from Arrived,
 ) (whole bool, err error) {
@@ -159,8 +160,8 @@ func (s *Service) takeFile(
 	return whole, err
 }
 
-// beginFile puts a file on record. If an earlier try has begun with it, it returns the lines that are on record,
-// by their numbers, and whether that try could not take in all.
+// beginFile puts a file on record. If an earlier try has begun with it, it returns the lines that are on
+// record, by their numbers, and whether that try could not take in all.
 func (s *Service) beginFile(
 	ctx context.Context, tenant access.Tenant, now time.Time, file *incoming,
 ) (before map[int]*answeredLine, unfinished bool, err error) {
@@ -202,7 +203,8 @@ func (s *Service) noteUnfinished(
 	})
 }
 
-// takeFresh takes in those lines of a file that are not on record, some at a time, and reports whether it took all.
+// takeFresh takes in those lines of a file that are not on record, some at a time, and reports whether it
+// took all.
 func (s *Service) takeFresh(
 	ctx context.Context, caller access.Caller, now time.Time, file *incoming, before map[int]*answeredLine,
 	lines []*incoming,
@@ -249,8 +251,8 @@ func (s *Service) takeFresh(
 // mostFailures is after how many failures of lines that were taken in together a file is read no further.
 const mostFailures = 10
 
-// settles reports whether a line of a file is on record, so that nothing is to be done about it: one that was of
-// nothing when it came first may be of something by now.
+// settles reports whether a line of a file is on record, so that nothing is to be done about it: one that was
+// of nothing when it came first may be of something by now.
 func (d *answeredLine) settles(a *incoming) bool {
 	return d != nil && (d.Payment != 0 || a.says != returned && a.says != dishonoured)
 }

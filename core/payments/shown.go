@@ -161,7 +161,8 @@ func inSteps(reach access.Reach) map[string]string {
 }
 
 func ofPeople(reach access.Reach, column, whose, at string) string {
-	return "CASE WHEN payer.uid IS NULL THEN '' ELSE " + reach.OfPeople(column, whose, "pay.customer", at) + " END"
+	return "CASE WHEN payer.uid IS NULL THEN '' ELSE " + reach.OfPeople(column, whose, "pay.customer", at) +
+		" END"
 }
 
 var inRecords = func() map[string]string {

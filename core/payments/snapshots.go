@@ -15,8 +15,8 @@ type StepKey struct {
 	Number  int32
 }
 
-// Snapshot is a payment as of one of its steps, as events show it: its state, reason and time are those of the
-// step. All else is as it is when it is read.
+// Snapshot is a payment as of one of its steps, as events show it: its state, reason and time are those of
+// the step. All else is as it is when it is read.
 type Snapshot struct {
 	*Shown
 

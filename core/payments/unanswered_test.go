@@ -59,8 +59,8 @@ func (s *sender) worksButHandsNothingOver(t *testing.T, until string) {
 	}
 }
 
-// A return, or the entry that takes a credit back, in a file that the network has not taken is shown to people:
-// its time passes.
+// A return, or the entry that takes a credit back, in a file that the network has not taken is shown to
+// people: its time passes.
 func TestAReturnInAFileThatIsNotHandedOverIsShownToPeople(t *testing.T) {
 	t.Parallel()
 	s := newDebtor(t)
@@ -84,15 +84,18 @@ func TestAReturnInAFileThatIsNotHandedOverIsShownToPeople(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("payments %s %s and %s %s, and nobody is told: %+v", uid, s.life(t, uid), out, s.life(t, out), list.Items)
+	t.Errorf("payments %s %s and %s %s, and nobody is told: %+v", uid, s.life(t, uid), out, s.life(t, out),
+		list.Items)
 }
 
-// An instant network that does not get our acceptance has not paid: who is credited meanwhile is shown to people.
+// An instant network that does not get our acceptance has not paid: who is credited meanwhile is shown to
+// people.
 func TestAnAnswerThatIsNotHandedOverIsShownToPeople(t *testing.T) {
 	t.Parallel()
 	s := newDebtor(t)
 	operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
-	if _, err := s.Sandbox.PlayCredit(s.Staff(), sandbox.Credit{Account: s.from.UID, Amount: "250.00", Rail: "FEDNOW"},
+	if _, err := s.Sandbox.PlayCredit(s.Staff(),
+		sandbox.Credit{Account: s.from.UID, Amount: "250.00", Rail: "FEDNOW"},
 		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -106,6 +109,7 @@ func TestAnAnswerThatIsNotHandedOverIsShownToPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(list.Items) != 1 || list.Items[0].UID != int64(uid) {
-		t.Errorf("payment %s is %s, its network has no answer for two days, and nobody is told", uid, s.life(t, uid))
+		t.Errorf("payment %s is %s, its network has no answer for two days, and nobody is told", uid,
+			s.life(t, uid))
 	}
 }

@@ -19,8 +19,8 @@ import (
 )
 
 // The kinds of messages that people see, as nothing came of them (Refused): one that cannot be read, and what
-// tells of another one, or of a line of a file of ACH, that was not taken, or of what a reversal over ACH brings
-// a second time. That is a message of its own beside the other, and has no text.
+// tells of another one, or of a line of a file of ACH, that was not taken, or of what a reversal over ACH
+// brings a second time. That is a message of its own beside the other, and has no text.
 const (
 	unreadable = "unreadable"
 	untaken    = "entry"
@@ -49,9 +49,9 @@ func (a *incoming) faulty(now time.Time) string {
 }
 
 // lost says why nothing comes of a return or a dishonour, whose money has come or gone all the same; t is the
-// entry, or the return of ours, that it names. What comes back has the direction that it had: a credit that is
-// named as a debit's return brings money and would take some. It is "" where something does, and of what says
-// nothing of money.
+// entry, or the return of ours, that it names. What comes back has the direction that it had: a credit that
+// is named as a debit's return brings money and would take some. It is "" where something does, and of what
+// says nothing of money.
 func (a *incoming) lost(t *traced) string {
 	switch {
 	case a.says != returned && a.says != dishonoured:
@@ -76,7 +76,8 @@ func (in *intake) untaken(a *incoming, why string) {
 	in.ids = in.ids[1:]
 	m := &Message{
 		Tenant: in.caller.Tenant, ID: id, Rail: a.over, Direction: In, Kind: untaken, At: in.now,
-		MessageID: fmt.Sprintf("%s #%d", a.id, id), Bank: a.from, Minor: a.amount.Minor, Currency: a.amount.Currency,
+		MessageID: fmt.Sprintf("%s #%d", a.id, id), Bank: a.from, Minor: a.amount.Minor,
+		Currency: a.amount.Currency,
 	}
 	what := "an answer"
 	if a.says == returned {

@@ -462,8 +462,8 @@ func TestWhatComesBackOfNothingWaitsForPeople(t *testing.T) {
 	}
 }
 
-// The return of a credit does not take what a debit has collected, and the other bank's word about a return of
-// ours is about that return.
+// The return of a credit does not take what a debit has collected, and the other bank's word about a return
+// of ours is about that return.
 func TestWhatComesBackTheOtherWayWaitsForPeople(t *testing.T) {
 	t.Parallel()
 	credit := func(b *batchOf, trace string) {
@@ -627,8 +627,8 @@ func TestANumberInPartsLeadsToItsAccount(t *testing.T) {
 	s.Prove()
 }
 
-// A return over ACH that does not fit what it names, in its amount or because that came back already, has moved
-// money at the Fed and moves none here: people are told of each.
+// A return over ACH that does not fit what it names, in its amount or because that came back already, has
+// moved money at the Fed and moves none here: people are told of each.
 func TestReturnsOverACHThatDoNotFitWaitForPeople(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -724,7 +724,8 @@ func TestTheRefusedReturnOfAWireThatWasNotTakenIsTold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if all := found.Items; len(all) != told || told > 0 && !strings.Contains(all[0].Reason, "whose money is here") {
+			if all := found.Items; len(all) != told ||
+				told > 0 && !strings.Contains(all[0].Reason, "whose money is here") {
 				t.Errorf("people are told: %+v", all)
 			}
 		})

@@ -59,7 +59,8 @@ func TestAnApprovalTakesThePeopleThatSettingsAskForByNow(t *testing.T) {
 		}
 	}
 	s.lived(t, sent, "PENDING_APPROVAL PARTIALLY_APPROVED QUEUED")
-	if a, err := s.Changes.Find(s.Staff(), first); err != nil || a.Status != changes.Approved || a.Approvers != 2 {
+	if a, err := s.Changes.Find(s.Staff(), first); err != nil || a.Status != changes.Approved ||
+		a.Approvers != 2 {
 		t.Errorf("%+v %v", a, err)
 	}
 	s.Exec(`UPDATE customers SET access_number_of_approvers = 1, access_second_approver_limit = 9999
@@ -198,20 +199,38 @@ func TestWhatMeetsARequestIsApprovedBeforeThatExpires(t *testing.T) {
 	}
 }
 
-// What another bank asks for is paid in its time, or not at all: after it, who asked has asked anew. A drawdown
-// ends with its day, on which the wire must settle.
+// What another bank asks for is paid in its time, or not at all: after it, who asked has asked anew. A
+// drawdown ends with its day, on which the wire must settle.
 func TestWhatAnotherBankAsksForIsPaidInItsTimeOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		on, approved, looked string
 		request, payment     string // what became of them; "" for no payment
 	}{
-		"in time":                     {approved: "2026-11-18 12:00", looked: "2026-11-18 13:00", request: "HOLD SETTLED", payment: "QUEUED SENT SETTLED"},
-		"approved after the cut-off":  {approved: "2026-11-18 19:00", looked: "2026-11-19 09:00", request: "HOLD EXPIRED"},
-		"the window was missed":       {approved: "2026-11-18 12:00", looked: "2026-11-18 18:40", request: "HOLD SETTLED", payment: "QUEUED INVALID"},
-		"missed by days":              {approved: "2026-11-18 12:00", looked: "2026-11-20 18:40", request: "HOLD SETTLED", payment: "QUEUED INVALID"},
-		"it waited for its day":       {on: "2026-11-19", approved: "2026-11-18 12:00", looked: "2026-11-19 18:40", request: "HOLD SETTLED", payment: "SCHEDULED INVALID"},
-		"for a day that settles none": {on: "2026-11-21", approved: "2026-11-20 12:00", looked: "2026-11-23 09:00", request: "HOLD EXPIRED"},
+		"in time": {
+			approved: "2026-11-18 12:00", looked: "2026-11-18 13:00",
+			request: "HOLD SETTLED", payment: "QUEUED SENT SETTLED",
+		},
+		"approved after the cut-off": {
+			approved: "2026-11-18 19:00", looked: "2026-11-19 09:00",
+			request: "HOLD EXPIRED",
+		},
+		"the window was missed": {
+			approved: "2026-11-18 12:00", looked: "2026-11-18 18:40",
+			request: "HOLD SETTLED", payment: "QUEUED INVALID",
+		},
+		"missed by days": {
+			approved: "2026-11-18 12:00", looked: "2026-11-20 18:40",
+			request: "HOLD SETTLED", payment: "QUEUED INVALID",
+		},
+		"it waited for its day": {
+			on: "2026-11-19", approved: "2026-11-18 12:00", looked: "2026-11-19 18:40",
+			request: "HOLD SETTLED", payment: "SCHEDULED INVALID",
+		},
+		"for a day that settles none": {
+			on: "2026-11-21", approved: "2026-11-20 12:00", looked: "2026-11-23 09:00",
+			request: "HOLD EXPIRED",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -249,7 +268,8 @@ func TestARuleRefusesWhatCannotBePaidInItsTime(t *testing.T) {
 	s := newDebtor(t, positive)
 	s.requestRule(positivepay.Fedwire)
 	s.until(t, "2026-11-20 12:00")
-	uid := s.asks(t, rails.Fedwire, func(d *sandbox.Request) { d.On = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC) })
+	uid := s.asks(t, rails.Fedwire,
+		func(d *sandbox.Request) { d.On = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC) })
 	s.until(t, "2026-11-21 09:00")
 	s.lived(t, uid, "VALIDATED REJECTED")
 	if got := s.sent(t); !strings.Contains(got, "TM01") {
@@ -330,11 +350,13 @@ func TestARequestStaysOpenWhilePeopleLookAtItsCredit(t *testing.T) {
 	}
 }
 
-// A change of a series takes the people that one of its payments takes, by what settings say when they approve.
+// A change of a series takes the people that one of its payments takes, by what settings say when they
+// approve.
 func TestAChangeOfASeriesIsApprovedByAsManyAsItTakesByNow(t *testing.T) {
 	t.Parallel()
 	s := newSender(t, dual)
-	out, err := s.Payments.Send(s.Someone("maker"), s.order("10", func(o *payments.Order) { o.Repeat = weekly() }),
+	out, err := s.Payments.Send(s.Someone("maker"),
+		s.order("10", func(o *payments.Order) { o.Repeat = weekly() }),
 		changes.RequestOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -361,7 +383,8 @@ func TestAChangeOfASeriesIsApprovedByAsManyAsItTakesByNow(t *testing.T) {
 	if err := approve(before, "first"); !errors.Is(err, changes.ErrStale) {
 		t.Errorf("one approves what takes two by now: %v", err)
 	}
-	if _, err := s.Changes.Refuse(s.Someone("first"), changes.UID(before), changes.RequestOptions{}); err != nil {
+	if _, err := s.Changes.Refuse(s.Someone("first"), changes.UID(before),
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	after := change()

@@ -288,7 +288,8 @@ func TestOnlyAccountsThatMaySendAbroadDo(t *testing.T) {
 	s := newSender(t)
 	foreign := payments.ReceiverBank{IDType: "SWIFT", BIC: "MUSTDEFF500"}
 	there := s.order("10.00", wireTo(foreign, over(gateway), iban))
-	by := s.order("10.00", wireTo(payments.ReceiverBank{IDType: "NID", ID: overFedwire}, over(gateway), between(foreign)))
+	by := s.order("10.00", wireTo(payments.ReceiverBank{IDType: "NID", ID: overFedwire}, over(gateway),
+		between(foreign)))
 	here := s.order("10.00", wireTo(payments.ReceiverBank{IDType: "SWIFT", BIC: "GATEUS33"}, over(gateway)))
 	for name, o := range map[string]payments.Order{"there": there, "by": by} {
 		if _, err := s.pay(o); !errors.Is(err, payments.ErrRailOff) {

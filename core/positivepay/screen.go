@@ -138,8 +138,8 @@ func (r *Rule) period(day time.Time) int {
 	return 0
 }
 
-// screen asks rules about a debit on a day, and returns the oldest one that allows it, which is used then; used
-// keeps it as it was. If none does, it returns the mismatch of the rule that came nearest.
+// screen asks rules about a debit on a day, and returns the oldest one that allows it, which is used then;
+// used keeps it as it was. If none does, it returns the mismatch of the rule that came nearest.
 func screen(rules []*Rule, d *Screened, day time.Time, used map[*Rule]Rule) (*Rule, Mismatch) {
 	most, fails := 0, NoRule
 	for _, r := range rules {
@@ -213,7 +213,8 @@ func ScreenTx(
 	return all, countTx(ctx, by.Tenant, used)
 }
 
-// ask writes into an exception what rules say of its debit. It keeps in used, as they were, those that it uses.
+// ask writes into an exception what rules say of its debit. It keeps in used, as they were, those that it
+// uses.
 func (e *Exception) ask(rules []*Rule, d *Screened, day, now time.Time, used map[*Rule]Rule) {
 	rule, why := screen(rules, d, day, used)
 	e.Reason, e.Rule, e.Status, e.DecidedAt = why, 0, DecisionPending, nil
@@ -223,8 +224,8 @@ func (e *Exception) ask(rules []*Rule, d *Screened, day, now time.Time, used map
 }
 
 // askTx asks the rules of accounts, and locks those that are used, which ask returns as they were. If one of
-// them was changed or used by somebody else meanwhile, all are asked again. The many that are not used are not
-// locked, as that writes each of them.
+// them was changed or used by somebody else meanwhile, all are asked again. The many that are not used are
+// not locked, as that writes each of them.
 func askTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, of []accounts.UID,
 	ask func(map[accounts.UID][]*Rule) map[*Rule]Rule,

@@ -419,9 +419,9 @@ func (s *Service) suspendTx(
 	}))
 }
 
-// leaveTx suspends the rules of a customer that leaves its partner which that partner's people or programs made,
-// changed or activated: they may allow that partner's own debits. The new partner, or the bank, activates those
-// that may stay.
+// leaveTx suspends the rules of a customer that leaves its partner which that partner's people or programs
+// made, changed or activated: they may allow that partner's own debits. The new partner, or the bank,
+// activates those that may stay.
 func (s *Service) leaveTx(
 	ctx context.Context, tx *changes.Tx, c *customers.Customer, partner customers.UID,
 ) error {
@@ -445,14 +445,16 @@ func (s *Service) leaveTx(
 		}
 		was := *r
 		r.State, r.SuspendedBy, r.UpdatedAt, r.Version = Suspended, access.OfPartner, tx.Now, r.Version+1
-		err := db.AtCommit(ctx, tx.Tx, tx.NewUpdate().Model(r).Column("state", "suspended_by", "updated_at", "version").
-			WherePK())
+		err := db.AtCommit(ctx, tx.Tx,
+			tx.NewUpdate().Model(r).Column("state", "suspended_by", "updated_at", "version").
+				WherePK())
 		if err != nil {
 			return fmt.Errorf("suspend rule %s: %w", r.UID, err)
 		}
 		if err := tx.Record(ctx, changes.Change{
-			Action: "suspendPositivePayRule", Object: object, UID: r.UID, Customer: int64(r.Customer), Version: r.Version,
-			Before: &was, After: r,
+			Action: "suspendPositivePayRule", Object: object, UID: r.UID, Customer: int64(r.Customer),
+			Version: r.Version,
+			Before:  &was, After: r,
 		}); err != nil {
 			return err
 		}

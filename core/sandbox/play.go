@@ -229,8 +229,8 @@ type exchanged struct {
 	Currency money.Currency `bun:"currency"`
 }
 
-// exchangedTx reads a payment that the caller sees, with the first message of these kinds that went the way of
-// the payment.
+// exchangedTx reads a payment that the caller sees, with the first message of these kinds that went the way
+// of the payment.
 func exchangedTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, kinds ...string,
 ) (*exchanged, error) {

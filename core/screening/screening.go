@@ -204,9 +204,9 @@ func WriteTx(ctx context.Context, tenant access.Tenant, all []Found) error {
 		tenant, of, names, matches, Pending, all[0].At, expires)
 }
 
-// DecideTx writes what people decided on a payment, which is locked, at the end of the transaction; or the bank
-// itself, if nobody did. The
-// record has the reason in an entry of no customer, which nobody outside the bank reads.
+// DecideTx writes what people decided on a payment, which is locked, at the end of the transaction; or the
+// bank itself, if nobody did. The record has the reason in an entry of no customer, which nobody outside the
+// bank reads.
 func DecideTx(
 	ctx context.Context, tx bun.Tx, by access.Caller, now time.Time, payment int64, to Status, reason string,
 ) error {
@@ -231,8 +231,8 @@ type expired struct {
 var findingExpired = db.NewQuery[expired](`SELECT payment FROM payment_screenings
 	WHERE tenant = $1 AND status = 'PENDING' AND expires_at <= $2::timestamptz ORDER BY expires_at, payment LIMIT 250`)
 
-// Expired reads the payments of the caller's bank that still wait for people after their time, those that have
-// waited longest first, some at a time.
+// Expired reads the payments of the caller's bank that still wait for people after their time, those that
+// have waited longest first, some at a time.
 func (s *Service) Expired(ctx context.Context, now time.Time) (of []int64, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

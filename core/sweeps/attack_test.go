@@ -57,7 +57,8 @@ func TestASweepGoesOnWhenItsCustomerMoves(t *testing.T) {
 	b.Directory()
 	former, next := b.DownstreamPartner(), b.DownstreamPartner()
 	h := furnished(t, b, 1_000_00, coretest.OwnedBy(former))
-	_, err := h.Accounts.SetSweep(h.Partner(former), 0, h.name(accounts.Out), h.out("300", accounts.InstantPayment),
+	_, err := h.Accounts.SetSweep(h.Partner(former), 0, h.name(accounts.Out),
+		h.out("300", accounts.InstantPayment),
 		changes.RequestOptions{})
 	h.must(err)
 	_, err = h.Customers.Change(h.Staff(), h.customer.UID,

@@ -24,8 +24,8 @@ import (
 
 // Work runs the sweeps of the caller's bank that are due, while the bank is open, and finds when new ones run
 // first; it returns how many of both. Customers take turns. A run, its payment and when the sweep runs next
-// are one transaction: whenever a worker ends, the next goes on with what that one left, and a sweep makes one
-// payment a day at most. It is for workers: of many, each has another sweep.
+// are one transaction: whenever a worker ends, the next goes on with what that one left, and a sweep makes
+// one payment a day at most. It is for workers: of many, each has another sweep.
 func (s *Service) Work(ctx context.Context) (ran int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

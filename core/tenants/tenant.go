@@ -60,8 +60,8 @@ var (
 
 var codes = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$`)
 
-// newCode is what codes of new banks look like: nobody sees a dot or hyphen too many at an end, or that there are
-// two. Banks that came to such codes before keep them.
+// newCode is what codes of new banks look like: nobody sees a dot or hyphen too many at an end, or that there
+// are two. Banks that came to such codes before keep them.
 var newCode = regexp.MustCompile(`^[A-Za-z0-9]+([.-][A-Za-z0-9]+)*$`)
 
 // ValidCode reports whether a bank can have this code.

@@ -262,9 +262,9 @@ func (s *Service) suspendTx(
 	}))
 }
 
-// leaveTx suspends the users of a customer that leaves its partner whom that partner's people or programs made,
-// changed or activated: they may be that partner's own (rest/CONTRACT.md, customers that move). The new partner,
-// or the bank, activates those who are the customer's.
+// leaveTx suspends the users of a customer that leaves its partner whom that partner's people or programs
+// made, changed or activated: they may be that partner's own (rest/CONTRACT.md, customers that move). The new
+// partner, or the bank, activates those who are the customer's.
 func (s *Service) leaveTx(
 	ctx context.Context, tx *changes.Tx, c *customers.Customer, partner customers.UID,
 ) error {
@@ -289,8 +289,9 @@ func (s *Service) leaveTx(
 		was := *u
 		u.WasActive, u.SuspendedBy = u.WasActive || u.Status == Active, access.OfPartner
 		u.Status, u.UpdatedAt, u.Version = Suspended, tx.Now, u.Version+1
-		err := db.AtCommit(ctx, tx.Tx, tx.NewUpdate().Model(u).Column("status", "was_active", "suspended_by", "updated_at", "version").
-			WherePK())
+		err := db.AtCommit(ctx, tx.Tx,
+			tx.NewUpdate().Model(u).Column("status", "was_active", "suspended_by", "updated_at", "version").
+				WherePK())
 		if err != nil {
 			return fmt.Errorf("suspend user %s: %w", u.UID, err)
 		}

@@ -526,7 +526,8 @@ func TestAContactIsVerifiedFiveTimesAMonthAtMost(t *testing.T) {
 	}
 }
 
-// several copies a verification under the numbers before it, in a state; what is set says otherwise of a copy.
+// several copies a verification under the numbers before it, in a state; what is set says otherwise of a
+// copy.
 func (w *verifying) several(of verifications.UID, n int, set string, state verifications.State) {
 	w.t.Helper()
 	w.Exec(`INSERT INTO contact_verifications

@@ -19,8 +19,9 @@ import (
 	"bankgraph/db"
 )
 
-// atATime is how many verifications one transaction of Work deals with, and watchedAtATime how many a call looks
-// at in search of those of which something has come. Where more are watched, the next call goes on behind them.
+// atATime is how many verifications one transaction of Work deals with, and watchedAtATime how many a call
+// looks at in search of those of which something has come. Where more are watched, the next call goes on
+// behind them.
 const (
 	atATime        = 100
 	watchedAtATime = 5000
@@ -73,8 +74,8 @@ type looked struct {
 	Came []UID `bun:"came,array"` // of which something has come
 }
 
-// next returns those of which something has come, atATime at most, and behind which one the next look begins; 0
-// from the first one on.
+// next returns those of which something has come, atATime at most, and behind which one the next look begins;
+// 0 from the first one on.
 func (l *looked) next() (place UID, came []UID) {
 	switch {
 	case len(l.Came) > atATime:

@@ -94,8 +94,8 @@ func quoted(states []payments.State) string {
 }
 
 // lockTx locks a batch that can go on; nil if there is none. only names the batch; 0: the one whose turn it
-// is. Those who ask for batches take turns, and of each one's batches it is the one that was worked on, or was
-// accepted, the longest ago.
+// is. Those who ask for batches take turns, and of each one's batches it is the one that was worked on, or
+// was accepted, the longest ago.
 func (s *Service) lockTx(ctx context.Context, tx bun.Tx, worker access.Caller, only UID) (*Waterfall, error) {
 	bank := db.Number(worker.Tenant)
 	lock := func(which string, values ...any) (*Waterfall, error) {
@@ -130,9 +130,9 @@ func (s *Service) lockTx(ctx context.Context, tx bun.Tx, worker access.Caller, o
 	return w, err
 }
 
-// step locks a batch that can go on, calls do for the step where it stands, and writes what became of it. only
-// names the batch; 0: the one whose turn it is. It returns which batch that was, also with an error of do; 0
-// if there is none.
+// step locks a batch that can go on, calls do for the step where it stands, and writes what became of it.
+// only names the batch; 0: the one whose turn it is. It returns which batch that was, also with an error of
+// do; 0 if there is none.
 func (s *Service) step(
 	ctx context.Context, worker access.Caller, now time.Time, only UID,
 	do func(ctx context.Context, tx bun.Tx, worker access.Caller, r *running) error,

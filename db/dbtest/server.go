@@ -64,8 +64,8 @@ func (s *Server) Replica() *cluster.Cluster {
 	return s.start(s.Cluster.Replica, "replica", Streaming)
 }
 
-// Backup copies the server's data, and returns the options with which the copy starts, as a replica that knows
-// no more than what the server has by now.
+// Backup copies the server's data, and returns the options with which the copy starts, as a replica that
+// knows no more than what the server has by now.
 func (s *Server) Backup() cluster.Options {
 	s.t.Helper()
 	s.stop(s.start(s.Cluster.Replica, "backup", Streaming))
@@ -74,7 +74,8 @@ func (s *Server) Backup() cluster.Options {
 
 func (s *Server) options(name string, settings map[string]string) cluster.Options {
 	return cluster.Options{
-		Data: filepath.Join(s.data, name), Binaries: os.Getenv("BANKGRAPH_POSTGRES"), Fast: true, Settings: settings,
+		Data: filepath.Join(s.data, name), Binaries: os.Getenv("BANKGRAPH_POSTGRES"), Fast: true,
+		Settings: settings,
 	}
 }
 

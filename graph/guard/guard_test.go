@@ -482,7 +482,8 @@ func BenchmarkGuard(b *testing.B) {
 	}
 }
 
-// A variable with a default may be a condition though it may be null. Null is refused before anything is done.
+// A variable with a default may be a condition though it may be null. Null is refused before anything is
+// done.
 func TestNullIsNoCondition(t *testing.T) {
 	t.Parallel()
 	for _, query := range []string{
@@ -494,7 +495,8 @@ func TestNullIsNoCondition(t *testing.T) {
 	} {
 		b := open(t, guard.Options{})
 		got := b.ask(t, query, map[string]any{"on": nil})
-		if got.status != 400 || got.code() != validationFailed || !strings.Contains(got.text, "$on must not be null") {
+		if got.status != 400 || got.code() != validationFailed ||
+			!strings.Contains(got.text, "$on must not be null") {
 			t.Errorf("%s: %d %s", query, got.status, got.text)
 		}
 		if b.ran > 0 {

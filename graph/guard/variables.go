@@ -24,13 +24,14 @@ func (g *Guard) checkEnums(operation *graphql.OperationContext) *gqlerror.Error 
 	return nil
 }
 
-// checkFlags refuses null as a condition of @skip or @include. A variable that may be null is allowed there if
-// it has a default. Null instead of it is an error of the field, and gqlgen panics, after a mutation was
+// checkFlags refuses null as a condition of @skip or @include. A variable that may be null is allowed there
+// if it has a default. Null instead of it is an error of the field, and gqlgen panics, after a mutation was
 // carried out.
 func (p *plan) checkFlags(given map[string]any) *gqlerror.Error {
 	for _, name := range p.flags {
 		if given[name] == nil {
-			return refused(errcode.ValidationFailed, "$"+name+" must not be null: it is a condition of @skip or @include")
+			return refused(errcode.ValidationFailed,
+				"$"+name+" must not be null: it is a condition of @skip or @include")
 		}
 	}
 	return nil

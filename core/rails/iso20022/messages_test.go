@@ -105,17 +105,20 @@ func TestATransferHasOneDefaultNamespaceForEachPart(t *testing.T) {
 func TestWhatANetworkWouldRefuseIsNotWrittenAndTheFieldIsNamed(t *testing.T) {
 	t.Parallel()
 	for path, change := range map[string]func(*iso20022.CreditTransfer){
-		"GrpHdr/MsgId":               func(m *iso20022.CreditTransfer) { m.ID = "20261123BANKGRPH00017" },
-		"CreDt":                      func(m *iso20022.CreditTransfer) { m.CreatedAt = time.Time{} },
-		"MmbId":                      func(m *iso20022.CreditTransfer) { m.From = "021" },
-		"EndToEndId":                 func(m *iso20022.CreditTransfer) { m.EndToEndID = "" },
-		"UETR":                       func(m *iso20022.CreditTransfer) { m.UETR = "8A562C67-CA16-48BA-B074-65581BE6F011" },
-		"LclInstrm":                  func(m *iso20022.CreditTransfer) { m.LocalInstrument = "ZELLE" },
-		"IntrBkSttlmDt":              func(m *iso20022.CreditTransfer) { m.SettlementDate = time.Time{} },
-		"ChrgBr":                     func(m *iso20022.CreditTransfer) { m.ChargeBearer = "NONE" },
-		"InstdAgt":                   func(m *iso20022.CreditTransfer) { m.Receiver = "12118290x" },
-		"Dbtr/Nm":                    func(m *iso20022.CreditTransfer) { m.Debtor.Name = "Тест" },
-		"Cdtr/Nm":                    func(m *iso20022.CreditTransfer) { m.Creditor.Name = strings.Repeat("ß", 71) },
+		"GrpHdr/MsgId":  func(m *iso20022.CreditTransfer) { m.ID = "20261123BANKGRPH00017" },
+		"CreDt":         func(m *iso20022.CreditTransfer) { m.CreatedAt = time.Time{} },
+		"MmbId":         func(m *iso20022.CreditTransfer) { m.From = "021" },
+		"EndToEndId":    func(m *iso20022.CreditTransfer) { m.EndToEndID = "" },
+		"UETR":          func(m *iso20022.CreditTransfer) { m.UETR = "8A562C67-CA16-48BA-B074-65581BE6F011" },
+		"LclInstrm":     func(m *iso20022.CreditTransfer) { m.LocalInstrument = "ZELLE" },
+		"IntrBkSttlmDt": func(m *iso20022.CreditTransfer) { m.SettlementDate = time.Time{} },
+		"ChrgBr":        func(m *iso20022.CreditTransfer) { m.ChargeBearer = "NONE" },
+		"InstdAgt":      func(m *iso20022.CreditTransfer) { m.Receiver = "12118290x" },
+		"Dbtr/Nm":       func(m *iso20022.CreditTransfer) { m.Debtor.Name = "Тест" },
+		"Cdtr/Nm": func(m *iso20022.CreditTransfer) {
+			m.Creditor.Name = strings.Repeat("ß",
+				71)
+		},
 		"CdtrAcct":                   func(m *iso20022.CreditTransfer) { m.Creditor.IBAN = "DE89370400440532013000" },
 		"CdtrAgt":                    func(m *iso20022.CreditTransfer) { m.CreditorAgent = iso20022.Agent{} },
 		"RltdRmtInf/RmtLctnDtls/Mtd": func(m *iso20022.CreditTransfer) { m.Elsewhere.Address = "R1" },

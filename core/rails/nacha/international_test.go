@@ -151,23 +151,51 @@ func TestWhatIATWouldRefuseIsNotWritten(t *testing.T) {
 		"ForeignExchangeReferenceIndicator": func(b *nacha.Batch, _ *nacha.Entry) {
 			b.Abroad.ReferenceKind = 4
 		},
-		"ISODestinationCountryCode":   func(b *nacha.Batch, _ *nacha.Entry) { b.Abroad.Country = "ZZ" },
-		"ISOOriginatingCurrencyCode":  func(b *nacha.Batch, _ *nacha.Entry) { b.Abroad.From = "" },
-		"ISODestinationCurrencyCode":  func(b *nacha.Batch, _ *nacha.Entry) { b.Abroad.To = "ZZZ" },
-		"International":               func(_ *nacha.Batch, e *nacha.Entry) { e.International = nil },
-		"International of PPD":        func(b *nacha.Batch, _ *nacha.Entry) { *b = payroll() },
-		"TransactionTypeCode":         func(_ *nacha.Batch, e *nacha.Entry) { e.International.Purpose = "XXX" },
-		"ForeignPaymentAmount":        func(_ *nacha.Batch, e *nacha.Entry) { e.International.ForeignAmount = 1e18 },
-		"ForeignPaymentAmount below":  func(_ *nacha.Batch, e *nacha.Entry) { e.International.ForeignAmount = -1 },
-		"ForeignTraceNumber":          func(_ *nacha.Batch, e *nacha.Entry) { e.International.ForeignTrace = tooLong },
-		"Name":                        func(_ *nacha.Batch, e *nacha.Entry) { e.Name = "" },
-		"Name letters":                func(_ *nacha.Batch, e *nacha.Entry) { e.Name = "日本" },
-		"Number":                      func(_ *nacha.Batch, e *nacha.Entry) { e.Number = tooLong },
-		"OriginatorName":              func(_ *nacha.Batch, e *nacha.Entry) { e.International.Originator.Name = "" },
-		"OriginatorStreetAddress":     func(_ *nacha.Batch, e *nacha.Entry) { e.International.Originator.Street = "" },
-		"OriginatorCityStateProvince": func(_ *nacha.Batch, e *nacha.Entry) { e.International.Originator.City = tooLong },
-		"Address":                     func(_ *nacha.Batch, e *nacha.Entry) { e.International.Receiver.City = "a*b" },
-		"ReceiverStreetAddress":       func(_ *nacha.Batch, e *nacha.Entry) { e.International.Receiver.Street = "" },
+		"ISODestinationCountryCode":  func(b *nacha.Batch, _ *nacha.Entry) { b.Abroad.Country = "ZZ" },
+		"ISOOriginatingCurrencyCode": func(b *nacha.Batch, _ *nacha.Entry) { b.Abroad.From = "" },
+		"ISODestinationCurrencyCode": func(b *nacha.Batch, _ *nacha.Entry) { b.Abroad.To = "ZZZ" },
+		"International":              func(_ *nacha.Batch, e *nacha.Entry) { e.International = nil },
+		"International of PPD":       func(b *nacha.Batch, _ *nacha.Entry) { *b = payroll() },
+		"TransactionTypeCode":        func(_ *nacha.Batch, e *nacha.Entry) { e.International.Purpose = "XXX" },
+		"ForeignPaymentAmount": func(_ *nacha.Batch,
+			e *nacha.Entry,
+		) {
+			e.International.ForeignAmount = 1e18
+		},
+		"ForeignPaymentAmount below": func(_ *nacha.Batch, e *nacha.Entry) { e.International.ForeignAmount = -1 },
+		"ForeignTraceNumber": func(_ *nacha.Batch,
+			e *nacha.Entry,
+		) {
+			e.International.ForeignTrace = tooLong
+		},
+		"Name":         func(_ *nacha.Batch, e *nacha.Entry) { e.Name = "" },
+		"Name letters": func(_ *nacha.Batch, e *nacha.Entry) { e.Name = "日本" },
+		"Number":       func(_ *nacha.Batch, e *nacha.Entry) { e.Number = tooLong },
+		"OriginatorName": func(_ *nacha.Batch,
+			e *nacha.Entry,
+		) {
+			e.International.Originator.Name = ""
+		},
+		"OriginatorStreetAddress": func(_ *nacha.Batch,
+			e *nacha.Entry,
+		) {
+			e.International.Originator.Street = ""
+		},
+		"OriginatorCityStateProvince": func(_ *nacha.Batch,
+			e *nacha.Entry,
+		) {
+			e.International.Originator.City = tooLong
+		},
+		"Address": func(_ *nacha.Batch,
+			e *nacha.Entry,
+		) {
+			e.International.Receiver.City = "a*b"
+		},
+		"ReceiverStreetAddress": func(_ *nacha.Batch,
+			e *nacha.Entry,
+		) {
+			e.International.Receiver.Street = ""
+		},
 		"ReceiverCountryPostalCode": func(_ *nacha.Batch, e *nacha.Entry) {
 			e.International.Receiver.PostalCode = tooLong
 		},
@@ -211,7 +239,8 @@ func TestTextsOfIATAreCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e, i := got.entries[0], got.entries[0].International; e.Name != "e"+tooLong[:34] || len(e.Remittance) != 160 ||
+	if e, i := got.entries[0], got.entries[0].International; e.Name != "e"+tooLong[:34] ||
+		len(e.Remittance) != 160 ||
 		i.Originator.Name != "O"+tooLong[:34] || i.Receiver.Street != tooLong[:35] || i.To.Name != tooLong[:35] {
 		t.Errorf("%+v %+v", e, i)
 	}
@@ -229,17 +258,20 @@ func TestFaultsOfIATAreNamedAndTheOthersAreRead(t *testing.T) {
 		faults  string
 		entries int
 	}{
-		"none":                  {func([]string) {}, "", 2},
-		"no exchange":           {func(l []string) { l[1] = put(l[1], 20, "XX") }, "2 batch header", 0},
-		"no kind of reference":  {func(l []string) { l[1] = put(l[1], 22, "x") }, "2 batch header", 0},
-		"no country":            {func(l []string) { l[1] = put(l[1], 38, "ZZ") }, "2 batch header", 0},
-		"no currency":           {func(l []string) { l[1] = put(l[1], 63, "ZZZ") }, "2 batch header", 0},
-		"another class":         {func(l []string) { l[1] = put(l[1], 50, "PPD") }, "2 batch header", 0},
-		"a wrong count":         {func(l []string) { l[2] = put(l[2], 12, "0010") }, "3 entry", 1},
-		"letters in a count":    {func(l []string) { l[2] = put(l[2], 12, "001x") }, "3 entry", 1},
-		"no addenda":            {func(l []string) { l[2] = put(l[2], 78, "0") }, "3 entry", 1},
-		"one is missing":        {func(l []string) { l[7] = "" }, "9 addenda", 1},
-		"the last is missing":   {func(l []string) { l[second+7] = "" }, "15 entry,23 batch control,24 file control", 1},
+		"none":                 {func([]string) {}, "", 2},
+		"no exchange":          {func(l []string) { l[1] = put(l[1], 20, "XX") }, "2 batch header", 0},
+		"no kind of reference": {func(l []string) { l[1] = put(l[1], 22, "x") }, "2 batch header", 0},
+		"no country":           {func(l []string) { l[1] = put(l[1], 38, "ZZ") }, "2 batch header", 0},
+		"no currency":          {func(l []string) { l[1] = put(l[1], 63, "ZZZ") }, "2 batch header", 0},
+		"another class":        {func(l []string) { l[1] = put(l[1], 50, "PPD") }, "2 batch header", 0},
+		"a wrong count":        {func(l []string) { l[2] = put(l[2], 12, "0010") }, "3 entry", 1},
+		"letters in a count":   {func(l []string) { l[2] = put(l[2], 12, "001x") }, "3 entry", 1},
+		"no addenda":           {func(l []string) { l[2] = put(l[2], 78, "0") }, "3 entry", 1},
+		"one is missing":       {func(l []string) { l[7] = "" }, "9 addenda", 1},
+		"the last is missing": {
+			func(l []string) { l[second+7] = "" },
+			"15 entry,23 batch control,24 file control", 1,
+		},
 		"one comes twice":       {func(l []string) { l[4] = l[3] }, "5 addenda", 1},
 		"they are out of order": {func(l []string) { l[3], l[4] = l[4], l[3] }, "4 addenda", 1},
 		"one of other classes":  {func(l []string) { l[9] = put(l[9], 1, "05") }, "10 addenda", 1},
@@ -250,11 +282,17 @@ func TestFaultsOfIATAreNamedAndTheOthersAreRead(t *testing.T) {
 		"letters in a sequence": {func(l []string) { l[12] = put(l[12], 83, "000x") }, "13 addenda", 1},
 		"letters in an amount":  {func(l []string) { l[3] = put(l[3], 20, "x") }, "4 addenda", 1},
 		"no purpose":            {func(l []string) { l[3] = put(l[3], 3, "XXX") }, "4 addenda", 1},
-		"no name":               {func(l []string) { l[3] = put(l[3], 46, strings.Repeat(" ", 35)) }, "4 addenda", 1},
-		"no street":             {func(l []string) { l[4] = put(l[4], 38, strings.Repeat(" ", 35)) }, "5 addenda", 1},
-		"no kind of bank":       {func(l []string) { l[7] = put(l[7], 38, "07") }, "8 addenda", 1},
-		"no number":             {func(l []string) { l[2] = put(l[2], 39, strings.Repeat(" ", 35)) }, "3 entry", 1},
-		"a wrong check digit":   {func(l []string) { l[2] = put(l[2], 11, "5") }, "3 entry", 1},
+		"no name": {
+			func(l []string) { l[3] = put(l[3], 46, strings.Repeat(" ", 35)) }, "4 addenda",
+			1,
+		},
+		"no street": {
+			func(l []string) { l[4] = put(l[4], 38, strings.Repeat(" ", 35)) }, "5 addenda",
+			1,
+		},
+		"no kind of bank":     {func(l []string) { l[7] = put(l[7], 38, "07") }, "8 addenda", 1},
+		"no number":           {func(l []string) { l[2] = put(l[2], 39, strings.Repeat(" ", 35)) }, "3 entry", 1},
+		"a wrong check digit": {func(l []string) { l[2] = put(l[2], 11, "5") }, "3 entry", 1},
 		"an amount of 0": {
 			func(l []string) { l[2] = put(l[2], 29, "0000000000") },
 			"3 entry,23 batch control,24 file control", 1,
@@ -297,7 +335,8 @@ func TestAnEntryOfIATIsToldWhichOfItsAddendaIsMissing(t *testing.T) {
 	if !errors.As(err, &faults) {
 		t.Fatal(err)
 	}
-	if faults = slices.DeleteFunc(faults, func(f nacha.Fault) bool { return f.Record != "addenda" }); len(faults) != 1 ||
+	if faults = slices.DeleteFunc(faults,
+		func(f nacha.Fault) bool { return f.Record != "addenda" }); len(faults) != 1 ||
 		faults[0].Reason != "must be 13 here: an entry of IAT has 10 to 16 in their order" {
 		t.Errorf("%+v", faults)
 	}

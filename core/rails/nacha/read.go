@@ -31,8 +31,8 @@ func Read(from io.Reader, each func(Batch, Entry) error) (Header, Totals, error)
 	return r.all()
 }
 
-// all reads the whole file. A panic of what reads it is a fault of the file, which comes from elsewhere: nobody
-// else's must wait for it.
+// all reads the whole file. A panic of what reads it is a fault of the file, which comes from elsewhere:
+// nobody else's must wait for it.
 func (r *reader) all() (file Header, totals Totals, err error) {
 	defer func() {
 		if r.handing { // the panic is not the file's

@@ -103,7 +103,8 @@ func Given(text string) string {
 	return text
 }
 
-// numbered are the classes of cheques and machines, whose entries must have the number of that in place of an ID.
+// numbered are the classes of cheques and machines, whose entries must have the number of that in place of an
+// ID.
 var numbered = map[rails.SECCode]bool{
 	ach.ARC: true, ach.BOC: true, ach.MTE: true, ach.RCK: true, ach.XCK: true, rails.POP: true,
 }

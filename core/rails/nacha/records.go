@@ -25,8 +25,8 @@ var lenient = &ach.ValidateOpts{AllowZeroEntryAmount: true}
 // errClass is the error for an entry over which the library fails.
 var errClass = errors.New("lacks what its class demands")
 
-// checkEntry lets the library check an entry by the rules of its class, in a batch of its own. The library takes
-// for granted that some classes have their addenda.
+// checkEntry lets the library check an entry by the rules of its class, in a batch of its own. The library
+// takes for granted that some classes have their addenda.
 func checkEntry(header heading, m made) (err error) {
 	defer func() {
 		if panicked := recover(); panicked != nil {

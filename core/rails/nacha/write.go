@@ -57,7 +57,8 @@ func (s *sums) sideless(d made) {
 	s.either += int64(d.Amount)
 }
 
-// addUnread adds what can be read of the record of an entry that has other characters than digits in a number.
+// addUnread adds what can be read of the record of an entry that has other characters than digits in a
+// number.
 func (s *sums) addUnread(record string) {
 	s.entries++
 	bank, err := strconv.ParseUint(record[3:11], 10, 64)
