@@ -22,6 +22,7 @@ import (
 var Tables = db.Tables{
 	Own: []string{"account_former_numbers", "accounts", "sweeps"},
 	Reads: map[string]string{
+		"balance_alerts": "an account that has any keeps its currency, which is theirs: they come after accounts",
 		"balances": "an account is read with what is in it; with money in the books it neither ends nor " +
 			"changes its currency",
 		"contacts":  "Lookup reads whom an account is swept to by the number of the account",
@@ -29,7 +30,9 @@ var Tables = db.Tables{
 		"fee_tiers": "an account that fees are charged to does not end: fees come after accounts",
 		"payments": "an account to which payments may still bring money does not end, and one that has " +
 			"any keeps its currency: they come after accounts",
-		"virtual_accounts": "no account has the number of a virtual account: these come after accounts",
+		"positive_pay_rules": "an account that has any keeps its currency, which is theirs: they come after accounts",
+		"virtual_accounts": "no account has the number of a virtual account, and one that has any keeps its currency: " +
+			"these come after accounts",
 	},
 }
 

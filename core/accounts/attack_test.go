@@ -91,7 +91,7 @@ func TestAPartnerOpensNoWayAroundCallbacks(t *testing.T) {
 	}
 }
 
-func TestWhatHadCallbacksOrHasThemInAnotherCurrencyCounts(t *testing.T) {
+func TestCallbacksOfWhatIsDeletedOrOfAnotherCurrencyCount(t *testing.T) {
 	t.Parallel()
 	b := coretest.New(t)
 	partner := b.DownstreamPartner()
@@ -114,16 +114,17 @@ func TestWhatHadCallbacksOrHasThemInAnotherCurrencyCounts(t *testing.T) {
 	}
 	deleted := b.Customer(coretest.OwnedBy(partner))
 	a := b.Account(deleted, coretest.Holding(0, 0), confirmed)
-	if _, err := b.Accounts.Delete(b.Partner(partner), deleted.UID, a.UID,
-		changes.RequestOptions{}); err != nil {
-		t.Fatal(err)
+	out, err := b.Accounts.Delete(b.Partner(partner), deleted.UID, a.UID, changes.RequestOptions{})
+	if err != nil || out.Approval == 0 {
+		t.Fatalf("deleted with its callbacks: %+v %v", out, err)
 	}
 	open(deleted, "50.01", true)
 	open(deleted, "50", false)
 	abroad := b.Customer(coretest.OwnedBy(partner))
 	yen := b.Account(abroad, coretest.Holding(0, 0), inYen)
 	open(abroad, "0.01", true)
-	out, err := b.Accounts.Change(b.Partner(partner), abroad.UID, yen.UID, accounts.Draft{
+	open(abroad, "0.01", true) // what waits is nobody's measure
+	out, err = b.Accounts.Change(b.Partner(partner), abroad.UID, yen.UID, accounts.Draft{
 		Currency: new(money.Currency("USD")), Features: accounts.FeaturesDraft{CallbackLimit: given.Of("50")},
 	}, changes.RequestOptions{})
 	if err != nil || out.Approval == 0 {
@@ -138,19 +139,25 @@ func TestAPartnersSecondPersonOpensNothingForTheBank(t *testing.T) {
 	partner, rival := b.DownstreamPartner(), b.DownstreamPartner()
 	bound := int64(50_00)
 	for name, since := range map[string]func(of *customers.Customer){
-		"callbacks": func(of *customers.Customer) {
+		"wires": func(of *customers.Customer) {
 			b.Account(of, coretest.Sends,
 				func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound })
 		},
+		"yen": func(of *customers.Customer) {
+			b.Account(of, coretest.Sends, func(a *accounts.Account) {
+				a.EnableCallbacks, a.CallbackLimit, a.Currency = true, &bound, "JPY"
+			})
+		},
 		"company": func(*customers.Customer) {
-			b.Customer(coretest.OwnedBy(rival), func(c *customers.Customer) { c.ACHCompanyID = "company" })
+			b.Customer(coretest.OwnedBy(rival), func(c *customers.Customer) { c.ACHCompanyID = "ofcompany" })
 		},
 	} {
 		of := b.Customer(coretest.OwnedBy(partner),
 			func(c *customers.Customer) { c.Access.CustomerDualApproval = true })
 		d := opening(fmt.Sprint("4400", of.UID))
 		d.Features = accounts.FeaturesDraft{
-			Wires: given.Of(true), DomesticWires: given.Of(true), ACH: given.Of(true), ACHCompanyID: given.Of(name),
+			Wires: given.Of(true), DomesticWires: given.Of(true), ACH: given.Of(true),
+			ACHCompanyID: given.Of("of" + name), Callbacks: given.Of(true), CallbackLimit: given.Of("1000000"),
 		}
 		out, err := b.Accounts.Open(b.PartnersPerson(partner), of.UID, d, changes.RequestOptions{})
 		if err != nil || out.Approval == 0 {

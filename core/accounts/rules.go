@@ -142,9 +142,8 @@ func (a *Account) unconfirmed(elsewhere *int64) bool {
 }
 
 // aroundCallbacksTx reports whether wires go out of an account, as they did not, that would be confirmed if
-// they went out of another account of the customer, or out of one that it had. Amounts are compared in one
-// currency; where the bank confirms only wires in others, all go unconfirmed that the account's own limit
-// lets through.
+// they went out of another account of the customer. Amounts are compared in one currency; where the bank
+// confirms only wires in others, all go unconfirmed that the account's own limit lets through.
 func aroundCallbacksTx(ctx context.Context, tx *changes.Tx, was, a *Account) (bool, error) {
 	wires := func(a *Account) bool { return a != nil && a.EnableWires && a.SystemOfRecord == InternalCore }
 	if !wires(a) || wires(was) {
@@ -156,7 +155,7 @@ func aroundCallbacksTx(ctx context.Context, tx *changes.Tx, was, a *Account) (bo
 		ColumnExpr("min(a.callback_limit) FILTER (WHERE a.currency = ?)", a.Currency).
 		ColumnExpr("coalesce(bool_or(a.callback_limit IS NOT NULL), false)").
 		Where("a.tenant = ?", a.Tenant).Where("a.customer = ?", a.Customer).Where("a.enable_callbacks").
-		Scan(ctx, &least, &others)
+		Where("a.uid <> ? AND a.status <> 'Pending' AND a.deleted_at IS NULL", a.UID).Scan(ctx, &least, &others)
 	return a.unconfirmed(least) || least == nil && others, err
 }
 

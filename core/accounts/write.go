@@ -323,10 +323,13 @@ func (s *Service) suspendTx(
 func (s *Service) removeTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
 ) (Saved, error) {
-	return saved(s.lifecycle().Modify(ctx, tx, at, func(_, a *Account) error {
+	l := s.lifecycle()
+	return saved(l.Modify(ctx, tx, at, func(_, a *Account) error {
 		if err := arranges(tx.Caller); err != nil {
 			return err
 		}
+		// its callbacks go with it, by which other accounts of the customer are measured
+		l.Reserved = tx.Caller.Reach != access.OfBank && a.confirmedFrom() != nil
 		if err := s.endTx(ctx, tx, a); err != nil {
 			return err
 		}

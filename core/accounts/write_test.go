@@ -656,6 +656,28 @@ func TestMoneyKeepsItsCurrencyAndItsPlace(t *testing.T) {
 	bank.Prove()
 }
 
+// What hangs on an account counts in its currency.
+func TestAnAccountKeepsTheCurrencyOfWhatHangsOnIt(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	euro := accounts.Draft{Currency: gives(money.Currency("EUR"))}
+	for name, hang := range map[string]func(*accounts.Account){
+		"a virtual account":      func(a *accounts.Account) { bank.VirtualAccount(a) },
+		"a balance alert":        func(a *accounts.Account) { bank.BalanceAlert(a) },
+		"a rule of positive pay": func(a *accounts.Account) { bank.PositivePayRule(a) },
+	} {
+		a := bank.Account(customer, coretest.Holding(0, 0))
+		hang(a)
+		if err := change(bank, a, euro); !errors.Is(err, accounts.ErrNamedCurrency) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := change(bank, bank.Account(customer, coretest.Holding(0, 0)), euro); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAPartnerChangesItsOwnAccountsOnly(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)

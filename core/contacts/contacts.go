@@ -45,6 +45,8 @@ func New(
 // itself, or collects from it.
 type Redirection struct {
 	Pays bool `json:"pays"` // something does
+	// the bank's own people confirm its payments, and so to whom they go
+	Confirmed bool `json:"confirmed,omitempty"`
 	// how many people beside the maker approve its payments, where they need approval
 	People int32        `json:"people"`
 	By     access.Reach `json:"by,omitempty"` // the least reach that they need

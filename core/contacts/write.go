@@ -148,7 +148,7 @@ func (s *Service) changeTx(
 			return err
 		}
 		to, err := s.redirectTx(ctx, tx, k)
-		pays, l.Approvers, l.Decides = to.Pays, to.People, to.By
+		pays, l.Approvers, l.Decides, l.Reserved = to.Pays, to.People, to.By, to.Confirmed
 		switch {
 		case err != nil:
 			return err
@@ -190,6 +190,7 @@ func (s *Service) redirectTx(ctx context.Context, tx *changes.Tx, k *Contact) (a
 			return all, err
 		}
 		all.Pays, all.People = all.Pays || one.Pays, max(all.People, one.People)
+		all.Confirmed = all.Confirmed || one.Confirmed
 		all.Largest = append(all.Largest, one.Largest...)
 		if all.By == "" || one.By != "" && one.By.AtLeast(all.By) {
 			all.By = one.By

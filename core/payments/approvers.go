@@ -116,34 +116,66 @@ func (s *Service) approversTx(
 	return people, by, nil
 }
 
-// PaidInSeries reports whether series pay a contact, and how many people approve their payments.
+// paidIn is what series of one kind pay a contact, or collect from it.
+type paidIn struct {
+	Account   accounts.UID    `bun:"account"`
+	Currency  money.Currency  `bun:"currency"`
+	EntryType rails.EntryType `bun:"entry_type"`
+	Rail      rails.Rail      `bun:"rail"`
+	Minor     int64           `bun:"amount"`    // the largest
+	Committed int64           `bun:"committed"` // the same with a fee of its own
+}
+
+// PaidInSeries reports whether series pay a contact, and who approves their payments. Where these are wires
+// that the bank confirms, it confirms to whom they go.
 func (s *Service) PaidInSeries(
 	ctx context.Context, tx *changes.Tx, k *contacts.Contact,
 ) (to contacts.Redirection, err error) {
-	var series []*Recurrence
-	err = tx.NewSelect().Model(&series).Column("account", "currency").
-		ColumnExpr("max(rec.amount + pay.custom_fee) AS amount").
+	var series []*paidIn
+	err = tx.NewSelect().TableExpr("recurrences AS rec").
+		ColumnExpr("rec.account, rec.currency, rec.entry_type, pay.rail, max(rec.amount) AS amount").
+		ColumnExpr("max(rec.amount + pay.custom_fee) AS committed").
 		Join("JOIN payment_details AS pd ON pd.tenant = rec.tenant AND pd.payment = rec.last_payment").
 		Join("JOIN payments AS pay ON pay.tenant = rec.tenant AND pay.uid = rec.last_payment").
 		Where("rec.tenant = ?", k.Tenant).Where("pay.tenant = ?", k.Tenant).
 		Where("pd.tenant = ?", k.Tenant).Where("rec.customer = ?", k.Customer).
 		Where("rec.status IN (?)", bun.List([]RecurrenceStatus{RecurrencePending, RecurrenceActive})).
-		Where("pd.contact = ?", k.UID).GroupExpr("rec.account, rec.currency").Scan(ctx)
+		Where("pd.contact = ?", k.UID).GroupExpr("rec.account, rec.currency, rec.entry_type, pay.rail").Scan(ctx, &series)
 	if err != nil || len(series) == 0 {
 		return to, err
 	}
 	to.Pays = true
 	for _, r := range series {
-		people, by, err := s.approversTx(ctx, tx, r.Account, r.Amount())
+		f, err := s.gatherTx(ctx, tx.Tx, k.Tenant, want{payers: []Party{{UID: r.Account}}})
 		if err != nil {
 			return to, err
 		}
-		to.Largest = append(to.Largest, r.Amount())
+		committed := money.Of(r.Committed, r.Currency)
+		to.Largest = append(to.Largest, committed)
+		if f.parties[r.Account] == nil { // it has ended
+			continue
+		}
+		people, by := f.approversOf(r.Account, committed)
+		if f.callback(one(r.Account, r.EntryType, r.Rail, money.Of(r.Minor, r.Currency))) {
+			by, to.Confirmed = access.OfBank, true
+		}
 		if to.People = max(to.People, people); by != "" {
 			to.By = by
 		}
 	}
 	return to, nil
+}
+
+// one returns a payment of a series, as far as it says who approves it.
+func one(account accounts.UID, entry rails.EntryType, over rails.Rail, amount money.Amount) *Payment {
+	p := &Payment{
+		Direction: Out, EntryType: entry, Rail: over, Minor: amount.Minor, Currency: amount.Currency,
+		SenderAccount: account,
+	}
+	if p.Collects() {
+		p.SenderAccount, p.ReceiverAccount = 0, account
+	}
+	return p
 }
 
 // agreeTx enters the approval of the first of two people; settleTx carries out what the second decides.

@@ -104,6 +104,56 @@ func TestAContactIsRedirectedByAsManyAsItsPaymentsTake(t *testing.T) {
 	}
 }
 
+// Who confirms the wires of a series confirms to whom they go, and for how long.
+func TestASeriesThatTheBankConfirmsGoesOnlyWhereItSays(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		limit int64 // above which the bank confirms
+		waits bool
+	}{"above": {9_99, true}, "within": {10_00, false}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			p := s.send(t, s.order("10", byWire, func(o *payments.Order) {
+				o.Date, o.Repeat = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), monthly(3)
+			}))
+			s.Exec(`UPDATE accounts SET enable_callbacks = true, callback_limit = ? WHERE tenant = ? AND uid = ?`,
+				c.limit, s.Tenant, s.from.UID)
+			of := &customers.Customer{UID: s.from.Customer}
+			person := s.PersonOf(of, s.User(of, nil))
+			out, err := s.Contacts.Change(person, s.from.Customer, s.to.UID,
+				contacts.Draft{Bank: contacts.BankDraft{AccountNumber: given.Of("66660000")}}, changes.RequestOptions{})
+			if err != nil || (out.Approval != 0) != c.waits {
+				t.Fatalf("to another account: %+v %v", out, err)
+			}
+			nine, two := int32(9), int32(2)
+			for number, waits := range map[*int32]bool{&two: false, &nine: c.waits} {
+				longer, err := s.Payments.ChangeRecurrence(person, p.Recurrence, payments.RecurrenceDraft{Number: number},
+					changes.RequestOptions{})
+				if err != nil || (longer.Approval != 0) != waits {
+					t.Errorf("%d payments: %+v %v", *number, longer, err)
+				}
+				if longer.Approval != 0 {
+					_, err := s.Changes.Refuse(s.Checker(), changes.UID(longer.Approval), changes.RequestOptions{})
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if !c.waits {
+				return
+			}
+			if _, err := s.Changes.Approve(s.PersonOf(of, s.User(of, nil)), changes.UID(out.Approval),
+				changes.RequestOptions{}); !errors.Is(err, changes.ErrNotYours) {
+				t.Errorf("another person of the customer: %v", err)
+			}
+			if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // Who agreed to another account of a contact before something paid the contact has not agreed to where that
 // pays. Who agrees afterwards answers for the payments.
 func TestARedirectionIsApprovedForWhatItPays(t *testing.T) {

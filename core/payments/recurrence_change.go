@@ -64,7 +64,7 @@ func (s *Service) changeTx(
 ) (RecurrenceSaved, error) {
 	needed := false
 	l := s.changing(func(*customers.Held, *Recurrence, *Recurrence) bool { return needed })
-	r, err := l.Modify(ctx, tx, at, func(_, r *Recurrence) error {
+	r, err := l.Modify(ctx, tx, at, func(was, r *Recurrence) error {
 		if err := r.isOneTx(ctx, tx, d.Payment); err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (s *Service) changeTx(
 		}
 		err := s.modifyTx(ctx, tx, l, r, d)
 		if err == nil {
-			needed, err = s.needsApprovalTx(ctx, tx, l, r, d)
+			needed, err = s.needsApprovalTx(ctx, tx, l, was, r, d)
 		}
 		return err
 	})
@@ -83,7 +83,7 @@ func (s *Service) changeTx(
 // needsApprovalTx reports whether people have to agree to a change of a series, and sets how many and which:
 // as for one of its payments. Who agrees must be allowed to approve such a payment.
 func (s *Service) needsApprovalTx(
-	ctx context.Context, tx *changes.Tx, l *series, r *Recurrence, d RecurrenceDraft,
+	ctx context.Context, tx *changes.Tx, l *series, was, r *Recurrence, d RecurrenceDraft,
 ) (bool, error) {
 	f, err := s.gatherTx(ctx, tx.Tx, r.Tenant, want{payers: []Party{{UID: r.Account}}})
 	if err == nil && f.parties[r.Account] == nil {
@@ -96,14 +96,9 @@ func (s *Service) needsApprovalTx(
 	if err != nil {
 		return false, err
 	}
-	next := &Payment{
-		Direction: Out, EntryType: r.EntryType, Rail: r.Rail, Speed: r.Speed, Minor: r.Minor, Currency: r.Currency,
-		SenderAccount: r.Account, CustomFeeMinor: committed.Minor - r.Minor,
-	}
-	if next.Collects() {
-		next.SenderAccount, next.ReceiverAccount = 0, r.Account
-	}
-	pays := d.Amount != "" || d.Frequency != ""
+	next := one(r.Account, r.EntryType, r.Rail, r.Amount())
+	next.CustomFeeMinor = committed.Minor - r.Minor
+	pays := d.Amount != "" || d.Frequency != "" || r.longer(was)
 	needed := f.needsSecond(r.Account) || pays && f.callback(next)
 	if needed {
 		l.Approvers, l.Decides = f.approvers(next)
