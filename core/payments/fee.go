@@ -17,6 +17,8 @@ type CustomFee struct {
 	Name     string `json:"feeName,omitempty"`  // Custom if it is empty
 	Amount   string `json:"amount"`             // decimal, in Currency
 	Currency string `json:"currency,omitempty"` // USD if it is empty; that of the account
+	// of a series that somebody outside the bank began: what the tier says by then counts where that is more
+	Least bool `json:"least,omitempty"`
 }
 
 const (
@@ -70,6 +72,8 @@ func (f *facts) price(by access.Caller, p *Payment, d *CustomFee) error {
 		said = tier.Price
 	}
 	switch most := max(said, p.Minor); {
+	case d.Least && amount.Minor < said:
+		return nil
 	case by.Reach != access.OfBank && amount.Minor < said:
 		return fault.Field("payment", "fee.amount", fault.Min,
 			"must be at least what the fee tier of the customer says, "+money.Of(said, in).String())
@@ -77,6 +81,7 @@ func (f *facts) price(by access.Caller, p *Payment, d *CustomFee) error {
 		return fault.Field("payment", "fee.amount", fault.Max,
 			"must be at most what the debit collects, or what the fee tier says: "+money.Of(most, in).String())
 	}
+	d.Least = d.Least || by.Reach != access.OfBank
 	p.CustomFeeMinor, p.CustomFeeName = amount.Minor, cmp.Or(d.Name, customFee)
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/fees"
+	"bankgraph/core/page"
 	"bankgraph/core/payments"
 )
 
@@ -56,6 +57,47 @@ func TestAPaymentCostsWhatItWasAskedToCost(t *testing.T) {
 			found, err := s.Payments.Show(s.Staff(), p.UID)
 			if err != nil || found.State != payments.Settled || found.FeeMinor != 7_35 || found.FeeName != "Courier" {
 				t.Errorf("%+v %v", found, err)
+			}
+			s.Prove()
+		})
+	}
+}
+
+// Who begins a series early does not keep what it costs below what the bank takes later.
+func TestASeriesCostsNoLessThanItsTierSays(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		bank bool
+		fee  string
+		want int64
+	}{"less": {false, "0.01", 25}, "more": {false, "0.30", 30}, "less, by the bank": {true, "0.01", 1}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t)
+			by := s.Staff()
+			if !c.bank {
+				of := &customers.Customer{UID: s.from.Customer}
+				by = s.PersonOf(of, s.User(of, nil))
+			}
+			out, err := s.Payments.Send(by, s.order("250.00", instantly, costing(c.fee), func(o *payments.Order) {
+				o.Repeat = &payments.Repetition{Frequency: "Daily", Until: "Cancelled"}
+			}), changes.RequestOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.run(t)
+			s.run(t)
+			s.priced()
+			s.Clock.Advance(24 * time.Hour)
+			s.run(t)
+			s.run(t)
+			first, err := s.Payments.Show(s.Staff(), out.Result.UID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := s.Payments.Page(s.Staff(), payments.Search{Recurrence: first.Recurrence}, page.First(50))
+			if err != nil || len(found.Items) < 2 || found.Items[0].FeeMinor != c.want {
+				t.Errorf("%d payments, of which the newest costs %+v %v", len(found.Items), found.Items[0], err)
 			}
 			s.Prove()
 		})
