@@ -2,6 +2,7 @@ package webhooks_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -275,5 +276,88 @@ func TestWhatAReceiverRefusesDoesNotPutItBehind(t *testing.T) {
 				t.Errorf("told of %v of %v", got, all)
 			}
 		})
+	}
+}
+
+// What nobody was told of yet is no part of a replay: it comes in its order.
+func TestAReplayGoesNoFurtherThanWhatWasTold(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.hook(h.stranger)
+	hook, _ := h.hook(h.payer)
+	for range 101 { // more than are told at a time
+		h.transfer("1", 0)
+	}
+	h.send("2", payments.Instant)
+	h.seal()
+	var at int64
+	h.must(h.DB.NewRaw(`SELECT max(seq) FROM audit_seals WHERE tenant = ?`, h.Tenant).Scan(t.Context(), &at))
+	h.exchange()
+	h.seal()
+	_, err := h.Webhooks.Replay(h.Staff(), hook, webhooks.Replay{After: fmt.Sprintf("1.%d", at)},
+		changes.RequestOptions{})
+	h.must(err)
+	var words []string
+	for range 5 {
+		_, err := h.Webhooks.Spread(h.operator)
+		h.must(err)
+		for {
+			due, err := h.Webhooks.Claim(h.operator, room(100, 100))
+			h.must(err)
+			if len(due) == 0 {
+				break
+			}
+			for _, d := range due {
+				h.must(h.Webhooks.Post(h.operator, d))
+			}
+		}
+		h.Clock.Advance(time.Second)
+	}
+	for _, p := range h.receiver.all() {
+		var is struct {
+			Status string `json:"paymentStatus"`
+			Type   string `json:"paymentType"`
+		}
+		h.must(json.Unmarshal([]byte(p.body), &is))
+		if is.Type == "REALTIME_FEDNOW" {
+			words = append(words, is.Status)
+		}
+	}
+	if len(words) < 3 || words[0] != "READY_TO_TRANSMIT" {
+		t.Errorf("a payment's events are told as %v", words)
+	}
+}
+
+func TestWhatNobodyWasToldOfWhenAWebhookWasDisabledIsToldLater(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, _ := h.hook(h.payer)
+	h.hook(h.payee)
+	before := h.transfer("1", 0)
+	h.seal()
+	h.turn(hook, false)
+	h.turn(hook, true)
+	after := h.transfer("1", 0)
+	h.spread()
+	h.later()
+	if got := h.told(hook); !slices.Equal(got, []payments.UID{before, after}) {
+		t.Errorf("told of %v, want %d, which was before it was disabled, and %d", got, before, after)
+	}
+}
+
+func TestASecondReplayEndsNotTheFirst(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	all := []payments.UID{h.transfer("1", 0), h.transfer("1", 0)}
+	h.spread()
+	hook, _ := h.hook(h.payer)
+	now := time.Now()
+	for _, from := range []webhooks.Replay{{After: "0.0"}, {Since: &now}} {
+		_, err := h.Webhooks.Replay(h.Staff(), hook, from, changes.RequestOptions{})
+		h.must(err)
+	}
+	h.later()
+	if got := h.told(hook); !slices.Equal(got, all) {
+		t.Errorf("told of %v, want %v", got, all)
 	}
 }

@@ -178,15 +178,21 @@ func (h *house) exchange() {
 	}
 }
 
-// spread makes deliveries of all that has happened.
-func (h *house) spread() {
+// seal numbers what has happened, of which nobody is told yet.
+func (h *house) seal() {
 	h.Helper()
 	for {
 		if n, err := h.Audit.Seal(h.operator); err != nil || n == 0 {
 			h.must(err)
-			break
+			return
 		}
 	}
+}
+
+// spread makes deliveries of all that has happened.
+func (h *house) spread() {
+	h.Helper()
+	h.seal()
 	for {
 		n, err := h.Webhooks.Spread(h.operator)
 		h.must(err)

@@ -139,9 +139,9 @@ const (
 // catchUpTx goes on with one webhook that has fallen behind, of which few enough deliveries wait by now.
 // Parties take turns. A replay goes first, up to where the webhook is behind; what comes then is told once,
 // in its order. It returns how many entries of the record it has gone through.
-func (s *Service) catchUpTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, now events.Cursor) (int,
-	error,
-) {
+func (s *Service) catchUpTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, now events.Cursor,
+) (int, error) {
 	at := s.now()
 	w, err := s.nextTx(ctx, tx, tenant, at, &s.behind, "w.behind_at", func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Where("w.behind_from IS NOT NULL").Where("w.replay_from >= least(w.replay_to, w.behind_from)")
@@ -228,9 +228,9 @@ func falling(deliver string) string {
 func (s *Service) replayOneTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, now events.Cursor,
 ) (int, error) {
-	w, err := s.nextTx(ctx, tx, tenant, s.now(), &s.replays, "w.replay_to",
+	w, err := s.nextTx(ctx, tx, tenant, s.now(), &s.replays, "w.behind_at NULLS FIRST, w.replay_to",
 		func(q *bun.SelectQuery) *bun.SelectQuery {
-			return q.Where("w.replay_from < least(w.replay_to, w.behind_from)")
+			return q.Where("w.replay_from < least(w.replay_to, w.behind_from, ?)", now.Seq)
 		})
 	if err != nil || w == nil {
 		return 0, err
@@ -239,6 +239,11 @@ func (s *Service) replayOneTx(
 	if err != nil {
 		return 0, err
 	}
+	told := now.Seq // what nobody was told of yet comes in its order
+	if w.BehindFrom != nil {
+		told = min(told, *w.BehindFrom)
+	}
+	found = slices.DeleteFunc(found, func(e events.Placed) bool { return e.Seq > told })
 	if err := s.deliverTx(ctx, tenant, found, deliverAgain, transactAgain, w.UID); err != nil {
 		return 0, err
 	}
@@ -246,9 +251,7 @@ func (s *Service) replayOneTx(
 	if to <= w.ReplayFrom { // the feed ends here
 		to = w.ReplayTo
 	}
-	if w.BehindFrom != nil {
-		to = min(to, *w.BehindFrom)
-	}
+	to = min(to, told)
 	_, err = db.Raw(tx, `UPDATE webhooks SET replay_from = ? WHERE tenant = ? AND uid = ?`, to,
 		tenant, w.UID).Exec(ctx)
 	return int(to - w.ReplayFrom), err

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -374,16 +375,27 @@ func (s *Service) disableTx(
 	}))
 }
 
-// stopTx notes, as a webhook is disabled that is behind, that it is to be told of what has happened until
-// then. If it has not caught up when it is disabled the next time, it may be told of what happened in
-// between, too.
+// stopTx notes, as a webhook is disabled that is behind, or while nobody was told yet of all that has
+// happened, that it is to be told of what has happened until then. If it has not caught up when it is
+// disabled the next time, it may be told of what happened in between, too.
 func (w *Webhook) stopTx(ctx context.Context, tx bun.Tx) error {
-	if w.BehindFrom == nil {
-		return nil
-	}
 	last, err := events.LastTx(ctx, tx, w.Tenant)
-	w.BehindTo = &last
-	return err
+	if err != nil {
+		return err
+	}
+	if w.BehindFrom == nil {
+		var told []int64 // of how much all were told
+		if err := db.Raw(tx, `SELECT seq FROM webhook_cursors WHERE tenant = ?`, w.Tenant).Scan(ctx, &told); err != nil {
+			return err
+		}
+		if from := max(w.SinceSeq, slices.Max(append(told, 0))); from < last {
+			w.BehindFrom = &from
+		}
+	}
+	if w.BehindFrom != nil {
+		w.BehindTo = &last
+	}
+	return nil
 }
 
 // left is why webhooks are disabled when their customer leaves its partner.
@@ -412,7 +424,7 @@ func (s *Service) leaveTx(ctx context.Context, tx *changes.Tx, c *customers.Cust
 			}
 		}
 		err := db.AtCommit(ctx, tx.Tx, tx.NewUpdate().Model(w).
-			Column("status", "reason", "behind_to", "version", "updated_at").WherePK())
+			Column("status", "reason", "behind_from", "behind_to", "version", "updated_at").WherePK())
 		if err != nil {
 			return fmt.Errorf("disable webhook %s: %w", w.UID, err)
 		}
