@@ -22,6 +22,7 @@ import (
 var Tables = db.Tables{
 	Own: []string{"account_former_numbers", "accounts", "sweeps"},
 	Reads: map[string]string{
+		"account_holds":  "likewise",
 		"balance_alerts": "an account that has any keeps its currency, which is theirs: they come after accounts",
 		"balances": "an account is read with what is in it; with money in the books it neither ends nor " +
 			"changes its currency",

@@ -160,6 +160,7 @@ func (s *Service) movableTx(ctx context.Context, tx *changes.Tx, was, a *Account
 		EXISTS (SELECT FROM payments WHERE tenant = ?0 AND (sender_account = ?1 OR receiver_account = ?1))
 		OR EXISTS (SELECT FROM virtual_accounts WHERE tenant = ?0 AND account = ?1 AND status <> 'Closed')
 		OR EXISTS (SELECT FROM balance_alerts WHERE tenant = ?0 AND account = ?1 AND status <> 'DELETED')
+		OR EXISTS (SELECT FROM account_holds WHERE tenant = ?0 AND account = ?1 AND status IN ('Pending', 'Active'))
 		OR EXISTS (SELECT FROM positive_pay_rules WHERE tenant = ?0 AND account = ?1 AND state <> 'Deleted')`,
 		was.Tenant, was.UID); err != nil {
 		return err

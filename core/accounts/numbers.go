@@ -24,8 +24,8 @@ func (s *Service) NumberedTx(
 	ctx context.Context, tx bun.IDB, tenant access.Tenant, of customers.UID, number string,
 ) (uid UID, err error) {
 	err = tx.NewRaw(
-		`SELECT uid FROM accounts WHERE tenant = ? AND number_hash IN ? AND customer = ? AND deleted_at IS NULL`,
-		tenant, bun.Tuple(s.keys.Hashes(int64(tenant), NumberColumn, number)), of).Scan(ctx, &uid)
+		`SELECT uid FROM accounts WHERE tenant = ? AND number_hash IN ? AND customer = ? AND deleted_at IS NULL
+		AND status <> 'Pending'`, tenant, bun.Tuple(s.keys.Hashes(int64(tenant), NumberColumn, number)), of).Scan(ctx, &uid)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, ErrNotFound
 	}

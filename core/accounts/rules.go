@@ -155,7 +155,8 @@ func aroundCallbacksTx(ctx context.Context, tx *changes.Tx, was, a *Account) (bo
 		ColumnExpr("min(a.callback_limit) FILTER (WHERE a.currency = ?)", a.Currency).
 		ColumnExpr("coalesce(bool_or(a.callback_limit IS NOT NULL), false)").
 		Where("a.tenant = ?", a.Tenant).Where("a.customer = ?", a.Customer).Where("a.enable_callbacks").
-		Where("a.uid <> ? AND a.status <> 'Pending' AND a.deleted_at IS NULL", a.UID).Scan(ctx, &least, &others)
+		Where("a.uid <> ? AND a.status <> 'Pending' AND a.deleted_at IS NULL", a.UID).
+		Where("a.system_of_record = 'Internal Core'").Scan(ctx, &least, &others)
 	return a.unconfirmed(least) || least == nil && others, err
 }
 

@@ -173,7 +173,12 @@ func (r *Redirection) mayAgree(tx *changes.Tx, asked *Redirection) error {
 	case r.Pays && !tx.Caller.May(access.ApprovePayments):
 		return access.ErrDenied.With(string(access.ApprovePayments))
 	}
-	own := tx.Caller.Limit(access.OfPayments, access.ApprovedPerPayment)
+	return r.within(tx, access.ApprovedPerPayment)
+}
+
+// within returns ErrApproveLimit if a payment is above a limit of the caller's own.
+func (r *Redirection) within(tx *changes.Tx, limit string) error {
+	own := tx.Caller.Limit(access.OfPayments, limit)
 	for _, amount := range r.Largest {
 		if own != nil && own.Currency == amount.Currency && amount.Minor > own.Minor {
 			return ErrApproveLimit.With(own.Value().String())
@@ -197,9 +202,12 @@ func (s *Service) redirectTx(ctx context.Context, tx *changes.Tx, k *Contact) (a
 		}
 	}
 	if all.Pays && !tx.Approved() {
-		_, err = access.Require(ctx, access.InitiatePayments)
+		if _, err := access.Require(ctx, access.InitiatePayments); err != nil {
+			return all, err
+		}
+		return all, all.within(tx, access.PerPayment)
 	}
-	return all, err
+	return all, nil
 }
 
 // agreeTx is called when the first of two people agrees to a change. Each must be allowed to.

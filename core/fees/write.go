@@ -218,7 +218,7 @@ func (s *Service) fillTx(
 	if draft.AccountNumber.Value != "" {
 		uid, err := s.accounts.NumberedTx(ctx, tx, t.Tenant, t.Customer, draft.AccountNumber.Value)
 		if errors.Is(err, accounts.ErrNotFound) {
-			c.Fail("accountNumber", fault.Unknown, "is no account of the customer")
+			c.Fail("accountNumber", fault.Unknown, "is no account of the customer, or waits for approval")
 		} else if err != nil {
 			return false, err
 		}

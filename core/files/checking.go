@@ -324,7 +324,7 @@ var countingWasted = db.NewQuery[db.Count](`SELECT ` + wastedBut("$2", "$3", "$4
 // maker's files that pay nothing are mostWasted, however many files came in before they were found.
 func (c *checking) wastes(ctx context.Context) error {
 	f := c.f
-	if f.Failed <= (f.Failed+f.Valid)/10 {
+	if lines := f.Failed + f.Valid; lines < fewestWasted || f.Failed <= lines/10 {
 		return nil
 	}
 	if c.wasted == nil {

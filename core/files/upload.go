@@ -64,6 +64,8 @@ const (
 	mostUnread     = 20        // times MostBytes: text of one caller's files that waits to be checked
 	mostUnreadBank = 80        // the same of one bank, of which a party has half of what the others leave
 	mostWasted     = 1_000_000 // lines of one caller's files of a day of which no payment is made
+	// lines of a file that are read before it is ended for what others of its maker had
+	fewestWasted   = 10_000
 	sameFileWithin = 24 * time.Hour
 	fileObject     = "file"
 )

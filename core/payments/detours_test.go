@@ -3,6 +3,7 @@ package payments_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -151,6 +152,23 @@ func TestASeriesThatTheBankConfirmsGoesOnlyWhereItSays(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+func TestWhoLeadsASeriesElsewhereMayPayAsMuch(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.send(t, s.order("5000", instantly, func(o *payments.Order) {
+		o.Date, o.Repeat = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), weekly()
+	}))
+	for most, fits := range map[int64]bool{4_999_99: false, 5_000_00: true} {
+		clerk := bounded(t, s.Bank, fmt.Sprint("clerk", most), access.Limit{Name: access.PerPayment, Minor: most})
+		_, err := s.Contacts.Change(clerk, s.from.Customer, s.to.UID, contacts.Draft{
+			Bank: contacts.BankDraft{AccountNumber: given.Of(fmt.Sprint("6666", most))},
+		}, changes.RequestOptions{})
+		if fits != (err == nil) || err != nil && !errors.Is(err, contacts.ErrApproveLimit) {
+			t.Errorf("who may pay %d: %v", most, err)
+		}
 	}
 }
 

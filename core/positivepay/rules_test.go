@@ -643,3 +643,36 @@ func (b *debited) limited(t *testing.T, limit string) context.Context {
 	}}}
 	return access.With(t.Context(), caller)
 }
+
+// A rule of requests pays them unseen: who agrees to it may approve payments.
+func TestWhoApprovesARuleOfRequestsMayApprovePayments(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		may  []access.Permission
+		want error
+	}{
+		"no payment": {[]access.Permission{access.ManagePositiveRules}, access.ErrDenied},
+		"payments":   {[]access.Permission{access.ManagePositiveRules, access.ApprovePayments}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newDebited(t, func(c *customers.Customer) { c.Access.PaymentDualApproval = true })
+			d := b.draft()
+			b.ofType(&d, positivepay.Instant)
+			out, err := b.PositivePay.Create(b.Someone("maker"), d, changes.RequestOptions{})
+			if err != nil || out.Approval == 0 {
+				t.Fatal(out, err)
+			}
+			caller, err := access.Require(b.Someone("clerk"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			caller.Permissions = c.may
+			_, err = b.Changes.Approve(access.With(t.Context(), caller), changes.UID(out.Approval),
+				changes.RequestOptions{})
+			if !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+		})
+	}
+}

@@ -344,8 +344,12 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 
 // within returns ErrOwnLimit for a rule that lets through more than its person may decide on without it: who
 // makes or changes the rule, or approves that. Somebody who approves exceptions up to an amount allows none
-// above it by a rule; a rule for requests makes payments, too.
+// above it by a rule; a rule for requests makes payments, too, and who approves it must be allowed to approve
+// these.
 func (r *Rule) within(tx *changes.Tx) error {
+	if r.Type != ACH && tx.Approved() && !tx.Caller.May(access.ApprovePayments) {
+		return access.ErrDenied.With(string(access.ApprovePayments))
+	}
 	bounds := []string{access.ApprovedPerPayment}
 	if r.Type != ACH && !tx.Approved() {
 		bounds = append(bounds, access.PerPayment)
