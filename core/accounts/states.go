@@ -65,8 +65,8 @@ var (
 	ErrFormerCurrency = fault.New(fault.State, "account.former_currency",
 		"there are bookings on the account: its currency cannot change any more").On("currency")
 	ErrNamedCurrency = fault.New(fault.State, "account.named_currency",
-		"payments, holds, virtual accounts, balance alerts or rules of positive pay are in the account's "+
-			"currency: it cannot change any more").On("currency")
+		"a payment, a hold, a virtual account, an alert or a rule of the account is in its currency, which "+
+			"cannot change any more").On("currency")
 	ErrInFront = fault.New(fault.State, "account.in_front",
 		"a Pseudo account stands in front of the account: change or close that first")
 	ErrDefaultOffset = fault.New(fault.State, "account.default_offset",
