@@ -275,12 +275,13 @@ func settled(t testing.TB) *bank {
 	// callers here are programs
 	b.exec(t, `INSERT INTO tenant_settings (tenant, people_decide) VALUES (?, false)`, b.tenant)
 	b.openApprovals(t)
-	// Of each customer's accounts the second can be closed and the third activated.
+	// Of each customer's accounts the second can be closed, or deleted, and the third activated.
 	b.asOwner(t, fmt.Sprintf(`DELETE FROM postings WHERE tenant = %d AND account %% 100 = 1`, b.tenant))
 	for _, statement := range []string{
 		`UPDATE balances SET ledger = 0, held = 0, version = 0 WHERE tenant = ? AND account % 100 = 1 AND house = ''`,
 		`DELETE FROM fee_tiers WHERE tenant = ? AND account % 100 = 1`,
 		`DELETE FROM sweeps WHERE tenant = ? AND account % 100 = 1`,
+		`UPDATE accounts SET enable_callbacks = false, callback_limit = NULL WHERE tenant = ? AND uid % 100 = 1`,
 		`UPDATE accounts SET status = 'Suspended' WHERE tenant = ? AND uid % 100 = 2`,
 		// Of each customer's contacts the third can be verified, from its first account; the deposits of the second
 		// have settled.
