@@ -135,8 +135,8 @@ const NumberColumn = "contacts.bank_account_number"
 var ErrNotFound = fault.New(fault.NotFound, "contact.not_found",
 	"the contact is not associated with the customer")
 
-// ErrApproveLimit is returned to who gives another account to a contact whose payments are above what the caller
-// may pay, and to who approves that and may not approve as much.
+// ErrApproveLimit is returned to who gives another account to a contact whose payments are above what the
+// caller may pay, and to who approves that and may not approve as much.
 var ErrApproveLimit = fault.New(fault.State, "contact.approve_limit",
 	"a payment that the contact gets by itself is above what the caller may pay, or approve")
 

@@ -140,7 +140,8 @@ func (s *Service) PaidInSeries(
 		Where("rec.tenant = ?", k.Tenant).Where("pay.tenant = ?", k.Tenant).
 		Where("pd.tenant = ?", k.Tenant).Where("rec.customer = ?", k.Customer).
 		Where("rec.status IN (?)", bun.List([]RecurrenceStatus{RecurrencePending, RecurrenceActive})).
-		Where("pd.contact = ?", k.UID).GroupExpr("rec.account, rec.currency, rec.entry_type, pay.rail").Scan(ctx, &series)
+		Where("pd.contact = ?", k.UID).GroupExpr("rec.account, rec.currency, rec.entry_type, pay.rail").
+		Scan(ctx, &series)
 	if err != nil || len(series) == 0 {
 		return to, err
 	}

@@ -148,7 +148,8 @@ func TestASeriesThatTheBankConfirmsGoesOnlyWhereItSays(t *testing.T) {
 				changes.RequestOptions{}); !errors.Is(err, changes.ErrNotYours) {
 				t.Errorf("another person of the customer: %v", err)
 			}
-			if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+			if _, err := s.Changes.Approve(s.Checker(), changes.UID(out.Approval),
+				changes.RequestOptions{}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -156,8 +156,9 @@ func (s *Service) healthTx(
 			return err
 		}
 	}
-	_, err := tx.NewUpdate().Model(w).Column("failing_since", "failures", "status", "reason", "behind_from", "behind_to",
-		"version", "updated_at").
+	_, err := tx.NewUpdate().Model(w).
+		Column("failing_since", "failures", "status", "reason", "behind_from", "behind_to",
+			"version", "updated_at").
 		WherePK().Exec(ctx)
 	if err != nil || !off {
 		return err
