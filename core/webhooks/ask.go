@@ -95,11 +95,8 @@ func (s *Service) replayTx(
 		since := from.Since
 		if now.ReplayFrom < now.ReplayTo { // one under way goes on, too: from the earlier beginning of the two
 			place.Seq = min(place.Seq, now.ReplayFrom)
-			if since == nil || now.ReplaySince == nil || now.ReplaySince.Before(*since) {
+			if since != nil && (now.ReplaySince == nil || now.ReplaySince.Before(*since)) {
 				since = now.ReplaySince
-			}
-			if from.Since == nil {
-				since = nil
 			}
 		}
 		now.ReplayFrom, now.ReplaySince = place.Seq, since

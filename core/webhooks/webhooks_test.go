@@ -811,8 +811,8 @@ func TestWhatTheBankHasDisabledOnlyTheBankEnables(t *testing.T) {
 	if _, err = h.Webhooks.Enable(partner, hook, changes.RequestOptions{}); !errors.Is(err, webhooks.ErrByBank) {
 		t.Errorf("enabled by its partner, which had disabled it: %v", err)
 	}
-	if _, err = h.Webhooks.Disable(h.Staff(), hook, changes.RequestOptions{}); !errors.Is(err,
-		webhooks.ErrStatus) {
+	if _, err = h.Webhooks.Disable(h.Staff(), hook,
+		changes.RequestOptions{}); !errors.Is(err, webhooks.ErrStatus) {
 		t.Errorf("disabled twice: %v", err)
 	}
 }

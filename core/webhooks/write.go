@@ -407,10 +407,8 @@ const left = "the customer has left its partner: enable it if its target may sti
 func (s *Service) leaveTx(ctx context.Context, tx *changes.Tx, c *customers.Customer, _ customers.UID) error {
 	var hooks []*Webhook
 	err := tx.NewSelect().Model(&hooks).Where("w.tenant = ?", c.Tenant).Where("w.customer = ?", c.UID).
-		Where("w.status IN (?)", bun.List([]Status{
-			Active,
-			Pending,
-		})).OrderExpr("w.uid").For("NO KEY UPDATE").Scan(ctx)
+		Where("w.status IN (?)", bun.List([]Status{Active, Pending})).
+		OrderExpr("w.uid").For("NO KEY UPDATE").Scan(ctx)
 	if err != nil {
 		return fmt.Errorf("read the webhooks of customer %s: %w", c.UID, err)
 	}

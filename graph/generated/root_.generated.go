@@ -607,7 +607,7 @@ extend type Mutation {
   suspendAccount("The account to suspend." input: SuspendAccountInput!): SuspendAccountPayload
   "Puts an account into use, for the first time or again; one that is SUSPENDED, or CLOSED with money that came back later, for the bank's callers."
   activateAccount("The account to activate." input: ActivateAccountInput!): ActivateAccountPayload
-  "Deletes an account on which nothing was ever booked."
+  "Deletes an account on which nothing was ever booked. Outside the bank, one that has callbacks waits for the bank's own people."
   deleteAccount("The account to delete." input: DeleteAccountInput!): DeleteAccountPayload
 }
 
@@ -1806,7 +1806,7 @@ type ContactEdge {
 extend type Mutation {
   "Adds a contact to a customer. If the customer's or the bank's settings ask for dual approval of beneficiaries, it is PENDING until a second person has approved."
   addContact("The contact." input: AddContactInput!): AddContactPayload
-  "Changes a contact."
+  "Changes a contact. Another account of one that a series or a sweep pays asks for Initiate_Payments, too, and waits where payments do; where a series pays by wires above the account's callback limit, for the bank's own people."
   changeContact("What to change." input: ChangeContactInput!): ChangeContactPayload
   "Changes the contact that a payment over ACH named as a notice of change (noticesOfChange of the payment) says: its account number, routing number, kind of account or name. It takes what changeContact takes, and waits for approval where that does. A notice is applied once, and only while the contact has the account that the payment named, as it was or as other notices have corrected it since; one of a name, only while it has that name, too."
   applyNoticeOfChange("Which notice." input: ApplyNoticeOfChangeInput!): ApplyNoticeOfChangePayload
@@ -5936,7 +5936,7 @@ type Recurrence implements Node {
 extend type Mutation {
   "Leaves out the next payment of a series. One that waits for its day is cancelled."
   skipRecurrence("The series." input: SkipRecurrenceInput!): SkipRecurrencePayload
-  "Changes the payments of a series that are still to come, and when it ends. A payment that waits for its day and would be another one is cancelled, and made anew on its day. If the settings of the customer that pays ask for dual approval, it waits for a second person."
+  "Changes the payments of a series that are still to come, and when it ends. A payment that waits for its day and would be another one is cancelled, and made anew on its day. If the settings of the customer that pays ask for dual approval, it waits for a second person; and for the bank's own people where it pays more, more often or for longer by wires above the account's callback limit."
   changeRecurrence("The series, and what changes." input: ChangeRecurrenceInput!): ChangeRecurrencePayload
   "Ends a series. Its payment that waits for its day or for approval is cancelled; what is on its way stays."
   cancelRecurrence("The series." input: CancelRecurrenceInput!): CancelRecurrencePayload
@@ -8278,7 +8278,7 @@ extend type Mutation {
   rotateWebhookSecret("Of which webhook." input: RotateWebhookSecretInput!): RotateWebhookSecretPayload
   "Lets events be posted again, from now on. A webhook that the bank's own people have disabled they alone enable."
   enableWebhook("Which webhook." input: EnableWebhookInput!): EnableWebhookPayload
-  "Stops the posting of events, at once."
+  "Stops the posting of events, at once. What the bank's own people have disabled, also after somebody else did, they alone enable."
   disableWebhook("Which webhook." input: DisableWebhookInput!): DisableWebhookPayload
   "Deletes a webhook, with its secrets."
   deleteWebhook("Which webhook." input: DeleteWebhookInput!): DeleteWebhookPayload
