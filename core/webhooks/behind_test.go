@@ -361,3 +361,54 @@ func TestASecondReplayEndsNotTheFirst(t *testing.T) {
 		t.Errorf("told of %v, want %v", got, all)
 	}
 }
+
+// However many webhooks are behind, they catch up as fast as one: those that meet read the feed together, and
+// each is told only of what it was not.
+func TestWebhooksThatAreBehindCatchUpTogether(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	first, _ := h.hook(h.payer)
+	second, _ := h.hook(h.payee)
+	third, _ := h.hook(h.payer)
+	full, _ := h.hook(h.payee)
+	var all []payments.UID
+	for i := range 5 {
+		switch i {
+		case 0:
+			h.crowd(first)
+		case 2:
+			h.crowd(second)
+			h.crowd(third)
+			h.crowd(full)
+		}
+		all = append(all, h.transfer("1", 0))
+		h.spread()
+	}
+	for _, hook := range []webhooks.UID{first, second, third} {
+		h.clear(hook)
+	}
+	// as retention does: what was told once is not told again
+	h.Exec(`DELETE FROM webhook_deliveries WHERE tenant = ? AND webhook = ? AND payment = ?`,
+		h.Tenant, third, all[1])
+	h.Clock.Advance(6 * time.Second)
+	_, err := h.Webhooks.Spread(h.operator)
+	h.must(err)
+	for hook, want := range map[webhooks.UID][]payments.UID{
+		first: all, second: all, third: slices.Delete(slices.Clone(all), 1, 2),
+	} {
+		if got := h.told(hook); !slices.Equal(got, want) {
+			t.Errorf("one is told of %v, not %v", got, want)
+		}
+		if w := h.find(hook); w.BehindFrom != nil {
+			t.Errorf("one is behind from %d on", *w.BehindFrom)
+		}
+	}
+	if h.find(full).BehindFrom == nil {
+		t.Error("the full one is told, too")
+	}
+	h.clear(full)
+	h.later()
+	if got := h.told(full); !slices.Equal(got, all) {
+		t.Errorf("the full one is told of %v, not %v", got, all)
+	}
+}

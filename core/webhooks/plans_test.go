@@ -105,8 +105,8 @@ func TestAnEventReadsNoWebhookThatItIsNotFor(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	for name, c := range map[string]struct{ text, values string }{
-		"payments":     {webhooks.DeliverNew, "$1, '{}', '{}', '{}', '{}', now(), 0, '{}', '{}'"},
-		"transactions": {webhooks.TransactNew, "$1, '{}', '{}', '{}', '{}', now(), 0"},
+		"payments":     {webhooks.DeliverNew, "$1, '{}', '{}', '{}', '{}', now(), '{}', '{}', '{}'"},
+		"transactions": {webhooks.TransactNew, "$1, '{}', '{}', '{}', '{}', now(), '{}'"},
 	} {
 		var lines []string
 		err := bank.DB.InTx(t.Context(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error {

@@ -21,9 +21,9 @@ import (
 // postedObject is the kind of object whose events are posted.
 const postedObject = "payment"
 
-// atATime bounds the events that are looked through for a page of the feed, and toldAtATime those of one
-// transaction that makes deliveries: an event may be told to twenty webhooks of each of four parties, and
-// other work of the bank waits until that is done.
+// atATime bounds the events that are looked through for a page of the feed, or for webhooks that catch up,
+// and toldAtATime those of one transaction that tells everybody: an event may be told to twenty webhooks of
+// each of four parties, and other work of the bank waits until that is done.
 const (
 	atATime     = 500
 	toldAtATime = 100
@@ -97,11 +97,11 @@ func (s *Service) beginTx(ctx context.Context, tx bun.Tx, tenant access.Tenant) 
 // kindTx is events.KindTx for places that are kept in the bank's own database: if the events after a place
 // have been removed, it goes on with those that are left.
 func kindTx(
-	ctx context.Context, tx bun.Tx, tenant access.Tenant, at events.Cursor,
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, at events.Cursor, most int,
 ) ([]events.Placed, events.Cursor, error) {
-	found, end, _, err := events.KindTx(ctx, tx, tenant, postedObject, at, toldAtATime)
+	found, end, _, err := events.KindTx(ctx, tx, tenant, postedObject, at, most)
 	if errors.Is(err, events.ErrPurged) {
-		found, end, _, err = events.KindTx(ctx, tx, tenant, postedObject, events.Cursor{}, toldAtATime)
+		found, end, _, err = events.KindTx(ctx, tx, tenant, postedObject, events.Cursor{}, most)
 	}
 	return found, end, err
 }
@@ -110,11 +110,11 @@ func kindTx(
 func (s *Service) spreadTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, at events.Cursor,
 ) (events.Cursor, error) {
-	found, end, err := kindTx(ctx, tx, tenant, at)
+	found, end, err := kindTx(ctx, tx, tenant, at, toldAtATime)
 	if err != nil || end == at {
 		return at, err
 	}
-	if err := s.deliverTx(ctx, tenant, found, deliverNew, transactNew, 0); err != nil {
+	if err := s.deliverTx(ctx, tenant, found, deliverNew, transactNew, nil); err != nil {
 		return at, err
 	}
 	_, err = db.Raw(tx, `UPDATE webhook_cursors SET epoch = ?, seq = ? WHERE tenant = ?`,
@@ -134,29 +134,45 @@ const (
 	// together, and looksEvery how often those of which as much waits as before.
 	lookedAfter = 8
 	looksEvery  = 5 * time.Second
+	// mostTogether is how many webhooks catch up together.
+	mostTogether = 16
 )
 
-// catchUpTx goes on with one webhook that has fallen behind, of which few enough deliveries wait by now.
-// Parties take turns. A replay goes first, up to where the webhook is behind; what comes then is told once,
-// in its order. It returns how many entries of the record it has gone through.
+// catchesUp is the condition of webhooks w that catch up. A replay goes first, up to where the webhook is
+// behind; what comes then is told once, in its order.
+const catchesUp = "w.behind_from IS NOT NULL AND w.replay_from >= least(w.replay_to, w.behind_from)"
+
+// catchUpTx goes on with a webhook that has fallen behind, of which few enough deliveries wait by now, and
+// with others that are between its place and the one that it reaches: however many are behind, they read the
+// feed together from where they meet. Parties take turns. It returns how many entries of the record it has
+// gone through.
 func (s *Service) catchUpTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, now events.Cursor,
 ) (int, error) {
 	at := s.now()
 	w, err := s.nextTx(ctx, tx, tenant, at, &s.behind, "w.behind_at", func(q *bun.SelectQuery) *bun.SelectQuery {
-		return q.Where("w.behind_from IS NOT NULL").Where("w.replay_from >= least(w.replay_to, w.behind_from)")
+		return q.Where(catchesUp)
 	})
 	if err != nil || w == nil {
 		return 0, err
 	}
-	found, end, err := kindTx(ctx, tx, tenant, events.Cursor{Epoch: now.Epoch, Seq: *w.BehindFrom})
+	found, end, err := kindTx(ctx, tx, tenant, events.Cursor{Epoch: now.Epoch, Seq: *w.BehindFrom}, atATime)
 	if err != nil {
 		return 0, err
 	}
-	if err := s.deliverTx(ctx, tenant, found, deliverLater, transactLater, w.UID); err != nil {
+	var others []int64
+	err = db.Raw(tx, `SELECT w.uid FROM webhooks AS w WHERE w.tenant = ?0 AND w.status = ?1 AND w.uid <> ?2
+		AND w.behind_from >= ?3 AND w.behind_from < ?4 AND `+catchesUp+` AND NOT `+fullText("w", "?0")+`
+		ORDER BY w.behind_from, w.uid LIMIT ?5 FOR NO KEY UPDATE OF w SKIP LOCKED`, tenant, Active, w.UID,
+		*w.BehindFrom, end.Seq, mostTogether-1).Scan(ctx, &others)
+	if err != nil && !noRows(err) {
 		return 0, err
 	}
-	// nil once it is told of all that others are, or where the feed ends
+	together := append(others, int64(w.UID))
+	if err := s.deliverTx(ctx, tenant, found, deliverLater, transactLater, together); err != nil {
+		return 0, err
+	}
+	// nil once they are told of all that others are, or where the feed ends
 	var to *int64
 	if end.Seq < now.Seq && end.Seq > *w.BehindFrom {
 		to = &end.Seq
@@ -164,7 +180,7 @@ func (s *Service) catchUpTx(
 	err = db.ExecAtCommit(ctx, `UPDATE webhooks SET behind_from = $3::bigint, behind_at = $4::timestamptz,
 		behind_to = CASE WHEN $3::bigint IS NOT NULL THEN behind_to END,
 		replay_from = greatest(replay_from, least(replay_to, $5::bigint))
-		WHERE tenant = $1 AND uid = $2`, tenant, w.UID, to, at, end.Seq)
+		WHERE tenant = $1 AND uid = ANY($2::bigint[])`, tenant, together, to, at, end.Seq)
 	return int(max(0, end.Seq-*w.BehindFrom)), err
 }
 
@@ -193,7 +209,7 @@ func (s *Service) nextTx(
 	}
 	var full []UID
 	err = db.Raw(tx, `UPDATE webhooks AS b SET behind_at = ? WHERE b.tenant = ? AND b.uid IN (?) AND `+
-		fullText(strconv.FormatInt(int64(tenant), 10))+` RETURNING b.uid`, at.Add(looksEvery), tenant, bun.List(uids)).
+		fullText("b", strconv.FormatInt(int64(tenant), 10))+` RETURNING b.uid`, at.Add(looksEvery), tenant, bun.List(uids)).
 		Scan(ctx, &full)
 	if err != nil && !noRows(err) {
 		return nil, err
@@ -205,11 +221,11 @@ func (s *Service) nextTx(
 	return all[open], nil
 }
 
-// fullText is the condition that enough deliveries of a webhook b of a bank wait.
-func fullText(tenant string) string {
+// fullText is the condition that enough deliveries of a webhook of a bank wait.
+func fullText(webhook, tenant string) string {
 	wait := func(which string, most int) string {
 		return `EXISTS (SELECT FROM webhook_deliveries AS d WHERE d.tenant = ` + tenant +
-			` AND d.webhook = b.uid AND d.state = 'WAITING'` + which + ` OFFSET ` + strconv.Itoa(most-1) + `)`
+			` AND d.webhook = ` + webhook + `.uid AND d.state = 'WAITING'` + which + ` OFFSET ` + strconv.Itoa(most-1) + `)`
 	}
 	return "(" + wait(" AND d.tries = 0", mostWaiting) + " OR " + wait("", mostWaitingAll) + ")"
 }
@@ -219,7 +235,7 @@ func fullText(tenant string) string {
 func falling(deliver string) string {
 	return `WITH told AS (` + deliver + ` RETURNING webhook)
 	UPDATE webhooks AS b SET behind_at = $6::timestamptz, behind_from = (SELECT max(seq) FROM unnest($4::bigint[]) AS seq)
-	WHERE b.tenant = $1 AND b.uid IN (SELECT webhook FROM told) AND b.behind_from IS NULL AND ` + fullText("$1")
+	WHERE b.tenant = $1 AND b.uid IN (SELECT webhook FROM told) AND b.behind_from IS NULL AND ` + fullText("b", "$1")
 }
 
 // replayOneTx goes on with one webhook whose events are to be posted again, as far as it has been told of
@@ -235,7 +251,7 @@ func (s *Service) replayOneTx(
 	if err != nil || w == nil {
 		return 0, err
 	}
-	found, end, err := kindTx(ctx, tx, tenant, events.Cursor{Epoch: now.Epoch, Seq: w.ReplayFrom})
+	found, end, err := kindTx(ctx, tx, tenant, events.Cursor{Epoch: now.Epoch, Seq: w.ReplayFrom}, toldAtATime)
 	if err != nil {
 		return 0, err
 	}
@@ -244,7 +260,7 @@ func (s *Service) replayOneTx(
 		told = min(told, *w.BehindFrom)
 	}
 	found = slices.DeleteFunc(found, func(e events.Placed) bool { return e.Seq > told })
-	if err := s.deliverTx(ctx, tenant, found, deliverAgain, transactAgain, w.UID); err != nil {
+	if err := s.deliverTx(ctx, tenant, found, deliverAgain, transactAgain, []int64{int64(w.UID)}); err != nil {
 		return 0, err
 	}
 	to := end.Seq
@@ -257,12 +273,12 @@ func (s *Service) replayOneTx(
 	return int(to - w.ReplayFrom), err
 }
 
-// deliverTx makes deliveries of events at the end of the transaction: for each webhook, or only for one, that
+// deliverTx makes deliveries of events at the end of the transaction: for each webhook, or only for some, that
 // sees the payment and asks for its state and network. It also makes those of the transactions of virtual
 // accounts that the same steps made, for each webhook that asks for these. Events that are about no step of a
 // payment are not posted.
 func (s *Service) deliverTx(
-	ctx context.Context, tenant access.Tenant, of []events.Placed, text, transactions string, only UID,
+	ctx context.Context, tenant access.Tenant, of []events.Placed, text, transactions string, only []int64,
 ) error {
 	var uids, seqs []int64
 	var numbers []int32
@@ -333,14 +349,14 @@ func transactText(which, again string) string {
 
 const (
 	// asNew is the condition of webhooks that are told of new events.
-	asNew = `$7::bigint = 0 AND e.seq > w.since_seq
+	asNew = `$7::bigint[] = '{}' AND e.seq > w.since_seq
 		AND (w.behind_from IS NULL OR e.seq <= w.behind_from)`
 	// asAgain is the condition of events of a replay.
 	asAgain = `e.seq <= w.replay_to AND (w.replay_since IS NULL OR e.at >= w.replay_since)`
 	// asBefore is the condition of events that a webhook is told again, and asLater that of those that it is
 	// told as it catches up.
-	asBefore = `w.uid = $7::bigint AND ` + asAgain + ` AND (w.behind_from IS NULL OR e.seq <= w.behind_from)`
-	asLater  = `w.uid = $7::bigint AND (e.seq > w.since_seq OR e.seq <= w.behind_to
+	asBefore = `w.uid = ANY($7::bigint[]) AND ` + asAgain + ` AND (w.behind_from IS NULL OR e.seq <= w.behind_from)`
+	asLater  = `w.uid = ANY($7::bigint[]) AND e.seq > w.behind_from AND (e.seq > w.since_seq OR e.seq <= w.behind_to
 		OR e.seq > w.replay_from AND ` + asAgain + `)`
 	// onceMore posts again what is there already.
 	onceMore = ` DO UPDATE SET state = 'WAITING', due_at = excluded.due_at, tries = 0,
