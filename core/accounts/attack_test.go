@@ -51,6 +51,38 @@ func TestAPartnerEndsNoCallbacksAlone(t *testing.T) {
 	}
 }
 
+// Which accounts are in the bank's books measures what it confirms, and says whom payments to a number reach.
+func TestAPartnerTakesNoAccountOutOfTheBanksBooks(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	partner := b.DownstreamPartner()
+	of, bound := b.Customer(coretest.OwnedBy(partner)), int64(50_00)
+	for name, is := range map[string]func(*accounts.Account){
+		"confirmed": func(a *accounts.Account) { a.EnableCallbacks, a.CallbackLimit = true, &bound },
+		"another":   func(*accounts.Account) {},
+	} {
+		a := b.Account(of, coretest.Holding(0, 0), coretest.Sends, is)
+		change := func(by context.Context, to accounts.SystemOfRecord) changes.Outcome[accounts.Saved] {
+			t.Helper()
+			out, err := b.Accounts.Change(by, of.UID, a.UID, accounts.Draft{SystemOfRecord: &to},
+				changes.RequestOptions{})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			return out
+		}
+		if out := change(b.Partner(partner), accounts.External); out.Approval == 0 {
+			t.Errorf("%s: another system keeps it now", name)
+		} else if _, err := b.Changes.Refuse(b.Checker(), changes.UID(out.Approval),
+			changes.RequestOptions{}); err != nil {
+			t.Error(err)
+		}
+		if out := change(b.Staff(), accounts.External); out.Approval != 0 {
+			t.Errorf("%s: the bank waits for itself", name)
+		}
+	}
+}
+
 // Wires of a customer whose other account the bank confirms do not go out unconfirmed of a new one.
 func TestAPartnerOpensNoWayAroundCallbacks(t *testing.T) {
 	t.Parallel()

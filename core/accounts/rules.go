@@ -94,11 +94,12 @@ func follows(was, a *Account, older bool) error {
 // pay.
 func (a *Account) unguarded(was *Account) bool { return was.EnablePositivePay && !a.EnablePositivePay }
 
-// renumbered reports whether an account that is kept here has another number than it had. Payments to
-// the former one go to whoever has that by then, so the bank decides.
-func (a *Account) renumbered(was *Account) bool {
-	return was.SystemOfRecord == InternalCore && len(was.Number.Hash) > 0 &&
-		!bytes.Equal(was.Number.Hash, a.Number.Hash)
+// leaves reports whether an account that is kept here is no longer, or no longer under the number that it had.
+// Payments to that go to whoever has it by then, and what the bank confirms is measured by the accounts in its
+// books, so the bank decides.
+func (a *Account) leaves(was *Account) bool {
+	return was.SystemOfRecord == InternalCore && (a.SystemOfRecord != InternalCore ||
+		len(was.Number.Hash) > 0 && !bytes.Equal(was.Number.Hash, a.Number.Hash))
 }
 
 // reservedTx reports whether only the bank's own people may decide on what somebody outside the bank does
@@ -109,7 +110,7 @@ func reservedTx(ctx context.Context, tx *changes.Tx, was, a *Account) (bool, err
 	}
 	if was != nil {
 		confirmed := was.confirmedFrom()
-		if a.unconfirmed(confirmed) || confirmed != nil && a.Currency != was.Currency || a.renumbered(was) {
+		if a.unconfirmed(confirmed) || confirmed != nil && a.Currency != was.Currency || a.leaves(was) {
 			return true, nil
 		}
 	}

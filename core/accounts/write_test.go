@@ -1063,7 +1063,7 @@ func TestAFormerNumberGoesToNobodyElse(t *testing.T) {
 	}{
 		"the bank gives it another one": {{true, accounts.Draft{Number: given.Of("4000900012")}}},
 		"kept elsewhere meanwhile": {
-			{false, accounts.Draft{SystemOfRecord: &elsewhere}},
+			{true, accounts.Draft{SystemOfRecord: &elsewhere}},
 			{false, accounts.Draft{Number: given.Of("4000900012")}},
 			{false, accounts.Draft{SystemOfRecord: &here}},
 		},
