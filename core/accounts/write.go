@@ -13,9 +13,11 @@ import (
 	"bankgraph/core/states"
 )
 
-// Keep enters an account into the bank's books with a zero balance, or changes the currency of one without
-// bookings. Package ledger, which comes after accounts, provides it.
-type Keep func(ctx context.Context, tx bun.Tx, tenant access.Tenant, account UID, in money.Currency) error
+// Keep enters an account into the bank's books with a zero balance, changes the currency of one without
+// bookings, or notes whether it is closed. Package ledger, which comes after accounts, provides it.
+type Keep func(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, account UID, in money.Currency, closed bool,
+) error
 
 // Saved is the answer to a change of an account.
 type Saved struct {
@@ -173,13 +175,14 @@ func (s *Service) writeTx(ctx context.Context, tx *changes.Tx, was, a *Account) 
 	return s.keepTx(ctx, tx, was, a)
 }
 
-// keepTx calls Keep for an account that is new to the books or changes its currency.
+// keepTx calls Keep for an account that is new to the books, changes its currency, is closed or reopened.
 func (s *Service) keepTx(ctx context.Context, tx *changes.Tx, was, a *Account) error {
 	if a.SystemOfRecord != InternalCore ||
-		was != nil && was.SystemOfRecord == InternalCore && was.Currency == a.Currency {
+		was != nil && was.SystemOfRecord == InternalCore && was.Currency == a.Currency &&
+			(was.Status == Closed) == (a.Status == Closed) {
 		return nil
 	}
-	return s.keep(ctx, tx.Tx, a.Tenant, a.UID, a.Currency)
+	return s.keep(ctx, tx.Tx, a.Tenant, a.UID, a.Currency, a.Status == Closed)
 }
 
 func (s *Service) openTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {

@@ -28,12 +28,13 @@ const (
 	// when that was due
 	Trade     Kind = "TRADE"
 	Overdrawn Kind = "OVERDRAWN" // an account that a return took below its overdraft
+	Stranded  Kind = "STRANDED"  // money that came back to an account that is closed
 	Webhook   Kind = "WEBHOOK"   // a webhook that disabled itself, as nothing arrived
 )
 
 // Kinds lists all kinds, the ones that cost most to leave alone first.
 var Kinds = []Kind{
-	Exception, Recall, Dishonour, Untaken, Unanswered, Late, Screening, Repair, Overdrawn, Trade, Failed, Notice,
+	Exception, Recall, Dishonour, Untaken, Unanswered, Late, Screening, Repair, Overdrawn, Stranded, Trade, Failed, Notice,
 	Sweep, Approval, Webhook,
 }
 
@@ -156,6 +157,9 @@ var waits = map[Kind]string{
 		JOIN journals AS j ON j.tenant = p.tenant AND j.id = p.journal
 		WHERE b.tenant = $1 AND a.tenant = $1 AND p.tenant = $1 AND j.tenant = $1 AND b.forced
 			  AND b.ledger - b.held < -b.overdraft`,
+	Stranded: `SELECT b.account AS uid, a.customer, b.booked_at AS since, NULL::timestamptz AS due_at,
+		'' AS reason FROM balances AS b JOIN accounts AS a ON a.tenant = b.tenant AND a.uid = b.account
+		WHERE b.tenant = $1 AND a.tenant = $1 AND b.stranded`,
 	Screening: `SELECT pay.uid, pay.customer, pay.updated_at AS since, scr.expires_at AS due_at, '' AS reason
 		FROM payments AS pay LEFT JOIN payment_screenings AS scr ON scr.tenant = pay.tenant AND scr.payment = pay.uid
 		WHERE pay.tenant = $1 AND pay.state = 'SCREENING'`,

@@ -30,8 +30,8 @@ var Tables = db.Tables{
 		"contacts":                "whether it was changed since",
 		"payment_steps":           "what the notice says, in words",
 		"fx_trades":               "likewise",
-		"balances":                "which accounts are overdrawn",
-		"accounts":                "whose an account is that is overdrawn, or swept in vain",
+		"balances":                "which accounts are overdrawn, or closed with money in them",
+		"accounts":                "whose an account is that is overdrawn, closed, or swept in vain",
 		"sweeps":                  "what waits of all kinds is one statement",
 		"postings":                "since when it is overdrawn",
 		"journals":                "likewise",
@@ -56,7 +56,8 @@ var (
 // sees maps a kind to the permission that shows it, beside that to see payments. Approvals are shown by what
 // they are of (changes.Listed).
 var sees = map[Kind]access.Permission{
-	Exception: access.ManageExceptions, Overdrawn: access.ViewAccounts, Sweep: access.ViewAccounts,
+	Exception: access.ManageExceptions, Overdrawn: access.ViewAccounts, Stranded: access.ViewAccounts,
+	Sweep:     access.ViewAccounts,
 	Webhook:   access.ViewWebhooks,
 	Trade:     access.ViewTrades,
 	Screening: access.ScreenPayments,

@@ -206,7 +206,8 @@ func (k *Books) WriteTx(ctx context.Context) error {
 		return fmt.Errorf("write %d postings: %w", len(k.postings), err)
 	}
 	return db.ExecAtCommit(ctx, `UPDATE balances AS b SET ledger = n.ledger, held = n.held, version = n.version,
-		forced = n.forced, booked_at = CASE WHEN b.version < n.version THEN $6::timestamptz ELSE b.booked_at END
+		forced = n.forced, stranded = b.closed AND n.ledger <> 0,
+		booked_at = CASE WHEN b.version < n.version THEN $6::timestamptz ELSE b.booked_at END
 		FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $7::bool[])
 		  AS n(account, ledger, held, version, forced)
 		WHERE b.tenant = $1 AND b.account = n.account`, k.tenant, moved, ledgers, helds, versions, k.at, forced)

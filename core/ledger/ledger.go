@@ -67,15 +67,16 @@ func (s *Service) OpenTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, a
 	return s.PostTx(ctx, tx, tenant, journal)
 }
 
-// KeepTx opens an account in the books with a zero balance, or changes the currency of one without bookings.
-// It implements accounts.Keep.
+// KeepTx opens an account in the books with a zero balance, changes the currency of one without bookings, or
+// notes whether it is closed. It implements accounts.Keep.
 func (s *Service) KeepTx(
-	ctx context.Context, tx bun.Tx, tenant access.Tenant, account accounts.UID, in money.Currency,
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, account accounts.UID, in money.Currency, closed bool,
 ) error {
-	done, err := tx.NewRaw(`INSERT INTO balances (tenant, account, currency) VALUES (?, ?, ?)
-		ON CONFLICT (tenant, account) DO UPDATE SET currency = excluded.currency
+	done, err := tx.NewRaw(`INSERT INTO balances (tenant, account, currency, closed) VALUES (?, ?, ?, ?)
+		ON CONFLICT (tenant, account) DO UPDATE SET currency = excluded.currency, closed = excluded.closed,
+			  stranded = excluded.closed AND balances.ledger <> 0
 			  WHERE balances.version = 0 OR balances.currency = excluded.currency`,
-		tenant, account, in).Exec(ctx)
+		tenant, account, in, closed).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("keep account %s in the books: %w", account, err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/attention"
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/coretest"
@@ -472,21 +473,32 @@ func TestTheBankGetsOutWhatCameBackToAClosedAccount(t *testing.T) {
 		_, err := s.Accounts.Act(by, 0, s.from.UID, action, changes.RequestOptions{Reason: "asked for"})
 		return err
 	}
+	told := func(want int) {
+		t.Helper()
+		list, err := s.Attention.List(s.Staff(), attention.Search{Kind: []attention.Kind{attention.Stranded}}, 10)
+		if err != nil || len(list.Items) != want || want > 0 && (list.Items[0].UID != int64(s.from.UID) ||
+			list.Items[0].Customer != int64(customer.UID) || list.Items[0].Since.IsZero()) {
+			t.Errorf("people are told of %+v, %v", list, err)
+		}
+	}
 	if err := act(s.Staff(), accounts.Close); err != nil {
 		t.Fatal(err)
 	}
+	told(0)
 	if err := act(s.Staff(), accounts.Activate); !errors.Is(err, accounts.ErrClosed) {
 		t.Errorf("empty: %v", err)
 	}
 	s.Clock.Advance(2 * time.Minute)
 	s.run(t)
 	s.has(t, 50_11, 0)
+	told(1)
 	if err := act(s.Partner(customer), accounts.Activate); !errors.Is(err, accounts.ErrClosed) {
 		t.Errorf("by whose it is: %v", err)
 	}
 	if err := act(s.Staff(), accounts.Activate); err != nil {
 		t.Fatal(err)
 	}
+	told(0)
 	if _, err := s.Payments.Transfer(s.Staff(), payments.Draft{
 		Sender: payments.Party{UID: s.from.UID}, Receiver: payments.Party{UID: other.UID}, Amount: "50.11",
 		ExternalReferenceID: "INV-7",
@@ -496,6 +508,7 @@ func TestTheBankGetsOutWhatCameBackToAClosedAccount(t *testing.T) {
 	if err := act(s.Staff(), accounts.Close); err != nil {
 		t.Error(err)
 	}
+	told(0)
 	s.Prove()
 }
 

@@ -55,7 +55,7 @@ func subjectPrefix(kind attention.Kind) string {
 	switch kind {
 	case attention.Approval:
 		return scalar.ApprovalPrefix
-	case attention.Overdrawn, attention.Sweep:
+	case attention.Overdrawn, attention.Stranded, attention.Sweep:
 		return scalar.AccountPrefix
 	case attention.Trade:
 		return scalar.TradePrefix

@@ -1,0 +1,2 @@
+DROP INDEX balances_stranded;
+ALTER TABLE balances DROP COLUMN stranded, DROP COLUMN closed;
