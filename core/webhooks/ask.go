@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -92,17 +93,27 @@ func (s *Service) replayTx(
 		if err != nil {
 			return afterward(err)
 		}
-		since := from.Since
-		if now.ReplayFrom < now.ReplayTo { // one under way goes on, too: from the earlier beginning of the two
-			place.Seq = min(place.Seq, now.ReplayFrom)
-			if since != nil && (now.ReplaySince == nil || now.ReplaySince.Before(*since)) {
-				since = now.ReplaySince
-			}
+		if now.ReplayFrom < now.ReplayTo {
+			now.replayToo(place.Seq, from.Since)
+		} else {
+			now.ReplayFrom, now.ReplaySince, now.ReplayAfter = place.Seq, from.Since, nil
 		}
-		now.ReplayFrom, now.ReplaySince = place.Seq, since
 		now.ReplayTo, err = events.LastTx(ctx, tx.Tx, now.Tenant)
 		return err
 	}))
+}
+
+// replayToo adds to a replay that is under way the events after a place, or those since a time.
+func (w *Webhook) replayToo(place int64, since *time.Time) {
+	switch {
+	case since == nil && w.ReplaySince != nil:
+		w.ReplayAfter = new(min(place, *cmp.Or(w.ReplayAfter, &place)))
+	case since != nil && w.ReplaySince == nil:
+		w.ReplaySince, w.ReplayAfter = since, new(w.ReplayFrom)
+	case since != nil && since.Before(*w.ReplaySince):
+		w.ReplaySince = since
+	}
+	w.ReplayFrom = min(w.ReplayFrom, place)
 }
 
 func (s *Service) testTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Asked, error) {

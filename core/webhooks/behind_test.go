@@ -345,6 +345,43 @@ func TestWhatNobodyWasToldOfWhenAWebhookWasDisabledIsToldLater(t *testing.T) {
 	}
 }
 
+// fill adds events that are told to nobody to the record, more than are read at a time.
+func (h *house) fill() {
+	h.seal()
+	h.Exec(`WITH seals AS (INSERT INTO audit_seals (tenant, seq, entry, hash)
+		SELECT tenant, last + n, nextval('audit_ids'), sha256('') FROM generate_series(1, 510) AS n,
+		  (SELECT tenant, max(seq) AS last FROM audit_seals WHERE tenant = ? GROUP BY tenant) AS s
+		RETURNING tenant, entry)
+		INSERT INTO events (tenant, kind, object, uid, entry)
+		SELECT tenant, 'sendPayment', 'payment', '0', entry FROM seals`,
+		h.Tenant)
+}
+
+// However much has happened that nobody was told of.
+func TestWhatWasFarAheadWhenAWebhookWasDisabledIsToldLater(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	hook, _ := h.hook(h.payer)
+	h.hook(h.payee)
+	all := []payments.UID{h.transfer("1", 0)}
+	h.fill()
+	all = append(all, h.transfer("1", 0))
+	h.seal()
+	h.turn(hook, false)
+	h.turn(hook, true)
+	for range 6 {
+		_, err := h.Webhooks.Spread(h.operator)
+		h.must(err)
+		h.Clock.Advance(6 * time.Second)
+	}
+	if got := h.told(hook); !slices.Equal(got, all) {
+		t.Errorf("told of %v, want %v", got, all)
+	}
+	if is := h.find(hook); is.BehindFrom != nil || is.BehindTo != nil {
+		t.Errorf("it is behind from %v to %v", is.BehindFrom, is.BehindTo)
+	}
+}
+
 func TestASecondReplayEndsNotTheFirst(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -410,5 +447,50 @@ func TestWebhooksThatAreBehindCatchUpTogether(t *testing.T) {
 	h.later()
 	if got := h.told(full); !slices.Equal(got, all) {
 		t.Errorf("the full one is told of %v, not %v", got, all)
+	}
+}
+
+// Each of two replays at once posts what it was asked for, whichever way it says from where.
+func TestTwoReplaysTellNoMoreThanEachWasAskedFor(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	var all []payments.UID
+	var places []webhooks.Replay
+	pay := func() {
+		time.Sleep(20 * time.Millisecond)
+		since := time.Now() // events have the time of the database
+		time.Sleep(20 * time.Millisecond)
+		all = append(all, h.transfer("1", 0))
+		h.spread()
+		places = append(places, webhooks.Replay{Since: &since})
+	}
+	h.hook(h.payee) // by which the bank goes on telling
+	for range 3 {
+		pay()
+	}
+	var at int64
+	h.must(h.DB.NewRaw(`SELECT max(seq) FROM audit_seals WHERE tenant = ?`, h.Tenant).Scan(t.Context(), &at))
+	pay()
+	after, since, ahead := webhooks.Replay{After: fmt.Sprintf("1.%d", at)}, places[2], time.Now().Add(time.Hour)
+	for name, c := range map[string]struct {
+		asked []webhooks.Replay
+		want  []payments.UID
+	}{
+		"a time, and a later place":      {[]webhooks.Replay{since, after}, all[2:]},
+		"a place, and an earlier time":   {[]webhooks.Replay{after, since}, all[2:]},
+		"a time of nothing, and a place": {[]webhooks.Replay{{Since: &ahead}, after}, all[3:]},
+		"a place, and a time of nothing": {[]webhooks.Replay{after, {Since: &ahead}}, all[3:]},
+		"two times":                      {[]webhooks.Replay{{Since: &ahead}, since}, all[2:]},
+		"two places":                     {[]webhooks.Replay{after, {After: "0.0"}}, all},
+	} {
+		hook, _ := h.hook(h.payer)
+		for _, from := range c.asked {
+			_, err := h.Webhooks.Replay(h.Staff(), hook, from, changes.RequestOptions{})
+			h.must(err)
+		}
+		h.later()
+		if got := h.told(hook); !slices.Equal(got, c.want) {
+			t.Errorf("%s: told of %v, want %v", name, got, c.want)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -21,9 +22,9 @@ import (
 // postedObject is the kind of object whose events are posted.
 const postedObject = "payment"
 
-// atATime bounds the events that are looked through for a page of the feed, or for webhooks that catch up,
-// and toldAtATime those of one transaction that tells everybody: an event may be told to twenty webhooks of
-// each of four parties, and other work of the bank waits until that is done.
+// atATime bounds the events that are looked through for a page of the feed, or for some webhooks, and
+// toldAtATime those of one transaction that tells everybody: an event may be told to twenty webhooks of each
+// of four parties, and other work of the bank waits until that is done.
 const (
 	atATime     = 500
 	toldAtATime = 100
@@ -172,15 +173,16 @@ func (s *Service) catchUpTx(
 	if err := s.deliverTx(ctx, tenant, found, deliverLater, transactLater, together); err != nil {
 		return 0, err
 	}
-	// nil once they are told of all that others are, or where the feed ends
-	var to *int64
-	if end.Seq < now.Seq && end.Seq > *w.BehindFrom {
-		to = &end.Seq
+	// until they are told of all that others are, or were before they were disabled, or the feed ends
+	told := end.Seq
+	if end.Seq == *w.BehindFrom {
+		told = math.MaxInt64
 	}
-	err = db.ExecAtCommit(ctx, `UPDATE webhooks SET behind_from = $3::bigint, behind_at = $4::timestamptz,
-		behind_to = CASE WHEN $3::bigint IS NOT NULL THEN behind_to END,
-		replay_from = greatest(replay_from, least(replay_to, $5::bigint))
-		WHERE tenant = $1 AND uid = ANY($2::bigint[])`, tenant, together, to, at, end.Seq)
+	err = db.ExecAtCommit(ctx, `UPDATE webhooks SET behind_at = $4::timestamptz,
+		behind_from = CASE WHEN $5::bigint < greatest($6::bigint, behind_to) THEN $3::bigint END,
+		behind_to = CASE WHEN $5::bigint < greatest($6::bigint, behind_to) THEN behind_to END,
+		replay_from = greatest(replay_from, least(replay_to, $3::bigint))
+		WHERE tenant = $1 AND uid = ANY($2::bigint[])`, tenant, together, end.Seq, at, told, now.Seq)
 	return int(max(0, end.Seq-*w.BehindFrom)), err
 }
 
@@ -251,7 +253,7 @@ func (s *Service) replayOneTx(
 	if err != nil || w == nil {
 		return 0, err
 	}
-	found, end, err := kindTx(ctx, tx, tenant, events.Cursor{Epoch: now.Epoch, Seq: w.ReplayFrom}, toldAtATime)
+	found, end, err := kindTx(ctx, tx, tenant, events.Cursor{Epoch: now.Epoch, Seq: w.ReplayFrom}, atATime)
 	if err != nil {
 		return 0, err
 	}
@@ -352,7 +354,8 @@ const (
 	asNew = `$7::bigint[] = '{}' AND e.seq > w.since_seq
 		AND (w.behind_from IS NULL OR e.seq <= w.behind_from)`
 	// asAgain is the condition of events of a replay.
-	asAgain = `e.seq <= w.replay_to AND (w.replay_since IS NULL OR e.at >= w.replay_since)`
+	asAgain = `e.seq <= w.replay_to
+		AND (w.replay_since IS NULL OR e.at >= w.replay_since OR e.seq > w.replay_after)`
 	// asBefore is the condition of events that a webhook is told again, and asLater that of those that it is
 	// told as it catches up.
 	asBefore = `w.uid = ANY($7::bigint[]) AND ` + asAgain + ` AND (w.behind_from IS NULL OR e.seq <= w.behind_from)`

@@ -87,7 +87,8 @@ type Webhook struct {
 	// those after it, up to ReplayTo, are posted again
 	ReplayFrom  int64      `bun:"replay_from" json:"-"`
 	ReplayTo    int64      `bun:"replay_to" json:"-"`
-	ReplaySince *time.Time `bun:"replay_since" json:"-"` // of these, only those since then
+	ReplaySince *time.Time `bun:"replay_since" json:"-"` // of these, only those since then,
+	ReplayAfter *int64     `bun:"replay_after" json:"-"` // or after this one
 	// later events are told as those that wait are posted; nil: as they happen
 	BehindFrom   *int64     `bun:"behind_from" json:"-"`
 	BehindTo     *int64     `bun:"behind_to" json:"-"` // events up to it are, although they are not after SinceSeq
