@@ -52,8 +52,8 @@ func (c *Core) Clockwork() Clockwork {
 			{"fire balance alerts", 2 * time.Second, []Work{c.Alerts.Fire}},
 		},
 		Due: []func(context.Context, time.Time) (*time.Time, error){
-			p.Next, c.PositivePay.Next, c.Holds.Next, c.FX.Next, c.Sweeps.Next, c.Verifications.Next, c.Screening.Next,
-			c.Sandbox.Next,
+			p.Next, c.PositivePay.Next, c.Holds.Next, c.FX.Next, c.Sweeps.Next, c.Verifications.Next,
+			c.Screening.Next, c.Sandbox.Next,
 		},
 	}
 }

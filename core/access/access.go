@@ -91,8 +91,8 @@ var implied = map[Permission][]Permission{
 var All = []Permission{
 	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
 	ViewSignatories, ViewPayments, InitiatePayments, CancelPayments, ReturnPayments, ReversePayments,
-	ApprovePayments, ViewFiles, UploadFiles, ApproveFiles, ViewTrades, SpotTrade, InstructTrades, CancelTrades,
-	ViewUsers, ManageUsers, ActivateUsers, SuspendUsers,
+	ApprovePayments, ViewFiles, UploadFiles, ApproveFiles, ViewTrades, SpotTrade,
+	InstructTrades, CancelTrades, ViewUsers, ManageUsers, ActivateUsers, SuspendUsers,
 	ManageRoles, ViewWebhooks, ManageWebhooks, ViewPositiveRules, ManagePositiveRules,
 	ManageExceptions, ViewAudit, LookUpCustomers, ExploreGraphQL, ManageClients, MoveClock, ScreenPayments,
 }
@@ -202,8 +202,8 @@ func (c Caller) May(want Permission) bool {
 
 var (
 	ErrUnauthenticated = fault.New(fault.Unauthenticated, "caller.unauthenticated",
-		"not authorized: a valid access token is needed (Authorization: Bearer TOKEN); it is missing, cut, ended "+
-			"or of another bank")
+		"not authorized: a valid access token is needed (Authorization: Bearer TOKEN); it is missing, "+
+			"cut, ended or of another bank")
 	ErrDenied = fault.New(fault.Denied, "caller.denied", "the caller may not do this")
 )
 
@@ -308,7 +308,9 @@ const mostRefusals = 100
 func (c *call) refuse(r Refusal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	again := func(other Refusal) bool { return other.Attempt == r.Attempt && slices.Equal(other.Needs, r.Needs) }
+	again := func(other Refusal) bool {
+		return other.Attempt == r.Attempt && slices.Equal(other.Needs, r.Needs)
+	}
 	if len(c.refusals) < mostRefusals && !slices.ContainsFunc(c.refusals, again) {
 		c.refusals = append(c.refusals, r)
 	}

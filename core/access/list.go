@@ -89,7 +89,8 @@ func (l List) found(r Reach, order string) (ways []string) {
 	}
 	for _, of := range l.Of {
 		rows := l.keys(of, l.Indexed, l.unindexed()) + order + limit
-		ways = append(ways, "(SELECT one.key FROM "+r.seen()+" CROSS JOIN LATERAL ("+rows+") AS one"+gate+all+")")
+		ways = append(ways, "(SELECT one.key FROM "+r.seen()+" CROSS JOIN LATERAL ("+rows+
+			") AS one"+gate+all+")")
 	}
 	return ways
 }
@@ -167,7 +168,8 @@ func (l List) limit() string {
 // seen returns a table of the customers within a reach that is not the bank's.
 func (r Reach) seen() string {
 	if r == OfPartner {
-		return "(SELECT c.uid FROM customers AS c WHERE c.tenant = $1 AND " + r.ScopeOfCustomers("c") + ") AS seen"
+		return "(SELECT c.uid FROM customers AS c WHERE c.tenant = $1 AND " +
+			r.ScopeOfCustomers("c") + ") AS seen"
 	}
 	return "(SELECT $2::bigint AS uid) AS seen"
 }

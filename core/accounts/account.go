@@ -91,8 +91,8 @@ func ParseSubType(field, text string) (SubType, error) {
 		return t, nil
 	}
 	return "", fault.Field("account", field, fault.Malformed,
-		"must be one of Checking, Savings, Health Savings Account, CD, Money Market, Pseudo, Credit Card, Heloc, "+
-			"Line of Credit")
+		"must be one of Checking, Savings, Health Savings Account, CD, Money Market, Pseudo, "+
+			"Credit Card, Heloc, Line of Credit")
 }
 
 // Status is the state of an account.

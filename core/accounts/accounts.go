@@ -31,9 +31,10 @@ var Tables = db.Tables{
 		"fee_tiers": "an account that fees are charged to does not end: fees come after accounts",
 		"payments": "an account to which payments may still bring money does not end, and one that has " +
 			"any keeps its currency: they come after accounts",
-		"positive_pay_rules": "an account that has any keeps its currency, which is theirs: they come after accounts",
-		"virtual_accounts": "no account has the number of a virtual account, and one that has any keeps its currency: " +
-			"these come after accounts",
+		"positive_pay_rules": "an account that has any keeps its currency, which is theirs: " +
+			"they come after accounts",
+		"virtual_accounts": "no account has the number of a virtual account, and one that has any keeps " +
+			"its currency: these come after accounts",
 	},
 }
 

@@ -97,8 +97,8 @@ func (s *Service) inFrontTx(ctx context.Context, tx *changes.Tx, a *Account) err
 		return fmt.Errorf("open the number of account %s: %w", a.UID, err)
 	}
 	return s.refusedTx(ctx, tx, ErrInFront,
-		`SELECT EXISTS (SELECT FROM accounts WHERE tenant = ? AND customer = ? AND uid <> ? AND fbo_number_hash IN ?
-		AND deleted_at IS NULL AND status <> 'Closed')`,
+		`SELECT EXISTS (SELECT FROM accounts WHERE tenant = ? AND customer = ? AND uid <> ?
+		AND fbo_number_hash IN ? AND deleted_at IS NULL AND status <> 'Closed')`,
 		a.Tenant, a.Customer, a.UID, bun.Tuple(s.keys.Hashes(int64(a.Tenant), FBONumberColumn, clear)))
 }
 
@@ -113,7 +113,8 @@ func (s *Service) endTx(ctx context.Context, tx *changes.Tx, a *Account) error {
 	return s.refusedTx(ctx, tx, ErrDefaultOffset, `SELECT EXISTS (SELECT FROM accounts AS a JOIN accounts AS o
 		ON o.tenant = a.tenant AND o.customer = a.customer AND o.ach_company_id = a.ach_company_id
 		  AND o.uid <> a.uid
-		WHERE a.tenant = ? AND a.uid = ? AND a.default_offset AND a.ach_company_id <> '' AND o.deleted_at IS NULL AND o.status <> 'Closed')`, a.Tenant, a.UID)
+		WHERE a.tenant = ? AND a.uid = ? AND a.default_offset AND a.ach_company_id <> ''
+		AND o.deleted_at IS NULL AND o.status <> 'Closed')`, a.Tenant, a.UID)
 }
 
 // unusedTx looks whether a Pseudo account, a sweep or a fee tier names the account.

@@ -25,7 +25,8 @@ func (s *Service) NumberedTx(
 ) (uid UID, err error) {
 	err = tx.NewRaw(
 		`SELECT uid FROM accounts WHERE tenant = ? AND number_hash IN ? AND customer = ? AND deleted_at IS NULL
-		AND status <> 'Pending'`, tenant, bun.Tuple(s.keys.Hashes(int64(tenant), NumberColumn, number)), of).Scan(ctx, &uid)
+		AND status <> 'Pending'`, tenant, bun.Tuple(s.keys.Hashes(int64(tenant), NumberColumn, number)), of).
+		Scan(ctx, &uid)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, ErrNotFound
 	}
@@ -47,7 +48,8 @@ const (
 
 // mayBeVirtual reports whether a number has the form of those of virtual accounts.
 func mayBeVirtual(number string) bool {
-	return len(number) == VirtualDigits && number[0] == VirtualFirst && strings.Trim(number, "0123456789") == ""
+	return len(number) == VirtualDigits && number[0] == VirtualFirst &&
+		strings.Trim(number, "0123456789") == ""
 }
 
 // NumberTakenTx reports whether an account or a virtual account has this number, or had it. Nobody gives it
@@ -108,7 +110,8 @@ func (s *Service) freeTx(ctx context.Context, tx *changes.Tx, was, a *Account) e
 	return s.refusedTx(ctx, tx, ErrNumberTaken,
 		`SELECT EXISTS (SELECT FROM accounts WHERE tenant = ?0 AND number_hash IN ?1 AND uid <> ?2
 			AND deleted_at IS NULL)
-		OR EXISTS (SELECT FROM virtual_accounts WHERE tenant = ?0 AND number_hash IN ?3)`, a.Tenant, bun.Tuple(hashes), a.UID,
+		OR EXISTS (SELECT FROM virtual_accounts WHERE tenant = ?0 AND number_hash IN ?3)`, a.Tenant,
+		bun.Tuple(hashes), a.UID,
 		bun.Tuple(s.keys.Hashes(int64(a.Tenant), VirtualNumberColumn, number)))
 }
 
@@ -143,7 +146,8 @@ func (s *Service) givenUpTx(ctx context.Context, tx *changes.Tx, was, a *Account
 	hashes := bun.Tuple(s.keys.Hashes(int64(a.Tenant), FormerNumberColumn, number))
 	var known bool
 	err = tx.NewRaw(`SELECT nextval('account_former_number_ids'), EXISTS (SELECT FROM account_former_numbers
-		WHERE tenant = ? AND account = ? AND number_hash IN ?)`, a.Tenant, a.UID, hashes).Scan(ctx, &f.ID, &known)
+		WHERE tenant = ? AND account = ? AND number_hash IN ?)`, a.Tenant, a.UID, hashes).
+		Scan(ctx, &f.ID, &known)
 	if err != nil || known {
 		return err
 	}

@@ -22,7 +22,8 @@ func (s *Service) offsetTx(ctx context.Context, tx *changes.Tx, was, a *Account,
 	}
 	var another bool
 	err := tx.NewRaw(
-		`SELECT EXISTS (SELECT FROM accounts WHERE tenant = ? AND customer = ? AND ach_company_id = ? AND uid <> ?
+		`SELECT EXISTS (SELECT FROM accounts WHERE tenant = ? AND customer = ?
+		AND ach_company_id = ? AND uid <> ?
 		AND deleted_at IS NULL AND status <> 'Closed')`, a.Tenant, a.Customer, a.ACHCompanyID, a.UID).Scan(ctx,
 		&another)
 	if err == nil && !another {
@@ -41,8 +42,8 @@ func (s *Service) approvedOffsetTx(ctx context.Context, tx *changes.Tx, a *Accou
 	err := tx.NewRaw(
 		`SELECT coalesce(bool_or(deleted_at >= ?) AND bool_and(deleted_at IS NOT NULL
 			OR status IN ('Closed', 'Pending')), false)
-		FROM accounts WHERE tenant = ? AND customer = ? AND ach_company_id = ? AND uid <> ?`, a.CreatedAt, a.Tenant,
-		a.Customer, a.ACHCompanyID, a.UID).Scan(ctx, &first)
+		FROM accounts WHERE tenant = ? AND customer = ? AND ach_company_id = ? AND uid <> ?`,
+		a.CreatedAt, a.Tenant, a.Customer, a.ACHCompanyID, a.UID).Scan(ctx, &first)
 	if err == nil && first {
 		a.EnableOffset, a.DefaultOffset = true, true
 	}

@@ -181,7 +181,8 @@ func elsewhereTx(ctx context.Context, tx *changes.Tx, was, a *Account) (bool, er
 	}
 	has, err := tx.NewSelect().Model((*Account)(nil)).Where("a.tenant = ?", a.Tenant).
 		Where("a.bank_id = ?", a.BankID).Where("a.uid <> ?", a.UID).
-		Where("a.system_of_record = 'Internal Core' AND a.status <> 'Pending' AND a.deleted_at IS NULL").Exists(ctx)
+		Where("a.system_of_record = 'Internal Core' AND a.status <> 'Pending' AND a.deleted_at IS NULL").
+		Exists(ctx)
 	if err != nil || has || a.BankIDType != BIC {
 		return err == nil && !has, err
 	}

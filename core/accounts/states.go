@@ -70,8 +70,8 @@ var (
 	ErrInFront = fault.New(fault.State, "account.in_front",
 		"a Pseudo account stands in front of the account: change or close that first")
 	ErrDefaultOffset = fault.New(fault.State, "account.default_offset",
-		"the account is the default offset account of others with its ACH company id: make another account the "+
-			"default first")
+		"the account is the default offset account of others with its ACH company id: make another "+
+			"account the default first")
 	ErrCharged = fault.New(fault.State, "account.charged",
 		"a fee tier counts for the account: change that first")
 	ErrSwept = fault.New(fault.State, "account.swept", "a sweep is set up for the account: remove that first")
@@ -81,5 +81,6 @@ var (
 		"another account of the bank has this account number").On("accountNumber")
 	// ErrOffsetTaken is returned for a second default offset account.
 	ErrOffsetTaken = fault.New(fault.Conflict, "account.offset_taken",
-		"another account of the customer is the default offset account of this ACH company id").On("defaultOffset")
+		"another account of the customer is the default offset account of this ACH company id").
+		On("defaultOffset")
 )

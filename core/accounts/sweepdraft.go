@@ -69,7 +69,8 @@ func (d *SweepDraft) checkBalance(c *check.Fields, direction Direction, setting 
 		case !fits && !setting: // the existing sweep cannot have this type
 			c.Fail("balanceType", fault.Forbidden, stays)
 		case !fits:
-			c.Fail("balanceType", fault.Malformed, "must be "+strings.Join(words, " or ")+" in this direction")
+			c.Fail("balanceType", fault.Malformed, "must be "+strings.Join(words, " or ")+
+				" in this direction")
 		}
 	}
 	need(c, "range.fromAmount", direction == Both, setting, d.FromAmount.Value != "")

@@ -57,7 +57,8 @@ func sweptAfterTx(
 		  FROM days WHERE day IS NOT NULL
 		)
 		SELECT min(next.customer) FROM days CROSS JOIN LATERAL (SELECT customer FROM sweeps
-		  WHERE tenant = ?0 AND next_date = days.day AND customer > ?2 ORDER BY customer LIMIT 1) AS next`, tenant, day, place).Scan(ctx, &of)
+		  WHERE tenant = ?0 AND next_date = days.day AND customer > ?2 ORDER BY customer LIMIT 1) AS next`,
+		tenant, day, place).Scan(ctx, &of)
 	return of, err
 }
 
@@ -93,7 +94,8 @@ func PlanSweepsTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, today ti
 		of, directions = append(of, int64(w.Account)), append(directions, string(w.Direction))
 		days = append(days, w.NextAfter(today).Format(time.DateOnly))
 	}
-	return len(found), db.ExecAtCommit(ctx, `UPDATE sweeps AS w SET next_date = n.day::date, customer = a.customer
+	return len(found), db.ExecAtCommit(ctx, `UPDATE sweeps AS w
+		SET next_date = n.day::date, customer = a.customer
 		FROM unnest($2::bigint[], $3::text[], $4::text[]) AS n(account, direction, day)
 		JOIN accounts AS a ON a.tenant = $1 AND a.uid = n.account
 		WHERE w.tenant = $1 AND w.account = n.account AND w.direction = n.direction`, tenant, of, directions, days)

@@ -124,8 +124,8 @@ func (s *Service) setSweepTx(
 // not alone: one would undo what the other does.
 func (s *Service) alongTx(ctx context.Context, tx *changes.Tx, w *Sweep) error {
 	return s.refusedTx(ctx, tx, ErrSweepBeside,
-		`SELECT EXISTS (SELECT FROM sweeps WHERE tenant = ? AND account = ? AND (direction = 'both' OR ? = 'both'))`,
-		w.Tenant, w.Account, w.Direction)
+		`SELECT EXISTS (SELECT FROM sweeps WHERE tenant = ? AND account = ?
+			AND (direction = 'both' OR ? = 'both'))`, w.Tenant, w.Account, w.Direction)
 }
 
 func (s *Service) changeSweepTx(
@@ -186,7 +186,8 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, a *Account, w *Swe
 		case err != nil:
 			return err
 		case version == 0:
-			return fault.Field("sweep", named.field, fault.Unknown, "must be an active contact of the customer")
+			return fault.Field("sweep", named.field, fault.Unknown,
+				"must be an active contact of the customer")
 		case tx.Approved() && version != draft.Seen[*named.contact]:
 			return changes.ErrStale
 		}
@@ -248,7 +249,8 @@ func (n SweepName) proposal(of changes.Target, was, w *Sweep) changes.Proposal {
 // lockSweepTx reads and locks a sweep; it returns nil if there is none.
 func (s *Service) lockSweepTx(ctx context.Context, tx *changes.Tx, name SweepName) (*Sweep, error) {
 	w := new(Sweep)
-	err := tx.NewSelect().Model(w).Where("w.tenant = ?", tx.Caller.Tenant).Where("w.account = ?", name.Account).
+	err := tx.NewSelect().Model(w).Where("w.tenant = ?", tx.Caller.Tenant).
+		Where("w.account = ?", name.Account).
 		Where("w.direction = ?", name.Direction).For("NO KEY UPDATE").Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
@@ -295,8 +297,8 @@ func (s *Service) SweepsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[
 			Where(caller.Reach.Scope("a.customer")).Where("w.account = ANY($3)").Where("a.uid = ANY($3)").
 			OrderExpr("w.account, w.direction").String()
 	})
-	return db.QueueMany(b, text, func(w *Sweep) UID { return w.Account }, caller.Tenant, caller.ScopeCustomer(),
-		of, today)
+	return db.QueueMany(b, text, func(w *Sweep) UID { return w.Account }, caller.Tenant,
+		caller.ScopeCustomer(), of, today)
 }
 
 // today returns the bank's civil day, as YYYY-MM-DD.

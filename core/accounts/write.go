@@ -32,7 +32,8 @@ type operations struct {
 }
 
 func (s *Service) declare(all *changes.Service) {
-	s.open = changes.Declare(all, "openAccount", "account", access.ManageAccounts, s.openTx).Settle(s.settleTx)
+	s.open = changes.Declare(all, "openAccount", "account", access.ManageAccounts, s.openTx).
+		Settle(s.settleTx)
 	s.change = changes.Declare(all, "changeAccount", "account", access.ManageAccounts, s.changeTx)
 	s.close = changes.Declare(all, "closeAccount", "account", access.ManageAccounts, s.becomeTx(closing))
 	s.suspend = changes.Declare(all, "suspendAccount", "account", access.ManageAccounts, s.suspendTx)

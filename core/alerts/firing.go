@@ -92,7 +92,8 @@ var looking = db.NewQuery[looked](fmt.Sprintf(`WITH page AS (SELECT uid, account
 	FROM page AS p LEFT JOIN LATERAL (SELECT b.ledger - CASE p.balance WHEN 'AVAILABLE' THEN b.held
 	  ELSE 0 END AS balance
 		FROM balances AS b JOIN accounts AS a ON a.tenant = $1 AND a.uid = b.account
-		WHERE b.tenant = $1 AND b.account = p.account AND b.currency = p.currency AND a.status <> 'Closed') AS has ON true`, atATime))
+		WHERE b.tenant = $1 AND b.account = p.account AND b.currency = p.currency
+		AND a.status <> 'Closed') AS has ON true`, atATime))
 
 // due returns the next alerts after one that there is something to do for, and the last that it has looked
 // at; 0 if there are no more.

@@ -81,7 +81,8 @@ func (s *Service) lifecycle(of accounts.UID) *lifecycle {
 		Name: "balance alert",
 		Hold: func(ctx context.Context, tx *changes.Tx, at *changes.Target) (*customers.Held, error) {
 			if of == 0 {
-				return customers.Hold(s.customers.HoldTx).Of("balance_alerts", "uid", ErrNotFound)(ctx, tx, at)
+				return customers.Hold(s.customers.HoldTx).
+					Of("balance_alerts", "uid", ErrNotFound)(ctx, tx, at)
 			}
 			account := changes.Target{UID: of.String()}
 			held, err := customers.Hold(s.customers.LockTx).Of("accounts", "uid", ErrAccount)(ctx, tx, &account)
@@ -113,10 +114,11 @@ func (s *Service) createTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		}
 		var kept bool
 		var there int
-		err := tx.NewRaw(`SELECT nextval('balance_alert_uids'), currency, system_of_record = ?2 AND status <> ?3
-			AND deleted_at IS NULL,
+		err := tx.NewRaw(`SELECT nextval('balance_alert_uids'), currency, system_of_record = ?2
+			AND status <> ?3 AND deleted_at IS NULL,
 			(SELECT count(*) FROM balance_alerts WHERE tenant = ?0 AND account = ?1 AND status <> ?4)
-			FROM accounts WHERE tenant = ?0 AND uid = ?1`, a.Tenant, a.Account, accounts.InternalCore, accounts.Closed, Deleted).
+			FROM accounts WHERE tenant = ?0 AND uid = ?1`, a.Tenant, a.Account, accounts.InternalCore,
+			accounts.Closed, Deleted).
 			Scan(ctx, &a.UID, &a.Currency, &kept, &there)
 		switch {
 		case err != nil:

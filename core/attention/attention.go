@@ -34,8 +34,8 @@ const (
 
 // Kinds lists all kinds, the ones that cost most to leave alone first.
 var Kinds = []Kind{
-	Exception, Recall, Dishonour, Untaken, Unanswered, Late, Screening, Repair, Overdrawn, Stranded, Trade, Failed, Notice,
-	Sweep, Approval, Webhook,
+	Exception, Recall, Dishonour, Untaken, Unanswered, Late, Screening, Repair, Overdrawn, Stranded,
+	Trade, Failed, Notice, Sweep, Approval, Webhook,
 }
 
 // Search narrows the list.
@@ -98,7 +98,8 @@ var waits = map[Kind]string{
 		WHERE an.tenant = $1 AND nm.tenant = $1 AND pay.tenant = $1 AND an.code >= 'R61' AND an.code <= 'R70'
 		  AND nm.at > $5::timestamptz`,
 	Trade: `SELECT ft.uid, ft.customer, (ft.value_date + 1)::timestamp AT TIME ZONE 'America/New_York' AS since,
-		NULL::timestamptz AS due_at, CASE ft.status WHEN 'Covered' THEN 'covered in the market' ELSE '' END AS reason
+		NULL::timestamptz AS due_at, CASE ft.status WHEN 'Covered' THEN 'covered in the market'
+		ELSE '' END AS reason
 		FROM fx_trades AS ft WHERE ft.tenant = $1 AND ft.status <> 'Cancelled'
 		  AND ft.value_date >= ($5::timestamptz AT TIME ZONE 'America/New_York')::date
 		  AND ft.value_date < (($5::timestamptz + interval '7 days') AT TIME ZONE 'America/New_York')::date
@@ -131,8 +132,10 @@ var waits = map[Kind]string{
 		  AND pay.settles_at < $4::timestamptz
 		UNION ALL SELECT pay.uid, pay.customer, pay.settles_at, NULL, '' FROM payments AS pay
 		WHERE pay.tenant = $1 AND pay.state = 'VALIDATED' AND pay.settles_at < $4::timestamptz
-		UNION ALL SELECT pay.uid, pay.customer, pay.payment_date::timestamp AT TIME ZONE 'America/New_York', NULL, ''
-		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'SCHEDULED' AND (CASE WHEN rail = 'SWIFT' THEN 'ABROAD'
+		UNION ALL SELECT pay.uid, pay.customer, pay.payment_date::timestamp AT TIME ZONE 'America/New_York',
+		NULL, ''
+		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'SCHEDULED'
+		AND (CASE WHEN rail = 'SWIFT' THEN 'ABROAD'
 		  WHEN rail = 'BOOK' THEN 'BOOK' WHEN speed = 'Economy' THEN 'ECONOMY' ELSE 'OTHER' END)
 		  IN ('ABROAD', 'BOOK', 'ECONOMY', 'OTHER')
 		  AND pay.payment_date < ($4::timestamptz AT TIME ZONE 'America/New_York')::date
@@ -147,8 +150,10 @@ var waits = map[Kind]string{
 		UNION ALL SELECT coalesce(out.payment, out.id), coalesce(pay.customer, 0), out.at, NULL,
 		CASE out.kind WHEN 'nacha' THEN 'the file ' || out.message_id ELSE 'its message ' || out.kind END
 		|| ' has not been handed to the network'
-		FROM (SELECT nm.id, nm.payment, nm.kind, nm.message_id, nm.at FROM network_messages AS nm WHERE nm.tenant = $1
-		  AND nm.direction = 'OUT' AND nm.handed_at IS NULL AND nm.at < $4::timestamptz ORDER BY nm.id LIMIT 1000) AS out
+		FROM (SELECT nm.id, nm.payment, nm.kind, nm.message_id, nm.at FROM network_messages AS nm
+			WHERE nm.tenant = $1
+		  AND nm.direction = 'OUT' AND nm.handed_at IS NULL AND nm.at < $4::timestamptz
+		  ORDER BY nm.id LIMIT 1000) AS out
 		LEFT JOIN payments AS pay ON pay.tenant = $1 AND pay.uid = out.payment`,
 	Overdrawn: `SELECT b.account AS uid, a.customer, j.booked_at AS since, NULL::timestamptz AS due_at,
 		'' AS reason
@@ -161,7 +166,8 @@ var waits = map[Kind]string{
 		'' AS reason FROM balances AS b JOIN accounts AS a ON a.tenant = b.tenant AND a.uid = b.account
 		WHERE b.tenant = $1 AND a.tenant = $1 AND b.stranded`,
 	Screening: `SELECT pay.uid, pay.customer, pay.updated_at AS since, scr.expires_at AS due_at, '' AS reason
-		FROM payments AS pay LEFT JOIN payment_screenings AS scr ON scr.tenant = pay.tenant AND scr.payment = pay.uid
+		FROM payments AS pay LEFT JOIN payment_screenings AS scr ON scr.tenant = pay.tenant
+		AND scr.payment = pay.uid
 		WHERE pay.tenant = $1 AND pay.state = 'SCREENING'`,
 	Repair: `SELECT pay.uid, pay.customer, pay.updated_at AS since, NULL::timestamptz AS due_at, pay.reason
 		FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'REPAIR'`,
@@ -189,7 +195,10 @@ var waits = map[Kind]string{
 // and the alias of its table. Each has an index of what waits by customer and since when, after its day where
 // what no longer counts stays in it.
 var whose = map[Kind]struct{ from, alias, day string }{
-	Exception: {from: `FROM positive_pay_exceptions AS e WHERE e.tenant = $1 AND e.status = 'PENDING'`, alias: "e"},
+	Exception: {
+		from:  `FROM positive_pay_exceptions AS e WHERE e.tenant = $1 AND e.status = 'PENDING'`,
+		alias: "e",
+	},
 	Screening: {from: `FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'SCREENING'`, alias: "pay"},
 	Repair:    {from: `FROM payments AS pay WHERE pay.tenant = $1 AND pay.state = 'REPAIR'`, alias: "pay"},
 	Failed: {

@@ -146,11 +146,13 @@ func looked(kind Kind, waiting string) string {
 		"SELECT number + 1, (SELECT min("+customer+")"+from+" AND "+customer+" > whose.customer) FROM whose "+
 			"WHERE customer IS NOT NULL AND number < $7::bigint"
 	if of.day != "" {
-		pair := "SELECT " + of.day + " AS day, " + customer + from + " AND (" + of.day + ", " + customer + ") > "
+		pair := "SELECT " + of.day + " AS day, " + customer + from + " AND (" + of.day + ", " +
+			customer + ") > "
 		pairs := " ORDER BY " + of.day + ", " + customer + " LIMIT 1) AS f"
 		order = of.day + ", since, uid" // as the index has them; the server does not know that the day is one
 		same = of.day + " = whose.day AND " + same
-		first = "SELECT 1 AS number, f.day, f.customer FROM (" + pair + "(" + dayOf("$5::timestamptz") + ", -1)" +
+		first = "SELECT 1 AS number, f.day, f.customer FROM (" + pair + "(" +
+			dayOf("$5::timestamptz") + ", -1)" +
 			pairs
 		next = "SELECT number + 1, f.day, f.customer FROM whose CROSS JOIN LATERAL (" + pair +
 			"(whose.day, whose.customer)" + pairs + " WHERE number < $7::bigint"

@@ -25,7 +25,8 @@ func AskersTx(
 		WHERE e.tenant = ?0 AND e.object = ?1 AND e.uid = ?2 AND e.action IN ?3
 		  AND (e.decision = ?4 OR e.decision = ?5 AND NOT EXISTS (SELECT FROM audit_entries AS a
 		    WHERE a.tenant = ?0 AND a.object = ?1 AND a.uid = ?2 AND a.decision = ?6 AND a.tx = e.tx))
-		ORDER BY e.client, e.login_id`, tenant, object, uid, bun.Tuple(actions), Proposed, Done, Approved).Scan(ctx, &all)
+		ORDER BY e.client, e.login_id`, tenant, object, uid, bun.Tuple(actions), Proposed, Done, Approved).
+		Scan(ctx, &all)
 	if err != nil {
 		return nil, fmt.Errorf("read who asked for changes of %s %s: %w", object, uid, err)
 	}

@@ -14,7 +14,8 @@ import (
 // Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
 	Own: []string{
-		"audit_checkpoints", "audit_entries", "audit_former", "audit_restores", "audit_seals", "audit_unsealed",
+		"audit_checkpoints", "audit_entries", "audit_former",
+		"audit_restores", "audit_seals", "audit_unsealed",
 	},
 	Reads: map[string]string{
 		"tenants": "whether a database was restored is asked of every bank before its services are there",

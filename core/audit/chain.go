@@ -61,9 +61,11 @@ type EntryText struct {
 // texts selects the columns of EntryText. PostgreSQL converts every value to text, so that even a forged one
 // can be read.
 const texts = `e.tenant::text AS tenant, e.id AS id,
-	CASE WHEN e.at BETWEEN '0001-01-01Z' AND '9999-12-31Z' THEN to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') ELSE e.at::text END AS at,
+	CASE WHEN e.at BETWEEN '0001-01-01Z' AND '9999-12-31Z'
+	THEN to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') ELSE e.at::text END AS at,
 	e.tx::text AS tx, e.client, e.login_id, e.entity::text AS entity, e.action, e.decision, e.object, e.uid,
-	coalesce(e.customer::text, '') AS customer, e.before::text AS before, e.after::text AS after, e.reason, e.request`
+	coalesce(e.customer::text, '') AS customer, e.before::text AS before, e.after::text AS after,
+	e.reason, e.request`
 
 // chain is a place in a bank's chain, from which further entries are hashed.
 type chain struct {
@@ -85,8 +87,8 @@ func (c *chain) add(e *EntryText) {
 	c.number(e.ID)
 	c.value(e.At)
 	for _, value := range [...]string{
-		e.Tx, e.Client, e.LoginID, e.Entity, e.Action, e.Decision, e.Object, e.UID, e.Customer, e.Before, e.After,
-		e.Reason, e.Request,
+		e.Tx, e.Client, e.LoginID, e.Entity, e.Action, e.Decision, e.Object, e.UID, e.Customer,
+		e.Before, e.After, e.Reason, e.Request,
 	} {
 		c.value(value)
 	}

@@ -119,7 +119,8 @@ type link struct {
 var (
 	lastSigned = db.NewQuery[link](
 		`SELECT seq FROM audit_checkpoints WHERE tenant = $1 ORDER BY seq DESC LIMIT 1`)
-	lastSeal = db.NewQuery[link](`SELECT seq, hash FROM audit_seals WHERE tenant = $1 ORDER BY seq DESC LIMIT 1`)
+	lastSeal = db.NewQuery[link](`SELECT seq, hash FROM audit_seals WHERE tenant = $1
+		ORDER BY seq DESC LIMIT 1`)
 	// The last checkpoint before a time, so that the export begins at a signed place.
 	beginning = db.NewQuery[link](
 		`SELECT seq, hash FROM audit_checkpoints WHERE tenant = $1 AND at < $2 ORDER BY seq DESC LIMIT 1`)
@@ -131,12 +132,14 @@ var (
 	astray = db.NewQuery[EntryText](`SELECT ` + texts +
 		` FROM audit_entries AS e WHERE e.tenant = $1 AND e.id >= $2 AND e.id < $3
 		AND NOT EXISTS (SELECT FROM audit_seals AS s WHERE s.tenant = $1 AND s.entry = e.id)
-		AND NOT EXISTS (SELECT FROM audit_unsealed AS u WHERE u.tenant = $1 AND u.entry = e.id) ORDER BY e.id LIMIT 1`)
+		AND NOT EXISTS (SELECT FROM audit_unsealed AS u WHERE u.tenant = $1 AND u.entry = e.id)
+		ORDER BY e.id LIMIT 1`)
 	nextEntry = db.NewQuery[EntryText](
 		`SELECT id FROM audit_entries AS e WHERE e.tenant = $1 AND e.id >= $2 ORDER BY e.id LIMIT 1`)
 	waiting = db.NewQuery[EntryText](`SELECT ` + texts +
 		` FROM audit_unsealed AS u JOIN audit_entries AS e ON e.tenant = u.tenant AND e.id = u.entry
-		WHERE e.tenant = $1 AND u.tenant = $1 AND u.entry > $2 AND NOT EXISTS (SELECT FROM audit_seals AS s WHERE s.tenant = $1 AND s.entry = u.entry)
+		WHERE e.tenant = $1 AND u.tenant = $1 AND u.entry > $2 AND NOT EXISTS (SELECT FROM audit_seals AS s
+			WHERE s.tenant = $1 AND s.entry = u.entry)
 		ORDER BY u.entry LIMIT $3`)
 	// Entries that wait for a seal and are missing: somebody removed them from the record.
 	gone = db.NewQuery[link](`SELECT u.entry AS seq FROM audit_unsealed AS u

@@ -105,7 +105,8 @@ func (s *Service) sealSome(ctx context.Context, tenant access.Tenant) (done int,
 		err = tx.NewRaw(`SELECT `+texts+
 			`, (SELECT true FROM audit_seals AS s WHERE s.tenant = ?0 AND s.entry = e.id LIMIT 1) IS NOT NULL AS sealed
 			FROM audit_unsealed AS u JOIN audit_entries AS e ON e.tenant = u.tenant AND e.id = u.entry
-			WHERE u.tenant = ?0 AND e.tenant = ?0 ORDER BY u.entry LIMIT ?1`, tenant, batch).Scan(ctx, &entries)
+			WHERE u.tenant = ?0 AND e.tenant = ?0 ORDER BY u.entry LIMIT ?1`, tenant, batch).
+			Scan(ctx, &entries)
 		if err != nil || len(entries) == 0 {
 			return err
 		}
@@ -203,9 +204,10 @@ func placeOf(ctx context.Context, tx bun.IDB, tenant access.Tenant) (place, erro
 	err = tx.NewRaw(`SELECT coalesce(r.epoch, 1) AS epoch, `+here(p.Says)+` AS here, clock_timestamp() AS now,
 		CASE WHEN r.epoch > coalesce(c.epoch, 0) THEN r.is ELSE coalesce(c.database, '') END AS noted
 		FROM (SELECT) AS one
-		LEFT JOIN LATERAL (SELECT epoch, "is" FROM audit_restores WHERE tenant = ?0 ORDER BY epoch DESC LIMIT 1) AS r ON true
-		LEFT JOIN LATERAL (SELECT epoch, database FROM audit_checkpoints WHERE tenant = ?0 ORDER BY seq DESC LIMIT 1) AS c ON true`,
-		tenant).Scan(ctx, &p)
+		LEFT JOIN LATERAL (SELECT epoch, "is" FROM audit_restores WHERE tenant = ?0
+			ORDER BY epoch DESC LIMIT 1) AS r ON true
+		LEFT JOIN LATERAL (SELECT epoch, database FROM audit_checkpoints WHERE tenant = ?0
+			ORDER BY seq DESC LIMIT 1) AS c ON true`, tenant).Scan(ctx, &p)
 	return p, err
 }
 

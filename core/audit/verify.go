@@ -217,8 +217,8 @@ func (v *verifier) checkpoint(c *Checkpoint) error {
 	case c.Tenant != v.report.Tenant || c.Seq < v.at.seq:
 		return v.broken(c.Seq, "has a checkpoint that does not stand behind it")
 	case c.Seq > v.at.seq:
-		return v.broken(v.at.seq+1, "and what follows up to entry %d are missing: a checkpoint vouches for them",
-			c.Seq)
+		return v.broken(v.at.seq+1, "and what follows up to entry %d are missing: a checkpoint "+
+			"vouches for them", c.Seq)
 	case key != nil && !c.signedBy(key):
 		return v.broken(c.Seq, "has a checkpoint whose signature is wrong")
 	case key == nil && !bytes.Equal(c.Hash, v.at.hash[:]):
@@ -324,8 +324,8 @@ func (v *verifier) end(e *End) error {
 			"and what follows up to entry %d are missing: a checkpoint that was kept vouches for them", beyond)
 	case later > 0:
 		return v.broken(v.at.seq+1,
-			"and what follows are missing: a checkpoint that was kept is of epoch %d, in which the record went "+
-				"on elsewhere", later)
+			"and what follows are missing: a checkpoint that was kept is of epoch %d, in which the "+
+				"record went on elsewhere", later)
 	case e.Seq < v.at.seq:
 		return v.broken(e.Seq+1, "and what follows were put in: the export ends before them")
 	case e.Unsealed != v.report.Unsealed:

@@ -28,7 +28,8 @@ var identity = db.ColumnsOf[Bank]("UID", "Ref")
 // notAsked keeps the column out that only reads by ref have.
 var all = func() db.Columns {
 	entry := []string{
-		"Country", "NationalIDType", "NationalID", "Code", "Name", "RecordType", "Successor", "Address", "ACH",
+		"Country", "NationalIDType", "NationalID", "Code",
+		"Name", "RecordType", "Successor", "Address", "ACH",
 		"Fedwire", "RTP", "FedNow",
 	}
 	return identity.And(db.ColumnsOf[Bank](entry...))

@@ -49,7 +49,8 @@ type Report struct {
 
 var (
 	ErrGone = fault.New(fault.Conflict, "bank.gone",
-		"too many banks of the source would be gone: the file may be cut off; to import it all the same, allow it")
+		"too many banks of the source would be gone: the file may be cut off; to import it all the "+
+			"same, allow it")
 	ErrEmpty = fault.New(fault.Invalid, "bank.no_entry",
 		"the file names no bank: nothing was changed")
 	ErrOtherFormat = fault.New(fault.Invalid, "bank.other_format",
@@ -85,7 +86,8 @@ func (s *Service) Import(ctx context.Context, in Import) (*Report, error) {
 	}
 	if !known || !sourceName.MatchString(in.Source) {
 		return nil, fault.Field("bank", "source", fault.Malformed,
-			"a source is 1 to 40 small letters, digits and hyphens; formats are fedach, fedwire, bundesbank and csv")
+			"a source is 1 to 40 small letters, digits and hyphens; formats are fedach, fedwire, "+
+				"bundesbank and csv")
 	}
 	done := &Report{
 		At: s.now(), Operator: caller.LoginID, Source: in.Source, Format: in.Format, File: in.File,

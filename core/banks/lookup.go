@@ -71,8 +71,8 @@ func (l Lookup) Refs() ([]Ref, error) {
 // forms are the rules of each type, as they are told (rest/CONTRACT.md, bank rules).
 var forms = map[IDType]string{
 	NID: "of the type NID must be nine digits, not all zeros",
-	BIC: "of the type BIC must have 8 or 11 letters and digits with an existing country, that of countryCode " +
-		"if there is one",
+	BIC: "of the type BIC must have 8 or 11 letters and digits with an existing country, " +
+		"that of countryCode if there is one",
 	IBAN: "of the type IBAN must be one of countryCode with right check digits",
 }
 

@@ -112,8 +112,8 @@ var (
 	ErrNoApproval = fault.New(fault.NotFound, "approval.not_found", "no such approval")
 	ErrDecided    = fault.New(fault.State, "approval.decided", "the change has been decided on already")
 	ErrOwn        = fault.New(fault.State, "approval.own",
-		"nobody can decide on their own change, nor on one of an API key that they are responsible for: another "+
-			"person must")
+		"nobody can decide on their own change, nor on one of an API key that they are responsible "+
+			"for: another person must")
 	ErrTwice = fault.New(fault.State, "approval.twice",
 		"the caller has approved the change already: it needs another person")
 	ErrMakerEnded = fault.New(fault.State, "approval.maker_ended",

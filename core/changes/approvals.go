@@ -142,7 +142,8 @@ func (tx *Tx) RequireNoOpenApproval(ctx context.Context, object fmt.Stringer) er
 		AND status = 'Open' ORDER BY uid LIMIT 1), 0)`,
 		tx.Caller.Tenant, bun.Tuple(kinds), object.String()).Scan(ctx, &open)
 	if err == nil && open != 0 {
-		return ErrWaiting.Saying("a change of it waits for approval " + open.String() + ": decide on that first")
+		return ErrWaiting.Saying("a change of it waits for approval " + open.String() +
+			": decide on that first")
 	}
 	return err
 }
@@ -177,8 +178,8 @@ func (tx *Tx) Withdraw(ctx context.Context, kind string, object fmt.Stringer) er
 		`UPDATE approvals SET status = ?, checker_client = ?, checker_login = ?, checker_reach = ?, decided_at = ?,
 			decision_reason = ?
 		WHERE tenant = ? AND object = ? AND object_uid = ? AND status = 'Open'`,
-		Refused, tx.Caller.Client, tx.Caller.LoginID, tx.Caller.Reach, tx.Now, tx.Options.Reason, tx.Caller.Tenant,
-		kind, object.String()).Exec(ctx)
+		Refused, tx.Caller.Client, tx.Caller.LoginID, tx.Caller.Reach, tx.Now, tx.Options.Reason,
+		tx.Caller.Tenant, kind, object.String()).Exec(ctx)
 	return err
 }
 

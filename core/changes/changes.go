@@ -174,6 +174,6 @@ var (
 		"too many changes of this API key were refused: repeat it in a minute")
 	// ErrRepeat is ErrUnknown for a request with an idempotency key.
 	ErrRepeat = fault.New(fault.Unavailable, "change.repeat",
-		"the connection was lost while the change was made: repeat it with the same idempotency key to learn "+
-			"whether it was")
+		"the connection was lost while the change was made: repeat it with the same idempotency "+
+			"key to learn whether it was")
 )

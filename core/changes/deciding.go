@@ -116,7 +116,8 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 		status, said = Approved, audit.Approved
 	}
 	_, err = tx.NewRaw(
-		`UPDATE approvals SET status = ?, checker_client = ?, checker_login = ?, checker_reach = ?, decided_at = ?, decision_reason = ? WHERE tenant = ? AND uid = ?`,
+		`UPDATE approvals SET status = ?, checker_client = ?, checker_login = ?, checker_reach = ?,
+			decided_at = ?, decision_reason = ? WHERE tenant = ? AND uid = ?`,
 		status, tx.Caller.Client, tx.Caller.LoginID, tx.Caller.Reach, tx.Now, tx.Options.Reason, w.Tenant, w.UID).
 		Exec(ctx)
 	if err != nil {
@@ -147,7 +148,8 @@ func (s *Service) agreeTx(
 	}
 	_, err = tx.NewRaw(`UPDATE approvals SET first_client = ?, first_login = ?, first_person = ?,
 		first_entity = ?, first_reach = ?, first_at = ?, version = ?, approvers = ?, decides = ?
-		WHERE tenant = ? AND uid = ?`, caller.Client, caller.Login, person, caller.Entity, tx.Caller.Reach, tx.Now,
+		WHERE tenant = ? AND uid = ?`,
+		caller.Client, caller.Login, person, caller.Entity, tx.Caller.Reach, tx.Now,
 		version, w.Approvers, w.Decides, w.Tenant, w.UID).Exec(ctx)
 	if err != nil {
 		return err
@@ -220,7 +222,8 @@ func (tx *Tx) RequireOther(ctx context.Context, client, login string) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("read who answers for API key %s: %w", client, err)
-	case login == "" && answers.Valid && answers.UUID == caller.Person, login != "" && ident.Same(login, named):
+	case login == "" && answers.Valid && answers.UUID == caller.Person,
+		login != "" && ident.Same(login, named):
 		return ErrOwn
 	}
 	return nil

@@ -336,8 +336,8 @@ func (s *seat) sit(o *operation, tx *LaneTx) {
 func (s *seat) replay(ctx context.Context, o *operation, tx *LaneTx, key *usedKey) (err error) {
 	if key.Old {
 		_, err = db.Raw(tx.Tx,
-			`DELETE FROM idempotency_keys WHERE tenant = ? AND client = ? AND operation = ? AND key = ?`, tx.Tenant,
-			s.r.once.client, s.r.once.operation, s.r.once.key).Exec(ctx)
+			`DELETE FROM idempotency_keys WHERE tenant = ? AND client = ? AND operation = ? AND key = ?`,
+			tx.Tenant, s.r.once.client, s.r.once.operation, s.r.once.key).Exec(ctx)
 		return err
 	}
 	s.tx = nil

@@ -88,8 +88,8 @@ func (o once) claim(ctx context.Context, tx bun.Tx) (earlier []byte, err error) 
 		return nil, nil
 	}
 	taken, err := db.Raw(tx,
-		`INSERT INTO idempotency_keys (tenant, client, operation, key, request) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		o.tenant, o.client, o.operation, o.key, o.request).Exec(ctx)
+		`INSERT INTO idempotency_keys (tenant, client, operation, key, request) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT DO NOTHING`, o.tenant, o.client, o.operation, o.key, o.request).Exec(ctx)
 	if mine, err := o.mine(taken, err); mine || err != nil {
 		return nil, err
 	}
@@ -155,8 +155,8 @@ func (o once) keep(ctx context.Context, tx bun.Tx, answer any) error {
 	}
 	return db.AtCommit(ctx, tx,
 		db.Raw(tx,
-			`UPDATE idempotency_keys SET outcome = ? WHERE tenant = ? AND client = ? AND operation = ? AND key = ?`,
-			string(text), o.tenant, o.client, o.operation, o.key))
+			`UPDATE idempotency_keys SET outcome = ? WHERE tenant = ? AND client = ?
+				AND operation = ? AND key = ?`, string(text), o.tenant, o.client, o.operation, o.key))
 }
 
 // answer is what is kept for a key: a result or a refusal.

@@ -35,7 +35,8 @@ func (s *Service) PurgeKeys(ctx context.Context, age time.Duration) (purged int,
 					SELECT client, operation, key FROM idempotency_keys
 					  WHERE tenant = ?0 AND created_at < now() - ?1::interval
 					ORDER BY created_at LIMIT ?2 FOR UPDATE SKIP LOCKED)`,
-				caller.Tenant, fmt.Sprintf("%d seconds", int64(max(age, KeyLife).Seconds())), purgedAtOnce).Exec(ctx)
+				caller.Tenant, fmt.Sprintf("%d seconds", int64(max(age, KeyLife).Seconds())), purgedAtOnce).
+				Exec(ctx)
 			if err == nil {
 				n, err = done.RowsAffected()
 			}

@@ -23,7 +23,8 @@ func (c *Fields) AccountNumber(field, value string) {
 		"an account number is given as a whole, not masked")
 	c.demand(len(value) <= 35, field, value, fault.Max, "an account number has at most 35 characters")
 	c.demand(alphanumeric(value), field, value, fault.Malformed, "an account number is letters and digits")
-	c.demand(strings.Trim(value, "0") != "", field, value, fault.AllZero, "an account number is not all zeros")
+	c.demand(strings.Trim(value, "0") != "", field, value, fault.AllZero,
+		"an account number is not all zeros")
 }
 
 // foreign is how account numbers of other banks are published.
@@ -34,7 +35,8 @@ var foreign = regexp.MustCompile(`^[A-Za-z0-9.()/'+=:?_#@%,&-]+(?: +[A-Za-z0-9.(
 func (c *Fields) AccountNumberElsewhere(field, value string) {
 	c.demand(len(value) <= 35, field, value, fault.Max, "an account number has at most 35 characters")
 	c.Pattern(field, value, foreign,
-		"an account number is letters, digits, spaces between them, and the signs . ( ) / ' + = : ? _ # @ % , & -")
+		"an account number is letters, digits, spaces between them, and the signs . ( ) / ' + = : "+
+			"? _ # @ % , & -")
 	says := strings.ContainsFunc(value, func(r rune) bool {
 		return r != '0' && (unicode.IsDigit(r) ||
 			unicode.IsLetter(r))
@@ -66,7 +68,8 @@ var lei = regexp.MustCompile(`^[A-Z0-9]{4}00[A-Z0-9]{12}[0-9]{2}$`)
 // correct check digits (ISO 17442).
 func (c *Fields) LEI(field, value string) {
 	c.Pattern(field, value, lei,
-		"must be a legal entity identifier: 20 capital letters and digits, of them 00 in the fifth and sixth place")
+		"must be a legal entity identifier: 20 capital letters and digits, of them 00 in the fifth "+
+			"and sixth place")
 	c.demand(mod97(value) == 1, field, value, fault.Malformed,
 		"must be a legal entity identifier with right check digits")
 }

@@ -32,7 +32,8 @@ var spaced = regexp.MustCompile(`^[A-Za-z0-9]+(?: [A-Za-z0-9]+)*$`)
 // Words demands letters and digits of ASCII, with single spaces between them, as in names of accounts and
 // roles (rest/CONTRACT.md, account bodies; role bodies).
 func (c *Fields) Words(field, value string) {
-	c.Pattern(field, value, spaced, "must be made of letters from A to Z, digits and single spaces between them")
+	c.Pattern(field, value, spaced, "must be made of letters from A to Z, digits and single spaces "+
+		"between them")
 }
 
 var plainNumber = regexp.MustCompile(`^-?([0-9]+)(?:\.([0-9]+))?$`)

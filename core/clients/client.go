@@ -120,8 +120,8 @@ func (d Draft) check() (Client, error) {
 	if !keys.MatchString(d.Key) || ident.Same(d.Key, access.OperatorClient) {
 		wrong = append(wrong,
 			fault.Field("client", "key", fault.Malformed,
-				"letters, digits, dots, hyphens and underscores, at most 100, starting with a letter or digit; "+
-					"not operator"))
+				"letters, digits, dots, hyphens and underscores, at most 100, starting with a "+
+					"letter or digit; not operator"))
 	}
 	if d.User != "" && d.Responsible != "" {
 		wrong = append(wrong, ErrSpeaks)
@@ -135,7 +135,8 @@ func (d Draft) check() (Client, error) {
 	}
 	if len(d.Permissions) == 0 && len(d.Preset) == 0 {
 		wrong = append(wrong,
-			fault.Field("client", "permissions", fault.Required, "an API key without permissions can do nothing"))
+			fault.Field("client", "permissions", fault.Required,
+				"an API key without permissions can do nothing"))
 	}
 	for _, name := range d.Permissions {
 		permission := access.Permission(name)

@@ -197,7 +197,8 @@ func (s *Service) Rotate(ctx context.Context, key string, overlap time.Duration)
 			return err
 		}
 		_, err := tx.ExecContext(ctx,
-			`UPDATE clients SET former = secret, former_until = ?, secret = ?, generation = generation + 1 WHERE tenant = ? AND key = ?`,
+			`UPDATE clients SET former = secret, former_until = ?, secret = ?, generation = generation + 1
+				WHERE tenant = ? AND key = ?`,
 			s.now().Add(overlap), s.secretHash(caller.Tenant, key, secret), caller.Tenant, key)
 		if err != nil {
 			return err

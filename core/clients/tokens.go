@@ -237,7 +237,8 @@ func (s *Service) grant(
 			return err
 		}
 		_, err = tx.ExecContext(ctx,
-			`INSERT INTO refresh_tokens (tenant, token, client, family, issued_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)`,
+			`INSERT INTO refresh_tokens (tenant, token, client, family, issued_at, expires_at)
+				VALUES (?, ?, ?, ?, ?, ?)`,
 			client.Tenant, s.refreshHash(client.Tenant, refresh), client.Key, family.String(), now,
 			now.Add(RefreshLifetime))
 		if err != nil {

@@ -371,7 +371,8 @@ func (v *verified) put(hash tokenHash, caller access.Caller, now, expires time.T
 // forget drops the tokens of an API key that has changed.
 func (v *verified) forget(tenant access.Tenant, key string) {
 	for _, hash := range v.tokens.Keys() {
-		if known, ok := v.tokens.Peek(hash); ok && known.caller.Tenant == tenant && known.caller.Client == key {
+		if known, ok := v.tokens.Peek(hash); ok && known.caller.Tenant == tenant &&
+			known.caller.Client == key {
 			v.tokens.Remove(hash)
 		}
 	}

@@ -143,7 +143,8 @@ func (s *Service) put(ctx context.Context, ahead time.Duration) error {
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewRaw(`INSERT INTO sandbox_clocks (tenant, ahead) SELECT id, ?1 FROM tenants
 			WHERE id = ?0 AND sandbox
-			ON CONFLICT (tenant) DO UPDATE SET ahead = excluded.ahead`, caller.Tenant, ahead.Microseconds()).Exec(ctx)
+			ON CONFLICT (tenant) DO UPDATE SET ahead = excluded.ahead`, caller.Tenant, ahead.Microseconds()).
+			Exec(ctx)
 		return err
 	})
 	if err == nil {
@@ -157,7 +158,8 @@ var (
 	ErrNoSandbox = fault.New(fault.State, "clock.no_sandbox", "the clock of a real bank cannot be moved")
 	ErrBack      = fault.New(fault.Invalid, "clock.back",
 		"must be later than the bank's clock, and than where it is moving to").On("to")
-	ErrFar = fault.New(fault.Invalid, "clock.far", "must be at most a year ahead of the bank's clock").On("to")
+	ErrFar = fault.New(fault.Invalid, "clock.far", "must be at most a year ahead of the bank's clock").
+		On("to")
 )
 
 // mostAhead bounds how far a clock may be ahead of the machine's.
@@ -211,7 +213,8 @@ func (s *Service) Lease(ctx context.Context) (to *time.Time, err error) {
 	}
 	var targets []time.Time
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		return tx.NewRaw(`UPDATE sandbox_clocks SET leased_until = clock_timestamp() + make_interval(secs => ?)
+		return tx.NewRaw(`UPDATE sandbox_clocks
+			SET leased_until = clock_timestamp() + make_interval(secs => ?)
 			WHERE tenant = ? AND target IS NOT NULL AND (leased_until IS NULL OR leased_until < clock_timestamp())
 			RETURNING target`, leased.Seconds(), caller.Tenant).Scan(ctx, &targets)
 	})
@@ -248,7 +251,8 @@ func (s *Service) Release(ctx context.Context, arrivedAt *time.Time) error {
 	}
 	return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewRaw(`UPDATE sandbox_clocks SET leased_until = NULL,
-			target = CASE WHEN target <= ? THEN NULL ELSE target END WHERE tenant = ?`, arrivedAt, caller.Tenant).Exec(ctx)
+			target = CASE WHEN target <= ? THEN NULL ELSE target END WHERE tenant = ?`, arrivedAt,
+			caller.Tenant).Exec(ctx)
 		return err
 	})
 }

@@ -52,7 +52,8 @@ func ActiveTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, of customers.UID, uid UID,
 ) (version int32, err error) {
 	err = tx.NewRaw(`SELECT coalesce((SELECT version FROM contacts
-		WHERE tenant = ? AND uid = ? AND customer = ? AND status = ?), 0)`, tenant, uid, of, Active).Scan(ctx, &version)
+		WHERE tenant = ? AND uid = ? AND customer = ? AND status = ?), 0)`, tenant, uid, of, Active).
+		Scan(ctx, &version)
 	return version, err
 }
 
@@ -63,7 +64,8 @@ func HoldTx(
 ) (*Contact, error) {
 	k := new(Contact)
 	err := tx.NewSelect().Model(k).ExcludeColumn("regulatory_reporting").Where("k.tenant = ?", tenant).
-		Where("k.uid = ?", uid).Where("k.customer = ?", of).Where("k.status <> ?", Refused).For("SHARE").Scan(ctx)
+		Where("k.uid = ?", uid).Where("k.customer = ?", of).Where("k.status <> ?", Refused).
+		For("SHARE").Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}

@@ -89,7 +89,8 @@ func (b *Bank) ShownAccountNumber() *seal.Value { return b.AccountNumber.Shown()
 
 // sameAccount reports whether two are of one account: its number, its kind and where it is.
 func (b *Bank) sameAccount(other *Bank) bool {
-	return bytes.Equal(b.AccountNumber.Hash, other.AccountNumber.Hash) && b.AccountType == other.AccountType &&
+	return bytes.Equal(b.AccountNumber.Hash, other.AccountNumber.Hash) &&
+		b.AccountType == other.AccountType &&
 		b.AccountSubType == other.AccountSubType && b.Country == other.Country &&
 		b.NationalCode == other.NationalCode &&
 		b.SWIFTCode == other.SWIFTCode

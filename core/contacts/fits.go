@@ -61,7 +61,8 @@ func configured(c *check.Fields, entries []ReportingDraft, keys []string) {
 	for i := range entries {
 		known := slices.IndexFunc(keys, func(key string) bool { return ident.Same(key, entries[i].Key) })
 		if known < 0 {
-			c.Item("regulartoryReporting", i).Fail("key", fault.Unknown, "must be one of "+strings.Join(keys, ", "))
+			c.Item("regulartoryReporting", i).
+				Fail("key", fault.Unknown, "must be one of "+strings.Join(keys, ", "))
 			continue
 		}
 		entries[i].Key = keys[known]

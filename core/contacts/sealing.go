@@ -54,9 +54,10 @@ func (s *Service) Seal(ctx context.Context) (sealed int, err error) {
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		var rows []column
 		err := tx.NewRaw(
-			`SELECT k.uid, k.regulatory_reporting::text AS text FROM contacts AS k WHERE k.tenant = ? AND `+inTheClear+
-				`
-			ORDER BY k.uid LIMIT ? FOR NO KEY UPDATE SKIP LOCKED`, caller.Tenant, sealedAtOnce).Scan(ctx, &rows)
+			`SELECT k.uid, k.regulatory_reporting::text AS text FROM contacts AS k
+			WHERE k.tenant = ? AND `+inTheClear+`
+			ORDER BY k.uid LIMIT ? FOR NO KEY UPDATE SKIP LOCKED`, caller.Tenant, sealedAtOnce).
+			Scan(ctx, &rows)
 		if sealed = len(rows); err != nil || sealed == 0 {
 			return err
 		}
@@ -89,8 +90,8 @@ func (s *Service) sealTx(ctx context.Context, tx bun.IDB, k *Contact) error {
 		return nil
 	}
 	var row column
-	err := tx.NewRaw(`SELECT uid, regulatory_reporting::text AS text FROM contacts WHERE tenant = ? AND uid = ?`,
-		k.Tenant, k.UID).Scan(ctx, &row)
+	err := tx.NewRaw(`SELECT uid, regulatory_reporting::text AS text FROM contacts
+		WHERE tenant = ? AND uid = ?`, k.Tenant, k.UID).Scan(ctx, &row)
 	if err != nil {
 		return err
 	}

@@ -170,7 +170,8 @@ func found(t testing.TB, d *opened, keys *seal.Keys) *Bank {
 	})
 	b.must(b.DB.InTx(context.Background(), 0, func(ctx context.Context, tx bun.Tx) error {
 		return tx.NewRaw(
-			`INSERT INTO tenants (code, name, zone, currency, sandbox) VALUES (?, 'Test Bank', ?, 'USD', true) RETURNING id`,
+			`INSERT INTO tenants (code, name, zone, currency, sandbox)
+				VALUES (?, 'Test Bank', ?, 'USD', true) RETURNING id`,
 			b.Code, Zone().String()).Scan(ctx, &b.Tenant)
 	}))
 	b.Self = b.customer(func(c *customers.Customer) {

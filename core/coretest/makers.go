@@ -140,7 +140,8 @@ func (b *Bank) account(of *customers.Customer, edits ...func(*accounts.Account))
 		}
 		return db.AtCommit(ctx, tx, tx.NewRaw(`INSERT INTO holds (tenant, id, account, amount, currency, payment,
 			state, placed_at)
-			VALUES (?, nextval('journal_ids'), ?, ?, ?, ?, 'OPEN', now())`, b.Tenant, uid, *a.Balance.HeldMinor, a.Currency, uid))
+			VALUES (?, nextval('journal_ids'), ?, ?, ?, ?, 'OPEN', now())`,
+			b.Tenant, uid, *a.Balance.HeldMinor, a.Currency, uid))
 	})
 	return a
 }

@@ -18,7 +18,8 @@ import (
 
 // directory lists the banks that payments reach: all rails, RTP alone, ACH alone; the test bank itself; an
 // agency of the government; and one abroad.
-const directory = `countryCode,nationalIdType,nationalId,bic,name,ach,fedwireTransfer,rtpServices,rtpStatus,fedNowServices,fedNowStatus
+const directory = `countryCode,nationalIdType,nationalId,bic,name,ach,fedwireTransfer,rtpServices,` +
+	`rtpStatus,fedNowServices,fedNowStatus
 US,ABA,611090001,,Test Bank,true,true,CRDT,Active,CRDT,Active
 US,ABA,611590103,,Old Mill Bank,true,true,CRDT,Active,CRDT,Active
 US,ABA,021000021,,Real Time Bank,true,false,CRDT,Active,,

@@ -222,7 +222,8 @@ func (s *Service) moveTx(ctx context.Context, tx *changes.Tx, r *related, was, c
 		SELECT EXISTS (SELECT FROM customers WHERE tenant = ?0 AND owner = ?1 AND uid <> ?1) AS owns,
 		  EXISTS (SELECT FROM customers WHERE tenant = ?0 AND parent = ?1 AND owner <> ?3
 		    AND (?3 <> 0 OR partner_org_short_name = '' AND type <> ?4)) AS parent,
-		  EXISTS (SELECT FROM up WHERE uid = ?1) AS circle`, c.Tenant, c.UID, r.Parent, c.Owner, DownstreamPartner).
+		  EXISTS (SELECT FROM up WHERE uid = ?1) AS circle`,
+		c.Tenant, c.UID, r.Parent, c.Owner, DownstreamPartner).
 		Scan(ctx, &is)
 	switch {
 	case err != nil:

@@ -238,7 +238,8 @@ func (a AccessSettings) DualForUsers() bool { return a.UserDualApproval }
 
 // laxer reports whether a would need fewer approvers than was for anything, or only from a larger amount on.
 func (a AccessSettings) laxer(was AccessSettings) bool {
-	return was.CustomerDualApproval && !a.CustomerDualApproval || was.BeneDualApproval && !a.BeneDualApproval ||
+	return was.CustomerDualApproval && !a.CustomerDualApproval ||
+		was.BeneDualApproval && !a.BeneDualApproval ||
 		was.UserDualApproval && !a.UserDualApproval || was.FeeTierForApproval && !a.FeeTierForApproval ||
 		was.PaymentDualApproval && !a.PaymentDualApproval ||
 		was.NotificationsDualApproval && !a.NotificationsDualApproval ||

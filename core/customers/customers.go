@@ -102,8 +102,8 @@ func (s *Service) FindMany(
 	text := finding.Get(queryKey{want: want, reach: caller.Reach}, func() string {
 		return selecting(want, caller).Where("c.uid = ANY($3)").String()
 	})
-	return db.QueueMany(b, text, func(c *Customer) UID { return c.UID }, caller.Tenant, caller.ScopeCustomer(),
-		uids)
+	return db.QueueMany(b, text, func(c *Customer) UID { return c.UID }, caller.Tenant,
+		caller.ScopeCustomer(), uids)
 }
 
 var scoping db.QueryCache[Customer]
@@ -300,7 +300,8 @@ func (s *Service) List(
 	want = db.Or[Customer](want).And(identity)
 	text := listing.Get(queryKey{want: want, reach: caller.Reach, where: where.Key(), order: order},
 		func() string {
-			return where.On(selecting(want, caller)).OrderExpr(order).String() + " LIMIT $3::bigint OFFSET $4::bigint"
+			return where.On(selecting(want, caller)).OrderExpr(order).String() +
+				" LIMIT $3::bigint OFFSET $4::bigint"
 		})
 	return db.Queue(b, text, p...)
 }

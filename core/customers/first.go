@@ -17,8 +17,8 @@ func AddFirstTx(ctx context.Context, tx bun.Tx, self Customer) (UID, error) {
 		`INSERT INTO customers (tenant, uid, legal_name, short_name, type, relationship_type, status, created_at,
 			updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING uid`,
-		self.Tenant, number, self.LegalName, self.ShortName, ProcessingOrg, RelationSelf, Active, self.CreatedAt,
-		self.CreatedAt).Scan(ctx, &self.UID)
+		self.Tenant, number, self.LegalName, self.ShortName, ProcessingOrg, RelationSelf, Active,
+		self.CreatedAt, self.CreatedAt).Scan(ctx, &self.UID)
 	if err == nil {
 		_, err = tx.ExecContext(ctx,
 			`INSERT INTO customer_counts (tenant, owner, shard, customers) VALUES (?, 0, 0, 1)`, self.Tenant)

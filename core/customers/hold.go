@@ -96,8 +96,8 @@ func (hold Hold) Of(
 		if at.Customer != 0 {
 			return hold(ctx, tx, tx.Caller, UID(at.Customer))
 		}
-		err := tx.NewRaw(`SELECT customer FROM ? WHERE tenant = ? AND ? = ?`, bun.Ident(table), tx.Caller.Tenant,
-			bun.Ident(key), at.UID).
+		err := tx.NewRaw(`SELECT customer FROM ? WHERE tenant = ? AND ? = ?`, bun.Ident(table),
+			tx.Caller.Tenant, bun.Ident(key), at.UID).
 			Scan(ctx, &at.Customer)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil, absent
@@ -163,7 +163,8 @@ func AskerTx(
 		return m.Caller(worker), nil
 	}
 	var owner int64
-	err := tx.NewRaw(`SELECT owner FROM customers WHERE tenant = ? AND uid = ?`, worker.Tenant, of).Scan(ctx, &owner)
+	err := tx.NewRaw(`SELECT owner FROM customers WHERE tenant = ? AND uid = ?`, worker.Tenant, of).
+		Scan(ctx, &owner)
 	switch {
 	case err != nil:
 		return access.Caller{}, fmt.Errorf("read the partner of customer %s: %w", of, err)

@@ -58,7 +58,8 @@ func (s *Service) relatedTx(
 		  coalesce((SELECT login_id FROM people WHERE lower(login_id COLLATE "C") = ?2), '') AS manager,
 		  coalesce((SELECT login_id FROM people WHERE lower(login_id COLLATE "C") = ?3), '') AS officer
 		FROM (VALUES (1)) AS one LEFT JOIN customers AS self ON self.tenant = ?0
-		AND self.relationship_type = 'Self'`, tx.Caller.Tenant, tx.Caller.ScopeCustomer(), login(by.manager), login(by.officer), making).
+		AND self.relationship_type = 'Self'`, tx.Caller.Tenant, tx.Caller.ScopeCustomer(), login(by.manager),
+		login(by.officer), making).
 		Scan(ctx, &r.Next, &r.Bank, &r.Dual, &r.Manager, &r.Officer)
 	return r, err
 }
@@ -68,12 +69,14 @@ func (s *Service) relatedTx(
 func (s *Service) kinTx(ctx context.Context, tx *changes.Tx, by names, making bool) (k kin, err error) {
 	turn := db.CustomersTurns.InTurn("uid", true)
 	err = tx.NewRaw(`WITH partner AS (
-			SELECT uid, short_name, status FROM customers WHERE tenant = ?0 AND type = ?2 AND uid = (SELECT uid FROM customers WHERE tenant = ?0 AND
+			SELECT uid, short_name, status FROM customers WHERE tenant = ?0 AND type = ?2
+			AND uid = (SELECT uid FROM customers WHERE tenant = ?0 AND
 			  CASE WHEN ?3 = 0 THEN lower(short_name COLLATE "C") = ?1
 			  ELSE uid = ?3 AND (?5 AND ?1 = '' OR lower(short_name COLLATE "C") = ?1) END) AND `+turn+` FOR SHARE
 		), parent AS (
 			SELECT uid, short_name, owner FROM customers WHERE tenant = ?0 AND (?3 = 0 OR owner = ?3)
-			  AND uid = (SELECT uid FROM customers WHERE tenant = ?0 AND lower(short_name COLLATE "C") = ?4) AND `+turn+` FOR SHARE
+			  AND uid = (SELECT uid FROM customers WHERE tenant = ?0 AND lower(short_name COLLATE "C") = ?4)
+			  AND `+turn+` FOR SHARE
 		)
 		SELECT coalesce(partner.uid, 0) AS partner, coalesce(partner.short_name, '') AS partner_name,
 		coalesce(partner.status, '') AS partner_is, coalesce(parent.uid, 0) AS parent,
@@ -136,8 +139,8 @@ func (r *related) own(to *Customer) error {
 func countTx(ctx context.Context, tx *changes.Tx, owner, uid UID, by int) error {
 	return db.AtCommit(ctx, tx,
 		tx.NewRaw(`INSERT INTO customer_counts AS n (tenant, owner, shard, customers) VALUES (?0, ?1, ?2, ?3)
-		ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = n.customers + ?3`, tx.Caller.Tenant, owner,
-			uid%4, by))
+		ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = n.customers + ?3`,
+			tx.Caller.Tenant, owner, uid%4, by))
 }
 
 // login returns a login id as it is compared, or, if the text cannot be one, the empty string, which nobody

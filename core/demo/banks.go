@@ -44,11 +44,13 @@ func directory() string {
 	write := func(row ...string) { _ = w.Write(row) } // a strings.Builder does not fail
 	write("countryCode", "nationalIdType", "nationalId", "bic", "name", "addressLine1", "city",
 		"state", "postalCode", "recordType", "successor", "ach", "fedwireTransfer", "fedwireSecurities",
-		"rtpParticipant", "rtpServices", "rtpReceivingConnection", "rtpSignOnStatus", "rtpActivatedOn", "rtpStatus",
+		"rtpParticipant", "rtpServices", "rtpReceivingConnection",
+		"rtpSignOnStatus", "rtpActivatedOn", "rtpStatus",
 		"rtpConnectionStatus", "fedNowServices", "fedNowStatus", "fedNowConnectionStatus")
 	domestic := func(number, bic, name string, at city, record, successor string, wire, rtp, fedNow bool) {
 		row := []string{
-			"US", "ABA", number, bic, name, "100 Main St", at.name, at.state, at.zip + "01", record, successor,
+			"US", "ABA", number, bic, name, "100 Main St",
+			at.name, at.state, at.zip + "01", record, successor,
 			strconv.FormatBool(record == "SEND"), strconv.FormatBool(wire), strconv.FormatBool(wire),
 		}
 		if rtp {

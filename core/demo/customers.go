@@ -140,7 +140,8 @@ func address(d *dice, at city) postal.Address {
 
 // ago returns a time of the morning, from low to high days before the start.
 func (b *bank) ago(d *dice, low, high int64) time.Time {
-	return b.start.AddDate(0, 0, -int(d.in(low, high))).Add(-time.Duration(d.below(36_000)) * time.Second).UTC().
+	return b.start.AddDate(0, 0, -int(d.in(low, high))).
+		Add(-time.Duration(d.below(36_000)) * time.Second).UTC().
 		Truncate(time.Second)
 }
 

@@ -50,7 +50,10 @@ func Ask(ctx context.Context, c *core.Core, key string) error {
 // Once it is checked, it waits for a second person where the customer's settings ask for one.
 func Payroll(of customers.UID) string {
 	from := AccountNumber(int64(of-Institution), 0)
-	return "externalReferenceId,paymentAmount,speed,senderAccountNumber,receiverName,receiverAccountNumber,receiverSubAccountType,receiverBankId,paymentNotes\nPAY-2026-11-01,2450.00,Instant," + from + ",Ada Byron,4400123401,Checking,611090001,Salary of November\n" +
+	return "externalReferenceId,paymentAmount,speed,senderAccountNumber,receiverName,receiverAccountNumber," +
+		"receiverSubAccountType,receiverBankId,paymentNotes\n" +
+		"PAY-2026-11-01,2450.00,Instant," + from +
+		",Ada Byron,4400123401,Checking,611090001,Salary of November\n" +
 		"PAY-2026-11-02,1980.50,Instant," + from +
 		",Grace Brewster,4400123402,Savings,611090001,Salary of November\n" +
 		"PAY-2026-11-03,2100,Instant," + from + ",Alan Mathison,4400123403,Checking,611090002,Salary of November\n"

@@ -105,8 +105,8 @@ func (s *Service) After(ctx context.Context, cursor Cursor, limit int) ([]Placed
 			}
 			err = db.Raw(tx, `SELECT v.tenant, v.id, v.at, v.kind, v.object, v.uid, v.customer, v.version, s.seq
 			FROM audit_seals AS s JOIN events AS v ON v.tenant = s.tenant AND v.entry = s.entry
-			WHERE s.tenant = ?0 AND v.tenant = ?0 AND s.seq > ?1 ORDER BY s.seq LIMIT ?2`, caller.Tenant, at.Seq,
-				limit).Scan(ctx, &events)
+			WHERE s.tenant = ?0 AND v.tenant = ?0 AND s.seq > ?1 ORDER BY s.seq LIMIT ?2`,
+				caller.Tenant, at.Seq, limit).Scan(ctx, &events)
 			for i := range events {
 				events[i].Cursor = Cursor{Epoch: at.Epoch, Seq: events[i].Seq}
 			}
@@ -138,7 +138,8 @@ func KindTx(
 	err = db.Raw(tx, `SELECT coalesce((SELECT max(seq) FROM (SELECT seq FROM audit_seals
 		WHERE tenant = ?0 AND seq > ?1
 			ORDER BY seq LIMIT ?2) AS w), ?1) AS seq,
-		coalesce((SELECT max(seq) FROM audit_seals WHERE tenant = ?0), 0) AS ends`, tenant, at.Seq, window).Scan(ctx, &last)
+		coalesce((SELECT max(seq) FROM audit_seals WHERE tenant = ?0), 0) AS ends`, tenant, at.Seq, window).
+		Scan(ctx, &last)
 	if err != nil || last.Seq == at.Seq {
 		return nil, at, false, err
 	}

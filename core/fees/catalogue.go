@@ -84,8 +84,8 @@ func (s *Service) Configure(ctx context.Context, fee Fee, price, currency string
 	}
 	return s.recorded(ctx, caller, "configureFee", &fee, func(tx bun.Tx) error {
 		_, err := tx.NewInsert().Model(&fee).
-			On(`CONFLICT (tenant, lower(application COLLATE "C"), lower(product COLLATE "C"), lower(fee_name COLLATE "C"),
-				lower(fee_tier COLLATE "C")) DO UPDATE`).
+			On(`CONFLICT (tenant, lower(application COLLATE "C"), lower(product COLLATE "C"),
+				lower(fee_name COLLATE "C"), lower(fee_tier COLLATE "C")) DO UPDATE`).
 			Set("price = EXCLUDED.price").Set("currency = EXCLUDED.currency").Exec(ctx)
 		return err
 	})
@@ -101,7 +101,8 @@ func (s *Service) Unconfigure(ctx context.Context, fee Fee) error {
 	return s.recorded(ctx, caller, "unconfigureFee", &fee, func(tx bun.Tx) error {
 		done, err := tx.NewRaw(
 			`DELETE FROM fee_catalogue WHERE tenant = ? AND lower(application COLLATE "C") = ?
-			AND lower(product COLLATE "C") = ? AND lower(fee_name COLLATE "C") = ? AND lower(fee_tier COLLATE "C") = ?`,
+			AND lower(product COLLATE "C") = ? AND lower(fee_name COLLATE "C") = ?
+			AND lower(fee_tier COLLATE "C") = ?`,
 			fee.Tenant, ident.Fold(fee.Application), ident.Fold(fee.Product), ident.Fold(fee.FeeName),
 			ident.Fold(fee.FeeTier)).Exec(ctx)
 		if err != nil {

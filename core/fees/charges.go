@@ -37,7 +37,8 @@ const chargingText = `SELECT a.uid AS account, c.fee_name, c.fee_tier, c.price, 
 	      AND lower(application COLLATE "C") = 'payments' AND lower(fee_name COLLATE "C") = ANY($4::text[])
 	    OFFSET 0
 	  ) AS f JOIN fee_catalogue AS k ON lower(k.application COLLATE "C") = lower(f.application COLLATE "C")
-	    AND lower(k.product COLLATE "C") = lower(f.product COLLATE "C") AND lower(k.fee_name COLLATE "C") = lower(f.fee_name COLLATE "C")
+	    AND lower(k.product COLLATE "C") = lower(f.product COLLATE "C")
+	    AND lower(k.fee_name COLLATE "C") = lower(f.fee_name COLLATE "C")
 	    AND lower(k.fee_tier COLLATE "C") = lower(f.fee_tier COLLATE "C")
 	    AND k.currency = a.currency
 	  WHERE k.tenant = $1 AND f.customer = a.customer

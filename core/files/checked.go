@@ -22,7 +22,8 @@ func (s *Service) writeChecked(ctx context.Context, f *BulkFile, batches batches
 		done, err := db.Raw(tx, `UPDATE bulk_files SET checked = ?, position = ?, valid = ?, failed = ?,
 			credits = ?, debits = ?, largest = ?, payment_date = ?, offset_account = ?, approvers = ?, by_bank = ?,
 			stalled = 0, leased_until = clock_timestamp() + ?::interval
-			WHERE tenant = ? AND uid = ? AND attempt = ? AND status = 'VALIDATING'`, f.Checked, f.Position, f.Valid, f.Failed,
+			WHERE tenant = ? AND uid = ? AND attempt = ? AND status = 'VALIDATING'`, f.Checked, f.Position,
+			f.Valid, f.Failed,
 			f.Credits, f.Debits, f.Largest, f.PaymentDate, named(f.OffsetAccount), f.Approvers, f.ByBank,
 			leaseFor.String(), f.Tenant, f.UID, f.Attempt).Exec(ctx)
 		if err != nil {
@@ -76,7 +77,8 @@ func (c *checking) finish(ctx context.Context, whole Faults) error {
 	return c.s.db.InTx(ctx, int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		locked := new(BulkFile)
 		err := tx.NewSelect().Model(locked).Where("bf.tenant = ?", f.Tenant).Where("bf.uid = ?", f.UID).
-			Where("bf.attempt = ?", f.Attempt).Where("bf.status = ?", Validating).For("NO KEY UPDATE").Scan(ctx)
+			Where("bf.attempt = ?", f.Attempt).Where("bf.status = ?", Validating).
+			For("NO KEY UPDATE").Scan(ctx)
 		if errors.Is(err, sql.ErrNoRows) {
 			return errLost
 		}

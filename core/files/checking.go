@@ -124,8 +124,8 @@ func (s *Service) lease(ctx context.Context, caller access.Caller, now time.Time
 func (s *Service) leave(ctx context.Context, f *BulkFile) error {
 	return s.db.InTx(ctx, int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := db.Raw(tx,
-			`UPDATE bulk_files SET leased_until = NULL, stalled = 0 WHERE tenant = ? AND uid = ? AND attempt = ?`,
-			f.Tenant, f.UID, f.Attempt).Exec(ctx)
+			`UPDATE bulk_files SET leased_until = NULL, stalled = 0
+				WHERE tenant = ? AND uid = ? AND attempt = ?`, f.Tenant, f.UID, f.Attempt).Exec(ctx)
 		return err
 	})
 }
@@ -137,7 +137,8 @@ func (s *Service) giveBack(ctx context.Context, f *BulkFile) {
 	defer cancel()
 	_ = s.db.InTx(ctx, int64(f.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := db.Raw(tx,
-			`UPDATE bulk_files SET leased_until = NULL, stalled = ? WHERE tenant = ? AND uid = ? AND attempt = ?`,
+			`UPDATE bulk_files SET leased_until = NULL, stalled = ?
+				WHERE tenant = ? AND uid = ? AND attempt = ?`,
 			f.Stalled-1, f.Tenant, f.UID, f.Attempt).Exec(ctx)
 		return err
 	})

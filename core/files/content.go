@@ -127,7 +127,8 @@ func (s *Service) discard(ctx context.Context, tenant access.Tenant, of FileUID)
 	defer cancel()
 	return s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := db.Raw(tx, `DELETE FROM bulk_file_parts WHERE tenant = ? AND id >= ? AND id < ? AND NOT EXISTS (
-			SELECT FROM bulk_files WHERE tenant = ? AND uid = ?)`, tenant, int64(of)<<partBits, int64(of+1)<<partBits,
+			SELECT FROM bulk_files WHERE tenant = ? AND uid = ?)`,
+			tenant, int64(of)<<partBits, int64(of+1)<<partBits,
 			tenant, of).Exec(ctx)
 		return err
 	})
@@ -149,7 +150,8 @@ func (s *Service) RemoveStray(ctx context.Context) (removed int, err error) {
 			SELECT p.id FROM bulk_file_parts AS p LEFT JOIN bulk_files AS f ON f.tenant = ? AND f.uid = p.file
 			  WHERE p.tenant = ?
 			  AND CASE WHEN f.uid IS NULL THEN p.created_at < clock_timestamp() - ?::interval
-			      ELSE f.status NOT IN (?) END LIMIT 100)`, caller.Tenant, caller.Tenant, caller.Tenant, strayAfter.String(),
+			      ELSE f.status NOT IN (?) END LIMIT 100)`, caller.Tenant, caller.Tenant, caller.Tenant,
+			strayAfter.String(),
 			bun.List([]FileStatus{Received, Validating})).Exec(ctx)
 		if err != nil {
 			return err
@@ -178,7 +180,8 @@ func (s *Service) RemoveUnpaid(ctx context.Context) (removed int, err error) {
 	}
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		f := new(BulkFile)
-		err := tx.NewSelect().Model(f).Column("uid", "cleared").Where("bf.tenant = ?", db.Number(caller.Tenant)).
+		err := tx.NewSelect().Model(f).Column("uid", "cleared").
+			Where("bf.tenant = ?", db.Number(caller.Tenant)).
 			Where("bf.status IN ('FAILED', 'REJECTED', 'CANCELLED', 'PARTIALLY_PROCESSED')").
 			Where("bf.cleared < bf.checked").Where("bf.updated_at < ?", now.Add(-unpaidKept)).
 			OrderExpr("bf.updated_at").Limit(1).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
@@ -189,7 +192,8 @@ func (s *Service) RemoveUnpaid(ctx context.Context) (removed int, err error) {
 			return err
 		}
 		to := f.Cleared + clearedAtATime
-		if _, err := db.Raw(tx, `DELETE FROM bulk_file_lines WHERE tenant = ? AND id > ? AND id <= ? AND status <> ?`,
+		if _, err := db.Raw(tx, `DELETE FROM bulk_file_lines WHERE tenant = ? AND id > ?
+			AND id <= ? AND status <> ?`,
 			caller.Tenant, lineID(f.UID, f.Cleared), lineID(f.UID, to), LineMade).Exec(ctx); err != nil {
 			return err
 		}

@@ -51,8 +51,8 @@ func (r *reader) readHeader(from io.Reader) (begins int64, err error) {
 			// The fault does not repeat the name: if the line with the names is missing, it is an account
 			// number, or somebody's name.
 			return 0, broken(1, "", fault.Malformed,
-				fmt.Sprintf("the name of column %d is not known in files of this type: the first line must name "+
-					"the columns", i+1))
+				fmt.Sprintf("the name of column %d is not known in files of this type: "+
+					"the first line must name the columns", i+1))
 		case slices.Contains(there, known):
 			return 0, broken(1, known, fault.Malformed, "the column is there twice")
 		}
@@ -181,7 +181,8 @@ func fillSpeed(o *payments.Order, cell string) error {
 	speed, err := payments.ParseSpeed("speed", cell)
 	if err != nil || speed.International() {
 		return fault.Field("payment", "speed", fault.Malformed,
-			"must be one of the speeds Economy, Economy Plus, Express, Instant: payments abroad do not come in csv files")
+			"must be one of the speeds Economy, Economy Plus, Express, Instant: payments abroad do not "+
+				"come in csv files")
 	}
 	o.Speed = string(speed)
 	return nil

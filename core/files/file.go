@@ -338,14 +338,16 @@ var (
 		"the file gave way to files of others before it had arrived, send it again")
 	// ErrUnfinished is returned when too many files of a customer are being worked on.
 	ErrUnfinished = fault.New(fault.TooMany, "file.unfinished",
-		"too many files of the customer are unfinished: approve or cancel some, or wait until they are processed")
+		"too many files of the customer are unfinished: approve or cancel some, or wait until they "+
+			"are processed")
 	// ErrUnread is returned when too much text of a caller's files, or of a bank's, waits to be read.
 	ErrUnread = fault.New(fault.TooMany, "file.unread",
 		"too much of files that came before waits to be checked, try again when some are")
 	// ErrWasted is returned to a caller whose files of the last 24 hours had a million lines of which no payment
 	// was made.
 	ErrWasted = fault.New(fault.TooMany, "file.wasted",
-		"a million lines of this caller's files had faults, or were given up, in the last 24 hours: try again later")
+		"a million lines of this caller's files had faults, or were given up, in the last 24 hours: "+
+			"try again later")
 	// ErrNothing is returned for a search that gives neither a name nor a number.
 	ErrNothing = fault.New(fault.Invalid, "file.nothing", "fileName or fileNumber is required")
 	// ErrNoEntity is returned to callers whose token names no legal entity.

@@ -25,8 +25,8 @@ import (
 var Tables = db.Tables{
 	Own: []string{"bulk_file_batches", "bulk_file_lines", "bulk_file_parts", "bulk_files"},
 	Reads: map[string]string{
-		"accounts": "the accounts of all batches of a file are found in one statement, and so are those of lines " +
-			"that are shown",
+		"accounts": "the accounts of all batches of a file are found in one statement, and so are " +
+			"those of lines that are shown",
 		"customers": "in that statement, the company id of those without one of their own; and files are " +
 			"shown with whose they are; what waits to be checked is counted by partner",
 		"payment_steps": "why a payment of a file was cancelled, in that statement",

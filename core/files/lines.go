@@ -51,7 +51,9 @@ func (s *Service) LinesOf(
 		q := where.On(selectingLines(want).
 			Join("JOIN bulk_files AS bf ON bf.tenant = bl.tenant AND bf.uid = bl.file").
 			Where("bl.tenant = $1").Where("bf.tenant = $1"))
-		scope := func(file string) string { return linesIn(file) + " AND " + caller.Reach.Scope("bf.customer") }
+		scope := func(file string) string {
+			return linesIn(file) + " AND " + caller.Reach.Scope("bf.customer")
+		}
 		return window.Text(q, scope, "bl.file", "bl.id")
 	})
 	return db.QueueMany(b, text, func(l *FileLine) FileUID { return l.File }, p...)
@@ -92,7 +94,8 @@ func (s *Service) CountLinesOf(
 	text := countingLines.Get(lineKey{reach: caller.Reach, where: where.Key(), most: limit}, func() string {
 		q := where.On(db.Select0[FileLine]("1").
 			Join("JOIN bulk_files AS bf ON bf.tenant = bl.tenant AND bf.uid = bl.file").
-			Where("bl.tenant = $1").Where("bf.tenant = $1").Where("bl.file = p.parent").Where(linesIn("p.parent")).
+			Where("bl.tenant = $1").Where("bf.tenant = $1").Where("bl.file = p.parent").
+			Where(linesIn("p.parent")).
 			Where(caller.Reach.Scope("bf.customer")))
 		return db.CountEachText("unnest($3::bigint[]) AS p(parent)", "p.parent", q, limit)
 	})
@@ -124,8 +127,10 @@ func (s *Service) BatchesOf(ctx context.Context, b *db.Batch, of []FileUID) *db.
 	text := readingBatches.Get(caller.Reach, func() string {
 		q := db.Select[FileBatch](db.Or[FileBatch](db.Columns{}),
 			map[string]string{"offset_account": "coalesce(bb.offset_account, 0)"}).
-			Join("JOIN bulk_files AS bf ON bf.tenant = bb.tenant AND bf.uid = bb.file").Where("bb.tenant = $1").
-			Where("bf.tenant = $1").Where("bb.file = ANY($3)").Where("bb.number <= " + strconv.Itoa(MostBatches)).
+			Join("JOIN bulk_files AS bf ON bf.tenant = bb.tenant AND bf.uid = bb.file").
+			Where("bb.tenant = $1").
+			Where("bf.tenant = $1").Where("bb.file = ANY($3)").
+			Where("bb.number <= " + strconv.Itoa(MostBatches)).
 			Where(caller.Reach.Scope("bf.customer")).
 			OrderExpr("bb.file, bb.number")
 		return q.String()

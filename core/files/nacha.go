@@ -136,7 +136,8 @@ const (
 // mayBalance reports whether the last entry may be the offset of all others.
 func (b *batch) mayBalance() bool {
 	return b.Entries > 1 && b.Credits == b.Debits && b.minor > 0 &&
-		(b.direction == rails.Debit && b.minor == b.Debits || b.direction == rails.Credit && b.minor == b.Credits)
+		(b.direction == rails.Debit && b.minor == b.Debits ||
+			b.direction == rails.Credit && b.minor == b.Credits)
 }
 
 // payer is an account of the customer that a batch may be paid from.
@@ -150,16 +151,19 @@ type payer struct {
 
 // findingPayers finds the accounts of a customer that have one of some numbers, and of each company id the
 // default offset account and another one, or else two that have the id.
-var findingPayers = db.NewQuery[payer](`SELECT a.uid, a.number_hash, a.bank_id, '' AS company_id, a.default_offset
-	FROM accounts AS a WHERE a.tenant = $1 AND a.customer = $2 AND a.deleted_at IS NULL AND a.status <> 'Closed'
-	  AND a.number_hash = ANY($3::bytea[])
+var findingPayers = db.NewQuery[payer](`SELECT a.uid, a.number_hash, a.bank_id, '' AS company_id,
+	a.default_offset
+	FROM accounts AS a WHERE a.tenant = $1 AND a.customer = $2 AND a.deleted_at IS NULL
+	AND a.status <> 'Closed' AND a.number_hash = ANY($3::bytea[])
 	UNION ALL (SELECT r.uid, r.number_hash, r.bank_id, r.company_id, r.default_offset FROM (
-	  SELECT o.*, row_number() OVER (PARTITION BY o.company_id ORDER BY o.default_offset DESC, o.uid) AS place FROM (
-	    SELECT a.uid, a.number_hash, a.bank_id, coalesce(nullif(a.ach_company_id, ''), c.ach_company_id) AS company_id,
+	  SELECT o.*, row_number() OVER (PARTITION BY o.company_id ORDER BY o.default_offset DESC, o.uid) AS place
+	  FROM (
+	    SELECT a.uid, a.number_hash, a.bank_id,
+	    coalesce(nullif(a.ach_company_id, ''), c.ach_company_id) AS company_id,
 	      a.default_offset
 	    FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
-	    WHERE a.tenant = $1 AND c.tenant = $1 AND a.customer = $2 AND a.deleted_at IS NULL AND a.status <> 'Closed'
-	      AND a.enable_ach) AS o
+	    WHERE a.tenant = $1 AND c.tenant = $1 AND a.customer = $2 AND a.deleted_at IS NULL
+	    AND a.status <> 'Closed' AND a.enable_ach) AS o
 	  WHERE o.company_id = ANY($4::text[])) AS r WHERE r.place <= 2 ORDER BY r.company_id, r.place)`)
 
 // payFrom finds the accounts that batches are paid from: the account of the last entry if that balances the

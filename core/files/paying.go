@@ -171,9 +171,10 @@ func (p *paying) dealing(
 			to = Processed
 		}
 		if to == was.Status {
-			return db.ExecAtCommit(ctx, `UPDATE bulk_files SET made = $3::int, failed = $4::int, valid = $5::int,
-				worked_at = $6::timestamptz, paid = $7::int WHERE tenant = $1 AND uid = $2`, f.Tenant, f.UID, f.Made, f.Failed,
-				f.Valid, f.WorkedAt, f.Paid)
+			return db.ExecAtCommit(ctx, `UPDATE bulk_files
+				SET made = $3::int, failed = $4::int, valid = $5::int,
+				worked_at = $6::timestamptz, paid = $7::int WHERE tenant = $1 AND uid = $2`, f.Tenant, f.UID,
+				f.Made, f.Failed, f.Valid, f.WorkedAt, f.Paid)
 		}
 		return p.s.enterTx(ctx, tx, p.caller, &was, f, to, p.now)
 	})

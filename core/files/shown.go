@@ -255,11 +255,12 @@ func paymentsText(reach access.Reach) string {
 	from["speed"] = "coalesce(pay.speed, '')"
 	from["payment_date"] = "coalesce(pay.payment_date, bf.payment_date)"
 	from["created_at"] = "coalesce(pay.created_at, bf.created_at)"
-	from["sender_name"] = "coalesce(nullif(bl.sender_name, ''), fc.legal_name)" // a line with faults has no payer
+	// a line with faults has no payer
+	from["sender_name"] = "coalesce(nullif(bl.sender_name, ''), fc.legal_name)"
 	from["line1"], from["line2"] = "fc.legal_line1", "fc.legal_line2"
 	from["cancelled_as"] = "CASE WHEN pay.state = 'CANCELLED' THEN (SELECT ps.reason FROM payment_steps AS " +
-		"ps WHERE ps.tenant = pay.tenant AND ps.payment = pay.uid AND ps.state = 'CANCELLED' AND ps.tenant = " +
-		"$1) END"
+		"ps WHERE ps.tenant = pay.tenant AND ps.payment = pay.uid AND ps.state = 'CANCELLED' " +
+		"AND ps.tenant = $1) END"
 	return db.Select[ShownLine](db.Or[ShownLine](db.Columns{}), from).
 		Join("JOIN bulk_files AS bf ON bf.tenant = bl.tenant AND bf.uid = bl.file").
 		Join("JOIN customers AS fc ON fc.tenant = bf.tenant AND fc.uid = bf.customer").
@@ -267,7 +268,8 @@ func paymentsText(reach access.Reach) string {
 		Join("LEFT JOIN bulk_file_batches AS bb ON bb.tenant = bl.tenant AND bb.file = bl.file AND "+
 			"bb.number = bl.batch").
 		Join("LEFT JOIN accounts AS oa ON oa.tenant = bl.tenant AND oa.uid = CASE WHEN pay.uid IS NULL THEN "+
-			"bb.offset_account WHEN pay.entry_type = 'DEBIT' THEN pay.receiver_account ELSE pay.sender_account END").
+			"bb.offset_account WHEN pay.entry_type = 'DEBIT' THEN pay.receiver_account ELSE "+
+			"pay.sender_account END").
 		Where("bl.tenant = $1").Where("bf.tenant = $1").Where(reach.Scope("bf.customer")).
 		Where("bl.id >= (SELECT skip.id FROM bulk_file_lines AS skip WHERE skip.tenant = $1 AND "+
 			"skip.id >= $3::bigint AND skip.id < $4::bigint ORDER BY skip.id OFFSET $6::bigint LIMIT 1)").

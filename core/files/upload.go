@@ -226,14 +226,16 @@ func wastedBut(client, login, customer, file string) string {
 	return `(SELECT coalesce(sum(failed), 0) + coalesce(sum` + valid + ` - max` + valid + `, 0)
 	  FROM bulk_files AS bf JOIN customers AS c ON c.tenant = $1 AND c.uid = bf.customer
 	  WHERE bf.tenant = $1 AND maker_client = ` + client + `::text AND maker_login = ` + login + `::text
-	  AND worked_at > now() - interval '24 hours' AND bf.uid <> ` + file + ` AND ` + sameParty(customer) + `)::bigint`
+	  AND worked_at > now() - interval '24 hours' AND bf.uid <> ` + file + ` AND ` +
+		sameParty(customer) + `)::bigint`
 }
 
 var countingUnread = db.NewQuery[unread](`SELECT
 	(SELECT count(*) FROM bulk_files WHERE tenant = $1 AND customer = $2::bigint AND ` + isUnfinished +
 	`) AS unfinished,
 	coalesce(sum(size) FILTER (WHERE ` + sameParty("$2") + `), 0)::bigint AS party,
-	coalesce(sum(size) FILTER (WHERE maker_client = $3::text AND maker_login = $4::text AND ` + sameParty("$2") + `), 0)::bigint
+	coalesce(sum(size) FILTER (WHERE maker_client = $3::text AND maker_login = $4::text AND ` +
+	sameParty("$2") + `), 0)::bigint
 	  AS own,
 	coalesce(sum(size), 0)::bigint AS total,
 	` + wastedBut("$3", "$4", "$2", "0") + ` AS wasted
@@ -256,7 +258,8 @@ func (u *unread) full() error {
 	return nil
 }
 
-const isUnfinished = `status IN ('RECEIVED', 'VALIDATING', 'PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'APPROVED', 'PROCESSING')`
+const isUnfinished = `status IN ('RECEIVED', 'VALIDATING', 'PENDING_APPROVAL', 'PARTIALLY_APPROVED',
+	'APPROVED', 'PROCESSING')`
 
 // take returns a number for a new file.
 func (s *Service) take(ctx context.Context, tenant access.Tenant) (uid FileUID, err error) {

@@ -83,8 +83,8 @@ func (s *Service) FindQuotes(
 		return db.Select[Quote](db.Or[Quote](want).And(quoteIdentity), nil).Where("q.tenant = $1").
 			Where("q.uid = ANY($3::text[]::uuid[])").Where(caller.Reach.Scope("q.customer")).String()
 	})
-	return db.QueueMany(b, text, func(q *Quote) QuoteUID { return q.UID }, caller.Tenant, caller.ScopeCustomer(),
-		roles.Texts(uids))
+	return db.QueueMany(b, text, func(q *Quote) QuoteUID { return q.UID }, caller.Tenant,
+		caller.ScopeCustomer(), roles.Texts(uids))
 }
 
 // FindTrades reads trades by UID. Those of customers that the caller may not see are absent.

@@ -76,8 +76,8 @@ const mostOpen = 100
 // fewTx returns ErrManyQuotes for a customer that has as many open quotes as there may be.
 func fewTx(ctx context.Context, tx *changes.Tx, of customers.UID) error {
 	var open int
-	err := tx.NewRaw(`SELECT count(*) FROM (SELECT FROM fx_quotes WHERE tenant = ? AND customer = ? AND status =
-		'Open'
+	err := tx.NewRaw(`SELECT count(*) FROM (SELECT FROM fx_quotes
+		WHERE tenant = ? AND customer = ? AND status = 'Open'
 		AND expires_at > ? LIMIT ?) AS q`, tx.Caller.Tenant, of, tx.Now, mostOpen).Scan(ctx, &open)
 	if err == nil && open >= mostOpen {
 		err = ErrManyQuotes
@@ -201,7 +201,8 @@ func (q *Quote) checkDate(currencies pair, spot time.Time) error {
 	case q.Product == Forward && !q.ValueDate.After(spot):
 		return wrong(fault.NoMatch, "of FORWARD must be after the spot date, "+spot.Format(time.DateOnly))
 	case q.Product == SpotTrade && q.ValueDate.After(spot):
-		return wrong(fault.NoMatch, "of SPOT must be the spot date at the latest, "+spot.Format(time.DateOnly))
+		return wrong(fault.NoMatch, "of SPOT must be the spot date at the latest, "+
+			spot.Format(time.DateOnly))
 	}
 	return nil
 }

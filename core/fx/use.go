@@ -19,7 +19,8 @@ var (
 			Where("ft.uid = ANY($2::bigint[])").OrderExpr("ft.uid").String())
 	lockingTrades = db.NewQuery[Trade](db.Select[Trade](db.Columns{}, nil).Where("ft.tenant = $1").
 			Where("ft.uid = ANY($2::bigint[])").OrderExpr("ft.uid").String() + " FOR NO KEY UPDATE")
-	findingUsed = db.NewQuery[Used](`SELECT trade FROM payments WHERE tenant = $1 AND trade = ANY($2::bigint[])
+	findingUsed = db.NewQuery[Used](`SELECT trade FROM payments
+		WHERE tenant = $1 AND trade = ANY($2::bigint[])
 		AND state NOT IN ('REJECTED', 'INVALID', 'CANCELLED')`)
 )
 

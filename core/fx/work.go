@@ -26,7 +26,8 @@ func (s *Service) Expire(ctx context.Context) (taken int, err error) {
 	taken, err = inTurn(ctx, s,
 		func(ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time) (int, error) {
 			var due []*Quote
-			err := tx.NewSelect().Model(&due).Where("q.tenant = ?", caller.Tenant).Where("q.status = ?", Open).
+			err := tx.NewSelect().Model(&due).Where("q.tenant = ?", caller.Tenant).
+				Where("q.status = ?", Open).
 				Where("q.expires_at <= ?", now).OrderExpr("q.expires_at, q.uid").Limit(atATime).
 				For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 			if err != nil {

@@ -140,7 +140,8 @@ func (s *Service) quotes() *changes.Lifecycle[*customers.Held, Quote] {
 		Hold: customers.Hold(s.customers.LockTx).Of("fx_quotes", "uid", ErrNoQuote),
 		Lock: func(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*Quote, error) {
 			q := new(Quote)
-			found := tx.NewSelect().Model(q).Where("q.tenant = ?", tx.Caller.Tenant).Where("q.uid = ?", at.UID).
+			found := tx.NewSelect().Model(q).Where("q.tenant = ?", tx.Caller.Tenant).
+				Where("q.uid = ?", at.UID).
 				Where("q.customer = ?", at.Customer)
 			return changes.Lock(ctx, found, q, ErrNoQuote)
 		},
@@ -159,7 +160,8 @@ func (s *Service) trades() *changes.Lifecycle[*customers.Held, Trade] {
 		Hold: customers.Hold(s.customers.HoldTx).Of("fx_trades", "uid", ErrNotFound),
 		Lock: func(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*Trade, error) {
 			t := new(Trade)
-			found := tx.NewSelect().Model(t).Where("ft.tenant = ?", tx.Caller.Tenant).Where("ft.uid = ?", at.UID).
+			found := tx.NewSelect().Model(t).Where("ft.tenant = ?", tx.Caller.Tenant).
+				Where("ft.uid = ?", at.UID).
 				Where("ft.customer = ?", at.Customer)
 			return changes.Lock(ctx, found, t, ErrNotFound)
 		},
@@ -183,8 +185,10 @@ func (s *Service) limitsTx(ctx context.Context, tx *changes.Tx, b bank, q *Quote
 	if own != nil && own.Currency == worth.Currency {
 		var traded int64
 		// of all customers, whatever key the person uses
-		err := tx.NewRaw(`SELECT coalesce(sum(worth), 0)::bigint FROM fx_trades WHERE tenant = ? AND maker_login = ?
-			AND trade_date = ? AND maker_login <> '' AND status <> 'Cancelled'`, q.Tenant, tx.Caller.LoginID, q.TradeDate).
+		err := tx.NewRaw(`SELECT coalesce(sum(worth), 0)::bigint FROM fx_trades
+			WHERE tenant = ? AND maker_login = ?
+			AND trade_date = ? AND maker_login <> '' AND status <> 'Cancelled'`, q.Tenant,
+			tx.Caller.LoginID, q.TradeDate).
 			Scan(ctx, &traded)
 		if err != nil {
 			return err
@@ -256,7 +260,8 @@ func (s *Service) acceptTx(
 			return err
 		}
 		if held.Type == customers.Consumer && d.Delay != nil && *d.Delay < leastDelayOfConsumers {
-			return fault.Field("quote", "autoCoverDelay", fault.Min, "must be at least 30 minutes for a consumer")
+			return fault.Field("quote", "autoCoverDelay", fault.Min,
+				"must be at least 30 minutes for a consumer")
 		}
 		if err := oneByOneTx(ctx, tx); err != nil {
 			return err
@@ -390,7 +395,8 @@ func (s *Service) cancelTx(
 		}
 		// the trade is locked, and who begins a payment with it locks it, too
 		var used bool
-		if err := tx.NewRaw(`SELECT EXISTS (`+usedBy+`) FROM fx_trades AS ft WHERE ft.tenant = ?0 AND ft.uid = ?1`,
+		if err := tx.NewRaw(`SELECT EXISTS (`+usedBy+`) FROM fx_trades AS ft
+			WHERE ft.tenant = ?0 AND ft.uid = ?1`,
 			t.Tenant, t.UID).Scan(ctx, &used); err != nil {
 			return err
 		}

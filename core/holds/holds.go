@@ -23,8 +23,8 @@ import (
 var Tables = db.Tables{
 	Own: []string{"account_holds"},
 	Reads: map[string]string{
-		"accounts": "the state of an account, after it was locked in the books; and whose it is decides who " +
-			"sees its holds",
+		"accounts": "the state of an account, after it was locked in the books; and whose it is " +
+			"decides who sees its holds",
 		"holds": "an account is shown with all that the books hold, for payments too",
 	},
 }
@@ -96,7 +96,8 @@ func (s *Service) OfAccounts(
 			FROM holds AS h JOIN accounts AS a ON a.tenant = h.tenant AND a.uid = h.account
 			LEFT JOIN account_holds AS ah ON ah.tenant = $1 AND ah.uid = h.placed
 			WHERE h.tenant = $1 AND a.tenant = $1 AND h.account = p.account AND h.state = 'OPEN' AND %s
-			ORDER BY h.id DESC LIMIT $4::bigint) AS r`, caller.Reach.OfPeople("coalesce(ah.maker_login, '')", "ah.reach", "a.customer", "ah.created_at"),
+			ORDER BY h.id DESC LIMIT $4::bigint) AS r`,
+			caller.Reach.OfPeople("coalesce(ah.maker_login, '')", "ah.reach", "a.customer", "ah.created_at"),
 			caller.Reach.Scope("a.customer"))
 	})
 	return db.QueueMany(b, text, func(h *Held) accounts.UID { return h.Account }, caller.Tenant,
@@ -112,8 +113,8 @@ type dueHold struct {
 
 // findingDue finds holds whose time has come.
 var findingDue = db.NewQuery[dueHold](fmt.Sprintf(`SELECT uid FROM account_holds
-	WHERE tenant = $1 AND status = 'Active' AND expires_at <= $2::timestamptz ORDER BY expires_at, uid LIMIT %d`,
-	expiringAtATime))
+	WHERE tenant = $1 AND status = 'Active' AND expires_at <= $2::timestamptz
+	ORDER BY expires_at, uid LIMIT %d`, expiringAtATime))
 
 // Expire ends holds of the caller's bank whose time has come, and returns how many. It is for workers: any
 // number may call it at a time. One that cannot be ended at present keeps no other one.
@@ -157,7 +158,8 @@ func expireDueTx(
 		uids[i] = d.UID
 	}
 	var locked []*Hold
-	err = tx.NewSelect().Model(&locked).Where("ah.tenant = ?", by.Tenant).Where("ah.uid IN (?)", bun.List(uids)).
+	err = tx.NewSelect().Model(&locked).Where("ah.tenant = ?", by.Tenant).
+		Where("ah.uid IN (?)", bun.List(uids)).
 		Where("ah.status = ?", Active).Where("ah.expires_at <= ?", now).OrderExpr("ah.expires_at, ah.uid").
 		For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 	if err != nil || len(locked) == 0 {
@@ -190,8 +192,10 @@ func expireTx(ctx context.Context, tx bun.Tx, by access.Caller, due []*Hold, now
 		}.Recorded(by, "")
 		done.Entry.ID = ids.Items[i].ID
 		record = append(record, done)
-		if err := db.ExecAtCommit(ctx, `UPDATE account_holds SET status = $3::text, updated_at = $4::timestamptz,
-			version = $5::int WHERE tenant = $1 AND uid = $2`, by.Tenant, h.UID, h.Status, h.UpdatedAt, h.Version); err != nil {
+		if err := db.ExecAtCommit(ctx, `UPDATE account_holds
+			SET status = $3::text, updated_at = $4::timestamptz,
+			version = $5::int WHERE tenant = $1 AND uid = $2`, by.Tenant, h.UID, h.Status, h.UpdatedAt,
+			h.Version); err != nil {
 			return err
 		}
 	}
@@ -206,7 +210,8 @@ type upcoming struct {
 }
 
 var findingNext = db.NewQuery[upcoming](
-	`SELECT min(expires_at) AS at FROM account_holds WHERE tenant = $1 AND status = 'Active' AND expires_at > $2`)
+	`SELECT min(expires_at) AS at FROM account_holds WHERE tenant = $1 AND status = 'Active'
+		AND expires_at > $2`)
 
 // Next returns when the next hold of the caller's bank expires, after a time; nil if none will.
 func (s *Service) Next(ctx context.Context, after time.Time) (*time.Time, error) {

@@ -107,7 +107,8 @@ func (s *Service) writeTx(ctx context.Context, tx *changes.Tx, was, h *Hold) err
 	var open bool // an account is closed under the lock of the books
 	err := tx.NewRaw(`SELECT EXISTS (SELECT FROM accounts WHERE tenant = ? AND uid = ? AND status <> ?
 		AND deleted_at IS NULL
-		AND system_of_record = ?)`, h.Tenant, h.Account, accounts.Closed, accounts.InternalCore).Scan(ctx, &open)
+		AND system_of_record = ?)`, h.Tenant, h.Account, accounts.Closed, accounts.InternalCore).
+		Scan(ctx, &open)
 	if err == nil && (!open || books.Of(h.Account) == nil) {
 		err = ErrElsewhere
 	}

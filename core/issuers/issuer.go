@@ -78,8 +78,8 @@ var Algorithms = []jose.SignatureAlgorithm{jose.ES256, jose.RS256, jose.PS256, j
 // asymmetric lists the algorithms that an issuer can have: with a symmetric one, whoever verifies tokens
 // could forge them.
 var asymmetric = []jose.SignatureAlgorithm{
-	jose.ES256, jose.ES384, jose.ES512, jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
-	jose.EdDSA,
+	jose.ES256, jose.ES384, jose.ES512, jose.RS256, jose.RS384, jose.RS512, jose.PS256,
+	jose.PS384, jose.PS512, jose.EdDSA,
 }
 
 // Scope is the only scope of the interface. A token without it may do nothing, unless its issuer is
@@ -91,7 +91,8 @@ var (
 	ErrExists   = fault.New(fault.Conflict, "issuer.exists",
 		"the bank accepts this issuer with this audience already")
 	ErrTaken = fault.New(fault.Conflict, "issuer.taken",
-		"another bank accepts this issuer with this audience: its tokens would not say which bank they are for")
+		"another bank accepts this issuer with this audience: its tokens would not say which bank "+
+			"they are for")
 	ErrDisabled = fault.New(fault.State, "issuer.disabled", "the issuer is disabled")
 
 	// ErrUnavailable is returned for tokens of an issuer whose keys cannot be read now.
@@ -184,8 +185,8 @@ func parseURL(text string) (*url.URL, error) {
 }
 
 var errURL = fault.Field("issuer", "url", fault.Malformed,
-	"an https address without user, query and fragment, exactly as the issuer's tokens write it; http only on "+
-		"this machine")
+	"an https address without user, query and fragment, exactly as the issuer's tokens write it; "+
+		"http only on this machine")
 
 func loopback(host string) bool {
 	ip, err := netip.ParseAddr(host)

@@ -67,11 +67,12 @@ func (s *Service) Add(ctx context.Context, draft Draft) (*Issuer, error) {
 			return err
 		}
 		_, err := tx.NewInsert().Model(&added).On("CONFLICT (tenant, url, audience) DO UPDATE").
-			Set("user_claims = excluded.user_claims, partner_claim = excluded.partner_claim, entity_claim = " +
-				"excluded.entity_claim").
+			Set("user_claims = excluded.user_claims, partner_claim = excluded.partner_claim, " +
+				"entity_claim = excluded.entity_claim").
 			Set("subject_claim = excluded.subject_claim, scope = excluded.scope, id_tokens = excluded.id_tokens, " +
 				"longest_life = excluded.longest_life").
-			Set("algorithms = excluded.algorithms, created_at = excluded.created_at, disabled_at = NULL").Exec(ctx)
+			Set("algorithms = excluded.algorithms, created_at = excluded.created_at, disabled_at = NULL").
+			Exec(ctx)
 		if err != nil {
 			return err
 		}

@@ -260,7 +260,8 @@ func (c claims) login(names []string) (string, error) {
 		}
 		if _, ok := ident.Login(login); !ok {
 			return "", access.RefuseToken("its " + name +
-				" is no login id, which has 1 to 200 letters, digits and special characters of ASCII without spaces")
+				" is no login id, which has 1 to 200 letters, digits and special characters of ASCII " +
+				"without spaces")
 		}
 		return login, nil
 	}

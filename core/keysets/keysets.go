@@ -146,8 +146,8 @@ func (s *Service) next(info seal.Info, bank access.Tenant, all []*Progress) (fou
 
 // moveTx reads the next rows of a table, and moves those that need it.
 func (s *Service) moveTx(
-	ctx context.Context, tx bun.Tx, caller access.Caller, info seal.Info, t *table, p *Progress, all []*Progress,
-	did *Batch,
+	ctx context.Context, tx bun.Tx, caller access.Caller, info seal.Info, t *table, p *Progress,
+	all []*Progress, did *Batch,
 ) error {
 	if !slices.ContainsFunc(all, func(p *Progress) bool { return p.of(info) }) {
 		if err := recordTx(ctx, tx, caller, "beginKeyRotation", info, 0); err != nil {
@@ -248,8 +248,8 @@ func (s *Service) renewTx(
 		keys[i] = v.key
 	}
 	text := fmt.Sprintf(
-		"SELECT %s FROM %s WHERE tenant = ? AND %s IN ? ORDER BY %[3]s FOR NO KEY UPDATE SKIP LOCKED", t.selected(),
-		t.name, t.key)
+		"SELECT %s FROM %s WHERE tenant = ? AND %s IN ? ORDER BY %[3]s FOR NO KEY UPDATE SKIP LOCKED",
+		t.selected(), t.name, t.key)
 	locked, err := read(ctx, tx, t, text, bank, bun.Tuple(keys))
 	if err != nil {
 		return 0, err
@@ -307,8 +307,8 @@ func (t *table) writeTx(ctx context.Context, tx bun.Tx, bank access.Tenant, rows
 	}
 	// BETWEEN keeps every plan of the join from reading more of the bank than these rows span.
 	text := fmt.Sprintf(
-		"UPDATE %s AS t SET %s FROM unnest(%s) AS v(%s) WHERE t.tenant = $1 AND t.%s = %s AND t.%[5]s BETWEEN "+
-			"%[7]s AND %[8]s",
+		"UPDATE %s AS t SET %s FROM unnest(%s) AS v(%s) WHERE t.tenant = $1 AND t.%s = %s "+
+			"AND t.%[5]s BETWEEN %[7]s AND %[8]s",
 		t.name, strings.Join(sets, ", "), strings.Join(arrays, ", "), strings.Join(names, ", "), t.key,
 		t.cast("v.key"), t.cast("$2"), t.cast("$3"))
 	done, err := tx.Tx.ExecContext(ctx, text, parameters...)

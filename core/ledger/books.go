@@ -210,5 +210,6 @@ func (k *Books) WriteTx(ctx context.Context) error {
 		booked_at = CASE WHEN b.version < n.version THEN $6::timestamptz ELSE b.booked_at END
 		FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $7::bool[])
 		  AS n(account, ledger, held, version, forced)
-		WHERE b.tenant = $1 AND b.account = n.account`, k.tenant, moved, ledgers, helds, versions, k.at, forced)
+		WHERE b.tenant = $1 AND b.account = n.account`,
+		k.tenant, moved, ledgers, helds, versions, k.at, forced)
 }

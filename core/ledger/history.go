@@ -57,8 +57,8 @@ func located(reach access.Reach, bounds string) string {
 
 // afterwards is the balance that the posting with a version has left; 0 before the first.
 func afterwards(version string) string {
-	return "coalesce((SELECT p.balance_after FROM postings AS p WHERE p.tenant = $1 AND p.account = s.account " +
-		"AND p.version = " +
+	return "coalesce((SELECT p.balance_after FROM postings AS p WHERE p.tenant = $1 " +
+		"AND p.account = s.account AND p.version = " +
 		version + "), 0)"
 }
 
@@ -90,7 +90,8 @@ const shift = "j.value_date - (j.booked_at AT TIME ZONE 'UTC')::date"
 // booked from the second on does not. Between them lies the spread of the bank's value dates, of a few days.
 const valued = `SELECT n.place, ($4::date - n.shift + 1)::timestamp AT TIME ZONE 'UTC' FROM (
 	SELECT 1, (SELECT max(` + shift + `) FROM journals AS j WHERE j.tenant = $1)
-	UNION ALL SELECT 2, (SELECT min(` + shift + `) FROM journals AS j WHERE j.tenant = $1)) AS n(place, shift)`
+	UNION ALL SELECT 2, (SELECT min(` + shift + `) FROM journals AS j
+		WHERE j.tenant = $1)) AS n(place, shift)`
 
 // ValuedBy reads the sum of the postings of each account whose value date is on or before a day, whenever
 // they were booked. Beyond the bisection, it reads the postings of the account that were booked within the
@@ -107,7 +108,8 @@ func (s *Service) ValuedBy(
 		return located(caller.Reach,
 			valued) + "SELECT s.account, s.currency, " + afterwards("s.first") + ` + coalesce((
 			SELECT sum(p.amount) FROM postings AS p JOIN journals AS j ON j.tenant = $1 AND j.id = p.journal
-			WHERE p.tenant = $1 AND p.account = s.account AND p.version > s.first AND p.version <= s.last AND j.value_date <= $4::date
+			WHERE p.tenant = $1 AND p.account = s.account AND p.version > s.first AND p.version <= s.last
+			AND j.value_date <= $4::date
 			), 0)::bigint AS minor FROM s`
 	})
 	return db.QueueMany(b, text, accountOf, caller.Tenant, caller.ScopeCustomer(), of, Day(day))

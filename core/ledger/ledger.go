@@ -20,8 +20,8 @@ var Tables = db.Tables{
 	Reads: map[string]string{
 		"accounts": "the proof compares the books with the accounts; and whose an account is decides who " +
 			"sees its history",
-		"sandbox_clocks": "the clock that bookings go by is read under their locks, in the statement that reads " +
-			"the database's",
+		"sandbox_clocks": "the clock that bookings go by is read under their locks, in the statement " +
+			"that reads the database's",
 	},
 }
 

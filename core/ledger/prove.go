@@ -35,7 +35,8 @@ var invariants = []Invariant{
 		SELECT ?0::bigint AS tenant, 'journal ' || coalesce(p.journal, j.id) AS subject,
 		  coalesce('sums to ' || p.sum || ' ' || p.currency, 'has no postings') AS what
 		FROM (SELECT id FROM journals WHERE tenant = ?0) AS j FULL JOIN (
-		  SELECT journal, currency, sum(amount) FROM postings WHERE tenant = ?0 GROUP BY journal, currency) AS p
+		  SELECT journal, currency, sum(amount) FROM postings WHERE tenant = ?0
+		  GROUP BY journal, currency) AS p
 		  ON p.journal = j.id
 		WHERE j.id IS NULL OR p.sum IS DISTINCT FROM 0`},
 	{"I2", "over a whole bank each currency sums to zero", `
@@ -43,8 +44,8 @@ var invariants = []Invariant{
 		FROM balances WHERE tenant = ?0 GROUP BY tenant, currency HAVING sum(ledger) <> 0`},
 	{
 		"I3",
-		"an account's postings are numbered without a gap, each goes on from the one before, and the balance is " +
-			"that of the last", `
+		"an account's postings are numbered without a gap, each goes on from the one before, " +
+			"and the balance is that of the last", `
 		SELECT ?0::bigint AS tenant, 'account ' || coalesce(p.account, b.account) AS subject, concat_ws('; ',
 		  'posting ' || p.version || ' leaves ' || balance_after || ', as number ' || place || ' after ' || before
 		  || ' and with ' || amount, 'the balance is ' || b.ledger || ' at version ' || b.version) AS what
@@ -54,7 +55,8 @@ var invariants = []Invariant{
 		  FROM postings WHERE tenant = ?0 WINDOW each AS (PARTITION BY tenant, account ORDER BY version)
 		) AS p FULL JOIN (SELECT account, ledger, version FROM balances WHERE tenant = ?0) AS b
 		  ON b.account = p.last_of
-		WHERE p.version <> place OR CASE WHEN greatest(abs(before / 2), abs(amount / 2)) < (1::bigint << 61) -- quicker than numeric
+		-- of what is small enough the sum as an integer, which is quicker than numeric
+		WHERE p.version <> place OR CASE WHEN greatest(abs(before / 2), abs(amount / 2)) < (1::bigint << 61)
 		    THEN before + amount <> balance_after ELSE before::numeric + amount <> balance_after END
 		  OR p.account IS NULL AND (b.ledger, b.version) <> (0, 0)
 		  OR last_of IS NOT NULL AND (b.ledger, b.version) IS DISTINCT FROM (p.balance_after, p.version)`,
@@ -73,15 +75,18 @@ var invariants = []Invariant{
 		  ELSE 'is in ' || a.currency || ', the books are in ' || b.currency END AS what
 		FROM (SELECT uid, currency, system_of_record = 'Internal Core' AS kept FROM accounts WHERE tenant = ?0) AS a
 		FULL JOIN (SELECT account, currency, house FROM balances WHERE tenant = ?0) AS b ON b.account = a.uid
-		WHERE a.uid IS NULL AND b.house = '' OR kept AND (b.account IS NULL OR b.house <> '') OR a.currency <> b.currency`},
+		WHERE a.uid IS NULL AND b.house = '' OR kept AND (b.account IS NULL OR b.house <> '')
+		OR a.currency <> b.currency`},
 	{"I6", "what is available is not below the overdraft, unless a return forced it", `
 		SELECT tenant, 'account ' || account AS subject,
 		  'has ' || ledger || ', ' || held || ' held, overdraft ' || overdraft AS what
-		FROM balances WHERE tenant = ?0 AND house = '' AND NOT forced AND ledger::numeric - held < 0 - overdraft::numeric`},
+		FROM balances WHERE tenant = ?0 AND house = '' AND NOT forced
+		AND ledger::numeric - held < 0 - overdraft::numeric`},
 	{"I8", "a posting has its account's currency", `
 		SELECT p.tenant, 'account ' || p.account AS subject,
 		  'posting ' || p.version || ' is in ' || p.currency || ', the books are in ' || b.currency AS what
-		FROM postings AS p JOIN balances AS b ON b.tenant = p.tenant AND b.account = p.account WHERE p.tenant = ?0 AND p.currency <> b.currency`},
+		FROM postings AS p JOIN balances AS b ON b.tenant = p.tenant AND b.account = p.account
+		WHERE p.tenant = ?0 AND p.currency <> b.currency`},
 	{"I10", "along an account's postings the booking time never decreases", `
 		SELECT tenant, 'account ' || account AS subject,
 		  'posting ' || version || ' was booked before the one ahead of it' AS what

@@ -127,7 +127,8 @@ func statementText(want db.Columns, reach access.Reach) string {
 		sums = ` CROSS JOIN LATERAL (
 			SELECT coalesce(sum(0 - p.amount) FILTER (WHERE p.amount < 0), 0)::bigint AS debits,
 			  coalesce(sum(p.amount) FILTER (WHERE p.amount > 0), 0)::bigint AS credits
-			FROM postings AS p WHERE p.tenant = $1 AND p.account = s.account AND p.version > s.first AND p.version <= s.last) AS e`
+			FROM postings AS p WHERE p.tenant = $1 AND p.account = s.account AND p.version > s.first
+			AND p.version <= s.last) AS e`
 	}
 	return located(reach, "VALUES (1, $4::timestamptz), (2, $5::timestamptz)") + "SELECT " +
 		columns + " FROM s" + sums

@@ -192,7 +192,8 @@ func (c *Counter) WriteTx(ctx context.Context) error {
 			`UPDATE limit_usage AS u SET payments = u.payments + n.number, amount = u.amount + n.amount FROM ` +
 				taken + `
 			WHERE u.tenant = $1 AND u.customer = n.customer AND u.rail = n.rail AND u.day = n.day::date
-			  AND u.entry_type = n.entry AND u.sec_code = '' AND n.currency = (SELECT currency FROM tenants WHERE id = $1)`,
+			  AND u.entry_type = n.entry AND u.sec_code = ''
+			  AND n.currency = (SELECT currency FROM tenants WHERE id = $1)`,
 		},
 	} {
 		var of, amounts, payments []int64

@@ -194,7 +194,8 @@ func (s *Service) ConfiguredOf(
 	text := configured.Get(caller.Reach, func() string {
 		return db.Select[Limit](db.ColumnsOf[Limit]("Customer", "Code", "Application", "Ceiling", "Currency"), nil).
 			Where("l.tenant = $1").
-			Where("l.customer = ANY($3)").Where(caller.Reach.Scope("l.customer")).OrderExpr("l.customer, l.code").
+			Where("l.customer = ANY($3)").Where(caller.Reach.Scope("l.customer")).
+			OrderExpr("l.customer, l.code").
 			String()
 	})
 	return db.QueueMany(b, text, func(l *Limit) customers.UID { return l.Customer }, caller.Tenant,

@@ -120,7 +120,8 @@ func (d *Draft) checkClass(c *check.Fields) {
 	}
 	class := ident.Upper(d.SECCode.Value)
 	if !slices.Contains(classes, class) {
-		c.Fail("secCode", fault.Malformed, "must be ALL, NA, or a standard entry class of ACH, such as CCD or PPD")
+		c.Fail("secCode", fault.Malformed, "must be ALL, NA, or a standard entry class of ACH, "+
+			"such as CCD or PPD")
 	}
 	d.SECCode.Value = class
 }

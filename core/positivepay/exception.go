@@ -47,8 +47,8 @@ func ParseDecisionStatuses(field, text string) (all []DecisionStatus, err error)
 		status, ok := ident.Word(strings.TrimSpace(word), DecisionStatuses...)
 		if !ok {
 			return nil, fault.Field(ExceptionObject, field, fault.Malformed,
-				"must be one of PENDING, AUTO_MATCHED, APPROVED, REJECTED, DEFAULT_DECISION, or several with commas "+
-					"between them")
+				"must be one of PENDING, AUTO_MATCHED, APPROVED, REJECTED, DEFAULT_DECISION, or several "+
+					"with commas between them")
 		}
 		all = append(all, status)
 	}

@@ -51,7 +51,8 @@ func (by ExceptionSearch) where(s *Service, caller access.Caller, p *db.Params) 
 	if by.AccountNumber != "" {
 		hashes := p.Add(s.keys.Hashes(int64(caller.Tenant), accounts.NumberColumn, by.AccountNumber))
 		all = append(all,
-			"ppe.account IN (SELECT a.uid FROM accounts AS a WHERE a.tenant = $1 AND a.number_hash = ANY("+hashes+"))")
+			"ppe.account IN (SELECT a.uid FROM accounts AS a WHERE a.tenant = $1 "+
+				"AND a.number_hash = ANY("+hashes+"))")
 	}
 	if by.Status != nil {
 		all = append(all, "ppe.status = ANY("+p.Add(db.Texts(by.Status))+"::text[])")
@@ -148,7 +149,8 @@ func (s *Service) Exceptions(
 // LockTx reads and locks the exceptions of payments, and returns them by payment.
 func LockTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, of []int64) (map[int64]*Exception, error) {
 	var rows []*Exception
-	err := tx.NewSelect().Model(&rows).Where("ppe.tenant = ?", tenant).Where("ppe.payment IN (?)", bun.List(of)).
+	err := tx.NewSelect().Model(&rows).Where("ppe.tenant = ?", tenant).
+		Where("ppe.payment IN (?)", bun.List(of)).
 		OrderExpr("ppe.uid").For("NO KEY UPDATE").Scan(ctx)
 	all := map[int64]*Exception{}
 	for _, e := range rows {
@@ -164,7 +166,8 @@ func WriteTx(ctx context.Context, tenant access.Tenant, decided []*Exception) er
 			SET status = $3::text, decided_at = $4::timestamptz,
 			decided_client = $5::text, decided_login = $6::text, decided_reach = $7::text,
 			  updated_at = $8::timestamptz,
-			version = $9::int WHERE tenant = $1 AND uid = $2`, tenant, e.UID, e.Status, e.DecidedAt, e.DecidedClient,
+			version = $9::int WHERE tenant = $1 AND uid = $2`,
+			tenant, e.UID, e.Status, e.DecidedAt, e.DecidedClient,
 			e.DecidedLogin, e.DecidedReach, e.UpdatedAt, e.Version); err != nil {
 			return err
 		}

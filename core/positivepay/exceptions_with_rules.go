@@ -56,7 +56,8 @@ func ExceptionsWithRules(b *db.Batch, reader access.Caller, of []int64) *db.Many
 		}
 		return db.Select[ExceptionWithRule](db.Columns{}, from).
 			Join("LEFT JOIN positive_pay_rules AS pp ON pp.tenant = $1 AND pp.uid = ppe.rule").
-			Where("ppe.tenant = $1").Where(reader.Reach.Scope("ppe.customer")).Where("ppe.payment = ANY($3)").String()
+			Where("ppe.tenant = $1").Where(reader.Reach.Scope("ppe.customer")).
+			Where("ppe.payment = ANY($3)").String()
 	})
 	return db.QueueMany(b, text, func(e *ExceptionWithRule) int64 { return e.Payment }, reader.Tenant,
 		reader.ScopeCustomer(), of)

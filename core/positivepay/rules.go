@@ -21,8 +21,8 @@ import (
 var Tables = db.Tables{
 	Own: []string{"positive_pay_exceptions", "positive_pay_rules"},
 	Reads: map[string]string{
-		"accounts": "a rule names its account by number, without its customer; and is found and shown with what " +
-			"the account is",
+		"accounts": "a rule names its account by number, without its customer; and is found and shown " +
+			"with what the account is",
 		"customers": "rules are found and shown with the short name of their customer, in one statement",
 	},
 }

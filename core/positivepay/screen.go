@@ -289,7 +289,8 @@ func StandingTx(
 	}
 	err = tx.NewSelect().Model((*Exception)(nil)).Column("payment").ColumnExpr("pp.approvers, pp.by_bank").
 		Join("JOIN positive_pay_rules AS pp ON pp.tenant = ppe.tenant AND pp.uid = ppe.rule").
-		Where("ppe.tenant = ?", tenant).Where("pp.tenant = ?", tenant).Where("ppe.payment IN (?)", bun.List(of)).
+		Where("ppe.tenant = ?", tenant).Where("pp.tenant = ?", tenant).
+		Where("ppe.payment IN (?)", bun.List(of)).
 		Where("pp.state = ?", Active).Where("pp.effective_date <= ?", day).
 		Where("(pp.expiry_date IS NULL OR pp.expiry_date >= ?)", day).Scan(ctx, &found)
 	standing = map[int64]*Rule{}
@@ -305,7 +306,8 @@ func AskersTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, of ...int64,
 ) (all []audit.Asker, err error) {
 	var some []*Exception
-	err = tx.NewSelect().Model(&some).Where("ppe.tenant = ?", tenant).Where("ppe.payment IN (?)", bun.List(of)).
+	err = tx.NewSelect().Model(&some).Where("ppe.tenant = ?", tenant).
+		Where("ppe.payment IN (?)", bun.List(of)).
 		Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read who let payments %v through: %w", of, err)

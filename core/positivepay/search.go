@@ -141,7 +141,8 @@ func (by Search) ofOthers(s *Service, tenant access.Tenant, p *db.Params) (all d
 	if by.AccountNumber != "" {
 		hashes := p.Add(s.keys.Hashes(int64(tenant), accounts.NumberColumn, by.AccountNumber))
 		all = append(all,
-			"pp.account IN (SELECT a.uid FROM accounts AS a WHERE a.tenant = $1 AND a.number_hash = ANY("+hashes+"))")
+			"pp.account IN (SELECT a.uid FROM accounts AS a WHERE a.tenant = $1 "+
+				"AND a.number_hash = ANY("+hashes+"))")
 	}
 	if by.BeneficiaryAccountNumber != "" {
 		hashes := p.Add(s.keys.Hashes(int64(tenant), NumberColumn, by.BeneficiaryAccountNumber))

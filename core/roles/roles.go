@@ -149,7 +149,8 @@ func (s *Service) OfUsers(
 	want = db.Or[Role](want).And(identity)
 	text := ofUsers.Get(queryKey{want, caller.Reach}, func() string {
 		return db.Select[Role](want, nil).ColumnExpr("h.user_uid AS holder").
-			Join("JOIN user_roles AS h ON h.tenant = r.tenant AND h.customer = r.customer AND h.role_uid = r.uid").
+			Join("JOIN user_roles AS h ON h.tenant = r.tenant AND h.customer = r.customer " +
+				"AND h.role_uid = r.uid").
 			Where("h.tenant = $1").Where("h.user_uid = ANY($3::text[]::uuid[])").
 			Where(caller.Reach.Scope("r.customer")).OrderExpr("r.number").String()
 	})
@@ -161,7 +162,8 @@ func (s *Service) OfUsers(
 func (s *Service) ActiveOf(ctx context.Context, tenant access.Tenant, user uuid.UUID) ([]*Role, error) {
 	var all []*Role
 	err := s.db.NewSelect().Model(&all).
-		Join("JOIN user_roles AS h ON h.tenant = r.tenant AND h.customer = r.customer AND h.role_uid = r.uid").
+		Join("JOIN user_roles AS h ON h.tenant = r.tenant AND h.customer = r.customer "+
+			"AND h.role_uid = r.uid").
 		Where("r.tenant = ?", tenant).Where("h.user_uid = ?", user.String()).Where("r.status = ?", Active).
 		OrderExpr("r.number").Scan(ctx)
 	return all, err

@@ -22,7 +22,8 @@ var (
 	// ErrNotFound is returned for a role that does not exist, or that belongs to another customer.
 	ErrNotFound = fault.New(fault.NotFound, "role.not_found", "no such role of this customer")
 	// ErrTaken is returned when another role of the customer has the name.
-	ErrTaken = fault.New(fault.Conflict, "role.taken", "another role of the customer has this name").On("name")
+	ErrTaken = fault.New(fault.Conflict, "role.taken", "another role of the customer has this name").
+			On("name")
 	// ErrBeyond is returned for a role that grants more than the caller may.
 	ErrBeyond = fault.New(fault.Denied, "role.beyond", "nobody can grant what they do not have").
 			On("applications")
@@ -209,8 +210,8 @@ func (s *Service) changeableTx(ctx context.Context, tx *changes.Tx, r *Role) err
 	}
 	var own bool
 	err := tx.NewRaw(
-		`SELECT EXISTS (SELECT FROM user_roles WHERE tenant = ? AND customer = ? AND role_uid = ? AND user_uid = ?)`,
-		r.Tenant, r.Customer, r.UID, person).Scan(ctx, &own)
+		`SELECT EXISTS (SELECT FROM user_roles WHERE tenant = ? AND customer = ? AND role_uid = ?
+			AND user_uid = ?)`, r.Tenant, r.Customer, r.UID, person).Scan(ctx, &own)
 	if err == nil && own {
 		return ErrOwn
 	}
@@ -228,7 +229,8 @@ func (s *Service) NamedTx(
 	}
 	var all []*Role
 	err := tx.NewSelect().Model(&all).Where("r.tenant = ?", tx.Caller.Tenant).Where("r.customer = ?", of).
-		Where(`lower(r.name COLLATE "C") IN ?`, bun.Tuple(folded)).OrderExpr("r.number").For("SHARE").Scan(ctx)
+		Where(`lower(r.name COLLATE "C") IN ?`, bun.Tuple(folded)).OrderExpr("r.number").
+		For("SHARE").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read roles by their names: %w", err)
 	}
@@ -251,8 +253,10 @@ func (s *Service) OfUserTx(
 ) ([]*Role, error) {
 	var all []*Role
 	err := tx.NewSelect().Model(&all).
-		Join("JOIN user_roles AS h ON h.tenant = r.tenant AND h.customer = r.customer AND h.role_uid = r.uid").
-		Where("r.tenant = ?", tx.Caller.Tenant).Where("r.customer = ?", of).Where("h.user_uid = ?", user.String()).
+		Join("JOIN user_roles AS h ON h.tenant = r.tenant AND h.customer = r.customer "+
+			"AND h.role_uid = r.uid").
+		Where("r.tenant = ?", tx.Caller.Tenant).Where("r.customer = ?", of).
+		Where("h.user_uid = ?", user.String()).
 		OrderExpr("r.number").For("SHARE OF r").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the roles of a user: %w", err)

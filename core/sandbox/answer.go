@@ -91,7 +91,8 @@ func (d *Answer) check() error {
 		d.Verdict = Verdict(check.OneOf(c, "answer", string(d.Verdict), verdicts...))
 	}
 	if c.AtMost("code", d.Code, 4); d.Code != "" && payments.MeaningOf(d.Code) == "" {
-		c.Fail("code", fault.Malformed, "must be a reason of ISO 20022, or a code of ACH, such as AC03, R03 or C01")
+		c.Fail("code", fault.Malformed, "must be a reason of ISO 20022, or a code of ACH, such as AC03, "+
+			"R03 or C01")
 	}
 	if d.Amount != "" && d.Verdict != Returned && d.Verdict != Paid {
 		c.Fail("paymentAmount", fault.Malformed, "must be left out: only what is returned or paid has an amount")
@@ -245,7 +246,8 @@ func (s *Service) answerEntryTx(
 		  CASE pay.entry_type WHEN 'CREDIT' THEN pay.receiver_name ELSE pay.sender_name END AS name
 		FROM ach_entries AS e JOIN payments AS pay ON pay.tenant = e.tenant AND pay.uid = e.payment
 		JOIN payment_details AS pd ON pd.tenant = e.tenant AND pd.payment = e.payment
-		WHERE e.tenant = ?0 AND pay.tenant = ?0 AND pd.tenant = ?0 AND e.payment = ?1`, tx.Caller.Tenant, about.Payment).
+		WHERE e.tenant = ?0 AND pay.tenant = ?0 AND pd.tenant = ?0 AND e.payment = ?1`, tx.Caller.Tenant,
+		about.Payment).
 		Scan(ctx, of)
 	switch {
 	case err != nil:

@@ -208,8 +208,8 @@ func (s *Service) payTx(ctx context.Context, tx *changes.Tx, _ changes.Target, d
 func (s *Service) virtualTx(ctx context.Context, tx *changes.Tx, d Credit) error {
 	var there bool
 	hashes := s.keys.Hashes(int64(tx.Caller.Tenant), virtualaccounts.NumberColumn, d.Virtual)
-	err := tx.NewRaw(`SELECT EXISTS (SELECT FROM virtual_accounts WHERE tenant = ? AND account = ? AND number_hash IN ?)`,
-		tx.Caller.Tenant, d.Account, bun.Tuple(hashes)).Scan(ctx, &there)
+	err := tx.NewRaw(`SELECT EXISTS (SELECT FROM virtual_accounts WHERE tenant = ? AND account = ?
+		AND number_hash IN ?)`, tx.Caller.Tenant, d.Account, bun.Tuple(hashes)).Scan(ctx, &there)
 	if err == nil && !there {
 		err = ErrNoVirtual
 	}

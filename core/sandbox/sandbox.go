@@ -182,7 +182,8 @@ func (s *Service) write(row *message, m iso20022.Message) error {
 // nextToArrive finds the messages that arrive next: four answers to messages of the bank and the oldest
 // message that each customer has had played, then the next ones of each, and so on. So who plays a hundred
 // thousand messages keeps nobody else waiting.
-var nextToArrive = db.NewQuery[message](db.Select[message](db.Columns{}, nil).Where("sm.tenant = $1").String() + `
+var nextToArrive = db.NewQuery[message](db.Select[message](db.Columns{}, nil).
+	Where("sm.tenant = $1").String() + `
 	AND sm.id IN (WITH RECURSIVE whose AS (
 	  SELECT (SELECT customer FROM sandbox_messages WHERE tenant = $1 AND taken_at IS NULL
 	    ORDER BY customer LIMIT 1) AS customer
@@ -195,7 +196,8 @@ var nextToArrive = db.NewQuery[message](db.Select[message](db.Columns{}, nil).Wh
 	  SELECT m.id, m.due_at, row_number() OVER (ORDER BY m.due_at, m.id)
 	    / CASE whose.customer WHEN 0 THEN 4 ELSE 1 END AS turn FROM (
 	    SELECT id, due_at FROM sandbox_messages WHERE tenant = $1 AND taken_at IS NULL
-	      AND customer = whose.customer AND due_at <= $2 AND id <> ALL ($4::bigint[]) ORDER BY due_at, id LIMIT $3) AS m) AS next
+	      AND customer = whose.customer AND due_at <= $2 AND id <> ALL ($4::bigint[])
+	      ORDER BY due_at, id LIMIT $3) AS m) AS next
 	ORDER BY next.turn, next.due_at, next.id LIMIT $3)
 	ORDER BY sm.due_at, sm.id`)
 

@@ -114,7 +114,8 @@ func played(over rails.Rail, m iso20022.Message, now time.Time) (all []reply, er
 		return asked(m), nil
 	case *iso20022.InformationRequest:
 		return informs(m), nil
-	case *iso20022.Status, *iso20022.PaymentAnswer, *iso20022.RecallAnswer, *iso20022.Information: // the other bank has its answer
+	case *iso20022.Status, *iso20022.PaymentAnswer, *iso20022.RecallAnswer, *iso20022.Information:
+		// the other bank has its answer
 	default:
 		return nil, fmt.Errorf("the sandbox plays no answer to a %s", m.Type())
 	}

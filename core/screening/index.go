@@ -50,7 +50,8 @@ func NewIndex(all []*Name) *Index {
 		for _, word := range slices.Compact(rarest[:min(2, len(rarest))]) {
 			x.by[word] = append(x.by[word], one)
 		}
-		if utf8.RuneCountInString(strings.Join(one.words, "")) >= fewestParted && len(one.words) <= mostParted {
+		if utf8.RuneCountInString(strings.Join(one.words, "")) >= fewestParted &&
+			len(one.words) <= mostParted {
 			rare := rarest[0]
 			if at := slices.IndexFunc(rarest, func(word string) bool { return len(word) >= shortest }); at >= 0 {
 				rare = rarest[at]

@@ -60,7 +60,8 @@ type Report struct {
 
 var (
 	ErrGone = fault.New(fault.Conflict, "screening.gone",
-		"too many names of the list would be gone: the file may be cut off; to import it all the same, allow it")
+		"too many names of the list would be gone: the file may be cut off; to import it all the "+
+			"same, allow it")
 	ErrEmpty = fault.New(fault.Invalid, "screening.no_name", "the file has no name: nothing was changed")
 	// ErrUnreadable is returned with the line that is wrong. A list that lacks a name lets a payment pass, so
 	// no line is left out.

@@ -200,8 +200,8 @@ func WriteTx(ctx context.Context, tenant access.Tenant, all []Found) error {
 	return db.ExecAtCommit(ctx, `INSERT INTO payment_screenings (tenant, payment, name, matches, status,
 		created_at, expires_at)
 		SELECT $1, n.payment, n.name, n.matches::jsonb, $5, $6, n.expires_at
-		FROM unnest($2::bigint[], $3::text[], $4::text[], $7::timestamptz[]) AS n(payment, name, matches, expires_at)`,
-		tenant, of, names, matches, Pending, all[0].At, expires)
+		FROM unnest($2::bigint[], $3::text[], $4::text[], $7::timestamptz[]) AS n(payment, name,
+			matches, expires_at)`, tenant, of, names, matches, Pending, all[0].At, expires)
 }
 
 // DecideTx writes what people decided on a payment, which is locked, at the end of the transaction; or the
@@ -218,7 +218,8 @@ func DecideTx(
 	if err != nil {
 		return err
 	}
-	return db.ExecAtCommit(ctx, `UPDATE payment_screenings SET status = $3, decided_at = $4, decided_client = $5,
+	return db.ExecAtCommit(ctx, `UPDATE payment_screenings
+		SET status = $3, decided_at = $4, decided_client = $5,
 		decided_login = $6, reason = $7 WHERE tenant = $1 AND payment = $2`,
 		by.Tenant, payment, to, now, by.Client, by.LoginID, reason)
 }
@@ -229,7 +230,8 @@ type expired struct {
 }
 
 var findingExpired = db.NewQuery[expired](`SELECT payment FROM payment_screenings
-	WHERE tenant = $1 AND status = 'PENDING' AND expires_at <= $2::timestamptz ORDER BY expires_at, payment LIMIT 250`)
+	WHERE tenant = $1 AND status = 'PENDING' AND expires_at <= $2::timestamptz
+	ORDER BY expires_at, payment LIMIT 250`)
 
 // Expired reads the payments of the caller's bank that still wait for people after their time, those that
 // have waited longest first, some at a time.
@@ -268,7 +270,8 @@ func (s *Service) Next(ctx context.Context, after time.Time) (*time.Time, error)
 // RejectedTx returns which payments people have rejected.
 func RejectedTx[P ~int64](ctx context.Context, tx bun.Tx, tenant access.Tenant, of []P) (map[P]bool, error) {
 	var rejected []P
-	err := tx.NewRaw(`SELECT payment FROM payment_screenings WHERE tenant = ? AND payment IN (?) AND status = ?`,
+	err := tx.NewRaw(`SELECT payment FROM payment_screenings
+		WHERE tenant = ? AND payment IN (?) AND status = ?`,
 		tenant, bun.List(of), Rejected).Scan(ctx, &rejected)
 	if err != nil {
 		return nil, fmt.Errorf("read what people have rejected: %w", err)

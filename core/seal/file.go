@@ -168,8 +168,8 @@ func private(info os.FileInfo, wrapped bool) error {
 		return fmt.Errorf("everybody may write it (mode %04o): run \"chmod 600\" on it", mode)
 	case mode&0o004 != 0 && !wrapped:
 		return fmt.Errorf(
-			"everybody may read it (mode %04o): run \"chmod 600\" on it, and rotate its keys if somebody may have",
-			mode)
+			"everybody may read it (mode %04o): run \"chmod 600\" on it, and rotate its keys if "+
+				"somebody may have", mode)
 	}
 	return nil
 }

@@ -88,7 +88,8 @@ func newRing(c *contents) (*ring, error) {
 func live(h *keyset.Handle, primary uint32) []uint32 {
 	ids := []uint32{primary}
 	for i := range h.Len() {
-		if entry, err := h.Entry(i); err == nil && entry.KeyStatus() == keyset.Enabled && entry.KeyID() != primary {
+		if entry, err := h.Entry(i); err == nil && entry.KeyStatus() == keyset.Enabled &&
+			entry.KeyID() != primary {
 			ids = append(ids, entry.KeyID())
 		}
 	}

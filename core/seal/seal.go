@@ -5,14 +5,14 @@
 // may have others, which still open and find older values (see rotation.go):
 //
 //   - sealing (AES-256-GCM): a sealed value is the byte 1, the key's id (4 bytes, big-endian), a nonce of 12
-//     bytes, and the ciphertext with its tag of 16. The associated data is the text "TENANT/COLUMN/ROW", as in
-//     "7/accounts.number/4711".
-//   - searching (HMAC-SHA-256, a PRF): a search hash is the byte 1, the key's id (4 bytes, big-endian), and the
-//     first 16 bytes of the HMAC of "TENANT/COLUMN/" and the value with a to z in upper case, without spaces at
-//     its ends.
-//   - secrets (HMAC-SHA-256, a PRF): API secrets, refresh tokens and requests of idempotency keys are known by
-//     the whole HMAC of "secret/PURPOSE/" and the text. It cannot be made anew without the text, so these stay
-//     under their key, which does not rotate; that takes nothing from secrets of 256 random bits.
+//     bytes, and the ciphertext with its tag of 16. The associated data is the text "TENANT/COLUMN/ROW",
+//     as in "7/accounts.number/4711".
+//   - searching (HMAC-SHA-256, a PRF): a search hash is the byte 1, the key's id (4 bytes, big-endian), and
+//     the first 16 bytes of the HMAC of "TENANT/COLUMN/" and the value with a to z in upper case, without
+//     spaces at its ends.
+//   - secrets (HMAC-SHA-256, a PRF): API secrets, refresh tokens and requests of idempotency keys are known
+//     by the whole HMAC of "secret/PURPOSE/" and the text. It cannot be made anew without the text, so these
+//     stay under their key, which does not rotate; that takes nothing from secrets of 256 random bits.
 //
 // The file is JSON: {"format": 2, "wrapped": WRAP, "sealing": PART, "searching": PART, "secrets": PART}. A
 // PART is {"keyset": K, "first": N, "changed": TIME}. Without a WRAP, K is a Tink keyset as JSON. With one it

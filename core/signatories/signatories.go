@@ -115,6 +115,6 @@ func (s *Service) FindMany(
 		return ofCustomers.Shown.On(selecting(want)).Where("g.tenant = $1").Where("g.uid = ANY($3)").
 			Where(caller.Reach.Scope("g.customer")).String()
 	})
-	return db.QueueMany(b, text, func(g *Signatory) UID { return g.UID }, caller.Tenant, caller.ScopeCustomer(),
-		uids)
+	return db.QueueMany(b, text, func(g *Signatory) UID { return g.UID }, caller.Tenant,
+		caller.ScopeCustomer(), uids)
 }

@@ -29,7 +29,8 @@ type operations struct {
 }
 
 func (s *Service) declare(all *changes.Service) {
-	s.add = changes.Declare(all, "addSignatory", "signatory", access.ManageCustomers, s.addTx).Settle(s.settleTx)
+	s.add = changes.Declare(all, "addSignatory", "signatory", access.ManageCustomers, s.addTx).
+		Settle(s.settleTx)
 	s.change = changes.Declare(all, "changeSignatory", "signatory", access.ManageCustomers, s.changeTx)
 	s.remove = changes.Declare(all, "removeSignatory", "signatory", access.ManageCustomers, s.removeTx)
 }

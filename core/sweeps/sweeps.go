@@ -135,8 +135,8 @@ func (s *Service) RunOfPayments(
 		return db.Refuse[payments.UID, OfPayment](err)
 	}
 	text := ofPayments.Get(caller.Reach, func() string {
-		return "SELECT sr.payment, sr.account, sr.direction, sr.day FROM sweep_runs AS sr WHERE sr.tenant = $1 " +
-			"AND sr.payment = ANY($3) AND " +
+		return "SELECT sr.payment, sr.account, sr.direction, sr.day FROM sweep_runs AS sr " +
+			"WHERE sr.tenant = $1 AND sr.payment = ANY($3) AND " +
 			caller.Reach.Scope("sr.customer")
 	})
 	return db.QueueMany(b, text, func(r *OfPayment) payments.UID { return r.Payment }, caller.Tenant,

@@ -35,7 +35,8 @@ func RemoveReportingKeyTx(
 	return changed(tx.NewRaw(`UPDATE tenants SET reporting_keys =
 		array(SELECT k FROM unnest(reporting_keys) AS k
 		  WHERE lower(k COLLATE "C") <> lower(?1::text COLLATE "C")) WHERE id = ?0
-		AND lower(?1::text COLLATE "C") IN (SELECT lower(k COLLATE "C") FROM unnest(reporting_keys) AS k)`, tenant, key).Exec(ctx))
+		AND lower(?1::text COLLATE "C") IN (SELECT lower(k COLLATE "C") FROM unnest(reporting_keys) AS k)`,
+		tenant, key).Exec(ctx))
 }
 
 func changed(done sql.Result, err error) (bool, error) {

@@ -71,8 +71,8 @@ func (s *Service) Actor(ctx context.Context, tenant access.Tenant, user uuid.UUI
 func (s *Service) actor(ctx context.Context, tenant access.Tenant, row *bun.RawQuery) (*Actor, error) {
 	found, person := new(Actor), new(User)
 	var bank, partner, served bool
-	err := row.Scan(ctx, &found.UID, &person.LoginID, &person.FirstName, &person.LastName, &found.Entity, &bank,
-		&partner, &found.Partner, &served)
+	err := row.Scan(ctx, &found.UID, &person.LoginID, &person.FirstName, &person.LastName,
+		&found.Entity, &bank, &partner, &found.Partner, &served)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNoActor
 	}

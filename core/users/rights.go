@@ -102,7 +102,8 @@ func (p *person) fit() error {
 		}
 		for _, l := range a.Limits {
 			if most := smallest(nil, p.roles, a.Name, l.Name); most != nil && l.Minor > most.Minor {
-				return fault.Field("user", "applicationLimits", fault.NoMatch, "must not be above what the roles allow")
+				return fault.Field("user", "applicationLimits", fault.NoMatch,
+					"must not be above what the roles allow")
 			}
 		}
 	}

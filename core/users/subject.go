@@ -73,7 +73,8 @@ var (
 	// ErrLinked is returned for a subject that is linked to somebody else, or a user who is linked to another
 	// subject.
 	ErrLinked = fault.New(fault.Conflict, "user.linked",
-		"the subject is linked to somebody else, or the user to another subject: end that link first").On("subject")
+		"the subject is linked to somebody else, or the user to another subject: end that link first").
+		On("subject")
 	// ErrNotLinked is returned for a user without a link.
 	ErrNotLinked = fault.New(fault.NotFound, "user.not_linked",
 		"the user is linked to no subject of this issuer")
@@ -150,7 +151,8 @@ func (s *Service) Subjects(ctx context.Context) ([]*Subject, error) {
 	err = s.db.NewSelect().Model(&all).ColumnExpr("?TableColumns, u.login_id AS login").
 		ColumnExpr("i.disabled_at IS NULL AND i.subject_claim = j.claim AS live").
 		Join("JOIN issuers AS i ON i.tenant = j.tenant AND i.url = j.url AND i.audience = j.audience").
-		Join("JOIN users AS u ON u.tenant = j.tenant AND u.uid = j.user_uid").Where("j.tenant = ?", caller.Tenant).
+		Join("JOIN users AS u ON u.tenant = j.tenant AND u.uid = j.user_uid").
+		Where("j.tenant = ?", caller.Tenant).
 		Order("j.url", "j.audience", "j.claim", "j.subject").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list the subjects of issuers: %w", err)

@@ -85,8 +85,8 @@ func (by Search) where(_ access.Tenant, p *db.Params) (all db.Conditions) {
 	equal("u.status", string(by.Status))
 	if by.ShortName != "" {
 		all = append(all,
-			"EXISTS (SELECT FROM customers AS c WHERE c.tenant = $1 AND c.uid = u.customer AND lower(c.short_name "+
-				"COLLATE \"C\") = "+p.Add(ident.Fold(by.ShortName))+")")
+			"EXISTS (SELECT FROM customers AS c WHERE c.tenant = $1 AND c.uid = u.customer "+
+				"AND lower(c.short_name COLLATE \"C\") = "+p.Add(ident.Fold(by.ShortName))+")")
 	}
 	return all
 }

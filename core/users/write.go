@@ -23,7 +23,8 @@ var (
 	// ErrTaken is returned when another user, of the bank or of any customer, has the login id.
 	ErrTaken = fault.New(fault.Conflict, "user.taken", "somebody else has this login id").On("loginId")
 	// ErrBeyond is returned for roles that grant more than the caller may.
-	ErrBeyond = fault.New(fault.Denied, "user.beyond", "nobody can grant what they do not have").On("roleNames")
+	ErrBeyond = fault.New(fault.Denied, "user.beyond", "nobody can grant what they do not have").
+			On("roleNames")
 	// ErrOwnRights is returned when people are to change their own roles and limits.
 	ErrOwnRights = fault.New(fault.Denied, "user.own_rights", "nobody can change their own roles and limits")
 	// ErrOwnAccess is returned when people are to activate themselves; somebody may just have suspended them.
@@ -321,7 +322,8 @@ func AddFirstTx(ctx context.Context, tx bun.Tx, role *roles.Role, login string) 
 	_, err := tx.NewInsert().Model(first).Value("number", "DEFAULT").Exec(ctx)
 	if err == nil {
 		_, err = tx.NewInsert().
-			Model(&RoleOf{Tenant: role.Tenant, Customer: role.Customer, User: first.UID, Role: role.UID}).Exec(ctx)
+			Model(&RoleOf{Tenant: role.Tenant, Customer: role.Customer, User: first.UID, Role: role.UID}).
+			Exec(ctx)
 	}
 	return err
 }

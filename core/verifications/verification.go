@@ -199,8 +199,8 @@ var (
 		"the contact was to be verified five times in 30 days: try it again later").On("contact")
 	// ErrManyOpen is returned for a customer that has as many open verifications as there may be.
 	ErrManyOpen = fault.New(fault.State, "contactVerification.many_open",
-		fmt.Sprintf("%d contacts of the customer are being verified, as many as may be at a time: try it again when "+
-			"some have ended", mostOpen)).On("contact")
+		fmt.Sprintf("%d contacts of the customer are being verified, as many as may be at a time: "+
+			"try it again when some have ended", mostOpen)).On("contact")
 	// ErrOver is returned for a verification that is over, or that has no amounts to confirm.
 	ErrOver = fault.New(fault.State, "contactVerification.over", "the verification is over")
 	// ErrEarly is returned while nobody can know the amounts of deposits.

@@ -105,11 +105,13 @@ type came struct {
 // back joins what has come of the deposits or the prenote of cv, of the bank $1: each is looked up.
 var back = fmt.Sprintf(`LEFT JOIN LATERAL (SELECT pay.state, pay.reason, d.return_code FROM payments AS pay
 	  LEFT JOIN payment_details AS d ON d.tenant = $1 AND d.payment = pay.uid
-	  WHERE pay.tenant = $1 AND pay.uid IN (cv.deposit_1, cv.deposit_2) AND pay.state IN (%s) ORDER BY pay.uid LIMIT 1) AS b ON true
+	  WHERE pay.tenant = $1 AND pay.uid IN (cv.deposit_1, cv.deposit_2) AND pay.state IN (%s)
+	  ORDER BY pay.uid LIMIT 1) AS b ON true
 	LEFT JOIN LATERAL (SELECT a.code FROM ach_answers AS a
 	  WHERE a.tenant = $1 AND a.payment IN (cv.deposit_1, cv.deposit_2) AND a.code LIKE 'C__'
 	  ORDER BY a.message, a.line LIMIT 1) AS n ON true
-	LEFT JOIN LATERAL (SELECT * FROM ach_prenotes AS p WHERE p.tenant = $1 AND p.id = cv.prenote LIMIT 1) AS pn ON true`, quoted(payments.GoneBack))
+	LEFT JOIN LATERAL (SELECT * FROM ach_prenotes AS p WHERE p.tenant = $1 AND p.id = cv.prenote
+		LIMIT 1) AS pn ON true`, quoted(payments.GoneBack))
 
 func quoted[T ~string](words []T) string {
 	all := make([]string, len(words))
@@ -145,7 +147,8 @@ func (s *Service) workTx(
 	ctx context.Context, tx bun.Tx, worker access.Caller, due []UID, now time.Time,
 ) (done int, err error) {
 	var all []*Verification
-	err = tx.NewSelect().Model(&all).Where("cv.tenant = ?", worker.Tenant).Where("cv.uid IN (?)", bun.List(due)).
+	err = tx.NewSelect().Model(&all).Where("cv.tenant = ?", worker.Tenant).
+		Where("cv.uid IN (?)", bun.List(due)).
 		Where("cv.due_at IS NOT NULL").OrderExpr("cv.uid").For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 	if err != nil || len(all) == 0 {
 		return 0, err
@@ -255,7 +258,8 @@ func writeTx(ctx context.Context, tenant access.Tenant, all []*Verification) err
 			append(types, string(v.RightAccount))
 		updated = append(updated, v.UpdatedAt)
 	}
-	return db.ExecAtCommit(ctx, `UPDATE contact_verifications AS cv SET state = n.state, failure_code = n.code,
+	return db.ExecAtCommit(ctx, `UPDATE contact_verifications AS cv
+		SET state = n.state, failure_code = n.code,
 		failure = n.reason, notice_code = n.notice, due_at = n.due, expires_at = n.expires,
 		  verified_at = n.verified, updated_at = n.updated,
 		version = n.version, right_last4 = n.last4, right_routing = n.routing, right_account = n.account
@@ -263,8 +267,8 @@ func writeTx(ctx context.Context, tenant access.Tenant, all []*Verification) err
 		  $8::timestamptz[], $9::timestamptz[], $10::timestamptz[], $11::int[], $12::text[], $13::text[],
 		  $14::text[])
 		  AS n(uid, state, code, reason, notice, due, expires, verified, updated, version, last4, routing, account)
-		WHERE cv.tenant = $1 AND cv.uid = n.uid`, tenant, uids, states, codes, reasons, notices, due, expires, verified,
-		updated, versions, last4s, routings, types)
+		WHERE cv.tenant = $1 AND cv.uid = n.uid`, tenant, uids, states, codes, reasons, notices, due,
+		expires, verified, updated, versions, last4s, routings, types)
 }
 
 type dueAt struct {

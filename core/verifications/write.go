@@ -103,7 +103,9 @@ func (s *Service) lifecycle(of contacts.UID) *lifecycle {
 			at.Customer = contact.Customer
 			return held, err
 		},
-		Lock: func(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*Verification, error) {
+		Lock: func(ctx context.Context, tx *changes.Tx, _ *customers.Held,
+			at changes.Target,
+		) (*Verification, error) {
 			v := new(Verification)
 			q := tx.NewSelect().Model(v).Where("cv.tenant = ?", tx.Caller.Tenant).Where("cv.uid = ?", at.UID).
 				Where("cv.customer = ?", at.Customer)
@@ -303,7 +305,8 @@ func withdrawTx(ctx context.Context, v *Verification) error {
 // LockDepositsTx locks the approvals for which deposits to a contact wait, so that SupersedeTx may end them.
 func (s *Service) LockDepositsTx(ctx context.Context, tx *changes.Tx, of string) error {
 	var deposits []string
-	err := tx.NewRaw(`SELECT d::text FROM contact_verifications AS cv, unnest(ARRAY[cv.deposit_1, cv.deposit_2]) AS d
+	err := tx.NewRaw(`SELECT d::text FROM contact_verifications AS cv,
+		unnest(ARRAY[cv.deposit_1, cv.deposit_2]) AS d
 		WHERE cv.tenant = ? AND cv.contact = ? AND cv.state = ? AND d IS NOT NULL`,
 		tx.Caller.Tenant, of, AwaitingAmounts).Scan(ctx, &deposits)
 	if err != nil {
@@ -320,7 +323,8 @@ const overtaken = "the contact has another account since: verification %s is ove
 func (s *Service) SupersedeTx(ctx context.Context, tx *changes.Tx, of contacts.UID) error {
 	var all []*Verification
 	err := tx.NewSelect().Model(&all).Where("cv.tenant = ?", tx.Caller.Tenant).Where("cv.contact = ?", of).
-		Where("cv.state IN (?)", bun.List(superseding.From)).OrderExpr("cv.uid").For("NO KEY UPDATE").Scan(ctx)
+		Where("cv.state IN (?)", bun.List(superseding.From)).OrderExpr("cv.uid").
+		For("NO KEY UPDATE").Scan(ctx)
 	if err != nil {
 		return fmt.Errorf("find the verifications of contact %s: %w", of, err)
 	}

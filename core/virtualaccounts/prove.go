@@ -33,7 +33,8 @@ var Invariants = []ledger.Invariant{
 		  (p.amount - p.returned) || ' there, its postings sum to ' || coalesce(sum(vp.amount), 0)
 		FROM payments AS p LEFT JOIN virtual_postings AS vp ON vp.tenant = ?0 AND vp.payment = p.uid
 		  AND vp.virtual_account = p.virtual_account
-		WHERE p.tenant = ?0 AND p.virtual_account IS NOT NULL GROUP BY p.tenant, p.uid, p.virtual_account, p.state,
+		WHERE p.tenant = ?0 AND p.virtual_account IS NOT NULL
+		GROUP BY p.tenant, p.uid, p.virtual_account, p.state,
 		  p.amount, p.returned
 		HAVING CASE WHEN p.state IN ('VALIDATED', 'SCREENING') THEN 0 ELSE p.amount - p.returned END <>
 		  coalesce(sum(vp.amount), 0)`,

@@ -86,7 +86,8 @@ func (by Search) where(s *Service, caller access.Caller, p *db.Params) (all db.C
 	if by.MasterNumber != "" {
 		hashes := p.Add(s.keys.Hashes(int64(caller.Tenant), accounts.NumberColumn, by.MasterNumber))
 		all = append(all,
-			"va.account IN (SELECT a.uid FROM accounts AS a WHERE a.tenant = $1 AND a.number_hash = ANY("+hashes+"))")
+			"va.account IN (SELECT a.uid FROM accounts AS a WHERE a.tenant = $1 "+
+				"AND a.number_hash = ANY("+hashes+"))")
 	}
 	for _, part := range []struct{ column, value string }{{"name", by.Name}, {"purpose", by.Purpose}} {
 		if part.value != "" {

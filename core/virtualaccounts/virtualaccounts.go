@@ -269,7 +269,8 @@ func (s *Service) uidOf(
 	ctx context.Context, caller access.Caller, of customers.UID, number Number,
 ) (UID, error) {
 	text := naming.Get(caller.Reach, func() string {
-		return db.Select[VirtualAccount](identity, nil).Where("va.tenant = $1").Where("va.number_hash = ANY($3)").
+		return db.Select[VirtualAccount](identity, nil).Where("va.tenant = $1").
+			Where("va.number_hash = ANY($3)").
 			Where("va.customer = $4::bigint").Where(caller.Reach.Scope("va.customer")).String()
 	})
 	b := s.db.PrimaryBatch()

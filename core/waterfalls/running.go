@@ -116,7 +116,8 @@ func (s *Service) lockTx(ctx context.Context, tx bun.Tx, worker access.Caller, o
 			next := new(asker)
 			err := db.Raw(tx, `SELECT maker_client, maker_login FROM waterfalls WHERE tenant = ?
 				AND status IN ('RECEIVED', 'PROCESSING') AND (maker_client, maker_login) > (?, ?)
-				ORDER BY maker_client, maker_login LIMIT 1`, worker.Tenant, place.Client, place.Login).Scan(ctx, next)
+				ORDER BY maker_client, maker_login LIMIT 1`, worker.Tenant, place.Client, place.Login).
+				Scan(ctx, next)
 			if errors.Is(err, sql.ErrNoRows) {
 				return nil, nil
 			}
@@ -232,7 +233,8 @@ func (r *running) writeTx(ctx context.Context, tx bun.Tx, worker access.Caller, 
 	w, at := r.Waterfall, r.at
 	err := db.ExecAtCommit(ctx, `UPDATE waterfall_steps SET status = $3, payment = nullif($4::bigint, 0),
 		faults = $5::jsonb
-		WHERE tenant = $1 AND id = $2`, w.Tenant, int64(at.ID), string(at.Status), int64(at.Payment), string(at.Found))
+		WHERE tenant = $1 AND id = $2`, w.Tenant, int64(at.ID), string(at.Status), int64(at.Payment),
+		string(at.Found))
 	if err != nil {
 		return err
 	}
@@ -256,8 +258,8 @@ func (r *running) writeTx(ctx context.Context, tx bun.Tx, worker access.Caller, 
 	}
 	if w.Status == was.Status {
 		return db.ExecAtCommit(ctx,
-			`UPDATE waterfalls SET made = $3::int, worked_at = $4::timestamptz WHERE tenant = $1 AND uid = $2`,
-			w.Tenant, int64(w.UID), w.Made, w.WorkedAt)
+			`UPDATE waterfalls SET made = $3::int, worked_at = $4::timestamptz
+				WHERE tenant = $1 AND uid = $2`, w.Tenant, int64(w.UID), w.Made, w.WorkedAt)
 	}
 	w.UpdatedAt, w.Version = r.now, w.Version+1
 	if _, err := tx.NewUpdate().Model(w).WherePK().Exec(ctx); err != nil {

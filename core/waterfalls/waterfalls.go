@@ -24,8 +24,8 @@ import (
 var Tables = db.Tables{
 	Own: []string{"waterfall_steps", "waterfalls"},
 	Reads: map[string]string{
-		"payments": "a batch goes on once the payment that it waits for is decided: found in the statement that " +
-			"finds batches to work on",
+		"payments": "a batch goes on once the payment that it waits for is decided: found in the " +
+			"statement that finds batches to work on",
 	},
 }
 

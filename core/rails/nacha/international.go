@@ -215,8 +215,8 @@ func (m made) addenda() int {
 	if a := m.abroad; a != nil {
 		n += len(a.Addenda17) + len(a.Addenda18)
 		for _, there := range []bool{
-			a.Addenda10 != nil, a.Addenda11 != nil, a.Addenda12 != nil, a.Addenda13 != nil, a.Addenda14 != nil,
-			a.Addenda15 != nil, a.Addenda16 != nil,
+			a.Addenda10 != nil, a.Addenda11 != nil, a.Addenda12 != nil, a.Addenda13 != nil,
+			a.Addenda14 != nil, a.Addenda15 != nil, a.Addenda16 != nil,
 		} {
 			if there {
 				n++
@@ -374,8 +374,8 @@ func (e *Entry) optional(a *ach.IATEntryDetail, number int) {
 // linesAbroad are the records of what only IAT has, without the entry.
 func linesAbroad(a *ach.IATEntryDetail) (all []string) {
 	if a.Addenda10 != nil {
-		all = append(all, a.Addenda10.String(), a.Addenda11.String(), a.Addenda12.String(), a.Addenda13.String(),
-			a.Addenda14.String(), a.Addenda15.String(), a.Addenda16.String())
+		all = append(all, a.Addenda10.String(), a.Addenda11.String(), a.Addenda12.String(),
+			a.Addenda13.String(), a.Addenda14.String(), a.Addenda15.String(), a.Addenda16.String())
 	}
 	for _, text := range a.Addenda17 {
 		all = append(all, text.String())
@@ -480,12 +480,12 @@ func (m made) readAbroad(e *Entry) {
 		Originator: Side{Name: a.Addenda11.OriginatorName, Street: a.Addenda11.OriginatorStreetAddress},
 		Receiver:   Side{Street: a.Addenda15.ReceiverStreetAddress},
 		From: Agent{
-			a.Addenda13.ODFIName, AgentKind(a.Addenda13.ODFIIDNumberQualifier), a.Addenda13.ODFIIdentification,
-			a.Addenda13.ODFIBranchCountryCode,
+			a.Addenda13.ODFIName, AgentKind(a.Addenda13.ODFIIDNumberQualifier),
+			a.Addenda13.ODFIIdentification, a.Addenda13.ODFIBranchCountryCode,
 		},
 		To: Agent{
-			a.Addenda14.RDFIName, AgentKind(a.Addenda14.RDFIIDNumberQualifier), a.Addenda14.RDFIIdentification,
-			a.Addenda14.RDFIBranchCountryCode,
+			a.Addenda14.RDFIName, AgentKind(a.Addenda14.RDFIIDNumberQualifier),
+			a.Addenda14.RDFIIdentification, a.Addenda14.RDFIBranchCountryCode,
 		},
 	}
 	i.Originator.City, i.Originator.State = parts(a.Addenda12.OriginatorCityStateProvince)

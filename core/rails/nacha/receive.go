@@ -148,7 +148,8 @@ func (r *reader) unreadNumber(record string) error {
 
 // received returns an entry that has all its addenda, whatever is wrong with it.
 func (r *reader) received(d made) Entry {
-	about := d.TransactionCode%5 == 1 || d.Addenda98 != nil || d.Addenda98Refused != nil || d.Addenda99 != nil ||
+	about := d.TransactionCode%5 == 1 || d.Addenda98 != nil || d.Addenda98Refused != nil ||
+		d.Addenda99 != nil ||
 		d.Addenda99Dishonored != nil || d.Addenda99Contested != nil
 	field, reason := "", ""
 	switch {

@@ -187,7 +187,8 @@ func (e Entry) record(b *Batch) made {
 	if b.international() {
 		e.about(d)
 		if d.Addenda99 != nil { // the amount comes before the information
-			d.Addenda99.AddendaInformation = fmt.Sprintf("%010d", e.Amount.Minor) + cut(e.Return.Information, 34)
+			d.Addenda99.AddendaInformation = fmt.Sprintf("%010d", e.Amount.Minor) +
+				cut(e.Return.Information, 34)
 		}
 		return made{d, e.recordAbroad(d)}
 	}
