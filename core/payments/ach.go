@@ -200,8 +200,10 @@ func (s *Service) EntriesOf(ctx context.Context, b *db.Batch, of []UID) *db.Many
 func (s *Service) entriesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, Entry] {
 	text := entering.Get(reader.Reach, func() string {
 		return db.Select[Entry](shownOfEntries, nil).
-			Join("JOIN payments AS pay ON pay.tenant = ae.tenant AND pay.uid = ae.payment").Where("ae.tenant = $1").
-			Where("pay.tenant = $1").Where(reader.Reach.Scope("pay.customer")).Where("ae.payment = ANY($3)").String()
+			Join("JOIN payments AS pay ON pay.tenant = ae.tenant AND pay.uid = ae.payment").
+			Where("ae.tenant = $1").
+			Where("pay.tenant = $1").Where(reader.Reach.Scope("pay.customer")).
+			Where("ae.payment = ANY($3)").String()
 	})
 	return db.QueueMany(b, text, func(e *Entry) UID { return e.Payment }, reader.Tenant,
 		reader.ScopeCustomer(), of)

@@ -123,7 +123,8 @@ func (d *DecisionDraft) check() error {
 func (d *ManyDecisions) check() error {
 	switch {
 	case len(d.Payments) == 0:
-		return fault.Field(positivepay.ExceptionObject, "ids", fault.Required, "must name at least one payment")
+		return fault.Field(positivepay.ExceptionObject, "ids", fault.Required,
+			"must name at least one payment")
 	case len(d.Payments) > MostDecisions:
 		return fault.Field(positivepay.ExceptionObject, "ids", fault.Max,
 			fmt.Sprintf("must name at most %d payments", MostDecisions))

@@ -84,8 +84,10 @@ func (s *Service) DetailsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many
 func (s *Service) detailsOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, Details] {
 	text := detailing.Get(reader.Reach, func() string {
 		return db.Select[Details](db.Columns{}, inDetails).
-			Join("JOIN payments AS pay ON pay.tenant = pd.tenant AND pay.uid = pd.payment").Where("pd.tenant = $1").
-			Where("pay.tenant = $1").Where(reader.Reach.Scope("pay.customer")).Where("pd.payment = ANY($3)").String()
+			Join("JOIN payments AS pay ON pay.tenant = pd.tenant AND pay.uid = pd.payment").
+			Where("pd.tenant = $1").
+			Where("pay.tenant = $1").Where(reader.Reach.Scope("pay.customer")).
+			Where("pd.payment = ANY($3)").String()
 	})
 	return db.QueueMany(b, text, func(d *Details) UID { return d.Payment }, reader.Tenant,
 		reader.ScopeCustomer(), of)
@@ -106,7 +108,8 @@ func writeReturnCodesTx(ctx context.Context, tenant access.Tenant, why map[UID]s
 		uids, codes = append(uids, int64(uid)), append(codes, code)
 	}
 	return db.ExecAtCommit(ctx, `UPDATE payment_details AS d SET return_code = n.code
-		FROM unnest($2::bigint[], $3::text[]) AS n(uid, code) WHERE d.tenant = $1 AND d.payment = n.uid`, tenant, uids, codes)
+		FROM unnest($2::bigint[], $3::text[]) AS n(uid, code) WHERE d.tenant = $1 AND d.payment = n.uid`,
+		tenant, uids, codes)
 }
 
 // NumberColumn names the column for which the account numbers at other banks are sealed (seal.Place).

@@ -38,14 +38,16 @@ const (
 	VeteransEducationMBIB               BenefitType = "Veterans Education MBIB"
 	VeteransEducationAndSelectedReserve BenefitType = "Veterans Education And Selected Reserve"
 	VeteransLifeInsurance               BenefitType = "Veterans Life Insurance"
-	VeteransVocationalRehabilitation    BenefitType = "Veterans Vocational Rehabilitation and Employment Benefits"
-	CivilServiceRetirementAndAnnuity    BenefitType = "Civil Service Retirement And Annuity"
-	CivilServiceSurvivorAndAnnuity      BenefitType = "Civil Service Survivor And Annuity"
-	RailroadRetirementAnnuity           BenefitType = "Railroad Retirement Annuity"
-	RailroadUnemploymentAndSickness     BenefitType = "Railroad Unemployment And Sickness"
-	DependentsEducationAssistance       BenefitType = "Dependents Education Assistance Program"
-	ReserveEducationAssistance          BenefitType = "Reserve Education Assistance Program"
-	Post911GIBill                       BenefitType = "Post 911 GI Bill"
+
+	VeteransVocationalRehabilitation BenefitType = "Veterans Vocational Rehabilitation and Employment Benefits"
+
+	CivilServiceRetirementAndAnnuity BenefitType = "Civil Service Retirement And Annuity"
+	CivilServiceSurvivorAndAnnuity   BenefitType = "Civil Service Survivor And Annuity"
+	RailroadRetirementAnnuity        BenefitType = "Railroad Retirement Annuity"
+	RailroadUnemploymentAndSickness  BenefitType = "Railroad Unemployment And Sickness"
+	DependentsEducationAssistance    BenefitType = "Dependents Education Assistance Program"
+	ReserveEducationAssistance       BenefitType = "Reserve Education Assistance Program"
+	Post911GIBill                    BenefitType = "Post 911 GI Bill"
 )
 
 // BenefitTypes lists the federal benefits.

@@ -192,7 +192,8 @@ type receivedID struct {
 
 var (
 	// lockingFile makes two workers with the same file take its entries one after the other.
-	lockingFile     = db.NewQuery[messageID](`SELECT id FROM network_messages WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE`)
+	lockingFile = db.NewQuery[messageID](`SELECT id FROM network_messages
+		WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE`)
 	readingReceived = db.NewQuery[knownEntry](`SELECT ar.trace, ar.settles_on, ar.direction, ar.amount,
 		ar.company_id, ar.class, ar.description, coalesce(ar.batch, -1) AS batch, ar.individual_id, ar.name,
 		ar.alike, ar.number_hash, ar.message, nm.message_id AS file_id, ar.line,
@@ -200,7 +201,8 @@ var (
 		FROM ach_received AS ar JOIN network_messages AS nm ON nm.tenant = ar.tenant AND nm.id = ar.message
 		WHERE ar.tenant = $1 AND nm.tenant = $1 AND ar.trace = ANY($2::text[])
 		  AND ar.settles_on = ANY($3::text[]::date[]) AND ar.message <> $4`)
-	takingReceivedIDs = db.NewQuery[receivedID](`SELECT nextval('ach_debit_ids') AS id FROM generate_series(1, $1::bigint)`)
+	takingReceivedIDs = db.NewQuery[receivedID](`SELECT nextval('ach_debit_ids') AS id
+		FROM generate_series(1, $1::bigint)`)
 )
 
 // receiveEntriesTx takes in the entries of a file that are for accounts here and not on record. Each that
@@ -270,7 +272,8 @@ func (s *Service) receiveEntriesTx(
 		work.begin(waiting[i], to, reason)
 		work.told = append(work.told, screenedDebit(e))
 	}
-	return errors.Join(work.writeTx(ctx, tx), db.InsertAtCommit(ctx, entries), db.InsertAtCommit(ctx, received),
+	return errors.Join(work.writeTx(ctx, tx), db.InsertAtCommit(ctx, entries),
+		db.InsertAtCommit(ctx, received),
 		db.InsertAtCommit(ctx, exceptions), db.InsertAtCommit(ctx, rows), db.InsertAtCommit(ctx, again))
 }
 

@@ -177,7 +177,8 @@ func (w *entryWork) writeRowsTx(ctx context.Context, tx bun.Tx) error {
 func returnReceivedTx(
 	ctx context.Context, tenant access.Tenant, now time.Time, of []int64, codes []string,
 ) error {
-	return db.ExecAtCommit(ctx, `UPDATE ach_received AS r SET return_code = n.code, returned_at = $4::timestamptz
+	return db.ExecAtCommit(ctx, `UPDATE ach_received AS r
+		SET return_code = n.code, returned_at = $4::timestamptz
 		FROM unnest($2::bigint[], $3::text[]) AS n(payment, code)
 		WHERE r.tenant = $1 AND r.payment = n.payment AND r.return_code = ''`, tenant, of, codes, now)
 }

@@ -92,7 +92,8 @@ func (d *Return) entryCode(p *Payment, class rails.SECCode) error {
 	case anybody: // it may be of a company or a consumer
 	case companies && slices.Contains([]string{"R07", unauthorized, "R11"}, d.Code):
 		c.Fail("returnCode", fault.NoMatch,
-			"is for debits of consumers: one between companies takes R29, or R05 where a consumer was debited")
+			"is for debits of consumers: one between companies takes R29, or R05 where a consumer "+
+				"was debited")
 	case !companies && slices.Contains([]string{notAuthorized, "R05"}, d.Code):
 		c.Fail("returnCode", fault.NoMatch,
 			"is for debits between companies: one of a consumer takes R07, R10 or R11")

@@ -43,7 +43,8 @@ var (
 	readingDetails = db.NewQuery[Details](db.Select[Details](db.Columns{}, inDetails).
 			ColumnExpr("pd.number_sealed").Where("pd.tenant = $1").
 			Where("pd.payment = ANY($2::bigint[])").String())
-	takingMessageIDs = db.NewQuery[messageID](`SELECT nextval('network_messages_ids') AS id FROM generate_series(1, $1::bigint)`)
+	takingMessageIDs = db.NewQuery[messageID](`SELECT nextval('network_messages_ids') AS id
+		FROM generate_series(1, $1::bigint)`)
 )
 
 // SendQueued takes the money of queued payments of the caller's bank, writes their messages, and returns how
@@ -172,7 +173,8 @@ func unlessFailed(n int, err error) (int, error) {
 
 // movableNow is facts.movable in SQL, for payments over a network. Payments that cannot move are not read, so
 // they do not keep others from being sent.
-const movableNow = `EXISTS (SELECT FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
+const movableNow = `EXISTS (SELECT FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant
+	AND c.uid = a.customer
 	LEFT JOIN customers AS o ON o.tenant = $1 AND o.uid = c.owner AND o.uid <> c.uid
 	WHERE a.tenant = $1 AND c.tenant = $1 AND a.uid = coalesce(pay.sender_account, pay.receiver_account)
 	  AND a.status = 'Active' AND c.status = ANY ($2::text[])
@@ -370,8 +372,8 @@ func queueEntriesTx(ctx context.Context, tenant access.Tenant, entries []*Paymen
 	}
 	return db.ExecAtCommit(ctx, `UPDATE ach_entries AS e
 		SET taken_at = coalesce(e.taken_at, $4), settles_on = n.day::date
-		FROM unnest($2::bigint[], $3::text[]) AS n(payment, day) WHERE e.tenant = $1 AND e.payment = n.payment`,
-		tenant, uids, days, now)
+		FROM unnest($2::bigint[], $3::text[]) AS n(payment, day)
+		WHERE e.tenant = $1 AND e.payment = n.payment`, tenant, uids, days, now)
 }
 
 // send moves the money that is held for a payment into the clearing account of its network.

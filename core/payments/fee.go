@@ -79,7 +79,8 @@ func (f *facts) price(by access.Caller, p *Payment, d *CustomFee) error {
 			"must be at least what the fee tier of the customer says, "+money.Of(said, in).String())
 	case p.Collects() && amount.Minor > most:
 		return fault.Field("payment", "fee.amount", fault.Max,
-			"must be at most what the debit collects, or what the fee tier says: "+money.Of(most, in).String())
+			"must be at most what the debit collects, or what the fee tier says: "+
+				money.Of(most, in).String())
 	}
 	d.Least = d.Least || by.Reach != access.OfBank
 	p.CustomFeeMinor, p.CustomFeeName = amount.Minor, cmp.Or(d.Name, customFee)

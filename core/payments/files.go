@@ -87,7 +87,8 @@ var (
 		  UNION ALL SELECT origin, send_at, true FROM ach_prenotes
 		    WHERE tenant = $1 AND file IS NULL AND NOT withdrawn AND send_at <= $2::timestamptz
 		) AS w LEFT JOIN ach_origins AS o ON o.tenant = $1 AND o.origin = w.origin AND o.day = $3::date
-		WHERE (greatest(w.taken_at, $6::timestamptz) <= $2::timestamptz - interval '1 minute' OR NOT EXISTS (SELECT FROM payments
+		WHERE (greatest(w.taken_at, $6::timestamptz) <= $2::timestamptz - interval '1 minute'
+			OR NOT EXISTS (SELECT FROM payments
 		  WHERE tenant = $1 AND state = 'QUEUED' AND rail = 'ACH' AND send_at <= $2))
 		  AND coalesce(o.files, 0) < CASE WHEN w.sent OR w.taken_at < $6::timestamptz THEN $5::int ELSE $4::int END
 		  AND w.origin > $7::text
@@ -232,7 +233,8 @@ func (f *file) numberTx(ctx context.Context, tx bun.Tx) error {
 	if _, err := tx.NewRaw(`INSERT INTO ach_origins (tenant, origin, day, files, trace)
 		SELECT ?0, ?1, ?2, least(restored * ?3, ?4), restored * ?5 % ?6
 		FROM (SELECT coalesce(max(epoch) - 1, 0) AS restored FROM sending_resumptions WHERE tenant = ?0) AS r
-		ON CONFLICT (tenant, origin) DO NOTHING`, f.tenant, f.origin, today, filesSkipped, mostFiles-filesOfWindows,
+		ON CONFLICT (tenant, origin) DO NOTHING`,
+		f.tenant, f.origin, today, filesSkipped, mostFiles-filesOfWindows,
 		db.Skipped, mostTraces-mostEntries).Exec(ctx); err != nil {
 		return err
 	}
@@ -345,8 +347,8 @@ func (f *file) writeTx(ctx context.Context, s *Service) error {
 		uids, traces = append(uids, int64(uid)), append(traces, trace)
 	}
 	err = db.ExecAtCommit(ctx, `UPDATE ach_entries AS e SET file = $2, trace = n.trace
-		FROM unnest($3::bigint[], $4::text[]) AS n(payment, trace) WHERE e.tenant = $1 AND e.payment = n.payment`,
-		f.tenant, f.id, uids, traces)
+		FROM unnest($3::bigint[], $4::text[]) AS n(payment, trace)
+		WHERE e.tenant = $1 AND e.payment = n.payment`, f.tenant, f.id, uids, traces)
 	if err != nil {
 		return err
 	}
@@ -354,9 +356,8 @@ func (f *file) writeTx(ctx context.Context, s *Service) error {
 		return err
 	}
 	return db.ExecAtCommit(ctx, `UPDATE ach_origins SET day = $3::date, files = $4, trace = $5
-		WHERE tenant = $1 AND origin = $2`, f.tenant, f.origin, f.numbers.Day.Format(time.DateOnly), f.numbers.Files+
-		1,
-		f.numbers.Trace+f.entries())
+		WHERE tenant = $1 AND origin = $2`, f.tenant, f.origin, f.numbers.Day.Format(time.DateOnly),
+		f.numbers.Files+1, f.numbers.Trace+f.entries())
 }
 
 // kindOfFile is the message kind of a file of ACH.

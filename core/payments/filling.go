@@ -33,19 +33,22 @@ type waitingOf struct {
 }
 
 var (
-	countingWaiting = db.NewQuery[waitingOf](`SELECT c.party, c.company_id, c.entries, coalesce((SELECT sum(p.amount)
+	countingWaiting = db.NewQuery[waitingOf](`SELECT c.party, c.company_id, c.entries,
+		coalesce((SELECT sum(p.amount)
 		FROM (SELECT ae.payment FROM ach_entries AS ae WHERE ae.tenant = $1 AND ae.origin = $2
 		  AND ae.party = c.party AND ae.company_id = c.company_id AND ae.taken_at IS NOT NULL AND ae.file IS NULL
 		  ORDER BY ` + inBatches + ` LIMIT $3) AS e
 		JOIN payments AS p ON p.tenant = $1 AND p.uid = e.payment), 0)::bigint AS minor
 		FROM (SELECT party, company_id, count(*) AS entries FROM ach_entries
-		  WHERE tenant = $1 AND origin = $2 AND taken_at IS NOT NULL AND file IS NULL GROUP BY party, company_id) AS c
+		  WHERE tenant = $1 AND origin = $2 AND taken_at IS NOT NULL AND file IS NULL
+		  GROUP BY party, company_id) AS c
 		ORDER BY c.party, c.company_id`)
 	countingOthers = db.NewQuery[db.Count](`SELECT count(*) AS n FROM (
 		SELECT FROM ach_received WHERE tenant = $1 AND origin = $2 AND returned_at IS NOT NULL AND file IS NULL
-		UNION ALL SELECT FROM ach_reversals WHERE tenant = $1 AND origin = $2 AND file IS NULL AND answered_at IS NULL
-		UNION ALL SELECT FROM ach_prenotes WHERE tenant = $1 AND origin = $2 AND file IS NULL AND NOT withdrawn
-		  AND send_at <= $3::timestamptz
+		UNION ALL SELECT FROM ach_reversals WHERE tenant = $1 AND origin = $2 AND file IS NULL
+		AND answered_at IS NULL
+		UNION ALL SELECT FROM ach_prenotes WHERE tenant = $1 AND origin = $2 AND file IS NULL
+		AND NOT withdrawn AND send_at <= $3::timestamptz
 		LIMIT $4) AS others`)
 )
 

@@ -88,7 +88,8 @@ var (
 		CASE WHEN k.intermediary_national_code ~ '^[0-9]{9}$' THEN k.intermediary_national_code
 		ELSE '' END AS between_routing
 		FROM contacts AS k WHERE k.tenant = $1 AND k.uid = ANY($2::bigint[])`)
-	takingUIDs           = db.NewQuery[taken](`SELECT nextval('payment_uids') AS uid FROM generate_series(1, $1::bigint)`)
+	takingUIDs = db.NewQuery[taken](`SELECT nextval('payment_uids') AS uid
+		FROM generate_series(1, $1::bigint)`)
 	takingRecurrenceUIDs = db.NewQuery[takenRecurrence](
 		`SELECT nextval('recurrence_uids') AS uid FROM generate_series(1, $1::bigint)`)
 )

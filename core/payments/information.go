@@ -88,7 +88,8 @@ var (
 var (
 	// ErrNoInformation is returned for a payment over a network that carries no requests for information.
 	ErrNoInformation = fault.New(fault.State, "rfi.rail",
-		"information is asked about payments over RTP and FedNow, and about incoming requests for payment over RTP")
+		"information is asked about payments over RTP and FedNow, and about incoming requests for "+
+			"payment over RTP")
 	// ErrInformationEarly is returned for a payment that the other bank does not have yet, or has refused.
 	ErrInformationEarly = fault.New(fault.State, "rfi.status",
 		"the payment must be PROCESSED, returned, or have been asked back")
@@ -97,7 +98,8 @@ var (
 	ErrOwnRequest = fault.New(fault.State, "rfi.own_request",
 		"only the bank that received a request for payment can ask for information about it")
 	// ErrOtherRail is returned for a code that belongs to another network.
-	ErrOtherRail = fault.New(fault.Invalid, "rfi.code_of_other_network", "is no code of the payment's network")
+	ErrOtherRail = fault.New(fault.Invalid, "rfi.code_of_other_network",
+		"is no code of the payment's network")
 	// ErrManyRequests is returned for a payment about which MostInformationRequests have been sent.
 	ErrManyRequests = fault.New(fault.State, "rfi.many", fmt.Sprintf(
 		"%d requests about the payment have been sent, and no more can be", MostInformationRequests))
@@ -244,7 +246,8 @@ func (s *Service) InformationRequestsOf(
 		}
 		last := db.Select[InformationRequest](want, inRequests).Where("ir.tenant = $1").
 			Where("ir.payment = pay.uid").OrderExpr("ir.id DESC").String() + " LIMIT $4::bigint"
-		return "SELECT r.* FROM payments AS pay CROSS JOIN LATERAL (" + last + ") AS r WHERE pay.tenant = $1" +
+		return "SELECT r.* FROM payments AS pay CROSS JOIN LATERAL (" + last +
+			") AS r WHERE pay.tenant = $1" +
 			" AND pay.uid = ANY($3::bigint[]) AND " + caller.Reach.Scope("pay.customer") +
 			" ORDER BY r.payment, r.id"
 	})

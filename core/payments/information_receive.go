@@ -25,7 +25,8 @@ var (
 		WHERE r.tenant = $1 AND r.payment = d.payment AND r.direction = 'IN') AS asked
 		FROM payment_details AS d WHERE d.tenant = $1 AND d.payment = ANY($2::bigint[])`)
 	readingUnanswered = db.NewQuery[InformationRequest](db.Select[InformationRequest](db.Columns{}, inRequests).
-				Where("ir.tenant = $1").Where("ir.direction = 'OUT'").Where("ir.message_id = ANY($2::text[])").String())
+				Where("ir.tenant = $1").Where("ir.direction = 'OUT'").
+				Where("ir.message_id = ANY($2::text[])").String())
 )
 
 // clarifyTx reads what it takes to take in requests for information, and answers to ours. Their payments are

@@ -54,16 +54,19 @@ type known struct {
 var readingKnown = db.NewQuery[known](knownOf + ` AND nm.message_id = ANY($2::text[])
 	UNION ` + knownOf + ` AND nm.transaction = ANY($3::text[])`)
 
-const knownOf = `SELECT nm.id, nm.rail, nm.direction, nm.message_id, coalesce(nm.payment, 0) AS payment, nm.kind,
+const knownOf = `SELECT nm.id, nm.rail, nm.direction, nm.message_id,
+	coalesce(nm.payment, 0) AS payment, nm.kind,
 	nm.code, nm.transaction, coalesce(nm.amount, 0) AS amount, nm.number_last4, nm.bank,
 	coalesce(pd.uetr, '') AS uetr,
 	coalesce(pd.bank_id, '') AS bank_id, coalesce(pd.intermediary_id, '') AS intermediary_id,
 	coalesce(pd.correspondent_id, '') AS correspondent_id,
-	CASE WHEN nm.kind = 'pacs.004' AND nm.direction = 'OUT' THEN coalesce((SELECT c.bank FROM network_messages AS c
+	CASE WHEN nm.kind = 'pacs.004' AND nm.direction = 'OUT'
+	THEN coalesce((SELECT c.bank FROM network_messages AS c
 	  WHERE c.tenant = $1 AND c.payment = nm.payment AND c.kind = 'pacs.008' AND c.direction = 'IN'
 	  ORDER BY c.id LIMIT 1), '') ELSE '' END AS sender,
 	nm.kind IN ('pacs.004', 'camt.056') AND nm.direction = 'OUT' AND EXISTS (SELECT FROM network_messages AS f
-	  WHERE f.tenant = $1 AND f.payment = nm.payment AND f.kind = nm.kind AND f.direction = 'OUT' AND f.id > nm.id) AS followed
+	  WHERE f.tenant = $1 AND f.payment = nm.payment AND f.kind = nm.kind AND f.direction = 'OUT'
+	  AND f.id > nm.id) AS followed
 	  FROM network_messages AS nm
 	LEFT JOIN payment_details AS pd ON pd.tenant = $1 AND pd.payment = nm.payment WHERE nm.tenant = $1`
 

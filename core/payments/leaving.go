@@ -64,19 +64,21 @@ var messageWords = map[string]string{
 }
 
 // ofPayment selects the columns of a row's payment pay, which may be absent.
-const ofPayment = `coalesce(pay.uid, 0) AS payment, coalesce(pay.state, '') AS state, coalesce(pay.rail, '') AS rail,
-	coalesce(pay.amount, 0) AS amount, coalesce(pay.currency, '') AS currency, coalesce(pay.sender_name, '') AS sender_name,
-	coalesce(pay.receiver_name, '') AS receiver_name`
+const ofPayment = `coalesce(pay.uid, 0) AS payment, coalesce(pay.state, '') AS state,
+	coalesce(pay.rail, '') AS rail, coalesce(pay.amount, 0) AS amount, coalesce(pay.currency, '') AS currency,
+	coalesce(pay.sender_name, '') AS sender_name, coalesce(pay.receiver_name, '') AS receiver_name`
 
 // leavingFrom selects the rows of each place, of the bank ?0. What has moved on from one place to the next is
 // in the next alone: a payment that is sent, in its entry or message; an entry that is in a file, in that
 // message.
 var leavingFrom = map[LeavingPlace]string{
-	"payments": `SELECT CASE WHEN pay.state = 'REPAIR' THEN 'payment to repair' ELSE 'payment' END AS kind, pay.uid AS number, ` + ofPayment + `,
+	"payments": `SELECT CASE WHEN pay.state = 'REPAIR' THEN 'payment to repair'
+		ELSE 'payment' END AS kind, pay.uid AS number, ` + ofPayment + `,
 		pay.payment_date::text AS reference, pay.created_at AS since
 		FROM payments AS pay WHERE pay.tenant = ?0 AND pay.direction = 'OUT' AND pay.rail <> 'BOOK'
 		AND pay.state IN ('REPAIR', 'PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'SCHEDULED', 'SCREENING', 'QUEUED')`,
-	"requests": `SELECT CASE WHEN pay.rail = 'ACH' THEN 'debit to decide' WHEN pay.state = 'HOLD' THEN 'request to decide'
+	"requests": `SELECT CASE WHEN pay.rail = 'ACH' THEN 'debit to decide' WHEN pay.state = 'HOLD'
+		THEN 'request to decide'
 		ELSE 'request to pay' END AS kind, pay.uid AS number, ` + ofPayment + `,
 		pay.payment_date::text AS reference, pay.created_at AS since
 		FROM payments AS pay WHERE pay.tenant = ?0 AND pay.direction = 'IN' AND pay.entry_type = 'DEBIT'
@@ -96,7 +98,8 @@ var leavingFrom = map[LeavingPlace]string{
 		coalesce(pay.sender_name, ar.company_name) AS sender_name,
 		  coalesce(pay.receiver_name, ar.name) AS receiver_name,
 		'trace ' || ar.trace || ', ' || ar.return_code
-		  || CASE WHEN ar.payment IS NULL THEN ', number ' || ar.id ELSE '' END AS reference, ar.returned_at AS since
+		  || CASE WHEN ar.payment IS NULL THEN ', number ' || ar.id
+		  ELSE '' END AS reference, ar.returned_at AS since
 		FROM ach_received AS ar LEFT JOIN payments AS pay ON pay.tenant = ?0 AND pay.uid = ar.payment
 		WHERE ar.tenant = ?0 AND ar.returned_at IS NOT NULL AND ar.file IS NULL`,
 	"reversed entries": `SELECT 'reversal of ACH' AS kind, re.payment AS number, ` + ofPayment + `,

@@ -162,7 +162,8 @@ func (l *Left) fitsTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, over
 		return err
 	}
 	if taken {
-		return fault.Field("sending", "reference", fault.NoMatch, "is of something else that has left, or waits")
+		return fault.Field("sending", "reference", fault.NoMatch,
+			"is of something else that has left, or waits")
 	}
 	return nil
 }
@@ -195,8 +196,8 @@ func (s *Service) leftAloneTx(
 		err = l.fitsTx(ctx, tx, caller.Tenant, m.Rail)
 	}
 	if err == nil {
-		_, err = tx.NewRaw(`UPDATE network_messages SET message_id = ?2, handed_at = ?3 WHERE tenant = ?0 AND id = ?1`,
-			caller.Tenant, m.ID, l.Reference, now).Exec(ctx)
+		_, err = tx.NewRaw(`UPDATE network_messages SET message_id = ?2, handed_at = ?3
+			WHERE tenant = ?0 AND id = ?1`, caller.Tenant, m.ID, l.Reference, now).Exec(ctx)
 	}
 	return m.Kind, err
 }
@@ -266,7 +267,8 @@ func leftEntryTx(ctx context.Context, entries []*Payment, files []*Message, trac
 	if trace == "" || len(entries) == 0 {
 		return nil
 	}
-	return db.ExecAtCommit(ctx, `UPDATE ach_entries SET file = $3, trace = $4 WHERE tenant = $1 AND payment = $2`,
+	return db.ExecAtCommit(ctx, `UPDATE ach_entries SET file = $3, trace = $4
+		WHERE tenant = $1 AND payment = $2`,
 		entries[0].Tenant, int64(entries[0].UID), int64(files[0].ID), trace)
 }
 

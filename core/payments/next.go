@@ -66,8 +66,8 @@ func (s *Service) Next(ctx context.Context, after time.Time) (next *time.Time, e
 	}
 	u := found.Items[0]
 	times := []*time.Time{
-		u.SendAt, u.LeavesAt, u.SettlesAt, u.PostsAt, u.TakesBack, u.Prenotes, beginOf(u.Book, caller.Location()),
-		beginOf(u.Others, calendar.Zone()),
+		u.SendAt, u.LeavesAt, u.SettlesAt, u.PostsAt, u.TakesBack, u.Prenotes,
+		beginOf(u.Book, caller.Location()), beginOf(u.Others, calendar.Zone()),
 		beginOf(u.SeriesHere, caller.Location()), beginOf(u.SeriesOthers, calendar.Zone()),
 	}
 	for _, settles := range []*time.Time{u.Economy, u.SeriesEconomy} {

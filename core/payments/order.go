@@ -288,7 +288,10 @@ func (o *Order) checkEntry(c *check.Fields) {
 }
 
 func (o *Order) checkTexts(c *check.Fields) {
-	for _, text := range []*string{&o.Notes, &o.Remittance, &o.Reference, &o.OriginatorInfo, &o.BankInfo, &o.Addenda} {
+	for _, text := range []*string{
+		&o.Notes, &o.Remittance, &o.Reference, &o.OriginatorInfo,
+		&o.BankInfo, &o.Addenda,
+	} {
 		if strings.TrimSpace(*text) == "" {
 			*text = "" // a blank text says nothing, and no network has one
 		}
@@ -433,7 +436,8 @@ func (b *ReceiverBank) checkAccount(c *check.Fields, wire bool) {
 func (b *ReceiverBank) checkAbroad(c *check.Fields) {
 	b.BIC = c.BIC("swiftCode", b.BIC) // first: others read the country in it
 	if b.IDType == "SWIFT" && b.ID != "" {
-		c.Fail("bankId", fault.Forbidden, "must be absent beside SWIFT: a bank abroad is named by its swiftCode")
+		c.Fail("bankId", fault.Forbidden, "must be absent beside SWIFT: a bank abroad is named by "+
+			"its swiftCode")
 		return
 	}
 	if b.IDType == "NID" || b.ID != "" {

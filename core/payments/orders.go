@@ -269,8 +269,8 @@ func (p *Payment) settleOn(wanted, now time.Time, moves bool) error {
 		return fault.Field("payment", "paymentDate", fault.Max, "must be at most a year from today")
 	}
 	if p.plan(now); !wanted.IsZero() && !moves && !p.Date.Equal(wanted) {
-		return ErrDay.Saying("the network does not settle on this day, or its last cut-off today has passed: " +
-			"the next day is " +
+		return ErrDay.Saying("the network does not settle on this day, or its last cut-off today " +
+			"has passed: the next day is " +
 			p.Date.Format(time.DateOnly)).With(p.Date.Format(time.DateOnly))
 	}
 	return nil

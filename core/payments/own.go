@@ -117,14 +117,16 @@ func boundedOf(of act, now time.Time, callers ...access.Caller) (b bounded) {
 	return b
 }
 
-const monthOf = `coalesce((SELECT sum(m.amount) FROM person_usage AS m WHERE m.tenant = $1 AND m.person = l.person
-	AND m.act = $3 AND m.currency = $4 AND m.day >= date_trunc('month', $5::date)::date AND m.day < $5::date), 0)::bigint`
+const monthOf = `coalesce((SELECT sum(m.amount) FROM person_usage AS m
+	WHERE m.tenant = $1 AND m.person = l.person
+	AND m.act = $3 AND m.currency = $4 AND m.day >= date_trunc('month', $5::date)::date
+	AND m.day < $5::date), 0)::bigint`
 
 var (
 	// lockingOwn locks the row of the day, and adds it for a person who does something for the first time
 	// that day.
-	lockingOwn = db.NewQuery[personUse](`WITH l AS (INSERT INTO person_usage AS u (tenant, person, act, currency,
-		day)
+	lockingOwn = db.NewQuery[personUse](`WITH l AS (
+		  INSERT INTO person_usage AS u (tenant, person, act, currency, day)
 		SELECT $1, p::uuid, $3, $4, $5::date FROM unnest($2::text[]) AS p ORDER BY p
 		ON CONFLICT (tenant, person, act, currency, day) DO UPDATE SET amount = u.amount
 		  RETURNING u.person, u.amount)
@@ -176,7 +178,8 @@ func (o *ownUse) periodExceeded(by access.Caller, amount money.Amount) error {
 		return nil
 	}
 	for _, p := range o.act.periods(by) {
-		if left := p.limit.Minor - p.used(u) - u.added; p.limit.Currency == amount.Currency && amount.Minor > left {
+		if left := p.limit.Minor - p.used(u) - u.added; p.limit.Currency == amount.Currency &&
+			amount.Minor > left {
 			l := ownLimitsOf[o.act]
 			return l.exceeded.Saying("is above what the caller may " + l.verb + " in " + p.in + ": " +
 				money.Of(max(0, left), p.limit.Currency).String() + " of " + p.limit.Value().String() + " is left").
@@ -211,7 +214,8 @@ func (o *ownUse) writeTx(ctx context.Context) error {
 	}
 	return db.ExecAtCommit(ctx, `UPDATE person_usage AS u SET amount = u.amount + n.added
 		FROM unnest($5::text[], $6::bigint[]) AS n(person, added)
-		WHERE u.tenant = $1 AND u.person = n.person::uuid AND u.act = $2 AND u.currency = $3 AND u.day = $4::date`, o.tenant,
+		WHERE u.tenant = $1 AND u.person = n.person::uuid AND u.act = $2 AND u.currency = $3
+		AND u.day = $4::date`, o.tenant,
 		string(o.act), string(o.in), o.day.Format(time.DateOnly), people, added)
 }
 

@@ -227,7 +227,8 @@ func (p *Payment) otherName() string {
 
 // Failed reports whether the reason of the payment says what went wrong.
 func (s State) Failed() bool {
-	return s == Repair || s == Invalid || s == Rejected || s == Expired || s == Returned || s == ReversalRejected
+	return s == Repair || s == Invalid || s == Rejected || s == Expired || s == Returned ||
+		s == ReversalRejected
 }
 
 // Recorded returns the amounts as the audit record shows them.
@@ -320,12 +321,14 @@ var (
 		"no network of this speed reaches the other bank").On("speed")
 	// ErrOwnAccount is returned for a payment over a network to, or from, an account of this bank.
 	ErrOwnAccount = fault.New(fault.State, "payment.own_account",
-		"the other account is at this bank: networks do not move money within it, a book transfer does").On("speed")
+		"the other account is at this bank: networks do not move money within it, a book transfer does").
+		On("speed")
 	// ErrNetworkLimit is returned for an amount above what every network of the speed carries.
 	ErrNetworkLimit = fault.New(fault.State, "payment.network_limit",
 		"is above what the network carries in one payment").On("paymentAmount")
 	// ErrLimit is returned for a payment that would exceed a limit of the customer.
-	ErrLimit   = fault.New(fault.State, "payment.limit", "exceeds a limit of the customer").On("paymentAmount")
+	ErrLimit = fault.New(fault.State, "payment.limit", "exceeds a limit of the customer").
+			On("paymentAmount")
 	ErrContact = fault.New(fault.NotFound, "payment.contact", "must be an active contact of the customer").
 			On("receiver.accountUID")
 	// ErrNoAccount is returned for a contact that says too little to be paid.

@@ -22,7 +22,8 @@ import (
 // Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
 	Own: []string{
-		"ach_answers", "ach_received", "ach_entries", "ach_notices", "ach_origins", "ach_prenotes", "ach_reversals",
+		"ach_answers", "ach_received", "ach_entries",
+		"ach_notices", "ach_origins", "ach_prenotes", "ach_reversals",
 		"information_requests", "network_messages", "payment_details", "payment_repairs", "payment_requests",
 		"payment_steps", "payments", "person_usage", "recurrences", "sending_resumptions",
 	},

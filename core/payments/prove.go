@@ -12,8 +12,8 @@ import (
 var Invariants = []ledger.Invariant{
 	{
 		Name: "I11",
-		Says: "a payment's steps are numbered without a gap, each can follow the one before, and the last is its " +
-			"present state",
+		Says: "a payment's steps are numbered without a gap, each can follow the one before, " +
+			"and the last is its present state",
 		Query: `
 		SELECT ?0::bigint AS tenant, 'payment ' || coalesce(s.payment, p.uid) AS subject, concat_ws('; ',
 		  'became ' || s.state || ' at step ' || s.number || ', the ' || place || '. of its steps, and was ' || was,
@@ -44,7 +44,8 @@ var Invariants = []ledger.Invariant{
 		  WHERE q.tenant = ?0 AND j.kind IN ('payment', 'settlement', 'return') GROUP BY q.uid
 		), held AS ( -- of a payment there is one at most
 		  SELECT payment, amount AS held FROM holds WHERE tenant = ?0 AND state = 'OPEN'
-		), place AS ( -- each joined once: looked up for each payment they would take the square of the payments' number
+		), place AS (
+		  -- each joined once: looked up for each payment they would take the square of the payments' number
 		  SELECT p.uid, p.state, p.rail, p.direction, p.entry_type, p.amount, p.returned, p.fee, p.trade,
 		    CASE WHEN p.trade IS NULL THEN p.amount ELSE p.sold END AS pays,
 		    CASE WHEN p.trade IS NULL THEN p.returned ELSE p.sold_returned END AS gets_back,
@@ -105,8 +106,8 @@ var Invariants = []ledger.Invariant{
 	},
 	{
 		Name: "I9",
-		Says: "a network's clearing account is the sum of the payments that are on their way over it, or came " +
-			"and wait for compliance", Query: `
+		Says: "a network's clearing account is the sum of the payments that are on their way over " +
+			"it, or came and wait for compliance", Query: `
 		SELECT ?0::bigint AS tenant, coalesce(b.house, p.house) || ' ' || coalesce(b.currency,
 		  p.currency) AS subject, 'is ' || coalesce(b.sum, 0) || ', on their way are ' || coalesce(p.sum, 0) AS what
 		FROM (SELECT house, currency, sum(ledger) FROM balances

@@ -217,7 +217,8 @@ func (d *Repetition) endsAfter(first time.Time) error {
 	if d == nil || d.End.IsZero() || d.End.After(first) {
 		return nil
 	}
-	return fault.Field("payment", "recurrence.endDate", fault.Min, "must be after the date of the first payment")
+	return fault.Field("payment", "recurrence.endDate", fault.Min,
+		"must be after the date of the first payment")
 }
 
 // check checks the form of a repetition; first is the date of the first payment, if it is given.

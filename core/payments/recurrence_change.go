@@ -222,8 +222,8 @@ func (r *Recurrence) longer(before *Recurrence) bool {
 // fee that the series names.
 func (r *Recurrence) committedTx(ctx context.Context, tx *changes.Tx) (money.Amount, error) {
 	amount, fee := r.Amount(), int64(0)
-	err := tx.NewRaw(`SELECT coalesce((SELECT custom_fee FROM payments WHERE tenant = ? AND uid = ?), 0)`, r.Tenant,
-		r.Last).Scan(ctx, &fee)
+	err := tx.NewRaw(`SELECT coalesce((SELECT custom_fee FROM payments WHERE tenant = ? AND uid = ?), 0)`,
+		r.Tenant, r.Last).Scan(ctx, &fee)
 	amount.Minor += fee
 	return amount, err
 }

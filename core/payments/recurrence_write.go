@@ -285,7 +285,8 @@ func (s *Service) followsTx(ctx context.Context, tx *changes.Tx, p *Payment, app
 	case !approved:
 		r.Status, r.Next, r.Reason = RecurrenceCancelled, nil, tx.Options.Reason
 	case r.End != nil && p.Date.After(*r.End):
-		return ErrRecurrenceOver.Saying("the series ended on " + iso(r.End) + ", while it waited for approval")
+		return ErrRecurrenceOver.Saying("the series ended on " + iso(r.End) +
+			", while it waited for approval")
 	case r.Next == nil:
 		r.Status = RecurrenceCompleted
 	case !r.Next.After(p.Date):

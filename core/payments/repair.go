@@ -73,8 +73,10 @@ func (r Repairs) apply(o *Order) {
 // repairable are the fields of an order that Repairs can change. All that begins with receiver is one of
 // them.
 var repairable = []string{
-	"paymentDate", "paymentNotes", "sender.achCompanyID", "sender.correspondentBankId", "additionalInfo.secCode",
-	"additionalInfo.detailsOfCharges", "additionalInfo.fxContractNumber", "additionalInfo.transactionTypeCode",
+	"paymentDate", "paymentNotes", "sender.achCompanyID",
+	"sender.correspondentBankId", "additionalInfo.secCode",
+	"additionalInfo.detailsOfCharges",
+	"additionalInfo.fxContractNumber", "additionalInfo.transactionTypeCode",
 	"additionalInfo.receiverIdentificationNumber",
 }
 
@@ -193,8 +195,8 @@ func (f *facts) described(s *Service, p *Payment, o *Order) *Details {
 	}
 	for _, text := range []*string{
 		&to.Number, &to.Type, &to.SubType, &to.Name, &to.Phone, &to.Email, &to.Bank.ID, &to.Bank.BIC, &to.Bank.Name,
-		&to.Bank.Account, &to.Between.ID, &to.Between.BIC, &to.Between.Name, &to.Between.Account, &to.Address.Line1,
-		&to.Address.Line2, &to.Address.City,
+		&to.Bank.Account, &to.Between.ID, &to.Between.BIC, &to.Between.Name, &to.Between.Account,
+		&to.Address.Line1, &to.Address.Line2, &to.Address.City,
 		&to.Address.State, &to.Address.PostalCode, &to.Address.CountryCode, &to.Address.Country,
 	} {
 		*text = storable(*text)
@@ -314,8 +316,8 @@ func (p *Payment) replaceTx(ctx context.Context, step *Step) error {
 			sold = $7, sold_currency = $8, notes = $9, receiver_name = $10, recurrence = nullif($11, 0),
 			  custom_fee = $12,
 			custom_fee_name = $13 WHERE tenant = $1 AND uid = $2`,
-			p.Tenant, p.UID, p.Rail, p.Speed, p.Minor, p.Trade, p.SoldMinor, p.SoldCurrency, p.Notes, p.ReceiverName,
-			p.Recurrence, p.CustomFeeMinor, p.CustomFeeName),
+			p.Tenant, p.UID, p.Rail, p.Speed, p.Minor, p.Trade, p.SoldMinor, p.SoldCurrency, p.Notes,
+			p.ReceiverName, p.Recurrence, p.CustomFeeMinor, p.CustomFeeName),
 		writeTx(ctx, []*Payment{p}, nil))
 	var rows rows
 	rows.add(p, step)

@@ -170,8 +170,8 @@ func dateRequestsTx(ctx context.Context, tenant access.Tenant, later []*Payment)
 	}
 	return db.ExecAtCommit(ctx, `UPDATE payment_requests AS r
 		SET execution_date = n.day::date, expiry_date = n.day::date
-		FROM unnest($2::bigint[], $3::text[]) AS n(payment, day) WHERE r.tenant = $1 AND r.payment = n.payment`,
-		tenant, uids, days)
+		FROM unnest($2::bigint[], $3::text[]) AS n(payment, day)
+		WHERE r.tenant = $1 AND r.payment = n.payment`, tenant, uids, days)
 }
 
 // over returns when the debtor can no longer pay: when the last day ends in New York.
@@ -362,8 +362,10 @@ func (s *Service) RequestsOf(ctx context.Context, b *db.Batch, of []UID) *db.Man
 	}
 	text := requesting.Get(caller.Reach, func() string {
 		return db.Select[Request](db.Columns{}, withCredit).
-			Join("JOIN payments AS pay ON pay.tenant = pr.tenant AND pay.uid = pr.payment").Where("pr.tenant = $1").
-			Where("pay.tenant = $1").Where(caller.Reach.Scope("pay.customer")).Where("pr.payment = ANY($3)").String()
+			Join("JOIN payments AS pay ON pay.tenant = pr.tenant AND pay.uid = pr.payment").
+			Where("pr.tenant = $1").
+			Where("pay.tenant = $1").Where(caller.Reach.Scope("pay.customer")).
+			Where("pr.payment = ANY($3)").String()
 	})
 	return db.QueueMany(b, text, func(r *Request) UID { return r.Payment }, caller.Tenant,
 		caller.ScopeCustomer(), of)

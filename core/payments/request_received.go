@@ -242,7 +242,8 @@ func (s *Service) paidByTx(
 	var of []*Payment
 	err = tx.NewSelect().Model(&of).
 		Join("JOIN payment_requests AS r ON r.tenant = pay.tenant AND r.payment = pay.uid").
-		Where("pay.tenant = ?", tenant).Where("r.tenant = ?", tenant).Where("r.credit IN (?)", bun.List(uids)).
+		Where("pay.tenant = ?", tenant).Where("r.tenant = ?", tenant).
+		Where("r.credit IN (?)", bun.List(uids)).
 		Where("pay.direction = ?", In).Scan(ctx)
 	if err != nil || len(of) == 0 {
 		return nil, err
@@ -276,7 +277,8 @@ func (d *demand) amount(p *Payment, accepted string) (money.Amount, error) {
 		return wrong(fault.Malformed, "must be an amount of "+string(p.Currency))
 	case d == nil || !d.terms.Modifiable && amount != p.Amount():
 		return wrong(fault.Forbidden,
-			"only a request for payment that allows it is paid by another amount: this is "+p.Amount().String())
+			"only a request for payment that allows it is paid by another amount: this is "+
+				p.Amount().String())
 	case amount.Minor <= 0:
 		return wrong(fault.Min, "must be greater than 0")
 	case amount.Minor > p.Minor:

@@ -307,8 +307,8 @@ func (s *Service) lockOwnTx(ctx context.Context, tx bun.Tx, p *Payment) (*facts,
 // books in memory have the booking already. If nobody has to agree, or people have agreed, it writes this,
 // with what write writes. Otherwise it proposes the change, and the books are not written.
 func (s *Service) agreedTx(
-	ctx context.Context, tx *changes.Tx, was, p *Payment, to State, reason string, f *facts, amount money.Amount,
-	write func() error,
+	ctx context.Context, tx *changes.Tx, was, p *Payment, to State, reason string, f *facts,
+	amount money.Amount, write func() error,
 ) (Saved, error) {
 	from := p.ReceiverAccount
 	needed := f.needsSecond(from)

@@ -109,7 +109,8 @@ func (f *file) reversedTx(ctx context.Context) error {
 	}
 	return db.ExecAtCommit(ctx, `UPDATE ach_reversals AS re
 		SET file = $2, trace = n.trace, settles_at = $5::timestamptz
-		FROM unnest($3::bigint[], $4::text[]) AS n(payment, trace) WHERE re.tenant = $1 AND re.payment = n.payment`,
+		FROM unnest($3::bigint[], $4::text[]) AS n(payment, trace)
+		WHERE re.tenant = $1 AND re.payment = n.payment`,
 		f.tenant, f.id, uids, traces, calendar.SettlesAt(calendar.ACH, f.settles(), f.now))
 }
 

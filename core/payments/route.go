@@ -93,7 +93,9 @@ next:
 var checks = []struct {
 	refused      *fault.Fault
 	pro, against string
-	passes       func(speed Speed, over rails.Rail, sends func(rails.Rail) bool, to *banks.Bank, minor int64) bool
+	passes       func(
+		speed Speed, over rails.Rail, sends func(rails.Rail) bool, to *banks.Bank, minor int64,
+	) bool
 }{
 	{
 		ErrRailOff, "is on for the account", "is off for the account",

@@ -78,7 +78,8 @@ type run struct {
 const seriesKind = `(CASE WHEN speed = '' THEN 'BOOK' WHEN speed = 'Economy' THEN 'ECONOMY' ELSE 'OTHER' END)`
 
 // nextRuns finds series of each kind whose date has come.
-var nextRuns = inTurns("recurrences", `tenant = $1 AND status = 'Active' AND `+seriesKind+` = kinds.kind`, "next_date")
+var nextRuns = inTurns("recurrences", `tenant = $1 AND status = 'Active' AND `+seriesKind+
+	` = kinds.kind`, "next_date")
 
 var findingRuns = db.NewQuery[dueNow](nextRuns)
 
@@ -279,7 +280,8 @@ func (s *Service) invalidTx(
 		tx.NewSelect().Model(&payments).Where("pay.tenant = ?", by.Tenant).
 			Where("pay.uid IN (?)", bun.List(before)).Scan(ctx), tx.NewSelect().Model(&details).
 			Where("pd.tenant = ?", by.Tenant).Where("pd.payment IN (?)", bun.List(before)).Scan(ctx), tx.NewSelect().
-			Model(&entries).Where("ae.tenant = ?", by.Tenant).Where("ae.payment IN (?)", bun.List(before)).Scan(ctx))
+			Model(&entries).Where("ae.tenant = ?", by.Tenant).Where("ae.payment IN (?)", bun.List(before)).
+			Scan(ctx))
 	if err != nil {
 		return err
 	}
@@ -378,7 +380,8 @@ func writeSeriesTx(ctx context.Context, series []*Recurrence) error {
 		version = n.version, status = n.status, rail = n.rail, next_date = n.next, updated_at = $9::timestamptz
 		FROM unnest($2::bigint[], $3::bigint[], $4::int[], $5::int[], $6::text[], $7::text[], $8::date[])
 		  AS n(uid, last, made, version, status, rail, next)
-		WHERE r.tenant = $1 AND r.uid = n.uid`, series[0].Tenant, uids, lasts, made, versions, statuses, over, next,
+		WHERE r.tenant = $1 AND r.uid = n.uid`,
+		series[0].Tenant, uids, lasts, made, versions, statuses, over, next,
 		series[0].UpdatedAt)
 }
 

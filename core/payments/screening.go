@@ -78,8 +78,8 @@ func (f *facts) toNetwork(p *Payment, found *screening.Found) State {
 func inScreeningTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, of customers.UID,
 ) (n int, err error) {
-	err = tx.NewRaw(`SELECT count(*) FROM (SELECT FROM payments WHERE tenant = ?0 AND customer = ?1 AND state =
-		?2
+	err = tx.NewRaw(`SELECT count(*) FROM (SELECT FROM payments
+		WHERE tenant = ?0 AND customer = ?1 AND state = ?2
 		AND direction = ?3 LIMIT ?4) AS w`, tenant, of, Screening, Out, mostInScreening).Scan(ctx, &n)
 	if err != nil {
 		return 0, fmt.Errorf("count what people look at of customer %s: %w", of, err)

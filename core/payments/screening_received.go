@@ -74,8 +74,8 @@ func (s *Service) releaseReceivedTx(ctx context.Context, tx *changes.Tx, p *Paym
 		return ErrNotCreditable.Saying("the account no longer takes the credit (" + because(code, "") +
 			"): reject it, and it goes back")
 	}
-	err = in.f.book(p, ledger.Payment, calendar.Today(tx.Now), "Credit over "+string(p.Rail), in.f.clearing(p),
-		p.ReceiverAccount, p.Minor)
+	err = in.f.book(p, ledger.Payment, calendar.Today(tx.Now), "Credit over "+string(p.Rail),
+		in.f.clearing(p), p.ReceiverAccount, p.Minor)
 	if err != nil {
 		return err
 	}
@@ -157,23 +157,25 @@ func (s *Service) ExpireScreenings(ctx context.Context) (taken int, err error) {
 	late, err := s.screening.Expired(ctx, now)
 	if err == nil {
 		at := s.paces.At(caller.Tenant, "end screenings of debits", atATime)
-		taken, err = changes.AllOrEach(ctx, at, uidsOf(late), changes.Numbered[UID], func(of []UID) (n int, err error) {
-			err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-				w, locked, err := s.lockEntriesTx(ctx, tx, caller, now, of, Screening)
-				if n = len(locked); err != nil || n == 0 {
-					return err
-				}
-				for _, p := range locked {
-					err := errors.Join(w.sendBack(p, rejectedEntry), screening.DecideTx(ctx, tx, caller, now, int64(p.UID),
-						screening.Rejected, "nobody decided before its return had to leave"))
-					if err != nil {
+		taken, err = changes.AllOrEach(ctx, at, uidsOf(late), changes.Numbered[UID],
+			func(of []UID) (n int, err error) {
+				err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+					w, locked, err := s.lockEntriesTx(ctx, tx, caller, now, of, Screening)
+					if n = len(locked); err != nil || n == 0 {
 						return err
 					}
-				}
-				return w.writeTx(ctx, tx)
+					for _, p := range locked {
+						err := errors.Join(w.sendBack(p, rejectedEntry),
+							screening.DecideTx(ctx, tx, caller, now, int64(p.UID),
+								screening.Rejected, "nobody decided before its return had to leave"))
+						if err != nil {
+							return err
+						}
+					}
+					return w.writeTx(ctx, tx)
+				})
+				return unlessFailed(n, err)
 			})
-			return unlessFailed(n, err)
-		})
 	}
 	if err != nil {
 		return taken, fmt.Errorf("send back what compliance has not decided on: %w", err)
@@ -219,7 +221,9 @@ func (s *Service) screenEntryTx(
 	}
 	exceptions, err := positivepay.ScreenTx(ctx, tx.Tx, tx.Caller, tx.Now,
 		[]*positivepay.Screened{of.screened(p)},
-		func(d *positivepay.Screened) time.Time { return decideUntil(tx.Now, d.DebitDate, tx.Caller.Location()) })
+		func(d *positivepay.Screened) time.Time {
+			return decideUntil(tx.Now, d.DebitDate, tx.Caller.Location())
+		})
 	if err != nil {
 		return "", "", err
 	}

@@ -87,7 +87,8 @@ func (by Search) list(s *Service, caller access.Caller, p *db.Params) access.Lis
 	l := access.List{
 		Table: "payments", Alias: "pay", Key: "uid", Newest: true, Seen: seen(caller.Reach),
 		Of: []string{ // the index of the receivers leaves out who pays themselves
-			"pay.customer = seen.uid", "pay.receiver_customer = seen.uid AND pay.receiver_customer <> pay.customer",
+			"pay.customer = seen.uid",
+			"pay.receiver_customer = seen.uid AND pay.receiver_customer <> pay.customer",
 		},
 		Where: by.within(caller.Reach).where(s, caller.Tenant, p),
 	}

@@ -129,5 +129,6 @@ func (f *file) returnedTx(ctx context.Context) error {
 		ids, traces = append(ids, id), append(traces, trace)
 	}
 	return db.ExecAtCommit(ctx, `UPDATE ach_received AS r SET file = $2, return_trace = n.trace
-		FROM unnest($3::bigint[], $4::text[]) AS n(id, trace) WHERE r.tenant = $1 AND r.id = n.id`, f.tenant, f.id, ids, traces)
+		FROM unnest($3::bigint[], $4::text[]) AS n(id, trace) WHERE r.tenant = $1 AND r.id = n.id`, f.tenant,
+		f.id, ids, traces)
 }

@@ -22,7 +22,8 @@ import (
 // dueEntries finds the entries whose time has come, if the network has their file.
 var dueEntries = db.NewQuery[found](`SELECT pay.uid FROM payments AS pay
 	WHERE pay.tenant = $1 AND pay.state = 'SENT' AND pay.settles_at <= $2
-	  AND EXISTS (SELECT FROM ach_entries AS e JOIN network_messages AS nm ON nm.tenant = e.tenant AND nm.id = e.file
+	  AND EXISTS (SELECT FROM ach_entries AS e JOIN network_messages AS nm ON nm.tenant = e.tenant
+	    AND nm.id = e.file
 	    WHERE e.tenant = $1 AND nm.tenant = $1 AND e.payment = pay.uid AND nm.handed_at IS NOT NULL)
 	ORDER BY pay.settles_at, pay.uid ` + limitAtATime)
 
@@ -115,14 +116,15 @@ var (
 		WHERE tenant = $1 AND message = $2`)
 	// readingTraces reads the newest entry of a trace number: after ten million entries the numbers begin
 	// anew.
-	readingTraces = db.NewQuery[traced](`SELECT DISTINCT ON (trace) trace, sent.payment, reversal, booked, prenote, way, class,
-		  settled,
+	readingTraces = db.NewQuery[traced](`SELECT DISTINCT ON (trace) trace, sent.payment, reversal, booked,
+		  prenote, way, class, settled,
 		  coalesce(nullif(bank, ''), pd.bank_id, '') AS bank
 		FROM (
 		  SELECT trace, payment, file, false AS reversal, false AS booked, 0 AS prenote, '' AS bank,
 		    entry_type AS way, class, settles_on AS settled FROM ach_entries
 		  WHERE tenant = $1 AND trace = ANY($2::text[]) AND file IS NOT NULL
-		  UNION ALL SELECT trace, payment, file, true, booked, 0, '', 'DEBIT', '', settles_at::date FROM ach_reversals
+		  UNION ALL SELECT trace, payment, file, true, booked, 0, '', 'DEBIT', '', settles_at::date
+		  FROM ach_reversals
 		  WHERE tenant = $1 AND trace = ANY($2::text[]) AND file IS NOT NULL
 		  UNION ALL SELECT trace, 0, file, false, false, id, bank_id, '', '', NULL FROM ach_prenotes
 		  WHERE tenant = $1 AND trace = ANY($2::text[]) AND file IS NOT NULL
@@ -267,7 +269,8 @@ type fileOnRecord struct {
 	Unfinished bool      `bun:"unfinished"` // it has lines that could not be taken in
 }
 
-var readingFile = db.NewQuery[fileOnRecord](`SELECT id, unfinished_since IS NOT NULL AS unfinished FROM network_messages
+var readingFile = db.NewQuery[fileOnRecord](`SELECT id, unfinished_since IS NOT NULL AS unfinished
+	FROM network_messages
 	WHERE tenant = $1 AND rail = 'ACH' AND direction = 'IN' AND message_id = $2`)
 
 // takeLinesTx takes in those lines of a file that are not on record, or were of nothing when they came first.

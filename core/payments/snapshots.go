@@ -81,8 +81,8 @@ func batchesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, OfBatc
 	text := readingBatchesOf.Get(reader.Reach, func() string {
 		return "SELECT ws.payment, wf.waterfall_id::text AS id, ws.payment_index AS index FROM waterfall_steps " +
 			"AS ws JOIN waterfalls AS wf ON wf.tenant = ws.tenant AND wf.uid = ws.waterfall JOIN payments AS pay ON " +
-			"pay.tenant = ws.tenant AND pay.uid = ws.payment WHERE ws.tenant = $1 AND wf.tenant = $1 AND pay.tenant " +
-			"= $1 AND ws.payment = ANY($3) AND " +
+			"pay.tenant = ws.tenant AND pay.uid = ws.payment WHERE ws.tenant = $1 AND wf.tenant = $1 " +
+			"AND pay.tenant = $1 AND ws.payment = ANY($3) AND " +
 			reader.Reach.Scope("pay.customer")
 	})
 	return db.QueueMany(b, text, func(one *OfBatch) UID { return one.Payment }, reader.Tenant,
@@ -94,7 +94,8 @@ func filesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, OfFile] 
 	text := readingFilesOf.Get(reader.Reach, func() string {
 		return "SELECT bl.payment, bf.uid AS number, bf.name FROM bulk_file_lines AS bl " +
 			"JOIN bulk_files AS bf ON bf.tenant = bl.tenant AND bf.uid = bl.file " +
-			"WHERE bl.tenant = $1 AND bf.tenant = $1 AND bl.payment = ANY($3) AND " + reader.Reach.Scope("bf.customer")
+			"WHERE bl.tenant = $1 AND bf.tenant = $1 AND bl.payment = ANY($3) AND " +
+			reader.Reach.Scope("bf.customer")
 	})
 	return db.QueueMany(b, text, func(f *OfFile) UID { return f.Payment }, reader.Tenant,
 		reader.ScopeCustomer(), of)

@@ -108,13 +108,13 @@ var wordings = map[State]wording{
 	},
 	Validated: {
 		StatusValidated, NotPosted, "",
-		"an entry of another bank over ACH, which is booked when it settles, or its request for payment, which " +
-			"is paid on its day; no money has moved",
+		"an entry of another bank over ACH, which is booked when it settles, or its request for " +
+			"payment, which is paid on its day; no money has moved",
 	},
 	Screening: {
 		StatusScreening, NotPosted, "",
-		"the bank's compliance people look at it; amount and fee are held, of a debit nothing, and of what came " +
-			"in nothing has reached the account; it cannot be cancelled",
+		"the bank's compliance people look at it; amount and fee are held, of a debit nothing, " +
+			"and of what came in nothing has reached the account; it cannot be cancelled",
 	},
 	Queued: {
 		StatusReadyToTransmit, NotPosted, "",
@@ -139,8 +139,8 @@ var wordings = map[State]wording{
 	},
 	Returned: {
 		StatusReturned, ReturnInitiated, "",
-		"given back, or a part of it: by the other bank, with what came back on the account again; or to it, of " +
-			"what came in",
+		"given back, or a part of it: by the other bank, with what came back on the account again; " +
+			"or to it, of what came in",
 	},
 	ReversalAccepted: {
 		StatusReversalAccepted, ReceivedReversal, RequestAccepted,
@@ -155,8 +155,8 @@ var wordings = map[State]wording{
 	},
 	Rejected: {
 		StatusRejected, MemoFailure, "",
-		"refused by the network or the other bank; the money is on the account again, and the fee. A request " +
-			"that came in: refused here; no money has moved",
+		"refused by the network or the other bank; the money is on the account again, " +
+			"and the fee. A request that came in: refused here; no money has moved",
 	},
 	Expired: {
 		StatusExpired, NotApplicable, "",

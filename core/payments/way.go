@@ -41,7 +41,8 @@ func (f *facts) wayOf(o *Order, to *Receiver) (way, error) {
 	w := way{first: last, last: cmp.Or(last, new(banks.Bank)), between: between}
 	if o.Correspondent != "" && failed == nil {
 		var bank *banks.Bank
-		if bank, failed = banks.First(f.banks, banks.Routing(o.Correspondent)); failed == nil && w.takes(bank, o) {
+		if bank, failed = banks.First(f.banks, banks.Routing(o.Correspondent)); failed == nil &&
+			w.takes(bank, o) {
 			return w, nil
 		}
 		w.why = fmt.Sprintf("%s does not reach the correspondent %s", o.networks()[0], o.Correspondent)

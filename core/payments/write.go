@@ -243,8 +243,8 @@ func writeTx(ctx context.Context, payments []*Payment, steps []*Step) error {
 		FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[],
 		  $9::text[], $10::timestamptz[], $11::timestamptz[], $13::bigint[], $14::bigint[])
 		  AS n(uid, state, fee, version, fee_name, fee_tier, reason, day, send_at, settles_at, returned, sold)
-		WHERE p.tenant = $1 AND p.uid = n.uid`, payments[0].Tenant, uids, states, fees, versions, names, tiers, reasons,
-		days, sends, settles, payments[0].UpdatedAt, returned, sold)
+		WHERE p.tenant = $1 AND p.uid = n.uid`, payments[0].Tenant, uids, states, fees, versions, names,
+		tiers, reasons, days, sends, settles, payments[0].UpdatedAt, returned, sold)
 	if err != nil {
 		return err
 	}
